@@ -1,0 +1,21 @@
+# mete_library(NAME FOLDER [LINKS lib...] [LAYERS folder-library...])
+# One library for a folder under src/: all its .cc files but the tests, which become NAME_test.
+# LAYERS is the list of folders that it may include; tools/check_layers.py compares the real includes.
+function(mete_library name folder)
+  cmake_parse_arguments(ARG "" "" "LINKS;LAYERS;TEST_LAYERS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cc)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  add_library(mete_${name} STATIC ${sources})
+  target_include_directories(mete_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
+                             $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>)
+  list(TRANSFORM ARG_LAYERS PREPEND mete_)
+  target_link_libraries(mete_${name} PUBLIC ${ARG_LAYERS} ${ARG_LINKS})
+  if(METE_TESTS AND tests)
+    list(TRANSFORM ARG_TEST_LAYERS PREPEND mete_)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE mete_${name} ${ARG_TEST_LAYERS} GTest::gtest GTest::gtest_main)
+    gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} PROPERTIES TIMEOUT 300)
+  endif()
+endfunction()

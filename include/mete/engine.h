@@ -1,0 +1,147 @@
+// The engine: load a model, make a session, run it.
+//
+//   mete::Model model = mete::Model::Load("net.onnx");
+//   mete::Session session(model, {.threads = 2});
+//   std::vector<mete::Tensor> out = session.Run({image});
+//
+// Everything that can be wrong with a model, a plan or a machine throws mete::Error in Load() or in the
+// Session's constructor; Run() throws for inputs that do not fit, for data-dependent errors (an index
+// out of range) and for cancellation.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mete/error.h"
+#include "mete/tensor.h"
+
+namespace mete {
+
+struct LoadOptions {
+  std::map<std::string, Shape> input_shapes;  // by input name; needed only where the file leaves dimensions open
+  std::string weights;                        // Caffe: the .caffemodel; empty: the prototxt's name with that ending
+  bool optimize = true;                       // false: only constant folding and shape inference
+  std::vector<std::string> disabled_passes;   // names as in PassNames(); Error where one is unknown
+};
+
+// The names of all optimising passes, in the order in which they run.
+std::vector<std::string> PassNames();
+
+// A graph input or output as the caller sees it: in the model file's own dimension order.
+struct Port {
+  std::string name;
+  DType type = DType::kUnknown;     // kUnknown: known only at run time
+  Shape shape = Shape::Unknown();
+};
+
+struct PassTime {
+  std::string name;
+  double ms = 0;
+  int nodes_before = 0, nodes_after = 0;
+};
+
+struct ModelStats {
+  int nodes = 0;
+  int64_t parameters = 0;      // elements of constants that nodes read
+  int64_t flops = 0;           // of convolutions and matrix products, a multiply-add counted as 2
+  std::vector<PassTime> passes;
+};
+
+// An immutable, loaded and optimised model. Copies share. Safe to use from several threads.
+class Model {
+ public:
+  // ONNX (.onnx) or Caffe (.prototxt, with its .caffemodel).
+  static Model Load(const std::string& path, const LoadOptions& options = {});
+
+  const std::string& name() const;
+  const std::vector<Port>& inputs() const;
+  const std::vector<Port>& outputs() const;
+  const std::vector<std::string>& notes() const;  // what Load() assumed, e.g. for open dimensions
+  const ModelStats& stats() const;
+
+  std::string Text() const;  // a line a node
+  std::string Dot() const;   // Graphviz
+
+  struct Impl;
+  const Impl& impl() const { return *impl_; }
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+// Where the time of one run went. Times are nanoseconds since the run's start.
+struct TraceEvent {
+  std::string name;      // the node's, or "[wait]", "[transfer]", "[layout]", "[other]"
+  std::string op;
+  int worker = 0;
+  int64_t start_ns = 0, end_ns = 0;
+  int64_t flops = 0;
+};
+
+struct Trace {
+  std::vector<TraceEvent> events;
+  int64_t total_ns = 0;
+  std::string Table(int rows = 0) const;  // a row a node, the most expensive first; 0: all
+  std::string TableByOperator() const;    // a row an operator, with [wait] [transfer] [layout] [other]
+  std::string ChromeJson() const;         // for chrome://tracing and Perfetto
+};
+
+// Set from any thread to stop a run between two steps; the run then throws CANCELLED.
+class CancelToken {
+ public:
+  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> cancelled_{false};
+};
+
+struct SessionOptions {
+  int threads = 1;             // 0: one for every core this process may use
+  std::vector<int> cores;      // CPU numbers to pin the threads to, in order; empty: not pinned
+  bool reference = false;      // force the reference kernels
+  std::string plan_json;       // a plan as PlanJson() gives it; empty: plan now
+};
+
+struct SessionStats {
+  int64_t arena_bytes = 0;     // activations, after sharing
+  int64_t values_bytes = 0;    // activations, had none shared
+  int64_t packed_bytes = 0;    // weights in kernel order
+  double prepare_ms = 0;
+};
+
+struct RunOptions {
+  const CancelToken* cancel = nullptr;
+  Trace* trace = nullptr;      // filled; tracing costs two clock reads a step
+};
+
+// A model made ready to run on this machine. Safe to call from several threads: runs of one session wait
+// for each other; make a session a thread to run side by side.
+class Session {
+ public:
+  explicit Session(const Model& model, const SessionOptions& options = {});
+  ~Session();
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+
+  // Inputs and outputs in the model's order. Allocates the outputs.
+  std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options = {});
+
+  // The same into the caller's memory: `outputs` must have the ports' types and shapes (which must be
+  // known). Allocates nothing after the first run where every shape of the model is known.
+  void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options = {});
+
+  std::string Explain() const;   // who does what, and why
+  std::string PlanJson() const;
+  const SessionStats& stats() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mete

@@ -1,0 +1,40 @@
+// The one exception type that leaves Mete, and its codes.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace mete {
+
+// The codes of gRPC, so that an error means the same on a wire as in a process.
+enum class Code {
+  kOk = 0,
+  kCancelled = 1,
+  kUnknown = 2,
+  kInvalidArgument = 3,
+  kDeadlineExceeded = 4,
+  kNotFound = 5,
+  kResourceExhausted = 8,
+  kFailedPrecondition = 9,
+  kOutOfRange = 11,
+  kUnimplemented = 12,
+  kInternal = 13,
+  kUnavailable = 14,
+  kDataLoss = 15,
+};
+
+const char* CodeName(Code code);
+
+// what() reads "[where] what; got X, expected Y; try Z". A model with several problems reports all of
+// them in one Error, a line each.
+class Error : public std::runtime_error {
+ public:
+  Error(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Code code() const { return code_; }
+
+ private:
+  Code code_;
+};
+
+}  // namespace mete

@@ -1,0 +1,127 @@
+// Element types, shapes, and views of dense row-major tensors. No arithmetic lives here.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mete {
+
+enum class DType : uint8_t {
+  kUnknown, kF32, kF64, kF16, kBF16, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kBool,
+};
+
+const char* Name(DType type);       // "f32", "u8", "bool", ...
+size_t SizeOf(DType type);          // bytes per element; 0 for kUnknown
+DType DTypeOf(std::string_view name);  // kUnknown where the name is not one
+
+// The dimensions of a tensor, held inline: copying one never allocates. A default Shape is a scalar
+// (rank 0, one element). Shape::Unknown() stands for "known only at run time".
+class Shape {
+ public:
+  static constexpr int kMaxRank = 8;
+
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> dims) : Shape(std::span(dims.begin(), dims.size())) {}
+  explicit Shape(std::span<const int64_t> dims);  // Error where the rank is over kMaxRank
+
+  static Shape Unknown() {
+    Shape s;
+    s.rank_ = -1;
+    return s;
+  }
+
+  bool known() const { return rank_ >= 0; }
+  int rank() const { return rank_; }
+  int64_t operator[](int i) const { return dims_[i]; }
+  int64_t& operator[](int i) { return dims_[i]; }
+  int64_t back() const { return dims_[rank_ - 1]; }
+  void push_back(int64_t dim);  // Error where the rank would pass kMaxRank
+  std::span<const int64_t> dims() const { return {dims_.data(), size_t(rank_ < 0 ? 0 : rank_)}; }
+  const int64_t* begin() const { return dims_.data(); }
+  const int64_t* end() const { return dims_.data() + (rank_ < 0 ? 0 : rank_); }
+
+  // Elements in the dims [first, last). Wraps silently where they overflow: check with
+  // CheckedElements() once, at the border where a shape enters the process.
+  int64_t Elements(int first, int last) const;
+  int64_t Elements() const { return Elements(0, rank_); }
+
+  bool operator==(const Shape& other) const;
+
+ private:
+  std::array<int64_t, kMaxRank> dims_{};
+  int8_t rank_ = 0;
+};
+
+std::string ToString(const Shape& shape);  // "1x3x224x224", "scalar", "?"
+
+// Elements of `shape`, or -1 where a dimension is negative or the bytes at `type` pass `max_bytes`.
+int64_t CheckedElements(const Shape& shape, DType type, int64_t max_bytes);
+
+// Borrowed memory with its meaning. `data` is aligned to the element size. An optional input or output
+// that is left out has the type kUnknown (`present()` is false); a present one without elements may
+// have null data.
+struct ConstView {
+  const void* data = nullptr;
+  DType type = DType::kUnknown;
+  Shape shape;
+
+  bool present() const { return type != DType::kUnknown; }
+  template <class T>
+  const T* as() const { return static_cast<const T*>(data); }
+  int64_t elements() const { return shape.Elements(); }
+  size_t bytes() const { return size_t(shape.Elements()) * SizeOf(type); }
+};
+
+struct View {
+  void* data = nullptr;
+  DType type = DType::kUnknown;
+  Shape shape;
+
+  bool present() const { return type != DType::kUnknown; }
+  template <class T>
+  T* as() const { return static_cast<T*>(data); }
+  int64_t elements() const { return shape.Elements(); }
+  size_t bytes() const { return size_t(shape.Elements()) * SizeOf(type); }
+  operator ConstView() const { return {data, type, shape}; }
+};
+
+// An immutable or freshly made tensor that shares ownership of its bytes: with a mapped file, with a
+// parsed message, or with nobody else. Copying shares, it does not copy bytes.
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(DType type, const Shape& shape);  // zeroed, 64-byte aligned; Error RESOURCE_EXHAUSTED if not to be had
+  Tensor(DType type, const Shape& shape, const void* data, std::shared_ptr<const void> owner);
+
+  template <class T>
+  static Tensor Of(DType type, const Shape& shape, std::span<const T> values);
+  static Tensor Floats(const Shape& shape, std::span<const float> values);
+  static Tensor Ints(std::span<const int64_t> values);  // i64, rank 1
+
+  bool has_value() const { return type_ != DType::kUnknown; }
+  DType type() const { return type_; }
+  const Shape& shape() const { return shape_; }
+  const void* data() const { return data_; }
+  template <class T>
+  const T* as() const { return static_cast<const T*>(data_); }
+  // Writable only where this object alone owns the bytes, i.e. right after Tensor(type, shape).
+  View mutable_view() { return {const_cast<void*>(data_), type_, shape_}; }
+  ConstView view() const { return {data_, type_, shape_}; }
+  int64_t elements() const { return shape_.Elements(); }
+  size_t bytes() const { return size_t(elements()) * SizeOf(type_); }
+
+ private:
+  DType type_ = DType::kUnknown;
+  Shape shape_;
+  const void* data_ = nullptr;
+  std::shared_ptr<const void> owner_;
+};
+
+}  // namespace mete

@@ -1,0 +1,50 @@
+// Named attributes of a node: plain values, few per node, looked up by name without allocating.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "mete/tensor.h"
+
+namespace mete {
+
+using Ints = std::vector<int64_t>;
+using Floats = std::vector<float>;
+using Strings = std::vector<std::string>;
+using Attribute = std::variant<int64_t, float, std::string, Ints, Floats, Strings, Tensor>;
+
+class Attributes {
+ public:
+  using Item = std::pair<std::string, Attribute>;
+
+  bool Has(std::string_view name) const { return Find(name) != nullptr; }
+  const Attribute* Find(std::string_view name) const;
+
+  // Each getter gives the fallback where the attribute is absent, and throws INVALID_ARGUMENT where it
+  // is there with another type.
+  int64_t Int(std::string_view name, int64_t fallback) const;
+  float Float(std::string_view name, float fallback) const;
+  std::string_view String(std::string_view name, std::string_view fallback) const;
+  const Ints& IntList(std::string_view name) const;      // empty where absent
+  const Floats& FloatList(std::string_view name) const;  // empty where absent
+  const Strings& StringList(std::string_view name) const;  // empty where absent
+  const Tensor* TensorOf(std::string_view name) const;   // null where absent
+
+  void Set(std::string_view name, Attribute value);  // replaces
+  void Erase(std::string_view name);
+
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+  bool empty() const { return items_.empty(); }
+  size_t size() const { return items_.size(); }
+
+ private:
+  std::vector<Item> items_;  // sorted by name, so that text forms and comparisons are stable
+};
+
+std::string ToString(const Attribute& value);
+
+}  // namespace mete

@@ -1,0 +1,25 @@
+// Making errors whose messages all read alike: "[where] what; got X, expected Y; try Z".
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "mete/error.h"
+
+namespace mete {
+
+// Throws Error(code, "[where] <formatted>"). `where` names a file, a node or a flag.
+template <class... A>
+[[noreturn]] void Fail(Code code, const std::string& where, fmt::format_string<A...> format, A&&... args) {
+  throw Error(code, "[" + where + "] " + fmt::format(format, std::forward<A>(args)...));
+}
+
+// The common case: what a caller or a file gave is wrong.
+template <class... A>
+[[noreturn]] void Invalid(const std::string& where, fmt::format_string<A...> format, A&&... args) {
+  throw Error(Code::kInvalidArgument, "[" + where + "] " + fmt::format(format, std::forward<A>(args)...));
+}
+
+}  // namespace mete

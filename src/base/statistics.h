@@ -1,0 +1,16 @@
+// Robust statistics of repeated timings: a centre and a spread that interrupts do not move.
+#pragma once
+
+#include <vector>
+
+namespace mete {
+
+struct Spread {
+  double median = 0, mad = 0;  // mad: median absolute deviation from the median
+  double p95 = 0, p99 = 0, least = 0, most = 0;
+  int count = 0;
+};
+
+Spread Summarize(std::vector<double> samples);  // all zero for no samples
+
+}  // namespace mete

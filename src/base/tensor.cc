@@ -1,0 +1,109 @@
+#include "mete/tensor.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace mete {
+namespace {
+
+struct TypeRow {
+  const char* name;
+  size_t size;
+};
+// In the order of DType.
+constexpr TypeRow kTypes[] = {
+    {"unknown", 0}, {"f32", 4}, {"f64", 8}, {"f16", 2}, {"bf16", 2}, {"i8", 1},  {"u8", 1},
+    {"i16", 2},     {"u16", 2}, {"i32", 4}, {"u32", 4}, {"i64", 8},  {"u64", 8}, {"bool", 1},
+};
+
+constexpr size_t kAlignment = 64;  // one cache line, and the widest vector we use
+
+}  // namespace
+
+const char* Name(DType type) { return kTypes[size_t(type)].name; }
+size_t SizeOf(DType type) { return kTypes[size_t(type)].size; }
+
+DType DTypeOf(std::string_view name) {
+  for (size_t i = 1; i < std::size(kTypes); ++i)
+    if (name == kTypes[i].name) return DType(i);
+  return DType::kUnknown;
+}
+
+Shape::Shape(std::span<const int64_t> dims) {
+  for (int64_t d : dims) push_back(d);
+}
+
+void Shape::push_back(int64_t dim) {
+  if (rank_ < 0 || rank_ >= kMaxRank)
+    Invalid("shape", "too many dimensions; got more than {0}, expected at most {0}", kMaxRank);
+  dims_[rank_++] = dim;
+}
+
+int64_t Shape::Elements(int first, int last) const {
+  uint64_t n = 1;
+  for (int i = first; i < last; ++i) n *= uint64_t(dims_[i]);
+  return int64_t(n);
+}
+
+bool Shape::operator==(const Shape& other) const {
+  if (rank_ != other.rank_) return false;
+  for (int i = 0; i < rank_; ++i)
+    if (dims_[i] != other.dims_[i]) return false;
+  return true;
+}
+
+std::string ToString(const Shape& shape) {
+  if (!shape.known()) return "?";
+  if (shape.rank() == 0) return "scalar";
+  return fmt::format("{}", fmt::join(shape.begin(), shape.end(), "x"));
+}
+
+int64_t CheckedElements(const Shape& shape, DType type, int64_t max_bytes) {
+  int64_t bytes = int64_t(SizeOf(type));
+  bool zero = false;
+  for (int64_t d : shape) {
+    if (d < 0) return -1;
+    if (d == 0) zero = true;
+    else if (__builtin_mul_overflow(bytes, d, &bytes)) return -1;
+  }
+  if (zero) return 0;
+  if (bytes > max_bytes) return -1;
+  return shape.Elements();
+}
+
+Tensor::Tensor(DType type, const Shape& shape) : type_(type), shape_(shape) {
+  const size_t padded = (bytes() + kAlignment) / kAlignment * kAlignment;
+  void* p = std::aligned_alloc(kAlignment, padded);
+  if (!p) Fail(Code::kResourceExhausted, "memory", "cannot allocate {} bytes for a {} {}", padded, ToString(shape), Name(type));
+  std::memset(p, 0, padded);
+  data_ = p;
+  owner_ = std::shared_ptr<const void>(p, [](const void* q) { std::free(const_cast<void*>(q)); });
+}
+
+Tensor::Tensor(DType type, const Shape& shape, const void* data, std::shared_ptr<const void> owner)
+    : type_(type), shape_(shape), data_(data), owner_(std::move(owner)) {}
+
+template <class T>
+Tensor Tensor::Of(DType type, const Shape& shape, std::span<const T> values) {
+  Tensor t(type, shape);
+  if (t.bytes() != values.size_bytes())
+    Invalid("tensor", "values do not fill the shape; got {} bytes, expected {}", values.size_bytes(), t.bytes());
+  if (!values.empty()) std::memcpy(t.mutable_view().data, values.data(), values.size_bytes());
+  return t;
+}
+template Tensor Tensor::Of(DType, const Shape&, std::span<const float>);
+template Tensor Tensor::Of(DType, const Shape&, std::span<const double>);
+template Tensor Tensor::Of(DType, const Shape&, std::span<const int8_t>);
+template Tensor Tensor::Of(DType, const Shape&, std::span<const uint8_t>);
+template Tensor Tensor::Of(DType, const Shape&, std::span<const int32_t>);
+template Tensor Tensor::Of(DType, const Shape&, std::span<const int64_t>);
+template Tensor Tensor::Of(DType, const Shape&, std::span<const bool>);
+
+Tensor Tensor::Floats(const Shape& shape, std::span<const float> values) { return Of<float>(DType::kF32, shape, values); }
+Tensor Tensor::Ints(std::span<const int64_t> values) {
+  return Of<int64_t>(DType::kI64, Shape{int64_t(values.size())}, values);
+}
+
+}  // namespace mete

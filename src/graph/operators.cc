@@ -1,0 +1,128 @@
+#include "graph/operators.h"
+
+#include <algorithm>
+
+namespace mete {
+namespace {
+
+std::vector<const OpSchema*> BuildTable() {
+  std::vector<const OpSchema*> table;
+  for (auto family : {ElementwiseOperators(), ReductionOperators(), ConvolutionOperators(), NormalizationOperators(), MatrixOperators(),
+                      TensorOperators(), IndexOperators(), ImageOperators(), SequenceOperators(), QuantizedOperators(), FusedOperators()})
+    for (const OpSchema& op : family) table.push_back(&op);
+  std::sort(table.begin(), table.end(), [](auto* a, auto* b) { return std::string_view(a->name) < b->name; });
+  return table;
+}
+
+const std::vector<const OpSchema*>& Table() {
+  static const std::vector<const OpSchema*> table = BuildTable();  // immutable after the first call
+  return table;
+}
+
+std::vector<InferContext::Result> Infer(const Node& node, std::span<const ConstView> inputs, std::span<const uint8_t> has_data,
+                                        int64_t max_bytes) {
+  const OpSchema* op = FindOperator(node.op);
+  if (!op) Fail(Code::kUnimplemented, node.name, "unknown operator {}", node.op);
+  InferContext context(node.name, node.attributes, inputs, has_data, node.outputs.size());
+  for (const ConstView& in : inputs)
+    if (in.present() && !in.shape.known()) return std::vector<InferContext::Result>(node.outputs.size());
+  for (int i = 0; i < op->min_inputs; ++i)
+    if (!context.has(i)) context.Bad("{} needs input {}; got {} inputs, expected at least {}", node.op, i, inputs.size(), op->min_inputs);
+  op->infer(context);
+  for (const InferContext::Result& r : context.results())
+    if (r.shape.known() && CheckedElements(r.shape, r.type, max_bytes) < 0)
+      context.Bad("output has impossible dimensions; got {}, expected none negative and at most {} bytes", ToString(r.shape), max_bytes);
+  return {context.results().begin(), context.results().end()};
+}
+
+template <class T>
+Ints Widen(const ConstView& v) {
+  return Ints(v.as<T>(), v.as<T>() + v.elements());
+}
+
+}  // namespace
+
+const OpSchema* FindOperator(std::string_view op) {
+  const auto& table = Table();
+  auto at = std::lower_bound(table.begin(), table.end(), op, [](const OpSchema* a, std::string_view n) { return a->name < n; });
+  return at != table.end() && (*at)->name == op ? *at : nullptr;
+}
+
+std::vector<const OpSchema*> AllOperators() { return Table(); }
+
+std::optional<Ints> InferContext::ints(int i) const {
+  if (!has_data(i)) return std::nullopt;
+  const ConstView& v = data(i);
+  switch (v.type) {
+    case DType::kI64: return Widen<int64_t>(v);
+    case DType::kI32: return Widen<int32_t>(v);
+    case DType::kI16: return Widen<int16_t>(v);
+    case DType::kI8: return Widen<int8_t>(v);
+    case DType::kU8: return Widen<uint8_t>(v);
+    case DType::kU16: return Widen<uint16_t>(v);
+    case DType::kU32: return Widen<uint32_t>(v);
+    case DType::kU64: return Widen<uint64_t>(v);
+    case DType::kBool: return Widen<uint8_t>(v);
+    default: Bad("input {} must hold integers; got {}", i, Name(v.type));
+  }
+}
+
+void InferContext::NeedRank(int i, int least, int most) const {
+  const int rank = shape(i).rank();
+  if (rank < least || rank > most)
+    Bad("input {} has the wrong number of dimensions; got {} ({}), expected {}", i, rank, ToString(shape(i)),
+        least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most));
+}
+
+int InferContext::Axis(int64_t axis, int rank) const {
+  if (axis < -rank || axis >= rank) Bad("axis is out of range; got {}, expected {} to {}", axis, -rank, rank - 1);
+  return int(axis < 0 ? axis + rank : axis);
+}
+
+std::vector<InferContext::Result> InferNode(const Graph& graph, const Node& node, int64_t max_bytes) {
+  std::vector<ConstView> inputs(node.inputs.size());
+  std::vector<uint8_t> has_data(node.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (node.inputs[i] == kNoValue) continue;
+    const Value& v = graph.value(node.inputs[i]);
+    // A value of unknown shape may also have an unknown type; it is present all the same.
+    inputs[i] = {v.constant.data(), v.type == DType::kUnknown ? DType::kF32 : v.type, v.shape};
+    has_data[i] = v.is_constant();
+  }
+  return Infer(node, inputs, has_data, max_bytes);
+}
+
+std::vector<InferContext::Result> InferNode(const Node& node, std::span<const ConstView> inputs, int64_t max_bytes) {
+  return Infer(node, inputs, std::vector<uint8_t>(inputs.size(), 1), max_bytes);
+}
+
+void InferShapes(Graph& graph) {
+  std::string problems;
+  for (const Node& node : graph.nodes) {
+    try {
+      const auto results = InferNode(graph, node);
+      for (size_t i = 0; i < node.outputs.size(); ++i) {
+        if (node.outputs[i] == kNoValue) continue;
+        graph.value(node.outputs[i]).type = results[i].type;
+        graph.value(node.outputs[i]).shape = results[i].shape;
+      }
+    } catch (const Error& e) {
+      problems += (problems.empty() ? "" : "\n") + std::string(e.what());
+    }
+  }
+  if (!problems.empty()) throw Error(Code::kInvalidArgument, problems);
+}
+
+Shape BroadcastShapes(const InferContext& c, const Shape& a, const Shape& b) {
+  const int rank = std::max(a.rank(), b.rank());
+  Shape out;
+  for (int i = 0; i < rank; ++i) {
+    const int ia = i - (rank - a.rank()), ib = i - (rank - b.rank());
+    const int64_t da = ia < 0 ? 1 : a[ia], db = ib < 0 ? 1 : b[ib];
+    if (da != db && da != 1 && db != 1) c.Bad("shapes cannot be broadcast together; got {} and {}", ToString(a), ToString(b));
+    out.push_back(da == 1 ? db : da);
+  }
+  return out;
+}
+
+}  // namespace mete

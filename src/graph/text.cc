@@ -1,0 +1,73 @@
+// Graph's readable forms: text and Graphviz.
+#include <fmt/format.h>
+
+#include "graph/graph.h"
+
+namespace mete {
+namespace {
+
+std::string Ref(const Graph& graph, ValueId id) { return id == kNoValue ? "-" : "%" + graph.value(id).name; }
+
+std::string Refs(const Graph& graph, const std::vector<ValueId>& ids, bool typed) {
+  std::string out;
+  for (ValueId id : ids) {
+    if (!out.empty()) out += ", ";
+    out += Ref(graph, id);
+    if (typed && id != kNoValue) {
+      out += ": " + Describe(graph.value(id));
+      if (graph.value(id).layout == Layout::kNhwc) out += " nhwc";
+    }
+  }
+  return out;
+}
+
+std::string AttributesText(const Attributes& attributes) {
+  std::string out;
+  for (const auto& [name, value] : attributes) out += (out.empty() ? " {" : ", ") + name + "=" + ToString(value);
+  return out.empty() ? out : out + "}";
+}
+
+std::string DotQuote(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+std::string ToText(const Graph& graph) {
+  std::string out = "graph " + graph.name + "\n";
+  for (ValueId id : graph.inputs) out += "  input " + Refs(graph, {id}, true) + "\n";
+  for (size_t i = 0; i < graph.values.size(); ++i)
+    if (graph.values[i].is_constant()) out += "  const " + Refs(graph, {ValueId(i)}, true) + "\n";
+  for (const Node& node : graph.nodes)
+    out += fmt::format("  {} = {}({}){}  # {}\n", Refs(graph, node.outputs, true), node.op, Refs(graph, node.inputs, false),
+                       AttributesText(node.attributes), node.name);
+  for (ValueId id : graph.outputs) out += "  output " + Ref(graph, id) + "\n";
+  return out;
+}
+
+std::string ToDot(const Graph& graph) {
+  std::string out = "digraph " + DotQuote(graph.name) + " {\n  rankdir=TB; node [shape=box, fontname=\"sans-serif\"];\n";
+  for (ValueId id : graph.inputs)
+    out += fmt::format("  v{} [shape=ellipse, label={}];\n", id, DotQuote(graph.value(id).name + "\\n" + Describe(graph.value(id))));
+  for (size_t n = 0; n < graph.nodes.size(); ++n) out += fmt::format("  n{} [label={}];\n", n, DotQuote(graph.nodes[n].op + "\\n" + graph.nodes[n].name));
+  const Uses uses(graph);
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    for (ValueId id : graph.nodes[n].inputs) {
+      if (id == kNoValue || graph.value(id).is_constant()) continue;
+      const int producer = uses.producer[size_t(id)];
+      const std::string from = producer >= 0 ? fmt::format("n{}", producer) : fmt::format("v{}", id);
+      out += fmt::format("  {} -> n{} [label={}];\n", from, n, DotQuote(Describe(graph.value(id))));
+    }
+  for (ValueId id : graph.outputs) {
+    out += fmt::format("  o{} [shape=ellipse, label={}];\n", id, DotQuote(graph.value(id).name + "\\n" + Describe(graph.value(id))));
+    if (uses.producer[size_t(id)] >= 0) out += fmt::format("  n{} -> o{};\n", uses.producer[size_t(id)], id);
+  }
+  return out + "}\n";
+}
+
+}  // namespace mete
