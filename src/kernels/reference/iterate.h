@@ -1,0 +1,97 @@
+// Walking over dense tensors whose dimensions do not line up: broadcasting, permuting, slicing, one axis
+// at a time. Offsets and steps are in elements. Nothing here allocates.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "mete/tensor.h"
+
+namespace mete {
+
+// How far one step along each dimension moves; entries past the rank are unused.
+using Steps = std::array<int64_t, Shape::kMaxRank>;
+
+inline Steps RowMajorSteps(const Shape& shape) {
+  Steps steps{};
+  int64_t step = 1;
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    steps[size_t(i)] = step;
+    step *= shape[i];
+  }
+  return steps;
+}
+
+// The steps of a tensor of shape `from` while walking over `to`, to which it broadcasts (numpy's rule:
+// aligned at the last dimension): 0 where it is repeated.
+inline Steps BroadcastSteps(const Shape& from, const Shape& to) {
+  const Steps own = RowMajorSteps(from);
+  Steps steps{};
+  const int missing = to.rank() - from.rank();
+  for (int i = 0; i < from.rank(); ++i) steps[size_t(i + missing)] = from[i] == 1 ? 0 : own[size_t(i)];
+  return steps;
+}
+
+// Steps through a transposed view: dimension i of the walk is dimension order[i] of `shape`.
+template <class Order>
+Steps PermutedSteps(const Shape& shape, const Order& order) {
+  const Steps own = RowMajorSteps(shape);
+  Steps steps{};
+  for (int i = 0; i < shape.rank(); ++i) steps[size_t(i)] = own[size_t(order[size_t(i)])];
+  return steps;
+}
+
+// Calls f(offsets) for the start of every run along the last dimension of `shape`, in row-major order.
+// offsets[k] has moved by steps[k]; within the run, element j lies at offsets[k] + j * steps[k][rank-1],
+// for j < shape.back() (1 for a scalar). No call at all where the shape has no elements.
+template <size_t N, class F>
+void ForEachRow(const Shape& shape, const std::array<Steps, N>& steps, F&& f) {
+  if (shape.Elements() == 0) return;
+  std::array<int64_t, N> at{};
+  std::array<int64_t, Shape::kMaxRank> index{};
+  for (;;) {
+    f(at);
+    int d = shape.rank() - 2;
+    for (; d >= 0; --d) {
+      for (size_t k = 0; k < N; ++k) at[k] += steps[k][size_t(d)];
+      if (++index[size_t(d)] < shape[d]) break;
+      for (size_t k = 0; k < N; ++k) at[k] -= steps[k][size_t(d)] * shape[d];
+      index[size_t(d)] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+// Calls f(offsets) for every element of `shape` in row-major order.
+template <size_t N, class F>
+void ForEach(const Shape& shape, const std::array<Steps, N>& steps, F&& f) {
+  const int last = shape.rank() - 1;
+  const int64_t n = last < 0 ? 1 : shape[last];
+  ForEachRow(shape, steps, [&](std::array<int64_t, N> at) {
+    for (int64_t j = 0; j < n; ++j) {
+      f(at);
+      for (size_t k = 0; k < N; ++k) at[k] += last < 0 ? 0 : steps[k][size_t(last)];
+    }
+  });
+}
+
+// A shape seen from one axis (or from `axes` neighbouring ones): outer x length x inner, row-major.
+struct AxisSplit {
+  int64_t outer, length, inner;
+
+  AxisSplit(const Shape& shape, int axis, int axes = 1)
+      : outer(shape.Elements(0, axis)), length(shape.Elements(axis, axis + axes)), inner(shape.Elements(axis + axes, shape.rank())) {}
+
+  // Calls f(offset) with the start of every line along the axis; its element j lies at offset + j * inner.
+  // Lines may be empty (length 0).
+  template <class F>
+  void ForEachLine(F&& f) const {
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t i = 0; i < inner; ++i) f(o * length * inner + i);
+  }
+};
+
+// An axis in [-rank, rank) (inference has checked that) to one in [0, rank).
+inline int WrapAxis(int64_t axis, int rank) { return int(axis < 0 ? axis + rank : axis); }
+
+}  // namespace mete
