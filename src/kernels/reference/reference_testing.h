@@ -1,0 +1,57 @@
+// For tests: runs one operator from inference to its reference kernel.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/ops/infer_testing.h"
+#include "kernels/reference/reference.h"
+
+namespace mete {
+
+// Inputs without a value are left out. Throws what inference or the kernel throws.
+inline std::vector<Tensor> RunOp(const std::string& op, const Attributes& attributes, const std::vector<Tensor>& inputs, size_t outputs = 1) {
+  std::vector<ConstView> in;
+  for (const Tensor& t : inputs) in.push_back(t.has_value() ? t.view() : ConstView{});
+  const Node node{.name = "node", .op = op, .inputs = {}, .outputs = std::vector<ValueId>(outputs, 0), .attributes = attributes};
+  const auto results = InferNode(node, in);
+  const RefKernel kernel = FindReference(op);
+  if (!kernel) Fail(Code::kUnimplemented, op, "no reference kernel");
+
+  std::vector<Tensor> made(outputs);
+  std::vector<View> out(outputs);
+  auto allocate = [&](size_t i, DType type, const Shape& shape) {
+    made[i] = Tensor(type, shape);
+    out[i] = made[i].mutable_view();
+  };
+  for (size_t i = 0; i < outputs; ++i)
+    if (results[i].type != DType::kUnknown && results[i].shape.known()) allocate(i, results[i].type, results[i].shape);
+  Scratch scratch;
+  RefArgs args{node.attributes, in, out, scratch, allocate};
+  kernel(args);
+  return made;
+}
+
+// A one-output operator's result as a vector of T (its element type must be T's size).
+template <class T>
+std::vector<T> RunFor(const std::string& op, const Attributes& attributes, const std::vector<Tensor>& inputs) {
+  const Tensor out = RunOp(op, attributes, inputs)[0];
+  return std::vector<T>(out.as<T>(), out.as<T>() + out.elements());
+}
+
+template <class T>
+Tensor MakeTensor(DType type, const Shape& shape, const std::vector<T>& values) {
+  Tensor t(type, shape);
+  if (size_t(t.elements()) != values.size() || SizeOf(type) != sizeof(T)) Invalid("test", "values do not fill the shape {}", ToString(shape));
+  std::copy(values.begin(), values.end(), t.mutable_view().as<T>());
+  return t;
+}
+
+inline Tensor F(const Shape& shape, const std::vector<float>& values) { return MakeTensor(DType::kF32, shape, values); }
+inline Tensor I64(const Shape& shape, const std::vector<int64_t>& values) { return MakeTensor(DType::kI64, shape, values); }
+inline Tensor I32(const Shape& shape, const std::vector<int32_t>& values) { return MakeTensor(DType::kI32, shape, values); }
+inline Tensor U8(const Shape& shape, const std::vector<uint8_t>& values) { return MakeTensor(DType::kU8, shape, values); }
+inline Tensor Bools(const Shape& shape, const std::vector<uint8_t>& values) { return MakeTensor(DType::kBool, shape, values); }
+
+}  // namespace mete
