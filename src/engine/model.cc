@@ -1,0 +1,69 @@
+#include "engine/model.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "graph/flops.h"
+#include "import/caffe/caffe.h"
+#include "import/onnx/onnx.h"
+#include "passes/pass.h"
+
+namespace mete {
+namespace {
+
+Imported Import(const std::string& path, const LoadOptions& options) {
+  const ImportOptions import{options.input_shapes};
+  const std::filesystem::path file(path);
+  if (file.extension() != ".prototxt") return ImportOnnx(path, import);
+  const std::string weights = options.weights.empty() ? std::filesystem::path(path).replace_extension(".caffemodel").string() : options.weights;
+  return ImportCaffe(path, weights, import);
+}
+
+std::vector<Port> Ports(const Graph& graph, const std::vector<ValueId>& ids) {
+  std::vector<Port> ports;
+  for (ValueId id : ids) ports.push_back({graph.value(id).name, graph.value(id).type, graph.value(id).shape});
+  return ports;
+}
+
+ModelStats Count(const Graph& graph) {
+  ModelStats stats;
+  stats.nodes = int(graph.nodes.size());
+  for (const Value& v : graph.values)
+    if (v.is_constant()) stats.parameters += v.constant.elements();
+  for (const Node& node : graph.nodes) stats.flops += Flops(graph, node);
+  return stats;
+}
+
+}  // namespace
+
+std::vector<std::string> PassNames() {
+  std::vector<std::string> names;
+  for (const Pass& p : OptimizingPasses()) names.push_back(p.name);
+  return names;
+}
+
+Model Model::Load(const std::string& path, const LoadOptions& options) {
+  Imported imported = Import(path, options);
+  auto impl = std::make_shared<Model::Impl>();
+  impl->notes = std::move(imported.notes);
+  impl->graph = std::move(imported.graph);
+  const auto records = RunPasses(impl->graph, options.optimize, options.disabled_passes);
+  impl->inputs = Ports(impl->graph, impl->graph.inputs);
+  impl->outputs = Ports(impl->graph, impl->graph.outputs);
+  impl->stats = Count(impl->graph);
+  for (const PassRecord& r : records) impl->stats.passes.push_back({r.name, r.ms, r.nodes_before, r.nodes_after});
+  Model model;
+  model.impl_ = std::move(impl);
+  return model;
+}
+
+const std::string& Model::name() const { return impl_->graph.name; }
+const std::vector<Port>& Model::inputs() const { return impl_->inputs; }
+const std::vector<Port>& Model::outputs() const { return impl_->outputs; }
+const std::vector<std::string>& Model::notes() const { return impl_->notes; }
+const ModelStats& Model::stats() const { return impl_->stats; }
+std::string Model::Text() const { return ToText(impl_->graph); }
+std::string Model::Dot() const { return ToDot(impl_->graph); }
+
+}  // namespace mete

@@ -1,0 +1,111 @@
+#include <mutex>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "engine/model.h"
+#include "machine/machine.h"
+#include "plan/plan.h"
+#include "run/executor.h"
+
+namespace mete {
+namespace {
+
+Plan MakePlan(const Graph& graph, const Machine& machine, const SessionOptions& options) {
+  if (options.threads < 0) Invalid("threads", "cannot be negative; got {}", options.threads);
+  Plan plan = options.plan_json.empty() ? PlanOneCpu(graph, machine, options.threads, options.cores) : PlanFromJson(options.plan_json);
+  Verify(plan, graph, machine);
+  return plan;
+}
+
+void CheckPort(const char* kind, const Port& port, DType type, const Shape& shape, const void* data) {
+  if (port.type != DType::kUnknown && type != port.type) Invalid(port.name, "wrong {} type; got {}, expected {}", kind, Name(type), Name(port.type));
+  if (port.shape.known() && shape != port.shape)
+    Invalid(port.name, "wrong {} shape; got {}, expected {}; try loading the model with this shape", kind, ToString(shape), ToString(port.shape));
+  if (!data && shape.Elements() > 0) Invalid(port.name, "{} has no data", kind);
+}
+
+}  // namespace
+
+struct Session::Impl {
+  Impl(const Model& m, const SessionOptions& options)
+      : model(m),
+        machine(ReadMachine()),
+        plan(MakePlan(model.impl().graph, machine, options)),
+        cpu({plan.threads, plan.cores, options.reference}),
+        executor(model.impl().graph, plan, cpu) {}
+
+  void CheckInputs(std::span<const ConstView> inputs) const {
+    const auto& ports = model.inputs();
+    if (inputs.size() != ports.size()) Invalid(model.name(), "wrong number of inputs; got {}, expected {}", inputs.size(), ports.size());
+    for (size_t i = 0; i < ports.size(); ++i) CheckPort("input", ports[i], inputs[i].type, inputs[i].shape, inputs[i].data);
+  }
+
+  const Model model;
+  const Machine machine;
+  const Plan plan;
+  Cpu cpu;
+  Executor executor;
+  SessionStats stats;
+  std::mutex mutex;
+};
+
+Session::Session(const Model& model, const SessionOptions& options) {
+  const int64_t start = NowNs();
+  impl_ = std::make_unique<Impl>(model, options);
+  SessionStats& stats = impl_->stats;
+  stats.prepare_ms = double(NowNs() - start) * 1e-6;
+  stats.arena_bytes = impl_->executor.arena_bytes();
+  stats.values_bytes = impl_->executor.unshared_bytes();
+  stats.packed_bytes = impl_->executor.packed_bytes();
+}
+
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+
+void Session::Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options) {
+  impl_->CheckInputs(inputs);
+  const auto& ports = impl_->model.outputs();
+  if (outputs.size() != ports.size()) Invalid(impl_->model.name(), "wrong number of outputs; got {}, expected {}", outputs.size(), ports.size());
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (!ports[i].shape.known()) Invalid(ports[i].name, "the output's shape is known only at run time; try the Run() that returns tensors");
+    CheckPort("output", ports[i], outputs[i].type, outputs[i].shape, outputs[i].data);
+  }
+  std::lock_guard lock(impl_->mutex);
+  impl_->executor.Run(inputs, outputs, options);
+}
+
+std::vector<Tensor> Session::Run(std::span<const Tensor> inputs, const RunOptions& options) {
+  std::vector<ConstView> views;
+  for (const Tensor& t : inputs) views.push_back(t.view());
+  impl_->CheckInputs(views);
+  const auto& ports = impl_->model.outputs();
+  std::vector<Tensor> results(ports.size());
+  std::vector<View> outputs(ports.size());
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (!ports[i].shape.known() || ports[i].type == DType::kUnknown) continue;
+    results[i] = Tensor(ports[i].type, ports[i].shape);
+    outputs[i] = results[i].mutable_view();
+  }
+  std::lock_guard lock(impl_->mutex);
+  impl_->executor.Run(views, outputs, options);
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (results[i].has_value()) continue;
+    const ConstView v = impl_->executor.Output(i);
+    results[i] = Tensor(v.type, v.shape);
+    if (v.bytes() > 0) std::copy_n(static_cast<const std::byte*>(v.data), v.bytes(), static_cast<std::byte*>(results[i].mutable_view().data));
+  }
+  return results;
+}
+
+std::string Session::Explain() const {
+  const Plan& plan = impl_->plan;
+  return fmt::format("plan for {} on {}, {} thread{}: {}\n", plan.model, plan.machine, plan.threads, plan.threads == 1 ? "" : "s",
+                     plan.steps.empty() ? "nothing to do" : plan.steps[0].reason) +
+         impl_->executor.Explain();
+}
+
+std::string Session::PlanJson() const { return ToJson(impl_->plan); }
+const SessionStats& Session::stats() const { return impl_->stats; }
+
+}  // namespace mete

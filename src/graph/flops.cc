@@ -1,0 +1,29 @@
+#include "graph/flops.h"
+
+namespace mete {
+namespace {
+
+int64_t Elements(const Graph& graph, ValueId id) {
+  return id == kNoValue || !graph.value(id).shape.known() ? 0 : graph.value(id).shape.Elements();
+}
+
+}  // namespace
+
+int64_t Flops(const Graph& graph, const Node& node) {
+  if (node.inputs.size() < 2 || node.outputs.empty() || node.inputs[1] == kNoValue) return 0;
+  const int64_t outputs = Elements(graph, node.outputs[0]);
+  const Shape& weight = graph.value(node.inputs[1]).shape;
+  if (node.op == "Conv" || node.op == "ConvInteger" || node.op == "QLinearConv") {
+    const Shape& w = node.op == "QLinearConv" && node.inputs.size() > 3 ? graph.value(node.inputs[3]).shape : weight;
+    return w.known() && w.rank() > 0 && w[0] > 0 ? 2 * outputs * (w.Elements() / w[0]) : 0;
+  }
+  if (!weight.known()) return 0;
+  if (node.op == "ConvTranspose") return weight.rank() > 0 && weight[0] > 0 ? 2 * Elements(graph, node.inputs[0]) * (weight.Elements() / weight[0]) : 0;
+  const Shape& a = graph.value(node.inputs[0]).shape;
+  if (!a.known() || a.rank() == 0) return 0;
+  if (node.op == "Gemm") return 2 * outputs * (node.attributes.Int("transA", 0) ? a[0] : a[1]);
+  if (node.op == "MatMul" || node.op == "MatMulInteger") return 2 * outputs * a.back();
+  return 0;
+}
+
+}  // namespace mete

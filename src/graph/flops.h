@@ -1,0 +1,12 @@
+// How much arithmetic a node is: for shares of peak and for planners.
+#pragma once
+
+#include "graph/graph.h"
+
+namespace mete {
+
+// Floating-point operations of a convolution or a matrix product, a multiply-add counted as 2; 0 for
+// other operators and where a shape is unknown.
+int64_t Flops(const Graph& graph, const Node& node);
+
+}  // namespace mete

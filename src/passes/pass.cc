@@ -1,0 +1,52 @@
+#include "passes/pass.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/error.h"
+
+namespace mete {
+namespace {
+
+constexpr Pass kPasses[] = {
+    {"simplify", "removes identities, dropouts and whatever changes nothing", Simplify},
+};
+
+void CheckNames(const std::vector<std::string>& disabled) {
+  for (const std::string& name : disabled) {
+    if (std::any_of(std::begin(kPasses), std::end(kPasses), [&](const Pass& p) { return name == p.name; })) continue;
+    std::string known;
+    for (const Pass& p : kPasses) known += (known.empty() ? "" : ", ") + std::string(p.name);
+    Invalid("passes", "unknown pass; got '{}', expected one of: {}", name, known);
+  }
+}
+
+PassRecord RunOne(Graph& graph, const char* name, bool (*run)(Graph&)) {
+  PassRecord record{name, 0, int(graph.nodes.size()), 0, false};
+  const int64_t start = NowNs();
+  record.changed = run(graph);
+  if (record.changed) {
+    SortTopologically(graph);
+    RemoveUnused(graph);
+    Verify(graph);
+  }
+  record.ms = double(NowNs() - start) * 1e-6;
+  record.nodes_after = int(graph.nodes.size());
+  return record;
+}
+
+}  // namespace
+
+std::span<const Pass> OptimizingPasses() { return kPasses; }
+
+std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector<std::string>& disabled) {
+  CheckNames(disabled);
+  std::vector<PassRecord> records;
+  records.push_back(RunOne(graph, "fold", FoldConstants));
+  if (!optimize) return records;
+  for (const Pass& pass : kPasses)
+    if (std::find(disabled.begin(), disabled.end(), pass.name) == disabled.end()) records.push_back(RunOne(graph, pass.name, pass.run));
+  return records;
+}
+
+}  // namespace mete

@@ -1,0 +1,72 @@
+// Removes nodes that change nothing.
+#include <algorithm>
+#include <string_view>
+
+#include "passes/pass.h"
+
+namespace mete {
+namespace {
+
+bool SameTypeAndShape(const Graph& graph, const Node& node) {
+  const Value &in = graph.value(node.inputs[0]), &out = graph.value(node.outputs[0]);
+  return in.type == out.type && in.shape.known() && in.shape == out.shape;
+}
+
+bool IsIdentityPermutation(const Node& node) {
+  const Ints& perm = node.attributes.IntList("perm");
+  for (size_t i = 0; i < perm.size(); ++i)
+    if (perm[i] != int64_t(i)) return false;
+  return !perm.empty();
+}
+
+bool AllZero(const Graph& graph, ValueId id) {
+  if (id == kNoValue || !graph.value(id).is_constant() || graph.value(id).type != DType::kI64) return false;
+  const Tensor& t = graph.value(id).constant;
+  return std::all_of(t.as<int64_t>(), t.as<int64_t>() + t.elements(), [](int64_t v) { return v == 0; });
+}
+
+bool IsOneOf(std::string_view op, std::initializer_list<std::string_view> ops) { return std::find(ops.begin(), ops.end(), op) != ops.end(); }
+
+bool ChangesNothing(const Graph& graph, const Node& node) {
+  for (size_t i = 1; i < node.outputs.size(); ++i)
+    if (node.outputs[i] != kNoValue) return false;
+  if (IsOneOf(node.op, {"Identity", "Dropout"})) return true;
+  if (IsOneOf(node.op, {"Cast", "CastLike", "Reshape", "Expand", "Flatten", "Squeeze", "Unsqueeze", "Tile"})) return SameTypeAndShape(graph, node);
+  if (IsOneOf(node.op, {"Concat", "Sum", "Max", "Min", "Mean"})) return node.inputs.size() == 1;
+  if (node.op == "Transpose") return IsIdentityPermutation(node);
+  if (node.op == "Pad") return AllZero(graph, node.input(1));
+  return false;
+}
+
+// The caller's name of an output moves to the value that takes its place, unless that has a role of its own.
+void Rename(Graph& graph, ValueId& output, ValueId source) {
+  const bool is_input = std::find(graph.inputs.begin(), graph.inputs.end(), source) != graph.inputs.end();
+  const bool is_output = std::find(graph.outputs.begin(), graph.outputs.end(), source) != graph.outputs.end();
+  if (is_input || is_output || graph.value(source).is_constant()) {
+    graph.AddNode("Identity", "output." + graph.value(output).name, {source}, {output});
+    return;
+  }
+  std::swap(graph.value(source).name, graph.value(output).name);
+  output = source;
+}
+
+}  // namespace
+
+bool Simplify(Graph& graph) {
+  std::vector<ValueId> stands_for(graph.values.size());
+  for (size_t i = 0; i < stands_for.size(); ++i) stands_for[i] = ValueId(i);
+  std::vector<Node> kept;
+  for (Node& node : graph.nodes) {
+    for (ValueId& id : node.inputs)
+      if (id != kNoValue) id = stands_for[size_t(id)];
+    if (ChangesNothing(graph, node)) stands_for[size_t(node.outputs[0])] = node.inputs[0];
+    else kept.push_back(std::move(node));
+  }
+  const bool changed = kept.size() != graph.nodes.size();
+  graph.nodes = std::move(kept);
+  for (ValueId& id : graph.outputs)
+    if (stands_for[size_t(id)] != id) Rename(graph, id, stands_for[size_t(id)]);
+  return changed;
+}
+
+}  // namespace mete

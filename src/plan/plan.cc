@@ -1,0 +1,115 @@
+#include "plan/plan.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace mete {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kAxisNames[] = {"none", "rows", "channels", "branches"};
+constexpr int kMaxThreads = 1024;  // a bound for numbers read from a file
+
+SplitAxis AxisOf(const std::string& name) {
+  for (size_t i = 0; i < std::size(kAxisNames); ++i)
+    if (name == kAxisNames[i]) return SplitAxis(i);
+  Invalid("plan", "unknown split axis; got '{}', expected none, rows, channels or branches", name);
+}
+
+Json StepJson(const Step& step) {
+  Json j{{"node", step.node}, {"axis", Name(step.axis)}, {"shares", Json::array()}, {"threads", step.threads}, {"policy", step.policy}, {"reason", step.reason}};
+  for (const Share& s : step.shares) j["shares"].push_back({{"processor", s.processor}, {"begin", s.begin}, {"end", s.end}});
+  return j;
+}
+
+Step StepFromJson(const Json& j) {
+  Step step;
+  step.node = j.at("node").get<std::string>();
+  step.axis = AxisOf(j.at("axis").get<std::string>());
+  for (const Json& s : j.at("shares")) step.shares.push_back({s.at("processor").get<std::string>(), s.at("begin").get<int>(), s.at("end").get<int>()});
+  step.threads = j.at("threads").get<int>();
+  step.policy = j.at("policy").get<std::string>();
+  step.reason = j.value("reason", "");
+  return step;
+}
+
+// The shares' problem, or nothing.
+std::string ShareProblem(const Step& step) {
+  int at = 0;
+  for (const Share& s : step.shares) {
+    if (s.processor != "cpu") return fmt::format("unknown processor; got '{}', expected cpu", s.processor);
+    if (s.begin != at || s.end <= s.begin) return fmt::format("shares must follow each other; got {} to {}, expected a start at {}", s.begin, s.end, at);
+    at = s.end;
+  }
+  return at == 1000 ? "" : fmt::format("shares must cover the output; got an end at {}, expected 1000", at);
+}
+
+}  // namespace
+
+const char* Name(SplitAxis axis) { return kAxisNames[size_t(axis)]; }
+
+Plan PlanOneCpu(const Graph& graph, const Machine& machine, int threads, const std::vector<int>& cores) {
+  const int available = std::max(machine.cores(), 1);
+  Plan plan{graph.name, machine.name, threads > 0 ? threads : cores.empty() ? available : int(cores.size()), cores, {}};
+  for (const Node& node : graph.nodes) {
+    Step step{node.name, SplitAxis::kNone, {{"cpu", 0, 1000}}, plan.threads, "equal", ""};
+    step.reason = plan.threads == 1 ? "one thread was asked for" : fmt::format("one CPU; its {} threads take equal slices", plan.threads);
+    plan.steps.push_back(std::move(step));
+  }
+  return plan;
+}
+
+void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
+  std::string problems;
+  auto add = [&](const std::string& where, const std::string& what) { problems += (problems.empty() ? "[" : "\n[") + where + "] " + what; };
+  if (plan.threads < 1 || plan.threads > kMaxThreads) add("plan", fmt::format("threads; got {}, expected 1 to {}", plan.threads, kMaxThreads));
+  if (!plan.cores.empty() && int(plan.cores.size()) != plan.threads)
+    add("plan", fmt::format("needs a core for each thread; got {} cores, expected {}", plan.cores.size(), plan.threads));
+  for (int core : plan.cores) {
+    const bool known = std::any_of(machine.clusters.begin(), machine.clusters.end(),
+                                   [&](const Cluster& c) { return std::find(c.cores.begin(), c.cores.end(), core) != c.cores.end(); });
+    if (!known) add("plan", fmt::format("core {} is not on this machine, or not for this process", core));
+  }
+  if (plan.steps.size() != graph.nodes.size()) add("plan", fmt::format("needs a step for each node; got {}, expected {}", plan.steps.size(), graph.nodes.size()));
+  for (size_t i = 0; i < std::min(plan.steps.size(), graph.nodes.size()); ++i) {
+    const Step& step = plan.steps[i];
+    if (step.node != graph.nodes[i].name) add(step.node, fmt::format("step {} is for another node; expected '{}'", i, graph.nodes[i].name));
+    if (const std::string problem = ShareProblem(step); !problem.empty()) add(step.node, problem);
+    if (step.policy != "equal") add(step.node, fmt::format("unknown policy; got '{}', expected equal", step.policy));
+    if (step.threads < 1 || step.threads > plan.threads) add(step.node, fmt::format("threads; got {}, expected 1 to {}", step.threads, plan.threads));
+  }
+  if (!problems.empty()) throw Error(Code::kInvalidArgument, problems);
+}
+
+std::string ToText(const Plan& plan) {
+  std::string out = fmt::format("plan for {} on {}, {} thread{}\n", plan.model, plan.machine, plan.threads, plan.threads == 1 ? "" : "s");
+  for (const Step& s : plan.steps) out += fmt::format("  {}: {} on {} threads, {} blocks ({})\n", s.node, s.shares[0].processor, s.threads, s.policy, s.reason);
+  return out;
+}
+
+std::string ToJson(const Plan& plan) {
+  Json j{{"format", "mete-plan"}, {"version", 1}, {"model", plan.model}, {"machine", plan.machine}, {"threads", plan.threads}, {"cores", plan.cores}, {"steps", Json::array()}};
+  for (const Step& s : plan.steps) j["steps"].push_back(StepJson(s));
+  return j.dump(2);
+}
+
+Plan PlanFromJson(const std::string& text) {
+  try {
+    const Json j = Json::parse(text);
+    if (j.at("format") != "mete-plan" || j.at("version") != 1) Invalid("plan", "not a plan of version 1");
+    Plan plan;
+    plan.model = j.at("model").get<std::string>();
+    plan.machine = j.at("machine").get<std::string>();
+    plan.threads = j.at("threads").get<int>();
+    plan.cores = j.at("cores").get<std::vector<int>>();
+    for (const Json& s : j.at("steps")) plan.steps.push_back(StepFromJson(s));
+    return plan;
+  } catch (const Json::exception& e) {
+    Invalid("plan", "the text is not a plan: {}", e.what());
+  }
+}
+
+}  // namespace mete

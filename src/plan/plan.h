@@ -1,0 +1,53 @@
+// The plan: who does which share of every step, decided before anything runs. A value: printed, stored as
+// JSON, verified against the graph and the machine that it is for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "machine/machine.h"
+
+namespace mete {
+
+// How a step's output is divided.
+enum class SplitAxis : uint8_t { kNone, kRows, kChannels, kBranches };
+const char* Name(SplitAxis axis);
+
+// Who computes which part of a step's output: [begin, end) of `axis`, in thousandths of its length, so
+// that a share says the same for any resolution.
+struct Share {
+  std::string processor;  // "cpu"
+  int begin = 0, end = 1000;
+};
+
+struct Step {
+  std::string node;            // the node that is planned as a whole, fused ones included
+  SplitAxis axis = SplitAxis::kNone;
+  std::vector<Share> shares;   // cover [0, 1000) once, in order
+  int threads = 1;             // cores that take blocks of the share
+  std::string policy = "equal";
+  std::string reason;          // why so
+};
+
+struct Plan {
+  std::string model;
+  std::string machine;
+  int threads = 1;
+  std::vector<int> cores;      // CPU numbers that the threads are pinned to; empty: not pinned
+  std::vector<Step> steps;     // in the order in which they run, one for each node
+};
+
+// Everything on one CPU, every core an equal slice of blocks. `threads` 0: one a core.
+Plan PlanOneCpu(const Graph& graph, const Machine& machine, int threads, const std::vector<int>& cores);
+
+// Error listing everything that does not fit: nodes missing, unknown or out of order, shares that do not
+// cover the output exactly once, unknown processors or policies, threads out of range.
+void Verify(const Plan& plan, const Graph& graph, const Machine& machine);
+
+std::string ToText(const Plan& plan);
+std::string ToJson(const Plan& plan);
+Plan PlanFromJson(const std::string& json);  // Error with the place where the text is not a plan
+
+}  // namespace mete

@@ -1,0 +1,36 @@
+// The CPU beside us: a pool of threads over the fast kernels, the reference where none of them fits.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "processor/cpu/pool.h"
+#include "processor/processor.h"
+
+namespace mete {
+
+struct CpuOptions {
+  int threads = 1;
+  std::vector<int> cores;   // to pin to; empty: not pinned
+  bool reference = false;   // never a fast kernel
+};
+
+class Cpu : public Processor {
+ public:
+  explicit Cpu(const CpuOptions& options);
+
+  const char* name() const override { return "cpu"; }
+  std::string WhyNot(const Graph& graph, const Node& node) const override;
+  std::unique_ptr<Prepared> Prepare(const Graph& graph, const Node& node, const Step& step) override;
+
+  Pool& pool() { return pool_; }
+
+ private:
+  CpuOptions options_;
+  Pool pool_;
+};
+
+// Prepares a node on a fast kernel; null, and `why` filled, where none fits. One function a family.
+using PrepareFn = std::unique_ptr<Prepared> (*)(const Graph&, const Node&, Pool&, std::string* why);
+
+}  // namespace mete

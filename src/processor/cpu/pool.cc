@@ -1,0 +1,115 @@
+#include "processor/cpu/pool.h"
+
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+
+namespace mete {
+namespace {
+
+// How long an idle worker spins before it sleeps. Longer than the gap between two layers, shorter than what
+// a user would notice as a busy core. Guess: 100 us; waking a sleeping thread costs 5-50 us.
+constexpr int64_t kSpinNs = 100'000;
+
+inline void Relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+bool Pin(pthread_t thread, int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  return pthread_setaffinity_np(thread, sizeof(set), &set) == 0;
+}
+
+}  // namespace
+
+Pool::Pool(int threads, std::vector<int> cores, std::unique_ptr<Policy> policy)
+    : threads_(threads), cores_(std::move(cores)), policy_(std::move(policy)) {
+  for (int w = 1; w < threads_; ++w) {
+    workers_.emplace_back([this, w] { WorkerMain(w); });
+    if (!cores_.empty()) Pin(workers_.back().native_handle(), cores_[size_t(w)]);
+  }
+}
+
+Pool::~Pool() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_.store(true);
+    region_.fetch_add(1);
+  }
+  wake_.notify_all();
+  for (std::thread& t : workers_) t.join();
+}
+
+void Pool::Work(int w) {
+  BlockRange range;
+  while (policy_->Next(w, &range)) fn_(context_, w, range.begin, range.end);
+}
+
+void Pool::Run(int64_t blocks, BlockFn fn, void* context) {
+  if (threads_ == 1 || blocks <= 1) {
+    if (blocks > 0) fn(context, 0, 0, blocks);
+    return;
+  }
+  policy_->Begin(blocks, threads_);
+  fn_ = fn;
+  context_ = context;
+  running_.store(threads_ - 1, std::memory_order_relaxed);
+  // seq_cst with the worker's sleeping_ / region_ pair: either it sees the new region, or we see it asleep.
+  region_.fetch_add(1, std::memory_order_seq_cst);
+  if (sleeping_.load(std::memory_order_seq_cst) > 0) {
+    std::lock_guard lock(mutex_);
+    wake_.notify_all();
+  }
+  Work(0);
+  if (running_.load(std::memory_order_acquire) == 0) return;
+  const int64_t start = NowNs();
+  for (int spins = 0; running_.load(std::memory_order_acquire) != 0; ++spins) {
+    Relax();
+    if (spins % 4096 == 4095) sched_yield();  // where there are fewer cores than threads
+  }
+  wait_ns_ += NowNs() - start;
+}
+
+void Pool::WorkerMain(int w) {
+  uint64_t seen = 0;
+  for (;;) {
+    const int64_t start = NowNs();
+    for (int spins = 0; region_.load(std::memory_order_acquire) == seen; ++spins) {
+      Relax();
+      if (spins % 64 != 63 || NowNs() - start < kSpinNs) continue;
+      std::unique_lock lock(mutex_);
+      sleeping_.fetch_add(1, std::memory_order_seq_cst);
+      wake_.wait(lock, [&] { return region_.load(std::memory_order_seq_cst) != seen; });
+      sleeping_.fetch_sub(1, std::memory_order_seq_cst);
+    }
+    seen = region_.load(std::memory_order_acquire);
+    if (stop_.load()) return;
+    Work(w);
+    running_.fetch_sub(1, std::memory_order_acq_rel);
+  }
+}
+
+int64_t Pool::TakeWaitNs() {
+  const int64_t ns = wait_ns_;
+  wait_ns_ = 0;
+  return ns;
+}
+
+Pool::CallerPin::CallerPin(const Pool& pool) {
+  if (pool.cores_.empty()) return;
+  if (pthread_getaffinity_np(pthread_self(), sizeof(saved_), &saved_) != 0) return;
+  pinned_ = Pin(pthread_self(), pool.cores_[0]);
+}
+
+Pool::CallerPin::~CallerPin() {
+  if (pinned_) pthread_setaffinity_np(pthread_self(), sizeof(saved_), &saved_);
+}
+
+}  // namespace mete

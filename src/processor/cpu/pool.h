@@ -1,0 +1,74 @@
+// One pool of threads, pinned where asked, made once. Worker 0 is the thread that calls Run(). Idle
+// workers spin for a bounded time and then sleep.
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "processor/cpu/policy.h"
+
+namespace mete {
+
+class Pool {
+ public:
+  // Block b of a region, computed by worker w. Must not throw.
+  using BlockFn = void (*)(void* context, int w, int64_t begin, int64_t end);
+
+  // `cores` empty: not pinned; else one CPU number a thread. The calling thread is pinned only inside Run().
+  Pool(int threads, std::vector<int> cores, std::unique_ptr<Policy> policy);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  int threads() const { return threads_; }
+
+  // for (b = 0; b < blocks; ++b) fn(context, w, b, b + 1), ranges joined, in parallel; returns when all are
+  // done. Not reentrant; one region at a time.
+  void Run(int64_t blocks, BlockFn fn, void* context);
+
+  template <class F>
+  void For(int64_t blocks, F&& f) {  // f(int worker, int64_t begin, int64_t end)
+    Run(blocks, [](void* c, int w, int64_t b, int64_t e) { (*static_cast<std::remove_reference_t<F>*>(c))(w, b, e); }, &f);
+  }
+
+  // Time that workers spent waiting for the slowest one, summed over regions since the last call.
+  int64_t TakeWaitNs();
+
+  // Pins the calling thread to the first core for the object's life and restores its old mask after.
+  class CallerPin {
+   public:
+    explicit CallerPin(const Pool& pool);
+    ~CallerPin();
+
+   private:
+    cpu_set_t saved_;
+    bool pinned_ = false;
+  };
+
+ private:
+  void WorkerMain(int w);
+  void Work(int w);
+
+  const int threads_;
+  const std::vector<int> cores_;
+  std::unique_ptr<Policy> policy_;
+  BlockFn fn_ = nullptr;
+  void* context_ = nullptr;
+  alignas(64) std::atomic<uint64_t> region_{0};  // counts regions; a change wakes the workers
+  alignas(64) std::atomic<int> running_{0};      // workers that have not finished the region
+  std::atomic<bool> stop_{false};
+  std::atomic<int> sleeping_{0};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::thread> workers_;
+  int64_t wait_ns_ = 0;
+};
+
+}  // namespace mete

@@ -1,0 +1,184 @@
+#include "run/executor.h"
+
+#include <cstring>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "graph/flops.h"
+#include "graph/operators.h"
+
+namespace mete {
+
+Executor::Executor(const Graph& graph, const Plan& plan, Cpu& cpu)
+    : graph_(graph), plan_(plan), cpu_(cpu), memory_(PlanMemory(graph)), steps_(graph.nodes.size()), dynamic_(graph.values.size()) {
+  arena_ = Tensor(DType::kU8, Shape{memory_.arena_bytes});
+  current_inputs_.resize(graph.inputs.size());
+  current_outputs_.resize(graph.outputs.size());
+  std::string problems;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    try {
+      Bind(i);
+    } catch (const Error& e) {
+      problems += (problems.empty() ? "" : "\n") + std::string(e.what());
+    }
+  }
+  if (!problems.empty()) throw Error(Code::kUnimplemented, problems);
+}
+
+ConstView Executor::Bound(ValueId id) const {
+  if (id == kNoValue) return {};
+  const Value& v = graph_.value(id);
+  ConstView view{nullptr, v.type, v.shape};
+  switch (memory_.home[size_t(id)]) {
+    case Home::kConstant: view.data = graph_.value(memory_.alias_of[size_t(id)]).constant.data(); break;
+    case Home::kArena: view.data = static_cast<const std::byte*>(arena_.data()) + memory_.where[size_t(id)]; break;
+    default: break;
+  }
+  return view;
+}
+
+void Executor::Bind(size_t i) {
+  BoundStep& step = steps_[i];
+  const Node& node = graph_.nodes[i];
+  step.node = &node;
+  step.flops = Flops(graph_, node);
+  bool dynamic = false;
+  for (size_t k = 0; k < node.inputs.size() + node.outputs.size(); ++k) {
+    const bool is_output = k >= node.inputs.size();
+    const size_t index = is_output ? k - node.inputs.size() : k;
+    const ValueId id = is_output ? node.outputs[index] : node.inputs[index];
+    const ConstView bound = Bound(id);
+    if (is_output) step.outputs.push_back({const_cast<void*>(bound.data), bound.type, bound.shape});
+    else step.inputs.push_back(bound);
+    if (id == kNoValue) continue;
+    const Home home = memory_.home[size_t(id)];
+    dynamic |= home == Home::kDynamic;
+    if (home == Home::kInput || home == Home::kOutput) patches_.push_back({int(i), int(index), is_output, home, int(memory_.where[size_t(id)])});
+  }
+  if (memory_.is_view[i]) return;
+  if (dynamic) {
+    step.dynamic = FindReference(node.op);
+    if (!step.dynamic) Fail(Code::kUnimplemented, node.name, "no kernel for operator {}", node.op);
+    return;
+  }
+  step.prepared = cpu_.Prepare(graph_, node, plan_.steps[i]);
+}
+
+int64_t Executor::packed_bytes() const {
+  int64_t bytes = 0;
+  for (const BoundStep& s : steps_)
+    if (s.prepared) bytes += s.prepared->packed_bytes();
+  return bytes;
+}
+
+std::string Executor::Explain() const {
+  std::string out;
+  size_t name_width = 4, op_width = 2;
+  for (const BoundStep& s : steps_) {
+    name_width = std::max(name_width, std::min<size_t>(s.node->name.size(), 48));
+    op_width = std::max(op_width, s.node->op.size());
+  }
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const BoundStep& s = steps_[i];
+    const Step& planned = plan_.steps[i];
+    const std::string kernel = s.prepared ? s.prepared->kernel() : memory_.is_view[i] ? "view" : "reference (shape known at run time)";
+    std::string why = s.prepared ? s.prepared->reason() : "";
+    out += fmt::format("  {:<{}}  {:<{}}  {} x{} {:<6} {}{}\n", s.node->name, name_width, s.node->op, op_width, planned.shares[0].processor,
+                       planned.threads, planned.policy, kernel, why.empty() ? "" : "  (" + why + ")");
+  }
+  return out;
+}
+
+ConstView Executor::Current(ValueId id) const {
+  if (id == kNoValue) return {};
+  switch (memory_.home[size_t(id)]) {
+    case Home::kDynamic: return dynamic_[size_t(id)].view;
+    case Home::kInput: {
+      ConstView view = current_inputs_[size_t(memory_.where[size_t(id)])];
+      view.shape = graph_.value(id).shape;
+      return view;
+    }
+    case Home::kOutput: {
+      ConstView view = current_outputs_[size_t(memory_.where[size_t(id)])];
+      view.shape = graph_.value(id).shape;
+      return view;
+    }
+    default: return Bound(id);
+  }
+}
+
+View Executor::Allocate(ValueId id, DType type, const Shape& shape) {
+  DynamicValue& v = dynamic_[size_t(id)];
+  const size_t bytes = size_t(shape.Elements()) * SizeOf(type);
+  if (bytes > v.capacity || !v.memory) {
+    v.memory = std::make_unique<std::byte[]>(bytes + 1);
+    v.capacity = bytes;
+  }
+  v.view = {v.memory.get(), type, shape};
+  return {v.memory.get(), type, shape};
+}
+
+void Executor::RunDynamic(BoundStep& step) {
+  const Node& node = *step.node;
+  for (size_t i = 0; i < node.inputs.size(); ++i) step.inputs[i] = Current(node.inputs[i]);
+  const auto results = InferNode(node, step.inputs);
+  auto allocate = [&](size_t i, DType type, const Shape& shape) {
+    if (i < node.outputs.size() && node.outputs[i] != kNoValue) step.outputs[i] = Allocate(node.outputs[i], type, shape);
+  };
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] == kNoValue) continue;
+    if (memory_.home[size_t(node.outputs[i])] != Home::kDynamic) continue;  // bound or patched already
+    step.outputs[i] = {};
+    if (results[i].shape.known()) allocate(i, results[i].type, results[i].shape);
+  }
+  RefArgs args{node.attributes, step.inputs, step.outputs, scratch_, allocate};
+  scratch_.Reset();
+  step.dynamic(args);
+}
+
+void Executor::RunStep(BoundStep& step, Trace* trace, int64_t run_start) {
+  if (!step.prepared && !step.dynamic) return;
+  const int64_t start = trace ? NowNs() - run_start : 0;
+  if (step.prepared) step.prepared->Execute(step.inputs, step.outputs);
+  else RunDynamic(step);
+  if (!trace) return;
+  const int64_t end = NowNs() - run_start, wait = cpu_.pool().TakeWaitNs();
+  trace->events.push_back({step.node->name, step.node->op, 0, start, end, step.flops});
+  if (wait > 0) trace->events.push_back({"[wait]", step.node->name, 0, end - wait, end, 0});
+}
+
+void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options) {
+  std::copy(inputs.begin(), inputs.end(), current_inputs_.begin());
+  std::copy(outputs.begin(), outputs.end(), current_outputs_.begin());
+  for (const Patch& p : patches_) {
+    BoundStep& step = steps_[size_t(p.step)];
+    const void* data = p.home == Home::kInput ? inputs[size_t(p.port)].data : outputs[size_t(p.port)].data;
+    if (p.is_output) step.outputs[size_t(p.index)].data = const_cast<void*>(data);
+    else step.inputs[size_t(p.index)].data = data;
+  }
+  const Pool::CallerPin pin(cpu_.pool());
+  const int64_t start = options.trace ? NowNs() : 0;
+  if (options.trace) {
+    options.trace->events.clear();
+    cpu_.pool().TakeWaitNs();
+  }
+  for (BoundStep& step : steps_) {
+    if (options.cancel && options.cancel->cancelled()) Fail(Code::kCancelled, step.node->name, "the run was cancelled before this step");
+    RunStep(step, options.trace, start);
+  }
+  FinishOutputs(outputs);
+  if (options.trace) options.trace->total_ns = NowNs() - start;
+}
+
+// Outputs that no step writes in place: constants, inputs, values listed twice, dynamic ones.
+void Executor::FinishOutputs(std::span<const View> outputs) {
+  for (size_t p = 0; p < outputs.size(); ++p) {
+    const ValueId id = graph_.outputs[p];
+    const bool in_place = memory_.home[size_t(id)] == Home::kOutput && memory_.where[size_t(id)] == int64_t(p);
+    if (in_place || !outputs[p].data) continue;
+    const ConstView source = Current(id);
+    if (source.bytes() > 0) std::memcpy(outputs[p].data, source.data, source.bytes());
+  }
+}
+
+}  // namespace mete
