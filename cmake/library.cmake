@@ -1,11 +1,14 @@
 # mete_library(NAME FOLDER [LINKS lib...] [LAYERS folder-library...])
 # One library for a folder under src/: all its .cc files but the tests, which become NAME_test.
+# Each NAME_fuzz.cc becomes a libFuzzer target of that name where METE_FUZZ is on.
 # LAYERS is the list of folders that it may include; tools/check_layers.py compares the real includes.
 function(mete_library name folder)
   cmake_parse_arguments(ARG "" "" "LINKS;LAYERS;TEST_LAYERS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cc)
   set(tests ${sources})
+  set(fuzzers ${sources})
   list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
+  list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   add_library(mete_${name} STATIC ${sources})
   target_include_directories(mete_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
@@ -17,5 +20,13 @@ function(mete_library name folder)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE mete_${name} ${ARG_TEST_LAYERS} GTest::gtest GTest::gtest_main)
     gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} PROPERTIES TIMEOUT 300)
+  endif()
+  if(METE_FUZZ)
+    foreach(fuzzer ${fuzzers})
+      get_filename_component(target ${fuzzer} NAME_WE)
+      add_executable(${target} ${fuzzer})
+      target_link_libraries(${target} PRIVATE mete_${name})
+      target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    endforeach()
   endif()
 endfunction()

@@ -1,0 +1,61 @@
+# The few commands that one needs; CMake (CMakePresets.json) is underneath and usable directly.
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 600
+METE = build/release/mete
+FUZZ_TARGETS = onnx_fuzz caffe_fuzz image_fuzz
+
+.DEFAULT_GOAL = help
+.PHONY: help deps release demo test bench conformance fuzz fuzz-build long-test clean
+
+help:
+	@echo "Mete: inference on processors of unequal speed. Targets:"
+	@echo
+	@echo "  make demo         install what is missing, build, classify models/digit.png"
+	@echo "  make test         install what is missing, build, run every fast test"
+	@echo "  make bench        measure this machine and the shipped network"
+	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
+	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
+	@echo "  make long-test    the test suite under asan+ubsan and under tsan"
+	@echo "  make clean        remove build/"
+	@echo
+	@echo "JOBS=$(JOBS) compilers run at once. To use CMake directly:"
+	@echo "  cmake --preset release && cmake --build --preset release && ctest --preset release"
+
+deps:
+	@tools/install-deps.sh
+
+build/%/build.ninja: | deps
+	cmake --preset $*
+
+release: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS)
+
+demo: release
+	$(METE) run models/digits.onnx models/digit.png --profile
+
+test: release
+	ctest --preset release -j $(JOBS)
+
+bench: release
+	$(METE) bench models/digits.onnx
+
+conformance: release
+	tools/conformance.sh
+
+fuzz-build:
+	@tools/install-deps.sh --fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz -j $(JOBS) --target $(FUZZ_TARGETS)
+
+# One after the other, each with its own growing corpus, which starts from the seeds in tests/fuzz.
+fuzz: fuzz-build
+	@for target in $(FUZZ_TARGETS); do tools/fuzz.sh $$target $(FUZZ_SECONDS) || exit 1; done
+
+long-test: deps build/asan/build.ninja build/tsan/build.ninja
+	cmake --build --preset asan -j $(JOBS)
+	ctest --preset asan -j $(JOBS)
+	cmake --build --preset tsan -j $(JOBS)
+	ctest --preset tsan -j $(JOBS)
+
+clean:
+	rm -rf build

@@ -1,0 +1,43 @@
+#!/bin/bash
+# Installs the Debian packages that building and testing need. Says nothing where none is missing.
+#   tools/install-deps.sh          what `make demo`, `make test` and the rest need
+#   tools/install-deps.sh --fuzz   and the compiler with libFuzzer
+set -euo pipefail
+
+packages=(
+  g++ cmake ninja-build make pkg-config git ccache
+  libhwy-dev libprotobuf-dev protobuf-compiler libonnx-dev
+  nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
+  libturbojpeg0-dev libpng-dev libgtest-dev libbenchmark-dev
+  python3 python3-venv python3-pip
+)
+for argument in "$@"; do
+  case "$argument" in
+    --fuzz) packages+=(clang libclang-rt-14-dev) ;;
+    *) echo "install-deps.sh: unknown argument '$argument'; expected --fuzz or nothing" >&2; exit 2 ;;
+  esac
+done
+
+if ! command -v apt-get > /dev/null; then
+  echo "install-deps.sh: no apt-get here; install the equivalents of these, then use CMake directly:" >&2
+  echo "  ${packages[*]}" >&2
+  exit 1
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo > /dev/null || { echo "install-deps.sh: run as root or install sudo; missing: ${missing[*]}" >&2; exit 1; }
+  root=(sudo)
+fi
+
+echo "install-deps.sh: installing ${#missing[@]} packages: ${missing[*]}"
+apt() { "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 "$@" < /dev/null; }
+apt update
+apt install --no-install-recommends "${missing[@]}"
