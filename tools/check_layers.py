@@ -2,7 +2,7 @@
 """Compares the real includes with the table in cmake/layers.cmake.
 
 A file of a library may include the headers of its own folder, of the libraries in its LAYERS (and, through
-them, of theirs), and of include/mete; a *_test.cc also those of its TEST_LAYERS. Prints each violation with
+them, of theirs), and of include/mete; tests (*_test.cc, *_fuzz.cc, *_testing.h) also those of its TEST_LAYERS. Prints each violation with
 the way out; the exit status is 1 where there is one.
 """
 import pathlib
@@ -66,7 +66,7 @@ def check_file(table, source):
     if owner is None:
         return []
     allowed = reachable(table, [owner])
-    if path.endswith(("_test.cc", "_fuzz.cc")):
+    if re.search(r"_(test|fuzz|testing)\.(cc|h)$", path):
         allowed |= reachable(table, table[owner]["TEST_LAYERS"])
     problems = []
     for number, line in enumerate(source.read_text(errors="replace").splitlines(), 1):
