@@ -1,7 +1,171 @@
+#include "base/visit_type.h"
+#include "base/window.h"
+#include "graph/fused.h"
 #include "graph/operators.h"
 
 namespace mete {
+namespace {
 
-std::span<const OpSchema> ConvolutionOperators() { return {}; }
+void Check(const InferContext& c, const std::string& problem) {
+  if (!problem.empty()) c.Bad("{}", problem);
+}
+
+void NeedFloat(const InferContext& c, int i) {
+  if (!IsFloat(c.type(i))) c.Bad("input {} must hold floats; got {}", i, Name(c.type(i)));
+}
+
+void NeedSameType(const InferContext& c, int i) {
+  if (c.has(i) && c.type(i) != c.type(0)) c.Bad("input {} has another type than input 0; got {}, expected {}", i, Name(c.type(i)), Name(c.type(0)));
+}
+
+bool CheckedNhwc(const InferContext& c) {
+  const std::string_view layout = c.attributes.String("layout", "");
+  if (!layout.empty() && layout != "NHWC" && layout != "NCHW") c.Bad("layout is unknown; got {}, expected NHWC or NCHW", layout);
+  if (layout == "NHWC") c.NeedRank(0, 4, 4);
+  return layout == "NHWC";
+}
+
+ImageDims InputDims(const InferContext& c, bool nhwc) {
+  c.NeedRank(0, 3, 2 + kSpatialDims);
+  return ImageDimsOf(c.shape(0), nhwc);
+}
+
+// Weights' spatial dimensions, which kernel_shape may repeat.
+std::span<const int64_t> KernelOf(const InferContext& c) {
+  c.NeedRank(1, c.shape(0).rank(), c.shape(0).rank());
+  const auto kernel = c.shape(1).dims().subspan(2);
+  if (CheckedElements(c.shape(1), c.type(1), int64_t(1) << 40) < 1) c.Bad("weights have impossible dimensions; got {}", ToString(c.shape(1)));
+  const Ints& said = c.attributes.IntList("kernel_shape");
+  if (!said.empty() && !std::equal(said.begin(), said.end(), kernel.begin(), kernel.end()))
+    c.Bad("kernel_shape does not fit the weights; got {}, expected the last dimensions of {}", ToString(Attribute(said)), ToString(c.shape(1)));
+  return kernel;
+}
+
+int64_t GroupOf(const InferContext& c, int64_t channels) {
+  const int64_t group = c.attributes.Int("group", 1);
+  if (group < 1 || channels % group != 0) c.Bad("group does not divide the channels; got {} of {}", group, channels);
+  return group;
+}
+
+void CheckBias(const InferContext& c, int i, int64_t channels) {
+  if (c.has(i) && c.shape(i) != Shape{channels}) c.Bad("bias has the wrong shape; got {}, expected {}", ToString(c.shape(i)), channels);
+}
+
+void CheckWeights(const InferContext& c, int64_t got, int64_t expected, const char* what) {
+  if (got != expected) c.Bad("weights do not fit: {}; got {}, expected {} (weights {}, input {})", what, got, expected, ToString(c.shape(1)), ToString(c.shape(0)));
+}
+
+void InferConv(InferContext& c) {
+  NeedFloat(c, 0);
+  for (int i = 1; i < 3; ++i) NeedSameType(c, i);
+  const bool nhwc = CheckedNhwc(c);
+  const ImageDims x = InputDims(c, nhwc);
+  const auto kernel = KernelOf(c);
+  const int64_t outputs = c.shape(1)[0], group = GroupOf(c, x.channels);
+  CheckWeights(c, c.shape(1)[1], x.channels / group, "input channels of a group");
+  if (outputs % group != 0) c.Bad("group does not divide the output channels; got {} of {}", group, outputs);
+  CheckBias(c, 2, outputs);
+  Window window;
+  Check(c, ResolveWindow(c.attributes, x, kernel, false, window));
+  const Shape y = ImageShape(x, outputs, window, nhwc);
+  CheckEpilogue(c, c.type(0), y);
+  c.Output(0, c.type(0), y);
+}
+
+void InferConvTranspose(InferContext& c) {
+  NeedFloat(c, 0);
+  for (int i = 1; i < 3; ++i) NeedSameType(c, i);
+  const bool nhwc = CheckedNhwc(c);
+  const ImageDims x = InputDims(c, nhwc);
+  const auto kernel = KernelOf(c);
+  const int64_t group = GroupOf(c, x.channels);
+  CheckWeights(c, c.shape(1)[0], x.channels, "input channels");
+  if (c.shape(1)[1] > (int64_t(1) << 40) / group) c.Bad("too many output channels; got {} groups of {}", group, c.shape(1)[1]);
+  const int64_t outputs = c.shape(1)[1] * group;
+  CheckBias(c, 2, outputs);
+  Window window;
+  Check(c, ResolveTransposedWindow(c.attributes, x, kernel, window));
+  const Shape y = ImageShape(x, outputs, window, nhwc, true);
+  CheckEpilogue(c, c.type(0), y);
+  c.Output(0, c.type(0), y);
+}
+
+void InferDeformConv(InferContext& c) {
+  NeedFloat(c, 0);
+  for (int i = 1; i < 5; ++i) NeedSameType(c, i);
+  c.NeedRank(0, 4, 4);
+  const ImageDims x = ImageDimsOf(c.shape(0), false);
+  const auto kernel = KernelOf(c);
+  const int64_t outputs = c.shape(1)[0], group = GroupOf(c, x.channels), offset_group = c.attributes.Int("offset_group", 1);
+  CheckWeights(c, c.shape(1)[1], x.channels / group, "input channels of a group");
+  if (outputs % group != 0) c.Bad("group does not divide the output channels; got {} of {}", group, outputs);
+  if (offset_group < 1 || x.channels % offset_group != 0) c.Bad("offset_group does not divide the channels; got {} of {}", offset_group, x.channels);
+  CheckBias(c, 3, outputs);
+  if (x.channels > int64_t(1) << 20 || kernel[0] * kernel[1] > int64_t(1) << 20) c.Bad("too many channels or taps; got {} and {}", x.channels, kernel[0] * kernel[1]);
+  Window window;
+  Check(c, ResolveWindow(c.attributes, x, kernel, false, window));
+  const int64_t taps = offset_group * kernel[0] * kernel[1], h = window[1].out, w = window[2].out;
+  if (c.shape(2) != Shape{x.batch, 2 * taps, h, w})
+    c.Bad("offset has the wrong shape; got {}, expected {}", ToString(c.shape(2)), ToString(Shape{x.batch, 2 * taps, h, w}));
+  if (c.has(4) && c.shape(4) != Shape{x.batch, taps, h, w})
+    c.Bad("mask has the wrong shape; got {}, expected {}", ToString(c.shape(4)), ToString(Shape{x.batch, taps, h, w}));
+  c.Output(0, c.type(0), ImageShape(x, outputs, window, false));
+}
+
+Shape PooledShape(const InferContext& c) {
+  const bool nhwc = CheckedNhwc(c);
+  const ImageDims x = InputDims(c, nhwc);
+  Window window;
+  Check(c, ResolveWindow(c.attributes, x, c.attributes.IntList("kernel_shape"), true, window));
+  return ImageShape(x, x.channels, window, nhwc);
+}
+
+void InferMaxPool(InferContext& c) {
+  if (c.type(0) != DType::kI8 && c.type(0) != DType::kU8) NeedFloat(c, 0);
+  const Shape y = PooledShape(c);
+  c.Output(0, c.type(0), y);
+  c.Output(1, DType::kI64, y);
+}
+
+void InferPool(InferContext& c) {
+  NeedFloat(c, 0);
+  c.Output(0, c.type(0), PooledShape(c));
+}
+
+void CheckPower(const InferContext& c) {
+  if (c.attributes.Int("p", 2) < 1) c.Bad("p is out of range; got {}, expected at least 1", c.attributes.Int("p", 2));
+}
+
+void InferLpPool(InferContext& c) {
+  CheckPower(c);
+  InferPool(c);
+}
+
+void InferGlobalPool(InferContext& c) {
+  NeedFloat(c, 0);
+  CheckPower(c);
+  c.NeedRank(0, 2);
+  const bool nhwc = CheckedNhwc(c);
+  Shape y = c.shape(0);
+  for (int i = nhwc ? 1 : 2; i < y.rank() - (nhwc ? 1 : 0); ++i) y[i] = 1;
+  c.Output(0, c.type(0), y);
+}
+
+}  // namespace
+
+std::span<const OpSchema> ConvolutionOperators() {
+  static constexpr OpSchema kOperators[] = {
+      {"AveragePool", 1, 1, 1, InferPool},
+      {"Conv", 2, 4, 1, InferConv},
+      {"ConvTranspose", 2, 4, 1, InferConvTranspose},
+      {"DeformConv", 3, 5, 1, InferDeformConv},
+      {"GlobalAveragePool", 1, 1, 1, InferGlobalPool},
+      {"GlobalLpPool", 1, 1, 1, InferGlobalPool},
+      {"GlobalMaxPool", 1, 1, 1, InferGlobalPool},
+      {"LpPool", 1, 1, 1, InferLpPool},
+      {"MaxPool", 1, 1, 2, InferMaxPool},
+  };
+  return kOperators;
+}
 
 }  // namespace mete

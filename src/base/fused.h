@@ -1,0 +1,56 @@
+// What a fused operator computes, as values: activations at the end of a Conv, Gemm or MatMul, and programs of element-wise
+// steps. Read from attributes once by whoever checks or runs a node; graph/fused.h documents the attributes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/attributes.h"
+
+namespace mete {
+
+enum class FusedOp : uint8_t {
+  kNone, kAdd, kSub, kMul, kDiv, kMin, kMax, kPow,  // two operands
+  kRelu, kLeakyRelu, kClip, kSigmoid, kHardSigmoid, kHardSwish, kTanh, kElu, kGelu, kErf, kSoftplus, kMish, kSwish,
+  kExp, kLog, kSqrt, kReciprocal, kAbs, kNeg,
+};
+
+FusedOp FusedOpOf(std::string_view name);  // by ONNX name; kNone where it is not one
+const char* Name(FusedOp op);
+inline bool IsBinary(FusedOp op) { return op >= FusedOp::kAdd && op <= FusedOp::kPow; }
+
+struct Activation {
+  FusedOp op = FusedOp::kNone;
+  float alpha = 0, beta = 0;
+};
+
+// The alpha and beta that ONNX gives `op` where a node does not.
+Activation DefaultActivation(FusedOp op);
+
+// What stands behind a matrix product or a convolution: y = activation(product + bias + residual).
+struct EpilogueSpec {
+  Activation activation;
+  bool residual = false;
+};
+
+// Returns what is wrong in words, or an empty string.
+std::string ParseEpilogue(const Attributes& attributes, EpilogueSpec& spec);
+
+struct FusedStep {
+  Activation function;
+  std::array<int, 3> args{-1, -1, -1};  // registers: r < inputs is input r, inputs + k is the result of step k
+};
+
+struct FusedProgram {
+  static constexpr int kMaxSteps = 64, kMaxInputs = 32;
+  int inputs = 0, steps = 0;
+  std::array<FusedStep, kMaxSteps> step{};
+};
+
+// The same for mete.Elementwise with so many inputs.
+std::string ParseFusedProgram(const Attributes& attributes, int inputs, FusedProgram& program);
+
+}  // namespace mete

@@ -1,0 +1,35 @@
+// The attribute contract of fused operators: what the fusion passes write and what every kernel that claims a fused node obeys.
+//
+// 1. Epilogues: y = activation(product + bias + residual), on Conv, Gemm and MatMul.
+//    inputs      Conv: X, W, B?, residual?    Gemm: A, B, C?, residual?    MatMul: A, B, bias?, residual?
+//                (the bias of MatMul has one element per output column; left-out ones in between are kNoValue)
+//    residual    int 1: input 3 is a tensor of the output's shape and type, added before the activation
+//    activation  "Relu", "Clip", "LeakyRelu", "Sigmoid", "HardSwish", "HardSigmoid", "Swish", "Tanh", "Gelu", "Elu" (also
+//                "Softplus", "Mish")
+//    activation_alpha, activation_beta
+//                Clip: least and greatest; LeakyRelu, Elu, Swish: alpha; HardSigmoid: alpha and beta; Gelu: alpha 0 is the exact
+//                one, 1 the tanh approximation. Where absent they are ONNX's defaults (Clip: unbounded).
+//
+// 2. mete.Elementwise: a tree of element-wise f32 steps over inputs that broadcast to the output.
+//    ops         names of steps: those above and Add Sub Mul Div Min Max Pow Erf Exp Log Sqrt Reciprocal Abs Neg
+//    args        three registers a step (a, b, unused): register r < number of inputs is input r, inputs + k is the result of
+//                step k; -1 where unused
+//    params      two floats a step (alpha, beta as above; 0 where unused). There are no defaults: write them.
+//    The result is the last step's. At most FusedProgram::kMaxSteps steps and kMaxInputs inputs.
+//
+// 3. Layout: Conv, ConvTranspose, MaxPool, AveragePool, GlobalAveragePool and GlobalMaxPool take layout="NHWC": the 4-D input,
+//    output and residual are then N, H, W, C in memory; weights stay M, C/group, kH, kW.
+//
+// 4. mete_caffe = 1 on MaxPool and AveragePool, with ceil_mode = 1: Caffe's rule. A window that would start behind the input and its
+//    leading padding is dropped, and an average divides by the part of the window within the padded input.
+#pragma once
+
+#include "base/fused.h"
+#include "graph/operators.h"
+
+namespace mete {
+
+// Checks a node's epilogue against its output's type and shape, from its inference function.
+void CheckEpilogue(const InferContext& c, DType type, const Shape& output, int residual_input = 3);
+
+}  // namespace mete

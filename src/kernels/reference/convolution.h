@@ -1,0 +1,17 @@
+// The kernels of the convolution family that live in files of their own.
+#pragma once
+
+#include "base/window.h"
+#include "kernels/reference/reference.h"
+
+namespace mete {
+
+void MaxPoolReference(RefArgs& args);
+void AveragePoolReference(RefArgs& args);
+void LpPoolReference(RefArgs& args);
+void GlobalAveragePoolReference(RefArgs& args);
+void GlobalMaxPoolReference(RefArgs& args);
+void GlobalLpPoolReference(RefArgs& args);
+void DeformConvReference(RefArgs& args);
+
+}  // namespace mete

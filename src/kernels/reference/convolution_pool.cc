@@ -1,0 +1,190 @@
+#include <cmath>
+#include <limits>
+
+#include "base/visit_type.h"
+#include "kernels/reference/convolution.h"
+
+namespace mete {
+namespace {
+
+struct Pooling {
+  ImageDims x, y;
+  Window window;
+  bool empty;
+
+  explicit Pooling(const RefArgs& args) : empty(args.out[0].elements() == 0) {
+    const bool nhwc = IsNhwc(args.attributes);
+    x = ImageDimsOf(args.in[0].shape, nhwc);
+    y = ImageDimsOf(args.out[0].shape, nhwc);
+    ResolveWindow(args.attributes, x, args.attributes.IntList("kernel_shape"), true, window);
+  }
+};
+
+// One output: where it goes, which plane it reads, and its position there.
+struct Place {
+  int64_t plane;    // n * channels + c
+  int64_t x_start;  // the plane's first element
+  int64_t y;        // the output's element
+  std::array<int64_t, kSpatialDims> o;
+};
+
+template <class F>
+void ForEachPlace(const Pooling& p, F&& f) {
+  if (p.empty) return;
+  for (int64_t n = 0; n < p.y.batch; ++n)
+    for (int64_t c = 0; c < p.y.channels; ++c)
+      for (int64_t d = 0; d < p.y.size[0]; ++d)
+        for (int64_t h = 0; h < p.y.size[1]; ++h)
+          for (int64_t w = 0; w < p.y.size[2]; ++w)
+            f(Place{n * p.y.channels + c, n * p.x.batch_stride + c * p.x.channel_stride,
+                    n * p.y.batch_stride + c * p.y.channel_stride + d * p.y.stride[0] + h * p.y.stride[1] + w * p.y.stride[2], {d, h, w}});
+}
+
+// f(value, {d, h, w}) for every element of x under the window; padding is skipped.
+template <class T, class F>
+void ForEachElement(const Pooling& p, const Place& place, const T* x, F&& f) {
+  const WindowAxis &a = p.window[0], &b = p.window[1], &c = p.window[2];
+  const IndexRange ka = a.TapsOfOutput(place.o[0]), kb = b.TapsOfOutput(place.o[1]), kc = c.TapsOfOutput(place.o[2]);
+  for (int64_t i = ka.begin; i < ka.end; ++i)
+    for (int64_t j = kb.begin; j < kb.end; ++j)
+      for (int64_t k = kc.begin; k < kc.end; ++k) {
+        const std::array<int64_t, kSpatialDims> at{a.Input(place.o[0], i), b.Input(place.o[1], j), c.Input(place.o[2], k)};
+        f(x[place.x_start + at[0] * p.x.stride[0] + at[1] * p.x.stride[1] + at[2] * p.x.stride[2]], at);
+      }
+}
+
+// The index that MaxPool reports: into X as ONNX lays it out, with the first spatial dimension fastest where column-major.
+int64_t FlatIndex(const Pooling& p, const Place& place, const std::array<int64_t, kSpatialDims>& at, bool column_major) {
+  const auto& s = p.x.size;
+  const int64_t inside = column_major ? at[0] + s[0] * (at[1] + s[1] * at[2]) : (at[0] * s[1] + at[1]) * s[2] + at[2];
+  return place.plane * p.x.plane() + inside;
+}
+
+template <class T>
+T Least() {
+  if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::lowest();
+  else return T(-std::numeric_limits<float>::infinity());
+}
+
+template <class T>
+void MaxPool(RefArgs& args) {
+  const Pooling p(args);
+  const bool column_major = args.attributes.Int("storage_order", 0) != 0;
+  const T* x = args.in[0].as<T>();
+  T* y = args.out[0].as<T>();
+  int64_t* indices = args.wants(1) ? args.out[1].as<int64_t>() : nullptr;
+  ForEachPlace(p, [&](const Place& place) {
+    T best = Least<T>();
+    std::array<int64_t, kSpatialDims> best_at{};
+    bool found = false;
+    ForEachElement(p, place, x, [&](T value, const auto& at) {
+      if (found && !(value > best)) return;
+      best = value, best_at = at, found = true;
+    });
+    y[place.y] = best;
+    if (indices) indices[place.y] = found ? FlatIndex(p, place, best_at, column_major) : -1;
+  });
+}
+
+double PaddedCount(const Pooling& p, const Place& place) {  // double: padding may be much larger than any tensor
+  double count = 1;
+  for (size_t i = 0; i < kSpatialDims; ++i) count *= double(p.window[i].PaddedTapsOfOutput(place.o[i]).size());
+  return count;
+}
+
+template <class T>
+void AveragePool(RefArgs& args) {
+  const Pooling p(args);
+  const bool with_padding = args.attributes.Int("count_include_pad", 0) != 0 || args.attributes.Int("mete_caffe", 0) != 0;
+  const T* x = args.in[0].as<T>();
+  T* y = args.out[0].as<T>();
+  ForEachPlace(p, [&](const Place& place) {
+    double sum = 0, count = 0;
+    ForEachElement(p, place, x, [&](T value, const auto&) { sum += double(value), ++count; });
+    if (with_padding) count = PaddedCount(p, place);
+    y[place.y] = T(count > 0 ? sum / count : 0.0);
+  });
+}
+
+template <class T>
+void LpPool(RefArgs& args) {
+  const Pooling p(args);
+  const double power = double(args.attributes.Int("p", 2));
+  const T* x = args.in[0].as<T>();
+  T* y = args.out[0].as<T>();
+  ForEachPlace(p, [&](const Place& place) {
+    double sum = 0;
+    ForEachElement(p, place, x, [&](T value, const auto&) { sum += std::pow(std::fabs(double(value)), power); });
+    y[place.y] = T(std::pow(sum, 1 / power));
+  });
+}
+
+// Calls f(first element, stride, count) for each channel of each batch; results are in y's order as all else is 1.
+template <class T, class F>
+void GlobalPool(RefArgs& args, F&& f) {
+  const Shape& shape = args.in[0].shape;
+  const bool nhwc = IsNhwc(args.attributes);
+  const int64_t batch = shape[0], channels = nhwc ? shape.back() : shape[1];
+  const int64_t count = nhwc ? shape.Elements(1, shape.rank() - 1) : shape.Elements(2, shape.rank());
+  const int64_t channel_stride = nhwc ? 1 : count, stride = nhwc ? channels : 1;
+  const T* x = args.in[0].as<T>();
+  T* y = args.out[0].as<T>();
+  for (int64_t n = 0; n < batch; ++n)
+    for (int64_t c = 0; c < channels; ++c) *y++ = f(x + n * channels * count + c * channel_stride, stride, count);
+}
+
+template <class T>
+T Average(const T* x, int64_t stride, int64_t count) {
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) sum += double(x[i * stride]);
+  return T(count > 0 ? sum / double(count) : 0.0);
+}
+
+template <class T>
+T Maximum(const T* x, int64_t stride, int64_t count) {
+  T best = count > 0 ? x[0] : Least<T>();
+  for (int64_t i = 1; i < count; ++i)
+    if (x[i * stride] > best) best = x[i * stride];
+  return best;
+}
+
+template <class T>
+T LpNorm(const T* x, int64_t stride, int64_t count, double power) {
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) sum += std::pow(std::fabs(double(x[i * stride])), power);
+  return T(std::pow(sum, 1 / power));
+}
+
+}  // namespace
+
+void MaxPoolReference(RefArgs& args) {
+  const DType type = args.in[0].type;
+  if (type == DType::kI8) MaxPool<int8_t>(args);
+  else if (type == DType::kU8) MaxPool<uint8_t>(args);
+  else VisitFloat(type, [&]<class T>() { MaxPool<T>(args); });
+}
+
+void AveragePoolReference(RefArgs& args) {
+  VisitFloat(args.in[0].type, [&]<class T>() { AveragePool<T>(args); });
+}
+
+void LpPoolReference(RefArgs& args) {
+  VisitFloat(args.in[0].type, [&]<class T>() { LpPool<T>(args); });
+}
+
+void GlobalAveragePoolReference(RefArgs& args) {
+  VisitFloat(args.in[0].type, [&]<class T>() { GlobalPool<T>(args, Average<T>); });
+}
+
+void GlobalMaxPoolReference(RefArgs& args) {
+  VisitFloat(args.in[0].type, [&]<class T>() { GlobalPool<T>(args, Maximum<T>); });
+}
+
+void GlobalLpPoolReference(RefArgs& args) {
+  const double power = double(args.attributes.Int("p", 2));
+  VisitFloat(args.in[0].type, [&]<class T>() {
+    GlobalPool<T>(args, [&](const T* x, int64_t stride, int64_t count) { return LpNorm<T>(x, stride, count, power); });
+  });
+}
+
+}  // namespace mete
