@@ -1,21 +1,13 @@
-#include "base/visit_type.h"
 #include "base/window.h"
 #include "graph/fused.h"
 #include "graph/operators.h"
+#include "graph/ops/check.h"
 
 namespace mete {
 namespace {
 
 void Check(const InferContext& c, const std::string& problem) {
   if (!problem.empty()) c.Bad("{}", problem);
-}
-
-void NeedFloat(const InferContext& c, int i) {
-  if (!IsFloat(c.type(i))) c.Bad("input {} must hold floats; got {}", i, Name(c.type(i)));
-}
-
-void NeedSameType(const InferContext& c, int i) {
-  if (c.has(i) && c.type(i) != c.type(0)) c.Bad("input {} has another type than input 0; got {}, expected {}", i, Name(c.type(i)), Name(c.type(0)));
 }
 
 bool CheckedNhwc(const InferContext& c) {
@@ -56,8 +48,8 @@ void CheckWeights(const InferContext& c, int64_t got, int64_t expected, const ch
 }
 
 void InferConv(InferContext& c) {
-  NeedFloat(c, 0);
-  for (int i = 1; i < 3; ++i) NeedSameType(c, i);
+  NeedType(c, 0, kFloatTypes);
+  NeedSameTypes(c, 0, 1);
   const bool nhwc = CheckedNhwc(c);
   const ImageDims x = InputDims(c, nhwc);
   const auto kernel = KernelOf(c);
@@ -73,8 +65,8 @@ void InferConv(InferContext& c) {
 }
 
 void InferConvTranspose(InferContext& c) {
-  NeedFloat(c, 0);
-  for (int i = 1; i < 3; ++i) NeedSameType(c, i);
+  NeedType(c, 0, kFloatTypes);
+  NeedSameTypes(c, 0, 1);
   const bool nhwc = CheckedNhwc(c);
   const ImageDims x = InputDims(c, nhwc);
   const auto kernel = KernelOf(c);
@@ -91,8 +83,8 @@ void InferConvTranspose(InferContext& c) {
 }
 
 void InferDeformConv(InferContext& c) {
-  NeedFloat(c, 0);
-  for (int i = 1; i < 5; ++i) NeedSameType(c, i);
+  NeedType(c, 0, kFloatTypes);
+  NeedSameTypes(c, 0, 1);
   c.NeedRank(0, 4, 4);
   const ImageDims x = ImageDimsOf(c.shape(0), false);
   const auto kernel = KernelOf(c);
@@ -121,14 +113,14 @@ Shape PooledShape(const InferContext& c) {
 }
 
 void InferMaxPool(InferContext& c) {
-  if (c.type(0) != DType::kI8 && c.type(0) != DType::kU8) NeedFloat(c, 0);
+  NeedType(c, 0, kFloatTypes | TypeBit(DType::kI8) | TypeBit(DType::kU8));
   const Shape y = PooledShape(c);
   c.Output(0, c.type(0), y);
   c.Output(1, DType::kI64, y);
 }
 
 void InferPool(InferContext& c) {
-  NeedFloat(c, 0);
+  NeedType(c, 0, kFloatTypes);
   c.Output(0, c.type(0), PooledShape(c));
 }
 
@@ -142,7 +134,7 @@ void InferLpPool(InferContext& c) {
 }
 
 void InferGlobalPool(InferContext& c) {
-  NeedFloat(c, 0);
+  NeedType(c, 0, kFloatTypes);
   CheckPower(c);
   c.NeedRank(0, 2);
   const bool nhwc = CheckedNhwc(c);

@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "base/visit_type.h"
 #include "kernels/reference/convolution.h"
+#include "kernels/reference/number.h"
 
 namespace mete {
 namespace {
@@ -54,7 +54,7 @@ struct Deform {
     for (int64_t n = 0; n < y.batch; ++n)
       for (int64_t m = 0; m < y.channels; ++m)
         for (int64_t h = 0; h < y.size[1]; ++h)
-          for (int64_t w = 0; w < y.size[2]; ++w) *out++ = T(Output(n, m, h, w));
+          for (int64_t w = 0; w < y.size[2]; ++w) *out++ = FromDouble<T>(Output(n, m, h, w));
   }
 };
 

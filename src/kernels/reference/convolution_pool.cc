@@ -1,8 +1,8 @@
 #include <cmath>
 #include <limits>
 
-#include "base/visit_type.h"
 #include "kernels/reference/convolution.h"
+#include "kernels/reference/number.h"
 
 namespace mete {
 namespace {
@@ -61,7 +61,7 @@ int64_t FlatIndex(const Pooling& p, const Place& place, const std::array<int64_t
 }
 
 template <class T>
-T Least() {
+T Lowest() {
   if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::lowest();
   else return T(-std::numeric_limits<float>::infinity());
 }
@@ -74,7 +74,7 @@ void MaxPool(RefArgs& args) {
   T* y = args.out[0].as<T>();
   int64_t* indices = args.wants(1) ? args.out[1].as<int64_t>() : nullptr;
   ForEachPlace(p, [&](const Place& place) {
-    T best = Least<T>();
+    T best = Lowest<T>();
     std::array<int64_t, kSpatialDims> best_at{};
     bool found = false;
     ForEachElement(p, place, x, [&](T value, const auto& at) {
@@ -102,7 +102,7 @@ void AveragePool(RefArgs& args) {
     double sum = 0, count = 0;
     ForEachElement(p, place, x, [&](T value, const auto&) { sum += double(value), ++count; });
     if (with_padding) count = PaddedCount(p, place);
-    y[place.y] = T(count > 0 ? sum / count : 0.0);
+    y[place.y] = FromDouble<T>(count > 0 ? sum / count : 0.0);
   });
 }
 
@@ -115,7 +115,7 @@ void LpPool(RefArgs& args) {
   ForEachPlace(p, [&](const Place& place) {
     double sum = 0;
     ForEachElement(p, place, x, [&](T value, const auto&) { sum += std::pow(std::fabs(double(value)), power); });
-    y[place.y] = T(std::pow(sum, 1 / power));
+    y[place.y] = FromDouble<T>(std::pow(sum, 1 / power));
   });
 }
 
@@ -137,12 +137,12 @@ template <class T>
 T Average(const T* x, int64_t stride, int64_t count) {
   double sum = 0;
   for (int64_t i = 0; i < count; ++i) sum += double(x[i * stride]);
-  return T(count > 0 ? sum / double(count) : 0.0);
+  return FromDouble<T>(count > 0 ? sum / double(count) : 0.0);
 }
 
 template <class T>
 T Maximum(const T* x, int64_t stride, int64_t count) {
-  T best = count > 0 ? x[0] : Least<T>();
+  T best = count > 0 ? x[0] : Lowest<T>();
   for (int64_t i = 1; i < count; ++i)
     if (x[i * stride] > best) best = x[i * stride];
   return best;
@@ -152,7 +152,7 @@ template <class T>
 T LpNorm(const T* x, int64_t stride, int64_t count, double power) {
   double sum = 0;
   for (int64_t i = 0; i < count; ++i) sum += std::pow(std::fabs(double(x[i * stride])), power);
-  return T(std::pow(sum, 1 / power));
+  return FromDouble<T>(std::pow(sum, 1 / power));
 }
 
 }  // namespace

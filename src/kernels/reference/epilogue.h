@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/fused.h"
+#include "kernels/reference/number.h"
 #include "kernels/reference/reference.h"
 
 namespace mete {
@@ -19,8 +20,6 @@ inline double GeluOf(double x, bool tanh_form) {
   if (tanh_form) return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));  // sqrt(2 / pi)
   return 0.5 * x * (1 + std::erf(x * 0.7071067811865476));
 }
-inline double MinOf(double a, double b) { return std::isnan(a) || a < b ? a : b; }
-inline double MaxOf(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
 inline double Evaluate(const Activation& f, double a, double b = 0) {
   switch (f.op) {
@@ -29,8 +28,8 @@ inline double Evaluate(const Activation& f, double a, double b = 0) {
     case FusedOp::kSub: return a - b;
     case FusedOp::kMul: return a * b;
     case FusedOp::kDiv: return a / b;
-    case FusedOp::kMin: return MinOf(a, b);
-    case FusedOp::kMax: return MaxOf(a, b);
+    case FusedOp::kMin: return Least(a, b);
+    case FusedOp::kMax: return Most(a, b);
     case FusedOp::kPow: return std::pow(a, b);
     case FusedOp::kRelu: return a < 0 ? 0 : a;
     case FusedOp::kLeakyRelu: return a < 0 ? f.alpha * a : a;
@@ -68,7 +67,7 @@ class Epilogue {
 
   T Apply(double value, int64_t index) const {
     if (residual_) value += double(residual_[index]);
-    return T(Evaluate(activation_, value));
+    return FromDouble<T>(Evaluate(activation_, value));
   }
 
  private:
