@@ -92,6 +92,7 @@ void InferSplit(InferContext& c) {
   const Shape& in = c.shape(0);
   const int axis = c.Axis(c.attributes.Int("axis", 0), in.rank());
   if (c.outputs() == 0) c.Bad("has no outputs");
+  if (c.has(1)) NeedType(c, 1, kIndexTypes);
   const auto given = c.has(1) ? c.ints(1) : EqualParts(c, in[axis]);
   if (!given) {
     for (int i = 0; i < c.outputs(); ++i) c.OutputUnknown(i, c.type(0));
@@ -152,7 +153,7 @@ void InferExpand(InferContext& c) {
 void InferTrilu(InferContext& c) {
   c.NeedRank(0, 2);
   if (c.has(1)) {
-    NeedIndexType(c, 1);
+    NeedType(c, 1, kIndexTypes);
     NeedScalar(c, 1);
   }
   c.Output(0, c.type(0), c.shape(0));

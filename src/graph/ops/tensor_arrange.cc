@@ -29,7 +29,7 @@ std::optional<Ints> AxesInput(const InferContext& c, int i, int rank, int count)
     if (count > rank) c.Bad("more axes than dimensions; got {}, expected at most {}", count, rank);
     return AllAxes(count);
   }
-  NeedIndexType(c, i);
+  NeedType(c, i, kIndexTypes);
   const auto axes = ShortList(c, i);
   if (!axes) return std::nullopt;
   return CheckAxes(c, *axes, rank);
@@ -53,7 +53,7 @@ Block BlockOf(const InferContext& c) {
 void InferSlice(InferContext& c) {
   Shape out = c.shape(0);
   for (int i = 1; i < c.inputs(); ++i)
-    if (c.has(i)) NeedIndexType(c, i);
+    if (c.has(i)) NeedType(c, i, kIndexTypes);
   const auto starts = ShortList(c, 1), ends = ShortList(c, 2);
   const int64_t count = c.shape(1).Elements();
   const auto axes = AxesInput(c, 3, out.rank(), int(count));
@@ -107,7 +107,7 @@ void InferPad(InferContext& c) {
 
 void InferCenterCropPad(InferContext& c) {
   Shape out = c.shape(0);
-  NeedIndexType(c, 1);
+  NeedType(c, 1, kIndexTypes);
   const Ints& given = c.attributes.IntList("axes");
   const Ints axes = c.attributes.Has("axes") ? CheckAxes(c, given, out.rank()) : AllAxes(out.rank());
   const auto dims = ShortList(c, 1);
@@ -143,7 +143,7 @@ void InferSpaceToDepth(InferContext& c) {
 
 void InferReverseSequence(InferContext& c) {
   c.NeedRank(0, 2);
-  NeedIndexType(c, 1);
+  NeedType(c, 1, kIndexTypes);
   const int64_t batch = c.attributes.Int("batch_axis", 1), time = c.attributes.Int("time_axis", 0);
   if (batch == time || batch < 0 || batch > 1 || time < 0 || time > 1)
     c.Bad("batch_axis and time_axis must be 0 and 1; got {} and {}", batch, time);

@@ -47,7 +47,7 @@ void InferRange(InferContext& c) {
   for (int i = 0; i < 3; ++i) {
     NeedScalar(c, i);
     NeedSameType(c, 0, i);
-    NeedType(c, i, c.type(i) != DType::kBool, "a number");
+    NeedType(c, i, kNumericTypes);
   }
   if (!c.has_data(0) || !c.has_data(1) || !c.has_data(2)) return c.OutputUnknown(0, c.type(0));
   c.Output(0, c.type(0), {IsFloat(c.type(0)) ? RangeOfFloats(c) : RangeOfInts(c)});
@@ -75,7 +75,7 @@ void InferEyeLike(InferContext& c) {
 
 void InferOneHot(InferContext& c) {
   const Shape& in = c.shape(0);
-  NeedType(c, 0, c.type(0) != DType::kBool, "a number");
+  NeedType(c, 0, kNumericTypes);
   if (c.shape(2) != Shape{2}) c.Bad("values must be [off, on]; got shape {}", ToString(c.shape(2)));
   const int axis = c.Axis(c.attributes.Int("axis", -1), in.rank() + 1);
   const auto depth = ScalarOf(c, 1);

@@ -1,22 +1,14 @@
 // Pieces that the inference of data-moving operators shares: reading shape inputs, checked arithmetic on
-// dimensions, and checks of element types. Part of graph/ops only.
+// dimensions, and the list of functions that lie in other files than their table. Part of graph/ops only.
 #pragma once
 
 #include <cmath>
 #include <optional>
 
 #include "base/visit_type.h"
-#include "graph/operators.h"
+#include "graph/ops/check.h"
 
 namespace mete {
-
-inline void NeedType(const InferContext& c, int i, bool fits, const char* expected) {
-  if (!fits) c.Bad("input {} has the wrong element type; got {}, expected {}", i, Name(c.type(i)), expected);
-}
-
-inline void NeedIndexType(const InferContext& c, int i) { NeedType(c, i, c.type(i) == DType::kI32 || c.type(i) == DType::kI64, "i32 or i64"); }
-
-inline void NeedFloatType(const InferContext& c, int i) { NeedType(c, i, IsFloat(c.type(i)), "a float type"); }
 
 inline void NeedSameType(const InferContext& c, int i, int j) {
   if (c.type(i) != c.type(j)) c.Bad("inputs {} and {} must have one element type; got {} and {}", i, j, Name(c.type(i)), Name(c.type(j)));
@@ -53,6 +45,7 @@ inline Shape ShapeFrom(const InferContext& c, const Ints& dims) {
 
 // The elements of a list input of at most kMaxRank * 2 entries (shapes, axes, pads).
 inline std::optional<Ints> ShortList(const InferContext& c, int i) {
+  NeedType(c, i, kIndexTypes);
   if (c.shape(i).rank() > 1 || c.shape(i).Elements() > 2 * Shape::kMaxRank)
     c.Bad("input {} must be a list of at most {} numbers; got shape {}", i, 2 * Shape::kMaxRank, ToString(c.shape(i)));
   return c.ints(i);
