@@ -1,0 +1,44 @@
+// C[M,N] = activation(A[M,K] * B[K,N] + bias + residual) in f32, B packed beforehand.
+//
+// PlanGemm chooses the code; PackGemm lays B out once (or, if B is not constant, into the caller's scratch at
+// each run, panels shared among threads); RunGemm computes any block: rows x panels. Blocks that do not
+// overlap may run on any threads at once and give the same bits as one big block. No kernel here allocates,
+// starts a thread or throws.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/fast/epilogue.h"
+
+namespace mete {
+
+struct GemmCode;  // what one target provides
+
+struct GemmPlan {
+  int64_t n = 0, k = 0;     // columns of B and C; length of the sums
+  int64_t panel_width = 0;  // columns in a panel
+  int64_t panels = 0;       // ceil(n / panel_width)
+  int64_t row_step = 0;     // rows of a register tile: blocks of a multiple of it run fastest
+  const GemmCode* code = nullptr;
+};
+
+// Needs n > 0, k >= 0 (k == 0 gives activation(bias + residual)).
+GemmPlan PlanGemm(int64_t n, int64_t k);
+
+const char* TargetOf(const GemmPlan& plan);
+
+size_t PackedGemmBytes(const GemmPlan& plan);
+
+// B as [K,N] with rows `stride` elements apart, or, if `transposed`, as [N,K]. Writes the given panels only:
+// each panel's place does not depend on the others. `packed`: PackedGemmBytes, best aligned to 64 bytes.
+// `scale` multiplies every weight (Gemm's alpha).
+void PackGemm(const GemmPlan& plan, const float* b, int64_t stride, bool transposed, float scale, Range panels, float* packed);
+
+// `a`: row-major, rows `a_stride` elements apart, K contiguous values each. `c`: rows `c_stride` apart. Both
+// point at row 0, column 0, whatever the block; so do the bias and the residual of the epilogue.
+// 0 <= rows.begin <= rows.end, 0 <= panels.begin <= panels.end <= plan.panels.
+void RunGemm(const GemmPlan& plan, const float* a, int64_t a_stride, const float* packed, const Epilogue& epilogue, Range rows,
+             Range panels, float* c, int64_t c_stride);
+
+}  // namespace mete

@@ -1,0 +1,155 @@
+#include "kernels/fast/gemm/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/fast/test_util.h"
+
+namespace mete {
+namespace {
+
+struct Case {
+  int64_t m, n, k;
+  bool transposed = false, bias = false, residual = false;
+  Activation kind = Activation::kNone;
+  float alpha = 0, beta = 0;
+};
+
+class Problem {
+ public:
+  Problem(const Case& c, uint32_t seed) : case_(c), a_stride_(c.k + 3), c_stride_(c.n + 5) {
+    RandomData random(seed);
+    a_ = random.Floats(c.m * a_stride_);
+    b_ = random.Floats(c.n * c.k);
+    bias_ = random.Floats(c.n);
+    residual_ = random.Floats(c.m * c_stride_);
+    if (c.bias) epilogue_.bias = bias_.data();
+    if (c.residual) epilogue_.residual = residual_.data();
+    epilogue_.kind = c.kind, epilogue_.alpha = c.alpha, epilogue_.beta = c.beta;
+  }
+
+  void Pack(const GemmPlan& plan) {
+    packed_.assign(PackedGemmBytes(plan) / sizeof(float), NAN);
+    PackGemm(plan, b_.data(), case_.transposed ? case_.k : case_.n, case_.transposed, 1.0f, {0, plan.panels}, packed_.data());
+  }
+
+  void Run(const GemmPlan& plan, Range rows, Range panels, std::vector<float>& c) const {
+    RunGemm(plan, a_.data(), a_stride_, packed_.data(), epilogue_, rows, panels, c.data(), c_stride_);
+  }
+
+  std::vector<float> Blank() const { return std::vector<float>(static_cast<size_t>(case_.m * c_stride_), -77.0f); }
+
+  std::vector<float> RunWhole() {
+    const GemmPlan plan = PlanGemm(case_.n, case_.k);
+    EXPECT_STREQ(TargetOf(plan), ActiveTarget());
+    Pack(plan);
+    std::vector<float> c = Blank();
+    Run(plan, {0, case_.m}, {0, plan.panels}, c);
+    return c;
+  }
+
+  void Check(const std::vector<float>& c) const {
+    for (int64_t i = 0; i < case_.m; ++i) {
+      for (int64_t j = 0; j < c_stride_; ++j) {
+        const float got = c[static_cast<size_t>(i * c_stride_ + j)];
+        if (j >= case_.n) {
+          ASSERT_EQ(got, -77.0f) << "written outside at " << i << "," << j;
+        } else {
+          CheckOne(i, j, got);
+        }
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  }
+
+ private:
+  void CheckOne(int64_t i, int64_t j, float got) const {
+    double sum = 0, magnitude = 1;
+    for (int64_t k = 0; k < case_.k; ++k) {
+      const double product = double{a_[i * a_stride_ + k]} * b_[case_.transposed ? j * case_.k + k : k * case_.n + j];
+      sum += product;
+      magnitude += std::abs(product);
+    }
+    if (case_.bias) sum += bias_[j];
+    if (case_.residual) sum += residual_[i * c_stride_ + j];
+    ASSERT_NEAR(got, ActivateOracle(epilogue_, sum), SumTolerance(case_.k + 2, magnitude + 2)) << "at " << i << "," << j;
+  }
+
+  Case case_;
+  int64_t a_stride_, c_stride_;
+  std::vector<float> a_, b_, bias_, residual_, packed_;
+  Epilogue epilogue_;
+};
+
+TEST(GemmF32, OddShapesMatchTheSumInDouble) {
+  OnEveryTarget([](const std::string&) {
+    uint32_t seed = 1;
+    for (const Case& c : {Case{1, 1, 1}, Case{1, 5, 7}, Case{3, 32, 16}, Case{8, 64, 64}, Case{9, 33, 257}, Case{13, 31, 300},
+                          Case{49, 70, 19}, Case{7, 16, 1030}, Case{300, 17, 5}, Case{2, 3, 0}}) {
+      SCOPED_TRACE(::testing::Message() << c.m << "x" << c.n << "x" << c.k);
+      for (const bool transposed : {false, true}) {
+        Case with = c;
+        with.transposed = transposed, with.bias = true;
+        Problem problem(with, seed++);
+        problem.Check(problem.RunWhole());
+      }
+    }
+  });
+}
+
+TEST(GemmF32, EveryEpilogueOnWholeAndPartialPanels) {
+  OnEveryTarget([](const std::string&) {
+    uint32_t seed = 100;
+    for (const Activation kind : kAllActivations) {
+      for (const float alpha : {0.25f, 1.0f}) {
+        for (const int64_t k : {9, 700}) {
+          SCOPED_TRACE(::testing::Message() << "kind " << static_cast<int>(kind) << " alpha " << alpha << " k " << k);
+          Problem problem({10, 37, k, false, true, true, kind, alpha, 2.0f}, seed++);
+          problem.Check(problem.RunWhole());
+        }
+      }
+    }
+  });
+}
+
+TEST(GemmF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
+  OnEveryTarget([](const std::string&) {
+    const uint32_t seed = 7;
+    Problem problem({61, 101, 530, false, true, true, Activation::kRelu}, seed);
+    const std::vector<float> whole = problem.RunWhole();
+    const GemmPlan plan = PlanGemm(101, 530);
+    RandomData random(seed + 1);
+    for (int round = 0; round < 5; ++round) {
+      std::vector<float> c = problem.Blank();
+      for (int64_t r = 0; r < 61;) {
+        const int64_t r_end = std::min<int64_t>(61, r + random.Int(1, 20));
+        for (int64_t p = 0; p < plan.panels;) {
+          const int64_t p_end = std::min(plan.panels, p + random.Int(1, 3));
+          problem.Run(plan, {r, r_end}, {p, p_end}, c);
+          p = p_end;
+        }
+        r = r_end;
+      }
+      ASSERT_EQ(c, whole) << "seed " << seed;
+    }
+  });
+}
+
+TEST(GemmF32, PanelsMayBePackedSeparately) {
+  const GemmPlan plan = PlanGemm(100, 11);
+  const std::vector<float> b = RandomData(3).Floats(1100);
+  std::vector<float> once(PackedGemmBytes(plan) / sizeof(float)), apart(once.size());
+  PackGemm(plan, b.data(), 100, false, 2.0f, {0, plan.panels}, once.data());
+  for (int64_t p = plan.panels; p-- > 0;) PackGemm(plan, b.data(), 100, false, 2.0f, {p, p + 1}, apart.data());
+  EXPECT_EQ(once, apart);
+}
+
+TEST(GemmF32, APlanKeepsItsTargetWhenAnotherIsForced) {
+  const GemmPlan plan = PlanGemm(8, 8);
+  const std::string target = TargetOf(plan);
+  ForceTarget("scalar");
+  EXPECT_EQ(TargetOf(plan), target);
+  ForceTarget("");
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,77 @@
+// For the tests of the fast kernels: every target in turn, random data, and the tolerance of a sum.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/fast/epilogue.h"
+#include "kernels/fast/target/target.h"
+
+namespace mete {
+
+// Runs `test` once per available target, and returns to the best one.
+inline void OnEveryTarget(const std::function<void(const std::string& target)>& test) {
+  for (const std::string& target : AvailableTargets()) {
+    SCOPED_TRACE("target " + target);
+    ForceTarget(target);
+    test(target);
+    if (::testing::Test::HasFailure()) break;
+  }
+  ForceTarget("");
+}
+
+class RandomData {
+ public:
+  explicit RandomData(uint32_t seed) : engine_(seed) { ::testing::Test::RecordProperty("seed", static_cast<int>(seed)); }
+
+  // Uniform in [-scale, scale].
+  std::vector<float> Floats(int64_t count, float scale = 1) {
+    std::uniform_real_distribution<float> uniform(-scale, scale);
+    std::vector<float> values(static_cast<size_t>(count));
+    for (float& v : values) v = uniform(engine_);
+    return values;
+  }
+  int64_t Int(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(engine_); }
+
+ private:
+  std::mt19937 engine_;
+};
+
+// What rounding may do to a sum of k products whose magnitudes add up to `magnitude`: k roundings of
+// epsilon / 2 each in the worst case; plus a few for the activation.
+inline double SumTolerance(int64_t k, double magnitude) {
+  return std::numeric_limits<float>::epsilon() * (0.5 * static_cast<double>(k) + 8) * magnitude + 1e-30;
+}
+
+inline double ActivateOracle(const Epilogue& e, double x) {
+  const double a = e.alpha, b = e.beta;
+  switch (e.kind) {
+    case Activation::kNone: return x;
+    case Activation::kRelu: return std::max(x, 0.0);
+    case Activation::kClip: return std::min(std::max(x, a), b);
+    case Activation::kLeakyRelu: return x < 0 ? a * x : x;
+    case Activation::kSigmoid: return 1 / (1 + std::exp(-x));
+    case Activation::kHardSigmoid: return std::max(0.0, std::min(1.0, a * x + b));
+    case Activation::kHardSwish: return x * std::max(0.0, std::min(1.0, x / 6 + 0.5));
+    case Activation::kSwish: return x / (1 + std::exp(-a * x));
+    case Activation::kTanh: return std::tanh(x);
+    case Activation::kGelu:
+      if (a == 1) return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+      return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+    case Activation::kElu: return x < 0 ? a * std::expm1(x) : x;
+  }
+  return x;
+}
+
+inline constexpr Activation kAllActivations[] = {
+    Activation::kNone,      Activation::kRelu,  Activation::kClip, Activation::kLeakyRelu, Activation::kSigmoid, Activation::kHardSigmoid,
+    Activation::kHardSwish, Activation::kSwish, Activation::kTanh, Activation::kGelu,      Activation::kElu};
+
+}  // namespace mete

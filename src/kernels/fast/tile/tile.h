@@ -1,0 +1,55 @@
+// The vocabulary of the register tile that the matrix product and the convolutions share.
+//
+//   MR  rows (output pixels) of a tile         NR  columns (output channels) of a tile: two vectors
+//   K   length of the sum behind one output: taps x channels
+//   panel: NR neighbouring columns of the weights, stored [tap][channel][NR], zero where N ends early
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/fast/epilogue.h"
+
+namespace mete {
+
+// Work for one tile-wide strip: rows of one block, columns of one panel, one chunk of K.
+struct Strip {
+  // rows[tap * tap_stride + row] + offset points at `k` contiguous inputs.
+  const float* const* rows;
+  size_t tap_stride;
+  size_t row_count;
+  size_t offset;
+  size_t taps, k;
+  const float* panel;  // at this chunk
+  float* out;          // [row_count][columns], rows `out_stride` elements apart
+  size_t out_stride;
+  size_t columns;     // 1 .. NR
+  const float* bias;  // `columns` values, added by the first chunk; or null
+  // Used by the last chunk only.
+  const float* residual;
+  size_t residual_stride;
+  const Epilogue* epilogue;
+  bool first, last;  // whether this chunk starts the sum, and whether it ends it
+};
+
+// Runs over [0, size) in `pieces` pieces whose sizes differ by at most one: tiles of 7 and 8 rows instead of
+// many of 8 and a last one of 1, which would leave the multiply-add units waiting on each other.
+class EvenPieces {
+ public:
+  EvenPieces(int64_t size, int64_t largest) : count_(size > 0 ? (size + largest - 1) / largest : 0), size_(size) {}
+  int64_t count() const { return count_; }
+  Range operator[](int64_t i) const { return {size_ * i / count_, size_ * (i + 1) / count_}; }
+
+ private:
+  int64_t count_, size_;
+};
+
+// Longest piece of K whose part of a panel (width NR) stays in the first-level data cache while the rows
+// of a block pass by.
+inline int64_t ChunkLength(int64_t panel_width) {
+  constexpr int64_t kPanelBytes = 32 << 10;  // guess: of 32 KiB caches' and 48 KiB caches' common part
+  const int64_t k = kPanelBytes / (panel_width * int64_t{sizeof(float)});
+  return k < 64 ? 64 : k;
+}
+
+}  // namespace mete

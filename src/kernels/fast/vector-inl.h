@@ -1,0 +1,58 @@
+// Vectors that end before their last lane: loads and stores that never touch memory beyond `count`.
+#if defined(METE_VECTOR_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef METE_VECTOR_INL_H
+#undef METE_VECTOR_INL_H
+#else
+#define METE_VECTOR_INL_H
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mete {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using F32 = hn::ScalableTag<float>;
+using V32 = hn::Vec<F32>;
+constexpr size_t kLanes = HWY_LANES(float);
+
+// Lanes from `count` on are zero. 0 <= count; more than a vector means a whole one.
+HWY_INLINE V32 LoadN(F32 d, const float* p, size_t count) {
+  if (count >= kLanes) return hn::LoadU(d, p);
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  return hn::MaskedLoad(hn::FirstN(d, count), d, p);
+#else
+  HWY_ALIGN float lanes[kLanes] = {};
+  for (size_t i = 0; i < count; ++i) lanes[i] = p[i];
+  return hn::Load(d, lanes);
+#endif
+}
+
+HWY_INLINE void StoreN(V32 v, F32 d, float* p, size_t count) {
+  if (count >= kLanes) return hn::StoreU(v, d, p);
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  hn::BlendedStore(v, hn::FirstN(d, count), d, p);
+#else
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(v, d, lanes);
+  for (size_t i = 0; i < count; ++i) p[i] = lanes[i];
+#endif
+}
+
+// to[i] = f(from[i]) for i in [0, count); the same array is fine.
+template <class F>
+HWY_INLINE void MapRow(const float* from, size_t count, float* to, const F& f) {
+  const F32 d;
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) hn::StoreU(f(hn::LoadU(d, from + i)), d, to + i);
+  if (i < count) StoreN(f(LoadN(d, from + i, count - i)), d, to + i, count - i);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mete
+HWY_AFTER_NAMESPACE();
+#endif
