@@ -1,0 +1,203 @@
+#include "kernels/fast/conv/conv.h"
+
+#include <algorithm>
+
+#include "kernels/fast/conv/indirection.h"
+#include "kernels/fast/target/targets.h"
+#include "kernels/fast/tile/tile.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/fast/conv/conv.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include "kernels/fast/target/name-inl.h"
+#include "kernels/fast/tile/tile-inl.h"
+
+#ifndef METE_CONV_ONCE
+#define METE_CONV_ONCE
+namespace mete {
+
+struct ConvCode {
+  const char* target;
+  int64_t panel_width, row_step;
+  // The strip comes with its rows (see tile.h); runs all chunks of one panel. `packed`: that panel.
+  void (*run_panel)(const ConvPlan&, Strip, const float* packed);
+};
+
+}  // namespace mete
+#endif  // METE_CONV_ONCE
+
+HWY_BEFORE_NAMESPACE();
+namespace mete {
+namespace HWY_NAMESPACE {
+
+// Runs taps [taps.begin, taps.end), channels [k.begin, k.end) of each.
+inline void RunConvChunk(const ConvPlan& plan, Strip s, const float* packed, Range taps, Range k) {
+  s.rows += static_cast<size_t>(taps.begin) * s.tap_stride;
+  s.taps = static_cast<size_t>(taps.size());
+  s.offset += static_cast<size_t>(k.begin);
+  s.k = static_cast<size_t>(k.size());
+  s.panel = packed + (taps.begin * plan.tap_length + k.begin) * kPanelWidth;
+  s.first = taps.begin == 0 && k.begin == 0;
+  s.last = taps.end == plan.taps && k.end == plan.tap_length;
+  RunStrip(s);
+}
+
+// Chunks are whole taps where several fit, else pieces of one tap's channels.
+void RunConvPanel(const ConvPlan& plan, Strip s, const float* packed) {
+  const int64_t longest = ChunkLength(kPanelWidth);
+  const int64_t together = std::max<int64_t>(1, longest / plan.tap_length);
+  const EvenPieces tap_pieces(plan.taps, together);
+  const EvenPieces channel_pieces(plan.tap_length, longest);
+  for (int64_t t = 0; t < tap_pieces.count(); ++t) {
+    if (together > 1) {
+      RunConvChunk(plan, s, packed, tap_pieces[t], {0, plan.tap_length});
+      continue;
+    }
+    for (int64_t c = 0; c < channel_pieces.count(); ++c) RunConvChunk(plan, s, packed, tap_pieces[t], channel_pieces[c]);
+  }
+}
+
+const ConvCode* GetConvCode() {
+  static constexpr ConvCode code = {TargetName(), kPanelWidth, kTileRows, RunConvPanel};
+  return &code;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mete
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mete {
+HWY_EXPORT(GetConvCode);
+
+namespace {
+
+bool IsGemm(const ConvShape& s) {
+  return s.groups == 1 && s.kernel_height == 1 && s.kernel_width == 1 && s.stride_y == 1 && s.stride_x == 1 && s.pad_top == 0 &&
+         s.pad_left == 0 && s.in_height == s.out_height && s.in_width == s.out_width;
+}
+
+// Joining the taps of a kernel row pays where a tap alone is too short to hide the tile's overhead (a first
+// layer's 3 channels); copies at the edges cost more than they save beyond about that.
+bool CanJoin(const ConvShape& s) {
+  constexpr int64_t kFewChannels = 16;  // guess
+  const bool dense = s.in_pixel_stride == 0 || s.in_pixel_stride == s.in_channels;
+  return s.groups == 1 && s.dilation_x == 1 && s.kernel_width > 1 && s.in_channels <= kFewChannels && dense;
+}
+
+// Pixels per pass: their pointers (and copies) stay in the first-level cache.
+int64_t PassLength(const ConvPlan& plan) {
+  constexpr int64_t kTableBytes = 16 << 10;
+  const int64_t per_pixel = plan.taps * int64_t{sizeof(float*)} + (plan.joined ? plan.taps * plan.tap_length * int64_t{sizeof(float)} : 0);
+  return std::clamp<int64_t>(kTableBytes / per_pixel, 4 * plan.row_step, 128);
+}
+
+int64_t PackedLength(const ConvPlan& plan) { return plan.panels * plan.taps * plan.tap_length * plan.panel_width; }
+
+// Of one group's output channels [begin, begin + width): [ky][kx][c][width].
+void PackPanel(const ConvPlan& plan, const float* weights, int64_t group, int64_t begin, float* to) {
+  const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width;
+  const int64_t columns = std::min(plan.panel_width, plan.group_outputs - begin);
+  const float* from = weights + (group * plan.group_outputs + begin) * plan.group_channels * taps;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    for (int64_t c = 0; c < plan.group_channels; ++c, to += plan.panel_width) {
+      for (int64_t j = 0; j < columns; ++j) to[j] = from[(j * plan.group_channels + c) * taps + tap];
+      std::fill(to + columns, to + plan.panel_width, 0.0f);
+    }
+  }
+}
+
+struct ConvCall {
+  const ConvPlan& plan;
+  const float* packed;
+  const Epilogue& epilogue;
+  float* output;
+  int64_t out_stride, residual_stride;
+};
+
+void RunPanel(const ConvCall& call, Strip s, int64_t first_pixel, int64_t panel) {
+  const ConvPlan& plan = call.plan;
+  const int64_t group = panel / plan.group_panels;
+  const int64_t in_group = panel % plan.group_panels * plan.panel_width;
+  const int64_t column = group * plan.group_outputs + in_group;
+  s.offset = static_cast<size_t>(group * plan.group_channels);
+  s.columns = static_cast<size_t>(std::min(plan.panel_width, plan.group_outputs - in_group));
+  s.out = call.output + first_pixel * call.out_stride + column;
+  s.bias = call.epilogue.bias ? call.epilogue.bias + column : nullptr;
+  s.residual = call.epilogue.residual ? call.epilogue.residual + first_pixel * call.residual_stride + column : nullptr;
+  plan.code->run_panel(plan, s, call.packed + panel * plan.taps * plan.tap_length * plan.panel_width);
+}
+
+}  // namespace
+
+ConvPlan PlanConv(const ConvShape& shape) {
+  ConvPlan plan;
+  plan.shape = shape;
+  plan.code = HWY_DYNAMIC_DISPATCH(GetConvCode)();
+  plan.group_channels = shape.in_channels / shape.groups;
+  plan.group_outputs = shape.out_channels / shape.groups;
+  plan.panel_width = plan.code->panel_width;
+  plan.row_step = plan.code->row_step;
+  plan.group_panels = (plan.group_outputs + plan.panel_width - 1) / plan.panel_width;
+  plan.panels = plan.group_panels * shape.groups;
+  plan.as_gemm = IsGemm(shape);
+  plan.joined = !plan.as_gemm && CanJoin(shape);
+  plan.taps = plan.joined ? shape.kernel_height : shape.kernel_height * shape.kernel_width;
+  plan.tap_length = plan.joined ? shape.kernel_width * shape.in_channels : plan.group_channels;
+  plan.pass = PassLength(plan);
+  if (plan.as_gemm) plan.gemm = PlanGemm(shape.out_channels, shape.in_channels);
+  return plan;
+}
+
+const char* TargetOf(const ConvPlan& plan) { return plan.code->target; }
+
+size_t PackedConvBytes(const ConvPlan& plan) {
+  const int64_t zeros = std::max(plan.shape.in_channels, plan.tap_length);
+  return static_cast<size_t>(PackedLength(plan) + zeros) * sizeof(float);
+}
+
+void PackConv(const ConvPlan& plan, const float* weights, float* packed) {
+  const int64_t panel_length = plan.taps * plan.tap_length * plan.panel_width;
+  for (int64_t p = 0; p < plan.panels; ++p) {
+    PackPanel(plan, weights, p / plan.group_panels, p % plan.group_panels * plan.panel_width, packed + p * panel_length);
+  }
+  std::fill(packed + PackedLength(plan), packed + PackedConvBytes(plan) / sizeof(float), 0.0f);
+}
+
+size_t ConvScratchBytes(const ConvPlan& plan) {
+  if (plan.as_gemm) return 0;
+  const int64_t copies = plan.joined ? plan.taps * plan.tap_length * plan.pass : 0;
+  return static_cast<size_t>(plan.taps * plan.pass) * sizeof(float*) + static_cast<size_t>(copies) * sizeof(float);
+}
+
+void RunConv(const ConvPlan& plan, const float* input, const float* packed, const Epilogue& epilogue, Range pixels, Range panels,
+             float* output, void* scratch) {
+  const ConvShape& shape = plan.shape;
+  const int64_t out_stride = shape.out_pixel_stride ? shape.out_pixel_stride : shape.out_channels;
+  if (plan.as_gemm) {
+    const int64_t in_stride = shape.in_pixel_stride ? shape.in_pixel_stride : shape.in_channels;
+    return RunGemm(plan.gemm, input, in_stride, packed, epilogue, pixels, panels, output, out_stride);
+  }
+  const int64_t residual_stride = epilogue.residual_stride ? epilogue.residual_stride : out_stride;
+  const ConvCall call = {plan, packed, epilogue, output, out_stride, residual_stride};
+  const float** table = static_cast<const float**>(scratch);
+  float* joined = reinterpret_cast<float*>(table + plan.taps * plan.pass);
+  const EvenPieces passes(pixels.size(), plan.pass);
+  for (int64_t i = 0; i < passes.count(); ++i) {
+    const Range pass = {pixels.begin + passes[i].begin, pixels.begin + passes[i].end};
+    FillIndirection(plan, input, packed + PackedLength(plan), pass, table, joined);
+    Strip strip = {};
+    strip.rows = table;
+    strip.tap_stride = static_cast<size_t>(plan.pass);
+    strip.row_count = static_cast<size_t>(pass.size());
+    strip.out_stride = static_cast<size_t>(out_stride);
+    strip.residual_stride = static_cast<size_t>(residual_stride);
+    strip.epilogue = &epilogue;
+    for (int64_t p = panels.begin; p < panels.end; ++p) RunPanel(call, strip, pass.begin, p);
+  }
+}
+
+}  // namespace mete
+#endif  // HWY_ONCE
