@@ -1,0 +1,78 @@
+#include "import/onnx/attributes.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace mete::onnx_import {
+namespace {
+
+using ::onnx::AttributeProto;
+
+// Files older than IR version 2 may leave the type out: it is the field that is there.
+int KindOf(const AttributeProto& a) {
+  if (a.has_type() && a.type() != AttributeProto::UNDEFINED) return a.type();
+  if (a.has_f()) return AttributeProto::FLOAT;
+  if (a.has_i()) return AttributeProto::INT;
+  if (a.has_s()) return AttributeProto::STRING;
+  if (a.has_t()) return AttributeProto::TENSOR;
+  if (a.has_g()) return AttributeProto::GRAPH;
+  if (a.floats_size()) return AttributeProto::FLOATS;
+  if (a.ints_size()) return AttributeProto::INTS;
+  if (a.strings_size()) return AttributeProto::STRINGS;
+  return AttributeProto::UNDEFINED;
+}
+
+bool NamesType(const std::string& name) { return name == "to" || name == "dtype" || name == "output_dtype"; }
+
+// Nothing for UNDEFINED, which means "as without the attribute".
+std::optional<Attribute> TypeAttribute(const AttributeProto& a, const std::string& op, const std::string& where, Problems& problems) {
+  const int32_t number = a.i() >= 0 && a.i() < 1000 ? int32_t(a.i()) : 1000;
+  if (number == 0) return std::nullopt;
+  const DType type = DTypeOfOnnx(number);
+  if (type != DType::kUnknown) return Name(type);
+  problems.Unsupported("operator " + op, fmt::format("attribute {} asks for element type {}", a.name(), OnnxTypeName(number)), where);
+  return std::nullopt;
+}
+
+std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op, const std::string& where, TensorReader& tensors,
+                                 Problems& problems) {
+  const int kind = KindOf(a);
+  if (kind == AttributeProto::INT && NamesType(a.name())) return TypeAttribute(a, op, where, problems);
+  switch (kind) {
+    case AttributeProto::INT: return a.i();
+    case AttributeProto::FLOAT: return a.f();
+    case AttributeProto::STRING: return a.s();
+    case AttributeProto::INTS: return Ints(a.ints().begin(), a.ints().end());
+    case AttributeProto::FLOATS: return Floats(a.floats().begin(), a.floats().end());
+    case AttributeProto::STRINGS: return Strings(a.strings().begin(), a.strings().end());
+    case AttributeProto::TENSOR: return tensors.Read(a.t(), where + "." + a.name());
+    case AttributeProto::GRAPH:
+    case AttributeProto::GRAPHS:
+      problems.Unsupported("operator " + op, "it has a subgraph, and subgraphs are not supported", where);
+      return std::nullopt;
+    default:
+      problems.Unsupported("operator " + op, fmt::format("attribute {} is of a kind that is not supported", a.name()), where);
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Attributes ReadAttributes(const ::onnx::NodeProto& node, const std::string& where, TensorReader& tensors, Problems& problems) {
+  Attributes out;
+  for (const AttributeProto& a : node.attribute()) {
+    if (out.Has(a.name())) {
+      problems.Bad(where, "has attribute '{}' twice", a.name());
+      continue;
+    }
+    try {
+      if (auto value = Convert(a, node.op_type(), where, tensors, problems)) out.Set(a.name(), std::move(*value));
+    } catch (const Error& e) {
+      if (e.code() == Code::kUnimplemented) problems.Unsupported("operator " + node.op_type(), e.what(), where);
+      else problems.Bad(e);
+    }
+  }
+  return out;
+}
+
+}  // namespace mete::onnx_import

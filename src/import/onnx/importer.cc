@@ -1,0 +1,231 @@
+#include "import/onnx/importer.h"
+
+#include <algorithm>
+
+#include "graph/operators.h"
+#include "import/onnx/attributes.h"
+#include "import/onnx/inputs.h"
+
+namespace mete::onnx_import {
+namespace {
+
+using ::onnx::NodeProto;
+
+constexpr int64_t kNewestOpset = 28;  // what follows 24 changed no operator that both have in a way that matters here
+
+bool IsOtherFloat(int32_t data_type) {
+  const DType type = DTypeOfOnnx(data_type);
+  return type == DType::kF16 || type == DType::kBF16 || type == DType::kF64;
+}
+
+// Whether floats other than f32 can appear anywhere.
+bool HasMixedFloats(const ::onnx::GraphProto& graph, const std::vector<FlatNode>& nodes) {
+  for (const auto& t : graph.initializer())
+    if (IsOtherFloat(t.data_type())) return true;
+  for (const auto& input : graph.input())
+    if (IsOtherFloat(input.type().tensor_type().elem_type())) return true;
+  for (const FlatNode& n : nodes)
+    for (const auto& a : n.proto.attribute())
+      if (IsOtherFloat(a.t().data_type()) || ((a.name() == "to" || a.name() == "dtype") && a.i() > 0 && a.i() < 100 && IsOtherFloat(int32_t(a.i()))))
+        return true;
+  return false;
+}
+
+// What a Constant node holds; no value where it holds something else.
+Tensor ConstantValue(const Attributes& a) {
+  if (const Tensor* t = a.TensorOf("value")) return *t;
+  if (a.Has("value_float")) {
+    const float v = a.Float("value_float", 0);
+    return Tensor::Floats({}, std::span(&v, 1));
+  }
+  if (a.Has("value_floats")) return Tensor::Floats({int64_t(a.FloatList("value_floats").size())}, a.FloatList("value_floats"));
+  if (a.Has("value_int")) {
+    const int64_t v = a.Int("value_int", 0);
+    return Tensor::Of<int64_t>(DType::kI64, {}, std::span(&v, 1));
+  }
+  if (a.Has("value_ints")) return Tensor::Ints(a.IntList("value_ints"));
+  return {};
+}
+
+}  // namespace
+
+Imported Importer::Run() {
+  if (!model_.has_graph()) Fail(Code::kDataLoss, name_, "the file has no graph; expected an ONNX model");
+  result_.graph.name = model_.graph().name().empty() ? name_ : model_.graph().name();
+  CheckVersions();
+  const std::vector<FlatNode> nodes = InlineFunctions(model_, opset_, options_.max_value_bytes, problems_);
+  mixed_floats_ = HasMixedFloats(model_.graph(), nodes);
+  AddInitializers();
+  AddInputs();
+  for (const FlatNode& node : nodes) AddNode(node);
+  AddOutputs();
+  CheckDangling();
+  CheckFourBit();
+  try {
+    SortTopologically(result_.graph);
+  } catch (const Error& e) {
+    problems_.Bad(e);
+  }
+  problems_.Throw();
+  Verify(result_.graph);
+  return std::move(result_);
+}
+
+void Importer::CheckVersions() {
+  opset_ = DefaultOpset(model_.opset_import());
+  if (opset_ == 0 && model_.opset_import_size() == 0) opset_ = 1;  // what the format says for files without
+  if (opset_ > kNewestOpset)
+    problems_.Bad(name_, "the opset is too new; got {}, expected at most {}; try to export the model with an older one", opset_, kNewestOpset);
+  if (model_.graph().sparse_initializer_size() > 0)
+    problems_.Unsupported("initializer", "it is sparse", model_.graph().sparse_initializer(0).values().name());
+}
+
+void Importer::AddInitializers() {
+  for (const auto& t : model_.graph().initializer()) {
+    const std::string where = fmt::format("{}: initializer '{}'", name_, t.name());
+    try {
+      if (t.name().empty()) Invalid(where, "has no name");
+      AddConstant(t.name(), tensors_.Read(t, where), where);
+      if (IsFourBit(t.data_type())) four_bit_.insert(ids_.at(t.name()));
+    } catch (const Error& e) {
+      if (e.code() == Code::kNotFound || e.code() == Code::kDataLoss) throw;  // about files: nothing else is worth saying
+      if (e.code() == Code::kUnimplemented) problems_.Unsupported("initializer", "element type " + OnnxTypeName(t.data_type()), t.name());
+      else problems_.Bad(e);
+      defined_.insert(Reference(t.name()));  // so that its readers are not reported as well
+    }
+  }
+}
+
+void Importer::AddInputs() {
+  std::set<std::string> constants;
+  for (const auto& t : model_.graph().initializer()) constants.insert(t.name());
+  for (const auto& t : model_.graph().sparse_initializer()) constants.insert(t.values().name());
+  for (const Input& input : ResolveInputs(model_.graph(), constants, options_, result_.notes, problems_)) {
+    const ValueId id = Define(input.name, "input " + input.name);
+    if (id == kNoValue) continue;
+    result_.graph.value(id).type = input.type;
+    result_.graph.value(id).shape = input.shape;
+    result_.graph.inputs.push_back(id);
+  }
+}
+
+bool Importer::CheckOperator(const FlatNode& flat, const std::string& node) {
+  const std::string& op = flat.proto.op_type();
+  if (!IsDefaultDomain(flat.proto.domain())) {
+    problems_.Unsupported("operator " + flat.proto.domain() + "." + op, "its domain is not ai.onnx and the model does not define it", node);
+    return false;
+  }
+  if (flat.opset < OldestOpset(op)) {
+    problems_.Unsupported("operator " + op, fmt::format("its form at opset {} is too old, expected {} or later", flat.opset, OldestOpset(op)), node);
+    return false;
+  }
+  return true;
+}
+
+void Importer::AddNode(const FlatNode& flat) {
+  const NodeProto& proto = flat.proto;
+  const std::string node = NodeName(proto);
+  const bool known = CheckOperator(flat, node);
+  const Attributes attributes = ReadAttributes(proto, node, tensors_, problems_);
+  if (known && proto.op_type() == "Constant") return AddConstantNode(proto, node, attributes);
+
+  Upgrade upgrade{result_.graph, names_, problems_, mixed_floats_, {node, proto.op_type(), {}, {}, attributes}};
+  for (const std::string& name : proto.input()) {
+    upgrade.node.inputs.push_back(Reference(name));
+    if (!name.empty()) first_reader_.emplace(upgrade.node.inputs.back(), node);
+  }
+  for (const std::string& name : proto.output()) upgrade.node.outputs.push_back(name.empty() ? kNoValue : Define(name, node));
+  if (!known) return;
+  try {
+    UpgradeAndAdd(upgrade, flat.opset);
+  } catch (const Error& e) {
+    problems_.Bad(node, "{}", e.what());
+    return;
+  }
+  const Node& added = result_.graph.nodes.back();
+  if (!FindOperator(added.op)) problems_.Unsupported("operator " + added.op, "Mete does not have it", node);
+}
+
+void Importer::AddConstantNode(const NodeProto& proto, const std::string& node, const Attributes& attributes) {
+  if (proto.output_size() != 1) return problems_.Bad(node, "Constant has {} outputs; expected 1", proto.output_size());
+  try {
+    Tensor value = ConstantValue(attributes);
+    if (value.has_value()) {
+      AddConstant(proto.output(0), std::move(value), node);
+      for (const auto& a : proto.attribute())
+        if (IsFourBit(a.t().data_type())) four_bit_.insert(ids_.at(proto.output(0)));
+      return;
+    }
+    if (attributes.empty() && proto.attribute_size() > 0) return void(Define(proto.output(0), node));  // reported already
+    problems_.Unsupported("operator Constant", "its value is not a tensor, number or list of numbers", node);
+  } catch (const Error& e) {
+    problems_.Bad(node, "{}", e.what());
+  }
+  Define(proto.output(0), node);
+}
+
+void Importer::AddConstant(const std::string& name, Tensor tensor, const std::string& where) {
+  const ValueId id = Define(name, where);
+  if (id == kNoValue) return;
+  Value& value = result_.graph.value(id);
+  value.type = tensor.type();
+  value.shape = tensor.shape();
+  value.constant = std::move(tensor);
+}
+
+void Importer::AddOutputs() {
+  std::set<std::string> seen;
+  for (const auto& output : model_.graph().output()) {
+    if (!seen.insert(output.name()).second) {
+      problems_.Bad(output.name(), "two outputs have this name");
+      continue;
+    }
+    const ValueId id = Reference(output.name());
+    if (id == kNoValue) {
+      problems_.Bad(name_, "an output has no name");
+      continue;
+    }
+    first_reader_.emplace(id, "the model's outputs");
+    result_.graph.outputs.push_back(id);
+  }
+  if (model_.graph().output_size() == 0) problems_.Bad(name_, "the model has no outputs; expected at least one");
+}
+
+void Importer::CheckDangling() {
+  for (const auto& [id, reader] : first_reader_)
+    if (!defined_.count(id))
+      problems_.Bad(reader, "input '{}' is made by no node and is neither an input of the model nor an initializer", result_.graph.value(id).name);
+}
+
+// Dequantizing gives the same numbers from 8 bits as from 4; where else the type matters, the result would be wrong.
+void Importer::CheckFourBit() {
+  if (four_bit_.empty()) return;
+  for (const Node& node : result_.graph.nodes)
+    for (ValueId id : node.inputs)
+      if (four_bit_.count(id) && node.op != "DequantizeLinear")
+        problems_.Unsupported("operator " + node.op, "element types INT4 and UINT4 are supported for DequantizeLinear only", node.name);
+  for (ValueId id : result_.graph.outputs)
+    if (four_bit_.count(id)) problems_.Unsupported("output", "element types INT4 and UINT4", result_.graph.value(id).name);
+}
+
+ValueId Importer::Reference(const std::string& name) {
+  if (name.empty()) return kNoValue;
+  const auto [at, fresh] = ids_.emplace(name, kNoValue);
+  if (fresh) at->second = result_.graph.AddValue(name);
+  return at->second;
+}
+
+ValueId Importer::Define(const std::string& name, const std::string& where) {
+  const ValueId id = Reference(name);
+  if (id != kNoValue && defined_.insert(id).second) return id;
+  if (id == kNoValue) problems_.Bad(where, "has no name for what it makes");
+  else problems_.Bad(where, "makes '{}', which is made elsewhere already", name);
+  return kNoValue;
+}
+
+std::string Importer::NodeName(const NodeProto& proto) {
+  if (!proto.name().empty()) return names_.Unique(proto.name());
+  return names_.Unique(proto.op_type() + "_" + (proto.output_size() ? proto.output(0) : "nothing"));
+}
+
+}  // namespace mete::onnx_import

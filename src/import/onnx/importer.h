@@ -1,0 +1,57 @@
+// One import of one parsed model.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "import/import.h"
+#include "import/onnx/functions.h"
+#include "import/onnx/problems.h"
+#include "import/onnx/proto.h"
+#include "import/onnx/tensors.h"
+#include "import/onnx/upgrade.h"
+
+namespace mete::onnx_import {
+
+class Importer {
+ public:
+  Importer(::onnx::ModelProto& model, const std::string& name, TensorReader& tensors, const ImportOptions& options)
+      : model_(model), name_(name), tensors_(tensors), options_(options), problems_(name) {}
+
+  Imported Run();  // throws one Error with all problems
+
+ private:
+  void CheckVersions();
+  void AddInitializers();
+  void AddInputs();
+  void AddNode(const FlatNode& flat);
+  void AddOutputs();
+  void CheckDangling();
+  void CheckFourBit();
+
+  bool CheckOperator(const FlatNode& flat, const std::string& node);
+  void AddConstantNode(const ::onnx::NodeProto& proto, const std::string& node, const Attributes& attributes);
+  void AddConstant(const std::string& name, Tensor tensor, const std::string& where);
+
+  ValueId Reference(const std::string& name);                          // kNoValue for ""
+  ValueId Define(const std::string& name, const std::string& where);   // a problem where it is made twice
+  std::string NodeName(const ::onnx::NodeProto& proto);
+
+  ::onnx::ModelProto& model_;
+  const std::string& name_;
+  TensorReader& tensors_;
+  const ImportOptions& options_;
+  Problems problems_;
+  Imported result_;
+  NodeNames names_;
+  std::map<std::string, ValueId> ids_;
+  std::set<ValueId> defined_;
+  std::set<ValueId> four_bit_;  // constants that were 4-bit and are 8-bit now
+  std::map<ValueId, std::string> first_reader_;
+  int64_t opset_ = 0;
+  bool mixed_floats_ = false;
+};
+
+}  // namespace mete::onnx_import

@@ -1,0 +1,42 @@
+#include "import/onnx/onnx.h"
+
+#include <filesystem>
+#include <limits>
+
+#include "base/mapped_file.h"
+#include "import/onnx/importer.h"
+#include "import/onnx/wire.h"
+
+namespace mete {
+namespace {
+
+::onnx::ModelProto Parse(const std::string& message, const std::string& name) {
+  ::onnx::ModelProto model;
+  if (message.size() > size_t(std::numeric_limits<int>::max()))
+    Fail(Code::kUnimplemented, name, "the model without its weights is larger than 2 GiB; got {} bytes", message.size());
+  google::protobuf::LogSilencer quiet;  // a bad file is told by the Error alone
+  if (!model.ParsePartialFromArray(message.data(), int(message.size())))
+    Fail(Code::kDataLoss, name, "the file is truncated or not an ONNX model");
+  return model;
+}
+
+}  // namespace
+
+Imported ImportOnnx(const std::string& path, const ImportOptions& options) {
+  const auto file = MappedFile::Open(path);
+  const std::filesystem::path at(path);
+  const std::string folder = at.parent_path().empty() ? "." : at.parent_path().string();
+  return ImportOnnx(file->bytes(), file, at.filename().string(), folder, options);
+}
+
+Imported ImportOnnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name, const std::string& folder,
+                    const ImportOptions& options) {
+  if (bytes.empty()) Fail(Code::kDataLoss, name, "the file is empty; expected an ONNX model");
+  onnx_import::StrippedModel stripped;
+  if (!onnx_import::StripRawData(bytes, stripped)) Fail(Code::kDataLoss, name, "the file is truncated or not an ONNX model");
+  ::onnx::ModelProto model = Parse(stripped.message, name);
+  onnx_import::TensorReader tensors(std::move(stripped.raw), std::move(owner), folder, options.max_value_bytes);
+  return onnx_import::Importer(model, name, tensors, options).Run();
+}
+
+}  // namespace mete

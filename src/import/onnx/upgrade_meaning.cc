@@ -1,0 +1,91 @@
+// Upgrades of operators that were renamed, or whose meaning or defaults changed.
+#include "import/onnx/upgrade.h"
+
+namespace mete::onnx_import {
+
+// Before opset 13 these worked on the matrix that Flatten(axis) makes. The last axis is the same in both.
+void UpgradeFlatteningSoftmax(Upgrade& u) {
+  const int64_t axis = u.node.attributes.Int("axis", 1);
+  u.node.attributes.Set("axis", int64_t(-1));
+  if (axis == -1 || u.node.inputs.empty() || u.node.outputs.empty()) return;
+  const ValueId x = u.input(0), out = u.node.outputs[0];
+  Attributes flatten;
+  flatten.Set("axis", axis);
+  const ValueId matrix = u.Emit("Flatten", "flatten", {x}, flatten);
+  const ValueId result = u.Emit(u.node.op, "matrix", {matrix}, u.node.attributes);
+  const ValueId shape = u.Emit("Shape", "shape", {x});
+  u.node.op = "Reshape";
+  u.node.inputs = {result, shape};
+  u.node.outputs = {out};
+  u.node.attributes = {};
+  u.node.attributes.Set("allowzero", int64_t(1));  // a dimension of Shape(x) that is 0 means 0
+}
+
+// The further outputs (running and saved statistics) are for training.
+void UpgradeBatchNormalization(Upgrade& u) {
+  if (u.node.attributes.Int("spatial", 1) == 0) u.Unsupported("spatial=0 is not supported");
+  u.node.attributes.Erase("spatial");
+  while (u.node.outputs.size() > 1) u.node.outputs.pop_back();
+}
+
+void UpgradeUpsampleAttribute(Upgrade& u) {
+  const Floats scales = u.node.attributes.FloatList("scales");
+  u.node.attributes.Erase("scales");
+  u.SetInput(1, u.graph.AddConstant(u.node.name + "/scales", Tensor::Floats({int64_t(scales.size())}, scales)));
+}
+
+void UpgradeUpsample(Upgrade& u) {
+  u.node.op = "Resize";
+  UpgradeResize10(u);
+}
+
+// Upsample and Resize at opset 10 are asymmetric, and round down.
+void UpgradeResize10(Upgrade& u) {
+  u.node.attributes.Set("coordinate_transformation_mode", "asymmetric");
+  u.node.attributes.Set("nearest_mode", "floor");
+  if (u.node.attributes.String("mode", "") == "bilinear") u.node.attributes.Set("mode", "linear");
+  const ValueId scales = u.input(1);
+  u.SetInput(2, scales);
+  u.SetInput(1, kNoValue);
+}
+
+// At opset 11 roi and scales had to be given: empty where they do not matter.
+void UpgradeResizeEmptyInputs(Upgrade& u) {
+  for (ValueId& id : u.node.inputs)
+    if (id != kNoValue && u.graph.value(id).is_constant() && u.graph.value(id).constant.elements() == 0) id = kNoValue;
+  if (u.node.attributes.String("coordinate_transformation_mode", "") == "tf_half_pixel_for_nn")
+    u.Unsupported("coordinate_transformation_mode tf_half_pixel_for_nn is not supported");
+}
+
+void UpgradeScatter(Upgrade& u) { u.node.op = "ScatterElements"; }
+
+// Scale and bias were per group: repeat each for the channels of its group.
+void UpgradeGroupNormalization(Upgrade& u) {
+  const int64_t groups = u.node.attributes.Int("num_groups", 0);
+  if (groups <= 0 || u.node.inputs.size() < 3) return u.Unsupported("num_groups must be positive, with inputs X, scale and bias");
+  Attributes channels;
+  channels.Set("start", int64_t(1));
+  channels.Set("end", int64_t(2));
+  Attributes along;
+  along.Set("axis", int64_t(0));
+  const ValueId channel_count = u.Emit("Shape", "channels", {u.input(0)}, channels);
+  const ValueId per_group = u.Emit("Div", "per_group", {channel_count, u.Ints("groups", {groups})});
+  const ValueId table = u.Emit("Concat", "table", {u.Ints("one", {1}), per_group}, along);
+  const ValueId column = u.Ints("column", {-1, 1}), row = u.Ints("row", {-1});
+  for (size_t i : {1, 2}) {
+    const std::string what = i == 1 ? "scale" : "bias";
+    const ValueId standing = u.Emit("Reshape", what + "_column", {u.input(i), column});
+    const ValueId repeated = u.Emit("Expand", what + "_repeated", {standing, table});
+    u.SetInput(i, u.Emit("Reshape", what, {repeated, row}));
+  }
+}
+
+void UpgradeRoiAlign(Upgrade& u) { u.node.attributes.Set("coordinate_transformation_mode", "output_half_pixel"); }
+
+void UpgradeGridSample(Upgrade& u) {
+  const std::string mode(u.node.attributes.String("mode", "bilinear"));
+  if (mode == "bilinear") u.node.attributes.Set("mode", "linear");
+  if (mode == "bicubic") u.node.attributes.Set("mode", "cubic");
+}
+
+}  // namespace mete::onnx_import
