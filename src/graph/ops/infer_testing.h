@@ -25,19 +25,19 @@ inline std::vector<InferContext::Result> InferOp(std::string op, Attributes attr
   Graph graph;
   std::vector<ValueId> in, out;
   for (const TestInput& i : inputs) {
-    const std::string name = "in" + std::to_string(in.size());
+    const std::string name = fmt::format("in{}", in.size());
     if (i.constant.has_value()) in.push_back(graph.AddConstant(name, i.constant));
     else in.push_back(i.type == DType::kUnknown ? kNoValue : graph.AddValue(name, i.type, i.shape));
   }
-  for (size_t i = 0; i < outputs; ++i) out.push_back(graph.AddValue("out" + std::to_string(i)));
+  for (size_t i = 0; i < outputs; ++i) out.push_back(graph.AddValue(fmt::format("out{}", i)));
   return InferNode(graph, graph.AddNode(std::move(op), "node", in, out, std::move(attributes)));
 }
 
-// "f32 2x3", and so on for every output, separated by ", "; the message of an Error as "error: ...".
+// "f32 2x3" (or "unknown ?") for every output, separated by ", "; the message of an Error as "error: ...".
 inline std::string InferText(std::string op, Attributes attributes, const std::vector<TestInput>& inputs, size_t outputs = 1) try {
   std::string text;
   for (const auto& r : InferOp(std::move(op), std::move(attributes), inputs, outputs))
-    text += (text.empty() ? "" : ", ") + (r.type == DType::kUnknown ? std::string("-") : std::string(Name(r.type)) + " " + ToString(r.shape));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", Name(r.type), ToString(r.shape));
   return text;
 } catch (const Error& e) {
   return std::string("error: ") + e.what();

@@ -1,6 +1,10 @@
 // For tests: runs one operator from inference to its reference kernel.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,5 +57,16 @@ inline Tensor I64(const Shape& shape, const std::vector<int64_t>& values) { retu
 inline Tensor I32(const Shape& shape, const std::vector<int32_t>& values) { return MakeTensor(DType::kI32, shape, values); }
 inline Tensor U8(const Shape& shape, const std::vector<uint8_t>& values) { return MakeTensor(DType::kU8, shape, values); }
 inline Tensor Bools(const Shape& shape, const std::vector<uint8_t>& values) { return MakeTensor(DType::kBool, shape, values); }
+
+// Element by element, relative to the larger of 1 and what is expected; NaN and infinities must match.
+template <class T>
+void ExpectNear(const std::vector<T>& got, const std::vector<T>& expected, double tolerance, const std::string& what = "") {
+  ASSERT_EQ(got.size(), expected.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double g = double(got[i]), e = double(expected[i]);
+    const bool same = g == e || (std::isnan(g) && std::isnan(e));
+    EXPECT_TRUE(same || std::abs(g - e) <= tolerance * std::max(1.0, std::abs(e))) << what << " element " << i << ": got " << g << ", expected " << e;
+  }
+}
 
 }  // namespace mete
