@@ -25,7 +25,7 @@ inline void NeedType(const InferContext& c, int i, TypeSet allowed) {
   if (allowed & TypeBit(c.type(i))) return;
   std::string names;
   for (DType t = DType::kF32; t <= DType::kBool; t = DType(uint8_t(t) + 1))
-    if (allowed & TypeBit(t)) names += (names.empty() ? "" : " ") + std::string(Name(t));
+    if (allowed & TypeBit(t)) names += fmt::format("{}{}", names.empty() ? "" : " ", Name(t));
   c.Bad("input {} has a type that this operator does not take; got {}, expected one of {}", i, Name(c.type(i)), names);
 }
 

@@ -1,7 +1,107 @@
+// Operators that join the elements along axes, or normalize, order or accumulate them.
+#include <set>
+
+#include "graph/ops/check.h"
 #include "graph/operators.h"
 
 namespace mete {
+namespace {
 
-std::span<const OpSchema> ReductionOperators() { return {}; }
+// `axes` is input 1; none, or none in it, means all (or none at all with noop_with_empty_axes).
+template <TypeSet kTypes>
+void InferReduce(InferContext& c) {
+  NeedType(c, 0, kTypes);
+  const Shape& in = c.shape(0);
+  const bool keep = c.attributes.Int("keepdims", 1) != 0;
+  Ints axes;
+  if (c.has(1)) {
+    NeedType(c, 1, kIndexTypes);
+    const auto known = c.ints(1);
+    if (!known) return c.OutputUnknown(0, c.type(0));
+    axes = *known;
+  }
+  std::set<int> reduced;
+  for (int64_t axis : axes) reduced.insert(c.Axis(axis, in.rank()));
+  const bool all = axes.empty() && c.attributes.Int("noop_with_empty_axes", 0) == 0;
+  Shape out;
+  for (int i = 0; i < in.rank(); ++i) {
+    if (!all && !reduced.count(i)) out.push_back(in[i]);
+    else if (keep) out.push_back(1);
+  }
+  c.Output(0, c.type(0), out);
+}
+
+void InferArg(InferContext& c) {
+  NeedType(c, 0, kNumericTypes);
+  Shape in = c.shape(0);
+  if (in.rank() == 0) in = Shape{1};
+  const int axis = c.Axis(c.attributes.Int("axis", 0), in.rank());
+  if (in[axis] == 0) c.Bad("axis {} has no elements to choose from; got {}", axis, ToString(in));
+  Shape out;
+  for (int i = 0; i < c.shape(0).rank(); ++i) {
+    if (i != axis) out.push_back(in[i]);
+    else if (c.attributes.Int("keepdims", 1) != 0) out.push_back(1);
+  }
+  c.Output(0, DType::kI64, out);
+}
+
+void InferTopK(InferContext& c) {
+  NeedType(c, 0, kNumericTypes);
+  NeedType(c, 1, kIndexTypes);
+  NeedShape(c, 1, c.shape(1).rank() == 0 ? Shape{} : Shape{1});
+  c.NeedRank(0, 1);
+  Shape shape = c.shape(0);
+  const int axis = c.Axis(c.attributes.Int("axis", -1), shape.rank());
+  const auto k = c.ints(1);
+  if (k && (k->front() < 0 || k->front() > shape[axis]))
+    c.Bad("K is out of range for axis {} of {}; got {}, expected 0 to {}", axis, ToString(shape), k->front(), shape[axis]);
+  if (k) shape[axis] = k->front();
+  else shape = Shape::Unknown();
+  c.Output(0, c.type(0), shape);
+  c.Output(1, DType::kI64, shape);
+}
+
+void InferCumulative(InferContext& c) {
+  NeedType(c, 0, kNumericTypes);
+  NeedType(c, 1, kIndexTypes);
+  c.NeedRank(0, 1);
+  if (c.shape(1).Elements() != 1) c.Bad("axis must be one number; got input 1 as {}", ToString(c.shape(1)));
+  if (const auto axis = c.ints(1)) c.Axis(axis->front(), c.shape(0).rank());
+  c.Output(0, c.type(0), c.shape(0));
+}
+
+void InferAlongAxis(InferContext& c) {
+  NeedType(c, 0, kFloatTypes);
+  const int rank = c.shape(0).rank();
+  if (rank > 0) c.Axis(c.attributes.Int("axis", -1), rank);
+  c.Output(0, c.type(0), c.shape(0));
+}
+
+constexpr InferFn kReduce = InferReduce<kNumericTypes>;
+
+constexpr OpSchema kOperators[] = {
+    {"ArgMax", 1, 1, 1, InferArg},
+    {"ArgMin", 1, 1, 1, InferArg},
+    {"CumProd", 2, 2, 1, InferCumulative},
+    {"CumSum", 2, 2, 1, InferCumulative},
+    {"Hardmax", 1, 1, 1, InferAlongAxis},
+    {"LogSoftmax", 1, 1, 1, InferAlongAxis},
+    {"ReduceL1", 1, 2, 1, kReduce},
+    {"ReduceL2", 1, 2, 1, kReduce},
+    {"ReduceLogSum", 1, 2, 1, kReduce},
+    {"ReduceLogSumExp", 1, 2, 1, kReduce},
+    {"ReduceMax", 1, 2, 1, InferReduce<kAllTypes>},
+    {"ReduceMean", 1, 2, 1, kReduce},
+    {"ReduceMin", 1, 2, 1, InferReduce<kAllTypes>},
+    {"ReduceProd", 1, 2, 1, kReduce},
+    {"ReduceSum", 1, 2, 1, kReduce},
+    {"ReduceSumSquare", 1, 2, 1, kReduce},
+    {"Softmax", 1, 1, 1, InferAlongAxis},
+    {"TopK", 2, 2, 2, InferTopK},
+};
+
+}  // namespace
+
+std::span<const OpSchema> ReductionOperators() { return kOperators; }
 
 }  // namespace mete

@@ -1,0 +1,179 @@
+// ReduceSum and its kin. Floats are accumulated in double, integers modulo 2^64.
+#include <cmath>
+#include <limits>
+
+#include "kernels/reference/iterate.h"
+#include "kernels/reference/number.h"
+#include "kernels/reference/reduction.h"
+
+namespace mete {
+namespace {
+
+using AxisMask = std::array<bool, Shape::kMaxRank>;
+
+AxisMask ReducedAxes(const RefArgs& args) {
+  const int rank = args.in[0].shape.rank();
+  AxisMask mask{};
+  const int64_t count = args.has(1) ? args.in[1].elements() : 0;
+  if (count == 0) {
+    if (args.attributes.Int("noop_with_empty_axes", 0) == 0) mask.fill(true);
+    return mask;
+  }
+  VisitInt(args.in[1].type, [&]<class T>() {
+    for (int64_t i = 0; i < count; ++i) mask[size_t(WrapAxis(int64_t(args.in[1].as<T>()[i]), rank))] = true;
+  });
+  return mask;
+}
+
+// The input's dimensions parted in two: those that the output keeps, and those that each of its elements
+// is reduced over.
+struct Parted {
+  Shape kept, reduced;
+  Steps kept_steps{}, reduced_steps{};
+
+  explicit Parted(const RefArgs& args) {
+    const Shape& shape = args.in[0].shape;
+    const Steps steps = RowMajorSteps(shape);
+    const AxisMask mask = ReducedAxes(args);
+    for (int i = 0; i < shape.rank(); ++i) {
+      (mask[size_t(i)] ? reduced_steps[size_t(reduced.rank())] : kept_steps[size_t(kept.rank())]) = steps[size_t(i)];
+      (mask[size_t(i)] ? reduced : kept).push_back(shape[i]);
+    }
+  }
+};
+
+// The elements that become one output element.
+template <class T>
+class Group {
+ public:
+  Group(const T* start, const Parted& parted) : start_(start), parted_(parted) {}
+  int64_t size() const { return parted_.reduced.Elements(); }
+
+  // f(x) for every element, in row-major order, in what elements are computed in.
+  template <class F>
+  void Each(F&& f) const {
+    ForEach<1>(parted_.reduced, {parted_.reduced_steps}, [&](const auto& at) { f(Compute<T>(start_[at[0]])); });
+  }
+
+  // start op x op x ..., in Wide<T>.
+  template <class F>
+  Wide<T> Fold(Wide<T> start, F&& f) const {
+    Each([&](auto x) { start = f(start, Wide<T>(x)); });
+    return start;
+  }
+
+  Wide<T> Sum() const {
+    return Fold(0, [](auto sum, auto x) { return WrapAdd(sum, x); });
+  }
+  Wide<T> SumSquare() const {
+    return Fold(0, [](auto sum, auto x) { return WrapAdd(sum, WrapMul(x, x)); });
+  }
+
+ private:
+  const T* start_;
+  const Parted& parted_;
+};
+
+template <class In, class F>
+void ReduceGroups(RefArgs& args, F f) {
+  const Parted parted(args);
+  const In* in = args.in[0].as<In>();
+  In* out = args.out[0].as<In>();
+  ForEach<1>(parted.kept, {parted.kept_steps}, [&](const auto& at) { *out++ = f(Group<In>(in + at[0], parted)); });
+}
+
+// f(group) gives Wide<T>.
+template <class F>
+void ReduceWide(RefArgs& args, F f) {
+  VisitNumeric(args.in[0].type, [&]<class T>() { ReduceGroups<T>(args, [&](const Group<T>& group) { return FromWide<T>(f(group)); }); });
+}
+
+// f(group) gives double, also for integers.
+template <class F>
+void ReduceDouble(RefArgs& args, F f) {
+  VisitNumeric(args.in[0].type, [&]<class T>() { ReduceGroups<T>(args, [&](const Group<T>& group) { return FromDouble<T>(f(group)); }); });
+}
+
+void ReduceMean(RefArgs& args) {
+  ReduceWide(args, []<class T>(const Group<T>& group) -> Wide<T> {
+    if constexpr (!kIsFloat<T>)
+      if (group.size() == 0) return 0;
+    return group.Sum() / Wide<T>(group.size());
+  });
+}
+
+void ReduceL1(RefArgs& args) {
+  ReduceWide(args, []<class T>(const Group<T>& group) {
+    return group.Fold(0, [](auto sum, auto x) {
+      if constexpr (kIsFloat<T>) return sum + std::abs(x);
+      else return x < 0 ? WrapSub(sum, x) : WrapAdd(sum, x);
+    });
+  });
+}
+
+// The largest element is taken out first, so that no exponential overflows.
+template <class T>
+double LogSumExp(const Group<T>& group) {
+  double most = -INFINITY, sum = 0;
+  group.Each([&](auto x) { most = Most(most, double(x)); });
+  if (!std::isfinite(most)) return most;
+  group.Each([&](auto x) { sum += std::exp(double(x) - most); });
+  return most + std::log(sum);
+}
+
+// Where there is nothing to choose from, the choice is the type's other end.
+template <class T>
+Compute<T> Lowest() {
+  if constexpr (std::is_same_v<T, BoolByte>) return false;
+  else if constexpr (kIsFloat<T>) return -std::numeric_limits<Compute<T>>::infinity();
+  else return std::numeric_limits<T>::lowest();
+}
+
+template <class T>
+Compute<T> Highest() {
+  if constexpr (std::is_same_v<T, BoolByte>) return true;
+  else if constexpr (kIsFloat<T>) return std::numeric_limits<Compute<T>>::infinity();
+  else return std::numeric_limits<T>::max();
+}
+
+void ReduceMax(RefArgs& args) {
+  VisitElement(args.in[0].type, [&]<class T>() {
+    ReduceGroups<T>(args, [](const Group<T>& group) {
+      Compute<T> most = Lowest<T>();
+      group.Each([&](Compute<T> x) { most = Most(most, x); });
+      return T(most);
+    });
+  });
+}
+
+void ReduceMin(RefArgs& args) {
+  VisitElement(args.in[0].type, [&]<class T>() {
+    ReduceGroups<T>(args, [](const Group<T>& group) {
+      Compute<T> least = Highest<T>();
+      group.Each([&](Compute<T> x) { least = Least(least, x); });
+      return T(least);
+    });
+  });
+}
+
+constexpr RefEntry kEntries[] = {
+    {"ReduceL1", ReduceL1},
+    {"ReduceL2", [](RefArgs& args) { ReduceDouble(args, [](const auto& group) { return std::sqrt(double(group.SumSquare())); }); }},
+    {"ReduceLogSum", [](RefArgs& args) { ReduceDouble(args, [](const auto& group) { return std::log(double(group.Sum())); }); }},
+    {"ReduceLogSumExp", [](RefArgs& args) { ReduceDouble(args, [](const auto& group) { return LogSumExp(group); }); }},
+    {"ReduceMax", ReduceMax},
+    {"ReduceMean", ReduceMean},
+    {"ReduceMin", ReduceMin},
+    {"ReduceProd",
+     [](RefArgs& args) {
+       ReduceWide(args, [](const auto& group) { return group.Fold(1, [](auto product, auto x) { return WrapMul(product, x); }); });
+     }},
+    {"ReduceSum", [](RefArgs& args) { ReduceWide(args, [](const auto& group) { return group.Sum(); }); }},
+    {"ReduceSumSquare", [](RefArgs& args) { ReduceWide(args, [](const auto& group) { return group.SumSquare(); }); }},
+};
+
+}  // namespace
+
+std::span<const RefEntry> ReduceReferences() { return kEntries; }
+
+}  // namespace mete
