@@ -10,6 +10,13 @@ namespace {
 
 constexpr Pass kPasses[] = {
     {"simplify", "removes identities, dropouts and whatever changes nothing", Simplify},
+    {"fold-pad", "folds zero padding into the convolution behind it", FoldPad},
+    {"fold-batchnorm", "folds batch norms, scales and shifts into convolutions and matrix products", FoldBatchNorm},
+    {"fuse-patterns", "recognises Gelu, Swish, HardSwish, Mish, LayerNormalization written as formulas", FusePatterns},
+    {"layout", "brings activations into NHWC", ToNhwc},
+    {"cancel-transposes", "joins transposes that follow each other", CancelTransposes},
+    {"fuse-epilogues", "gives products their residual addition and activation", FuseEpilogues},
+    {"fuse-elementwise", "joins chains of element-wise operators into one", FuseElementwise},
 };
 
 void CheckNames(const std::vector<std::string>& disabled) {

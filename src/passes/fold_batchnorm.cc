@@ -1,0 +1,184 @@
+// Folds what scales and shifts each channel (BatchNormalization, Mul, Add, Sub, Div with constants) into
+// the Conv, ConvTranspose, Gemm or MatMul before it; a BatchNormalization that has none becomes Mul and Add.
+#include <cmath>
+
+#include "graph/operators.h"
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+namespace mete {
+namespace {
+
+// y[c] = scale[c] * x[c] + shift[c], in f64 so that folding rounds once.
+struct Affine {
+  std::vector<double> scale, shift;
+};
+
+int64_t ChannelsOf(const Graph& graph, ValueId id) {
+  const Shape& s = graph.value(id).shape;
+  return s.known() && s.rank() >= 2 ? s[1] : -1;
+}
+
+std::optional<Affine> OfBatchNorm(const Graph& graph, const Node& node) {
+  for (size_t i = 1; i < 5; ++i)
+    if (!IsConstant(graph, node.input(i)) || !IsF32(graph, node.input(i))) return std::nullopt;
+  const float* p[5] = {};
+  for (size_t i = 1; i < 5; ++i) p[i] = graph.value(node.inputs[i]).constant.as<float>();
+  const double epsilon = node.attributes.Float("epsilon", 1e-5f);
+  Affine a;
+  for (int64_t c = 0; c < graph.value(node.inputs[1]).constant.elements(); ++c) {
+    const double scale = p[1][c] / std::sqrt(double(p[4][c]) + epsilon);
+    a.scale.push_back(scale);
+    a.shift.push_back(p[2][c] - scale * p[3][c]);
+  }
+  return a;
+}
+
+// The constant's value for each channel, where it is the same within a channel. `from_back` says where
+// the activation has its channels, counted from its last dimension, where shapes line up.
+std::optional<std::vector<double>> PerChannel(const Graph& graph, ValueId id, int64_t channels, int from_back) {
+  if (!IsConstant(graph, id) || !IsF32(graph, id)) return std::nullopt;
+  const Tensor& t = graph.value(id).constant;
+  if (t.elements() == 1) return std::vector<double>(size_t(channels), double(*t.as<float>()));
+  const int axis = t.shape().rank() - from_back;
+  if (axis < 0 || t.elements() != channels || t.shape()[axis] != channels) return std::nullopt;
+  return std::vector<double>(t.as<float>(), t.as<float>() + channels);
+}
+
+// A binary node with a constant, as an affine of its input number `data_at`.
+std::optional<Affine> OfBinary(const Graph& graph, const Node& node, int64_t channels, int from_back, size_t data_at) {
+  const auto c = PerChannel(graph, node.input(1 - data_at), channels, from_back);
+  if (!c) return std::nullopt;
+  Affine a{std::vector<double>(size_t(channels), 1), std::vector<double>(size_t(channels), 0)};
+  for (size_t i = 0; i < c->size(); ++i) {
+    const double v = (*c)[i];
+    if (node.op == "Add") a.shift[i] = v;
+    else if (node.op == "Mul") a.scale[i] = v;
+    else if (node.op == "Sub") a.scale[i] = data_at == 0 ? 1 : -1, a.shift[i] = data_at == 0 ? -v : v;
+    else if (node.op == "Div" && data_at == 0 && v != 0) a.scale[i] = 1 / v;
+    else return std::nullopt;
+  }
+  return a;
+}
+
+class Folder {
+ public:
+  explicit Folder(Graph& graph) : graph_(graph), uses_(graph) {}
+
+  bool Run() {
+    bool changed = false;
+    const size_t count = graph_.nodes.size();
+    for (size_t n = 0; n < count; ++n) changed |= Visit(n);
+    return changed | SplitBatchNorms();
+  }
+
+ private:
+  bool Visit(size_t n) {
+    Node& node = graph_.nodes[n];
+    if (!IsOneOf(node.op, {"BatchNormalization", "Add", "Mul", "Sub", "Div"})) return false;
+    for (size_t at = 0; at < (node.op == "BatchNormalization" ? 1u : 2u); ++at) {
+      const ValueId data = node.input(at);
+      const int producer = data == kNoValue ? -1 : uses_.producer[size_t(data)];
+      if (producer < 0 || !uses_.OnlyReader(data)) continue;
+      Node& product = graph_.nodes[size_t(producer)];
+      const int from_back = ChannelFromBack(product);
+      if (from_back == 0 || !Foldable(product)) continue;
+      const int64_t channels = graph_.value(data).shape[graph_.value(data).shape.rank() - from_back];
+      const auto affine = node.op == "BatchNormalization" ? OfBatchNorm(graph_, node) : OfBinary(graph_, node, channels, from_back, at);
+      if (!affine || int64_t(affine->scale.size()) != channels) continue;
+      if (graph_.value(node.outputs[0]).shape != graph_.value(data).shape) continue;
+      Apply(product, *affine);
+      TakeOver(size_t(producer), n);
+      return true;
+    }
+    return false;
+  }
+
+  // Where the product's output has its channels, counted from the last dimension; 0: not a product.
+  int ChannelFromBack(const Node& node) const {
+    if (IsOneOf(node.op, {"Conv", "ConvTranspose"})) return graph_.value(node.outputs[0]).shape.rank() - 1;
+    if (IsOneOf(node.op, {"Gemm", "MatMul"})) return 1;
+    return 0;
+  }
+
+  bool Foldable(const Node& node) const {
+    if (!IsConstant(graph_, node.input(1)) || !IsF32(graph_, node.input(1)) || !IsF32(graph_, node.outputs[0])) return false;
+    if (node.attributes.Has("activation") || node.attributes.Has("residual")) return false;
+    if (node.op == "MatMul" && graph_.value(node.inputs[1]).shape.rank() != 2) return false;
+    if (node.op == "Gemm" && node.attributes.Float("alpha", 1) != 1) return false;
+    const ValueId bias = node.input(2);
+    if (bias == kNoValue) return true;
+    if (!IsConstant(graph_, bias)) return false;
+    if (node.op == "Gemm" && (graph_.value(bias).shape.rank() > 1 || node.attributes.Float("beta", 1) != 1)) return false;
+    return true;
+  }
+
+  void Apply(Node& node, const Affine& a) {
+    const Tensor& w = graph_.value(node.inputs[1]).constant;
+    Tensor scaled(DType::kF32, w.shape());
+    float* to = scaled.mutable_view().as<float>();
+    const int64_t n = w.elements(), channels = int64_t(a.scale.size());
+    const bool by_rows = node.op == "Conv" || (node.op == "Gemm" && node.attributes.Int("transB", 0));
+    const int64_t group = node.attributes.Int("group", 1);
+    const int64_t spatial = node.op == "ConvTranspose" ? w.shape().Elements(2, w.shape().rank()) : 1;
+    for (int64_t i = 0; i < n; ++i) {
+      int64_t c = by_rows ? i / (n / channels) : i % channels;
+      if (node.op == "ConvTranspose") {  // weights are C x M/group x k...
+        const int64_t in = i / (n / w.shape()[0]), g = in / (w.shape()[0] / group);
+        c = g * w.shape()[1] + i / spatial % w.shape()[1];
+      }
+      to[i] = float(w.as<float>()[i] * a.scale[size_t(c)]);
+    }
+    Tensor bias(DType::kF32, Shape{channels});
+    const ValueId old = node.input(2);
+    for (int64_t c = 0; c < channels; ++c) {
+      const float* b = old == kNoValue ? nullptr : graph_.value(old).constant.as<float>();
+      const double before = !b ? 0 : graph_.value(old).constant.elements() == 1 ? b[0] : b[c];
+      bias.mutable_view().as<float>()[c] = float(before * a.scale[size_t(c)] + a.shift[size_t(c)]);
+    }
+    node.inputs.resize(std::max<size_t>(node.inputs.size(), 3), kNoValue);
+    const std::string name = graph_.value(node.outputs[0]).name;
+    node.inputs[1] = graph_.AddConstant(name + ".weight", std::move(scaled));
+    node.inputs[2] = graph_.AddConstant(name + ".bias", std::move(bias));
+  }
+
+  // The product now writes what the folded node wrote; the folded node, without an operator, is dropped at the end.
+  void TakeOver(size_t producer, size_t folded) {
+    const ValueId output = graph_.nodes[folded].outputs[0];
+    graph_.nodes[producer].outputs[0] = output;
+    uses_.producer[size_t(output)] = int(producer);
+    graph_.nodes[folded].op.clear();
+  }
+
+  bool SplitBatchNorms() {
+    std::erase_if(graph_.nodes, [](const Node& n) { return n.op.empty(); });
+    bool changed = false;
+    std::vector<Node> nodes;
+    std::swap(nodes, graph_.nodes);
+    for (Node& node : nodes) {
+      const auto affine = node.op == "BatchNormalization" && IsF32(graph_, node.input(0)) ? OfBatchNorm(graph_, node) : std::nullopt;
+      if (!affine || ChannelsOf(graph_, node.inputs[0]) != int64_t(affine->scale.size())) graph_.nodes.push_back(std::move(node));
+      else Split(node, *affine), changed = true;
+    }
+    return changed;
+  }
+
+  void Split(const Node& node, const Affine& a) {
+    const Shape& shape = graph_.value(node.inputs[0]).shape;
+    Shape per_channel{int64_t(a.scale.size())};
+    for (int i = 2; i < shape.rank(); ++i) per_channel.push_back(1);
+    const std::vector<float> scale(a.scale.begin(), a.scale.end()), shift(a.shift.begin(), a.shift.end());
+    const ValueId scaled = graph_.AddValue(node.name + ".scaled", DType::kF32, shape);
+    graph_.AddNode("Mul", node.name + ".mul", {node.inputs[0], graph_.AddConstant(node.name + ".scale", Tensor::Floats(per_channel, scale))}, {scaled});
+    graph_.AddNode("Add", node.name + ".add", {scaled, graph_.AddConstant(node.name + ".shift", Tensor::Floats(per_channel, shift))}, {node.outputs[0]});
+  }
+
+  Graph& graph_;
+  Uses uses_;
+};
+
+}  // namespace
+
+bool FoldBatchNorm(Graph& graph) { return Folder(graph).Run(); }
+
+}  // namespace mete

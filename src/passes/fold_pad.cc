@@ -1,0 +1,48 @@
+// Folds a zero Pad of the spatial dimensions into the Conv that follows it.
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+namespace mete {
+namespace {
+
+// The pads of a Pad node as `spatial` begins and then ends, where it only adds zeros there.
+std::optional<Ints> SpatialZeroPads(const Graph& graph, const Node& pad) {
+  if (pad.attributes.String("mode", "constant") != "constant" || pad.input(3) != kNoValue) return std::nullopt;
+  if (pad.input(2) != kNoValue && ScalarOf(graph, pad.inputs[2]) != 0.0) return std::nullopt;
+  const auto pads = IntsOf(graph, pad.input(1));
+  const int rank = graph.value(pad.inputs[0]).shape.rank();
+  if (!pads || rank < 3 || int(pads->size()) != 2 * rank) return std::nullopt;
+  Ints spatial;
+  for (int half = 0; half < 2; ++half)
+    for (int i = 0; i < rank; ++i) {
+      const int64_t p = (*pads)[size_t(half * rank + i)];
+      if (p < 0 || (i < 2 && p != 0)) return std::nullopt;
+      if (i >= 2) spatial.push_back(p);
+    }
+  return spatial;
+}
+
+}  // namespace
+
+bool FoldPad(Graph& graph) {
+  const Uses uses(graph);
+  bool changed = false;
+  for (Node& node : graph.nodes) {
+    if (node.op != "Conv" || !IsOneOf(node.attributes.String("auto_pad", "NOTSET"), {"NOTSET", "VALID"})) continue;
+    const int producer = uses.producer[size_t(node.inputs[0])];
+    if (producer < 0 || graph.nodes[size_t(producer)].op != "Pad") continue;
+    const Node& pad = graph.nodes[size_t(producer)];
+    const auto extra = SpatialZeroPads(graph, pad);
+    if (!extra) continue;
+    Ints pads = node.attributes.IntList("pads");
+    pads.resize(extra->size(), 0);
+    for (size_t i = 0; i < pads.size(); ++i) pads[i] += (*extra)[i];
+    node.attributes.Set("pads", pads);
+    node.attributes.Erase("auto_pad");
+    node.inputs[0] = pad.inputs[0];
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace mete

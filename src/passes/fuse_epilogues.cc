@@ -1,0 +1,99 @@
+// Gives Conv, Gemm and MatMul the residual addition and the activation that follow them (the contract is
+// in graph/fused.h).
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+namespace mete {
+namespace {
+
+struct Activation {
+  float alpha = 0, beta = 0;
+};
+
+std::optional<Activation> OfActivation(const Graph& graph, const Node& node) {
+  const Attributes& a = node.attributes;
+  if (IsOneOf(node.op, {"Relu", "Sigmoid", "HardSwish", "Tanh"})) return Activation{};
+  if (node.op == "LeakyRelu") return Activation{a.Float("alpha", 0.01f), 0};
+  if (node.op == "HardSigmoid") return Activation{a.Float("alpha", 0.2f), a.Float("beta", 0.5f)};
+  if (node.op == "Swish") return Activation{a.Float("alpha", 1), 0};
+  if (node.op == "Elu") return Activation{a.Float("alpha", 1), 0};
+  if (node.op == "Gelu") return Activation{a.String("approximate", "none") == "tanh" ? 1.f : 0.f, 0};
+  if (node.op == "Clip") {
+    const auto low = ScalarOf(graph, node.input(1)), high = ScalarOf(graph, node.input(2));
+    if ((node.input(1) != kNoValue && !low) || (node.input(2) != kNoValue && !high)) return std::nullopt;
+    constexpr float kMost = 3.4028234663852886e38f;  // the largest f32: ONNX's default bounds
+    return Activation{low ? float(*low) : -kMost, high ? float(*high) : kMost};
+  }
+  return std::nullopt;
+}
+
+class Fuser {
+ public:
+  explicit Fuser(Graph& graph) : graph_(graph), uses_(graph) {}
+
+  bool Run() {
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      if (graph_.nodes[n].op == "Add") FuseResidual(n);
+      else FuseActivation(n);
+    }
+    std::erase_if(graph_.nodes, [](const Node& n) { return n.op.empty(); });
+    return changed_;
+  }
+
+ private:
+  // The product that makes `id`, where it may still take something into its epilogue.
+  Node* Product(ValueId id) {
+    if (id == kNoValue || !IsF32(graph_, id)) return nullptr;
+    const int p = uses_.producer[size_t(id)];
+    if (p < 0 || !uses_.OnlyReader(id)) return nullptr;
+    Node& node = graph_.nodes[size_t(p)];
+    return IsOneOf(node.op, {"Conv", "Gemm", "MatMul"}) && !node.attributes.Has("activation") ? &node : nullptr;
+  }
+
+  void FuseResidual(size_t n) {
+    const Node add = graph_.nodes[n];
+    // Of two products the later one takes the addition: the other is then surely done.
+    const bool second_later = uses_.producer[size_t(add.inputs[1])] > uses_.producer[size_t(add.inputs[0])];
+    for (size_t at : {size_t(second_later), size_t(!second_later)}) {
+      const ValueId data = add.inputs[at], other = add.inputs[1 - at];
+      Node* product = Product(data);
+      if (!product || data == other || product->attributes.Has("residual")) continue;
+      if (!IsF32(graph_, other) || graph_.value(other).shape != graph_.value(data).shape || IsConstant(graph_, other)) continue;
+      product->inputs.resize(3, kNoValue);
+      product->inputs.push_back(other);
+      product->attributes.Set("residual", int64_t{1});
+      TakeOver(*product, uses_.producer[size_t(data)], n);
+      return;
+    }
+  }
+
+  void FuseActivation(size_t n) {
+    const Node& node = graph_.nodes[n];
+    if (node.inputs.empty() || node.outputs.size() != 1) return;
+    Node* product = Product(node.inputs[0]);
+    if (!product) return;
+    const auto activation = OfActivation(graph_, node);
+    if (!activation) return;
+    product->attributes.Set("activation", std::string(node.op));
+    product->attributes.Set("activation_alpha", activation->alpha);
+    product->attributes.Set("activation_beta", activation->beta);
+    TakeOver(*product, uses_.producer[size_t(node.inputs[0])], n);
+  }
+
+  void TakeOver(Node& product, int index, size_t fused) {
+    product.outputs[0] = graph_.nodes[fused].outputs[0];
+    uses_.producer[size_t(product.outputs[0])] = index;
+    graph_.nodes[fused].op.clear();
+    changed_ = true;
+  }
+
+  Graph& graph_;
+  Uses uses_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+bool FuseEpilogues(Graph& graph) { return Fuser(graph).Run(); }
+
+}  // namespace mete

@@ -1,0 +1,339 @@
+// Brings activations into NHWC. Walks the graph in order and keeps, for each 4-D value, its NHWC twin:
+// operators that like NHWC read and make twins, operators that do not care about the order follow their
+// inputs, and for everything else the plain value is made again by a Transpose when it is first read.
+#include "graph/operators.h"
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+namespace mete {
+namespace {
+
+constexpr int kToNhwcAxis[4] = {0, 3, 1, 2};         // where plain axis a is in NHWC
+const std::vector<int> kNchwToNhwc = {0, 2, 3, 1};  // NHWC axis i is plain axis kNchwToNhwc[i]
+
+bool LikesNhwc(const Node& node) {
+  return IsOneOf(node.op, {"Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "ConvTranspose", "LRN", "BatchNormalization", "DepthToSpace",
+                           "SpaceToDepth"});
+}
+
+bool IsElementwise(const Node& node) {
+  return IsOneOf(node.op, {"Relu", "LeakyRelu", "Clip", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Elu", "Selu", "Celu", "Gelu", "Erf", "Softplus", "Softsign",
+                           "Mish", "Swish", "ThresholdedRelu", "Exp", "Log", "Sqrt", "Reciprocal", "Abs", "Neg", "Floor", "Ceil", "Round", "Sign", "Add", "Sub", "Mul", "Div",
+                           "Pow", "Min", "Max", "Sum", "Mean", "PRelu", "Where", "Equal", "Less", "Greater", "And", "Or", "Not", "Cast", "Identity", "mete.Power"});
+}
+
+class LayoutPass {
+ public:
+  explicit LayoutPass(Graph& graph) : graph_(graph), uses_(graph), twin_(graph.values.size(), kNoValue), has_plain_(graph.values.size(), true) {
+    for (size_t i = 0; i < graph.values.size(); ++i)
+      if (uses_.producer[i] >= 0) has_plain_[i] = false;
+  }
+
+  bool Run() {
+    std::vector<Node> nodes;
+    std::swap(nodes, graph_.nodes);
+    for (size_t n = 0; n < nodes.size(); ++n) Visit(nodes, n);
+    for (ValueId id : graph_.outputs) Plain(id);
+    return changed_;
+  }
+
+ private:
+  void Visit(std::vector<Node>& nodes, size_t n) {
+    Node& node = nodes[n];
+    if (node.op.empty()) return;  // already taken as part of a shuffle
+    if (Rank4Output(node)) {
+      if (LikesNhwc(node) && Likes(node)) return;
+      if (AnyTwin(node) && Follow(node)) return;
+    } else if (AnyTwin(node) && (Reduces(node) || Shuffle(nodes, n))) {
+      return;
+    }
+    for (ValueId id : node.inputs)
+      if (id != kNoValue) Plain(id);
+    for (ValueId id : node.outputs)
+      if (id != kNoValue) has_plain_[size_t(id)] = true;
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  const Shape& ShapeOf(ValueId id) const { return graph_.value(id).shape; }
+  bool IsRank4(ValueId id) const { return id != kNoValue && ShapeOf(id).known() && ShapeOf(id).rank() == 4; }
+
+  bool Rank4Output(const Node& node) const {
+    if (node.outputs.empty() || !IsRank4(node.outputs[0])) return false;
+    for (size_t i = 1; i < node.outputs.size(); ++i)
+      if (node.outputs[i] != kNoValue && !IsRank4(node.outputs[i])) return false;
+    return true;
+  }
+
+  bool AnyTwin(const Node& node) const {
+    for (ValueId id : node.inputs)
+      if (id != kNoValue && size_t(id) < twin_.size() && twin_[size_t(id)] != kNoValue) return true;
+    return false;
+  }
+
+  static Shape ToNhwc(const Shape& s) { return {s[0], s[2], s[3], s[1]}; }
+
+  ValueId AddTwin(ValueId id) {
+    const ValueId twin = graph_.AddValue(graph_.value(id).name + ".nhwc", graph_.value(id).type, ToNhwc(ShapeOf(id)));
+    graph_.value(twin).layout = Layout::kNhwc;
+    Grow();
+    twin_[size_t(id)] = twin;
+    return twin;
+  }
+
+  void Grow() {
+    twin_.resize(graph_.values.size(), kNoValue);
+    has_plain_.resize(graph_.values.size(), true);
+  }
+
+  // The NHWC form of a 4-D value, made by a Transpose where there is none.
+  ValueId Twin(ValueId id) {
+    if (twin_[size_t(id)] != kNoValue) return twin_[size_t(id)];
+    if (graph_.value(id).is_constant()) {
+      const ValueId twin = graph_.AddConstant(graph_.value(id).name + ".nhwc", Permuted(graph_.value(id).constant, kNchwToNhwc));
+      Grow();
+      return twin_[size_t(id)] = twin;
+    }
+    const ValueId twin = AddTwin(id);
+    Attributes attributes;
+    attributes.Set("perm", Ints{0, 2, 3, 1});
+    graph_.AddNode("Transpose", "layout.to_nhwc." + graph_.value(id).name, {id}, {twin}, std::move(attributes));
+    return twin;
+  }
+
+  // Makes sure that the plain form of a value exists.
+  void Plain(ValueId id) {
+    if (size_t(id) >= has_plain_.size() || has_plain_[size_t(id)]) return;
+    has_plain_[size_t(id)] = true;
+    Attributes attributes;
+    attributes.Set("perm", Ints{0, 3, 1, 2});
+    graph_.AddNode("Transpose", "layout.to_plain." + graph_.value(id).name, {twin_[size_t(id)]}, {id}, std::move(attributes));
+  }
+
+  void Emit(Node node) {
+    for (ValueId& id : node.outputs)
+      if (id != kNoValue) id = AddTwin(id);
+    graph_.nodes.push_back(std::move(node));
+    changed_ = true;
+  }
+
+  bool Likes(Node& node) {
+    if (!IsRank4(node.input(0)) || !graph_.value(node.inputs[0]).shape.known() || graph_.value(node.inputs[0]).type != DType::kF32) return false;
+    if (node.outputs.size() > 1)
+      for (size_t i = 1; i < node.outputs.size(); ++i)
+        if (node.outputs[i] != kNoValue) return false;  // MaxPool's indices count in the plain order
+    node.inputs[0] = Twin(node.inputs[0]);
+    if (node.attributes.Has("residual")) node.inputs.back() = Twin(node.inputs.back());
+    node.attributes.Set("layout", std::string("NHWC"));
+    Emit(std::move(node));
+    return true;
+  }
+
+  // Operators that do not care, or whose axes can be renamed.
+  bool Follow(Node& node) {
+    if (IsElementwise(node)) return FollowElementwise(node);
+    if (node.op == "Concat") return FollowConcat(node);
+    if (IsOneOf(node.op, {"Split", "Softmax", "LogSoftmax", "Hardmax"})) return FollowAxis(node);
+    if (node.op == "Slice") return FollowSlice(node);
+    if (node.op == "Pad") return FollowPad(node);
+    if (node.op == "Resize") return FollowResize(node);
+    if (IsReduction(node)) return FollowReduce(node);
+    return false;
+  }
+
+  // A value lined up against a 4-D one from the right, in NHWC; kNoValue where that needs a real transpose of
+  // something that is not constant.
+  ValueId Aligned(ValueId id) {
+    if (IsRank4(id)) return Twin(id);
+    const Shape& s = ShapeOf(id);
+    if (!s.known() || s.rank() > 4) return kNoValue;
+    if (s.Elements() == 1) return id;
+    if (!graph_.value(id).is_constant()) return kNoValue;
+    Shape padded;
+    for (int i = s.rank(); i < 4; ++i) padded.push_back(1);
+    for (int64_t d : s) padded.push_back(d);
+    const Tensor& t = graph_.value(id).constant;
+    const Tensor wide(t.type(), padded, t.data(), std::make_shared<Tensor>(t));
+    const ValueId aligned = graph_.AddConstant(graph_.value(id).name + ".nhwc", Permuted(wide, kNchwToNhwc));
+    Grow();
+    return aligned;
+  }
+
+  bool FollowElementwise(Node& node) {
+    // Scalars of Clip and the like have one element and stay; others must line up.
+    for (ValueId id : node.inputs)
+      if (id != kNoValue && !IsRank4(id) && !graph_.value(id).is_constant() && !(ShapeOf(id).known() && ShapeOf(id).Elements() == 1)) return false;
+    std::vector<ValueId> inputs;
+    for (ValueId id : node.inputs) {
+      const ValueId aligned = id == kNoValue ? kNoValue : Aligned(id);
+      if (id != kNoValue && aligned == kNoValue) return false;
+      inputs.push_back(aligned);
+    }
+    node.inputs = std::move(inputs);
+    Emit(std::move(node));
+    return true;
+  }
+
+  bool FollowConcat(Node& node) {
+    for (ValueId id : node.inputs)
+      if (!IsRank4(id)) return false;
+    for (ValueId& id : node.inputs) id = Twin(id);
+    RenameAxis(node, 1);
+    Emit(std::move(node));
+    return true;
+  }
+
+  void RenameAxis(Node& node, int64_t fallback) {
+    const int64_t axis = node.attributes.Int("axis", fallback);
+    node.attributes.Set("axis", int64_t{kToNhwcAxis[axis < 0 ? axis + 4 : axis]});
+  }
+
+  bool FollowAxis(Node& node) {
+    RenameAxis(node, node.op == "Split" ? 0 : -1);
+    node.inputs[0] = Twin(node.inputs[0]);
+    Emit(std::move(node));
+    return true;
+  }
+
+  ValueId RenamedAxes(const Node& node, const Ints& axes) {
+    Ints renamed;
+    for (int64_t a : axes) renamed.push_back(kToNhwcAxis[a < 0 ? a + 4 : a]);
+    const ValueId id = AddInts(graph_, node.name + ".axes", renamed);
+    Grow();
+    return id;
+  }
+
+  bool FollowSlice(Node& node) {
+    Ints axes;
+    if (node.input(3) != kNoValue) {
+      const auto given = IntsOf(graph_, node.inputs[3]);
+      if (!given) return false;
+      axes = *given;
+    } else {
+      const auto starts = IntsOf(graph_, node.input(1));
+      if (!starts) return false;
+      for (size_t i = 0; i < starts->size(); ++i) axes.push_back(int64_t(i));
+    }
+    node.inputs.resize(std::max<size_t>(node.inputs.size(), 4), kNoValue);
+    node.inputs[3] = RenamedAxes(node, axes);
+    node.inputs[0] = Twin(node.inputs[0]);
+    Emit(std::move(node));
+    return true;
+  }
+
+  bool FollowPad(Node& node) {
+    const auto pads = IntsOf(graph_, node.input(1));
+    if (!pads || node.input(3) != kNoValue || pads->size() != 8) return false;
+    Ints renamed(8);
+    for (int a = 0; a < 4; ++a)
+      for (int half = 0; half < 2; ++half) renamed[size_t(half * 4 + kToNhwcAxis[a])] = (*pads)[size_t(half * 4 + a)];
+    node.inputs[1] = AddInts(graph_, node.name + ".pads", renamed);
+    Grow();
+    node.inputs[0] = Twin(node.inputs[0]);
+    Emit(std::move(node));
+    return true;
+  }
+
+  // Resize takes its roi, scales and sizes in memory order, one for each dimension.
+  bool FollowResize(Node& node) {
+    if (node.attributes.Has("axes") || node.input(1) != kNoValue) return false;
+    for (size_t i : {size_t(2), size_t(3)}) {
+      const ValueId id = node.input(i);
+      if (id != kNoValue && (!IsConstant(graph_, id) || graph_.value(id).constant.elements() != 4)) return false;
+    }
+    for (size_t i : {size_t(2), size_t(3)}) {
+      if (node.input(i) == kNoValue) continue;
+      const Tensor& t = graph_.value(node.inputs[i]).constant;
+      Tensor renamed(t.type(), t.shape());
+      const size_t size = SizeOf(t.type());
+      for (int a = 0; a < 4; ++a)
+        std::copy_n(static_cast<const std::byte*>(t.data()) + size_t(a) * size, size, static_cast<std::byte*>(renamed.mutable_view().data) + size_t(kToNhwcAxis[a]) * size);
+      node.inputs[i] = graph_.AddConstant(node.name + ".nhwc" + std::to_string(i), std::move(renamed));
+      Grow();
+    }
+    node.inputs[0] = Twin(node.inputs[0]);
+    Emit(std::move(node));
+    return true;
+  }
+
+  static bool IsReduction(const Node& node) {
+    return IsOneOf(node.op, {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceL1", "ReduceProd", "ReduceSumSquare"});
+  }
+
+  bool FollowReduce(Node& node) {
+    const auto axes = IntsOf(graph_, node.input(1));
+    if (!axes || axes->empty() || node.attributes.Int("keepdims", 1) != 1) return false;
+    node.inputs[1] = RenamedAxes(node, *axes);
+    node.inputs[0] = Twin(node.inputs[0]);
+    Emit(std::move(node));
+    return true;
+  }
+
+  // A reduction over H and W that drops them leaves N x C either way.
+  bool Reduces(Node& node) {
+    if (!IsReduction(node) || !IsRank4(node.inputs[0]) || node.attributes.Int("keepdims", 1) != 0) return false;
+    const auto axes = IntsOf(graph_, node.input(1));
+    if (!axes || axes->size() != 2) return false;
+    Ints sorted = *axes;
+    for (int64_t& a : sorted) a = a < 0 ? a + 4 : a;
+    std::sort(sorted.begin(), sorted.end());
+    if (sorted != Ints{2, 3}) return false;
+    node.inputs[1] = RenamedAxes(node, *axes);
+    node.inputs[0] = Twin(node.inputs[0]);
+    has_plain_[size_t(node.outputs[0])] = true;
+    graph_.nodes.push_back(std::move(node));
+    changed_ = true;
+    return true;
+  }
+
+  // ShuffleNet's channel shuffle, Reshape to N,g,C/g,H,W - Transpose 0,2,1,3,4 - Reshape to N,C,H,W, as one
+  // group: in NHWC the transpose swaps the two last dimensions of N,H,W,g,C/g.
+  bool Shuffle(std::vector<Node>& nodes, size_t n) {
+    const int t = nodes[n].op == "Reshape" ? NextOf(nodes, n, "Transpose") : -1;
+    const int last = t < 0 ? -1 : NextOf(nodes, size_t(t), "Reshape");
+    if (last < 0 || nodes[size_t(t)].attributes.IntList("perm") != Ints{0, 2, 1, 3, 4}) return false;
+    const Shape in = ShapeOf(nodes[n].inputs[0]), wide = ShapeOf(nodes[n].outputs[0]);
+    if (in.rank() != 4 || wide.rank() != 5 || wide[0] != in[0] || wide[1] * wide[2] != in[1] || wide[3] != in[2] || wide[4] != in[3]) return false;
+    if (ShapeOf(nodes[size_t(last)].outputs[0]) != in) return false;
+    const Shape split{in[0], in[2], in[3], wide[1], wide[2]}, swapped{in[0], in[2], in[3], wide[2], wide[1]};
+    const ValueId a = ReshapeTo(nodes[n].name, Twin(nodes[n].inputs[0]), split);
+    const ValueId b = graph_.AddValue(nodes[size_t(t)].name + ".nhwc", graph_.value(a).type, swapped);
+    Attributes attributes;
+    attributes.Set("perm", Ints{0, 1, 2, 4, 3});
+    graph_.AddNode("Transpose", nodes[size_t(t)].name, {a}, {b}, std::move(attributes));
+    const ValueId shape = AddInts(graph_, nodes[size_t(last)].name + ".shape", Ints{in[0], in[2], in[3], in[1]});
+    Grow();
+    const ValueId twin = AddTwin(nodes[size_t(last)].outputs[0]);
+    graph_.AddNode("Reshape", nodes[size_t(last)].name, {b, shape}, {twin});
+    nodes[size_t(t)].op.clear();
+    nodes[size_t(last)].op.clear();
+    return changed_ = true;
+  }
+
+  // The only reader of node n's output, where it has this operator.
+  int NextOf(const std::vector<Node>& nodes, size_t n, std::string_view op) const {
+    const ValueId out = nodes[n].outputs[0];
+    if (!uses_.OnlyReader(out) || !ShapeOf(out).known()) return -1;
+    const int next = uses_.readers[size_t(out)][0];
+    return nodes[size_t(next)].op == op ? next : -1;
+  }
+
+  ValueId ReshapeTo(const std::string& name, ValueId from, const Shape& shape) {
+    const ValueId dims = AddInts(graph_, name + ".shape", Ints(shape.begin(), shape.end()));
+    const ValueId to = graph_.AddValue(name + ".nhwc", graph_.value(from).type, shape);
+    Grow();
+    graph_.AddNode("Reshape", name, {from, dims}, {to});
+    return to;
+  }
+
+  Graph& graph_;
+  const Uses uses_;
+  std::vector<ValueId> twin_;     // per plain value
+  std::vector<bool> has_plain_;   // per value: some emitted node, input or constant gives its plain form
+  bool changed_ = false;
+};
+
+}  // namespace
+
+bool ToNhwc(Graph& graph) { return LayoutPass(graph).Run(); }
+
+}  // namespace mete

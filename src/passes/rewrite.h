@@ -1,0 +1,35 @@
+// Small questions and edits that several passes share.
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace mete {
+
+inline bool IsOneOf(std::string_view op, std::initializer_list<std::string_view> ops) { return std::find(ops.begin(), ops.end(), op) != ops.end(); }
+
+inline bool IsConstant(const Graph& graph, ValueId id) { return id != kNoValue && graph.value(id).is_constant(); }
+
+inline bool IsF32(const Graph& graph, ValueId id) { return id != kNoValue && graph.value(id).type == DType::kF32 && graph.value(id).shape.known(); }
+
+// The value of a constant with one element, of f32, f64, i32 or i64.
+std::optional<double> ScalarOf(const Graph& graph, ValueId id);
+
+// A constant of i64 (axes, pads, ...) as a list.
+std::optional<Ints> IntsOf(const Graph& graph, ValueId id);
+
+inline ValueId AddInts(Graph& graph, std::string name, const Ints& values) { return graph.AddConstant(std::move(name), Tensor::Ints(values)); }
+
+// A constant with `perm` applied to its dimensions: result dim i is source dim perm[i].
+Tensor Permuted(const Tensor& source, const std::vector<int>& perm);
+
+// Redirects every reader of `from`, and the graph's outputs, to `to`; an output keeps its name.
+void ReplaceUses(Graph& graph, ValueId from, ValueId to);
+
+}  // namespace mete
