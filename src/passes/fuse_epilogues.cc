@@ -1,30 +1,29 @@
 // Gives Conv, Gemm and MatMul the residual addition and the activation that follow them (the contract is
 // in graph/fused.h).
+#include "base/fused.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
 namespace mete {
 namespace {
 
-struct Activation {
-  float alpha = 0, beta = 0;
-};
-
 std::optional<Activation> OfActivation(const Graph& graph, const Node& node) {
+  static constexpr FusedOp kSupported[] = {FusedOp::kRelu, FusedOp::kClip, FusedOp::kLeakyRelu, FusedOp::kSigmoid, FusedOp::kHardSigmoid,
+                                           FusedOp::kHardSwish, FusedOp::kTanh, FusedOp::kElu, FusedOp::kGelu, FusedOp::kSwish};
+  Activation result = DefaultActivation(FusedOpOf(node.op));
+  result.op = FusedOpOf(node.op);
+  if (std::find(std::begin(kSupported), std::end(kSupported), result.op) == std::end(kSupported)) return std::nullopt;
   const Attributes& a = node.attributes;
-  if (IsOneOf(node.op, {"Relu", "Sigmoid", "HardSwish", "Tanh"})) return Activation{};
-  if (node.op == "LeakyRelu") return Activation{a.Float("alpha", 0.01f), 0};
-  if (node.op == "HardSigmoid") return Activation{a.Float("alpha", 0.2f), a.Float("beta", 0.5f)};
-  if (node.op == "Swish") return Activation{a.Float("alpha", 1), 0};
-  if (node.op == "Elu") return Activation{a.Float("alpha", 1), 0};
-  if (node.op == "Gelu") return Activation{a.String("approximate", "none") == "tanh" ? 1.f : 0.f, 0};
-  if (node.op == "Clip") {
+  result.alpha = a.Float("alpha", result.alpha);
+  result.beta = a.Float("beta", result.beta);
+  if (result.op == FusedOp::kGelu) result.alpha = a.String("approximate", "none") == "tanh" ? 1.f : 0.f;
+  if (result.op == FusedOp::kClip) {
     const auto low = ScalarOf(graph, node.input(1)), high = ScalarOf(graph, node.input(2));
     if ((node.input(1) != kNoValue && !low) || (node.input(2) != kNoValue && !high)) return std::nullopt;
-    constexpr float kMost = 3.4028234663852886e38f;  // the largest f32: ONNX's default bounds
-    return Activation{low ? float(*low) : -kMost, high ? float(*high) : kMost};
+    if (low) result.alpha = float(*low);
+    if (high) result.beta = float(*high);
   }
-  return std::nullopt;
+  return result;
 }
 
 class Fuser {
