@@ -1,0 +1,25 @@
+// libFuzzer: any bytes as a picture, then through every stage of the preprocessing.
+#include "base/error.h"
+#include "mete/image.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto bytes = std::as_bytes(std::span(data, size));
+  try {
+    mete::DecodeOptions options;
+    options.jpeg_denominator = size == 0 ? 1 : 1 << (data[size - 1] & 3);
+    const mete::Image image = mete::DecodeImage(bytes, "fuzz", options);
+    mete::Preprocess p;
+    p.resize_shorter = 17;
+    p.crop_width = p.crop_height = 12;
+    p.resize_width = 20;
+    p.resize_height = 9;
+    p.transpose = true;
+    (void)mete::MakeInput(image, p);
+  } catch (const mete::Error&) {
+  }
+  try {
+    (void)mete::ParsePreprocess({reinterpret_cast<const char*>(data), size}, "fuzz");
+  } catch (const mete::Error&) {
+  }
+  return 0;
+}

@@ -1,0 +1,177 @@
+#include "image/image_testing.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "mete/error.h"
+
+namespace mete {
+namespace {
+
+// The error that decoding gives; fails the test where there is none.
+Error ErrorOf(const std::string& bytes, const DecodeOptions& options = {}) {
+  try {
+    DecodeImage(AsBytes(bytes), "pic", options);
+  } catch (const Error& e) {
+    return e;
+  }
+  ADD_FAILURE() << "decoded without an error";
+  return Error(Code::kOk, "");
+}
+
+void ExpectError(const Error& e, Code code, const std::string& text) {
+  EXPECT_EQ(e.code(), code) << e.what();
+  EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what();
+  EXPECT_EQ(std::string(e.what()).rfind("[pic] ", 0), 0u) << e.what();
+}
+
+int LargestDifference(const Image& a, const Image& b) {
+  if (a.width != b.width || a.height != b.height) return 256;
+  int most = 0;
+  for (size_t i = 0; i < a.rgb.size(); ++i) most = std::max(most, std::abs(int(a.rgb[i]) - int(b.rgb[i])));
+  return most;
+}
+
+TEST(DecodeJpeg, GivesThePixelsBack) {
+  const Image image = Gradient(67, 45);
+  EXPECT_LE(LargestDifference(DecodeImage(AsBytes(EncodeJpeg(image)), "pic"), image), 8);
+  EXPECT_LE(LargestDifference(DecodeImage(AsBytes(EncodeJpeg(image, true)), "pic"), image), 8);
+}
+
+TEST(DecodeJpeg, ScalesWhileDecoding) {
+  const std::string bytes = EncodeJpeg(Gradient(67, 45));
+  for (int d : {2, 4, 8}) {
+    const Image small = DecodeImage(AsBytes(bytes), "pic", {.jpeg_denominator = d});
+    EXPECT_EQ(small.width, (67 + d - 1) / d);
+    EXPECT_EQ(small.height, (45 + d - 1) / d);
+  }
+  ExpectError(ErrorOf(bytes, {.jpeg_denominator = 3}), Code::kInvalidArgument, "1/3");
+}
+
+TEST(DecodeJpeg, TruncatedAnywhereIsAnError) {
+  for (bool progressive : {false, true}) {
+    const std::string bytes = EncodeJpeg(Gradient(64, 64), progressive);
+    for (size_t n = 3; n + 2 < bytes.size(); n += 7) ExpectError(ErrorOf(bytes.substr(0, n)), Code::kDataLoss, "JPEG");
+  }
+}
+
+TEST(DecodeJpeg, AHugeHeaderIsRefusedBeforeAllocating) {
+  std::string bytes = EncodeJpeg(Gradient(64, 64));
+  const size_t sof = bytes.find("\xff\xc0");
+  for (unsigned side : {65535u, 65500u}) {
+    for (size_t at : {sof + 5, sof + 7}) bytes[at] = char(side >> 8), bytes[at + 1] = char(side);
+    ExpectError(ErrorOf(bytes), Code::kResourceExhausted, "too large");
+  }
+  for (size_t at : {sof + 5, sof + 7}) bytes[at] = char(10000 >> 8), bytes[at + 1] = char(10000 & 255);
+  ExpectError(ErrorOf(bytes), Code::kDataLoss, "too short");
+}
+
+TEST(DecodePng, EveryColourTypeBecomesRgb) {
+  using Pixels = std::vector<uint8_t>;
+  struct Case {
+    int color, depth;
+    Pixels row, expected;
+  };
+  const std::vector<png_color> palette = {{1, 2, 3}, {200, 100, 50}};
+  for (const Case& c : {Case{PNG_COLOR_TYPE_GRAY, 1, {0x40}, {0, 0, 0, 255, 255, 255}}, Case{PNG_COLOR_TYPE_GRAY, 4, {0x3c}, {51, 51, 51, 204, 204, 204}},
+                        Case{PNG_COLOR_TYPE_GRAY, 8, {7, 9}, {7, 7, 7, 9, 9, 9}}, Case{PNG_COLOR_TYPE_GRAY, 16, {7, 1, 9, 2}, {7, 7, 7, 9, 9, 9}},
+                        Case{PNG_COLOR_TYPE_GRAY_ALPHA, 8, {7, 0, 9, 1}, {7, 7, 7, 9, 9, 9}},
+                        Case{PNG_COLOR_TYPE_RGB, 16, {1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0}, {1, 2, 3, 4, 5, 6}},
+                        Case{PNG_COLOR_TYPE_RGBA, 8, {1, 2, 3, 0, 4, 5, 6, 255}, {1, 2, 3, 4, 5, 6}},
+                        Case{PNG_COLOR_TYPE_PALETTE, 1, {0x40}, {1, 2, 3, 200, 100, 50}}, Case{PNG_COLOR_TYPE_PALETTE, 8, {1, 0}, {200, 100, 50, 1, 2, 3}}}) {
+    const auto bytes = EncodePng(2, 1, c.color, c.depth, {c.row}, c.color == PNG_COLOR_TYPE_PALETTE ? palette : std::vector<png_color>{});
+    EXPECT_EQ(DecodeImage(AsBytes(bytes), "pic").rgb, c.expected) << "colour type " << c.color << ", depth " << c.depth;
+  }
+}
+
+TEST(DecodePng, InterlacedEqualsPlain) {
+  const Image image = Gradient(19, 13);
+  EXPECT_EQ(DecodeImage(AsBytes(EncodePng(image)), "pic").rgb, image.rgb);
+  EXPECT_EQ(DecodeImage(AsBytes(EncodePng(image, true)), "pic").rgb, image.rgb);
+}
+
+TEST(DecodePng, TruncatedAnywhereIsAnError) {
+  const std::string bytes = EncodePng(Gradient(19, 13));
+  for (size_t n = 8; n < bytes.size(); n += 5) ExpectError(ErrorOf(bytes.substr(0, n)), Code::kDataLoss, "PNG");
+}
+
+// The header's checksum must fit, or libpng stops there.
+std::string WithSize(std::string png, uint32_t width, uint32_t height) {
+  for (int i = 0; i < 4; ++i) png[size_t(16 + i)] = char(width >> (24 - 8 * i)), png[size_t(20 + i)] = char(height >> (24 - 8 * i));
+  uint32_t crc = ~0u;
+  for (size_t i = 12; i < 29; ++i) {
+    crc ^= uint8_t(png[i]);
+    for (int b = 0; b < 8; ++b) crc = (crc >> 1) ^ (0xedb88320u & (0u - (crc & 1)));
+  }
+  for (int i = 0; i < 4; ++i) png[size_t(29 + i)] = char(~crc >> (24 - 8 * i));
+  return png;
+}
+
+TEST(DecodePng, AHugeHeaderIsRefusedBeforeAllocating) {
+  const std::string bytes = EncodePng(Gradient(19, 13));
+  ExpectError(ErrorOf(WithSize(bytes, 100000, 100000)), Code::kResourceExhausted, "100000 x 100000");
+  ExpectError(ErrorOf(WithSize(bytes, 0x7fffffff, 0x7fffffff)), Code::kResourceExhausted, "too large");
+  ExpectError(ErrorOf(WithSize(bytes, 10000, 10000)), Code::kDataLoss, "too short");
+}
+
+TEST(DecodeBmp, RowsFromBelowAndFromAbove) {
+  const std::string two_rows = std::string("\1\2\3\4\5\6\0\0", 8) + std::string("\7\10\11\12\13\14\0\0", 8);
+  EXPECT_EQ(DecodeImage(AsBytes(BmpHeader(2, 2, 24) + two_rows), "pic").rgb, (std::vector<uint8_t>{9, 8, 7, 12, 11, 10, 3, 2, 1, 6, 5, 4}));
+  EXPECT_EQ(DecodeImage(AsBytes(BmpHeader(2, -2, 24) + two_rows), "pic").rgb, (std::vector<uint8_t>{3, 2, 1, 6, 5, 4, 9, 8, 7, 12, 11, 10}));
+  EXPECT_EQ(DecodeImage(AsBytes(BmpHeader(1, 1, 32) + "\1\2\3\4"), "pic").rgb, (std::vector<uint8_t>{3, 2, 1}));
+}
+
+TEST(DecodeBmp, WrongFilesAreErrors) {
+  ExpectError(ErrorOf(BmpHeader(100000, 100000, 24)), Code::kResourceExhausted, "too large");
+  ExpectError(ErrorOf(BmpHeader(INT32_MIN, INT32_MIN, 24)), Code::kDataLoss, "no pixels");
+  ExpectError(ErrorOf(BmpHeader(2, INT32_MIN, 24)), Code::kResourceExhausted, "too large");
+  ExpectError(ErrorOf(BmpHeader(2, 2, 24) + "12345678"), Code::kDataLoss, "last row");
+  ExpectError(ErrorOf(BmpHeader(2, 2, 8)), Code::kUnimplemented, "8 bits");
+  ExpectError(ErrorOf("BM"), Code::kDataLoss, "header");
+}
+
+TEST(DecodePnm, GrayAndColour) {
+  EXPECT_EQ(DecodeImage(AsBytes("P6 # a comment\n1 2\n255\n\1\2\3\4\5\6"), "pic").rgb, (std::vector<uint8_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(DecodeImage(AsBytes("P5 2 1 15\n\17\5"), "pic").rgb, (std::vector<uint8_t>{255, 255, 255, 85, 85, 85}));
+  ExpectError(ErrorOf("P6 100000 100000 255\n"), Code::kResourceExhausted, "too large");
+  ExpectError(ErrorOf("P6 99999999999 1 255\n"), Code::kDataLoss, "three numbers");
+  ExpectError(ErrorOf("P6 2 2 255\n123"), Code::kDataLoss, "last row");
+}
+
+TEST(DecodeImage, OtherFilesAreNamedForWhatTheyAre) {
+  ExpectError(ErrorOf(""), Code::kDataLoss, "0 bytes");
+  ExpectError(ErrorOf("<!DOCTYPE html>"), Code::kInvalidArgument, "expected JPEG, PNG, BMP");
+  EXPECT_THROW(LoadImage("no/such/file.jpg"), Error);
+}
+
+TEST(DecodeImage, FlippedBitsNeverCrash) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937 random(seed);
+  const Image image = Gradient(40, 30);
+  for (const std::string& good : {EncodeJpeg(image), EncodeJpeg(image, true), EncodePng(image), EncodePng(image, true)})
+    for (int i = 0; i < 300; ++i) {
+      std::string bad = good;
+      for (int flips = 0; flips < 3; ++flips) bad[random() % bad.size()] ^= char(1 << (random() % 8));
+      try {
+        DecodeImage(AsBytes(bad), "pic");
+      } catch (const Error&) {
+      }
+    }
+}
+
+TEST(LoadImage, ReadsTheSamples) {
+  const char* shared = std::getenv("METE_SHARED");
+  const std::filesystem::path folder = std::filesystem::path(shared ? shared : "../shared") / "images/samples";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is missing: the sample pictures are not in the repository";
+  const Image cat = LoadImage(folder / "cat.bmp"), face = LoadImage(folder / "face.jpg"), hopper = LoadImage(folder / "grace_hopper.bmp");
+  EXPECT_EQ(cat.width * 1000 + cat.height, 512341);
+  EXPECT_EQ(face.width * 1000 + face.height, 512355);
+  EXPECT_EQ(hopper.width * 1000 + hopper.height, 512600);
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,118 @@
+// JPEG through libjpeg, at full size or at 1/2, 1/4, 1/8. Baseline and progressive; grey, colour, and CMYK as
+// Adobe writes it (inverted).
+#include <cstdio>
+
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+#include <csetjmp>
+#include <vector>
+
+#include "base/error.h"
+#include "image/decode.h"
+
+namespace mete {
+namespace {
+
+// A progressive file may repeat scans without end; real ones have about 10.
+constexpr int kMaxScans = 200;
+
+struct Reader {
+  jpeg_decompress_struct jpeg{};
+  jpeg_error_mgr errors{};
+  jpeg_progress_mgr progress{};
+  std::jmp_buf jump;
+  char reason[JMSG_LENGTH_MAX] = "";
+  int code = 0;
+
+  Reader() {
+    jpeg.err = jpeg_std_error(&errors);
+    jpeg.client_data = this;
+    errors.error_exit = [](j_common_ptr c) { Of(c)->Stop(); };
+    errors.emit_message = [](j_common_ptr c, int level) {
+      // Stray bytes between two segments do no harm, and cameras write them. Every other warning means lost pixels.
+      if (level < 0 && c->err->msg_code != JWRN_EXTRANEOUS_DATA) Of(c)->Stop();
+    };
+    progress.progress_monitor = [](j_common_ptr c) {
+      if (Of(c)->jpeg.input_scan_number > kMaxScans) Of(c)->Stop();
+    };
+  }
+  ~Reader() { jpeg_destroy_decompress(&jpeg); }
+
+  static Reader* Of(j_common_ptr c) { return static_cast<Reader*>(c->client_data); }
+  [[noreturn]] void Stop() {
+    code = errors.msg_code;
+    if (jpeg.input_scan_number > kMaxScans) std::snprintf(reason, sizeof reason, "more than %d scans", kMaxScans);
+    else errors.format_message(reinterpret_cast<j_common_ptr>(&jpeg), reason);
+    std::longjmp(jump, 1);
+  }
+};
+
+// The functions that libjpeg may jump out of hold nothing that needs a destructor.
+bool Start(Reader& r, const std::byte* data, size_t size) {
+  if (setjmp(r.jump)) return false;
+  jpeg_create_decompress(&r.jpeg);
+  r.jpeg.client_data = &r;
+  r.jpeg.progress = &r.progress;
+  jpeg_mem_src(&r.jpeg, reinterpret_cast<const unsigned char*>(data), static_cast<unsigned long>(size));
+  jpeg_read_header(&r.jpeg, TRUE);
+  return true;
+}
+
+bool SetOutput(Reader& r, int denominator) {
+  if (setjmp(r.jump)) return false;
+  const bool cmyk = r.jpeg.jpeg_color_space == JCS_CMYK || r.jpeg.jpeg_color_space == JCS_YCCK;
+  r.jpeg.out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
+  r.jpeg.scale_num = 1;
+  r.jpeg.scale_denom = static_cast<unsigned>(denominator);
+  jpeg_calc_output_dimensions(&r.jpeg);
+  return true;
+}
+
+void CmykToRgb(const uint8_t* cmyk, int width, uint8_t* rgb) {
+  for (int x = 0; x < width; ++x)
+    for (int c = 0; c < 3; ++c) rgb[x * 3 + c] = uint8_t((cmyk[x * 4 + c] * cmyk[x * 4 + 3] + 127) / 255);
+}
+
+bool ReadPixels(Reader& r, Image& image, uint8_t* cmyk_row) {
+  if (setjmp(r.jump)) return false;
+  jpeg_start_decompress(&r.jpeg);
+  while (r.jpeg.output_scanline < r.jpeg.output_height) {
+    uint8_t* rgb = image.row(int(r.jpeg.output_scanline));
+    JSAMPROW row = r.jpeg.out_color_space == JCS_CMYK ? cmyk_row : rgb;
+    jpeg_read_scanlines(&r.jpeg, &row, 1);
+    if (row == cmyk_row) CmykToRgb(cmyk_row, image.width, rgb);
+  }
+  jpeg_finish_decompress(&r.jpeg);
+  return true;
+}
+
+// Huffman-coded blocks take at least one bit each, and there is at least one block for 4 x 64 pixels.
+bool CanHold(size_t bytes, const jpeg_decompress_struct& jpeg) {
+  constexpr uint64_t kMaxPixelsPerByte = 8 * 4 * 64;
+  return jpeg.arith_code || uint64_t(jpeg.image_width) * jpeg.image_height / kMaxPixelsPerByte <= bytes;
+}
+
+}  // namespace
+
+bool IsJpeg(Bytes b) { return b.size() >= 3 && b[0] == std::byte{0xff} && b[1] == std::byte{0xd8} && b[2] == std::byte{0xff}; }
+
+Image DecodeJpeg(Bytes bytes, const std::string& name, const DecodeOptions& options) {
+  const int d = options.jpeg_denominator;
+  if (d != 1 && d != 2 && d != 4 && d != 8) Invalid(name, "a JPEG cannot be decoded at 1/{}; expected 1, 2, 4 or 8", d);
+  Reader r;
+  if (!Start(r, bytes.data(), bytes.size())) {
+    if (r.code == JERR_IMAGE_TOO_BIG) CheckImageSize(r.jpeg.image_width, r.jpeg.image_height, name, options);
+    CorruptImage(name, "JPEG", r.reason);
+  }
+  CheckImageSize(r.jpeg.image_width, r.jpeg.image_height, name, options);
+  if (!CanHold(bytes.size(), r.jpeg)) CorruptImage(name, "JPEG", "the file is too short for its number of pixels");
+  if (!SetOutput(r, d)) CorruptImage(name, "JPEG", r.reason);
+  Image image(int(r.jpeg.output_width), int(r.jpeg.output_height));
+  std::vector<uint8_t> cmyk_row(r.jpeg.out_color_space == JCS_CMYK ? size_t(image.width) * 4 : 0);
+  if (!ReadPixels(r, image, cmyk_row.data())) CorruptImage(name, "JPEG", r.reason);
+  return image;
+}
+
+}  // namespace mete

@@ -1,0 +1,99 @@
+// PNG through libpng: every colour type and depth to 8-bit RGB. Alpha is dropped, not blended.
+#include <png.h>
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "base/error.h"
+#include "image/decode.h"
+
+namespace mete {
+namespace {
+
+struct Reader {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  Bytes rest;
+  char reason[256] = "";
+
+  Reader() = default;
+  Reader(const Reader&) = delete;
+  ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
+};
+
+void OnError(png_structp png, png_const_charp message) {
+  auto* r = static_cast<Reader*>(png_get_error_ptr(png));
+  std::snprintf(r->reason, sizeof r->reason, "%s", message);
+  png_longjmp(png, 1);
+}
+void OnWarning(png_structp, png_const_charp) {}  // about metadata; lost pixels are errors
+
+void Read(png_structp png, png_bytep to, size_t n) {
+  auto* r = static_cast<Reader*>(png_get_io_ptr(png));
+  if (n > r->rest.size()) png_error(png, "the file ends too early");
+  std::memcpy(to, r->rest.data(), n);
+  r->rest = r->rest.subspan(n);
+}
+
+// The functions that libpng may jump out of hold nothing that needs a destructor.
+bool ReadHeader(Reader& r) {
+  if (setjmp(png_jmpbuf(r.png))) return false;
+  png_set_user_limits(r.png, 0x7fffffff, 0x7fffffff);  // CheckImageSize() has the say
+  png_set_chunk_malloc_max(r.png, 16 << 20);            // metadata
+  png_set_read_fn(r.png, &r, Read);
+  png_read_info(r.png, r.info);
+  return true;
+}
+
+// True where the pixels will come as 3 bytes each.
+bool SetOutput(Reader& r, int* passes) {
+  if (setjmp(png_jmpbuf(r.png))) return false;
+  png_set_expand(r.png);
+  png_set_strip_16(r.png);
+  png_set_strip_alpha(r.png);
+  png_set_gray_to_rgb(r.png);
+  *passes = png_set_interlace_handling(r.png);
+  png_read_update_info(r.png, r.info);
+  return true;
+}
+
+bool ReadPixels(Reader& r, Image& image, int passes) {
+  if (setjmp(png_jmpbuf(r.png))) return false;
+  for (int pass = 0; pass < passes; ++pass)
+    for (int y = 0; y < image.height; ++y) png_read_row(r.png, image.row(y), nullptr);
+  png_read_end(r.png, nullptr);
+  return true;
+}
+
+// Deflate makes at most 1032 bytes out of one.
+bool CanHold(size_t bytes, png_structp png, png_infop info) {
+  const uint64_t bits = uint64_t(png_get_image_width(png, info)) * png_get_image_height(png, info) * png_get_bit_depth(png, info) *
+                        png_get_channels(png, info);
+  return bits / 8 / 1032 <= bytes;
+}
+
+}  // namespace
+
+bool IsPng(Bytes b) { return b.size() >= 8 && png_sig_cmp(reinterpret_cast<png_const_bytep>(b.data()), 0, 8) == 0; }
+
+Image DecodePng(Bytes bytes, const std::string& name, const DecodeOptions& options) {
+  Reader r;
+  r.rest = bytes;
+  r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, OnError, OnWarning);
+  if (r.png) r.info = png_create_info_struct(r.png);
+  if (!r.info) Fail(Code::kResourceExhausted, name, "cannot start the PNG decoder");
+  if (!ReadHeader(r)) CorruptImage(name, "PNG", r.reason);
+  CheckImageSize(png_get_image_width(r.png, r.info), png_get_image_height(r.png, r.info), name, options);
+  if (!CanHold(bytes.size(), r.png, r.info)) CorruptImage(name, "PNG", "the file is too short for its number of pixels");
+  int passes = 1;
+  if (!SetOutput(r, &passes)) CorruptImage(name, "PNG", r.reason);
+  Image image(int(png_get_image_width(r.png, r.info)), int(png_get_image_height(r.png, r.info)));
+  if (png_get_rowbytes(r.png, r.info) != size_t(image.width) * 3) CorruptImage(name, "PNG", "the rows have an unexpected length");
+  if (!ReadPixels(r, image, passes)) CorruptImage(name, "PNG", r.reason);
+  return image;
+}
+
+}  // namespace mete

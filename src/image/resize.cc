@@ -1,0 +1,107 @@
+// Changing a picture's size: a weighted sum of neighbours along the rows, then along the columns.
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "mete/image.h"
+
+namespace mete {
+namespace {
+
+// For each output position: the first source position and the weights from there on.
+struct Taps {
+  int count = 0;              // weights a position; unused ones are 0
+  std::vector<int> first;
+  std::vector<int32_t> weight;  // 1.0 is 1 << kBits
+};
+
+// 8 bits of pixel, one of sign and one to spare for the sum leave 22 for the fraction.
+constexpr int kBits = 22;
+
+constexpr int kMaxSide = 1 << 16;  // bounds the tables of weights
+
+Taps MakeTaps(int from, int to, Interpolation interpolation) {
+  const double ratio = double(from) / to;
+  const double stretch = interpolation == Interpolation::kAntialias ? std::max(ratio, 1.0) : 1.0;  // half the triangle's base
+  Taps taps;
+  taps.count = int(std::ceil(stretch)) * 2 + 1;
+  taps.first.resize(size_t(to));
+  taps.weight.resize(size_t(to) * size_t(taps.count));
+  std::vector<double> w(size_t(taps.count), 0.0);
+  for (int i = 0; i < to; ++i) {
+    const double center = (i + 0.5) * ratio;
+    const int first = std::max(0, int(center - stretch + 0.5));
+    const int last = std::min(from, int(center + stretch + 0.5));
+    double sum = 0;
+    for (int j = first; j < last; ++j) {
+      w[size_t(j - first)] = std::max(0.0, 1.0 - std::abs((j - center + 0.5) * (1.0 / stretch)));
+      sum += w[size_t(j - first)];
+    }
+    taps.first[size_t(i)] = first;
+    for (int j = 0; j < last - first; ++j)
+      taps.weight[size_t(i) * size_t(taps.count) + size_t(j)] = int32_t(w[size_t(j)] * (1.0 / sum) * (1 << kBits) + 0.5);
+  }
+  return taps;
+}
+
+uint8_t Rounded(int64_t sum) { return uint8_t(std::clamp<int64_t>((sum + (1 << (kBits - 1))) >> kBits, 0, 255)); }
+
+Image ResizeWidth(const Image& in, int width, Interpolation interpolation) {
+  const Taps taps = MakeTaps(in.width, width, interpolation);
+  Image out(width, in.height);
+  for (int y = 0; y < in.height; ++y) {
+    uint8_t* to = out.row(y);
+    for (int x = 0; x < width; ++x, to += 3) {
+      const int first = taps.first[size_t(x)], n = std::min(taps.count, in.width - first);
+      const int32_t* w = taps.weight.data() + size_t(x) * size_t(taps.count);
+      const uint8_t* from = in.row(y) + size_t(first) * 3;
+      int64_t sum[3] = {};
+      for (int j = 0; j < n; ++j)
+        for (int c = 0; c < 3; ++c) sum[c] += int64_t(w[j]) * from[j * 3 + c];
+      for (int c = 0; c < 3; ++c) to[c] = Rounded(sum[c]);
+    }
+  }
+  return out;
+}
+
+Image ResizeHeight(const Image& in, int height, Interpolation interpolation) {
+  const Taps taps = MakeTaps(in.height, height, interpolation);
+  Image out(in.width, height);
+  std::vector<int64_t> sum(size_t(in.width) * 3);
+  for (int y = 0; y < height; ++y) {
+    const int first = taps.first[size_t(y)], n = std::min(taps.count, in.height - first);
+    std::fill(sum.begin(), sum.end(), 0);
+    for (int j = 0; j < n; ++j) {
+      const int64_t w = taps.weight[size_t(y) * size_t(taps.count) + size_t(j)];
+      const uint8_t* from = in.row(first + j);
+      for (size_t i = 0; i < sum.size(); ++i) sum[i] += w * from[i];
+    }
+    std::transform(sum.begin(), sum.end(), out.row(y), Rounded);
+  }
+  return out;
+}
+
+}  // namespace
+
+Image ResizeImage(const Image& image, int width, int height, Interpolation interpolation) {
+  if (image.width <= 0 || image.height <= 0) Invalid("resize", "the picture has no pixels; got {} x {}", image.width, image.height);
+  if (width <= 0 || height <= 0 || width > kMaxSide || height > kMaxSide || int64_t(width) * std::max(height, image.height) > kMaxImagePixels)
+    Invalid("resize", "cannot make a picture of {} x {} out of {} x {}; expected sides of 1 to {} and at most {} pixels", width, height,
+            image.width, image.height, kMaxSide, kMaxImagePixels);
+  if (width == image.width && height == image.height) return image;
+  const Image narrow = width == image.width ? image : ResizeWidth(image, width, interpolation);
+  return height == image.height ? narrow : ResizeHeight(narrow, height, interpolation);
+}
+
+Image CropCenter(const Image& image, int width, int height) {
+  if (width <= 0 || height <= 0 || width > image.width || height > image.height)
+    Invalid("crop", "the part does not fit into the picture; got {} x {}, expected 1 x 1 to {} x {}; try resize_shorter first", width, height,
+            image.width, image.height);
+  Image out(width, height);
+  const size_t left = size_t(image.width - width) / 2;
+  const int top = (image.height - height) / 2;
+  for (int y = 0; y < height; ++y) std::copy_n(image.row(top + y) + left * 3, size_t(width) * 3, out.row(y));
+  return out;
+}
+
+}  // namespace mete
