@@ -1,0 +1,93 @@
+// NonMaxSuppression: of overlapping boxes, the ones with the best scores.
+#include <cmath>
+#include <limits>
+
+#include "kernels/reference/index_kernels.h"
+#include "kernels/reference/indexing.h"
+
+namespace mete {
+namespace {
+
+struct Box {
+  float y0, x0, y1, x1;
+  float area() const { return (y1 - y0) * (x1 - x0); }
+};
+
+Box BoxAt(const float* v, bool center) {
+  if (center) return {v[1] - v[3] / 2, v[0] - v[2] / 2, v[1] + v[3] / 2, v[0] + v[2] / 2};
+  return {std::min(v[0], v[2]), std::min(v[1], v[3]), std::max(v[0], v[2]), std::max(v[1], v[3])};
+}
+
+bool Overlap(const Box& a, const Box& b, float threshold) {
+  const float height = std::min(a.y1, b.y1) - std::max(a.y0, b.y0), width = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
+  if (!(height > 0 && width > 0)) return false;
+  const float shared = height * width, either = a.area() + b.area() - shared;
+  return a.area() > 0 && b.area() > 0 && either > 0 && shared / either > threshold;
+}
+
+struct Limits {
+  int64_t most = 0;
+  float overlap = 0, score = -std::numeric_limits<float>::infinity();
+  bool has_score = false;
+};
+
+Limits LimitsOf(const RefArgs& args) {
+  Limits limits;
+  if (args.has(2)) limits.most = std::max<int64_t>(0, IndexReader(args.in[2])[0]);
+  if (args.has(3)) limits.overlap = *args.in[3].as<float>();
+  limits.has_score = args.has(4);
+  if (limits.has_score) limits.score = *args.in[4].as<float>();
+  return limits;
+}
+
+// Candidates of one class, best first; of equal scores the earlier box. NaN counts as the lowest score.
+int64_t SortCandidates(const float* scores, int64_t boxes, const Limits& limits, int64_t* candidates) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < boxes; ++i)
+    if (!limits.has_score || scores[i] > limits.score) candidates[count++] = i;
+  const auto score = [&](int64_t i) { return std::isnan(scores[i]) ? -std::numeric_limits<float>::infinity() : scores[i]; };
+  std::sort(candidates, candidates + count, [&](int64_t a, int64_t b) { return score(a) != score(b) ? score(a) > score(b) : a < b; });
+  return count;
+}
+
+// Keeps candidates that overlap no kept one; gives how many.
+int64_t Suppress(const float* boxes, bool center, const int64_t* candidates, int64_t count, const Limits& limits, int64_t* kept) {
+  int64_t n = 0;
+  for (int64_t i = 0; i < count && n < limits.most; ++i) {
+    const int64_t candidate = candidates[i];
+    const Box box = BoxAt(boxes + candidate * 4, center);
+    bool good = true;
+    for (int64_t k = 0; k < n && good; ++k) good = !Overlap(box, BoxAt(boxes + kept[k] * 4, center), limits.overlap);
+    if (good) kept[n++] = candidate;
+  }
+  return n;
+}
+
+}  // namespace
+
+void RunNonMaxSuppression(RefArgs& args) {
+  const ConstView &boxes = args.in[0], &scores = args.in[1];
+  const bool center = args.attributes.Int("center_point_box", 0) != 0;
+  const Limits limits = LimitsOf(args);
+  const int64_t batches = scores.shape[0], classes = scores.shape[1], count = scores.shape[2], per_class = std::min(limits.most, count);
+  const int64_t groups = per_class == 0 ? 0 : batches * classes;  // each a class of an image
+  int64_t* kept = args.scratch.Get<int64_t>(size_t(groups * per_class));
+  int64_t* kept_counts = args.scratch.Get<int64_t>(size_t(groups));
+  int64_t* candidates = args.scratch.Get<int64_t>(size_t(count));
+  int64_t total = 0;
+  for (int64_t g = 0; g < groups; ++g) {
+    const int64_t found = SortCandidates(scores.as<float>() + g * count, count, limits, candidates);
+    kept_counts[g] = Suppress(boxes.as<float>() + g / classes * count * 4, center, candidates, found, limits, kept + g * per_class);
+    total += kept_counts[g];
+  }
+  args.allocate(0, DType::kI64, {total, 3});
+  int64_t* to = args.out[0].as<int64_t>();
+  for (int64_t g = 0; g < groups; ++g)
+    for (int64_t k = 0; k < kept_counts[g]; ++k, to += 3) {
+      to[0] = g / classes;
+      to[1] = g % classes;
+      to[2] = kept[g * per_class + k];
+    }
+}
+
+}  // namespace mete
