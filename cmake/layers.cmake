@@ -11,3 +11,4 @@ mete_library(plan src/plan LAYERS graph machine LINKS nlohmann_json::nlohmann_js
 mete_library(processor src/processor LAYERS plan kernels LINKS Threads::Threads)
 mete_library(run src/run LAYERS processor LINKS nlohmann_json::nlohmann_json)
 # mete_library(engine src/engine LAYERS run passes import_onnx import_caffe)
+add_subdirectory(bench/kernels)

@@ -1,0 +1,129 @@
+// Speed of the fast kernels, alone on one core, beside that core's measured peak. Pin it:
+//   taskset -c 1 build/kernels_bench --benchmark_filter=conv
+// METE_TARGET chooses the instruction set. GFLOP/s counts a multiply-add as two; "share" is of the peak of
+// f32 multiply-adds measured at start (or, for kernels bound by memory, of the read bandwidth).
+// The figures are of the fastest of several short runs, because machines are shared.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "kernels/fast/conv/conv.h"
+#include "kernels/fast/gemm/gemm.h"
+#include "kernels/fast/target/target.h"
+
+namespace mete {
+namespace {
+
+double peak_gflops = 0, peak_gbytes = 0;
+
+class Buffer {
+ public:
+  explicit Buffer(int64_t count)
+      : data_(static_cast<float*>(std::aligned_alloc(64, (static_cast<size_t>(count) * sizeof(float) + 64) / 64 * 64))) {
+    for (int64_t i = 0; i < count; ++i) data_[i] = static_cast<float>(i % 17) * 0.01f;
+  }
+  ~Buffer() { std::free(data_); }
+  Buffer(const Buffer&) = delete;
+  float* get() { return data_; }
+
+ private:
+  float* data_;
+};
+
+double Seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// One iteration of Google Benchmark is one call; the reported time and rates are those of the fastest.
+void Measure(benchmark::State& state, double flops, double bytes, const std::function<void()>& run) {
+  double best = 1e30;
+  run();
+  for (auto _ : state) {
+    const double start = Seconds();
+    run();
+    const double took = Seconds() - start;
+    state.SetIterationTime(took);
+    best = std::min(best, took);
+  }
+  state.counters["us"] = best * 1e6;
+  if (flops > 0) {
+    state.counters["GFLOP/s"] = flops / best * 1e-9;
+    state.counters["share"] = flops / best * 1e-9 / peak_gflops;
+  }
+  if (bytes > 0) {
+    state.counters["GB/s"] = bytes / best * 1e-9;
+    state.counters["bandwidth_share"] = bytes / best * 1e-9 / peak_gbytes;
+  }
+}
+
+ConvShape Square(int64_t size, int64_t channels, int64_t outputs, int64_t kernel, int64_t stride) {
+  ConvShape s;
+  s.in_height = s.in_width = size;
+  s.in_channels = channels;
+  s.out_channels = outputs;
+  s.kernel_height = s.kernel_width = kernel;
+  s.stride_y = s.stride_x = stride;
+  s.pad_top = s.pad_left = kernel / 2;
+  s.out_height = s.out_width = (size + 2 * (kernel / 2) - kernel) / stride + 1;
+  return s;
+}
+
+void BenchConv(benchmark::State& state, const ConvShape& shape) {
+  const ConvPlan plan = PlanConv(shape);
+  Buffer input(shape.batch * shape.in_height * shape.in_width * shape.in_channels), output(shape.out_pixels() * shape.out_channels);
+  Buffer bias(shape.out_channels), residual(shape.out_pixels() * shape.out_channels);
+  const int64_t k = shape.kernel_height * shape.kernel_width * shape.in_channels / shape.groups;
+  Buffer weights(shape.out_channels * k), packed(static_cast<int64_t>(PackedConvBytes(plan) / sizeof(float)));
+  Buffer scratch(static_cast<int64_t>(ConvScratchBytes(plan) / sizeof(float)) + 16);
+  PackConv(plan, weights.get(), packed.get());
+  Epilogue epilogue;
+  epilogue.bias = bias.get();
+  epilogue.kind = Activation::kRelu;
+  Measure(state, 2.0 * static_cast<double>(shape.out_pixels() * shape.out_channels * k), 0, [&] {
+    RunConv(plan, input.get(), packed.get(), epilogue, {0, shape.out_pixels()}, {0, plan.panels}, output.get(), scratch.get());
+  });
+}
+
+void RegisterConv(int64_t size, int64_t channels, int64_t outputs, int64_t kernel, int64_t stride) {
+  const ConvShape shape = Square(size, channels, outputs, kernel, stride);
+  const std::string name = "conv" + std::to_string(kernel) + "x" + std::to_string(kernel) + "/" + std::to_string(size) + "x" +
+                           std::to_string(size) + "x" + std::to_string(channels) + "_to_" + std::to_string(outputs) + "_stride" +
+                           std::to_string(stride);
+  benchmark::RegisterBenchmark(name.c_str(), [shape](benchmark::State& s) { BenchConv(s, shape); })->UseManualTime()->MinTime(0.05);
+}
+
+// The convolutions of ResNet-50, each shape once.
+void RegisterResNet50() {
+  RegisterConv(224, 3, 64, 7, 2);
+  for (const auto& [size, width] : {std::pair<int64_t, int64_t>{56, 64}, {28, 128}, {14, 256}, {7, 512}}) {
+    RegisterConv(size, width, width, 3, 1);
+    RegisterConv(size, width, 4 * width, 1, 1);
+    RegisterConv(size, 4 * width, width, 1, 1);
+    if (size > 7) {
+      RegisterConv(size, 4 * width, 8 * width, 1, 2);
+      RegisterConv(size, 2 * width, 2 * width, 3, 2);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mete
+
+int main(int argc, char** argv) {
+  const char* target = std::getenv("METE_TARGET");
+  mete::ForceTarget(target ? target : "");
+  for (int i = 0; i < 5; ++i) mete::peak_gflops = std::max(mete::peak_gflops, mete::MeasurePeakFlops());
+  mete::peak_gbytes = mete::MeasureReadBandwidth();
+  std::printf("target %s, peak %.1f GFLOP/s, memory %.1f GB/s\n", mete::ActiveTarget(), mete::peak_gflops, mete::peak_gbytes);
+  mete::RegisterResNet50();
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}
