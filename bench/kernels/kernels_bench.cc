@@ -86,7 +86,7 @@ void BenchConv(benchmark::State& state, const ConvShape& shape) {
   PackConv(plan, weights.get(), packed.get());
   Epilogue epilogue;
   epilogue.bias = bias.get();
-  epilogue.kind = Activation::kRelu;
+  epilogue.activation.op = FusedOp::kRelu;
   Measure(state, 2.0 * static_cast<double>(shape.out_pixels() * shape.out_channels * k), 0, [&] {
     RunConv(plan, input.get(), packed.get(), epilogue, {0, shape.out_pixels()}, {0, plan.panels}, output.get(), scratch.get());
   });

@@ -1,4 +1,4 @@
-// Activation (epilogue.h) on vectors.
+// Activations (base/fused.h) on vectors.
 #if defined(METE_ACTIVATION_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef METE_ACTIVATION_INL_H
 #undef METE_ACTIVATION_INL_H
@@ -22,13 +22,13 @@ struct ClampBounds {
 
 HWY_INLINE ClampBounds BoundsOf(const Epilogue& e) {
   ClampBounds bounds;
-  if (e.kind == Activation::kRelu) bounds.low = 0;
-  if (e.kind == Activation::kClip) bounds = {e.alpha, e.beta};
+  if (e.activation.op == FusedOp::kRelu) bounds.low = 0;
+  if (e.activation.op == FusedOp::kClip) bounds = {e.activation.alpha, e.activation.beta};
   return bounds;
 }
 
-HWY_INLINE bool IsClamp(Activation kind) {
-  return kind == Activation::kNone || kind == Activation::kRelu || kind == Activation::kClip;
+HWY_INLINE bool IsClamp(FusedOp op) {
+  return op == FusedOp::kNone || op == FusedOp::kRelu || op == FusedOp::kClip;
 }
 
 HWY_INLINE V32 HardSigmoid(V32 x, V32 alpha, V32 beta) {
@@ -49,34 +49,36 @@ HWY_INLINE V32 BySign(V32 x, V32 positive, V32 negative) {
   return hn::IfThenElse(hn::Lt(x, Num(0.0f)), negative, positive);
 }
 
-// to[i] = activation(from[i]); the same array is fine.
-inline void ActivateRow(Activation kind, float alpha, float beta, const float* from, size_t count, float* to) {
-  const V32 va = Num(alpha), vb = Num(beta);
-  switch (kind) {
-    case Activation::kNone:
-      if (from != to) MapRow(from, count, to, [](V32 x) HWY_ATTR { return x; });
-      return;
-    case Activation::kRelu:
-      return MapRow(from, count, to, [](V32 x) HWY_ATTR { return hn::Max(Num(0.0f), x); });
-    case Activation::kClip:
-      return MapRow(from, count, to, [=](V32 x) HWY_ATTR { return Clamp(x, va, vb); });
-    case Activation::kLeakyRelu:
-      return MapRow(from, count, to, [=](V32 x) HWY_ATTR { return BySign(x, x, hn::Mul(x, va)); });
-    case Activation::kSigmoid:
-      return MapRow(from, count, to, [](V32 x) HWY_ATTR { return Sigmoid(x); });
-    case Activation::kHardSigmoid:
-      return MapRow(from, count, to, [=](V32 x) HWY_ATTR { return HardSigmoid(x, va, vb); });
-    case Activation::kHardSwish:
-      return MapRow(from, count, to, [](V32 x) HWY_ATTR { return hn::Mul(x, HardSigmoid(x, Num(1.0f / 6), Num(0.5f))); });
-    case Activation::kSwish:
-      return MapRow(from, count, to, [=](V32 x) HWY_ATTR { return hn::Mul(x, Sigmoid(hn::Mul(va, x))); });
-    case Activation::kTanh:
-      return MapRow(from, count, to, [](V32 x) HWY_ATTR { return Tanh(x); });
-    case Activation::kGelu:
-      if (alpha == 1) return MapRow(from, count, to, [](V32 x) HWY_ATTR { return GeluTanh(x); });
-      return MapRow(from, count, to, [](V32 x) HWY_ATTR { return GeluExact(x); });
-    case Activation::kElu:
-      return MapRow(from, count, to, [=](V32 x) HWY_ATTR { return BySign(x, x, hn::Mul(va, hn::Sub(Exp(x), Num(1.0f)))); });
+// ln(1 + e^x), as max(x, 0) + ln(1 + e^-|x|): absolute error 1e-7.
+HWY_INLINE V32 Softplus(V32 x) {
+  const V32 y = hn::Add(hn::Max(Num(0.0f), x), Log(hn::Add(Num(1.0f), Exp(hn::Neg(hn::Abs(x))))));
+  return hn::IfThenElse(hn::Eq(x, x), y, x);
+}
+
+HWY_INLINE V32 Elu(V32 x, V32 alpha) { return BySign(x, x, hn::Mul(alpha, hn::Sub(Exp(x), Num(1.0f)))); }
+
+// to[i] = activation(from[i]); the same array is fine. True if `a` is an activation, else nothing is done.
+inline bool ActivateRow(const Activation& a, const float* from, size_t count, float* to) {
+  const V32 va = Num(a.alpha), vb = Num(a.beta);
+  switch (a.op) {
+#define METE_MAP(expression) return MapRow(from, count, to, [=](V32 x) HWY_ATTR { return (void)va, (void)vb, expression; }), true
+    case FusedOp::kNone: METE_MAP(x);
+    case FusedOp::kRelu: METE_MAP(hn::Max(Num(0.0f), x));
+    case FusedOp::kClip: METE_MAP(Clamp(x, va, vb));
+    case FusedOp::kLeakyRelu: METE_MAP(BySign(x, x, hn::Mul(x, va)));
+    case FusedOp::kSigmoid: METE_MAP(Sigmoid(x));
+    case FusedOp::kHardSigmoid: METE_MAP(HardSigmoid(x, va, vb));
+    case FusedOp::kHardSwish: METE_MAP(hn::Mul(x, HardSigmoid(x, Num(1.0f / 6), Num(0.5f))));
+    case FusedOp::kSwish: METE_MAP(hn::Mul(x, Sigmoid(hn::Mul(va, x))));
+    case FusedOp::kTanh: METE_MAP(Tanh(x));
+    case FusedOp::kGelu:
+      if (a.alpha == 1) METE_MAP(GeluTanh(x));
+      METE_MAP(GeluExact(x));
+    case FusedOp::kElu: METE_MAP(Elu(x, va));
+    case FusedOp::kSoftplus: METE_MAP(Softplus(x));
+    case FusedOp::kMish: METE_MAP(hn::Mul(x, Tanh(Softplus(x))));
+#undef METE_MAP
+    default: return false;
   }
 }
 

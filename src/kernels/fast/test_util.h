@@ -50,28 +50,29 @@ inline double SumTolerance(int64_t k, double magnitude) {
   return std::numeric_limits<float>::epsilon() * (0.5 * static_cast<double>(k) + 8) * magnitude + 1e-30;
 }
 
-inline double ActivateOracle(const Epilogue& e, double x) {
-  const double a = e.alpha, b = e.beta;
-  switch (e.kind) {
-    case Activation::kNone: return x;
-    case Activation::kRelu: return std::max(x, 0.0);
-    case Activation::kClip: return std::min(std::max(x, a), b);
-    case Activation::kLeakyRelu: return x < 0 ? a * x : x;
-    case Activation::kSigmoid: return 1 / (1 + std::exp(-x));
-    case Activation::kHardSigmoid: return std::max(0.0, std::min(1.0, a * x + b));
-    case Activation::kHardSwish: return x * std::max(0.0, std::min(1.0, x / 6 + 0.5));
-    case Activation::kSwish: return x / (1 + std::exp(-a * x));
-    case Activation::kTanh: return std::tanh(x);
-    case Activation::kGelu:
+inline double ActivateOracle(const Activation& activation, double x) {
+  const double a = activation.alpha, b = activation.beta;
+  switch (activation.op) {
+    case FusedOp::kRelu: return std::max(x, 0.0);
+    case FusedOp::kClip: return std::min(std::max(x, a), b);
+    case FusedOp::kLeakyRelu: return x < 0 ? a * x : x;
+    case FusedOp::kSigmoid: return 1 / (1 + std::exp(-x));
+    case FusedOp::kHardSigmoid: return std::max(0.0, std::min(1.0, a * x + b));
+    case FusedOp::kHardSwish: return x * std::max(0.0, std::min(1.0, x / 6 + 0.5));
+    case FusedOp::kSwish: return x / (1 + std::exp(-a * x));
+    case FusedOp::kTanh: return std::tanh(x);
+    case FusedOp::kGelu:
       if (a == 1) return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
       return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
-    case Activation::kElu: return x < 0 ? a * std::expm1(x) : x;
+    case FusedOp::kElu: return x < 0 ? a * std::expm1(x) : x;
+    case FusedOp::kSoftplus: return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+    case FusedOp::kMish: return x * std::tanh(std::log1p(std::exp(x)));
+    default: return x;
   }
-  return x;
 }
 
-inline constexpr Activation kAllActivations[] = {
-    Activation::kNone,      Activation::kRelu,  Activation::kClip, Activation::kLeakyRelu, Activation::kSigmoid, Activation::kHardSigmoid,
-    Activation::kHardSwish, Activation::kSwish, Activation::kTanh, Activation::kGelu,      Activation::kElu};
+inline constexpr FusedOp kAllActivations[] = {
+    FusedOp::kNone,  FusedOp::kRelu, FusedOp::kClip, FusedOp::kLeakyRelu, FusedOp::kSigmoid,  FusedOp::kHardSigmoid, FusedOp::kHardSwish,
+    FusedOp::kSwish, FusedOp::kTanh, FusedOp::kGelu, FusedOp::kElu,       FusedOp::kSoftplus, FusedOp::kMish};
 
 }  // namespace mete

@@ -20,7 +20,7 @@ struct Sums {
 
 class Problem {
  public:
-  Problem(const ConvShape& shape, Activation kind, uint32_t seed) : s_(shape) {
+  Problem(const ConvShape& shape, FusedOp op, uint32_t seed) : s_(shape) {
     RandomData random(seed);
     in_stride_ = s_.in_pixel_stride ? s_.in_pixel_stride : s_.in_channels;
     out_stride_ = s_.out_pixel_stride ? s_.out_pixel_stride : s_.out_channels;
@@ -29,7 +29,7 @@ class Problem {
     bias_ = random.Floats(s_.out_channels);
     residual_ = random.Floats(s_.out_pixels() * out_stride_);
     epilogue_.bias = bias_.data();
-    epilogue_.kind = kind, epilogue_.alpha = 0.1f, epilogue_.beta = 3;
+    epilogue_.activation = {op, 0.1f, 3};
     if (seed % 2) epilogue_.residual = residual_.data();
     plan_ = PlanConv(s_);
     EXPECT_STREQ(TargetOf(plan_), ActiveTarget());
@@ -60,7 +60,7 @@ class Problem {
         Sums sums = Sum(p, m);
         if (epilogue_.residual) sums.sum += residual_[p * out_stride_ + m];
         const int64_t k = s_.in_channels / s_.groups * s_.kernel_height * s_.kernel_width;
-        ASSERT_NEAR(got, ActivateOracle(epilogue_, sums.sum + bias_[m]), SumTolerance(k + 2, sums.magnitude + 2))
+        ASSERT_NEAR(got, ActivateOracle(epilogue_.activation, sums.sum + bias_[m]), SumTolerance(k + 2, sums.magnitude + 2))
             << "pixel " << p << " channel " << m;
       }
     }
@@ -119,7 +119,7 @@ TEST(ConvF32, OddShapesMatchTheSumInDouble) {
     uint32_t seed = 1;
     for (const ConvShape& shape : Shapes()) {
       SCOPED_TRACE(::testing::Message() << "shape " << seed - 1 << " seed " << seed);
-      Problem problem(shape, seed % 3 ? Activation::kRelu : Activation::kLeakyRelu, seed);
+      Problem problem(shape, seed % 3 ? FusedOp::kRelu : FusedOp::kLeakyRelu, seed);
       problem.Check(problem.RunWhole());
       ++seed;
       if (::testing::Test::HasFailure()) return;
@@ -138,7 +138,7 @@ TEST(ConvF32, RandomShapesMatchTheSumInDouble) {
                      groups};
       s = Sized(s, random.Int(0, 3), random.Int(0, 3));
       SCOPED_TRACE(::testing::Message() << "seed " << seed);
-      Problem problem(s, Activation::kClip, seed);
+      Problem problem(s, FusedOp::kClip, seed);
       problem.Check(problem.RunWhole());
       if (::testing::Test::HasFailure()) return;
     }
@@ -149,7 +149,7 @@ TEST(ConvF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 31;
     for (const ConvShape& shape : Shapes()) {
-      Problem problem(shape, Activation::kNone, ++seed);
+      Problem problem(shape, FusedOp::kNone, ++seed);
       RandomData random(seed);
       std::vector<float> stitched = problem.Blank();
       for (int64_t p = 0; p < shape.out_pixels();) {

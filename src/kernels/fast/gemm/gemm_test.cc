@@ -10,8 +10,7 @@ namespace {
 struct Case {
   int64_t m, n, k;
   bool transposed = false, bias = false, residual = false;
-  Activation kind = Activation::kNone;
-  float alpha = 0, beta = 0;
+  Activation activation = {};
 };
 
 class Problem {
@@ -24,7 +23,7 @@ class Problem {
     residual_ = random.Floats(c.m * c_stride_);
     if (c.bias) epilogue_.bias = bias_.data();
     if (c.residual) epilogue_.residual = residual_.data();
-    epilogue_.kind = c.kind, epilogue_.alpha = c.alpha, epilogue_.beta = c.beta;
+    epilogue_.activation = c.activation;
   }
 
   void Pack(const GemmPlan& plan) {
@@ -71,7 +70,7 @@ class Problem {
     }
     if (case_.bias) sum += bias_[j];
     if (case_.residual) sum += residual_[i * c_stride_ + j];
-    ASSERT_NEAR(got, ActivateOracle(epilogue_, sum), SumTolerance(case_.k + 2, magnitude + 2)) << "at " << i << "," << j;
+    ASSERT_NEAR(got, ActivateOracle(epilogue_.activation, sum), SumTolerance(case_.k + 2, magnitude + 2)) << "at " << i << "," << j;
   }
 
   Case case_;
@@ -99,11 +98,11 @@ TEST(GemmF32, OddShapesMatchTheSumInDouble) {
 TEST(GemmF32, EveryEpilogueOnWholeAndPartialPanels) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 100;
-    for (const Activation kind : kAllActivations) {
+    for (const FusedOp op : kAllActivations) {
       for (const float alpha : {0.25f, 1.0f}) {
         for (const int64_t k : {9, 700}) {
-          SCOPED_TRACE(::testing::Message() << "kind " << static_cast<int>(kind) << " alpha " << alpha << " k " << k);
-          Problem problem({10, 37, k, false, true, true, kind, alpha, 2.0f}, seed++);
+          SCOPED_TRACE(::testing::Message() << "activation " << Name(op) << " alpha " << alpha << " k " << k);
+          Problem problem({10, 37, k, false, true, true, {op, alpha, 2.0f}}, seed++);
           problem.Check(problem.RunWhole());
         }
       }
@@ -114,7 +113,7 @@ TEST(GemmF32, EveryEpilogueOnWholeAndPartialPanels) {
 TEST(GemmF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
   OnEveryTarget([](const std::string&) {
     const uint32_t seed = 7;
-    Problem problem({61, 101, 530, false, true, true, Activation::kRelu}, seed);
+    Problem problem({61, 101, 530, false, true, true, {FusedOp::kRelu}}, seed);
     const std::vector<float> whole = problem.RunWhole();
     const GemmPlan plan = PlanGemm(101, 530);
     RandomData random(seed + 1);

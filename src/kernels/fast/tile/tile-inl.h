@@ -39,7 +39,7 @@ inline void FinishRow(const float* sums, const Strip& s, size_t row) {
     }
     sums = out;
   }
-  ActivateRow(e.kind, e.alpha, e.beta, sums, s.columns, out);
+  ActivateRow(e.activation, sums, s.columns, out);
 }
 
 template <int MR>
@@ -97,7 +97,7 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row) {
   }
 
   const bool whole = s.columns == static_cast<size_t>(kPanelWidth);
-  if (s.last && whole && IsClamp(s.epilogue->kind)) return StoreClamped<MR>(low, high, s, row);
+  if (s.last && whole && IsClamp(s.epilogue->activation.op)) return StoreClamped<MR>(low, high, s, row);
 #pragma GCC unroll 16
   for (int i = 0; i < MR; ++i) {
     float* out = s.out + (row + i) * s.out_stride;
