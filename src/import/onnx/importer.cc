@@ -73,7 +73,10 @@ Imported Importer::Run() {
 
 void Importer::CheckVersions() {
   opset_ = DefaultOpset(model_.opset_import());
-  if (opset_ == 0 && model_.opset_import_size() == 0) opset_ = 1;  // what the format says for files without
+  if (opset_ == 0 && model_.opset_import_size() == 0) {
+    if (model_.ir_version() >= 3) problems_.Bad(name_, "the file does not say its opset; it may be truncated");
+    opset_ = 1;  // what the format says for older files
+  }
   if (opset_ > kNewestOpset)
     problems_.Bad(name_, "the opset is too new; got {}, expected at most {}; try to export the model with an older one", opset_, kNewestOpset);
   if (model_.graph().sparse_initializer_size() > 0)

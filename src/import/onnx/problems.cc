@@ -3,9 +3,14 @@
 namespace mete::onnx_import {
 namespace {
 
-constexpr size_t kShown = 100;  // lines; a hostile file must not make an endless message
+constexpr size_t kShown = 100;  // lines of each kind; a hostile file must not make an endless message
 
 }  // namespace
+
+void Problems::Add(std::string line) {
+  if (bad_.size() < kShown) bad_.push_back(std::move(line));
+  else ++more_bad_;
+}
 
 void Problems::Unsupported(const std::string& what, const std::string& reason, const std::string& first) {
   Count& count = unsupported_[what + ": " + reason];
@@ -14,16 +19,15 @@ void Problems::Unsupported(const std::string& what, const std::string& reason, c
 
 void Problems::Throw() const {
   if (!any()) return;
-  std::string text;
-  size_t lines = 0;
-  auto add = [&](const std::string& line) {
-    if (lines++ < kShown) text += (text.empty() ? "" : "\n") + line;
-  };
-  for (const std::string& line : bad_) add(line);
-  for (const auto& [what, count] : unsupported_)
-    add(fmt::format("[{}] unsupported {} ({} time{}, first at '{}')", model_, what, count.times, count.times == 1 ? "" : "s", count.first));
-  if (lines > kShown) text += fmt::format("\n... and {} more", lines - kShown);
-  throw Error(bad_.empty() ? Code::kUnimplemented : Code::kInvalidArgument, text);
+  std::vector<std::string> lines = bad_;
+  size_t left_out = more_bad_;
+  for (const auto& [what, count] : unsupported_) {
+    if (lines.size() < 2 * kShown)
+      lines.push_back(fmt::format("[{}] unsupported {} ({} time{}, first at '{}')", model_, what, count.times, count.times == 1 ? "" : "s", count.first));
+    else ++left_out;
+  }
+  if (left_out > 0) lines.push_back(fmt::format("... and {} more", left_out));
+  throw Error(bad_.empty() ? Code::kUnimplemented : Code::kInvalidArgument, fmt::format("{}", fmt::join(lines, "\n")));
 }
 
 }  // namespace mete::onnx_import

@@ -15,9 +15,9 @@ class Problems {
 
   template <class... A>
   void Bad(const std::string& where, fmt::format_string<A...> format, A&&... args) {
-    bad_.push_back("[" + where + "] " + fmt::format(format, std::forward<A>(args)...));
+    Add("[" + where + "] " + fmt::format(format, std::forward<A>(args)...));
   }
-  void Bad(const Error& error) { bad_.push_back(error.what()); }
+  void Bad(const Error& error) { Add(error.what()); }
 
   // Counted by `what`, e.g. "operator Loop", with the reason and the first node or value that asks for it.
   void Unsupported(const std::string& what, const std::string& reason, const std::string& first);
@@ -33,8 +33,11 @@ class Problems {
     int times = 0;
     std::string first;
   };
+  void Add(std::string line);
+
   std::string model_;
-  std::vector<std::string> bad_;
+  std::vector<std::string> bad_;  // the first ones
+  size_t more_bad_ = 0;
   std::map<std::string, Count> unsupported_;
 };
 

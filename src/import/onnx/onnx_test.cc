@@ -1,0 +1,299 @@
+#include "import/onnx/onnx.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "import/onnx/models_testing.h"
+
+namespace mete {
+namespace {
+
+TEST(ImportOnnx, ReadsNodesInputsAndOutputs) {
+  const Imported r = Import(ReluModel());
+  ASSERT_EQ(r.graph.nodes.size(), 1u);
+  EXPECT_EQ(r.graph.nodes[0].op, "Relu");
+  EXPECT_EQ(r.graph.nodes[0].name, "Relu_y");
+  EXPECT_EQ(Describe(r.graph.value(r.graph.inputs.at(0))), "f32 2x3");
+  EXPECT_EQ(r.graph.value(r.graph.outputs.at(0)).name, "y");
+  EXPECT_TRUE(r.notes.empty());
+}
+
+TEST(ImportOnnx, SortsNodesAndMakesNamesUnique) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "x", {1});
+  AddOp(m, "Relu", {"b"}, {"y"}, "same");
+  AddOp(m, "Relu", {"a"}, {"b"}, "same");
+  AddOp(m, "Relu", {"x"}, {"a"}, "same_1");
+  AddOutput(m, "y");
+  const Imported r = Import(m);
+  ASSERT_EQ(r.graph.nodes.size(), 3u);
+  EXPECT_EQ(r.graph.nodes[0].name, "same_1_1");
+  EXPECT_EQ(r.graph.nodes[1].name, "same_1");
+  EXPECT_EQ(r.graph.nodes[2].name, "same");
+}
+
+TEST(ImportOnnx, AnInitializerThatIsAlsoAnInputIsAConstant) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "x", {2});
+  AddInput(m, "w", {2});
+  AddRaw(m, "w", TensorProto::FLOAT, {2}, RawOf<float>({1, 2}));
+  AddOp(m, "Add", {"x", "w"}, {"y"});
+  AddOutput(m, "y");
+  const Imported r = Import(m);
+  EXPECT_EQ(r.graph.inputs.size(), 1u);
+  EXPECT_EQ(ValueNamed(r.graph, "w").constant.as<float>()[1], 2);
+}
+
+TEST(ImportOnnx, OpenDimensionsGetDefaultsAndANoteEach) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "image", {-1, -1, -1, 100}, {"N"});
+  AddInput(m, "tokens", {-1, -1}, {"N", "T"});
+  AddOp(m, "Relu", {"image"}, {"y"});
+  AddOutput(m, "y");
+  const Imported r = Import(m);
+  EXPECT_EQ(Describe(ValueNamed(r.graph, "image")), "f32 1x3x224x100");
+  EXPECT_EQ(Describe(ValueNamed(r.graph, "tokens")), "f32 1x16");
+  ASSERT_EQ(r.notes.size(), 5u);
+  EXPECT_EQ(r.notes[0], "input 'image': dimension 0 ('N') set to 1");
+  EXPECT_EQ(r.notes[2], "input 'image': dimension 2 set to 224");
+}
+
+TEST(ImportOnnx, AGivenShapeAlsoBindsTheNamesOfItsDimensions) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "other", {-1, 5}, {"N"});
+  AddInput(m, "x", {-1, 3}, {"N"});
+  AddOp(m, "Relu", {"x"}, {"y"});
+  AddOutput(m, "y");
+  ImportOptions options;
+  options.input_shapes["x"] = Shape{7, 3};
+  const Imported r = Import(m, options);
+  EXPECT_EQ(Describe(ValueNamed(r.graph, "x")), "f32 7x3");
+  EXPECT_EQ(Describe(ValueNamed(r.graph, "other")), "f32 7x5");
+  EXPECT_EQ(r.notes.size(), 1u);
+}
+
+TEST(ImportOnnx, AGivenShapeMustFit) {
+  ImportOptions options;
+  options.input_shapes["x"] = Shape{2, 4};
+  EXPECT_TRUE(Contains(ImportError(ReluModel(), options), "[x] the given shape does not fit this input; got 2x4, expected 2x3"));
+  options.input_shapes = {{"image", Shape{1}}};
+  EXPECT_TRUE(Contains(ImportError(ReluModel(), options), "unknown input; got 'image', expected one of 'x'"));
+}
+
+TEST(ImportOnnx, ConstantNodesBecomeConstants) {
+  ModelProto m = EmptyModel();
+  AddInt(AddOp(m, "Constant", {}, {"i"}), "value_int", 5);
+  AddInts(AddOp(m, "Constant", {}, {"l"}), "value_ints", {1, 2});
+  auto* f = AddOp(m, "Constant", {}, {"f"}).add_attribute();
+  f->set_name("value_float");
+  f->set_type(AttributeProto::FLOAT);
+  f->set_f(1.5f);
+  auto* t = AddOp(m, "Constant", {}, {"t"}).add_attribute();
+  t->set_name("value");
+  t->set_type(AttributeProto::TENSOR);
+  t->mutable_t()->set_data_type(TensorProto::DOUBLE);
+  t->mutable_t()->add_dims(1);
+  t->mutable_t()->set_raw_data(RawOf<double>({0.25}));
+  for (const char* name : {"i", "l", "f", "t"}) AddOutput(m, name);
+  const Imported r = Import(m);
+  EXPECT_TRUE(r.graph.nodes.empty());
+  EXPECT_EQ(ValueNamed(r.graph, "i").constant.as<int64_t>()[0], 5);
+  EXPECT_EQ(Describe(ValueNamed(r.graph, "i")), "i64 scalar");
+  EXPECT_EQ(ValueNamed(r.graph, "l").constant.as<int64_t>()[1], 2);
+  EXPECT_EQ(ValueNamed(r.graph, "f").constant.as<float>()[0], 1.5f);
+  EXPECT_EQ(ValueNamed(r.graph, "t").constant.as<double>()[0], 0.25);
+}
+
+TEST(ImportOnnx, AttributesThatNameATypeBecomeItsName) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "x", {1});
+  AddInt(AddOp(m, "Cast", {"x"}, {"y"}), "to", TensorProto::INT64);
+  AddOutput(m, "y");
+  EXPECT_EQ(Import(m).graph.nodes.at(0).attributes.String("to", ""), "i64");
+}
+
+TEST(ImportOnnx, ListsEverythingThatIsUnsupportedAtOnce) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "x", {1});
+  AddOp(m, "Frobnicate", {"x"}, {"a"}, "f1");
+  AddOp(m, "Frobnicate", {"a"}, {"b"}, "f2");
+  AddOp(m, "FusedThing", {"b"}, {"c"}, "ms").set_domain("com.example");
+  AddInt(AddOp(m, "Cast", {"c"}, {"y"}, "cast"), "to", TensorProto::STRING);
+  auto* g = AddOp(m, "If", {"y"}, {"z"}, "branch").add_attribute();
+  g->set_name("then_branch");
+  g->set_type(AttributeProto::GRAPH);
+  g->mutable_g();
+  AddOutput(m, "z");
+  const std::string error = ImportError(m);
+  EXPECT_TRUE(StartsWith(error, "UNIMPLEMENTED: "));
+  EXPECT_TRUE(Contains(error, "operator Frobnicate: Mete does not have it (2 times, first at 'f1')"));
+  EXPECT_TRUE(Contains(error, "operator com.example.FusedThing"));
+  EXPECT_TRUE(Contains(error, "asks for element type STRING"));
+  EXPECT_TRUE(Contains(error, "it has a subgraph"));
+}
+
+TEST(ImportOnnx, ReportsInputsThatNobodyMakesAndValuesMadeTwice) {
+  ModelProto m = ReluModel();
+  AddOp(m, "Relu", {"nowhere"}, {"y"}, "second");
+  const std::string error = ImportError(m);
+  EXPECT_TRUE(StartsWith(error, "INVALID_ARGUMENT: "));
+  EXPECT_TRUE(Contains(error, "[second] makes 'y', which is made elsewhere already"));
+  EXPECT_TRUE(Contains(error, "[second] input 'nowhere' is made by no node"));
+}
+
+TEST(ImportOnnx, ReportsACycle) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "x", {1});
+  AddOp(m, "Add", {"x", "b"}, {"a"}, "first");
+  AddOp(m, "Relu", {"a"}, {"b"}, "second");
+  AddOutput(m, "b");
+  EXPECT_TRUE(Contains(ImportError(m), "the nodes form a cycle"));
+  EXPECT_TRUE(Contains(ImportError(m), "first, second"));
+}
+
+TEST(ImportOnnx, AnOutputMustBeMadeAndBeThere) {
+  ModelProto m = ReluModel();
+  AddOutput(m, "nothing");
+  EXPECT_TRUE(Contains(ImportError(m), "[the model's outputs] input 'nothing' is made by no node"));
+  m.mutable_graph()->clear_output();
+  EXPECT_TRUE(Contains(ImportError(m), "the model has no outputs"));
+}
+
+TEST(ImportOnnx, RejectsImpossibleInputDimensions) {
+  ModelProto m = ReluModel();
+  auto* dim = m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0);
+  dim->set_dim_value(-5);
+  EXPECT_TRUE(Contains(ImportError(m), "[x] input has impossible dimensions; got -5x3"));
+  dim->set_dim_value(int64_t(1) << 62);
+  EXPECT_TRUE(Contains(ImportError(m), "[x] input has impossible dimensions"));
+  dim->set_dim_value(0);
+  EXPECT_EQ(Describe(ValueNamed(Import(m).graph, "x")), "f32 0x3");
+}
+
+TEST(ImportOnnx, AnInputMustBeATensorOfAKnownType) {
+  ModelProto m = ReluModel();
+  m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::STRING);
+  EXPECT_TRUE(Contains(ImportError(m), "unsupported input: element type STRING"));
+  m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sequence_type();
+  EXPECT_TRUE(Contains(ImportError(m), "it is not a tensor"));
+}
+
+TEST(ImportOnnx, RejectsOpsetsThatAreTooNewOrTooOld) {
+  EXPECT_TRUE(Contains(ImportError(ReluModel(99)), "the opset is too new; got 99"));
+  EXPECT_TRUE(Contains(ImportError(ReluModel(5)), "operator Relu: its form at opset 5 is too old, expected 6 or later"));
+  EXPECT_EQ(ImportError(ReluModel(6)), "");
+}
+
+TEST(ImportOnnx, InlinesFunctionsWithTheirAttributesAndValues) {
+  ModelProto m = EmptyModel();
+  auto* f = m.add_functions();
+  f->set_name("Twice");
+  f->set_domain("mine");
+  f->add_input("in");
+  f->add_output("out");
+  f->add_output("same");
+  auto* import = f->add_opset_import();
+  import->set_version(13);
+  for (auto [from, to] : {std::pair("in", "mid"), std::pair("mid", "out")}) {
+    auto* n = f->add_node();
+    n->set_op_type("LeakyRelu");
+    n->add_input(from);
+    n->add_output(to);
+    auto* a = n->add_attribute();
+    a->set_name("alpha");
+    a->set_type(AttributeProto::FLOAT);
+    a->set_ref_attr_name("slope");
+  }
+  *f->mutable_output(1) = "in";
+  AddInput(m, "x", {1});
+  NodeProto& call = AddOp(m, "Twice", {"x"}, {"y", "z"});
+  call.set_domain("mine");
+  auto* slope = call.add_attribute();
+  slope->set_name("slope");
+  slope->set_type(AttributeProto::FLOAT);
+  slope->set_f(0.5f);
+  AddOutput(m, "y");
+  AddOutput(m, "z");
+  const Imported r = Import(m);
+  ASSERT_EQ(r.graph.nodes.size(), 3u);
+  EXPECT_EQ(r.graph.nodes[0].op, "Identity");
+  EXPECT_EQ(r.graph.nodes[1].attributes.Float("alpha", 0), 0.5f);
+  EXPECT_EQ(r.graph.value(r.graph.nodes[1].outputs[0]).name, "Twice#1/mid");
+}
+
+TEST(ImportOnnx, FunctionsThatCallThemselvesOrExplodeAreErrors) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "x", {1});
+  for (int level = 0; level < 20; ++level) {  // 2^20 nodes, were it expanded
+    auto* f = m.add_functions();
+    f->set_name("f" + std::to_string(level));
+    f->set_domain("mine");
+    f->add_input("a");
+    for (int twice = 0; twice < 2; ++twice) {
+      auto* n = f->add_node();
+      n->set_op_type(level ? "f" + std::to_string(level - 1) : "Relu");
+      n->set_domain(level ? "mine" : "");
+      n->add_input("a");
+      if (!level) n->add_output("b" + std::to_string(twice));
+    }
+  }
+  AddOp(m, "f19", {"x"}, {}).set_domain("mine");
+  AddOutput(m, "x");
+  ImportOptions options;
+  options.max_value_bytes = 1 << 20;
+  EXPECT_TRUE(Contains(ImportError(m, options), "functions expand to too many nodes"));
+  m.mutable_functions(0)->mutable_node(0)->set_domain("mine");
+  m.mutable_functions(0)->mutable_node(0)->set_op_type("f0");
+  m.mutable_functions(0)->mutable_node(0)->clear_output();
+  EXPECT_TRUE(Contains(ImportError(m), "function 'f0' calls itself"));
+}
+
+// A model that has some of everything.
+std::string RichModel() {
+  ModelProto m = EmptyModel(9);
+  AddInput(m, "x", {-1, 2, 4, 4});
+  AddRaw(m, "w", TensorProto::FLOAT, {2, 2, 1, 1}, RawOf<float>({1, 2, 3, 4}));
+  AddOp(m, "Conv", {"x", "w"}, {"c"});
+  AddInt(AddOp(m, "Softmax", {"c"}, {"s"}), "axis", 1);
+  AddInts(AddOp(m, "ReduceMean", {"s"}, {"r"}), "axes", {2, 3});
+  AddInts(AddOp(m, "Constant", {}, {"k"}), "value_ints", {1});
+  AddOutput(m, "r");
+  return m.SerializeAsString();
+}
+
+TEST(ImportOnnx, EveryPrefixOfAFileIsAnError) {
+  const std::string whole = RichModel();
+  EXPECT_NO_THROW(ImportBytes(whole));
+  for (size_t length = 0; length < whole.size(); ++length) {
+    const std::string error = ErrorOf([&] { ImportBytes(whole.substr(0, length)); });
+    EXPECT_NE(error, "") << length;
+  }
+  EXPECT_TRUE(StartsWith(ErrorOf([] { ImportBytes(""); }), "DATA_LOSS: [test.onnx] the file is empty"));
+  EXPECT_TRUE(StartsWith(ErrorOf([&] { ImportBytes(whole.substr(0, whole.size() - 20)); }), "DATA_LOSS: [test.onnx] the file is truncated"));
+  EXPECT_TRUE(StartsWith(ErrorOf([] { ImportBytes("<!DOCTYPE html><html>"); }), "DATA_LOSS: "));
+}
+
+TEST(ImportOnnx, RandomAndBitFlippedFilesNeverCrash) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  const std::string whole = RichModel();
+  ImportOptions options;
+  options.max_value_bytes = 64 << 20;
+  for (int i = 0; i < 3000; ++i) {
+    std::string bytes = whole;
+    const int flips = 1 + int(random() % 8);
+    for (int f = 0; f < flips; ++f) bytes[random() % bytes.size()] ^= char(1 << random() % 8);
+    if (i % 3 == 0)
+      for (char& c : bytes) c = char(random());
+    ErrorOf([&] { ImportBytes(bytes, options); });
+  }
+}
+
+TEST(ImportOnnx, AMissingFileIsNotFound) {
+  EXPECT_TRUE(StartsWith(ErrorOf([] { ImportOnnx("/nowhere/model.onnx", ImportOptions{}); }), "NOT_FOUND: [/nowhere/model.onnx]"));
+}
+
+}  // namespace
+}  // namespace mete

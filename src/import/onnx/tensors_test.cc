@@ -1,0 +1,237 @@
+// Initializers of every type, and external data.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/half.h"
+#include "import/onnx/models_testing.h"
+
+namespace mete {
+namespace {
+
+// The initializer "w", read through a model.
+Tensor ReadBack(const std::function<void(TensorProto&)>& fill) {
+  ModelProto m = EmptyModel();
+  TensorProto& t = *m.mutable_graph()->add_initializer();
+  t.set_name("w");
+  fill(t);
+  AddOutput(m, "w");
+  return ValueNamed(Import(m).graph, "w").constant;
+}
+
+template <class T>
+void ExpectRaw(int32_t onnx_type, DType type) {
+  const Tensor t = ReadBack([&](TensorProto& p) {
+    p.set_data_type(onnx_type);
+    p.add_dims(3);
+    p.set_raw_data(RawOf<T>({T(1), T(2), T(100)}));
+  });
+  ASSERT_EQ(t.type(), type);
+  ASSERT_EQ(t.shape(), Shape{3});
+  EXPECT_EQ(t.as<T>()[0], T(1));
+  EXPECT_EQ(t.as<T>()[2], T(100));
+}
+
+TEST(Initializers, RawDataOfEveryType) {
+  ExpectRaw<float>(TensorProto::FLOAT, DType::kF32);
+  ExpectRaw<double>(TensorProto::DOUBLE, DType::kF64);
+  ExpectRaw<uint16_t>(TensorProto::FLOAT16, DType::kF16);
+  ExpectRaw<uint16_t>(TensorProto::BFLOAT16, DType::kBF16);
+  ExpectRaw<int8_t>(TensorProto::INT8, DType::kI8);
+  ExpectRaw<uint8_t>(TensorProto::UINT8, DType::kU8);
+  ExpectRaw<int16_t>(TensorProto::INT16, DType::kI16);
+  ExpectRaw<uint16_t>(TensorProto::UINT16, DType::kU16);
+  ExpectRaw<int32_t>(TensorProto::INT32, DType::kI32);
+  ExpectRaw<uint32_t>(TensorProto::UINT32, DType::kU32);
+  ExpectRaw<int64_t>(TensorProto::INT64, DType::kI64);
+  ExpectRaw<uint64_t>(TensorProto::UINT64, DType::kU64);
+}
+
+template <class T>
+void ExpectTyped(int32_t onnx_type, DType type, const std::function<void(TensorProto&)>& add_seven) {
+  const Tensor t = ReadBack([&](TensorProto& p) {
+    p.set_data_type(onnx_type);
+    p.add_dims(1);
+    add_seven(p);
+  });
+  ASSERT_EQ(t.type(), type);
+  EXPECT_EQ(t.as<T>()[0], T(7));
+}
+
+TEST(Initializers, TypedDataOfEveryType) {
+  ExpectTyped<float>(TensorProto::FLOAT, DType::kF32, [](auto& p) { p.add_float_data(7); });
+  ExpectTyped<double>(TensorProto::DOUBLE, DType::kF64, [](auto& p) { p.add_double_data(7); });
+  ExpectTyped<int64_t>(TensorProto::INT64, DType::kI64, [](auto& p) { p.add_int64_data(7); });
+  ExpectTyped<uint64_t>(TensorProto::UINT64, DType::kU64, [](auto& p) { p.add_uint64_data(7); });
+  ExpectTyped<uint32_t>(TensorProto::UINT32, DType::kU32, [](auto& p) { p.add_uint64_data(7); });
+  auto add_int32 = [](TensorProto& p) { p.add_int32_data(7); };
+  ExpectTyped<int32_t>(TensorProto::INT32, DType::kI32, add_int32);
+  ExpectTyped<int16_t>(TensorProto::INT16, DType::kI16, add_int32);
+  ExpectTyped<uint16_t>(TensorProto::UINT16, DType::kU16, add_int32);
+  ExpectTyped<int8_t>(TensorProto::INT8, DType::kI8, add_int32);
+  ExpectTyped<uint8_t>(TensorProto::UINT8, DType::kU8, add_int32);
+  ExpectTyped<bool>(TensorProto::BOOL, DType::kBool, add_int32);
+  ExpectTyped<uint16_t>(TensorProto::FLOAT16, DType::kF16, add_int32);
+  ExpectTyped<uint16_t>(TensorProto::BFLOAT16, DType::kBF16, add_int32);
+}
+
+TEST(Initializers, BoolsOtherThanZeroAndOneBecomeOne) {
+  const Tensor t = ReadBack([](TensorProto& p) {
+    p.set_data_type(TensorProto::BOOL);
+    p.add_dims(3);
+    p.set_raw_data(std::string("\x00\x02\x01", 3));
+  });
+  EXPECT_EQ(t.as<uint8_t>()[0], 0);
+  EXPECT_EQ(t.as<uint8_t>()[1], 1);
+}
+
+TEST(Initializers, AlignedRawDataStaysInTheFile) {
+  ModelProto m = EmptyModel();
+  AddRaw(m, "b", TensorProto::UINT8, {3}, "abc");
+  AddRaw(m, "f", TensorProto::FLOAT, {2}, RawOf<float>({1, 2}));
+  AddOutput(m, "b");
+  auto file = std::make_shared<std::string>(m.SerializeAsString());
+  const Imported r = ImportOnnx(std::as_bytes(std::span(*file)), file, "test.onnx", "", {});
+  const auto inside = [&](const Tensor& t) {
+    return t.as<char>() >= file->data() && t.as<char>() < file->data() + file->size();
+  };
+  EXPECT_TRUE(inside(ValueNamed(r.graph, "b").constant));
+  const size_t at = file->find(RawOf<float>({1, 2}));
+  EXPECT_EQ(inside(ValueNamed(r.graph, "f").constant), reinterpret_cast<uintptr_t>(file->data() + at) % 4 == 0);
+  EXPECT_EQ(ValueNamed(r.graph, "f").constant.as<float>()[1], 2);
+  EXPECT_EQ(file.use_count(), 1 + inside(ValueNamed(r.graph, "f").constant) + 1);
+}
+
+TEST(Initializers, FourBitIntegersAreUnpackedForDequantizingOnly) {
+  constexpr int32_t kInt4 = 22;
+  ModelProto m = EmptyModel(21);
+  AddRaw(m, "w", kInt4, {3}, std::string("\x7f\x08", 2));  // -1, 7, -8
+  AddRaw(m, "s", TensorProto::FLOAT, {}, RawOf<float>({1}));
+  AddOp(m, "DequantizeLinear", {"w", "s"}, {"y"});
+  AddOutput(m, "y");
+  const Imported r = Import(m);
+  const Tensor& t = ValueNamed(r.graph, "w").constant;
+  ASSERT_EQ(t.type(), DType::kI8);
+  EXPECT_EQ(t.as<int8_t>()[0], -1);
+  EXPECT_EQ(t.as<int8_t>()[1], 7);
+  EXPECT_EQ(t.as<int8_t>()[2], -8);
+  m.mutable_graph()->mutable_node(0)->set_op_type("Add");
+  EXPECT_TRUE(Contains(ImportError(m), "INT4 and UINT4 are supported for DequantizeLinear only"));
+}
+
+TEST(Initializers, UnsupportedTypesAreAllListed) {
+  ModelProto m = ReluModel();
+  AddRaw(m, "a", 17, {1}, "x");
+  AddRaw(m, "b", TensorProto::COMPLEX64, {1}, "12345678");
+  AddRaw(m, "c", 99, {1}, "x");
+  const std::string error = ImportError(m);
+  EXPECT_TRUE(StartsWith(error, "UNIMPLEMENTED: "));
+  for (const char* type : {"FLOAT8E4M3FN", "COMPLEX64", "type 99"}) EXPECT_TRUE(Contains(error, type));
+}
+
+TEST(Initializers, DataMustFillTheShape) {
+  ModelProto m = ReluModel();
+  TensorProto& t = AddRaw(m, "w", TensorProto::FLOAT, {2}, "1234");
+  EXPECT_TRUE(Contains(ImportError(m), "initializer 'w'] raw data does not fill f32 2; got 4 bytes, expected 8"));
+  t.clear_raw_data();
+  EXPECT_TRUE(Contains(ImportError(m), "has no data; expected 2 elements"));
+  t.add_float_data(1);
+  EXPECT_TRUE(Contains(ImportError(m), "values do not fill the shape 2; got 1, expected 2"));
+  t.set_raw_data("12345678");
+  EXPECT_TRUE(Contains(ImportError(m), "has both raw and typed data"));
+}
+
+TEST(Initializers, ImpossibleDimensionsAreErrors) {
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{-1}, {int64_t(1) << 40, int64_t(1) << 40}, {int64_t(1) << 40}}) {
+    ModelProto m = ReluModel();
+    AddRaw(m, "w", TensorProto::FLOAT, dims, "1234");
+    EXPECT_TRUE(Contains(ImportError(m), "impossible dimensions"));
+  }
+  ModelProto m = ReluModel();
+  AddRaw(m, "w", TensorProto::FLOAT, std::vector<int64_t>(9, 1), "1234");
+  EXPECT_TRUE(Contains(ImportError(m), "too many dimensions; got 9"));
+}
+
+TEST(Initializers, ADimensionOfZeroMakesAnEmptyConstant) {
+  EXPECT_EQ(ReadBack([](TensorProto& p) {
+              p.set_data_type(TensorProto::FLOAT);
+              p.add_dims(0);
+            }).elements(), 0);
+}
+
+class ExternalData : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("mete_external_" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_ / "model" / "sub");
+    Write("model/sub/weights.bin", RawOf<float>({1, 2, 3, 4}));
+    Write("secret.bin", RawOf<float>({1, 2, 3, 4}));
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void Write(const std::string& name, const std::string& bytes) { std::ofstream(folder_ / name, std::ios::binary) << bytes; }
+
+  ModelProto Model(const std::vector<std::pair<std::string, std::string>>& entries) {
+    ModelProto m = EmptyModel();
+    TensorProto& t = *m.mutable_graph()->add_initializer();
+    t.set_name("w");
+    t.set_data_type(TensorProto::FLOAT);
+    t.add_dims(2);
+    t.set_data_location(TensorProto::EXTERNAL);
+    for (const auto& [key, value] : entries) {
+      auto* e = t.add_external_data();
+      e->set_key(key);
+      e->set_value(value);
+    }
+    AddOutput(m, "w");
+    return m;
+  }
+
+  std::string ErrorFor(const std::vector<std::pair<std::string, std::string>>& entries) {
+    return ImportError(Model(entries), {}, (folder_ / "model").string());
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(ExternalData, IsReadFromTheModelsFolder) {
+  const ModelProto m = Model({{"location", "sub/weights.bin"}, {"offset", "4"}, {"length", "8"}, {"checksum", "0"}});
+  const Imported r = Import(m, {}, (folder_ / "model").string());
+  EXPECT_EQ(ValueNamed(r.graph, "w").constant.as<float>()[0], 2);
+}
+
+TEST_F(ExternalData, IsFoundBesideTheModelFile) {
+  Write("model/m.onnx", Model({{"location", "sub/weights.bin"}}).SerializeAsString());
+  const Imported r = ImportOnnx((folder_ / "model" / "m.onnx").string(), ImportOptions{});
+  EXPECT_EQ(ValueNamed(r.graph, "w").constant.as<float>()[1], 2);
+}
+
+TEST_F(ExternalData, AtAnOddOffsetIsCopied) {
+  Write("model/odd.bin", "." + RawOf<float>({5, 6}));
+  const Imported r = Import(Model({{"location", "odd.bin"}, {"offset", "1"}}), {}, (folder_ / "model").string());
+  EXPECT_EQ(ValueNamed(r.graph, "w").constant.as<float>()[1], 6);
+}
+
+TEST_F(ExternalData, MissingOrTooShortIsAnError) {
+  EXPECT_TRUE(StartsWith(ErrorFor({{"location", "none.bin"}}), "NOT_FOUND: "));
+  EXPECT_TRUE(Contains(ErrorFor({{"location", "sub/weights.bin"}, {"offset", "12"}}), "is too short; got 16 bytes, expected 8 from byte 12"));
+  EXPECT_TRUE(Contains(ErrorFor({{"location", "sub/weights.bin"}, {"offset", "18446744073709551615"}}), "is too short"));
+  EXPECT_TRUE(Contains(ErrorFor({{"location", "sub/weights.bin"}, {"length", "4"}}), "does not fill"));
+  EXPECT_TRUE(Contains(ErrorFor({{"location", "sub/weights.bin"}, {"offset", "-1"}}), "bad offset; got '-1'"));
+  EXPECT_TRUE(Contains(ErrorFor({{"location", "sub"}}), "is not a regular file"));
+  EXPECT_TRUE(Contains(ErrorFor({}), "has no location"));
+  EXPECT_TRUE(Contains(ImportError(Model({{"location", "a"}})), "in a model that was not read from a folder"));
+}
+
+TEST_F(ExternalData, OutsideTheModelsFolderIsAnError) {
+  EXPECT_TRUE(Contains(ErrorFor({{"location", "../secret.bin"}}), "outside the model's folder"));
+  EXPECT_TRUE(Contains(ErrorFor({{"location", (folder_ / "secret.bin").string()}}), "outside the model's folder"));
+  std::filesystem::create_symlink(folder_ / "secret.bin", folder_ / "model" / "link.bin");
+  EXPECT_TRUE(Contains(ErrorFor({{"location", "link.bin"}}), "outside the model's folder"));
+  std::filesystem::create_symlink("sub/weights.bin", folder_ / "model" / "inside.bin");
+  EXPECT_EQ(ErrorFor({{"location", "inside.bin"}}), "");
+}
+
+}  // namespace
+}  // namespace mete
