@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "base/error.h"
 #include "import/onnx/models_testing.h"
 
 namespace mete {
@@ -28,8 +29,8 @@ TEST(ImportOnnx, SortsNodesAndMakesNamesUnique) {
   AddOutput(m, "y");
   const Imported r = Import(m);
   ASSERT_EQ(r.graph.nodes.size(), 3u);
-  EXPECT_EQ(r.graph.nodes[0].name, "same_1_1");
-  EXPECT_EQ(r.graph.nodes[1].name, "same_1");
+  EXPECT_EQ(r.graph.nodes[0].name, "same_1");
+  EXPECT_EQ(r.graph.nodes[1].name, "same_2");
   EXPECT_EQ(r.graph.nodes[2].name, "same");
 }
 
@@ -227,15 +228,15 @@ TEST(ImportOnnx, FunctionsThatCallThemselvesOrExplodeAreErrors) {
   AddInput(m, "x", {1});
   for (int level = 0; level < 20; ++level) {  // 2^20 nodes, were it expanded
     auto* f = m.add_functions();
-    f->set_name("f" + std::to_string(level));
+    f->set_name(fmt::format("f{}", level));
     f->set_domain("mine");
     f->add_input("a");
     for (int twice = 0; twice < 2; ++twice) {
       auto* n = f->add_node();
-      n->set_op_type(level ? "f" + std::to_string(level - 1) : "Relu");
+      n->set_op_type(level ? fmt::format("f{}", level - 1) : "Relu");
       n->set_domain(level ? "mine" : "");
       n->add_input("a");
-      if (!level) n->add_output("b" + std::to_string(twice));
+      if (!level) n->add_output(fmt::format("b{}", twice));
     }
   }
   AddOp(m, "f19", {"x"}, {}).set_domain("mine");

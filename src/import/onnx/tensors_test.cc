@@ -208,7 +208,7 @@ TEST_F(ExternalData, IsFoundBesideTheModelFile) {
 }
 
 TEST_F(ExternalData, AtAnOddOffsetIsCopied) {
-  Write("model/odd.bin", "." + RawOf<float>({5, 6}));
+  Write("model/odd.bin", RawOf<float>({5, 6}).insert(0, 1, '.'));
   const Imported r = Import(Model({{"location", "odd.bin"}, {"offset", "1"}}), {}, (folder_ / "model").string());
   EXPECT_EQ(ValueNamed(r.graph, "w").constant.as<float>()[1], 6);
 }

@@ -34,12 +34,9 @@ void UpgradeUpsampleAttribute(Upgrade& u) {
   u.SetInput(1, u.graph.AddConstant(u.node.name + "/scales", Tensor::Floats({int64_t(scales.size())}, scales)));
 }
 
-void UpgradeUpsample(Upgrade& u) {
-  u.node.op = "Resize";
-  UpgradeResize10(u);
-}
+void UpgradeUpsample(Upgrade& u) { u.node.op = "Resize"; }
 
-// Upsample and Resize at opset 10 are asymmetric, and round down.
+// Upsample, and Resize at opset 10, are asymmetric and round down.
 void UpgradeResize10(Upgrade& u) {
   u.node.attributes.Set("coordinate_transformation_mode", "asymmetric");
   u.node.attributes.Set("nearest_mode", "floor");
