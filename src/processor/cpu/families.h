@@ -1,6 +1,12 @@
 // The fast kernels' side of the CPU: each family says whether it can take a node, and prepares it.
 #pragma once
 
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "base/fused.h"
+#include "kernels/fast/epilogue.h"
 #include "processor/cpu/cpu.h"
 
 namespace mete {
@@ -8,5 +14,45 @@ namespace mete {
 // The first family that takes the node. Null where none does; `why` then says why those that know the
 // operator declined.
 std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Pool& pool, std::string* why);
+
+// The families, a file each. Null, with `why` filled where the operator is theirs but the case is not.
+std::unique_ptr<Prepared> PrepareConv(const Graph&, const Node&, Pool&, std::string* why);           // conv.cc
+std::unique_ptr<Prepared> PrepareMatrix(const Graph&, const Node&, Pool&, std::string* why);         // matrix.cc
+std::unique_ptr<Prepared> PreparePool(const Graph&, const Node&, Pool&, std::string* why);           // pooling.cc
+std::unique_ptr<Prepared> PrepareElementwise(const Graph&, const Node&, Pool&, std::string* why);    // elementwise.cc
+std::unique_ptr<Prepared> PrepareNormalization(const Graph&, const Node&, Pool&, std::string* why);  // normalization.cc
+std::unique_ptr<Prepared> PrepareMovement(const Graph&, const Node&, Pool&, std::string* why);       // movement.cc
+
+// Shared by families.
+
+// A grid of blocks over two dimensions of an output; block b is row block b / column_blocks.
+struct Grid {
+  int64_t rows = 0, columns = 0;          // what is divided
+  int64_t row_size = 1, column_size = 1;  // of a block
+  int64_t row_blocks = 1, column_blocks = 1;
+
+  int64_t blocks() const { return row_blocks * column_blocks; }
+  Range Rows(int64_t block) const { return Part(block / column_blocks, row_size, rows); }
+  Range Columns(int64_t block) const { return Part(block % column_blocks, column_size, columns); }
+
+ private:
+  static Range Part(int64_t i, int64_t size, int64_t total) { return {i * size, std::min(total, (i + 1) * size)}; }
+};
+
+// Enough blocks for every thread to get some, rows divided first and in multiples of `row_step`; one block
+// for one thread.
+Grid MakeGrid(int64_t rows, int64_t row_step, int64_t columns, int threads);
+
+// For kernels that only divide one dimension: how many pieces of at least `least` units.
+int64_t BlocksOf(int64_t units, int64_t least, int threads);
+
+// The epilogue of a node as the fast kernels want it, without its pointers; nothing where they lack the
+// activation.
+std::optional<Epilogue> EpilogueOf(const Node& node);
+
+// The node's residual input, or kNoValue.
+inline bool HasResidual(const Node& node) { return node.attributes.Has("residual"); }
+
+inline bool IsF32(const Graph& graph, ValueId id) { return id != kNoValue && graph.value(id).type == DType::kF32 && graph.value(id).shape.known(); }
 
 }  // namespace mete

@@ -1,0 +1,132 @@
+// Gemm and MatMul.
+#include <fmt/format.h>
+
+#include "kernels/fast/gemm/gemm.h"
+#include "processor/cpu/families.h"
+
+namespace mete {
+namespace {
+
+// A product in the kernels' terms: `batch` products of m x k by k x n, B shared by all where b_step is 0.
+struct Product {
+  int64_t batch = 1, m = 1, n = 1, k = 1;
+  int64_t b_stride = 0, b_step = 0;  // elements between rows of B as stored, and between Bs
+  bool transposed = false;           // B is stored as n x k
+  float alpha = 1;
+  ValueId bias = kNoValue;           // n elements, constant
+  int residual = -1;                 // input that is added, of the output's shape
+};
+
+bool IsRowVector(const Shape& s, int64_t n) { return s.Elements() == n && (s.rank() == 0 || s.back() == n); }
+
+std::optional<Product> OfGemm(const Graph& graph, const Node& node, std::string* why) {
+  const Attributes& a = node.attributes;
+  if (a.Int("transA", 0)) return *why = "A is transposed", std::nullopt;
+  const Shape &x = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[1]).shape;
+  Product p;
+  p.transposed = a.Int("transB", 0) != 0;
+  p.m = x[0], p.k = x[1], p.n = p.transposed ? b[0] : b[1];
+  p.b_stride = b[1];
+  p.alpha = a.Float("alpha", 1);
+  if (HasResidual(node)) p.residual = 3;
+  const ValueId c = node.input(2);
+  if (c == kNoValue || a.Float("beta", 1) == 0) return p;
+  if (a.Float("beta", 1) != 1) return *why = "beta is not 1", std::nullopt;
+  if (graph.value(c).is_constant() && IsRowVector(graph.value(c).shape, p.n)) p.bias = c;
+  else if (p.residual < 0 && graph.value(c).shape == graph.value(node.outputs[0]).shape) p.residual = 2;
+  else return *why = "C is neither a constant row nor of the output's shape", std::nullopt;
+  return p;
+}
+
+std::optional<Product> OfMatMul(const Graph& graph, const Node& node, std::string* why) {
+  const Shape &x = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[1]).shape;
+  if (x.rank() < 2 || b.rank() < 2) return *why = "an operand has one dimension", std::nullopt;
+  Product p;
+  p.k = x.back(), p.n = b.back();
+  p.b_stride = p.n;
+  p.m = x[x.rank() - 2];
+  if (b.rank() == 2 || b.Elements(0, b.rank() - 2) == 1) {
+    p.m = x.Elements(0, x.rank() - 1);
+    if (x.rank() < b.rank()) return *why = "B has more dimensions than A", std::nullopt;
+  } else {
+    const bool same = x.rank() == b.rank() && std::equal(x.begin(), x.end() - 2, b.begin());
+    if (!same) return *why = "batches are broadcast", std::nullopt;
+    p.batch = x.Elements(0, x.rank() - 2);
+    p.b_step = p.k * p.n;
+  }
+  if (HasResidual(node)) p.residual = 3;
+  const ValueId bias = node.input(2);
+  if (bias != kNoValue && !(graph.value(bias).is_constant() && IsRowVector(graph.value(bias).shape, p.n)))
+    return *why = "the bias is not a constant row", std::nullopt;
+  p.bias = bias;
+  return p;
+}
+
+class MatrixStep : public Prepared {
+ public:
+  MatrixStep(const Graph& graph, const Node& node, const Product& product, const Epilogue& epilogue, Pool& pool)
+      : pool_(pool), p_(product), plan_(PlanGemm(product.n, product.k)), epilogue_(epilogue), constant_(graph.value(node.inputs[1]).is_constant()) {
+    const int64_t matrices = p_.b_step == 0 ? 1 : p_.batch;
+    packed_step_ = (int64_t(PackedGemmBytes(plan_)) + 63) / 64 * 16;
+    packed_ = Tensor(DType::kF32, Shape{packed_step_ * matrices});
+    if (constant_) Pack(graph.value(node.inputs[1]).constant.as<float>(), 0, matrices * plan_.panels);
+    if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
+    grid_ = MakeGrid(p_.m, plan_.row_step, plan_.panels, p_.batch >= pool.threads() ? 1 : pool.threads());
+  }
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    if (!constant_) {
+      const int64_t panels = plan_.panels * (p_.b_step == 0 ? 1 : p_.batch);
+      pool_.For(panels, [&](int, int64_t begin, int64_t end) { Pack(in[1].as<float>(), begin, end); });
+    }
+    const float* residual = p_.residual < 0 ? nullptr : in[size_t(p_.residual)].as<float>();
+    pool_.For(p_.batch * grid_.blocks(), [&](int, int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) Block(b / grid_.blocks(), b % grid_.blocks(), in[0].as<float>(), residual, out[0].as<float>());
+    });
+  }
+
+  std::string kernel() const override { return fmt::format("gemm_f32 {}", TargetOf(plan_)); }
+  std::string reason() const override { return constant_ ? "" : "B is packed at each run"; }
+  int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
+
+ private:
+  // Panels [begin, end) of all matrices, numbered one after the other.
+  void Pack(const float* b, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end;) {
+      const int64_t matrix = i / plan_.panels, first = i % plan_.panels, last = std::min(plan_.panels, first + end - i);
+      PackGemm(plan_, b + matrix * p_.b_step, p_.b_stride, p_.transposed, p_.alpha, {first, last}, packed_.mutable_view().as<float>() + matrix * packed_step_);
+      i += last - first;
+    }
+  }
+
+  void Block(int64_t batch, int64_t block, const float* a, const float* residual, float* c) {
+    Epilogue epilogue = epilogue_;
+    if (residual) epilogue.residual = residual + batch * p_.m * p_.n;
+    const float* packed = packed_.as<float>() + (p_.b_step == 0 ? 0 : batch * packed_step_);
+    RunGemm(plan_, a + batch * p_.m * p_.k, p_.k, packed, epilogue, grid_.Rows(block), grid_.Columns(block), c + batch * p_.m * p_.n, p_.n);
+  }
+
+  Pool& pool_;
+  const Product p_;
+  const GemmPlan plan_;
+  Epilogue epilogue_;
+  const bool constant_;
+  int64_t packed_step_ = 0;  // elements between packed matrices
+  Tensor packed_;
+  Grid grid_;
+};
+
+}  // namespace
+
+std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
+  if (node.op != "Gemm" && node.op != "MatMul") return nullptr;
+  if (!IsF32(graph, node.inputs[0]) || !IsF32(graph, node.inputs[1])) return *why = "not f32", nullptr;
+  if (graph.value(node.outputs[0]).shape.Elements() == 0) return *why = "nothing to compute", nullptr;
+  const auto epilogue = EpilogueOf(node);
+  if (!epilogue) return *why = "the activation has no fast form", nullptr;
+  const auto product = node.op == "Gemm" ? OfGemm(graph, node, why) : OfMatMul(graph, node, why);
+  if (!product) return nullptr;
+  return std::make_unique<MatrixStep>(graph, node, *product, *epilogue, pool);
+}
+
+}  // namespace mete
