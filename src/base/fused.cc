@@ -24,7 +24,7 @@ FusedOp FusedOpOf(std::string_view name) {
 
 const char* Name(FusedOp op) { return kNames[size_t(op)]; }
 
-ActivationSpec DefaultActivation(FusedOp op) {
+Activation DefaultActivation(FusedOp op) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   switch (op) {
     case FusedOp::kLeakyRelu: return {op, 0.01f, 0};

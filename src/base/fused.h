@@ -22,17 +22,17 @@ FusedOp FusedOpOf(std::string_view name);  // by ONNX name; kNone where it is no
 const char* Name(FusedOp op);
 inline bool IsBinary(FusedOp op) { return op >= FusedOp::kAdd && op <= FusedOp::kPow; }
 
-struct ActivationSpec {
+struct Activation {
   FusedOp op = FusedOp::kNone;
   float alpha = 0, beta = 0;
 };
 
 // The alpha and beta that ONNX gives `op` where a node does not.
-ActivationSpec DefaultActivation(FusedOp op);
+Activation DefaultActivation(FusedOp op);
 
 // What stands behind a matrix product or a convolution: y = activation(product + bias + residual).
 struct EpilogueSpec {
-  ActivationSpec activation;
+  Activation activation;
   bool residual = false;
 };
 
@@ -40,7 +40,7 @@ struct EpilogueSpec {
 std::string ParseEpilogue(const Attributes& attributes, EpilogueSpec& spec);
 
 struct FusedStep {
-  ActivationSpec function;
+  Activation function;
   std::array<int, 3> args{-1, -1, -1};  // registers: r < inputs is input r, inputs + k is the result of step k
 };
 

@@ -105,11 +105,11 @@ class Fuser {
     if (IsBinary(op)) return program.Step(node.op, x, Register(node.inputs[1], program));
     if (op == FusedOp::kClip) {
       const auto low = ScalarOf(graph_, node.input(1)), high = ScalarOf(graph_, node.input(2));
-      const ActivationSpec open = DefaultActivation(op);
+      const Activation open = DefaultActivation(op);
       return program.Step("Clip", x, -1, low ? float(*low) : open.alpha, high ? float(*high) : open.beta);
     }
     if (op == FusedOp::kGelu) return program.Step("Gelu", x, -1, a.String("approximate", "none") == "tanh" ? 1.f : 0.f);
-    const ActivationSpec given = DefaultActivation(op);
+    const Activation given = DefaultActivation(op);
     return program.Step(node.op, x, -1, a.Float("alpha", given.alpha), a.Float("beta", given.beta));
   }
 

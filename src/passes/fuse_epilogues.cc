@@ -7,10 +7,10 @@
 namespace mete {
 namespace {
 
-std::optional<ActivationSpec> OfActivation(const Graph& graph, const Node& node) {
+std::optional<Activation> OfActivation(const Graph& graph, const Node& node) {
   static constexpr FusedOp kSupported[] = {FusedOp::kRelu, FusedOp::kClip, FusedOp::kLeakyRelu, FusedOp::kSigmoid, FusedOp::kHardSigmoid,
                                            FusedOp::kHardSwish, FusedOp::kTanh, FusedOp::kElu, FusedOp::kGelu, FusedOp::kSwish};
-  ActivationSpec result = DefaultActivation(FusedOpOf(node.op));
+  Activation result = DefaultActivation(FusedOpOf(node.op));
   result.op = FusedOpOf(node.op);
   if (std::find(std::begin(kSupported), std::end(kSupported), result.op) == std::end(kSupported)) return std::nullopt;
   const Attributes& a = node.attributes;

@@ -21,7 +21,7 @@ inline double GeluOf(double x, bool tanh_form) {
   return 0.5 * x * (1 + std::erf(x * 0.7071067811865476));
 }
 
-inline double Evaluate(const ActivationSpec& f, double a, double b = 0) {
+inline double Evaluate(const Activation& f, double a, double b = 0) {
   switch (f.op) {
     case FusedOp::kNone: return a;
     case FusedOp::kAdd: return a + b;
@@ -71,7 +71,7 @@ class Epilogue {
   }
 
  private:
-  ActivationSpec activation_;
+  Activation activation_;
   const T* residual_ = nullptr;
 };
 

@@ -38,9 +38,7 @@ std::optional<Epilogue> EpilogueOf(const Node& node) {
   EpilogueSpec spec;
   if (!ParseEpilogue(node.attributes, spec).empty()) return std::nullopt;
   Epilogue epilogue;
-  epilogue.alpha = spec.activation.alpha;
-  epilogue.beta = spec.activation.beta;
-  if (!FindActivation(node.attributes.String("activation", ""), &epilogue.kind)) return std::nullopt;
+  epilogue.activation = spec.activation;
   return epilogue;
 }
 
