@@ -91,6 +91,24 @@ struct AxisSplit {
   }
 };
 
+// A tensor's dimensions parted in two: those where `mask` is set, which something is reduced over, and
+// those that are kept. Steps are those of the whole tensor.
+using AxisMask = std::array<bool, Shape::kMaxRank>;
+
+struct PartedShape {
+  Shape kept, reduced;
+  Steps kept_steps{}, reduced_steps{};
+
+  PartedShape(const Shape& shape, const AxisMask& mask) {
+    const Steps steps = RowMajorSteps(shape);
+    for (int i = 0; i < shape.rank(); ++i) {
+      const bool set = mask[size_t(i)];
+      (set ? reduced_steps[size_t(reduced.rank())] : kept_steps[size_t(kept.rank())]) = steps[size_t(i)];
+      (set ? reduced : kept).push_back(shape[i]);
+    }
+  }
+};
+
 // An axis in [-rank, rank) (inference has checked that) to one in [0, rank).
 inline int WrapAxis(int64_t axis, int rank) { return int(axis < 0 ? axis + rank : axis); }
 

@@ -1,7 +1,16 @@
-#include "kernels/reference/reference.h"
+#include "kernels/reference/normalization.h"
+
+#include <vector>
 
 namespace mete {
 
-std::span<const RefEntry> NormalizationReferences() { return {}; }
+std::span<const RefEntry> NormalizationReferences() {
+  static const std::vector<RefEntry> all = [] {
+    std::vector<RefEntry> table;
+    for (auto part : {ChannelNormReferences(), LineNormReferences()}) table.insert(table.end(), part.begin(), part.end());
+    return table;
+  }();
+  return all;
+}
 
 }  // namespace mete

@@ -9,8 +9,6 @@
 namespace mete {
 namespace {
 
-using AxisMask = std::array<bool, Shape::kMaxRank>;
-
 AxisMask ReducedAxes(const RefArgs& args) {
   const int rank = args.in[0].shape.rank();
   AxisMask mask{};
@@ -25,28 +23,11 @@ AxisMask ReducedAxes(const RefArgs& args) {
   return mask;
 }
 
-// The input's dimensions parted in two: those that the output keeps, and those that each of its elements
-// is reduced over.
-struct Parted {
-  Shape kept, reduced;
-  Steps kept_steps{}, reduced_steps{};
-
-  explicit Parted(const RefArgs& args) {
-    const Shape& shape = args.in[0].shape;
-    const Steps steps = RowMajorSteps(shape);
-    const AxisMask mask = ReducedAxes(args);
-    for (int i = 0; i < shape.rank(); ++i) {
-      (mask[size_t(i)] ? reduced_steps[size_t(reduced.rank())] : kept_steps[size_t(kept.rank())]) = steps[size_t(i)];
-      (mask[size_t(i)] ? reduced : kept).push_back(shape[i]);
-    }
-  }
-};
-
 // The elements that become one output element.
 template <class T>
 class Group {
  public:
-  Group(const T* start, const Parted& parted) : start_(start), parted_(parted) {}
+  Group(const T* start, const PartedShape& parted) : start_(start), parted_(parted) {}
   int64_t size() const { return parted_.reduced.Elements(); }
 
   // f(x) for every element, in row-major order, in what elements are computed in.
@@ -71,12 +52,12 @@ class Group {
 
  private:
   const T* start_;
-  const Parted& parted_;
+  const PartedShape& parted_;
 };
 
 template <class In, class F>
 void ReduceGroups(RefArgs& args, F f) {
-  const Parted parted(args);
+  const PartedShape parted(args.in[0].shape, ReducedAxes(args));
   const In* in = args.in[0].as<In>();
   In* out = args.out[0].as<In>();
   ForEach<1>(parted.kept, {parted.kept_steps}, [&](const auto& at) { *out++ = f(Group<In>(in + at[0], parted)); });
