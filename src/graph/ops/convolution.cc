@@ -1,65 +1,16 @@
-#include "base/window.h"
 #include "graph/fused.h"
 #include "graph/operators.h"
 #include "graph/ops/check.h"
+#include "graph/ops/convolution_rules.h"
 
 namespace mete {
 namespace {
 
-void Check(const InferContext& c, const std::string& problem) {
-  if (!problem.empty()) c.Bad("{}", problem);
-}
-
-bool CheckedNhwc(const InferContext& c) {
-  const std::string_view layout = c.attributes.String("layout", "");
-  if (!layout.empty() && layout != "NHWC" && layout != "NCHW") c.Bad("layout is unknown; got {}, expected NHWC or NCHW", layout);
-  if (layout == "NHWC") c.NeedRank(0, 4, 4);
-  return layout == "NHWC";
-}
-
-ImageDims InputDims(const InferContext& c, bool nhwc) {
-  c.NeedRank(0, 3, 2 + kSpatialDims);
-  return ImageDimsOf(c.shape(0), nhwc);
-}
-
-// Weights' spatial dimensions, which kernel_shape may repeat.
-std::span<const int64_t> KernelOf(const InferContext& c) {
-  c.NeedRank(1, c.shape(0).rank(), c.shape(0).rank());
-  const auto kernel = c.shape(1).dims().subspan(2);
-  if (CheckedElements(c.shape(1), c.type(1), int64_t(1) << 40) < 1) c.Bad("weights have impossible dimensions; got {}", ToString(c.shape(1)));
-  const Ints& said = c.attributes.IntList("kernel_shape");
-  if (!said.empty() && !std::equal(said.begin(), said.end(), kernel.begin(), kernel.end()))
-    c.Bad("kernel_shape does not fit the weights; got {}, expected the last dimensions of {}", ToString(Attribute(said)), ToString(c.shape(1)));
-  return kernel;
-}
-
-int64_t GroupOf(const InferContext& c, int64_t channels) {
-  const int64_t group = c.attributes.Int("group", 1);
-  if (group < 1 || channels % group != 0) c.Bad("group does not divide the channels; got {} of {}", group, channels);
-  return group;
-}
-
-void CheckBias(const InferContext& c, int i, int64_t channels) {
-  if (c.has(i) && c.shape(i) != Shape{channels}) c.Bad("bias has the wrong shape; got {}, expected {}", ToString(c.shape(i)), channels);
-}
-
-void CheckWeights(const InferContext& c, int64_t got, int64_t expected, const char* what) {
-  if (got != expected) c.Bad("weights do not fit: {}; got {}, expected {} (weights {}, input {})", what, got, expected, ToString(c.shape(1)), ToString(c.shape(0)));
-}
-
 void InferConv(InferContext& c) {
   NeedType(c, 0, kFloatTypes);
   NeedSameTypes(c, 0, 1);
-  const bool nhwc = CheckedNhwc(c);
-  const ImageDims x = InputDims(c, nhwc);
-  const auto kernel = KernelOf(c);
-  const int64_t outputs = c.shape(1)[0], group = GroupOf(c, x.channels);
-  CheckWeights(c, c.shape(1)[1], x.channels / group, "input channels of a group");
-  if (outputs % group != 0) c.Bad("group does not divide the output channels; got {} of {}", group, outputs);
-  CheckBias(c, 2, outputs);
-  Window window;
-  Check(c, ResolveWindow(c.attributes, x, kernel, false, window));
-  const Shape y = ImageShape(x, outputs, window, nhwc);
+  const Shape y = ConvShape(c, 1);
+  CheckBias(c, 2, c.shape(1)[0]);
   CheckEpilogue(c, c.type(0), y);
   c.Output(0, c.type(0), y);
 }
@@ -76,7 +27,7 @@ void InferConvTranspose(InferContext& c) {
   const int64_t outputs = c.shape(1)[1] * group;
   CheckBias(c, 2, outputs);
   Window window;
-  Check(c, ResolveTransposedWindow(c.attributes, x, kernel, window));
+  CheckWindow(c, ResolveTransposedWindow(c.attributes, x, kernel, window));
   const Shape y = ImageShape(x, outputs, window, nhwc, true);
   CheckEpilogue(c, c.type(0), y);
   c.Output(0, c.type(0), y);
@@ -95,7 +46,7 @@ void InferDeformConv(InferContext& c) {
   CheckBias(c, 3, outputs);
   if (x.channels > int64_t(1) << 20 || kernel[0] * kernel[1] > int64_t(1) << 20) c.Bad("too many channels or taps; got {} and {}", x.channels, kernel[0] * kernel[1]);
   Window window;
-  Check(c, ResolveWindow(c.attributes, x, kernel, false, window));
+  CheckWindow(c, ResolveWindow(c.attributes, x, kernel, false, window));
   const int64_t taps = offset_group * kernel[0] * kernel[1], h = window[1].out, w = window[2].out;
   if (c.shape(2) != Shape{x.batch, 2 * taps, h, w})
     c.Bad("offset has the wrong shape; got {}, expected {}", ToString(c.shape(2)), ToString(Shape{x.batch, 2 * taps, h, w}));
@@ -108,7 +59,7 @@ Shape PooledShape(const InferContext& c) {
   const bool nhwc = CheckedNhwc(c);
   const ImageDims x = InputDims(c, nhwc);
   Window window;
-  Check(c, ResolveWindow(c.attributes, x, c.attributes.IntList("kernel_shape"), true, window));
+  CheckWindow(c, ResolveWindow(c.attributes, x, c.attributes.IntList("kernel_shape"), true, window));
   return ImageShape(x, x.channels, window, nhwc);
 }
 

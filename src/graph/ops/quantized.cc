@@ -1,7 +1,156 @@
-#include "graph/operators.h"
+#include "graph/ops/check.h"
+#include "graph/ops/convolution_rules.h"
+#include "graph/ops/matmul_shape.h"
 
 namespace mete {
+namespace {
 
-std::span<const OpSchema> QuantizedOperators() { return {}; }
+constexpr TypeSet kScaleTypes = TypeBit(DType::kF32) | TypeBit(DType::kF16) | TypeBit(DType::kBF16);
+constexpr TypeSet kI32Type = TypeBit(DType::kI32);
+constexpr TypeSet kByteTypes = TypeBit(DType::kI8) | TypeBit(DType::kU8);
+constexpr TypeSet kQuantizedTypes = kByteTypes | TypeBit(DType::kI16) | TypeBit(DType::kU16);
+
+// A scale and its zero point (inputs 1 and 2): one for all, one per index along the axis, or one per block.
+void CheckScale(const InferContext& c) {
+  NeedType(c, 1, kScaleTypes);
+  if (c.has(2) && c.shape(2) != c.shape(1) && (c.shape(2).Elements() != 1 || c.shape(1).Elements() != 1))
+    c.Bad("scale and zero point differ in shape; got {} and {}", ToString(c.shape(1)), ToString(c.shape(2)));
+  const Shape &x = c.shape(0), &scale = c.shape(1);
+  if (CheckedElements(scale, c.type(1), int64_t(1) << 40) == 1) return;
+  const int axis = c.Axis(c.attributes.Int("axis", 1), x.rank());
+  const int64_t block = c.attributes.Int("block_size", 0);
+  if (block < 0) c.Bad("block_size is out of range; got {}, expected at least 0", block);
+  Shape expected{x[axis]};
+  if (block > 0) {
+    expected = x;
+    expected[axis] = x[axis] / block + (x[axis] % block != 0);
+  }
+  NeedShape(c, 1, expected);
+}
+
+// The type that output_dtype names; `fallback` where it is absent.
+DType OutputType(const InferContext& c, DType fallback) {
+  const std::string_view name = c.attributes.String("output_dtype", "");
+  if (name.empty()) return fallback;
+  const DType type = DTypeOf(name);
+  if (type == DType::kUnknown) c.Bad("output_dtype is unknown; got {}, expected a type such as u8", name);
+  return type;
+}
+
+void InferQuantizeLinear(InferContext& c) {
+  NeedType(c, 0, kScaleTypes | kI32Type);
+  CheckScale(c);
+  const DType type = OutputType(c, c.has(2) ? c.type(2) : DType::kU8);
+  if (c.has(2) && c.type(2) != type) c.Bad("the zero point has another type than the output; got {}, expected {}", Name(c.type(2)), Name(type));
+  if (!(kQuantizedTypes & TypeBit(type))) c.Bad("cannot quantize to {}; expected i8, u8, i16 or u16", Name(type));
+  c.Output(0, type, c.shape(0));
+}
+
+void InferDequantizeLinear(InferContext& c) {
+  NeedType(c, 0, kQuantizedTypes | kI32Type);
+  CheckScale(c);
+  if (c.has(2) && c.type(2) != c.type(0)) c.Bad("the zero point has another type than the input; got {}, expected {}", Name(c.type(2)), Name(c.type(0)));
+  const DType type = OutputType(c, c.type(1));
+  if (!(kScaleTypes & TypeBit(type))) c.Bad("cannot dequantize to {}; expected f32, f16 or bf16", Name(type));
+  c.Output(0, type, c.shape(0));
+}
+
+void InferDynamicQuantizeLinear(InferContext& c) {
+  NeedType(c, 0, TypeBit(DType::kF32));
+  c.Output(0, DType::kU8, c.shape(0));
+  c.Output(1, DType::kF32, Shape());
+  c.Output(2, DType::kU8, Shape());
+}
+
+void NeedScalar(const InferContext& c, int i) {
+  if (c.has(i) && c.shape(i) != Shape() && c.shape(i) != Shape{1}) c.Bad("input {} must be one number; got {}", i, ToString(c.shape(i)));
+}
+
+void NeedScalarOr(const InferContext& c, int i, int64_t count) {
+  if (c.has(i) && c.shape(i) != Shape{count}) NeedScalar(c, i);
+}
+
+void InferConvInteger(InferContext& c) {
+  for (int i = 0; i < 2; ++i) NeedType(c, i, kByteTypes);
+  const Shape y = ConvShape(c, 1);
+  for (int i = 0; i < 2; ++i)
+    if (c.has(2 + i) && c.type(2 + i) != c.type(i)) c.Bad("zero point {} has another type than its tensor; got {}, expected {}", i, Name(c.type(2 + i)), Name(c.type(i)));
+  NeedScalar(c, 2);
+  NeedScalarOr(c, 3, c.shape(1)[0]);
+  c.Output(0, DType::kI32, y);
+}
+
+// Inputs of QLinearConv and QLinearMatMul: a, its scale and zero point, b, its scale and zero point, y's scale and zero point.
+void CheckQLinearTypes(const InferContext& c, TypeSet scales) {
+  for (int i : {0, 3, 7}) NeedType(c, i, kByteTypes);
+  for (int i : {1, 4, 6}) NeedType(c, i, scales);
+  for (int i : {0, 3})
+    if (c.type(i + 2) != c.type(i)) c.Bad("input {} has another type than input {}; got {}, expected {}", i + 2, i, Name(c.type(i + 2)), Name(c.type(i)));
+}
+
+void InferQLinearConv(InferContext& c) {
+  CheckQLinearTypes(c, TypeBit(DType::kF32));
+  const Shape y = ConvShape(c, 3);
+  const int64_t outputs = c.shape(3)[0];
+  for (int i : {1, 2, 6, 7}) NeedScalar(c, i);
+  for (int i : {4, 5}) NeedScalarOr(c, i, outputs);
+  if (c.has(8)) NeedType(c, 8, kI32Type), NeedShape(c, 8, Shape{outputs});
+  c.Output(0, c.type(7), y);
+}
+
+// A row-wise parameter of an [..., M, K] matrix is [M] or [..., M, 1], a column-wise one of [..., K, N] is [N] or [..., 1, N].
+void CheckMatrixParameter(const InferContext& c, int i, const Shape& matrix, bool rows) {
+  if (!c.has(i) || c.shape(i) == Shape() || c.shape(i) == Shape{1}) return;
+  const int rank = matrix.rank(), axis = rows ? rank - 2 : rank - 1;
+  Shape full = matrix;
+  if (rank >= 2) full[rows ? rank - 1 : rank - 2] = 1;
+  const bool vector = c.shape(i).rank() == 1 && rank >= 2 && c.shape(i)[0] == matrix[axis];
+  if (rank < 2 || (!vector && c.shape(i) != full))
+    c.Bad("input {} does not fit its matrix; got {} for {}", i, ToString(c.shape(i)), ToString(matrix));
+}
+
+// The results' rows and columns must still be there to be scaled one by one.
+void CheckProductScales(const InferContext& c, const Shape& y) {
+  const bool matrices = c.shape(0).rank() >= 2 && c.shape(3).rank() >= 2;
+  for (int i : {1, 4, 6, 7})
+    if (!matrices && c.shape(i).Elements() != 1) c.Bad("input {} must be one number where a vector is multiplied; got {}", i, ToString(c.shape(i)));
+  for (int i : {1, 4})
+    if (c.shape(i).rank() > y.rank()) c.Bad("input {} has too many dimensions; got {} for {}", i, ToString(c.shape(i)), ToString(y));
+}
+
+void InferMatMulInteger(InferContext& c) {
+  for (int i = 0; i < 2; ++i) NeedType(c, i, kByteTypes);
+  const Shape y = MatMulShape(c, c.shape(0), c.shape(1));
+  for (int i = 0; i < 2; ++i)
+    if (c.has(2 + i) && c.type(2 + i) != c.type(i)) c.Bad("zero point {} has another type than its matrix; got {}, expected {}", i, Name(c.type(2 + i)), Name(c.type(i)));
+  CheckMatrixParameter(c, 2, c.shape(0), true);
+  CheckMatrixParameter(c, 3, c.shape(1), false);
+  c.Output(0, DType::kI32, y);
+}
+
+void InferQLinearMatMul(InferContext& c) {
+  CheckQLinearTypes(c, kScaleTypes);
+  const Shape y = MatMulShape(c, c.shape(0), c.shape(3));
+  for (int i : {1, 2}) CheckMatrixParameter(c, i, c.shape(0), true);
+  for (int i : {4, 5}) CheckMatrixParameter(c, i, c.shape(3), false);
+  for (int i : {6, 7}) CheckMatrixParameter(c, i, y, true);
+  CheckProductScales(c, y);
+  c.Output(0, c.type(7), y);
+}
+
+}  // namespace
+
+std::span<const OpSchema> QuantizedOperators() {
+  static constexpr OpSchema kOperators[] = {
+      {"ConvInteger", 2, 4, 1, InferConvInteger},
+      {"DequantizeLinear", 2, 3, 1, InferDequantizeLinear},
+      {"DynamicQuantizeLinear", 1, 1, 3, InferDynamicQuantizeLinear},
+      {"MatMulInteger", 2, 4, 1, InferMatMulInteger},
+      {"QLinearConv", 8, 9, 1, InferQLinearConv},
+      {"QLinearMatMul", 8, 8, 1, InferQLinearMatMul},
+      {"QuantizeLinear", 2, 3, 1, InferQuantizeLinear},
+  };
+  return kOperators;
+}
 
 }  // namespace mete

@@ -1,7 +1,88 @@
-#include "kernels/reference/reference.h"
+#include "kernels/reference/quantized.h"
+
+#include "kernels/reference/iterate.h"
 
 namespace mete {
+namespace {
 
-std::span<const RefEntry> QuantizedReferences() { return {}; }
+// Which scale belongs to an element: one for all, one per index along an axis, or one per block along it.
+class ScaleIndex {
+ public:
+  ScaleIndex(const RefArgs& args, const Shape& x, const Shape& scale) {
+    if (scale.Elements() == 1) return;
+    const AxisSplit split(x, WrapAxis(args.attributes.Int("axis", 1), x.rank()));
+    inner_ = split.inner, length_ = split.length;
+    block_ = args.attributes.Int("block_size", 0);
+    blocks_ = block_ > 0 ? (length_ + block_ - 1) / block_ : 0;
+    single_ = false;
+  }
+
+  int64_t operator()(int64_t element) const {
+    if (single_) return 0;
+    const int64_t along = element / inner_ % length_;
+    if (block_ == 0) return along;
+    return (element / (inner_ * length_) * blocks_ + along / block_) * inner_ + element % inner_;
+  }
+
+ private:
+  bool single_ = true;
+  int64_t inner_ = 1, length_ = 1, block_ = 0, blocks_ = 0;
+};
+
+const double* ZeroPoints(RefArgs& args, size_t input) { return args.has(input) ? Doubles(args, args.in[input]) : nullptr; }
+
+// Floats are divided in f32, as numpy and other engines do: a tie must fall the same way.
+void QuantizeLinear(RefArgs& args) {
+  const ScaleIndex index(args, args.in[0].shape, args.in[1].shape);
+  const double *x = Doubles(args, args.in[0]), *scales = Doubles(args, args.in[1]), *zeros = ZeroPoints(args, 2);
+  const bool in_float = IsFloat(args.in[0].type);
+  VisitQuantized(args.out[0].type, [&]<class T>() {
+    T* y = args.out[0].as<T>();
+    for (int64_t i = 0, n = args.out[0].elements(); i < n; ++i) {
+      const int64_t s = index(i);
+      const double scaled = in_float ? double(float(x[i]) / float(scales[s])) : x[i] / scales[s];
+      y[i] = Quantized<T>(scaled, zeros ? zeros[s] : 0);
+    }
+  });
+}
+
+void DequantizeLinear(RefArgs& args) {
+  const ScaleIndex index(args, args.in[0].shape, args.in[1].shape);
+  const double *x = Doubles(args, args.in[0]), *scales = Doubles(args, args.in[1]), *zeros = ZeroPoints(args, 2);
+  VisitFloat(args.out[0].type, [&]<class T>() {
+    T* y = args.out[0].as<T>();
+    for (int64_t i = 0, n = args.out[0].elements(); i < n; ++i) {
+      const int64_t s = index(i);
+      y[i] = FromDouble<T>((x[i] - (zeros ? zeros[s] : 0)) * scales[s]);
+    }
+  });
+}
+
+void DynamicQuantizeLinear(RefArgs& args) {
+  const float* x = args.in[0].as<float>();
+  const int64_t n = args.in[0].elements();
+  float least = 0, most = 0;
+  for (int64_t i = 0; i < n; ++i) least = std::min(least, x[i]), most = std::max(most, x[i]);
+  const float scale = most == least ? 1.f / 255 : (most - least) / 255;
+  const uint8_t zero = FromDouble<uint8_t>(std::nearbyint(0.f - least / scale));
+  for (int64_t i = 0; i < n; ++i) args.out[0].as<uint8_t>()[i] = Quantized<uint8_t>(x[i] / scale, zero);
+  if (args.wants(1)) *args.out[1].as<float>() = scale;
+  if (args.wants(2)) *args.out[2].as<uint8_t>() = zero;
+}
+
+}  // namespace
+
+std::span<const RefEntry> QuantizedReferences() {
+  static constexpr RefEntry kEntries[] = {
+      {"ConvInteger", ConvIntegerReference},
+      {"DequantizeLinear", DequantizeLinear},
+      {"DynamicQuantizeLinear", DynamicQuantizeLinear},
+      {"MatMulInteger", MatMulIntegerReference},
+      {"QLinearConv", QLinearConvReference},
+      {"QLinearMatMul", QLinearMatMulReference},
+      {"QuantizeLinear", QuantizeLinear},
+  };
+  return kEntries;
+}
 
 }  // namespace mete

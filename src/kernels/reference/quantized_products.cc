@@ -1,0 +1,103 @@
+// Convolutions and matrix products of 8-bit integers. Zero points are taken off first, so that padding is zero, and the sums are
+// kept in double, which is exact far beyond any sum of 8-bit products that fits in memory.
+#include "kernels/reference/convolution_planes.h"
+#include "kernels/reference/iterate.h"
+#include "kernels/reference/matmul.h"
+#include "kernels/reference/quantized.h"
+
+namespace mete {
+namespace {
+
+// A per-row vector of a matrix stands for a column.
+Shape AsColumn(const Shape& shape) { return shape.rank() == 1 && shape[0] != 1 ? Shape{shape[0], 1} : shape; }
+Shape AsIs(const Shape& shape) { return shape; }
+
+const ConstView& InputOrNone(const RefArgs& args, size_t i) {
+  static const ConstView kNone;
+  return args.has(i) ? args.in[i] : kNone;
+}
+
+// v - zero, where zero has `zero_shape`, which broadcasts to v's.
+double* Shifted(RefArgs& args, const ConstView& v, const ConstView& zero, const Shape& zero_shape) {
+  double* values = Doubles(args, v);
+  if (!zero.present()) return values;
+  const double* zeros = Doubles(args, zero);
+  double* next = values;
+  ForEach(v.shape, std::array<Steps, 1>{BroadcastSteps(zero_shape, v.shape)}, [&](const auto& at) { *next++ -= zeros[at[0]]; });
+  return values;
+}
+
+// One zero point for all weights, or one per output channel.
+double* ShiftedWeights(RefArgs& args, const ConstView& w, const ConstView& zero) {
+  Shape shape = zero.present() ? zero.shape : Shape();
+  if (shape.rank() == 1)
+    for (int i = 1; i < w.shape.rank(); ++i) shape.push_back(1);
+  return Shifted(args, w, zero, shape);
+}
+
+int32_t ToI32(double sum) { return int32_t(uint32_t(int64_t(sum))); }
+
+double* MatMulSums(RefArgs& args, const ConstView& a, const ConstView& a_zero, const ConstView& b, const ConstView& b_zero) {
+  const double *x = Shifted(args, a, a_zero, a_zero.present() ? AsColumn(a_zero.shape) : Shape());
+  const double *w = Shifted(args, b, b_zero, b_zero.present() ? b_zero.shape : Shape());
+  const MatMulDims d(a.shape, b.shape);
+  double *sums = args.scratch.Get<double>(size_t(args.out[0].elements())), *row = sums;
+  d.ForEachMatrix([&](int64_t at_a, int64_t at_b) {
+    for (int64_t i = 0; i < d.m; ++i, row += d.n) MatMulRow(d, x + at_a + i * d.k, w + at_b, row);
+  });
+  return sums;
+}
+
+}  // namespace
+
+void ConvIntegerReference(RefArgs& args) {
+  if (args.out[0].elements() == 0) return;
+  const ConvCall c(args.attributes, args.in[0].shape, args.in[1].shape, args.out[0].shape);
+  const ConstView& x_zero = InputOrNone(args, 2);
+  const double* x = Shifted(args, args.in[0], x_zero, Shape{});
+  const double* w = ShiftedWeights(args, args.in[1], InputOrNone(args, 3));
+  int32_t* y = args.out[0].as<int32_t>();
+  Convolve(c, x, w, args.scratch.Get<double>(size_t(c.y.plane())), [&](double sum, int64_t, int64_t at) { y[at] = ToI32(sum); });
+}
+
+void QLinearConvReference(RefArgs& args) {
+  if (args.out[0].elements() == 0) return;
+  const ConvCall c(args.attributes, args.in[0].shape, args.in[3].shape, args.out[0].shape);
+  const double* x = Shifted(args, args.in[0], args.in[2], Shape{});
+  const double* w = ShiftedWeights(args, args.in[3], args.in[5]);
+  const float *x_scale = args.in[1].as<float>(), *w_scale = args.in[4].as<float>(), *y_scale = args.in[6].as<float>();
+  const bool per_channel = args.in[4].elements() > 1;
+  const int32_t* bias = args.has(8) ? args.in[8].as<int32_t>() : nullptr;
+  const double y_zero = *Doubles(args, args.in[7]);
+  double* sums = args.scratch.Get<double>(size_t(c.y.plane()));
+  VisitQuantized(args.out[0].type, [&]<class T>() {
+    T* y = args.out[0].as<T>();
+    Convolve(c, x, w, sums, [&](double sum, int64_t m, int64_t at) {
+      const float scale = *x_scale * w_scale[per_channel ? m : 0] / *y_scale;
+      y[at] = Quantized<T>((sum + (bias ? bias[m] : 0)) * double(scale), y_zero);
+    });
+  });
+}
+
+void MatMulIntegerReference(RefArgs& args) {
+  const double* sums = MatMulSums(args, args.in[0], InputOrNone(args, 2), args.in[1], InputOrNone(args, 3));
+  for (int64_t i = 0, n = args.out[0].elements(); i < n; ++i) args.out[0].as<int32_t>()[i] = ToI32(sums[i]);
+}
+
+void QLinearMatMulReference(RefArgs& args) {
+  const double* sums = MatMulSums(args, args.in[0], args.in[2], args.in[3], args.in[5]);
+  const double *a_scale = Doubles(args, args.in[1]), *b_scale = Doubles(args, args.in[4]), *y_scale = Doubles(args, args.in[6]),
+               *y_zero = Doubles(args, args.in[7]);
+  const Shape& shape = args.out[0].shape;
+  auto steps = [&](size_t i, Shape (*as)(const Shape&)) { return BroadcastSteps(as(args.in[i].shape), shape); };
+  const std::array<Steps, 4> walk{steps(1, AsColumn), steps(4, AsIs), steps(6, AsColumn), steps(7, AsColumn)};
+  VisitQuantized(args.out[0].type, [&]<class T>() {
+    T* y = args.out[0].as<T>();
+    ForEach(shape, walk, [&](const auto& at) {
+      const float scale = float(a_scale[at[0]]) * float(b_scale[at[1]]) / float(y_scale[at[2]]);
+      *y++ = Quantized<T>(*sums++ * double(scale), y_zero[at[3]]);
+    });
+  });
+}
+
+}  // namespace mete
