@@ -11,7 +11,7 @@ template <class T>
 void RunConv(RefArgs& args, bool transposed) {
   if (args.out[0].elements() == 0) return;
   const ConvCall c(args.attributes, args.in[0].shape, args.in[1].shape, args.out[0].shape, transposed);
-  const Epilogue<T> epilogue(args);
+  const ReferenceEpilogue<T> epilogue(args);
   const T* bias = args.has(2) ? args.in[2].as<T>() : nullptr;
   T* y = args.out[0].as<T>();
   Convolve(c, args.in[0].as<T>(), args.in[1].as<T>(), args.scratch.Get<double>(size_t(c.y.plane())),

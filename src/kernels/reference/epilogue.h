@@ -56,9 +56,9 @@ inline double Evaluate(const Activation& f, double a, double b = 0) {
 
 // Read once per call: y = epilogue.Apply(product + bias, index of y's element).
 template <class T>
-class Epilogue {
+class ReferenceEpilogue {
  public:
-  explicit Epilogue(const RefArgs& args, size_t residual_input = 3) {
+  explicit ReferenceEpilogue(const RefArgs& args, size_t residual_input = 3) {
     EpilogueSpec spec;
     if (const std::string problem = ParseEpilogue(args.attributes, spec); !problem.empty()) Invalid("kernel", "{}", problem);
     activation_ = spec.activation;
