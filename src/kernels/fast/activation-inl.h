@@ -58,7 +58,7 @@ HWY_INLINE V32 Softplus(V32 x) {
 HWY_INLINE V32 Elu(V32 x, V32 alpha) { return BySign(x, x, hn::Mul(alpha, hn::Sub(Exp(x), Num(1.0f)))); }
 
 // to[i] = activation(from[i]); the same array is fine. True if `a` is an activation, else nothing is done.
-inline bool ActivateRow(const ActivationSpec& a, const float* from, size_t count, float* to) {
+inline bool ActivateRow(const Activation& a, const float* from, size_t count, float* to) {
   const V32 va = Num(a.alpha), vb = Num(a.beta);
   switch (a.op) {
 #define METE_MAP(expression) return MapRow(from, count, to, [=](V32 x) HWY_ATTR { return (void)va, (void)vb, expression; }), true

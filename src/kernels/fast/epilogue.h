@@ -20,7 +20,7 @@ struct Epilogue {
   const float* bias = nullptr;      // one per output channel, or null
   const float* residual = nullptr;  // shaped like the output, or null; may be the output itself
   int64_t residual_stride = 0;      // elements between its rows (pixels); 0: as in the output
-  ActivationSpec activation;
+  Activation activation;
 };
 
 }  // namespace mete

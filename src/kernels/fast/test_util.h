@@ -50,7 +50,7 @@ inline double SumTolerance(int64_t k, double magnitude) {
   return std::numeric_limits<float>::epsilon() * (0.5 * static_cast<double>(k) + 8) * magnitude + 1e-30;
 }
 
-inline double ActivateOracle(const ActivationSpec& activation, double x) {
+inline double ActivateOracle(const Activation& activation, double x) {
   const double a = activation.alpha, b = activation.beta;
   switch (activation.op) {
     case FusedOp::kRelu: return std::max(x, 0.0);

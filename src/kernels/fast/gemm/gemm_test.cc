@@ -10,7 +10,7 @@ namespace {
 struct Case {
   int64_t m, n, k;
   bool transposed = false, bias = false, residual = false;
-  ActivationSpec activation = {};
+  Activation activation = {};
 };
 
 class Problem {
