@@ -1,0 +1,38 @@
+// One function an architecture: each adds its layers, from input to output, to an empty builder.
+#pragma once
+
+#include "zoo/builder.h"
+
+namespace mete::zoo {
+
+// classic.cc
+void AlexNet(GraphBuilder& b);
+void Nin(GraphBuilder& b);
+void SqueezeNet10(GraphBuilder& b);
+void SqueezeNet11(GraphBuilder& b);
+void Vgg16(GraphBuilder& b);
+void Vgg19(GraphBuilder& b);
+
+// inception.cc
+void GoogLeNet(GraphBuilder& b);
+void InceptionV3(GraphBuilder& b);
+
+// residual.cc
+void ResNet18(GraphBuilder& b);
+void ResNet50(GraphBuilder& b);
+void YoloV2(GraphBuilder& b);
+
+// mobile.cc
+void MobileNetV1(GraphBuilder& b);
+void MobileNetV2(GraphBuilder& b);
+void MobileNetV3Large(GraphBuilder& b);
+void ShuffleNetV2(GraphBuilder& b);
+void EfficientNetB0(GraphBuilder& b);
+void PoseNetMobileNet(GraphBuilder& b);
+
+// sequence.cc
+void VitTiny16(GraphBuilder& b);
+void Bert6(GraphBuilder& b);
+void CharRnn(GraphBuilder& b);
+
+}  // namespace mete::zoo

@@ -1,0 +1,291 @@
+// The layers that GraphBuilder knows, each with its shape rule and its effect on the mean square.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "zoo/builder.h"
+
+namespace mete::zoo {
+namespace {
+
+// E[f(x)^2] / E[x^2] for a unit normal x, by numeric integration where no formula is given.
+constexpr double kReluGain = 0.5;
+constexpr double kRelu6Gain = 0.5;
+constexpr double kSwishGain = 0.355;
+constexpr double kHardSwishGain = 0.330;
+constexpr double kGeluGain = 0.425;
+constexpr double kSigmoidMeanSquare = 0.293;
+constexpr double kTanhMeanSquare = 0.394;
+// Averaging many positive numbers leaves about the square of their mean: E[relu(x)]^2 / E[relu(x)^2] = 1 / pi.
+constexpr double kAverageGain = 0.32;
+// The largest of 9 half-normal numbers; a round figure.
+constexpr double kMaxGain = 2;
+
+int64_t PooledSize(int64_t size, int window, int stride, int pad, bool ceil) {
+  const int64_t room = size + 2 * pad - window;
+  int64_t count = (room + (ceil ? stride - 1 : 0)) / stride + 1;
+  // A last window that would start in the padding does not count.
+  if (ceil && (count - 1) * stride >= size + pad) --count;
+  return count;
+}
+
+Dims BroadcastDims(const Dims& a, const Dims& b) {
+  const Dims& longer = a.size() >= b.size() ? a : b;
+  const Dims& shorter = a.size() >= b.size() ? b : a;
+  Dims result = longer;
+  const size_t offset = longer.size() - shorter.size();
+  for (size_t i = 0; i < shorter.size(); ++i) result[offset + i] = std::max(result[offset + i], shorter[i]);
+  return result;
+}
+
+}  // namespace
+
+Tensor GraphBuilder::Conv(const Tensor& x, int channels, Window window, const ConvOptions& options) {
+  const int pad_h = options.pad == kSame ? (window.h - 1) / 2 * options.dilation : options.pad;
+  const int pad_w = options.pad == kSame ? (window.w - 1) / 2 * options.dilation : options.pad;
+  const int64_t in_group = x.dims[1] / options.groups;
+  const std::string name = "conv_" + std::to_string(nodes_ + 1);
+  const double fan_in = double(in_group) * window.h * window.w;
+  std::vector<std::string> inputs = {
+      x.name, Weights(name + ".weight", {channels, in_group, window.h, window.w}, 1 / std::sqrt(fan_in * x.mean_square))};
+  if (options.bias) inputs.push_back(Weights(name + ".bias", {channels}, 0.05));
+  const int64_t stride = options.stride, dilation = options.dilation;
+  const Attribute attributes[] = {{"kernel_shape", Dims{window.h, window.w}},
+                                  {"strides", Dims{stride, stride}},
+                                  {"pads", Dims{pad_h, pad_w, pad_h, pad_w}},
+                                  {"dilations", Dims{dilation, dilation}},
+                                  {"group", int64_t(options.groups)}};
+  const int64_t h = PooledSize(x.dims[2], (window.h - 1) * options.dilation + 1, options.stride, pad_h, false);
+  const int64_t w = PooledSize(x.dims[3], (window.w - 1) * options.dilation + 1, options.stride, pad_w, false);
+  return Node("Conv", inputs, {x.dims[0], channels, h, w}, 1, attributes);
+}
+
+Tensor GraphBuilder::Dense(const Tensor& x, int features) {
+  const std::string name = "gemm_" + std::to_string(nodes_ + 1);
+  const std::string inputs[] = {
+      x.name, Weights(name + ".weight", {features, x.dims[1]}, 1 / std::sqrt(double(x.dims[1]) * x.mean_square)),
+      Weights(name + ".bias", {features}, 0.05)};
+  const Attribute attributes[] = {{"transB", int64_t(1)}};
+  return Node("Gemm", inputs, {x.dims[0], features}, 1, attributes);
+}
+
+Tensor GraphBuilder::Linear(const Tensor& x, int features) {
+  const std::string name = "matmul_" + std::to_string(nodes_ + 1);
+  const int64_t in = x.dims.back();
+  Dims dims = x.dims;
+  dims.back() = features;
+  const std::string product[] = {x.name, Weights(name + ".weight", {in, features}, 1 / std::sqrt(double(in) * x.mean_square))};
+  const Tensor y = Node("MatMul", product, dims, 1);
+  const std::string sum[] = {y.name, Weights(name + ".bias", {features}, 0.05)};
+  return Node("Add", sum, dims, 1);
+}
+
+Tensor GraphBuilder::BatchNorm(const Tensor& x, float scale) {
+  const std::string name = "batchnormalization_" + std::to_string(nodes_ + 1);
+  const Dims dims = {x.dims[1]};
+  const double std = std::sqrt(x.mean_square);
+  const std::string inputs[] = {x.name, Weights(name + ".scale", dims, 0.1 * scale, scale), Weights(name + ".bias", dims, 0.1 * scale),
+                                Weights(name + ".mean", dims, 0.1 * std, 0, false),
+                                Uniform(name + ".var", dims, 0.6 * x.mean_square, 1.4 * x.mean_square)};
+  const Attribute attributes[] = {{"epsilon", 1e-5f}};
+  return Node("BatchNormalization", inputs, x.dims, double(scale) * scale, attributes);
+}
+
+Tensor GraphBuilder::LayerNorm(const Tensor& x) {
+  const std::string name = "layernormalization_" + std::to_string(nodes_ + 1);
+  const Dims dims = {x.dims.back()};
+  const std::string inputs[] = {x.name, Weights(name + ".scale", dims, 0.1, 1), Weights(name + ".bias", dims, 0.05)};
+  const Attribute attributes[] = {{"axis", int64_t(-1)}, {"epsilon", 1e-6f}};
+  return Node("LayerNormalization", inputs, x.dims, 1, attributes);
+}
+
+Tensor GraphBuilder::LayerNormParts(const Tensor& x) {
+  Dims row = x.dims;
+  row.back() = 1;
+  const auto mean = [&](const Tensor& t) { return Unary("ReduceMean", t, 1, {{"axes", Dims{-1}}, {"keepdims", int64_t(1)}}); };
+  const auto binary = [&](const char* op, const std::string& a, const std::string& b, const Dims& dims) {
+    const std::string inputs[] = {a, b};
+    return Node(op, inputs, dims, 1);
+  };
+  const Tensor centred = binary("Sub", x.name, mean(x).name, x.dims);
+  const Tensor squared = binary("Pow", centred.name, Scalar(2), x.dims);
+  const Tensor shifted = binary("Add", mean(squared).name, Scalar(1e-12f), row);
+  const Tensor normal = binary("Div", centred.name, Unary("Sqrt", shifted, 1).name, x.dims);
+  const std::string name = "layernorm_" + std::to_string(nodes_ + 1);
+  const Tensor scaled = binary("Mul", normal.name, Weights(name + ".scale", {x.dims.back()}, 0.1, 1), x.dims);
+  return binary("Add", scaled.name, Weights(name + ".bias", {x.dims.back()}, 0.05), x.dims);
+}
+
+Tensor GraphBuilder::LocalResponseNorm(const Tensor& x, int size) {
+  return Unary("LRN", x, x.mean_square, {{"size", int64_t(size)}, {"alpha", 1e-4f}, {"beta", 0.75f}, {"bias", 1.0f}});
+}
+
+Tensor GraphBuilder::Unary(const char* op, const Tensor& x, double mean_square, std::initializer_list<Attribute> attributes) {
+  const std::string inputs[] = {x.name};
+  return Node(op, inputs, x.dims, mean_square, {attributes.begin(), attributes.size()});
+}
+
+Tensor GraphBuilder::Relu(const Tensor& x) { return Unary("Relu", x, kReluGain * x.mean_square); }
+Tensor GraphBuilder::LeakyRelu(const Tensor& x, float slope) {
+  return Unary("LeakyRelu", x, (1 + double(slope) * slope) / 2 * x.mean_square, {{"alpha", slope}});
+}
+Tensor GraphBuilder::Sigmoid(const Tensor& x) { return Unary("Sigmoid", x, kSigmoidMeanSquare); }
+Tensor GraphBuilder::HardSigmoid(const Tensor& x) {
+  return Unary("HardSigmoid", x, kSigmoidMeanSquare, {{"alpha", 1.0f / 6}, {"beta", 0.5f}});
+}
+Tensor GraphBuilder::Tanh(const Tensor& x) { return Unary("Tanh", x, kTanhMeanSquare); }
+Tensor GraphBuilder::Softmax(const Tensor& x) { return Unary("Softmax", x, 1 / double(x.dims.back()), {{"axis", int64_t(-1)}}); }
+
+Tensor GraphBuilder::Relu6(const Tensor& x) {
+  const std::string inputs[] = {x.name, Scalar(0), Scalar(6)};
+  return Node("Clip", inputs, x.dims, kRelu6Gain * x.mean_square);
+}
+
+Tensor GraphBuilder::Swish(const Tensor& x) {
+  Tensor y = Mul(x, Sigmoid(x));
+  y.mean_square = kSwishGain * x.mean_square;
+  return y;
+}
+
+Tensor GraphBuilder::HardSwish(const Tensor& x) {
+  const std::string sum[] = {x.name, Scalar(3)};
+  const Tensor shifted = Node("Add", sum, x.dims, 1);
+  const Tensor clipped = Relu6(shifted);
+  const std::string quotient[] = {clipped.name, Scalar(6)};
+  Tensor y = Mul(x, Node("Div", quotient, x.dims, 1));
+  y.mean_square = kHardSwishGain * x.mean_square;
+  return y;
+}
+
+Tensor GraphBuilder::Gelu(const Tensor& x) {
+  const std::string quotient[] = {x.name, Scalar(1.41421356f)};
+  const Tensor erf = Unary("Erf", Node("Div", quotient, x.dims, 1), 1);
+  const std::string sum[] = {erf.name, Scalar(1)};
+  Tensor y = Scaled(Mul(x, Node("Add", sum, x.dims, 1)), 0.5f);
+  y.mean_square = kGeluGain * x.mean_square;
+  return y;
+}
+
+Tensor GraphBuilder::Pool(const char* op, const Tensor& x, int window, const PoolOptions& options, double gain, bool count_pads) {
+  const int64_t pad = options.pad, stride = options.stride;
+  std::vector<Attribute> attributes = {{"kernel_shape", Dims{window, window}},
+                                       {"strides", Dims{stride, stride}},
+                                       {"pads", Dims{pad, pad, pad, pad}},
+                                       {"ceil_mode", int64_t(options.ceil)}};
+  if (count_pads) attributes.push_back({"count_include_pad", int64_t(1)});
+  const std::string inputs[] = {x.name};
+  const int64_t h = PooledSize(x.dims[2], window, options.stride, options.pad, options.ceil);
+  const int64_t w = PooledSize(x.dims[3], window, options.stride, options.pad, options.ceil);
+  return Node(op, inputs, {x.dims[0], x.dims[1], h, w}, gain * x.mean_square, attributes);
+}
+
+Tensor GraphBuilder::MaxPool(const Tensor& x, int window, const PoolOptions& options) {
+  return Pool("MaxPool", x, window, options, kMaxGain, false);
+}
+
+Tensor GraphBuilder::AveragePool(const Tensor& x, int window, const PoolOptions& options) {
+  return Pool("AveragePool", x, window, options, kAverageGain, true);
+}
+
+Tensor GraphBuilder::GlobalAveragePool(const Tensor& x) {
+  const std::string inputs[] = {x.name};
+  return Node("GlobalAveragePool", inputs, {x.dims[0], x.dims[1], 1, 1}, kAverageGain * x.mean_square);
+}
+
+// As inference files still contain it; the identity.
+Tensor GraphBuilder::Dropout(const Tensor& x) { return Unary("Dropout", x, x.mean_square); }
+
+Tensor GraphBuilder::Flatten(const Tensor& x) {
+  const std::string inputs[] = {x.name};
+  const int64_t features = std::accumulate(x.dims.begin() + 1, x.dims.end(), int64_t{1}, std::multiplies<>());
+  const Attribute attributes[] = {{"axis", int64_t(1)}};
+  return Node("Flatten", inputs, {x.dims[0], features}, x.mean_square, attributes);
+}
+
+Tensor GraphBuilder::Add(const Tensor& x, const Tensor& y) {
+  const std::string inputs[] = {x.name, y.name};
+  return Node("Add", inputs, BroadcastDims(x.dims, y.dims), x.mean_square + y.mean_square);
+}
+
+Tensor GraphBuilder::Mul(const Tensor& x, const Tensor& y) {
+  const std::string inputs[] = {x.name, y.name};
+  return Node("Mul", inputs, BroadcastDims(x.dims, y.dims), x.mean_square * y.mean_square);
+}
+
+Tensor GraphBuilder::Scaled(const Tensor& x, float factor) {
+  const std::string inputs[] = {x.name, Scalar(factor)};
+  return Node("Mul", inputs, x.dims, double(factor) * factor * x.mean_square);
+}
+
+Tensor GraphBuilder::MatMul(const Tensor& x, const Tensor& y) {
+  Dims dims = x.dims;
+  dims.back() = y.dims.back();
+  const std::string inputs[] = {x.name, y.name};
+  return Node("MatMul", inputs, dims, double(x.dims.back()) * x.mean_square * y.mean_square);
+}
+
+Tensor GraphBuilder::Concat(std::span<const Tensor> parts, int axis) {
+  std::vector<std::string> inputs;
+  Dims dims = parts[0].dims;
+  dims[size_t(axis)] = 0;
+  double weighted = 0;
+  for (const Tensor& part : parts) {
+    inputs.push_back(part.name);
+    dims[size_t(axis)] += part.dims[size_t(axis)];
+    weighted += double(part.dims[size_t(axis)]) * part.mean_square;
+  }
+  const Attribute attributes[] = {{"axis", int64_t(axis)}};
+  return Node("Concat", inputs, dims, weighted / double(dims[size_t(axis)]), attributes);
+}
+
+Tensor GraphBuilder::Reshape(const Tensor& x, const Dims& dims) {
+  const std::string inputs[] = {x.name, Constant("shape_" + std::to_string(++nodes_), {int64_t(dims.size())}, dims)};
+  return Node("Reshape", inputs, dims, x.mean_square);
+}
+
+Tensor GraphBuilder::Transpose(const Tensor& x, const Dims& order) {
+  Dims dims;
+  for (const int64_t axis : order) dims.push_back(x.dims[size_t(axis)]);
+  const std::string inputs[] = {x.name};
+  const Attribute attributes[] = {{"perm", order}};
+  return Node("Transpose", inputs, dims, x.mean_square, attributes);
+}
+
+Tensor GraphBuilder::SpaceToDepth(const Tensor& x, int block) {
+  const std::string inputs[] = {x.name};
+  const Attribute attributes[] = {{"blocksize", int64_t(block)}};
+  return Node("SpaceToDepth", inputs, {x.dims[0], x.dims[1] * block * block, x.dims[2] / block, x.dims[3] / block}, x.mean_square, attributes);
+}
+
+Tensor GraphBuilder::Row(const Tensor& x, int axis, int64_t index) {
+  Dims dims = x.dims;
+  dims.erase(dims.begin() + axis);
+  const std::string inputs[] = {x.name, Constant("index_" + std::to_string(++nodes_), {}, std::span(&index, 1))};
+  const Attribute attributes[] = {{"axis", int64_t(axis)}};
+  return Node("Gather", inputs, dims, x.mean_square, attributes);
+}
+
+Tensor GraphBuilder::Embedding(const Tensor& tokens, int64_t count, int64_t features) {
+  const Tensor table = Parameter({count, features}, 1);
+  Dims dims = tokens.dims;
+  dims.push_back(features);
+  const std::string inputs[] = {table.name, tokens.name};
+  return Node("Gather", inputs, dims, 1);
+}
+
+Tensor GraphBuilder::OneHot(const Tensor& tokens, int64_t depth) {
+  const std::string name = "onehot_" + std::to_string(nodes_ + 1);
+  const float values[] = {0, 1};
+  Dims dims = tokens.dims;
+  dims.push_back(depth);
+  const std::string inputs[] = {tokens.name, Constant(name + ".depth", {1}, std::span(&depth, 1)), Constant(name + ".values", {2}, values)};
+  return Node("OneHot", inputs, dims, 1 / double(depth));
+}
+
+Tensor GraphBuilder::Parameter(const Dims& dims, double std) {
+  const std::string name = "parameter_" + std::to_string(++nodes_);
+  return {Weights(name, dims, std), dims, std * std};
+}
+
+}  // namespace mete::zoo

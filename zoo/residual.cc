@@ -1,0 +1,73 @@
+// Networks with shortcuts: ResNets, and the body of YOLOv2.
+#include "zoo/architectures.h"
+
+namespace mete::zoo {
+namespace {
+
+// Around which the last scale of a residual branch lies: trained networks keep it small, and so the sum of
+// many blocks stays near 1.
+constexpr float kBranchScale = 0.4f;
+
+Tensor Unit(GraphBuilder& b, const Tensor& x, int channels, int window, int stride = 1) {
+  return b.Relu(b.BatchNorm(b.Conv(x, channels, window, {.stride = stride})));
+}
+
+Tensor Shortcut(GraphBuilder& b, const Tensor& x, int channels, int stride) {
+  if (stride == 1 && x.dims[1] == channels) return x;
+  return b.BatchNorm(b.Conv(x, channels, 1, {.stride = stride}));
+}
+
+Tensor Basic(GraphBuilder& b, const Tensor& x, int channels, int stride) {
+  const Tensor y = b.BatchNorm(b.Conv(Unit(b, x, channels, 3, stride), channels, 3), kBranchScale);
+  return b.Relu(b.Add(y, Shortcut(b, x, channels, stride)));
+}
+
+// The stride is in the 3x3 convolution, as frameworks have it.
+Tensor Bottleneck(GraphBuilder& b, const Tensor& x, int channels, int stride) {
+  const Tensor inner = Unit(b, Unit(b, x, channels, 1), channels, 3, stride);
+  const Tensor y = b.BatchNorm(b.Conv(inner, 4 * channels, 1), kBranchScale);
+  return b.Relu(b.Add(y, Shortcut(b, x, 4 * channels, stride)));
+}
+
+// He et al. 2015.
+void ResNet(GraphBuilder& b, Tensor (*block)(GraphBuilder&, const Tensor&, int, int), std::initializer_list<int> depths) {
+  Tensor x = b.MaxPool(Unit(b, b.Image(3, 224, 224), 64, 7, 2), 3, {.pad = 1});
+  int channels = 64;
+  for (const int depth : depths) {
+    for (int i = 0; i < depth; ++i) x = block(b, x, channels, i == 0 && channels > 64 ? 2 : 1);
+    channels *= 2;
+  }
+  b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(x)), 1000), "logits");
+}
+
+Tensor Leaky(GraphBuilder& b, const Tensor& x, int channels, int window) {
+  return b.LeakyRelu(b.BatchNorm(b.Conv(x, channels, window)), 0.1f);
+}
+
+// Darknet-19's stage: 3x3 convolutions to `channels` with 1x1 ones to half of that between them.
+Tensor DarknetStage(GraphBuilder& b, Tensor x, int channels, int wide) {
+  x = Leaky(b, x, channels, 3);
+  for (int i = 1; i < wide; ++i) x = Leaky(b, Leaky(b, x, channels / 2, 1), channels, 3);
+  return x;
+}
+
+}  // namespace
+
+void ResNet18(GraphBuilder& b) { ResNet(b, Basic, {2, 2, 2, 2}); }
+void ResNet50(GraphBuilder& b) { ResNet(b, Bottleneck, {3, 4, 6, 3}); }
+
+// Redmon, Farhadi 2016: Darknet-19, the pass-through from 26x26, five anchors of 80 classes. No box decoding.
+void YoloV2(GraphBuilder& b) {
+  Tensor x = b.MaxPool(Leaky(b, b.Image(3, 416, 416), 32, 3), 2);
+  x = b.MaxPool(Leaky(b, x, 64, 3), 2);
+  x = b.MaxPool(DarknetStage(b, x, 128, 2), 2);
+  x = b.MaxPool(DarknetStage(b, x, 256, 2), 2);
+  const Tensor fine = DarknetStage(b, x, 512, 3);
+  x = DarknetStage(b, b.MaxPool(fine, 2), 1024, 3);
+  x = Leaky(b, Leaky(b, x, 1024, 3), 1024, 3);
+  const Tensor parts[] = {b.SpaceToDepth(Leaky(b, fine, 64, 1), 2), x};
+  x = Leaky(b, b.Concat(parts, 1), 1024, 3);
+  b.Output(b.Conv(x, 425, 1, {.bias = true}), "boxes");
+}
+
+}  // namespace mete::zoo
