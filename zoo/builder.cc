@@ -1,7 +1,8 @@
 // The plumbing of GraphBuilder: nodes, initialisers, the file. The layers are in layers.cc.
 #include "zoo/builder.h"
 
-#include <onnx/onnx-ml.pb.h>
+#define ONNX_ML 1  // the variant of the schema that onnx_pb.h includes
+#include <onnx/onnx_pb.h>
 #include <unistd.h>
 
 #include <cctype>

@@ -17,6 +17,8 @@ constexpr double kHardSwishGain = 0.330;
 constexpr double kGeluGain = 0.425;
 constexpr double kSigmoidMeanSquare = 0.293;
 constexpr double kTanhMeanSquare = 0.394;
+// What BatchNorm()'s spread of scales, biases, means and variances adds.
+constexpr double kBatchNormGain = 1.09;
 // Averaging many positive numbers leaves about the square of their mean: E[relu(x)]^2 / E[relu(x)^2] = 1 / pi.
 constexpr double kAverageGain = 0.32;
 // The largest of 9 half-normal numbers; a round figure.
@@ -89,7 +91,7 @@ Tensor GraphBuilder::BatchNorm(const Tensor& x, float scale) {
                                 Weights(name + ".mean", dims, 0.1 * std, 0, false),
                                 Uniform(name + ".var", dims, 0.6 * x.mean_square, 1.4 * x.mean_square)};
   const Attribute attributes[] = {{"epsilon", 1e-5f}};
-  return Node("BatchNormalization", inputs, x.dims, double(scale) * scale, attributes);
+  return Node("BatchNormalization", inputs, x.dims, kBatchNormGain * scale * scale, attributes);
 }
 
 Tensor GraphBuilder::LayerNorm(const Tensor& x) {

@@ -1,7 +1,9 @@
 #include "zoo/zoo.h"
 
 #include <gtest/gtest.h>
-#include <onnx/onnx-ml.pb.h>
+
+#define ONNX_ML 1  // the variant of the schema that onnx_pb.h includes
+#include <onnx/onnx_pb.h>
 
 #include <cstring>
 #include <filesystem>
