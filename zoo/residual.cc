@@ -17,16 +17,23 @@ Tensor Shortcut(GraphBuilder& b, const Tensor& x, int channels, int stride) {
   return b.BatchNorm(b.Conv(x, channels, 1, {.stride = stride}));
 }
 
+// The shortcut is positive already, all but the first of a stage, so the Relu only halves the branch.
+Tensor Join(GraphBuilder& b, const Tensor& branch, const Tensor& shortcut) {
+  Tensor x = b.Relu(b.Add(branch, shortcut));
+  x.mean_square = shortcut.mean_square + branch.mean_square / 2;
+  return x;
+}
+
 Tensor Basic(GraphBuilder& b, const Tensor& x, int channels, int stride) {
   const Tensor y = b.BatchNorm(b.Conv(Unit(b, x, channels, 3, stride), channels, 3), kBranchScale);
-  return b.Relu(b.Add(y, Shortcut(b, x, channels, stride)));
+  return Join(b, y, Shortcut(b, x, channels, stride));
 }
 
 // The stride is in the 3x3 convolution, as frameworks have it.
 Tensor Bottleneck(GraphBuilder& b, const Tensor& x, int channels, int stride) {
   const Tensor inner = Unit(b, Unit(b, x, channels, 1), channels, 3, stride);
   const Tensor y = b.BatchNorm(b.Conv(inner, 4 * channels, 1), kBranchScale);
-  return b.Relu(b.Add(y, Shortcut(b, x, 4 * channels, stride)));
+  return Join(b, y, Shortcut(b, x, 4 * channels, stride));
 }
 
 // He et al. 2015.

@@ -23,10 +23,20 @@ import render
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BAR = 0.98  # held-out accuracy below which nothing is written
-PICTURE = {"digit": 7, "font": "Gentium-R.ttf", "side": 256, "seed": 7}
+PICTURE = {"digit": 5, "font": "Caladea-Bold.ttf", "side": 256, "seed": 15}
+PREPROCESS = """\
+# How a picture becomes this network's input, and how to print its answer.
+resize = 32
+channels = "rgb"
+mean = 127.5
+std = 63.75
+labels = "digits.labels.txt"
+top_k = 5
+"""
 
 
 def normalise(images):
+    """What PREPROCESS says."""
     return (images.astype(np.float32) / 255 - 0.5) / 0.25
 
 
@@ -60,10 +70,11 @@ def predict(layers, images):
     return np.concatenate([net.forward(layers, normalise(images[i:i + 256])).argmax(1) for i in range(0, len(images), 256)])
 
 
-def demo_picture(fonts):
+def write_demo_picture(fonts, path):
     """A held-out font, large, on a noisy background; what `make demo` shows."""
     font = next(f for f in fonts if f.endswith(PICTURE["font"]))
-    return render.picture(PICTURE["digit"], font, np.random.default_rng(PICTURE["seed"]), PICTURE["side"])
+    image = render.picture(PICTURE["digit"], font, np.random.default_rng(PICTURE["seed"]), PICTURE["side"])
+    Image.fromarray(image).save(path, optimize=True)
 
 
 def main():
@@ -92,7 +103,7 @@ def main():
 
     args.out.mkdir(parents=True, exist_ok=True)
     export.export(layers, str(args.out / "digits.onnx"), render.SIDE)
-    Image.fromarray(demo_picture(held_out_fonts)).save(args.out / "digit.png", optimize=True)
+    write_demo_picture(held_out_fonts, args.out / "digit.png")
     record = {
         "seed": args.seed, "held_out_accuracy": round(accuracy, 4),
         "train_pictures": len(images), "held_out_pictures": len(held_images),
@@ -102,6 +113,7 @@ def main():
         "picture": PICTURE,
     }
     (args.out / "digits.json").write_text(json.dumps(record, indent=2) + "\n")
+    (args.out / "digits.toml").write_text(PREPROCESS)
     (args.out / "digits.labels.txt").write_text("".join(f"{d}\n" for d in range(10)))
     print(f"wrote {args.out / 'digits.onnx'}, {(args.out / 'digits.onnx').stat().st_size} bytes, after {time.time() - start:.0f} s")
 
