@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 600
 METE = build/release/mete
-FUZZ_TARGETS = onnx_fuzz caffe_fuzz image_fuzz
+FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
 .PHONY: help deps release demo test bench conformance fuzz fuzz-build long-test clean
