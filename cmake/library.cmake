@@ -30,3 +30,16 @@ function(mete_library name folder)
     endforeach()
   endif()
 endfunction()
+
+# mete_protobuf(NAME FILE.proto): compiles it into mete_NAME; its header is included as "src/....pb.h".
+function(mete_protobuf name proto)
+  cmake_path(REPLACE_EXTENSION proto LAST_ONLY .pb OUTPUT_VARIABLE base)
+  set(out ${CMAKE_BINARY_DIR}/proto)
+  file(MAKE_DIRECTORY ${out})
+  add_custom_command(OUTPUT ${out}/${base}.cc ${out}/${base}.h
+                     COMMAND protobuf::protoc --cpp_out=${out} --proto_path=${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${proto}
+                     DEPENDS ${CMAKE_SOURCE_DIR}/${proto} VERBATIM)
+  target_sources(mete_${name} PRIVATE ${out}/${base}.cc ${out}/${base}.h)
+  target_include_directories(mete_${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${out}>)
+  set_source_files_properties(${out}/${base}.cc PROPERTIES COMPILE_OPTIONS -w)
+endfunction()

@@ -1,0 +1,171 @@
+#include "import/caffe/builder.h"
+
+#include <algorithm>
+
+#include "graph/operators.h"
+
+namespace mete::caffe_import {
+
+Builder::Builder(std::string model, const ImportOptions& options, Weights weights)
+    : model_(std::move(model)), options_(options), weights_(std::move(weights)) {}
+
+void Builder::Problem(const Error& error) {
+  problems_ += (problems_.empty() ? "" : "\n") + std::string(error.what());
+  if (error.code() != Code::kUnimplemented) only_unsupported_ = false;
+}
+
+std::string Builder::UniqueNodeName(const std::string& base) {
+  std::string name = base;
+  for (int i = 2; !node_names_.insert(name).second; ++i) name = fmt::format("{}:{}", base, i);
+  return name;
+}
+
+void Builder::AddInput(const std::string& name, Shape shape) {
+  if (const auto given = options_.input_shapes.find(name); given != options_.input_shapes.end()) {
+    shape = given->second;
+    used_shapes_.insert(name);
+  }
+  if (blobs_.count(name)) Invalid(name, "two inputs have this name");
+  const bool positive = shape.known() && std::all_of(shape.begin(), shape.end(), [](int64_t d) { return d > 0; });
+  if (!positive || CheckedElements(shape, DType::kF32, options_.max_value_bytes) < 0) {
+    blobs_[name] = {};
+    Invalid(name, "the input has impossible dimensions; got {}, expected all from 1 on and at most {} bytes", ToString(shape),
+            options_.max_value_bytes);
+  }
+  const ValueId id = graph().AddValue(name, DType::kF32, shape);
+  graph().inputs.push_back(id);
+  blobs_[name] = {id, "", false, made_++};
+}
+
+ValueId Builder::Read(const std::string& layer, const std::string& blob) {
+  const auto at = blobs_.find(blob);
+  if (at == blobs_.end()) Invalid(layer, "bottom '{}' is made by no earlier layer; try the deploy.prototxt", blob);
+  return at->second.id;
+}
+
+void Builder::Consume(const std::string& blob) {
+  if (const auto at = blobs_.find(blob); at != blobs_.end()) at->second.read = true;
+}
+
+void Builder::Write(const std::string& layer, const std::string& blob, ValueId id, bool in_place) {
+  std::string name = blob;
+  if (const auto at = blobs_.find(blob); at != blobs_.end()) {
+    if (!in_place && id != kNoValue) Invalid(layer, "top '{}' is made by '{}' already", blob, at->second.maker);
+    // The last value of a blob has its name; the caller knows an input by its name though.
+    if (at->second.maker.empty()) name = blob + "@" + layer;
+    else if (at->second.id != kNoValue) graph().value(at->second.id).name = blob + "@" + at->second.maker;
+  }
+  if (id != kNoValue) graph().value(id).name = name;
+  blobs_[blob] = {id, layer, false, made_++};
+}
+
+Imported Builder::Finish() {
+  for (const auto& [name, shape] : options_.input_shapes)
+    if (!used_shapes_.count(name)) Problem(Error(Code::kInvalidArgument, fmt::format("[{}] a shape is given for '{}', which is no input", model_, name)));
+  std::vector<const Blob*> outputs;
+  for (const auto& [name, blob] : blobs_)
+    if (!blob.read && !blob.maker.empty() && blob.id != kNoValue) outputs.push_back(&blob);
+  std::sort(outputs.begin(), outputs.end(), [](auto* a, auto* b) { return a->order < b->order; });
+  for (const Blob* blob : outputs) graph().outputs.push_back(blob->id);
+  if (problems_.empty() && outputs.empty()) Invalid(model_, "the net makes nothing; got {} layers", graph().nodes.size());
+  if (!problems_.empty()) throw Error(only_unsupported_ ? Code::kUnimplemented : Code::kInvalidArgument, problems_);
+  return std::move(result_);
+}
+
+Layer::Layer(Builder& builder, const caffe::LayerParameter& parameter) : p(parameter), builder_(builder) {
+  for (const std::string& bottom : p.bottom()) {
+    bottoms_.push_back(builder.Read(p.name(), bottom));
+    builder.Consume(bottom);
+  }
+  if (const auto at = builder.weights().layers.find(p.name()); at != builder.weights().layers.end()) blobs_ = at->second;
+}
+
+int Layer::Axis(int64_t axis, int i) const {
+  const int rank = shape(i).rank();
+  if (axis < -rank || axis >= rank) Bad("axis is out of range; got {}, expected {} to {}", axis, -rank, rank - 1);
+  return int(axis < 0 ? axis + rank : axis);
+}
+
+std::vector<ValueId> Layer::EmitAll(const std::string& op, std::vector<ValueId> inputs, Attributes attributes, int outputs) {
+  Graph& graph = builder_.graph();
+  Node node{builder_.UniqueNodeName(p.name()), op, std::move(inputs), std::vector<ValueId>(size_t(outputs), kNoValue), std::move(attributes)};
+  const auto results = InferNode(graph, node, builder_.options().max_value_bytes);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].shape.known()) Bad("the shape of its output depends on its input's data");
+    node.outputs[i] = graph.AddValue(i == 0 ? node.name : fmt::format("{}#{}", node.name, i), results[i].type, results[i].shape);
+  }
+  graph.nodes.push_back(node);
+  return node.outputs;
+}
+
+ValueId Layer::EmitReshape(ValueId x, const Shape& shape) { return Emit("Reshape", {x, Ints("shape", shape.dims())}); }
+
+void Layer::SetTop(int i, ValueId id) {
+  const std::string& top = p.top(i);
+  const bool in_place = std::find(p.bottom().begin(), p.bottom().end(), top) != p.bottom().end();
+  if (std::count(p.top().begin(), p.top().end(), top) > 1) Bad("top '{}' is named twice", top);
+  builder_.Write(p.name(), top, id, in_place);
+}
+
+Shape Layer::PooledFrom(ValueId mask) const {
+  for (const Node& node : builder_.graph().nodes)
+    if (node.op == "MaxPool" && node.output(1) == mask) return ShapeOf(node.inputs[0]);
+  Bad("its second bottom must be the second top of a MAX pooling");
+}
+
+ValueId Layer::Floats(const std::string& what, const Shape& shape, std::span<const float> values) {
+  return builder_.graph().AddConstant(p.name() + "." + what, Tensor::Floats(shape, values));
+}
+ValueId Layer::Ints(const std::string& what, std::span<const int64_t> values) {
+  return builder_.graph().AddConstant(p.name() + "." + what, Tensor::Ints(values));
+}
+
+namespace {
+
+// Old files write every blob with four dimensions, ones in front.
+std::vector<int64_t> WithoutLeadingOnes(std::span<const int64_t> dims) {
+  const auto first = std::find_if(dims.begin(), dims.end(), [](int64_t d) { return d != 1; });
+  return {first, dims.end()};
+}
+
+// Empty where the file does not say.
+std::vector<int64_t> DimsOf(const caffe::BlobProto& b) {
+  if (b.has_shape()) return {b.shape().dim().begin(), b.shape().dim().end()};
+  if (b.has_num() || b.has_channels() || b.has_height() || b.has_width()) return {b.num(), b.channels(), b.height(), b.width()};
+  return {};
+}
+
+int SizeOf(const caffe::BlobProto& b) { return b.data_size() ? b.data_size() : b.double_data_size(); }
+
+}  // namespace
+
+std::string Layer::WhatIsWrong(int i, const Shape& shape, const std::string& what) {
+  if (builder_.weights().layers.empty()) return fmt::format("it needs a {}, but there is no .caffemodel", what);
+  if (!blobs_) return fmt::format("the .caffemodel has no layer of this name; expected one with a {} of {}", what, ToString(shape));
+  if (i >= blobs_->size()) return fmt::format("the .caffemodel has no {} for it; got {} blobs, expected at least {}", what, blobs_->size(), i + 1);
+  const caffe::BlobProto& b = blobs_->Get(i);
+  const std::vector<int64_t> dims = DimsOf(b);
+  if (!dims.empty() && WithoutLeadingOnes(dims) != WithoutLeadingOnes(shape.dims()))
+    return fmt::format("the .caffemodel's {} does not fit; got {}, expected {}", what, fmt::join(dims, "x"), ToString(shape));
+  if (SizeOf(b) != shape.Elements())
+    return fmt::format("the .caffemodel's {} does not fit; got {} values, expected {} ({})", what, SizeOf(b), shape.Elements(), ToString(shape));
+  return "";
+}
+
+Tensor Layer::TensorOf(const caffe::BlobProto& b, const Shape& shape) const {
+  if (b.data_size()) return Tensor(DType::kF32, shape, b.data().data(), builder_.weights().message);
+  Tensor t(DType::kF32, shape);
+  std::transform(b.double_data().begin(), b.double_data().end(), static_cast<float*>(t.mutable_view().data), [](double v) { return float(v); });
+  return t;
+}
+
+ValueId Layer::Weight(int i, const Shape& stored, const Shape& shape, const std::string& what) {
+  if (CheckedElements(shape, DType::kF32, builder_.options().max_value_bytes) < 0)
+    Bad("its {} has impossible dimensions; got {}", what, ToString(shape));
+  const std::string name = p.name() + "." + what, wrong = WhatIsWrong(i, stored, what);
+  if (wrong.empty()) return builder_.graph().AddConstant(name, TensorOf(blobs_->Get(i), shape));
+  builder_.Problem(Error(Code::kInvalidArgument, fmt::format("[{}] {}", p.name(), wrong)));
+  return builder_.graph().AddValue(name, DType::kF32, shape);
+}
+
+}  // namespace mete::caffe_import

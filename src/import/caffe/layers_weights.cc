@@ -1,0 +1,163 @@
+// Convolution, Deconvolution, InnerProduct, Pooling.
+#include <algorithm>
+
+#include "import/caffe/builder.h"
+
+namespace mete::caffe_import {
+namespace {
+
+using mete::Ints;
+using Repeated = google::protobuf::RepeatedField<uint32_t>;
+
+// A value a spatial dimension: from the list (one for all, or one each) or from the _h and _w fields.
+Ints Spatial(Layer& l, const char* what, const Repeated& list, bool has_hw, int64_t h, int64_t w, int dims, int64_t fallback) {
+  if (has_hw) {
+    if (!list.empty() || dims != 2) l.Bad("{0} is given as {0}_h and {0}_w beside a list, or for {1} dimensions", what, dims);
+    return {h, w};
+  }
+  if (list.empty()) return Ints(size_t(dims), fallback);
+  if (list.size() != 1 && list.size() != dims) l.Bad("{} has the wrong number of values; got {}, expected 1 or {}", what, list.size(), dims);
+  Ints values(size_t(dims), list.Get(0));
+  if (list.size() == dims) std::copy(list.begin(), list.end(), values.begin());
+  return values;
+}
+
+Ints Twice(const Ints& pads) {
+  Ints both = pads;
+  both.insert(both.end(), pads.begin(), pads.end());
+  return both;
+}
+
+void NeedPositive(Layer& l, const char* what, const Ints& values) {
+  if (std::any_of(values.begin(), values.end(), [](int64_t v) { return v < 1; })) l.Bad("{} must be from 1 on; got {}", what, fmt::join(values, "x"));
+}
+
+struct ConvForm {
+  Ints kernel;
+  int64_t outputs, group, channels;
+  Attributes attributes;
+};
+
+ConvForm ReadConvolution(Layer& l) {
+  const auto& p = l.p.convolution_param();
+  if (l.Axis(p.axis()) != 1) l.Bad("convolution along axis {} is not supported; expected 1", p.axis());
+  const int dims = l.shape().rank() - 2;
+  if (dims < 1 || dims > 3) l.Bad("convolution over {} is not supported; expected 3 to 5 dimensions", ToString(l.shape()));
+  ConvForm f;
+  f.kernel = Spatial(l, "kernel", p.kernel_size(), p.has_kernel_h() || p.has_kernel_w(), p.kernel_h(), p.kernel_w(), dims, 0);
+  const Ints stride = Spatial(l, "stride", p.stride(), p.has_stride_h() || p.has_stride_w(), p.stride_h(), p.stride_w(), dims, 1);
+  const Ints pad = Spatial(l, "pad", p.pad(), p.has_pad_h() || p.has_pad_w(), p.pad_h(), p.pad_w(), dims, 0);
+  const Ints dilation = Spatial(l, "dilation", p.dilation(), false, 0, 0, dims, 1);
+  NeedPositive(l, "kernel", f.kernel);
+  NeedPositive(l, "stride", stride);
+  NeedPositive(l, "dilation", dilation);
+  f.outputs = p.num_output();
+  f.channels = l.shape()[1];
+  // Depthwise layers of several forks: a group a channel.
+  f.group = l.p.type() == "Convolution" || l.p.type() == "Deconvolution" ? int64_t(p.group()) : f.channels;
+  if (f.outputs < 1 || f.group < 1 || f.outputs % f.group || f.channels % f.group)
+    l.Bad("groups do not divide the channels; got {} groups for {} channels in and {} out", f.group, f.channels, f.outputs);
+  f.attributes.Set("kernel_shape", f.kernel);
+  f.attributes.Set("strides", stride);
+  f.attributes.Set("pads", Twice(pad));
+  f.attributes.Set("dilations", dilation);
+  f.attributes.Set("group", f.group);
+  return f;
+}
+
+void EmitConvolution(Layer& l, const char* op, const ConvForm& f, int64_t rows, int64_t columns) {
+  Shape shape{rows, columns};
+  for (int64_t k : f.kernel) shape.push_back(k);
+  std::vector<ValueId> inputs = {l.in(), l.Weight(0, shape, "weight")};
+  if (l.p.convolution_param().bias_term()) inputs.push_back(l.Weight(1, Shape{f.outputs}, "bias"));
+  l.SetTop(0, l.Emit(op, std::move(inputs), f.attributes));
+}
+
+void Convolution(Layer& l) {
+  const ConvForm f = ReadConvolution(l);
+  EmitConvolution(l, "Conv", f, f.outputs, f.channels / f.group);
+}
+
+void Deconvolution(Layer& l) {
+  const ConvForm f = ReadConvolution(l);
+  EmitConvolution(l, "ConvTranspose", f, f.channels, f.outputs / f.group);
+}
+
+// V0 only: zeros around the picture, for the convolution that follows.
+void Padding(Layer& l) {
+  const int64_t pad = l.p.convolution_param().pad_size() ? l.p.convolution_param().pad(0) : 0;
+  if (l.shape().rank() != 4) l.Bad("padding needs 4 dimensions; got {}", ToString(l.shape()));
+  l.SetTop(0, l.Emit("Pad", {l.in(), l.Ints("pads", Ints{0, 0, pad, pad, 0, 0, pad, pad})}));
+}
+
+void InnerProduct(Layer& l) {
+  const auto& p = l.p.inner_product_param();
+  const int axis = l.Axis(p.axis());
+  const Shape in = l.shape();
+  const int64_t rows = in.Elements(0, axis), depth = in.Elements(axis, in.rank()), outputs = p.num_output();
+  if (outputs < 1) l.Bad("num_output must be from 1 on; got {}", outputs);
+  ValueId x = l.in();
+  if (in.rank() != 2 || axis != 1) x = axis == 1 ? l.Emit("Flatten", {x}) : l.EmitReshape(x, Shape{rows, depth});
+  Attributes attributes;
+  attributes.Set("transB", int64_t(!p.transpose()));
+  std::vector<ValueId> inputs = {x, l.Weight(0, p.transpose() ? Shape{depth, outputs} : Shape{outputs, depth}, "weight")};
+  if (p.bias_term()) inputs.push_back(l.Weight(1, Shape{outputs}, "bias"));
+  ValueId y = l.Emit("Gemm", std::move(inputs), attributes);
+  if (axis != 1) {
+    Shape out(in.dims().first(size_t(axis)));
+    out.push_back(outputs);
+    y = l.EmitReshape(y, out);
+  }
+  l.SetTop(0, y);
+}
+
+// One value for both directions, or one each.
+Ints Pair(bool has_both, int64_t both, int64_t h, int64_t w) { return has_both ? Ints{both, both} : Ints{h, w}; }
+
+Attributes PoolWindow(Layer& l, const caffe::PoolingParameter& p) {
+  const bool hw = p.has_kernel_h() || p.has_kernel_w();
+  const Ints kernel = Pair(!hw, p.kernel_size(), p.kernel_h(), p.kernel_w());
+  const Ints stride = Pair(!p.has_stride_h() && !p.has_stride_w(), p.stride(), p.stride_h(), p.stride_w());
+  const Ints pad = Pair(!p.has_pad_h() && !p.has_pad_w(), p.pad(), p.pad_h(), p.pad_w());
+  NeedPositive(l, "kernel", kernel);
+  NeedPositive(l, "stride", stride);
+  for (size_t i = 0; i < 2; ++i)
+    if (pad[i] >= kernel[i]) l.Bad("pad must be smaller than the kernel; got {} and {}", fmt::join(pad, "x"), fmt::join(kernel, "x"));
+  Attributes a;
+  a.Set("kernel_shape", kernel);
+  a.Set("strides", stride);
+  a.Set("pads", Twice(pad));
+  a.Set("ceil_mode", int64_t(p.round_mode() == caffe::PoolingParameter::CEIL && p.ceil_mode()));
+  a.Set("mete_caffe", int64_t(1));
+  return a;
+}
+
+void Pooling(Layer& l) {
+  const auto& p = l.p.pooling_param();
+  if (l.shape().rank() != 4) l.Bad("pooling needs 4 dimensions; got {}", ToString(l.shape()));
+  if (p.pool() == caffe::PoolingParameter::STOCHASTIC) Fail(Code::kUnimplemented, l.p.name(), "stochastic pooling is not supported");
+  const bool max = p.pool() == caffe::PoolingParameter::MAX;
+  if (!max && l.tops() > 1) l.Bad("only MAX pooling has a second top");
+  if (p.global_pooling()) {
+    if (l.tops() > 1) Fail(Code::kUnimplemented, l.p.name(), "global pooling with a second top is not supported");
+    return l.SetTop(0, l.Emit(max ? "GlobalMaxPool" : "GlobalAveragePool", {l.in()}));
+  }
+  const auto made = l.EmitAll(max ? "MaxPool" : "AveragePool", {l.in()}, PoolWindow(l, p), l.tops());
+  for (int i = 0; i < l.tops(); ++i) l.SetTop(i, made[size_t(i)]);
+}
+
+constexpr LayerType kLayers[] = {
+    {"Convolution", 1, 1, 1, Convolution},
+    {"ConvolutionDepthwise", 1, 1, 1, Convolution},
+    {"DepthwiseConvolution", 1, 1, 1, Convolution},
+    {"Deconvolution", 1, 1, 1, Deconvolution},
+    {"InnerProduct", 1, 1, 1, InnerProduct},
+    {"Padding", 1, 1, 1, Padding},
+    {"Pooling", 1, 1, 2, Pooling},
+};
+
+}  // namespace
+
+std::span<const LayerType> WeightLayers() { return kLayers; }
+
+}  // namespace mete::caffe_import
