@@ -70,7 +70,7 @@ void Log(Layer& l) {  // log_base(shift + scale * x)
 
 void Threshold(Layer& l) {
   Attributes to;
-  to.Set("to", int64_t(1));  // ONNX's number of f32
+  to.Set("to", std::string("f32"));
   l.SetTop(0, l.Emit("Cast", {l.Emit("Greater", {l.in(), l.Scalar("threshold", l.p.threshold_param().threshold())})}, to));
 }
 

@@ -133,7 +133,7 @@ void ArgMax(Layer& l) {
   const ValueId x = flat ? l.EmitReshape(l.in(), Shape{in[0], among}) : l.in();
   const auto top = l.EmitAll("TopK", {x, l.Ints("k", Ints{k})}, AxisOf(axis), 2);
   Attributes to;
-  to.Set("to", int64_t(1));  // ONNX's number of f32
+  to.Set("to", std::string("f32"));
   ValueId y = p.out_max_val() && !flat ? top[0] : l.Emit("Cast", {top[1]}, to);
   if (flat) y = l.EmitReshape(y, Shape{in[0], 1, k});
   if (flat && p.out_max_val()) y = l.Emit("Concat", {y, l.EmitReshape(top[0], Shape{in[0], 1, k})}, AxisOf(1));
