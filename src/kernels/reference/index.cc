@@ -65,6 +65,7 @@ void RunCompress(RefArgs& args) {
   Shape shape = flat ? Shape{kept} : data.shape;
   shape[axis] = kept;
   args.allocate(0, data.type, shape);
+  if (!args.wants(0)) return;
   const int64_t bytes = split.inner * int64_t(SizeOf(data.type));
   if (bytes == 0 || kept == 0 || split.outer == 0) return;
   auto* to = args.out[0].as<std::byte>();

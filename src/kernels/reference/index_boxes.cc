@@ -81,6 +81,7 @@ void RunNonMaxSuppression(RefArgs& args) {
     total += kept_counts[g];
   }
   args.allocate(0, DType::kI64, {total, 3});
+  if (!args.wants(0)) return;
   int64_t* to = args.out[0].as<int64_t>();
   for (int64_t g = 0; g < groups; ++g)
     for (int64_t k = 0; k < kept_counts[g]; ++k, to += 3) {
