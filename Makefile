@@ -11,7 +11,7 @@ help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
 	@echo
 	@echo "  make demo         install what is missing, build, classify models/digit.png"
-	@echo "  make test         install what is missing, build, run every fast test"
+	@echo "  make test         install what is missing, build, run every fast test and the ONNX node tests"
 	@echo "  make bench        measure this machine and the shipped network"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
@@ -35,6 +35,7 @@ demo: release
 
 test: release
 	ctest --preset release -j $(JOBS)
+	$(if $(wildcard tools/conformance.sh),tools/conformance.sh)
 
 bench: release
 	$(METE) bench models/digits.onnx
