@@ -1,0 +1,13 @@
+// The kernels of the sequence family that live in files of their own.
+#pragma once
+
+#include "kernels/reference/reference.h"
+
+namespace mete {
+
+void AttentionReference(RefArgs& args);
+void FlexAttentionReference(RefArgs& args);
+void LinearAttentionReference(RefArgs& args);
+void RotaryEmbeddingReference(RefArgs& args);
+
+}  // namespace mete
