@@ -233,8 +233,8 @@ TEST(ImportOnnx, FunctionsThatCallThemselvesOrExplodeAreErrors) {
     f->add_input("a");
     for (int twice = 0; twice < 2; ++twice) {
       auto* n = f->add_node();
-      n->set_op_type(level ? fmt::format("f{}", level - 1) : "Relu");
-      n->set_domain(level ? "mine" : "");
+      n->set_op_type(level ? fmt::format("f{}", level - 1) : std::string("Relu"));
+      n->set_domain(std::string(level ? "mine" : ""));
       n->add_input("a");
       if (!level) n->add_output(fmt::format("b{}", twice));
     }
@@ -245,7 +245,7 @@ TEST(ImportOnnx, FunctionsThatCallThemselvesOrExplodeAreErrors) {
   options.max_value_bytes = 1 << 20;
   EXPECT_TRUE(Contains(ImportError(m, options), "functions expand to too many nodes"));
   m.mutable_functions(0)->mutable_node(0)->set_domain("mine");
-  m.mutable_functions(0)->mutable_node(0)->set_op_type("f0");
+  m.mutable_functions(0)->mutable_node(0)->set_op_type(std::string("f0"));
   m.mutable_functions(0)->mutable_node(0)->clear_output();
   EXPECT_TRUE(Contains(ImportError(m), "function 'f0' calls itself"));
 }

@@ -1,0 +1,30 @@
+// One conformance case: a model with inputs and the outputs that it must give.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mete::conformance {
+
+enum class Status { kPassed, kUnsupported, kWrong, kCrashed, kMissing };
+
+const char* Name(Status status);
+Status StatusOf(const std::string& name);  // kMissing for anything that is not one
+
+struct Case {
+  std::string name;
+  std::string row;     // the operator that the case is counted for
+};
+
+struct Outcome {
+  Status status = Status::kMissing;
+  std::string reason;  // one line; empty where it passed
+};
+
+// Runs the case in `folder` in this process.
+Outcome RunCase(const std::string& folder);
+
+// The same in a child with limits on time and memory, so that a crash is an outcome.
+Outcome RunCaseApart(const std::string& folder, int seconds, size_t memory_bytes);
+
+}  // namespace mete::conformance
