@@ -30,7 +30,8 @@ bool IsOneOf(std::string_view op, std::initializer_list<std::string_view> ops) {
 bool ChangesNothing(const Graph& graph, const Node& node) {
   for (size_t i = 1; i < node.outputs.size(); ++i)
     if (node.outputs[i] != kNoValue) return false;
-  if (IsOneOf(node.op, {"Identity", "Dropout"})) return true;
+  if (node.op == "Identity") return true;
+  if (node.op == "Dropout") return node.input(2) == kNoValue || graph.value(node.input(2)).is_constant();  // inference refuses training
   if (IsOneOf(node.op, {"Cast", "CastLike", "Reshape", "Expand", "Flatten", "Squeeze", "Unsqueeze", "Tile"})) return SameTypeAndShape(graph, node);
   if (IsOneOf(node.op, {"Concat", "Sum", "Max", "Min", "Mean"})) return node.inputs.size() == 1;
   if (node.op == "Transpose") return IsIdentityPermutation(node);

@@ -12,7 +12,14 @@ void CopyBytes(const ConstView& from, const View& to) {
 
 void Identity(RefArgs& args) { CopyBytes(args.in[0], args.out[0]); }
 
+bool IsTraining(const RefArgs& args) {
+  if (!args.has(2) || args.in[2].elements() != 1 || *args.in[2].as<uint8_t>() == 0) return false;
+  const bool keeps_all = args.has(1) && args.in[1].type == DType::kF32 && args.in[1].elements() == 1 && *args.in[1].as<float>() == 0;
+  return !keeps_all;
+}
+
 void Dropout(RefArgs& args) {
+  if (IsTraining(args)) Fail(Code::kUnimplemented, "Dropout", "training_mode is not supported; got true, expected false");
   CopyBytes(args.in[0], args.out[0]);
   if (args.wants(1) && args.out[1].bytes() != 0) std::memset(args.out[1].data, 1, args.out[1].bytes());
 }
