@@ -11,7 +11,7 @@ mete_library(machine src/machine LAYERS base LINKS nlohmann_json::nlohmann_json)
 mete_library(plan src/plan LAYERS graph machine LINKS nlohmann_json::nlohmann_json)
 mete_library(processor src/processor LAYERS plan kernels LINKS Threads::Threads)
 mete_library(run src/run LAYERS processor LINKS nlohmann_json::nlohmann_json)
-mete_library(engine src/engine LAYERS run passes import_onnx)
+mete_library(engine src/engine LAYERS run passes import_onnx import_caffe)
 add_subdirectory(bench/kernels)
 mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)
 target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights on processors with fused multiply-adds

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "graph/flops.h"
+#include "import/caffe/caffe.h"
 #include "import/onnx/onnx.h"
 #include "passes/pass.h"
 
@@ -15,7 +16,8 @@ Imported Import(const std::string& path, const LoadOptions& options) {
   const ImportOptions import{options.input_shapes};
   const std::filesystem::path file(path);
   if (file.extension() != ".prototxt") return ImportOnnx(path, import);
-  Fail(Code::kUnimplemented, path, "Caffe models cannot be read yet");
+  const std::string weights = options.weights.empty() ? std::filesystem::path(path).replace_extension(".caffemodel").string() : options.weights;
+  return ImportCaffe(path, weights, import);
 }
 
 std::vector<Port> Ports(const Graph& graph, const std::vector<ValueId>& ids) {

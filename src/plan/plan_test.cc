@@ -1,0 +1,82 @@
+#include "plan/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "mete/error.h"
+
+namespace mete {
+namespace {
+
+Graph TwoNodes() {
+  Graph g;
+  g.name = "two";
+  const ValueId x = g.AddValue("x", DType::kF32, {2}), y = g.AddValue("y", DType::kF32, {2}), z = g.AddValue("z", DType::kF32, {2});
+  g.inputs = {x};
+  g.AddNode("Relu", "first", {x}, {y});
+  g.AddNode("Exp", "second", {y}, {z});
+  g.outputs = {z};
+  return g;
+}
+
+Machine TwoCores() { return {"toy", {{"cluster0", {0, 1}}}, 1 << 30}; }
+
+TEST(PlanOneCpu, GivesEveryNodeAStepAndAReason) {
+  const Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), 0, {});
+  EXPECT_EQ(plan.threads, 2);
+  ASSERT_EQ(plan.steps.size(), 2u);
+  EXPECT_FALSE(plan.steps[1].reason.empty());
+  Verify(plan, TwoNodes(), TwoCores());
+}
+
+TEST(Plan, SurvivesJson) {
+  const Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), 2, {1, 0});
+  const Plan again = PlanFromJson(ToJson(plan));
+  EXPECT_EQ(ToJson(again), ToJson(plan));
+  EXPECT_EQ(ToText(again), ToText(plan));
+}
+
+TEST(PlanFromJson, RefusesWhatIsNotAPlan) {
+  for (const char* text : {"", "{", "[]", "{}", "{\"format\":\"mete-plan\",\"version\":2}", "{\"format\":\"mete-plan\",\"version\":1,\"threads\":\"x\"}"})
+    EXPECT_THROW(PlanFromJson(text), Error) << text;
+}
+
+// Each way to spoil a plan is found, and named.
+void ExpectBad(void (*spoil)(Plan&), const char* words) {
+  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), 2, {});
+  spoil(plan);
+  try {
+    Verify(plan, TwoNodes(), TwoCores());
+    ADD_FAILURE() << "accepted: " << words;
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+  }
+}
+
+TEST(VerifyPlan, FindsEachMisuse) {
+  ExpectBad([](Plan& p) { p.threads = 0; }, "threads");
+  ExpectBad([](Plan& p) { p.steps.pop_back(); }, "a step for each node");
+  ExpectBad([](Plan& p) { p.steps[0].node = "other"; }, "another node");
+  ExpectBad([](Plan& p) { p.steps[0].shares[0].end = 900; }, "cover the output");
+  ExpectBad([](Plan& p) { p.steps[0].shares = {{"cpu", 0, 500}, {"cpu", 400, 1000}}; }, "follow each other");
+  ExpectBad([](Plan& p) { p.steps[0].shares[0].processor = "gpu"; }, "unknown processor");
+  ExpectBad([](Plan& p) { p.steps[0].policy = "magic"; }, "unknown policy");
+  ExpectBad([](Plan& p) { p.steps[0].threads = 3; }, "threads");
+  ExpectBad([](Plan& p) { p.cores = {0, 9}; }, "core 9");
+  ExpectBad([](Plan& p) { p.cores = {0}; }, "a core for each thread");
+}
+
+TEST(VerifyPlan, ReportsAllProblemsAtOnce) {
+  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), 2, {});
+  plan.steps[0].policy = "magic";
+  plan.steps[1].shares.clear();
+  try {
+    Verify(plan, TwoNodes(), TwoCores());
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("[first]"), std::string::npos);
+    EXPECT_NE(std::string(e.what()).find("[second]"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace mete
