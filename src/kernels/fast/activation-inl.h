@@ -49,9 +49,13 @@ HWY_INLINE V32 BySign(V32 x, V32 positive, V32 negative) {
   return hn::IfThenElse(hn::Lt(x, Num(0.0f)), negative, positive);
 }
 
-// ln(1 + e^x), as max(x, 0) + ln(1 + e^-|x|): absolute error 1e-7.
+// ln(1 + e^x) as max(x, 0) + log1p(e^-|x|), relative error <= 1e-6. The division gives back what rounding
+// u = 1 + e lost, all of it where e is below the last bit of 1.
 HWY_INLINE V32 Softplus(V32 x) {
-  const V32 y = hn::Add(hn::Max(Num(0.0f), x), Log(hn::Add(Num(1.0f), Exp(hn::Neg(hn::Abs(x))))));
+  const V32 e = Exp(hn::Neg(hn::Abs(x)));
+  const V32 u = hn::Add(Num(1.0f), e);
+  const V32 log1p = hn::Add(Log(u), hn::Div(hn::Sub(e, hn::Sub(u, Num(1.0f))), u));
+  const V32 y = hn::Add(AtLeast(Num(0.0f), x), log1p);
   return hn::IfThenElse(hn::Eq(x, x), y, x);
 }
 
@@ -63,7 +67,7 @@ inline bool ActivateRow(const Activation& a, const float* from, size_t count, fl
   switch (a.op) {
 #define METE_MAP(expression) return MapRow(from, count, to, [=](V32 x) HWY_ATTR { return (void)va, (void)vb, expression; }), true
     case FusedOp::kNone: METE_MAP(x);
-    case FusedOp::kRelu: METE_MAP(hn::Max(Num(0.0f), x));
+    case FusedOp::kRelu: METE_MAP(AtLeast(Num(0.0f), x));
     case FusedOp::kClip: METE_MAP(Clamp(x, va, vb));
     case FusedOp::kLeakyRelu: METE_MAP(BySign(x, x, hn::Mul(x, va)));
     case FusedOp::kSigmoid: METE_MAP(Sigmoid(x));

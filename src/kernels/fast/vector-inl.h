@@ -43,6 +43,24 @@ HWY_INLINE void StoreN(V32 v, F32 d, float* p, size_t count) {
 #endif
 }
 
+// The larger and the smaller of a bound and v, where a NaN in v stays: x86 returns the second operand of a
+// comparison with NaN, Highway's scalar code the first, NEON the NaN.
+HWY_INLINE V32 AtLeast(V32 bound, V32 v) {
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+  return hn::IfThenElse(hn::Lt(v, bound), bound, v);
+#else
+  return hn::Max(bound, v);
+#endif
+}
+HWY_INLINE V32 AtMost(V32 bound, V32 v) {
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+  return hn::IfThenElse(hn::Lt(bound, v), bound, v);
+#else
+  return hn::Min(bound, v);
+#endif
+}
+HWY_INLINE V32 Clamp(V32 v, V32 low, V32 high) { return AtMost(high, AtLeast(low, v)); }
+
 // to[i] = f(from[i]) for i in [0, count); the same array is fine.
 template <class F>
 HWY_INLINE void MapRow(const float* from, size_t count, float* to, const F& f) {

@@ -17,9 +17,6 @@ namespace HWY_NAMESPACE {
 
 HWY_INLINE V32 Num(float x) { return hn::Set(F32(), x); }
 
-// v inside [low, high]; NaN stays NaN on x86 because the second operand is what a comparison with NaN gives.
-HWY_INLINE V32 Clamp(V32 v, V32 low, V32 high) { return hn::Min(high, hn::Max(low, v)); }
-
 // 2^n for integral n in [-126, 127].
 HWY_INLINE V32 PowerOfTwo(hn::Vec<hn::RebindToSigned<F32>> n) {
   const hn::RebindToSigned<F32> di;
@@ -89,7 +86,6 @@ HWY_INLINE V32 Sigmoid(V32 x) {
 // Relative error <= 5e-7. Small |x|: x + x^3 P(x^2), the Taylor series to x^13 on |x| <= 0.4 (next term 2e-8
 // relative); else 1 - 2 / (e^2|x| + 1) with the sign of x.
 HWY_INLINE V32 Tanh(V32 x) {
-  const F32 d;
   const V32 a = hn::Abs(x);
   const V32 z = hn::Mul(x, x);
   V32 p = Num(21844.0f / 6081075);
@@ -102,7 +98,6 @@ HWY_INLINE V32 Tanh(V32 x) {
   const V32 e = Exp(hn::Min(hn::Add(a, a), Num(40.0f)));
   const V32 big = hn::CopySign(hn::Sub(Num(1.0f), hn::Div(Num(2.0f), hn::Add(e, Num(1.0f)))), x);
   const V32 y = hn::IfThenElse(hn::Lt(a, Num(0.4f)), small, big);
-  (void)d;
   return hn::IfThenElse(hn::Eq(x, x), y, x);
 }
 

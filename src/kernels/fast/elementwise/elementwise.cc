@@ -1,0 +1,169 @@
+#include "kernels/fast/elementwise/elementwise.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/fast/target/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/fast/elementwise/elementwise.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include "kernels/fast/activation-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mete {
+namespace HWY_NAMESPACE {
+
+template <class F>
+HWY_INLINE void MapRows(const float* a, const float* b, size_t count, float* to, const F& f) {
+  const F32 d;
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) hn::StoreU(f(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, to + i);
+  if (i < count) StoreN(f(LoadN(d, a + i, count - i), LoadN(d, b + i, count - i)), d, to + i, count - i);
+}
+
+HWY_INLINE V32 KeepNan(V32 a, V32 otherwise) { return hn::IfThenElse(hn::Eq(a, a), otherwise, a); }
+
+inline void RunBinary(FusedOp op, const float* a, const float* b, size_t n, float* to) {
+  switch (op) {
+    case FusedOp::kAdd: return MapRows(a, b, n, to, [](V32 x, V32 y) HWY_ATTR { return hn::Add(x, y); });
+    case FusedOp::kSub: return MapRows(a, b, n, to, [](V32 x, V32 y) HWY_ATTR { return hn::Sub(x, y); });
+    case FusedOp::kMul: return MapRows(a, b, n, to, [](V32 x, V32 y) HWY_ATTR { return hn::Mul(x, y); });
+    case FusedOp::kDiv: return MapRows(a, b, n, to, [](V32 x, V32 y) HWY_ATTR { return hn::Div(x, y); });
+    case FusedOp::kMin: return MapRows(a, b, n, to, [](V32 x, V32 y) HWY_ATTR { return KeepNan(x, AtMost(x, y)); });
+    case FusedOp::kMax: return MapRows(a, b, n, to, [](V32 x, V32 y) HWY_ATTR { return KeepNan(x, AtLeast(x, y)); });
+    default: break;
+  }
+  // Pow: negative bases, infinities and the precision of large exponents need the library's.
+  for (size_t i = 0; i < n; ++i) to[i] = std::pow(a[i], b[i]);
+}
+
+inline void RunUnary(const ActivationSpec& f, const float* a, size_t n, float* to) {
+  switch (f.op) {
+    case FusedOp::kErf: return MapRow(a, n, to, [](V32 x) HWY_ATTR { return Erf(x); });
+    case FusedOp::kExp: return MapRow(a, n, to, [](V32 x) HWY_ATTR { return Exp(x); });
+    case FusedOp::kLog: return MapRow(a, n, to, [](V32 x) HWY_ATTR { return Log(x); });
+    case FusedOp::kSqrt: return MapRow(a, n, to, [](V32 x) HWY_ATTR { return hn::Sqrt(x); });
+    case FusedOp::kReciprocal: return MapRow(a, n, to, [](V32 x) HWY_ATTR { return hn::Div(Num(1.0f), x); });
+    case FusedOp::kAbs: return MapRow(a, n, to, [](V32 x) HWY_ATTR { return hn::Abs(x); });
+    case FusedOp::kNeg: return MapRow(a, n, to, [](V32 x) HWY_ATTR { return hn::Neg(x); });
+    default: ActivateRow(f, a, n, to);
+  }
+}
+
+void RunStep(const ActivationSpec& f, const float* a, const float* b, size_t count, float* to) {
+  if (IsBinary(f.op)) return RunBinary(f.op, a, b, count, to);
+  RunUnary(f, a, count, to);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mete
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mete {
+HWY_EXPORT(RunStep);
+
+namespace {
+
+constexpr int64_t kChunk = ElementwisePlan::kChunk;
+
+// to[i] = from[(start + i) % period]
+void Repeat(const float* from, int64_t period, int64_t start, int64_t count, float* to) {
+  int64_t phase = start % period;
+  while (count > 0) {
+    const int64_t run = std::min(count, period - phase);
+    to = std::copy_n(from + phase, run, to);
+    count -= run;
+    phase = 0;
+  }
+}
+
+class Slots {
+ public:
+  int Take() {
+    for (int i = 0; i < ElementwisePlan::kSlots; ++i) {
+      if (!taken_[static_cast<size_t>(i)]) return taken_[static_cast<size_t>(i)] = true, i;
+    }
+    return -1;
+  }
+  void GiveBack(int slot) {
+    if (slot >= 0) taken_[static_cast<size_t>(slot)] = false;
+  }
+
+ private:
+  std::array<bool, ElementwisePlan::kSlots> taken_{};
+};
+
+// The last step that reads each register; -1 if none does.
+auto LastUses(const FusedProgram& p) {
+  std::array<int, FusedProgram::kMaxInputs + FusedProgram::kMaxSteps> last;
+  last.fill(-1);
+  for (int k = 0; k < p.steps; ++k) {
+    for (const int r : p.step[static_cast<size_t>(k)].args) {
+      if (r >= 0) last[static_cast<size_t>(r)] = k;
+    }
+  }
+  return last;
+}
+
+}  // namespace
+
+bool PlanElementwise(const FusedProgram& program, std::span<const Spread> spreads, int64_t channels, ElementwisePlan* plan) {
+  *plan = {};
+  plan->program = program;
+  plan->channels = channels;
+  plan->slot.fill(-1);
+  Slots slots;
+  for (int i = 0; i < program.inputs; ++i) {
+    const Spread spread = plan->spread[static_cast<size_t>(i)] = spreads[static_cast<size_t>(i)];
+    if (spread == Spread::kFull) continue;
+    const int slot = slots.Take();  // kept to the end: filled anew only when its contents change
+    if (slot < 0) return false;
+    plan->slot[static_cast<size_t>(i)] = static_cast<int8_t>(slot);
+  }
+  const auto last = LastUses(program);
+  for (int k = 0; k < program.steps; ++k) {
+    const auto& args = program.step[static_cast<size_t>(k)].args;
+    for (size_t i = 0; i < args.size(); ++i) {
+      const int r = args[i];
+      const bool repeated = i > 0 && r == args[0];
+      if (r >= program.inputs && last[static_cast<size_t>(r)] == k && !repeated) slots.GiveBack(plan->slot[static_cast<size_t>(r)]);
+    }
+    const int slot = slots.Take();
+    if (slot < 0) return false;
+    const size_t result = static_cast<size_t>(program.inputs + k);
+    plan->slot[result] = static_cast<int8_t>(slot);
+    if (last[result] < 0) slots.GiveBack(slot);
+  }
+  return true;
+}
+
+void RunElementwise(const ElementwisePlan& plan, const float* const* inputs, Range range, float* output) {
+  alignas(64) float memory[ElementwisePlan::kSlots][kChunk];
+  const FusedProgram& program = plan.program;
+  const auto slot_of = [&](int r) { return plan.slot[static_cast<size_t>(r)]; };
+  for (int i = 0; i < program.inputs; ++i) {
+    if (plan.spread[static_cast<size_t>(i)] == Spread::kScalar) std::fill_n(memory[slot_of(i)], kChunk, *inputs[i]);
+  }
+  for (int64_t begin = range.begin; begin < range.end; begin += kChunk) {
+    const int64_t count = std::min(kChunk, range.end - begin);
+    for (int i = 0; i < program.inputs; ++i) {
+      if (plan.spread[static_cast<size_t>(i)] == Spread::kChannel) Repeat(inputs[i], plan.channels, begin, count, memory[slot_of(i)]);
+    }
+    const auto read = [&](int r) -> const float* {
+      if (r < 0) return nullptr;
+      return slot_of(r) >= 0 ? memory[slot_of(r)] : inputs[r] + begin;
+    };
+    for (int k = 0; k < program.steps; ++k) {
+      const FusedStep& step = program.step[static_cast<size_t>(k)];
+      float* to = k + 1 == program.steps ? output + begin : memory[slot_of(program.inputs + k)];
+      HWY_DYNAMIC_DISPATCH(RunStep)(step.function, read(step.args[0]), read(step.args[1]), static_cast<size_t>(count), to);
+    }
+  }
+}
+
+}  // namespace mete
+#endif  // HWY_ONCE

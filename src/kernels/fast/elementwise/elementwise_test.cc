@@ -1,0 +1,174 @@
+#include "kernels/fast/elementwise/elementwise.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/fast/test_util.h"
+
+namespace mete {
+namespace {
+
+double StepOracle(const ActivationSpec& f, double a, double b) {
+  switch (f.op) {
+    case FusedOp::kAdd: return a + b;
+    case FusedOp::kSub: return a - b;
+    case FusedOp::kMul: return a * b;
+    case FusedOp::kDiv: return a / b;
+    case FusedOp::kMin: return std::min(a, b);
+    case FusedOp::kMax: return std::max(a, b);
+    case FusedOp::kPow: return std::pow(a, b);
+    case FusedOp::kErf: return std::erf(a);
+    case FusedOp::kExp: return std::exp(a);
+    case FusedOp::kLog: return std::log(a);
+    case FusedOp::kSqrt: return std::sqrt(a);
+    case FusedOp::kReciprocal: return 1 / a;
+    case FusedOp::kAbs: return std::abs(a);
+    case FusedOp::kNeg: return -a;
+    default: return ActivateOracle(f, a);
+  }
+}
+
+struct ErrorOf {
+  FusedOp op;
+  float low, high;
+  double relative, absolute;
+};
+
+// The bounds that math-inl.h and activation-inl.h claim, and exact ones for single instructions.
+TEST(ElementwiseF32, UnaryStepsKeepTheirStatedErrors) {
+  constexpr ErrorOf kBounds[] = {
+      {FusedOp::kExp, -87, 88, 1.5e-7, 0},        {FusedOp::kLog, 1e-37f, 100, 2e-7, 1e-7},  {FusedOp::kTanh, -12, 12, 5e-7, 0},
+      {FusedOp::kErf, -6, 6, 5e-7, 0},            {FusedOp::kSigmoid, -80, 80, 4e-7, 0},     {FusedOp::kSqrt, 0, 100, 1e-7, 0},
+      {FusedOp::kReciprocal, 0.01f, 100, 1e-7, 0}, {FusedOp::kAbs, -9, 9, 0, 0},             {FusedOp::kNeg, -9, 9, 0, 0},
+      {FusedOp::kSoftplus, -80, 80, 1e-6, 0},     {FusedOp::kMish, -80, 20, 2e-6, 0},     {FusedOp::kGelu, -10, 10, 1e-6, 4e-7},
+      {FusedOp::kSwish, -20, 20, 1e-6, 1e-7},     {FusedOp::kHardSwish, -9, 9, 1e-6, 1e-6},  {FusedOp::kElu, -20, 20, 1e-6, 1e-7}};
+  OnEveryTarget([&](const std::string&) {
+    for (const ErrorOf& bound : kBounds) {
+      constexpr int64_t kCount = 20011;
+      std::vector<float> in(kCount), out(kCount);
+      for (int64_t i = 0; i < kCount; ++i) in[i] = bound.low + (bound.high - bound.low) * static_cast<float>(i) / (kCount - 1);
+      FusedProgram program;
+      program.inputs = program.steps = 1;
+      program.step[0] = {{bound.op, 1, 0}, {0, -1, -1}};
+      ElementwisePlan plan;
+      const Spread spread = Spread::kFull;
+      ASSERT_TRUE(PlanElementwise(program, {&spread, 1}, 1, &plan));
+      const float* inputs[] = {in.data()};
+      RunElementwise(plan, inputs, {0, kCount}, out.data());
+      for (int64_t i = 0; i < kCount; ++i) {
+        const double expected = StepOracle(program.step[0].function, in[i], 0);
+        ASSERT_NEAR(out[i], expected, bound.relative * std::abs(expected) + bound.absolute) << Name(bound.op) << " of " << in[i];
+      }
+    }
+  });
+}
+
+TEST(ElementwiseF32, LimitsAndNan) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  struct Case {
+    FusedOp op;
+    float in, out;
+  };
+  constexpr Case kCases[] = {{FusedOp::kExp, kInf, kInf},   {FusedOp::kExp, -kInf, 0},      {FusedOp::kExp, 100, kInf},  {FusedOp::kExp, -200, 0},
+                             {FusedOp::kLog, 0, -kInf},     {FusedOp::kLog, kInf, kInf},    {FusedOp::kLog, -1, NAN},    {FusedOp::kTanh, kInf, 1},
+                             {FusedOp::kTanh, -kInf, -1},   {FusedOp::kErf, kInf, 1},       {FusedOp::kErf, -kInf, -1},  {FusedOp::kSigmoid, -kInf, 0},
+                             {FusedOp::kSigmoid, kInf, 1},  {FusedOp::kSoftplus, kInf, kInf}, {FusedOp::kExp, NAN, NAN}, {FusedOp::kLog, NAN, NAN},
+                             {FusedOp::kTanh, NAN, NAN},    {FusedOp::kErf, NAN, NAN},      {FusedOp::kSigmoid, NAN, NAN}, {FusedOp::kRelu, NAN, NAN},
+                             {FusedOp::kClip, NAN, NAN},    {FusedOp::kElu, NAN, NAN},      {FusedOp::kGelu, NAN, NAN},  {FusedOp::kSoftplus, NAN, NAN}};
+  OnEveryTarget([&](const std::string&) {
+    for (const Case& c : kCases) {
+      FusedProgram program;
+      program.inputs = program.steps = 1;
+      program.step[0] = {{c.op, 0, 1}, {0, -1, -1}};
+      ElementwisePlan plan;
+      const Spread spread = Spread::kScalar;
+      ASSERT_TRUE(PlanElementwise(program, {&spread, 1}, 1, &plan));
+      const float* inputs[] = {&c.in};
+      float out = 7;
+      RunElementwise(plan, inputs, {0, 1}, &out);
+      if (std::isnan(c.out)) {
+        EXPECT_TRUE(std::isnan(out)) << Name(c.op) << " of " << c.in << " is " << out;
+      } else {
+        EXPECT_EQ(out, c.out) << Name(c.op) << " of " << c.in;
+      }
+    }
+  });
+}
+
+// Well-behaved steps only, so that errors do not grow.
+FusedProgram RandomProgram(RandomData& random) {
+  constexpr FusedOp kOps[] = {FusedOp::kAdd, FusedOp::kSub, FusedOp::kMin, FusedOp::kMax, FusedOp::kTanh, FusedOp::kRelu, FusedOp::kAbs, FusedOp::kNeg};
+  FusedProgram p;
+  p.inputs = static_cast<int>(random.Int(1, 6));
+  p.steps = static_cast<int>(random.Int(1, 12));
+  for (int k = 0; k < p.steps; ++k) {
+    FusedStep& step = p.step[static_cast<size_t>(k)];
+    step.function.op = kOps[random.Int(0, 7)];
+    for (int i = 0; i < (IsBinary(step.function.op) ? 2 : 1); ++i) step.args[static_cast<size_t>(i)] = static_cast<int>(random.Int(0, p.inputs + k - 1));
+  }
+  return p;
+}
+
+TEST(ElementwiseF32, RandomProgramsInAnyBlocksMatchDouble) {
+  OnEveryTarget([](const std::string&) {
+    for (uint32_t seed = 1; seed <= 60; ++seed) {
+      RandomData random(seed);
+      const FusedProgram program = RandomProgram(random);
+      const int64_t channels = random.Int(1, 300), count = channels * random.Int(1, 5);
+      std::vector<std::vector<float>> data;
+      std::vector<const float*> inputs;
+      std::vector<Spread> spreads;
+      for (int i = 0; i < program.inputs; ++i) {
+        spreads.push_back(static_cast<Spread>(random.Int(0, 2)));
+        data.push_back(random.Floats(spreads.back() == Spread::kFull ? count : spreads.back() == Spread::kScalar ? 1 : channels));
+      }
+      for (const auto& d : data) inputs.push_back(d.data());
+      ElementwisePlan plan;
+      ASSERT_TRUE(PlanElementwise(program, spreads, channels, &plan));
+      std::vector<float> out(static_cast<size_t>(count));
+      const int64_t cut = random.Int(0, count);
+      RunElementwise(plan, inputs.data(), {0, cut}, out.data());
+      RunElementwise(plan, inputs.data(), {cut, count}, out.data());
+      for (int64_t e = 0; e < count; ++e) {
+        std::vector<double> r;
+        for (int i = 0; i < program.inputs; ++i) {
+          const Spread spread = spreads[static_cast<size_t>(i)];
+          r.push_back(inputs[static_cast<size_t>(i)][spread == Spread::kFull ? e : spread == Spread::kScalar ? 0 : e % channels]);
+        }
+        double magnitude = 1;
+        for (int k = 0; k < program.steps; ++k) {
+          const FusedStep& s = program.step[static_cast<size_t>(k)];
+          r.push_back(StepOracle(s.function, r[static_cast<size_t>(s.args[0])], s.args[1] < 0 ? 0 : r[static_cast<size_t>(s.args[1])]));
+          magnitude = std::max(magnitude, std::abs(r.back()));
+        }
+        ASSERT_NEAR(out[static_cast<size_t>(e)], r.back(), magnitude * program.steps * 4e-6) << "seed " << seed << " element " << e;
+      }
+    }
+  });
+}
+
+TEST(ElementwiseF32, TheOutputMayBeAnInput) {
+  std::vector<float> x = {1, -2, 3}, y = {4, 5, 6};
+  FusedProgram program;
+  program.inputs = 2, program.steps = 2;
+  program.step[0] = {{FusedOp::kMul}, {0, 1, -1}};
+  program.step[1] = {{FusedOp::kAdd}, {2, 0, -1}};
+  const Spread spreads[] = {Spread::kFull, Spread::kFull};
+  ElementwisePlan plan;
+  ASSERT_TRUE(PlanElementwise(program, spreads, 1, &plan));
+  const float* inputs[] = {x.data(), y.data()};
+  RunElementwise(plan, inputs, {0, 3}, x.data());
+  EXPECT_EQ(x, (std::vector<float>{5, -12, 21}));
+}
+
+TEST(ElementwiseF32, AProgramThatHoldsTooManyValuesIsRefused) {
+  FusedProgram program;
+  program.inputs = 1, program.steps = 63;
+  for (int k = 0; k < 32; ++k) program.step[static_cast<size_t>(k)] = {{FusedOp::kNeg}, {0, -1, -1}};
+  for (int k = 32; k < 63; ++k) program.step[static_cast<size_t>(k)] = {{FusedOp::kAdd}, {k - 31, k, -1}};
+  const Spread spread = Spread::kFull;
+  ElementwisePlan plan;
+  EXPECT_FALSE(PlanElementwise(program, {&spread, 1}, 1, &plan));
+}
+
+}  // namespace
+}  // namespace mete

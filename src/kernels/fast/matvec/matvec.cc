@@ -1,0 +1,115 @@
+#include "kernels/fast/matvec/matvec.h"
+
+#include <algorithm>
+
+#include "kernels/fast/target/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/fast/matvec/matvec.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include "kernels/fast/activation-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mete {
+namespace HWY_NAMESPACE {
+
+// Bias, residual and activation on the sums in y.
+inline void FinishOutputs(const Epilogue& e, Range outputs, float* y) {
+  const F32 d;
+  for (int64_t i = outputs.begin; i < outputs.end; i += static_cast<int64_t>(kLanes)) {
+    const size_t left = static_cast<size_t>(outputs.end - i);
+    V32 v = LoadN(d, y + i, left);
+    if (e.bias) v = hn::Add(v, LoadN(d, e.bias + i, left));
+    if (e.residual) v = hn::Add(v, LoadN(d, e.residual + i, left));
+    StoreN(v, d, y + i, left);
+  }
+  ActivateRow(e.activation, y + outputs.begin, static_cast<size_t>(outputs.size()), y + outputs.begin);
+}
+
+// R dot products side by side, two sums each: the order of additions in one does not depend on R.
+template <int R>
+HWY_INLINE void Dots(const float* w, int64_t stride, size_t k, const float* x, float* y) {
+  const F32 d;
+  V32 even[R], odd[R];
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) even[r] = odd[r] = hn::Zero(d);
+  size_t i = 0;
+  for (; i + 2 * kLanes <= k; i += 2 * kLanes) {
+    const V32 x0 = hn::LoadU(d, x + i), x1 = hn::LoadU(d, x + i + kLanes);
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+      even[r] = hn::MulAdd(x0, hn::LoadU(d, w + r * stride + i), even[r]);
+      odd[r] = hn::MulAdd(x1, hn::LoadU(d, w + r * stride + i + kLanes), odd[r]);
+    }
+  }
+  for (; i < k; i += kLanes) {
+    const V32 x0 = LoadN(d, x + i, k - i);
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) even[r] = hn::MulAdd(x0, LoadN(d, w + r * stride + i, k - i), even[r]);
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) y[r] = hn::GetLane(hn::SumOfLanes(d, hn::Add(even[r], odd[r])));
+}
+
+void ByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue, Range outputs, float* y) {
+  const size_t length = static_cast<size_t>(k);
+  int64_t i = outputs.begin;
+  for (; i + 4 <= outputs.end; i += 4) Dots<4>(w + i * stride, stride, length, x, y + i);
+  for (; i < outputs.end; ++i) Dots<1>(w + i * stride, stride, length, x, y + i);
+  FinishOutputs(epilogue, outputs, y);
+}
+
+// y[0, count) += R rows of w, each times its x.
+template <int R>
+HWY_INLINE void AddRows(const float* w, int64_t stride, const float* x, size_t count, float* y) {
+  const F32 d;
+  V32 scale[R];
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) scale[r] = hn::Set(d, x[r]);
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    V32 sum = hn::LoadU(d, y + i);
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) sum = hn::MulAdd(scale[r], hn::LoadU(d, w + r * stride + i), sum);
+    hn::StoreU(sum, d, y + i);
+  }
+  if (i == count) return;
+  V32 sum = LoadN(d, y + i, count - i);
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) sum = hn::MulAdd(scale[r], LoadN(d, w + r * stride + i, count - i), sum);
+  StoreN(sum, d, y + i, count - i);
+}
+
+void ByColumns(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue, Range outputs, float* y) {
+  constexpr int64_t kStrip = 4096;  // sums that stay in the first-level cache
+  for (int64_t begin = outputs.begin; begin < outputs.end; begin += kStrip) {
+    const size_t count = static_cast<size_t>(std::min(kStrip, outputs.end - begin));
+    for (size_t i = 0; i < count; ++i) y[begin + static_cast<int64_t>(i)] = 0;
+    int64_t row = 0;
+    for (; row + 8 <= k; row += 8) AddRows<8>(w + row * stride + begin, stride, x + row, count, y + begin);
+    for (; row < k; ++row) AddRows<1>(w + row * stride + begin, stride, x + row, count, y + begin);
+  }
+  FinishOutputs(epilogue, outputs, y);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mete
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mete {
+HWY_EXPORT(ByRows);
+HWY_EXPORT(ByColumns);
+
+void MatVecByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue, Range outputs, float* y) {
+  HWY_DYNAMIC_DISPATCH(ByRows)(w, stride, k, x, epilogue, outputs, y);
+}
+
+void MatVecByColumns(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue, Range outputs, float* y) {
+  HWY_DYNAMIC_DISPATCH(ByColumns)(w, stride, k, x, epilogue, outputs, y);
+}
+
+}  // namespace mete
+#endif  // HWY_ONCE

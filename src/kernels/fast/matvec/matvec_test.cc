@@ -1,0 +1,46 @@
+#include "kernels/fast/matvec/matvec.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/fast/test_util.h"
+
+namespace mete {
+namespace {
+
+struct Size {
+  int64_t n, k;
+};
+
+TEST(MatVecF32, BothLayoutsMatchTheSumInDoubleInAnyBlocks) {
+  OnEveryTarget([](const std::string&) {
+    uint32_t seed = 1;
+    for (const Size size : {Size{1, 1}, Size{5, 3}, Size{33, 64}, Size{100, 77}, Size{7, 1025}, Size{4500, 10}, Size{9, 0}}) {
+      for (const bool by_rows : {true, false}) {
+        RandomData random(seed++);
+        const int64_t stride = (by_rows ? size.k : size.n) + 2;
+        const std::vector<float> w = random.Floats((by_rows ? size.n : size.k) * stride + 1), x = random.Floats(size.k + 1);
+        const std::vector<float> bias = random.Floats(size.n), residual = random.Floats(size.n);
+        const Epilogue epilogue = {bias.data(), residual.data(), 0, {FusedOp::kSigmoid}};
+        const auto run = by_rows ? MatVecByRows : MatVecByColumns;
+        std::vector<float> whole(static_cast<size_t>(size.n), NAN), blocks = whole;
+        run(w.data(), stride, size.k, x.data(), epilogue, {0, size.n}, whole.data());
+        for (int64_t i = 0, end; i < size.n; i = end) {
+          end = std::min(size.n, i + random.Int(1, 1 + size.n / 3));
+          run(w.data(), stride, size.k, x.data(), epilogue, {i, end}, blocks.data());
+        }
+        ASSERT_EQ(whole, blocks);
+        for (int64_t i = 0; i < size.n; ++i) {
+          double sum = bias[i] + double{residual[i]}, magnitude = 2;
+          for (int64_t k = 0; k < size.k; ++k) {
+            const double product = double{x[k]} * w[by_rows ? i * stride + k : k * stride + i];
+            sum += product, magnitude += std::abs(product);
+          }
+          ASSERT_NEAR(whole[i], ActivateOracle(epilogue.activation, sum), SumTolerance(size.k + 2, magnitude)) << i;
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace mete

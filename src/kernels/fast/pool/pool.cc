@@ -1,0 +1,136 @@
+#include "kernels/fast/pool/pool.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/fast/target/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/fast/pool/pool.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include "kernels/fast/vector-inl.h"
+
+#ifndef METE_POOL_ONCE
+#define METE_POOL_ONCE
+namespace mete {
+
+// One output pixel: rows x columns taps from `input` on.
+struct PoolWindow {
+  const float* input;
+  int64_t rows, columns;
+  int64_t row_step, column_step;  // elements between taps
+  int64_t channels;
+  float scale;  // the average's 1 / divisor
+};
+
+}  // namespace mete
+#endif  // METE_POOL_ONCE
+
+HWY_BEFORE_NAMESPACE();
+namespace mete {
+namespace HWY_NAMESPACE {
+
+// A NaN on either side stays.
+HWY_INLINE V32 MaxOf(V32 best, V32 v) { return hn::IfThenElse(hn::Eq(best, best), AtLeast(best, v), best); }
+
+// V vectors of channels at a time: as many chains as vectors.
+template <bool kMax, int V>
+HWY_INLINE void PoolVectors(const PoolWindow& w, int64_t c, size_t count, float* out) {
+  const F32 d;
+  V32 acc[V];
+#pragma GCC unroll 4
+  for (int v = 0; v < V; ++v) acc[v] = hn::Set(d, kMax ? -std::numeric_limits<float>::infinity() : 0.0f);
+  for (int64_t y = 0; y < w.rows; ++y) {
+    const float* in = w.input + y * w.row_step + c;
+    for (int64_t x = 0; x < w.columns; ++x, in += w.column_step) {
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v) {
+        const V32 value = V == 1 ? LoadN(d, in, count) : hn::LoadU(d, in + v * static_cast<int64_t>(kLanes));
+        acc[v] = kMax ? MaxOf(acc[v], value) : hn::Add(acc[v], value);
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < V; ++v) {
+    const V32 result = kMax ? acc[v] : hn::Mul(acc[v], hn::Set(d, w.scale));
+    if (V == 1) {
+      StoreN(result, d, out + c, count);
+    } else {
+      hn::StoreU(result, d, out + c + v * static_cast<int64_t>(kLanes));
+    }
+  }
+}
+
+template <bool kMax>
+inline void PoolPixel(const PoolWindow& w, float* out) {
+  constexpr int64_t kStep = static_cast<int64_t>(kLanes);
+  int64_t c = 0;
+  for (; c + 4 * kStep <= w.channels; c += 4 * kStep) PoolVectors<kMax, 4>(w, c, kLanes, out);
+  for (; c < w.channels; c += kStep) PoolVectors<kMax, 1>(w, c, static_cast<size_t>(w.channels - c), out);
+}
+
+void PoolWindowMax(const PoolWindow& w, float* out) { PoolPixel<true>(w, out); }
+void PoolWindowAverage(const PoolWindow& w, float* out) { PoolPixel<false>(w, out); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mete
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mete {
+HWY_EXPORT(PoolWindowMax);
+HWY_EXPORT(PoolWindowAverage);
+
+namespace {
+
+void RunWindow(PoolKind kind, const PoolWindow& window, float* out) {
+  if (kind == PoolKind::kMax) return HWY_DYNAMIC_DISPATCH(PoolWindowMax)(window, out);
+  HWY_DYNAMIC_DISPATCH(PoolWindowAverage)(window, out);
+}
+
+// Taps [begin, end) of a kernel of `size` whose positions start + tap * dilation lie in [low, high).
+Range TapsWithin(int64_t start, int64_t size, int64_t dilation, int64_t low, int64_t high) {
+  const auto up_to = [&](int64_t limit) {
+    return limit <= start ? 0 : std::min(size, (limit - start + dilation - 1) / dilation);
+  };
+  const int64_t begin = up_to(low);
+  return {begin, std::max(begin, up_to(high))};
+}
+
+PoolWindow WindowAt(const PoolShape& shape, const float* input, int64_t pixel) {
+  const ConvShape& s = shape.window;
+  const int64_t stride = s.in_pixel_stride ? s.in_pixel_stride : s.in_channels;
+  const int64_t n = pixel / (s.out_height * s.out_width);
+  const int64_t top = pixel / s.out_width % s.out_height * s.stride_y - s.pad_top;
+  const int64_t left = pixel % s.out_width * s.stride_x - s.pad_left;
+  const Range ys = TapsWithin(top, s.kernel_height, s.dilation_y, 0, s.in_height);
+  const Range xs = TapsWithin(left, s.kernel_width, s.dilation_x, 0, s.in_width);
+  int64_t divisor = ys.size() * xs.size();
+  const bool empty = divisor == 0;
+  if (shape.count_include_pad) {
+    divisor = TapsWithin(top, s.kernel_height, s.dilation_y, -s.pad_top, s.in_height + shape.pad_bottom).size() *
+              TapsWithin(left, s.kernel_width, s.dilation_x, -s.pad_left, s.in_width + shape.pad_right).size();
+  }
+  const int64_t y = top + ys.begin * s.dilation_y, x = left + xs.begin * s.dilation_x;
+  const int64_t first = empty ? 0 : ((n * s.in_height + y) * s.in_width + x) * stride;
+  return {input + first, empty ? 0 : ys.size(), empty ? 0 : xs.size(), s.dilation_y * s.in_width * stride, s.dilation_x * stride,
+          s.in_channels, 1.0f / static_cast<float>(std::max<int64_t>(divisor, 1))};
+}
+
+}  // namespace
+
+void RunPool(const PoolShape& shape, const float* input, Range pixels, float* output) {
+  const ConvShape& s = shape.window;
+  const int64_t stride = s.out_pixel_stride ? s.out_pixel_stride : s.in_channels;
+  for (int64_t p = pixels.begin; p < pixels.end; ++p) RunWindow(shape.kind, WindowAt(shape, input, p), output + p * stride);
+}
+
+void GlobalPool(PoolKind kind, const float* input, int64_t pixels, int64_t pixel_stride, Range channels, float* out) {
+  const PoolWindow window = {input + channels.begin, 1, pixels, 0, pixel_stride, channels.size(), 1.0f / static_cast<float>(pixels)};
+  RunWindow(kind, window, out + channels.begin);
+}
+
+}  // namespace mete
+#endif  // HWY_ONCE

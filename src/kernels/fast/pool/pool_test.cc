@@ -1,0 +1,96 @@
+#include "kernels/fast/pool/pool.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/fast/test_util.h"
+
+namespace mete {
+namespace {
+
+// Tap by tap in double; also decides what counts, independently of the kernel's clipping.
+double Oracle(const PoolShape& shape, const std::vector<float>& input, int64_t pixel, int64_t c) {
+  const ConvShape& s = shape.window;
+  const int64_t n = pixel / (s.out_height * s.out_width), oy = pixel / s.out_width % s.out_height, ox = pixel % s.out_width;
+  double best = -std::numeric_limits<double>::infinity(), sum = 0;
+  int64_t inside = 0, padded = 0;
+  for (int64_t ky = 0; ky < s.kernel_height; ++ky) {
+    for (int64_t kx = 0; kx < s.kernel_width; ++kx) {
+      const int64_t y = oy * s.stride_y - s.pad_top + ky * s.dilation_y, x = ox * s.stride_x - s.pad_left + kx * s.dilation_x;
+      padded += y < s.in_height + shape.pad_bottom && x < s.in_width + shape.pad_right;
+      if (y < 0 || x < 0 || y >= s.in_height || x >= s.in_width) continue;
+      const double v = input[static_cast<size_t>(((n * s.in_height + y) * s.in_width + x) * s.in_channels + c)];
+      ++inside;
+      sum += v;
+      best = std::max(best, v);
+    }
+  }
+  if (shape.kind == PoolKind::kMax) return best;
+  return inside ? sum / static_cast<double>(shape.count_include_pad ? padded : inside) : 0;
+}
+
+TEST(PoolF32, RandomWindowsMatchTapByTap) {
+  OnEveryTarget([](const std::string&) {
+    for (uint32_t seed = 1; seed <= 60; ++seed) {
+      RandomData random(seed);
+      PoolShape shape;
+      ConvShape& s = shape.window;
+      s.batch = random.Int(1, 2);
+      s.in_height = random.Int(4, 12), s.in_width = random.Int(4, 12);
+      s.in_channels = s.out_channels = random.Int(1, 150);
+      s.kernel_height = random.Int(1, 4), s.kernel_width = random.Int(1, 4);
+      s.stride_y = random.Int(1, 3), s.stride_x = random.Int(1, 3);
+      s.dilation_y = random.Int(1, 2), s.dilation_x = random.Int(1, 2);
+      s.pad_top = random.Int(0, 2), s.pad_left = random.Int(0, 2);
+      shape.pad_bottom = random.Int(0, 2), shape.pad_right = random.Int(0, 2);
+      s.out_height = random.Int(1, (s.in_height + s.pad_top) / s.stride_y + 1);
+      s.out_width = random.Int(1, (s.in_width + s.pad_left) / s.stride_x + 1);
+      shape.kind = seed % 2 ? PoolKind::kMax : PoolKind::kAverage;
+      shape.count_include_pad = seed % 4 == 0;
+      const std::vector<float> input = random.Floats(s.batch * s.in_height * s.in_width * s.in_channels);
+      std::vector<float> out(static_cast<size_t>(s.out_pixels() * s.in_channels), -77.0f);
+      const int64_t cut = random.Int(0, s.out_pixels());
+      RunPool(shape, input.data(), {0, cut}, out.data());
+      RunPool(shape, input.data(), {cut, s.out_pixels()}, out.data());
+      for (int64_t i = 0; i < s.out_pixels() * s.in_channels; ++i) {
+        const double expected = Oracle(shape, input, i / s.in_channels, i % s.in_channels);
+        if (std::isinf(expected)) {
+          ASSERT_EQ(out[static_cast<size_t>(i)], expected) << "seed " << seed;
+        } else {
+          ASSERT_NEAR(out[static_cast<size_t>(i)], expected, SumTolerance(16, 2)) << "seed " << seed << " at " << i;
+        }
+      }
+    }
+  });
+}
+
+TEST(PoolF32, OverAWholeImage) {
+  OnEveryTarget([](const std::string&) {
+    constexpr int64_t kPixels = 49, kChannels = 77, kStride = 80;
+    const std::vector<float> input = RandomData(5).Floats(kPixels * kStride);
+    std::vector<float> mean(kChannels), most(kChannels);
+    for (const Range channels : {Range{0, 32}, Range{32, kChannels}}) {
+      GlobalPool(PoolKind::kAverage, input.data(), kPixels, kStride, channels, mean.data());
+      GlobalPool(PoolKind::kMax, input.data(), kPixels, kStride, channels, most.data());
+    }
+    for (int64_t c = 0; c < kChannels; ++c) {
+      double sum = 0, best = -1e9;
+      for (int64_t p = 0; p < kPixels; ++p) sum += input[p * kStride + c], best = std::max<double>(best, input[p * kStride + c]);
+      ASSERT_NEAR(mean[c], sum / kPixels, SumTolerance(kPixels, 1));
+      ASSERT_EQ(most[c], best);
+    }
+  });
+}
+
+TEST(PoolF32, ANanInTheWindowStays) {
+  OnEveryTarget([](const std::string&) {
+    for (int64_t where = 0; where < 9; ++where) {
+      std::vector<float> input(9, 1.0f), out(1);
+      input[static_cast<size_t>(where)] = NAN;
+      GlobalPool(PoolKind::kMax, input.data(), 9, 1, {0, 1}, out.data());
+      ASSERT_TRUE(std::isnan(out[0])) << where;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace mete
