@@ -40,7 +40,7 @@ inline void RunBinary(FusedOp op, const float* a, const float* b, size_t n, floa
   for (size_t i = 0; i < n; ++i) to[i] = std::pow(a[i], b[i]);
 }
 
-inline void RunUnary(const ActivationSpec& f, const float* a, size_t n, float* to) {
+inline void RunUnary(const Activation& f, const float* a, size_t n, float* to) {
   switch (f.op) {
     case FusedOp::kErf: return MapRow(a, n, to, [](V32 x) HWY_ATTR { return Erf(x); });
     case FusedOp::kExp: return MapRow(a, n, to, [](V32 x) HWY_ATTR { return Exp(x); });
@@ -53,7 +53,7 @@ inline void RunUnary(const ActivationSpec& f, const float* a, size_t n, float* t
   }
 }
 
-void RunStep(const ActivationSpec& f, const float* a, const float* b, size_t count, float* to) {
+void RunStep(const Activation& f, const float* a, const float* b, size_t count, float* to) {
   if (IsBinary(f.op)) return RunBinary(f.op, a, b, count, to);
   RunUnary(f, a, count, to);
 }

@@ -7,7 +7,7 @@
 namespace mete {
 namespace {
 
-double StepOracle(const ActivationSpec& f, double a, double b) {
+double StepOracle(const Activation& f, double a, double b) {
   switch (f.op) {
     case FusedOp::kAdd: return a + b;
     case FusedOp::kSub: return a - b;
