@@ -150,7 +150,8 @@ RoiAxis AxisOf(const Attributes& a, double from, double to, int64_t bins) {
   const double scale = a.Float("spatial_scale", 1), shift = half_pixel ? 0.5 : 0;
   const double start = from * scale - shift, extent = to * scale - shift - start, size = half_pixel ? extent : std::max(extent, 1.0);
   const double bin = size / double(bins), asked = double(a.Int("sampling_ratio", 0)), samples = asked > 0 ? asked : std::ceil(bin);
-  if (!(samples <= kMaxSamples)) Fail(Code::kOutOfRange, "RoiAlign", "region is too large; got {} samples a bin, expected at most {}", samples, kMaxSamples);
+  if (!(samples <= kMaxSamples))
+    Fail(Code::kOutOfRange, "RoiAlign", "region is too large; got {} samples a bin, expected at most {}", samples, kMaxSamples);
   return {start, bin, std::max<int64_t>(0, int64_t(std::max(samples, 0.0)))};
 }
 

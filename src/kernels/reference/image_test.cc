@@ -72,7 +72,8 @@ TEST(ResizeKernel, CropsAndExtrapolates) {
 // Keys' cubic with a = -0.75 at 1/2: -3/32, 19/32, 19/32, -3/32.
 TEST(ResizeKernel, CubicClampsOrExcludesWhatIsOutside) {
   Attributes a = Modes("cubic", "asymmetric");
-  ExpectNear(Resize1d(a, {1, 2, 4, 8}, 8), {1, (-3 + 19 + 38 - 12) / 32.f, 2, (-3 + 38 + 76 - 24) / 32.f, 4, (-6 + 76 + 152 - 24) / 32.f, 8, 8.375f - 0.75f / 2 + 0.375f});
+  ExpectNear(Resize1d(a, {1, 2, 4, 8}, 8), {1, (-3 + 19 + 38 - 12) / 32.f, 2, (-3 + 38 + 76 - 24) / 32.f, 4, (-6 + 76 + 152 - 24) / 32.f, 8,
+                                           (-12 + 152 + 152 - 24) / 32.f});
   a.Set("exclude_outside", int64_t(1));
   ExpectNear(Resize1d(a, {1, 2, 4, 8}, 8), {1, (19 + 38 - 12) / 35.f, 2, (-3 + 38 + 76 - 24) / 32.f, 4, (-6 + 76 + 152) / 35.f, 8, (-12 + 152) / 16.f});
 }

@@ -28,7 +28,9 @@ Combine CombineOf(std::string_view reduction) {
 
 Combine CombineFor(DType type, std::string_view reduction) {
   if (reduction == "none")
-    return VisitSize(type, []<class T>() -> Combine { return [](void* to, const void* from, int64_t n) { CopyBytes(to, from, size_t(n) * sizeof(T)); }; });
+    return VisitSize(type, []<class T>() -> Combine {
+      return [](void* to, const void* from, int64_t n) { CopyBytes(to, from, size_t(n) * sizeof(T)); };
+    });
   return VisitNumeric(type, [&]<class T>() { return CombineOf<T>(reduction); });
 }
 

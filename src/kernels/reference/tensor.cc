@@ -37,13 +37,15 @@ struct PartOfAxis {
   void Join(const void* part, void* whole) const {
     if (part_bytes == 0) return;
     for (int64_t o = 0; o < outer; ++o)
-      CopyBytes(static_cast<std::byte*>(whole) + o * whole_bytes + offset_bytes, static_cast<const std::byte*>(part) + o * part_bytes, size_t(part_bytes));
+      CopyBytes(static_cast<std::byte*>(whole) + o * whole_bytes + offset_bytes, static_cast<const std::byte*>(part) + o * part_bytes,
+                size_t(part_bytes));
   }
 
   void Cut(const void* whole, void* part) const {
     if (part_bytes == 0) return;
     for (int64_t o = 0; o < outer; ++o)
-      CopyBytes(static_cast<std::byte*>(part) + o * part_bytes, static_cast<const std::byte*>(whole) + o * whole_bytes + offset_bytes, size_t(part_bytes));
+      CopyBytes(static_cast<std::byte*>(part) + o * part_bytes, static_cast<const std::byte*>(whole) + o * whole_bytes + offset_bytes,
+                size_t(part_bytes));
   }
 };
 
