@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "kernels/fast/conv/conv.h"
+#include "kernels/fast/depthwise/depthwise.h"
 #include "kernels/fast/gemm/gemm.h"
+#include "kernels/fast/matvec/matvec.h"
 #include "kernels/fast/target/target.h"
 
 namespace mete {
@@ -114,6 +116,48 @@ void RegisterResNet50() {
   }
 }
 
+void RegisterDepthwise(int64_t size, int64_t channels, int64_t kernel, int64_t stride) {
+  ConvShape shape = Square(size, channels, channels, kernel, stride);
+  shape.groups = channels;
+  const std::string name = "depthwise" + std::to_string(kernel) + "/" + std::to_string(size) + "x" + std::to_string(channels) + "_stride" +
+                           std::to_string(stride);
+  benchmark::RegisterBenchmark(name.c_str(), [shape](benchmark::State& state) {
+    const DepthwisePlan plan = PlanDepthwise(shape);
+    const int64_t taps = shape.kernel_height * shape.kernel_width, c = shape.in_channels;
+    Buffer input(shape.in_height * shape.in_width * c), output(shape.out_pixels() * c), weights(taps * c), packed(taps * c), bias(c);
+    PackDepthwise(plan, weights.get(), packed.get());
+    const Epilogue epilogue = {bias.get(), nullptr, 0, {FusedOp::kClip, 0, 6}};
+    Measure(state, 2.0 * static_cast<double>(shape.out_pixels() * c * taps), 0, [&] {
+      RunDepthwise(plan, input.get(), packed.get(), epilogue, {0, plan.out_rows}, {0, c}, output.get());
+    });
+  })->UseManualTime()->MinTime(0.05);
+}
+
+void RegisterFullyConnected(int64_t outputs, int64_t k, bool by_rows) {
+  const std::string name = std::string("fc_by_") + (by_rows ? "rows/" : "columns/") + std::to_string(k) + "_to_" + std::to_string(outputs);
+  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+    Buffer w(outputs * k), x(k), y(outputs);
+    const double weights = static_cast<double>(outputs * k);
+    Measure(state, 2 * weights, 4 * weights, [&] {
+      (by_rows ? MatVecByRows : MatVecByColumns)(w.get(), by_rows ? k : outputs, k, x.get(), {}, {0, outputs}, y.get());
+    });
+  })->UseManualTime()->MinTime(0.05);
+}
+
+// Of MobileNet v1 and v3 (5x5), and the classifiers of ResNet-50 and VGG-16.
+void RegisterOthers() {
+  for (const auto& [size, channels] : {std::pair<int64_t, int64_t>{112, 32}, {56, 128}, {28, 256}, {14, 512}, {7, 1024}}) {
+    RegisterDepthwise(size, channels, 3, 1);
+  }
+  RegisterDepthwise(112, 64, 3, 2);
+  RegisterDepthwise(28, 120, 5, 1);
+  RegisterDepthwise(14, 672, 5, 2);
+  for (const bool by_rows : {true, false}) {
+    RegisterFullyConnected(1000, 2048, by_rows);
+    RegisterFullyConnected(4096, 25088, by_rows);
+  }
+}
+
 }  // namespace
 }  // namespace mete
 
@@ -124,6 +168,7 @@ int main(int argc, char** argv) {
   mete::peak_gbytes = mete::MeasureReadBandwidth();
   std::printf("target %s, peak %.1f GFLOP/s, memory %.1f GB/s\n", mete::ActiveTarget(), mete::peak_gflops, mete::peak_gbytes);
   mete::RegisterResNet50();
+  mete::RegisterOthers();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }
