@@ -22,6 +22,7 @@ class InferContext {
       : attributes(attributes), node_(node), inputs_(inputs), has_data_(has_data), results_(outputs) {}
 
   const Attributes& attributes;
+  const std::string& node() const { return node_; }  // its name
 
   // Inputs. Shapes of present inputs are always known when an operator's function is called.
   int inputs() const { return int(inputs_.size()); }

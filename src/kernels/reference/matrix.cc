@@ -1,7 +1,139 @@
+// Matrix products and Einsum. Floats of every size are summed in double, integers modulo 2^64.
+// Letters: the product of A (M x K) and B (K x N).
+#include <algorithm>
+
+#include "base/einsum.h"
+#include "kernels/reference/iterate.h"
+#include "kernels/reference/number.h"
 #include "kernels/reference/reference.h"
 
 namespace mete {
+namespace {
 
-std::span<const RefEntry> MatrixReferences() { return {}; }
+// A matrix in memory with any steps between its elements: transposed ones too.
+template <class T>
+struct Matrix {
+  const T* data;
+  int64_t row_step, column_step;
+};
+
+// sums[0, N) = row m of A * B. Row by row of B, so that both are read in order.
+template <class T>
+void RowTimesMatrix(const Matrix<T>& a, const Matrix<T>& b, int64_t m, int64_t n, int64_t k, Wide<T>* sums) {
+  std::fill(sums, sums + n, Wide<T>(0));
+  for (int64_t p = 0; p < k; ++p) {
+    const Wide<T> factor = Wide<T>(Compute<T>(a.data[m * a.row_step + p * a.column_step]));
+    const T* row = b.data + p * b.row_step;
+    for (int64_t j = 0; j < n; ++j) sums[j] = WrapAdd(sums[j], WrapMul(factor, Wide<T>(Compute<T>(row[j * b.column_step]))));
+  }
+}
+
+void MatMul(RefArgs& args) {
+  const Shape &a = args.in[0].shape, &b = args.in[1].shape, &out = args.out[0].shape;
+  const bool a_is_row = a.rank() == 1, b_is_column = b.rank() == 1;
+  const int64_t k = a.back(), m = a_is_row ? 1 : a[a.rank() - 2], n = b_is_column ? 1 : b.back();
+  const Shape batch_a(a.dims().first(size_t(std::max(0, a.rank() - 2)))), batch_b(b.dims().first(size_t(std::max(0, b.rank() - 2))));
+  const Shape batch(out.dims().first(size_t(out.rank() - !a_is_row - !b_is_column)));
+  VisitNumeric(args.out[0].type, [&]<class T>() {
+    Wide<T>* sums = args.scratch.Get<Wide<T>>(size_t(n));
+    T* to = args.out[0].as<T>();
+    ForEach<2>(batch, {BroadcastSteps(batch_a, batch), BroadcastSteps(batch_b, batch)}, [&](const auto& at) {
+      const Matrix<T> left{args.in[0].as<T>() + at[0] * m * k, k, 1}, right{args.in[1].as<T>() + at[1] * k * n, n, 1};
+      for (int64_t row = 0; row < m; ++row, to += n) {
+        RowTimesMatrix(left, right, row, n, k, sums);
+        std::transform(sums, sums + n, to, FromWide<T>);
+      }
+    });
+  });
+}
+
+// alpha * A * B + beta * C; alpha and beta are floats even for integer matrices.
+template <class T>
+T Scaled(Wide<T> product, Wide<T> c, double alpha, double beta) {
+  if constexpr (!kIsFloat<T>)
+    if (alpha == 1 && beta == 1) return FromWide<T>(WrapAdd(product, c));
+  return FromDouble<T>(alpha * double(product) + (beta == 0 ? 0 : beta * double(c)));
+}
+
+void Gemm(RefArgs& args) {
+  const double alpha = args.attributes.Float("alpha", 1), beta = args.attributes.Float("beta", 1);
+  const bool ta = args.attributes.Int("transA", 0) != 0, tb = args.attributes.Int("transB", 0) != 0;
+  const Shape &a = args.in[0].shape, &b = args.in[1].shape, &out = args.out[0].shape;
+  const int64_t m = out[0], n = out[1], k = a[ta ? 0 : 1];
+  const Steps c_steps = args.has(2) ? BroadcastSteps(args.in[2].shape, out) : Steps{};
+  VisitNumeric(args.out[0].type, [&]<class T>() {
+    const Matrix<T> left{args.in[0].as<T>(), ta ? 1 : a[1], ta ? a[1] : 1}, right{args.in[1].as<T>(), tb ? 1 : b[1], tb ? b[1] : 1};
+    const T* c = args.has(2) ? args.in[2].as<T>() : nullptr;
+    Wide<T>* sums = args.scratch.Get<Wide<T>>(size_t(n));
+    for (int64_t row = 0; row < m; ++row) {
+      RowTimesMatrix(left, right, row, n, k, sums);
+      for (int64_t j = 0; j < n; ++j) {
+        const Wide<T> added = c ? Wide<T>(Compute<T>(c[row * c_steps[0] + j * c_steps[1]])) : Wide<T>(0);
+        args.out[0].as<T>()[row * n + j] = Scaled<T>(sums[j], added, alpha, beta);
+      }
+    }
+  });
+}
+
+// An odometer over some of an Einsum's indices, with every operand's offset.
+class EinsumWalk {
+ public:
+  EinsumWalk(const Einsum& einsum, size_t first, size_t last) : einsum_(einsum), first_(first), last_(last), index_(last) {}
+
+  // f() for every combination; `offsets` moves along and ends where it began.
+  template <class F>
+  void Run(std::vector<int64_t>& offsets, F&& f) {
+    for (size_t i = first_; i < last_; ++i)
+      if (einsum_.extents[i] == 0) return;
+    do f();
+    while (Next(offsets));
+  }
+
+ private:
+  bool Next(std::vector<int64_t>& offsets) {
+    for (size_t i = last_; i-- > first_;) {
+      const bool wraps = ++index_[i] == einsum_.extents[i];
+      const int64_t moves = wraps ? 1 - einsum_.extents[i] : 1;
+      for (size_t k = 0; k < offsets.size(); ++k) offsets[k] += moves * einsum_.steps[k][i];
+      if (!wraps) return true;
+      index_[i] = 0;
+    }
+    return false;
+  }
+
+  const Einsum& einsum_;
+  size_t first_, last_;
+  std::vector<int64_t> index_;
+};
+
+void RunEinsum(RefArgs& args) {
+  std::vector<Shape> shapes;
+  for (const ConstView& in : args.in) shapes.push_back(in.shape);
+  const Einsum einsum("Einsum", args.attributes.String("equation", ""), shapes);
+  EinsumWalk outer(einsum, 0, size_t(einsum.output_indices)), inner(einsum, size_t(einsum.output_indices), einsum.extents.size());
+  std::vector<int64_t> offsets(args.in.size(), 0);
+  VisitNumeric(args.out[0].type, [&]<class T>() {
+    T* out = args.out[0].as<T>();
+    outer.Run(offsets, [&] {
+      Wide<T> sum = 0;
+      inner.Run(offsets, [&] {
+        Wide<T> product = 1;
+        for (size_t k = 0; k < offsets.size(); ++k) product = WrapMul(product, Wide<T>(Compute<T>(args.in[k].as<T>()[offsets[k]])));
+        sum = WrapAdd(sum, product);
+      });
+      *out++ = FromWide<T>(sum);
+    });
+  });
+}
+
+constexpr RefEntry kEntries[] = {
+    {"Einsum", RunEinsum},
+    {"Gemm", Gemm},
+    {"MatMul", MatMul},
+};
+
+}  // namespace
+
+std::span<const RefEntry> MatrixReferences() { return kEntries; }
 
 }  // namespace mete

@@ -1,0 +1,86 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "kernels/reference/number.h"
+#include "kernels/reference/reference_testing.h"
+
+namespace mete {
+namespace {
+
+using Floats32 = std::vector<float>;
+
+Tensor Counting(const Shape& shape) {
+  Floats32 values(size_t(shape.Elements()));
+  std::iota(values.begin(), values.end(), 0.f);
+  return F(shape, values);
+}
+
+TEST(MatMul, MatricesAndVectors) {
+  const Tensor a = Counting({2, 3}), b = Counting({3, 2}), v = F({3}, {1, 0, -1});
+  EXPECT_EQ(RunFor<float>("MatMul", {}, {a, b}), (Floats32{10, 13, 28, 40}));
+  EXPECT_EQ(RunFor<float>("MatMul", {}, {a, v}), (Floats32{-2, -2}));
+  EXPECT_EQ(RunFor<float>("MatMul", {}, {v, b}), (Floats32{-4, -4}));
+  EXPECT_EQ(RunFor<float>("MatMul", {}, {v, v}), (Floats32{2}));
+}
+
+TEST(MatMul, BatchesBroadcast) {
+  const Tensor a = Counting({2, 1, 1, 2}), b = Counting({3, 2, 1});
+  EXPECT_EQ(RunFor<float>("MatMul", {}, {a, b}), (Floats32{1, 3, 5, 3, 13, 23}));
+  EXPECT_EQ(RunFor<float>("MatMul", {}, {F({2}, {1, 1}), b}), (Floats32{1, 5, 9}));
+}
+
+TEST(MatMul, NoDepthGivesZeros) {
+  EXPECT_EQ(RunFor<float>("MatMul", {}, {F({2, 0}, {}), F({0, 1}, {})}), (Floats32{0, 0}));
+  EXPECT_TRUE(RunFor<float>("MatMul", {}, {F({0, 2}, {}), F({2, 3}, Floats32(6))}).empty());
+}
+
+TEST(MatMul, IntegersWrapAndHalvesRoundOnce) {
+  EXPECT_EQ(RunFor<int32_t>("MatMul", {}, {I32({1, 2}, {INT32_MAX, 2}), I32({2, 1}, {1, 1})}), (std::vector<int32_t>{INT32_MIN + 1}));
+  EXPECT_EQ(RunFor<int64_t>("MatMul", {}, {I64({1, 1}, {INT64_MIN}), I64({1, 1}, {-1})}), (std::vector<int64_t>{INT64_MIN}));
+  const uint16_t one = F16(1.f).bits, tiny = F16(0x1p-11f).bits;
+  EXPECT_EQ(RunFor<uint16_t>("MatMul", {}, {MakeTensor<uint16_t>(DType::kF16, {1, 3}, {one, one, one}), MakeTensor<uint16_t>(DType::kF16, {3, 1}, {one, tiny, tiny})})[0],
+            F16(1 + 0x1p-10f).bits);
+}
+
+TEST(Gemm, ScalesTransposesAndAdds) {
+  const Tensor a = Counting({3, 2}), b = Counting({2, 3}), c = F({1, 2}, {1, 2});
+  const Attributes all = Attrs({{"transA", int64_t(1)}, {"transB", int64_t(1)}, {"alpha", 0.5f}, {"beta", 2.f}});
+  EXPECT_EQ(RunFor<float>("Gemm", all, {a, b, c}), (Floats32{7, 18, 8.5f, 24}));  // from the products 10 28, 13 40
+  EXPECT_EQ(RunFor<float>("Gemm", {}, {Counting({2, 3}), Counting({3, 2}), F({2, 1}, {1, 2})}), (Floats32{11, 14, 30, 42}));
+  EXPECT_EQ(RunFor<float>("Gemm", {}, {Counting({2, 3}), Counting({3, 2})}), (Floats32{10, 13, 28, 40}));
+}
+
+TEST(Gemm, IntegersAreExactWithoutScaling) {
+  const int64_t big = (int64_t(1) << 60) + 1;
+  EXPECT_EQ(RunFor<int64_t>("Gemm", {}, {I64({1, 1}, {big}), I64({1, 1}, {1}), I64({}, {1})}), (std::vector<int64_t>{big + 1}));
+  EXPECT_EQ(RunFor<int32_t>("Gemm", Attrs({{"alpha", 0.5f}}), {I32({1, 1}, {5}), I32({1, 1}, {1}), I32({1}, {1})}), (std::vector<int32_t>{3}));
+}
+
+Floats32 RunEinsum(const char* equation, const std::vector<Tensor>& inputs) {
+  return RunFor<float>("Einsum", Attrs({{"equation", std::string(equation)}}), inputs);
+}
+
+TEST(Einsum, MatchesHandComputedValues) {
+  const Tensor a = Counting({2, 3}), b = Counting({3, 2});
+  EXPECT_EQ(RunEinsum("ij,jk->ik", {a, b}), (Floats32{10, 13, 28, 40}));
+  EXPECT_EQ(RunEinsum("ij->ji", {a}), (Floats32{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(RunEinsum("ij->i", {a}), (Floats32{3, 12}));
+  EXPECT_EQ(RunEinsum("i,i", {F({3}, {1, 2, 3}), F({3}, {4, 5, 6})}), (Floats32{32}));
+  EXPECT_EQ(RunEinsum("...ii->...i", {Counting({2, 2, 2})}), (Floats32{0, 3, 4, 7}));
+  EXPECT_EQ(RunEinsum("ii", {Counting({2, 2})}), (Floats32{3}));
+  EXPECT_EQ(RunEinsum("i,j,k->", {F({2}, {1, 2}), F({2}, {1, 3}), F({1}, {2})}), (Floats32{24}));
+}
+
+TEST(Einsum, EllipsesBroadcast) {
+  EXPECT_EQ(RunEinsum("...ij,...jk->...ik", {Counting({2, 1, 1, 2}), Counting({3, 2, 1})}), (Floats32{1, 3, 5, 3, 13, 23}));
+  EXPECT_EQ(RunEinsum("...,...", {F({2, 1}, {1, 2}), F({2}, {3, 4})}), (Floats32{3, 4, 6, 8}));
+}
+
+TEST(Einsum, SumsOverNothingAreZero) {
+  EXPECT_EQ(RunEinsum("ij->i", {F({2, 0}, {})}), (Floats32{0, 0}));
+  EXPECT_TRUE(RunEinsum("ij->j", {F({2, 0}, {})}).empty());
+}
+
+}  // namespace
+}  // namespace mete
