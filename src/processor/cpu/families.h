@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/fused.h"
+#include "kernels/fast/conv/conv.h"
 #include "kernels/fast/epilogue.h"
 #include "processor/cpu/cpu.h"
 
@@ -46,11 +47,13 @@ Grid MakeGrid(int64_t rows, int64_t row_step, int64_t columns, int threads);
 // For kernels that only divide one dimension: how many pieces of at least `least` units.
 int64_t BlocksOf(int64_t units, int64_t least, int threads);
 
+// How the windows of a 2-D Conv or pool over NHWC lie, groups left at 1.
+ConvShape WindowOf(const Graph& graph, const Node& node, int64_t kernel_height, int64_t kernel_width);
+
 // The epilogue of a node as the fast kernels want it, without its pointers; nothing where they lack the
 // activation.
 std::optional<Epilogue> EpilogueOf(const Node& node);
 
-// The node's residual input, or kNoValue.
 inline bool HasResidual(const Node& node) { return node.attributes.Has("residual"); }
 
 inline bool IsF32(const Graph& graph, ValueId id) { return id != kNoValue && graph.value(id).type == DType::kF32 && graph.value(id).shape.known(); }

@@ -1,0 +1,83 @@
+// Pooling over NHWC.
+#include "kernels/fast/pool/pool.h"
+
+#include <fmt/format.h>
+
+#include "kernels/fast/target/target.h"
+#include "processor/cpu/families.h"
+
+namespace mete {
+namespace {
+
+// A piece of work smaller than this costs less than handing it out. Guess.
+constexpr int64_t kLeastElements = 16 * 1024;
+
+class WindowPool : public Prepared {
+ public:
+  WindowPool(const PoolShape& shape, Pool& pool) : pool_(pool), shape_(shape), target_(ActiveTarget()) {
+    const int64_t pixels = shape.window.out_pixels();
+    const int64_t taps = shape.window.kernel_height * shape.window.kernel_width;
+    blocks_ = std::min(pixels, BlocksOf(pixels * taps * shape.window.in_channels, kLeastElements, pool.threads()));
+  }
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    const int64_t pixels = shape_.window.out_pixels();
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      RunPool(shape_, in[0].as<float>(), {pixels * begin / blocks_, pixels * end / blocks_}, out[0].as<float>());
+    });
+  }
+  std::string kernel() const override { return fmt::format("pool_f32 {}", target_); }
+
+ private:
+  Pool& pool_;
+  const PoolShape shape_;
+  const std::string target_;
+  int64_t blocks_ = 1;
+};
+
+class WholeImagePool : public Prepared {
+ public:
+  WholeImagePool(PoolKind kind, const Shape& in, Pool& pool) : pool_(pool), kind_(kind), in_(in), target_(ActiveTarget()) {
+    blocks_ = std::min(in[3], BlocksOf(in.Elements() / std::max<int64_t>(in[0], 1), kLeastElements, pool.threads()));
+  }
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    const int64_t pixels = in_[1] * in_[2], channels = in_[3];
+    pool_.For(in_[0] * blocks_, [&](int, int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        const int64_t image = b / blocks_, part = b % blocks_;
+        GlobalPool(kind_, in[0].as<float>() + image * pixels * channels, pixels, channels, {channels * part / blocks_, channels * (part + 1) / blocks_},
+                   out[0].as<float>() + image * channels);
+      }
+    });
+  }
+  std::string kernel() const override { return fmt::format("global_pool_f32 {}", target_); }
+
+ private:
+  Pool& pool_;
+  const PoolKind kind_;
+  const Shape in_;
+  const std::string target_;
+  int64_t blocks_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Prepared> PreparePool(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
+  const bool max = node.op == "MaxPool" || node.op == "GlobalMaxPool", global = node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool";
+  if (!max && !global && node.op != "AveragePool") return nullptr;
+  if (node.attributes.String("layout", "") != "NHWC") return *why = "not in NHWC", nullptr;
+  if (!IsF32(graph, node.inputs[0]) || graph.value(node.inputs[0]).shape.Elements() == 0) return *why = "not f32, or empty", nullptr;
+  if (node.output(1) != kNoValue) return *why = "the indices are wanted", nullptr;
+  const PoolKind kind = max ? PoolKind::kMax : PoolKind::kAverage;
+  if (global) return std::make_unique<WholeImagePool>(kind, graph.value(node.inputs[0]).shape, pool);
+  const Ints& kernel = node.attributes.IntList("kernel_shape");
+  PoolShape shape{WindowOf(graph, node, kernel[0], kernel[1]), kind};
+  shape.count_include_pad = node.attributes.Int("count_include_pad", 0) != 0 || node.attributes.Int("mete_caffe", 0) != 0;
+  const Ints& pads = node.attributes.IntList("pads");
+  if (shape.count_include_pad && pads.empty() && node.attributes.Has("auto_pad")) return *why = "padding counts and is automatic", nullptr;
+  if (pads.size() == 4) shape.pad_bottom = pads[2], shape.pad_right = pads[3];
+  return std::make_unique<WindowPool>(shape, pool);
+}
+
+}  // namespace mete
