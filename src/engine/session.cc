@@ -1,8 +1,11 @@
+#include <cstdlib>
 #include <mutex>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/model.h"
+#include "kernels/fast/target/target.h"
 #include "machine/machine.h"
 #include "plan/plan.h"
 #include "run/executor.h"
@@ -15,6 +18,19 @@ Plan MakePlan(const Graph& graph, const Machine& machine, const SessionOptions& 
   Plan plan = options.plan_json.empty() ? PlanOneCpu(graph, machine, options.threads, options.cores) : PlanFromJson(options.plan_json);
   Verify(plan, graph, machine);
   return plan;
+}
+
+// METE_TARGET names the instruction set of the fast kernels, or "reference" for none of them. Read once a
+// process, because it decides for all sessions.
+bool ReferenceFromEnvironment() {
+  static const bool reference = [] {
+    const char* name = std::getenv("METE_TARGET");
+    if (!name || !*name) return false;
+    if (std::string_view(name) == "reference") return true;
+    ForceTarget(name);
+    return false;
+  }();
+  return reference;
 }
 
 void CheckPort(const char* kind, const Port& port, DType type, const Shape& shape, const void* data) {
@@ -31,7 +47,7 @@ struct Session::Impl {
       : model(m),
         machine(ReadMachine()),
         plan(MakePlan(model.impl().graph, machine, options)),
-        cpu({plan.threads, plan.cores, options.reference}),
+        cpu({plan.threads, plan.cores, options.reference || ReferenceFromEnvironment()}),
         executor(model.impl().graph, plan, cpu) {}
 
   void CheckInputs(std::span<const ConstView> inputs) const {

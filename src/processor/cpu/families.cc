@@ -12,7 +12,7 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 }  // namespace
 
 std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
-  for (PrepareFn prepare : {PrepareConv, PrepareMatrix, PreparePool, PrepareElementwise})
+  for (PrepareFn prepare : {PrepareConv, PrepareMatrix, PreparePool, PrepareElementwise, PrepareNormalization, PrepareMovement})
     if (auto prepared = prepare(graph, node, pool, why)) return prepared;
   return nullptr;
 }

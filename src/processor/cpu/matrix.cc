@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "kernels/fast/gemm/gemm.h"
+#include "kernels/fast/matvec/matvec.h"
+#include "kernels/fast/target/target.h"
 #include "processor/cpu/families.h"
 
 namespace mete {
@@ -116,6 +118,37 @@ class MatrixStep : public Prepared {
   Grid grid_;
 };
 
+// One row of A: the weights are read once, as they lie in the model, so there is nothing to pack.
+class VectorStep : public Prepared {
+ public:
+  VectorStep(const Graph& graph, const Product& product, const Epilogue& epilogue, Pool& pool)
+      : pool_(pool), p_(product), epilogue_(epilogue), target_(ActiveTarget()) {
+    if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
+    // Guess: a block reads at least 64 KiB of weights.
+    blocks_ = std::min(p_.n, BlocksOf(p_.n * p_.k * 4, 64 * 1024, pool.threads()));
+  }
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    Epilogue epilogue = epilogue_;
+    if (p_.residual >= 0) epilogue.residual = in[size_t(p_.residual)].as<float>();
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      const Range outputs{p_.n * begin / blocks_, p_.n * end / blocks_};
+      if (p_.transposed) MatVecByRows(in[1].as<float>(), p_.b_stride, p_.k, in[0].as<float>(), epilogue, outputs, out[0].as<float>());
+      else MatVecByColumns(in[1].as<float>(), p_.b_stride, p_.k, in[0].as<float>(), epilogue, outputs, out[0].as<float>());
+    });
+  }
+
+  std::string kernel() const override { return fmt::format("matvec_{}_f32 {}", p_.transposed ? "rows" : "columns", target_); }
+  std::string reason() const override { return "one row: bound by reading the weights"; }
+
+ private:
+  Pool& pool_;
+  const Product p_;
+  Epilogue epilogue_;
+  const std::string target_;
+  int64_t blocks_ = 1;
+};
+
 }  // namespace
 
 std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
@@ -126,6 +159,8 @@ std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Po
   if (!epilogue) return *why = "the activation has no fast form", nullptr;
   const auto product = node.op == "Gemm" ? OfGemm(graph, node, why) : OfMatMul(graph, node, why);
   if (!product) return nullptr;
+  const bool vector = product->m == 1 && product->batch == 1 && product->alpha == 1 && product->k > 0;
+  if (vector) return std::make_unique<VectorStep>(graph, *product, *epilogue, pool);
   return std::make_unique<MatrixStep>(graph, node, *product, *epilogue, pool);
 }
 

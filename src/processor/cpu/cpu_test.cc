@@ -1,0 +1,170 @@
+// Every family of fast kernels, through the same door as the engine, against the reference over odd shapes.
+#include "processor/cpu/cpu.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "graph/operators.h"
+
+namespace mete {
+namespace {
+
+// One node over f32 inputs with random values; the inputs named in `constants` are weights.
+struct Case {
+  std::string op;
+  std::vector<Shape> shapes;       // of the inputs; Unknown(): left out
+  std::vector<size_t> constants;
+  Attributes attributes;
+  size_t outputs = 1;
+};
+
+Attributes With(std::initializer_list<std::pair<const char*, Attribute>> items) {
+  Attributes a;
+  for (const auto& [name, value] : items) a.Set(name, value);
+  return a;
+}
+
+class OneNode {
+ public:
+  OneNode(const Case& c, uint32_t seed) {
+    std::mt19937 random(seed);
+    std::vector<ValueId> in, out;
+    for (size_t i = 0; i < c.shapes.size(); ++i) {
+      if (!c.shapes[i].known()) {
+        in.push_back(kNoValue);
+        data_.emplace_back();
+        continue;
+      }
+      Tensor t(DType::kF32, c.shapes[i]);
+      for (int64_t e = 0; e < t.elements(); ++e) t.mutable_view().as<float>()[e] = std::uniform_real_distribution<float>(-1, 1)(random);
+      const bool constant = std::find(c.constants.begin(), c.constants.end(), i) != c.constants.end();
+      in.push_back(constant ? graph_.AddConstant("c" + std::to_string(i), t) : graph_.AddValue("x" + std::to_string(i), DType::kF32, c.shapes[i]));
+      data_.push_back(t);
+    }
+    for (size_t i = 0; i < c.outputs; ++i) out.push_back(graph_.AddValue("y" + std::to_string(i)));
+    graph_.AddNode(c.op, "node", in, out, c.attributes);
+    InferShapes(graph_);
+  }
+
+  // The outputs on a CPU; `kernel` gets the name of what ran.
+  std::vector<Tensor> Run(const CpuOptions& options, std::string* kernel) {
+    Cpu cpu(options);
+    auto prepared = cpu.Prepare(graph_, graph_.nodes[0], Step{});
+    *kernel = prepared->kernel() + (prepared->kernel() == "reference" ? ": " + prepared->reason() : "");
+    std::vector<ConstView> in;
+    for (const Tensor& t : data_) in.push_back(t.view());
+    std::vector<Tensor> results;
+    std::vector<View> out;
+    for (ValueId id : graph_.nodes[0].outputs) results.emplace_back(graph_.value(id).type, graph_.value(id).shape);
+    for (Tensor& t : results) out.push_back(t.mutable_view());
+    prepared->Execute(in, out);
+    return results;
+  }
+
+ private:
+  Graph graph_;
+  std::vector<Tensor> data_;
+};
+
+// Sums of up to a few thousand products of magnitude 1: the error grows with sqrt(K) * epsilon, and 1e-5
+// is more than ten times that for K = 4096.
+constexpr float kTolerance = 1e-5f;
+
+void ExpectFastEqualsReference(const Case& c, const std::string& expected_kernel) {
+  for (int threads : {1, 2, 3}) {
+    OneNode node(c, 11);
+    std::string kernel, reference;
+    const auto want = node.Run({1, {}, true}, &reference), got = node.Run({threads, {}, false}, &kernel);
+    ASSERT_EQ(reference.rfind("reference", 0), 0u);
+    ASSERT_EQ(kernel.rfind(expected_kernel, 0), 0u) << c.op << " ran on " << kernel;
+    for (size_t o = 0; o < want.size(); ++o)
+      for (int64_t i = 0; i < want[o].elements(); ++i) {
+        const float a = want[o].as<float>()[i], b = got[o].as<float>()[i];
+        ASSERT_NEAR(a, b, kTolerance * (1 + std::abs(a))) << c.op << " output " << o << " element " << i << " with " << threads << " threads";
+      }
+  }
+}
+
+const std::pair<const char*, Attribute> kNhwc{"layout", std::string("NHWC")};
+
+TEST(CpuConv, MatchesTheReference) {
+  const Shape left_out = Shape::Unknown();
+  ExpectFastEqualsReference({"Conv", {{1, 7, 5, 3}, {17, 3, 3, 3}}, {1}, With({kNhwc, {"pads", Ints{1, 1, 1, 1}}})}, "conv_");
+  ExpectFastEqualsReference({"Conv", {{2, 7, 5, 3}, {5, 3, 3, 2}, {5}}, {1, 2}, With({kNhwc, {"strides", Ints{2, 3}}, {"auto_pad", std::string("SAME_UPPER")}})}, "conv_");
+  ExpectFastEqualsReference({"Conv", {{1, 9, 8, 4}, {5, 4, 3, 3}, {5}}, {1, 2}, With({kNhwc, {"dilations", Ints{2, 1}}, {"auto_pad", std::string("SAME_LOWER")}})}, "conv_");
+  ExpectFastEqualsReference({"Conv", {{2, 5, 7, 33}, {40, 33, 1, 1}, {40}}, {1, 2}, With({kNhwc})}, "conv_1x1");
+  ExpectFastEqualsReference({"Conv", {{1, 6, 6, 12}, {8, 3, 3, 3}}, {1}, With({kNhwc, {"group", int64_t{4}}, {"pads", Ints{0, 1, 2, 1}}})}, "conv_");
+  ExpectFastEqualsReference(
+      {"Conv", {{1, 6, 6, 5}, {9, 5, 1, 1}, left_out, {1, 6, 6, 9}}, {1}, With({kNhwc, {"residual", int64_t{1}}, {"activation", std::string("Relu")}})}, "conv_1x1");
+}
+
+TEST(CpuDepthwise, MatchesTheReference) {
+  for (int64_t k : {3, 5, 4})
+    for (int64_t stride : {1, 2, 3})
+      ExpectFastEqualsReference({"Conv", {{2, 11, 9, 37}, {37, 1, k, k}, {37}}, {1, 2},
+                                 With({kNhwc, {"group", int64_t{37}}, {"strides", Ints{stride, stride}}, {"pads", Ints{1, 2, 1, 0}},
+                                       {"activation", std::string("Clip")}, {"activation_alpha", -0.5f}, {"activation_beta", 0.75f}})},
+                                "depthwise");
+}
+
+TEST(CpuMatrix, MatchesTheReference) {
+  ExpectFastEqualsReference({"Gemm", {{7, 13}, {13, 19}, {19}}, {1, 2}, {}}, "gemm");
+  ExpectFastEqualsReference({"Gemm", {{7, 13}, {19, 13}, {7, 19}}, {1}, With({{"transB", int64_t{1}}, {"alpha", 0.5f}})}, "gemm");
+  ExpectFastEqualsReference({"Gemm", {{1, 113}, {19, 113}, {19}}, {1, 2}, With({{"transB", int64_t{1}}, {"activation", std::string("Sigmoid")}})}, "matvec_rows");
+  ExpectFastEqualsReference({"Gemm", {{1, 113}, {113, 19}, {1, 19}}, {1, 2}, {}}, "matvec_columns");
+  ExpectFastEqualsReference({"MatMul", {{2, 3, 5, 8}, {8, 33}}, {1}, {}}, "gemm");
+  ExpectFastEqualsReference({"MatMul", {{2, 3, 5, 8}, {2, 3, 8, 33}}, {}, {}}, "gemm");
+  ExpectFastEqualsReference({"MatMul", {{4, 5, 8}, {8, 6}}, {}, {}}, "gemm");
+}
+
+TEST(CpuPool, MatchesTheReference) {
+  for (const char* op : {"MaxPool", "AveragePool"}) {
+    ExpectFastEqualsReference({op, {{2, 9, 8, 19}}, {}, With({kNhwc, {"kernel_shape", Ints{3, 2}}, {"strides", Ints{2, 1}}, {"pads", Ints{1, 0, 1, 1}}})}, "pool");
+    ExpectFastEqualsReference({op, {{1, 9, 8, 5}}, {}, With({kNhwc, {"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t{1}}})}, "pool");
+  }
+  ExpectFastEqualsReference({"AveragePool", {{1, 9, 8, 5}}, {},
+                             With({kNhwc, {"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}, {"count_include_pad", int64_t{1}}, {"ceil_mode", int64_t{1}}})},
+                            "pool");
+  ExpectFastEqualsReference({"AveragePool", {{1, 9, 8, 5}}, {},
+                             With({kNhwc, {"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}, {"mete_caffe", int64_t{1}}, {"ceil_mode", int64_t{1}}})},
+                            "pool");
+  ExpectFastEqualsReference({"GlobalAveragePool", {{2, 9, 8, 19}}, {}, With({kNhwc})}, "global_pool");
+  ExpectFastEqualsReference({"GlobalMaxPool", {{2, 9, 8, 19}}, {}, With({kNhwc})}, "global_pool");
+}
+
+TEST(CpuElementwise, MatchesTheReferenceOverBroadcasts) {
+  const Attributes program = With({{"ops", Strings{"Mul", "Add", "Sigmoid"}}, {"args", Ints{0, 1, -1, 3, 2, -1, 4, -1, -1}}, {"params", Floats{0, 0, 0, 0, 0, 0}}});
+  ExpectFastEqualsReference({"mete.Elementwise", {{2, 3, 5, 7}, {7}, {}}, {}, program}, "elementwise");
+  ExpectFastEqualsReference({"mete.Elementwise", {{2, 3, 5, 7}, {2, 1, 1, 7}, {2, 3, 5, 7}}, {}, program}, "elementwise");
+  ExpectFastEqualsReference({"mete.Elementwise", {{1, 30, 50, 33}, {1, 1, 1, 33}, {1, 1, 1, 1}}, {}, program}, "elementwise");
+}
+
+TEST(CpuRows, MatchesTheReference) {
+  ExpectFastEqualsReference({"Softmax", {{5, 7, 33}}, {}, {}}, "softmax");
+  ExpectFastEqualsReference({"Softmax", {{1, 33, 1, 1}}, {}, With({{"axis", int64_t{1}}})}, "softmax");
+  ExpectFastEqualsReference({"LogSoftmax", {{5, 33}}, {}, {}}, "log_softmax");
+  ExpectFastEqualsReference({"LayerNormalization", {{5, 7, 33}, {33}, {33}}, {1, 2}, {}}, "layer_norm");
+  ExpectFastEqualsReference({"RMSNormalization", {{5, 33}, {33}}, {1}, {}}, "rms_norm");
+}
+
+TEST(CpuMovement, MatchesTheReferenceForEveryOrderThatItTakes) {
+  for (const Ints& perm : std::vector<Ints>{{0, 2, 3, 1}, {0, 3, 1, 2}, {0, 2, 1, 3}, {2, 0, 1, 3}, {2, 1, 0, 3}, {1, 2, 3, 0}})
+    ExpectFastEqualsReference({"Transpose", {{2, 3, 5, 7}}, {}, With({{"perm", perm}})}, "transpose");
+  ExpectFastEqualsReference({"Transpose", {{1, 3, 1, 7}}, {}, With({{"perm", Ints{3, 2, 1, 0}}})}, "transpose");
+  ExpectFastEqualsReference({"Concat", {{2, 3, 5}, {2, 1, 5}, {2, 4, 5}}, {}, With({{"axis", int64_t{1}}})}, "concat");
+  Case split{"Split", {{2, 7, 5}}, {}, With({{"axis", int64_t{1}}, {"num_outputs", int64_t{2}}})};
+  split.outputs = 2;
+  ExpectFastEqualsReference(split, "split");
+}
+
+TEST(Cpu, SaysWhyTheReferenceRuns) {
+  OneNode node({"Gemm", {{3, 2}, {3, 4}}, {1}, With({{"transA", int64_t{1}}})}, 1);
+  std::string kernel;
+  node.Run({1, {}, false}, &kernel);
+  EXPECT_EQ(kernel, "reference: A is transposed");
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,173 @@
+// Operators that only move elements: Transpose, Concat, Split.
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "kernels/fast/layout/transpose.h"
+#include "processor/cpu/families.h"
+
+namespace mete {
+namespace {
+
+constexpr int64_t kLeastBytes = 64 * 1024;  // a copy of this size takes some microseconds. Guess.
+
+// A transpose with neighbouring dimensions joined and dimensions of 1 dropped.
+struct Permutation {
+  Ints dims;  // of the input
+  Ints perm;
+};
+
+Permutation Simplified(const Shape& in, const Ints& perm) {
+  Ints order;  // input axes that matter, in output order
+  for (int64_t p : perm)
+    if (in[int(p)] != 1) order.push_back(p);
+  Ints kept = order;
+  std::sort(kept.begin(), kept.end());
+  std::vector<Ints> groups;  // runs of input axes that stay together
+  for (int64_t axis : order) {
+    const auto next = groups.empty() ? kept.end() : std::upper_bound(kept.begin(), kept.end(), groups.back().back());
+    if (next != kept.end() && *next == axis) groups.back().push_back(axis);
+    else groups.push_back({axis});
+  }
+  std::vector<size_t> by_input(groups.size());
+  for (size_t i = 0; i < by_input.size(); ++i) by_input[i] = i;
+  std::sort(by_input.begin(), by_input.end(), [&](size_t a, size_t b) { return groups[a][0] < groups[b][0]; });
+  Permutation p;
+  p.perm.resize(groups.size());
+  for (size_t i = 0; i < by_input.size(); ++i) {
+    int64_t size = 1;
+    for (int64_t axis : groups[by_input[i]]) size *= in[int(axis)];
+    p.dims.push_back(size);
+    p.perm[by_input[i]] = int64_t(i);
+  }
+  return p;
+}
+
+// batch x rows x columns to batch x columns x rows, of 4-byte elements.
+class MatrixTranspose : public Prepared {
+ public:
+  MatrixTranspose(int64_t batch, int64_t rows, int64_t columns, Pool& pool) : pool_(pool), batch_(batch), rows_(rows), columns_(columns) {
+    blocks_ = std::min(rows, BlocksOf(rows * columns * 4, kLeastBytes, pool.threads()));
+  }
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    pool_.For(batch_ * blocks_, [&](int, int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        const int64_t at = b / blocks_ * rows_ * columns_, part = b % blocks_;
+        Transpose(in[0].as<float>() + at, columns_, {rows_ * part / blocks_, rows_ * (part + 1) / blocks_}, columns_, out[0].as<float>() + at, rows_);
+      }
+    });
+  }
+  std::string kernel() const override { return "transpose_f32"; }
+
+ private:
+  Pool& pool_;
+  const int64_t batch_, rows_, columns_;
+  int64_t blocks_ = 1;
+};
+
+// Three dimensions or four whose last stays last: copies of whole rows, in the output's order.
+class RowTranspose : public Prepared {
+ public:
+  RowTranspose(const Permutation& p, size_t element, Pool& pool) : pool_(pool), row_bytes_(size_t(p.dims.back()) * element) {
+    const size_t rank = p.dims.size();
+    std::vector<int64_t> stride(rank, 1);
+    for (size_t i = rank - 1; i-- > 0;) stride[i] = stride[i + 1] * p.dims[i + 1];
+    for (size_t i = 0; i + 1 < rank; ++i) {
+      dims_[3 - (rank - 1) + i] = p.dims[size_t(p.perm[i])];
+      strides_[3 - (rank - 1) + i] = stride[size_t(p.perm[i])] * int64_t(element);
+    }
+    outer_ = dims_[0] * dims_[1];
+    blocks_ = std::min(outer_, BlocksOf(outer_ * dims_[2] * int64_t(row_bytes_), kLeastBytes, pool.threads()));
+  }
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    const auto* from = static_cast<const std::byte*>(in[0].data);
+    auto* to = static_cast<std::byte*>(out[0].data);
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      for (int64_t o = outer_ * begin / blocks_; o < outer_ * end / blocks_; ++o) {
+        const std::byte* source = from + o / dims_[1] * strides_[0] + o % dims_[1] * strides_[1];
+        std::byte* target = to + size_t(o * dims_[2]) * row_bytes_;
+        for (int64_t r = 0; r < dims_[2]; ++r) std::memcpy(target + size_t(r) * row_bytes_, source + r * strides_[2], row_bytes_);
+      }
+    });
+  }
+  std::string kernel() const override { return "transpose_rows"; }
+
+ private:
+  Pool& pool_;
+  const size_t row_bytes_;
+  int64_t dims_[3] = {1, 1, 1}, strides_[3] = {0, 0, 0};  // output's outer dimensions, and where they step in the input, in bytes
+  int64_t outer_ = 1, blocks_ = 1;
+};
+
+// Concat and Split: `outer` times, a run of bytes of each part.
+class JoinStep : public Prepared {
+ public:
+  JoinStep(bool split, int64_t outer, std::vector<size_t> runs, Pool& pool) : pool_(pool), split_(split), outer_(outer), runs_(std::move(runs)) {
+    for (size_t r : runs_) whole_ += r;
+    blocks_ = std::min(outer, BlocksOf(outer * int64_t(whole_), kLeastBytes, pool.threads()));
+  }
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      const int64_t first = outer_ * begin / blocks_, last = outer_ * end / blocks_;
+      size_t at = 0;
+      for (size_t p = 0; p < runs_.size(); at += runs_[p], ++p) {
+        const bool wanted = runs_[p] > 0 && (split_ ? out[p].present() : in[p].present());
+        for (int64_t o = first; wanted && o < last; ++o) Copy(in, out, p, size_t(o), at);
+      }
+    });
+  }
+  std::string kernel() const override { return split_ ? "split" : "concat"; }
+
+ private:
+  void Copy(std::span<const ConstView> in, std::span<View> out, size_t part, size_t o, size_t at) const {
+    if (split_) std::memcpy(out[part].as<std::byte>() + o * runs_[part], in[0].as<std::byte>() + o * whole_ + at, runs_[part]);
+    else std::memcpy(out[0].as<std::byte>() + o * whole_ + at, in[part].as<std::byte>() + o * runs_[part], runs_[part]);
+  }
+
+  Pool& pool_;
+  const bool split_;
+  const int64_t outer_;
+  const std::vector<size_t> runs_;  // bytes of each part
+  size_t whole_ = 0;
+  int64_t blocks_ = 1;
+};
+
+std::unique_ptr<Prepared> PrepareTranspose(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
+  const Value& x = graph.value(node.inputs[0]);
+  Ints perm = node.attributes.IntList("perm");
+  if (perm.empty())
+    for (int i = x.shape.rank() - 1; i >= 0; --i) perm.push_back(i);
+  const Permutation p = Simplified(x.shape, perm);
+  const size_t rank = p.dims.size(), element = SizeOf(x.type);
+  if (rank == 2 && element == 4 && p.perm == Ints{1, 0}) return std::make_unique<MatrixTranspose>(1, p.dims[0], p.dims[1], pool);
+  if (rank == 3 && element == 4 && p.perm == Ints{0, 2, 1}) return std::make_unique<MatrixTranspose>(p.dims[0], p.dims[1], p.dims[2], pool);
+  if (rank >= 1 && rank <= 4 && p.perm.back() == int64_t(rank) - 1) return std::make_unique<RowTranspose>(p, element, pool);
+  *why = "an order of dimensions without a fast form";
+  return nullptr;
+}
+
+std::unique_ptr<Prepared> PrepareJoin(const Graph& graph, const Node& node, Pool& pool) {
+  const bool split = node.op == "Split";
+  const std::vector<ValueId>& parts = split ? node.outputs : node.inputs;
+  const Shape& whole = graph.value(split ? node.inputs[0] : node.outputs[0]).shape;
+  const size_t element = SizeOf(graph.value(split ? node.inputs[0] : node.outputs[0]).type);
+  const int64_t given = node.attributes.Int("axis", 0);
+  const int axis = int(given < 0 ? given + whole.rank() : given);
+  std::vector<size_t> runs;
+  for (ValueId id : parts) {
+    if (id == kNoValue) return nullptr;
+    runs.push_back(size_t(graph.value(id).shape.Elements(axis, whole.rank())) * element);
+  }
+  return std::make_unique<JoinStep>(split, whole.Elements(0, axis), std::move(runs), pool);
+}
+
+}  // namespace
+
+std::unique_ptr<Prepared> PrepareMovement(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
+  const bool join = node.op == "Concat" || node.op == "Split";
+  if (!join && node.op != "Transpose") return nullptr;
+  if (!graph.value(node.inputs[0]).shape.known() || graph.value(node.inputs[0]).shape.Elements() == 0) return *why = "nothing to move", nullptr;
+  return join ? PrepareJoin(graph, node, pool) : PrepareTranspose(graph, node, pool, why);
+}
+
+}  // namespace mete
