@@ -15,3 +15,6 @@ mete_library(engine src/engine LAYERS run passes import_onnx import_caffe)
 add_subdirectory(bench/kernels)
 mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)
 target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights on processors with fused multiply-adds
+if(METE_TESTS)
+  add_subdirectory(tests)
+endif()
