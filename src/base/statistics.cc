@@ -1,4 +1,4 @@
-#include "base/statistics.h"
+#include "mete/statistics.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,37 @@
+// The whole command tree.
+#include <fmt/format.h>
+
+#include "commands.h"
+
+namespace mete::cli {
+namespace {
+
+std::string Footer() {
+  std::string text = "Exit codes:\n";
+  for (const ExitCodeRow& row : kExitCodes) text += fmt::format("  {}  {}\n", int(row.code), row.meaning);
+  text += "\nEnvironment:\n";
+  for (const EnvironmentRow& row : kEnvironment) text += fmt::format("  {:<12} {}\n", row.name, row.meaning);
+  return text +
+         "\nExamples:\n"
+         "  mete zoo make squeezenet1.1 -o squeezenet.onnx\n"
+         "  mete run squeezenet.onnx photo.jpg\n"
+         "  mete bench squeezenet.onnx --threads 1";
+}
+
+}  // namespace
+
+void BuildCli(CLI::App& app, Context& context) {
+  app.description("Mete runs neural networks (ONNX, Caffe) on processors of unequal speed.");
+  app.set_version_flag("--version", "mete " METE_VERSION);
+  app.footer(Footer());
+  app.require_subcommand(0, 1);
+  app.get_formatter()->column_width(34);
+  AddRun(app, context);
+  AddBench(app, context);
+  AddInspect(app, context);
+  AddZoo(app, context);
+  AddCompletion(app, context);
+  app.add_flag_callback("--man", [&] { context.command = [&] { fmt::print("{}", ManPage(app)); }; }, "print the manual page (roff)");
+}
+
+}  // namespace mete::cli

@@ -1,0 +1,24 @@
+// The commands, a file each. Every function adds its command to the tree; parsing it sets context.command.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "context.h"
+
+namespace mete::cli {
+
+void AddRun(CLI::App& app, Context& context);
+void AddBench(CLI::App& app, Context& context);
+void AddInspect(CLI::App& app, Context& context);
+void AddZoo(CLI::App& app, Context& context);
+void AddCompletion(CLI::App& app, Context& context);
+
+// The whole tree.
+void BuildCli(CLI::App& app, Context& context);
+
+// Made from the tree: completion.cc and man.cc.
+std::string CompletionScript(const CLI::App& app, const std::string& shell);  // bash, zsh or fish
+std::string ManPage(const CLI::App& app);
+
+}  // namespace mete::cli

@@ -1,0 +1,56 @@
+// What every command gets: how to answer, and how to be stopped. Results go to stdout, all else to stderr.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "mete/engine.h"
+
+namespace mete::cli {
+
+using Json = nlohmann::ordered_json;
+
+enum ExitCode : int { kOk = 0, kFailure = 1, kUsage = 2, kBadFile = 3, kUnsupported = 4, kCancelled = 5 };
+
+struct ExitCodeRow {
+  ExitCode code;
+  const char* meaning;
+};
+inline constexpr ExitCodeRow kExitCodes[] = {
+    {kOk, "success"},
+    {kFailure, "failure at run time: no memory, a file that cannot be written"},
+    {kUsage, "usage: an unknown command or flag, a bad value, a missing argument"},
+    {kBadFile, "a model, image, input or plan file that is missing, damaged or does not fit"},
+    {kUnsupported, "the model needs something that Mete does not support"},
+    {kCancelled, "cancelled by an interrupt (Ctrl-C; a second one kills)"},
+};
+
+struct EnvironmentRow {
+  const char* name;
+  const char* meaning;
+};
+inline constexpr EnvironmentRow kEnvironment[] = {
+    {"METE_TARGET", "instruction set of the fast kernels instead of the best one, e.g. avx2 or scalar"},
+    {"NO_COLOR", "set: never colour the output"},
+};
+
+// A wrong command line that only the command itself can see.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+ExitCode ExitCodeOf(Code code);
+
+struct Context {
+  bool json = false;
+  const CancelToken* cancel = nullptr;
+  std::function<void()> command;  // what the command line asked for, set by the parser
+};
+
+// CANCELLED where the user has interrupted; for the places between two runs.
+void CheckCancelled(const Context& context);
+
+}  // namespace mete::cli

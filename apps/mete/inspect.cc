@@ -1,0 +1,111 @@
+// mete inspect: what a model is, and what Mete makes of it.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.h"
+#include "inputs.h"
+#include "model_flags.h"
+#include "terminal.h"
+
+namespace mete::cli {
+namespace {
+
+struct InspectFlags {
+  ModelFlags model;
+  bool text = false;
+  bool dot = false;
+  bool memory = false;
+};
+
+void PrintPorts(const char* title, const std::vector<Port>& ports) {
+  Rows rows;
+  for (const Port& p : ports) rows.push_back({p.name, Name(p.type), ToString(p.shape)});
+  fmt::print("\n{}\n{}", title, FormatTable(rows, "lll", "  "));
+}
+
+void PrintSummary(const Model& model, const ModelFlags& flags) {
+  const ModelStats& stats = model.stats();
+  const Style style = StyleOf(1);
+  fmt::print("{}{}{}: {}\n", style.bold, flags.model, style.reset, model.name());
+  fmt::print("{:.3f} million parameters ({}), {:.3f} GFLOP, {} nodes\n", double(stats.parameters) * 1e-6, FormatBytes(stats.constant_bytes),
+             double(stats.flops) * 1e-9, stats.nodes);
+  PrintPorts("inputs", model.inputs());
+  PrintPorts("outputs", model.outputs());
+  Rows operators, passes{{"pass", "ms", "nodes before", "after"}};
+  for (const auto& [op, count] : stats.operators) operators.push_back({op, std::to_string(count)});
+  for (const PassTime& p : stats.passes) passes.push_back({p.name, fmt::format("{:.2f}", p.ms), std::to_string(p.nodes_before), std::to_string(p.nodes_after)});
+  fmt::print("\nnodes by operator\n{}\n{}", FormatTable(operators, "lr", "  "), FormatTable(passes, "lrrr", "  "));
+}
+
+Json SummaryJson(const Model& model, const ModelFlags& flags) {
+  const ModelStats& stats = model.stats();
+  Json json{{"model", flags.model}, {"name", model.name()}, {"inputs", PortsJson(model.inputs())}, {"outputs", PortsJson(model.outputs())},
+            {"parameters", stats.parameters}, {"constant_bytes", stats.constant_bytes}, {"gflop", double(stats.flops) * 1e-9},
+            {"nodes", stats.nodes}, {"operators", stats.operators}, {"passes", Json::array()}};
+  for (const PassTime& p : stats.passes) json["passes"].push_back({{"name", p.name}, {"ms", p.ms}, {"nodes_before", p.nodes_before}, {"nodes_after", p.nodes_after}});
+  return json;
+}
+
+void ReportMemory(const SessionStats& stats, bool to_json, Json& json) {
+  json["memory"] = {{"arena_bytes", stats.arena_bytes}, {"values_bytes", stats.values_bytes}, {"packed_bytes", stats.packed_bytes}};
+  if (to_json) return;
+  fmt::print("\nmemory\n{}", FormatTable({{"activations", FormatBytes(stats.arena_bytes), fmt::format("({} had none shared)", FormatBytes(stats.values_bytes))},
+                                          {"packed weights", FormatBytes(stats.packed_bytes), ""}}, "lrl", "  "));
+}
+
+// --profile and --trace need a run: on random inputs.
+Trace TraceRandomRun(const Model& model, Session& session, const Context& context) {
+  std::vector<Tensor> inputs(model.inputs().size());
+  FillRandom(model, 1, inputs);
+  Trace trace;
+  const RunOptions options{context.cancel, &trace};
+  session.Run(inputs, options);  // the first run touches memory for the first time
+  session.Run(inputs, options);
+  return trace;
+}
+
+void ReportSession(const Model& model, const InspectFlags& flags, const Context& context, Json& json) {
+  const ModelFlags& f = flags.model;
+  if (!flags.memory && !f.explain && !f.traced() && f.plan.empty() && f.save_plan.empty()) return;
+  if (f.explain && !context.json) fmt::print("\n");
+  Session session = MakeSession(model, f, context);
+  if (flags.memory) ReportMemory(session.stats(), context.json, json);
+  if (f.explain) json["explain"] = session.Explain();
+  if (f.traced()) ReportTrace(TraceRandomRun(model, session, context), f, context, json);
+}
+
+void Inspect(const InspectFlags& flags, const Context& context) {
+  const Model model = LoadModel(flags.model);
+  if (!context.json && (flags.text || flags.dot)) {
+    fmt::print("{}", flags.text ? model.Text() : model.Dot());
+    return;
+  }
+  Json json = SummaryJson(model, flags.model);
+  json["notes"] = model.notes();
+  if (flags.text) json["text"] = model.Text();
+  if (flags.dot) json["dot"] = model.Dot();
+  if (!context.json) PrintSummary(model, flags.model);
+  ReportSession(model, flags, context, json);
+  if (context.json) PrintJson(json);
+}
+
+}  // namespace
+
+void AddInspect(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("inspect", "print what a model is and what is made of it");
+  auto flags = std::make_shared<InspectFlags>();
+  AddModelFlags(*command, flags->model);
+  auto* text = command->add_flag("--text", flags->text, "only the graph, a line a node")->group("Report");
+  command->add_flag("--dot", flags->dot, "only the graph, for Graphviz")->excludes(text)->group("Report");
+  command->add_flag("--memory", flags->memory, "also how much memory a session takes")->group("Report");
+  AddJsonFlag(*command, context);
+  command->footer(
+      "Examples:\n"
+      "  mete inspect squeezenet.onnx --memory\n"
+      "  mete inspect net.onnx --dot | dot -Tsvg -o net.svg\n"
+      "  mete inspect net.onnx --no-optimize --text");
+  command->callback([flags, &context] { context.command = [flags, &context] { Inspect(*flags, context); }; });
+}
+
+}  // namespace mete::cli

@@ -1,0 +1,179 @@
+#include "model_flags.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "mete/device.h"
+#include "stopwatch.h"
+#include "terminal.h"
+
+namespace mete::cli {
+namespace {
+
+constexpr const char* kModelGroup = "Model";
+constexpr const char* kMachineGroup = "Machine";
+constexpr const char* kReportGroup = "Report";
+constexpr int kProfileRows = 12;           // as many as a screen shows beside the table by operator
+constexpr int64_t kLargestText = 64 << 20;  // bytes of a plan or a labels file
+
+void CheckCores(const ModelFlags& flags) {
+  const DeviceInfo device = ThisDevice();
+  for (int core : flags.cores)
+    if (std::find(device.cores.begin(), device.cores.end(), core) == device.cores.end())
+      throw UsageError(fmt::format("[--cores] core {} is not on this machine, or not for this process; expected some of {}", core, fmt::join(device.cores, ",")));
+  if (!flags.cores.empty() && flags.threads > 0 && int(flags.cores.size()) != flags.threads)
+    throw UsageError(fmt::format("[--cores] needs a core for each thread; got {} cores, expected {}", flags.cores.size(), flags.threads));
+}
+
+LoadOptions LoadOptionsOf(const ModelFlags& flags) {
+  LoadOptions options;
+  for (const std::string& text : flags.shapes) {
+    const auto [name, dims] = SplitAssignment(text, "--shape");
+    options.input_shapes[name] = ParseShape(dims, "--shape");
+  }
+  options.weights = flags.weights;
+  options.optimize = !flags.no_optimize;
+  options.disabled_passes = flags.disabled_passes;
+  return options;
+}
+
+Json EventJson(const TraceEvent& e) {
+  return {{"name", e.name}, {"op", e.op}, {"us", double(e.end_ns - e.start_ns) * 1e-3}, {"flops", e.flops}};
+}
+
+}  // namespace
+
+void AddModelFlags(CLI::App& command, ModelFlags& flags) {
+  command.add_option("MODEL", flags.model, "an ONNX model (.onnx), or a Caffe network (.prototxt, its .caffemodel beside it)")->required();
+  command.add_option("--shape", flags.shapes, "shape of an input that the file leaves open; may be repeated")
+      ->type_name("NAME=1x3x224x224")->take_all()->expected(1)->group(kModelGroup);
+  command.add_option("--weights", flags.weights, "the .caffemodel of a .prototxt that has another name")->type_name("FILE")->group(kModelGroup);
+  command.add_option("--disable-pass", flags.disabled_passes, "leave out an optimising pass; may be repeated")
+      ->type_name("NAME")->take_all()->expected(1)->check(CLI::IsMember(PassNames()))->group(kModelGroup);
+  command.add_flag("--no-optimize", flags.no_optimize, "only fold constants")->group(kModelGroup);
+  command.add_flag("--reference", flags.reference, "force the slow, readable reference kernels")->group(kMachineGroup);
+  command.add_option("--threads", flags.threads, "threads; 0: one for every core that this process may use")
+      ->type_name("N")->check(CLI::Range(0, 1024))->capture_default_str()->group(kMachineGroup);
+  command.add_option("--cores", flags.cores, "CPU numbers to pin the threads to")->type_name("0,1,...")->delimiter(',')->group(kMachineGroup);
+  command.add_option("--plan", flags.plan, "run this plan instead of planning")->type_name("FILE.json")->group(kMachineGroup);
+  command.add_option("--save-plan", flags.save_plan, "write the plan")->type_name("FILE.json")->group(kMachineGroup);
+  command.add_flag("--explain", flags.explain, "print the plan: who does what, with which kernel, and why")->group(kReportGroup);
+  command.add_flag("--profile", flags.profile, "print where the time of a run went")->group(kReportGroup);
+  command.add_option("--trace", flags.trace, "write a run's trace for chrome://tracing or Perfetto")->type_name("FILE.json")->group(kReportGroup);
+}
+
+void AddJsonFlag(CLI::App& command, Context& context) {
+  command.add_flag("--json", context.json, "answer in JSON on stdout (errors in JSON on stderr)")->group("Report");
+}
+
+std::pair<std::string, std::string> SplitAssignment(const std::string& text, const char* flag) {
+  const size_t at = text.rfind('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size())
+    throw UsageError(fmt::format("[{}] not an assignment; got '{}', expected NAME=VALUE", flag, text));
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+Shape ParseShape(const std::string& text, const char* flag) {
+  Shape shape;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    int64_t dim = 0;
+    const auto [next, error] = std::from_chars(at, end, dim);
+    const bool more = next != end && (*next == 'x' || *next == ',');
+    if (error != std::errc() || dim < 0 || (next != end && !more) || shape.rank() == Shape::kMaxRank)
+      throw UsageError(fmt::format("[{}] not a shape; got '{}', expected up to {} sizes like 1x3x224x224", flag, text, int(Shape::kMaxRank)));
+    shape.push_back(dim);
+    if (next == end) return shape;
+    at = next + 1;
+  }
+}
+
+Model LoadModel(const ModelFlags& flags, double* load_ms) {
+  const LoadOptions options = LoadOptionsOf(flags);
+  const Progress progress("loading " + flags.model);
+  const Stopwatch watch;
+  Model model = Model::Load(flags.model, options);
+  if (load_ms) *load_ms = watch.ms();
+  for (const std::string& note : model.notes()) PrintNote(note);
+  return model;
+}
+
+Session MakeSession(const Model& model, const ModelFlags& flags, const Context& context) {
+  CheckCancelled(context);
+  CheckCores(flags);
+  SessionOptions options;
+  options.threads = flags.threads > 0 ? flags.threads : int(flags.cores.size());
+  options.cores = flags.cores;
+  options.reference = flags.reference;
+  if (!flags.plan.empty()) options.plan_json = ReadTextFile(flags.plan);
+  Session session = [&] {
+    const Progress progress("preparing " + flags.model);
+    return Session(model, options);
+  }();
+  if (!flags.save_plan.empty()) WriteTextFile(flags.save_plan, session.PlanJson() + "\n");
+  if (flags.explain && !context.json) fmt::print("{}\n", session.Explain());
+  return session;
+}
+
+void ReportTrace(const Trace& trace, const ModelFlags& flags, const Context& context, Json& json) {
+  if (!flags.trace.empty()) WriteTextFile(flags.trace, trace.ChromeJson() + "\n");
+  if (!flags.profile) return;
+  if (!context.json) {
+    fmt::print("\n{}\n{}", trace.TableByOperator(), trace.Table(kProfileRows));
+    return;
+  }
+  Json events = Json::array();
+  for (const TraceEvent& e : trace.events) events.push_back(EventJson(e));
+  json["profile"] = {{"total_us", double(trace.total_ns) * 1e-3}, {"events", events}};
+}
+
+void ReportModel(const Model& model, const Session* session, const ModelFlags& flags, Json& json) {
+  json["notes"] = model.notes();
+  if (session && flags.explain) json["explain"] = session->Explain();
+}
+
+Json PortsJson(const std::vector<Port>& ports) {
+  Json list = Json::array();
+  for (const Port& p : ports) {
+    Json shape = nullptr;
+    if (p.shape.known()) shape = std::vector<int64_t>(p.shape.begin(), p.shape.end());
+    list.push_back({{"name", p.name}, {"type", Name(p.type)}, {"shape", shape}});
+  }
+  return list;
+}
+
+void WriteTextFile(const std::string& path, const std::string& text) {
+  std::error_code ignored;
+  const bool special = std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);  // /dev/stdout
+  const std::string temporary = special ? path : path + ".part";
+  {
+    std::ofstream file(temporary, std::ios::binary);
+    file << text;
+    file.close();
+    if (file) {
+      std::error_code error;
+      if (!special) std::filesystem::rename(temporary, path, error);
+      if (!error) return;
+    }
+  }
+  if (!special) std::filesystem::remove(temporary, ignored);
+  throw Error(Code::kUnavailable, fmt::format("[{}] cannot write the file", path));
+}
+
+std::string ReadTextFile(const std::string& path) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(path, error);
+  if (error) throw Error(Code::kNotFound, fmt::format("[{}] cannot open the file: {}", path, error.message()));
+  if (bytes > uintmax_t(kLargestText))
+    throw Error(Code::kInvalidArgument, fmt::format("[{}] too large for a text; got {} bytes, expected at most {}", path, bytes, kLargestText));
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(Code::kNotFound, fmt::format("[{}] cannot open the file", path));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace mete::cli

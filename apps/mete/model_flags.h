@@ -1,0 +1,55 @@
+// The flags that every command with a model shares, and what they lead to: a Model, a Session, a report.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "context.h"
+#include "mete/engine.h"
+
+namespace mete::cli {
+
+struct ModelFlags {
+  std::string model;
+  std::vector<std::string> shapes;  // name=1x3x224x224
+  std::string weights;
+  std::vector<std::string> disabled_passes;
+  bool no_optimize = false;
+  bool reference = false;
+  int threads = 0;
+  std::vector<int> cores;
+  std::string plan, save_plan;
+  bool explain = false;
+  bool profile = false;
+  std::string trace;
+
+  bool traced() const { return profile || !trace.empty(); }
+};
+
+void AddModelFlags(CLI::App& command, ModelFlags& flags);
+void AddJsonFlag(CLI::App& command, Context& context);
+
+// "name=1x3x224x224" to its parts; "a,b,c" and "1x2x3" to numbers. UsageError naming `flag` otherwise.
+std::pair<std::string, std::string> SplitAssignment(const std::string& text, const char* flag);
+Shape ParseShape(const std::string& text, const char* flag);
+
+// Prints the notes of Load() to stderr.
+Model LoadModel(const ModelFlags& flags, double* load_ms = nullptr);
+
+// Writes --save-plan and, unless the answer is JSON, prints --explain.
+Session MakeSession(const Model& model, const ModelFlags& flags, const Context& context);
+
+// --profile and --trace: prints, writes, and adds "profile" to `json`.
+void ReportTrace(const Trace& trace, const ModelFlags& flags, const Context& context, Json& json);
+
+// --explain and the notes, for answers in JSON.
+void ReportModel(const Model& model, const Session* session, const ModelFlags& flags, Json& json);
+
+Json PortsJson(const std::vector<Port>& ports);
+
+// All or nothing: a temporary file beside `path`, then renamed. Error UNAVAILABLE where that fails.
+void WriteTextFile(const std::string& path, const std::string& text);
+std::string ReadTextFile(const std::string& path);
+
+}  // namespace mete::cli

@@ -1,0 +1,22 @@
+// What the processor beside us is, and what it can do at best.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mete {
+
+struct DeviceInfo {
+  std::string cpu;           // the model's name as the system gives it
+  std::vector<int> cores;    // CPU numbers that this process may use
+  std::string target;        // instruction set of the fast kernels: "avx2", "neon", ... (METE_TARGET changes it)
+  std::vector<std::string> targets;  // all that could be used, best first
+};
+
+DeviceInfo ThisDevice();
+
+// f32 GFLOP/s that `threads` threads reach together with independent multiply-adds held in registers
+// (a multiply-add counts as 2): the most that any kernel can. Takes tens of milliseconds.
+double MeasurePeakGflops(int threads = 1);
+
+}  // namespace mete
