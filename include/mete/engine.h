@@ -47,7 +47,9 @@ struct PassTime {
 struct ModelStats {
   int nodes = 0;
   int64_t parameters = 0;      // elements of constants that nodes read
+  int64_t constant_bytes = 0;  // and their bytes
   int64_t flops = 0;           // of convolutions and matrix products, a multiply-add counted as 2
+  std::map<std::string, int> operators;  // nodes by operator
   std::vector<PassTime> passes;
 };
 
@@ -112,6 +114,7 @@ struct SessionStats {
   int64_t values_bytes = 0;    // activations, had none shared
   int64_t packed_bytes = 0;    // weights in kernel order
   double prepare_ms = 0;
+  int threads = 1;             // as planned
 };
 
 struct RunOptions {

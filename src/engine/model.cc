@@ -30,8 +30,11 @@ ModelStats Count(const Graph& graph) {
   ModelStats stats;
   stats.nodes = int(graph.nodes.size());
   for (const Value& v : graph.values)
-    if (v.is_constant()) stats.parameters += v.constant.elements();
-  for (const Node& node : graph.nodes) stats.flops += Flops(graph, node);
+    if (v.is_constant()) stats.parameters += v.constant.elements(), stats.constant_bytes += int64_t(v.constant.bytes());
+  for (const Node& node : graph.nodes) {
+    stats.flops += Flops(graph, node);
+    ++stats.operators[node.op];
+  }
   return stats;
 }
 

@@ -73,6 +73,7 @@ Session::Session(const Model& model, const SessionOptions& options) {
   stats.arena_bytes = impl_->executor.arena_bytes();
   stats.values_bytes = impl_->executor.unshared_bytes();
   stats.packed_bytes = impl_->executor.packed_bytes();
+  stats.threads = impl_->plan.threads;
 }
 
 Session::~Session() = default;

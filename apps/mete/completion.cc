@@ -1,0 +1,168 @@
+// mete completion: scripts for shells, made from the command tree so that they cannot fall behind it.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.h"
+#include "model_flags.h"
+
+namespace mete::cli {
+namespace {
+
+// A command with the words that lead to it: {"zoo", "make"}.
+struct Place {
+  std::vector<std::string> path;
+  const CLI::App* app;
+};
+
+void Collect(const CLI::App& app, std::vector<std::string> path, std::vector<Place>& places) {
+  places.push_back({path, &app});
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    auto below = path;
+    below.push_back(sub->get_name());
+    Collect(*sub, std::move(below), places);
+  }
+}
+
+std::vector<Place> Places(const CLI::App& app) {
+  std::vector<Place> places;
+  Collect(app, {}, places);
+  return places;
+}
+
+std::vector<std::string> Subcommands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  return names;
+}
+
+std::vector<std::string> Spellings(const CLI::Option& option) {
+  std::vector<std::string> all;
+  for (const std::string& n : option.get_snames()) all.push_back("-" + n);
+  for (const std::string& n : option.get_lnames()) all.push_back("--" + n);
+  return all;
+}
+
+bool IsFlag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
+
+// Inside '...' of a shell script.
+std::string Quoted(std::string text) {
+  for (size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 4) text.replace(at, 1, "'\\''");
+  return "'" + text + "'";
+}
+
+std::string BashCase(const Place& place) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : place.app->get_options())
+    for (const std::string& s : Spellings(*option)) words.push_back(s);
+  return fmt::format("    {}) flags='{}'; commands='{}' ;;\n", Quoted(fmt::format("{}", fmt::join(place.path, " "))), fmt::join(words, " "),
+                     fmt::join(Subcommands(*place.app), " "));
+}
+
+std::string Bash(const CLI::App& app) {
+  std::string names, cases;
+  for (const Place& place : Places(app)) {
+    cases += BashCase(place);
+    if (!place.path.empty()) names += fmt::format("{}{}", names.empty() ? "" : "|", Quoted(fmt::format("{}", fmt::join(place.path, " "))));
+  }
+  return fmt::format(
+      "# bash completion for mete; try: source <(mete completion bash)\n"
+      "_mete() {{\n"
+      "  local current=\"${{COMP_WORDS[COMP_CWORD]}}\" path='' next='' flags='' commands='' i\n"
+      "  for ((i = 1; i < COMP_CWORD; ++i)); do\n"
+      "    next=\"${{path:+$path }}${{COMP_WORDS[i]}}\"\n"
+      "    case \"$next\" in {}) path=\"$next\" ;; esac\n"
+      "  done\n"
+      "  case \"$path\" in\n{}  esac\n"
+      "  COMPREPLY=()\n"
+      "  if [[ $current == -* ]]; then\n"
+      "    COMPREPLY=($(compgen -W \"$flags\" -- \"$current\"))\n"
+      "  elif [[ -n $commands ]]; then\n"
+      "    COMPREPLY=($(compgen -W \"$commands\" -- \"$current\"))\n"
+      "  else\n"
+      "    compopt -o default 2>/dev/null\n"
+      "  fi\n"
+      "}}\n"
+      "complete -F _mete mete\n",
+      names, cases);
+}
+
+// What _arguments takes for an option: '*' lets it be repeated; ':' and '[' mean something in it.
+std::string ZshOption(const CLI::Option& option, const std::string& spelling) {
+  std::string help = option.get_description();
+  for (size_t at = 0; (at = help.find_first_of("[]:\\", at)) != std::string::npos; at += 2) help.insert(at, "\\");
+  return Quoted(fmt::format("*{}[{}]{}", spelling, help, IsFlag(option) ? "" : ":value:_files"));
+}
+
+std::string ZshFunction(const Place& place) {
+  const auto commands = Subcommands(*place.app);
+  std::string out = fmt::format("_mete{}{}() {{\n  _arguments -C", place.path.empty() ? "" : "_", fmt::join(place.path, "_"));
+  for (const CLI::Option* option : place.app->get_options())
+    for (const std::string& s : Spellings(*option)) out += " \\\n    " + ZshOption(*option, s);
+  if (commands.empty()) return out + " \\\n    '*:file:_files'\n}\n";
+  out += fmt::format(" \\\n    '1:command:({})' \\\n    '*::argument:->rest'\n", fmt::join(commands, " "));
+  out += "  [[ $state == rest ]] || return\n  case $words[1] in\n";
+  for (const std::string& c : commands) out += fmt::format("    {}) _mete{}{}_{} ;;\n", c, place.path.empty() ? "" : "_", fmt::join(place.path, "_"), c);
+  return out + "  esac\n}\n";
+}
+
+std::string Zsh(const CLI::App& app) {
+  std::string out = "#compdef mete\n# zsh completion for mete; try: mete completion zsh > ~/.zfunc/_mete\n";
+  for (const Place& place : Places(app)) out += ZshFunction(place);
+  return out + "if [ \"$funcstack[1]\" = _mete ]; then _mete \"$@\"; else compdef _mete mete; fi\n";
+}
+
+// True exactly where the words so far lead to the place.
+std::string FishCondition(const Place& place) {
+  if (place.path.empty()) return "__fish_use_subcommand";
+  std::string condition = fmt::format("__fish_seen_subcommand_from {}", place.path.back());
+  for (size_t i = 0; i + 1 < place.path.size(); ++i) condition = fmt::format("__fish_seen_subcommand_from {}; and ", place.path[i]) + condition;
+  const auto below = Subcommands(*place.app);
+  return below.empty() ? condition : condition + fmt::format("; and not __fish_seen_subcommand_from {}", fmt::join(below, " "));
+}
+
+std::string FishOption(const CLI::Option& option, const std::string& condition) {
+  if (Spellings(option).empty()) return "";
+  std::string line = fmt::format("complete -c mete -n {}", Quoted(condition));
+  for (const std::string& n : option.get_snames()) line += " -s " + n;
+  for (const std::string& n : option.get_lnames()) line += " -l " + n;
+  return line + fmt::format("{} -d {}\n", IsFlag(option) ? "" : " -r", Quoted(option.get_description()));
+}
+
+std::string Fish(const CLI::App& app) {
+  std::string out = "# fish completion for mete; try: mete completion fish > ~/.config/fish/completions/mete.fish\n";
+  for (const Place& place : Places(app)) {
+    const std::string condition = FishCondition(place);
+    for (const CLI::App* sub : place.app->get_subcommands([](const CLI::App*) { return true; }))
+      out += fmt::format("complete -c mete -f -n {} -a {} -d {}\n", Quoted(condition), sub->get_name(), Quoted(sub->get_description()));
+    for (const CLI::Option* option : place.app->get_options()) out += FishOption(*option, condition);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string CompletionScript(const CLI::App& app, const std::string& shell) {
+  if (shell == "bash") return Bash(app);
+  return shell == "zsh" ? Zsh(app) : Fish(app);
+}
+
+void AddCompletion(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("completion", "print a completion script for a shell");
+  auto shell = std::make_shared<std::string>();
+  command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  AddJsonFlag(*command, context);
+  command->footer(
+      "Examples:\n"
+      "  source <(mete completion bash)\n"
+      "  mete completion fish > ~/.config/fish/completions/mete.fish");
+  command->callback([shell, &app, &context] {
+    context.command = [shell, &app, &context] {
+      const std::string script = CompletionScript(app, *shell);
+      if (context.json) fmt::print("{}\n", Json{{"shell", *shell}, {"script", script}}.dump(2));
+      else fmt::print("{}", script);
+    };
+  });
+}
+
+}  // namespace mete::cli
