@@ -1,0 +1,32 @@
+# What `cmake --install` gives: one shared library of all folders, the public headers, the program with its
+# man page and completions, and how to find them (find_package(mete), pkg-config).
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(parts base graph kernels import_onnx import_caffe image passes machine plan processor run engine)
+list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_OBJECTS:mete_\\1>" OUTPUT_VARIABLE objects)
+add_library(mete SHARED ${objects})
+# The archives add nothing, every symbol is there already; they bring the libraries that the parts need.
+target_link_libraries(mete PRIVATE mete_engine mete_image)
+target_include_directories(mete INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(mete INTERFACE cxx_std_20)
+set_target_properties(mete PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX)
+
+install(TARGETS mete EXPORT mete_targets)
+install(TARGETS mete_cli RUNTIME)
+install(DIRECTORY include/mete TYPE INCLUDE)
+install(EXPORT mete_targets NAMESPACE mete:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mete)
+
+file(WRITE ${CMAKE_BINARY_DIR}/mete-config.cmake "include(\${CMAKE_CURRENT_LIST_DIR}/mete_targets.cmake)\n")
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/mete-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/mete-config.cmake ${CMAKE_BINARY_DIR}/mete-config-version.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mete)
+
+# Relative to the file, so that the whole prefix may be moved.
+file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/mete.pc.in ${CMAKE_BINARY_DIR}/mete.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/mete.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES ${CMAKE_BINARY_DIR}/mete.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${CMAKE_BINARY_DIR}/mete.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME mete)
+install(FILES ${CMAKE_BINARY_DIR}/_mete DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${CMAKE_BINARY_DIR}/mete.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -1,0 +1,87 @@
+// Small models in files, for tests of the engine.
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "import/onnx/models_testing.h"
+#include "mete/engine.h"
+
+namespace mete {
+
+// A file that goes with the object.
+class ModelFile {
+ public:
+  explicit ModelFile(const ModelProto& model) {
+    static int count = 0;
+    path_ = testing::TempDir() + "mete_engine_" + std::to_string(getpid()) + "_" + std::to_string(count++) + ".onnx";
+    std::ofstream(path_, std::ios::binary) << model.SerializeAsString();
+  }
+  ~ModelFile() { std::filesystem::remove(path_); }
+  ModelFile(const ModelFile&) = delete;
+  ModelFile& operator=(const ModelFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Weights that differ from each other and stay small.
+inline std::string Weights(size_t count) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = float(int(i * 37 % 101) - 50) * 0.01f;
+  return {reinterpret_cast<const char*>(values.data()), count * sizeof(float)};
+}
+
+// data 1x3x16x16 -> Conv, Relu, Conv, Add with the first, MaxPool, GlobalAveragePool, Flatten, Gemm, Softmax -> probabilities 1x5
+inline ModelProto ConvNet() {
+  ModelProto m = EmptyModel();
+  AddInput(m, "data", {1, 3, 16, 16});
+  AddRaw(m, "w1", TensorProto::FLOAT, {8, 3, 3, 3}, Weights(8 * 3 * 9));
+  AddRaw(m, "w2", TensorProto::FLOAT, {8, 8, 1, 1}, Weights(64));
+  AddRaw(m, "w3", TensorProto::FLOAT, {8, 5}, Weights(40));
+  AddOp(m, "Conv", {"data", "w1"}, {"c1"}, "conv1");
+  AddOp(m, "Relu", {"c1"}, {"r1"}, "relu1");
+  AddOp(m, "Conv", {"r1", "w2"}, {"c2"}, "conv2");
+  AddOp(m, "Add", {"c2", "r1"}, {"a1"}, "add1");
+  AddOp(m, "GlobalAveragePool", {"a1"}, {"g1"}, "pool1");
+  AddOp(m, "Flatten", {"g1"}, {"f1"}, "flatten1");
+  AddOp(m, "Gemm", {"f1", "w3"}, {"e1"}, "gemm1");
+  AddOp(m, "Softmax", {"e1"}, {"probabilities"}, "softmax1");
+  AddOutput(m, "probabilities");
+  return m;
+}
+
+// data 4 -> NonZero -> indices 1x?: a shape that only the data decides
+inline ModelProto NonZeroNet() {
+  ModelProto m = EmptyModel();
+  AddInput(m, "data", {4});
+  AddOp(m, "NonZero", {"data"}, {"indices"}, "nonzero1");
+  AddOutput(m, "indices");
+  return m;
+}
+
+inline Tensor Ramp(const Shape& shape, float step) {
+  std::vector<float> values(size_t(shape.Elements()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = float(int(i % 97) - 48) * step;
+  return Tensor::Floats(shape, values);
+}
+
+inline std::vector<float> Values(const Tensor& t) { return {t.as<float>(), t.as<float>() + t.elements()}; }
+
+// The message of the Error that `f` throws; empty where it throws none.
+template <class F>
+std::string MessageOf(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace mete

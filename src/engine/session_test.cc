@@ -1,0 +1,240 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "engine/engine_testing.h"
+
+namespace mete {
+namespace {
+
+const Shape kInput{1, 3, 16, 16};
+
+class SessionTest : public testing::Test {
+ protected:
+  std::vector<float> Run(Session& session, float step, const RunOptions& options = {}) {
+    return Values(session.Run(std::vector{Ramp(kInput, step)}, options).at(0));
+  }
+
+  const ModelFile file_{ConvNet()};
+  const Model model_ = Model::Load(file_.path());
+};
+
+void ExpectNear(const std::vector<float>& got, const std::vector<float>& want) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-5f) << i;
+}
+
+TEST_F(SessionTest, FastAndReferenceKernelsAndAllThreadsAgree) {
+  Session reference(model_, {.reference = true});
+  const std::vector<float> want = Run(reference, 0.02f);
+  EXPECT_NEAR(want[0] + want[1] + want[2] + want[3] + want[4], 1, 1e-5f);
+  for (const int threads : {1, 2, 4}) {
+    Session session(model_, {.threads = threads});
+    EXPECT_EQ(session.stats().threads, threads);
+    ExpectNear(Run(session, 0.02f), want);
+  }
+  const Model plain = Model::Load(file_.path(), {.optimize = false});
+  Session session(plain);
+  ExpectNear(Run(session, 0.02f), want);
+}
+
+TEST_F(SessionTest, RunsIntoTheCallersMemory) {
+  Session session(model_);
+  const Tensor input = Ramp(kInput, 0.01f);
+  Tensor output(DType::kF32, {1, 5});
+  const ConstView in[] = {input.view()};
+  const View out[] = {output.mutable_view()};
+  session.Run(in, out);
+  EXPECT_EQ(Values(output), Run(session, 0.01f));
+}
+
+TEST_F(SessionTest, SeveralSessionsRunSideBySide) {
+  Session alone(model_);
+  std::vector<std::vector<float>> want;
+  for (int i = 0; i < 4; ++i) want.push_back(Run(alone, 0.01f * float(i + 1)));
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4, 0);
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      Session session(model_, {.threads = 2});
+      for (int k = 0; k < 20; ++k) wrong[size_t(i)] += Run(session, 0.01f * float(i + 1)) != want[size_t(i)];
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, std::vector<int>(4, 0));
+}
+
+TEST_F(SessionTest, OneSessionServesSeveralThreads) {
+  Session session(model_, {.threads = 2});
+  std::vector<std::vector<float>> want;
+  for (int i = 0; i < 4; ++i) want.push_back(Run(session, 0.01f * float(i + 1)));
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4, 0);
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      for (int k = 0; k < 20; ++k) wrong[size_t(i)] += Run(session, 0.01f * float(i + 1)) != want[size_t(i)];
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, std::vector<int>(4, 0));
+}
+
+TEST_F(SessionTest, ShapesKnownOnlyAtRunTimeFromSeveralThreads) {
+  const ModelFile file(NonZeroNet());
+  Session session(Model::Load(file.path()));
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(3, 0);
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&, i] {
+      std::vector<float> values(4, 0.0f);
+      for (int k = 0; k <= i; ++k) values[size_t(k)] = 1;
+      for (int k = 0; k < 20; ++k) {
+        const auto out = session.Run(std::vector{Tensor::Floats({4}, values)});
+        wrong[size_t(i)] += !(out.at(0).shape() == Shape{1, i + 1});
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, std::vector<int>(3, 0));
+}
+
+TEST_F(SessionTest, MovesKeepRunning) {
+  Session first(model_, {.threads = 2});
+  const std::vector<float> want = Run(first, 0.02f);
+  Session second(std::move(first));
+  EXPECT_EQ(Run(second, 0.02f), want);
+  Session third(model_);
+  third = std::move(second);
+  EXPECT_EQ(Run(third, 0.02f), want);
+}
+
+TEST_F(SessionTest, OutlivesItsModel) {
+  auto session = [&] { return Session(Model::Load(file_.path())); }();
+  EXPECT_EQ(Run(session, 0.02f).size(), 5u);
+}
+
+TEST_F(SessionTest, ACancelledRunSaysSoAndTheNextOneWorks) {
+  Session session(model_);
+  const std::vector<float> want = Run(session, 0.02f);
+  CancelToken token;
+  token.Cancel();
+  try {
+    Run(session, 0.02f, {.cancel = &token});
+    FAIL() << "did not throw";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Code::kCancelled);
+  }
+  EXPECT_EQ(Run(session, 0.02f), want);
+}
+
+TEST_F(SessionTest, IsCancelledFromAnotherThread) {
+  Session session(model_);
+  CancelToken token;
+  std::thread other([&] { token.Cancel(); });
+  EXPECT_THROW(
+      while (true) Run(session, 0.02f, {.cancel = &token}), Error);
+  other.join();
+}
+
+TEST_F(SessionTest, WrongInputsAreNamed) {
+  Session session(model_);
+  EXPECT_EQ(MessageOf([&] { session.Run(std::vector<Tensor>()); }), "[test] wrong number of inputs; got 0, expected 1");
+  EXPECT_EQ(MessageOf([&] { session.Run(std::vector{Tensor(DType::kI64, kInput)}); }), "[data] wrong input type; got i64, expected f32");
+  EXPECT_EQ(MessageOf([&] { session.Run(std::vector{Ramp({1, 3, 8, 8}, 1)}); }),
+            "[data] wrong input shape; got 1x3x8x8, expected 1x3x16x16; try loading the model with this shape");
+  EXPECT_EQ(MessageOf([&] { session.Run(std::vector<Tensor>(1)); }), "[data] wrong input type; got unknown, expected f32");
+}
+
+TEST_F(SessionTest, WrongOutputsAreNamed) {
+  Session session(model_);
+  const Tensor input = Ramp(kInput, 1);
+  const ConstView in[] = {input.view()};
+  Tensor output(DType::kF32, {1, 4});
+  const View wrong[] = {output.mutable_view()};
+  EXPECT_EQ(MessageOf([&] { session.Run(in, {}); }), "[test] wrong number of outputs; got 0, expected 1");
+  EXPECT_NE(MessageOf([&] { session.Run(in, wrong); }).find("[probabilities] wrong output shape; got 1x4, expected 1x5"), std::string::npos);
+  const View null[] = {{nullptr, DType::kF32, {1, 5}}};
+  EXPECT_EQ(MessageOf([&] { session.Run(in, null); }), "[probabilities] output has no data");
+}
+
+TEST_F(SessionTest, ATraceAccountsForTheWholeRun) {
+  Session session(model_);
+  Trace trace;
+  Run(session, 0.02f, {.trace = &trace});
+  int64_t sum = 0;
+  for (const TraceEvent& e : trace.events) {
+    EXPECT_LE(e.start_ns, e.end_ns);
+    sum += e.end_ns - e.start_ns;
+  }
+  EXPECT_GT(trace.total_ns, 0);
+  EXPECT_LE(sum, trace.total_ns);
+  for (const char* row : {"[wait]", "[transfer]", "[layout]", "[other]"}) EXPECT_NE(trace.TableByOperator().find(row), std::string::npos) << row;
+}
+
+TEST_F(SessionTest, WrongOptionsAreRejected) {
+  EXPECT_THROW(Session(model_, {.threads = -1}), Error);
+  EXPECT_THROW(Session(model_, {.cores = {100000}}), Error);
+  EXPECT_THROW(Model::Load(file_.path(), {.disabled_passes = {"no such pass"}}), Error);
+  EXPECT_THROW(Model::Load(file_.path() + ".missing"), Error);
+}
+
+TEST_F(SessionTest, APlanSurvivesItsJson) {
+  Session first(model_, {.threads = 2});
+  const std::string json = first.PlanJson();
+  Session second(model_, {.plan_json = json});
+  EXPECT_EQ(second.PlanJson(), json);
+  EXPECT_EQ(second.stats().threads, 2);
+  EXPECT_EQ(Run(second, 0.02f), Run(first, 0.02f));
+  EXPECT_FALSE(second.Explain().empty());
+}
+
+std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+TEST_F(SessionTest, BadPlansAreRejected) {
+  const std::string good = Session(model_).PlanJson();
+  const std::string bad[] = {
+      "{}",
+      "not json",
+      good.substr(0, good.size() / 2),
+      Replaced(good, "\"version\": 1", "\"version\": 2"),
+      Replaced(good, "\"threads\": 1", "\"threads\": 0"),
+      Replaced(good, "\"threads\": 1", "\"threads\": 1000000"),
+      Replaced(good, "\"threads\": 1", "\"threads\": \"one\""),
+      Replaced(good, "\"cores\": []", "\"cores\": [99999]"),
+      Replaced(good, "\"node\": \"", "\"node\": \"another "),
+      Replaced(good, "\"axis\": \"none\"", "\"axis\": \"diagonal\""),
+      Replaced(good, "\"processor\": \"cpu\"", "\"processor\": \"abacus\""),
+      Replaced(good, "\"end\": 1000", "\"end\": 900"),
+      Replaced(good, "\"begin\": 0", "\"begin\": 100"),
+      Replaced(good, "\"policy\": \"equal\"", "\"policy\": \"lottery\""),
+  };
+  for (const std::string& json : bad) EXPECT_THROW(Session(model_, {.plan_json = json}), Error) << json;
+}
+
+TEST_F(SessionTest, APlanOfAnotherModelIsRejected) {
+  const ModelFile other(NonZeroNet());
+  const std::string json = Session(Model::Load(other.path())).PlanJson();
+  EXPECT_THROW(Session(model_, {.plan_json = json}), Error);
+}
+
+TEST(ModelTest, TellsPortsAndStatistics) {
+  const ModelFile file(ConvNet());
+  const Model model = Model::Load(file.path());
+  ASSERT_EQ(model.inputs().size(), 1u);
+  EXPECT_EQ(model.inputs()[0].name, "data");
+  EXPECT_EQ(model.inputs()[0].shape, kInput);
+  ASSERT_EQ(model.outputs().size(), 1u);
+  EXPECT_EQ(model.outputs()[0].shape, (Shape{1, 5}));
+  EXPECT_GT(model.stats().flops, 0);
+  EXPECT_GE(model.stats().parameters, 8 * 27 + 64 + 40);
+  EXPECT_EQ(model.stats().constant_bytes % 4, 0);
+  EXPECT_FALSE(model.Text().empty());
+  EXPECT_NE(model.Dot().find("digraph"), std::string::npos);
+  int nodes = 0;
+  for (const auto& [op, count] : model.stats().operators) nodes += count;
+  EXPECT_EQ(nodes, model.stats().nodes);
+}
+
+}  // namespace
+}  // namespace mete
