@@ -1,0 +1,308 @@
+"""Runs the command line as its users do. Standard library only."""
+import argparse
+import json
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+
+METE = None
+NET = "squeezenet1.1"  # small and quick; data 1x3x224x224
+OK, FAILURE, USAGE, BAD_FILE, UNSUPPORTED, CANCELLED = range(6)
+
+
+def mete(*args, env=None):
+    return subprocess.run([METE, *map(str, args)], capture_output=True, text=True, timeout=300, env={**os.environ, **(env or {})})
+
+
+def npy(dtype, shape, data):
+    dims = "".join(f"{d}," for d in shape)
+    text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({dims}), }}"
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + data
+
+
+def png(width, height):
+    """A gradient, 8 bits RGB."""
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    rows = b"".join(b"\0" + bytes(v for x in range(width) for v in (x * 255 // width, y * 255 // height, 128)) for y in range(height))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+class Cli(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.root = pathlib.Path(cls.folder.name)
+        cls.net = cls.root / "net.onnx"
+        made = mete("zoo", "make", NET, "-o", cls.net)
+        assert made.returncode == OK, made.stderr
+        summary = json.loads(mete("inspect", cls.net, "--json").stdout)
+        cls.input, cls.output = summary["inputs"][0], summary["outputs"][0]
+        cls.picture = cls.root / "picture.png"
+        cls.picture.write_bytes(png(64, 48))
+        cls.tensor = cls.root / "data.npy"
+        cls.tensor.write_bytes(npy("<f4", cls.input["shape"], struct.pack("<f", 0.5) * cls.elements()))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def elements(cls):
+        count = 1
+        for d in cls.input["shape"]:
+            count *= d
+        return count
+
+    def path(self, name, data=None):
+        path = self.root / f"{self._testMethodName}_{name}"
+        if data is not None:
+            path.write_bytes(data)
+        return path
+
+    def answer(self, *args):
+        """The JSON on stdout of a command that must succeed."""
+        done = mete(*args, "--json")
+        self.assertEqual(done.returncode, OK, done.stderr)
+        return json.loads(done.stdout)
+
+    def fails(self, code, text, *args):
+        """The error reaches stderr alone, in both forms, and the exit code tells its kind."""
+        plain = mete(*args)
+        self.assertEqual(plain.returncode, code, plain.stdout + plain.stderr)
+        self.assertIn("mete: error: [", plain.stderr)
+        self.assertIn(text, plain.stderr)
+        machine = mete(*args, "--json")
+        self.assertEqual(machine.returncode, code, machine.stderr)
+        self.assertEqual(machine.stdout, "")
+        error = json.loads(machine.stderr.splitlines()[-1])["error"]
+        self.assertIn(text, error["message"])
+        self.assertTrue(error["code"].isupper())
+
+
+class Help(Cli):
+    def test_every_command_teaches(self):
+        for words in ([], ["run"], ["bench"], ["inspect"], ["zoo"], ["zoo", "list"], ["zoo", "make"], ["completion"]):
+            done = mete(*words, "--help")
+            self.assertEqual(done.returncode, OK)
+            self.assertIn("Examples:\n  ", done.stdout, words)
+            self.assertGreaterEqual(done.stdout.split("Examples:")[1].count("mete "), 2, words)
+        self.assertIn("Exit codes:", mete("--help").stdout)
+        self.assertIn("METE_TARGET", mete("--help").stdout)
+        self.assertIn("mete ", mete("--version").stdout)
+
+    def test_manual_page_names_every_flag(self):
+        page = mete("--man").stdout
+        self.assertTrue(page.startswith(".TH METE 1"))
+        for word in ("EXIT STATUS", "mete bench", "\\-\\-resize\\-shorter", "\\-\\-save\\-plan", "METE_TARGET"):
+            self.assertIn(word, page)
+
+    def test_completions_are_scripts(self):
+        for shell in ("bash", "zsh", "fish"):
+            script = mete("completion", shell).stdout
+            self.assertIn("disable-pass", script)
+            path = self.path(shell, script.encode())
+            try:
+                checked = subprocess.run([shell, "-n", path], capture_output=True, text=True)
+            except FileNotFoundError:
+                continue
+            self.assertEqual(checked.returncode, 0, checked.stderr)
+
+    def test_bash_completes_commands_and_flags(self):
+        script = self.path("bash", mete("completion", "bash").stdout.encode())
+        def complete(*words):
+            line = " ".join(f"'{w}'" for w in words)
+            text = f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _mete; echo \"${{COMPREPLY[@]}}\""
+            return subprocess.run(["bash", "-c", text], capture_output=True, text=True).stdout.split()
+        self.assertEqual(complete("mete", "ben"), ["bench"])
+        self.assertEqual(complete("mete", "zoo", "ma"), ["make"])
+        self.assertIn("--save-plan", complete("mete", "run", "net.onnx", "--sa"))
+        self.assertNotIn("--warmup", complete("mete", "run", "--"))
+
+
+class Usage(Cli):
+    def test_bad_command_lines(self):
+        self.fails(USAGE, "no command")
+        self.fails(USAGE, "frobnicate", "frobnicate")
+        self.fails(USAGE, "--frobnicate", "run", self.net, "--frobnicate")
+        self.fails(USAGE, "MODEL", "bench")
+        self.fails(USAGE, "--threads", "bench", self.net, "--threads", "-3")
+        self.fails(USAGE, "--shape", "bench", self.net, "--shape", "banana")
+        self.fails(USAGE, "--shape", "bench", self.net, "--shape", "data=1x-3")
+        self.fails(USAGE, "--disable-pass", "bench", self.net, "--disable-pass", "no-such-pass")
+        self.fails(USAGE, "--cores", "bench", self.net, "--cores", "99999")
+        self.fails(USAGE, "excludes", "bench", self.net, "--runs", "3", "--seconds", "1")
+        self.fails(USAGE, "crop", "run", self.net, self.picture, "--crop", "banana")
+        self.fails(USAGE, "--input", "run", self.net, "--input", "nothing=" + str(self.tensor))
+        self.fails(USAGE, "is missing", "run", self.net)
+        self.fails(USAGE, "zoo", "zoo", "make", "no-such-net")
+        self.fails(USAGE, "SHELL", "completion", "tcsh")
+
+    def test_missing_and_damaged_files(self):
+        missing = self.path("missing.onnx")
+        for command in ("run", "bench", "inspect"):
+            self.fails(BAD_FILE, str(missing), command, missing)
+        page = self.path("page.onnx", b"<!DOCTYPE html><html></html>")
+        self.fails(BAD_FILE, "page.onnx", "inspect", page)
+        self.fails(BAD_FILE, "half.onnx", "inspect", self.path("half.onnx", self.net.read_bytes()[:100000]))
+        self.fails(BAD_FILE, "no.png", "run", self.net, self.path("no.png"))
+        self.fails(BAD_FILE, "bad.png", "run", self.net, self.path("bad.png", png(64, 48)[:200]))
+        self.fails(BAD_FILE, "bad.npy", "run", self.net, "--input", f"{self.input['name']}={self.path('bad.npy', b'no')}")
+        self.fails(BAD_FILE, "no.txt", "run", self.net, self.picture, "--labels", self.path("no.txt"))
+        self.fails(BAD_FILE, "plan", "run", self.net, self.picture, "--plan", self.path("plan.json", b"{}"))
+
+    def test_wrong_shapes_and_types(self):
+        name = self.input["name"]
+        small = self.path("small.npy", npy("<f4", (1, 3, 2, 2), bytes(48)))
+        self.fails(BAD_FILE, "wrong input shape", "run", self.net, "--input", f"{name}={small}")
+        ints = self.path("ints.npy", npy("|u1", self.input["shape"], bytes(self.elements())))
+        self.fails(BAD_FILE, "wrong input type", "run", self.net, "--input", f"{name}={ints}")
+        short = self.path("short.bin", bytes(12))
+        self.fails(BAD_FILE, "short.bin", "run", self.net, "--input", f"{name}={short}")
+        self.fails(BAD_FILE, "channels", "run", self.net, self.picture, "--channels", "gray")
+
+
+class Commands(Cli):
+    def test_run_ranks_pictures(self):
+        labels = self.path("labels.txt", b"".join(b"name of %d\n" % i for i in range(1000)))
+        answer = self.answer("run", self.net, self.picture, self.picture, "--labels", labels, "--top", 3, "--softmax")
+        self.assertEqual(len(answer["results"]), 2)
+        top = answer["results"][0]["top"]
+        self.assertEqual(len(top), 3)
+        self.assertEqual(top[0]["label"], f"name of {top[0]['class']}")
+        self.assertGreaterEqual(top[0]["score"], top[1]["score"])
+        self.assertEqual(top, answer["results"][1]["top"])
+        text = mete("run", self.net, self.picture, "--labels", labels).stdout
+        self.assertIn(f"name of {top[0]['class']}", text)
+        self.assertIn("answered in", text)
+        self.assertNotIn("\033", text)
+
+    def test_toml_beside_the_model_and_flags_over_it(self):
+        net = self.path("net.onnx", self.net.read_bytes())
+        self.path("net.toml", b"top_k = 2\nmean = [104, 117, 123]\nchannels = 'bgr'\n")
+        self.assertEqual(len(self.answer("run", net, self.picture)["results"][0]["top"]), 2)
+        self.assertEqual(len(self.answer("run", net, self.picture, "--top", 4)["results"][0]["top"]), 4)
+        other = self.path("other.toml", b"top_k = 7\n")
+        self.assertEqual(len(self.answer("run", net, self.picture, "--preprocess", other)["results"][0]["top"]), 7)
+
+    def test_run_takes_and_gives_tensors(self):
+        name, folder = self.input["name"], self.path("results")
+        answer = self.answer("run", self.net, "--input", f"{name}={self.tensor}", "--output", folder)
+        output = answer["results"][0]["outputs"][0]
+        self.assertEqual(output["shape"], self.output["shape"])
+        files = list(folder.iterdir())
+        self.assertEqual([str(f) for f in files], answer["files"])
+        data = files[0].read_bytes()
+        start = 10 + struct.unpack("<H", data[8:10])[0]
+        first = struct.unpack("<8f", data[start:start + 32])
+        for got, want in zip(output["first"], first):
+            self.assertAlmostEqual(got, want, places=5)
+        raw = self.path("data.bin", struct.pack("<f", 0.5) * self.elements())
+        self.assertEqual(self.answer("run", self.net, "--input", f"{name}={raw}")["results"][0]["outputs"], [output])
+        self.assertEqual(self.answer("run", self.net, "--input", raw)["results"][0]["outputs"], [output])
+        proto = b"".join(b"\x08" + varint(d) for d in self.input["shape"]) + b"\x10\x01" + b"\x4a" + varint(raw.stat().st_size) + raw.read_bytes()
+        pb = self.path("data.pb", proto)
+        self.assertEqual(self.answer("run", self.net, "--input", f"{name}={pb}")["results"][0]["outputs"], [output])
+
+    def test_a_failed_run_leaves_no_files(self):
+        folder = self.path("results")
+        bad = self.path("bad.png", b"not a picture")
+        self.fails(BAD_FILE, "bad.png", "run", self.net, self.picture, bad, "--output", folder)
+        self.assertFalse(folder.exists())
+        folder.mkdir()
+        (folder / "mine.txt").write_text("kept")
+        self.fails(BAD_FILE, "bad.png", "run", self.net, self.picture, bad, "--output", folder)
+        self.assertEqual([f.name for f in folder.iterdir()], ["mine.txt"])
+        self.fails(FAILURE, "cannot make the folder", "run", self.net, self.picture, "--output", self.picture)
+
+    def test_fast_reference_and_unoptimized_agree(self):
+        name = self.input["name"]
+        results = [self.answer("run", self.net, "--input", f"{name}={self.tensor}", *flags)["results"][0]["outputs"][0]["first"]
+                   for flags in ([], ["--reference"], ["--no-optimize"], ["--threads", 2])]
+        for other in results[1:]:
+            for got, want in zip(other, results[0]):
+                self.assertAlmostEqual(got, want, delta=1e-4 * max(1, abs(want)))
+
+    def test_plan_makes_a_round_trip(self):
+        plan, again = self.path("plan.json"), self.path("again.json")
+        self.answer("inspect", self.net, "--threads", 2, "--save-plan", plan)
+        self.assertEqual(json.loads(plan.read_text())["threads"], 2)
+        answer = self.answer("bench", self.net, "--plan", plan, "--save-plan", again, "--runs", 1, "--warmup", 0)
+        self.assertEqual(answer["threads"], 2)
+        self.assertEqual(plan.read_text(), again.read_text())
+
+    def test_bench_measures(self):
+        answer = self.answer("bench", self.net, "--threads", 1, "--runs", 5, "--warmup", 1)
+        self.assertEqual(answer["runs"], 5)
+        for key in ("median_ms", "p95_ms", "p99_ms", "load_ms", "prepare_ms", "first_answer_ms", "gflops", "peak_gflops", "share_of_peak", "peak_memory_bytes"):
+            self.assertGreater(answer[key], 0, key)
+        self.assertLessEqual(answer["min_ms"], answer["median_ms"])
+        self.assertLessEqual(answer["median_ms"], answer["p95_ms"])
+        text = mete("bench", self.net, "--seconds", "0", "--warmup", "0", "--profile").stdout
+        for word in ("median", "GFLOP/s", "[wait]", "[other]", "Conv"):
+            self.assertIn(word, text)
+
+    def test_inspect_tells(self):
+        answer = self.answer("inspect", self.net, "--memory", "--explain", "--text")
+        self.assertGreater(answer["parameters"], 1000000)
+        self.assertGreater(answer["gflop"], 0.1)
+        self.assertTrue(answer["passes"])
+        self.assertEqual(sum(answer["operators"].values()), answer["nodes"])
+        self.assertGreater(answer["memory"]["arena_bytes"], 0)
+        self.assertLess(answer["memory"]["arena_bytes"], answer["memory"]["values_bytes"])
+        self.assertIn("Conv", answer["text"])
+        self.assertIn("plan for", answer["explain"])
+        self.assertTrue(mete("inspect", self.net, "--dot").stdout.startswith("digraph"))
+        text = mete("inspect", self.net, "--memory").stdout
+        for word in ("parameters", "nodes by operator", "activations", "pass"):
+            self.assertIn(word, text)
+
+    def test_trace_is_for_perfetto(self):
+        trace = self.path("trace.json")
+        self.answer("run", self.net, self.picture, "--trace", trace)
+        names = {e["name"] for e in json.loads(trace.read_text())["traceEvents"]}
+        self.assertTrue({"[wait]", "[transfer]", "[layout]", "[other]"} <= names)
+        self.fails(FAILURE, "cannot write", "run", self.net, self.picture, "--trace", self.root / "no" / "folder.json")
+
+    def test_zoo_makes_equal_files_from_equal_seeds(self):
+        networks = {n["name"] for n in self.answer("zoo", "list")["networks"]}
+        self.assertIn(NET, networks)
+        same, other = self.path("same.onnx"), self.path("other.onnx")
+        self.answer("zoo", "make", NET, "-o", same)
+        self.answer("zoo", "make", NET, "-o", other, "--seed", 2)
+        self.assertEqual(same.read_bytes(), self.net.read_bytes())
+        self.assertNotEqual(other.read_bytes(), self.net.read_bytes())
+
+    def test_an_interrupt_cancels(self):
+        with subprocess.Popen([METE, "bench", self.net, "--seconds", "100", "--warmup", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+            try:
+                child.wait(timeout=2)
+            except subprocess.TimeoutExpired:
+                pass
+            child.send_signal(signal.SIGINT)
+            _, errors = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, CANCELLED, errors)
+
+
+def varint(n):
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mete", required=True)
+    options, rest = parser.parse_known_args()
+    METE = os.path.abspath(options.mete)
+    unittest.main(argv=[sys.argv[0], *rest])

@@ -1,0 +1,58 @@
+"""Installs into a fresh prefix, and builds and runs the example against it: by find_package and by pkg-config."""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from cli_test import png
+
+parser = argparse.ArgumentParser()
+for name in ("build", "example", "compiler", "sanitize", "cmake"):
+    parser.add_argument("--" + name, default="")
+options = parser.parse_args()
+
+root = pathlib.Path(options.build) / "install_test"
+prefix = root / "prefix"
+sanitize = [f"-fsanitize={options.sanitize}"] if options.sanitize else []
+
+
+def run(*args, env=None):
+    done = subprocess.run([str(a) for a in args], capture_output=True, text=True, env={**os.environ, **(env or {})})
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, args))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def find(name):
+    found = sorted(prefix.rglob(name))
+    if not found:
+        sys.exit(f"{name} is not installed")
+    return found[0]
+
+
+shutil.rmtree(root, ignore_errors=True)
+run(options.cmake, "--install", options.build, "--prefix", prefix)
+for name in ("mete.1", "_mete", "mete.fish", "engine.h", "image.h", "mete-config.cmake"):
+    find(name)
+mete = find("bin/mete")
+model, picture = root / "net.onnx", root / "picture.png"
+run(mete, "zoo", "make", "squeezenet1.1", "-o", model)
+picture.write_bytes(png(64, 48))
+
+run(options.cmake, "-S", options.example, "-B", root / "by_cmake", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={options.compiler}",
+    f"-DCMAKE_CXX_FLAGS={' '.join(sanitize)}")
+run(options.cmake, "--build", root / "by_cmake")
+by_cmake = run(root / "by_cmake" / "classify", model, picture)
+
+library = find("libmete.so").parent
+flags = run("pkg-config", "--cflags", "--libs", "mete", env={"PKG_CONFIG_PATH": str(find("mete.pc").parent)}).split()
+program = root / "by_pkg_config"
+run(options.compiler, "-std=c++20", *sanitize, pathlib.Path(options.example) / "main.cc", "-o", program, *flags)
+by_pkg_config = run(program, model, picture, env={"LD_LIBRARY_PATH": str(library)})
+
+print(by_cmake, by_pkg_config)
+if not by_cmake.startswith("class ") or by_cmake != by_pkg_config:
+    sys.exit("the two builds do not agree")
