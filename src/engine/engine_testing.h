@@ -37,20 +37,20 @@ inline std::string Weights(size_t count) {
   return {reinterpret_cast<const char*>(values.data()), count * sizeof(float)};
 }
 
-// data 1x3x16x16 -> Conv, Relu, Conv, Add with the first, MaxPool, GlobalAveragePool, Flatten, Gemm, Softmax -> probabilities 1x5
+// data 1x3x16x16 -> Conv, Relu, Conv, Add with the first, GlobalAveragePool, Conv, Flatten, Softmax -> probabilities 1x5
 inline ModelProto ConvNet() {
   ModelProto m = EmptyModel();
   AddInput(m, "data", {1, 3, 16, 16});
   AddRaw(m, "w1", TensorProto::FLOAT, {8, 3, 3, 3}, Weights(8 * 3 * 9));
   AddRaw(m, "w2", TensorProto::FLOAT, {8, 8, 1, 1}, Weights(64));
-  AddRaw(m, "w3", TensorProto::FLOAT, {8, 5}, Weights(40));
+  AddRaw(m, "w3", TensorProto::FLOAT, {5, 8, 1, 1}, Weights(40));
   AddOp(m, "Conv", {"data", "w1"}, {"c1"}, "conv1");
   AddOp(m, "Relu", {"c1"}, {"r1"}, "relu1");
   AddOp(m, "Conv", {"r1", "w2"}, {"c2"}, "conv2");
   AddOp(m, "Add", {"c2", "r1"}, {"a1"}, "add1");
   AddOp(m, "GlobalAveragePool", {"a1"}, {"g1"}, "pool1");
-  AddOp(m, "Flatten", {"g1"}, {"f1"}, "flatten1");
-  AddOp(m, "Gemm", {"f1", "w3"}, {"e1"}, "gemm1");
+  AddOp(m, "Conv", {"g1", "w3"}, {"c3"}, "conv3");
+  AddOp(m, "Flatten", {"c3"}, {"e1"}, "flatten1");
   AddOp(m, "Softmax", {"e1"}, {"probabilities"}, "softmax1");
   AddOutput(m, "probabilities");
   return m;
