@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "model_flags.h"
 
 namespace mete::cli {
 namespace {
@@ -26,6 +27,7 @@ void BuildCli(CLI::App& app, Context& context) {
   app.footer(Footer());
   app.require_subcommand(0, 1);
   app.get_formatter()->column_width(34);
+  AddJsonFlag(app, context);
   AddRun(app, context);
   AddBench(app, context);
   AddInspect(app, context);

@@ -14,7 +14,7 @@ for name in ("build", "example", "compiler", "sanitize", "cmake"):
     parser.add_argument("--" + name, default="")
 options = parser.parse_args()
 
-root = pathlib.Path(options.build) / "install_test"
+root = pathlib.Path(options.build).resolve() / "install_test"
 prefix = root / "prefix"
 sanitize = [f"-fsanitize={options.sanitize}"] if options.sanitize else []
 
