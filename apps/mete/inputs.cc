@@ -192,6 +192,11 @@ Tensor ReadPicture(const std::string& path, Preprocess preprocess, const Port& p
   if (!want.known || want.channels != channels)
     throw Error(Code::kInvalidArgument, fmt::format("[{}] the input does not take such a picture; got {} channels, expected {}; try --channels, or --input {}=FILE",
                                                     port.name, channels, DescribePort(port), port.name));
+  if (port.shape[0] != 1) {
+    Shape one = port.shape;
+    one[0] = 1;
+    throw Error(Code::kInvalidArgument, fmt::format("[{0}] the input takes {1} pictures at once; got 1; try --shape {0}={2}", port.name, port.shape[0], ToString(one)));
+  }
   Tensor tensor = MakeInput(image, preprocess);
   if (tensor.shape() == port.shape || IsSize(preprocess, want)) return tensor;
   preprocess.resize_width = int(preprocess.transpose ? want.height : want.width);

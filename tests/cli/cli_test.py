@@ -168,11 +168,16 @@ class Usage(Cli):
         short = self.path("short.bin", bytes(12))
         self.fails(BAD_FILE, "short.bin", "run", self.net, "--input", f"{name}={short}")
         self.fails(BAD_FILE, "channels", "run", self.net, self.picture, "--channels", "gray")
+        self.path("pair.caffemodel", b"\x0a\x04pair")  # a NetParameter with nothing but its name
+        pair = self.path("pair.prototxt", b'''name: "pair" layer { name: "d" type: "Input" top: "data" input_param { shape { dim: 2 dim: 3 dim: 8 dim: 8 } } }
+                         layer { name: "s" type: "Softmax" bottom: "data" top: "s" }''')
+        self.fails(BAD_FILE, "try --shape data=1x3x8x8", "run", pair, self.picture)
+        self.assertEqual(mete("run", pair, self.picture, "--shape", "data=1x3x8x8").returncode, OK)
 
 
 class Commands(Cli):
     def test_run_ranks_pictures(self):
-        labels = self.path("labels.txt", b"".join(b"name of %d\n" % i for i in range(1000)))
+        labels = self.path("labels.txt", b"".join(b"%d\tid\tname of %d\n" % (i, i) for i in range(1000)))
         answer = self.answer("run", self.net, self.picture, self.picture, "--labels", labels, "--top", 3, "--softmax")
         self.assertEqual(len(answer["results"]), 2)
         top = answer["results"][0]["top"]
