@@ -168,7 +168,7 @@ class Usage(Cli):
         short = self.path("short.bin", bytes(12))
         self.fails(BAD_FILE, "short.bin", "run", self.net, "--input", f"{name}={short}")
         self.fails(BAD_FILE, "channels", "run", self.net, self.picture, "--channels", "gray")
-        self.path("pair.caffemodel", b"\x0a\x04pair")  # a NetParameter with nothing but its name
+        self.path("pair.caffemodel", b"\xa2\x06\x03\x0a\x01s")  # a NetParameter with one layer, s, without blobs
         pair = self.path("pair.prototxt", b'''name: "pair" layer { name: "d" type: "Input" top: "data" input_param { shape { dim: 2 dim: 3 dim: 8 dim: 8 } } }
                          layer { name: "s" type: "Softmax" bottom: "data" top: "s" }''')
         self.fails(BAD_FILE, "try --shape data=1x3x8x8", "run", pair, self.picture)
