@@ -1,15 +1,20 @@
 // numpy's matmul of two shapes: batched, broadcast, with vectors promoted. For every operator that multiplies matrices.
 #pragma once
 
+#include <algorithm>
+
 #include "graph/operators.h"
 
 namespace mete {
 
-inline Shape MatMulShape(const InferContext& c, const Shape& a, const Shape& b) {
-  if (a.rank() < 1 || b.rank() < 1) c.Bad("matrices must have at least one dimension; got {} and {}", ToString(a), ToString(b));
+// Of inputs `left` and `right`.
+inline Shape MatMulShape(const InferContext& c, int left, int right) {
+  c.NeedRank(left, 1);
+  c.NeedRank(right, 1);
+  const Shape &a = c.shape(left), &b = c.shape(right);
   const int ra = a.rank(), rb = b.rank();
   const int64_t inner_b = rb == 1 ? b[0] : b[rb - 2];
-  if (a.back() != inner_b) c.Bad("inner dimensions differ; got {} and {} ({} times {})", a.back(), inner_b, ToString(a), ToString(b));
+  if (a.back() != inner_b) c.Bad("inner dimensions differ; got {} and {}, expected {} to be {}", ToString(a), ToString(b), inner_b, a.back());
   const Shape batch_a(a.dims().first(size_t(std::max(0, ra - 2)))), batch_b(b.dims().first(size_t(std::max(0, rb - 2))));
   Shape out = BroadcastShapes(c, batch_a, batch_b);
   if (ra > 1) out.push_back(a[ra - 2]);

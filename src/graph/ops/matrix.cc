@@ -1,24 +1,29 @@
 // Matrix products and sums over products.
 #include "base/einsum.h"
+#include "graph/fused.h"
 #include "graph/ops/check.h"
+#include "graph/ops/matmul_shape.h"
 #include "graph/operators.h"
 
 namespace mete {
 namespace {
 
+// Fused bias, residual and activation are for floats.
+void CheckFloatEpilogue(const InferContext& c, const Shape& out) {
+  CheckEpilogue(c, c.type(0), out);
+  if (c.attributes.Has("activation") || c.attributes.Int("residual", 0) != 0) NeedType(c, 0, kFloatTypes);
+}
+
 void InferMatMul(InferContext& c) {
   NeedType(c, 0, kNumericTypes);
   NeedSameTypes(c, 0, 1);
-  c.NeedRank(0, 1);
-  c.NeedRank(1, 1);
-  const Shape &a = c.shape(0), &b = c.shape(1);
-  const int64_t depth_b = b.rank() == 1 ? b[0] : b[b.rank() - 2];
-  if (a.back() != depth_b)
-    c.Bad("inner dimensions differ; got {} and {}, expected {} to be {}", ToString(a), ToString(b), depth_b, a.back());
-  const Shape batch_a(a.dims().first(size_t(std::max(0, a.rank() - 2)))), batch_b(b.dims().first(size_t(std::max(0, b.rank() - 2))));
-  Shape out = BroadcastShapes(c, batch_a, batch_b);
-  if (a.rank() > 1) out.push_back(a[a.rank() - 2]);
-  if (b.rank() > 1) out.push_back(b.back());
+  const Shape out = MatMulShape(c, 0, 1);
+  if (c.has(2)) {
+    c.NeedRank(1, 2);
+    NeedType(c, 2, kFloatTypes);
+    NeedShape(c, 2, Shape{c.shape(1).back()});
+  }
+  CheckFloatEpilogue(c, out);
   c.Output(0, c.type(0), out);
 }
 
@@ -34,6 +39,7 @@ void InferGemm(InferContext& c) {
   const Shape out{a[ta], b[1 - tb]};
   if (c.has(2) && BroadcastShapes(c, out, c.shape(2)) != out)
     c.Bad("C cannot be broadcast to the product; got {}, expected to fit {}", ToString(c.shape(2)), ToString(out));
+  CheckFloatEpilogue(c, out);
   c.Output(0, c.type(0), out);
 }
 
@@ -58,8 +64,8 @@ void InferEinsum(InferContext& c) {
 
 constexpr OpSchema kOperators[] = {
     {"Einsum", 1, -1, 1, InferEinsum},
-    {"Gemm", 2, 3, 1, InferGemm},
-    {"MatMul", 2, 2, 1, InferMatMul},
+    {"Gemm", 2, 4, 1, InferGemm},
+    {"MatMul", 2, 4, 1, InferMatMul},
 };
 
 }  // namespace

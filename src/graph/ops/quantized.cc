@@ -120,7 +120,7 @@ void CheckProductScales(const InferContext& c, const Shape& y) {
 
 void InferMatMulInteger(InferContext& c) {
   for (int i = 0; i < 2; ++i) NeedType(c, i, kByteTypes);
-  const Shape y = MatMulShape(c, c.shape(0), c.shape(1));
+  const Shape y = MatMulShape(c, 0, 1);
   for (int i = 0; i < 2; ++i)
     if (c.has(2 + i) && c.type(2 + i) != c.type(i)) c.Bad("zero point {} has another type than its matrix; got {}, expected {}", i, Name(c.type(2 + i)), Name(c.type(i)));
   CheckMatrixParameter(c, 2, c.shape(0), true);
@@ -130,7 +130,7 @@ void InferMatMulInteger(InferContext& c) {
 
 void InferQLinearMatMul(InferContext& c) {
   CheckQLinearTypes(c, kScaleTypes);
-  const Shape y = MatMulShape(c, c.shape(0), c.shape(3));
+  const Shape y = MatMulShape(c, 0, 3);
   for (int i : {1, 2}) CheckMatrixParameter(c, i, c.shape(0), true);
   for (int i : {4, 5}) CheckMatrixParameter(c, i, c.shape(3), false);
   for (int i : {6, 7}) CheckMatrixParameter(c, i, y, true);

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/einsum.h"
+#include "kernels/reference/epilogue.h"
 #include "kernels/reference/iterate.h"
+#include "kernels/reference/matmul.h"
 #include "kernels/reference/number.h"
 #include "kernels/reference/reference.h"
 
@@ -28,20 +30,26 @@ void RowTimesMatrix(const Matrix<T>& a, const Matrix<T>& b, int64_t m, int64_t n
   }
 }
 
+// Floats pass through the epilogue; integers have none.
+template <class T>
+T Finished(const ReferenceEpilogue<T>& epilogue, Wide<T> sum, int64_t at) {
+  if constexpr (kIsFloat<T>) return epilogue.Apply(sum, at);
+  else return FromWide<T>(sum);
+}
+
 void MatMul(RefArgs& args) {
-  const Shape &a = args.in[0].shape, &b = args.in[1].shape, &out = args.out[0].shape;
-  const bool a_is_row = a.rank() == 1, b_is_column = b.rank() == 1;
-  const int64_t k = a.back(), m = a_is_row ? 1 : a[a.rank() - 2], n = b_is_column ? 1 : b.back();
-  const Shape batch_a(a.dims().first(size_t(std::max(0, a.rank() - 2)))), batch_b(b.dims().first(size_t(std::max(0, b.rank() - 2))));
-  const Shape batch(out.dims().first(size_t(out.rank() - !a_is_row - !b_is_column)));
+  const MatMulDims d(args.in[0].shape, args.in[1].shape);
   VisitNumeric(args.out[0].type, [&]<class T>() {
-    Wide<T>* sums = args.scratch.Get<Wide<T>>(size_t(n));
+    const ReferenceEpilogue<T> epilogue(args);
+    const T* bias = args.has(2) ? args.in[2].as<T>() : nullptr;
+    Wide<T>* sums = args.scratch.Get<Wide<T>>(size_t(d.n));
     T* to = args.out[0].as<T>();
-    ForEach<2>(batch, {BroadcastSteps(batch_a, batch), BroadcastSteps(batch_b, batch)}, [&](const auto& at) {
-      const Matrix<T> left{args.in[0].as<T>() + at[0] * m * k, k, 1}, right{args.in[1].as<T>() + at[1] * k * n, n, 1};
-      for (int64_t row = 0; row < m; ++row, to += n) {
-        RowTimesMatrix(left, right, row, n, k, sums);
-        std::transform(sums, sums + n, to, FromWide<T>);
+    int64_t at = 0;
+    d.ForEachMatrix([&](int64_t at_a, int64_t at_b) {
+      const Matrix<T> left{args.in[0].as<T>() + at_a, d.k, 1}, right{args.in[1].as<T>() + at_b, d.n, 1};
+      for (int64_t row = 0; row < d.m; ++row) {
+        RowTimesMatrix(left, right, row, d.n, d.k, sums);
+        for (int64_t j = 0; j < d.n; ++j, ++at) to[at] = Finished(epilogue, bias ? WrapAdd(sums[j], Wide<T>(Compute<T>(bias[j]))) : sums[j], at);
       }
     });
   });
@@ -49,10 +57,12 @@ void MatMul(RefArgs& args) {
 
 // alpha * A * B + beta * C; alpha and beta are floats even for integer matrices.
 template <class T>
-T Scaled(Wide<T> product, Wide<T> c, double alpha, double beta) {
+T Scaled(const ReferenceEpilogue<T>& epilogue, Wide<T> product, Wide<T> c, double alpha, double beta, int64_t at) {
   if constexpr (!kIsFloat<T>)
     if (alpha == 1 && beta == 1) return FromWide<T>(WrapAdd(product, c));
-  return FromDouble<T>(alpha * double(product) + (beta == 0 ? 0 : beta * double(c)));
+  const double value = alpha * double(product) + (beta == 0 ? 0 : beta * double(c));
+  if constexpr (kIsFloat<T>) return epilogue.Apply(value, at);
+  else return FromDouble<T>(value);
 }
 
 void Gemm(RefArgs& args) {
@@ -63,13 +73,15 @@ void Gemm(RefArgs& args) {
   const Steps c_steps = args.has(2) ? BroadcastSteps(args.in[2].shape, out) : Steps{};
   VisitNumeric(args.out[0].type, [&]<class T>() {
     const Matrix<T> left{args.in[0].as<T>(), ta ? 1 : a[1], ta ? a[1] : 1}, right{args.in[1].as<T>(), tb ? 1 : b[1], tb ? b[1] : 1};
+    const ReferenceEpilogue<T> epilogue(args);
     const T* c = args.has(2) ? args.in[2].as<T>() : nullptr;
     Wide<T>* sums = args.scratch.Get<Wide<T>>(size_t(n));
     for (int64_t row = 0; row < m; ++row) {
       RowTimesMatrix(left, right, row, n, k, sums);
       for (int64_t j = 0; j < n; ++j) {
         const Wide<T> added = c ? Wide<T>(Compute<T>(c[row * c_steps[0] + j * c_steps[1]])) : Wide<T>(0);
-        args.out[0].as<T>()[row * n + j] = Scaled<T>(sums[j], added, alpha, beta);
+        const int64_t at = row * n + j;
+        args.out[0].as<T>()[at] = Scaled(epilogue, sums[j], added, alpha, beta, at);
       }
     }
   });
