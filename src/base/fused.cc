@@ -53,11 +53,13 @@ std::string ParseFusedProgram(const Attributes& attributes, int inputs, FusedPro
   const Strings& ops = attributes.StringList("ops");
   const Ints& args = attributes.IntList("args");
   const Floats& params = attributes.FloatList("params");
-  if (inputs < 1 || inputs > FusedProgram::kMaxInputs) return fmt::format("wrong number of inputs; got {}, expected 1 to {}", inputs, FusedProgram::kMaxInputs);
+  if (inputs < 1 || inputs > FusedProgram::kMaxInputs)
+    return fmt::format("wrong number of inputs; got {}, expected 1 to {}", inputs, FusedProgram::kMaxInputs);
   if (ops.empty() || ops.size() > size_t(FusedProgram::kMaxSteps))
     return fmt::format("wrong number of ops; got {}, expected 1 to {}", ops.size(), FusedProgram::kMaxSteps);
   if (args.size() != 3 * ops.size() || params.size() != 2 * ops.size())
-    return fmt::format("args and params do not fit the ops; got {} and {}, expected {} and {}", args.size(), params.size(), 3 * ops.size(), 2 * ops.size());
+    return fmt::format("args and params do not fit the ops; got {} and {}, expected {} and {}", args.size(), params.size(), 3 * ops.size(),
+        2 * ops.size());
   program = {};
   program.inputs = inputs;
   program.steps = int(ops.size());
@@ -69,7 +71,8 @@ std::string ParseFusedProgram(const Attributes& attributes, int inputs, FusedPro
     for (int i = 0; i < 3; ++i) {
       const int64_t r = args[3 * k + size_t(i)];
       const bool good = i < operands ? r >= 0 && r < inputs + int64_t(k) : r == -1;
-      if (!good) return fmt::format("operand {} of op {} ({}) is wrong; got {}, expected {}", i, k, ops[k], r, i < operands ? "an earlier register" : "-1");
+      if (!good) return fmt::format("operand {} of op {} ({}) is wrong; got {}, expected {}", i, k, ops[k], r,
+          i < operands ? "an earlier register" : "-1");
       step.args[size_t(i)] = int(r);
     }
   }

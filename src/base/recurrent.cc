@@ -14,13 +14,19 @@ struct KindInfo {
 };
 
 constexpr KindInfo kKinds[] = {
-    {"tanh", 0, 0, 0},        {"relu", 0, 0, 0},         {"sigmoid", 0, 0, 0},   {"affine", 2, 1, 0},   {"leakyrelu", 1, 0.01f, 0}, {"thresholdedrelu", 1, 1, 0},
+    {"tanh", 0, 0, 0},        {"relu", 0, 0, 0},       {"sigmoid", 0, 0, 0},        {"affine", 2, 1, 0}, {"leakyrelu", 1, 0.01f, 0},
+    {"thresholdedrelu", 1, 1, 0},
     {"scaledtanh", 2, 1, 1},  {"hardsigmoid", 2, 0.2f, 0.5f}, {"elu", 1, 1, 0},  {"softsign", 0, 0, 0}, {"softplus", 0, 0, 0},
 };
 static_assert(std::size(kKinds) == size_t(RecurrentKind::kSoftplus) + 1);
 
 bool EqualsLowered(std::string_view text, std::string_view lower) {
-  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) { return (a >= 'A' && a <= 'Z' ? char(a + 32) : a) == b; });
+  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), 
+                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? char(a + 32) : a) == b; });
+}
+
+size_t KindOf(std::string_view name) {  // size(kKinds) where there is none
+  return size_t(std::find_if(std::begin(kKinds), std::end(kKinds), [&](const KindInfo& k) { return EqualsLowered(name, k.name); }) - std::begin(kKinds));
 }
 
 // Hands out alphas (or betas) in the order of the functions that take one.
@@ -38,13 +44,14 @@ std::string ParseFunctions(const Attributes& attributes, std::span<const Recurre
   const Strings& names = attributes.StringList("activations");
   Parameters alphas(attributes.FloatList("activation_alpha")), betas(attributes.FloatList("activation_beta"));
   const size_t each = defaults.size();
-  if (!names.empty() && names.size() < each) return fmt::format("too few activations; got {}, expected {} for each direction", names.size(), each);
+  if (!names.empty() && names.size() < each)
+    return fmt::format("too few activations; got {}, expected {} for each direction", names.size(), each);
   for (size_t d = 0; d < size_t(spec.directions); ++d)
     for (size_t i = 0; i < each; ++i) {
       size_t kind = size_t(defaults[i]);
       if (!names.empty()) {
         const std::string& name = names[d * each + i < names.size() ? d * each + i : i];
-        kind = size_t(std::find_if(std::begin(kKinds), std::end(kKinds), [&](const KindInfo& k) { return EqualsLowered(name, k.name); }) - std::begin(kKinds));
+        kind = KindOf(name);
         if (kind == std::size(kKinds)) return fmt::format("activation is unknown; got {}, expected Tanh, Sigmoid, Relu, ...", name);
       }
       RecurrentFunction& f = spec.functions[d][i];

@@ -37,7 +37,8 @@ std::string ReadWindow(const Attributes& attributes, const ImageDims& x, std::sp
   const size_t n = size_t(x.spatial);
   const Ints &strides = attributes.IntList("strides"), &dilations = attributes.IntList("dilations"), &pads = attributes.IntList("pads");
   if (kernel.size() != n) return fmt::format("kernel_shape has the wrong length; got {}, expected {}", kernel.size(), n);
-  for (const std::string& problem : {CheckList("strides", strides, n, 1), CheckList("dilations", dilations, n, 1), CheckList("pads", pads, 2 * n, 0)})
+  for (const std::string& problem : {CheckList("strides", strides, n, 1), CheckList("dilations", dilations, n, 1), 
+                                     CheckList("pads", pads, 2 * n, 0)})
     if (!problem.empty()) return problem;
   window = Window{};
   for (size_t i = 0; i < n; ++i) {
@@ -68,7 +69,8 @@ std::string ResolveOutput(WindowAxis& a, AutoPad auto_pad, bool ceil) {
   // A window must not start in the padding behind the input: both ONNX's rule and Caffe's.
   if (ceil && (a.out - 1) * a.stride >= a.in + a.pad) --a.out;
   if (a.out < 1)
-    return fmt::format("the window is larger than the padded input; got {} over {}, expected at most the input", a.extent(), a.in + a.pad + a.pad_end);
+    return fmt::format("the window is larger than the padded input; got {} over {}, expected at most the input", a.extent(),
+        a.in + a.pad + a.pad_end);
   return "";
 }
 
@@ -146,7 +148,8 @@ std::string ResolveTransposedWindow(const Attributes& attributes, const ImageDim
     WindowAxis& a = window[first + i];
     a.out = x.size[first + i];
     if (a.out < 1) return "the input is empty; got a dimension of 0, expected at least 1";
-    if (std::string problem = ResolveTransposed(a, auto_pad, At(output_padding, i, 0), At(output_shape, i + skip, -1)); !problem.empty()) return problem;
+    if (std::string problem = ResolveTransposed(a, auto_pad, At(output_padding, i, 0), At(output_shape, i + skip, -1)); !problem.empty())
+      return problem;
   }
   return "";
 }

@@ -11,7 +11,8 @@ void CheckEpilogue(const InferContext& c, DType type, const Shape& output, int r
   }
   if (!c.has(residual_input)) c.Bad("the residual is missing; expected it as input {}", residual_input);
   if (c.shape(residual_input) != output || c.type(residual_input) != type)
-    c.Bad("the residual does not fit the output; got {} {}, expected {} {}", Name(c.type(residual_input)), ToString(c.shape(residual_input)), Name(type),
+    c.Bad("the residual does not fit the output; got {} {}, expected {} {}", Name(c.type(residual_input)),
+        ToString(c.shape(residual_input)), Name(type),
           ToString(output));
 }
 

@@ -42,9 +42,11 @@ void InferDeformConv(InferContext& c) {
   const int64_t outputs = c.shape(1)[0], group = GroupOf(c, x.channels), offset_group = c.attributes.Int("offset_group", 1);
   CheckWeights(c, c.shape(1)[1], x.channels / group, "input channels of a group");
   if (outputs % group != 0) c.Bad("group does not divide the output channels; got {} of {}", group, outputs);
-  if (offset_group < 1 || x.channels % offset_group != 0) c.Bad("offset_group does not divide the channels; got {} of {}", offset_group, x.channels);
+  if (offset_group < 1 || x.channels % offset_group != 0)
+    c.Bad("offset_group does not divide the channels; got {} of {}", offset_group, x.channels);
   CheckBias(c, 3, outputs);
-  if (x.channels > int64_t(1) << 20 || kernel[0] * kernel[1] > int64_t(1) << 20) c.Bad("too many channels or taps; got {} and {}", x.channels, kernel[0] * kernel[1]);
+  if (x.channels > int64_t(1) << 20 || kernel[0] * kernel[1] > int64_t(1) << 20)
+    c.Bad("too many channels or taps; got {} and {}", x.channels, kernel[0] * kernel[1]);
   Window window;
   CheckWindow(c, ResolveWindow(c.attributes, x, kernel, false, window));
   const int64_t taps = offset_group * kernel[0] * kernel[1], h = window[1].out, w = window[2].out;

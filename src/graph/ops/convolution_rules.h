@@ -30,10 +30,12 @@ inline ImageDims InputDims(const InferContext& c, bool nhwc) {
 inline std::span<const int64_t> KernelOf(const InferContext& c, int weights = 1) {
   c.NeedRank(weights, c.shape(0).rank(), c.shape(0).rank());
   const auto kernel = c.shape(weights).dims().subspan(2);
-  if (CheckedElements(c.shape(weights), c.type(weights), int64_t(1) << 40) < 1) c.Bad("weights have impossible dimensions; got {}", ToString(c.shape(weights)));
+  if (CheckedElements(c.shape(weights), c.type(weights), int64_t(1) << 40) < 1)
+    c.Bad("weights have impossible dimensions; got {}", ToString(c.shape(weights)));
   const Ints& said = c.attributes.IntList("kernel_shape");
   if (!said.empty() && !std::equal(said.begin(), said.end(), kernel.begin(), kernel.end()))
-    c.Bad("kernel_shape does not fit the weights; got {}, expected the last dimensions of {}", ToString(Attribute(said)), ToString(c.shape(weights)));
+    c.Bad("kernel_shape does not fit the weights; got {}, expected the last dimensions of {}", ToString(Attribute(said)),
+        ToString(c.shape(weights)));
   return kernel;
 }
 
@@ -49,7 +51,8 @@ inline void CheckBias(const InferContext& c, int i, int64_t channels) {
 
 inline void CheckWeights(const InferContext& c, int64_t got, int64_t expected, const char* what, int weights = 1) {
   if (got != expected)
-    c.Bad("weights do not fit: {}; got {}, expected {} (weights {}, input {})", what, got, expected, ToString(c.shape(weights)), ToString(c.shape(0)));
+    c.Bad("weights do not fit: {}; got {}, expected {} (weights {}, input {})", what, got, expected, ToString(c.shape(weights)),
+        ToString(c.shape(0)));
 }
 
 // The output's shape of a Conv of input 0 with the weights of input `weights`.

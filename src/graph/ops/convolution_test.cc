@@ -57,7 +57,8 @@ TEST(ConvTransposeInfer, PaddingShrinksAndOutputPaddingGrows) {
 
 TEST(PoolInfer, CeilModeDropsAWindowThatStartsInTheTrailingPadding) {
   auto infer = [](Ints kernel, Ints strides, Ints pads, int64_t size) {
-    return InferText("MaxPool", Attrs({{"kernel_shape", kernel}, {"strides", strides}, {"pads", pads}, {"ceil_mode", int64_t(1)}}), {Shape{1, 2, size}}, 2);
+    return InferText("MaxPool", Attrs({{"kernel_shape", kernel}, {"strides", strides}, {"pads", pads}, {"ceil_mode", int64_t(1)}}),
+        {Shape{1, 2, size}}, 2);
   };
   EXPECT_EQ(infer({3}, {2}, {0, 0}, 6), "f32 1x2x3, i64 1x2x3");
   EXPECT_EQ(infer({2}, {3}, {1, 1}, 4), "f32 1x2x2, i64 1x2x2");

@@ -41,7 +41,8 @@ void InferQuantizeLinear(InferContext& c) {
   NeedType(c, 0, kScaleTypes | kI32Type);
   CheckScale(c);
   const DType type = OutputType(c, c.has(2) ? c.type(2) : DType::kU8);
-  if (c.has(2) && c.type(2) != type) c.Bad("the zero point has another type than the output; got {}, expected {}", Name(c.type(2)), Name(type));
+  if (c.has(2) && c.type(2) != type)
+    c.Bad("the zero point has another type than the output; got {}, expected {}", Name(c.type(2)), Name(type));
   if (!(kQuantizedTypes & TypeBit(type))) c.Bad("cannot quantize to {}; expected i8, u8, i16 or u16", Name(type));
   c.Output(0, type, c.shape(0));
 }
@@ -49,7 +50,8 @@ void InferQuantizeLinear(InferContext& c) {
 void InferDequantizeLinear(InferContext& c) {
   NeedType(c, 0, kQuantizedTypes | kI32Type);
   CheckScale(c);
-  if (c.has(2) && c.type(2) != c.type(0)) c.Bad("the zero point has another type than the input; got {}, expected {}", Name(c.type(2)), Name(c.type(0)));
+  if (c.has(2) && c.type(2) != c.type(0))
+    c.Bad("the zero point has another type than the input; got {}, expected {}", Name(c.type(2)), Name(c.type(0)));
   const DType type = OutputType(c, c.type(1));
   if (!(kScaleTypes & TypeBit(type))) c.Bad("cannot dequantize to {}; expected f32, f16 or bf16", Name(type));
   c.Output(0, type, c.shape(0));
@@ -74,7 +76,8 @@ void InferConvInteger(InferContext& c) {
   for (int i = 0; i < 2; ++i) NeedType(c, i, kByteTypes);
   const Shape y = ConvShape(c, 1);
   for (int i = 0; i < 2; ++i)
-    if (c.has(2 + i) && c.type(2 + i) != c.type(i)) c.Bad("zero point {} has another type than its tensor; got {}, expected {}", i, Name(c.type(2 + i)), Name(c.type(i)));
+    if (c.has(2 + i) && c.type(2 + i) != c.type(i))
+      c.Bad("zero point {} has another type than its tensor; got {}, expected {}", i, Name(c.type(2 + i)), Name(c.type(i)));
   NeedScalar(c, 2);
   NeedScalarOr(c, 3, c.shape(1)[0]);
   c.Output(0, DType::kI32, y);
@@ -85,7 +88,8 @@ void CheckQLinearTypes(const InferContext& c, TypeSet scales) {
   for (int i : {0, 3, 7}) NeedType(c, i, kByteTypes);
   for (int i : {1, 4, 6}) NeedType(c, i, scales);
   for (int i : {0, 3})
-    if (c.type(i + 2) != c.type(i)) c.Bad("input {} has another type than input {}; got {}, expected {}", i + 2, i, Name(c.type(i + 2)), Name(c.type(i)));
+    if (c.type(i + 2) != c.type(i))
+      c.Bad("input {} has another type than input {}; got {}, expected {}", i + 2, i, Name(c.type(i + 2)), Name(c.type(i)));
 }
 
 void InferQLinearConv(InferContext& c) {
@@ -113,7 +117,8 @@ void CheckMatrixParameter(const InferContext& c, int i, const Shape& matrix, boo
 void CheckProductScales(const InferContext& c, const Shape& y) {
   const bool matrices = c.shape(0).rank() >= 2 && c.shape(3).rank() >= 2;
   for (int i : {1, 4, 6, 7})
-    if (!matrices && c.shape(i).Elements() != 1) c.Bad("input {} must be one number where a vector is multiplied; got {}", i, ToString(c.shape(i)));
+    if (!matrices && c.shape(i).Elements() != 1)
+      c.Bad("input {} must be one number where a vector is multiplied; got {}", i, ToString(c.shape(i)));
   for (int i : {1, 4})
     if (c.shape(i).rank() > y.rank()) c.Bad("input {} has too many dimensions; got {} for {}", i, ToString(c.shape(i)), ToString(y));
 }
@@ -122,7 +127,8 @@ void InferMatMulInteger(InferContext& c) {
   for (int i = 0; i < 2; ++i) NeedType(c, i, kByteTypes);
   const Shape y = MatMulShape(c, 0, 1);
   for (int i = 0; i < 2; ++i)
-    if (c.has(2 + i) && c.type(2 + i) != c.type(i)) c.Bad("zero point {} has another type than its matrix; got {}, expected {}", i, Name(c.type(2 + i)), Name(c.type(i)));
+    if (c.has(2 + i) && c.type(2 + i) != c.type(i))
+      c.Bad("zero point {} has another type than its matrix; got {}, expected {}", i, Name(c.type(2 + i)), Name(c.type(i)));
   CheckMatrixParameter(c, 2, c.shape(0), true);
   CheckMatrixParameter(c, 3, c.shape(1), false);
   c.Output(0, DType::kI32, y);

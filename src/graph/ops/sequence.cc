@@ -21,8 +21,10 @@ void InferRecurrent(InferContext& c, int64_t gates, std::span<const RecurrentKin
   for (int i = 0; i < 3; ++i) c.NeedRank(i, 3, 3);
   const int64_t length = c.shape(0)[spec.batch_first ? 1 : 0], batch = c.shape(0)[spec.batch_first ? 0 : 1], inputs = c.shape(0)[2];
   const int64_t hidden = c.shape(2)[2], directions = spec.directions;
-  if (hidden < 1 || hidden > int64_t(1) << 32) c.Bad("R has the wrong shape; got {}, expected a last dimension of at least 1", ToString(c.shape(2)));
-  if (c.attributes.Int("hidden_size", hidden) != hidden) c.Bad("hidden_size does not fit R; got {}, expected {}", c.attributes.Int("hidden_size", hidden), hidden);
+  if (hidden < 1 || hidden > int64_t(1) << 32)
+    c.Bad("R has the wrong shape; got {}, expected a last dimension of at least 1", ToString(c.shape(2)));
+  if (c.attributes.Int("hidden_size", hidden) != hidden)
+    c.Bad("hidden_size does not fit R; got {}, expected {}", c.attributes.Int("hidden_size", hidden), hidden);
   NeedShape(c, 1, Shape{directions, gates * hidden, inputs});
   NeedShape(c, 2, Shape{directions, gates * hidden, hidden});
   NeedIfThere(c, 3, Shape{directions, 2 * gates * hidden});

@@ -11,7 +11,8 @@ Heads CheckedHeads(const InferContext& c, int i, const char* count_name) {
   if (CheckedElements(s, c.type(i), int64_t(1) << 40) < 0) c.Bad("input {} has impossible dimensions; got {}", i, ToString(s));
   if (s.rank() == 4) return Heads(s, 0);
   const int64_t count = c.attributes.Int(count_name, 0);
-  if (count < 1 || s[2] % count != 0) c.Bad("{} does not divide the last dimension of input {}; got {} and {}", count_name, i, count, ToString(s));
+  if (count < 1 || s[2] % count != 0)
+    c.Bad("{} does not divide the last dimension of input {}; got {} and {}", count_name, i, count, ToString(s));
   return Heads(s, count);
 }
 
@@ -19,7 +20,8 @@ void NeedQueryKeyValue(const InferContext& c, int least, int most) {
   NeedType(c, 0, kFloatTypes);
   for (int i = 0; i < 3; ++i) {
     c.NeedRank(i, least, most);
-    if (c.shape(i).rank() != c.shape(0).rank()) c.Bad("query, key and value differ in rank; got {} and {}", ToString(c.shape(0)), ToString(c.shape(i)));
+    if (c.shape(i).rank() != c.shape(0).rank())
+      c.Bad("query, key and value differ in rank; got {} and {}", ToString(c.shape(0)), ToString(c.shape(i)));
     if (c.type(i) != c.type(0)) c.Bad("query, key and value differ in type; got {} and {}", Name(c.type(0)), Name(c.type(i)));
   }
 }
@@ -29,12 +31,14 @@ void CheckHeadsFit(const InferContext& c, const Heads& q, const Heads& k, const 
   if (q.size != k.size) c.Bad("query and key differ in head size; got {} and {}", q.size, k.size);
   if (k.length != v.length) c.Bad("key and value differ in length; got {} and {}", k.length, v.length);
   if (k.heads != v.heads || k.heads < 1 || q.heads % k.heads != 0)
-    c.Bad("numbers of heads do not fit; got {} queries, {} keys and {} values, expected a multiple of equal numbers", q.heads, k.heads, v.heads);
+    c.Bad("numbers of heads do not fit; got {} queries, {} keys and {} values, expected a multiple of equal numbers", q.heads, k.heads,
+        v.heads);
 }
 
 void CheckMask(const InferContext& c, const Shape& scores) {
   if (!c.has(3)) return;
-  if (c.type(3) != DType::kBool && c.type(3) != c.type(0)) c.Bad("attn_mask has the wrong type; got {}, expected bool or {}", Name(c.type(3)), Name(c.type(0)));
+  if (c.type(3) != DType::kBool && c.type(3) != c.type(0))
+    c.Bad("attn_mask has the wrong type; got {}, expected bool or {}", Name(c.type(3)), Name(c.type(0)));
   c.NeedRank(3, 1, 4);
   const Shape& mask = c.shape(3);
   bool good = mask.back() <= scores.back();
@@ -68,8 +72,10 @@ void InferAttention(InferContext& c) {
   CheckMask(c, scores);
   if (c.has(6)) NeedType(c, 6, kIndexTypes), NeedShape(c, 6, Shape{q.batch});
   for (const char* side : {"left_window_size", "right_window_size"})
-    if (const int64_t size = c.attributes.Int(side, -1); size < -1 || size > int64_t(1) << 40) c.Bad("{} is out of range; got {}, expected at least -1", side, size);
-  if (const int64_t mode = c.attributes.Int("qk_matmul_output_mode", 0); mode < 0 || mode > 3) c.Bad("qk_matmul_output_mode is out of range; got {}, expected 0 to 3", mode);
+    if (const int64_t size = c.attributes.Int(side, -1); size < -1 || size > int64_t(1) << 40)
+      c.Bad("{} is out of range; got {}, expected at least -1", side, size);
+  if (const int64_t mode = c.attributes.Int("qk_matmul_output_mode", 0); mode < 0 || mode > 3)
+    c.Bad("qk_matmul_output_mode is out of range; got {}, expected 0 to 3", mode);
   c.Output(0, c.type(0), c.shape(0).rank() == 4 ? Shape{q.batch, q.heads, q.length, v.size} : Shape{q.batch, q.length, q.heads * v.size});
   c.Output(1, c.type(0), Shape{k.batch, k.heads, total, k.size});
   c.Output(2, c.type(0), Shape{v.batch, v.heads, total, v.size});
@@ -111,7 +117,8 @@ void InferRotaryEmbedding(InferContext& c) {
   c.NeedRank(0, 3, 4);
   const Heads x = CheckedHeads(c, 0, "num_heads");
   const int64_t given = c.attributes.Int("rotary_embedding_dim", 0), rotated = given == 0 ? x.size : given;
-  if (rotated < 0 || rotated > x.size || rotated % 2 != 0) c.Bad("rotary_embedding_dim is wrong; got {}, expected an even number up to {}", rotated, x.size);
+  if (rotated < 0 || rotated > x.size || rotated % 2 != 0)
+    c.Bad("rotary_embedding_dim is wrong; got {}, expected an even number up to {}", rotated, x.size);
   for (int i : {1, 2}) {
     if (c.has(3)) c.NeedRank(i, 2, 2), NeedShape(c, i, Shape{c.shape(1)[0], rotated / 2});
     else NeedShape(c, i, Shape{x.batch, x.length, rotated / 2});

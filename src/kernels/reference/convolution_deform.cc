@@ -25,7 +25,8 @@ struct Deform {
 
   explicit Deform(const RefArgs& args)
       : x(ImageDimsOf(args.in[0].shape, false)), y(ImageDimsOf(args.out[0].shape, false)), group(args.attributes.Int("group", 1)),
-        offset_group(args.attributes.Int("offset_group", 1)), in(args.in[0].as<T>()), weights(args.in[1].as<T>()), offsets(args.in[2].as<T>()),
+        offset_group(args.attributes.Int("offset_group", 1)), in(args.in[0].as<T>()), weights(args.in[1].as<T>()),
+        offsets(args.in[2].as<T>()),
         bias(args.has(3) ? args.in[3].as<T>() : nullptr), mask(args.has(4) ? args.in[4].as<T>() : nullptr) {
     ResolveWindow(args.attributes, x, args.in[1].shape.dims().subspan(2), false, window);
   }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include "base/half.h"
@@ -53,7 +54,8 @@ std::vector<double> Naive(const Case& c, const Tensor& x, const Tensor& w, const
             for (int64_t k = 0; k < x_group; ++k) {
               const int64_t channel = m / y_group * x_group + k;
               const int64_t at = transposed ? channel * y_group + m % y_group : m * x_group + k;
-              sum += double(x.as<float>()[size_t((n * c.channels + channel)) * in_places.size() + i]) * double(w.as<float>()[size_t(at) * taps.size() + t]);
+  const float* plane = x.as<float>() + (n * c.channels + channel) * int64_t(in_places.size());
+              sum += double(plane[i]) * double(w.as<float>()[size_t(at) * taps.size() + t]);
             }
           }
         y.push_back(sum);
@@ -94,20 +96,22 @@ Ints SpatialOf(const Tensor& t) { return Ints(t.shape().begin() + 2, t.shape().e
 
 void ExpectClose(const std::vector<double>& expected, const Tensor& got, const string& what) {
   ASSERT_EQ(int64_t(expected.size()), got.elements()) << what;
-  for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(expected[i], got.as<float>()[i], 2e-6 * (1 + std::abs(expected[i]))) << what << " element " << i;
+  for (size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(expected[i], got.as<float>()[i], 2e-6 * (1 + std::abs(expected[i]))) << what << " element " << i;
 }
 
-Tensor Transposed(const Tensor& x, const Ints& order) { return F(Shape{x.shape()[int(order[0])], x.shape()[int(order[1])], x.shape()[int(order[2])], x.shape()[int(order[3])]}, [&] {
-  std::vector<float> out;
+Tensor Transposed(const Tensor& x, const std::array<int, 4>& order) {
   const Shape& s = x.shape();
+  const Shape to{s[order[0]], s[order[1]], s[order[2]], s[order[3]]};
   const int64_t step[4] = {s[1] * s[2] * s[3], s[2] * s[3], s[3], 1};
-  for (const Ints& p : AllPlaces({s[int(order[0])], s[int(order[1])], s[int(order[2])], s[int(order[3])]})) {
+  std::vector<float> out;
+  for (const Ints& p : AllPlaces(Ints(to.begin(), to.end()))) {
     int64_t at = 0;
     for (size_t i = 0; i < 4; ++i) at += p[i] * step[order[i]];
     out.push_back(x.as<float>()[at]);
   }
-  return out;
-}()); }
+  return F(to, out);
+}
 
 Tensor ToNhwc(const Tensor& x) { return Transposed(x, {0, 2, 3, 1}); }
 Tensor ToNchw(const Tensor& x) { return Transposed(x, {0, 3, 1, 2}); }
@@ -157,12 +161,14 @@ TEST(ConvReference, AddsTheResidualBeforeTheActivation) {
   const Tensor x = F({1, 1, 1, 3}, {1, -2, 3}), w = F({1, 1, 1, 1}, {2}), bias = F({1}, {1}), residual = F({1, 1, 1, 3}, {-4, 1, 5});
   const Attributes relu = Attrs({{"activation", string("Relu")}, {"residual", int64_t(1)}});
   EXPECT_EQ(RunFor<float>("Conv", relu, {x, w, bias, residual}), (std::vector<float>{0, 0, 12}));
-  const Attributes clip = Attrs({{"activation", string("Clip")}, {"activation_alpha", 0.f}, {"activation_beta", 6.f}, {"residual", int64_t(1)}});
+  const Attributes clip = Attrs({{"activation", string("Clip")}, {"activation_alpha", 0.f}, {"activation_beta", 6.f}, 
+                                 {"residual", int64_t(1)}});
   EXPECT_EQ(RunFor<float>("Conv", clip, {x, w, Tensor(), residual}), (std::vector<float>{0, 0, 6}));
 }
 
 TEST(ConvReference, HalfPrecisionRoundsOnce) {
-  const Tensor x = MakeTensor<F16>(DType::kF16, {1, 1, 4}, {F16(1), F16(2), F16(3), F16(4)}), w = MakeTensor<F16>(DType::kF16, {1, 1, 2}, {F16(0.5f), F16(-1)});
+  const Tensor x = MakeTensor<F16>(DType::kF16, {1, 1, 4}, {F16(1), F16(2), F16(3), F16(4)});
+  const Tensor w = MakeTensor<F16>(DType::kF16, {1, 1, 2}, {F16(0.5f), F16(-1)});
   const auto y = RunFor<F16>("Conv", {}, {x, w});
   EXPECT_EQ(std::vector<float>(y.begin(), y.end()), (std::vector<float>{-1.5, -2, -2.5}));
 }
@@ -171,7 +177,8 @@ TEST(ConvTransposeReference, OutputShapeDecidesThePadding) {
   const Tensor x = F({1, 1, 2}, {1, 2}), w = F({1, 1, 3}, {1, 10, 100});
   EXPECT_EQ(RunFor<float>("ConvTranspose", {}, {x, w}), (std::vector<float>{1, 12, 120, 200}));
   EXPECT_EQ(RunFor<float>("ConvTranspose", Attrs({{"output_shape", Ints{3}}}), {x, w}), (std::vector<float>{12, 120, 200}));
-  EXPECT_EQ(RunFor<float>("ConvTranspose", Attrs({{"output_shape", Ints{3}}, {"auto_pad", string("SAME_UPPER")}}), {x, w}), (std::vector<float>{1, 12, 120}));
+  EXPECT_EQ(RunFor<float>("ConvTranspose", Attrs({{"output_shape", Ints{3}}, {"auto_pad", string("SAME_UPPER")}}), {x, w}),
+      (std::vector<float>{1, 12, 120}));
   EXPECT_EQ(RunFor<float>("ConvTranspose", Attrs({{"output_shape", Ints{5}}}), {x, w}), (std::vector<float>{1, 12, 120, 200, 0}));
 }
 

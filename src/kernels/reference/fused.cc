@@ -21,7 +21,8 @@ float RunProgram(const FusedProgram& p, float* registers) {
 
 void Elementwise(RefArgs& args) {
   FusedProgram program;
-  if (const std::string problem = ParseFusedProgram(args.attributes, int(args.in.size()), program); !problem.empty()) Invalid("kernel", "{}", problem);
+  if (const std::string problem = ParseFusedProgram(args.attributes, int(args.in.size()), program); !problem.empty())
+    Invalid("kernel", "{}", problem);
   const Shape& shape = args.out[0].shape;
   std::array<Steps, FusedProgram::kMaxInputs> steps{};
   for (size_t i = 0; i < args.in.size(); ++i) steps[i] = BroadcastSteps(args.in[i].shape, shape);

@@ -11,7 +11,9 @@ namespace {
 
 using std::string;
 
-Attributes Program(Strings ops, Ints args, Floats params) { return Attrs({{"ops", std::move(ops)}, {"args", std::move(args)}, {"params", std::move(params)}}); }
+Attributes Program(Strings ops, Ints args, Floats params) {
+  return Attrs({{"ops", std::move(ops)}, {"args", std::move(args)}, {"params", std::move(params)}});
+}
 
 TEST(FusedElementwise, RunsATreeOverBroadcastInputs) {
   // max(x + b, 0) * (x + b)

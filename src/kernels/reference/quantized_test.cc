@@ -16,14 +16,18 @@ Tensor I8(const Shape& shape, const std::vector<int8_t>& values) { return MakeTe
 TEST(QuantizeLinear, RoundsHalfToEvenAndSaturates) {
   const Tensor x = F({6}, {1, 3, -1, 1000, -1000, std::nanf("")});
   EXPECT_EQ(RunFor<uint8_t>("QuantizeLinear", {}, {x, F({}, {2}), U8({}, {10})}), (std::vector<uint8_t>{10, 12, 10, 255, 0, 0}));
-  EXPECT_EQ(RunFor<int8_t>("QuantizeLinear", Attrs({{"output_dtype", string("i8")}}), {x, F({}, {2})}), (std::vector<int8_t>{0, 2, 0, 127, -128, 0}));
+  EXPECT_EQ(RunFor<int8_t>("QuantizeLinear", Attrs({{"output_dtype", string("i8")}}), {x, F({}, {2})}),
+            (std::vector<int8_t>{0, 2, 0, 127, -128, 0}));
 }
 
 TEST(QuantizeLinear, ScalesPerAxisAndPerBlock) {
   const Tensor x = F({2, 3}, {2, 4, 6, 8, 10, 12});
-  EXPECT_EQ(RunFor<uint8_t>("QuantizeLinear", Attrs({{"axis", int64_t(0)}}), {x, F({2}, {1, 2}), U8({2}, {0, 1})}), (std::vector<uint8_t>{2, 4, 6, 5, 6, 7}));
-  EXPECT_EQ(RunFor<uint8_t>("QuantizeLinear", Attrs({{"axis", int64_t(-1)}}), {x, F({3}, {1, 2, 3})}), (std::vector<uint8_t>{2, 2, 2, 8, 5, 4}));
-  EXPECT_EQ(RunFor<uint8_t>("QuantizeLinear", Attrs({{"block_size", int64_t(2)}}), {x, F({2, 2}, {1, 2, 4, 3})}), (std::vector<uint8_t>{2, 4, 3, 2, 2, 4}));
+  EXPECT_EQ(RunFor<uint8_t>("QuantizeLinear", Attrs({{"axis", int64_t(0)}}), {x, F({2}, {1, 2}), U8({2}, {0, 1})}),
+            (std::vector<uint8_t>{2, 4, 6, 5, 6, 7}));
+  EXPECT_EQ(RunFor<uint8_t>("QuantizeLinear", Attrs({{"axis", int64_t(-1)}}), {x, F({3}, {1, 2, 3})}),
+            (std::vector<uint8_t>{2, 2, 2, 8, 5, 4}));
+  EXPECT_EQ(RunFor<uint8_t>("QuantizeLinear", Attrs({{"block_size", int64_t(2)}}), {x, F({2, 2}, {1, 2, 4, 3})}),
+            (std::vector<uint8_t>{2, 4, 3, 2, 2, 4}));
 }
 
 TEST(DequantizeLinear, TakesTheZeroPointOffAndScales) {
@@ -51,7 +55,8 @@ TEST(MatMulInteger, ZeroPointsPerRowAndColumn) {
 
 TEST(ConvInteger, PaddingIsTheZeroPoint) {
   const Attributes pads = Attrs({{"pads", Ints{1, 0}}});
-  EXPECT_EQ(RunFor<int32_t>("ConvInteger", pads, {U8({1, 1, 3}, {5, 6, 7}), U8({1, 1, 2}, {1, 2}), U8({}, {4})}), (std::vector<int32_t>{2, 5, 8}));
+  EXPECT_EQ(RunFor<int32_t>("ConvInteger", pads, {U8({1, 1, 3}, {5, 6, 7}), U8({1, 1, 2}, {1, 2}), U8({}, {4})}),
+            (std::vector<int32_t>{2, 5, 8}));
 }
 
 // Quantized products against the same in floats.
@@ -62,8 +67,10 @@ TEST(QLinearConv, EqualsTheDequantizedConvRounded) {
     for (uint8_t& b : v) b = uint8_t(engine() & 255);
     return U8(shape, v);
   };
-  const Tensor x = bytes({2, 4, 5, 5}), w = bytes({6, 2, 3, 3}), x_scale = F({}, {0.5f}), y_scale = F({}, {64}), w_scale = F({6}, {1, 2, 0.5f, 1, 0.25f, 1});
-  const Tensor x_zero = U8({}, {100}), w_zero = U8({6}, {120, 130, 128, 0, 255, 7}), y_zero = U8({}, {90}), bias = I32({6}, {0, 1000, -1000, 5, 6, 7});
+  const Tensor x = bytes({2, 4, 5, 5}), w = bytes({6, 2, 3, 3}), x_scale = F({}, {0.5f}), y_scale = F({}, {64});
+  const Tensor w_scale = F({6}, {1, 2, 0.5f, 1, 0.25f, 1});
+  const Tensor x_zero = U8({}, {100}), w_zero = U8({6}, {120, 130, 128, 0, 255, 7}), y_zero = U8({}, {90});
+  const Tensor bias = I32({6}, {0, 1000, -1000, 5, 6, 7});
   const Attributes a = Attrs({{"group", int64_t(2)}, {"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{2, 1}}});
   const auto got = RunFor<uint8_t>("QLinearConv", a, {x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias});
 
@@ -89,7 +96,8 @@ TEST(QuantizedInfer, BadScalesAndTypesAreNamed) {
   EXPECT_NE(Infer("QuantizeLinear", Attrs({{"output_dtype", string("i4")}}), {x, Shape{}}).find("output_dtype is unknown"), string::npos);
   EXPECT_NE(Infer("QuantizeLinear", Attrs({{"axis", int64_t(2)}}), {x, Shape{5}}).find("axis is out of range"), string::npos);
   EXPECT_NE(Infer("DequantizeLinear", {}, {x, Shape{}}).find("type"), string::npos);
-  EXPECT_NE(Infer("MatMulInteger", {}, {TestInput(DType::kU8, {2, 3}), TestInput(DType::kU8, {2, 3})}).find("inner dimensions differ"), string::npos);
+  EXPECT_NE(Infer("MatMulInteger", {}, {TestInput(DType::kU8, {2, 3}), TestInput(DType::kU8, {2, 3})}).find("inner dimensions differ"),
+      string::npos);
   EXPECT_EQ(Infer("MatMulInteger", {}, {TestInput(DType::kU8, {4, 1, 2, 3}), TestInput(DType::kI8, {5, 3, 7})}), "i32 4x5x2x7");
 }
 

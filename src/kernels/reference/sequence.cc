@@ -122,7 +122,8 @@ class Recurrence {
   Cell<T> CellOf(int64_t d) const {
     const int64_t rows = gates_ * hidden_;
     const T* bias = Optional(3, d * 2 * rows);
-    return {inputs_, hidden_, gates_, args_.in[1].as<T>() + d * rows * inputs_, args_.in[2].as<T>() + d * rows * hidden_, bias, bias ? bias + rows : nullptr,
+    return {inputs_, hidden_, gates_, args_.in[1].as<T>() + d * rows * inputs_, args_.in[2].as<T>() + d * rows * hidden_, bias,
+        bias ? bias + rows : nullptr,
             Optional(7, d * 3 * hidden_), spec_.functions[size_t(d)], spec_.clip, args_.attributes.Int("linear_before_reset", 0) != 0,
             args_.attributes.Int("input_forget", 0) != 0};
   }
@@ -130,7 +131,8 @@ class Recurrence {
   int64_t LengthOf(int64_t n) const {
     if (!args_.has(4)) return length_;
     const int64_t length = args_.in[4].type == DType::kI32 ? args_.in[4].as<int32_t>()[n] : args_.in[4].as<int64_t>()[n];
-    if (length < 0 || length > length_) Fail(Code::kOutOfRange, "kernel", "sequence_lens[{}] is out of range; got {}, expected 0 to {}", n, length, length_);
+    if (length < 0 || length > length_)
+      Fail(Code::kOutOfRange, "kernel", "sequence_lens[{}] is out of range; got {}, expected 0 to {}", n, length, length_);
     return length;
   }
 

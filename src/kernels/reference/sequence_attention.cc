@@ -85,8 +85,10 @@ class AttentionCall {
  public:
   AttentionCall(RefArgs& args, bool full)
       : q_(args.in[0].shape, args.attributes.Int("q_num_heads", 1)), k_(args.in[1].shape, args.attributes.Int("kv_num_heads", 1)),
-        v_(args.in[2].shape, args.attributes.Int("kv_num_heads", 1)), past_(full && args.has(4) ? args.in[4].shape[2] : 0), total_(past_ + k_.length),
-        group_(q_.heads / k_.heads), bias_(args, full, q_.length, past_), query_(args.in[0].as<T>()), y_(args.out[0].shape, q_.heads), out_(args.out[0].as<T>()) {
+        v_(args.in[2].shape, args.attributes.Int("kv_num_heads", 1)), past_(full && args.has(4) ? args.in[4].shape[2] : 0),
+        total_(past_ + k_.length),
+        group_(q_.heads / k_.heads), bias_(args, full, q_.length, past_), query_(args.in[0].as<T>()), y_(args.out[0].shape, q_.heads),
+        out_(args.out[0].as<T>()) {
     keys_ = Joined<T>(args, 4, args.in[1], k_, past_, 1);
     values_ = Joined<T>(args, 5, args.in[2], v_, past_, 2);
     scale_ = args.attributes.Float("scale", 0);

@@ -32,8 +32,10 @@ struct LinearCall {
 
   explicit LinearCall(RefArgs& args)
       : q(args.in[0].shape, args.attributes.Int("q_num_heads", 1)), k(args.in[1].shape, args.attributes.Int("kv_num_heads", 1)),
-        v(args.in[2].shape, args.attributes.Int("kv_num_heads", 1)), query(AsDoubles(args, 0)), key(AsDoubles(args, 1)), value(AsDoubles(args, 2)),
-        decay(AsDoubles(args, 4)), beta(AsDoubles(args, 5)), decay_width(decay ? args.in[4].shape[2] : 0), beta_width(beta ? args.in[5].shape[2] : 0),
+        v(args.in[2].shape, args.attributes.Int("kv_num_heads", 1)), query(AsDoubles(args, 0)), key(AsDoubles(args, 1)),
+            value(AsDoubles(args, 2)),
+        decay(AsDoubles(args, 4)), beta(AsDoubles(args, 5)), decay_width(decay ? args.in[4].shape[2] : 0),
+            beta_width(beta ? args.in[5].shape[2] : 0),
         scale(args.attributes.Float("scale", 0)), state(AsDoubles(args, 3)) {
     if (scale == 0) scale = 1 / std::sqrt(double(q.size));
     const int64_t elements = k.batch * k.heads * k.size * v.size;

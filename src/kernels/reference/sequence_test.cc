@@ -20,14 +20,16 @@ Tensor RandomFloats(const Shape& shape, uint32_t seed) {
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 void ExpectNear(const Tensor& got, int64_t at, int64_t count, const Tensor& expected, int64_t expected_at, const string& what) {
-  for (int64_t i = 0; i < count; ++i) EXPECT_NEAR(got.as<float>()[at + i], expected.as<float>()[expected_at + i], 1e-6) << what << " element " << i;
+  for (int64_t i = 0; i < count; ++i)
+    EXPECT_NEAR(got.as<float>()[at + i], expected.as<float>()[expected_at + i], 1e-6) << what << " element " << i;
 }
 
 TEST(Lstm, OneCellByHand) {
   // Gates are input, output, forget, cell; peepholes input, output, forget.
   const double x = 0.5, h = 0.25, c = -0.5;
   const Tensor w = F({1, 4, 1}, {1, 2, 3, 4}), r = F({1, 4, 1}, {0.1f, 0.2f, 0.3f, 0.4f}), b = F({1, 8}, {0.1f, 0, 0, 0, 0, 0, 0, 0.2f});
-  const auto out = RunOp("LSTM", {}, {F({1, 1, 1}, {0.5f}), w, r, b, Tensor(), F({1, 1, 1}, {0.25f}), F({1, 1, 1}, {-0.5f}), F({1, 3}, {1, 2, 3})}, 3);
+  const auto out = RunOp("LSTM", {}, {F({1, 1, 1}, {0.5f}), w, r, b, Tensor(), F({1, 1, 1}, {0.25f}), F({1, 1, 1}, {-0.5f}),
+                                F({1, 3}, {1, 2, 3})}, 3);
   const double in = Sigmoid(x + 0.1 * h + 0.1 + 1 * c), forget = Sigmoid(3 * x + 0.3 * h + 3 * c), cell = std::tanh(4 * x + 0.4 * h + 0.2);
   const double next = forget * c + in * cell, y = Sigmoid(2 * x + 0.2 * h + 2 * next) * std::tanh(next);
   EXPECT_NEAR(*out[0].as<float>(), y, 1e-6);
@@ -37,14 +39,17 @@ TEST(Lstm, OneCellByHand) {
 
 TEST(Gru, ResetBeforeOrAfterTheLinearPart) {
   const double x = 0.5, h = 0.25;
-  const std::vector<Tensor> inputs{F({1, 1, 1}, {0.5f}), F({1, 3, 1}, {1, 2, 3}), F({1, 3, 1}, {0.1f, 0.2f, 0.3f}), F({1, 6}, {0, 0, 0.1f, 0, 0, 0.7f}), Tensor(), F({1, 1, 1}, {0.25f})};
+  const std::vector<Tensor> inputs{F({1, 1, 1}, {0.5f}), F({1, 3, 1}, {1, 2, 3}), F({1, 3, 1}, {0.1f, 0.2f, 0.3f}),
+                                   F({1, 6}, {0, 0, 0.1f, 0, 0, 0.7f}), Tensor(), F({1, 1, 1}, {0.25f})};
   const double z = Sigmoid(x + 0.1 * h), r = Sigmoid(2 * x + 0.2 * h);
   EXPECT_NEAR(RunFor<float>("GRU", {}, inputs)[0], (1 - z) * std::tanh(3 * x + 0.1 + 0.3 * r * h + 0.7) + z * h, 1e-6);
-  EXPECT_NEAR(RunFor<float>("GRU", Attrs({{"linear_before_reset", int64_t(1)}}), inputs)[0], (1 - z) * std::tanh(3 * x + 0.1 + r * (0.3 * h + 0.7)) + z * h, 1e-6);
+  EXPECT_NEAR(RunFor<float>("GRU", Attrs({{"linear_before_reset", int64_t(1)}}), inputs)[0],
+      (1 - z) * std::tanh(3 * x + 0.1 + r * (0.3 * h + 0.7)) + z * h, 1e-6);
 }
 
 TEST(Rnn, ActivationsTakeTheirParametersInOrder) {
-  const Attributes a = Attrs({{"direction", string("bidirectional")}, {"activations", Strings{"Relu", "Affine"}}, {"activation_alpha", Floats{2}}, {"activation_beta", Floats{1}}});
+  const Attributes a = Attrs({{"direction", string("bidirectional")}, {"activations", Strings{"Relu", "Affine"}},
+                              {"activation_alpha", Floats{2}}, {"activation_beta", Floats{1}}});
   const Tensor y = RunOp("RNN", a, {F({1, 1, 1}, {-3}), F({2, 1, 1}, {1, 1}), F({2, 1, 1}, {0, 0})})[0];
   EXPECT_EQ(y.as<float>()[0], 0);
   EXPECT_EQ(y.as<float>()[1], -5);
@@ -58,7 +63,8 @@ struct Net {
 TEST(Recurrent, BidirectionalIsForwardBesideReverse) {
   for (const Net net : {Net{"LSTM", 4}, Net{"GRU", 3}, Net{"RNN", 1}}) {
     const int64_t g = net.gates * 3;
-    const Tensor x = RandomFloats({4, 2, 5}, 1), w = RandomFloats({2, g, 5}, 2), r = RandomFloats({2, g, 3}, 3), b = RandomFloats({2, 2 * g}, 4);
+    const Tensor x = RandomFloats({4, 2, 5}, 1), w = RandomFloats({2, g, 5}, 2), r = RandomFloats({2, g, 3}, 3);
+    const Tensor b = RandomFloats({2, 2 * g}, 4);
     auto half = [](const Tensor& t, int64_t d) {
       Shape shape = t.shape();
       shape[0] = 1;
@@ -111,7 +117,8 @@ TEST(RecurrentInfer, BadShapesAndAttributesAreNamed) {
   ExpectError(InferText("LSTM", Attrs({{"activations", Strings{"Tanh"}}}), {x, w, r}), "too few activations");
   ExpectError(InferText("RNN", Attrs({{"activations", Strings{"Sinh"}}}), {x, Shape{1, 3, 5}, Shape{1, 3, 3}}), "activation is unknown");
   ExpectError(InferText("LSTM", Attrs({{"hidden_size", int64_t(7)}}), {x, w, r}), "hidden_size does not fit");
-  EXPECT_THROW(RunOp("LSTM", {}, {Tensor(DType::kF32, x), Tensor(DType::kF32, w), Tensor(DType::kF32, r), Tensor(), I32({2}, {5, 1})}), Error);
+  EXPECT_THROW(RunOp("LSTM", {}, {Tensor(DType::kF32, x), Tensor(DType::kF32, w), Tensor(DType::kF32, r), Tensor(), I32({2}, {5, 1})}),
+      Error);
 }
 
 TEST(Attention, WeighsValuesBySoftmaxOfScores) {
@@ -125,7 +132,8 @@ TEST(Attention, WeighsValuesBySoftmaxOfScores) {
 }
 
 TEST(Attention, PastKeysComeFirstAndShiftTheCausalFrontier) {
-  const Tensor q = F({1, 1, 1, 1}, {0}), k = F({1, 1, 1, 1}, {3}), v = F({1, 1, 1, 1}, {30}), past_k = F({1, 1, 1, 1}, {1}), past_v = F({1, 1, 1, 1}, {10});
+  const Tensor q = F({1, 1, 1, 1}, {0}), k = F({1, 1, 1, 1}, {3}), v = F({1, 1, 1, 1}, {30}), past_k = F({1, 1, 1, 1}, {1});
+  const Tensor past_v = F({1, 1, 1, 1}, {10});
   const auto out = RunOp("Attention", Attrs({{"is_causal", int64_t(1)}}), {q, k, v, Tensor(), past_k, past_v}, 4);
   EXPECT_FLOAT_EQ(*out[0].as<float>(), 20);
   EXPECT_EQ(out[1].as<float>()[0], 1);
@@ -144,7 +152,8 @@ TEST(Attention, QueriesShareKeysInGroupsAndThreeDimensionsEqualFour) {
         for (int64_t i = 0; i < s[3]; ++i) out.push_back(t.as<float>()[(h * s[2] + l) * s[3] + i]);
     return F({1, s[2], s[1] * s[3]}, out);
   };
-  const Tensor flat = RunOp("Attention", Attrs({{"q_num_heads", int64_t(4)}, {"kv_num_heads", int64_t(2)}}), {flatten(q), flatten(k), flatten(v)})[0];
+  const Tensor flat = RunOp("Attention", Attrs({{"q_num_heads", int64_t(4)}, {"kv_num_heads", int64_t(2)}}),
+                            {flatten(q), flatten(k), flatten(v)})[0];
   ExpectNear(flat, 0, flat.elements(), flatten(grouped), 0, "3-D");
   auto repeat = [](const Tensor& t) {
     const int64_t n = t.elements() / 2;
@@ -168,7 +177,8 @@ TEST(AttentionInfer, BadShapesAreNamed) {
 TEST(RotaryEmbedding, RotatesPairsByTheTableAtTheirPosition) {
   const Tensor x = F({1, 1, 1, 5}, {1, 2, 3, 4, 9}), c = F({2, 2}, {1, 1, 0, 1}), s = F({2, 2}, {0, 0, 1, 0});
   const Tensor at = I64({1, 1}, {1});
-  EXPECT_EQ(RunFor<float>("RotaryEmbedding", Attrs({{"rotary_embedding_dim", int64_t(4)}}), {x, c, s, at}), (std::vector<float>{-3, 2, 1, 4, 9}));
+  EXPECT_EQ(RunFor<float>("RotaryEmbedding", Attrs({{"rotary_embedding_dim", int64_t(4)}}), {x, c, s, at}),
+            (std::vector<float>{-3, 2, 1, 4, 9}));
   EXPECT_EQ(RunFor<float>("RotaryEmbedding", Attrs({{"rotary_embedding_dim", int64_t(4)}, {"interleaved", int64_t(1)}}), {x, c, s, at}),
             (std::vector<float>{-2, 1, 3, 4, 9}));
   EXPECT_THROW(RunOp("RotaryEmbedding", Attrs({{"rotary_embedding_dim", int64_t(4)}}), {x, c, s, I64({1, 1}, {2})}), Error);
