@@ -27,6 +27,17 @@ TEST(GemmInfer, TransposesAndChecksC) {
   EXPECT_NE(InferText("Gemm", {}, {Shape{2, 3}, Shape{2, 3}}).find("inner dimensions differ"), std::string::npos);
 }
 
+TEST(ProductInfer, ChecksWhatPassesAdd) {
+  const Attributes fused = Attrs({{"residual", int64_t(1)}, {"activation", std::string("Relu")}});
+  EXPECT_EQ(InferText("MatMul", fused, {Shape{5, 2, 3}, Shape{3, 4}, Shape{4}, Shape{5, 2, 4}}), "f32 5x2x4");
+  EXPECT_EQ(InferText("Gemm", fused, {Shape{2, 3}, Shape{3, 4}, {}, Shape{2, 4}}), "f32 2x4");
+  EXPECT_EQ(InferText("MatMul", {}, {Shape{2, 3}, Shape{3, 4}, Shape{3}}), "error: [node] input 2 has the wrong shape; got 3, expected 4");
+  EXPECT_NE(InferText("Gemm", fused, {Shape{2, 3}, Shape{3, 4}, {}, Shape{4}}).find("does not fit the output"), std::string::npos);
+  EXPECT_NE(InferText("MatMul", fused, {Shape{2, 3}, Shape{3, 4}}).find("residual is missing"), std::string::npos);
+  EXPECT_NE(InferText("MatMul", Attrs({{"activation", std::string("Relu")}}), {{DType::kI32, {2, 3}}, {DType::kI32, {3, 4}}}).find("does not take; got i32"),
+            std::string::npos);
+}
+
 std::string EinsumText(const char* equation, const std::vector<TestInput>& inputs) {
   return InferText("Einsum", Attrs({{"equation", std::string(equation)}}), inputs);
 }

@@ -57,6 +57,15 @@ TEST(Gemm, IntegersAreExactWithoutScaling) {
   EXPECT_EQ(RunFor<int32_t>("Gemm", Attrs({{"alpha", 0.5f}}), {I32({1, 1}, {5}), I32({1, 1}, {1}), I32({1}, {1})}), (std::vector<int32_t>{3}));
 }
 
+TEST(Products, AddBiasAndResidualBeforeTheActivation) {
+  const Attributes fused = Attrs({{"residual", int64_t(1)}, {"activation", std::string("Relu")}});
+  const Tensor a = Counting({2, 1, 3}), b = Counting({3, 2}), residual = F({2, 1, 2}, {-12, 0, 0, -50});
+  EXPECT_EQ(RunFor<float>("MatMul", fused, {a, b, F({2}, {1, 2}), residual}), (Floats32{0, 15, 29, 0}));
+  EXPECT_EQ(RunFor<float>("MatMul", {}, {a, b, F({2}, {1, 2})}), (Floats32{11, 15, 29, 42}));
+  const Attributes halved = Attrs({{"residual", int64_t(1)}, {"activation", std::string("Relu")}, {"alpha", 0.5f}});
+  EXPECT_EQ(RunFor<float>("Gemm", halved, {Counting({2, 3}), b, {}, F({2, 2}, {-6, 0, 0, -50})}), (Floats32{0, 6.5f, 14, 0}));
+}
+
 Floats32 RunEinsum(const char* equation, const std::vector<Tensor>& inputs) {
   return RunFor<float>("Einsum", Attrs({{"equation", std::string(equation)}}), inputs);
 }
