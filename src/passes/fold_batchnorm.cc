@@ -117,17 +117,14 @@ class Folder {
     const Tensor& w = graph_.value(node.inputs[1]).constant;
     Tensor scaled(DType::kF32, w.shape());
     float* to = scaled.mutable_view().as<float>();
-    const int64_t n = w.elements(), channels = int64_t(a.scale.size());
+    const int64_t channels = int64_t(a.scale.size());
     const bool by_rows = node.op == "Conv" || (node.op == "Gemm" && node.attributes.Int("transB", 0));
-    const int64_t group = node.attributes.Int("group", 1);
+    const int64_t rows = w.shape()[0], columns = w.elements() / std::max<int64_t>(rows, 1);
+    const int64_t group_rows = rows / node.attributes.Int("group", 1);  // of ConvTranspose: C x M/group x k...
     const int64_t spatial = node.op == "ConvTranspose" ? w.shape().Elements(2, w.shape().rank()) : 1;
-    for (int64_t i = 0; i < n; ++i) {
-      int64_t c = by_rows ? i / (n / channels) : i % channels;
-      if (node.op == "ConvTranspose") {  // weights are C x M/group x k...
-        const int64_t in = i / (n / w.shape()[0]), g = in / (w.shape()[0] / group);
-        c = g * w.shape()[1] + i / spatial % w.shape()[1];
-      }
-      to[i] = float(w.as<float>()[i] * a.scale[size_t(c)]);
+    for (int64_t r = 0, i = 0; r < rows; ++r) {
+      const double* scale = a.scale.data() + (by_rows ? r : node.op == "ConvTranspose" ? r / group_rows * w.shape()[1] : 0);
+      for (int64_t c = 0; c < columns; ++c, ++i) to[i] = float(w.as<float>()[i] * scale[by_rows ? 0 : c / spatial]);
     }
     Tensor bias(DType::kF32, Shape{channels});
     const ValueId old = node.input(2);

@@ -149,6 +149,11 @@ TEST(CpuRows, MatchesTheReference) {
   ExpectFastEqualsReference({"RMSNormalization", {{5, 33}, {33}}, {1}, {}}, "rms_norm");
 }
 
+TEST(CpuLrn, MatchesTheReference) {
+  ExpectFastEqualsReference({"LRN", {{2, 3, 5, 37}}, {}, With({kNhwc, {"size", int64_t{5}}, {"alpha", 0.5f}, {"bias", 2.0f}})}, "lrn");
+  ExpectFastEqualsReference({"LRN", {{1, 3, 5, 9}}, {}, With({kNhwc, {"size", int64_t{4}}, {"beta", 0.6f}})}, "lrn");
+}
+
 TEST(CpuMovement, MatchesTheReferenceForEveryOrderThatItTakes) {
   for (const Ints& perm : std::vector<Ints>{{0, 2, 3, 1}, {0, 3, 1, 2}, {0, 2, 1, 3}, {2, 0, 1, 3}, {2, 1, 0, 3}, {1, 2, 3, 0}})
     ExpectFastEqualsReference({"Transpose", {{2, 3, 5, 7}}, {}, With({{"perm", perm}})}, "transpose");

@@ -1,6 +1,7 @@
 // Softmax and normalisation over the innermost axis.
 #include <fmt/format.h>
 
+#include "kernels/fast/lrn/lrn.h"
 #include "kernels/fast/softmax/rows.h"
 #include "kernels/fast/target/target.h"
 #include "processor/cpu/families.h"
@@ -49,9 +50,40 @@ class RowsStep : public Prepared {
   int64_t blocks_ = 1;
 };
 
+class LrnStep : public Prepared {
+ public:
+  LrnStep(const LrnShape& shape, int64_t pixels, Pool& pool) : pool_(pool), shape_(shape), pixels_(pixels), target_(ActiveTarget()) {
+    blocks_ = std::min(pixels, BlocksOf(pixels * shape.channels, kLeastElements, pool.threads()));
+  }
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      RunLrn(shape_, in[0].as<float>(), {pixels_ * begin / blocks_, pixels_ * end / blocks_}, out[0].as<float>());
+    });
+  }
+  std::string kernel() const override { return fmt::format("lrn_f32 {}", target_); }
+
+ private:
+  Pool& pool_;
+  const LrnShape shape_;
+  const int64_t pixels_;
+  const std::string target_;
+  int64_t blocks_ = 1;
+};
+
+std::unique_ptr<Prepared> PrepareLrn(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
+  const Attributes& a = node.attributes;
+  const Shape& x = graph.value(node.inputs[0]).shape;
+  if (a.String("layout", "") != "NHWC" || !IsF32(graph, node.inputs[0])) return *why = "not f32 in NHWC", nullptr;
+  if (x.Elements() == 0) return *why = "nothing to compute", nullptr;
+  const LrnShape shape{x[3], a.Int("size", 1), a.Float("alpha", 1e-4f), a.Float("beta", 0.75f), a.Float("bias", 1)};
+  if (shape.channels > LrnShape::kMaxChannels || shape.size > LrnShape::kMaxSize) return *why = "too many channels", nullptr;
+  return std::make_unique<LrnStep>(shape, x.Elements(0, 3), pool);
+}
+
 }  // namespace
 
 std::unique_ptr<Prepared> PrepareNormalization(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
+  if (node.op == "LRN") return PrepareLrn(graph, node, pool, why);
   RowKind kind;
   if (node.op == "Softmax") kind = RowKind::kSoftmax;
   else if (node.op == "LogSoftmax") kind = RowKind::kLogSoftmax;
