@@ -12,7 +12,7 @@ help:
 	@echo
 	@echo "  make demo         install what is missing, build, classify models/digit.png"
 	@echo "  make test         install what is missing, build, run every fast test and the ONNX node tests"
-	@echo "  make bench        measure this machine and the shipped network"
+	@echo "  make bench        measure the kernels, and ResNet-50 on one thread and two"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
 	@echo "  make long-test    the test suite under asan+ubsan and under tsan"
@@ -30,15 +30,20 @@ build/%/build.ninja: | deps
 release: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS)
 
-demo: release
+demo: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli
 	$(METE) run models/digits.onnx models/digit.png --profile
 
 test: release
 	ctest --preset release -j $(JOBS)
 	$(if $(wildcard tools/conformance.sh),tools/conformance.sh)
 
-bench: release
-	$(METE) bench models/digits.onnx
+bench: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli kernels_bench
+	build/release/kernels_bench
+	$(METE) zoo make resnet50 -o build/resnet50.onnx
+	$(METE) bench build/resnet50.onnx --threads 1
+	$(METE) bench build/resnet50.onnx --threads 2
 
 conformance: release
 	tools/conformance.sh
