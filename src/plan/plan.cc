@@ -93,7 +93,7 @@ std::string ToText(const Plan& plan) {
 std::string ToJson(const Plan& plan) {
   Json j{{"format", "mete-plan"}, {"version", 1}, {"model", plan.model}, {"machine", plan.machine}, {"threads", plan.threads}, {"cores", plan.cores}, {"steps", Json::array()}};
   for (const Step& s : plan.steps) j["steps"].push_back(StepJson(s));
-  return j.dump(2);
+  return j.dump(2, ' ', false, Json::error_handler_t::replace);  // names come from files and may not be UTF-8
 }
 
 Plan PlanFromJson(const std::string& text) {

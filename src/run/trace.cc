@@ -82,7 +82,7 @@ std::string Trace::ChromeJson() const {
                     {"ts", double(e.start_ns) * 1e-3}, {"dur", double(e.end_ns - e.start_ns) * 1e-3}, {"args", {{"op", e.op}, {"flops", e.flops}}}});
   for (const auto& row : BracketRows(*this))
     list.push_back({{"name", row.name}, {"cat", "sum"}, {"ph", "C"}, {"pid", 0}, {"ts", 0}, {"args", {{"us", double(row.ns) * 1e-3}}}});
-  return nlohmann::ordered_json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(1);
+  return nlohmann::ordered_json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace mete
