@@ -17,6 +17,8 @@ struct Twin {
   Shape shape;
 };
 
+void PrintTo(const Twin& twin, std::ostream* out) { *out << twin.name; }
+
 class CaffeTwin : public testing::TestWithParam<Twin> {};
 
 std::vector<Tensor> Outputs(const Model& model, const Tensor& input) { return Session(model, {.reference = true}).Run(std::vector<Tensor>{input}); }
