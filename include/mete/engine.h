@@ -75,10 +75,11 @@ class Model {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Where the time of one run went. Times are nanoseconds since the run's start.
+// Where the time of one run went. Times are nanoseconds since the run's start; a "[wait]" lies inside its node
+// and is counted apart from it in the tables.
 struct TraceEvent {
   std::string name;      // the node's, or "[wait]", "[transfer]", "[layout]", "[other]"
-  std::string op;
+  std::string op;         // the node's operator; of a "[wait]" the node that was waited for
   int worker = 0;
   int64_t start_ns = 0, end_ns = 0;
   int64_t flops = 0;

@@ -19,6 +19,16 @@ struct Row {
 bool IsLayout(const TraceEvent& e) { return e.name.rfind("layout.", 0) == 0; }
 bool IsWait(const TraceEvent& e) { return e.name == "[wait]"; }
 
+// The nodes' events without changes of layout, and without the waiting inside them: a wait follows its node.
+std::vector<TraceEvent> Working(const Trace& trace) {
+  std::vector<TraceEvent> nodes;
+  for (const TraceEvent& e : trace.events) {
+    if (IsWait(e) && !nodes.empty() && nodes.back().name == e.op) nodes.back().end_ns -= e.end_ns - e.start_ns;
+    else if (!IsWait(e) && !IsLayout(e)) nodes.push_back(e);
+  }
+  return nodes;
+}
+
 // The bracket rows: what is inside nodes but not arithmetic, and what is outside of them.
 std::vector<Row> BracketRows(const Trace& trace) {
   Row wait{"[wait]", "", 0, 0, 0}, transfer{"[transfer]", "", 0, 0, 0}, layout{"[layout]", "", 0, 0, 0}, other{"[other]", "", trace.total_ns, 0, 0};
@@ -56,15 +66,13 @@ std::string Format(std::vector<Row> rows, const std::vector<Row>& brackets, int6
 
 std::string Trace::Table(int limit) const {
   std::vector<Row> rows;
-  for (const TraceEvent& e : events)
-    if (!IsWait(e) && !IsLayout(e)) rows.push_back({e.name, e.op, e.end_ns - e.start_ns, e.flops, 1});
+  for (const TraceEvent& e : Working(*this)) rows.push_back({e.name, e.op, e.end_ns - e.start_ns, e.flops, 1});
   return Format(std::move(rows), BracketRows(*this), total_ns, limit, "node");
 }
 
 std::string Trace::TableByOperator() const {
   std::map<std::string, Row> by_op;
-  for (const TraceEvent& e : events) {
-    if (IsWait(e) || IsLayout(e)) continue;
+  for (const TraceEvent& e : Working(*this)) {
     Row& row = by_op[e.op];
     row.ns += e.end_ns - e.start_ns;
     row.flops += e.flops;

@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "mete/engine.h"
+
+namespace mete {
+namespace {
+
+Trace Example() {
+  Trace t;
+  t.events = {{"layout.in", "Transpose", 0, 0, 1000, 0},  {"a", "Conv", 0, 1000, 5000, 8000}, {"[wait]", "a", 0, 4000, 5000, 0},
+              {"b", "Conv", 0, 5000, 7000, 4000}, {"c", "Relu", 0, 7000, 8000, 0}};
+  t.total_ns = 9000;
+  return t;
+}
+
+// The line of a table that begins with `name`.
+std::string Line(const std::string& table, const std::string& name) {
+  const size_t at = table.find("\n" + name);
+  return at == std::string::npos ? "" : table.substr(at + 1, table.find('\n', at + 1) - at - 1);
+}
+
+TEST(Trace, CountsWaitingApartFromItsNode) {
+  const std::string table = Example().Table();
+  EXPECT_NE(Line(table, "a ").find("3.0"), std::string::npos) << table;
+  EXPECT_NE(Line(table, "[wait]").find("1.0"), std::string::npos);
+  EXPECT_NE(Line(table, "[layout]").find("1.0"), std::string::npos);
+  EXPECT_NE(Line(table, "[other]").find("1.0"), std::string::npos);
+  EXPECT_NE(Line(table, "total").find("9.0"), std::string::npos);
+}
+
+TEST(Trace, PutsTheMostExpensiveFirstAndSumsUpTheRest) {
+  const std::string table = Example().Table(1);
+  EXPECT_NE(table.find("\na "), std::string::npos);
+  EXPECT_EQ(table.find("\nb "), std::string::npos);
+  EXPECT_NE(Line(table, "(2 more)").find("3.0"), std::string::npos) << table;
+}
+
+TEST(Trace, GroupsByOperator) {
+  const std::string table = Example().TableByOperator();
+  EXPECT_NE(Line(table, "2 nodes").find("5.0"), std::string::npos) << table;
+  EXPECT_NE(Line(table, "2 nodes").find("2.4"), std::string::npos) << table;  // 12000 operations in 5 us
+}
+
+TEST(Trace, WritesATimelineThatParses) {
+  Trace t = Example();
+  t.events[1].name = "a \"quoted\" \xff name";
+  const auto json = nlohmann::json::parse(t.ChromeJson());
+  EXPECT_EQ(json.at("traceEvents").size(), 5u + 4u);
+  EXPECT_EQ(json.at("traceEvents")[2].at("cat"), "wait");
+  EXPECT_EQ(json.at("traceEvents")[3].at("dur"), 2.0);
+}
+
+}  // namespace
+}  // namespace mete
