@@ -58,8 +58,9 @@ struct Preprocess {
   int resize_width = 0, resize_height = 0;  // exactly; 0: not
   Interpolation interpolation = Interpolation::kAntialias;
   ChannelOrder channels = ChannelOrder::kRgb;
-  std::array<float, 3> mean{0, 0, 0};   // (pixel - mean) * scale with pixels 0..255, a value a channel
+  std::array<float, 3> mean{0, 0, 0};   // (pixel - mean) * scale / divisor with pixels 0..255, a value a channel
   std::array<float, 3> scale{1, 1, 1};  // in the order of `channels`
+  std::array<float, 3> divisor{1, 1, 1};  // not kept as 1 / divisor: a quantized model's first rounding sees the last bit
   bool transpose = false;               // swaps height and width
   TensorOrder layout = TensorOrder::kNchw;
   DType type = DType::kF32;             // kF32, or kU8 (rounded, and clamped to 0..255)
@@ -72,7 +73,7 @@ struct Preprocess {
 // Sets one field from text, as in a TOML file or on a command line. Keys and values:
 //   resize_shorter 256 | crop 224 or 320x240 (width x height) | resize 224 or 320x240 |
 //   interpolation antialias|bilinear | channels rgb|bgr|gray | mean 127.5 or 104,117,123 |
-//   scale 0.0078125 or one a channel | std 127.5 or one a channel (scale = 1/std) | transpose true|false |
+//   scale 0.0078125 or one a channel | std 127.5 or one a channel (the divisor; each sets the other to 1) | transpose true|false |
 //   layout nchw|nhwc | type f32|u8 | labels FILE | top_k 5
 // "none" turns resize_shorter, crop and resize off. Error INVALID_ARGUMENT naming `where` and the known keys.
 void SetPreprocess(Preprocess& preprocess, std::string_view key, std::string_view value, const std::string& where);

@@ -46,7 +46,7 @@ void Fill(const Image& image, const Preprocess& p, int channels, T* to) {
     for (int64_t y = 0; y < h; ++y)
       for (int64_t x = 0; x < w; ++x) {
         const int64_t pixel = y * y_step + x * x_step;
-        const float value = (float(Pick(image.row(int(y)) + x * 3, c, p.channels)) - p.mean[size_t(c)]) * p.scale[size_t(c)];
+        const float value = (float(Pick(image.row(int(y)) + x * 3, c, p.channels)) - p.mean[size_t(c)]) * p.scale[size_t(c)] / p.divisor[size_t(c)];
         Store(value, to + (planes ? c * w * h + pixel : pixel * channels + c));
       }
 }

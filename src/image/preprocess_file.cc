@@ -1,6 +1,7 @@
 // Preprocess as text: one field at a time (flags), or a TOML file of them.
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -67,11 +68,9 @@ std::array<float, 3> Channels(const Text& t) {
 }
 
 void SetStd(const Text& t, Preprocess& p) {
-  p.scale = Channels(t);
-  for (float& s : p.scale) {
-    if (s == 0) t.Bad("numbers other than 0");
-    s = 1 / s;
-  }
+  p.divisor = Channels(t);
+  p.scale = {1, 1, 1};
+  if (std::count(p.divisor.begin(), p.divisor.end(), 0.0f) > 0) t.Bad("numbers other than 0");
 }
 
 // The choice's index in `names`.
@@ -96,7 +95,7 @@ constexpr Field kFields[] = {
     {"interpolation", [](Preprocess& p, const Text& t) { p.interpolation = Interpolation(Choice(t, {"antialias", "bilinear"}, "antialias or bilinear")); }},
     {"channels", [](Preprocess& p, const Text& t) { p.channels = ChannelOrder(Choice(t, {"rgb", "bgr", "gray"}, "rgb, bgr or gray")); }},
     {"mean", [](Preprocess& p, const Text& t) { p.mean = Channels(t); }},
-    {"scale", [](Preprocess& p, const Text& t) { p.scale = Channels(t); }},
+    {"scale", [](Preprocess& p, const Text& t) { p.scale = Channels(t), p.divisor = {1, 1, 1}; }},
     {"std", [](Preprocess& p, const Text& t) { SetStd(t, p); }},
     {"transpose", [](Preprocess& p, const Text& t) { p.transpose = Choice(t, {"false", "true"}, "true or false") == 1; }},
     {"layout", [](Preprocess& p, const Text& t) { p.layout = TensorOrder(Choice(t, {"nchw", "nhwc"}, "nchw or nhwc")); }},

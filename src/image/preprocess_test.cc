@@ -101,6 +101,22 @@ TEST(MakeInput, OrderLayoutMeanAndTranspose) {
   EXPECT_EQ(t.as<uint8_t>()[0], 18);  // 0.299 * 10 + 0.587 * 20 + 0.114 * 30
 }
 
+// The quotient may differ in its last bit from the product with 1 / 127.5, as with these pixels.
+TEST(MakeInput, DividesByStd) {
+  Image in(256, 1);
+  for (int x = 0; x < 256; ++x) in.row(0)[x * 3] = uint8_t(x);
+  Preprocess p;
+  SetPreprocess(p, "mean", "127.5", "test");
+  SetPreprocess(p, "std", "127.5", "test");
+  const Tensor t = MakeInput(in, p);
+  int other = 0;
+  for (int x = 0; x < 256; ++x) {
+    ASSERT_EQ(t.as<float>()[x], (float(x) - 127.5f) / 127.5f);
+    other += t.as<float>()[x] != (float(x) - 127.5f) * (1 / 127.5f);
+  }
+  EXPECT_GT(other, 0);
+}
+
 TEST(ParsePreprocess, ReadsEveryKey) {
   const Preprocess p = ParsePreprocess(R"(
 resize_shorter = 256
@@ -121,7 +137,8 @@ top_k = 3)", "net.toml");
   EXPECT_EQ(p.interpolation, Interpolation::kBilinear);
   EXPECT_EQ(p.channels, ChannelOrder::kBgr);
   EXPECT_EQ(p.mean, (std::array<float, 3>{104, 117.5f, 123}));
-  EXPECT_EQ(p.scale, (std::array<float, 3>{0.5f, 0.5f, 0.5f}));
+  EXPECT_EQ(p.divisor, (std::array<float, 3>{2, 2, 2}));
+  EXPECT_EQ(p.scale, (std::array<float, 3>{1, 1, 1}));
   EXPECT_TRUE(p.transpose);
   EXPECT_EQ(p.layout, TensorOrder::kNhwc);
   EXPECT_EQ(p.type, DType::kU8);
