@@ -107,7 +107,7 @@ constexpr FlagRow kPreprocessFlags[] = {
     {"--resize-shorter", "resize_shorter", "N", "resize so that the shorter side has N pixels"},
     {"--crop", "crop", "WxH", "then cut out the centre"},
     {"--resize", "resize", "WxH", "then resize to exactly this (default: to what the input wants)"},
-    {"--interpolation", "interpolation", "antialias|bilinear", "how to resize: like Pillow (default) or like OpenCV"},
+    {"--interpolation", "interpolation", "antialias|bilinear|bicubic", "how to resize: like Pillow's bilinear (default), OpenCV's, or Pillow's bicubic"},
     {"--channels", "channels", "rgb|bgr|gray", "order of the channels (default: rgb, or gray for one channel)"},
     {"--mean", "mean", "a,b,c", "subtracted from the pixels 0..255, one or one a channel"},
     {"--scale", "scale", "a[,b,c]", "then multiplied, one or one a channel"},

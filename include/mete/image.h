@@ -43,6 +43,7 @@ Image LoadImage(const std::string& path, const DecodeOptions& options = {});
 enum class Interpolation {
   kAntialias,  // triangle filter as wide as the reduction: Pillow's BILINEAR, bit for bit
   kBilinear,   // the two nearest pixels a direction whatever the reduction, pixel centres at .5: OpenCV's INTER_LINEAR to within 1
+  kBicubic,    // cubic filter as wide as the reduction: Pillow's BICUBIC, which is its default
 };
 
 Image ResizeImage(const Image& image, int width, int height, Interpolation interpolation);
@@ -72,7 +73,7 @@ struct Preprocess {
 
 // Sets one field from text, as in a TOML file or on a command line. Keys and values:
 //   resize_shorter 256 | crop 224 or 320x240 (width x height) | resize 224 or 320x240 |
-//   interpolation antialias|bilinear | channels rgb|bgr|gray | mean 127.5 or 104,117,123 |
+//   interpolation antialias|bilinear|bicubic | channels rgb|bgr|gray | mean 127.5 or 104,117,123 |
 //   scale 0.0078125 or one a channel | std 127.5 or one a channel (the divisor; each sets the other to 1) | transpose true|false |
 //   layout nchw|nhwc | type f32|u8 | labels FILE | top_k 5
 // "none" turns resize_shorter, crop and resize off. Error INVALID_ARGUMENT naming `where` and the known keys.

@@ -54,6 +54,20 @@ TEST(ResizeImage, BothEqualWhereItGrows) {
   EXPECT_EQ(ResizeImage(in, 9, 13, Interpolation::kAntialias).rgb, ResizeImage(in, 9, 13, Interpolation::kBilinear).rgb);
 }
 
+// What Pillow's Image.resize(), whose default it is, gives for one channel.
+TEST(ResizeImage, BicubicIsPillows) {
+  Image in(7, 1);
+  const std::vector<int> row = {10, 200, 30, 0, 255, 90, 7};
+  for (size_t x = 0; x < row.size(); ++x) in.rgb[x * 3] = uint8_t(row[x]);
+  auto reds = [](const Image& image) {
+    std::vector<int> values;
+    for (int x = 0; x < image.width; ++x) values.push_back(image.row(0)[x * 3]);
+    return values;
+  };
+  EXPECT_EQ(reds(ResizeImage(in, 3, 1, Interpolation::kBicubic)), (std::vector<int>{90, 91, 95}));
+  EXPECT_EQ(reds(ResizeImage(in, 10, 1, Interpolation::kBicubic)), (std::vector<int>{0, 122, 180, 36, 0, 85, 255, 135, 41, 2}));
+}
+
 TEST(CropCenter, TheOddPixelStaysRightAndBelow) {
   Image in(4, 4);
   for (size_t i = 0; i < 16; ++i) in.rgb[i * 3] = uint8_t(i);

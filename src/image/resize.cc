@@ -20,26 +20,42 @@ constexpr int kBits = 22;
 
 constexpr int kMaxSide = 1 << 16;  // bounds the tables of weights
 
+// Distance in output pixels at which a filter ends.
+int Reach(Interpolation interpolation) { return interpolation == Interpolation::kBicubic ? 2 : 1; }
+
+// The triangle, or Keys' cubic with a = -1/2.
+double Weight(double x, Interpolation interpolation) {
+  x = std::abs(x);
+  if (interpolation != Interpolation::kBicubic) return std::max(0.0, 1.0 - x);
+  constexpr double a = -0.5;
+  if (x < 1.0) return ((a + 2.0) * x - (a + 3.0)) * x * x + 1;
+  if (x < 2.0) return (((x - 5) * x + 8) * x - 4) * a;
+  return 0;
+}
+
+int32_t FixedPoint(double weight) { return int32_t(weight * (1 << kBits) + (weight < 0 ? -0.5 : 0.5)); }
+
 Taps MakeTaps(int from, int to, Interpolation interpolation) {
   const double ratio = double(from) / to;
-  const double stretch = interpolation == Interpolation::kAntialias ? std::max(ratio, 1.0) : 1.0;  // half the triangle's base
+  const double stretch = interpolation == Interpolation::kBilinear ? 1.0 : std::max(ratio, 1.0);
+  const double support = stretch * Reach(interpolation);  // half the filter's base, in source pixels
   Taps taps;
-  taps.count = int(std::ceil(stretch)) * 2 + 1;
+  taps.count = int(std::ceil(support)) * 2 + 1;
   taps.first.resize(size_t(to));
   taps.weight.resize(size_t(to) * size_t(taps.count));
   std::vector<double> w(size_t(taps.count), 0.0);
   for (int i = 0; i < to; ++i) {
     const double center = (i + 0.5) * ratio;
-    const int first = std::max(0, int(center - stretch + 0.5));
-    const int last = std::min(from, int(center + stretch + 0.5));
+    const int first = std::max(0, int(center - support + 0.5));
+    const int last = std::min(from, int(center + support + 0.5));
     double sum = 0;
     for (int j = first; j < last; ++j) {
-      w[size_t(j - first)] = std::max(0.0, 1.0 - std::abs((j - center + 0.5) * (1.0 / stretch)));
+      w[size_t(j - first)] = Weight((j - center + 0.5) * (1.0 / stretch), interpolation);
       sum += w[size_t(j - first)];
     }
     taps.first[size_t(i)] = first;
     for (int j = 0; j < last - first; ++j)
-      taps.weight[size_t(i) * size_t(taps.count) + size_t(j)] = int32_t(w[size_t(j)] * (1.0 / sum) * (1 << kBits) + 0.5);
+      taps.weight[size_t(i) * size_t(taps.count) + size_t(j)] = FixedPoint(w[size_t(j)] * (1.0 / sum));
   }
   return taps;
 }

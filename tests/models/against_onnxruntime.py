@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Every model's outputs beside ONNX Runtime's, on the same seeded random inputs.
+
+Models: the trained ones, the light ones with weights of 0.02 and with random weights, Caffe networks (against ONNX Runtime on
+their ONNX twins), and the zoo. Floats: largest |a-b| over the output's largest |b| is at most kTolerance. Networks with
+quantized layers: an activation may round to the other side of a half, so at most kQuantizedTolerance.
+Needs numpy, onnx and onnxruntime: against_onnxruntime.sh makes the virtual environment and calls this.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+
+import support
+
+kTolerance = 1e-4
+kQuantizedTolerance = 5e-2  # of the largest output; ONNX Runtime's own answers differ that much between its optimisation levels
+kTypes = {1: np.float32, 2: np.uint8, 3: np.int8, 6: np.int32, 7: np.int64, 9: np.bool_, 11: np.float64}
+kSizes = {"length": 19, "T": 11, "H": 31, "W": 24}  # of dimensions that a file leaves open; the others: kBatch
+kBatch = 2
+kIntegers = 64  # integers are indices of tokens: below this
+
+
+def onnx_ports(model):
+    constants = {i.name for i in model.graph.initializer}
+    return [i for i in model.graph.input if i.name not in constants]
+
+
+def random_inputs(model, seed):
+    rng = np.random.default_rng(seed)
+    inputs = {}
+    for port in onnx_ports(model):
+        tensor = port.type.tensor_type
+        shape = [d.dim_value if d.HasField("dim_value") and d.dim_value > 0 else kSizes.get(d.dim_param, kBatch) for d in tensor.shape.dim]
+        kind = kTypes[tensor.elem_type]
+        real = np.issubdtype(kind, np.floating)
+        inputs[port.name] = rng.standard_normal(shape).astype(kind) if real else rng.integers(0, 2 if kind == np.bool_ else kIntegers, shape).astype(kind)
+    return inputs
+
+
+def onnxruntime_outputs(path, inputs):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return dict(zip([o.name for o in session.get_outputs()], session.run(None, inputs)))
+
+
+def mete_outputs(flags, path, inputs, work):
+    files, words = {}, []
+    for i, (name, value) in enumerate(inputs.items()):
+        files[name] = work / f"in{i}.npy"
+        np.save(files[name], value)
+        words += ["--shape", f"{name}={'x'.join(map(str, value.shape))}"]
+    return {name: np.load(file) for name, file in support.run_tensors(flags, path, files, work / "out", *words).items()}
+
+
+def compare(table, name, output, ours, theirs, tolerance):
+    if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
+        table.row(False, name, output, f"{ours.dtype}{ours.shape}", f"{theirs.dtype}{theirs.shape}")
+        return
+    if not np.issubdtype(ours.dtype, np.floating):
+        same = np.mean(ours == theirs) if ours.size else 1.0
+        step = np.max(np.abs(ours.astype(np.int64) - theirs.astype(np.int64)), initial=0)
+        table.row(step <= 1, name, output, f"{step}", f"{100 * same:.1f}% ==")
+        return
+    most = float(np.max(np.abs(ours.astype(np.float64) - theirs.astype(np.float64)), initial=0))
+    scale = float(np.max(np.abs(theirs), initial=0))
+    relative = most / scale if scale > 0 else most
+    table.row(relative <= tolerance, name, output, most, relative)  # a NaN is not <=
+
+
+def check(flags, table, path, twin, seed, work):
+    """`twin`: the ONNX file that ONNX Runtime gets; the same file, or that of a Caffe network."""
+    try:
+        model = onnx.load(twin)
+        inputs = random_inputs(model, seed)
+        ours, theirs = mete_outputs(flags, path, inputs, work), onnxruntime_outputs(twin, inputs)
+    except RuntimeError as error:
+        print(error)
+        table.row(False, path.name, "-", "-", "-")
+        return
+    quantized = any("Quantize" in node.op_type or "QLinear" in node.op_type for node in model.graph.node)
+    tolerance = kQuantizedTolerance if quantized else kTolerance
+    for output in theirs:
+        if output in ours:
+            compare(table, path.name, output, ours[output], theirs[output], tolerance)
+        else:
+            table.row(False, path.name, output, "missing", "-")
+
+
+def trained(folder, work):
+    for path in sorted((folder / "models").glob("*.onnx")):
+        yield path, path
+
+
+def caffe(folder, work):
+    for path in sorted((folder / "models").glob("*.prototxt")):
+        yield path, path.with_suffix(".onnx")
+
+
+def light(folder, work):
+    for path in sorted((folder / "onnx-light").glob("*.onnx")):
+        yield path, path
+
+
+def light_random(folder, work):
+    for path in sorted((folder / "onnx-light").glob("*.onnx")):
+        made = work / path.name.replace("light_", "random_")
+        subprocess.run([sys.executable, folder / "tools" / "randomize_light.py", path, made, "1"], check=True, stdout=subprocess.DEVNULL)
+        yield made, made
+        made.unlink()
+
+
+def zoo(flags):
+    def paths(folder, work):
+        for network in support.mete_json(flags, "zoo", "list")["networks"]:
+            path = work / f"{network['name']}.onnx"
+            support.mete_json(flags, "zoo", "make", network["name"], "--output", path)
+            yield path, path
+            path.unlink()
+    return paths
+
+
+def main():
+    parser = support.arguments(__doc__)
+    groups = ["trained", "caffe", "light", "light-random", "zoo"]
+    parser.add_argument("--group", action="append", choices=groups, help="only these models; may be repeated")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only models with TEXT in their names")
+    parser.add_argument("--seed", type=int, default=1)
+    flags = parser.parse_args()
+    makers = {"trained": trained, "caffe": caffe, "light": light, "light-random": light_random, "zoo": zoo(flags)}
+    folder = support.shared_folder(flags)
+    print(f"onnxruntime {onnxruntime.__version__}, onnx {onnx.__version__}, numpy {np.__version__}; seed {flags.seed}")
+    table = support.Table(("model", 39), ("output", 20), ("max abs", 8), ("max rel", 8))
+    with tempfile.TemporaryDirectory() as temporary:
+        work = pathlib.Path(temporary)
+        for group in flags.group or groups:
+            for path, twin in makers[group](folder, work):
+                if flags.only in path.name:
+                    check(flags, table, path, twin, flags.seed, work)
+    return table.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
