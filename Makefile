@@ -15,7 +15,7 @@ help:
 	@echo "  make bench        measure the kernels, and ResNet-50 on one thread and two"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
-	@echo "  make long-test    the test suite under asan+ubsan and under tsan"
+	@echo "  make long-test    whole models beside ONNX Runtime, and the test suite under asan+ubsan and under tsan"
 	@echo "  make clean        remove build/"
 	@echo
 	@echo "JOBS=$(JOBS) compilers run at once. To use CMake directly:"
@@ -57,7 +57,8 @@ fuzz-build:
 fuzz: fuzz-build
 	@for target in $(FUZZ_TARGETS); do tools/fuzz.sh $$target $(FUZZ_SECONDS) || exit 1; done
 
-long-test: deps build/asan/build.ninja build/tsan/build.ninja
+long-test: release build/asan/build.ninja build/tsan/build.ninja
+	ctest --preset long
 	cmake --build --preset asan -j $(JOBS)
 	ctest --preset asan -j $(JOBS)
 	cmake --build --preset tsan -j $(JOBS)
