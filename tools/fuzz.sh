@@ -7,7 +7,8 @@ target=$1 seconds=$2
 corpus=build/fuzz/corpus/$target
 mkdir -p "$corpus" build/fuzz/crash
 seeds=()
-[ -d "tests/fuzz/$target" ] && seeds=("tests/fuzz/$target")
+case $target in onnx_fuzz | model_fuzz) from=tests/fuzz/onnx ;; *) from=tests/fuzz/$target ;; esac
+[ -d "$from" ] && seeds=("$from")  # tests/fuzz/make_seeds.py writes them
 echo "fuzz: $target for $seconds s"
 # 2 GB is the promise about memory; 25 s for one input is a hang.
 exec "build/fuzz/$target" -max_total_time="$seconds" -rss_limit_mb=2048 -malloc_limit_mb=2048 -timeout=25 -max_len=65536 \

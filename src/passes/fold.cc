@@ -2,14 +2,11 @@
 #include "base/error.h"
 #include "graph/operators.h"
 #include "kernels/reference/reference.h"
+#include "passes/fold_work.h"
 #include "passes/pass.h"
 
 namespace mete {
 namespace {
-
-// A folded result may be large (weights made by ConstantOfShape), but not without end. Guess: the largest
-// weight in the classic networks (VGG's first full layer) has 411 MB.
-constexpr size_t kMaxFoldedBytes = size_t(1) << 30;
 
 bool AllConstant(const Graph& graph, const Node& node) {
   for (ValueId id : node.inputs)
@@ -51,37 +48,58 @@ void Evaluate(Graph& graph, const Node& node, RefKernel kernel, Scratch& scratch
   }
 }
 
-bool TooLarge(const std::vector<InferContext::Result>& results) {
-  size_t bytes = 0;
-  for (const auto& r : results)
-    if (r.shape.known()) bytes += size_t(r.shape.Elements()) * SizeOf(r.type);
-  return bytes > kMaxFoldedBytes;
-}
+// What may still be spent on one graph.
+class Budget {
+ public:
+  explicit Budget(const FoldLimits& limits) : limits_(limits) {}
+
+  // True, and paid for, where the node may be folded.
+  bool Take(const Graph& graph, const Node& node, const std::vector<InferContext::Result>& results) {
+    int64_t bytes = 0;
+    for (const auto& r : results) {
+      if (!r.shape.known()) continue;
+      const int64_t elements = CheckedElements(r.shape, r.type, limits_.max_result_bytes);
+      if (elements < 0) return false;
+      bytes += elements * int64_t(SizeOf(r.type));
+    }
+    const double work = FoldWork(graph, node);
+    if (bytes > limits_.max_bytes - bytes_ || work > limits_.max_work - work_) return false;
+    bytes_ += bytes;
+    work_ += work;
+    return true;
+  }
+
+ private:
+  const FoldLimits& limits_;
+  int64_t bytes_ = 0;
+  double work_ = 0;
+};
 
 // Infers one node and folds it where it can be; true where it was folded.
-bool Visit(Graph& graph, const Node& node, Scratch& scratch) {
-  const auto results = InferNode(graph, node);
+bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, Budget& budget, Scratch& scratch) {
+  const auto results = InferNode(graph, node, limits.max_value_bytes);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
     graph.value(node.outputs[i]).type = results[i].type;
     graph.value(node.outputs[i]).shape = results[i].shape;
   }
-  if (!(AllConstant(graph, node) || NeedsNoData(graph, node)) || TooLarge(results)) return false;
+  if (!(AllConstant(graph, node) || NeedsNoData(graph, node))) return false;
   const RefKernel kernel = FindReference(node.op);
-  if (!kernel) return false;
+  if (!kernel || (!NeedsNoData(graph, node) && !budget.Take(graph, node, results))) return false;
   Evaluate(graph, node, kernel, scratch);
   return true;
 }
 
 }  // namespace
 
-bool FoldConstants(Graph& graph) {
+bool FoldConstants(Graph& graph, const FoldLimits& limits) {
   Scratch scratch;
+  Budget budget(limits);
   std::string problems;
   std::vector<Node> kept;
   for (Node& node : graph.nodes) {
     try {
-      if (!Visit(graph, node, scratch)) kept.push_back(std::move(node));
+      if (!Visit(graph, node, limits, budget, scratch)) kept.push_back(std::move(node));
     } catch (const Error& e) {
       const std::string what = e.what();
       problems += (problems.empty() ? "" : "\n") + (what.find(node.name) == std::string::npos ? "[" + node.name + "] " + what : what);

@@ -28,7 +28,8 @@ void CheckNames(const std::vector<std::string>& disabled) {
   }
 }
 
-PassRecord RunOne(Graph& graph, const char* name, bool (*run)(Graph&)) {
+template <class Run>
+PassRecord RunOne(Graph& graph, const char* name, Run run) {
   PassRecord record{name, 0, int(graph.nodes.size()), 0, false};
   const int64_t start = NowNs();
   record.changed = run(graph);
@@ -46,10 +47,10 @@ PassRecord RunOne(Graph& graph, const char* name, bool (*run)(Graph&)) {
 
 std::span<const Pass> OptimizingPasses() { return kPasses; }
 
-std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector<std::string>& disabled) {
+std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector<std::string>& disabled, const FoldLimits& limits) {
   CheckNames(disabled);
   std::vector<PassRecord> records;
-  records.push_back(RunOne(graph, "fold", FoldConstants));
+  records.push_back(RunOne(graph, "fold", [&](Graph& g) { return FoldConstants(g, limits); }));
   if (!optimize) return records;
   for (const Pass& pass : kPasses)
     if (std::find(disabled.begin(), disabled.end(), pass.name) == disabled.end()) records.push_back(RunOne(graph, pass.name, pass.run));

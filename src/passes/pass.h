@@ -25,13 +25,23 @@ struct PassRecord {
   bool changed = false;
 };
 
+// What constant folding may spend, so that a small file cannot ask for 10^12 steps or all memory. What
+// passes a limit is left to run with the other nodes.
+struct FoldLimits {
+  int64_t max_value_bytes = int64_t(1) << 33;   // of any value's shape: more is an error
+  int64_t max_result_bytes = int64_t(1) << 30;  // of one folded value; guess: VGG's first full layer has 411 MB
+  int64_t max_bytes = int64_t(3) << 29;         // of all: the promise is 2 GB with everything else
+  double max_work = 4e9;                        // inner-loop steps of all; guess: some 10 s of reference kernels
+};
+
 // Infers every type and shape, evaluating what depends on constants alone; always runs first, because
 // shapes may hang on it. Throws one Error with the problems of all nodes.
-bool FoldConstants(Graph& graph);
+bool FoldConstants(Graph& graph, const FoldLimits& limits = {});
 
 // Folds, then runs every pass that `disabled` does not name; drops what became unused and verifies after
 // each. Error where a name in `disabled` is unknown.
-std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector<std::string>& disabled);
+std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector<std::string>& disabled,
+                                  const FoldLimits& limits = {});
 
 // The passes, a file each.
 bool Simplify(Graph& graph);             // simplify.cc

@@ -142,8 +142,8 @@ struct RoiAxis {
 };
 
 // Samples per bin along an axis are limited, so that a wild region ends in an error and not in an endless
-// loop. A guess: far more than any image has pixels.
-constexpr double kMaxSamples = 1 << 14;
+// loop. A guess: as many as a large image has pixels along an axis.
+constexpr double kMaxSamples = 1 << 12;
 
 RoiAxis AxisOf(const Attributes& a, double from, double to, int64_t bins) {
   const bool half_pixel = a.String("coordinate_transformation_mode", "half_pixel") == "half_pixel";

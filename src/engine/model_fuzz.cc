@@ -1,0 +1,173 @@
+// libFuzzer: bytes as an ONNX model, imported and then sent through every pass (constants are folded, which runs the
+// reference kernels); nothing is prepared or run. The mutator changes the parsed model, so that most inputs get past the parser.
+#include <random>
+
+#include "graph/operators.h"
+#include "import/onnx/onnx.h"
+#include "import/onnx/proto.h"
+#include "mete/error.h"
+#include "passes/pass.h"
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+
+namespace mete {
+namespace {
+
+using ::onnx::AttributeProto;
+using ::onnx::GraphProto;
+using ::onnx::ModelProto;
+using ::onnx::NodeProto;
+using ::onnx::TensorProto;
+
+class Mutator {
+ public:
+  explicit Mutator(unsigned seed) : random_(seed) {}
+
+  void Change(ModelProto& model) {
+    GraphProto& g = *model.mutable_graph();
+    switch (Below(8)) {
+      case 0: return ChangeInput(g);
+      case 1: return ChangeWiring(g);
+      case 2: return ChangeOperator(g);
+      case 3: case 4: return ChangeConstant(g);
+      default: return ChangeAttribute(g);
+    }
+  }
+
+  size_t Below(size_t n) { return n == 0 ? 0 : random_() % n; }
+
+ private:
+  int64_t Number() {
+    static constexpr int64_t kEdges[] = {INT64_MIN, INT64_MAX, -(int64_t(1) << 31), int64_t(1) << 31, int64_t(1) << 32, int64_t(1) << 40,
+                                         int64_t(1) << 61, 1000000007, 100000, 4096, 255, -1, 0, 1, 2};
+    return Below(2) ? kEdges[Below(std::size(kEdges))] : int64_t(Below(9)) - 3;
+  }
+
+  float Real() {
+    static constexpr float kEdges[] = {0, -0.0f, 1e-30f, -1e-30f, 1e30f, -1e30f, INFINITY, -INFINITY, NAN, 0.5f, -1, 3e9f, 1e19f, 1e-45f};
+    return kEdges[Below(std::size(kEdges))];
+  }
+
+  template <class List>
+  auto* Pick(List* list) { return list->size() ? list->Mutable(int(Below(size_t(list->size())))) : nullptr; }
+
+  template <class List, class Value>
+  void ChangeList(List* list, Value value) {
+    const size_t what = Below(8);
+    if (what == 0 && list->size() > 0) list->RemoveLast();
+    else if (what == 1 || list->size() == 0) list->Add(value);
+    else list->Set(int(Below(size_t(list->size()))), value);
+  }
+
+  std::string ValueName(const GraphProto& g) {
+    std::vector<std::string> names{""};
+    for (const auto& i : g.input()) names.push_back(i.name());
+    for (const auto& i : g.initializer()) names.push_back(i.name());
+    for (const auto& n : g.node()) names.insert(names.end(), n.output().begin(), n.output().end());
+    return names[Below(names.size())];
+  }
+
+  void ChangeInput(GraphProto& g) {
+    auto* input = Pick(g.mutable_input());
+    if (!input) return;
+    auto* tensor = input->mutable_type()->mutable_tensor_type();
+    if (Below(4) == 0) return tensor->set_elem_type(int32_t(Below(18)));
+    if (auto* d = Pick(tensor->mutable_shape()->mutable_dim())) d->set_dim_value(Number());
+  }
+
+  void ChangeWiring(GraphProto& g) {
+    NodeProto* node = Pick(g.mutable_node());
+    if (!node) return;
+    if (Below(5) == 0) {  // a second operator behind the first
+      NodeProto copy = *node;
+      copy.set_name("");
+      for (auto& out : *copy.mutable_output()) out += "'";
+      if (copy.input_size() > 0 && node->output_size() > 0) copy.set_input(int(Below(size_t(copy.input_size()))), node->output(0));
+      if (copy.output_size() > 0) g.add_output()->set_name(copy.output(0));
+      *g.add_node() = copy;
+    } else if (node->input_size() == 0 || Below(6) == 0) node->add_input(ValueName(g));
+    else if (Below(6) == 0) node->mutable_input()->RemoveLast();
+    else *Pick(node->mutable_input()) = ValueName(g);
+  }
+
+  void ChangeOperator(GraphProto& g) {
+    static const auto operators = AllOperators();
+    if (NodeProto* node = Pick(g.mutable_node())) node->set_op_type(std::string(operators[Below(operators.size())]->name));
+  }
+
+  void ChangeConstant(GraphProto& g) {
+    if (TensorProto* t = Pick(g.mutable_initializer())) ChangeTensor(*t);
+  }
+
+  void ChangeTensor(TensorProto& t) {
+    const size_t what = Below(8);
+    if (what == 0) return t.set_data_type(int32_t(Below(18)));
+    if (what <= 2) return ChangeList(t.mutable_dims(), Number());
+    std::string raw = t.raw_data();
+    if (raw.empty()) return;
+    if (t.data_type() == TensorProto::INT64 && raw.size() >= 8) {
+      const int64_t v = Number();
+      memcpy(raw.data() + Below(raw.size() / 8) * 8, &v, 8);
+    } else if (t.data_type() == TensorProto::FLOAT && raw.size() >= 4) {
+      const float v = Real();
+      memcpy(raw.data() + Below(raw.size() / 4) * 4, &v, 4);
+    } else {
+      raw[Below(raw.size())] ^= char(1 << Below(8));
+    }
+    t.set_raw_data(raw);
+  }
+
+  void ChangeAttribute(GraphProto& g) {
+    NodeProto* node = Pick(g.mutable_node());
+    if (!node) return;
+    AttributeProto* a = Pick(node->mutable_attribute());
+    if (!a) return ChangeConstant(g);
+    if (Below(16) == 0) return node->mutable_attribute()->RemoveLast();
+    switch (a->type()) {
+      case AttributeProto::INT: return a->set_i(Number());
+      case AttributeProto::FLOAT: return a->set_f(Real());
+      case AttributeProto::INTS: return ChangeList(a->mutable_ints(), Number());
+      case AttributeProto::FLOATS: return ChangeList(a->mutable_floats(), Real());
+      case AttributeProto::TENSOR: return ChangeTensor(*a->mutable_t());
+      case AttributeProto::STRING: {
+        std::string text = a->s() + "  ";
+        text.resize(LLVMFuzzerMutate(reinterpret_cast<uint8_t*>(text.data()), a->s().size(), text.size()));
+        return a->set_s(text);
+      }
+      default: return;
+    }
+  }
+
+  std::mt19937 random_;
+};
+
+}  // namespace
+}  // namespace mete
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
+  mete::Mutator mutator(seed);
+  mete::ModelProto model;
+  if (mutator.Below(16) == 0 || !model.ParseFromArray(data, int(size))) return LLVMFuzzerMutate(data, size, max_size);
+  for (size_t i = mutator.Below(4) + 1; i > 0; --i) mutator.Change(model);
+  const std::string out = model.SerializeAsString();
+  if (out.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
+  memcpy(data, out.data(), out.size());
+  return out.size();
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  mete::ImportOptions options;
+  options.max_value_bytes = 1 << 20;
+  mete::FoldLimits limits;  // small: what is wanted is many inputs a second
+  limits.max_value_bytes = int64_t(1) << 33;
+  limits.max_result_bytes = 1 << 20;
+  limits.max_bytes = 1 << 24;
+  limits.max_work = 1e6;
+  try {
+    mete::Imported imported = mete::ImportOnnx({reinterpret_cast<const std::byte*>(data), size}, nullptr, "fuzz", "", options);
+    mete::RunPasses(imported.graph, true, {}, limits);
+    mete::Verify(imported.graph);
+  } catch (const mete::Error&) {
+  }
+  return 0;
+}

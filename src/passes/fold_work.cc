@@ -1,0 +1,81 @@
+#include "passes/fold_work.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+namespace mete {
+namespace {
+
+double Elements(const Graph& graph, ValueId id) {
+  if (id == kNoValue || !graph.value(id).shape.known()) return 0;
+  double n = 1;
+  for (int64_t d : graph.value(id).shape.dims()) n *= double(std::max<int64_t>(d, 0));
+  return n;
+}
+
+double Dim(const Graph& graph, ValueId id, int from_end) {
+  if (id == kNoValue || graph.value(id).shape.rank() < from_end) return 1;
+  const Shape& s = graph.value(id).shape;
+  return double(s[s.rank() - from_end]);
+}
+
+double Product(std::span<const int64_t> values) {
+  double n = 1;
+  for (int64_t v : values) n *= double(std::max<int64_t>(v, 1));
+  return n;
+}
+
+enum class Cost { kLinear, kWindow, kWeights, kMatrix, kPairs, kRecurrent, kNeighbours, kSamples };
+
+struct Row {
+  std::string_view op;
+  Cost cost;
+};
+constexpr Row kCosts[] = {
+    {"Attention", Cost::kPairs},       {"AveragePool", Cost::kWindow},   {"Conv", Cost::kWeights},
+    {"ConvInteger", Cost::kWeights},   {"ConvTranspose", Cost::kWeights}, {"DeformConv", Cost::kWeights},
+    {"Einsum", Cost::kPairs},          {"GRU", Cost::kRecurrent},        {"Gemm", Cost::kMatrix},
+    {"LRN", Cost::kNeighbours},        {"LSTM", Cost::kRecurrent},       {"LpPool", Cost::kWindow},
+    {"MatMul", Cost::kMatrix},         {"MatMulInteger", Cost::kMatrix}, {"MaxPool", Cost::kWindow},
+    {"NonMaxSuppression", Cost::kPairs}, {"QLinearConv", Cost::kWeights}, {"QLinearMatMul", Cost::kMatrix},
+    {"RNN", Cost::kRecurrent},         {"Resize", Cost::kNeighbours},    {"RoiAlign", Cost::kSamples},
+};
+
+Cost CostOf(std::string_view op) {
+  for (const Row& row : kCosts)
+    if (row.op == op) return row.cost;
+  return Cost::kLinear;
+}
+
+double Multiplied(const Graph& graph, const Node& node, double in, double out) {
+  switch (CostOf(node.op)) {
+    case Cost::kLinear: return 0;
+    case Cost::kWindow: return out * std::min(in, Product(node.attributes.IntList("kernel_shape")));
+    case Cost::kWeights: {
+      const ValueId weights = node.input(node.op == "QLinearConv" ? 3 : 1);
+      const double all = Elements(graph, weights);
+      return (node.op == "ConvTranspose" ? in : out) * all;
+    }
+    case Cost::kMatrix: return out * std::max(Dim(graph, node.input(0), 1), Dim(graph, node.input(0), 2));
+    case Cost::kPairs: return Elements(graph, node.input(0)) * Elements(graph, node.input(1));
+    case Cost::kRecurrent: return in * (Elements(graph, node.input(1)) + Elements(graph, node.input(2)));
+    case Cost::kNeighbours: return out * std::max(1.0, std::min(in, double(node.attributes.Int("size", 64))));
+    case Cost::kSamples: {
+      const double asked = double(node.attributes.Int("sampling_ratio", 0));  // 0: depends on the data; up to the kernel's limit
+      return out * (asked > 0 ? asked * asked : 0x1p24);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+double FoldWork(const Graph& graph, const Node& node) {
+  double in = 0, out = 0;
+  for (ValueId id : node.inputs) in += Elements(graph, id);
+  for (ValueId id : node.outputs) out += Elements(graph, id);
+  return in + out + Multiplied(graph, node, in, out);
+}
+
+}  // namespace mete
