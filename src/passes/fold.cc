@@ -1,4 +1,6 @@
 // Constant folding together with shape inference: one walk, since shapes may depend on folded values.
+#include <algorithm>
+
 #include "base/error.h"
 #include "graph/operators.h"
 #include "kernels/reference/reference.h"
@@ -19,7 +21,37 @@ bool NeedsNoData(const Graph& graph, const Node& node) {
   return (node.op == "Shape" || node.op == "Size") && graph.value(node.inputs[0]).shape.known();
 }
 
-void Evaluate(Graph& graph, const Node& node, RefKernel kernel, Scratch& scratch) {
+// What may still be spent on one graph.
+class Budget {
+ public:
+  explicit Budget(const FoldLimits& limits) : limits_(limits) {}
+
+  // True, and paid for, where the node may be folded. What has no known shape is paid for when it is made.
+  bool Take(const Graph& graph, const Node& node) {
+    const int64_t bytes = bytes_;
+    const double work = FoldWork(graph, node);
+    bool fits = work <= limits_.max_work - work_;
+    for (ValueId id : node.outputs)
+      if (fits && id != kNoValue && graph.value(id).shape.known()) fits = TakeBytes(graph.value(id).shape, graph.value(id).type);
+    if (fits) work_ += work;
+    else bytes_ = bytes;
+    return fits;
+  }
+
+  bool TakeBytes(const Shape& shape, DType type) {
+    const int64_t elements = CheckedElements(shape, type, std::min(limits_.max_result_bytes, limits_.max_bytes - bytes_));
+    if (elements < 0) return false;
+    bytes_ += elements * int64_t(SizeOf(type));
+    return true;
+  }
+
+ private:
+  const FoldLimits& limits_;
+  int64_t bytes_ = 0;
+  double work_ = 0;
+};
+
+void Evaluate(Graph& graph, const Node& node, RefKernel kernel, Budget& budget, Scratch& scratch) {
   std::vector<ConstView> in(node.inputs.size());
   for (size_t i = 0; i < in.size(); ++i) {
     if (node.inputs[i] == kNoValue) continue;
@@ -30,6 +62,8 @@ void Evaluate(Graph& graph, const Node& node, RefKernel kernel, Scratch& scratch
   std::vector<View> out(node.outputs.size());
   auto allocate = [&](size_t i, DType type, const Shape& shape) {
     if (i >= out.size() || node.outputs[i] == kNoValue) return;
+    if (!graph.value(node.outputs[i]).shape.known() && !budget.TakeBytes(shape, type))
+      Fail(Code::kResourceExhausted, node.name, "a constant result is too large; got {} {}", Name(type), ToString(shape));
     results[i] = Tensor(type, shape);
     out[i] = results[i].mutable_view();
   };
@@ -48,33 +82,6 @@ void Evaluate(Graph& graph, const Node& node, RefKernel kernel, Scratch& scratch
   }
 }
 
-// What may still be spent on one graph.
-class Budget {
- public:
-  explicit Budget(const FoldLimits& limits) : limits_(limits) {}
-
-  // True, and paid for, where the node may be folded.
-  bool Take(const Graph& graph, const Node& node, const std::vector<InferContext::Result>& results) {
-    int64_t bytes = 0;
-    for (const auto& r : results) {
-      if (!r.shape.known()) continue;
-      const int64_t elements = CheckedElements(r.shape, r.type, limits_.max_result_bytes);
-      if (elements < 0) return false;
-      bytes += elements * int64_t(SizeOf(r.type));
-    }
-    const double work = FoldWork(graph, node);
-    if (bytes > limits_.max_bytes - bytes_ || work > limits_.max_work - work_) return false;
-    bytes_ += bytes;
-    work_ += work;
-    return true;
-  }
-
- private:
-  const FoldLimits& limits_;
-  int64_t bytes_ = 0;
-  double work_ = 0;
-};
-
 // Infers one node and folds it where it can be; true where it was folded.
 bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, Budget& budget, Scratch& scratch) {
   const auto results = InferNode(graph, node, limits.max_value_bytes);
@@ -85,8 +92,8 @@ bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, Budget& bud
   }
   if (!(AllConstant(graph, node) || NeedsNoData(graph, node))) return false;
   const RefKernel kernel = FindReference(node.op);
-  if (!kernel || (!NeedsNoData(graph, node) && !budget.Take(graph, node, results))) return false;
-  Evaluate(graph, node, kernel, scratch);
+  if (!kernel || (!NeedsNoData(graph, node) && !budget.Take(graph, node))) return false;
+  Evaluate(graph, node, kernel, budget, scratch);
   return true;
 }
 

@@ -122,6 +122,27 @@ TEST(FoldConstants, EvaluatesShapeArithmetic) {
   EXPECT_EQ(g.value(g.outputs[0]).shape, (Shape{6, 4}));
 }
 
+TEST(FoldConstants, LeavesWhatPassesALimit) {
+  const std::pair<FoldLimits, size_t> cases[] = {
+      {{}, 0}, {{.max_result_bytes = 399}, 2}, {{.max_bytes = 799}, 1}, {{.max_work = 1200}, 1}, {{.max_work = 10}, 2}};
+  for (const auto& [limits, left] : cases) {
+    Builder b;
+    const ValueId first = b.Op("Neg", {b.Weight({10, 10})});  // 400 bytes, 200 steps
+    Graph& g = b.Output(b.Op("MatMul", {first, b.Weight({10, 10})}));  // 400 bytes, 1300 steps
+    FoldConstants(g, limits);
+    Settle(g);
+    EXPECT_EQ(g.nodes.size(), left) << limits.max_result_bytes << " " << limits.max_bytes << " " << limits.max_work;
+  }
+}
+
+TEST(FoldConstants, RefusesAResultOfUnknownShapeThatTurnsOutTooLarge) {
+  Builder b;
+  Graph& g = b.Output(b.Op("NonZero", {b.Weight({5, 5})}));
+  EXPECT_THROW(FoldConstants(g, {.max_result_bytes = 399}), Error);
+  FoldConstants(g);
+  EXPECT_EQ(g.value(g.outputs[0]).shape, (Shape{2, 25}));
+}
+
 TEST(FoldConstants, ListsTheProblemsOfAllNodes) {
   Builder b;
   const ValueId x = b.Input({2, 3});

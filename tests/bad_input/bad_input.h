@@ -1,0 +1,59 @@
+// What the tests of bad input share: a folder of their own, and the form that every message has.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <regex>
+#include <sstream>
+#include <string>
+
+#include "import/onnx/models_testing.h"
+#include "mete/engine.h"
+
+namespace mete {
+
+// Every line is "[where] what": a file, a node, a value; lists of problems have one a line.
+inline void ExpectForm(const std::string& message) {
+  std::istringstream lines(message);
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (line.rfind("...", 0) == 0) continue;  // "... and 12 more"
+    EXPECT_TRUE(std::regex_search(line, std::regex(R"(^\[.+\] \S)"))) << line;
+  }
+}
+
+class BadInput : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              ("mete_bad_" + std::to_string(getpid()) + "_" + testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_ / "model");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string Write(const std::string& name, const std::string& bytes) {
+    const auto path = folder_ / "model" / name;
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path.string();
+  }
+
+  // What loading this file says, as "CODE: message"; "" where it loads. The message has the usual form.
+  std::string LoadError(const std::string& path, const LoadOptions& options = {}) {
+    try {
+      Model::Load(path, options);
+    } catch (const Error& e) {
+      ExpectForm(e.what());
+      return std::string(CodeName(e.code())) + ": " + e.what();
+    }
+    return "";
+  }
+  std::string LoadError(const ModelProto& model) { return LoadError(Write("model.onnx", model.SerializeAsString())); }
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace mete
