@@ -68,9 +68,8 @@ int64_t CheckedElements(const Shape& shape, DType type, int64_t max_bytes) {
     if (d == 0) zero = true;
     else if (__builtin_mul_overflow(bytes, d, &bytes)) return -1;
   }
-  if (zero) return 0;
-  if (bytes > max_bytes) return -1;
-  return shape.Elements();
+  if (bytes > max_bytes) return -1;  // even beside an empty dimension: kernels loop over the others all the same
+  return zero ? 0 : shape.Elements();
 }
 
 Tensor::Tensor(DType type, const Shape& shape) : type_(type), shape_(shape) {

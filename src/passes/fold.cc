@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/rethrow.h"
 #include "graph/operators.h"
 #include "kernels/reference/reference.h"
 #include "passes/fold_work.h"
@@ -93,7 +94,11 @@ bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, Budget& bud
   if (!(AllConstant(graph, node) || NeedsNoData(graph, node))) return false;
   const RefKernel kernel = FindReference(node.op);
   if (!kernel || (!NeedsNoData(graph, node) && !budget.Take(graph, node))) return false;
-  Evaluate(graph, node, kernel, budget, scratch);
+  try {
+    Evaluate(graph, node, kernel, budget, scratch);
+  } catch (...) {
+    RethrowNaming(node.name);
+  }
   return true;
 }
 
@@ -108,8 +113,7 @@ bool FoldConstants(Graph& graph, const FoldLimits& limits) {
     try {
       if (!Visit(graph, node, limits, budget, scratch)) kept.push_back(std::move(node));
     } catch (const Error& e) {
-      const std::string what = e.what();
-      problems += (problems.empty() ? "" : "\n") + (what.find(node.name) == std::string::npos ? "[" + node.name + "] " + what : what);
+      problems += (problems.empty() ? "" : "\n") + std::string(e.what());
       for (ValueId id : node.outputs)  // later nodes then stay unknown instead of complaining as well
         if (id != kNoValue) graph.value(id).shape = Shape::Unknown();
     }

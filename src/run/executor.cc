@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/rethrow.h"
 #include "graph/flops.h"
 #include "graph/operators.h"
 
@@ -139,8 +140,12 @@ void Executor::RunDynamic(BoundStep& step) {
 void Executor::RunStep(BoundStep& step, Trace* trace, int64_t run_start) {
   if (!step.prepared && !step.dynamic) return;
   const int64_t start = trace ? NowNs() - run_start : 0;
-  if (step.prepared) step.prepared->Execute(step.inputs, step.outputs);
-  else RunDynamic(step);
+  try {
+    if (step.prepared) step.prepared->Execute(step.inputs, step.outputs);
+    else RunDynamic(step);
+  } catch (...) {
+    RethrowNaming(step.node->name);
+  }
   if (!trace) return;
   const int64_t end = NowNs() - run_start, wait = cpu_.pool().TakeWaitNs();
   trace->events.push_back({step.node->name, step.node->op, 0, start, end, step.flops});

@@ -92,6 +92,7 @@ const Case kCases[] = {
     {"ConstantOfShapeNegative", "ConstantOfShape", {List({-1})}, {}, {}, false},
     {"ConstantOfShapeTooLarge", "ConstantOfShape", {List({kHuge})}, {}, {}, false},
     {"ConstantOfShapeOverflows", "ConstantOfShape", {List({kHuge, kHuge})}, {}, {}, false},
+    {"ConstantOfShapeHugeButEmpty", "ConstantOfShape", {List({kHuge, 0})}, {}, {}, false},
     {"ConstantOfShapeTooManyDimensions", "ConstantOfShape", {List(Ints(1000, 1))}, {}, {}, false},
     {"ExpandOverflows", "Expand", {List({kHuge, kHuge, 1, 1, 1, 1})}},
     {"ExpandNegative", "Expand", {List({-3, 1, 1, 1, 1})}},
