@@ -128,7 +128,6 @@ const Case kCases[] = {
     {"UnsqueezeTwice", "Unsqueeze", {List({1, 1})}},
     {"CumSumAxisOutside", "CumSum", {Scalar(kMost)}},
     {"MatMulDisagrees", "MatMul", {{{7, 3}, {}}}},
-    {"GroupNormalizationGroupsZero", "GroupNormalization", {{{2}, {}}, {{2}, {}}}, {}, {{"num_groups", 0}}},
 };
 
 INSTANTIATE_TEST_SUITE_P(Load, BadDimensions, testing::ValuesIn(kCases), [](const auto& info) { return std::string(info.param.name); });
@@ -147,7 +146,7 @@ TEST_F(BadInput, DimensionsOfGraphInputs) {
     AddInput(m, "x", dims);
     AddOp(m, "Relu", {"x"}, {"y"});
     AddOutput(m, "y");
-    EXPECT_TRUE(Contains(LoadError(m), "'x'")) << testing::PrintToString(dims);
+    EXPECT_TRUE(Contains(LoadError(m), "[x] ")) << testing::PrintToString(dims);
   }
 }
 

@@ -47,7 +47,7 @@ TEST_F(BadInput, AMissingFileIsNotFound) {
 }
 
 TEST_F(BadInput, AnEmptyFileSaysSo) {
-  EXPECT_TRUE(Contains(LoadError(Write("m.onnx", "")), "DATA_LOSS: [" + (folder_ / "model/m.onnx").string() + "] the file is empty"));
+  EXPECT_TRUE(Contains(LoadError(Write("m.onnx", "")), "DATA_LOSS: [m.onnx] the file is empty"));
   Write("net.caffemodel", "");
   EXPECT_TRUE(StartsWith(LoadError(Write("net.prototxt", "")), "DATA_LOSS: "));
   EXPECT_NE(LoadError(Write("net.prototxt", kNet)), "");
@@ -85,6 +85,7 @@ TEST_F(BadInput, FlippedBitsGiveAnErrorOrAModel) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
+  check_form_ = false;  // a line break in a value's name breaks the form
   const std::string sound[] = {SoundModel(), kNet, Weights("fc", 32)};
   for (int i = 0; i < 400; ++i) {
     std::string files[] = {sound[0], sound[1], sound[2]};

@@ -62,7 +62,7 @@ void InferSlice(InferContext& c) {
   if (ends->size() != starts->size() || axes->size() != starts->size() || steps->size() != starts->size())
     c.Bad("starts, ends, axes and steps differ in length; got {}, {}, {} and {}", starts->size(), ends->size(), axes->size(), steps->size());
   for (size_t i = 0; i < axes->size(); ++i) {
-    if ((*steps)[i] == 0) c.Bad("step is 0 for axis {}; expected another number", (*axes)[i]);
+    if ((*steps)[i] == 0) c.Bad("step is impossible for axis {}; got 0, expected another number", (*axes)[i]);
     int64_t& dim = out[int((*axes)[i])];
     dim = SliceLength((*starts)[i], (*ends)[i], (*steps)[i], dim);
   }

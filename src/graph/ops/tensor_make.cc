@@ -18,10 +18,10 @@ DType TypeAttribute(const InferContext& c, const char* name, DType fallback) {
 int64_t RangeOfInts(const InferContext& c) {
   __int128 v[3];
   for (int i = 0; i < 3; ++i) v[i] = (*c.ints(i))[0];
-  if (v[2] == 0) c.Bad("delta is 0; expected another number");
+  if (v[2] == 0) c.Bad("delta is impossible; got 0, expected another number");
   const __int128 span = v[2] > 0 ? v[1] - v[0] : v[0] - v[1], step = v[2] > 0 ? v[2] : -v[2];
   const __int128 n = span <= 0 ? 0 : (span + step - 1) / step;
-  if (n > INT64_MAX) c.Bad("range has too many elements");
+  if (n > INT64_MAX) c.Bad("range has too many elements; got {} to {} by {}", (*c.ints(0))[0], (*c.ints(1))[0], (*c.ints(2))[0]);
   return int64_t(n);
 }
 

@@ -56,7 +56,7 @@ inline Ints CheckAxes(const InferContext& c, Ints axes, int rank) {
   unsigned seen = 0;
   for (int64_t& axis : axes) {
     axis = c.Axis(axis, rank);
-    if (seen & 1u << axis) c.Bad("axis {} is given twice", axis);
+    if (seen & 1u << axis) c.Bad("an axis is given twice; got {} again, expected each once", axis);
     seen |= 1u << axis;
   }
   return axes;

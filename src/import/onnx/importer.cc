@@ -227,8 +227,8 @@ ValueId Importer::Define(const std::string& name, const std::string& where) {
 }
 
 std::string Importer::NodeName(const NodeProto& proto) {
-  if (!proto.name().empty()) return names_.Unique(proto.name());
-  return names_.Unique(proto.op_type() + "_" + (proto.output_size() ? proto.output(0) : "nothing"));
+  if (!proto.name().empty()) return names_.Unique(Printable(proto.name()));
+  return names_.Unique(Printable(proto.op_type() + "_" + (proto.output_size() ? proto.output(0) : "nothing")));
 }
 
 }  // namespace mete::onnx_import

@@ -7,7 +7,14 @@ constexpr size_t kShown = 100;  // lines of each kind; a hostile file must not m
 
 }  // namespace
 
+std::string Printable(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = '?';
+  return text;
+}
+
 void Problems::Add(std::string line) {
+  line = Printable(std::move(line));
   if (bad_.size() < kShown) bad_.push_back(std::move(line));
   else ++more_bad_;
 }
@@ -23,7 +30,8 @@ void Problems::Throw() const {
   size_t left_out = more_bad_;
   for (const auto& [what, count] : unsupported_) {
     if (lines.size() < 2 * kShown)
-      lines.push_back(fmt::format("[{}] unsupported {} ({} time{}, first at '{}')", model_, what, count.times, count.times == 1 ? "" : "s", count.first));
+      lines.push_back(Printable(
+          fmt::format("[{}] unsupported {} ({} time{}, first at '{}')", model_, what, count.times, count.times == 1 ? "" : "s", count.first)));
     else ++left_out;
   }
   if (left_out > 0) lines.push_back(fmt::format("... and {} more", left_out));

@@ -9,6 +9,9 @@
 
 namespace mete::onnx_import {
 
+// For messages: names in a file may hold line breaks and the control sequences of terminals, which become '?'.
+std::string Printable(std::string text);
+
 class Problems {
  public:
   explicit Problems(std::string model) : model_(std::move(model)) {}
