@@ -21,6 +21,8 @@ constexpr int kProfileRows = 12;           // as many as a screen shows beside t
 constexpr int64_t kLargestText = 64 << 20;  // bytes of a plan or a labels file
 
 void CheckCores(const ModelFlags& flags) {
+  if (!flags.plan.empty() && (flags.threads > 0 || !flags.cores.empty()))
+    throw UsageError("[--plan] says which threads and cores run; leave out --threads and --cores");
   const DeviceInfo device = ThisDevice();
   for (int core : flags.cores)
     if (std::find(device.cores.begin(), device.cores.end(), core) == device.cores.end())
@@ -35,6 +37,8 @@ LoadOptions LoadOptionsOf(const ModelFlags& flags) {
     const auto [name, dims] = SplitAssignment(text, "--shape");
     options.input_shapes[name] = ParseShape(dims, "--shape");
   }
+  if (!flags.weights.empty() && !flags.model.ends_with(".prototxt"))
+    throw UsageError(fmt::format("[--weights] goes with a Caffe network; got the model '{}', expected a .prototxt", flags.model));
   options.weights = flags.weights;
   options.optimize = !flags.no_optimize;
   options.disabled_passes = flags.disabled_passes;

@@ -53,7 +53,8 @@ struct ModelStats {
   std::vector<PassTime> passes;
 };
 
-// An immutable, loaded and optimised model. Copies share. Safe to use from several threads.
+// An immutable, loaded and optimised model. Copies share. Safe to use from several threads. A default-made one
+// is only there to be assigned to.
 class Model {
  public:
   // ONNX (.onnx) or Caffe (.prototxt, with its .caffemodel).
@@ -78,11 +79,12 @@ class Model {
 // Where the time of one run went. Times are nanoseconds since the run's start; a "[wait]" lies inside its node
 // and is counted apart from it in the tables.
 struct TraceEvent {
-  std::string name;      // the node's, or "[wait]", "[transfer]", "[layout]", "[other]"
+  std::string name;      // the node's, or "[wait]"
   std::string op;         // the node's operator; of a "[wait]" the node that was waited for
-  int worker = 0;
+  int worker = 0;        // 0: the thread that called Run()
   int64_t start_ns = 0, end_ns = 0;
   int64_t flops = 0;
+  bool layout = false;   // only changes the order of dimensions, for the kernels behind it
 };
 
 struct Trace {
@@ -123,7 +125,7 @@ struct RunOptions {
   Trace* trace = nullptr;      // filled; tracing costs two clock reads a step
 };
 
-// A model made ready to run on this machine. Safe to call from several threads: runs of one session wait
+// A model made ready to run on this machine; a moved-from one may only be assigned to or destroyed. Safe to call from several threads: runs of one session wait
 // for each other; make a session a thread to run side by side.
 class Session {
  public:

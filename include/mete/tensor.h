@@ -100,6 +100,8 @@ class Tensor {
   Tensor(DType type, const Shape& shape);  // zeroed, 64-byte aligned; Error RESOURCE_EXHAUSTED if not to be had
   Tensor(DType type, const Shape& shape, const void* data, std::shared_ptr<const void> owner);
 
+  // A copy of `values` as elements of `type`, of which T has the size. T: float, double, int8_t, uint8_t, int32_t,
+  // int64_t or bool. Error where the values do not fill the shape.
   template <class T>
   static Tensor Of(DType type, const Shape& shape, std::span<const T> values);
   static Tensor Floats(const Shape& shape, std::span<const float> values);

@@ -22,6 +22,8 @@
 //
 // 4. mete_caffe = 1 on MaxPool and AveragePool, with ceil_mode = 1: Caffe's rule. A window that would start behind the input and its
 //    leading padding is dropped, and an average divides by the part of the window within the padded input.
+//
+// 5. mete_layout = 1 on a Transpose that the layout pass put in: traces tell it apart from the model's own.
 #pragma once
 
 #include "base/fused.h"

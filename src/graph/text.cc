@@ -27,11 +27,12 @@ std::string AttributesText(const Attributes& attributes) {
   return out.empty() ? out : out + "}";
 }
 
+// A quoted label; a line break in the text becomes one in the picture.
 std::string DotQuote(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    out += c;
+    out += c == '\n' ? "\\n" : std::string(1, c);
   }
   return out + "\"";
 }
@@ -53,8 +54,8 @@ std::string ToText(const Graph& graph) {
 std::string ToDot(const Graph& graph) {
   std::string out = "digraph " + DotQuote(graph.name) + " {\n  rankdir=TB; node [shape=box, fontname=\"sans-serif\"];\n";
   for (ValueId id : graph.inputs)
-    out += fmt::format("  v{} [shape=ellipse, label={}];\n", id, DotQuote(graph.value(id).name + "\\n" + Describe(graph.value(id))));
-  for (size_t n = 0; n < graph.nodes.size(); ++n) out += fmt::format("  n{} [label={}];\n", n, DotQuote(graph.nodes[n].op + "\\n" + graph.nodes[n].name));
+    out += fmt::format("  v{} [shape=ellipse, label={}];\n", id, DotQuote(graph.value(id).name + "\n" + Describe(graph.value(id))));
+  for (size_t n = 0; n < graph.nodes.size(); ++n) out += fmt::format("  n{} [label={}];\n", n, DotQuote(graph.nodes[n].op + "\n" + graph.nodes[n].name));
   const Uses uses(graph);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
     for (ValueId id : graph.nodes[n].inputs) {
@@ -64,7 +65,7 @@ std::string ToDot(const Graph& graph) {
       out += fmt::format("  {} -> n{} [label={}];\n", from, n, DotQuote(Describe(graph.value(id))));
     }
   for (ValueId id : graph.outputs) {
-    out += fmt::format("  o{} [shape=ellipse, label={}];\n", id, DotQuote(graph.value(id).name + "\\n" + Describe(graph.value(id))));
+    out += fmt::format("  o{} [shape=ellipse, label={}];\n", id, DotQuote(graph.value(id).name + "\n" + Describe(graph.value(id))));
     if (uses.producer[size_t(id)] >= 0) out += fmt::format("  n{} -> o{};\n", uses.producer[size_t(id)], id);
   }
   return out + "}\n";

@@ -83,6 +83,8 @@ class Folder {
       Node& product = graph_.nodes[size_t(producer)];
       const int from_back = ChannelFromBack(product);
       if (from_back == 0 || !Foldable(product)) continue;
+      const bool normalizes_channels = graph_.value(data).shape.rank() - from_back == 1;  // BatchNormalization has them in axis 1
+      if (node.op == "BatchNormalization" && !normalizes_channels) continue;
       const int64_t channels = graph_.value(data).shape[graph_.value(data).shape.rank() - from_back];
       const auto affine = node.op == "BatchNormalization" ? OfBatchNorm(graph_, node) : OfBinary(graph_, node, channels, from_back, at);
       if (!affine || int64_t(affine->scale.size()) != channels) continue;

@@ -96,6 +96,7 @@ class LayoutPass {
     const ValueId twin = AddTwin(id);
     Attributes attributes;
     attributes.Set("perm", Ints{0, 2, 3, 1});
+    attributes.Set("mete_layout", int64_t{1});
     graph_.AddNode("Transpose", "layout.to_nhwc." + graph_.value(id).name, {id}, {twin}, std::move(attributes));
     return twin;
   }
@@ -106,6 +107,7 @@ class LayoutPass {
     has_plain_[size_t(id)] = true;
     Attributes attributes;
     attributes.Set("perm", Ints{0, 3, 1, 2});
+    attributes.Set("mete_layout", int64_t{1});
     graph_.AddNode("Transpose", "layout.to_plain." + graph_.value(id).name, {twin_[size_t(id)]}, {id}, std::move(attributes));
   }
 

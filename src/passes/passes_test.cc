@@ -211,6 +211,13 @@ TEST(FoldBatchNorm, FoldsTheBiasOfMatMul) {
   EXPECT_EQ(g.nodes.size(), 1u);
 }
 
+TEST(FoldBatchNorm, LeavesTheColumnsOfABatchedMatMulAlone) {
+  Builder b;
+  Graph& g = b.Output(b.BatchNorm(b.Op("MatMul", {b.Input({2, 4, 6}), b.Weight({6, 4})}), 4));  // channels are axis 1, not the columns
+  ExpectSame(g, FoldBatchNorm);
+  EXPECT_EQ(CountOf(g, "Mul"), 1);
+}
+
 TEST(FoldBatchNorm, BecomesMulAndAddWhereTheConvIsReadTwice) {
   Builder b;
   const ValueId conv = b.Conv(b.Input({1, 3, 4, 4}), 3, 4, 1);

@@ -79,7 +79,7 @@ void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
     if (step.node != graph.nodes[i].name) add(step.node, fmt::format("step {} is for another node; expected '{}'", i, graph.nodes[i].name));
     if (const std::string problem = ShareProblem(step); !problem.empty()) add(step.node, problem);
     if (step.policy != "equal") add(step.node, fmt::format("unknown policy; got '{}', expected equal", step.policy));
-    if (step.threads < 1 || step.threads > plan.threads) add(step.node, fmt::format("threads; got {}, expected 1 to {}", step.threads, plan.threads));
+    if (step.threads != plan.threads) add(step.node, fmt::format("threads; got {}, expected all {} of the plan", step.threads, plan.threads));
   }
   if (!problems.empty()) throw Error(Code::kInvalidArgument, problems);
 }

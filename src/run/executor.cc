@@ -148,7 +148,7 @@ void Executor::RunStep(BoundStep& step, Trace* trace, int64_t run_start) {
   }
   if (!trace) return;
   const int64_t end = NowNs() - run_start, wait = cpu_.pool().TakeWaitNs();
-  trace->events.push_back({step.node->name, step.node->op, 0, start, end, step.flops});
+  trace->events.push_back({step.node->name, step.node->op, 0, start, end, step.flops, step.node->attributes.Has("mete_layout")});
   if (wait > 0) trace->events.push_back({"[wait]", step.node->name, 0, end - wait, end, 0});
 }
 

@@ -16,7 +16,7 @@ struct Row {
   int count = 0;
 };
 
-bool IsLayout(const TraceEvent& e) { return e.name.rfind("layout.", 0) == 0; }
+bool IsLayout(const TraceEvent& e) { return e.layout; }
 bool IsWait(const TraceEvent& e) { return e.name == "[wait]"; }
 
 // The nodes' events without changes of layout, and without the waiting inside them: a wait follows its node.

@@ -9,7 +9,7 @@ namespace {
 
 Trace Example() {
   Trace t;
-  t.events = {{"layout.in", "Transpose", 0, 0, 1000, 0},  {"a", "Conv", 0, 1000, 5000, 8000}, {"[wait]", "a", 0, 4000, 5000, 0},
+  t.events = {{"in", "Transpose", 0, 0, 1000, 0, true},  {"a", "Conv", 0, 1000, 5000, 8000}, {"[wait]", "a", 0, 4000, 5000, 0},
               {"b", "Conv", 0, 5000, 7000, 4000}, {"c", "Relu", 0, 7000, 8000, 0}};
   t.total_ns = 9000;
   return t;

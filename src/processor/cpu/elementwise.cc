@@ -19,15 +19,15 @@ bool AllOnes(const Shape& s, int first, int last) {
 
 // How an input meets the output. An input of N x 1 x ... x C (the gate of a squeeze-and-excite block) is per
 // channel within each image: `per_image` is set and the program runs image by image.
-std::optional<Spread> SpreadOf(const Shape& in, const Shape& out, bool* per_image) {
+std::optional<Broadcast> BroadcastOf(const Shape& in, const Shape& out, bool* per_image) {
   const int64_t n = in.Elements();
-  if (n == out.Elements()) return Spread::kFull;
-  if (n == 1) return Spread::kScalar;
+  if (n == out.Elements()) return Broadcast::kFull;
+  if (n == 1) return Broadcast::kScalar;
   if (in.rank() == 0 || out.rank() == 0 || in.back() != out.back()) return std::nullopt;
-  if (n == out.back()) return Spread::kChannel;
+  if (n == out.back()) return Broadcast::kChannel;
   if (in.rank() == out.rank() && out.rank() > 2 && in[0] == out[0] && AllOnes(in, 1, in.rank() - 1)) {
     *per_image = true;
-    return Spread::kChannel;
+    return Broadcast::kChannel;
   }
   return std::nullopt;
 }
@@ -35,7 +35,7 @@ std::optional<Spread> SpreadOf(const Shape& in, const Shape& out, bool* per_imag
 class ElementwiseStep : public Prepared {
  public:
   struct Input {
-    Spread spread;
+    Broadcast spread;
     bool per_image;
   };
 
@@ -56,7 +56,7 @@ class ElementwiseStep : public Prepared {
   void Block(int64_t image, int64_t part, std::span<const ConstView> in, float* out) {
     std::array<const float*, FusedProgram::kMaxInputs> pointers{};
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      const int64_t step = inputs_[i].spread == Spread::kFull ? image_elements_ : inputs_[i].per_image ? plan_.channels : 0;
+      const int64_t step = inputs_[i].spread == Broadcast::kFull ? image_elements_ : inputs_[i].per_image ? plan_.channels : 0;
       pointers[i] = in[i].as<float>() + image * step;
     }
     RunElementwise(plan_, pointers.data(), {image_elements_ * part / blocks_, image_elements_ * (part + 1) / blocks_}, out + image * image_elements_);
@@ -77,11 +77,11 @@ std::unique_ptr<Prepared> PrepareElementwise(const Graph& graph, const Node& nod
   const Shape& out = graph.value(node.outputs[0]).shape;
   if (out.Elements() == 0) return *why = "nothing to compute", nullptr;
   std::vector<ElementwiseStep::Input> inputs;
-  std::vector<Spread> spreads;
+  std::vector<Broadcast> spreads;
   bool by_image = false;
   for (ValueId id : node.inputs) {
     bool per_image = false;
-    const auto spread = SpreadOf(graph.value(id).shape, out, &per_image);
+    const auto spread = BroadcastOf(graph.value(id).shape, out, &per_image);
     if (!spread) return *why = fmt::format("{} is broadcast to {}", ToString(graph.value(id).shape), ToString(out)), nullptr;
     inputs.push_back({*spread, per_image});
     spreads.push_back(*spread);

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <system_error>
+
 #include "base/clock.h"
 #include "base/error.h"
 
@@ -31,13 +33,21 @@ bool Pin(pthread_t thread, int core) {
 
 Pool::Pool(int threads, std::vector<int> cores, std::unique_ptr<Policy> policy)
     : threads_(threads), cores_(std::move(cores)), policy_(std::move(policy)) {
-  for (int w = 1; w < threads_; ++w) {
-    workers_.emplace_back([this, w] { WorkerMain(w); });
-    if (!cores_.empty()) Pin(workers_.back().native_handle(), cores_[size_t(w)]);
+  try {
+    for (int w = 1; w < threads_; ++w) {
+      workers_.emplace_back([this, w] { WorkerMain(w); });
+      if (!cores_.empty()) Pin(workers_.back().native_handle(), cores_[size_t(w)]);
+    }
+  } catch (const std::system_error& e) {
+    const size_t started = workers_.size() + 1;
+    Stop();
+    Fail(Code::kResourceExhausted, "threads", "cannot start thread {} of {}: {}; try fewer", started, threads_, e.what());
   }
 }
 
-Pool::~Pool() {
+Pool::~Pool() { Stop(); }
+
+void Pool::Stop() {
   {
     std::lock_guard lock(mutex_);
     stop_.store(true);

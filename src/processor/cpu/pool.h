@@ -38,7 +38,7 @@ class Pool {
     Run(blocks, [](void* c, int w, int64_t b, int64_t e) { (*static_cast<std::remove_reference_t<F>*>(c))(w, b, e); }, &f);
   }
 
-  // Time that workers spent waiting for the slowest one, summed over regions since the last call.
+  // Time that the calling thread waited for the other workers, summed over regions since the last call.
   int64_t TakeWaitNs();
 
   // Pins the calling thread to the first core for the object's life and restores its old mask after.
@@ -54,6 +54,7 @@ class Pool {
 
  private:
   void WorkerMain(int w);
+  void Stop();
   void Work(int w);
 
   const int threads_;

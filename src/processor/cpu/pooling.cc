@@ -75,7 +75,8 @@ std::unique_ptr<Prepared> PreparePool(const Graph& graph, const Node& node, Pool
   PoolShape shape{WindowOf(graph, node, kernel[0], kernel[1]), kind};
   shape.count_include_pad = node.attributes.Int("count_include_pad", 0) != 0 || node.attributes.Int("mete_caffe", 0) != 0;
   const Ints& pads = node.attributes.IntList("pads");
-  if (shape.count_include_pad && pads.empty() && node.attributes.Has("auto_pad")) return *why = "padding counts and is automatic", nullptr;
+  const std::string_view mode = node.attributes.String("auto_pad", "NOTSET");
+  if (shape.count_include_pad && mode != "NOTSET" && mode != "VALID") return *why = "padding counts and is automatic", nullptr;
   if (pads.size() == 4) shape.pad_bottom = pads[2], shape.pad_right = pads[3];
   return std::make_unique<WindowPool>(shape, pool);
 }

@@ -111,15 +111,15 @@ auto LastUses(const FusedProgram& p) {
 
 }  // namespace
 
-bool PlanElementwise(const FusedProgram& program, std::span<const Spread> spreads, int64_t channels, ElementwisePlan* plan) {
+bool PlanElementwise(const FusedProgram& program, std::span<const Broadcast> spreads, int64_t channels, ElementwisePlan* plan) {
   *plan = {};
   plan->program = program;
   plan->channels = channels;
   plan->slot.fill(-1);
   Slots slots;
   for (int i = 0; i < program.inputs; ++i) {
-    const Spread spread = plan->spread[static_cast<size_t>(i)] = spreads[static_cast<size_t>(i)];
-    if (spread == Spread::kFull) continue;
+    const Broadcast spread = plan->spread[static_cast<size_t>(i)] = spreads[static_cast<size_t>(i)];
+    if (spread == Broadcast::kFull) continue;
     const int slot = slots.Take();  // kept to the end: filled anew only when its contents change
     if (slot < 0) return false;
     plan->slot[static_cast<size_t>(i)] = static_cast<int8_t>(slot);
@@ -146,12 +146,12 @@ void RunElementwise(const ElementwisePlan& plan, const float* const* inputs, Ran
   const FusedProgram& program = plan.program;
   const auto slot_of = [&](int r) { return plan.slot[static_cast<size_t>(r)]; };
   for (int i = 0; i < program.inputs; ++i) {
-    if (plan.spread[static_cast<size_t>(i)] == Spread::kScalar) std::fill_n(memory[slot_of(i)], kChunk, *inputs[i]);
+    if (plan.spread[static_cast<size_t>(i)] == Broadcast::kScalar) std::fill_n(memory[slot_of(i)], kChunk, *inputs[i]);
   }
   for (int64_t begin = range.begin; begin < range.end; begin += kChunk) {
     const int64_t count = std::min(kChunk, range.end - begin);
     for (int i = 0; i < program.inputs; ++i) {
-      if (plan.spread[static_cast<size_t>(i)] == Spread::kChannel) Repeat(inputs[i], plan.channels, begin, count, memory[slot_of(i)]);
+      if (plan.spread[static_cast<size_t>(i)] == Broadcast::kChannel) Repeat(inputs[i], plan.channels, begin, count, memory[slot_of(i)]);
     }
     const auto read = [&](int r) -> const float* {
       if (r < 0) return nullptr;

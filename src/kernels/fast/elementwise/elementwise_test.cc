@@ -50,7 +50,7 @@ TEST(ElementwiseF32, UnaryStepsKeepTheirStatedErrors) {
       program.inputs = program.steps = 1;
       program.step[0] = {{bound.op, 1, 0}, {0, -1, -1}};
       ElementwisePlan plan;
-      const Spread spread = Spread::kFull;
+      const Broadcast spread = Broadcast::kFull;
       ASSERT_TRUE(PlanElementwise(program, {&spread, 1}, 1, &plan));
       const float* inputs[] = {in.data()};
       RunElementwise(plan, inputs, {0, kCount}, out.data());
@@ -80,7 +80,7 @@ TEST(ElementwiseF32, LimitsAndNan) {
       program.inputs = program.steps = 1;
       program.step[0] = {{c.op, 0, 1}, {0, -1, -1}};
       ElementwisePlan plan;
-      const Spread spread = Spread::kScalar;
+      const Broadcast spread = Broadcast::kScalar;
       ASSERT_TRUE(PlanElementwise(program, {&spread, 1}, 1, &plan));
       const float* inputs[] = {&c.in};
       float out = 7;
@@ -116,10 +116,10 @@ TEST(ElementwiseF32, RandomProgramsInAnyBlocksMatchDouble) {
       const int64_t channels = random.Int(1, 300), count = channels * random.Int(1, 5);
       std::vector<std::vector<float>> data;
       std::vector<const float*> inputs;
-      std::vector<Spread> spreads;
+      std::vector<Broadcast> spreads;
       for (int i = 0; i < program.inputs; ++i) {
-        spreads.push_back(static_cast<Spread>(random.Int(0, 2)));
-        data.push_back(random.Floats(spreads.back() == Spread::kFull ? count : spreads.back() == Spread::kScalar ? 1 : channels));
+        spreads.push_back(static_cast<Broadcast>(random.Int(0, 2)));
+        data.push_back(random.Floats(spreads.back() == Broadcast::kFull ? count : spreads.back() == Broadcast::kScalar ? 1 : channels));
       }
       for (const auto& d : data) inputs.push_back(d.data());
       ElementwisePlan plan;
@@ -131,8 +131,8 @@ TEST(ElementwiseF32, RandomProgramsInAnyBlocksMatchDouble) {
       for (int64_t e = 0; e < count; ++e) {
         std::vector<double> r;
         for (int i = 0; i < program.inputs; ++i) {
-          const Spread spread = spreads[static_cast<size_t>(i)];
-          r.push_back(inputs[static_cast<size_t>(i)][spread == Spread::kFull ? e : spread == Spread::kScalar ? 0 : e % channels]);
+          const Broadcast spread = spreads[static_cast<size_t>(i)];
+          r.push_back(inputs[static_cast<size_t>(i)][spread == Broadcast::kFull ? e : spread == Broadcast::kScalar ? 0 : e % channels]);
         }
         double magnitude = 1;
         for (int k = 0; k < program.steps; ++k) {
@@ -152,7 +152,7 @@ TEST(ElementwiseF32, TheOutputMayBeAnInput) {
   program.inputs = 2, program.steps = 2;
   program.step[0] = {{FusedOp::kMul}, {0, 1, -1}};
   program.step[1] = {{FusedOp::kAdd}, {2, 0, -1}};
-  const Spread spreads[] = {Spread::kFull, Spread::kFull};
+  const Broadcast spreads[] = {Broadcast::kFull, Broadcast::kFull};
   ElementwisePlan plan;
   ASSERT_TRUE(PlanElementwise(program, spreads, 1, &plan));
   const float* inputs[] = {x.data(), y.data()};
@@ -165,7 +165,7 @@ TEST(ElementwiseF32, AProgramThatHoldsTooManyValuesIsRefused) {
   program.inputs = 1, program.steps = 63;
   for (int k = 0; k < 32; ++k) program.step[static_cast<size_t>(k)] = {{FusedOp::kNeg}, {0, -1, -1}};
   for (int k = 32; k < 63; ++k) program.step[static_cast<size_t>(k)] = {{FusedOp::kAdd}, {k - 31, k, -1}};
-  const Spread spread = Spread::kFull;
+  const Broadcast spread = Broadcast::kFull;
   ElementwisePlan plan;
   EXPECT_FALSE(PlanElementwise(program, {&spread, 1}, 1, &plan));
 }
