@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/problems.h"
+
 namespace mete {
 namespace {
 
@@ -97,7 +99,7 @@ std::vector<InferContext::Result> InferNode(const Node& node, std::span<const Co
 }
 
 void InferShapes(Graph& graph) {
-  std::string problems;
+  Problems problems;
   for (const Node& node : graph.nodes) {
     try {
       const auto results = InferNode(graph, node);
@@ -107,10 +109,10 @@ void InferShapes(Graph& graph) {
         graph.value(node.outputs[i]).shape = results[i].shape;
       }
     } catch (const Error& e) {
-      problems += (problems.empty() ? "" : "\n") + std::string(e.what());
+      problems.Add(e);
     }
   }
-  if (!problems.empty()) throw Error(Code::kInvalidArgument, problems);
+  problems.ThrowIfAny();
 }
 
 Shape BroadcastShapes(const InferContext& c, const Shape& a, const Shape& b) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/problems.h"
 #include "base/rethrow.h"
 #include "graph/operators.h"
 #include "kernels/reference/reference.h"
@@ -107,18 +108,18 @@ bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, Budget& bud
 bool FoldConstants(Graph& graph, const FoldLimits& limits) {
   Scratch scratch;
   Budget budget(limits);
-  std::string problems;
+  Problems problems;
   std::vector<Node> kept;
   for (Node& node : graph.nodes) {
     try {
       if (!Visit(graph, node, limits, budget, scratch)) kept.push_back(std::move(node));
     } catch (const Error& e) {
-      problems += (problems.empty() ? "" : "\n") + std::string(e.what());
+      problems.Add(e);
       for (ValueId id : node.outputs)  // later nodes then stay unknown instead of complaining as well
         if (id != kNoValue) graph.value(id).shape = Shape::Unknown();
     }
   }
-  if (!problems.empty()) throw Error(Code::kInvalidArgument, problems);
+  problems.ThrowIfAny();
   graph.nodes = std::move(kept);
   return true;
 }

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/problems.h"
 #include "base/rethrow.h"
 #include "graph/flops.h"
 #include "graph/operators.h"
@@ -15,15 +16,15 @@ Executor::Executor(const Graph& graph, const Plan& plan, Cpu& cpu)
   arena_ = Tensor(DType::kU8, Shape{memory_.arena_bytes});
   current_inputs_.resize(graph.inputs.size());
   current_outputs_.resize(graph.outputs.size());
-  std::string problems;
+  Problems problems;
   for (size_t i = 0; i < steps_.size(); ++i) {
     try {
       Bind(i);
     } catch (const Error& e) {
-      problems += (problems.empty() ? "" : "\n") + std::string(e.what());
+      problems.Add(e);
     }
   }
-  if (!problems.empty()) throw Error(Code::kUnimplemented, problems);
+  problems.ThrowIfAny();
 }
 
 ConstView Executor::Bound(ValueId id) const {

@@ -66,6 +66,14 @@ T Lowest() {
   else return T(-std::numeric_limits<float>::infinity());
 }
 
+// A NaN beats every number, so that a maximum over it is NaN.
+template <class T>
+bool Beats(T value, T best) {
+  if constexpr (!std::is_integral_v<T>)
+    if (std::isnan(float(value))) return !std::isnan(float(best));
+  return value > best;
+}
+
 template <class T>
 void MaxPool(RefArgs& args) {
   const Pooling p(args);
@@ -78,7 +86,7 @@ void MaxPool(RefArgs& args) {
     std::array<int64_t, kSpatialDims> best_at{};
     bool found = false;
     ForEachElement(p, place, x, [&](T value, const auto& at) {
-      if (found && !(value > best)) return;
+      if (found && !Beats(value, best)) return;
       best = value, best_at = at, found = true;
     });
     y[place.y] = best;
@@ -144,7 +152,7 @@ template <class T>
 T Maximum(const T* x, int64_t stride, int64_t count) {
   T best = count > 0 ? x[0] : Lowest<T>();
   for (int64_t i = 1; i < count; ++i)
-    if (x[i * stride] > best) best = x[i * stride];
+    if (Beats(x[i * stride], best)) best = x[i * stride];
   return best;
 }
 

@@ -48,6 +48,8 @@ class OneNode {
     InferShapes(graph_);
   }
 
+  void SetInput(size_t input, int64_t element, float value) { data_[input].mutable_view().as<float>()[element] = value; }
+
   // The outputs on a CPU; `kernel` gets the name of what ran.
   std::vector<Tensor> Run(const CpuOptions& options, std::string* kernel) {
     Cpu cpu(options);
@@ -132,6 +134,19 @@ TEST(CpuPool, MatchesTheReference) {
                             "pool");
   ExpectFastEqualsReference({"GlobalAveragePool", {{2, 9, 8, 19}}, {}, With({kNhwc})}, "global_pool");
   ExpectFastEqualsReference({"GlobalMaxPool", {{2, 9, 8, 19}}, {}, With({kNhwc})}, "global_pool");
+}
+
+TEST(CpuPool, AMaximumOverNanIsNanOnBoth) {
+  OneNode node({"MaxPool", {{1, 5, 5, 3}}, {}, With({kNhwc, {"kernel_shape", Ints{2, 2}}})}, 1);
+  node.SetInput(0, 7, NAN);
+  std::string kernel;
+  const auto want = node.Run({1, {}, true}, &kernel), got = node.Run({1, {}, false}, &kernel);
+  int nans = 0;
+  for (int64_t i = 0; i < want[0].elements(); ++i) {
+    EXPECT_EQ(std::isnan(want[0].as<float>()[i]), std::isnan(got[0].as<float>()[i])) << i;
+    nans += std::isnan(got[0].as<float>()[i]);
+  }
+  EXPECT_EQ(nans, 2);  // pixel (0, 2) is in two windows
 }
 
 TEST(CpuElementwise, MatchesTheReferenceOverBroadcasts) {
