@@ -61,7 +61,8 @@ class Shape {
 
 std::string ToString(const Shape& shape);  // "1x3x224x224", "scalar", "?"
 
-// Elements of `shape`, or -1 where a dimension is negative or the bytes at `type` pass `max_bytes`.
+// Elements of `shape`, or -1 where a dimension is negative or the bytes at `type` pass `max_bytes` (a dimension of
+// 0 does not excuse a huge one beside it).
 int64_t CheckedElements(const Shape& shape, DType type, int64_t max_bytes);
 
 // Borrowed memory with its meaning. `data` is aligned to the element size. An optional input or output

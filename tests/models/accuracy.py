@@ -2,7 +2,7 @@
 """Classifies the pictures of images/val and compares with what ONNX Runtime gave on the same files.
 
 Decoding and preprocessing are mete's own, by preprocess/MODEL.toml. Fails where top-1 or top-5 over all the pictures differ by
-more than 0.1 points (kUnstable: more) from the figures in PROVENANCE.md, or a float network's score differs by more than kLargestDeviation from
+more than 0.1 points from the figures in PROVENANCE.md, or a float network's score differs by more than kLargestDeviation from
 labels/top5_MODEL.tsv. With --images N only N pictures, evenly spread, compared with the same rows of the .tsv.
 """
 import re
@@ -17,8 +17,9 @@ kFigures = {  # top-1 and top-5 in percent, from PROVENANCE.md
     "mobilenet_v2_1.0_224": (87.2, 97.4), "mobilenet_v2_tf2_qdq_int8": (86.2, 97.2), "squeezenet_v1.1": (60.8, 82.8)}
 kPoints = 0.1
 # This network rounds every activation to 8 bits between sums of floats: another order of summation puts some on the other side
-# of a half, and pictures near a tie change their class. ONNX Runtime 1.31 itself gives 85.8 and 97.0 without its optimisations.
-kUnstable = {"mobilenet_v2_tf2_qdq_int8": 0.4}
+# of a half, and pictures near a tie change their class. Over a few pictures one may differ; over all of them the bar is the same
+# as for the others, and is missed today (docs/validation.md).
+kOnePictureMayDiffer = {"mobilenet_v2_tf2_qdq_int8"}
 kLargestDeviation = 1e-3  # of a probability
 
 
@@ -57,7 +58,7 @@ def check(flags, folder, model, pictures, table):
     reference = {label: top for label, top in read_labels(folder / "labels" / f"top5_{name}.tsv").items() if label in ours}
     figures = kFigures[name] if not flags.images else (share(reference, 1), share(reference, 5))
     shares = share(ours, 1), share(ours, 5)
-    points = max(kUnstable[name], 100 / len(pictures)) if name in kUnstable else kPoints
+    points = 100 / len(pictures) if flags.images and name in kOnePictureMayDiffer else kPoints
     same = sum([c for c, _ in ours[label]] == [c for c, _ in top] for label, top in reference.items())
     deviation = max(abs(score - theirs[c]) for label, top in reference.items() for theirs in [dict(top)] for c, score in ours[label] if c in theirs)
     ok = len(ours) == len(reference) == len(pictures) and all(abs(a - b) <= points + 1e-9 for a, b in zip(shares, figures))
