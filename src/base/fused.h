@@ -12,6 +12,8 @@
 
 namespace mete {
 
+inline constexpr const char* kSumPiece = "sum_piece";  // see graph/fused.h
+
 enum class FusedOp : uint8_t {
   kNone, kAdd, kSub, kMul, kDiv, kMin, kMax, kPow,  // two operands
   kRelu, kLeakyRelu, kClip, kSigmoid, kHardSigmoid, kHardSwish, kTanh, kElu, kGelu, kErf, kSoftplus, kMish, kSwish,

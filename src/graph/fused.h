@@ -24,6 +24,10 @@
 //    leading padding is dropped, and an average divides by the part of the window within the padded input.
 //
 // 5. mete_layout = 1 on a Transpose that the layout pass put in: traces tell it apart from the model's own.
+//
+// 6. sum_piece (kSumPiece) = P on a Conv with a 1x1 kernel, no padding, stride 1 and one group: each output is the sum over P
+//    input channels at a time, rounded after each multiply-add, then added to the sum of the pieces before; the bias comes last.
+//    The reference, which sums in f64, does not follow it. Written by fuse-quantized, which says what it is for.
 #pragma once
 
 #include "base/fused.h"

@@ -85,7 +85,7 @@ void Evaluate(Graph& graph, const Node& node, RefKernel kernel, Budget& budget, 
 }
 
 // Infers one node and folds it where it can be; true where it was folded.
-bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, Budget& budget, Scratch& scratch) {
+bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, bool keep_dequantized, Budget& budget, Scratch& scratch) {
   const auto results = InferNode(graph, node, limits.max_value_bytes);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
@@ -93,6 +93,7 @@ bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, Budget& bud
     graph.value(node.outputs[i]).shape = results[i].shape;
   }
   if (!(AllConstant(graph, node) || NeedsNoData(graph, node))) return false;
+  if (keep_dequantized && node.op == "DequantizeLinear") return false;
   const RefKernel kernel = FindReference(node.op);
   if (!kernel || (!NeedsNoData(graph, node) && !budget.Take(graph, node))) return false;
   try {
@@ -105,14 +106,14 @@ bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, Budget& bud
 
 }  // namespace
 
-bool FoldConstants(Graph& graph, const FoldLimits& limits) {
+bool FoldConstants(Graph& graph, const FoldLimits& limits, bool keep_dequantized) {
   Scratch scratch;
   Budget budget(limits);
   Problems problems;
   std::vector<Node> kept;
   for (Node& node : graph.nodes) {
     try {
-      if (!Visit(graph, node, limits, budget, scratch)) kept.push_back(std::move(node));
+      if (!Visit(graph, node, limits, keep_dequantized, budget, scratch)) kept.push_back(std::move(node));
     } catch (const Error& e) {
       problems.Add(e);
       for (ValueId id : node.outputs)  // later nodes then stay unknown instead of complaining as well

@@ -8,7 +8,10 @@
 namespace mete {
 namespace {
 
+constexpr const char* kFuseQuantized = "fuse-quantized";
+
 constexpr Pass kPasses[] = {
+    {kFuseQuantized, "sums convolutions between quantized activations in integers", FuseQuantized},
     {"simplify", "removes identities, dropouts and whatever changes nothing", Simplify},
     {"fold-pad", "folds zero padding into the convolution behind it", FoldPad},
     {"fold-batchnorm", "folds batch norms, scales and shifts into convolutions and matrix products", FoldBatchNorm},
@@ -49,11 +52,11 @@ std::span<const Pass> OptimizingPasses() { return kPasses; }
 
 std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector<std::string>& disabled, const FoldLimits& limits) {
   CheckNames(disabled);
+  auto runs = [&](const char* name) { return optimize && std::find(disabled.begin(), disabled.end(), name) == disabled.end(); };
   std::vector<PassRecord> records;
-  records.push_back(RunOne(graph, "fold", [&](Graph& g) { return FoldConstants(g, limits); }));
-  if (!optimize) return records;
+  records.push_back(RunOne(graph, "fold", [&](Graph& g) { return FoldConstants(g, limits, runs(kFuseQuantized)); }));
   for (const Pass& pass : kPasses)
-    if (std::find(disabled.begin(), disabled.end(), pass.name) == disabled.end()) records.push_back(RunOne(graph, pass.name, pass.run));
+    if (runs(pass.name)) records.push_back(RunOne(graph, pass.name, pass.run));
   return records;
 }
 

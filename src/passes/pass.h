@@ -36,7 +36,8 @@ struct FoldLimits {
 
 // Infers every type and shape, evaluating what depends on constants alone; always runs first, because
 // shapes may hang on it. Throws one Error with the problems of all nodes.
-bool FoldConstants(Graph& graph, const FoldLimits& limits = {});
+// With `keep_dequantized`, a DequantizeLinear of constants stays, so that FuseQuantized can read the integers.
+bool FoldConstants(Graph& graph, const FoldLimits& limits = {}, bool keep_dequantized = false);
 
 // Folds, then runs every pass that `disabled` does not name; drops what became unused and verifies after
 // each. Error where a name in `disabled` is unknown.
@@ -44,6 +45,7 @@ std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector
                                   const FoldLimits& limits = {});
 
 // The passes, a file each.
+bool FuseQuantized(Graph& graph);        // fuse_quantized.cc
 bool Simplify(Graph& graph);             // simplify.cc
 bool FoldBatchNorm(Graph& graph);        // fold_batchnorm.cc
 bool FoldPad(Graph& graph);              // fold_pad.cc

@@ -2,8 +2,7 @@
 """Every model's outputs beside ONNX Runtime's, on the same seeded random inputs.
 
 Models: the trained ones, the light ones with weights of 0.02 and with random weights, Caffe networks (against ONNX Runtime on
-their ONNX twins), and the zoo. Floats: largest |a-b| over the output's largest |b| is at most kTolerance. Networks with
-quantized layers: an activation may round to the other side of a half, so at most kQuantizedTolerance.
+their ONNX twins), and the zoo. Largest |a-b| over the output's largest |b| is at most kTolerance.
 Needs numpy, onnx and onnxruntime: against_onnxruntime.sh makes the virtual environment and calls this.
 """
 import pathlib
@@ -18,7 +17,6 @@ import onnxruntime
 import support
 
 kTolerance = 1e-4
-kQuantizedTolerance = 5e-2  # of the largest output; ONNX Runtime's own answers differ that much between its optimisation levels
 kTypes = {1: np.float32, 2: np.uint8, 3: np.int8, 6: np.int32, 7: np.int64, 9: np.bool_, 11: np.float64}
 kSizes = {"length": 19, "T": 11, "H": 31, "W": 24}  # of dimensions that a file leaves open; the others: kBatch
 kBatch = 2
@@ -58,7 +56,7 @@ def mete_outputs(flags, path, inputs, work):
     return {name: np.load(file) for name, file in support.run_tensors(flags, path, files, work / "out", *words).items()}
 
 
-def compare(table, name, output, ours, theirs, tolerance):
+def compare(table, name, output, ours, theirs):
     if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
         table.row(False, name, output, f"{ours.dtype}{ours.shape}", f"{theirs.dtype}{theirs.shape}")
         return
@@ -70,7 +68,7 @@ def compare(table, name, output, ours, theirs, tolerance):
     most = float(np.max(np.abs(ours.astype(np.float64) - theirs.astype(np.float64)), initial=0))
     scale = float(np.max(np.abs(theirs), initial=0))
     relative = most / scale if scale > 0 else most
-    table.row(relative <= tolerance, name, output, most, relative)  # a NaN is not <=
+    table.row(relative <= kTolerance, name, output, most, relative)  # a NaN is not <=
 
 
 def check(flags, table, path, twin, seed, work):
@@ -83,11 +81,9 @@ def check(flags, table, path, twin, seed, work):
         print(error)
         table.row(False, path.name, "-", "-", "-")
         return
-    quantized = any("Quantize" in node.op_type or "QLinear" in node.op_type for node in model.graph.node)
-    tolerance = kQuantizedTolerance if quantized else kTolerance
     for output in theirs:
         if output in ours:
-            compare(table, path.name, output, ours[output], theirs[output], tolerance)
+            compare(table, path.name, output, ours[output], theirs[output], kTolerance)
         else:
             table.row(False, path.name, output, "missing", "-")
 

@@ -74,7 +74,7 @@ void QLinearConvReference(RefArgs& args) {
     T* y = args.out[0].as<T>();
     Convolve(c, x, w, sums, [&](double sum, int64_t m, int64_t at) {
       const float scale = *x_scale * w_scale[per_channel ? m : 0] / *y_scale;
-      y[at] = Quantized<T>((sum + (bias ? bias[m] : 0)) * double(scale), y_zero);
+      y[at] = Quantized<T>(float(sum + (bias ? bias[m] : 0)) * scale, y_zero);  // in f32, as other engines: a tie must fall the same way
     });
   });
 }
@@ -95,7 +95,7 @@ void QLinearMatMulReference(RefArgs& args) {
     T* y = args.out[0].as<T>();
     ForEach(shape, walk, [&](const auto& at) {
       const float scale = float(a_scale[at[0]]) * float(b_scale[at[1]]) / float(y_scale[at[2]]);
-      *y++ = Quantized<T>(*sums++ * double(scale), y_zero[at[3]]);
+      *y++ = Quantized<T>(float(*sums++) * scale, y_zero[at[3]]);
     });
   });
 }

@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <random>
+#include <tuple>
 
+#include "base/fused.h"
 #include "graph/operators.h"
 
 namespace mete {
@@ -48,6 +50,7 @@ class OneNode {
     InferShapes(graph_);
   }
 
+  const Tensor& data(size_t input) const { return data_[input]; }
   void SetInput(size_t input, int64_t element, float value) { data_[input].mutable_view().as<float>()[element] = value; }
 
   // The outputs on a CPU; `kernel` gets the name of what ran.
@@ -100,6 +103,28 @@ TEST(CpuConv, MatchesTheReference) {
   ExpectFastEqualsReference({"Conv", {{1, 6, 6, 12}, {8, 3, 3, 3}}, {1}, With({kNhwc, {"group", int64_t{4}}, {"pads", Ints{0, 1, 2, 1}}})}, "conv_");
   ExpectFastEqualsReference(
       {"Conv", {{1, 6, 6, 5}, {9, 5, 1, 1}, left_out, {1, 6, 6, 9}}, {1}, With({kNhwc, {"residual", int64_t{1}}, {"activation", std::string("Relu")}})}, "conv_1x1");
+}
+
+// The order of the sums is the contract here, so where multiply-adds round once (all targets but sse4 and scalar), bit for bit.
+TEST(CpuConv, SumsInPiecesInTheGivenOrder) {
+  for (const auto& [k, n, piece] : std::vector<std::tuple<int64_t, int64_t, int64_t>>{{5, 33, 5}, {7, 3, 2}, {130, 40, 128}, {300, 17, 64}}) {
+    const Case c{"Conv", {{2, 3, 5, k}, {n, k, 1, 1}, {n}}, {1, 2}, With({kNhwc, {kSumPiece, piece}})};
+    ExpectFastEqualsReference(c, "conv_pieces_f32");
+    OneNode node(c, 11);
+    std::string kernel;
+    const Tensor got = node.Run({2, {}, false}, &kernel)[0];
+    if (!kernel.ends_with("avx512") && !kernel.ends_with("avx2") && !kernel.ends_with("neon")) GTEST_SKIP() << kernel << " rounds products";
+    const float *x = node.data(0).as<float>(), *w = node.data(1).as<float>(), *bias = node.data(2).as<float>();
+    for (int64_t i = 0; i < got.elements(); ++i) {
+      float sum = 0;
+      for (int64_t begin = 0; begin < k; begin += piece) {
+        float part = 0;
+        for (int64_t j = begin; j < std::min(k, begin + piece); ++j) part = std::fma(x[i / n * k + j], w[i % n * k + j], part);
+        sum = begin == 0 ? part : sum + part;
+      }
+      ASSERT_EQ(got.as<float>()[i], sum + bias[i % n]) << "element " << i << " for K = " << k << ", pieces of " << piece;
+    }
+  }
 }
 
 TEST(CpuDepthwise, MatchesTheReference) {

@@ -16,6 +16,9 @@ namespace mete {
 // operator declined.
 std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Pool& pool, std::string* why);
 
+// A convolution that conv.cc has found to be one in pieces. conv_pieces.cc
+std::unique_ptr<Prepared> PrepareConvPieces(const Graph&, const Node&, Pool&);
+
 // The families, a file each. Null, with `why` filled where the operator is theirs but the case is not.
 std::unique_ptr<Prepared> PrepareConv(const Graph&, const Node&, Pool&, std::string* why);           // conv.cc
 std::unique_ptr<Prepared> PrepareMatrix(const Graph&, const Node&, Pool&, std::string* why);         // matrix.cc
@@ -23,6 +26,7 @@ std::unique_ptr<Prepared> PreparePool(const Graph&, const Node&, Pool&, std::str
 std::unique_ptr<Prepared> PrepareElementwise(const Graph&, const Node&, Pool&, std::string* why);    // elementwise.cc
 std::unique_ptr<Prepared> PrepareNormalization(const Graph&, const Node&, Pool&, std::string* why);  // normalization.cc
 std::unique_ptr<Prepared> PrepareMovement(const Graph&, const Node&, Pool&, std::string* why);       // movement.cc
+std::unique_ptr<Prepared> PrepareQuantized(const Graph&, const Node&, Pool&, std::string* why);      // quantized.cc
 
 // Shared by families.
 
@@ -47,8 +51,8 @@ Grid MakeGrid(int64_t rows, int64_t row_step, int64_t columns, int threads);
 // For kernels that only divide one dimension: how many pieces of at least `least` units.
 int64_t BlocksOf(int64_t units, int64_t least, int threads);
 
-// How the windows of a 2-D Conv or pool over NHWC lie, groups left at 1.
-ConvShape WindowOf(const Graph& graph, const Node& node, int64_t kernel_height, int64_t kernel_width);
+// How the windows of a 2-D convolution or pool lie, given the NHWC shapes of input and output; groups left at 1.
+ConvShape WindowOf(const Shape& x, const Shape& y, const Attributes& attributes, int64_t kernel_height, int64_t kernel_width);
 
 // The epilogue of a node as the fast kernels want it, without its pointers; nothing where they lack the
 // activation.

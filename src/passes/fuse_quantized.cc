@@ -1,0 +1,199 @@
+// Reads DequantizeLinear -> Conv -> [Clip] -> QuantizeLinear as the convolution of integers that it stands for.
+//
+// A network in this form was calibrated, and is judged, with the arithmetic of the engine that made it, and each value is rounded
+// to 8 bits after each layer: sums that differ in their last bit put some values on the other side of a half, and pictures near
+// a tie change their class. So this pass follows ONNX Runtime's arithmetic on x86 exactly. There an int8 activation that one
+// operator reads is shifted to uint8, one that several read stays int8, and:
+//   both ends of the convolution agree   QLinearConv: exact integer sums, one rounding
+//   they do not                          a sum of floats, K in pieces, the bias last (graph/fused.h, "sum_piece")
+#include <algorithm>
+#include <cmath>
+
+#include "graph/fused.h"
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+namespace mete {
+namespace {
+
+// The piece of K that ONNX Runtime's f32 product sums before it adds to what it has, for a result of m x n: 128 with panels of
+// 128 columns, traded against each other where K or n is short. Determined by comparing bits over K = 24 .. 960.
+int64_t SumPiece(int64_t k, int64_t n) {
+  int64_t piece = 128, columns = 128;
+  if (n >= k) {
+    while (piece / 2 >= k) piece /= 2;
+  } else {
+    for (; columns > 16 && columns / 2 >= n; columns /= 2) piece *= 2;
+  }
+  return piece;
+}
+
+class Fuser {
+ public:
+  explicit Fuser(Graph& graph) : graph_(graph), uses_(graph) {}
+
+  void Run() {
+    for (size_t n = 0; n < graph_.nodes.size(); ++n)
+      if (graph_.nodes[n].op == "Conv") Visit(n);
+    std::erase_if(graph_.nodes, [](const Node& n) { return n.op.empty(); });
+  }
+
+ private:
+  // What stands between two quantized activations.
+  struct Group {
+    const Node *input = nullptr, *weights = nullptr, *bias = nullptr;  // DequantizeLinear; no bias: null
+    int clip = -1;                                                     // redundant beside the saturation of `quantize`
+    int quantize = -1;
+  };
+
+  const Node* Dequantized(ValueId id) const {
+    const int p = id == kNoValue ? -1 : uses_.producer[size_t(id)];
+    return p >= 0 && graph_.nodes[size_t(p)].op == "DequantizeLinear" ? &graph_.nodes[size_t(p)] : nullptr;
+  }
+
+  bool IsScalar(ValueId id) const { return IsConstant(graph_, id) && graph_.value(id).shape.Elements() == 1; }
+  bool IsByte(ValueId id) const { return graph_.value(id).type == DType::kI8 || graph_.value(id).type == DType::kU8; }
+
+  int OnlyReader(ValueId id, std::string_view op) const {
+    if (!uses_.OnlyReader(id)) return -1;
+    const int reader = uses_.readers[size_t(id)][0];
+    return graph_.nodes[size_t(reader)].op == op ? reader : -1;
+  }
+
+  // One scale for all, or one per output channel.
+  bool AreWeights(const Node& node, int64_t channels) const {
+    if (!IsConstant(graph_, node.inputs[0]) || !IsByte(node.inputs[0]) || !IsConstant(graph_, node.inputs[1])) return false;
+    const int64_t scales = graph_.value(node.inputs[1]).shape.Elements();
+    return (scales == 1 || (scales == channels && node.attributes.Int("axis", 1) == 0)) && node.attributes.Int("block_size", 0) == 0;
+  }
+
+  // Integers in units of the products' scale, as QLinearConv takes them.
+  bool IsBias(const Node& bias, const Node& x, const Node& w) const {
+    if (!IsConstant(graph_, bias.inputs[0]) || graph_.value(bias.inputs[0]).type != DType::kI32) return false;
+    if (bias.input(2) != kNoValue && !IsZeros(bias.inputs[2])) return false;
+    const Tensor &scale = graph_.value(bias.inputs[1]).constant, &per_weight = graph_.value(w.inputs[1]).constant;
+    if (!scale.has_value() || scale.type() != DType::kF32 || per_weight.type() != DType::kF32) return false;
+    if (scale.elements() != per_weight.elements()) return false;
+    const float per_input = float(*ScalarOf(graph_, x.inputs[1]));
+    for (int64_t i = 0; i < scale.elements(); ++i) {
+      const float product = per_input * per_weight.as<float>()[i];
+      if (std::abs(scale.as<float>()[i] - product) > 1e-5f * product) return false;  // some roundings of the file's writer
+    }
+    return true;
+  }
+
+  bool IsZeros(ValueId zero) const {
+    const Value& v = graph_.value(zero);
+    if (!v.is_constant() || v.type != DType::kI32) return false;
+    const int32_t* values = v.constant.as<int32_t>();
+    return std::all_of(values, values + v.constant.elements(), [](int32_t z) { return z == 0; });
+  }
+
+  // True where values that saturate anyway are all that the clip touches.
+  bool IsRedundant(const Node& clip, const Node& quantize) const {
+    const auto scale = ScalarOf(graph_, quantize.inputs[1]);
+    const bool is_signed = graph_.value(quantize.outputs[0]).type == DType::kI8;
+    const double least = is_signed ? -128 : 0, most = is_signed ? 127 : 255, zero = ZeroPoint(quantize.inputs[2]);
+    auto level = [&](double x) { return std::nearbyint(float(x) / float(*scale)) + zero; };
+    const auto low = ScalarOf(graph_, clip.input(1)), high = ScalarOf(graph_, clip.input(2));
+    if ((clip.input(1) != kNoValue && !low) || (clip.input(2) != kNoValue && !high)) return false;
+    return (!low || level(*low) <= least) && (!high || level(*high) >= most);
+  }
+
+  double ZeroPoint(ValueId id) const {
+    const Tensor& zero = graph_.value(id).constant;
+    return zero.type() == DType::kI8 ? double(*zero.as<int8_t>()) : double(*zero.as<uint8_t>());
+  }
+
+  // A tensor's one scale and zero point.
+  bool IsPerTensor(const Node& node) const { return IsScalar(node.inputs[1]) && graph_.value(node.inputs[1]).type == DType::kF32 && node.input(2) != kNoValue && IsScalar(node.inputs[2]); }
+
+  std::optional<Group> GroupOf(const Node& conv) const {
+    if (!graph_.value(conv.outputs[0]).shape.known() || graph_.value(conv.outputs[0]).type != DType::kF32) return std::nullopt;
+    Group g;
+    g.input = Dequantized(conv.inputs[0]);
+    g.weights = Dequantized(conv.inputs[1]);
+    if (!g.input || !g.weights || !IsByte(g.input->inputs[0]) || !IsPerTensor(*g.input)) return std::nullopt;
+    if (!AreWeights(*g.weights, graph_.value(conv.inputs[1]).shape[0])) return std::nullopt;
+    if (conv.input(2) != kNoValue) {
+      g.bias = Dequantized(conv.inputs[2]);
+      if (!g.bias || !IsBias(*g.bias, *g.input, *g.weights)) return std::nullopt;
+    }
+    ValueId result = conv.outputs[0];
+    g.clip = OnlyReader(result, "Clip");
+    if (g.clip >= 0) result = graph_.nodes[size_t(g.clip)].outputs[0];
+    g.quantize = OnlyReader(result, "QuantizeLinear");
+    if (g.quantize < 0) return std::nullopt;
+    const Node& quantize = graph_.nodes[size_t(g.quantize)];
+    if (!IsPerTensor(quantize) || !IsByte(quantize.outputs[0])) return std::nullopt;
+    if (g.clip >= 0 && !IsRedundant(graph_.nodes[size_t(g.clip)], quantize)) return std::nullopt;
+    return g;
+  }
+
+  // The type in which ONNX Runtime keeps a quantized activation.
+  DType KeptType(ValueId quantized) const {
+    size_t reads = uses_.is_output[size_t(quantized)] ? 2 : 0;
+    for (int reader : uses_.readers[size_t(quantized)]) {
+      const Node& node = graph_.nodes[size_t(reader)];
+      reads += node.op == "DequantizeLinear" ? uses_.readers[size_t(node.outputs[0])].size() : 1;
+    }
+    const DType type = graph_.value(quantized).type;
+    return type == DType::kI8 && reads <= 1 ? DType::kU8 : type;
+  }
+
+  void Visit(size_t n) {
+    const auto group = GroupOf(graph_.nodes[n]);
+    if (!group) return;
+    const ValueId from = group->input->inputs[0], to = graph_.nodes[size_t(group->quantize)].outputs[0];
+    if (KeptType(from) == KeptType(to)) SumIntegers(n, *group);
+    else SumPieces(n, *group);
+  }
+
+  void SumIntegers(size_t n, const Group& g) {
+    Node& conv = graph_.nodes[n];
+    Node& quantize = graph_.nodes[size_t(g.quantize)];
+    const Node &x = *g.input, &w = *g.weights;
+    conv.op = "QLinearConv";
+    conv.inputs = {x.inputs[0], x.inputs[1], x.inputs[2], w.inputs[0], w.inputs[1], WeightZero(w), quantize.inputs[1], quantize.inputs[2]};
+    if (g.bias) conv.inputs.push_back(g.bias->inputs[0]);
+    conv.outputs = quantize.outputs;
+    quantize.op.clear();
+    if (g.clip >= 0) graph_.nodes[size_t(g.clip)].op.clear();
+  }
+
+  ValueId WeightZero(const Node& weights) {
+    if (weights.input(2) != kNoValue) return weights.inputs[2];
+    return graph_.AddConstant(weights.name + ".zero", Tensor(graph_.value(weights.inputs[0]).type, Shape{}));
+  }
+
+  void SumPieces(size_t n, const Group& g) {
+    Node& conv = graph_.nodes[n];
+    const Shape &y = graph_.value(conv.outputs[0]).shape, &w = graph_.value(conv.inputs[1]).shape;
+    const Attributes& a = conv.attributes;
+    auto all = [&](const char* name, int64_t value) {
+      const Ints& list = a.IntList(name);
+      return std::all_of(list.begin(), list.end(), [&](int64_t v) { return v == value; });
+    };
+    if (w.rank() != 4 || w[2] * w[3] != 1 || a.Int("group", 1) != 1 || !all("strides", 1) || !all("pads", 0)) return;
+    if (g.clip >= 0) {  // what the clip did, the saturation does
+      ReplaceUses(graph_, graph_.nodes[size_t(g.clip)].outputs[0], conv.outputs[0]);
+      graph_.nodes[size_t(g.clip)].op.clear();
+    }
+    conv.attributes.Set(kSumPiece, SumPiece(w[1], y[2] * y[3]));
+  }
+
+  Graph& graph_;
+  Uses uses_;
+};
+
+}  // namespace
+
+// Then folds the weights of what stays in floats.
+bool FuseQuantized(Graph& graph) {
+  const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& n) { return n.op == "DequantizeLinear"; });
+  if (!any) return false;
+  Fuser(graph).Run();
+  return FoldConstants(graph);
+}
+
+}  // namespace mete

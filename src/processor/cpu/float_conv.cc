@@ -1,0 +1,50 @@
+#include "processor/cpu/float_conv.h"
+
+#include <fmt/format.h>
+
+namespace mete {
+
+FloatConv::FloatConv(const ConvShape& shape, const float* weights, Pool& pool) : pool_(pool) {
+  if (IsDepthwise(shape)) PlanByChannel(shape, weights);
+  else PlanProduct(shape, weights);
+}
+
+void FloatConv::PlanProduct(const ConvShape& shape, const float* weights) {
+  product_ = PlanConv(shape);
+  packed_ = Tensor(DType::kU8, Shape{int64_t(PackedConvBytes(*product_))});
+  PackConv(*product_, weights, packed_.mutable_view().as<float>());
+  grid_ = MakeGrid(shape.out_pixels(), product_->row_step, product_->panels, pool_.threads());
+  scratch_bytes_ = (int64_t(ConvScratchBytes(*product_)) + 63) / 64 * 64;
+  scratch_ = Tensor(DType::kU8, Shape{scratch_bytes_ * pool_.threads()});
+}
+
+void FloatConv::PlanByChannel(const ConvShape& shape, const float* weights) {
+  by_channel_ = PlanDepthwise(shape);
+  packed_ = Tensor(DType::kU8, Shape{int64_t(PackedDepthwiseBytes(*by_channel_))});
+  PackDepthwise(*by_channel_, weights, packed_.mutable_view().as<float>());
+  const int64_t step = by_channel_->channel_step;
+  grid_ = MakeGrid(by_channel_->out_rows, 1, (shape.out_channels + step - 1) / step, pool_.threads());
+}
+
+void FloatConv::Run(const float* input, const Epilogue& epilogue, float* output) {
+  auto* scratch = static_cast<std::byte*>(scratch_.mutable_view().data);
+  pool_.For(grid_.blocks(), [&](int w, int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      const Range rows = grid_.Rows(b), columns = grid_.Columns(b);
+      if (product_) {
+        RunConv(*product_, input, packed_.as<float>(), epilogue, rows, columns, output, scratch + w * scratch_bytes_);
+        continue;
+      }
+      const int64_t step = by_channel_->channel_step;
+      const Range channels{columns.begin * step, std::min(columns.end * step, by_channel_->shape.out_channels)};
+      RunDepthwise(*by_channel_, input, packed_.as<float>(), epilogue, rows, channels, output);
+    }
+  });
+}
+
+std::string FloatConv::kernel() const {
+  if (by_channel_) return fmt::format("depthwise_f32 {}", TargetOf(*by_channel_));
+  return fmt::format("{} {}", product_->as_gemm ? "conv_1x1_f32" : product_->joined ? "conv_rows_f32" : "conv_f32", TargetOf(*product_));
+}
+
+}  // namespace mete

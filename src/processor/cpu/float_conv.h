@@ -1,0 +1,37 @@
+// A convolution over NHWC with its weights packed: depthwise ones by their own kernel, all others as an implicit matrix product.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kernels/fast/conv/conv.h"
+#include "kernels/fast/depthwise/depthwise.h"
+#include "processor/cpu/families.h"
+
+namespace mete {
+
+class FloatConv {
+ public:
+  // `weights`: [out_channels][in_channels / groups][kernel_height][kernel_width]; not needed afterwards.
+  FloatConv(const ConvShape& shape, const float* weights, Pool& pool);
+
+  // All pointers are of whole tensors. One call at a time.
+  void Run(const float* input, const Epilogue& epilogue, float* output);
+
+  std::string kernel() const;  // "conv_f32 avx512"
+  int64_t packed_bytes() const { return int64_t(packed_.bytes()); }
+
+ private:
+  void PlanProduct(const ConvShape& shape, const float* weights);
+  void PlanByChannel(const ConvShape& shape, const float* weights);
+
+  Pool& pool_;
+  std::optional<ConvPlan> product_;
+  std::optional<DepthwisePlan> by_channel_;  // one of the two
+  Tensor packed_;
+  Grid grid_;
+  int64_t scratch_bytes_ = 0;  // a thread's
+  Tensor scratch_;
+};
+
+}  // namespace mete
