@@ -83,7 +83,7 @@ def check(flags, table, path, twin, seed, work):
         return
     for output in theirs:
         if output in ours:
-            compare(table, path.name, output, ours[output], theirs[output], kTolerance)
+            compare(table, path.name, output, ours[output], theirs[output])
         else:
             table.row(False, path.name, output, "missing", "-")
 
