@@ -1,7 +1,6 @@
 // mete bench: how fast a model is here, and how sure that is.
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
 
 #include "commands.h"
@@ -9,6 +8,8 @@
 #include "mete/device.h"
 #include "mete/statistics.h"
 #include "model_flags.h"
+#include "runner.h"
+#include "serve.h"
 #include "stopwatch.h"
 #include "terminal.h"
 
@@ -25,50 +26,7 @@ struct BenchFlags {
   int runs = 0;
   double seconds = 3;
   uint64_t seed = 1;
-};
-
-// Peak resident memory of this process so far; 0 where the system does not tell.
-int64_t PeakMemoryBytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    if (word != "VmHWM:") continue;
-    int64_t kib = 0;
-    status >> kib;
-    return kib * 1024;
-  }
-  return 0;
-}
-
-// Runs a session into memory that is allocated once, where the model's shapes allow it.
-class Runner {
- public:
-  Runner(const Model& model, Session& session, std::vector<Tensor> inputs, const Context& context)
-      : session_(session), inputs_(std::move(inputs)), context_(context) {
-    for (const Tensor& t : inputs_) views_.push_back(t.view());
-    for (const Port& p : model.outputs()) fixed_ &= p.shape.known() && p.type != DType::kUnknown;
-    for (const Port& p : model.outputs()) {
-      if (!fixed_) break;
-      results_.emplace_back(p.type, p.shape);
-      outputs_.push_back(results_.back().mutable_view());
-    }
-  }
-
-  double RunMs(Trace* trace = nullptr) {
-    const RunOptions options{context_.cancel, trace};
-    const Stopwatch watch;
-    if (fixed_) session_.Run(views_, outputs_, options);
-    else session_.Run(inputs_, options);
-    return watch.ms();
-  }
-
- private:
-  Session& session_;
-  const std::vector<Tensor> inputs_;
-  const Context& context_;
-  bool fixed_ = true;
-  std::vector<ConstView> views_;
-  std::vector<Tensor> results_;
-  std::vector<View> outputs_;
+  bool serve = false;
 };
 
 void WarmUp(Runner& runner, int runs) {
@@ -147,19 +105,29 @@ void PrintResult(const Result& r, const BenchFlags& flags, const DeviceInfo& dev
   fmt::print("{}", FormatTable(rows, "ll", "  "));
 }
 
+Json ServeSettings(const BenchFlags& flags, const Session& session) {
+  return {{"target", flags.model.reference ? "reference" : ThisDevice().target},
+          {"threads", session.stats().threads},
+          {"cores", flags.model.cores}};
+}
+
 void Bench(const BenchFlags& flags, const Context& context) {
   Result result;
+  ServeStart start{.ready_ns = MonotonicNs(), .ready_kib = StatusKib("VmRSS:")};
   const Stopwatch watch;
   const Model model = LoadModel(flags.model, &result.load_ms);
   std::vector<Tensor> inputs = ReadInputs(model, flags.inputs);
   FillRandom(model, flags.seed, inputs);
   Session session = MakeSession(model, flags.model, context);
   Runner runner(model, session, std::move(inputs), context);
+  start.loaded_ns = MonotonicNs();
   result.first_ms = runner.RunMs();
+  start.answered_ns = MonotonicNs();
+  if (flags.serve) return Serve(runner, start, ServeSettings(flags, session), context);
   result.answer_ms = watch.ms();
   WarmUp(runner, flags.warmup);
   result.time = Summarize(Measure(runner, flags));
-  result.peak_memory_bytes = PeakMemoryBytes();
+  result.peak_memory_bytes = StatusKib("VmHWM:") * 1024;
   result.prepare_ms = session.stats().prepare_ms;
   result.threads = session.stats().threads;
   result.gflop = double(model.stats().flops) * 1e-9;
@@ -187,6 +155,8 @@ void AddBench(CLI::App& app, Context& context) {
   command->add_option("--input", flags->inputs, "a tensor from a .npy, .pb or .bin file; other inputs are random")->type_name("NAME=FILE")
       ->take_all()->expected(1)->group("Measurement");
   command->add_option("--seed", flags->seed, "of the random inputs")->type_name("N")->capture_default_str()->group("Measurement");
+  command->add_flag("--serve", flags->serve, "obey lines of JSON on stdin instead (the protocol of bench/peers): {\"do\": \"time\", \"runs\": 9}")
+      ->excludes(runs)->group("Measurement");
   AddJsonFlag(*command, context);
   command->footer(
       "Examples:\n"

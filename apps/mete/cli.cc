@@ -30,6 +30,7 @@ void BuildCli(CLI::App& app, Context& context) {
   AddJsonFlag(app, context);
   AddRun(app, context);
   AddBench(app, context);
+  AddCompare(app, context);
   AddInspect(app, context);
   AddZoo(app, context);
   AddCompletion(app, context);

@@ -10,6 +10,7 @@ namespace mete::cli {
 
 void AddRun(CLI::App& app, Context& context);
 void AddBench(CLI::App& app, Context& context);
+void AddCompare(CLI::App& app, Context& context);
 void AddInspect(CLI::App& app, Context& context);
 void AddZoo(CLI::App& app, Context& context);
 void AddCompletion(CLI::App& app, Context& context);

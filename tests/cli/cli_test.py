@@ -3,6 +3,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import signal
 import struct
 import subprocess
@@ -90,7 +91,7 @@ class Cli(unittest.TestCase):
 
 class Help(Cli):
     def test_every_command_teaches(self):
-        for words in ([], ["run"], ["bench"], ["inspect"], ["zoo"], ["zoo", "list"], ["zoo", "make"], ["completion"]):
+        for words in ([], ["run"], ["bench"], ["compare"], ["inspect"], ["zoo"], ["zoo", "list"], ["zoo", "make"], ["completion"]):
             done = mete(*words, "--help")
             self.assertEqual(done.returncode, OK)
             self.assertIn("Examples:\n  ", done.stdout, words)
@@ -140,6 +141,8 @@ class Usage(Cli):
         self.fails(USAGE, "--disable-pass", "bench", self.net, "--disable-pass", "no-such-pass")
         self.fails(USAGE, "--cores", "bench", self.net, "--cores", "99999")
         self.fails(USAGE, "excludes", "bench", self.net, "--runs", "3", "--seconds", "1")
+        self.fails(USAGE, ".onnx", "compare", "net.prototxt")
+        self.fails(USAGE, "--threads", "compare", self.net, "--threads", "0")
         self.fails(USAGE, "crop", "run", self.net, self.picture, "--crop", "banana")
         self.fails(USAGE, "--input", "run", self.net, "--input", "nothing=" + str(self.tensor))
         self.fails(USAGE, "is missing", "run", self.net)
@@ -148,6 +151,7 @@ class Usage(Cli):
 
     def test_missing_and_damaged_files(self):
         missing = self.path("missing.onnx")
+        self.fails(BAD_FILE, "cannot open", "compare", self.root / "none.onnx")
         for command in ("run", "bench", "inspect"):
             self.fails(BAD_FILE, str(missing), command, missing)
         page = self.path("page.onnx", b"<!DOCTYPE html><html></html>")
@@ -254,6 +258,46 @@ class Commands(Cli):
         text = mete("bench", self.net, "--seconds", "0", "--warmup", "0", "--profile").stdout
         for word in ("median", "GFLOP/s", "[wait]", "[other]", "Conv"):
             self.assertIn(word, text)
+
+    def test_bench_serves(self):
+        folder = self.path("saved")
+        commands = [{"do": "time", "warm": 1, "runs": 3}, {"do": "save", "folder": str(folder)}]
+        words = [METE, "bench", self.net, "--serve", "--threads", "1", "--input", f"{self.input['name']}={self.tensor}"]
+        done = subprocess.run(words, input="".join(json.dumps(c) + "\n" for c in commands), capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        greeting, times, saved = map(json.loads, done.stdout.splitlines())
+        self.assertEqual((greeting["engine"], greeting["settings"]["threads"]), ("mete", 1))
+        self.assertTrue(0 < greeting["ready_ns"] < greeting["loaded_ns"] < greeting["answered_ns"], greeting)
+        self.assertGreater(greeting["ready_kib"], 0)
+        self.assertEqual(len(times["ns"]), 3)
+        self.assertGreater(min(times["ns"]), 0)
+        plain = self.path("plain")
+        self.answer("run", self.net, "--input", self.tensor, "--output", plain, "--threads", 1)
+        self.assertEqual([pathlib.Path(f).read_bytes() for f in saved["files"]], [f.read_bytes() for f in plain.iterdir()])
+        for bad in ("dance", json.dumps({"do": "dance"}), json.dumps({"do": "time", "runs": -1})):
+            done = subprocess.run(words, input=bad + "\n", capture_output=True, text=True, timeout=300)
+            self.assertEqual(done.returncode, USAGE, done.stderr)
+            self.assertIn("--serve", done.stderr)
+
+    def test_compare_finds_its_script_and_hands_on_its_flags(self):
+        copy = self.path("prefix") / "bin" / "mete"
+        copy.parent.mkdir(parents=True)
+        shutil.copy(METE, copy)
+        alone = subprocess.run([copy, "compare", self.net], capture_output=True, text=True)
+        self.assertEqual(alone.returncode, FAILURE)
+        self.assertIn("script is missing", alone.stderr)
+        script = copy.parent.parent / "share" / "mete" / "peers" / "run.sh"
+        script.parent.mkdir(parents=True)
+        script.write_text('#!/bin/sh\necho "$@"\nexit ${PEERS_EXIT:-0}\n')
+        script.chmod(0o755)
+        words = [copy, "compare", self.net, "--threads", "1,2", "--cores", "1,0", "--rounds", "3", "--shape", "data=1x3x224x224", "--json"]
+        done = subprocess.run(words, capture_output=True, text=True)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        self.assertEqual(done.stdout.split(), ["--mete", str(copy), "--models", str(self.net), "--no-save", "--threads", "1,2",
+                                               "--cores", "1,0", "--rounds", "3", "--shape", "data=1x3x224x224", "--json", "-"])
+        for script_code, code in ((3, BAD_FILE), (1, FAILURE)):
+            done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PEERS_EXIT": str(script_code)})
+            self.assertEqual(done.returncode, code)
 
     def test_inspect_tells(self):
         answer = self.answer("inspect", self.net, "--memory", "--explain", "--text")

@@ -1,0 +1,106 @@
+// mete compare: this model on other engines too. It finds bench/peers/run.sh, which does the work, and hands on the flags.
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "commands.h"
+#include "model_flags.h"
+#include "terminal.h"
+
+namespace mete::cli {
+namespace fs = std::filesystem;
+
+namespace {
+
+struct CompareFlags {
+  std::string model;
+  std::vector<std::string> shapes;
+  std::vector<int> threads{1};
+  std::vector<int> cores;
+  int rounds = 0;
+  bool markdown = false;
+};
+
+fs::path ThisProgram() {
+  std::error_code error;
+  const fs::path path = fs::read_symlink("/proc/self/exe", error);
+  if (error) throw Error(Code::kUnavailable, fmt::format("[compare] cannot find this program's own file: {}", error.message()));
+  return path;
+}
+
+// In PREFIX/share where Mete is installed, in bench/ where it was built in its source tree.
+fs::path FindScript(const fs::path& program) {
+  std::error_code ignored;
+  for (fs::path folder = program.parent_path(); folder.has_relative_path(); folder = folder.parent_path())
+    for (const char* place : {"share/mete/peers/run.sh", "bench/peers/run.sh"})
+      if (fs::is_regular_file(folder / place, ignored)) return folder / place;
+  throw Error(Code::kUnavailable,
+              fmt::format("[compare] the script is missing; got none above {}, expected share/mete/peers/run.sh (installed) or "
+                          "bench/peers/run.sh (source tree); try 'cmake --install', or a mete built in its source tree",
+                          program.parent_path().string()));
+}
+
+// Runs `words` to its end with this process's terminal and gives its exit code.
+int RunToEnd(std::vector<std::string> words) {
+  std::vector<char*> argv;
+  for (std::string& w : words) argv.push_back(w.data());
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  if (const int problem = posix_spawn(&child, argv[0], nullptr, nullptr, argv.data(), environ))
+    throw Error(Code::kUnavailable, fmt::format("[{}] cannot start it: {}", words[0], std::strerror(problem)));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) throw Error(Code::kInternal, fmt::format("[{}] lost: {}", words[0], std::strerror(errno)));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void Compare(const CompareFlags& flags, const Context& context) {
+  const fs::path program = ThisProgram();
+  std::error_code error;
+  if (!flags.model.ends_with(".onnx"))
+    throw UsageError(fmt::format("[compare] the other engines read ONNX alone; got '{}', expected a .onnx file", flags.model));
+  if (!fs::is_regular_file(flags.model, error)) throw Error(Code::kNotFound, fmt::format("[{}] cannot open the file", flags.model));
+  std::vector<std::string> words{FindScript(program).string(), "--mete", program.string(), "--models", fs::absolute(flags.model).string(),
+                                 "--no-save", "--threads", fmt::format("{}", fmt::join(flags.threads, ","))};
+  if (!flags.cores.empty()) words.insert(words.end(), {"--cores", fmt::format("{}", fmt::join(flags.cores, ","))});
+  if (flags.rounds > 0) words.insert(words.end(), {"--rounds", fmt::format("{}", flags.rounds)});
+  for (const std::string& shape : flags.shapes) words.insert(words.end(), {"--shape", shape});
+  if (flags.markdown) words.push_back("--markdown");
+  if (context.json) words.insert(words.end(), {"--json", "-"});
+  const int code = RunToEnd(words);
+  CheckCancelled(context);
+  if (code == 0) return;
+  throw Error(code == kBadFile ? Code::kInvalidArgument : Code::kUnavailable,
+              fmt::format("[compare] {} ended with {}; its own words are above", words[0], code));
+}
+
+}  // namespace
+
+void AddCompare(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("compare", "measure a model here and on ONNX Runtime, OpenVINO and ncnn, in turn");
+  auto flags = std::make_shared<CompareFlags>();
+  command->add_option("MODEL", flags->model, "an ONNX model (.onnx)")->required();
+  command->add_option("--shape", flags->shapes, "shape of an input that the file leaves open; may be repeated")
+      ->type_name("NAME=1x3x224x224")->take_all()->expected(1)->group("Model");
+  command->add_option("--threads", flags->threads, "threads of every engine; several numbers: one table each")
+      ->type_name("1,2,...")->delimiter(',')->check(CLI::Range(1, 1024))->capture_default_str()->group("Machine");
+  command->add_option("--cores", flags->cores, "CPU numbers to pin every engine to (default: the last ones)")
+      ->type_name("0,1,...")->delimiter(',')->group("Machine");
+  command->add_option("--rounds", flags->rounds, "turns of each engine")->type_name("N")->check(CLI::Range(1, 10000))->group("Measurement");
+  command->add_flag("--markdown", flags->markdown, "tables in Markdown")->group("Report");
+  AddJsonFlag(*command, context);
+  command->footer(
+      "The first call installs the other engines from PyPI into a virtual environment of its own, which takes network and some minutes.\n"
+      "Examples:\n"
+      "  mete compare resnet50.onnx --threads 1,2\n"
+      "  mete compare net.onnx --shape data=1x3x224x224 --cores 1 --json");
+  command->callback([flags, &context] { context.command = [flags, &context] { Compare(*flags, context); }; });
+}
+
+}  // namespace mete::cli

@@ -1,0 +1,84 @@
+#include "serve.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+#include <iostream>
+
+#include "output_folder.h"
+
+namespace mete::cli {
+namespace {
+
+constexpr int kMostRuns = 1 << 20;  // of one command: its answer stays some MiB
+
+void Answer(const Json& json) {
+  fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  std::fflush(stdout);
+}
+
+int CountOf(const Json& command, const char* key) {
+  const int count = command.value(key, 0);
+  if (count < 0 || count > kMostRuns)
+    throw UsageError(fmt::format("[--serve] '{}' out of range; got {}, expected 0 to {}", key, count, kMostRuns));
+  return count;
+}
+
+Json Time(Runner& runner, const Json& command, const Context& context) {
+  const int warm = CountOf(command, "warm"), runs = CountOf(command, "runs");
+  for (int i = 0; i < warm; ++i) runner.RunMs();
+  std::vector<int64_t> ns(size_t(runs), 0);
+  for (int64_t& t : ns) t = int64_t(runner.RunMs() * 1e6);
+  CheckCancelled(context);
+  return {{"ns", ns}};
+}
+
+Json Save(Runner& runner, const Json& command) {
+  runner.RunMs();
+  OutputFolder folder(command.at("folder").get<std::string>());
+  for (size_t i = 0; i < runner.results().size(); ++i) folder.Add(fmt::format("{}", i), runner.results()[i].view());
+  return {{"files", folder.Commit()}};
+}
+
+Json Obey(Runner& runner, const std::string& line, const Context& context) {
+  try {
+    const Json command = Json::parse(line);
+    const std::string what = command.at("do");
+    if (what == "time") return Time(runner, command, context);
+    if (what == "save") return Save(runner, command);
+    throw UsageError(fmt::format("[--serve] unknown command; got '{}', expected time or save", what));
+  } catch (const Json::exception& e) {
+    throw UsageError(fmt::format("[--serve] not a command; got '{}': {}", line.substr(0, 200), e.what()));
+  }
+}
+
+}  // namespace
+
+int64_t MonotonicNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+int64_t StatusKib(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word != field) continue;
+    int64_t kib = 0;
+    status >> kib;
+    return kib;
+  }
+  return 0;
+}
+
+void Serve(Runner& runner, const ServeStart& start, const Json& settings, const Context& context) {
+  Answer({{"engine", "mete"},
+          {"version", METE_VERSION},
+          {"settings", settings},
+          {"ready_ns", start.ready_ns},
+          {"loaded_ns", start.loaded_ns},
+          {"answered_ns", start.answered_ns},
+          {"ready_kib", start.ready_kib}});
+  for (std::string line; std::getline(std::cin, line);) Answer(Obey(runner, line, context));
+}
+
+}  // namespace mete::cli
