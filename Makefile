@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench conformance fuzz fuzz-build long-test clean
+.PHONY: help deps release demo test bench compare conformance fuzz fuzz-build long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -13,6 +13,7 @@ help:
 	@echo "  make demo         install what is missing, build, classify models/digit.png"
 	@echo "  make test         install what is missing, build, run every fast test and the ONNX node tests"
 	@echo "  make bench        measure the kernels, and ResNet-50 on one thread and two"
+	@echo "  make compare      measure Mete beside ONNX Runtime, OpenVINO and ncnn (installs them from PyPI)"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
 	@echo "  make long-test    whole models beside ONNX Runtime, and the test suite under asan+ubsan and under tsan"
@@ -44,6 +45,10 @@ bench: deps build/release/build.ninja
 	$(METE) zoo make resnet50 -o build/resnet50.onnx
 	$(METE) bench build/resnet50.onnx --threads 1
 	$(METE) bench build/resnet50.onnx --threads 2
+
+compare: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli
+	bench/peers/run.sh $(COMPARE_FLAGS)
 
 conformance: release
 	tools/conformance.sh

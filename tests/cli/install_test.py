@@ -35,7 +35,7 @@ def find(name):
 
 shutil.rmtree(root, ignore_errors=True)
 run(options.cmake, "--install", options.build, "--prefix", prefix)
-for name in ("mete.1", "_mete", "mete.fish", "engine.h", "image.h", "mete-config.cmake"):
+for name in ("mete.1", "_mete", "mete.fish", "engine.h", "image.h", "mete-config.cmake", "peers/run.sh", "peers/compare.py"):
     find(name)
 mete = find("bin/mete")
 model, picture = root / "net.onnx", root / "picture.png"

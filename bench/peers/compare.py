@@ -1,0 +1,186 @@
+"""Measures models on Mete, ONNX Runtime, OpenVINO and ncnn in turn. run.sh is the way to start it."""
+import argparse
+import datetime
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import convert
+import machine
+import measure
+import report
+import tensors
+from protocol import WorkerFailed
+
+kHere = os.path.dirname(os.path.abspath(__file__))
+kPeers = ("onnxruntime", "openvino", "ncnn")
+kModels = ("squeezenet1.0 squeezenet1.1 mobilenet_v1 mobilenet_v2 mobilenet_v3_large shufflenet_v2 efficientnet_b0 resnet18 resnet50 "
+           "googlenet inception_v3 alexnet vgg16 posenet_mobilenet vit_ti16 bert6").split()
+kTolerance = 1e-4  # of the largest output: f32 summed in another order, through some 100 layers, stays an order of magnitude below
+kSuccess, kFailure, kUsage, kBadFile = range(4)  # as mete's
+
+
+class BadModel(RuntimeError):
+    pass
+
+
+def numbers(text):
+    return [int(part) for part in text.split(",")]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="run.sh", description="Mete and its peers on the same models, in turn, on the same cores.",
+                                     formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     epilog="Tables go to stdout (with --json -: the JSON alone), progress to stderr.\n"
+                                            "Exit: 0 success, 1 a failure of Mete or outputs of its that differ, 2 usage,\n"
+                                            "3 a model that Mete cannot load.")
+    parser.add_argument("--threads", type=numbers, default=[1, 2], metavar="1,2", help="one table for each (default: 1,2)")
+    parser.add_argument("--cores", type=numbers, metavar="0,1",
+                        help="T threads run on the first T of these (default: this process's, last first)")
+    parser.add_argument("--models", nargs="+", metavar="M", help=f"names of the zoo or .onnx files (default: {' '.join(kModels)})")
+    parser.add_argument("--engines", nargs="+", choices=kPeers, default=list(kPeers), metavar="E", help="peers (default: all)")
+    parser.add_argument("--shape", action="append", default=[], metavar="NAME=1x3x224x224", help="of an input that a file leaves open")
+    parser.add_argument("--rounds", type=int, default=15, metavar="N", help="turns of each engine (default: 15)")
+    parser.add_argument("--starts", type=int, default=5, metavar="N", help="fresh processes for load and first answer (default: 5)")
+    parser.add_argument("--json", metavar="FILE", help="everything measured, all thread counts; - for stdout")
+    parser.add_argument("--markdown", action="store_true", help="tables in Markdown")
+    parser.add_argument("--no-save", action="store_true", help="write nothing into the results folder")
+    parser.add_argument("--results", default=os.path.join(kHere, "..", "results"), metavar="FOLDER",
+                        help="for <date>-<cpu>-t<threads>.json")
+    parser.add_argument("--mete", required=True, help=argparse.SUPPRESS)  # run.sh's
+    parser.add_argument("--work", required=True, help=argparse.SUPPRESS)
+    flags = parser.parse_args()
+    allowed = sorted(os.sched_getaffinity(0), reverse=True)
+    flags.cores = flags.cores or allowed
+    if not set(flags.cores) <= set(allowed):
+        parser.error(f"[--cores] some are not this process's; got {flags.cores}, expected some of {allowed[::-1]}")
+    if min(flags.threads) < 1 or max(flags.threads) > len(flags.cores):
+        parser.error(f"[--threads] needs a core for each thread; got {flags.threads}, expected 1 to {len(flags.cores)}")
+    if flags.rounds < 1 or flags.starts < 1:
+        parser.error("[--rounds, --starts] expected at least 1")
+    return flags
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def mete(flags, *words):
+    done = subprocess.run([flags.mete, *words, "--json"], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise BadModel(f"[{words[1] if len(words) > 1 else words[0]}] mete {words[0]}: {done.stderr.strip()[-500:]}")
+    return json.loads(done.stdout)
+
+
+def model_file(flags, model):
+    """(name, path): a file as it is, a network of the zoo made once."""
+    if model.endswith(".onnx"):
+        return os.path.basename(model)[:-len(".onnx")], model
+    path = os.path.join(flags.work, "..", "models", f"{model}.onnx")
+    if not os.path.isfile(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        mete(flags, "zoo", "make", model, "-o", path)
+    return model, path
+
+
+def shape_words(flags):
+    return [word for shape in flags.shape for word in ("--shape", shape)]
+
+
+def commands(flags, path, inputs, converted, threads):
+    """How to start each engine's worker, Mete first."""
+    named = [word for name, file in inputs.items() for word in ("--input", f"{name}={file}")]
+    cores = ",".join(map(str, flags.cores[:threads]))
+    started = {"mete": [flags.mete, "bench", path, "--serve", "--threads", str(threads), "--cores", cores, *named, *shape_words(flags)]}
+    config = json.dumps({"model": path, "threads": threads, "inputs": inputs, "ncnn": converted})
+    for name in flags.engines:
+        if name != "ncnn" or converted:
+            started[name] = [sys.executable, os.path.join(kHere, "worker.py"), name, config]
+    return started
+
+
+def measure_model(flags, model, threads, work):
+    name, path = model_file(flags, model)
+    ports = mete(flags, "inspect", path, *shape_words(flags))["inputs"]
+    inputs = tensors.make_inputs(ports, name, work)
+    converted, reasons = None, {}
+    if "ncnn" in flags.engines:
+        try:
+            converted = convert.convert(path, ports, os.path.join(work, "ncnn"))
+        except convert.NotConverted as reason:
+            reasons["ncnn"] = f"not converted: {reason}"
+    result = measure.measure(commands(flags, path, inputs, converted, threads), set(flags.cores[:threads]), os.path.join(work, "outputs"),
+                             tensors.difference, rounds=flags.rounds, starts=flags.starts, tolerance=kTolerance)
+    result["failed"].update(reasons)
+    inputs = {port["name"]: {"type": port["type"], "shape": port["shape"]} for port in ports}
+    return {"model": name, "inputs": inputs, **result}
+
+
+def measure_all(flags, threads):
+    """The document for one number of threads."""
+    document = {"date": datetime.date.today().isoformat(), "threads": threads, "cores": flags.cores[:threads], "rounds": flags.rounds,
+                "starts": flags.starts, "tolerance": kTolerance, "machine": machine.describe(), "engines": ["mete", *flags.engines],
+                "versions": {}, "results": []}
+    document["machine"]["load_average_before"] = os.getloadavg()
+    for model in flags.models or kModels:
+        with tempfile.TemporaryDirectory(dir=flags.work) as work:
+            try:
+                result = measure_model(flags, model, threads, work)
+            except WorkerFailed as problem:  # the other models are still worth knowing
+                result = {"model": model, "engines": {}, "failed": {"all": str(problem)}}
+        document["results"].append(result)
+        document["versions"].update({name: e["version"] for name, e in result["engines"].items()})
+        best = report.ratio_to_best(result)
+        ratio = f"mete / {best[1]} = {best[0]:.2f}" if best else "no peer to compare with"
+        say(f"{threads} thread{'s' if threads > 1 else ''}, {result['model']}: {ratio}")
+    document["machine"]["load_average_after"] = os.getloadavg()
+    document["summary"] = report.summary(document["results"])
+    return document
+
+
+def write_json(path, value):
+    text = json.dumps(value, indent=1) + "\n"
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def save(flags, document):
+    """One file a thread count; a choice of models does not replace the whole table."""
+    os.makedirs(flags.results, exist_ok=True)
+    part = "-some" if flags.models else ""
+    name = f"{document['date']}-{machine.slug(document['machine']['cpu'])}-t{document['threads']}{part}.json"
+    write_json(os.path.join(flags.results, name), document)
+    say(f"written: {os.path.relpath(os.path.join(flags.results, name))}")
+
+
+def main():
+    flags = arguments()
+    documents = []
+    try:
+        for threads in flags.threads:
+            documents.append(measure_all(flags, threads))
+            if not flags.no_save:
+                save(flags, documents[-1])
+            if flags.json != "-":
+                print(report.report(documents[-1], flags.markdown) + "\n", flush=True)
+        if flags.json:
+            write_json(flags.json, documents)
+    except BadModel as problem:
+        say(problem)
+        return kBadFile
+    except OSError as problem:
+        say(f"[compare] {problem}")
+        return kFailure
+    return kSuccess if all(report.ours_is_sound(r) for d in documents for r in d["results"]) else kFailure
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(5)

@@ -1,0 +1,217 @@
+"""The parts of the comparison that need no engine and no network: statistics, tables, and the protocol with a fake engine."""
+import importlib.util
+import json
+import math
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import convert
+import machine
+import measure
+import report
+import spread
+from protocol import Worker, WorkerFailed, core_list, last_words
+
+kCores = {max(os.sched_getaffinity(0))}
+
+
+def fake(ms=1, **config):
+    return [sys.executable, str(pathlib.Path(__file__).parent / "worker.py"), "fake", json.dumps({"ms": ms, **config})]
+
+
+def engine(median_ms=10.0, mete_over_it=1.0, agrees=True, **more):
+    return {"median_ms": median_ms, "mad_ms": 0.1, "least_ms": 0.9 * median_ms, "mete_over_it": mete_over_it, "agrees": agrees,
+            "difference": 1e-6 if agrees else 0.5, "load_ms": 5.0, "first_answer_ms": 7.0, "start_ms": 100.0, "whole_ms": 107.0,
+            "peak_kib": 20480, "ready_kib": 10240, **more}
+
+
+def result(model="net", failed=None, **engines):
+    return {"model": model, "reference": "onnxruntime", "failed": failed or {}, "engines": engines}
+
+
+class Spread(unittest.TestCase):
+    def test_one_interrupt_moves_nothing(self):
+        self.assertEqual(spread.spread([1.0, 2.0, 3.0, 2.0, 900.0]), {"median": 2.0, "mad": 1.0, "least": 1.0, "count": 5})
+
+    def test_a_slow_round_hits_both_and_cancels(self):
+        ours, theirs = [[2, 2], [20, 20], [2, 2]], [[1, 1], [10, 10], [1, 1]]
+        self.assertEqual(spread.paired_ratio(ours, theirs), 2)
+
+    def test_geometric_mean(self):
+        self.assertAlmostEqual(spread.geometric_mean([0.5, 2.0, 8.0]), 2.0)
+
+    def test_a_burst_has_a_median_and_an_end(self):
+        self.assertEqual([spread.burst_runs(ms, 60) for ms in (1000, 20, 0.001)], [2, 3, 500])
+
+
+class Report(unittest.TestCase):
+    def test_numbers_have_three_digits(self):
+        self.assertEqual([report.number(x) for x in (0.0123, 0.5, 1.234, 12.34, 123.4, 1234.5)],
+                         ["0.012", "0.500", "1.23", "12.3", "123", "1234"])
+
+    def test_mete_is_compared_with_the_fastest_peer(self):
+        r = result(mete=engine(12), onnxruntime=engine(20, 0.6), openvino=engine(10, 1.19))
+        self.assertEqual(report.ratio_to_best(r), (1.19, "openvino"))
+
+    def test_a_peer_with_another_answer_does_not_count_and_is_named(self):
+        r = result(mete=engine(12), onnxruntime=engine(20, 0.6), ncnn=engine(1, 12, agrees=False))
+        self.assertEqual(report.ratio_to_best(r), (0.6, "onnxruntime"))
+        self.assertIn("!", report.time_rows([r], ["mete", "onnxruntime", "ncnn"])[1][3])
+        self.assertEqual(report.notes([r]), ["net: ncnn: its outputs differ by 5.0e-01 of the largest from onnxruntime's; not counted"])
+
+    def test_a_peer_that_left_its_cores_does_not_count(self):
+        r = result(failed={"openvino": "left"}, mete=engine(12), onnxruntime=engine(20, 0.6), openvino=engine(1, 12))
+        self.assertEqual(report.ratio_to_best(r), (0.6, "onnxruntime"))
+
+    def test_without_a_sound_mete_there_is_no_ratio(self):
+        self.assertIsNone(report.ratio_to_best(result(mete=engine(agrees=False), onnxruntime=engine())))
+        self.assertIsNone(report.ratio_to_best(result(mete=engine())))
+        self.assertIsNone(report.ratio_to_best(result(failed={"all": "mete: x"})))
+
+    def test_memory_and_load_have_their_own_best_peer(self):
+        r = result(mete=engine(load_ms=6.0), onnxruntime=engine(5, 2.0, load_ms=12.0), openvino=engine(50, 0.2, load_ms=2.0))
+        self.assertEqual(report.ratio_to_best(r, "load_ms"), (3.0, "openvino"))
+
+    def test_the_summary_names_the_worst(self):
+        rs = [result("a", mete=engine(), ncnn=engine(5, 2.0)), result("b", mete=engine(), ncnn=engine(20, 0.5)), result("c", mete=engine())]
+        time = report.summary(rs)[0]
+        self.assertAlmostEqual(time["geometric_mean"], 1.0)
+        self.assertEqual((time["worst_model"], time["models"], time["no_slower"]), ("a", 2, 1))
+
+    def test_columns_line_up_in_both_forms(self):
+        rows = [["model", "ms"], ["a", "1.00"], ["long name", "-"]]
+        self.assertEqual(report.aligned(rows, False), "model        ms\na          1.00\nlong name     -")
+        self.assertEqual(report.aligned(rows, True).splitlines()[1], "| --------- | ---: |")
+
+    def test_a_whole_document_with_a_missing_peer_and_a_failed_model(self):
+        results = [result(failed={"ncnn": "not converted: x"}, mete=engine(), onnxruntime=engine()),
+                   result("bad", failed={"all": "mete: y"})]
+        document = {"threads": 2, "cores": [1, 0], "date": "2000-01-01", "engines": ["mete", "onnxruntime", "ncnn"],
+                    "machine": {"cpu": "Z80"}, "versions": {"mete": "1"}, "results": results}
+        for markdown in (False, True):
+            self.assertNotIn("peak MiB", report.report(document, markdown, short=True))
+            text = report.report(document, markdown)
+            self.assertIn("peak MiB", text)
+            for words in ("2 threads on Z80", "net: ncnn: not converted: x", "bad: all: mete: y"):
+                self.assertIn(words, text)
+
+
+class Protocol(unittest.TestCase):
+    def setUp(self):
+        self.workers = []
+
+    def tearDown(self):
+        for worker in self.workers:
+            worker.close()
+
+    def start(self, *words, **config):
+        self.workers.append(Worker(fake(*words, **config), kCores))
+        return self.workers[-1]
+
+    def test_greets_after_its_first_answer(self):
+        worker = self.start(20)
+        times = worker.start_times()
+        self.assertGreaterEqual(times["first_run_ms"], 20)
+        self.assertTrue(all(ms >= 0 for ms in times.values()), times)
+        self.assertEqual(worker.greeting["settings"], {"ms": 20})  # and not what the engine printed
+
+    def test_times_each_run(self):
+        ns = self.start(2).ask(do="time", warm=1, runs=3)["ns"]
+        self.assertEqual(len(ns), 3)
+        self.assertGreaterEqual(min(ns), 2e6)
+
+    def test_runs_on_the_given_cores_alone(self):
+        worker = self.start()
+        self.assertEqual(worker.allowed_cores(), kCores)
+        self.assertGreater(worker.peak_kib(), 1000)
+        self.assertGreaterEqual(worker.cpu_s(), 0)
+
+    def test_saves(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = self.start().ask(do="save", folder=folder)["files"]
+            self.assertEqual([os.path.basename(f) for f in files], ["0.npy"])
+            self.assertTrue(os.path.isfile(files[0]))
+
+    def test_says_why_an_engine_cannot_start(self):
+        with self.assertRaisesRegex(WorkerFailed, "^ImportError: no module named fake$"):
+            Worker(fake(missing=True), kCores)
+
+    def test_says_why_a_worker_ended(self):
+        with self.assertRaisesRegex(WorkerFailed, "unknown command"):
+            self.start().ask(do="dance")
+        worker = self.start()
+        worker.process.kill()
+        with self.assertRaisesRegex(WorkerFailed, "signal 9"):
+            worker.ask(do="time", runs=1)
+
+    def test_last_words(self):
+        self.assertEqual(last_words("\n"), "no message")
+        self.assertEqual(last_words("a\n\x1b[31mb\x1b[0m\n"), "b")
+        text = "layer X not registered\nTraceback (most recent call last):\n  File\nError: load\n"
+        self.assertEqual(last_words(text), "Error: load (layer X not registered)")
+
+    def test_core_list(self):
+        self.assertEqual(core_list("0-2,5"), {0, 1, 2, 5})
+
+
+class Measure(unittest.TestCase):
+    def test_in_turn_finds_the_ratio(self):
+        workers = {"mete": Worker(fake(45), kCores), "quick": Worker(fake(15), kCores)}
+        try:
+            times = measure.in_turn(workers, rounds=3, burst_ms=20, settle_s=0)
+        finally:
+            for worker in workers.values():
+                worker.close()
+        self.assertEqual([len(bursts) for bursts in times.values()], [3, 3])
+        self.assertAlmostEqual(spread.paired_ratio(times["mete"], times["quick"]), 3, delta=1)  # sleeps on a busy machine are late
+
+    def test_a_peer_that_cannot_start_has_a_reason_and_the_others_numbers(self):
+        commands = {"mete": fake(1), "onnxruntime": fake(1), "ncnn": fake(1, missing=True)}
+        with tempfile.TemporaryDirectory() as folder:
+            r = measure.measure(commands, kCores, folder, lambda a, b: math.inf if "mete" in a[0] else 0.0, rounds=1, starts=1, tolerance=0)
+        self.assertEqual(sorted(r["engines"]), ["mete", "onnxruntime"])
+        self.assertIn("no module", r["failed"]["ncnn"])
+        self.assertEqual((r["reference"], r["engines"]["mete"]["agrees"], r["engines"]["mete"]["difference"]), ("onnxruntime", False, None))
+        json.dumps(r, allow_nan=False)
+
+    def test_a_mete_that_cannot_start_is_an_error(self):
+        with self.assertRaisesRegex(WorkerFailed, "^mete: ImportError"):
+            measure.measure({"mete": fake(missing=True)}, kCores, "", None, rounds=1, starts=1, tolerance=0)
+
+
+class Others(unittest.TestCase):
+    def test_what_the_converter_is_told_and_tells(self):
+        ports = [{"shape": [1, 3, 4], "type": "f32"}, {"shape": [2], "type": "i64"}]
+        self.assertEqual(convert.input_shapes(ports), "[1,3,4]f32,[2]i64")
+        script = 'ex.input("in0", ncnn.Mat(in0.numpy(), batch_index=0).clone())\nex.input("in1", ncnn.Mat(in1.numpy()).clone())'
+        self.assertEqual(convert.input_mats(script), [("in0", 0), ("in1", None)])
+
+    def test_busy_is_all_but_idle_of_the_cores_asked_for(self):
+        tick = os.sysconf("SC_CLK_TCK")
+        stat = f"cpu 9 9 9 9 9 9 9 9 0 0\ncpu0 {tick} 0 {tick} 700 70 0 0 {tick} 0 0\ncpu1 7 7 7 7 7 7 7 7 0 0\nintr 1"
+        self.assertEqual(machine.busy_s({0}, stat), 3)
+
+    def test_the_machine_has_a_name_fit_for_a_file(self):
+        self.assertEqual(machine.slug("Intel(R) Xeon(R) CPU E5 v3 @ 2.80GHz"), "intel-xeon-e5-v3-2.80ghz")
+        self.assertTrue(machine.describe()["cpu"])
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
+    def test_differences_are_relative_to_the_largest_and_know_nan(self):
+        import numpy as np
+        import tensors
+        with tempfile.TemporaryDirectory() as folder:
+            def file(name, values):
+                np.save(os.path.join(folder, name), np.array(values, np.float32))
+                return os.path.join(folder, name + ".npy")
+            a, b, c = file("a", [[1.0, -4.0]]), file("b", [1.0, -4.4]), file("c", [1.0, math.nan])
+            self.assertAlmostEqual(tensors.difference([b], [a]), 0.1, places=6)
+            self.assertEqual(tensors.difference([c], [a]), math.inf)
+            self.assertEqual(tensors.difference([a, a], [a]), math.inf)
+
+
+if __name__ == "__main__":
+    unittest.main()

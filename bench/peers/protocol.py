@@ -1,0 +1,98 @@
+"""The driver's end of a worker: starts it pinned, asks, and tells why it ended."""
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+
+
+class WorkerFailed(RuntimeError):
+    """Its text is the reason, fit for a table."""
+
+
+def last_words(text):
+    """What an error output ends with, and for a Python exception also what the library said just before it."""
+    lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines() if line.strip()]
+    if not lines:
+        return "no message"
+    trace = next((i for i, line in enumerate(lines) if line.startswith("Traceback")), 0)
+    return lines[-1][:300] + (f" ({lines[trace - 1][:200]})" if trace > 0 else "")
+
+
+class Worker:
+    """A process that answers lines of JSON. It runs on `cores` alone; between commands it waits for stdin."""
+
+    def __init__(self, command, cores):
+        self.errors = tempfile.TemporaryFile("w+", errors="replace")
+        self.spawn_ns = time.monotonic_ns()
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True, bufsize=1,
+                                        preexec_fn=lambda: os.sched_setaffinity(0, cores))
+        try:
+            self.greeting = self._answer()
+        except WorkerFailed:
+            self.close()
+            raise
+
+    def ask(self, **command):
+        try:
+            self.process.stdin.write(json.dumps(command) + "\n")
+        except OSError:
+            pass  # it has ended; the reason is found below
+        return self._answer()
+
+    def _answer(self):
+        line = self.process.stdout.readline()
+        if line:
+            return json.loads(line)
+        code = self.process.wait()
+        self.errors.seek(0)
+        words = last_words(self.errors.read())
+        raise WorkerFailed(f"ended by signal {-code}: {words}" if code < 0 else words)
+
+    def start_times(self):
+        """Milliseconds: until the engine's code is there, until the model is, until the first answer is (each from the one before)."""
+        marks = [self.spawn_ns] + [self.greeting[key] for key in ("ready_ns", "loaded_ns", "answered_ns")]
+        start, load, first = ((b - a) / 1e6 for a, b in zip(marks, marks[1:]))
+        return {"start_ms": start, "load_ms": load, "first_run_ms": first}
+
+    def peak_kib(self):
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return int(re.search(r"VmHWM:\s*(\d+)", file.read())[1])
+
+    def allowed_cores(self):
+        """Every core that any of its threads may run on."""
+        cores = set()
+        for task in os.listdir(f"/proc/{self.process.pid}/task"):
+            with open(f"/proc/{self.process.pid}/task/{task}/status") as file:
+                cores |= core_list(re.search(r"Cpus_allowed_list:\s*(\S*)", file.read())[1])
+        return cores
+
+    def cpu_s(self):
+        """Processor time that it has used."""
+        with open(f"/proc/{self.process.pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def close(self):
+        """Ends it; twice is harmless."""
+        for stream in (self.process.stdin, self.process.stdout):
+            try:
+                stream.close()
+            except OSError:
+                pass
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.errors.close()
+
+
+def core_list(text):
+    """The kernel's form, "0-2,5", as a set."""
+    cores = set()
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        cores |= set(range(int(first), int(last or first) + 1))
+    return cores
