@@ -20,9 +20,9 @@ namespace mete {
 
 struct ConvCode {
   const char* target;
-  int64_t panel_width, row_step;
-  // The strip comes with its rows (see tile.h); runs all chunks of one panel. `packed`: that panel.
-  void (*run_panel)(const ConvPlan&, Strip, const float* packed);
+  int64_t lanes, most_vectors, row_step;
+  // The strip comes with its rows (see tile.h); runs all chunks of one panel. `packed`: that panel, `width` columns wide.
+  void (*run_panel)(const ConvPlan&, Strip, const float* packed, int64_t width);
 };
 
 }  // namespace mete
@@ -33,34 +33,34 @@ namespace mete {
 namespace HWY_NAMESPACE {
 
 // Runs taps [taps.begin, taps.end), channels [k.begin, k.end) of each.
-inline void RunConvChunk(const ConvPlan& plan, Strip s, const float* packed, Range taps, Range k) {
+inline void RunConvChunk(const ConvPlan& plan, Strip s, const float* packed, int64_t width, Range taps, Range k) {
   s.rows += static_cast<size_t>(taps.begin) * s.tap_stride;
   s.taps = static_cast<size_t>(taps.size());
   s.offset += static_cast<size_t>(k.begin);
   s.k = static_cast<size_t>(k.size());
-  s.panel = packed + (taps.begin * plan.tap_length + k.begin) * kPanelWidth;
+  s.panel = packed + (taps.begin * plan.tap_length + k.begin) * width;
   s.first = taps.begin == 0 && k.begin == 0;
   s.last = taps.end == plan.taps && k.end == plan.tap_length;
   RunStrip(s);
 }
 
 // Chunks are whole taps where several fit, else pieces of one tap's channels.
-void RunConvPanel(const ConvPlan& plan, Strip s, const float* packed) {
-  const int64_t longest = ChunkLength(kPanelWidth);
+void RunConvPanel(const ConvPlan& plan, Strip s, const float* packed, int64_t width) {
+  const int64_t longest = ChunkLength(width);
   const int64_t together = std::max<int64_t>(1, longest / plan.tap_length);
   const EvenPieces tap_pieces(plan.taps, together);
   const EvenPieces channel_pieces(plan.tap_length, longest);
   for (int64_t t = 0; t < tap_pieces.count(); ++t) {
     if (together > 1) {
-      RunConvChunk(plan, s, packed, tap_pieces[t], {0, plan.tap_length});
+      RunConvChunk(plan, s, packed, width, tap_pieces[t], {0, plan.tap_length});
       continue;
     }
-    for (int64_t c = 0; c < channel_pieces.count(); ++c) RunConvChunk(plan, s, packed, tap_pieces[t], channel_pieces[c]);
+    for (int64_t c = 0; c < channel_pieces.count(); ++c) RunConvChunk(plan, s, packed, width, tap_pieces[t], channel_pieces[c]);
   }
 }
 
 const ConvCode* GetConvCode() {
-  static constexpr ConvCode code = {TargetName(), kPanelWidth, kTileRows, RunConvPanel};
+  static constexpr ConvCode code = {TargetName(), static_cast<int64_t>(kLanes), kMostVectors, kTileRows, RunConvPanel};
   return &code;
 }
 
@@ -94,17 +94,31 @@ int64_t PassLength(const ConvPlan& plan) {
   return std::clamp<int64_t>(kTableBytes / per_pixel, 4 * plan.row_step, 128);
 }
 
-int64_t PackedLength(const ConvPlan& plan) { return plan.panels * plan.taps * plan.tap_length * plan.panel_width; }
+int64_t SumLength(const ConvPlan& plan) { return plan.taps * plan.tap_length; }
 
-// Of one group's output channels [begin, begin + width): [ky][kx][c][width].
-void PackPanel(const ConvPlan& plan, const float* weights, int64_t group, int64_t begin, float* to) {
-  const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width;
-  const int64_t columns = std::min(plan.panel_width, plan.group_outputs - begin);
-  const float* from = weights + (group * plan.group_outputs + begin) * plan.group_channels * taps;
+int64_t PackedLength(const ConvPlan& plan) { return plan.shape.groups * plan.split.padded_columns() * SumLength(plan); }
+
+// Where a panel, numbered over all groups, lies.
+struct PanelPlace {
+  PanelPlace(const ConvPlan& plan, int64_t panel)
+      : group(panel / plan.split.count()),
+        columns(plan.split.Columns(panel % plan.split.count())),
+        width(plan.split.Width(panel % plan.split.count())),
+        packed((group * plan.split.padded_columns() + columns.begin) * SumLength(plan)) {}
+  int64_t group;
+  Range columns;   // of the group's outputs
+  int64_t width;   // as packed
+  int64_t packed;  // first element
+};
+
+// [ky][kx][c][width].
+void PackPanel(const ConvPlan& plan, const float* weights, const PanelPlace& place, float* to) {
+  const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width, columns = place.columns.size();
+  const float* from = weights + (place.group * plan.group_outputs + place.columns.begin) * plan.group_channels * taps;
   for (int64_t tap = 0; tap < taps; ++tap) {
-    for (int64_t c = 0; c < plan.group_channels; ++c, to += plan.panel_width) {
+    for (int64_t c = 0; c < plan.group_channels; ++c, to += place.width) {
       for (int64_t j = 0; j < columns; ++j) to[j] = from[(j * plan.group_channels + c) * taps + tap];
-      std::fill(to + columns, to + plan.panel_width, 0.0f);
+      std::fill(to + columns, to + place.width, 0.0f);
     }
   }
 }
@@ -119,15 +133,14 @@ struct ConvCall {
 
 void RunPanel(const ConvCall& call, Strip s, int64_t first_pixel, int64_t panel) {
   const ConvPlan& plan = call.plan;
-  const int64_t group = panel / plan.group_panels;
-  const int64_t in_group = panel % plan.group_panels * plan.panel_width;
-  const int64_t column = group * plan.group_outputs + in_group;
-  s.offset = static_cast<size_t>(group * plan.group_channels);
-  s.columns = static_cast<size_t>(std::min(plan.panel_width, plan.group_outputs - in_group));
+  const PanelPlace place(plan, panel);
+  const int64_t column = place.group * plan.group_outputs + place.columns.begin;
+  s.offset = static_cast<size_t>(place.group * plan.group_channels);
+  s.columns = static_cast<size_t>(place.columns.size());
   s.out = call.output + first_pixel * call.out_stride + column;
   s.bias = call.epilogue.bias ? call.epilogue.bias + column : nullptr;
   s.residual = call.epilogue.residual ? call.epilogue.residual + first_pixel * call.residual_stride + column : nullptr;
-  plan.code->run_panel(plan, s, call.packed + panel * plan.taps * plan.tap_length * plan.panel_width);
+  plan.code->run_panel(plan, s, call.packed + place.packed, place.width);
 }
 
 }  // namespace
@@ -138,10 +151,9 @@ ConvPlan PlanConv(const ConvShape& shape) {
   plan.code = HWY_DYNAMIC_DISPATCH(GetConvCode)();
   plan.group_channels = shape.in_channels / shape.groups;
   plan.group_outputs = shape.out_channels / shape.groups;
-  plan.panel_width = plan.code->panel_width;
+  plan.split = Panels(plan.group_outputs, plan.code->lanes, plan.code->most_vectors);
   plan.row_step = plan.code->row_step;
-  plan.group_panels = (plan.group_outputs + plan.panel_width - 1) / plan.panel_width;
-  plan.panels = plan.group_panels * shape.groups;
+  plan.panels = plan.split.count() * shape.groups;
   plan.as_gemm = IsGemm(shape);
   plan.joined = !plan.as_gemm && CanJoin(shape);
   plan.taps = plan.joined ? shape.kernel_height : shape.kernel_height * shape.kernel_width;
@@ -159,9 +171,9 @@ size_t PackedConvBytes(const ConvPlan& plan) {
 }
 
 void PackConv(const ConvPlan& plan, const float* weights, float* packed) {
-  const int64_t panel_length = plan.taps * plan.tap_length * plan.panel_width;
   for (int64_t p = 0; p < plan.panels; ++p) {
-    PackPanel(plan, weights, p / plan.group_panels, p % plan.group_panels * plan.panel_width, packed + p * panel_length);
+    const PanelPlace place(plan, p);
+    PackPanel(plan, weights, place, packed + place.packed);
   }
   std::fill(packed + PackedLength(plan), packed + PackedConvBytes(plan) / sizeof(float), 0.0f);
 }

@@ -37,7 +37,7 @@ struct ConvCode;
 struct ConvPlan {
   ConvShape shape;
   int64_t group_channels = 0, group_outputs = 0;  // of one group
-  int64_t panel_width = 0, group_panels = 0;
+  Panels split;          // of one group's outputs
   int64_t panels = 0;    // of all groups together, group by group: what Range panels below counts
   int64_t row_step = 0;  // pixels of a register tile
   int64_t pass = 0;      // pixels that are worked on at a time

@@ -30,7 +30,7 @@ struct GemmCall {
 
 struct GemmCode {
   const char* target;
-  int64_t panel_width, row_step;
+  int64_t lanes, most_vectors, row_step;
   void (*run)(const GemmCall&, Range rows);
 };
 
@@ -45,21 +45,22 @@ namespace mete {
 namespace HWY_NAMESPACE {
 
 inline void RunPanel(const GemmCall& g, Range rows, int64_t panel, Strip& s) {
-  const int64_t column = panel * kPanelWidth;
+  const Range columns = g.plan.split.Columns(panel);
+  const int64_t column = columns.begin, width = g.plan.split.Width(panel);
   const int64_t residual_stride = g.epilogue.residual_stride ? g.epilogue.residual_stride : g.c_stride;
   s.out = g.c + rows.begin * g.c_stride + column;
   s.out_stride = static_cast<size_t>(g.c_stride);
-  s.columns = static_cast<size_t>(std::min<int64_t>(kPanelWidth, g.plan.n - column));
+  s.columns = static_cast<size_t>(columns.size());
   s.bias = g.epilogue.bias ? g.epilogue.bias + column : nullptr;
   s.residual = g.epilogue.residual ? g.epilogue.residual + rows.begin * residual_stride + column : nullptr;
   s.residual_stride = static_cast<size_t>(residual_stride);
   s.epilogue = &g.epilogue;
-  const EvenPieces chunks(std::max<int64_t>(g.plan.k, 1), ChunkLength(kPanelWidth));
+  const EvenPieces chunks(std::max<int64_t>(g.plan.k, 1), ChunkLength(width));
   for (int64_t i = 0; i < chunks.count(); ++i) {
     const Range k = g.plan.k > 0 ? chunks[i] : Range{0, 0};
     s.offset = static_cast<size_t>(k.begin);
     s.k = static_cast<size_t>(k.size());
-    s.panel = g.packed + (panel * g.plan.k + k.begin) * kPanelWidth;
+    s.panel = g.packed + column * g.plan.k + k.begin * width;
     s.first = i == 0;
     s.last = i + 1 == chunks.count();
     RunStrip(s);
@@ -86,7 +87,7 @@ void RunBlock(const GemmCall& g, Range rows) {
 }
 
 const GemmCode* GetGemmCode() {
-  static constexpr GemmCode code = {TargetName(), kPanelWidth, kTileRows, RunBlock};
+  static constexpr GemmCode code = {TargetName(), static_cast<int64_t>(kLanes), kMostVectors, kTileRows, RunBlock};
   return &code;
 }
 
@@ -103,25 +104,24 @@ GemmPlan PlanGemm(int64_t n, int64_t k) {
   plan.code = HWY_DYNAMIC_DISPATCH(GetGemmCode)();
   plan.n = n;
   plan.k = k;
-  plan.panel_width = plan.code->panel_width;
+  plan.split = Panels(n, plan.code->lanes, plan.code->most_vectors);
+  plan.panels = plan.split.count();
   plan.row_step = plan.code->row_step;
-  plan.panels = (n + plan.panel_width - 1) / plan.panel_width;
   return plan;
 }
 
 const char* TargetOf(const GemmPlan& plan) { return plan.code->target; }
 
 size_t PackedGemmBytes(const GemmPlan& plan) {
-  return static_cast<size_t>(plan.panels * plan.k * plan.panel_width) * sizeof(float);
+  return static_cast<size_t>(plan.split.padded_columns() * plan.k) * sizeof(float);
 }
 
 void PackGemm(const GemmPlan& plan, const float* b, int64_t stride, bool transposed, float scale, Range panels, float* packed) {
-  const int64_t width = plan.panel_width;
   for (int64_t p = panels.begin; p < panels.end; ++p) {
-    float* to = packed + p * plan.k * width;
-    const int64_t columns = std::min(width, plan.n - p * width);
+    const int64_t first = plan.split.Columns(p).begin, columns = plan.split.Columns(p).size(), width = plan.split.Width(p);
+    float* to = packed + first * plan.k;
     for (int64_t k = 0; k < plan.k; ++k, to += width) {
-      const float* from = transposed ? b + p * width * stride + k : b + k * stride + p * width;
+      const float* from = transposed ? b + first * stride + k : b + k * stride + first;
       const int64_t step = transposed ? stride : 1;
       for (int64_t j = 0; j < columns; ++j) to[j] = scale * from[j * step];
       std::fill(to + columns, to + width, 0.0f);

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "kernels/fast/epilogue.h"
+#include "kernels/fast/tile/panels.h"
 
 namespace mete {
 
@@ -17,8 +18,8 @@ struct GemmCode;  // what one target provides
 
 struct GemmPlan {
   int64_t n = 0, k = 0;     // columns of B and C; length of the sums
-  int64_t panel_width = 0;  // columns in a panel
-  int64_t panels = 0;       // ceil(n / panel_width)
+  Panels split;             // of the columns
+  int64_t panels = 0;       // split.count()
   int64_t row_step = 0;     // rows of a register tile: blocks of a multiple of it run fastest
   const GemmCode* code = nullptr;
 };

@@ -1,0 +1,32 @@
+// How the columns of a matrix fall into panels.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/fast/epilogue.h"
+
+namespace mete {
+
+// The columns, counted in vectors of `lanes`, divided into as few panels of at most `most` vectors as there can be, whose widths
+// differ by at most a vector. The last column of all may end within a vector; the packed weights are zero from there on.
+// Panel p of packed weights with sums of length K begins at element Columns(p).begin * K.
+class Panels {
+ public:
+  Panels() = default;
+  Panels(int64_t columns, int64_t lanes, int64_t most)
+      : columns_(columns), lanes_(lanes), vectors_((columns + lanes - 1) / lanes), count_((vectors_ + most - 1) / most) {}
+
+  int64_t count() const { return count_; }
+  int64_t padded_columns() const { return vectors_ * lanes_; }
+  Range Columns(int64_t p) const {
+    const int64_t end = vectors_ * (p + 1) / count_ * lanes_;
+    return {vectors_ * p / count_ * lanes_, end < columns_ ? end : columns_};
+  }
+  // Columns as packed: a multiple of the lanes.
+  int64_t Width(int64_t p) const { return (vectors_ * (p + 1) / count_ - vectors_ * p / count_) * lanes_; }
+
+ private:
+  int64_t columns_ = 0, lanes_ = 1, vectors_ = 0, count_ = 0;
+};
+
+}  // namespace mete
