@@ -16,7 +16,7 @@ class ConvPiecesStep : public Prepared {
     if (node.input(2) != kNoValue) bias_ = graph.value(node.inputs[2]).constant.as<float>();
     const int64_t piece = node.attributes.Int(kSumPiece, k_);
     for (int64_t k = 0; k < k_; k += piece) AddPiece(graph.value(node.inputs[1]).constant.as<float>(), {k, std::min(k_, k + piece)});
-    grid_ = MakeGrid(rows_, pieces_[0].plan.row_step, 1, pool.threads());
+    grid_ = MakeGrid(rows_, pieces_[0].plan.row_step, 1, 1, 0, pool.threads());
     if (pieces_.size() > 1) sums_ = Tensor(DType::kF32, Shape{rows_, n_});
   }
 

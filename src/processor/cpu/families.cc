@@ -17,16 +17,28 @@ std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Pool
   return nullptr;
 }
 
-Grid MakeGrid(int64_t rows, int64_t row_step, int64_t columns, int threads) {
-  Grid grid{rows, columns, rows, columns, 1, 1};
+Range Grid::Rows(int64_t block) const {
+  const int64_t steps = CeilDiv(rows, row_step), i = block / column_blocks;
+  return {std::min(rows, steps * i / row_blocks * row_step), std::min(rows, steps * (i + 1) / row_blocks * row_step)};
+}
+
+Range Grid::Columns(int64_t block) const {
+  const int64_t i = block % column_blocks;
+  return {columns * i / column_blocks, columns * (i + 1) / column_blocks};
+}
+
+Grid MakeGrid(int64_t rows, int64_t row_step, int64_t row_bytes, int64_t columns, int64_t column_bytes, int threads) {
+  Grid grid{rows, row_step, columns, 1, 1};
   if (threads <= 1) return grid;
   const int64_t wanted = threads * kBlocksPerThread;
   const int64_t steps = CeilDiv(rows, row_step);
-  grid.row_size = CeilDiv(steps, std::min(steps, wanted)) * row_step;
-  grid.row_blocks = CeilDiv(rows, grid.row_size);
-  const int64_t more = std::min(columns, CeilDiv(wanted, grid.row_blocks));
-  grid.column_size = CeilDiv(columns, more);
-  grid.column_blocks = CeilDiv(columns, grid.column_size);
+  const bool columns_first = column_bytes > row_bytes;
+  int64_t& first = columns_first ? grid.column_blocks : grid.row_blocks;
+  int64_t& second = columns_first ? grid.row_blocks : grid.column_blocks;
+  const int64_t most_first = columns_first ? columns : steps, most_second = columns_first ? steps : columns;
+  first = std::min(most_first, wanted);
+  // Few pieces of uneven size leave a thread idle: divide the other side too.
+  if (first < wanted && first % threads != 0) second = std::min(most_second, CeilDiv(wanted, first));
   return grid;
 }
 

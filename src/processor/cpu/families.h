@@ -30,23 +30,20 @@ std::unique_ptr<Prepared> PrepareQuantized(const Graph&, const Node&, Pool&, std
 
 // Shared by families.
 
-// A grid of blocks over two dimensions of an output; block b is row block b / column_blocks.
+// A grid of blocks over two dimensions of an output; block b is row block b / column_blocks. Sizes differ by at most one step.
 struct Grid {
-  int64_t rows = 0, columns = 0;          // what is divided
-  int64_t row_size = 1, column_size = 1;  // of a block
+  int64_t rows = 0, row_step = 1, columns = 0;  // what is divided; row blocks begin at multiples of row_step
   int64_t row_blocks = 1, column_blocks = 1;
 
   int64_t blocks() const { return row_blocks * column_blocks; }
-  Range Rows(int64_t block) const { return Part(block / column_blocks, row_size, rows); }
-  Range Columns(int64_t block) const { return Part(block % column_blocks, column_size, columns); }
-
- private:
-  static Range Part(int64_t i, int64_t size, int64_t total) { return {i * size, std::min(total, (i + 1) * size)}; }
+  Range Rows(int64_t block) const;
+  Range Columns(int64_t block) const;
 };
 
-// Enough blocks for every thread to get some, rows divided first and in multiples of `row_step`; one block
-// for one thread.
-Grid MakeGrid(int64_t rows, int64_t row_step, int64_t columns, int threads);
+// Enough blocks for every thread to get some; one block for one thread. `row_bytes` and `column_bytes` are what all rows and all
+// columns read (inputs and weights): every row block reads all the columns again and the other way round, so the larger side is
+// divided first.
+Grid MakeGrid(int64_t rows, int64_t row_step, int64_t row_bytes, int64_t columns, int64_t column_bytes, int threads);
 
 // For kernels that only divide one dimension: how many pieces of at least `least` units.
 int64_t BlocksOf(int64_t units, int64_t least, int threads);

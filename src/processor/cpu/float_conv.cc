@@ -13,7 +13,8 @@ void FloatConv::PlanProduct(const ConvShape& shape, const float* weights) {
   product_ = PlanConv(shape);
   packed_ = Tensor(DType::kU8, Shape{int64_t(PackedConvBytes(*product_))});
   PackConv(*product_, weights, packed_.mutable_view().as<float>());
-  grid_ = MakeGrid(shape.out_pixels(), product_->row_step, product_->panels, pool_.threads());
+  const int64_t input_bytes = shape.batch * shape.in_height * shape.in_width * shape.in_channels * int64_t{sizeof(float)};
+  grid_ = MakeGrid(shape.out_pixels(), product_->row_step, input_bytes, product_->panels, packed_bytes(), pool_.threads());
   scratch_bytes_ = (int64_t(ConvScratchBytes(*product_)) + 63) / 64 * 64;
   scratch_ = Tensor(DType::kU8, Shape{scratch_bytes_ * pool_.threads()});
 }
@@ -23,7 +24,7 @@ void FloatConv::PlanByChannel(const ConvShape& shape, const float* weights) {
   packed_ = Tensor(DType::kU8, Shape{int64_t(PackedDepthwiseBytes(*by_channel_))});
   PackDepthwise(*by_channel_, weights, packed_.mutable_view().as<float>());
   const int64_t step = by_channel_->channel_step;
-  grid_ = MakeGrid(by_channel_->out_rows, 1, (shape.out_channels + step - 1) / step, pool_.threads());
+  grid_ = MakeGrid(by_channel_->out_rows, 1, 1, (shape.out_channels + step - 1) / step, 0, pool_.threads());
 }
 
 void FloatConv::Run(const float* input, const Epilogue& epilogue, float* output) {

@@ -73,7 +73,7 @@ class MatrixStep : public Prepared {
     packed_ = Tensor(DType::kF32, Shape{packed_step_ * matrices});
     if (constant_) Pack(graph.value(node.inputs[1]).constant.as<float>(), 0, matrices * plan_.panels);
     if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
-    grid_ = MakeGrid(p_.m, plan_.row_step, plan_.panels, p_.batch >= pool.threads() ? 1 : pool.threads());
+    grid_ = MakeGrid(p_.m, plan_.row_step, p_.m * p_.k, plan_.panels, p_.n * p_.k, p_.batch >= pool.threads() ? 1 : pool.threads());
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
