@@ -1,5 +1,7 @@
 #include "mete/tensor.h"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -19,6 +21,25 @@ constexpr TypeRow kTypes[] = {
 };
 
 constexpr size_t kAlignment = 64;  // one cache line, and the widest vector we use
+constexpr size_t kHugePage = 2 << 20;  // of x86-64 and of aarch64 with 4 KiB pages
+
+// Zeroed; null where there is no memory.
+std::shared_ptr<const void> Allocate(size_t bytes) {
+  void* p = std::aligned_alloc(kAlignment, bytes);
+  if (p) std::memset(p, 0, bytes);
+  return {p, [](const void* q) { std::free(const_cast<void*>(q)); }};
+}
+
+// Large tensors on huge pages, where the system grants them: a fault for 2 MiB instead of 512, and weights that are streamed do
+// not wait for the table of pages. Fresh pages are zero, so nothing is written here.
+std::shared_ptr<const void> AllocateHuge(size_t bytes) {
+  const size_t mapped = bytes + kHugePage;
+  void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return nullptr;
+  void* start = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(p) + kHugePage - 1) / kHugePage * kHugePage);
+  madvise(start, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // advice: it may be ignored; the rest stays on small pages
+  return {start, [p, mapped](const void*) { munmap(p, mapped); }};
+}
 
 }  // namespace
 
@@ -74,11 +95,9 @@ int64_t CheckedElements(const Shape& shape, DType type, int64_t max_bytes) {
 
 Tensor::Tensor(DType type, const Shape& shape) : type_(type), shape_(shape) {
   const size_t padded = (bytes() + kAlignment) / kAlignment * kAlignment;
-  void* p = std::aligned_alloc(kAlignment, padded);
-  if (!p) Fail(Code::kResourceExhausted, "memory", "cannot allocate {} bytes for a {} {}", padded, ToString(shape), Name(type));
-  std::memset(p, 0, padded);
-  data_ = p;
-  owner_ = std::shared_ptr<const void>(p, [](const void* q) { std::free(const_cast<void*>(q)); });
+  owner_ = padded >= kHugePage ? AllocateHuge(padded) : Allocate(padded);
+  if (!owner_) Fail(Code::kResourceExhausted, "memory", "cannot allocate {} bytes for a {} {}", padded, ToString(shape), Name(type));
+  data_ = owner_.get();
 }
 
 Tensor::Tensor(DType type, const Shape& shape, const void* data, std::shared_ptr<const void> owner)

@@ -36,7 +36,14 @@ HWY_INLINE void Dots(const float* w, int64_t stride, size_t k, const float* x, f
 #pragma GCC unroll 4
   for (int r = 0; r < R; ++r) even[r] = odd[r] = hn::Zero(d);
   size_t i = 0;
+  // The processor's own prefetcher stops at the end of a page and starts anew with each row. 2 KiB ahead: guess, a memory latency
+  // of 100 ns at 20 GB/s.
+  constexpr size_t kAhead = 512;
   for (; i + 2 * kLanes <= k; i += 2 * kLanes) {
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+      for (size_t line = 0; line < 2 * kLanes; line += 16) __builtin_prefetch(w + r * stride + i + kAhead + line);
+    }
     const V32 x0 = hn::LoadU(d, x + i), x1 = hn::LoadU(d, x + i + kLanes);
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) {

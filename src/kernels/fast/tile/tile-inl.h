@@ -72,7 +72,7 @@ HWY_INLINE void LoadRow(const float* from, size_t last, V32 (&to)[V]) {
 }
 
 template <int MR, int V>
-HWY_NOINLINE void RunTile(const Strip& s, size_t row) {
+HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead) {
   const F32 d;
   const size_t last = s.columns - (V - 1) * kLanes;
   V32 sums[MR][V];
@@ -96,7 +96,8 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row) {
     const float* a[MR];
 #pragma GCC unroll 16
     for (int i = 0; i < MR; ++i) a[i] = s.rows[tap * s.tap_stride + row + i] + s.offset;
-    for (size_t k = 0; k < s.k; ++k, w += V * kLanes) {
+    for (size_t k = 0; k < s.k; ++k, w += V * kLanes, ahead += kLanes) {
+      __builtin_prefetch(ahead, 0, 2);  // to the second level
       V32 weights[V];
 #pragma GCC unroll 4
       for (int j = 0; j < V; ++j) weights[j] = hn::LoadU(d, w + j * kLanes);
@@ -123,7 +124,7 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row) {
 }
 
 // Tiles of V vectors by their number of rows, less one.
-using TileFunction = void (*)(const Strip&, size_t row);
+using TileFunction = void (*)(const Strip&, size_t row, const float* ahead);
 template <int V, int... I>
 constexpr std::array<TileFunction, sizeof...(I)> TilesOf(std::integer_sequence<int, I...>) {
   return {RunTile<I + 1, V>...};
@@ -133,9 +134,13 @@ template <int V>
 inline void RunTiles(const Strip& strip) {
   static constexpr auto kTiles = TilesOf<V>(std::make_integer_sequence<int, kMostRows[V]>());
   const EvenPieces tiles(static_cast<int64_t>(strip.row_count), kMostRows[V]);
+  // While they read this piece of the weights, the first V tiles fetch the next one, which lies behind it: a vector's worth a step.
+  // The others go over what is there already.
+  const size_t length = strip.taps * strip.k * kLanes;
   for (int64_t t = 0; t < tiles.count(); ++t) {
     const Range rows = tiles[t];
-    kTiles[static_cast<size_t>(rows.size() - 1)](strip, static_cast<size_t>(rows.begin));
+    const float* ahead = strip.panel + (t < V ? (V + static_cast<size_t>(t)) * length : 0);
+    kTiles[static_cast<size_t>(rows.size() - 1)](strip, static_cast<size_t>(rows.begin), ahead);
   }
 }
 
