@@ -143,7 +143,9 @@ Tensor GraphBuilder::Node(const std::string& op, std::span<const std::string> in
 std::vector<Tensor> GraphBuilder::Split(const Tensor& x, int parts, int axis) {
   Dims dims = x.dims;
   dims[size_t(axis)] /= parts;
-  const std::string inputs[] = {x.name};
+  // The sizes are optional where they are equal, but pnnx loses the split without them.
+  const std::vector<int64_t> sizes(size_t(parts), dims[size_t(axis)]);
+  const std::string inputs[] = {x.name, Constant("split_" + std::to_string(nodes_ + 1) + ".sizes", {parts}, sizes)};
   const Attribute attributes[] = {{"axis", int64_t(axis)}};
   onnx::NodeProto* node = AddNode("Split", inputs, attributes);
   std::vector<Tensor> result;

@@ -75,11 +75,11 @@ def mete(flags, *words):
 
 
 def model_file(flags, model):
-    """(name, path): a file as it is, a network of the zoo made once."""
+    """(name, path): a file as it is, a network of the zoo made anew where the program is newer."""
     if model.endswith(".onnx"):
         return os.path.basename(model)[:-len(".onnx")], model
     path = os.path.join(flags.work, "..", "models", f"{model}.onnx")
-    if not os.path.isfile(path):
+    if not os.path.isfile(path) or os.path.getmtime(path) < os.path.getmtime(flags.mete):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         mete(flags, "zoo", "make", model, "-o", path)
     return model, path

@@ -32,7 +32,7 @@ def input_mats(script):
 
 
 def convert(model, ports, folder):
-    """{"param", "bin", "inputs"} for engine_ncnn.py. NotConverted where pnnx fails or leaves operators that ncnn has not."""
+    """{"param", "bin", "inputs"} for engine_ncnn.py. NotConverted where pnnx fails, loses something, or leaves operators that ncnn has not."""
     os.makedirs(folder, exist_ok=True)
     here = os.path.join(folder, "model.onnx")  # pnnx writes its files beside what it reads
     os.symlink(os.path.abspath(model), here)
@@ -44,6 +44,9 @@ def convert(model, ports, folder):
     param, weights, script = (os.path.join(folder, name) for name in ("model.ncnn.param", "model.ncnn.bin", "model_ncnn.py"))
     if done.returncode != 0 or not all(map(os.path.isfile, (param, weights, script))):
         raise NotConverted(f"pnnx ended with {done.returncode}: {last_words(done.stdout + done.stderr)}")
+    lost = re.findall(r"^ignore (\S+) \S+ param (\S+?)=", done.stdout + done.stderr, re.M)
+    if lost:
+        raise NotConverted(f"pnnx loses {', '.join(sorted({f'{param} of {layer}' for layer, param in lost}))}")
     with open(param) as file:
         left = sorted({line.split()[0] for line in file if re.match(r"(pnnx|aten|onnx|prim|torch|F|nn)[.:]", line)})
     if left:

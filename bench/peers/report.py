@@ -23,12 +23,14 @@ def ours_is_sound(result):
 
 
 def ratio_to_best(result, key="median_ms"):
-    """(Mete's over the least of the peers, that peer); None without peers. Times of a run are compared round by round."""
+    """(Mete's over the best of the peers, that peer); None without peers. Times of a run are compared round by round."""
     peers = sound_peers(result)
     if not peers or not ours_is_sound(result):
         return None
-    best = min(peers, key=lambda n: peers[n][key])
-    return (peers[best]["mete_over_it"] if key == "median_ms" else result["engines"][kOurs][key] / peers[best][key]), best
+    ours = result["engines"][kOurs][key]
+    ratios = {name: peer["mete_over_it"] if key == "median_ms" else ours / peer[key] for name, peer in peers.items()}
+    best = max(ratios, key=ratios.get)
+    return ratios[best], best
 
 
 def number(value, digits=3):

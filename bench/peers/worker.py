@@ -61,6 +61,7 @@ def main():
     answers.write(json.dumps(greeting) + "\n")
     for line in sys.stdin:
         answers.write(json.dumps(obey(engine, json.loads(line))) + "\n")
+    os._exit(0)  # no destructors: what an engine does at its end is not measured, and some complain
 
 
 if __name__ == "__main__":
