@@ -48,7 +48,7 @@ void InferQuantizeLinear(InferContext& c) {
 }
 
 void InferDequantizeLinear(InferContext& c) {
-  NeedType(c, 0, kQuantizedTypes | kI32Type);
+  NeedType(c, 0, kQuantizedTypes | kI32Type | TypeBit(DType::kF32));  // f32: what importers make of float8 and float4
   CheckScale(c);
   if (c.has(2) && c.type(2) != c.type(0))
     c.Bad("the zero point has another type than the input; got {}, expected {}", Name(c.type(2)), Name(c.type(0)));

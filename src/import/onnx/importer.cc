@@ -5,6 +5,7 @@
 #include "graph/operators.h"
 #include "import/onnx/attributes.h"
 #include "import/onnx/inputs.h"
+#include "import/onnx/narrow.h"
 
 namespace mete::onnx_import {
 namespace {
@@ -29,6 +30,28 @@ bool HasMixedFloats(const ::onnx::GraphProto& graph, const std::vector<FlatNode>
       if (IsOtherFloat(a.t().data_type()) || ((a.name() == "to" || a.name() == "dtype") && a.i() > 0 && a.i() < 100 && IsOtherFloat(int32_t(a.i()))))
         return true;
   return false;
+}
+
+// Such a node is unsupported for that reason already.
+bool HasSubgraph(const NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(), [](const auto& a) { return a.has_g() || a.graphs_size() > 0; });
+}
+
+std::string WhyUnsupported(const ::onnx::TensorProto& t) {
+  const std::string type = "element type " + OnnxTypeName(t.data_type());
+  return IsComplex(t.data_type()) ? type + "; no operator here computes with complex numbers" : type;
+}
+
+bool LeavesNarrow(const std::string& op, size_t input) {
+  if (op == "Cast" || op == "DequantizeLinear" || op == "Shape" || op == "Size") return true;
+  return op == "CastLike" && input == 0;
+}
+
+// Those that take narrow types at opset 24 and move elements.
+bool KeepsNarrow(const std::string& op, size_t input) {
+  for (const char* moves : {"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
+    if (op == moves) return input == 0;
+  return op == "Pad" && (input == 0 || input == 2);
 }
 
 // What a Constant node holds; no value where it holds something else.
@@ -60,9 +83,9 @@ Imported Importer::Run() {
   for (const FlatNode& node : nodes) AddNode(node);
   AddOutputs();
   CheckDangling();
-  CheckFourBit();
   try {
     SortTopologically(result_.graph);
+    CheckNarrow();
   } catch (const Error& e) {
     problems_.Bad(e);
   }
@@ -89,10 +112,10 @@ void Importer::AddInitializers() {
     try {
       if (t.name().empty()) Invalid(where, "has no name");
       AddConstant(t.name(), tensors_.Read(t, where), where);
-      if (IsFourBit(t.data_type())) four_bit_.insert(ids_.at(t.name()));
+      MarkNarrow(t.data_type(), Reference(t.name()));
     } catch (const Error& e) {
       if (e.code() == Code::kNotFound || e.code() == Code::kDataLoss) throw;  // about files: nothing else is worth saying
-      if (e.code() == Code::kUnimplemented) problems_.Unsupported("initializer", "element type " + OnnxTypeName(t.data_type()), t.name());
+      if (e.code() == Code::kUnimplemented) problems_.Unsupported("initializer", WhyUnsupported(t), t.name());
       else problems_.Bad(e);
       defined_.insert(Reference(t.name()));  // so that its readers are not reported as well
     }
@@ -129,7 +152,7 @@ void Importer::AddNode(const FlatNode& flat) {
   const NodeProto& proto = flat.proto;
   const std::string node = NodeName(proto);
   const bool known = CheckOperator(flat, node);
-  const Attributes attributes = ReadAttributes(proto, node, tensors_, problems_);
+  const Attributes attributes = known ? ReadAttributes(proto, node, tensors_, problems_) : Attributes();
   if (known && proto.op_type() == "Constant") return AddConstantNode(proto, node, attributes);
 
   Upgrade upgrade{result_.graph, names_, problems_, mixed_floats_, {node, proto.op_type(), {}, {}, attributes}};
@@ -139,6 +162,7 @@ void Importer::AddNode(const FlatNode& flat) {
   }
   for (const std::string& name : proto.output()) upgrade.node.outputs.push_back(name.empty() ? kNoValue : Define(name, node));
   if (!known) return;
+  for (ValueId id : upgrade.node.outputs) MarkNarrow(proto, id);
   try {
     UpgradeAndAdd(upgrade, flat.opset);
   } catch (const Error& e) {
@@ -146,7 +170,7 @@ void Importer::AddNode(const FlatNode& flat) {
     return;
   }
   const Node& added = result_.graph.nodes.back();
-  if (!FindOperator(added.op)) problems_.Unsupported("operator " + added.op, "Mete does not have it", node);
+  if (!FindOperator(added.op) && !HasSubgraph(proto)) problems_.Unsupported("operator " + added.op, "Mete does not have it", node);
 }
 
 void Importer::AddConstantNode(const NodeProto& proto, const std::string& node, const Attributes& attributes) {
@@ -155,8 +179,7 @@ void Importer::AddConstantNode(const NodeProto& proto, const std::string& node, 
     Tensor value = ConstantValue(attributes);
     if (value.has_value()) {
       AddConstant(proto.output(0), std::move(value), node);
-      for (const auto& a : proto.attribute())
-        if (IsFourBit(a.t().data_type())) four_bit_.insert(ids_.at(proto.output(0)));
+      MarkNarrow(proto, Reference(proto.output(0)));
       return;
     }
     if (attributes.empty() && proto.attribute_size() > 0) return void(Define(proto.output(0), node));  // reported already
@@ -200,15 +223,35 @@ void Importer::CheckDangling() {
       problems_.Bad(reader, "input '{}' is made by no node and is neither an input of the model nor an initializer", result_.graph.value(id).name);
 }
 
-// Dequantizing gives the same numbers from 8 bits as from 4; where else the type matters, the result would be wrong.
-void Importer::CheckFourBit() {
-  if (four_bit_.empty()) return;
-  for (const Node& node : result_.graph.nodes)
-    for (ValueId id : node.inputs)
-      if (four_bit_.count(id) && node.op != "DequantizeLinear")
-        problems_.Unsupported("operator " + node.op, "element types INT4 and UINT4 are supported for DequantizeLinear only", node.name);
+void Importer::MarkNarrow(int32_t data_type, ValueId id) {
+  if (id != kNoValue && FindNarrow(data_type)) narrow_[id] = data_type;
+}
+
+// As the tensor among the attributes of the node that makes it.
+void Importer::MarkNarrow(const NodeProto& maker, ValueId id) {
+  for (const auto& a : maker.attribute()) MarkNarrow(a.t().data_type(), id);
+}
+
+// What leaves a narrow type behind gets the same numbers from the wider one; so does what only moves elements, whose
+// output is then narrow too. Anything else would compute, round or overflow as the wider type does.
+void Importer::CheckNarrow() {
+  if (narrow_.empty()) return;
+  for (const Node& node : result_.graph.nodes) {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const auto at = narrow_.find(node.inputs[i]);
+      if (at == narrow_.end() || LeavesNarrow(node.op, i)) continue;
+      const int32_t type = at->second;
+      if (KeepsNarrow(node.op, i)) MarkNarrow(type, node.output(0));
+      else
+        problems_.Unsupported("operator " + node.op,
+                              fmt::format("it computes with element type {}; expected a Cast or DequantizeLinear first", OnnxTypeName(type)),
+                              node.name);
+    }
+  }
   for (ValueId id : result_.graph.outputs)
-    if (four_bit_.count(id)) problems_.Unsupported("output", "element types INT4 and UINT4", result_.graph.value(id).name);
+    if (const auto at = narrow_.find(id); at != narrow_.end())
+      problems_.Unsupported("output", fmt::format("element type {}; expected a Cast or DequantizeLinear first", OnnxTypeName(at->second)),
+                            result_.graph.value(id).name);
 }
 
 ValueId Importer::Reference(const std::string& name) {

@@ -29,7 +29,9 @@ class Importer {
   void AddNode(const FlatNode& flat);
   void AddOutputs();
   void CheckDangling();
-  void CheckFourBit();
+  void CheckNarrow();
+  void MarkNarrow(int32_t data_type, ValueId id);
+  void MarkNarrow(const ::onnx::NodeProto& maker, ValueId id);
 
   bool CheckOperator(const FlatNode& flat, const std::string& node);
   void AddConstantNode(const ::onnx::NodeProto& proto, const std::string& node, const Attributes& attributes);
@@ -48,7 +50,7 @@ class Importer {
   NodeNames names_;
   std::map<std::string, ValueId> ids_;
   std::set<ValueId> defined_;
-  std::set<ValueId> four_bit_;  // constants that were 4-bit and are 8-bit now
+  std::map<ValueId, int32_t> narrow_;  // values that the model has in a type of narrow.h, and in which
   std::map<ValueId, std::string> first_reader_;
   int64_t opset_ = 0;
   bool mixed_floats_ = false;

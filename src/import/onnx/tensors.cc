@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "import/onnx/narrow.h"
 
 namespace mete::onnx_import {
 namespace {
@@ -27,14 +28,6 @@ constexpr TypeRow kTypes[] = {
     {"UINT4", DType::kUnknown},          {"INT4", DType::kUnknown},       {"FLOAT4E2M1", DType::kUnknown},
     {"FLOAT8E8M0", DType::kUnknown},     {"UINT2", DType::kUnknown},      {"INT2", DType::kUnknown},
 };
-constexpr int32_t kUint4 = 21, kInt4 = 22;
-
-DType StoredType(int32_t data_type) {
-  if (data_type == kUint4) return DType::kU8;
-  if (data_type == kInt4) return DType::kI8;
-  return DTypeOfOnnx(data_type);
-}
-
 Shape ShapeOf(const TensorProto& proto, DType type, int64_t max_bytes, const std::string& where) {
   if (proto.dims_size() > Shape::kMaxRank)
     Invalid(where, "too many dimensions; got {}, expected at most {}", proto.dims_size(), int(Shape::kMaxRank));
@@ -69,16 +62,6 @@ void FillTyped(const TensorProto& p, Tensor& to, const std::string& where) {
   }
 }
 
-// Two elements a byte, the low half first; `out` is i8 or u8.
-void UnpackFourBit(std::span<const uint8_t> packed, bool is_signed, Tensor& out) {
-  uint8_t* to = out.mutable_view().as<uint8_t>();
-  const int64_t n = out.elements();
-  for (int64_t i = 0; i < n; ++i) {
-    const uint8_t half = (i & 1 ? packed[size_t(i / 2)] >> 4 : packed[size_t(i / 2)]) & 15;
-    to[i] = is_signed && half > 7 ? uint8_t(half | 0xf0) : half;
-  }
-}
-
 bool IsAligned(const void* p, DType type) { return reinterpret_cast<uintptr_t>(p) % SizeOf(type) == 0; }
 
 // A bool of another value than 0 or 1 is undefined in C++: such bytes have to be copied and put right.
@@ -109,16 +92,19 @@ std::string OnnxTypeName(int32_t data_type) {
   return data_type >= 0 && data_type < int32_t(std::size(kTypes)) ? kTypes[data_type].name : fmt::format("type {}", data_type);
 }
 
-bool IsFourBit(int32_t data_type) { return data_type == kUint4 || data_type == kInt4; }
+bool IsComplex(int32_t data_type) { return data_type == TensorProto::COMPLEX64 || data_type == TensorProto::COMPLEX128; }
 
 Tensor TensorReader::Read(const TensorProto& proto, const std::string& where) {
-  const DType type = StoredType(proto.data_type());
+  const NarrowType* const narrow = FindNarrow(proto.data_type());
+  const DType type = narrow ? narrow->wide : DTypeOfOnnx(proto.data_type());
+  if (IsComplex(proto.data_type()))
+    Fail(Code::kUnimplemented, where, "element type {} is not supported: no operator here computes with complex numbers",
+         OnnxTypeName(proto.data_type()));
   if (type == DType::kUnknown) Fail(Code::kUnimplemented, where, "element type {} is not supported", OnnxTypeName(proto.data_type()));
   if (proto.has_segment()) Fail(Code::kUnimplemented, where, "tensors in segments are not supported");
   const Shape shape = ShapeOf(proto, type, max_bytes_, where);
-  const bool four_bit = IsFourBit(proto.data_type());
   const size_t elements = size_t(shape.Elements());
-  const size_t needed = four_bit ? elements / 2 + elements % 2 : elements * SizeOf(type);
+  const size_t needed = narrow ? PackedBytes(*narrow, elements) : elements * SizeOf(type);
 
   const bool external = proto.data_location() == TensorProto::EXTERNAL;
   if (external && (proto.has_raw_data() || HasTypedData(proto))) Invalid(where, "has both external and own data; expected one of them");
@@ -129,14 +115,15 @@ Tensor TensorReader::Read(const TensorProto& proto, const std::string& where) {
     const Bytes data = external ? ExternalBytes(proto, needed, where) : RawBytes(proto, where);
     if (data.bytes.size() != needed)
       Invalid(where, "raw data does not fill {} {}; got {} bytes, expected {}", Name(type), ToString(shape), data.bytes.size(), needed);
-    if (!four_bit) return NeedsCopy(data.bytes, type) ? CopyBytes(data.bytes, type, shape) : Tensor(type, shape, data.bytes.data(), data.owner);
+    if (!narrow)
+      return NeedsCopy(data.bytes, type) ? CopyBytes(data.bytes, type, shape) : Tensor(type, shape, data.bytes.data(), data.owner);
     out = Tensor(type, shape);
-    UnpackFourBit({reinterpret_cast<const uint8_t*>(data.bytes.data()), needed}, proto.data_type() == kInt4, out);
-  } else if (four_bit) {
+    Widen(*narrow, {reinterpret_cast<const uint8_t*>(data.bytes.data()), needed}, out);
+  } else if (narrow) {
     std::vector<uint8_t> packed(proto.int32_data().begin(), proto.int32_data().end());
     if (packed.size() != needed) Invalid(where, "values do not fill the shape {}; got {} bytes, expected {}", ToString(shape), packed.size(), needed);
     out = Tensor(type, shape);
-    UnpackFourBit(packed, proto.data_type() == kInt4, out);
+    Widen(*narrow, packed, out);
   } else {
     if (elements != 0 && !HasTypedData(proto)) Invalid(where, "has no data; expected {} elements for {}", elements, ToString(shape));
     out = Tensor(type, shape);
