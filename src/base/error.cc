@@ -1,4 +1,4 @@
-#include "mete/error.h"
+#include "base/error.h"
 
 namespace mete {
 
@@ -19,6 +19,12 @@ const char* CodeName(Code code) {
     case Code::kDataLoss: return "DATA_LOSS";
   }
   return "UNKNOWN";
+}
+
+std::string Printable(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = '?';
+  return text;
 }
 
 }  // namespace mete

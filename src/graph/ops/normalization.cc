@@ -42,7 +42,8 @@ void InferInstanceNormalization(InferContext& c) {
 void InferGroupNormalization(InferContext& c) {
   c.NeedRank(0, 2);
   const int64_t groups = c.attributes.Int("num_groups", 0), channels = c.shape(0)[1];
-  if (groups <= 0 || channels % groups != 0) c.Bad("num_groups must divide the {} channels; got {}", channels, groups);
+  if (groups <= 0 || channels % groups != 0)
+    c.Bad("num_groups does not divide the channels; got {}, expected a divisor of {} from 1 on", groups, channels);
   InferInstanceNormalization(c);
 }
 

@@ -19,7 +19,9 @@ TEST(NormalizationInfer, ParametersHaveOneElementAChannel) {
 TEST(NormalizationInfer, GroupsDivideTheChannels) {
   EXPECT_EQ(InferText("GroupNormalization", Attrs({{"num_groups", int64_t(3)}}), {kIn, kC, kC}), "f32 2x6x4x4");
   EXPECT_EQ(InferText("GroupNormalization", Attrs({{"num_groups", int64_t(4)}}), {kIn, kC, kC}),
-            "error: [node] num_groups must divide the 6 channels; got 4");
+            "error: [node] num_groups does not divide the channels; got 4, expected a divisor of 6 from 1 on");
+  EXPECT_EQ(InferText("GroupNormalization", Attrs({{"num_groups", int64_t(0)}}), {kIn, kC, kC}),
+            "error: [node] num_groups does not divide the channels; got 0, expected a divisor of 6 from 1 on");
   EXPECT_NE(InferText("GroupNormalization", {}, {kIn, kC, kC}).find("num_groups"), std::string::npos);
 }
 

@@ -10,8 +10,9 @@ Builder::Builder(std::string model, const ImportOptions& options, Weights weight
     : model_(std::move(model)), options_(options), weights_(std::move(weights)) {}
 
 void Builder::Problem(const Error& error) {
-  problems_ += (problems_.empty() ? "" : "\n") + std::string(error.what());
-  if (error.code() != Code::kUnimplemented) only_unsupported_ = false;
+  problems_ += (problems_.empty() ? "" : "\n") + Printable(error.what());
+  if (error.code() == Code::kUnimplemented) unsupported_ = true;
+  else if (error.code() != Code::kFailedPrecondition) bad_ = true;
 }
 
 std::string Builder::UniqueNodeName(const std::string& base) {
@@ -21,7 +22,9 @@ std::string Builder::UniqueNodeName(const std::string& base) {
 }
 
 void Builder::AddInput(const std::string& name, Shape shape) {
-  if (const auto given = options_.input_shapes.find(name); given != options_.input_shapes.end()) {
+  const auto given = options_.input_shapes.find(name);
+  const bool is_given = given != options_.input_shapes.end();
+  if (is_given) {
     shape = given->second;
     used_shapes_.insert(name);
   }
@@ -29,8 +32,10 @@ void Builder::AddInput(const std::string& name, Shape shape) {
   const bool positive = shape.known() && std::all_of(shape.begin(), shape.end(), [](int64_t d) { return d > 0; });
   if (!positive || CheckedElements(shape, DType::kF32, options_.max_value_bytes) < 0) {
     blobs_[name] = {};
-    Invalid(name, "the input has impossible dimensions; got {}, expected all from 1 on and at most {} bytes", ToString(shape),
-            options_.max_value_bytes);
+    if (!shape.known()) Fail(Code::kFailedPrecondition, name, "the net does not say this input's shape; try --shape {}=...", name);
+    Fail(is_given ? Code::kFailedPrecondition : Code::kInvalidArgument, name,
+         "the input has impossible dimensions; got {}, expected all from 1 on and at most {} bytes", ToString(shape),
+         options_.max_value_bytes);
   }
   const ValueId id = graph().AddValue(name, DType::kF32, shape);
   graph().inputs.push_back(id);
@@ -61,14 +66,16 @@ void Builder::Write(const std::string& layer, const std::string& blob, ValueId i
 
 Imported Builder::Finish() {
   for (const auto& [name, shape] : options_.input_shapes)
-    if (!used_shapes_.count(name)) Problem(Error(Code::kInvalidArgument, fmt::format("[{}] a shape is given for '{}', which is no input", model_, name)));
+    if (!used_shapes_.count(name))
+      Problem(Error(Code::kFailedPrecondition, fmt::format("[{}] a shape is given for '{}', which is no input", model_, name)));
   std::vector<const Blob*> outputs;
   for (const auto& [name, blob] : blobs_)
     if (!blob.read && !blob.maker.empty() && blob.id != kNoValue) outputs.push_back(&blob);
   std::sort(outputs.begin(), outputs.end(), [](auto* a, auto* b) { return a->order < b->order; });
   for (const Blob* blob : outputs) graph().outputs.push_back(blob->id);
   if (problems_.empty() && outputs.empty()) Invalid(model_, "the net makes nothing; got {} layers", graph().nodes.size());
-  if (!problems_.empty()) throw Error(only_unsupported_ ? Code::kUnimplemented : Code::kInvalidArgument, problems_);
+  if (!problems_.empty())
+    throw Error(bad_ ? Code::kInvalidArgument : unsupported_ ? Code::kUnimplemented : Code::kFailedPrecondition, problems_);
   return std::move(result_);
 }
 

@@ -53,7 +53,7 @@ class Builder {
   std::set<std::string> used_shapes_;
   size_t made_ = 0;
   std::string problems_;
-  bool only_unsupported_ = true;
+  bool bad_ = false, unsupported_ = false;  // neither: what the caller asks for does not fit
 };
 
 // What a layer's conversion works with. Shapes of all bottoms are known.

@@ -294,6 +294,17 @@ TEST(BadCaffe, ImpossibleNumbers) {
   MessageOf(Single("Reshape", "reshape_param { shape { dim: 7 dim: -1 } }"), "", Code::kInvalidArgument);
 }
 
+// Where asserts are on, libprotobuf complains of such names on stderr by itself.
+TEST(BadCaffe, NamesOfAnyBytesAreTakenInSilence) {
+  const std::string name = "l\xff\x1b[1m";
+  const std::string net = std::string(kInput) + "layer { name: 'l\xff\\033[1m' type: 'ReLU' bottom: 'data' top: 'y' }";
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Import(net, Model(name, {})).graph.nodes.at(0).name, name);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  const std::string bad = std::string(kInput) + "layer { name: 'l\xff' type: 'Frob\\033[1m' bottom: 'data' top: 'y' }";
+  ExpectHas(MessageOf(bad, "", Code::kUnimplemented), "[l\xff] unsupported layer type 'Frob?[1m'");
+}
+
 TEST(BadCaffe, DataLayersNeedAShape) {
   const std::string net = "layer { name: 'd' type: 'Data' top: 'x' top: 'label' } layer { name: 'r' type: 'ReLU' bottom: 'x' top: 'r' }";
   ExpectHas(MessageOf(net, "", Code::kUnimplemented), "reads a data set; try the deploy.prototxt");
@@ -301,7 +312,9 @@ TEST(BadCaffe, DataLayersNeedAShape) {
   options.input_shapes["x"] = Shape{1, 3};
   EXPECT_EQ(Summary(Import(net, "", options).graph), "Relu -> r 1x3");
   options.input_shapes["y"] = Shape{1};
-  ExpectHas(MessageOf(net, "", Code::kInvalidArgument, options), "'y', which is no input");
+  ExpectHas(MessageOf(net, "", Code::kFailedPrecondition, options), "'y', which is no input");
+  ExpectHas(MessageOf("input: 'x' layer { name: 'r' type: 'ReLU' bottom: 'x' top: 'r' }", "", Code::kFailedPrecondition),
+            "[x] the net does not say this input's shape; try --shape x=...");
 }
 
 TEST(BadCaffe, DamagedFilesNeverCrash) {

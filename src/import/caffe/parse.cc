@@ -35,7 +35,7 @@ class Collector : public pb::io::ErrorCollector {
  private:
   void Add(int line, int column, const std::string& message) {
     if (++count_ > kMaxShownProblems) return;
-    problems_ += fmt::format("{}[{}:{}:{}] {}", problems_.empty() ? "" : "\n", name_, line + 1, column + 1, message);
+    problems_ += fmt::format("{}[{}:{}:{}] {}", problems_.empty() ? "" : "\n", name_, line + 1, column + 1, Printable(message));
   }
   const std::string& name_;
   std::string problems_;
@@ -78,6 +78,7 @@ Net ParseNet(std::string_view text, const std::string& name) {
   parser.AllowUnknownField(true);
   parser.SetRecursionLimit(kMaxNesting);
   pb::io::ArrayInputStream stream(text.data(), int(text.size()));
+  const pb::LogSilencer quiet;  // names need not be UTF-8, and a bad file is told by the Error alone
   const bool parsed = parser.Parse(&stream, &net.header);
   if (!parsed) throw Error(Code::kDataLoss, collector.problems());
   if (!collector.problems().empty()) throw Error(Code::kInvalidArgument, collector.problems());
@@ -98,6 +99,7 @@ Weights ParseWeights(std::span<const std::byte> bytes, const std::string& name) 
   RefuseWebPage({reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 256)}, name, "a .caffemodel");
   auto message = std::make_shared<caffe::Weights>();
   if (bytes.size() > INT_MAX) Fail(Code::kDataLoss, name, "the file is too large; got {} bytes, expected less than 2 GiB", bytes.size());
+  const pb::LogSilencer quiet;
   if (!message->ParseFromArray(bytes.data(), int(bytes.size())))
     Fail(Code::kDataLoss, name, "corrupt or truncated .caffemodel; its {} bytes are not a whole message", bytes.size());
   for (const auto& layer : message->layer()) weights.layers[layer.name()] = &layer.blobs();

@@ -37,13 +37,15 @@ class Resolver {
     Shape shape;
     if (!input.type().tensor_type().has_shape()) {
       if (given) shape = *given;
-      else problems_.Bad(input.name(), "the model does not say this input's shape; try --shape {}=...", input.name());
+      else problems_.BadRequest(input.name(), "the model does not say this input's shape; try --shape {}=...", input.name());
     } else {
       shape = given ? Check(input, *given) : Assume(input);
     }
-    if (CheckedElements(shape, type, options_.max_value_bytes) < 0)
-      problems_.Bad(input.name(), "input has impossible dimensions; got {}, expected none negative and at most {} bytes", ToString(shape),
-                    options_.max_value_bytes);
+    if (CheckedElements(shape, type, options_.max_value_bytes) >= 0) return shape;
+    constexpr fmt::format_string<std::string, const int64_t&> kImpossible =
+        "input has impossible dimensions; got {}, expected none negative and at most {} bytes";
+    if (given) problems_.BadRequest(input.name(), kImpossible, ToString(shape), options_.max_value_bytes);
+    else problems_.Bad(input.name(), kImpossible, ToString(shape), options_.max_value_bytes);
     return shape;
   }
 
@@ -62,7 +64,8 @@ class Resolver {
       expected += (i ? "x" : "") + (d.has_dim_value() ? std::to_string(d.dim_value()) : d.dim_param().empty() ? "?" : d.dim_param());
       if (fits && d.has_dim_value() && d.dim_value() != given[i]) fits = false;
     }
-    if (!fits) problems_.Bad(input.name(), "the given shape does not fit this input; got {}, expected {}", ToString(given), expected);
+    if (!fits)
+      problems_.BadRequest(input.name(), "the given shape does not fit this input; got {}, expected {}", ToString(given), expected);
     return given;
   }
 
@@ -122,7 +125,8 @@ std::vector<Input> ResolveInputs(const ::onnx::GraphProto& graph, const std::set
     if (type != DType::kUnknown) out.push_back({input.name(), type, resolver.Resolve(input, type)});
   }
   for (const auto& [name, shape] : options.input_shapes)
-    if (!seen.count(name)) problems.Bad(problems.model(), "a shape is given for an unknown input; got '{}', expected one of {}", name, names);
+    if (!seen.count(name))
+      problems.BadRequest(problems.model(), "a shape is given for an unknown input; got '{}', expected one of {}", name, names);
   return out;
 }
 

@@ -80,6 +80,10 @@ TEST(ImportOnnx, AGivenShapeMustFit) {
   EXPECT_TRUE(Contains(ImportError(ReluModel(), options), "[x] the given shape does not fit this input; got 2x4, expected 2x3"));
   options.input_shapes = {{"image", Shape{1}}};
   EXPECT_TRUE(Contains(ImportError(ReluModel(), options), "unknown input; got 'image', expected one of 'x'"));
+  EXPECT_TRUE(StartsWith(ImportError(ReluModel(), options), "FAILED_PRECONDITION: "));  // not the model's fault
+  ModelProto bad = ReluModel();
+  AddRaw(bad, "w", TensorProto::FLOAT, {2}, "1234");
+  EXPECT_TRUE(StartsWith(ImportError(bad, options), "INVALID_ARGUMENT: "));
 }
 
 TEST(ImportOnnx, ConstantNodesBecomeConstants) {
@@ -121,17 +125,21 @@ TEST(ImportOnnx, ListsEverythingThatIsUnsupportedAtOnce) {
   AddOp(m, "Frobnicate", {"a"}, {"b"}, "f2");
   AddOp(m, "FusedThing", {"b"}, {"c"}, "ms").set_domain("com.example");
   AddInt(AddOp(m, "Cast", {"c"}, {"y"}, "cast"), "to", TensorProto::STRING);
-  auto* g = AddOp(m, "If", {"y"}, {"z"}, "branch").add_attribute();
-  g->set_name("then_branch");
-  g->set_type(AttributeProto::GRAPH);
-  g->mutable_g();
+  NodeProto& branch = AddOp(m, "If", {"y"}, {"z"}, "branch");
+  for (const char* name : {"then_branch", "else_branch"}) {
+    auto* g = branch.add_attribute();
+    g->set_name(name);
+    g->set_type(AttributeProto::GRAPH);
+    g->mutable_g();
+  }
   AddOutput(m, "z");
   const std::string error = ImportError(m);
   EXPECT_TRUE(StartsWith(error, "UNIMPLEMENTED: "));
   EXPECT_TRUE(Contains(error, "operator Frobnicate: Mete does not have it (2 times, first at 'f1')"));
   EXPECT_TRUE(Contains(error, "operator com.example.FusedThing"));
   EXPECT_TRUE(Contains(error, "asks for element type STRING"));
-  EXPECT_TRUE(Contains(error, "it has a subgraph"));
+  EXPECT_TRUE(Contains(error, "operator If: it has a subgraph, and subgraphs are not supported (1 time, first at 'branch')"));
+  EXPECT_EQ(error.find("operator If"), error.rfind("operator If")) << error;
 }
 
 TEST(ImportOnnx, ReportsInputsThatNobodyMakesAndValuesMadeTwice) {

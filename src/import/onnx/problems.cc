@@ -7,21 +7,17 @@ constexpr size_t kShown = 100;  // lines of each kind; a hostile file must not m
 
 }  // namespace
 
-std::string Printable(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = '?';
-  return text;
-}
-
 void Problems::Add(std::string line) {
   line = Printable(std::move(line));
   if (bad_.size() < kShown) bad_.push_back(std::move(line));
   else ++more_bad_;
 }
 
-void Problems::Unsupported(const std::string& what, const std::string& reason, const std::string& first) {
+void Problems::Unsupported(const std::string& what, const std::string& reason, const std::string& who) {
   Count& count = unsupported_[what + ": " + reason];
-  if (count.times++ == 0) count.first = first;
+  if (count.times > 0 && count.last == who) return;
+  if (count.times++ == 0) count.first = who;
+  count.last = who;
 }
 
 void Problems::Throw() const {
@@ -35,7 +31,8 @@ void Problems::Throw() const {
     else ++left_out;
   }
   if (left_out > 0) lines.push_back(fmt::format("... and {} more", left_out));
-  throw Error(bad_.empty() ? Code::kUnimplemented : Code::kInvalidArgument, fmt::format("{}", fmt::join(lines, "\n")));
+  const Code code = bad_model_ ? Code::kInvalidArgument : unsupported_.empty() ? Code::kFailedPrecondition : Code::kUnimplemented;
+  throw Error(code, fmt::format("{}", fmt::join(lines, "\n")));
 }
 
 }  // namespace mete::onnx_import

@@ -9,38 +9,45 @@
 
 namespace mete::onnx_import {
 
-// For messages: names in a file may hold line breaks and the control sequences of terminals, which become '?'.
-std::string Printable(std::string text);
-
 class Problems {
  public:
   explicit Problems(std::string model) : model_(std::move(model)) {}
 
   template <class... A>
   void Bad(const std::string& where, fmt::format_string<A...> format, A&&... args) {
+    Bad(Error(Code::kInvalidArgument, "[" + where + "] " + fmt::format(format, std::forward<A>(args)...)));
+  }
+  void Bad(const Error& error) {
+    bad_model_ = true;
+    Add(error.what());
+  }
+  // The caller's fault and not the model's.
+  template <class... A>
+  void BadRequest(const std::string& where, fmt::format_string<A...> format, A&&... args) {
     Add("[" + where + "] " + fmt::format(format, std::forward<A>(args)...));
   }
-  void Bad(const Error& error) { Add(error.what()); }
 
-  // Counted by `what`, e.g. "operator Loop", with the reason and the first node or value that asks for it.
-  void Unsupported(const std::string& what, const std::string& reason, const std::string& first);
+  // Counted by `what`, e.g. "operator Loop", with the reason and the first node or value that asks for it. One that
+  // asks twice in a row (If, with two branches) counts once.
+  void Unsupported(const std::string& what, const std::string& reason, const std::string& who);
 
   bool any() const { return !bad_.empty() || !unsupported_.empty(); }
   const std::string& model() const { return model_; }
-  // Throws if there are any: UNIMPLEMENTED where all that stands in the way is what Mete lacks, otherwise
-  // INVALID_ARGUMENT.
+  // Throws if there are any: INVALID_ARGUMENT for a bad model, UNIMPLEMENTED where Mete lacks something, and
+  // FAILED_PRECONDITION where only the request stands in the way.
   void Throw() const;
 
  private:
   struct Count {
     int times = 0;
-    std::string first;
+    std::string first, last;
   };
   void Add(std::string line);
 
   std::string model_;
   std::vector<std::string> bad_;  // the first ones
   size_t more_bad_ = 0;
+  bool bad_model_ = false;
   std::map<std::string, Count> unsupported_;
 };
 

@@ -38,6 +38,10 @@ struct Upgrade {
   // Adds a node that makes a new value.
   ValueId Emit(const std::string& op, const std::string& suffix, std::vector<ValueId> inputs, Attributes attributes = {});
   void Unsupported(const std::string& reason);
+  template <class... A>
+  void Bad(fmt::format_string<A...> format, A&&... args) {
+    problems.Bad(node.name, format, std::forward<A>(args)...);
+  }
 
   // The integer list attribute `name` becomes input `i`; absent stays absent.
   void AttributeToInput(const std::string& name, size_t i);

@@ -59,7 +59,8 @@ void UpgradeScatter(Upgrade& u) { u.node.op = "ScatterElements"; }
 // Scale and bias were per group: repeat each for the channels of its group.
 void UpgradeGroupNormalization(Upgrade& u) {
   const int64_t groups = u.node.attributes.Int("num_groups", 0);
-  if (groups <= 0 || u.node.inputs.size() < 3) return u.Unsupported("num_groups must be positive, with inputs X, scale and bias");
+  if (u.node.inputs.size() < 3) return u.Bad("has too few inputs; got {}, expected X, scale and bias", u.node.inputs.size());
+  if (groups <= 0) return u.Bad("num_groups; got {}, expected a number from 1 on", groups);
   Attributes channels;
   channels.Set("start", int64_t(1));
   channels.Set("end", int64_t(2));
