@@ -57,6 +57,11 @@ struct Graph {
   Node& AddNode(std::string op, std::string name, std::vector<ValueId> inputs, std::vector<ValueId> outputs, Attributes attributes = {});
 };
 
+// Of f32, with a known shape: what fast kernels and the passes that serve them ask for.
+inline bool IsF32(const Graph& graph, ValueId id) {
+  return id != kNoValue && graph.value(id).type == DType::kF32 && graph.value(id).shape.known();
+}
+
 // Who makes and who reads each value, as indices into graph.nodes. A snapshot: stale after an edit.
 struct Uses {
   explicit Uses(const Graph& graph);

@@ -16,7 +16,11 @@ inline bool IsOneOf(std::string_view op, std::initializer_list<std::string_view>
 
 inline bool IsConstant(const Graph& graph, ValueId id) { return id != kNoValue && graph.value(id).is_constant(); }
 
-inline bool IsF32(const Graph& graph, ValueId id) { return id != kNoValue && graph.value(id).type == DType::kF32 && graph.value(id).shape.known(); }
+inline bool IsIdentity(const Ints& perm) {
+  for (size_t i = 0; i < perm.size(); ++i)
+    if (perm[i] != int64_t(i)) return false;
+  return true;
+}
 
 // The value of a constant with one element, of f32, f64, i32 or i64.
 std::optional<double> ScalarOf(const Graph& graph, ValueId id);

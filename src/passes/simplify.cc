@@ -1,8 +1,8 @@
 // Removes nodes that change nothing.
 #include <algorithm>
-#include <string_view>
 
 #include "passes/pass.h"
+#include "passes/rewrite.h"
 
 namespace mete {
 namespace {
@@ -12,20 +12,11 @@ bool SameTypeAndShape(const Graph& graph, const Node& node) {
   return in.type == out.type && in.shape.known() && in.shape == out.shape;
 }
 
-bool IsIdentityPermutation(const Node& node) {
-  const Ints& perm = node.attributes.IntList("perm");
-  for (size_t i = 0; i < perm.size(); ++i)
-    if (perm[i] != int64_t(i)) return false;
-  return !perm.empty();
-}
-
 bool AllZero(const Graph& graph, ValueId id) {
   if (id == kNoValue || !graph.value(id).is_constant() || graph.value(id).type != DType::kI64) return false;
   const Tensor& t = graph.value(id).constant;
   return std::all_of(t.as<int64_t>(), t.as<int64_t>() + t.elements(), [](int64_t v) { return v == 0; });
 }
-
-bool IsOneOf(std::string_view op, std::initializer_list<std::string_view> ops) { return std::find(ops.begin(), ops.end(), op) != ops.end(); }
 
 bool ChangesNothing(const Graph& graph, const Node& node) {
   for (size_t i = 1; i < node.outputs.size(); ++i)
@@ -34,7 +25,7 @@ bool ChangesNothing(const Graph& graph, const Node& node) {
   if (node.op == "Dropout") return node.input(2) == kNoValue || graph.value(node.input(2)).is_constant();  // inference refuses training
   if (IsOneOf(node.op, {"Cast", "CastLike", "Reshape", "Expand", "Flatten", "Squeeze", "Unsqueeze", "Tile"})) return SameTypeAndShape(graph, node);
   if (IsOneOf(node.op, {"Concat", "Sum", "Max", "Min", "Mean"})) return node.inputs.size() == 1;
-  if (node.op == "Transpose") return IsIdentityPermutation(node);
+  if (node.op == "Transpose") return node.attributes.Has("perm") && IsIdentity(node.attributes.IntList("perm"));
   if (node.op == "Pad") return AllZero(graph, node.input(1));
   return false;
 }

@@ -12,12 +12,6 @@ Ints PermOf(const Graph& graph, const Node& node) {
   return perm;
 }
 
-bool IsIdentity(const Ints& perm) {
-  for (size_t i = 0; i < perm.size(); ++i)
-    if (perm[i] != int64_t(i)) return false;
-  return true;
-}
-
 // A Transpose that only moves dimensions of 1 about is a Reshape, which costs nothing.
 bool MovesOnlyOnes(const Shape& shape, const Ints& perm) {
   int64_t last = -1;

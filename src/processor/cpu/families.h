@@ -57,6 +57,4 @@ std::optional<Epilogue> EpilogueOf(const Node& node);
 
 inline bool HasResidual(const Node& node) { return node.attributes.Has("residual"); }
 
-inline bool IsF32(const Graph& graph, ValueId id) { return id != kNoValue && graph.value(id).type == DType::kF32 && graph.value(id).shape.known(); }
-
 }  // namespace mete
