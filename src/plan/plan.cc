@@ -19,15 +19,31 @@ SplitAxis AxisOf(const std::string& name) {
   Invalid("plan", "unknown split axis; got '{}', expected none, rows, channels or branches", name);
 }
 
+// Names come from files and may not be UTF-8, which JSON is: such a name is written as {"bytes": [...]}.
+Json NameJson(const std::string& name) {
+  try {
+    static_cast<void>(Json(name).dump());
+    return name;
+  } catch (const Json::exception&) {
+    return Json{{"bytes", std::vector<uint8_t>(name.begin(), name.end())}};
+  }
+}
+
+std::string NameFromJson(const Json& j) {
+  if (j.is_string()) return j.get<std::string>();
+  const auto bytes = j.at("bytes").get<std::vector<uint8_t>>();
+  return {bytes.begin(), bytes.end()};
+}
+
 Json StepJson(const Step& step) {
-  Json j{{"node", step.node}, {"axis", Name(step.axis)}, {"shares", Json::array()}, {"threads", step.threads}, {"policy", step.policy}, {"reason", step.reason}};
+  Json j{{"node", NameJson(step.node)}, {"axis", Name(step.axis)}, {"shares", Json::array()}, {"threads", step.threads}, {"policy", step.policy}, {"reason", step.reason}};
   for (const Share& s : step.shares) j["shares"].push_back({{"processor", s.processor}, {"begin", s.begin}, {"end", s.end}});
   return j;
 }
 
 Step StepFromJson(const Json& j) {
   Step step;
-  step.node = j.at("node").get<std::string>();
+  step.node = NameFromJson(j.at("node"));
   step.axis = AxisOf(j.at("axis").get<std::string>());
   for (const Json& s : j.at("shares")) step.shares.push_back({s.at("processor").get<std::string>(), s.at("begin").get<int>(), s.at("end").get<int>()});
   step.threads = j.at("threads").get<int>();
@@ -91,9 +107,10 @@ std::string ToText(const Plan& plan) {
 }
 
 std::string ToJson(const Plan& plan) {
-  Json j{{"format", "mete-plan"}, {"version", 1}, {"model", plan.model}, {"machine", plan.machine}, {"threads", plan.threads}, {"cores", plan.cores}, {"steps", Json::array()}};
+  Json j{{"format", "mete-plan"}, {"version", 1}, {"model", NameJson(plan.model)}, {"machine", NameJson(plan.machine)}, {"threads", plan.threads},
+         {"cores", plan.cores}, {"steps", Json::array()}};
   for (const Step& s : plan.steps) j["steps"].push_back(StepJson(s));
-  return j.dump(2, ' ', false, Json::error_handler_t::replace);  // names come from files and may not be UTF-8
+  return j.dump(2, ' ', false, Json::error_handler_t::replace);  // for reasons, which are for people
 }
 
 Plan PlanFromJson(const std::string& text) {
@@ -101,8 +118,8 @@ Plan PlanFromJson(const std::string& text) {
     const Json j = Json::parse(text);
     if (j.at("format") != "mete-plan" || j.at("version") != 1) Invalid("plan", "not a plan of version 1");
     Plan plan;
-    plan.model = j.at("model").get<std::string>();
-    plan.machine = j.at("machine").get<std::string>();
+    plan.model = NameFromJson(j.at("model"));
+    plan.machine = NameFromJson(j.at("machine"));
     plan.threads = j.at("threads").get<int>();
     plan.cores = j.at("cores").get<std::vector<int>>();
     for (const Json& s : j.at("steps")) plan.steps.push_back(StepFromJson(s));

@@ -35,8 +35,19 @@ TEST(Plan, SurvivesJson) {
   EXPECT_EQ(ToText(again), ToText(plan));
 }
 
+TEST(Plan, NamesOfAnyBytesSurviveJson) {
+  Graph graph = TwoNodes();
+  graph.name = "two\xff";
+  graph.nodes[0].name = "caf\xc3\xa9";      // UTF-8
+  graph.nodes[1].name = "caf\xe9 \xc3\x01";  // Latin-1, and half a character
+  const Plan plan = PlanFromJson(ToJson(PlanOneCpu(graph, TwoCores(), 2, {})));
+  EXPECT_EQ(plan.model, graph.name);
+  Verify(plan, graph, TwoCores());
+}
+
 TEST(PlanFromJson, RefusesWhatIsNotAPlan) {
-  for (const char* text : {"", "{", "[]", "{}", "{\"format\":\"mete-plan\",\"version\":2}", "{\"format\":\"mete-plan\",\"version\":1,\"threads\":\"x\"}"})
+  for (const char* text : {"", "{", "[]", "{}", "{\"format\":\"mete-plan\",\"version\":2}", "{\"format\":\"mete-plan\",\"version\":1,\"threads\":\"x\"}",
+                           "{\"format\":\"mete-plan\",\"version\":1,\"model\":{\"bytes\":3}}"})
     EXPECT_THROW(PlanFromJson(text), Error) << text;
 }
 
