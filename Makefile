@@ -37,7 +37,7 @@ demo: deps build/release/build.ninja
 
 test: release
 	ctest --preset release -j $(JOBS)
-	$(if $(wildcard tools/conformance.sh),tools/conformance.sh)
+	tools/conformance.sh
 
 bench: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli kernels_bench

@@ -218,7 +218,7 @@ void GraphBuilder::Save(const std::string& path) const {
   if (written && !error) return;
   const std::string reason = written ? error.message() : problem != 0 ? std::strerror(problem) : "the disk may be full";
   std::filesystem::remove(temporary, error);
-  Fail(Code::kNotFound, path, "cannot write the file; got \"{}\", expected a writable folder; try another path", reason);
+  Fail(Code::kUnavailable, path, "cannot write the file; got \"{}\", expected a writable folder; try another path", reason);
 }
 
 }  // namespace mete::zoo

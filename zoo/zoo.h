@@ -17,7 +17,7 @@ struct ZooEntry {
 std::span<const ZooEntry> ZooList();
 
 // Writes the network to `path` (over what is there, all or nothing). Equal seeds give equal bytes on every
-// machine. Error NOT_FOUND for an unknown name, and where `path` cannot be written.
+// machine. Error NOT_FOUND for an unknown name, UNAVAILABLE where `path` cannot be written.
 void ZooMake(std::string_view name, const std::string& path, uint64_t seed);
 
 // How many parameters it has: weights, biases, scales; not the running statistics of batch normalisation.

@@ -103,6 +103,7 @@ TEST(Zoo, UnwritablePathIsAnErrorAndLeavesNothing) {
     ZooMake("squeezenet1.1", "/no-such-folder/net.onnx", 1);
     FAIL();
   } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kUnavailable);
     EXPECT_NE(std::string(error.what()).find("/no-such-folder/net.onnx"), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find("No such file"), std::string::npos) << error.what();
   }

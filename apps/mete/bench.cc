@@ -90,18 +90,21 @@ Json ResultJson(const Result& r, const BenchFlags& flags, const DeviceInfo& devi
 
 void PrintResult(const Result& r, const BenchFlags& flags, const DeviceInfo& device, const SessionStats& stats) {
   const Style style = StyleOf(1);
-  fmt::print("{}{}{} on {}, {} thread{}, {}\n", style.bold, flags.model.model, style.reset, device.cpu, r.threads, r.threads == 1 ? "" : "s",
-             flags.model.reference ? "reference kernels" : device.target);
-  Rows rows{{"median", fmt::format("{} +- {} (median absolute deviation of {} runs)", FormatMs(r.time.median), FormatMs(r.time.mad), r.time.count)},
+  fmt::print("{}{}{} on {}, {} thread{}, {}\n", style.bold, flags.model.model, style.reset, device.cpu, r.threads,
+             r.threads == 1 ? "" : "s", flags.model.reference ? "reference kernels" : device.target);
+  const std::string median = fmt::format("{} +- {} (median absolute deviation of {} runs)", FormatMs(r.time.median), FormatMs(r.time.mad),
+                                         r.time.count);
+  Rows rows{{"median", median},
             {"p95, p99", fmt::format("{}, {}", FormatMs(r.time.p95), FormatMs(r.time.p99))},
             {"least, most", fmt::format("{}, {}", FormatMs(r.time.least), FormatMs(r.time.most))},
             {"load", FormatMs(r.load_ms)},
             {"prepare", FormatMs(r.prepare_ms)},
             {"first answer", fmt::format("{} after the start of loading", FormatMs(r.answer_ms))}};
   if (r.gflop > 0)
-    rows.push_back({"speed", fmt::format("{:.2f} GFLOP/s of {:.3f} GFLOP, {:.1f} % of the measured peak of {:.1f}", r.gflops(), r.gflop, 100 * r.share(), r.peak_gflops)});
-  rows.push_back({"memory", fmt::format("{} at most; activations {}, packed weights {}", FormatBytes(r.peak_memory_bytes), FormatBytes(stats.arena_bytes),
-                                        FormatBytes(stats.packed_bytes))});
+    rows.push_back({"speed", fmt::format("{:.2f} GFLOP/s of {:.3f} GFLOP, {:.1f} % of the measured peak of {:.1f}", r.gflops(), r.gflop,
+                                         100 * r.share(), r.peak_gflops)});
+  rows.push_back({"memory", fmt::format("{} at most; activations {}, packed weights {}", FormatBytes(r.peak_memory_bytes),
+                                        FormatBytes(stats.arena_bytes), FormatBytes(stats.packed_bytes))});
   fmt::print("{}", FormatTable(rows, "ll", "  "));
 }
 
@@ -148,10 +151,12 @@ void AddBench(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("bench", "measure latency, memory and share of peak");
   auto flags = std::make_shared<BenchFlags>();
   AddModelFlags(*command, flags->model);
-  command->add_option("--warmup", flags->warmup, "runs that are not counted (default: half a second of them)")->type_name("N")->check(CLI::NonNegativeNumber)->group("Measurement");
-  auto* runs = command->add_option("--runs", flags->runs, "runs that are counted")->type_name("N")->check(CLI::Range(1, 10000000))->group("Measurement");
-  command->add_option("--seconds", flags->seconds, "measure for so long, but at least 5 runs")->type_name("S")->check(CLI::Range(0.0, 86400.0))
-      ->capture_default_str()->excludes(runs)->group("Measurement");
+  command->add_option("--warmup", flags->warmup, "runs that are not counted (default: half a second of them)")
+      ->type_name("N")->check(CLI::NonNegativeNumber)->group("Measurement");
+  auto* runs = command->add_option("--runs", flags->runs, "runs that are counted")->type_name("N")->check(CLI::Range(1, 10000000))
+                   ->group("Measurement");
+  command->add_option("--seconds", flags->seconds, "measure for so long, but at least 5 runs")
+      ->type_name("S")->check(CLI::Range(0.0, 86400.0))->capture_default_str()->excludes(runs)->group("Measurement");
   command->add_option("--input", flags->inputs, "a tensor from a .npy, .pb or .bin file; other inputs are random")->type_name("NAME=FILE")
       ->take_all()->expected(1)->group("Measurement");
   command->add_option("--seed", flags->seed, "of the random inputs")->type_name("N")->capture_default_str()->group("Measurement");

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "model_flags.h"
+#include "terminal.h"
 
 namespace mete::cli {
 namespace {
@@ -17,6 +18,11 @@ std::string Footer() {
          "  mete zoo make squeezenet1.1 -o squeezenet.onnx\n"
          "  mete run squeezenet.onnx photo.jpg\n"
          "  mete bench squeezenet.onnx --threads 1";
+}
+
+void PrintManPage(const CLI::App& app, const Context& context) {
+  if (context.json) PrintJson({{"man", ManPage(app)}});
+  else fmt::print("{}", ManPage(app));
 }
 
 }  // namespace
@@ -34,7 +40,7 @@ void BuildCli(CLI::App& app, Context& context) {
   AddInspect(app, context);
   AddZoo(app, context);
   AddCompletion(app, context);
-  app.add_flag_callback("--man", [&] { context.command = [&] { fmt::print("{}", ManPage(app)); }; }, "print the manual page (roff)");
+  app.add_flag_callback("--man", [&] { context.command = [&] { PrintManPage(app, context); }; }, "print the manual page (roff)");
 }
 
 }  // namespace mete::cli

@@ -45,6 +45,21 @@ std::vector<std::string> Spellings(const CLI::Option& option) {
 
 bool IsFlag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
 
+// The words that an option or argument takes, from its check: "{bash,zsh,fish}". Empty where anything goes.
+std::vector<std::string> Values(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const size_t begin = type.find('{'), end = type.rfind('}');
+  if (begin == type.npos || end == type.npos) return {};
+  return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
+}
+
+// Those of the command's first argument.
+std::vector<std::string> ArgumentValues(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->get_positional()) return Values(*option);
+  return {};
+}
+
 // Inside '...' of a shell script.
 std::string Quoted(std::string text) {
   for (size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 4) text.replace(at, 1, "'\\''");
@@ -55,54 +70,74 @@ std::string BashCase(const Place& place) {
   std::vector<std::string> words;
   for (const CLI::Option* option : place.app->get_options())
     for (const std::string& s : Spellings(*option)) words.push_back(s);
-  return fmt::format("    {}) flags='{}'; commands='{}' ;;\n", Quoted(fmt::format("{}", fmt::join(place.path, " "))), fmt::join(words, " "),
-                     fmt::join(Subcommands(*place.app), " "));
+  auto next = Subcommands(*place.app);
+  if (next.empty()) next = ArgumentValues(*place.app);
+  return fmt::format("    {}) flags='{}'; words='{}' ;;\n", Quoted(fmt::format("{}", fmt::join(place.path, " "))), fmt::join(words, " "),
+                     fmt::join(next, " "));
+}
+
+// What follows an option that takes one of a few words.
+std::string BashValues(const Place& place) {
+  std::string out;
+  for (const CLI::Option* option : place.app->get_options())
+    for (const std::string& s : Spellings(*option))
+      if (const auto values = Values(*option); !values.empty())
+        out += fmt::format("    {}) words='{}' ;;\n", Quoted(fmt::format("{} {}", fmt::join(place.path, " "), s)), fmt::join(values, " "));
+  return out;
 }
 
 std::string Bash(const CLI::App& app) {
-  std::string names, cases;
+  std::string names, cases, values;
   for (const Place& place : Places(app)) {
     cases += BashCase(place);
+    values += BashValues(place);
     if (!place.path.empty()) names += fmt::format("{}{}", names.empty() ? "" : "|", Quoted(fmt::format("{}", fmt::join(place.path, " "))));
   }
   return fmt::format(
       "# bash completion for mete; try: source <(mete completion bash)\n"
       "_mete() {{\n"
-      "  local current=\"${{COMP_WORDS[COMP_CWORD]}}\" path='' next='' flags='' commands='' i\n"
+      "  local current=\"${{COMP_WORDS[COMP_CWORD]}}\" path='' next='' flags='' words='' i\n"
       "  for ((i = 1; i < COMP_CWORD; ++i)); do\n"
       "    next=\"${{path:+$path }}${{COMP_WORDS[i]}}\"\n"
       "    case \"$next\" in {}) path=\"$next\" ;; esac\n"
       "  done\n"
       "  case \"$path\" in\n{}  esac\n"
+      "  case \"$path ${{COMP_WORDS[COMP_CWORD - 1]}}\" in\n{}  esac\n"
       "  COMPREPLY=()\n"
       "  if [[ $current == -* ]]; then\n"
       "    COMPREPLY=($(compgen -W \"$flags\" -- \"$current\"))\n"
-      "  elif [[ -n $commands ]]; then\n"
-      "    COMPREPLY=($(compgen -W \"$commands\" -- \"$current\"))\n"
+      "  elif [[ -n $words ]]; then\n"
+      "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
       "  else\n"
       "    compopt -o default 2>/dev/null\n"
       "  fi\n"
       "}}\n"
       "complete -F _mete mete\n",
-      names, cases);
+      names, cases, values);
+}
+
+std::string ZshWords(const std::vector<std::string>& words) {
+  return words.empty() ? "_files" : fmt::format("({})", fmt::join(words, " "));
 }
 
 // What _arguments takes for an option: '*' lets it be repeated; ':' and '[' mean something in it.
 std::string ZshOption(const CLI::Option& option, const std::string& spelling) {
   std::string help = option.get_description();
   for (size_t at = 0; (at = help.find_first_of("[]:\\", at)) != std::string::npos; at += 2) help.insert(at, "\\");
-  return Quoted(fmt::format("*{}[{}]{}", spelling, help, IsFlag(option) ? "" : ":value:_files"));
+  return Quoted(fmt::format("*{}[{}]{}", spelling, help, IsFlag(option) ? "" : ":value:" + ZshWords(Values(option))));
 }
 
+std::string ZshName(const Place& place) { return fmt::format("_mete{}{}", place.path.empty() ? "" : "_", fmt::join(place.path, "_")); }
+
 std::string ZshFunction(const Place& place) {
-  const auto commands = Subcommands(*place.app);
-  std::string out = fmt::format("_mete{}{}() {{\n  _arguments -C", place.path.empty() ? "" : "_", fmt::join(place.path, "_"));
+  const auto commands = Subcommands(*place.app), values = ArgumentValues(*place.app);
+  std::string out = ZshName(place) + "() {\n  local curcontext=\"$curcontext\" state line\n  typeset -A opt_args\n  _arguments -C";
   for (const CLI::Option* option : place.app->get_options())
     for (const std::string& s : Spellings(*option)) out += " \\\n    " + ZshOption(*option, s);
-  if (commands.empty()) return out + " \\\n    '*:file:_files'\n}\n";
+  if (commands.empty()) return out + fmt::format(" \\\n    '{}:argument:{}'\n}}\n", values.empty() ? "*" : "1", ZshWords(values));
   out += fmt::format(" \\\n    '1:command:({})' \\\n    '*::argument:->rest'\n", fmt::join(commands, " "));
   out += "  [[ $state == rest ]] || return\n  case $words[1] in\n";
-  for (const std::string& c : commands) out += fmt::format("    {}) _mete{}{}_{} ;;\n", c, place.path.empty() ? "" : "_", fmt::join(place.path, "_"), c);
+  for (const std::string& c : commands) out += fmt::format("    {}) {}_{} ;;\n", c, ZshName(place), c);
   return out + "  esac\n}\n";
 }
 
@@ -112,11 +147,12 @@ std::string Zsh(const CLI::App& app) {
   return out + "if [ \"$funcstack[1]\" = _mete ]; then _mete \"$@\"; else compdef _mete mete; fi\n";
 }
 
-// True exactly where the words so far lead to the place.
+// True where the words so far lead to the place.
 std::string FishCondition(const Place& place) {
   if (place.path.empty()) return "__fish_use_subcommand";
-  std::string condition = fmt::format("__fish_seen_subcommand_from {}", place.path.back());
-  for (size_t i = 0; i + 1 < place.path.size(); ++i) condition = fmt::format("__fish_seen_subcommand_from {}; and ", place.path[i]) + condition;
+  std::string condition;
+  for (const std::string& word : place.path)
+    condition += fmt::format("{}__fish_seen_subcommand_from {}", condition.empty() ? "" : "; and ", word);
   const auto below = Subcommands(*place.app);
   return below.empty() ? condition : condition + fmt::format("; and not __fish_seen_subcommand_from {}", fmt::join(below, " "));
 }
@@ -126,7 +162,10 @@ std::string FishOption(const CLI::Option& option, const std::string& condition) 
   std::string line = fmt::format("complete -c mete -n {}", Quoted(condition));
   for (const std::string& n : option.get_snames()) line += " -s " + n;
   for (const std::string& n : option.get_lnames()) line += " -l " + n;
-  return line + fmt::format("{} -d {}\n", IsFlag(option) ? "" : " -r", Quoted(option.get_description()));
+  const auto values = Values(option);
+  if (!values.empty()) line += fmt::format(" -x -a '{}'", fmt::join(values, " "));
+  else if (!IsFlag(option)) line += " -r";
+  return line + fmt::format(" -d {}\n", Quoted(option.get_description()));
 }
 
 std::string Fish(const CLI::App& app) {
@@ -135,6 +174,8 @@ std::string Fish(const CLI::App& app) {
     const std::string condition = FishCondition(place);
     for (const CLI::App* sub : place.app->get_subcommands([](const CLI::App*) { return true; }))
       out += fmt::format("complete -c mete -f -n {} -a {} -d {}\n", Quoted(condition), sub->get_name(), Quoted(sub->get_description()));
+    if (const auto values = ArgumentValues(*place.app); !values.empty())
+      out += fmt::format("complete -c mete -f -n {} -a '{}'\n", Quoted(condition), fmt::join(values, " "));
     for (const CLI::Option* option : place.app->get_options()) out += FishOption(*option, condition);
   }
   return out;

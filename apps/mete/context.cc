@@ -7,6 +7,7 @@ ExitCode ExitCodeOf(Code code) {
     case Code::kOk: return kOk;
     case Code::kCancelled: return kCancelled;
     case Code::kUnimplemented: return kUnsupported;
+    case Code::kFailedPrecondition: return kUsage;
     case Code::kInvalidArgument:
     case Code::kNotFound:
     case Code::kOutOfRange:

@@ -22,8 +22,8 @@ struct ExitCodeRow {
 inline constexpr ExitCodeRow kExitCodes[] = {
     {kOk, "success"},
     {kFailure, "failure at run time: no memory, a file that cannot be written"},
-    {kUsage, "usage: an unknown command or flag, a bad value, a missing argument"},
-    {kBadFile, "a model, image, input or plan file that is missing, damaged or does not fit"},
+    {kUsage, "usage, which the command line alone can mend: an unknown command, flag, input or network, a bad value, a missing argument"},
+    {kBadFile, "a file to read (model, image, input, plan, ...) that is missing, damaged or does not fit"},
     {kUnsupported, "the model needs something that Mete does not support"},
     {kCancelled, "cancelled by an interrupt (Ctrl-C; a second one kills)"},
 };

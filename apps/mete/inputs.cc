@@ -107,7 +107,8 @@ constexpr FlagRow kPreprocessFlags[] = {
     {"--resize-shorter", "resize_shorter", "N", "resize so that the shorter side has N pixels"},
     {"--crop", "crop", "WxH", "then cut out the centre"},
     {"--resize", "resize", "WxH", "then resize to exactly this (default: to what the input wants)"},
-    {"--interpolation", "interpolation", "antialias|bilinear|bicubic", "how to resize: like Pillow's bilinear (default), OpenCV's, or Pillow's bicubic"},
+    {"--interpolation", "interpolation", "antialias|bilinear|bicubic",
+     "how to resize: like Pillow's bilinear (default), OpenCV's, or Pillow's bicubic"},
     {"--channels", "channels", "rgb|bgr|gray", "order of the channels (default: rgb, or gray for one channel)"},
     {"--mean", "mean", "a,b,c", "subtracted from the pixels 0..255, one or one a channel"},
     {"--scale", "scale", "a[,b,c]", "then multiplied, one or one a channel"},
@@ -157,7 +158,9 @@ void FillRandom(const Model& model, uint64_t seed, std::vector<Tensor>& inputs) 
 
 void AddPreprocessFlags(CLI::App& command, PreprocessFlags& flags) {
   for (const FlagRow& row : kPreprocessFlags)
-    command.add_option_function<std::string>(row.flag, [&flags, key = row.key](const std::string& value) { flags.settings.emplace_back(key, value); }, row.help)
+    command
+        .add_option_function<std::string>(
+            row.flag, [&flags, key = row.key](const std::string& value) { flags.settings.emplace_back(key, value); }, row.help)
         ->type_name(row.type)->group("Pictures");
   command.add_option("--preprocess", flags.file, "a TOML with these settings (default: the model's name with .toml, where there is one)")
       ->type_name("FILE.toml")->group("Pictures");
@@ -190,18 +193,21 @@ Tensor ReadPicture(const std::string& path, Preprocess preprocess, const Port& p
   const PictureShape want = PictureShapeOf(port.shape);
   const int64_t channels = preprocess.channels == ChannelOrder::kGray ? 1 : 3;
   if (!want.known || want.channels != channels)
-    throw Error(Code::kInvalidArgument, fmt::format("[{}] the input does not take such a picture; got {} channels, expected {}; try --channels, or --input {}=FILE",
-                                                    port.name, channels, DescribePort(port), port.name));
+    throw Error(Code::kInvalidArgument,
+                fmt::format("[{}] the input does not take such a picture; got {} channels, expected {}; try --channels, or --input {}=FILE",
+                            port.name, channels, DescribePort(port), port.name));
   if (port.shape[0] != 1) {
     Shape one = port.shape;
     one[0] = 1;
-    throw Error(Code::kInvalidArgument, fmt::format("[{0}] the input takes {1} pictures at once; got 1; try --shape {0}={2}", port.name, port.shape[0], ToString(one)));
+    throw Error(Code::kInvalidArgument, fmt::format("[{0}] the input takes {1} pictures at once; got 1; try --shape {0}={2}", port.name,
+                                                    port.shape[0], ToString(one)));
   }
   Tensor tensor = MakeInput(image, preprocess);
   if (tensor.shape() == port.shape || IsSize(preprocess, want)) return tensor;
   preprocess.resize_width = int(preprocess.transpose ? want.height : want.width);
   preprocess.resize_height = int(preprocess.transpose ? want.width : want.height);
-  *note = fmt::format("pictures are resized to {}x{}, which input '{}' wants", preprocess.resize_width, preprocess.resize_height, port.name);
+  *note = fmt::format("pictures are resized to {}x{}, which input '{}' wants", preprocess.resize_width, preprocess.resize_height,
+                      port.name);
   return MakeInput(image, preprocess);
 }
 

@@ -34,7 +34,8 @@ void PrintSummary(const Model& model, const ModelFlags& flags) {
   PrintPorts("outputs", model.outputs());
   Rows operators, passes{{"pass", "ms", "nodes before", "after"}};
   for (const auto& [op, count] : stats.operators) operators.push_back({op, std::to_string(count)});
-  for (const PassTime& p : stats.passes) passes.push_back({p.name, fmt::format("{:.2f}", p.ms), std::to_string(p.nodes_before), std::to_string(p.nodes_after)});
+  for (const PassTime& p : stats.passes)
+    passes.push_back({p.name, fmt::format("{:.2f}", p.ms), std::to_string(p.nodes_before), std::to_string(p.nodes_after)});
   fmt::print("\nnodes by operator\n{}\n{}", FormatTable(operators, "lr", "  "), FormatTable(passes, "lrrr", "  "));
 }
 
@@ -43,15 +44,17 @@ Json SummaryJson(const Model& model, const ModelFlags& flags) {
   Json json{{"model", flags.model}, {"name", model.name()}, {"inputs", PortsJson(model.inputs())}, {"outputs", PortsJson(model.outputs())},
             {"parameters", stats.parameters}, {"constant_bytes", stats.constant_bytes}, {"gflop", double(stats.flops) * 1e-9},
             {"nodes", stats.nodes}, {"operators", stats.operators}, {"passes", Json::array()}};
-  for (const PassTime& p : stats.passes) json["passes"].push_back({{"name", p.name}, {"ms", p.ms}, {"nodes_before", p.nodes_before}, {"nodes_after", p.nodes_after}});
+  for (const PassTime& p : stats.passes)
+    json["passes"].push_back({{"name", p.name}, {"ms", p.ms}, {"nodes_before", p.nodes_before}, {"nodes_after", p.nodes_after}});
   return json;
 }
 
 void ReportMemory(const SessionStats& stats, bool to_json, Json& json) {
   json["memory"] = {{"arena_bytes", stats.arena_bytes}, {"values_bytes", stats.values_bytes}, {"packed_bytes", stats.packed_bytes}};
   if (to_json) return;
-  fmt::print("\nmemory\n{}", FormatTable({{"activations", FormatBytes(stats.arena_bytes), fmt::format("({} had none shared)", FormatBytes(stats.values_bytes))},
-                                          {"packed weights", FormatBytes(stats.packed_bytes), ""}}, "lrl", "  "));
+  const std::string unshared = fmt::format("({} had none shared)", FormatBytes(stats.values_bytes));
+  const Rows rows{{"activations", FormatBytes(stats.arena_bytes), unshared}, {"packed weights", FormatBytes(stats.packed_bytes), ""}};
+  fmt::print("\nmemory\n{}", FormatTable(rows, "lrl", "  "));
 }
 
 // --profile and --trace need a run: on random inputs.

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <sstream>
 #include <string_view>
 
 #include "commands.h"
@@ -26,7 +27,9 @@ int ReportError(const Context& context, ExitCode exit, const std::string& code, 
 }
 
 // The parser stops at its first complaint, perhaps before it has seen --json.
-bool WantsJson(int argc, char** argv) { return std::any_of(argv, argv + argc, [](const char* a) { return std::string_view(a) == "--json"; }); }
+bool WantsJson(int argc, char** argv) {
+  return std::any_of(argv, argv + argc, [](const char* a) { return std::string_view(a) == "--json"; });
+}
 
 std::string CommandPath(const CLI::App& app) {
   std::string path = "mete";
@@ -38,8 +41,18 @@ std::string CommandPath(const CLI::App& app) {
   return path;
 }
 
+// --help and --version reach us as exceptions.
+int PrintAbout(const CLI::App& app, const CLI::ParseError& e, const Context& context) {
+  if (!context.json) return app.exit(e);
+  std::ostringstream text;
+  app.exit(e, text, text);
+  if (dynamic_cast<const CLI::CallForVersion*>(&e)) PrintJson({{"name", "mete"}, {"version", METE_VERSION}});
+  else PrintJson({{"help", text.str()}});
+  return kOk;
+}
+
 int ParseProblem(const CLI::App& app, const CLI::ParseError& e, const Context& context) {
-  if (e.get_exit_code() == 0) return app.exit(e);
+  if (e.get_exit_code() == 0) return PrintAbout(app, e, context);
   return ReportError(context, kUsage, "USAGE", fmt::format("[usage] {}; try '{} --help'", e.what(), CommandPath(app)));
 }
 

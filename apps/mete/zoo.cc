@@ -32,11 +32,9 @@ void List(const Context& context) {
   else fmt::print("{}", FormatTable(rows, "lrl"));
 }
 
-std::vector<std::string> NamesOf(const std::string& name) {
+std::vector<std::string> AllNames() {
   std::vector<std::string> names;
-  for (const ZooEntry& e : ZooList())
-    if (name == "all" || name == e.name) names.push_back(e.name);
-  if (names.empty()) throw UsageError(fmt::format("[zoo] no network is called '{}'; try 'mete zoo list'", name));
+  for (const ZooEntry& e : ZooList()) names.push_back(e.name);
   return names;
 }
 
@@ -47,11 +45,12 @@ std::string PathFor(const MakeFlags& flags, const std::string& name) {
 }
 
 void Make(const MakeFlags& flags, const Context& context) {
-  const std::vector<std::string> names = NamesOf(flags.name);
+  const std::vector<std::string> names = flags.name == "all" ? AllNames() : std::vector{flags.name};
   if (flags.name == "all" && !flags.output.empty()) {
     std::error_code error;
     std::filesystem::create_directories(flags.output, error);
-    if (!std::filesystem::is_directory(flags.output, error)) throw Error(Code::kUnavailable, fmt::format("[{}] cannot make the folder", flags.output));
+    if (!std::filesystem::is_directory(flags.output, error))
+      throw Error(Code::kUnavailable, fmt::format("[{}] cannot make the folder", flags.output));
   }
   Json json = Json::array();
   for (const std::string& name : names) {
@@ -89,14 +88,16 @@ void AddZoo(CLI::App& app, Context& context) {
 
   CLI::App* make = zoo->add_subcommand("make", "write a network, or all of them, with seeded random weights");
   auto flags = std::make_shared<MakeFlags>();
-  make->add_option("NAME", flags->name, "as in 'mete zoo list', or all")->required();
+  std::vector<std::string> names = AllNames();
+  names.push_back("all");
+  make->add_option("NAME", flags->name, "as in 'mete zoo list', or all")->required()->check(CLI::IsMember(names));
   make->add_option("-o,--output", flags->output, "the file (default: NAME.onnx); for all: the folder")->type_name("FILE");
   make->add_option("--seed", flags->seed, "equal seeds give equal files")->type_name("N")->capture_default_str();
   AddJsonFlag(*make, context);
   make->footer(
       "Examples:\n"
       "  mete zoo make mobilenet_v2\n"
-      "  mete zoo make resnet50 -o /tmp/resnet50.onnx --seed 7\n"
+      "  mete zoo make resnet50 -o resnet50.onnx --seed 7\n"
       "  mete zoo make all -o nets");
   make->callback([flags, &context] { context.command = [flags, &context] { Make(*flags, context); }; });
 }

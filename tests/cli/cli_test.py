@@ -3,12 +3,15 @@ import argparse
 import json
 import os
 import pathlib
+import pty
+import shlex
 import shutil
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import zlib
 
@@ -35,6 +38,54 @@ def png(width, height):
     rows = b"".join(b"\0" + bytes(v for x in range(width) for v in (x * 255 // width, y * 255 // height, 128)) for y in range(height))
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def fish_completions(script, line):
+    """What fish offers at the end of the line."""
+    command = ["fish", "--no-config", "-c", "source $argv[1]; complete -C $argv[2]", script, line]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert not done.stderr, done.stderr
+    return [offer.split("\t")[0] for offer in done.stdout.splitlines()]
+
+
+def drain(terminal):
+    try:
+        while os.read(terminal, 4096):
+            pass
+    except OSError:  # the other end is closed
+        pass
+
+
+ZSHRC = r"""
+PS1='' LISTMAX=10000  # no question before a long list
+autoload -Uz compinit && compinit -u -D
+{load}
+compadd() {{  # keeps what is offered; those that only ask (-O, -A, -D) offer nothing
+  local -a offered
+  [[ " ${{(j: :)@[1,(i)(-|--)]}}" == *\ -[OAD]* ]] || {{ builtin compadd -O offered "$@"; print -rl -- $offered >> {out} }}
+  builtin compadd "$@"
+}}
+zle-line-init() {{ BUFFER={line}; CURSOR=$#BUFFER; zle list-choices; exit }}
+zle -N zle-line-init
+"""
+
+
+def zsh_completions(folder, load, line):
+    """What zsh offers at the end of the line: the completion system needs a line editor, and that a terminal."""
+    out = folder / "offered"
+    out.write_text("")
+    (folder / ".zshrc").write_text(ZSHRC.format(load=load, out=shlex.quote(str(out)), line=shlex.quote(line)))
+    ours, theirs = pty.openpty()
+    reader = threading.Thread(target=drain, args=(ours,))  # a full terminal would block the shell
+    reader.start()
+    try:
+        env = {**os.environ, "ZDOTDIR": str(folder), "TERM": "xterm"}
+        subprocess.run(["zsh", "-d", "-i"], stdin=theirs, stdout=theirs, stderr=theirs, env=env, timeout=60, start_new_session=True)
+    finally:
+        os.close(theirs)
+        reader.join()
+        os.close(ours)
+    return sorted(set(out.read_text().split()))
 
 
 class Cli(unittest.TestCase):
@@ -100,6 +151,12 @@ class Help(Cli):
         self.assertIn("METE_TARGET", mete("--help").stdout)
         self.assertIn("mete ", mete("--version").stdout)
 
+    def test_what_is_printed_about_mete_has_a_json_form(self):
+        self.assertEqual(mete("--version").stdout, f"mete {self.answer('--version')['version']}\n")
+        self.assertEqual(mete("--man").stdout, self.answer("--man")["man"])
+        for words in ([], ["zoo", "make"]):
+            self.assertEqual(mete(*words, "--help").stdout, self.answer(*words, "--help")["help"])
+
     def test_manual_page_names_every_flag(self):
         page = mete("--man").stdout
         self.assertTrue(page.startswith(".TH METE 1"))
@@ -125,8 +182,36 @@ class Help(Cli):
             return subprocess.run(["bash", "-c", text], capture_output=True, text=True).stdout.split()
         self.assertEqual(complete("mete", "ben"), ["bench"])
         self.assertEqual(complete("mete", "zoo", "ma"), ["make"])
+        self.assertEqual(complete("mete", "zoo", "make", "squeezenet1.1"), ["squeezenet1.1"])
+        self.assertEqual(complete("mete", "completion", "z"), ["zsh"])
+        self.assertEqual(complete("mete", "run", "net.onnx", "--disable-pass", "fold-b"), ["fold-batchnorm"])
         self.assertIn("--save-plan", complete("mete", "run", "net.onnx", "--sa"))
         self.assertNotIn("--warmup", complete("mete", "run", "--"))
+
+
+    def test_fish_completes_commands_flags_and_values(self):
+        self.completes("fish", lambda line: fish_completions(self.path("fish", mete("completion", "fish").stdout.encode()), line))
+
+    def test_zsh_completes_commands_flags_and_values(self):
+        folder = self.path("zsh")
+        folder.mkdir()
+        (folder / "_mete").write_text(mete("completion", "zsh").stdout)
+        self.completes("zsh", lambda line: zsh_completions(folder, f"source {folder}/_mete", line))
+        # As a file of $fpath, which is what the script's first lines advise.
+        self.assertEqual(zsh_completions(folder, f"autoload -Uz {folder}/_mete; compdef _mete mete", "mete ben"), ["bench"])
+
+    def completes(self, shell, complete):
+        if not shutil.which(shell):
+            self.skipTest(f"{shell} is not installed")
+        self.assertEqual(complete("mete ben"), ["bench"])
+        self.assertEqual(sorted(complete("mete zoo ")), ["list", "make"])
+        self.assertEqual(sorted(complete("mete zoo make squeezenet")), ["squeezenet1.0", "squeezenet1.1"])
+        self.assertEqual(complete("mete completion z"), ["zsh"])
+        self.assertEqual(complete("mete run net.onnx --save-p"), ["--save-plan"])
+        self.assertEqual(complete("mete run net.onnx --disable-pass fold-b"), ["fold-batchnorm"])
+        self.assertNotIn("--warmup", complete("mete run net.onnx --"))
+        self.assertIn("--warmup", complete("mete bench net.onnx --"))
+        self.assertEqual([pathlib.Path(f).name for f in complete(f"mete run {self.root}/net.on")], ["net.onnx"])
 
 
 class Usage(Cli):
@@ -146,7 +231,9 @@ class Usage(Cli):
         self.fails(USAGE, "crop", "run", self.net, self.picture, "--crop", "banana")
         self.fails(USAGE, "--input", "run", self.net, "--input", "nothing=" + str(self.tensor))
         self.fails(USAGE, "is missing", "run", self.net)
-        self.fails(USAGE, "zoo", "zoo", "make", "no-such-net")
+        self.fails(USAGE, "zoo make --help", "zoo", "make", "no-such-net")
+        self.fails(USAGE, "expected one of", "bench", self.net, "--shape", "nothing=1x2")
+        self.fails(USAGE, "does not fit this input", "bench", self.net, "--shape", f"{self.input['name']}=1x2")
         self.fails(USAGE, "SHELL", "completion", "tcsh")
 
     def test_missing_and_damaged_files(self):
@@ -162,6 +249,12 @@ class Usage(Cli):
         self.fails(BAD_FILE, "bad.npy", "run", self.net, "--input", f"{self.input['name']}={self.path('bad.npy', b'no')}")
         self.fails(BAD_FILE, "no.txt", "run", self.net, self.picture, "--labels", self.path("no.txt"))
         self.fails(BAD_FILE, "plan", "run", self.net, self.picture, "--plan", self.path("plan.json", b"{}"))
+
+    def test_files_that_cannot_be_written(self):
+        there = self.root / "no" / "folder"
+        self.fails(FAILURE, "cannot write", "zoo", "make", NET, "-o", there)
+        self.fails(FAILURE, "cannot make the folder", "zoo", "make", "all", "-o", self.picture)
+        self.fails(FAILURE, "cannot write", "run", self.net, self.picture, "--save-plan", there)
 
     def test_wrong_shapes_and_types(self):
         name = self.input["name"]
