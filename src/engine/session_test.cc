@@ -218,6 +218,34 @@ TEST_F(SessionTest, APlanOfAnotherModelIsRejected) {
   EXPECT_THROW(Session(model_, {.plan_json = json}), Error);
 }
 
+// int4 and float8 weights, two scales: x + (w - z) * s, every number exact.
+TEST(ModelTest, NarrowWeightsAreDequantized) {
+  constexpr int32_t kFloat8E4M3FN = 17, kInt4 = 22;  // the installed schema may be older
+  struct Case {
+    int32_t type;
+    std::string weights, zeros;
+    std::vector<float> want;
+  };
+  for (const Case& c : {Case{kInt4, "\x1f\x72", std::string("\x10", 1), {-1, 1, 2 - 1.f, 7 - 1.f}},
+                        Case{kFloat8E4M3FN, "\x38\x40\xb8\x01", std::string(2, '\0'), {1, 2, -1, 0x1p-9f}}}) {
+    ModelProto m = EmptyModel(21);
+    AddInput(m, "x", {2, 2});
+    AddRaw(m, "w", c.type, {2, 2}, c.weights);
+    AddRaw(m, "z", c.type, {2}, c.zeros);
+    AddRaw(m, "s", TensorProto::FLOAT, {2}, RawOf<float>({1, 0.5f}));
+    AddInt(AddOp(m, "DequantizeLinear", {"w", "s", "z"}, {"d"}), "axis", 0);
+    AddOp(m, "Add", {"x", "d"}, {"y"});
+    AddOutput(m, "y");
+    const ModelFile file(m);
+    for (const bool optimize : {true, false}) {
+      Session session(Model::Load(file.path(), {.optimize = optimize}));
+      const Tensor x[] = {Ramp({2, 2}, 0)};
+      const std::vector<float> got = Values(session.Run(x)[0]);
+      for (size_t i = 0; i < 4; ++i) EXPECT_EQ(got[i], c.want[i] * (i < 2 ? 1 : 0.5f)) << c.type << " " << i;
+    }
+  }
+}
+
 TEST(ModelTest, TellsPortsAndStatistics) {
   const ModelFile file(ConvNet());
   const Model model = Model::Load(file.path());
