@@ -160,7 +160,8 @@ void AddBench(CLI::App& app, Context& context) {
   command->add_option("--input", flags->inputs, "a tensor from a .npy, .pb or .bin file; other inputs are random")->type_name("NAME=FILE")
       ->take_all()->expected(1)->group("Measurement");
   command->add_option("--seed", flags->seed, "of the random inputs")->type_name("N")->capture_default_str()->group("Measurement");
-  command->add_flag("--serve", flags->serve, "obey lines of JSON on stdin instead (the protocol of bench/peers): {\"do\": \"time\", \"runs\": 9}")
+  command->add_flag("--serve", flags->serve,
+                    "obey lines of JSON on stdin instead (the protocol of bench/peers): {\"do\": \"time\", \"runs\": 9}")
       ->excludes(runs)->group("Measurement");
   AddJsonFlag(*command, context);
   command->footer(
