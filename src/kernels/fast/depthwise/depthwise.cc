@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/fast/target/targets.h"
+#include "kernels/fast/tile/tile.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/fast/depthwise/depthwise.cc"
@@ -16,8 +17,10 @@
 #define METE_DEPTHWISE_ONCE
 namespace mete {
 
-// One output row, all pointers at the first channel of the block.
+// One output row, or two neighbouring ones; all pointers are at the first channel of the block.
 struct DepthwiseRow {
+  static constexpr int kMostRows = 6;  // that two rows of a kernel 5 high meet
+
   const ConvShape& shape;
   const Epilogue& epilogue;
   const float* input;  // pixel (ky_begin's input row, column 0)
@@ -31,6 +34,10 @@ struct DepthwiseRow {
   float* output;  // of output column 0
   int64_t out_stride;
   int64_t channels;
+  // For the kernels that have code of their own.
+  const float* rows[kMostRows] = {};       // column 0 of every input row from kernel row 0 on; null in the padding
+  const float* all_weights = nullptr;      // at kernel row 0
+  bool two = false;                        // the next output row too: stride_y is 1
 };
 
 struct DepthwiseCode {
@@ -39,12 +46,10 @@ struct DepthwiseCode {
   void (*run_row)(const DepthwiseRow&);
 };
 
-// Output columns whose kernel lies wholly inside the row's width.
-inline Range InnerColumns(const ConvShape& s) {
-  const int64_t begin = std::min(s.out_width, (s.pad_left + s.stride_x - 1) / s.stride_x);
-  const int64_t last_start = s.in_width - (s.kernel_width - 1) * s.dilation_x - 1 + s.pad_left;
-  const int64_t end = last_start < 0 ? 0 : std::min(s.out_width, last_start / s.stride_x + 1);
-  return {begin, std::max(begin, end)};
+// Square kernels 3 and 5 wide at stride 1 and 2.
+inline bool HasOwnCode(const ConvShape& s) {
+  return s.dilation_x == 1 && s.dilation_y == 1 && s.kernel_width == s.kernel_height && (s.kernel_width == 3 || s.kernel_width == 5) &&
+         (s.stride_x == 1 || s.stride_x == 2);
 }
 
 }  // namespace mete
@@ -71,49 +76,66 @@ HWY_INLINE V32 BiasOf(const DepthwiseRow& r, int64_t c, size_t count) {
   return r.bias ? LoadSome<kWhole>(r.bias + c, count) : hn::Zero(F32());
 }
 
-// Adds the residual, clamps and stores.
+// Adds the residual, clamps and stores. `at` counts pixels from the first output row's column 0.
 template <bool kWhole>
-HWY_INLINE void Finish(const DepthwiseRow& r, V32 v, int64_t x, int64_t c, size_t count, V32 low, V32 high) {
-  if (r.residual) v = hn::Add(v, LoadSome<kWhole>(r.residual + x * r.residual_stride + c, count));
-  StoreSome<kWhole>(Clamp(v, low, high), r.output + x * r.out_stride + c, count);
+HWY_INLINE void Finish(const DepthwiseRow& r, V32 v, int64_t at, int64_t c, size_t count, V32 low, V32 high) {
+  if (r.residual) v = hn::Add(v, LoadSome<kWhole>(r.residual + at * r.residual_stride + c, count));
+  StoreSome<kWhole>(Clamp(v, low, high), r.output + at * r.out_stride + c, count);
 }
 
-// One vector of channels of P neighbouring output columns: each input column is loaded once and goes to all
-// the outputs that its kernel column meets.
-template <int KW, int S, int P, bool kWhole>
-HWY_INLINE void InnerVector(const DepthwiseRow& r, int64_t x, int64_t c, size_t count, V32 low, V32 high) {
-  V32 acc[P];
+// One vector of channels of R output rows x P columns. Each input is loaded once and goes to all the outputs that meet it: memory
+// gives a vector in about the time of one multiply-add, so a tile of one output would wait for its inputs.
+// kEdge: some columns lie in the padding.
+template <int K, int S, int P, int R, bool kEdge, bool kWhole>
+HWY_INLINE void TileVector(const DepthwiseRow& r, int64_t x, int64_t c, size_t count, V32 low, V32 high) {
+  V32 sums[R][P];
   const V32 bias = BiasOf<kWhole>(r, c, count);
-#pragma GCC unroll 8
-  for (int p = 0; p < P; ++p) acc[p] = bias;
-  const float* in = r.input + (x * S - r.shape.pad_left) * r.in_stride + c;
-  const float* w = r.weights + c;
-  const int64_t channels = r.shape.in_channels;
-  for (int64_t ky = 0; ky < r.kernel_rows; ++ky, in += r.row_step, w += KW * channels) {
-    V32 weight[KW];
-#pragma GCC unroll 8
-    for (int kx = 0; kx < KW; ++kx) weight[kx] = LoadSome<kWhole>(w + kx * channels, count);
+#pragma GCC unroll 2
+  for (int o = 0; o < R; ++o) {
+#pragma GCC unroll 4
+    for (int p = 0; p < P; ++p) sums[o][p] = bias;
+  }
+  const int64_t left = x * S - r.shape.pad_left, channels = r.shape.in_channels;
+  const float* w = r.all_weights + c;
+#pragma GCC unroll 6
+  for (int row = 0; row < K + R - 1; ++row) {
+    if (!r.rows[row]) continue;
+    const float* in = r.rows[row] + left * r.in_stride + c;
+    V32 weights[R][K];
+#pragma GCC unroll 2
+    for (int o = 0; o < R; ++o) {
+#pragma GCC unroll 5
+      for (int kx = 0; kx < K; ++kx)
+        if (row - o >= 0 && row - o < K) weights[o][kx] = LoadSome<kWhole>(w + ((row - o) * K + kx) * channels, count);
+    }
 #pragma GCC unroll 16
-    for (int column = 0; column < (P - 1) * S + KW; ++column) {
+    for (int column = 0; column < (P - 1) * S + K; ++column) {
+      if (kEdge && (left + column < 0 || left + column >= r.shape.in_width)) continue;
       const V32 v = LoadSome<kWhole>(in + column * r.in_stride, count);
-#pragma GCC unroll 8
-      for (int p = 0; p < P; ++p) {
-        const int kx = column - p * S;
-        if (kx >= 0 && kx < KW) acc[p] = hn::MulAdd(v, weight[kx], acc[p]);
+#pragma GCC unroll 2
+      for (int o = 0; o < R; ++o) {
+#pragma GCC unroll 4
+        for (int p = 0; p < P; ++p) {
+          const int kx = column - p * S;
+          if (row - o >= 0 && row - o < K && kx >= 0 && kx < K) sums[o][p] = hn::MulAdd(v, weights[o][kx], sums[o][p]);
+        }
       }
     }
   }
-#pragma GCC unroll 8
-  for (int p = 0; p < P; ++p) Finish<kWhole>(r, acc[p], x + p, c, count, low, high);
+#pragma GCC unroll 2
+  for (int o = 0; o < R; ++o) {
+#pragma GCC unroll 4
+    for (int p = 0; p < P; ++p) Finish<kWhole>(r, sums[o][p], o * r.shape.out_width + x + p, c, count, low, high);
+  }
 }
 
-template <int KW, int S, int P>
-HWY_NOINLINE void InnerColumnsOf(const DepthwiseRow& r, int64_t x, ClampBounds bounds) {
+template <int K, int S, int P, int R, bool kEdge>
+HWY_NOINLINE void RunColumns(const DepthwiseRow& r, int64_t x, ClampBounds bounds) {
   const V32 low = Num(bounds.low), high = Num(bounds.high);
   constexpr int64_t kStep = static_cast<int64_t>(kLanes);
   int64_t c = 0;
-  for (; c + kStep <= r.channels; c += kStep) InnerVector<KW, S, P, true>(r, x, c, kLanes, low, high);
-  if (c < r.channels) InnerVector<KW, S, P, false>(r, x, c, static_cast<size_t>(r.channels - c), low, high);
+  for (; c + kStep <= r.channels; c += kStep) TileVector<K, S, P, R, kEdge, true>(r, x, c, kLanes, low, high);
+  if (c < r.channels) TileVector<K, S, P, R, kEdge, false>(r, x, c, static_cast<size_t>(r.channels - c), low, high);
 }
 
 // Any kernel, one output column, only the taps that meet the input.
@@ -136,34 +158,41 @@ HWY_NOINLINE void AnyColumn(const DepthwiseRow& r, int64_t x, ClampBounds bounds
   }
 }
 
-// [inner.begin, inner.end) in fours, then one by one.
-template <int KW, int S>
-inline void RunInner(const DepthwiseRow& r, Range inner, ClampBounds bounds) {
-  int64_t x = inner.begin;
-  for (; x + 4 <= inner.end; x += 4) InnerColumnsOf<KW, S, 4>(r, x, bounds);
-  for (; x < inner.end; ++x) InnerColumnsOf<KW, S, 1>(r, x, bounds);
+// Columns in fours and threes where there are enough: 7 and 14 divide into them.
+template <int K, int S, int R>
+inline void RunOwn(const DepthwiseRow& r, ClampBounds bounds) {
+  const ConvShape& s = r.shape;
+  const EvenPieces pieces(s.out_width, 4);
+  for (int64_t i = 0; i < pieces.count(); ++i) {
+    const int64_t x = pieces[i].begin, columns = pieces[i].size(), left = x * S - s.pad_left;
+    const bool inside = left >= 0 && left + (columns - 1) * S + K <= s.in_width;
+    if (columns == 4 && inside) RunColumns<K, S, 4, R, false>(r, x, bounds);
+    else if (columns == 4) RunColumns<K, S, 4, R, true>(r, x, bounds);
+    else if (columns == 3) RunColumns<K, S, 3, R, true>(r, x, bounds);
+    else if (columns == 2) RunColumns<K, S, 2, R, true>(r, x, bounds);
+    else RunColumns<K, S, 1, R, true>(r, x, bounds);
+  }
+}
+
+template <int K>
+inline void RunOwn(const DepthwiseRow& r, ClampBounds bounds) {
+  if (r.shape.stride_x == 2) RunOwn<K, 2, 1>(r, bounds);
+  else if (r.two) RunOwn<K, 1, 2>(r, bounds);
+  else RunOwn<K, 1, 1>(r, bounds);
 }
 
 void RunRow(const DepthwiseRow& r) {
   const ConvShape& s = r.shape;
   const ClampBounds bounds = BoundsOf(r.epilogue);
-  Range inner = InnerColumns(s);
-  const bool plain = s.dilation_x == 1;
-  if (plain && s.kernel_width == 3 && s.stride_x == 1) {
-    RunInner<3, 1>(r, inner, bounds);
-  } else if (plain && s.kernel_width == 3 && s.stride_x == 2) {
-    RunInner<3, 2>(r, inner, bounds);
-  } else if (plain && s.kernel_width == 5 && s.stride_x == 1) {
-    RunInner<5, 1>(r, inner, bounds);
-  } else if (plain && s.kernel_width == 5 && s.stride_x == 2) {
-    RunInner<5, 2>(r, inner, bounds);
+  if (!HasOwnCode(s)) {
+    for (int64_t x = 0; x < s.out_width; ++x) AnyColumn(r, x, bounds);
+  } else if (s.kernel_width == 3) {
+    RunOwn<3>(r, bounds);
   } else {
-    inner = {0, 0};
+    RunOwn<5>(r, bounds);
   }
-  for (int64_t x = 0; x < inner.begin; ++x) AnyColumn(r, x, bounds);
-  for (int64_t x = inner.end; x < s.out_width; ++x) AnyColumn(r, x, bounds);
   if (IsClamp(r.epilogue.activation.op)) return;
-  for (int64_t x = 0; x < s.out_width; ++x) {
+  for (int64_t x = 0; x < s.out_width * (r.two ? 2 : 1); ++x) {
     float* out = r.output + x * r.out_stride;
     ActivateRow(r.epilogue.activation, out, static_cast<size_t>(r.channels), out);
   }
@@ -209,18 +238,30 @@ void RunDepthwise(const DepthwisePlan& plan, const float* input, const float* pa
   const int64_t out_stride = s.out_pixel_stride ? s.out_pixel_stride : s.out_channels;
   const int64_t residual_stride = epilogue.residual_stride ? epilogue.residual_stride : out_stride;
   const int64_t row_length = s.in_width * in_stride;
-  for (int64_t row = rows.begin; row < rows.end; ++row) {
-    const int64_t n = row / s.out_height, top = row % s.out_height * s.stride_y - s.pad_top;
+  const bool own = HasOwnCode(s);
+  const int64_t c = channels.begin;
+  for (int64_t row = rows.begin; row < rows.end;) {
+    const int64_t n = row / s.out_height, y = row % s.out_height, top = y * s.stride_y - s.pad_top;
     // Kernel rows [ky, ky_end) meet the input.
     const int64_t ky = top < 0 ? std::min(s.kernel_height, (-top + s.dilation_y - 1) / s.dilation_y) : 0;
     const int64_t below = s.in_height - top;
     const int64_t ky_end = below <= 0 ? ky : std::clamp((below + s.dilation_y - 1) / s.dilation_y, ky, s.kernel_height);
     const int64_t first_row = ky < ky_end ? n * s.in_height + top + ky * s.dilation_y : 0;
-    const int64_t pixel = row * s.out_width, c = channels.begin;
-    plan.code->run_row({s, epilogue, input + first_row * row_length + c, s.dilation_y * row_length, in_stride,
-                        packed + ky * s.kernel_width * s.in_channels + c, ky_end - ky, epilogue.bias ? epilogue.bias + c : nullptr,
-                        epilogue.residual ? epilogue.residual + pixel * residual_stride + c : nullptr, residual_stride,
-                        output + pixel * out_stride + c, out_stride, channels.size()});
+    const int64_t pixel = row * s.out_width;
+    DepthwiseRow r = {s, epilogue, input + first_row * row_length + c, s.dilation_y * row_length, in_stride,
+                      packed + ky * s.kernel_width * s.in_channels + c, ky_end - ky, epilogue.bias ? epilogue.bias + c : nullptr,
+                      epilogue.residual ? epilogue.residual + pixel * residual_stride + c : nullptr, residual_stride,
+                      output + pixel * out_stride + c, out_stride, channels.size()};
+    if (own) {
+      r.two = s.stride_x == 1 && s.stride_y == 1 && row + 1 < rows.end && y + 1 < s.out_height;
+      r.all_weights = packed + c;
+      for (int64_t i = 0; i < s.kernel_height + (r.two ? 1 : 0); ++i) {
+        const bool inside = top + i >= 0 && top + i < s.in_height;
+        if (inside) r.rows[i] = input + (n * s.in_height + top + i) * row_length + c;
+      }
+    }
+    plan.code->run_row(r);
+    row += r.two ? 2 : 1;
   }
 }
 

@@ -1,5 +1,5 @@
 // Depthwise convolution in f32 over NHWC: output channel c is input channel c convolved with its own kernel.
-// Any kernel size, stride and dilation; kernels 3 and 5 wide at stride 1 and 2 have their own code.
+// Any kernel size, stride and dilation; square kernels 3 and 5 wide at stride 1 and 2 have their own code.
 //
 // Channels lie in the SIMD lanes. As everywhere here: plan, pack once, then any blocks on any threads.
 #pragma once
