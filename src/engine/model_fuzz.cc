@@ -1,12 +1,19 @@
-// libFuzzer: bytes as an ONNX model, imported and then sent through every pass (constants are folded, which runs the
-// reference kernels); nothing is prepared or run. The mutator changes the parsed model, so that most inputs get past the parser.
+// libFuzzer: bytes as an ONNX model, imported, sent through every pass (constants are folded, which runs the reference
+// kernels) and, where that is little work, prepared and run once. The mutator changes the parsed model, so that most
+// inputs get past the parser.
+#include <cstring>
 #include <random>
 
+#include "base/visit_type.h"
 #include "graph/operators.h"
 #include "import/onnx/onnx.h"
 #include "import/onnx/proto.h"
 #include "mete/error.h"
+#include "passes/fold_work.h"
 #include "passes/pass.h"
+#include "plan/plan.h"
+#include "processor/cpu/cpu.h"
+#include "run/executor.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
@@ -141,6 +148,53 @@ class Mutator {
   std::mt19937 random_;
 };
 
+// Small numbers, which serve as indices, sizes and repeats without asking for much; floats also get what is not finite.
+Tensor SmallInput(const Value& value) {
+  static constexpr float kReals[] = {0, 1, -1, 0.5f, 2, -3, 1e30f, INFINITY, NAN};
+  Tensor tensor(value.type, value.shape);
+  VisitAny(value.type, [&]<class T>() {
+    T* to = tensor.mutable_view().as<T>();
+    for (int64_t i = 0, n = tensor.elements(); i < n; ++i) {
+      if constexpr (std::is_integral_v<T>) to[i] = T(i % 3);
+      else to[i] = T(kReals[size_t(i) % std::size(kReals)]);
+    }
+  });
+  return tensor;
+}
+
+// Whether a run is a matter of milliseconds. Nodes whose shapes hang on data count with what is known.
+bool IsLittleWork(const Graph& graph) {
+  constexpr double kMaxWork = 1e6;       // inner-loop steps: as folding may take
+  constexpr int64_t kMaxBytes = 1 << 22;  // of all values
+  double work = 0;
+  int64_t bytes = 0;
+  for (const Node& node : graph.nodes) work += FoldWork(graph, node);
+  for (const Value& v : graph.values)
+    if (v.shape.known()) bytes += v.shape.Elements() * int64_t(SizeOf(v.type));
+  return work <= kMaxWork && bytes <= kMaxBytes;
+}
+
+// Prepares and runs as a Session does, on the fast kernels or on the reference.
+void RunOnce(const Graph& graph, bool reference) {
+  const Machine machine{"fuzz", {{"cluster0", {0}}}, 1 << 30};
+  const Plan plan = PlanOneCpu(graph, machine, 1, {});
+  Cpu cpu({1, {}, reference});
+  Executor executor(graph, plan, cpu);
+  std::vector<Tensor> tensors;
+  std::vector<ConstView> inputs;
+  for (ValueId id : graph.inputs) tensors.push_back(SmallInput(graph.value(id)));
+  for (const Tensor& t : tensors) inputs.push_back(t.view());
+  std::vector<Tensor> results;
+  std::vector<View> outputs;
+  for (ValueId id : graph.outputs) {
+    const Value& v = graph.value(id);
+    const bool known = v.shape.known() && v.type != DType::kUnknown;
+    results.push_back(known ? Tensor(v.type, v.shape) : Tensor());
+    outputs.push_back(known ? results.back().mutable_view() : View());
+  }
+  executor.Run(inputs, outputs, {});
+}
+
 }  // namespace
 }  // namespace mete
 
@@ -167,6 +221,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     mete::Imported imported = mete::ImportOnnx({reinterpret_cast<const std::byte*>(data), size}, nullptr, "fuzz", "", options);
     mete::RunPasses(imported.graph, true, {}, limits);
     mete::Verify(imported.graph);
+    if (mete::IsLittleWork(imported.graph)) mete::RunOnce(imported.graph, size % 4 == 0);
   } catch (const mete::Error&) {
   }
   return 0;
