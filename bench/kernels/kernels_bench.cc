@@ -85,7 +85,7 @@ void BenchConv(benchmark::State& state, const ConvShape& shape) {
   const int64_t k = shape.kernel_height * shape.kernel_width * shape.in_channels / shape.groups;
   Buffer weights(shape.out_channels * k), packed(static_cast<int64_t>(PackedConvBytes(plan) / sizeof(float)));
   Buffer scratch(static_cast<int64_t>(ConvScratchBytes(plan) / sizeof(float)) + 16);
-  PackConv(plan, weights.get(), packed.get());
+  PackConv(plan, weights.get(), {0, plan.panels}, packed.get());
   Epilogue epilogue;
   epilogue.bias = bias.get();
   epilogue.activation.op = FusedOp::kRelu;

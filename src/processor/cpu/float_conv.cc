@@ -12,7 +12,8 @@ FloatConv::FloatConv(const ConvShape& shape, const float* weights, Pool& pool) :
 void FloatConv::PlanProduct(const ConvShape& shape, const float* weights) {
   product_ = PlanConv(shape);
   packed_ = Tensor(DType::kU8, Shape{int64_t(PackedConvBytes(*product_))});
-  PackConv(*product_, weights, packed_.mutable_view().as<float>());
+  float* packed = packed_.mutable_view().as<float>();
+  pool_.For(product_->panels, [&](int, int64_t begin, int64_t end) { PackConv(*product_, weights, {begin, end}, packed); });
   const int64_t input_bytes = shape.batch * shape.in_height * shape.in_width * shape.in_channels * int64_t{sizeof(float)};
   grid_ = MakeGrid(shape.out_pixels(), product_->row_step, input_bytes, product_->panels, packed_bytes(), pool_.threads());
   scratch_bytes_ = (int64_t(ConvScratchBytes(*product_)) + 63) / 64 * 64;

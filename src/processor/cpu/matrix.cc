@@ -71,7 +71,10 @@ class MatrixStep : public Prepared {
     const int64_t matrices = p_.b_step == 0 ? 1 : p_.batch;
     packed_step_ = (int64_t(PackedGemmBytes(plan_)) + 63) / 64 * 16;
     packed_ = Tensor(DType::kF32, Shape{packed_step_ * matrices});
-    if (constant_) Pack(graph.value(node.inputs[1]).constant.as<float>(), 0, matrices * plan_.panels);
+    if (constant_) {
+      const float* b = graph.value(node.inputs[1]).constant.as<float>();
+      pool_.For(matrices * plan_.panels, [&](int, int64_t begin, int64_t end) { Pack(b, begin, end); });
+    }
     if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
     grid_ = MakeGrid(p_.m, plan_.row_step, p_.m * p_.k, plan_.panels, p_.n * p_.k, p_.batch >= pool.threads() ? 1 : pool.threads());
   }

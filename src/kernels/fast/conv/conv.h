@@ -57,8 +57,9 @@ const char* TargetOf(const ConvPlan& plan);
 size_t PackedConvBytes(const ConvPlan& plan);
 
 // `weights`: [out_channels][in_channels / groups][kernel_height][kernel_width], as ONNX has them.
-// `packed`: PackedConvBytes, best aligned to 64 bytes.
-void PackConv(const ConvPlan& plan, const float* weights, float* packed);
+// `packed`: PackedConvBytes, best aligned to 64 bytes. Writes the given panels, and the zeros with the last one: each panel's place
+// does not depend on the others.
+void PackConv(const ConvPlan& plan, const float* weights, Range panels, float* packed);
 
 // One thread's working memory, independent of the block; its contents need not survive a call.
 size_t ConvScratchBytes(const ConvPlan& plan);

@@ -12,7 +12,7 @@ class Problem : public ConvProblem {
   Problem(const ConvShape& shape, FusedOp op, uint32_t seed) : ConvProblem(shape, op, seed), plan_(PlanConv(shape)) {
     EXPECT_STREQ(TargetOf(plan_), ActiveTarget());
     packed_.assign(PackedConvBytes(plan_) / sizeof(float), NAN);
-    PackConv(plan_, weights(), packed_.data());
+    PackConv(plan_, weights(), {0, plan_.panels}, packed_.data());
     scratch_.resize(ConvScratchBytes(plan_) / sizeof(double) + 1);
   }
 
