@@ -95,7 +95,7 @@ TEST(QuantizedInfer, BadScalesAndTypesAreNamed) {
   EXPECT_NE(Infer("QuantizeLinear", Attrs({{"block_size", int64_t(2)}}), {x, Shape{2, 2}}).find("wrong shape"), string::npos);
   EXPECT_NE(Infer("QuantizeLinear", Attrs({{"output_dtype", string("i4")}}), {x, Shape{}}).find("output_dtype is unknown"), string::npos);
   EXPECT_NE(Infer("QuantizeLinear", Attrs({{"axis", int64_t(2)}}), {x, Shape{5}}).find("axis is out of range"), string::npos);
-  EXPECT_NE(Infer("DequantizeLinear", {}, {x, Shape{}}).find("type"), string::npos);
+  EXPECT_NE(Infer("DequantizeLinear", {}, {TestInput(DType::kI64, {2, 5}), Shape{}}).find("type"), string::npos);
   EXPECT_NE(Infer("MatMulInteger", {}, {TestInput(DType::kU8, {2, 3}), TestInput(DType::kU8, {2, 3})}).find("inner dimensions differ"),
       string::npos);
   EXPECT_EQ(Infer("MatMulInteger", {}, {TestInput(DType::kU8, {4, 1, 2, 3}), TestInput(DType::kI8, {5, 3, 7})}), "i32 4x5x2x7");
