@@ -114,6 +114,7 @@ def measure_model(flags, model, threads, work):
     result = measure.measure(commands(flags, path, inputs, converted, threads), set(flags.cores[:threads]), os.path.join(work, "outputs"),
                              tensors.difference, rounds=flags.rounds, starts=flags.starts, tolerance=kTolerance)
     result["failed"].update(reasons)
+    result["failed"] = {engine: reason.replace(work, "") for engine, reason in result["failed"].items()}
     inputs = {port["name"]: {"type": port["type"], "shape": port["shape"]} for port in ports}
     return {"model": name, "inputs": inputs, **result}
 
@@ -135,8 +136,10 @@ def measure_all(flags, threads):
         best = report.ratio_to_best(result)
         ratio = f"mete / {best[1]} = {best[0]:.2f}" if best else "no peer to compare with"
         say(f"{threads} thread{'s' if threads > 1 else ''}, {result['model']}: {ratio}")
-    document["machine"]["load_average_after"] = os.getloadavg()
-    document["summary"] = report.summary(document["results"])
+        document["machine"]["load_average_after"] = os.getloadavg()
+        document["summary"] = report.summary(document["results"])
+        if not flags.no_save:
+            save(flags, document)  # after each model: an interrupt keeps what is measured
     return document
 
 
@@ -155,7 +158,6 @@ def save(flags, document):
     part = "-some" if flags.models else ""
     name = f"{document['date']}-{machine.slug(document['machine']['cpu'])}-t{document['threads']}{part}.json"
     write_json(os.path.join(flags.results, name), document)
-    say(f"written: {os.path.relpath(os.path.join(flags.results, name))}")
 
 
 def main():
@@ -164,8 +166,6 @@ def main():
     try:
         for threads in flags.threads:
             documents.append(measure_all(flags, threads))
-            if not flags.no_save:
-                save(flags, documents[-1])
             if flags.json != "-":
                 print(report.report(documents[-1], flags.markdown) + "\n", flush=True)
         if flags.json:
