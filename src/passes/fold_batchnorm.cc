@@ -124,9 +124,14 @@ class Folder {
     const int64_t rows = w.shape()[0], columns = w.elements() / std::max<int64_t>(rows, 1);
     const int64_t group_rows = rows / node.attributes.Int("group", 1);  // of ConvTranspose: C x M/group x k...
     const int64_t spatial = node.op == "ConvTranspose" ? w.shape().Elements(2, w.shape().rank()) : 1;
-    for (int64_t r = 0, i = 0; r < rows; ++r) {
-      const double* scale = a.scale.data() + (by_rows ? r : node.op == "ConvTranspose" ? r / group_rows * w.shape()[1] : 0);
-      for (int64_t c = 0; c < columns; ++c, ++i) to[i] = float(w.as<float>()[i] * scale[by_rows ? 0 : c / spatial]);
+    const float* from = w.as<float>();
+    for (int64_t r = 0; r < rows; ++r, from += columns, to += columns) {
+      if (by_rows) {  // most of a network's weights: without a division a weight
+        for (int64_t c = 0; c < columns; ++c) to[c] = float(double(from[c]) * a.scale[size_t(r)]);
+        continue;
+      }
+      const double* scale = a.scale.data() + (node.op == "ConvTranspose" ? r / group_rows * w.shape()[1] : 0);
+      for (int64_t c = 0; c < columns; ++c) to[c] = float(double(from[c]) * scale[c / spatial]);
     }
     Tensor bias(DType::kF32, Shape{channels});
     const ValueId old = node.input(2);
