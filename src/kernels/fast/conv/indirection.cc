@@ -5,63 +5,72 @@
 namespace mete {
 namespace {
 
-struct Pixel {
-  int64_t n, y, x;
+// Output pixels [x.begin, x.end) of one output row; they go to table entries `entry`, `entry` + 1, ...
+struct Run {
+  int64_t n, y;
+  Range x;
+  int64_t entry;
 };
-
-Pixel Locate(const ConvShape& s, int64_t index) {
-  const int64_t plane = s.out_height * s.out_width;
-  const int64_t in_plane = index % plane;
-  return {index / plane, in_plane / s.out_width, in_plane % s.out_width};
-}
-
-void Advance(const ConvShape& s, Pixel& p) {
-  if (++p.x < s.out_width) return;
-  p.x = 0;
-  if (++p.y < s.out_height) return;
-  p.y = 0;
-  ++p.n;
-}
 
 int64_t PixelStride(const ConvShape& s) { return s.in_pixel_stride ? s.in_pixel_stride : s.in_channels; }
 
 // The input row that kernel row `ky` meets, or null if it lies in the padding.
-const float* InputRow(const ConvShape& s, const float* input, const Pixel& p, int64_t ky) {
-  const int64_t y = p.y * s.stride_y - s.pad_top + ky * s.dilation_y;
+const float* InputRow(const ConvShape& s, const float* input, const Run& run, int64_t ky) {
+  const int64_t y = run.y * s.stride_y - s.pad_top + ky * s.dilation_y;
   if (y < 0 || y >= s.in_height) return nullptr;
-  return input + (p.n * s.in_height + y) * s.in_width * PixelStride(s);
+  return input + (run.n * s.in_height + y) * s.in_width * PixelStride(s);
+}
+
+// The x in `outputs` for which columns [x * stride + offset, x * stride + offset + length) lie inside the input.
+Range Inside(const ConvShape& s, Range outputs, int64_t offset, int64_t length) {
+  auto ceil_div = [](int64_t a, int64_t b) { return a > 0 ? (a + b - 1) / b : 0; };
+  const int64_t end = s.in_width - length - offset < 0 ? 0 : (s.in_width - length - offset) / s.stride_x + 1;
+  const int64_t begin = std::clamp(ceil_div(-offset, s.stride_x), outputs.begin, outputs.end);
+  return {begin, std::clamp(end, begin, outputs.end)};
 }
 
 // One pointer a tap.
-void FillTaps(const ConvPlan& plan, const float* input, const float* zeros, const Pixel& p, const float** to) {
+void FillTaps(const ConvPlan& plan, const float* input, const float* zeros, const Run& run, const float** table) {
   const ConvShape& s = plan.shape;
-  const int64_t left = p.x * s.stride_x - s.pad_left;
+  const int64_t step = s.stride_x * PixelStride(s);
   for (int64_t ky = 0; ky < s.kernel_height; ++ky) {
-    const float* row = InputRow(s, input, p, ky);
-    for (int64_t kx = 0; kx < s.kernel_width; ++kx, to += plan.pass) {
-      const int64_t x = left + kx * s.dilation_x;
-      *to = row != nullptr && x >= 0 && x < s.in_width ? row + x * PixelStride(s) : zeros;
+    const float* row = InputRow(s, input, run, ky);
+    for (int64_t kx = 0; kx < s.kernel_width; ++kx) {
+      const float** to = table + (ky * s.kernel_width + kx) * plan.pass + run.entry;
+      const int64_t offset = kx * s.dilation_x - s.pad_left;
+      const Range inside = row ? Inside(s, run.x, offset, 1) : Range{run.x.begin, run.x.begin};
+      to = std::fill_n(to, inside.begin - run.x.begin, zeros);
+      for (int64_t x = inside.begin; x < inside.end; ++x) *to++ = row + x * step + offset * PixelStride(s);
+      std::fill_n(to, run.x.end - inside.end, zeros);
     }
   }
 }
 
-// One pointer a kernel row; a row that straddles the edge becomes a copy.
-void FillJoined(const ConvPlan& plan, const float* input, const float* zeros, const Pixel& p, const float** to, float* copies) {
-  const ConvShape& s = plan.shape;
-  const int64_t left = p.x * s.stride_x - s.pad_left;
+// A kernel row that straddles the edge.
+const float* CopyAcross(const ConvShape& s, const float* row, int64_t left, float* to) {
   const int64_t begin = std::clamp<int64_t>(-left, 0, s.kernel_width);
   const int64_t end = std::clamp<int64_t>(s.in_width - left, begin, s.kernel_width);
-  for (int64_t ky = 0; ky < s.kernel_height; ++ky, to += plan.pass, copies += plan.pass * plan.tap_length) {
-    const float* row = InputRow(s, input, p, ky);
-    if (row == nullptr || begin == end) {
-      *to = zeros;
-    } else if (begin == 0 && end == s.kernel_width) {
-      *to = row + left * s.in_channels;
-    } else {
-      float* next = std::fill_n(copies, begin * s.in_channels, 0.0f);
-      next = std::copy_n(row + (left + begin) * s.in_channels, (end - begin) * s.in_channels, next);
-      std::fill(next, copies + plan.tap_length, 0.0f);
-      *to = copies;
+  float* next = std::fill_n(to, begin * s.in_channels, 0.0f);
+  next = std::copy_n(row + (left + begin) * s.in_channels, (end - begin) * s.in_channels, next);
+  std::fill(next, to + s.kernel_width * s.in_channels, 0.0f);
+  return to;
+}
+
+// One pointer a kernel row; a row that straddles the edge becomes a copy.
+void FillJoined(const ConvPlan& plan, const float* input, const float* zeros, const Run& run, const float** table, float* copies) {
+  const ConvShape& s = plan.shape;
+  for (int64_t ky = 0; ky < s.kernel_height; ++ky) {
+    const float* row = InputRow(s, input, run, ky);
+    const int64_t first = ky * plan.pass + run.entry;
+    if (!row) {
+      std::fill_n(table + first, run.x.size(), zeros);
+      continue;
+    }
+    const Range inside = Inside(s, run.x, -s.pad_left, s.kernel_width);
+    for (int64_t x = run.x.begin; x < run.x.end; ++x) {
+      const int64_t left = x * s.stride_x - s.pad_left, entry = first + x - run.x.begin;
+      const bool whole = x >= inside.begin && x < inside.end;
+      table[entry] = whole ? row + left * s.in_channels : CopyAcross(s, row, left, copies + entry * plan.tap_length);
     }
   }
 }
@@ -69,13 +78,14 @@ void FillJoined(const ConvPlan& plan, const float* input, const float* zeros, co
 }  // namespace
 
 void FillIndirection(const ConvPlan& plan, const float* input, const float* zeros, Range pixels, const float** table, float* joined) {
-  Pixel p = Locate(plan.shape, pixels.begin);
-  for (int64_t i = 0; i < pixels.size(); ++i, Advance(plan.shape, p)) {
-    if (plan.joined) {
-      FillJoined(plan, input, zeros, p, table + i, joined + i * plan.tap_length);
-    } else {
-      FillTaps(plan, input, zeros, p, table + i);
-    }
+  const ConvShape& s = plan.shape;
+  for (int64_t pixel = pixels.begin; pixel < pixels.end;) {
+    const int64_t row = pixel / s.out_width, x = pixel % s.out_width;
+    const int64_t end = std::min(s.out_width, x + pixels.end - pixel);
+    const Run run = {row / s.out_height, row % s.out_height, {x, end}, pixel - pixels.begin};
+    if (plan.joined) FillJoined(plan, input, zeros, run, table, joined);
+    else FillTaps(plan, input, zeros, run, table);
+    pixel += run.x.size();
   }
 }
 
