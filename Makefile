@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare conformance fuzz fuzz-build long-test clean
+.PHONY: help deps release demo test bench compare conformance fuzz fuzz-build arm-deps arm-test long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -16,7 +16,8 @@ help:
 	@echo "  make compare      measure Mete beside ONNX Runtime, OpenVINO and ncnn (installs them from PyPI)"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
-	@echo "  make long-test    whole models beside ONNX Runtime, and the test suite under asan+ubsan and under tsan"
+	@echo "  make arm-test     build for 64-bit Arm and run the fast tests under an emulator (build/arm64)"
+	@echo "  make long-test    whole models beside ONNX Runtime, and the test suite under asan+ubsan, under tsan and for Arm"
 	@echo "  make clean        remove build/"
 	@echo
 	@echo "JOBS=$(JOBS) compilers run at once. To use CMake directly:"
@@ -62,12 +63,24 @@ fuzz-build:
 fuzz: fuzz-build
 	@for target in $(FUZZ_TARGETS); do tools/fuzz.sh $$target $(FUZZ_SECONDS) || exit 1; done
 
+arm-deps: deps
+	@tools/install-deps.sh --arm
+	@tools/arm64-sysroot.sh
+
+build/arm64/build.ninja: | arm-deps
+	cmake --preset arm64
+
+arm-test: arm-deps build/arm64/build.ninja
+	cmake --build --preset arm64 -j $(JOBS)
+	ctest --preset arm64 -j $(JOBS)
+
 long-test: release build/asan/build.ninja build/tsan/build.ninja
 	ctest --preset long
 	cmake --build --preset asan -j $(JOBS)
 	ctest --preset asan -j $(JOBS)
 	cmake --build --preset tsan -j $(JOBS)
 	ctest --preset tsan -j $(JOBS)
+	$(MAKE) arm-test
 
 clean:
 	rm -rf build

@@ -2,6 +2,7 @@
 # Installs the Debian packages that building and testing need. Says nothing where none is missing.
 #   tools/install-deps.sh          what `make demo`, `make test` and the rest need
 #   tools/install-deps.sh --fuzz   and the compiler with libFuzzer
+#   tools/install-deps.sh --arm    and the cross compiler and the emulator for 64-bit Arm (the libraries: tools/arm64-sysroot.sh)
 set -euo pipefail
 
 packages=(
@@ -14,7 +15,8 @@ packages=(
 for argument in "$@"; do
   case "$argument" in
     --fuzz) packages+=(clang libclang-rt-14-dev) ;;
-    *) echo "install-deps.sh: unknown argument '$argument'; expected --fuzz or nothing" >&2; exit 2 ;;
+    --arm) packages+=(g++-aarch64-linux-gnu qemu-user) ;;
+    *) echo "install-deps.sh: unknown argument '$argument'; expected --fuzz, --arm or nothing" >&2; exit 2 ;;
   esac
 done
 

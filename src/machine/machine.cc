@@ -95,6 +95,7 @@ Machine ReadMachine(const std::string& root) {
   const std::string base = root.empty() || root.back() == '/' ? root : root + "/";
   Machine machine;
   machine.name = FieldOf(base + "proc/cpuinfo", "model name");
+  if (machine.name.empty()) machine.name = ReadLine(base + "proc/device-tree/model").c_str();  // Arm's boards; ends with a zero byte
   if (machine.name.empty()) machine.name = "cpu";
   std::istringstream(FieldOf(base + "proc/meminfo", "MemTotal")) >> machine.memory_bytes;
   machine.memory_bytes *= 1024;

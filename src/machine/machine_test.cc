@@ -41,6 +41,15 @@ TEST(ReadMachine, GroupsCoresIntoClustersFastestFirst) {
   std::filesystem::remove_all(root);
 }
 
+TEST(ReadMachine, TakesTheBoardsNameWhereTheProcessorHasNone) {
+  const std::filesystem::path root = std::filesystem::path(testing::TempDir()) / "mete_board";
+  std::filesystem::remove_all(root);
+  Write(root / "proc/cpuinfo", "processor : 0\nCPU implementer\t: 0x41");
+  Write(root / "proc/device-tree/model", std::string("Toy Board\0", 10));
+  EXPECT_EQ(ReadMachine(root.string()).name, "Toy Board");
+  std::filesystem::remove_all(root);
+}
+
 TEST(ReadMachine, GivesOneCoreWhereNothingCanBeRead) {
   const Machine m = ReadMachine("/nonexistent");
   Verify(m);

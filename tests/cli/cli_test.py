@@ -407,6 +407,18 @@ class Commands(Cli):
         for word in ("parameters", "nodes by operator", "activations", "pass"):
             self.assertIn(word, text)
 
+    def test_the_environment_names_the_target_of_the_fast_kernels(self):
+        there = []
+        for name in ("neon", "sse4"):  # no processor has both
+            done = mete("inspect", self.net, "--explain", env={"METE_TARGET": name})
+            if done.returncode == OK:
+                there.append(name)
+                self.assertIn(f"conv_1x1_f32 {name}\n", done.stdout)
+            else:
+                self.assertEqual(done.returncode, BAD_FILE)
+                self.assertIn(f"[target] no such instruction set here; got '{name}', expected one of", done.stderr)
+        self.assertEqual(len(there), 1)
+
     def test_trace_is_for_perfetto(self):
         trace = self.path("trace.json")
         self.answer("run", self.net, self.picture, "--trace", trace)

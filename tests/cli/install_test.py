@@ -10,13 +10,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from cli_test import png
 
 parser = argparse.ArgumentParser()
-for name in ("build", "example", "compiler", "sanitize", "cmake"):
+for name in ("build", "example", "compiler", "sanitize", "cmake", "toolchain", "sysroot", "emulator"):
     parser.add_argument("--" + name, default="")
 options = parser.parse_args()
 
 root = pathlib.Path(options.build).resolve() / "install_test"
 prefix = root / "prefix"
-sanitize = [f"-fsanitize={options.sanitize}"] if options.sanitize else []
+flags = [f"-fsanitize={options.sanitize}"] if options.sanitize else []
+toolchain = [f"-DCMAKE_TOOLCHAIN_FILE={options.toolchain}"] if options.toolchain else []
+sysroot = [f"--sysroot={options.sysroot}"] if options.sysroot else []
+emulator = options.emulator.split()  # empty: what is built runs here
 
 
 def run(*args, env=None):
@@ -39,19 +42,19 @@ for name in ("mete.1", "_mete", "mete.fish", "engine.h", "image.h", "mete-config
     find(name)
 mete = find("bin/mete")
 model, picture = root / "net.onnx", root / "picture.png"
-run(mete, "zoo", "make", "squeezenet1.1", "-o", model)
+run(*emulator, mete, "zoo", "make", "squeezenet1.1", "-o", model)
 picture.write_bytes(png(64, 48))
 
 run(options.cmake, "-S", options.example, "-B", root / "by_cmake", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={options.compiler}",
-    f"-DCMAKE_CXX_FLAGS={' '.join(sanitize)}")
+    f"-DCMAKE_CXX_FLAGS={' '.join(flags)}", *toolchain)
 run(options.cmake, "--build", root / "by_cmake")
-by_cmake = run(root / "by_cmake" / "classify", model, picture)
+by_cmake = run(*emulator, root / "by_cmake" / "classify", model, picture)
 
 library = find("libmete.so").parent
-flags = run("pkg-config", "--cflags", "--libs", "mete", env={"PKG_CONFIG_PATH": str(find("mete.pc").parent)}).split()
+words = run("pkg-config", "--cflags", "--libs", "mete", env={"PKG_CONFIG_PATH": str(find("mete.pc").parent)}).split()
 program = root / "by_pkg_config"
-run(options.compiler, "-std=c++20", *sanitize, pathlib.Path(options.example) / "main.cc", "-o", program, *flags)
-by_pkg_config = run(program, model, picture, env={"LD_LIBRARY_PATH": str(library)})
+run(options.compiler, "-std=c++20", *flags, *sysroot, pathlib.Path(options.example) / "main.cc", "-o", program, *words)
+by_pkg_config = run(*emulator, program, model, picture, env={"LD_LIBRARY_PATH": str(library)})
 
 print(by_cmake, by_pkg_config)
 if not by_cmake.startswith("class ") or by_cmake != by_pkg_config:

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "kernels/fast/conv/conv.h"
+#include "kernels/fast/depthwise/depthwise.h"
+#include "kernels/fast/gemm/gemm.h"
 #include "mete/error.h"
 
 namespace mete {
@@ -24,9 +29,38 @@ TEST(Target, AnUnknownOneIsAnErrorThatListsTheOthers) {
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), Code::kInvalidArgument);
     EXPECT_NE(std::string(e.what()).find("abacus"), std::string::npos);
-    EXPECT_NE(std::string(e.what()).find("scalar"), std::string::npos);
+    EXPECT_NE(std::string(e.what()).find(AvailableTargets().back()), std::string::npos);
   }
 }
+
+// What each kind of processor has at least, so that a build cannot fall back to something slower unnoticed.
+#if defined(__aarch64__)
+constexpr const char* kAlwaysHere = "neon";
+constexpr const char* kNeverHere = "sse4";
+#else
+constexpr const char* kAlwaysHere = "scalar";
+constexpr const char* kNeverHere = "neon";
+#endif
+
+TEST(Target, OfThisKindOfProcessorIsThereAndOfAnotherIsNot) {
+  const std::vector<std::string> targets = AvailableTargets();
+  EXPECT_NE(std::find(targets.begin(), targets.end(), kAlwaysHere), targets.end());
+  EXPECT_EQ(std::find(targets.begin(), targets.end(), kNeverHere), targets.end());
+  EXPECT_THROW(ForceTarget(kNeverHere), Error);
+}
+
+#if defined(__aarch64__)
+TEST(Target, OnArmTheFastKernelsAreThoseForNeon) {
+  EXPECT_STREQ(ActiveTarget(), "neon");
+  EXPECT_STREQ(TargetOf(PlanGemm(16, 16)), "neon");
+  EXPECT_STREQ(TargetOf(PlanConv({.in_height = 8, .in_width = 8, .in_channels = 8, .out_height = 6, .out_width = 6, .out_channels = 8,
+                                  .kernel_height = 3, .kernel_width = 3})),
+               "neon");
+  EXPECT_STREQ(TargetOf(PlanDepthwise({.in_height = 8, .in_width = 8, .in_channels = 8, .out_height = 6, .out_width = 6, .out_channels = 8,
+                                       .kernel_height = 3, .kernel_width = 3, .groups = 8})),
+               "neon");
+}
+#endif
 
 TEST(Target, ReadBandwidthIsPositive) { EXPECT_GT(MeasureReadBandwidth(1 << 20), 0.1); }
 
