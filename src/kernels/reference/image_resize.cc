@@ -172,7 +172,9 @@ void ResizeAxis(const Filter& filter, const AxisResize& a, const Shape& shape, c
 // Axes that shrink most come first: then no intermediate is larger than the input or the output.
 int SortActive(AxisList& axes, int count) {
   const auto end = std::remove_if(axes.begin(), axes.begin() + count, [](const AxisResize& a) { return a.identity(); });
-  std::sort(axes.begin(), end, [](const AxisResize& a, const AxisResize& b) { return double(a.out) / double(a.in) < double(b.out) / double(b.in); });
+  const auto before = [](const AxisResize& a, const AxisResize& b) { return double(a.out) / double(a.in) < double(b.out) / double(b.in); };
+  for (auto axis = axes.begin(); axis != end; ++axis)  // GCC 12 for Arm believes that std::sort writes behind the array
+    std::rotate(std::upper_bound(axes.begin(), axis, *axis, before), axis, axis + 1);
   return int(end - axes.begin());
 }
 
