@@ -2,7 +2,7 @@
 # Runs the ONNX node tests: tools/conformance.sh [--update] [--only TEXT] [--list]
 # The onnx package (version in tests/conformance/requirements.txt) generates them, once, into build/conformance;
 # the runner compares with tests/conformance/results.tsv, which --update rewrites. METE_BUILD names another
-# build folder than build/release.
+# build folder than build/release; METE_EMULATOR is put before the runner where that is for another processor.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,4 +21,4 @@ if [ "$(cat $work/stamp 2> /dev/null)" != "$stamp" ]; then
 fi
 
 cmake --build "$build" --target conformance_runner
-exec "$build/tests/conformance/conformance_runner" $here/cases.tsv $work/data $here/results.tsv "$@"
+exec ${METE_EMULATOR:-} "$build/tests/conformance/conformance_runner" $here/cases.tsv $work/data $here/results.tsv "$@"
