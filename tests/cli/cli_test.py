@@ -415,7 +415,7 @@ class Commands(Cli):
                 there.append(name)
                 self.assertIn(f"conv_1x1_f32 {name}\n", done.stdout)
             else:
-                self.assertEqual(done.returncode, BAD_FILE)
+                self.assertEqual(done.returncode, USAGE)
                 self.assertIn(f"[target] no such instruction set here; got '{name}', expected one of", done.stderr)
         self.assertEqual(len(there), 1)
 

@@ -108,8 +108,8 @@ void ForceTarget(std::string_view name) {
   }
   std::string list;
   for (const std::string& target : AvailableTargets()) list += (list.empty() ? "" : ", ") + target;
-  Invalid("target", "no such instruction set here; got '{}', expected one of {}; try METE_TARGET={}", name, list,
-          AvailableTargets().front());
+  Fail(Code::kFailedPrecondition, "target", "no such instruction set here; got '{}', expected one of {}; try METE_TARGET={}", name, list,
+       AvailableTargets().front());
 }
 
 double MeasurePeakFlops() {

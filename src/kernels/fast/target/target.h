@@ -16,7 +16,7 @@ std::vector<std::string> AvailableTargets();
 
 const char* ActiveTarget();
 
-// Plans made from now on use `name`; "" or "best" returns to the best one. Throws INVALID_ARGUMENT that
+// Plans made from now on use `name`; "" or "best" returns to the best one. Throws FAILED_PRECONDITION that
 // lists the available ones. Process-wide; not to be called while another thread makes plans.
 void ForceTarget(std::string_view name);
 

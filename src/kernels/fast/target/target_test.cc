@@ -27,7 +27,7 @@ TEST(Target, AnUnknownOneIsAnErrorThatListsTheOthers) {
     ForceTarget("abacus");
     FAIL();
   } catch (const Error& e) {
-    EXPECT_EQ(e.code(), Code::kInvalidArgument);
+    EXPECT_EQ(e.code(), Code::kFailedPrecondition);
     EXPECT_NE(std::string(e.what()).find("abacus"), std::string::npos);
     EXPECT_NE(std::string(e.what()).find(AvailableTargets().back()), std::string::npos);
   }
