@@ -24,4 +24,8 @@ class MappedFile {
   size_t size_;
 };
 
+// Takes the pages of [data, data + bytes) out of memory where they belong to a mapped file: weights that were copied elsewhere need
+// not be held twice. They are read again if somebody asks. Does nothing for other memory.
+void ReleasePages(const void* data, size_t bytes);
+
 }  // namespace mete

@@ -1,7 +1,9 @@
 // Folds what scales and shifts each channel (BatchNormalization, Mul, Add, Sub, Div with constants) into
 // the Conv, ConvTranspose, Gemm or MatMul before it; a BatchNormalization that has none becomes Mul and Add.
+#include <algorithm>
 #include <cmath>
 
+#include "base/mapped_file.h"
 #include "graph/operators.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -116,10 +118,22 @@ class Folder {
   }
 
   void Apply(Node& node, const Affine& a) {
+    if (std::any_of(a.scale.begin(), a.scale.end(), [](double s) { return s != 1; })) ScaleWeights(node, a);
+    Tensor bias(DType::kF32, Shape{int64_t(a.scale.size())});
+    const ValueId old = node.input(2);
+    for (size_t c = 0; c < a.scale.size(); ++c) {
+      const float* b = old == kNoValue ? nullptr : graph_.value(old).constant.as<float>();
+      const double before = !b ? 0 : graph_.value(old).constant.elements() == 1 ? b[0] : b[c];
+      bias.mutable_view().as<float>()[c] = float(before * a.scale[c] + a.shift[c]);
+    }
+    node.inputs.resize(std::max<size_t>(node.inputs.size(), 3), kNoValue);
+    node.inputs[2] = graph_.AddConstant(graph_.value(node.outputs[0]).name + ".bias", std::move(bias));
+  }
+
+  void ScaleWeights(Node& node, const Affine& a) {
     const Tensor& w = graph_.value(node.inputs[1]).constant;
     Tensor scaled(DType::kF32, w.shape());
     float* to = scaled.mutable_view().as<float>();
-    const int64_t channels = int64_t(a.scale.size());
     const bool by_rows = node.op == "Conv" || (node.op == "Gemm" && node.attributes.Int("transB", 0));
     const int64_t rows = w.shape()[0], columns = w.elements() / std::max<int64_t>(rows, 1);
     const int64_t group_rows = rows / node.attributes.Int("group", 1);  // of ConvTranspose: C x M/group x k...
@@ -133,17 +147,8 @@ class Folder {
       const double* scale = a.scale.data() + (node.op == "ConvTranspose" ? r / group_rows * w.shape()[1] : 0);
       for (int64_t c = 0; c < columns; ++c) to[c] = float(double(from[c]) * scale[c / spatial]);
     }
-    Tensor bias(DType::kF32, Shape{channels});
-    const ValueId old = node.input(2);
-    for (int64_t c = 0; c < channels; ++c) {
-      const float* b = old == kNoValue ? nullptr : graph_.value(old).constant.as<float>();
-      const double before = !b ? 0 : graph_.value(old).constant.elements() == 1 ? b[0] : b[c];
-      bias.mutable_view().as<float>()[c] = float(before * a.scale[size_t(c)] + a.shift[size_t(c)]);
-    }
-    node.inputs.resize(std::max<size_t>(node.inputs.size(), 3), kNoValue);
-    const std::string name = graph_.value(node.outputs[0]).name;
-    node.inputs[1] = graph_.AddConstant(name + ".weight", std::move(scaled));
-    node.inputs[2] = graph_.AddConstant(name + ".bias", std::move(bias));
+    ReleasePages(w.data(), w.bytes());
+    node.inputs[1] = graph_.AddConstant(graph_.value(node.outputs[0]).name + ".weight", std::move(scaled));
   }
 
   // The product now writes what the folded node wrote; the folded node, without an operator, is dropped at the end.

@@ -1,4 +1,5 @@
 // Convolutions of f32 over NHWC.
+#include "base/mapped_file.h"
 #include "processor/cpu/families.h"
 #include "processor/cpu/float_conv.h"
 
@@ -17,6 +18,7 @@ class ConvStep : public Prepared {
   ConvStep(const Graph& graph, const Node& node, const Epilogue& epilogue, Pool& pool)
       : conv_(ShapeOf(graph, node), graph.value(node.inputs[1]).constant.as<float>(), pool), epilogue_(epilogue), residual_(HasResidual(node)) {
     if (node.input(2) != kNoValue) epilogue_.bias = graph.value(node.inputs[2]).constant.as<float>();
+    ReleasePages(graph.value(node.inputs[1]).constant.data(), graph.value(node.inputs[1]).constant.bytes());
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {

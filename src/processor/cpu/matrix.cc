@@ -1,6 +1,7 @@
 // Gemm and MatMul.
 #include <fmt/format.h>
 
+#include "base/mapped_file.h"
 #include "kernels/fast/gemm/gemm.h"
 #include "kernels/fast/matvec/matvec.h"
 #include "kernels/fast/target/target.h"
@@ -74,6 +75,7 @@ class MatrixStep : public Prepared {
     if (constant_) {
       const float* b = graph.value(node.inputs[1]).constant.as<float>();
       pool_.For(matrices * plan_.panels, [&](int, int64_t begin, int64_t end) { Pack(b, begin, end); });
+      ReleasePages(b, graph.value(node.inputs[1]).constant.bytes());
     }
     if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
     grid_ = MakeGrid(p_.m, plan_.row_step, p_.m * p_.k, plan_.panels, p_.n * p_.k, p_.batch >= pool.threads() ? 1 : pool.threads());
