@@ -148,6 +148,8 @@ class Folder {
       for (int64_t c = 0; c < columns; ++c) to[c] = float(double(from[c]) * scale[c / spatial]);
     }
     ReleasePages(w.data(), w.bytes());
+    const auto old = size_t(node.inputs[1]);  // given back now, not at the end of the pass: two copies of all weights are never there
+    if (old >= uses_.readers.size() || (uses_.readers[old].size() == 1 && !uses_.is_output[old])) graph_.values[old].constant = Tensor();
     node.inputs[1] = graph_.AddConstant(graph_.value(node.outputs[0]).name + ".weight", std::move(scaled));
   }
 

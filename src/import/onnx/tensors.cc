@@ -75,6 +75,7 @@ Tensor CopyBytes(std::span<const std::byte> bytes, DType type, const Shape& shap
   auto* out = t.mutable_view().as<std::byte>();
   if (type == DType::kBool) std::transform(bytes.begin(), bytes.end(), out, [](std::byte b) { return std::byte(b != std::byte(0)); });
   else if (!bytes.empty()) std::memcpy(out, bytes.data(), bytes.size());
+  ReleasePages(bytes.data(), bytes.size());
   return t;
 }
 
