@@ -1,4 +1,4 @@
-// The convolution that conv_test.cc and depthwise_test.cc compare with: a plain sum in double over NHWC.
+// The convolution that conv_test.cc, depthwise_test.cc and winograd_test.cc compare with: a plain sum in double over NHWC.
 #pragma once
 
 #include "kernels/fast/conv/conv.h"
@@ -36,8 +36,18 @@ class ConvProblem {
   const Epilogue& epilogue() const { return epilogue_; }
   std::vector<float> Blank() const { return std::vector<float>(static_cast<size_t>(s_.out_pixels() * out_stride_), -77.0f); }
 
+  struct Sums {
+    double sum = 0, magnitude = 1;
+  };
+
   void Check(const std::vector<float>& out) const {
     const int64_t k = s_.in_channels / s_.groups * s_.kernel_height * s_.kernel_width;
+    Check(out, [&](int64_t, int64_t, const Sums& sums) { return SumTolerance(k + 2, sums.magnitude + 2); });
+  }
+
+  // tolerance(pixel, channel, sums)
+  template <class Tolerance>
+  void Check(const std::vector<float>& out, const Tolerance& tolerance) const {
     for (int64_t p = 0; p < s_.out_pixels(); ++p) {
       for (int64_t m = 0; m < out_stride_; ++m) {
         const float got = out[static_cast<size_t>(p * out_stride_ + m)];
@@ -47,17 +57,13 @@ class ConvProblem {
         }
         Sums sums = Sum(p, m);
         if (epilogue_.residual) sums.sum += residual_[p * out_stride_ + m];
-        ASSERT_NEAR(got, ActivateOracle(epilogue_.activation, sums.sum + bias_[m]), SumTolerance(k + 2, sums.magnitude + 2))
+        ASSERT_NEAR(got, ActivateOracle(epilogue_.activation, sums.sum + bias_[m]), tolerance(p, m, sums))
             << "pixel " << p << " channel " << m;
       }
     }
   }
 
- private:
-  struct Sums {
-    double sum = 0, magnitude = 1;
-  };
-
+  // Without bias and residual.
   Sums Sum(int64_t p, int64_t m) const {
     const int64_t n = p / (s_.out_height * s_.out_width), y = p / s_.out_width % s_.out_height, x = p % s_.out_width;
     const int64_t gc = s_.in_channels / s_.groups, group = m / (s_.out_channels / s_.groups);
@@ -77,6 +83,7 @@ class ConvProblem {
     return sums;
   }
 
+ private:
   ConvShape s_;
   int64_t in_stride_, out_stride_;
   std::vector<float> input_, weights_, bias_, residual_;

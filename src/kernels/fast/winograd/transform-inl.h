@@ -1,0 +1,171 @@
+// Winograd's transforms of one tile, channels in the lanes (matrices.h): first along one side into a small buffer in the
+// first-level cache, then along the other.
+#if defined(METE_WINOGRAD_TRANSFORM_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef METE_WINOGRAD_TRANSFORM_INL_H
+#undef METE_WINOGRAD_TRANSFORM_INL_H
+#else
+#define METE_WINOGRAD_TRANSFORM_INL_H
+#endif
+
+#include <utility>
+
+#include "kernels/fast/activation-inl.h"
+#include "kernels/fast/winograd/matrices.h"
+#include "kernels/fast/winograd/tiles.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mete {
+namespace HWY_NAMESPACE {
+
+// The column that a sum over columns kFirst, kFirst + kStep, ... of a row starts with: one of coefficient 1, which needs no
+// multiplication, if there is one, else the first that is not 0.
+template <class Row>
+constexpr int StartOf(const Row& row, int size, int first, int step) {
+  for (int j = first; j < size; j += step) {
+    if (row[j] == 1) return j;
+  }
+  for (int j = first; j < size; j += step) {
+    if (row[j] != 0) return j;
+  }
+  return first;
+}
+
+// kMatrix[kRow][j] * x[j] summed over j = kFirst, kFirst + kStep, ... < kSize, with the zeros left out.
+template <const auto& kMatrix, int kRow, int kSize, int kFirst, int kStep>
+struct Dot {
+  static constexpr int kStart = StartOf(kMatrix[kRow], kSize, kFirst, kStep);
+
+  template <int J>
+  static HWY_INLINE V32 From(V32 sum, const V32* x) {
+    if constexpr (J >= kSize) {
+      return sum;
+    } else {
+      constexpr double c = kMatrix[kRow][J];
+      if constexpr (J != kStart && c == 1) sum = hn::Add(sum, x[J]);
+      if constexpr (J != kStart && c == -1) sum = hn::Sub(sum, x[J]);
+      if constexpr (J != kStart && c != 0 && c != 1 && c != -1) sum = hn::MulAdd(Num(static_cast<float>(c)), x[J], sum);
+      return From<J + kStep>(sum, x);
+    }
+  }
+  static HWY_INLINE V32 Of(const V32* x) {
+    constexpr double c = kMatrix[kRow][kStart];
+    if constexpr (c == 1) return From<kFirst>(x[kStart], x);
+    return From<kFirst>(hn::Mul(Num(static_cast<float>(c)), x[kStart]), x);
+  }
+};
+
+// v = B^T d
+template <int M, int kPair = 0>
+HWY_INLINE void ForwardPairs(const V32* d, V32* v) {
+  if constexpr (kPair < M / 2) {
+    using Matrices = WinogradMatrices<M>;
+    constexpr int r = 2 * kPair + 1;
+    const V32 even = Dot<Matrices::kInput, r, M + 2, 0, 2>::Of(d), odd = Dot<Matrices::kInput, r, M + 2, 1, 2>::Of(d);
+    v[r] = hn::Add(even, odd);
+    v[r + 1] = hn::Sub(even, odd);
+    ForwardPairs<M, kPair + 1>(d, v);
+  }
+}
+
+template <int M>
+HWY_INLINE void Forward(const V32 (&d)[M + 2], V32 (&v)[M + 2]) {
+  using Matrices = WinogradMatrices<M>;
+  v[0] = Dot<Matrices::kInput, 0, M + 2, 0, 2>::Of(d);
+  ForwardPairs<M>(d, v);
+  v[M + 1] = Dot<Matrices::kInput, M + 1, M + 2, 1, 2>::Of(d);
+}
+
+// y = A^T v; `sums` and `differences` hold v[2k+1] +- v[2k+2] at 2k+1.
+template <int M, int kRow = 0>
+HWY_INLINE void BackwardRows(const V32* v, const V32* sums, const V32* differences, V32* y) {
+  if constexpr (kRow < M) {
+    using Matrices = WinogradMatrices<M>;
+    y[kRow] = Dot<Matrices::kOutput, kRow, M + 1, 1, 2>::Of(kRow % 2 ? differences : sums);
+    if constexpr (kRow == 0) y[kRow] = hn::Add(y[kRow], v[0]);
+    if constexpr (kRow == M - 1) y[kRow] = hn::Add(y[kRow], v[M + 1]);
+    BackwardRows<M, kRow + 1>(v, sums, differences, y);
+  }
+}
+
+template <int M>
+HWY_INLINE void Backward(const V32 (&v)[M + 2], V32 (&y)[M]) {
+  V32 sums[M + 2], differences[M + 2];
+#pragma GCC unroll 4
+  for (int p = 1; p <= M; p += 2) sums[p] = hn::Add(v[p], v[p + 1]), differences[p] = hn::Sub(v[p], v[p + 1]);
+  BackwardRows<M>(v, sums, differences, y);
+}
+
+// One vector of channels of one tile of the input to all positions. kWhole: the tile lies inside the input and the vector has
+// all its lanes; `count` lanes otherwise.
+template <int M, bool kWhole>
+HWY_INLINE void ForwardVector(const InputTile& t, int64_t channel, size_t count, float* to, int64_t position_stride) {
+  constexpr int T = M + 2;
+  const F32 d;
+  HWY_ALIGN float along_x[T * T * kLanes];
+  const float* from = t.origin + channel;
+  for (int y = 0; y < T; ++y, from += t.row_stride) {
+    float* row = along_x + y * T * static_cast<int>(kLanes);
+    V32 in[T], out[T];
+    const bool inside = kWhole || t.rows.Has(y);
+#pragma GCC unroll 8
+    for (int x = 0; x < T; ++x) {
+      if constexpr (kWhole) in[x] = hn::LoadU(d, from + x * t.pixel_stride);
+      else in[x] = inside && t.columns.Has(x) ? LoadN(d, from + x * t.pixel_stride, count) : hn::Zero(d);
+    }
+    Forward<M>(in, out);
+#pragma GCC unroll 8
+    for (int x = 0; x < T; ++x) hn::Store(out[x], d, row + x * static_cast<int>(kLanes));
+  }
+  for (int x = 0; x < T; ++x) {
+    V32 in[T], out[T];
+#pragma GCC unroll 8
+    for (int y = 0; y < T; ++y) in[y] = hn::Load(d, along_x + (y * T + x) * static_cast<int>(kLanes));
+    Forward<M>(in, out);
+#pragma GCC unroll 8
+    for (int y = 0; y < T; ++y) hn::StoreU(out[y], d, to + (y * T + x) * position_stride);
+  }
+}
+
+// The way back: one vector of output channels of one tile from all positions, with bias, residual and clamp.
+template <int M, bool kWhole>
+HWY_INLINE void BackwardVector(const OutputTile& t, const float* from, int64_t position_stride, int64_t channel, size_t count, V32 low,
+                               V32 high) {
+  constexpr int T = M + 2;
+  const F32 d;
+  HWY_ALIGN float along_y[M * T * kLanes];
+  for (int x = 0; x < T; ++x) {
+    V32 in[T], out[M];
+#pragma GCC unroll 8
+    for (int y = 0; y < T; ++y) in[y] = hn::LoadU(d, from + (y * T + x) * position_stride);
+    Backward<M>(in, out);
+#pragma GCC unroll 8
+    for (int y = 0; y < M; ++y) hn::Store(out[y], d, along_y + (y * T + x) * static_cast<int>(kLanes));
+  }
+  const V32 bias = t.bias ? LoadN(d, t.bias + channel, count) : hn::Zero(d);
+  const int rows = kWhole ? M : t.rows, columns = kWhole ? M : t.columns;
+  for (int y = 0; y < rows; ++y) {
+    V32 in[T], out[M];
+#pragma GCC unroll 8
+    for (int x = 0; x < T; ++x) in[x] = hn::Load(d, along_y + (y * T + x) * static_cast<int>(kLanes));
+    Backward<M>(in, out);
+    float* to = t.output + y * t.row_stride + channel;
+    const float* residual = t.residual ? t.residual + y * t.residual_row_stride + channel : nullptr;
+#pragma GCC unroll 8
+    for (int x = 0; x < M; ++x) {
+      if (!kWhole && x >= columns) break;
+      V32 v = hn::Add(out[x], bias);
+      if constexpr (kWhole) {
+        if (residual) v = hn::Add(v, hn::LoadU(d, residual + x * t.residual_stride));
+        hn::StoreU(Clamp(v, low, high), d, to + x * t.pixel_stride);
+      } else {
+        if (residual) v = hn::Add(v, LoadN(d, residual + x * t.residual_stride, count));
+        StoreN(Clamp(v, low, high), d, to + x * t.pixel_stride, count);
+      }
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mete
+HWY_AFTER_NAMESPACE();
+#endif
