@@ -4,9 +4,9 @@
 // f32 multiply-adds measured at start (or, for kernels bound by memory, of the read bandwidth).
 // The figures are of the fastest of several short runs, because machines are shared.
 #include <benchmark/benchmark.h>
+#include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -20,6 +20,7 @@
 #include "kernels/fast/gemm/gemm.h"
 #include "kernels/fast/matvec/matvec.h"
 #include "kernels/fast/target/target.h"
+#include "kernels/fast/winograd/winograd.h"
 
 namespace mete {
 namespace {
@@ -40,8 +41,11 @@ class Buffer {
   float* data_;
 };
 
+// Of this thread on its core: what others take while it waits for that core does not count.
 double Seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 // One iteration of Google Benchmark is one call; the reported time and rates are those of the fastest.
@@ -66,6 +70,24 @@ void Measure(benchmark::State& state, double flops, double bytes, const std::fun
   }
 }
 
+// Packed weights as a network has them: not in any cache, because those of all the other layers were read since. Enough copies
+// to fill a large last-level cache twice, used in turn.
+class ColdWeights {
+ public:
+  template <class Pack>
+  ColdWeights(size_t bytes, const Pack& pack) : length_(static_cast<int64_t>(bytes / 64 + 1) * 16) {
+    constexpr int64_t kFloats = (96 << 20) / sizeof(float);
+    copies_ = std::max<int64_t>(2, kFloats / length_);
+    data_ = std::make_unique<Buffer>(length_ * copies_);
+    for (int64_t i = 0; i < copies_; ++i) pack(data_->get() + i * length_);
+  }
+  const float* Next() { return data_->get() + length_ * (next_ = (next_ + 1) % copies_); }
+
+ private:
+  int64_t length_, copies_, next_ = 0;
+  std::unique_ptr<Buffer> data_;
+};
+
 ConvShape Square(int64_t size, int64_t channels, int64_t outputs, int64_t kernel, int64_t stride) {
   ConvShape s;
   s.in_height = s.in_width = size;
@@ -83,14 +105,14 @@ void BenchConv(benchmark::State& state, const ConvShape& shape) {
   Buffer input(shape.batch * shape.in_height * shape.in_width * shape.in_channels), output(shape.out_pixels() * shape.out_channels);
   Buffer bias(shape.out_channels), residual(shape.out_pixels() * shape.out_channels);
   const int64_t k = shape.kernel_height * shape.kernel_width * shape.in_channels / shape.groups;
-  Buffer weights(shape.out_channels * k), packed(static_cast<int64_t>(PackedConvBytes(plan) / sizeof(float)));
+  Buffer weights(shape.out_channels * k);
   Buffer scratch(static_cast<int64_t>(ConvScratchBytes(plan) / sizeof(float)) + 16);
-  PackConv(plan, weights.get(), {0, plan.panels}, packed.get());
+  ColdWeights packed(PackedConvBytes(plan), [&](float* to) { PackConv(plan, weights.get(), {0, plan.panels}, to); });
   Epilogue epilogue;
   epilogue.bias = bias.get();
   epilogue.activation.op = FusedOp::kRelu;
   Measure(state, 2.0 * static_cast<double>(shape.out_pixels() * shape.out_channels * k), 0, [&] {
-    RunConv(plan, input.get(), packed.get(), epilogue, {0, shape.out_pixels()}, {0, plan.panels}, output.get(), scratch.get());
+    RunConv(plan, input.get(), packed.Next(), epilogue, {0, shape.out_pixels()}, {0, plan.panels}, output.get(), scratch.get());
   });
 }
 
@@ -100,6 +122,50 @@ void RegisterConv(int64_t size, int64_t channels, int64_t outputs, int64_t kerne
                            std::to_string(size) + "x" + std::to_string(channels) + "_to_" + std::to_string(outputs) + "_stride" +
                            std::to_string(stride);
   benchmark::RegisterBenchmark(name.c_str(), [shape](benchmark::State& s) { BenchConv(s, shape); })->UseManualTime()->MinTime(0.05);
+}
+
+// GFLOP/s of the direct sum's operations, to compare with conv3x3 of the same shape.
+void BenchWinograd(benchmark::State& state, const ConvShape& shape, int m) {
+  const WinogradPlan plan = PlanWinograd(shape, m);
+  Buffer input(shape.batch * shape.in_height * shape.in_width * shape.in_channels), output(shape.out_pixels() * shape.out_channels);
+  Buffer bias(shape.out_channels), weights(shape.out_channels * shape.in_channels * 9);
+  Buffer scratch(static_cast<int64_t>(WinogradScratchBytes(plan) / sizeof(float)));
+  ColdWeights packed(PackedWinogradBytes(plan), [&](float* to) { PackWinograd(plan, weights.get(), {0, plan.panels}, to); });
+  const Epilogue epilogue = {bias.get(), nullptr, 0, {FusedOp::kRelu}};
+  Measure(state, 18.0 * static_cast<double>(shape.out_pixels() * shape.out_channels * shape.in_channels), 0, [&] {
+    RunWinograd(plan, input.get(), packed.Next(), epilogue, {0, plan.tiles}, {0, plan.panels}, output.get(), scratch.get());
+  });
+}
+
+// Convolutions of 3x3 at stride 1: size, input channels, output channels.
+constexpr int64_t kThreeByThree[][3] = {
+    // ResNet-18, -50
+    {56, 64, 64}, {28, 128, 128}, {14, 256, 256}, {7, 512, 512},
+    // VGG-16
+    {224, 64, 64}, {112, 64, 128}, {112, 128, 128}, {56, 128, 256}, {56, 256, 256}, {28, 256, 512}, {28, 512, 512}, {14, 512, 512},
+    // GoogLeNet
+    {56, 64, 192}, {28, 96, 128}, {28, 128, 192}, {14, 96, 208}, {14, 112, 224}, {14, 128, 256}, {14, 144, 288}, {14, 160, 320},
+    {7, 160, 320}, {7, 192, 384},
+    // SqueezeNet 1.1
+    {55, 16, 64}, {27, 32, 128}, {13, 48, 192}, {13, 64, 256},
+    // Inception v3
+    {147, 32, 64}, {35, 64, 96}, {35, 96, 96}, {8, 448, 384},
+};
+
+void RegisterThreeByThree() {
+  for (const auto& [size, channels, outputs] : kThreeByThree) {
+    const ConvShape shape = Square(size, channels, outputs, 3, 1);
+    const std::string side = std::to_string(size), name = side + "x" + side + "x" + std::to_string(channels) + "_to_" + std::to_string(outputs);
+    benchmark::RegisterBenchmark(("three/" + name + "/direct").c_str(), [shape](benchmark::State& s) { BenchConv(s, shape); })
+        ->UseManualTime()
+        ->MinTime(0.05);
+    for (const int m : {2, 4, 6}) {
+      benchmark::RegisterBenchmark(("three/" + name + "/winograd_f" + std::to_string(m)).c_str(),
+                                   [shape, m](benchmark::State& s) { BenchWinograd(s, shape, m); })
+          ->UseManualTime()
+          ->MinTime(0.05);
+    }
+  }
 }
 
 // The convolutions of ResNet-50, each shape once.
@@ -169,6 +235,7 @@ int main(int argc, char** argv) {
   std::printf("target %s, peak %.1f GFLOP/s, memory %.1f GB/s\n", mete::ActiveTarget(), mete::peak_gflops, mete::peak_gbytes);
   mete::RegisterResNet50();
   mete::RegisterOthers();
+  mete::RegisterThreeByThree();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }
