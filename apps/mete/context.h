@@ -34,6 +34,7 @@ struct EnvironmentRow {
 };
 inline constexpr EnvironmentRow kEnvironment[] = {
     {"METE_TARGET", "instruction set of the fast kernels instead of the best one, e.g. avx2 or scalar"},
+    {"METE_CONV", "how convolutions are computed where it fits: direct, winograd_f2, winograd_f4, winograd_f6, or auto"},
     {"NO_COLOR", "set: never colour the output"},
 };
 

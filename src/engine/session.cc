@@ -33,6 +33,15 @@ bool ReferenceFromEnvironment() {
   return reference;
 }
 
+// METE_CONV names the way to compute convolutions wherever it fits; for tests and comparisons.
+std::optional<ConvAlgorithm> ConvFromEnvironment() {
+  static const std::optional<ConvAlgorithm> conv = [] {
+    const char* name = std::getenv("METE_CONV");
+    return ParseConvAlgorithm("METE_CONV", name ? name : "");
+  }();
+  return conv;
+}
+
 void CheckPort(const char* kind, const Port& port, DType type, const Shape& shape, const void* data) {
   if (port.type != DType::kUnknown && type != port.type) Invalid(port.name, "wrong {} type; got {}, expected {}", kind, Name(type), Name(port.type));
   if (port.shape.known() && shape != port.shape)
@@ -47,7 +56,7 @@ struct Session::Impl {
       : model(m),
         machine(ReadMachine()),
         plan(MakePlan(model.impl().graph, machine, options)),
-        cpu({plan.threads, plan.cores, options.reference || ReferenceFromEnvironment()}),
+        cpu({plan.threads, plan.cores, options.reference || ReferenceFromEnvironment(), ConvFromEnvironment()}),
         executor(model.impl().graph, plan, cpu) {}
 
   void CheckInputs(std::span<const ConstView> inputs) const {

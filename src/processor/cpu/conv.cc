@@ -13,10 +13,21 @@ ConvShape ShapeOf(const Graph& graph, const Node& node) {
   return s;
 }
 
+// What was asked for where it fits, else the best by estimate. A network with quantized values is judged by the roundings of the
+// engine that calibrated it (passes/fuse_quantized.cc), which a larger error would cross more often.
+ConvAlgorithm AlgorithmOf(const Graph& graph, const ConvShape& shape, std::optional<ConvAlgorithm> wanted) {
+  const std::vector<ConvAlgorithm> possible = ConvAlgorithmsFor(shape);
+  if (wanted) return std::find(possible.begin(), possible.end(), *wanted) != possible.end() ? *wanted : ConvAlgorithm::kDirect;
+  const bool quantized = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& n) { return n.op == "QuantizeLinear"; });
+  return quantized ? ConvAlgorithm::kDirect : ChooseConvAlgorithm(shape);
+}
+
 class ConvStep : public Prepared {
  public:
-  ConvStep(const Graph& graph, const Node& node, const Epilogue& epilogue, Pool& pool)
-      : conv_(ShapeOf(graph, node), graph.value(node.inputs[1]).constant.as<float>(), pool), epilogue_(epilogue), residual_(HasResidual(node)) {
+  ConvStep(const Graph& graph, const Node& node, const Epilogue& epilogue, ConvAlgorithm algorithm, Pool& pool)
+      : conv_(ShapeOf(graph, node), graph.value(node.inputs[1]).constant.as<float>(), algorithm, pool),
+        epilogue_(epilogue),
+        residual_(HasResidual(node)) {
     if (node.input(2) != kNoValue) epilogue_.bias = graph.value(node.inputs[2]).constant.as<float>();
     ReleasePages(graph.value(node.inputs[1]).constant.data(), graph.value(node.inputs[1]).constant.bytes());
   }
@@ -38,7 +49,8 @@ class ConvStep : public Prepared {
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareConv(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
+std::unique_ptr<Prepared> PrepareConv(const Graph& graph, const Node& node, Pool& pool, std::optional<ConvAlgorithm> wanted,
+                                      std::string* why) {
   if (node.op != "Conv") return nullptr;
   if (node.attributes.String("layout", "") != "NHWC") return *why = "not in NHWC", nullptr;
   if (!IsF32(graph, node.inputs[0]) || !graph.value(node.inputs[1]).is_constant()) return *why = "weights are not constant", nullptr;
@@ -47,7 +59,7 @@ std::unique_ptr<Prepared> PrepareConv(const Graph& graph, const Node& node, Pool
   const auto epilogue = EpilogueOf(node);
   if (!epilogue) return *why = "the activation has no fast form", nullptr;
   if (node.attributes.Has(kSumPiece) && !HasResidual(node) && epilogue->activation.op == FusedOp::kNone) return PrepareConvPieces(graph, node, pool);
-  return std::make_unique<ConvStep>(graph, node, *epilogue, pool);
+  return std::make_unique<ConvStep>(graph, node, *epilogue, AlgorithmOf(graph, ShapeOf(graph, node), wanted), pool);
 }
 
 }  // namespace mete

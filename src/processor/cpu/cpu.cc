@@ -38,7 +38,7 @@ std::unique_ptr<Prepared> Cpu::Prepare(const Graph& graph, const Node& node, con
   std::string why = "the reference was asked for";
   if (!options_.reference) {
     why.clear();
-    if (auto fast = PrepareFast(graph, node, pool_, &why)) return fast;
+    if (auto fast = PrepareFast(graph, node, pool_, options_, &why)) return fast;
     if (why.empty()) why = "no fast kernel for " + node.op;
   }
   const RefKernel kernel = FindReference(node.op);

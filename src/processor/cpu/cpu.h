@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "processor/cpu/conv_algorithm.h"
 #include "processor/cpu/pool.h"
 #include "processor/processor.h"
 
@@ -13,6 +15,7 @@ struct CpuOptions {
   int threads = 1;
   std::vector<int> cores;   // to pin to; empty: not pinned
   bool reference = false;   // never a fast kernel
+  std::optional<ConvAlgorithm> conv;  // for all convolutions that it fits, direct for the others; nothing: the best by estimate
 };
 
 class Cpu : public Processor {

@@ -7,6 +7,7 @@
 #include <random>
 #include <tuple>
 
+#include "base/error.h"
 #include "base/fused.h"
 #include "graph/operators.h"
 
@@ -103,6 +104,60 @@ TEST(CpuConv, MatchesTheReference) {
   ExpectFastEqualsReference({"Conv", {{1, 6, 6, 12}, {8, 3, 3, 3}}, {1}, With({kNhwc, {"group", int64_t{4}}, {"pads", Ints{0, 1, 2, 1}}})}, "conv_");
   ExpectFastEqualsReference(
       {"Conv", {{1, 6, 6, 5}, {9, 5, 1, 1}, left_out, {1, 6, 6, 9}}, {1}, With({kNhwc, {"residual", int64_t{1}}, {"activation", std::string("Relu")}})}, "conv_1x1");
+}
+
+// Tiles and channels divided among threads, every size of tile. What is wired wrongly is wrong by the sums' magnitude, 6; the bound
+// of the error is tested beside the kernel (here F(6x6) reaches 1e-4).
+TEST(CpuConv, WinogradMatchesTheReference) {
+  for (const ConvAlgorithm algorithm : {ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6})
+    for (const Shape& x : {Shape{2, 33, 35, 5}, Shape{1, 7, 6, 40}})
+      for (int threads : {1, 2, 3}) {
+        OneNode node({"Conv", {x, {70, x[3], 3, 3}, {70}}, {1, 2}, With({kNhwc, {"pads", Ints{1, 1, 1, 1}}, {"activation", std::string("Relu")}})}, 11);
+        std::string kernel, reference;
+        const Tensor want = node.Run({1, {}, true}, &reference)[0], got = node.Run({threads, {}, false, algorithm}, &kernel)[0];
+        ASSERT_EQ(kernel.rfind(std::string(Name(algorithm)) + "_f32 ", 0), 0u) << kernel;
+        for (int64_t i = 0; i < want.elements(); ++i) ASSERT_NEAR(want.as<float>()[i], got.as<float>()[i], 5e-4f) << kernel << " element " << i;
+      }
+}
+
+TEST(CpuConv, WinogradOnlyWhereItFits) {
+  const auto kernel_of = [](const Case& c, std::optional<ConvAlgorithm> algorithm) {
+    std::string kernel;
+    OneNode(c, 1).Run({1, {}, false, algorithm}, &kernel);
+    return kernel.substr(0, kernel.find(' '));
+  };
+  const Case wide{"Conv", {{1, 28, 28, 64}, {64, 64, 3, 3}}, {1}, With({kNhwc, {"pads", Ints{1, 1, 1, 1}}})};
+  EXPECT_EQ(kernel_of(wide, {}), "winograd_f4_f32");
+  EXPECT_EQ(kernel_of(wide, ConvAlgorithm::kDirect), "conv_f32");
+  EXPECT_EQ(kernel_of(wide, ConvAlgorithm::kWinogradF6), "winograd_f6_f32");
+  const Case strided{"Conv", {{1, 28, 28, 64}, {64, 64, 3, 3}}, {1}, With({kNhwc, {"strides", Ints{2, 2}}})};
+  EXPECT_EQ(kernel_of(strided, ConvAlgorithm::kWinogradF4), "conv_f32");
+  const Case first{"Conv", {{1, 28, 28, 3}, {64, 3, 3, 3}}, {1}, With({kNhwc})};
+  EXPECT_EQ(kernel_of(first, {}), "conv_rows_f32");
+}
+
+TEST(ConvAlgorithm, NamesAreReadBack) {
+  for (ConvAlgorithm a : {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6})
+    EXPECT_EQ(ParseConvAlgorithm("here", Name(a)), a);
+  EXPECT_EQ(ParseConvAlgorithm("here", "auto"), std::nullopt);
+  EXPECT_THROW(ParseConvAlgorithm("here", "winograd_f3"), Error);
+}
+
+// What was measured (bench/kernels, three/*, AVX-512, one core).
+TEST(ConvAlgorithm, TheEstimateAgreesWithMeasurements) {
+  const auto chosen = [](int64_t size, int64_t channels, int64_t outputs) {
+    ConvShape s{1, size, size, channels, size, size, outputs, 3, 3};
+    s.pad_top = s.pad_left = 1;
+    return std::string(Name(ChooseConvAlgorithm(s)));
+  };
+  EXPECT_EQ(chosen(224, 64, 64), "winograd_f4");
+  EXPECT_EQ(chosen(56, 64, 64), "winograd_f4");
+  EXPECT_EQ(chosen(28, 128, 128), "winograd_f4");
+  EXPECT_EQ(chosen(55, 16, 64), "winograd_f4");
+  EXPECT_EQ(chosen(14, 256, 256), "winograd_f2");
+  EXPECT_EQ(chosen(14, 512, 512), "winograd_f2");
+  EXPECT_EQ(chosen(7, 512, 512), "direct");
+  EXPECT_EQ(chosen(224, 3, 64), "direct");
 }
 
 // The order of the sums is the contract here, so where multiply-adds round once (all targets but sse4 and scalar), bit for bit.

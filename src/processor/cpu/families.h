@@ -14,13 +14,14 @@ namespace mete {
 
 // The first family that takes the node. Null where none does; `why` then says why those that know the
 // operator declined.
-std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Pool& pool, std::string* why);
+std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Pool& pool, const CpuOptions& options, std::string* why);
 
 // A convolution that conv.cc has found to be one in pieces. conv_pieces.cc
 std::unique_ptr<Prepared> PrepareConvPieces(const Graph&, const Node&, Pool&);
 
 // The families, a file each. Null, with `why` filled where the operator is theirs but the case is not.
-std::unique_ptr<Prepared> PrepareConv(const Graph&, const Node&, Pool&, std::string* why);           // conv.cc
+// conv.cc; `wanted`: the algorithm to take where it fits.
+std::unique_ptr<Prepared> PrepareConv(const Graph&, const Node&, Pool&, std::optional<ConvAlgorithm> wanted, std::string* why);
 std::unique_ptr<Prepared> PrepareMatrix(const Graph&, const Node&, Pool&, std::string* why);         // matrix.cc
 std::unique_ptr<Prepared> PreparePool(const Graph&, const Node&, Pool&, std::string* why);           // pooling.cc
 std::unique_ptr<Prepared> PrepareElementwise(const Graph&, const Node&, Pool&, std::string* why);    // elementwise.cc

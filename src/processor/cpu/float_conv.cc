@@ -4,8 +4,9 @@
 
 namespace mete {
 
-FloatConv::FloatConv(const ConvShape& shape, const float* weights, Pool& pool) : pool_(pool) {
-  if (IsDepthwise(shape)) PlanByChannel(shape, weights);
+FloatConv::FloatConv(const ConvShape& shape, const float* weights, ConvAlgorithm algorithm, Pool& pool) : pool_(pool) {
+  if (algorithm != ConvAlgorithm::kDirect) PlanTiles(shape, weights, WinogradTile(algorithm));
+  else if (IsDepthwise(shape)) PlanByChannel(shape, weights);
   else PlanProduct(shape, weights);
 }
 
@@ -16,8 +17,7 @@ void FloatConv::PlanProduct(const ConvShape& shape, const float* weights) {
   pool_.For(product_->panels, [&](int, int64_t begin, int64_t end) { PackConv(*product_, weights, {begin, end}, packed); });
   const int64_t input_bytes = shape.batch * shape.in_height * shape.in_width * shape.in_channels * int64_t{sizeof(float)};
   grid_ = MakeGrid(shape.out_pixels(), product_->row_step, input_bytes, product_->panels, packed_bytes(), pool_.threads());
-  scratch_bytes_ = (int64_t(ConvScratchBytes(*product_)) + 63) / 64 * 64;
-  scratch_ = Tensor(DType::kU8, Shape{scratch_bytes_ * pool_.threads()});
+  MakeScratch(ConvScratchBytes(*product_));
 }
 
 void FloatConv::PlanByChannel(const ConvShape& shape, const float* weights) {
@@ -28,7 +28,36 @@ void FloatConv::PlanByChannel(const ConvShape& shape, const float* weights) {
   grid_ = MakeGrid(by_channel_->out_rows, 1, 1, (shape.out_channels + step - 1) / step, 0, pool_.threads());
 }
 
+void FloatConv::PlanTiles(const ConvShape& shape, const float* weights, int m) {
+  tiles_ = PlanWinograd(shape, m);
+  packed_ = Tensor(DType::kU8, Shape{int64_t(PackedWinogradBytes(*tiles_))});
+  float* packed = packed_.mutable_view().as<float>();
+  pool_.For(tiles_->panels, [&](int, int64_t begin, int64_t end) { PackWinograd(*tiles_, weights, {begin, end}, packed); });
+  const int64_t transformed_bytes = tiles_->positions * tiles_->tiles * shape.in_channels * int64_t{sizeof(float)};
+  grid_ = MakeGrid(tiles_->tiles, tiles_->gemm.row_step, transformed_bytes, tiles_->panels, packed_bytes(), pool_.threads());
+  MakeScratch(WinogradScratchBytes(*tiles_));
+}
+
+void FloatConv::MakeScratch(size_t bytes) {
+  scratch_bytes_ = (int64_t(bytes) + 63) / 64 * 64;
+  scratch_ = Tensor(DType::kU8, Shape{scratch_bytes_ * pool_.threads()});
+}
+
+// A thread's blocks side by side make one, if all are of one row or of one column: fewer and longer passes.
+void FloatConv::RunTiles(const float* input, const Epilogue& epilogue, float* output) {
+  const bool one = grid_.row_blocks == 1 || grid_.column_blocks == 1;
+  pool_.For(grid_.blocks(), [&](int w, int64_t begin, int64_t end) {
+    float* scratch = scratch_.mutable_view().as<float>() + w * (scratch_bytes_ / int64_t{sizeof(float)});
+    for (int64_t b = begin, last; b < end; b = last + 1) {
+      last = one ? end - 1 : b;
+      const Range tiles{grid_.Rows(b).begin, grid_.Rows(last).end}, panels{grid_.Columns(b).begin, grid_.Columns(last).end};
+      RunWinograd(*tiles_, input, packed_.as<float>(), epilogue, tiles, panels, output, scratch);
+    }
+  });
+}
+
 void FloatConv::Run(const float* input, const Epilogue& epilogue, float* output) {
+  if (tiles_) return RunTiles(input, epilogue, output);
   auto* scratch = static_cast<std::byte*>(scratch_.mutable_view().data);
   pool_.For(grid_.blocks(), [&](int w, int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
@@ -46,6 +75,7 @@ void FloatConv::Run(const float* input, const Epilogue& epilogue, float* output)
 
 std::string FloatConv::kernel() const {
   if (by_channel_) return fmt::format("depthwise_f32 {}", TargetOf(*by_channel_));
+  if (tiles_) return fmt::format("winograd_f{}_f32 {}", tiles_->tile, TargetOf(*tiles_));
   return fmt::format("{} {}", product_->as_gemm ? "conv_1x1_f32" : product_->joined ? "conv_rows_f32" : "conv_f32", TargetOf(*product_));
 }
 

@@ -1,4 +1,5 @@
-// A convolution over NHWC with its weights packed: depthwise ones by their own kernel, all others as an implicit matrix product.
+// A convolution over NHWC with its weights packed: depthwise ones by their own kernel, all others as an implicit matrix product or
+// by Winograd's.
 #pragma once
 
 #include <optional>
@@ -6,6 +7,8 @@
 
 #include "kernels/fast/conv/conv.h"
 #include "kernels/fast/depthwise/depthwise.h"
+#include "kernels/fast/winograd/winograd.h"
+#include "processor/cpu/conv_algorithm.h"
 #include "processor/cpu/families.h"
 
 namespace mete {
@@ -13,7 +16,8 @@ namespace mete {
 class FloatConv {
  public:
   // `weights`: [out_channels][in_channels / groups][kernel_height][kernel_width]; not needed afterwards.
-  FloatConv(const ConvShape& shape, const float* weights, Pool& pool);
+  // `algorithm`: one of ConvAlgorithmsFor(shape).
+  FloatConv(const ConvShape& shape, const float* weights, ConvAlgorithm algorithm, Pool& pool);
 
   // All pointers are of whole tensors. One call at a time.
   void Run(const float* input, const Epilogue& epilogue, float* output);
@@ -24,10 +28,14 @@ class FloatConv {
  private:
   void PlanProduct(const ConvShape& shape, const float* weights);
   void PlanByChannel(const ConvShape& shape, const float* weights);
+  void PlanTiles(const ConvShape& shape, const float* weights, int m);
+  void MakeScratch(size_t bytes);
+  void RunTiles(const float* input, const Epilogue& epilogue, float* output);
 
   Pool& pool_;
   std::optional<ConvPlan> product_;
-  std::optional<DepthwisePlan> by_channel_;  // one of the two
+  std::optional<DepthwisePlan> by_channel_;
+  std::optional<WinogradPlan> tiles_;  // one of the three
   Tensor packed_;
   Grid grid_;
   int64_t scratch_bytes_ = 0;  // a thread's

@@ -1,6 +1,6 @@
 // Quantized convolutions on the f32 kernels, and the conversions around them.
 //
-// Sums of integers are exact in f32 in any order as long as no partial sum reaches 2^24. The weights are known, so the largest
+// Sums of integers are exact in f32 in any order (but not in Winograd's, whose weights are fractions) as long as no partial sum reaches 2^24. The weights are known, so the largest
 // that a sum can become is known too: 255 * sum |w|, with the bias. Where that is too large for a channel, the reference runs.
 #include <cmath>
 #include <type_traits>
@@ -116,7 +116,7 @@ std::optional<Parts> PartsOf(const Graph& graph, const Node& node, std::string* 
 
 class QuantizedConv : public Prepared {
  public:
-  QuantizedConv(Parts parts, Pool& pool) : parts_(std::move(parts)), pool_(pool), conv_(parts_.shape, parts_.weights.data(), pool) {
+  QuantizedConv(Parts parts, Pool& pool) : parts_(std::move(parts)), pool_(pool), conv_(parts_.shape, parts_.weights.data(), ConvAlgorithm::kDirect, pool) {
     const ConvShape& s = parts_.shape;
     parts_.weights = {};
     input_ = Tensor(DType::kF32, Shape{s.batch, s.in_height * s.in_width, s.in_channels});
