@@ -23,9 +23,20 @@ void AnyTile(const float* from, int64_t from_stride, int64_t rows, int64_t colum
   }
 }
 
+// Few rows: pictures, whose channels become neighbours.
+template <int kRows>
+void Interleave(const float* from, int64_t from_stride, int64_t columns, float* to, int64_t to_stride) {
+  for (int64_t c = 0; c < columns; ++c) {
+    for (int r = 0; r < kRows; ++r) to[c * to_stride + r] = from[r * from_stride + c];
+  }
+}
+
 }  // namespace
 
 void Transpose(const float* from, int64_t from_stride, Range rows, int64_t columns, float* to, int64_t to_stride) {
+  const float* first = from + rows.begin * from_stride;
+  if (rows.size() == 3) return Interleave<3>(first, from_stride, columns, to + rows.begin, to_stride);
+  if (rows.size() == 4) return Interleave<4>(first, from_stride, columns, to + rows.begin, to_stride);
   for (int64_t r = rows.begin; r < rows.end; r += kTile) {
     const int64_t height = std::min(kTile, rows.end - r);
     for (int64_t c = 0; c < columns; c += kTile) {

@@ -18,6 +18,11 @@ namespace HWY_NAMESPACE {
 // s^-beta; the exponent that AlexNet and GoogLeNet use needs only square roots.
 HWY_INLINE V32 NegativePower(V32 s, float beta) {
   if (beta == 0.75f) {
+    const F32 d;
+    if (hn::AllTrue(d, hn::And(hn::Gt(s, Num(1e-30f)), hn::Lt(s, Num(1e30f))))) {
+      const V32 root = ReciprocalSqrt(s);                          // s^-1/2
+      return hn::Mul(root, hn::Mul(root, ReciprocalSqrt(root)));  // s^-1/2 * s^-1/4
+    }
     const V32 root = hn::Sqrt(s);
     return hn::Div(Num(1), hn::Mul(root, hn::Sqrt(root)));
   }
