@@ -31,9 +31,9 @@ HWY_INLINE V32 Reciprocal(V32 x) {
 #else
   V32 y = hn::ApproximateReciprocal(x);
 #if HWY_TARGET != HWY_AVX3
-  y = hn::Mul(y, hn::NegMulAdd(x, y, Num(2.0f)));
+  y = hn::MulAdd(y, hn::NegMulAdd(x, y, Num(1.0f)), y);
 #endif
-  return hn::Mul(y, hn::NegMulAdd(x, y, Num(2.0f)));
+  return hn::MulAdd(y, hn::NegMulAdd(x, y, Num(1.0f)), y);  // what is missing is exact: 1 gives 1
 #endif
 }
 
