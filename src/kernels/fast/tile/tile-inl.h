@@ -6,6 +6,7 @@
 #define METE_TILE_INL_H
 #endif
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -72,7 +73,7 @@ HWY_INLINE void LoadRow(const float* from, size_t last, V32 (&to)[V]) {
 }
 
 template <int MR, int V>
-HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead) {
+HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t ahead_step) {
   const F32 d;
   const size_t last = s.columns - (V - 1) * kLanes;
   V32 sums[MR][V];
@@ -96,7 +97,7 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead) {
     const float* a[MR];
 #pragma GCC unroll 16
     for (int i = 0; i < MR; ++i) a[i] = s.rows[tap * s.tap_stride + row + i] + s.offset;
-    for (size_t k = 0; k < s.k; ++k, w += V * kLanes, ahead += kLanes) {
+    for (size_t k = 0; k < s.k; ++k, w += V * kLanes, ahead += ahead_step) {
       __builtin_prefetch(ahead, 0, 2);  // to the second level
       V32 weights[V];
 #pragma GCC unroll 4
@@ -124,7 +125,7 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead) {
 }
 
 // Tiles of V vectors by their number of rows, less one.
-using TileFunction = void (*)(const Strip&, size_t row, const float* ahead);
+using TileFunction = void (*)(const Strip&, size_t row, const float* ahead, size_t ahead_step);
 template <int V, int... I>
 constexpr std::array<TileFunction, sizeof...(I)> TilesOf(std::integer_sequence<int, I...>) {
   return {RunTile<I + 1, V>...};
@@ -134,13 +135,13 @@ template <int V>
 inline void RunTiles(const Strip& strip) {
   static constexpr auto kTiles = TilesOf<V>(std::make_integer_sequence<int, kMostRows[V]>());
   const EvenPieces tiles(static_cast<int64_t>(strip.row_count), kMostRows[V]);
-  // While they read this piece of the weights, the first V tiles fetch the next one, which lies behind it: a vector's worth a step.
-  // The others go over what is there already.
-  const size_t length = strip.taps * strip.k * kLanes;
-  for (int64_t t = 0; t < tiles.count(); ++t) {
+  // While they read this piece of the weights, the tiles fetch the next one, which lies behind it, into the second-level cache:
+  // each its share, so that memory is asked evenly. Fewer tiles than vectors fetch a part.
+  const size_t steps = strip.taps * strip.k, share = V * kLanes / static_cast<size_t>(std::max<int64_t>(tiles.count(), V));
+  const float* ahead = strip.panel + steps * V * kLanes;
+  for (int64_t t = 0; t < tiles.count(); ++t, ahead += steps * share) {
     const Range rows = tiles[t];
-    const float* ahead = strip.panel + (t < V ? (V + static_cast<size_t>(t)) * length : 0);
-    kTiles[static_cast<size_t>(rows.size() - 1)](strip, static_cast<size_t>(rows.begin), ahead);
+    kTiles[static_cast<size_t>(rows.size() - 1)](strip, static_cast<size_t>(rows.begin), ahead, share);
   }
 }
 
