@@ -14,12 +14,12 @@ constexpr ConvAlgorithm kAll[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogr
 double RoundUp(int64_t n, int64_t step) { return double((n + step - 1) / step * step); }
 
 // Time on one core, in multiply-adds of a product in full swing: those of the products, the reading of weights that no cache holds,
-// and the transforms. The costs are fitted to bench/kernels (three/*) with AVX-512, where a product does 165 GFLOP/s, so a
-// multiply-add takes 12 ps, a weight comes from memory in 370 ps and a transformed value costs 190 ps. Of direct, F(2x2) and F(4x4) the
-// least estimate is the fastest for 28 of its 30 shapes and 3 % slower for two.
+// and the transforms. The costs are fitted to bench/kernels (three/*) with AVX-512: a multiply-add takes 10.6 ps, and
+// beside it a weight from memory costs 190 ps and a transformed value 180 ps; estimates are off by 12 % on average. Of direct, F(2x2)
+// and F(4x4) the least estimate is the fastest for 29 of its 30 shapes and 4 % slower for one.
 double Estimate(const ConvShape& s, ConvAlgorithm algorithm) {
-  constexpr double kWeight = 30, kTransformed = 16;
-  const double channels = double(s.in_channels), outputs = RoundUp(s.out_channels, 32), m = WinogradTile(algorithm);
+  constexpr double kWeight = 18, kTransformed = 17;
+  const double channels = double(s.in_channels), outputs = RoundUp(s.out_channels, 16), m = WinogradTile(algorithm);
   if (algorithm == ConvAlgorithm::kDirect) return 9 * channels * outputs * (double(s.out_pixels()) + kWeight);
   const double positions = (m + 2) * (m + 2);
   const double tiles = double(s.batch) * (RoundUp(s.out_height, int64_t(m)) / m) * (RoundUp(s.out_width, int64_t(m)) / m);

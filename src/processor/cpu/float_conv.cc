@@ -17,7 +17,7 @@ void FloatConv::PlanProduct(const ConvShape& shape, const float* weights) {
   pool_.For(product_->panels, [&](int, int64_t begin, int64_t end) { PackConv(*product_, weights, {begin, end}, packed); });
   const int64_t input_bytes = shape.batch * shape.in_height * shape.in_width * shape.in_channels * int64_t{sizeof(float)};
   grid_ = MakeGrid(shape.out_pixels(), product_->row_step, input_bytes, product_->panels, packed_bytes(), pool_.threads());
-  MakeScratch(ConvScratchBytes(*product_));
+  pool_.ReserveScratch(int64_t(ConvScratchBytes(*product_)));
 }
 
 void FloatConv::PlanByChannel(const ConvShape& shape, const float* weights) {
@@ -35,19 +35,14 @@ void FloatConv::PlanTiles(const ConvShape& shape, const float* weights, int m) {
   pool_.For(tiles_->panels, [&](int, int64_t begin, int64_t end) { PackWinograd(*tiles_, weights, {begin, end}, packed); });
   const int64_t transformed_bytes = tiles_->positions * tiles_->tiles * shape.in_channels * int64_t{sizeof(float)};
   grid_ = MakeGrid(tiles_->tiles, tiles_->gemm.row_step, transformed_bytes, tiles_->panels, packed_bytes(), pool_.threads());
-  MakeScratch(WinogradScratchBytes(*tiles_));
-}
-
-void FloatConv::MakeScratch(size_t bytes) {
-  scratch_bytes_ = (int64_t(bytes) + 63) / 64 * 64;
-  scratch_ = Tensor(DType::kU8, Shape{scratch_bytes_ * pool_.threads()});
+  pool_.ReserveScratch(int64_t(WinogradScratchBytes(*tiles_)));
 }
 
 // A thread's blocks side by side make one, if all are of one row or of one column: fewer and longer passes.
 void FloatConv::RunTiles(const float* input, const Epilogue& epilogue, float* output) {
   const bool one = grid_.row_blocks == 1 || grid_.column_blocks == 1;
   pool_.For(grid_.blocks(), [&](int w, int64_t begin, int64_t end) {
-    float* scratch = scratch_.mutable_view().as<float>() + w * (scratch_bytes_ / int64_t{sizeof(float)});
+    float* scratch = reinterpret_cast<float*>(pool_.scratch(w));
     for (int64_t b = begin, last; b < end; b = last + 1) {
       last = one ? end - 1 : b;
       const Range tiles{grid_.Rows(b).begin, grid_.Rows(last).end}, panels{grid_.Columns(b).begin, grid_.Columns(last).end};
@@ -58,12 +53,11 @@ void FloatConv::RunTiles(const float* input, const Epilogue& epilogue, float* ou
 
 void FloatConv::Run(const float* input, const Epilogue& epilogue, float* output) {
   if (tiles_) return RunTiles(input, epilogue, output);
-  auto* scratch = static_cast<std::byte*>(scratch_.mutable_view().data);
   pool_.For(grid_.blocks(), [&](int w, int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       const Range rows = grid_.Rows(b), columns = grid_.Columns(b);
       if (product_) {
-        RunConv(*product_, input, packed_.as<float>(), epilogue, rows, columns, output, scratch + w * scratch_bytes_);
+        RunConv(*product_, input, packed_.as<float>(), epilogue, rows, columns, output, pool_.scratch(w));
         continue;
       }
       const int64_t step = by_channel_->channel_step;

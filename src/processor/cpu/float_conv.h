@@ -29,7 +29,6 @@ class FloatConv {
   void PlanProduct(const ConvShape& shape, const float* weights);
   void PlanByChannel(const ConvShape& shape, const float* weights);
   void PlanTiles(const ConvShape& shape, const float* weights, int m);
-  void MakeScratch(size_t bytes);
   void RunTiles(const float* input, const Epilogue& epilogue, float* output);
 
   Pool& pool_;
@@ -38,8 +37,6 @@ class FloatConv {
   std::optional<WinogradPlan> tiles_;  // one of the three
   Tensor packed_;
   Grid grid_;
-  int64_t scratch_bytes_ = 0;  // a thread's
-  Tensor scratch_;
 };
 
 }  // namespace mete

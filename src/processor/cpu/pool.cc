@@ -47,6 +47,12 @@ Pool::Pool(int threads, std::vector<int> cores, std::unique_ptr<Policy> policy)
 
 Pool::~Pool() { Stop(); }
 
+void Pool::ReserveScratch(int64_t bytes) {
+  scratch_.resize(size_t(threads_));
+  for (Tensor& t : scratch_)
+    if (!t.has_value() || int64_t(t.bytes()) < bytes) t = Tensor(DType::kU8, Shape{bytes});
+}
+
 void Pool::Stop() {
   {
     std::lock_guard lock(mutex_);

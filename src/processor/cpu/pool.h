@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "mete/tensor.h"
 #include "processor/cpu/policy.h"
 
 namespace mete {
@@ -37,6 +38,11 @@ class Pool {
   void For(int64_t blocks, F&& f) {  // f(int worker, int64_t begin, int64_t end)
     Run(blocks, [](void* c, int w, int64_t b, int64_t e) { (*static_cast<std::remove_reference_t<F>*>(c))(w, b, e); }, &f);
   }
+
+  // Working memory of a worker, aligned to 64 bytes: the same for all steps, so that it stays in the worker's cache from one to the
+  // next; nothing in it survives a region. ReserveScratch makes it at least so large; not while a region runs, and addresses change.
+  void ReserveScratch(int64_t bytes);
+  std::byte* scratch(int w) { return static_cast<std::byte*>(scratch_[size_t(w)].mutable_view().data); }
 
   // Time that the calling thread waited for the other workers, summed over regions since the last call.
   int64_t TakeWaitNs();
@@ -69,6 +75,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<std::thread> workers_;
+  std::vector<Tensor> scratch_;  // a thread's each
   int64_t wait_ns_ = 0;
 };
 

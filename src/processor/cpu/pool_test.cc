@@ -10,6 +10,17 @@
 namespace mete {
 namespace {
 
+TEST(Pool, ScratchIsEachWorkersOwnAndOnlyGrows) {
+  Pool pool(2, {}, MakePolicy("equal"));
+  pool.ReserveScratch(0);
+  pool.ReserveScratch(1000);
+  std::byte* first = pool.scratch(0);
+  pool.ReserveScratch(100);
+  EXPECT_EQ(pool.scratch(0), first);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0u);
+  EXPECT_GE(std::abs(pool.scratch(1) - first), 1000);
+}
+
 TEST(EqualPolicy, RangesCoverOnceWithoutOverlap) {
   for (int workers = 1; workers <= 7; ++workers)
     for (int64_t blocks : {0, 1, 2, 6, 7, 8, 100}) {
