@@ -373,6 +373,8 @@ class Commands(Cli):
             self.assertIn("--serve", done.stderr)
 
     def test_compare_finds_its_script_and_hands_on_its_flags(self):
+        if not pathlib.Path(METE).read_bytes().startswith(b"\x7fELF"):
+            self.skipTest("mete is a script that starts the program under an emulator; a copy of it is no copy of the program")
         copy = self.path("prefix") / "bin" / "mete"
         copy.parent.mkdir(parents=True)
         shutil.copy(METE, copy)
