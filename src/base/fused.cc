@@ -2,9 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <limits>
 
 namespace mete {
+
+void CopyInto(std::span<const ConstView> inputs, const View& output) {
+  if (inputs.size() <= kIntoInput || !inputs[kIntoInput].present() || inputs[kIntoInput].data == output.data) return;
+  std::memcpy(output.data, inputs[kIntoInput].data, inputs[kIntoInput].bytes());
+}
 namespace {
 
 constexpr const char* kNames[] = {"",     "Add",  "Sub",      "Mul",  "Div",   "Min",     "Max",         "Pow",       "Relu",

@@ -9,10 +9,18 @@
 #include <string_view>
 
 #include "base/attributes.h"
+#include "mete/tensor.h"
 
 namespace mete {
 
-inline constexpr const char* kSumPiece = "sum_piece";  // see graph/fused.h
+inline constexpr const char* kSumPiece = "sum_piece";  // these names: see graph/fused.h
+inline constexpr const char* kIntoOffset = "into_offset";
+inline constexpr const char* kIntoChannels = "into_channels";
+inline constexpr int kIntoInput = 4;
+
+// Gives the output of a Conv with kIntoChannels the channels that were written before it. There is nothing to do where both are the
+// same memory, as the memory plan has it.
+void CopyInto(std::span<const ConstView> inputs, const View& output);
 
 enum class FusedOp : uint8_t {
   kNone, kAdd, kSub, kMul, kDiv, kMin, kMax, kPow,  // two operands

@@ -1,5 +1,7 @@
 #include "graph/flops.h"
 
+#include "base/fused.h"
+
 namespace mete {
 namespace {
 
@@ -11,11 +13,14 @@ int64_t Elements(const Graph& graph, ValueId id) {
 
 int64_t Flops(const Graph& graph, const Node& node) {
   if (node.inputs.size() < 2 || node.outputs.empty() || node.inputs[1] == kNoValue) return 0;
-  const int64_t outputs = Elements(graph, node.outputs[0]);
+  int64_t outputs = Elements(graph, node.outputs[0]);
   const Shape& weight = graph.value(node.inputs[1]).shape;
   if (node.op == "Conv" || node.op == "ConvInteger" || node.op == "QLinearConv") {
     const Shape& w = node.op == "QLinearConv" && node.inputs.size() > 3 ? graph.value(node.inputs[3]).shape : weight;
-    return w.known() && w.rank() > 0 && w[0] > 0 ? 2 * outputs * (w.Elements() / w[0]) : 0;
+    if (!w.known() || w.rank() == 0 || w[0] < 1) return 0;
+    const int64_t all = node.op == "Conv" ? node.attributes.Int(kIntoChannels, 0) : 0;
+    if (all > 0) outputs = outputs / all * w[0];  // it computes its slice alone
+    return 2 * outputs * (w.Elements() / w[0]);
   }
   if (!weight.known()) return 0;
   if (node.op == "ConvTranspose") return weight.rank() > 0 && weight[0] > 0 ? 2 * Elements(graph, node.inputs[0]) * (weight.Elements() / weight[0]) : 0;

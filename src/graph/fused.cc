@@ -1,6 +1,94 @@
 #include "graph/fused.h"
 
+#include <map>
+
 namespace mete {
+namespace {
+
+// True where `channels` from the offset on lie within the channels that the attributes promise.
+bool SliceFits(const Attributes& attributes, int64_t channels) {
+  const int64_t all = attributes.Int(kIntoChannels, 0), offset = attributes.Int(kIntoOffset, 0);
+  return channels > 0 && all >= channels && offset >= 0 && offset <= all - channels;
+}
+
+// Collects what convolutions with kIntoChannels have written into each value so far.
+class Slices {
+ public:
+  explicit Slices(const Graph& graph) : graph_(graph), uses_(graph) {}
+
+  std::string Run() {
+    for (const Node& node : graph_.nodes)
+      if (node.op == "Conv" && node.attributes.Has(kIntoChannels)) Visit(node);
+    return std::move(problems_);
+  }
+
+ private:
+  struct Written {
+    std::vector<std::pair<int64_t, int64_t>> ranges;  // [begin, end), apart from each other
+    int64_t channels = 0;                             // their sum
+  };
+
+  template <class... A>
+  void Add(const Node& node, fmt::format_string<A...> format, A&&... args) {
+    problems_ += (problems_.empty() ? "[" : "\n[") + node.name + "] " + fmt::format(format, std::forward<A>(args)...);
+  }
+
+  void Visit(const Node& node) {
+    const ValueId into = node.input(kIntoInput), out = node.output(0);
+    if (node.input(1) == kNoValue || out == kNoValue) return Add(node, "a slice needs weights and an output");
+    const Shape& weights = graph_.value(node.inputs[1]).shape;
+    if (!weights.known() || weights.rank() == 0 || !SliceFits(node.attributes, weights[0]))
+      return Add(node, "the slice does not fit; got weights {}", ToString(weights));
+    Written written;
+    if (into != kNoValue) {
+      const auto before = written_.find(into);
+      if (before == written_.end()) return Add(node, "input {} is made by no convolution that writes a slice", kIntoInput);
+      written = std::move(before->second);
+    }
+    const int64_t all = node.attributes.Int(kIntoChannels, 0), begin = node.attributes.Int(kIntoOffset, 0), end = begin + weights[0];
+    for (const auto& [other_begin, other_end] : written.ranges)
+      if (begin < other_end && other_begin < end)
+        return Add(node, "channels are written twice; got {} to {} after {} to {}", begin, end - 1, other_begin, other_end - 1);
+    written.ranges.push_back({begin, end});
+    written.channels += weights[0];
+    if (written.channels < all && !OnlyGoesOn(out))
+      Add(node, "output '{}' is read before all its channels are written; got {} of {}", graph_.value(out).name, written.channels, all);
+    written_[out] = std::move(written);
+  }
+
+  // True where the only reader is the convolution that writes the next slice.
+  bool OnlyGoesOn(ValueId id) const {
+    if (!uses_.OnlyReader(id)) return false;
+    const Node& reader = graph_.nodes[size_t(uses_.readers[size_t(id)][0])];
+    return reader.op == "Conv" && reader.input(kIntoInput) == id;
+  }
+
+  const Graph& graph_;
+  const Uses uses_;
+  std::map<ValueId, Written> written_;
+  std::string problems_;
+};
+
+}  // namespace
+
+std::string SliceProblems(const Graph& graph) { return Slices(graph).Run(); }
+
+Shape CheckSlice(const InferContext& c, const Shape& slice) {
+  if (!c.attributes.Has(kIntoChannels)) {
+    if (c.has(kIntoInput)) c.Bad("input {} is there but the attribute {} is not", kIntoInput, kIntoChannels);
+    return slice;
+  }
+  if (c.attributes.String("layout", "") != "NHWC" || c.attributes.Has(kSumPiece))
+    c.Bad("{} needs the layout NHWC and no {}", kIntoChannels, kSumPiece);
+  const int64_t all = c.attributes.Int(kIntoChannels, 0), offset = c.attributes.Int(kIntoOffset, 0);
+  if (!SliceFits(c.attributes, slice[3])) c.Bad("a slice of {} channels does not fit; got place {} of {}", slice[3], offset, all);
+  Shape whole = slice;
+  whole[3] = all;
+  if (c.has(kIntoInput) && (c.shape(kIntoInput) != whole || c.type(kIntoInput) != c.type(0)))
+    c.Bad("input {} does not fit the output; got {} {}, expected {} {}", kIntoInput, Name(c.type(kIntoInput)),
+          ToString(c.shape(kIntoInput)), Name(c.type(0)), ToString(whole));
+  return whole;
+}
 
 void CheckEpilogue(const InferContext& c, DType type, const Shape& output, int residual_input) {
   EpilogueSpec spec;

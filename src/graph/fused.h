@@ -28,6 +28,12 @@
 // 6. sum_piece (kSumPiece) = P on a Conv with a 1x1 kernel, no padding, stride 1 and one group: each output is the sum over P
 //    input channels at a time, rounded after each multiply-add, then added to the sum of the pieces before; the bias comes last.
 //    The reference, which sums in f64, does not follow it. Written by fuse-quantized, which says what it is for.
+//
+// 7. Slices: a Conv with layout="NHWC" and into_channels (kIntoChannels) = C writes its M output channels straight into their place in a
+//    concatenation: the output is N, H, W, C, with the result in channels [into_offset, into_offset + M). The others are those of input
+//    4 (kIntoInput), which another such Conv makes; the first of them has no input 4, and its other channels hold anything. The
+//    residual keeps M channels. Verify() sees to it that only the next Conv reads a value before all its channels are written, and
+//    each once, so that all of them can be one piece of memory (run/memory_plan.h). Not together with sum_piece.
 #pragma once
 
 #include "base/fused.h"
@@ -37,5 +43,11 @@ namespace mete {
 
 // Checks a node's epilogue against its output's type and shape, from its inference function.
 void CheckEpilogue(const InferContext& c, DType type, const Shape& output, int residual_input = 3);
+
+// The output's shape of a Conv that gives `slice` (N, H, W, M), from its inference function: itself where it is no slice (7).
+Shape CheckSlice(const InferContext& c, const Shape& slice);
+
+// What is wrong with the slices of a graph whose nodes are sorted and good one by one; an empty string where nothing is.
+std::string SliceProblems(const Graph& graph);
 
 }  // namespace mete

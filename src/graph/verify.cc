@@ -2,6 +2,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "graph/fused.h"
 #include "graph/graph.h"
 #include "graph/operators.h"
 
@@ -24,6 +25,7 @@ class Verifier {
     for (const Node& node : graph_.nodes) CheckNode(node);
     for (ValueId id : graph_.outputs)
       if (CheckId(graph_.name, id) && !made_[size_t(id)]) Add(graph_.name, "output '{}' is made by no node", graph_.value(id).name);
+    if (problems_.empty()) problems_ = SliceProblems(graph_);
     if (!problems_.empty()) throw Error(Code::kInvalidArgument, problems_);
   }
 

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <string_view>
 
+#include "base/fused.h"
+
 namespace mete {
 namespace {
 
@@ -67,6 +69,7 @@ class Planner {
     }
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       const Node& node = graph_.nodes[n];
+      if (node.attributes.Has(kIntoChannels)) ContinueInto(node);
       if (node.outputs.size() != 1 || !InArena(node.outputs[0]) || node.inputs.empty()) continue;
       if (IsView(node.op) && ViewOf(node, n)) continue;
       if (MayOverwrite(node.op)) Overwrite(node, n);
@@ -86,6 +89,16 @@ class Planner {
     Alias(node.outputs[0], Root(in));
     plan_.is_view[n] = 1;
     return true;
+  }
+
+  // The next slice of a value that convolutions write one after the other (graph/fused.h, 7). Where the caller gets it, all of
+  // them write into the caller's memory.
+  void ContinueInto(const Node& node) {
+    const ValueId in = node.input(kIntoInput), out = node.outputs[0];
+    if (in == kNoValue || !InArena(Root(in))) return;
+    if (plan_.home[size_t(out)] == Home::kOutput) Set(Root(in), Home::kOutput, size_t(plan_.where[size_t(out)]));
+    else if (!InArena(out)) return;
+    Alias(out, Root(in));
   }
 
   void Overwrite(const Node& node, size_t n) {

@@ -1,5 +1,5 @@
 // Where every activation lives: one arena; values whose lifetimes do not overlap share bytes; a view
-// (Reshape, ...) shares its input's.
+// (Reshape, ...) shares its input's, and so do the values of a concatenation that convolutions write slice by slice.
 #pragma once
 
 #include <cstdint>

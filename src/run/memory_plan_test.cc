@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+
+#include "run/slices_testing.h"
 
 namespace mete {
 namespace {
@@ -84,6 +87,42 @@ TEST(PlanMemory, AViewOfAnOutputReadsTheCallersMemory) {
   EXPECT_EQ(plan.home[1], Home::kOutput);
   EXPECT_TRUE(plan.is_view[1]);
   EXPECT_EQ(plan.home[2], Home::kOutput);
+}
+
+TEST(PlanMemory, SlicesOfAConcatenationShareItsMemory) {
+  Graph g = SlicesNet();
+  g.outputs = {9};
+  Verify(g);
+  const MemoryPlan plan = PlanMemory(g);
+  for (ValueId v : {5, 6, 7, 8}) {  // and the Relu overwrites what dies there
+    EXPECT_EQ(plan.home[size_t(v)], Home::kArena) << v;
+    EXPECT_EQ(plan.where[size_t(v)], plan.where[5]) << v;
+  }
+  EXPECT_TRUE(plan.where[4] >= plan.where[5] + 2048 || plan.where[4] + 512 <= plan.where[5]);  // alive between the slices
+  EXPECT_EQ(plan.arena_bytes, 2048 + 512);
+  EXPECT_EQ(std::count(plan.is_view.begin(), plan.is_view.end(), 1), 0);
+}
+
+TEST(PlanMemory, AConcatenationThatIsReadLaterIsNotOverwritten) {
+  Graph g = SlicesNet();
+  const ValueId sum = g.AddValue("sum", DType::kF32, {1, 4, 4, 32});
+  g.AddNode("Add", "add", {7, 9}, {sum});
+  g.outputs = {sum};
+  const MemoryPlan plan = PlanMemory(g);
+  EXPECT_EQ(plan.where[5], plan.where[7]);
+  EXPECT_NE(plan.where[8], plan.where[7]);
+  EXPECT_NE(plan.where[9], plan.where[7]);
+}
+
+TEST(PlanMemory, SlicesOfAnOutputGoToTheCaller) {
+  const Graph g = SlicesNet();
+  Verify(g);
+  const MemoryPlan plan = PlanMemory(g);
+  for (ValueId v : {5, 6, 7}) {
+    EXPECT_EQ(plan.home[size_t(v)], Home::kOutput) << v;
+    EXPECT_EQ(plan.where[size_t(v)], 1) << v;
+  }
+  EXPECT_EQ(plan.home[8], Home::kArena);
 }
 
 }  // namespace

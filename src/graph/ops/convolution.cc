@@ -12,7 +12,7 @@ void InferConv(InferContext& c) {
   const Shape y = ConvShape(c, 1);
   CheckBias(c, 2, c.shape(1)[0]);
   CheckEpilogue(c, c.type(0), y);
-  c.Output(0, c.type(0), y);
+  c.Output(0, c.type(0), CheckSlice(c, y));
 }
 
 void InferConvTranspose(InferContext& c) {
@@ -101,7 +101,7 @@ void InferGlobalPool(InferContext& c) {
 std::span<const OpSchema> ConvolutionOperators() {
   static constexpr OpSchema kOperators[] = {
       {"AveragePool", 1, 1, 1, InferPool},
-      {"Conv", 2, 4, 1, InferConv},
+      {"Conv", 2, 5, 1, InferConv},
       {"ConvTranspose", 2, 4, 1, InferConvTranspose},
       {"DeformConv", 3, 5, 1, InferDeformConv},
       {"GlobalAveragePool", 1, 1, 1, InferGlobalPool},

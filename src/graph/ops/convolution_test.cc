@@ -46,6 +46,22 @@ TEST(ConvInfer, BadShapesAndAttributesAreNamed) {
   ExpectError(InferText("Conv", {}, {{DType::kI32, {1, 3, 7, 9}}, {DType::kI32, {8, 3, 3, 3}}}), "type");
 }
 
+TEST(ConvInfer, ASliceHasTheShapeOfTheWhole) {
+  auto slice = [](int64_t offset, int64_t channels, string layout = "NHWC") {
+    return Attrs({{"layout", layout}, {"into_offset", offset}, {"into_channels", channels}, {"residual", int64_t(1)}});
+  };
+  const TestInput x(Shape{1, 7, 9, 3}), w(Shape{8, 3, 3, 3}), residual(Shape{1, 5, 7, 8}), none;
+  EXPECT_EQ(InferText("Conv", slice(2, 10), {x, w, none, residual}), "f32 1x5x7x10");
+  EXPECT_EQ(InferText("Conv", slice(0, 11), {x, w, none, residual, Shape{1, 5, 7, 11}}), "f32 1x5x7x11");
+  ExpectError(InferText("Conv", slice(3, 10), {x, w, none, residual}), "does not fit; got place 3 of 10");
+  ExpectError(InferText("Conv", slice(-1, 10), {x, w, none, residual}), "does not fit");
+  ExpectError(InferText("Conv", slice(0, INT64_MIN), {x, w, none, residual}), "does not fit");
+  ExpectError(InferText("Conv", slice(0, 11), {x, w, none, residual, Shape{1, 5, 7, 8}}), "input 4 does not fit the output");
+  ExpectError(InferText("Conv", slice(0, 11), {x, w, none, Shape{1, 5, 7, 11}}), "residual does not fit");
+  ExpectError(InferText("Conv", slice(0, 8, "NCHW"), {Shape{1, 3, 7, 9}, w, none, Shape{1, 8, 5, 7}}), "needs the layout NHWC");
+  ExpectError(InferText("Conv", Attrs({{"layout", string("NHWC")}}), {x, w, none, none, Shape{1, 5, 7, 8}}), "into_channels is not");
+}
+
 TEST(ConvTransposeInfer, PaddingShrinksAndOutputPaddingGrows) {
   auto infer = [](Attributes a) { return InferText("ConvTranspose", std::move(a), {Shape{1, 4, 5, 6}, Shape{4, 3, 3, 3}}); };
   EXPECT_EQ(infer({}), "f32 1x3x7x8");

@@ -10,12 +10,22 @@ namespace {
 template <class T>
 void RunConv(RefArgs& args, bool transposed) {
   if (args.out[0].elements() == 0) return;
-  const ConvCall c(args.attributes, args.in[0].shape, args.in[1].shape, args.out[0].shape, transposed);
+  ConvCall c(args.attributes, args.in[0].shape, args.in[1].shape, args.out[0].shape, transposed);
   const ReferenceEpilogue<T> epilogue(args);
   const T* bias = args.has(2) ? args.in[2].as<T>() : nullptr;
   T* y = args.out[0].as<T>();
+  const int64_t all = args.attributes.Int(kIntoChannels, 0), channels = args.in[1].shape[0];
+  const bool slice = !transposed && all > 0;  // of the output's channels: graph/fused.h, 7
+  if (slice) {
+    CopyInto(args.in, args.out[0]);
+    c.NarrowOutput(channels);
+    y += args.attributes.Int(kIntoOffset, 0);
+  }
   Convolve(c, args.in[0].as<T>(), args.in[1].as<T>(), args.scratch.Get<double>(size_t(c.y.plane())),
-           [&](double sum, int64_t m, int64_t at) { y[at] = epilogue.Apply(bias ? sum + double(bias[m]) : sum, at); });
+           [&](double sum, int64_t m, int64_t at) {
+             const int64_t residual_at = slice ? at / all * channels + m : at;  // the residual has the slice's channels alone
+             y[at] = epilogue.Apply(bias ? sum + double(bias[m]) : sum, residual_at);
+           });
 }
 
 void Conv(RefArgs& args) {

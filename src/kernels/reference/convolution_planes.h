@@ -29,6 +29,12 @@ struct ConvCall {
     else ResolveWindow(attributes, x, kernel, false, window);
     taps = window[0].kernel * window[1].kernel * window[2].kernel;
   }
+
+  // For a y with more channels than the convolution makes: the first `channels` of them.
+  void NarrowOutput(int64_t channels) {
+    y_group = channels / (x.channels / x_group);
+    y.channels = channels;
+  }
 };
 
 // For every tap of one plane of weights and every row of outputs that it touches.

@@ -1,4 +1,6 @@
 // Convolutions of f32 over NHWC.
+#include <fmt/format.h>
+
 #include "base/mapped_file.h"
 #include "processor/cpu/families.h"
 #include "processor/cpu/float_conv.h"
@@ -10,6 +12,8 @@ ConvShape ShapeOf(const Graph& graph, const Node& node) {
   const Shape& w = graph.value(node.inputs[1]).shape;
   ConvShape s = WindowOf(graph.value(node.inputs[0]).shape, graph.value(node.outputs[0]).shape, node.attributes, w[2], w[3]);
   s.groups = node.attributes.Int("group", 1);
+  if (node.attributes.Has(kIntoChannels)) s.out_pixel_stride = s.out_channels;
+  s.out_channels = w[0];
   return s;
 }
 
@@ -27,7 +31,11 @@ class ConvStep : public Prepared {
   ConvStep(const Graph& graph, const Node& node, const Epilogue& epilogue, ConvAlgorithm algorithm, Pool& pool)
       : conv_(ShapeOf(graph, node), graph.value(node.inputs[1]).constant.as<float>(), algorithm, pool),
         epilogue_(epilogue),
-        residual_(HasResidual(node)) {
+        residual_(HasResidual(node)),
+        offset_(node.attributes.Int(kIntoOffset, 0)) {
+    epilogue_.residual_stride = graph.value(node.inputs[1]).shape[0];
+    if (const int64_t all = node.attributes.Int(kIntoChannels, 0); all > 0)
+      place_ = fmt::format("channels {} to {} of {}", offset_, offset_ + epilogue_.residual_stride - 1, all);
     if (node.input(2) != kNoValue) epilogue_.bias = graph.value(node.inputs[2]).constant.as<float>();
     ReleasePages(graph.value(node.inputs[1]).constant.data(), graph.value(node.inputs[1]).constant.bytes());
   }
@@ -35,16 +43,20 @@ class ConvStep : public Prepared {
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     Epilogue epilogue = epilogue_;
     if (residual_) epilogue.residual = in[3].as<float>();
-    conv_.Run(in[0].as<float>(), epilogue, out[0].as<float>());
+    CopyInto(in, out[0]);
+    conv_.Run(in[0].as<float>(), epilogue, out[0].as<float>() + offset_);
   }
 
   std::string kernel() const override { return conv_.kernel(); }
+  std::string reason() const override { return place_; }
   int64_t packed_bytes() const override { return conv_.packed_bytes(); }
 
  private:
   FloatConv conv_;
   Epilogue epilogue_;
   const bool residual_;
+  const int64_t offset_;  // channels before the slice that is written (graph/fused.h, 7)
+  std::string place_;     // for people
 };
 
 }  // namespace

@@ -59,17 +59,30 @@ class OneNode {
     Cpu cpu(options);
     auto prepared = cpu.Prepare(graph_, graph_.nodes[0], Step{});
     *kernel = prepared->kernel() + (prepared->kernel() == "reference" ? ": " + prepared->reason() : "");
-    std::vector<ConstView> in;
-    for (const Tensor& t : data_) in.push_back(t.view());
     std::vector<Tensor> results;
-    std::vector<View> out;
     for (ValueId id : graph_.nodes[0].outputs) results.emplace_back(graph_.value(id).type, graph_.value(id).shape);
-    for (Tensor& t : results) out.push_back(t.mutable_view());
-    prepared->Execute(in, out);
+    Execute(*prepared, results);
     return results;
   }
 
+  // The only output, where all of it was `before`.
+  Tensor RunOver(float before, const CpuOptions& options) {
+    Cpu cpu(options);
+    std::vector<Tensor> results{Tensor(DType::kF32, graph_.value(graph_.nodes[0].outputs[0]).shape)};
+    std::fill_n(results[0].mutable_view().as<float>(), results[0].elements(), before);
+    Execute(*cpu.Prepare(graph_, graph_.nodes[0], Step{}), results);
+    return results[0];
+  }
+
  private:
+  void Execute(Prepared& prepared, std::vector<Tensor>& results) {
+    std::vector<ConstView> in;
+    for (const Tensor& t : data_) in.push_back(t.view());
+    std::vector<View> out;
+    for (Tensor& t : results) out.push_back(t.mutable_view());
+    prepared.Execute(in, out);
+  }
+
   Graph graph_;
   std::vector<Tensor> data_;
 };
@@ -158,6 +171,58 @@ TEST(ConvAlgorithm, TheEstimateAgreesWithMeasurements) {
   EXPECT_EQ(chosen(14, 512, 512), "winograd_f2");
   EXPECT_EQ(chosen(7, 512, 512), "direct");
   EXPECT_EQ(chosen(224, 3, 64), "direct");
+}
+
+// 7 + 9 + 16 channels of one output: the middle, the first and the last ones, by every kernel, over what was there before.
+TEST(CpuConv, WritesItsSliceOfAConcatenation) {
+  const Shape left_out = Shape::Unknown(), whole{2, 5, 7, 32};
+  auto slice = [](int64_t offset, std::initializer_list<std::pair<const char*, Attribute>> more) {
+    Attributes a = With(more);
+    a.Set("layout", std::string("NHWC"));
+    a.Set(kIntoOffset, offset);
+    a.Set(kIntoChannels, int64_t{32});
+    return a;
+  };
+  const std::pair<const char*, Attribute> pads{"pads", Ints{1, 1, 1, 1}}, residual{"residual", int64_t{1}};
+  const std::pair<const char*, Attribute> relu{"activation", std::string("Relu")};
+  ExpectFastEqualsReference({"Conv", {{2, 5, 7, 6}, {9, 6, 3, 3}, {9}, left_out, whole}, {1, 2}, slice(7, {pads, relu})}, "conv_");
+  ExpectFastEqualsReference({"Conv", {{2, 5, 7, 33}, {7, 33, 1, 1}, {7}, {2, 5, 7, 7}, whole}, {1, 2}, slice(0, {residual, relu})},
+                            "conv_1x1");
+  ExpectFastEqualsReference({"Conv", {{2, 5, 7, 3}, {16, 3, 3, 3}, left_out, {2, 5, 7, 16}, whole}, {1}, slice(16, {pads, residual})},
+                            "conv_");
+  ExpectFastEqualsReference({"Conv", {{2, 5, 7, 9}, {9, 1, 3, 3}, {9}, {2, 5, 7, 9}, whole}, {1, 2},
+                             slice(7, {pads, residual, {"group", int64_t{9}}})},
+                            "depthwise");
+  ExpectFastEqualsReference({"Conv", {{2, 5, 7, 6}, {9, 2, 3, 3}, left_out, left_out, whole}, {1}, slice(7, {pads, {"group", int64_t{3}}})},
+                            "conv_");
+}
+
+TEST(CpuConv, WinogradWritesItsSlice) {
+  for (const ConvAlgorithm algorithm : {ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6}) {
+    OneNode node({"Conv", {{2, 7, 9, 6}, {9, 6, 3, 3}, {9}, {2, 7, 9, 9}, {2, 7, 9, 32}}, {1, 2},
+                  With({kNhwc, {"pads", Ints{1, 1, 1, 1}}, {"residual", int64_t{1}}, {kIntoOffset, int64_t{7}}, {kIntoChannels, int64_t{32}}})},
+                 3);
+    std::string kernel, reference;
+    const Tensor want = node.Run({1, {}, true}, &reference)[0], got = node.Run({2, {}, false, algorithm}, &kernel)[0];
+    ASSERT_EQ(kernel.rfind(std::string(Name(algorithm)), 0), 0u) << kernel;
+    for (int64_t i = 0; i < want.elements(); ++i) ASSERT_NEAR(want.as<float>()[i], got.as<float>()[i], 5e-4f) << kernel << " element " << i;
+  }
+}
+
+// As the memory plan has it: the output is where the channels of the others already lie, and they stay.
+TEST(CpuConv, WritesNothingButItsSlice) {
+  const CpuOptions all[] = {{1, {}, true},
+                            {2, {}, false, ConvAlgorithm::kDirect},
+                            {2, {}, false, ConvAlgorithm::kWinogradF2},
+                            {2, {}, false, ConvAlgorithm::kWinogradF4},
+                            {2, {}, false, ConvAlgorithm::kWinogradF6}};
+  for (int64_t kernel : {1, 3})
+    for (const CpuOptions& options : all) {
+      const Attributes slice = With({kNhwc, {"pads", Ints(4, kernel / 2)}, {kIntoOffset, int64_t{7}}, {kIntoChannels, int64_t{32}}});
+      OneNode node({"Conv", {{1, 4, 3, 5}, {9, 5, kernel, kernel}}, {1}, slice}, 5);
+      const Tensor got = node.RunOver(-77.0f, options);
+      for (int64_t i = 0; i < got.elements(); ++i) EXPECT_EQ(got.as<float>()[i] == -77.0f, i % 32 < 7 || i % 32 >= 16) << i;
+    }
 }
 
 // The order of the sums is the contract here, so where multiply-adds round once (all targets but sse4 and scalar), bit for bit.

@@ -1,0 +1,42 @@
+#include "run/executor.h"
+
+#include <gtest/gtest.h>
+
+#include "run/slices_testing.h"
+
+namespace mete {
+namespace {
+
+std::vector<Tensor> Outputs(const Graph& graph, const CpuOptions& options) {
+  Verify(graph);
+  Cpu cpu(options);
+  Plan plan;
+  plan.steps.resize(graph.nodes.size());
+  Executor executor(graph, plan, cpu);
+  Tensor input(DType::kF32, graph.value(graph.inputs[0]).shape);
+  for (int64_t i = 0; i < input.elements(); ++i) input.mutable_view().as<float>()[i] = float(i % 23 - 11) * 0.1f;
+  std::vector<Tensor> results;
+  std::vector<View> out;
+  for (ValueId id : graph.outputs) results.emplace_back(graph.value(id).type, graph.value(id).shape);
+  for (Tensor& t : results) out.push_back(t.mutable_view());
+  for (int run = 0; run < 2; ++run) executor.Run(std::vector{input.view()}, out, {});
+  return results;
+}
+
+// With the concatenation in the arena, where the Relu overwrites it, and in the caller's memory.
+TEST(Executor, SlicesOfAConcatenationGiveWhatTheirConcatGives) {
+  for (const bool reference : {false, true})
+    for (const bool is_output : {false, true})
+      for (const int threads : {1, 2}) {
+        SCOPED_TRACE(testing::Message() << "reference " << reference << ", output " << is_output << ", threads " << threads);
+        Graph in_place = SlicesNet(), joined = SlicesNet(false);
+        if (!is_output) in_place.outputs.pop_back(), joined.outputs.pop_back();
+        const auto got = Outputs(in_place, {threads, {}, reference}), want = Outputs(joined, {threads, {}, reference});
+        for (size_t o = 0; o < want.size(); ++o)
+          for (int64_t i = 0; i < want[o].elements(); ++i)
+            ASSERT_EQ(got[o].as<float>()[i], want[o].as<float>()[i]) << "output " << o << " element " << i;
+      }
+}
+
+}  // namespace
+}  // namespace mete
