@@ -56,6 +56,27 @@ inline ModelProto ConvNet() {
   return m;
 }
 
+// data 1x3x16x16 -> convolutions of 7, 9 and 16 channels (the last of 9 more behind a Relu), joined -> Conv -> y 1x5x16x16; the joined
+// ones are an output too.
+inline ModelProto ConcatNet() {
+  ModelProto m = EmptyModel();
+  AddInput(m, "data", {1, 3, 16, 16});
+  AddRaw(m, "w7", TensorProto::FLOAT, {7, 3, 1, 1}, Weights(7 * 3));
+  AddRaw(m, "w9", TensorProto::FLOAT, {9, 3, 1, 1}, Weights(9 * 3));
+  AddRaw(m, "w16", TensorProto::FLOAT, {16, 9, 1, 1}, Weights(16 * 9));
+  AddRaw(m, "w32", TensorProto::FLOAT, {5, 32, 1, 1}, Weights(5 * 32));
+  AddOp(m, "Conv", {"data", "w9"}, {"c0"}, "conv0");
+  AddOp(m, "Relu", {"c0"}, {"r0"}, "relu0");
+  AddOp(m, "Conv", {"r0", "w16"}, {"c16"}, "conv16");
+  AddOp(m, "Conv", {"data", "w7"}, {"c7"}, "conv7");
+  AddOp(m, "Conv", {"data", "w9"}, {"c9"}, "conv9");
+  AddInt(AddOp(m, "Concat", {"c7", "c9", "c16"}, {"joined"}, "concat1"), "axis", 1);
+  AddOp(m, "Conv", {"joined", "w32"}, {"y"}, "conv32");
+  AddOutput(m, "y");
+  AddOutput(m, "joined");
+  return m;
+}
+
 // data 4 -> NonZero -> indices 1x?: a shape that only the data decides
 inline ModelProto NonZeroNet() {
   ModelProto m = EmptyModel();

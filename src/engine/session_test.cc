@@ -38,6 +38,21 @@ TEST_F(SessionTest, FastAndReferenceKernelsAndAllThreadsAgree) {
   ExpectNear(Run(session, 0.02f), want);
 }
 
+TEST(SessionOfConcat, IsTheSameWithAndWithoutThePass) {
+  const ModelFile file(ConcatNet());
+  const Model in_place = Model::Load(file.path()), copied = Model::Load(file.path(), {.disabled_passes = {"concat-in-place"}});
+  for (const bool reference : {false, true})
+    for (const int threads : {1, 2}) {
+      Session a(in_place, {.threads = threads, .reference = reference}), b(copied, {.threads = threads, .reference = reference});
+      EXPECT_EQ(a.Explain().find("Concat "), std::string::npos);
+      EXPECT_NE(b.Explain().find("Concat "), std::string::npos);
+      for (const float step : {0.02f, 0.03f}) {
+        const auto got = a.Run(std::vector{Ramp(kInput, step)}), want = b.Run(std::vector{Ramp(kInput, step)});
+        for (size_t o = 0; o < want.size(); ++o) EXPECT_EQ(Values(got[o]), Values(want[o]));  // the same sums in the same order
+      }
+    }
+}
+
 TEST_F(SessionTest, RunsIntoTheCallersMemory) {
   Session session(model_);
   const Tensor input = Ramp(kInput, 0.01f);

@@ -20,6 +20,7 @@ constexpr Pass kPasses[] = {
     {"cancel-transposes", "joins transposes that follow each other", CancelTransposes},
     {"fuse-epilogues", "gives products their residual addition and activation", FuseEpilogues},
     {"fuse-elementwise", "joins chains of element-wise operators into one", FuseElementwise},
+    {"concat-in-place", "lets convolutions write into their place in a concatenation", ConcatInPlace},
 };
 
 void CheckNames(const std::vector<std::string>& disabled) {

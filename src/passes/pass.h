@@ -54,5 +54,6 @@ bool ToNhwc(Graph& graph);               // layout.cc
 bool CancelTransposes(Graph& graph);     // transposes.cc
 bool FuseEpilogues(Graph& graph);        // fuse_epilogues.cc
 bool FuseElementwise(Graph& graph);      // fuse_elementwise.cc
+bool ConcatInPlace(Graph& graph);        // concat_in_place.cc
 
 }  // namespace mete
