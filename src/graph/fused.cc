@@ -1,5 +1,6 @@
 #include "graph/fused.h"
 
+#include <algorithm>
 #include <map>
 
 namespace mete {
@@ -72,6 +73,23 @@ class Slices {
 }  // namespace
 
 std::string SliceProblems(const Graph& graph) { return Slices(graph).Run(); }
+
+bool TakesSumPiece(const Attributes& attributes, const Shape& weights) {
+  auto all = [&](const char* name, int64_t value) {
+    const Ints& list = attributes.IntList(name);
+    return std::all_of(list.begin(), list.end(), [&](int64_t v) { return v == value; });
+  };
+  return weights.rank() == 4 && weights[2] == 1 && weights[3] == 1 && attributes.Int("group", 1) == 1 && all("strides", 1) &&
+         all("pads", 0);
+}
+
+void CheckSumPiece(const InferContext& c) {
+  if (!c.attributes.Has(kSumPiece)) return;
+  const int64_t piece = c.attributes.Int(kSumPiece, 0);
+  if (piece < 1 || !TakesSumPiece(c.attributes, c.shape(1)))
+    c.Bad("{} does not fit; got {}, expected a number from 1 on, on a 1x1 convolution without padding, strides and groups", kSumPiece,
+          piece);
+}
 
 Shape CheckSlice(const InferContext& c, const Shape& slice) {
   if (!c.attributes.Has(kIntoChannels)) {

@@ -41,6 +41,12 @@
 
 namespace mete {
 
+// True for a 2-D Conv of these weights that can have sum_piece (6).
+bool TakesSumPiece(const Attributes& attributes, const Shape& weights);
+
+// Checks sum_piece where a Conv has it, from its inference function.
+void CheckSumPiece(const InferContext& c);
+
 // Checks a node's epilogue against its output's type and shape, from its inference function.
 void CheckEpilogue(const InferContext& c, DType type, const Shape& output, int residual_input = 3);
 

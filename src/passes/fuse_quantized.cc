@@ -106,7 +106,10 @@ class Fuser {
   }
 
   // A tensor's one scale and zero point.
-  bool IsPerTensor(const Node& node) const { return IsScalar(node.inputs[1]) && graph_.value(node.inputs[1]).type == DType::kF32 && node.input(2) != kNoValue && IsScalar(node.inputs[2]); }
+  bool IsPerTensor(const Node& node) const {
+    return IsScalar(node.inputs[1]) && graph_.value(node.inputs[1]).type == DType::kF32 && node.input(2) != kNoValue &&
+           IsScalar(node.inputs[2]);
+  }
 
   std::optional<Group> GroupOf(const Node& conv) const {
     if (!graph_.value(conv.outputs[0]).shape.known() || graph_.value(conv.outputs[0]).type != DType::kF32) return std::nullopt;
@@ -169,12 +172,7 @@ class Fuser {
   void SumPieces(size_t n, const Group& g) {
     Node& conv = graph_.nodes[n];
     const Shape &y = graph_.value(conv.outputs[0]).shape, &w = graph_.value(conv.inputs[1]).shape;
-    const Attributes& a = conv.attributes;
-    auto all = [&](const char* name, int64_t value) {
-      const Ints& list = a.IntList(name);
-      return std::all_of(list.begin(), list.end(), [&](int64_t v) { return v == value; });
-    };
-    if (w.rank() != 4 || w[2] * w[3] != 1 || a.Int("group", 1) != 1 || !all("strides", 1) || !all("pads", 0)) return;
+    if (!TakesSumPiece(conv.attributes, w)) return;
     if (g.clip >= 0) {  // what the clip did, the saturation does
       ReplaceUses(graph_, graph_.nodes[size_t(g.clip)].outputs[0], conv.outputs[0]);
       graph_.nodes[size_t(g.clip)].op.clear();

@@ -12,6 +12,7 @@ void InferConv(InferContext& c) {
   const Shape y = ConvShape(c, 1);
   CheckBias(c, 2, c.shape(1)[0]);
   CheckEpilogue(c, c.type(0), y);
+  CheckSumPiece(c);
   c.Output(0, c.type(0), CheckSlice(c, y));
 }
 

@@ -62,6 +62,20 @@ TEST(ConvInfer, ASliceHasTheShapeOfTheWhole) {
   ExpectError(InferText("Conv", Attrs({{"layout", string("NHWC")}}), {x, w, none, none, Shape{1, 5, 7, 8}}), "into_channels is not");
 }
 
+TEST(ConvInfer, SumsInPiecesAreForPlainPointwiseConvolutions) {
+  auto infer = [](int64_t piece, Shape weights, Attributes more = {}) {
+    more.Set("sum_piece", piece);
+    return InferText("Conv", std::move(more), {Shape{1, 6, 7, 9}, weights});
+  };
+  EXPECT_EQ(infer(4, {8, 6, 1, 1}), "f32 1x8x7x9");
+  EXPECT_EQ(infer(1, {8, 6, 1, 1}, Attrs({{"pads", Ints{0, 0, 0, 0}}, {"strides", Ints{1, 1}}})), "f32 1x8x7x9");
+  for (int64_t piece : {int64_t{0}, int64_t{-1}, INT64_MIN}) ExpectError(infer(piece, {8, 6, 1, 1}), "sum_piece does not fit");
+  ExpectError(infer(4, {8, 6, 3, 1}), "sum_piece does not fit");
+  ExpectError(infer(4, {8, 3, 1, 1}, Attrs({{"group", int64_t(2)}})), "sum_piece does not fit");
+  ExpectError(infer(4, {8, 6, 1, 1}, Attrs({{"strides", Ints{1, 2}}})), "sum_piece does not fit");
+  ExpectError(infer(4, {8, 6, 1, 1}, Attrs({{"pads", Ints{0, 1, 0, 0}}})), "sum_piece does not fit");
+}
+
 TEST(ConvTransposeInfer, PaddingShrinksAndOutputPaddingGrows) {
   auto infer = [](Attributes a) { return InferText("ConvTranspose", std::move(a), {Shape{1, 4, 5, 6}, Shape{4, 3, 3, 3}}); };
   EXPECT_EQ(infer({}), "f32 1x3x7x8");
