@@ -1,7 +1,8 @@
 // Quantized convolutions on the f32 kernels, and the conversions around them.
 //
-// Sums of integers are exact in f32 in any order (but not in Winograd's, whose weights are fractions) as long as no partial sum reaches 2^24. The weights are known, so the largest
-// that a sum can become is known too: 255 * sum |w|, with the bias. Where that is too large for a channel, the reference runs.
+// Sums of integers are exact in f32 in any order (but not in Winograd's, whose weights are fractions) as long as no partial sum
+// reaches 2^24. The weights are known, so the largest that a sum can become is known too: 255 * sum |w|, with the bias. Where that is
+// too large for a channel, the reference runs.
 #include <cmath>
 #include <type_traits>
 
@@ -28,6 +29,13 @@ struct Level {
   float most() const { return (type == DType::kI8 ? 127.f : 255.f) - zero; }
   float largest() const { return std::max(-least(), most()); }
 };
+
+// `steps` from the zero point, saturated and rounded; a NaN gives the least.
+template <class T>
+inline T ToByte(float steps, float least, float most, float zero) {
+  const float v = steps >= least ? steps : least;
+  return T(int32_t(RoundHalfEven(std::min(v, most)) + zero));
+}
 
 template <class F>
 void VisitByte(DType type, F&& f) {
@@ -69,7 +77,8 @@ bool ReadWeights(const Graph& graph, const Node& node, Parts* parts) {
   const int64_t channels = w.shape()[0], length = w.elements() / channels;
   if (zero.elements() != 1 && zero.elements() != channels) return false;
   parts->weights.resize(size_t(w.elements()));
-  for (int64_t i = 0; i < w.elements(); ++i) parts->weights[size_t(i)] = AsFloat(w, i) - AsFloat(zero, zero.elements() == 1 ? 0 : i / length);
+  for (int64_t i = 0; i < w.elements(); ++i)
+    parts->weights[size_t(i)] = AsFloat(w, i) - AsFloat(zero, zero.elements() == 1 ? 0 : i / length);
   return true;
 }
 
@@ -98,11 +107,13 @@ std::optional<Parts> PartsOf(const Graph& graph, const Node& node, std::string* 
   auto no = [&](const char* reason) { return *why = reason, std::nullopt; };
   const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape, &w = graph.value(node.inputs[3]).shape;
   if (!x.known() || !y.known() || x.rank() != 4 || y.Elements() == 0 || x.Elements() == 0) return no("not 2-D, or empty");
+  if (node.attributes.String("layout", "") == "NHWC") return no("in NHWC");  // no pass makes it, but a file may say it
   Parts parts;
   parts.shape = WindowOf(ToNhwc(x), ToNhwc(y), node.attributes, w[2], w[3]);
   parts.shape.groups = node.attributes.Int("group", 1);
   const auto x_level = LevelOf(graph, node.inputs[2]), y_level = LevelOf(graph, node.inputs[7]);
-  if (!x_level || !y_level || !ReadWeights(graph, node, &parts) || !ReadScales(graph, node, &parts)) return no("scales or zero points are not constants of a fitting form");
+  if (!x_level || !y_level || !ReadWeights(graph, node, &parts) || !ReadScales(graph, node, &parts))
+    return no("scales or zero points are not constants of a fitting form");
   parts.x = *x_level, parts.y = *y_level;
   parts.bias.assign(size_t(y[1]), 0.f);
   if (node.input(8) != kNoValue) {
@@ -116,9 +127,10 @@ std::optional<Parts> PartsOf(const Graph& graph, const Node& node, std::string* 
 
 class QuantizedConv : public Prepared {
  public:
-  QuantizedConv(Parts parts, Pool& pool) : parts_(std::move(parts)), pool_(pool), conv_(parts_.shape, parts_.weights.data(), ConvAlgorithm::kDirect, pool) {
+  QuantizedConv(Parts parts, Pool& pool)
+      : parts_(std::move(parts)), pool_(pool), conv_(parts_.shape, parts_.weights.data(), ConvAlgorithm::kDirect, pool) {
     const ConvShape& s = parts_.shape;
-    parts_.weights = {};
+    parts_.weights = std::vector<float>();  // packed by now; an empty list in braces would keep the memory
     input_ = Tensor(DType::kF32, Shape{s.batch, s.in_height * s.in_width, s.in_channels});
     sums_ = Tensor(DType::kF32, Shape{s.batch, s.out_height * s.out_width, s.out_channels});
   }
@@ -170,7 +182,7 @@ class QuantizedConv : public Prepared {
         for (int64_t c = 0; c < channels; ++c)
           for (int64_t p = part.begin; p < part.end; ++p) {
             const float scaled = sums[(image * pixels + p) * channels + c] * parts_.scale[size_t(c)];
-            to[(image * channels + c) * pixels + p] = T(int32_t(RoundHalfEven(std::clamp(scaled, least, most)) + zero));
+            to[(image * channels + c) * pixels + p] = ToByte<T>(scaled, least, most, zero);
           }
       });
     });
@@ -186,7 +198,12 @@ class QuantizedConv : public Prepared {
 class ConvertStep : public Prepared {
  public:
   ConvertStep(bool to_bytes, float scale, Level level, int64_t elements, Pool& pool)
-      : to_bytes_(to_bytes), scale_(scale), level_(level), elements_(elements), blocks_(BlocksOf(elements, kLeastElements, pool.threads())), pool_(pool) {}
+      : to_bytes_(to_bytes),
+        scale_(scale),
+        level_(level),
+        elements_(elements),
+        blocks_(BlocksOf(elements, kLeastElements, pool.threads())),
+        pool_(pool) {}
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     VisitByte(level_.type, [&]<class T>(T) {
@@ -204,12 +221,8 @@ class ConvertStep : public Prepared {
   // Divided, not multiplied by 1 / scale: a tie must fall as in other engines.
   template <class T>
   void ToBytes(const float* x, Range part, T* y) const {
-    const float least = level_.least(), most = level_.most();
-    for (int64_t i = part.begin; i < part.end; ++i) {
-      float v = x[i] / scale_;
-      v = v >= least ? v : least;  // a NaN too
-      y[i] = T(int32_t(RoundHalfEven(std::min(v, most)) + level_.zero));
-    }
+    const float least = level_.least(), most = level_.most(), zero = level_.zero, scale = scale_;
+    for (int64_t i = part.begin; i < part.end; ++i) y[i] = ToByte<T>(x[i] / scale, least, most, zero);
   }
 
   template <class T>

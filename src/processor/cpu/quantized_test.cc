@@ -40,9 +40,14 @@ class QuantizedConvNode {
     for (int64_t i = 0; i < scales; ++i) scale.mutable_view().as<float>()[i] = (1.f + 0.1f * float(i)) / typical;
     auto constant = [&](const char* name, const Tensor& t) { return graph_.AddConstant(name, t); };
     const float one = 0.5f, y_scale = 0.02f;
-    std::vector<ValueId> in = {graph_.AddValue("x", c.x_type, c.x), constant("xs", Tensor::Floats({}, {&one, 1})), constant("xz", Bytes(c.x_type, {}, random)),
-                               constant("w", Bytes(DType::kI8, c.w, random)), constant("ws", scale), constant("wz", Tensor(DType::kI8, scale.shape())),
-                               constant("ys", Tensor::Floats({}, {&y_scale, 1})), constant("yz", Bytes(c.y_type, {}, random))};
+    std::vector<ValueId> in = {graph_.AddValue("x", c.x_type, c.x),
+                               constant("xs", Tensor::Floats({}, {&one, 1})),
+                               constant("xz", Bytes(c.x_type, {}, random)),
+                               constant("w", Bytes(DType::kI8, c.w, random)),
+                               constant("ws", scale),
+                               constant("wz", Tensor(DType::kI8, scale.shape())),
+                               constant("ys", Tensor::Floats({}, {&y_scale, 1})),
+                               constant("yz", Bytes(c.y_type, {}, random))};
     if (c.bias) in.push_back(constant("b", Random<int32_t>(DType::kI32, {channels}, -5000, 5000, random)));
     graph_.AddNode("QLinearConv", "node", in, {graph_.AddValue("y")}, c.attributes);
     InferShapes(graph_);
@@ -101,6 +106,15 @@ TEST(CpuQuantizedConv, LeavesSumsThatFloatsCannotHoldToTheReference) {
   std::string kernel;
   node.Run({1, {}, false}, &kernel);
   EXPECT_EQ(kernel, "reference: sums may pass 2^24, where f32 is not exact");
+}
+
+TEST(CpuQuantizedConv, LeavesNhwcToTheReference) {
+  Attributes nhwc;
+  nhwc.Set("layout", std::string("NHWC"));
+  QuantizedConvNode node({{1, 6, 7, 5}, {9, 5, 1, 1}, DType::kU8, DType::kU8, true, true, nhwc});
+  std::string kernel;
+  node.Run({1, {}, false}, &kernel);
+  EXPECT_EQ(kernel, "reference: in NHWC");
 }
 
 TEST(CpuConvert, EqualsTheReference) {
