@@ -1,0 +1,60 @@
+#include "base/mapped_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "mete/tensor.h"
+
+namespace mete {
+namespace {
+
+constexpr size_t kBytes = 8 << 20;
+
+// KiB of files' pages that are in this process's memory.
+int64_t FilePagesKib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    int64_t kib = 0;
+    if (word == "RssFile:" && status >> kib) return kib;
+  }
+  return 0;
+}
+
+std::string Content() {
+  std::string content(kBytes, '\0');
+  for (size_t i = 0; i < kBytes; ++i) content[i] = char(i * 31 + i / 4096);
+  return content;
+}
+
+TEST(ReleasePages, OfAFileLeaveMemoryAndAreReadAgain) {
+  const std::string path = testing::TempDir() + "mete_mapped_file", content = Content();
+  std::ofstream(path, std::ios::binary) << content;
+  const auto file = MappedFile::Open(path);
+  std::filesystem::remove(path);
+  const std::byte* data = file->bytes().data();
+  EXPECT_EQ(std::memcmp(data, content.data(), kBytes), 0);
+  const int64_t before = FilePagesKib();
+  if (before == 0) GTEST_SKIP() << "the system does not tell";
+  ReleasePages(data + 5000, kBytes - 10000);  // the pages that are partly within stay
+  EXPECT_LT(FilePagesKib(), before - int64_t(kBytes / 1024 / 2));
+  EXPECT_EQ(std::memcmp(data, content.data(), kBytes), 0);
+}
+
+// Pages that no file holds would come back as zeros.
+TEST(ReleasePages, OfOtherMemoryStay) {
+  const std::string path = testing::TempDir() + "mete_mapped_file", content = Content();
+  std::ofstream(path, std::ios::binary) << "short";
+  const auto file = MappedFile::Open(path);
+  std::filesystem::remove(path);
+  Tensor tensor(DType::kU8, {int64_t(kBytes)});
+  std::memcpy(tensor.mutable_view().data, content.data(), kBytes);
+  ReleasePages(tensor.data(), kBytes);
+  EXPECT_EQ(std::memcmp(tensor.data(), content.data(), kBytes), 0);
+  ReleasePages(nullptr, 0);
+}
+
+}  // namespace
+}  // namespace mete
