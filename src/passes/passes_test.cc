@@ -559,7 +559,9 @@ class QuantizedBuilder : public Builder {
     }
     Attributes per_channel;
     per_channel.Set("axis", int64_t{0});
-    auto dequantized = [&](const Tensor& t, const Tensor& by) { return Op("DequantizeLinear", {graph.AddConstant(Name(), t), graph.AddConstant(Name(), by)}, per_channel); };
+    auto dequantized = [&](const Tensor& t, const Tensor& by) {
+      return Op("DequantizeLinear", {graph.AddConstant(Name(), t), graph.AddConstant(Name(), by)}, per_channel);
+    };
     Tensor bias_scale(DType::kF32, scale.shape());
     for (int64_t i = 0; i < out; ++i) bias_scale.mutable_view().as<float>()[i] = 0.0625f * bias_factor * scale.as<float>()[i];
     const ValueId w = dequantized(weights, scale), b = dequantized(bias, bias_scale);

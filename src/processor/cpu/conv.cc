@@ -70,7 +70,8 @@ std::unique_ptr<Prepared> PrepareConv(const Graph& graph, const Node& node, Pool
   if (graph.value(node.outputs[0]).shape.Elements() == 0) return *why = "nothing to compute", nullptr;
   const auto epilogue = EpilogueOf(node);
   if (!epilogue) return *why = "the activation has no fast form", nullptr;
-  if (node.attributes.Has(kSumPiece) && !HasResidual(node) && epilogue->activation.op == FusedOp::kNone) return PrepareConvPieces(graph, node, pool);
+  if (node.attributes.Has(kSumPiece) && !HasResidual(node) && epilogue->activation.op == FusedOp::kNone)
+    return PrepareConvPieces(graph, node, pool);
   return std::make_unique<ConvStep>(graph, node, *epilogue, AlgorithmOf(graph, ShapeOf(graph, node), wanted), pool);
 }
 

@@ -72,7 +72,8 @@ std::unique_ptr<Prepared> PreparePool(const Graph& graph, const Node& node, Pool
   const PoolKind kind = max ? PoolKind::kMax : PoolKind::kAverage;
   if (global) return std::make_unique<WholeImagePool>(kind, graph.value(node.inputs[0]).shape, pool);
   const Ints& kernel = node.attributes.IntList("kernel_shape");
-  PoolShape shape{WindowOf(graph.value(node.inputs[0]).shape, graph.value(node.outputs[0]).shape, node.attributes, kernel[0], kernel[1]), kind};
+  const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape;
+  PoolShape shape{WindowOf(x, y, node.attributes, kernel[0], kernel[1]), kind};
   shape.count_include_pad = node.attributes.Int("count_include_pad", 0) != 0 || node.attributes.Int("mete_caffe", 0) != 0;
   const Ints& pads = node.attributes.IntList("pads");
   const std::string_view mode = node.attributes.String("auto_pad", "NOTSET");

@@ -23,7 +23,7 @@ HWY_INLINE V32 PowerOfTwo(hn::Vec<hn::RebindToSigned<F32>> n) {
   return hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
 }
 
-// 1 / x for |x| in [1e-37, 1e37], relative error <= 2e-7: an estimate of 14 bits (AVX-512), 12 or 8 (NEON), whose error a Newton step
+// 1 / x for |x| in [1e-37, 7e37], relative error <= 2e-7: an estimate of 14 bits (AVX-512), 12 or 8 (NEON), whose error a Newton step
 // squares. A division takes as long as eight of these.
 HWY_INLINE V32 Reciprocal(V32 x) {
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128

@@ -4,7 +4,8 @@
 //
 // A pass over some tiles: transform the input (B^T d B) into T^2 matrices [tiles][channels], multiply each with its own packed
 // weights (G g G^T; RunGemm), transform the products (A^T M A) and write them with their epilogue. As everywhere here: plan, pack
-// once, then any blocks on any threads, with the same bits whatever the blocks are.
+// once, then any blocks on any threads, with the same bits whatever the blocks are. An input that is not finite spoils all outputs of
+// the tiles that read it.
 //
 // Error. Let u = 2^-24, C the channels, and for the positions p, q of a tile
 //   P[p,q] = sum over channels of |G g G^T|[p,q] (|B^T| |d| |B|)[p,q]
