@@ -421,6 +421,14 @@ class Commands(Cli):
                 self.assertIn(f"[target] no such instruction set here; got '{name}', expected one of", done.stderr)
         self.assertEqual(len(there), 1)
 
+    def test_the_environment_names_the_way_to_compute_convolutions(self):
+        done = mete("inspect", self.net, "--explain", env={"METE_CONV": "winograd_f4"})
+        self.assertEqual(done.returncode, OK)
+        self.assertIn("winograd_f4_f32", done.stdout)
+        done = mete("inspect", self.net, "--explain", env={"METE_CONV": "abacus"})
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("[METE_CONV] no such way to compute convolutions; got 'abacus', expected one of auto, direct", done.stderr)
+
     def test_trace_is_for_perfetto(self):
         trace = self.path("trace.json")
         self.answer("run", self.net, self.picture, "--trace", trace)

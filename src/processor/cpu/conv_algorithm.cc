@@ -44,7 +44,8 @@ std::optional<ConvAlgorithm> ParseConvAlgorithm(std::string_view where, std::str
     if (name == Name(algorithm)) return algorithm;
   std::string names = "auto";
   for (ConvAlgorithm algorithm : kAll) names += std::string(", ") + Name(algorithm);
-  Invalid(std::string(where), "no such way to compute convolutions; got '{}', expected one of {}; try auto", name, names);
+  Fail(Code::kFailedPrecondition, std::string(where), "no such way to compute convolutions; got '{}', expected one of {}; try auto", name,
+       names);
 }
 
 int WinogradTile(ConvAlgorithm algorithm) { return 2 * int(algorithm); }

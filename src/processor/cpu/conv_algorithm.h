@@ -14,7 +14,7 @@ enum class ConvAlgorithm { kDirect, kWinogradF2, kWinogradF4, kWinogradF6 };
 
 const char* Name(ConvAlgorithm algorithm);  // "direct", "winograd_f2", ...
 
-// Nothing for "" and "auto"; error for another unknown name, with `where` it comes from.
+// Nothing for "" and "auto"; FAILED_PRECONDITION for another unknown name, with `where` it comes from.
 std::optional<ConvAlgorithm> ParseConvAlgorithm(std::string_view where, std::string_view name);
 
 // 2, 4, 6; 0 for kDirect.
