@@ -2,7 +2,7 @@
 """Classifies the pictures of images/val and compares with what ONNX Runtime gave on the same files.
 
 Decoding and preprocessing are mete's own, by preprocess/MODEL.toml. Fails where top-1 or top-5 over all the pictures differ by
-more than 0.1 points from the figures in PROVENANCE.md, or a float network's score differs by more than kLargestDeviation from
+more than 0.1 points from the figures in PROVENANCE.md, or a score differs by more than kLargestDeviation from
 labels/top5_MODEL.tsv. With --images N only N pictures, evenly spread, compared with the same rows of the .tsv.
 """
 import re
@@ -17,10 +17,6 @@ kFigures = {  # top-1 and top-5 in percent, from PROVENANCE.md
     "mobilenet_v2_1.0_224": (87.2, 97.4), "mobilenet_v2_tf2_qdq_int8": (86.2, 97.2), "squeezenet_v1.1": (60.8, 82.8)}
 kPoints = 0.1
 kLargestDeviation = 1e-3  # of a probability
-
-
-def quantized(model):
-    return "qlinear" in model or "qdq" in model
 
 
 def read_labels(path):
@@ -57,7 +53,7 @@ def check(flags, folder, model, pictures, table):
     same = sum([c for c, _ in ours[label]] == [c for c, _ in top] for label, top in reference.items())
     deviation = max(abs(score - theirs[c]) for label, top in reference.items() for theirs in [dict(top)] for c, score in ours[label] if c in theirs)
     ok = len(ours) == len(reference) == len(pictures) and all(abs(a - b) <= kPoints + 1e-9 for a, b in zip(shares, figures))
-    ok = ok and (quantized(model) or deviation <= kLargestDeviation)
+    ok = ok and deviation <= kLargestDeviation
     table.row(ok, model, f"{shares[0]:.1f}", f"{figures[0]:.1f}", f"{shares[1]:.1f}", f"{figures[1]:.1f}", f"{same}/{len(ours)}", deviation)
 
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/fused.h"
+
 namespace mete::onnx_import {
 namespace {
 
@@ -56,6 +58,14 @@ std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op,
   }
 }
 
+// What our passes write (graph/fused.h) no file may: kernels trust it. The recurrent operators have three of these names of their own.
+bool IsReserved(const std::string& op, const std::string& name) {
+  static constexpr const char* kReserved[] = {"layout",     "residual",   "activation",    "activation_alpha", "activation_beta",
+                                              kSumPiece,    kIntoOffset,  kIntoChannels,   "mete_caffe",       "mete_layout"};
+  if (op == "LSTM" || op == "GRU" || op == "RNN") return false;
+  return std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved);
+}
+
 }  // namespace
 
 Attributes ReadAttributes(const ::onnx::NodeProto& node, const std::string& where, TensorReader& tensors, Problems& problems) {
@@ -63,6 +73,10 @@ Attributes ReadAttributes(const ::onnx::NodeProto& node, const std::string& wher
   for (const AttributeProto& a : node.attribute()) {
     if (out.Has(a.name())) {
       problems.Bad(where, "has attribute '{}' twice", a.name());
+      continue;
+    }
+    if (IsReserved(node.op_type(), a.name())) {
+      problems.Bad(where, "attribute '{}' is none of operator {}", a.name(), node.op_type());
       continue;
     }
     try {

@@ -151,6 +151,19 @@ TEST(ImportOnnx, ReportsInputsThatNobodyMakesAndValuesMadeTwice) {
   EXPECT_TRUE(Contains(error, "[second] input 'nowhere' is made by no node"));
 }
 
+// Kernels trust what the passes write.
+TEST(ImportOnnx, RefusesAttributesThatOnlyOurPassesWrite) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "x", {1, 2, 3, 3});
+  AddInput(m, "w", {2, 2, 1, 1});
+  auto* attribute = AddOp(m, "Conv", {"x", "w"}, {"y"}, "conv").add_attribute();
+  attribute->set_name("layout");
+  attribute->set_type(AttributeProto::STRING);
+  attribute->set_s("NHWC");
+  AddOutput(m, "y");
+  EXPECT_TRUE(Contains(ImportError(m), "[conv] attribute 'layout' is none of operator Conv"));
+}
+
 TEST(ImportOnnx, ReportsACycle) {
   ModelProto m = EmptyModel();
   AddInput(m, "x", {1});
