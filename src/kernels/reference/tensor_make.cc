@@ -83,7 +83,9 @@ void RunOneHot(RefArgs& args) {
     const double depth = double(split.length);
     split.ForEachLine([&](int64_t line) {
       const double index = *indices++;
-      if (index >= -depth && index < depth) to[line + int64_t(index < 0 ? index + depth : index) * split.inner] = on;
+      if (!(index >= -depth && index < depth)) return;
+      const int64_t whole = int64_t(index);  // first: -1e-20 + depth would round to depth
+      to[line + (whole < 0 ? whole + split.length : whole) * split.inner] = on;
     });
   });
 }

@@ -129,6 +129,11 @@ TEST(OneHotKernel, WrapsNegativesAndSkipsWhatIsOutside) {
   EXPECT_EQ(RunFor<float>("OneHot", Attrs({{"axis", int64_t(0)}}), in), (Vf{-1, -1, -1, 5, -1, -1, -1, 5, -1}));
 }
 
+// Indices may be floats: they lose their fraction, and one just below 0 is 0, not the depth.
+TEST(OneHotKernel, TakesIndicesOfFloats) {
+  EXPECT_EQ(RunFor<float>("OneHot", {}, {F({3}, {-1e-20f, 1.75f, -1.5f}), One(3), F({2}, {0, 1})}), (Vf{1, 0, 0, 0, 1, 0, 0, 0, 1}));
+}
+
 TEST(NonZeroKernel, ListsCoordinatesByDimension) {
   const auto out = RunOp("NonZero", {}, {F({2, 2}, {1, 0, -2, 3})});
   EXPECT_EQ(out[0].shape(), (Shape{2, 3}));
