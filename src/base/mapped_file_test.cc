@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
+#include "base/temp_path_testing.h"
 #include "mete/tensor.h"
 
 namespace mete {
@@ -30,10 +30,10 @@ std::string Content() {
 }
 
 TEST(ReleasePages, OfAFileLeaveMemoryAndAreReadAgain) {
-  const std::string path = testing::TempDir() + "mete_mapped_file", content = Content();
-  std::ofstream(path, std::ios::binary) << content;
-  const auto file = MappedFile::Open(path);
-  std::filesystem::remove(path);
+  const TempPath path;
+  const std::string content = Content();
+  std::ofstream(path.str(), std::ios::binary) << content;
+  const auto file = MappedFile::Open(path.str());
   const std::byte* data = file->bytes().data();
   EXPECT_EQ(std::memcmp(data, content.data(), kBytes), 0);
   const int64_t before = FilePagesKib();
@@ -45,10 +45,10 @@ TEST(ReleasePages, OfAFileLeaveMemoryAndAreReadAgain) {
 
 // Pages that no file holds would come back as zeros.
 TEST(ReleasePages, OfOtherMemoryStay) {
-  const std::string path = testing::TempDir() + "mete_mapped_file", content = Content();
-  std::ofstream(path, std::ios::binary) << "short";
-  const auto file = MappedFile::Open(path);
-  std::filesystem::remove(path);
+  const TempPath path;
+  const std::string content = Content();
+  std::ofstream(path.str(), std::ios::binary) << "short";
+  const auto file = MappedFile::Open(path.str());
   Tensor tensor(DType::kU8, {int64_t(kBytes)});
   std::memcpy(tensor.mutable_view().data, content.data(), kBytes);
   ReleasePages(tensor.data(), kBytes);

@@ -1,13 +1,11 @@
 // Small models in files, for tests of the engine.
 #pragma once
 
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "base/temp_path_testing.h"
 #include "import/onnx/models_testing.h"
 #include "mete/engine.h"
 
@@ -16,18 +14,11 @@ namespace mete {
 // A file that goes with the object.
 class ModelFile {
  public:
-  explicit ModelFile(const ModelProto& model) {
-    static int count = 0;
-    path_ = testing::TempDir() + "mete_engine_" + std::to_string(getpid()) + "_" + std::to_string(count++) + ".onnx";
-    std::ofstream(path_, std::ios::binary) << model.SerializeAsString();
-  }
-  ~ModelFile() { std::filesystem::remove(path_); }
-  ModelFile(const ModelFile&) = delete;
-  ModelFile& operator=(const ModelFile&) = delete;
-  const std::string& path() const { return path_; }
+  explicit ModelFile(const ModelProto& model) { std::ofstream(path_.str(), std::ios::binary) << model.SerializeAsString(); }
+  const std::string& path() const { return path_.str(); }
 
  private:
-  std::string path_;
+  const TempPath path_{".onnx"};
 };
 
 // Weights that differ from each other and stay small.

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/temp_path_testing.h"
 #include "mete/error.h"
 #include "mete/io.h"
 
@@ -11,9 +12,6 @@ namespace {
 
 class NpyFile : public testing::Test {
  protected:
-  NpyFile() : path_(testing::TempDir() + "mete_npy_" + testing::UnitTest::GetInstance()->current_test_info()->name()) {}
-  ~NpyFile() override { std::filesystem::remove(path_); }
-
   void WriteBytes(const std::string& bytes) { std::ofstream(path_, std::ios::binary) << bytes; }
   // A version 1 file with this header and this many bytes of data.
   void WriteFile(const std::string& header, size_t data) {
@@ -29,7 +27,8 @@ class NpyFile : public testing::Test {
     return Code::kOk;
   }
 
-  const std::string path_;
+  const TempPath temp_;
+  const std::string path_ = temp_.str();
 };
 
 TEST_F(NpyFile, KeepsTypeShapeAndValues) {

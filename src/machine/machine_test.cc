@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/temp_path_testing.h"
 #include "mete/error.h"
 
 namespace mete {
@@ -16,8 +17,8 @@ void Write(const std::filesystem::path& path, const std::string& text) {
 }
 
 TEST(ReadMachine, GroupsCoresIntoClustersFastestFirst) {
-  const std::filesystem::path root = std::filesystem::path(testing::TempDir()) / "mete_machine";
-  std::filesystem::remove_all(root);
+  const TempPath temp;
+  const std::filesystem::path root = temp.str();
   Write(root / "proc/cpuinfo", "processor : 0\nmodel name\t: Toy big.LITTLE");
   Write(root / "proc/meminfo", "MemTotal:        2048 kB");
   const auto cpus = root / "sys/devices/system/cpu";
@@ -38,16 +39,14 @@ TEST(ReadMachine, GroupsCoresIntoClustersFastestFirst) {
   EXPECT_EQ(m.clusters[0].max_frequency_khz, 2000000);
   EXPECT_EQ(m.clusters[0].l1_bytes, 64 * 1024);
   EXPECT_EQ(m.clusters[1].cores, (std::vector<int>{0, 1}));
-  std::filesystem::remove_all(root);
 }
 
 TEST(ReadMachine, TakesTheBoardsNameWhereTheProcessorHasNone) {
-  const std::filesystem::path root = std::filesystem::path(testing::TempDir()) / "mete_board";
-  std::filesystem::remove_all(root);
+  const TempPath temp;
+  const std::filesystem::path root = temp.str();
   Write(root / "proc/cpuinfo", "processor : 0\nCPU implementer\t: 0x41");
   Write(root / "proc/device-tree/model", std::string("Toy Board\0", 10));
   EXPECT_EQ(ReadMachine(root.string()).name, "Toy Board");
-  std::filesystem::remove_all(root);
 }
 
 TEST(ReadMachine, GivesOneCoreWhereNothingCanBeRead) {

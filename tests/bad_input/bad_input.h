@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "base/temp_path_testing.h"
 #include "import/onnx/models_testing.h"
 #include "mete/engine.h"
 
@@ -28,12 +28,7 @@ inline void ExpectForm(const std::string& message) {
 
 class BadInput : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("mete_bad_" + std::to_string(getpid()) + "_" + testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_ / "model");
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void SetUp() override { std::filesystem::create_directories(folder_ / "model"); }
 
   std::string Write(const std::string& name, const std::string& bytes) {
     const auto path = folder_ / "model" / name;
@@ -54,7 +49,8 @@ class BadInput : public testing::Test {
   std::string LoadError(const ModelProto& model) { return LoadError(Write("model.onnx", model.SerializeAsString())); }
 
   bool check_form_ = true;
-  std::filesystem::path folder_;
+  const TempPath temp_;
+  const std::filesystem::path folder_ = temp_.str();
 };
 
 }  // namespace mete

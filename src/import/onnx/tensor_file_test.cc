@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 
+#include "base/temp_path_testing.h"
 #include "import/onnx/proto.h"
 #include "mete/error.h"
 #include "mete/io.h"
@@ -12,13 +12,12 @@ namespace {
 
 class TensorFile : public testing::Test {
  protected:
-  TensorFile() : path_(testing::TempDir() + "mete_pb_" + testing::UnitTest::GetInstance()->current_test_info()->name()) {}
-  ~TensorFile() override { std::filesystem::remove(path_); }
   Tensor Read(const std::string& bytes) {
     std::ofstream(path_, std::ios::binary) << bytes;
     return ReadTensorPb(path_);
   }
-  const std::string path_;
+  const TempPath temp_;
+  const std::string path_ = temp_.str();
 };
 
 TEST_F(TensorFile, ReadsRawAndTypedData) {

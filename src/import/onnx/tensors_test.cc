@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/half.h"
+#include "base/temp_path_testing.h"
 #include "import/onnx/models_testing.h"
 
 namespace mete {
@@ -262,12 +263,10 @@ TEST(Initializers, ADimensionOfZeroMakesAnEmptyConstant) {
 class ExternalData : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("mete_external_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder_ / "model" / "sub");
     Write("model/sub/weights.bin", RawOf<float>({1, 2, 3, 4}));
     Write("secret.bin", RawOf<float>({1, 2, 3, 4}));
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   void Write(const std::string& name, const std::string& bytes) { std::ofstream(folder_ / name, std::ios::binary) << bytes; }
 
@@ -291,7 +290,8 @@ class ExternalData : public ::testing::Test {
     return ImportError(Model(entries), {}, (folder_ / "model").string());
   }
 
-  std::filesystem::path folder_;
+  const TempPath temp_;
+  const std::filesystem::path folder_ = temp_.str();
 };
 
 TEST_F(ExternalData, IsReadFromTheModelsFolder) {
