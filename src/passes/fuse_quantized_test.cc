@@ -1,0 +1,118 @@
+// Quantized networks: what is summed, and in which order.
+#include "passes/pass.h"
+
+#include "passes/graphs_testing.h"
+
+namespace mete {
+namespace {
+
+// Quantized activations with a scale of 1/16 and a zero point of 3, weights of i8 with a scale per channel.
+class QuantizedBuilder : public Builder {
+ public:
+  using Builder::Builder;
+  ValueId Quantize(ValueId x, DType type = DType::kI8) { return Op("QuantizeLinear", {x, Scalar(0.0625f), Zero(type)}); }
+  ValueId Dequantize(ValueId x, DType type = DType::kI8) { return Op("DequantizeLinear", {x, Scalar(0.0625f), Zero(type)}); }
+  ValueId Conv(ValueId x, int64_t in, int64_t out, int64_t kernel, float bias_factor = 1) {
+    Tensor weights(DType::kI8, Shape{out, in, kernel, kernel}), bias(DType::kI32, Shape{out}), scale(DType::kF32, Shape{out});
+    for (int64_t i = 0; i < weights.elements(); ++i) weights.mutable_view().as<int8_t>()[i] = int8_t(i * 37 % 101 - 50);
+    for (int64_t i = 0; i < out; ++i) {
+      bias.mutable_view().as<int32_t>()[i] = int32_t(i * 5300 % 20000 - 10000);
+      scale.mutable_view().as<float>()[i] = 0.001f * float(i + 1);
+    }
+    Attributes per_channel;
+    per_channel.Set("axis", int64_t{0});
+    auto dequantized = [&](const Tensor& t, const Tensor& by) {
+      return Op("DequantizeLinear", {graph.AddConstant(Name(), t), graph.AddConstant(Name(), by)}, per_channel);
+    };
+    Tensor bias_scale(DType::kF32, scale.shape());
+    for (int64_t i = 0; i < out; ++i) bias_scale.mutable_view().as<float>()[i] = 0.0625f * bias_factor * scale.as<float>()[i];
+    const ValueId w = dequantized(weights, scale), b = dequantized(bias, bias_scale);
+    return Op("Conv", {x, w, b});
+  }
+
+ private:
+  ValueId Zero(DType type) {
+    Tensor zero(type, Shape{});
+    *static_cast<uint8_t*>(zero.mutable_view().data) = 3;
+    return graph.AddConstant(Name(), zero);
+  }
+};
+
+const Node* Find(const Graph& graph, const std::string& op) {
+  for (const Node& n : graph.nodes)
+    if (n.op == op) return &n;
+  return nullptr;
+}
+
+// Folds around the pass as RunPasses does, with everything before left in floats; a value on a half may round either way, by a
+// step of 1/16.
+void ExpectSameToAStep(Graph& graph) {
+  FoldConstants(graph, {}, true);
+  Settle(graph);
+  const Tensor before = Evaluate(graph)[0];
+  EXPECT_TRUE(FuseQuantized(graph));
+  Settle(graph);
+  const Tensor after = Evaluate(graph)[0];
+  int64_t different = 0;
+  for (int64_t i = 0; i < before.elements(); ++i) {
+    const float step = std::abs(before.as<float>()[i] - after.as<float>()[i]);
+    ASSERT_LE(step, 0.0625f) << i;
+    different += step != 0;
+  }
+  EXPECT_LE(different, before.elements() / 50);
+}
+
+TEST(FuseQuantized, SumsIntegersWhereBothEndsAgree) {
+  for (DType type : {DType::kI8, DType::kU8}) {
+    QuantizedBuilder b;
+    ValueId x = b.Dequantize(b.Quantize(b.Input({2, 5, 6, 7}), type), type);
+    x = b.Op("Clip", {b.Conv(x, 5, 9, 3), b.Scalar(-9), b.Scalar(16)});  // levels end at -131 / 16 and 15.8 or nearer
+    Graph& g = b.Output(b.Dequantize(b.Quantize(x, type), type));
+    ExpectSameToAStep(g);
+    ASSERT_TRUE(Find(g, "QLinearConv"));
+    EXPECT_EQ(Find(g, "QLinearConv")->inputs.size(), 9u);
+    EXPECT_EQ(CountOf(g, "Conv") + CountOf(g, "Clip"), 0);
+  }
+}
+
+TEST(FuseQuantized, KeepsAClipThatCutsLevels) {
+  QuantizedBuilder b;
+  ValueId x = b.Dequantize(b.Quantize(b.Input({1, 5, 6, 7})));
+  x = b.Op("Clip", {b.Conv(x, 5, 9, 3), b.Scalar(0), b.Scalar(4)});
+  Graph& g = b.Output(b.Dequantize(b.Quantize(x)));
+  ExpectSameToAStep(g);
+  EXPECT_EQ(CountOf(g, "Conv"), 1);
+  EXPECT_EQ(CountOf(g, "Clip"), 1);
+  EXPECT_EQ(CountOf(g, "QLinearConv"), 0);
+}
+
+TEST(FuseQuantized, LeavesABiasInOtherUnits) {
+  QuantizedBuilder b;
+  const ValueId x = b.Dequantize(b.Quantize(b.Input({1, 5, 6, 7})));
+  Graph& g = b.Output(b.Dequantize(b.Quantize(b.Conv(x, 5, 9, 3, 2))));
+  ExpectSameToAStep(g);
+  EXPECT_EQ(CountOf(g, "QLinearConv"), 0);
+}
+
+// An int8 activation with two readers keeps its type, one with a single reader does not.
+TEST(FuseQuantized, GivesTheOrderOfFloatSumsWhereTheEndsDiffer) {
+  QuantizedBuilder b;
+  const ValueId shared = b.Dequantize(b.Quantize(b.Input({2, 24, 6, 7})));
+  const ValueId y = b.Dequantize(b.Quantize(b.Op("Clip", {b.Conv(shared, 24, 9, 1), b.Scalar(-9), b.Scalar(16)})));
+  Graph& g = b.Output(b.Op("Concat", {y, shared}, [] { Attributes a; a.Set("axis", int64_t{1}); return a; }()));
+  ExpectSameToAStep(g);
+  ASSERT_EQ(CountOf(g, "Conv"), 1);
+  EXPECT_EQ(Find(g, "Conv")->attributes.Int("sum_piece", 0), 32);  // 42 pixels, 24 channels
+  EXPECT_TRUE(g.value(Find(g, "Conv")->inputs[1]).is_constant());
+  EXPECT_EQ(CountOf(g, "Clip"), 0);
+}
+
+TEST(FuseQuantized, LeavesOtherNetworksAlone) {
+  Builder b;
+  Graph& g = b.Output(b.Conv(b.Input({1, 3, 5, 5}), 3, 4, 3));
+  FoldConstants(g);
+  EXPECT_FALSE(FuseQuantized(g));
+}
+
+}  // namespace
+}  // namespace mete
