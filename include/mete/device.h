@@ -19,4 +19,8 @@ DeviceInfo ThisDevice();
 // (a multiply-add counts as 2): the most that any kernel can. Takes tens of milliseconds.
 double MeasurePeakGflops(int threads = 1);
 
+// The folder for what is worth keeping from start to start and can always be made again: $METE_CACHE, else $XDG_CACHE_HOME/mete, else
+// $HOME/.cache/mete; empty where none of them is set. Nothing is made here: whoever writes makes the folder.
+std::string CacheFolder();
+
 }  // namespace mete
