@@ -137,8 +137,9 @@ void Bench(const BenchFlags& flags, const Context& context) {
   result.peak_gflops = MeasurePeakGflops(result.threads);
   const DeviceInfo device = ThisDevice();
   Json json = ResultJson(result, flags, device, session.stats());
-  ReportModel(model, &session, flags.model, json);
+  json["notes"] = model.notes();
   if (!context.json) PrintResult(result, flags, device, session.stats());
+  ReportPlan(session, flags.model, context, [&](Trace* trace) { runner.RunMs(trace); }, json);
   Trace trace;
   if (flags.model.traced()) runner.RunMs(&trace);
   ReportTrace(trace, flags.model, context, json);

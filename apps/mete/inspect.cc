@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "inputs.h"
 #include "model_flags.h"
+#include "runner.h"
 #include "terminal.h"
 
 namespace mete::cli {
@@ -57,16 +58,6 @@ void ReportMemory(const SessionStats& stats, bool to_json, Json& json) {
   fmt::print("\nmemory\n{}", FormatTable(rows, "lrl", "  "));
 }
 
-// --profile and --trace need a run: on random inputs.
-Trace TraceRandomRun(const Model& model, Session& session, const Context& context) {
-  std::vector<Tensor> inputs(model.inputs().size());
-  FillRandom(model, 1, inputs);
-  Trace trace;
-  const RunOptions options{context.cancel, &trace};
-  session.Run(inputs, options);  // the first run touches memory for the first time
-  session.Run(inputs, options);
-  return trace;
-}
 
 void ReportSession(const Model& model, const InspectFlags& flags, const Context& context, Json& json) {
   const ModelFlags& f = flags.model;
@@ -74,8 +65,15 @@ void ReportSession(const Model& model, const InspectFlags& flags, const Context&
   if (f.explain && !context.json) fmt::print("\n");
   Session session = MakeSession(model, f, context);
   if (flags.memory) ReportMemory(session.stats(), context.json, json);
-  if (f.explain) json["explain"] = session.Explain();
-  if (f.traced()) ReportTrace(TraceRandomRun(model, session, context), f, context, json);
+  if (!f.explain && !f.traced()) return;
+  std::vector<Tensor> inputs(model.inputs().size());
+  FillRandom(model, 1, inputs);
+  Runner runner(model, session, std::move(inputs), context);
+  runner.RunMs();  // touches memory for the first time
+  ReportPlan(session, f, context, [&](Trace* trace) { runner.RunMs(trace); }, json);
+  Trace trace;
+  if (f.traced()) runner.RunMs(&trace);
+  ReportTrace(trace, f, context, json);
 }
 
 void Inspect(const InspectFlags& flags, const Context& context) {

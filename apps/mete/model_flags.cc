@@ -17,6 +17,7 @@ namespace {
 constexpr const char* kModelGroup = "Model";
 constexpr const char* kMachineGroup = "Machine";
 constexpr const char* kReportGroup = "Report";
+constexpr int kExplainRuns = 5;            // the least of five is near what a node can do; guess
 constexpr int kProfileRows = 12;           // as many as a screen shows beside the table by operator
 constexpr int64_t kLargestText = 64 << 20;  // bytes of a plan or a labels file
 
@@ -60,12 +61,14 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags) {
       ->type_name("NAME")->take_all()->expected(1)->check(CLI::IsMember(PassNames()))->group(kModelGroup);
   command.add_flag("--no-optimize", flags.no_optimize, "only fold constants")->group(kModelGroup);
   command.add_flag("--reference", flags.reference, "force the slow, readable reference kernels")->group(kMachineGroup);
+  command.add_flag("--no-tune", flags.no_tune, "choose kernels by estimate alone, instead of measuring them once and keeping the times")
+      ->group(kMachineGroup);
   command.add_option("--threads", flags.threads, "threads; 0: one for every core that this process may use")
       ->type_name("N")->check(CLI::Range(0, 1024))->capture_default_str()->group(kMachineGroup);
   command.add_option("--cores", flags.cores, "CPU numbers to pin the threads to")->type_name("0,1,...")->delimiter(',')->group(kMachineGroup);
   command.add_option("--plan", flags.plan, "run this plan instead of planning")->type_name("FILE.json")->group(kMachineGroup);
   command.add_option("--save-plan", flags.save_plan, "write the plan")->type_name("FILE.json")->group(kMachineGroup);
-  command.add_flag("--explain", flags.explain, "print the plan: who does what, with which kernel, and why")->group(kReportGroup);
+  command.add_flag("--explain", flags.explain, "print the plan: who does what, with which kernel, how fast, and why")->group(kReportGroup);
   command.add_flag("--profile", flags.profile, "print where the time of a run went")->group(kReportGroup);
   command.add_option("--trace", flags.trace, "write a run's trace for chrome://tracing or Perfetto")->type_name("FILE.json")->group(kReportGroup);
 }
@@ -114,13 +117,14 @@ Session MakeSession(const Model& model, const ModelFlags& flags, const Context& 
   options.threads = flags.threads > 0 ? flags.threads : int(flags.cores.size());
   options.cores = flags.cores;
   options.reference = flags.reference;
+  options.tune = !flags.no_tune;
+  options.tuning_cache = CacheFolder();
   if (!flags.plan.empty()) options.plan_json = ReadTextFile(flags.plan);
   Session session = [&] {
     const Progress progress("preparing " + flags.model);
     return Session(model, options);
   }();
   if (!flags.save_plan.empty()) WriteTextFile(flags.save_plan, session.PlanJson() + "\n");
-  if (flags.explain && !context.json) fmt::print("{}\n", session.Explain());
   return session;
 }
 
@@ -136,9 +140,21 @@ void ReportTrace(const Trace& trace, const ModelFlags& flags, const Context& con
   json["profile"] = {{"total_us", double(trace.total_ns) * 1e-3}, {"events", events}};
 }
 
-void ReportModel(const Model& model, const Session* session, const ModelFlags& flags, Json& json) {
-  json["notes"] = model.notes();
-  if (session && flags.explain) json["explain"] = session->Explain();
+void ReportPlan(const Session& session, const ModelFlags& flags, const Context& context, const std::function<void(Trace*)>& run, Json& json) {
+  if (!flags.explain) return;
+  Trace least;
+  {
+    const Progress progress("measuring every node");
+    run(&least);
+    for (int i = 1; i < kExplainRuns; ++i) {
+      Trace trace;
+      run(&trace);
+      least.KeepLeast(trace);
+    }
+  }
+  const std::string text = session.Explain(least, MeasureLimits(session.stats().threads));
+  if (context.json) json["explain"] = text;
+  else fmt::print("{}\n", text);
 }
 
 Json PortsJson(const std::vector<Port>& ports) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct ModelFlags {
   std::vector<std::string> disabled_passes;
   bool no_optimize = false;
   bool reference = false;
+  bool no_tune = false;
   int threads = 0;
   std::vector<int> cores;
   std::string plan, save_plan;
@@ -37,14 +39,14 @@ Shape ParseShape(const std::string& text, const char* flag);
 // Prints the notes of Load() to stderr.
 Model LoadModel(const ModelFlags& flags, double* load_ms = nullptr);
 
-// Writes --save-plan and, unless the answer is JSON, prints --explain.
+// Writes --save-plan.
 Session MakeSession(const Model& model, const ModelFlags& flags, const Context& context);
 
 // --profile and --trace: prints, writes, and adds "profile" to `json`.
 void ReportTrace(const Trace& trace, const ModelFlags& flags, const Context& context, Json& json);
 
-// --explain and the notes, for answers in JSON.
-void ReportModel(const Model& model, const Session* session, const ModelFlags& flags, Json& json);
+// --explain: prints, or adds "explain" to `json`. `run` makes one run and fills its trace.
+void ReportPlan(const Session& session, const ModelFlags& flags, const Context& context, const std::function<void(Trace*)>& run, Json& json);
 
 Json PortsJson(const std::vector<Port>& ports);
 

@@ -47,6 +47,7 @@ struct Job {
   std::vector<std::string> labels;
   int classified = -1;  // the output that is ranked; -1: none
   Trace trace;          // of the last run
+  std::vector<Tensor> inputs;  // and what it ran on
 };
 
 // The output to rank: the one asked for, or a picture's only one.
@@ -60,6 +61,7 @@ int ClassifiedOutput(const Model& model, const RunFlags& flags) {
 
 Answer RunOnce(Job& job, const std::string& picture, const std::vector<Tensor>& inputs) {
   RunOptions options{job.context.cancel, job.flags.model.traced() ? &job.trace : nullptr};
+  job.inputs = inputs;
   const Stopwatch watch;
   Answer answer{picture, job.session.Run(inputs, options), 0};
   answer.ms = watch.ms();
@@ -177,13 +179,14 @@ void Run(const RunFlags& flags, const Context& context) {
   std::vector<std::string> labels = preprocess.labels.empty() ? std::vector<std::string>() : ReadLabels(preprocess.labels);
   Session session = MakeSession(model, flags.model, context);
   OutputFolder folder(flags.output);
-  Job job{flags, context, model, session, std::move(preprocess), std::move(labels), classified, {}};
+  Job job{flags, context, model, session, std::move(preprocess), std::move(labels), classified, {}, {}};
   Json results = flags.pictures.empty() ? RunTensors(job, inputs, folder) : RunPictures(job, std::move(inputs), folder);
   const auto files = folder.Commit();
   Json json{{"model", flags.model.model}, {"load_ms", load_ms}, {"prepare_ms", session.stats().prepare_ms}, {"results", std::move(results)}};
   if (!files.empty()) json["files"] = files;
-  ReportModel(model, &session, flags.model, json);
+  json["notes"] = model.notes();
   if (!context.json) fmt::print("loaded in {}, prepared in {}\n", FormatMs(load_ms), FormatMs(session.stats().prepare_ms));
+  ReportPlan(session, flags.model, context, [&](Trace* trace) { session.Run(job.inputs, {context.cancel, trace}); }, json);
   ReportTrace(job.trace, flags.model, context, json);
   if (context.json) PrintJson(json);
 }

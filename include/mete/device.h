@@ -23,4 +23,11 @@ double MeasurePeakGflops(int threads = 1);
 // $HOME/.cache/mete; empty where none of them is set. Nothing is made here: whoever writes makes the folder.
 std::string CacheFolder();
 
+// What `threads` threads can do at best; 0: not measured.
+struct DeviceLimits {
+  double gflops = 0;       // as MeasurePeakGflops
+  double read_gbytes = 0;  // GB/s that they read together from memory that no cache holds
+};
+DeviceLimits MeasureLimits(int threads = 1);  // takes some tenths of a second and 64 MiB a thread
+
 }  // namespace mete

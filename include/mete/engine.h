@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "mete/device.h"
 #include "mete/error.h"
 #include "mete/tensor.h"
 
@@ -85,6 +86,7 @@ struct TraceEvent {
   int64_t start_ns = 0, end_ns = 0;
   int64_t flops = 0;
   bool layout = false;   // only changes the order of dimensions, for the kernels behind it
+  int64_t bytes = 0;     // of its inputs and outputs together, weights as they lie in the model; 0: not known beforehand
 };
 
 struct Trace {
@@ -93,6 +95,7 @@ struct Trace {
   std::string Table(int rows = 0) const;  // a row a node, the most expensive first; 0: all
   std::string TableByOperator() const;    // a row an operator, with [wait] [transfer] [layout] [other]
   std::string ChromeJson() const;         // for chrome://tracing and Perfetto
+  void KeepLeast(const Trace& other);     // of each node the shorter of both times; `other` is of the same session. Drops the waits
 };
 
 // Set from any thread to stop a run between two steps; the run then throws CANCELLED.
@@ -110,6 +113,11 @@ struct SessionOptions {
   std::vector<int> cores;      // CPU numbers to pin the threads to, in order; empty: not pinned
   bool reference = false;      // force the reference kernels
   std::string plan_json;       // a plan as PlanJson() gives it; empty: plan now
+  // Measure at prepare which way to compute a node is the fastest, instead of estimating: the session takes longer to make, and its
+  // results may differ in the last bits from those on another machine. Times are kept in a file in the folder `tuning_cache`
+  // (CacheFolder() in mete/device.h is the user's) for the next session; empty: nowhere.
+  bool tune = false;
+  std::string tuning_cache;
 };
 
 struct SessionStats {
@@ -141,7 +149,9 @@ class Session {
   // known). Allocates nothing after the first run where every shape of the model is known.
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options = {});
 
-  std::string Explain() const;   // who does what, and why
+  // Who does what, with which kernel, and why: a row a node. With a trace of this session (and the machine's limits, as mete/device.h
+  // measures them) also how fast each was, as a share of what the machine can do.
+  std::string Explain(const Trace& trace = {}, const DeviceLimits& limits = {}) const;
   std::string PlanJson() const;
   const SessionStats& stats() const;
 

@@ -1,5 +1,6 @@
 #include "mete/device.h"
 
+#include <functional>
 #include <numeric>
 #include <thread>
 
@@ -15,13 +16,24 @@ DeviceInfo ThisDevice() {
   return info;
 }
 
-double MeasurePeakGflops(int threads) {
-  std::vector<double> peaks(size_t(threads < 1 ? 1 : threads));
+namespace {
+
+// The sum of what all threads get while they run beside each other.
+double Together(int threads, const std::function<double()>& measure) {
+  std::vector<double> each(size_t(threads < 1 ? 1 : threads));
   std::vector<std::thread> others;
-  for (size_t i = 1; i < peaks.size(); ++i) others.emplace_back([&peaks, i] { peaks[i] = MeasurePeakFlops(); });
-  peaks[0] = MeasurePeakFlops();
+  for (size_t i = 1; i < each.size(); ++i) others.emplace_back([&, i] { each[i] = measure(); });
+  each[0] = measure();
   for (std::thread& t : others) t.join();
-  return std::accumulate(peaks.begin(), peaks.end(), 0.0);
+  return std::accumulate(each.begin(), each.end(), 0.0);
+}
+
+}  // namespace
+
+double MeasurePeakGflops(int threads) { return Together(threads, MeasurePeakFlops); }
+
+DeviceLimits MeasureLimits(int threads) {
+  return {MeasurePeakGflops(threads), Together(threads, [] { return MeasureReadBandwidth(); })};
 }
 
 }  // namespace mete

@@ -1,5 +1,6 @@
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 #include "base/clock.h"
@@ -49,6 +50,12 @@ void CheckPort(const char* kind, const Port& port, DType type, const Shape& shap
   if (!data && shape.Elements() > 0) Invalid(port.name, "{} has no data", kind);
 }
 
+std::string TuningText(const std::optional<Tuner>& tuner) {
+  if (!tuner) return "";
+  std::string text = fmt::format("tuned: {} candidates measured at this start\n", tuner->measured());
+  return tuner->note().empty() ? text : text + tuner->note() + "\n";
+}
+
 }  // namespace
 
 struct Session::Impl {
@@ -56,8 +63,19 @@ struct Session::Impl {
       : model(m),
         machine(ReadMachine()),
         plan(MakePlan(model.impl().graph, machine, options)),
-        cpu({plan.threads, plan.cores, options.reference || ReferenceFromEnvironment(), ConvFromEnvironment()}),
-        executor(model.impl().graph, plan, cpu) {}
+        cpu(OptionsOf(options)),
+        executor(model.impl().graph, plan, cpu) {
+    if (tuner) tuner->Save();
+  }
+
+  CpuOptions OptionsOf(const SessionOptions& options) {
+    CpuOptions cpu{plan.threads, plan.cores, options.reference || ReferenceFromEnvironment(), ConvFromEnvironment()};
+    if (!options.tune || cpu.reference) return cpu;
+    tuner.emplace(TuningFile(options.tuning_cache, machine.name, ActiveTarget()));
+    cpu.tuner = &*tuner;
+    cpu.weights_from_memory = model.stats().constant_bytes > machine.clusters.front().l3_bytes;
+    return cpu;
+  }
 
   void CheckInputs(std::span<const ConstView> inputs) const {
     const auto& ports = model.inputs();
@@ -68,6 +86,7 @@ struct Session::Impl {
   const Model model;
   const Machine machine;
   const Plan plan;
+  std::optional<Tuner> tuner;  // measures while the executor prepares
   Cpu cpu;
   Executor executor;
   SessionStats stats;
@@ -124,11 +143,11 @@ std::vector<Tensor> Session::Run(std::span<const Tensor> inputs, const RunOption
   return results;
 }
 
-std::string Session::Explain() const {
+std::string Session::Explain(const Trace& trace, const DeviceLimits& limits) const {
   const Plan& plan = impl_->plan;
   return fmt::format("plan for {} on {}, {} thread{}: {}\n", plan.model, plan.machine, plan.threads, plan.threads == 1 ? "" : "s",
                      plan.steps.empty() ? "nothing to do" : plan.steps[0].reason) +
-         impl_->executor.Explain();
+         TuningText(impl_->tuner) + impl_->executor.Explain(trace, limits);
 }
 
 std::string Session::PlanJson() const { return ToJson(impl_->plan); }

@@ -31,4 +31,22 @@ int64_t Flops(const Graph& graph, const Node& node) {
   return 0;
 }
 
+int64_t BytesMoved(const Graph& graph, const Node& node) {
+  int64_t bytes = 0;
+  auto add = [&](ValueId id) {
+    if (id == kNoValue) return true;
+    const Value& v = graph.value(id);
+    if (v.shape.known()) bytes += v.shape.Elements() * int64_t(SizeOf(v.type));
+    return v.shape.known();
+  };
+  const int64_t all = node.attributes.Int(kIntoChannels, 0);
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (!(all > 0 && i == size_t(kIntoInput)) && !add(node.inputs[i])) return 0;
+  const int64_t read = bytes;
+  for (ValueId id : node.outputs)
+    if (!add(id)) return 0;
+  if (all <= 0) return bytes;
+  return read + (bytes - read) / all * graph.value(node.inputs[1]).shape[0];  // it writes its slice alone
+}
+
 }  // namespace mete

@@ -9,4 +9,7 @@ namespace mete {
 // other operators and where a shape is unknown.
 int64_t Flops(const Graph& graph, const Node& node);
 
+// Bytes of its inputs and outputs; 0 where a shape is unknown.
+int64_t BytesMoved(const Graph& graph, const Node& node);
+
 }  // namespace mete

@@ -44,6 +44,7 @@ void Executor::Bind(size_t i) {
   const Node& node = graph_.nodes[i];
   step.node = &node;
   step.flops = Flops(graph_, node);
+  step.bytes = BytesMoved(graph_, node);
   bool dynamic = false;
   for (size_t k = 0; k < node.inputs.size() + node.outputs.size(); ++k) {
     const bool is_output = k >= node.inputs.size();
@@ -71,24 +72,6 @@ int64_t Executor::packed_bytes() const {
   for (const BoundStep& s : steps_)
     if (s.prepared) bytes += s.prepared->packed_bytes();
   return bytes;
-}
-
-std::string Executor::Explain() const {
-  std::string out;
-  size_t name_width = 4, op_width = 2;
-  for (const BoundStep& s : steps_) {
-    name_width = std::max(name_width, std::min<size_t>(s.node->name.size(), 48));
-    op_width = std::max(op_width, s.node->op.size());
-  }
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const BoundStep& s = steps_[i];
-    const Step& planned = plan_.steps[i];
-    const std::string kernel = s.prepared ? s.prepared->kernel() : memory_.is_view[i] ? "view" : "reference (shape known at run time)";
-    std::string why = s.prepared ? s.prepared->reason() : "";
-    out += fmt::format("  {:<{}}  {:<{}}  {} x{} {:<6} {}{}\n", s.node->name, name_width, s.node->op, op_width, planned.shares[0].processor,
-                       planned.threads, planned.policy, kernel, why.empty() ? "" : "  (" + why + ")");
-  }
-  return out;
 }
 
 ConstView Executor::Current(ValueId id) const {
@@ -149,7 +132,7 @@ void Executor::RunStep(BoundStep& step, Trace* trace, int64_t run_start) {
   }
   if (!trace) return;
   const int64_t end = NowNs() - run_start, wait = cpu_.pool().TakeWaitNs();
-  trace->events.push_back({step.node->name, step.node->op, 0, start, end, step.flops, step.node->attributes.Has("mete_layout")});
+  trace->events.push_back({step.node->name, step.node->op, 0, start, end, step.flops, step.node->attributes.Has("mete_layout"), step.bytes});
   if (wait > 0) trace->events.push_back({"[wait]", step.node->name, 0, end - wait, end, 0});
 }
 

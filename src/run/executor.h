@@ -31,8 +31,8 @@ class Executor {
   int64_t arena_bytes() const { return memory_.arena_bytes; }
   int64_t unshared_bytes() const { return memory_.unshared_bytes; }
   int64_t packed_bytes() const;
-  // A line a step: kernel, and why.
-  std::string Explain() const;
+  // A row a step: kernel, speed as far as `trace` knows it, and why.
+  std::string Explain(const Trace& trace, const DeviceLimits& limits) const;
 
  private:
   struct BoundStep {
@@ -41,7 +41,7 @@ class Executor {
     RefKernel dynamic = nullptr;
     std::vector<ConstView> inputs;
     std::vector<View> outputs;
-    int64_t flops = 0;
+    int64_t flops = 0, bytes = 0;
   };
   // An address that changes from run to run.
   struct Patch {

@@ -83,11 +83,22 @@ std::string Trace::TableByOperator() const {
   return Format(std::move(rows), BracketRows(*this), total_ns, 0, "nodes");
 }
 
+void Trace::KeepLeast(const Trace& other) {
+  std::erase_if(events, IsWait);
+  size_t i = 0;
+  for (const TraceEvent& e : other.events) {
+    if (IsWait(e)) continue;
+    if (i == events.size() || events[i].name != e.name) return;
+    TraceEvent& mine = events[i++];
+    mine.end_ns = mine.start_ns + std::min(mine.end_ns - mine.start_ns, e.end_ns - e.start_ns);
+  }
+}
+
 std::string Trace::ChromeJson() const {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const TraceEvent& e : events)
     list.push_back({{"name", e.name}, {"cat", IsWait(e) ? "wait" : IsLayout(e) ? "layout" : "node"}, {"ph", "X"}, {"pid", 0}, {"tid", e.worker},
-                    {"ts", double(e.start_ns) * 1e-3}, {"dur", double(e.end_ns - e.start_ns) * 1e-3}, {"args", {{"op", e.op}, {"flops", e.flops}}}});
+                    {"ts", double(e.start_ns) * 1e-3}, {"dur", double(e.end_ns - e.start_ns) * 1e-3}, {"args", {{"op", e.op}, {"flops", e.flops}, {"bytes", e.bytes}}}});
   for (const auto& row : BracketRows(*this))
     list.push_back({{"name", row.name}, {"cat", "sum"}, {"ph", "C"}, {"pid", 0}, {"ts", 0}, {"args", {{"us", double(row.ns) * 1e-3}}}});
   return nlohmann::ordered_json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

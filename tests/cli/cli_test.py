@@ -120,9 +120,9 @@ class Cli(unittest.TestCase):
             path.write_bytes(data)
         return path
 
-    def answer(self, *args):
+    def answer(self, *args, env=None):
         """The JSON on stdout of a command that must succeed."""
-        done = mete(*args, "--json")
+        done = mete(*args, "--json", env=env)
         self.assertEqual(done.returncode, OK, done.stderr)
         return json.loads(done.stdout)
 
@@ -415,7 +415,7 @@ class Commands(Cli):
             done = mete("inspect", self.net, "--explain", env={"METE_TARGET": name})
             if done.returncode == OK:
                 there.append(name)
-                self.assertIn(f"conv_1x1_f32 {name}\n", done.stdout)
+                self.assertIn(f"conv_1x1_f32 {name} ", done.stdout)
             else:
                 self.assertEqual(done.returncode, USAGE)
                 self.assertIn(f"[target] no such instruction set here; got '{name}', expected one of", done.stderr)
@@ -428,6 +428,32 @@ class Commands(Cli):
         done = mete("inspect", self.net, "--explain", env={"METE_CONV": "abacus"})
         self.assertEqual(done.returncode, USAGE)
         self.assertIn("[METE_CONV] no such way to compute convolutions; got 'abacus', expected one of auto, direct", done.stderr)
+
+    def test_explain_says_how_fast_every_node_is(self):
+        lines = mete("inspect", self.net, "--explain", "--no-tune").stdout.splitlines()
+        head = next(line for line in lines if line.split()[:2] == ["node", "operator"])
+        self.assertEqual(head.split("kernel")[1].split(), ["us", "GFLOP/s", "of", "peak", "GB/s", "of", "memory", "why"])
+        row = next(line for line in lines if "conv_1x1_f32" in line)
+        us, gflops, share = row.split("conv_1x1_f32")[1].split()[1:4]
+        self.assertGreater(float(us), 0)
+        self.assertGreater(float(gflops), 0)
+        self.assertGreater(float(share), 0)
+
+    def test_what_was_measured_is_kept_for_the_next_start(self):
+        cache = self.root / "cache"
+        def explain(*flags):
+            return self.answer("inspect", self.net, "--explain", *flags, env={"METE_CACHE": str(cache)})["explain"]
+        self.assertNotIn("tuned", explain("--no-tune"))
+        self.assertFalse(cache.exists())
+        self.assertRegex(explain(), r"tuned: [1-9]\d* candidates measured")
+        files = list((cache / "tuning").iterdir())
+        self.assertEqual(len(files), 1)
+        self.assertIn("tuned: 0 candidates measured", explain())
+        files[0].write_text("{")
+        again = explain()
+        self.assertIn(f"{files[0]}: no file of tuned times; everything is measured again", again)
+        self.assertRegex(again, r"tuned: [1-9]\d* candidates measured")
+        self.assertIn("tuned: 0 candidates measured", explain())
 
     def test_trace_is_for_perfetto(self):
         trace = self.path("trace.json")

@@ -17,52 +17,66 @@ ConvShape ShapeOf(const Graph& graph, const Node& node) {
   return s;
 }
 
-// What was asked for where it fits, else the best by estimate. A network with quantized values is judged by the roundings of the
-// engine that calibrated it (passes/fuse_quantized.cc), which a larger error would cross more often.
-ConvAlgorithm AlgorithmOf(const Graph& graph, const ConvShape& shape, std::optional<ConvAlgorithm> wanted) {
+// A network with quantized values is judged by the roundings of the engine that calibrated it (passes/fuse_quantized.cc), which a
+// larger error than that of plain sums would cross more often.
+bool MustBeExact(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& n) { return n.op == "QuantizeLinear"; });
+}
+
+std::vector<ConvWay> WaysOf(const Graph& graph, const ConvShape& shape, std::optional<ConvAlgorithm> wanted) {
+  if (!wanted) return ConvWaysFor(shape, MustBeExact(graph));
   const std::vector<ConvAlgorithm> possible = ConvAlgorithmsFor(shape);
-  if (wanted) return std::find(possible.begin(), possible.end(), *wanted) != possible.end() ? *wanted : ConvAlgorithm::kDirect;
-  const bool quantized = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& n) { return n.op == "QuantizeLinear"; });
-  return quantized ? ConvAlgorithm::kDirect : ChooseConvAlgorithm(shape);
+  const bool fits = std::find(possible.begin(), possible.end(), *wanted) != possible.end();
+  return {{fits ? *wanted : ConvAlgorithm::kDirect}};
 }
 
 class ConvStep : public Prepared {
  public:
-  ConvStep(const Graph& graph, const Node& node, const Epilogue& epilogue, ConvAlgorithm algorithm, Pool& pool)
-      : conv_(ShapeOf(graph, node), graph.value(node.inputs[1]).constant.as<float>(), algorithm, pool),
-        epilogue_(epilogue),
-        residual_(HasResidual(node)),
-        offset_(node.attributes.Int(kIntoOffset, 0)) {
-    epilogue_.residual_stride = graph.value(node.inputs[1]).shape[0];
-    if (const int64_t all = node.attributes.Int(kIntoChannels, 0); all > 0)
-      place_ = fmt::format("channels {} to {} of {}", offset_, offset_ + epilogue_.residual_stride - 1, all);
+  ConvStep(const Graph& graph, const Node& node, const Epilogue& epilogue, const CpuOptions& options, Pool& pool)
+      : epilogue_(epilogue), residual_(HasResidual(node)), offset_(node.attributes.Int(kIntoOffset, 0)) {
+    const Tensor& weights = graph.value(node.inputs[1]).constant;
+    epilogue_.residual_stride = weights.shape()[0];
     if (node.input(2) != kNoValue) epilogue_.bias = graph.value(node.inputs[2]).constant.as<float>();
-    ReleasePages(graph.value(node.inputs[1]).constant.data(), graph.value(node.inputs[1]).constant.bytes());
+    ChooseWay(ShapeOf(graph, node), weights.as<float>(), WaysOf(graph, ShapeOf(graph, node), options.conv), options, pool);
+    if (const int64_t all = node.attributes.Int(kIntoChannels, 0); all > 0)
+      reason_ += fmt::format("{}channels {} to {} of {}", reason_.empty() ? "" : "; ", offset_, offset_ + epilogue_.residual_stride - 1, all);
+    ReleasePages(weights.data(), weights.bytes());
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     Epilogue epilogue = epilogue_;
     if (residual_) epilogue.residual = in[3].as<float>();
     CopyInto(in, out[0]);
-    conv_.Run(in[0].as<float>(), epilogue, out[0].as<float>() + offset_);
+    conv_->Run(in[0].as<float>(), epilogue, out[0].as<float>() + offset_);
   }
 
-  std::string kernel() const override { return conv_.kernel(); }
-  std::string reason() const override { return place_; }
-  int64_t packed_bytes() const override { return conv_.packed_bytes(); }
+  std::string kernel() const override { return conv_->kernel(); }
+  std::string reason() const override { return reason_; }
+  int64_t packed_bytes() const override { return conv_->packed_bytes(); }
 
  private:
-  FloatConv conv_;
+  void ChooseWay(const ConvShape& shape, const float* weights, const std::vector<ConvWay>& ways, const CpuOptions& options, Pool& pool) {
+    std::vector<std::string> names;
+    for (const ConvWay& way : ways) names.push_back(Name(way));
+    const std::string key = fmt::format("{}, activation {}{}, threads {}, weights {}", ToText(shape), Name(epilogue_.activation.op),
+                                        residual_ ? ", residual" : "", pool.threads(), options.weights_from_memory ? "far" : "near");
+    const Choice choice = Choose(options.tuner, key, names, [&](size_t i) {
+      return FloatConv(shape, weights, ways[i], pool).MeasureUs(epilogue_, residual_, options.weights_from_memory);
+    });
+    conv_.emplace(shape, weights, ways[choice.index], pool);
+    reason_ = choice.why;
+  }
+
+  std::optional<FloatConv> conv_;
   Epilogue epilogue_;
   const bool residual_;
   const int64_t offset_;  // channels before the slice that is written (graph/fused.h, 7)
-  std::string place_;     // for people
+  std::string reason_;    // for people
 };
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareConv(const Graph& graph, const Node& node, Pool& pool, std::optional<ConvAlgorithm> wanted,
-                                      std::string* why) {
+std::unique_ptr<Prepared> PrepareConv(const Graph& graph, const Node& node, Pool& pool, const CpuOptions& options, std::string* why) {
   if (node.op != "Conv") return nullptr;
   if (node.attributes.String("layout", "") != "NHWC") return *why = "not in NHWC", nullptr;
   if (!IsF32(graph, node.inputs[0]) || !graph.value(node.inputs[1]).is_constant()) return *why = "weights are not constant", nullptr;
@@ -72,7 +86,7 @@ std::unique_ptr<Prepared> PrepareConv(const Graph& graph, const Node& node, Pool
   if (!epilogue) return *why = "the activation has no fast form", nullptr;
   if (node.attributes.Has(kSumPiece) && !HasResidual(node) && epilogue->activation.op == FusedOp::kNone)
     return PrepareConvPieces(graph, node, pool);
-  return std::make_unique<ConvStep>(graph, node, *epilogue, AlgorithmOf(graph, ShapeOf(graph, node), wanted), pool);
+  return std::make_unique<ConvStep>(graph, node, *epilogue, options, pool);
 }
 
 }  // namespace mete

@@ -1,8 +1,11 @@
 #include "processor/cpu/conv_algorithm.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
+#include "kernels/fast/depthwise/depthwise.h"
 #include "kernels/fast/winograd/winograd.h"
 
 namespace mete {
@@ -55,16 +58,36 @@ std::vector<ConvAlgorithm> ConvAlgorithmsFor(const ConvShape& shape) {
   return {ConvAlgorithm::kDirect};
 }
 
-ConvAlgorithm ChooseConvAlgorithm(const ConvShape& shape) {
+std::string Name(const ConvWay& way) {
+  return way.tile_vectors == 0 ? Name(way.algorithm) : fmt::format("{}, tile {}", Name(way.algorithm), way.tile_vectors);
+}
+
+std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, bool exact) {
   constexpr double kMargin = 1.1;  // an estimate's usual error: less than that is not worth the larger error
-  ConvAlgorithm best = ConvAlgorithm::kDirect;
-  double least = Estimate(shape, best) / kMargin;
+  constexpr double kHopeless = 2;  // no estimate is as wrong as that
+  std::vector<std::pair<double, ConvWay>> ways;
+  const double direct = Estimate(shape, ConvAlgorithm::kDirect) / kMargin;
+  ways.push_back({direct, {}});
   for (ConvAlgorithm algorithm : ConvAlgorithmsFor(shape)) {
-    if (algorithm == ConvAlgorithm::kDirect || algorithm == ConvAlgorithm::kWinogradF6) continue;
-    const double estimate = Estimate(shape, algorithm);
-    if (estimate < least) best = algorithm, least = estimate;
+    if (exact || algorithm == ConvAlgorithm::kDirect || algorithm == ConvAlgorithm::kWinogradF6) continue;
+    ways.push_back({Estimate(shape, algorithm), {algorithm}});
   }
-  return best;
+  if (!IsDepthwise(shape)) {
+    const std::vector<int64_t> widths = GemmTileWidths(shape.out_channels / shape.groups);
+    for (size_t i = 1; i < widths.size(); ++i) ways.push_back({direct, {ConvAlgorithm::kDirect, widths[i]}});
+  }
+  std::stable_sort(ways.begin(), ways.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<ConvWay> result;
+  for (const auto& [estimate, way] : ways)
+    if (estimate < kHopeless * ways[0].first) result.push_back(way);
+  return result;
+}
+
+std::string ToText(const ConvShape& s) {
+  return fmt::format("conv {}x{}x{}x{} of {} -> {}x{}x{} of {}, kernel {}x{}, stride {}x{}, dilation {}x{}, pad {}+{}, groups {}", s.batch,
+                     s.in_height, s.in_width, s.in_channels, s.in_pixel_stride, s.out_height, s.out_width, s.out_channels,
+                     s.out_pixel_stride, s.kernel_height, s.kernel_width, s.stride_y, s.stride_x, s.dilation_y, s.dilation_x, s.pad_top,
+                     s.pad_left, s.groups);
 }
 
 }  // namespace mete

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +24,21 @@ int WinogradTile(ConvAlgorithm algorithm);
 // Those that can compute this convolution; kDirect always can, and comes first.
 std::vector<ConvAlgorithm> ConvAlgorithmsFor(const ConvShape& shape);
 
-// The fastest by estimate. Never F(6x6), whose error is larger: that one must be asked for.
-ConvAlgorithm ChooseConvAlgorithm(const ConvShape& shape);
+// One way to compute a convolution.
+struct ConvWay {
+  ConvAlgorithm algorithm = ConvAlgorithm::kDirect;
+  int64_t tile_vectors = 0;  // kDirect: width of the register tile at most (kernels/fast/gemm); 0: the widest
+
+  bool operator==(const ConvWay&) const = default;
+};
+
+std::string Name(const ConvWay& way);  // "direct", "direct, tile 2", "winograd_f4"
+
+// The ways that may be the fastest, the fastest by estimate first. Never F(6x6), whose error is larger: that one must be asked for.
+// `exact`: none but sums as they stand.
+std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, bool exact);
+
+// What the times depend on, for a tuner's key: "conv 1x56x56x64 -> 56x56x64, kernel 3x3, ...".
+std::string ToText(const ConvShape& shape);
 
 }  // namespace mete

@@ -7,6 +7,7 @@
 
 #include "processor/cpu/conv_algorithm.h"
 #include "processor/cpu/pool.h"
+#include "processor/cpu/tuner.h"
 #include "processor/processor.h"
 
 namespace mete {
@@ -15,7 +16,9 @@ struct CpuOptions {
   int threads = 1;
   std::vector<int> cores;   // to pin to; empty: not pinned
   bool reference = false;   // never a fast kernel
-  std::optional<ConvAlgorithm> conv;  // for all convolutions that it fits, direct for the others; nothing: the best by estimate
+  std::optional<ConvAlgorithm> conv;  // for all convolutions that it fits, direct for the others; nothing: the best
+  Tuner* tuner = nullptr;             // measures what is best; null: by estimate. Outlives the Cpu's Prepare calls
+  bool weights_from_memory = false;   // between two runs of a node its weights leave all caches: measure with them cold
 };
 
 class Cpu : public Processor {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/fused.h"
 #include "graph/operators.h"
+#include "processor/cpu/float_conv.h"
 
 namespace mete {
 namespace {
@@ -27,6 +28,13 @@ Attributes With(std::initializer_list<std::pair<const char*, Attribute>> items) 
   Attributes a;
   for (const auto& [name, value] : items) a.Set(name, value);
   return a;
+}
+
+Tensor Random(const Shape& shape, uint32_t seed) {
+  std::mt19937 random(seed);
+  Tensor t(DType::kF32, shape);
+  for (int64_t e = 0; e < t.elements(); ++e) t.mutable_view().as<float>()[e] = std::uniform_real_distribution<float>(-1, 1)(random);
+  return t;
 }
 
 class OneNode {
@@ -63,6 +71,11 @@ class OneNode {
     for (ValueId id : graph_.nodes[0].outputs) results.emplace_back(graph_.value(id).type, graph_.value(id).shape);
     Execute(*prepared, results);
     return results;
+  }
+
+  std::string Reason(const CpuOptions& options) {
+    Cpu cpu(options);
+    return cpu.Prepare(graph_, graph_.nodes[0], Step{})->reason();
   }
 
   // The only output, where all of it was `before`.
@@ -161,7 +174,7 @@ TEST(ConvAlgorithm, TheEstimateAgreesWithMeasurements) {
   const auto chosen = [](int64_t size, int64_t channels, int64_t outputs) {
     ConvShape s{1, size, size, channels, size, size, outputs, 3, 3};
     s.pad_top = s.pad_left = 1;
-    return std::string(Name(ChooseConvAlgorithm(s)));
+    return std::string(Name(ConvWaysFor(s, false).front()));
   };
   EXPECT_EQ(chosen(224, 64, 64), "winograd_f4");
   EXPECT_EQ(chosen(56, 64, 64), "winograd_f4");
@@ -207,6 +220,56 @@ TEST(CpuConv, WinogradWritesItsSlice) {
     ASSERT_EQ(kernel.rfind(std::string(Name(algorithm)), 0), 0u) << kernel;
     for (int64_t i = 0; i < want.elements(); ++i) ASSERT_NEAR(want.as<float>()[i], got.as<float>()[i], 5e-4f) << kernel << " element " << i;
   }
+}
+
+// Whatever a tuner finds, it is one of the ways, and says so.
+TEST(CpuConv, TunedOnesMatchTheReference) {
+  for (const Case& c : {Case{"Conv", {{1, 14, 13, 40}, {70, 40, 3, 3}, {70}}, {1, 2}, With({kNhwc, {"pads", Ints{1, 1, 1, 1}}})},
+                        Case{"Conv", {{1, 9, 8, 30}, {100, 30, 1, 1}, Shape::Unknown(), {1, 9, 8, 100}}, {1}, With({kNhwc, {"residual", int64_t{1}}})},
+                        Case{"Gemm", {{13, 50}, {50, 100}, {100}}, {1, 2}, {}},
+                        Case{"MatMul", {{3, 5, 17}, {3, 17, 70}}, {}, {}}}) {
+    Tuner tuner;
+    for (const int threads : {1, 2}) {
+      OneNode node(c, 11);
+      std::string kernel, reference;
+      CpuOptions options{.threads = threads};
+      options.tuner = &tuner;
+      options.weights_from_memory = threads == 2;
+      const Tensor want = node.Run({1, {}, true}, &reference)[0], got = node.Run(options, &kernel)[0];
+      for (int64_t i = 0; i < want.elements(); ++i)
+        ASSERT_NEAR(want.as<float>()[i], got.as<float>()[i], 2e-4f) << c.op << " by " << kernel << " element " << i;
+      if (GemmTileWidths(70).size() > 1) {
+        EXPECT_NE(node.Reason(options).find("measured"), std::string::npos) << c.op;
+      }
+    }
+    const int measured = tuner.measured();
+    OneNode node(c, 12);
+    std::string kernel;
+    CpuOptions options{.threads = 1};
+    options.tuner = &tuner;
+    node.Run(options, &kernel);
+    EXPECT_EQ(tuner.measured(), measured) << "the times of " << c.op << " were known";
+  }
+}
+
+// Plain sums have the same bits in every tile; the sums of Winograd's do not.
+TEST(FloatConv, EveryTileGivesTheSameBits) {
+  ConvShape s{1, 11, 9, 20, 11, 9, 70, 3, 3};
+  s.pad_top = s.pad_left = 1;
+  const Tensor input = Random({1, 11, 9, 20}, 1), weights = Random({70, 20, 3, 3}, 2);
+  Pool pool(2, {}, MakePolicy("equal"));
+  Tensor first;
+  int direct = 0;
+  for (const ConvWay& way : ConvWaysFor(s, true)) {
+    EXPECT_EQ(way.algorithm, ConvAlgorithm::kDirect);
+    ++direct;
+    FloatConv conv(s, weights.as<float>(), way, pool);
+    Tensor output(DType::kF32, Shape{s.out_pixels() * 70});
+    conv.Run(input.as<float>(), {}, output.mutable_view().as<float>());
+    if (!first.has_value()) first = output;
+    for (int64_t i = 0; i < output.elements(); ++i) ASSERT_EQ(output.as<float>()[i], first.as<float>()[i]) << Name(way) << " element " << i;
+  }
+  EXPECT_EQ(size_t(direct), GemmTileWidths(70).size());
 }
 
 // As the memory plan has it: the output is where the channels of the others already lie, and they stay.

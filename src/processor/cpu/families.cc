@@ -12,8 +12,9 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 }  // namespace
 
 std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Pool& pool, const CpuOptions& options, std::string* why) {
-  if (auto prepared = PrepareConv(graph, node, pool, options.conv, why)) return prepared;
-  for (PrepareFn prepare : {PrepareMatrix, PreparePool, PrepareElementwise, PrepareNormalization, PrepareMovement, PrepareQuantized})
+  if (auto prepared = PrepareConv(graph, node, pool, options, why)) return prepared;
+  if (auto prepared = PrepareMatrix(graph, node, pool, options, why)) return prepared;
+  for (PrepareFn prepare : {PreparePool, PrepareElementwise, PrepareNormalization, PrepareMovement, PrepareQuantized})
     if (auto prepared = prepare(graph, node, pool, why)) return prepared;
   return nullptr;
 }

@@ -20,9 +20,8 @@ std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Pool
 std::unique_ptr<Prepared> PrepareConvPieces(const Graph&, const Node&, Pool&);
 
 // The families, a file each. Null, with `why` filled where the operator is theirs but the case is not.
-// conv.cc; `wanted`: the algorithm to take where it fits.
-std::unique_ptr<Prepared> PrepareConv(const Graph&, const Node&, Pool&, std::optional<ConvAlgorithm> wanted, std::string* why);
-std::unique_ptr<Prepared> PrepareMatrix(const Graph&, const Node&, Pool&, std::string* why);         // matrix.cc
+std::unique_ptr<Prepared> PrepareConv(const Graph&, const Node&, Pool&, const CpuOptions&, std::string* why);    // conv.cc
+std::unique_ptr<Prepared> PrepareMatrix(const Graph&, const Node&, Pool&, const CpuOptions&, std::string* why);  // matrix.cc
 std::unique_ptr<Prepared> PreparePool(const Graph&, const Node&, Pool&, std::string* why);           // pooling.cc
 std::unique_ptr<Prepared> PrepareElementwise(const Graph&, const Node&, Pool&, std::string* why);    // elementwise.cc
 std::unique_ptr<Prepared> PrepareNormalization(const Graph&, const Node&, Pool&, std::string* why);  // normalization.cc

@@ -2,38 +2,40 @@
 
 #include <fmt/format.h>
 
-namespace mete {
+#include "kernels/fast/target/target.h"
+#include "processor/cpu/tuner.h"
 
-FloatConv::FloatConv(const ConvShape& shape, const float* weights, ConvAlgorithm algorithm, Pool& pool) : pool_(pool) {
-  if (algorithm != ConvAlgorithm::kDirect) PlanTiles(shape, weights, WinogradTile(algorithm));
-  else if (IsDepthwise(shape)) PlanByChannel(shape, weights);
-  else PlanProduct(shape, weights);
+namespace mete {
+FloatConv::FloatConv(const ConvShape& shape, const float* weights, const ConvWay& way, Pool& pool) : pool_(pool), shape_(shape) {
+  if (way.algorithm != ConvAlgorithm::kDirect) PlanTiles(weights, WinogradTile(way.algorithm));
+  else if (IsDepthwise(shape)) PlanByChannel(weights);
+  else PlanProduct(weights, way.tile_vectors);
 }
 
-void FloatConv::PlanProduct(const ConvShape& shape, const float* weights) {
-  product_ = PlanConv(shape);
+void FloatConv::PlanProduct(const float* weights, int64_t tile_vectors) {
+  product_ = PlanConv(shape_, tile_vectors);
   packed_ = Tensor(DType::kU8, Shape{int64_t(PackedConvBytes(*product_))});
   float* packed = packed_.mutable_view().as<float>();
   pool_.For(product_->panels, [&](int, int64_t begin, int64_t end) { PackConv(*product_, weights, {begin, end}, packed); });
-  const int64_t input_bytes = shape.batch * shape.in_height * shape.in_width * shape.in_channels * int64_t{sizeof(float)};
-  grid_ = MakeGrid(shape.out_pixels(), product_->row_step, input_bytes, product_->panels, packed_bytes(), pool_.threads());
+  const int64_t input_bytes = shape_.batch * shape_.in_height * shape_.in_width * shape_.in_channels * int64_t{sizeof(float)};
+  grid_ = MakeGrid(shape_.out_pixels(), product_->row_step, input_bytes, product_->panels, packed_bytes(), pool_.threads());
   pool_.ReserveScratch(int64_t(ConvScratchBytes(*product_)));
 }
 
-void FloatConv::PlanByChannel(const ConvShape& shape, const float* weights) {
-  by_channel_ = PlanDepthwise(shape);
+void FloatConv::PlanByChannel(const float* weights) {
+  by_channel_ = PlanDepthwise(shape_);
   packed_ = Tensor(DType::kU8, Shape{int64_t(PackedDepthwiseBytes(*by_channel_))});
   PackDepthwise(*by_channel_, weights, packed_.mutable_view().as<float>());
   const int64_t step = by_channel_->channel_step;
-  grid_ = MakeGrid(by_channel_->out_rows, 1, 1, (shape.out_channels + step - 1) / step, 0, pool_.threads());
+  grid_ = MakeGrid(by_channel_->out_rows, 1, 1, (shape_.out_channels + step - 1) / step, 0, pool_.threads());
 }
 
-void FloatConv::PlanTiles(const ConvShape& shape, const float* weights, int m) {
-  tiles_ = PlanWinograd(shape, m);
+void FloatConv::PlanTiles(const float* weights, int m) {
+  tiles_ = PlanWinograd(shape_, m);
   packed_ = Tensor(DType::kU8, Shape{int64_t(PackedWinogradBytes(*tiles_))});
   float* packed = packed_.mutable_view().as<float>();
   pool_.For(tiles_->panels, [&](int, int64_t begin, int64_t end) { PackWinograd(*tiles_, weights, {begin, end}, packed); });
-  const int64_t transformed_bytes = tiles_->positions * tiles_->tiles * shape.in_channels * int64_t{sizeof(float)};
+  const int64_t transformed_bytes = tiles_->positions * tiles_->tiles * shape_.in_channels * int64_t{sizeof(float)};
   grid_ = MakeGrid(tiles_->tiles, tiles_->gemm.row_step, transformed_bytes, tiles_->panels, packed_bytes(), pool_.threads());
   pool_.ReserveScratch(int64_t(WinogradScratchBytes(*tiles_)));
 }
@@ -65,6 +67,18 @@ void FloatConv::Run(const float* input, const Epilogue& epilogue, float* output)
       RunDepthwise(*by_channel_, input, packed_.as<float>(), epilogue, rows, channels, output);
     }
   });
+}
+
+double FloatConv::MeasureUs(const Epilogue& epilogue, bool residual, bool from_memory) {
+  const int64_t pixels = shape_.batch * shape_.in_height * shape_.in_width;
+  const int64_t in_stride = std::max(shape_.in_pixel_stride, shape_.in_channels), out_stride = std::max(shape_.out_pixel_stride, shape_.out_channels);
+  const Tensor input = Ones(pixels * in_stride), added = Ones(residual ? shape_.out_pixels() * out_stride : 0);
+  Tensor output = Ones(shape_.out_pixels() * out_stride);
+  Epilogue with = epilogue;
+  if (residual) with.residual = added.as<float>();
+  const Pool::CallerPin pin(pool_);
+  return LeastUs([&] { Run(input.as<float>(), with, output.mutable_view().as<float>()); },
+                 [&] { if (from_memory) EvictFromCaches(packed_.data(), packed_.bytes()); });
 }
 
 std::string FloatConv::kernel() const {

@@ -16,22 +16,27 @@ namespace mete {
 class FloatConv {
  public:
   // `weights`: [out_channels][in_channels / groups][kernel_height][kernel_width]; not needed afterwards.
-  // `algorithm`: one of ConvAlgorithmsFor(shape).
-  FloatConv(const ConvShape& shape, const float* weights, ConvAlgorithm algorithm, Pool& pool);
+  // `way`: one that can compute this shape.
+  FloatConv(const ConvShape& shape, const float* weights, const ConvWay& way, Pool& pool);
 
   // All pointers are of whole tensors. One call at a time.
   void Run(const float* input, const Epilogue& epilogue, float* output);
+
+  // Microseconds of a Run as it is between the other layers: the input near, the weights in no cache if they come `from_memory`.
+  // `epilogue` without a residual; `residual`: add one of the output's shape.
+  double MeasureUs(const Epilogue& epilogue, bool residual, bool from_memory);
 
   std::string kernel() const;  // "conv_f32 avx512"
   int64_t packed_bytes() const { return int64_t(packed_.bytes()); }
 
  private:
-  void PlanProduct(const ConvShape& shape, const float* weights);
-  void PlanByChannel(const ConvShape& shape, const float* weights);
-  void PlanTiles(const ConvShape& shape, const float* weights, int m);
+  void PlanProduct(const float* weights, int64_t tile_vectors);
+  void PlanByChannel(const float* weights);
+  void PlanTiles(const float* weights, int m);
   void RunTiles(const float* input, const Epilogue& epilogue, float* output);
 
   Pool& pool_;
+  ConvShape shape_;
   std::optional<ConvPlan> product_;
   std::optional<DepthwisePlan> by_channel_;
   std::optional<WinogradPlan> tiles_;  // one of the three

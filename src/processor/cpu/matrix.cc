@@ -67,8 +67,8 @@ std::optional<Product> OfMatMul(const Graph& graph, const Node& node, std::strin
 
 class MatrixStep : public Prepared {
  public:
-  MatrixStep(const Graph& graph, const Node& node, const Product& product, const Epilogue& epilogue, Pool& pool)
-      : pool_(pool), p_(product), plan_(PlanGemm(product.n, product.k)), epilogue_(epilogue), constant_(graph.value(node.inputs[1]).is_constant()) {
+  MatrixStep(const Graph& graph, const Node& node, const Product& product, const Epilogue& epilogue, int64_t tile_vectors, Pool& pool)
+      : pool_(pool), p_(product), plan_(PlanGemm(product.n, product.k, tile_vectors)), epilogue_(epilogue), constant_(graph.value(node.inputs[1]).is_constant()) {
     const int64_t matrices = p_.b_step == 0 ? 1 : p_.batch;
     packed_step_ = (int64_t(PackedGemmBytes(plan_)) + 63) / 64 * 16;
     packed_ = Tensor(DType::kF32, Shape{packed_step_ * matrices});
@@ -92,8 +92,25 @@ class MatrixStep : public Prepared {
     });
   }
 
+  // As FloatConv::MeasureUs.
+  double MeasureUs(bool from_memory) {
+    const Tensor a = Ones(p_.batch * p_.m * p_.k), b = Ones(constant_ ? 0 : p_.k * p_.n * (p_.b_step == 0 ? 1 : p_.batch));
+    const Tensor residual = Ones(p_.residual < 0 ? 0 : p_.batch * p_.m * p_.n);
+    Tensor c = Ones(p_.batch * p_.m * p_.n);
+    std::vector<ConstView> in(4);
+    in[0] = a.view(), in[1] = b.view();
+    if (p_.residual >= 0) in[size_t(p_.residual)] = residual.view();
+    std::vector<View> out{c.mutable_view()};
+    const Pool::CallerPin pin(pool_);
+    return LeastUs([&] { Execute(in, out); }, [&] { if (from_memory && constant_) EvictFromCaches(packed_.data(), packed_.bytes()); });
+  }
+
   std::string kernel() const override { return fmt::format("gemm_f32 {}", TargetOf(plan_)); }
-  std::string reason() const override { return constant_ ? "" : "B is packed at each run"; }
+  std::string reason() const override { return why_; }
+  void set_why(const std::string& why) {
+    why_ = why;
+    if (!constant_) why_ += fmt::format("{}B is packed at each run", why.empty() ? "" : "; ");
+  }
   int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
 
  private:
@@ -121,7 +138,24 @@ class MatrixStep : public Prepared {
   int64_t packed_step_ = 0;  // elements between packed matrices
   Tensor packed_;
   Grid grid_;
+  std::string why_;          // this tile, for people
 };
+
+std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, const Product& p, const Epilogue& epilogue,
+                                         const CpuOptions& options, Pool& pool) {
+  const std::vector<int64_t> widths = GemmTileWidths(p.n);
+  std::vector<std::string> names;
+  for (int64_t width : widths) names.push_back(fmt::format("tile {}", width));
+  const auto prepare = [&](size_t i) { return std::make_unique<MatrixStep>(graph, node, p, epilogue, widths[i], pool); };
+  const std::string key = fmt::format("gemm {} x {}x{}x{}, B {}{}{}, activation {}{}, threads {}, weights {}", p.batch, p.m, p.k, p.n,
+                                      p.transposed ? "transposed" : "as it is", p.b_step == 0 ? "" : " each",
+                                      graph.value(node.inputs[1]).is_constant() ? " constant" : "", Name(epilogue.activation.op),
+                                      p.residual < 0 ? "" : ", residual", pool.threads(), options.weights_from_memory ? "far" : "near");
+  const Choice choice = Choose(options.tuner, key, names, [&](size_t i) { return prepare(i)->MeasureUs(options.weights_from_memory); });
+  auto step = prepare(choice.index);
+  step->set_why(choice.why);
+  return step;
+}
 
 // One row of A: the weights are read once, as they lie in the model, so there is nothing to pack.
 class VectorStep : public Prepared {
@@ -156,7 +190,7 @@ class VectorStep : public Prepared {
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
+std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Pool& pool, const CpuOptions& options, std::string* why) {
   if (node.op != "Gemm" && node.op != "MatMul") return nullptr;
   if (!IsF32(graph, node.inputs[0]) || !IsF32(graph, node.inputs[1])) return *why = "not f32", nullptr;
   if (graph.value(node.outputs[0]).shape.Elements() == 0) return *why = "nothing to compute", nullptr;
@@ -166,7 +200,7 @@ std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Po
   if (!product) return nullptr;
   const bool vector = product->m == 1 && product->batch == 1 && product->alpha == 1 && product->k > 0;
   if (vector) return std::make_unique<VectorStep>(graph, *product, *epilogue, pool);
-  return std::make_unique<MatrixStep>(graph, node, *product, *epilogue, pool);
+  return PrepareProduct(graph, node, *product, *epilogue, options, pool);
 }
 
 }  // namespace mete

@@ -128,7 +128,7 @@ std::optional<Parts> PartsOf(const Graph& graph, const Node& node, std::string* 
 class QuantizedConv : public Prepared {
  public:
   QuantizedConv(Parts parts, Pool& pool)
-      : parts_(std::move(parts)), pool_(pool), conv_(parts_.shape, parts_.weights.data(), ConvAlgorithm::kDirect, pool) {
+      : parts_(std::move(parts)), pool_(pool), conv_(parts_.shape, parts_.weights.data(), ConvWay{}, pool) {
     const ConvShape& s = parts_.shape;
     parts_.weights = std::vector<float>();  // packed by now; an empty list in braces would keep the memory
     input_ = Tensor(DType::kF32, Shape{s.batch, s.in_height * s.in_width, s.in_channels});

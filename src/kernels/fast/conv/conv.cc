@@ -146,13 +146,13 @@ void RunPanel(const ConvCall& call, Strip s, int64_t first_pixel, int64_t panel)
 
 }  // namespace
 
-ConvPlan PlanConv(const ConvShape& shape) {
+ConvPlan PlanConv(const ConvShape& shape, int64_t most_vectors) {
   ConvPlan plan;
   plan.shape = shape;
   plan.code = HWY_DYNAMIC_DISPATCH(GetConvCode)();
   plan.group_channels = shape.in_channels / shape.groups;
   plan.group_outputs = shape.out_channels / shape.groups;
-  plan.split = Panels(plan.group_outputs, plan.code->lanes, plan.code->most_vectors);
+  plan.split = Panels(plan.group_outputs, plan.code->lanes, most_vectors > 0 ? most_vectors : plan.code->most_vectors);
   plan.row_step = plan.code->row_step;
   plan.panels = plan.split.count() * shape.groups;
   plan.as_gemm = IsGemm(shape);
@@ -160,7 +160,7 @@ ConvPlan PlanConv(const ConvShape& shape) {
   plan.taps = plan.joined ? shape.kernel_height : shape.kernel_height * shape.kernel_width;
   plan.tap_length = plan.joined ? shape.kernel_width * shape.in_channels : plan.group_channels;
   plan.pass = PassLength(plan);
-  if (plan.as_gemm) plan.gemm = PlanGemm(shape.out_channels, shape.in_channels);
+  if (plan.as_gemm) plan.gemm = PlanGemm(shape.out_channels, shape.in_channels, most_vectors);
   return plan;
 }
 

@@ -48,8 +48,9 @@ struct ConvPlan {
   const ConvCode* code = nullptr;
 };
 
-// Every size > 0, pads >= 0, in_channels and out_channels multiples of groups.
-ConvPlan PlanConv(const ConvShape& shape);
+// Every size > 0, pads >= 0, in_channels and out_channels multiples of groups. `most_vectors`: as in PlanGemm, one of
+// GemmTileWidths(out_channels / groups) or 0.
+ConvPlan PlanConv(const ConvShape& shape, int64_t most_vectors = 0);
 
 const char* TargetOf(const ConvPlan& plan);
 

@@ -99,15 +99,24 @@ HWY_AFTER_NAMESPACE();
 namespace mete {
 HWY_EXPORT(GetGemmCode);
 
-GemmPlan PlanGemm(int64_t n, int64_t k) {
+GemmPlan PlanGemm(int64_t n, int64_t k, int64_t most_vectors) {
   GemmPlan plan;
   plan.code = HWY_DYNAMIC_DISPATCH(GetGemmCode)();
   plan.n = n;
   plan.k = k;
-  plan.split = Panels(n, plan.code->lanes, plan.code->most_vectors);
+  plan.split = Panels(n, plan.code->lanes, most_vectors > 0 ? most_vectors : plan.code->most_vectors);
   plan.panels = plan.split.count();
   plan.row_step = plan.code->row_step;
   return plan;
+}
+
+std::vector<int64_t> GemmTileWidths(int64_t n) {
+  const GemmCode* code = HWY_DYNAMIC_DISPATCH(GetGemmCode)();
+  std::vector<int64_t> widths{code->most_vectors};
+  auto panels = [&](int64_t width) { return Panels(n, code->lanes, width).count(); };
+  for (int64_t width = code->most_vectors - 1; width > 1; --width)
+    if (panels(width) != panels(widths.back())) widths.push_back(width);
+  return widths;
 }
 
 const char* TargetOf(const GemmPlan& plan) { return plan.code->target; }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "kernels/fast/epilogue.h"
 #include "kernels/fast/tile/panels.h"
@@ -24,8 +25,12 @@ struct GemmPlan {
   const GemmCode* code = nullptr;
 };
 
-// Needs n > 0, k >= 0 (k == 0 gives activation(bias + residual)).
-GemmPlan PlanGemm(int64_t n, int64_t k);
+// Needs n > 0, k >= 0 (k == 0 gives activation(bias + residual)). `most_vectors`: the widest register tile to use, in vectors; 0: the
+// target's widest. A narrower one has more rows. The result has the same bits.
+GemmPlan PlanGemm(int64_t n, int64_t k, int64_t most_vectors = 0);
+
+// The widths to choose from: those that divide the columns differently, the target's widest first.
+std::vector<int64_t> GemmTileWidths(int64_t n);
 
 const char* TargetOf(const GemmPlan& plan);
 

@@ -133,6 +133,35 @@ TEST(GemmF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
   });
 }
 
+TEST(GemmF32, EveryTileWidthGivesTheSameBits) {
+  OnEveryTarget([](const std::string& target) {
+    for (const int64_t n : {5, 100, 333}) {
+      constexpr int64_t kRows = 29, kLength = 3000;  // several pieces of the sums
+      RandomData random(3);
+      const std::vector<float> a = random.Floats(kRows * kLength), b = random.Floats(kLength * n);
+      std::vector<float> first;
+      for (const int64_t width : GemmTileWidths(n)) {
+        const GemmPlan plan = PlanGemm(n, kLength, width);
+        std::vector<float> packed(PackedGemmBytes(plan) / sizeof(float)), c(kRows * n);
+        PackGemm(plan, b.data(), n, false, 1.0f, {0, plan.panels}, packed.data());
+        RunGemm(plan, a.data(), kLength, packed.data(), {}, {0, kRows}, {0, plan.panels}, c.data(), n);
+        if (first.empty()) first = c;
+        EXPECT_EQ(c, first) << target << ", " << n << " columns, tiles of " << width;
+      }
+    }
+  });
+}
+
+TEST(GemmF32, TileWidthsDivideTheColumnsDifferently) {
+  OnEveryTarget([](const std::string&) {
+    EXPECT_EQ(GemmTileWidths(1).size(), 1u);
+    for (const int64_t n : {1, 64, 100, 1000}) {
+      const std::vector<int64_t> widths = GemmTileWidths(n);
+      for (size_t i = 1; i < widths.size(); ++i) EXPECT_GT(PlanGemm(n, 4, widths[i]).panels, PlanGemm(n, 4, widths[i - 1]).panels);
+    }
+  });
+}
+
 TEST(GemmF32, PanelsMayBePackedSeparately) {
   const GemmPlan plan = PlanGemm(100, 11);
   const std::vector<float> b = RandomData(3).Floats(1100);

@@ -58,6 +58,7 @@ HWY_AFTER_NAMESPACE();
 #include <memory>
 
 #include "base/error.h"
+#include "hwy/cache_control.h"
 
 namespace mete {
 HWY_EXPORT(ThisTarget);
@@ -110,6 +111,11 @@ void ForceTarget(std::string_view name) {
   for (const std::string& target : AvailableTargets()) list += (list.empty() ? "" : ", ") + target;
   Fail(Code::kFailedPrecondition, "target", "no such instruction set here; got '{}', expected one of {}; try METE_TARGET={}", name, list,
        AvailableTargets().front());
+}
+
+void EvictFromCaches(const void* data, size_t bytes) {
+  constexpr size_t kLine = 64;
+  for (size_t at = 0; at < bytes; at += kLine) hwy::FlushCacheline(static_cast<const std::byte*>(data) + at);
 }
 
 double MeasurePeakFlops() {

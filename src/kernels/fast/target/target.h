@@ -28,4 +28,7 @@ double MeasurePeakFlops();
 // core). Allocates that buffer; about 50 ms.
 double MeasureReadBandwidth(size_t bytes = size_t{64} << 20);
 
+// Drops these bytes from all caches, where the processor can (x86); elsewhere they stay.
+void EvictFromCaches(const void* data, size_t bytes);
+
 }  // namespace mete

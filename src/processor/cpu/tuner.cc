@@ -1,0 +1,121 @@
+#include "processor/cpu/tuner.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+
+namespace mete {
+namespace {
+
+constexpr const char* kFormat = "mete tuning 1";
+constexpr uintmax_t kLargestFile = 64 << 20;  // some hundred thousand shapes
+
+}  // namespace
+
+Tuner::Tuner(std::string path) : path_(std::move(path)) {
+  std::string problem;
+  times_ = Read(&problem);
+  if (!problem.empty()) note_ = fmt::format("{}: {}; everything is measured again", path_, problem);
+}
+
+Tuner::Table Tuner::Read(std::string* problem) const {
+  std::error_code error;
+  if (path_.empty() || !std::filesystem::exists(path_, error)) return {};
+  const uintmax_t bytes = std::filesystem::file_size(path_, error);
+  if (error || bytes > kLargestFile) return *problem = "cannot be read", Table{};
+  std::ifstream file(path_);
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  if (json.is_discarded() || !json.is_object() || json.value("format", nlohmann::json()) != kFormat || !json.contains("times"))
+    return *problem = "no file of tuned times", Table{};
+  Table table;
+  try {
+    json.at("times").get_to(table);
+  } catch (const nlohmann::json::exception&) {
+    return *problem = "no file of tuned times", Table{};
+  }
+  for (auto& [key, times] : table) std::erase_if(times, [](const auto& entry) { return !(entry.second > 0); });
+  return table;
+}
+
+std::vector<Timed> Tuner::Times(const std::string& key, const std::vector<std::string>& names, const std::function<double(size_t)>& measure) {
+  std::map<std::string, double>& known = times_[key];
+  std::vector<Timed> result;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto [entry, is_new] = known.try_emplace(names[i], 0);
+    if (is_new) entry->second = measure(i), ++measured_;
+    result.push_back({names[i], entry->second});
+  }
+  return result;
+}
+
+void Tuner::Save() {
+  if (path_.empty() || measured_ == 0) return;
+  std::string ignored;
+  Table all = Read(&ignored);
+  for (const auto& [key, times] : times_)
+    for (const auto& [name, us] : times) all[key][name] = us;
+  const std::string temporary = fmt::format("{}.{}.part", path_, getpid());
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
+  std::ofstream file(temporary);
+  file << nlohmann::json{{"format", kFormat}, {"times", all}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  file.close();
+  if (file) std::filesystem::rename(temporary, path_, error);
+  if (!file || error) {
+    note_ = fmt::format("{}: cannot be written; the next start measures again", path_);
+    std::filesystem::remove(temporary, error);
+  }
+}
+
+Choice Choose(Tuner* tuner, const std::string& key, const std::vector<std::string>& names, const std::function<double(size_t)>& measure) {
+  constexpr double kClear = 0.97;  // guess: what is closer than that is as good, and the guess is the same at every start
+  if (names.size() < 2) return {};
+  if (!tuner) return {0, fmt::format("by estimate, before {}", fmt::join(names.begin() + 1, names.end(), "; "))};
+  std::vector<Timed> times = tuner->Times(key, names, measure);
+  Choice choice;
+  for (size_t i = 1; i < times.size(); ++i)
+    if (times[i].us < kClear * times[0].us && times[i].us < times[choice.index].us) choice.index = i;
+  std::swap(times[0], times[choice.index]);
+  std::stable_sort(times.begin() + 1, times.end(), [](const Timed& a, const Timed& b) { return a.us < b.us; });
+  choice.why = fmt::format("{} measured {:.1f} us", times[0].name, times[0].us);
+  for (size_t i = 1; i < times.size(); ++i) choice.why += fmt::format("; {} {:.1f}", times[i].name, times[i].us);
+  return choice;
+}
+
+Tensor Ones(int64_t elements) {
+  Tensor t(DType::kF32, Shape{elements});
+  std::fill_n(t.mutable_view().as<float>(), elements, 1.0f);
+  return t;
+}
+
+double LeastUs(const std::function<void()>& call, const std::function<void()>& before) {
+  constexpr int kLeastCalls = 3, kMostCalls = 10;  // guess: the least of three is within some percent on a quiet machine
+  constexpr int64_t kEnoughNs = 1000000;           // guess: short calls are repeated more often, they vary more
+  call();                                          // touches the memory for the first time
+  int64_t least = std::numeric_limits<int64_t>::max(), all = 0;
+  for (int i = 0; i < kMostCalls && (i < kLeastCalls || all < kEnoughNs); ++i) {
+    if (before) before();
+    const int64_t start = NowNs();
+    call();
+    const int64_t ns = NowNs() - start;
+    least = std::min(least, ns), all += ns;
+  }
+  return std::max(double(least) * 1e-3, 1e-3);
+}
+
+std::string TuningFile(const std::string& folder, const std::string& cpu, const std::string& target) {
+  if (folder.empty()) return "";
+  std::string name = fmt::format("{}-{}-{}", cpu, target, METE_VERSION);
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.') c = '-';
+  return (std::filesystem::path(folder) / "tuning" / (name + ".json")).string();
+}
+
+}  // namespace mete
