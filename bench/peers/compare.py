@@ -89,11 +89,11 @@ def shape_words(flags):
     return [word for shape in flags.shape for word in ("--shape", shape)]
 
 
-def commands(flags, path, inputs, converted, threads):
-    """How to start each engine's worker, Mete first."""
+def commands(flags, path, inputs, converted, threads, cache):
+    """How to start each engine's worker, Mete first; it keeps what it measures of its kernels in the folder `cache`."""
     named = [word for name, file in inputs.items() for word in ("--input", f"{name}={file}")]
     cores = ",".join(map(str, flags.cores[:threads]))
-    started = {"mete": [flags.mete, "bench", path, "--serve", "--threads", str(threads), "--cores", cores, *named, *shape_words(flags)]}
+    started = {"mete": ["env", f"METE_CACHE={cache}", flags.mete, "bench", path, "--serve", "--threads", str(threads), "--cores", cores, *named, *shape_words(flags)]}
     config = json.dumps({"model": path, "threads": threads, "inputs": inputs, "ncnn": converted})
     for name in flags.engines:
         if name != "ncnn" or converted:
@@ -111,7 +111,8 @@ def measure_model(flags, model, threads, work):
             converted = convert.convert(path, ports, os.path.join(work, "ncnn"))
         except convert.NotConverted as reason:
             reasons["ncnn"] = f"not converted: {reason}"
-    result = measure.measure(commands(flags, path, inputs, converted, threads), set(flags.cores[:threads]), os.path.join(work, "outputs"),
+    started = commands(flags, path, inputs, converted, threads, os.path.join(work, "cache"))
+    result = measure.measure(started, set(flags.cores[:threads]), os.path.join(work, "outputs"),
                              tensors.difference, rounds=flags.rounds, starts=flags.starts, tolerance=kTolerance)
     result["failed"].update(reasons)
     result["failed"] = {engine: reason.replace(work, "") for engine, reason in result["failed"].items()}

@@ -67,14 +67,14 @@ def time_rows(results, names):
 
 def cost_rows(results, names):
     """A row a model and engine."""
-    rows = [["model", "engine", "load ms", "first answer ms", "process start ms", "all ms", "peak MiB", "of it for the model MiB"]]
+    rows = [["model", "engine", "load ms", "first answer ms", "process start ms", "all ms", "very first answer ms", "peak MiB", "of it for the model MiB"]]
     for result in results:
         title = result["model"]
         for name in names:
             e = result["engines"].get(name)
             if e is None:
                 continue
-            rows.append([title, name] + [number(e[key]) for key in ("load_ms", "first_answer_ms", "start_ms", "whole_ms")] +
+            rows.append([title, name] + [number(e[key]) for key in ("load_ms", "first_answer_ms", "start_ms", "whole_ms", "very_first_ms")] +
                         [number(e["peak_kib"] / 1024), number((e["peak_kib"] - e["ready_kib"]) / 1024)])
             title = ""
     return rows
