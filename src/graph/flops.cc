@@ -40,11 +40,13 @@ int64_t BytesMoved(const Graph& graph, const Node& node) {
     return v.shape.known();
   };
   const int64_t all = node.attributes.Int(kIntoChannels, 0);
+  const bool gathers = node.op.starts_with("Gather");  // it reads of its table what it writes
   for (size_t i = 0; i < node.inputs.size(); ++i)
-    if (!(all > 0 && i == size_t(kIntoInput)) && !add(node.inputs[i])) return 0;
+    if (!(all > 0 && i == size_t(kIntoInput)) && !(gathers && i == 0) && !add(node.inputs[i])) return 0;
   const int64_t read = bytes;
   for (ValueId id : node.outputs)
     if (!add(id)) return 0;
+  if (gathers) return read + 2 * (bytes - read);
   if (all <= 0) return bytes;
   return read + (bytes - read) / all * graph.value(node.inputs[1]).shape[0];  // it writes its slice alone
 }

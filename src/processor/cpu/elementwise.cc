@@ -50,7 +50,7 @@ class ElementwiseStep : public Prepared {
     });
   }
   std::string kernel() const override { return fmt::format("elementwise_f32 {}", target_); }
-  std::string reason() const override { return fmt::format("{} steps in one", plan_.program.steps); }
+  std::string reason() const override { return fmt::format("{} step{} in one", plan_.program.steps, plan_.program.steps == 1 ? "" : "s"); }
 
  private:
   void Block(int64_t image, int64_t part, std::span<const ConstView> in, float* out) {
