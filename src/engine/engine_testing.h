@@ -68,6 +68,23 @@ inline ModelProto ConcatNet() {
   return m;
 }
 
+// data 1x32x56x56 -> Conv 3x3 [-> QuantizeLinear, DequantizeLinear] -> y: one that Winograd's computes faster.
+inline Model WideNet(bool quantized) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "data", {1, 32, 56, 56});
+  AddRaw(m, "w", TensorProto::FLOAT, {32, 32, 3, 3}, Weights(32 * 32 * 9));
+  AddRaw(m, "s", TensorProto::FLOAT, {}, RawOf<float>({0.5f}));
+  AddRaw(m, "z", TensorProto::UINT8, {}, std::string(1, '\0'));
+  AddOp(m, "Conv", {"data", "w"}, {quantized ? "c" : "y"}, "conv");
+  if (quantized) {
+    AddOp(m, "QuantizeLinear", {"c", "s", "z"}, {"q"});
+    AddOp(m, "DequantizeLinear", {"q", "s", "z"}, {"y"});
+  }
+  AddOutput(m, "y");
+  const ModelFile file(m);
+  return Model::Load(file.path());
+}
+
 // data 4 -> NonZero -> indices 1x?: a shape that only the data decides
 inline ModelProto NonZeroNet() {
   ModelProto m = EmptyModel();

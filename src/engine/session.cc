@@ -70,6 +70,9 @@ struct Session::Impl {
 
   CpuOptions OptionsOf(const SessionOptions& options) {
     CpuOptions cpu{plan.threads, plan.cores, options.reference || ReferenceFromEnvironment(), ConvFromEnvironment()};
+    // A network with quantized values is judged by the roundings of the engine that calibrated it (passes/fuse_quantized.cc), which
+    // a larger error would cross more often.
+    cpu.plain_sums = model.stats().operators.contains("QuantizeLinear");
     if (!options.tune || cpu.reference) return cpu;
     tuner.emplace(TuningFile(options.tuning_cache, machine.name, ActiveTarget()));
     cpu.tuner = &*tuner;

@@ -234,6 +234,27 @@ TEST_F(SessionTest, APlanOfAnotherModelIsRejected) {
 }
 
 // int4 and float8 weights, two scales: x + (w - z) * s, every number exact.
+TEST_F(SessionTest, WhatIsMeasuredIsKeptForTheNextSession) {
+  const TempPath cache;
+  Session plain(model_);
+  const std::vector<float> want = Run(plain, 0.02f);
+  EXPECT_EQ(plain.Explain().find("tuned"), std::string::npos);
+  for (const bool known : {false, true}) {
+    Session wide(WideNet(false), {.tune = true, .tuning_cache = cache.str()});
+    const std::string explained = wide.Explain();
+    EXPECT_NE(explained.find("tuned: "), std::string::npos);
+    EXPECT_EQ(explained.find("tuned: 0 candidates measured at this start") != std::string::npos, known) << explained;
+    Session small(model_, {.tune = true, .tuning_cache = cache.str()});
+    ExpectNear(Run(small, 0.02f), want);
+  }
+}
+
+TEST(SessionOfQuantized, HasNoConvolutionWithALargerError) {
+  const std::string floats = Session(WideNet(false)).Explain(), quantized = Session(WideNet(true)).Explain();
+  EXPECT_NE(floats.find("winograd_f"), std::string::npos) << floats;
+  EXPECT_EQ(quantized.find("winograd_f"), std::string::npos) << quantized;
+}
+
 TEST(ModelTest, NarrowWeightsAreDequantized) {
   constexpr int32_t kFloat8E4M3FN = 17, kInt4 = 22;  // the installed schema may be older
   struct Case {

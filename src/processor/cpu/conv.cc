@@ -17,17 +17,11 @@ ConvShape ShapeOf(const Graph& graph, const Node& node) {
   return s;
 }
 
-// A network with quantized values is judged by the roundings of the engine that calibrated it (passes/fuse_quantized.cc), which a
-// larger error than that of plain sums would cross more often.
-bool MustBeExact(const Graph& graph) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& n) { return n.op == "QuantizeLinear"; });
-}
-
-std::vector<ConvWay> WaysOf(const Graph& graph, const ConvShape& shape, std::optional<ConvAlgorithm> wanted) {
-  if (!wanted) return ConvWaysFor(shape, MustBeExact(graph));
+std::vector<ConvWay> WaysOf(const ConvShape& shape, const CpuOptions& options) {
+  if (!options.conv) return ConvWaysFor(shape, options.plain_sums);
   const std::vector<ConvAlgorithm> possible = ConvAlgorithmsFor(shape);
-  const bool fits = std::find(possible.begin(), possible.end(), *wanted) != possible.end();
-  return {{fits ? *wanted : ConvAlgorithm::kDirect}};
+  const bool fits = std::find(possible.begin(), possible.end(), *options.conv) != possible.end();
+  return {{fits ? *options.conv : ConvAlgorithm::kDirect}};
 }
 
 class ConvStep : public Prepared {
@@ -37,7 +31,7 @@ class ConvStep : public Prepared {
     const Tensor& weights = graph.value(node.inputs[1]).constant;
     epilogue_.residual_stride = weights.shape()[0];
     if (node.input(2) != kNoValue) epilogue_.bias = graph.value(node.inputs[2]).constant.as<float>();
-    ChooseWay(ShapeOf(graph, node), weights.as<float>(), WaysOf(graph, ShapeOf(graph, node), options.conv), options, pool);
+    ChooseWay(ShapeOf(graph, node), weights.as<float>(), WaysOf(ShapeOf(graph, node), options), options, pool);
     if (const int64_t all = node.attributes.Int(kIntoChannels, 0); all > 0)
       reason_ += fmt::format("{}channels {} to {} of {}", reason_.empty() ? "" : "; ", offset_, offset_ + epilogue_.residual_stride - 1, all);
     ReleasePages(weights.data(), weights.bytes());

@@ -17,6 +17,7 @@ struct CpuOptions {
   std::vector<int> cores;   // to pin to; empty: not pinned
   bool reference = false;   // never a fast kernel
   std::optional<ConvAlgorithm> conv;  // for all convolutions that it fits, direct for the others; nothing: the best
+  bool plain_sums = false;            // where `conv` is nothing: no algorithm whose error is larger than that of the sums as they stand
   Tuner* tuner = nullptr;             // measures what is best; null: by estimate. Outlives the Cpu's Prepare calls
   bool weights_from_memory = false;   // between two runs of a node its weights leave all caches: measure with them cold
 };
