@@ -65,6 +65,23 @@ TEST(ConvF32, OddShapesMatchTheSumInDouble) {
   });
 }
 
+// Two panels of which the last ends within a vector, a 3x3 and a product; a sum in several pieces; with and without a residual.
+TEST(ConvF32, EveryActivationMatchesTheSumInDouble) {
+  OnEveryTarget([](const std::string&) {
+    uint32_t seed = 200;
+    for (const FusedOp op : kAllActivations) {
+      for (const ConvShape& shape : {Sized({1, 5, 6, 20, 1, 1, 75, 3, 3, 1, 1, 1, 1, 1, 1, 1}, 1, 1),
+                                     Sized({1, 3, 7, 9, 1, 1, 64, 1, 1, 1, 1, 1, 1, 0, 0, 1, 13, 67}, 0, 0),
+                                     Sized({1, 3, 3, 600, 1, 1, 10, 3, 3, 1, 1, 1, 1, 1, 1, 1}, 1, 1)}) {
+        SCOPED_TRACE(::testing::Message() << "activation " << Name(op) << " seed " << seed);
+        Problem problem(shape, op, seed++);
+        problem.Check(problem.RunWhole());
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  });
+}
+
 TEST(ConvF32, RandomShapesMatchTheSumInDouble) {
   OnEveryTarget([](const std::string&) {
     for (uint32_t seed = 1000; seed < 1040; ++seed) {
@@ -87,7 +104,8 @@ TEST(ConvF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 31;
     for (const ConvShape& shape : Shapes()) {
-      Problem problem(shape, FusedOp::kNone, ++seed);
+      ++seed;
+      Problem problem(shape, kAllActivations[seed % std::size(kAllActivations)], seed);
       RandomData random(seed);
       std::vector<float> stitched = problem.Blank();
       for (int64_t p = 0; p < shape.out_pixels();) {

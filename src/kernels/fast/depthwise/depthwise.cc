@@ -139,6 +139,15 @@ HWY_INLINE void TileVector(const DepthwiseRow& r, int64_t x, int64_t c, size_t c
   }
 }
 
+// Activations other than clamps, on `columns` columns of `rows` output rows that are still in the first-level cache.
+HWY_NOINLINE void ActivateColumns(const DepthwiseRow& r, int64_t x, int columns, int rows) {
+  for (int o = 0; o < rows; ++o) {
+    float* out = r.output + (o * r.shape.out_width + x) * r.out_stride;
+    const size_t channels = static_cast<size_t>(r.channels), stride = static_cast<size_t>(r.out_stride);
+    ActivateRows(r.epilogue.activation, {static_cast<size_t>(columns), channels, stride}, out, out);
+  }
+}
+
 template <int K, int S, int P, int R, bool kEdge>
 HWY_NOINLINE void RunColumns(const DepthwiseRow& r, int64_t x, ClampBounds bounds) {
   const V32 low = Num(bounds.low), high = Num(bounds.high);
@@ -146,6 +155,7 @@ HWY_NOINLINE void RunColumns(const DepthwiseRow& r, int64_t x, ClampBounds bound
   int64_t c = 0;
   for (; c + kStep <= r.channels; c += kStep) TileVector<K, S, P, R, kEdge, true>(r, x, c, kLanes, low, high);
   if (c < r.channels) TileVector<K, S, P, R, kEdge, false>(r, x, c, static_cast<size_t>(r.channels - c), low, high);
+  if (!IsClamp(r.epilogue.activation.op)) ActivateColumns(r, x, P, R);
 }
 
 // Any kernel, one output column, only the taps that meet the input.
@@ -166,6 +176,7 @@ HWY_NOINLINE void AnyColumn(const DepthwiseRow& r, int64_t x, ClampBounds bounds
     }
     Finish<false>(r, acc, x, c, count, low, high);
   }
+  if (!IsClamp(r.epilogue.activation.op)) ActivateColumns(r, x, 1, 1);
 }
 
 // Columns in fours and threes where there are enough: 7 and 14 divide into them.
@@ -200,11 +211,6 @@ void RunRow(const DepthwiseRow& r) {
     RunOwn<3>(r, bounds);
   } else {
     RunOwn<5>(r, bounds);
-  }
-  if (IsClamp(r.epilogue.activation.op)) return;
-  for (int64_t x = 0; x < s.out_width * (r.two ? 2 : 1); ++x) {
-    float* out = r.output + x * r.out_stride;
-    ActivateRow(r.epilogue.activation, out, static_cast<size_t>(r.channels), out);
   }
 }
 

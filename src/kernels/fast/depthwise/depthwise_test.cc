@@ -47,6 +47,22 @@ TEST(DepthwiseF32, OddShapesMatchTheSumInDouble) {
   });
 }
 
+// Code of its own for 3x3 and 5x5, the general one for 4x4; two output rows at a time and one; with and without a residual.
+TEST(DepthwiseF32, EveryActivationMatchesTheSumInDouble) {
+  OnEveryTarget([](const std::string&) {
+    uint32_t seed = 100;
+    for (const FusedOp op : kAllActivations) {
+      for (ConvShape shape : {Channels(37, 7, 9, 3, 1, 1), Channels(21, 9, 8, 5, 2, 2), Channels(19, 6, 5, 4, 1, 1)}) {
+        shape.out_pixel_stride = shape.out_channels + 3;
+        SCOPED_TRACE(::testing::Message() << "activation " << Name(op) << " seed " << seed);
+        ConvProblem problem(shape, op, seed++);
+        problem.Check(RunInBlocks(problem, 1000, 1000));
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  });
+}
+
 TEST(DepthwiseF32, RandomShapesMatchTheSumInDouble) {
   OnEveryTarget([](const std::string&) {
     for (uint32_t seed = 500; seed < 550; ++seed) {
@@ -69,7 +85,8 @@ TEST(DepthwiseF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 71;
     for (const ConvShape& shape : Shapes()) {
-      ConvProblem problem(shape, FusedOp::kNone, seed++);
+      ConvProblem problem(shape, kAllActivations[seed % std::size(kAllActivations)], seed);
+      ++seed;
       const std::vector<float> whole = RunInBlocks(problem, 1000, 1000);
       ASSERT_EQ(RunInBlocks(problem, 1, 1), whole);
       ASSERT_EQ(RunInBlocks(problem, 3, 2), whole);

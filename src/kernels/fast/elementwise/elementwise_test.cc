@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "kernels/fast/test_util.h"
 
 namespace mete {
@@ -31,6 +33,7 @@ struct ErrorOf {
   FusedOp op;
   float low, high;
   double relative, absolute;
+  float alpha = 1, beta = 0;
 };
 
 // The bounds that math-inl.h and activation-inl.h claim, and exact ones for single instructions.
@@ -40,7 +43,10 @@ TEST(ElementwiseF32, UnaryStepsKeepTheirStatedErrors) {
       {FusedOp::kErf, -6, 6, 5e-7, 0},            {FusedOp::kSigmoid, -80, 80, 4e-7, 0},     {FusedOp::kSqrt, 0, 100, 1e-7, 0},
       {FusedOp::kReciprocal, 0.01f, 100, 1e-7, 0}, {FusedOp::kAbs, -9, 9, 0, 0},             {FusedOp::kNeg, -9, 9, 0, 0},
       {FusedOp::kSoftplus, -80, 80, 1e-6, 0},     {FusedOp::kMish, -80, 20, 2e-6, 0},     {FusedOp::kGelu, -10, 10, 1e-6, 4e-7},
-      {FusedOp::kSwish, -20, 20, 1e-6, 1e-7},     {FusedOp::kHardSwish, -9, 9, 1e-6, 1e-6},  {FusedOp::kElu, -20, 20, 1e-6, 1e-7}};
+      {FusedOp::kSwish, -20, 20, 1e-6, 1e-7},     {FusedOp::kHardSwish, -9, 9, 1e-6, 1e-6},  {FusedOp::kElu, -20, 20, 1e-6, 1e-7},
+      {FusedOp::kGelu, -20, 20, 1e-6, 1.5e-7, 0}, {FusedOp::kSwish, -20, 20, 1e-6, 1e-7, 1.7f},
+      {FusedOp::kRelu, -9, 9, 0, 0},              {FusedOp::kClip, -9, 9, 0, 0, -1, 2},
+      {FusedOp::kLeakyRelu, -9, 9, 1e-7, 0, 0.1f}, {FusedOp::kHardSigmoid, -9, 9, 1e-6, 1e-7, 0.2f, 0.5f}};
   OnEveryTarget([&](const std::string&) {
     for (const ErrorOf& bound : kBounds) {
       constexpr int64_t kCount = 20011;
@@ -48,7 +54,7 @@ TEST(ElementwiseF32, UnaryStepsKeepTheirStatedErrors) {
       for (int64_t i = 0; i < kCount; ++i) in[i] = bound.low + (bound.high - bound.low) * static_cast<float>(i) / (kCount - 1);
       FusedProgram program;
       program.inputs = program.steps = 1;
-      program.step[0] = {{bound.op, 1, 0}, {0, -1, -1}};
+      program.step[0] = {{bound.op, bound.alpha, bound.beta}, {0, -1, -1}};
       ElementwisePlan plan;
       const Broadcast spread = Broadcast::kFull;
       ASSERT_TRUE(PlanElementwise(program, {&spread, 1}, 1, &plan));
@@ -73,7 +79,8 @@ TEST(ElementwiseF32, LimitsAndNan) {
                              {FusedOp::kTanh, -kInf, -1},   {FusedOp::kErf, kInf, 1},       {FusedOp::kErf, -kInf, -1},  {FusedOp::kSigmoid, -kInf, 0},
                              {FusedOp::kSigmoid, kInf, 1},  {FusedOp::kSoftplus, kInf, kInf}, {FusedOp::kExp, NAN, NAN}, {FusedOp::kLog, NAN, NAN},
                              {FusedOp::kTanh, NAN, NAN},    {FusedOp::kErf, NAN, NAN},      {FusedOp::kSigmoid, NAN, NAN}, {FusedOp::kRelu, NAN, NAN},
-                             {FusedOp::kClip, NAN, NAN},    {FusedOp::kElu, NAN, NAN},      {FusedOp::kGelu, NAN, NAN},  {FusedOp::kSoftplus, NAN, NAN}};
+                             {FusedOp::kClip, NAN, NAN},    {FusedOp::kElu, NAN, NAN},      {FusedOp::kGelu, NAN, NAN},  {FusedOp::kSoftplus, NAN, NAN},
+                             {FusedOp::kMish, kInf, kInf},  {FusedOp::kGelu, kInf, kInf},   {FusedOp::kElu, -kInf, 0}};
   OnEveryTarget([&](const std::string&) {
     for (const Case& c : kCases) {
       FusedProgram program;
@@ -89,6 +96,35 @@ TEST(ElementwiseF32, LimitsAndNan) {
         EXPECT_TRUE(std::isnan(out)) << Name(c.op) << " of " << c.in << " is " << out;
       } else {
         EXPECT_EQ(out, c.out) << Name(c.op) << " of " << c.in;
+      }
+    }
+  });
+}
+
+// Whatever bits a NaN has: those of a number must not come out of their arithmetic.
+TEST(ElementwiseF32, EveryNanStaysOne) {
+  std::vector<FusedOp> ops(std::begin(kAllActivations), std::end(kAllActivations));
+  for (const FusedOp op : {FusedOp::kErf, FusedOp::kExp, FusedOp::kLog, FusedOp::kSqrt, FusedOp::kReciprocal}) ops.push_back(op);
+  std::vector<float> in;
+  for (uint32_t payload = 1; payload < 0x400000; payload = payload * 2 + 1) {
+    for (const uint32_t sign : {0x7FC00000u, 0xFFC00000u}) {
+      in.push_back(std::bit_cast<float>(sign | payload));
+      in.push_back(std::bit_cast<float>(sign | (0x400000 - payload)));
+    }
+  }
+  OnEveryTarget([&](const std::string&) {
+    for (const FusedOp op : ops) {
+      for (const float alpha : {0.25f, 1.0f}) {
+        FusedProgram program;
+        program.inputs = program.steps = 1;
+        program.step[0] = {{op, alpha, 2}, {0, -1, -1}};
+        ElementwisePlan plan;
+        const Broadcast spread = Broadcast::kFull;
+        ASSERT_TRUE(PlanElementwise(program, {&spread, 1}, 1, &plan));
+        std::vector<float> out(in.size());
+        const float* inputs[] = {in.data()};
+        RunElementwise(plan, inputs, {0, static_cast<int64_t>(in.size())}, out.data());
+        for (size_t i = 0; i < in.size(); ++i) ASSERT_TRUE(std::isnan(out[i])) << Name(op) << " gives " << out[i];
       }
     }
   });

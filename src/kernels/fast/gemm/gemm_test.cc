@@ -112,23 +112,26 @@ TEST(GemmF32, EveryEpilogueOnWholeAndPartialPanels) {
 
 TEST(GemmF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
   OnEveryTarget([](const std::string&) {
-    const uint32_t seed = 7;
-    Problem problem({61, 101, 530, false, true, true, {FusedOp::kRelu}}, seed);
-    const std::vector<float> whole = problem.RunWhole();
-    const GemmPlan plan = PlanGemm(101, 530);
-    RandomData random(seed + 1);
-    for (int round = 0; round < 5; ++round) {
-      std::vector<float> c = problem.Blank();
-      for (int64_t r = 0; r < 61;) {
-        const int64_t r_end = std::min<int64_t>(61, r + random.Int(1, 20));
-        for (int64_t p = 0; p < plan.panels;) {
-          const int64_t p_end = std::min(plan.panels, p + random.Int(1, 3));
-          problem.Run(plan, {r, r_end}, {p, p_end}, c);
-          p = p_end;
+    uint32_t seed = 7;
+    for (const FusedOp op : kAllActivations) {
+      SCOPED_TRACE(::testing::Message() << "activation " << Name(op) << " seed " << seed);
+      Problem problem({61, 101, 530, false, true, true, {op, 0.25f, 2.0f}}, seed);
+      const std::vector<float> whole = problem.RunWhole();
+      const GemmPlan plan = PlanGemm(101, 530);
+      RandomData random(++seed);
+      for (int round = 0; round < 3; ++round) {
+        std::vector<float> c = problem.Blank();
+        for (int64_t r = 0; r < 61;) {
+          const int64_t r_end = std::min<int64_t>(61, r + random.Int(1, 20));
+          for (int64_t p = 0; p < plan.panels;) {
+            const int64_t p_end = std::min(plan.panels, p + random.Int(1, 3));
+            problem.Run(plan, {r, r_end}, {p, p_end}, c);
+            p = p_end;
+          }
+          r = r_end;
         }
-        r = r_end;
+        ASSERT_EQ(c, whole);
       }
-      ASSERT_EQ(c, whole) << "seed " << seed;
     }
   });
 }

@@ -61,7 +61,7 @@ HWY_INLINE float MaxOf(const float* row, size_t length) {
 
 void Softmax(const float* row, size_t length, float* out) {
   const V32 most = Num(MaxOf(row, length));
-  MapRow(row, length, out, [=](V32 x) HWY_ATTR { return Exp(hn::Sub(x, most)); });
+  MapRow(row, length, out, [=](V32 x) HWY_ATTR { return ExpBelow0(hn::Sub(x, most)); });
   const V32 scale = Num(1.0f / SumOf(out, length, [](V32 x) HWY_ATTR { return x; }));
   MapRow(out, length, out, [=](V32 x) HWY_ATTR { return hn::Mul(x, scale); });
 }
@@ -69,7 +69,7 @@ void Softmax(const float* row, size_t length, float* out) {
 void LogSoftmax(const float* row, size_t length, float* out) {
   const float largest = MaxOf(row, length);
   const V32 most = Num(largest);
-  const float sum = SumOf(row, length, [=](V32 x) HWY_ATTR { return Exp(hn::Sub(x, most)); });
+  const float sum = SumOf(row, length, [=](V32 x) HWY_ATTR { return ExpBelow0(hn::Sub(x, most)); });
   const V32 log_sum = Num(std::log(sum));
   MapRow(row, length, out, [=](V32 x) HWY_ATTR { return hn::Sub(hn::Sub(x, most), log_sum); });
 }

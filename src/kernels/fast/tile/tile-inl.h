@@ -29,21 +29,21 @@ constexpr int kMostRows[] = {0, 8, 6};
 #endif
 constexpr int kTileRows = kMostRows[kMostVectors];
 
-// Columns end before the panel does, or the activation is not a clamp: row by row, from the sums that were
-// just stored. `sums` may be the output itself.
-inline void FinishRow(const float* sums, const Strip& s, size_t row) {
+// Columns end before the panel does, or the activation is not a clamp: from the sums that the tile just stored.
+inline HWY_NOINLINE void FinishRows(const Strip& s, size_t row, size_t rows) {
   const F32 d;
-  const Epilogue& e = *s.epilogue;
   float* out = s.out + row * s.out_stride;
   if (s.residual != nullptr) {
-    const float* residual = s.residual + row * s.residual_stride;
-    for (size_t c = 0; c < s.columns; c += kLanes) {
-      const size_t left = s.columns - c;
-      StoreN(hn::Add(LoadN(d, sums + c, left), LoadN(d, residual + c, left)), d, out + c, left);
+    for (size_t i = 0; i < rows; ++i) {
+      float* to = out + i * s.out_stride;
+      const float* residual = s.residual + (row + i) * s.residual_stride;
+      for (size_t c = 0; c < s.columns; c += kLanes) {
+        const size_t left = s.columns - c;
+        StoreN(hn::Add(LoadN(d, to + c, left), LoadN(d, residual + c, left)), d, to + c, left);
+      }
     }
-    sums = out;
   }
-  ActivateRow(e.activation, sums, s.columns, out);
+  ActivateRows(s.epilogue->activation, {rows, s.columns, s.out_stride}, out, out);
 }
 
 template <int MR, int V>
@@ -119,9 +119,7 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t
     for (int j = 0; j + 1 < V; ++j) hn::StoreU(sums[i][j], d, out + j * kLanes);
     StoreN(sums[i][V - 1], d, out + (V - 1) * kLanes, last);
   }
-  if (s.last) {
-    for (int i = 0; i < MR; ++i) FinishRow(s.out + (row + i) * s.out_stride, s, row + i);
-  }
+  if (s.last) FinishRows(s, row, MR);
 }
 
 // Tiles of V vectors by their number of rows, less one.

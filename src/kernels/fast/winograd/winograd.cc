@@ -72,10 +72,9 @@ HWY_NOINLINE void BackwardTile(const OutputTile& t, const Activation& activation
   }
   if (IsClamp(activation.op)) return;
   for (int y = 0; y < t.rows; ++y) {
-    for (int x = 0; x < t.columns; ++x) {
-      float* out = t.output + y * t.row_stride + x * t.pixel_stride;
-      ActivateRow(activation, out, static_cast<size_t>(channels), out);
-    }
+    float* out = t.output + y * t.row_stride;
+    const size_t columns = static_cast<size_t>(t.columns), stride = static_cast<size_t>(t.pixel_stride);
+    ActivateRows(activation, {columns, static_cast<size_t>(channels), stride}, out, out);
   }
 }
 

@@ -206,7 +206,8 @@ TEST_P(WinogradF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 31;
     for (const ConvShape& shape : Shapes()) {
-      Problem problem(shape, GetParam(), FusedOp::kNone, ++seed);
+      ++seed;
+      Problem problem(shape, GetParam(), kAllActivations[seed % std::size(kAllActivations)], seed);
       const std::vector<float> whole = problem.RunWhole();
       RandomData random(seed);
       std::vector<float> stitched = problem.Blank();
