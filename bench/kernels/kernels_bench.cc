@@ -4,9 +4,11 @@
 // f32 multiply-adds measured at start (or, for kernels bound by memory, of the read bandwidth).
 // The figures are of the fastest of several short runs, because machines are shared.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -100,7 +102,7 @@ ConvShape Square(int64_t size, int64_t channels, int64_t outputs, int64_t kernel
   return s;
 }
 
-void BenchConv(benchmark::State& state, const ConvShape& shape) {
+void BenchConv(benchmark::State& state, const ConvShape& shape, Activation activation = {FusedOp::kRelu}) {
   const ConvPlan plan = PlanConv(shape);
   Buffer input(shape.batch * shape.in_height * shape.in_width * shape.in_channels), output(shape.out_pixels() * shape.out_channels);
   Buffer bias(shape.out_channels), residual(shape.out_pixels() * shape.out_channels);
@@ -110,10 +112,21 @@ void BenchConv(benchmark::State& state, const ConvShape& shape) {
   ColdWeights packed(PackedConvBytes(plan), [&](float* to) { PackConv(plan, weights.get(), {0, plan.panels}, to); });
   Epilogue epilogue;
   epilogue.bias = bias.get();
-  epilogue.activation.op = FusedOp::kRelu;
+  epilogue.activation = activation;
   Measure(state, 2.0 * static_cast<double>(shape.out_pixels() * shape.out_channels * k), 0, [&] {
     RunConv(plan, input.get(), packed.Next(), epilogue, {0, shape.out_pixels()}, {0, plan.panels}, output.get(), scratch.get());
   });
+}
+
+void BenchGemm(benchmark::State& state, int64_t m, int64_t k, int64_t n, Activation activation) {
+  const GemmPlan plan = PlanGemm(n, k);
+  Buffer a(m * k), b(k * n), c(m * n), bias(n);
+  ColdWeights packed(PackedGemmBytes(plan), [&](float* to) { PackGemm(plan, b.get(), n, false, 1.0f, {0, plan.panels}, to); });
+  Epilogue epilogue;
+  epilogue.bias = bias.get();
+  epilogue.activation = activation;
+  Measure(state, 2.0 * static_cast<double>(m * k * n), 0,
+          [&] { RunGemm(plan, a.get(), k, packed.Next(), epilogue, {0, m}, {0, plan.panels}, c.get(), n); });
 }
 
 void RegisterConv(int64_t size, int64_t channels, int64_t outputs, int64_t kernel, int64_t stride) {
@@ -182,20 +195,23 @@ void RegisterResNet50() {
   }
 }
 
+void BenchDepthwise(benchmark::State& state, ConvShape shape, Activation activation) {
+  shape.groups = shape.in_channels;
+  const DepthwisePlan plan = PlanDepthwise(shape);
+  const int64_t taps = shape.kernel_height * shape.kernel_width, c = shape.in_channels;
+  Buffer input(shape.in_height * shape.in_width * c), output(shape.out_pixels() * c), weights(taps * c), packed(taps * c), bias(c);
+  PackDepthwise(plan, weights.get(), packed.get());
+  const Epilogue epilogue = {bias.get(), nullptr, 0, activation};
+  Measure(state, 2.0 * static_cast<double>(shape.out_pixels() * c * taps), 0, [&] {
+    RunDepthwise(plan, input.get(), packed.get(), epilogue, {0, plan.out_rows}, {0, c}, output.get());
+  });
+}
+
 void RegisterDepthwise(int64_t size, int64_t channels, int64_t kernel, int64_t stride) {
-  ConvShape shape = Square(size, channels, channels, kernel, stride);
-  shape.groups = channels;
   const std::string name = "depthwise" + std::to_string(kernel) + "/" + std::to_string(size) + "x" + std::to_string(channels) + "_stride" +
                            std::to_string(stride);
-  benchmark::RegisterBenchmark(name.c_str(), [shape](benchmark::State& state) {
-    const DepthwisePlan plan = PlanDepthwise(shape);
-    const int64_t taps = shape.kernel_height * shape.kernel_width, c = shape.in_channels;
-    Buffer input(shape.in_height * shape.in_width * c), output(shape.out_pixels() * c), weights(taps * c), packed(taps * c), bias(c);
-    PackDepthwise(plan, weights.get(), packed.get());
-    const Epilogue epilogue = {bias.get(), nullptr, 0, {FusedOp::kClip, 0, 6}};
-    Measure(state, 2.0 * static_cast<double>(shape.out_pixels() * c * taps), 0, [&] {
-      RunDepthwise(plan, input.get(), packed.get(), epilogue, {0, plan.out_rows}, {0, c}, output.get());
-    });
+  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+    BenchDepthwise(state, Square(size, channels, channels, kernel, stride), {FusedOp::kClip, 0, 6});
   })->UseManualTime()->MinTime(0.05);
 }
 
@@ -208,6 +224,25 @@ void RegisterFullyConnected(int64_t outputs, int64_t k, bool by_rows) {
       (by_rows ? MatVecByRows : MatVecByColumns)(w.get(), by_rows ? k : outputs, k, x.get(), {}, {0, outputs}, y.get());
     });
   })->UseManualTime()->MinTime(0.05);
+}
+
+// What activations cost behind a product, a convolution of 1x1 and a depthwise one: shapes of ViT-Ti/16, MobileNet v3, EfficientNet-B0.
+void RegisterActivations() {
+  const auto add = [](const std::string& name, auto bench) {
+    benchmark::RegisterBenchmark(name.c_str(), bench)->UseManualTime()->MinTime(0.05);
+  };
+  for (const FusedOp op : {FusedOp::kNone, FusedOp::kRelu, FusedOp::kHardSwish, FusedOp::kSwish, FusedOp::kGelu, FusedOp::kTanh}) {
+    const Activation activation = DefaultActivation(op);
+    const std::string prefix = std::string("activation/") + Name(op);
+    add(prefix + "/gemm_197x192_to_768", [=](benchmark::State& state) { BenchGemm(state, 197, 192, 768, activation); });
+    for (const auto& [size, channels, outputs] : {std::array<int64_t, 3>{56, 24, 72}, {28, 40, 120}, {14, 80, 480}, {7, 160, 960}}) {
+      const ConvShape shape = Square(size, channels, outputs, 1, 1);
+      add(fmt::format("{}/conv_{}x{}_to_{}", prefix, size, channels, outputs),
+          [=](benchmark::State& state) { BenchConv(state, shape, activation); });
+    }
+    add(prefix + "/depthwise3_56x96", [=](benchmark::State& state) { BenchDepthwise(state, Square(56, 96, 96, 3, 1), activation); });
+    add(prefix + "/depthwise5_14x672", [=](benchmark::State& state) { BenchDepthwise(state, Square(14, 672, 672, 5, 1), activation); });
+  }
 }
 
 // Of MobileNet v1 and v3 (5x5), and the classifiers of ResNet-50 and VGG-16.
@@ -235,6 +270,7 @@ int main(int argc, char** argv) {
   std::printf("target %s, peak %.1f GFLOP/s, memory %.1f GB/s\n", mete::ActiveTarget(), mete::peak_gflops, mete::peak_gbytes);
   mete::RegisterResNet50();
   mete::RegisterOthers();
+  mete::RegisterActivations();
   mete::RegisterThreeByThree();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
