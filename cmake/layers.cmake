@@ -15,8 +15,14 @@ mete_library(image src/image LAYERS base LINKS PNG::PNG JPEG::JPEG PkgConfig::TO
 mete_library(passes src/passes LAYERS graph kernels)
 mete_library(machine src/machine LAYERS base LINKS nlohmann_json::nlohmann_json)
 mete_library(plan src/plan LAYERS graph machine LINKS nlohmann_json::nlohmann_json)
-mete_library(processor src/processor LAYERS plan kernels LINKS Threads::Threads nlohmann_json::nlohmann_json)
+mete_library(processor src/processor LAYERS plan kernels LINKS Threads::Threads nlohmann_json::nlohmann_json PkgConfig::XXHASH)
 target_compile_definitions(mete_processor PRIVATE METE_VERSION="${PROJECT_VERSION}")
+file(GLOB_RECURSE packing_sources CONFIGURE_DEPENDS src/kernels/fast/*.h src/kernels/fast/*.cc src/processor/cpu/*.h src/processor/cpu/*.cc)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/packing_digest.cc
+                   COMMAND ${CMAKE_COMMAND} -D SOURCE=${CMAKE_SOURCE_DIR} -D OUT=${CMAKE_BINARY_DIR}/packing_digest.cc
+                           -P ${CMAKE_SOURCE_DIR}/cmake/packing_digest.cmake
+                   DEPENDS ${packing_sources} cmake/packing_digest.cmake VERBATIM)
+target_sources(mete_processor PRIVATE ${CMAKE_BINARY_DIR}/packing_digest.cc)
 mete_library(run src/run LAYERS processor LINKS nlohmann_json::nlohmann_json)
 mete_library(engine src/engine LAYERS run passes import_onnx import_caffe)
 add_subdirectory(bench/kernels)

@@ -54,6 +54,14 @@ void ReleasePages(const void* data, size_t bytes) {
   AllMappings().Release(begin, begin + bytes);
 }
 
+void PopulatePages(const void* data, size_t bytes) {
+#ifdef MADV_POPULATE_READ
+  const auto page = uintptr_t(sysconf(_SC_PAGESIZE));
+  const uintptr_t first = uintptr_t(data) / page * page;
+  madvise(reinterpret_cast<void*>(first), uintptr_t(data) + bytes - first, MADV_POPULATE_READ);
+#endif
+}
+
 std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) Fail(Code::kNotFound, path, "cannot open the file: {}", std::strerror(errno));

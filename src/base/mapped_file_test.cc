@@ -56,5 +56,19 @@ TEST(ReleasePages, OfOtherMemoryStay) {
   ReleasePages(nullptr, 0);
 }
 
+// Whether they come early is the system's affair.
+TEST(PopulatePages, LeavesEverythingAsItIs) {
+  const TempPath path;
+  const std::string content = Content();
+  std::ofstream(path.str(), std::ios::binary) << content;
+  const auto file = MappedFile::Open(path.str());
+  PopulatePages(file->bytes().data() + 5000, kBytes - 5000);
+  EXPECT_EQ(std::memcmp(file->bytes().data(), content.data(), kBytes), 0);
+  std::string other = content;
+  PopulatePages(other.data() + 1, kBytes - 1);
+  EXPECT_EQ(other, content);
+  PopulatePages(nullptr, 0);
+}
+
 }  // namespace
 }  // namespace mete

@@ -26,12 +26,12 @@ std::vector<ConvWay> WaysOf(const ConvShape& shape, const CpuOptions& options) {
 
 class ConvStep : public Prepared {
  public:
-  ConvStep(const Graph& graph, const Node& node, const Epilogue& epilogue, const CpuOptions& options, Pool& pool)
+  ConvStep(const Graph& graph, const Node& node, const Epilogue& epilogue, const CpuOptions& options, Packer& packer)
       : epilogue_(epilogue), residual_(HasResidual(node)), offset_(node.attributes.Int(kIntoOffset, 0)) {
     const Tensor& weights = graph.value(node.inputs[1]).constant;
     epilogue_.residual_stride = weights.shape()[0];
     if (node.input(2) != kNoValue) epilogue_.bias = graph.value(node.inputs[2]).constant.as<float>();
-    ChooseWay(ShapeOf(graph, node), weights.as<float>(), WaysOf(ShapeOf(graph, node), options), options, pool);
+    ChooseWay(ShapeOf(graph, node), weights.as<float>(), WaysOf(ShapeOf(graph, node), options), options, packer);
     if (const int64_t all = node.attributes.Int(kIntoChannels, 0); all > 0)
       reason_ += fmt::format("{}channels {} to {} of {}", reason_.empty() ? "" : "; ", offset_, offset_ + epilogue_.residual_stride - 1, all);
     ReleasePages(weights.data(), weights.bytes());
@@ -49,15 +49,18 @@ class ConvStep : public Prepared {
   int64_t packed_bytes() const override { return conv_->packed_bytes(); }
 
  private:
-  void ChooseWay(const ConvShape& shape, const float* weights, const std::vector<ConvWay>& ways, const CpuOptions& options, Pool& pool) {
+  void ChooseWay(const ConvShape& shape, const float* weights, const std::vector<ConvWay>& ways, const CpuOptions& options,
+                 Packer& packer) {
     std::vector<std::string> names;
     for (const ConvWay& way : ways) names.push_back(Name(way));
     const std::string key = fmt::format("{}, activation {}{}, threads {}, weights {}", ToText(shape), Name(epilogue_.activation.op),
-                                        residual_ ? ", residual" : "", pool.threads(), options.weights_from_memory ? "far" : "near");
+                                        residual_ ? ", residual" : "", packer.pool().threads(),
+                                        options.weights_from_memory ? "far" : "near");
+    Packer candidates(packer.pool());  // keeps nothing
     const Choice choice = Choose(options.tuner, key, names, [&](size_t i) {
-      return FloatConv(shape, weights, ways[i], pool).MeasureUs(epilogue_, residual_, options.weights_from_memory);
+      return FloatConv(shape, weights, ways[i], candidates).MeasureUs(epilogue_, residual_, options.weights_from_memory);
     });
-    conv_.emplace(shape, weights, ways[choice.index], pool);
+    conv_.emplace(shape, weights, ways[choice.index], packer);
     reason_ = choice.why;
   }
 
@@ -70,7 +73,7 @@ class ConvStep : public Prepared {
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareConv(const Graph& graph, const Node& node, Pool& pool, const CpuOptions& options, std::string* why) {
+std::unique_ptr<Prepared> PrepareConv(const Graph& graph, const Node& node, Packer& packer, const CpuOptions& options, std::string* why) {
   if (node.op != "Conv") return nullptr;
   if (node.attributes.String("layout", "") != "NHWC") return *why = "not in NHWC", nullptr;
   if (!IsF32(graph, node.inputs[0]) || !graph.value(node.inputs[1]).is_constant()) return *why = "weights are not constant", nullptr;
@@ -79,8 +82,8 @@ std::unique_ptr<Prepared> PrepareConv(const Graph& graph, const Node& node, Pool
   const auto epilogue = EpilogueOf(node);
   if (!epilogue) return *why = "the activation has no fast form", nullptr;
   if (node.attributes.Has(kSumPiece) && !HasResidual(node) && epilogue->activation.op == FusedOp::kNone)
-    return PrepareConvPieces(graph, node, pool);
-  return std::make_unique<ConvStep>(graph, node, *epilogue, options, pool);
+    return PrepareConvPieces(graph, node, packer);
+  return std::make_unique<ConvStep>(graph, node, *epilogue, options, packer);
 }
 
 }  // namespace mete

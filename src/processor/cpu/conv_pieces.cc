@@ -9,14 +9,15 @@ namespace {
 
 class ConvPiecesStep : public Prepared {
  public:
-  ConvPiecesStep(const Graph& graph, const Node& node, Pool& pool) : pool_(pool) {
+  ConvPiecesStep(const Graph& graph, const Node& node, Packer& packer) : pool_(packer.pool()) {
     const Shape& w = graph.value(node.inputs[1]).shape;
     n_ = w[0], k_ = w[1];
     rows_ = graph.value(node.outputs[0]).shape.Elements() / n_;
     if (node.input(2) != kNoValue) bias_ = graph.value(node.inputs[2]).constant.as<float>();
     const int64_t piece = node.attributes.Int(kSumPiece, k_);
-    for (int64_t k = 0; k < k_; k += piece) AddPiece(graph.value(node.inputs[1]).constant.as<float>(), {k, std::min(k_, k + piece)});
-    grid_ = MakeGrid(rows_, pieces_[0].plan.row_step, 1, 1, 0, pool.threads());
+    for (int64_t k = 0; k < k_; k += piece) AddPiece({k, std::min(k_, k + piece)});
+    Pack(graph.value(node.inputs[1]).constant.as<float>(), piece, packer);
+    grid_ = MakeGrid(rows_, pieces_[0].plan.row_step, 1, 1, 0, pool_.threads());
     if (pieces_.size() > 1) sums_ = Tensor(DType::kF32, Shape{rows_, n_});
   }
 
@@ -28,24 +29,31 @@ class ConvPiecesStep : public Prepared {
 
   std::string kernel() const override { return fmt::format("conv_pieces_f32 {}", TargetOf(pieces_[0].plan)); }
   std::string reason() const override { return "the order of its sums is given"; }
-  int64_t packed_bytes() const override {
-    int64_t bytes = 0;
-    for (const Piece& p : pieces_) bytes += int64_t(p.packed.bytes());
-    return bytes;
-  }
+  int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
 
  private:
   struct Piece {
     Range k;
     GemmPlan plan;
-    Tensor packed;
+    int64_t packed;  // first element
   };
 
-  void AddPiece(const float* weights, Range k) {
-    Piece piece{k, PlanGemm(n_, k.size()), {}};
-    piece.packed = Tensor(DType::kU8, Shape{int64_t(PackedGemmBytes(piece.plan))});
-    PackGemm(piece.plan, weights + k.begin, k_, true, 1, {0, piece.plan.panels}, piece.packed.mutable_view().as<float>());
-    pieces_.push_back(std::move(piece));
+  void AddPiece(Range k) {
+    pieces_.push_back({k, PlanGemm(n_, k.size()), elements_});
+    elements_ += (int64_t(PackedGemmBytes(pieces_.back().plan)) + 63) / 64 * 16;
+  }
+
+  void Pack(const float* weights, int64_t piece, Packer& packer) {
+    const int64_t panels = pieces_[0].plan.panels;  // of every piece
+    const std::string what =
+        fmt::format("{}, {}x{} in pieces of {}, columns {}", kernel(), n_, k_, piece, pieces_[0].plan.split.padded_columns());
+    packed_ = packer.Pack(what, {weights, size_t(n_ * k_)}, elements_ * int64_t{sizeof(float)}, int64_t(pieces_.size()) * panels,
+                          [&](Range all, float* packed) {
+                            for (int64_t i = all.begin; i < all.end; ++i) {
+                              const Piece& p = pieces_[size_t(i / panels)];
+                              PackGemm(p.plan, weights + p.k.begin, k_, true, 1, {i % panels, i % panels + 1}, packed + p.packed);
+                            }
+                          });
   }
 
   // The pieces' sums go back and forth between `out` and sums_, so that the last one ends in `out`.
@@ -55,7 +63,7 @@ class ConvPiecesStep : public Prepared {
     for (const Piece& p : pieces_) {
       Epilogue epilogue;
       if (p.k.begin > 0) epilogue.residual = other;
-      RunGemm(p.plan, x + p.k.begin, k_, p.packed.as<float>(), epilogue, rows, {0, p.plan.panels}, to, n_);
+      RunGemm(p.plan, x + p.k.begin, k_, packed_.as<float>() + p.packed, epilogue, rows, {0, p.plan.panels}, to, n_);
       std::swap(to, other);
     }
     if (!bias_) return;
@@ -67,14 +75,16 @@ class ConvPiecesStep : public Prepared {
   int64_t n_ = 0, k_ = 0, rows_ = 0;
   const float* bias_ = nullptr;
   std::vector<Piece> pieces_;
+  int64_t elements_ = 0;  // of all packed pieces
+  Tensor packed_;
   Grid grid_;
   Tensor sums_;
 };
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareConvPieces(const Graph& graph, const Node& node, Pool& pool) {
-  return std::make_unique<ConvPiecesStep>(graph, node, pool);
+std::unique_ptr<Prepared> PrepareConvPieces(const Graph& graph, const Node& node, Packer& packer) {
+  return std::make_unique<ConvPiecesStep>(graph, node, packer);
 }
 
 }  // namespace mete

@@ -28,7 +28,8 @@ class ReferenceStep : public Prepared {
 
 }  // namespace
 
-Cpu::Cpu(const CpuOptions& options) : options_(options), pool_(options.threads, options.cores, MakePolicy("equal")) {}
+Cpu::Cpu(const CpuOptions& options)
+    : options_(options), pool_(options.threads, options.cores, MakePolicy("equal")), packer_(pool_, options.packed_cache) {}
 
 std::string Cpu::WhyNot(const Graph&, const Node& node) const {
   return FindReference(node.op) ? "" : "no kernel for operator " + node.op;
@@ -38,7 +39,7 @@ std::unique_ptr<Prepared> Cpu::Prepare(const Graph& graph, const Node& node, con
   std::string why = "the reference was asked for";
   if (!options_.reference) {
     why.clear();
-    if (auto fast = PrepareFast(graph, node, pool_, options_, &why)) return fast;
+    if (auto fast = PrepareFast(graph, node, packer_, options_, &why)) return fast;
     if (why.empty()) why = "no fast kernel for " + node.op;
   }
   const RefKernel kernel = FindReference(node.op);

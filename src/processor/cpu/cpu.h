@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "processor/cpu/conv_algorithm.h"
+#include "processor/cpu/packer.h"
 #include "processor/cpu/pool.h"
 #include "processor/cpu/tuner.h"
 #include "processor/processor.h"
@@ -20,6 +22,7 @@ struct CpuOptions {
   bool plain_sums = false;            // where `conv` is nothing: no algorithm whose error is larger than that of the sums as they stand
   Tuner* tuner = nullptr;             // measures what is best; null: by estimate. Outlives the Cpu's Prepare calls
   bool weights_from_memory = false;   // between two runs of a node its weights leave all caches: measure with them cold
+  std::string packed_cache;           // folder of the files of packed weights; empty: none
 };
 
 class Cpu : public Processor {
@@ -31,10 +34,12 @@ class Cpu : public Processor {
   std::unique_ptr<Prepared> Prepare(const Graph& graph, const Node& node, const Step& step) override;
 
   Pool& pool() { return pool_; }
+  const Packer& packer() const { return packer_; }
 
  private:
   CpuOptions options_;
   Pool pool_;
+  Packer packer_;
 };
 
 // Prepares a node on a fast kernel; null, and `why` filled, where none fits. One function a family.

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <tuple>
 
 #include "base/error.h"
 #include "base/fused.h"
+#include "base/temp_path_testing.h"
 #include "graph/operators.h"
+#include "kernels/fast/target/target.h"
 #include "processor/cpu/float_conv.h"
 
 namespace mete {
@@ -76,6 +79,13 @@ class OneNode {
   std::string Reason(const CpuOptions& options) {
     Cpu cpu(options);
     return cpu.Prepare(graph_, graph_.nodes[0], Step{})->reason();
+  }
+
+  // Of its packed weights, when it is prepared.
+  int64_t MappedBytes(const CpuOptions& options) {
+    Cpu cpu(options);
+    cpu.Prepare(graph_, graph_.nodes[0], Step{});
+    return cpu.packer().mapped_bytes();
   }
 
   // The only output, where all of it was `before`.
@@ -258,12 +268,13 @@ TEST(FloatConv, EveryTileGivesTheSameBits) {
   s.pad_top = s.pad_left = 1;
   const Tensor input = Random({1, 11, 9, 20}, 1), weights = Random({70, 20, 3, 3}, 2);
   Pool pool(2, {}, MakePolicy("equal"));
+  Packer packer(pool);
   Tensor first;
   int direct = 0;
   for (const ConvWay& way : ConvWaysFor(s, true)) {
     EXPECT_EQ(way.algorithm, ConvAlgorithm::kDirect);
     ++direct;
-    FloatConv conv(s, weights.as<float>(), way, pool);
+    FloatConv conv(s, weights.as<float>(), way, packer);
     Tensor output(DType::kF32, Shape{s.out_pixels() * 70});
     conv.Run(input.as<float>(), {}, output.mutable_view().as<float>());
     if (!first.has_value()) first = output;
@@ -392,6 +403,65 @@ TEST(Cpu, SaysWhyTheReferenceRuns) {
   std::string kernel;
   node.Run({1, {}, false}, &kernel);
   EXPECT_EQ(kernel, "reference: A is transposed");
+}
+
+// Weights of the same bytes, in one folder: what one kernel, size or target has packed must not reach another.
+TEST(CpuPackedCache, GivesEveryFamilyItsOwnWeights) {
+  const Shape x{1, 9, 8, 144};
+  const std::pair<const char*, Attribute> three_by_three{"pads", Ints{1, 1, 1, 1}};
+  const std::vector<Case> cases = {
+      {"Conv", {x, {144, 144, 3, 3}}, {1}, With({kNhwc, three_by_three})},
+      {"Conv", {{1, 9, 8, 288}, {288, 72, 3, 3}}, {1}, With({kNhwc, three_by_three, {"group", int64_t{4}}})},
+      {"Conv", {{1, 9, 8, 432}, {432, 432, 1, 1}}, {1}, With({kNhwc})},
+      {"Conv", {{1, 9, 8, 432}, {432, 432, 1, 1}}, {1}, With({kNhwc, {kSumPiece, int64_t{100}}})},
+      {"Conv", {{1, 9, 8, 432}, {432, 432, 1, 1}}, {1}, With({kNhwc, {kSumPiece, int64_t{200}}})},
+      {"Conv", {{1, 5, 5, 20736}, {20736, 1, 3, 3}}, {1}, With({kNhwc, three_by_three, {"group", int64_t{20736}}})},
+      {"MatMul", {{3, 432}, {432, 432}}, {1}, {}},
+      {"MatMul", {{3, 864}, {864, 216}}, {1}, {}},
+      {"MatMul", {{4, 3, 216}, {4, 216, 216}}, {1}, {}},
+      {"Gemm", {{3, 432}, {432, 432}}, {1}, With({{"transB", int64_t{1}}})},
+      {"Gemm", {{3, 432}, {432, 432}}, {1}, With({{"alpha", 2.f}})},
+  };
+  const std::optional<ConvAlgorithm> algorithms[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4};
+  const TempPath folder;
+  for (const std::string& target : AvailableTargets()) {
+    ForceTarget(target);
+    for (size_t i = 0; i < cases.size(); ++i)
+      for (const auto& algorithm : algorithms) {
+        if (algorithm != ConvAlgorithm::kDirect && i > 0) continue;
+        OneNode node(cases[i], 11);
+        for (int64_t e = 0; e < node.data(1).elements(); ++e) node.SetInput(1, e, float(e * 37 % 101 - 50) * 0.01f);
+        const CpuOptions plain{2, {}, false, algorithm}, kept{.threads = 2, .conv = algorithm, .packed_cache = folder.str()};
+        std::string kernel;
+        const Tensor want = node.Run(plain, &kernel)[0];
+        SCOPED_TRACE(kernel + " case " + std::to_string(i));
+        EXPECT_EQ(node.MappedBytes(kept), 0);
+        EXPECT_GT(node.MappedBytes(kept), 0);
+        const Tensor got = node.Run(kept, &kernel)[0];
+        ASSERT_EQ(std::memcmp(want.data(), got.data(), want.bytes()), 0);
+      }
+  }
+  ForceTarget("best");
+}
+
+TEST(CpuPackedCache, GivesEveryWayOfAConvolutionItsOwnWeights) {
+  ConvShape s{1, 11, 9, 70, 11, 9, 130, 3, 3};
+  s.pad_top = s.pad_left = 1;
+  const Tensor input = Random({1, 11, 9, 70}, 1), weights = Random({130, 70, 3, 3}, 2);
+  Pool pool(2, {}, MakePolicy("equal"));
+  const TempPath folder;
+  auto run = [&](const ConvWay& way, Packer& packer) {
+    Tensor output(DType::kF32, Shape{s.out_pixels() * 130});
+    FloatConv(s, weights.as<float>(), way, packer).Run(input.as<float>(), {}, output.mutable_view().as<float>());
+    return output;
+  };
+  for (const ConvWay& way : ConvWaysFor(s, false)) {
+    Packer plain(pool), first(pool, folder.str()), second(pool, folder.str());
+    const Tensor want = run(way, plain);
+    for (Packer* packer : {&first, &second}) ASSERT_EQ(std::memcmp(run(way, *packer).data(), want.data(), want.bytes()), 0) << Name(way);
+    EXPECT_EQ(first.mapped_bytes(), 0) << Name(way);
+    EXPECT_GT(second.mapped_bytes(), 0) << Name(way);
+  }
 }
 
 }  // namespace

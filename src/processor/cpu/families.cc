@@ -11,11 +11,12 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Pool& pool, const CpuOptions& options, std::string* why) {
-  if (auto prepared = PrepareConv(graph, node, pool, options, why)) return prepared;
-  if (auto prepared = PrepareMatrix(graph, node, pool, options, why)) return prepared;
-  for (PrepareFn prepare : {PreparePool, PrepareElementwise, PrepareNormalization, PrepareMovement, PrepareQuantized})
-    if (auto prepared = prepare(graph, node, pool, why)) return prepared;
+std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Packer& packer, const CpuOptions& options, std::string* why) {
+  if (auto prepared = PrepareConv(graph, node, packer, options, why)) return prepared;
+  if (auto prepared = PrepareMatrix(graph, node, packer, options, why)) return prepared;
+  if (auto prepared = PrepareQuantized(graph, node, packer, why)) return prepared;
+  for (PrepareFn prepare : {PreparePool, PrepareElementwise, PrepareNormalization, PrepareMovement})
+    if (auto prepared = prepare(graph, node, packer.pool(), why)) return prepared;
   return nullptr;
 }
 

@@ -14,19 +14,19 @@ namespace mete {
 
 // The first family that takes the node. Null where none does; `why` then says why those that know the
 // operator declined.
-std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Pool& pool, const CpuOptions& options, std::string* why);
+std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Packer& packer, const CpuOptions& options, std::string* why);
 
 // A convolution that conv.cc has found to be one in pieces. conv_pieces.cc
-std::unique_ptr<Prepared> PrepareConvPieces(const Graph&, const Node&, Pool&);
+std::unique_ptr<Prepared> PrepareConvPieces(const Graph&, const Node&, Packer&);
 
 // The families, a file each. Null, with `why` filled where the operator is theirs but the case is not.
-std::unique_ptr<Prepared> PrepareConv(const Graph&, const Node&, Pool&, const CpuOptions&, std::string* why);    // conv.cc
-std::unique_ptr<Prepared> PrepareMatrix(const Graph&, const Node&, Pool&, const CpuOptions&, std::string* why);  // matrix.cc
+std::unique_ptr<Prepared> PrepareConv(const Graph&, const Node&, Packer&, const CpuOptions&, std::string* why);    // conv.cc
+std::unique_ptr<Prepared> PrepareMatrix(const Graph&, const Node&, Packer&, const CpuOptions&, std::string* why);  // matrix.cc
 std::unique_ptr<Prepared> PreparePool(const Graph&, const Node&, Pool&, std::string* why);           // pooling.cc
 std::unique_ptr<Prepared> PrepareElementwise(const Graph&, const Node&, Pool&, std::string* why);    // elementwise.cc
 std::unique_ptr<Prepared> PrepareNormalization(const Graph&, const Node&, Pool&, std::string* why);  // normalization.cc
 std::unique_ptr<Prepared> PrepareMovement(const Graph&, const Node&, Pool&, std::string* why);       // movement.cc
-std::unique_ptr<Prepared> PrepareQuantized(const Graph&, const Node&, Pool&, std::string* why);      // quantized.cc
+std::unique_ptr<Prepared> PrepareQuantized(const Graph&, const Node&, Packer&, std::string* why);    // quantized.cc
 
 // Shared by families.
 

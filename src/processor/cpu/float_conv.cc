@@ -6,35 +6,51 @@
 #include "processor/cpu/tuner.h"
 
 namespace mete {
-FloatConv::FloatConv(const ConvShape& shape, const float* weights, const ConvWay& way, Pool& pool) : pool_(pool), shape_(shape) {
-  if (way.algorithm != ConvAlgorithm::kDirect) PlanTiles(weights, WinogradTile(way.algorithm));
-  else if (IsDepthwise(shape)) PlanByChannel(weights);
-  else PlanProduct(weights, way.tile_vectors);
+namespace {
+
+// All elements of the weights of a convolution.
+std::span<const float> AllOf(const ConvShape& s, const float* weights) {
+  return {weights, size_t(s.out_channels * (s.in_channels / s.groups) * s.kernel_height * s.kernel_width)};
 }
 
-void FloatConv::PlanProduct(const float* weights, int64_t tile_vectors) {
+// The sizes that packing looks at, those of the output's panels apart.
+std::string SizesOf(const ConvShape& s) {
+  return fmt::format("{} x {} of {} groups, {}x{}", s.out_channels, s.in_channels, s.groups, s.kernel_height, s.kernel_width);
+}
+
+}  // namespace
+
+FloatConv::FloatConv(const ConvShape& shape, const float* weights, const ConvWay& way, Packer& packer)
+    : pool_(packer.pool()), shape_(shape) {
+  if (way.algorithm != ConvAlgorithm::kDirect) PlanTiles(weights, WinogradTile(way.algorithm), packer);
+  else if (IsDepthwise(shape)) PlanByChannel(weights, packer);
+  else PlanProduct(weights, way.tile_vectors, packer);
+}
+
+void FloatConv::PlanProduct(const float* weights, int64_t tile_vectors, Packer& packer) {
   product_ = PlanConv(shape_, tile_vectors);
-  packed_ = Tensor(DType::kU8, Shape{int64_t(PackedConvBytes(*product_))});
-  float* packed = packed_.mutable_view().as<float>();
-  pool_.For(product_->panels, [&](int, int64_t begin, int64_t end) { PackConv(*product_, weights, {begin, end}, packed); });
+  const std::string what = fmt::format("{}, {}, columns {}, taps {} of {}", kernel(), SizesOf(shape_), product_->split.padded_columns(),
+                                       product_->taps, product_->tap_length);
+  packed_ = packer.Pack(what, AllOf(shape_, weights), int64_t(PackedConvBytes(*product_)), product_->panels,
+                        [&](Range panels, float* packed) { PackConv(*product_, weights, panels, packed); });
   const int64_t input_bytes = shape_.batch * shape_.in_height * shape_.in_width * shape_.in_channels * int64_t{sizeof(float)};
   grid_ = MakeGrid(shape_.out_pixels(), product_->row_step, input_bytes, product_->panels, packed_bytes(), pool_.threads());
   pool_.ReserveScratch(int64_t(ConvScratchBytes(*product_)));
 }
 
-void FloatConv::PlanByChannel(const float* weights) {
+void FloatConv::PlanByChannel(const float* weights, Packer& packer) {
   by_channel_ = PlanDepthwise(shape_);
-  packed_ = Tensor(DType::kU8, Shape{int64_t(PackedDepthwiseBytes(*by_channel_))});
-  PackDepthwise(*by_channel_, weights, packed_.mutable_view().as<float>());
+  packed_ = packer.Pack(kernel() + ", " + SizesOf(shape_), AllOf(shape_, weights), int64_t(PackedDepthwiseBytes(*by_channel_)), 1,
+                        [&](Range, float* packed) { PackDepthwise(*by_channel_, weights, packed); });
   const int64_t step = by_channel_->channel_step;
   grid_ = MakeGrid(by_channel_->out_rows, 1, 1, (shape_.out_channels + step - 1) / step, 0, pool_.threads());
 }
 
-void FloatConv::PlanTiles(const float* weights, int m) {
+void FloatConv::PlanTiles(const float* weights, int m, Packer& packer) {
   tiles_ = PlanWinograd(shape_, m);
-  packed_ = Tensor(DType::kU8, Shape{int64_t(PackedWinogradBytes(*tiles_))});
-  float* packed = packed_.mutable_view().as<float>();
-  pool_.For(tiles_->panels, [&](int, int64_t begin, int64_t end) { PackWinograd(*tiles_, weights, {begin, end}, packed); });
+  const std::string what = fmt::format("{}, {}, columns {}", kernel(), SizesOf(shape_), tiles_->gemm.split.padded_columns());
+  packed_ = packer.Pack(what, AllOf(shape_, weights), int64_t(PackedWinogradBytes(*tiles_)), tiles_->panels,
+                        [&](Range panels, float* packed) { PackWinograd(*tiles_, weights, panels, packed); });
   const int64_t transformed_bytes = tiles_->positions * tiles_->tiles * shape_.in_channels * int64_t{sizeof(float)};
   grid_ = MakeGrid(tiles_->tiles, tiles_->gemm.row_step, transformed_bytes, tiles_->panels, packed_bytes(), pool_.threads());
   pool_.ReserveScratch(int64_t(WinogradScratchBytes(*tiles_)));

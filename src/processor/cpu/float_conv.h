@@ -17,7 +17,7 @@ class FloatConv {
  public:
   // `weights`: [out_channels][in_channels / groups][kernel_height][kernel_width]; not needed afterwards.
   // `way`: one that can compute this shape.
-  FloatConv(const ConvShape& shape, const float* weights, const ConvWay& way, Pool& pool);
+  FloatConv(const ConvShape& shape, const float* weights, const ConvWay& way, Packer& packer);
 
   // All pointers are of whole tensors. One call at a time.
   void Run(const float* input, const Epilogue& epilogue, float* output);
@@ -30,9 +30,9 @@ class FloatConv {
   int64_t packed_bytes() const { return int64_t(packed_.bytes()); }
 
  private:
-  void PlanProduct(const float* weights, int64_t tile_vectors);
-  void PlanByChannel(const float* weights);
-  void PlanTiles(const float* weights, int m);
+  void PlanProduct(const float* weights, int64_t tile_vectors, Packer& packer);
+  void PlanByChannel(const float* weights, Packer& packer);
+  void PlanTiles(const float* weights, int m, Packer& packer);
   void RunTiles(const float* input, const Epilogue& epilogue, float* output);
 
   Pool& pool_;

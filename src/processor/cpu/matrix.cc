@@ -67,24 +67,34 @@ std::optional<Product> OfMatMul(const Graph& graph, const Node& node, std::strin
 
 class MatrixStep : public Prepared {
  public:
-  MatrixStep(const Graph& graph, const Node& node, const Product& product, const Epilogue& epilogue, int64_t tile_vectors, Pool& pool)
-      : pool_(pool), p_(product), plan_(PlanGemm(product.n, product.k, tile_vectors)), epilogue_(epilogue), constant_(graph.value(node.inputs[1]).is_constant()) {
+  MatrixStep(const Graph& graph, const Node& node, const Product& product, const Epilogue& epilogue, int64_t tile_vectors, Packer& packer)
+      : pool_(packer.pool()),
+        p_(product),
+        plan_(PlanGemm(product.n, product.k, tile_vectors)),
+        epilogue_(epilogue),
+        constant_(graph.value(node.inputs[1]).is_constant()) {
     const int64_t matrices = p_.b_step == 0 ? 1 : p_.batch;
     packed_step_ = (int64_t(PackedGemmBytes(plan_)) + 63) / 64 * 16;
-    packed_ = Tensor(DType::kF32, Shape{packed_step_ * matrices});
+    const int64_t bytes = packed_step_ * matrices * int64_t{sizeof(float)};
     if (constant_) {
-      const float* b = graph.value(node.inputs[1]).constant.as<float>();
-      pool_.For(matrices * plan_.panels, [&](int, int64_t begin, int64_t end) { Pack(b, begin, end); });
-      ReleasePages(b, graph.value(node.inputs[1]).constant.bytes());
+      const Tensor& b = graph.value(node.inputs[1]).constant;
+      const std::string what = fmt::format("{}, {} x {}x{}, rows {}{}, times {}, columns {}", kernel(), matrices, p_.k, p_.n, p_.b_stride,
+                                           p_.transposed ? ", transposed" : "", p_.alpha, plan_.split.padded_columns());
+      packed_ = packer.Pack(what, {b.as<float>(), size_t(b.elements())}, bytes, matrices * plan_.panels,
+                            [&](Range panels, float* packed) { Pack(b.as<float>(), panels, packed); });
+      ReleasePages(b.data(), b.bytes());
+    } else {
+      packed_ = Tensor(DType::kU8, Shape{bytes});
     }
     if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
-    grid_ = MakeGrid(p_.m, plan_.row_step, p_.m * p_.k, plan_.panels, p_.n * p_.k, p_.batch >= pool.threads() ? 1 : pool.threads());
+    grid_ = MakeGrid(p_.m, plan_.row_step, p_.m * p_.k, plan_.panels, p_.n * p_.k, p_.batch >= pool_.threads() ? 1 : pool_.threads());
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     if (!constant_) {
       const int64_t panels = plan_.panels * (p_.b_step == 0 ? 1 : p_.batch);
-      pool_.For(panels, [&](int, int64_t begin, int64_t end) { Pack(in[1].as<float>(), begin, end); });
+      float* packed = packed_.mutable_view().as<float>();
+      pool_.For(panels, [&](int, int64_t begin, int64_t end) { Pack(in[1].as<float>(), {begin, end}, packed); });
     }
     const float* residual = p_.residual < 0 ? nullptr : in[size_t(p_.residual)].as<float>();
     pool_.For(p_.batch * grid_.blocks(), [&](int, int64_t begin, int64_t end) {
@@ -114,11 +124,11 @@ class MatrixStep : public Prepared {
   int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
 
  private:
-  // Panels [begin, end) of all matrices, numbered one after the other.
-  void Pack(const float* b, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end;) {
-      const int64_t matrix = i / plan_.panels, first = i % plan_.panels, last = std::min(plan_.panels, first + end - i);
-      PackGemm(plan_, b + matrix * p_.b_step, p_.b_stride, p_.transposed, p_.alpha, {first, last}, packed_.mutable_view().as<float>() + matrix * packed_step_);
+  // Panels of all matrices, numbered one after the other.
+  void Pack(const float* b, Range panels, float* packed) const {
+    for (int64_t i = panels.begin; i < panels.end;) {
+      const int64_t matrix = i / plan_.panels, first = i % plan_.panels, last = std::min(plan_.panels, first + panels.end - i);
+      PackGemm(plan_, b + matrix * p_.b_step, p_.b_stride, p_.transposed, p_.alpha, {first, last}, packed + matrix * packed_step_);
       i += last - first;
     }
   }
@@ -142,17 +152,20 @@ class MatrixStep : public Prepared {
 };
 
 std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, const Product& p, const Epilogue& epilogue,
-                                         const CpuOptions& options, Pool& pool) {
+                                         const CpuOptions& options, Packer& packer) {
   const std::vector<int64_t> widths = GemmTileWidths(p.n);
   std::vector<std::string> names;
   for (int64_t width : widths) names.push_back(fmt::format("tile {}", width));
-  const auto prepare = [&](size_t i) { return std::make_unique<MatrixStep>(graph, node, p, epilogue, widths[i], pool); };
+  const auto prepare = [&](size_t i, Packer& with) { return std::make_unique<MatrixStep>(graph, node, p, epilogue, widths[i], with); };
   const std::string key = fmt::format("gemm {} x {}x{}x{}, B {}{}{}, activation {}{}, threads {}, weights {}", p.batch, p.m, p.k, p.n,
                                       p.transposed ? "transposed" : "as it is", p.b_step == 0 ? "" : " each",
                                       graph.value(node.inputs[1]).is_constant() ? " constant" : "", Name(epilogue.activation.op),
-                                      p.residual < 0 ? "" : ", residual", pool.threads(), options.weights_from_memory ? "far" : "near");
-  const Choice choice = Choose(options.tuner, key, names, [&](size_t i) { return prepare(i)->MeasureUs(options.weights_from_memory); });
-  auto step = prepare(choice.index);
+                                      p.residual < 0 ? "" : ", residual", packer.pool().threads(),
+                                      options.weights_from_memory ? "far" : "near");
+  Packer candidates(packer.pool());  // keeps nothing
+  const Choice choice =
+      Choose(options.tuner, key, names, [&](size_t i) { return prepare(i, candidates)->MeasureUs(options.weights_from_memory); });
+  auto step = prepare(choice.index, packer);
   step->set_why(choice.why);
   return step;
 }
@@ -190,7 +203,7 @@ class VectorStep : public Prepared {
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Pool& pool, const CpuOptions& options, std::string* why) {
+std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Packer& packer, const CpuOptions& options, std::string* why) {
   if (node.op != "Gemm" && node.op != "MatMul") return nullptr;
   if (!IsF32(graph, node.inputs[0]) || !IsF32(graph, node.inputs[1])) return *why = "not f32", nullptr;
   if (graph.value(node.outputs[0]).shape.Elements() == 0) return *why = "nothing to compute", nullptr;
@@ -199,8 +212,8 @@ std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Po
   const auto product = node.op == "Gemm" ? OfGemm(graph, node, why) : OfMatMul(graph, node, why);
   if (!product) return nullptr;
   const bool vector = product->m == 1 && product->batch == 1 && product->alpha == 1 && product->k > 0;
-  if (vector) return std::make_unique<VectorStep>(graph, *product, *epilogue, pool);
-  return PrepareProduct(graph, node, *product, *epilogue, options, pool);
+  if (vector) return std::make_unique<VectorStep>(graph, *product, *epilogue, packer.pool());
+  return PrepareProduct(graph, node, *product, *epilogue, options, packer);
 }
 
 }  // namespace mete

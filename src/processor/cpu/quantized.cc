@@ -127,8 +127,8 @@ std::optional<Parts> PartsOf(const Graph& graph, const Node& node, std::string* 
 
 class QuantizedConv : public Prepared {
  public:
-  QuantizedConv(Parts parts, Pool& pool)
-      : parts_(std::move(parts)), pool_(pool), conv_(parts_.shape, parts_.weights.data(), ConvWay{}, pool) {
+  QuantizedConv(Parts parts, Packer& packer)
+      : parts_(std::move(parts)), pool_(packer.pool()), conv_(parts_.shape, parts_.weights.data(), ConvWay{}, packer) {
     const ConvShape& s = parts_.shape;
     parts_.weights = std::vector<float>();  // packed by now; an empty list in braces would keep the memory
     input_ = Tensor(DType::kF32, Shape{s.batch, s.in_height * s.in_width, s.in_channels});
@@ -250,11 +250,11 @@ std::unique_ptr<Prepared> PrepareConvert(const Graph& graph, const Node& node, P
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareQuantized(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
-  if (node.op == "QuantizeLinear" || node.op == "DequantizeLinear") return PrepareConvert(graph, node, pool, why);
+std::unique_ptr<Prepared> PrepareQuantized(const Graph& graph, const Node& node, Packer& packer, std::string* why) {
+  if (node.op == "QuantizeLinear" || node.op == "DequantizeLinear") return PrepareConvert(graph, node, packer.pool(), why);
   if (node.op != "QLinearConv") return nullptr;
   auto parts = PartsOf(graph, node, why);
-  return parts ? std::make_unique<QuantizedConv>(std::move(*parts), pool) : nullptr;
+  return parts ? std::make_unique<QuantizedConv>(std::move(*parts), packer) : nullptr;
 }
 
 }  // namespace mete

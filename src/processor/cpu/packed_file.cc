@@ -1,0 +1,140 @@
+#include "processor/cpu/packed_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "base/error.h"
+
+namespace mete {
+namespace {
+
+constexpr size_t kPiece = 1 << 20;          // hashed at a time; guess
+constexpr size_t kContentAt = 4096;         // a page, so that what is mapped is aligned to one
+constexpr char kMagic[8] = {'M', 'E', 'T', 'E', 'P', 'A', 'C', 'K'};
+constexpr uint32_t kFormat = 1;             // of the header; what the content looks like is in the key
+
+struct Header {  // as it lies in the file
+  char magic[8];
+  uint32_t format;
+  uint32_t content_at;
+  Digest key;
+  uint64_t bytes;
+  Digest content;
+  uint64_t checksum;  // of all before
+};
+static_assert(sizeof(Header) == 64);
+
+uint64_t ChecksumOf(const Header& header) { return XXH3_64bits(&header, offsetof(Header, checksum)); }
+
+Header HeaderOf(const Digest& key, std::span<const std::byte> content, Pool& pool) {
+  Header header{{}, kFormat, uint32_t{kContentAt}, key, content.size(), DigestOf(content, pool), 0};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.checksum = ChecksumOf(header);
+  return header;
+}
+
+// What is wrong with a file; empty where nothing is.
+std::string Wrong(std::span<const std::byte> file, const Digest& key, size_t bytes, Pool& pool) {
+  Header header;
+  if (file.size() < kContentAt) return fmt::format("too short; got {} bytes, expected at least {}", file.size(), kContentAt);
+  std::memcpy(&header, file.data(), sizeof header);
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return "not a file of packed weights";
+  if (header.format != kFormat) return fmt::format("of another format; got {}, expected {}", header.format, kFormat);
+  if (header.checksum != ChecksumOf(header)) return "its header is damaged";
+  if (header.key != key) return fmt::format("holds other weights; got {}, expected {}", ToString(header.key), ToString(key));
+  if (header.content_at != kContentAt || header.bytes != bytes)
+    return fmt::format("of another size; got {} bytes at {}, expected {} at {}", header.bytes, header.content_at, bytes, kContentAt);
+  if (file.size() - kContentAt != bytes)
+    return fmt::format("cut off or too long; got {} bytes, expected {}", file.size(), kContentAt + bytes);
+  if (header.content != DigestOf(file.subspan(kContentAt), pool)) return "its content is damaged";
+  return "";
+}
+
+// A file that goes with the object unless it is renamed.
+class NewFile {
+ public:
+  explicit NewFile(const std::string& beside) : path_(beside + ".XXXXXX"), fd_(mkostemp(path_.data(), O_CLOEXEC)) {}
+  ~NewFile() {
+    if (fd_ < 0) return;
+    close(fd_);
+    if (!renamed_) unlink(path_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  bool made() const { return fd_ >= 0; }
+  bool Write(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = write(fd_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return false;
+      bytes = bytes.subspan(size_t(written));
+    }
+    return true;
+  }
+  bool RenameTo(const std::string& path) { return renamed_ = rename(path_.c_str(), path.c_str()) == 0; }
+
+ private:
+  std::string path_;
+  int fd_;
+  bool renamed_ = false;
+};
+
+}  // namespace
+
+std::string ToString(const Digest& digest) { return fmt::format("{:016x}{:016x}", digest.high, digest.low); }
+
+Digest DigestOf(std::string_view text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return {hash.low64, hash.high64};
+}
+
+// The digest of the pieces' digests. Pages of files are asked for a piece at a time, which costs a fraction of a fault for each.
+Digest DigestOf(std::span<const std::byte> bytes, Pool& pool) {
+  std::vector<XXH128_hash_t> pieces((bytes.size() + kPiece - 1) / kPiece);
+  pool.For(int64_t(pieces.size()), [&](int, int64_t begin, int64_t end) {
+    for (auto i = size_t(begin); i < size_t(end); ++i) {
+      const auto piece = bytes.subspan(i * kPiece, std::min(kPiece, bytes.size() - i * kPiece));
+      PopulatePages(piece.data(), piece.size());
+      pieces[i] = XXH3_128bits(piece.data(), piece.size());
+    }
+  });
+  const XXH128_hash_t all = XXH3_128bits_withSeed(pieces.data(), pieces.size() * sizeof(XXH128_hash_t), bytes.size());
+  return {all.low64, all.high64};
+}
+
+PackedContent ReadPacked(const std::string& path, const Digest& key, size_t bytes, Pool& pool, std::string* problem) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return {};
+  try {
+    auto file = MappedFile::Open(path);
+    const std::string wrong = Wrong(file->bytes(), key, bytes, pool);
+    if (wrong.empty()) return {file, file->bytes().subspan(kContentAt)};
+    *problem = fmt::format("[{}] {}", path, wrong);
+  } catch (const Error& e) {
+    *problem = e.what();
+  }
+  return {};
+}
+
+std::string WritePacked(const std::string& path, const Digest& key, std::span<const std::byte> bytes, Pool& pool) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  if (error) return fmt::format("[{}] cannot make its folder: {}", path, error.message());
+  std::byte page[kContentAt] = {};
+  const Header header = HeaderOf(key, bytes, pool);
+  std::memcpy(page, &header, sizeof header);
+  NewFile file(path);
+  if (!file.made() || !file.Write(page) || !file.Write(bytes) || !file.RenameTo(path))
+    return fmt::format("[{}] cannot write the file: {}", path, std::strerror(errno));
+  return "";
+}
+
+}  // namespace mete
