@@ -85,7 +85,8 @@ Json ResultJson(const Result& r, const BenchFlags& flags, const DeviceInfo& devi
           {"share_of_peak", r.share()},
           {"peak_memory_bytes", r.peak_memory_bytes},
           {"arena_bytes", stats.arena_bytes},
-          {"packed_bytes", stats.packed_bytes}};
+          {"packed_bytes", stats.packed_bytes},
+          {"mapped_bytes", stats.mapped_bytes}};
 }
 
 void PrintResult(const Result& r, const BenchFlags& flags, const DeviceInfo& device, const SessionStats& stats) {

@@ -35,6 +35,7 @@ struct EnvironmentRow {
 inline constexpr EnvironmentRow kEnvironment[] = {
     {"METE_TARGET", "instruction set of the fast kernels instead of the best one, e.g. avx2 or scalar"},
     {"METE_CONV", "how convolutions are computed where it fits: direct, winograd_f2, winograd_f4, winograd_f6, or auto"},
+    {"METE_CACHE", "the folder for timings of kernels and packed weights, instead of mete in $XDG_CACHE_HOME or ~/.cache"},
     {"NO_COLOR", "set: never colour the output"},
 };
 

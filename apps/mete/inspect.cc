@@ -51,7 +51,8 @@ Json SummaryJson(const Model& model, const ModelFlags& flags) {
 }
 
 void ReportMemory(const SessionStats& stats, bool to_json, Json& json) {
-  json["memory"] = {{"arena_bytes", stats.arena_bytes}, {"values_bytes", stats.values_bytes}, {"packed_bytes", stats.packed_bytes}};
+  json["memory"] = {{"arena_bytes", stats.arena_bytes}, {"values_bytes", stats.values_bytes}, {"packed_bytes", stats.packed_bytes},
+                    {"mapped_bytes", stats.mapped_bytes}};
   if (to_json) return;
   const std::string unshared = fmt::format("({} had none shared)", FormatBytes(stats.values_bytes));
   const Rows rows{{"activations", FormatBytes(stats.arena_bytes), unshared}, {"packed weights", FormatBytes(stats.packed_bytes), ""}};

@@ -46,6 +46,14 @@ LoadOptions LoadOptionsOf(const ModelFlags& flags) {
   return options;
 }
 
+// The folder for --cache-weights; empty where that is not asked for.
+std::string PackedCache(const ModelFlags& flags) {
+  if (!flags.cache_weights) return "";
+  std::string folder = CacheFolder();
+  if (folder.empty()) throw UsageError("[--cache-weights] no folder to keep them in; set METE_CACHE, XDG_CACHE_HOME or HOME");
+  return folder;
+}
+
 Json EventJson(const TraceEvent& e) {
   return {{"name", e.name}, {"op", e.op}, {"us", double(e.end_ns - e.start_ns) * 1e-3}, {"flops", e.flops}};
 }
@@ -68,6 +76,8 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags) {
   command.add_option("--cores", flags.cores, "CPU numbers to pin the threads to")->type_name("0,1,...")->delimiter(',')->group(kMachineGroup);
   command.add_option("--plan", flags.plan, "run this plan instead of planning")->type_name("FILE.json")->group(kMachineGroup);
   command.add_option("--save-plan", flags.save_plan, "write the plan")->type_name("FILE.json")->group(kMachineGroup);
+  command.add_flag("--cache-weights", flags.cache_weights, "keep packed weights in files and map them on the next start")
+      ->group(kMachineGroup);
   command.add_flag("--explain", flags.explain, "print the plan: who does what, with which kernel, how fast, and why")->group(kReportGroup);
   command.add_flag("--profile", flags.profile, "print where the time of a run went")->group(kReportGroup);
   command.add_option("--trace", flags.trace, "write a run's trace for chrome://tracing or Perfetto")->type_name("FILE.json")->group(kReportGroup);
@@ -119,6 +129,7 @@ Session MakeSession(const Model& model, const ModelFlags& flags, const Context& 
   options.reference = flags.reference;
   options.tune = !flags.no_tune;
   options.tuning_cache = CacheFolder();
+  options.packed_cache = PackedCache(flags);
   if (!flags.plan.empty()) options.plan_json = ReadTextFile(flags.plan);
   Session session = [&] {
     const Progress progress("preparing " + flags.model);

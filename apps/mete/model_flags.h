@@ -22,6 +22,7 @@ struct ModelFlags {
   int threads = 0;
   std::vector<int> cores;
   std::string plan, save_plan;
+  bool cache_weights = false;
   bool explain = false;
   bool profile = false;
   std::string trace;

@@ -118,12 +118,18 @@ struct SessionOptions {
   // (CacheFolder() in mete/device.h is the user's) for the next session; empty: nowhere.
   bool tune = false;
   std::string tuning_cache;
+  // A folder (CacheFolder() in mete/device.h is the user's; it is made as needed) in which weights in kernel order are kept and mapped
+  // on the next start instead of packed again; empty: none. A file for each tensor, weights/<digest>.packed, found by a digest of the
+  // model's weights, the kernel and the library's packing code, and checked before it is used. Nothing fails because of it: damaged
+  // files are written again, a folder that cannot be written to is done without, and Explain() tells. Files are never removed.
+  std::string packed_cache;
 };
 
 struct SessionStats {
   int64_t arena_bytes = 0;     // activations, after sharing
   int64_t values_bytes = 0;    // activations, had none shared
   int64_t packed_bytes = 0;    // weights in kernel order
+  int64_t mapped_bytes = 0;    // of these, mapped from files in packed_cache
   double prepare_ms = 0;
   int threads = 1;             // as planned
 };

@@ -73,6 +73,7 @@ struct Session::Impl {
     // A network with quantized values is judged by the roundings of the engine that calibrated it (passes/fuse_quantized.cc), which
     // a larger error would cross more often.
     cpu.plain_sums = model.stats().operators.contains("QuantizeLinear");
+    cpu.packed_cache = options.packed_cache;
     if (!options.tune || cpu.reference) return cpu;
     tuner.emplace(TuningFile(options.tuning_cache, machine.name, ActiveTarget()));
     cpu.tuner = &*tuner;
@@ -104,6 +105,7 @@ Session::Session(const Model& model, const SessionOptions& options) {
   stats.arena_bytes = impl_->executor.arena_bytes();
   stats.values_bytes = impl_->executor.unshared_bytes();
   stats.packed_bytes = impl_->executor.packed_bytes();
+  stats.mapped_bytes = impl_->cpu.packer().mapped_bytes();
   stats.threads = impl_->plan.threads;
 }
 
@@ -150,7 +152,7 @@ std::string Session::Explain(const Trace& trace, const DeviceLimits& limits) con
   const Plan& plan = impl_->plan;
   return fmt::format("plan for {} on {}, {} thread{}: {}\n", plan.model, plan.machine, plan.threads, plan.threads == 1 ? "" : "s",
                      plan.steps.empty() ? "nothing to do" : plan.steps[0].reason) +
-         TuningText(impl_->tuner) + impl_->executor.Explain(trace, limits);
+         TuningText(impl_->tuner) + impl_->cpu.packer().Explain() + impl_->executor.Explain(trace, limits);
 }
 
 std::string Session::PlanJson() const { return ToJson(impl_->plan); }

@@ -455,6 +455,16 @@ class Commands(Cli):
         self.assertRegex(again, r"tuned: [1-9]\d* candidates measured")
         self.assertIn("tuned: 0 candidates measured", explain())
 
+    def test_weights_are_kept_and_mapped(self):
+        env = {"METE_CACHE": str(self.root / "weights")}
+        bench = ["bench", self.net, "--no-tune", "--warmup", "0", "--runs", "1"]
+        mapped = [self.answer(*bench, *flags, env=env)["mapped_bytes"] > 0 for flags in ([], ["--cache-weights"], ["--cache-weights"])]
+        self.assertEqual(mapped, [False, False, True])
+        self.assertIn("MiB) mapped", mete("inspect", self.net, "--explain", "--no-tune", "--cache-weights", env=env).stdout)
+        done = mete(*bench, "--cache-weights", env={"METE_CACHE": "", "XDG_CACHE_HOME": "", "HOME": ""})
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("[--cache-weights] no folder to keep them in", done.stderr)
+
     def test_trace_is_for_perfetto(self):
         trace = self.path("trace.json")
         self.answer("run", self.net, self.picture, "--trace", trace)
