@@ -1,6 +1,7 @@
 #include "graph/flops.h"
 
 #include "base/fused.h"
+#include "base/matmul_view.h"
 
 namespace mete {
 namespace {
@@ -28,6 +29,10 @@ int64_t Flops(const Graph& graph, const Node& node) {
   if (!a.known() || a.rank() == 0) return 0;
   if (node.op == "Gemm") return 2 * outputs * (node.attributes.Int("transA", 0) ? a[0] : a[1]);
   if (node.op == "MatMul" || node.op == "MatMulInteger") return 2 * outputs * a.back();
+  if (node.op == "mete.MatMul") {
+    MatMulView view;
+    return ParseMatMulView(node.attributes, a, weight, view).empty() ? 2 * outputs * view.k : 0;
+  }
   return 0;
 }
 

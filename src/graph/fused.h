@@ -34,6 +34,10 @@
 //    4 (kIntoInput), which another such Conv makes; the first of them has no input 4, and its other channels hold anything. The
 //    residual keeps M channels. Verify() sees to it that only the next Conv reads a value before all its channels are written, and
 //    each once, so that all of them can be one piece of memory (run/memory_plan.h). Not together with sum_piece.
+//
+// 8. mete.MatMul: y = scale * a b of f32 operands A and B that are not transposed first, nor Y afterwards: a is A seen through perm_a
+//    (dimension i of a is dimension perm_a[i] of A, as Transpose has it), b is B through perm_b, and Y is y through perm_y; left-out
+//    ones change nothing. a, b and y have one rank and equal batch dimensions. `scale` is 1 where it is left out.
 #pragma once
 
 #include "base/fused.h"

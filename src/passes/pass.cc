@@ -18,6 +18,7 @@ constexpr Pass kPasses[] = {
     {"fuse-patterns", "recognises Gelu, Swish, HardSwish, Mish, LayerNormalization written as formulas", FusePatterns},
     {"layout", "brings activations into NHWC", ToNhwc},
     {"cancel-transposes", "joins transposes that follow each other", CancelTransposes},
+    {"fuse-matmul", "lets products read and write transposed matrices where they lie", FuseMatMul},
     {"fuse-epilogues", "gives products their residual addition and activation", FuseEpilogues},
     {"fuse-elementwise", "joins chains of element-wise operators into one", FuseElementwise},
     {"concat-in-place", "lets convolutions write into their place in a concatenation", ConcatInPlace},

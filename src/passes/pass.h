@@ -52,6 +52,7 @@ bool FoldPad(Graph& graph);              // fold_pad.cc
 bool FusePatterns(Graph& graph);         // fuse_patterns.cc
 bool ToNhwc(Graph& graph);               // layout.cc
 bool CancelTransposes(Graph& graph);     // transposes.cc
+bool FuseMatMul(Graph& graph);           // fuse_matmul.cc
 bool FuseEpilogues(Graph& graph);        // fuse_epilogues.cc
 bool FuseElementwise(Graph& graph);      // fuse_elementwise.cc
 bool ConcatInPlace(Graph& graph);        // concat_in_place.cc

@@ -1,5 +1,6 @@
 #include "graph/fused.h"
 
+#include "base/matmul_view.h"
 #include "graph/operators.h"
 #include "graph/ops/check.h"
 
@@ -18,11 +19,23 @@ void InferElementwise(InferContext& c) {
   c.Output(0, DType::kF32, out);
 }
 
+void InferMatMulView(InferContext& c) {
+  for (int i = 0; i < 2; ++i) {
+    if (!c.has(i)) c.Bad("input {} is missing; expected 2", i);
+    NeedType(c, i, TypeBit(DType::kF32));
+  }
+  if (c.shape(0).Elements() == 0 || c.shape(1).Elements() == 0) c.Bad("an operand is empty; got {} and {}", ToString(c.shape(0)), ToString(c.shape(1)));
+  MatMulView view;
+  if (const std::string problem = ParseMatMulView(c.attributes, c.shape(0), c.shape(1), view); !problem.empty()) c.Bad("{}", problem);
+  c.Output(0, DType::kF32, view.y);
+}
+
 }  // namespace
 
 std::span<const OpSchema> FusedOperators() {
   static constexpr OpSchema kOperators[] = {
       {"mete.Elementwise", 1, FusedProgram::kMaxInputs, 1, InferElementwise},
+      {"mete.MatMul", 2, 2, 1, InferMatMulView},
   };
   return kOperators;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/einsum.h"
+#include "base/matmul_view.h"
 #include "kernels/reference/epilogue.h"
 #include "kernels/reference/iterate.h"
 #include "kernels/reference/matmul.h"
@@ -53,6 +54,21 @@ void MatMul(RefArgs& args) {
       }
     });
   });
+}
+
+// Operands seen through permutations (graph/fused.h, 8).
+void MatMulOfViews(RefArgs& args) {
+  MatMulView view;
+  ParseMatMulView(args.attributes, args.in[0].shape, args.in[1].shape, view);
+  double* sums = args.scratch.Get<double>(size_t(view.n));
+  for (const MatMulView::Product& p : view.products) {
+    const Matrix<float> left{args.in[0].as<float>() + p.a, view.a_row, view.a_column}, right{args.in[1].as<float>() + p.b, view.b_row, view.b_column};
+    for (int64_t row = 0; row < view.m; ++row) {
+      RowTimesMatrix(left, right, row, view.n, view.k, sums);
+      float* to = args.out[0].as<float>() + p.y + row * view.y_row;
+      for (int64_t j = 0; j < view.n; ++j) to[j * view.y_column] = float(double(view.scale) * sums[j]);
+    }
+  }
 }
 
 // alpha * A * B + beta * C; alpha and beta are floats even for integer matrices.
@@ -142,6 +158,7 @@ constexpr RefEntry kEntries[] = {
     {"Einsum", RunEinsum},
     {"Gemm", Gemm},
     {"MatMul", MatMul},
+    {"mete.MatMul", MatMulOfViews},
 };
 
 }  // namespace

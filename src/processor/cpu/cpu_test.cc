@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/fused.h"
+#include "base/matmul_view.h"
 #include "base/temp_path_testing.h"
 #include "graph/operators.h"
 #include "kernels/fast/target/target.h"
@@ -328,6 +329,17 @@ TEST(CpuDepthwise, MatchesTheReference) {
                                  With({kNhwc, {"group", int64_t{37}}, {"strides", Ints{stride, stride}}, {"pads", Ints{1, 2, 1, 0}},
                                        {"activation", std::string("Clip")}, {"activation_alpha", -0.5f}, {"activation_beta", 0.75f}})},
                                 "depthwise");
+}
+
+TEST(CpuMatrix, ViewsMatchTheReference) {
+  const std::pair<const char*, Attribute> scale{kScale, 0.25f}, heads{kPermA, Ints{0, 2, 1, 3}}, back{kPermY, Ints{0, 2, 1, 3}};
+  for (const int64_t images : {1, 3}) {  // fewer and more products than threads
+    ExpectFastEqualsReference({"mete.MatMul", {{images, 13, 2, 17}, {images, 70, 2, 17}}, {}, With({scale, heads, {kPermB, Ints{0, 2, 3, 1}}})}, "gemm");
+    ExpectFastEqualsReference({"mete.MatMul", {{images, 1, 13, 9}, {images, 9, 1, 70}}, {}, With({back, {kPermB, Ints{0, 2, 1, 3}}})}, "gemm");
+    ExpectFastEqualsReference({"mete.MatMul", {{images, 13, 2, 17}, {images, 2, 70, 17}}, {}, With({heads, back, {kPermB, Ints{0, 1, 3, 2}}})}, "gemm");
+  }
+  ExpectFastEqualsReference({"mete.MatMul", {{2, 13}, {13, 2}}, {}, With({scale})}, "gemm");
+  ExpectFastEqualsReference({"mete.MatMul", {{13, 2}, {13, 70}}, {}, With({{kPermA, Ints{1, 0}}})}, "reference: elements of a row lie apart");
 }
 
 TEST(CpuMatrix, MatchesTheReference) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/mapped_file.h"
+#include "base/matmul_view.h"
 #include "kernels/fast/gemm/gemm.h"
 #include "kernels/fast/matvec/matvec.h"
 #include "kernels/fast/target/target.h"
@@ -14,6 +15,8 @@ namespace {
 struct Product {
   int64_t batch = 1, m = 1, n = 1, k = 1;
   int64_t b_stride = 0, b_step = 0;  // elements between rows of B as stored, and between Bs
+  std::vector<MatMulView::Product> places;  // where the matrices of each product begin, if not one after the other
+  int64_t a_stride = 0, c_stride = 0;       // elements between rows of A and C; 0: k and n
   bool transposed = false;           // B is stored as n x k
   float alpha = 1;
   ValueId bias = kNoValue;           // n elements, constant
@@ -65,6 +68,22 @@ std::optional<Product> OfMatMul(const Graph& graph, const Node& node, std::strin
   return p;
 }
 
+std::optional<Product> OfView(const Graph& graph, const Node& node, std::string* why) {
+  MatMulView view;
+  ParseMatMulView(node.attributes, graph.value(node.inputs[0]).shape, graph.value(node.inputs[1]).shape, view);
+  if (view.a_column != 1 || view.y_column != 1 || (view.b_column != 1 && view.b_row != 1)) return *why = "elements of a row lie apart", std::nullopt;
+  Product p;
+  p.m = view.m, p.n = view.n, p.k = view.k;
+  p.batch = int64_t(view.products.size());
+  p.places = view.products;
+  p.a_stride = view.a_row, p.c_stride = view.y_row;
+  p.transposed = view.b_column != 1;
+  p.b_stride = p.transposed ? view.b_column : view.b_row;
+  p.b_step = p.k * p.n;
+  p.alpha = view.scale;
+  return p;
+}
+
 class MatrixStep : public Prepared {
  public:
   MatrixStep(const Graph& graph, const Node& node, const Product& product, const Epilogue& epilogue, int64_t tile_vectors, Packer& packer)
@@ -73,16 +92,23 @@ class MatrixStep : public Prepared {
         plan_(PlanGemm(product.n, product.k, tile_vectors)),
         epilogue_(epilogue),
         constant_(graph.value(node.inputs[1]).is_constant()) {
-    const int64_t matrices = p_.b_step == 0 ? 1 : p_.batch;
+    if (p_.places.empty())
+      for (int64_t i = 0; i < p_.batch; ++i) p_.places.push_back({i * p_.m * p_.k, i * p_.b_step, i * p_.m * p_.n});
+    if (p_.a_stride == 0) p_.a_stride = p_.k;
+    if (p_.c_stride == 0) p_.c_stride = p_.n;
+    matrices_ = p_.b_step == 0 ? 1 : p_.batch;
     packed_step_ = (int64_t(PackedGemmBytes(plan_)) + 63) / 64 * 16;
-    const int64_t bytes = packed_step_ * matrices * int64_t{sizeof(float)};
+    const int64_t bytes = packed_step_ * matrices_ * int64_t{sizeof(float)};
+    by_worker_ = !constant_ && p_.b_step != 0 && p_.batch >= pool_.threads();
     if (constant_) {
       const Tensor& b = graph.value(node.inputs[1]).constant;
-      const std::string what = fmt::format("{}, {} x {}x{}, rows {}{}, times {}, columns {}", kernel(), matrices, p_.k, p_.n, p_.b_stride,
+      const std::string what = fmt::format("{}, {} x {}x{}, rows {}{}, times {}, columns {}", kernel(), matrices_, p_.k, p_.n, p_.b_stride,
                                            p_.transposed ? ", transposed" : "", p_.alpha, plan_.split.padded_columns());
-      packed_ = packer.Pack(what, {b.as<float>(), size_t(b.elements())}, bytes, matrices * plan_.panels,
+      packed_ = packer.Pack(what, {b.as<float>(), size_t(b.elements())}, bytes, matrices_ * plan_.panels,
                             [&](Range panels, float* packed) { Pack(b.as<float>(), panels, packed); });
       ReleasePages(b.data(), b.bytes());
+    } else if (by_worker_) {
+      pool_.ReserveScratch(packed_step_ * int64_t{sizeof(float)});
     } else {
       packed_ = Tensor(DType::kU8, Shape{bytes});
     }
@@ -91,14 +117,13 @@ class MatrixStep : public Prepared {
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
-    if (!constant_) {
-      const int64_t panels = plan_.panels * (p_.b_step == 0 ? 1 : p_.batch);
+    const Operands of{in[0].as<float>(), in[1].as<float>(), p_.residual < 0 ? nullptr : in[size_t(p_.residual)].as<float>(), out[0].as<float>()};
+    if (!constant_ && !by_worker_) {
       float* packed = packed_.mutable_view().as<float>();
-      pool_.For(panels, [&](int, int64_t begin, int64_t end) { Pack(in[1].as<float>(), {begin, end}, packed); });
+      pool_.For(matrices_ * plan_.panels, [&](int, int64_t begin, int64_t end) { Pack(of.b, {begin, end}, packed); });
     }
-    const float* residual = p_.residual < 0 ? nullptr : in[size_t(p_.residual)].as<float>();
-    pool_.For(p_.batch * grid_.blocks(), [&](int, int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) Block(b / grid_.blocks(), b % grid_.blocks(), in[0].as<float>(), residual, out[0].as<float>());
+    pool_.For(p_.batch * grid_.blocks(), [&](int w, int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) Block(w, b / grid_.blocks(), b % grid_.blocks(), of);
     });
   }
 
@@ -124,28 +149,43 @@ class MatrixStep : public Prepared {
   int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
 
  private:
+  struct Operands {
+    const float *a, *b, *residual;
+    float* c;
+  };
+
   // Panels of all matrices, numbered one after the other.
   void Pack(const float* b, Range panels, float* packed) const {
     for (int64_t i = panels.begin; i < panels.end;) {
       const int64_t matrix = i / plan_.panels, first = i % plan_.panels, last = std::min(plan_.panels, first + panels.end - i);
-      PackGemm(plan_, b + matrix * p_.b_step, p_.b_stride, p_.transposed, p_.alpha, {first, last}, packed + matrix * packed_step_);
+      PackMatrix(b, matrix, {first, last}, packed + matrix * packed_step_);
       i += last - first;
     }
   }
 
-  void Block(int64_t batch, int64_t block, const float* a, const float* residual, float* c) {
+  void PackMatrix(const float* b, int64_t matrix, Range panels, float* to) const {
+    PackGemm(plan_, b + p_.places[size_t(matrix)].b, p_.b_stride, p_.transposed, p_.alpha, panels, to);
+  }
+
+  // Block `block` of one product by worker w. A worker that packs for itself has all of B in its cache then.
+  void Block(int w, int64_t batch, int64_t block, const Operands& of) {
+    const MatMulView::Product& at = p_.places[size_t(batch)];
     Epilogue epilogue = epilogue_;
-    if (residual) epilogue.residual = residual + batch * p_.m * p_.n;
-    const float* packed = packed_.as<float>() + (p_.b_step == 0 ? 0 : batch * packed_step_);
-    RunGemm(plan_, a + batch * p_.m * p_.k, p_.k, packed, epilogue, grid_.Rows(block), grid_.Columns(block), c + batch * p_.m * p_.n, p_.n);
+    if (of.residual) epilogue.residual = of.residual + at.y;
+    float* own = by_worker_ ? reinterpret_cast<float*>(pool_.scratch(w)) : nullptr;
+    if (own) PackMatrix(of.b, batch, {0, plan_.panels}, own);
+    const float* packed = own ? own : packed_.as<float>() + (p_.b_step == 0 ? 0 : batch * packed_step_);
+    RunGemm(plan_, of.a + at.a, p_.a_stride, packed, epilogue, grid_.Rows(block), grid_.Columns(block), of.c + at.y, p_.c_stride);
   }
 
   Pool& pool_;
-  const Product p_;
+  Product p_;
   const GemmPlan plan_;
   Epilogue epilogue_;
   const bool constant_;
   int64_t packed_step_ = 0;  // elements between packed matrices
+  int64_t matrices_ = 1;
+  bool by_worker_ = false;   // B is not constant, and each worker packs what it multiplies
   Tensor packed_;
   Grid grid_;
   std::string why_;          // this tile, for people
@@ -160,7 +200,7 @@ std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, c
   const std::string key = fmt::format("gemm {} x {}x{}x{}, B {}{}{}, activation {}{}, threads {}, weights {}", p.batch, p.m, p.k, p.n,
                                       p.transposed ? "transposed" : "as it is", p.b_step == 0 ? "" : " each",
                                       graph.value(node.inputs[1]).is_constant() ? " constant" : "", Name(epilogue.activation.op),
-                                      p.residual < 0 ? "" : ", residual", packer.pool().threads(),
+                                      p.residual < 0 ? p.places.empty() ? "" : ", in views" : ", residual", packer.pool().threads(),
                                       options.weights_from_memory ? "far" : "near");
   Packer candidates(packer.pool());  // keeps nothing
   const Choice choice =
@@ -204,14 +244,14 @@ class VectorStep : public Prepared {
 }  // namespace
 
 std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Packer& packer, const CpuOptions& options, std::string* why) {
-  if (node.op != "Gemm" && node.op != "MatMul") return nullptr;
+  if (node.op != "Gemm" && node.op != "MatMul" && node.op != "mete.MatMul") return nullptr;
   if (!IsF32(graph, node.inputs[0]) || !IsF32(graph, node.inputs[1])) return *why = "not f32", nullptr;
   if (graph.value(node.outputs[0]).shape.Elements() == 0) return *why = "nothing to compute", nullptr;
   const auto epilogue = EpilogueOf(node);
   if (!epilogue) return *why = "the activation has no fast form", nullptr;
-  const auto product = node.op == "Gemm" ? OfGemm(graph, node, why) : OfMatMul(graph, node, why);
+  const auto product = node.op == "Gemm" ? OfGemm(graph, node, why) : node.op == "MatMul" ? OfMatMul(graph, node, why) : OfView(graph, node, why);
   if (!product) return nullptr;
-  const bool vector = product->m == 1 && product->batch == 1 && product->alpha == 1 && product->k > 0;
+  const bool vector = product->m == 1 && product->batch == 1 && product->alpha == 1 && product->k > 0 && product->places.empty();
   if (vector) return std::make_unique<VectorStep>(graph, *product, *epilogue, packer.pool());
   return PrepareProduct(graph, node, *product, *epilogue, options, packer);
 }
