@@ -419,20 +419,20 @@ TEST(Cpu, SaysWhyTheReferenceRuns) {
 
 // Weights of the same bytes, in one folder: what one kernel, size or target has packed must not reach another.
 TEST(CpuPackedCache, GivesEveryFamilyItsOwnWeights) {
-  const Shape x{1, 9, 8, 144};
+  const Shape x{1, 9, 8, 192};
   const std::pair<const char*, Attribute> three_by_three{"pads", Ints{1, 1, 1, 1}};
   const std::vector<Case> cases = {
-      {"Conv", {x, {144, 144, 3, 3}}, {1}, With({kNhwc, three_by_three})},
-      {"Conv", {{1, 9, 8, 288}, {288, 72, 3, 3}}, {1}, With({kNhwc, three_by_three, {"group", int64_t{4}}})},
-      {"Conv", {{1, 9, 8, 432}, {432, 432, 1, 1}}, {1}, With({kNhwc})},
-      {"Conv", {{1, 9, 8, 432}, {432, 432, 1, 1}}, {1}, With({kNhwc, {kSumPiece, int64_t{100}}})},
-      {"Conv", {{1, 9, 8, 432}, {432, 432, 1, 1}}, {1}, With({kNhwc, {kSumPiece, int64_t{200}}})},
-      {"Conv", {{1, 5, 5, 20736}, {20736, 1, 3, 3}}, {1}, With({kNhwc, three_by_three, {"group", int64_t{20736}}})},
-      {"MatMul", {{3, 432}, {432, 432}}, {1}, {}},
-      {"MatMul", {{3, 864}, {864, 216}}, {1}, {}},
-      {"MatMul", {{4, 3, 216}, {4, 216, 216}}, {1}, {}},
-      {"Gemm", {{3, 432}, {432, 432}}, {1}, With({{"transB", int64_t{1}}})},
-      {"Gemm", {{3, 432}, {432, 432}}, {1}, With({{"alpha", 2.f}})},
+      {"Conv", {x, {192, 192, 3, 3}}, {1}, With({kNhwc, three_by_three})},
+      {"Conv", {{1, 9, 8, 384}, {384, 96, 3, 3}}, {1}, With({kNhwc, three_by_three, {"group", int64_t{4}}})},
+      {"Conv", {{1, 9, 8, 576}, {576, 576, 1, 1}}, {1}, With({kNhwc})},
+      {"Conv", {{1, 9, 8, 576}, {576, 576, 1, 1}}, {1}, With({kNhwc, {kSumPiece, int64_t{100}}})},
+      {"Conv", {{1, 9, 8, 576}, {576, 576, 1, 1}}, {1}, With({kNhwc, {kSumPiece, int64_t{200}}})},
+      {"Conv", {{1, 3, 4, 36864}, {36864, 1, 3, 3}}, {1}, With({kNhwc, three_by_three, {"group", int64_t{36864}}})},
+      {"MatMul", {{3, 576}, {576, 576}}, {1}, {}},
+      {"MatMul", {{3, 1152}, {1152, 288}}, {1}, {}},
+      {"MatMul", {{4, 3, 288}, {4, 288, 288}}, {1}, {}},
+      {"Gemm", {{3, 576}, {576, 576}}, {1}, With({{"transB", int64_t{1}}})},
+      {"Gemm", {{3, 576}, {576, 576}}, {1}, With({{"alpha", 2.f}})},
   };
   const std::optional<ConvAlgorithm> algorithms[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4};
   const TempPath folder;
@@ -457,9 +457,9 @@ TEST(CpuPackedCache, GivesEveryFamilyItsOwnWeights) {
 }
 
 TEST(CpuPackedCache, GivesEveryWayOfAConvolutionItsOwnWeights) {
-  ConvShape s{1, 11, 9, 70, 11, 9, 130, 3, 3};
+  ConvShape s{1, 11, 9, 240, 11, 9, 130, 3, 3};
   s.pad_top = s.pad_left = 1;
-  const Tensor input = Random({1, 11, 9, 70}, 1), weights = Random({130, 70, 3, 3}, 2);
+  const Tensor input = Random({1, 11, 9, 240}, 1), weights = Random({130, 240, 3, 3}, 2);
   Pool pool(2, {}, MakePolicy("equal"));
   const TempPath folder;
   auto run = [&](const ConvWay& way, Packer& packer) {

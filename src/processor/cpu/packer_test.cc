@@ -12,7 +12,7 @@
 namespace mete {
 namespace {
 
-constexpr int64_t kElements = 32 * 1024;  // 128 KiB: enough for a file
+constexpr int64_t kElements = 320 * 1024;  // 1.25 MiB: enough for a file
 
 class PackerTest : public testing::Test {
  protected:
@@ -60,11 +60,11 @@ TEST_F(PackerTest, MapsWhatItHasPackedBefore) {
   Packer first(pool_, folder_.str()), second(pool_, folder_.str());
   ExpectDoubled(Pack(first));
   EXPECT_EQ(first.mapped_bytes(), 0);
-  EXPECT_NE(first.Explain().find(": 1 (0.1 MiB) packed and written\n"), std::string::npos) << first.Explain();
+  EXPECT_NE(first.Explain().find(": 1 (1.2 MiB) packed and written\n"), std::string::npos) << first.Explain();
   const Tensor mapped = Pack(second);
   ExpectDoubled(mapped);
   EXPECT_EQ(second.mapped_bytes(), kElements * 4);
-  EXPECT_NE(second.Explain().find(": 1 (0.1 MiB) mapped\n"), std::string::npos) << second.Explain();
+  EXPECT_NE(second.Explain().find(": 1 (1.2 MiB) mapped\n"), std::string::npos) << second.Explain();
   EXPECT_EQ(uintptr_t(mapped.data()) % 64, 0u);
 }
 
@@ -107,7 +107,7 @@ TEST_F(PackerTest, AFolderThatCannotBeWrittenToIsToldAboutOnce) {
   ExpectDoubled(Pack(packer));
   ExpectDoubled(Pack(packer, "doubled another way"));
   const std::string explained = packer.Explain();
-  EXPECT_NE(explained.find(": 2 (0.2 MiB) packed and not written\n"), std::string::npos) << explained;
+  EXPECT_NE(explained.find(": 2 (2.5 MiB) packed and not written\n"), std::string::npos) << explained;
   EXPECT_NE(explained.find("nothing more is kept"), std::string::npos) << explained;
   EXPECT_EQ(explained.find("nothing more is kept"), explained.rfind("nothing more is kept")) << explained;
 }
