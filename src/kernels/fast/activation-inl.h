@@ -20,16 +20,41 @@ struct ClampBounds {
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
 };
 
-HWY_INLINE ClampBounds BoundsOf(const Epilogue& e) {
+HWY_INLINE ClampBounds BoundsOf(const Activation& a) {
   ClampBounds bounds;
-  if (e.activation.op == FusedOp::kRelu) bounds.low = 0;
-  if (e.activation.op == FusedOp::kClip) bounds = {e.activation.alpha, e.activation.beta};
+  if (a.op == FusedOp::kRelu) bounds.low = 0;
+  if (a.op == FusedOp::kClip) bounds = {a.alpha, a.beta};
   return bounds;
 }
 
 HWY_INLINE bool IsClamp(FusedOp op) {
   return op == FusedOp::kNone || op == FusedOp::kRelu || op == FusedOp::kClip;
 }
+
+// x clamp(x scale + shift, low, 1): HardSwish, and LeakyRelu of a slope in [0, 1], whose scale is so large that the clamp gives one
+// of its bounds (but for denormal x). Cheap enough for registers, too.
+HWY_INLINE bool IsGate(const Activation& a) {
+  return a.op == FusedOp::kHardSwish || (a.op == FusedOp::kLeakyRelu && a.alpha >= 0 && a.alpha <= 1);
+}
+
+HWY_INLINE bool IsForRegisters(const Activation& a) { return IsClamp(a.op) || IsGate(a); }
+
+// What micro-kernels do in registers; nothing, if the activation is none for them.
+struct InRegisters {
+  explicit HWY_INLINE InRegisters(const Activation& a) : gate(IsGate(a)) {
+    const ClampBounds bounds = BoundsOf(a);
+    const bool leaky = a.op == FusedOp::kLeakyRelu;
+    scale = Num(leaky ? std::numeric_limits<float>::max() : 1.0f / 6);
+    shift = Num(leaky ? 0.0f : 0.5f);
+    low = Num(!gate ? bounds.low : leaky ? a.alpha : 0.0f);
+    high = Num(gate ? 1.0f : bounds.high);
+  }
+  HWY_INLINE V32 Clamped(V32 x) const { return Clamp(x, low, high); }
+  HWY_INLINE V32 Gated(V32 x) const { return hn::Mul(x, Clamp(hn::MulAdd(x, scale, shift), low, high)); }
+
+  bool gate;
+  V32 scale, shift, low, high;
+};
 
 HWY_INLINE V32 HardSigmoid(V32 x, V32 alpha, V32 beta) {
   return Clamp(hn::MulAdd(x, alpha, beta), Num(0.0f), Num(1.0f));

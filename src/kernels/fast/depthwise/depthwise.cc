@@ -37,7 +37,7 @@ struct DepthwiseRow {
   // For the kernels that have code of their own.
   const float* rows[kMostRows] = {};       // column 0 of every input row from kernel row 0 on; null in the padding
   const float* all_weights = nullptr;      // at kernel row 0
-  bool two = false;                        // the next output row too: stride_y is 1
+  bool two = false;                        // the next output row too: stride_y is 1, and the channels fill a vector
 };
 
 struct DepthwiseCode {
@@ -76,11 +76,11 @@ HWY_INLINE V32 BiasOf(const DepthwiseRow& r, int64_t c, size_t count) {
   return r.bias ? LoadSome<kWhole>(r.bias + c, count) : hn::Zero(F32());
 }
 
-// Adds the residual, clamps and stores. `at` counts pixels from the first output row's column 0.
+// Adds the residual, activates and stores. `at` counts pixels from the first output row's column 0.
 template <bool kWhole>
-HWY_INLINE void Finish(const DepthwiseRow& r, V32 v, int64_t at, int64_t c, size_t count, V32 low, V32 high) {
+HWY_INLINE void Finish(const DepthwiseRow& r, V32 v, int64_t at, int64_t c, size_t count, const InRegisters& f) {
   if (r.residual) v = hn::Add(v, LoadSome<kWhole>(r.residual + at * r.residual_stride + c, count));
-  StoreSome<kWhole>(Clamp(v, low, high), r.output + at * r.out_stride + c, count);
+  StoreSome<kWhole>(f.gate ? f.Gated(v) : f.Clamped(v), r.output + at * r.out_stride + c, count);
 }
 
 // Adds what one input row gives to R output rows x P columns: `kUpper` and `kLower` say which of the (up to two) output rows it
@@ -112,7 +112,7 @@ HWY_INLINE void AddInputRow(const DepthwiseRow& r, const float* in, const float*
 // gives a vector in about the time of one multiply-add, so a tile of one output would wait for its inputs.
 // kEdge: some columns lie in the padding.
 template <int K, int S, int P, int R, bool kEdge, bool kWhole>
-HWY_INLINE void TileVector(const DepthwiseRow& r, int64_t x, int64_t c, size_t count, V32 low, V32 high) {
+HWY_INLINE void TileVector(const DepthwiseRow& r, int64_t x, int64_t c, size_t count, const InRegisters& f) {
   V32 sums[R][P];
   const V32 bias = BiasOf<kWhole>(r, c, count);
 #pragma GCC unroll 2
@@ -135,11 +135,11 @@ HWY_INLINE void TileVector(const DepthwiseRow& r, int64_t x, int64_t c, size_t c
 #pragma GCC unroll 2
   for (int o = 0; o < R; ++o) {
 #pragma GCC unroll 4
-    for (int p = 0; p < P; ++p) Finish<kWhole>(r, sums[o][p], o * r.shape.out_width + x + p, c, count, low, high);
+    for (int p = 0; p < P; ++p) Finish<kWhole>(r, sums[o][p], o * r.shape.out_width + x + p, c, count, f);
   }
 }
 
-// Activations other than clamps, on `columns` columns of `rows` output rows that are still in the first-level cache.
+// What is not done in registers, on `columns` columns of `rows` output rows that are still in the first-level cache.
 HWY_NOINLINE void ActivateColumns(const DepthwiseRow& r, int64_t x, int columns, int rows) {
   for (int o = 0; o < rows; ++o) {
     float* out = r.output + (o * r.shape.out_width + x) * r.out_stride;
@@ -148,20 +148,26 @@ HWY_NOINLINE void ActivateColumns(const DepthwiseRow& r, int64_t x, int columns,
   }
 }
 
+// A last vector that would end behind the last channel begins earlier, and computes again what the one before did. Fewer channels
+// than a vector has lanes: one column and row at a time.
 template <int K, int S, int P, int R, bool kEdge>
-HWY_NOINLINE void RunColumns(const DepthwiseRow& r, int64_t x, ClampBounds bounds) {
-  const V32 low = Num(bounds.low), high = Num(bounds.high);
+HWY_NOINLINE void RunColumns(const DepthwiseRow& r, int64_t x) {
+  const InRegisters f(r.epilogue.activation);
   constexpr int64_t kStep = static_cast<int64_t>(kLanes);
-  int64_t c = 0;
-  for (; c + kStep <= r.channels; c += kStep) TileVector<K, S, P, R, kEdge, true>(r, x, c, kLanes, low, high);
-  if (c < r.channels) TileVector<K, S, P, R, kEdge, false>(r, x, c, static_cast<size_t>(r.channels - c), low, high);
-  if (!IsClamp(r.epilogue.activation.op)) ActivateColumns(r, x, P, R);
+  if (r.channels >= kStep) {
+    for (int64_t c = 0; c < r.channels; c += kStep) {
+      TileVector<K, S, P, R, kEdge, true>(r, x, std::min(c, r.channels - kStep), kLanes, f);
+    }
+  } else if constexpr (P == 1 && R == 1) {
+    TileVector<K, S, P, R, kEdge, false>(r, x, 0, static_cast<size_t>(r.channels), f);
+  }
+  if (!IsForRegisters(r.epilogue.activation)) ActivateColumns(r, x, P, R);
 }
 
 // Any kernel, one output column, only the taps that meet the input.
-HWY_NOINLINE void AnyColumn(const DepthwiseRow& r, int64_t x, ClampBounds bounds) {
+HWY_NOINLINE void AnyColumn(const DepthwiseRow& r, int64_t x) {
+  const InRegisters f(r.epilogue.activation);
   const ConvShape& s = r.shape;
-  const V32 low = Num(bounds.low), high = Num(bounds.high);
   const int64_t left = x * s.stride_x - s.pad_left;
   for (int64_t c = 0; c < r.channels; c += static_cast<int64_t>(kLanes)) {
     const size_t count = static_cast<size_t>(r.channels - c);
@@ -174,43 +180,42 @@ HWY_NOINLINE void AnyColumn(const DepthwiseRow& r, int64_t x, ClampBounds bounds
         acc = hn::MulAdd(v, LoadN(F32(), r.weights + (ky * s.kernel_width + kx) * s.in_channels + c, count), acc);
       }
     }
-    Finish<false>(r, acc, x, c, count, low, high);
+    Finish<false>(r, acc, x, c, count, f);
   }
-  if (!IsClamp(r.epilogue.activation.op)) ActivateColumns(r, x, 1, 1);
+  if (!IsForRegisters(r.epilogue.activation)) ActivateColumns(r, x, 1, 1);
 }
 
 // Columns in fours and threes where there are enough: 7 and 14 divide into them.
 template <int K, int S, int R>
-inline void RunOwn(const DepthwiseRow& r, ClampBounds bounds) {
+inline void RunOwn(const DepthwiseRow& r) {
   const ConvShape& s = r.shape;
-  const EvenPieces pieces(s.out_width, 4);
+  const EvenPieces pieces(s.out_width, r.channels < static_cast<int64_t>(kLanes) ? 1 : 4);
   for (int64_t i = 0; i < pieces.count(); ++i) {
     const int64_t x = pieces[i].begin, columns = pieces[i].size(), left = x * S - s.pad_left;
     const bool inside = left >= 0 && left + (columns - 1) * S + K <= s.in_width;
-    if (columns == 4 && inside) RunColumns<K, S, 4, R, false>(r, x, bounds);
-    else if (columns == 4) RunColumns<K, S, 4, R, true>(r, x, bounds);
-    else if (columns == 3) RunColumns<K, S, 3, R, true>(r, x, bounds);
-    else if (columns == 2) RunColumns<K, S, 2, R, true>(r, x, bounds);
-    else RunColumns<K, S, 1, R, true>(r, x, bounds);
+    if (columns == 4 && inside) RunColumns<K, S, 4, R, false>(r, x);
+    else if (columns == 4) RunColumns<K, S, 4, R, true>(r, x);
+    else if (columns == 3) RunColumns<K, S, 3, R, true>(r, x);
+    else if (columns == 2) RunColumns<K, S, 2, R, true>(r, x);
+    else RunColumns<K, S, 1, R, true>(r, x);
   }
 }
 
 template <int K>
-inline void RunOwn(const DepthwiseRow& r, ClampBounds bounds) {
-  if (r.shape.stride_x == 2) RunOwn<K, 2, 1>(r, bounds);
-  else if (r.two) RunOwn<K, 1, 2>(r, bounds);
-  else RunOwn<K, 1, 1>(r, bounds);
+inline void RunOwn(const DepthwiseRow& r) {
+  if (r.shape.stride_x == 2) RunOwn<K, 2, 1>(r);
+  else if (r.two) RunOwn<K, 1, 2>(r);
+  else RunOwn<K, 1, 1>(r);
 }
 
 void RunRow(const DepthwiseRow& r) {
   const ConvShape& s = r.shape;
-  const ClampBounds bounds = BoundsOf(r.epilogue);
   if (!HasOwnCode(s)) {
-    for (int64_t x = 0; x < s.out_width; ++x) AnyColumn(r, x, bounds);
+    for (int64_t x = 0; x < s.out_width; ++x) AnyColumn(r, x);
   } else if (s.kernel_width == 3) {
-    RunOwn<3>(r, bounds);
+    RunOwn<3>(r);
   } else {
-    RunOwn<5>(r, bounds);
+    RunOwn<5>(r);
   }
 }
 
@@ -269,7 +274,7 @@ void RunDepthwise(const DepthwisePlan& plan, const float* input, const float* pa
                       epilogue.residual ? epilogue.residual + pixel * residual_stride + c : nullptr, residual_stride,
                       output + pixel * out_stride + c, out_stride, channels.size()};
     if (own) {
-      r.two = s.stride_x == 1 && s.stride_y == 1 && row + 1 < rows.end && y + 1 < s.out_height;
+      r.two = channels.size() >= plan.channel_step && s.stride_x == 1 && s.stride_y == 1 && row + 1 < rows.end && y + 1 < s.out_height;
       r.all_weights = packed + c;
       for (int64_t i = 0; i < s.kernel_height + (r.two ? 1 : 0); ++i) {
         const bool inside = top + i >= 0 && top + i < s.in_height;

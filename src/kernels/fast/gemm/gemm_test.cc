@@ -99,7 +99,7 @@ TEST(GemmF32, EveryEpilogueOnWholeAndPartialPanels) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 100;
     for (const FusedOp op : kAllActivations) {
-      for (const float alpha : {0.25f, 1.0f}) {
+      for (const float alpha : {0.25f, 1.0f, -0.5f}) {
         for (const int64_t k : {9, 700}) {
           SCOPED_TRACE(::testing::Message() << "activation " << Name(op) << " alpha " << alpha << " k " << k);
           Problem problem({10, 37, k, false, true, true, {op, alpha, 2.0f}}, seed++);

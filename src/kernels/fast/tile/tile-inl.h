@@ -29,7 +29,7 @@ constexpr int kMostRows[] = {0, 8, 6};
 #endif
 constexpr int kTileRows = kMostRows[kMostVectors];
 
-// Columns end before the panel does, or the activation is not a clamp: from the sums that the tile just stored.
+// What is not done in registers: from the sums that the tile just stored.
 inline HWY_NOINLINE void FinishRows(const Strip& s, size_t row, size_t rows) {
   const F32 d;
   float* out = s.out + row * s.out_stride;
@@ -46,21 +46,45 @@ inline HWY_NOINLINE void FinishRows(const Strip& s, size_t row, size_t rows) {
   ActivateRows(s.epilogue->activation, {rows, s.columns, s.out_stride}, out, out);
 }
 
-template <int MR, int V>
-HWY_INLINE void StoreClamped(const V32 (&sums)[MR][V], const Strip& s, size_t row) {
+// Whether to load and store part of a vector takes no longer than a whole one.
+constexpr bool kFastParts = HWY_TARGET == HWY_AVX3;
+
+// The last vector of a row, of which `mask` is there.
+template <class Mask>
+HWY_INLINE V32 LoadLast(const float* p, Mask mask) {
+  if constexpr (kFastParts) return hn::MaskedLoad(mask, F32(), p);
+  return hn::LoadU(F32(), p);
+}
+template <class Mask>
+HWY_INLINE void StoreLast(V32 v, float* p, Mask mask) {
+  if constexpr (kFastParts) return hn::BlendedStore(v, mask, F32(), p);
+  hn::StoreU(v, F32(), p);
+}
+
+// Adds the residual and stores f of the sums.
+template <int MR, int V, class F>
+HWY_INLINE void StoreTile(const V32 (&sums)[MR][V], const Strip& s, size_t row, size_t last, const F& f) {
   const F32 d;
-  const ClampBounds bounds = BoundsOf(*s.epilogue);
-  const V32 floor = Num(bounds.low), ceiling = Num(bounds.high);
+  const auto mask = hn::FirstN(d, last);
 #pragma GCC unroll 16
   for (int i = 0; i < MR; ++i) {
     float* out = s.out + (row + i) * s.out_stride;
     const float* residual = s.residual + (row + i) * s.residual_stride;
 #pragma GCC unroll 4
-    for (int j = 0; j < V; ++j) {
+    for (int j = 0; j + 1 < V; ++j) {
       const V32 v = s.residual ? hn::Add(sums[i][j], hn::LoadU(d, residual + j * kLanes)) : sums[i][j];
-      hn::StoreU(Clamp(v, floor, ceiling), d, out + j * kLanes);
+      hn::StoreU(f(v), d, out + j * kLanes);
     }
+    const V32 v = s.residual ? hn::Add(sums[i][V - 1], LoadLast(residual + (V - 1) * kLanes, mask)) : sums[i][V - 1];
+    StoreLast(f(v), out + (V - 1) * kLanes, mask);
   }
+}
+
+template <int MR, int V>
+HWY_INLINE void StoreActivated(const V32 (&sums)[MR][V], const Strip& s, size_t row, size_t last) {
+  const InRegisters f(s.epilogue->activation);
+  if (f.gate) return StoreTile<MR, V>(sums, s, row, last, [=](V32 v) HWY_ATTR { return f.Gated(v); });
+  StoreTile<MR, V>(sums, s, row, last, [=](V32 v) HWY_ATTR { return f.Clamped(v); });
 }
 
 // V vectors, the last of them with `last` lanes.
@@ -111,7 +135,7 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t
     }
   }
 
-  if (s.last && last == kLanes && IsClamp(s.epilogue->activation.op)) return StoreClamped<MR, V>(sums, s, row);
+  if (s.last && (kFastParts || last == kLanes) && IsForRegisters(s.epilogue->activation)) return StoreActivated<MR, V>(sums, s, row, last);
 #pragma GCC unroll 16
   for (int i = 0; i < MR; ++i) {
     float* out = s.out + (row + i) * s.out_stride;

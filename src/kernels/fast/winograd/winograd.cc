@@ -59,9 +59,7 @@ template <int M>
 HWY_NOINLINE void BackwardTile(const OutputTile& t, const Activation& activation, int64_t channels, const float* from,
                                int64_t position_stride) {
   constexpr int64_t kStep = static_cast<int64_t>(kLanes);
-  Epilogue e;
-  e.activation = activation;
-  const ClampBounds bounds = BoundsOf(e);
+  const ClampBounds bounds = BoundsOf(activation);
   const V32 low = Num(bounds.low), high = Num(bounds.high);
   int64_t c = 0;
   if (t.rows == M && t.columns == M) {
