@@ -58,6 +58,11 @@ Json EventJson(const TraceEvent& e) {
   return {{"name", e.name}, {"op", e.op}, {"us", double(e.end_ns - e.start_ns) * 1e-3}, {"flops", e.flops}};
 }
 
+Json StepJson(const StepInfo& s) {
+  return {{"node", s.node}, {"op", s.op}, {"processor", s.processor}, {"threads", s.threads}, {"policy", s.policy}, {"kernel", s.kernel},
+          {"us", double(s.ns) * 1e-3}, {"flops", s.flops}, {"bytes", s.bytes}, {"why", s.why}};
+}
+
 }  // namespace
 
 void AddModelFlags(CLI::App& command, ModelFlags& flags) {
@@ -163,9 +168,16 @@ void ReportPlan(const Session& session, const ModelFlags& flags, const Context& 
       least.KeepLeast(trace);
     }
   }
-  const std::string text = session.Explain(least, MeasureLimits(session.stats().threads));
-  if (context.json) json["explain"] = text;
-  else fmt::print("{}\n", text);
+  const DeviceLimits limits = MeasureLimits(session.stats().threads);
+  const std::string text = session.Explain(least, limits);
+  if (!context.json) {
+    fmt::print("{}\n", text);
+    return;
+  }
+  json["explain"] = text;
+  json["limits"] = {{"gflops", limits.gflops}, {"read_gbytes", limits.read_gbytes}};
+  json["steps"] = Json::array();
+  for (const StepInfo& s : session.Steps(least)) json["steps"].push_back(StepJson(s));
 }
 
 Json PortsJson(const std::vector<Port>& ports) {

@@ -134,6 +134,17 @@ struct SessionStats {
   int threads = 1;             // as planned
 };
 
+// How one node is computed.
+struct StepInfo {
+  std::string node, op;
+  std::string processor, policy;
+  std::string kernel;          // "conv_1x1_f32 avx512", "reference", "view"
+  std::string why;             // this one, and what the others took
+  int threads = 1;
+  int64_t ns = 0;              // of a trace; 0: not in it
+  int64_t flops = 0, bytes = 0;  // as in TraceEvent
+};
+
 struct RunOptions {
   const CancelToken* cancel = nullptr;
   Trace* trace = nullptr;      // filled; tracing costs two clock reads a step
@@ -158,6 +169,7 @@ class Session {
   // Who does what, with which kernel, and why: a row a node. With a trace of this session (and the machine's limits, as mete/device.h
   // measures them) also how fast each was, as a share of what the machine can do.
   std::string Explain(const Trace& trace = {}, const DeviceLimits& limits = {}) const;
+  std::vector<StepInfo> Steps(const Trace& trace = {}) const;  // the same as values, in the order in which they run
   std::string PlanJson() const;
   const SessionStats& stats() const;
 

@@ -152,9 +152,10 @@ std::string Session::Explain(const Trace& trace, const DeviceLimits& limits) con
   const Plan& plan = impl_->plan;
   return fmt::format("plan for {} on {}, {} thread{}: {}\n", plan.model, plan.machine, plan.threads, plan.threads == 1 ? "" : "s",
                      plan.steps.empty() ? "nothing to do" : plan.steps[0].reason) +
-         TuningText(impl_->tuner) + impl_->cpu.packer().Explain() + impl_->executor.Explain(trace, limits);
+         TuningText(impl_->tuner) + impl_->cpu.packer().Explain() + ExplainTable(Steps(trace), limits);
 }
 
+std::vector<StepInfo> Session::Steps(const Trace& trace) const { return impl_->executor.Steps(trace); }
 std::string Session::PlanJson() const { return ToJson(impl_->plan); }
 const SessionStats& Session::stats() const { return impl_->stats; }
 

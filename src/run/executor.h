@@ -31,8 +31,8 @@ class Executor {
   int64_t arena_bytes() const { return memory_.arena_bytes; }
   int64_t unshared_bytes() const { return memory_.unshared_bytes; }
   int64_t packed_bytes() const;
-  // A row a step: kernel, speed as far as `trace` knows it, and why.
-  std::string Explain(const Trace& trace, const DeviceLimits& limits) const;
+  // How each step is computed; its time as far as `trace` knows it.
+  std::vector<StepInfo> Steps(const Trace& trace) const;
 
  private:
   struct BoundStep {
@@ -77,5 +77,8 @@ class Executor {
   std::vector<View> current_outputs_;
   Scratch scratch_;
 };
+
+// A row a step. Shares of the limits where they are known.
+std::string ExplainTable(const std::vector<StepInfo>& steps, const DeviceLimits& limits);
 
 }  // namespace mete

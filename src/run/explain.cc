@@ -1,4 +1,4 @@
-// The executor's table for people: who does what, how fast, and why.
+// Who does what, how fast, and why: as values and as a table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@ struct Speed {
   std::string us, gflops, of_peak, gbytes, of_memory;
 };
 
-Speed SpeedOf(const TraceEvent& e, const DeviceLimits& limits) {
-  const double ns = double(e.end_ns - e.start_ns);
+Speed SpeedOf(const StepInfo& e, const DeviceLimits& limits) {
+  const double ns = double(e.ns);
   if (ns <= 0) return {};
   Speed s{fmt::format("{:.1f}", ns * 1e-3), "", "", "", ""};
   const double gflops = double(e.flops) / ns, gbytes = double(e.bytes) / ns;
@@ -40,25 +40,37 @@ std::string Line(const std::vector<std::string>& cells, const std::vector<size_t
 
 }  // namespace
 
-std::string Executor::Explain(const Trace& trace, const DeviceLimits& limits) const {
-  std::vector<std::vector<std::string>> rows{{"node", "operator", "where", "kernel"}};
-  const size_t numbers_begin = rows[0].size();
-  if (!trace.events.empty()) rows[0].insert(rows[0].end(), {"us", "GFLOP/s", "of peak", "GB/s", "of memory"});
-  const size_t numbers_end = rows[0].size();
-  rows[0].push_back("why");
+std::vector<StepInfo> Executor::Steps(const Trace& trace) const {
+  std::vector<StepInfo> infos;
   size_t event = 0;
   for (size_t i = 0; i < steps_.size(); ++i) {
     const BoundStep& s = steps_[i];
     const Step& planned = plan_.steps[i];
     const std::string kernel = s.prepared ? s.prepared->kernel() : memory_.is_view[i] ? "view" : "reference (shape known at run time)";
-    rows.push_back({Cut(s.node->name), s.node->op, fmt::format("{} x{} {}", planned.shares[0].processor, planned.threads, planned.policy), kernel});
-    if (!trace.events.empty()) {
-      while (event < trace.events.size() && trace.events[event].name == "[wait]") ++event;
-      const bool timed = event < trace.events.size() && trace.events[event].name == s.node->name;
-      const Speed speed = timed ? SpeedOf(trace.events[event++], limits) : Speed{};
+    infos.push_back({s.node->name, s.node->op, planned.shares[0].processor, planned.policy, kernel, s.prepared ? s.prepared->reason() : "",
+                     planned.threads, 0, s.flops, s.bytes});
+    while (event < trace.events.size() && trace.events[event].name == "[wait]") ++event;
+    if (event == trace.events.size() || trace.events[event].name != s.node->name) continue;
+    infos.back().ns = trace.events[event].end_ns - trace.events[event].start_ns;
+    ++event;
+  }
+  return infos;
+}
+
+std::string ExplainTable(const std::vector<StepInfo>& steps, const DeviceLimits& limits) {
+  const bool timed = std::any_of(steps.begin(), steps.end(), [](const StepInfo& s) { return s.ns > 0; });
+  std::vector<std::vector<std::string>> rows{{"node", "operator", "where", "kernel"}};
+  const size_t numbers_begin = rows[0].size();
+  if (timed) rows[0].insert(rows[0].end(), {"us", "GFLOP/s", "of peak", "GB/s", "of memory"});
+  const size_t numbers_end = rows[0].size();
+  rows[0].push_back("why");
+  for (const StepInfo& s : steps) {
+    rows.push_back({Cut(s.node), s.op, fmt::format("{} x{} {}", s.processor, s.threads, s.policy), s.kernel});
+    if (timed) {
+      const Speed speed = SpeedOf(s, limits);
       rows.back().insert(rows.back().end(), {speed.us, speed.gflops, speed.of_peak, speed.gbytes, speed.of_memory});
     }
-    rows.back().push_back(s.prepared ? s.prepared->reason() : "");
+    rows.back().push_back(s.why);
   }
   std::vector<size_t> widths(rows[0].size(), 0);
   for (const auto& row : rows)

@@ -438,6 +438,11 @@ class Commands(Cli):
         self.assertGreater(float(us), 0)
         self.assertGreater(float(gflops), 0)
         self.assertGreater(float(share), 0)
+        answer = self.answer("inspect", self.net, "--explain", "--no-tune")
+        self.assertGreater(answer["limits"]["gflops"], 0)
+        self.assertGreater(answer["limits"]["read_gbytes"], 0)
+        conv = next(step for step in answer["steps"] if step["kernel"].startswith("conv_1x1_f32"))
+        self.assertGreater(min(conv["us"], conv["flops"], conv["bytes"]), 0)
 
     def test_what_was_measured_is_kept_for_the_next_start(self):
         cache = self.root / "cache"
