@@ -431,6 +431,7 @@ TEST(CpuPackedCache, GivesEveryFamilyItsOwnWeights) {
       {"MatMul", {{3, 576}, {576, 576}}, {1}, {}},
       {"MatMul", {{3, 1152}, {1152, 288}}, {1}, {}},
       {"MatMul", {{4, 3, 288}, {4, 288, 288}}, {1}, {}},
+      {"mete.MatMul", {{2, 2, 3, 288}, {2, 2, 288, 288}}, {1}, With({{kPermB, Ints{1, 0, 2, 3}}})},
       {"Gemm", {{3, 576}, {576, 576}}, {1}, With({{"transB", int64_t{1}}})},
       {"Gemm", {{3, 576}, {576, 576}}, {1}, With({{"alpha", 2.f}})},
   };

@@ -102,9 +102,7 @@ class MatrixStep : public Prepared {
     by_worker_ = !constant_ && p_.b_step != 0 && p_.batch >= pool_.threads();
     if (constant_) {
       const Tensor& b = graph.value(node.inputs[1]).constant;
-      const std::string what = fmt::format("{}, {} x {}x{}, rows {}{}, times {}, columns {}", kernel(), matrices_, p_.k, p_.n, p_.b_stride,
-                                           p_.transposed ? ", transposed" : "", p_.alpha, plan_.split.padded_columns());
-      packed_ = packer.Pack(what, {b.as<float>(), size_t(b.elements())}, bytes, matrices_ * plan_.panels,
+      packed_ = packer.Pack(PackedAs(), {b.as<float>(), size_t(b.elements())}, bytes, matrices_ * plan_.panels,
                             [&](Range panels, float* packed) { Pack(b.as<float>(), panels, packed); });
       ReleasePages(b.data(), b.bytes());
     } else if (by_worker_) {
@@ -153,6 +151,14 @@ class MatrixStep : public Prepared {
     const float *a, *b, *residual;
     float* c;
   };
+
+  // All that Pack() looks at beside the weights.
+  std::string PackedAs() const {
+    std::string what = fmt::format("{}, {}x{}, rows {}{}, times {}, columns {}, matrices at", kernel(), p_.k, p_.n, p_.b_stride,
+                                   p_.transposed ? ", transposed" : "", p_.alpha, plan_.split.padded_columns());
+    for (int64_t i = 0; i < matrices_; ++i) what += fmt::format(" {}", p_.places[size_t(i)].b);
+    return what;
+  }
 
   // Panels of all matrices, numbered one after the other.
   void Pack(const float* b, Range panels, float* packed) const {
