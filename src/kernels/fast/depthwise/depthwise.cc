@@ -77,10 +77,19 @@ HWY_INLINE V32 BiasOf(const DepthwiseRow& r, int64_t c, size_t count) {
 }
 
 // Adds the residual, activates and stores. `at` counts pixels from the first output row's column 0.
-template <bool kWhole>
-HWY_INLINE void Finish(const DepthwiseRow& r, V32 v, int64_t at, int64_t c, size_t count, const InRegisters& f) {
+template <bool kWhole, class F>
+HWY_INLINE void Finish(const DepthwiseRow& r, V32 v, int64_t at, int64_t c, size_t count, const F& f) {
   if (r.residual) v = hn::Add(v, LoadSome<kWhole>(r.residual + at * r.residual_stride + c, count));
-  StoreSome<kWhole>(f.gate ? f.Gated(v) : f.Clamped(v), r.output + at * r.out_stride + c, count);
+  StoreSome<kWhole>(f(v), r.output + at * r.out_stride + c, count);
+}
+
+template <bool kWhole, int R, int P, class F>
+HWY_INLINE void FinishTile(const DepthwiseRow& r, const V32 (&sums)[R][P], int64_t x, int64_t c, size_t count, const F& f) {
+#pragma GCC unroll 2
+  for (int o = 0; o < R; ++o) {
+#pragma GCC unroll 4
+    for (int p = 0; p < P; ++p) Finish<kWhole>(r, sums[o][p], o * r.shape.out_width + x + p, c, count, f);
+  }
 }
 
 // Adds what one input row gives to R output rows x P columns: `kUpper` and `kLower` say which of the (up to two) output rows it
@@ -132,11 +141,8 @@ HWY_INLINE void TileVector(const DepthwiseRow& r, int64_t x, int64_t c, size_t c
     else if (row < K) AddInputRow<K, S, P, R, true, true, kEdge, kWhole>(r, in + to_tile, w, left, count, sums);
     else AddInputRow<K, S, P, R, false, true, kEdge, kWhole>(r, in + to_tile, w, left, count, sums);
   }
-#pragma GCC unroll 2
-  for (int o = 0; o < R; ++o) {
-#pragma GCC unroll 4
-    for (int p = 0; p < P; ++p) Finish<kWhole>(r, sums[o][p], o * r.shape.out_width + x + p, c, count, f);
-  }
+  if (f.gate) return FinishTile<kWhole>(r, sums, x, c, count, [&](V32 v) HWY_ATTR { return f.Gated(v); });
+  FinishTile<kWhole>(r, sums, x, c, count, [&](V32 v) HWY_ATTR { return f.Clamped(v); });
 }
 
 // What is not done in registers, on `columns` columns of `rows` output rows that are still in the first-level cache.
@@ -180,7 +186,7 @@ HWY_NOINLINE void AnyColumn(const DepthwiseRow& r, int64_t x) {
         acc = hn::MulAdd(v, LoadN(F32(), r.weights + (ky * s.kernel_width + kx) * s.in_channels + c, count), acc);
       }
     }
-    Finish<false>(r, acc, x, c, count, f);
+    Finish<false>(r, acc, x, c, count, [&](V32 v) HWY_ATTR { return f.gate ? f.Gated(v) : f.Clamped(v); });
   }
   if (!IsForRegisters(r.epilogue.activation)) ActivateColumns(r, x, 1, 1);
 }
