@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace mete {
+namespace [[gnu::visibility("default")]] mete {
 
 struct DeviceInfo {
   std::string cpu;           // the model's name as the system gives it

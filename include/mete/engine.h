@@ -20,7 +20,7 @@
 #include "mete/error.h"
 #include "mete/tensor.h"
 
-namespace mete {
+namespace [[gnu::visibility("default")]] mete {
 
 struct LoadOptions {
   std::map<std::string, Shape> input_shapes;  // by input name; needed only where the file leaves dimensions open

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace mete {
+namespace [[gnu::visibility("default")]] mete {
 
 // The codes of gRPC, so that an error means the same on a wire as in a process.
 enum class Code {

@@ -13,7 +13,7 @@
 
 #include "mete/tensor.h"
 
-namespace mete {
+namespace [[gnu::visibility("default")]] mete {
 
 struct Image {
   static constexpr int kChannels = 3;

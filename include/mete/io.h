@@ -8,7 +8,7 @@
 
 #include "mete/tensor.h"
 
-namespace mete {
+namespace [[gnu::visibility("default")]] mete {
 
 // Version 1 to 3 of the format, C order, little-endian.
 Tensor ReadNpy(const std::string& path);

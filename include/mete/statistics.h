@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace mete {
+namespace [[gnu::visibility("default")]] mete {
 
 struct Spread {
   double median = 0, mad = 0;  // mad: median absolute deviation from the median

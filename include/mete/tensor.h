@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mete {
+namespace [[gnu::visibility("default")]] mete {
 
 enum class DType : uint8_t {
   kUnknown, kF32, kF64, kF16, kBF16, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kBool,

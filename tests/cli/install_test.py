@@ -1,4 +1,7 @@
-"""Installs into a fresh prefix, and builds and runs the example against it: by find_package and by pkg-config."""
+"""Installs into a fresh prefix, and builds and runs the example against it: by find_package and by pkg-config.
+
+Where --most-bytes is given, what is installed has no debug symbols, and the shared library may be no larger than that.
+"""
 import argparse
 import os
 import pathlib
@@ -10,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from cli_test import png
 
 parser = argparse.ArgumentParser()
-for name in ("build", "example", "compiler", "sanitize", "cmake", "toolchain", "sysroot", "emulator"):
+for name in ("build", "example", "compiler", "sanitize", "cmake", "toolchain", "sysroot", "emulator", "most-bytes"):
     parser.add_argument("--" + name, default="")
 options = parser.parse_args()
 
@@ -37,7 +40,7 @@ def find(name):
 
 
 shutil.rmtree(root, ignore_errors=True)
-run(options.cmake, "--install", options.build, "--prefix", prefix)
+run(options.cmake, "--install", options.build, "--prefix", prefix, *(["--strip"] if options.most_bytes else []))
 for name in ("mete.1", "_mete", "mete.fish", "engine.h", "image.h", "mete-config.cmake", "peers/run.sh", "peers/compare.py"):
     find(name)
 mete = find("bin/mete")
@@ -51,6 +54,11 @@ run(options.cmake, "--build", root / "by_cmake")
 by_cmake = run(*emulator, root / "by_cmake" / "classify", model, picture)
 
 library = find("libmete.so").parent
+if options.most_bytes:
+    got, most = find("libmete.so").stat().st_size, int(options.most_bytes)
+    print(f"libmete.so: {got} bytes without debug symbols, at most {most}")
+    if got > most:
+        sys.exit(f"[libmete.so] too large; got {got} bytes, expected at most {most}; try size on the objects of mete_shared's folders")
 words = run("pkg-config", "--cflags", "--libs", "mete", env={"PKG_CONFIG_PATH": str(find("mete.pc").parent)}).split()
 program = root / "by_pkg_config"
 run(options.compiler, "-std=c++20", *flags, *sysroot, pathlib.Path(options.example) / "main.cc", "-o", program, *words)
