@@ -64,14 +64,19 @@ std::string ParseMatMulView(const Attributes& attributes, const Shape& a, const 
   view.b_row = right.steps[row], view.b_column = right.steps[column];
   view.y_row = out.steps[row], view.y_column = out.steps[column];
   view.scale = attributes.Float(kScale, 1);
-  view.products.assign(1, {});
-  for (size_t i = 0; i < row; ++i) {  // each dimension of the batch multiplies the products before
-    std::vector<MatMulView::Product> more;
-    for (const MatMulView::Product& p : view.products)
-      for (int64_t j = 0; j < product[int(i)]; ++j) more.push_back({p.a + j * left.steps[i], p.b + j * right.steps[i], p.y + j * out.steps[i]});
-    view.products = std::move(more);
-  }
+  view.axes.clear();
+  for (size_t i = 0; i < row; ++i) view.axes.push_back({product[int(i)], {left.steps[i], right.steps[i], out.steps[i]}});
+  view.batch = product.Elements(0, rank - 2);
   return "";
+}
+
+MatMulView::Product MatMulView::At(int64_t i) const {
+  Product at;
+  for (size_t axis = axes.size(); axis-- > 0; i /= axes[axis].extent) {
+    const int64_t steps = i % axes[axis].extent;
+    at.a += steps * axes[axis].step.a, at.b += steps * axes[axis].step.b, at.y += steps * axes[axis].step.y;
+  }
+  return at;
 }
 
 }  // namespace mete

@@ -19,7 +19,15 @@ struct MatMulView {
   struct Product {
     int64_t a = 0, b = 0, y = 0;  // the elements where its matrices begin
   };
-  std::vector<Product> products;  // y[m x n] = scale * a[m x k] b[k x n] for each
+  // y[m x n] = scale * a[m x k] b[k x n] for each i below `batch`.
+  Product At(int64_t i) const;
+
+  struct Axis {  // a dimension of the batch, and what a step along it is in each tensor
+    int64_t extent = 1;
+    Product step;
+  };
+  std::vector<Axis> axes;
+  int64_t batch = 1;
   int64_t m = 1, n = 1, k = 1;
   int64_t a_row = 0, a_column = 0, b_row = 0, b_column = 0, y_row = 0, y_column = 0;  // elements to the next one
   float scale = 1;

@@ -30,8 +30,9 @@ class Fuser {
     return a.shape.rank() >= 2 && a.shape.rank() == b.shape.rank() && std::equal(a.shape.begin(), a.shape.end() - 2, b.shape.begin());
   }
 
-  // The permutation of the Transpose that makes `id` for one reader; empty where there is none.
+  // Empty for what is no Transpose.
   Ints PermOf(const Node* node) const { return node && node->op == "Transpose" ? node->attributes.IntList("perm") : Ints(); }
+  // The node that makes `id`, and the one that reads it; null unless there is one reader.
   Node* Producer(ValueId id) {
     const int p = uses_.producer[size_t(id)];
     return p >= 0 && uses_.OnlyReader(id) ? &graph_.nodes[size_t(p)] : nullptr;

@@ -84,5 +84,19 @@ TEST(MatMulView, WhatDoesNotFitIsTold) {
   EXPECT_NE(problem({2, 3, 4}, {3, 4, 5}, {}), "");
 }
 
+// A model file may name any batch: nothing is stored for each of its products.
+TEST(MatMulView, ALargeBatchTakesNoMemory) {
+  MatMulView view;
+  Attributes attributes;
+  attributes.Set(kPermA, mete::Ints{1, 0, 2, 3});
+  constexpr int64_t kMany = int64_t{1} << 40;
+  ASSERT_EQ(ParseMatMulView(attributes, {3, kMany, 1, 2}, {kMany, 3, 2, 1}, view), "");
+  EXPECT_EQ(view.batch, 3 * kMany);
+  const MatMulView::Product at = view.At(3 * (kMany - 1) + 2);
+  EXPECT_EQ(at.a, 2 * (2 * kMany + kMany - 1));
+  EXPECT_EQ(at.b, 2 * (3 * (kMany - 1) + 2));
+  EXPECT_EQ(at.y, 3 * (kMany - 1) + 2);
+}
+
 }  // namespace
 }  // namespace mete

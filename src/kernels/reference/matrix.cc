@@ -61,7 +61,8 @@ void MatMulOfViews(RefArgs& args) {
   MatMulView view;
   ParseMatMulView(args.attributes, args.in[0].shape, args.in[1].shape, view);
   double* sums = args.scratch.Get<double>(size_t(view.n));
-  for (const MatMulView::Product& p : view.products) {
+  for (int64_t i = 0; i < view.batch; ++i) {
+    const MatMulView::Product p = view.At(i);
     const Matrix<float> left{args.in[0].as<float>() + p.a, view.a_row, view.a_column}, right{args.in[1].as<float>() + p.b, view.b_row, view.b_column};
     for (int64_t row = 0; row < view.m; ++row) {
       RowTimesMatrix(left, right, row, view.n, view.k, sums);

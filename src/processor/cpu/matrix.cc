@@ -15,7 +15,7 @@ namespace {
 struct Product {
   int64_t batch = 1, m = 1, n = 1, k = 1;
   int64_t b_stride = 0, b_step = 0;  // elements between rows of B as stored, and between Bs
-  std::vector<MatMulView::Product> places;  // where the matrices of each product begin, if not one after the other
+  std::optional<MatMulView> view;           // where the matrices of each product begin, if not one after the other
   int64_t a_stride = 0, c_stride = 0;       // elements between rows of A and C; 0: k and n
   bool transposed = false;           // B is stored as n x k
   float alpha = 1;
@@ -74,8 +74,8 @@ std::optional<Product> OfView(const Graph& graph, const Node& node, std::string*
   if (view.a_column != 1 || view.y_column != 1 || (view.b_column != 1 && view.b_row != 1)) return *why = "elements of a row lie apart", std::nullopt;
   Product p;
   p.m = view.m, p.n = view.n, p.k = view.k;
-  p.batch = int64_t(view.products.size());
-  p.places = view.products;
+  p.batch = view.batch;
+  p.view = view;
   p.a_stride = view.a_row, p.c_stride = view.y_row;
   p.transposed = view.b_column != 1;
   p.b_stride = p.transposed ? view.b_column : view.b_row;
@@ -92,8 +92,6 @@ class MatrixStep : public Prepared {
         plan_(PlanGemm(product.n, product.k, tile_vectors)),
         epilogue_(epilogue),
         constant_(graph.value(node.inputs[1]).is_constant()) {
-    if (p_.places.empty())
-      for (int64_t i = 0; i < p_.batch; ++i) p_.places.push_back({i * p_.m * p_.k, i * p_.b_step, i * p_.m * p_.n});
     if (p_.a_stride == 0) p_.a_stride = p_.k;
     if (p_.c_stride == 0) p_.c_stride = p_.n;
     matrices_ = p_.b_step == 0 ? 1 : p_.batch;
@@ -156,8 +154,13 @@ class MatrixStep : public Prepared {
   std::string PackedAs() const {
     std::string what = fmt::format("{}, {}x{}, rows {}{}, times {}, columns {}, matrices at", kernel(), p_.k, p_.n, p_.b_stride,
                                    p_.transposed ? ", transposed" : "", p_.alpha, plan_.split.padded_columns());
-    for (int64_t i = 0; i < matrices_; ++i) what += fmt::format(" {}", p_.places[size_t(i)].b);
+    for (int64_t i = 0; i < matrices_; ++i) what += fmt::format(" {}", Place(i).b);
     return what;
+  }
+
+  // Where the matrices of a product begin.
+  MatMulView::Product Place(int64_t i) const {
+    return p_.view ? p_.view->At(i) : MatMulView::Product{i * p_.m * p_.k, i * p_.b_step, i * p_.m * p_.n};
   }
 
   // Panels of all matrices, numbered one after the other.
@@ -170,12 +173,12 @@ class MatrixStep : public Prepared {
   }
 
   void PackMatrix(const float* b, int64_t matrix, Range panels, float* to) const {
-    PackGemm(plan_, b + p_.places[size_t(matrix)].b, p_.b_stride, p_.transposed, p_.alpha, panels, to);
+    PackGemm(plan_, b + Place(matrix).b, p_.b_stride, p_.transposed, p_.alpha, panels, to);
   }
 
   // Block `block` of one product by worker w. A worker that packs for itself has all of B in its cache then.
   void Block(int w, int64_t batch, int64_t block, const Operands& of) {
-    const MatMulView::Product& at = p_.places[size_t(batch)];
+    const MatMulView::Product at = Place(batch);
     Epilogue epilogue = epilogue_;
     if (of.residual) epilogue.residual = of.residual + at.y;
     float* own = by_worker_ ? reinterpret_cast<float*>(pool_.scratch(w)) : nullptr;
@@ -206,7 +209,7 @@ std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, c
   const std::string key = fmt::format("gemm {} x {}x{}x{}, B {}{}{}, activation {}{}, threads {}, weights {}", p.batch, p.m, p.k, p.n,
                                       p.transposed ? "transposed" : "as it is", p.b_step == 0 ? "" : " each",
                                       graph.value(node.inputs[1]).is_constant() ? " constant" : "", Name(epilogue.activation.op),
-                                      p.residual < 0 ? p.places.empty() ? "" : ", in views" : ", residual", packer.pool().threads(),
+                                      p.residual < 0 ? p.view ? ", in views" : "" : ", residual", packer.pool().threads(),
                                       options.weights_from_memory ? "far" : "near");
   Packer candidates(packer.pool());  // keeps nothing
   const Choice choice =
@@ -257,7 +260,7 @@ std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Pa
   if (!epilogue) return *why = "the activation has no fast form", nullptr;
   const auto product = node.op == "Gemm" ? OfGemm(graph, node, why) : node.op == "MatMul" ? OfMatMul(graph, node, why) : OfView(graph, node, why);
   if (!product) return nullptr;
-  const bool vector = product->m == 1 && product->batch == 1 && product->alpha == 1 && product->k > 0 && product->places.empty();
+  const bool vector = product->m == 1 && product->batch == 1 && product->alpha == 1 && product->k > 0 && !product->view;
   if (vector) return std::make_unique<VectorStep>(graph, *product, *epilogue, packer.pool());
   return PrepareProduct(graph, node, *product, *epilogue, options, packer);
 }
