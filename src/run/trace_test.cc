@@ -37,6 +37,16 @@ TEST(Trace, PutsTheMostExpensiveFirstAndSumsUpTheRest) {
   EXPECT_NE(Line(table, "(2 more)").find("3.0"), std::string::npos) << table;
 }
 
+TEST(Trace, KeepsTheShorterTimeOfEachNode) {
+  Trace first, second;
+  first.events = {{"a", "Conv", 0, 0, 5000}, {"[wait]", "a", 0, 4000, 5000}, {"b", "Relu", 0, 5000, 6000}};
+  second.events = {{"a", "Conv", 0, 0, 3000}, {"b", "Relu", 0, 3000, 7000}};
+  first.KeepLeast(second);
+  ASSERT_EQ(first.events.size(), 2u);
+  EXPECT_EQ(first.events[0].end_ns - first.events[0].start_ns, 3000);
+  EXPECT_EQ(first.events[1].end_ns - first.events[1].start_ns, 1000);
+}
+
 TEST(Trace, GroupsByOperator) {
   const std::string table = Example().TableByOperator();
   EXPECT_NE(Line(table, "2 nodes").find("5.0"), std::string::npos) << table;
