@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
@@ -77,7 +78,8 @@ struct Session::Impl {
     if (!options.tune || cpu.reference) return cpu;
     tuner.emplace(TuningFile(options.tuning_cache, machine.name, ActiveTarget()));
     cpu.tuner = &*tuner;
-    cpu.weights_from_memory = model.stats().constant_bytes > machine.clusters.front().l3_bytes;
+    const Cluster& fastest = machine.clusters.front();
+    cpu.weights_from_memory = model.stats().constant_bytes > std::max(fastest.l2_bytes, fastest.l3_bytes);
     return cpu;
   }
 
