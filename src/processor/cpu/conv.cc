@@ -56,12 +56,36 @@ class ConvStep : public Prepared {
     const std::string key = fmt::format("{}, activation {}{}, threads {}, weights {}", ToText(shape), Name(epilogue_.activation.op),
                                         residual_ ? ", residual" : "", packer.pool().threads(),
                                         options.weights_from_memory ? "far" : "near");
-    Packer candidates(packer.pool());  // keeps nothing
-    const Choice choice = Choose(options.tuner, key, names, [&](size_t i) {
-      return FloatConv(shape, weights, ways[i], candidates).MeasureUs(epilogue_, residual_, options.weights_from_memory);
-    });
+    const Pool::CallerPin pin(packer.pool());
+    const Choice choice = Choose(options.tuner, key, names, TrialsOf(shape, weights, ways, options.weights_from_memory, packer.pool()));
     conv_.emplace(shape, weights, ways[choice.index], packer);
     reason_ = choice.why;
+  }
+
+  // All on the same tensors, which are there once one is asked for: the input is near, as it is between the other layers.
+  MakeTrial TrialsOf(const ConvShape& shape, const float* weights, const std::vector<ConvWay>& ways, bool from_memory, Pool& pool) const {
+    struct Data {
+      Tensor input, output, residual;
+      Epilogue epilogue;
+    };
+    const auto data = std::make_shared<Data>();
+    return [=, this, &ways, &pool](size_t i) -> Trial {
+      const int64_t pixels = shape.batch * shape.in_height * shape.in_width;
+      if (!data->input.has_value()) {
+        data->input = Ones(pixels * std::max(shape.in_pixel_stride, shape.in_channels));
+        data->output = Ones(shape.out_pixels() * std::max(shape.out_pixel_stride, shape.out_channels));
+        data->epilogue = epilogue_;
+        if (residual_) data->residual = Ones(shape.out_pixels() * shape.out_channels);
+        if (residual_) data->epilogue.residual = data->residual.as<float>();
+      }
+      Packer candidates(pool);  // keeps nothing
+      const auto conv = std::make_shared<FloatConv>(shape, weights, ways[i], candidates);
+      const auto call_us = [=] {
+        return conv->MeasureUs(data->input.as<float>(), data->epilogue, data->output.mutable_view().as<float>(), from_memory);
+      };
+      call_us();
+      return {call_us, conv->packed_bytes()};
+    };
   }
 
   std::optional<FloatConv> conv_;

@@ -22,9 +22,8 @@ class FloatConv {
   // All pointers are of whole tensors. One call at a time.
   void Run(const float* input, const Epilogue& epilogue, float* output);
 
-  // Microseconds of a Run as it is between the other layers: the input near, the weights in no cache if they come `from_memory`.
-  // `epilogue` without a residual; `residual`: add one of the output's shape.
-  double MeasureUs(const Epilogue& epilogue, bool residual, bool from_memory);
+  // Microseconds of a Run as it is between the other layers: the weights in no cache if they come `from_memory`.
+  double MeasureUs(const float* input, const Epilogue& epilogue, float* output, bool from_memory);
 
   std::string kernel() const;  // "conv_f32 avx512"
   int64_t packed_bytes() const { return int64_t(packed_.bytes()); }

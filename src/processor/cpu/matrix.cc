@@ -124,16 +124,9 @@ class MatrixStep : public Prepared {
   }
 
   // As FloatConv::MeasureUs.
-  double MeasureUs(bool from_memory) {
-    const Tensor a = Ones(p_.batch * p_.m * p_.k), b = Ones(constant_ ? 0 : p_.k * p_.n * (p_.b_step == 0 ? 1 : p_.batch));
-    const Tensor residual = Ones(p_.residual < 0 ? 0 : p_.batch * p_.m * p_.n);
-    Tensor c = Ones(p_.batch * p_.m * p_.n);
-    std::vector<ConstView> in(4);
-    in[0] = a.view(), in[1] = b.view();
-    if (p_.residual >= 0) in[size_t(p_.residual)] = residual.view();
-    std::vector<View> out{c.mutable_view()};
-    const Pool::CallerPin pin(pool_);
-    return LeastUs([&] { Execute(in, out); }, [&] { if (from_memory && constant_) EvictFromCaches(packed_.data(), packed_.bytes()); });
+  double MeasureUs(std::span<const ConstView> in, std::span<View> out, bool from_memory) {
+    if (from_memory && constant_) EvictFromCaches(packed_.data(), packed_.bytes());
+    return CallUs([&] { Execute(in, out); });
   }
 
   std::string kernel() const override { return fmt::format("gemm_f32 {}", TargetOf(plan_)); }
@@ -200,20 +193,51 @@ class MatrixStep : public Prepared {
   std::string why_;          // this tile, for people
 };
 
+// What a product is measured on.
+class Sample {
+ public:
+  Sample(const Product& p, bool constant)
+      : a_(Ones(p.batch * p.m * p.k)),
+        b_(Ones(constant ? 0 : p.k * p.n * (p.b_step == 0 ? 1 : p.batch))),
+        c_(Ones(p.batch * p.m * p.n)),
+        residual_(Ones(p.residual < 0 ? 0 : p.batch * p.m * p.n)) {
+    in_[0] = a_.view(), in_[1] = b_.view();
+    if (p.residual >= 0) in_[size_t(p.residual)] = residual_.view();
+  }
+
+  std::span<const ConstView> in() const { return in_; }
+  std::span<View> out() { return out_; }
+
+ private:
+  Tensor a_, b_, c_, residual_;
+  std::array<ConstView, 4> in_;
+  std::array<View, 1> out_{c_.mutable_view()};
+};
+
 std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, const Product& p, const Epilogue& epilogue,
                                          const CpuOptions& options, Packer& packer) {
   const std::vector<int64_t> widths = GemmTileWidths(p.n);
   std::vector<std::string> names;
   for (int64_t width : widths) names.push_back(fmt::format("tile {}", width));
   const auto prepare = [&](size_t i, Packer& with) { return std::make_unique<MatrixStep>(graph, node, p, epilogue, widths[i], with); };
+  const bool constant = graph.value(node.inputs[1]).is_constant();
   const std::string key = fmt::format("gemm {} x {}x{}x{}, B {}{}{}, activation {}{}, threads {}, weights {}", p.batch, p.m, p.k, p.n,
                                       p.transposed ? "transposed" : "as it is", p.b_step == 0 ? "" : " each",
-                                      graph.value(node.inputs[1]).is_constant() ? " constant" : "", Name(epilogue.activation.op),
+                                      constant ? " constant" : "", Name(epilogue.activation.op),
                                       p.residual < 0 ? p.view ? ", in views" : "" : ", residual", packer.pool().threads(),
                                       options.weights_from_memory ? "far" : "near");
-  Packer candidates(packer.pool());  // keeps nothing
-  const Choice choice =
-      Choose(options.tuner, key, names, [&](size_t i) { return prepare(i, candidates)->MeasureUs(options.weights_from_memory); });
+  std::optional<Sample> sample;  // the same for all
+  const auto trial = [&](size_t i) -> Trial {
+    if (!sample) sample.emplace(p, constant);
+    Packer candidates(packer.pool());  // keeps nothing
+    const std::shared_ptr<MatrixStep> step = prepare(i, candidates);
+    const auto call_us = [&sample, &options, step] { return step->MeasureUs(sample->in(), sample->out(), options.weights_from_memory); };
+    call_us();
+    return {call_us, step->packed_bytes()};
+  };
+  const Pool::CallerPin pin(packer.pool());
+  const Choice choice = Choose(options.tuner, key, names, trial);
+  sample.reset();
   auto step = prepare(choice.index, packer);
   step->set_why(choice.why);
   return step;

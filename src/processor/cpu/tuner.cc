@@ -17,6 +17,24 @@ namespace {
 constexpr const char* kFormat = "mete tuning 1";
 constexpr uintmax_t kLargestFile = 64 << 20;  // some hundred thousand shapes
 
+// The least of some calls of each, a call of each at a time; after some rounds only those that may still win go on. The order is
+// always the same: were it turned round, the last would come twice in a row and find its weights in the cache.
+std::vector<double> LeastInTurns(const std::vector<Trial>& trials) {
+  constexpr int kLeastRounds = 4, kMostRounds = 10;  // guess: the least of three is within some percent on a quiet machine
+  constexpr double kEnoughUs = 10000;                // for each; guess: short calls are repeated more often, they vary more
+  constexpr double kMayWin = 1.2;                    // guess: beyond the usual noise of the least of four
+  std::vector<double> least(trials.size(), std::numeric_limits<double>::infinity());
+  double all = 0, best = least.empty() ? 0 : least[0];
+  for (int round = 0; round < kLeastRounds || (round < kMostRounds && all < kEnoughUs * double(trials.size())); ++round) {
+    for (size_t i = 0; i < trials.size(); ++i) {
+      if (round >= kLeastRounds && least[i] > kMayWin * best) continue;
+      const double us = trials[i].call_us();
+      least[i] = std::min(least[i], us), best = std::min(best, us), all += us;
+    }
+  }
+  return least;
+}
+
 }  // namespace
 
 Tuner::Tuner(std::string path) : path_(std::move(path)) {
@@ -44,14 +62,21 @@ Tuner::Table Tuner::Read(std::string* problem) const {
   return table;
 }
 
-std::vector<Timed> Tuner::Times(const std::string& key, const std::vector<std::string>& names, const std::function<double(size_t)>& measure) {
+std::vector<Timed> Tuner::Times(const std::string& key, const std::vector<std::string>& names, const MakeTrial& make) {
   std::map<std::string, double>& known = times_[key];
-  std::vector<Timed> result;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const auto [entry, is_new] = known.try_emplace(names[i], 0);
-    if (is_new) entry->second = measure(i), ++measured_;
-    result.push_back({names[i], entry->second});
+  for (size_t i = 0; i < names.size();) {
+    std::vector<Trial> group;
+    std::vector<size_t> numbers;
+    for (int64_t bytes = 0; i < names.size() && bytes < kTogether; ++i) {
+      if (known.contains(names[i])) continue;
+      group.push_back(make(i)), numbers.push_back(i);
+      bytes += group.back().bytes;
+    }
+    const std::vector<double> us = LeastInTurns(group);
+    for (size_t j = 0; j < us.size(); ++j) known[names[numbers[j]]] = us[j], ++measured_;
   }
+  std::vector<Timed> result;
+  for (const std::string& name : names) result.push_back({name, known.at(name)});
   return result;
 }
 
@@ -74,11 +99,11 @@ void Tuner::Save() {
   }
 }
 
-Choice Choose(Tuner* tuner, const std::string& key, const std::vector<std::string>& names, const std::function<double(size_t)>& measure) {
+Choice Choose(Tuner* tuner, const std::string& key, const std::vector<std::string>& names, const MakeTrial& make) {
   constexpr double kClear = 0.97;  // guess: what is closer than that is as good, and the guess is the same at every start
   if (names.size() < 2) return {};
   if (!tuner) return {0, fmt::format("by estimate, before {}", fmt::join(names.begin() + 1, names.end(), "; "))};
-  std::vector<Timed> times = tuner->Times(key, names, measure);
+  std::vector<Timed> times = tuner->Times(key, names, make);
   Choice choice;
   for (size_t i = 1; i < times.size(); ++i)
     if (times[i].us < kClear * times[0].us && times[i].us < times[choice.index].us) choice.index = i;
@@ -95,19 +120,10 @@ Tensor Ones(int64_t elements) {
   return t;
 }
 
-double LeastUs(const std::function<void()>& call, const std::function<void()>& before) {
-  constexpr int kLeastCalls = 3, kMostCalls = 10;  // guess: the least of three is within some percent on a quiet machine
-  constexpr int64_t kEnoughNs = 1000000;           // guess: short calls are repeated more often, they vary more
-  call();                                          // touches the memory for the first time
-  int64_t least = std::numeric_limits<int64_t>::max(), all = 0;
-  for (int i = 0; i < kMostCalls && (i < kLeastCalls || all < kEnoughNs); ++i) {
-    if (before) before();
-    const int64_t start = NowNs();
-    call();
-    const int64_t ns = NowNs() - start;
-    least = std::min(least, ns), all += ns;
-  }
-  return std::max(double(least) * 1e-3, 1e-3);
+double CallUs(const std::function<void()>& call) {
+  const int64_t start = NowNs();
+  call();
+  return std::max(double(NowNs() - start) * 1e-3, 1e-3);
 }
 
 std::string TuningFile(const std::string& folder, const std::string& cpu, const std::string& target) {

@@ -16,15 +16,25 @@ struct Timed {
   double us = 0;
 };
 
+// A candidate that is ready to be timed: its weights are packed, and it has run once, so that its memory is there.
+struct Trial {
+  std::function<double()> call_us;  // computes the node once and says how many microseconds that took
+  int64_t bytes = 0;                // that it holds, of packed weights above all
+};
+using MakeTrial = std::function<Trial(size_t)>;  // of candidate number so and so
+
 class Tuner {
  public:
   // `path`: the file that keeps the times; it and its folder are made by Save(). Empty: they last as long as the object. A file that
   // is damaged counts as empty, and note() says so.
   explicit Tuner(std::string path = "");
 
-  // The time of every candidate for `key`, which says all that the times depend on beside the machine. Those not known are measured:
-  // `measure` gets a candidate's number and returns microseconds.
-  std::vector<Timed> Times(const std::string& key, const std::vector<std::string>& names, const std::function<double(size_t)>& measure);
+  // The time of every candidate for `key`, which says all that the times depend on beside the machine. Those not known are made and
+  // measured in turns: a call of each, then again a call of each, and the least of each counts. What else the machine does for a
+  // while then meets all of them, and not the one whose turn it is. The candidates that are there at a time hold kTogether bytes
+  // and one candidate more at most; larger ones, such as those of a fully connected layer of 400 MB, are measured group after group.
+  static constexpr int64_t kTogether = 32 << 20;  // guess: below the largest candidate of usual networks, F(4x4) of 512 x 512 channels
+  std::vector<Timed> Times(const std::string& key, const std::vector<std::string>& names, const MakeTrial& make);
 
   // Writes what was measured since the file was read, beside what other processes have written meanwhile; all or nothing. Where
   // that fails nothing is lost but time, and note() says so.
@@ -49,13 +59,13 @@ struct Choice {
 };
 
 // The fastest of the candidates, of which the first is the guess: by time where there is a tuner, else that guess.
-Choice Choose(Tuner* tuner, const std::string& key, const std::vector<std::string>& names, const std::function<double(size_t)>& measure);
+Choice Choose(Tuner* tuner, const std::string& key, const std::vector<std::string>& names, const MakeTrial& make);
 
 // What candidates are measured on: numbers of the usual size.
 Tensor Ones(int64_t elements);
 
-// Microseconds of one call: the least of a few. `before` runs before each call and is not counted.
-double LeastUs(const std::function<void()>& call, const std::function<void()>& before = {});
+// Microseconds of one call, more than 0.
+double CallUs(const std::function<void()>& call);
 
 // Where the times of this machine are kept: one file for each processor, instruction set and version of the library. Empty where
 // `folder` is.

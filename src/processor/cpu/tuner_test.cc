@@ -12,14 +12,19 @@ namespace {
 
 const std::vector<std::string> kNames{"plain", "clever", "odd"};
 
-double Never(size_t) {
+Trial Never(size_t) {
   ADD_FAILURE() << "measured though it was known";
-  return 1;
+  return {[] { return 1; }};
+}
+
+// Candidates that take so long at each call.
+MakeTrial Taking(std::vector<double> us) {
+  return [us](size_t i) { return Trial{[=] { return us[i]; }}; };
 }
 
 std::string Fill(const std::string& path, double first = 5) {
   Tuner tuner(path);
-  tuner.Times("a shape", kNames, [&](size_t i) { return first + double(i); });
+  tuner.Times("a shape", kNames, Taking({first, first + 1, first + 2}));
   tuner.Save();
   return tuner.note();
 }
@@ -34,20 +39,19 @@ TEST(Tuner, MeasuresOnceAndRemembersInTheFile) {
   EXPECT_EQ(times[0].us, 7);
   EXPECT_EQ(times[1].us, 5);
   EXPECT_EQ(again.measured(), 0);
-  int measured = 0;
-  again.Times("a shape", {"plain", "new"}, [&](size_t i) {
+  again.Times("a shape", {"plain", "new"}, [](size_t i) {
     EXPECT_EQ(i, 1u);
-    return ++measured;
+    return Trial{[] { return 1; }};
   });
-  again.Times("another shape", {"plain"}, [&](size_t) { return ++measured; });
-  EXPECT_EQ(measured, 2);
+  again.Times("another shape", {"plain"}, Taking({1}));
+  EXPECT_EQ(again.measured(), 2);
 }
 
 TEST(Tuner, KeepsWhatOthersWroteMeanwhile) {
   const TempPath temp;
   Tuner first(temp.str()), second(temp.str());
-  first.Times("one", {"x"}, [](size_t) { return 1; });
-  second.Times("two", {"x"}, [](size_t) { return 2; });
+  first.Times("one", {"x"}, Taking({1}));
+  second.Times("two", {"x"}, Taking({2}));
   first.Save();
   second.Save();
   Tuner third(temp.str());
@@ -67,7 +71,7 @@ TEST(Tuner, ADamagedFileIsToldAndWrittenAgain) {
     std::ofstream(temp.str(), std::ios::binary) << bad;
     Tuner tuner(temp.str());
     EXPECT_NE(tuner.note().find("no file of tuned times"), std::string::npos) << bad.substr(0, 40);
-    EXPECT_EQ(tuner.Times("a shape", kNames, [](size_t) { return 3; })[0].us, 3);
+    EXPECT_EQ(tuner.Times("a shape", kNames, Taking({3, 3, 3}))[0].us, 3);
     tuner.Save();
     Tuner again(temp.str());
     EXPECT_EQ(again.note(), "");
@@ -79,7 +83,7 @@ TEST(Tuner, TimesThatCannotBeAreMeasuredAgain) {
   const TempPath temp;
   std::ofstream(temp.str()) << R"({"format": "mete tuning 1", "times": {"a shape": {"plain": 0, "clever": -4, "odd": 2}}})";
   Tuner tuner(temp.str());
-  tuner.Times("a shape", kNames, [](size_t) { return 1; });
+  tuner.Times("a shape", kNames, Taking({1, 1, 1}));
   EXPECT_EQ(tuner.measured(), 2);
 }
 
@@ -95,7 +99,7 @@ TEST(Choose, TakesTheGuessUnlessAnotherIsClearlyFaster) {
   EXPECT_EQ(Choose(nullptr, "k", {"plain"}, Never).why, "");
   const auto chosen = [](double plain, double clever, double odd) {
     Tuner tuner;
-    return Choose(&tuner, "k", kNames, [&](size_t i) { return i == 0 ? plain : i == 1 ? clever : odd; });
+    return Choose(&tuner, "k", kNames, Taking({plain, clever, odd}));
   };
   EXPECT_EQ(chosen(100, 99, 101).index, 0u);
   EXPECT_EQ(chosen(100, 90, 80).index, 2u);
@@ -103,11 +107,62 @@ TEST(Choose, TakesTheGuessUnlessAnotherIsClearlyFaster) {
   EXPECT_EQ(chosen(100, 80, 90).why, "clever measured 80.0 us; odd 90.0; plain 100.0");
 }
 
-TEST(LeastUs, TimesTheCallAlone) {
-  int calls = 0, before = 0;
-  const double us = LeastUs([&] { ++calls; }, [&] { ++before; });
-  EXPECT_GT(us, 0);
-  EXPECT_EQ(calls, before + 1);  // the first call is not counted
+// What else the machine does takes a while and then is over. Measured one after the other, all calls of one candidate would lie in it.
+TEST(Tuner, ADisturbanceMeetsAllCandidatesAndChangesNoChoice) {
+  const std::vector<double> us{1000, 800, 900};
+  for (int begin = 0; begin < 12; ++begin) {  // calls; at least twelve are made
+    Tuner tuner;
+    int calls = 0;
+    const Choice choice = Choose(&tuner, "k", kNames, [&](size_t i) {
+      return Trial{[&, i] {
+        const bool disturbed = calls >= begin && calls < begin + 5;
+        ++calls;
+        return disturbed ? 2 * us[i] : us[i];
+      }};
+    });
+    EXPECT_EQ(choice.index, 1u) << "from call " << begin;
+    EXPECT_EQ(choice.why, "clever measured 800.0 us; odd 900.0; plain 1000.0") << "from call " << begin;
+  }
+}
+
+TEST(Tuner, ShortCallsAreRepeatedMoreOftenThanLongOnes) {
+  const auto calls = [](std::vector<double> us) {
+    Tuner tuner;
+    int n = 0;
+    tuner.Times("k", kNames, [&](size_t i) { return Trial{[&, i] { return ++n, us[i]; }}; });
+    return n;
+  };
+  EXPECT_EQ(calls({1e6, 1e6, 1e6}), 3 * 4);
+  EXPECT_EQ(calls({1500, 1500, 1500}), 3 * 7);
+  EXPECT_EQ(calls({1, 1, 1}), 3 * 10);
+  EXPECT_EQ(calls({1.1, 1, 2}), 10 + 10 + 4) << "the last one cannot win";
+}
+
+// The memory of one node's candidates is bounded: what is there together is kTogether and one candidate more at most.
+TEST(Tuner, LargeCandidatesAreMeasuredInGroups) {
+  const auto most = [](int64_t each) {
+    const auto held = std::make_shared<int64_t>(0);
+    int64_t greatest = 0;
+    Tuner tuner;
+    const auto times = tuner.Times("k", kNames, [&](size_t i) {
+      *held += each;
+      greatest = std::max(greatest, *held);
+      const std::shared_ptr<int64_t> memory(held.get(), [held, each](int64_t* h) { *h -= each; });
+      return Trial{[memory, i] { return 1.0 + double(i); }, each};
+    });
+    EXPECT_EQ(*held, 0) << "nothing stays";
+    EXPECT_EQ(times[2].us, 3);
+    return greatest;
+  };
+  EXPECT_EQ(most(1 << 20), 3 << 20);
+  EXPECT_EQ(most(Tuner::kTogether / 2 + 1), Tuner::kTogether + 2);
+  EXPECT_EQ(most(Tuner::kTogether), Tuner::kTogether);
+}
+
+TEST(CallUs, TimesOneCall) {
+  int calls = 0;
+  EXPECT_GT(CallUs([&] { ++calls; }), 0);
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(TuningFile, IsOfOneProcessorTargetAndVersion) {
