@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "processor/cpu/sources_digest.h"
+
 namespace mete {
-
-// A digest of the sources that decide how weights are packed (cmake/packing_digest.cmake): what other code has packed is not found.
-extern const char kPackingDigest[];
-
 namespace {
 
 // What is smaller is packed as fast as a file of it is opened and checked: measured over convolutions of 1x1, 3x3 and F(4x4) that
@@ -22,7 +20,7 @@ bool Packer::Keeps(int64_t bytes) {
 }
 
 Digest Packer::KeyOf(const std::string& what, std::span<const float> weights) const {
-  return DigestOf(fmt::format("{}\n{}\n{}", kPackingDigest, what, ToString(DigestOf(std::as_bytes(weights), pool_))));
+  return DigestOf(fmt::format("{}\n{}\n{}", kSourcesDigest, what, ToString(DigestOf(std::as_bytes(weights), pool_))));
 }
 
 std::string Packer::PathOf(const Digest& key) const { return fmt::format("{}/weights/{}.packed", folder_, ToString(key)); }

@@ -126,9 +126,9 @@ double CallUs(const std::function<void()>& call) {
   return std::max(double(NowNs() - start) * 1e-3, 1e-3);
 }
 
-std::string TuningFile(const std::string& folder, const std::string& cpu, const std::string& target) {
+std::string TuningFile(const std::string& folder, const std::string& cpu, const std::string& target, std::string_view sources) {
   if (folder.empty()) return "";
-  std::string name = fmt::format("{}-{}-{}", cpu, target, METE_VERSION);
+  std::string name = fmt::format("{}-{}-{}-{}", cpu, target, METE_VERSION, sources.substr(0, 16));  // 64 bits tell versions apart
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.') c = '-';
   return (std::filesystem::path(folder) / "tuning" / (name + ".json")).string();

@@ -5,9 +5,11 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mete/tensor.h"
+#include "processor/cpu/sources_digest.h"
 
 namespace mete {
 
@@ -67,8 +69,10 @@ Tensor Ones(int64_t elements);
 // Microseconds of one call, more than 0.
 double CallUs(const std::function<void()>& call);
 
-// Where the times of this machine are kept: one file for each processor, instruction set and version of the library. Empty where
-// `folder` is.
-std::string TuningFile(const std::string& folder, const std::string& cpu, const std::string& target);
+// Where the times of this machine are kept: one file for each processor, instruction set, version of the library and state of the
+// kernels' `sources`, so that a kernel that became faster is measured again. Files of older sources stay until somebody empties the
+// folder: another build may still use them. Empty where `folder` is.
+std::string TuningFile(const std::string& folder, const std::string& cpu, const std::string& target,
+                       std::string_view sources = kSourcesDigest);
 
 }  // namespace mete

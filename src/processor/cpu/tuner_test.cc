@@ -165,12 +165,15 @@ TEST(CallUs, TimesOneCall) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(TuningFile, IsOfOneProcessorTargetAndVersion) {
+TEST(TuningFile, IsOfOneProcessorTargetAndStateOfTheSources) {
   const std::string file = TuningFile("/cache", "A CPU / 2 GHz", "avx2");
   EXPECT_EQ(std::filesystem::path(file).parent_path(), "/cache/tuning");
   EXPECT_NE(file, TuningFile("/cache", "A CPU / 2 GHz", "avx512"));
   EXPECT_NE(file, TuningFile("/cache", "Another CPU", "avx2"));
   EXPECT_EQ(TuningFile("", "A CPU", "avx2"), "");
+  EXPECT_EQ(std::string_view(kSourcesDigest).size(), 64u);
+  EXPECT_EQ(file, TuningFile("/cache", "A CPU / 2 GHz", "avx2", kSourcesDigest));
+  EXPECT_NE(file, TuningFile("/cache", "A CPU / 2 GHz", "avx2", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-# cmake -D SOURCE=<root> -D OUT=<file> -P packing_digest.cmake
-# A digest of the sources that decide how weights are packed, as C++: files of packed weights that other code has written must not be found.
+# cmake -D SOURCE=<root> -D OUT=<file> -P sources_digest.cmake
+# A digest of the sources that decide how weights are packed and how long a kernel takes, as C++ (src/processor/cpu/sources_digest.h).
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/src/kernels/fast/*.h ${SOURCE}/src/kernels/fast/*.cc ${SOURCE}/src/processor/cpu/*.h
      ${SOURCE}/src/processor/cpu/*.cc)
 list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
@@ -10,4 +10,4 @@ foreach(source ${sources})
   string(APPEND all "${source} ${digest}\n")
 endforeach()
 string(SHA256 digest "${all}")
-file(WRITE ${OUT} "namespace mete { extern const char kPackingDigest[]; const char kPackingDigest[] = \"${digest}\"; }\n")
+file(WRITE ${OUT} "namespace mete { extern const char kSourcesDigest[]; const char kSourcesDigest[] = \"${digest}\"; }\n")
