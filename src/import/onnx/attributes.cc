@@ -59,9 +59,10 @@ std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op,
 }
 
 // What our passes write (graph/fused.h) no file may: kernels trust it. The recurrent operators have three of these names of their own.
-bool IsReserved(const std::string& op, const std::string& name) {
-  static constexpr const char* kReserved[] = {"layout",     "residual",   "activation",    "activation_alpha", "activation_beta",
-                                              kSumPiece,    kIntoOffset,  kIntoChannels,   "mete_caffe",       "mete_layout"};
+bool IsReserved(std::string_view op, std::string_view name) {
+  static constexpr std::string_view kReserved[] = {"layout",  "residual",  "activation", "activation_alpha", "activation_beta",
+                                                   kSumPiece, kIntoOffset, kIntoChannels};
+  if (name.starts_with("mete_")) return true;
   if (op == "LSTM" || op == "GRU" || op == "RNN") return false;
   return std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved);
 }
@@ -76,7 +77,7 @@ Attributes ReadAttributes(const ::onnx::NodeProto& node, const std::string& wher
       continue;
     }
     if (IsReserved(node.op_type(), a.name())) {
-      problems.Bad(where, "attribute '{}' is none of operator {}", a.name(), node.op_type());
+      problems.Bad(where, "attribute '{}' is none of operator {}: only Mete's own passes write it", a.name(), node.op_type());
       continue;
     }
     try {

@@ -54,6 +54,13 @@ bool KeepsNarrow(const std::string& op, size_t input) {
   return op == "Pad" && (input == 0 || input == 2);
 }
 
+// Of the operators to which our passes give inputs that ONNX does not know (graph/fused.h, 1 and 7); 0 for all others, whose inputs
+// Verify() counts.
+int MostInputs(std::string_view op) {
+  if (op == "MatMul") return 2;
+  return op == "Conv" || op == "Gemm" ? 3 : 0;
+}
+
 // What a Constant node holds; no value where it holds something else.
 Tensor ConstantValue(const Attributes& a) {
   if (const Tensor* t = a.TensorOf("value")) return *t;
@@ -137,8 +144,16 @@ void Importer::AddInputs() {
 
 bool Importer::CheckOperator(const FlatNode& flat, const std::string& node) {
   const std::string& op = flat.proto.op_type();
+  if (op.starts_with("mete.")) {
+    problems_.Bad(node, "operator {} is none of ONNX: only Mete's own passes make it; expected an operator of ai.onnx", op);
+    return false;
+  }
   if (!IsDefaultDomain(flat.proto.domain())) {
     problems_.Unsupported("operator " + flat.proto.domain() + "." + op, "its domain is not ai.onnx and the model does not define it", node);
+    return false;
+  }
+  if (const int most = MostInputs(op); most > 0 && flat.proto.input_size() > most) {
+    problems_.Bad(node, "{} has too many inputs; got {}, expected at most {}", op, flat.proto.input_size(), most);
     return false;
   }
   if (flat.opset < OldestOpset(op)) {

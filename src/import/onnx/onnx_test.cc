@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "base/error.h"
+#include "graph/operators.h"
 #include "import/onnx/models_testing.h"
 
 namespace mete {
@@ -153,15 +155,58 @@ TEST(ImportOnnx, ReportsInputsThatNobodyMakesAndValuesMadeTwice) {
 
 // Kernels trust what the passes write.
 TEST(ImportOnnx, RefusesAttributesThatOnlyOurPassesWrite) {
+  const std::vector<std::string> reserved{"layout",    "residual",    "activation",    "activation_alpha", "activation_beta",
+                                          "sum_piece", "into_offset", "into_channels", "mete_caffe",       "mete_layout"};
   ModelProto m = EmptyModel();
   AddInput(m, "x", {1, 2, 3, 3});
   AddInput(m, "w", {2, 2, 1, 1});
-  auto* attribute = AddOp(m, "Conv", {"x", "w"}, {"y"}, "conv").add_attribute();
-  attribute->set_name("layout");
-  attribute->set_type(AttributeProto::STRING);
-  attribute->set_s("NHWC");
+  NodeProto& conv = AddOp(m, "Conv", {"x", "w"}, {"y"}, "conv");
+  for (const std::string& name : reserved) AddInt(conv, name, 1);
   AddOutput(m, "y");
-  EXPECT_TRUE(Contains(ImportError(m), "[conv] attribute 'layout' is none of operator Conv"));
+  const std::string error = ImportError(m);
+  EXPECT_TRUE(StartsWith(error, "INVALID_ARGUMENT: "));
+  for (const std::string& name : reserved)
+    EXPECT_TRUE(Contains(error, "[conv] attribute '" + name + "' is none of operator Conv: only Mete's own passes write it"));
+}
+
+TEST(ImportOnnx, RefusesOperatorsThatOnlyOurPassesMakeAllAtOnce) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "x", {4, 4});
+  std::string last = "x";
+  const std::vector<std::string> own{"mete.Elementwise", "mete.LRNWithin", "mete.MatMul", "mete.Normalize", "mete.Power"};
+  for (const std::string& op : own) AddOp(m, op, {last, last}, {op + "_out"}, "n_" + op), last = op + "_out";
+  AddOp(m, "mete.MatMul", {last, last}, {"y"}, "in_our_domain").set_domain("ai.onnx");
+  AddOutput(m, "y");
+  const std::string error = ImportError(m);
+  EXPECT_TRUE(StartsWith(error, "INVALID_ARGUMENT: "));
+  for (const std::string& op : own) EXPECT_TRUE(Contains(error, "[n_" + op + "] operator " + op + " is none of ONNX"));
+  EXPECT_TRUE(Contains(error, "[in_our_domain] operator mete.MatMul is none of ONNX"));
+  const auto all = AllOperators();
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), [](const OpSchema* op) { return std::string_view(op->name).starts_with("mete."); }),
+            int(own.size())) << "one of ours is not in this test";
+}
+
+TEST(ImportOnnx, RefusesOurOperatorsAsADomainToo) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "x", {4, 4});
+  AddOp(m, "MatMul", {"x", "x"}, {"y"}, "product").set_domain("mete");
+  AddOutput(m, "y");
+  EXPECT_TRUE(Contains(ImportError(m), "operator mete.MatMul: its domain is not ai.onnx"));
+}
+
+// A MatMul of ours may have a bias, and a Conv the channels of others.
+TEST(ImportOnnx, RefusesInputsThatOnlyOurPassesAdd) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "x", {4, 4});
+  AddInput(m, "b", {4});
+  AddOp(m, "MatMul", {"x", "x", "b"}, {"y"}, "product");
+  AddOp(m, "Gemm", {"x", "x", "b", "y"}, {"z"}, "gemm");
+  AddOp(m, "Conv", {"x", "x", "b", "", "y"}, {"v"}, "conv");
+  AddOutput(m, "z");
+  const std::string error = ImportError(m);
+  EXPECT_TRUE(Contains(error, "[product] MatMul has too many inputs; got 3, expected at most 2"));
+  EXPECT_TRUE(Contains(error, "[gemm] Gemm has too many inputs; got 4, expected at most 3"));
+  EXPECT_TRUE(Contains(error, "[conv] Conv has too many inputs; got 5, expected at most 3"));
 }
 
 TEST(ImportOnnx, ReportsACycle) {
