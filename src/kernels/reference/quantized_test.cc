@@ -17,7 +17,14 @@ TEST(QuantizeLinear, RoundsHalfToEvenAndSaturates) {
   const Tensor x = F({6}, {1, 3, -1, 1000, -1000, std::nanf("")});
   EXPECT_EQ(RunFor<uint8_t>("QuantizeLinear", {}, {x, F({}, {2}), U8({}, {10})}), (std::vector<uint8_t>{10, 12, 10, 255, 0, 0}));
   EXPECT_EQ(RunFor<int8_t>("QuantizeLinear", Attrs({{"output_dtype", string("i8")}}), {x, F({}, {2})}),
-            (std::vector<int8_t>{0, 2, 0, 127, -128, 0}));
+            (std::vector<int8_t>{0, 2, 0, 127, -128, -128}));
+}
+
+TEST(QuantizeLinear, ANanBecomesTheLeastLevelWhateverTheZeroPoint) {
+  const Tensor x = F({2}, {std::nanf(""), -std::nanf("")}), scale = F({}, {0.5});
+  EXPECT_EQ(RunFor<uint8_t>("QuantizeLinear", {}, {x, scale, U8({}, {10})}), (std::vector<uint8_t>{0, 0}));
+  EXPECT_EQ(RunFor<int8_t>("QuantizeLinear", {}, {x, scale, I8({}, {10})}), (std::vector<int8_t>{-128, -128}));
+  EXPECT_EQ(RunFor<int16_t>("QuantizeLinear", Attrs({{"output_dtype", string("i16")}}), {x, scale}), (std::vector<int16_t>{-32768, -32768}));
 }
 
 TEST(QuantizeLinear, ScalesPerAxisAndPerBlock) {

@@ -30,7 +30,7 @@ struct Level {
   float largest() const { return std::max(-least(), most()); }
 };
 
-// `steps` from the zero point, saturated and rounded; a NaN gives the least.
+// `steps` from the zero point, saturated and rounded; a NaN gives the least (kernels/reference/quantized.h).
 template <class T>
 inline T ToByte(float steps, float least, float most, float zero) {
   const float v = steps >= least ? steps : least;

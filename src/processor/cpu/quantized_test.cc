@@ -131,6 +131,7 @@ TEST(CpuConvert, EqualsTheReference) {
     for (int64_t i = 0; i < data.elements(); ++i) data.mutable_view().as<float>()[i] = scale * 0.5f * float(i % 1200 - 600);  // ties too
     data.mutable_view().as<float>()[5] = INFINITY;
     data.mutable_view().as<float>()[6] = -1e30f;
+    for (int64_t i : {7, 500, 20999}) data.mutable_view().as<float>()[i] = NAN;
     std::vector<Tensor> results[2];
     for (bool fast : {false, true}) {
       Cpu cpu({fast ? 2 : 1, {}, !fast});
@@ -149,6 +150,8 @@ TEST(CpuConvert, EqualsTheReference) {
       ASSERT_EQ(results[0][0].as<uint8_t>()[i], results[1][0].as<uint8_t>()[i]) << data.as<float>()[i] / scale;
       ASSERT_EQ(results[0][1].as<float>()[i], results[1][1].as<float>()[i]);
     }
+    const int level = type == DType::kI8 ? results[1][0].as<int8_t>()[7] + 128 : results[1][0].as<uint8_t>()[7];
+    EXPECT_EQ(level, 0) << "a NaN is the least level";
   }
 }
 
