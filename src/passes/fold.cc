@@ -26,31 +26,30 @@ bool NeedsNoData(const Graph& graph, const Node& node) {
 // What may still be spent on one graph.
 class Budget {
  public:
-  explicit Budget(const FoldLimits& limits) : limits_(limits) {}
+  Budget(const FoldLimits& limits, FoldSpent& spent) : limits_(limits), spent_(spent) {}
 
   // True, and paid for, where the node may be folded. What has no known shape is paid for when it is made.
   bool Take(const Graph& graph, const Node& node) {
-    const int64_t bytes = bytes_;
+    const int64_t bytes = spent_.bytes;
     const double work = FoldWork(graph, node);
-    bool fits = work <= limits_.max_work - work_;
+    bool fits = work <= limits_.max_work - spent_.work;
     for (ValueId id : node.outputs)
       if (fits && id != kNoValue && graph.value(id).shape.known()) fits = TakeBytes(graph.value(id).shape, graph.value(id).type);
-    if (fits) work_ += work;
-    else bytes_ = bytes;
+    if (fits) spent_.work += work;
+    else spent_.bytes = bytes;
     return fits;
   }
 
   bool TakeBytes(const Shape& shape, DType type) {
-    const int64_t elements = CheckedElements(shape, type, std::min(limits_.max_result_bytes, limits_.max_bytes - bytes_));
+    const int64_t elements = CheckedElements(shape, type, std::min(limits_.max_result_bytes, limits_.max_bytes - spent_.bytes));
     if (elements < 0) return false;
-    bytes_ += elements * int64_t(SizeOf(type));
+    spent_.bytes += elements * int64_t(SizeOf(type));
     return true;
   }
 
  private:
   const FoldLimits& limits_;
-  int64_t bytes_ = 0;
-  double work_ = 0;
+  FoldSpent& spent_;
 };
 
 void Evaluate(Graph& graph, const Node& node, RefKernel kernel, Budget& budget, Scratch& scratch) {
@@ -106,9 +105,10 @@ bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, bool keep_d
 
 }  // namespace
 
-bool FoldConstants(Graph& graph, const FoldLimits& limits, bool keep_dequantized) {
+bool FoldConstants(Graph& graph, const FoldLimits& limits, bool keep_dequantized, FoldSpent* spent) {
   Scratch scratch;
-  Budget budget(limits);
+  FoldSpent own;
+  Budget budget(limits, spent ? *spent : own);
   Problems problems;
   std::vector<Node> kept;
   for (Node& node : graph.nodes) {

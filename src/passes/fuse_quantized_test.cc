@@ -51,6 +51,7 @@ void ExpectSameToAStep(Graph& graph) {
   Settle(graph);
   const Tensor before = Evaluate(graph)[0];
   EXPECT_TRUE(FuseQuantized(graph));
+  FoldConstants(graph);
   Settle(graph);
   const Tensor after = Evaluate(graph)[0];
   int64_t different = 0;

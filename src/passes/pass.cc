@@ -56,9 +56,13 @@ std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector
   CheckNames(disabled);
   auto runs = [&](const char* name) { return optimize && std::find(disabled.begin(), disabled.end(), name) == disabled.end(); };
   std::vector<PassRecord> records;
-  records.push_back(RunOne(graph, "fold", [&](Graph& g) { return FoldConstants(g, limits, runs(kFuseQuantized)); }));
-  for (const Pass& pass : kPasses)
-    if (runs(pass.name)) records.push_back(RunOne(graph, pass.name, pass.run));
+  FoldSpent spent;
+  const auto fuse_quantized = [&](Graph& g) { return FuseQuantized(g) && FoldConstants(g, limits, false, &spent); };  // what stays in floats
+  records.push_back(RunOne(graph, "fold", [&](Graph& g) { return FoldConstants(g, limits, runs(kFuseQuantized), &spent); }));
+  for (const Pass& pass : kPasses) {
+    if (!runs(pass.name)) continue;
+    records.push_back(pass.run == FuseQuantized ? RunOne(graph, pass.name, fuse_quantized) : RunOne(graph, pass.name, pass.run));
+  }
   return records;
 }
 

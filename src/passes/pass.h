@@ -34,10 +34,17 @@ struct FoldLimits {
   double max_work = 4e9;                        // inner-loop steps of all; guess: some 10 s of reference kernels
 };
 
+// What was spent of max_bytes and max_work, where a graph is folded more than once.
+struct FoldSpent {
+  int64_t bytes = 0;
+  double work = 0;
+};
+
 // Infers every type and shape, evaluating what depends on constants alone; always runs first, because
 // shapes may hang on it. Throws one Error with the problems of all nodes.
 // With `keep_dequantized`, a DequantizeLinear of constants stays, so that FuseQuantized can read the integers.
-bool FoldConstants(Graph& graph, const FoldLimits& limits = {}, bool keep_dequantized = false);
+// `spent` counts on; null: nothing was spent before.
+bool FoldConstants(Graph& graph, const FoldLimits& limits = {}, bool keep_dequantized = false, FoldSpent* spent = nullptr);
 
 // Folds, then runs every pass that `disabled` does not name; drops what became unused and verifies after
 // each. Error where a name in `disabled` is unknown.
@@ -45,7 +52,7 @@ std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector
                                   const FoldLimits& limits = {});
 
 // The passes, a file each.
-bool FuseQuantized(Graph& graph);        // fuse_quantized.cc
+bool FuseQuantized(Graph& graph);        // fuse_quantized.cc; leaves DequantizeLinear of constants, to be folded next
 bool Simplify(Graph& graph);             // simplify.cc
 bool FoldBatchNorm(Graph& graph);        // fold_batchnorm.cc
 bool FoldPad(Graph& graph);              // fold_pad.cc

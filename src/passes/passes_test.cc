@@ -314,6 +314,20 @@ TEST(RunPasses, RefusesAnUnknownName) {
   EXPECT_THROW(RunPasses(g, true, {"no-such-pass"}), Error);
 }
 
+// Constants are folded twice where fuse-quantized runs, but may take no more for it.
+TEST(RunPasses, DequantizesConstantsWithinTheLimitsOfFolding) {
+  const std::pair<FoldLimits, int> cases[] = {{{}, 0}, {{.max_result_bytes = 399}, 1}, {{.max_bytes = 800}, 0}, {{.max_bytes = 799}, 1},
+                                              {{.max_work = 250}, 1}};
+  for (const auto& [limits, left] : cases) {
+    Builder b;
+    const ValueId x = b.Input({10, 10}), bytes = b.graph.AddConstant("bytes", Tensor(DType::kI8, {10, 10}));
+    const ValueId weights = b.Op("DequantizeLinear", {bytes, b.Scalar(0.5f)});                          // 400 bytes, 201 steps
+    Graph& g = b.Output(b.Op("Add", {b.Op("Add", {x, b.Op("Neg", {b.Weight({10, 10})})}), weights}));  // 400 bytes, 200 steps
+    RunPasses(g, true, {}, limits);
+    EXPECT_EQ(CountOf(g, "DequantizeLinear"), left) << limits.max_result_bytes << " " << limits.max_bytes << " " << limits.max_work;
+  }
+}
+
 TEST(RunPasses, GivesTheSameAnswerWithAnyPassSwitchedOff) {
   std::vector<std::string> off{""};
   for (const Pass& p : OptimizingPasses()) off.push_back(p.name);
