@@ -39,6 +39,7 @@ inline void RunConvChunk(const ConvPlan& plan, Strip s, const float* packed, int
   s.offset += static_cast<size_t>(k.begin);
   s.k = static_cast<size_t>(k.size());
   s.panel = packed + (taps.begin * plan.tap_length + k.begin) * width;
+  s.next = s.panel + s.taps * s.k * static_cast<size_t>(width);
   s.first = taps.begin == 0 && k.begin == 0;
   s.last = taps.end == plan.taps && k.end == plan.tap_length;
   RunStrip(s);

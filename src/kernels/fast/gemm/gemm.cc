@@ -22,6 +22,7 @@ struct GemmCall {
   const float* a;
   int64_t a_stride;
   const float* packed;
+  const float* after;
   const Epilogue& epilogue;
   Range panels;
   float* c;
@@ -48,6 +49,7 @@ inline void RunPanel(const GemmCall& g, Range rows, int64_t panel, Strip& s) {
   const Range columns = g.plan.split.Columns(panel);
   const int64_t column = columns.begin, width = g.plan.split.Width(panel);
   const int64_t residual_stride = g.epilogue.residual_stride ? g.epilogue.residual_stride : g.c_stride;
+  const bool last_panel = panel + 1 == g.panels.end;
   s.out = g.c + rows.begin * g.c_stride + column;
   s.out_stride = static_cast<size_t>(g.c_stride);
   s.columns = static_cast<size_t>(columns.size());
@@ -58,11 +60,12 @@ inline void RunPanel(const GemmCall& g, Range rows, int64_t panel, Strip& s) {
   const EvenPieces chunks(std::max<int64_t>(g.plan.k, 1), ChunkLength(width));
   for (int64_t i = 0; i < chunks.count(); ++i) {
     const Range k = g.plan.k > 0 ? chunks[i] : Range{0, 0};
+    s.first = i == 0;
+    s.last = i + 1 == chunks.count();
     s.offset = static_cast<size_t>(k.begin);
     s.k = static_cast<size_t>(k.size());
     s.panel = g.packed + column * g.plan.k + k.begin * width;
-    s.first = i == 0;
-    s.last = i + 1 == chunks.count();
+    s.next = last_panel && s.last ? g.after : s.panel + k.size() * width;
     RunStrip(s);
   }
 }
@@ -139,8 +142,9 @@ void PackGemm(const GemmPlan& plan, const float* b, int64_t stride, bool transpo
 }
 
 void RunGemm(const GemmPlan& plan, const float* a, int64_t a_stride, const float* packed, const Epilogue& epilogue, Range rows,
-             Range panels, float* c, int64_t c_stride) {
-  plan.code->run({plan, a, a_stride, packed, epilogue, panels, c, c_stride}, rows);
+             Range panels, float* c, int64_t c_stride, const float* after) {
+  if (!after) after = packed + plan.split.Columns(panels.begin).begin * plan.k;
+  plan.code->run({plan, a, a_stride, packed, after, epilogue, panels, c, c_stride}, rows);
 }
 
 }  // namespace mete

@@ -61,27 +61,35 @@ HWY_INLINE void StoreLast(V32 v, float* p, Mask mask) {
   hn::StoreU(v, F32(), p);
 }
 
-// Adds the residual and stores f of the sums.
+// The residual of rows from `row` on, added to their sums.
+template <int MR, int V, class Mask>
+HWY_INLINE void AddResidual(V32 (&sums)[MR][V], const Strip& s, size_t row, Mask mask) {
+#pragma GCC unroll 16
+  for (int i = 0; i < MR; ++i) {
+    const float* residual = s.residual + (row + i) * s.residual_stride;
+#pragma GCC unroll 4
+    for (int j = 0; j + 1 < V; ++j) sums[i][j] = hn::Add(sums[i][j], hn::LoadU(F32(), residual + j * kLanes));
+    sums[i][V - 1] = hn::Add(sums[i][V - 1], LoadLast(residual + (V - 1) * kLanes, mask));
+  }
+}
+
+// Stores f of the sums. All of the residual is read before: a load that follows a store to the same place of another page waits for it.
 template <int MR, int V, class F>
-HWY_INLINE void StoreTile(const V32 (&sums)[MR][V], const Strip& s, size_t row, size_t last, const F& f) {
+HWY_INLINE void StoreTile(V32 (&sums)[MR][V], const Strip& s, size_t row, size_t last, const F& f) {
   const F32 d;
   const auto mask = hn::FirstN(d, last);
+  if (s.residual) AddResidual<MR, V>(sums, s, row, mask);
 #pragma GCC unroll 16
   for (int i = 0; i < MR; ++i) {
     float* out = s.out + (row + i) * s.out_stride;
-    const float* residual = s.residual + (row + i) * s.residual_stride;
 #pragma GCC unroll 4
-    for (int j = 0; j + 1 < V; ++j) {
-      const V32 v = s.residual ? hn::Add(sums[i][j], hn::LoadU(d, residual + j * kLanes)) : sums[i][j];
-      hn::StoreU(f(v), d, out + j * kLanes);
-    }
-    const V32 v = s.residual ? hn::Add(sums[i][V - 1], LoadLast(residual + (V - 1) * kLanes, mask)) : sums[i][V - 1];
-    StoreLast(f(v), out + (V - 1) * kLanes, mask);
+    for (int j = 0; j + 1 < V; ++j) hn::StoreU(f(sums[i][j]), d, out + j * kLanes);
+    StoreLast(f(sums[i][V - 1]), out + (V - 1) * kLanes, mask);
   }
 }
 
 template <int MR, int V>
-HWY_INLINE void StoreActivated(const V32 (&sums)[MR][V], const Strip& s, size_t row, size_t last) {
+HWY_INLINE void StoreActivated(V32 (&sums)[MR][V], const Strip& s, size_t row, size_t last) {
   const InRegisters f(s.epilogue->activation);
   if (f.gate) return StoreTile<MR, V>(sums, s, row, last, [=](V32 v) HWY_ATTR { return f.Gated(v); });
   StoreTile<MR, V>(sums, s, row, last, [=](V32 v) HWY_ATTR { return f.Clamped(v); });
@@ -94,6 +102,23 @@ HWY_INLINE void LoadRow(const float* from, size_t last, V32 (&to)[V]) {
 #pragma GCC unroll 4
   for (int j = 0; j + 1 < V; ++j) to[j] = hn::LoadU(d, from + j * kLanes);
   to[V - 1] = LoadN(d, from + (V - 1) * kLanes, last);
+}
+
+constexpr size_t kLine = 64 / sizeof(float);  // of a cache, in elements
+
+// Sums shorter than that are over before what is asked for arrives: measured, 32 and 48 lose what 64 gains.
+constexpr size_t kLeastAhead = 64;
+
+// Asks for where the tile will store a row, and for the residual that it will add there.
+template <int V>
+HWY_INLINE void FetchEnd(const Strip& s, size_t row) {
+  const float* out = s.out + row * s.out_stride;
+#pragma GCC unroll 4
+  for (size_t c = 0; c < V * kLanes; c += kLine) __builtin_prefetch(out + c, 1, 3);
+  if (!s.residual) return;
+  const float* residual = s.residual + row * s.residual_stride;
+#pragma GCC unroll 4
+  for (size_t c = 0; c < V * kLanes; c += kLine) __builtin_prefetch(residual + c, 0, 3);
 }
 
 template <int MR, int V>
@@ -121,7 +146,7 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t
     const float* a[MR];
 #pragma GCC unroll 16
     for (int i = 0; i < MR; ++i) a[i] = s.rows[tap * s.tap_stride + row + i] + s.offset;
-    for (size_t k = 0; k < s.k; ++k, w += V * kLanes, ahead += ahead_step) {
+    const auto step = [&](size_t k) HWY_ATTR {
       __builtin_prefetch(ahead, 0, 2);  // to the second level
       V32 weights[V];
 #pragma GCC unroll 4
@@ -132,7 +157,20 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t
 #pragma GCC unroll 4
         for (int j = 0; j < V; ++j) sums[i][j] = hn::MulAdd(x, weights[j], sums[i][j]);
       }
+      w += V * kLanes, ahead += ahead_step;
+    };
+    size_t k = 0;
+    // While the last of the sums are computed: early enough to arrive, late enough not to be evicted by the weights. Measured with
+    // AVX-512 on products of 1x1 convolutions: 3 to 15 % of their time, 10 to 20 % with a residual.
+    if (tap + 1 == s.taps && s.k >= kLeastAhead) {
+      const size_t each = std::min<size_t>(kLine, s.k / MR), plain = s.k - MR * each;
+      for (; k < plain; ++k) step(k);
+      for (int i = 0; i < MR; ++i) {
+        FetchEnd<V>(s, row + static_cast<size_t>(i));
+        for (const size_t end = k + each; k < end; ++k) step(k);
+      }
     }
+    for (; k < s.k; ++k) step(k);
   }
 
   if (s.last && (kFastParts || last == kLanes) && IsForRegisters(s.epilogue->activation)) return StoreActivated<MR, V>(sums, s, row, last);
@@ -157,10 +195,10 @@ template <int V>
 inline void RunTiles(const Strip& strip) {
   static constexpr auto kTiles = TilesOf<V>(std::make_integer_sequence<int, kMostRows[V]>());
   const EvenPieces tiles(static_cast<int64_t>(strip.row_count), kMostRows[V]);
-  // While they read this piece of the weights, the tiles fetch the next one, which lies behind it, into the second-level cache:
-  // each its share, so that memory is asked evenly. Fewer tiles than vectors fetch a part.
+  // While they read this piece of the weights, the tiles fetch the next one into the second-level cache: each its share, so that
+  // memory is asked evenly. Fewer tiles than vectors fetch a part.
   const size_t steps = strip.taps * strip.k, share = V * kLanes / static_cast<size_t>(std::max<int64_t>(tiles.count(), V));
-  const float* ahead = strip.panel + steps * V * kLanes;
+  const float* ahead = strip.next;
   for (int64_t t = 0; t < tiles.count(); ++t, ahead += steps * share) {
     const Range rows = tiles[t];
     kTiles[static_cast<size_t>(rows.size() - 1)](strip, static_cast<size_t>(rows.begin), ahead, share);

@@ -21,6 +21,7 @@ struct Strip {
   size_t offset;
   size_t taps, k;
   const float* panel;  // at this chunk
+  const float* next;   // what will be read after this chunk of the panel, best as long; fetched ahead
   float* out;          // [row_count][columns], rows `out_stride` elements apart
   size_t out_stride;
   size_t columns;     // of the panel; the panel is as wide as the vectors that they need

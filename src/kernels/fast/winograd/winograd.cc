@@ -268,9 +268,10 @@ void RunWinograd(const WinogradPlan& plan, const float* input, const float* pack
     for (int64_t t = 0; t < pass.size(); ++t) {
       forward(InputAt(plan, input, pass.begin + t), channels, in.data + t * in.row_stride, in.position_stride);
     }
+    const auto weights = [&](int64_t p) { return packed + p % plan.positions * split.padded_columns() * channels; };
     for (int64_t p = 0; p < plan.positions; ++p) {
-      RunGemm(plan.gemm, in.data + p * in.position_stride, in.row_stride, packed + p * split.padded_columns() * channels, {},
-              {0, pass.size()}, panels, out.data + p * out.position_stride, out.row_stride);
+      RunGemm(plan.gemm, in.data + p * in.position_stride, in.row_stride, weights(p), {}, {0, pass.size()}, panels,
+              out.data + p * out.position_stride, out.row_stride, weights(p + 1) + first * channels);
     }
     for (int64_t t = 0; t < pass.size(); ++t) {
       backward(OutputAt(plan, epilogue, pass.begin + t, first, output), epilogue.activation, columns,
