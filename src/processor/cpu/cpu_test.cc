@@ -404,6 +404,8 @@ TEST(CpuMovement, MatchesTheReferenceForEveryOrderThatItTakes) {
   for (const Ints& perm : std::vector<Ints>{{0, 2, 3, 1}, {0, 3, 1, 2}, {0, 2, 1, 3}, {2, 0, 1, 3}, {2, 1, 0, 3}, {1, 2, 3, 0}})
     ExpectFastEqualsReference({"Transpose", {{2, 3, 5, 7}}, {}, With({{"perm", perm}})}, "transpose");
   ExpectFastEqualsReference({"Transpose", {{1, 3, 1, 7}}, {}, With({{"perm", Ints{3, 2, 1, 0}}})}, "transpose");
+  ExpectFastEqualsReference({"Transpose", {{2, 3, 301, 307}}, {}, With({{"perm", Ints{0, 2, 3, 1}}})}, "transpose");  // pixels divided
+  ExpectFastEqualsReference({"Transpose", {{1, 301, 307, 3}}, {}, With({{"perm", Ints{0, 3, 1, 2}}})}, "transpose");
   ExpectFastEqualsReference({"Concat", {{2, 3, 5}, {2, 1, 5}, {2, 4, 5}}, {}, With({{"axis", int64_t{1}}})}, "concat");
   Case split{"Split", {{2, 7, 5}}, {}, With({{"axis", int64_t{1}}, {"num_outputs", int64_t{2}}})};
   split.outputs = 2;

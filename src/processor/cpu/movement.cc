@@ -44,22 +44,26 @@ Permutation Simplified(const Shape& in, const Ints& perm) {
 }
 
 // batch x rows x columns to batch x columns x rows, of 4-byte elements.
+// Each block takes a piece of the longer side: of a picture, whose channels are few rows, some of the pixels.
 class MatrixTranspose : public Prepared {
  public:
   MatrixTranspose(int64_t batch, int64_t rows, int64_t columns, Pool& pool) : pool_(pool), batch_(batch), rows_(rows), columns_(columns) {
-    blocks_ = std::min(rows, BlocksOf(rows * columns * 4, kLeastBytes, pool.threads()));
+    blocks_ = std::min(std::max(rows, columns), BlocksOf(rows * columns * 4, kLeastBytes, pool.threads()));
   }
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     pool_.For(batch_ * blocks_, [&](int, int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
         const int64_t at = b / blocks_ * rows_ * columns_, part = b % blocks_;
-        Transpose(in[0].as<float>() + at, columns_, {rows_ * part / blocks_, rows_ * (part + 1) / blocks_}, columns_, out[0].as<float>() + at, rows_);
+        const Range rows = rows_ < columns_ ? Range{0, rows_} : Piece(rows_, part), columns = rows_ < columns_ ? Piece(columns_, part) : Range{0, columns_};
+        Transpose(in[0].as<float>() + at + columns.begin, columns_, rows, columns.size(), out[0].as<float>() + at + columns.begin * rows_, rows_);
       }
     });
   }
   std::string kernel() const override { return "transpose_f32"; }
 
  private:
+  Range Piece(int64_t length, int64_t part) const { return {length * part / blocks_, length * (part + 1) / blocks_}; }
+
   Pool& pool_;
   const int64_t batch_, rows_, columns_;
   int64_t blocks_ = 1;
