@@ -58,8 +58,20 @@ class ConvStep : public Prepared {
                                         options.weights_from_memory ? "far" : "near");
     const Pool::CallerPin pin(packer.pool());
     const Choice choice = Choose(options.tuner, key, names, TrialsOf(shape, weights, ways, options.weights_from_memory, packer.pool()));
-    conv_.emplace(shape, weights, ways[choice.index], packer);
     reason_ = choice.why;
+    ConvWay way = ways[choice.index];
+    if (options.tuner && packer.pool().threads() > 1 && !IsDepthwise(shape)) ChooseSide(shape, weights, key, options, packer.pool(), &way);
+    conv_.emplace(shape, weights, way, packer);
+  }
+
+  // Which side of the grid to divide among the threads: the guess looks at how much each reads, not at what they share. (Of depthwise
+  // ones, rows were always the better side.)
+  void ChooseSide(const ConvShape& shape, const float* weights, const std::string& key, const CpuOptions& options, Pool& pool, ConvWay* way) {
+    const std::vector<ConvWay> ways = {*way, {way->algorithm, way->tile_vectors, true}};
+    const Choice side = Choose(options.tuner, fmt::format("{}, {}", key, Name(*way)), {"larger side divided", "other side divided"},
+                               TrialsOf(shape, weights, ways, options.weights_from_memory, pool));
+    *way = ways[side.index];
+    reason_ += fmt::format("{}{}", reason_.empty() ? "" : "; ", side.why);
   }
 
   // All on the same tensors, which are there once one is asked for: the input is near, as it is between the other layers.

@@ -9,6 +9,17 @@ constexpr int64_t kBlocksPerThread = 4;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+// By how much the thread that gets most of `count` equal pieces has more than its share.
+double Excess(int64_t count, int threads) { return double(CeilDiv(count, threads) * threads) / double(std::max<int64_t>(count, 1)) - 1; }
+
+// The side that reads more, unless its pieces are too few to be even.
+bool DivideColumns(const GridSides& sides, int64_t steps, int threads) {
+  constexpr double kUneven = 0.1;  // guess: reading the other side twice costs about that
+  const bool columns = sides.column_bytes > sides.row_bytes;
+  const double own = Excess(columns ? sides.columns : steps, threads), other = Excess(columns ? steps : sides.columns, threads);
+  return columns != (own > other + kUneven);
+}
+
 }  // namespace
 
 std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Packer& packer, const CpuOptions& options, std::string* why) {
@@ -30,15 +41,14 @@ Range Grid::Columns(int64_t block) const {
   return {columns * i / column_blocks, columns * (i + 1) / column_blocks};
 }
 
-Grid MakeGrid(int64_t rows, int64_t row_step, int64_t row_bytes, int64_t columns, int64_t column_bytes, int threads) {
-  Grid grid{rows, row_step, columns, 1, 1};
+Grid MakeGrid(const GridSides& sides, int threads, bool other_side) {
+  Grid grid{sides.rows, sides.row_step, sides.columns, 1, 1};
   if (threads <= 1) return grid;
-  const int64_t wanted = threads * kBlocksPerThread;
-  const int64_t steps = CeilDiv(rows, row_step);
-  const bool columns_first = column_bytes > row_bytes;
+  const int64_t wanted = threads * kBlocksPerThread, steps = CeilDiv(sides.rows, sides.row_step);
+  const bool columns_first = DivideColumns(sides, steps, threads) != other_side;
   int64_t& first = columns_first ? grid.column_blocks : grid.row_blocks;
   int64_t& second = columns_first ? grid.row_blocks : grid.column_blocks;
-  const int64_t most_first = columns_first ? columns : steps, most_second = columns_first ? steps : columns;
+  const int64_t most_first = columns_first ? sides.columns : steps, most_second = columns_first ? steps : sides.columns;
   first = std::min(most_first, wanted);
   // Few pieces of uneven size leave a thread idle: divide the other side too.
   if (first < wanted && first % threads != 0) second = std::min(most_second, CeilDiv(wanted, first));

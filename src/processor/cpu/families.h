@@ -38,12 +38,27 @@ struct Grid {
   int64_t blocks() const { return row_blocks * column_blocks; }
   Range Rows(int64_t block) const;
   Range Columns(int64_t block) const;
+  // fn(rows, columns) for the blocks [begin, end): once for all of them if they are of one row or of one column, because fewer and
+  // longer passes over the data cost less, else once for each.
+  template <class Fn>
+  void ForPieces(int64_t begin, int64_t end, const Fn& fn) const {
+    const bool one = row_blocks == 1 || column_blocks == 1;
+    for (int64_t b = begin, last; b < end; b = last + 1) {
+      last = one ? end - 1 : b;
+      fn(Range{Rows(b).begin, Rows(last).end}, Range{Columns(b).begin, Columns(last).end});
+    }
+  }
 };
 
-// Enough blocks for every thread to get some; one block for one thread. `row_bytes` and `column_bytes` are what all rows and all
-// columns read (inputs and weights): every row block reads all the columns again and the other way round, so the larger side is
-// divided first.
-Grid MakeGrid(int64_t rows, int64_t row_step, int64_t row_bytes, int64_t columns, int64_t column_bytes, int threads);
+// What a grid divides, and what all rows and all columns read (inputs and weights): every row block reads all the columns again and
+// the other way round, so the larger side is divided first.
+struct GridSides {
+  int64_t rows = 0, row_step = 1, row_bytes = 0;
+  int64_t columns = 0, column_bytes = 0;
+};
+
+// Enough blocks for every thread to get some; one block for one thread. `other_side`: divide the side that would be left whole.
+Grid MakeGrid(const GridSides& sides, int threads, bool other_side = false);
 
 // For kernels that only divide one dimension: how many pieces of at least `least` units.
 int64_t BlocksOf(int64_t units, int64_t least, int threads);

@@ -21,20 +21,20 @@ std::string SizesOf(const ConvShape& s) {
 }  // namespace
 
 FloatConv::FloatConv(const ConvShape& shape, const float* weights, const ConvWay& way, Packer& packer)
-    : pool_(packer.pool()), shape_(shape) {
-  if (way.algorithm != ConvAlgorithm::kDirect) PlanTiles(weights, WinogradTile(way.algorithm), packer);
+    : pool_(packer.pool()), shape_(shape), way_(way) {
+  if (way.algorithm != ConvAlgorithm::kDirect) PlanTiles(weights, packer);
   else if (IsDepthwise(shape)) PlanByChannel(weights, packer);
-  else PlanProduct(weights, way.tile_vectors, packer);
+  else PlanProduct(weights, packer);
 }
 
-void FloatConv::PlanProduct(const float* weights, int64_t tile_vectors, Packer& packer) {
-  product_ = PlanConv(shape_, tile_vectors);
+void FloatConv::PlanProduct(const float* weights, Packer& packer) {
+  product_ = PlanConv(shape_, way_.tile_vectors);
   const std::string what = fmt::format("{}, {}, columns {}, taps {} of {}", kernel(), SizesOf(shape_), product_->split.padded_columns(),
                                        product_->taps, product_->tap_length);
   packed_ = packer.Pack(what, AllOf(shape_, weights), int64_t(PackedConvBytes(*product_)), product_->panels,
                         [&](Range panels, float* packed) { PackConv(*product_, weights, panels, packed); });
   const int64_t input_bytes = shape_.batch * shape_.in_height * shape_.in_width * shape_.in_channels * int64_t{sizeof(float)};
-  grid_ = MakeGrid(shape_.out_pixels(), product_->row_step, input_bytes, product_->panels, packed_bytes(), pool_.threads());
+  grid_ = MakeGrid({shape_.out_pixels(), product_->row_step, input_bytes, product_->panels, packed_bytes()}, pool_.threads(), way_.other_side);
   pool_.ReserveScratch(int64_t(ConvScratchBytes(*product_)));
 }
 
@@ -43,45 +43,32 @@ void FloatConv::PlanByChannel(const float* weights, Packer& packer) {
   packed_ = packer.Pack(kernel() + ", " + SizesOf(shape_), AllOf(shape_, weights), int64_t(PackedDepthwiseBytes(*by_channel_)), 1,
                         [&](Range, float* packed) { PackDepthwise(*by_channel_, weights, packed); });
   const int64_t step = by_channel_->channel_step;
-  grid_ = MakeGrid(by_channel_->out_rows, 1, 1, (shape_.out_channels + step - 1) / step, 0, pool_.threads());
+  grid_ = MakeGrid({by_channel_->out_rows, 1, 1, (shape_.out_channels + step - 1) / step, 0}, pool_.threads(), way_.other_side);
 }
 
-void FloatConv::PlanTiles(const float* weights, int m, Packer& packer) {
-  tiles_ = PlanWinograd(shape_, m);
+void FloatConv::PlanTiles(const float* weights, Packer& packer) {
+  tiles_ = PlanWinograd(shape_, WinogradTile(way_.algorithm));
   const std::string what = fmt::format("{}, {}, columns {}", kernel(), SizesOf(shape_), tiles_->gemm.split.padded_columns());
   packed_ = packer.Pack(what, AllOf(shape_, weights), int64_t(PackedWinogradBytes(*tiles_)), tiles_->panels,
                         [&](Range panels, float* packed) { PackWinograd(*tiles_, weights, panels, packed); });
   const int64_t transformed_bytes = tiles_->positions * tiles_->tiles * shape_.in_channels * int64_t{sizeof(float)};
-  grid_ = MakeGrid(tiles_->tiles, tiles_->gemm.row_step, transformed_bytes, tiles_->panels, packed_bytes(), pool_.threads());
+  grid_ = MakeGrid({tiles_->tiles, tiles_->gemm.row_step, transformed_bytes, tiles_->panels, packed_bytes()}, pool_.threads(), way_.other_side);
   pool_.ReserveScratch(int64_t(WinogradScratchBytes(*tiles_)));
 }
 
-// A thread's blocks side by side make one, if all are of one row or of one column: fewer and longer passes.
-void FloatConv::RunTiles(const float* input, const Epilogue& epilogue, float* output) {
-  const bool one = grid_.row_blocks == 1 || grid_.column_blocks == 1;
-  pool_.For(grid_.blocks(), [&](int w, int64_t begin, int64_t end) {
-    float* scratch = reinterpret_cast<float*>(pool_.scratch(w));
-    for (int64_t b = begin, last; b < end; b = last + 1) {
-      last = one ? end - 1 : b;
-      const Range tiles{grid_.Rows(b).begin, grid_.Rows(last).end}, panels{grid_.Columns(b).begin, grid_.Columns(last).end};
-      RunWinograd(*tiles_, input, packed_.as<float>(), epilogue, tiles, panels, output, scratch);
-    }
-  });
+void FloatConv::RunBlock(int worker, const float* input, const Epilogue& epilogue, float* output, Range rows, Range columns) {
+  const float* packed = packed_.as<float>();
+  if (tiles_)
+    return RunWinograd(*tiles_, input, packed, epilogue, rows, columns, output, reinterpret_cast<float*>(pool_.scratch(worker)));
+  if (product_) return RunConv(*product_, input, packed, epilogue, rows, columns, output, pool_.scratch(worker));
+  const int64_t step = by_channel_->channel_step;
+  const Range channels{columns.begin * step, std::min(columns.end * step, by_channel_->shape.out_channels)};
+  RunDepthwise(*by_channel_, input, packed, epilogue, rows, channels, output);
 }
 
 void FloatConv::Run(const float* input, const Epilogue& epilogue, float* output) {
-  if (tiles_) return RunTiles(input, epilogue, output);
   pool_.For(grid_.blocks(), [&](int w, int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; ++b) {
-      const Range rows = grid_.Rows(b), columns = grid_.Columns(b);
-      if (product_) {
-        RunConv(*product_, input, packed_.as<float>(), epilogue, rows, columns, output, pool_.scratch(w));
-        continue;
-      }
-      const int64_t step = by_channel_->channel_step;
-      const Range channels{columns.begin * step, std::min(columns.end * step, by_channel_->shape.out_channels)};
-      RunDepthwise(*by_channel_, input, packed_.as<float>(), epilogue, rows, channels, output);
-    }
+    grid_.ForPieces(begin, end, [&](Range rows, Range columns) { RunBlock(w, input, epilogue, output, rows, columns); });
   });
 }
 

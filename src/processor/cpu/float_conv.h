@@ -29,13 +29,14 @@ class FloatConv {
   int64_t packed_bytes() const { return int64_t(packed_.bytes()); }
 
  private:
-  void PlanProduct(const float* weights, int64_t tile_vectors, Packer& packer);
+  void PlanProduct(const float* weights, Packer& packer);
   void PlanByChannel(const float* weights, Packer& packer);
-  void PlanTiles(const float* weights, int m, Packer& packer);
-  void RunTiles(const float* input, const Epilogue& epilogue, float* output);
+  void PlanTiles(const float* weights, Packer& packer);
+  void RunBlock(int worker, const float* input, const Epilogue& epilogue, float* output, Range rows, Range columns);
 
   Pool& pool_;
   ConvShape shape_;
+  ConvWay way_;
   std::optional<ConvPlan> product_;
   std::optional<DepthwisePlan> by_channel_;
   std::optional<WinogradPlan> tiles_;  // one of the three

@@ -1,0 +1,63 @@
+#include "processor/cpu/families.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace mete {
+namespace {
+
+// How often each (row, column) is part of a piece when the blocks are dealt out in `shares` runs.
+std::vector<int> Covered(const Grid& grid, int shares) {
+  std::vector<int> seen(size_t(grid.rows * grid.columns), 0);
+  for (int s = 0; s < shares; ++s)
+    grid.ForPieces(grid.blocks() * s / shares, grid.blocks() * (s + 1) / shares, [&](Range rows, Range columns) {
+      for (int64_t r = rows.begin; r < rows.end; ++r)
+        for (int64_t c = columns.begin; c < columns.end; ++c) ++seen[size_t(r * grid.columns + c)];
+    });
+  return seen;
+}
+
+TEST(Grid, PiecesCoverAllOnceHoweverItIsDividedAndDealtOut) {
+  for (const int threads : {1, 2, 3, 5})
+    for (const int64_t rows : {1, 5, 49, 197})
+      for (const int64_t columns : {1, 2, 3, 16})
+        for (const bool other_side : {false, true})
+          for (const int64_t column_bytes : {1, 1000}) {
+            const Grid grid = MakeGrid({rows, 6, 100, columns, column_bytes}, threads, other_side);
+            for (const int shares : {1, 2, 3, 7}) {
+              const std::vector<int> seen = Covered(grid, shares);
+              EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }))
+                  << rows << " rows, " << columns << " columns, " << threads << " threads, " << shares << " shares";
+            }
+          }
+}
+
+TEST(Grid, DividesTheSideThatReadsMoreAndTheOtherOneIfAsked) {
+  EXPECT_GT(MakeGrid({96, 6, 1000, 16, 100}, 2).row_blocks, 1);
+  EXPECT_EQ(MakeGrid({96, 6, 1000, 16, 100}, 2).column_blocks, 1);
+  EXPECT_GT(MakeGrid({96, 6, 100, 16, 1000}, 2).column_blocks, 1);
+  EXPECT_EQ(MakeGrid({96, 6, 100, 16, 1000}, 2, true).column_blocks, 1);
+  EXPECT_EQ(MakeGrid({96, 6, 100, 16, 1000}, 1, true).blocks(), 1);
+}
+
+TEST(Grid, DoesNotDivideAFewUnevenPieces) {
+  const Grid grid = MakeGrid({96, 6, 100, 3, 1000}, 2);  // 3 panels for 2 threads: one would get twice the other's work
+  EXPECT_EQ(grid.column_blocks, 1);
+  EXPECT_EQ(grid.row_blocks, 8);
+}
+
+TEST(Grid, OnePieceForBlocksSideBySide) {
+  const Grid grid = MakeGrid({96, 6, 1000, 16, 100}, 2);
+  int pieces = 0;
+  grid.ForPieces(0, grid.blocks(), [&](Range rows, Range columns) {
+    ++pieces;
+    EXPECT_EQ(rows.size(), 96);
+    EXPECT_EQ(columns.size(), 16);
+  });
+  EXPECT_EQ(pieces, 1);
+}
+
+}  // namespace
+}  // namespace mete
