@@ -11,7 +11,7 @@
 namespace mete::cli {
 namespace {
 
-constexpr int kMostRuns = 1 << 20;  // of one command: its answer stays some MiB
+constexpr int kMostRuns = 1 << 20;  // of one command; guess: more than anybody asks for, and its answer stays some MiB
 
 void Answer(const Json& json) {
   fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
