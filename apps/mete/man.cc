@@ -23,7 +23,9 @@ std::string Escaped(const std::string& text) {
 
 std::string Spelling(const CLI::Option& option) {
   std::string names;
-  auto add = [&](const std::string& dashes, const std::string& name) { names += fmt::format("{}\\fB{}\\fR", names.empty() ? "" : ", ", Escaped(dashes + name)); };
+  auto add = [&](const std::string& dashes, const std::string& name) {
+    names += fmt::format("{}\\fB{}\\fR", names.empty() ? "" : ", ", Escaped(dashes + name));
+  };
   for (const std::string& n : option.get_snames()) add("-", n);
   for (const std::string& n : option.get_lnames()) add("--", n);
   if (names.empty()) return "\\fI" + Escaped(option.get_name()) + "\\fR";
@@ -56,8 +58,11 @@ std::string Commands(const CLI::App& app, const std::string& prefix) {
     const std::string name = prefix + " " + sub->get_name();
     std::string usage = "\\fB" + Escaped(name) + "\\fR";
     for (const CLI::Option* option : sub->get_options())
-      if (option->get_positional()) usage += option->get_required() ? fmt::format(" \\fI{}\\fR", Escaped(option->get_name())) : fmt::format(" [\\fI{}\\fR...]", Escaped(option->get_name()));
-    out += fmt::format(".SS {}\n{} [\\fIoptions\\fR]\n.PP\n{}.\n{}{}", Escaped(name), usage, Escaped(sub->get_description()), Options(*sub), Examples(*sub));
+      if (option->get_positional())
+        usage += option->get_required() ? fmt::format(" \\fI{}\\fR", Escaped(option->get_name()))
+                                        : fmt::format(" [\\fI{}\\fR...]", Escaped(option->get_name()));
+    out += fmt::format(".SS {}\n{} [\\fIoptions\\fR]\n.PP\n{}.\n{}{}", Escaped(name), usage, Escaped(sub->get_description()), Options(*sub),
+                       Examples(*sub));
     out += Commands(*sub, name);
   }
   return out;
@@ -69,7 +74,8 @@ std::string ManPage(const CLI::App& app) {
   std::string out = ".TH METE 1 \"\" \"mete " METE_VERSION "\" \"User Commands\"\n";
   out += ".SH NAME\nmete \\- run neural networks on processors of unequal speed\n";
   out += ".SH SYNOPSIS\n\\fBmete\\fR \\fIcommand\\fR [\\fIoptions\\fR]\n";
-  out += fmt::format(".SH DESCRIPTION\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n{}", Escaped(app.get_description()), Options(app), Commands(app, "mete"));
+  out += fmt::format(".SH DESCRIPTION\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n{}", Escaped(app.get_description()), Options(app),
+                     Commands(app, "mete"));
   out += ".SH EXIT STATUS\n";
   for (const ExitCodeRow& row : kExitCodes) out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", int(row.code), Escaped(row.meaning));
   out += ".SH ENVIRONMENT\n";

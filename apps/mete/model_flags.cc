@@ -27,7 +27,8 @@ void CheckCores(const ModelFlags& flags) {
   const DeviceInfo device = ThisDevice();
   for (int core : flags.cores)
     if (std::find(device.cores.begin(), device.cores.end(), core) == device.cores.end())
-      throw UsageError(fmt::format("[--cores] core {} is not on this machine, or not for this process; expected some of {}", core, fmt::join(device.cores, ",")));
+      throw UsageError(fmt::format("[--cores] core {} is not on this machine, or not for this process; expected some of {}", core,
+                                   fmt::join(device.cores, ",")));
   if (!flags.cores.empty() && flags.threads > 0 && int(flags.cores.size()) != flags.threads)
     throw UsageError(fmt::format("[--cores] needs a core for each thread; got {} cores, expected {}", flags.cores.size(), flags.threads));
 }
@@ -69,7 +70,9 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags) {
   command.add_option("MODEL", flags.model, "an ONNX model (.onnx), or a Caffe network (.prototxt, its .caffemodel beside it)")->required();
   command.add_option("--shape", flags.shapes, "shape of an input that the file leaves open; may be repeated")
       ->type_name("NAME=1x3x224x224")->take_all()->expected(1)->group(kModelGroup);
-  command.add_option("--weights", flags.weights, "the .caffemodel of a .prototxt that has another name")->type_name("FILE")->group(kModelGroup);
+  command.add_option("--weights", flags.weights, "the .caffemodel of a .prototxt that has another name")
+      ->type_name("FILE")
+      ->group(kModelGroup);
   command.add_option("--disable-pass", flags.disabled_passes, "leave out an optimising pass; may be repeated")
       ->type_name("NAME")->take_all()->expected(1)->check(CLI::IsMember(PassNames()))->group(kModelGroup);
   command.add_flag("--no-optimize", flags.no_optimize, "only fold constants")->group(kModelGroup);
@@ -78,14 +81,19 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags) {
       ->group(kMachineGroup);
   command.add_option("--threads", flags.threads, "threads; 0: one for every core that this process may use")
       ->type_name("N")->check(CLI::Range(0, 1024))->capture_default_str()->group(kMachineGroup);
-  command.add_option("--cores", flags.cores, "CPU numbers to pin the threads to")->type_name("0,1,...")->delimiter(',')->group(kMachineGroup);
+  command.add_option("--cores", flags.cores, "CPU numbers to pin the threads to")
+      ->type_name("0,1,...")
+      ->delimiter(',')
+      ->group(kMachineGroup);
   command.add_option("--plan", flags.plan, "run this plan instead of planning")->type_name("FILE.json")->group(kMachineGroup);
   command.add_option("--save-plan", flags.save_plan, "write the plan")->type_name("FILE.json")->group(kMachineGroup);
   command.add_flag("--cache-weights", flags.cache_weights, "keep packed weights in files and map them on the next start")
       ->group(kMachineGroup);
   command.add_flag("--explain", flags.explain, "print the plan: who does what, with which kernel, how fast, and why")->group(kReportGroup);
   command.add_flag("--profile", flags.profile, "print where the time of a run went")->group(kReportGroup);
-  command.add_option("--trace", flags.trace, "write a run's trace for chrome://tracing or Perfetto")->type_name("FILE.json")->group(kReportGroup);
+  command.add_option("--trace", flags.trace, "write a run's trace for chrome://tracing or Perfetto")
+      ->type_name("FILE.json")
+      ->group(kReportGroup);
 }
 
 void AddJsonFlag(CLI::App& command, Context& context) {
@@ -108,7 +116,8 @@ Shape ParseShape(const std::string& text, const char* flag) {
     const auto [next, error] = std::from_chars(at, end, dim);
     const bool more = next != end && (*next == 'x' || *next == ',');
     if (error != std::errc() || dim < 0 || (next != end && !more) || shape.rank() == Shape::kMaxRank)
-      throw UsageError(fmt::format("[{}] not a shape; got '{}', expected up to {} sizes like 1x3x224x224", flag, text, int(Shape::kMaxRank)));
+      throw UsageError(fmt::format("[{}] not a shape; got '{}', expected up to {} sizes like 1x3x224x224", flag, text,
+                                   int(Shape::kMaxRank)));
     shape.push_back(dim);
     if (next == end) return shape;
     at = next + 1;
@@ -156,7 +165,8 @@ void ReportTrace(const Trace& trace, const ModelFlags& flags, const Context& con
   json["profile"] = {{"total_us", double(trace.total_ns) * 1e-3}, {"events", events}};
 }
 
-void ReportPlan(const Session& session, const ModelFlags& flags, const Context& context, const std::function<void(Trace*)>& run, Json& json) {
+void ReportPlan(const Session& session, const ModelFlags& flags, const Context& context, const std::function<void(Trace*)>& run,
+                Json& json) {
   if (!flags.explain) return;
   Trace least;
   {
@@ -213,7 +223,8 @@ std::string ReadTextFile(const std::string& path) {
   const auto bytes = std::filesystem::file_size(path, error);
   if (error) throw Error(Code::kNotFound, fmt::format("[{}] cannot open the file: {}", path, error.message()));
   if (bytes > uintmax_t(kLargestText))
-    throw Error(Code::kInvalidArgument, fmt::format("[{}] too large for a text; got {} bytes, expected at most {}", path, bytes, kLargestText));
+    throw Error(Code::kInvalidArgument,
+                fmt::format("[{}] too large for a text; got {} bytes, expected at most {}", path, bytes, kLargestText));
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(Code::kNotFound, fmt::format("[{}] cannot open the file", path));
   return {std::istreambuf_iterator<char>(file), {}};

@@ -47,7 +47,8 @@ Session MakeSession(const Model& model, const ModelFlags& flags, const Context& 
 void ReportTrace(const Trace& trace, const ModelFlags& flags, const Context& context, Json& json);
 
 // --explain: prints, or adds "explain" to `json`. `run` makes one run and fills its trace.
-void ReportPlan(const Session& session, const ModelFlags& flags, const Context& context, const std::function<void(Trace*)>& run, Json& json);
+void ReportPlan(const Session& session, const ModelFlags& flags, const Context& context, const std::function<void(Trace*)>& run,
+                Json& json);
 
 Json PortsJson(const std::vector<Port>& ports);
 

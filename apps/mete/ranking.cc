@@ -33,7 +33,8 @@ std::vector<Ranked> Rank(const ConstView& scores, int k, bool softmax, const std
   const size_t count = std::min(order.size(), size_t(std::max(k, 0)));
   std::partial_sort(order.begin(), order.begin() + std::ptrdiff_t(count), order.end(), better);
   std::vector<Ranked> ranked;
-  for (size_t i = 0; i < count; ++i) ranked.push_back({int64_t(order[i]), order[i] < labels.size() ? labels[order[i]] : "", values[order[i]]});
+  for (size_t i = 0; i < count; ++i)
+    ranked.push_back({int64_t(order[i]), order[i] < labels.size() ? labels[order[i]] : "", values[order[i]]});
   return ranked;
 }
 

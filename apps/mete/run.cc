@@ -70,7 +70,8 @@ Answer RunOnce(Job& job, const std::string& picture, const std::vector<Tensor>& 
 
 std::string FirstValues(const Tensor& t) {
   std::string out;
-  for (int64_t i = 0; i < std::min(t.elements(), kFirstValues); ++i) out += fmt::format("{}{:.6g}", i > 0 ? " " : "", ElementAt(t.view(), i));
+  for (int64_t i = 0; i < std::min(t.elements(), kFirstValues); ++i)
+    out += fmt::format("{}{:.6g}", i > 0 ? " " : "", ElementAt(t.view(), i));
   return out + (t.elements() > kFirstValues ? " ..." : "");
 }
 
@@ -92,7 +93,8 @@ void PrintClasses(const std::vector<Ranked>& ranked) {
 Json OutputJson(const Port& port, const Tensor& t) {
   std::vector<double> first;
   for (int64_t i = 0; i < std::min(t.elements(), kFirstValues); ++i) first.push_back(ElementAt(t.view(), i));
-  return {{"name", port.name}, {"type", Name(t.type())}, {"shape", std::vector<int64_t>(t.shape().begin(), t.shape().end())}, {"first", first}};
+  return {
+      {"name", port.name}, {"type", Name(t.type())}, {"shape", std::vector<int64_t>(t.shape().begin(), t.shape().end())}, {"first", first}};
 }
 
 Json AnswerJson(const Job& job, const Answer& answer, const std::vector<Ranked>& ranked) {
@@ -125,7 +127,8 @@ void AddOutputs(const Job& job, const Answer& answer, OutputFolder& folder) {
 Json Report(const Job& job, const Answer& answer, OutputFolder& folder) {
   AddOutputs(job, answer, folder);
   std::vector<Ranked> ranked;
-  if (job.classified >= 0) ranked = Rank(answer.outputs[size_t(job.classified)].view(), job.preprocess.top_k, job.flags.softmax, job.labels);
+  if (job.classified >= 0)
+    ranked = Rank(answer.outputs[size_t(job.classified)].view(), job.preprocess.top_k, job.flags.softmax, job.labels);
   if (job.context.json) return AnswerJson(job, answer, ranked);
   PrintAnswer(job, answer, ranked);
   return {};
@@ -136,7 +139,8 @@ size_t PicturePort(const Model& model, std::vector<Tensor>& inputs) {
   const int port = FirstMissing(inputs);
   if (port < 0) throw UsageError("[--input] gives every input already; try without pictures");
   for (size_t i = size_t(port) + 1; i < inputs.size(); ++i)
-    if (!inputs[i].has_value()) throw UsageError(fmt::format("[--input] a picture cannot fill every input; try --input {}=FILE", model.inputs()[i].name));
+    if (!inputs[i].has_value())
+      throw UsageError(fmt::format("[--input] a picture cannot fill every input; try --input {}=FILE", model.inputs()[i].name));
   return size_t(port);
 }
 
@@ -174,7 +178,8 @@ void Run(const RunFlags& flags, const Context& context) {
   Preprocess preprocess = PreprocessFor(flags.model.model, open >= 0 ? model.inputs()[size_t(open)] : Port{}, flags.preprocess);
   if (flags.pictures.empty() && open >= 0) {
     const Port& port = model.inputs()[size_t(open)];
-    throw UsageError(fmt::format("[run] nothing to run on: input {} is missing; try a picture, or --input {}=FILE.npy", DescribePort(port), port.name));
+    throw UsageError(fmt::format("[run] nothing to run on: input {} is missing; try a picture, or --input {}=FILE.npy", DescribePort(port),
+                                 port.name));
   }
   std::vector<std::string> labels = preprocess.labels.empty() ? std::vector<std::string>() : ReadLabels(preprocess.labels);
   Session session = MakeSession(model, flags.model, context);
@@ -182,7 +187,8 @@ void Run(const RunFlags& flags, const Context& context) {
   Job job{flags, context, model, session, std::move(preprocess), std::move(labels), classified, {}, {}};
   Json results = flags.pictures.empty() ? RunTensors(job, inputs, folder) : RunPictures(job, std::move(inputs), folder);
   const auto files = folder.Commit();
-  Json json{{"model", flags.model.model}, {"load_ms", load_ms}, {"prepare_ms", session.stats().prepare_ms}, {"results", std::move(results)}};
+  Json json{
+      {"model", flags.model.model}, {"load_ms", load_ms}, {"prepare_ms", session.stats().prepare_ms}, {"results", std::move(results)}};
   if (!files.empty()) json["files"] = files;
   json["notes"] = model.notes();
   if (!context.json) fmt::print("loaded in {}, prepared in {}\n", FormatMs(load_ms), FormatMs(session.stats().prepare_ms));
@@ -203,7 +209,9 @@ void AddRun(CLI::App& app, Context& context) {
   command->add_option("--output", flags->output, "write every output to DIR as .npy, all or none")->type_name("DIR")->group("Tensors");
   AddPreprocessFlags(*command, flags->preprocess);
   command->add_flag("--softmax", flags->softmax, "turn scores into probabilities first")->group("Pictures");
-  command->add_option("--classify", flags->classify, "rank this output (default: a picture's only one)")->type_name("NAME")->group("Pictures");
+  command->add_option("--classify", flags->classify, "rank this output (default: a picture's only one)")
+      ->type_name("NAME")
+      ->group("Pictures");
   AddJsonFlag(*command, context);
   command->footer(
       "Examples:\n"

@@ -43,8 +43,10 @@ struct Seen {
 
 std::string ParseMatMulView(const Attributes& attributes, const Shape& a, const Shape& b, MatMulView& view) {
   const int rank = a.rank();
-  if (rank < 2 || b.rank() != rank) return fmt::format("needs two operands of equal rank from 2 on; got {} and {}", ToString(a), ToString(b));
-  const Ints perm_a = PermOf(attributes, kPermA, rank), perm_b = PermOf(attributes, kPermB, rank), perm_y = PermOf(attributes, kPermY, rank);
+  if (rank < 2 || b.rank() != rank)
+    return fmt::format("needs two operands of equal rank from 2 on; got {} and {}", ToString(a), ToString(b));
+  const Ints perm_a = PermOf(attributes, kPermA, rank), perm_b = PermOf(attributes, kPermB, rank),
+             perm_y = PermOf(attributes, kPermY, rank);
   if (perm_a.empty() || perm_b.empty() || perm_y.empty()) return fmt::format("a permutation is none of {} dimensions", rank);
   const Seen left(a, perm_a), right(b, perm_b);
   Shape product = left.shape;

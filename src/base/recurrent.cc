@@ -26,7 +26,8 @@ bool EqualsLowered(std::string_view text, std::string_view lower) {
 }
 
 size_t KindOf(std::string_view name) {  // size(kKinds) where there is none
-  return size_t(std::find_if(std::begin(kKinds), std::end(kKinds), [&](const KindInfo& k) { return EqualsLowered(name, k.name); }) - std::begin(kKinds));
+  return size_t(std::find_if(std::begin(kKinds), std::end(kKinds), [&](const KindInfo& k) { return EqualsLowered(name, k.name); }) -
+                std::begin(kKinds));
 }
 
 // Hands out alphas (or betas) in the order of the functions that take one.
@@ -69,7 +70,8 @@ std::string ParseRecurrent(const Attributes& attributes, std::span<const Recurre
   const std::string_view direction = attributes.String("direction", "forward");
   if (direction == "bidirectional") spec.directions = 2;
   else if (direction == "reverse") spec.reverse = true;
-  else if (direction != "forward") return fmt::format("direction is unknown; got {}, expected forward, reverse or bidirectional", direction);
+  else if (direction != "forward")
+    return fmt::format("direction is unknown; got {}, expected forward, reverse or bidirectional", direction);
   const int64_t layout = attributes.Int("layout", 0);
   if (layout != 0 && layout != 1) return fmt::format("layout is out of range; got {}, expected 0 or 1", layout);
   spec.batch_first = layout == 1;

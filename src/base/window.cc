@@ -33,7 +33,8 @@ std::string CheckList(const char* name, const Ints& list, size_t count, int64_t 
 int64_t At(const Ints& list, size_t i, int64_t fallback) { return list.empty() ? fallback : list[i]; }
 
 // Everything but the sizes that follow from it.
-std::string ReadWindow(const Attributes& attributes, const ImageDims& x, std::span<const int64_t> kernel, AutoPad auto_pad, Window& window) {
+std::string ReadWindow(const Attributes& attributes, const ImageDims& x, std::span<const int64_t> kernel, AutoPad auto_pad,
+                       Window& window) {
   const size_t n = size_t(x.spatial);
   const Ints &strides = attributes.IntList("strides"), &dilations = attributes.IntList("dilations"), &pads = attributes.IntList("pads");
   if (kernel.size() != n) return fmt::format("kernel_shape has the wrong length; got {}, expected {}", kernel.size(), n);
@@ -117,7 +118,8 @@ ImageDims ImageDimsOf(const Shape& shape, bool nhwc) {
 Shape ImageShape(const ImageDims& like, int64_t channels, const Window& window, bool nhwc, bool transposed) {
   Shape shape{like.batch};
   if (!nhwc) shape.push_back(channels);
-  for (int i = kSpatialDims - like.spatial; i < kSpatialDims; ++i) shape.push_back(transposed ? window[size_t(i)].in : window[size_t(i)].out);
+  for (int i = kSpatialDims - like.spatial; i < kSpatialDims; ++i)
+    shape.push_back(transposed ? window[size_t(i)].in : window[size_t(i)].out);
   if (nhwc) shape.push_back(channels);
   return shape;
 }

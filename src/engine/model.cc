@@ -16,7 +16,8 @@ Imported Import(const std::string& path, const LoadOptions& options) {
   const ImportOptions import{options.input_shapes};
   const std::filesystem::path file(path);
   if (file.extension() != ".prototxt") return ImportOnnx(path, import);
-  const std::string weights = options.weights.empty() ? std::filesystem::path(path).replace_extension(".caffemodel").string() : options.weights;
+  const std::string weights =
+      options.weights.empty() ? std::filesystem::path(path).replace_extension(".caffemodel").string() : options.weights;
   return ImportCaffe(path, weights, import);
 }
 

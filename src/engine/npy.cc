@@ -37,7 +37,8 @@ uint32_t Number(std::string_view bytes, size_t at, size_t count) {
 
 // The header's text, and where the data starts.
 std::pair<std::string_view, size_t> SplitHeader(std::string_view file, const std::string& path) {
-  if (file.size() < 10 || file.substr(0, 6) != kMagic) Fail(Code::kDataLoss, path, "not a .npy file; got other first bytes, expected \\x93NUMPY");
+  if (file.size() < 10 || file.substr(0, 6) != kMagic)
+    Fail(Code::kDataLoss, path, "not a .npy file; got other first bytes, expected \\x93NUMPY");
   const int version = uint8_t(file[6]);
   if (version < 1 || version > 3) Fail(Code::kUnimplemented, path, ".npy version; got {}, expected 1 to 3", version);
   const size_t start = version == 1 ? 10 : 12;
@@ -61,13 +62,15 @@ DType TypeOf(std::string_view header, const std::string& path) {
   value = value.substr(1, value.find('\'', 1) - 1);
   for (const TypeRow& row : kTypes)
     if (value == row.descr) return row.type;
-  Fail(Code::kUnimplemented, path, "element type of the .npy file; got '{}', expected a little-endian float, integer or bool; try astype()", value);
+  Fail(Code::kUnimplemented, path, "element type of the .npy file; got '{}', expected a little-endian float, integer or bool; try astype()",
+       value);
 }
 
 Shape ShapeOf(std::string_view header, const std::string& path) {
   std::string_view value = ValueOf(header, "shape", path);
   const size_t close = value.find(')');
-  if (value.empty() || value[0] != '(' || close == std::string_view::npos) Fail(Code::kDataLoss, path, "the .npy header's shape is not a tuple");
+  if (value.empty() || value[0] != '(' || close == std::string_view::npos)
+    Fail(Code::kDataLoss, path, "the .npy header's shape is not a tuple");
   value = value.substr(1, close - 1);
   Shape shape;
   while (true) {

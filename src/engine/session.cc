@@ -45,9 +45,11 @@ std::optional<ConvAlgorithm> ConvFromEnvironment() {
 }
 
 void CheckPort(const char* kind, const Port& port, DType type, const Shape& shape, const void* data) {
-  if (port.type != DType::kUnknown && type != port.type) Invalid(port.name, "wrong {} type; got {}, expected {}", kind, Name(type), Name(port.type));
+  if (port.type != DType::kUnknown && type != port.type)
+    Invalid(port.name, "wrong {} type; got {}, expected {}", kind, Name(type), Name(port.type));
   if (port.shape.known() && shape != port.shape)
-    Invalid(port.name, "wrong {} shape; got {}, expected {}; try loading the model with this shape", kind, ToString(shape), ToString(port.shape));
+    Invalid(port.name, "wrong {} shape; got {}, expected {}; try loading the model with this shape", kind, ToString(shape),
+            ToString(port.shape));
   if (!data && shape.Elements() > 0) Invalid(port.name, "{} has no data", kind);
 }
 
@@ -118,7 +120,8 @@ Session& Session::operator=(Session&&) noexcept = default;
 void Session::Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options) {
   impl_->CheckInputs(inputs);
   const auto& ports = impl_->model.outputs();
-  if (outputs.size() != ports.size()) Invalid(impl_->model.name(), "wrong number of outputs; got {}, expected {}", outputs.size(), ports.size());
+  if (outputs.size() != ports.size())
+    Invalid(impl_->model.name(), "wrong number of outputs; got {}, expected {}", outputs.size(), ports.size());
   for (size_t i = 0; i < ports.size(); ++i) {
     if (!ports[i].shape.known()) Invalid(ports[i].name, "the output's shape is known only at run time; try the Run() that returns tensors");
     CheckPort("output", ports[i], outputs[i].type, outputs[i].shape, outputs[i].data);
@@ -145,7 +148,8 @@ std::vector<Tensor> Session::Run(std::span<const Tensor> inputs, const RunOption
     if (results[i].has_value()) continue;
     const ConstView v = impl_->executor.Output(i);
     results[i] = Tensor(v.type, v.shape);
-    if (v.bytes() > 0) std::copy_n(static_cast<const std::byte*>(v.data), v.bytes(), static_cast<std::byte*>(results[i].mutable_view().data));
+    if (v.bytes() > 0)
+      std::copy_n(static_cast<const std::byte*>(v.data), v.bytes(), static_cast<std::byte*>(results[i].mutable_view().data));
   }
   return results;
 }

@@ -164,7 +164,8 @@ TEST_F(SessionTest, WrongOutputsAreNamed) {
   Tensor output(DType::kF32, {1, 4});
   const View wrong[] = {output.mutable_view()};
   EXPECT_EQ(MessageOf([&] { session.Run(in, {}); }), "[test] wrong number of outputs; got 0, expected 1");
-  EXPECT_NE(MessageOf([&] { session.Run(in, wrong); }).find("[probabilities] wrong output shape; got 1x4, expected 1x5"), std::string::npos);
+  EXPECT_NE(MessageOf([&] { session.Run(in, wrong); }).find("[probabilities] wrong output shape; got 1x4, expected 1x5"),
+            std::string::npos);
   const View null[] = {{nullptr, DType::kF32, {1, 5}}};
   EXPECT_EQ(MessageOf([&] { session.Run(in, null); }), "[probabilities] output has no data");
 }
@@ -180,7 +181,8 @@ TEST_F(SessionTest, ATraceAccountsForTheWholeRun) {
   }
   EXPECT_GT(trace.total_ns, 0);
   EXPECT_LE(sum, trace.total_ns);
-  for (const char* row : {"[wait]", "[transfer]", "[layout]", "[other]"}) EXPECT_NE(trace.TableByOperator().find(row), std::string::npos) << row;
+  for (const char* row : {"[wait]", "[transfer]", "[layout]", "[other]"})
+    EXPECT_NE(trace.TableByOperator().find(row), std::string::npos) << row;
 }
 
 TEST_F(SessionTest, WrongOptionsAreRejected) {

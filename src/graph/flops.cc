@@ -24,7 +24,8 @@ int64_t Flops(const Graph& graph, const Node& node) {
     return 2 * outputs * (w.Elements() / w[0]);
   }
   if (!weight.known()) return 0;
-  if (node.op == "ConvTranspose") return weight.rank() > 0 && weight[0] > 0 ? 2 * Elements(graph, node.inputs[0]) * (weight.Elements() / weight[0]) : 0;
+  if (node.op == "ConvTranspose")
+    return weight.rank() > 0 && weight[0] > 0 ? 2 * Elements(graph, node.inputs[0]) * (weight.Elements() / weight[0]) : 0;
   const Shape& a = graph.value(node.inputs[0]).shape;
   if (!a.known() || a.rank() == 0) return 0;
   if (node.op == "Gemm") return 2 * outputs * (node.attributes.Int("transA", 0) ? a[0] : a[1]);

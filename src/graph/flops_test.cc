@@ -9,7 +9,9 @@ namespace {
 
 class FlopsTest : public testing::Test {
  protected:
-  ValueId Value(const Shape& shape, DType type = DType::kF32) { return graph_.AddValue("v" + std::to_string(graph_.values.size()), type, shape); }
+  ValueId Value(const Shape& shape, DType type = DType::kF32) {
+    return graph_.AddValue("v" + std::to_string(graph_.values.size()), type, shape);
+  }
   const Node& Add(const std::string& op, std::vector<ValueId> in, const Shape& out, Attributes a = {}) {
     graph_.AddNode(op, op, std::move(in), {Value(out)}, std::move(a));
     return graph_.nodes.back();
@@ -26,7 +28,8 @@ TEST_F(FlopsTest, ConvolutionsCountTheirSums) {
 TEST_F(FlopsTest, OneThatWritesASliceCountsTheSliceAlone) {
   Attributes slice;
   slice.Set(kIntoChannels, int64_t{20});
-  const Node& conv = Add("Conv", {Value({1, 5, 6, 4}), Value({7, 4, 1, 1}), kNoValue, kNoValue, Value({1, 5, 6, 20})}, {1, 5, 6, 20}, slice);
+  const Node& conv =
+      Add("Conv", {Value({1, 5, 6, 4}), Value({7, 4, 1, 1}), kNoValue, kNoValue, Value({1, 5, 6, 20})}, {1, 5, 6, 20}, slice);
   EXPECT_EQ(Flops(graph_, conv), 2 * 7 * 5 * 6 * 4);
   EXPECT_EQ(BytesMoved(graph_, conv), 4 * (4 * 5 * 6 + 7 * 4 + 7 * 5 * 6));
 }

@@ -70,7 +70,8 @@ void RemoveUnused(Graph& graph) {
   for (ValueId id : graph.outputs) live[size_t(id)] = true;
   std::vector<Node> kept;
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-    const bool used = std::any_of(node->outputs.begin(), node->outputs.end(), [&](ValueId id) { return id != kNoValue && live[size_t(id)]; });
+    const bool used =
+        std::any_of(node->outputs.begin(), node->outputs.end(), [&](ValueId id) { return id != kNoValue && live[size_t(id)]; });
     if (!used) continue;
     for (ValueId id : node->inputs)
       if (id != kNoValue) live[size_t(id)] = true;

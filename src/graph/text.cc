@@ -55,7 +55,8 @@ std::string ToDot(const Graph& graph) {
   std::string out = "digraph " + DotQuote(graph.name) + " {\n  rankdir=TB; node [shape=box, fontname=\"sans-serif\"];\n";
   for (ValueId id : graph.inputs)
     out += fmt::format("  v{} [shape=ellipse, label={}];\n", id, DotQuote(graph.value(id).name + "\n" + Describe(graph.value(id))));
-  for (size_t n = 0; n < graph.nodes.size(); ++n) out += fmt::format("  n{} [label={}];\n", n, DotQuote(graph.nodes[n].op + "\n" + graph.nodes[n].name));
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    out += fmt::format("  n{} [label={}];\n", n, DotQuote(graph.nodes[n].op + "\n" + graph.nodes[n].name));
   const Uses uses(graph);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
     for (ValueId id : graph.nodes[n].inputs) {

@@ -50,7 +50,8 @@ class Verifier {
     for (const Value& v : graph_.values) {
       if (!v.is_constant()) continue;
       if (v.type != v.constant.type() || v.shape != v.constant.shape())
-        Add(v.name, "constant does not fit its value; got {} {}, expected {}", Name(v.constant.type()), ToString(v.constant.shape()), Describe(v));
+        Add(v.name, "constant does not fit its value; got {} {}, expected {}", Name(v.constant.type()), ToString(v.constant.shape()),
+            Describe(v));
     }
   }
 
@@ -60,7 +61,8 @@ class Verifier {
     for (ValueId id : node.inputs) {
       if (id == kNoValue) continue;
       if (!CheckId(node.name, id)) good = false;
-      else if (!made_[size_t(id)]) Add(node.name, "input '{}' is not made by an earlier node, an input or a constant", graph_.value(id).name), good = false;
+      else if (!made_[size_t(id)])
+        Add(node.name, "input '{}' is not made by an earlier node, an input or a constant", graph_.value(id).name), good = false;
     }
     for (ValueId id : node.outputs) {
       if (id == kNoValue) continue;
@@ -84,7 +86,8 @@ class Verifier {
         const Value& v = graph_.value(node.outputs[i]);
         if (v.type == DType::kUnknown) continue;  // not inferred yet, or known only at run time
         if (v.type != results[i].type || v.shape != results[i].shape)
-          Add(node.name, "output '{}' is {}, but {} gives {} {}", v.name, Describe(v), node.op, Name(results[i].type), ToString(results[i].shape));
+          Add(node.name, "output '{}' is {}, but {} gives {} {}", v.name, Describe(v), node.op, Name(results[i].type),
+              ToString(results[i].shape));
       }
     } catch (const Error& e) {
       problems_ += (problems_.empty() ? "" : "\n") + std::string(e.what());

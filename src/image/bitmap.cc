@@ -19,7 +19,8 @@ constexpr size_t kPixelOffset = 10, kInfoSize = 14, kWidth = 18, kHeight = 22, k
 constexpr uint32_t kUncompressed = 0, kBitFields = 3;
 
 bool PlainMasks(Bytes b) {
-  return b.size() >= kMasks + 12 && Little(b, kMasks, 4) == 0xff0000 && Little(b, kMasks + 4, 4) == 0xff00 && Little(b, kMasks + 8, 4) == 0xff;
+  return b.size() >= kMasks + 12 && Little(b, kMasks, 4) == 0xff0000 && Little(b, kMasks + 4, 4) == 0xff00 &&
+         Little(b, kMasks + 8, 4) == 0xff;
 }
 
 void SwapRow(const std::byte* bgr, int width, size_t step, uint8_t* rgb) {
@@ -55,8 +56,8 @@ Image DecodeBmp(Bytes b, const std::string& name, const DecodeOptions& options) 
   const uint32_t bits = Little(b, kBits, 2), compression = Little(b, kCompression, 4);
   const bool plain = compression == kUncompressed || (compression == kBitFields && bits == 32 && PlainMasks(b));
   if (Little(b, kInfoSize, 4) < 40 || (bits != 24 && bits != 32) || !plain)
-    Fail(Code::kUnimplemented, name, "unsupported kind of BMP; got {} bits with compression {}, expected 24 or 32 bits uncompressed; try PNG", bits,
-         compression);
+    Fail(Code::kUnimplemented, name,
+         "unsupported kind of BMP; got {} bits with compression {}, expected 24 or 32 bits uncompressed; try PNG", bits, compression);
   const int64_t height = signed_height < 0 ? -signed_height : signed_height;
   CheckImageSize(width, height, name, options);
   const size_t step = bits / 8, stride = (size_t(width) * step + 3) / 4 * 4, offset = Little(b, kPixelOffset, 4);

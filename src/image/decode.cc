@@ -9,8 +9,9 @@ void CheckImageSize(int64_t width, int64_t height, const std::string& name, cons
   if (width <= 0 || height <= 0) Fail(Code::kDataLoss, name, "the picture has no pixels; got {} x {}", width, height);
   int64_t pixels;
   if (__builtin_mul_overflow(width, height, &pixels) || pixels > options.max_pixels)
-    Fail(Code::kResourceExhausted, name, "the picture is too large; got {} x {} pixels, expected at most {} pixels; try a smaller copy of it",
-         width, height, options.max_pixels);
+    Fail(Code::kResourceExhausted, name,
+         "the picture is too large; got {} x {} pixels, expected at most {} pixels; try a smaller copy of it", width, height,
+         options.max_pixels);
 }
 
 void CorruptImage(const std::string& name, const char* format, const char* reason) {

@@ -76,12 +76,14 @@ TEST(DecodePng, EveryColourTypeBecomesRgb) {
     Pixels row, expected;
   };
   const std::vector<png_color> palette = {{1, 2, 3}, {200, 100, 50}};
-  for (const Case& c : {Case{PNG_COLOR_TYPE_GRAY, 1, {0x40}, {0, 0, 0, 255, 255, 255}}, Case{PNG_COLOR_TYPE_GRAY, 4, {0x3c}, {51, 51, 51, 204, 204, 204}},
-                        Case{PNG_COLOR_TYPE_GRAY, 8, {7, 9}, {7, 7, 7, 9, 9, 9}}, Case{PNG_COLOR_TYPE_GRAY, 16, {7, 1, 9, 2}, {7, 7, 7, 9, 9, 9}},
-                        Case{PNG_COLOR_TYPE_GRAY_ALPHA, 8, {7, 0, 9, 1}, {7, 7, 7, 9, 9, 9}},
-                        Case{PNG_COLOR_TYPE_RGB, 16, {1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0}, {1, 2, 3, 4, 5, 6}},
-                        Case{PNG_COLOR_TYPE_RGBA, 8, {1, 2, 3, 0, 4, 5, 6, 255}, {1, 2, 3, 4, 5, 6}},
-                        Case{PNG_COLOR_TYPE_PALETTE, 1, {0x40}, {1, 2, 3, 200, 100, 50}}, Case{PNG_COLOR_TYPE_PALETTE, 8, {1, 0}, {200, 100, 50, 1, 2, 3}}}) {
+  for (const Case& c :
+       {Case{PNG_COLOR_TYPE_GRAY, 1, {0x40}, {0, 0, 0, 255, 255, 255}}, Case{PNG_COLOR_TYPE_GRAY, 4, {0x3c}, {51, 51, 51, 204, 204, 204}},
+        Case{PNG_COLOR_TYPE_GRAY, 8, {7, 9}, {7, 7, 7, 9, 9, 9}}, Case{PNG_COLOR_TYPE_GRAY, 16, {7, 1, 9, 2}, {7, 7, 7, 9, 9, 9}},
+        Case{PNG_COLOR_TYPE_GRAY_ALPHA, 8, {7, 0, 9, 1}, {7, 7, 7, 9, 9, 9}},
+        Case{PNG_COLOR_TYPE_RGB, 16, {1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0}, {1, 2, 3, 4, 5, 6}},
+        Case{PNG_COLOR_TYPE_RGBA, 8, {1, 2, 3, 0, 4, 5, 6, 255}, {1, 2, 3, 4, 5, 6}},
+        Case{PNG_COLOR_TYPE_PALETTE, 1, {0x40}, {1, 2, 3, 200, 100, 50}},
+        Case{PNG_COLOR_TYPE_PALETTE, 8, {1, 0}, {200, 100, 50, 1, 2, 3}}}) {
     const auto bytes = EncodePng(2, 1, c.color, c.depth, {c.row}, c.color == PNG_COLOR_TYPE_PALETTE ? palette : std::vector<png_color>{});
     EXPECT_EQ(DecodeImage(AsBytes(bytes), "pic").rgb, c.expected) << "colour type " << c.color << ", depth " << c.depth;
   }
@@ -120,7 +122,8 @@ TEST(DecodePng, AHugeHeaderIsRefusedBeforeAllocating) {
 TEST(DecodeBmp, RowsFromBelowAndFromAbove) {
   const std::string two_rows = std::string("\1\2\3\4\5\6\0\0", 8) + std::string("\7\10\11\12\13\14\0\0", 8);
   EXPECT_EQ(DecodeImage(AsBytes(BmpHeader(2, 2, 24) + two_rows), "pic").rgb, (std::vector<uint8_t>{9, 8, 7, 12, 11, 10, 3, 2, 1, 6, 5, 4}));
-  EXPECT_EQ(DecodeImage(AsBytes(BmpHeader(2, -2, 24) + two_rows), "pic").rgb, (std::vector<uint8_t>{3, 2, 1, 6, 5, 4, 9, 8, 7, 12, 11, 10}));
+  EXPECT_EQ(DecodeImage(AsBytes(BmpHeader(2, -2, 24) + two_rows), "pic").rgb,
+            (std::vector<uint8_t>{3, 2, 1, 6, 5, 4, 9, 8, 7, 12, 11, 10}));
   EXPECT_EQ(DecodeImage(AsBytes(BmpHeader(1, 1, 32) + "\1\2\3\4"), "pic").rgb, (std::vector<uint8_t>{3, 2, 1}));
 }
 

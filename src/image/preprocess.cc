@@ -46,7 +46,8 @@ void Fill(const Image& image, const Preprocess& p, int channels, T* to) {
     for (int64_t y = 0; y < h; ++y)
       for (int64_t x = 0; x < w; ++x) {
         const int64_t pixel = y * y_step + x * x_step;
-        const float value = (float(Pick(image.row(int(y)) + x * 3, c, p.channels)) - p.mean[size_t(c)]) * p.scale[size_t(c)] / p.divisor[size_t(c)];
+        const float value =
+            (float(Pick(image.row(int(y)) + x * 3, c, p.channels)) - p.mean[size_t(c)]) * p.scale[size_t(c)] / p.divisor[size_t(c)];
         Store(value, to + (planes ? c * w * h + pixel : pixel * channels + c));
       }
 }
@@ -57,7 +58,8 @@ Tensor MakeInput(const Image& image, const Preprocess& p) {
   const Image ready = Stages(image, p);
   const int channels = p.channels == ChannelOrder::kGray ? 1 : 3;
   const int64_t h = p.transpose ? ready.width : ready.height, w = p.transpose ? ready.height : ready.width;
-  if (p.type != DType::kF32 && p.type != DType::kU8) Invalid("preprocess", "cannot make an input of type {}; expected f32 or u8", Name(p.type));
+  if (p.type != DType::kF32 && p.type != DType::kU8)
+    Invalid("preprocess", "cannot make an input of type {}; expected f32 or u8", Name(p.type));
   Tensor input(p.type, p.layout == TensorOrder::kNchw ? Shape{1, channels, h, w} : Shape{1, h, w, channels});
   if (p.type == DType::kF32) Fill(ready, p, channels, static_cast<float*>(input.mutable_view().data));
   else Fill(ready, p, channels, static_cast<uint8_t*>(input.mutable_view().data));

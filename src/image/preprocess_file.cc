@@ -89,10 +89,14 @@ struct Field {
 };
 
 constexpr Field kFields[] = {
-    {"resize_shorter", [](Preprocess& p, const Text& t) { p.resize_shorter = t.value == "none" ? 0 : Positive(t, t.value, "none or a side"); }},
+    {"resize_shorter",
+     [](Preprocess& p, const Text& t) { p.resize_shorter = t.value == "none" ? 0 : Positive(t, t.value, "none or a side"); }},
     {"crop", [](Preprocess& p, const Text& t) { SetSize(t, p.crop_width, p.crop_height); }},
     {"resize", [](Preprocess& p, const Text& t) { SetSize(t, p.resize_width, p.resize_height); }},
-    {"interpolation", [](Preprocess& p, const Text& t) { p.interpolation = Interpolation(Choice(t, {"antialias", "bilinear", "bicubic"}, "antialias, bilinear or bicubic")); }},
+    {"interpolation",
+     [](Preprocess& p, const Text& t) {
+       p.interpolation = Interpolation(Choice(t, {"antialias", "bilinear", "bicubic"}, "antialias, bilinear or bicubic"));
+     }},
     {"channels", [](Preprocess& p, const Text& t) { p.channels = ChannelOrder(Choice(t, {"rgb", "bgr", "gray"}, "rgb, bgr or gray")); }},
     {"mean", [](Preprocess& p, const Text& t) { p.mean = Channels(t); }},
     {"scale", [](Preprocess& p, const Text& t) { p.scale = Channels(t), p.divisor = {1, 1, 1}; }},

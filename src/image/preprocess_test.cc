@@ -35,7 +35,8 @@ TEST(ResizeImage, BilinearReadsTheTwoNearestPixels) {
           return double(in.row(std::clamp(int(row), 0, 6))[std::clamp(int(column), 0, 10) * 3 + c]);
         };
         const double fy = std::floor(sy), fx = std::floor(sx), ty = sy - fy, tx = sx - fx;
-        const double expected = (at(fy, fx) * (1 - tx) + at(fy, fx + 1) * tx) * (1 - ty) + (at(fy + 1, fx) * (1 - tx) + at(fy + 1, fx + 1) * tx) * ty;
+        const double expected =
+            (at(fy, fx) * (1 - tx) + at(fy, fx + 1) * tx) * (1 - ty) + (at(fy + 1, fx) * (1 - tx) + at(fy + 1, fx + 1) * tx) * ty;
         EXPECT_NEAR(out.row(y)[x * 3 + c], expected, 1.01);  // rounded twice
       }
 }
@@ -162,8 +163,8 @@ top_k = 3)", "net.toml");
 
 TEST(ParsePreprocess, ProblemsNameTheLineAndTheKeys) {
   EXPECT_EQ(MessageOf([] { ParsePreprocess("\nmeen = 3", "net.toml"); }),
-            "[net.toml:2] unknown key 'meen'; expected one of resize_shorter, crop, resize, interpolation, channels, mean, scale, std, transpose, "
-            "layout, type, labels, top_k");
+            "[net.toml:2] unknown key 'meen'; expected one of resize_shorter, crop, resize, interpolation, channels, mean, scale, std, "
+            "transpose, layout, type, labels, top_k");
   EXPECT_EQ(MessageOf([] { ParsePreprocess("crop = 'big'", "net.toml"); }),
             "[net.toml:1] bad value for 'crop'; got 'big', expected none, a side, or WIDTHxHEIGHT");
   EXPECT_EQ(MessageOf([] { ParsePreprocess("crop = ", "net.toml"); }).rfind("[net.toml:1:", 0), 0u);

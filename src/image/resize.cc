@@ -101,7 +101,8 @@ Image ResizeHeight(const Image& in, int height, Interpolation interpolation) {
 
 Image ResizeImage(const Image& image, int width, int height, Interpolation interpolation) {
   if (image.width <= 0 || image.height <= 0) Invalid("resize", "the picture has no pixels; got {} x {}", image.width, image.height);
-  if (width <= 0 || height <= 0 || width > kMaxSide || height > kMaxSide || int64_t(width) * std::max(height, image.height) > kMaxImagePixels)
+  if (width <= 0 || height <= 0 || width > kMaxSide || height > kMaxSide ||
+      int64_t(width) * std::max(height, image.height) > kMaxImagePixels)
     Invalid("resize", "cannot make a picture of {} x {} out of {} x {}; expected sides of 1 to {} and at most {} pixels", width, height,
             image.width, image.height, kMaxSide, kMaxImagePixels);
   if (width == image.width && height == image.height) return image;
@@ -111,8 +112,8 @@ Image ResizeImage(const Image& image, int width, int height, Interpolation inter
 
 Image CropCenter(const Image& image, int width, int height) {
   if (width <= 0 || height <= 0 || width > image.width || height > image.height)
-    Invalid("crop", "the part does not fit into the picture; got {} x {}, expected 1 x 1 to {} x {}; try resize_shorter first", width, height,
-            image.width, image.height);
+    Invalid("crop", "the part does not fit into the picture; got {} x {}, expected 1 x 1 to {} x {}; try resize_shorter first", width,
+            height, image.width, image.height);
   Image out(width, height);
   const size_t left = size_t(image.width - width) / 2;
   const int top = (image.height - height) / 2;

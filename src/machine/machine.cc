@@ -131,8 +131,8 @@ void Verify(const Machine& machine) {
 std::string ToText(const Machine& machine) {
   std::string out = fmt::format("{}, {} cores, {:.1f} GiB\n", machine.name, machine.cores(), double(machine.memory_bytes) / (1 << 30));
   for (const Cluster& c : machine.clusters)
-    out += fmt::format("  {}: cores {}, {} kHz, L1 {} KiB, L2 {} KiB, L3 {} KiB\n", c.name, fmt::join(c.cores, ","), c.max_frequency_khz, c.l1_bytes >> 10,
-                       c.l2_bytes >> 10, c.l3_bytes >> 10);
+    out += fmt::format("  {}: cores {}, {} kHz, L1 {} KiB, L2 {} KiB, L3 {} KiB\n", c.name, fmt::join(c.cores, ","), c.max_frequency_khz,
+                       c.l1_bytes >> 10, c.l2_bytes >> 10, c.l3_bytes >> 10);
   return out;
 }
 

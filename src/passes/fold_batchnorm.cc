@@ -180,8 +180,10 @@ class Folder {
     for (int i = 2; i < shape.rank(); ++i) per_channel.push_back(1);
     const std::vector<float> scale(a.scale.begin(), a.scale.end()), shift(a.shift.begin(), a.shift.end());
     const ValueId scaled = graph_.AddValue(node.name + ".scaled", DType::kF32, shape);
-    graph_.AddNode("Mul", node.name + ".mul", {node.inputs[0], graph_.AddConstant(node.name + ".scale", Tensor::Floats(per_channel, scale))}, {scaled});
-    graph_.AddNode("Add", node.name + ".add", {scaled, graph_.AddConstant(node.name + ".shift", Tensor::Floats(per_channel, shift))}, {node.outputs[0]});
+    graph_.AddNode("Mul", node.name + ".mul",
+                   {node.inputs[0], graph_.AddConstant(node.name + ".scale", Tensor::Floats(per_channel, scale))}, {scaled});
+    graph_.AddNode("Add", node.name + ".add", {scaled, graph_.AddConstant(node.name + ".shift", Tensor::Floats(per_channel, shift))},
+                   {node.outputs[0]});
   }
 
   Graph& graph_;

@@ -83,7 +83,8 @@ class Fuser {
   int Register(ValueId id, Program& program) {
     const int p = uses_.producer[size_t(id)];
     const bool room = program.ops.size() + 4 < kMaxSteps && program.inputs.size() + 2 < kMaxInputs;
-    if (p >= 0 && room && uses_.OnlyReader(id) && !absorbed_[size_t(p)] && graph_.value(id).shape == shape_ && Fusable(graph_.nodes[size_t(p)]))
+    if (p >= 0 && room && uses_.OnlyReader(id) && !absorbed_[size_t(p)] && graph_.value(id).shape == shape_ &&
+        Fusable(graph_.nodes[size_t(p)]))
       return Expand(size_t(p), program);
     return program.Input(id);
   }

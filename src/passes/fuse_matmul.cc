@@ -48,7 +48,8 @@ class Fuser {
     const auto stays_last = [&](const Ints& perm) { return perm.size() == rank && perm.back() == int64_t(rank) - 1; };
     const Ints perm_a = PermOf(Producer(inputs[0])), perm_b = PermOf(Producer(inputs[1]));
     if (stays_last(perm_a)) attributes.Set(kPermA, perm_a), Take(inputs[0]);
-    if (stays_last(perm_b) || (perm_b.size() == rank && perm_b[rank - 2] == int64_t(rank) - 1)) attributes.Set(kPermB, perm_b), Take(inputs[1]);
+    if (stays_last(perm_b) || (perm_b.size() == rank && perm_b[rank - 2] == int64_t(rank) - 1))
+      attributes.Set(kPermB, perm_b), Take(inputs[1]);
     ValueId out = product.outputs[0];
     if (const auto scale = ScaleBehind(out)) attributes.Set(kScale, *scale), Skip(out);
     if (const Ints perm_y = PermOf(Reader(out)); stays_last(perm_y)) attributes.Set(kPermY, perm_y), Skip(out);
@@ -64,7 +65,8 @@ class Fuser {
   // The number by which the only reader of `id` multiplies or divides it.
   std::optional<float> ScaleBehind(ValueId id) {
     const Node* reader = Reader(id);
-    if (!reader || !IsOneOf(reader->op, {"Mul", "Div"}) || graph_.value(reader->outputs[0]).shape != graph_.value(id).shape) return std::nullopt;
+    if (!reader || !IsOneOf(reader->op, {"Mul", "Div"}) || graph_.value(reader->outputs[0]).shape != graph_.value(id).shape)
+      return std::nullopt;
     const bool first = reader->inputs[0] == id;
     if (reader->op == "Div" && !first) return std::nullopt;
     const auto number = ScalarOf(graph_, reader->inputs[first ? 1 : 0]);

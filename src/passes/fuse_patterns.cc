@@ -83,8 +83,8 @@ constexpr Rule kRules[] = {
     {"Mul(Mul(x, Clip(Add(x, 3), 0, 6)), 0.16666667)", "HardSwish", Unary},
     {"Mul(x, Mul(Clip(Add(x, 3), 0, 6), 0.16666667))", "HardSwish", Unary},
     {"Mul(x, Tanh(Softplus(x)))", "Mish", Unary},
-    {"Add(Mul(Div(Sub(x, ReduceMean(x)), Sqrt(Add(ReduceMean(Pow(Sub(x, ReduceMean(x)), 2)), ?epsilon))), ?gamma), ?beta)", "LayerNormalization",
-     NormalizeLast},
+    {"Add(Mul(Div(Sub(x, ReduceMean(x)), Sqrt(Add(ReduceMean(Pow(Sub(x, ReduceMean(x)), 2)), ?epsilon))), ?gamma), ?beta)",
+     "LayerNormalization", NormalizeLast},
     {"Mul(Div(x, Sqrt(Add(ReduceMean(Pow(x, 2)), ?epsilon))), ?gamma)", "RMSNormalization", NormalizeLast},
     {"Mul(Mul(x, Reciprocal(Sqrt(Add(ReduceMean(Pow(x, 2)), ?epsilon)))), ?gamma)", "RMSNormalization", NormalizeLast},
 };

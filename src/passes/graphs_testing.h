@@ -42,7 +42,9 @@ class Builder {
     a.Set("pads", std::move(pads));
     return Op("Conv", {x, Weight({out, in, kernel, kernel})}, a);
   }
-  ValueId BatchNorm(ValueId x, int64_t c) { return Op("BatchNormalization", {x, Weight({c}), Weight({c}), Weight({c}), Weight({c}, 0.5, 2)}); }
+  ValueId BatchNorm(ValueId x, int64_t c) {
+    return Op("BatchNormalization", {x, Weight({c}), Weight({c}), Weight({c}), Weight({c}, 0.5, 2)});
+  }
   Graph& Output(ValueId id) {
     graph.outputs.push_back(id);
     return graph;

@@ -12,19 +12,21 @@ constexpr int kToNhwcAxis[4] = {0, 3, 1, 2};         // where plain axis a is in
 const std::vector<int> kNchwToNhwc = {0, 2, 3, 1};  // NHWC axis i is plain axis kNchwToNhwc[i]
 
 bool LikesNhwc(const Node& node) {
-  return IsOneOf(node.op, {"Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "ConvTranspose", "LRN", "BatchNormalization", "DepthToSpace",
-                           "SpaceToDepth"});
+  return IsOneOf(node.op, {"Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "ConvTranspose", "LRN",
+                           "BatchNormalization", "DepthToSpace", "SpaceToDepth"});
 }
 
 bool IsElementwise(const Node& node) {
-  return IsOneOf(node.op, {"Relu", "LeakyRelu", "Clip", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Elu", "Selu", "Celu", "Gelu", "Erf", "Softplus", "Softsign",
-                           "Mish", "Swish", "ThresholdedRelu", "Exp", "Log", "Sqrt", "Reciprocal", "Abs", "Neg", "Floor", "Ceil", "Round", "Sign", "Add", "Sub", "Mul", "Div",
-                           "Pow", "Min", "Max", "Sum", "Mean", "PRelu", "Where", "Equal", "Less", "Greater", "And", "Or", "Not", "Cast", "Identity", "mete.Power"});
+  return IsOneOf(node.op, {"Relu", "LeakyRelu", "Clip", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Elu", "Selu", "Celu", "Gelu", "Erf",
+                           "Softplus", "Softsign", "Mish", "Swish", "ThresholdedRelu", "Exp", "Log", "Sqrt", "Reciprocal", "Abs", "Neg",
+                           "Floor", "Ceil", "Round", "Sign", "Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Sum", "Mean", "PRelu",
+                           "Where", "Equal", "Less", "Greater", "And", "Or", "Not", "Cast", "Identity", "mete.Power"});
 }
 
 class LayoutPass {
  public:
-  explicit LayoutPass(Graph& graph) : graph_(graph), uses_(graph), twin_(graph.values.size(), kNoValue), has_plain_(graph.values.size(), true) {
+  explicit LayoutPass(Graph& graph)
+      : graph_(graph), uses_(graph), twin_(graph.values.size(), kNoValue), has_plain_(graph.values.size(), true) {
     for (size_t i = 0; i < graph.values.size(); ++i)
       if (uses_.producer[i] >= 0) has_plain_[i] = false;
   }
@@ -119,7 +121,8 @@ class LayoutPass {
   }
 
   bool Likes(Node& node) {
-    if (!IsRank4(node.input(0)) || !graph_.value(node.inputs[0]).shape.known() || graph_.value(node.inputs[0]).type != DType::kF32) return false;
+    if (!IsRank4(node.input(0)) || !graph_.value(node.inputs[0]).shape.known() || graph_.value(node.inputs[0]).type != DType::kF32)
+      return false;
     if (node.outputs.size() > 1)
       for (size_t i = 1; i < node.outputs.size(); ++i)
         if (node.outputs[i] != kNoValue) return false;  // MaxPool's indices count in the plain order
@@ -163,7 +166,8 @@ class LayoutPass {
   bool FollowElementwise(Node& node) {
     // Scalars of Clip and the like have one element and stay; others must line up.
     for (ValueId id : node.inputs)
-      if (id != kNoValue && !IsRank4(id) && !graph_.value(id).is_constant() && !(ShapeOf(id).known() && ShapeOf(id).Elements() == 1)) return false;
+      if (id != kNoValue && !IsRank4(id) && !graph_.value(id).is_constant() && !(ShapeOf(id).known() && ShapeOf(id).Elements() == 1))
+        return false;
     std::vector<ValueId> inputs;
     for (ValueId id : node.inputs) {
       const ValueId aligned = id == kNoValue ? kNoValue : Aligned(id);
@@ -248,7 +252,8 @@ class LayoutPass {
       Tensor renamed(t.type(), t.shape());
       const size_t size = SizeOf(t.type());
       for (int a = 0; a < 4; ++a)
-        std::copy_n(static_cast<const std::byte*>(t.data()) + size_t(a) * size, size, static_cast<std::byte*>(renamed.mutable_view().data) + size_t(kToNhwcAxis[a]) * size);
+        std::copy_n(static_cast<const std::byte*>(t.data()) + size_t(a) * size, size,
+                    static_cast<std::byte*>(renamed.mutable_view().data) + size_t(kToNhwcAxis[a]) * size);
       node.inputs[i] = graph_.AddConstant(node.name + ".nhwc" + std::to_string(i), std::move(renamed));
       Grow();
     }
@@ -294,7 +299,8 @@ class LayoutPass {
     const int last = t < 0 ? -1 : NextOf(nodes, size_t(t), "Reshape");
     if (last < 0 || nodes[size_t(t)].attributes.IntList("perm") != Ints{0, 2, 1, 3, 4}) return false;
     const Shape in = ShapeOf(nodes[n].inputs[0]), wide = ShapeOf(nodes[n].outputs[0]);
-    if (in.rank() != 4 || wide.rank() != 5 || wide[0] != in[0] || wide[1] * wide[2] != in[1] || wide[3] != in[2] || wide[4] != in[3]) return false;
+    if (in.rank() != 4 || wide.rank() != 5 || wide[0] != in[0] || wide[1] * wide[2] != in[1] || wide[3] != in[2] || wide[4] != in[3])
+      return false;
     if (ShapeOf(nodes[size_t(last)].outputs[0]) != in) return false;
     const Shape split{in[0], in[2], in[3], wide[1], wide[2]}, swapped{in[0], in[2], in[3], wide[2], wide[1]};
     const ValueId a = ReshapeTo(nodes[n].name, Twin(nodes[n].inputs[0]), split);

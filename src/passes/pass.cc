@@ -57,7 +57,9 @@ std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector
   auto runs = [&](const char* name) { return optimize && std::find(disabled.begin(), disabled.end(), name) == disabled.end(); };
   std::vector<PassRecord> records;
   FoldSpent spent;
-  const auto fuse_quantized = [&](Graph& g) { return FuseQuantized(g) && FoldConstants(g, limits, false, &spent); };  // what stays in floats
+  const auto fuse_quantized = [&](Graph& g) {
+    return FuseQuantized(g) && FoldConstants(g, limits, false, &spent);
+  };  // what stays in floats
   records.push_back(RunOne(graph, "fold", [&](Graph& g) { return FoldConstants(g, limits, runs(kFuseQuantized), &spent); }));
   for (const Pass& pass : kPasses) {
     if (!runs(pass.name)) continue;

@@ -15,7 +15,11 @@ TEST(FoldConstants, EvaluatesShapeArithmetic) {
   const ValueId x = b.Input({2, 3, 4});
   const ValueId shape = b.Op("Shape", {x});
   const ValueId last = b.Op("Gather", {shape, b.Ints({2})});
-  Graph& g = b.Output(b.Op("Reshape", {x, b.Op("Concat", {b.Ints({-1}), last}, [] { Attributes a; a.Set("axis", int64_t{0}); return a; }())}));
+  Graph& g = b.Output(b.Op("Reshape", {x, b.Op("Concat", {b.Ints({-1}), last}, [] {
+                                         Attributes a;
+                                         a.Set("axis", int64_t{0});
+                                         return a;
+                                       }())}));
   FoldConstants(g);
   Settle(g);
   EXPECT_EQ(g.nodes.size(), 1u);

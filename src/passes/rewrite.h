@@ -12,7 +12,9 @@
 
 namespace mete {
 
-inline bool IsOneOf(std::string_view op, std::initializer_list<std::string_view> ops) { return std::find(ops.begin(), ops.end(), op) != ops.end(); }
+inline bool IsOneOf(std::string_view op, std::initializer_list<std::string_view> ops) {
+  return std::find(ops.begin(), ops.end(), op) != ops.end();
+}
 
 inline bool IsConstant(const Graph& graph, ValueId id) { return id != kNoValue && graph.value(id).is_constant(); }
 
@@ -28,7 +30,9 @@ std::optional<double> ScalarOf(const Graph& graph, ValueId id);
 // A constant of i64 (axes, pads, ...) as a list.
 std::optional<Ints> IntsOf(const Graph& graph, ValueId id);
 
-inline ValueId AddInts(Graph& graph, std::string name, const Ints& values) { return graph.AddConstant(std::move(name), Tensor::Ints(values)); }
+inline ValueId AddInts(Graph& graph, std::string name, const Ints& values) {
+  return graph.AddConstant(std::move(name), Tensor::Ints(values));
+}
 
 // A constant with `perm` applied to its dimensions: result dim i is source dim perm[i].
 Tensor Permuted(const Tensor& source, const std::vector<int>& perm);

@@ -36,7 +36,8 @@ std::string NameFromJson(const Json& j) {
 }
 
 Json StepJson(const Step& step) {
-  Json j{{"node", NameJson(step.node)}, {"axis", Name(step.axis)}, {"shares", Json::array()}, {"threads", step.threads}, {"policy", step.policy}, {"reason", step.reason}};
+  Json j{{"node", NameJson(step.node)}, {"axis", Name(step.axis)}, {"shares", Json::array()},
+         {"threads", step.threads},     {"policy", step.policy},   {"reason", step.reason}};
   for (const Share& s : step.shares) j["shares"].push_back({{"processor", s.processor}, {"begin", s.begin}, {"end", s.end}});
   return j;
 }
@@ -45,7 +46,8 @@ Step StepFromJson(const Json& j) {
   Step step;
   step.node = NameFromJson(j.at("node"));
   step.axis = AxisOf(j.at("axis").get<std::string>());
-  for (const Json& s : j.at("shares")) step.shares.push_back({s.at("processor").get<std::string>(), s.at("begin").get<int>(), s.at("end").get<int>()});
+  for (const Json& s : j.at("shares"))
+    step.shares.push_back({s.at("processor").get<std::string>(), s.at("begin").get<int>(), s.at("end").get<int>()});
   step.threads = j.at("threads").get<int>();
   step.policy = j.at("policy").get<std::string>();
   step.reason = j.value("reason", "");
@@ -57,7 +59,8 @@ std::string ShareProblem(const Step& step) {
   int at = 0;
   for (const Share& s : step.shares) {
     if (s.processor != "cpu") return fmt::format("unknown processor; got '{}', expected cpu", s.processor);
-    if (s.begin != at || s.end <= s.begin) return fmt::format("shares must follow each other; got {} to {}, expected a start at {}", s.begin, s.end, at);
+    if (s.begin != at || s.end <= s.begin)
+      return fmt::format("shares must follow each other; got {} to {}, expected a start at {}", s.begin, s.end, at);
     at = s.end;
   }
   return at == 1000 ? "" : fmt::format("shares must cover the output; got an end at {}, expected 1000", at);
@@ -81,7 +84,8 @@ Plan PlanOneCpu(const Graph& graph, const Machine& machine, int threads, const s
 void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
   std::string problems;
   auto add = [&](const std::string& where, const std::string& what) { problems += (problems.empty() ? "[" : "\n[") + where + "] " + what; };
-  if (plan.threads < 1 || plan.threads > kMaxThreads) add("plan", fmt::format("threads; got {}, expected 1 to {}", plan.threads, kMaxThreads));
+  if (plan.threads < 1 || plan.threads > kMaxThreads)
+    add("plan", fmt::format("threads; got {}, expected 1 to {}", plan.threads, kMaxThreads));
   if (!plan.cores.empty() && int(plan.cores.size()) != plan.threads)
     add("plan", fmt::format("needs a core for each thread; got {} cores, expected {}", plan.cores.size(), plan.threads));
   for (int core : plan.cores) {
@@ -89,26 +93,29 @@ void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
                                    [&](const Cluster& c) { return std::find(c.cores.begin(), c.cores.end(), core) != c.cores.end(); });
     if (!known) add("plan", fmt::format("core {} is not on this machine, or not for this process", core));
   }
-  if (plan.steps.size() != graph.nodes.size()) add("plan", fmt::format("needs a step for each node; got {}, expected {}", plan.steps.size(), graph.nodes.size()));
+  if (plan.steps.size() != graph.nodes.size())
+    add("plan", fmt::format("needs a step for each node; got {}, expected {}", plan.steps.size(), graph.nodes.size()));
   for (size_t i = 0; i < std::min(plan.steps.size(), graph.nodes.size()); ++i) {
     const Step& step = plan.steps[i];
     if (step.node != graph.nodes[i].name) add(step.node, fmt::format("step {} is for another node; expected '{}'", i, graph.nodes[i].name));
     if (const std::string problem = ShareProblem(step); !problem.empty()) add(step.node, problem);
     if (step.policy != "equal") add(step.node, fmt::format("unknown policy; got '{}', expected equal", step.policy));
-    if (step.threads != plan.threads) add(step.node, fmt::format("threads; got {}, expected all {} of the plan", step.threads, plan.threads));
+    if (step.threads != plan.threads)
+      add(step.node, fmt::format("threads; got {}, expected all {} of the plan", step.threads, plan.threads));
   }
   if (!problems.empty()) throw Error(Code::kInvalidArgument, problems);
 }
 
 std::string ToText(const Plan& plan) {
   std::string out = fmt::format("plan for {} on {}, {} thread{}\n", plan.model, plan.machine, plan.threads, plan.threads == 1 ? "" : "s");
-  for (const Step& s : plan.steps) out += fmt::format("  {}: {} on {} threads, {} blocks ({})\n", s.node, s.shares[0].processor, s.threads, s.policy, s.reason);
+  for (const Step& s : plan.steps)
+    out += fmt::format("  {}: {} on {} threads, {} blocks ({})\n", s.node, s.shares[0].processor, s.threads, s.policy, s.reason);
   return out;
 }
 
 std::string ToJson(const Plan& plan) {
-  Json j{{"format", "mete-plan"}, {"version", 1}, {"model", NameJson(plan.model)}, {"machine", NameJson(plan.machine)}, {"threads", plan.threads},
-         {"cores", plan.cores}, {"steps", Json::array()}};
+  Json j{{"format", "mete-plan"},   {"version", 1},        {"model", NameJson(plan.model)}, {"machine", NameJson(plan.machine)},
+         {"threads", plan.threads}, {"cores", plan.cores}, {"steps", Json::array()}};
   for (const Step& s : plan.steps) j["steps"].push_back(StepJson(s));
   return j.dump(2, ' ', false, Json::error_handler_t::replace);  // for reasons, which are for people
 }

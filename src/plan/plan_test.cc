@@ -46,8 +46,9 @@ TEST(Plan, NamesOfAnyBytesSurviveJson) {
 }
 
 TEST(PlanFromJson, RefusesWhatIsNotAPlan) {
-  for (const char* text : {"", "{", "[]", "{}", "{\"format\":\"mete-plan\",\"version\":2}", "{\"format\":\"mete-plan\",\"version\":1,\"threads\":\"x\"}",
-                           "{\"format\":\"mete-plan\",\"version\":1,\"model\":{\"bytes\":3}}"})
+  for (const char* text :
+       {"", "{", "[]", "{}", "{\"format\":\"mete-plan\",\"version\":2}", "{\"format\":\"mete-plan\",\"version\":1,\"threads\":\"x\"}",
+        "{\"format\":\"mete-plan\",\"version\":1,\"model\":{\"bytes\":3}}"})
     EXPECT_THROW(PlanFromJson(text), Error) << text;
 }
 

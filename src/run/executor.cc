@@ -56,7 +56,8 @@ void Executor::Bind(size_t i) {
     if (id == kNoValue) continue;
     const Home home = memory_.home[size_t(id)];
     dynamic |= home == Home::kDynamic;
-    if (home == Home::kInput || home == Home::kOutput) patches_.push_back({int(i), int(index), is_output, home, int(memory_.where[size_t(id)])});
+    if (home == Home::kInput || home == Home::kOutput)
+      patches_.push_back({int(i), int(index), is_output, home, int(memory_.where[size_t(id)])});
   }
   if (memory_.is_view[i]) return;
   if (dynamic) {
@@ -132,7 +133,8 @@ void Executor::RunStep(BoundStep& step, Trace* trace, int64_t run_start) {
   }
   if (!trace) return;
   const int64_t end = NowNs() - run_start, wait = cpu_.pool().TakeWaitNs();
-  trace->events.push_back({step.node->name, step.node->op, 0, start, end, step.flops, step.node->attributes.Has("mete_layout"), step.bytes});
+  trace->events.push_back({step.node->name, step.node->op, 0, start, end, step.flops, step.node->attributes.Has("mete_layout"),
+                           step.bytes});
   if (wait > 0) trace->events.push_back({"[wait]", step.node->name, 0, end - wait, end, 0});
 }
 

@@ -19,8 +19,9 @@ bool IsView(std::string_view op) { return op == "Reshape" || op == "Flatten" || 
 // Operators that compute each output element from the input elements at the same place alone, and so may
 // write over an input of the same size that dies there.
 bool MayOverwrite(std::string_view op) {
-  static constexpr std::string_view kOps[] = {"mete.Elementwise", "Relu", "LeakyRelu", "Clip", "Sigmoid", "Tanh", "Add", "Mul", "Sub", "Div", "HardSwish",
-                                              "HardSigmoid", "Elu", "Exp", "Sqrt", "Abs", "Neg", "Erf", "Gelu", "Softplus"};
+  static constexpr std::string_view kOps[] = {
+      "mete.Elementwise", "Relu",        "LeakyRelu", "Clip", "Sigmoid", "Tanh", "Add", "Mul", "Sub",  "Div",
+      "HardSwish",        "HardSigmoid", "Elu",       "Exp",  "Sqrt",    "Abs",  "Neg", "Erf", "Gelu", "Softplus"};
   return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
 }
 
@@ -160,7 +161,8 @@ Placement Place(const std::vector<Lifetime>& lifetimes) {
     }
     result.offsets[i] = at;
     result.total = std::max(result.total, at + RoundUp(lifetimes[i].bytes));
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), i, [&](size_t a, size_t b) { return result.offsets[a] < result.offsets[b]; }), i);
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), i, [&](size_t a, size_t b) { return result.offsets[a] < result.offsets[b]; }), i);
   }
   return result;
 }

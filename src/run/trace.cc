@@ -31,7 +31,8 @@ std::vector<TraceEvent> Working(const Trace& trace) {
 
 // The bracket rows: what is inside nodes but not arithmetic, and what is outside of them.
 std::vector<Row> BracketRows(const Trace& trace) {
-  Row wait{"[wait]", "", 0, 0, 0}, transfer{"[transfer]", "", 0, 0, 0}, layout{"[layout]", "", 0, 0, 0}, other{"[other]", "", trace.total_ns, 0, 0};
+  Row wait{"[wait]", "", 0, 0, 0}, transfer{"[transfer]", "", 0, 0, 0}, layout{"[layout]", "", 0, 0, 0},
+      other{"[other]", "", trace.total_ns, 0, 0};
   for (const TraceEvent& e : trace.events) {
     const int64_t ns = e.end_ns - e.start_ns;
     if (IsWait(e)) wait.ns += ns, ++wait.count;
@@ -97,11 +98,20 @@ void Trace::KeepLeast(const Trace& other) {
 std::string Trace::ChromeJson() const {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const TraceEvent& e : events)
-    list.push_back({{"name", e.name}, {"cat", IsWait(e) ? "wait" : IsLayout(e) ? "layout" : "node"}, {"ph", "X"}, {"pid", 0}, {"tid", e.worker},
-                    {"ts", double(e.start_ns) * 1e-3}, {"dur", double(e.end_ns - e.start_ns) * 1e-3}, {"args", {{"op", e.op}, {"flops", e.flops}, {"bytes", e.bytes}}}});
+    list.push_back({{"name", e.name},
+                    {"cat", IsWait(e)     ? "wait"
+                            : IsLayout(e) ? "layout"
+                                          : "node"},
+                    {"ph", "X"},
+                    {"pid", 0},
+                    {"tid", e.worker},
+                    {"ts", double(e.start_ns) * 1e-3},
+                    {"dur", double(e.end_ns - e.start_ns) * 1e-3},
+                    {"args", {{"op", e.op}, {"flops", e.flops}, {"bytes", e.bytes}}}});
   for (const auto& row : BracketRows(*this))
     list.push_back({{"name", row.name}, {"cat", "sum"}, {"ph", "C"}, {"pid", 0}, {"ts", 0}, {"args", {{"us", double(row.ns) * 1e-3}}}});
-  return nlohmann::ordered_json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return nlohmann::ordered_json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(1, ' ', false,
+                                                                                       nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace mete

@@ -19,7 +19,8 @@ TEST(ElementwiseInfer, ShapesThatDoNotFitAreNamed) {
 }
 
 TEST(ElementwiseInfer, TypesMustAgree) {
-  EXPECT_EQ(InferText("Add", {}, {Shape{2}, {DType::kI64, {2}}}), "error: [node] inputs 0 and 1 differ in type; got f32 and i64; try a Cast");
+  EXPECT_EQ(InferText("Add", {}, {Shape{2}, {DType::kI64, {2}}}),
+            "error: [node] inputs 0 and 1 differ in type; got f32 and i64; try a Cast");
   EXPECT_EQ(InferText("Exp", {}, {{DType::kI32, {2}}}),
             "error: [node] input 0 has a type that this operator does not take; got i32, expected one of f32 f64 f16 bf16");
   EXPECT_EQ(InferText("Pow", {}, {Shape{2}, {DType::kI64, {2}}}), "f32 2");

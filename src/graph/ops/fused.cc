@@ -24,7 +24,8 @@ void InferMatMulView(InferContext& c) {
     if (!c.has(i)) c.Bad("input {} is missing; expected 2", i);
     NeedType(c, i, TypeBit(DType::kF32));
   }
-  if (c.shape(0).Elements() == 0 || c.shape(1).Elements() == 0) c.Bad("an operand is empty; got {} and {}", ToString(c.shape(0)), ToString(c.shape(1)));
+  if (c.shape(0).Elements() == 0 || c.shape(1).Elements() == 0)
+    c.Bad("an operand is empty; got {} and {}", ToString(c.shape(0)), ToString(c.shape(1)));
   MatMulView view;
   if (const std::string problem = ParseMatMulView(c.attributes, c.shape(0), c.shape(1), view); !problem.empty()) c.Bad("{}", problem);
   c.Output(0, DType::kF32, view.y);

@@ -17,7 +17,8 @@ void CheckModes(const InferContext& c) {
   const auto nearest = c.attributes.String("nearest_mode", "round_prefer_floor");
   if (!OneOf(nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})) c.Bad("nearest_mode is unknown; got {}", nearest);
   const auto coordinates = c.attributes.String("coordinate_transformation_mode", "half_pixel");
-  if (!OneOf(coordinates, {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"}))
+  if (!OneOf(coordinates,
+             {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"}))
     c.Bad("coordinate_transformation_mode is unknown; got {}", coordinates);
   const auto policy = c.attributes.String("keep_aspect_ratio_policy", "stretch");
   if (!OneOf(policy, {"stretch", "not_larger", "not_smaller"})) c.Bad("keep_aspect_ratio_policy is unknown; got {}", policy);

@@ -17,7 +17,8 @@ TEST(ResizeInfer, ScalesRoundDownInFloat) {
 
 TEST(ResizeInfer, SizesKeepTheAspectWhereAsked) {
   const auto with = [](const char* policy) {
-    return InferText("Resize", Attrs({{"axes", Ints{2, 3}}, {"keep_aspect_ratio_policy", std::string(policy)}}), {Shape{1, 1, 2, 4}, {}, {}, L({6, 8})});
+    return InferText("Resize", Attrs({{"axes", Ints{2, 3}}, {"keep_aspect_ratio_policy", std::string(policy)}}),
+                     {Shape{1, 1, 2, 4}, {}, {}, L({6, 8})});
   };
   EXPECT_EQ(with("stretch"), "f32 1x1x6x8");
   EXPECT_EQ(with("not_larger"), "f32 1x1x4x8");
@@ -29,7 +30,8 @@ TEST(ResizeInfer, NeedsScalesOrSizes) {
   EXPECT_EQ(InferText("Resize", {}, {Shape{4}}), "error: [node] needs either scales or sizes; got neither");
   EXPECT_EQ(InferText("Resize", {}, {Shape{4}, {}, Scales({1}), L({4})}), "error: [node] needs either scales or sizes; got both");
   EXPECT_EQ(InferText("Resize", {}, {Shape{4}, {}, Scales({}), L({8})}), "f32 8");
-  EXPECT_EQ(InferText("Resize", Attrs({{"coordinate_transformation_mode", std::string("tf_crop_and_resize")}}), {Shape{4}, {}, Scales({1})}),
+  EXPECT_EQ(InferText("Resize", Attrs({{"coordinate_transformation_mode", std::string("tf_crop_and_resize")}}),
+                      {Shape{4}, {}, Scales({1})}),
             "error: [node] tf_crop_and_resize needs roi");
 }
 
@@ -42,7 +44,8 @@ TEST(GridSampleInfer, TakesTheGridsSize) {
 TEST(AffineGridInfer, DropsTheChannels) {
   EXPECT_EQ(InferText("AffineGrid", {}, {Shape{2, 2, 3}, L({2, 9, 5, 6})}), "f32 2x5x6x2");
   EXPECT_EQ(InferText("AffineGrid", {}, {Shape{2, 3, 4}, L({2, 9, 4, 5, 6})}), "f32 2x4x5x6x3");
-  EXPECT_EQ(InferText("AffineGrid", {}, {Shape{2, 2, 3}, L({3, 9, 5, 6})}), "error: [node] input 0 has the wrong shape; got 2x2x3, expected 3x2x3");
+  EXPECT_EQ(InferText("AffineGrid", {}, {Shape{2, 2, 3}, L({3, 9, 5, 6})}),
+            "error: [node] input 0 has the wrong shape; got 2x2x3, expected 3x2x3");
 }
 
 TEST(RoiAlignInfer, OneOutputARegion) {

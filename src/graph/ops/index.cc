@@ -43,7 +43,8 @@ int TupleLength(const InferContext& c, int batch_dims) {
 void InferGatherND(InferContext& c) {
   const Shape &data = c.shape(0), &indices = c.shape(1);
   const int64_t batch_dims = c.attributes.Int("batch_dims", 0);
-  if (batch_dims < 0 || batch_dims >= data.rank()) c.Bad("batch_dims is out of range; got {}, expected 0 to {}", batch_dims, data.rank() - 1);
+  if (batch_dims < 0 || batch_dims >= data.rank())
+    c.Bad("batch_dims is out of range; got {}, expected 0 to {}", batch_dims, data.rank() - 1);
   const int length = TupleLength(c, int(batch_dims));
   Shape out;
   for (int i = 0; i < indices.rank() - 1; ++i) {

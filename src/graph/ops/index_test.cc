@@ -13,23 +13,27 @@ TEST(GatherInfer, PutsTheIndicesShapeInPlaceOfTheAxis) {
   EXPECT_EQ(InferText("Gather", {}, {Shape{3}, Idx({})}), "f32 scalar");
   EXPECT_EQ(InferText("Gather", {}, {Shape{3}, Shape{1}}),
             "error: [node] input 1 has a type that this operator does not take; got f32, expected one of i32 i64");
-  EXPECT_EQ(InferText("Gather", Attrs({{"axis", int64_t(1)}}), {Shape{3}, Idx({1})}), "error: [node] axis is out of range; got 1, expected -1 to 0");
+  EXPECT_EQ(InferText("Gather", Attrs({{"axis", int64_t(1)}}), {Shape{3}, Idx({1})}),
+            "error: [node] axis is out of range; got 1, expected -1 to 0");
 }
 
 TEST(GatherElementsInfer, IndicesMayBeLongerAlongTheAxisOnly) {
   EXPECT_EQ(InferText("GatherElements", {}, {Shape{2, 3}, Idx({5, 2})}), "f32 5x2");
-  EXPECT_EQ(InferText("GatherElements", {}, {Shape{2, 3}, Idx({1, 4})}), "error: [node] indices pass the data in dimension 1; got 1x4, expected at most 2x3");
+  EXPECT_EQ(InferText("GatherElements", {}, {Shape{2, 3}, Idx({1, 4})}),
+            "error: [node] indices pass the data in dimension 1; got 1x4, expected at most 2x3");
 }
 
 TEST(GatherNDInfer, SharesBatchDimensions) {
   EXPECT_EQ(InferText("GatherND", Attrs({{"batch_dims", int64_t(1)}}), {Shape{2, 3, 4}, Idx({2, 5, 1})}), "f32 2x5x4");
   EXPECT_EQ(InferText("GatherND", {}, {Shape{2, 3}, Idx({4, 2})}), "f32 4");
-  EXPECT_EQ(InferText("GatherND", {}, {Shape{2, 3}, Idx({4, 3})}), "error: [node] index tuples have the wrong length; got 3, expected 1 to 2");
+  EXPECT_EQ(InferText("GatherND", {}, {Shape{2, 3}, Idx({4, 3})}),
+            "error: [node] index tuples have the wrong length; got 3, expected 1 to 2");
 }
 
 TEST(ScatterInfer, ChecksTheUpdates) {
   EXPECT_EQ(InferText("ScatterND", {}, {Shape{4, 3}, Idx({2, 1}), Shape{2, 3}}), "f32 4x3");
-  EXPECT_EQ(InferText("ScatterND", {}, {Shape{4, 3}, Idx({2, 1}), Shape{2, 2}}), "error: [node] input 2 has the wrong shape; got 2x2, expected 2x3");
+  EXPECT_EQ(InferText("ScatterND", {}, {Shape{4, 3}, Idx({2, 1}), Shape{2, 2}}),
+            "error: [node] input 2 has the wrong shape; got 2x2, expected 2x3");
   EXPECT_EQ(InferText("ScatterElements", {}, {Shape{4, 3}, Idx({2, 1}), Shape{2, 1}}), "f32 4x3");
   EXPECT_EQ(InferText("ScatterElements", Attrs({{"reduction", std::string("xor")}}), {Shape{4}, Idx({2}), Shape{2}}),
             "error: [node] reduction is unknown; got xor, expected none, add, mul, min or max");
@@ -42,18 +46,22 @@ TEST(UniqueInfer, KnowsTypesButNoShapes) {
 
 TEST(Col2ImInfer, CountsBlocks) {
   EXPECT_EQ(InferText("Col2Im", {}, {Shape{1, 5, 5}, L({5, 5}), L({1, 5})}), "f32 1x1x5x5");
-  EXPECT_EQ(InferText("Col2Im", {}, {Shape{1, 5, 4}, L({5, 5}), L({1, 5})}), "error: [node] input has the wrong number of blocks; got 4, expected 5");
-  EXPECT_EQ(InferText("Col2Im", {}, {Shape{1, 5, 4}, L({5, 5}), L({0, 5})}), "error: [node] image and block are impossible; got 5 and 0 in dimension 0");
+  EXPECT_EQ(InferText("Col2Im", {}, {Shape{1, 5, 4}, L({5, 5}), L({1, 5})}),
+            "error: [node] input has the wrong number of blocks; got 4, expected 5");
+  EXPECT_EQ(InferText("Col2Im", {}, {Shape{1, 5, 4}, L({5, 5}), L({0, 5})}),
+            "error: [node] image and block are impossible; got 5 and 0 in dimension 0");
 }
 
 TEST(NonMaxSuppressionInfer, ChecksBoxesAgainstScores) {
   EXPECT_EQ(InferText("NonMaxSuppression", {}, {Shape{1, 6, 4}, Shape{1, 2, 6}}), "i64 ?");
-  EXPECT_EQ(InferText("NonMaxSuppression", {}, {Shape{1, 5, 4}, Shape{1, 2, 6}}), "error: [node] input 0 has the wrong shape; got 1x5x4, expected 1x6x4");
+  EXPECT_EQ(InferText("NonMaxSuppression", {}, {Shape{1, 5, 4}, Shape{1, 2, 6}}),
+            "error: [node] input 0 has the wrong shape; got 1x5x4, expected 1x6x4");
 }
 
 TEST(TensorScatterInfer, UpdateFitsTheCache) {
   EXPECT_EQ(InferText("TensorScatter", {}, {Shape{2, 4, 5}, Shape{2, 1, 5}, Idx({2})}), "f32 2x4x5");
-  EXPECT_EQ(InferText("TensorScatter", {}, {Shape{2, 4, 5}, Shape{2, 6, 5}}), "error: [node] the update is longer than the cache; got 6, expected at most 4");
+  EXPECT_EQ(InferText("TensorScatter", {}, {Shape{2, 4, 5}, Shape{2, 6, 5}}),
+            "error: [node] the update is longer than the cache; got 6, expected at most 4");
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ struct TestInput {
   Tensor constant;
 };
 
-inline std::vector<InferContext::Result> InferOp(std::string op, Attributes attributes, const std::vector<TestInput>& inputs, size_t outputs = 1) {
+inline std::vector<InferContext::Result> InferOp(std::string op, Attributes attributes, const std::vector<TestInput>& inputs,
+                                                 size_t outputs = 1) {
   Graph graph;
   std::vector<ValueId> in, out;
   for (const TestInput& i : inputs) {

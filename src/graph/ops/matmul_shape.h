@@ -14,7 +14,8 @@ inline Shape MatMulShape(const InferContext& c, int left, int right) {
   const Shape &a = c.shape(left), &b = c.shape(right);
   const int ra = a.rank(), rb = b.rank();
   const int64_t inner_b = rb == 1 ? b[0] : b[rb - 2];
-  if (a.back() != inner_b) c.Bad("inner dimensions differ; got {} and {}, expected {} to be {}", ToString(a), ToString(b), inner_b, a.back());
+  if (a.back() != inner_b)
+    c.Bad("inner dimensions differ; got {} and {}, expected {} to be {}", ToString(a), ToString(b), inner_b, a.back());
   const Shape batch_a(a.dims().first(size_t(std::max(0, ra - 2)))), batch_b(b.dims().first(size_t(std::max(0, rb - 2))));
   Shape out = BroadcastShapes(c, batch_a, batch_b);
   if (ra > 1) out.push_back(a[ra - 2]);

@@ -13,7 +13,8 @@ TEST(MatMulInfer, BroadcastsBatchesAndDropsAddedDimensions) {
 }
 
 TEST(MatMulInfer, RefusesWhatDoesNotFit) {
-  EXPECT_EQ(InferText("MatMul", {}, {Shape{2, 3}, Shape{4, 5}}), "error: [node] inner dimensions differ; got 2x3 and 4x5, expected 4 to be 3");
+  EXPECT_EQ(InferText("MatMul", {}, {Shape{2, 3}, Shape{4, 5}}),
+            "error: [node] inner dimensions differ; got 2x3 and 4x5, expected 4 to be 3");
   EXPECT_NE(InferText("MatMul", {}, {Shape{}, Shape{1}}).find("wrong number of dimensions"), std::string::npos);
   EXPECT_NE(InferText("MatMul", {}, {Shape{2, 1, 1}, Shape{3, 1, 1}}).find("cannot be broadcast"), std::string::npos);
 }
@@ -34,7 +35,8 @@ TEST(ProductInfer, ChecksWhatPassesAdd) {
   EXPECT_EQ(InferText("MatMul", {}, {Shape{2, 3}, Shape{3, 4}, Shape{3}}), "error: [node] input 2 has the wrong shape; got 3, expected 4");
   EXPECT_NE(InferText("Gemm", fused, {Shape{2, 3}, Shape{3, 4}, {}, Shape{4}}).find("does not fit the output"), std::string::npos);
   EXPECT_NE(InferText("MatMul", fused, {Shape{2, 3}, Shape{3, 4}}).find("residual is missing"), std::string::npos);
-  EXPECT_NE(InferText("MatMul", Attrs({{"activation", std::string("Relu")}}), {{DType::kI32, {2, 3}}, {DType::kI32, {3, 4}}}).find("does not take; got i32"),
+  EXPECT_NE(InferText("MatMul", Attrs({{"activation", std::string("Relu")}}), {{DType::kI32, {2, 3}}, {DType::kI32, {3, 4}}})
+                .find("does not take; got i32"),
             std::string::npos);
 }
 

@@ -10,7 +10,8 @@ const Shape kC{6};
 
 TEST(NormalizationInfer, ParametersHaveOneElementAChannel) {
   EXPECT_EQ(InferText("BatchNormalization", {}, {kIn, kC, kC, kC, kC}), "f32 2x6x4x4");
-  EXPECT_EQ(InferText("BatchNormalization", {}, {kIn, kC, kC, Shape{4}, kC}), "error: [node] input 3 has the wrong shape; got 4, expected 6");
+  EXPECT_EQ(InferText("BatchNormalization", {}, {kIn, kC, kC, Shape{4}, kC}),
+            "error: [node] input 3 has the wrong shape; got 4, expected 6");
   EXPECT_EQ(InferText("BatchNormalization", Attrs({{"layout", std::string("NHWC")}}), {Shape{2, 4, 4, 6}, kC, kC, kC, kC}), "f32 2x4x4x6");
   EXPECT_EQ(InferText("BatchNormalization", Attrs({{"training_mode", int64_t(1)}}), {kIn, kC, kC, kC, kC}, 3), "f32 2x6x4x4, f32 6, f32 6");
   EXPECT_EQ(InferText("InstanceNormalization", {}, {kIn, kC, kC}), "f32 2x6x4x4");
@@ -29,7 +30,8 @@ TEST(NormalizationInfer, LayerNormalizationGivesItsStatistics) {
   const Attributes axis = Attrs({{"axis", int64_t(2)}});
   EXPECT_EQ(InferText("LayerNormalization", axis, {kIn, Shape{4, 4}, Shape{4}}, 3), "f32 2x6x4x4, f32 2x6x1x1, f32 2x6x1x1");
   EXPECT_NE(InferText("LayerNormalization", axis, {kIn, Shape{3, 4}}).find("cannot be broadcast"), std::string::npos);
-  EXPECT_EQ(InferText("RMSNormalization", {}, {Shape{2, 1}, Shape{3}}), "error: [node] input 1 cannot be broadcast to input 0; got 3, expected to fit 2x1");
+  EXPECT_EQ(InferText("RMSNormalization", {}, {Shape{2, 1}, Shape{3}}),
+            "error: [node] input 1 cannot be broadcast to input 0; got 3, expected to fit 2x1");
 }
 
 TEST(NormalizationInfer, AttributesAreChecked) {

@@ -60,7 +60,8 @@ void InferSlice(InferContext& c) {
   const auto steps = c.has(4) ? ShortList(c, 4) : Ints(size_t(count), 1);
   if (!starts || !ends || !axes || !steps) return c.OutputUnknown(0, c.type(0));
   if (ends->size() != starts->size() || axes->size() != starts->size() || steps->size() != starts->size())
-    c.Bad("starts, ends, axes and steps differ in length; got {}, {}, {} and {}", starts->size(), ends->size(), axes->size(), steps->size());
+    c.Bad("starts, ends, axes and steps differ in length; got {}, {}, {} and {}", starts->size(), ends->size(), axes->size(),
+          steps->size());
   for (size_t i = 0; i < axes->size(); ++i) {
     if ((*steps)[i] == 0) c.Bad("step is impossible for axis {}; got 0, expected another number", (*axes)[i]);
     int64_t& dim = out[int((*axes)[i])];
@@ -98,7 +99,8 @@ void InferPad(InferContext& c) {
   for (size_t i = 0; i < n; ++i) {
     const int64_t dim = out[int((*axes)[i])];
     const int64_t padded = CheckedAdd(c, CheckedAdd(c, dim, (*pads)[i]), (*pads)[n + i]);
-    if (padded < 0) c.Bad("pads remove more than there is; got {} and {} for dimension {} of {}", (*pads)[i], (*pads)[n + i], (*axes)[i], dim);
+    if (padded < 0)
+      c.Bad("pads remove more than there is; got {} and {} for dimension {} of {}", (*pads)[i], (*pads)[n + i], (*axes)[i], dim);
     if (dim == 0 && padded > 0 && mode != "constant") c.Bad("mode {} has nothing to repeat in dimension {}", mode, (*axes)[i]);
     out[int((*axes)[i])] = padded;
   }

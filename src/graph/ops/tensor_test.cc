@@ -10,7 +10,8 @@ const TestInput kUnknownList(DType::kI64, {2});
 
 TEST(ReshapeInfer, ZeroCopiesAndMinusOneFills) {
   EXPECT_EQ(InferText("Reshape", {}, {Shape{2, 3, 4}, L({0, -1})}), "f32 2x12");
-  EXPECT_EQ(InferText("Reshape", {}, {Shape{2, 3, 4}, L({})}), "error: [node] shapes have different numbers of elements; got scalar for 2x3x4");
+  EXPECT_EQ(InferText("Reshape", {}, {Shape{2, 3, 4}, L({})}),
+            "error: [node] shapes have different numbers of elements; got scalar for 2x3x4");
   EXPECT_EQ(InferText("Reshape", {}, {Shape{0, 3}, L({3, 0})}), "error: [node] shapes have different numbers of elements; got 3x3 for 0x3");
   EXPECT_EQ(InferText("Reshape", Attrs({{"allowzero", int64_t(1)}}), {Shape{0, 3}, L({3, 0})}), "f32 3x0");
 }
@@ -33,13 +34,15 @@ TEST(FlattenInfer, AxisMayBeNegativeOrTheRank) {
   EXPECT_EQ(InferText("Flatten", {}, {Shape{2, 3, 4}}), "f32 2x12");
   EXPECT_EQ(InferText("Flatten", Attrs({{"axis", int64_t(-1)}}), {Shape{2, 3, 4}}), "f32 6x4");
   EXPECT_EQ(InferText("Flatten", Attrs({{"axis", int64_t(3)}}), {Shape{2, 3, 4}}), "f32 24x1");
-  EXPECT_EQ(InferText("Flatten", Attrs({{"axis", int64_t(4)}}), {Shape{2, 3, 4}}), "error: [node] axis is out of range; got 4, expected -3 to 3");
+  EXPECT_EQ(InferText("Flatten", Attrs({{"axis", int64_t(4)}}), {Shape{2, 3, 4}}),
+            "error: [node] axis is out of range; got 4, expected -3 to 3");
 }
 
 TEST(TransposeInfer, ReversesOrPermutes) {
   EXPECT_EQ(InferText("Transpose", {}, {Shape{2, 3, 4}}), "f32 4x3x2");
   EXPECT_EQ(InferText("Transpose", Attrs({{"perm", Ints{0, 2, 1}}}), {Shape{2, 3, 4}}), "f32 2x4x3");
-  EXPECT_EQ(InferText("Transpose", Attrs({{"perm", Ints{0, 2, 2}}}), {Shape{2, 3, 4}}), "error: [node] an axis is given twice; got 2 again, expected each once");
+  EXPECT_EQ(InferText("Transpose", Attrs({{"perm", Ints{0, 2, 2}}}), {Shape{2, 3, 4}}),
+            "error: [node] an axis is given twice; got 2 again, expected each once");
 }
 
 TEST(ConcatInfer, SumsOneDimension) {
@@ -64,7 +67,8 @@ TEST(SliceInfer, ClampsAndStepsBackwards) {
   EXPECT_EQ(InferText("Slice", {}, {Shape{10}, L({2}), L({INT64_MAX}), L({0}), L({INT64_MAX})}), "f32 1");
   EXPECT_EQ(InferText("Slice", {}, {Shape{10}, L({9}), L({INT64_MIN}), L({0}), L({INT64_MIN})}), "f32 1");
   EXPECT_EQ(InferText("Slice", {}, {Shape{10}, L({12}), L({20})}), "f32 0");
-  EXPECT_EQ(InferText("Slice", {}, {Shape{10}, L({1}), L({2}), L({0}), L({0})}), "error: [node] step is impossible for axis 0; got 0, expected another number");
+  EXPECT_EQ(InferText("Slice", {}, {Shape{10}, L({1}), L({2}), L({0}), L({0})}),
+            "error: [node] step is impossible for axis 0; got 0, expected another number");
 }
 
 TEST(SqueezeInfer, DropsOnesOnly) {
@@ -91,7 +95,8 @@ TEST(TileInfer, Multiplies) {
 TEST(PadInfer, AddsAndRemoves) {
   EXPECT_EQ(InferText("Pad", {}, {Shape{3, 4}, L({0, 2, -1, 1})}), "f32 2x7");
   EXPECT_EQ(InferText("Pad", {}, {Shape{3, 4}, L({1, 1}), {}, L({-1})}), "f32 3x6");
-  EXPECT_EQ(InferText("Pad", {}, {Shape{3}, L({-2, -2})}), "error: [node] pads remove more than there is; got -2 and -2 for dimension 0 of 3");
+  EXPECT_EQ(InferText("Pad", {}, {Shape{3}, L({-2, -2})}),
+            "error: [node] pads remove more than there is; got -2 and -2 for dimension 0 of 3");
   EXPECT_EQ(InferText("Pad", Attrs({{"mode", std::string("edge")}}), {Shape{0}, L({1, 1})}),
             "error: [node] mode edge has nothing to repeat in dimension 0");
 }
@@ -101,7 +106,8 @@ TEST(RangeInfer, CountsUpAndDown) {
   EXPECT_EQ(InferText("Range", {}, {i(10), i(4), i(-2)}), "i64 3");
   EXPECT_EQ(InferText("Range", {}, {i(1), i(1), i(3)}), "i64 0");
   EXPECT_EQ(InferText("Range", {}, {i(1), i(2), i(0)}), "error: [node] delta is impossible; got 0, expected another number");
-  EXPECT_EQ(InferText("Range", {}, {i(INT64_MIN), i(INT64_MAX), i(1)}), "error: [node] range has too many elements; got -9223372036854775808 to 9223372036854775807 by 1");
+  EXPECT_EQ(InferText("Range", {}, {i(INT64_MIN), i(INT64_MAX), i(1)}),
+            "error: [node] range has too many elements; got -9223372036854775808 to 9223372036854775807 by 1");
 }
 
 TEST(ShapeInfer, CutsTheRank) {
@@ -120,7 +126,8 @@ TEST(DepthToSpaceInfer, KnowsBothLayouts) {
 
 TEST(OneHotInfer, InsertsTheDepth) {
   const Tensor depth = Tensor::Floats({}, std::vector<float>{12});
-  EXPECT_EQ(InferText("OneHot", Attrs({{"axis", int64_t(1)}}), {TestInput(DType::kI64, {2, 3}), depth, TestInput(DType::kI32, {2})}), "i32 2x12x3");
+  EXPECT_EQ(InferText("OneHot", Attrs({{"axis", int64_t(1)}}), {TestInput(DType::kI64, {2, 3}), depth, TestInput(DType::kI32, {2})}),
+            "i32 2x12x3");
   EXPECT_EQ(InferText("OneHot", {}, {TestInput(DType::kI64, {2}), Tensor::Floats({}, std::vector<float>{-1}), Shape{2}}),
             "error: [node] depth is impossible; got -1");
 }

@@ -95,7 +95,8 @@ int Layer::Axis(int64_t axis, int i) const {
 
 std::vector<ValueId> Layer::EmitAll(const std::string& op, std::vector<ValueId> inputs, Attributes attributes, int outputs) {
   Graph& graph = builder_.graph();
-  Node node{builder_.UniqueNodeName(p.name()), op, std::move(inputs), std::vector<ValueId>(size_t(outputs), kNoValue), std::move(attributes)};
+  Node node{builder_.UniqueNodeName(p.name()), op, std::move(inputs), std::vector<ValueId>(size_t(outputs), kNoValue),
+            std::move(attributes)};
   const auto results = InferNode(graph, node, builder_.options().max_value_bytes);
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i].shape.known()) Bad("the shape of its output depends on its input's data");
@@ -149,20 +150,23 @@ int SizeOf(const caffe::BlobProto& b) { return b.data_size() ? b.data_size() : b
 std::string Layer::WhatIsWrong(int i, const Shape& shape, const std::string& what) {
   if (builder_.weights().layers.empty()) return fmt::format("it needs a {}, but there is no .caffemodel", what);
   if (!blobs_) return fmt::format("the .caffemodel has no layer of this name; expected one with a {} of {}", what, ToString(shape));
-  if (i >= blobs_->size()) return fmt::format("the .caffemodel has no {} for it; got {} blobs, expected at least {}", what, blobs_->size(), i + 1);
+  if (i >= blobs_->size())
+    return fmt::format("the .caffemodel has no {} for it; got {} blobs, expected at least {}", what, blobs_->size(), i + 1);
   const caffe::BlobProto& b = blobs_->Get(i);
   const std::vector<int64_t> dims = DimsOf(b);
   if (!dims.empty() && WithoutLeadingOnes(dims) != WithoutLeadingOnes(shape.dims()))
     return fmt::format("the .caffemodel's {} does not fit; got {}, expected {}", what, fmt::join(dims, "x"), ToString(shape));
   if (SizeOf(b) != shape.Elements())
-    return fmt::format("the .caffemodel's {} does not fit; got {} values, expected {} ({})", what, SizeOf(b), shape.Elements(), ToString(shape));
+    return fmt::format("the .caffemodel's {} does not fit; got {} values, expected {} ({})", what, SizeOf(b), shape.Elements(),
+                       ToString(shape));
   return "";
 }
 
 Tensor Layer::TensorOf(const caffe::BlobProto& b, const Shape& shape) const {
   if (b.data_size()) return Tensor(DType::kF32, shape, b.data().data(), builder_.weights().message);
   Tensor t(DType::kF32, shape);
-  std::transform(b.double_data().begin(), b.double_data().end(), static_cast<float*>(t.mutable_view().data), [](double v) { return float(v); });
+  std::transform(b.double_data().begin(), b.double_data().end(), static_cast<float*>(t.mutable_view().data),
+                 [](double v) { return float(v); });
   return t;
 }
 

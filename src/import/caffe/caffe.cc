@@ -51,8 +51,8 @@ void AddInputLayer(Builder& b, const caffe::LayerParameter& p) {
 
 void AddDataLayer(Builder& b, const caffe::LayerParameter& p) {
   if (p.top_size() == 0 || !b.HasShapeFor(p.top(0)))
-    Fail(Code::kUnimplemented, p.name(), "a layer of type {} reads a data set; try the deploy.prototxt, or give the shape of input '{}'", p.type(),
-         p.top_size() ? p.top(0) : "");
+    Fail(Code::kUnimplemented, p.name(), "a layer of type {} reads a data set; try the deploy.prototxt, or give the shape of input '{}'",
+         p.type(), p.top_size() ? p.top(0) : "");
   b.AddInput(p.top(0), Shape::Unknown());
   b.Note(fmt::format("layer '{}' of type {} is read as input '{}'", p.name(), p.type(), p.top(0)));
 }

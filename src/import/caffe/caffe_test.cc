@@ -67,14 +67,26 @@ TEST_P(CaffeLayer, BecomesTheseOperators) {
 INSTANTIATE_TEST_SUITE_P(
     Linear, CaffeLayer,
     testing::Values(
-        LayerCase{"Convolution", "convolution_param { num_output: 6 kernel_size: 3 pad: 1 stride: 2 group: 2 }", {{6, 2, 3, 3}, {6}}, "Conv -> y 2x6x3x3"},
-        LayerCase{"Convolution", "convolution_param { num_output: 3 kernel_h: 1 kernel_w: 3 pad_w: 1 stride_h: 2 stride_w: 1 bias_term: false }",
-                  {{3, 4, 1, 3}}, "Conv -> y 2x3x3x5"},
-        LayerCase{"Convolution", "convolution_param { num_output: 3 kernel_size: 3 dilation: 2 }", {{3, 4, 3, 3}, {1, 1, 1, 3}}, "Conv -> y 2x3x2x1"},
-        LayerCase{"Deconvolution", "convolution_param { num_output: 4 kernel_size: 4 stride: 2 pad: 1 group: 4 bias_term: false }", {{4, 1, 4, 4}},
+        LayerCase{"Convolution",
+                  "convolution_param { num_output: 6 kernel_size: 3 pad: 1 stride: 2 group: 2 }",
+                  {{6, 2, 3, 3}, {6}},
+                  "Conv -> y 2x6x3x3"},
+        LayerCase{"Convolution",
+                  "convolution_param { num_output: 3 kernel_h: 1 kernel_w: 3 pad_w: 1 stride_h: 2 stride_w: 1 bias_term: false }",
+                  {{3, 4, 1, 3}},
+                  "Conv -> y 2x3x3x5"},
+        LayerCase{"Convolution",
+                  "convolution_param { num_output: 3 kernel_size: 3 dilation: 2 }",
+                  {{3, 4, 3, 3}, {1, 1, 1, 3}},
+                  "Conv -> y 2x3x2x1"},
+        LayerCase{"Deconvolution",
+                  "convolution_param { num_output: 4 kernel_size: 4 stride: 2 pad: 1 group: 4 bias_term: false }",
+                  {{4, 1, 4, 4}},
                   "ConvTranspose -> y 2x4x12x10"},
         LayerCase{"InnerProduct", "inner_product_param { num_output: 7 }", {{7, 120}, {7}}, "Flatten Gemm -> y 2x7"},
-        LayerCase{"InnerProduct", "inner_product_param { num_output: 7 axis: -1 transpose: true bias_term: false }", {{5, 7}},
+        LayerCase{"InnerProduct",
+                  "inner_product_param { num_output: 7 axis: -1 transpose: true bias_term: false }",
+                  {{5, 7}},
                   "Reshape Gemm Reshape -> y 2x4x6x7"},
         LayerCase{"Pooling", "pooling_param { pool: MAX kernel_size: 3 stride: 2 }", {}, "MaxPool -> y 2x4x3x2"},
         LayerCase{"Pooling", "pooling_param { pool: MAX kernel_size: 2 stride: 4 round_mode: FLOOR }", {}, "MaxPool -> y 2x4x2x1"},
@@ -83,27 +95,33 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Elementwise, CaffeLayer,
-    testing::Values(LayerCase{"ReLU", "", {}, "Relu -> y 2x4x6x5"}, LayerCase{"ReLU", "relu_param { negative_slope: 0.1 }", {}, "LeakyRelu -> y 2x4x6x5"},
-                    LayerCase{"PReLU", "", {{4}}, "PRelu -> y 2x4x6x5"}, LayerCase{"PReLU", "prelu_param { channel_shared: true }", {{1}}, "PRelu -> y 2x4x6x5"},
-                    LayerCase{"ELU", "", {}, "Elu -> y 2x4x6x5"}, LayerCase{"Sigmoid", "", {}, "Sigmoid -> y 2x4x6x5"},
-                    LayerCase{"TanH", "", {}, "Tanh -> y 2x4x6x5"}, LayerCase{"AbsVal", "", {}, "Abs -> y 2x4x6x5"},
-                    LayerCase{"Power", "power_param { power: 2 scale: 3 shift: 1 }", {}, "mete.Power -> y 2x4x6x5"},
-                    LayerCase{"Exp", "exp_param { base: 2 }", {}, "mete.Power Exp -> y 2x4x6x5"},
-                    LayerCase{"Log", "log_param { base: 10 }", {}, "mete.Power Log Mul -> y 2x4x6x5"},
-                    LayerCase{"Threshold", "", {}, "Greater Cast -> y 2x4x6x5"}, LayerCase{"Dropout", "", {}, "Identity -> y 2x4x6x5"},
-                    LayerCase{"Softmax", "", {}, "Softmax -> y 2x4x6x5"}, LayerCase{"Scale", "scale_param { bias_term: true }", {{4}, {4}}, "Mul Add -> y 2x4x6x5"},
-                    LayerCase{"Scale", "scale_param { axis: 2 num_axes: -1 }", {{6, 5}}, "Mul -> y 2x4x6x5"},
-                    LayerCase{"Bias", "bias_param { axis: 0 num_axes: 2 }", {{2, 4}}, "Add -> y 2x4x6x5"},
-                    LayerCase{"Eltwise", "bottom: 'data' eltwise_param { operation: PROD }", {}, "Mul -> y 2x4x6x5"},
-                    LayerCase{"Eltwise", "bottom: 'data' bottom: 'data' eltwise_param { coeff: 1 coeff: -1 coeff: 0.5 }", {}, "Mul Add Mul Add -> y 2x4x6x5"},
-                    LayerCase{"Eltwise", "bottom: 'data' eltwise_param { operation: MAX }", {}, "Max -> y 2x4x6x5"}));
+    testing::Values(
+        LayerCase{"ReLU", "", {}, "Relu -> y 2x4x6x5"},
+        LayerCase{"ReLU", "relu_param { negative_slope: 0.1 }", {}, "LeakyRelu -> y 2x4x6x5"},
+        LayerCase{"PReLU", "", {{4}}, "PRelu -> y 2x4x6x5"},
+        LayerCase{"PReLU", "prelu_param { channel_shared: true }", {{1}}, "PRelu -> y 2x4x6x5"},
+        LayerCase{"ELU", "", {}, "Elu -> y 2x4x6x5"}, LayerCase{"Sigmoid", "", {}, "Sigmoid -> y 2x4x6x5"},
+        LayerCase{"TanH", "", {}, "Tanh -> y 2x4x6x5"}, LayerCase{"AbsVal", "", {}, "Abs -> y 2x4x6x5"},
+        LayerCase{"Power", "power_param { power: 2 scale: 3 shift: 1 }", {}, "mete.Power -> y 2x4x6x5"},
+        LayerCase{"Exp", "exp_param { base: 2 }", {}, "mete.Power Exp -> y 2x4x6x5"},
+        LayerCase{"Log", "log_param { base: 10 }", {}, "mete.Power Log Mul -> y 2x4x6x5"},
+        LayerCase{"Threshold", "", {}, "Greater Cast -> y 2x4x6x5"}, LayerCase{"Dropout", "", {}, "Identity -> y 2x4x6x5"},
+        LayerCase{"Softmax", "", {}, "Softmax -> y 2x4x6x5"},
+        LayerCase{"Scale", "scale_param { bias_term: true }", {{4}, {4}}, "Mul Add -> y 2x4x6x5"},
+        LayerCase{"Scale", "scale_param { axis: 2 num_axes: -1 }", {{6, 5}}, "Mul -> y 2x4x6x5"},
+        LayerCase{"Bias", "bias_param { axis: 0 num_axes: 2 }", {{2, 4}}, "Add -> y 2x4x6x5"},
+        LayerCase{"Eltwise", "bottom: 'data' eltwise_param { operation: PROD }", {}, "Mul -> y 2x4x6x5"},
+        LayerCase{
+            "Eltwise", "bottom: 'data' bottom: 'data' eltwise_param { coeff: 1 coeff: -1 coeff: 0.5 }", {}, "Mul Add Mul Add -> y 2x4x6x5"},
+        LayerCase{"Eltwise", "bottom: 'data' eltwise_param { operation: MAX }", {}, "Max -> y 2x4x6x5"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Normalize, CaffeLayer,
-    testing::Values(LayerCase{"BatchNorm", "", {{4}, {4}, {1}}, "BatchNormalization -> y 2x4x6x5"}, LayerCase{"LRN", "", {}, "LRN -> y 2x4x6x5"},
-                    LayerCase{"LRN", "lrn_param { norm_region: WITHIN_CHANNEL local_size: 3 }", {}, "mete.LRNWithin -> y 2x4x6x5"},
-                    LayerCase{"Normalize", "", {{1}}, "mete.Normalize -> y 2x4x6x5"},
-                    LayerCase{"Normalize", "norm_param { across_spatial: false channel_shared: false }", {{4}}, "mete.Normalize -> y 2x4x6x5"}));
+    testing::Values(
+        LayerCase{"BatchNorm", "", {{4}, {4}, {1}}, "BatchNormalization -> y 2x4x6x5"}, LayerCase{"LRN", "", {}, "LRN -> y 2x4x6x5"},
+        LayerCase{"LRN", "lrn_param { norm_region: WITHIN_CHANNEL local_size: 3 }", {}, "mete.LRNWithin -> y 2x4x6x5"},
+        LayerCase{"Normalize", "", {{1}}, "mete.Normalize -> y 2x4x6x5"},
+        LayerCase{"Normalize", "norm_param { across_spatial: false channel_shared: false }", {{4}}, "mete.Normalize -> y 2x4x6x5"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Resize, CaffeLayer,
@@ -114,28 +132,36 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, CaffeLayer,
-    testing::Values(LayerCase{"Concat", "bottom: 'data'", {}, "Concat -> y 2x8x6x5"}, LayerCase{"Concat", "bottom: 'data' concat_param { concat_dim: 0 }", {}, "Concat -> y 4x4x6x5"},
-                    LayerCase{"Slice", "top: 'z'", {}, "Split -> y 2x2x6x5 z 2x2x6x5"},
-                    LayerCase{"Slice", "top: 'z' top: 'w' slice_param { axis: 2 slice_point: 1 slice_point: 4 }", {}, "Split -> y 2x4x1x5 z 2x4x3x5 w 2x4x2x5"},
-                    LayerCase{"Split", "top: 'z'", {}, "Identity Identity -> y 2x4x6x5 z 2x4x6x5"}, LayerCase{"Flatten", "", {}, "Flatten -> y 2x120"},
-                    LayerCase{"Flatten", "flatten_param { axis: 2 }", {}, "Reshape -> y 2x4x30"},
-                    LayerCase{"Flatten", "flatten_param { axis: 1 end_axis: 2 }", {}, "Reshape -> y 2x24x5"},
-                    LayerCase{"Reshape", "reshape_param { shape { dim: 0 dim: -1 dim: 3 } }", {}, "Reshape -> y 2x40x3"},
-                    LayerCase{"Reshape", "reshape_param { shape { dim: 2 dim: 2 } axis: 1 num_axes: 1 }", {}, "Reshape -> y 2x2x2x6x5"},
-                    LayerCase{"Permute", "permute_param { order: 0 order: 2 order: 3 }", {}, "Transpose -> y 2x6x5x4"},
-                    LayerCase{"Reduction", "reduction_param { operation: MEAN axis: 2 coeff: 2 }", {}, "ReduceMean Mul -> y 2x4"},
-                    LayerCase{"Reduction", "reduction_param { operation: SUMSQ }", {}, "ReduceSumSquare -> y scalar"},
-                    LayerCase{"ArgMax", "argmax_param { axis: 1 }", {}, "TopK Cast -> y 2x1x6x5"},
-                    LayerCase{"ArgMax", "argmax_param { top_k: 3 out_max_val: true }", {}, "Reshape TopK Cast Reshape Reshape Concat -> y 2x2x3"}));
+    testing::Values(
+        LayerCase{"Concat", "bottom: 'data'", {}, "Concat -> y 2x8x6x5"},
+        LayerCase{"Concat", "bottom: 'data' concat_param { concat_dim: 0 }", {}, "Concat -> y 4x4x6x5"},
+        LayerCase{"Slice", "top: 'z'", {}, "Split -> y 2x2x6x5 z 2x2x6x5"},
+        LayerCase{"Slice",
+                  "top: 'z' top: 'w' slice_param { axis: 2 slice_point: 1 slice_point: 4 }",
+                  {},
+                  "Split -> y 2x4x1x5 z 2x4x3x5 w 2x4x2x5"},
+        LayerCase{"Split", "top: 'z'", {}, "Identity Identity -> y 2x4x6x5 z 2x4x6x5"}, LayerCase{"Flatten", "", {}, "Flatten -> y 2x120"},
+        LayerCase{"Flatten", "flatten_param { axis: 2 }", {}, "Reshape -> y 2x4x30"},
+        LayerCase{"Flatten", "flatten_param { axis: 1 end_axis: 2 }", {}, "Reshape -> y 2x24x5"},
+        LayerCase{"Reshape", "reshape_param { shape { dim: 0 dim: -1 dim: 3 } }", {}, "Reshape -> y 2x40x3"},
+        LayerCase{"Reshape", "reshape_param { shape { dim: 2 dim: 2 } axis: 1 num_axes: 1 }", {}, "Reshape -> y 2x2x2x6x5"},
+        LayerCase{"Permute", "permute_param { order: 0 order: 2 order: 3 }", {}, "Transpose -> y 2x6x5x4"},
+        LayerCase{"Reduction", "reduction_param { operation: MEAN axis: 2 coeff: 2 }", {}, "ReduceMean Mul -> y 2x4"},
+        LayerCase{"Reduction", "reduction_param { operation: SUMSQ }", {}, "ReduceSumSquare -> y scalar"},
+        LayerCase{"ArgMax", "argmax_param { axis: 1 }", {}, "TopK Cast -> y 2x1x6x5"},
+        LayerCase{"ArgMax", "argmax_param { top_k: 3 out_max_val: true }", {}, "Reshape TopK Cast Reshape Reshape Concat -> y 2x2x3"}));
 
 TEST(CaffeImport, InPlaceLayersMakeFreshValues) {
-  const Imported i = Import(std::string(kInput) + "layer { name: 'a' type: 'AbsVal' bottom: 'data' top: 'y' } layer { name: 'r' type: 'ReLU' bottom: 'y' top: 'y' } "
-                            "layer { name: 't' type: 'TanH' bottom: 'y' top: 'y' }");
+  const Imported i =
+      Import(std::string(kInput) +
+             "layer { name: 'a' type: 'AbsVal' bottom: 'data' top: 'y' } layer { name: 'r' type: 'ReLU' bottom: 'y' top: 'y' } "
+             "layer { name: 't' type: 'TanH' bottom: 'y' top: 'y' }");
   EXPECT_EQ(Summary(i.graph), "Abs Relu Tanh -> y 2x4x6x5");
 }
 
 TEST(CaffeImport, WeightsOutliveTheFile) {
-  const Imported i = Import(Single("Convolution", "convolution_param { num_output: 2 kernel_size: 1 bias_term: false }"), Model("l", {{2, 4, 1, 1}}));
+  const Imported i =
+      Import(Single("Convolution", "convolution_param { num_output: 2 kernel_size: 1 bias_term: false }"), Model("l", {{2, 4, 1, 1}}));
   const Value& w = i.graph.value(i.graph.nodes.back().inputs[1]);
   EXPECT_EQ(w.constant.as<float>()[7], 7.5f);
 }
@@ -163,14 +189,17 @@ TEST(CaffeImport, PoolingFollowsCaffesRule) {
 }
 
 TEST(CaffeImport, CropTakesItsSizeFromTheSecondBottom) {
-  const std::string net = std::string(kInput) + "layer { name: 'p' type: 'Pooling' bottom: 'data' top: 'p' pooling_param { kernel_size: 2 stride: 2 } }"
+  const std::string net = std::string(kInput) +
+                          "layer { name: 'p' type: 'Pooling' bottom: 'data' top: 'p' pooling_param { kernel_size: 2 stride: 2 } }"
                           "layer { name: 'c' type: 'Crop' bottom: 'data' bottom: 'p' top: 'c' crop_param { offset: 1 offset: 2 } }";
   EXPECT_EQ(Summary(Import(net).graph), "MaxPool Slice -> c 2x4x3x3");
 }
 
 TEST(CaffeImport, UpsampleWithAMaskUnpools) {
-  const std::string net = std::string(kInput) + "layer { name: 'p' type: 'Pooling' bottom: 'data' top: 'p' top: 'm' pooling_param { kernel_size: 2 stride: 2 } }"
-                          "layer { name: 'u' type: 'Upsample' bottom: 'p' bottom: 'm' top: 'u' upsample_param { scale: 2 pad_out_w: true } }";
+  const std::string net =
+      std::string(kInput) +
+      "layer { name: 'p' type: 'Pooling' bottom: 'data' top: 'p' top: 'm' pooling_param { kernel_size: 2 stride: 2 } }"
+      "layer { name: 'u' type: 'Upsample' bottom: 'p' bottom: 'm' top: 'u' upsample_param { scale: 2 pad_out_w: true } }";
   EXPECT_EQ(Summary(Import(net).graph), "MaxPool MaxUnpool -> u 2x4x6x5");
 }
 
@@ -238,7 +267,8 @@ std::string MessageOf(const std::string& net, const std::string& weights, Code c
 void ExpectHas(const std::string& text, const std::string& part) { EXPECT_NE(text.find(part), std::string::npos) << text; }
 
 TEST(BadCaffe, AWebPageSavedAsPrototxt) {
-  ExpectHas(MessageOf("\n<!DOCTYPE html>\n<html></html>", "", Code::kDataLoss), "[net] this is a web page; got '<!DOCTYPE html>', expected a Caffe net");
+  ExpectHas(MessageOf("\n<!DOCTYPE html>\n<html></html>", "", Code::kDataLoss),
+            "[net] this is a web page; got '<!DOCTYPE html>', expected a Caffe net");
   ExpectHas(MessageOf(kInput, "<html>", Code::kDataLoss), "web page");
 }
 
@@ -258,12 +288,13 @@ TEST(BadCaffe, UnknownFieldsOfKnownParametersAreNotIgnored) {
 }
 
 TEST(BadCaffe, FilesThatDisagreeAreToldInOneError) {
-  const std::string net = std::string(kInput) +
-                          "layer { name: 'a' type: 'Convolution' bottom: 'data' top: 'a' convolution_param { num_output: 3 kernel_size: 1 } }"
-                          "layer { name: 'b' type: 'Convolution' bottom: 'a' top: 'b' convolution_param { num_output: 2 kernel_size: 1 } }"
-                          "layer { name: 'c' type: 'NoSuch' bottom: 'b' top: 'c' }"
-                          "layer { name: 'd' type: 'PReLU' bottom: 'c' top: 'd' }"
-                          "layer { name: 'e' type: 'ReLU' bottom: 'nothing' top: 'e' }";
+  const std::string net =
+      std::string(kInput) +
+      "layer { name: 'a' type: 'Convolution' bottom: 'data' top: 'a' convolution_param { num_output: 3 kernel_size: 1 } }"
+      "layer { name: 'b' type: 'Convolution' bottom: 'a' top: 'b' convolution_param { num_output: 2 kernel_size: 1 } }"
+      "layer { name: 'c' type: 'NoSuch' bottom: 'b' top: 'c' }"
+      "layer { name: 'd' type: 'PReLU' bottom: 'c' top: 'd' }"
+      "layer { name: 'e' type: 'ReLU' bottom: 'nothing' top: 'e' }";
   const std::string m = MessageOf(net, Model("a", {{3, 3, 1, 1}}), Code::kInvalidArgument);
   ExpectHas(m, "[a] the .caffemodel's weight does not fit; got 3x3x1x1, expected 3x4x1x1");
   ExpectHas(m, "[a] the .caffemodel has no bias for it; got 1 blobs, expected at least 2");
@@ -274,19 +305,22 @@ TEST(BadCaffe, FilesThatDisagreeAreToldInOneError) {
 }
 
 TEST(BadCaffe, OnlyUnsupportedLayersAreUnimplemented) {
-  const std::string m = MessageOf(Single("PriorBox", "prior_box_param { min_size: 3 }") + "layer { name: 'm' type: 'MVN' bottom: 'data' top: 'm' }", "",
-                                  Code::kUnimplemented);
+  const std::string m =
+      MessageOf(Single("PriorBox", "prior_box_param { min_size: 3 }") + "layer { name: 'm' type: 'MVN' bottom: 'data' top: 'm' }", "",
+                Code::kUnimplemented);
   ExpectHas(m, "'PriorBox'");
   ExpectHas(m, "'MVN'");
 }
 
 TEST(BadCaffe, ImpossibleNumbers) {
   auto input = [](const std::string& dims) { return "layer { name: 'd' type: 'Input' top: 'd' input_param { shape { " + dims + " } } }"; };
-  for (const char* dims : {"dim: 0", "dim: -3", "dim: 4000000000 dim: 4000000000 dim: 4000000000", "dim:1 dim:1 dim:1 dim:1 dim:1 dim:1 dim:1 dim:1 dim:1"})
+  for (const char* dims :
+       {"dim: 0", "dim: -3", "dim: 4000000000 dim: 4000000000 dim: 4000000000", "dim:1 dim:1 dim:1 dim:1 dim:1 dim:1 dim:1 dim:1 dim:1"})
     MessageOf(input(dims), "", Code::kInvalidArgument);
-  for (const char* conv : {"num_output: 3", "kernel_size: 1", "num_output: 3 kernel_size: 1 group: 0", "num_output: 3 kernel_size: 1 group: 3",
-                           "num_output: 4294967295 kernel_size: 4294967295", "num_output: 1 kernel_size: 1 stride: 0", "num_output: 1 kernel_size: 9",
-                           "num_output: 1 kernel_size: 1 pad: 4294967295", "num_output: 1 kernel_size: 1 axis: 7"})
+  for (const char* conv :
+       {"num_output: 3", "kernel_size: 1", "num_output: 3 kernel_size: 1 group: 0", "num_output: 3 kernel_size: 1 group: 3",
+        "num_output: 4294967295 kernel_size: 4294967295", "num_output: 1 kernel_size: 1 stride: 0", "num_output: 1 kernel_size: 9",
+        "num_output: 1 kernel_size: 1 pad: 4294967295", "num_output: 1 kernel_size: 1 axis: 7"})
     MessageOf(Single("Convolution", std::string("convolution_param { ") + conv + " }"), "", Code::kInvalidArgument);
   for (const char* pool : {"", "kernel_size: 2 pad: 2", "kernel_size: 2 stride: 0"})
     MessageOf(Single("Pooling", std::string("pooling_param { ") + pool + " }"), "", Code::kInvalidArgument);
@@ -322,7 +356,8 @@ TEST(BadCaffe, DamagedFilesNeverCrash) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
-  const std::string net = Single("Convolution", "convolution_param { num_output: 3 kernel_size: 1 }"), weights = Model("l", {{3, 4, 1, 1}, {3}});
+  const std::string net = Single("Convolution", "convolution_param { num_output: 3 kernel_size: 1 }"),
+                    weights = Model("l", {{3, 4, 1, 1}, {3}});
   EXPECT_EQ(Summary(Import(net, weights).graph), "Conv -> y 2x3x6x5");
   auto attempt = [](const std::string& n, const std::string& w) {
     try {

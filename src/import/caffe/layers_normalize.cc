@@ -17,7 +17,8 @@ std::vector<float> Averages(const Blobs& blobs, int i, float factor) {
 
 void BatchNorm(Layer& l) {
   const auto& p = l.p.batch_norm_param();
-  if (!p.use_global_stats()) Fail(Code::kUnimplemented, l.p.name(), "BatchNorm over the batch itself is not supported; try use_global_stats: true");
+  if (!p.use_global_stats())
+    Fail(Code::kUnimplemented, l.p.name(), "BatchNorm over the batch itself is not supported; try use_global_stats: true");
   if (l.shape().rank() < 2) l.Bad("BatchNorm needs 2 dimensions or more; got {}", ToString(l.shape()));
   const Shape channels{l.shape()[1]};
   const ValueId mean = l.Weight(0, channels, "mean"), variance = l.Weight(1, channels, "variance"), count = l.Weight(2, Shape{1}, "factor");
@@ -97,7 +98,8 @@ void Normalize(Layer& l) {
 }
 
 constexpr LayerType kLayers[] = {
-    {"BatchNorm", 1, 1, 1, BatchNorm}, {"Bias", 1, 2, 1, Bias}, {"LRN", 1, 1, 1, Lrn}, {"Normalize", 1, 1, 1, Normalize}, {"Scale", 1, 2, 1, Scale},
+    {"BatchNorm", 1, 1, 1, BatchNorm}, {"Bias", 1, 2, 1, Bias},   {"LRN", 1, 1, 1, Lrn},
+    {"Normalize", 1, 1, 1, Normalize}, {"Scale", 1, 2, 1, Scale},
 };
 
 }  // namespace

@@ -18,7 +18,8 @@ ValueId EmitResize(Layer& l, ValueId x, int64_t height, int64_t width, Attribute
 int64_t InterpSize(Layer& l, int64_t in, int64_t given) {
   const auto& p = l.p.interp_param();
   if (given > 0) return given;
-  if (p.zoom_factor() < 1 || p.shrink_factor() < 1) l.Bad("factors must be from 1 on; got zoom {} and shrink {}", p.zoom_factor(), p.shrink_factor());
+  if (p.zoom_factor() < 1 || p.shrink_factor() < 1)
+    l.Bad("factors must be from 1 on; got zoom {} and shrink {}", p.zoom_factor(), p.shrink_factor());
   const int64_t shrunk = (in - 1) / p.shrink_factor() + 1;
   return shrunk + (shrunk - 1) * (p.zoom_factor() - 1);
 }
@@ -30,7 +31,8 @@ ValueId CutBorder(Layer& l) {
   if (p.pad_beg() == 0 && p.pad_end() == 0) return l.in();
   const int64_t begin = -int64_t(p.pad_beg()), end = p.pad_end();
   if (l.shape()[2] + end <= begin || l.shape()[3] + end <= begin) l.Bad("the padding leaves nothing of {}", ToString(l.shape()));
-  return l.Emit("Slice", {l.in(), l.Ints("starts", Ints{begin, begin}), l.Ints("ends", Ints{l.shape()[2] + end, l.shape()[3] + end}), l.Ints("axes", Ints{2, 3})});
+  return l.Emit("Slice", {l.in(), l.Ints("starts", Ints{begin, begin}), l.Ints("ends", Ints{l.shape()[2] + end, l.shape()[3] + end}),
+                          l.Ints("axes", Ints{2, 3})});
 }
 
 void Interp(Layer& l) {
@@ -67,7 +69,8 @@ Size UpsampledSize(Layer& l) {
 void Unpool(Layer& l, Size size) {
   const Shape out{l.shape()[0], l.shape()[1], size.height, size.width};
   const Shape pooled = l.PooledFrom(l.in(1));
-  if (pooled != out) l.Bad("unpooling to another size than was pooled is not supported; got {}, expected {}", ToString(out), ToString(pooled));
+  if (pooled != out)
+    l.Bad("unpooling to another size than was pooled is not supported; got {}, expected {}", ToString(out), ToString(pooled));
   Attributes a;
   a.Set("kernel_shape", Ints{1, 1});  // output_shape says all
   l.SetTop(0, l.Emit("MaxUnpool", {l.in(), l.in(1), l.Ints("shape", out.dims())}, a));

@@ -73,7 +73,8 @@ void Reshape(Layer& l) {
   const Shape in = l.shape();
   const int64_t from = p.axis() < 0 ? int64_t(p.axis()) + in.rank() + 1 : p.axis();  // may also be behind the last dim
   const int64_t to = p.num_axes() == -1 ? in.rank() : from + p.num_axes();
-  if (from < 0 || from > in.rank() || p.num_axes() < -1 || to > in.rank()) l.Bad("axis {} and num_axes {} do not fit {}", p.axis(), p.num_axes(), ToString(in));
+  if (from < 0 || from > in.rank() || p.num_axes() < -1 || to > in.rank())
+    l.Bad("axis {} and num_axes {} do not fit {}", p.axis(), p.num_axes(), ToString(in));
   Shape out(in.dims().first(size_t(from)));
   for (int i = 0; i < p.shape().dim_size(); ++i) {
     const int64_t d = p.shape().dim(i);
@@ -143,7 +144,8 @@ void ArgMax(Layer& l) {
 void Crop(Layer& l) {
   const auto& p = l.p.crop_param();
   const int axis = l.Axis(p.axis()), rank = l.shape().rank();
-  if (l.shape(1).rank() != rank) l.Bad("the bottoms differ in the number of dimensions; got {} and {}", ToString(l.shape()), ToString(l.shape(1)));
+  if (l.shape(1).rank() != rank)
+    l.Bad("the bottoms differ in the number of dimensions; got {} and {}", ToString(l.shape()), ToString(l.shape(1)));
   if (p.offset_size() > 1 && p.offset_size() != rank - axis)
     l.Bad("offset has the wrong number of values; got {}, expected 1 or {}", p.offset_size(), rank - axis);
   Ints starts, ends, axes;
@@ -158,8 +160,9 @@ void Crop(Layer& l) {
 }
 
 constexpr LayerType kLayers[] = {
-    {"ArgMax", 1, 1, 1, ArgMax},       {"Concat", 1, -1, 1, Concat}, {"Crop", 2, 2, 1, Crop},   {"Flatten", 1, 1, 1, Flatten}, {"Permute", 1, 1, 1, Permute},
-    {"Reduction", 1, 1, 1, Reduction}, {"Reshape", 1, 1, 1, Reshape}, {"Slice", 1, 1, -1, Slice}, {"Split", 1, 1, -1, Split},
+    {"ArgMax", 1, 1, 1, ArgMax},   {"Concat", 1, -1, 1, Concat},  {"Crop", 2, 2, 1, Crop},
+    {"Flatten", 1, 1, 1, Flatten}, {"Permute", 1, 1, 1, Permute}, {"Reduction", 1, 1, 1, Reduction},
+    {"Reshape", 1, 1, 1, Reshape}, {"Slice", 1, 1, -1, Slice},    {"Split", 1, 1, -1, Split},
 };
 
 }  // namespace

@@ -16,7 +16,8 @@ Ints Spatial(Layer& l, const char* what, const Repeated& list, bool has_hw, int6
     return {h, w};
   }
   if (list.empty()) return Ints(size_t(dims), fallback);
-  if (list.size() != 1 && list.size() != dims) l.Bad("{} has the wrong number of values; got {}, expected 1 or {}", what, list.size(), dims);
+  if (list.size() != 1 && list.size() != dims)
+    l.Bad("{} has the wrong number of values; got {}, expected 1 or {}", what, list.size(), dims);
   Ints values(size_t(dims), list.Get(0));
   if (list.size() == dims) std::copy(list.begin(), list.end(), values.begin());
   return values;
@@ -29,7 +30,8 @@ Ints Twice(const Ints& pads) {
 }
 
 void NeedPositive(Layer& l, const char* what, const Ints& values) {
-  if (std::any_of(values.begin(), values.end(), [](int64_t v) { return v < 1; })) l.Bad("{} must be from 1 on; got {}", what, fmt::join(values, "x"));
+  if (std::any_of(values.begin(), values.end(), [](int64_t v) { return v < 1; }))
+    l.Bad("{} must be from 1 on; got {}", what, fmt::join(values, "x"));
 }
 
 struct ConvForm {

@@ -83,7 +83,8 @@ Net ParseNet(std::string_view text, const std::string& name) {
   if (!parsed) throw Error(Code::kDataLoss, collector.problems());
   if (!collector.problems().empty()) throw Error(Code::kInvalidArgument, collector.problems());
   if (net.header.layer_size() && net.header.layers_size())
-    Invalid(name, "the net mixes 'layer' and 'layers'; got {} and {}, expected one of the two", net.header.layer_size(), net.header.layers_size());
+    Invalid(name, "the net mixes 'layer' and 'layers'; got {} and {}, expected one of the two", net.header.layer_size(),
+            net.header.layers_size());
 
   for (auto& layer : *net.header.mutable_layer()) net.layers.push_back(std::move(layer));
   for (const auto& layer : net.header.layers()) net.layers.push_back(Upgrade(layer));

@@ -68,7 +68,8 @@ TensorReader::Bytes TensorReader::ExternalBytes(const ::onnx::TensorProto& proto
   const uint64_t size = file->bytes().size();
   const uint64_t length = e.has_length ? e.length : needed;
   if (e.offset > size || length > size - e.offset)
-    Fail(Code::kDataLoss, where, "external data '{}' is too short; got {} bytes, expected {} from byte {}", e.location, size, length, e.offset);
+    Fail(Code::kDataLoss, where, "external data '{}' is too short; got {} bytes, expected {} from byte {}", e.location, size, length,
+         e.offset);
   return {file->bytes().subspan(size_t(e.offset), size_t(length)), file};
 }
 

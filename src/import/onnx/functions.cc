@@ -57,8 +57,8 @@ class Inliner {
     if (depth >= kMaxDepth) return Stop("function '{}' calls itself, or calls nest deeper than {}", call.op_type(), kMaxDepth);
     const FunctionProto& f = *function.proto;
     if (call.input_size() > f.input_size() || call.output_size() > f.output_size())
-      return problems_.Bad(call.name(), "call of function '{}' does not fit; got {} inputs and {} outputs, expected at most {} and {}", f.name(),
-                           call.input_size(), call.output_size(), f.input_size(), f.output_size());
+      return problems_.Bad(call.name(), "call of function '{}' does not fit; got {} inputs and {} outputs, expected at most {} and {}",
+                           f.name(), call.input_size(), call.output_size(), f.input_size(), f.output_size());
     const std::string prefix = fmt::format("{}#{}/", f.name(), ++calls_);
     const Names names = BindNames(call, f, prefix, opset);
     AttributeMap given = function.defaults;

@@ -27,7 +27,8 @@ bool HasMixedFloats(const ::onnx::GraphProto& graph, const std::vector<FlatNode>
     if (IsOtherFloat(input.type().tensor_type().elem_type())) return true;
   for (const FlatNode& n : nodes)
     for (const auto& a : n.proto.attribute())
-      if (IsOtherFloat(a.t().data_type()) || ((a.name() == "to" || a.name() == "dtype") && a.i() > 0 && a.i() < 100 && IsOtherFloat(int32_t(a.i()))))
+      if (IsOtherFloat(a.t().data_type()) ||
+          ((a.name() == "to" || a.name() == "dtype") && a.i() > 0 && a.i() < 100 && IsOtherFloat(int32_t(a.i()))))
         return true;
   return false;
 }
@@ -108,7 +109,8 @@ void Importer::CheckVersions() {
     opset_ = 1;  // what the format says for older files
   }
   if (opset_ > kNewestOpset)
-    problems_.Bad(name_, "the opset is too new; got {}, expected at most {}; try to export the model with an older one", opset_, kNewestOpset);
+    problems_.Bad(name_, "the opset is too new; got {}, expected at most {}; try to export the model with an older one", opset_,
+                  kNewestOpset);
   if (model_.graph().sparse_initializer_size() > 0)
     problems_.Unsupported("initializer", "it is sparse", model_.graph().sparse_initializer(0).values().name());
 }
@@ -157,7 +159,8 @@ bool Importer::CheckOperator(const FlatNode& flat, const std::string& node) {
     return false;
   }
   if (flat.opset < OldestOpset(op)) {
-    problems_.Unsupported("operator " + op, fmt::format("its form at opset {} is too old, expected {} or later", flat.opset, OldestOpset(op)), node);
+    problems_.Unsupported("operator " + op,
+                          fmt::format("its form at opset {} is too old, expected {} or later", flat.opset, OldestOpset(op)), node);
     return false;
   }
   return true;
@@ -235,7 +238,8 @@ void Importer::AddOutputs() {
 void Importer::CheckDangling() {
   for (const auto& [id, reader] : first_reader_)
     if (!defined_.count(id))
-      problems_.Bad(reader, "input '{}' is made by no node and is neither an input of the model nor an initializer", result_.graph.value(id).name);
+      problems_.Bad(reader, "input '{}' is made by no node and is neither an input of the model nor an initializer",
+                    result_.graph.value(id).name);
 }
 
 void Importer::MarkNarrow(int32_t data_type, ValueId id) {
@@ -258,9 +262,9 @@ void Importer::CheckNarrow() {
       const int32_t type = at->second;
       if (KeepsNarrow(node.op, i)) MarkNarrow(type, node.output(0));
       else
-        problems_.Unsupported("operator " + node.op,
-                              fmt::format("it computes with element type {}; expected a Cast or DequantizeLinear first", OnnxTypeName(type)),
-                              node.name);
+        problems_.Unsupported(
+            "operator " + node.op,
+            fmt::format("it computes with element type {}; expected a Cast or DequantizeLinear first", OnnxTypeName(type)), node.name);
     }
   }
   for (ValueId id : result_.graph.outputs)

@@ -337,7 +337,8 @@ TEST(ImportOnnx, EveryPrefixOfAFileIsAnError) {
     EXPECT_NE(error, "") << length;
   }
   EXPECT_TRUE(StartsWith(ErrorOf([] { ImportBytes(""); }), "DATA_LOSS: [test.onnx] the file is empty"));
-  EXPECT_TRUE(StartsWith(ErrorOf([&] { ImportBytes(whole.substr(0, whole.size() - 20)); }), "DATA_LOSS: [test.onnx] the file is truncated"));
+  EXPECT_TRUE(StartsWith(ErrorOf([&] { ImportBytes(whole.substr(0, whole.size() - 20)); }),
+                         "DATA_LOSS: [test.onnx] the file is truncated"));
   EXPECT_TRUE(StartsWith(ErrorOf([] { ImportBytes("<!DOCTYPE html><html>"); }), "DATA_LOSS: "));
 }
 

@@ -40,7 +40,8 @@ Shape ShapeOf(const TensorProto& proto, DType type, int64_t max_bytes, const std
 // The repeated field `from` as elements of T. 16-bit floats come as their bits.
 template <class T, class Field>
 void FillFrom(const Field& from, Tensor& to, const std::string& where) {
-  if (from.size() != to.elements()) Invalid(where, "values do not fill the shape {}; got {}, expected {}", ToString(to.shape()), from.size(), to.elements());
+  if (from.size() != to.elements())
+    Invalid(where, "values do not fill the shape {}; got {}, expected {}", ToString(to.shape()), from.size(), to.elements());
   T* out = to.mutable_view().as<T>();
   for (auto v : from) *out++ = T(v);
 }
@@ -122,7 +123,8 @@ Tensor TensorReader::Read(const TensorProto& proto, const std::string& where) {
     Widen(*narrow, {reinterpret_cast<const uint8_t*>(data.bytes.data()), needed}, out);
   } else if (narrow) {
     std::vector<uint8_t> packed(proto.int32_data().begin(), proto.int32_data().end());
-    if (packed.size() != needed) Invalid(where, "values do not fill the shape {}; got {} bytes, expected {}", ToString(shape), packed.size(), needed);
+    if (packed.size() != needed)
+      Invalid(where, "values do not fill the shape {}; got {} bytes, expected {}", ToString(shape), packed.size(), needed);
     out = Tensor(type, shape);
     Widen(*narrow, packed, out);
   } else {

@@ -177,7 +177,8 @@ TEST(Initializers, NarrowTypesMayBeMovedBeforeTheyAreLeft) {
     EXPECT_EQ(ImportError(m), "");
   }
   EXPECT_EQ(ImportError(NarrowModel("CastLike", {"w", "x"})), "");
-  EXPECT_TRUE(Contains(ImportError(NarrowModel("CastLike", {"x", "w"})), "unsupported operator CastLike: it computes with element type INT4"));
+  EXPECT_TRUE(Contains(ImportError(NarrowModel("CastLike", {"x", "w"})),
+                       "unsupported operator CastLike: it computes with element type INT4"));
 }
 
 TEST(Initializers, NarrowTypesThatSomethingComputesWithAreRefused) {
@@ -227,7 +228,8 @@ TEST(Initializers, UnsupportedTypesAreAllListed) {
   AddRaw(m, "c", 99, {1}, "x");
   const std::string error = ImportError(m);
   EXPECT_TRUE(StartsWith(error, "UNIMPLEMENTED: "));
-  for (const char* type : {"STRING", "COMPLEX64; no operator here computes with complex numbers", "type 99"}) EXPECT_TRUE(Contains(error, type));
+  for (const char* type : {"STRING", "COMPLEX64; no operator here computes with complex numbers", "type 99"})
+    EXPECT_TRUE(Contains(error, type));
 }
 
 TEST(Initializers, DataMustFillTheShape) {
@@ -314,7 +316,8 @@ TEST_F(ExternalData, AtAnOddOffsetIsCopied) {
 
 TEST_F(ExternalData, MissingOrTooShortIsAnError) {
   EXPECT_TRUE(StartsWith(ErrorFor({{"location", "none.bin"}}), "NOT_FOUND: "));
-  EXPECT_TRUE(Contains(ErrorFor({{"location", "sub/weights.bin"}, {"offset", "12"}}), "is too short; got 16 bytes, expected 8 from byte 12"));
+  EXPECT_TRUE(Contains(ErrorFor({{"location", "sub/weights.bin"}, {"offset", "12"}}),
+                       "is too short; got 16 bytes, expected 8 from byte 12"));
   EXPECT_TRUE(Contains(ErrorFor({{"location", "sub/weights.bin"}, {"offset", "18446744073709551615"}}), "is too short"));
   EXPECT_TRUE(Contains(ErrorFor({{"location", "sub/weights.bin"}, {"length", "4"}}), "does not fill"));
   EXPECT_TRUE(Contains(ErrorFor({{"location", "sub/weights.bin"}, {"offset", "-1"}}), "bad offset; got '-1'"));

@@ -69,7 +69,8 @@ TEST(Upgrade, AxesBecomeAnInput) {
   EXPECT_EQ(Upgraded("Squeeze", 12, With("axes", Ints{0, 2})).IntsOf(1), (Ints{0, 2}));
   EXPECT_EQ(Upgraded("Unsqueeze", 7, With("axes", Ints{1})).IntsOf(1), (Ints{1}));
   EXPECT_EQ(Upgraded("ReduceSum", 12, With("axes", Ints{1})).IntsOf(1), (Ints{1}));
-  for (const char* op : {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSumSquare"})
+  for (const char* op :
+       {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSumSquare"})
     EXPECT_EQ(Upgraded(op, 17, With("axes", Ints{-1})).IntsOf(1), (Ints{-1})) << op;
   EXPECT_EQ(Upgraded("ReduceMean", 13, {}).node().inputs.size(), 1u);
 }

@@ -15,12 +15,14 @@ struct Path {
   const Path* inside;  // ends with a null `inside`: the field is a tensor
   size_t count;
 };
-constexpr Path kInAttribute[] = {{::onnx::AttributeProto::kTFieldNumber, nullptr, 0}, {::onnx::AttributeProto::kTensorsFieldNumber, nullptr, 0}};
+constexpr Path kInAttribute[] = {{::onnx::AttributeProto::kTFieldNumber, nullptr, 0},
+                                 {::onnx::AttributeProto::kTensorsFieldNumber, nullptr, 0}};
 constexpr Path kInNode[] = {{::onnx::NodeProto::kAttributeFieldNumber, kInAttribute, 2}};
 constexpr Path kInGraph[] = {{::onnx::GraphProto::kNodeFieldNumber, kInNode, 1}, {::onnx::GraphProto::kInitializerFieldNumber, nullptr, 0}};
 constexpr uint32_t kFunctionAttributeDefault = 11;  // FunctionProto.attribute_proto, since IR version 9
 constexpr Path kInFunction[] = {{::onnx::FunctionProto::kNodeFieldNumber, kInNode, 1}, {kFunctionAttributeDefault, kInAttribute, 2}};
-constexpr Path kInModel[] = {{::onnx::ModelProto::kGraphFieldNumber, kInGraph, 2}, {::onnx::ModelProto::kFunctionsFieldNumber, kInFunction, 2}};
+constexpr Path kInModel[] = {{::onnx::ModelProto::kGraphFieldNumber, kInGraph, 2},
+                             {::onnx::ModelProto::kFunctionsFieldNumber, kInFunction, 2}};
 
 void AppendVarint(uint64_t value, std::string& out) {
   for (; value >= 128; value >>= 7) out.push_back(char(value | 128));

@@ -54,7 +54,8 @@ void Cast(RefArgs& args) {
   const DType from = args.in[0].type;
   if (from == args.out[0].type && from != DType::kBool) return CopyBytes(args.in[0], args.out[0]);
   if (IsFloat(from)) CastThrough<double>(args.in[0], args.out[0]);
-  else if (from == DType::kI8 || from == DType::kI16 || from == DType::kI32 || from == DType::kI64) CastThrough<int64_t>(args.in[0], args.out[0]);
+  else if (from == DType::kI8 || from == DType::kI16 || from == DType::kI32 || from == DType::kI64)
+    CastThrough<int64_t>(args.in[0], args.out[0]);
   else CastThrough<uint64_t>(args.in[0], args.out[0]);
 }
 

@@ -40,7 +40,8 @@ TEST(Activations, LargeInputsStayFinite) {
 
 TEST(Clip, LeftOutBoundsDoNotBind) {
   EXPECT_EQ(RunFor<float>("Clip", {}, {F({3}, {-2, 0, 2}), {}, F({}, {1})}), (std::vector<float>{-2, 0, 1}));
-  EXPECT_EQ(RunFor<int8_t>("Clip", {}, {MakeTensor<int8_t>(DType::kI8, {3}, {-2, 0, 2}), MakeTensor<int8_t>(DType::kI8, {}, {-1})}), (std::vector<int8_t>{-1, 0, 2}));
+  EXPECT_EQ(RunFor<int8_t>("Clip", {}, {MakeTensor<int8_t>(DType::kI8, {3}, {-2, 0, 2}), MakeTensor<int8_t>(DType::kI8, {}, {-1})}),
+            (std::vector<int8_t>{-1, 0, 2}));
 }
 
 TEST(Clip, MaximumWinsOverAGreaterMinimum) {
@@ -119,12 +120,14 @@ TEST(Logic, ComparesAndCombines) {
 }
 
 TEST(Cast, IsDefinedForEveryValue) {
-  EXPECT_EQ(RunFor<int32_t>("Cast", Attrs({{"to", std::string("i32")}}), {F({4}, {1e10f, -1e10f, NAN, -1.9f})}), (std::vector<int32_t>{INT32_MAX, INT32_MIN, 0, -1}));
+  EXPECT_EQ(RunFor<int32_t>("Cast", Attrs({{"to", std::string("i32")}}), {F({4}, {1e10f, -1e10f, NAN, -1.9f})}),
+            (std::vector<int32_t>{INT32_MAX, INT32_MIN, 0, -1}));
   EXPECT_EQ(RunFor<uint8_t>("Cast", Attrs({{"to", std::string("bool")}}), {F({3}, {0.1f, 0, -0.f})}), (std::vector<uint8_t>{1, 0, 0}));
   EXPECT_EQ(RunFor<int8_t>("Cast", Attrs({{"to", std::string("i8")}}), {I32({2}, {200, -1})}), (std::vector<int8_t>{-56, -1}));
   EXPECT_EQ(RunFor<float>("Cast", Attrs({{"to", std::string("f32")}}), {Bools({2}, {7, 0})}), (std::vector<float>{1, 0}));
   EXPECT_EQ(RunFor<uint8_t>("Cast", Attrs({{"to", std::string("bool")}}), {Bools({2}, {7, 0})}), (std::vector<uint8_t>{1, 0}));
-  EXPECT_EQ(RunFor<float>("Cast", Attrs({{"to", std::string("f32")}}), {MakeTensor<uint64_t>(DType::kU64, {1}, {UINT64_MAX})}), (std::vector<float>{0x1p64f}));
+  EXPECT_EQ(RunFor<float>("Cast", Attrs({{"to", std::string("f32")}}), {MakeTensor<uint64_t>(DType::kU64, {1}, {UINT64_MAX})}),
+            (std::vector<float>{0x1p64f}));
   EXPECT_EQ(RunFor<uint16_t>("Cast", Attrs({{"to", std::string("f16")}}), {F({2}, {1e6f, 1})}), (std::vector<uint16_t>{0x7c00, 0x3c00}));
 }
 
@@ -140,7 +143,8 @@ TEST(BitCast, KeepsTheBits) {
 }
 
 TEST(SwiGlu, GatesTheSecondInput) {
-  ExpectNear(RunFor<float>("SwiGLU", Attrs({{"alpha", 2.f}}), {F({2}, {1, -1}), F({2}, {3, 5})}), {3 * 0.880797078f, -5 * 0.119202922f}, 1e-6);
+  ExpectNear(RunFor<float>("SwiGLU", Attrs({{"alpha", 2.f}}), {F({2}, {1, -1}), F({2}, {3, 5})}), {3 * 0.880797078f, -5 * 0.119202922f},
+             1e-6);
 }
 
 TEST(Dropout, IsTheIdentityWithAFullMask) {

@@ -87,7 +87,8 @@ void Shrink(RefArgs& args) {
 
 // Caffe: (shift + scale * x) ^ power.
 void Power(RefArgs& args) {
-  const float power = args.attributes.Float("power", 1), scale = args.attributes.Float("scale", 1), shift = args.attributes.Float("shift", 0);
+  const float power = args.attributes.Float("power", 1), scale = args.attributes.Float("scale", 1),
+              shift = args.attributes.Float("shift", 0);
   if (power == 1) MapFloats(args, [=](auto x) { return shift + scale * x; });
   else MapFloats(args, [=](auto x) { return std::pow(shift + scale * x, decltype(x)(power)); });
 }

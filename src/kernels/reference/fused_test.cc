@@ -40,7 +40,8 @@ TEST(FusedElementwise, BadProgramsAreNamed) {
 Attributes WithRelu() { return Attrs({{"activation", string("Relu")}, {"residual", int64_t(1)}}); }
 
 TEST(FusedEpilogue, MatMulAddsBiasAndResidualBeforeTheActivation) {
-  const Tensor a = F({2, 1, 2}, {1, 2, 3, 4}), b = F({2, 2}, {1, 0, 0, -1}), bias = F({2}, {10, 0}), residual = F({2, 1, 2}, {0, 1, -20, 5});
+  const Tensor a = F({2, 1, 2}, {1, 2, 3, 4}), b = F({2, 2}, {1, 0, 0, -1}), bias = F({2}, {10, 0}),
+               residual = F({2, 1, 2}, {0, 1, -20, 5});
   EXPECT_EQ(RunFor<float>("MatMul", WithRelu(), {a, b, bias, residual}), (std::vector<float>{11, 0, 0, 1}));
   EXPECT_EQ(RunFor<float>("MatMul", WithRelu(), {a, b, Tensor(), residual}), (std::vector<float>{1, 0, 0, 1}));
   EXPECT_EQ(RunFor<float>("MatMul", {}, {a, b, bias}), (std::vector<float>{11, -2, 13, -4}));

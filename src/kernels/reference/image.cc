@@ -37,7 +37,8 @@ void RunAffineGrid(RefArgs& args) {
 // The shape that the indices count in: the pooling's input, if the pooling left nothing over.
 Shape UnpooledShape(const RefArgs& args) {
   Shape shape = args.in[0].shape;
-  const Ints &kernel = args.attributes.IntList("kernel_shape"), &strides = args.attributes.IntList("strides"), &pads = args.attributes.IntList("pads");
+  const Ints &kernel = args.attributes.IntList("kernel_shape"), &strides = args.attributes.IntList("strides"),
+             &pads = args.attributes.IntList("pads");
   for (size_t i = 0; i < kernel.size(); ++i) {
     const int64_t stride = strides.empty() ? 1 : strides[i], pad = pads.empty() ? 0 : pads[i] + pads[kernel.size() + i];
     shape[int(i) + 2] = (shape[int(i) + 2] - 1) * stride + kernel[i] - pad;
@@ -73,7 +74,8 @@ void RunMaxUnpool(RefArgs& args) {
 }
 
 constexpr RefEntry kKernels[] = {
-    {"AffineGrid", RunAffineGrid}, {"GridSample", RunGridSample}, {"MaxUnpool", RunMaxUnpool}, {"Resize", RunResize}, {"RoiAlign", RunRoiAlign},
+    {"AffineGrid", RunAffineGrid}, {"GridSample", RunGridSample}, {"MaxUnpool", RunMaxUnpool},
+    {"Resize", RunResize},         {"RoiAlign", RunRoiAlign},
 };
 
 }  // namespace

@@ -205,7 +205,8 @@ void RunWeighted(RefArgs& args, const AxisList& axes, int count) {
     W* wide = args.scratch.Get<W>(size_t(in.elements()));
     for (int64_t i = 0, n = in.elements(); i < n; ++i) wide[i] = W(in.as<T>()[i]);
     const W* made = ResizeAll<W>(filter, axes, count, in.shape, wide, nullptr, args.scratch);
-    for (int64_t i = 0, n = out.elements(); i < n; ++i) out.as<T>()[i] = FromDouble<T>(kIsFloat<T> ? double(made[i]) : std::nearbyint(double(made[i])));
+    for (int64_t i = 0, n = out.elements(); i < n; ++i)
+      out.as<T>()[i] = FromDouble<T>(kIsFloat<T> ? double(made[i]) : std::nearbyint(double(made[i])));
   }
 }
 

@@ -131,7 +131,8 @@ Corners CornersAt(double y, double x, int64_t height, int64_t width) {
   x = std::clamp<double>(x, 0, double(width - 1));
   const int64_t y0 = int64_t(y), x0 = int64_t(x), y1 = std::min(y0 + 1, height - 1), x1 = std::min(x0 + 1, width - 1);
   const double fy = y - double(y0), fx = x - double(x0);
-  return {{y0 * width + x0, y0 * width + x1, y1 * width + x0, y1 * width + x1}, {(1 - fy) * (1 - fx), (1 - fy) * fx, fy * (1 - fx), fy * fx}};
+  return {{y0 * width + x0, y0 * width + x1, y1 * width + x0, y1 * width + x1},
+          {(1 - fy) * (1 - fx), (1 - fy) * fx, fy * (1 - fx), fy * fx}};
 }
 
 struct RoiAxis {
@@ -202,7 +203,8 @@ void RunGridSample(RefArgs& args) {
     for (int64_t i = 0; i < out.shape[0] * points; ++i) {
       std::array<Taps, 3> taps;
       // The last dimension comes first in the grid.
-      for (int d = 0; d < dims; ++d) taps[size_t(2 - d)] = TapsAt(g, CoordinateAt(grid, i * dims + d, size[2 - d], g.align_corners), size[2 - d]);
+      for (int d = 0; d < dims; ++d)
+        taps[size_t(2 - d)] = TapsAt(g, CoordinateAt(grid, i * dims + d, size[2 - d], g.align_corners), size[2 - d]);
       const int64_t n = i / points, point = i % points;
       for (int64_t c = n * channels; c < (n + 1) * channels; ++c)
         out.as<T>()[c * points + point] = FromDouble<T>(SamplePlane(in.as<T>() + c * pixels, size, taps));

@@ -75,7 +75,8 @@ TEST(ResizeKernel, CubicClampsOrExcludesWhatIsOutside) {
   ExpectNear(Resize1d(a, {1, 2, 4, 8}, 8), {1, (-3 + 19 + 38 - 12) / 32.f, 2, (-3 + 38 + 76 - 24) / 32.f, 4, (-6 + 76 + 152 - 24) / 32.f, 8,
                                            (-12 + 152 + 152 - 24) / 32.f});
   a.Set("exclude_outside", int64_t(1));
-  ExpectNear(Resize1d(a, {1, 2, 4, 8}, 8), {1, (19 + 38 - 12) / 35.f, 2, (-3 + 38 + 76 - 24) / 32.f, 4, (-6 + 76 + 152) / 35.f, 8, (-12 + 152) / 16.f});
+  ExpectNear(Resize1d(a, {1, 2, 4, 8}, 8),
+             {1, (19 + 38 - 12) / 35.f, 2, (-3 + 38 + 76 - 24) / 32.f, 4, (-6 + 76 + 152) / 35.f, 8, (-12 + 152) / 16.f});
 }
 
 // Halving with the triangle stretched to two pixels: weights 1, 3, 3, 1 over 8.
@@ -96,7 +97,8 @@ TEST(ResizeKernel, AxesMayBeReorderedAndAnyOrderGivesTheSame) {
 }
 
 TEST(ResizeKernel, IntegersRoundAndSaturate) {
-  EXPECT_EQ(RunFor<uint8_t>("Resize", Modes("linear", "align_corners"), {U8({2}, {0, 3}), kNone, kNone, L({3})}), (std::vector<uint8_t>{0, 2, 3}));
+  EXPECT_EQ(RunFor<uint8_t>("Resize", Modes("linear", "align_corners"), {U8({2}, {0, 3}), kNone, kNone, L({3})}),
+            (std::vector<uint8_t>{0, 2, 3}));
   const auto cubic = RunFor<uint8_t>("Resize", Modes("cubic", "asymmetric"), {U8({4}, {0, 255, 255, 0}), kNone, kNone, L({8})});
   EXPECT_EQ(cubic[3], 255);  // overshoots to 303
 }
@@ -155,7 +157,8 @@ TEST(MaxUnpoolKernel, PutsElementsBack) {
   EXPECT_EQ(RunFor<float>("MaxUnpool", pool, {in, I64({1, 1, 2}, {1, 2})}), (Vf{0, 5, 7, 0}));
   EXPECT_THROW(RunOp("MaxUnpool", pool, {in, I64({1, 1, 2}, {1, 4})}), Error);
   const auto square = Attrs({{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
-  EXPECT_EQ(RunFor<float>("MaxUnpool", square, {F({1, 1, 1, 1}, {5}), I64({1, 1, 1, 1}, {3}), L({1, 1, 3, 3})}), (Vf{0, 0, 0, 0, 5, 0, 0, 0, 0}));
+  EXPECT_EQ(RunFor<float>("MaxUnpool", square, {F({1, 1, 1, 1}, {5}), I64({1, 1, 1, 1}, {3}), L({1, 1, 3, 3})}),
+            (Vf{0, 0, 0, 0, 5, 0, 0, 0, 0}));
 }
 
 }  // namespace

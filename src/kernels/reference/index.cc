@@ -15,7 +15,8 @@ void RunGather(RefArgs& args) {
   for (int64_t i = 0; i < count; ++i) {
     const int64_t at = CheckIndex("Gather", index[i], split.length);
     if (bytes == 0) continue;
-    for (int64_t o = 0; o < split.outer; ++o) CopyBytes(to + (o * count + i) * bytes, from + (o * split.length + at) * bytes, size_t(bytes));
+    for (int64_t o = 0; o < split.outer; ++o)
+      CopyBytes(to + (o * count + i) * bytes, from + (o * split.length + at) * bytes, size_t(bytes));
   }
 }
 

@@ -109,7 +109,8 @@ void RunTensorScatter(RefArgs& args) {
   const int64_t bytes = to.inner * int64_t(SizeOf(cache.type)), per_batch = to.outer / cache.shape[0];
   for (int64_t o = 0; o < to.outer; ++o) {
     const int64_t first = args.has(2) ? IndexReader(args.in[2])[o / per_batch] : 0, most = circular ? INT32_MAX : to.length - from.length;
-    if (first < 0 || first > most) Fail(Code::kOutOfRange, "TensorScatter", "write index is out of range; got {}, expected 0 to {}", first, most);
+    if (first < 0 || first > most)
+      Fail(Code::kOutOfRange, "TensorScatter", "write index is out of range; got {}, expected 0 to {}", first, most);
     for (int64_t i = 0; i < from.length; ++i)
       CopyBytes(args.out[0].as<std::byte>() + (o * to.length + (first + i) % to.length) * bytes,
                 update.as<std::byte>() + (o * from.length + i) * bytes, size_t(bytes));

@@ -52,7 +52,9 @@ TEST(GatherNDKernel, TuplesAndBatches) {
 
 TEST(ScatterNDKernel, ReplacesAndReduces) {
   const Tensor x = F({4}, {1, 2, 3, 4}), i = I64({3, 1}, {1, 3, 1}), u = F({3}, {10, 20, 30});
-  const auto run = [&](const char* reduction) { return RunFor<float>("ScatterND", Attrs({{"reduction", std::string(reduction)}}), {x, i, u}); };
+  const auto run = [&](const char* reduction) {
+    return RunFor<float>("ScatterND", Attrs({{"reduction", std::string(reduction)}}), {x, i, u});
+  };
   EXPECT_EQ(run("none"), (Vf{1, 30, 3, 20}));
   EXPECT_EQ(run("add"), (Vf{1, 42, 3, 24}));
   EXPECT_EQ(run("mul"), (Vf{1, 600, 3, 80}));

@@ -50,7 +50,8 @@ void MatMul(RefArgs& args) {
       const Matrix<T> left{args.in[0].as<T>() + at_a, d.k, 1}, right{args.in[1].as<T>() + at_b, d.n, 1};
       for (int64_t row = 0; row < d.m; ++row) {
         RowTimesMatrix(left, right, row, d.n, d.k, sums);
-        for (int64_t j = 0; j < d.n; ++j, ++at) to[at] = Finished(epilogue, bias ? WrapAdd(sums[j], Wide<T>(Compute<T>(bias[j]))) : sums[j], at);
+        for (int64_t j = 0; j < d.n; ++j, ++at)
+          to[at] = Finished(epilogue, bias ? WrapAdd(sums[j], Wide<T>(Compute<T>(bias[j]))) : sums[j], at);
       }
     });
   });
@@ -63,7 +64,8 @@ void MatMulOfViews(RefArgs& args) {
   double* sums = args.scratch.Get<double>(size_t(view.n));
   for (int64_t i = 0; i < view.batch; ++i) {
     const MatMulView::Product p = view.At(i);
-    const Matrix<float> left{args.in[0].as<float>() + p.a, view.a_row, view.a_column}, right{args.in[1].as<float>() + p.b, view.b_row, view.b_column};
+    const Matrix<float> left{args.in[0].as<float>() + p.a, view.a_row, view.a_column},
+        right{args.in[1].as<float>() + p.b, view.b_row, view.b_column};
     for (int64_t row = 0; row < view.m; ++row) {
       RowTimesMatrix(left, right, row, view.n, view.k, sums);
       float* to = args.out[0].as<float>() + p.y + row * view.y_row;

@@ -39,7 +39,9 @@ TEST(MatMul, IntegersWrapAndHalvesRoundOnce) {
   EXPECT_EQ(RunFor<int32_t>("MatMul", {}, {I32({1, 2}, {INT32_MAX, 2}), I32({2, 1}, {1, 1})}), (std::vector<int32_t>{INT32_MIN + 1}));
   EXPECT_EQ(RunFor<int64_t>("MatMul", {}, {I64({1, 1}, {INT64_MIN}), I64({1, 1}, {-1})}), (std::vector<int64_t>{INT64_MIN}));
   const uint16_t one = F16(1.f).bits, tiny = F16(0x1p-11f).bits;
-  EXPECT_EQ(RunFor<uint16_t>("MatMul", {}, {MakeTensor<uint16_t>(DType::kF16, {1, 3}, {one, one, one}), MakeTensor<uint16_t>(DType::kF16, {3, 1}, {one, tiny, tiny})})[0],
+  EXPECT_EQ(RunFor<uint16_t>("MatMul", {},
+                             {MakeTensor<uint16_t>(DType::kF16, {1, 3}, {one, one, one}),
+                              MakeTensor<uint16_t>(DType::kF16, {3, 1}, {one, tiny, tiny})})[0],
             F16(1 + 0x1p-10f).bits);
 }
 
@@ -54,7 +56,8 @@ TEST(Gemm, ScalesTransposesAndAdds) {
 TEST(Gemm, IntegersAreExactWithoutScaling) {
   const int64_t big = (int64_t(1) << 60) + 1;
   EXPECT_EQ(RunFor<int64_t>("Gemm", {}, {I64({1, 1}, {big}), I64({1, 1}, {1}), I64({}, {1})}), (std::vector<int64_t>{big + 1}));
-  EXPECT_EQ(RunFor<int32_t>("Gemm", Attrs({{"alpha", 0.5f}}), {I32({1, 1}, {5}), I32({1, 1}, {1}), I32({1}, {1})}), (std::vector<int32_t>{3}));
+  EXPECT_EQ(RunFor<int32_t>("Gemm", Attrs({{"alpha", 0.5f}}), {I32({1, 1}, {5}), I32({1, 1}, {1}), I32({1}, {1})}),
+            (std::vector<int32_t>{3}));
 }
 
 TEST(Products, AddBiasAndResidualBeforeTheActivation) {

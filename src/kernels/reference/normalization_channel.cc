@@ -138,7 +138,8 @@ void LrnWithin(RefArgs& args) {
   const double beta = args.attributes.Float("beta", 0.75f), bias = args.attributes.Float("bias", 1);
   VisitFloat(args.in[0].type, [&]<class T>() {
     for (int64_t plane = 0, n = shape.Elements(0, shape.rank() - 2); plane < n; ++plane)
-      LrnPlane(args.in[0].as<T>() + plane * height * width, args.out[0].as<T>() + plane * height * width, height, width, reach, alpha, beta, bias);
+      LrnPlane(args.in[0].as<T>() + plane * height * width, args.out[0].as<T>() + plane * height * width, height, width, reach, alpha, beta,
+               bias);
   });
 }
 

@@ -26,7 +26,8 @@ TEST(BatchNormalization, TrainingMovesTheRunningStatistics) {
 
 TEST(GroupNormalization, GroupsShareStatisticsButNotParameters) {
   const Attributes a = Attrs({{"num_groups", int64_t(1)}, {"epsilon", 0.f}});
-  ExpectNear(RunFor<float>("GroupNormalization", a, {F({1, 3, 1}, {1, 2, 3}), F({3}, {1, 1, 2}), F({3}, {0, 5, 0})}), {-kRoot, 5, 2 * kRoot}, 1e-6);
+  ExpectNear(RunFor<float>("GroupNormalization", a, {F({1, 3, 1}, {1, 2, 3}), F({3}, {1, 1, 2}), F({3}, {0, 5, 0})}),
+             {-kRoot, 5, 2 * kRoot}, 1e-6);
 }
 
 TEST(InstanceNormalization, IsPerSampleAndChannel) {
@@ -36,8 +37,10 @@ TEST(InstanceNormalization, IsPerSampleAndChannel) {
 }
 
 TEST(LayerNormalization, GivesMeanAndInverseDeviation) {
-  const auto out = RunOp("LayerNormalization", Attrs({{"epsilon", 0.f}}), {F({2, 3}, {1, 2, 3, 5, 3, 1}), F({3}, {1, 2, 3}), F({1}, {1})}, 3);
-  ExpectNear(std::vector<float>(out[0].as<float>(), out[0].as<float>() + 6), {1 - kRoot, 1, 1 + 3 * kRoot, 1 + kRoot, 1, 1 - 3 * kRoot}, 1e-6);
+  const auto out =
+      RunOp("LayerNormalization", Attrs({{"epsilon", 0.f}}), {F({2, 3}, {1, 2, 3, 5, 3, 1}), F({3}, {1, 2, 3}), F({1}, {1})}, 3);
+  ExpectNear(std::vector<float>(out[0].as<float>(), out[0].as<float>() + 6), {1 - kRoot, 1, 1 + 3 * kRoot, 1 + kRoot, 1, 1 - 3 * kRoot},
+             1e-6);
   EXPECT_EQ(ToString(out[1].shape()), "2x1");
   EXPECT_EQ(out[1].as<float>()[1], 3);
   EXPECT_NEAR(out[2].as<float>()[1], kRoot / 2, 1e-6);
@@ -77,12 +80,14 @@ TEST(LrnWithin, AveragesOverTheWholeWindowIncludingPadding) {
 
 TEST(LpNormalization, ZeroLinesStayZero) {
   ExpectNear(RunFor<float>("LpNormalization", {}, {F({2, 2}, {3, 4, 0, 0})}), {0.6f, 0.8f, 0, 0}, 1e-6);
-  ExpectNear(RunFor<float>("LpNormalization", Attrs({{"p", int64_t(1)}, {"axis", int64_t(0)}}), {F({2, 2}, {3, 4, -1, 0})}), {0.75f, 1, -0.25f, 0}, 1e-6);
+  ExpectNear(RunFor<float>("LpNormalization", Attrs({{"p", int64_t(1)}, {"axis", int64_t(0)}}), {F({2, 2}, {3, 4, -1, 0})}),
+             {0.75f, 1, -0.25f, 0}, 1e-6);
 }
 
 TEST(MeanVarianceNormalization, NormalizesOverItsAxes) {
   ExpectNear(RunFor<float>("MeanVarianceNormalization", {}, {F({3, 1, 1, 1}, {1, 2, 3})}), {-kRoot, 0, kRoot}, 1e-6);
-  ExpectNear(RunFor<float>("MeanVarianceNormalization", Attrs({{"axes", Ints{-1}}}), {F({2, 3}, {1, 2, 3, 4, 4, 4})}), {-kRoot, 0, kRoot, 0, 0, 0}, 1e-6);
+  ExpectNear(RunFor<float>("MeanVarianceNormalization", Attrs({{"axes", Ints{-1}}}), {F({2, 3}, {1, 2, 3, 4, 4, 4})}),
+             {-kRoot, 0, kRoot, 0, 0, 0}, 1e-6);
 }
 
 TEST(CaffeNormalize, AcrossSpatialOrPerPixel) {
@@ -94,7 +99,8 @@ TEST(CaffeNormalize, AcrossSpatialOrPerPixel) {
 }
 
 TEST(Normalizations, EmptyTensorsAreFine) {
-  EXPECT_TRUE(RunFor<float>("GroupNormalization", Attrs({{"num_groups", int64_t(1)}}), {F({0, 1, 2}, {}), F({1}, {1}), F({1}, {0})}).empty());
+  EXPECT_TRUE(
+      RunFor<float>("GroupNormalization", Attrs({{"num_groups", int64_t(1)}}), {F({0, 1, 2}, {}), F({1}, {1}), F({1}, {0})}).empty());
   EXPECT_TRUE(RunFor<float>("InstanceNormalization", {}, {F({2, 0, 2}, {}), F({0}, {}), F({0}, {})}).empty());
   EXPECT_TRUE(RunFor<float>("LayerNormalization", {}, {F({2, 0}, {}), F({0}, {})}).empty());
   EXPECT_TRUE(RunFor<float>("LpNormalization", {}, {F({2, 0}, {})}).empty());

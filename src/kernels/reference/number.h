@@ -32,7 +32,8 @@ inline constexpr bool kIsFloat = std::is_floating_point_v<T> || std::is_same_v<T
 
 // What one element is computed in: f16 and bf16 in float, bool in bool, the others in themselves.
 template <class T>
-using Compute = std::conditional_t<std::is_same_v<T, BoolByte>, bool, std::conditional_t<kIsFloat<T> && !std::is_same_v<T, double>, float, T>>;
+using Compute =
+    std::conditional_t<std::is_same_v<T, BoolByte>, bool, std::conditional_t<kIsFloat<T> && !std::is_same_v<T, double>, float, T>>;
 
 // What many elements are summed up in: double, int64_t or uint64_t.
 template <class T>

@@ -24,7 +24,8 @@ TEST(QuantizeLinear, ANanBecomesTheLeastLevelWhateverTheZeroPoint) {
   const Tensor x = F({2}, {std::nanf(""), -std::nanf("")}), scale = F({}, {0.5});
   EXPECT_EQ(RunFor<uint8_t>("QuantizeLinear", {}, {x, scale, U8({}, {10})}), (std::vector<uint8_t>{0, 0}));
   EXPECT_EQ(RunFor<int8_t>("QuantizeLinear", {}, {x, scale, I8({}, {10})}), (std::vector<int8_t>{-128, -128}));
-  EXPECT_EQ(RunFor<int16_t>("QuantizeLinear", Attrs({{"output_dtype", string("i16")}}), {x, scale}), (std::vector<int16_t>{-32768, -32768}));
+  EXPECT_EQ(RunFor<int16_t>("QuantizeLinear", Attrs({{"output_dtype", string("i16")}}), {x, scale}),
+            (std::vector<int16_t>{-32768, -32768}));
 }
 
 TEST(QuantizeLinear, ScalesPerAxisAndPerBlock) {
@@ -39,7 +40,8 @@ TEST(QuantizeLinear, ScalesPerAxisAndPerBlock) {
 
 TEST(DequantizeLinear, TakesTheZeroPointOffAndScales) {
   EXPECT_EQ(RunFor<float>("DequantizeLinear", {}, {U8({3}, {0, 128, 255}), F({}, {2}), U8({}, {128})}), (std::vector<float>{-256, 0, 254}));
-  EXPECT_EQ(RunFor<float>("DequantizeLinear", Attrs({{"axis", int64_t(0)}, {"block_size", int64_t(2)}}), {I8({3, 1}, {1, 2, 3}), F({2, 1}, {10, 100})}),
+  EXPECT_EQ(RunFor<float>("DequantizeLinear", Attrs({{"axis", int64_t(0)}, {"block_size", int64_t(2)}}),
+                          {I8({3, 1}, {1, 2, 3}), F({2, 1}, {10, 100})}),
             (std::vector<float>{10, 20, 300}));
   EXPECT_EQ(RunFor<float>("DequantizeLinear", {}, {I32({1}, {-7}), F({}, {0.5})}), (std::vector<float>{-3.5}));
 }

@@ -45,7 +45,8 @@ TEST(Reduce, IntegersAreExactAndWrap) {
 TEST(Reduce, EmptySetsGiveTheNeutralElement) {
   const Tensor none = F({2, 0}, {});
   const Floats32 zeros{0, 0}, low{-INFINITY, -INFINITY};
-  for (const char* op : {"ReduceSum", "ReduceL1", "ReduceL2", "ReduceSumSquare"}) EXPECT_EQ(RunFor<float>(op, {}, {none, Axes({1})}), zeros) << op;
+  for (const char* op : {"ReduceSum", "ReduceL1", "ReduceL2", "ReduceSumSquare"})
+    EXPECT_EQ(RunFor<float>(op, {}, {none, Axes({1})}), zeros) << op;
   for (const char* op : {"ReduceMax", "ReduceLogSum", "ReduceLogSumExp"}) EXPECT_EQ(RunFor<float>(op, {}, {none, Axes({1})}), low) << op;
   EXPECT_EQ(RunFor<float>("ReduceProd", {}, {none, Axes({1})}), (Floats32{1, 1}));
   EXPECT_EQ(RunFor<float>("ReduceMin", {}, {none, Axes({1})}), (Floats32{INFINITY, INFINITY}));
@@ -105,8 +106,10 @@ TEST(Cumulative, SumsAndProductsInBothDirections) {
 }
 
 TEST(Softmax, AlongAnyAxisAndForLargeInputs) {
-  ExpectNear(RunFor<float>("Softmax", {}, {F({2, 2}, {0, 1, 10000, 10001})}), {0.268941421f, 0.731058579f, 0.268941421f, 0.731058579f}, 1e-6);
-  ExpectNear(RunFor<float>("Softmax", Attrs({{"axis", int64_t(0)}}), {F({2, 2}, {0, 5, 1, 5})}), {0.268941421f, 0.5f, 0.731058579f, 0.5f}, 1e-6);
+  ExpectNear(RunFor<float>("Softmax", {}, {F({2, 2}, {0, 1, 10000, 10001})}), {0.268941421f, 0.731058579f, 0.268941421f, 0.731058579f},
+             1e-6);
+  ExpectNear(RunFor<float>("Softmax", Attrs({{"axis", int64_t(0)}}), {F({2, 2}, {0, 5, 1, 5})}), {0.268941421f, 0.5f, 0.731058579f, 0.5f},
+             1e-6);
   ExpectNear(RunFor<float>("LogSoftmax", {}, {F({2}, {0, 1})}), {-1.313261688f, -0.313261688f}, 1e-6);
   EXPECT_EQ(RunFor<float>("Softmax", {}, {F({}, {3})}), (Floats32{1}));
   EXPECT_TRUE(RunFor<float>("Softmax", {}, {F({2, 0}, {})}).empty());

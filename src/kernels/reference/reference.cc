@@ -8,8 +8,9 @@ namespace {
 
 std::vector<RefEntry> BuildTable() {
   std::vector<RefEntry> table;
-  for (auto family : {ElementwiseReferences(), ReductionReferences(), ConvolutionReferences(), NormalizationReferences(), MatrixReferences(),
-                      TensorReferences(), IndexReferences(), ImageReferences(), SequenceReferences(), QuantizedReferences(), FusedReferences()})
+  for (auto family :
+       {ElementwiseReferences(), ReductionReferences(), ConvolutionReferences(), NormalizationReferences(), MatrixReferences(),
+        TensorReferences(), IndexReferences(), ImageReferences(), SequenceReferences(), QuantizedReferences(), FusedReferences()})
     table.insert(table.end(), family.begin(), family.end());
   std::sort(table.begin(), table.end(), [](auto& a, auto& b) { return std::string_view(a.op) < b.op; });
   return table;

@@ -15,7 +15,8 @@
 namespace mete {
 
 // Inputs without a value are left out. Throws what inference or the kernel throws.
-inline std::vector<Tensor> RunOp(const std::string& op, const Attributes& attributes, const std::vector<Tensor>& inputs, size_t outputs = 1) {
+inline std::vector<Tensor> RunOp(const std::string& op, const Attributes& attributes, const std::vector<Tensor>& inputs,
+                                 size_t outputs = 1) {
   std::vector<ConstView> in;
   for (const Tensor& t : inputs) in.push_back(t.has_value() ? t.view() : ConstView{});
   const Node node{.name = "node", .op = op, .inputs = {}, .outputs = std::vector<ValueId>(outputs, 0), .attributes = attributes};
@@ -47,7 +48,8 @@ std::vector<T> RunFor(const std::string& op, const Attributes& attributes, const
 template <class T>
 Tensor MakeTensor(DType type, const Shape& shape, const std::vector<T>& values) {
   Tensor t(type, shape);
-  if (size_t(t.elements()) != values.size() || SizeOf(type) != sizeof(T)) Invalid("test", "values do not fill the shape {}", ToString(shape));
+  if (size_t(t.elements()) != values.size() || SizeOf(type) != sizeof(T))
+    Invalid("test", "values do not fill the shape {}", ToString(shape));
   std::copy(values.begin(), values.end(), t.mutable_view().as<T>());
   return t;
 }
@@ -65,7 +67,8 @@ void ExpectNear(const std::vector<T>& got, const std::vector<T>& expected, doubl
   for (size_t i = 0; i < got.size(); ++i) {
     const double g = double(got[i]), e = double(expected[i]);
     const bool same = g == e || (std::isnan(g) && std::isnan(e));
-    EXPECT_TRUE(same || std::abs(g - e) <= tolerance * std::max(1.0, std::abs(e))) << what << " element " << i << ": got " << g << ", expected " << e;
+    EXPECT_TRUE(same || std::abs(g - e) <= tolerance * std::max(1.0, std::abs(e)))
+        << what << " element " << i << ": got " << g << ", expected " << e;
   }
 }
 

@@ -77,7 +77,8 @@ void StepGru(const Cell<T>& cell, const T* x, CellState& s) {
   double* reset_h = s.gates + 2 * n;
   for (int64_t i = 0; i < n; ++i) reset_h[i] = s.gates[n + i] * s.h[i];
   for (int64_t i = 0; i < n; ++i) {
-    const double recurrent = cell.linear_before_reset ? s.gates[n + i] * cell.FromState(2 * n + i, s.h) : cell.FromState(2 * n + i, reset_h);
+    const double recurrent =
+        cell.linear_before_reset ? s.gates[n + i] * cell.FromState(2 * n + i, s.h) : cell.FromState(2 * n + i, reset_h);
     const double update = s.gates[i];
     s.next[i] = (1 - update) * cell.Gate(1, cell.FromInput(2 * n + i, x) + recurrent) + update * s.h[i];
   }

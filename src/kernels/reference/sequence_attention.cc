@@ -27,7 +27,8 @@ class Bias {
     mask_ = &args.in[3];
     mask_length_ = mask_->shape.back();
     const Steps own = RowMajorSteps(mask_->shape);
-    for (int i = 0; i + 1 < mask_->shape.rank(); ++i) steps_[size_t(i + 4 - mask_->shape.rank())] = mask_->shape[i] == 1 ? 0 : own[size_t(i)];
+    for (int i = 0; i + 1 < mask_->shape.rank(); ++i)
+      steps_[size_t(i + 4 - mask_->shape.rank())] = mask_->shape[i] == 1 ? 0 : own[size_t(i)];
   }
 
   template <class T>

@@ -73,7 +73,8 @@ TEST(Recurrent, BidirectionalIsForwardBesideReverse) {
     };
     const Tensor both = RunOp(net.op, Attrs({{"direction", string("bidirectional")}}), {x, w, r, b})[0];
     for (int64_t d = 0; d < 2; ++d) {
-      const Tensor one = RunOp(net.op, Attrs({{"direction", string(d ? "reverse" : "forward")}}), {x, half(w, d), half(r, d), half(b, d)})[0];
+      const Tensor one =
+          RunOp(net.op, Attrs({{"direction", string(d ? "reverse" : "forward")}}), {x, half(w, d), half(r, d), half(b, d)})[0];
       for (int64_t t = 0; t < 4; ++t) ExpectNear(both, (t * 2 + d) * 6, 6, one, t * 6, net.op);
     }
   }
@@ -98,7 +99,8 @@ TEST(Recurrent, BatchFirstIsTheSameInAnotherOrder) {
   for (int64_t n = 0; n < 2; ++n)
     for (int64_t t = 0; t < 3; ++t)
       for (int64_t i = 0; i < 4; ++i) swapped.push_back(x.as<float>()[(t * 2 + n) * 4 + i]);
-  const auto plain = RunOp("GRU", {}, {x, w, r}, 2), first = RunOp("GRU", Attrs({{"layout", int64_t(1)}}), {F({2, 3, 4}, swapped), w, r}, 2);
+  const auto plain = RunOp("GRU", {}, {x, w, r}, 2),
+             first = RunOp("GRU", Attrs({{"layout", int64_t(1)}}), {F({2, 3, 4}, swapped), w, r}, 2);
   EXPECT_EQ(first[0].shape(), (Shape{2, 3, 1, 3}));
   for (int64_t n = 0; n < 2; ++n)
     for (int64_t t = 0; t < 3; ++t) ExpectNear(first[0], (n * 3 + t) * 3, 3, plain[0], (t * 2 + n) * 3, "GRU");
@@ -185,7 +187,8 @@ TEST(RotaryEmbedding, RotatesPairsByTheTableAtTheirPosition) {
 }
 
 TEST(LinearAttention, TheStateCarriesWhatWasWritten) {
-  const Attributes a = Attrs({{"q_num_heads", int64_t(1)}, {"kv_num_heads", int64_t(1)}, {"update_rule", string("linear")}, {"scale", 1.f}});
+  const Attributes a =
+      Attrs({{"q_num_heads", int64_t(1)}, {"kv_num_heads", int64_t(1)}, {"update_rule", string("linear")}, {"scale", 1.f}});
   const auto out = RunOp("LinearAttention", a, {F({1, 2, 1}, {1, 1}), F({1, 2, 1}, {2, 3}), F({1, 2, 1}, {10, 100})}, 2);
   EXPECT_EQ(out[0].as<float>()[0], 20);
   EXPECT_EQ(out[0].as<float>()[1], 320);

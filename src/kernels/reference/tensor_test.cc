@@ -42,7 +42,9 @@ TEST(PadKernel, ConstantFillsAndCrops) {
 }
 
 TEST(PadKernel, ReflectEdgeAndWrapReachPastOnePeriod) {
-  const auto pad = [](const char* mode, Vi pads) { return RunFor<float>("Pad", Attrs({{"mode", std::string(mode)}}), {F({3}, {1, 2, 3}), L(pads)}); };
+  const auto pad = [](const char* mode, Vi pads) {
+    return RunFor<float>("Pad", Attrs({{"mode", std::string(mode)}}), {F({3}, {1, 2, 3}), L(pads)});
+  };
   EXPECT_EQ(pad("reflect", {5, 1}), (Vf{2, 1, 2, 3, 2, 1, 2, 3, 2}));
   EXPECT_EQ(pad("edge", {2, 1}), (Vf{1, 1, 1, 2, 3, 3}));
   EXPECT_EQ(pad("wrap", {4, 2}), (Vf{3, 1, 2, 3, 1, 2, 3, 1, 2}));
@@ -73,7 +75,8 @@ TEST(TriluKernel, KeepsEitherSideOfTheDiagonal) {
 TEST(DepthToSpaceKernel, OrdersOfChannels) {
   const Tensor x = F({1, 8, 1, 1}, {0, 1, 2, 3, 4, 5, 6, 7});
   EXPECT_EQ(RunFor<float>("DepthToSpace", Attrs({{"blocksize", int64_t(2)}}), {x}), (Vf{0, 2, 4, 6, 1, 3, 5, 7}));
-  EXPECT_EQ(RunFor<float>("DepthToSpace", Attrs({{"blocksize", int64_t(2)}, {"mode", std::string("CRD")}}), {x}), (Vf{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(RunFor<float>("DepthToSpace", Attrs({{"blocksize", int64_t(2)}, {"mode", std::string("CRD")}}), {x}),
+            (Vf{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
 TEST(DepthToSpaceKernel, NhwcIsTheTransposedResultAndSpaceToDepthUndoesIt) {

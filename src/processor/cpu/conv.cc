@@ -33,7 +33,8 @@ class ConvStep : public Prepared {
     if (node.input(2) != kNoValue) epilogue_.bias = graph.value(node.inputs[2]).constant.as<float>();
     ChooseWay(ShapeOf(graph, node), weights.as<float>(), WaysOf(ShapeOf(graph, node), options), options, packer);
     if (const int64_t all = node.attributes.Int(kIntoChannels, 0); all > 0)
-      reason_ += fmt::format("{}channels {} to {} of {}", reason_.empty() ? "" : "; ", offset_, offset_ + epilogue_.residual_stride - 1, all);
+      reason_ +=
+          fmt::format("{}channels {} to {} of {}", reason_.empty() ? "" : "; ", offset_, offset_ + epilogue_.residual_stride - 1, all);
     ReleasePages(weights.data(), weights.bytes());
   }
 
@@ -66,7 +67,8 @@ class ConvStep : public Prepared {
 
   // Which side of the grid to divide among the threads: the guess looks at how much each reads, not at what they share. (Of depthwise
   // ones, rows were always the better side.)
-  void ChooseSide(const ConvShape& shape, const float* weights, const std::string& key, const CpuOptions& options, Pool& pool, ConvWay* way) {
+  void ChooseSide(const ConvShape& shape, const float* weights, const std::string& key, const CpuOptions& options, Pool& pool,
+                  ConvWay* way) {
     const std::vector<ConvWay> ways = {*way, {way->algorithm, way->tile_vectors, true}};
     const Choice side = Choose(options.tuner, fmt::format("{}, {}", key, Name(*way)), {"larger side divided", "other side divided"},
                                TrialsOf(shape, weights, ways, options.weights_from_memory, pool));

@@ -55,7 +55,8 @@ class OneNode {
       Tensor t(DType::kF32, c.shapes[i]);
       for (int64_t e = 0; e < t.elements(); ++e) t.mutable_view().as<float>()[e] = std::uniform_real_distribution<float>(-1, 1)(random);
       const bool constant = std::find(c.constants.begin(), c.constants.end(), i) != c.constants.end();
-      in.push_back(constant ? graph_.AddConstant("c" + std::to_string(i), t) : graph_.AddValue("x" + std::to_string(i), DType::kF32, c.shapes[i]));
+      in.push_back(constant ? graph_.AddConstant("c" + std::to_string(i), t)
+                            : graph_.AddValue("x" + std::to_string(i), DType::kF32, c.shapes[i]));
       data_.push_back(t);
     }
     for (size_t i = 0; i < c.outputs; ++i) out.push_back(graph_.AddValue("y" + std::to_string(i)));
@@ -125,7 +126,8 @@ void ExpectFastEqualsReference(const Case& c, const std::string& expected_kernel
     for (size_t o = 0; o < want.size(); ++o)
       for (int64_t i = 0; i < want[o].elements(); ++i) {
         const float a = want[o].as<float>()[i], b = got[o].as<float>()[i];
-        ASSERT_NEAR(a, b, kTolerance * (1 + std::abs(a))) << c.op << " output " << o << " element " << i << " with " << threads << " threads";
+        ASSERT_NEAR(a, b, kTolerance * (1 + std::abs(a)))
+            << c.op << " output " << o << " element " << i << " with " << threads << " threads";
       }
   }
 }
@@ -135,12 +137,22 @@ const std::pair<const char*, Attribute> kNhwc{"layout", std::string("NHWC")};
 TEST(CpuConv, MatchesTheReference) {
   const Shape left_out = Shape::Unknown();
   ExpectFastEqualsReference({"Conv", {{1, 7, 5, 3}, {17, 3, 3, 3}}, {1}, With({kNhwc, {"pads", Ints{1, 1, 1, 1}}})}, "conv_");
-  ExpectFastEqualsReference({"Conv", {{2, 7, 5, 3}, {5, 3, 3, 2}, {5}}, {1, 2}, With({kNhwc, {"strides", Ints{2, 3}}, {"auto_pad", std::string("SAME_UPPER")}})}, "conv_");
-  ExpectFastEqualsReference({"Conv", {{1, 9, 8, 4}, {5, 4, 3, 3}, {5}}, {1, 2}, With({kNhwc, {"dilations", Ints{2, 1}}, {"auto_pad", std::string("SAME_LOWER")}})}, "conv_");
-  ExpectFastEqualsReference({"Conv", {{2, 5, 7, 33}, {40, 33, 1, 1}, {40}}, {1, 2}, With({kNhwc})}, "conv_1x1");
-  ExpectFastEqualsReference({"Conv", {{1, 6, 6, 12}, {8, 3, 3, 3}}, {1}, With({kNhwc, {"group", int64_t{4}}, {"pads", Ints{0, 1, 2, 1}}})}, "conv_");
   ExpectFastEqualsReference(
-      {"Conv", {{1, 6, 6, 5}, {9, 5, 1, 1}, left_out, {1, 6, 6, 9}}, {1}, With({kNhwc, {"residual", int64_t{1}}, {"activation", std::string("Relu")}})}, "conv_1x1");
+      {"Conv", {{2, 7, 5, 3}, {5, 3, 3, 2}, {5}}, {1, 2}, With({kNhwc, {"strides", Ints{2, 3}}, {"auto_pad", std::string("SAME_UPPER")}})},
+      "conv_");
+  ExpectFastEqualsReference({"Conv",
+                             {{1, 9, 8, 4}, {5, 4, 3, 3}, {5}},
+                             {1, 2},
+                             With({kNhwc, {"dilations", Ints{2, 1}}, {"auto_pad", std::string("SAME_LOWER")}})},
+                            "conv_");
+  ExpectFastEqualsReference({"Conv", {{2, 5, 7, 33}, {40, 33, 1, 1}, {40}}, {1, 2}, With({kNhwc})}, "conv_1x1");
+  ExpectFastEqualsReference({"Conv", {{1, 6, 6, 12}, {8, 3, 3, 3}}, {1}, With({kNhwc, {"group", int64_t{4}}, {"pads", Ints{0, 1, 2, 1}}})},
+                            "conv_");
+  ExpectFastEqualsReference({"Conv",
+                             {{1, 6, 6, 5}, {9, 5, 1, 1}, left_out, {1, 6, 6, 9}},
+                             {1},
+                             With({kNhwc, {"residual", int64_t{1}}, {"activation", std::string("Relu")}})},
+                            "conv_1x1");
 }
 
 // Tiles and channels divided among threads, every size of tile. What is wired wrongly is wrong by the sums' magnitude, 6; the bound
@@ -149,11 +161,14 @@ TEST(CpuConv, WinogradMatchesTheReference) {
   for (const ConvAlgorithm algorithm : {ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6})
     for (const Shape& x : {Shape{2, 33, 35, 5}, Shape{1, 7, 6, 40}})
       for (int threads : {1, 2, 3}) {
-        OneNode node({"Conv", {x, {70, x[3], 3, 3}, {70}}, {1, 2}, With({kNhwc, {"pads", Ints{1, 1, 1, 1}}, {"activation", std::string("Relu")}})}, 11);
+        OneNode node(
+            {"Conv", {x, {70, x[3], 3, 3}, {70}}, {1, 2}, With({kNhwc, {"pads", Ints{1, 1, 1, 1}}, {"activation", std::string("Relu")}})},
+            11);
         std::string kernel, reference;
         const Tensor want = node.Run({1, {}, true}, &reference)[0], got = node.Run({threads, {}, false, algorithm}, &kernel)[0];
         ASSERT_EQ(kernel.rfind(std::string(Name(algorithm)) + "_f32 ", 0), 0u) << kernel;
-        for (int64_t i = 0; i < want.elements(); ++i) ASSERT_NEAR(want.as<float>()[i], got.as<float>()[i], 5e-4f) << kernel << " element " << i;
+        for (int64_t i = 0; i < want.elements(); ++i)
+          ASSERT_NEAR(want.as<float>()[i], got.as<float>()[i], 5e-4f) << kernel << " element " << i;
       }
 }
 
@@ -223,9 +238,12 @@ TEST(CpuConv, WritesItsSliceOfAConcatenation) {
 
 TEST(CpuConv, WinogradWritesItsSlice) {
   for (const ConvAlgorithm algorithm : {ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6}) {
-    OneNode node({"Conv", {{2, 7, 9, 6}, {9, 6, 3, 3}, {9}, {2, 7, 9, 9}, {2, 7, 9, 32}}, {1, 2},
-                  With({kNhwc, {"pads", Ints{1, 1, 1, 1}}, {"residual", int64_t{1}}, {kIntoOffset, int64_t{7}}, {kIntoChannels, int64_t{32}}})},
-                 3);
+    OneNode node(
+        {"Conv",
+         {{2, 7, 9, 6}, {9, 6, 3, 3}, {9}, {2, 7, 9, 9}, {2, 7, 9, 32}},
+         {1, 2},
+         With({kNhwc, {"pads", Ints{1, 1, 1, 1}}, {"residual", int64_t{1}}, {kIntoOffset, int64_t{7}}, {kIntoChannels, int64_t{32}}})},
+        3);
     std::string kernel, reference;
     const Tensor want = node.Run({1, {}, true}, &reference)[0], got = node.Run({2, {}, false, algorithm}, &kernel)[0];
     ASSERT_EQ(kernel.rfind(std::string(Name(algorithm)), 0), 0u) << kernel;
@@ -235,10 +253,10 @@ TEST(CpuConv, WinogradWritesItsSlice) {
 
 // Whatever a tuner finds, it is one of the ways, and says so.
 TEST(CpuConv, TunedOnesMatchTheReference) {
-  for (const Case& c : {Case{"Conv", {{1, 14, 13, 40}, {70, 40, 3, 3}, {70}}, {1, 2}, With({kNhwc, {"pads", Ints{1, 1, 1, 1}}})},
-                        Case{"Conv", {{1, 9, 8, 30}, {100, 30, 1, 1}, Shape::Unknown(), {1, 9, 8, 100}}, {1}, With({kNhwc, {"residual", int64_t{1}}})},
-                        Case{"Gemm", {{13, 50}, {50, 100}, {100}}, {1, 2}, {}},
-                        Case{"MatMul", {{3, 5, 17}, {3, 17, 70}}, {}, {}}}) {
+  for (const Case& c :
+       {Case{"Conv", {{1, 14, 13, 40}, {70, 40, 3, 3}, {70}}, {1, 2}, With({kNhwc, {"pads", Ints{1, 1, 1, 1}}})},
+        Case{"Conv", {{1, 9, 8, 30}, {100, 30, 1, 1}, Shape::Unknown(), {1, 9, 8, 100}}, {1}, With({kNhwc, {"residual", int64_t{1}}})},
+        Case{"Gemm", {{13, 50}, {50, 100}, {100}}, {1, 2}, {}}, Case{"MatMul", {{3, 5, 17}, {3, 17, 70}}, {}, {}}}) {
     Tuner tuner;
     for (const int threads : {1, 2}) {
       OneNode node(c, 11);
@@ -302,7 +320,8 @@ TEST(CpuConv, WritesNothingButItsSlice) {
 
 // The order of the sums is the contract here, so where multiply-adds round once (all targets but sse4 and scalar), bit for bit.
 TEST(CpuConv, SumsInPiecesInTheGivenOrder) {
-  for (const auto& [k, n, piece] : std::vector<std::tuple<int64_t, int64_t, int64_t>>{{5, 33, 5}, {7, 3, 2}, {130, 40, 128}, {300, 17, 64}}) {
+  for (const auto& [k, n, piece] :
+       std::vector<std::tuple<int64_t, int64_t, int64_t>>{{5, 33, 5}, {7, 3, 2}, {130, 40, 128}, {300, 17, 64}}) {
     const Case c{"Conv", {{2, 3, 5, k}, {n, k, 1, 1}, {n}}, {1, 2}, With({kNhwc, {kSumPiece, piece}})};
     ExpectFastEqualsReference(c, "conv_pieces_f32");
     OneNode node(c, 11);
@@ -334,18 +353,23 @@ TEST(CpuDepthwise, MatchesTheReference) {
 TEST(CpuMatrix, ViewsMatchTheReference) {
   const std::pair<const char*, Attribute> scale{kScale, 0.25f}, heads{kPermA, Ints{0, 2, 1, 3}}, back{kPermY, Ints{0, 2, 1, 3}};
   for (const int64_t images : {1, 3}) {  // fewer and more products than threads
-    ExpectFastEqualsReference({"mete.MatMul", {{images, 13, 2, 17}, {images, 70, 2, 17}}, {}, With({scale, heads, {kPermB, Ints{0, 2, 3, 1}}})}, "gemm");
-    ExpectFastEqualsReference({"mete.MatMul", {{images, 1, 13, 9}, {images, 9, 1, 70}}, {}, With({back, {kPermB, Ints{0, 2, 1, 3}}})}, "gemm");
-    ExpectFastEqualsReference({"mete.MatMul", {{images, 13, 2, 17}, {images, 2, 70, 17}}, {}, With({heads, back, {kPermB, Ints{0, 1, 3, 2}}})}, "gemm");
+    ExpectFastEqualsReference(
+        {"mete.MatMul", {{images, 13, 2, 17}, {images, 70, 2, 17}}, {}, With({scale, heads, {kPermB, Ints{0, 2, 3, 1}}})}, "gemm");
+    ExpectFastEqualsReference({"mete.MatMul", {{images, 1, 13, 9}, {images, 9, 1, 70}}, {}, With({back, {kPermB, Ints{0, 2, 1, 3}}})},
+                              "gemm");
+    ExpectFastEqualsReference(
+        {"mete.MatMul", {{images, 13, 2, 17}, {images, 2, 70, 17}}, {}, With({heads, back, {kPermB, Ints{0, 1, 3, 2}}})}, "gemm");
   }
   ExpectFastEqualsReference({"mete.MatMul", {{2, 13}, {13, 2}}, {}, With({scale})}, "gemm");
-  ExpectFastEqualsReference({"mete.MatMul", {{13, 2}, {13, 70}}, {}, With({{kPermA, Ints{1, 0}}})}, "reference: elements of a row lie apart");
+  ExpectFastEqualsReference({"mete.MatMul", {{13, 2}, {13, 70}}, {}, With({{kPermA, Ints{1, 0}}})},
+                            "reference: elements of a row lie apart");
 }
 
 TEST(CpuMatrix, MatchesTheReference) {
   ExpectFastEqualsReference({"Gemm", {{7, 13}, {13, 19}, {19}}, {1, 2}, {}}, "gemm");
   ExpectFastEqualsReference({"Gemm", {{7, 13}, {19, 13}, {7, 19}}, {1}, With({{"transB", int64_t{1}}, {"alpha", 0.5f}})}, "gemm");
-  ExpectFastEqualsReference({"Gemm", {{1, 113}, {19, 113}, {19}}, {1, 2}, With({{"transB", int64_t{1}}, {"activation", std::string("Sigmoid")}})}, "matvec_rows");
+  ExpectFastEqualsReference(
+      {"Gemm", {{1, 113}, {19, 113}, {19}}, {1, 2}, With({{"transB", int64_t{1}}, {"activation", std::string("Sigmoid")}})}, "matvec_rows");
   ExpectFastEqualsReference({"Gemm", {{1, 113}, {113, 19}, {1, 19}}, {1, 2}, {}}, "matvec_columns");
   ExpectFastEqualsReference({"MatMul", {{2, 3, 5, 8}, {8, 33}}, {1}, {}}, "gemm");
   ExpectFastEqualsReference({"MatMul", {{2, 3, 5, 8}, {2, 3, 8, 33}}, {}, {}}, "gemm");
@@ -354,14 +378,31 @@ TEST(CpuMatrix, MatchesTheReference) {
 
 TEST(CpuPool, MatchesTheReference) {
   for (const char* op : {"MaxPool", "AveragePool"}) {
-    ExpectFastEqualsReference({op, {{2, 9, 8, 19}}, {}, With({kNhwc, {"kernel_shape", Ints{3, 2}}, {"strides", Ints{2, 1}}, {"pads", Ints{1, 0, 1, 1}}})}, "pool");
-    ExpectFastEqualsReference({op, {{1, 9, 8, 5}}, {}, With({kNhwc, {"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t{1}}})}, "pool");
+    ExpectFastEqualsReference(
+        {op, {{2, 9, 8, 19}}, {}, With({kNhwc, {"kernel_shape", Ints{3, 2}}, {"strides", Ints{2, 1}}, {"pads", Ints{1, 0, 1, 1}}})},
+        "pool");
+    ExpectFastEqualsReference(
+        {op, {{1, 9, 8, 5}}, {}, With({kNhwc, {"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t{1}}})}, "pool");
   }
-  ExpectFastEqualsReference({"AveragePool", {{1, 9, 8, 5}}, {},
-                             With({kNhwc, {"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}, {"count_include_pad", int64_t{1}}, {"ceil_mode", int64_t{1}}})},
+  ExpectFastEqualsReference({"AveragePool",
+                             {{1, 9, 8, 5}},
+                             {},
+                             With({kNhwc,
+                                   {"kernel_shape", Ints{3, 3}},
+                                   {"strides", Ints{2, 2}},
+                                   {"pads", Ints{1, 1, 1, 1}},
+                                   {"count_include_pad", int64_t{1}},
+                                   {"ceil_mode", int64_t{1}}})},
                             "pool");
-  ExpectFastEqualsReference({"AveragePool", {{1, 9, 8, 5}}, {},
-                             With({kNhwc, {"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}, {"mete_caffe", int64_t{1}}, {"ceil_mode", int64_t{1}}})},
+  ExpectFastEqualsReference({"AveragePool",
+                             {{1, 9, 8, 5}},
+                             {},
+                             With({kNhwc,
+                                   {"kernel_shape", Ints{3, 3}},
+                                   {"strides", Ints{2, 2}},
+                                   {"pads", Ints{1, 1, 1, 1}},
+                                   {"mete_caffe", int64_t{1}},
+                                   {"ceil_mode", int64_t{1}}})},
                             "pool");
   ExpectFastEqualsReference({"GlobalAveragePool", {{2, 9, 8, 19}}, {}, With({kNhwc})}, "global_pool");
   ExpectFastEqualsReference({"GlobalMaxPool", {{2, 9, 8, 19}}, {}, With({kNhwc})}, "global_pool");
@@ -381,7 +422,8 @@ TEST(CpuPool, AMaximumOverNanIsNanOnBoth) {
 }
 
 TEST(CpuElementwise, MatchesTheReferenceOverBroadcasts) {
-  const Attributes program = With({{"ops", Strings{"Mul", "Add", "Sigmoid"}}, {"args", Ints{0, 1, -1, 3, 2, -1, 4, -1, -1}}, {"params", Floats{0, 0, 0, 0, 0, 0}}});
+  const Attributes program = With(
+      {{"ops", Strings{"Mul", "Add", "Sigmoid"}}, {"args", Ints{0, 1, -1, 3, 2, -1, 4, -1, -1}}, {"params", Floats{0, 0, 0, 0, 0, 0}}});
   ExpectFastEqualsReference({"mete.Elementwise", {{2, 3, 5, 7}, {7}, {}}, {}, program}, "elementwise");
   ExpectFastEqualsReference({"mete.Elementwise", {{2, 3, 5, 7}, {2, 1, 1, 7}, {2, 3, 5, 7}}, {}, program}, "elementwise");
   ExpectFastEqualsReference({"mete.Elementwise", {{1, 30, 50, 33}, {1, 1, 1, 33}, {1, 1, 1, 1}}, {}, program}, "elementwise");

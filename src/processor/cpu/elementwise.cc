@@ -59,7 +59,8 @@ class ElementwiseStep : public Prepared {
       const int64_t step = inputs_[i].spread == Broadcast::kFull ? image_elements_ : inputs_[i].per_image ? plan_.channels : 0;
       pointers[i] = in[i].as<float>() + image * step;
     }
-    RunElementwise(plan_, pointers.data(), {image_elements_ * part / blocks_, image_elements_ * (part + 1) / blocks_}, out + image * image_elements_);
+    RunElementwise(plan_, pointers.data(), {image_elements_ * part / blocks_, image_elements_ * (part + 1) / blocks_},
+                   out + image * image_elements_);
   }
 
   Pool& pool_;

@@ -71,7 +71,8 @@ std::optional<Product> OfMatMul(const Graph& graph, const Node& node, std::strin
 std::optional<Product> OfView(const Graph& graph, const Node& node, std::string* why) {
   MatMulView view;
   ParseMatMulView(node.attributes, graph.value(node.inputs[0]).shape, graph.value(node.inputs[1]).shape, view);
-  if (view.a_column != 1 || view.y_column != 1 || (view.b_column != 1 && view.b_row != 1)) return *why = "elements of a row lie apart", std::nullopt;
+  if (view.a_column != 1 || view.y_column != 1 || (view.b_column != 1 && view.b_row != 1))
+    return *why = "elements of a row lie apart", std::nullopt;
   Product p;
   p.m = view.m, p.n = view.n, p.k = view.k;
   p.batch = view.batch;
@@ -113,7 +114,8 @@ class MatrixStep : public Prepared {
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
-    const Operands of{in[0].as<float>(), in[1].as<float>(), p_.residual < 0 ? nullptr : in[size_t(p_.residual)].as<float>(), out[0].as<float>()};
+    const Operands of{in[0].as<float>(), in[1].as<float>(), p_.residual < 0 ? nullptr : in[size_t(p_.residual)].as<float>(),
+                      out[0].as<float>()};
     if (!constant_ && !by_worker_) {
       float* packed = packed_.mutable_view().as<float>();
       pool_.For(matrices_ * plan_.panels, [&](int, int64_t begin, int64_t end) { Pack(of.b, {begin, end}, packed); });
@@ -282,7 +284,9 @@ std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Pa
   if (graph.value(node.outputs[0]).shape.Elements() == 0) return *why = "nothing to compute", nullptr;
   const auto epilogue = EpilogueOf(node);
   if (!epilogue) return *why = "the activation has no fast form", nullptr;
-  const auto product = node.op == "Gemm" ? OfGemm(graph, node, why) : node.op == "MatMul" ? OfMatMul(graph, node, why) : OfView(graph, node, why);
+  const auto product = node.op == "Gemm"     ? OfGemm(graph, node, why)
+                       : node.op == "MatMul" ? OfMatMul(graph, node, why)
+                                             : OfView(graph, node, why);
   if (!product) return nullptr;
   const bool vector = product->m == 1 && product->batch == 1 && product->alpha == 1 && product->k > 0 && !product->view;
   if (vector) return std::make_unique<VectorStep>(graph, *product, *epilogue, packer.pool());

@@ -54,8 +54,10 @@ class MatrixTranspose : public Prepared {
     pool_.For(batch_ * blocks_, [&](int, int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
         const int64_t at = b / blocks_ * rows_ * columns_, part = b % blocks_;
-        const Range rows = rows_ < columns_ ? Range{0, rows_} : Piece(rows_, part), columns = rows_ < columns_ ? Piece(columns_, part) : Range{0, columns_};
-        Transpose(in[0].as<float>() + at + columns.begin, columns_, rows, columns.size(), out[0].as<float>() + at + columns.begin * rows_, rows_);
+        const Range rows = rows_ < columns_ ? Range{0, rows_} : Piece(rows_, part),
+                    columns = rows_ < columns_ ? Piece(columns_, part) : Range{0, columns_};
+        Transpose(in[0].as<float>() + at + columns.begin, columns_, rows, columns.size(), out[0].as<float>() + at + columns.begin * rows_,
+                  rows_);
       }
     });
   }
@@ -106,7 +108,8 @@ class RowTranspose : public Prepared {
 // Concat and Split: `outer` times, a run of bytes of each part.
 class JoinStep : public Prepared {
  public:
-  JoinStep(bool split, int64_t outer, std::vector<size_t> runs, Pool& pool) : pool_(pool), split_(split), outer_(outer), runs_(std::move(runs)) {
+  JoinStep(bool split, int64_t outer, std::vector<size_t> runs, Pool& pool)
+      : pool_(pool), split_(split), outer_(outer), runs_(std::move(runs)) {
     for (size_t r : runs_) whole_ += r;
     blocks_ = std::min(outer, BlocksOf(outer * int64_t(whole_), kLeastBytes, pool.threads()));
   }
@@ -170,7 +173,8 @@ std::unique_ptr<Prepared> PrepareJoin(const Graph& graph, const Node& node, Pool
 std::unique_ptr<Prepared> PrepareMovement(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
   const bool join = node.op == "Concat" || node.op == "Split";
   if (!join && node.op != "Transpose") return nullptr;
-  if (!graph.value(node.inputs[0]).shape.known() || graph.value(node.inputs[0]).shape.Elements() == 0) return *why = "nothing to move", nullptr;
+  if (!graph.value(node.inputs[0]).shape.known() || graph.value(node.inputs[0]).shape.Elements() == 0)
+    return *why = "nothing to move", nullptr;
   return join ? PrepareJoin(graph, node, pool) : PrepareTranspose(graph, node, pool, why);
 }
 

@@ -100,7 +100,8 @@ std::unique_ptr<Prepared> PrepareNormalization(const Graph& graph, const Node& n
   const int64_t length = softmax ? x[axis] : x.Elements(axis, x.rank());
   if (softmax && x.Elements(axis + 1, x.rank()) != 1) return *why = "the axis is not the innermost one", nullptr;
   for (size_t i = 1; !softmax && i < node.inputs.size(); ++i)
-    if (node.inputs[i] != kNoValue && graph.value(node.inputs[i]).shape.Elements() != length) return *why = "the scale is broadcast", nullptr;
+    if (node.inputs[i] != kNoValue && graph.value(node.inputs[i]).shape.Elements() != length)
+      return *why = "the scale is broadcast", nullptr;
   return std::make_unique<RowsStep>(kind, x.Elements() / length, length, node.attributes.Float("epsilon", 1e-5f), pool);
 }
 

@@ -46,8 +46,8 @@ class WholeImagePool : public Prepared {
     pool_.For(in_[0] * blocks_, [&](int, int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
         const int64_t image = b / blocks_, part = b % blocks_;
-        GlobalPool(kind_, in[0].as<float>() + image * pixels * channels, pixels, channels, {channels * part / blocks_, channels * (part + 1) / blocks_},
-                   out[0].as<float>() + image * channels);
+        GlobalPool(kind_, in[0].as<float>() + image * pixels * channels, pixels, channels,
+                   {channels * part / blocks_, channels * (part + 1) / blocks_}, out[0].as<float>() + image * channels);
       }
     });
   }
@@ -64,7 +64,8 @@ class WholeImagePool : public Prepared {
 }  // namespace
 
 std::unique_ptr<Prepared> PreparePool(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
-  const bool max = node.op == "MaxPool" || node.op == "GlobalMaxPool", global = node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool";
+  const bool max = node.op == "MaxPool" || node.op == "GlobalMaxPool",
+             global = node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool";
   if (!max && !global && node.op != "AveragePool") return nullptr;
   if (node.attributes.String("layout", "") != "NHWC") return *why = "not in NHWC", nullptr;
   if (!IsF32(graph, node.inputs[0]) || graph.value(node.inputs[0]).shape.Elements() == 0) return *why = "not f32, or empty", nullptr;

@@ -64,9 +64,10 @@ TEST(Tuner, ADamagedFileIsToldAndWrittenAgain) {
   Fill(good.str());
   std::string text;
   std::getline(std::ifstream(good.str()), text, '\0');
-  for (const std::string& bad : {std::string(), text.substr(0, text.size() / 2), std::string("[1, 2]"), std::string("{\"format\": \"mete tuning 0\"}"),
-                                 std::string("{\"format\": \"mete tuning 1\", \"times\": {\"a shape\": {\"plain\": \"fast\"}}}"),
-                                 std::string(100000, '['), std::string("\xff\xfe\0 no text", 11)}) {
+  for (const std::string& bad :
+       {std::string(), text.substr(0, text.size() / 2), std::string("[1, 2]"), std::string("{\"format\": \"mete tuning 0\"}"),
+        std::string("{\"format\": \"mete tuning 1\", \"times\": {\"a shape\": {\"plain\": \"fast\"}}}"), std::string(100000, '['),
+        std::string("\xff\xfe\0 no text", 11)}) {
     const TempPath temp;
     std::ofstream(temp.str(), std::ios::binary) << bad;
     Tuner tuner(temp.str());

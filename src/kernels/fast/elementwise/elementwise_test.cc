@@ -74,13 +74,14 @@ TEST(ElementwiseF32, LimitsAndNan) {
     FusedOp op;
     float in, out;
   };
-  constexpr Case kCases[] = {{FusedOp::kExp, kInf, kInf},   {FusedOp::kExp, -kInf, 0},      {FusedOp::kExp, 100, kInf},  {FusedOp::kExp, -200, 0},
-                             {FusedOp::kLog, 0, -kInf},     {FusedOp::kLog, kInf, kInf},    {FusedOp::kLog, -1, NAN},    {FusedOp::kTanh, kInf, 1},
-                             {FusedOp::kTanh, -kInf, -1},   {FusedOp::kErf, kInf, 1},       {FusedOp::kErf, -kInf, -1},  {FusedOp::kSigmoid, -kInf, 0},
-                             {FusedOp::kSigmoid, kInf, 1},  {FusedOp::kSoftplus, kInf, kInf}, {FusedOp::kExp, NAN, NAN}, {FusedOp::kLog, NAN, NAN},
-                             {FusedOp::kTanh, NAN, NAN},    {FusedOp::kErf, NAN, NAN},      {FusedOp::kSigmoid, NAN, NAN}, {FusedOp::kRelu, NAN, NAN},
-                             {FusedOp::kClip, NAN, NAN},    {FusedOp::kElu, NAN, NAN},      {FusedOp::kGelu, NAN, NAN},  {FusedOp::kSoftplus, NAN, NAN},
-                             {FusedOp::kMish, kInf, kInf},  {FusedOp::kGelu, kInf, kInf},   {FusedOp::kElu, -kInf, 0}};
+  constexpr Case kCases[] = {
+      {FusedOp::kExp, kInf, kInf},  {FusedOp::kExp, -kInf, 0},        {FusedOp::kExp, 100, kInf},    {FusedOp::kExp, -200, 0},
+      {FusedOp::kLog, 0, -kInf},    {FusedOp::kLog, kInf, kInf},      {FusedOp::kLog, -1, NAN},      {FusedOp::kTanh, kInf, 1},
+      {FusedOp::kTanh, -kInf, -1},  {FusedOp::kErf, kInf, 1},         {FusedOp::kErf, -kInf, -1},    {FusedOp::kSigmoid, -kInf, 0},
+      {FusedOp::kSigmoid, kInf, 1}, {FusedOp::kSoftplus, kInf, kInf}, {FusedOp::kExp, NAN, NAN},     {FusedOp::kLog, NAN, NAN},
+      {FusedOp::kTanh, NAN, NAN},   {FusedOp::kErf, NAN, NAN},        {FusedOp::kSigmoid, NAN, NAN}, {FusedOp::kRelu, NAN, NAN},
+      {FusedOp::kClip, NAN, NAN},   {FusedOp::kElu, NAN, NAN},        {FusedOp::kGelu, NAN, NAN},    {FusedOp::kSoftplus, NAN, NAN},
+      {FusedOp::kMish, kInf, kInf}, {FusedOp::kGelu, kInf, kInf},     {FusedOp::kElu, -kInf, 0}};
   OnEveryTarget([&](const std::string&) {
     for (const Case& c : kCases) {
       FusedProgram program;
@@ -132,14 +133,16 @@ TEST(ElementwiseF32, EveryNanStaysOne) {
 
 // Well-behaved steps only, so that errors do not grow.
 FusedProgram RandomProgram(RandomData& random) {
-  constexpr FusedOp kOps[] = {FusedOp::kAdd, FusedOp::kSub, FusedOp::kMin, FusedOp::kMax, FusedOp::kTanh, FusedOp::kRelu, FusedOp::kAbs, FusedOp::kNeg};
+  constexpr FusedOp kOps[] = {FusedOp::kAdd,  FusedOp::kSub,  FusedOp::kMin, FusedOp::kMax,
+                              FusedOp::kTanh, FusedOp::kRelu, FusedOp::kAbs, FusedOp::kNeg};
   FusedProgram p;
   p.inputs = static_cast<int>(random.Int(1, 6));
   p.steps = static_cast<int>(random.Int(1, 12));
   for (int k = 0; k < p.steps; ++k) {
     FusedStep& step = p.step[static_cast<size_t>(k)];
     step.function.op = kOps[random.Int(0, 7)];
-    for (int i = 0; i < (IsBinary(step.function.op) ? 2 : 1); ++i) step.args[static_cast<size_t>(i)] = static_cast<int>(random.Int(0, p.inputs + k - 1));
+    for (int i = 0; i < (IsBinary(step.function.op) ? 2 : 1); ++i)
+      step.args[static_cast<size_t>(i)] = static_cast<int>(random.Int(0, p.inputs + k - 1));
   }
   return p;
 }
