@@ -50,8 +50,7 @@ struct Grid {
   }
 };
 
-// What a grid divides, and what all rows and all columns read (inputs and weights): every row block reads all the columns again and
-// the other way round, so the larger side is divided first.
+// What a grid divides: rows of activations, columns of weights; and what it reads and writes of each.
 struct GridSides {
   int64_t rows = 0, row_step = 1, row_bytes = 0;
   int64_t columns = 0, column_bytes = 0;

@@ -48,6 +48,13 @@ TEST(Grid, DoesNotDivideAFewUnevenPieces) {
   EXPECT_EQ(grid.row_blocks, 8);
 }
 
+TEST(Grid, DividesAFewTilesOfRowsEvenly) {
+  const Grid grid = MakeGrid({16, 6, 1000, 3, 100}, 2);
+  EXPECT_EQ(grid.Rows(grid.row_blocks / 2).begin, 8);
+  const Grid many = MakeGrid({960, 6, 1000, 3, 100}, 2);
+  for (int64_t b = 0; b < many.blocks(); ++b) EXPECT_EQ(many.Rows(b).begin % 6, 0);
+}
+
 TEST(Grid, OnePieceForBlocksSideBySide) {
   const Grid grid = MakeGrid({96, 6, 1000, 16, 100}, 2);
   int pieces = 0;

@@ -33,8 +33,9 @@ void FloatConv::PlanProduct(const float* weights, Packer& packer) {
                                        product_->taps, product_->tap_length);
   packed_ = packer.Pack(what, AllOf(shape_, weights), int64_t(PackedConvBytes(*product_)), product_->panels,
                         [&](Range panels, float* packed) { PackConv(*product_, weights, panels, packed); });
-  const int64_t input_bytes = shape_.batch * shape_.in_height * shape_.in_width * shape_.in_channels * int64_t{sizeof(float)};
-  grid_ = MakeGrid({shape_.out_pixels(), product_->row_step, input_bytes, product_->panels, packed_bytes()}, pool_.threads(), way_.other_side);
+  const int64_t inputs = shape_.batch * shape_.in_height * shape_.in_width * shape_.in_channels;
+  const int64_t row_bytes = (inputs + shape_.out_pixels() * shape_.out_channels) * int64_t{sizeof(float)};
+  grid_ = MakeGrid({shape_.out_pixels(), product_->row_step, row_bytes, product_->panels, packed_bytes()}, pool_.threads(), way_.other_side);
   pool_.ReserveScratch(int64_t(ConvScratchBytes(*product_)));
 }
 
@@ -51,8 +52,9 @@ void FloatConv::PlanTiles(const float* weights, Packer& packer) {
   const std::string what = fmt::format("{}, {}, columns {}", kernel(), SizesOf(shape_), tiles_->gemm.split.padded_columns());
   packed_ = packer.Pack(what, AllOf(shape_, weights), int64_t(PackedWinogradBytes(*tiles_)), tiles_->panels,
                         [&](Range panels, float* packed) { PackWinograd(*tiles_, weights, panels, packed); });
-  const int64_t transformed_bytes = tiles_->positions * tiles_->tiles * shape_.in_channels * int64_t{sizeof(float)};
-  grid_ = MakeGrid({tiles_->tiles, tiles_->gemm.row_step, transformed_bytes, tiles_->panels, packed_bytes()}, pool_.threads(), way_.other_side);
+  const int64_t transformed = tiles_->positions * tiles_->tiles * shape_.in_channels;
+  const int64_t row_bytes = (transformed + shape_.out_pixels() * shape_.out_channels) * int64_t{sizeof(float)};
+  grid_ = MakeGrid({tiles_->tiles, tiles_->gemm.row_step, row_bytes, tiles_->panels, packed_bytes()}, pool_.threads(), way_.other_side);
   pool_.ReserveScratch(int64_t(WinogradScratchBytes(*tiles_)));
 }
 

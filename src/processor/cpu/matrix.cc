@@ -110,7 +110,7 @@ class MatrixStep : public Prepared {
       packed_ = Tensor(DType::kU8, Shape{bytes});
     }
     if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
-    grid_ = MakeGrid({p_.m, plan_.row_step, p_.m * p_.k, plan_.panels, p_.n * p_.k}, p_.batch >= pool_.threads() ? 1 : pool_.threads());
+    grid_ = MakeGrid({p_.m, plan_.row_step, p_.m * (p_.k + p_.n), plan_.panels, p_.n * p_.k}, p_.batch >= pool_.threads() ? 1 : pool_.threads());
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
@@ -121,7 +121,11 @@ class MatrixStep : public Prepared {
       pool_.For(matrices_ * plan_.panels, [&](int, int64_t begin, int64_t end) { Pack(of.b, {begin, end}, packed); });
     }
     pool_.For(p_.batch * grid_.blocks(), [&](int w, int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) Block(w, b / grid_.blocks(), b % grid_.blocks(), of);
+      for (int64_t b = begin, last; b < end; b = last) {
+        const int64_t product = b / grid_.blocks(), first = product * grid_.blocks();
+        last = std::min(end, first + grid_.blocks());
+        grid_.ForPieces(b - first, last - first, [&](Range rows, Range columns) { Block(w, product, rows, columns, of); });
+      }
     });
   }
 
@@ -171,15 +175,15 @@ class MatrixStep : public Prepared {
     PackGemm(plan_, b + Place(matrix).b, p_.b_stride, p_.transposed, p_.alpha, panels, to);
   }
 
-  // Block `block` of one product by worker w. A worker that packs for itself has all of B in its cache then.
-  void Block(int w, int64_t batch, int64_t block, const Operands& of) {
+  // Some rows and panels of one product by worker w. A worker that packs for itself has all of B in its cache then.
+  void Block(int w, int64_t batch, Range rows, Range panels, const Operands& of) {
     const MatMulView::Product at = Place(batch);
     Epilogue epilogue = epilogue_;
     if (of.residual) epilogue.residual = of.residual + at.y;
     float* own = by_worker_ ? reinterpret_cast<float*>(pool_.scratch(w)) : nullptr;
     if (own) PackMatrix(of.b, batch, {0, plan_.panels}, own);
     const float* packed = own ? own : packed_.as<float>() + (p_.b_step == 0 ? 0 : batch * packed_step_);
-    RunGemm(plan_, of.a + at.a, p_.a_stride, packed, epilogue, grid_.Rows(block), grid_.Columns(block), of.c + at.y, p_.c_stride);
+    RunGemm(plan_, of.a + at.a, p_.a_stride, packed, epilogue, rows, panels, of.c + at.y, p_.c_stride);
   }
 
   Pool& pool_;

@@ -35,37 +35,44 @@ class WindowPool : public Prepared {
   int64_t blocks_ = 1;
 };
 
+// An image's pixels are divided as the layer before divided them, so that each core reads what it wrote. How many pieces there are
+// does not depend on the threads, and so the sums do not.
 class WholeImagePool : public Prepared {
  public:
-  WholeImagePool(PoolKind kind, const Shape& in, Pool& pool) : pool_(pool), kind_(kind), in_(in), target_(ActiveTarget()) {
-    blocks_ = std::min(in[3], BlocksOf(in.Elements() / std::max<int64_t>(in[0], 1), kLeastElements, pool.threads()));
+  WholeImagePool(PoolKind kind, const Shape& in, Pool& pool)
+      : pool_(pool), kind_(kind), images_(in[0]), pixels_(in[1] * in[2]), channels_(in[3]), target_(ActiveTarget()) {
+    constexpr int64_t kMostPieces = 16;  // guess: enough for as many cores; joining them costs nothing yet
+    pieces_ = std::min(pixels_, std::clamp<int64_t>(pixels_ * channels_ / kLeastElements, 1, kMostPieces));
+    partial_ = Tensor(DType::kF32, Shape{images_ * pieces_, channels_});
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
-    const int64_t pixels = in_[1] * in_[2], channels = in_[3];
-    pool_.For(in_[0] * blocks_, [&](int, int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) {
-        const int64_t image = b / blocks_, part = b % blocks_;
-        GlobalPool(kind_, in[0].as<float>() + image * pixels * channels, pixels, channels,
-                   {channels * part / blocks_, channels * (part + 1) / blocks_}, out[0].as<float>() + image * channels);
+    float* partial = partial_.mutable_view().as<float>();
+    pool_.For(images_ * pieces_, [&](int, int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = pixels_ * (i % pieces_) / pieces_, last = pixels_ * (i % pieces_ + 1) / pieces_;
+        const float* from = in[0].as<float>() + (i / pieces_ * pixels_ + first) * channels_;
+        GlobalPool(kind_, from, last - first, channels_, 1, {0, channels_}, partial + i * channels_);
       }
     });
+    for (int64_t n = 0; n < images_; ++n)
+      GlobalPool(kind_, partial + n * pieces_ * channels_, pieces_, channels_, pixels_, {0, channels_}, out[0].as<float>() + n * channels_);
   }
   std::string kernel() const override { return fmt::format("global_pool_f32 {}", target_); }
 
  private:
   Pool& pool_;
   const PoolKind kind_;
-  const Shape in_;
+  const int64_t images_, pixels_, channels_;
   const std::string target_;
-  int64_t blocks_ = 1;
+  int64_t pieces_ = 1;
+  Tensor partial_;  // [image][piece][channel]
 };
 
 }  // namespace
 
 std::unique_ptr<Prepared> PreparePool(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
-  const bool max = node.op == "MaxPool" || node.op == "GlobalMaxPool",
-             global = node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool";
+  const bool max = node.op == "MaxPool" || node.op == "GlobalMaxPool", global = node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool";
   if (!max && !global && node.op != "AveragePool") return nullptr;
   if (node.attributes.String("layout", "") != "NHWC") return *why = "not in NHWC", nullptr;
   if (!IsF32(graph, node.inputs[0]) || graph.value(node.inputs[0]).shape.Elements() == 0) return *why = "not f32, or empty", nullptr;

@@ -100,7 +100,7 @@ void Tuner::Save() {
 }
 
 Choice Choose(Tuner* tuner, const std::string& key, const std::vector<std::string>& names, const MakeTrial& make) {
-  constexpr double kClear = 0.97;  // guess: what is closer than that is as good, and the guess is the same at every start
+  constexpr double kClear = 0.95;  // guess: what is closer than that is as good, and the guess is the same at every start
   if (names.size() < 2) return {};
   if (!tuner) return {0, fmt::format("by estimate, before {}", fmt::join(names.begin() + 1, names.end(), "; "))};
   std::vector<Timed> times = tuner->Times(key, names, make);

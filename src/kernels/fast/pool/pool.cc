@@ -127,8 +127,8 @@ void RunPool(const PoolShape& shape, const float* input, Range pixels, float* ou
   for (int64_t p = pixels.begin; p < pixels.end; ++p) RunWindow(shape.kind, WindowAt(shape, input, p), output + p * stride);
 }
 
-void GlobalPool(PoolKind kind, const float* input, int64_t pixels, int64_t pixel_stride, Range channels, float* out) {
-  const PoolWindow window = {input + channels.begin, 1, pixels, 0, pixel_stride, channels.size(), 1.0f / static_cast<float>(pixels)};
+void GlobalPool(PoolKind kind, const float* input, int64_t pixels, int64_t pixel_stride, int64_t divisor, Range channels, float* out) {
+  const PoolWindow window = {input + channels.begin, 1, pixels, 0, pixel_stride, channels.size(), 1.0f / static_cast<float>(divisor)};
   RunWindow(kind, window, out + channels.begin);
 }
 

@@ -24,8 +24,8 @@ struct PoolShape {
 // A window without any tap inside the input gives -infinity (maximum) or 0 (average).
 void RunPool(const PoolShape& shape, const float* input, Range pixels, float* output);
 
-// out[c] over the `pixels` > 0 pixels of one image, for channels [channels.begin, channels.end). `input` is at
-// the image's first pixel, channel 0; `out` at channel 0.
-void GlobalPool(PoolKind kind, const float* input, int64_t pixels, int64_t pixel_stride, Range channels, float* out);
+// out[c] over the `pixels` > 0 pixels of one image, for channels [channels.begin, channels.end): the maximum, or the sum divided by
+// `divisor`. `input` is at the image's first pixel, channel 0; `out` at channel 0.
+void GlobalPool(PoolKind kind, const float* input, int64_t pixels, int64_t pixel_stride, int64_t divisor, Range channels, float* out);
 
 }  // namespace mete

@@ -69,8 +69,8 @@ TEST(PoolF32, OverAWholeImage) {
     const std::vector<float> input = RandomData(5).Floats(kPixels * kStride);
     std::vector<float> mean(kChannels), most(kChannels);
     for (const Range channels : {Range{0, 32}, Range{32, kChannels}}) {
-      GlobalPool(PoolKind::kAverage, input.data(), kPixels, kStride, channels, mean.data());
-      GlobalPool(PoolKind::kMax, input.data(), kPixels, kStride, channels, most.data());
+      GlobalPool(PoolKind::kAverage, input.data(), kPixels, kStride, kPixels, channels, mean.data());
+      GlobalPool(PoolKind::kMax, input.data(), kPixels, kStride, 1, channels, most.data());
     }
     for (int64_t c = 0; c < kChannels; ++c) {
       double sum = 0, best = -1e9;
@@ -86,7 +86,7 @@ TEST(PoolF32, ANanInTheWindowStays) {
     for (int64_t where = 0; where < 9; ++where) {
       std::vector<float> input(9, 1.0f), out(1);
       input[static_cast<size_t>(where)] = NAN;
-      GlobalPool(PoolKind::kMax, input.data(), 9, 1, {0, 1}, out.data());
+      GlobalPool(PoolKind::kMax, input.data(), 9, 1, 1, {0, 1}, out.data());
       ASSERT_TRUE(std::isnan(out[0])) << where;
     }
   });
