@@ -72,7 +72,8 @@ class WholeImagePool : public Prepared {
 }  // namespace
 
 std::unique_ptr<Prepared> PreparePool(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
-  const bool max = node.op == "MaxPool" || node.op == "GlobalMaxPool", global = node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool";
+  const bool max = node.op == "MaxPool" || node.op == "GlobalMaxPool";
+  const bool global = node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool";
   if (!max && !global && node.op != "AveragePool") return nullptr;
   if (node.attributes.String("layout", "") != "NHWC") return *why = "not in NHWC", nullptr;
   if (!IsF32(graph, node.inputs[0]) || graph.value(node.inputs[0]).shape.Elements() == 0) return *why = "not f32, or empty", nullptr;
