@@ -21,7 +21,7 @@ constexpr uintmax_t kLargestFile = 64 << 20;  // some hundred thousand shapes
 // always the same: were it turned round, the last would come twice in a row and find its weights in the cache.
 std::vector<double> LeastInTurns(const std::vector<Trial>& trials) {
   constexpr int kLeastRounds = 4, kMostRounds = 10;  // guess: the least of three is within some percent on a quiet machine
-  constexpr double kEnoughUs = 10000;                // for each; guess: short calls are repeated more often, they vary more
+  constexpr double kEnoughUs = 1000;                 // for each; guess: short calls are repeated more often, they vary more
   constexpr double kMayWin = 1.2;                    // guess: beyond the usual noise of the least of four
   std::vector<double> least(trials.size(), std::numeric_limits<double>::infinity());
   double all = 0, best = least.empty() ? 0 : least[0];

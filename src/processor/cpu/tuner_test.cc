@@ -134,7 +134,7 @@ TEST(Tuner, ShortCallsAreRepeatedMoreOftenThanLongOnes) {
     return n;
   };
   EXPECT_EQ(calls({1e6, 1e6, 1e6}), 3 * 4);
-  EXPECT_EQ(calls({1500, 1500, 1500}), 3 * 7);
+  EXPECT_EQ(calls({200, 200, 200}), 3 * 5);
   EXPECT_EQ(calls({1, 1, 1}), 3 * 10);
   EXPECT_EQ(calls({1.1, 1, 2}), 10 + 10 + 4) << "the last one cannot win";
 }
