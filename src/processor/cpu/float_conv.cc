@@ -35,7 +35,8 @@ void FloatConv::PlanProduct(const float* weights, Packer& packer) {
                         [&](Range panels, float* packed) { PackConv(*product_, weights, panels, packed); });
   const int64_t inputs = shape_.batch * shape_.in_height * shape_.in_width * shape_.in_channels;
   const int64_t row_bytes = (inputs + shape_.out_pixels() * shape_.out_channels) * int64_t{sizeof(float)};
-  grid_ = MakeGrid({shape_.out_pixels(), product_->row_step, row_bytes, product_->panels, packed_bytes()}, pool_.threads(), way_.other_side);
+  grid_ = MakeGrid({shape_.out_pixels(), product_->row_step, row_bytes, product_->panels, packed_bytes()},
+                   pool_.threads(), way_.other_side);
   pool_.ReserveScratch(int64_t(ConvScratchBytes(*product_)));
 }
 

@@ -110,7 +110,8 @@ class MatrixStep : public Prepared {
       packed_ = Tensor(DType::kU8, Shape{bytes});
     }
     if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
-    grid_ = MakeGrid({p_.m, plan_.row_step, p_.m * (p_.k + p_.n), plan_.panels, p_.n * p_.k}, p_.batch >= pool_.threads() ? 1 : pool_.threads());
+    const int divided = p_.batch >= pool_.threads() ? 1 : pool_.threads();
+    grid_ = MakeGrid({p_.m, plan_.row_step, p_.m * (p_.k + p_.n), plan_.panels, p_.n * p_.k}, divided);
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
