@@ -20,6 +20,7 @@ target_compile_definitions(mete_processor PRIVATE METE_VERSION="${PROJECT_VERSIO
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/kernels/fast/*.h src/kernels/fast/*.cc src/processor/cpu/*.h src/processor/cpu/*.cc)
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/sources_digest.cc
                    COMMAND ${CMAKE_COMMAND} -D SOURCE=${CMAKE_SOURCE_DIR} -D OUT=${CMAKE_BINARY_DIR}/sources_digest.cc
+                           "-DBUILD=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} ${CMAKE_CXX_FLAGS} ${METE_SANITIZE}"
                            -P ${CMAKE_SOURCE_DIR}/cmake/sources_digest.cmake
                    DEPENDS ${kernel_sources} cmake/sources_digest.cmake VERBATIM)
 target_sources(mete_processor PRIVATE ${CMAKE_BINARY_DIR}/sources_digest.cc)

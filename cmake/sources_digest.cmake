@@ -1,10 +1,10 @@
-# cmake -D SOURCE=<root> -D OUT=<file> -P sources_digest.cmake
-# A digest of the sources that decide how weights are packed and how long a kernel takes, as C++ (src/processor/cpu/sources_digest.h).
+# cmake -D SOURCE=<root> -D OUT=<file> -D BUILD=<compiler and flags> -P sources_digest.cmake
+# A digest of the sources that decide how weights are packed and how long a kernel takes, and of how they are compiled, as C++ (src/processor/cpu/sources_digest.h).
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/src/kernels/fast/*.h ${SOURCE}/src/kernels/fast/*.cc ${SOURCE}/src/processor/cpu/*.h
      ${SOURCE}/src/processor/cpu/*.cc)
 list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
 list(SORT sources)
-set(all "")
+set(all "${BUILD}\n")
 foreach(source ${sources})
   file(SHA256 ${SOURCE}/${source} digest)
   string(APPEND all "${source} ${digest}\n")

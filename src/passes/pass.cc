@@ -58,8 +58,10 @@ std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector
   std::vector<PassRecord> records;
   FoldSpent spent;
   const auto fuse_quantized = [&](Graph& g) {
-    return FuseQuantized(g) && FoldConstants(g, limits, false, &spent);
-  };  // what stays in floats
+    if (!FuseQuantized(g)) return false;
+    RemoveUnused(g);  // weights that are integers now shall not be folded to floats first
+    return FoldConstants(g, limits, false, &spent);  // what stays in floats
+  };
   records.push_back(RunOne(graph, "fold", [&](Graph& g) { return FoldConstants(g, limits, runs(kFuseQuantized), &spent); }));
   for (const Pass& pass : kPasses) {
     if (!runs(pass.name)) continue;

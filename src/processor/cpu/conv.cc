@@ -24,6 +24,13 @@ std::vector<ConvWay> WaysOf(const ConvShape& shape, const CpuOptions& options) {
   return {{fits ? *options.conv : ConvAlgorithm::kDirect}};
 }
 
+// Pieces that the outputs can be divided into; 1 for depthwise ones, which divide their rows.
+int64_t PanelsOf(const ConvShape& shape, const ConvWay& way) {
+  if (IsDepthwise(shape)) return 1;
+  if (way.algorithm == ConvAlgorithm::kDirect) return PlanConv(shape, way.tile_vectors).panels;
+  return PlanWinograd(shape, WinogradTile(way.algorithm)).panels;
+}
+
 class ConvStep : public Prepared {
  public:
   ConvStep(const Graph& graph, const Node& node, const Epilogue& epilogue, const CpuOptions& options, Packer& packer)
@@ -61,17 +68,19 @@ class ConvStep : public Prepared {
     const Choice choice = Choose(options.tuner, key, names, TrialsOf(shape, weights, ways, options.weights_from_memory, packer.pool()));
     reason_ = choice.why;
     ConvWay way = ways[choice.index];
-    if (options.tuner && packer.pool().threads() > 1 && !IsDepthwise(shape)) ChooseSide(shape, weights, key, options, packer.pool(), &way);
+    if (options.tuner && packer.pool().threads() > 1 && PanelsOf(shape, way) > 1)
+      ChooseSide(shape, weights, key, options, packer.pool(), &way);
     conv_.emplace(shape, weights, way, packer);
   }
 
-  // Which side of the grid to divide among the threads: the guess looks at how much each reads, not at what they share. (Of depthwise
-  // ones, rows were always the better side.)
+  // Which side of the grid to divide among the threads. A layer alone does not show what dividing it otherwise than its neighbours
+  // costs, so the other side must be much faster. (Of depthwise ones it never was, and of a single panel there is nothing to divide.)
   void ChooseSide(const ConvShape& shape, const float* weights, const std::string& key, const CpuOptions& options, Pool& pool,
                   ConvWay* way) {
+    constexpr double kMuchFaster = 0.9;  // guess
     const std::vector<ConvWay> ways = {*way, {way->algorithm, way->tile_vectors, true}};
-    const Choice side = Choose(options.tuner, fmt::format("{}, {}", key, Name(*way)), {"larger side divided", "other side divided"},
-                               TrialsOf(shape, weights, ways, options.weights_from_memory, pool));
+    const Choice side = Choose(options.tuner, fmt::format("{}, {}", key, Name(*way)), {"usual side divided", "other side divided"},
+                               TrialsOf(shape, weights, ways, options.weights_from_memory, pool), kMuchFaster);
     *way = ways[side.index];
     reason_ += fmt::format("{}{}", reason_.empty() ? "" : "; ", side.why);
   }

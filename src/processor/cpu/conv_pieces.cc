@@ -23,7 +23,7 @@ class ConvPiecesStep : public Prepared {
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     pool_.For(grid_.blocks(), [&](int, int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) RunRows(in[0].as<float>(), grid_.Rows(b), out[0].as<float>());
+      grid_.ForPieces(begin, end, [&](Range rows, Range) { RunRows(in[0].as<float>(), rows, out[0].as<float>()); });
     });
   }
 

@@ -68,10 +68,10 @@ class OneNode {
   void SetInput(size_t input, int64_t element, float value) { data_[input].mutable_view().as<float>()[element] = value; }
 
   // The outputs on a CPU; `kernel` gets the name of what ran.
-  std::vector<Tensor> Run(const CpuOptions& options, std::string* kernel) {
+  std::vector<Tensor> Run(const CpuOptions& options, std::string* kernel = nullptr) {
     Cpu cpu(options);
     auto prepared = cpu.Prepare(graph_, graph_.nodes[0], Step{});
-    *kernel = prepared->kernel() + (prepared->kernel() == "reference" ? ": " + prepared->reason() : "");
+    if (kernel) *kernel = prepared->kernel() + (prepared->kernel() == "reference" ? ": " + prepared->reason() : "");
     std::vector<Tensor> results;
     for (ValueId id : graph_.nodes[0].outputs) results.emplace_back(graph_.value(id).type, graph_.value(id).shape);
     Execute(*prepared, results);
@@ -374,6 +374,18 @@ TEST(CpuMatrix, MatchesTheReference) {
   ExpectFastEqualsReference({"MatMul", {{2, 3, 5, 8}, {8, 33}}, {1}, {}}, "gemm");
   ExpectFastEqualsReference({"MatMul", {{2, 3, 5, 8}, {2, 3, 8, 33}}, {}, {}}, "gemm");
   ExpectFastEqualsReference({"MatMul", {{4, 5, 8}, {8, 6}}, {}, {}}, "gemm");
+}
+
+TEST(CpuPool, AWholeImageHasTheSameBitsWithAnyThreads) {
+  for (const char* op : {"GlobalAveragePool", "GlobalMaxPool"}) {
+    const Case large{op, {{2, 40, 41, 90}}, {}, With({kNhwc})};
+    const Tensor want = OneNode(large, 5).Run({1, {}, false})[0];
+    for (const int threads : {2, 3, 4}) {
+      const Tensor got = OneNode(large, 5).Run({threads, {}, false})[0];
+      EXPECT_EQ(std::memcmp(want.data(), got.data(), want.bytes()), 0) << op << " with " << threads << " threads";
+    }
+  }
+  ExpectFastEqualsReference({"GlobalAveragePool", {{2, 40, 41, 90}}, {}, With({kNhwc})}, "global_pool");
 }
 
 TEST(CpuPool, MatchesTheReference) {

@@ -46,12 +46,18 @@ Range Grid::Columns(int64_t block) const {
 }
 
 Grid MakeGrid(const GridSides& sides, int threads, bool other_side) {
-  // A few register tiles of rows are divided evenly rather than between tiles: 16 rows of 6 to a tile as 8 and 8, not as 12 and 4.
-  const bool whole_tiles = Excess(CeilDiv(sides.rows, sides.row_step), threads) < kUneven;
-  Grid grid{sides.rows, whole_tiles ? sides.row_step : 1, sides.columns, 1, 1};
+  Grid grid{sides.rows, sides.row_step, sides.columns, 1, 1};
   if (threads <= 1) return grid;
   const int64_t wanted = threads * kBlocksPerThread, steps = CeilDiv(sides.rows, grid.row_step);
   const bool columns_first = DivideColumns(sides, threads) != other_side;
+  // A few register tiles of rows are divided evenly rather than between tiles, 16 rows of 6 to a tile as 8 and 8, not as 12 and 4, if
+  // each thread gets a tile of them.
+  const int64_t most = CeilDiv(steps, threads) * sides.row_step;  // of a thread, in whole tiles
+  const bool uneven = double(most * threads) > (1 + kUneven) * double(sides.rows);
+  if (!columns_first && uneven && (sides.columns == 1 || sides.rows >= threads * sides.row_step)) {
+    grid.row_step = 1, grid.row_blocks = std::min(sides.rows, wanted);
+    return grid;
+  }
   int64_t& first = columns_first ? grid.column_blocks : grid.row_blocks;
   int64_t& second = columns_first ? grid.row_blocks : grid.column_blocks;
   const int64_t most_first = columns_first ? sides.columns : steps, most_second = columns_first ? steps : sides.columns;

@@ -34,6 +34,17 @@ TEST(Grid, PiecesCoverAllOnceHoweverItIsDividedAndDealtOut) {
           }
 }
 
+TEST(Grid, ActivationsCountTwice) {
+  EXPECT_EQ(MakeGrid({96, 6, 100, 16, 150}, 2).column_blocks, 1);
+  EXPECT_EQ(MakeGrid({96, 6, 100, 16, 250}, 2).row_blocks, 1);
+}
+
+TEST(Grid, BlocksOfBothSidesAreWholeTilesOfRows) {
+  const Grid grid = MakeGrid({49, 6, 100, 8, 10000}, 16);  // 8 panels are too few for 16 threads
+  ASSERT_GT(grid.row_blocks, 1);
+  for (int64_t b = 0; b < grid.blocks(); ++b) EXPECT_EQ(grid.Rows(b).begin % 6, 0);
+}
+
 TEST(Grid, DividesTheSideThatReadsMoreAndTheOtherOneIfAsked) {
   EXPECT_GT(MakeGrid({96, 6, 1000, 16, 100}, 2).row_blocks, 1);
   EXPECT_EQ(MakeGrid({96, 6, 1000, 16, 100}, 2).column_blocks, 1);
@@ -51,6 +62,11 @@ TEST(Grid, DoesNotDivideAFewUnevenPieces) {
 TEST(Grid, DividesAFewTilesOfRowsEvenly) {
   const Grid grid = MakeGrid({16, 6, 1000, 3, 100}, 2);
   EXPECT_EQ(grid.Rows(grid.row_blocks / 2).begin, 8);
+  for (const int64_t rows : {7, 19, 20}) {  // whole tiles would be 6 and 1, 12 and 7, 12 and 8
+    const Grid half = MakeGrid({rows, 6, 1000, 1, 100}, 2);
+    const int64_t first = half.Rows(half.row_blocks / 2).begin;
+    EXPECT_LE(std::max(first, rows - first), (rows + 1) / 2) << rows;
+  }
   const Grid many = MakeGrid({960, 6, 1000, 3, 100}, 2);
   for (int64_t b = 0; b < many.blocks(); ++b) EXPECT_EQ(many.Rows(b).begin % 6, 0);
 }

@@ -55,8 +55,11 @@ class WholeImagePool : public Prepared {
         GlobalPool(kind_, from, last - first, channels_, 1, {0, channels_}, partial + i * channels_);
       }
     });
-    for (int64_t n = 0; n < images_; ++n)
-      GlobalPool(kind_, partial + n * pieces_ * channels_, pieces_, channels_, pixels_, {0, channels_}, out[0].as<float>() + n * channels_);
+    pool_.For(images_, [&](int, int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n)
+        GlobalPool(kind_, partial + n * pieces_ * channels_, pieces_, channels_, pixels_, {0, channels_},
+                   out[0].as<float>() + n * channels_);
+    });
   }
   std::string kernel() const override { return fmt::format("global_pool_f32 {}", target_); }
 

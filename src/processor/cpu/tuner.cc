@@ -20,7 +20,7 @@ constexpr uintmax_t kLargestFile = 64 << 20;  // some hundred thousand shapes
 // The least of some calls of each, a call of each at a time; after some rounds only those that may still win go on. The order is
 // always the same: were it turned round, the last would come twice in a row and find its weights in the cache.
 std::vector<double> LeastInTurns(const std::vector<Trial>& trials) {
-  constexpr int kLeastRounds = 4, kMostRounds = 10;  // guess: the least of three is within some percent on a quiet machine
+  constexpr int kLeastRounds = 4, kMostRounds = 10;  // guess: the least of four is within some percent on a quiet machine
   constexpr double kEnoughUs = 1000;                 // for each; guess: short calls are repeated more often, they vary more
   constexpr double kMayWin = 1.2;                    // guess: beyond the usual noise of the least of four
   std::vector<double> least(trials.size(), std::numeric_limits<double>::infinity());
@@ -99,14 +99,13 @@ void Tuner::Save() {
   }
 }
 
-Choice Choose(Tuner* tuner, const std::string& key, const std::vector<std::string>& names, const MakeTrial& make) {
-  constexpr double kClear = 0.95;  // guess: what is closer than that is as good, and the guess is the same at every start
+Choice Choose(Tuner* tuner, const std::string& key, const std::vector<std::string>& names, const MakeTrial& make, double clear) {
   if (names.size() < 2) return {};
   if (!tuner) return {0, fmt::format("by estimate, before {}", fmt::join(names.begin() + 1, names.end(), "; "))};
   std::vector<Timed> times = tuner->Times(key, names, make);
   Choice choice;
   for (size_t i = 1; i < times.size(); ++i)
-    if (times[i].us < kClear * times[0].us && times[i].us < times[choice.index].us) choice.index = i;
+    if (times[i].us < clear * times[0].us && times[i].us < times[choice.index].us) choice.index = i;
   std::swap(times[0], times[choice.index]);
   std::stable_sort(times.begin() + 1, times.end(), [](const Timed& a, const Timed& b) { return a.us < b.us; });
   choice.why = fmt::format("{} measured {:.1f} us", times[0].name, times[0].us);

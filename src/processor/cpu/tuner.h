@@ -61,7 +61,9 @@ struct Choice {
 };
 
 // The fastest of the candidates, of which the first is the guess: by time where there is a tuner, else that guess.
-Choice Choose(Tuner* tuner, const std::string& key, const std::vector<std::string>& names, const MakeTrial& make);
+// `clear`: how much of the guess's time another may take to be preferred; what is closer is as good, and the guess is the same at
+// every start. 0.95 is a guess, a little more than the noise.
+Choice Choose(Tuner* tuner, const std::string& key, const std::vector<std::string>& names, const MakeTrial& make, double clear = 0.95);
 
 // What candidates are measured on: numbers of the usual size.
 Tensor Ones(int64_t elements);

@@ -44,7 +44,7 @@ void PackGemm(const GemmPlan& plan, const float* b, int64_t stride, bool transpo
 // `a`: row-major, rows `a_stride` elements apart, K contiguous values each. `c`: rows `c_stride` apart. Both
 // point at row 0, column 0, whatever the block; so do the bias and the residual of the epilogue.
 // 0 <= rows.begin <= rows.end, 0 <= panels.begin <= panels.end <= plan.panels.
-// `after`: packed weights that the caller needs next, fetched ahead while the last panel is used; null: nothing else is needed.
+// `after`: packed weights that the caller needs next, fetched ahead while the last panel is used; null: the first of `panels`.
 void RunGemm(const GemmPlan& plan, const float* a, int64_t a_stride, const float* packed, const Epilogue& epilogue, Range rows,
              Range panels, float* c, int64_t c_stride, const float* after = nullptr);
 

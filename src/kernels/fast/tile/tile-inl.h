@@ -115,7 +115,7 @@ HWY_INLINE void FetchEnd(const Strip& s, size_t row) {
   const float* out = s.out + row * s.out_stride;
 #pragma GCC unroll 4
   for (size_t c = 0; c < V * kLanes; c += kLine) __builtin_prefetch(out + c, 1, 3);
-  if (!s.residual) return;
+  if (!s.residual || !s.last) return;
   const float* residual = s.residual + row * s.residual_stride;
 #pragma GCC unroll 4
   for (size_t c = 0; c < V * kLanes; c += kLine) __builtin_prefetch(residual + c, 0, 3);
@@ -163,7 +163,9 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t
     // While the last of the sums are computed: early enough to arrive, late enough not to be evicted by the weights. Measured with
     // AVX-512 on products of 1x1 convolutions: 3 to 15 % of their time, 10 to 20 % with a residual.
     if (tap + 1 == s.taps && s.k >= kLeastAhead) {
-      const size_t each = std::min<size_t>(kLine, s.k / MR), plain = s.k - MR * each;
+      // Steps between two rows' lines; guess: 16 are some 200 cycles, about what a line takes from the third level.
+      constexpr size_t kSteps = 16;
+      const size_t each = std::min<size_t>(kSteps, s.k / MR), plain = s.k - MR * each;
       for (; k < plain; ++k) step(k);
       for (int i = 0; i < MR; ++i) {
         FetchEnd<V>(s, row + static_cast<size_t>(i));
@@ -196,8 +198,9 @@ inline void RunTiles(const Strip& strip) {
   static constexpr auto kTiles = TilesOf<V>(std::make_integer_sequence<int, kMostRows[V]>());
   const EvenPieces tiles(static_cast<int64_t>(strip.row_count), kMostRows[V]);
   // While they read this piece of the weights, the tiles fetch the next one into the second-level cache: each its share, so that
-  // memory is asked evenly. Fewer tiles than vectors fetch a part.
-  const size_t steps = strip.taps * strip.k, share = V * kLanes / static_cast<size_t>(std::max<int64_t>(tiles.count(), V));
+  // memory is asked evenly. Fewer tiles than vectors fetch a part; more tiles than elements of a row, somewhat more than the piece.
+  const size_t steps = strip.taps * strip.k;
+  const size_t share = std::max<size_t>(1, V * kLanes / static_cast<size_t>(std::max<int64_t>(tiles.count(), V)));
   const float* ahead = strip.next;
   for (int64_t t = 0; t < tiles.count(); ++t, ahead += steps * share) {
     const Range rows = tiles[t];
