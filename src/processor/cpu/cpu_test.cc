@@ -396,26 +396,15 @@ TEST(CpuPool, MatchesTheReference) {
     ExpectFastEqualsReference(
         {op, {{1, 9, 8, 5}}, {}, With({kNhwc, {"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t{1}}})}, "pool");
   }
-  ExpectFastEqualsReference({"AveragePool",
-                             {{1, 9, 8, 5}},
-                             {},
-                             With({kNhwc,
-                                   {"kernel_shape", Ints{3, 3}},
-                                   {"strides", Ints{2, 2}},
-                                   {"pads", Ints{1, 1, 1, 1}},
-                                   {"count_include_pad", int64_t{1}},
-                                   {"ceil_mode", int64_t{1}}})},
-                            "pool");
-  ExpectFastEqualsReference({"AveragePool",
-                             {{1, 9, 8, 5}},
-                             {},
-                             With({kNhwc,
-                                   {"kernel_shape", Ints{3, 3}},
-                                   {"strides", Ints{2, 2}},
-                                   {"pads", Ints{1, 1, 1, 1}},
-                                   {"mete_caffe", int64_t{1}},
-                                   {"ceil_mode", int64_t{1}}})},
-                            "pool");
+  for (const char* padding_counts : {"count_include_pad", "mete_caffe"}) {
+    const Attributes attributes = With({kNhwc,
+                                        {"kernel_shape", Ints{3, 3}},
+                                        {"strides", Ints{2, 2}},
+                                        {"pads", Ints{1, 1, 1, 1}},
+                                        {padding_counts, int64_t{1}},
+                                        {"ceil_mode", int64_t{1}}});
+    ExpectFastEqualsReference({"AveragePool", {{1, 9, 8, 5}}, {}, attributes}, "pool");
+  }
   ExpectFastEqualsReference({"GlobalAveragePool", {{2, 9, 8, 19}}, {}, With({kNhwc})}, "global_pool");
   ExpectFastEqualsReference({"GlobalMaxPool", {{2, 9, 8, 19}}, {}, With({kNhwc})}, "global_pool");
 }

@@ -106,7 +106,7 @@ HWY_INLINE void LoadRow(const float* from, size_t last, V32 (&to)[V]) {
 
 constexpr size_t kLine = 64 / sizeof(float);  // of a cache, in elements
 
-// Sums shorter than that are over before what is asked for arrives: measured, 32 and 48 lose what 64 gains.
+// Sums shorter than that are over before what is asked for arrives: measured, 64 gains and 48 loses up to 6 %.
 constexpr size_t kLeastAhead = 64;
 
 // Asks for where the tile will store a row, and for the residual that it will add there.
