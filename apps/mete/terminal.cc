@@ -27,14 +27,14 @@ Style StyleOf(int fd) {
   return plain ? Style{} : Style{"\033[1m", "\033[2m", "\033[31m", "\033[0m"};
 }
 
-void PrintNote(const std::string& note) {
+void PrintNote(const std::string& note, const char* program) {
   const Style s = StyleOf(STDERR_FILENO);
-  fmt::print(stderr, "{}mete: note:{} {}\n", s.dim, s.reset, note);
+  fmt::print(stderr, "{}{}: note:{} {}\n", s.dim, program, s.reset, note);
 }
 
-void PrintJson(const Json& json) { fmt::print("{}\n", Dump(json, 2)); }
+void PrintJson(const Json& json, FILE* to) { fmt::print(to, "{}\n", Dump(json, 2)); }
 
-void PrintError(bool json, const std::string& code, const std::string& message) {
+void PrintError(bool json, const std::string& code, const std::string& message, const char* program) {
   if (json) {
     fmt::print(stderr, "{}\n", Dump({{"error", {{"code", code}, {"message", message}}}}, -1));
     return;
@@ -43,7 +43,7 @@ void PrintError(bool json, const std::string& code, const std::string& message) 
   std::string_view rest = message;
   while (!rest.empty()) {
     const size_t end = std::min(rest.find('\n'), rest.size());
-    fmt::print(stderr, "{}mete: error:{} {}\n", s.red, s.reset, rest.substr(0, end));
+    fmt::print(stderr, "{}{}: error:{} {}\n", s.red, program, s.reset, rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdio>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -22,9 +23,9 @@ struct Style {
 };
 Style StyleOf(int fd);
 
-void PrintNote(const std::string& note);  // "mete: note: ..." on stderr
-void PrintJson(const Json& json);         // bytes that are not UTF-8 are replaced
-void PrintError(bool json, const std::string& code, const std::string& message);
+void PrintNote(const std::string& note, const char* program = "mete");  // "mete: note: ..." on stderr
+void PrintJson(const Json& json, FILE* to = stdout);                    // bytes that are not UTF-8 are replaced
+void PrintError(bool json, const std::string& code, const std::string& message, const char* program = "mete");
 
 using Rows = std::vector<std::vector<std::string>>;
 
