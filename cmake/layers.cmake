@@ -37,6 +37,7 @@ set_source_files_properties(src/kernels/reference/elementwise_binary.cc src/kern
 add_subdirectory(bench/kernels)
 mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)
 target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights on processors with fused multiply-adds
+mete_library(slowcore tools/slowcore/control LAYERS base)
 if(METE_TESTS)
   add_subdirectory(tests)
 endif()

@@ -94,7 +94,7 @@ def main():
     table = read_table((ROOT / "cmake/layers.cmake").read_text())
     problems = find_cycles(table)
     files = 0
-    for folder in ("src", "apps", "zoo"):
+    for folder in ("src", "apps", "zoo", "tools"):
         for source in sorted((ROOT / folder).rglob("*")):
             if source.suffix in (".h", ".cc"):
                 files += 1

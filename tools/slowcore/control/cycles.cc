@@ -1,0 +1,36 @@
+#include "tools/slowcore/control/cycles.h"
+
+#include <cmath>
+
+namespace mete::slowcore {
+namespace {
+
+constexpr int64_t kGapNs = 1000;  // guess: some ten readings of a clock, and less than an interrupt with its way there and back
+
+// Guess: beyond the longest busy part there is room for its overhead, and less than a period for anybody else.
+int64_t ForeignNs(const Pace& pace) { return std::llround(pace.most_lost_ns() + double(pace.period_ns) / 4); }
+
+}  // namespace
+
+GapLimits FreeCore(const Pace& pace) { return {0, ForeignNs(pace)}; }
+
+// Half of a busy part: interrupts are shorter, and a busy part that pays back is not shorter than that.
+GapLimits SlowedCore(const Pace& pace) { return {std::llround(pace.lost_ns() / 2), ForeignNs(pace)}; }
+
+void CycleCounter::Add(int64_t step_ns) {
+  if (step_ns < kGapNs) {
+    cycle_own_ns_ += step_ns;
+    return;
+  }
+  cycle_lost_ns_ += step_ns;
+  const bool foreign = step_ns > limits_.foreign_ns;
+  if (!foreign && step_ns < limits_.cycle_ns) return;
+  if (!foreign && whole_) {
+    own_ns_ += cycle_own_ns_;
+    lost_ns_ += cycle_lost_ns_;
+  }
+  whole_ = !foreign;
+  cycle_own_ns_ = cycle_lost_ns_ = 0;
+}
+
+}  // namespace mete::slowcore

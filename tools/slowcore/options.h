@@ -1,0 +1,33 @@
+// The command line of slowcore.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/slowcore/control/pacer.h"
+#include "tools/slowcore/control/phases.h"
+
+namespace mete::slowcore {
+
+struct Options {
+  int core = -1;
+  double speed = 0;
+  double period_us = 200;  // guess: a fiftieth of a quick network's layer or less, and twenty times a switch of threads or more
+  std::optional<double> seconds;
+  std::optional<double> on_off_s;
+  double on_share = 0.5;
+  uint64_t seed = 1;
+  std::optional<std::vector<std::string>> command;  // what stands behind --
+
+  Pace pace() const { return {speed, int64_t(period_us * 1000)}; }
+  std::optional<PhaseSettings> phases() const;
+};
+
+void AddOptions(CLI::App& app, Options& options);
+
+// Throws UsageError for what is out of range or does not go together.
+void Check(const Options& options);
+
+}  // namespace mete::slowcore
