@@ -13,7 +13,7 @@ mete_library(import_caffe src/import/caffe LAYERS graph LINKS protobuf::libproto
 mete_protobuf(import_caffe src/import/caffe/caffe.proto)
 mete_library(image src/image LAYERS base LINKS PNG::PNG JPEG::JPEG PkgConfig::TOMLPP)
 mete_library(passes src/passes LAYERS graph kernels)
-mete_library(machine src/machine LAYERS base LINKS nlohmann_json::nlohmann_json)
+mete_library(machine src/machine LAYERS base LINKS nlohmann_json::nlohmann_json Threads::Threads PkgConfig::TOMLPP)
 mete_library(plan src/plan LAYERS graph machine LINKS nlohmann_json::nlohmann_json)
 mete_library(processor src/processor LAYERS plan kernels LINKS Threads::Threads nlohmann_json::nlohmann_json PkgConfig::XXHASH)
 target_compile_definitions(mete_processor PRIVATE METE_VERSION="${PROJECT_VERSION}")

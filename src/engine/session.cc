@@ -81,7 +81,7 @@ struct Session::Impl {
     tuner.emplace(TuningFile(options.tuning_cache, machine.name, ActiveTarget()));
     cpu.tuner = &*tuner;
     const Cluster& fastest = machine.clusters.front();
-    cpu.weights_from_memory = model.stats().constant_bytes > std::max(fastest.l2_bytes, fastest.l3_bytes);
+    cpu.weights_from_memory = model.stats().constant_bytes > std::max(fastest.cache_bytes(2), fastest.cache_bytes(3));
     return cpu;
   }
 

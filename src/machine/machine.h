@@ -7,30 +7,86 @@
 
 namespace mete {
 
-// Equal cores of one CPU that share a cache and a frequency.
+// Bounds for what files say. Linux itself is built for at most 8192 CPUs; a text with more cores than these is not believed.
+inline constexpr int kMostCores = 4096;
+
+// A level of the data caches (unified ones included) as the cores of one cluster see it.
+struct Cache {
+  int level = 0;
+  int64_t bytes = 0;                     // of each instance
+  std::vector<std::vector<int>> shared;  // the cores at each instance, those of other clusters and forbidden ones too
+};
+
+// What cpufreq says; 0 and "": not told.
+struct Frequency {
+  int64_t min_khz = 0, max_khz = 0;  // what the hardware can
+  int64_t limit_khz = 0;             // what it may just now (scaling_max_freq)
+  int64_t current_khz = 0;           // of the first core, when it was read
+  std::string governor;
+  std::vector<std::string> policies;  // folders of sys/devices/system/cpu/cpufreq: who is switched together
+};
+
+// Where a capacity comes from.
+enum class CapacitySource {
+  kEqual,         // nothing tells the cores apart
+  kCpuCapacity,   // the kernel's cpu_capacity / 1024
+  kHybridType,    // Intel's core types: see HybridCapacity()
+  kMaxFrequency,  // the highest frequency / that of the fastest core
+  kFile,          // a machine file: sustained f32 peak / that of the fastest core
+};
+const char* Name(CapacitySource source);
+
+// Equal cores of one CPU that share a cache and a frequency, and that this process may use.
 struct Cluster {
-  std::string name;              // "cluster0", fastest first
-  std::vector<int> cores;        // CPU numbers
-  int64_t max_frequency_khz = 0; // 0: not told
-  int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // data caches as one core sees them; 0: not told
+  std::string name;        // "cluster0", fastest first
+  std::vector<int> cores;  // CPU numbers
+  std::string core = {};   // "Cortex-A72", "P-core"; empty: not told
+  double capacity = 1;     // speed of a core beside the fastest of the machine: a first guess, before kernels are measured
+  CapacitySource capacity_source = CapacitySource::kEqual;
+  std::vector<std::vector<int>> siblings = {};  // cores that are threads of one physical core; only groups of several
+  std::vector<Cache> caches = {};               // by level
+  Frequency frequency = {};
+
+  int64_t cache_bytes(int level) const;  // data cache of that level as one core sees it; 0: not told
+};
+
+// Something that measures energy or power.
+struct Meter {
+  enum class Kind { kPowercap, kBattery, kHwmon, kIna };
+  Kind kind = Kind::kPowercap;
+  std::string name;  // "package-0", "battery", "ina231"
+  std::string path;  // the file that has the figure
+  bool readable = false;
+};
+const char* Name(Meter::Kind kind);
+
+// Which cores a thread of this process can be bound to, and what decides it. An empty list: not told.
+struct Affinity {
+  std::vector<int> online;    // the kernel's
+  std::vector<int> affinity;  // this process's mask
+  std::vector<int> cpuset;    // the cgroup's
+  std::vector<int> allowed;   // what all three leave
 };
 
 struct Machine {
-  std::string name;              // host's CPU model
+  std::string name;  // host's CPU model
   std::vector<Cluster> clusters;
   int64_t memory_bytes = 0;
+  Affinity affinity = {};
+  std::vector<Meter> meters = {};
+  std::vector<std::string> notes = {};  // what could not be read or was not believed, and what is done without it
 
   int cores() const;
 };
 
-// Reads /proc and /sys below `root` (a folder laid out alike serves tests). What cannot be read is left
-// at 0; there is always at least one cluster with one core. Only cores that this process may use count.
+// Reads /proc and /sys below `root`; a folder laid out alike, which was copied from another machine, is that machine. What cannot be
+// read is left at 0 and stands in the notes where it matters; there is always at least one cluster with one core.
 Machine ReadMachine(const std::string& root = "/");
 
-// Throws Error where a machine contradicts itself: no cores, a core twice, negative sizes.
+// Throws Error with everything that contradicts itself: no cores, a core twice, a capacity outside of (0, 1], negative sizes.
 void Verify(const Machine& machine);
 
-std::string ToText(const Machine& machine);
+std::string ToText(const Machine& machine);  // a line a cluster
 std::string ToJson(const Machine& machine);
 
 }  // namespace mete

@@ -1,0 +1,70 @@
+#include "machine/affinity.h"
+
+#include <sched.h>
+
+#include <memory>
+#include <string_view>
+
+#include "machine/core_list.h"
+
+namespace mete {
+namespace {
+
+std::vector<int> OwnMask() {
+  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(kMostCores), [](cpu_set_t* s) { CPU_FREE(s); });
+  const size_t bytes = CPU_ALLOC_SIZE(kMostCores);
+  CPU_ZERO_S(bytes, set.get());
+  std::vector<int> cores;
+  if (sched_getaffinity(0, bytes, set.get()) != 0) return cores;
+  for (int core = 0; core < kMostCores; ++core)
+    if (CPU_ISSET_S(core, bytes, set.get())) cores.push_back(core);
+  return cores;
+}
+
+// A file of the cgroup, or of the nearest one above it that shows one: in a container the path is the host's and what is mounted is not.
+std::vector<int> NearestCpuset(Sysfs& sysfs, const std::string& mount, std::string group, std::initializer_list<const char*> names) {
+  if (group.find("..") != group.npos) group.clear();  // outside of what is mounted
+  for (;;) {
+    for (const char* name : names)
+      if (const std::string path = mount + group + "/" + name; sysfs.Exists(path)) return sysfs.Cores(path).value_or(std::vector<int>());
+    if (group.empty()) return {};
+    group.resize(group.rfind('/') == group.npos ? 0 : group.rfind('/'));
+  }
+}
+
+// Lines of proc/self/cgroup are "number:controllers:path"; version 2 has one, without controllers.
+std::vector<int> ReadCpuset(Sysfs& sysfs) {
+  std::vector<int> cores;
+  for (const auto& [number, rest] : sysfs.Fields("proc/self/cgroup")) {
+    const size_t colon = rest.find(':');
+    if (colon == rest.npos) continue;
+    const std::string controllers = "," + rest.substr(0, colon) + ",", group = rest.substr(colon + 1);
+    if (controllers.find(",cpuset,") != controllers.npos)
+      return NearestCpuset(sysfs, "sys/fs/cgroup/cpuset", group, {"cpuset.effective_cpus", "cpuset.cpus"});
+    if (controllers == ",,") cores = NearestCpuset(sysfs, "sys/fs/cgroup", group, {"cpuset.cpus.effective"});
+  }
+  return cores;
+}
+
+}  // namespace
+
+Affinity ReadAffinity(Sysfs& sysfs) {
+  Affinity a;
+  a.online = sysfs.Cores("sys/devices/system/cpu/online").value_or(std::vector<int>());
+  a.affinity = sysfs.is_host() ? OwnMask() : ParseCoreList(sysfs.Field("proc/self/status", "Cpus_allowed_list")).value_or(std::vector<int>());
+  a.cpuset = ReadCpuset(sysfs);
+  if (a.online.empty()) sysfs.Note("sys/devices/system/cpu/online: not told which cores there are; taken: those that this process may use");
+  if (a.affinity.empty()) sysfs.Note("proc/self/status: not told which cores this process may use; taken: all that are online");
+  for (const std::vector<int>* list : {&a.affinity, &a.online, &a.cpuset}) {
+    if (list->empty()) continue;
+    const std::vector<int> both = a.allowed.empty() ? *list : Intersection(a.allowed, *list);
+    if (both.empty())
+      sysfs.Note("the process's mask, the cores online and the cpuset contradict each other: " + FormatCoreList(a.allowed) + " and " +
+                 FormatCoreList(*list) + " have no core in common; taken: the former");
+    else a.allowed = both;
+  }
+  if (a.allowed.empty()) a.allowed = {0};
+  return a;
+}
+
+}  // namespace mete

@@ -1,0 +1,82 @@
+#include "machine/capacity.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "machine/core_type.h"
+
+namespace mete {
+namespace {
+
+// Equal cores of one processor may differ by what each reached at its test: Intel's favoured cores by 100 to 200 MHz of 5000. Guess.
+constexpr double kSameFrequency = 0.95;
+
+using Known = std::optional<std::vector<double>>;
+
+bool TellsApart(const std::vector<double>& values) {
+  return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end();
+}
+
+Known ByKernel(const std::vector<CoreFacts>& cores) {
+  std::vector<double> capacities;
+  for (const CoreFacts& c : cores) {
+    if (c.cpu_capacity <= 0) return std::nullopt;
+    capacities.push_back(double(c.cpu_capacity) / 1024);
+  }
+  return capacities;
+}
+
+Known ByHybridType(const std::vector<CoreFacts>& cores) {
+  std::map<std::string, int64_t> highest;  // by type
+  for (const CoreFacts& c : cores) highest[c.type] = std::max(highest[c.type], c.frequency.max_khz);
+  if (!highest.contains(kPerformanceCore)) return std::nullopt;
+  std::vector<double> capacities;
+  for (const CoreFacts& c : cores) {
+    const double capacity = HybridCapacity(c.type, highest[c.type], highest[kPerformanceCore]);
+    if (capacity <= 0) return std::nullopt;
+    capacities.push_back(capacity);
+  }
+  return capacities;
+}
+
+// Frequencies that are nearly the same become the same: the highest of them.
+Known ByFrequency(const std::vector<CoreFacts>& cores) {
+  std::map<int64_t, int64_t, std::greater<>> classes;
+  for (const CoreFacts& c : cores) {
+    if (c.frequency.max_khz <= 0) return std::nullopt;
+    classes[c.frequency.max_khz] = 0;
+  }
+  if (classes.empty()) return std::nullopt;
+  int64_t highest = 0;
+  for (auto& [khz, of] : classes) {
+    if (double(khz) < kSameFrequency * double(highest) || highest == 0) highest = khz;
+    of = highest;
+  }
+  std::vector<double> capacities;
+  for (const CoreFacts& c : cores) capacities.push_back(double(classes[c.frequency.max_khz]) / double(classes.begin()->first));
+  return capacities;
+}
+
+}  // namespace
+
+double HybridCapacity(const std::string& type, int64_t max_khz, int64_t performance_khz) {
+  // An E-core's work a cycle beside a P-core's: the driver intel_pstate of Linux turns the processor's own scale of performance into
+  // frequency with 78741 kHz a step for P-cores (HYBRID_SCALING_FACTOR_ADL) and 100000 for E-cores. That is Intel's mix of integer
+  // programs; for f32 products it is nearer to a half.
+  constexpr double kEfficientWork = 0.78741;
+  const double frequency = max_khz > 0 && performance_khz > 0 ? std::min(1.0, double(max_khz) / double(performance_khz)) : 1;
+  if (type == kPerformanceCore) return 1;
+  return type == kEfficientCore || type == kLowPowerCore ? frequency * kEfficientWork : 0;
+}
+
+Capacities CapacitiesOf(const std::vector<CoreFacts>& cores) {
+  const Known kernel = ByKernel(cores), hybrid = ByHybridType(cores), frequency = ByFrequency(cores);
+  if (kernel && TellsApart(*kernel)) return {*kernel, CapacitySource::kCpuCapacity};
+  if (hybrid && TellsApart(*hybrid)) return {*hybrid, CapacitySource::kHybridType};
+  if (frequency && TellsApart(*frequency)) return {*frequency, CapacitySource::kMaxFrequency};
+  if (kernel) return {*kernel, CapacitySource::kCpuCapacity};
+  return {std::vector<double>(cores.size(), 1), CapacitySource::kEqual};
+}
+
+}  // namespace mete
