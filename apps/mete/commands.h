@@ -12,6 +12,7 @@ void AddRun(CLI::App& app, Context& context);
 void AddBench(CLI::App& app, Context& context);
 void AddCompare(CLI::App& app, Context& context);
 void AddInspect(CLI::App& app, Context& context);
+void AddMachine(CLI::App& app, Context& context);
 void AddZoo(CLI::App& app, Context& context);
 void AddCompletion(CLI::App& app, Context& context);
 

@@ -21,6 +21,10 @@ std::vector<int> OwnMask() {
   return cores;
 }
 
+std::vector<int> RecordedMask(Sysfs& sysfs) {
+  return ParseCoreList(sysfs.Field("proc/self/status", "Cpus_allowed_list")).value_or(std::vector<int>());
+}
+
 // A file of the cgroup, or of the nearest one above it that shows one: in a container the path is the host's and what is mounted is not.
 std::vector<int> NearestCpuset(Sysfs& sysfs, const std::string& mount, std::string group, std::initializer_list<const char*> names) {
   if (group.find("..") != group.npos) group.clear();  // outside of what is mounted
@@ -51,7 +55,7 @@ std::vector<int> ReadCpuset(Sysfs& sysfs) {
 Affinity ReadAffinity(Sysfs& sysfs) {
   Affinity a;
   a.online = sysfs.Cores("sys/devices/system/cpu/online").value_or(std::vector<int>());
-  a.affinity = sysfs.is_host() ? OwnMask() : ParseCoreList(sysfs.Field("proc/self/status", "Cpus_allowed_list")).value_or(std::vector<int>());
+  a.affinity = sysfs.is_host() ? OwnMask() : RecordedMask(sysfs);
   a.cpuset = ReadCpuset(sysfs);
   if (a.online.empty()) sysfs.Note("sys/devices/system/cpu/online: not told which cores there are; taken: those that this process may use");
   if (a.affinity.empty()) sysfs.Note("proc/self/status: not told which cores this process may use; taken: all that are online");

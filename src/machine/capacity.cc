@@ -1,6 +1,7 @@
 #include "machine/capacity.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -10,12 +11,25 @@ namespace mete {
 namespace {
 
 // Equal cores of one processor may differ by what each reached at its test: Intel's favoured cores by 100 to 200 MHz of 5000. Guess.
-constexpr double kSameFrequency = 0.95;
+constexpr double kSame = 0.95;
 
 using Known = std::optional<std::vector<double>>;
 
 bool TellsApart(const std::vector<double>& values) {
   return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end();
+}
+
+// Those that are nearly the same become the same: the highest of them.
+std::vector<double> Joined(std::vector<double> values) {
+  std::map<double, double, std::greater<>> joined;
+  for (double v : values) joined[v] = v;
+  double highest = 0;
+  for (auto& [value, of] : joined) {
+    if (value < kSame * highest || highest == 0) highest = value;
+    of = highest;
+  }
+  for (double& v : values) v = joined[v];
+  return values;
 }
 
 Known ByKernel(const std::vector<CoreFacts>& cores) {
@@ -24,7 +38,7 @@ Known ByKernel(const std::vector<CoreFacts>& cores) {
     if (c.cpu_capacity <= 0) return std::nullopt;
     capacities.push_back(double(c.cpu_capacity) / 1024);
   }
-  return capacities;
+  return Joined(capacities);
 }
 
 Known ByHybridType(const std::vector<CoreFacts>& cores) {
@@ -40,22 +54,17 @@ Known ByHybridType(const std::vector<CoreFacts>& cores) {
   return capacities;
 }
 
-// Frequencies that are nearly the same become the same: the highest of them.
 Known ByFrequency(const std::vector<CoreFacts>& cores) {
-  std::map<int64_t, int64_t, std::greater<>> classes;
+  std::vector<double> frequencies;
   for (const CoreFacts& c : cores) {
     if (c.frequency.max_khz <= 0) return std::nullopt;
-    classes[c.frequency.max_khz] = 0;
+    frequencies.push_back(double(c.frequency.max_khz));
   }
-  if (classes.empty()) return std::nullopt;
-  int64_t highest = 0;
-  for (auto& [khz, of] : classes) {
-    if (double(khz) < kSameFrequency * double(highest) || highest == 0) highest = khz;
-    of = highest;
-  }
-  std::vector<double> capacities;
-  for (const CoreFacts& c : cores) capacities.push_back(double(classes[c.frequency.max_khz]) / double(classes.begin()->first));
-  return capacities;
+  if (frequencies.empty()) return std::nullopt;
+  const double highest = *std::max_element(frequencies.begin(), frequencies.end());
+  frequencies = Joined(frequencies);
+  for (double& f : frequencies) f /= highest;
+  return frequencies;
 }
 
 }  // namespace

@@ -54,7 +54,10 @@ std::map<int, std::string> ReadArmTypes(Sysfs& sysfs) {
 std::map<int, std::string> ReadHybridUnits(Sysfs& sysfs) {
   std::map<int, std::string> types;
   const std::pair<const char*, const char*> units[] = {
-      {"sys/devices/cpu_core/cpus", kPerformanceCore}, {"sys/devices/cpu_atom/cpus", kEfficientCore}, {"sys/devices/cpu_lowpower/cpus", kLowPowerCore}};
+      {"sys/devices/cpu_core/cpus", kPerformanceCore},
+      {"sys/devices/cpu_atom/cpus", kEfficientCore},
+      {"sys/devices/cpu_lowpower/cpus", kLowPowerCore},
+  };
   for (const auto& [path, type] : units)
     for (int core : sysfs.Cores(path).value_or(std::vector<int>())) types[core] = type;
   return types;

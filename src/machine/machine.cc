@@ -17,11 +17,13 @@ bool HasNegative(const Cluster& c) {
 
 void VerifyCluster(const Cluster& c) {
   if (c.cores.empty()) Invalid(c.name, "a cluster has no cores");
-  if (!(c.capacity > 0 && c.capacity <= 1)) Invalid(c.name, "the capacity is wrong; got {}, expected more than 0 and at most 1", c.capacity);
+  if (!(c.capacity > 0 && c.capacity <= 1))
+    Invalid(c.name, "the capacity is wrong; got {}, expected more than 0 and at most 1", c.capacity);
   if (HasNegative(c)) Invalid(c.name, "a size or frequency is negative");
   for (const auto& group : c.siblings)
     for (int core : group)
-      if (std::find(c.cores.begin(), c.cores.end(), core) == c.cores.end()) Invalid(c.name, "a sibling is of another cluster; got core {}", core);
+      if (std::find(c.cores.begin(), c.cores.end(), core) == c.cores.end())
+        Invalid(c.name, "a sibling is of another cluster; got core {}", core);
 }
 
 }  // namespace

@@ -259,10 +259,11 @@ TEST(ReadMachine, DisbelievesSizesThatAreNone) {
 }
 
 TEST(ReadMachine, SurvivesGarbageInProc) {
+  const std::string garbage[] = {"", std::string(100000, ':'), std::string("\0\xff:\xfe\n\n:", 7), "processor : -1\n",
+                                 "processor : 99999999999999999999\nCPU part : zz\nMemTotal: -4 kB\nCpus_allowed_list: 0-\n"};
   for (const char* path : {"proc/cpuinfo", "proc/meminfo", "proc/self/status", "proc/self/cgroup", "proc/device-tree/model"}) {
     const RecordedTree tree(kRk3399Tree);
-    for (const std::string& text : {std::string(), std::string(100000, ':'), std::string("\0\xff:\xfe\n\n:", 7), std::string("processor : -1\n"),
-                                    std::string("processor : 99999999999999999999\nCPU part : zz\nMemTotal: -4 kB\nCpus_allowed_list: 0-\n")}) {
+    for (const std::string& text : garbage) {
       tree.Write(path, text);
       EXPECT_EQ(Read(tree).cores(), 6) << path << " " << text.substr(0, 20);
     }
@@ -278,9 +279,9 @@ TEST(ReadMachine, TakesTheMaskWhereListsContradictEachOther) {
 }
 
 TEST(ReadMachine, BoundsTheNotesOfADamagedTree) {
-  const RecordedTree tree("cpu/online = 0-999\ncpu{0-999}/cpu_capacity = banana\n");
+  const RecordedTree tree("cpu/online = 0-299\ncpu{0-299}/cpu_capacity = banana\n");
   const Machine m = Read(tree);
-  EXPECT_EQ(m.cores(), 1000);
+  EXPECT_EQ(m.cores(), 300);
   EXPECT_LT(m.notes.size(), 100u);
 }
 
@@ -322,7 +323,8 @@ TEST(VerifyMachine, ReportsAllAtOnce) {
     FAIL();
   } catch (const Error& e) {
     const std::string text = e.what();
-    for (const char* what : {"[a] the capacity", "[b] core 0 is listed twice", "[c] a cluster has no cores"}) EXPECT_NE(text.find(what), text.npos);
+    for (const char* what : {"[a] the capacity", "[b] core 0 is listed twice", "[c] a cluster has no cores"})
+      EXPECT_NE(text.find(what), text.npos);
   }
 }
 

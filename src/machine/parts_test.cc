@@ -71,10 +71,11 @@ TEST(Capacity, HybridNeedsATypeForEveryCore) {
   EXPECT_EQ(CapacitiesOf({Facts(kPerformanceCore, 0, 5000), Facts(kPerformanceCore, 0, 2000)}).source, CapacitySource::kMaxFrequency);
 }
 
-TEST(Capacity, NearlyEqualFrequenciesAreEqual) {
+TEST(Capacity, WhatIsNearlyEqualIsEqual) {
   const auto same = CapacitiesOf({Facts("", 0, 5000), Facts("", 0, 4800), Facts("", 0, 2000)});
   EXPECT_EQ(same.of, (std::vector{1.0, 1.0, 0.4}));
   EXPECT_EQ(CapacitiesOf({Facts("", 0, 5000), Facts("", 0, 4900)}).source, CapacitySource::kEqual);
+  EXPECT_EQ(CapacitiesOf({Facts("", 1024, 0), Facts("", 1009, 0), Facts("", 500, 0)}).of, (std::vector{1.0, 1.0, 500.0 / 1024}));
 }
 
 TEST(Capacity, OfAnEfficientCoreIsItsClockAndItsWorkACycle) {

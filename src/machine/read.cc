@@ -17,7 +17,7 @@ namespace {
 using Cores = std::vector<int>;
 
 // What a core has in common with all others of its cluster; the faster sorts first.
-using Key = std::tuple<double, int64_t, std::string, Cores, Cores, Cores>;
+using Key = std::tuple<double, std::string, Cores, Cores, Cores>;
 
 // A group of one physical core divides nothing: processors whose cores have a clock each, or virtual ones that call each core a socket,
 // would otherwise have as many clusters as cores.
@@ -28,11 +28,9 @@ Cores OutermostCache(const CoreFacts& facts) {
   return outer == facts.caches.end() ? Cores() : outer->shared;
 }
 
-Key KeyOf(const CoreFacts& facts, double capacity, CapacitySource source) {
-  // Kinds of cores of equal capacity: the faster clock first. Where the clock gave the capacity, small differences were ignored.
-  const bool clocks = source == CapacitySource::kCpuCapacity;
-  return {-capacity, clocks ? -facts.frequency.max_khz : 0, facts.type, IfShared(OutermostCache(facts), facts.siblings),
-          IfShared(facts.switched, facts.siblings), IfShared(facts.package, facts.siblings)};
+Key KeyOf(const CoreFacts& facts, double capacity) {
+  return {-capacity, facts.type, IfShared(OutermostCache(facts), facts.siblings), IfShared(facts.switched, facts.siblings),
+          IfShared(facts.package, facts.siblings)};
 }
 
 void AddShared(std::vector<Cores>& groups, const Cores& group) {
@@ -70,7 +68,7 @@ std::vector<Cluster> MakeClusters(const std::vector<CoreFacts>& cores, const Cor
   std::map<Key, Cluster> clusters;
   for (size_t i = 0; i < cores.size(); ++i) {
     if (!std::binary_search(allowed.begin(), allowed.end(), cores[i].core)) continue;
-    Cluster& cluster = clusters[KeyOf(cores[i], capacities.of[i], capacities.source)];
+    Cluster& cluster = clusters[KeyOf(cores[i], capacities.of[i])];
     cluster.capacity = capacities.of[i];
     cluster.capacity_source = capacities.source;
     AddCore(cluster, cores[i], allowed);
@@ -87,14 +85,16 @@ void NoteWhatIsMissing(Sysfs& sysfs, const std::vector<Cluster>& clusters) {
   const auto any = [&](auto&& lacks) { return std::any_of(clusters.begin(), clusters.end(), lacks); };
   if (any([](const Cluster& c) { return c.capacity_source == CapacitySource::kEqual; }))
     sysfs.Note("neither cpu_capacity nor core types nor frequencies tell the cores apart; taken as equal");
-  if (any([](const Cluster& c) { return c.frequency.max_khz == 0; })) sysfs.Note("cpufreq: not told; frequencies and governors are unknown");
+  if (any([](const Cluster& c) { return c.frequency.max_khz == 0; }))
+    sysfs.Note("cpufreq: not told; frequencies and governors are unknown");
   if (any([](const Cluster& c) { return c.caches.empty(); })) sysfs.Note("cpuN/cache: not told; sizes of caches are unknown");
 }
 
 // The host's CPU; of boards whose CPU has no name, the board.
 std::string ReadName(Sysfs& sysfs) {
   std::string name = sysfs.Field("proc/cpuinfo", "model name");
-  if (name.empty() || name.rfind("ARMv", 0) == 0) name = sysfs.Line("proc/device-tree/model").value_or("").c_str();  // ends with a zero byte
+  if (name.empty() || name.rfind("ARMv", 0) == 0)
+    name = sysfs.Line("proc/device-tree/model").value_or("").c_str();  // without the zero byte at its end
   if (name.empty()) name = sysfs.Field("proc/cpuinfo", "Hardware");
   return name.empty() ? "cpu" : name;
 }

@@ -1,8 +1,8 @@
 // Recorded /proc and /sys of other machines, as short listings that tests write into a folder of their own.
 //
-// A line is "PATH = CONTENT". "cpu" at its start is short for sys/devices/system/cpu/cpu; {0-3,5} stands for a file for each of these cores,
-// whose number is then what $ in the content becomes; | is a line's end; several lines of one path
-// follow each other in the file. The figures are those that such machines show.
+// A line is "PATH = CONTENT". "cpu" at its start is short for sys/devices/system/cpu/cpu; {0-3,5} stands for a file for each of these
+// cores, whose number is then what $ in the content becomes; | is a line's end; several lines of one path follow each other in the
+// file. The figures are those that such machines show.
 #pragma once
 
 #include <filesystem>

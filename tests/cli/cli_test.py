@@ -142,7 +142,8 @@ class Cli(unittest.TestCase):
 
 class Help(Cli):
     def test_every_command_teaches(self):
-        for words in ([], ["run"], ["bench"], ["compare"], ["inspect"], ["zoo"], ["zoo", "list"], ["zoo", "make"], ["completion"]):
+        for words in ([], ["run"], ["bench"], ["compare"], ["inspect"], ["machine"], ["zoo"], ["zoo", "list"], ["zoo", "make"],
+                      ["completion"]):
             done = mete(*words, "--help")
             self.assertEqual(done.returncode, OK)
             self.assertIn("Examples:\n  ", done.stdout, words)
@@ -408,6 +409,45 @@ class Commands(Cli):
         text = mete("inspect", self.net, "--memory").stdout
         for word in ("parameters", "nodes by operator", "activations", "pass"):
             self.assertIn(word, text)
+
+    def test_machine_tells(self):
+        answer = self.answer("machine")
+        self.assertEqual(sorted(c for cluster in answer["clusters"] for c in cluster["cores"]), answer["affinity"]["allowed"])
+        text = mete("machine").stdout
+        for word in (answer["name"], "capacity", "allowed", "what threads can be bound to"):
+            self.assertIn(word, text)
+
+    def test_machine_reads_a_recorded_tree(self):
+        tree = self.path("tree")
+        for path, content in {"proc/self/status": "Cpus_allowed_list:\t0-2\n", "sys/devices/system/cpu/online": "0-3\n",
+                              "sys/devices/system/cpu/cpu0/cpu_capacity": "1024\n", "sys/devices/system/cpu/cpu1/cpu_capacity": "512\n",
+                              "sys/devices/system/cpu/cpu2/cpu_capacity": "512\n", "sys/devices/system/cpu/cpu3/cpu_capacity": "512\n",
+                              "sys/class/powercap/intel-rapl:0/energy_uj": "12\n"}.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(content)
+        answer = self.answer("machine", "--root", tree)
+        self.assertEqual([(c["cores"], c["capacity"]) for c in answer["clusters"]], [([0], 1), ([1, 2], 0.5)])
+        self.assertEqual(answer["meters"][0]["path"], "/sys/class/powercap/intel-rapl:0/energy_uj")
+        lines = mete("machine", "--root", tree).stdout.splitlines()
+        self.assertIn("  cluster1  1-2    -        0.500  cpu_capacity  -", lines)
+        self.assertIn("  powercap  intel-rapl:0  yes       /sys/class/powercap/intel-rapl:0/energy_uj", lines)
+        self.assertTrue(any("sizes of caches are unknown" in line for line in lines))
+
+    def test_machine_prints_machine_files(self):
+        boards = sorted((pathlib.Path(__file__).resolve().parents[2] / "boards").glob("*.toml"))
+        self.assertGreaterEqual(len(boards), 10)
+        for board in boards:
+            answer = self.answer("machine", "--machine", board)
+            self.assertTrue(all(f["source"] for c in answer["clusters"] for f in c["figures"].values() if isinstance(f, dict)))
+            text = mete("machine", "--machine", board, "--sources").stdout
+            for word in (answer["name"], "= f32 GFLOP/s of a core", "power_exponent", "estimate"):
+                self.assertIn(word, text)
+        lines = boards[0].read_text().replace("max_mhz =", "max_mzh =", 1)
+        self.fails(BAD_FILE, "unknown key 'max_mzh'; try max_mhz", "machine", "--machine", self.path("bad.toml", lines.encode()))
+        self.fails(BAD_FILE, "cannot open", "machine", "--machine", self.path("none.toml"))
+        self.fails(USAGE, "--root", "machine", "--machine", boards[0], "--root", self.root)
+        self.fails(USAGE, "--root", "machine", "--root", self.path("none"))
+        self.fails(USAGE, "--sources", "machine", "--sources")
 
     def test_the_environment_names_the_target_of_the_fast_kernels(self):
         there = []
