@@ -16,6 +16,7 @@ install(TARGETS mete_shared EXPORT mete_targets)
 install(TARGETS mete_cli RUNTIME)
 install(DIRECTORY bench/peers DESTINATION ${CMAKE_INSTALL_DATADIR}/mete USE_SOURCE_PERMISSIONS
         PATTERN "__pycache__" EXCLUDE PATTERN "*_test.py" EXCLUDE PATTERN "CMakeLists.txt" EXCLUDE)
+install(DIRECTORY boards DESTINATION ${CMAKE_INSTALL_DATADIR}/mete)
 install(DIRECTORY include/mete TYPE INCLUDE)
 install(EXPORT mete_targets NAMESPACE mete:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mete)
 

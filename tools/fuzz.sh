@@ -7,7 +7,7 @@ target=$1 seconds=$2
 corpus=build/fuzz/corpus/$target
 mkdir -p "$corpus" build/fuzz/crash
 seeds=()
-case $target in onnx_fuzz | model_fuzz) from=tests/fuzz/onnx ;; *) from=tests/fuzz/$target ;; esac
+case $target in onnx_fuzz | model_fuzz) from=tests/fuzz/onnx ;; machine_file_fuzz) from=boards ;; *) from=tests/fuzz/$target ;; esac
 [ -d "$from" ] && seeds=("$from")  # tests/fuzz/make_seeds.py writes them
 echo "fuzz: $target for $seconds s"
 # 2 GB is the promise about memory; 25 s for one input is a hang.
