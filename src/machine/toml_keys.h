@@ -25,7 +25,6 @@ class TomlKeys {
   Figure TakeFigure(const char* key, double least, double most);
   double Number(const char* key, double least, double most);  // without a source: no figure of a machine, or one whose table has it
   int Count(const char* key, int most, std::optional<int> otherwise = {});
-  std::string TextOr(const char* key, const std::string& otherwise) { return Find(key) ? Text(key) : otherwise; }
   const toml::node* Find(const char* key);  // nullptr where it is missing, which is no problem
   std::vector<const toml::table*> Tables(const char* key);
 

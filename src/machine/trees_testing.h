@@ -121,7 +121,7 @@ sys/class/powercap/intel-rapl/enabled = 1
 sys/class/powercap/intel-rapl:0/name = package-0
 sys/class/powercap/intel-rapl:0/energy_uj = 262143
 sys/class/powercap/intel-rapl:0:0/name = core
-sys/class/powercap/intel-rapl:0:0/energy_uj = 
+sys/class/powercap/intel-rapl:0:0/energy_uj = 131071
 )";
 
 // Two sockets of four cores, an L3 each.
