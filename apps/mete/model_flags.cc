@@ -33,6 +33,30 @@ void CheckCores(const ModelFlags& flags) {
     throw UsageError(fmt::format("[--cores] needs a core for each thread; got {} cores, expected {}", flags.cores.size(), flags.threads));
 }
 
+// "0" or "0:0.4", a core and the speed at which it is emulated.
+void ParseCores(const std::vector<std::string>& words, ModelFlags& flags) {
+  bool any_speed = false;
+  for (const std::string& word : words) {
+    const size_t colon = word.find(':');
+    const char *at = word.data(), *end = at + std::min(colon, word.size());
+    int core = -1;
+    double speed = 1;
+    const auto number = std::from_chars(at, end, core);
+    bool good = number.ec == std::errc() && number.ptr == end && core >= 0;
+    if (colon != std::string::npos) {
+      const char* last = word.data() + word.size();
+      const auto share = std::from_chars(end + 1, last, speed);
+      good = good && share.ec == std::errc() && share.ptr == last && speed > 0 && speed <= 1;
+      any_speed = true;
+    }
+    if (!good)
+      throw UsageError(fmt::format("[--cores] not a core; got '{}', expected a number, or a number and a speed above 0 and at most 1; "
+                                   "try 0,1 or 0:1.0,1:0.4", word));
+    flags.cores.push_back(core), flags.speeds.push_back(speed);
+  }
+  if (!any_speed) flags.speeds.clear();
+}
+
 LoadOptions LoadOptionsOf(const ModelFlags& flags) {
   LoadOptions options;
   for (const std::string& text : flags.shapes) {
@@ -81,10 +105,14 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags) {
       ->group(kMachineGroup);
   command.add_option("--threads", flags.threads, "threads; 0: one for every core that this process may use")
       ->type_name("N")->check(CLI::Range(0, 1024))->capture_default_str()->group(kMachineGroup);
-  command.add_option("--cores", flags.cores, "CPU numbers to pin the threads to")
+  command.add_option_function<std::vector<std::string>>(
+             "--cores", [&flags](const std::vector<std::string>& words) { ParseCores(words, flags); },
+             "CPU numbers to pin the threads to; 0:1.0,1:0.4 emulates a core of 0.4 of its speed")
       ->type_name("0,1,...")
       ->delimiter(',')
       ->group(kMachineGroup);
+  command.add_option("--policy", flags.policy, "how work reaches the threads: equal slices, or by the speed that each shows (adaptive), ...")
+      ->type_name("NAME")->check(CLI::IsMember({"equal", "ratio", "asymo", "sani", "adaptive"}))->capture_default_str()->group(kMachineGroup);
   command.add_option("--plan", flags.plan, "run this plan instead of planning")->type_name("FILE.json")->group(kMachineGroup);
   command.add_option("--save-plan", flags.save_plan, "write the plan")->type_name("FILE.json")->group(kMachineGroup);
   command.add_flag("--cache-weights", flags.cache_weights, "keep packed weights in files and map them on the next start")
@@ -140,6 +168,8 @@ Session MakeSession(const Model& model, const ModelFlags& flags, const Context& 
   SessionOptions options;
   options.threads = flags.threads > 0 ? flags.threads : int(flags.cores.size());
   options.cores = flags.cores;
+  options.speeds = flags.speeds;
+  options.policy = flags.policy;
   options.reference = flags.reference;
   options.tune = !flags.no_tune;
   options.tuning_cache = CacheFolder();

@@ -111,6 +111,11 @@ class CancelToken {
 struct SessionOptions {
   int threads = 1;             // 0: one for every core this process may use
   std::vector<int> cores;      // CPU numbers to pin the threads to, in order; empty: not pinned
+  // How the work of a step reaches the threads: "equal" slices; "adaptive", in proportion to the speed that each shows; or, to compare
+  // with, "ratio", "asymo" and "sani" (src/schedule/policy.h).
+  std::string policy = "equal";
+  // Emulated speeds of the threads, above 0 and at most 1, in order: each takes as much longer. For experiments; empty: as they are.
+  std::vector<double> speeds;
   bool reference = false;      // force the reference kernels
   std::string plan_json;       // a plan as PlanJson() gives it; empty: plan now
   // Measure at prepare which way to compute a node is the fastest, instead of estimating: the session takes longer to make, and its

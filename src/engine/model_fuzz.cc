@@ -192,7 +192,7 @@ bool IsLittleWork(const Graph& graph) {
 // Prepares and runs as a Session does, on the fast kernels or on the reference.
 void RunOnce(const Graph& graph, bool reference) {
   const Machine machine{"fuzz", {{"cluster0", {0}}}, 1 << 30};
-  const Plan plan = PlanOneCpu(graph, machine, 1, {});
+  const Plan plan = PlanOneCpu(graph, machine, {1});
   Cpu cpu({1, {}, reference});
   Executor executor(graph, plan, cpu);
   std::vector<Tensor> tensors;

@@ -17,7 +17,8 @@ namespace {
 
 Plan MakePlan(const Graph& graph, const Machine& machine, const SessionOptions& options) {
   if (options.threads < 0) Invalid("threads", "cannot be negative; got {}", options.threads);
-  Plan plan = options.plan_json.empty() ? PlanOneCpu(graph, machine, options.threads, options.cores) : PlanFromJson(options.plan_json);
+  const CpuChoice choice{options.threads, options.cores, options.speeds, options.policy};
+  Plan plan = options.plan_json.empty() ? PlanOneCpu(graph, machine, choice) : PlanFromJson(options.plan_json);
   Verify(plan, graph, machine);
   return plan;
 }
@@ -77,6 +78,8 @@ struct Session::Impl {
     // a larger error would cross more often.
     cpu.plain_sums = model.stats().operators.contains("QuantizeLinear");
     cpu.packed_cache = options.packed_cache;
+    cpu.speeds = plan.speeds;
+    if (!plan.steps.empty()) cpu.policy = plan.steps[0].policy;
     if (!options.tune || cpu.reference) return cpu;
     tuner.emplace(TuningFile(options.tuning_cache, machine.name, ActiveTarget()));
     cpu.tuner = &*tuner;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "schedule/policy.h"
 
 namespace mete {
 namespace {
@@ -70,12 +71,14 @@ std::string ShareProblem(const Step& step) {
 
 const char* Name(SplitAxis axis) { return kAxisNames[size_t(axis)]; }
 
-Plan PlanOneCpu(const Graph& graph, const Machine& machine, int threads, const std::vector<int>& cores) {
-  const int available = std::max(machine.cores(), 1);
-  Plan plan{graph.name, machine.name, threads > 0 ? threads : cores.empty() ? available : int(cores.size()), cores, {}};
+Plan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoice& choice) {
+  const int available = choice.cores.empty() ? std::max(machine.cores(), 1) : int(choice.cores.size());
+  Plan plan{graph.name, machine.name, choice.threads > 0 ? choice.threads : available, choice.cores, choice.speeds, {}};
+  const std::string how = choice.policy == "equal" ? "take equal slices" : "share by the policy " + choice.policy;
   for (const Node& node : graph.nodes) {
-    Step step{node.name, SplitAxis::kNone, {{"cpu", 0, 1000}}, plan.threads, "equal", ""};
-    step.reason = plan.threads == 1 ? "one thread was asked for" : fmt::format("one CPU; its {} threads take equal slices", plan.threads);
+    Step step{node.name, SplitAxis::kNone, {{"cpu", 0, 1000}}, plan.threads, choice.policy, ""};
+    step.reason = plan.threads == 1 ? "one thread was asked for" : fmt::format("one CPU; its {} threads {}", plan.threads, how);
+    if (!plan.speeds.empty()) step.reason += fmt::format("; speeds {} are emulated", fmt::join(plan.speeds, " and "));
     plan.steps.push_back(std::move(step));
   }
   return plan;
@@ -88,6 +91,10 @@ void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
     add("plan", fmt::format("threads; got {}, expected 1 to {}", plan.threads, kMaxThreads));
   if (!plan.cores.empty() && int(plan.cores.size()) != plan.threads)
     add("plan", fmt::format("needs a core for each thread; got {} cores, expected {}", plan.cores.size(), plan.threads));
+  if (!plan.speeds.empty() && int(plan.speeds.size()) != plan.threads)
+    add("plan", fmt::format("needs a speed for each thread; got {} speeds, expected {}", plan.speeds.size(), plan.threads));
+  for (double speed : plan.speeds)
+    if (!(speed > 0 && speed <= 1)) add("plan", fmt::format("an emulated speed; got {}, expected above 0 and at most 1", speed));
   for (int core : plan.cores) {
     const bool known = std::any_of(machine.clusters.begin(), machine.clusters.end(),
                                    [&](const Cluster& c) { return std::find(c.cores.begin(), c.cores.end(), core) != c.cores.end(); });
@@ -99,7 +106,10 @@ void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
     const Step& step = plan.steps[i];
     if (step.node != graph.nodes[i].name) add(step.node, fmt::format("step {} is for another node; expected '{}'", i, graph.nodes[i].name));
     if (const std::string problem = ShareProblem(step); !problem.empty()) add(step.node, problem);
-    if (step.policy != "equal") add(step.node, fmt::format("unknown policy; got '{}', expected equal", step.policy));
+    if (std::find(PolicyNames().begin(), PolicyNames().end(), step.policy) == PolicyNames().end())
+      add(step.node, fmt::format("unknown policy; got '{}', expected one of {}", step.policy, fmt::join(PolicyNames(), ", ")));
+    if (step.policy != plan.steps[0].policy)
+      add(step.node, fmt::format("one policy serves all steps; got '{}', expected '{}'", step.policy, plan.steps[0].policy));
     if (step.threads != plan.threads)
       add(step.node, fmt::format("threads; got {}, expected all {} of the plan", step.threads, plan.threads));
   }
@@ -115,7 +125,7 @@ std::string ToText(const Plan& plan) {
 
 std::string ToJson(const Plan& plan) {
   Json j{{"format", "mete-plan"},   {"version", 1},        {"model", NameJson(plan.model)}, {"machine", NameJson(plan.machine)},
-         {"threads", plan.threads}, {"cores", plan.cores}, {"steps", Json::array()}};
+         {"threads", plan.threads}, {"cores", plan.cores}, {"speeds", plan.speeds}, {"steps", Json::array()}};
   for (const Step& s : plan.steps) j["steps"].push_back(StepJson(s));
   return j.dump(2, ' ', false, Json::error_handler_t::replace);  // for reasons, which are for people
 }
@@ -129,6 +139,7 @@ Plan PlanFromJson(const std::string& text) {
     plan.machine = NameFromJson(j.at("machine"));
     plan.threads = j.at("threads").get<int>();
     plan.cores = j.at("cores").get<std::vector<int>>();
+    plan.speeds = j.value("speeds", std::vector<double>());
     for (const Json& s : j.at("steps")) plan.steps.push_back(StepFromJson(s));
     return plan;
   } catch (const Json::exception& e) {

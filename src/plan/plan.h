@@ -36,11 +36,19 @@ struct Plan {
   std::string machine;
   int threads = 1;
   std::vector<int> cores;      // CPU numbers that the threads are pinned to; empty: not pinned
+  std::vector<double> speeds;  // of the threads, above 0 and at most 1, to be emulated; empty: as the cores are
   std::vector<Step> steps;     // in the order in which they run, one for each node
 };
 
-// Everything on one CPU, every core an equal slice of blocks. `threads` 0: one a core.
-Plan PlanOneCpu(const Graph& graph, const Machine& machine, int threads, const std::vector<int>& cores);
+struct CpuChoice {
+  int threads = 0;             // 0: one a core
+  std::vector<int> cores;      // as in the plan
+  std::vector<double> speeds;  // as in the plan
+  std::string policy = "equal";
+};
+
+// Everything on one CPU, all threads at each step.
+Plan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoice& choice);
 
 // Error listing everything that does not fit: nodes missing, unknown or out of order, shares that do not
 // cover the output exactly once, unknown processors or policies, threads out of range.

@@ -21,7 +21,7 @@ Graph TwoNodes() {
 Machine TwoCores() { return {"toy", {{"cluster0", {0, 1}}}, 1 << 30}; }
 
 TEST(PlanOneCpu, GivesEveryNodeAStepAndAReason) {
-  const Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), 0, {});
+  const Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {});
   EXPECT_EQ(plan.threads, 2);
   ASSERT_EQ(plan.steps.size(), 2u);
   EXPECT_FALSE(plan.steps[1].reason.empty());
@@ -29,7 +29,7 @@ TEST(PlanOneCpu, GivesEveryNodeAStepAndAReason) {
 }
 
 TEST(Plan, SurvivesJson) {
-  const Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), 2, {1, 0});
+  const Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2, {1, 0}, {1, 0.4}, "adaptive"});
   const Plan again = PlanFromJson(ToJson(plan));
   EXPECT_EQ(ToJson(again), ToJson(plan));
   EXPECT_EQ(ToText(again), ToText(plan));
@@ -40,7 +40,7 @@ TEST(Plan, NamesOfAnyBytesSurviveJson) {
   graph.name = "two\xff";
   graph.nodes[0].name = "caf\xc3\xa9";      // UTF-8
   graph.nodes[1].name = "caf\xe9 \xc3\x01";  // Latin-1, and half a character
-  const Plan plan = PlanFromJson(ToJson(PlanOneCpu(graph, TwoCores(), 2, {})));
+  const Plan plan = PlanFromJson(ToJson(PlanOneCpu(graph, TwoCores(), {2})));
   EXPECT_EQ(plan.model, graph.name);
   Verify(plan, graph, TwoCores());
 }
@@ -54,7 +54,7 @@ TEST(PlanFromJson, RefusesWhatIsNotAPlan) {
 
 // Each way to spoil a plan is found, and named.
 void ExpectBad(void (*spoil)(Plan&), const char* words) {
-  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), 2, {});
+  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
   spoil(plan);
   try {
     Verify(plan, TwoNodes(), TwoCores());
@@ -75,10 +75,14 @@ TEST(VerifyPlan, FindsEachMisuse) {
   ExpectBad([](Plan& p) { p.steps[0].threads = 3; }, "threads");
   ExpectBad([](Plan& p) { p.cores = {0, 9}; }, "core 9");
   ExpectBad([](Plan& p) { p.cores = {0}; }, "a core for each thread");
+  ExpectBad([](Plan& p) { p.steps[0].policy = "adaptive"; }, "one policy serves all steps");
+  ExpectBad([](Plan& p) { p.speeds = {1}; }, "a speed for each thread");
+  ExpectBad([](Plan& p) { p.speeds = {1, 0}; }, "an emulated speed");
+  ExpectBad([](Plan& p) { p.speeds = {1.5, 1}; }, "an emulated speed");
 }
 
 TEST(VerifyPlan, ReportsAllProblemsAtOnce) {
-  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), 2, {});
+  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
   plan.steps[0].policy = "magic";
   plan.steps[1].shares.clear();
   try {

@@ -126,6 +126,7 @@ void Executor::RunStep(BoundStep& step, Trace* trace, int64_t run_start) {
   if (!step.prepared && !step.dynamic) return;
   const int64_t start = trace ? NowNs() - run_start : 0;
   try {
+    cpu_.pool().BeginStep(&step - steps_.data());
     if (step.prepared) step.prepared->Execute(step.inputs, step.outputs);
     else RunDynamic(step);
   } catch (...) {

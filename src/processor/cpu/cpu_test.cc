@@ -286,7 +286,7 @@ TEST(FloatConv, EveryTileGivesTheSameBits) {
   ConvShape s{1, 11, 9, 20, 11, 9, 70, 3, 3};
   s.pad_top = s.pad_left = 1;
   const Tensor input = Random({1, 11, 9, 20}, 1), weights = Random({70, 20, 3, 3}, 2);
-  Pool pool(2, {}, MakePolicy("equal"));
+  Pool pool(2);
   Packer packer(pool);
   Tensor first;
   int direct = 0;
@@ -506,7 +506,7 @@ TEST(CpuPackedCache, GivesEveryWayOfAConvolutionItsOwnWeights) {
   ConvShape s{1, 11, 9, 240, 11, 9, 130, 3, 3};
   s.pad_top = s.pad_left = 1;
   const Tensor input = Random({1, 11, 9, 240}, 1), weights = Random({130, 240, 3, 3}, 2);
-  Pool pool(2, {}, MakePolicy("equal"));
+  Pool pool(2);
   const TempPath folder;
   auto run = [&](const ConvWay& way, Packer& packer) {
     Tensor output(DType::kF32, Shape{s.out_pixels() * 130});

@@ -3,9 +3,9 @@
 namespace mete {
 namespace {
 
-// More blocks than threads, so that a later policy has something to deal out; few enough that a block's
-// start-up costs nothing. Guess.
-constexpr int64_t kBlocksPerThread = 4;
+// Blocks are what a policy counts in; neighbouring ones are computed in one pass, so that many cost nothing. Guess: 3 % of a thread's
+// share is as evenly as it needs to be dealt out.
+constexpr int64_t kBlocksPerThread = 32;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -36,35 +36,29 @@ std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Pack
   return nullptr;
 }
 
-Range Grid::Rows(int64_t block) const {
-  const int64_t steps = CeilDiv(rows, row_step), i = block / column_blocks;
-  return {std::min(rows, steps * i / row_blocks * row_step), std::min(rows, steps * (i + 1) / row_blocks * row_step)};
+Range Grid::Rows(int64_t row_block) const {
+  const int64_t steps = CeilDiv(rows, row_step);
+  return {std::min(rows, steps * row_block / row_blocks * row_step), std::min(rows, steps * (row_block + 1) / row_blocks * row_step)};
 }
 
-Range Grid::Columns(int64_t block) const {
-  const int64_t i = block % column_blocks;
-  return {columns * i / column_blocks, columns * (i + 1) / column_blocks};
+Range Grid::Columns(int64_t column_block) const {
+  return {columns * column_block / column_blocks, columns * (column_block + 1) / column_blocks};
 }
 
 Grid MakeGrid(const GridSides& sides, int threads, bool other_side) {
-  Grid grid{sides.rows, sides.row_step, sides.columns, 1, 1};
+  Grid grid{sides.rows, sides.row_step, sides.columns, 1, 1, false};
   if (threads <= 1) return grid;
-  const int64_t wanted = threads * kBlocksPerThread, steps = CeilDiv(sides.rows, grid.row_step);
-  const bool columns_first = DivideColumns(sides, threads) != other_side;
+  grid.columns_outer = DivideColumns(sides, threads) != other_side;
   // A few register tiles of rows are divided evenly rather than between tiles, 16 rows of 6 to a tile as 8 and 8, not as 12 and 4, if
   // each thread gets a tile of them.
-  const int64_t most = CeilDiv(steps, threads) * sides.row_step;  // of a thread, in whole tiles
+  const int64_t most = CeilDiv(CeilDiv(sides.rows, sides.row_step), threads) * sides.row_step;  // of a thread, in whole tiles
   const bool uneven = double(most * threads) > (1 + kUneven) * double(sides.rows);
-  if (!columns_first && uneven && (sides.columns == 1 || sides.rows >= threads * sides.row_step)) {
-    grid.row_step = 1, grid.row_blocks = std::min(sides.rows, wanted);
-    return grid;
-  }
-  int64_t& first = columns_first ? grid.column_blocks : grid.row_blocks;
-  int64_t& second = columns_first ? grid.row_blocks : grid.column_blocks;
-  const int64_t most_first = columns_first ? sides.columns : steps, most_second = columns_first ? steps : sides.columns;
-  first = std::min(most_first, wanted);
-  // Few pieces of uneven size leave a thread idle: divide the other side too.
-  if (first < wanted && first % threads != 0) second = std::min(most_second, CeilDiv(wanted, first));
+  if (!grid.columns_outer && uneven && (sides.columns == 1 || sides.rows >= threads * sides.row_step)) grid.row_step = 1;
+  const int64_t wanted = threads * kBlocksPerThread, steps = CeilDiv(sides.rows, grid.row_step);
+  int64_t& outer = grid.columns_outer ? grid.column_blocks : grid.row_blocks;
+  int64_t& inner = grid.columns_outer ? grid.row_blocks : grid.column_blocks;
+  outer = std::min(grid.columns_outer ? sides.columns : steps, wanted);
+  inner = std::min(grid.columns_outer ? steps : sides.columns, CeilDiv(wanted, outer));
   return grid;
 }
 

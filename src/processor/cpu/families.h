@@ -30,22 +30,29 @@ std::unique_ptr<Prepared> PrepareQuantized(const Graph&, const Node&, Packer&, s
 
 // Shared by families.
 
-// A grid of blocks over two dimensions of an output; block b is row block b / column_blocks. Sizes differ by at most one step.
+// A grid of blocks over two dimensions of an output. The outer dimension is divided first: blocks that follow each other differ in the
+// inner one, so that a run of blocks is at most three rectangles. Sizes differ by at most one step.
 struct Grid {
   int64_t rows = 0, row_step = 1, columns = 0;  // what is divided; row blocks begin at multiples of row_step
   int64_t row_blocks = 1, column_blocks = 1;
+  bool columns_outer = false;
 
   int64_t blocks() const { return row_blocks * column_blocks; }
-  Range Rows(int64_t block) const;
-  Range Columns(int64_t block) const;
-  // fn(rows, columns) for the blocks [begin, end): once for all of them if they are of one row or of one column, because fewer and
-  // longer passes over the data cost less, else once for each.
+  Range Rows(int64_t row_block) const;
+  Range Columns(int64_t column_block) const;
+  // fn(rows, columns) for rectangles that make up the blocks [begin, end), as few as there can be: fewer and longer passes over the
+  // data cost less.
   template <class Fn>
   void ForPieces(int64_t begin, int64_t end, const Fn& fn) const {
-    const bool one = row_blocks == 1 || column_blocks == 1;
-    for (int64_t b = begin, last; b < end; b = last + 1) {
-      last = one ? end - 1 : b;
-      fn(Range{Rows(b).begin, Rows(last).end}, Range{Columns(b).begin, Columns(last).end});
+    const int64_t inner = columns_outer ? row_blocks : column_blocks;
+    while (begin < end) {
+      const int64_t outer = begin / inner, at = begin % inner;
+      const int64_t whole = at == 0 ? (end - begin) / inner : 0;  // runs over all of the inner dimension
+      const int64_t last = whole > 0 ? begin + whole * inner : std::min(end, (outer + 1) * inner);
+      const Range outers{outer, whole > 0 ? outer + whole : outer + 1}, inners{at, whole > 0 ? inner : at + last - begin};
+      const Range &r = columns_outer ? inners : outers, &c = columns_outer ? outers : inners;
+      fn(Range{Rows(r.begin).begin, Rows(r.end - 1).end}, Range{Columns(c.begin).begin, Columns(c.end - 1).end});
+      begin = last;
     }
   }
 };

@@ -35,28 +35,26 @@ TEST(Grid, PiecesCoverAllOnceHoweverItIsDividedAndDealtOut) {
 }
 
 TEST(Grid, ActivationsCountTwice) {
-  EXPECT_EQ(MakeGrid({96, 6, 100, 16, 150}, 2).column_blocks, 1);
-  EXPECT_EQ(MakeGrid({96, 6, 100, 16, 250}, 2).row_blocks, 1);
+  EXPECT_FALSE(MakeGrid({96, 6, 100, 16, 150}, 2).columns_outer);
+  EXPECT_TRUE(MakeGrid({96, 6, 100, 16, 250}, 2).columns_outer);
 }
 
 TEST(Grid, BlocksOfBothSidesAreWholeTilesOfRows) {
   const Grid grid = MakeGrid({49, 6, 100, 8, 10000}, 16);  // 8 panels are too few for 16 threads
   ASSERT_GT(grid.row_blocks, 1);
-  for (int64_t b = 0; b < grid.blocks(); ++b) EXPECT_EQ(grid.Rows(b).begin % 6, 0);
+  for (int64_t b = 0; b < grid.row_blocks; ++b) EXPECT_EQ(grid.Rows(b).begin % 6, 0);
 }
 
 TEST(Grid, DividesTheSideThatReadsMoreAndTheOtherOneIfAsked) {
-  EXPECT_GT(MakeGrid({96, 6, 1000, 16, 100}, 2).row_blocks, 1);
-  EXPECT_EQ(MakeGrid({96, 6, 1000, 16, 100}, 2).column_blocks, 1);
-  EXPECT_GT(MakeGrid({96, 6, 100, 16, 1000}, 2).column_blocks, 1);
-  EXPECT_EQ(MakeGrid({96, 6, 100, 16, 1000}, 2, true).column_blocks, 1);
+  EXPECT_FALSE(MakeGrid({96, 6, 1000, 16, 100}, 2).columns_outer);
+  EXPECT_TRUE(MakeGrid({96, 6, 1000, 16, 100}, 2, true).columns_outer);
+  EXPECT_TRUE(MakeGrid({96, 6, 100, 16, 1000}, 2).columns_outer);
+  EXPECT_FALSE(MakeGrid({96, 6, 100, 16, 1000}, 2, true).columns_outer);
   EXPECT_EQ(MakeGrid({96, 6, 100, 16, 1000}, 1, true).blocks(), 1);
 }
 
-TEST(Grid, DoesNotDivideAFewUnevenPieces) {
-  const Grid grid = MakeGrid({96, 6, 100, 3, 1000}, 2);  // 3 panels for 2 threads: one would get twice the other's work
-  EXPECT_EQ(grid.column_blocks, 1);
-  EXPECT_EQ(grid.row_blocks, 8);
+TEST(Grid, RowsComeFirstWhereColumnsAreFewAndUneven) {
+  EXPECT_FALSE(MakeGrid({96, 6, 100, 3, 1000}, 2).columns_outer);  // 3 panels for 2 threads: one would get twice the other's work
 }
 
 TEST(Grid, DividesAFewTilesOfRowsEvenly) {
@@ -68,18 +66,19 @@ TEST(Grid, DividesAFewTilesOfRowsEvenly) {
     EXPECT_LE(std::max(first, rows - first), (rows + 1) / 2) << rows;
   }
   const Grid many = MakeGrid({960, 6, 1000, 3, 100}, 2);
-  for (int64_t b = 0; b < many.blocks(); ++b) EXPECT_EQ(many.Rows(b).begin % 6, 0);
+  for (int64_t b = 0; b < many.row_blocks; ++b) EXPECT_EQ(many.Rows(b).begin % 6, 0);
 }
 
-TEST(Grid, OnePieceForBlocksSideBySide) {
-  const Grid grid = MakeGrid({96, 6, 1000, 16, 100}, 2);
-  int pieces = 0;
-  grid.ForPieces(0, grid.blocks(), [&](Range rows, Range columns) {
-    ++pieces;
-    EXPECT_EQ(rows.size(), 96);
-    EXPECT_EQ(columns.size(), 16);
-  });
-  EXPECT_EQ(pieces, 1);
+TEST(Grid, ARunOfBlocksIsAtMostThreeRectanglesAndAllOfThemOne) {
+  for (const bool other_side : {false, true}) {
+    const Grid grid = MakeGrid({96, 6, 1000, 16, 100}, 2, other_side);
+    for (int64_t begin = 0; begin < grid.blocks(); ++begin)
+      for (int64_t end = begin + 1; end <= grid.blocks(); ++end) {
+        int pieces = 0;
+        grid.ForPieces(begin, end, [&](Range, Range) { ++pieces; });
+        EXPECT_LE(pieces, end - begin == grid.blocks() ? 1 : 3);
+      }
+  }
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ std::vector<float> Random(int64_t count) {
 }
 
 std::vector<float> Outputs(const ConvShape& shape, ConvWay way, int threads, bool other_side) {
-  Pool pool(threads, {}, MakePolicy("equal"));
+  Pool pool(threads);
   Packer packer(pool);
   const std::vector<float> weights = Random(shape.out_channels * shape.in_channels / shape.groups * shape.kernel_height * shape.kernel_width);
   const std::vector<float> input = Random(shape.batch * shape.in_height * shape.in_width * shape.in_channels);

@@ -34,7 +34,7 @@ std::string ReadFile(const std::string& path) {
 }
 
 struct OneThread {
-  Pool pool{1, {}, MakePolicy("equal")};
+  Pool pool{1};
 };
 
 class PackedFile : public testing::Test {
@@ -150,7 +150,7 @@ TEST_F(PackedFile, IsWholeWhoeverWritesAtOnce) {
 }
 
 TEST(Digest, IsTheSameHoweverManyThreadsThereAre) {
-  Pool one(1, {}, MakePolicy("equal")), three(3, {}, MakePolicy("equal"));
+  Pool one(1), three(3);
   const std::string content = Content(3);
   for (const size_t bytes : {size_t{0}, size_t{1}, size_t{1} << 20, kBytes - 1, kBytes})
     EXPECT_EQ(DigestOf(BytesOf(content).first(bytes), one), DigestOf(BytesOf(content).first(bytes), three)) << bytes;

@@ -46,7 +46,7 @@ class PackerTest : public testing::Test {
 
   const TempPath folder_;
   std::vector<float> weights_ = std::vector<float>(kElements);
-  Pool pool_{2, {}, MakePolicy("equal")};
+  Pool pool_{2};
 };
 
 TEST_F(PackerTest, WithoutAFolderOnlyPacks) {

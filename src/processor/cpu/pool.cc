@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <system_error>
 
 #include "base/clock.h"
@@ -22,6 +23,24 @@ inline void Relax() {
 #endif
 }
 
+// Waits until what began at `start` has taken as long as on a core of that speed.
+void Stretch(int64_t start, double speed) {
+  const int64_t end = start + int64_t(double(NowNs() - start) / speed);
+  while (NowNs() < end) Relax();
+}
+
+// Workers of one speed are a cluster.
+std::vector<WorkerSpeed> WorkersOf(int threads, const std::vector<double>& speeds) {
+  std::vector<WorkerSpeed> workers(static_cast<size_t>(threads));
+  std::vector<double> clusters;
+  for (size_t w = 0; w < speeds.size(); ++w) {
+    const auto known = std::find(clusters.begin(), clusters.end(), speeds[w]);
+    workers[w] = {int(known - clusters.begin()), speeds[w]};
+    if (known == clusters.end()) clusters.push_back(speeds[w]);
+  }
+  return workers;
+}
+
 bool Pin(pthread_t thread, int core) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -31,8 +50,8 @@ bool Pin(pthread_t thread, int core) {
 
 }  // namespace
 
-Pool::Pool(int threads, std::vector<int> cores, std::unique_ptr<Policy> policy)
-    : threads_(threads), cores_(std::move(cores)), policy_(std::move(policy)) {
+Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::vector<double> speeds)
+    : threads_(threads), cores_(std::move(cores)), speeds_(std::move(speeds)), policy_(MakePolicy(policy, WorkersOf(threads, speeds_))) {
   try {
     for (int w = 1; w < threads_; ++w) {
       workers_.emplace_back([this, w] { WorkerMain(w); });
@@ -63,17 +82,30 @@ void Pool::Stop() {
   for (std::thread& t : workers_) t.join();
 }
 
+bool Pool::NextBlock(int w, BlockRange* range) {
+  while (asking_.test_and_set(std::memory_order_acquire)) Relax();
+  const bool any = policy_->NextBlock(w, NowNs(), range);
+  asking_.clear(std::memory_order_release);
+  return any;
+}
+
 void Pool::Work(int w) {
+  const double speed = speeds_.empty() ? 1 : speeds_[size_t(w)];
   BlockRange range;
-  while (policy_->Next(w, &range)) fn_(context_, w, range.begin, range.end);
+  while (NextBlock(w, &range)) {
+    const int64_t start = speed < 1 ? NowNs() : 0;
+    fn_(context_, w, range.begin, range.end);
+    if (speed < 1) Stretch(start, speed);
+  }
 }
 
 void Pool::Run(int64_t blocks, BlockFn fn, void* context) {
+  const int64_t region = first_region_ + std::min(regions_++, kRegionsOfAStep - 1);
   if (threads_ == 1 || blocks <= 1) {
     if (blocks > 0) fn(context, 0, 0, blocks);
     return;
   }
-  policy_->Begin(blocks, threads_);
+  policy_->Begin({region, blocks}, NowNs());
   fn_ = fn;
   context_ = context;
   running_.store(threads_ - 1, std::memory_order_relaxed);

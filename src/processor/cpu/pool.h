@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "mete/tensor.h"
-#include "processor/cpu/policy.h"
+#include "schedule/policy.h"
 
 namespace mete {
 
@@ -22,13 +22,17 @@ class Pool {
   // Block b of a region, computed by worker w. Must not throw.
   using BlockFn = void (*)(void* context, int w, int64_t begin, int64_t end);
 
-  // `cores` empty: not pinned; else one CPU number a thread. The calling thread is pinned only inside Run().
-  Pool(int threads, std::vector<int> cores, std::unique_ptr<Policy> policy);
+  // `cores` empty: not pinned; else one CPU number a thread. The calling thread is pinned only inside Run(). `policy`: of PolicyNames().
+  // `speeds` empty: as they are; else of each thread, above 0 and at most 1: emulated, by stretching the time of what it computes.
+  explicit Pool(int threads, std::vector<int> cores = {}, std::string_view policy = "equal", std::vector<double> speeds = {});
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   int threads() const { return threads_; }
+
+  // The regions that follow are those of this step: what the policy saw of them in an earlier run serves this one.
+  void BeginStep(int64_t step) { first_region_ = (step + 1) * kRegionsOfAStep, regions_ = 0; }
 
   // for (b = 0; b < blocks; ++b) fn(context, w, b, b + 1), ranges joined, in parallel; returns when all are
   // done. Not reentrant; one region at a time.
@@ -62,10 +66,16 @@ class Pool {
   void WorkerMain(int w);
   void Stop();
   void Work(int w);
+  bool NextBlock(int w, BlockRange* range);
+
+  static constexpr int64_t kRegionsOfAStep = 4;  // 2 today: packing, then multiplying; any beyond share a number
 
   const int threads_;
   const std::vector<int> cores_;
+  const std::vector<double> speeds_;
   std::unique_ptr<Policy> policy_;
+  std::atomic_flag asking_ = ATOMIC_FLAG_INIT;  // held for some tens of nanoseconds
+  int64_t first_region_ = 0, regions_ = 0;  // of the step; 0 outside of steps
   BlockFn fn_ = nullptr;
   void* context_ = nullptr;
   alignas(64) std::atomic<uint64_t> region_{0};  // counts regions; a change wakes the workers

@@ -11,7 +11,7 @@ namespace mete {
 namespace {
 
 TEST(Pool, ScratchIsEachWorkersOwnAndOnlyGrows) {
-  Pool pool(2, {}, MakePolicy("equal"));
+  Pool pool(2);
   pool.ReserveScratch(0);
   pool.ReserveScratch(1000);
   std::byte* first = pool.scratch(0);
@@ -21,25 +21,8 @@ TEST(Pool, ScratchIsEachWorkersOwnAndOnlyGrows) {
   EXPECT_GE(std::abs(pool.scratch(1) - first), 1000);
 }
 
-TEST(EqualPolicy, RangesCoverOnceWithoutOverlap) {
-  for (int workers = 1; workers <= 7; ++workers)
-    for (int64_t blocks : {0, 1, 2, 6, 7, 8, 100}) {
-      auto policy = MakePolicy("equal");
-      policy->Begin(blocks, workers);
-      std::vector<int> seen(size_t(blocks), 0);
-      for (int w = 0; w < workers; ++w) {
-        BlockRange r;
-        while (policy->Next(w, &r))
-          for (int64_t b = r.begin; b < r.end; ++b) ++seen[size_t(b)];
-      }
-      EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), blocks) << workers << " workers";
-    }
-}
-
-TEST(MakePolicy, NamesTheKnownOnes) { EXPECT_THROW(MakePolicy("magic"), Error); }
-
 TEST(Pool, RunsEveryBlockOnceInEachOfManyRegions) {
-  Pool pool(3, {}, MakePolicy("equal"));
+  Pool pool(3);
   for (int region = 0; region < 2000; ++region) {
     const int64_t blocks = region % 17;
     std::atomic<int64_t> sum{0};
@@ -50,8 +33,32 @@ TEST(Pool, RunsEveryBlockOnceInEachOfManyRegions) {
   }
 }
 
+TEST(Pool, EveryPolicyRunsEveryBlockOnceInStepsAndOutsideOfThem) {
+  for (const std::string& policy : PolicyNames()) {
+    Pool pool(3, {}, policy, {1, 0.9, 0.9});
+    for (int region = 0; region < 500; ++region) {
+      if (region > 100) pool.BeginStep(region % 5);
+      std::vector<std::atomic<int>> seen(static_cast<size_t>(region % 70));
+      pool.For(int64_t(seen.size()), [&](int, int64_t begin, int64_t end) {
+        for (int64_t b = begin; b < end; ++b) ++seen[size_t(b)];
+      });
+      for (const std::atomic<int>& n : seen) ASSERT_EQ(n.load(), 1) << policy;
+    }
+  }
+}
+
+// A worker of speed 0.25 is there three times as long again as it computes: its block of 2 ms takes 8.
+TEST(Pool, AnEmulatedCoreTakesAsMuchLonger) {
+  Pool pool(2, {}, "equal", {1, 0.25});
+  const auto start = std::chrono::steady_clock::now();
+  pool.For(2, [&](int w, int64_t, int64_t) {
+    if (w == 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  });
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(8));
+}
+
 TEST(Pool, WakesWorkersThatFellAsleep) {
-  Pool pool(2, {}, MakePolicy("equal"));
+  Pool pool(2);
   for (int i = 0; i < 3; ++i) {
     std::atomic<int> workers{0};
     pool.For(2, [&](int w, int64_t, int64_t) { workers += w + 1; });
@@ -62,7 +69,7 @@ TEST(Pool, WakesWorkersThatFellAsleep) {
 
 TEST(Pool, TwoPoolsRunSideBySide) {
   auto work = [] {
-    Pool pool(2, {}, MakePolicy("equal"));
+    Pool pool(2);
     for (int i = 0; i < 500; ++i) {
       std::atomic<int64_t> count{0};
       pool.For(64, [&](int, int64_t b, int64_t e) { count += e - b; });
@@ -79,7 +86,7 @@ TEST(Pool, PinsTheCallerOnlyForTheRun) {
   ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
   int core = 0;
   while (!CPU_ISSET(core, &before)) ++core;
-  Pool pool(1, {core}, MakePolicy("equal"));
+  Pool pool(1, {core});
   {
     const Pool::CallerPin pin(pool);
     cpu_set_t now;

@@ -1,0 +1,33 @@
+// What the policies with a queue for each cluster share: blocks dealt out in proportion to the clusters' speeds.
+#pragma once
+
+#include <vector>
+
+#include "schedule/policy.h"
+
+namespace mete {
+
+class ClusterQueues {
+ public:
+  explicit ClusterQueues(const std::vector<WorkerSpeed>& workers);
+
+  // Contiguous parts, a cluster after the other.
+  void Deal(int64_t blocks);
+
+  size_t size() const { return queues_.size(); }
+  const BlockRange& operator[](size_t cluster) const { return queues_[cluster]; }
+  double speed(size_t cluster) const { return speeds_[cluster]; }  // of its workers together
+  int workers(size_t cluster) const { return workers_[cluster]; }
+  int64_t left() const;
+
+  // The next `count` blocks of a cluster, or as many as there are: from the front for its own workers, from the back for others.
+  BlockRange TakeFront(size_t cluster, int64_t count);
+  BlockRange TakeBack(size_t cluster, int64_t count);
+
+ private:
+  std::vector<BlockRange> queues_;
+  std::vector<double> speeds_;
+  std::vector<int> workers_;
+};
+
+}  // namespace mete

@@ -1,0 +1,39 @@
+#include <cmath>
+#include <numeric>
+
+#include "schedule/policies.h"
+
+namespace mete {
+namespace {
+
+class Fixed : public Policy {
+ public:
+  explicit Fixed(const std::vector<double>& shares) : ends_(shares.size() + 1, 0), taken_(shares.size(), false) {
+    std::partial_sum(shares.begin(), shares.end(), ends_.begin() + 1);
+    for (double& end : ends_) end /= ends_.back();
+  }
+
+  void Begin(const Region& region, int64_t) override {
+    blocks_ = region.blocks;
+    std::fill(taken_.begin(), taken_.end(), false);
+  }
+
+  bool NextBlock(int worker, int64_t, BlockRange* range) override {
+    const size_t w = size_t(worker);
+    if (taken_[w]) return false;
+    taken_[w] = true;
+    *range = {std::llround(ends_[w] * double(blocks_)), std::llround(ends_[w + 1] * double(blocks_))};
+    return range->size() > 0;
+  }
+
+ private:
+  std::vector<double> ends_;  // of each worker's slice, in parts of all blocks; the first is 0
+  std::vector<bool> taken_;
+  int64_t blocks_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> MakeFixed(std::vector<double> shares) { return std::make_unique<Fixed>(shares); }
+
+}  // namespace mete

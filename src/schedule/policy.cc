@@ -1,0 +1,43 @@
+#include "schedule/policy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "schedule/policies.h"
+
+namespace mete {
+namespace {
+
+constexpr double kLittleShare = 0.5;  // MNN's, whatever the chip
+
+// A slice each, of 1 for the fastest workers and of half that for all others.
+std::vector<double> FixedShares(const std::vector<WorkerSpeed>& workers) {
+  double fastest = 0;
+  for (const WorkerSpeed& w : workers) fastest = std::max(fastest, w.speed);
+  std::vector<double> shares;
+  for (const WorkerSpeed& w : workers) shares.push_back(w.speed < fastest ? kLittleShare : 1);
+  return shares;
+}
+
+}  // namespace
+
+const std::vector<std::string>& PolicyNames() {
+  static const std::vector<std::string> names{"equal", "ratio", "asymo", "sani", "adaptive"};
+  return names;
+}
+
+std::unique_ptr<Policy> MakePolicy(std::string_view name, std::vector<WorkerSpeed> workers, TakeCost cost) {
+  if (workers.empty()) Invalid("policy", "no workers");
+  for (const WorkerSpeed& w : workers)
+    if (!(w.speed > 0)) Invalid("policy", "a worker's speed must be positive; got {}", w.speed);
+  if (name == "equal") return MakeFixed(std::vector<double>(workers.size(), 1));
+  if (name == "ratio") return MakeFixed(FixedShares(workers));
+  if (name == "asymo") return MakeAsymo(std::move(workers), cost);
+  if (name == "sani") return MakeSani(std::move(workers));
+  if (name == "adaptive") return MakeAdaptive(std::move(workers), cost);
+  Invalid("policy", "unknown policy; got '{}', expected one of {}", name, fmt::join(PolicyNames(), ", "));
+}
+
+}  // namespace mete

@@ -1,0 +1,53 @@
+// How blocks reach cores. A parallel region is a number of equal blocks; a policy says which of them a worker takes next. A policy is a
+// state machine over a clock that it is told: it starts no thread, reads no clock and takes no lock, so the same object serves real
+// threads, one call at a time (processor/cpu/pool.h), and a virtual clock (simulate.h).
+//
+// Sources: `ratio` is MNN's fixed share for little cores; `asymo` follows AsyMo (Wang et al., MobiCom 2021): cost-directed blocks, a queue
+// a cluster, stealing that respects speed; `sani` follows SANI (OSDI 2026): counters that merge and split blocks, and migration. What
+// their public texts leave open (block sizes, the stealing rule's algebra) is ours, and is said where it is computed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mete {
+
+// Neighbouring blocks [begin, end), which a worker computes in one pass.
+struct BlockRange {
+  int64_t begin = 0, end = 0;
+  int64_t size() const { return end - begin; }
+};
+
+struct Region {
+  int64_t id = 0;      // of the step, 0, 1, ...: what was seen of it in this run serves the next one
+  int64_t blocks = 0;  // >= 0
+};
+
+// A worker as the plan sees it.
+struct WorkerSpeed {
+  int cluster = 0;   // 0, 1, ...: workers of one cluster share a cache
+  double speed = 1;  // > 0, of the fastest
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  // Before any worker asks. Regions follow each other and never overlap; `now_ns` never goes back.
+  virtual void Begin(const Region& region, int64_t now_ns) = 0;
+  // Worker w has finished what it had and is free at `now_ns`. False: nothing is left for it in this region, and it does not ask again.
+  virtual bool NextBlock(int worker, int64_t now_ns, BlockRange* range) = 0;
+};
+
+// What taking blocks costs a worker: the call, and starting the kernel anew.
+struct TakeCost {
+  int64_t ns = 1000;  // guess, until a profile says more
+};
+
+// Error for an unknown name, no workers or a speed that is not positive.
+std::unique_ptr<Policy> MakePolicy(std::string_view name, std::vector<WorkerSpeed> workers, TakeCost cost = {});
+const std::vector<std::string>& PolicyNames();
+
+}  // namespace mete

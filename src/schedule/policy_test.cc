@@ -1,0 +1,109 @@
+#include "schedule/policy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "mete/error.h"
+#include "schedule/simulate.h"
+
+namespace mete {
+namespace {
+
+std::vector<WorkerSpeed> Workers(const std::vector<double>& speeds) {
+  std::vector<WorkerSpeed> workers;
+  for (const double speed : speeds) workers.push_back({workers.empty() || speed == workers.back().speed ? 0 : 1, speed});
+  return workers;
+}
+
+// Ideal time over simulated time for `layers` layers of `blocks` blocks that take a core of speed 1 `layer_ns`, the mean of `runs` runs
+// after a first one.
+double Efficiency(std::string_view name, const std::vector<double>& speeds, int layers, int64_t blocks, double layer_ns, int runs = 3) {
+  const auto policy = MakePolicy(name, Workers(speeds));
+  const SimulatedWorkers workers = ConstantWorkers(speeds, 300, 1000);
+  int64_t now = 0, start = 0;
+  for (int run = 0; run <= runs; ++run) {
+    if (run == 1) start = now;
+    for (int layer = 0; layer < layers; ++layer)
+      now = Simulate(*policy, {layer, blocks}, layer_ns / double(blocks), workers, now).end_ns;
+  }
+  const double ideal = layer_ns * layers * runs / std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  return ideal / double(now - start);
+}
+
+TEST(Policy, EveryBlockIsTakenOnceWhateverTheOrderOfTheWorkers) {
+  std::mt19937 random(1);
+  for (const std::string& name : PolicyNames())
+    for (const std::vector<double>& speeds : {std::vector<double>{1}, {1, 0.4}, {1, 1, 0.25, 0.25}, {1, 1, 0.7, 0.4, 0.4}}) {
+      const auto policy = MakePolicy(name, Workers(speeds));
+      int64_t now = 0;
+      for (int64_t i = 0; i < 60; ++i) {
+        const int64_t blocks = int64_t(random() % 40);
+        std::vector<int> seen(size_t(blocks), 0), asking(speeds.size());
+        std::iota(asking.begin(), asking.end(), 0);
+        policy->Begin({i % 5, blocks}, now);
+        while (!asking.empty()) {
+          const size_t at = random() % asking.size();
+          BlockRange range;
+          if (policy->NextBlock(asking[at], now += int64_t(random() % 1000), &range)) {
+            ASSERT_LT(range.begin, range.end);
+            ASSERT_GE(range.begin, 0);
+            ASSERT_LE(range.end, blocks);
+            for (int64_t b = range.begin; b < range.end; ++b) ++seen[size_t(b)];
+          } else {
+            asking.erase(asking.begin() + int64_t(at));
+          }
+        }
+        ASSERT_TRUE(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; })) << name << ", " << speeds.size() << " workers";
+      }
+    }
+}
+
+TEST(Policy, UnevenCoresGiveWhatTheyCarryWithAdaptiveAndNotWithEqual) {
+  for (const double slow : {0.25, 0.4, 0.7}) {
+    EXPECT_GE(Efficiency("adaptive", {1, slow}, 54, 64, 1e6), 0.97) << slow;
+    EXPECT_GE(Efficiency("adaptive", {1, slow}, 60, 32, 65e3), 0.85) << slow;
+    EXPECT_NEAR(Efficiency("equal", {1, slow}, 54, 64, 1e6), 2 * slow / (1 + slow), 0.02) << slow;
+  }
+}
+
+TEST(Policy, AdaptiveLosesNothingToTheOthers) {
+  for (const std::vector<double>& speeds : {std::vector<double>{1, 0.4}, {1, 1, 1, 1, 0.4, 0.4, 0.4, 0.4}, {1, 0.7, 0.7, 0.7, 0.3, 0.3, 0.3, 0.3}})
+    for (const double layer_ns : {1e6, 350e3}) {
+      const double adaptive = Efficiency("adaptive", speeds, 30, 128, layer_ns);
+      for (const std::string& name : PolicyNames()) EXPECT_GE(adaptive, 0.98 * Efficiency(name, speeds, 30, 128, layer_ns)) << name;
+    }
+}
+
+TEST(Policy, EqualCoresAreAsFastWithAdaptiveAsWithEqualSlices) {
+  EXPECT_GE(Efficiency("adaptive", {1, 1}, 54, 64, 500e3), 0.98 * Efficiency("equal", {1, 1}, 54, 64, 500e3));
+}
+
+// A core that gets slower by three quarters in the midst of a run: the others have taken over after a few layers.
+TEST(Policy, AdaptiveRecoversFromADisturbance) {
+  const auto policy = MakePolicy("adaptive", Workers({1, 1}));
+  const double layer_ns = 500e3;
+  const int64_t blocks = 64;
+  int64_t now = 0;
+  const SimulatedWorkers even = ConstantWorkers({1, 1}, 300, 1000), disturbed = ConstantWorkers({1, 0.25}, 300, 1000);
+  for (int i = 0; i < 100; ++i) now = Simulate(*policy, {i % 10, blocks}, layer_ns / blocks, even, now).end_ns;
+  std::vector<double> efficiency;
+  for (int i = 0; i < 10; ++i) {
+    const int64_t end = Simulate(*policy, {i % 10, blocks}, layer_ns / blocks, disturbed, now).end_ns;
+    efficiency.push_back(layer_ns / 1.25 / double(end - now));
+    now = end;
+  }
+  EXPECT_GE(*std::min_element(efficiency.begin(), efficiency.end()), 0.6);  // equal slices: 0.4
+  for (size_t i = 3; i < efficiency.size(); ++i) EXPECT_GE(efficiency[i], 0.93) << "layer " << i;
+}
+
+TEST(Policy, BadArgumentsAreErrors) {
+  EXPECT_THROW(MakePolicy("magic", Workers({1})), Error);
+  EXPECT_THROW(MakePolicy("equal", {}), Error);
+  EXPECT_THROW(MakePolicy("equal", {{0, 0.0}}), Error);
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <numeric>
+
+#include "schedule/clusters.h"
+#include "schedule/policies.h"
+#include "schedule/speeds.h"
+
+namespace mete {
+namespace {
+
+// Counters count half blocks, so that one below 2 splits a block. Here a "block" of the paper is two of ours.
+class Sani : public Policy {
+ public:
+  explicit Sani(const std::vector<WorkerSpeed>& workers)
+      : workers_(workers), queues_(workers), seen_(workers), at_a_time_(workers.size(), kWhole), took_(workers.size(), 0) {}
+
+  void Begin(const Region& region, int64_t now_ns) override {
+    queues_.Deal(region.blocks);
+    seen_.Begin(region.id, now_ns);
+    std::fill(at_a_time_.begin(), at_a_time_.end(), kWhole);
+    std::fill(took_.begin(), took_.end(), 0);
+    round_ = 0;
+  }
+
+  bool NextBlock(int worker, int64_t now_ns, BlockRange* range) override {
+    seen_.Finish(worker, now_ns);
+    if (++took_[size_t(worker)] > round_ + 1 && EverybodyTook()) Adjust();
+    const size_t own = size_t(workers_[size_t(worker)].cluster);
+    *range = queues_.TakeFront(own, at_a_time_[size_t(worker)]);
+    for (size_t c = 0; c < queues_.size() && range->size() == 0; ++c) *range = queues_.TakeBack(c, at_a_time_[size_t(worker)]);
+    if (range->size() > 0) seen_.Start(worker, range->size(), now_ns);
+    return range->size() > 0;
+  }
+
+ private:
+  static constexpr int64_t kWhole = 2;
+
+  bool EverybodyTook() const { return *std::min_element(took_.begin(), took_.end()) > round_; }
+
+  // After a round: the k fastest take a block more at a time, the k slowest one less. k is a quarter of the threads, ours.
+  void Adjust() {
+    ++round_;
+    std::vector<int> by_speed(workers_.size());
+    std::iota(by_speed.begin(), by_speed.end(), 0);
+    std::stable_sort(by_speed.begin(), by_speed.end(), [&](int a, int b) { return seen_.BlockNs(a) < seen_.BlockNs(b); });
+    const size_t k = workers_.size() < 2 ? 0 : std::max<size_t>(1, workers_.size() / 4);
+    for (size_t i = 0; i < k; ++i) {
+      at_a_time_[size_t(by_speed[i])] += kWhole;
+      int64_t& slow = at_a_time_[size_t(by_speed[by_speed.size() - 1 - i])];
+      slow = slow > kWhole ? slow - kWhole : 1;  // below one: a block is split
+    }
+  }
+
+  const std::vector<WorkerSpeed> workers_;
+  ClusterQueues queues_;
+  Speeds seen_;
+  std::vector<int64_t> at_a_time_;  // by worker
+  std::vector<int64_t> took_;       // times, in this region
+  int64_t round_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> MakeSani(std::vector<WorkerSpeed> workers) { return std::make_unique<Sani>(workers); }
+
+}  // namespace mete

@@ -1,0 +1,31 @@
+// A region under a virtual clock: the policies that threads run, on workers that do not exist.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "schedule/policy.h"
+
+namespace mete {
+
+struct SimulatedWorkers {
+  int count = 0;
+  // When worker w, starting at `start_ns`, is done with what takes a core of speed 1 `work_ns`. Interference lives in here.
+  std::function<int64_t(int w, int64_t start_ns, double work_ns)> finish;
+  int64_t take_ns = 0;     // of each call that gets blocks
+  int64_t barrier_ns = 0;  // from the last worker's end to the region's
+};
+
+struct SimulatedRegion {
+  int64_t end_ns = 0;
+  std::vector<int64_t> busy_ns;  // of each worker: computing, taking not counted
+  std::vector<int64_t> takes;    // of each worker
+};
+
+// Workers of constant speeds.
+SimulatedWorkers ConstantWorkers(std::vector<double> speeds, int64_t take_ns, int64_t barrier_ns);
+
+// Runs one region that begins at `start_ns`; a block takes a core of speed 1 `block_ns`.
+SimulatedRegion Simulate(Policy& policy, const Region& region, double block_ns, const SimulatedWorkers& workers, int64_t start_ns);
+
+}  // namespace mete
