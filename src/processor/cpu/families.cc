@@ -6,6 +6,7 @@ namespace {
 // Blocks are what a policy counts in; neighbouring ones are computed in one pass, so that many cost nothing. Guess: 3 % of a thread's
 // share is as evenly as it needs to be dealt out.
 constexpr int64_t kBlocksPerThread = 32;
+constexpr int64_t kFine = 8;  // guess: blocks of a thread, below which a policy has too little to deal out
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -58,7 +59,8 @@ Grid MakeGrid(const GridSides& sides, int threads, bool other_side) {
   int64_t& outer = grid.columns_outer ? grid.column_blocks : grid.row_blocks;
   int64_t& inner = grid.columns_outer ? grid.row_blocks : grid.column_blocks;
   outer = std::min(grid.columns_outer ? sides.columns : steps, wanted);
-  inner = std::min(grid.columns_outer ? steps : sides.columns, CeilDiv(wanted, outer));
+  // A run that ends within the inner dimension is computed in two or three pieces: only where the outer one is too coarse.
+  if (outer < threads * kFine) inner = std::min(grid.columns_outer ? steps : sides.columns, CeilDiv(wanted, outer));
   return grid;
 }
 
