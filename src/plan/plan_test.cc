@@ -28,6 +28,12 @@ TEST(PlanOneCpu, GivesEveryNodeAStepAndAReason) {
   Verify(plan, TwoNodes(), TwoCores());
 }
 
+TEST(PlanOneCpu, TheFastestCoreIsTheCallingThreads) {
+  const Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2, {0, 1}, {0.4, 1}, "adaptive"});
+  EXPECT_EQ(plan.cores, (std::vector<int>{1, 0}));
+  EXPECT_EQ(plan.speeds, (std::vector<double>{1, 0.4}));
+}
+
 TEST(Plan, SurvivesJson) {
   const Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2, {1, 0}, {1, 0.4}, "adaptive"});
   const Plan again = PlanFromJson(ToJson(plan));

@@ -42,6 +42,7 @@ class Executor {
     std::vector<ConstView> inputs;
     std::vector<View> outputs;
     int64_t flops = 0, bytes = 0;
+    int64_t number = 0;  // of the pool
   };
   // An address that changes from run to run.
   struct Patch {

@@ -1,6 +1,7 @@
-// Ours. Each worker takes a share of what remains in proportion to its speed as seen so far, large pieces first and small ones last. The
-// fastest cluster takes from the front, the others from the back, so that each keeps to a contiguous range. A worker leaves a block to
-// the others if they would be done with all of it before this worker were.
+// Ours. What remains is dealt out such that all workers would be done at once, by the speeds that they have shown in this step, in this
+// run and earlier ones, and by when each is free. A worker takes all of its part where its times are as expected, and the less the more
+// they vary; what it leaves absorbs what it turns out to be slower or faster by. The fastest cluster takes from the front, the others
+// from the back, so that each keeps to a contiguous range. A worker leaves to the others what they would be done with before it were.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +13,7 @@ namespace {
 
 class Adaptive : public Policy {
  public:
-  Adaptive(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers), seen_(workers), cost_(cost) {
+  Adaptive(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers), seen_(workers, cost) {
     double fastest = 0;
     for (const WorkerSpeed& w : workers)
       if (w.speed > fastest) fastest = w.speed, front_ = w.cluster;
@@ -20,7 +21,7 @@ class Adaptive : public Policy {
 
   void Begin(const Region& region, int64_t now_ns) override {
     left_ = {0, region.blocks};
-    seen_.Begin(region.id, now_ns);
+    seen_.Begin(region, now_ns);
     gone_.assign(workers_.size(), false);
   }
 
@@ -41,21 +42,58 @@ class Adaptive : public Policy {
 
  private:
   int64_t Count(int worker, int64_t now_ns) const {
-    // Of a worker's share, what it takes at once: the rest absorbs what it turns out to be slower or faster by. A smaller part takes
-    // more often, a larger one leaves less to balance with.
-    constexpr double kPart = 0.6;
     const int64_t left = left_.size();
-    if (left == 0) return 0;
-    const double own = seen_.BlockNs(worker);
-    if (Alone(worker)) return left;
-    double rate = 0;
+    if (left == 0 || Alone(worker)) return left;
+    const double share = Share(worker, now_ns);
+    if (!seen_.Known()) return std::clamp<int64_t>(std::llround(kUnknownPart * share), 1, left);
+    const int64_t part = Rounded(worker, share, now_ns), held = std::llround(HeldBack(worker, double(part)));
+    return std::clamp<int64_t>(part - held, std::min<int64_t>(part, 1), left);
+  }
+
+  // Of a worker's share, what it takes at once while no times are known.
+  static constexpr double kUnknownPart = 0.6;
+
+  // Blocks that a worker would compute from now on if all were done at once. Those who would not be free before that get nothing.
+  double Share(int worker, int64_t now_ns) const {
+    const double start = double(now_ns) + seen_.TakeNs(worker);
+    return std::max(0.0, DoneAt(double(left_.size()), now_ns, -1) - start) / seen_.BlockNs(worker);
+  }
+
+  // When `blocks` would be done at the earliest, by all workers but one.
+  double DoneAt(double blocks, int64_t now_ns, int but) const {
+    starts_.clear();
     for (size_t v = 0; v < workers_.size(); ++v)
-      if (!gone_[v]) rate += 1 / seen_.BlockNs(int(v));
-    const int64_t share = std::llround(kPart * double(left) / own / rate);
-    // A piece shall take ten times as long as taking it; unknown times count as long.
-    const int64_t least = seen_.Known() ? std::llround(10 * double(cost_.ns) / own) : 1;
-    const int64_t count = std::clamp<int64_t>(std::max(share, least), 1, left);
-    return Worthwhile(worker, count, now_ns) ? count : Worthwhile(worker, 1, now_ns) ? 1 : 0;
+      if (int(v) != but && !gone_[v]) starts_.push_back({seen_.FreeAtNs(int(v), now_ns) + seen_.TakeNs(int(v)), 1 / seen_.BlockNs(int(v))});
+    std::sort(starts_.begin(), starts_.end(), [](const Start& a, const Start& b) { return a.at_ns < b.at_ns; });
+    double rate = 0, done = double(now_ns);
+    for (size_t i = 0; i < starts_.size(); ++i) {
+      done = i == 0 ? starts_[0].at_ns : done;
+      if (i > 0 && starts_[i].at_ns > done) break;
+      // With this worker too: blocks = sum of (done - start) * rate.
+      double sum = 0;
+      rate += starts_[i].rate;
+      for (size_t k = 0; k <= i; ++k) sum += starts_[k].rate * starts_[k].at_ns;
+      done = (blocks + sum) / rate;
+    }
+    return done;
+  }
+
+  // The whole number of blocks next to `share` with which all are done sooner.
+  int64_t Rounded(int worker, double share, int64_t now_ns) const {
+    const int64_t low = std::min(int64_t(share), left_.size()), high = std::min(low + 1, left_.size());
+    return Makespan(worker, low, now_ns) <= Makespan(worker, high, now_ns) ? low : high;
+  }
+
+  double Makespan(int worker, int64_t count, int64_t now_ns) const {
+    const double own = count == 0 ? 0 : double(now_ns) + seen_.TakeNs(worker) + double(count) * seen_.BlockNs(worker);
+    const int64_t rest = left_.size() - count;
+    return rest == 0 ? own : std::max(own, DoneAt(double(rest), now_ns, worker));
+  }
+
+  // Twice what it has been off by of late; nothing where what is lost by that is less than what taking once more costs.
+  double HeldBack(int worker, double part) const {
+    const double off = seen_.Spread(worker) * part;
+    return off * seen_.BlockNs(worker) < seen_.TakeNs(worker) ? 0 : std::min(2 * off, (1 - kUnknownPart) * part);
   }
 
   bool Alone(int worker) const {
@@ -64,23 +102,16 @@ class Adaptive : public Policy {
     return true;
   }
 
-  // Whether this worker is done with `count` blocks no later than the others were with all that is left.
-  bool Worthwhile(int worker, int64_t count, int64_t now_ns) const {
-    const double done = double(now_ns) + double(count) * seen_.BlockNs(worker);
-    double blocks = 0;  // that the others can compute until then
-    for (size_t v = 0; v < workers_.size(); ++v) {
-      if (int(v) == worker || gone_[v]) continue;
-      blocks += std::max(0.0, done - seen_.FreeAtNs(int(v), now_ns)) / seen_.BlockNs(int(v));
-    }
-    return blocks <= double(left_.size());
-  }
+  struct Start {
+    double at_ns, rate;  // blocks a nanosecond from then on
+  };
 
   const std::vector<WorkerSpeed> workers_;
   Speeds seen_;
-  const TakeCost cost_;
-  int front_ = 0;            // cluster
+  int front_ = 0;  // cluster
   BlockRange left_;
-  std::vector<bool> gone_;   // workers that this region has nothing more for
+  std::vector<bool> gone_;             // workers that this region has nothing more for
+  mutable std::vector<Start> starts_;  // of DoneAt alone
 };
 
 }  // namespace

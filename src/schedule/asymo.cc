@@ -10,11 +10,11 @@ namespace {
 
 class Asymo : public Policy {
  public:
-  Asymo(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers), queues_(workers), seen_(workers), cost_(cost) {}
+  Asymo(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers), queues_(workers), seen_(workers, cost), cost_(cost) {}
 
   void Begin(const Region& region, int64_t now_ns) override {
     queues_.Deal(region.blocks);
-    seen_.Begin(region.id, now_ns);
+    seen_.Begin(region, now_ns);
     pieces_.clear();
     for (size_t c = 0; c < queues_.size(); ++c) pieces_.push_back(PieceOf(c));
   }

@@ -22,7 +22,7 @@ struct BlockRange {
 };
 
 struct Region {
-  int64_t id = 0;      // of the step, 0, 1, ...: what was seen of it in this run serves the next one
+  int64_t id = 0;      // what was seen of a region serves the next one of the same id, 1, 2, ...; 0: of no other
   int64_t blocks = 0;  // >= 0
 };
 

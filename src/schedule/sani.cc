@@ -12,11 +12,11 @@ namespace {
 class Sani : public Policy {
  public:
   explicit Sani(const std::vector<WorkerSpeed>& workers)
-      : workers_(workers), queues_(workers), seen_(workers), at_a_time_(workers.size(), kWhole), took_(workers.size(), 0) {}
+      : workers_(workers), queues_(workers), seen_(workers, {}), at_a_time_(workers.size(), kWhole), took_(workers.size(), 0) {}
 
   void Begin(const Region& region, int64_t now_ns) override {
     queues_.Deal(region.blocks);
-    seen_.Begin(region.id, now_ns);
+    seen_.Begin(region, now_ns);
     std::fill(at_a_time_.begin(), at_a_time_.end(), kWhole);
     std::fill(took_.begin(), took_.end(), 0);
     round_ = 0;

@@ -1,21 +1,36 @@
 #include "schedule/speeds.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace mete {
 namespace {
 
 // How much a new observation counts. Guesses: what is usual changes over tens of runs, a disturbance within two or three blocks.
 constexpr double kUsualGain = 0.1, kSlowdownGain = 0.5;
+// An observation counts as at most so many times what was expected: a preempted thread takes a hundred times as long, once.
+constexpr double kMostSurprise = 3;
+constexpr double kFirstSpread = 0.2;  // guess, until there were some observations
+
+// The first observations count as much as each other.
+double GainOf(int seen) { return std::max(kUsualGain, 1.0 / (seen + 1)); }
 
 }  // namespace
 
-void Speeds::Begin(int64_t region, int64_t now_ns) {
-  region_ = size_t(region);
-  if (usual_.size() <= region_) usual_.resize(region_ + 1);
-  usual_[region_].resize(workers_.size(), 0);
-  known_ = std::any_of(usual_[region_].begin(), usual_[region_].end(), [](double ns) { return ns > 0; });
-  for (Worker& w : workers_) w.blocks = 0, w.start_ns = now_ns;
+Speeds::Speeds(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers.size()), cost_(cost) {
+  for (size_t w = 0; w < workers.size(); ++w)
+    if (workers[w].speed > workers[size_t(reference_)].speed) reference_ = int(w);
+  for (size_t w = 0; w < workers.size(); ++w) workers_[w].factor = workers[size_t(reference_)].speed / workers[w].speed;
+}
+
+void Speeds::Begin(const Region& region, int64_t now_ns) {
+  region_ = size_t(region.id), blocks_ = region.blocks, begin_ns_ = now_ns;
+  if (times_.size() <= region_) times_.resize(region_ + 1);
+  Times& times = times_[region_];
+  if (region_ == 0) times = {};
+  if (times.workers.empty())
+    for (const Worker& w : workers_) times.workers.push_back({w.factor, kFirstSpread});
+  for (Worker& w : workers_) w.blocks = 0, w.asked = false;
 }
 
 void Speeds::Start(int worker, int64_t blocks, int64_t now_ns) {
@@ -25,35 +40,52 @@ void Speeds::Start(int worker, int64_t blocks, int64_t now_ns) {
 
 void Speeds::Finish(int worker, int64_t now_ns) {
   Worker& w = workers_[size_t(worker)];
+  if (!w.asked) w.asked = true, w.join_ns += kUsualGain * (double(now_ns - begin_ns_) - w.join_ns);
   if (w.blocks == 0) return;
-  const double ns = double(std::max<int64_t>(now_ns - w.start_ns, 1)) / double(w.blocks);
-  double& usual = usual_[region_][size_t(worker)];
-  if (usual > 0) {
-    w.slowdown += kSlowdownGain * (ns / usual - w.slowdown);
-    usual += kUsualGain * (ns - usual);
-  } else {
-    usual = ns / w.slowdown;
-    known_ = true;
-  }
+  Learn(worker, double(w.blocks), double(std::max<int64_t>(now_ns - w.start_ns, 1)));
   w.blocks = 0;
 }
 
-// Of a worker that has not computed this step yet: by the plan's speeds from one that has.
-double Speeds::Usual(int worker) const {
-  const std::vector<double>& usual = usual_[region_];
-  if (usual[size_t(worker)] > 0) return usual[size_t(worker)];
-  for (size_t v = 0; v < usual.size(); ++v)
-    if (usual[v] > 0) return usual[v] * workers_[v].speed / workers_[size_t(worker)].speed;
-  return 1 / workers_[size_t(worker)].speed;
+// Blocks of the region, were they dealt out by the factors alone.
+double Speeds::FairShare(int worker) const {
+  double rate = 0;
+  for (const InRegion& w : known().workers) rate += 1 / w.factor;
+  return double(blocks_) / known().workers[size_t(worker)].factor / rate;
 }
 
-double Speeds::BlockNs(int worker) const { return Usual(worker) * std::max(workers_[size_t(worker)].slowdown, 0.01); }
+// What is unexpected of few blocks is put down to taking them; of many to the blocks, or to the worker's factor.
+void Speeds::Learn(int worker, double blocks, double ns) {
+  Times& times = times_[region_];
+  InRegion& here = times.workers[size_t(worker)];
+  Worker& w = workers_[size_t(worker)];
+  if (times.seen == 0) {
+    times.block_ns = ns / blocks / (here.factor * w.slowdown), times.take_ns = double(cost_.ns), times.seen = 1;
+    return;
+  }
+  const double of_one = times.take_ns + blocks * times.block_ns, usual = here.factor * of_one, expected = usual * w.slowdown;
+  const double bounded = std::clamp(ns, expected / kMostSurprise, expected * kMostSurprise);
+  here.spread += kUsualGain * (std::abs(bounded / expected - 1) - here.spread);
+  w.slowdown += kSlowdownGain * (bounded / usual - w.slowdown);
+  const double surprise = std::clamp(ns / usual, 1 / kMostSurprise, kMostSurprise) - 1;
+  if (2 * blocks < FairShare(worker)) {
+    times.take_ns = std::max(0.0, times.take_ns + GainOf(times.seen_few++) * surprise * of_one);
+  } else if (worker == reference_) {
+    times.block_ns = std::max(0.5 * times.block_ns, times.block_ns + GainOf(times.seen++) * surprise * of_one / blocks);
+  } else {
+    const double more = GainOf(here.seen++) * surprise;
+    here.factor *= 1 + more;
+    w.factor *= 1 + kUsualGain * more;
+  }
+}
 
 double Speeds::FreeAtNs(int worker, int64_t now_ns) const {
   const Worker& w = workers_[size_t(worker)];
-  if (w.blocks == 0 || !known_) return double(now_ns);
-  const double due = double(w.start_ns) + double(w.blocks) * BlockNs(worker), late = double(now_ns) - due;
-  return late > 0 ? double(now_ns) + late : due;
+  if (!Known()) return double(now_ns);
+  double due = double(now_ns);
+  if (!w.asked) due = double(begin_ns_) + w.join_ns;
+  else if (w.blocks > 0) due = double(w.start_ns) + TakeNs(worker) + double(w.blocks) * BlockNs(worker);
+  const double late = double(now_ns) - due;
+  return w.asked && w.blocks > 0 && late > 0 ? double(now_ns) + late : std::max(due, double(now_ns));
 }
 
 }  // namespace mete

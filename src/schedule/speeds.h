@@ -1,4 +1,4 @@
-// What a policy has seen of its workers: nanoseconds a block, for each step, in this run and in earlier ones.
+// What a policy has seen of its workers: for each region, in this run and in earlier ones, how long they take.
 #pragma once
 
 #include <vector>
@@ -7,37 +7,58 @@
 
 namespace mete {
 
+// A worker's time for n blocks is modelled as factor * slowdown * (take_ns + n * block_ns). The two times are the region's, so that what a
+// worker of few blocks shows of the one and a worker of many blocks of the other serves both. The factor is the worker's in that region, 1
+// for the fastest by plan; the slowdown the worker's just now.
 class Speeds {
  public:
-  explicit Speeds(const std::vector<WorkerSpeed>& workers) : workers_(workers.size()) {
-    for (size_t w = 0; w < workers.size(); ++w) workers_[w].speed = workers[w].speed;
-  }
+  Speeds(const std::vector<WorkerSpeed>& workers, TakeCost cost);
 
-  void Begin(int64_t region, int64_t now_ns);
+  void Begin(const Region& region, int64_t now_ns);
   void Start(int worker, int64_t blocks, int64_t now_ns);  // begins to compute
-  void Finish(int worker, int64_t now_ns);                 // has computed what it started, if anything
+  void Finish(int worker, int64_t now_ns);                 // asks: has computed what it started, if anything
 
-  // Expected for this region: what the worker usually takes, times how slow it is just now. Only ratios mean something while nothing
-  // is Known() of the region.
-  double BlockNs(int worker) const;
-  bool Known() const { return known_; }
-  // When the worker is expected to be done with what it has; `now_ns` if that is nothing. One that is late will be as late again.
+  // Expected for this region. Only ratios mean something while nothing is Known() of it.
+  double BlockNs(int worker) const { return Factor(worker) * known().block_ns; }
+  double TakeNs(int worker) const { return Factor(worker) * known().take_ns; }
+  bool Known() const { return known().seen > 0; }
+  // By how much a worker's times for this region have been off of late, relative to what was expected; an average.
+  double Spread(int worker) const { return known().workers[size_t(worker)].spread; }
+  // When the worker is expected to ask next. One that is late will be as late again.
   double FreeAtNs(int worker, int64_t now_ns) const;
 
  private:
+  struct InRegion {  // a worker's
+    double factor = 0;
+    double spread = 0;
+    int seen = 0;
+  };
+  struct Times {  // a region's
+    double block_ns = 1, take_ns = 0;
+    int seen = 0;  // observations of block_ns
+    int seen_few = 0;  // of take_ns
+    std::vector<InRegion> workers;
+  };
   struct Worker {
-    double speed = 1;       // as the plan says
+    double factor = 1;      // over all regions
     double slowdown = 1;    // just now, of the usual
+    double join_ns = 0;     // from a region's begin to its first question
+    bool asked = false;     // in this region
     int64_t blocks = 0;     // in hand
     int64_t start_ns = 0;
   };
 
-  double Usual(int worker) const;
+  const Times& known() const { return times_[region_]; }
+  double Factor(int worker) const { return known().workers[size_t(worker)].factor * workers_[size_t(worker)].slowdown; }
+  double FairShare(int worker) const;
+  void Learn(int worker, double blocks, double ns);
 
   std::vector<Worker> workers_;
-  std::vector<std::vector<double>> usual_;  // [region][worker], 0: not seen
+  std::vector<Times> times_;  // by region
+  const TakeCost cost_;
+  int reference_ = 0;  // the worker whose factor is 1
   size_t region_ = 0;
-  bool known_ = false;
+  int64_t blocks_ = 0, begin_ns_ = 0;
 };
 
 }  // namespace mete

@@ -61,8 +61,8 @@ class ConvStep : public Prepared {
                  Packer& packer) {
     std::vector<std::string> names;
     for (const ConvWay& way : ways) names.push_back(Name(way));
-    const std::string key = fmt::format("{}, activation {}{}, threads {}, weights {}", ToText(shape), Name(epilogue_.activation.op),
-                                        residual_ ? ", residual" : "", packer.pool().threads(),
+    const std::string key = fmt::format("{}, activation {}{}, {}, weights {}", ToText(shape), Name(epilogue_.activation.op),
+                                        residual_ ? ", residual" : "", packer.pool().settings(),
                                         options.weights_from_memory ? "far" : "near");
     const Pool::CallerPin pin(packer.pool());
     const Choice choice = Choose(options.tuner, key, names, TrialsOf(shape, weights, ways, options.weights_from_memory, packer.pool()));
@@ -70,6 +70,7 @@ class ConvStep : public Prepared {
     ConvWay way = ways[choice.index];
     if (options.tuner && packer.pool().threads() > 1 && PanelsOf(shape, way) > 1)
       ChooseSide(shape, weights, key, options, packer.pool(), &way);
+    packer.pool().BeginStep(0);
     conv_.emplace(shape, weights, way, packer);
   }
 
@@ -104,7 +105,9 @@ class ConvStep : public Prepared {
       }
       Packer candidates(pool);  // keeps nothing
       const auto conv = std::make_shared<FloatConv>(shape, weights, ways[i], candidates);
-      const auto call_us = [=] {
+      const int64_t step = pool.NewStep();
+      const auto call_us = [=, &pool] {
+        pool.BeginStep(step);
         return conv->MeasureUs(data->input.as<float>(), data->epilogue, data->output.mutable_view().as<float>(), from_memory);
       };
       call_us();

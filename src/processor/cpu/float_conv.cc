@@ -18,6 +18,11 @@ std::string SizesOf(const ConvShape& s) {
   return fmt::format("{} x {} of {} groups, {}x{}", s.out_channels, s.in_channels, s.groups, s.kernel_height, s.kernel_width);
 }
 
+// Guess: a third-level cache's share of one layer. Beyond, Winograd is computed in passes.
+constexpr size_t kMostStages = 8 << 20;
+
+size_t RoundedUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
 }  // namespace
 
 FloatConv::FloatConv(const ConvShape& shape, const float* weights, const ConvWay& way, Packer& packer)
@@ -57,6 +62,9 @@ void FloatConv::PlanTiles(const float* weights, Packer& packer) {
   const int64_t row_bytes = (transformed + shape_.out_pixels() * shape_.out_channels) * int64_t{sizeof(float)};
   grid_ = MakeGrid({tiles_->tiles, tiles_->gemm.row_step, row_bytes, tiles_->panels, packed_bytes()}, pool_.threads(), way_.other_side);
   pool_.ReserveScratch(int64_t(WinogradScratchBytes(*tiles_)));
+  const size_t stages = RoundedUp(TransformedWinogradBytes(*tiles_)) + WinogradProductsBytes(*tiles_);
+  in_stages_ = grid_.columns_outer && stages <= kMostStages;
+  if (in_stages_) pool_.ReserveShared(int64_t(stages));
 }
 
 void FloatConv::RunBlock(int worker, const float* input, const Epilogue& epilogue, float* output, Range rows, Range columns) {
@@ -69,7 +77,18 @@ void FloatConv::RunBlock(int worker, const float* input, const Epilogue& epilogu
   RunDepthwise(*by_channel_, input, packed, epilogue, rows, channels, output);
 }
 
+void FloatConv::RunInStages(const float* input, const Epilogue& epilogue, float* output) {
+  std::byte* memory = pool_.shared();
+  const WinogradStages stages{reinterpret_cast<float*>(memory),
+                              reinterpret_cast<float*>(memory + RoundedUp(TransformedWinogradBytes(*tiles_)))};
+  pool_.For(tiles_->tiles, [&](int, int64_t begin, int64_t end) { TransformWinograd(*tiles_, input, {begin, end}, stages); });
+  pool_.For(tiles_->positions * tiles_->panels,
+            [&](int, int64_t begin, int64_t end) { MultiplyWinograd(*tiles_, packed_.as<float>(), {begin, end}, stages); });
+  pool_.For(tiles_->tiles, [&](int, int64_t begin, int64_t end) { FinishWinograd(*tiles_, stages, epilogue, {begin, end}, output); });
+}
+
 void FloatConv::Run(const float* input, const Epilogue& epilogue, float* output) {
+  if (in_stages_) return RunInStages(input, epilogue, output);
   pool_.For(grid_.blocks(), [&](int w, int64_t begin, int64_t end) {
     grid_.ForPieces(begin, end, [&](Range rows, Range columns) { RunBlock(w, input, epilogue, output, rows, columns); });
   });

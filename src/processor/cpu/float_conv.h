@@ -32,6 +32,7 @@ class FloatConv {
   void PlanProduct(const float* weights, Packer& packer);
   void PlanByChannel(const float* weights, Packer& packer);
   void PlanTiles(const float* weights, Packer& packer);
+  void RunInStages(const float* input, const Epilogue& epilogue, float* output);
   void RunBlock(int worker, const float* input, const Epilogue& epilogue, float* output, Range rows, Range columns);
 
   Pool& pool_;
@@ -42,6 +43,7 @@ class FloatConv {
   std::optional<WinogradPlan> tiles_;  // one of the three
   Tensor packed_;
   Grid grid_;
+  bool in_stages_ = false;  // Winograd's: all inputs transformed, then all products, then all outputs
 };
 
 }  // namespace mete

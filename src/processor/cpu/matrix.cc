@@ -228,23 +228,28 @@ std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, c
   for (int64_t width : widths) names.push_back(fmt::format("tile {}", width));
   const auto prepare = [&](size_t i, Packer& with) { return std::make_unique<MatrixStep>(graph, node, p, epilogue, widths[i], with); };
   const bool constant = graph.value(node.inputs[1]).is_constant();
-  const std::string key = fmt::format("gemm {} x {}x{}x{}, B {}{}{}, activation {}{}, threads {}, weights {}", p.batch, p.m, p.k, p.n,
+  const std::string key = fmt::format("gemm {} x {}x{}x{}, B {}{}{}, activation {}{}, {}, weights {}", p.batch, p.m, p.k, p.n,
                                       p.transposed ? "transposed" : "as it is", p.b_step == 0 ? "" : " each",
                                       constant ? " constant" : "", Name(epilogue.activation.op),
-                                      p.residual < 0 ? p.view ? ", in views" : "" : ", residual", packer.pool().threads(),
+                                      p.residual < 0 ? p.view ? ", in views" : "" : ", residual", packer.pool().settings(),
                                       options.weights_from_memory ? "far" : "near");
   std::optional<Sample> sample;  // the same for all
   const auto trial = [&](size_t i) -> Trial {
     if (!sample) sample.emplace(p, constant);
     Packer candidates(packer.pool());  // keeps nothing
     const std::shared_ptr<MatrixStep> step = prepare(i, candidates);
-    const auto call_us = [&sample, &options, step] { return step->MeasureUs(sample->in(), sample->out(), options.weights_from_memory); };
+    const int64_t number = packer.pool().NewStep();
+    const auto call_us = [&sample, &options, &packer, step, number] {
+      packer.pool().BeginStep(number);
+      return step->MeasureUs(sample->in(), sample->out(), options.weights_from_memory);
+    };
     call_us();
     return {call_us, step->packed_bytes()};
   };
   const Pool::CallerPin pin(packer.pool());
   const Choice choice = Choose(options.tuner, key, names, trial);
   sample.reset();
+  packer.pool().BeginStep(0);
   auto step = prepare(choice.index, packer);
   step->set_why(choice.why);
   return step;

@@ -1,5 +1,6 @@
 #include "processor/cpu/pool.h"
 
+#include <fmt/ranges.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -51,7 +52,8 @@ bool Pin(pthread_t thread, int core) {
 }  // namespace
 
 Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::vector<double> speeds)
-    : threads_(threads), cores_(std::move(cores)), speeds_(std::move(speeds)), policy_(MakePolicy(policy, WorkersOf(threads, speeds_))) {
+    : threads_(threads), cores_(std::move(cores)), speeds_(std::move(speeds)), policy_name_(policy),
+      policy_(MakePolicy(policy, WorkersOf(threads, speeds_))) {
   try {
     for (int w = 1; w < threads_; ++w) {
       workers_.emplace_back([this, w] { WorkerMain(w); });
@@ -66,10 +68,19 @@ Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::ve
 
 Pool::~Pool() { Stop(); }
 
+std::string Pool::settings() const {
+  if (threads_ == 1 && speeds_.empty()) return "threads 1";
+  const std::string speeds = speeds_.empty() ? "" : fmt::format("speeds {}, ", fmt::join(speeds_, " and "));
+  return fmt::format("threads {}, {}{}", threads_, speeds, policy_name_);
+}
+
 void Pool::ReserveScratch(int64_t bytes) {
   scratch_.resize(size_t(threads_));
-  for (Tensor& t : scratch_)
-    if (!t.has_value() || int64_t(t.bytes()) < bytes) t = Tensor(DType::kU8, Shape{bytes});
+  for (Tensor& t : scratch_) Reserve(t, bytes);
+}
+
+void Pool::Reserve(Tensor& memory, int64_t bytes) {
+  if (!memory.has_value() || int64_t(memory.bytes()) < bytes) memory = Tensor(DType::kU8, Shape{bytes});
 }
 
 void Pool::Stop() {
@@ -100,9 +111,11 @@ void Pool::Work(int w) {
 }
 
 void Pool::Run(int64_t blocks, BlockFn fn, void* context) {
-  const int64_t region = first_region_ + std::min(regions_++, kRegionsOfAStep - 1);
+  const int64_t region = first_region_ == 0 ? 0 : first_region_ + std::min(regions_++, kRegionsOfAStep - 1);
   if (threads_ == 1 || blocks <= 1) {
+    const int64_t start = NowNs();
     if (blocks > 0) fn(context, 0, 0, blocks);
+    if (!speeds_.empty() && speeds_[0] < 1) Stretch(start, speeds_[0]);
     return;
   }
   policy_->Begin({region, blocks}, NowNs());

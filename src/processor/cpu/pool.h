@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -30,9 +31,14 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   int threads() const { return threads_; }
+  // All of it that times of what runs here depend on, for people and as a key: "threads 2, speeds 1 and 0.4, adaptive".
+  std::string settings() const;
 
-  // The regions that follow are those of this step: what the policy saw of them in an earlier run serves this one.
-  void BeginStep(int64_t step) { first_region_ = (step + 1) * kRegionsOfAStep, regions_ = 0; }
+  // A number for a step, or for one way to compute it that is measured.
+  int64_t NewStep() { return ++steps_; }
+  // The regions that follow are those of this step: what the policy saw of them in an earlier run serves this one. 0: of none; nothing
+  // serves later ones.
+  void BeginStep(int64_t number) { first_region_ = number * kRegionsOfAStep, regions_ = 0; }
 
   // for (b = 0; b < blocks; ++b) fn(context, w, b, b + 1), ranges joined, in parallel; returns when all are
   // done. Not reentrant; one region at a time.
@@ -47,6 +53,10 @@ class Pool {
   // next; nothing in it survives a region. ReserveScratch makes it at least so large; not while a region runs, and addresses change.
   void ReserveScratch(int64_t bytes);
   std::byte* scratch(int w) { return static_cast<std::byte*>(scratch_[size_t(w)].mutable_view().data); }
+
+  // Working memory of all workers: what they leave there in a region, they may read in the next one of the step.
+  void ReserveShared(int64_t bytes) { Reserve(shared_, bytes); }
+  std::byte* shared() { return static_cast<std::byte*>(shared_.mutable_view().data); }
 
   // Time that the calling thread waited for the other workers, summed over regions since the last call.
   int64_t TakeWaitNs();
@@ -66,6 +76,7 @@ class Pool {
   void WorkerMain(int w);
   void Stop();
   void Work(int w);
+  static void Reserve(Tensor& memory, int64_t bytes);
   bool NextBlock(int w, BlockRange* range);
 
   static constexpr int64_t kRegionsOfAStep = 4;  // 2 today: packing, then multiplying; any beyond share a number
@@ -73,8 +84,10 @@ class Pool {
   const int threads_;
   const std::vector<int> cores_;
   const std::vector<double> speeds_;
+  const std::string policy_name_;
   std::unique_ptr<Policy> policy_;
   std::atomic_flag asking_ = ATOMIC_FLAG_INIT;  // held for some tens of nanoseconds
+  int64_t steps_ = 0;
   int64_t first_region_ = 0, regions_ = 0;  // of the step; 0 outside of steps
   BlockFn fn_ = nullptr;
   void* context_ = nullptr;
@@ -86,6 +99,7 @@ class Pool {
   std::condition_variable wake_;
   std::vector<std::thread> workers_;
   std::vector<Tensor> scratch_;  // a thread's each
+  Tensor shared_;
   int64_t wait_ns_ = 0;
 };
 

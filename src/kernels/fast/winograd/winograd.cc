@@ -23,6 +23,8 @@ namespace mete {
 struct PassMatrices {
   float* data;
   int64_t row_stride, position_stride;
+
+  PassMatrices From(int64_t tile) const { return {data + tile * row_stride, row_stride, position_stride}; }
 };
 
 struct WinogradCode {
@@ -130,14 +132,23 @@ int64_t RoundUp(int64_t n, int64_t step) { return (n + step - 1) / step * step; 
 
 // Rows of `channels` values that end with a whole vector; positions an odd number of cache lines apart, so that those of one tile
 // do not all fall into one set of a cache.
-PassMatrices Matrices(const WinogradPlan& plan, int64_t channels, float* data) {
+PassMatrices Matrices(const WinogradPlan& plan, int64_t tiles, int64_t channels, float* data) {
   const int64_t row = RoundUp(channels, plan.code->lanes);
-  return {data, row, RoundUp(plan.pass * row, 32) + 16};
+  return {data, row, RoundUp(tiles * row, 32) + 16};
 }
 
-PassMatrices InputMatrices(const WinogradPlan& plan, float* scratch) { return Matrices(plan, plan.shape.in_channels, scratch); }
+PassMatrices InputMatrices(const WinogradPlan& plan, float* scratch) {
+  return Matrices(plan, plan.pass, plan.shape.in_channels, scratch);
+}
 
-PassMatrices ProductMatrices(const WinogradPlan& plan, float* scratch) { return Matrices(plan, plan.shape.out_channels, scratch); }
+PassMatrices ProductMatrices(const WinogradPlan& plan, float* scratch) {
+  return Matrices(plan, plan.pass, plan.shape.out_channels, scratch);
+}
+
+// Of all tiles.
+PassMatrices Transformed(const WinogradPlan& plan, float* data) { return Matrices(plan, plan.tiles, plan.shape.in_channels, data); }
+
+PassMatrices Products(const WinogradPlan& plan, float* data) { return Matrices(plan, plan.tiles, plan.shape.out_channels, data); }
 
 int64_t LengthOf(const WinogradPlan& plan, const PassMatrices& m) { return plan.positions * m.position_stride; }
 
@@ -191,6 +202,34 @@ OutputTile OutputAt(const WinogradPlan& plan, const Epilogue& e, int64_t tile, i
           e.bias ? e.bias + column : nullptr,
           static_cast<int>(std::min<int64_t>(plan.tile, s.out_height - p.y)),
           static_cast<int>(std::min<int64_t>(plan.tile, s.out_width - p.x))};
+}
+
+void Forward(const WinogradPlan& plan, const float* input, Range tiles, const PassMatrices& to) {
+  const auto forward = plan.code->forward[plan.tile / 2 - 1];
+  for (int64_t t = 0; t < tiles.size(); ++t) {
+    forward(InputAt(plan, input, tiles.begin + t), plan.shape.in_channels, to.data + t * to.row_stride, to.position_stride);
+  }
+}
+
+// One position's product of rows that begin at in.data, with the weights that follow fetched ahead.
+void Multiply(const WinogradPlan& plan, int64_t position, const PassMatrices& in, const float* packed, Range rows, Range panels,
+              const PassMatrices& out) {
+  const Panels& split = plan.gemm.split;
+  const int64_t channels = plan.shape.in_channels;
+  const auto weights = [&](int64_t p) { return packed + p % plan.positions * split.padded_columns() * channels; };
+  RunGemm(plan.gemm, in.data + position * in.position_stride, in.row_stride, weights(position), {}, rows, panels,
+          out.data + position * out.position_stride, out.row_stride, weights(position + 1) + split.Columns(panels.begin).begin * channels);
+}
+
+// From products that begin with those of the first of `tiles`.
+void Backward(const WinogradPlan& plan, const PassMatrices& from, const Epilogue& epilogue, Range tiles, Range panels, float* output) {
+  const int64_t first = plan.gemm.split.Columns(panels.begin).begin;
+  const int64_t columns = std::min(plan.gemm.split.Columns(panels.end - 1).end, plan.shape.out_channels) - first;
+  const auto backward = plan.code->backward[plan.tile / 2 - 1];
+  for (int64_t t = 0; t < tiles.size(); ++t) {
+    backward(OutputAt(plan, epilogue, tiles.begin + t, first, output), epilogue.activation, columns,
+             from.data + t * from.row_stride + first, from.position_stride);
+  }
 }
 
 }  // namespace
@@ -255,29 +294,39 @@ size_t WinogradScratchBytes(const WinogradPlan& plan) {
 
 void RunWinograd(const WinogradPlan& plan, const float* input, const float* packed, const Epilogue& epilogue, Range tiles, Range panels,
                  float* output, float* scratch) {
-  const PassMatrices in = InputMatrices(plan, scratch), out = ProductMatrices(plan, scratch + LengthOf(plan, in));
   if (panels.size() == 0) return;
-  const Panels& split = plan.gemm.split;
-  const int64_t channels = plan.shape.in_channels, first = split.Columns(panels.begin).begin;
-  const int64_t columns = std::min(split.Columns(panels.end - 1).end, plan.shape.out_channels) - first;
-  const auto forward = plan.code->forward[plan.tile / 2 - 1];
-  const auto backward = plan.code->backward[plan.tile / 2 - 1];
+  const PassMatrices in = InputMatrices(plan, scratch), out = ProductMatrices(plan, scratch + LengthOf(plan, in));
   const EvenPieces passes(tiles.size(), plan.pass);
   for (int64_t i = 0; i < passes.count(); ++i) {
     const Range pass = {tiles.begin + passes[i].begin, tiles.begin + passes[i].end};
-    for (int64_t t = 0; t < pass.size(); ++t) {
-      forward(InputAt(plan, input, pass.begin + t), channels, in.data + t * in.row_stride, in.position_stride);
-    }
-    const auto weights = [&](int64_t p) { return packed + p % plan.positions * split.padded_columns() * channels; };
-    for (int64_t p = 0; p < plan.positions; ++p) {
-      RunGemm(plan.gemm, in.data + p * in.position_stride, in.row_stride, weights(p), {}, {0, pass.size()}, panels,
-              out.data + p * out.position_stride, out.row_stride, weights(p + 1) + first * channels);
-    }
-    for (int64_t t = 0; t < pass.size(); ++t) {
-      backward(OutputAt(plan, epilogue, pass.begin + t, first, output), epilogue.activation, columns,
-               out.data + t * out.row_stride + first, out.position_stride);
-    }
+    Forward(plan, input, pass, in);
+    for (int64_t p = 0; p < plan.positions; ++p) Multiply(plan, p, in, packed, {0, pass.size()}, panels, out);
+    Backward(plan, out, epilogue, pass, panels, output);
   }
+}
+
+size_t TransformedWinogradBytes(const WinogradPlan& plan) {
+  return static_cast<size_t>(LengthOf(plan, Transformed(plan, nullptr))) * sizeof(float);
+}
+
+size_t WinogradProductsBytes(const WinogradPlan& plan) { return static_cast<size_t>(LengthOf(plan, Products(plan, nullptr))) * sizeof(float); }
+
+void TransformWinograd(const WinogradPlan& plan, const float* input, Range tiles, const WinogradStages& stages) {
+  Forward(plan, input, tiles, Transformed(plan, stages.transformed).From(tiles.begin));
+}
+
+void MultiplyWinograd(const WinogradPlan& plan, const float* packed, Range matrices, const WinogradStages& stages) {
+  const PassMatrices in = Transformed(plan, stages.transformed), out = Products(plan, stages.products);
+  while (matrices.size() > 0) {
+    const int64_t position = matrices.begin / plan.panels, first = matrices.begin % plan.panels;
+    const Range panels = {first, std::min(plan.panels, first + matrices.size())};
+    Multiply(plan, position, in, packed, {0, plan.tiles}, panels, out);
+    matrices.begin += panels.size();
+  }
+}
+
+void FinishWinograd(const WinogradPlan& plan, const WinogradStages& stages, const Epilogue& epilogue, Range tiles, float* output) {
+  Backward(plan, Products(plan, stages.products).From(tiles.begin), epilogue, tiles, {0, plan.panels}, output);
 }
 
 }  // namespace mete

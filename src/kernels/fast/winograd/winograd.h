@@ -64,4 +64,17 @@ size_t WinogradScratchBytes(const WinogradPlan& plan);
 void RunWinograd(const WinogradPlan& plan, const float* input, const float* packed, const Epilogue& epilogue, Range tiles, Range panels,
                  float* output, float* scratch);
 
+// The same in three steps that threads divide differently, each after all of the one before. Nothing is computed or read twice, but what
+// is between the steps goes through memory: for layers of large weights and few tiles. Any division gives the bits of RunWinograd.
+struct WinogradStages {
+  float* transformed;  // TransformedWinogradBytes, best aligned to 64 bytes
+  float* products;     // WinogradProductsBytes, likewise
+};
+size_t TransformedWinogradBytes(const WinogradPlan& plan);
+size_t WinogradProductsBytes(const WinogradPlan& plan);
+void TransformWinograd(const WinogradPlan& plan, const float* input, Range tiles, const WinogradStages& stages);
+// `matrices`: of 0 .. positions * panels, those of a position next to each other; each reads weights that no other does.
+void MultiplyWinograd(const WinogradPlan& plan, const float* packed, Range matrices, const WinogradStages& stages);
+void FinishWinograd(const WinogradPlan& plan, const WinogradStages& stages, const Epilogue& epilogue, Range tiles, float* output);
+
 }  // namespace mete
