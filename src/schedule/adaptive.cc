@@ -20,7 +20,7 @@ class Adaptive : public Policy {
   }
 
   void Begin(const Region& region, int64_t now_ns) override {
-    left_ = {0, region.blocks};
+    left_ = {0, region.blocks}, run_ = region.run;
     seen_.Begin(region, now_ns);
     gone_.assign(workers_.size(), false);
   }
@@ -29,14 +29,14 @@ class Adaptive : public Policy {
     seen_.Finish(worker, now_ns);
     const int64_t count = Count(worker, now_ns);
     if (count == 0) return gone_[size_t(worker)] = true, false;
-    if (workers_[size_t(worker)].cluster == front_) {
+    if (FromFront(worker)) {
       *range = {left_.begin, left_.begin + count};
       left_.begin = range->end;
     } else {
       *range = {left_.end - count, left_.end};
       left_.end = range->begin;
     }
-    seen_.Start(worker, count, now_ns);
+    seen_.Start(worker, *range, now_ns);
     return true;
   }
 
@@ -46,8 +46,18 @@ class Adaptive : public Policy {
     if (left == 0 || Alone(worker)) return left;
     const double share = Share(worker, now_ns);
     if (!seen_.Known()) return std::clamp<int64_t>(std::llround(kUnknownPart * share), 1, left);
-    const int64_t part = Rounded(worker, share, now_ns), held = std::llround(HeldBack(worker, double(part)));
-    return std::clamp<int64_t>(part - held, std::min<int64_t>(part, 1), left);
+    const int64_t part = Rounded(worker, share, now_ns);
+    const int64_t rest = Whole(worker, part - std::llround(HeldBack(worker, double(part))));
+    return rest > 0 ? rest : part;
+  }
+
+  bool FromFront(int worker) const { return workers_[size_t(worker)].cluster == front_; }
+
+  // The most blocks up to `count` that a worker can take without cutting a run; may be none.
+  int64_t Whole(int worker, int64_t count) const {
+    const int64_t edge = FromFront(worker) ? left_.begin + count : left_.end - count;
+    const int64_t down = edge % run_, cut = FromFront(worker) ? down : (run_ - down) % run_;
+    return std::max<int64_t>(count - cut, 0);
   }
 
   // Of a worker's share, what it takes at once while no times are known.
@@ -78,16 +88,25 @@ class Adaptive : public Policy {
     return done;
   }
 
-  // The whole number of blocks next to `share` with which all are done sooner.
+  // The number of blocks near `share` with which all are done the soonest.
   int64_t Rounded(int worker, double share, int64_t now_ns) const {
-    const int64_t low = std::min(int64_t(share), left_.size()), high = std::min(low + 1, left_.size());
-    return Makespan(worker, low, now_ns) <= Makespan(worker, high, now_ns) ? low : high;
+    const int64_t low = std::min(int64_t(share), left_.size()), whole = Whole(worker, low);
+    int64_t best = 0;
+    double soonest = Makespan(worker, 0, now_ns);
+    for (const int64_t count : {whole, whole + run_, low, low + 1}) {
+      if (count <= 0 || count > left_.size()) continue;
+      const double done = Makespan(worker, count, now_ns);
+      if (done < soonest) soonest = done, best = count;
+    }
+    return best;
   }
 
   double Makespan(int worker, int64_t count, int64_t now_ns) const {
-    const double own = count == 0 ? 0 : double(now_ns) + seen_.TakeNs(worker) + double(count) * seen_.BlockNs(worker);
     const int64_t rest = left_.size() - count;
-    return rest == 0 ? own : std::max(own, DoneAt(double(rest), now_ns, worker));
+    const bool cut = count > 0 && rest > 0 && Whole(worker, count) != count;  // costs those who take the rest as well
+    const double take = seen_.TakeNs(worker) * (cut ? 2 : 1);
+    const double own = count == 0 ? 0 : double(now_ns) + take + double(count) * seen_.BlockNs(worker);
+    return rest == 0 ? own : std::max(own, DoneAt(double(rest), now_ns, worker) + (cut ? take : 0));
   }
 
   // Twice what it has been off by of late; nothing where what is lost by that is less than what taking once more costs.
@@ -110,6 +129,7 @@ class Adaptive : public Policy {
   Speeds seen_;
   int front_ = 0;  // cluster
   BlockRange left_;
+  int64_t run_ = 1;
   std::vector<bool> gone_;             // workers that this region has nothing more for
   mutable std::vector<Start> starts_;  // of DoneAt alone
 };

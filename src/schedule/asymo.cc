@@ -24,7 +24,7 @@ class Asymo : public Policy {
     const size_t own = size_t(workers_[size_t(worker)].cluster);
     *range = queues_.TakeFront(own, pieces_[own]);
     if (range->size() == 0) *range = Steal(worker);
-    if (range->size() > 0) seen_.Start(worker, range->size(), now_ns);
+    if (range->size() > 0) seen_.Start(worker, *range, now_ns);
     return range->size() > 0;
   }
 

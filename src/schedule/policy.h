@@ -24,6 +24,9 @@ struct BlockRange {
 struct Region {
   int64_t id = 0;      // what was seen of a region serves the next one of the same id, 1, 2, ...; 0: of no other
   int64_t blocks = 0;  // >= 0
+  // Runs of so many blocks, the first from block 0, share data (the weights of a panel): a range that begins or ends within a run costs
+  // the worker about as much more as taking a range does.
+  int64_t run = 1;
 };
 
 // A worker as the plan sees it.

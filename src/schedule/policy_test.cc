@@ -27,7 +27,7 @@ double Efficiency(std::string_view name, const std::vector<double>& speeds, int 
   for (int run = 0; run <= runs; ++run) {
     if (run == 1) start = now;
     for (int layer = 0; layer < layers; ++layer)
-      now = Simulate(*policy, {layer, blocks}, layer_ns / double(blocks), workers, now).end_ns;
+      now = Simulate(*policy, {layer + 1, blocks}, layer_ns / double(blocks), workers, now).end_ns;
   }
   const double ideal = layer_ns * layers * runs / std::accumulate(speeds.begin(), speeds.end(), 0.0);
   return ideal / double(now - start);
@@ -88,10 +88,10 @@ TEST(Policy, AdaptiveRecoversFromADisturbance) {
   const int64_t blocks = 64;
   int64_t now = 0;
   const SimulatedWorkers even = ConstantWorkers({1, 1}, 300, 1000), disturbed = ConstantWorkers({1, 0.25}, 300, 1000);
-  for (int i = 0; i < 100; ++i) now = Simulate(*policy, {i % 10, blocks}, layer_ns / blocks, even, now).end_ns;
+  for (int i = 0; i < 100; ++i) now = Simulate(*policy, {1 + i % 10, blocks}, layer_ns / blocks, even, now).end_ns;
   std::vector<double> efficiency;
   for (int i = 0; i < 10; ++i) {
-    const int64_t end = Simulate(*policy, {i % 10, blocks}, layer_ns / blocks, disturbed, now).end_ns;
+    const int64_t end = Simulate(*policy, {1 + i % 10, blocks}, layer_ns / blocks, disturbed, now).end_ns;
     efficiency.push_back(layer_ns / 1.25 / double(end - now));
     now = end;
   }

@@ -28,7 +28,7 @@ class Sani : public Policy {
     const size_t own = size_t(workers_[size_t(worker)].cluster);
     *range = queues_.TakeFront(own, at_a_time_[size_t(worker)]);
     for (size_t c = 0; c < queues_.size() && range->size() == 0; ++c) *range = queues_.TakeBack(c, at_a_time_[size_t(worker)]);
-    if (range->size() > 0) seen_.Start(worker, range->size(), now_ns);
+    if (range->size() > 0) seen_.Start(worker, *range, now_ns);
     return range->size() > 0;
   }
 

@@ -24,55 +24,60 @@ Speeds::Speeds(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers
 }
 
 void Speeds::Begin(const Region& region, int64_t now_ns) {
-  region_ = size_t(region.id), blocks_ = region.blocks, begin_ns_ = now_ns;
+  now_ = region, region_ = size_t(region.id), begin_ns_ = now_ns;
   if (times_.size() <= region_) times_.resize(region_ + 1);
   Times& times = times_[region_];
   if (region_ == 0) times = {};
   if (times.workers.empty())
     for (const Worker& w : workers_) times.workers.push_back({w.factor, kFirstSpread});
-  for (Worker& w : workers_) w.blocks = 0, w.asked = false;
+  for (Worker& w : workers_) w.range = {}, w.asked = false;
 }
 
-void Speeds::Start(int worker, int64_t blocks, int64_t now_ns) {
-  workers_[size_t(worker)].blocks = blocks;
+void Speeds::Start(int worker, const BlockRange& range, int64_t now_ns) {
+  workers_[size_t(worker)].range = range;
   workers_[size_t(worker)].start_ns = now_ns;
 }
 
 void Speeds::Finish(int worker, int64_t now_ns) {
   Worker& w = workers_[size_t(worker)];
   if (!w.asked) w.asked = true, w.join_ns += kUsualGain * (double(now_ns - begin_ns_) - w.join_ns);
-  if (w.blocks == 0) return;
-  Learn(worker, double(w.blocks), double(std::max<int64_t>(now_ns - w.start_ns, 1)));
-  w.blocks = 0;
+  if (w.range.size() == 0) return;
+  Learn(worker, double(std::max<int64_t>(now_ns - w.start_ns, 1)));
+  w.range = {};
 }
 
 // Blocks of the region, were they dealt out by the factors alone.
 double Speeds::FairShare(int worker) const {
   double rate = 0;
   for (const InRegion& w : known().workers) rate += 1 / w.factor;
-  return double(blocks_) / known().workers[size_t(worker)].factor / rate;
+  return double(now_.blocks) / known().workers[size_t(worker)].factor / rate;
 }
 
-// What is unexpected of few blocks is put down to taking them; of many to the blocks, or to the worker's factor.
-void Speeds::Learn(int worker, double blocks, double ns) {
+// What is unexpected of few blocks is put down to taking them; of many to the blocks, or to the worker's factor; and half and half where
+// runs were cut.
+void Speeds::Learn(int worker, double ns) {
   Times& times = times_[region_];
   InRegion& here = times.workers[size_t(worker)];
   Worker& w = workers_[size_t(worker)];
+  const double blocks = double(w.range.size()), takes = TakesOf(w);
   if (times.seen == 0) {
     times.block_ns = ns / blocks / (here.factor * w.slowdown), times.take_ns = double(cost_.ns), times.seen = 1;
     return;
   }
-  const double of_one = times.take_ns + blocks * times.block_ns, usual = here.factor * of_one, expected = usual * w.slowdown;
+  const double of_one = takes * times.take_ns + blocks * times.block_ns, usual = here.factor * of_one, expected = usual * w.slowdown;
   const double bounded = std::clamp(ns, expected / kMostSurprise, expected * kMostSurprise);
   here.spread += kUsualGain * (std::abs(bounded / expected - 1) - here.spread);
   w.slowdown += kSlowdownGain * (bounded / usual - w.slowdown);
   const double surprise = std::clamp(ns / usual, 1 / kMostSurprise, kMostSurprise) - 1;
-  if (2 * blocks < FairShare(worker)) {
-    times.take_ns = std::max(0.0, times.take_ns + GainOf(times.seen_few++) * surprise * of_one);
-  } else if (worker == reference_) {
-    times.block_ns = std::max(0.5 * times.block_ns, times.block_ns + GainOf(times.seen++) * surprise * of_one / blocks);
+  const bool few = 2 * blocks < FairShare(worker);
+  const double to_take = few ? 1 : takes > 1 ? 0.5 : 0, to_blocks = 1 - to_take;
+  if (to_take > 0)
+    times.take_ns = std::max(0.0, times.take_ns + to_take * GainOf(times.seen_few++) * surprise * of_one / takes);
+  if (few) return;
+  if (worker == reference_) {
+    times.block_ns = std::max(0.5 * times.block_ns, times.block_ns + to_blocks * GainOf(times.seen++) * surprise * of_one / blocks);
   } else {
-    const double more = GainOf(here.seen++) * surprise;
+    const double more = to_blocks * GainOf(here.seen++) * surprise;
     here.factor *= 1 + more;
     w.factor *= 1 + kUsualGain * more;
   }
@@ -83,9 +88,9 @@ double Speeds::FreeAtNs(int worker, int64_t now_ns) const {
   if (!Known()) return double(now_ns);
   double due = double(now_ns);
   if (!w.asked) due = double(begin_ns_) + w.join_ns;
-  else if (w.blocks > 0) due = double(w.start_ns) + TakeNs(worker) + double(w.blocks) * BlockNs(worker);
+  else if (w.range.size() > 0) due = double(w.start_ns) + TakesOf(w) * TakeNs(worker) + double(w.range.size()) * BlockNs(worker);
   const double late = double(now_ns) - due;
-  return w.asked && w.blocks > 0 && late > 0 ? double(now_ns) + late : std::max(due, double(now_ns));
+  return w.asked && w.range.size() > 0 && late > 0 ? double(now_ns) + late : std::max(due, double(now_ns));
 }
 
 }  // namespace mete

@@ -7,7 +7,8 @@
 
 namespace mete {
 
-// A worker's time for n blocks is modelled as factor * slowdown * (take_ns + n * block_ns). The two times are the region's, so that what a
+// A worker's time for n blocks is modelled as factor * slowdown * ((1 + cuts) * take_ns + n * block_ns), where cuts are the ends of its
+// range within a run. The two times are the region's, so that what a
 // worker of few blocks shows of the one and a worker of many blocks of the other serves both. The factor is the worker's in that region, 1
 // for the fastest by plan; the slowdown the worker's just now.
 class Speeds {
@@ -15,8 +16,8 @@ class Speeds {
   Speeds(const std::vector<WorkerSpeed>& workers, TakeCost cost);
 
   void Begin(const Region& region, int64_t now_ns);
-  void Start(int worker, int64_t blocks, int64_t now_ns);  // begins to compute
-  void Finish(int worker, int64_t now_ns);                 // asks: has computed what it started, if anything
+  void Start(int worker, const BlockRange& range, int64_t now_ns);  // begins to compute
+  void Finish(int worker, int64_t now_ns);                          // asks: has computed what it started, if anything
 
   // Expected for this region. Only ratios mean something while nothing is Known() of it.
   double BlockNs(int worker) const { return Factor(worker) * known().block_ns; }
@@ -44,21 +45,24 @@ class Speeds {
     double slowdown = 1;    // just now, of the usual
     double join_ns = 0;     // from a region's begin to its first question
     bool asked = false;     // in this region
-    int64_t blocks = 0;     // in hand
+    BlockRange range;       // in hand
     int64_t start_ns = 0;
   };
 
   const Times& known() const { return times_[region_]; }
   double Factor(int worker) const { return known().workers[size_t(worker)].factor * workers_[size_t(worker)].slowdown; }
   double FairShare(int worker) const;
-  void Learn(int worker, double blocks, double ns);
+  double TakesOf(const Worker& w) const { return double(1 + Cuts(w.range)); }
+  int Cuts(const BlockRange& range) const { return (range.begin % now_.run != 0) + (range.end % now_.run != 0 && range.end != now_.blocks); }
+  void Learn(int worker, double ns);
 
   std::vector<Worker> workers_;
   std::vector<Times> times_;  // by region
   const TakeCost cost_;
   int reference_ = 0;  // the worker whose factor is 1
+  Region now_;
   size_t region_ = 0;
-  int64_t blocks_ = 0, begin_ns_ = 0;
+  int64_t begin_ns_ = 0;
 };
 
 }  // namespace mete

@@ -38,13 +38,14 @@ struct Grid {
   bool columns_outer = false;
 
   int64_t blocks() const { return row_blocks * column_blocks; }
+  int64_t run() const { return columns_outer ? row_blocks : column_blocks; }  // blocks with the same part of the outer dimension
   Range Rows(int64_t row_block) const;
   Range Columns(int64_t column_block) const;
   // fn(rows, columns) for rectangles that make up the blocks [begin, end), as few as there can be: fewer and longer passes over the
   // data cost less.
   template <class Fn>
   void ForPieces(int64_t begin, int64_t end, const Fn& fn) const {
-    const int64_t inner = columns_outer ? row_blocks : column_blocks;
+    const int64_t inner = run();
     while (begin < end) {
       const int64_t outer = begin / inner, at = begin % inner;
       const int64_t whole = at == 0 ? (end - begin) / inner : 0;  // runs over all of the inner dimension

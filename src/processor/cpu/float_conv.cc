@@ -91,7 +91,7 @@ void FloatConv::Run(const float* input, const Epilogue& epilogue, float* output)
   if (in_stages_) return RunInStages(input, epilogue, output);
   pool_.For(grid_.blocks(), [&](int w, int64_t begin, int64_t end) {
     grid_.ForPieces(begin, end, [&](Range rows, Range columns) { RunBlock(w, input, epilogue, output, rows, columns); });
-  });
+  }, grid_.run());
 }
 
 double FloatConv::MeasureUs(const float* input, const Epilogue& epilogue, float* output, bool from_memory) {

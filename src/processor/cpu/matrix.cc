@@ -127,7 +127,7 @@ class MatrixStep : public Prepared {
         last = std::min(end, first + grid_.blocks());
         grid_.ForPieces(b - first, last - first, [&](Range rows, Range columns) { Block(w, product, rows, columns, of); });
       }
-    });
+    }, grid_.run());
   }
 
   // As FloatConv::MeasureUs.

@@ -110,7 +110,7 @@ void Pool::Work(int w) {
   }
 }
 
-void Pool::Run(int64_t blocks, BlockFn fn, void* context) {
+void Pool::Run(int64_t blocks, int64_t run, BlockFn fn, void* context) {
   const int64_t region = first_region_ == 0 ? 0 : first_region_ + std::min(regions_++, kRegionsOfAStep - 1);
   if (threads_ == 1 || blocks <= 1) {
     const int64_t start = NowNs();
@@ -118,7 +118,7 @@ void Pool::Run(int64_t blocks, BlockFn fn, void* context) {
     if (!speeds_.empty() && speeds_[0] < 1) Stretch(start, speeds_[0]);
     return;
   }
-  policy_->Begin({region, blocks}, NowNs());
+  policy_->Begin({region, blocks, run}, NowNs());
   fn_ = fn;
   context_ = context;
   running_.store(threads_ - 1, std::memory_order_relaxed);

@@ -41,12 +41,12 @@ class Pool {
   void BeginStep(int64_t number) { first_region_ = number * kRegionsOfAStep, regions_ = 0; }
 
   // for (b = 0; b < blocks; ++b) fn(context, w, b, b + 1), ranges joined, in parallel; returns when all are
-  // done. Not reentrant; one region at a time.
-  void Run(int64_t blocks, BlockFn fn, void* context);
+  // done. Not reentrant; one region at a time. `run`: of Region.
+  void Run(int64_t blocks, int64_t run, BlockFn fn, void* context);
 
   template <class F>
-  void For(int64_t blocks, F&& f) {  // f(int worker, int64_t begin, int64_t end)
-    Run(blocks, [](void* c, int w, int64_t b, int64_t e) { (*static_cast<std::remove_reference_t<F>*>(c))(w, b, e); }, &f);
+  void For(int64_t blocks, F&& f, int64_t run = 1) {  // f(int worker, int64_t begin, int64_t end)
+    Run(blocks, run, [](void* c, int w, int64_t b, int64_t e) { (*static_cast<std::remove_reference_t<F>*>(c))(w, b, e); }, &f);
   }
 
   // Working memory of a worker, aligned to 64 bytes: the same for all steps, so that it stays in the worker's cache from one to the
