@@ -99,6 +99,45 @@ TEST(Policy, AdaptiveRecoversFromADisturbance) {
   for (size_t i = 4; i < efficiency.size(); ++i) EXPECT_GE(efficiency[i], 0.93) << "layer " << i;
 }
 
+// A worker that was so slow that it got nothing is found when it is well again.
+TEST(Policy, AdaptiveTriesAgainWhoWasTooSlow) {
+  const auto policy = MakePolicy("adaptive", Workers({1, 1}));
+  const SimulatedWorkers even = ConstantWorkers({1, 1}, 300, 1000), hopeless = ConstantWorkers({1, 0.001}, 300, 1000);
+  const double layer_ns = 500e3;
+  int64_t now = 0, start = 0;
+  for (int i = 0; i < 100; ++i) now = Simulate(*policy, {1 + i % 10, 64}, layer_ns / 64, hopeless, now).end_ns;
+  for (int i = 0; i < 2000; ++i) {
+    if (i == 1000) start = now;
+    now = Simulate(*policy, {1 + i % 10, 64}, layer_ns / 64, even, now).end_ns;
+  }
+  EXPECT_GE(layer_ns / 2 * 1000 / double(now - start), 0.9);
+}
+
+// What a range that begins or ends within a run costs more is learned, and then runs are left whole.
+TEST(Policy, AdaptiveLeavesRunsWhole) {
+  const auto policy = MakePolicy("adaptive", Workers({1, 1}));
+  std::vector<int64_t> free_at(2, 0);
+  int cuts = 0;
+  for (int i = 0; i < 60; ++i) {
+    const int64_t begin = *std::max_element(free_at.begin(), free_at.end());
+    policy->Begin({1, 64, 16}, begin);
+    std::fill(free_at.begin(), free_at.end(), begin);
+    BlockRange range;
+    for (std::vector<int> asking{0, 1}; !asking.empty();) {
+      const auto first = std::min_element(asking.begin(), asking.end(), [&](int a, int b) { return free_at[size_t(a)] < free_at[size_t(b)]; });
+      int64_t& free = free_at[size_t(*first)];
+      if (!policy->NextBlock(*first, free, &range)) {
+        asking.erase(first);
+        continue;
+      }
+      const bool cut = range.begin % 16 != 0 || range.end % 16 != 0;
+      if (i >= 40) cuts += cut;
+      free += 10'000 + range.size() * 10'000 + (cut ? 100'000 : 0);
+    }
+  }
+  EXPECT_EQ(cuts, 0);
+}
+
 TEST(Policy, BadArgumentsAreErrors) {
   EXPECT_THROW(MakePolicy("magic", Workers({1})), Error);
   EXPECT_THROW(MakePolicy("equal", {}), Error);

@@ -10,17 +10,20 @@ namespace {
 constexpr double kUsualGain = 0.1, kSlowdownGain = 0.5;
 // An observation counts as at most so many times what was expected: a preempted thread takes a hundred times as long, once.
 constexpr double kMostSurprise = 3;
+// What is learned of a worker stays within these bounds of the plan, or of what is usual, so that no run of bad luck feeds on itself.
+constexpr double kMostFactor = 8, kLeastSlowdown = 0.5, kMostSlowdown = 8;  // guesses
+constexpr double kForgetGain = 0.05;  // guess: once in some tens of runs a slow worker is tried again
 constexpr double kFirstSpread = 0.2;  // guess, until there were some observations
 
 // The first observations count as much as each other.
-double GainOf(int seen) { return std::max(kUsualGain, 1.0 / (seen + 1)); }
+double GainOf(int seen) { return std::max(kUsualGain, 1.0 / (seen + 2)); }
 
 }  // namespace
 
 Speeds::Speeds(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers.size()), cost_(cost) {
   for (size_t w = 0; w < workers.size(); ++w)
     if (workers[w].speed > workers[size_t(reference_)].speed) reference_ = int(w);
-  for (size_t w = 0; w < workers.size(); ++w) workers_[w].factor = workers[size_t(reference_)].speed / workers[w].speed;
+  for (size_t w = 0; w < workers.size(); ++w) workers_[w].factor = workers_[w].by_plan = workers[size_t(reference_)].speed / workers[w].speed;
 }
 
 void Speeds::Begin(const Region& region, int64_t now_ns) {
@@ -30,7 +33,23 @@ void Speeds::Begin(const Region& region, int64_t now_ns) {
   if (region_ == 0) times = {};
   if (times.workers.empty())
     for (const Worker& w : workers_) times.workers.push_back({w.factor, kFirstSpread});
+  Forget(times);
   for (Worker& w : workers_) w.range = {}, w.asked = false;
+}
+
+// Of a worker that gets nothing because it was found slow, nobody would learn that it is not any more.
+void Speeds::Forget(Times& times) {
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    InRegion& here = times.workers[i];
+    Worker& w = workers_[i];
+    if (!here.computed) {
+      here.factor += kForgetGain * (w.factor - here.factor);
+      w.factor += kForgetGain * (w.by_plan - w.factor);
+      w.slowdown += kUsualGain * (1 - w.slowdown);
+      times.take_ns *= 1 - kForgetGain;
+    }
+    here.computed = false;
+  }
 }
 
 void Speeds::Start(int worker, const BlockRange& range, int64_t now_ns) {
@@ -59,15 +78,16 @@ void Speeds::Learn(int worker, double ns) {
   Times& times = times_[region_];
   InRegion& here = times.workers[size_t(worker)];
   Worker& w = workers_[size_t(worker)];
+  here.computed = true;
   const double blocks = double(w.range.size()), takes = TakesOf(w);
   if (times.seen == 0) {
-    times.block_ns = ns / blocks / (here.factor * w.slowdown), times.take_ns = double(cost_.ns), times.seen = 1;
+    times.block_ns = ns / blocks / here.factor, times.take_ns = double(cost_.ns), times.seen = 1;
     return;
   }
   const double of_one = takes * times.take_ns + blocks * times.block_ns, usual = here.factor * of_one, expected = usual * w.slowdown;
   const double bounded = std::clamp(ns, expected / kMostSurprise, expected * kMostSurprise);
   here.spread += kUsualGain * (std::abs(bounded / expected - 1) - here.spread);
-  w.slowdown += kSlowdownGain * (bounded / usual - w.slowdown);
+  w.slowdown = std::clamp(w.slowdown + kSlowdownGain * (bounded / usual - w.slowdown), kLeastSlowdown, kMostSlowdown);
   const double surprise = std::clamp(ns / usual, 1 / kMostSurprise, kMostSurprise) - 1;
   const bool few = 2 * blocks < FairShare(worker);
   const double to_take = few ? 1 : takes > 1 ? 0.5 : 0, to_blocks = 1 - to_take;
@@ -77,9 +97,9 @@ void Speeds::Learn(int worker, double ns) {
   if (worker == reference_) {
     times.block_ns = std::max(0.5 * times.block_ns, times.block_ns + to_blocks * GainOf(times.seen++) * surprise * of_one / blocks);
   } else {
-    const double more = to_blocks * GainOf(here.seen++) * surprise;
-    here.factor *= 1 + more;
-    w.factor *= 1 + kUsualGain * more;
+    const double factor = here.factor * (1 + to_blocks * GainOf(here.seen++) * surprise);
+    here.factor = std::clamp(factor, w.by_plan / kMostFactor, w.by_plan * kMostFactor);
+    w.factor += kForgetGain * (here.factor - w.factor);
   }
 }
 

@@ -33,6 +33,7 @@ class Speeds {
     double factor = 0;
     double spread = 0;
     int seen = 0;
+    bool computed = true;  // something, the last time
   };
   struct Times {  // a region's
     double block_ns = 1, take_ns = 0;
@@ -41,6 +42,7 @@ class Speeds {
     std::vector<InRegion> workers;
   };
   struct Worker {
+    double by_plan = 1;     // its factor
     double factor = 1;      // over all regions
     double slowdown = 1;    // just now, of the usual
     double join_ns = 0;     // from a region's begin to its first question
@@ -55,6 +57,7 @@ class Speeds {
   double TakesOf(const Worker& w) const { return double(1 + Cuts(w.range)); }
   int Cuts(const BlockRange& range) const { return (range.begin % now_.run != 0) + (range.end % now_.run != 0 && range.end != now_.blocks); }
   void Learn(int worker, double ns);
+  void Forget(Times& times);
 
   std::vector<Worker> workers_;
   std::vector<Times> times_;  // by region
