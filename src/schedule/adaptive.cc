@@ -13,7 +13,7 @@ namespace {
 
 class Adaptive : public Policy {
  public:
-  Adaptive(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers), seen_(workers, cost) {
+  Adaptive(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers), seen_(workers, cost), cost_(cost) {
     double fastest = 0;
     for (const WorkerSpeed& w : workers)
       if (w.speed > fastest) fastest = w.speed, front_ = w.cluster;
@@ -109,10 +109,12 @@ class Adaptive : public Policy {
     return rest == 0 ? own : std::max(own, DoneAt(double(rest), now_ns, worker) + (cut ? take : 0));
   }
 
-  // Twice what it has been off by of late; nothing where what is lost by that is less than what taking once more costs.
+  // Twice what it has been off by of late; nothing where what is lost by that is less than what taking more often costs: both ends of
+  // the range that is left take once or twice more.
   double HeldBack(int worker, double part) const {
-    const double off = seen_.Spread(worker) * part;
-    return off * seen_.BlockNs(worker) < seen_.TakeNs(worker) ? 0 : std::min(2 * off, (1 - kUnknownPart) * part);
+    constexpr double kTakes = 4;
+    const double off = seen_.Spread(worker) * part, take = std::max(seen_.TakeNs(worker), double(cost_.ns));
+    return off * seen_.BlockNs(worker) < kTakes * take ? 0 : std::min(2 * off, (1 - kUnknownPart) * part);
   }
 
   bool Alone(int worker) const {
@@ -127,6 +129,7 @@ class Adaptive : public Policy {
 
   const std::vector<WorkerSpeed> workers_;
   Speeds seen_;
+  const TakeCost cost_;
   int front_ = 0;  // cluster
   BlockRange left_;
   int64_t run_ = 1;
