@@ -14,7 +14,7 @@ set_target_properties(mete_shared PROPERTIES OUTPUT_NAME mete EXPORT_NAME mete V
 
 install(TARGETS mete_shared EXPORT mete_targets)
 install(TARGETS mete_cli RUNTIME)
-install(DIRECTORY bench/peers DESTINATION ${CMAKE_INSTALL_DATADIR}/mete USE_SOURCE_PERMISSIONS
+install(DIRECTORY bench/peers bench/common DESTINATION ${CMAKE_INSTALL_DATADIR}/mete USE_SOURCE_PERMISSIONS
         PATTERN "__pycache__" EXCLUDE PATTERN "*_test.py" EXCLUDE PATTERN "CMakeLists.txt" EXCLUDE)
 install(DIRECTORY boards DESTINATION ${CMAKE_INSTALL_DATADIR}/mete)
 install(DIRECTORY include/mete TYPE INCLUDE)

@@ -3,27 +3,19 @@ import argparse
 import datetime
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-import convert
+kHere = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(kHere, "..", "common"))
+import engines
 import machine
 import measure
 import report
 import tensors
+from networks import BadModel, kModels, model_file, serve_command
+from output import kBadFile, kCancelled, kFailure, kSuccess, say, write_json
 from protocol import WorkerFailed
-
-kHere = os.path.dirname(os.path.abspath(__file__))
-kPeers = ("onnxruntime", "openvino", "ncnn")
-kModels = ("squeezenet1.0 squeezenet1.1 mobilenet_v1 mobilenet_v2 mobilenet_v3_large shufflenet_v2 efficientnet_b0 resnet18 resnet50 "
-           "googlenet inception_v3 alexnet vgg16 posenet_mobilenet vit_ti16 bert6").split()
-kTolerance = 1e-4  # of the largest output: f32 summed in another order, through some 100 layers, stays an order of magnitude below
-kSuccess, kFailure, kUsage, kBadFile = range(4)  # as mete's
-
-
-class BadModel(RuntimeError):
-    pass
 
 
 def numbers(text):
@@ -40,7 +32,7 @@ def arguments():
     parser.add_argument("--cores", type=numbers, metavar="0,1",
                         help="T threads run on the first T of these (default: this process's, last first)")
     parser.add_argument("--models", nargs="+", metavar="M", help=f"names of the zoo or .onnx files (default: {' '.join(kModels)})")
-    parser.add_argument("--engines", nargs="+", choices=kPeers, default=list(kPeers), metavar="E", help="peers (default: all)")
+    parser.add_argument("--engines", nargs="+", choices=engines.kPeers, default=list(engines.kPeers), metavar="E", help="peers (default: all)")
     parser.add_argument("--shape", action="append", default=[], metavar="NAME=1x3x224x224", help="of an input that a file leaves open")
     parser.add_argument("--rounds", type=int, default=15, metavar="N", help="turns of each engine (default: 15)")
     parser.add_argument("--starts", type=int, default=5, metavar="N", help="fresh processes for load and first answer (default: 5)")
@@ -63,67 +55,34 @@ def arguments():
     return flags
 
 
-def say(text):
-    print(text, file=sys.stderr, flush=True)
-
-
-def mete(flags, *words):
-    done = subprocess.run([flags.mete, *words, "--json"], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise BadModel(f"[{words[1] if len(words) > 1 else words[0]}] mete {words[0]}: {done.stderr.strip()[-500:]}")
-    return json.loads(done.stdout)
-
-
-def model_file(flags, model):
-    """(name, path): a file as it is, a network of the zoo made anew where the program is newer."""
-    if model.endswith(".onnx"):
-        return os.path.basename(model)[:-len(".onnx")], model
-    path = os.path.join(flags.work, "..", "models", f"{model}.onnx")
-    if not os.path.isfile(path) or os.path.getmtime(path) < os.path.getmtime(flags.mete):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        mete(flags, "zoo", "make", model, "-o", path)
-    return model, path
-
-
 def shape_words(flags):
     return [word for shape in flags.shape for word in ("--shape", shape)]
 
 
-def commands(flags, path, inputs, converted, threads, cache):
+def commands(flags, prepared, threads, cache):
     """How to start each engine's worker, Mete first; it keeps what it measures of its kernels in the folder `cache`."""
-    named = [word for name, file in inputs.items() for word in ("--input", f"{name}={file}")]
+    named = [word for name, file in prepared.inputs.items() for word in ("--input", f"{name}={file}")]
     cores = ",".join(map(str, flags.cores[:threads]))
-    started = {"mete": ["env", f"METE_CACHE={cache}", flags.mete, "bench", path, "--serve", "--threads", str(threads), "--cores", cores, *named, *shape_words(flags)]}
-    config = json.dumps({"model": path, "threads": threads, "inputs": inputs, "ncnn": converted})
-    for name in flags.engines:
-        if name != "ncnn" or converted:
-            started[name] = [sys.executable, os.path.join(kHere, "worker.py"), name, config]
-    return started
+    started = {"mete": serve_command(flags.mete, prepared.path, cache, "--threads", str(threads), "--cores", cores, *named, *shape_words(flags))}
+    return {**started, **{name: prepared.command(name, threads) for name in flags.engines if prepared.can(name)}}
 
 
 def measure_model(flags, model, threads, work):
-    name, path = model_file(flags, model)
-    ports = mete(flags, "inspect", path, *shape_words(flags))["inputs"]
-    inputs = tensors.make_inputs(ports, name, work)
-    converted, reasons = None, {}
-    if "ncnn" in flags.engines:
-        try:
-            converted = convert.convert(path, ports, os.path.join(work, "ncnn"))
-        except convert.NotConverted as reason:
-            reasons["ncnn"] = f"not converted: {reason}"
-    started = commands(flags, path, inputs, converted, threads, os.path.join(work, "cache"))
+    name, path = model_file(flags.mete, model, os.path.join(flags.work, "..", "models"))
+    prepared = engines.prepare(flags.mete, name, path, flags.engines, work, shape_words(flags))
+    started = commands(flags, prepared, threads, os.path.join(work, "cache"))
     result = measure.measure(started, set(flags.cores[:threads]), os.path.join(work, "outputs"),
-                             tensors.difference, rounds=flags.rounds, starts=flags.starts, tolerance=kTolerance)
-    result["failed"].update(reasons)
+                             tensors.difference, rounds=flags.rounds, starts=flags.starts, tolerance=engines.kTolerance)
+    result["failed"].update(prepared.reasons)
     result["failed"] = {engine: reason.replace(work, "") for engine, reason in result["failed"].items()}
-    inputs = {port["name"]: {"type": port["type"], "shape": port["shape"]} for port in ports}
+    inputs = {port["name"]: {"type": port["type"], "shape": port["shape"]} for port in prepared.ports}
     return {"model": name, "inputs": inputs, **result}
 
 
 def measure_all(flags, threads):
     """The document for one number of threads."""
     document = {"date": datetime.date.today().isoformat(), "threads": threads, "cores": flags.cores[:threads], "rounds": flags.rounds,
-                "starts": flags.starts, "tolerance": kTolerance, "machine": machine.describe(), "engines": ["mete", *flags.engines],
+                "starts": flags.starts, "tolerance": engines.kTolerance, "machine": machine.describe(), "engines": ["mete", *flags.engines],
                 "versions": {}, "results": []}
     document["machine"]["load_average_before"] = os.getloadavg()
     for model in flags.models or kModels:
@@ -142,15 +101,6 @@ def measure_all(flags, threads):
         if not flags.no_save:
             save(flags, document)  # after each model: an interrupt keeps what is measured
     return document
-
-
-def write_json(path, value):
-    text = json.dumps(value, indent=1) + "\n"
-    if path == "-":
-        sys.stdout.write(text)
-        return
-    with open(path, "w") as file:
-        file.write(text)
 
 
 def save(flags, document):
@@ -184,4 +134,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        sys.exit(5)
+        sys.exit(kCancelled)

@@ -1,16 +1,11 @@
-"""One model on several engines: starts, agreement, and bursts in turn. Knows workers and numbers, not engines."""
+"""One model on several engines: starts, agreement, and bursts in turn (turns.py). Knows workers and numbers, not engines."""
 import math
 import os
 import statistics
-import time
 
-import machine
 import spread
-from protocol import Worker, WorkerFailed
-
-kBurstMs = 60    # guess: some runs of a small model, and short against the machine's moods
-kWarmMs = 300    # guess: past page faults and the rise of the clock
-kSettleS = 0.03  # idle threads of the last engine may still spin: libgomp and ONNX Runtime for some ms after a run
+import turns
+from protocol import Worker, WorkerFailed, running
 
 
 def start_costs(commands, cores, starts):
@@ -38,33 +33,6 @@ def _medians(starts):
     return {**medians, "very_first_ms": starts[0]["first_answer_ms"]}
 
 
-def in_turn(workers, rounds, burst_ms=kBurstMs, settle_s=kSettleS):
-    """{engine: [[ms of each run] of each round]}. Every other round goes backwards, so that nobody always follows the same engine."""
-    runs = {}
-    for name, worker in workers.items():
-        each = statistics.median(worker.ask(do="time", warm=1, runs=2)["ns"]) / 1e6
-        each = statistics.median(worker.ask(do="time", runs=spread.burst_runs(each, kWarmMs))["ns"]) / 1e6
-        runs[name] = spread.burst_runs(each, burst_ms)
-        time.sleep(settle_s)
-    times = {name: [] for name in workers}
-    for turn in range(rounds):
-        for name in list(workers)[::-1 if turn % 2 else 1]:
-            ns = workers[name].ask(do="time", warm=1, runs=runs[name])["ns"]  # the first run finds the others' data in the caches
-            times[name].append([t / 1e6 for t in ns])
-            time.sleep(settle_s)
-    return times
-
-
-def others_share(workers, cores, work):
-    """(what work() gives, the share of the cores' time that went to neither the workers nor idleness meanwhile)."""
-    def now():
-        return time.monotonic(), machine.busy_s(cores), sum(worker.cpu_s() for worker in workers.values())
-    before = now()
-    result = work()
-    wall, busy, own = (b - a for a, b in zip(before, now()))
-    return result, round(max(0.0, busy - own) / (wall * len(cores)), 3)
-
-
 def differences(workers, reference, folder, difference):
     """{engine: how far its outputs lie from the reference engine's}; `difference` compares two lists of files."""
     files = {}
@@ -89,22 +57,16 @@ def measure(commands, cores, folder, difference, *, rounds, starts, tolerance):
     costs, failed = start_costs(commands, cores, starts)
     if "mete" in failed:
         raise WorkerFailed(f"mete: {failed['mete']}")
-    workers = {}
-    try:
-        for name in costs:
-            workers[name] = Worker(commands[name], cores)
+    with running({name: (commands[name], cores) for name in costs}) as workers:
         reference = next((name for name in workers if name != "mete"), "mete")
         apart = differences(workers, reference, folder, difference)
-        times, others = others_share(workers, cores, lambda: in_turn(workers, rounds))
+        times, others = turns.others_share(workers.values(), cores, lambda: turns.in_turn(workers, rounds))
         engines = {}
         for name, worker in workers.items():
             engines[name] = {**costs[name], **_results(worker, times[name], times["mete"]), "difference": finite(apart[name]),
                              "agrees": apart[name] <= tolerance}
             if not worker.allowed_cores() <= cores:
                 failed[name] = f"its threads may leave the cores {sorted(cores)}: {sorted(worker.allowed_cores())}"
-    finally:
-        for worker in workers.values():
-            worker.close()
     return {"engines": engines, "failed": failed, "reference": reference, "others_share": others}
 
 

@@ -8,19 +8,22 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+kHere = pathlib.Path(__file__).parent
+sys.path[:0] = [str(kHere), str(kHere.parent / "common")]
 import convert
 import machine
 import measure
 import report
 import spread
-from protocol import Worker, WorkerFailed, core_list, last_words
+import tables
+import turns
+from protocol import Worker, WorkerFailed, core_list, last_words, running
 
 kCores = {max(os.sched_getaffinity(0))}
 
 
 def fake(ms=1, **config):
-    return [sys.executable, str(pathlib.Path(__file__).parent / "worker.py"), "fake", json.dumps({"ms": ms, **config})]
+    return [sys.executable, str(kHere / "worker.py"), "fake", json.dumps({"ms": ms, **config})]
 
 
 def engine(median_ms=10.0, mete_over_it=1.0, agrees=True, **more):
@@ -51,7 +54,7 @@ class Spread(unittest.TestCase):
 
 class Report(unittest.TestCase):
     def test_numbers_have_three_digits(self):
-        self.assertEqual([report.number(x) for x in (0.0123, 0.5, 1.234, 12.34, 123.4, 1234.5)],
+        self.assertEqual([tables.number(x) for x in (0.0123, 0.5, 1.234, 12.34, 123.4, 1234.5)],
                          ["0.012", "0.500", "1.23", "12.3", "123", "1234"])
 
     def test_mete_is_compared_with_the_fastest_peer(self):
@@ -85,8 +88,8 @@ class Report(unittest.TestCase):
 
     def test_columns_line_up_in_both_forms(self):
         rows = [["model", "ms"], ["a", "1.00"], ["long name", "-"]]
-        self.assertEqual(report.aligned(rows, False), "model        ms\na          1.00\nlong name     -")
-        self.assertEqual(report.aligned(rows, True).splitlines()[1], "| --------- | ---: |")
+        self.assertEqual(tables.aligned(rows, False), "model        ms\na          1.00\nlong name     -")
+        self.assertEqual(tables.aligned(rows, True).splitlines()[1], "| --------- | ---: |")
 
     def test_a_whole_document_with_a_missing_peer_and_a_failed_model(self):
         results = [result(failed={"ncnn": "not converted: x"}, mete=engine(), onnxruntime=engine()),
@@ -161,12 +164,8 @@ class Protocol(unittest.TestCase):
 
 class Measure(unittest.TestCase):
     def test_in_turn_finds_the_ratio(self):
-        workers = {"mete": Worker(fake(45), kCores), "quick": Worker(fake(15), kCores)}
-        try:
-            times = measure.in_turn(workers, rounds=3, burst_ms=20, settle_s=0)
-        finally:
-            for worker in workers.values():
-                worker.close()
+        with running({"mete": (fake(45), kCores), "quick": (fake(15), kCores)}) as workers:
+            times = turns.in_turn(workers, rounds=3, burst_ms=20, settle_s=0)
         self.assertEqual([len(bursts) for bursts in times.values()], [3, 3])
         self.assertAlmostEqual(spread.paired_ratio(times["mete"], times["quick"]), 3, delta=1)  # sleeps on a busy machine are late
 

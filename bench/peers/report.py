@@ -4,8 +4,12 @@ A result is what measure() gives, with "model"; Mete is compared with the best o
 """
 import argparse
 import json
+import os
+import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import spread
+from tables import aligned, listed, number
 
 kOurs = "mete"
 # What the summary compares with the best peer: key, words.
@@ -31,13 +35,6 @@ def ratio_to_best(result, key="median_ms"):
     ratios = {name: peer["mete_over_it"] if key == "median_ms" else ours / peer[key] for name, peer in peers.items()}
     best = max(ratios, key=ratios.get)
     return ratios[best], best
-
-
-def number(value, digits=3):
-    """Three digits that mean something, without exponents: 0.123, 1.23, 12.3, 123, 1234"""
-    if value >= 10 ** (digits - 1):
-        return f"{value:.0f}"
-    return f"{value:.{digits - 1 if value >= 1 and value < 10 else digits - 2 if value >= 10 else digits}f}"
 
 
 def _time_cell(result, name):
@@ -111,17 +108,6 @@ def summary_rows(results, _names):
         for s in summary(results)]
 
 
-def aligned(rows, markdown):
-    """Columns of equal width, text left and numbers right; as a Markdown table where asked."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    left = [not any(row[i][:1].isdigit() for row in rows[1:]) or i == 0 for i in range(len(widths))]
-    lines = [[cell.ljust(w) if l else cell.rjust(w) for cell, w, l in zip(row, widths, left)] for row in rows]
-    if not markdown:
-        return "\n".join("  ".join(line).rstrip() for line in lines)
-    rule = ["-" * w if l else "-" * (w - 1) + ":" for w, l in zip(widths, left)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines[:1] + [rule] + lines[1:])
-
-
 def report(document, markdown=False, short=False):
     """The whole text for one number of threads; `short` leaves out the rows of each engine's costs."""
     results, names = document["results"], document["engines"]
@@ -133,7 +119,7 @@ def report(document, markdown=False, short=False):
     blocks += [aligned(rows(results, names), markdown) for rows in (time_rows, summary_rows, cost_rows)[:2 if short else 3]]
     extra = notes(results)
     if extra:
-        blocks.append("\n".join(("- " if markdown else "") + line for line in extra))
+        blocks.append(listed(extra, markdown))
     return "\n\n".join(blocks)
 
 

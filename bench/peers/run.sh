@@ -1,6 +1,7 @@
 #!/bin/bash
 # Measures models on Mete and on its peers in turn: run.sh [--threads 1,2] [--cores 0,1] [--models M...] [--rounds N] [--json FILE]
 # Installs the peers (requirements.txt) from PyPI into a virtual environment of its own, once. `run.sh --help` has all flags.
+# --install does that alone.
 # --mete FILE names the program (default: build/release/mete of the source tree), --work FOLDER where the environment and the models go
 # (default: build/peers there; ~/.cache/mete/peers where Mete is installed).
 set -euo pipefail
@@ -13,14 +14,15 @@ if [ -f "$root/CMakePresets.json" ]; then
 else
   mete=$(command -v mete || true) work=${XDG_CACHE_HOME:-$HOME/.cache}/mete/peers
 fi
-flags=()
+flags=() install_only=
 while [ $# -gt 0 ]; do
   case "$1" in
     --mete|--work) [ $# -gt 1 ] || fail 2 "$1 needs a value"; declare "${1#--}=$2"; shift 2 ;;
+    --install) install_only=yes; shift ;;
     *) flags+=("$1"); shift ;;
   esac
 done
-[ -x "$mete" ] || fail 1 "no program at '$mete'; try 'make release', or --mete FILE"
+[ -n "$install_only" ] || [ -x "$mete" ] || fail 1 "no program at '$mete'; try 'make release', or --mete FILE"
 mkdir -p "$work" || fail 1 "cannot make the folder $work; try --work FOLDER"
 
 # A peer whose wheel is not to be had is left out, and the table says so; without NumPy there is no table.
@@ -37,4 +39,5 @@ while read -r package; do
     case "$package" in numpy*) fail 1 "it cannot do without $package" ;; esac
   fi
 done < "$here/requirements.txt"
+[ -z "$install_only" ] || exit 0
 exec "$python" "$here/compare.py" --mete "$mete" --work "$work" ${flags[@]+"${flags[@]}"}

@@ -41,7 +41,7 @@ def find(name):
 
 shutil.rmtree(root, ignore_errors=True)
 run(options.cmake, "--install", options.build, "--prefix", prefix, *(["--strip"] if options.most_bytes else []))
-for name in ("mete.1", "_mete", "mete.fish", "engine.h", "image.h", "mete-config.cmake", "peers/run.sh", "peers/compare.py"):
+for name in ("mete.1", "_mete", "mete.fish", "engine.h", "image.h", "mete-config.cmake", "peers/run.sh", "peers/compare.py", "common/spread.py"):
     find(name)
 mete = find("bin/mete")
 model, picture = root / "net.onnx", root / "picture.png"

@@ -1,10 +1,13 @@
 """The driver's end of a worker: starts it pinned, asks, and tells why it ended."""
+import contextlib
 import json
 import os
 import re
 import subprocess
 import tempfile
 import time
+
+import machine
 
 
 class WorkerFailed(RuntimeError):
@@ -70,9 +73,7 @@ class Worker:
 
     def cpu_s(self):
         """Processor time that it has used."""
-        with open(f"/proc/{self.process.pid}/stat") as file:
-            fields = file.read().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return machine.process_s(self.process.pid)
 
     def close(self):
         """Ends it; twice is harmless."""
@@ -87,6 +88,19 @@ class Worker:
             self.process.kill()
             self.process.wait()
         self.errors.close()
+
+
+@contextlib.contextmanager
+def running(commands):
+    """{name: Worker} of {name: (command, cores)}; all have ended when it is left."""
+    workers = {}
+    try:
+        for name, (command, cores) in commands.items():
+            workers[name] = Worker(command, cores)
+        yield workers
+    finally:
+        for worker in workers.values():
+            worker.close()
 
 
 def core_list(text):

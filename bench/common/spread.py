@@ -11,7 +11,12 @@ def spread(samples):
 
 def paired_ratio(ours, theirs):
     """The median over rounds of our burst's median over theirs: what disturbs a round disturbs both of its bursts."""
-    return statistics.median(statistics.median(a) / statistics.median(b) for a, b in zip(ours, theirs))
+    return statistics.median(round_ratios(ours, theirs, statistics.median))
+
+
+def round_ratios(ours, theirs, of):
+    """Our burst over theirs in each round, a burst told by `of` its runs."""
+    return [of(a) / of(b) for a, b in zip(ours, theirs)]
 
 
 def geometric_mean(values):

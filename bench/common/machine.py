@@ -53,6 +53,13 @@ def busy_s(cores, stat=None):
     return busy / os.sysconf("SC_CLK_TCK")
 
 
+def process_s(pid):
+    """Processor time that a process has used."""
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def slug(cpu):
     """A cpu's name fit for a file's."""
     text = re.sub(r"\((R|TM)\)|\bCPU\b|@", "", cpu, flags=re.I)

@@ -1,0 +1,39 @@
+"""A model made ready for the peers, and how to start each one's worker."""
+import json
+import os
+import sys
+
+import convert
+import networks
+import tensors
+
+kPeers = ("onnxruntime", "openvino", "ncnn")
+kTolerance = 1e-4  # of the largest output: f32 summed in another order, through some 100 layers, stays an order of magnitude below
+_kWorker = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
+
+
+class Prepared:
+    """The model's path, its `ports` as `mete inspect` tells them, its `inputs` {name: .npy}, and `reasons` {peer that cannot: why}."""
+
+    def __init__(self, path, ports, inputs):
+        self.path, self.ports, self.inputs = path, ports, inputs
+        self.converted, self.reasons = None, {}
+
+    def can(self, engine):
+        return engine not in self.reasons
+
+    def command(self, engine, threads):
+        config = {"model": self.path, "threads": threads, "inputs": self.inputs, "ncnn": self.converted}
+        return [sys.executable, _kWorker, engine, json.dumps(config)]
+
+
+def prepare(mete, name, path, peers, work, shape_words=()):
+    """Writes inputs, and for ncnn the converted model, into the folder `work`."""
+    ports = networks.mete(mete, "inspect", path, *shape_words)["inputs"]
+    prepared = Prepared(path, ports, tensors.make_inputs(ports, name, work))
+    if "ncnn" in peers:
+        try:
+            prepared.converted = convert.convert(path, ports, os.path.join(work, "ncnn"))
+        except convert.NotConverted as reason:
+            prepared.reasons["ncnn"] = f"not converted: {reason}"
+    return prepared
