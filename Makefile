@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare conformance fuzz fuzz-build arm-deps arm-test long-test clean
+.PHONY: help deps release demo test bench compare bench-cores conformance fuzz fuzz-build arm-deps arm-test long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -14,6 +14,7 @@ help:
 	@echo "  make test         install what is missing, build, run every fast test and the ONNX node tests"
 	@echo "  make bench        measure the kernels, and ResNet-50 on one thread and two"
 	@echo "  make compare      measure Mete beside ONNX Runtime, OpenVINO and ncnn (installs them from PyPI)"
+	@echo "  make bench-cores  measure policies on a fast and a slow core, the peers beside a slowed core, and interference"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
 	@echo "  make arm-test     build for 64-bit Arm and run the fast tests under an emulator (build/arm64)"
@@ -50,6 +51,14 @@ bench: deps build/release/build.ninja
 compare: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	bench/peers/run.sh $(COMPARE_FLAGS)
+
+# Each says how far it is. CORES_FLAGS go to all three: --models, --cores, --markdown.
+bench-cores: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli slowcore
+	bench/peers/run.sh --install
+	python3 bench/cores/policies.py --mete $(METE) $(CORES_FLAGS)
+	python3 bench/cores/slowed.py --mete $(METE) $(CORES_FLAGS)
+	python3 bench/cores/interference.py --mete $(METE) $(CORES_FLAGS)
 
 conformance: release
 	tools/conformance.sh

@@ -26,6 +26,8 @@ def chosen(words):
         inside = sorted(glob.glob(os.path.join(glob.escape(word), "*.onnx"))) if os.path.isdir(word) else [word]
         if not inside:
             raise BadModel(f"[{word}] no models in this folder; got none that ends in .onnx, expected at least one")
+        if word.endswith(".onnx") and not os.path.isfile(word):
+            raise BadModel(f"[{word}] no such file")
         models += inside
     return models
 

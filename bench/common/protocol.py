@@ -91,12 +91,18 @@ class Worker:
 
 
 @contextlib.contextmanager
-def running(commands):
-    """{name: Worker} of {name: (command, cores)}; all have ended when it is left."""
+def running(commands, failed=None):
+    """{name: Worker} of {name: (command, cores)}; all have ended when it is left. With `failed`, who cannot start has its reason there
+    and is left out; without, that is thrown."""
     workers = {}
     try:
         for name, (command, cores) in commands.items():
-            workers[name] = Worker(command, cores)
+            try:
+                workers[name] = Worker(command, cores)
+            except WorkerFailed as problem:
+                if failed is None:
+                    raise WorkerFailed(f"{name}: {problem}") from None
+                failed[name] = str(problem)
         yield workers
     finally:
         for worker in workers.values():

@@ -26,3 +26,12 @@ def geometric_mean(values):
 def burst_runs(run_ms, burst_ms, least=2, most=500):
     """How many runs fill a burst. `least`: a median needs company; `most`: keeps the answers of tiny models short (guess)."""
     return max(least, min(most, round(burst_ms / run_ms)))
+
+
+def quantile(samples, q):
+    """Between the closest ranks in proportion, as `mete bench` does."""
+    ordered = sorted(samples)
+    at = q * (len(ordered) - 1)
+    low = int(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (at - low) * (ordered[high] - ordered[low])

@@ -32,7 +32,8 @@ def arguments():
     parser.add_argument("--cores", type=numbers, metavar="0,1",
                         help="T threads run on the first T of these (default: this process's, last first)")
     parser.add_argument("--models", nargs="+", metavar="M", help=f"names of the zoo or .onnx files (default: {' '.join(kModels)})")
-    parser.add_argument("--engines", nargs="+", choices=engines.kPeers, default=list(engines.kPeers), metavar="E", help="peers (default: all)")
+    parser.add_argument("--engines", nargs="+", choices=engines.kPeers, default=list(engines.kPeers), metavar="E",
+                        help="peers (default: all)")
     parser.add_argument("--shape", action="append", default=[], metavar="NAME=1x3x224x224", help="of an input that a file leaves open")
     parser.add_argument("--rounds", type=int, default=15, metavar="N", help="turns of each engine (default: 15)")
     parser.add_argument("--starts", type=int, default=5, metavar="N", help="fresh processes for load and first answer (default: 5)")
@@ -61,9 +62,9 @@ def shape_words(flags):
 
 def commands(flags, prepared, threads, cache):
     """How to start each engine's worker, Mete first; it keeps what it measures of its kernels in the folder `cache`."""
-    named = [word for name, file in prepared.inputs.items() for word in ("--input", f"{name}={file}")]
     cores = ",".join(map(str, flags.cores[:threads]))
-    started = {"mete": serve_command(flags.mete, prepared.path, cache, "--threads", str(threads), "--cores", cores, *named, *shape_words(flags))}
+    words = ["--threads", str(threads), "--cores", cores, *prepared.input_words(), *shape_words(flags)]
+    started = {"mete": serve_command(flags.mete, prepared.path, cache, *words)}
     return {**started, **{name: prepared.command(name, threads) for name in flags.engines if prepared.can(name)}}
 
 

@@ -19,6 +19,10 @@ class Prepared:
         self.path, self.ports, self.inputs = path, ports, inputs
         self.converted, self.reasons = None, {}
 
+    def input_words(self):
+        """For Mete."""
+        return [word for name, file in self.inputs.items() for word in ("--input", f"{name}={file}")]
+
     def can(self, engine):
         return engine not in self.reasons
 

@@ -1,0 +1,59 @@
+"""Times on a fast core and on two cores of unequal speed to efficiencies and tables. Pure: standard library only.
+
+A result is {"model", "speed", "least_ms": {who: [least of each round's burst]}, "others_share"}. Who is kFast, the fast core alone;
+kEven, both as they are with equal slices; or a policy on both, one of them emulated to be slow.
+"""
+import spread
+from tables import aligned, number
+
+kFast, kEven = "fast", "even"
+
+
+def least_of_bursts(times):
+    return {who: [round(min(burst), 4) for burst in bursts] for who, bursts in times.items()}
+
+
+def against(ideal_share, theirs, result):
+    """How near `theirs` comes to the fast core's time * ideal_share: in each round (median, mad), and by the least of all rounds."""
+    fast, times = result["least_ms"][kFast], result["least_ms"][theirs]
+    rounds = spread.spread([f * ideal_share / t for f, t in zip(fast, times)])
+    return {"median": rounds["median"], "mad": rounds["mad"], "of_least": min(fast) * ideal_share / min(times)}
+
+
+def efficiency(result, policy):
+    """1 is what cores of speed 1 and `speed` could do at best, were all of the work divisible at no cost."""
+    return against(1 / (1 + result["speed"]), policy, result)
+
+
+def even_speed_up(result):
+    return against(1, kEven, result)
+
+
+def geometric_means(results, policies):
+    """[{"speed", "models", "even_speed_up", "median": {policy: mean}, "of_least": {policy: mean}}], a row a speed."""
+    means = []
+    for speed in sorted({r["speed"] for r in results}):
+        same = [r for r in results if r["speed"] == speed]
+
+        def mean(key):
+            return {p: spread.geometric_mean([efficiency(r, p)[key] for r in same]) for p in policies}
+        means.append({"speed": speed, "models": len(same), "median": mean("median"), "of_least": mean("of_least"),
+                      "even_speed_up": spread.geometric_mean([even_speed_up(r)["median"] for r in same])})
+    return means
+
+
+def cell(e):
+    return f"{e['median']:.3f} ±{e['mad']:.3f} ({e['of_least']:.3f})"
+
+
+def table(results, policies, speed, markdown):
+    """A row a model, the policies' efficiencies at one speed; the last row has their geometric means."""
+    same = [r for r in results if r["speed"] == speed]
+    rows = [[f"slow core at {speed:g}", "fast ms", "even speed-up", *policies, "others"]]
+    for r in same:
+        rows.append([r["model"], number(min(r["least_ms"][kFast])), cell(even_speed_up(r)), *(cell(efficiency(r, p)) for p in policies),
+                     f"{100 * r['others_share']:.0f} %"])
+    mean = geometric_means(same, policies)[0]
+    cells = [f"{mean['median'][p]:.3f} ({mean['of_least'][p]:.3f})" for p in policies]
+    rows.append(["geometric mean", "", f"{mean['even_speed_up']:.3f}", *cells, ""])
+    return aligned(rows, markdown)
