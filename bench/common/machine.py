@@ -53,11 +53,25 @@ def busy_s(cores, stat=None):
     return busy / os.sysconf("SC_CLK_TCK")
 
 
+def _times(stat):
+    """Ticks of a process, in user mode and in the kernel: its own, and those of its children that have ended."""
+    own_user, own_system, user, system = map(int, stat.rpartition(")")[2].split()[11:15])
+    return own_user + own_system, user + system
+
+
 def process_s(pid):
     """Processor time that a process has used."""
     with open(f"/proc/{pid}/stat") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return _times(file.read())[0] / os.sysconf("SC_CLK_TCK")
+
+
+def used_s(cores, folder="/proc"):
+    """Seconds that all processes have used, ended ones too, on whatever core, and that were stolen from `cores`. For differences. It is
+    busy_s where a core is slowed: a core's account is a sample each tick, and what keeps step with the tick is seen always or never."""
+    stats = map(_read, glob.glob(f"{folder}/[0-9]*/stat"))  # empty where a process has just ended
+    used = sum(sum(_times(stat)) for stat in stats if stat)
+    stolen = re.findall(r"^cpu(\d+) (?:\d+ ){7}(\d+)", _read(f"{folder}/stat"), re.M)
+    return (used + sum(int(ticks) for core, ticks in stolen if int(core) in cores)) / os.sysconf("SC_CLK_TCK")
 
 
 def slug(cpu):

@@ -49,10 +49,10 @@ def in_turn(workers, rounds, burst_ms=kBurstMs, settle_s=kSettleS, order=back_an
     return bursts(workers, warm_up(workers, burst_ms, settle_s, least_runs), rounds, order, settle_s)
 
 
-def others_share(workers, cores, work):
+def others_share(workers, cores, work, busy_s=machine.busy_s):
     """(what work() gives, the share of the cores' time that went to neither the workers nor idleness meanwhile)."""
     def now():
-        return time.monotonic(), machine.busy_s(cores), sum(worker.cpu_s() for worker in workers)
+        return time.monotonic(), busy_s(cores), sum(worker.cpu_s() for worker in workers)
     before = now()
     result = work()
     wall, busy, own = (b - a for a, b in zip(before, now()))

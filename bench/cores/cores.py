@@ -87,10 +87,6 @@ def choice_text(pair):
             f"least time {alone}.")
 
 
-def others_text(cores):
-    return f"others: what other programs had of cores {cores['fast']} and {cores['slow']} meanwhile."
-
-
 def head(document, what):
     versions = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
     return f"{what}; {document['machine']['cpu']}; {versions}; {document['rounds']} rounds; {document['date']}"

@@ -145,7 +145,8 @@ class Slowed(unittest.TestCase):
     def test_a_peer_that_cannot_start_leaves_the_others(self):
         with tempfile.TemporaryDirectory() as folder:
             r = self.measure(folder, lambda a, b: 0.0, broken=[("openvino", 2)])
-        self.assertEqual(sorted(r["least_ms"]), ["mete adaptive", "mete equal", "mete fast", "onnxruntime 1", "onnxruntime 2", "openvino 1"])
+        ours = ["mete adaptive", "mete equal", "mete fast"]
+        self.assertEqual(sorted(r["least_ms"]), [*ours, "onnxruntime 1", "onnxruntime 2", "openvino 1"])
         self.assertEqual(sorted(r["failed"]), ["ncnn", "openvino 2"])
         self.assertEqual(r["slow"]["speed"], 0.35)
 

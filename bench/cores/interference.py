@@ -9,6 +9,7 @@ import sys
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import cores
+import machine
 import slowcore
 import tails
 import turns
@@ -60,7 +61,8 @@ def measure_one(flags, document, name, path):
                              "--seed", flags.seed)
     with cores.cache_folder(flags) as cache, load, running(commands(flags, path, cache, pair)) as workers:
         document["versions"]["mete"] = workers[flags.policies[0]].greeting["version"]
-        times, others = turns.others_share([*workers.values(), load], {pair["fast"], pair["slow"]}, lambda: measure_bursts(flags, workers))
+        times, others = turns.others_share([*workers.values(), load], {pair["fast"], pair["slow"]},
+                                           lambda: measure_bursts(flags, workers), machine.used_s)
     result = {"model": name, "others_share": others, "slow": load.report,
               "ms": {policy: [[round(ms, 4) for ms in burst] for burst in bursts] for policy, bursts in times.items()}}
     result["quantiles"] = {policy: tails.quantiles(bursts) for policy, bursts in result["ms"].items()}
@@ -83,7 +85,7 @@ def lines(document):
             f"The load leaves {load['speed']:g} of core {pair['fast']} to others while it is on, in turns of {load['on_off_s']:g} s in the "
             f"mean, {100 * load['on_share']:.0f} % of the time; core {pair['slow']} is {other}. slow for: what came of that.",
             f"{document['rounds'] * kBurstRuns} runs of each policy. Ratios have 90 % intervals, from rounds drawn again.",
-            cores.others_text(pair), *cores.failed_lines(document)]
+            slowcore.kOthersText, *cores.failed_lines(document)]
 
 
 def text(document, markdown):

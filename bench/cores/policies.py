@@ -66,14 +66,15 @@ def measure(flags):
 
 
 def lines(document):
-    return [cores.choice_text(document["cores"]),
+    pair = document["cores"]
+    return [cores.choice_text(pair),
             "A policy's cell: (the fast core's time / (1 + speed)) / the policy's, median and median absolute deviation over the rounds, "
             "and in parentheses by the least times of all rounds; 1 is the best that can be.",
             "Speeds are emulated inside Mete's pool: what a worker computes is stretched by 1 / speed. Caches and memory stay as fast as "
             "they are.",
             "even speed-up: the fast core's time over that of both cores as they are, with equal slices, in the same rounds. Where it is "
             "below 2, cores slow each other (shared machines do) or the model does not divide; no policy can make up for that.",
-            cores.others_text(document["cores"]), *cores.failed_lines(document)]
+            f"others: what other programs had of cores {pair['fast']} and {pair['slow']} meanwhile.", *cores.failed_lines(document)]
 
 
 def text(document, markdown):

@@ -11,6 +11,9 @@ from protocol import last_words
 kReady = "ready"
 kEndS = 60  # guess: its probe takes a second or two
 
+kOthersText = ("others: the processor time of other programs meanwhile, on whatever core, as a share of what the two cores have (by the "
+               "processes' own accounts).")
+
 
 class NotSlow(Failed):
     """Its text says why."""

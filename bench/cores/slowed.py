@@ -13,6 +13,7 @@ _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common"), os.path.join(_here, "..", "peers")]
 import cores
 import efficiency
+import machine
 import measure as peers_measure
 import networks
 import slowcore
@@ -81,7 +82,7 @@ def measure_slowed(flags, document, prepared, work, agreement):
             apart = judge(workers, started, agreement, failed)
             document["versions"].update({who.split()[0]: worker.greeting["version"] for who, worker in workers.items()})
             times, others = turns.others_share([*workers.values(), slow], {pair["fast"], pair["slow"]}, lambda: turns.in_turn(
-                workers, flags.rounds, order=turns.shuffled(flags.seed), least_runs=cores.kLeastRuns))
+                workers, flags.rounds, order=turns.shuffled(flags.seed), least_runs=cores.kLeastRuns), machine.used_s)
     medians = {who: [round(statistics.median(burst), 4) for burst in bursts] for who, bursts in times.items()}
     return {"least_ms": efficiency.least_of_bursts(times), "median_ms": medians, "difference": apart, "slow": slow.report,
             "failed": {who: reason.replace(work, "") for who, reason in failed.items()}, "others_share": others}
@@ -114,7 +115,7 @@ def lines(document):
             "Mete is faster.",
             f"slow core: the speed that slowcore's probe found before and after, asked {document['speed']:g}: the core was slowed from "
             "outside, for every program; caches and memory keep their speed.",
-            cores.others_text(document["cores"]), *slowed_tables.failures(document["results"]), *cores.failed_lines(document)]
+            slowcore.kOthersText, *slowed_tables.failures(document["results"]), *cores.failed_lines(document)]
 
 
 def text(document, markdown):

@@ -33,6 +33,7 @@ def input_mats(script):
 
 def convert(model, ports, folder):
     """{"param", "bin", "inputs"} for engine_ncnn.py. NotConverted where pnnx fails, loses something, or leaves operators that ncnn has not."""
+    folder = os.path.abspath(folder)  # pnnx runs in it
     os.makedirs(folder, exist_ok=True)
     here = os.path.join(folder, "model.onnx")  # pnnx writes its files beside what it reads
     os.symlink(os.path.abspath(model), here)

@@ -195,6 +195,17 @@ class Others(unittest.TestCase):
         stat = f"cpu 9 9 9 9 9 9 9 9 0 0\ncpu0 {tick} 0 {tick} 700 70 0 0 {tick} 0 0\ncpu1 7 7 7 7 7 7 7 7 0 0\nintr 1"
         self.assertEqual(machine.busy_s({0}, stat), 3)
 
+    def test_used_is_of_all_processes_their_ended_children_and_the_host(self):
+        tick = os.sysconf("SC_CLK_TCK")
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("1", f"1 (a) b) S 2 3 4 5 6 7 8 9 10 11 {tick} {tick} {3 * tick} {4 * tick} 20 0"),
+                               ("22", f"22 (c) R 2 3 4 5 6 7 8 9 10 11 {5 * tick} 0 0 0 20 0"), ("self", "none")):
+                os.mkdir(os.path.join(folder, name))
+                pathlib.Path(folder, name, "stat").write_text(text)
+            stolen = f"cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 1 2 3 4 5 6 7 {10 * tick} 0 0\ncpu1 1 2 3 4 5 6 7 {20 * tick} 0 0\n"
+            pathlib.Path(folder, "stat").write_text(stolen)
+            self.assertEqual(machine.used_s({1}, folder), 1 + 1 + 3 + 4 + 5 + 20)
+
     def test_the_machine_has_a_name_fit_for_a_file(self):
         self.assertEqual(machine.slug("Intel(R) Xeon(R) CPU E5 v3 @ 2.80GHz"), "intel-xeon-e5-v3-2.80ghz")
         self.assertTrue(machine.describe()["cpu"])
