@@ -37,6 +37,10 @@ int64_t Flops(const Graph& graph, const Node& node) {
   return 0;
 }
 
+bool IsViewOperator(std::string_view op) {
+  return op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze" || op == "Identity";
+}
+
 int64_t BytesMoved(const Graph& graph, const Node& node) {
   int64_t bytes = 0;
   auto add = [&](ValueId id) {

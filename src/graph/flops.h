@@ -1,6 +1,8 @@
 // How much arithmetic a node is: for shares of peak and for planners.
 #pragma once
 
+#include <string_view>
+
 #include "graph/graph.h"
 
 namespace mete {
@@ -11,5 +13,8 @@ int64_t Flops(const Graph& graph, const Node& node);
 
 // Bytes of its inputs and outputs; 0 where a shape is unknown.
 int64_t BytesMoved(const Graph& graph, const Node& node);
+
+// Operators whose output has its input's bytes in the same order: mostly, nothing is to be done for them.
+bool IsViewOperator(std::string_view op);
 
 }  // namespace mete

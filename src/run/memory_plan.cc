@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/fused.h"
+#include "graph/flops.h"
 
 namespace mete {
 namespace {
@@ -12,9 +13,6 @@ namespace {
 constexpr int64_t kAlign = 64;
 
 int64_t RoundUp(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
-
-// Operators whose output has its input's bytes in the same order.
-bool IsView(std::string_view op) { return op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze" || op == "Identity"; }
 
 // Operators that compute each output element from the input elements at the same place alone, and so may
 // write over an input of the same size that dies there.
@@ -72,7 +70,7 @@ class Planner {
       const Node& node = graph_.nodes[n];
       if (node.attributes.Has(kIntoChannels)) ContinueInto(node);
       if (node.outputs.size() != 1 || !InArena(node.outputs[0]) || node.inputs.empty()) continue;
-      if (IsView(node.op) && ViewOf(node, n)) continue;
+      if (IsViewOperator(node.op) && ViewOf(node, n)) continue;
       if (MayOverwrite(node.op)) Overwrite(node, n);
     }
   }

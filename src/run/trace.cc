@@ -35,6 +35,7 @@ std::vector<Row> BracketRows(const Trace& trace) {
       other{"[other]", "", trace.total_ns, 0, 0};
   for (const TraceEvent& e : trace.events) {
     const int64_t ns = e.end_ns - e.start_ns;
+    if (e.worker != 0) continue;  // others work at the same time (a simulation's trace has them)
     if (IsWait(e)) wait.ns += ns, ++wait.count;
     else other.ns -= ns;
     if (IsLayout(e)) layout.ns += ns, ++layout.count;

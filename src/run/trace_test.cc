@@ -30,6 +30,15 @@ TEST(Trace, CountsWaitingApartFromItsNode) {
   EXPECT_NE(Line(table, "total").find("9.0"), std::string::npos);
 }
 
+// Of a trace with several workers, as simulations have, the brackets are those of the thread that called.
+TEST(Trace, OtherWorkersAreNotTimeOfTheCallers) {
+  Trace t = Example();
+  t.events.push_back({"a", "Conv", 1, 1000, 5000, 8000});
+  t.events.push_back({"[wait]", "a", 1, 2000, 5000, 0});
+  EXPECT_EQ(Line(t.Table(), "[wait]"), Line(Example().Table(), "[wait]"));
+  EXPECT_EQ(Line(t.Table(), "[other]"), Line(Example().Table(), "[other]"));
+}
+
 TEST(Trace, PutsTheMostExpensiveFirstAndSumsUpTheRest) {
   const std::string table = Example().Table(1);
   EXPECT_NE(table.find("\na "), std::string::npos);

@@ -9,14 +9,14 @@ SimulatedWorkers ConstantWorkers(std::vector<double> speeds, int64_t take_ns, in
   const auto finish = [speeds = std::move(speeds)](int w, int64_t start_ns, double work_ns) {
     return start_ns + int64_t(work_ns / speeds[size_t(w)]);
   };
-  return {count, finish, take_ns, barrier_ns};
+  return {count, finish, std::vector<int64_t>(size_t(count), take_ns), barrier_ns};
 }
 
 SimulatedRegion Simulate(Policy& policy, const Region& region, double block_ns, const SimulatedWorkers& workers, int64_t start_ns) {
   SimulatedRegion result{start_ns, std::vector<int64_t>(size_t(workers.count), 0), std::vector<int64_t>(size_t(workers.count), 0)};
-  std::vector<int64_t> free_at(size_t(workers.count), start_ns);
+  std::vector<int64_t> free_at(size_t(workers.count));
   std::vector<int> asking(size_t(workers.count));
-  for (int w = 0; w < workers.count; ++w) asking[size_t(w)] = w;
+  for (int w = 0; w < workers.count; ++w) asking[size_t(w)] = w, free_at[size_t(w)] = workers.finish(w, start_ns, 0);
   policy.Begin(region, start_ns);
   while (!asking.empty()) {
     const auto first = std::min_element(asking.begin(), asking.end(), [&](int a, int b) { return free_at[size_t(a)] < free_at[size_t(b)]; });
@@ -27,7 +27,7 @@ SimulatedRegion Simulate(Policy& policy, const Region& region, double block_ns, 
       asking.erase(first);
       continue;
     }
-    const int64_t start = free_at[w] + workers.take_ns;
+    const int64_t start = free_at[w] + workers.take_ns[w];
     free_at[w] = workers.finish(int(w), start, block_ns * double(range.size()));
     result.busy_ns[w] += free_at[w] - start;
     ++result.takes[w];

@@ -10,9 +10,10 @@ namespace mete {
 
 struct SimulatedWorkers {
   int count = 0;
-  // When worker w, starting at `start_ns`, is done with what takes a core of speed 1 `work_ns`. Interference lives in here.
+  // When worker w, starting at `start_ns`, is done with what takes a core of speed 1 `work_ns`; with nothing, when it has its core.
+  // Interference lives in here. Of each worker, `start_ns` never goes back.
   std::function<int64_t(int w, int64_t start_ns, double work_ns)> finish;
-  int64_t take_ns = 0;     // of each call that gets blocks
+  std::vector<int64_t> take_ns;  // of each worker: of a call that gets blocks
   int64_t barrier_ns = 0;  // from the last worker's end to the region's
 };
 

@@ -3,9 +3,6 @@
 namespace mete {
 namespace {
 
-// Blocks are what a policy counts in; neighbouring ones are computed in one pass, so that many cost nothing. Guess: 3 % of a thread's
-// share is as evenly as it needs to be dealt out.
-constexpr int64_t kBlocksPerThread = 32;
 constexpr int64_t kFine = 8;  // guess: blocks of a thread, below which a policy has too little to deal out
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
