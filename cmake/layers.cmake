@@ -15,8 +15,10 @@ mete_library(image src/image LAYERS base LINKS PNG::PNG JPEG::JPEG PkgConfig::TO
 mete_library(passes src/passes LAYERS graph kernels)
 mete_library(machine src/machine LAYERS base LINKS nlohmann_json::nlohmann_json Threads::Threads PkgConfig::TOMLPP)
 mete_library(schedule src/schedule LAYERS base)
+mete_library(costs src/costs LAYERS graph machine schedule)
 mete_library(plan src/plan LAYERS graph machine schedule LINKS nlohmann_json::nlohmann_json)
-mete_library(processor src/processor LAYERS plan kernels LINKS Threads::Threads nlohmann_json::nlohmann_json PkgConfig::XXHASH)
+mete_library(simulated src/processor/simulated LAYERS costs)
+mete_library(processor src/processor/cpu LAYERS plan kernels LINKS Threads::Threads nlohmann_json::nlohmann_json PkgConfig::XXHASH)
 target_compile_definitions(mete_processor PRIVATE METE_VERSION="${PROJECT_VERSION}")
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/kernels/fast/*.h src/kernels/fast/*.cc src/processor/cpu/*.h src/processor/cpu/*.cc)
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/sources_digest.cc

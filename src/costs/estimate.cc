@@ -1,0 +1,180 @@
+#include "costs/estimate.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/error.h"
+#include "graph/flops.h"
+#include "schedule/policy.h"
+
+namespace mete {
+namespace {
+
+// A register tile, below which nothing is divided: rows by columns as most kernels of src/kernels/fast have them. Guess for cores that
+// are not here.
+constexpr int64_t kTileRows = 8, kTileColumns = 16;
+constexpr int64_t kLeastElements = 16 * 1024;  // of a block that only moves data: as in processor/cpu/elementwise.cc
+// Three hours a run on its slowest core: a file that says so is wrong, and sums of times stay far from what 64 bits hold.
+constexpr double kMostNs = 1e13;
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// The weights of a convolution; kNoValue of other nodes.
+ValueId ConvWeights(const Node& node) {
+  if (node.op == "Conv" || node.op == "ConvInteger") return node.input(1);
+  return node.op == "QLinearConv" ? node.input(3) : kNoValue;
+}
+
+bool IsDepthwise(const Graph& graph, const Node& node) {
+  const ValueId weights = ConvWeights(node);
+  if (weights == kNoValue || node.attributes.Int("group", 1) < 2) return false;
+  const Shape& shape = graph.value(weights).shape;
+  return shape.known() && shape.rank() > 1 && shape[1] == 1;
+}
+
+NodeKind KindOf(const Graph& graph, const Node& node, int64_t flops, int64_t bytes) {
+  if (IsViewOperator(node.op)) return NodeKind::kView;
+  if (bytes <= 0) return NodeKind::kUnknown;
+  if (flops <= 0) return NodeKind::kMoves;
+  return IsDepthwise(graph, node) ? NodeKind::kDepthwise : NodeKind::kProduct;
+}
+
+// Pieces that the node could be divided into at the finest.
+int64_t Pieces(const Graph& graph, const Node& node, NodeKind kind) {
+  const auto present = std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });
+  if (present == node.outputs.end()) return 1;
+  const Value& out = graph.value(*present);
+  const int64_t elements = out.shape.Elements();
+  if (kind != NodeKind::kProduct) return elements / kLeastElements;
+  const ValueId weights = ConvWeights(node);
+  const int64_t last = out.shape.rank() > 0 ? out.shape.back() : 1;
+  const int64_t columns = std::max<int64_t>(weights != kNoValue ? graph.value(weights).shape[0] : last, 1);
+  return CeilDiv(elements / columns, kTileRows) * CeilDiv(columns, kTileColumns);
+}
+
+bool IsInt8(const Graph& graph, const Node& node) {
+  const ValueId input = node.input(0);
+  return input != kNoValue && (graph.value(input).type == DType::kI8 || graph.value(input).type == DType::kU8);
+}
+
+class Estimator {
+ public:
+  Estimator(const Graph& graph, const MachineFile& file, const std::vector<int>& cores) : graph_(graph), file_(file), cores_(cores) {
+    const std::vector<int> physical = PhysicalCores(file.machine);
+    const std::string& name = file.machine.name;
+    if (cores.size() != physical.size()) Invalid(name, "wrong number of clusters; got {}, expected {}", cores.size(), physical.size());
+    for (size_t c = 0; c < cores.size(); ++c)
+      if (cores[c] < 0 || cores[c] > physical[c])
+        Invalid(name, "wrong number of cores of cluster '{}'; got {}, expected 0 to {}", file.machine.clusters[c].name, cores[c],
+                physical[c]);
+    threads_ = std::accumulate(cores.begin(), cores.end(), 0);
+    if (threads_ == 0) Invalid(name, "no cores to compute on; try --cores with some");
+  }
+
+  Costs Do() const {
+    Costs costs{cores_, {}, {}, 0};
+    for (size_t c = 0; c < cores_.size(); ++c) {
+      const ClusterFigures& figures = file_.clusters[c];
+      costs.take_ns.push_back(std::llround(figures.dequeue_ns.value + double(TakeCost().ns) / file_.machine.clusters[c].capacity));
+      if (cores_[c] > 0) costs.barrier_ns = std::max<int64_t>(costs.barrier_ns, std::llround(figures.barrier_us.value * 1e3));
+    }
+    for (const Node& node : graph_.nodes) costs.nodes.push_back(OfNode(node));
+    CheckSum(costs);
+    return costs;
+  }
+
+ private:
+  NodeCost OfNode(const Node& node) const {
+    NodeCost cost{node.name, node.op};
+    cost.flops = Flops(graph_, node), cost.bytes = BytesMoved(graph_, node);
+    cost.kind = KindOf(graph_, node, cost.flops, cost.bytes);
+    cost.int8 = IsInt8(graph_, node);
+    cost.block_ns.assign(cores_.size(), 0);
+    if (cost.kind == NodeKind::kView || cost.kind == NodeKind::kUnknown) return cost;
+    cost.blocks = std::clamp<int64_t>(Pieces(graph_, node, cost.kind), 1, threads_ == 1 ? 1 : threads_ * kBlocksPerThread);
+    const std::vector<double> rates = Rates(cost);
+    for (size_t c = 0; c < cores_.size(); ++c)
+      if (cores_[c] > 0) cost.block_ns[c] = cores_[c] / rates[c] / double(cost.blocks);
+    return cost;
+  }
+
+  // Nodes like this a nanosecond, of each cluster.
+  std::vector<double> Rates(const NodeCost& cost) const {
+    const double bytes = double(cost.bytes);
+    std::vector<double> rates(cores_.size(), 0);
+    for (size_t c = 0; c < cores_.size(); ++c) {
+      const ClusterFigures& figures = file_.clusters[c];
+      if (cores_[c] > 0) rates[c] = std::min(cores_[c] * ComputeRate(figures, cost), figures.gbytes_per_s.value / bytes);
+    }
+    const double all = std::accumulate(rates.begin(), rates.end(), 0.0), memory = file_.memory_gbytes_per_s.value / bytes;
+    for (double& rate : rates) rate *= std::min(1.0, memory / all);
+    return rates;
+  }
+
+  // Of a core that waits for no memory. A GFLOP/s is an operation a nanosecond.
+  static double ComputeRate(const ClusterFigures& figures, const NodeCost& cost) {
+    if (cost.flops <= 0) return std::numeric_limits<double>::infinity();
+    const double share = cost.kind == NodeKind::kDepthwise ? figures.depthwise_share.value : figures.compute_share.value;
+    return (cost.int8 ? figures.int8_gops() : figures.f32_gflops()) * share / double(cost.flops);
+  }
+
+  void CheckSum(const Costs& costs) const {
+    if (std::none_of(costs.nodes.begin(), costs.nodes.end(), [](const NodeCost& n) { return n.computes(); }))
+      Invalid(graph_.name, "nothing to estimate; no node computes anything of a known size");
+    double slowest = 0;
+    for (const NodeCost& n : costs.nodes) slowest += double(n.blocks) * *std::max_element(n.block_ns.begin(), n.block_ns.end());
+    if (!(slowest <= kMostNs))
+      Invalid(file_.machine.name, "the model takes too long to be believed; got {:.3g} s on the slowest core, expected {:.3g} s at most",
+              slowest * 1e-9, kMostNs * 1e-9);
+  }
+
+  const Graph& graph_;
+  const MachineFile& file_;
+  const std::vector<int> cores_;
+  int threads_ = 0;
+};
+
+}  // namespace
+
+const char* Name(NodeKind kind) {
+  static constexpr const char* kNames[] = {"product", "depthwise", "moves", "view", "unknown"};
+  return kNames[size_t(kind)];
+}
+
+std::vector<int> PhysicalCores(const Machine& machine) {
+  std::vector<int> counts;
+  for (const Cluster& c : machine.clusters) {
+    size_t count = c.cores.size();
+    for (const std::vector<int>& threads : c.siblings) count -= threads.size() - 1;
+    counts.push_back(int(count));
+  }
+  return counts;
+}
+
+Costs EstimateCosts(const Graph& graph, const MachineFile& file, const std::vector<int>& cores) {
+  return Estimator(graph, file, cores).Do();
+}
+
+std::string EstimatedFigures(const MachineFile& file) {
+  static constexpr std::string_view kRead[] = {"max_mhz",         "f32_flops_per_cycle", "int8_ops_per_cycle", "compute_share",
+                                               "depthwise_share", "gbytes_per_s",        "dequeue_ns",         "barrier_us"};
+  std::vector<std::string_view> keys;
+  size_t read = 1, estimates = file.memory_gbytes_per_s.is_estimate();
+  if (estimates > 0) keys.push_back("memory's gbytes_per_s");
+  for (const ClusterFigureKey& k : ClusterFigureKeys()) {
+    if (std::find(std::begin(kRead), std::end(kRead), k.key) == std::end(kRead)) continue;
+    read += file.clusters.size();
+    const auto is_estimate = [&](const ClusterFigures& f) { return (f.*k.figure).is_estimate(); };
+    const auto count = std::count_if(file.clusters.begin(), file.clusters.end(), is_estimate);
+    estimates += size_t(count);
+    if (count > 0) keys.push_back(k.key);
+  }
+  if (keys.empty()) return fmt::format("none of the {} figures", read);
+  return fmt::format("{} of the {} figures ({})", estimates, read, fmt::join(keys, ", "));
+}
+
+}  // namespace mete

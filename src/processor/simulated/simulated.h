@@ -1,0 +1,53 @@
+// A model in virtual time on a machine that is not here: the policies that threads run (src/schedule), on cores whose speeds come from
+// estimates (src/costs). Serial equivalent:
+//
+//     for each run, for each node that computes:
+//       one worker or one block: worker 0, the first of the fastest cluster, computes it; no taking, no barrier, as in processor/cpu
+//       else: Simulate() one region, numbered by its node, so that what the policy saw in a run serves the next
+//
+// Left out: threads that sleep (runs follow each other at once), caches, and heat.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "costs/estimate.h"
+#include "machine/file.h"
+#include "mete/engine.h"
+#include "processor/simulated/interference.h"
+
+namespace mete {
+
+struct SimulationOptions {
+  std::string policy = "adaptive";  // of PolicyNames()
+  int runs = 20;                    // of one policy object, one after the other
+  std::vector<Interference> interference = {};
+  bool trace = false;               // of the last run
+  const CancelToken* cancel = nullptr;  // asked between runs
+};
+
+// What a core did in all runs together.
+struct SimulatedCore {
+  int cpu = 0;      // of the cores that are threads of one, the first
+  int cluster = 0;  // of the machine file's
+  int64_t busy_ns = 0;    // computing, others that were on the core meanwhile included
+  int64_t taking_ns = 0;  // asking for blocks and starting on them
+  int64_t waiting_ns = 0;
+  int64_t takes = 0;
+};
+
+struct Simulation {
+  std::vector<int64_t> run_ns;        // the first one has nothing learned yet
+  std::vector<SimulatedCore> cores;   // worker 0 first
+  double ideal_ns = 0;                // of a run, if all cores' speeds, less what others take of them, added up and nothing cost anything
+  Trace trace;                        // a worker each core
+
+  double median_ns() const;           // of the runs but the first; of a single run, its time
+  double efficiency() const { return ideal_ns / median_ns(); }
+};
+
+// Error for an unknown policy, for bad interference, runs out of [1, 10000], more cores than 64.
+Simulation SimulateModel(const MachineFile& file, const Costs& costs, const SimulationOptions& options);
+
+}  // namespace mete
