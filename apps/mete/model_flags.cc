@@ -90,7 +90,7 @@ Json StepJson(const StepInfo& s) {
 
 }  // namespace
 
-void AddModelFlags(CLI::App& command, ModelFlags& flags) {
+void AddLoadFlags(CLI::App& command, ModelFlags& flags) {
   command.add_option("MODEL", flags.model, "an ONNX model (.onnx), or a Caffe network (.prototxt, its .caffemodel beside it)")->required();
   command.add_option("--shape", flags.shapes, "shape of an input that the file leaves open; may be repeated")
       ->type_name("NAME=1x3x224x224")->take_all()->expected(1)->group(kModelGroup);
@@ -100,6 +100,10 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags) {
   command.add_option("--disable-pass", flags.disabled_passes, "leave out an optimising pass; may be repeated")
       ->type_name("NAME")->take_all()->expected(1)->check(CLI::IsMember(PassNames()))->group(kModelGroup);
   command.add_flag("--no-optimize", flags.no_optimize, "only fold constants")->group(kModelGroup);
+}
+
+void AddModelFlags(CLI::App& command, ModelFlags& flags) {
+  AddLoadFlags(command, flags);
   command.add_flag("--reference", flags.reference, "force the slow, readable reference kernels")->group(kMachineGroup);
   command.add_flag("--no-tune", flags.no_tune, "choose kernels by estimate alone, instead of measuring them once and keeping the times")
       ->group(kMachineGroup);

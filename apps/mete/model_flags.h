@@ -32,6 +32,7 @@ struct ModelFlags {
   bool traced() const { return profile || !trace.empty(); }
 };
 
+void AddLoadFlags(CLI::App& command, ModelFlags& flags);  // what LoadModel() reads
 void AddModelFlags(CLI::App& command, ModelFlags& flags);
 void AddJsonFlag(CLI::App& command, Context& context);
 

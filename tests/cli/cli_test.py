@@ -142,7 +142,7 @@ class Cli(unittest.TestCase):
 
 class Help(Cli):
     def test_every_command_teaches(self):
-        for words in ([], ["run"], ["bench"], ["compare"], ["inspect"], ["machine"], ["zoo"], ["zoo", "list"], ["zoo", "make"],
+        for words in ([], ["run"], ["bench"], ["compare"], ["inspect"], ["machine"], ["simulate"], ["zoo"], ["zoo", "list"], ["zoo", "make"],
                       ["completion"]):
             done = mete(*words, "--help")
             self.assertEqual(done.returncode, OK)
@@ -448,6 +448,50 @@ class Commands(Cli):
         self.fails(USAGE, "--root", "machine", "--machine", boards[0], "--root", self.root)
         self.fails(USAGE, "--root", "machine", "--root", self.path("none"))
         self.fails(USAGE, "--sources", "machine", "--sources")
+
+    def test_simulate_predicts_on_machine_files(self):
+        board = pathlib.Path(__file__).resolve().parents[2] / "boards" / "tensor-g4.toml"
+        answer = self.answer("simulate", self.net, "--machine", board, "--runs", 5)
+        self.assertEqual([p["policy"] for p in answer["policies"]], ["equal", "ratio", "asymo", "sani", "adaptive"])
+        for policy in answer["policies"]:
+            self.assertEqual(len(policy["runs_ns"]), 5)
+            self.assertEqual([c["cpu"] for c in policy["cores"]], [7, 4, 5, 6, 0, 1, 2, 3])
+            self.assertAlmostEqual(policy["efficiency"], answer["ideal_ms"] / policy["median_ms"])
+            self.assertLess(policy["efficiency"], 1)
+            for core in policy["cores"]:
+                self.assertEqual(core["busy_ns"] + core["taking_ns"] + core["waiting_ns"], sum(policy["runs_ns"]))
+        by_name = {p["policy"]: p for p in answer["policies"]}
+        self.assertGreater(by_name["adaptive"]["beside_best_subset"], 1)
+        self.assertLess(by_name["equal"]["beside_best_subset"], 1)
+        self.assertEqual({n["kind"] for n in answer["nodes"]} - {"view"}, {"product", "moves"})
+        text = mete("simulate", self.net, "--machine", board, "--runs", 5).stdout
+        for word in ("Google Tensor G4: prime 1 + middle 3 + little 4", "little busy / waiting, %", "best subset:", "Nothing here was measured.",
+                     "compute_share"):
+            self.assertIn(word, text)
+
+    def test_simulate_takes_some_cores_and_interference(self):
+        board = pathlib.Path(__file__).resolve().parents[2] / "boards" / "tensor-g4.toml"
+        trace = self.path("trace.json")
+        command = ["simulate", self.net, "--machine", board, "--policy", "adaptive", "--cores", "prime,middle:2"]
+        answer = self.answer(*command, "--trace", trace)
+        self.assertEqual([c["cpu"] for c in answer["policies"][0]["cores"]], [7, 4, 5])
+        self.assertEqual({e["tid"] for e in json.loads(trace.read_text())["traceEvents"] if e["ph"] == "X"}, {0, 1, 2})
+        disturbed = [self.answer(*command, "--interference", "random:cores=7,share=0.5,seed=2") for _ in range(2)]
+        self.assertEqual(disturbed[0], disturbed[1])
+        self.assertGreater(disturbed[0]["policies"][0]["median_ms"], answer["policies"][0]["median_ms"])
+
+    def test_simulate_refuses_nonsense(self):
+        board = pathlib.Path(__file__).resolve().parents[2] / "boards" / "rk3399.toml"
+        command = ["simulate", self.net, "--machine", board]
+        self.fails(USAGE, "--machine", "simulate", self.net)
+        self.fails(BAD_FILE, "cannot open", "simulate", self.net, "--machine", self.path("none.toml"))
+        self.fails(USAGE, "[--cores] no such cluster; got 'huge', expected some of big, little", *command, "--cores", "huge")
+        self.fails(USAGE, "expected 1 to 2", *command, "--cores", "big:3")
+        self.fails(USAGE, "[--interference] not an interference; got 'magic'", *command, "--interference", "magic")
+        self.fails(USAGE, "disturbed twice", *command, "--interference", "steady:cores=1", "--interference", "steady:cores=1")
+        self.fails(USAGE, "--policy", *command, "--policy", "magic")
+        self.fails(USAGE, "--runs", *command, "--runs", 0)
+        self.fails(USAGE, "[--trace] is of one policy", *command, "--trace", self.path("t.json"))
 
     def test_the_environment_names_the_target_of_the_fast_kernels(self):
         there = []

@@ -1,0 +1,229 @@
+// mete simulate: how long a model would take on a machine that is not here, with each policy, in virtual time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include "commands.h"
+#include "costs/estimate.h"
+#include "engine/model.h"
+#include "mete/statistics.h"
+#include "model_flags.h"
+#include "processor/simulated/simulated.h"
+#include "processor/simulated/subsets.h"
+#include "schedule/policy.h"
+#include "terminal.h"
+
+namespace mete::cli {
+namespace {
+
+struct SimulateFlags {
+  ModelFlags model;
+  std::string machine;
+  std::string policy = "all";
+  std::vector<std::string> clusters;
+  std::vector<std::string> interference;
+  int runs = 20;
+};
+
+// "big" or "big:2", into the number of cores of each cluster.
+void TakeCluster(const std::string& word, const MachineFile& file, std::vector<int>& cores) {
+  const std::vector<int> physical = PhysicalCores(file.machine);
+  const size_t colon = std::min(word.find(':'), word.size());
+  for (size_t c = 0; c < cores.size(); ++c) {
+    if (file.machine.clusters[c].name != word.substr(0, colon)) continue;
+    cores[c] = physical[c];
+    if (colon == word.size()) return;
+    const auto number = std::from_chars(word.data() + colon + 1, word.data() + word.size(), cores[c]);
+    if (number.ec == std::errc() && number.ptr == word.data() + word.size() && cores[c] >= 1 && cores[c] <= physical[c]) return;
+    throw UsageError(fmt::format("[--cores] not a number of this cluster's cores; got '{}', expected 1 to {}", word, physical[c]));
+  }
+  std::vector<std::string> names;
+  for (const Cluster& c : file.machine.clusters) names.push_back(c.name);
+  throw UsageError(fmt::format("[--cores] no such cluster; got '{}', expected some of {}; try {}:1", word, fmt::join(names, ", "),
+                               names[0]));
+}
+
+std::vector<int> CoresOf(const SimulateFlags& flags, const MachineFile& file) {
+  if (flags.clusters.empty()) return PhysicalCores(file.machine);
+  std::vector<int> cores(file.machine.clusters.size(), 0);
+  for (const std::string& word : flags.clusters) TakeCluster(word, file, cores);
+  return cores;
+}
+
+// Problems with the flag are the command line's.
+std::vector<Interference> InterferenceOf(const SimulateFlags& flags) {
+  std::vector<Interference> list;
+  try {
+    for (const std::string& text : flags.interference) ParseInterference(text, "--interference", list);
+    Verify(list);
+  } catch (const Error& e) {
+    throw UsageError(e.what());
+  }
+  return list;
+}
+
+struct Outcome {
+  std::string policy;
+  Simulation simulation;
+
+  Spread later() const {  // in ms, of the runs but the first
+    std::vector<double> ms;
+    for (size_t i = simulation.run_ns.size() > 1; i < simulation.run_ns.size(); ++i) ms.push_back(double(simulation.run_ns[i]) * 1e-6);
+    return Summarize(std::move(ms));
+  }
+};
+
+struct ClusterTimes {
+  double busy = 0, waiting = 0, total = 0;
+};
+
+ClusterTimes TimesOf(const Simulation& simulation, size_t cluster) {
+  ClusterTimes times;
+  for (const SimulatedCore& core : simulation.cores) {
+    if (size_t(core.cluster) != cluster) continue;
+    times.busy += double(core.busy_ns), times.waiting += double(core.waiting_ns);
+    times.total += double(core.busy_ns + core.waiting_ns + core.taking_ns);
+  }
+  return times;
+}
+
+struct Report {
+  const SimulateFlags& flags;
+  const MachineFile& file;
+  const Costs& costs;
+  BestSubset best;
+  std::vector<Outcome> outcomes;
+};
+
+std::vector<std::string> Row(const Report& report, const Outcome& outcome) {
+  const Spread ms = outcome.later();
+  const Simulation& s = outcome.simulation;
+  std::vector<std::string> row{outcome.policy, FormatMs(double(s.run_ns[0]) * 1e-6), FormatMs(ms.median), FormatMs(ms.p99),
+                               fmt::format("{:.3f}", s.efficiency())};
+  row.push_back(report.best.cores.empty() ? "-" : fmt::format("{:.2f}x", report.best.median_ns / s.median_ns()));
+  for (size_t c = 0; c < report.costs.cores.size(); ++c) {
+    if (report.costs.cores[c] == 0) continue;
+    const ClusterTimes times = TimesOf(s, c);
+    row.push_back(fmt::format("{:.1f} / {:.1f}", 100 * times.busy / times.total, 100 * times.waiting / times.total));
+  }
+  return row;
+}
+
+void PrintInputs(const Report& report) {
+  double flops = 0;
+  int computed = 0, unknown = 0;
+  for (const NodeCost& n : report.costs.nodes) flops += double(n.flops), computed += n.computes(), unknown += n.kind == NodeKind::kUnknown;
+  fmt::print("{} nodes compute, {:.3f} GFLOP", computed, flops * 1e-9);
+  if (unknown > 0) fmt::print("; {} of shapes that only the data tell are counted as nothing", unknown);
+  fmt::print("\n\nNothing here was measured. Estimates: the time of every node, a roofline of the machine file's figures; starting a\n"
+             "kernel; and, by the file's own word, {}.\n", EstimatedFigures(report.file));
+}
+
+void PrintReport(const Report& report) {
+  const Style style = StyleOf(1);
+  const Machine& machine = report.file.machine;
+  fmt::print("{}{}{} on a simulated {}: {}\n", style.bold, report.flags.model.model, style.reset, machine.name,
+             CoresText(machine, report.costs.cores));
+  Rows rows{{"policy", "first run", "median", "p99", "of ideal", "beside subset"}};
+  for (size_t c = 0; c < report.costs.cores.size(); ++c)
+    if (report.costs.cores[c] > 0) rows[0].push_back(machine.clusters[c].name + " busy / waiting, %");
+  for (const Outcome& outcome : report.outcomes) rows.push_back(Row(report, outcome));
+  fmt::print("{}\n", FormatTable(rows, "l" + std::string(rows[0].size() - 1, 'r'), "  "));
+  fmt::print("ideal: {}, all cores' speeds added{}\n", FormatMs(report.outcomes[0].simulation.ideal_ns * 1e-6),
+             report.flags.interference.empty() ? "" : ", less what interference takes in the mean: a median can be better");
+  if (!report.best.cores.empty())
+    fmt::print("best subset: {}, with {} on {}\n", FormatMs(report.best.median_ns * 1e-6), report.best.policy,
+               CoresText(machine, report.best.cores));
+  PrintInputs(report);
+}
+
+Json OutcomeJson(const Report& report, const Outcome& outcome) {
+  const Spread ms = outcome.later();
+  const Simulation& s = outcome.simulation;
+  Json json{{"policy", outcome.policy}, {"first_ms", double(s.run_ns[0]) * 1e-6}, {"median_ms", ms.median}, {"p99_ms", ms.p99},
+            {"efficiency", s.efficiency()}, {"runs_ns", s.run_ns}, {"cores", Json::array()}};
+  if (!report.best.cores.empty()) json["beside_best_subset"] = report.best.median_ns / s.median_ns();
+  for (const SimulatedCore& core : s.cores) {
+    const std::string& cluster = report.file.machine.clusters[size_t(core.cluster)].name;
+    json["cores"].push_back({{"cpu", core.cpu}, {"cluster", cluster}, {"busy_ns", core.busy_ns}, {"taking_ns", core.taking_ns},
+                             {"waiting_ns", core.waiting_ns}, {"takes", core.takes}});
+  }
+  return json;
+}
+
+Json ReportJson(const Report& report) {
+  Json json{{"model", report.flags.model.model}, {"machine", report.file.machine.name}, {"runs", report.flags.runs},
+            {"interference", report.flags.interference}, {"ideal_ms", report.outcomes[0].simulation.ideal_ns * 1e-6},
+            {"estimates", "all times of nodes; of the machine's figures " + EstimatedFigures(report.file)}, {"policies", Json::array()}};
+  if (!report.best.cores.empty())
+    json["best_subset"] = {{"cores", CoresText(report.file.machine, report.best.cores)}, {"policy", report.best.policy},
+                           {"median_ms", report.best.median_ns * 1e-6}};
+  for (const Outcome& outcome : report.outcomes) json["policies"].push_back(OutcomeJson(report, outcome));
+  for (const NodeCost& n : report.costs.nodes)
+    json["nodes"].push_back({{"node", n.node}, {"op", n.op}, {"kind", Name(n.kind)}, {"int8", n.int8}, {"flops", n.flops},
+                             {"bytes", n.bytes}, {"blocks", n.blocks}, {"block_ns", n.block_ns}});
+  return json;
+}
+
+void SimulateCommand(const SimulateFlags& flags, const Context& context) {
+  const bool all = flags.policy == "all";
+  if (all && !flags.model.trace.empty()) throw UsageError("[--trace] is of one policy; got all; try --policy adaptive");
+  SimulationOptions options{flags.policy, flags.runs, InterferenceOf(flags), !flags.model.trace.empty(), context.cancel};
+  const MachineFile file = ReadMachineFile(flags.machine);
+  const std::vector<int> cores = CoresOf(flags, file);
+  const Model model = LoadModel(flags.model);
+  const Costs costs = EstimateCosts(model.impl().graph, file, cores);
+  const Progress progress("simulating");
+  Report report{flags, file, costs, FindBestSubset(model.impl().graph, file, cores, options), {}};
+  for (const std::string& policy : all ? PolicyNames() : std::vector{flags.policy}) {
+    options.policy = policy;
+    report.outcomes.push_back({policy, SimulateModel(file, costs, options)});
+  }
+  if (!flags.model.trace.empty()) WriteTextFile(flags.model.trace, report.outcomes[0].simulation.trace.ChromeJson() + "\n");
+  if (context.json) PrintJson(ReportJson(report));
+  else PrintReport(report);
+}
+
+}  // namespace
+
+void AddSimulate(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("simulate", "predict latency on a machine that is not here, by its machine file");
+  auto flags = std::make_shared<SimulateFlags>();
+  AddLoadFlags(*command, flags->model);
+  command->add_option("--machine", flags->machine, "the machine file (boards/*.toml)")
+      ->type_name("FILE.toml")->required()->group("Machine");
+  std::vector<std::string> policies = PolicyNames();
+  policies.insert(policies.begin(), "all");
+  command->add_option("--policy", flags->policy, "how blocks reach the cores")
+      ->type_name("NAME")->check(CLI::IsMember(policies))->capture_default_str()->group("Machine");
+  command->add_option("--cores", flags->clusters, "clusters that compute, or so many cores of them (default: all)")
+      ->type_name("big,little:2,...")->delimiter(',')->group("Machine");
+  command->add_option("--interference", flags->interference, "what others take of some cores; may be repeated, for other cores")
+      ->type_name("KIND:cores=...,share=...")->take_all()->expected(1)->group("Machine");
+  command->add_option("--runs", flags->runs, "runs of each policy, which learns from one to the next")
+      ->type_name("N")->check(CLI::Range(1, 10000))->capture_default_str()->group("Measurement");
+  command->add_option("--trace", flags->model.trace, "write the last run's trace for chrome://tracing or Perfetto; needs one policy")
+      ->type_name("FILE.json")->group("Report");
+  AddJsonFlag(*command, context);
+  command->footer(
+      "The policies are those that threads run; only clock and cores are simulated. What a node takes on a core is estimated from the\n"
+      "machine file: the larger of its arithmetic at the core's sustained peak and its bytes at the core's part of the bandwidth. Median\n"
+      "and p99 leave out the first run, before which nothing was learned. \"of ideal\" is 1 where all cores' speeds add up and dividing\n"
+      "costs nothing. \"beside subset\" is how many times as fast as the best subset of the cores it is (whole clusters, or a part of\n"
+      "one; with equal slices or adaptive): below 1x, some of the cores alone would have been faster.\n"
+      "\n"
+      "Interference takes a share of the time of some cores (CPU numbers of the machine file; those that do not compute are ignored):\n"
+      "  steady:cores=4-5,share=0.5                   a second model on these cores, evenly\n"
+      "  periodic:cores=7,share=0.3,period_ms=5       the first 30 % of every 5 ms\n"
+      "  random:cores=0-3,share=0.5,period_ms=20,seed=1   pieces and pauses of random length, 20 ms together in the mean\n"
+      "\n"
+      "Examples:\n"
+      "  mete simulate resnet50.onnx --machine boards/tensor-g4.toml\n"
+      "  mete simulate resnet50.onnx --machine boards/tensor-g4.toml --cores prime,middle:2 --policy adaptive --trace t.json\n"
+      "  mete simulate net.onnx --machine boards/rk3399.toml --interference periodic:cores=4,share=0.5,period_ms=10 --runs 200");
+  command->callback([flags, &context] { context.command = [flags, &context] { SimulateCommand(*flags, context); }; });
+}
+
+}  // namespace mete::cli
