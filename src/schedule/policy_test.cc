@@ -138,6 +138,23 @@ TEST(Policy, AdaptiveLeavesRunsWhole) {
   EXPECT_EQ(cuts, 0);
 }
 
+TEST(Simulate, TakingCostsEachWorkerItsOwn) {
+  SimulatedWorkers workers = ConstantWorkers({1, 1}, 0, 20);
+  workers.take_ns = {100, 300};
+  const SimulatedRegion region = Simulate(*MakePolicy("equal", Workers({1, 1})), {1, 10}, 50, workers, 1000);
+  EXPECT_EQ(region.end_ns, 1000 + 300 + 5 * 50 + 20);
+  EXPECT_EQ(region.busy_ns, (std::vector<int64_t>{250, 250}));
+}
+
+TEST(Simulate, AWorkerAsksWhenItHasItsCore) {
+  SimulatedWorkers workers = ConstantWorkers({1, 1}, 0, 0);
+  workers.finish = [](int w, int64_t start, double work) { return std::max<int64_t>(start, w == 0 ? 5000 : 0) + int64_t(work); };
+  const SimulatedRegion region = Simulate(*MakePolicy("sani", Workers({1, 1})), {1, 10}, 50, workers, 1000);
+  EXPECT_EQ(region.takes[0], 0);  // the other one has done it all by then
+  EXPECT_EQ(region.busy_ns[1], 500);
+  EXPECT_EQ(region.end_ns, 5000);  // and waits for it to say so
+}
+
 TEST(Policy, BadArgumentsAreErrors) {
   EXPECT_THROW(MakePolicy("magic", Workers({1})), Error);
   EXPECT_THROW(MakePolicy("equal", {}), Error);
