@@ -8,6 +8,9 @@ namespace {
 
 // How much a new observation counts. Guesses: what is usual changes over tens of runs, a disturbance within two or three blocks.
 constexpr double kUsualGain = 0.1, kSlowdownGain = 0.5;
+// A disturbance is believed the sooner the longer what was observed took, and only where it is larger than what regions differ by from run
+// to run: else the noise of one misleads the next. Guesses.
+constexpr double kLongNs = 200e3, kNoDisturbance = 1.25;
 // An observation counts as at most so many times what was expected: a preempted thread takes a hundred times as long, once.
 constexpr double kMostSurprise = 3;
 // What is learned of a worker stays within these bounds of the plan, or of what is usual, so that no run of bad luck feeds on itself.
@@ -45,6 +48,7 @@ void Speeds::Forget(Times& times) {
     if (!here.computed) {
       here.factor += kForgetGain * (w.factor - here.factor);
       w.factor += kForgetGain * (w.by_plan - w.factor);
+      w.seen_slowdown += kUsualGain * (1 - w.seen_slowdown);
       w.slowdown += kUsualGain * (1 - w.slowdown);
       times.take_ns *= 1 - kForgetGain;
     }
@@ -87,7 +91,9 @@ void Speeds::Learn(int worker, double ns) {
   const double of_one = takes * times.take_ns + blocks * times.block_ns, usual = here.factor * of_one, expected = usual * w.slowdown;
   const double bounded = std::clamp(ns, expected / kMostSurprise, expected * kMostSurprise);
   here.spread += kUsualGain * (std::abs(bounded / expected - 1) - here.spread);
-  w.slowdown = std::clamp(w.slowdown + kSlowdownGain * (bounded / usual - w.slowdown), kLeastSlowdown, kMostSlowdown);
+  const double gain = kSlowdownGain * std::min(1.0, ns / kLongNs);
+  w.seen_slowdown = std::clamp(w.seen_slowdown + gain * (bounded / usual - w.seen_slowdown), kLeastSlowdown, kMostSlowdown);
+  w.slowdown = w.seen_slowdown < kNoDisturbance && w.seen_slowdown > 1 / kNoDisturbance ? 1 : w.seen_slowdown;
   const double surprise = std::clamp(ns / usual, 1 / kMostSurprise, kMostSurprise) - 1;
   const bool few = 2 * blocks < FairShare(worker);
   const double to_take = few ? 1 : takes > 1 ? 0.5 : 0, to_blocks = 1 - to_take;

@@ -44,7 +44,8 @@ class Speeds {
   struct Worker {
     double by_plan = 1;     // its factor
     double factor = 1;      // over all regions
-    double slowdown = 1;    // just now, of the usual
+    double seen_slowdown = 1;
+    double slowdown = 1;    // just now, of the usual; 1 where it may be noise
     double join_ns = 0;     // from a region's begin to its first question
     bool asked = false;     // in this region
     BlockRange range;       // in hand
