@@ -24,11 +24,10 @@ std::vector<ConvWay> WaysOf(const ConvShape& shape, const CpuOptions& options) {
   return {{fits ? *options.conv : ConvAlgorithm::kDirect}};
 }
 
-// Pieces that the outputs can be divided into; 1 for depthwise ones, whose side is not worth choosing.
-int64_t PanelsOf(const ConvShape& shape, const ConvWay& way) {
-  if (IsDepthwise(shape)) return 1;
-  if (way.algorithm == ConvAlgorithm::kDirect) return PlanConv(shape, way.tile_vectors).panels;
-  return PlanWinograd(shape, WinogradTile(way.algorithm)).panels;
+// Whether the side to divide is worth choosing by time. Of depthwise convolutions and in Winograd's the usual one never lost by much
+// (measured on the layers of three networks), and of a single panel there is nothing to divide.
+bool HasSides(const ConvShape& shape, const ConvWay& way) {
+  return !IsDepthwise(shape) && way.algorithm == ConvAlgorithm::kDirect && PlanConv(shape, way.tile_vectors).panels > 1;
 }
 
 class ConvStep : public Prepared {
@@ -68,15 +67,14 @@ class ConvStep : public Prepared {
     const Choice choice = Choose(options.tuner, key, names, TrialsOf(shape, weights, ways, options.weights_from_memory, packer.pool()));
     reason_ = choice.why;
     ConvWay way = ways[choice.index];
-    if (options.tuner && packer.pool().threads() > 1 && PanelsOf(shape, way) > 1)
+    if (options.tuner && packer.pool().threads() > 1 && HasSides(shape, way))
       ChooseSide(shape, weights, key, options, packer.pool(), &way);
     packer.pool().BeginStep(0);
     conv_.emplace(shape, weights, way, packer);
   }
 
   // Which side of the grid to divide among the threads. A layer alone does not show what dividing it otherwise than its neighbours
-  // costs, so the other side must be much faster. (Of depthwise ones it never was, measured on the layers of three networks,
-  // and of a single panel there is nothing to divide.)
+  // costs, so the other side must be much faster.
   void ChooseSide(const ConvShape& shape, const float* weights, const std::string& key, const CpuOptions& options, Pool& pool,
                   ConvWay* way) {
     constexpr double kMuchFaster = 0.9;  // guess

@@ -28,7 +28,7 @@ std::vector<ConvAlgorithm> ConvAlgorithmsFor(const ConvShape& shape);
 struct ConvWay {
   ConvAlgorithm algorithm = ConvAlgorithm::kDirect;
   int64_t tile_vectors = 0;  // kDirect: width of the register tile at most (kernels/fast/gemm); 0: the widest
-  bool other_side = false;   // several threads: divide the side of the grid that MakeGrid would leave whole
+  bool other_side = false;   // several threads: divide the side of the grid that MakeGrid would leave whole; Winograd's: passes for stages
 
   bool operator==(const ConvWay&) const = default;
 };
