@@ -85,6 +85,10 @@ std::optional<Product> OfView(const Graph& graph, const Node& node, std::string*
   return p;
 }
 
+// So many products for each thread are dealt out whole, and each is packed by who computes it; fewer are divided. Guess: three, those of
+// ViT-Ti's heads, are too few for two threads.
+constexpr int64_t kManyProducts = 4;
+
 class MatrixStep : public Prepared {
  public:
   MatrixStep(const Graph& graph, const Node& node, const Product& product, const Epilogue& epilogue, int64_t tile_vectors, Packer& packer)
@@ -98,7 +102,8 @@ class MatrixStep : public Prepared {
     matrices_ = p_.b_step == 0 ? 1 : p_.batch;
     packed_step_ = (int64_t(PackedGemmBytes(plan_)) + 63) / 64 * 16;
     const int64_t bytes = packed_step_ * matrices_ * int64_t{sizeof(float)};
-    by_worker_ = !constant_ && p_.b_step != 0 && p_.batch >= pool_.threads();
+    const bool many = p_.batch >= kManyProducts * pool_.threads();
+    by_worker_ = !constant_ && p_.b_step != 0 && many;
     if (constant_) {
       const Tensor& b = graph.value(node.inputs[1]).constant;
       packed_ = packer.Pack(PackedAs(), {b.as<float>(), size_t(b.elements())}, bytes, matrices_ * plan_.panels,
@@ -110,8 +115,7 @@ class MatrixStep : public Prepared {
       packed_ = Tensor(DType::kU8, Shape{bytes});
     }
     if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
-    const int divided = p_.batch >= pool_.threads() ? 1 : pool_.threads();
-    grid_ = MakeGrid({p_.m, plan_.row_step, p_.m * (p_.k + p_.n), plan_.panels, p_.n * p_.k}, divided);
+    grid_ = MakeGrid({p_.m, plan_.row_step, p_.m * (p_.k + p_.n), plan_.panels, p_.n * p_.k}, many ? 1 : pool_.threads());
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
