@@ -20,7 +20,8 @@ mete_library(plan src/plan LAYERS graph machine schedule LINKS nlohmann_json::nl
 mete_library(simulated src/processor/simulated LAYERS costs)
 mete_library(processor src/processor/cpu LAYERS plan kernels LINKS Threads::Threads nlohmann_json::nlohmann_json PkgConfig::XXHASH)
 target_compile_definitions(mete_processor PRIVATE METE_VERSION="${PROJECT_VERSION}")
-file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/kernels/fast/*.h src/kernels/fast/*.cc src/processor/cpu/*.h src/processor/cpu/*.cc)
+file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/kernels/fast/*.h src/kernels/fast/*.cc src/processor/cpu/*.h src/processor/cpu/*.cc
+     src/schedule/*.h src/schedule/*.cc)
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/sources_digest.cc
                    COMMAND ${CMAKE_COMMAND} -D SOURCE=${CMAKE_SOURCE_DIR} -D OUT=${CMAKE_BINARY_DIR}/sources_digest.cc
                            "-DBUILD=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} ${CMAKE_CXX_FLAGS} ${METE_SANITIZE}"

@@ -67,9 +67,9 @@ Json ResultJson(const Result& r, const BenchFlags& flags, const DeviceInfo& devi
           {"cpu", device.cpu},
           {"target", flags.model.reference ? "reference" : device.target},
           {"threads", r.threads},
-          {"cores", flags.model.cores},
-          {"emulated_speeds", flags.model.speeds},
-          {"policy", flags.model.policy},
+          {"cores", stats.cores},
+          {"emulated_speeds", stats.speeds},
+          {"policy", stats.policy},
           {"runs", r.time.count},
           {"median_ms", r.time.median},
           {"mad_ms", r.time.mad},
@@ -95,9 +95,8 @@ void PrintResult(const Result& r, const BenchFlags& flags, const DeviceInfo& dev
   const Style style = StyleOf(1);
   fmt::print("{}{}{} on {}, {} thread{}, {}\n", style.bold, flags.model.model, style.reset, device.cpu, r.threads,
              r.threads == 1 ? "" : "s", flags.model.reference ? "reference kernels" : device.target);
-  if (!flags.model.speeds.empty())
-    fmt::print("  cores {} of emulated speeds {}, policy {}\n", fmt::join(flags.model.cores, ","), fmt::join(flags.model.speeds, ","),
-               flags.model.policy);
+  if (!stats.speeds.empty())
+    fmt::print("  cores {} of emulated speeds {}, policy {}\n", fmt::join(stats.cores, ","), fmt::join(stats.speeds, ","), stats.policy);
   const std::string median = fmt::format("{} +- {} (median absolute deviation of {} runs)", FormatMs(r.time.median), FormatMs(r.time.mad),
                                          r.time.count);
   Rows rows{{"median", median},
@@ -117,9 +116,9 @@ void PrintResult(const Result& r, const BenchFlags& flags, const DeviceInfo& dev
 Json ServeSettings(const BenchFlags& flags, const Session& session) {
   return {{"target", flags.model.reference ? "reference" : ThisDevice().target},
           {"threads", session.stats().threads},
-          {"cores", flags.model.cores},
-          {"emulated_speeds", flags.model.speeds},
-          {"policy", flags.model.policy}};
+          {"cores", session.stats().cores},
+          {"emulated_speeds", session.stats().speeds},
+          {"policy", session.stats().policy}};
 }
 
 void Bench(const BenchFlags& flags, const Context& context) {

@@ -19,11 +19,12 @@ constexpr const char* kMachineGroup = "Machine";
 constexpr const char* kReportGroup = "Report";
 constexpr int kExplainRuns = 5;            // the least of five is near what a node can do; guess
 constexpr int kProfileRows = 12;           // as many as a screen shows beside the table by operator
+constexpr double kLeastSpeed = 0.01;       // a session's: SessionOptions::speeds
 constexpr int64_t kLargestText = 64 << 20;  // bytes of a plan or a labels file
 
 void CheckCores(const ModelFlags& flags) {
-  if (!flags.plan.empty() && (flags.threads > 0 || !flags.cores.empty()))
-    throw UsageError("[--plan] says which threads and cores run; leave out --threads and --cores");
+  if (!flags.plan.empty() && (flags.threads > 0 || !flags.cores.empty() || !flags.policy.empty()))
+    throw UsageError("[--plan] says which threads and cores run, and how they share; leave out --threads, --cores and --policy");
   const DeviceInfo device = ThisDevice();
   for (int core : flags.cores)
     if (std::find(device.cores.begin(), device.cores.end(), core) == device.cores.end())
@@ -46,12 +47,12 @@ void ParseCores(const std::vector<std::string>& words, ModelFlags& flags) {
     if (colon != std::string::npos) {
       const char* last = word.data() + word.size();
       const auto share = std::from_chars(end + 1, last, speed);
-      good = good && share.ec == std::errc() && share.ptr == last && speed > 0 && speed <= 1;
+      good = good && share.ec == std::errc() && share.ptr == last && speed >= kLeastSpeed && speed <= 1;
       any_speed = true;
     }
     if (!good)
-      throw UsageError(fmt::format("[--cores] not a core; got '{}', expected a number, or a number and a speed above 0 and at most 1; "
-                                   "try 0,1 or 0:1.0,1:0.4", word));
+      throw UsageError(fmt::format("[--cores] not a core; got '{}', expected a number, or a number and a speed of {} to 1; "
+                                   "try 0,1 or 0:1.0,1:0.4", word, kLeastSpeed));
     flags.cores.push_back(core), flags.speeds.push_back(speed);
   }
   if (!any_speed) flags.speeds.clear();
@@ -115,8 +116,9 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags) {
       ->type_name("0,1,...")
       ->delimiter(',')
       ->group(kMachineGroup);
-  command.add_option("--policy", flags.policy, "how work reaches the threads: equal slices, or by the speed that each shows (adaptive), ...")
-      ->type_name("NAME")->check(CLI::IsMember({"equal", "ratio", "asymo", "sani", "adaptive"}))->capture_default_str()->group(kMachineGroup);
+  command.add_option("--policy", flags.policy, "how work reaches the threads: by the speed that each shows (adaptive, the default), in equal "
+                                               "slices, or, to compare with: ratio, asymo, sani")
+      ->type_name("NAME")->check(CLI::IsMember({"equal", "ratio", "asymo", "sani", "adaptive"}))->group(kMachineGroup);
   command.add_option("--plan", flags.plan, "run this plan instead of planning")->type_name("FILE.json")->group(kMachineGroup);
   command.add_option("--save-plan", flags.save_plan, "write the plan")->type_name("FILE.json")->group(kMachineGroup);
   command.add_flag("--cache-weights", flags.cache_weights, "keep packed weights in files and map them on the next start")
@@ -173,7 +175,7 @@ Session MakeSession(const Model& model, const ModelFlags& flags, const Context& 
   options.threads = flags.threads > 0 ? flags.threads : int(flags.cores.size());
   options.cores = flags.cores;
   options.speeds = flags.speeds;
-  options.policy = flags.policy;
+  if (!flags.policy.empty()) options.policy = flags.policy;
   options.reference = flags.reference;
   options.tune = !flags.no_tune;
   options.tuning_cache = CacheFolder();
@@ -183,6 +185,7 @@ Session MakeSession(const Model& model, const ModelFlags& flags, const Context& 
     const Progress progress("preparing " + flags.model);
     return Session(model, options);
   }();
+  for (const std::string& note : session.Notes()) PrintNote(note);
   if (!flags.save_plan.empty()) WriteTextFile(flags.save_plan, session.PlanJson() + "\n");
   return session;
 }

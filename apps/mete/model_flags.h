@@ -22,7 +22,7 @@ struct ModelFlags {
   int threads = 0;
   std::vector<int> cores;
   std::vector<double> speeds;  // of --cores 0:1.0,1:0.4, emulated; empty where none is given
-  std::string policy = "equal";
+  std::string policy;          // empty: the session's default
   std::string plan, save_plan;
   bool cache_weights = false;
   bool explain = false;

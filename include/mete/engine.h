@@ -111,13 +111,14 @@ class CancelToken {
 struct SessionOptions {
   int threads = 1;             // 0: one for every core this process may use
   std::vector<int> cores;      // CPU numbers to pin the threads to, in order; empty: not pinned
-  // How the work of a step reaches the threads: "equal" slices; "adaptive", in proportion to the speed that each shows; or, to compare
-  // with, "ratio", "asymo" and "sani" (src/schedule/policy.h).
-  std::string policy = "equal";
-  // Emulated speeds of the threads, above 0 and at most 1, in order: each takes as much longer. For experiments; empty: as they are.
+  // How the work of a step reaches the threads: "adaptive", in proportion to the speed that each shows; "equal" slices; or, to compare
+  // with, "ratio" (half for slow cores), "asymo" and "sani" (as two papers have it).
+  std::string policy = "adaptive";
+  // Emulated speeds of the threads, 0.01 to 1, one for each of `cores`: what each computes of a divided step takes as much longer. For
+  // experiments; empty: as they are. Not with `reference`.
   std::vector<double> speeds;
   bool reference = false;      // force the reference kernels
-  std::string plan_json;       // a plan as PlanJson() gives it; empty: plan now
+  std::string plan_json;       // a plan as PlanJson() gives it, which says all of the above but `reference`; empty: plan now
   // Measure at prepare which way to compute a node is the fastest, instead of estimating: the session takes longer to make, and its
   // results may differ in the last bits from those on another machine. Times are kept in a file in the folder `tuning_cache`
   // (CacheFolder() in mete/device.h is the user's) for the next session; empty: nowhere.
@@ -136,7 +137,10 @@ struct SessionStats {
   int64_t packed_bytes = 0;    // weights in kernel order
   int64_t mapped_bytes = 0;    // of these, mapped from files in packed_cache
   double prepare_ms = 0;
-  int threads = 1;             // as planned
+  int threads = 1;             // as planned, like what follows
+  std::vector<int> cores;      // the fastest first
+  std::vector<double> speeds;  // emulated
+  std::string policy;
 };
 
 // How one node is computed.
@@ -176,6 +180,7 @@ class Session {
   std::string Explain(const Trace& trace = {}, const DeviceLimits& limits = {}) const;
   std::vector<StepInfo> Steps(const Trace& trace = {}) const;  // the same as values, in the order in which they run
   std::string PlanJson() const;
+  std::vector<std::string> Notes() const;  // what is not as it was asked for, so far: cores that threads could not be pinned to
   const SessionStats& stats() const;
 
  private:

@@ -79,6 +79,8 @@ struct Session::Impl {
     cpu.plain_sums = model.stats().operators.contains("QuantizeLinear");
     cpu.packed_cache = options.packed_cache;
     cpu.speeds = plan.speeds;
+    cpu.workers = WorkersOf(plan, machine);
+    if (cpu.reference && !plan.speeds.empty()) Invalid("speeds", "the reference kernels cannot be slowed; leave out one of the two");
     if (!plan.steps.empty()) cpu.policy = plan.steps[0].policy;
     if (!options.tune || cpu.reference) return cpu;
     tuner.emplace(TuningFile(options.tuning_cache, machine.name, ActiveTarget()));
@@ -114,6 +116,9 @@ Session::Session(const Model& model, const SessionOptions& options) {
   stats.packed_bytes = impl_->executor.packed_bytes();
   stats.mapped_bytes = impl_->cpu.packer().mapped_bytes();
   stats.threads = impl_->plan.threads;
+  stats.cores = impl_->plan.cores;
+  stats.speeds = impl_->plan.speeds;
+  stats.policy = impl_->plan.steps.empty() ? options.policy : impl_->plan.steps[0].policy;
 }
 
 Session::~Session() = default;
@@ -165,6 +170,13 @@ std::string Session::Explain(const Trace& trace, const DeviceLimits& limits) con
 }
 
 std::vector<StepInfo> Session::Steps(const Trace& trace) const { return impl_->executor.Steps(trace); }
+std::vector<std::string> Session::Notes() const {
+  std::vector<std::string> notes;
+  for (const int core : impl_->cpu.pool().refused_cores())
+    notes.push_back(fmt::format("no thread could be pinned to core {}, which went away or is not allowed; that thread runs on any", core));
+  return notes;
+}
+
 std::string Session::PlanJson() const { return ToJson(impl_->plan); }
 const SessionStats& Session::stats() const { return impl_->stats; }
 

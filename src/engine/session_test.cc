@@ -224,7 +224,7 @@ TEST_F(SessionTest, BadPlansAreRejected) {
       Replaced(good, "\"processor\": \"cpu\"", "\"processor\": \"abacus\""),
       Replaced(good, "\"end\": 1000", "\"end\": 900"),
       Replaced(good, "\"begin\": 0", "\"begin\": 100"),
-      Replaced(good, "\"policy\": \"equal\"", "\"policy\": \"lottery\""),
+      Replaced(good, "\"policy\": \"adaptive\"", "\"policy\": \"lottery\""),
   };
   for (const std::string& json : bad) EXPECT_THROW(Session(model_, {.plan_json = json}), Error) << json;
 }

@@ -68,14 +68,33 @@ std::string ShareProblem(const Step& step) {
   return at == 1000 ? "" : fmt::format("shares must cover the output; got an end at {}, expected 1000", at);
 }
 
+double CapacityOf(int core, const Machine& machine) {
+  for (const Cluster& c : machine.clusters)
+    if (std::find(c.cores.begin(), c.cores.end(), core) != c.cores.end()) return c.capacity;
+  return 1;
+}
+
+std::vector<double> SpeedsOf(const Plan& plan, const Machine& machine) {
+  std::vector<double> speeds(size_t(std::clamp(plan.threads, 1, kMaxThreads)), 1);
+  for (size_t w = 0; w < speeds.size(); ++w) {
+    if (w < plan.cores.size()) speeds[w] *= CapacityOf(plan.cores[w], machine);
+    if (w < plan.speeds.size()) speeds[w] *= plan.speeds[w];
+  }
+  return speeds;
+}
+
 // The calling thread works on the first core, and alone on what is too small to divide: that shall be the fastest.
-void FastestFirst(Plan& plan) {
-  if (plan.speeds.size() != plan.cores.size()) return;
-  std::vector<size_t> order(plan.cores.size());
+void FastestFirst(Plan& plan, const Machine& machine) {
+  const std::vector<double> speeds = SpeedsOf(plan, machine);
+  if (plan.cores.size() != speeds.size()) return;
+  std::vector<size_t> order(speeds.size());
   std::iota(order.begin(), order.end(), size_t(0));
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return plan.speeds[a] > plan.speeds[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return speeds[a] > speeds[b]; });
   const Plan given = plan;
-  for (size_t i = 0; i < order.size(); ++i) plan.cores[i] = given.cores[order[i]], plan.speeds[i] = given.speeds[order[i]];
+  for (size_t i = 0; i < order.size(); ++i) {
+    plan.cores[i] = given.cores[order[i]];
+    if (plan.speeds.size() == order.size()) plan.speeds[i] = given.speeds[order[i]];
+  }
 }
 
 }  // namespace
@@ -85,7 +104,7 @@ const char* Name(SplitAxis axis) { return kAxisNames[size_t(axis)]; }
 Plan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoice& choice) {
   const int available = choice.cores.empty() ? std::max(machine.cores(), 1) : int(choice.cores.size());
   Plan plan{graph.name, machine.name, choice.threads > 0 ? choice.threads : available, choice.cores, choice.speeds, {}};
-  FastestFirst(plan);
+  FastestFirst(plan, machine);
   const std::string how = choice.policy == "equal" ? "take equal slices" : "share by the policy " + choice.policy;
   for (const Node& node : graph.nodes) {
     Step step{node.name, SplitAxis::kNone, {{"cpu", 0, 1000}}, plan.threads, choice.policy, ""};
@@ -95,6 +114,8 @@ Plan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoice& cho
   }
   return plan;
 }
+
+std::vector<WorkerSpeed> WorkersOf(const Plan& plan, const Machine& machine) { return WorkersOf(SpeedsOf(plan, machine)); }
 
 void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
   std::string problems;
@@ -106,7 +127,7 @@ void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
   if (!plan.speeds.empty() && int(plan.speeds.size()) != plan.threads)
     add("plan", fmt::format("needs a speed for each thread; got {} speeds, expected {}", plan.speeds.size(), plan.threads));
   for (double speed : plan.speeds)
-    if (!(speed > 0 && speed <= 1)) add("plan", fmt::format("an emulated speed; got {}, expected above 0 and at most 1", speed));
+    if (!(speed >= kLeastSpeed && speed <= 1)) add("plan", fmt::format("an emulated speed; got {}, expected {} to 1", speed, kLeastSpeed));
   for (int core : plan.cores) {
     const bool known = std::any_of(machine.clusters.begin(), machine.clusters.end(),
                                    [&](const Cluster& c) { return std::find(c.cores.begin(), c.cores.end(), core) != c.cores.end(); });

@@ -8,6 +8,7 @@
 
 #include "graph/graph.h"
 #include "machine/machine.h"
+#include "schedule/policy.h"
 
 namespace mete {
 
@@ -27,7 +28,7 @@ struct Step {
   SplitAxis axis = SplitAxis::kNone;
   std::vector<Share> shares;   // cover [0, 1000) once, in order
   int threads = 1;             // cores that take blocks of the share
-  std::string policy = "equal";
+  std::string policy = "adaptive";
   std::string reason;          // why so
 };
 
@@ -36,19 +37,25 @@ struct Plan {
   std::string machine;
   int threads = 1;
   std::vector<int> cores;      // CPU numbers that the threads are pinned to; empty: not pinned
-  std::vector<double> speeds;  // of the threads, above 0 and at most 1, to be emulated; empty: as the cores are
+  std::vector<double> speeds;  // of the threads, kLeastSpeed to 1, to be emulated; empty: as the cores are
   std::vector<Step> steps;     // in the order in which they run, one for each node
 };
+
+inline constexpr double kLeastSpeed = 0.01;  // that is emulated: a layer of a second takes two minutes, and nobody asks for more
 
 struct CpuChoice {
   int threads = 0;             // 0: one a core
   std::vector<int> cores;      // as in the plan
   std::vector<double> speeds;  // as in the plan
-  std::string policy = "equal";
+  std::string policy = "adaptive";
 };
 
-// Everything on one CPU, all threads at each step.
+// Everything on one CPU, all threads at each step. Cores are put in the order of their speeds, the fastest first: the calling thread's.
 Plan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoice& choice);
+
+// What is to be expected of the plan's threads: the capacity of the core that each is pinned to, times the speed that is emulated. Alike
+// where they are not pinned.
+std::vector<WorkerSpeed> WorkersOf(const Plan& plan, const Machine& machine);
 
 // Error listing everything that does not fit: nodes missing, unknown or out of order, shares that do not
 // cover the output exactly once, unknown processors or policies, threads out of range.

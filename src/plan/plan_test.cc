@@ -34,6 +34,19 @@ TEST(PlanOneCpu, TheFastestCoreIsTheCallingThreads) {
   EXPECT_EQ(plan.speeds, (std::vector<double>{1, 0.4}));
 }
 
+TEST(PlanOneCpu, KnowsTheCoresCapacities) {
+  Machine machine{"big.LITTLE", {{"cluster0", {2, 3}}, {"cluster1", {0, 1}}}, 1 << 30};
+  machine.clusters[1].capacity = 0.4;
+  const Plan plan = PlanOneCpu(TwoNodes(), machine, {3, {0, 2, 3}, {}, "adaptive"});
+  EXPECT_EQ(plan.cores, (std::vector<int>{2, 3, 0}));
+  const std::vector<WorkerSpeed> workers = WorkersOf(plan, machine);
+  ASSERT_EQ(workers.size(), 3u);
+  EXPECT_EQ(workers[1].speed, 1);
+  EXPECT_EQ(workers[1].cluster, workers[0].cluster);
+  EXPECT_EQ(workers[2].speed, 0.4);
+  EXPECT_NE(workers[2].cluster, workers[0].cluster);
+}
+
 TEST(Plan, SurvivesJson) {
   const Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2, {1, 0}, {1, 0.4}, "adaptive"});
   const Plan again = PlanFromJson(ToJson(plan));
@@ -81,9 +94,10 @@ TEST(VerifyPlan, FindsEachMisuse) {
   ExpectBad([](Plan& p) { p.steps[0].threads = 3; }, "threads");
   ExpectBad([](Plan& p) { p.cores = {0, 9}; }, "core 9");
   ExpectBad([](Plan& p) { p.cores = {0}; }, "a core for each thread");
-  ExpectBad([](Plan& p) { p.steps[0].policy = "adaptive"; }, "one policy serves all steps");
+  ExpectBad([](Plan& p) { p.steps[0].policy = "equal"; }, "one policy serves all steps");
   ExpectBad([](Plan& p) { p.speeds = {1}; }, "a speed for each thread");
   ExpectBad([](Plan& p) { p.speeds = {1, 0}; }, "an emulated speed");
+  ExpectBad([](Plan& p) { p.speeds = {1e-300, 1}; }, "an emulated speed");
   ExpectBad([](Plan& p) { p.speeds = {1.5, 1}; }, "an emulated speed");
 }
 

@@ -14,6 +14,7 @@ namespace {
 class Adaptive : public Policy {
  public:
   Adaptive(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers), seen_(workers, cost), cost_(cost) {
+    others_.reserve(workers.size());
     double fastest = 0;
     for (const WorkerSpeed& w : workers)
       if (w.speed > fastest) fastest = w.speed, front_ = w.cluster;
@@ -27,7 +28,8 @@ class Adaptive : public Policy {
 
   bool NextBlock(int worker, int64_t now_ns, BlockRange* range) override {
     seen_.Finish(worker, now_ns);
-    const int64_t count = Count(worker, now_ns);
+    Gather(worker, now_ns);
+    const int64_t count = Count(worker);
     if (count == 0) return gone_[size_t(worker)] = true, false;
     if (FromFront(worker)) {
       *range = {left_.begin, left_.begin + count};
@@ -41,14 +43,39 @@ class Adaptive : public Policy {
   }
 
  private:
-  int64_t Count(int worker, int64_t now_ns) const {
+  struct Start {
+    double in_ns, rate;  // when a worker can begin, from now on; blocks a nanosecond from then on
+  };
+
+  Start StartOf(int worker, int64_t now_ns) const {
+    return {seen_.FreeInNs(worker, now_ns) + seen_.TakeNs(worker), 1 / seen_.BlockNs(worker)};
+  }
+
+  // When the others can begin, the first one first.
+  void Gather(int worker, int64_t now_ns) {
+    others_.clear();
+    for (size_t v = 0; v < workers_.size(); ++v)
+      if (int(v) != worker && !gone_[v]) others_.push_back(StartOf(int(v), now_ns));
+    std::sort(others_.begin(), others_.end(), [](const Start& a, const Start& b) { return a.in_ns < b.in_ns; });
+  }
+
+  int64_t Count(int worker) const {
     const int64_t left = left_.size();
-    if (left == 0 || Alone(worker)) return left;
-    const double share = Share(worker, now_ns);
+    if (left == 0 || others_.empty()) return left;
+    if (seen_.IsDue(worker)) return 1;
+    const double share = Share(worker);
     if (!seen_.Known()) return std::clamp<int64_t>(std::llround(kUnknownPart * share), 1, left);
-    const int64_t part = Rounded(worker, share, now_ns);
+    const int64_t part = std::min({Rounded(worker, share), left - OthersDue(worker), std::max(seen_.Trusted(worker), run_)});
+    if (seen_.WasIdle(worker)) return std::min<int64_t>(part, 1);
     const int64_t rest = Whole(worker, part - std::llround(HeldBack(worker, double(part))));
     return rest > 0 ? rest : part;
+  }
+
+  // Workers for whom a block shall be left.
+  int64_t OthersDue(int worker) const {
+    int64_t due = 0;
+    for (size_t v = 0; v < workers_.size(); ++v) due += int(v) != worker && !gone_[v] && seen_.IsDue(int(v));
+    return std::min(due, left_.size());
   }
 
   bool FromFront(int worker) const { return workers_[size_t(worker)].cluster == front_; }
@@ -64,49 +91,47 @@ class Adaptive : public Policy {
   static constexpr double kUnknownPart = 0.6;
 
   // Blocks that a worker would compute from now on if all were done at once. Those who would not be free before that get nothing.
-  double Share(int worker, int64_t now_ns) const {
-    const double start = double(now_ns) + seen_.TakeNs(worker);
-    return std::max(0.0, DoneAt(double(left_.size()), now_ns, -1) - start) / seen_.BlockNs(worker);
+  double Share(int worker) const {
+    const Start own{seen_.TakeNs(worker), 1 / seen_.BlockNs(worker)};
+    return std::max(0.0, DoneIn(double(left_.size()), &own) - own.in_ns) * own.rate;
   }
 
-  // When `blocks` would be done at the earliest, by all workers but one.
-  double DoneAt(double blocks, int64_t now_ns, int but) const {
-    starts_.clear();
-    for (size_t v = 0; v < workers_.size(); ++v)
-      if (int(v) != but && !gone_[v]) starts_.push_back({seen_.FreeAtNs(int(v), now_ns) + seen_.TakeNs(int(v)), 1 / seen_.BlockNs(int(v))});
-    std::sort(starts_.begin(), starts_.end(), [](const Start& a, const Start& b) { return a.at_ns < b.at_ns; });
-    double rate = 0, done = double(now_ns);
-    for (size_t i = 0; i < starts_.size(); ++i) {
-      done = i == 0 ? starts_[0].at_ns : done;
-      if (i > 0 && starts_[i].at_ns > done) break;
-      // With this worker too: blocks = sum of (done - start) * rate.
-      double sum = 0;
-      rate += starts_[i].rate;
-      for (size_t k = 0; k <= i; ++k) sum += starts_[k].rate * starts_[k].at_ns;
+  // In how long `blocks` would be done at the earliest by the others, and by one more.
+  double DoneIn(double blocks, const Start* more) const {
+    double rate = 0, sum = 0, done = 0;
+    const auto joins = [&](const Start& s) {  // blocks = sum of (done - start) * rate over those who begin before it is done
+      if (rate > 0 && s.in_ns >= done) return false;
+      rate += s.rate, sum += s.rate * s.in_ns;
       done = (blocks + sum) / rate;
+      return true;
+    };
+    for (const Start& s : others_) {
+      if (more && more->in_ns <= s.in_ns) joins(*more), more = nullptr;
+      if (!joins(s)) break;
     }
+    if (more) joins(*more);
     return done;
   }
 
   // The number of blocks near `share` with which all are done the soonest.
-  int64_t Rounded(int worker, double share, int64_t now_ns) const {
+  int64_t Rounded(int worker, double share) const {
     const int64_t low = std::min(int64_t(share), left_.size()), whole = Whole(worker, low);
     int64_t best = 0;
-    double soonest = Makespan(worker, 0, now_ns);
+    double soonest = Makespan(worker, 0);
     for (const int64_t count : {whole, whole + run_, low, low + 1}) {
       if (count <= 0 || count > left_.size()) continue;
-      const double done = Makespan(worker, count, now_ns);
+      const double done = Makespan(worker, count);
       if (done < soonest) soonest = done, best = count;
     }
     return best;
   }
 
-  double Makespan(int worker, int64_t count, int64_t now_ns) const {
+  double Makespan(int worker, int64_t count) const {
     const int64_t rest = left_.size() - count;
     const bool cut = count > 0 && rest > 0 && Whole(worker, count) != count;  // costs those who take the rest as well
-    const double take = seen_.TakeNs(worker) * (cut ? 2 : 1);
-    const double own = count == 0 ? 0 : double(now_ns) + take + double(count) * seen_.BlockNs(worker);
-    return rest == 0 ? own : std::max(own, DoneAt(double(rest), now_ns, worker) + (cut ? take : 0));
+    const double cost = cut ? seen_.CutNs(worker) : 0;
+    const double own = count == 0 ? 0 : seen_.TakeNs(worker) + cost + double(count) * seen_.BlockNs(worker);
+    return rest == 0 ? own : std::max(own, DoneIn(double(rest), nullptr) + cost);
   }
 
   // Twice what it has been off by of late; nothing where what is lost by that is less than what taking more often costs: both ends of
@@ -117,24 +142,14 @@ class Adaptive : public Policy {
     return off * seen_.BlockNs(worker) < kTakes * take ? 0 : std::min(2 * off, (1 - kUnknownPart) * part);
   }
 
-  bool Alone(int worker) const {
-    for (size_t v = 0; v < gone_.size(); ++v)
-      if (int(v) != worker && !gone_[v]) return false;
-    return true;
-  }
-
-  struct Start {
-    double at_ns, rate;  // blocks a nanosecond from then on
-  };
-
   const std::vector<WorkerSpeed> workers_;
   Speeds seen_;
   const TakeCost cost_;
   int front_ = 0;  // cluster
   BlockRange left_;
   int64_t run_ = 1;
-  std::vector<bool> gone_;             // workers that this region has nothing more for
-  mutable std::vector<Start> starts_;  // of DoneAt alone
+  std::vector<bool> gone_;     // workers that this region has nothing more for
+  std::vector<Start> others_;  // than the one that asks, who still take
 };
 
 }  // namespace

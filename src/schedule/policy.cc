@@ -23,6 +23,17 @@ std::vector<double> FixedShares(const std::vector<WorkerSpeed>& workers) {
 
 }  // namespace
 
+std::vector<WorkerSpeed> WorkersOf(const std::vector<double>& speeds) {
+  std::vector<WorkerSpeed> workers;
+  std::vector<double> clusters;
+  for (const double speed : speeds) {
+    const auto known = std::find(clusters.begin(), clusters.end(), speed);
+    workers.push_back({int(known - clusters.begin()), speed});
+    if (known == clusters.end()) clusters.push_back(speed);
+  }
+  return workers;
+}
+
 const std::vector<std::string>& PolicyNames() {
   static const std::vector<std::string> names{"equal", "ratio", "asymo", "sani", "adaptive"};
   return names;

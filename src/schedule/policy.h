@@ -39,6 +39,9 @@ struct WorkerSpeed {
   double speed = 1;  // > 0, of the fastest
 };
 
+// Workers that differ in their speeds alone: those of one speed are a cluster.
+std::vector<WorkerSpeed> WorkersOf(const std::vector<double>& speeds);
+
 class Policy {
  public:
   virtual ~Policy() = default;

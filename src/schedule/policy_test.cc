@@ -36,14 +36,15 @@ double Efficiency(std::string_view name, const std::vector<double>& speeds, int 
 TEST(Policy, EveryBlockIsTakenOnceWhateverTheOrderOfTheWorkers) {
   std::mt19937 random(1);
   for (const std::string& name : PolicyNames())
-    for (const std::vector<double>& speeds : {std::vector<double>{1}, {1, 0.4}, {1, 1, 0.25, 0.25}, {1, 1, 0.7, 0.4, 0.4}}) {
+    for (const std::vector<double>& speeds :
+         {std::vector<double>{1}, {1, 0.4}, {1, 1, 0.25, 0.25}, {1, 1, 0.7, 0.4, 0.4}, std::vector<double>(17, 1)}) {
       const auto policy = MakePolicy(name, Workers(speeds));
       int64_t now = 0;
       for (int64_t i = 0; i < 60; ++i) {
         const int64_t blocks = int64_t(random() % 40);
         std::vector<int> seen(size_t(blocks), 0), asking(speeds.size());
         std::iota(asking.begin(), asking.end(), 0);
-        policy->Begin({i % 5, blocks}, now);
+        policy->Begin({i % 5, blocks, 1 + i % 7}, now);
         while (!asking.empty()) {
           const size_t at = random() % asking.size();
           BlockRange range;
@@ -111,6 +112,39 @@ TEST(Policy, AdaptiveTriesAgainWhoWasTooSlow) {
     now = Simulate(*policy, {1 + i % 10, 64}, layer_ns / 64, even, now).end_ns;
   }
   EXPECT_GE(layer_ns / 2 * 1000 / double(now - start), 0.9);
+}
+
+// By plan the cores are equal. Each try of a hopeless one costs something, so that they have to be few.
+TEST(Policy, AdaptiveIsNeverMuchSlowerThanTheBestSubset) {
+  for (const double slow : {0.3, 0.1, 0.05, 0.02, 0.01}) {
+    const auto policy = MakePolicy("adaptive", Workers({1, 1}));
+    const SimulatedWorkers workers = ConstantWorkers({1, slow}, 300, 1000);
+    const double layer_ns = 640e3;
+    int64_t now = 0, start = 0;
+    for (int i = 0; i < 3000; ++i) {
+      if (i == 1000) start = now;
+      now = Simulate(*policy, {1 + i % 10, 64}, layer_ns / 64, workers, now).end_ns;
+    }
+    EXPECT_LE(double(now - start) / 2000, 1.03 * layer_ns) << slow;
+  }
+}
+
+// One that comes late once, as a stopped process does, is expected in time again soon.
+TEST(Policy, AdaptiveForgivesAWorkerThatWasLateOnce) {
+  const auto policy = MakePolicy("adaptive", Workers({1, 1}));
+  const SimulatedWorkers even = ConstantWorkers({1, 1}, 300, 1000);
+  const double layer_ns = 640e3;
+  int64_t now = 0;
+  for (int i = 0; i < 100; ++i) now = Simulate(*policy, {1 + i % 10, 64}, layer_ns / 64, even, now).end_ns;
+  BlockRange range;
+  policy->Begin({1, 64}, now);
+  policy->NextBlock(0, now, &range);
+  policy->NextBlock(0, now += int64_t(layer_ns), &range);
+  policy->NextBlock(1, now += 50'000'000, &range);
+  now += 1'000'000;
+  const int64_t start = now;
+  for (int i = 0; i < 10; ++i) now = Simulate(*policy, {1 + i % 10, 64}, layer_ns / 64, even, now).end_ns;
+  EXPECT_LE(double(now - start) / 10, 1.1 * layer_ns / 2);
 }
 
 // What a range that begins or ends within a run costs more is learned, and then runs are left whole.

@@ -12,7 +12,9 @@ namespace {
 class Sani : public Policy {
  public:
   explicit Sani(const std::vector<WorkerSpeed>& workers)
-      : workers_(workers), queues_(workers), seen_(workers, {}), at_a_time_(workers.size(), kWhole), took_(workers.size(), 0) {}
+      : workers_(workers), queues_(workers), seen_(workers, {}), at_a_time_(workers.size(), kWhole), took_(workers.size(), 0), by_speed_(workers.size()) {
+    std::iota(by_speed_.begin(), by_speed_.end(), 0);
+  }
 
   void Begin(const Region& region, int64_t now_ns) override {
     queues_.Deal(region.blocks);
@@ -40,13 +42,13 @@ class Sani : public Policy {
   // After a round: the k fastest take a block more at a time, the k slowest one less. k is a quarter of the threads, ours.
   void Adjust() {
     ++round_;
-    std::vector<int> by_speed(workers_.size());
-    std::iota(by_speed.begin(), by_speed.end(), 0);
-    std::stable_sort(by_speed.begin(), by_speed.end(), [&](int a, int b) { return seen_.BlockNs(a) < seen_.BlockNs(b); });
+    std::sort(by_speed_.begin(), by_speed_.end(), [&](int a, int b) {
+      return std::pair(seen_.BlockNs(a), a) < std::pair(seen_.BlockNs(b), b);
+    });
     const size_t k = workers_.size() < 2 ? 0 : std::max<size_t>(1, workers_.size() / 4);
     for (size_t i = 0; i < k; ++i) {
-      at_a_time_[size_t(by_speed[i])] += kWhole;
-      int64_t& slow = at_a_time_[size_t(by_speed[by_speed.size() - 1 - i])];
+      at_a_time_[size_t(by_speed_[i])] += kWhole;
+      int64_t& slow = at_a_time_[size_t(by_speed_[by_speed_.size() - 1 - i])];
       slow = slow > kWhole ? slow - kWhole : 1;  // below one: a block is split
     }
   }
@@ -56,6 +58,7 @@ class Sani : public Policy {
   Speeds seen_;
   std::vector<int64_t> at_a_time_;  // by worker
   std::vector<int64_t> took_;       // times, in this region
+  std::vector<int> by_speed_;       // workers, the fastest first
   int64_t round_ = 0;
 };
 

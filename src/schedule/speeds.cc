@@ -13,110 +13,154 @@ constexpr double kUsualGain = 0.1, kSlowdownGain = 0.5;
 constexpr double kLongNs = 200e3, kNoDisturbance = 1.25;
 // An observation counts as at most so many times what was expected: a preempted thread takes a hundred times as long, once.
 constexpr double kMostSurprise = 3;
+constexpr double kLeastJoinNs = 5e3;  // guess: below it, being late is no surprise
 // What is learned of a worker stays within these bounds of the plan, or of what is usual, so that no run of bad luck feeds on itself.
-constexpr double kMostFactor = 8, kLeastSlowdown = 0.5, kMostSlowdown = 8;  // guesses
-constexpr double kForgetGain = 0.05;  // guess: once in some tens of runs a slow worker is tried again
-constexpr double kFirstSpread = 0.2;  // guess, until there were some observations
+constexpr double kMostFactor = 100, kLeastSlowdown = 0.5, kMostSlowdown = 8;  // guesses
+constexpr double kLeastBlockNs = 1e-3;
+constexpr double kFirstSpread = 0.2;                    // guess, until there were some observations
+constexpr double kAll = 1e15;                           // more blocks than there are
+constexpr double kDisappointment = 1.5;                 // guess: what takes so much longer than expected was not expected at all
+constexpr int kLeastPatience = 10, kMostPatience = 2560;  // guesses: tried within some runs; a hopeless one costs less than 0.1 %
+constexpr double kBetter = 0.7;                         // guess: a trial that takes so much of the time that was expected was worth it
 
 // The first observations count as much as each other.
 double GainOf(int seen) { return std::max(kUsualGain, 1.0 / (seen + 2)); }
+
+double Bounded(double ratio) { return std::clamp(ratio, 1 / kMostSurprise, kMostSurprise); }
 
 }  // namespace
 
 Speeds::Speeds(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers.size()), cost_(cost) {
   for (size_t w = 0; w < workers.size(); ++w)
     if (workers[w].speed > workers[size_t(reference_)].speed) reference_ = int(w);
-  for (size_t w = 0; w < workers.size(); ++w) workers_[w].factor = workers_[w].by_plan = workers[size_t(reference_)].speed / workers[w].speed;
+  for (size_t w = 0; w < workers.size(); ++w)
+    workers_[w].factor = workers_[w].by_plan = workers[size_t(reference_)].speed / workers[w].speed;
+}
+
+void Speeds::Reset(Times& times) const {
+  times.block_ns = 1, times.take_ns = times.cut_ns = 0, times.seen = times.seen_few = times.seen_cut = 0;
+  times.workers.clear();
+  for (const Worker& w : workers_) times.workers.push_back({w.factor, kFirstSpread, 0, true, 0, kLeastPatience, kAll});
 }
 
 void Speeds::Begin(const Region& region, int64_t now_ns) {
   now_ = region, region_ = size_t(region.id), begin_ns_ = now_ns;
   if (times_.size() <= region_) times_.resize(region_ + 1);
   Times& times = times_[region_];
-  if (region_ == 0) times = {};
-  if (times.workers.empty())
-    for (const Worker& w : workers_) times.workers.push_back({w.factor, kFirstSpread});
-  Forget(times);
-  for (Worker& w : workers_) w.range = {}, w.asked = false;
+  if (region_ == 0 || times.workers.empty()) Reset(times);
+  CountIdle(times);
+  rate_ = 0;
+  for (const InRegion& w : times.workers) rate_ += 1 / w.factor;
+  for (Worker& w : workers_) w.range = {}, w.asked = w.tried = false;
 }
 
-// Of a worker that gets nothing because it was found slow, nobody would learn that it is not any more.
-void Speeds::Forget(Times& times) {
+void Speeds::CountIdle(Times& times) {
   for (size_t i = 0; i < workers_.size(); ++i) {
     InRegion& here = times.workers[i];
     Worker& w = workers_[i];
     if (!here.computed) {
-      here.factor += kForgetGain * (w.factor - here.factor);
-      w.factor += kForgetGain * (w.by_plan - w.factor);
+      ++here.idle;
       w.seen_slowdown += kUsualGain * (1 - w.seen_slowdown);
       w.slowdown += kUsualGain * (1 - w.slowdown);
-      times.take_ns *= 1 - kForgetGain;
     }
     here.computed = false;
   }
 }
 
 void Speeds::Start(int worker, const BlockRange& range, int64_t now_ns) {
-  workers_[size_t(worker)].range = range;
-  workers_[size_t(worker)].start_ns = now_ns;
+  Worker& w = workers_[size_t(worker)];
+  w.tried = WasIdle(worker);
+  w.range = range, w.start_ns = now_ns;
+  times_[region_].workers[size_t(worker)].computed = true;
 }
 
 void Speeds::Finish(int worker, int64_t now_ns) {
   Worker& w = workers_[size_t(worker)];
-  if (!w.asked) w.asked = true, w.join_ns += kUsualGain * (double(now_ns - begin_ns_) - w.join_ns);
+  if (!w.asked) {
+    const double join = std::min(double(now_ns - begin_ns_), kMostSurprise * std::max(w.join_ns, kLeastJoinNs));
+    w.asked = true, w.join_ns += kUsualGain * (join - w.join_ns);
+  }
   if (w.range.size() == 0) return;
   Learn(worker, double(std::max<int64_t>(now_ns - w.start_ns, 1)));
-  w.range = {};
+  w.range = {}, w.tried = false;
 }
 
 // Blocks of the region, were they dealt out by the factors alone.
-double Speeds::FairShare(int worker) const {
-  double rate = 0;
-  for (const InRegion& w : known().workers) rate += 1 / w.factor;
-  return double(now_.blocks) / known().workers[size_t(worker)].factor / rate;
+double Speeds::FairShare(int worker) const { return double(now_.blocks) / here(worker).factor / rate_; }
+
+double Speeds::OfOne(const BlockRange& range) const {
+  return known().take_ns + Cuts(range) * known().cut_ns + double(range.size()) * known().block_ns;
 }
 
-// What is unexpected of few blocks is put down to taking them; of many to the blocks, or to the worker's factor; and half and half where
-// runs were cut.
-void Speeds::Learn(int worker, double ns) {
+void Speeds::LearnFirst(int worker, double ns) {
+  Times& times = times_[region_];
+  times.block_ns = std::max(ns / double(workers_[size_t(worker)].range.size()) / times.workers[size_t(worker)].factor, kLeastBlockNs);
+  times.take_ns = times.cut_ns = double(cost_.ns), times.seen = 1;
+}
+
+void Speeds::LearnSlowdown(int worker, double ns, double usual) {
+  Worker& w = workers_[size_t(worker)];
+  const double certain = std::max(0.0, 1 - 2 * here(worker).spread);  // else it is rather this region's times that are wrong
+  const double gain = kSlowdownGain * certain * std::min(1.0, ns / kLongNs), bounded = w.slowdown * Bounded(ns / (usual * w.slowdown));
+  w.seen_slowdown = std::clamp(w.seen_slowdown + gain * (bounded - w.seen_slowdown), kLeastSlowdown, kMostSlowdown);
+  w.slowdown = w.seen_slowdown < kNoDisturbance && w.seen_slowdown > 1 / kNoDisturbance ? 1 : w.seen_slowdown;
+}
+
+void Speeds::LearnTrial(InRegion& here, const Worker& w, double ratio) {
+  here.factor = std::clamp(here.factor * ratio, w.by_plan / kMostFactor, w.by_plan * kMostFactor);
+  here.patience = ratio < kBetter ? kLeastPatience : std::min(2 * here.patience, kMostPatience);
+  here.idle = 0, here.trusted = 1;
+}
+
+// What is unexpected where runs were cut is half put down to that. The rest: of few blocks to taking them, of many to the blocks, or to the
+// worker's factor; half and half where it is few blocks of a worker whose factor may be wrong. `surprise`: by how much it took longer than
+// usual, relative to `of_one`, the time of a worker of factor 1.
+void Speeds::LearnTimes(int worker, double surprise, double of_one) {
   Times& times = times_[region_];
   InRegion& here = times.workers[size_t(worker)];
   Worker& w = workers_[size_t(worker)];
-  here.computed = true;
-  const double blocks = double(w.range.size()), takes = TakesOf(w);
-  if (times.seen == 0) {
-    times.block_ns = ns / blocks / here.factor, times.take_ns = double(cost_.ns), times.seen = 1;
-    return;
-  }
-  const double of_one = takes * times.take_ns + blocks * times.block_ns, usual = here.factor * of_one, expected = usual * w.slowdown;
-  const double bounded = std::clamp(ns, expected / kMostSurprise, expected * kMostSurprise);
-  here.spread += kUsualGain * (std::abs(bounded / expected - 1) - here.spread);
-  const double gain = kSlowdownGain * std::min(1.0, ns / kLongNs);
-  w.seen_slowdown = std::clamp(w.seen_slowdown + gain * (bounded / usual - w.seen_slowdown), kLeastSlowdown, kMostSlowdown);
-  w.slowdown = w.seen_slowdown < kNoDisturbance && w.seen_slowdown > 1 / kNoDisturbance ? 1 : w.seen_slowdown;
-  const double surprise = std::clamp(ns / usual, 1 / kMostSurprise, kMostSurprise) - 1;
+  const double blocks = double(w.range.size()), more = surprise * of_one, all = of_one + more;
+  const int cuts = Cuts(w.range);
   const bool few = 2 * blocks < FairShare(worker);
-  const double to_take = few ? 1 : takes > 1 ? 0.5 : 0, to_blocks = 1 - to_take;
-  if (to_take > 0)
-    times.take_ns = std::max(0.0, times.take_ns + to_take * GainOf(times.seen_few++) * surprise * of_one / takes);
-  if (few) return;
+  const double to_cut = cuts > 0 ? 0.5 : 0, to_take = (1 - to_cut) * (!few ? 0 : worker == reference_ ? 1 : 0.5);
+  const double to_blocks = 1 - to_cut - to_take;
+  if (cuts > 0) times.cut_ns = std::clamp(times.cut_ns + to_cut * GainOf(times.seen_cut++) * more / cuts, 0.0, all / cuts);
+  if (few) times.take_ns += to_take * GainOf(times.seen_few++) * more;
+  times.take_ns = std::clamp(times.take_ns, 0.0, all);  // taking cannot have cost more than all
+  if (to_blocks == 0) return;
   if (worker == reference_) {
-    times.block_ns = std::max(0.5 * times.block_ns, times.block_ns + to_blocks * GainOf(times.seen++) * surprise * of_one / blocks);
+    const double block_ns = times.block_ns + to_blocks * GainOf(times.seen++) * more / blocks;
+    times.block_ns = std::max({kLeastBlockNs, 0.5 * times.block_ns, block_ns});
   } else {
-    const double factor = here.factor * (1 + to_blocks * GainOf(here.seen++) * surprise);
-    here.factor = std::clamp(factor, w.by_plan / kMostFactor, w.by_plan * kMostFactor);
-    w.factor += kForgetGain * (here.factor - w.factor);
+    const double gain = std::max(GainOf(here.seen++), std::min(kSlowdownGain, here.spread));
+    here.factor = std::clamp(here.factor * (1 + to_blocks * gain * surprise), w.by_plan / kMostFactor, w.by_plan * kMostFactor);
+    w.factor += kUsualGain * kUsualGain * (here.factor - w.factor);
   }
 }
 
-double Speeds::FreeAtNs(int worker, int64_t now_ns) const {
+void Speeds::Learn(int worker, double ns) {
+  Times& times = times_[region_];
+  if (times.seen == 0) return LearnFirst(worker, ns);
+  InRegion& here = times.workers[size_t(worker)];
   const Worker& w = workers_[size_t(worker)];
-  if (!Known()) return double(now_ns);
-  double due = double(now_ns);
-  if (!w.asked) due = double(begin_ns_) + w.join_ns;
-  else if (w.range.size() > 0) due = double(w.start_ns) + TakesOf(w) * TakeNs(worker) + double(w.range.size()) * BlockNs(worker);
-  const double late = double(now_ns) - due;
-  return w.asked && w.range.size() > 0 && late > 0 ? double(now_ns) + late : std::max(due, double(now_ns));
+  const double of_one = OfOne(w.range), usual = here.factor * of_one;
+  if (w.tried) return LearnTrial(here, w, ns / usual);
+  here.idle = 0, here.patience = kLeastPatience;
+  const double ratio = Bounded(ns / (usual * w.slowdown)), blocks = double(w.range.size());
+  here.trusted = ratio > kDisappointment ? std::max(1.0, blocks / 2) : std::min(kAll, std::max(here.trusted, 2 * blocks));
+  here.spread += kUsualGain * (std::abs(ratio - 1) - here.spread);
+  LearnSlowdown(worker, ns, usual);
+  LearnTimes(worker, Bounded(ns / usual) - 1, of_one);
+}
+
+double Speeds::FreeInNs(int worker, int64_t now_ns) const {
+  const Worker& w = workers_[size_t(worker)];
+  if (!Known()) return 0;
+  const double since_begin = double(now_ns - begin_ns_);
+  if (!w.asked) return std::max(0.0, w.join_ns - since_begin);
+  if (w.range.size() == 0) return 0;
+  const double left = Factor(worker) * OfOne(w.range) - double(now_ns - w.start_ns);
+  return std::abs(left);
 }
 
 }  // namespace mete

@@ -23,8 +23,9 @@ struct CpuOptions {
   Tuner* tuner = nullptr;             // measures what is best; null: by estimate. Outlives the Cpu's Prepare calls
   bool weights_from_memory = false;   // between two runs of a node its weights leave all caches: measure with them cold
   std::string packed_cache;           // folder of the files of packed weights; empty: none
-  std::string policy = "equal";       // of PolicyNames(): how blocks reach the threads
+  std::string policy = "adaptive";    // of PolicyNames(): how blocks reach the threads
   std::vector<double> speeds;         // of the threads, to emulate; empty: as they are
+  std::vector<WorkerSpeed> workers;   // the threads as the policy shall expect them; empty: alike
 };
 
 class Cpu : public Processor {

@@ -57,7 +57,7 @@ Grid MakeGrid(const GridSides& sides, int threads, bool other_side) {
   int64_t& inner = grid.columns_outer ? grid.row_blocks : grid.column_blocks;
   outer = std::min(grid.columns_outer ? sides.columns : steps, wanted);
   // A run that ends within the inner dimension is computed in two or three pieces: only where the outer one is too coarse.
-  if (outer < threads * kFine) inner = std::min(grid.columns_outer ? steps : sides.columns, CeilDiv(wanted, outer));
+  if (outer < threads * kFine) inner = std::min(grid.columns_outer ? steps : sides.columns, CeilDiv(wanted, std::max<int64_t>(outer, 1)));
   return grid;
 }
 

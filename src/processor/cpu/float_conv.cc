@@ -18,7 +18,7 @@ std::string SizesOf(const ConvShape& s) {
   return fmt::format("{} x {} of {} groups, {}x{}", s.out_channels, s.in_channels, s.groups, s.kernel_height, s.kernel_width);
 }
 
-// Guess: a third-level cache's share of one layer. Beyond, Winograd is computed in passes.
+// Guess: a third-level cache's share of one layer. Beyond, Winograd is computed in passes, as where it is not divided by weights.
 constexpr size_t kMostStages = 8 << 20;
 
 size_t RoundedUp(size_t bytes) { return (bytes + 63) / 64 * 64; }

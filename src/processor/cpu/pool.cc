@@ -26,38 +26,28 @@ inline void Relax() {
 
 // Waits until what began at `start` has taken as long as on a core of that speed.
 void Stretch(int64_t start, double speed) {
-  const int64_t end = start + int64_t(double(NowNs() - start) / speed);
-  while (NowNs() < end) Relax();
-}
-
-// Workers of one speed are a cluster.
-std::vector<WorkerSpeed> WorkersOf(int threads, const std::vector<double>& speeds) {
-  std::vector<WorkerSpeed> workers(static_cast<size_t>(threads));
-  std::vector<double> clusters;
-  for (size_t w = 0; w < speeds.size(); ++w) {
-    const auto known = std::find(clusters.begin(), clusters.end(), speeds[w]);
-    workers[w] = {int(known - clusters.begin()), speeds[w]};
-    if (known == clusters.end()) clusters.push_back(speeds[w]);
-  }
-  return workers;
+  const double all = double(NowNs() - start) / speed;
+  while (double(NowNs() - start) < all) Relax();
 }
 
 bool Pin(pthread_t thread, int core) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  CPU_SET(core, &set);
+  if (core < CPU_SETSIZE) CPU_SET(core, &set);
   return pthread_setaffinity_np(thread, sizeof(set), &set) == 0;
 }
 
 }  // namespace
 
-Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::vector<double> speeds)
-    : threads_(threads), cores_(std::move(cores)), speeds_(std::move(speeds)), policy_name_(policy),
-      policy_(MakePolicy(policy, WorkersOf(threads, speeds_))) {
+Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::vector<double> speeds, std::vector<WorkerSpeed> workers)
+    : threads_(threads), cores_(std::move(cores)), speeds_(std::move(speeds)), policy_name_(policy) {
+  if (!speeds_.empty() && int(speeds_.size()) != threads) Invalid("speeds", "got {}, expected one for each of {} threads", speeds_.size(), threads);
+  if (workers.empty()) workers = WorkersOf(speeds_.empty() ? std::vector<double>(size_t(threads), 1) : speeds_);
+  policy_ = MakePolicy(policy, std::move(workers));
   try {
     for (int w = 1; w < threads_; ++w) {
       workers_.emplace_back([this, w] { WorkerMain(w); });
-      if (!cores_.empty()) Pin(workers_.back().native_handle(), cores_[size_t(w)]);
+      if (!cores_.empty() && !Pin(workers_.back().native_handle(), cores_[size_t(w)])) refused_.push_back(cores_[size_t(w)]);
     }
   } catch (const std::system_error& e) {
     const size_t started = workers_.size() + 1;
@@ -67,6 +57,12 @@ Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::ve
 }
 
 Pool::~Pool() { Stop(); }
+
+std::vector<int> Pool::refused_cores() const {
+  std::vector<int> cores = refused_;
+  if (caller_refused_) cores.insert(cores.begin(), cores_[0]);
+  return cores;
+}
 
 std::string Pool::settings() const {
   if (threads_ == 1 && speeds_.empty()) return "threads 1";
@@ -94,7 +90,10 @@ void Pool::Stop() {
 }
 
 bool Pool::NextBlock(int w, BlockRange* range) {
-  while (asking_.test_and_set(std::memory_order_acquire)) Relax();
+  for (int spins = 0; asking_.test(std::memory_order_relaxed) || asking_.test_and_set(std::memory_order_acquire); ++spins) {
+    Relax();
+    if (spins % 4096 == 4095) sched_yield();  // who holds it may not be running, where there are fewer cores than threads
+  }
   const bool any = policy_->NextBlock(w, NowNs(), range);
   asking_.clear(std::memory_order_release);
   return any;
@@ -167,6 +166,7 @@ Pool::CallerPin::CallerPin(const Pool& pool) {
   if (pool.cores_.empty()) return;
   if (pthread_getaffinity_np(pthread_self(), sizeof(saved_), &saved_) != 0) return;
   pinned_ = Pin(pthread_self(), pool.cores_[0]);
+  pool.caller_refused_ = !pinned_;
 }
 
 Pool::CallerPin::~CallerPin() {

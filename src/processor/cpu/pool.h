@@ -20,17 +20,21 @@ namespace mete {
 
 class Pool {
  public:
-  // Block b of a region, computed by worker w. Must not throw.
+  // Blocks [begin, end) of a region, computed by worker w. Must not throw.
   using BlockFn = void (*)(void* context, int w, int64_t begin, int64_t end);
 
   // `cores` empty: not pinned; else one CPU number a thread. The calling thread is pinned only inside Run(). `policy`: of PolicyNames().
   // `speeds` empty: as they are; else of each thread, above 0 and at most 1: emulated, by stretching the time of what it computes.
-  explicit Pool(int threads, std::vector<int> cores = {}, std::string_view policy = "equal", std::vector<double> speeds = {});
+  // `workers`: what the policy shall expect of each thread until it has seen it; empty: alike, but for `speeds`.
+  explicit Pool(int threads, std::vector<int> cores = {}, std::string_view policy = "equal", std::vector<double> speeds = {},
+                std::vector<WorkerSpeed> workers = {});
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   int threads() const { return threads_; }
+  // Cores that a thread could not be pinned to, as they went away or the kernel refused; it runs on any then.
+  std::vector<int> refused_cores() const;
   // All of it that times of what runs here depend on, for people and as a key: "threads 2, speeds 1 and 0.4, adaptive".
   std::string settings() const;
 
@@ -79,14 +83,14 @@ class Pool {
   static void Reserve(Tensor& memory, int64_t bytes);
   bool NextBlock(int w, BlockRange* range);
 
-  static constexpr int64_t kRegionsOfAStep = 4;  // 2 today: packing, then multiplying; any beyond share a number
+  static constexpr int64_t kRegionsOfAStep = 4;  // 3 today, of Winograd in stages; any beyond share a number
 
   const int threads_;
   const std::vector<int> cores_;
   const std::vector<double> speeds_;
   const std::string policy_name_;
   std::unique_ptr<Policy> policy_;
-  std::atomic_flag asking_ = ATOMIC_FLAG_INIT;  // held for some tens of nanoseconds
+  alignas(64) std::atomic_flag asking_ = ATOMIC_FLAG_INIT;  // held for 0.2 us with two workers, 2 us with sixteen (measured, adaptive)
   int64_t steps_ = 0;
   int64_t first_region_ = 0, regions_ = 0;  // of the step; 0 outside of steps
   BlockFn fn_ = nullptr;
@@ -98,6 +102,8 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<std::thread> workers_;
+  std::vector<int> refused_;  // by our own threads
+  mutable std::atomic<bool> caller_refused_{false};
   std::vector<Tensor> scratch_;  // a thread's each
   Tensor shared_;
   int64_t wait_ns_ = 0;
