@@ -12,7 +12,7 @@ help:
 	@echo
 	@echo "  make demo         install what is missing, build, classify models/digit.png"
 	@echo "  make test         install what is missing, build, run every fast test and the ONNX node tests"
-	@echo "  make bench        measure the kernels, and ResNet-50 on one thread and two"
+	@echo "  make bench        measure the kernels, the threads, and ResNet-50 on one thread and two"
 	@echo "  make compare      measure Mete beside ONNX Runtime, OpenVINO and ncnn (installs them from PyPI)"
 	@echo "  make bench-cores  measure policies on a fast and a slow core, the peers beside a slowed core, and interference"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
@@ -42,8 +42,9 @@ test: release
 	tools/conformance.sh
 
 bench: deps build/release/build.ninja
-	cmake --build --preset release -j $(JOBS) --target mete_cli kernels_bench
+	cmake --build --preset release -j $(JOBS) --target mete_cli kernels_bench pool_bench
 	build/release/kernels_bench
+	build/release/pool_bench
 	$(METE) zoo make resnet50 -o build/resnet50.onnx
 	$(METE) bench build/resnet50.onnx --threads 1
 	$(METE) bench build/resnet50.onnx --threads 2

@@ -39,6 +39,7 @@ endforeach()
 set_source_files_properties(src/kernels/reference/elementwise_binary.cc src/kernels/reference/reduction_reduce.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 add_subdirectory(bench/kernels)
+add_subdirectory(bench/pool)
 mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)
 target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights on processors with fused multiply-adds
 mete_library(slowcore tools/slowcore/control LAYERS base)

@@ -1,0 +1,45 @@
+// Regions with nothing to compute: the time of one is the hand-off to the other threads, the questions to the policy and the barrier.
+#include <benchmark/benchmark.h>
+#include <sched.h>
+
+#include <string>
+#include <vector>
+
+#include "processor/cpu/pool.h"
+
+namespace mete {
+namespace {
+
+std::vector<int> AllowedCores() {
+  cpu_set_t set;
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  return cores;
+}
+
+void EmptyRegion(benchmark::State& state, const std::string& policy, const std::vector<int>& cores) {
+  Pool pool(int(cores.size()), cores, policy);
+  const Pool::CallerPin pin(pool);
+  const int64_t blocks = kBlocksPerThread * int64_t(cores.size()), step = pool.NewStep();
+  for (auto _ : state) {
+    pool.BeginStep(step);
+    pool.For(blocks, [](int, int64_t begin, int64_t) { benchmark::DoNotOptimize(begin); });
+  }
+}
+
+}  // namespace
+}  // namespace mete
+
+int main(int argc, char** argv) {
+  const std::vector<int> cores = mete::AllowedCores();
+  for (const std::string& policy : mete::PolicyNames())
+    for (size_t threads = 2; threads <= cores.size(); threads *= 2) {
+      const std::string name = "EmptyRegion/" + policy + "/threads:" + std::to_string(threads);
+      benchmark::RegisterBenchmark(name.c_str(), mete::EmptyRegion, policy, std::vector<int>(cores.begin(), cores.begin() + long(threads)))
+          ->UseRealTime()->Repetitions(9)->ReportAggregatesOnly();
+    }
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}
