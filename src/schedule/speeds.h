@@ -31,8 +31,9 @@ class Speeds {
   int64_t Trusted(int worker) const { return int64_t(here(worker).trusted); }
   // A worker that is found slow gets nothing, and nobody would learn that it is well again. So it is due for a block every now and then,
   // the more seldom the more often that was in vain; and what it gets first after it had nothing is but a block.
-  bool WasIdle(int worker) const { return !here(worker).computed && here(worker).idle > 0; }
-  bool IsDue(int worker) const { return !here(worker).computed && here(worker).idle >= here(worker).patience; }
+  // Not the fastest by plan: its factor is 1, whatever it does.
+  bool WasIdle(int worker) const { return worker != reference_ && !here(worker).computed && here(worker).idle > 0; }
+  bool IsDue(int worker) const { return WasIdle(worker) && here(worker).idle >= here(worker).patience; }
 
  private:
   struct InRegion {  // a worker's
