@@ -1,6 +1,8 @@
 """What these programs print, write and end with."""
 import json
+import os
 import sys
+import tempfile
 
 kSuccess, kFailure, kUsage, kBadFile = range(4)  # as mete's
 kCancelled = 5
@@ -16,5 +18,17 @@ def write_json(path, value):
     if path == "-":
         sys.stdout.write(text)
         return
-    with open(path, "w") as file:
-        file.write(text)
+    write_whole(path, text)
+
+
+def write_whole(path, text):
+    """Renamed into place: a reader finds the old file or the new one."""
+    with tempfile.NamedTemporaryFile("w", dir=os.path.dirname(os.path.abspath(path)), delete=False) as file:
+        try:
+            file.write(text)
+            file.close()
+            os.chmod(file.name, 0o644)
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
