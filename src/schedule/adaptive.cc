@@ -14,7 +14,7 @@ namespace {
 class Adaptive : public Policy {
  public:
   Adaptive(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers), seen_(workers, cost), cost_(cost) {
-    others_.reserve(workers.size());
+    others_.reserve(workers.size()), dealt_.reserve(workers.size());
     double fastest = 0;
     for (const WorkerSpeed& w : workers)
       if (w.speed > fastest) fastest = w.speed, front_ = w.cluster;
@@ -65,17 +65,17 @@ class Adaptive : public Policy {
     if (seen_.IsDue(worker)) return 1;
     const double share = Share(worker);
     if (!seen_.Known()) return std::clamp<int64_t>(std::llround(kUnknownPart * share), 1, left);
-    const int64_t part = std::min({Rounded(worker, share), left - OthersDue(worker), std::max(seen_.Trusted(worker), run_)});
+    const int64_t part = std::min({Rounded(worker, share), std::max<int64_t>(left - OthersDue(worker), 1), std::max(seen_.Trusted(worker), run_)});
     if (seen_.WasIdle(worker)) return std::min<int64_t>(part, 1);
     const int64_t rest = Whole(worker, part - std::llround(HeldBack(worker, double(part))));
     return rest > 0 ? rest : part;
   }
 
-  // Workers for whom a block shall be left.
+  // Workers for whom a block shall be left; not too many at a time.
   int64_t OthersDue(int worker) const {
     int64_t due = 0;
     for (size_t v = 0; v < workers_.size(); ++v) due += int(v) != worker && !gone_[v] && seen_.IsDue(int(v));
-    return std::min(due, left_.size());
+    return std::min(due, std::max<int64_t>(1, left_.size() / 8));
   }
 
   bool FromFront(int worker) const { return workers_[size_t(worker)].cluster == front_; }
@@ -121,23 +121,45 @@ class Adaptive : public Policy {
     for (const int64_t count : {whole, whole + run_, low, low + 1}) {
       if (count <= 0 || count > left_.size()) continue;
       const double done = Makespan(worker, count);
-      if (done < soonest) soonest = done, best = count;
+      if (done < soonest || (done == soonest && Own(worker, count) < done)) soonest = done, best = count;
     }
     return best;
   }
 
+  // What a cut within a run costs this worker, and those who take the rest as well.
+  double CutNs(int worker, int64_t count) const {
+    return count > 0 && count < left_.size() && Whole(worker, count) != count ? seen_.CutNs(worker) : 0;
+  }
+
+  double Own(int worker, int64_t count) const {
+    return count == 0 ? 0 : seen_.TakeNs(worker) + CutNs(worker, count) + double(count) * seen_.BlockNs(worker);
+  }
+
   double Makespan(int worker, int64_t count) const {
     const int64_t rest = left_.size() - count;
-    const bool cut = count > 0 && rest > 0 && Whole(worker, count) != count;  // costs those who take the rest as well
-    const double cost = cut ? seen_.CutNs(worker) : 0;
-    const double own = count == 0 ? 0 : seen_.TakeNs(worker) + cost + double(count) * seen_.BlockNs(worker);
-    return rest == 0 ? own : std::max(own, DoneIn(double(rest), nullptr) + cost);
+    const double own = Own(worker, count);
+    return rest == 0 ? own : std::max(own, RestDoneIn(rest) + CutNs(worker, count));
+  }
+
+  // By the others. Few blocks are dealt out one by one: a share of a block is none.
+  double RestDoneIn(int64_t blocks) const {
+    constexpr size_t kFewWorkers = 16;  // guess: it takes blocks x workers steps, with the pool's lock held
+    if (others_.size() > kFewWorkers || blocks > 2 * int64_t(others_.size())) return DoneIn(double(blocks), nullptr);
+    dealt_ = others_;
+    double done = 0;
+    for (int64_t b = 0; b < blocks; ++b) {
+      const auto next = std::min_element(dealt_.begin(), dealt_.end(),
+                                         [](const Start& x, const Start& y) { return x.in_ns + 1 / x.rate < y.in_ns + 1 / y.rate; });
+      next->in_ns += 1 / next->rate;
+      done = std::max(done, next->in_ns);
+    }
+    return done;
   }
 
   // Twice what it has been off by of late; nothing where what is lost by that is less than what taking more often costs: both ends of
   // the range that is left take once or twice more.
   double HeldBack(int worker, double part) const {
-    constexpr double kTakes = 4;
+    constexpr double kTakes = 8;
     const double off = seen_.Spread(worker) * part, take = std::max(seen_.TakeNs(worker), double(cost_.ns));
     return off * seen_.BlockNs(worker) < kTakes * take ? 0 : std::min(2 * off, (1 - kUnknownPart) * part);
   }
@@ -150,6 +172,7 @@ class Adaptive : public Policy {
   int64_t run_ = 1;
   std::vector<bool> gone_;     // workers that this region has nothing more for
   std::vector<Start> others_;  // than the one that asks, who still take
+  mutable std::vector<Start> dealt_;  // of RestDoneIn alone
 };
 
 }  // namespace
