@@ -170,6 +170,7 @@ std::string Session::Explain(const Trace& trace, const DeviceLimits& limits) con
 }
 
 std::vector<StepInfo> Session::Steps(const Trace& trace) const { return impl_->executor.Steps(trace); }
+
 std::vector<std::string> Session::Notes() const {
   std::vector<std::string> notes;
   for (const int core : impl_->cpu.pool().refused_cores())

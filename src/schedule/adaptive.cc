@@ -65,7 +65,8 @@ class Adaptive : public Policy {
     if (seen_.IsDue(worker)) return 1;
     const double share = Share(worker);
     if (!seen_.Known()) return std::clamp<int64_t>(std::llround(kUnknownPart * share), 1, left);
-    const int64_t part = std::min({Rounded(worker, share), std::max<int64_t>(left - OthersDue(worker), 1), std::max(seen_.Trusted(worker), run_)});
+    const int64_t most = std::min(std::max<int64_t>(left - OthersDue(worker), 1), std::max(seen_.Trusted(worker), run_));
+    const int64_t part = std::min(Rounded(worker, share), most);
     if (seen_.WasIdle(worker)) return std::min<int64_t>(part, 1);
     const int64_t rest = Whole(worker, part - std::llround(HeldBack(worker, double(part))));
     return rest > 0 ? rest : part;
@@ -87,7 +88,7 @@ class Adaptive : public Policy {
     return std::max<int64_t>(count - cut, 0);
   }
 
-  // Of a worker's share, what it takes at once while no times are known.
+  // Of a worker's share, what it takes at once while no times are known. Guess.
   static constexpr double kUnknownPart = 0.6;
 
   // Blocks that a worker would compute from now on if all were done at once. Those who would not be free before that get nothing.
@@ -159,7 +160,7 @@ class Adaptive : public Policy {
   // Twice what it has been off by of late; nothing where what is lost by that is less than what taking more often costs: both ends of
   // the range that is left take once or twice more.
   double HeldBack(int worker, double part) const {
-    constexpr double kTakes = 8;
+    constexpr double kTakes = 8;  // guess; of 4, 8 and 15 none was better beyond the noise, and 15 recovers later from a disturbance
     const double off = seen_.Spread(worker) * part, take = std::max(seen_.TakeNs(worker), double(cost_.ns));
     return off * seen_.BlockNs(worker) < kTakes * take ? 0 : std::min(2 * off, (1 - kUnknownPart) * part);
   }
@@ -170,8 +171,8 @@ class Adaptive : public Policy {
   int front_ = 0;  // cluster
   BlockRange left_;
   int64_t run_ = 1;
-  std::vector<bool> gone_;     // workers that this region has nothing more for
-  std::vector<Start> others_;  // than the one that asks, who still take
+  std::vector<bool> gone_;            // workers that this region has nothing more for
+  std::vector<Start> others_;         // than the one that asks, who still take
   mutable std::vector<Start> dealt_;  // of RestDoneIn alone
 };
 

@@ -16,7 +16,7 @@ constexpr double kMostSurprise = 3;
 constexpr double kLeastJoinNs = 5e3;  // guess: below it, being late is no surprise
 // What is learned of a worker stays within these bounds of the plan, or of what is usual, so that no run of bad luck feeds on itself.
 constexpr double kMostFactor = 100, kLeastSlowdown = 0.5, kMostSlowdown = 8;  // guesses
-constexpr double kLeastBlockNs = 1e-3;
+constexpr double kLeastBlockNs = 1e-3;                  // guess: above 0, so that rates are finite
 constexpr double kFirstSpread = 0.2;                    // guess, until there were some observations
 constexpr double kAll = 1e15;                           // more blocks than there are
 constexpr double kDisappointment = 1.5;                 // guess: what takes so much longer than expected was not expected at all

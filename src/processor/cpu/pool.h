@@ -35,7 +35,7 @@ class Pool {
   int threads() const { return threads_; }
   // Cores that a thread could not be pinned to, as they went away or the kernel refused; it runs on any then.
   std::vector<int> refused_cores() const;
-  // All of it that times of what runs here depend on, for people and as a key: "threads 2, speeds 1 and 0.4, adaptive".
+  // What times of what runs here depend on, but for which cores these are; for people and as a key: "threads 2, speeds 1 and 0.4, adaptive".
   std::string settings() const;
 
   // A number for a step, or for one way to compute it that is measured.
@@ -90,7 +90,7 @@ class Pool {
   const std::vector<double> speeds_;
   const std::string policy_name_;
   std::unique_ptr<Policy> policy_;
-  alignas(64) std::atomic_flag asking_ = ATOMIC_FLAG_INIT;  // held for 0.2 us with two workers, 2 us with sixteen (measured, adaptive)
+  alignas(64) std::atomic_flag asking_ = ATOMIC_FLAG_INIT;  // held for 0.2 us with two workers, 0.5 with sixteen (measured, adaptive)
   int64_t steps_ = 0;
   int64_t first_region_ = 0, regions_ = 0;  // of the step; 0 outside of steps
   BlockFn fn_ = nullptr;
