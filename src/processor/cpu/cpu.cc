@@ -29,7 +29,9 @@ class ReferenceStep : public Prepared {
 }  // namespace
 
 Cpu::Cpu(const CpuOptions& options)
-    : options_(options), pool_(options.threads, options.cores, options.policy, options.speeds, options.workers), packer_(pool_, options.packed_cache) {}
+    : options_(options),
+      pool_(options.threads, options.cores, options.policy, options.speeds, options.workers),
+      packer_(pool_, options.packed_cache) {}
 
 std::string Cpu::WhyNot(const Graph&, const Node& node) const {
   return FindReference(node.op) ? "" : "no kernel for operator " + node.op;

@@ -309,7 +309,9 @@ size_t TransformedWinogradBytes(const WinogradPlan& plan) {
   return static_cast<size_t>(LengthOf(plan, Transformed(plan, nullptr))) * sizeof(float);
 }
 
-size_t WinogradProductsBytes(const WinogradPlan& plan) { return static_cast<size_t>(LengthOf(plan, Products(plan, nullptr))) * sizeof(float); }
+size_t WinogradProductsBytes(const WinogradPlan& plan) {
+  return static_cast<size_t>(LengthOf(plan, Products(plan, nullptr))) * sizeof(float);
+}
 
 void TransformWinograd(const WinogradPlan& plan, const float* input, Range tiles, const WinogradStages& stages) {
   Forward(plan, input, tiles, Transformed(plan, stages.transformed).From(tiles.begin));
