@@ -22,6 +22,7 @@ class Adaptive : public Policy {
 
   void Begin(const Region& region, int64_t now_ns) override {
     left_ = {0, region.blocks}, run_ = region.run;
+    count_ = region.Workers(workers_.size());
     seen_.Begin(region, now_ns);
     gone_.assign(workers_.size(), false);
   }
@@ -54,7 +55,7 @@ class Adaptive : public Policy {
   // When the others can begin, the first one first.
   void Gather(int worker, int64_t now_ns) {
     others_.clear();
-    for (size_t v = 0; v < workers_.size(); ++v)
+    for (size_t v = 0; v < count_; ++v)
       if (int(v) != worker && !gone_[v]) others_.push_back(StartOf(int(v), now_ns));
     std::sort(others_.begin(), others_.end(), [](const Start& a, const Start& b) { return a.in_ns < b.in_ns; });
   }
@@ -75,7 +76,7 @@ class Adaptive : public Policy {
   // Workers for whom a block shall be left; not too many at a time.
   int64_t OthersDue(int worker) const {
     int64_t due = 0;
-    for (size_t v = 0; v < workers_.size(); ++v) due += int(v) != worker && !gone_[v] && seen_.IsDue(int(v));
+    for (size_t v = 0; v < count_; ++v) due += int(v) != worker && !gone_[v] && seen_.IsDue(int(v));
     return std::min(due, std::max<int64_t>(1, left_.size() / 8));
   }
 
@@ -168,7 +169,8 @@ class Adaptive : public Policy {
   const std::vector<WorkerSpeed> workers_;
   Speeds seen_;
   const TakeCost cost_;
-  int front_ = 0;  // cluster
+  int front_ = 0;     // cluster
+  size_t count_ = 0;  // workers who take part
   BlockRange left_;
   int64_t run_ = 1;
   std::vector<bool> gone_;            // workers that this region has nothing more for

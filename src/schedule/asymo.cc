@@ -13,7 +13,8 @@ class Asymo : public Policy {
   Asymo(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers), queues_(workers), seen_(workers, cost), cost_(cost) {}
 
   void Begin(const Region& region, int64_t now_ns) override {
-    queues_.Deal(region.blocks);
+    count_ = region.Workers(workers_.size());
+    queues_.Deal(region.blocks, count_);
     seen_.Begin(region, now_ns);
     pieces_.clear();
     for (size_t c = 0; c < queues_.size(); ++c) pieces_.push_back(PieceOf(c));
@@ -35,7 +36,7 @@ class Asymo : public Policy {
     if (queues_.workers(cluster) == 0) return 1;
     const double share = double(queues_[cluster].size()) / queues_.workers(cluster);
     double pieces = 4;
-    for (size_t w = 0; w < workers_.size(); ++w)
+    for (size_t w = 0; w < count_; ++w)
       if (size_t(workers_[w].cluster) == cluster && seen_.Known())
         pieces = std::sqrt(share * seen_.BlockNs(int(w)) / 2 / double(std::max<int64_t>(cost_.ns, 1)));
     return std::max<int64_t>(1, std::llround(share / std::max(pieces, 1.0)));
@@ -46,7 +47,7 @@ class Asymo : public Policy {
     for (size_t c = 0; c < queues_.size(); ++c) {
       if (queues_[c].size() == 0) continue;
       double rate = 0;
-      for (size_t w = 0; w < workers_.size(); ++w)
+      for (size_t w = 0; w < count_; ++w)
         if (size_t(workers_[w].cluster) == c) rate += 1 / seen_.BlockNs(int(w));
       const int64_t piece = std::min(pieces_[c], queues_[c].size());
       if (double(piece) * seen_.BlockNs(worker) <= double(queues_[c].size()) / rate) return queues_.TakeBack(c, piece);
@@ -58,6 +59,7 @@ class Asymo : public Policy {
   ClusterQueues queues_;
   Speeds seen_;
   const TakeCost cost_;
+  size_t count_ = 0;             // workers who take part
   std::vector<int64_t> pieces_;  // blocks at a time, by cluster
 };
 

@@ -14,7 +14,7 @@ class Fixed : public Policy {
   }
 
   void Begin(const Region& region, int64_t) override {
-    blocks_ = region.blocks;
+    blocks_ = region.blocks, all_ = ends_[region.Workers(taken_.size())];
     std::fill(taken_.begin(), taken_.end(), false);
   }
 
@@ -22,7 +22,7 @@ class Fixed : public Policy {
     const size_t w = size_t(worker);
     if (taken_[w]) return false;
     taken_[w] = true;
-    *range = {std::llround(ends_[w] * double(blocks_)), std::llround(ends_[w + 1] * double(blocks_))};
+    *range = {std::llround(ends_[w] / all_ * double(blocks_)), std::llround(ends_[w + 1] / all_ * double(blocks_))};
     return range->size() > 0;
   }
 
@@ -30,6 +30,7 @@ class Fixed : public Policy {
   std::vector<double> ends_;  // of each worker's slice, in parts of all blocks; the first is 0
   std::vector<bool> taken_;
   int64_t blocks_ = 0;
+  double all_ = 1;  // where the slices of those who take part end
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 // their public texts leave open (block sizes, the stealing rule's algebra) is ours, and is said where it is computed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,6 +32,9 @@ struct Region {
   // Runs of so many blocks, the first from block 0, share data (the weights of a panel): a range that begins or ends within a run costs
   // the worker about as much more as taking a range does.
   int64_t run = 1;
+  int workers = 0;  // the first so many take part, all others neither ask nor are waited for; 0, or more than there are: all
+
+  size_t Workers(size_t all) const { return workers > 0 ? std::min(size_t(workers), all) : all; }
 };
 
 // A worker as the plan sees it.
@@ -45,9 +49,10 @@ std::vector<WorkerSpeed> WorkersOf(const std::vector<double>& speeds);
 class Policy {
  public:
   virtual ~Policy() = default;
-  // Before any worker asks. Regions follow each other and never overlap; `now_ns` never goes back.
+  // Before any worker asks. Regions follow each other and never overlap; `now_ns` never goes back. Who does not take part in a region
+  // is as if the region had not been: what was learned of it stays.
   virtual void Begin(const Region& region, int64_t now_ns) = 0;
-  // Worker w has finished what it had and is free at `now_ns`. False: nothing is left for it in this region, and it does not ask again.
+  // Worker w, which takes part, has finished what it had and is free at `now_ns`. False: nothing is left for it in this region, and it does not ask again.
   virtual bool NextBlock(int worker, int64_t now_ns, BlockRange* range) = 0;
 };
 

@@ -44,7 +44,9 @@ TEST(Policy, EveryBlockIsTakenOnceWhateverTheOrderOfTheWorkers) {
         const int64_t blocks = int64_t(random() % 40);
         std::vector<int> seen(size_t(blocks), 0), asking(speeds.size());
         std::iota(asking.begin(), asking.end(), 0);
-        policy->Begin({i % 5, blocks, 1 + i % 7}, now);
+        const int taking_part = int(random() % (speeds.size() + 1));  // 0: all
+        if (taking_part > 0) asking.resize(size_t(taking_part));
+        policy->Begin({i % 5, blocks, 1 + i % 7, taking_part}, now);
         while (!asking.empty()) {
           const size_t at = random() % asking.size();
           BlockRange range;
@@ -183,6 +185,40 @@ TEST(Policy, AdaptiveLeavesRunsWhole) {
     }
   }
   EXPECT_EQ(cuts, 0);
+}
+
+// The slow ones are left out: neither are blocks kept for them nor are they waited for.
+TEST(Policy, AFewWorkersAreAsFastAsIfThereWereNoOthers) {
+  const std::vector<double> all{1, 1, 0.3, 0.3}, few{1, 1};
+  for (const std::string& name : PolicyNames()) {
+    const auto of_all = MakePolicy(name, Workers(all)), of_few = MakePolicy(name, Workers(few));
+    const SimulatedWorkers all_workers = ConstantWorkers(all, 300, 1000), few_workers = ConstantWorkers(few, 300, 1000);
+    int64_t now = 0;
+    for (int i = 0; i < 40; ++i) {
+      const SimulatedRegion want = Simulate(*of_few, {1 + i % 4, 64}, 10e3, few_workers, now);
+      const SimulatedRegion got = Simulate(*of_all, {1 + i % 4, 64, 1, 2}, 10e3, all_workers, now);
+      ASSERT_EQ(got.end_ns, want.end_ns) << name << ", region " << i;
+      ASSERT_EQ(got.takes[2] + got.takes[3], 0) << name;
+      now = want.end_ns;
+    }
+  }
+}
+
+// What was seen of the others stays: neither do they count as idle, and so as due for a trial, nor are they new again.
+TEST(Policy, AdaptiveKeepsWhatItKnowsOfThoseLeftOut) {
+  const std::vector<double> speeds{1, 0.37};
+  const SimulatedWorkers workers = ConstantWorkers(speeds, 300, 1000);
+  const auto straight = MakePolicy("adaptive", Workers({1, 1})), with_pause = MakePolicy("adaptive", Workers({1, 1}));
+  int64_t now = 0;
+  for (int i = 0; i < 50; ++i) {
+    const int64_t start = now;
+    now = Simulate(*straight, {1, 64}, 10e3, workers, start).end_ns;
+    Simulate(*with_pause, {1, 64}, 10e3, workers, start);
+  }
+  for (int i = 0; i < 100; ++i) now = Simulate(*with_pause, {1, 64, 1, 1}, 10e3, workers, now).end_ns;
+  const SimulatedRegion want = Simulate(*straight, {1, 64}, 10e3, workers, now), got = Simulate(*with_pause, {1, 64}, 10e3, workers, now);
+  EXPECT_EQ(got.end_ns, want.end_ns);
+  EXPECT_GT(got.takes[1], 0);
 }
 
 TEST(Simulate, TakingCostsEachWorkerItsOwn) {

@@ -12,12 +12,13 @@ namespace {
 class Sani : public Policy {
  public:
   explicit Sani(const std::vector<WorkerSpeed>& workers)
-      : workers_(workers), queues_(workers), seen_(workers, {}), at_a_time_(workers.size(), kWhole), took_(workers.size(), 0), by_speed_(workers.size()) {
-    std::iota(by_speed_.begin(), by_speed_.end(), 0);
-  }
+      : workers_(workers), queues_(workers), seen_(workers, {}), at_a_time_(workers.size(), kWhole), took_(workers.size(), 0), by_speed_(workers.size()) {}
 
   void Begin(const Region& region, int64_t now_ns) override {
-    queues_.Deal(region.blocks);
+    count_ = region.Workers(workers_.size());
+    by_speed_.resize(count_);
+    std::iota(by_speed_.begin(), by_speed_.end(), 0);
+    queues_.Deal(region.blocks, count_);
     seen_.Begin(region, now_ns);
     std::fill(at_a_time_.begin(), at_a_time_.end(), kWhole);
     std::fill(took_.begin(), took_.end(), 0);
@@ -37,7 +38,7 @@ class Sani : public Policy {
  private:
   static constexpr int64_t kWhole = 2;
 
-  bool EverybodyTook() const { return *std::min_element(took_.begin(), took_.end()) > round_; }
+  bool EverybodyTook() const { return *std::min_element(took_.begin(), took_.begin() + std::ptrdiff_t(count_)) > round_; }
 
   // After a round: the k fastest take a block more at a time, the k slowest one less. k is a quarter of the threads, ours.
   void Adjust() {
@@ -45,10 +46,10 @@ class Sani : public Policy {
     std::sort(by_speed_.begin(), by_speed_.end(), [&](int a, int b) {
       return std::pair(seen_.BlockNs(a), a) < std::pair(seen_.BlockNs(b), b);
     });
-    const size_t k = workers_.size() < 2 ? 0 : std::max<size_t>(1, workers_.size() / 4);
+    const size_t k = count_ < 2 ? 0 : std::max<size_t>(1, count_ / 4);
     for (size_t i = 0; i < k; ++i) {
       at_a_time_[size_t(by_speed_[i])] += kWhole;
-      int64_t& slow = at_a_time_[size_t(by_speed_[by_speed_.size() - 1 - i])];
+      int64_t& slow = at_a_time_[size_t(by_speed_[count_ - 1 - i])];
       slow = slow > kWhole ? slow - kWhole : 1;  // below one: a block is split
     }
   }
@@ -58,7 +59,8 @@ class Sani : public Policy {
   Speeds seen_;
   std::vector<int64_t> at_a_time_;  // by worker
   std::vector<int64_t> took_;       // times, in this region
-  std::vector<int> by_speed_;       // workers, the fastest first
+  std::vector<int> by_speed_;       // workers who take part, the fastest first
+  size_t count_ = 0;                // of them
   int64_t round_ = 0;
 };
 

@@ -15,8 +15,8 @@ SimulatedWorkers ConstantWorkers(std::vector<double> speeds, int64_t take_ns, in
 SimulatedRegion Simulate(Policy& policy, const Region& region, double block_ns, const SimulatedWorkers& workers, int64_t start_ns) {
   SimulatedRegion result{start_ns, std::vector<int64_t>(size_t(workers.count), 0), std::vector<int64_t>(size_t(workers.count), 0)};
   std::vector<int64_t> free_at(size_t(workers.count));
-  std::vector<int> asking(size_t(workers.count));
-  for (int w = 0; w < workers.count; ++w) asking[size_t(w)] = w, free_at[size_t(w)] = workers.finish(w, start_ns, 0);
+  std::vector<int> asking(region.Workers(size_t(workers.count)));
+  for (int w = 0; w < int(asking.size()); ++w) asking[size_t(w)] = w, free_at[size_t(w)] = workers.finish(w, start_ns, 0);
   policy.Begin(region, start_ns);
   while (!asking.empty()) {
     const auto first = std::min_element(asking.begin(), asking.end(), [&](int a, int b) { return free_at[size_t(a)] < free_at[size_t(b)]; });

@@ -14,7 +14,7 @@ struct SimulatedWorkers {
   // Interference lives in here. Of each worker, `start_ns` never goes back.
   std::function<int64_t(int w, int64_t start_ns, double work_ns)> finish;
   std::vector<int64_t> take_ns;  // of each worker: of a call that gets blocks
-  int64_t barrier_ns = 0;  // from the last worker's end to the region's
+  int64_t barrier_ns = 0;  // from the end of the last worker who takes part to the region's
 };
 
 struct SimulatedRegion {

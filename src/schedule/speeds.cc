@@ -48,14 +48,15 @@ void Speeds::Begin(const Region& region, int64_t now_ns) {
   if (times_.size() <= region_) times_.resize(region_ + 1);
   Times& times = times_[region_];
   if (region_ == 0 || times.workers.empty()) Reset(times);
+  count_ = region.Workers(workers_.size());
   CountIdle(times);
   rate_ = 0;
-  for (const InRegion& w : times.workers) rate_ += 1 / w.factor;
+  for (size_t w = 0; w < count_; ++w) rate_ += 1 / times.workers[w].factor;
   for (Worker& w : workers_) w.range = {}, w.asked = w.tried = false;
 }
 
 void Speeds::CountIdle(Times& times) {
-  for (size_t i = 0; i < workers_.size(); ++i) {
+  for (size_t i = 0; i < count_; ++i) {
     InRegion& here = times.workers[i];
     Worker& w = workers_[i];
     if (!here.computed) {

@@ -82,7 +82,8 @@ class Speeds {
   std::vector<Times> times_;  // by region
   const TakeCost cost_;
   int reference_ = 0;  // the worker whose factor is 1
-  double rate_ = 0;    // of all workers' factors, in this region as it began
+  size_t count_ = 0;   // workers who take part
+  double rate_ = 0;    // of their factors, in this region as it began
   Region now_;
   size_t region_ = 0;
   int64_t begin_ns_ = 0;
