@@ -27,7 +27,7 @@ struct Step {
   std::string node;            // the node that is planned as a whole, fused ones included
   SplitAxis axis = SplitAxis::kNone;
   std::vector<Share> shares;   // cover [0, 1000) once, in order
-  int threads = 1;             // cores that take blocks of the share
+  int threads = 1;             // the plan's first so many take blocks of the share
   std::string policy = "adaptive";
   std::string reason;          // why so
 };

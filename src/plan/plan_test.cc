@@ -91,7 +91,8 @@ TEST(VerifyPlan, FindsEachMisuse) {
   ExpectBad([](Plan& p) { p.steps[0].shares = {{"cpu", 0, 500}, {"cpu", 400, 1000}}; }, "follow each other");
   ExpectBad([](Plan& p) { p.steps[0].shares[0].processor = "gpu"; }, "unknown processor");
   ExpectBad([](Plan& p) { p.steps[0].policy = "magic"; }, "unknown policy");
-  ExpectBad([](Plan& p) { p.steps[0].threads = 3; }, "threads");
+  ExpectBad([](Plan& p) { p.steps[0].threads = 3; }, "got 3, expected 1 to the plan's 2");
+  ExpectBad([](Plan& p) { p.steps[0].threads = 0; }, "got 0, expected 1 to");
   ExpectBad([](Plan& p) { p.cores = {0, 9}; }, "core 9");
   ExpectBad([](Plan& p) { p.cores = {0}; }, "a core for each thread");
   ExpectBad([](Plan& p) { p.steps[0].policy = "equal"; }, "one policy serves all steps");
@@ -99,6 +100,12 @@ TEST(VerifyPlan, FindsEachMisuse) {
   ExpectBad([](Plan& p) { p.speeds = {1, 0}; }, "an emulated speed");
   ExpectBad([](Plan& p) { p.speeds = {1e-300, 1}; }, "an emulated speed");
   ExpectBad([](Plan& p) { p.speeds = {1.5, 1}; }, "an emulated speed");
+}
+
+TEST(VerifyPlan, AStepMayLeaveThreadsOut) {
+  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
+  plan.steps[1].threads = 1;
+  Verify(plan, TwoNodes(), TwoCores());
 }
 
 TEST(VerifyPlan, ReportsAllProblemsAtOnce) {

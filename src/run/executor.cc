@@ -65,7 +65,7 @@ void Executor::Bind(size_t i) {
     if (!step.dynamic) Fail(Code::kUnimplemented, node.name, "no kernel for operator {}", node.op);
     return;
   }
-  step.number = cpu_.pool().NewStep();
+  step.number = cpu_.pool().NewStep(), step.threads = plan_.steps[i].threads;
   step.prepared = cpu_.Prepare(graph_, node, plan_.steps[i]);
 }
 
@@ -127,7 +127,7 @@ void Executor::RunStep(BoundStep& step, Trace* trace, int64_t run_start) {
   if (!step.prepared && !step.dynamic) return;
   const int64_t start = trace ? NowNs() - run_start : 0;
   try {
-    cpu_.pool().BeginStep(step.number);
+    cpu_.pool().BeginStep(step.number, step.threads);
     if (step.prepared) step.prepared->Execute(step.inputs, step.outputs);
     else RunDynamic(step);
   } catch (...) {

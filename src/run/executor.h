@@ -43,6 +43,7 @@ class Executor {
     std::vector<View> outputs;
     int64_t flops = 0, bytes = 0;
     int64_t number = 0;  // of the pool
+    int threads = 1;
   };
   // An address that changes from run to run.
   struct Patch {

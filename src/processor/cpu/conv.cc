@@ -67,7 +67,7 @@ class ConvStep : public Prepared {
     const Choice choice = Choose(options.tuner, key, names, TrialsOf(shape, weights, ways, options.weights_from_memory, packer.pool()));
     reason_ = choice.why;
     ConvWay way = ways[choice.index];
-    if (options.tuner && packer.pool().threads() > 1 && HasSides(shape, way))
+    if (options.tuner && packer.pool().step_threads() > 1 && HasSides(shape, way))
       ChooseSide(shape, weights, key, options, packer.pool(), &way);
     packer.pool().BeginStep(0);
     conv_.emplace(shape, weights, way, packer);
@@ -105,7 +105,7 @@ class ConvStep : public Prepared {
       const auto conv = std::make_shared<FloatConv>(shape, weights, ways[i], candidates);
       const int64_t step = pool.NewStep();
       const auto call_us = [=, &pool] {
-        pool.BeginStep(step);
+        pool.BeginStep(step, pool.step_threads());
         return conv->MeasureUs(data->input.as<float>(), data->epilogue, data->output.mutable_view().as<float>(), from_memory);
       };
       call_us();

@@ -37,7 +37,8 @@ std::string Cpu::WhyNot(const Graph&, const Node& node) const {
   return FindReference(node.op) ? "" : "no kernel for operator " + node.op;
 }
 
-std::unique_ptr<Prepared> Cpu::Prepare(const Graph& graph, const Node& node, const Step&) {
+std::unique_ptr<Prepared> Cpu::Prepare(const Graph& graph, const Node& node, const Step& step) {
+  pool_.PrepareStep(step.threads);
   std::string why = "the reference was asked for";
   if (!options_.reference) {
     why.clear();

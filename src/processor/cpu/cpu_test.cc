@@ -70,7 +70,7 @@ class OneNode {
   // The outputs on a CPU; `kernel` gets the name of what ran.
   std::vector<Tensor> Run(const CpuOptions& options, std::string* kernel = nullptr) {
     Cpu cpu(options);
-    auto prepared = cpu.Prepare(graph_, graph_.nodes[0], Step{});
+    auto prepared = cpu.Prepare(graph_, graph_.nodes[0], Step{.threads = options.threads});
     if (kernel) *kernel = prepared->kernel() + (prepared->kernel() == "reference" ? ": " + prepared->reason() : "");
     std::vector<Tensor> results;
     for (ValueId id : graph_.nodes[0].outputs) results.emplace_back(graph_.value(id).type, graph_.value(id).shape);
@@ -80,13 +80,13 @@ class OneNode {
 
   std::string Reason(const CpuOptions& options) {
     Cpu cpu(options);
-    return cpu.Prepare(graph_, graph_.nodes[0], Step{})->reason();
+    return cpu.Prepare(graph_, graph_.nodes[0], Step{.threads = options.threads})->reason();
   }
 
   // Of its packed weights, when it is prepared.
   int64_t MappedBytes(const CpuOptions& options) {
     Cpu cpu(options);
-    cpu.Prepare(graph_, graph_.nodes[0], Step{});
+    cpu.Prepare(graph_, graph_.nodes[0], Step{.threads = options.threads});
     return cpu.packer().mapped_bytes();
   }
 
@@ -95,7 +95,7 @@ class OneNode {
     Cpu cpu(options);
     std::vector<Tensor> results{Tensor(DType::kF32, graph_.value(graph_.nodes[0].outputs[0]).shape)};
     std::fill_n(results[0].mutable_view().as<float>(), results[0].elements(), before);
-    Execute(*cpu.Prepare(graph_, graph_.nodes[0], Step{}), results);
+    Execute(*cpu.Prepare(graph_, graph_.nodes[0], Step{.threads = options.threads}), results);
     return results[0];
   }
 

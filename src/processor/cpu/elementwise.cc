@@ -41,7 +41,7 @@ class ElementwiseStep : public Prepared {
 
   ElementwiseStep(const ElementwisePlan& plan, std::vector<Input> inputs, int64_t images, int64_t elements, Pool& pool)
       : pool_(pool), plan_(plan), inputs_(std::move(inputs)), images_(images), image_elements_(elements / images), target_(ActiveTarget()) {
-    blocks_ = BlocksOf(image_elements_, kLeastElements, pool.threads());
+    blocks_ = BlocksOf(image_elements_, kLeastElements, pool.step_threads());
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {

@@ -41,7 +41,7 @@ void FloatConv::PlanProduct(const float* weights, Packer& packer) {
   const int64_t inputs = shape_.batch * shape_.in_height * shape_.in_width * shape_.in_channels;
   const int64_t row_bytes = (inputs + shape_.out_pixels() * shape_.out_channels) * int64_t{sizeof(float)};
   grid_ = MakeGrid({shape_.out_pixels(), product_->row_step, row_bytes, product_->panels, packed_bytes()},
-                   pool_.threads(), way_.other_side);
+                   pool_.step_threads(), way_.other_side);
   pool_.ReserveScratch(int64_t(ConvScratchBytes(*product_)));
 }
 
@@ -50,7 +50,7 @@ void FloatConv::PlanByChannel(const float* weights, Packer& packer) {
   packed_ = packer.Pack(kernel() + ", " + SizesOf(shape_), AllOf(shape_, weights), int64_t(PackedDepthwiseBytes(*by_channel_)), 1,
                         [&](Range, float* packed) { PackDepthwise(*by_channel_, weights, packed); });
   const int64_t step = by_channel_->channel_step;
-  grid_ = MakeGrid({by_channel_->out_rows, 1, 1, (shape_.out_channels + step - 1) / step, 0}, pool_.threads(), way_.other_side);
+  grid_ = MakeGrid({by_channel_->out_rows, 1, 1, (shape_.out_channels + step - 1) / step, 0}, pool_.step_threads(), way_.other_side);
 }
 
 void FloatConv::PlanTiles(const float* weights, Packer& packer) {
@@ -64,9 +64,9 @@ void FloatConv::PlanTiles(const float* weights, Packer& packer) {
   // Passes read all weights for each range of tiles, stages write and read what is between them. (Measured on two equal cores: the same
   // within the noise for 128 channels of 28x28 and 256 of 14x14, a quarter to a third less time in stages for 512 of 7x7.)
   const bool weights_larger = packed_bytes() > row_bytes;
-  in_stages_ = pool_.threads() > 1 && stages <= kMostStages && weights_larger != way_.other_side;
+  in_stages_ = pool_.step_threads() > 1 && stages <= kMostStages && weights_larger != way_.other_side;
   if (in_stages_) return pool_.ReserveShared(int64_t(stages));
-  grid_ = MakeGrid({tiles_->tiles, tiles_->gemm.row_step, row_bytes, tiles_->panels, packed_bytes()}, pool_.threads());
+  grid_ = MakeGrid({tiles_->tiles, tiles_->gemm.row_step, row_bytes, tiles_->panels, packed_bytes()}, pool_.step_threads());
   pool_.ReserveScratch(int64_t(WinogradScratchBytes(*tiles_)));
 }
 

@@ -102,7 +102,7 @@ class MatrixStep : public Prepared {
     matrices_ = p_.b_step == 0 ? 1 : p_.batch;
     packed_step_ = (int64_t(PackedGemmBytes(plan_)) + 63) / 64 * 16;
     const int64_t bytes = packed_step_ * matrices_ * int64_t{sizeof(float)};
-    const bool many = p_.batch >= kManyProducts * pool_.threads();
+    const bool many = p_.batch >= kManyProducts * pool_.step_threads();
     by_worker_ = !constant_ && p_.b_step != 0 && many;
     if (constant_) {
       const Tensor& b = graph.value(node.inputs[1]).constant;
@@ -115,7 +115,7 @@ class MatrixStep : public Prepared {
       packed_ = Tensor(DType::kU8, Shape{bytes});
     }
     if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
-    grid_ = MakeGrid({p_.m, plan_.row_step, p_.m * (p_.k + p_.n), plan_.panels, p_.n * p_.k}, many ? 1 : pool_.threads());
+    grid_ = MakeGrid({p_.m, plan_.row_step, p_.m * (p_.k + p_.n), plan_.panels, p_.n * p_.k}, many ? 1 : pool_.step_threads());
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
@@ -244,7 +244,7 @@ std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, c
     const std::shared_ptr<MatrixStep> step = prepare(i, candidates);
     const int64_t number = packer.pool().NewStep();
     const auto call_us = [&sample, &options, &packer, step, number] {
-      packer.pool().BeginStep(number);
+      packer.pool().BeginStep(number, packer.pool().step_threads());
       return step->MeasureUs(sample->in(), sample->out(), options.weights_from_memory);
     };
     call_us();
@@ -266,7 +266,7 @@ class VectorStep : public Prepared {
       : pool_(pool), p_(product), epilogue_(epilogue), target_(ActiveTarget()) {
     if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
     // Guess: a block reads at least 64 KiB of weights.
-    blocks_ = std::min(p_.n, BlocksOf(p_.n * p_.k * 4, 64 * 1024, pool.threads()));
+    blocks_ = std::min(p_.n, BlocksOf(p_.n * p_.k * 4, 64 * 1024, pool.step_threads()));
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {

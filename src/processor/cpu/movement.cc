@@ -48,7 +48,7 @@ Permutation Simplified(const Shape& in, const Ints& perm) {
 class MatrixTranspose : public Prepared {
  public:
   MatrixTranspose(int64_t batch, int64_t rows, int64_t columns, Pool& pool) : pool_(pool), batch_(batch), rows_(rows), columns_(columns) {
-    blocks_ = std::min(std::max(rows, columns), BlocksOf(rows * columns * 4, kLeastBytes, pool.threads()));
+    blocks_ = std::min(std::max(rows, columns), BlocksOf(rows * columns * 4, kLeastBytes, pool.step_threads()));
   }
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     pool_.For(batch_ * blocks_, [&](int, int64_t begin, int64_t end) {
@@ -83,7 +83,7 @@ class RowTranspose : public Prepared {
       strides_[3 - (rank - 1) + i] = stride[size_t(p.perm[i])] * int64_t(element);
     }
     outer_ = dims_[0] * dims_[1];
-    blocks_ = std::min(outer_, BlocksOf(outer_ * dims_[2] * int64_t(row_bytes_), kLeastBytes, pool.threads()));
+    blocks_ = std::min(outer_, BlocksOf(outer_ * dims_[2] * int64_t(row_bytes_), kLeastBytes, pool.step_threads()));
   }
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     const auto* from = static_cast<const std::byte*>(in[0].data);
@@ -111,7 +111,7 @@ class JoinStep : public Prepared {
   JoinStep(bool split, int64_t outer, std::vector<size_t> runs, Pool& pool)
       : pool_(pool), split_(split), outer_(outer), runs_(std::move(runs)) {
     for (size_t r : runs_) whole_ += r;
-    blocks_ = std::min(outer, BlocksOf(outer * int64_t(whole_), kLeastBytes, pool.threads()));
+    blocks_ = std::min(outer, BlocksOf(outer * int64_t(whole_), kLeastBytes, pool.step_threads()));
   }
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {

@@ -17,7 +17,7 @@ class RowsStep : public Prepared {
  public:
   RowsStep(RowKind kind, int64_t rows, int64_t length, float epsilon, Pool& pool)
       : pool_(pool), kind_(kind), rows_(rows), length_(length), epsilon_(epsilon), target_(ActiveTarget()) {
-    blocks_ = std::min(rows, BlocksOf(rows * length, kLeastElements, pool.threads()));
+    blocks_ = std::min(rows, BlocksOf(rows * length, kLeastElements, pool.step_threads()));
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
@@ -53,7 +53,7 @@ class RowsStep : public Prepared {
 class LrnStep : public Prepared {
  public:
   LrnStep(const LrnShape& shape, int64_t pixels, Pool& pool) : pool_(pool), shape_(shape), pixels_(pixels), target_(ActiveTarget()) {
-    blocks_ = std::min(pixels, BlocksOf(pixels * shape.channels, kLeastElements, pool.threads()));
+    blocks_ = std::min(pixels, BlocksOf(pixels * shape.channels, kLeastElements, pool.step_threads()));
   }
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {

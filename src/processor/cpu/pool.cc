@@ -40,7 +40,8 @@ bool Pin(pthread_t thread, int core) {
 }  // namespace
 
 Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::vector<double> speeds, std::vector<WorkerSpeed> workers)
-    : threads_(threads), cores_(std::move(cores)), speeds_(std::move(speeds)), policy_name_(policy) {
+    : threads_(threads), cores_(std::move(cores)), speeds_(std::move(speeds)), policy_name_(policy), taking_part_(threads), step_threads_(threads),
+      wake_(std::make_unique<std::condition_variable[]>(size_t(threads))) {
   if (!speeds_.empty() && int(speeds_.size()) != threads) Invalid("speeds", "got {}, expected one for each of {} threads", speeds_.size(), threads);
   if (workers.empty()) workers = WorkersOf(speeds_.empty() ? std::vector<double>(size_t(threads), 1) : speeds_);
   policy_ = MakePolicy(policy, std::move(workers));
@@ -65,9 +66,10 @@ std::vector<int> Pool::refused_cores() const {
 }
 
 std::string Pool::settings() const {
-  if (threads_ == 1 && speeds_.empty()) return "threads 1";
-  const std::string speeds = speeds_.empty() ? "" : fmt::format("speeds {}, ", fmt::join(speeds_, " and "));
-  return fmt::format("threads {}, {}{}", threads_, speeds, policy_name_);
+  if (step_threads_ == 1 && speeds_.empty()) return "threads 1";
+  const std::vector<double> of_step(speeds_.begin(), speeds_.begin() + std::min<std::ptrdiff_t>(step_threads_, std::ssize(speeds_)));
+  const std::string speeds = of_step.empty() ? "" : fmt::format("speeds {}, ", fmt::join(of_step, " and "));
+  return fmt::format("threads {}, {}{}", step_threads_, speeds, policy_name_);
 }
 
 void Pool::ReserveScratch(int64_t bytes) {
@@ -80,12 +82,8 @@ void Pool::Reserve(Tensor& memory, int64_t bytes) {
 }
 
 void Pool::Stop() {
-  {
-    std::lock_guard lock(mutex_);
-    stop_.store(true);
-    region_.fetch_add(1);
-  }
-  wake_.notify_all();
+  stop_.store(true);
+  Announce(uint64_t(threads_));
   for (std::thread& t : workers_) t.join();
 }
 
@@ -111,22 +109,17 @@ void Pool::Work(int w) {
 
 void Pool::Run(int64_t blocks, int64_t run, BlockFn fn, void* context) {
   const int64_t region = first_region_ == 0 ? 0 : first_region_ + std::min(regions_++, kRegionsOfAStep - 1);
-  if (threads_ == 1 || blocks <= 1) {
+  if (taking_part_ == 1 || blocks <= 1) {
     const int64_t start = NowNs();
     if (blocks > 0) fn(context, 0, 0, blocks);
     if (!speeds_.empty() && speeds_[0] < 1) Stretch(start, speeds_[0]);
     return;
   }
-  policy_->Begin({region, blocks, run}, NowNs());
+  policy_->Begin({region, blocks, run, taking_part_}, NowNs());
   fn_ = fn;
   context_ = context;
-  running_.store(threads_ - 1, std::memory_order_relaxed);
-  // seq_cst with the worker's sleeping_ / region_ pair: either it sees the new region, or we see it asleep.
-  region_.fetch_add(1, std::memory_order_seq_cst);
-  if (sleeping_.load(std::memory_order_seq_cst) > 0) {
-    std::lock_guard lock(mutex_);
-    wake_.notify_all();
-  }
+  running_.store(taking_part_ - 1, std::memory_order_relaxed);
+  Announce(uint64_t(taking_part_));
   Work(0);
   if (running_.load(std::memory_order_acquire) == 0) return;
   const int64_t start = NowNs();
@@ -137,19 +130,40 @@ void Pool::Run(int64_t blocks, int64_t run, BlockFn fn, void* context) {
   wait_ns_ += NowNs() - start;
 }
 
+// The next region, for the first `workers` threads.
+void Pool::Announce(uint64_t workers) {
+  const uint64_t count = region_.load(std::memory_order_relaxed) / kRegion;  // nobody else writes it
+  // seq_cst with the worker's sleeping_ / region_ pair: either it sees the new region, or we see it asleep.
+  region_.store((count + 1) * kRegion + workers, std::memory_order_seq_cst);
+  if (sleeping_.load(std::memory_order_seq_cst) == 0) return;
+  std::lock_guard lock(mutex_);
+  for (uint64_t w = 1; w < workers; ++w) wake_[w].notify_one();
+}
+
+// Returns the next region after `seen` in which worker w takes part. Those in which it does not are nothing to it: they may come and go
+// unseen, and do not keep it from its sleep.
+uint64_t Pool::Await(int w, uint64_t seen) {
+  uint64_t region = seen;
+  const auto due = [&](std::memory_order order) {
+    region = region_.load(order);
+    return region != seen && uint64_t(w) < region % kRegion;
+  };
+  const int64_t start = NowNs();
+  for (int spins = 0; !due(std::memory_order_acquire); ++spins) {
+    Relax();
+    if (spins % 64 != 63 || NowNs() - start < kSpinNs) continue;
+    std::unique_lock lock(mutex_);
+    sleeping_.fetch_add(1, std::memory_order_seq_cst);
+    wake_[size_t(w)].wait(lock, [&] { return due(std::memory_order_seq_cst); });
+    sleeping_.fetch_sub(1, std::memory_order_seq_cst);
+    break;
+  }
+  return region;
+}
+
 void Pool::WorkerMain(int w) {
-  uint64_t seen = 0;
-  for (;;) {
-    const int64_t start = NowNs();
-    for (int spins = 0; region_.load(std::memory_order_acquire) == seen; ++spins) {
-      Relax();
-      if (spins % 64 != 63 || NowNs() - start < kSpinNs) continue;
-      std::unique_lock lock(mutex_);
-      sleeping_.fetch_add(1, std::memory_order_seq_cst);
-      wake_.wait(lock, [&] { return region_.load(std::memory_order_seq_cst) != seen; });
-      sleeping_.fetch_sub(1, std::memory_order_seq_cst);
-    }
-    seen = region_.load(std::memory_order_acquire);
+  for (uint64_t region = 0;;) {
+    region = Await(w, region);
     if (stop_.load()) return;
     Work(w);
     running_.fetch_sub(1, std::memory_order_acq_rel);

@@ -1,9 +1,10 @@
-// One pool of threads, pinned where asked, made once. Worker 0 is the thread that calls Run(). Idle
-// workers spin for a bounded time and then sleep.
+// One pool of threads, pinned where asked, made once. Worker 0 is the thread that calls Run(). Workers that have nothing to do, or no part
+// in what others do, spin for a bounded time and then sleep.
 #pragma once
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -35,14 +36,22 @@ class Pool {
   int threads() const { return threads_; }
   // Cores that a thread could not be pinned to, as they went away or the kernel refused; it runs on any then.
   std::vector<int> refused_cores() const;
-  // What times of what runs here depend on, but for which cores these are; for people and as a key: "threads 2, speeds 1 and 0.4, adaptive".
+
+  // The step that is prepared next will run on the first so many threads: what grids are made for, and what is measured runs on. All
+  // until this is called.
+  void PrepareStep(int workers) { step_threads_ = std::clamp(workers, 1, threads_); }
+  int step_threads() const { return step_threads_; }
+  // What times of that step depend on, but for which cores these are; for people and as a key: "threads 2, speeds 1 and 0.4, adaptive".
   std::string settings() const;
 
   // A number for a step, or for one way to compute it that is measured.
   int64_t NewStep() { return ++steps_; }
   // The regions that follow are those of this step: what the policy saw of them in an earlier run serves this one. 0: of none; nothing
-  // serves later ones.
-  void BeginStep(int64_t number) { first_region_ = number * kRegionsOfAStep, regions_ = 0; }
+  // serves later ones. The first `workers` threads compute them, and the others are left asleep; with 1 the caller alone. 0: all threads.
+  void BeginStep(int64_t number, int workers = 0) {
+    first_region_ = number * kRegionsOfAStep, regions_ = 0;
+    taking_part_ = workers > 0 ? std::min(workers, threads_) : threads_;
+  }
 
   // for (b = 0; b < blocks; ++b) fn(context, w, b, b + 1), ranges joined, in parallel; returns when all are
   // done. Not reentrant; one region at a time. `run`: of Region.
@@ -82,6 +91,8 @@ class Pool {
   void Work(int w);
   static void Reserve(Tensor& memory, int64_t bytes);
   bool NextBlock(int w, BlockRange* range);
+  void Announce(uint64_t workers);
+  uint64_t Await(int w, uint64_t seen);
 
   static constexpr int64_t kRegionsOfAStep = 4;  // 3 today, of Winograd in stages; any beyond share a number
 
@@ -95,12 +106,17 @@ class Pool {
   int64_t first_region_ = 0, regions_ = 0;  // of the step; 0 outside of steps
   BlockFn fn_ = nullptr;
   void* context_ = nullptr;
-  alignas(64) std::atomic<uint64_t> region_{0};  // counts regions; a change wakes the workers
-  alignas(64) std::atomic<int> running_{0};      // workers that have not finished the region
+  int taking_part_;    // threads in the regions of this step, the caller included
+  int step_threads_;
+  // Which region it is and how many take part in it, in one number, so that a worker that looks late, or that is not in it, cannot
+  // take the one of one region and the other of the next: count x kRegion + workers.
+  static constexpr uint64_t kRegion = uint64_t{1} << 16;  // more threads than a plan may have; 2^48 regions of a us last nine years
+  alignas(64) std::atomic<uint64_t> region_{0};
+  alignas(64) std::atomic<int> running_{0};      // workers that take part and have not finished the region
   std::atomic<bool> stop_{false};
   std::atomic<int> sleeping_{0};
   std::mutex mutex_;
-  std::condition_variable wake_;
+  std::unique_ptr<std::condition_variable[]> wake_;  // of each thread: those who do not take part shall not be woken
   std::vector<std::thread> workers_;
   std::vector<int> refused_;  // by our own threads
   mutable std::atomic<bool> caller_refused_{false};

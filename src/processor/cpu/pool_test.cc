@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <vector>
 
@@ -45,6 +46,57 @@ TEST(Pool, EveryPolicyRunsEveryBlockOnceInStepsAndOutsideOfThem) {
       for (const std::atomic<int>& n : seen) ASSERT_EQ(n.load(), 1) << policy;
     }
   }
+}
+
+// Regions for all, for some and for the caller alone follow each other closely, so that workers look late; only those in it compute.
+TEST(Pool, OnlyTheFirstWorkersOfAStepComputeIt) {
+  for (const std::string& policy : PolicyNames()) {
+    Pool pool(4, {}, policy);
+    for (int region = 0; region < 1000; ++region) {
+      const int workers = 1 + region * 7 % 4;
+      pool.BeginStep(1 + region % 5, workers);
+      std::atomic<int64_t> sum{0}, strangers{0};
+      pool.For(40, [&](int w, int64_t begin, int64_t end) {
+        if (w >= workers) ++strangers;
+        for (int64_t b = begin; b < end; ++b) sum += b + 1;
+      });
+      ASSERT_EQ(sum.load(), 40 * 41 / 2) << policy;
+      ASSERT_EQ(strangers.load(), 0) << policy;
+    }
+  }
+}
+
+TEST(Pool, AStepOfOneThreadIsTheCallers) {
+  Pool pool(3);
+  pool.BeginStep(1, 1);
+  std::vector<std::array<int64_t, 3>> calls;
+  pool.For(40, [&](int w, int64_t begin, int64_t end) { calls.push_back({w, begin, end}); });
+  EXPECT_EQ(calls, (std::vector<std::array<int64_t, 3>>{{0, 0, 40}}));
+}
+
+// Two share regions while the third sleeps, and it is there when it is asked for.
+TEST(Pool, WakesWhoTookNoPartForLong) {
+  Pool pool(3);
+  for (int i = 0; i < 3; ++i) {
+    for (int region = 0; region < 2000; ++region) {
+      pool.BeginStep(1, 2);
+      pool.For(2, [](int, int64_t, int64_t) {});
+    }
+    pool.BeginStep(2);
+    std::atomic<int> workers{0};
+    pool.For(3, [&](int w, int64_t, int64_t) { workers += w + 1; });
+    EXPECT_EQ(workers.load(), 6);
+  }
+}
+
+TEST(Pool, SettingsAreThoseOfTheStepThatIsPrepared) {
+  Pool pool(3, {}, "adaptive", {1, 0.5, 0.25});
+  EXPECT_EQ(pool.settings(), "threads 3, speeds 1 and 0.5 and 0.25, adaptive");
+  pool.PrepareStep(2);
+  EXPECT_EQ(pool.settings(), "threads 2, speeds 1 and 0.5, adaptive");
+  Pool even(3, {}, "adaptive");
+  even.PrepareStep(1);
+  EXPECT_EQ(even.settings(), "threads 1");
 }
 
 // A worker of speed 0.25 is there three times as long again as it computes: its block of 2 ms takes 8.

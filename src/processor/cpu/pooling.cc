@@ -17,7 +17,7 @@ class WindowPool : public Prepared {
   WindowPool(const PoolShape& shape, Pool& pool) : pool_(pool), shape_(shape), target_(ActiveTarget()) {
     const int64_t pixels = shape.window.out_pixels();
     const int64_t taps = shape.window.kernel_height * shape.window.kernel_width;
-    blocks_ = std::min(pixels, BlocksOf(pixels * taps * shape.window.in_channels, kLeastElements, pool.threads()));
+    blocks_ = std::min(pixels, BlocksOf(pixels * taps * shape.window.in_channels, kLeastElements, pool.step_threads()));
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {

@@ -151,7 +151,7 @@ class QuantizedConv : public Prepared {
   // Pixels of every image in pieces, for as many threads as it pays. f(image, pixels of it)
   template <class F>
   void ForPixels(const Shape& nhwc, F&& f) {
-    const int64_t pixels = nhwc[1], blocks = std::min(pixels, BlocksOf(nhwc.Elements() / nhwc[0], kLeastElements, pool_.threads()));
+    const int64_t pixels = nhwc[1], blocks = std::min(pixels, BlocksOf(nhwc.Elements() / nhwc[0], kLeastElements, threads_));
     pool_.For(nhwc[0] * blocks, [&](int, int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) f(b / blocks, Range{pixels * (b % blocks) / blocks, pixels * (b % blocks + 1) / blocks});
     });
@@ -190,6 +190,7 @@ class QuantizedConv : public Prepared {
 
   Parts parts_;
   Pool& pool_;
+  const int threads_ = pool_.step_threads();
   FloatConv conv_;
   Tensor input_, sums_;
 };
@@ -202,7 +203,7 @@ class ConvertStep : public Prepared {
         scale_(scale),
         level_(level),
         elements_(elements),
-        blocks_(BlocksOf(elements, kLeastElements, pool.threads())),
+        blocks_(BlocksOf(elements, kLeastElements, pool.step_threads())),
         pool_(pool) {}
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {

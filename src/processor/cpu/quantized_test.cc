@@ -55,7 +55,7 @@ class QuantizedConvNode {
 
   Tensor Run(const CpuOptions& options, std::string* kernel) {
     Cpu cpu(options);
-    auto prepared = cpu.Prepare(graph_, graph_.nodes[0], Step{});
+    auto prepared = cpu.Prepare(graph_, graph_.nodes[0], Step{.threads = options.threads});
     *kernel = prepared->kernel();
     if (*kernel == "reference") *kernel += ": " + prepared->reason();
     std::vector<ConstView> in;
@@ -138,7 +138,7 @@ TEST(CpuConvert, EqualsTheReference) {
       Tensor bytes(type, data.shape()), floats(DType::kF32, data.shape());
       const std::pair<const Tensor*, Tensor*> steps[] = {{&data, &bytes}, {&bytes, &floats}};
       for (size_t n = 0; n < 2; ++n) {
-        auto prepared = cpu.Prepare(graph, graph.nodes[n], Step{});
+        auto prepared = cpu.Prepare(graph, graph.nodes[n], Step{.threads = cpu.pool().threads()});
         EXPECT_EQ(prepared->kernel() == "reference", !fast);
         std::vector<ConstView> in{steps[n].first->view(), graph.value(s).constant.view(), graph.value(z).constant.view()};
         std::vector<View> out{steps[n].second->mutable_view()};
