@@ -161,9 +161,11 @@ Json ReportJson(const Report& report) {
     json["best_subset"] = {{"cores", CoresText(report.file.machine, report.best.cores)}, {"policy", report.best.policy},
                            {"median_ms", report.best.median_ns * 1e-6}};
   for (const Outcome& outcome : report.outcomes) json["policies"].push_back(OutcomeJson(report, outcome));
-  for (const NodeCost& n : report.costs.nodes)
+  for (const NodeCost& n : report.costs.nodes) {
+    const NodeTimes times = TimesOn(report.costs, n, report.costs.cores);
     json["nodes"].push_back({{"node", n.node}, {"op", n.op}, {"kind", Name(n.kind)}, {"int8", n.int8}, {"flops", n.flops},
-                             {"bytes", n.bytes}, {"blocks", n.blocks}, {"block_ns", n.block_ns}});
+                             {"bytes", n.bytes}, {"blocks", times.blocks}, {"block_ns", times.block_ns}});
+  }
   return json;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "base/error.h"
@@ -43,8 +42,9 @@ NodeKind KindOf(const Graph& graph, const Node& node, int64_t flops, int64_t byt
   return IsDepthwise(graph, node) ? NodeKind::kDepthwise : NodeKind::kProduct;
 }
 
-// Pieces that the node could be divided into at the finest.
+// Pieces that the node could be divided into at the finest; 0 where it is less than one.
 int64_t Pieces(const Graph& graph, const Node& node, NodeKind kind) {
+  if (IsRecurrentOperator(node.op)) return 1;  // src/processor/cpu has no family that divides them
   const auto present = std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });
   if (present == node.outputs.end()) return 1;
   const Value& out = graph.value(*present);
@@ -71,16 +71,18 @@ class Estimator {
       if (cores[c] < 0 || cores[c] > physical[c])
         Invalid(name, "wrong number of cores of cluster '{}'; got {}, expected 0 to {}", file.machine.clusters[c].name, cores[c],
                 physical[c]);
-    threads_ = std::accumulate(cores.begin(), cores.end(), 0);
-    if (threads_ == 0) Invalid(name, "no cores to compute on; try --cores with some");
+    if (std::accumulate(cores.begin(), cores.end(), 0) == 0) Invalid(name, "no cores to compute on; try --cores with some");
   }
 
   Costs Do() const {
-    Costs costs{cores_, {}, {}, 0};
+    Costs costs{cores_};
+    costs.memory_gbytes_per_s = file_.memory_gbytes_per_s.value;
     for (size_t c = 0; c < cores_.size(); ++c) {
       const ClusterFigures& figures = file_.clusters[c];
       costs.take_ns.push_back(std::llround(figures.dequeue_ns.value + double(TakeCost().ns) / file_.machine.clusters[c].capacity));
-      if (cores_[c] > 0) costs.barrier_ns = std::max<int64_t>(costs.barrier_ns, std::llround(figures.barrier_us.value * 1e3));
+      costs.barrier_ns.push_back(std::llround(figures.barrier_us.value * 1e3));
+      costs.wake_ns.push_back(std::llround(figures.wake_us.value * 1e3));
+      costs.gbytes_per_s.push_back(figures.gbytes_per_s.value);
     }
     for (const Node& node : graph_.nodes) costs.nodes.push_back(OfNode(node));
     CheckSum(costs);
@@ -93,57 +95,42 @@ class Estimator {
     cost.flops = Flops(graph_, node), cost.bytes = BytesMoved(graph_, node);
     cost.kind = KindOf(graph_, node, cost.flops, cost.bytes);
     cost.int8 = IsInt8(graph_, node);
-    cost.block_ns.assign(cores_.size(), 0);
+    cost.core_ns.assign(cores_.size(), 0);
     if (cost.kind == NodeKind::kView || cost.kind == NodeKind::kUnknown) return cost;
-    cost.blocks = std::clamp<int64_t>(Pieces(graph_, node, cost.kind), 1, threads_ == 1 ? 1 : threads_ * kBlocksPerThread);
-    const std::vector<double> rates = Rates(cost);
-    for (size_t c = 0; c < cores_.size(); ++c)
-      if (cores_[c] > 0) cost.block_ns[c] = cores_[c] / rates[c] / double(cost.blocks);
+    cost.pieces = std::max<int64_t>(Pieces(graph_, node, cost.kind), 1);
+    for (size_t c = 0; c < cores_.size(); ++c) cost.core_ns[c] = ComputeNs(file_.clusters[c], cost);
     return cost;
   }
 
-  // Nodes like this a nanosecond, of each cluster.
-  std::vector<double> Rates(const NodeCost& cost) const {
-    const double bytes = double(cost.bytes);
-    std::vector<double> rates(cores_.size(), 0);
-    for (size_t c = 0; c < cores_.size(); ++c) {
-      const ClusterFigures& figures = file_.clusters[c];
-      if (cores_[c] > 0) rates[c] = std::min(cores_[c] * ComputeRate(figures, cost), figures.gbytes_per_s.value / bytes);
-    }
-    const double all = std::accumulate(rates.begin(), rates.end(), 0.0), memory = file_.memory_gbytes_per_s.value / bytes;
-    for (double& rate : rates) rate *= std::min(1.0, memory / all);
-    return rates;
-  }
-
-  // Of a core that waits for no memory. A GFLOP/s is an operation a nanosecond.
-  static double ComputeRate(const ClusterFigures& figures, const NodeCost& cost) {
-    if (cost.flops <= 0) return std::numeric_limits<double>::infinity();
+  // On a core that waits for no memory. A GFLOP/s is an operation a nanosecond.
+  static double ComputeNs(const ClusterFigures& figures, const NodeCost& cost) {
+    if (cost.flops <= 0) return 0;
     const double share = cost.kind == NodeKind::kDepthwise ? figures.depthwise_share.value : figures.compute_share.value;
-    return (cost.int8 ? figures.int8_gops() : figures.f32_gflops()) * share / double(cost.flops);
+    return double(cost.flops) / (cost.int8 ? figures.int8_gops() : figures.f32_gflops()) / share;
   }
 
   void CheckSum(const Costs& costs) const {
     if (std::none_of(costs.nodes.begin(), costs.nodes.end(), [](const NodeCost& n) { return n.computes(); }))
       Invalid(graph_.name, "nothing to estimate; no node computes anything of a known size");
     double slowest = 0;
-    for (const NodeCost& n : costs.nodes) slowest += double(n.blocks) * *std::max_element(n.block_ns.begin(), n.block_ns.end());
+    for (const NodeCost& n : costs.nodes) slowest += SlowestNs(costs, n);
     if (!(slowest <= kMostNs))
       Invalid(file_.machine.name, "the model takes too long to be believed; got {:.3g} s on the slowest core, expected {:.3g} s at most",
               slowest * 1e-9, kMostNs * 1e-9);
   }
 
+  // With all cores at work, the node on one of the slowest.
+  double SlowestNs(const Costs& costs, const NodeCost& node) const {
+    const NodeTimes times = TimesOn(costs, node, cores_);
+    return double(times.blocks) * *std::max_element(times.block_ns.begin(), times.block_ns.end());
+  }
+
   const Graph& graph_;
   const MachineFile& file_;
   const std::vector<int> cores_;
-  int threads_ = 0;
 };
 
 }  // namespace
-
-const char* Name(NodeKind kind) {
-  static constexpr const char* kNames[] = {"product", "depthwise", "moves", "view", "unknown"};
-  return kNames[size_t(kind)];
-}
 
 std::vector<int> PhysicalCores(const Machine& machine) {
   std::vector<int> counts;

@@ -9,6 +9,11 @@
 namespace mete {
 namespace {
 
+NodeTimes FirstOf(const Graph& graph, const MachineFile& file, const std::vector<int>& cores) {
+  const Costs costs = EstimateCosts(graph, file, cores);
+  return TimesOn(costs, costs.nodes[0], cores);
+}
+
 std::string ErrorOf(const Graph& graph, const MachineFile& file, const std::vector<int>& cores) {
   try {
     EstimateCosts(graph, file, cores);
@@ -25,39 +30,74 @@ TEST(EstimateCosts, AConvolutionIsItsArithmeticAtTheSustainedPeak) {
   ASSERT_EQ(costs.nodes.size(), 1u);
   const NodeCost& node = costs.nodes[0];
   EXPECT_EQ(node.kind, NodeKind::kProduct);
-  EXPECT_EQ(node.blocks, 4 * kBlocksPerThread);
-  EXPECT_NEAR(node.block_ns[0], flops / 10 / double(node.blocks), 1e-6 * node.block_ns[0]);
-  EXPECT_NEAR(node.block_ns[1], flops / 4 / double(node.blocks), 1e-6 * node.block_ns[1]);
+  EXPECT_NEAR(node.core_ns[0], flops / 10, 1e-6 * node.core_ns[0]);
+  EXPECT_NEAR(node.core_ns[1], flops / 4, 1e-6 * node.core_ns[1]);
 }
 
 TEST(EstimateCosts, DepthwiseAnd8BitOnesHaveTheirOwnPeaks) {
   const MachineFile file = ToyMachine({{1, 0.1, 50}});
   const NodeCost depthwise = EstimateCosts(Chain({1, 64, 64, 128}).Conv(128, 3, 1, 128).Done(), file, {1}).nodes[0];
   EXPECT_EQ(depthwise.kind, NodeKind::kDepthwise);
-  EXPECT_NEAR(depthwise.block_ns[0], 2.0 * 64 * 64 * 128 * 9 / 0.05, 1);
+  EXPECT_NEAR(depthwise.core_ns[0], 2.0 * 64 * 64 * 128 * 9 / 0.05, 1);
   const NodeCost int8 = EstimateCosts(Chain({1, 64, 64, 128}, DType::kU8).Conv(128, 3).Done(), file, {1}).nodes[0];
   EXPECT_TRUE(int8.int8);
-  EXPECT_NEAR(int8.block_ns[0], 2.0 * 64 * 64 * 128 * 128 * 9 / 0.4, 1);
+  EXPECT_NEAR(int8.core_ns[0], 2.0 * 64 * 64 * 128 * 128 * 9 / 0.4, 1);
 }
 
 TEST(EstimateCosts, WhatHasNoArithmeticTakesItsBytes) {
   const int64_t elements = 1 << 22;
-  const Costs costs = EstimateCosts(Chain({elements}).Relu().Done(), ToyMachine({{2, 10, 50}, {4, 4, 20}}), {2, 4});
-  const NodeCost& node = costs.nodes[0];
-  EXPECT_EQ(node.kind, NodeKind::kMoves);
+  const MachineFile file = ToyMachine({{2, 10, 50}, {4, 4, 20}});
+  EXPECT_EQ(EstimateCosts(Chain({elements}).Relu().Done(), file, {2, 4}).nodes[0].kind, NodeKind::kMoves);
+  const NodeTimes times = FirstOf(Chain({elements}).Relu().Done(), file, {2, 4});
   // A core has its part of the cluster's bandwidth.
-  EXPECT_NEAR(node.block_ns[0] * double(node.blocks), 8.0 * elements / 25, 1);
-  EXPECT_NEAR(node.block_ns[1] * double(node.blocks), 8.0 * elements / 5, 1);
+  EXPECT_NEAR(times.block_ns[0] * double(times.blocks), 8.0 * elements / 25, 1);
+  EXPECT_NEAR(times.block_ns[1] * double(times.blocks), 8.0 * elements / 5, 1);
 }
 
-TEST(EstimateCosts, ClustersShareTheMemory) {
+TEST(EstimateCosts, ARecurrentNodeIsOnePieceOfAllItsTimeSteps) {
+  Graph graph;
+  const auto value = [&](const Shape& shape) { return graph.AddValue("v" + std::to_string(graph.values.size()), DType::kF32, shape); };
+  graph.inputs = {value({100, 1, 64})};
+  graph.outputs = {value({100, 1, 1, 64})};
+  graph.AddNode("LSTM", "lstm", {graph.inputs[0], value({1, 256, 64}), value({1, 256, 64})}, {graph.outputs[0]});
+  const Costs costs = EstimateCosts(graph, ToyMachine({{2, 10, 50}}), {2});
+  EXPECT_EQ(costs.nodes[0].pieces, 1);
+  EXPECT_NEAR(costs.nodes[0].core_ns[0], 2.0 * 100 * 2 * 256 * 64 / 10, 1);
+}
+
+TEST(TimesOn, ClustersShareTheMemory) {
   const int64_t elements = 1 << 22;
   const Graph graph = Chain({elements}).Relu().Done();
   const MachineFile file = ToyMachine({{1, 10, 80}, {1, 10, 80}});
-  const NodeCost both = EstimateCosts(graph, file, {1, 1}).nodes[0], one = EstimateCosts(graph, file, {1, 0}).nodes[0];
+  const NodeTimes both = FirstOf(graph, file, {1, 1}), one = FirstOf(graph, file, {1, 0});
   EXPECT_NEAR(both.block_ns[0] * double(both.blocks), 8.0 * elements / 50, 1);  // of 100 GB/s
   EXPECT_NEAR(one.block_ns[0] * double(one.blocks), 8.0 * elements / 80, 1);
   EXPECT_EQ(one.block_ns[1], 0);
+}
+
+// Whatever the costs were made for.
+TEST(TimesOn, SomeOfTheCoresTakeWhatTheyTakeAlone) {
+  const MachineFile file = ToyMachine({{2, 10, 50}, {4, 4, 20}}, 50, 2);
+  const Graph graph = Chain({1, 64, 64, 128}).Conv(128, 3).Relu().Done();
+  const Costs all = EstimateCosts(graph, file, {2, 4});
+  for (const std::vector<int>& cores : {std::vector<int>{1, 0}, {2, 0}, {2, 1}, {0, 3}}) {
+    const Costs some = EstimateCosts(graph, file, cores);
+    for (size_t n = 0; n < all.nodes.size(); ++n) {
+      const NodeTimes got = TimesOn(all, all.nodes[n], cores), want = TimesOn(some, some.nodes[n], cores);
+      EXPECT_EQ(got.blocks, want.blocks);
+      EXPECT_EQ(got.block_ns, want.block_ns);
+    }
+  }
+}
+
+TEST(TimesOn, WithoutALimitNobodyWaitsForMemory) {
+  Costs costs{{2}};
+  costs.gbytes_per_s = {Costs::kNoLimit};
+  NodeCost node{"n", "Conv", NodeKind::kProduct};
+  node.bytes = 1 << 30, node.pieces = 1000, node.core_ns = {64000};
+  const NodeTimes times = TimesOn(costs, node, {2});
+  EXPECT_EQ(times.blocks, 2 * kBlocksPerThread);
+  EXPECT_EQ(times.block_ns[0], 1000);
 }
 
 TEST(EstimateCosts, ViewsAndUnknownShapesComputeNothing) {
@@ -74,14 +114,16 @@ TEST(EstimateCosts, ViewsAndUnknownShapesComputeNothing) {
 
 TEST(EstimateCosts, SmallNodesHaveFewBlocks) {
   const MachineFile file = ToyMachine({{4, 10, 10}});
-  EXPECT_EQ(EstimateCosts(Chain({1, 7, 7, 64}).Conv(32, 1).Done(), file, {4}).nodes[0].blocks, 7 * 2);  // tiles of 8 x 16
-  EXPECT_EQ(EstimateCosts(Chain({100}).Relu().Done(), file, {4}).nodes[0].blocks, 1);
-  EXPECT_EQ(EstimateCosts(Chain({1, 64, 64, 64}).Conv(64, 3).Done(), file, {1}).nodes[0].blocks, 1);  // one core divides nothing
+  EXPECT_EQ(FirstOf(Chain({1, 7, 7, 64}).Conv(32, 1).Done(), file, {4}).blocks, 7 * 2);  // tiles of 8 x 16
+  EXPECT_EQ(FirstOf(Chain({100}).Relu().Done(), file, {4}).blocks, 1);
+  EXPECT_EQ(FirstOf(Chain({1, 64, 64, 64}).Conv(64, 3).Done(), file, {4}).blocks, 4 * kBlocksPerThread);
+  EXPECT_EQ(FirstOf(Chain({1, 64, 64, 64}).Conv(64, 3).Done(), file, {1}).blocks, 1);  // one core divides nothing
 }
 
 TEST(EstimateCosts, TakingAndTheBarrierComeFromTheFile) {
   const Costs costs = EstimateCosts(Chain({100}).Relu().Done(), ToyMachine({{1, 10, 10}, {1, 5, 10}}, 50, 2), {1, 1});
-  EXPECT_EQ(costs.barrier_ns, 2000);
+  EXPECT_EQ(costs.barrier_ns, (std::vector<int64_t>{2000, 2000}));
+  EXPECT_EQ(BarrierNs(costs, {0, 1}), 2000);
   EXPECT_EQ(costs.take_ns, (std::vector<int64_t>{50 + TakeCost().ns, 50 + 2 * TakeCost().ns}));
 }
 

@@ -10,6 +10,13 @@ int64_t Elements(const Graph& graph, ValueId id) {
   return id == kNoValue || !graph.value(id).shape.known() ? 0 : graph.value(id).shape.Elements();
 }
 
+// Every row of the input, of whatever time step and batch, is multiplied by the weights (input 1), and the state by the recurrent ones.
+int64_t RecurrentFlops(const Graph& graph, const Node& node) {
+  const Shape& x = graph.value(node.inputs[0]).shape;
+  if (node.inputs.size() < 3 || !x.known() || x.rank() == 0 || x.back() < 1) return 0;
+  return 2 * (x.Elements() / x.back()) * (Elements(graph, node.inputs[1]) + Elements(graph, node.inputs[2]));
+}
+
 }  // namespace
 
 int64_t Flops(const Graph& graph, const Node& node) {
@@ -24,6 +31,7 @@ int64_t Flops(const Graph& graph, const Node& node) {
     return 2 * outputs * (w.Elements() / w[0]);
   }
   if (!weight.known()) return 0;
+  if (IsRecurrentOperator(node.op)) return RecurrentFlops(graph, node);
   if (node.op == "ConvTranspose")
     return weight.rank() > 0 && weight[0] > 0 ? 2 * Elements(graph, node.inputs[0]) * (weight.Elements() / weight[0]) : 0;
   const Shape& a = graph.value(node.inputs[0]).shape;
@@ -36,6 +44,8 @@ int64_t Flops(const Graph& graph, const Node& node) {
   }
   return 0;
 }
+
+bool IsRecurrentOperator(std::string_view op) { return op == "LSTM" || op == "GRU" || op == "RNN"; }
 
 bool IsViewOperator(std::string_view op) {
   return op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze" || op == "Identity";

@@ -41,6 +41,15 @@ TEST_F(FlopsTest, ProductsAndOthers) {
   EXPECT_EQ(BytesMoved(graph_, relu), 20 + 40);
 }
 
+TEST_F(FlopsTest, RecurrentOnesCountEveryTimeStep) {
+  const Node& lstm = Add("LSTM", {Value({5, 2, 3}), Value({1, 4 * 6, 3}), Value({1, 4 * 6, 6})}, {5, 1, 2, 6});
+  EXPECT_EQ(Flops(graph_, lstm), 2 * 5 * 2 * (4 * 6) * (3 + 6));
+  const Node& gru = Add("GRU", {Value({5, 2, 3}), Value({2, 3 * 6, 3}), Value({2, 3 * 6, 6})}, {5, 2, 2, 6});
+  EXPECT_EQ(Flops(graph_, gru), 2 * 5 * 2 * 2 * (3 * 6) * (3 + 6));
+  const Node& cut = Add("RNN", {Value({5, 2, 3}), Value({1, 6, 3})}, {5, 1, 2, 6});
+  EXPECT_EQ(Flops(graph_, cut), 0);  // the verifier refuses it
+}
+
 TEST_F(FlopsTest, AGatherReadsOfItsTableWhatItWrites) {
   const Node& gather = Add("Gather", {Value({1000, 8}), Value({3}, DType::kI64)}, {3, 8});
   EXPECT_EQ(BytesMoved(graph_, gather), 24 + 2 * 4 * 24);

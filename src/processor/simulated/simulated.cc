@@ -47,6 +47,7 @@ class Simulator {
       times_.emplace_back(options.interference, core.cpu);
     }
     policy_ = MakePolicy(options.policy, std::move(speeds));
+    for (const NodeCost& node : costs.nodes) times_on_.push_back(TimesOn(costs, node, costs.cores));
     workers_ = Workers();
   }
 
@@ -68,7 +69,7 @@ class Simulator {
  private:
   // Work is given in nanoseconds of worker 0, and what the others need for it depends on the node.
   SimulatedWorkers Workers() {
-    SimulatedWorkers workers{int(result_.cores.size()), {}, {}, costs_.barrier_ns};
+    SimulatedWorkers workers{int(result_.cores.size()), {}, {}, BarrierNs(costs_, costs_.cores)};
     for (const SimulatedCore& core : result_.cores) workers.take_ns.push_back(costs_.take_ns[size_t(core.cluster)]);
     workers.finish = [this](int w, int64_t start_ns, double work_ns) {
       const double blocks = work_ns / BlockNs(0);
@@ -79,14 +80,14 @@ class Simulator {
     return workers;
   }
 
-  double BlockNs(int w) const { return node_->block_ns[size_t(result_.cores[size_t(w)].cluster)]; }
+  double BlockNs(int w) const { return times_on_[number_].block_ns[size_t(result_.cores[size_t(w)].cluster)]; }
 
   void RunNode(size_t number, int64_t run_start_ns, bool traced) {
-    node_ = &costs_.nodes[number];
+    number_ = number;
     pieces_.clear();
-    const int64_t start = now_ns_;
-    if (workers_.count == 1 || node_->blocks == 1) now_ns_ = workers_.finish(0, start, double(node_->blocks) * BlockNs(0));
-    else now_ns_ = Simulate(*policy_, {int64_t(number) + 1, node_->blocks}, BlockNs(0), workers_, start).end_ns, CountTakes();
+    const int64_t start = now_ns_, blocks = times_on_[number].blocks;
+    if (workers_.count == 1 || blocks == 1) now_ns_ = workers_.finish(0, start, double(blocks) * BlockNs(0));
+    else now_ns_ = Simulate(*policy_, {int64_t(number) + 1, blocks}, BlockNs(0), workers_, start).end_ns, CountTakes();
     for (const Piece& p : pieces_) result_.cores[size_t(p.worker)].busy_ns += p.end_ns - p.start_ns;
     if (traced) TraceNode(start, run_start_ns);
   }
@@ -100,6 +101,7 @@ class Simulator {
 
   // As the executor's trace has it: the node lasts until the region ends, and waiting lies inside of it.
   void TraceNode(int64_t start, int64_t run_start_ns) {
+    const NodeCost& node = costs_.nodes[number_];
     for (int w = 0; w < workers_.count; ++w) {
       std::vector<Piece> own;
       for (const Piece& p : pieces_)
@@ -108,21 +110,23 @@ class Simulator {
       if (own.empty()) own.push_back({w, start, start, 0});
       own.back().end_ns = now_ns_;
       for (const Piece& p : own) {
-        const double part = p.blocks / double(node_->blocks);
-        result_.trace.events.push_back({node_->node, node_->op, w, p.start_ns - run_start_ns, p.end_ns - run_start_ns,
-                                        int64_t(part * double(node_->flops)), false, int64_t(part * double(node_->bytes))});
+        const double part = p.blocks / double(times_on_[number_].blocks);
+        result_.trace.events.push_back({node.node, node.op, w, p.start_ns - run_start_ns, p.end_ns - run_start_ns,
+                                        int64_t(part * double(node.flops)), false, int64_t(part * double(node.bytes))});
       }
-      if (done < now_ns_) result_.trace.events.push_back({"[wait]", node_->node, w, done - run_start_ns, now_ns_ - run_start_ns});
+      if (done < now_ns_) result_.trace.events.push_back({"[wait]", node.node, w, done - run_start_ns, now_ns_ - run_start_ns});
     }
   }
 
   double IdealNs() const {
     double sum = 0;
     for (const NodeCost& node : costs_.nodes) {
+      if (!node.computes()) continue;
+      const NodeTimes times = TimesOn(costs_, node, costs_.cores);
       double rate = 0;
       for (const SimulatedCore& core : result_.cores)
-        if (node.computes()) rate += (1 - LostShare(options_.interference, core.cpu)) / node.block_ns[size_t(core.cluster)];
-      if (node.computes()) sum += double(node.blocks) / rate;
+        rate += (1 - LostShare(options_.interference, core.cpu)) / times.block_ns[size_t(core.cluster)];
+      sum += double(times.blocks) / rate;
     }
     return sum;
   }
@@ -133,7 +137,8 @@ class Simulator {
   std::vector<CoreTime> times_;
   std::unique_ptr<Policy> policy_;
   SimulatedWorkers workers_;
-  const NodeCost* node_ = nullptr;  // that runs
+  std::vector<NodeTimes> times_on_;  // of each node
+  size_t number_ = 0;                // of the node that runs
   std::vector<Piece> pieces_;       // of it
   int64_t now_ns_ = 0;
 };

@@ -38,8 +38,8 @@ std::vector<MachineFile> UnevenMachines() {
 TEST(Simulated, ASmallCaseByHand) {
   const MachineFile file = ToyMachine({{2, 1.6384, 100}}, 50, 3);
   Costs costs = EstimateCosts(Chain({1, 32, 32, 10}).Conv(10, 1).Done(), file, {2});
-  ASSERT_EQ(costs.nodes[0].blocks, 64);
-  costs.nodes[0].block_ns = {2000};
+  costs.nodes[0].core_ns = {64 * 2000};
+  ASSERT_EQ(TimesOn(costs, costs.nodes[0], {2}).blocks, 64);
   const Simulation s = SimulateModel(file, costs, {"equal", 2});
   EXPECT_EQ(s.run_ns, (std::vector<int64_t>(2, 1050 + 32 * 2000 + 3000)));
   EXPECT_EQ(s.ideal_ns, 32 * 2000);
