@@ -1,10 +1,14 @@
-# mete_library(NAME FOLDER [LINKS lib...] [LAYERS folder-library...])
-# One library for a folder under src/: all its .cc files but the tests, which become NAME_test.
+# mete_library(NAME FOLDER [LINKS lib...] [LAYERS folder-library...] [WITHOUT folder...])
+# One library for a folder under src/: all its .cc files but the tests, which become NAME_test, and but those of folders WITHOUT, which are
+# libraries of their own.
 # Each NAME_fuzz.cc becomes a libFuzzer target of that name where METE_FUZZ is on.
 # LAYERS is the list of folders that it may include; tools/check_layers.py compares the real includes.
 function(mete_library name folder)
-  cmake_parse_arguments(ARG "" "" "LINKS;LAYERS;TEST_LAYERS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LINKS;LAYERS;TEST_LAYERS;WITHOUT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cc)
+  foreach(other ${ARG_WITHOUT})
+    list(FILTER sources EXCLUDE REGEX "/${other}/")
+  endforeach()
   set(tests ${sources})
   set(fuzzers ${sources})
   list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")

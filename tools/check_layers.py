@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KEYWORDS = ("LINKS", "LAYERS", "TEST_LAYERS", "TEST_LINKS")
+KEYWORDS = ("LINKS", "LAYERS", "TEST_LAYERS", "TEST_LINKS", "WITHOUT")
 
 
 def read_table(text):

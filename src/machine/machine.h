@@ -89,4 +89,7 @@ void Verify(const Machine& machine);
 std::string ToText(const Machine& machine);  // a line a cluster
 std::string ToJson(const Machine& machine);
 
+// "big 4 + little 2": so many cores of each cluster.
+std::string CoresText(const Machine& machine, const std::vector<int>& cores);
+
 }  // namespace mete

@@ -1,5 +1,5 @@
 // A Machine for people and for programs.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -55,6 +55,13 @@ std::string ToText(const Machine& machine) {
     out += "\n";
   }
   return out;
+}
+
+std::string CoresText(const Machine& machine, const std::vector<int>& cores) {
+  std::vector<std::string> parts;
+  for (size_t c = 0; c < cores.size(); ++c)
+    if (cores[c] > 0) parts.push_back(fmt::format("{} {}", machine.clusters[c].name, cores[c]));
+  return fmt::format("{}", fmt::join(parts, " + "));
 }
 
 std::string ToJson(const Machine& machine) {

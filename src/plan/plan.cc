@@ -1,6 +1,7 @@
 #include "plan/plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -41,7 +42,15 @@ Json StepJson(const Step& step) {
   Json j{{"node", NameJson(step.node)}, {"axis", Name(step.axis)}, {"shares", Json::array()},
          {"threads", step.threads},     {"policy", step.policy},   {"reason", step.reason}};
   for (const Share& s : step.shares) j["shares"].push_back({{"processor", s.processor}, {"begin", s.begin}, {"end", s.end}});
+  if (step.predicted_us > 0) j["predicted_us"] = step.predicted_us, j["blocks"] = step.blocks;
+  for (const Rejected& r : step.rejected)
+    j["rejected"].push_back({{"choice", r.choice}, {"predicted_us", r.predicted_us}, {"reason", r.reason}});
   return j;
+}
+
+int64_t WholeNumber(const Json& j, const char* what) {
+  if (!j.is_number_integer()) Invalid("plan", "{} must be a whole number; got {}", what, j.dump());
+  return j.get<int64_t>();
 }
 
 Step StepFromJson(const Json& j) {
@@ -53,6 +62,11 @@ Step StepFromJson(const Json& j) {
   step.threads = j.at("threads").get<int>();
   step.policy = j.at("policy").get<std::string>();
   step.reason = j.value("reason", "");
+  step.predicted_us = j.value("predicted_us", 0.0);
+  if (j.contains("blocks")) step.blocks = WholeNumber(j["blocks"], "blocks");
+  if (!j.contains("rejected")) return step;
+  for (const Json& r : j["rejected"])
+    step.rejected.push_back({r.at("choice").get<std::string>(), r.at("predicted_us").get<double>(), r.at("reason").get<std::string>()});
   return step;
 }
 
@@ -66,6 +80,19 @@ std::string ShareProblem(const Step& step) {
     at = s.end;
   }
   return at == 1000 ? "" : fmt::format("shares must cover the output; got an end at {}, expected 1000", at);
+}
+
+bool IsTime(double us) { return us >= 0 && std::isfinite(us); }
+
+// What is wrong with the prediction and with what it was compared to, or nothing.
+std::string PredictionProblem(const Step& step) {
+  if (!IsTime(step.predicted_us)) return fmt::format("a predicted time; got {} us, expected a finite one", step.predicted_us);
+  if (step.blocks < 0) return fmt::format("blocks; got {}, expected 0 or more", step.blocks);
+  if (step.rejected.size() > kMostRejected)
+    return fmt::format("rejected choices; got {}, expected {} at most", step.rejected.size(), kMostRejected);
+  for (const Rejected& r : step.rejected)
+    if (!IsTime(r.predicted_us)) return fmt::format("the time of rejected '{}'; got {} us, expected a finite one", r.choice, r.predicted_us);
+  return "";
 }
 
 double CapacityOf(int core, const Machine& machine) {
@@ -139,6 +166,7 @@ void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
     const Step& step = plan.steps[i];
     if (step.node != graph.nodes[i].name) add(step.node, fmt::format("step {} is for another node; expected '{}'", i, graph.nodes[i].name));
     if (const std::string problem = ShareProblem(step); !problem.empty()) add(step.node, problem);
+    if (const std::string problem = PredictionProblem(step); !problem.empty()) add(step.node, problem);
     if (std::find(PolicyNames().begin(), PolicyNames().end(), step.policy) == PolicyNames().end())
       add(step.node, fmt::format("unknown policy; got '{}', expected one of {}", step.policy, fmt::join(PolicyNames(), ", ")));
     if (step.policy != plan.steps[0].policy)
@@ -151,8 +179,12 @@ void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
 
 std::string ToText(const Plan& plan) {
   std::string out = fmt::format("plan for {} on {}, {} thread{}\n", plan.model, plan.machine, plan.threads, plan.threads == 1 ? "" : "s");
-  for (const Step& s : plan.steps)
-    out += fmt::format("  {}: {} on {} threads, {} blocks ({})\n", s.node, s.shares[0].processor, s.threads, s.policy, s.reason);
+  for (const Step& s : plan.steps) {
+    out += fmt::format("  {}: {} on {} of {} threads, {}", s.node, s.shares[0].processor, s.threads, plan.threads, s.policy);
+    if (s.predicted_us > 0) out += fmt::format(", {} block{}, {:.1f} us predicted", s.blocks, s.blocks == 1 ? "" : "s", s.predicted_us);
+    out += fmt::format(" ({})\n", s.reason);
+    for (const Rejected& r : s.rejected) out += fmt::format("    not {}, {:.1f} us: {}\n", r.choice, r.predicted_us, r.reason);
+  }
   return out;
 }
 

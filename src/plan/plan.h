@@ -23,6 +23,14 @@ struct Share {
   int begin = 0, end = 1000;
 };
 
+// Another choice for a step that the planner has weighed.
+struct Rejected {
+  std::string choice;       // "big 4 + little 2"
+  double predicted_us = 0;
+  std::string reason;
+};
+inline constexpr size_t kMostRejected = 16;  // of a step: all that there are up to 17 cores, and the nearest of more. Guess: as many as read
+
 struct Step {
   std::string node;            // the node that is planned as a whole, fused ones included
   SplitAxis axis = SplitAxis::kNone;
@@ -30,6 +38,9 @@ struct Step {
   int threads = 1;             // the plan's first so many take blocks of the share
   std::string policy = "adaptive";
   std::string reason;          // why so
+  double predicted_us = 0;     // 0: nobody has predicted it
+  int64_t blocks = 0;          // that the prediction reckons with
+  std::vector<Rejected> rejected = {};  // the fastest first
 };
 
 struct Plan {

@@ -12,10 +12,6 @@
 namespace mete {
 namespace {
 
-// How long an idle worker spins before it sleeps. Longer than the gap between two layers, shorter than what
-// a user would notice as a busy core. Guess: 100 us; waking a sleeping thread costs 5-50 us.
-constexpr int64_t kSpinNs = 100'000;
-
 inline void Relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

@@ -1,7 +1,5 @@
 #include "processor/simulated/subsets.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 namespace mete {
@@ -45,13 +43,6 @@ BestSubset FindBestSubset(const Graph& graph, const MachineFile& file, const std
     }
   }
   return best;
-}
-
-std::string CoresText(const Machine& machine, const std::vector<int>& cores) {
-  std::vector<std::string> parts;
-  for (size_t c = 0; c < cores.size(); ++c)
-    if (cores[c] > 0) parts.push_back(fmt::format("{} {}", machine.clusters[c].name, cores[c]));
-  return fmt::format("{}", fmt::join(parts, " + "));
 }
 
 }  // namespace mete

@@ -23,7 +23,4 @@ struct BestSubset {
 // The fastest of all subsets with equal slices or with the adaptive policy; of `options` the runs and the interference count.
 BestSubset FindBestSubset(const Graph& graph, const MachineFile& file, const std::vector<int>& cores, const SimulationOptions& options);
 
-// "big 4 + little 2"
-std::string CoresText(const Machine& machine, const std::vector<int>& cores);
-
 }  // namespace mete

@@ -1,0 +1,259 @@
+#include "plan/cores/cores.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "costs/costs_testing.h"
+#include "mete/error.h"
+#include "plan/cores/paths.h"
+#include "schedule/simulate.h"
+
+namespace mete {
+namespace {
+
+// Two fast cores and two of 0.4 of their speed, 1 us to take blocks, 3 us to wait for the others, 50 us to wake.
+MachineFile BigLittle(double barrier_us = 3) {
+  MachineFile file = ToyMachine({{2, 10, 100}, {2, 4, 100}}, 0, barrier_us);
+  for (ClusterFigures& figures : file.clusters) figures.wake_us = {50, "estimate"};
+  return file;
+}
+
+// A plan for all cores of the machine.
+Plan PlanOn(const MachineFile& file, const Graph& graph, const Costs& costs, const std::string& policy = "adaptive") {
+  std::vector<int> cores;
+  for (const Cluster& c : file.machine.clusters) cores.insert(cores.end(), c.cores.begin(), c.cores.end());
+  Plan plan = PlanCores(graph, file.machine, {int(cores.size()), cores, {}, policy}, costs);
+  Verify(plan, graph, file.machine);
+  return plan;
+}
+
+Plan PlanOn(const MachineFile& file, const Graph& graph) {
+  return PlanOn(file, graph, EstimateCosts(graph, file, PhysicalCores(file.machine)));
+}
+
+// The choice and its time; those rejected, with theirs. One a line.
+std::string Summary(const Plan& plan) {
+  std::string text;
+  for (const Step& s : plan.steps) {
+    text += fmt::format("{} {}, {} blocks, {:.1f} us:", s.node, s.threads, s.blocks, s.predicted_us);
+    for (const Rejected& r : s.rejected) text += fmt::format(" [{}, {:.1f} us]", r.choice, r.predicted_us);
+    text += "\n";
+  }
+  return text;
+}
+
+TEST(Makespan, DealsOutWholeBlocks) {
+  EXPECT_EQ(Makespan(10, {{0, 0, 5}}), 50);
+  EXPECT_EQ(Makespan(10, {{0, 1, 5}, {0, 1, 5}}), 26);
+  EXPECT_EQ(Makespan(11, {{0, 1, 5}, {0, 1, 5}}), 31);  // the tail
+  EXPECT_EQ(Makespan(7, {{0, 0, 10}, {0, 0, 25}}), 50);  // 5 and 2
+  EXPECT_EQ(Makespan(2, {{0, 0, 10}, {0, 0, 25}}), 20);  // and none for the slow one
+  EXPECT_EQ(Makespan(2, {{0, 0, 10}, {90, 0, 10}}), 90);  // who has nothing to do is waited for all the same
+  EXPECT_EQ(Makespan(0, {{0, 3, 10}, {7, 0, 10}}), 7);
+}
+
+// No way to deal them out is better, and this one is possible.
+TEST(Makespan, IsTheLeastThereIs) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 300; ++i) {
+    std::vector<Taker> workers(1 + random() % 5);
+    for (Taker& w : workers) w = {double(random() % 3 * 40), double(random() % 20), double(1 + random() % 50)};
+    const int64_t blocks = int64_t(random() % 60);
+    const double got = Makespan(blocks, workers);
+    const auto done_by = [&](double ns) {
+      int64_t done = 0;
+      for (const Taker& w : workers) done += std::max<int64_t>(0, int64_t((ns - w.there_ns - w.take_ns) / w.block_ns + 1e-9));
+      return done;
+    };
+    double last = 0;
+    for (const Taker& w : workers) last = std::max(last, w.there_ns);
+    ASSERT_GE(done_by(got), blocks) << i;
+    ASSERT_TRUE(got == last || done_by(got - 1e-3) < blocks) << i;
+    ASSERT_GE(got, last) << i;
+  }
+}
+
+TEST(PlanCores, ALargeLayerIsForAll) {
+  const Plan plan = PlanOn(BigLittle(), Chain({1, 64, 64, 128}).Conv(128, 3).Done());
+  EXPECT_EQ(plan.steps[0].threads, 4);
+  EXPECT_EQ(plan.steps[0].blocks, 4 * kBlocksPerThread);
+  const double flops = 2.0 * 64 * 64 * 128 * 128 * 9;
+  EXPECT_NEAR(plan.steps[0].predicted_us, flops / 28 * 1e-3, 0.02 * flops / 28 * 1e-3);
+  ASSERT_EQ(plan.steps[0].rejected.size(), 3u);
+  EXPECT_EQ(plan.steps[0].rejected[0].choice, "c0 2 + c1 1");
+  EXPECT_NE(plan.steps[0].reason.find("all cores"), std::string::npos);
+}
+
+// By hand: 7 x 2 tiles of 200704 operations in all, 1.43 us a tile on a fast core and 3.58 on a slow one, which needs 2.5 to take them:
+// on three 6, 6 and 2 of them, 2.5 + 2 x 3.58 + 3. A slow one more would gain less than a hundredth.
+TEST(PlanCores, ASmallLayerIsForAFew) {
+  const Graph graph = Chain({1, 7, 7, 64}).Conv(32, 1).Done();
+  EXPECT_EQ(Summary(PlanOn(BigLittle(), graph)),
+            "Conv3 3, 14 blocks, 12.7 us: [c0 2 + c1 2, 12.6 us] [c0 2, 14.0 us] [c0 1, 20.1 us]\n");
+}
+
+TEST(PlanCores, ATinyLayerStaysOnOneCore) {
+  const Plan plan = PlanOn(BigLittle(20), Chain({1, 7, 7, 64}).Conv(32, 1).Done());
+  EXPECT_EQ(plan.steps[0].threads, 1);
+  EXPECT_EQ(plan.steps[0].blocks, 1);
+  EXPECT_EQ(plan.steps[0].rejected.size(), 3u);
+  EXPECT_NE(plan.steps[0].rejected[0].reason.find("longer"), std::string::npos) << plan.steps[0].rejected[0].reason;
+  const Plan one_piece = PlanOn(BigLittle(), Chain({100}).Relu().Done());
+  EXPECT_EQ(one_piece.steps[0].threads, 1);
+  EXPECT_TRUE(one_piece.steps[0].rejected.empty());
+  EXPECT_NE(one_piece.steps[0].reason.find("nothing to divide"), std::string::npos);
+}
+
+// A core more that gains too little is left out: one core has nearly all of the memory's bandwidth.
+TEST(PlanCores, ASmallGainIsNoReason) {
+  const int64_t elements = 1 << 24;
+  MachineFile file = ToyMachine({{2, 10, 99.5}, {2, 4, 99.5}});
+  const Plan plan = PlanOn(file, Chain({elements}).Relu().Done());
+  EXPECT_EQ(plan.steps[0].threads, 1);
+  bool found = false;
+  for (const Rejected& r : plan.steps[0].rejected) found |= r.reason.find("that more cores must gain") != std::string::npos;
+  EXPECT_TRUE(found) << ToText(plan);
+}
+
+// Two equal cores. Nodes in one piece and nodes to divide take turns.
+Costs Alternating(int nodes, double divisible_ns, double whole_ns) {
+  Costs costs{{1, 1}};
+  costs.take_ns = costs.barrier_ns = {0, 0}, costs.wake_ns = {0, 50'000}, costs.gbytes_per_s = {Costs::kNoLimit, Costs::kNoLimit};
+  for (int i = 0; i < nodes; ++i) {
+    NodeCost node{"n" + std::to_string(i), "Relu", NodeKind::kProduct};
+    node.bytes = 1, node.pieces = i % 2 == 0 ? 1 : 64;
+    node.core_ns.assign(2, i % 2 == 0 ? whole_ns : divisible_ns);
+    costs.nodes.push_back(std::move(node));
+  }
+  return costs;
+}
+
+std::vector<int> ThreadsOf(const Costs& costs) {
+  const std::vector<PlannedThread> threads{{0}, {1}};
+  std::vector<int> counts;
+  for (const Decision& d : BestPath(costs, Prediction(costs, threads))) counts.push_back(d.threads);
+  return counts;
+}
+
+// The second core sleeps after 100 us without work, and to wake it takes 50.
+TEST(BestPath, WakingHasToBeWorthIt) {
+  EXPECT_EQ(ThreadsOf(Alternating(4, 40e3, 90e3)), (std::vector<int>{1, 2, 1, 2}));   // still awake
+  EXPECT_EQ(ThreadsOf(Alternating(4, 40e3, 110e3)), (std::vector<int>{1, 1, 1, 1}));  // alone it is done before the other is awake
+  EXPECT_EQ(ThreadsOf(Alternating(4, 60e3, 110e3)), (std::vector<int>{1, 2, 1, 2}));  // half of what is left after 50 us
+}
+
+// To wake a thread for the first of them takes 50 us, and 45 on one core. The others gain by it.
+Costs OneWholeAndThenMany() {
+  Costs costs = Alternating(5, 45e3, 110e3);
+  costs.nodes[2] = costs.nodes[4] = costs.nodes[1];
+  costs.nodes[2].node = "n2", costs.nodes[4].node = "n4";
+  return costs;
+}
+
+TEST(BestPath, AThreadIsWokenForAllNodesThatFollow) {
+  EXPECT_EQ(ThreadsOf(OneWholeAndThenMany()), (std::vector<int>{1, 2, 2, 2, 2}));
+}
+
+TEST(PlanCores, SaysWhatWakingHasToDoWithIt) {
+  const MachineFile file = ToyMachine({{1, 10, 100}, {1, 10, 100}});
+  const auto why_not = [&](const Costs& costs, size_t node) {
+    Chain net({100});
+    for (size_t i = 0; i < costs.nodes.size(); ++i) net.Relu();
+    Graph graph = net.Done();
+    for (size_t i = 0; i < graph.nodes.size(); ++i) graph.nodes[i].name = costs.nodes[i].node;
+    return PlanOn(file, graph, costs).steps[node].rejected.at(0).reason;
+  };
+  EXPECT_EQ(why_not(OneWholeAndThenMany(), 1), "10.0 % sooner, but steps after it would find threads asleep");
+  EXPECT_EQ(why_not(Alternating(4, 40e3, 110e3), 1), "25.0 % longer: 1 asleep, to be woken");
+}
+
+TEST(BestPath, NobodyIsPredictedToBeSoonerByAnotherNumberEverywhere) {
+  const MachineFile file = ReadMachineFile("boards/tensor-g4.toml");
+  const Graph graph = ResNet50();
+  const Costs costs = EstimateCosts(graph, file, PhysicalCores(file.machine));
+  const std::vector<PlannedThread> threads{{0}, {1}, {1}, {1}, {2}, {2}, {2}, {2}};
+  const Prediction prediction(costs, threads);
+  const auto total = [&](auto&& count_of) {
+    double sum = 0;
+    for (size_t i = 0; i < costs.nodes.size(); ++i)
+      if (costs.nodes[i].computes()) sum += prediction.Ns(i, count_of(i), 8);
+    return sum;
+  };
+  const std::vector<Decision> path = BestPath(costs, prediction);
+  const double best = total([&](size_t i) { return path[i].threads; });
+  for (int k = 1; k <= 8; ++k) EXPECT_LE(best, 1.01 * total([&](size_t) { return k; })) << k;
+}
+
+// The policy, once it has seen the workers, does what is predicted.
+TEST(Prediction, IsWhatTheSimulationOfTheAdaptivePolicyGives) {
+  const MachineFile file = ReadMachineFile("boards/exynos-5422.toml");
+  const Graph graph = Chain({1, 28, 28, 128}).Conv(128, 3).Done();
+  const Costs costs = EstimateCosts(graph, file, {4, 4});
+  const std::vector<PlannedThread> threads{{0}, {0}, {0}, {0}, {1}, {1}, {1}, {1}};
+  const Prediction prediction(costs, threads);
+  for (const int count : {2, 4, 6, 8}) {
+    const NodeTimes times = TimesOn(costs, costs.nodes[0], prediction.CoresOf(count));
+    std::vector<double> speeds;
+    for (int w = 0; w < count; ++w) speeds.push_back(w < 4 ? 1 : times.block_ns[0] / times.block_ns[1]);
+    SimulatedWorkers workers = ConstantWorkers(speeds, costs.take_ns[0], BarrierNs(costs, prediction.CoresOf(count)));
+    for (int w = 4; w < count; ++w) workers.take_ns[size_t(w)] = costs.take_ns[1];
+    const auto policy = MakePolicy("adaptive", WorkersOf(speeds));
+    int64_t now = 0, start = 0;
+    for (int run = 0; run < 20; ++run) start = now, now = Simulate(*policy, {1, times.blocks}, times.block_ns[0], workers, now).end_ns;
+    EXPECT_NEAR(double(now - start), prediction.Ns(0, count, count), 0.03 * double(now - start)) << count;
+  }
+}
+
+TEST(PlanCores, OtherPoliciesHaveAllThreads) {
+  const MachineFile file = BigLittle(20);
+  const Graph graph = Chain({1, 7, 7, 64}).Conv(32, 1).Done();
+  const Plan plan = PlanOn(file, graph, EstimateCosts(graph, file, {2, 2}), "equal");
+  EXPECT_EQ(plan.steps[0].threads, 4);
+  EXPECT_EQ(plan.steps[0].predicted_us, 0);
+}
+
+TEST(PlanCores, ViewsAndUnknownShapesAreNobodys) {
+  Graph graph = Chain({4, 5}).Flat().Relu().Done();
+  graph.AddNode("NonZero", "nonzero", {graph.inputs[0]}, {graph.AddValue("any", DType::kI64)});
+  const Plan plan = PlanOn(BigLittle(), graph);
+  EXPECT_EQ(plan.steps[0].threads, 1);
+  EXPECT_EQ(plan.steps[0].reason, "nothing to compute");
+  EXPECT_EQ(plan.steps[2].predicted_us, 0);
+  EXPECT_EQ(PredictedUs(plan), plan.steps[1].predicted_us);
+}
+
+TEST(PlanCores, EmulatedSpeedsAndThreadsThatAreNotPinned) {
+  const MachineFile file = ToyMachine({{2, 10, 100}}, 0, 0);
+  const Graph graph = Chain({1, 64, 64, 128}).Conv(128, 3).Done();
+  const Costs costs = EstimateCosts(graph, file, {2});
+  const Plan even = PlanCores(graph, file.machine, {}, costs);
+  const Plan slowed = PlanCores(graph, file.machine, {2, {1, 0}, {0.5, 1}, "adaptive"}, costs);
+  EXPECT_TRUE(even.cores.empty());
+  EXPECT_EQ(slowed.cores, (std::vector<int>{0, 1}));
+  EXPECT_NEAR(slowed.steps[0].predicted_us / even.steps[0].predicted_us, 2 / 1.5, 0.02);
+}
+
+TEST(PlanCores, ManyCoresHaveAsManyAlternativesAsAreRead) {
+  const Plan plan = PlanOn(ToyMachine({{40, 10, 100}}), Chain({1, 64, 64, 128}).Conv(128, 3).Done());
+  EXPECT_EQ(plan.steps[0].rejected.size(), kMostRejected);
+}
+
+TEST(PlanCores, CostsOfSomethingElseAreRefused) {
+  const MachineFile file = BigLittle();
+  const Graph graph = Chain({100}).Relu().Done(), other = Chain({100}).Relu().Relu().Done();
+  const Costs costs = EstimateCosts(graph, file, {2, 2});
+  EXPECT_THROW(PlanCores(other, file.machine, {}, costs), Error);
+  EXPECT_THROW(PlanCores(graph, ToyMachine({{2, 10, 10}}).machine, {}, costs), Error);
+  EXPECT_THROW(PlanCores(graph, file.machine, {1, {99}}, costs), Error);
+}
+
+TEST(CoresOf, CountsTheThreadsOfEachCluster) {
+  const MachineFile file = BigLittle();
+  const Plan plan = PlanOn(file, Chain({100}).Relu().Done());
+  EXPECT_EQ(CoresOf(plan, file.machine, 3), (std::vector<int>{2, 1}));
+}
+
+}  // namespace
+}  // namespace mete

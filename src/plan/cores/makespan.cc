@@ -1,0 +1,49 @@
+#include "plan/cores/makespan.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+
+namespace mete {
+namespace {
+
+double StartOf(const Taker& w) { return w.there_ns + w.take_ns; }
+
+// When all blocks would be done if they could be divided at will: no sooner than that is anything done.
+double DoneAtWill(double blocks, std::vector<Taker> workers) {
+  std::sort(workers.begin(), workers.end(), [](const Taker& a, const Taker& b) { return StartOf(a) < StartOf(b); });
+  double rate = 0, sum = 0, done = 0;  // blocks = sum of (done - start) * rate over those who start before it is done
+  for (const Taker& w : workers) {
+    if (rate > 0 && StartOf(w) >= done) break;
+    rate += 1 / w.block_ns, sum += StartOf(w) / w.block_ns;
+    done = (blocks + sum) / rate;
+  }
+  return done;
+}
+
+}  // namespace
+
+double Makespan(int64_t blocks, const std::vector<Taker>& workers) {
+  const double at_will = DoneAtWill(double(blocks), workers);
+  using Next = std::pair<double, size_t>;  // when a worker would have finished one block more
+  std::priority_queue<Next, std::vector<Next>, std::greater<Next>> next;
+  int64_t left = blocks;
+  double done = 0;
+  for (size_t i = 0; i < workers.size(); ++i) {
+    const Taker& w = workers[i];
+    const int64_t count = std::clamp<int64_t>(int64_t((at_will - StartOf(w)) / w.block_ns), 0, left);
+    left -= count;
+    next.emplace(StartOf(w) + double(count + 1) * w.block_ns, i);
+    done = std::max(done, count > 0 ? StartOf(w) + double(count) * w.block_ns : w.there_ns);
+  }
+  for (; left > 0; --left) {  // fewer than there are workers
+    const auto [end_ns, first] = next.top();
+    done = std::max(done, end_ns);
+    next.pop();
+    next.emplace(end_ns + workers[first].block_ns, first);
+  }
+  return done;
+}
+
+}  // namespace mete
