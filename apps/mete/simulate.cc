@@ -181,7 +181,7 @@ void SimulateCommand(const SimulateFlags& flags, const Context& context) {
   Report report{flags, file, costs, FindBestSubset(model.impl().graph, file, cores, options), {}};
   for (const std::string& policy : all ? PolicyNames() : std::vector{flags.policy}) {
     options.policy = policy;
-    report.outcomes.push_back({policy, SimulateModel(file, costs, options)});
+    report.outcomes.push_back({policy, SimulateModel(model.impl().graph, file, costs, options)});
   }
   if (!flags.model.trace.empty()) WriteTextFile(flags.model.trace, report.outcomes[0].simulation.trace.ChromeJson() + "\n");
   if (context.json) PrintJson(ReportJson(report));

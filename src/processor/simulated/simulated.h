@@ -1,11 +1,11 @@
 // A model in virtual time on a machine that is not here: the policies that threads run (src/schedule), on cores whose speeds come from
 // estimates (src/costs). Serial equivalent:
 //
-//     for each run, for each node that computes:
+//     for each run, for each step of a plan that computes:
 //       one worker or one block: worker 0, the first of the fastest cluster, computes it; no taking, no barrier, as in processor/cpu
-//       else: Simulate() one region, numbered by its node, so that what the policy saw in a run serves the next
+//       else: Simulate() one region of the step's workers, numbered by its node, so that what the policy saw in a run serves the next
 //
-// Left out: threads that sleep (runs follow each other at once), caches, and heat.
+// Workers without work spin and then sleep, as threads do. Runs follow each other at once. Left out: caches, and heat.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,13 @@
 #include "costs/estimate.h"
 #include "machine/file.h"
 #include "mete/engine.h"
+#include "plan/plan.h"
 #include "processor/simulated/interference.h"
 
 namespace mete {
 
 struct SimulationOptions {
-  std::string policy = "adaptive";  // of PolicyNames()
+  std::string policy = "adaptive";  // of PolicyNames(); of SimulateModel alone
   int runs = 20;                    // of one policy object, one after the other
   std::vector<Interference> interference = {};
   bool trace = false;               // of the last run
@@ -47,7 +48,14 @@ struct Simulation {
   double efficiency() const { return ideal_ns / median_ns(); }
 };
 
-// Error for an unknown policy, for bad interference, runs out of [1, 10000], more cores than 64.
-Simulation SimulateModel(const MachineFile& file, const Costs& costs, const SimulationOptions& options);
+// What plan/cores makes of a model for the cores that `costs` says may take part.
+Plan PlanSimulated(const Graph& graph, const MachineFile& file, const Costs& costs, const std::string& policy);
+
+// Executes a plan of PlanSimulated, or one like it: cores of the machine file for all threads, no emulated speeds. Error for bad
+// interference, runs out of [1, 10000], more cores than 64.
+Simulation SimulatePlan(const Plan& plan, const MachineFile& file, const Costs& costs, const SimulationOptions& options);
+
+// Plans, and executes that. Error also for an unknown policy.
+Simulation SimulateModel(const Graph& graph, const MachineFile& file, const Costs& costs, const SimulationOptions& options);
 
 }  // namespace mete

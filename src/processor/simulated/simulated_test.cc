@@ -4,6 +4,7 @@
 
 #include "costs/costs_testing.h"
 #include "mete/error.h"
+#include "plan/cores/cores.h"
 #include "processor/simulated/subsets.h"
 #include "schedule/policy.h"
 
@@ -11,7 +12,7 @@ namespace mete {
 namespace {
 
 Simulation SimulationOf(const Graph& graph, const MachineFile& file, const std::vector<int>& cores, const SimulationOptions& options) {
-  return SimulateModel(file, EstimateCosts(graph, file, cores), options);
+  return SimulateModel(graph, file, EstimateCosts(graph, file, cores), options);
 }
 
 struct Network {
@@ -37,10 +38,11 @@ std::vector<MachineFile> UnevenMachines() {
 // 64 blocks of 2 us: 32 on each of two equal cores, a take of 1050 ns each, a barrier of 3 us.
 TEST(Simulated, ASmallCaseByHand) {
   const MachineFile file = ToyMachine({{2, 1.6384, 100}}, 50, 3);
-  Costs costs = EstimateCosts(Chain({1, 32, 32, 10}).Conv(10, 1).Done(), file, {2});
+  const Graph graph = Chain({1, 32, 32, 10}).Conv(10, 1).Done();
+  Costs costs = EstimateCosts(graph, file, {2});
   costs.nodes[0].core_ns = {64 * 2000};
   ASSERT_EQ(TimesOn(costs, costs.nodes[0], {2}).blocks, 64);
-  const Simulation s = SimulateModel(file, costs, {"equal", 2});
+  const Simulation s = SimulateModel(graph, file, costs, {"equal", 2});
   EXPECT_EQ(s.run_ns, (std::vector<int64_t>(2, 1050 + 32 * 2000 + 3000)));
   EXPECT_EQ(s.ideal_ns, 32 * 2000);
   ASSERT_EQ(s.cores.size(), 2u);
@@ -81,11 +83,12 @@ TEST(Simulated, EqualIsSlowerThanTheBigClusterAlone) {
 
 TEST(Simulated, EveryBlockIsComputedOnceAndNoTimeIsNegative) {
   const MachineFile file = ReadMachineFile("boards/tensor-g4.toml");
-  const Costs costs = EstimateCosts(ResNet50(), file, PhysicalCores(file.machine));
+  const Graph graph = ResNet50();
+  const Costs costs = EstimateCosts(graph, file, PhysicalCores(file.machine));
   int64_t flops = 0, computing = 0;
   for (const NodeCost& n : costs.nodes) flops += n.flops, computing += n.computes();
   for (const std::string& policy : PolicyNames()) {
-    const Simulation s = SimulateModel(file, costs, {policy, 3, {}, true});
+    const Simulation s = SimulateModel(graph, file, costs, {policy, 3, {}, true});
     int64_t traced = 0;
     for (const TraceEvent& e : s.trace.events) {
       traced += e.flops;
@@ -104,6 +107,54 @@ TEST(Simulated, EveryBlockIsComputedOnceAndNoTimeIsNegative) {
     EXPECT_GE(s.run_ns.back(), int64_t(s.ideal_ns)) << policy;
   }
   EXPECT_EQ(computing, int64_t(costs.nodes.size()));
+}
+
+// Many small layers, of which most are not worth a barrier.
+Graph SmallLayers() {
+  Chain net({1, 14, 14, 24});
+  for (int i = 0; i < 30; ++i) net.Conv(24, 1).Conv(24, 3, 1, 24).Relu();
+  return net.Done();
+}
+
+TEST(Simulated, APlanLeavesOutCoresThatDoNotPay) {
+  for (const MachineFile& file : UnevenMachines()) {
+    const Graph graph = SmallLayers();
+    const std::vector<int> cores = PhysicalCores(file.machine);
+    const Costs costs = EstimateCosts(graph, file, cores);
+    const Plan planned = PlanSimulated(graph, file, costs, "adaptive");
+    Plan everybody = planned;
+    for (Step& step : everybody.steps) step.threads = everybody.threads;
+    const double with_plan = SimulatePlan(planned, file, costs, {}).median_ns();
+    EXPECT_LT(with_plan, 0.9 * SimulatePlan(everybody, file, costs, {}).median_ns()) << file.machine.name;
+    EXPECT_LE(with_plan, 1.0001 * FindBestSubset(graph, file, cores, {}).median_ns) << file.machine.name;
+    EXPECT_NEAR(with_plan * 1e-3, PredictedUs(planned), 0.05 * PredictedUs(planned)) << file.machine.name;
+  }
+}
+
+TEST(Simulated, WhoTakesNoPartDoesNothing) {
+  const MachineFile file = ToyMachine({{1, 10, 100}, {1, 10, 100}}, 50, 1);
+  const Graph graph = Chain({1, 64, 64, 128}).Conv(128, 3).Done();
+  const Costs costs = EstimateCosts(graph, file, {1, 1});
+  Plan plan = PlanSimulated(graph, file, costs, "adaptive");
+  plan.steps[0].threads = 1;
+  const Simulation s = SimulatePlan(plan, file, costs, {"", 2, {}, true});
+  EXPECT_EQ(s.cores[1].busy_ns + s.cores[1].taking_ns, 0);
+  EXPECT_EQ(s.trace.events.size(), 1u);
+  EXPECT_NEAR(s.median_ns(), SimulationOf(graph, file, {1, 0}, {}).median_ns(), 1);
+}
+
+// 1 ms on one core, far longer than the others spin, and then a layer for both: it begins when the second is awake.
+TEST(Simulated, WhoSleptIsWokenAndWaitedFor) {
+  MachineFile file = ToyMachine({{2, 10, 100}});
+  file.clusters[0].wake_us = {50, "estimate"};
+  const Graph graph = Chain({1, 64, 64, 128}).Relu().Conv(128, 1).Done();
+  Costs costs = EstimateCosts(graph, file, {2});
+  costs.nodes[0].pieces = 1, costs.nodes[0].core_ns = {1e6};
+  costs.take_ns = {0}, costs.gbytes_per_s = {Costs::kNoLimit}, costs.memory_gbytes_per_s = Costs::kNoLimit;
+  costs.nodes[1].core_ns = {64 * 500}, costs.nodes[1].pieces = 64;
+  EXPECT_EQ(SimulateModel(graph, file, costs, {"equal", 1}).run_ns[0], 1'000'000 + 50'000 + 32 * 500);
+  costs.nodes[0].core_ns = {99e3};
+  EXPECT_EQ(SimulateModel(graph, file, costs, {"equal", 1}).run_ns[0], 99'000 + 32 * 500);
 }
 
 TEST(Simulated, ThreadsOfACoreAreOneWorker) {

@@ -38,7 +38,7 @@ BestSubset FindBestSubset(const Graph& graph, const MachineFile& file, const std
   for (const std::vector<int>& subset : Subsets(cores)) {
     const Costs costs = EstimateCosts(graph, file, subset);
     for (const char* policy : {"equal", "adaptive"}) {
-      const Simulation s = SimulateModel(file, costs, {policy, options.runs, options.interference, false, options.cancel});
+      const Simulation s = SimulateModel(graph, file, costs, {policy, options.runs, options.interference, false, options.cancel});
       if (best.cores.empty() || s.median_ns() < best.median_ns) best = {subset, policy, s.median_ns(), s.efficiency()};
     }
   }

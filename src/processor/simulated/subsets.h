@@ -20,7 +20,7 @@ struct BestSubset {
   double efficiency = 0;   // its own
 };
 
-// The fastest of all subsets with equal slices or with the adaptive policy; of `options` the runs and the interference count.
+// The fastest of all subsets, with equal slices on all of its cores or as planned for it; of `options` the runs and the interference count.
 BestSubset FindBestSubset(const Graph& graph, const MachineFile& file, const std::vector<int>& cores, const SimulationOptions& options);
 
 }  // namespace mete
