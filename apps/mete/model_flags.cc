@@ -22,42 +22,6 @@ constexpr int kProfileRows = 12;           // as many as a screen shows beside t
 constexpr double kLeastSpeed = 0.01;       // a session's: SessionOptions::speeds
 constexpr int64_t kLargestText = 64 << 20;  // bytes of a plan or a labels file
 
-void CheckCores(const ModelFlags& flags) {
-  if (!flags.plan.empty() && (flags.threads > 0 || !flags.cores.empty() || !flags.policy.empty()))
-    throw UsageError("[--plan] says which threads and cores run, and how they share; leave out --threads, --cores and --policy");
-  const DeviceInfo device = ThisDevice();
-  for (int core : flags.cores)
-    if (std::find(device.cores.begin(), device.cores.end(), core) == device.cores.end())
-      throw UsageError(fmt::format("[--cores] core {} is not on this machine, or not for this process; expected some of {}", core,
-                                   fmt::join(device.cores, ",")));
-  if (!flags.cores.empty() && flags.threads > 0 && int(flags.cores.size()) != flags.threads)
-    throw UsageError(fmt::format("[--cores] needs a core for each thread; got {} cores, expected {}", flags.cores.size(), flags.threads));
-}
-
-// "0" or "0:0.4", a core and the speed at which it is emulated.
-void ParseCores(const std::vector<std::string>& words, ModelFlags& flags) {
-  bool any_speed = false;
-  for (const std::string& word : words) {
-    const size_t colon = word.find(':');
-    const char *at = word.data(), *end = at + std::min(colon, word.size());
-    int core = -1;
-    double speed = 1;
-    const auto number = std::from_chars(at, end, core);
-    bool good = number.ec == std::errc() && number.ptr == end && core >= 0;
-    if (colon != std::string::npos) {
-      const char* last = word.data() + word.size();
-      const auto share = std::from_chars(end + 1, last, speed);
-      good = good && share.ec == std::errc() && share.ptr == last && speed >= kLeastSpeed && speed <= 1;
-      any_speed = true;
-    }
-    if (!good)
-      throw UsageError(fmt::format("[--cores] not a core; got '{}', expected a number, or a number and a speed of {} to 1; "
-                                   "try 0,1 or 0:1.0,1:0.4", word, kLeastSpeed));
-    flags.cores.push_back(core), flags.speeds.push_back(speed);
-  }
-  if (!any_speed) flags.speeds.clear();
-}
-
 LoadOptions LoadOptionsOf(const ModelFlags& flags) {
   LoadOptions options;
   for (const std::string& text : flags.shapes) {
@@ -90,6 +54,41 @@ Json StepJson(const StepInfo& s) {
 }
 
 }  // namespace
+
+void CheckCores(const ModelFlags& flags) {
+  if (!flags.plan.empty() && (flags.threads > 0 || !flags.cores.empty() || !flags.policy.empty()))
+    throw UsageError("[--plan] says which threads and cores run, and how they share; leave out --threads, --cores and --policy");
+  const DeviceInfo device = ThisDevice();
+  for (int core : flags.cores)
+    if (std::find(device.cores.begin(), device.cores.end(), core) == device.cores.end())
+      throw UsageError(fmt::format("[--cores] core {} is not on this machine, or not for this process; expected some of {}", core,
+                                   fmt::join(device.cores, ",")));
+  if (!flags.cores.empty() && flags.threads > 0 && int(flags.cores.size()) != flags.threads)
+    throw UsageError(fmt::format("[--cores] needs a core for each thread; got {} cores, expected {}", flags.cores.size(), flags.threads));
+}
+
+void ParseCores(const std::vector<std::string>& words, ModelFlags& flags) {
+  bool any_speed = false;
+  for (const std::string& word : words) {
+    const size_t colon = word.find(':');
+    const char *at = word.data(), *end = at + std::min(colon, word.size());
+    int core = -1;
+    double speed = 1;
+    const auto number = std::from_chars(at, end, core);
+    bool good = number.ec == std::errc() && number.ptr == end && core >= 0;
+    if (colon != std::string::npos) {
+      const char* last = word.data() + word.size();
+      const auto share = std::from_chars(end + 1, last, speed);
+      good = good && share.ec == std::errc() && share.ptr == last && speed >= kLeastSpeed && speed <= 1;
+      any_speed = true;
+    }
+    if (!good)
+      throw UsageError(fmt::format("[--cores] not a core; got '{}', expected a number, or a number and a speed of {} to 1; "
+                                   "try 0,1 or 0:1.0,1:0.4", word, kLeastSpeed));
+    flags.cores.push_back(core), flags.speeds.push_back(speed);
+  }
+  if (!any_speed) flags.speeds.clear();
+}
 
 void AddLoadFlags(CLI::App& command, ModelFlags& flags) {
   command.add_option("MODEL", flags.model, "an ONNX model (.onnx), or a Caffe network (.prototxt, its .caffemodel beside it)")->required();

@@ -34,6 +34,12 @@ struct ModelFlags {
 
 void AddLoadFlags(CLI::App& command, ModelFlags& flags);  // what LoadModel() reads
 void AddModelFlags(CLI::App& command, ModelFlags& flags);
+
+// "0" or "0:0.4", a core and the speed at which it is emulated, into the flags' cores and speeds.
+void ParseCores(const std::vector<std::string>& words, ModelFlags& flags);
+// UsageError where the cores are not this machine's, or do not go with other flags.
+void CheckCores(const ModelFlags& flags);
+
 void AddJsonFlag(CLI::App& command, Context& context);
 
 // "name=1x3x224x224" to its parts; "a,b,c" and "1x2x3" to numbers. UsageError naming `flag` otherwise.

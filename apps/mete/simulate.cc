@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
+#include "cluster_flags.h"
 #include "commands.h"
 #include "costs/estimate.h"
 #include "engine/model.h"
@@ -26,31 +26,6 @@ struct SimulateFlags {
   std::vector<std::string> interference;
   int runs = 20;
 };
-
-// "big" or "big:2", into the number of cores of each cluster.
-void TakeCluster(const std::string& word, const MachineFile& file, std::vector<int>& cores) {
-  const std::vector<int> physical = PhysicalCores(file.machine);
-  const size_t colon = std::min(word.find(':'), word.size());
-  for (size_t c = 0; c < cores.size(); ++c) {
-    if (file.machine.clusters[c].name != word.substr(0, colon)) continue;
-    cores[c] = physical[c];
-    if (colon == word.size()) return;
-    const auto number = std::from_chars(word.data() + colon + 1, word.data() + word.size(), cores[c]);
-    if (number.ec == std::errc() && number.ptr == word.data() + word.size() && cores[c] >= 1 && cores[c] <= physical[c]) return;
-    throw UsageError(fmt::format("[--cores] not a number of this cluster's cores; got '{}', expected 1 to {}", word, physical[c]));
-  }
-  std::vector<std::string> names;
-  for (const Cluster& c : file.machine.clusters) names.push_back(c.name);
-  throw UsageError(fmt::format("[--cores] no such cluster; got '{}', expected some of {}; try {}:1", word, fmt::join(names, ", "),
-                               names[0]));
-}
-
-std::vector<int> CoresOf(const SimulateFlags& flags, const MachineFile& file) {
-  if (flags.clusters.empty()) return PhysicalCores(file.machine);
-  std::vector<int> cores(file.machine.clusters.size(), 0);
-  for (const std::string& word : flags.clusters) TakeCluster(word, file, cores);
-  return cores;
-}
 
 // Problems with the flag are the command line's.
 std::vector<Interference> InterferenceOf(const SimulateFlags& flags) {
@@ -174,7 +149,7 @@ void SimulateCommand(const SimulateFlags& flags, const Context& context) {
   if (all && !flags.model.trace.empty()) throw UsageError("[--trace] is of one policy; got all; try --policy adaptive");
   SimulationOptions options{flags.policy, flags.runs, InterferenceOf(flags), !flags.model.trace.empty(), context.cancel};
   const MachineFile file = ReadMachineFile(flags.machine);
-  const std::vector<int> cores = CoresOf(flags, file);
+  const std::vector<int> cores = ClusterCores(flags.clusters, file);
   const Model model = LoadModel(flags.model);
   const Costs costs = EstimateCosts(model.impl().graph, file, cores);
   const Progress progress("simulating");
@@ -211,10 +186,11 @@ void AddSimulate(CLI::App& app, Context& context) {
   AddJsonFlag(*command, context);
   command->footer(
       "The policies are those that threads run; only clock and cores are simulated. What a node takes on a core is estimated from the\n"
-      "machine file: the larger of its arithmetic at the core's sustained peak and its bytes at the core's part of the bandwidth. Median\n"
-      "and p99 leave out the first run, before which nothing was learned. \"of ideal\" is 1 where all cores' speeds add up and dividing\n"
-      "costs nothing. \"beside subset\" is how many times as fast as the best subset of the cores it is (whole clusters, or a part of\n"
-      "one; with equal slices or adaptive): below 1x, some of the cores alone would have been faster.\n"
+      "machine file: the larger of its arithmetic at the core's sustained peak and its bytes at the core's part of the bandwidth. With\n"
+      "adaptive each node has the cores that `mete plan` gives it, with the other policies all. Median and p99 leave out the first run,\n"
+      "before which nothing was learned. \"of ideal\" is 1 where all cores' speeds add up and dividing costs nothing. \"beside subset\" is\n"
+      "how many times as fast as the best subset of the cores it is (whole clusters, or a part of one; with equal slices, or adaptive as\n"
+      "planned for it): below 1x, some of the cores alone would have been faster.\n"
       "\n"
       "Interference takes a share of the time of some cores (CPU numbers of the machine file; those that do not compute are ignored):\n"
       "  steady:cores=4-5,share=0.5                   a second model on these cores, evenly\n"

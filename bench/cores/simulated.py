@@ -12,7 +12,7 @@ import spread
 kPolicies = ["equal", "ratio", "asymo", "sani", "adaptive"]
 kHybrid = "core-i9-13900h"
 kPhones = ["exynos-7420", "kirin-970", "snapdragon-845", "snapdragon-888", "tensor-g4"]  # uneven ones
-kDense = {"Gemm", "MatMul", "mete.MatMul"}  # recurrent layers are told too fast
+kDense = {"Gemm", "MatMul", "mete.MatMul"}  # recurrent layers are in one piece: no policy has anything to divide
 kCompared = {"conv", "dense"}
 
 

@@ -18,12 +18,13 @@ node takes on a core is the larger of its arithmetic at the core's sustained pea
 policies compare is worth reading; the milliseconds are guesses.
 
 **Inputs that are estimates**: the time of every node of every network, what it costs to start a kernel, and most figures of the machine
-files (listed below for each board; `boards/*.toml` has the source of each). Of operators without multiply-adds the bytes alone count, and
-recurrent layers are among them, in two blocks at most and with their weights read once: what is said of Char-RNN is not to be trusted.
+files (listed below for each board; `boards/*.toml` has the source of each). Of operators without multiply-adds the bytes alone count.
+Recurrent layers count as in one piece, as no kernel divides them yet, and with their weights read once: of Char-RNN nothing is divided.
 Left out are heat, governors, other programs, what caches keep from layer to layer, and kernels that suit one kind of core better.
 
 `equal` is an even division, `ratio` MNN's half for little cores, `asymo` and `sani` follow the two papers as far as public copies tell,
-`adaptive` is Mete's default. Missing, because the public summary that the papers' figures are taken from has none of it: their latencies
+`adaptive` is Mete's default: with it, the planner (`mete plan`) leaves cores out of a node where they are predicted not to pay, while the
+others divide every node among all cores, so that a part of what it gains on networks of small nodes is the planner's. Missing, because the public summary that the papers' figures are taken from has none of it: their latencies
 in milliseconds, which networks they ran, and on which phone. So the networks are those of the zoo (`mete zoo list`) that `make compare`
 measures, and Char-RNN: both papers' kinds are among them, but no row is a paper's row."""
 
@@ -32,7 +33,8 @@ least half of its estimated time on that board; others (Char-RNN, and what mostl
 are within a tenth ("agrees"), or all "less", or all "more", or they scatter. "Up to 46 % faster" is read as 1.46 times as fast, and of ours
 the largest counts then."""
 kMeans = """How many times as fast as equal slices on all cores, geometric mean over the networks. "fast : slow" is the sustained f32 of a
-core of the fastest cluster over one of the slowest. A subset is some of the clusters, or a part of one, with equal slices or `adaptive`."""
+core of the fastest cluster over one of the slowest. A subset is some of the clusters, or a part of one, with equal slices or with
+`adaptive` as planned for it."""
 kSlower = "Networks on which `adaptive` on all cores is slower than the best subset, which it should never be, and how fast beside it:"
 
 

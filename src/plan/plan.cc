@@ -63,7 +63,7 @@ Step StepFromJson(const Json& j) {
   step.policy = j.at("policy").get<std::string>();
   step.reason = j.value("reason", "");
   step.predicted_us = j.value("predicted_us", 0.0);
-  if (j.contains("blocks")) step.blocks = WholeNumber(j["blocks"], "blocks");
+  for (const Json& n : j.value("blocks", Json::array())) step.blocks.push_back(WholeNumber(n, "blocks"));
   if (!j.contains("rejected")) return step;
   for (const Json& r : j["rejected"])
     step.rejected.push_back({r.at("choice").get<std::string>(), r.at("predicted_us").get<double>(), r.at("reason").get<std::string>()});
@@ -82,12 +82,17 @@ std::string ShareProblem(const Step& step) {
   return at == 1000 ? "" : fmt::format("shares must cover the output; got an end at {}, expected 1000", at);
 }
 
+constexpr int64_t kMostBlocks = int64_t{1} << 40;  // of a thread, as read from a file: sums of them stay within 64 bits
+
 bool IsTime(double us) { return us >= 0 && std::isfinite(us); }
 
 // What is wrong with the prediction and with what it was compared to, or nothing.
 std::string PredictionProblem(const Step& step) {
   if (!IsTime(step.predicted_us)) return fmt::format("a predicted time; got {} us, expected a finite one", step.predicted_us);
-  if (step.blocks < 0) return fmt::format("blocks; got {}, expected 0 or more", step.blocks);
+  if (!step.blocks.empty() && int64_t(step.blocks.size()) != step.threads)
+    return fmt::format("needs the blocks of each of its threads; got {}, expected {}", step.blocks.size(), step.threads);
+  for (const int64_t blocks : step.blocks)
+    if (blocks < 0 || blocks > kMostBlocks) return fmt::format("blocks of a thread; got {}, expected 0 to {}", blocks, kMostBlocks);
   if (step.rejected.size() > kMostRejected)
     return fmt::format("rejected choices; got {}, expected {} at most", step.rejected.size(), kMostRejected);
   for (const Rejected& r : step.rejected)
@@ -125,6 +130,8 @@ void FastestFirst(Plan& plan, const Machine& machine) {
 }
 
 }  // namespace
+
+int64_t Step::all_blocks() const { return std::accumulate(blocks.begin(), blocks.end(), int64_t{0}); }
 
 const char* Name(SplitAxis axis) { return kAxisNames[size_t(axis)]; }
 
@@ -181,7 +188,7 @@ std::string ToText(const Plan& plan) {
   std::string out = fmt::format("plan for {} on {}, {} thread{}\n", plan.model, plan.machine, plan.threads, plan.threads == 1 ? "" : "s");
   for (const Step& s : plan.steps) {
     out += fmt::format("  {}: {} on {} of {} threads, {}", s.node, s.shares[0].processor, s.threads, plan.threads, s.policy);
-    if (s.predicted_us > 0) out += fmt::format(", {} block{}, {:.1f} us predicted", s.blocks, s.blocks == 1 ? "" : "s", s.predicted_us);
+    if (s.predicted_us > 0) out += fmt::format(", blocks {}, {:.1f} us predicted", fmt::join(s.blocks, " + "), s.predicted_us);
     out += fmt::format(" ({})\n", s.reason);
     for (const Rejected& r : s.rejected) out += fmt::format("    not {}, {:.1f} us: {}\n", r.choice, r.predicted_us, r.reason);
   }

@@ -39,8 +39,10 @@ struct Step {
   std::string policy = "adaptive";
   std::string reason;          // why so
   double predicted_us = 0;     // 0: nobody has predicted it
-  int64_t blocks = 0;          // that the prediction reckons with
+  std::vector<int64_t> blocks = {};     // of each of its threads, as the prediction deals them out; empty where there is none
   std::vector<Rejected> rejected = {};  // the fastest first
+
+  int64_t all_blocks() const;
 };
 
 struct Plan {

@@ -58,17 +58,18 @@ TEST(Plan, SurvivesJson) {
 
 TEST(Plan, PredictionsSurviveJson) {
   Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
-  plan.steps[1].threads = 1, plan.steps[1].predicted_us = 12.25, plan.steps[1].blocks = 7;
+  plan.steps[1].threads = 1, plan.steps[1].predicted_us = 12.25, plan.steps[1].blocks = {7};
   plan.steps[1].rejected = {{"big 2", 13.5, "slower"}, {"big 1 + little 1", 99, "slower \xff"}};
   const Plan again = PlanFromJson(ToJson(plan));
   Verify(again, TwoNodes(), TwoCores());
   EXPECT_EQ(again.steps[1].predicted_us, 12.25);
-  EXPECT_EQ(again.steps[1].blocks, 7);
+  EXPECT_EQ(again.steps[1].blocks, std::vector<int64_t>{7});
+  EXPECT_EQ(again.steps[1].all_blocks(), 7);
   ASSERT_EQ(again.steps[1].rejected.size(), 2u);
   EXPECT_EQ(again.steps[1].rejected[0].choice, "big 2");
   EXPECT_EQ(again.steps[1].rejected[1].predicted_us, 99);
   EXPECT_TRUE(again.steps[0].rejected.empty());
-  EXPECT_NE(ToText(again).find("second: cpu on 1 of 2 threads, adaptive, 7 blocks, 12.2 us predicted"), std::string::npos) << ToText(again);
+  EXPECT_NE(ToText(again).find("second: cpu on 1 of 2 threads, adaptive, blocks 7, 12.2 us predicted"), std::string::npos) << ToText(again);
   EXPECT_NE(ToText(again).find("not big 2, 13.5 us: slower"), std::string::npos);
 }
 
@@ -84,12 +85,12 @@ TEST(Plan, NamesOfAnyBytesSurviveJson) {
 
 TEST(PlanFromJson, RefusesNumbersOfAnotherKind) {
   Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
-  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = 3;
+  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333, 3};
   const std::string json = ToJson(plan);
-  for (const char* blocks : {"1e300", "3.5", "\"x\"", "[]", "null"}) {
+  for (const char* number : {"1e300", "3.5", "\"x\"", "[]", "null", "18446744073709551616"}) {
     std::string bad = json;
-    bad.replace(bad.find("\"blocks\": 3"), 11, std::string("\"blocks\": ") + blocks);
-    EXPECT_THROW(PlanFromJson(bad), Error) << blocks;
+    bad.replace(bad.find("333"), 3, number);
+    EXPECT_THROW(PlanFromJson(bad), Error) << number;
   }
 }
 
@@ -124,7 +125,9 @@ TEST(VerifyPlan, FindsEachMisuse) {
   ExpectBad([](Plan& p) { p.steps[0].threads = 0; }, "got 0, expected 1 to");
   ExpectBad([](Plan& p) { p.steps[0].predicted_us = -1; }, "a predicted time");
   ExpectBad([](Plan& p) { p.steps[0].predicted_us = HUGE_VAL; }, "a predicted time");
-  ExpectBad([](Plan& p) { p.steps[0].blocks = -1; }, "blocks; got -1");
+  ExpectBad([](Plan& p) { p.steps[0].blocks = {3, -1}; }, "got -1");
+  ExpectBad([](Plan& p) { p.steps[0].blocks = {3, INT64_MAX}; }, "blocks of a thread");
+  ExpectBad([](Plan& p) { p.steps[0].blocks = {3}; }, "the blocks of each of its threads; got 1, expected 2");
   ExpectBad([](Plan& p) { p.steps[0].rejected.resize(kMostRejected + 1); }, "rejected choices; got 17");
   ExpectBad([](Plan& p) { p.steps[0].rejected = {{"big 1", NAN, ""}}; }, "rejected 'big 1'");
   ExpectBad([](Plan& p) { p.cores = {0, 9}; }, "core 9");

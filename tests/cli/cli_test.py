@@ -142,7 +142,7 @@ class Cli(unittest.TestCase):
 
 class Help(Cli):
     def test_every_command_teaches(self):
-        for words in ([], ["run"], ["bench"], ["compare"], ["inspect"], ["machine"], ["simulate"], ["zoo"], ["zoo", "list"], ["zoo", "make"],
+        for words in ([], ["run"], ["bench"], ["compare"], ["inspect"], ["machine"], ["plan"], ["simulate"], ["zoo"], ["zoo", "list"], ["zoo", "make"],
                       ["completion"]):
             done = mete(*words, "--help")
             self.assertEqual(done.returncode, OK)
@@ -448,6 +448,57 @@ class Commands(Cli):
         self.fails(USAGE, "--root", "machine", "--machine", boards[0], "--root", self.root)
         self.fails(USAGE, "--root", "machine", "--root", self.path("none"))
         self.fails(USAGE, "--sources", "machine", "--sources")
+
+    def test_plan_predicts_on_machine_files(self):
+        board = pathlib.Path(__file__).resolve().parents[2] / "boards" / "tensor-g4.toml"
+        answer = self.answer("plan", self.net, "--machine", board)
+        self.assertEqual((answer["format"], answer["cores"]), ("mete-plan", [7, 4, 5, 6, 0, 1, 2, 3]))
+        steps = [s for s in answer["steps"] if s.get("predicted_us", 0) > 0]
+        self.assertAlmostEqual(sum(s["predicted_us"] for s in steps), answer["predicted_us"])
+        for step in steps:
+            self.assertEqual(len(step["blocks"]), step["threads"])
+            self.assertEqual(sum(int(n) for n in step["cores"].split()[1::3]), step["threads"])
+            for rejected in step.get("rejected", []):
+                self.assertTrue(rejected["reason"])
+        self.assertEqual(max(s["threads"] for s in steps), 8)
+        self.assertLess(min(s["threads"] for s in steps), 8)
+        simulated = self.answer("simulate", self.net, "--machine", board, "--policy", "adaptive")["policies"][0]["median_ms"]
+        self.assertAlmostEqual(answer["predicted_us"] * 1e-3 / simulated, 1, delta=0.1)
+        text = mete("plan", self.net, "--machine", board).stdout
+        for word in ("Google Tensor G4: prime 1 + middle 3 + little 4", "rather than", "predicted:", "Nothing here was measured."):
+            self.assertIn(word, text)
+
+    def test_plan_takes_some_cores_and_other_policies(self):
+        board = pathlib.Path(__file__).resolve().parents[2] / "boards" / "tensor-g4.toml"
+        command = ["plan", self.net, "--machine", board, "--cores", "prime,middle:2"]
+        self.assertEqual(self.answer(*command)["cores"], [7, 4, 5])
+        equal = self.answer(*command, "--policy", "equal")
+        self.assertEqual({s["threads"] for s in equal["steps"]}, {3})
+        self.assertNotIn("predicted_us", equal)
+
+    def test_plan_for_this_machine_runs(self):
+        core = self.answer("machine")["affinity"]["allowed"][0]
+        answer = self.answer("plan", self.net, "--cores", core)
+        self.assertEqual((answer["cores"], answer["threads"]), ([core], 1))
+        self.assertIn("mete profile", answer["note"])
+        self.assertIn("no times of this machine", mete("plan", self.net).stdout)
+        plan = self.path("planned.json", json.dumps(answer).encode())
+        self.assertEqual(self.answer("bench", self.net, "--runs", 1, "--plan", plan)["threads"], 1)
+        # One step on one thread and the next on two, on the same core if there is no other.
+        both = self.answer("plan", self.net)
+        both.update(threads=2, cores=[])
+        for i, step in enumerate(both["steps"]):
+            step["threads"] = 1 + i % 2
+        plan.write_text(json.dumps(both))
+        self.assertEqual(self.answer("bench", self.net, "--runs", 1, "--plan", plan)["threads"], 2)
+
+    def test_plan_refuses_nonsense(self):
+        board = pathlib.Path(__file__).resolve().parents[2] / "boards" / "rk3399.toml"
+        self.fails(BAD_FILE, "cannot open", "plan", self.net, "--machine", self.path("none.toml"))
+        self.fails(USAGE, "[--cores] no such cluster; got '0'", "plan", self.net, "--machine", board, "--cores", "0")
+        self.fails(USAGE, "[--cores] not a core; got 'big'", "plan", self.net, "--cores", "big")
+        self.fails(USAGE, "[--cores] core 99999", "plan", self.net, "--cores", "99999")
+        self.fails(USAGE, "--policy", "plan", self.net, "--policy", "magic")
 
     def test_simulate_predicts_on_machine_files(self):
         board = pathlib.Path(__file__).resolve().parents[2] / "boards" / "tensor-g4.toml"

@@ -63,8 +63,9 @@ class StepWriter {
 
   void Write() {
     step_->threads = decision_.threads;
-    step_->blocks = prediction_.Blocks(node_, decision_.threads);
-    chosen_ns_ = Ns(decision_.threads);
+    const Dealt dealt = prediction_.On(node_, decision_.threads, decision_.awake);
+    step_->blocks = dealt.blocks;
+    chosen_ns_ = dealt.done_ns;
     step_->predicted_us = chosen_ns_ * 1e-3;
     const bool one_piece = prediction_.Blocks(node_, prediction_.threads()) == 1;
     if (!one_piece) AddRejected();
@@ -98,7 +99,7 @@ class StepWriter {
     if (threads > decision_.awake && prediction_.Ns(node_, threads, threads) < chosen_ns_)
       return fmt::format(": {} asleep, to be woken", threads - decision_.awake);
     if (blocks < threads) return fmt::format(": {} blocks", blocks);
-    return ": what the cores more compute is less than what taking, waiting and shared memory cost";
+    return ": the cores more cost more than they compute";
   }
 
   std::string Reason() const {

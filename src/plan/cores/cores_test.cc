@@ -1,8 +1,9 @@
 #include "plan/cores/cores.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
 
 #include "costs/costs_testing.h"
@@ -37,31 +38,33 @@ Plan PlanOn(const MachineFile& file, const Graph& graph) {
 std::string Summary(const Plan& plan) {
   std::string text;
   for (const Step& s : plan.steps) {
-    text += fmt::format("{} {}, {} blocks, {:.1f} us:", s.node, s.threads, s.blocks, s.predicted_us);
+    text += fmt::format("{} {}, {} blocks, {:.1f} us:", s.node, s.threads, fmt::join(s.blocks, "+"), s.predicted_us);
     for (const Rejected& r : s.rejected) text += fmt::format(" [{}, {:.1f} us]", r.choice, r.predicted_us);
     text += "\n";
   }
   return text;
 }
 
-TEST(Makespan, DealsOutWholeBlocks) {
-  EXPECT_EQ(Makespan(10, {{0, 0, 5}}), 50);
-  EXPECT_EQ(Makespan(10, {{0, 1, 5}, {0, 1, 5}}), 26);
-  EXPECT_EQ(Makespan(11, {{0, 1, 5}, {0, 1, 5}}), 31);  // the tail
-  EXPECT_EQ(Makespan(7, {{0, 0, 10}, {0, 0, 25}}), 50);  // 5 and 2
-  EXPECT_EQ(Makespan(2, {{0, 0, 10}, {0, 0, 25}}), 20);  // and none for the slow one
-  EXPECT_EQ(Makespan(2, {{0, 0, 10}, {90, 0, 10}}), 90);  // who has nothing to do is waited for all the same
-  EXPECT_EQ(Makespan(0, {{0, 3, 10}, {7, 0, 10}}), 7);
+TEST(DealOut, DealsOutWholeBlocks) {
+  EXPECT_EQ(DealOut(10, {{0, 0, 5}}).done_ns, 50);
+  EXPECT_EQ(DealOut(10, {{0, 1, 5}, {0, 1, 5}}).done_ns, 26);
+  EXPECT_EQ(DealOut(11, {{0, 1, 5}, {0, 1, 5}}).done_ns, 31);  // the tail
+  EXPECT_EQ(DealOut(7, {{0, 0, 10}, {0, 0, 25}}).done_ns, 50);  // 5 and 2
+  EXPECT_EQ(DealOut(2, {{0, 0, 10}, {0, 0, 25}}).done_ns, 20);  // and none for the slow one
+  EXPECT_EQ(DealOut(2, {{0, 0, 10}, {90, 0, 10}}).done_ns, 90);  // who has nothing to do is waited for all the same
+  EXPECT_EQ(DealOut(0, {{0, 3, 10}, {7, 0, 10}}).done_ns, 7);
 }
 
 // No way to deal them out is better, and this one is possible.
-TEST(Makespan, IsTheLeastThereIs) {
+TEST(DealOut, IsTheLeastThereIs) {
   std::mt19937 random(1);
   for (int i = 0; i < 300; ++i) {
     std::vector<Taker> workers(1 + random() % 5);
     for (Taker& w : workers) w = {double(random() % 3 * 40), double(random() % 20), double(1 + random() % 50)};
     const int64_t blocks = int64_t(random() % 60);
-    const double got = Makespan(blocks, workers);
+    const Dealt dealt = DealOut(blocks, workers);
+    const double got = dealt.done_ns;
+    ASSERT_EQ(std::accumulate(dealt.blocks.begin(), dealt.blocks.end(), int64_t{0}), blocks);
     const auto done_by = [&](double ns) {
       int64_t done = 0;
       for (const Taker& w : workers) done += std::max<int64_t>(0, int64_t((ns - w.there_ns - w.take_ns) / w.block_ns + 1e-9));
@@ -78,7 +81,8 @@ TEST(Makespan, IsTheLeastThereIs) {
 TEST(PlanCores, ALargeLayerIsForAll) {
   const Plan plan = PlanOn(BigLittle(), Chain({1, 64, 64, 128}).Conv(128, 3).Done());
   EXPECT_EQ(plan.steps[0].threads, 4);
-  EXPECT_EQ(plan.steps[0].blocks, 4 * kBlocksPerThread);
+  EXPECT_EQ(plan.steps[0].all_blocks(), 4 * kBlocksPerThread);
+  EXPECT_EQ(plan.steps[0].blocks, (std::vector<int64_t>{46, 46, 18, 18}));  // 1 : 0.4 of 128, in whole blocks
   const double flops = 2.0 * 64 * 64 * 128 * 128 * 9;
   EXPECT_NEAR(plan.steps[0].predicted_us, flops / 28 * 1e-3, 0.02 * flops / 28 * 1e-3);
   ASSERT_EQ(plan.steps[0].rejected.size(), 3u);
@@ -91,13 +95,13 @@ TEST(PlanCores, ALargeLayerIsForAll) {
 TEST(PlanCores, ASmallLayerIsForAFew) {
   const Graph graph = Chain({1, 7, 7, 64}).Conv(32, 1).Done();
   EXPECT_EQ(Summary(PlanOn(BigLittle(), graph)),
-            "Conv3 3, 14 blocks, 12.7 us: [c0 2 + c1 2, 12.6 us] [c0 2, 14.0 us] [c0 1, 20.1 us]\n");
+            "Conv3 3, 6+6+2 blocks, 12.7 us: [c0 2 + c1 2, 12.6 us] [c0 2, 14.0 us] [c0 1, 20.1 us]\n");
 }
 
 TEST(PlanCores, ATinyLayerStaysOnOneCore) {
   const Plan plan = PlanOn(BigLittle(20), Chain({1, 7, 7, 64}).Conv(32, 1).Done());
   EXPECT_EQ(plan.steps[0].threads, 1);
-  EXPECT_EQ(plan.steps[0].blocks, 1);
+  EXPECT_EQ(plan.steps[0].blocks, std::vector<int64_t>{1});
   EXPECT_EQ(plan.steps[0].rejected.size(), 3u);
   EXPECT_NE(plan.steps[0].rejected[0].reason.find("longer"), std::string::npos) << plan.steps[0].rejected[0].reason;
   const Plan one_piece = PlanOn(BigLittle(), Chain({100}).Relu().Done());

@@ -24,26 +24,28 @@ double DoneAtWill(double blocks, std::vector<Taker> workers) {
 
 }  // namespace
 
-double Makespan(int64_t blocks, const std::vector<Taker>& workers) {
+Dealt DealOut(int64_t blocks, const std::vector<Taker>& workers) {
   const double at_will = DoneAtWill(double(blocks), workers);
   using Next = std::pair<double, size_t>;  // when a worker would have finished one block more
   std::priority_queue<Next, std::vector<Next>, std::greater<Next>> next;
   int64_t left = blocks;
-  double done = 0;
+  Dealt dealt;
   for (size_t i = 0; i < workers.size(); ++i) {
     const Taker& w = workers[i];
     const int64_t count = std::clamp<int64_t>(int64_t((at_will - StartOf(w)) / w.block_ns), 0, left);
     left -= count;
+    dealt.blocks.push_back(count);
     next.emplace(StartOf(w) + double(count + 1) * w.block_ns, i);
-    done = std::max(done, count > 0 ? StartOf(w) + double(count) * w.block_ns : w.there_ns);
+    dealt.done_ns = std::max(dealt.done_ns, count > 0 ? StartOf(w) + double(count) * w.block_ns : w.there_ns);
   }
   for (; left > 0; --left) {  // fewer than there are workers
     const auto [end_ns, first] = next.top();
-    done = std::max(done, end_ns);
+    dealt.done_ns = std::max(dealt.done_ns, end_ns);
+    ++dealt.blocks[first];
     next.pop();
     next.emplace(end_ns + workers[first].block_ns, first);
   }
-  return done;
+  return dealt;
 }
 
 }  // namespace mete

@@ -13,7 +13,12 @@ struct Taker {
   double block_ns = 0;  // above 0
 };
 
-// The least time after which `blocks` blocks are computed and every worker has asked. At least one worker.
-double Makespan(int64_t blocks, const std::vector<Taker>& workers);
+struct Dealt {
+  double done_ns = 0;           // the least time after which all blocks are computed and every worker has asked
+  std::vector<int64_t> blocks;  // of each worker
+};
+
+// At least one worker.
+Dealt DealOut(int64_t blocks, const std::vector<Taker>& workers);
 
 }  // namespace mete

@@ -13,17 +13,21 @@ Prediction::Prediction(const Costs& costs, const std::vector<PlannedThread>& thr
   counts_.push_back(all);
 }
 
-double Prediction::Ns(size_t node, int count, int awake) const {
+Dealt Prediction::On(size_t node, int count, int awake) const {
   const NodeTimes times = TimesOn(costs_, costs_.nodes[node], CoresOf(count));
   const auto block_ns = [&](const PlannedThread& t) { return times.block_ns[size_t(t.cluster)] / t.speed; };
-  if (count == 1 || times.blocks == 1) return double(times.blocks) * block_ns(threads_[0]);  // no taking, no barrier, as in processor/cpu
+  Dealt alone{double(times.blocks) * block_ns(threads_[0]), std::vector<int64_t>(size_t(count), 0)};
+  alone.blocks[0] = times.blocks;
+  if (count == 1 || times.blocks == 1) return alone;  // no taking, no barrier, as in processor/cpu
   std::vector<Taker> takers;
   for (int w = 0; w < count; ++w) {
     const PlannedThread& thread = threads_[size_t(w)];
     const size_t c = size_t(thread.cluster);
     takers.push_back({w < awake ? 0 : double(costs_.wake_ns[c]), double(costs_.take_ns[c]), block_ns(thread)});
   }
-  return Makespan(times.blocks, takers) + double(BarrierNs(costs_, CoresOf(count)));
+  Dealt dealt = DealOut(times.blocks, takers);
+  dealt.done_ns += double(BarrierNs(costs_, CoresOf(count)));
+  return dealt;
 }
 
 }  // namespace mete

@@ -26,8 +26,9 @@ class Prediction {
   const std::vector<int>& CoresOf(int count) const { return cores_[size_t(count)]; }  // of each cluster, of the first `count` threads
   int64_t Blocks(size_t node, int count) const { return TimesOn(costs_, costs_.nodes[node], CoresOf(count)).blocks; }
 
-  // Of a node that computes, on the first `count` threads, all but the first `awake` of which sleep.
-  double Ns(size_t node, int count, int awake) const;
+  // A node that computes, on the first `count` threads, all but the first `awake` of which sleep; the barrier is part of the time.
+  Dealt On(size_t node, int count, int awake) const;
+  double Ns(size_t node, int count, int awake) const { return On(node, count, awake).done_ns; }
 
  private:
   const Costs& costs_;

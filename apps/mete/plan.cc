@@ -1,0 +1,155 @@
+// mete plan: which cores would take part in each step, how long that is predicted to take, and what else was weighed. Nothing runs.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cluster_flags.h"
+#include "commands.h"
+#include "costs/estimate.h"
+#include "engine/model.h"
+#include "model_flags.h"
+#include "plan/cores/cores.h"
+#include "processor/simulated/simulated.h"
+#include "terminal.h"
+
+namespace mete::cli {
+namespace {
+
+struct PlanFlags {
+  ModelFlags model;
+  std::string machine;
+  std::vector<std::string> cores;
+  std::string policy = "adaptive";
+};
+
+// A plan and what a reader has to know to judge it.
+struct Planned {
+  Plan plan;
+  Machine machine;
+  std::string note;  // where the times come from, or why there are none
+};
+
+Planned PlanForFile(const PlanFlags& flags, const Graph& graph) {
+  const MachineFile file = ReadMachineFile(flags.machine);
+  const Costs costs = EstimateCosts(graph, file, ClusterCores(flags.cores, file));
+  return {PlanSimulated(graph, file, costs, flags.policy), file.machine,
+          fmt::format("Nothing here was measured. Estimates: the time of every node, a roofline of the machine file's figures; starting a\n"
+                      "kernel; and, by the file's own word, {}.",
+                      EstimatedFigures(file))};
+}
+
+Planned PlanHere(PlanFlags flags, const Graph& graph) {
+  ParseCores(flags.cores, flags.model);
+  CheckCores(flags.model);
+  const Machine machine = ReadMachine();
+  Planned planned{PlanOneCpu(graph, machine, {int(flags.model.cores.size()), flags.model.cores, flags.model.speeds, flags.policy}), machine, ""};
+  Verify(planned.plan, graph, machine);
+  planned.note = "There are no times of this machine to plan by, so every step has all threads. `mete profile` measures them; --machine FILE\n"
+                 "plans by the estimates of a machine file.";
+  return planned;
+}
+
+// "92 + 36": of each cluster that takes part.
+std::string BlocksText(const Step& step, const Planned& planned) {
+  std::vector<int64_t> blocks(planned.machine.clusters.size(), 0);
+  std::vector<int> before = CoresOf(planned.plan, planned.machine, 0);
+  for (int t = 0; t < step.threads; ++t) {
+    const std::vector<int> after = CoresOf(planned.plan, planned.machine, t + 1);
+    const auto cluster = std::mismatch(before.begin(), before.end(), after.begin()).first - before.begin();
+    blocks[size_t(cluster)] += step.blocks[size_t(t)];
+    before = after;
+  }
+  std::vector<std::string> parts;
+  for (size_t c = 0; c < blocks.size(); ++c)
+    if (before[c] > 0) parts.push_back(std::to_string(blocks[c]));
+  return fmt::format("{}", fmt::join(parts, " + "));
+}
+
+bool IsPredicted(const Plan& plan) { return PredictedUs(plan) > 0; }
+
+// A row a step that computes.
+Rows PredictedRows(const Planned& planned) {
+  Rows rows{{"node", "cores", "blocks", "predicted", "rather than", "", "because that is"}};
+  for (const Step& s : planned.plan.steps) {
+    if (s.predicted_us <= 0) continue;
+    rows.push_back({s.node, CoresText(planned.machine, CoresOf(planned.plan, planned.machine, s.threads)), BlocksText(s, planned),
+                    FormatMs(s.predicted_us * 1e-3)});
+    if (s.rejected.empty()) rows.back().insert(rows.back().end(), {"-", "", s.reason});
+    else rows.back().insert(rows.back().end(), {s.rejected[0].choice, FormatMs(s.rejected[0].predicted_us * 1e-3), s.rejected[0].reason});
+  }
+  return rows;
+}
+
+Rows PlainRows(const Planned& planned) {
+  Rows rows{{"node", "cores", "why"}};
+  for (const Step& s : planned.plan.steps)
+    rows.push_back({s.node, CoresText(planned.machine, CoresOf(planned.plan, planned.machine, s.threads)), s.reason});
+  return rows;
+}
+
+void PrintPlan(const PlanFlags& flags, const Planned& planned) {
+  const Style style = StyleOf(1);
+  const Plan& plan = planned.plan;
+  fmt::print("{}{}{} on {}: {}, policy {}\n\n", style.bold, flags.model.model, style.reset, planned.machine.name,
+             CoresText(planned.machine, CoresOf(plan, planned.machine, plan.threads)), flags.policy);
+  if (!IsPredicted(plan)) {
+    fmt::print("{}", FormatTable(PlainRows(planned), "lll"));
+  } else {
+    const Rows rows = PredictedRows(planned);
+    fmt::print("{}", FormatTable(rows, "llrrlrl"));
+    fmt::print("\npredicted: {} a run", FormatMs(PredictedUs(plan) * 1e-3));
+    if (const size_t nothing = plan.steps.size() + 1 - rows.size(); nothing > 0) fmt::print("; {} nodes take none of it", nothing);
+    fmt::print("\n");
+  }
+  fmt::print("\n{}\n", planned.note);
+}
+
+// The plan as `mete run --plan` reads it, and what is said beside it.
+Json PlanJson(const Planned& planned) {
+  Json json = Json::parse(ToJson(planned.plan));
+  for (size_t i = 0; i < planned.plan.steps.size(); ++i)
+    json["steps"][i]["cores"] = CoresText(planned.machine, CoresOf(planned.plan, planned.machine, planned.plan.steps[i].threads));
+  if (IsPredicted(planned.plan)) json["predicted_us"] = PredictedUs(planned.plan);
+  json["note"] = planned.note;
+  return json;
+}
+
+void PlanCommand(const PlanFlags& flags, const Context& context) {
+  const Model model = LoadModel(flags.model);
+  const Graph& graph = model.impl().graph;
+  const Planned planned = flags.machine.empty() ? PlanHere(flags, graph) : PlanForFile(flags, graph);
+  if (context.json) PrintJson(PlanJson(planned));
+  else PrintPlan(flags, planned);
+}
+
+}  // namespace
+
+void AddPlan(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("plan", "print which cores take part in each step, how long it would take, and why not otherwise");
+  auto flags = std::make_shared<PlanFlags>();
+  AddLoadFlags(*command, flags->model);
+  command->add_option("--machine", flags->machine, "plan for this machine file (boards/*.toml); default: for this machine")
+      ->type_name("FILE.toml")->group("Machine");
+  command->add_option("--cores", flags->cores, "cores that may take part: CPU numbers of this machine, or clusters of the machine file")
+      ->type_name("0,1,... | big,little:2,...")->delimiter(',')->group("Machine");
+  command->add_option("--policy", flags->policy, "how blocks reach the cores; only adaptive leaves cores out")
+      ->type_name("NAME")->check(CLI::IsMember(PolicyNames()))->capture_default_str()->group("Machine");
+  AddJsonFlag(*command, context);
+  command->footer(
+      "A step is a node with what was fused into it. Cores are in the order of their speeds, and a step has the first so many of them:\n"
+      "every number is predicted, from the time of the node's blocks on each kind of core, what it costs to take blocks, the last block\n"
+      "that others wait for, the barrier in the end, the memory that all share, and how long it takes to wake a thread that has slept\n"
+      "(after 100 us without work). More cores must gain 1 %. What is too small to divide stays on one core.\n"
+      "\n"
+      "The table has of each step the best of the other choices, how long it would take, and why it was not taken; --json has all of\n"
+      "them, and is a plan that `mete run --plan` executes on the machine that it is for.\n"
+      "\n"
+      "Examples:\n"
+      "  mete plan resnet50.onnx --machine boards/tensor-g4.toml\n"
+      "  mete plan resnet50.onnx --machine boards/tensor-g4.toml --cores prime,middle:2 --json\n"
+      "  mete plan resnet50.onnx --cores 0,1");
+  command->callback([flags, &context] { context.command = [flags, &context] { PlanCommand(*flags, context); }; });
+}
+
+}  // namespace mete::cli
