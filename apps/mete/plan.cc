@@ -43,11 +43,12 @@ Planned PlanHere(PlanFlags flags, const Graph& graph) {
   ParseCores(flags.cores, flags.model);
   CheckCores(flags.model);
   const Machine machine = ReadMachine();
-  Planned planned{PlanOneCpu(graph, machine, {int(flags.model.cores.size()), flags.model.cores, flags.model.speeds, flags.policy}), machine, ""};
-  Verify(planned.plan, graph, machine);
-  planned.note = "There are no times of this machine to plan by, so every step has all threads. `mete profile` measures them; --machine FILE\n"
-                 "plans by the estimates of a machine file.";
-  return planned;
+  const CpuChoice choice{int(flags.model.cores.size()), flags.model.cores, flags.model.speeds, flags.policy};
+  Plan plan = PlanOneCpu(graph, machine, choice);
+  Verify(plan, graph, machine);
+  return {std::move(plan), machine,
+          "There are no times of this machine to plan by, so every step has all threads. `mete profile` measures them;\n"
+          "--machine FILE plans by the estimates of a machine file."};
 }
 
 // "92 + 36": of each cluster that takes part.

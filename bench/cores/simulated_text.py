@@ -24,9 +24,10 @@ Left out are heat, governors, other programs, what caches keep from layer to lay
 
 `equal` is an even division, `ratio` MNN's half for little cores, `asymo` and `sani` follow the two papers as far as public copies tell,
 `adaptive` is Mete's default: with it, the planner (`mete plan`) leaves cores out of a node where they are predicted not to pay, while the
-others divide every node among all cores, so that a part of what it gains on networks of small nodes is the planner's. Missing, because the public summary that the papers' figures are taken from has none of it: their latencies
-in milliseconds, which networks they ran, and on which phone. So the networks are those of the zoo (`mete zoo list`) that `make compare`
-measures, and Char-RNN: both papers' kinds are among them, but no row is a paper's row."""
+others divide every node among all cores, so that a part of what it gains on networks of small nodes is the planner's. Missing, because the
+public summary that the papers' figures are taken from has none of it: their latencies in milliseconds, which networks they ran, and on
+which phone. So the networks are those of the zoo (`mete zoo list`) that `make compare` measures, and Char-RNN: both papers' kinds are among
+them, but no row is a paper's row."""
 
 kReading = """A column is a phone of uneven cores, or the hybrid Intel. A network is convolutional, or of dense layers, where these take at
 least half of its estimated time on that board; others (Char-RNN, and what mostly moves data) are not compared. The last column: all of ours

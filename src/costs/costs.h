@@ -45,6 +45,10 @@ struct Costs {
   double memory_gbytes_per_s = kNoLimit;
 };
 
+// Error listing what contradicts itself: lists that are not a figure a cluster, times that are negative or not finite, a node that computes
+// in no time.
+void Verify(const Costs& costs);
+
 // A node on some of the cores.
 struct NodeTimes {
   int64_t blocks = 0;            // that it is divided into: kBlocksPerThread a core, one for one core, no more than its pieces

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "costs/costs_testing.h"
 #include "mete/error.h"
 #include "schedule/policy.h"
@@ -88,6 +90,31 @@ TEST(TimesOn, SomeOfTheCoresTakeWhatTheyTakeAlone) {
       EXPECT_EQ(got.block_ns, want.block_ns);
     }
   }
+}
+
+// Each way to spoil costs is found, and named.
+void ExpectBad(void (*spoil)(Costs&), const char* words) {
+  Costs costs = EstimateCosts(Chain({1, 64, 64, 128}).Conv(128, 3).Relu().Done(), ToyMachine({{2, 10, 50}, {4, 4, 20}}), {2, 4});
+  Verify(costs);
+  spoil(costs);
+  try {
+    Verify(costs);
+    ADD_FAILURE() << "accepted: " << words;
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+  }
+}
+
+TEST(VerifyCosts, FindsEachMisuse) {
+  ExpectBad([](Costs& c) { c.take_ns.pop_back(); }, "a time for each cluster");
+  ExpectBad([](Costs& c) { c.wake_ns[1] = -1; }, "a time is negative");
+  ExpectBad([](Costs& c) { c.gbytes_per_s.push_back(1); }, "a bandwidth for each cluster");
+  ExpectBad([](Costs& c) { c.memory_gbytes_per_s = NAN; }, "must be positive");
+  ExpectBad([](Costs& c) { c.nodes[0].core_ns.clear(); }, "[Conv3] needs a time on each cluster");
+  ExpectBad([](Costs& c) { c.nodes[0].core_ns[1] = -1; }, "[Conv3] computes in no time");
+  ExpectBad([](Costs& c) { c.nodes[1].bytes = 0; }, "computes in no time");
+  ExpectBad([](Costs& c) { c.nodes[0].core_ns[0] = Costs::kNoLimit; }, "not finite");
+  ExpectBad([](Costs& c) { c.nodes[0].pieces = -1; }, "pieces");
 }
 
 TEST(TimesOn, WithoutALimitNobodyWaitsForMemory) {

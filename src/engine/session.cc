@@ -54,6 +54,14 @@ void CheckPort(const char* kind, const Port& port, DType type, const Shape& shap
   if (!data && shape.Elements() > 0) Invalid(port.name, "{} has no data", kind);
 }
 
+// Why the threads run what they run, in a line.
+std::string ReasonOf(const Plan& plan) {
+  if (plan.steps.empty()) return "nothing to do";
+  const auto same = [&](const Step& s) { return s.threads == plan.steps[0].threads; };
+  if (std::all_of(plan.steps.begin(), plan.steps.end(), same)) return plan.steps[0].reason;
+  return "each step has the first so many of them";
+}
+
 std::string TuningText(const std::optional<Tuner>& tuner) {
   if (!tuner) return "";
   std::string text = fmt::format("tuned: {} candidates measured at this start\n", tuner->measured());
@@ -165,7 +173,7 @@ std::vector<Tensor> Session::Run(std::span<const Tensor> inputs, const RunOption
 std::string Session::Explain(const Trace& trace, const DeviceLimits& limits) const {
   const Plan& plan = impl_->plan;
   return fmt::format("plan for {} on {}, {} thread{}: {}\n", plan.model, plan.machine, plan.threads, plan.threads == 1 ? "" : "s",
-                     plan.steps.empty() ? "nothing to do" : plan.steps[0].reason) +
+                     ReasonOf(plan)) +
          TuningText(impl_->tuner) + impl_->cpu.packer().Explain() + ExplainTable(Steps(trace), limits);
 }
 

@@ -1,6 +1,7 @@
 #include "plan/plan.h"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -49,8 +50,14 @@ Json StepJson(const Step& step) {
 }
 
 int64_t WholeNumber(const Json& j, const char* what) {
-  if (!j.is_number_integer()) Invalid("plan", "{} must be a whole number; got {}", what, j.dump());
+  if (!j.is_number_integer()) Invalid("plan", "{} must be a whole number; got a {}", what, j.is_number() ? "broken one" : j.type_name());
   return j.get<int64_t>();
+}
+
+int Int(const Json& j, const char* what) {
+  const int64_t number = WholeNumber(j, what);
+  if (number < INT_MIN || number > INT_MAX) Invalid("plan", "{} is out of range; got {}", what, number);
+  return int(number);
 }
 
 Step StepFromJson(const Json& j) {
@@ -58,8 +65,8 @@ Step StepFromJson(const Json& j) {
   step.node = NameFromJson(j.at("node"));
   step.axis = AxisOf(j.at("axis").get<std::string>());
   for (const Json& s : j.at("shares"))
-    step.shares.push_back({s.at("processor").get<std::string>(), s.at("begin").get<int>(), s.at("end").get<int>()});
-  step.threads = j.at("threads").get<int>();
+    step.shares.push_back({s.at("processor").get<std::string>(), Int(s.at("begin"), "begin"), Int(s.at("end"), "end")});
+  step.threads = Int(j.at("threads"), "threads");
   step.policy = j.at("policy").get<std::string>();
   step.reason = j.value("reason", "");
   step.predicted_us = j.value("predicted_us", 0.0);
@@ -96,7 +103,7 @@ std::string PredictionProblem(const Step& step) {
   if (step.rejected.size() > kMostRejected)
     return fmt::format("rejected choices; got {}, expected {} at most", step.rejected.size(), kMostRejected);
   for (const Rejected& r : step.rejected)
-    if (!IsTime(r.predicted_us)) return fmt::format("the time of rejected '{}'; got {} us, expected a finite one", r.choice, r.predicted_us);
+    if (!IsTime(r.predicted_us)) return fmt::format("the time of rejected '{}'; got {} us, expected a time", r.choice, r.predicted_us);
   return "";
 }
 
@@ -209,8 +216,8 @@ Plan PlanFromJson(const std::string& text) {
     Plan plan;
     plan.model = NameFromJson(j.at("model"));
     plan.machine = NameFromJson(j.at("machine"));
-    plan.threads = j.at("threads").get<int>();
-    plan.cores = j.at("cores").get<std::vector<int>>();
+    plan.threads = Int(j.at("threads"), "threads");
+    for (const Json& core : j.at("cores")) plan.cores.push_back(Int(core, "a core"));
     plan.speeds = j.value("speeds", std::vector<double>());
     for (const Json& s : j.at("steps")) plan.steps.push_back(StepFromJson(s));
     return plan;

@@ -29,7 +29,7 @@ struct Rejected {
   double predicted_us = 0;
   std::string reason;
 };
-inline constexpr size_t kMostRejected = 16;  // of a step: all that there are up to 17 cores, and the nearest of more. Guess: as many as read
+inline constexpr size_t kMostRejected = 16;  // of a step: all up to 17 cores, the fastest of more. Guess: nobody reads as many
 
 struct Step {
   std::string node;            // the node that is planned as a whole, fused ones included

@@ -91,7 +91,29 @@ TEST(PlanFromJson, RefusesNumbersOfAnotherKind) {
     std::string bad = json;
     bad.replace(bad.find("333"), 3, number);
     EXPECT_THROW(PlanFromJson(bad), Error) << number;
+    bad = json;
+    bad.replace(bad.find("\"threads\": 2"), 12, std::string("\"threads\": ") + number);
+    EXPECT_THROW(PlanFromJson(bad), Error) << number;
   }
+}
+
+// Whatever a byte is changed to, it is a plan, which then may be a bad one, or an Error.
+TEST(PlanFromJson, SurvivesAnyOneByte) {
+  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2, {0, 1}});
+  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333, 3}, plan.steps[0].rejected = {{"big 1", 2, "slower"}};
+  const std::string json = ToJson(plan);
+  int refused = 0;
+  for (size_t i = 0; i < json.size(); ++i)
+    for (const char byte : {'\0', '"', '{', ']', ',', '9', '-', 'e', '\xff'}) {
+      std::string bad = json;
+      bad[i] = byte;
+      try {
+        Verify(PlanFromJson(bad), TwoNodes(), TwoCores());
+      } catch (const Error&) {
+        ++refused;
+      }
+    }
+  EXPECT_GT(refused, int(json.size()));
 }
 
 TEST(PlanFromJson, RefusesWhatIsNotAPlan) {

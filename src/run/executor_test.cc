@@ -8,7 +8,9 @@ namespace mete {
 namespace {
 
 // Of several threads, the steps use all of them, one, two, all, ...
-int StepThreads(const CpuOptions& options, size_t step) { return step % 3 == 0 ? options.threads : std::min(int(step % 3), options.threads); }
+int StepThreads(const CpuOptions& options, size_t step) {
+  return step % 3 == 0 ? options.threads : std::min(int(step % 3), options.threads);
+}
 
 std::vector<Tensor> Outputs(const Graph& graph, const CpuOptions& options) {
   Verify(graph);

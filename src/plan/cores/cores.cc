@@ -37,17 +37,13 @@ std::vector<PlannedThread> ThreadsOf(const Plan& plan, const Machine& machine) {
 }
 
 void CheckCosts(const Graph& graph, const Machine& machine, const Costs& costs) {
-  const size_t clusters = machine.clusters.size();
-  for (const size_t told : {costs.take_ns.size(), costs.barrier_ns.size(), costs.wake_ns.size(), costs.gbytes_per_s.size()})
-    if (told != clusters) Invalid(machine.name, "costs of another machine; got {} clusters, expected {}", told, clusters);
+  Verify(costs);
+  if (costs.cores.size() != machine.clusters.size())
+    Invalid(machine.name, "costs of another machine; got {} clusters, expected {}", costs.cores.size(), machine.clusters.size());
   if (costs.nodes.size() != graph.nodes.size())
     Invalid(graph.name, "costs of another model; got {} nodes, expected {}", costs.nodes.size(), graph.nodes.size());
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const NodeCost& cost = costs.nodes[i];
-    if (cost.node != graph.nodes[i].name) Invalid(graph.nodes[i].name, "costs of another node; got '{}'", cost.node);
-    if (cost.core_ns.size() != clusters)
-      Invalid(cost.node, "costs of another machine; got {} clusters, expected {}", cost.core_ns.size(), clusters);
-  }
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    if (costs.nodes[i].node != graph.nodes[i].name) Invalid(graph.nodes[i].name, "costs of another node; got '{}'", costs.nodes[i].node);
 }
 
 std::string Percent(double part) { return fmt::format("{:.1f} %", 100 * part); }

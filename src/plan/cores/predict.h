@@ -20,8 +20,8 @@ class Prediction {
   Prediction(const Costs& costs, const std::vector<PlannedThread>& threads);
 
   int threads() const { return int(threads_.size()); }
-  // The numbers of threads that are weighed: each up to 16, then in steps of an eighth, and all; ascending. Guess: on large machines nothing
-  // turns on one core more, and a plan takes milliseconds.
+  // The numbers of threads that are weighed: each up to 16, then in steps of an eighth, and all; ascending. Guess: on large machines
+  // nothing turns on one core more, and a plan takes milliseconds.
   const std::vector<int>& Counts() const { return counts_; }
   const std::vector<int>& CoresOf(int count) const { return cores_[size_t(count)]; }  // of each cluster, of the first `count` threads
   int64_t Blocks(size_t node, int count) const { return TimesOn(costs_, costs_.nodes[node], CoresOf(count)).blocks; }

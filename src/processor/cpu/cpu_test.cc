@@ -78,9 +78,10 @@ class OneNode {
     return results;
   }
 
-  std::string Reason(const CpuOptions& options) {
+  // Where it is a step of so many threads; 0: of all.
+  std::string Reason(const CpuOptions& options, int threads = 0) {
     Cpu cpu(options);
-    return cpu.Prepare(graph_, graph_.nodes[0], Step{.threads = options.threads})->reason();
+    return cpu.Prepare(graph_, graph_.nodes[0], Step{.threads = threads > 0 ? threads : options.threads})->reason();
   }
 
   // Of its packed weights, when it is prepared.
@@ -278,6 +279,9 @@ TEST(CpuConv, TunedOnesMatchTheReference) {
     options.tuner = &tuner;
     node.Run(options, &kernel);
     EXPECT_EQ(tuner.measured(), measured) << "the times of " << c.op << " were known";
+    options.threads = 2;
+    node.Reason(options, 1);
+    EXPECT_EQ(tuner.measured(), measured) << "one thread of two is one thread";
   }
 }
 

@@ -36,8 +36,8 @@ bool Pin(pthread_t thread, int core) {
 }  // namespace
 
 Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::vector<double> speeds, std::vector<WorkerSpeed> workers)
-    : threads_(threads), cores_(std::move(cores)), speeds_(std::move(speeds)), policy_name_(policy), taking_part_(threads), step_threads_(threads),
-      wake_(std::make_unique<std::condition_variable[]>(size_t(threads))) {
+    : threads_(threads), cores_(std::move(cores)), speeds_(std::move(speeds)), policy_name_(policy),
+      taking_part_(threads), step_threads_(threads), wake_(std::make_unique<std::condition_variable[]>(size_t(threads))) {
   if (!speeds_.empty() && int(speeds_.size()) != threads) Invalid("speeds", "got {}, expected one for each of {} threads", speeds_.size(), threads);
   if (workers.empty()) workers = WorkersOf(speeds_.empty() ? std::vector<double>(size_t(threads), 1) : speeds_);
   policy_ = MakePolicy(policy, std::move(workers));
