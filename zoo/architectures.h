@@ -1,6 +1,8 @@
 // One function an architecture: each adds its layers, from input to output, to an empty builder.
 #pragma once
 
+#include <vector>
+
 #include "zoo/builder.h"
 
 namespace mete::zoo {
@@ -34,5 +36,14 @@ void PoseNetMobileNet(GraphBuilder& b);
 void VitTiny16(GraphBuilder& b);
 void Bert6(GraphBuilder& b);
 void CharRnn(GraphBuilder& b);
+Tensor Attention(GraphBuilder& b, const Tensor& x, int heads);  // every token looks at every token
+
+
+// probes.cc
+struct Probe {
+  const char* name;
+  void (*build)(GraphBuilder&);
+};
+const std::vector<Probe>& Probes();
 
 }  // namespace mete::zoo

@@ -12,7 +12,13 @@ Tensor Heads(GraphBuilder& b, const Tensor& x, int heads) {
   return b.Transpose(b.Reshape(x, {1, tokens, heads, size}), {0, 2, 1, 3});
 }
 
-// Every token looks at every token.
+Tensor FeedForward(GraphBuilder& b, const Tensor& x) {
+  const int features = int(x.dims[2]);
+  return b.Linear(b.Gelu(b.Linear(x, 4 * features)), features);
+}
+
+}  // namespace
+
 Tensor Attention(GraphBuilder& b, const Tensor& x, int heads) {
   const int64_t tokens = x.dims[1], features = x.dims[2], size = features / heads;
   const Tensor query = Heads(b, b.Linear(x, int(features)), heads);
@@ -22,13 +28,6 @@ Tensor Attention(GraphBuilder& b, const Tensor& x, int heads) {
   const Tensor mixed = b.Transpose(b.MatMul(b.Softmax(scores), value), {0, 2, 1, 3});
   return b.Linear(b.Reshape(mixed, x.dims), int(features));
 }
-
-Tensor FeedForward(GraphBuilder& b, const Tensor& x) {
-  const int features = int(x.dims[2]);
-  return b.Linear(b.Gelu(b.Linear(x, 4 * features)), features);
-}
-
-}  // namespace
 
 // Dosovitskiy et al. 2020, in the tiny size of Touvron et al.: 12 layers of 192, normalised before each half.
 void VitTiny16(GraphBuilder& b) {

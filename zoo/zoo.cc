@@ -70,4 +70,13 @@ int64_t ZooParameters(std::string_view name) {
   return builder.parameters();
 }
 
+int ZooProbes() { return int(zoo::Probes().size()); }
+
+void ZooMakeProbe(int number, const std::string& path) {
+  const zoo::Probe& probe = zoo::Probes().at(size_t(number));
+  zoo::GraphBuilder builder(probe.name, uint64_t(number), /*dry=*/false);
+  probe.build(builder);
+  builder.Save(path);
+}
+
 }  // namespace mete

@@ -24,4 +24,8 @@ void ZooMake(std::string_view name, const std::string& path, uint64_t seed);
 // Makes no weights, so it is cheap.
 int64_t ZooParameters(std::string_view name);
 
+// Networks to measure a machine with (probes.cc), numbered from 0: layers of all sizes, always the same ones.
+int ZooProbes();
+void ZooMakeProbe(int number, const std::string& path);  // as ZooMake
+
 }  // namespace mete

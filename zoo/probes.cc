@@ -1,0 +1,232 @@
+// Networks that nobody trained and nobody uses: layers of all sizes that are met in the wild, drawn at random and always the same ones.
+// A profile of a machine (src/profile) runs them and takes from their layers what a kernel costs, as it is between other layers.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "zoo/architectures.h"
+#include "zoo/random.h"
+
+namespace mete::zoo {
+namespace {
+
+// A layer's multiply-adds at most: 10 ms of a core of 80 GFLOP/s. Guess; time grows evenly beyond.
+constexpr double kMostWork = 400e6;
+
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : random_(seed) {}
+  bool Chance(float probability) { return random_.Uniform() < probability; }
+  template <class T>
+  T Of(std::initializer_list<T> list) {
+    return list.begin()[random_.Bits() % list.size()];
+  }
+  // Small numbers as often as large ones; most are multiples of 16 and more, as channels mostly are.
+  int Channels(int64_t least, int64_t most) {
+    const double x = double(least) * std::pow(double(std::max(least, most)) / double(least), double(random_.Uniform()));
+    int step = Of({2, 8, 8, 16, 16, 32, 32, 32, 64, 64});
+    while (step > 2 && step > x) step /= 2;
+    return std::max(step, int(x) / step * step);
+  }
+
+ private:
+  Random random_;
+};
+
+class ImageProbe {
+ public:
+  ImageProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
+
+  // `layers` of each size from half of `side` down.
+  void Build(int side, int layers, int most_channels) {
+    most_channels_ = most_channels;
+    Tensor x = Activate(b_.Conv(b_.Image(3, side, side), dice_.Channels(16, 64), dice_.Of({3, 3, 5, 7}), {.stride = 2, .bias = true}));
+    while (x.dims[2] >= 7) {
+      for (int i = 0; i < layers; ++i) x = Layer(x);
+      x = Smaller(x);
+    }
+    x = b_.Dense(b_.Flatten(b_.GlobalAveragePool(x)), dice_.Channels(256, 4096));
+    x = b_.Dense(b_.Relu(x), dice_.Channels(64, 2048));
+    b_.Output(b_.Dense(b_.Relu(x), 1000), "out");
+  }
+
+ private:
+  Tensor Layer(const Tensor& x) {
+    const int channels = int(x.dims[1]);
+    switch (dice_.Of({0, 0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6})) {
+      case 0: return Conv(x, 1);
+      case 1: return Conv(x, 3);
+      case 2: return Activate(b_.Conv(x, channels, dice_.Of({3, 3, 5}), {.groups = channels, .bias = true}));
+      case 3: return Conv(x, dice_.Of({Window(5), Window(1, 7), Window(7, 1), Window(1, 3), Window(3, 1)}));
+      case 4: return Gate(x);
+      case 5: return Residual(x);
+      default: return Branches(x);
+    }
+  }
+
+  // Output channels such that the work is bounded.
+  Tensor Conv(const Tensor& x, Window window) {
+    const double each = double(x.dims[1] * x.dims[2] * x.dims[3]) * window.h * window.w;
+    const auto most = std::clamp<int64_t>(int64_t(kMostWork / each), 16, most_channels_);
+    return Activate(b_.Conv(x, dice_.Channels(16, std::min<int64_t>(most, Widest(x))), window, {.bias = true}));
+  }
+
+  // Wide layers are met where images are small.
+  static int64_t Widest(const Tensor& x) { return std::max<int64_t>(64, 14336 / x.dims[2]); }
+
+  Tensor Activate(const Tensor& x) {
+    switch (dice_.Of({0, 0, 0, 0, 1, 2, 3, 4, 4})) {
+      case 0: return b_.Relu(x);
+      case 1: return b_.Relu6(x);
+      case 2: return b_.Swish(x);
+      case 3: return b_.HardSwish(x);
+      default: return x;
+    }
+  }
+
+  Tensor Gate(const Tensor& x) {
+    const Tensor down = b_.Conv(b_.GlobalAveragePool(x), dice_.Channels(8, x.dims[1]), 1, {.bias = true});
+    const bool hard = dice_.Chance(0.5f);
+    const Tensor up = b_.Conv(hard ? b_.Relu(down) : b_.Swish(down), int(x.dims[1]), 1, {.bias = true});
+    return b_.Mul(x, hard ? b_.HardSigmoid(up) : b_.Sigmoid(up));
+  }
+
+  Tensor Residual(const Tensor& x) {
+    const Tensor y = Conv(x, dice_.Of({1, 1, 3}));
+    const Tensor z = b_.Add(x, b_.Conv(y, int(x.dims[1]), dice_.Of({1, 1, 3}), {.bias = true}));
+    return dice_.Chance(0.5f) ? b_.Relu(z) : z;
+  }
+
+  Tensor Branches(const Tensor& x) {
+    const Tensor narrow = Conv(x, 1);
+    const Tensor parts[] = {Conv(narrow, 1), Conv(narrow, 3), b_.MaxPool(narrow, 3, {.stride = 1, .pad = 1})};
+    return Conv(b_.Concat(parts, 1), 1);
+  }
+
+  Tensor Smaller(const Tensor& x) {
+    const int channels = int(x.dims[1]);
+    switch (dice_.Of({0, 1, 2, 3})) {
+      case 0: return b_.MaxPool(x, 3, {});
+      case 1: return b_.AveragePool(x, 2, {});
+      case 2: return Activate(b_.Conv(x, channels, dice_.Of({3, 5}), {.stride = 2, .groups = channels, .bias = true}));
+      default: return Activate(b_.Conv(x, std::min(channels, 256), 3, {.stride = 2, .bias = true}));
+    }
+  }
+
+  GraphBuilder& b_;
+  Dice dice_;
+  int64_t most_channels_ = 0;
+};
+
+// Three by three and larger, of more and more channels on smaller and smaller images, as in networks before 2018.
+class WideProbe {
+ public:
+  WideProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
+
+  void Build(int side, int most_channels) {
+    Tensor x = b_.Relu(b_.Conv(b_.Image(3, side, side), 64, 3, {.stride = dice_.Of({1, 2}), .bias = true}));
+    for (int wide = 64; x.dims[2] >= 7; wide = std::min(2 * wide, most_channels)) {
+      for (int i = 0; i < (x.dims[2] > 60 ? 2 : 6); ++i) x = Conv(x, dice_.Chance(0.4f) ? wide : dice_.Channels(std::max(16, wide / 3), wide));
+      x = dice_.Chance(0.5f) ? b_.MaxPool(x, 2, {}) : Conv(x, wide, 2);
+    }
+    x = b_.Dense(b_.Flatten(b_.MaxPool(x, 3, {})), 512);
+    b_.Output(b_.Dense(b_.Relu(x), 1000), "out");
+  }
+
+ private:
+  Tensor Conv(const Tensor& x, int channels, int stride = 1) {
+    const int window = dice_.Of({3, 3, 3, 1, 1});
+    Tensor y = b_.Conv(x, channels, window, {.stride = stride, .bias = true});
+    if (stride == 1 && channels == x.dims[1] && dice_.Chance(0.5f)) y = b_.Add(x, y);
+    return dice_.Chance(0.8f) ? b_.Relu(y) : y;
+  }
+
+  GraphBuilder& b_;
+  Dice dice_;
+};
+
+// First layers, which read three channels; a network for itself, since each network has but one.
+void Stems(GraphBuilder& b) {
+  const Tensor image = b.Image(3, 224, 224);
+  std::vector<Tensor> ends;
+  Dice dice(9);
+  for (const auto& [window, stride, channels] : {std::array{3, 2, 16}, {3, 2, 24}, {3, 2, 32}, {3, 2, 64}, {3, 1, 32}, {3, 1, 64}, {5, 2, 32},
+                                                 {7, 2, 64}, {7, 2, 32}, {5, 1, 16}, {7, 4, 96}, {11, 4, 96}, {11, 4, 64}, {16, 16, 192},
+                                                 {9, 2, 48}, {3, 2, 48}, {7, 2, 96}, {4, 4, 96}, {8, 8, 128}}) {
+    const Tensor y = b.Conv(image, channels, window, {.stride = stride, .pad = dice.Of({0, kSame}), .bias = true});
+    const Tensor z = dice.Of({0, 0, 1, 2}) == 0 ? b.Relu(y) : dice.Chance(0.5f) ? b.Swish(y) : b.HardSwish(y);
+    ends.push_back(b.Dense(b.Flatten(b.GlobalAveragePool(z)), 16));
+  }
+  b.Output(b.Concat(ends, 1), "out");
+}
+
+// Depthwise convolutions, which most networks have one size of at a time.
+void ByChannel(GraphBuilder& b) {
+  Dice dice(10);
+  Tensor x = b.Conv(b.Image(3, 226, 226), 32, 3, {.stride = 2, .bias = true});
+  while (x.dims[2] >= 7) {
+    for (int i = 0; i < 9; ++i) {
+      const int channels = int(x.dims[1]);
+      x = b.Conv(x, channels, dice.Of({3, 3, 5}), {.groups = channels, .dilation = dice.Of({1, 1, 1, 1, 2}), .bias = true});
+      x = dice.Chance(0.5f) ? b.Relu6(x) : dice.Chance(0.5f) ? b.Swish(x) : dice.Chance(0.5f) ? b.HardSwish(x) : x;
+      const int64_t widest = std::max<int64_t>(48, 16384 / x.dims[2]);
+      if (i % 3 == 1) x = b.Relu(b.Conv(x, dice.Channels(16, std::min<int64_t>(widest, 1280)), 1, {.bias = true}));
+      const int wide = int(x.dims[1]);
+      // Two of half the size beside each other: layers of stride 2 are half as many as sizes otherwise.
+      if (i % 3 == 2) {
+        const Tensor half = b.Conv(x, wide, dice.Of({3, 5}), {.stride = 2, .groups = wide, .bias = true});
+        x = b.Mul(x, b.Sigmoid(b.Conv(b.GlobalAveragePool(half), wide, 1, {.bias = true})));
+      }
+    }
+    const int wide = int(x.dims[1]);
+    x = b.Conv(x, wide, 3, {.stride = 2, .groups = wide, .bias = true});
+  }
+  b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(x)), 1000), "out");
+}
+
+class SequenceProbe {
+ public:
+  SequenceProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
+
+  void Build(int features, int patch, int layers, int widest) {
+    const int side = 224 / patch;
+    Tensor x = b_.Conv(b_.Image(3, 224, 224), features, patch, {.stride = patch, .pad = 0, .bias = true});
+    x = b_.Transpose(b_.Reshape(x, {1, features, side * side}), {0, 2, 1});
+    for (int i = 0; i < layers; ++i) {
+      x = b_.Add(x, Attention(b_, b_.LayerNorm(x), features / dice_.Of({16, 32, 64})));
+      const Tensor wide = b_.Linear(b_.LayerNorm(x), dice_.Channels(64, widest));
+      x = b_.Add(x, b_.Linear(dice_.Chance(0.7f) ? b_.Gelu(wide) : b_.Relu(wide), features));
+    }
+    b_.Output(b_.Dense(b_.Row(b_.LayerNorm(x), 1, 0), dice_.Channels(64, 4096)), "out");
+  }
+
+ private:
+  GraphBuilder& b_;
+  Dice dice_;
+};
+
+}  // namespace
+
+const std::vector<Probe>& Probes() {
+  static const std::vector<Probe> probes = {
+      {"images of 224, light", [](GraphBuilder& b) { ImageProbe(b, 1).Build(224, 10, 256); }},
+      {"images of 224, wide", [](GraphBuilder& b) { ImageProbe(b, 2).Build(224, 8, 2048); }},
+      {"images of 299, wide", [](GraphBuilder& b) { ImageProbe(b, 3).Build(299, 8, 2048); }},
+      {"images of 227, light", [](GraphBuilder& b) { ImageProbe(b, 4).Build(227, 10, 320); }},
+      {"images of 160, wide", [](GraphBuilder& b) { ImageProbe(b, 5).Build(160, 12, 2048); }},
+      {"images of 257, light", [](GraphBuilder& b) { ImageProbe(b, 6).Build(257, 10, 512); }},
+      {"images of 112, wide", [](GraphBuilder& b) { ImageProbe(b, 11).Build(112, 16, 2048); }},
+      {"sequences of 196", [](GraphBuilder& b) { SequenceProbe(b, 7).Build(192, 16, 5, 1024); }},
+      {"sequences of 256, wide", [](GraphBuilder& b) { SequenceProbe(b, 8).Build(448, 14, 4, 2048); }},
+      {"sequences of 64, wide", [](GraphBuilder& b) { SequenceProbe(b, 15).Build(768, 28, 3, 3072); }},
+      {"sequences of 49", [](GraphBuilder& b) { SequenceProbe(b, 16).Build(320, 32, 5, 1536); }},
+      {"first layers", Stems},
+      {"depthwise", ByChannel},
+      {"three by three", [](GraphBuilder& b) { WideProbe(b, 12).Build(224, 512); }},
+      {"three by three, small", [](GraphBuilder& b) { WideProbe(b, 13).Build(120, 512); }},
+      {"three by three, narrow", [](GraphBuilder& b) { WideProbe(b, 14).Build(224, 192); }},
+  };
+  return probes;
+}
+
+}  // namespace mete::zoo
