@@ -9,12 +9,8 @@ namespace mete {
 namespace {
 
 ConvShape ShapeOf(const Graph& graph, const Node& node) {
-  const Shape& w = graph.value(node.inputs[1]).shape;
-  ConvShape s = WindowOf(graph.value(node.inputs[0]).shape, graph.value(node.outputs[0]).shape, node.attributes, w[2], w[3]);
-  s.groups = node.attributes.Int("group", 1);
-  if (node.attributes.Has(kIntoChannels)) s.out_pixel_stride = s.out_channels;
-  s.out_channels = w[0];
-  return s;
+  const auto shape = [&](ValueId id) -> const Shape& { return graph.value(id).shape; };
+  return ConvShapeOf(shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]), node.attributes);
 }
 
 std::vector<ConvWay> WaysOf(const ConvShape& shape, const CpuOptions& options) {

@@ -7,6 +7,7 @@
 
 #include "base/fused.h"
 #include "kernels/fast/conv/conv.h"
+#include "kernels/fast/conv/window.h"
 #include "kernels/fast/epilogue.h"
 #include "processor/cpu/cpu.h"
 
@@ -69,9 +70,6 @@ Grid MakeGrid(const GridSides& sides, int threads, bool other_side = false);
 
 // For kernels that only divide one dimension: how many pieces of at least `least` units.
 int64_t BlocksOf(int64_t units, int64_t least, int threads);
-
-// How the windows of a 2-D convolution or pool lie, given the NHWC shapes of input and output; groups left at 1.
-ConvShape WindowOf(const Shape& x, const Shape& y, const Attributes& attributes, int64_t kernel_height, int64_t kernel_width);
 
 // The epilogue of a node as the fast kernels want it, without its pointers; nothing where they lack the
 // activation.

@@ -46,12 +46,6 @@ struct DepthwiseCode {
   void (*run_row)(const DepthwiseRow&);
 };
 
-// Square kernels 3 and 5 wide at stride 1 and 2.
-inline bool HasOwnCode(const ConvShape& s) {
-  return s.dilation_x == 1 && s.dilation_y == 1 && s.kernel_width == s.kernel_height && (s.kernel_width == 3 || s.kernel_width == 5) &&
-         (s.stride_x == 1 || s.stride_x == 2);
-}
-
 }  // namespace mete
 #endif  // METE_DEPTHWISE_ONCE
 

@@ -24,6 +24,12 @@ struct DepthwisePlan {
 bool IsDepthwise(const ConvShape& shape);
 DepthwisePlan PlanDepthwise(const ConvShape& shape);
 
+// Square kernels 3 and 5 wide at stride 1 and 2.
+inline bool HasOwnCode(const ConvShape& s) {
+  return s.dilation_x == 1 && s.dilation_y == 1 && s.kernel_width == s.kernel_height && (s.kernel_width == 3 || s.kernel_width == 5) &&
+         (s.stride_x == 1 || s.stride_x == 2);
+}
+
 const char* TargetOf(const DepthwisePlan& plan);
 
 // `weights` as ONNX has them: [channels][1][kernel_height][kernel_width]. `packed`: [tap][channels].

@@ -17,6 +17,7 @@ class Panels {
       : columns_(columns), lanes_(lanes), vectors_((columns + lanes - 1) / lanes), count_((vectors_ + most - 1) / most) {}
 
   int64_t count() const { return count_; }
+  int64_t lanes() const { return lanes_; }
   int64_t padded_columns() const { return vectors_ * lanes_; }
   Range Columns(int64_t p) const {
     const int64_t end = vectors_ * (p + 1) / count_ * lanes_;
