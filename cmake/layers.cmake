@@ -15,7 +15,7 @@ mete_library(image src/image LAYERS base LINKS PNG::PNG JPEG::JPEG PkgConfig::TO
 mete_library(passes src/passes LAYERS graph kernels)
 mete_library(machine src/machine LAYERS base LINKS nlohmann_json::nlohmann_json Threads::Threads PkgConfig::TOMLPP)
 mete_library(schedule src/schedule LAYERS base)
-mete_library(costs src/costs LAYERS graph machine schedule)
+mete_library(costs src/costs LAYERS graph kernels machine schedule LINKS nlohmann_json::nlohmann_json)
 mete_library(plan src/plan LAYERS graph machine schedule LINKS nlohmann_json::nlohmann_json WITHOUT src/plan/cores)
 mete_library(plan_cores src/plan/cores LAYERS costs plan)
 mete_library(simulated src/processor/simulated LAYERS costs plan_cores)
@@ -30,7 +30,8 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/sources_digest.cc
                    DEPENDS ${kernel_sources} cmake/sources_digest.cmake VERBATIM)
 target_sources(mete_processor PRIVATE ${CMAKE_BINARY_DIR}/sources_digest.cc)
 mete_library(run src/run LAYERS processor LINKS nlohmann_json::nlohmann_json)
-mete_library(engine src/engine LAYERS run passes import_onnx import_caffe)
+mete_library(engine src/engine LAYERS run plan_cores passes import_onnx import_caffe)
+target_compile_definitions(mete_engine PRIVATE METE_VERSION="${PROJECT_VERSION}")
 # -O3 where loops over elements are: at -O2 a quantized MobileNet v2 takes a fifth longer and the reference's MatMul two thirds. The other
 # folders would be 445 KB larger for it and load no model faster. So would the two files that have a loop for every operator and type:
 # they are 450 KB at -O2 and 1570 KB at -O3.
@@ -43,6 +44,7 @@ add_subdirectory(bench/kernels)
 add_subdirectory(bench/pool)
 mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)
 target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights on processors with fused multiply-adds
+mete_library(profile src/profile LAYERS engine zoo)
 mete_library(slowcore tools/slowcore/control LAYERS base)
 if(METE_TESTS)
   add_subdirectory(tests)

@@ -91,13 +91,9 @@ class Estimator {
 
  private:
   NodeCost OfNode(const Node& node) const {
-    NodeCost cost{node.name, node.op};
-    cost.flops = Flops(graph_, node), cost.bytes = BytesMoved(graph_, node);
-    cost.kind = KindOf(graph_, node, cost.flops, cost.bytes);
-    cost.int8 = IsInt8(graph_, node);
+    NodeCost cost = DescribeNode(graph_, node);
     cost.core_ns.assign(cores_.size(), 0);
-    if (cost.kind == NodeKind::kView || cost.kind == NodeKind::kUnknown) return cost;
-    cost.pieces = std::max<int64_t>(Pieces(graph_, node, cost.kind), 1);
+    if (!cost.computes()) return cost;
     for (size_t c = 0; c < cores_.size(); ++c) cost.core_ns[c] = ComputeNs(file_.clusters[c], cost);
     return cost;
   }
@@ -140,6 +136,15 @@ std::vector<int> PhysicalCores(const Machine& machine) {
     counts.push_back(int(count));
   }
   return counts;
+}
+
+NodeCost DescribeNode(const Graph& graph, const Node& node) {
+  NodeCost cost{node.name, node.op};
+  cost.flops = Flops(graph, node), cost.bytes = BytesMoved(graph, node);
+  cost.kind = KindOf(graph, node, cost.flops, cost.bytes);
+  cost.int8 = IsInt8(graph, node);
+  if (cost.kind != NodeKind::kView && cost.kind != NodeKind::kUnknown) cost.pieces = std::max<int64_t>(Pieces(graph, node, cost.kind), 1);
+  return cost;
 }
 
 Costs EstimateCosts(const Graph& graph, const MachineFile& file, const std::vector<int>& cores) {

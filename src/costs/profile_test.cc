@@ -1,0 +1,119 @@
+#include "costs/profile.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "mete/error.h"
+
+namespace mete {
+namespace {
+
+Machine TwoClusters() {
+  Machine machine{"CPU", {{"cluster0", {0, 1}}, {"cluster1", {2, 3}}}};
+  return machine;
+}
+
+Fit FitOf(std::map<std::string, double> ns) {
+  Fit fit;
+  fit.ns = ns, fit.samples = 9, fit.within = 0.875, fit.spread = 0.0625;
+  for (const auto& [thing, each] : ns) fit.things.push_back(thing);
+  return fit;
+}
+
+Profile Sample() {
+  Profile profile{{"CPU", "avx2", "0.1.0", "abc"}, 12.5, 100, 200, 30000, {}};
+  for (const char* name : {"cluster0", "cluster1"}) {
+    ClusterProfile c{name, {0, 1}, 1 << 20, {}, 5e6, 1800000, "performance", 47.5};
+    c.kernels["Softmax"] = FitOf({{"byte", 0.5}, {"node", 100}});
+    c.kernels["mete.Elementwise"] = FitOf({{"byte", 0.25}});
+    profile.clusters.push_back(c);
+  }
+  profile.clusters[1].kernels["Softmax"] = FitOf({{"byte", 2}, {"node", 300}});
+  return profile;
+}
+
+Graph SoftmaxGraph(const std::string& op = "Softmax") {
+  Graph graph;
+  const ValueId x = graph.AddValue("x", DType::kF32, {2, 100}), y = graph.AddValue("y", DType::kF32, {2, 100});
+  graph.AddNode(op, "node", {x}, {y});
+  return graph;
+}
+
+TEST(Profile, SurvivesItsFile) {
+  const Profile profile = Sample();
+  EXPECT_EQ(ToJson(ProfileFromJson(ToJson(profile), "file")), ToJson(profile));
+}
+
+TEST(Profile, GarbageIsAnErrorThatNamesTheFile) {
+  const std::string good = ToJson(Sample());
+  for (const std::string& text : {std::string(), std::string("{"), std::string("[1]"), good.substr(0, good.size() / 2), std::string("{\"format\": 3}")}) {
+    try {
+      ProfileFromJson(text, "profile.json");
+      FAIL() << text;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("profile.json"), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("mete profile"), std::string::npos) << e.what();
+    }
+  }
+}
+
+TEST(Profile, TimesThatCannotBeAreNamedAllAtOnce) {
+  Profile profile = Sample();
+  profile.take_ns = -1;
+  profile.clusters[0].near_bytes = 0;
+  profile.clusters[1].kernels["Softmax"].ns["byte"] = std::numeric_limits<double>::quiet_NaN();
+  profile.clusters[1].kernels["Softmax"].ns["not a thing"] = 1;
+  try {
+    Verify(profile);
+    FAIL();
+  } catch (const Error& e) {
+    for (const char* part : {"-1", "cluster0", "near cache", "cluster1, Softmax", "'byte'", "'not a thing'"})
+      EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << part << " in " << e.what();
+  }
+}
+
+TEST(Profile, OfAnotherMachineOrOlderKernelsDoesNotServe) {
+  const Profile profile = Sample();
+  const ProfileKey key = profile.key;
+  EXPECT_EQ(WhyNot(profile, key, TwoClusters()), "");
+  EXPECT_NE(WhyNot(profile, {"other CPU", "avx2", "0.1.0", "abc"}, TwoClusters()).find("processor"), std::string::npos);
+  EXPECT_NE(WhyNot(profile, {"CPU", "avx512", "0.1.0", "abc"}, TwoClusters()).find("instruction set"), std::string::npos);
+  EXPECT_NE(WhyNot(profile, {"CPU", "avx2", "0.2.0", "abc"}, TwoClusters()).find("version"), std::string::npos);
+  EXPECT_NE(WhyNot(profile, {"CPU", "avx2", "0.1.0", "new"}, TwoClusters()).find("stale"), std::string::npos);
+  Machine more = TwoClusters();
+  more.clusters.push_back({"cluster2", {4}});
+  EXPECT_NE(WhyNot(profile, key, more).find("cluster2"), std::string::npos);
+}
+
+TEST(Predict, AddsUpWhatThingsTake) {
+  const Profile profile = Sample();
+  const Graph graph = SoftmaxGraph();
+  const NodePrediction p = Predict(profile.clusters[0], graph, graph.nodes[0]);
+  EXPECT_EQ(p.kernel, "Softmax");
+  EXPECT_NEAR(p.ns, 0.5 * 1600 + 100, 1e-9);  // 200 values read and written
+  EXPECT_FALSE(p.known);                      // its outputs were no thing of the fit
+}
+
+TEST(Predict, WhatNoProbeHadIsTakenForElementwiseAndSaysSo) {
+  const Profile profile = Sample();
+  const Graph graph = SoftmaxGraph("Selu");
+  const NodePrediction p = Predict(profile.clusters[0], graph, graph.nodes[0]);
+  EXPECT_NEAR(p.ns, 0.25 * 1600, 1e-9);
+  EXPECT_FALSE(p.known);
+}
+
+TEST(PredictCosts, HasATimeForEachCluster) {
+  const Profile profile = Sample();
+  const Costs costs = PredictCosts(SoftmaxGraph(), profile, TwoClusters());
+  ASSERT_EQ(costs.nodes.size(), 1u);
+  EXPECT_NEAR(costs.nodes[0].core_ns[0], 900, 1e-9);
+  EXPECT_NEAR(costs.nodes[0].core_ns[1], 3500, 1e-9);
+  EXPECT_EQ(costs.take_ns, (std::vector<int64_t>{100, 100}));
+  Machine other = TwoClusters();
+  other.clusters[1].name = "cluster9";
+  EXPECT_THROW(PredictCosts(SoftmaxGraph(), profile, other), Error);
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,224 @@
+#include "costs/work.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/fused.h"
+#include "base/matmul_view.h"
+#include "graph/flops.h"
+#include "kernels/fast/conv/conv.h"
+#include "kernels/fast/conv/window.h"
+#include "kernels/fast/depthwise/depthwise.h"
+#include "kernels/fast/winograd/winograd.h"
+
+namespace mete {
+namespace {
+
+constexpr double kFloat = sizeof(float);
+
+double CeilDiv(double a, double b) { return double((int64_t(a) + int64_t(b) - 1) / int64_t(b)); }
+
+bool IsFree(FusedOp op) { return op == FusedOp::kNone || op == FusedOp::kRelu || op == FusedOp::kClip || op == FusedOp::kLeakyRelu; }
+
+class Amounts {
+ public:
+  Amounts(std::string kernel, std::string regime, double near_bytes) : near_(near_bytes) { work_.kernel = kernel, work_.regime = regime; }
+
+  void Add(const std::string& what, double amount) {
+    if (amount > 0) work_.amounts[what] += amount;
+  }
+
+  // Of what passes `volume` bytes through the caches: what no longer fits near costs more.
+  void AddNearFar(const std::string& what, double amount, double volume) {
+    Add(what, amount);
+    Add(what + ", far", amount * FarPart(volume));
+  }
+
+  void AddData(double in_bytes, double out_bytes) {
+    AddNearFar("byte read", in_bytes, in_bytes + out_bytes);
+    AddNearFar("byte written", out_bytes, in_bytes + out_bytes);
+  }
+
+  void AddWeights(double bytes, double passes = 1) {
+    Add("byte of weights", bytes);
+    Add("byte of weights, far", passes * bytes * FarPart(bytes));
+  }
+
+  void AddEpilogue(const Node& node, double out_bytes) {
+    EpilogueSpec spec;
+    if (!ParseEpilogue(node.attributes, spec).empty()) return;
+    if (spec.residual) Add("byte of residual", out_bytes);
+    if (!IsFree(spec.activation.op)) Add(std::string("byte through ") + Name(spec.activation.op), out_bytes);
+  }
+
+  // Products of `rows` rows with panels of those widths, each column a sum of k.
+  void AddTiles(const Panels& split, double copies, double rows, double row_step, double k) {
+    const double strips = CeilDiv(rows, row_step);
+    for (int64_t p = 0; p < split.count(); ++p)
+      Add("row x column panel of " + std::to_string(split.Width(p)) + " x k", copies * rows * k);
+    Add("strip of rows x panel x k", copies * strips * double(split.count()) * k);
+    Add("strip of rows x panel", copies * strips * double(split.count()));
+  }
+
+  Work Take() {
+    Add("node", 1);
+    return std::move(work_);
+  }
+
+  // How much of so many bytes does not stay near. A cache of that size holds other things too, so that it begins to be too small before
+  // it is full. (Guess; of 0.25 to 1, 0.5 to 1, 0.5 to 2 and a step at 1, this one fitted depthwise convolutions best, others alike.)
+  double FarPart(double bytes) const { return std::clamp((bytes / near_ - 0.25) / 0.75, 0.0, 1.0); }
+
+ private:
+  const double near_;
+  Work work_;
+};
+
+struct Sizes {
+  double in = 0, weights = 0, out = 0;  // bytes
+};
+
+Sizes SizesOf(const ConvShape& s) {
+  const double taps = double(s.kernel_height * s.kernel_width), k = taps * double(s.in_channels / s.groups);
+  const double out = double(s.out_pixels() * s.out_channels), in = double(s.batch * s.in_height * s.in_width * s.in_channels);
+  // A stride passes over pixels that nobody asks for.
+  return {kFloat * std::min(in, double(s.out_pixels()) * taps * double(s.in_channels)), kFloat * k * double(s.out_channels), kFloat * out};
+}
+
+Work DirectWork(const Node& node, const ConvShape& s, double near_bytes) {
+  const ConvPlan plan = PlanConv(s);
+  const Sizes sizes = SizesOf(s);
+  const bool one_row = s.out_pixels() == 1;
+  Amounts a(plan.as_gemm ? "conv_1x1_f32" : plan.joined ? "conv_rows_f32" : "conv_f32", one_row ? "one row" : "", near_bytes);
+  const double k = double(s.kernel_height * s.kernel_width * s.in_channels / s.groups);
+  a.AddTiles(plan.split, double(s.groups), double(s.out_pixels()), double(plan.row_step), k);
+  a.AddWeights(sizes.weights);
+  a.AddData(sizes.in, sizes.out);
+  a.AddEpilogue(node, sizes.out);
+  return a.Take();
+}
+
+Work DepthwiseWork(const Node& node, const ConvShape& s, double near_bytes) {
+  const Sizes sizes = SizesOf(s);
+  const int64_t lanes = PlanGemm(1, 1).split.lanes();
+  const double vectors = CeilDiv(double(s.out_channels), double(lanes));
+  const double all = double(s.out_pixels()) * vectors, taps = double(s.kernel_height * s.kernel_width);
+  Amounts a("depthwise_f32", "", near_bytes);
+  if (HasOwnCode(s)) {
+    const std::string vector = "vector, " + std::to_string(s.kernel_width) + " wide, stride " + std::to_string(s.stride_x);
+    a.Add(vector, all);
+    if (s.out_channels % lanes != 0) a.Add(vector + ", across cache lines", all);
+    a.Add("row x vector", double(s.out_height) * vectors);
+    a.Add("row", double(s.out_height));
+  } else {
+    a.Add("vector x tap", all * taps);
+    a.Add("pixel", double(s.out_pixels()));
+  }
+  a.AddData(sizes.in, sizes.out);
+  a.AddEpilogue(node, sizes.out);
+  return a.Take();
+}
+
+Work WinogradWork(const Node& node, const ConvShape& s, int tile, double near_bytes) {
+  const WinogradPlan plan = PlanWinograd(s, tile);
+  const Sizes sizes = SizesOf(s);
+  const double positions = plan.positions, tiles = double(plan.tiles), k = double(s.in_channels);
+  const double passes = CeilDiv(tiles, double(plan.pass)), weights = double(PackedWinogradBytes(plan));
+  const double columns = double(plan.gemm.split.padded_columns());
+  Amounts a("winograd_f" + std::to_string(tile) + "_f32", "", near_bytes);
+  a.AddTiles(plan.gemm.split, positions * passes, tiles / passes, double(plan.gemm.row_step), k);
+  a.AddWeights(weights, passes);
+  // Between the transforms and the products, which a long pass over many channels sends far away and back.
+  const double between = double(plan.pass) * positions * (k + columns) * kFloat, values = tiles * positions * (k + columns);
+  a.AddNearFar("value transformed", tiles * positions * k, between);
+  a.AddNearFar("value transformed back", tiles * positions * columns, between);
+  a.Add("value x doublings of the near cache", values * std::max(0.0, std::log2(between / near_bytes)));
+  const int64_t lanes = plan.gemm.split.lanes();
+  if (s.in_channels % lanes != 0 || s.out_channels % lanes != 0) a.Add("value across cache lines", values);
+  a.AddData(sizes.in, sizes.out);
+  a.AddEpilogue(node, sizes.out);
+  return a.Take();
+}
+
+std::vector<Work> ConvWorks(const Graph& graph, const Node& node, double near_bytes) {
+  const auto shape = [&](ValueId id) -> const Shape& { return graph.value(id).shape; };
+  const ConvShape s = ConvShapeOf(shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]), node.attributes);
+  if (IsDepthwise(s)) return {DepthwiseWork(node, s, near_bytes)};
+  std::vector<Work> works{DirectWork(node, s, near_bytes)};
+  if (TakesWinograd(s))
+    for (int tile : {2, 4}) works.push_back(WinogradWork(node, s, tile, near_bytes));
+  return works;
+}
+
+// A row of one matrix: its weights are read once, as they lie in the model.
+Work VectorWork(const Node& node, double n, double k, bool by_rows, double near_bytes) {
+  Amounts a(by_rows ? "matvec_rows_f32" : "matvec_columns_f32", "", near_bytes);
+  const double bytes = kFloat * n * k;
+  a.AddWeights(bytes);
+  a.Add("output", n);
+  a.AddEpilogue(node, kFloat * n);
+  return a.Take();
+}
+
+std::vector<Work> MatrixWorks(const Graph& graph, const Node& node, double near_bytes) {
+  const Shape &x = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[1]).shape, &y = graph.value(node.outputs[0]).shape;
+  if (x.rank() < 2 || b.rank() < 2 || y.rank() < 2) return {};
+  double m = double(y.Elements() / y.back()), n = double(y.back()), k = double(x.back()), batch = 1;
+  MatMulView view;
+  if (node.op == "mete.MatMul") {
+    if (!ParseMatMulView(node.attributes, x, b, view).empty()) return {};
+    m = double(view.m), n = double(view.n), k = double(view.k), batch = double(view.batch);
+  } else if (node.op == "Gemm") {
+    k = double(node.attributes.Int("transA", 0) ? x[0] : x[1]);
+  } else if (b.rank() > 2 && b.Elements(0, b.rank() - 2) > 1) {
+    batch = double(b.Elements(0, b.rank() - 2)), m /= batch;
+  }
+  const bool constant = graph.value(node.inputs[1]).is_constant();
+  if (m == 1 && batch == 1 && node.op != "mete.MatMul")
+    return {VectorWork(node, n, k, node.op == "Gemm" && node.attributes.Int("transB", 0) != 0, near_bytes)};
+  const GemmPlan plan = PlanGemm(int64_t(n), int64_t(k));
+  Amounts a("gemm_f32", constant ? "" : "both computed", near_bytes);
+  a.AddTiles(plan.split, batch, m, double(plan.row_step), k);
+  const double weights = kFloat * n * k * (constant ? 1 : batch), out = kFloat * batch * m * n;
+  if (constant) a.AddWeights(weights);
+  else a.Add("byte packed", weights), a.Add("product", batch);
+  a.AddData(kFloat * batch * m * k, out);
+  a.AddEpilogue(node, out);
+  return {a.Take()};
+}
+
+// Everything else goes with what it reads and writes, and with the operator.
+std::vector<Work> OtherWorks(const Graph& graph, const Node& node, double near_bytes) {
+  const double bytes = double(BytesMoved(graph, node));
+  if (bytes <= 0) return {};
+  Amounts a(node.op, "", near_bytes);
+  a.AddNearFar("byte", bytes, bytes);
+  const double outputs = double(graph.value(node.outputs[0]).shape.Elements());
+  a.Add("output", outputs);
+  if (node.op == "MaxPool" || node.op == "AveragePool") {
+    double taps = 1;
+    for (int64_t side : node.attributes.IntList("kernel_shape")) taps *= double(side);
+    a.Add("output x tap", taps * outputs);
+  }
+  return {a.Take()};
+}
+
+bool IsFloat(const Graph& graph, const Node& node) {
+  return node.input(0) != kNoValue && node.input(1) != kNoValue && graph.value(node.inputs[0]).type == DType::kF32 &&
+         graph.value(node.inputs[1]).type == DType::kF32;
+}
+
+}  // namespace
+
+bool IsProduct(const Node& node) { return node.op == "Conv" || node.op == "Gemm" || node.op == "MatMul" || node.op == "mete.MatMul"; }
+
+std::vector<Work> WorksOf(const Graph& graph, const Node& node, double near_bytes) {
+  if (IsViewOperator(node.op) || node.outputs.empty() || BytesMoved(graph, node) <= 0) return {};
+  if (IsProduct(node) && IsFloat(graph, node)) {
+    if (node.op != "Conv") return MatrixWorks(graph, node, near_bytes);
+    if (node.attributes.String("layout", "") == "NHWC" && graph.value(node.inputs[1]).is_constant()) return ConvWorks(graph, node, near_bytes);
+  }
+  return OtherWorks(graph, node, near_bytes);
+}
+
+}  // namespace mete
