@@ -124,6 +124,10 @@ struct SessionOptions {
   // (CacheFolder() in mete/device.h is the user's) for the next session; empty: nowhere.
   bool tune = false;
   std::string tuning_cache;
+  // A folder (CacheFolder() in mete/device.h is the user's) with a profile of this machine, as `mete profile` keeps it: by its times the
+  // plan says how many of the threads take part in each step. Empty, or none there: all do. One that does not serve (of another machine,
+  // of older kernels, damaged) is refused, and Notes() says so. Only for the policy `adaptive`.
+  std::string profile_cache;
   // A folder (CacheFolder() in mete/device.h is the user's; it is made as needed) in which weights in kernel order are kept and mapped
   // on the next start instead of packed again; empty: none. A file for each tensor, weights/<digest>.packed, found by a digest of the
   // model's weights, the kernel and the library's packing code, and checked before it is used. Nothing fails because of it: damaged

@@ -7,18 +7,30 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/model.h"
+#include "engine/stored_profile.h"
 #include "kernels/fast/target/target.h"
 #include "machine/machine.h"
+#include "plan/cores/cores.h"
 #include "plan/plan.h"
 #include "run/executor.h"
 
 namespace mete {
 namespace {
 
-Plan MakePlan(const Graph& graph, const Machine& machine, const SessionOptions& options) {
-  if (options.threads < 0) Invalid("threads", "cannot be negative; got {}", options.threads);
+// By the profile of this machine where there is one that serves; `note` says why one does not.
+Plan PlanHere(const Graph& graph, const Machine& machine, const SessionOptions& options, std::string* note) {
   const CpuChoice choice{options.threads, options.cores, options.speeds, options.policy};
-  Plan plan = options.plan_json.empty() ? PlanOneCpu(graph, machine, choice) : PlanFromJson(options.plan_json);
+  const auto profile = options.reference ? nullptr : LoadProfile(options.profile_cache, machine, note);
+  if (!profile) return PlanOneCpu(graph, machine, choice);
+  // What does not fit the machine is for Verify() to say.
+  const Plan all = PlanOneCpu(graph, machine, choice);
+  Verify(all, graph, machine);
+  return PlanCores(graph, machine, choice, PredictCosts(graph, *profile, machine));
+}
+
+Plan MakePlan(const Graph& graph, const Machine& machine, const SessionOptions& options, std::string* note) {
+  if (options.threads < 0) Invalid("threads", "cannot be negative; got {}", options.threads);
+  Plan plan = options.plan_json.empty() ? PlanHere(graph, machine, options, note) : PlanFromJson(options.plan_json);
   Verify(plan, graph, machine);
   return plan;
 }
@@ -74,7 +86,7 @@ struct Session::Impl {
   Impl(const Model& m, const SessionOptions& options)
       : model(m),
         machine(ReadMachine()),
-        plan(MakePlan(model.impl().graph, machine, options)),
+        plan(MakePlan(model.impl().graph, machine, options, &profile_note)),
         cpu(OptionsOf(options)),
         executor(model.impl().graph, plan, cpu) {
     if (tuner) tuner->Save();
@@ -106,6 +118,7 @@ struct Session::Impl {
 
   const Model model;
   const Machine machine;
+  std::string profile_note;  // before the plan, which fills it
   const Plan plan;
   std::optional<Tuner> tuner;  // measures while the executor prepares
   Cpu cpu;
@@ -181,6 +194,7 @@ std::vector<StepInfo> Session::Steps(const Trace& trace) const { return impl_->e
 
 std::vector<std::string> Session::Notes() const {
   std::vector<std::string> notes;
+  if (!impl_->profile_note.empty()) notes.push_back(impl_->profile_note);
   for (const int core : impl_->cpu.pool().refused_cores())
     notes.push_back(fmt::format("no thread could be pinned to core {}, which went away or is not allowed; that thread runs on any", core));
   return notes;

@@ -1,0 +1,70 @@
+#include "profile/check.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "engine/model.h"
+#include "profile/profile.h"
+#include "profile/runner.h"
+
+namespace mete {
+namespace {
+
+const ClusterProfile& ProfileOf(const Profile& profile, const Machine& machine, int core) {
+  for (const Cluster& c : machine.clusters)
+    if (std::find(c.cores.begin(), c.cores.end(), core) != c.cores.end())
+      for (const ClusterProfile& p : profile.clusters)
+        if (p.cluster == c.name) return p;
+  Invalid("--cores", "core {} is not one that was profiled", core);
+}
+
+// As a user would run it, kernels tuned; of a core that is emulated, the time that a divided step would take on it.
+Session MakeSession(const Model& model, int core, double speed) {
+  SessionOptions options;
+  options.cores = {core};
+  if (speed < 1) options.speeds = {speed};
+  return Session(model, options);
+}
+
+}  // namespace
+
+Check CheckModel(const Model& model, const Machine& machine, const Profile& profile, int core, double speed, double seconds,
+                 const CancelToken* cancel) {
+  constexpr int kLeastRounds = 5;
+  const ClusterProfile& cluster = ProfileOf(profile, machine, core);
+  Session session = MakeSession(model, core, speed);
+  std::vector<Tensor> inputs;
+  for (const Port& port : model.inputs()) inputs.push_back(InputFor(port));
+  Drift drift(machine, cluster, core);
+  Trace least;
+  const int64_t start = NowNs();
+  for (int round = 0; round < kLeastRounds || double(NowNs() - start) < seconds * 1e9; ++round) {
+    drift.Run();
+    Trace trace;
+    session.Run(inputs, {.cancel = cancel});
+    session.Run(inputs, {.cancel = cancel, .trace = &trace});
+    if (round == 0) least = trace;
+    else least.KeepLeast(trace);
+  }
+  Check check;
+  check.drift = drift.factor();
+  const Graph& graph = model.impl().graph;
+  const std::vector<StepInfo> steps = session.Steps(least);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const NodePrediction p = Predict(cluster, graph, graph.nodes[i]);
+    if (steps[i].ns <= 0 || p.kernel.empty()) continue;
+    check.nodes.push_back({steps[i].node, steps[i].op, steps[i].kernel, p.kernel, IsProduct(graph.nodes[i]), p.known, p.ns / speed,
+                           double(steps[i].ns)});
+  }
+  return check;
+}
+
+double ShareWithin(const std::vector<CheckedNode>& nodes, double drift, double most) {
+  if (nodes.empty()) return 1;
+  const auto close = [&](const CheckedNode& n) { return std::abs(n.ratio() * drift - 1) <= most; };
+  return double(std::count_if(nodes.begin(), nodes.end(), close)) / double(nodes.size());
+}
+
+}  // namespace mete

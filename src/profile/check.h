@@ -1,0 +1,36 @@
+// How good predictions are: a model's nodes on one core, predicted and measured.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "costs/profile.h"
+#include "machine/machine.h"
+#include "mete/engine.h"
+
+namespace mete {
+
+struct CheckedNode {
+  std::string node, op;
+  std::string kernel;     // that computed it
+  std::string predicted_kernel;
+  bool product = false;   // a convolution or a matrix product
+  bool known = true;      // all of it was in the profile
+  double predicted_ns = 0, measured_ns = 0;  // measured: the least of all runs
+
+  double ratio() const { return predicted_ns / measured_ns; }
+};
+
+struct Check {
+  std::vector<CheckedNode> nodes;  // those that compute
+  double drift = 1;  // of the core since it was profiled, by the profile's first probe network in turns with the model; 1.1: 10 % slower now
+};
+
+// `speed`: that is emulated. Takes about `seconds`. Error CANCELLED, or where the profile lacks the core's cluster.
+Check CheckModel(const Model& model, const Machine& machine, const Profile& profile, int core, double speed, double seconds,
+                 const CancelToken* cancel = nullptr);
+
+// The share of the nodes whose prediction is off by `most` at most, if the drift is taken out or not; 1 of none.
+double ShareWithin(const std::vector<CheckedNode>& nodes, double drift, double most);
+
+}  // namespace mete

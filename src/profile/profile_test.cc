@@ -1,0 +1,108 @@
+#include "profile/profile.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/temp_path_testing.h"
+#include "engine/stored_profile.h"
+#include "mete/error.h"
+#include "profile/check.h"
+#include "zoo/zoo.h"
+
+namespace mete {
+namespace {
+
+// Of one small network: enough to see that all of it works, too little for good predictions.
+const Profile& Measured() {
+  static const Profile profile = MeasureProfile(ReadMachine(), {.seconds = 0, .probes = 1});
+  return profile;
+}
+
+TEST(MeasureProfile, HasTimesOfEveryClusterAndServesThisMachine) {
+  const Machine machine = ReadMachine();
+  const Profile& profile = Measured();
+  EXPECT_NO_THROW(Verify(profile));
+  EXPECT_EQ(WhyNot(profile, KeyOf(machine), machine), "");
+  ASSERT_EQ(profile.clusters.size(), machine.clusters.size());
+  for (const ClusterProfile& c : profile.clusters) {
+    EXPECT_GT(c.reference_ns, 0);
+    for (const char* kernel : {"conv_1x1_f32", "conv_f32", "winograd_f2_f32", "winograd_f4_f32", "depthwise_f32"}) {
+      ASSERT_TRUE(c.kernels.contains(kernel)) << kernel;
+      EXPECT_GT(c.kernels.at(kernel).samples, 0);
+      EXPECT_FALSE(c.kernels.at(kernel).ns.empty()) << kernel;
+    }
+  }
+}
+
+TEST(MeasureProfile, StopsWhenItIsCancelled) {
+  CancelToken cancel;
+  cancel.Cancel();
+  try {
+    MeasureProfile(ReadMachine(), {.seconds = 0, .cancel = &cancel, .probes = 1});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Code::kCancelled);
+  }
+}
+
+TEST(StoredProfile, IsFoundAgainAndRefusedWhereItDoesNotServe) {
+  const Machine machine = ReadMachine();
+  const TempPath temporary;
+  const std::string& folder = temporary.str();
+  std::string why = "unset";
+  EXPECT_EQ(LoadProfile(folder, machine, &why), nullptr);
+  EXPECT_EQ(why, "");  // nobody has measured one
+  const std::string path = SaveProfile(folder, Measured());
+  const auto loaded = LoadProfile(folder, machine, &why);
+  ASSERT_NE(loaded, nullptr) << why;
+  EXPECT_EQ(ToJson(*loaded), ToJson(Measured()));
+
+  Profile stale = Measured();
+  stale.key.sources = "of last year";
+  SaveProfile(folder, stale);
+  EXPECT_EQ(LoadProfile(folder, machine, &why), nullptr);
+  EXPECT_NE(why.find("stale"), std::string::npos) << why;
+
+  Profile foreign = Measured();
+  foreign.key.cpu = "somebody else's";
+  std::ofstream(path) << ToJson(foreign);  // copied from another machine
+  EXPECT_EQ(LoadProfile(folder, machine, &why), nullptr);
+  EXPECT_NE(why.find("another processor"), std::string::npos) << why;
+
+  std::filesystem::resize_file(path, 100);
+  EXPECT_EQ(LoadProfile(folder, machine, &why), nullptr);
+  EXPECT_NE(why.find(path), std::string::npos) << why;
+}
+
+TEST(CheckModel, ComparesEveryNodeThatComputes) {
+  const TempPath file(".onnx");
+  const std::string& path = file.str();
+  ZooMake("squeezenet1.1", path, 1);
+  const Model model = Model::Load(path);
+
+  const Machine machine = ReadMachine();
+  const int core = machine.clusters[0].cores[0];
+  const Check check = CheckModel(model, machine, Measured(), core, 1, 0);
+  EXPECT_GT(check.drift, 0);
+  EXPECT_GT(check.nodes.size(), 26u);
+  for (const CheckedNode& n : check.nodes) {
+    EXPECT_GT(n.measured_ns, 0) << n.node;
+    EXPECT_GT(n.predicted_ns, 0) << n.node;
+    if (!n.product) continue;
+    EXPECT_TRUE(n.op == "Conv" || n.op == "Gemm") << n.op;
+  }
+  EXPECT_THROW(CheckModel(model, machine, Measured(), 4095, 1, 0), Error);
+}
+
+TEST(ShareWithin, CountsThoseThatAreClose) {
+  std::vector<CheckedNode> nodes(4);
+  for (size_t i = 0; i < nodes.size(); ++i) nodes[i].measured_ns = 100, nodes[i].predicted_ns = 90 + 10 * double(i);  // 0.9 to 1.2
+  EXPECT_EQ(ShareWithin(nodes, 1, 0.101), 0.75);
+  EXPECT_EQ(ShareWithin(nodes, 1.25, 0.101), 0.0);
+  EXPECT_EQ(ShareWithin({}, 1, 0.1), 1);
+}
+
+}  // namespace
+}  // namespace mete
