@@ -102,6 +102,15 @@ void AddLoadFlags(CLI::App& command, ModelFlags& flags) {
   command.add_flag("--no-optimize", flags.no_optimize, "only fold constants")->group(kModelGroup);
 }
 
+void AddCoresFlag(CLI::App& command, ModelFlags& flags) {
+  command.add_option_function<std::vector<std::string>>(
+             "--cores", [&flags](const std::vector<std::string>& words) { ParseCores(words, flags); },
+             "CPU numbers to pin the threads to; 0:1.0,1:0.4 emulates a core of 0.4 of its speed")
+      ->type_name("0,1,...")
+      ->delimiter(',')
+      ->group(kMachineGroup);
+}
+
 void AddModelFlags(CLI::App& command, ModelFlags& flags) {
   AddLoadFlags(command, flags);
   command.add_flag("--reference", flags.reference, "force the slow, readable reference kernels")->group(kMachineGroup);
@@ -109,12 +118,7 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags) {
       ->group(kMachineGroup);
   command.add_option("--threads", flags.threads, "threads; 0: one for every core that this process may use")
       ->type_name("N")->check(CLI::Range(0, 1024))->capture_default_str()->group(kMachineGroup);
-  command.add_option_function<std::vector<std::string>>(
-             "--cores", [&flags](const std::vector<std::string>& words) { ParseCores(words, flags); },
-             "CPU numbers to pin the threads to; 0:1.0,1:0.4 emulates a core of 0.4 of its speed")
-      ->type_name("0,1,...")
-      ->delimiter(',')
-      ->group(kMachineGroup);
+  AddCoresFlag(command, flags);
   command.add_option("--policy", flags.policy, "how work reaches the threads: by the speed that each shows (adaptive, the default), in equal "
                                                "slices, or, to compare with: ratio, asymo, sani")
       ->type_name("NAME")->check(CLI::IsMember({"equal", "ratio", "asymo", "sani", "adaptive"}))->group(kMachineGroup);
@@ -178,6 +182,7 @@ Session MakeSession(const Model& model, const ModelFlags& flags, const Context& 
   options.reference = flags.reference;
   options.tune = !flags.no_tune;
   options.tuning_cache = CacheFolder();
+  options.profile_cache = CacheFolder();
   options.packed_cache = PackedCache(flags);
   if (!flags.plan.empty()) options.plan_json = ReadTextFile(flags.plan);
   Session session = [&] {

@@ -33,6 +33,7 @@ struct ModelFlags {
 };
 
 void AddLoadFlags(CLI::App& command, ModelFlags& flags);  // what LoadModel() reads
+void AddCoresFlag(CLI::App& command, ModelFlags& flags);  // --cores, with speeds
 void AddModelFlags(CLI::App& command, ModelFlags& flags);
 
 // "0" or "0:0.4", a core and the speed at which it is emulated, into the flags' cores and speeds.

@@ -7,7 +7,9 @@
 #include "cluster_flags.h"
 #include "commands.h"
 #include "costs/estimate.h"
+#include "costs/profile.h"
 #include "engine/model.h"
+#include "engine/stored_profile.h"
 #include "model_flags.h"
 #include "plan/cores/cores.h"
 #include "processor/simulated/simulated.h"
@@ -44,8 +46,13 @@ Planned PlanHere(PlanFlags flags, const Graph& graph) {
   CheckCores(flags.model);
   const Machine machine = ReadMachine();
   const CpuChoice choice{int(flags.model.cores.size()), flags.model.cores, flags.model.speeds, flags.policy};
-  Plan plan = PlanOneCpu(graph, machine, choice);
+  std::string why;
+  const auto profile = LoadProfile(CacheFolder(), machine, &why);
+  Plan plan = profile ? PlanCores(graph, machine, choice, PredictCosts(graph, *profile, machine)) : PlanOneCpu(graph, machine, choice);
   Verify(plan, graph, machine);
+  if (profile)
+    return {std::move(plan), machine, "Times are predictions from the profile of this machine; `mete profile --check MODEL` says how good they are."};
+  if (!why.empty()) PrintNote(why);
   return {std::move(plan), machine,
           "There are no times of this machine to plan by, so every step has all threads. `mete profile` measures them;\n"
           "--machine FILE plans by the estimates of a machine file."};
