@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/errors_testing.h"
 #include "machine/trees_testing.h"
-#include "mete/error.h"
 
 namespace mete {
 namespace {
@@ -21,17 +21,6 @@ struct HandClock {
 std::unique_ptr<EnergyMeter> Open(const RecordedTree& tree, HandClock& hand, const std::vector<std::string>& names = {}) {
   return OpenMeter(tree.root(), ChooseMeters(ReadMachine(tree.root()).meters, names), hand.clock());
 }
-
-std::string ErrorOf(const std::function<void()>& what) {
-  try {
-    what();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
-#define EXPECT_TELLS(expression, text) EXPECT_NE(ErrorOf([&] { expression; }).find(text), std::string::npos) << ErrorOf([&] { expression; })
 
 std::string Paths(const std::vector<Meter>& meters) {
   std::string all;
@@ -181,7 +170,7 @@ TEST(Energy, NamesTheFileThatShowsNoNumber) {
   for (const char* text : {"", "x", "1 W", "nan", "inf", "1e30"}) {
     const RecordedTree tree(std::string("sys/class/powercap/p:0/name = package-0\nsys/class/powercap/p:0/energy_uj = ") + text);
     EXPECT_TELLS(OpenMeter(tree.root(), {{Meter::Kind::kPowercap, "p", "/sys/class/powercap/p:0/energy_uj", true}}, hand.clock()),
-                 "shows no number") << text;
+                 "shows no number");
   }
 }
 
