@@ -15,7 +15,7 @@ mete_library(image src/image LAYERS base LINKS PNG::PNG JPEG::JPEG PkgConfig::TO
 mete_library(passes src/passes LAYERS graph kernels)
 mete_library(machine src/machine LAYERS base LINKS nlohmann_json::nlohmann_json Threads::Threads PkgConfig::TOMLPP)
 mete_library(schedule src/schedule LAYERS base)
-mete_library(costs src/costs LAYERS graph machine schedule)
+mete_library(costs src/costs LAYERS graph machine schedule LINKS nlohmann_json::nlohmann_json)
 mete_library(plan src/plan LAYERS graph machine schedule LINKS nlohmann_json::nlohmann_json)
 mete_library(simulated src/processor/simulated LAYERS costs)
 mete_library(processor src/processor/cpu LAYERS plan kernels LINKS Threads::Threads nlohmann_json::nlohmann_json PkgConfig::XXHASH)
