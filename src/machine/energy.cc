@@ -12,10 +12,12 @@ namespace {
 
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kPowercapUpdate = kMs;              // Intel's manual, volume 3, RAPL: "updated approximately once every 1 ms"
-constexpr int64_t kPowercapPoll = 10'000 * kMs;       // counters of 32 bits in units of 15 uJ wrap in 60 s at a kilowatt; a sixth of it
+constexpr int64_t kCounterPoll = 10'000 * kMs;        // counters of 32 bits in units of 15 uJ wrap in 60 s at a kilowatt; a sixth of it
 constexpr int64_t kHwmonUpdate = 1'000 * kMs;         // guess, of a chip without update_interval: many drivers keep figures for a second
 constexpr int64_t kIna231Update = 260 * kMs;          // what the Odroid-XU3's kernel sets (update_period); guess for other boards
 constexpr int64_t kBatteryUpdate = 2'000 * kMs;       // guess: gauges refresh in 0.2 to 10 s
+constexpr int kCounterUpdates = 200;                  // the first and the last reading may each be one update old: 1 %
+constexpr int kSampleUpdates = 20;                    // guess: steady power is not older than itself, so that only noise is to be averaged
 constexpr int64_t kMostUpdateMs = 600'000;            // guess
 constexpr double kMostFigure = 1e18;                  // of a file: below what 64 bits hold
 
@@ -37,7 +39,7 @@ class Part {
  public:
   virtual ~Part() = default;
   virtual double Joules(int64_t now_ns) = 0;
-  int64_t update_ns = 0, poll_ns = 0;
+  int64_t update_ns = 0, poll_ns = 0, span_ns = 0;
 };
 
 // Energy that the hardware counts, in microjoules.
@@ -100,19 +102,22 @@ class PartMaker {
   }
 
  private:
-  static std::unique_ptr<Part> Timed(std::unique_ptr<Part> part, int64_t update_ns, int64_t poll_ns) {
-    part->update_ns = update_ns, part->poll_ns = poll_ns;
+  std::unique_ptr<Part> Counted(const std::string& path, std::optional<double> range, int64_t update_ns) const {
+    auto part = std::make_unique<Counter>(sysfs_, path, range);
+    part->update_ns = update_ns, part->poll_ns = kCounterPoll, part->span_ns = kCounterUpdates * update_ns;
     return part;
   }
 
   std::unique_ptr<Part> Sampled(Samples::Watts watts, int64_t update_ns) const {
-    return Timed(std::make_unique<Samples>(std::move(watts), now_ns_), update_ns, update_ns);
+    auto part = std::make_unique<Samples>(std::move(watts), now_ns_);
+    part->update_ns = part->poll_ns = update_ns, part->span_ns = kSampleUpdates * update_ns;
+    return part;
   }
 
   std::unique_ptr<Part> Powercap(const std::string& path) const {
     const std::string range = FolderOf(path) + "max_energy_range_uj";
     const auto most = sysfs_.Exists(range) ? std::optional(NumberIn(sysfs_, range)) : std::nullopt;
-    return Timed(std::make_unique<Counter>(sysfs_, path, most), kPowercapUpdate, kPowercapPoll);
+    return Counted(path, most, kPowercapUpdate);
   }
 
   std::unique_ptr<Part> Battery(const std::string& path) const {
@@ -142,7 +147,7 @@ class PartMaker {
     const std::string folder = FolderOf(path), file = path.substr(folder.size());
     const auto interval_ms = sysfs_.Number(folder + "update_interval", kMostUpdateMs);
     const int64_t update_ns = interval_ms.value_or(0) > 0 ? *interval_ms * kMs : kHwmonUpdate;
-    if (file.starts_with("energy")) return Timed(std::make_unique<Counter>(sysfs_, path, std::nullopt), update_ns, kPowercapPoll);
+    if (file.starts_with("energy")) return Counted(path, std::nullopt, update_ns);
     if (file.starts_with("power")) return Sampled([&sysfs = sysfs_, path] { return NumberIn(sysfs, path) * 1e-6; }, update_ns);
     const std::string volts = folder + "in" + file.substr(std::string("curr").size());
     return Sampled([&sysfs = sysfs_, path, volts] { return NumberIn(sysfs, path) * NumberIn(sysfs, volts) * 1e-6; }, update_ns);
@@ -163,6 +168,7 @@ class ReadMeter : public EnergyMeter {
       name_ += fmt::format("{}{} {}", name_.empty() ? "" : " + ", Name(meter.kind), meter.name);
       update_ns_ = std::max(update_ns_, parts_.back()->update_ns);
       poll_ns_ = std::min(poll_ns_, parts_.back()->poll_ns);
+      span_ns_ = std::max(span_ns_, parts_.back()->span_ns);
     }
   }
 
@@ -174,6 +180,7 @@ class ReadMeter : public EnergyMeter {
   }
   int64_t update_ns() const override { return update_ns_; }
   int64_t poll_ns() const override { return poll_ns_; }
+  int64_t span_ns() const override { return span_ns_; }
 
  private:
   Sysfs sysfs_;
@@ -181,7 +188,7 @@ class ReadMeter : public EnergyMeter {
   const int64_t start_ns_;
   std::vector<std::unique_ptr<Part>> parts_;
   std::string name_;
-  int64_t update_ns_ = 0, poll_ns_ = INT64_MAX;
+  int64_t update_ns_ = 0, poll_ns_ = INT64_MAX, span_ns_ = 0;
 };
 
 }  // namespace

@@ -28,6 +28,7 @@ class EnergyMeter {
   virtual EnergyReading Read() = 0;
   virtual int64_t update_ns() const = 0;  // how old a figure may be: what is shorter is not seen
   virtual int64_t poll_ns() const = 0;
+  virtual int64_t span_ns() const = 0;    // what is measured for so long is within 1 % of what the meter could show at best
 };
 
 // The meters that are read as one. Those of `names` where it names some, else what is known to add up:
@@ -55,6 +56,7 @@ class ModelMeter : public EnergyMeter {
   EnergyReading Read() override;
   int64_t update_ns() const override { return 1; }
   int64_t poll_ns() const override { return INT64_MAX; }
+  int64_t span_ns() const override { return 1'000'000; }
 
  private:
   void Settle();
