@@ -39,6 +39,7 @@ void BuildCli(CLI::App& app, Context& context) {
   AddCompare(app, context);
   AddInspect(app, context);
   AddMachine(app, context);
+  AddProfile(app, context);
   AddSimulate(app, context);
   AddZoo(app, context);
   AddCompletion(app, context);

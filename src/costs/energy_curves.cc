@@ -113,7 +113,7 @@ EnergyCurves ParseEnergyCurves(std::string_view json, const std::string& where) 
 }
 
 EnergyCurves CurvesOf(const MachineFile& file) {
-  EnergyCurves curves{file.machine.name, "estimated from the machine file", 0, file.memory_gbytes_per_s.value, {}};
+  EnergyCurves curves{file.machine.name, "from the machine file's roofline and power model", 0, file.memory_gbytes_per_s.value, {}};
   for (size_t i = 0; i < file.clusters.size(); ++i) {
     const Cluster& cluster = file.machine.clusters[i];
     const ClusterFigures& figures = file.clusters[i];

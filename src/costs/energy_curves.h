@@ -31,7 +31,7 @@ struct ClusterCurves {
 
 struct EnergyCurves {
   std::string machine;
-  std::string source;        // "measured with powercap package-0", "estimated from the machine file"
+  std::string source;        // "measured with powercap package-0", "from the machine file's ..."
   double idle_watts = 0;     // of the machine without work; not part of the points. 0: not known
   double gbytes_per_s = 0;   // of the memory, for all clusters together; 0: not known
   std::vector<ClusterCurves> clusters;

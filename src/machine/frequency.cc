@@ -1,6 +1,7 @@
 #include "machine/frequency.h"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -43,6 +44,19 @@ std::vector<std::vector<int64_t>> KhzOf(const std::string& root, const std::vect
 }
 
 }  // namespace
+
+std::string WhyFrequenciesStay(const std::vector<Cluster>& clusters, const std::string& root) {
+  for (const Cluster& c : clusters) {
+    if (c.frequency.policies.empty()) return "cpufreq does not show the policies of " + c.name;
+    for (const std::string& policy : c.frequency.policies) {
+      const std::string folder = "/sys/devices/system/cpu/cpufreq/" + policy + "/";
+      for (const char* file : {"scaling_governor", "scaling_min_freq", "scaling_max_freq"})
+        if (access((root + folder + file).c_str(), W_OK) != 0)
+          return fmt::format("{}{} cannot be written: {}", folder, file, std::strerror(errno));
+    }
+  }
+  return "";
+}
 
 FrequencyControl::FrequencyControl(const std::vector<Cluster>& clusters, FrequencyPlaces places)
     : places_(std::move(places)), policies_(PoliciesOf(clusters)), khz_(KhzOf(places_.root, clusters)),

@@ -20,6 +20,20 @@ class ClusterFrequencies {
   virtual void Set(size_t cluster, int64_t khz) = 0;           // Error where it is none of them, or cannot be set
 };
 
+// For whoever may set nothing: each cluster has the frequency that it has just now, 0 where that is not told.
+class FixedFrequencies : public ClusterFrequencies {
+ public:
+  explicit FixedFrequencies(const std::vector<Cluster>& clusters) : clusters_(clusters) {}
+  std::vector<int64_t> Khz(size_t cluster) const override { return {clusters_.at(cluster).frequency.current_khz}; }
+  void Set(size_t, int64_t) override {}
+
+ private:
+  const std::vector<Cluster>& clusters_;
+};
+
+// Why the frequencies of these clusters cannot be set; "" where it seems that they can. Changes nothing.
+std::string WhyFrequenciesStay(const std::vector<Cluster>& clusters, const std::string& root = "/");
+
 struct FrequencyPlaces {
   std::string root = "/";  // ReadMachine()'s
   std::string folder;      // of the lock: CacheFolder()

@@ -155,6 +155,17 @@ TEST_F(FrequencyTest, NeedsAFolderForItsLock) {
   ExpectUntouched();
 }
 
+TEST_F(FrequencyTest, SaysBeforehandWhyItCannotSet) {
+  EXPECT_EQ(WhyFrequenciesStay(machine_.clusters, tree_.root()), "");
+  std::filesystem::remove(tree_.root() + "/" + kCpufreq + "policy0/scaling_min_freq");
+  EXPECT_EQ(WhyFrequenciesStay(machine_.clusters, tree_.root()),
+            "/" + kCpufreq + "policy0/scaling_min_freq cannot be written: No such file or directory");
+  const RecordedTree bare(kServerTree);
+  const Machine machine = ReadMachine(bare.root());
+  EXPECT_NE(WhyFrequenciesStay(machine.clusters, bare.root()).find("cpufreq does not show the policies"), std::string::npos);
+  EXPECT_EQ(FixedFrequencies(machine_.clusters).Khz(0), Khz{1608000});
+}
+
 TEST_F(FrequencyTest, IsOneAtATime) {
   const auto control = Control();
   EXPECT_TELLS(Control(), "one at a time");
