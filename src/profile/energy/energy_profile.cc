@@ -40,6 +40,7 @@ class Profiler {
     const Interval idle = Measure(kIdleSpans * bench_.meter.span_ns());
     curves.idle_watts = idle.watts(), curves.source = "measured with " + idle.end.meter;
     for (size_t c = 0; c < machine_.clusters.size(); ++c) curves.clusters.push_back(OfCluster(c, curves.idle_watts));
+    if (curves.clusters.size() > 1) curves.gbytes_per_s = MemoryOfAll(curves);
     Verify(curves);
     return curves;
   }
@@ -52,6 +53,20 @@ class Profiler {
     double ns() const { return double(end.ns - begin.ns); }
     double watts() const { return (end.joules - begin.joules) / ns() * 1e9; }
   };
+
+  // What all clusters get together at their fastest, for those of them that wait for the memory.
+  double MemoryOfAll(const EnergyCurves& curves) {
+    std::vector<int> cores;
+    for (size_t c = 0; c < curves.clusters.size(); ++c) {
+      bench_.frequencies.Set(c, bench_.frequencies.Khz(c).back());
+      cores.insert(cores.end(), curves.clusters[c].cores.begin(), curves.clusters[c].cores.end());
+    }
+    const ReuseLoad& load = kLoads[0];
+    const Running running(bench_.load, cores, load);
+    Wait(SettleNs(bench_.meter));
+    const Interval measured = Measure(bench_.meter.span_ns());
+    return measured.flops / measured.ns() / load.flops_per_byte();
+  }
 
   ClusterCurves OfCluster(size_t c, double idle_watts) {
     const Cluster& cluster = machine_.clusters[c];
@@ -131,7 +146,8 @@ EnergyEffort EffortOf(const Machine& machine, const EnergyBench& bench, const En
     effort.points += int(frequencies * CoreCounts(int(FirstThreads(machine.clusters[c]).size())).size() * std::size(kLoads));
   }
   const int64_t settle_ns = SettleNs(bench.meter);
-  effort.ns += effort.points * (settle_ns + bench.meter.span_ns()) + settle_ns;
+  const int runs = effort.points + (machine.clusters.size() > 1);  // and the memory of all
+  effort.ns += runs * (settle_ns + bench.meter.span_ns()) + settle_ns;
   return effort;
 }
 
