@@ -136,7 +136,7 @@ std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags&
   if (!why.empty()) {
     control.reset();
     std::vector<int64_t> now;
-    for (const Cluster& c : machine.clusters) now.push_back(c.frequency.current_khz);
+    for (const Cluster& c : machine.clusters) now.push_back(LoadedKhz(c.frequency));
     choice = ChooseEnergy(curves, work, objective, now);
     PrintNote(fmt::format("frequencies stay as they are ({}); only the cores are chosen", why));
   }

@@ -45,6 +45,8 @@ std::vector<std::vector<int64_t>> KhzOf(const std::string& root, const std::vect
 
 }  // namespace
 
+int64_t LoadedKhz(const Frequency& f) { return f.governor == "userspace" || f.limit_khz == 0 ? f.current_khz : f.limit_khz; }
+
 std::string WhyFrequenciesStay(const std::vector<Cluster>& clusters, const std::string& root) {
   for (const Cluster& c : clusters) {
     if (c.frequency.policies.empty()) return "cpufreq does not show the policies of " + c.name;

@@ -20,11 +20,16 @@ class ClusterFrequencies {
   virtual void Set(size_t cluster, int64_t khz) = 0;           // Error where it is none of them, or cannot be set
 };
 
-// For whoever may set nothing: each cluster has the frequency that it has just now, 0 where that is not told.
+// What a cluster runs at while it computes and nobody sets anything: governors go to the upper limit under load, but for userspace. (So
+// does powersave where the driver chooses by itself, as Intel's and AMD's do; of other drivers it is taken for that too: a guess.) 0: not
+// told.
+int64_t LoadedKhz(const Frequency& frequency);
+
+// For whoever may set nothing.
 class FixedFrequencies : public ClusterFrequencies {
  public:
   explicit FixedFrequencies(const std::vector<Cluster>& clusters) : clusters_(clusters) {}
-  std::vector<int64_t> Khz(size_t cluster) const override { return {clusters_.at(cluster).frequency.current_khz}; }
+  std::vector<int64_t> Khz(size_t cluster) const override { return {LoadedKhz(clusters_.at(cluster).frequency)}; }
   void Set(size_t, int64_t) override {}
 
  private:

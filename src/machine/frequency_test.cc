@@ -163,7 +163,13 @@ TEST_F(FrequencyTest, SaysBeforehandWhyItCannotSet) {
   const RecordedTree bare(kServerTree);
   const Machine machine = ReadMachine(bare.root());
   EXPECT_NE(WhyFrequenciesStay(machine.clusters, bare.root()).find("cpufreq does not show the policies"), std::string::npos);
-  EXPECT_EQ(FixedFrequencies(machine_.clusters).Khz(0), Khz{1608000});
+}
+
+TEST_F(FrequencyTest, ExpectsTheUpperLimitUnderLoadWhereNobodySets) {
+  EXPECT_EQ(FixedFrequencies(machine_.clusters).Khz(1), Khz{1416000});  // 600000 just now
+  EXPECT_EQ(LoadedKhz({.limit_khz = 9, .current_khz = 5, .governor = "userspace"}), 5);
+  EXPECT_EQ(LoadedKhz({.current_khz = 5, .governor = "ondemand"}), 5);
+  EXPECT_EQ(LoadedKhz({}), 0);
 }
 
 TEST_F(FrequencyTest, IsOneAtATime) {

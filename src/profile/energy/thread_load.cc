@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <new>
 #include <system_error>
 
 #include "base/error.h"
@@ -42,6 +43,13 @@ std::thread QuietThread(auto&& body) {
   return thread;
 }
 
+// nullptr where there is not as much memory. Written, so that every page is there.
+std::unique_ptr<float[]> Filled(size_t count) {
+  std::unique_ptr<float[]> data(new (std::nothrow) float[count]);
+  if (data) std::fill_n(data.get(), count, kFill);
+  return data;
+}
+
 size_t Steps(int64_t numbers) { return std::max<size_t>(size_t(numbers) / kReuseStep, 1) * kReuseStep; }
 
 double FlopsPerNumber(const ReuseLoad& load) { return ReuseRate(load.multiply_adds) * sizeof(float); }
@@ -76,11 +84,8 @@ void ThreadLoad::Start(const std::vector<int>& cores, const ReuseLoad& load) {
 // Passes over pieces of the buffer, or, where that is smaller, over all of it again and again.
 void ThreadLoad::Work(Worker& worker, int core, const ReuseLoad& load, int64_t bytes) {
   const size_t piece = NumbersPerPass(load), count = Steps(bytes / int64_t{sizeof(float)});
-  std::vector<float> data;
-  try {
-    if (!PinThis(core)) throw std::bad_alloc();
-    data.assign(count, kFill);
-  } catch (const std::bad_alloc&) {
+  const auto data = PinThis(core) ? Filled(count) : nullptr;
+  if (!data) {
     worker.refused = true;
     return;
   }
@@ -89,7 +94,7 @@ void ThreadLoad::Work(Worker& worker, int core, const ReuseLoad& load, int64_t b
   while (!stop_.load(std::memory_order_relaxed)) {
     for (size_t done = 0; done < piece;) {
       const size_t next = std::min(piece - done, count - at);
-      keep = keep + ReadAndCompute(data.data() + at, next, load.multiply_adds);
+      keep = keep + ReadAndCompute(data.get() + at, next, load.multiply_adds);
       done += next, at = at + next == count ? 0 : at + next;
     }
     worker.passes.fetch_add(1, std::memory_order_release);
