@@ -66,7 +66,10 @@ FrequencyControl::FrequencyControl(const std::vector<Cluster>& clusters, Frequen
   signals_.Arm(lock_.restorers(), lock_.path(), places_.write);
 }
 
-FrequencyControl::~FrequencyControl() { PutBack(); }
+FrequencyControl::~FrequencyControl() {
+  PutBack();
+  signals_.Disarm();  // before what it puts back is gone
+}
 
 FrequencySettings FrequencyControl::ReadSettings() const {
   Sysfs sysfs(places_.root);
@@ -89,9 +92,11 @@ void FrequencyControl::Set(size_t cluster, int64_t khz) {
 // The path of the first file that could not be written.
 const char* FrequencyControl::PutBack() {
   const FrequencySignals::Quiet quiet;
-  if (restored_ || quiet.put_back()) return nullptr;  // the lock that stands there now, if one does, is another process's
+  if (quiet.put_back()) return nullptr;  // the lock that stands there now, if one does, is another process's
   restored_ = true;
-  return PutBackAll(lock_.restorers(), lock_.path().c_str(), places_.write);
+  const char* failed = PutBackAll(lock_.restorers(), lock_.path().c_str(), places_.write);
+  if (!failed) quiet.SetPutBack();
+  return failed;
 }
 
 void FrequencyControl::Restore() {

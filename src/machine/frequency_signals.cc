@@ -73,13 +73,19 @@ void FrequencySignals::Arm(const std::vector<FrequencyRestorer>& restorers, cons
 }
 
 FrequencySignals::~FrequencySignals() {
-  for (size_t i = 0; restorers_ && i < std::size(kSignals); ++i) {
+  Disarm();
+  g_current = nullptr;
+}
+
+void FrequencySignals::Disarm() {
+  if (!restorers_) return;
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
     struct sigaction now;
     sigaction(kSignals[i], nullptr, &now);
     if (now.sa_sigaction == OnSignal) sigaction(kSignals[i], &g_before[i], nullptr);  // else somebody has taken it since
   }
-  const Quiet quiet;  // a handler that has begun on another thread comes to its end
-  g_current = nullptr;
+  const Quiet quiet;  // a handler that has begun on another thread comes to its end, or finds nothing to do
+  restorers_ = nullptr;
 }
 
 // Async-signal-safe: atomics that need no lock, open, read, write, close, unlink, sigaction and raise.
@@ -87,7 +93,8 @@ void FrequencySignals::OnSignal(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   Acquire();
   const FrequencySignals* current = g_current;
-  if (current && !g_put_back) g_put_back = !PutBackAll(*current->restorers_, current->lock_path_, current->write_);
+  if (current && current->restorers_ && !g_put_back)
+    g_put_back = !PutBackAll(*current->restorers_, current->lock_path_, current->write_);
   g_interrupted = true;
   PassOn(signal, info, context);
   errno = error;
@@ -106,5 +113,6 @@ FrequencySignals::Quiet::~Quiet() {
 
 bool FrequencySignals::Quiet::interrupted() const { return g_interrupted; }
 bool FrequencySignals::Quiet::put_back() const { return g_put_back; }
+void FrequencySignals::Quiet::SetPutBack() const { g_put_back = true; }
 
 }  // namespace mete

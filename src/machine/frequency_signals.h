@@ -13,8 +13,9 @@ class FrequencySignals {
  public:
   FrequencySignals();  // Error FAILED_PRECONDITION where there is another one
   ~FrequencySignals();
-  // From now on signals put back; of no use twice. Both must outlive it.
+  // From now on, until Disarm() or the end, signals put back. Both must live as long.
   void Arm(const std::vector<FrequencyRestorer>& restorers, const std::string& lock_path, WriteFrequencyFile write);
+  void Disarm();
   FrequencySignals(const FrequencySignals&) = delete;
   FrequencySignals& operator=(const FrequencySignals&) = delete;
 
@@ -26,7 +27,8 @@ class FrequencySignals {
     Quiet(const Quiet&) = delete;
     Quiet& operator=(const Quiet&) = delete;
     bool interrupted() const;  // a signal came
-    bool put_back() const;     // and its handler could write all files
+    bool put_back() const;     // all is as it was, by a handler or by whoever said so:
+    void SetPutBack() const;   // from now on handlers have nothing to do
 
    private:
     sigset_t before_;
