@@ -59,8 +59,10 @@ class FrequencyTest : public testing::Test {
   std::string All(const std::string& policy) const {
     return Of(policy, "governor") + " " + Of(policy, "min_freq") + " " + Of(policy, "max_freq");
   }
-  FrequencyPlaces Places() const { return {tree_.root(), folder_.str(), WriteAsKernel}; }
-  std::unique_ptr<FrequencyControl> Control() const { return std::make_unique<FrequencyControl>(machine_.clusters, Places()); }
+  // Where a signal comes, the real way to write: a handler may not do all that WriteAsKernel does.
+  std::unique_ptr<FrequencyControl> Control(WriteFrequencyFile write = WriteAsKernel) const {
+    return std::make_unique<FrequencyControl>(machine_.clusters, FrequencyPlaces{tree_.root(), folder_.str(), write});
+  }
   std::string lock() const { return folder_.str() + "/frequency.lock"; }
   void ExpectUntouched() const {
     EXPECT_EQ(All("policy0"), "ondemand 408000 1416000");
@@ -214,7 +216,7 @@ class FrequencySignalsTest : public FrequencyTest {
  protected:
   Child Changer() const {
     return Child([this] {
-      FrequencyControl* control = Control().release();
+      FrequencyControl* control = Control(WriteFrequencyFileOfKernel).release();
       control->Set(0, 1800000);
       control->Set(1, 408000);
     });
@@ -233,7 +235,7 @@ TEST_F(FrequencySignalsTest, PutsBackOnSignals) {
 TEST_F(FrequencySignalsTest, CallsTheHandlerThatWasThereBefore) {
   Child child([this] {
     std::signal(SIGINT, [](int) { _exit(7); });
-    Control().release()->Set(1, 408000);
+    Control(WriteFrequencyFileOfKernel).release()->Set(1, 408000);
   });
   EXPECT_EQ(child.End(SIGINT), -7);
   ExpectUntouched();
@@ -242,7 +244,7 @@ TEST_F(FrequencySignalsTest, CallsTheHandlerThatWasThereBefore) {
 TEST_F(FrequencySignalsTest, ChangesNothingAfterASignal) {
   std::signal(SIGTERM, [](int) {});
   {
-    const auto control = Control();
+    const auto control = Control(WriteFrequencyFileOfKernel);
     control->Set(1, 408000);
     raise(SIGTERM);
     ExpectUntouched();
