@@ -8,6 +8,7 @@
 #include "mete/device.h"
 #include "mete/statistics.h"
 #include "model_flags.h"
+#include "objective.h"
 #include "runner.h"
 #include "serve.h"
 #include "stopwatch.h"
@@ -128,7 +129,9 @@ void Bench(const BenchFlags& flags, const Context& context) {
   const Model model = LoadModel(flags.model, &result.load_ms);
   std::vector<Tensor> inputs = ReadInputs(model, flags.inputs);
   FillRandom(model, flags.seed, inputs);
-  Session session = MakeSession(model, flags.model, context);
+  ModelFlags chosen = flags.model;
+  const auto frequencies = ApplyObjective(model, chosen);  // as long as the session
+  Session session = MakeSession(model, chosen, context);
   Runner runner(model, session, std::move(inputs), context);
   start.loaded_ns = MonotonicNs();
   result.first_ms = runner.RunMs();
@@ -159,6 +162,7 @@ void AddBench(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("bench", "measure latency, memory and share of peak");
   auto flags = std::make_shared<BenchFlags>();
   AddModelFlags(*command, flags->model);
+  AddObjectiveFlag(*command, flags->model);
   command->add_option("--warmup", flags->warmup, "runs that are not counted (default: half a second of them)")
       ->type_name("N")->check(CLI::NonNegativeNumber)->group("Measurement");
   auto* runs = command->add_option("--runs", flags->runs, "runs that are counted")->type_name("N")->check(CLI::Range(1, 10000000))

@@ -40,8 +40,8 @@ void BuildCli(CLI::App& app, Context& context) {
   AddInspect(app, context);
   AddMachine(app, context);
   AddPlan(app, context);
-  AddSimulate(app, context);
   AddProfile(app, context);
+  AddSimulate(app, context);
   AddZoo(app, context);
   AddCompletion(app, context);
   app.add_flag_callback("--man", [&] { context.command = [&] { PrintManPage(app, context); }; }, "print the manual page (roff)");

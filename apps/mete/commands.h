@@ -14,8 +14,8 @@ void AddCompare(CLI::App& app, Context& context);
 void AddInspect(CLI::App& app, Context& context);
 void AddMachine(CLI::App& app, Context& context);
 void AddPlan(CLI::App& app, Context& context);
-void AddSimulate(CLI::App& app, Context& context);
 void AddProfile(CLI::App& app, Context& context);
+void AddSimulate(CLI::App& app, Context& context);
 void AddZoo(CLI::App& app, Context& context);
 void AddCompletion(CLI::App& app, Context& context);
 

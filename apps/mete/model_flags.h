@@ -24,6 +24,7 @@ struct ModelFlags {
   std::vector<double> speeds;  // of --cores 0:1.0,1:0.4, emulated; empty where none is given
   std::string policy;          // empty: the session's default
   std::string plan, save_plan;
+  std::string objective;       // of run, bench and simulate: objective.h
   bool cache_weights = false;
   bool explain = false;
   bool profile = false;

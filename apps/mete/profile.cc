@@ -14,6 +14,7 @@
 #include "model_flags.h"
 #include "profile/check.h"
 #include "profile/profile.h"
+#include "profile_energy.h"
 #include "terminal.h"
 
 namespace mete::cli {
@@ -23,6 +24,8 @@ struct ProfileFlags {
   ModelFlags model;  // of --check
   double seconds = 0;
   bool nodes = false;
+  ProfileEnergyFlags energy;
+  bool energy_curves = false;
 };
 
 constexpr double kProfileSeconds = 40, kCheckSeconds = 5;  // guess: some tens of rounds, and a profile within a minute
@@ -158,6 +161,9 @@ void AddProfile(CLI::App& app, Context& context) {
       ->type_name("MODEL")->group("Check");
   AddCoresFlag(*command, flags->model);
   command->add_flag("--nodes", flags->nodes, "with --check: a row a node")->group("Check");
+  CLI::Option* energy = command->add_flag("--energy", flags->energy_curves, "measure energy curves instead: joules and speed by frequency, cores and "
+                                                                            "data-reuse rate")->excludes("--check");
+  AddProfileEnergyFlags(*command, energy, flags->energy);
   command->add_option("--seconds", flags->seconds, fmt::format("how long to measure (default: {:.0f}, for a check {:.0f} a core)", kProfileSeconds, kCheckSeconds))
       ->type_name("N")->check(CLI::Range(1.0, 3600.0))->group("Measurement");
   AddJsonFlag(*command, context);
@@ -167,13 +173,19 @@ void AddProfile(CLI::App& app, Context& context) {
       "near and from far, an activation. The result is kept in the cache folder and serves the planner; it is refused where the processor,\n"
       "the instruction set, the version or the kernels have changed since.\n"
       "\n"
+      "--energy needs a meter (powercap/RAPL, a battery, INA or hwmon sensors; 'mete machine' lists them). With the right to set them it\n"
+      "measures at several frequencies, and puts all back in the end, on signals, and, after a crash, on its next start. What it finds is\n"
+      "for --objective of run and bench.\n"
+      "\n"
       "Examples:\n"
       "  mete profile\n"
       "  mete profile --check resnet50.onnx --nodes\n"
-      "  mete profile --check resnet50.onnx --cores 0:1.0,1:0.4");
+      "  mete profile --check resnet50.onnx --cores 0:1.0,1:0.4\n"
+      "  mete profile --energy --meter package-0 --frequencies 4");
   command->callback([flags, &context] {
     context.command = [flags, &context] {
-      if (flags->model.model.empty()) Measure(*flags, context);
+      if (flags->energy_curves) ProfileEnergy(flags->energy, context);
+      else if (flags->model.model.empty()) Measure(*flags, context);
       else CheckPredictions(*flags, context);
     };
   });

@@ -10,6 +10,7 @@
 #include "inputs.h"
 #include "mete/io.h"
 #include "model_flags.h"
+#include "objective.h"
 #include "output_folder.h"
 #include "ranking.h"
 #include "stopwatch.h"
@@ -182,7 +183,9 @@ void Run(const RunFlags& flags, const Context& context) {
                                  port.name));
   }
   std::vector<std::string> labels = preprocess.labels.empty() ? std::vector<std::string>() : ReadLabels(preprocess.labels);
-  Session session = MakeSession(model, flags.model, context);
+  ModelFlags chosen = flags.model;
+  const auto frequencies = ApplyObjective(model, chosen);  // as long as the session
+  Session session = MakeSession(model, chosen, context);
   OutputFolder folder(flags.output);
   Job job{flags, context, model, session, std::move(preprocess), std::move(labels), classified, {}, {}};
   Json results = flags.pictures.empty() ? RunTensors(job, inputs, folder) : RunPictures(job, std::move(inputs), folder);
@@ -203,6 +206,7 @@ void AddRun(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("run", "run a model on pictures or tensors");
   auto flags = std::make_shared<RunFlags>();
   AddModelFlags(*command, flags->model);
+  AddObjectiveFlag(*command, flags->model);
   command->add_option("IMAGE", flags->pictures, "pictures to classify: JPEG, PNG, BMP, PPM");
   command->add_option("--input", flags->inputs, "a tensor from a .npy, .pb (ONNX TensorProto) or .bin (raw) file; may be repeated")
       ->type_name("NAME=FILE")->take_all()->expected(1)->group("Tensors");

@@ -10,6 +10,7 @@
 #include "engine/model.h"
 #include "mete/statistics.h"
 #include "model_flags.h"
+#include "objective.h"
 #include "processor/simulated/simulated.h"
 #include "processor/simulated/subsets.h"
 #include "schedule/policy.h"
@@ -144,7 +145,17 @@ Json ReportJson(const Report& report) {
   return json;
 }
 
+// --objective: no policies, but which cores at which clocks.
+void ChooseCommand(const SimulateFlags& flags, const Context& context) {
+  const Objective objective = ParseObjectiveFlag(flags.model.objective);
+  const EnergyCurves curves = CurvesOf(ReadMachineFile(flags.machine));
+  const Model model = LoadModel(flags.model);
+  const ModelWork work = WorkOf(model.impl().graph);
+  PrintEnergyChoice(curves, work, ChooseEnergy(curves, work, objective), flags.model, context);
+}
+
 void SimulateCommand(const SimulateFlags& flags, const Context& context) {
+  if (!flags.model.objective.empty()) return ChooseCommand(flags, context);
   const bool all = flags.policy == "all";
   if (all && !flags.model.trace.empty()) throw UsageError("[--trace] is of one policy; got all; try --policy adaptive");
   SimulationOptions options{flags.policy, flags.runs, InterferenceOf(flags), !flags.model.trace.empty(), context.cancel};
@@ -183,6 +194,8 @@ void AddSimulate(CLI::App& app, Context& context) {
       ->type_name("N")->check(CLI::Range(1, 10000))->capture_default_str()->group("Measurement");
   command->add_option("--trace", flags->model.trace, "write the last run's trace for chrome://tracing or Perfetto; needs one policy")
       ->type_name("FILE.json")->group("Report");
+  CLI::Option* objective = AddObjectiveOption(*command, flags->model);
+  for (const char* other : {"--policy", "--cores", "--interference", "--runs", "--trace"}) objective->excludes(command->get_option(other));
   AddJsonFlag(*command, context);
   command->footer(
       "The policies are those that threads run; only clock and cores are simulated. What a node takes on a core is estimated from the\n"
@@ -197,8 +210,12 @@ void AddSimulate(CLI::App& app, Context& context) {
       "  periodic:cores=7,share=0.3,period_ms=5       the first 30 % of every 5 ms\n"
       "  random:cores=0-3,share=0.5,period_ms=20,seed=1   pieces and pauses of random length, 20 ms together in the mean\n"
       "\n"
+      "With --objective no policy is simulated: printed is which cores at which frequencies take the least energy, by the roofline and\n"
+      "the power model of the machine file, as if dividing cost nothing.\n"
+      "\n"
       "Examples:\n"
       "  mete simulate resnet50.onnx --machine boards/tensor-g4.toml\n"
+      "  mete simulate resnet50.onnx --machine boards/tensor-g4.toml --objective latency=30ms\n"
       "  mete simulate resnet50.onnx --machine boards/tensor-g4.toml --cores prime,middle:2 --policy adaptive --trace t.json\n"
       "  mete simulate net.onnx --machine boards/rk3399.toml --interference periodic:cores=4,share=0.5,period_ms=10 --runs 200");
   command->callback([flags, &context] { context.command = [flags, &context] { SimulateCommand(*flags, context); }; });

@@ -140,10 +140,44 @@ class Cli(unittest.TestCase):
         self.assertTrue(error["code"].isupper())
 
 
+class Profiles(Cli):
+    def test_a_check_needs_a_profile_of_this_machine(self):
+        cache = self.path("cache")
+        env = {"METE_CACHE": str(cache)}
+        done = mete("profile", "--check", self.net, env=env)
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("[profile] there is none of this machine", done.stderr)
+        self.assertIn("try \"mete profile\"", done.stderr)
+        done = mete("profile", "--check", self.net, "--energy", env=env)
+        self.assertEqual(done.returncode, USAGE)
+
+    def test_a_profile_that_does_not_serve_is_refused_and_inference_goes_on(self):
+        # Its name is the processor's and the target's, as the file of tuned times has them in front.
+        cache = self.path("cache")
+        env = {"METE_CACHE": str(cache)}
+        run = ["bench", self.net, "--runs", "2", "--threads", "1", "--json"]
+        self.assertEqual(mete(*run, env=env).returncode, OK)
+        (tuned,) = (cache / "tuning").iterdir()
+        version = subprocess.run([METE, "--version"], capture_output=True, text=True).stdout.split()[-1]
+        profile = cache / "profiles" / (tuned.name.split("-" + version)[0] + ".json")
+        profile.parent.mkdir()
+        for text, why in [("nonsense", "not a profile"), ('{"format": "mete-profile"}', "not a profile"), ("", "not a profile")]:
+            profile.write_text(text)
+            done = mete(*run, env=env)
+            self.assertEqual(done.returncode, OK, done.stderr)
+            self.assertIn(why, done.stderr)
+            self.assertIn(str(profile), done.stderr)
+            self.assertEqual(mete("profile", "--check", self.net, env=env).returncode, USAGE)
+            plan = mete("plan", self.net, env=env)
+            self.assertEqual(plan.returncode, OK, plan.stderr)
+            self.assertIn(why, plan.stderr)
+            self.assertIn("every step has all threads", plan.stdout)
+
+
 class Help(Cli):
     def test_every_command_teaches(self):
-        for words in ([], ["run"], ["bench"], ["compare"], ["inspect"], ["machine"], ["plan"], ["simulate"], ["zoo"], ["zoo", "list"], ["zoo", "make"],
-                      ["completion"]):
+        for words in ([], ["run"], ["bench"], ["compare"], ["inspect"], ["machine"], ["plan"], ["profile"], ["simulate"], ["zoo"],
+                      ["zoo", "list"], ["zoo", "make"], ["completion"]):
             done = mete(*words, "--help")
             self.assertEqual(done.returncode, OK)
             self.assertIn("Examples:\n  ", done.stdout, words)
@@ -541,8 +575,64 @@ class Commands(Cli):
         self.fails(USAGE, "[--interference] not an interference; got 'magic'", *command, "--interference", "magic")
         self.fails(USAGE, "disturbed twice", *command, "--interference", "steady:cores=1", "--interference", "steady:cores=1")
         self.fails(USAGE, "--policy", *command, "--policy", "magic")
-        self.fails(USAGE, "--runs", *command, "--runs", 0)
         self.fails(USAGE, "[--trace] is of one policy", *command, "--trace", self.path("t.json"))
+
+    def test_simulate_chooses_cores_and_frequencies_by_energy(self):
+        board = pathlib.Path(__file__).resolve().parents[2] / "boards" / "tensor-g4.toml"
+        command = ["simulate", self.net, "--machine", board, "--objective"]
+        least = self.answer(*command, "energy")
+        self.assertEqual([c["cluster"] for c in least["choice"]["clusters"]], ["prime", "middle", "little"])
+        self.assertLess(least["choice"]["joules"], least["fastest"]["joules"])
+        self.assertLessEqual(least["choice"]["joules"], min(c["joules"] for c in least["runners_up"]))
+        quick = self.answer(*command, f"latency={2 * least['fastest']['ms']}ms")
+        self.assertTrue(quick["meets"])
+        self.assertLessEqual(quick["choice"]["ms"], 2 * least["fastest"]["ms"])
+        self.assertGreaterEqual(quick["choice"]["joules"], least["choice"]["joules"])
+        never = self.answer(*command, "latency=1us")
+        self.assertEqual((never["meets"], never["choice"]), (False, least["fastest"]))
+        text = mete(*command, "energy").stdout
+        for word in ("on Google Tensor G4, for energy:", "other cores, each set at its best", "(the fastest)", "These are estimates"):
+            self.assertIn(word, text)
+        self.fails(USAGE, "[--objective] not an objective; got 'power'", *command, "power")
+        self.fails(USAGE, "--policy", *command, "energy", "--policy", "equal")
+
+    def test_profile_says_which_meter_is_missing(self):
+        tree = self.path("unmetered")
+        tree.mkdir()
+        for folder in ("powercap", "power_supply", "hwmon"):
+            self.fails(USAGE, f"/sys/class/{folder}", "profile", "--energy", "--root", tree)
+        zone = tree / "sys/class/powercap/intel-rapl:0"
+        zone.mkdir(parents=True)
+        (zone / "name").write_text("package-0\n")
+        (zone / "energy_uj").write_text("12\n")
+        self.fails(USAGE, "on its machine powercap package-0 would be read", "profile", "--energy", "--root", tree)
+        self.fails(USAGE, "no such meter; got 'battery', expected some of 'package-0'", "profile", "--energy", "--root", tree,
+                   "--meter", "battery")
+        self.fails(USAGE, "--energy", "profile")
+
+    def test_an_objective_needs_energy_curves_and_takes_cores_by_them(self):
+        cache = self.path("energy-cache")
+        cache.mkdir()
+        env = {"METE_CACHE": str(cache)}
+        self.assertIn("no energy curves of this machine", mete("bench", self.net, "--objective", "energy", env=env).stderr)
+        first = {tuple(group): group[0] for cluster in self.answer("machine")["clusters"] for group in cluster["siblings"]}
+        clusters = []
+        for cluster in self.answer("machine")["clusters"]:
+            cores = [c for c in cluster["cores"] if all(c == head or c not in group for group, head in first.items())]
+            point = {"khz": 0, "cores": 1, "flops_per_byte": 1, "gflops": 1, "watts": 1}
+            clusters.append({"name": cluster["name"], "cores": cores, "node_us": 0, "points": [point]})
+        curves = {"format": "mete energy curves 1", "machine": "toy", "source": "a test", "idle_watts": 0, "gbytes_per_s": 0,
+                  "clusters": clusters}
+        (cache / "energy.json").write_text(json.dumps(curves))
+        done = mete("bench", self.net, "--objective", "energy", "--runs", 1, "--warmup", 0, "--no-tune", "--json", env=env)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["cores"], clusters[0]["cores"][:1])
+        self.assertIn("frequencies stay as they are", done.stderr)
+        self.assertIn(f"energy: {clusters[0]['name']} 1 core at its own clock", done.stderr)
+        clusters[0]["cores"] = [4000]
+        (cache / "energy.json").write_text(json.dumps(curves))
+        self.assertIn("of other cores than this process has", mete("bench", self.net, "--objective", "energy", env=env).stderr)
+        self.fails(USAGE, "--cores", "bench", self.net, "--objective", "energy", "--cores", "0")
 
     def test_the_environment_names_the_target_of_the_fast_kernels(self):
         there = []

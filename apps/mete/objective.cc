@@ -1,0 +1,151 @@
+#include "objective.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "engine/model.h"
+#include "mete/device.h"
+#include "terminal.h"
+
+namespace mete::cli {
+namespace {
+
+std::string Joules(double joules) {
+  return joules >= 1 ? fmt::format("{:.2f} J", joules) : joules >= 1e-3 ? fmt::format("{:.2f} mJ", joules * 1e3)
+                                                                         : fmt::format("{:.2f} uJ", joules * 1e6);
+}
+
+Json CandidateJson(const EnergyCurves& curves, const EnergyCandidate& c) {
+  Json json{{"ms", c.ms}, {"joules", c.joules}, {"clusters", Json::array()}};
+  for (size_t i = 0; i < c.clusters.size(); ++i)
+    json["clusters"].push_back({{"cluster", curves.clusters[i].name}, {"cores", c.clusters[i].cores}, {"khz", c.clusters[i].khz}});
+  return json;
+}
+
+Json ChoiceJson(const EnergyCurves& curves, const ModelWork& work, const EnergyChoice& choice, const ModelFlags& flags) {
+  Json json{{"model", flags.model}, {"machine", curves.machine}, {"objective", flags.objective}, {"source", curves.source},
+            {"meets", choice.meets}, {"reason", choice.reason}, {"choice", CandidateJson(curves, choice.best)},
+            {"fastest", CandidateJson(curves, choice.fastest)}, {"runners_up", Json::array()},
+            {"nodes", work.nodes.size()}, {"unknown_nodes", work.unknown}, {"int8_nodes", work.int8}};
+  for (const EnergyCandidate& c : choice.runners_up) json["runners_up"].push_back(CandidateJson(curves, c));
+  return json;
+}
+
+std::string Caveats(const ModelWork& work) {
+  std::string text;
+  if (work.unknown > 0) text += fmt::format("; {} nodes of shapes that only the data tell are counted as nothing", work.unknown);
+  if (work.int8 > 0) text += fmt::format("; {} nodes of 8-bit numbers are counted at the speed of f32", work.int8);
+  return text;
+}
+
+EnergyCurves ReadCurves(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored))
+    Fail(Code::kFailedPrecondition, "--objective", "no energy curves of this machine in {}; try 'mete profile --energy', or 'mete "
+         "simulate' with a machine file", path);
+  return ParseEnergyCurves(ReadTextFile(path), path);
+}
+
+void CheckMachine(const EnergyCurves& curves, const Machine& machine, const std::string& path) {
+  bool same = curves.clusters.size() == machine.clusters.size();
+  for (size_t i = 0; same && i < machine.clusters.size(); ++i) same = curves.clusters[i].cores == FirstThreads(machine.clusters[i]);
+  if (!same)
+    Fail(Code::kFailedPrecondition, path, "the energy curves are of other cores than this process has (those of '{}'); try 'mete profile "
+         "--energy' again", Printable(curves.machine));
+}
+
+// Why the chosen frequencies cannot be had; "" where they can.
+std::string WhyNot(const FrequencyControl& control, const EnergyCandidate& chosen) {
+  for (size_t c = 0; c < chosen.clusters.size(); ++c) {
+    const auto [khz, cores] = chosen.clusters[c];
+    const std::vector<int64_t> may = control.Khz(c);
+    if (cores > 0 && std::find(may.begin(), may.end(), khz) == may.end()) return "the curves are of frequencies that cannot be set";
+  }
+  return "";
+}
+
+void TakeCores(const EnergyCurves& curves, const EnergyCandidate& chosen, ModelFlags& flags) {
+  for (size_t c = 0; c < chosen.clusters.size(); ++c) {
+    const std::vector<int>& cores = curves.clusters[c].cores;
+    flags.cores.insert(flags.cores.end(), cores.begin(), cores.begin() + chosen.clusters[c].cores);
+  }
+}
+
+}  // namespace
+
+CLI::Option* AddObjectiveOption(CLI::App& command, ModelFlags& flags) {
+  return command
+      .add_option("--objective", flags.objective, "choose cores and frequencies: the least energy, or the least that meets a time")
+      ->type_name("energy|latency=30ms")->group("Machine");
+}
+
+void AddObjectiveFlag(CLI::App& command, ModelFlags& flags) {
+  CLI::Option* objective = AddObjectiveOption(command, flags);
+  for (const char* other : {"--threads", "--cores", "--plan"}) objective->excludes(command.get_option(other));
+}
+
+Objective ParseObjectiveFlag(const std::string& text) {
+  try {
+    return ParseObjective(text, "--objective");
+  } catch (const Error& e) {
+    throw UsageError(e.what());
+  }
+}
+
+std::string EnergyCurvesPath() {
+  const std::string folder = CacheFolder();
+  if (folder.empty()) throw UsageError("[--energy] no folder to keep energy curves in; set METE_CACHE, XDG_CACHE_HOME or HOME");
+  return folder + "/energy.json";
+}
+
+void PrintEnergyChoice(const EnergyCurves& curves, const ModelWork& work, const EnergyChoice& choice, const ModelFlags& flags,
+                       const Context& context) {
+  if (context.json) return PrintJson(ChoiceJson(curves, work, choice, flags));
+  const Style style = StyleOf(1);
+  fmt::print("{}{}{} on {}, for {}:\n  {}\n  {}, {}: {}\n\n", style.bold, flags.model, style.reset, curves.machine, flags.objective,
+             ToText(curves, choice.best), FormatMs(choice.best.ms), Joules(choice.best.joules), choice.reason);
+  Rows rows{{"", "latency", "energy"}};
+  const auto add = [&](const EnergyCandidate& c, const char* why) {
+    rows.push_back({ToText(curves, c) + why, FormatMs(c.ms), Joules(c.joules)});
+  };
+  for (const EnergyCandidate& c : choice.runners_up) add(c, "");
+  if (choice.fastest.ms < choice.best.ms) add(choice.fastest, " (the fastest)");
+  fmt::print("other cores, each set at its best\n{}\nThese are estimates: {}{}.\n", FormatTable(rows, "lrr", "  "), curves.source,
+             Caveats(work));
+}
+
+std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags& flags) {
+  if (flags.objective.empty()) return nullptr;
+  const Objective objective = ParseObjectiveFlag(flags.objective);
+  const std::string path = EnergyCurvesPath();
+  const EnergyCurves curves = ReadCurves(path);
+  const Machine machine = ReadMachine();
+  CheckMachine(curves, machine, path);
+  const ModelWork work = WorkOf(model.impl().graph);
+  EnergyChoice choice = ChooseEnergy(curves, work, objective);
+  std::unique_ptr<FrequencyControl> control;
+  std::string why = WhyFrequenciesStay(machine.clusters);
+  if (why.empty()) {
+    control = std::make_unique<FrequencyControl>(machine.clusters, FrequencyPlaces{"/", CacheFolder()});
+    for (const std::string& note : control->notes()) PrintNote(note);
+    why = WhyNot(*control, choice.best);
+  }
+  if (!why.empty()) {
+    control.reset();
+    std::vector<int64_t> now;
+    for (const Cluster& c : machine.clusters) now.push_back(LoadedKhz(c.frequency));
+    choice = ChooseEnergy(curves, work, objective, now);
+    PrintNote(fmt::format("frequencies stay as they are ({}); only the cores are chosen", why));
+  }
+  TakeCores(curves, choice.best, flags);
+  for (size_t c = 0; control && c < choice.best.clusters.size(); ++c)
+    if (choice.best.clusters[c].cores > 0) control->Set(c, choice.best.clusters[c].khz);
+  PrintNote(fmt::format("{}: {}, predicted {} and {}; {}", flags.objective, ToText(curves, choice.best), FormatMs(choice.best.ms),
+                        Joules(choice.best.joules), choice.reason));
+  return control;
+}
+
+}  // namespace mete::cli

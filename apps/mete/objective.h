@@ -1,0 +1,28 @@
+// --objective: which cores, at which frequencies, a model is to run on; by energy curves that were measured, or those of a machine file.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "costs/energy.h"
+#include "machine/frequency.h"
+#include "model_flags.h"
+
+namespace mete::cli {
+
+CLI::Option* AddObjectiveOption(CLI::App& command, ModelFlags& flags);  // of simulate
+void AddObjectiveFlag(CLI::App& command, ModelFlags& flags);            // of run and bench: instead of --threads, --cores and --plan
+Objective ParseObjectiveFlag(const std::string& text);                  // UsageError
+
+std::string EnergyCurvesPath();  // where mete profile --energy leaves them by default; UsageError where there is no cache folder
+
+// For people, or as JSON.
+void PrintEnergyChoice(const EnergyCurves& curves, const ModelWork& work, const EnergyChoice& choice, const ModelFlags& flags,
+                       const Context& context);
+
+// What --objective of `flags` asks for, by the stored curves: --cores become the chosen ones; the frequencies stay set as long as what is
+// returned lives. nullptr where nothing is asked for, or frequencies cannot be set, which a note says. Error where there are no curves, or
+// those of another machine.
+std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags& flags);
+
+}  // namespace mete::cli

@@ -1,0 +1,109 @@
+#include "profile_energy.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "mete/device.h"
+#include "model_flags.h"
+#include "objective.h"
+#include "profile/energy/energy_profile.h"
+#include "profile/energy/thread_load.h"
+#include "terminal.h"
+
+namespace mete::cli {
+namespace {
+
+constexpr const char* kGroup = "Energy";
+
+std::string OutputPath(const ProfileEnergyFlags& flags) {
+  if (!flags.output.empty()) return flags.output;
+  const std::string path = EnergyCurvesPath();
+  std::error_code ignored;  // of a folder that cannot be made, writing tells
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  return path;
+}
+
+// A copied tree says which meters there were; they count nothing.
+void CheckLives(const ProfileEnergyFlags& flags, const std::vector<Meter>& meters) {
+  if (std::filesystem::equivalent(flags.root, "/")) return;
+  std::string names;
+  for (const Meter& m : meters) names += fmt::format("{}{} {}", names.empty() ? "" : " + ", Name(m.kind), m.name);
+  Fail(Code::kFailedPrecondition, "--root", "a copied tree cannot be measured; on its machine {} would be read; try there", names);
+}
+
+// What sets the frequencies; where nothing may, they stay as they are.
+std::unique_ptr<ClusterFrequencies> MakeFrequencies(const Machine& machine) {
+  const std::string why = WhyFrequenciesStay(machine.clusters);
+  if (!why.empty()) {
+    PrintNote(fmt::format("frequencies stay as they are ({}); only numbers of cores are compared", why));
+    return std::make_unique<FixedFrequencies>(machine.clusters);
+  }
+  auto control = std::make_unique<FrequencyControl>(machine.clusters, FrequencyPlaces{"/", CacheFolder()});
+  for (const std::string& note : control->notes()) PrintNote(note);
+  return control;
+}
+
+EnergyCurves Measure(const Machine& machine, const std::vector<Meter>& meters, const ProfileEnergyFlags& flags, const Context& context) {
+  const std::unique_ptr<EnergyMeter> meter = OpenMeter("/", meters, NowNs);
+  const std::unique_ptr<ClusterFrequencies> frequencies = MakeFrequencies(machine);
+  ThreadLoad load(machine);
+  EnergyBench bench{*frequencies, *meter, load, [](int64_t ns) { std::this_thread::sleep_for(std::chrono::nanoseconds(ns)); }};
+  Progress progress("measuring energy");
+  const EnergyProfileOptions options{flags.frequencies, context.cancel, [&](int done, int all) { progress.Update(done, all); }};
+  const EnergyEffort effort = EffortOf(machine, bench, options);
+  PrintNote(fmt::format("{} points with {}, about {:.0f} s; nothing else should run", effort.points, meter->Read().meter,
+                        double(effort.ns) * 1e-9));
+  EnergyCurves curves = MeasureEnergy(machine, bench, options);
+  if (auto* control = dynamic_cast<FrequencyControl*>(frequencies.get())) control->Restore();
+  return curves;
+}
+
+// The ends of each curve: memory-bound and compute-bound, with one core and with all.
+void PrintCurves(const EnergyCurves& curves, const std::string& path) {
+  fmt::print("{}, {}; {:.2f} W without work\n", curves.machine, curves.source, curves.idle_watts);
+  for (const ClusterCurves& c : curves.clusters) {
+    Rows rows{{"MHz", "cores", "flops/byte", "GFLOP/s", "W", "GFLOP/J"}};
+    for (size_t i = 0; i < c.points.size(); ++i) {
+      const EnergyPoint& p = c.points[i];
+      const bool of_all = p.cores == 1 || size_t(p.cores) == c.cores.size();
+      const bool first = i == 0 || c.points[i - 1].cores != p.cores || c.points[i - 1].khz != p.khz;
+      if (of_all && (first || p.flops_per_byte == kComputeBoundRate))
+        rows.push_back({fmt::format("{:.0f}", double(p.khz) * 1e-3), std::to_string(p.cores), fmt::format("{:g}", p.flops_per_byte),
+                        fmt::format("{:.2f}", p.gflops), fmt::format("{:.2f}", p.watts), fmt::format("{:.2f}", p.gflops / p.watts)});
+    }
+    fmt::print("\n{}\n{}", c.name, FormatTable(rows, "rrrrrr", "  "));
+  }
+  fmt::print("\nwritten to {}\n", path);
+}
+
+}  // namespace
+
+void AddProfileEnergyFlags(CLI::App& command, CLI::Option* energy, ProfileEnergyFlags& flags) {
+  command.add_option("--meter", flags.meters, "read this meter (a name or file that 'mete machine' shows); several add up")
+      ->type_name("NAME")->take_all()->expected(1)->needs(energy)->group(kGroup);
+  command.add_option("--frequencies", flags.frequencies, "of each cluster at most, evenly from those that it may have")
+      ->type_name("N")->check(CLI::Range(1, 1000))->capture_default_str()->needs(energy)->group(kGroup);
+  command.add_option("--energy-output", flags.output, "write the curves there (default: energy.json in the cache folder)")
+      ->type_name("FILE.json")->needs(energy)->group(kGroup);
+  command.add_option("--root", flags.root, "say which meters would be read in this copy of another machine's proc/ and sys/")
+      ->type_name("DIR")->check(CLI::ExistingDirectory)->needs(energy)->group(kGroup);
+}
+
+void ProfileEnergy(const ProfileEnergyFlags& flags, const Context& context) {
+  const Machine machine = ReadMachine(flags.root);
+  const std::vector<Meter> meters = ChooseMeters(machine.meters, flags.meters);
+  CheckLives(flags, meters);
+  const std::string path = OutputPath(flags);
+  const EnergyCurves curves = Measure(machine, meters, flags, context);
+  WriteTextFile(path, ToJson(curves));
+  if (context.json) PrintJson(Json::parse(ToJson(curves)));
+  else PrintCurves(curves, path);
+}
+
+}  // namespace mete::cli

@@ -1,0 +1,99 @@
+// Which meters add up to what the machine takes.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "machine/energy.h"
+#include "machine/meters.h"
+
+namespace mete {
+namespace {
+
+using Meters = std::vector<Meter>;
+
+// "intel-rapl:0:2" of /sys/class/powercap/intel-rapl:0:2/energy_uj.
+std::string ZoneOf(const Meter& meter) {
+  const std::string folder = meter.path.substr(0, meter.path.rfind('/'));
+  return folder.substr(folder.rfind('/') + 1);
+}
+
+std::string ControlType(const Meter& meter) {
+  const std::string zone = ZoneOf(meter);
+  return zone.substr(0, zone.find(':'));
+}
+
+template <class F>
+Meters Those(const Meters& meters, F&& are) {
+  Meters some;
+  std::copy_if(meters.begin(), meters.end(), std::back_inserter(some), are);
+  return some;
+}
+
+// Zones that nothing else of `all` contains. The memory's zone lies below its package's folder, and is not part of its counter (Intel's
+// manual, volume 3, RAPL domains); "psys" is the whole platform and lies beside the packages.
+Meters Outermost(const Meters& all) {
+  const bool packages = std::any_of(all.begin(), all.end(), [](const Meter& m) { return m.name.starts_with("package"); });
+  return Those(all, [&](const Meter& m) {
+    if (m.name == "psys") return !packages;
+    const std::string zone = ZoneOf(m);
+    const auto contains_it = [&](const Meter& other) { return zone.starts_with(ZoneOf(other) + ":"); };
+    return m.name == "dram" || std::none_of(all.begin(), all.end(), contains_it);
+  });
+}
+
+// Of powercap the first kind of control; intel-rapl-mmio, where it is, shows the counters of intel-rapl once more.
+Meters Powercap(const Meters& readable) {
+  const Meters all = Those(readable, [](const Meter& m) { return m.kind == Meter::Kind::kPowercap; });
+  if (all.empty()) return {};
+  std::string control = ControlType(all[0]);
+  for (const Meter& m : all) control = std::min(control, ControlType(m));
+  return Outermost(Those(all, [&](const Meter& m) { return ControlType(m) == control; }));
+}
+
+std::string Names(const Meters& meters) {
+  std::vector<std::string> names;
+  for (const Meter& m : meters) names.push_back("'" + m.name + "'");
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Meters Named(const Meters& found, const std::vector<std::string>& names) {
+  Meters chosen;
+  for (const std::string& name : names) {
+    const auto same = std::find_if(found.begin(), found.end(), [&](const Meter& m) { return m.name == name || m.path == name; });
+    if (same == found.end())
+      Fail(Code::kFailedPrecondition, "energy", "no such meter; got '{}', expected some of {}", name,
+           found.empty() ? "none" : Names(found));
+    if (!same->readable) Fail(Code::kFailedPrecondition, same->path, "this user may not read the meter; try as root");
+    chosen.push_back(*same);
+  }
+  return chosen;
+}
+
+[[noreturn]] void FailWithout(const Meters& found, const Meters& readable) {
+  if (found.empty())
+    Fail(Code::kFailedPrecondition, "energy", "this machine shows no energy meter; looked for one in {}; try "
+         "'mete simulate MODEL --machine FILE --objective energy', which needs only a machine file", fmt::join(kMeterFolders, ", "));
+  if (readable.empty())
+    Fail(Code::kFailedPrecondition, found[0].path, "this user may not read any of the {} energy meters ({}); try as root", found.size(),
+         Names(found));
+  Fail(Code::kFailedPrecondition, "energy", "which of the meters add up to what the machine takes is not known; got {}; try --meter NAME",
+       Names(readable));
+}
+
+}  // namespace
+
+std::vector<Meter> ChooseMeters(const std::vector<Meter>& found, const std::vector<std::string>& names) {
+  if (!names.empty()) return Named(found, names);
+  const Meters readable = Those(found, [](const Meter& m) { return m.readable; });
+  if (const Meters zones = Powercap(readable); !zones.empty()) return zones;
+  const Meters ina = Those(readable, [](const Meter& m) { return m.kind == Meter::Kind::kIna; });
+  const Meters rails = Those(ina, [](const Meter& m) { return m.path.ends_with("/sensor_W"); });
+  if (!rails.empty()) return rails;
+  if (ina.size() == 1) return ina;
+  const Meters batteries = Those(readable, [](const Meter& m) { return m.kind == Meter::Kind::kBattery; });
+  if (ina.empty() && batteries.size() == 1) return batteries;
+  FailWithout(found, readable);
+}
+
+}  // namespace mete

@@ -1,0 +1,170 @@
+#include "machine/frequency_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace mete {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormat = "mete frequency lock 1";
+constexpr size_t kMostBytes = 1 << 20;  // guess: a policy takes 150 bytes, and there are at most some hundred
+
+struct Process {
+  int64_t pid = 0;
+  std::string start;  // in ticks since the machine started, as text: a number that is used again has another one
+};
+
+// What stands in the lock.
+struct Left {
+  std::string boot;
+  Process process;
+  FrequencySettings settings;
+};
+
+std::string FirstLine(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::string ThisBoot() { return FirstLine("/proc/sys/kernel/random/boot_id"); }
+
+// Field 22 of /proc/PID/stat; "" where there is no such process. Its second field may hold spaces and brackets.
+std::string StartOf(int64_t pid) {
+  const std::string line = FirstLine("/proc/" + std::to_string(pid) + "/stat");
+  const size_t bracket = line.rfind(')');
+  if (bracket == line.npos) return "";
+  std::istringstream fields(line.substr(bracket + 1));
+  std::string field;
+  for (int i = 3; i <= 22; ++i) fields >> field;
+  return field;
+}
+
+std::string ToText(const Left& left) {
+  Json j{{"format", kFormat}, {"boot_id", left.boot}, {"pid", left.process.pid}, {"start", left.process.start}};
+  for (const auto& [name, s] : left.settings)
+    j["policies"][name] = {{"governor", s.governor}, {"min_khz", s.min_khz}, {"max_khz", s.max_khz}, {"speed_khz", s.speed_khz}};
+  return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<FrequencyRestorer> RestorersOf(const std::string& root, const FrequencySettings& settings) {
+  std::vector<FrequencyRestorer> all;
+  for (const auto& [name, setting] : settings) all.emplace_back(root, name, setting);
+  return all;
+}
+
+Left Parse(const std::string& path, const std::string& text) {
+  try {
+    const Json j = Json::parse(text);
+    if (j.at("format") != kFormat) throw Error(Code::kDataLoss, "another format");
+    Left left{j.at("boot_id"), {j.at("pid"), j.at("start")}, {}};
+    for (const auto& [name, s] : j.at("policies").items())
+      left.settings[name] = {s.at("governor"), s.at("min_khz"), s.at("max_khz"), s.at("speed_khz")};
+    RestorersOf("/", left.settings);  // for what they refuse
+    return left;
+  } catch (const std::exception& e) {
+    Fail(Code::kDataLoss, path, "the file that says how frequencies were set before cannot be understood ({}); try to set them back by "
+         "hand, and remove it", Printable(std::string(e.what()).substr(0, 100)));
+  }
+}
+
+// Nothing where there is no file.
+std::optional<Left> ReadLock(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string text(kMostBytes + 1, '\0');
+  file.read(text.data(), std::streamsize(text.size()));
+  text.resize(size_t(file.gcount()));
+  if (text.size() > kMostBytes) Fail(Code::kDataLoss, path, "too long for a lock of frequencies; expected {} bytes at most", kMostBytes);
+  return Parse(path, text);
+}
+
+class Descriptor {
+ public:
+  Descriptor(const std::string& path, int flags) : path_(path), fd_(open(path.c_str(), flags | O_CLOEXEC, 0644)) {
+    Check(fd_ >= 0, "cannot be opened");
+  }
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  void Lock() const { Check(flock(fd_, LOCK_EX) == 0, "cannot be locked"); }
+  void Sync() const { Check(fsync(fd_) == 0, "cannot be brought to the disk"); }
+  void Write(const std::string& text) const { Check(write(fd_, text.data(), text.size()) == ssize_t(text.size()), "cannot be written"); }
+
+ private:
+  void Check(bool good, const char* what) const {
+    if (!good)
+      Fail(Code::kUnavailable, path_, "{}; {}; frequencies are not changed without it; try another folder in METE_CACHE", what,
+           std::strerror(errno));
+  }
+  const std::string path_;
+  const int fd_;
+};
+
+}  // namespace
+
+FrequencyLock::FrequencyLock(const std::string& root, const std::string& folder, WriteFrequencyFile write,
+                             const ReadSettings& read) {
+  if (folder.empty())
+    Fail(Code::kFailedPrecondition, "frequency", "no folder for the note of what is changed; try METE_CACHE, XDG_CACHE_HOME or HOME");
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  path_ = folder + "/frequency.lock";
+  const Descriptor guard(path_ + ".guard", O_CREAT | O_RDWR);  // of two that start at once, the second finds the first one's lock
+  guard.Lock();
+  TakeOver(root, write);
+  settings_ = read();
+  restorers_ = RestorersOf(root, settings_);
+  Create();
+}
+
+void FrequencyLock::TakeOver(const std::string& root, WriteFrequencyFile write) {
+  const std::optional<Left> left = ReadLock(path_);
+  if (!left) return;
+  const bool same_boot = left->boot == ThisBoot();
+  const Process& process = left->process;  // this one's own lock is left where its last object could not put back
+  if (same_boot && process.pid != getpid() && !process.start.empty() && StartOf(process.pid) == process.start)
+    Fail(Code::kFailedPrecondition, path_, "process {} has set the frequencies and still runs; try again when it is done",
+         process.pid);
+  if (!same_boot) {
+    unlink(path_.c_str());
+    return;
+  }
+  const std::vector<FrequencyRestorer> restorers = RestorersOf(root, left->settings);
+  if (const char* failed = PutBackAll(restorers, path_.c_str(), write))
+    Fail(Code::kUnavailable, failed, "cannot put back the frequency that process {}, which is gone, has changed; {}; try as root",
+         process.pid, std::strerror(errno));
+  notes_.push_back(fmt::format("process {} did not put the frequencies back; that was done now", process.pid));
+}
+
+// A name of its own first, so that the lock is there whole or not at all.
+void FrequencyLock::Create() const {
+  const std::string temporary = fmt::format("{}.{}", path_, getpid());
+  {
+    const Descriptor file(temporary, O_CREAT | O_TRUNC | O_WRONLY);
+    file.Write(ToText({ThisBoot(), {getpid(), StartOf(getpid())}, settings_}));
+    file.Sync();
+  }
+  if (rename(temporary.c_str(), path_.c_str()) != 0)
+    Fail(Code::kUnavailable, path_, "cannot be written; {}; frequencies are not changed without it", std::strerror(errno));
+  Descriptor(std::filesystem::path(path_).parent_path().string(), O_RDONLY | O_DIRECTORY).Sync();
+}
+
+}  // namespace mete

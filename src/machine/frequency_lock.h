@@ -1,0 +1,41 @@
+// The file that says which frequencies this process has changed, and what they were: so that the next start puts back what a process
+// that was killed could not. It is written whole and on the disk before the first change.
+//
+// Processes of other users keep theirs in another folder and are not seen. Whether a process lives is asked of the same machine.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "machine/frequency_policy.h"
+
+namespace mete {
+
+using FrequencySettings = std::map<std::string, FrequencySetting>;  // by policy
+
+class FrequencyLock {
+ public:
+  // Takes the lock. What a process left behind that is gone is put back first, and stands in notes(); what was left before the machine
+  // was started anew is only removed, because the kernel has forgotten it too. Error FAILED_PRECONDITION where the process lives,
+  // UNAVAILABLE where the folder or a file of cpufreq cannot be written, DATA_LOSS where the file is damaged.
+  // `read` is asked for what is to be put back, after that.
+  using ReadSettings = std::function<FrequencySettings()>;
+  FrequencyLock(const std::string& root, const std::string& folder, WriteFrequencyFile write, const ReadSettings& read);
+
+  const std::vector<FrequencyRestorer>& restorers() const { return restorers_; }  // to what `read` has said
+  const std::string& path() const { return path_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  void TakeOver(const std::string& root, WriteFrequencyFile write);
+  void Create() const;
+
+  std::string path_;
+  FrequencySettings settings_;
+  std::vector<FrequencyRestorer> restorers_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace mete
