@@ -3,10 +3,10 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(parts base graph kernels import_onnx import_caffe image passes machine plan processor run engine)
+# The folders that define what the public headers declare; of the others comes what these need.
+set(parts base image engine)
 list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_OBJECTS:mete_\\1>" OUTPUT_VARIABLE objects)
 add_library(mete_shared SHARED ${objects})
-# The archives add nothing, every symbol is there already; they bring the libraries that the parts need.
 target_link_libraries(mete_shared PRIVATE mete_engine mete_image)
 target_include_directories(mete_shared INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(mete_shared INTERFACE cxx_std_20)

@@ -11,16 +11,11 @@
 #include <vector>
 
 #include "costs/costs.h"
+#include "costs/describe.h"
 #include "graph/graph.h"
 #include "machine/file.h"
 
 namespace mete {
-
-// Of each cluster the cores that have units of their own: threads of one core count once.
-std::vector<int> PhysicalCores(const Machine& machine);
-
-// All of a node's cost but its times, which are of a machine.
-NodeCost DescribeNode(const Graph& graph, const Node& node);
 
 // `cores`: of each cluster, how many may take part. Error where they are none, or more than there are; where no node
 // computes, or the times are beyond belief.

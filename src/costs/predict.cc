@@ -3,9 +3,8 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "costs/estimate.h"
+#include "costs/describe.h"
 #include "costs/profile.h"
-#include "graph/flops.h"
 
 namespace mete {
 namespace {

@@ -1,0 +1,78 @@
+#include "costs/describe.h"
+
+#include <algorithm>
+
+#include "graph/flops.h"
+#include "schedule/policy.h"
+
+namespace mete {
+namespace {
+
+// A register tile, below which nothing is divided: rows by columns as most kernels of src/kernels/fast have them. Guess for cores that
+// are not here.
+constexpr int64_t kTileRows = 8, kTileColumns = 16;
+constexpr int64_t kLeastElements = 16 * 1024;  // of a block that only moves data: as in processor/cpu/elementwise.cc
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// The weights of a convolution; kNoValue of other nodes.
+ValueId ConvWeights(const Node& node) {
+  if (node.op == "Conv" || node.op == "ConvInteger") return node.input(1);
+  return node.op == "QLinearConv" ? node.input(3) : kNoValue;
+}
+
+bool IsDepthwise(const Graph& graph, const Node& node) {
+  const ValueId weights = ConvWeights(node);
+  if (weights == kNoValue || node.attributes.Int("group", 1) < 2) return false;
+  const Shape& shape = graph.value(weights).shape;
+  return shape.known() && shape.rank() > 1 && shape[1] == 1;
+}
+
+NodeKind KindOf(const Graph& graph, const Node& node, int64_t flops, int64_t bytes) {
+  if (IsViewOperator(node.op)) return NodeKind::kView;
+  if (bytes <= 0) return NodeKind::kUnknown;
+  if (flops <= 0) return NodeKind::kMoves;
+  return IsDepthwise(graph, node) ? NodeKind::kDepthwise : NodeKind::kProduct;
+}
+
+// Pieces that the node could be divided into at the finest; 0 where it is less than one.
+int64_t Pieces(const Graph& graph, const Node& node, NodeKind kind) {
+  if (IsRecurrentOperator(node.op)) return 1;  // src/processor/cpu has no family that divides them
+  const auto present = std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });
+  if (present == node.outputs.end()) return 1;
+  const Value& out = graph.value(*present);
+  const int64_t elements = out.shape.Elements();
+  if (kind != NodeKind::kProduct) return elements / kLeastElements;
+  const ValueId weights = ConvWeights(node);
+  const int64_t last = out.shape.rank() > 0 ? out.shape.back() : 1;
+  const int64_t columns = std::max<int64_t>(weights != kNoValue ? graph.value(weights).shape[0] : last, 1);
+  return CeilDiv(elements / columns, kTileRows) * CeilDiv(columns, kTileColumns);
+}
+
+bool IsInt8(const Graph& graph, const Node& node) {
+  const ValueId input = node.input(0);
+  return input != kNoValue && (graph.value(input).type == DType::kI8 || graph.value(input).type == DType::kU8);
+}
+
+}  // namespace
+
+std::vector<int> PhysicalCores(const Machine& machine) {
+  std::vector<int> counts;
+  for (const Cluster& c : machine.clusters) {
+    size_t count = c.cores.size();
+    for (const std::vector<int>& threads : c.siblings) count -= threads.size() - 1;
+    counts.push_back(int(count));
+  }
+  return counts;
+}
+
+NodeCost DescribeNode(const Graph& graph, const Node& node) {
+  NodeCost cost{node.name, node.op};
+  cost.flops = Flops(graph, node), cost.bytes = BytesMoved(graph, node);
+  cost.kind = KindOf(graph, node, cost.flops, cost.bytes);
+  cost.int8 = IsInt8(graph, node);
+  if (cost.kind != NodeKind::kView && cost.kind != NodeKind::kUnknown) cost.pieces = std::max<int64_t>(Pieces(graph, node, cost.kind), 1);
+  return cost;
+}
+
+}  // namespace mete
