@@ -140,14 +140,23 @@ void CheckPredictions(const ProfileFlags& flags, const Context& context) {
     throw Error(Code::kFailedPrecondition, why.empty() ? "[profile] there is none of this machine; try \"mete profile\" to measure it" : why);
   const Model model = LoadModel(flags.model);
   const std::vector<int> cores = flags.model.cores.empty() ? std::vector{machine.clusters[0].cores[0]} : flags.model.cores;
+  const double seconds = flags.seconds > 0 ? flags.seconds : kCheckSeconds;
   Json json{{"model", flags.model.model}, {"cores", Json::array()}};
   for (size_t i = 0; i < cores.size(); ++i) {
     const double speed = i < flags.model.speeds.size() ? flags.model.speeds[i] : 1;
     std::unique_ptr<Progress> progress = std::make_unique<Progress>("measuring every node");
-    const Check check = CheckModel(model, machine, *profile, cores[i], speed, flags.seconds > 0 ? flags.seconds : kCheckSeconds, context.cancel);
+    const Check check = CheckModel(model, machine, *profile, cores[i], speed, seconds, context.cancel);
     progress.reset();
     if (context.json) json["cores"].push_back(CheckJson(check, cores[i], speed));
     else PrintCheck(check, cores[i], speed, flags.nodes);
+  }
+  if (cores.size() > 1) {
+    const CpuChoice choice{int(cores.size()), flags.model.cores, flags.model.speeds, "adaptive"};
+    const CheckedPlan plan = CheckPlan(model, machine, *profile, choice, seconds, context.cancel);
+    json["together"] = {{"predicted_ns", plan.predicted_ns}, {"least_ns", plan.least_ns}, {"median_ns", plan.median_ns}};
+    if (!context.json)
+      fmt::print("all of these cores together, as planned: predicted {}, measured {} (each node's least time), {} (median of runs)\n",
+                 FormatMs(plan.predicted_ns * 1e-6), FormatMs(plan.least_ns * 1e-6), FormatMs(plan.median_ns * 1e-6));
   }
   if (context.json) PrintJson(json);
 }

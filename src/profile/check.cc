@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/model.h"
+#include "mete/statistics.h"
+#include "plan/cores/cores.h"
 #include "profile/profile.h"
 #include "profile/runner.h"
 
@@ -20,6 +22,14 @@ const ClusterProfile& ProfileOf(const Profile& profile, const Machine& machine, 
   Invalid("--cores", "core {} is not one that was profiled", core);
 }
 
+constexpr int kLeastRounds = 5;  // guess: the first of them prepare caches and what the policy knows
+
+std::vector<Tensor> InputsFor(const Model& model) {
+  std::vector<Tensor> inputs;
+  for (const Port& port : model.inputs()) inputs.push_back(InputFor(port));
+  return inputs;
+}
+
 // As a user would run it, kernels tuned; of a core that is emulated, the time that a divided step would take on it.
 Session MakeSession(const Model& model, int core, double speed) {
   SessionOptions options;
@@ -32,11 +42,9 @@ Session MakeSession(const Model& model, int core, double speed) {
 
 Check CheckModel(const Model& model, const Machine& machine, const Profile& profile, int core, double speed, double seconds,
                  const CancelToken* cancel) {
-  constexpr int kLeastRounds = 5;
   const ClusterProfile& cluster = ProfileOf(profile, machine, core);
   Session session = MakeSession(model, core, speed);
-  std::vector<Tensor> inputs;
-  for (const Port& port : model.inputs()) inputs.push_back(InputFor(port));
+  const std::vector<Tensor> inputs = InputsFor(model);
   Drift drift(machine, cluster, core);
   Trace least;
   const int64_t start = NowNs();
@@ -58,6 +66,29 @@ Check CheckModel(const Model& model, const Machine& machine, const Profile& prof
     check.nodes.push_back({steps[i].node, steps[i].op, steps[i].kernel, p.kernel, IsProduct(graph.nodes[i]), p.known, p.ns / speed,
                            double(steps[i].ns)});
   }
+  return check;
+}
+
+CheckedPlan CheckPlan(const Model& model, const Machine& machine, const Profile& profile, const CpuChoice& choice, double seconds,
+                      const CancelToken* cancel) {
+  const Graph& graph = model.impl().graph;
+  const Plan plan = PlanCores(graph, machine, choice, PredictCosts(graph, profile, machine));
+  SessionOptions options;
+  options.plan_json = ToJson(plan);
+  Session session(model, options);
+  const std::vector<Tensor> inputs = InputsFor(model);
+  Trace least;
+  std::vector<double> runs;
+  const int64_t start = NowNs();
+  for (int round = 0; round < kLeastRounds || double(NowNs() - start) < seconds * 1e9; ++round) {
+    Trace trace;
+    session.Run(inputs, {.cancel = cancel, .trace = &trace});
+    runs.push_back(double(trace.total_ns));
+    if (round == 0) least = trace;
+    else least.KeepLeast(trace);
+  }
+  CheckedPlan check{PredictedUs(plan) * 1e3, 0, Summarize(std::move(runs)).median};
+  for (const StepInfo& step : session.Steps(least)) check.least_ns += double(step.ns);
   return check;
 }
 

@@ -7,6 +7,7 @@
 #include "costs/profile.h"
 #include "machine/machine.h"
 #include "mete/engine.h"
+#include "plan/plan.h"
 
 namespace mete {
 
@@ -29,6 +30,15 @@ struct Check {
 // `speed`: that is emulated. Takes about `seconds`. Error CANCELLED, or where the profile lacks the core's cluster.
 Check CheckModel(const Model& model, const Machine& machine, const Profile& profile, int core, double speed, double seconds,
                  const CancelToken* cancel = nullptr);
+
+// All of a plan for several cores, as a session that finds the profile makes it.
+struct CheckedPlan {
+  double predicted_ns = 0;  // PredictedUs()
+  double least_ns = 0;      // measured: the sum of each node's least time
+  double median_ns = 0;     // of whole runs
+};
+CheckedPlan CheckPlan(const Model& model, const Machine& machine, const Profile& profile, const CpuChoice& choice, double seconds,
+                      const CancelToken* cancel = nullptr);
 
 // The share of the nodes whose prediction is off by `most` at most, if the drift is taken out or not; 1 of none.
 double ShareWithin(const std::vector<CheckedNode>& nodes, double drift, double most);

@@ -94,6 +94,10 @@ TEST(CheckModel, ComparesEveryNodeThatComputes) {
     EXPECT_TRUE(n.op == "Conv" || n.op == "Gemm") << n.op;
   }
   EXPECT_THROW(CheckModel(model, machine, Measured(), 4095, 1, 0), Error);
+  const CheckedPlan plan = CheckPlan(model, machine, Measured(), {2, {}, {}, "adaptive"}, 0);
+  EXPECT_GT(plan.predicted_ns, 0);
+  EXPECT_GT(plan.least_ns, 0);
+  EXPECT_GE(plan.median_ns, plan.least_ns);
 }
 
 TEST(ShareWithin, CountsThoseThatAreClose) {
