@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include <cmath>
+#include <cstdio>
 #include <memory>
 #include <string_view>
 
@@ -50,6 +52,41 @@ std::vector<int> ReadCpuset(Sysfs& sysfs) {
   return cores;
 }
 
+// Cores' time of "quota period" in microseconds; 0 of "max", "-1" and what makes no sense.
+double QuotaOf(const std::string& text) {
+  double quota = 0, period = 0;
+  return std::sscanf(text.c_str(), "%lf %lf", &quota, &period) == 2 && quota > 0 && period > 0 && std::isfinite(quota / period) ? quota / period : 0;
+}
+
+// The least quota of a group and of all above it, which share theirs.
+double LeastQuota(Sysfs& sysfs, const std::string& mount, std::string group, bool version2) {
+  double least = 0;
+  if (group.find("..") != group.npos) group.clear();
+  for (;;) {
+    const std::string folder = mount + group + "/";
+    const std::string text = version2 ? sysfs.Line(folder + "cpu.max").value_or("")
+                                      : sysfs.Line(folder + "cpu.cfs_quota_us").value_or("") + " " + sysfs.Line(folder + "cpu.cfs_period_us").value_or("");
+    const double quota = QuotaOf(text);
+    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+    if (group.empty()) return least;
+    group.resize(group.rfind('/') == group.npos ? 0 : group.rfind('/'));
+  }
+}
+
+double ReadQuota(Sysfs& sysfs) {
+  double least = 0;
+  for (const auto& [number, rest] : sysfs.Fields("proc/self/cgroup")) {
+    const size_t colon = rest.find(':');
+    if (colon == rest.npos) continue;
+    const std::string controllers = "," + rest.substr(0, colon) + ",", group = rest.substr(colon + 1);
+    double quota = 0;
+    if (controllers == ",,") quota = LeastQuota(sysfs, "sys/fs/cgroup", group, true);
+    else if (controllers.find(",cpu,") != controllers.npos) quota = LeastQuota(sysfs, "sys/fs/cgroup/cpu", group, false);
+    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+  }
+  return least;
+}
+
 }  // namespace
 
 Affinity ReadAffinity(Sysfs& sysfs) {
@@ -57,6 +94,7 @@ Affinity ReadAffinity(Sysfs& sysfs) {
   a.online = sysfs.Cores("sys/devices/system/cpu/online").value_or(std::vector<int>());
   a.affinity = sysfs.is_host() ? OwnMask() : RecordedMask(sysfs);
   a.cpuset = ReadCpuset(sysfs);
+  a.quota_cores = ReadQuota(sysfs);
   if (a.online.empty()) sysfs.Note("sys/devices/system/cpu/online: not told which cores there are; taken: those that this process may use");
   if (a.affinity.empty()) sysfs.Note("proc/self/status: not told which cores this process may use; taken: all that are online");
   for (const std::vector<int>* list : {&a.affinity, &a.online, &a.cpuset}) {

@@ -1,6 +1,7 @@
 #include "machine/machine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/error.h"
@@ -32,6 +33,11 @@ int64_t Cluster::cache_bytes(int level) const {
   for (const Cache& c : caches)
     if (c.level == level) return c.bytes;
   return 0;
+}
+
+int Machine::default_threads() const {
+  const int all = std::max(cores(), 1);
+  return affinity.quota_cores > 0 && affinity.quota_cores < all ? int(std::ceil(affinity.quota_cores)) : all;
 }
 
 int Machine::cores() const {

@@ -66,6 +66,7 @@ struct Affinity {
   std::vector<int> affinity;  // this process's mask
   std::vector<int> cpuset;    // the cgroup's
   std::vector<int> allowed;   // what all three leave
+  double quota_cores = 0;     // so many cores' time the cgroup may use (cpu.max, cfs_quota_us), the least of it and those above; 0: no limit
 };
 
 struct Machine {
@@ -77,6 +78,7 @@ struct Machine {
   std::vector<std::string> notes = {};  // what could not be read or was not believed, and what is done without it
 
   int cores() const;
+  int default_threads() const;  // one a core, or as many as the cgroup's quota keeps busy: more would only be held back together
 };
 
 // Reads /proc and /sys below `root`; a folder laid out alike, which was copied from another machine, is that machine. What cannot be

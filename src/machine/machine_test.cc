@@ -141,6 +141,35 @@ TEST(ReadMachine, ReadsTheCpusetOfVersion1) {
   EXPECT_EQ(Read(tree).affinity.allowed, (Cores{1, 7}));
 }
 
+TEST(ReadMachine, ReadsTheLeastQuotaOfTheCgroupAndThoseAbove) {
+  const RecordedTree tree(kContainerTree);
+  EXPECT_EQ(Read(tree).affinity.quota_cores, 0);
+  tree.Write("proc/self/cgroup", "0::/a/b\n");
+  tree.Write("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+  EXPECT_EQ(Read(tree).affinity.quota_cores, 0);
+  tree.Write("sys/fs/cgroup/a/cpu.max", "150000 100000\n");
+  tree.Write("sys/fs/cgroup/cpu.max", "200000 100000\n");
+  const Machine m = Read(tree);
+  EXPECT_EQ(m.affinity.quota_cores, 1.5);
+  EXPECT_EQ(m.default_threads(), 2);  // of three cores
+  tree.Write("sys/fs/cgroup/a/cpu.max", "10 100000\n");
+  EXPECT_EQ(Read(tree).default_threads(), 1);
+  for (const char* nonsense : {"-5 100000", "100000", "1e400 1", "100000 0", "x y", "nan 1", ""}) {
+    tree.Write("sys/fs/cgroup/a/cpu.max", nonsense);
+    EXPECT_EQ(Read(tree).affinity.quota_cores, 2) << nonsense;
+  }
+}
+
+TEST(ReadMachine, ReadsTheQuotaOfVersion1) {
+  const RecordedTree tree(kContainerTree);
+  tree.Write("proc/self/cgroup", "3:cpu,cpuacct:/a\n");
+  tree.Write("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "50000\n");
+  tree.Write("sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n");
+  tree.Write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+  tree.Write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(Read(tree).affinity.quota_cores, 0.5);
+}
+
 TEST(ReadMachine, LeavesTheMountedCgroupAloneWhereThePathLeadsOutOfIt) {
   const RecordedTree tree(kContainerTree);
   tree.Write("proc/self/cgroup", "0::/../../toy\n");

@@ -67,7 +67,7 @@ std::string CoresText(const Machine& machine, const std::vector<int>& cores) {
 std::string ToJson(const Machine& machine) {
   const Affinity& a = machine.affinity;
   Json j{{"name", machine.name}, {"memory_bytes", machine.memory_bytes}, {"clusters", Json::array()},
-         {"affinity", {{"online", a.online}, {"affinity", a.affinity}, {"cpuset", a.cpuset}, {"allowed", a.allowed}}},
+         {"affinity", {{"online", a.online}, {"affinity", a.affinity}, {"cpuset", a.cpuset}, {"allowed", a.allowed}, {"quota_cores", a.quota_cores}}},
          {"meters", Json::array()}, {"notes", machine.notes}};
   for (const Cluster& c : machine.clusters) j["clusters"].push_back(ClusterJson(c));
   for (const Meter& m : machine.meters)

@@ -143,7 +143,7 @@ int64_t Step::all_blocks() const { return std::accumulate(blocks.begin(), blocks
 const char* Name(SplitAxis axis) { return kAxisNames[size_t(axis)]; }
 
 Plan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoice& choice) {
-  const int available = choice.cores.empty() ? std::max(machine.cores(), 1) : int(choice.cores.size());
+  const int available = choice.cores.empty() ? machine.default_threads() : int(choice.cores.size());
   Plan plan{graph.name, machine.name, choice.threads > 0 ? choice.threads : available, choice.cores, choice.speeds, {}};
   FastestFirst(plan, machine);
   const std::string how = choice.policy == "equal" ? "take equal slices" : "share by the policy " + choice.policy;
