@@ -193,7 +193,9 @@ std::vector<Work> OtherWorks(const Graph& graph, const Node& node, double near_b
   if (bytes <= 0) return {};
   Amounts a(node.op, "", near_bytes);
   a.AddNearFar("byte", bytes, bytes);
-  const double outputs = double(graph.value(node.outputs[0]).shape.Elements());
+  const auto first = std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });
+  if (first == node.outputs.end()) return {};
+  const double outputs = double(graph.value(*first).shape.Elements());
   a.Add("output", outputs);
   if (node.op == "MaxPool" || node.op == "AveragePool") {
     double taps = 1;
@@ -208,6 +210,11 @@ bool IsFloat(const Graph& graph, const Node& node) {
          graph.value(node.inputs[1]).type == DType::kF32;
 }
 
+bool IsEmpty(const Graph& graph, const Node& node) {
+  const auto empty = [&](ValueId id) { return id != kNoValue && graph.value(id).shape.Elements() == 0; };
+  return empty(node.input(0)) || empty(node.input(1)) || empty(node.outputs[0]);
+}
+
 }  // namespace
 
 bool IsProduct(const Node& node) { return node.op == "Conv" || node.op == "Gemm" || node.op == "MatMul" || node.op == "mete.MatMul"; }
@@ -215,6 +222,7 @@ bool IsProduct(const Node& node) { return node.op == "Conv" || node.op == "Gemm"
 std::vector<Work> WorksOf(const Graph& graph, const Node& node, double near_bytes) {
   if (IsViewOperator(node.op) || node.outputs.empty() || BytesMoved(graph, node) <= 0) return {};
   if (IsProduct(node) && IsFloat(graph, node)) {
+    if (IsEmpty(graph, node)) return {};
     if (node.op != "Conv") return MatrixWorks(graph, node, near_bytes);
     if (node.attributes.String("layout", "") == "NHWC" && graph.value(node.inputs[1]).is_constant()) return ConvWorks(graph, node, near_bytes);
   }

@@ -95,5 +95,26 @@ TEST(WorksOf, ViewsAndUnknownShapesAreNoWork) {
   for (const Node& node : graph.nodes) EXPECT_TRUE(WorksOf(graph, node, kNear).empty());
 }
 
+// Without elements on one side, and still with something to read on the other.
+TEST(WorksOf, EmptyTensorsAreNoWork) {
+  Graph product;
+  const ValueId x = product.AddValue("x", DType::kF32, {4, 8}), y = product.AddValue("y", DType::kF32, {4, 0});
+  product.AddNode("MatMul", "product", {x, Weights(product, {8, 0})}, {y});
+  EXPECT_TRUE(Of(product).empty());
+  Graph conv = ConvGraph(14, 64, 64, 3);
+  for (const char* name : {"x", "y"})
+    for (Value& v : conv.values)
+      if (v.name == name) v.shape = {0, 14, 14, 64};
+  EXPECT_TRUE(Of(conv).empty());
+}
+
+TEST(WorksOf, AFirstOutputThatNobodyWantsIsPassedOver) {
+  Graph graph;
+  const ValueId x = graph.AddValue("x", DType::kF32, {5, 1, 8}), last = graph.AddValue("last", DType::kF32, {1, 1, 16});
+  graph.AddNode("GRU", "gru", {x, Weights(graph, {1, 48, 8}), Weights(graph, {1, 48, 16})}, {kNoValue, last});
+  ASSERT_EQ(Of(graph).size(), 1u);
+  EXPECT_EQ(Of(graph)[0].amounts.at("output"), 16);
+}
+
 }  // namespace
 }  // namespace mete
