@@ -39,7 +39,7 @@ NodePrediction Predict(const ClusterProfile& profile, const Graph& graph, const 
   NodePrediction best;
   for (const Work& work : WorksOf(graph, node, profile.near_bytes)) {
     const NodePrediction p = OfWork(profile, work);
-    if (best.kernel.empty() || (p.ns < best.ns && p.known >= best.known)) best = p;
+    if (best.kernel.empty() || p.known > best.known || (p.known == best.known && p.ns < best.ns)) best = p;
   }
   return best;
 }

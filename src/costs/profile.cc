@@ -1,6 +1,6 @@
 #include "costs/profile.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -62,6 +62,17 @@ void Add(const std::string& where, const std::string& what, Problems& problems) 
 
 bool IsTime(double ns) { return ns >= 0 && ns <= kMostNs; }  // not NaN
 
+// Why the profile has no times of these cores, or nothing. Clusters are numbered as the process sees them: the second one is the first
+// where the cores of the first are not for it, and of one core alone nobody has seen what it costs to hand work to another.
+std::string LackOf(const Profile& profile, const Cluster& cluster) {
+  const auto measured = std::find_if(profile.clusters.begin(), profile.clusters.end(), [&](const ClusterProfile& p) { return p.cluster == cluster.name; });
+  if (measured == profile.clusters.end()) return fmt::format("it lacks {} of this machine", cluster.name);
+  for (const int core : cluster.cores)
+    if (std::find(measured->cores.begin(), measured->cores.end(), core) == measured->cores.end())
+      return fmt::format("it was measured with other cores of {}; got {}, expected {} among them", cluster.name, fmt::join(measured->cores, ","), core);
+  return "";
+}
+
 void VerifyFit(const std::string& where, const Fit& fit, Problems& problems) {
   const auto add = [&](const std::string& what) { Add(where, what, problems); };
   if (fit.things.size() > kMostThings) add(fmt::format("things; got {}, expected {} at most", fit.things.size(), kMostThings));
@@ -101,8 +112,7 @@ std::string WhyNot(const Profile& profile, const ProfileKey& key, const Machine&
   if (profile.key.version != key.version) return differs("version of Mete", profile.key.version, key.version);
   if (profile.key.sources != key.sources) return "it is stale: the kernels have changed since it was measured";
   for (const Cluster& c : machine.clusters)
-    if (std::none_of(profile.clusters.begin(), profile.clusters.end(), [&](const ClusterProfile& p) { return p.cluster == c.name; }))
-      return fmt::format("it lacks {} of this machine", c.name);
+    if (const std::string lack = LackOf(profile, c); !lack.empty()) return lack;
   return "";
 }
 

@@ -23,8 +23,8 @@ Fit FitOf(std::map<std::string, double> ns) {
 
 Profile Sample() {
   Profile profile{{"CPU", "avx2", "0.1.0", "abc"}, 12.5, 100, 200, 30000, {}};
-  for (const char* name : {"cluster0", "cluster1"}) {
-    ClusterProfile c{name, {0, 1}, 1 << 20, {}, 5e6, 1800000, "performance", 47.5};
+  for (const Cluster& cluster : TwoClusters().clusters) {
+    ClusterProfile c{cluster.name, cluster.cores, 1 << 20, {}, 5e6, 1800000, "performance", 47.5};
     c.kernels["Softmax"] = FitOf({{"byte", 0.5}, {"node", 100}});
     c.kernels["mete.Elementwise"] = FitOf({{"byte", 0.25}});
     profile.clusters.push_back(c);
@@ -86,6 +86,18 @@ TEST(Profile, OfAnotherMachineOrOlderKernelsDoesNotServe) {
   EXPECT_NE(WhyNot(profile, key, more).find("cluster2"), std::string::npos);
 }
 
+// A process that may not have all cores counts clusters by those it has.
+TEST(Profile, OfOtherCoresDoesNotServe) {
+  const Profile profile = Sample();
+  Machine few = TwoClusters();
+  few.clusters[0].cores = {1};
+  EXPECT_EQ(WhyNot(profile, profile.key, few), "");
+  EXPECT_NE(WhyNot(profile, profile.key, {"CPU", {{"cluster0", {2, 3}}}}).find("expected 2"), std::string::npos);
+  Profile of_one = profile;
+  of_one.clusters[0].cores = {0};
+  EXPECT_NE(WhyNot(of_one, profile.key, TwoClusters()).find("other cores"), std::string::npos);
+}
+
 TEST(Predict, AddsUpWhatThingsTake) {
   const Profile profile = Sample();
   const Graph graph = SoftmaxGraph();
@@ -101,6 +113,30 @@ TEST(Predict, WhatNoProbeHadIsTakenForElementwiseAndSaysSo) {
   const NodePrediction p = Predict(profile.clusters[0], graph, graph.nodes[0]);
   EXPECT_NEAR(p.ns, 0.25 * 1600, 1e-9);
   EXPECT_FALSE(p.known);
+}
+
+// A way that nobody measured has no time of which it could be the fastest.
+TEST(Predict, TakesAWayThatWasMeasured) {
+  Graph graph;
+  const ValueId x = graph.AddValue("x", DType::kF32, {1, 14, 14, 64}), y = graph.AddValue("y", DType::kF32, {1, 14, 14, 64});
+  const ValueId w = graph.AddValue("w", DType::kF32, {64, 64, 3, 3});
+  graph.value(w).constant = Tensor(DType::kF32, {64, 64, 3, 3});
+  Attributes attributes;
+  attributes.Set("layout", std::string("NHWC"));
+  attributes.Set("pads", Ints{1, 1, 1, 1});
+  graph.AddNode("Conv", "conv", {x, w}, {y}, attributes);
+  ClusterProfile profile = Sample().clusters[0];
+  const auto works = WorksOf(graph, graph.nodes[0], profile.near_bytes);
+  ASSERT_EQ(works.size(), 3u);  // directly, and two by Winograd
+  for (size_t way = 0; way < works.size(); ++way) {
+    profile.kernels.clear();
+    std::map<std::string, double> ns;
+    for (const auto& [thing, amount] : works[way].amounts) ns[thing] = 1;
+    profile.kernels[works[way].key()] = FitOf(ns);
+    const NodePrediction p = Predict(profile, graph, graph.nodes[0]);
+    EXPECT_EQ(p.kernel, works[way].key());
+    EXPECT_TRUE(p.known);
+  }
 }
 
 TEST(PredictCosts, HasATimeForEachCluster) {
