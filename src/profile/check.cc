@@ -34,6 +34,7 @@ std::vector<Tensor> InputsFor(const Model& model) {
 Session MakeSession(const Model& model, int core, double speed) {
   SessionOptions options;
   options.cores = {core};
+  options.tune = true;
   if (speed < 1) options.speeds = {speed};
   return Session(model, options);
 }

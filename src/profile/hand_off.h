@@ -6,7 +6,7 @@
 namespace mete {
 
 struct HandOff {
-  double take_ns = 0;     // a block of a shared counter
+  double take_ns = 0;     // blocks from a queue that all threads take from
   double barrier_ns = 0;  // a region of a block a thread, less their takes
   double wake_ns = 0;     // more, if the threads slept
 };
