@@ -17,10 +17,25 @@
 namespace mete {
 namespace {
 
+// METE_TARGET names the instruction set of the fast kernels, or "reference" for none of them. Read once a
+// process, because it decides for all sessions.
+bool ReferenceFromEnvironment() {
+  static const bool reference = [] {
+    const char* name = std::getenv("METE_TARGET");
+    if (!name || !*name) return false;
+    if (std::string_view(name) == "reference") return true;
+    ForceTarget(name);
+    return false;
+  }();
+  return reference;
+}
+
 // By the profile of this machine where there is one that serves; `note` says why one does not.
 Plan PlanHere(const Graph& graph, const Machine& machine, const SessionOptions& options, std::string* note) {
   const CpuChoice choice{options.threads, options.cores, options.speeds, options.policy};
-  const auto profile = options.reference ? nullptr : LoadProfile(options.profile_cache, machine, note);
+  // Which of both comes first matters: the profile is the one of the instruction set that the environment names.
+  const bool reference = ReferenceFromEnvironment() || options.reference;
+  const auto profile = reference ? nullptr : LoadProfile(options.profile_cache, machine, note);
   if (!profile) return PlanOneCpu(graph, machine, choice);
   // What does not fit the machine is for Verify() to say.
   const Plan all = PlanOneCpu(graph, machine, choice);
@@ -33,19 +48,6 @@ Plan MakePlan(const Graph& graph, const Machine& machine, const SessionOptions& 
   Plan plan = options.plan_json.empty() ? PlanHere(graph, machine, options, note) : PlanFromJson(options.plan_json);
   Verify(plan, graph, machine);
   return plan;
-}
-
-// METE_TARGET names the instruction set of the fast kernels, or "reference" for none of them. Read once a
-// process, because it decides for all sessions.
-bool ReferenceFromEnvironment() {
-  static const bool reference = [] {
-    const char* name = std::getenv("METE_TARGET");
-    if (!name || !*name) return false;
-    if (std::string_view(name) == "reference") return true;
-    ForceTarget(name);
-    return false;
-  }();
-  return reference;
 }
 
 // METE_CONV names the way to compute convolutions wherever it fits; for tests and comparisons.
