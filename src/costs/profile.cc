@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <climits>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -21,13 +22,20 @@ constexpr int kVersion = 1;
 constexpr size_t kMostClusters = 64, kMostKernels = 1000, kMostThings = 1000;
 constexpr double kMostNs = 1e12;
 
+// How many, or the number of a core.
+int Count(const Json& j, const char* what) {
+  const double number = j.get<double>();
+  if (!(number >= 0 && number <= INT_MAX)) Invalid(what, "out of range; got {}, expected 0 to {}", number, INT_MAX);
+  return int(number);
+}
+
 Json FitJson(const Fit& fit) {
   return {{"samples", fit.samples}, {"within_10_percent", fit.within}, {"spread", fit.spread}, {"things", fit.things}, {"ns", fit.ns}};
 }
 
 Fit FitFromJson(const Json& j) {
   Fit fit;
-  fit.samples = j.at("samples").get<int>();
+  fit.samples = Count(j.at("samples"), "samples");
   fit.within = j.at("within_10_percent").get<double>();
   fit.spread = j.at("spread").get<double>();
   fit.things = j.at("things").get<std::vector<std::string>>();
@@ -46,14 +54,27 @@ Json ClusterJson(const ClusterProfile& c) {
 ClusterProfile ClusterFromJson(const Json& j) {
   ClusterProfile c;
   c.cluster = j.at("cluster").get<std::string>();
-  c.cores = j.at("cores").get<std::vector<int>>();
+  for (const Json& core : j.at("cores")) c.cores.push_back(Count(core, "cores"));
   c.near_bytes = j.at("near_bytes").get<double>();
   c.reference_ns = j.at("reference_ns").get<double>();
-  c.khz = j.at("khz").get<int64_t>();
+  c.khz = Count(j.at("khz"), "khz");
   c.governor = j.at("governor").get<std::string>();
   c.celsius = j.at("celsius").get<double>();
   for (const auto& [kernel, fit] : j.at("kernels").items()) c.kernels[kernel] = FitFromJson(fit);
   return c;
+}
+
+Profile FromJson(const Json& j) {
+  if (j.at("format") != kFormat || j.at("version") != kVersion) Invalid("format", "got another one, expected {}, version {}", kFormat, kVersion);
+  Profile profile;
+  profile.key = {j.at("cpu").get<std::string>(), j.at("target").get<std::string>(), j.at("mete").get<std::string>(),
+                 j.at("sources").get<std::string>()};
+  profile.seconds = j.at("seconds").get<double>();
+  profile.take_ns = j.at("take_ns").get<double>();
+  profile.barrier_ns = j.at("barrier_ns").get<double>();
+  profile.wake_ns = j.at("wake_ns").get<double>();
+  for (const Json& c : j.at("clusters")) profile.clusters.push_back(ClusterFromJson(c));
+  return profile;
 }
 
 void Add(const std::string& where, const std::string& what, Problems& problems) {
@@ -76,6 +97,9 @@ std::string LackOf(const Profile& profile, const Cluster& cluster) {
 void VerifyFit(const std::string& where, const Fit& fit, Problems& problems) {
   const auto add = [&](const std::string& what) { Add(where, what, problems); };
   if (fit.things.size() > kMostThings) add(fmt::format("things; got {}, expected {} at most", fit.things.size(), kMostThings));
+  if (fit.ns.empty()) add("takes no time at all; expected some ns of one thing at least");
+  if (!(fit.within >= 0 && fit.within <= 1)) add(fmt::format("samples within 10 %; got a share of {}, expected 0 to 1", fit.within));
+  if (!(fit.spread >= 0)) add(fmt::format("spread; got {}, expected 0 or more", fit.spread));
   for (const auto& [thing, ns] : fit.ns) {
     if (!IsTime(ns)) add(fmt::format("time of '{}'; got {} ns, expected 0 to {:.0e}", thing, ns, kMostNs));
     if (!std::binary_search(fit.things.begin(), fit.things.end(), thing)) add(fmt::format("'{}' has a time and is not among the things", thing));
@@ -133,23 +157,15 @@ std::string ToJson(const Profile& profile) {
 }
 
 Profile ProfileFromJson(const std::string& text, const std::string& where) {
-  Profile profile;
   try {
-    const Json j = Json::parse(text);
-    if (j.at("format") != kFormat || j.at("version") != kVersion)
-      Invalid(where, "not a profile of version {}; try \"mete profile\" to measure one", kVersion);
-    profile.key = {j.at("cpu").get<std::string>(), j.at("target").get<std::string>(), j.at("mete").get<std::string>(),
-                   j.at("sources").get<std::string>()};
-    profile.seconds = j.at("seconds").get<double>();
-    profile.take_ns = j.at("take_ns").get<double>();
-    profile.barrier_ns = j.at("barrier_ns").get<double>();
-    profile.wake_ns = j.at("wake_ns").get<double>();
-    for (const Json& c : j.at("clusters")) profile.clusters.push_back(ClusterFromJson(c));
+    const Profile profile = FromJson(Json::parse(text));
+    Verify(profile);
+    return profile;
   } catch (const Json::exception& e) {
     Invalid(where, "damaged, or not a profile: {}; try \"mete profile\" to measure one", e.what());
+  } catch (const Error& e) {
+    Invalid(where, "damaged, or not a profile: {}; try \"mete profile\" to measure one", e.what());
   }
-  Verify(profile);
-  return profile;
 }
 
 std::string ProfileFile(const std::string& folder, const ProfileKey& key) {

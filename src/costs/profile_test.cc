@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 
 #include "mete/error.h"
@@ -56,6 +57,34 @@ TEST(Profile, GarbageIsAnErrorThatNamesTheFile) {
       EXPECT_NE(std::string(e.what()).find("mete profile"), std::string::npos) << e.what();
     }
   }
+}
+
+// The file is named, and what in it cannot be.
+TEST(Profile, NonsenseInAFileIsAnErrorThatNamesBoth) {
+  const auto error_of = [](const std::string& what, const std::string& nonsense) {
+    std::string text = ToJson(Sample());
+    const size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    text.replace(at, what.size(), nonsense);
+    try {
+      ProfileFromJson(text, "profile.json");
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  for (const auto& [what, nonsense, said] : std::vector<std::array<std::string, 3>>{{"\"samples\": 9", "\"samples\": 1e300", "samples"},
+                                                                                    {"\"khz\": 1800000", "\"khz\": -1", "khz"},
+                                                                                    {"\"spread\": 0.0625", "\"spread\": -3", "spread"},
+                                                                                    {"0.875", "7", "within 10 %"},
+                                                                                    {"\"take_ns\": 100", "\"take_ns\": -100", "-100"}}) {
+    const std::string error = error_of(what, nonsense);
+    for (const std::string& part : {std::string("[profile.json]"), said, std::string("mete profile")})
+      EXPECT_NE(error.find(part), std::string::npos) << part << " in '" << error << "'";
+  }
+  Profile empty = Sample();
+  empty.clusters[0].kernels["Softmax"].ns.clear();
+  EXPECT_THROW(Verify(empty), Error);
 }
 
 TEST(Profile, TimesThatCannotBeAreNamedAllAtOnce) {
