@@ -2,10 +2,10 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
-#include <string_view>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/environment.h"
 #include "engine/model.h"
 #include "engine/stored_profile.h"
 #include "kernels/fast/target/target.h"
@@ -17,24 +17,10 @@
 namespace mete {
 namespace {
 
-// METE_TARGET names the instruction set of the fast kernels, or "reference" for none of them. Read once a
-// process, because it decides for all sessions.
-bool ReferenceFromEnvironment() {
-  static const bool reference = [] {
-    const char* name = std::getenv("METE_TARGET");
-    if (!name || !*name) return false;
-    if (std::string_view(name) == "reference") return true;
-    ForceTarget(name);
-    return false;
-  }();
-  return reference;
-}
-
 // By the profile of this machine where there is one that serves; `note` says why one does not.
 Plan PlanHere(const Graph& graph, const Machine& machine, const SessionOptions& options, std::string* note) {
   const CpuChoice choice{options.threads, options.cores, options.speeds, options.policy};
-  // Which of both comes first matters: the profile is the one of the instruction set that the environment names.
-  const bool reference = ReferenceFromEnvironment() || options.reference;
+  const bool reference = options.reference || ReferenceFromEnvironment();
   const auto profile = reference ? nullptr : LoadProfile(options.profile_cache, machine, note);
   if (!profile) return PlanOneCpu(graph, machine, choice);
   // What does not fit the machine is for Verify() to say.

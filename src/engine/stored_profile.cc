@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "engine/environment.h"
 #include "kernels/fast/target/target.h"
 #include "processor/cpu/sources_digest.h"
 
@@ -15,7 +16,10 @@ namespace mete {
 
 namespace fs = std::filesystem;
 
-ProfileKey KeyOf(const Machine& machine) { return {machine.name, ActiveTarget(), METE_VERSION, kSourcesDigest}; }
+ProfileKey KeyOf(const Machine& machine) {
+  ReferenceFromEnvironment();  // which may name another instruction set than the best one
+  return {machine.name, ActiveTarget(), METE_VERSION, kSourcesDigest};
+}
 
 std::unique_ptr<Profile> LoadProfile(const std::string& folder, const Machine& machine, std::string* why) {
   why->clear();

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import shlex
 import shutil
 import signal
@@ -646,6 +647,22 @@ class Commands(Cli):
                 self.assertEqual(done.returncode, USAGE)
                 self.assertIn(f"[target] no such instruction set here; got '{name}', expected one of", done.stderr)
         self.assertEqual(len(there), 1)
+
+    # Damaged ones, so that each names the file that it was looked for in.
+    def test_the_environment_names_the_target_whose_profile_is_read(self):
+        targets = mete("inspect", self.net, "--explain", env={"METE_TARGET": "abacus"}).stderr
+        targets = targets.split("expected one of ")[1].split(";")[0].split(", ")
+        cpu = re.sub(r"[^A-Za-z0-9.]", "-", self.answer("machine")["name"])
+        for target in targets:
+            cache = self.root / f"profile-of-{target}"
+            profile = cache / "profiles" / f"{cpu}-{target}.json"
+            profile.parent.mkdir(parents=True)
+            profile.write_text("{")
+            env = {"METE_TARGET": target, "METE_CACHE": str(cache)}
+            for command in (["plan", self.net], ["inspect", self.net, "--explain", "--no-tune"]):
+                done = mete(*command, env=env)
+                self.assertEqual(done.returncode, OK, done.stderr)
+                self.assertIn(f"{profile}] damaged", done.stderr)
 
     def test_the_environment_names_the_way_to_compute_convolutions(self):
         done = mete("inspect", self.net, "--explain", env={"METE_CONV": "winograd_f4"})
