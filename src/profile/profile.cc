@@ -21,7 +21,10 @@ namespace fs = std::filesystem;
 constexpr ConvAlgorithm kWays[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4};
 
 Model LoadProbe(int number) {
-  std::string name = (fs::temp_directory_path() / "mete-probe-XXXXXX.onnx").string();
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  if (error) Fail(Code::kUnavailable, "TMPDIR", "no folder for probe networks; got {}, expected a folder; try another one", error.message());
+  std::string name = (folder / "mete-probe-XXXXXX.onnx").string();
   const int file = mkstemps(name.data(), 5);
   if (file < 0) Fail(Code::kUnavailable, name, "cannot write a probe network; try another folder in TMPDIR");
   close(file);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -45,6 +46,21 @@ TEST(MeasureProfile, StopsWhenItIsCancelled) {
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), Code::kCancelled);
   }
+}
+
+TEST(MeasureProfile, NeedsAFolderForTemporaryFiles) {
+  const char* before = std::getenv("TMPDIR");
+  const std::string old = before ? before : "";
+  setenv("TMPDIR", "/proc/no such folder", 1);
+  try {
+    MeasureProfile(ReadMachine(), {.seconds = 0, .probes = 1});
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Code::kUnavailable);
+    EXPECT_NE(std::string(e.what()).find("TMPDIR"), std::string::npos) << e.what();
+  }
+  if (before) setenv("TMPDIR", old.c_str(), 1);
+  else unsetenv("TMPDIR");
 }
 
 TEST(StoredProfile, IsFoundAgainAndRefusedWhereItDoesNotServe) {
