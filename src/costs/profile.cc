@@ -65,7 +65,8 @@ ClusterProfile ClusterFromJson(const Json& j) {
 }
 
 Profile FromJson(const Json& j) {
-  if (j.at("format") != kFormat || j.at("version") != kVersion) Invalid("format", "got another one, expected {}, version {}", kFormat, kVersion);
+  if (j.at("format") != kFormat || j.at("version") != kVersion)
+    Invalid("format", "got another one, expected {}, version {}", kFormat, kVersion);
   Profile profile;
   profile.key = {j.at("cpu").get<std::string>(), j.at("target").get<std::string>(), j.at("mete").get<std::string>(),
                  j.at("sources").get<std::string>()};
@@ -86,11 +87,13 @@ bool IsTime(double ns) { return ns >= 0 && ns <= kMostNs; }  // not NaN
 // Why the profile has no times of these cores, or nothing. Clusters are numbered as the process sees them: the second one is the first
 // where the cores of the first are not for it, and of one core alone nobody has seen what it costs to hand work to another.
 std::string LackOf(const Profile& profile, const Cluster& cluster) {
-  const auto measured = std::find_if(profile.clusters.begin(), profile.clusters.end(), [&](const ClusterProfile& p) { return p.cluster == cluster.name; });
+  const auto measured = std::find_if(profile.clusters.begin(), profile.clusters.end(),
+                                     [&](const ClusterProfile& p) { return p.cluster == cluster.name; });
   if (measured == profile.clusters.end()) return fmt::format("it lacks {} of this machine", cluster.name);
   for (const int core : cluster.cores)
     if (std::find(measured->cores.begin(), measured->cores.end(), core) == measured->cores.end())
-      return fmt::format("it was measured with other cores of {}; got {}, expected {} among them", cluster.name, fmt::join(measured->cores, ","), core);
+      return fmt::format("it was measured with other cores of {}; got {}, expected {} among them", cluster.name,
+                         fmt::join(measured->cores, ","), core);
   return "";
 }
 

@@ -23,7 +23,8 @@ constexpr ConvAlgorithm kWays[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinog
 Model LoadProbe(int number) {
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error);
-  if (error) Fail(Code::kUnavailable, "TMPDIR", "no folder for probe networks; got {}, expected a folder; try another one", error.message());
+  if (error) Fail(Code::kUnavailable, "TMPDIR", "no folder for probe networks; got {}, expected a folder; try another one",
+                  error.message());
   std::string name = (folder / "mete-probe-XXXXXX.onnx").string();
   const int file = mkstemps(name.data(), 5);
   if (file < 0) Fail(Code::kUnavailable, name, "cannot write a probe network; try another folder in TMPDIR");
