@@ -46,14 +46,18 @@ Planned PlanHere(PlanFlags flags, const Graph& graph) {
   CheckCores(flags.model);
   const Machine machine = ReadMachine();
   const CpuChoice choice{int(flags.model.cores.size()), flags.model.cores, flags.model.speeds, flags.policy};
+  Plan all = PlanOneCpu(graph, machine, choice);
+  Verify(all, graph, machine);
   std::string why;
-  const auto profile = LoadProfile(CacheFolder(), machine, &why);
-  Plan plan = profile ? PlanCores(graph, machine, choice, PredictCosts(graph, *profile, machine)) : PlanOneCpu(graph, machine, choice);
-  Verify(plan, graph, machine);
-  if (profile)
-    return {std::move(plan), machine, "Times are predictions from the profile of this machine; `mete profile --check MODEL` says how good they are."};
+  if (const auto profile = LoadProfile(CacheFolder(), machine, &why)) {
+    const Costs costs = PredictCosts(graph, *profile, machine);
+    const auto guessed = std::count_if(costs.nodes.begin(), costs.nodes.end(), [](const NodeCost& n) { return n.guessed; });
+    std::string note = "Times are predictions from the profile of this machine; `mete profile --check MODEL` says how good they are.";
+    if (guessed > 0) note += fmt::format("\nOf {} nodes they are guesses, as the profile has nothing like them, or not all that they consist of.", guessed);
+    return {PlanCores(graph, machine, choice, costs), machine, std::move(note)};
+  }
   if (!why.empty()) PrintNote(why);
-  return {std::move(plan), machine,
+  return {std::move(all), machine,
           "There are no times of this machine to plan by, so every step has all threads. `mete profile` measures them;\n"
           "--machine FILE plans by the estimates of a machine file."};
 }

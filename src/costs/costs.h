@@ -30,6 +30,8 @@ struct NodeCost {
   int64_t pieces = 0;            // that it can be divided into at the finest; 0: nothing to compute
   std::vector<double> core_ns;   // all of it on one core of each cluster, as long as memory keeps up; 0: its bytes alone count
 
+  bool guessed = false;          // the times are of something else, as nobody has measured this
+
   bool computes() const { return pieces > 0; }
 };
 

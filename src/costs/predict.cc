@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "costs/describe.h"
 #include "costs/profile.h"
+#include "graph/flops.h"
 
 namespace mete {
 namespace {
@@ -12,6 +13,10 @@ namespace {
 // For what no probe contains (an operator of few networks): what an element-wise node of as many bytes takes. Guess: such nodes are few,
 // and most only move data.
 constexpr const char* kStandIn = "mete.Elementwise";
+
+// And its arithmetic at a GFLOP/s, which is what the reference kernels come near to (guess). Rather too long than too short: a step that
+// is thought to be long gets all threads, as it would without a profile.
+constexpr double kStandInNsPerFlop = 1;
 
 NodePrediction OfWork(const ClusterProfile& profile, const Work& work) {
   NodePrediction p{0, work.key(), true};
@@ -41,6 +46,10 @@ NodePrediction Predict(const ClusterProfile& profile, const Graph& graph, const 
     const NodePrediction p = OfWork(profile, work);
     if (best.kernel.empty() || p.known > best.known || (p.known == best.known && p.ns < best.ns)) best = p;
   }
+  if (!profile.kernels.contains(best.kernel)) {
+    best.known = false;
+    best.ns = std::max(best.ns, kStandInNsPerFlop * double(Flops(graph, node)));
+  }
   return best;
 }
 
@@ -56,7 +65,11 @@ Costs PredictCosts(const Graph& graph, const Profile& profile, const Machine& ma
     NodeCost cost = DescribeNode(graph, node);
     cost.core_ns.assign(clusters, 0);
     if (cost.computes())
-      for (size_t c = 0; c < clusters; ++c) cost.core_ns[c] = std::max(Predict(ProfileOf(profile, machine.clusters[c]), graph, node).ns, 1.0);
+      for (size_t c = 0; c < clusters; ++c) {
+        const NodePrediction p = Predict(ProfileOf(profile, machine.clusters[c]), graph, node);
+        cost.guessed |= !p.known;
+        cost.core_ns[c] = std::max(p.ns, 1.0);
+      }
     costs.nodes.push_back(std::move(cost));
   }
   return costs;

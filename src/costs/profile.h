@@ -43,7 +43,7 @@ struct Profile {
 struct NodePrediction {
   double ns = 0;
   std::string kernel;  // Work::key() of the fastest way
-  bool known = true;   // all that it consists of was measured; else as much as was
+  bool known = true;   // all that it consists of was measured; else as much as was, and of a kernel that no probe has a guess
 };
 NodePrediction Predict(const ClusterProfile& profile, const Graph& graph, const Node& node);  // 0 ns for what computes nothing
 

@@ -168,6 +168,18 @@ TEST(Predict, TakesAWayThatWasMeasured) {
   }
 }
 
+// A quantized product is computed by a kernel that no probe has: its arithmetic counts, and rather too much than too little.
+TEST(Predict, ArithmeticThatNoProbeHadIsNotTakenForFree) {
+  Graph graph;
+  const ValueId x = graph.AddValue("x", DType::kU8, {10, 100}), w = graph.AddValue("w", DType::kU8, {100, 50});
+  const ValueId y = graph.AddValue("y", DType::kI32, {10, 50});
+  graph.AddNode("MatMulInteger", "node", {x, w}, {y});
+  const NodePrediction p = Predict(Sample().clusters[0], graph, graph.nodes[0]);
+  EXPECT_GE(p.ns, 2 * 10 * 100 * 50);
+  EXPECT_FALSE(p.known);
+  EXPECT_TRUE(PredictCosts(graph, Sample(), TwoClusters()).nodes[0].guessed);
+}
+
 TEST(PredictCosts, HasATimeForEachCluster) {
   const Profile profile = Sample();
   const Costs costs = PredictCosts(SoftmaxGraph(), profile, TwoClusters());
