@@ -91,6 +91,7 @@ void FrequencyControl::Set(size_t cluster, int64_t khz) {
 
 // The path of the first file that could not be written.
 const char* FrequencyControl::PutBack() {
+  if (!FrequencySignals::is_owner()) return nullptr;
   const FrequencySignals::Quiet quiet;
   if (quiet.put_back()) return nullptr;  // the lock that stands there now, if one does, is another process's
   restored_ = true;

@@ -85,7 +85,8 @@ Left Parse(const std::string& path, const std::string& text) {
 // Nothing where there is no file.
 std::optional<Left> ReadLock(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
+  if (!file && access(path.c_str(), F_OK) != 0 && errno == ENOENT) return std::nullopt;
+  if (!file) Fail(Code::kUnavailable, path, "what was set before cannot be read; {}; try as the user who owns it", std::strerror(errno));
   std::string text(kMostBytes + 1, '\0');
   file.read(text.data(), std::streamsize(text.size()));
   text.resize(size_t(file.gcount()));
@@ -149,8 +150,8 @@ void FrequencyLock::TakeOver(const std::string& root, WriteFrequencyFile write) 
   }
   const std::vector<FrequencyRestorer> restorers = RestorersOf(root, left->settings);
   if (const char* failed = PutBackAll(restorers, path_.c_str(), write))
-    Fail(Code::kUnavailable, failed, "cannot put back the frequency that process {}, which is gone, has changed; {}; try as root",
-         process.pid, std::strerror(errno));
+    Fail(Code::kUnavailable, failed, "cannot put back the frequency that process {}, which is gone, has changed; {}; try as root, or set back by "
+         "hand what {} says, and remove it", process.pid, std::strerror(errno), path_);
   notes_.push_back(fmt::format("process {} did not put the frequencies back; that was done now", process.pid));
 }
 

@@ -1,6 +1,7 @@
 #include "machine/frequency_signals.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -10,11 +11,13 @@
 namespace mete {
 namespace {
 
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+// What a terminal, a service manager or the reader of a pipe ends a program with.
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
 
 std::atomic<FrequencySignals*> g_current = nullptr;
 std::atomic_flag g_busy = ATOMIC_FLAG_INIT;  // somebody changes frequencies; held by a thread only while the signals are masked there
 std::atomic<bool> g_interrupted = false, g_put_back = false;
+std::atomic<pid_t> g_owner = 0;  // a child that was forked has the handlers too, and no business with its parent's frequencies
 struct sigaction g_before[std::size(kSignals)];
 
 void Acquire() {
@@ -23,7 +26,7 @@ void Acquire() {
 }
 void Release() { g_busy.clear(std::memory_order_release); }
 
-sigset_t AllThree() {
+sigset_t AllOfThem() {
   sigset_t set;
   sigemptyset(&set);
   for (int s : kSignals) sigaddset(&set, s);
@@ -35,20 +38,28 @@ void Call(const struct sigaction& action, int signal, siginfo_t* info, void* con
   else action.sa_handler(signal);
 }
 
-// What would have happened without us. Where that is the end, g_busy is never released: no thread changes frequencies after they were put
-// back.
+void SetDefault(int signal) {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal, &action, nullptr);
+}
+
+// What would have happened without us.
 void PassOn(int signal, siginfo_t* info, void* context) {
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     if (kSignals[i] != signal) continue;
     const struct sigaction& before = g_before[i];
-    if (!(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL) {
-      sigaction(signal, &before, nullptr);
-      raise(signal);  // comes when the handler has returned
-    } else {
-      Release();
-      Call(before, signal, info, context);
-    }
+    const bool is_default = !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL;
+    if (is_default || (before.sa_flags & SA_RESETHAND)) SetDefault(signal);
+    if (is_default) raise(signal);  // comes when the handler has returned; the first process of a container lives on
+    else Call(before, signal, info, context);
   }
+}
+
+// An interrupted call goes on as it would have without us.
+int FlagsAs(const struct sigaction& before) {
+  if (before.sa_handler == SIG_DFL) return SA_SIGINFO | SA_RESTART;
+  return SA_SIGINFO | (before.sa_flags & (SA_RESTART | SA_ONSTACK));
 }
 
 }  // namespace
@@ -58,22 +69,28 @@ FrequencySignals::FrequencySignals() {
   if (!g_current.compare_exchange_strong(none, this))
     Fail(Code::kFailedPrecondition, "frequency", "something else in this process sets frequencies; expected one at a time");
   g_interrupted = g_put_back = false;
+  g_owner = getpid();
 }
 
 void FrequencySignals::Arm(const std::vector<FrequencyRestorer>& restorers, const std::string& lock_path, WriteFrequencyFile write) {
   restorers_ = &restorers, lock_path_ = lock_path.c_str(), write_ = write;
   struct sigaction action = {};
   action.sa_sigaction = OnSignal;
-  action.sa_mask = AllThree();
-  action.sa_flags = SA_RESTART | SA_SIGINFO;
+  action.sa_mask = AllOfThem();
   for (size_t i = 0; i < std::size(kSignals); ++i) {
-    sigaction(kSignals[i], nullptr, &g_before[i]);
-    if (g_before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);  // ignored under nohup: stays so
+    struct sigaction now;
+    sigaction(kSignals[i], nullptr, &now);
+    const bool is_ignored = now.sa_handler == SIG_IGN;         // under nohup: stays so
+    if (is_ignored || now.sa_sigaction == OnSignal) continue;  // somebody gave ours back after Disarm(): g_before is still right
+    g_before[i] = now;
+    action.sa_flags = FlagsAs(now);
+    sigaction(kSignals[i], &action, nullptr);
   }
 }
 
 FrequencySignals::~FrequencySignals() {
   Disarm();
+  const Quiet quiet;  // no handler still looks at this object
   g_current = nullptr;
 }
 
@@ -88,20 +105,28 @@ void FrequencySignals::Disarm() {
   restorers_ = nullptr;
 }
 
-// Async-signal-safe: atomics that need no lock, open, read, write, close, unlink, sigaction and raise.
+bool FrequencySignals::is_owner() { return g_owner == getpid(); }
+
+// Async-signal-safe: atomics that need no lock, getpid, open, read, write, close, unlink, sigaction and raise.
 void FrequencySignals::OnSignal(int signal, siginfo_t* info, void* context) {
   const int error = errno;
+  if (is_owner()) PutBackNow();
+  PassOn(signal, info, context);
+  errno = error;
+}
+
+// A thread that waits to change frequencies finds that it was interrupted.
+void FrequencySignals::PutBackNow() {
   Acquire();
   const FrequencySignals* current = g_current;
   if (current && current->restorers_ && !g_put_back)
     g_put_back = !PutBackAll(*current->restorers_, current->lock_path_, current->write_);
   g_interrupted = true;
-  PassOn(signal, info, context);
-  errno = error;
+  Release();
 }
 
 FrequencySignals::Quiet::Quiet() {
-  const sigset_t set = AllThree();
+  const sigset_t set = AllOfThem();
   pthread_sigmask(SIG_BLOCK, &set, &before_);
   Acquire();
 }

@@ -16,6 +16,7 @@ class FrequencySignals {
   // From now on, until Disarm() or the end, signals put back. Both must live as long.
   void Arm(const std::vector<FrequencyRestorer>& restorers, const std::string& lock_path, WriteFrequencyFile write);
   void Disarm();
+  static bool is_owner();  // not of a child that was forked since
   FrequencySignals(const FrequencySignals&) = delete;
   FrequencySignals& operator=(const FrequencySignals&) = delete;
 
@@ -36,6 +37,7 @@ class FrequencySignals {
 
  private:
   static void OnSignal(int signal, siginfo_t* info, void* context);
+  static void PutBackNow();
 
   const std::vector<FrequencyRestorer>* restorers_ = nullptr;
   const char* lock_path_ = nullptr;

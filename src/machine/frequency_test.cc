@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -187,6 +188,8 @@ class Child {
     EXPECT_EQ(pipe(ends), 0);
     pid_ = fork();
     if (pid_ == 0) {
+      const rlimit none{0, 0};
+      setrlimit(RLIMIT_CORE, &none);
       begin();
       (void)!write(ends[1], "x", 1);
       for (;;) pause();
@@ -224,7 +227,7 @@ class FrequencySignalsTest : public FrequencyTest {
 };
 
 TEST_F(FrequencySignalsTest, PutsBackOnSignals) {
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
     Child child = Changer();
     EXPECT_EQ(All("policy0"), "ondemand 408000 408000");
     EXPECT_EQ(child.End(signal), signal);
@@ -254,6 +257,48 @@ TEST_F(FrequencySignalsTest, ChangesNothingAfterASignal) {
   ExpectUntouched();
 }
 
+TEST_F(FrequencySignalsTest, LeavesToAChildNothingToPutBack) {
+  auto control = Control(WriteFrequencyFileOfKernel);
+  control->Set(1, 408000);
+  Child by_signal([] {});
+  EXPECT_EQ(by_signal.End(SIGTERM), SIGTERM);
+  Child by_its_end([&] { control.reset(); });
+  EXPECT_EQ(by_its_end.End(SIGTERM), SIGTERM);
+  EXPECT_EQ(All("policy0"), "ondemand 408000 408000");
+  EXPECT_TRUE(std::filesystem::exists(lock()));
+  control.reset();
+  ExpectUntouched();
+}
+
+// A handler that was put over ours, and took it for the one to give back.
+TEST_F(FrequencySignalsTest, EndsWhereItsHandlerWasGivenBackTooLate) {
+  Child child([this] {
+    struct sigaction ours;
+    {
+      const auto control = Control(WriteFrequencyFileOfKernel);
+      sigaction(SIGTERM, nullptr, &ours);
+      std::signal(SIGTERM, SIG_IGN);
+    }
+    sigaction(SIGTERM, &ours, nullptr);
+    Control(WriteFrequencyFileOfKernel).release()->Set(1, 408000);
+  });
+  EXPECT_EQ(child.End(SIGTERM), SIGTERM);
+  ExpectUntouched();
+}
+
+TEST_F(FrequencySignalsTest, CallsAHandlerOnceThatAskedForThat) {
+  Child child([this] {
+    struct sigaction once = {};
+    once.sa_handler = [](int) {};
+    once.sa_flags = int(SA_RESETHAND);
+    sigaction(SIGTERM, &once, nullptr);
+    Control(WriteFrequencyFileOfKernel).release()->Set(1, 408000);
+    raise(SIGTERM);
+  });
+  EXPECT_EQ(child.End(SIGTERM), SIGTERM);
+  ExpectUntouched();
+}
+
 TEST_F(FrequencySignalsTest, TheNextStartPutsBackWhatAKilledProcessLeft) {
   EXPECT_EQ(Changer().End(SIGKILL), SIGKILL);
   EXPECT_EQ(All("policy4"), "userspace 600000 1800000");
@@ -270,6 +315,7 @@ TEST_F(FrequencySignalsTest, KeepsTheLockWhereItCannotPutBack) {
   EXPECT_EQ(Changer().End(SIGKILL), SIGKILL);
   g_closed = "policy4/scaling_max_freq";
   EXPECT_TELLS(Control(), "policy4/scaling_max_freq] cannot put back");
+  EXPECT_TELLS(Control(), "what " + lock() + " says, and remove it");
   g_closed.clear();
   EXPECT_EQ(Control()->notes().size(), 1u);
   ExpectUntouched();
