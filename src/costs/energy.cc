@@ -16,6 +16,7 @@ namespace mete {
 namespace {
 
 constexpr double kMostWays = 4e6;     // guess: with a thousand nodes some seconds
+constexpr int kMostSettings = 4096;   // of a cluster; guess: 64 frequencies x 64 cores. With a thousand nodes 64 MiB
 constexpr size_t kMostRunnersUp = 5;  // guess: as many as somebody reads
 constexpr double kMostMs = 1e9;       // guess: eleven days
 
@@ -79,12 +80,23 @@ std::vector<Option> OptionsOf(const ClusterCurves& cluster, const ModelWork& wor
   return options;
 }
 
+// Frequencies with a number of cores each.
+void CheckSettings(const ClusterCurves& cluster) {
+  const auto is_same = [](const EnergyPoint& a, const EnergyPoint& b) { return a.khz == b.khz && a.cores == b.cores; };
+  size_t settings = 1;
+  for (size_t i = 1; i < cluster.points.size(); ++i) settings += !is_same(cluster.points[i - 1], cluster.points[i]);
+  if (settings > size_t{kMostSettings})
+    Invalid(Printable(cluster.name.substr(0, 40)), "too many settings; got {}, expected {} at most; try energy curves of fewer frequencies",
+            settings, kMostSettings);
+}
+
 class Search {
  public:
   Search(const EnergyCurves& curves, const ModelWork& work, const Objective& objective, const std::vector<int64_t>& at_khz)
       : curves_(curves), work_(work), objective_(objective) {
     double ways = 1;
     for (size_t c = 0; c < curves.clusters.size(); ++c) {
+      CheckSettings(curves.clusters[c]);
       const int64_t only = at_khz.empty() ? 0 : Nearest(curves.clusters[c], at_khz.at(c));
       options_.push_back(OptionsOf(curves.clusters[c], work, at_khz.empty() ? nullptr : &only));
       ways *= double(options_.back().size());

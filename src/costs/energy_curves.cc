@@ -22,12 +22,13 @@ constexpr size_t kMostPoints = 100'000;     // of a cluster; guess: 20 frequenci
 constexpr size_t kMostBytes = 64 << 20;     // guess: all of these in text
 constexpr int64_t kMostKhz = 100'000'000;   // guess: 100 GHz
 constexpr double kMostFigure = 1e9;         // GFLOP/s, watts and the like; guess
+constexpr double kLeastFigure = 1e-9;       // guess; what is divided by it stays finite
 constexpr int kAllCounts = 8;               // up to here every number of cores, above in steps of a quarter: as subsets.h does
 
 auto KeyOf(const EnergyPoint& p) { return std::tuple(p.khz, p.cores, p.flops_per_byte); }
 
-bool IsPositive(double x) { return x > 0 && x <= kMostFigure; }
-bool IsFigure(double x) { return x >= 0 && x <= kMostFigure; }
+bool IsPositive(double x) { return x >= kLeastFigure && x <= kMostFigure; }
+bool IsFigure(double x) { return x == 0 || IsPositive(x); }
 
 void VerifyPoint(const ClusterCurves& c, const EnergyPoint& p) {
   const bool good = p.khz >= 0 && p.khz <= kMostKhz && p.cores >= 1 && size_t(p.cores) <= c.cores.size() && IsPositive(p.flops_per_byte) &&

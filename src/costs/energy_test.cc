@@ -111,6 +111,15 @@ TEST(ChooseEnergy, CountsTheHandOverOfNodesThatAreShared) {
   EXPECT_NEAR(ChooseEnergy(curves, many, {}).fastest.ms, 0.1, 1e-9);
 }
 
+// Every clock is a setting, and each has a time and watts for every node.
+TEST(ChooseEnergy, RefusesMoreSettingsThanItHasMemoryFor) {
+  EnergyCurves curves = CurvesOf(Powered(ToyMachine({{1, 10, 20}}), {{1, 1}}));
+  const EnergyPoint point = curves.clusters[0].points[0];
+  curves.clusters[0].points.clear();
+  for (int i = 1; i <= 100'000; ++i) curves.clusters[0].points.push_back({i, 1, 1, point.gflops, point.watts});
+  EXPECT_TELLS(ChooseEnergy(curves, kComputes, {}), "too many settings; got 100000, expected 4096 at most");
+}
+
 TEST(ChooseEnergy, RefusesTooManyWays) {
   const std::vector<ToyCluster> eight(8, {4, 10, 10});
   const EnergyCurves curves = CurvesOf(Powered(ToyMachine(eight), std::vector<std::pair<double, double>>(8, {1, 1})));
@@ -151,7 +160,8 @@ TEST(EnergyCurves, RefusesWhatMakesNoSense) {
     EXPECT_TELLS(ParseEnergyCurves(j.dump(), "file.json"), text) << pointer << " " << value;
   };
   for (const char* figure : {"gflops", "watts", "flops_per_byte"})
-    for (const Json& bad : {Json(0), Json(-1), Json(1e300)}) refuses((std::string("/clusters/0/points/1/") + figure).c_str(), bad, "c0]");
+    for (const Json& bad : {Json(0), Json(-1), Json(1e300), Json(1e-300)})
+      refuses((std::string("/clusters/0/points/1/") + figure).c_str(), bad, "c0]");
   refuses("/clusters/0/points/1/cores", 3, "at most 2 cores");
   refuses("/clusters/0/points/1/khz", -1, "not believed");
   refuses("/clusters/0/points/1/khz", 200'000, "do not ascend");
@@ -161,6 +171,7 @@ TEST(EnergyCurves, RefusesWhatMakesNoSense) {
   refuses("/clusters/0/node_us", -1, "node_us");
   refuses("/clusters", Json::array(), "wrong number of clusters");
   refuses("/idle_watts", -1, "-1 W");
+  refuses("/gbytes_per_s", 1e-300, "not believed");
   refuses("/machine", 7, "file.json]");
   refuses("/format", "x", "expected the format");
   for (const char* text : {"", "[", "{}", "null", "[1]"})

@@ -60,11 +60,16 @@ std::string Names(const Meters& meters) {
 Meters Named(const Meters& found, const std::vector<std::string>& names) {
   Meters chosen;
   for (const std::string& name : names) {
-    const auto same = std::find_if(found.begin(), found.end(), [&](const Meter& m) { return m.name == name || m.path == name; });
+    const auto is_named = [&](const Meter& m) { return m.name == name || m.path == name; };
+    const auto same = std::find_if(found.begin(), found.end(), is_named);
     if (same == found.end())
       Fail(Code::kFailedPrecondition, "energy", "no such meter; got '{}', expected some of {}", name,
            found.empty() ? "none" : Names(found));
     if (!same->readable) Fail(Code::kFailedPrecondition, same->path, "this user may not read the meter; try as root");
+    if (const auto other = std::find_if(same + 1, found.end(), is_named); other != found.end())
+      Fail(Code::kFailedPrecondition, "energy", "several meters are called '{}'; try their files, {} or {}", name, same->path, other->path);
+    if (std::any_of(chosen.begin(), chosen.end(), [&](const Meter& m) { return m.path == same->path; }))
+      Fail(Code::kFailedPrecondition, "energy", "the meter '{}' is named twice, and would count twice; try it once", name);
     chosen.push_back(*same);
   }
   return chosen;

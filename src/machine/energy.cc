@@ -45,13 +45,14 @@ class Part {
 // Energy that the hardware counts, in microjoules.
 class Counter : public Part {
  public:
-  // `range`: what it shows at most before it begins again at 0; nothing where it never does.
+  // `range`: what it shows at most before it begins again at 0; nothing where it never does. One that it has passed is not believed.
   Counter(Sysfs& sysfs, std::string path, std::optional<double> range)
       : sysfs_(sysfs), path_(std::move(path)), range_(range), last_(NumberIn(sysfs, path_)) {}
 
   double Joules(int64_t) override {
     const double now = NumberIn(sysfs_, path_);
-    if (now < last_ && !range_) Fail(Code::kUnavailable, "/" + path_, "the meter went back; got {:.0f} uJ after {:.0f}", now, last_);
+    if (now < last_ && range_.value_or(0) < last_)
+      Fail(Code::kUnavailable, "/" + path_, "the meter went back; got {:.0f} uJ after {:.0f}", now, last_);
     microjoules_ += now < last_ ? now - last_ + *range_ : now - last_;
     last_ = now;
     return microjoules_ * 1e-6;

@@ -65,7 +65,10 @@ sys/class/powercap/intel-rapl:1/energy_uj = 1
 sys/class/powercap/intel-rapl:1:0/name = dram
 sys/class/powercap/intel-rapl:1:0/energy_uj = 1
 )");
-  EXPECT_EQ(ChooseMeters(ReadMachine(tree.root()).meters, {}).size(), 4u);
+  const std::vector<Meter> found = ReadMachine(tree.root()).meters;
+  EXPECT_EQ(ChooseMeters(found, {}).size(), 4u);
+  EXPECT_TELLS(ChooseMeters(found, {"dram"}), "several meters are called 'dram'");
+  EXPECT_TELLS(ChooseMeters(found, {"package-0", "package-0"}), "named twice");
 }
 
 TEST(Meters, AreNamedWhereNothingSaysWhetherTheyAddUp) {
@@ -113,6 +116,11 @@ TEST(Energy, DoesNotGuessWhereACounterWithoutARangeWentBack) {
   const auto meter = Open(tree, hand);
   tree.Write("sys/class/powercap/intel-rapl:0/energy_uj", "100\n");
   EXPECT_TELLS(meter->Read(), "went back; got 100 uJ after 900");
+  const RecordedTree passed("sys/class/powercap/intel-rapl:0/name = package-0\nsys/class/powercap/intel-rapl:0/energy_uj = 900\n"
+                            "sys/class/powercap/intel-rapl:0/max_energy_range_uj = 0");
+  const auto beyond = Open(passed, hand);
+  passed.Write("sys/class/powercap/intel-rapl:0/energy_uj", "100\n");
+  EXPECT_TELLS(beyond->Read(), "went back");
 }
 
 TEST(Energy, AddsUpPowerOverTime) {

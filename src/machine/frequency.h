@@ -45,11 +45,11 @@ struct FrequencyPlaces {
   WriteFrequencyFile write = WriteFrequencyFileOfKernel;
 };
 
-// One at a time in a process; a child that is forked leaves all as it is. Of these signals a handler that was there before is called when the frequencies are back; where there
-// was none, the process ends as it would have. A later Set() throws CANCELLED.
+// One at a time in a process; a child that is forked leaves all as it is. Of these signals a handler that was there before is called when
+// the frequencies are back; where there was none, the process ends as it would have. A later Set() throws CANCELLED.
 //
-// What is put back is what the kernel showed before. It shows limits as they are in force: one that heat had lowered at that moment stays so,
-// and what a governor was tuned to beyond its name is forgotten by kernels that drop it with the governor.
+// What is put back is what the kernel showed before. It shows limits as they are in force: one that heat had lowered at that moment stays
+// so, and what a governor was tuned to beyond its name is forgotten by kernels that drop it with the governor.
 class FrequencyControl : public ClusterFrequencies {
  public:
   // Puts back what a process that was killed has left, and changes nothing else. Errors are those of FrequencyLock, and

@@ -150,8 +150,8 @@ void FrequencyLock::TakeOver(const std::string& root, WriteFrequencyFile write) 
   }
   const std::vector<FrequencyRestorer> restorers = RestorersOf(root, left->settings);
   if (const char* failed = PutBackAll(restorers, path_.c_str(), write))
-    Fail(Code::kUnavailable, failed, "cannot put back the frequency that process {}, which is gone, has changed; {}; try as root, or set back by "
-         "hand what {} says, and remove it", process.pid, std::strerror(errno), path_);
+    Fail(Code::kUnavailable, failed, "cannot put back the frequency that process {}, which is gone, has changed; {}; try as root, or set "
+         "back by hand what {} says, and remove it", process.pid, std::strerror(errno), path_);
   notes_.push_back(fmt::format("process {} did not put the frequencies back; that was done now", process.pid));
 }
 
