@@ -17,7 +17,8 @@ namespace {
 constexpr int64_t kMiB = 1 << 20;
 constexpr int64_t kInCache = 16 << 10;      // half of the smallest L1 there is (32 KiB)
 constexpr int64_t kUntold = 64 * kMiB;      // as MeasureReadBandwidth takes
-constexpr double kFlopsPerPass = 1e6;       // guess: under a millisecond on any core, so that what is counted is never older
+constexpr double kFlopsPerPass = 1e6;       // guess: a millisecond at 1 GFLOP/s, so that what is counted is hardly older
+constexpr int64_t kBytesPerPass = 1 << 18;  // guess: the same where memory is waited for, half a millisecond at 0.5 GB/s
 constexpr float kFill = 0.5f;
 
 bool PinThis(int core) {
@@ -53,7 +54,9 @@ std::unique_ptr<float[]> Filled(size_t count) {
 size_t Steps(int64_t numbers) { return std::max<size_t>(size_t(numbers) / kReuseStep, 1) * kReuseStep; }
 
 double FlopsPerNumber(const ReuseLoad& load) { return ReuseRate(load.multiply_adds) * sizeof(float); }
-size_t NumbersPerPass(const ReuseLoad& load) { return Steps(int64_t(kFlopsPerPass / FlopsPerNumber(load))); }
+size_t NumbersPerPass(const ReuseLoad& load) {
+  return Steps(std::min(int64_t(kFlopsPerPass / FlopsPerNumber(load)), kBytesPerPass / int64_t{sizeof(float)}));
+}
 
 }  // namespace
 
