@@ -84,7 +84,13 @@ void Verify(const EnergyCurves& curves) {
   if (!IsFigure(curves.idle_watts) || !IsFigure(curves.gbytes_per_s))
     problems.Try([&] { Invalid(where, "not believed; got {} W, {} GB/s", curves.idle_watts, curves.gbytes_per_s); });
   std::set<std::string> names;
+  const auto check_text = [&](const std::string& text) {  // which is printed as it is
+    if (Printable(text) == text) return;
+    problems.Try([&] { Invalid(where, "a text that cannot be printed; got '{}'", Printable(text.substr(0, 40))); });
+  };
+  check_text(curves.machine), check_text(curves.source);
   for (const ClusterCurves& c : curves.clusters) {
+    check_text(c.name);
     if (!names.insert(c.name).second) problems.Try([&] { Invalid(where, "two clusters are called '{}'", Printable(c.name)); });
     problems.Try([&] { VerifyCluster(c); });
   }
@@ -109,7 +115,11 @@ EnergyCurves ParseEnergyCurves(std::string_view json, const std::string& where) 
   } catch (const Json::exception& e) {
     Invalid(where, "not energy curves; {}", Printable(std::string(e.what()).substr(0, 100)));
   }
-  Verify(curves);
+  try {
+    Verify(curves);
+  } catch (const Error& e) {
+    Invalid(where, "not energy curves; {}", Printable(e.what()));
+  }
   return curves;
 }
 

@@ -172,6 +172,7 @@ TEST(EnergyCurves, RefusesWhatMakesNoSense) {
   refuses("/clusters", Json::array(), "wrong number of clusters");
   refuses("/idle_watts", -1, "-1 W");
   refuses("/gbytes_per_s", 1e-300, "not believed");
+  refuses("/clusters/0/name", "\x1b[2J", "file.json] not energy curves; [energy of toy] a text that cannot be printed");
   refuses("/machine", 7, "file.json]");
   refuses("/format", "x", "expected the format");
   for (const char* text : {"", "[", "{}", "null", "[1]"})
