@@ -126,7 +126,8 @@ class WideProbe {
   void Build(int side, int most_channels) {
     Tensor x = b_.Relu(b_.Conv(b_.Image(3, side, side), 64, 3, {.stride = dice_.Of({1, 2}), .bias = true}));
     for (int wide = 64; x.dims[2] >= 7; wide = std::min(2 * wide, most_channels)) {
-      for (int i = 0; i < (x.dims[2] > 60 ? 2 : 6); ++i) x = Conv(x, dice_.Chance(0.4f) ? wide : dice_.Channels(std::max(16, wide / 3), wide));
+      for (int i = 0; i < (x.dims[2] > 60 ? 2 : 6); ++i)
+        x = Conv(x, dice_.Chance(0.4f) ? wide : dice_.Channels(std::max(16, wide / 3), wide));
       x = dice_.Chance(0.5f) ? b_.MaxPool(x, 2, {}) : Conv(x, wide, 2);
     }
     x = b_.Dense(b_.Flatten(b_.MaxPool(x, 3, {})), 512);
@@ -150,7 +151,8 @@ void Stems(GraphBuilder& b) {
   const Tensor image = b.Image(3, 224, 224);
   std::vector<Tensor> ends;
   Dice dice(9);
-  for (const auto& [window, stride, channels] : {std::array{3, 2, 16}, {3, 2, 24}, {3, 2, 32}, {3, 2, 64}, {3, 1, 32}, {3, 1, 64}, {5, 2, 32},
+  for (const auto& [window, stride, channels] : {std::array{3, 2, 16}, {3, 2, 24}, {3, 2, 32}, {3, 2, 64}, {3, 1, 32}, {3, 1, 64},
+                                                 {5, 2, 32},
                                                  {7, 2, 64}, {7, 2, 32}, {5, 1, 16}, {7, 4, 96}, {11, 4, 96}, {11, 4, 64}, {16, 16, 192},
                                                  {9, 2, 48}, {3, 2, 48}, {7, 2, 96}, {4, 4, 96}, {8, 8, 128}}) {
     const Tensor y = b.Conv(image, channels, window, {.stride = stride, .pad = dice.Of({0, kSame}), .bias = true});

@@ -70,7 +70,9 @@ void PrintAccess(const Machine& machine) {
   const Affinity& a = machine.affinity;
   Rows affinity{{"", "cores"}, {"online", Cores(a.online)}, {"process's mask", Cores(a.affinity)}, {"cpuset", Cores(a.cpuset)},
                 {"allowed", Cores(a.allowed)}};
-  if (a.quota_cores > 0) affinity.push_back({"cgroup's quota", fmt::format("time of {:.2f} cores: {} threads unless told otherwise", a.quota_cores, machine.default_threads())});
+  if (a.quota_cores > 0)
+    affinity.push_back({"cgroup's quota", fmt::format("time of {:.2f} cores: {} threads unless told otherwise", a.quota_cores,
+                                                      machine.default_threads())});
   PrintTable("what threads can be bound to", affinity, "ll");
   Rows meters{{"kind", "name", "readable", "file"}};
   for (const Meter& m : machine.meters) meters.push_back({Name(m.kind), m.name, m.readable ? "yes" : "no", m.path});

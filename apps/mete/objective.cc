@@ -50,11 +50,12 @@ EnergyCurves ReadCurves(const std::string& path) {
 }
 
 void CheckMachine(const EnergyCurves& curves, const Machine& machine, const std::string& path) {
-  bool same = curves.clusters.size() == machine.clusters.size();
+  bool same = curves.machine == machine.name && curves.clusters.size() == machine.clusters.size();
   for (size_t i = 0; same && i < machine.clusters.size(); ++i) same = curves.clusters[i].cores == FirstThreads(machine.clusters[i]);
   if (!same)
-    Fail(Code::kFailedPrecondition, path, "the energy curves are of other cores than this process has (those of '{}'); try 'mete profile "
-         "--energy' again", Printable(curves.machine));
+    Fail(Code::kFailedPrecondition, path,
+         "the energy curves are of another machine or of other cores than this process has (those of '{}'); try 'mete profile --energy' again",
+         Printable(curves.machine));
 }
 
 // Why the chosen frequencies cannot be had; "" where they can.

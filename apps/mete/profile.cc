@@ -97,8 +97,8 @@ Json CheckJson(const Check& check, int core, double speed) {
 
 void PrintProfile(const Profile& profile, const std::string& path) {
   const Style style = StyleOf(1);
-  fmt::print("{}{}{}, {}: measured in {:.0f} s, kept in {}\n", style.bold, profile.key.cpu, style.reset, profile.key.target, profile.seconds,
-             path);
+  fmt::print("{}{}{}, {}: measured in {:.0f} s, kept in {}\n", style.bold, profile.key.cpu, style.reset, profile.key.target,
+             profile.seconds, path);
   fmt::print("taking a block {:.2f} us, barrier {:.2f} us, waking threads {:.1f} us\n", profile.take_ns * 1e-3, profile.barrier_ns * 1e-3,
              profile.wake_ns * 1e-3);
   for (const ClusterProfile& c : profile.clusters) {
@@ -137,7 +137,8 @@ void CheckPredictions(const ProfileFlags& flags, const Context& context) {
   std::string why;
   const std::unique_ptr<Profile> profile = LoadProfile(CacheFolder(), machine, &why);
   if (!profile)
-    throw Error(Code::kFailedPrecondition, why.empty() ? "[profile] there is none of this machine; try \"mete profile\" to measure it" : why);
+    throw Error(Code::kFailedPrecondition,
+                why.empty() ? "[profile] there is none of this machine; try \"mete profile\" to measure it" : why);
   const Model model = LoadModel(flags.model);
   const std::vector<int> cores = flags.model.cores.empty() ? std::vector{machine.clusters[0].cores[0]} : flags.model.cores;
   const double seconds = flags.seconds > 0 ? flags.seconds : kCheckSeconds;
@@ -170,17 +171,18 @@ void AddProfile(CLI::App& app, Context& context) {
       ->type_name("MODEL")->group("Check");
   AddCoresFlag(*command, flags->model);
   command->add_flag("--nodes", flags->nodes, "with --check: a row a node")->group("Check");
-  CLI::Option* energy = command->add_flag("--energy", flags->energy_curves, "measure energy curves instead: joules and speed by frequency, cores and "
-                                                                            "data-reuse rate")->excludes("--check");
+  CLI::Option* energy = command->add_flag("--energy", flags->energy_curves,
+                                          "measure energy curves instead: joules and speed by frequency, cores and data-reuse rate")->excludes("--check");
   AddProfileEnergyFlags(*command, energy, flags->energy);
-  command->add_option("--seconds", flags->seconds, fmt::format("how long to measure (default: {:.0f}, for a check {:.0f} a core)", kProfileSeconds, kCheckSeconds))
+  command->add_option("--seconds", flags->seconds,
+                      fmt::format("how long to measure (default: {:.0f}, for a check {:.0f} a core)", kProfileSeconds, kCheckSeconds))
       ->type_name("N")->check(CLI::Range(1.0, 3600.0))->group("Measurement");
   AddJsonFlag(*command, context);
   command->footer(
       "Runs networks that are there for that, with layers of all sizes, on the first core of each cluster, takes of each layer the least\n"
       "of its times, and fits to them what the things take that a kernel does: a register tile by its width, a strip of rows, a byte from\n"
-      "near and from far, an activation. The result is kept in the cache folder and serves the planner; it is refused where the processor,\n"
-      "the instruction set, the version or the kernels have changed since.\n"
+      "near and from far, an activation. The result is kept in the cache folder and serves the planner; it is refused where the\n"
+      "processor, the instruction set, the version or the kernels have changed since.\n"
       "\n"
       "--energy needs a meter (powercap/RAPL, a battery, INA or hwmon sensors; 'mete machine' lists them). With the right to set them it\n"
       "measures at several frequencies, and puts all back in the end, on signals, and, after a crash, on its next start. What it finds is\n"

@@ -118,7 +118,7 @@ EnergyCurves ParseEnergyCurves(std::string_view json, const std::string& where) 
   try {
     Verify(curves);
   } catch (const Error& e) {
-    Invalid(where, "not energy curves; {}", Printable(e.what()));
+    throw Error(e.code(), fmt::format("[{}] not energy curves; {}", where, e.what()));
   }
   return curves;
 }

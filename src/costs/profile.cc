@@ -45,8 +45,9 @@ Fit FitFromJson(const Json& j) {
 }
 
 Json ClusterJson(const ClusterProfile& c) {
-  Json j{{"cluster", c.cluster},           {"cores", c.cores},       {"near_bytes", c.near_bytes}, {"reference_ns", c.reference_ns}, {"khz", c.khz},
-         {"governor", c.governor}, {"celsius", c.celsius}, {"kernels", Json::object()}};
+  Json j{{"cluster", c.cluster},           {"cores", c.cores}, {"near_bytes", c.near_bytes},
+         {"reference_ns", c.reference_ns}, {"khz", c.khz},     {"governor", c.governor},
+         {"celsius", c.celsius},           {"kernels", Json::object()}};
   for (const auto& [kernel, fit] : c.kernels) j["kernels"][kernel] = FitJson(fit);
   return j;
 }
@@ -105,7 +106,8 @@ void VerifyFit(const std::string& where, const Fit& fit, Problems& problems) {
   if (!(fit.spread >= 0)) add(fmt::format("spread; got {}, expected 0 or more", fit.spread));
   for (const auto& [thing, ns] : fit.ns) {
     if (!IsTime(ns)) add(fmt::format("time of '{}'; got {} ns, expected 0 to {:.0e}", thing, ns, kMostNs));
-    if (!std::binary_search(fit.things.begin(), fit.things.end(), thing)) add(fmt::format("'{}' has a time and is not among the things", thing));
+    if (!std::binary_search(fit.things.begin(), fit.things.end(), thing))
+      add(fmt::format("'{}' has a time and is not among the things", thing));
   }
 }
 
@@ -114,7 +116,8 @@ void VerifyCluster(const ClusterProfile& c, Problems& problems) {
   if (c.cores.empty()) add("no cores");
   if (!(c.near_bytes > 0 && c.near_bytes <= 1e12)) add(fmt::format("bytes of the near cache; got {}, expected more than 0", c.near_bytes));
   if (!IsTime(c.reference_ns)) add(fmt::format("reference; got {} ns", c.reference_ns));
-  if (c.kernels.empty() || c.kernels.size() > kMostKernels) add(fmt::format("kernels; got {}, expected 1 to {}", c.kernels.size(), kMostKernels));
+  if (c.kernels.empty() || c.kernels.size() > kMostKernels)
+    add(fmt::format("kernels; got {}, expected 1 to {}", c.kernels.size(), kMostKernels));
   for (const auto& [kernel, fit] : c.kernels) VerifyFit(c.cluster + ", " + kernel, fit, problems);
 }
 

@@ -48,7 +48,7 @@ TEST(Profile, SurvivesItsFile) {
 
 TEST(Profile, GarbageIsAnErrorThatNamesTheFile) {
   const std::string good = ToJson(Sample());
-  for (const std::string& text : {std::string(), std::string("{"), std::string("[1]"), good.substr(0, good.size() / 2), std::string("{\"format\": 3}")}) {
+  for (const std::string& text : std::vector<std::string>{"", "{", "[1]", good.substr(0, good.size() / 2), "{\"format\": 3}"}) {
     try {
       ProfileFromJson(text, "profile.json");
       FAIL() << text;

@@ -224,7 +224,8 @@ std::vector<Work> WorksOf(const Graph& graph, const Node& node, double near_byte
   if (IsProduct(node) && IsFloat(graph, node)) {
     if (IsEmpty(graph, node)) return {};
     if (node.op != "Conv") return MatrixWorks(graph, node, near_bytes);
-    if (node.attributes.String("layout", "") == "NHWC" && graph.value(node.inputs[1]).is_constant()) return ConvWorks(graph, node, near_bytes);
+    const bool fast = node.attributes.String("layout", "") == "NHWC" && graph.value(node.inputs[1]).is_constant();
+    if (fast) return ConvWorks(graph, node, near_bytes);
   }
   return OtherWorks(graph, node, near_bytes);
 }

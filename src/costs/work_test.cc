@@ -89,7 +89,8 @@ TEST(WorksOf, MatricesOfOneRowAndOfMany) {
 
 TEST(WorksOf, ViewsAndUnknownShapesAreNoWork) {
   Graph graph;
-  const ValueId x = graph.AddValue("x", DType::kF32, {2, 3}), y = graph.AddValue("y", DType::kF32, {6}), z = graph.AddValue("z", DType::kF32);
+  const ValueId x = graph.AddValue("x", DType::kF32, {2, 3}), y = graph.AddValue("y", DType::kF32, {6});
+  const ValueId z = graph.AddValue("z", DType::kF32);
   graph.AddNode("Reshape", "view", {x}, {y});
   graph.AddNode("NonZero", "unknown", {x}, {z});
   for (const Node& node : graph.nodes) EXPECT_TRUE(WorksOf(graph, node, kNear).empty());

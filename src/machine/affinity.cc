@@ -55,7 +55,8 @@ std::vector<int> ReadCpuset(Sysfs& sysfs) {
 // Cores' time of "quota period" in microseconds; 0 of "max", "-1" and what makes no sense.
 double QuotaOf(const std::string& text) {
   double quota = 0, period = 0;
-  return std::sscanf(text.c_str(), "%lf %lf", &quota, &period) == 2 && quota > 0 && period > 0 && std::isfinite(quota / period) ? quota / period : 0;
+  const bool both = std::sscanf(text.c_str(), "%lf %lf", &quota, &period) == 2;
+  return both && quota > 0 && period > 0 && std::isfinite(quota / period) ? quota / period : 0;
 }
 
 // The least quota of a group and of all above it, which share theirs.
@@ -64,9 +65,8 @@ double LeastQuota(Sysfs& sysfs, const std::string& mount, std::string group, boo
   if (group.find("..") != group.npos) group.clear();
   for (;;) {
     const std::string folder = mount + group + "/";
-    const std::string text = version2 ? sysfs.Line(folder + "cpu.max").value_or("")
-                                      : sysfs.Line(folder + "cpu.cfs_quota_us").value_or("") + " " + sysfs.Line(folder + "cpu.cfs_period_us").value_or("");
-    const double quota = QuotaOf(text);
+    const auto line = [&](const char* file) { return sysfs.Line(folder + file).value_or(""); };
+    const double quota = QuotaOf(version2 ? line("cpu.max") : line("cpu.cfs_quota_us") + " " + line("cpu.cfs_period_us"));
     if (quota > 0 && (least == 0 || quota < least)) least = quota;
     if (group.empty()) return least;
     group.resize(group.rfind('/') == group.npos ? 0 : group.rfind('/'));

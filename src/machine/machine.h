@@ -66,7 +66,8 @@ struct Affinity {
   std::vector<int> affinity;  // this process's mask
   std::vector<int> cpuset;    // the cgroup's
   std::vector<int> allowed;   // what all three leave
-  double quota_cores = 0;     // so many cores' time the cgroup may use (cpu.max, cfs_quota_us), the least of it and those above; 0: no limit
+  // So many cores' time the cgroup may use (cpu.max, cfs_quota_us), the least of it and those above; 0: no limit.
+  double quota_cores = 0;
 };
 
 struct Machine {

@@ -24,7 +24,8 @@ struct CheckedNode {
 
 struct Check {
   std::vector<CheckedNode> nodes;  // those that compute
-  double drift = 1;  // of the core since it was profiled, by the profile's first probe network in turns with the model; 1.1: 10 % slower now
+  // Of the core since it was profiled, by the profile's first probe network in turns with the model; 1.1: 10 % slower now.
+  double drift = 1;
 };
 
 // `speed`: that is emulated. Takes about `seconds`. Error CANCELLED, or where the profile lacks the core's cluster.

@@ -41,7 +41,8 @@ Model LoadProbe(int number) {
 }
 
 bool HasWinograd(const Graph& graph) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& n) { return n.op == "Conv" && WorksOf(graph, n, 1).size() > 1; });
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const Node& n) { return n.op == "Conv" && WorksOf(graph, n, 1).size() > 1; });
 }
 
 class ClusterMeasurement {
@@ -88,7 +89,8 @@ class ClusterMeasurement {
 
  private:
   void CheckCancelled() const {
-    if (options_.cancel && options_.cancel->cancelled()) Fail(Code::kCancelled, "profile", "the measurement was cancelled; nothing was kept");
+    if (options_.cancel && options_.cancel->cancelled())
+      Fail(Code::kCancelled, "profile", "the measurement was cancelled; nothing was kept");
   }
 
   using Samples = std::map<std::string, std::map<const Node*, FitSample>>;  // by kernel

@@ -623,7 +623,8 @@ class Commands(Cli):
             cores = [c for c in cluster["cores"] if all(c == head or c not in group for group, head in first.items())]
             point = {"khz": 0, "cores": 1, "flops_per_byte": 1, "gflops": 1, "watts": 1}
             clusters.append({"name": cluster["name"], "cores": cores, "node_us": 0, "points": [point]})
-        curves = {"format": "mete energy curves 1", "machine": "toy", "source": "a test", "idle_watts": 0, "gbytes_per_s": 0,
+        name = self.answer("machine")["name"]
+        curves = {"format": "mete energy curves 1", "machine": name, "source": "a test", "idle_watts": 0, "gbytes_per_s": 0,
                   "clusters": clusters}
         (cache / "energy.json").write_text(json.dumps(curves))
         done = mete("bench", self.net, "--objective", "energy", "--runs", 1, "--warmup", 0, "--no-tune", "--json", env=env)
@@ -631,9 +632,11 @@ class Commands(Cli):
         self.assertEqual(json.loads(done.stdout)["cores"], clusters[0]["cores"][:1])
         self.assertIn("frequencies stay as they are", done.stderr)
         self.assertIn(f"energy: {clusters[0]['name']} 1 core at its own clock", done.stderr)
+        (cache / "energy.json").write_text(json.dumps({**curves, "machine": "another"}))
+        self.assertIn("those of 'another'", mete("bench", self.net, "--objective", "energy", env=env).stderr)
         clusters[0]["cores"] = [4000]
         (cache / "energy.json").write_text(json.dumps(curves))
-        self.assertIn("of other cores than this process has", mete("bench", self.net, "--objective", "energy", env=env).stderr)
+        self.assertIn("or of other cores than this process has", mete("bench", self.net, "--objective", "energy", env=env).stderr)
         self.fails(USAGE, "--cores", "bench", self.net, "--objective", "energy", "--cores", "0")
 
     def test_the_environment_names_the_target_of_the_fast_kernels(self):
