@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/errors_testing.h"
 #include "machine/trees_testing.h"
@@ -196,7 +197,7 @@ class Child {
     }
     char said;
     close(ends[1]);
-    EXPECT_EQ(read(ends[0], &said, 1), 1);
+    static_cast<void>(!read(ends[0], &said, 1));  // nothing where it ended on its own, which End() tells
     close(ends[0]);
   }
   ~Child() {
@@ -321,7 +322,25 @@ TEST_F(FrequencySignalsTest, KeepsTheLockWhereItCannotPutBack) {
   ExpectUntouched();
 }
 
+// When a process started, in the kernel's ticks: the 22nd word, of which the second is in parentheses.
+std::string StartIn(const std::string& stat) {
+  std::istringstream words(stat.substr(std::min(stat.rfind(')'), stat.size())));
+  std::string word;
+  for (int i = 2; i <= 22; ++i) words >> word;
+  return word;
+}
+
+// An emulator of user programs makes up what a process reads of itself.
+bool OthersSeeOurStart() {
+  const std::string stat = "/proc/" + std::to_string(getpid()) + "/stat", own = StartIn(Get(stat));
+  Child child([&] {
+    if (StartIn(Get(stat)) != own) _exit(1);
+  });
+  return child.End(SIGKILL) == SIGKILL;
+}
+
 TEST_F(FrequencySignalsTest, RefusesWhileTheOtherProcessLives) {
+  if (!OthersSeeOurStart()) GTEST_SKIP() << "a process does not see its own start as others do, as under an emulator";
   Child child = Changer();
   EXPECT_TELLS(Control(), "still runs");
   EXPECT_EQ(All("policy0"), "ondemand 408000 408000");
