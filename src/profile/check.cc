@@ -76,6 +76,7 @@ CheckedPlan CheckPlan(const Model& model, const Machine& machine, const Profile&
   const Plan plan = PlanCores(graph, machine, choice, PredictCosts(graph, profile, machine));
   SessionOptions options;
   options.plan_json = ToJson(plan);
+  options.tune = true;  // the prediction takes the best way too
   Session session(model, options);
   const std::vector<Tensor> inputs = InputsFor(model);
   Trace least;
