@@ -40,7 +40,6 @@ HandOff MeasureHandOff(const std::vector<int>& cores) {
   Pool pool(int(cores.size()), cores, "asymo");  // takes some blocks at a time of a queue
   const Pool::CallerPin pin(pool);
   const auto threads = int64_t(cores.size());
-  pool.ReserveScratch(1);
   Measure(pool, threads, kTimes, {});
   const EmptyRegion few = Measure(pool, threads, kTimes, {}), many = Measure(pool, 33 * threads, kTimes, {});
   HandOff h;

@@ -59,7 +59,7 @@ class ClusterMeasurement {
 
   // All networks in turns until the time is up, so that what else the machine does for a while meets all of them; thrice at least.
   void Run(double seconds) {
-    constexpr int kLeastRounds = 3;
+    constexpr int kLeastRounds = 3;  // guess: the least of fewer is mostly noise
     const int64_t start = NowNs();
     for (int round = 0; round < kLeastRounds || double(NowNs() - start) < seconds * 1e9; ++round)
       for (const auto& runner : runners_) {
