@@ -1,5 +1,5 @@
 # The house: which folder may include which (docs/design.md has the reasons).
-mete_library(base src/base LINKS fmt::fmt)
+mete_library(base src/base LINKS fmt::fmt nlohmann_json::nlohmann_json)
 mete_library(graph src/graph LAYERS base)
 mete_library(kernels src/kernels LAYERS base LINKS PkgConfig::HWY TEST_LAYERS graph)
 if(METE_FUZZ)

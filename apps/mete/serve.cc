@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "base/json.h"
 #include "output_folder.h"
 
 namespace mete::cli {
@@ -43,7 +44,7 @@ Json Save(Runner& runner, const Json& command) {
 
 Json Obey(Runner& runner, const std::string& line, const Context& context) {
   try {
-    const Json command = Json::parse(line);
+    const Json command = ParseJson(line, "--serve");
     const std::string what = command.at("do");
     if (what == "time") return Time(runner, command, context);
     if (what == "save") return Save(runner, command);

@@ -1,12 +1,13 @@
 #include "costs/energy_curves.h"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/problems.h"
 #include "costs/estimate.h"
 #include "machine/frequency_policy.h"
@@ -58,10 +59,12 @@ Json ClusterJson(const ClusterCurves& c) {
   return j;
 }
 
-ClusterCurves ClusterOf(const Json& j) {
-  ClusterCurves c{j.at("name"), j.at("cores"), j.at("node_us"), {}};
+ClusterCurves ClusterOf(const Json& j, const std::string& where) {
+  ClusterCurves c{j.at("name"), {}, j.at("node_us"), {}};
+  for (const Json& core : j.at("cores")) c.cores.push_back(int(WholeNumber(core, where, "a core", 0, INT_MAX)));
   for (const Json& p : j.at("points"))
-    c.points.push_back({p.at("khz"), p.at("cores"), p.at("flops_per_byte"), p.at("gflops"), p.at("watts")});
+    c.points.push_back({WholeNumber(p.at("khz"), where, "khz", 0, kMostKhz),
+                        int(WholeNumber(p.at("cores"), where, "cores", 1, kMostCores)), p.at("flops_per_byte"), p.at("gflops"), p.at("watts")});
   return c;
 }
 
@@ -108,10 +111,10 @@ EnergyCurves ParseEnergyCurves(std::string_view json, const std::string& where) 
   if (json.size() > kMostBytes) Invalid(where, "too long for energy curves; got {} bytes, expected {} at most", json.size(), kMostBytes);
   EnergyCurves curves;
   try {
-    const Json j = Json::parse(json);
+    const Json j = ParseJson(json, where);
     if (j.at("format") != kFormat) Invalid(where, "not energy curves; expected the format '{}'", kFormat);
     curves = {j.at("machine"), j.at("source"), j.at("idle_watts"), j.at("gbytes_per_s"), {}};
-    for (const Json& c : j.at("clusters")) curves.clusters.push_back(ClusterOf(c));
+    for (const Json& c : j.at("clusters")) curves.clusters.push_back(ClusterOf(c, where));
   } catch (const Json::exception& e) {
     Invalid(where, "not energy curves; {}", Printable(std::string(e.what()).substr(0, 100)));
   }

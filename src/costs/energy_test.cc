@@ -163,7 +163,11 @@ TEST(EnergyCurves, RefusesWhatMakesNoSense) {
     for (const Json& bad : {Json(0), Json(-1), Json(1e300), Json(1e-300)})
       refuses((std::string("/clusters/0/points/1/") + figure).c_str(), bad, "c0]");
   refuses("/clusters/0/points/1/cores", 3, "at most 2 cores");
-  refuses("/clusters/0/points/1/khz", -1, "not believed");
+  for (const Json& bad : {Json(-1), Json(1e300), Json(UINT64_MAX), Json("x")}) {
+    refuses("/clusters/0/points/1/khz", bad, "file.json] khz");
+    refuses("/clusters/0/points/1/cores", bad, "file.json] cores");
+    refuses("/clusters/0/cores/1", bad, "file.json] a core");
+  }
   refuses("/clusters/0/points/1/khz", 200'000, "do not ascend");
   refuses("/clusters/0/points", Json::array(), "got 0, expected 1");
   refuses("/clusters/0/cores", {1, 1}, "none twice");
@@ -177,6 +181,7 @@ TEST(EnergyCurves, RefusesWhatMakesNoSense) {
   refuses("/format", "x", "expected the format");
   for (const char* text : {"", "[", "{}", "null", "[1]"})
     EXPECT_TELLS(ParseEnergyCurves(text, "file.json"), "file.json] not energy curves");
+  EXPECT_TELLS(ParseEnergyCurves(std::string(1'000'000, '['), "file.json"), "file.json] lists and objects are nested too deep");
 }
 
 TEST(Objective, IsEnergyOrATime) {

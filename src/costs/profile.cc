@@ -6,9 +6,9 @@
 #include <cctype>
 #include <climits>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/problems.h"
 
 namespace mete {
@@ -164,7 +164,7 @@ std::string ToJson(const Profile& profile) {
 
 Profile ProfileFromJson(const std::string& text, const std::string& where) {
   try {
-    const Profile profile = FromJson(Json::parse(text));
+    const Profile profile = FromJson(ParseJson(text, "profile"));
     Verify(profile);
     return profile;
   } catch (const Json::exception& e) {

@@ -8,11 +8,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace mete {
 namespace {
@@ -69,7 +69,7 @@ std::vector<FrequencyRestorer> RestorersOf(const std::string& root, const Freque
 
 Left Parse(const std::string& path, const std::string& text) {
   try {
-    const Json j = Json::parse(text);
+    const Json j = ParseJson(text, "lock");
     if (j.at("format") != kFormat) throw Error(Code::kDataLoss, "another format");
     Left left{j.at("boot_id"), {j.at("pid"), j.at("start")}, {}};
     for (const auto& [name, s] : j.at("policies").items())

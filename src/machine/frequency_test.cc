@@ -376,7 +376,7 @@ TEST_F(FrequencyLockTest, ForgetsWhatWasBeforeTheMachineStarted) {
 }
 
 TEST_F(FrequencyLockTest, RefusesADamagedOne) {
-  std::vector<std::string> bad{"", "{", "[]", "{}", "\"x\"", std::string((1 << 20) + 1, ' ')};
+  std::vector<std::string> bad{"", "{", "[]", "{}", "\"x\"", std::string((1 << 20) + 1, ' '), std::string(1 << 20, '[')};
   nlohmann::json left = Left();
   left["policies"]["../../../etc"] = left["policies"]["policy0"];
   bad.push_back(left.dump());

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "schedule/policy.h"
 
 namespace mete {
@@ -49,16 +49,7 @@ Json StepJson(const Step& step) {
   return j;
 }
 
-int64_t WholeNumber(const Json& j, const char* what) {
-  if (!j.is_number_integer()) Invalid("plan", "{} must be a whole number; got a {}", what, j.is_number() ? "broken one" : j.type_name());
-  return j.get<int64_t>();
-}
-
-int Int(const Json& j, const char* what) {
-  const int64_t number = WholeNumber(j, what);
-  if (number < INT_MIN || number > INT_MAX) Invalid("plan", "{} is out of range; got {}", what, number);
-  return int(number);
-}
+int Int(const Json& j, const char* what) { return int(WholeNumber(j, "plan", what, INT_MIN, INT_MAX)); }
 
 Step StepFromJson(const Json& j) {
   Step step;
@@ -70,7 +61,8 @@ Step StepFromJson(const Json& j) {
   step.policy = j.at("policy").get<std::string>();
   step.reason = j.value("reason", "");
   step.predicted_us = j.value("predicted_us", 0.0);
-  for (const Json& n : j.value("blocks", Json::array())) step.blocks.push_back(WholeNumber(n, "blocks"));
+  if (j.contains("blocks"))
+    for (const Json& n : j["blocks"]) step.blocks.push_back(WholeNumber(n, "plan", "blocks"));
   if (!j.contains("rejected")) return step;
   for (const Json& r : j["rejected"])
     step.rejected.push_back({r.at("choice").get<std::string>(), r.at("predicted_us").get<double>(), r.at("reason").get<std::string>()});
@@ -211,7 +203,7 @@ std::string ToJson(const Plan& plan) {
 
 Plan PlanFromJson(const std::string& text) {
   try {
-    const Json j = Json::parse(text);
+    const Json j = ParseJson(text, "plan");
     if (j.at("format") != "mete-plan" || j.at("version") != 1) Invalid("plan", "not a plan of version 1");
     Plan plan;
     plan.model = NameFromJson(j.at("model"));

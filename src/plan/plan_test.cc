@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "mete/error.h"
+#include "base/errors_testing.h"
 
 namespace mete {
 namespace {
@@ -95,6 +95,22 @@ TEST(PlanFromJson, RefusesNumbersOfAnotherKind) {
     bad.replace(bad.find("\"threads\": 2"), 12, std::string("\"threads\": ") + number);
     EXPECT_THROW(PlanFromJson(bad), Error) << number;
   }
+}
+
+TEST(PlanFromJson, NamesANumberThatIsTooLarge) {
+  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
+  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333, 3};
+  std::string json = ToJson(plan);
+  json.replace(json.find("333"), 3, "9223372036854775808");
+  EXPECT_TELLS(PlanFromJson(json), "[plan] blocks is out of range; got 9223372036854775808, expected");
+}
+
+TEST(PlanFromJson, RefusesWhatIsNestedTooDeep) {
+  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
+  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333};
+  std::string json = ToJson(plan);
+  json.replace(json.find("333"), 3, std::string(1'000'000, '[') + std::string(1'000'000, ']'));
+  EXPECT_TELLS(PlanFromJson(json), "[plan] lists and objects are nested too deep");
 }
 
 // Whatever a byte is changed to, it is a plan, which then may be a bad one, or an Error.

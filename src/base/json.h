@@ -1,0 +1,22 @@
+// Reading JSON that anybody may have written: nesting and numbers have bounds.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace mete {
+
+// Lists and objects within each other. Guess: ours have five. The library parses and frees any depth with a stack of its own, but copies
+// and prints by recursion, 200 bytes of stack and more a level, and each level takes memory.
+inline constexpr int kMostJsonDepth = 64;
+
+// Json::exception where the text is not JSON, Error that names `where` where it is nested deeper than that.
+nlohmann::ordered_json ParseJson(std::string_view text, const std::string& where);
+
+// Error where it is no whole number, or none of `least` to `most`.
+int64_t WholeNumber(const nlohmann::ordered_json& j, const std::string& where, const char* what, int64_t least = INT64_MIN,
+                    int64_t most = INT64_MAX);
+
+}  // namespace mete
