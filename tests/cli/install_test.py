@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from cli_test import png
+from cli_testing import png
 
 parser = argparse.ArgumentParser()
 for name in ("build", "example", "compiler", "sanitize", "cmake", "toolchain", "sysroot", "emulator", "most-bytes"):

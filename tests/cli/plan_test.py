@@ -1,0 +1,205 @@
+"""Runs the commands that plan, simulate, profile and choose by energy as their users do. Standard library only."""
+import json
+import subprocess
+
+import cli_testing
+from cli_testing import BAD_FILE, BOARDS, OK, USAGE, Cli, mete
+
+
+class Profiles(Cli):
+    def test_a_check_needs_a_profile_of_this_machine(self):
+        cache = self.path("cache")
+        env = {"METE_CACHE": str(cache)}
+        done = mete("profile", "--check", self.net, env=env)
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("[profile] there is none of this machine", done.stderr)
+        self.assertIn("try \"mete profile\"", done.stderr)
+        done = mete("profile", "--check", self.net, "--energy", env=env)
+        self.assertEqual(done.returncode, USAGE)
+
+    def test_a_profile_that_does_not_serve_is_refused_and_inference_goes_on(self):
+        # Its name is the processor's and the target's, as the file of tuned times has them in front.
+        cache = self.path("cache")
+        env = {"METE_CACHE": str(cache)}
+        run = ["bench", self.net, "--runs", "2", "--threads", "1", "--json"]
+        self.assertEqual(mete(*run, env=env).returncode, OK)
+        (tuned,) = (cache / "tuning").iterdir()
+        version = subprocess.run([cli_testing.METE, "--version"], capture_output=True, text=True).stdout.split()[-1]
+        profile = cache / "profiles" / (tuned.name.split("-" + version)[0] + ".json")
+        profile.parent.mkdir()
+        for text, why in [("nonsense", "not a profile"), ('{"format": "mete-profile"}', "not a profile"), ("", "not a profile")]:
+            profile.write_text(text)
+            done = mete(*run, env=env)
+            self.assertEqual(done.returncode, OK, done.stderr)
+            self.assertIn(why, done.stderr)
+            self.assertIn(str(profile), done.stderr)
+            self.assertEqual(mete("profile", "--check", self.net, env=env).returncode, USAGE)
+            plan = mete("plan", self.net, env=env)
+            self.assertEqual(plan.returncode, OK, plan.stderr)
+            self.assertIn(why, plan.stderr)
+            self.assertIn("every step has all threads", plan.stdout)
+
+
+class Plans(Cli):
+    def test_plan_predicts_on_machine_files(self):
+        board = BOARDS / "tensor-g4.toml"
+        answer = self.answer("plan", self.net, "--machine", board)
+        self.assertEqual((answer["format"], answer["cores"]), ("mete-plan", [7, 4, 5, 6, 0, 1, 2, 3]))
+        steps = [s for s in answer["steps"] if s.get("predicted_us", 0) > 0]
+        self.assertAlmostEqual(sum(s["predicted_us"] for s in steps), answer["predicted_us"])
+        for step in steps:
+            self.assertEqual(len(step["blocks"]), step["threads"])
+            self.assertEqual(sum(int(n) for n in step["cores"].split()[1::3]), step["threads"])
+            for rejected in step.get("rejected", []):
+                self.assertTrue(rejected["reason"])
+        self.assertEqual(max(s["threads"] for s in steps), 8)
+        self.assertLess(min(s["threads"] for s in steps), 8)
+        simulated = self.answer("simulate", self.net, "--machine", board, "--policy", "adaptive")["policies"][0]["median_ms"]
+        self.assertAlmostEqual(answer["predicted_us"] * 1e-3 / simulated, 1, delta=0.1)
+        text = mete("plan", self.net, "--machine", board).stdout
+        for word in ("Google Tensor G4: prime 1 + middle 3 + little 4", "rather than", "predicted:", "Nothing here was measured."):
+            self.assertIn(word, text)
+
+    def test_plan_takes_some_cores_and_other_policies(self):
+        board = BOARDS / "tensor-g4.toml"
+        command = ["plan", self.net, "--machine", board, "--cores", "prime,middle:2"]
+        self.assertEqual(self.answer(*command)["cores"], [7, 4, 5])
+        equal = self.answer(*command, "--policy", "equal")
+        self.assertEqual({s["threads"] for s in equal["steps"]}, {3})
+        self.assertNotIn("predicted_us", equal)
+
+    def test_plan_for_this_machine_runs(self):
+        core = self.answer("machine")["affinity"]["allowed"][0]
+        unmeasured = {"METE_CACHE": str(self.path("empty"))}
+        answer = self.answer("plan", self.net, "--cores", core, env=unmeasured)
+        self.assertEqual((answer["cores"], answer["threads"]), ([core], 1))
+        self.assertIn("mete profile", answer["note"])
+        self.assertIn("no times of this machine", mete("plan", self.net, env=unmeasured).stdout)
+        plan = self.path("planned.json", json.dumps(answer).encode())
+        self.assertEqual(self.answer("bench", self.net, "--runs", 1, "--plan", plan)["threads"], 1)
+        # One step on one thread and the next on two, on the same core if there is no other.
+        both = self.answer("plan", self.net)
+        both.update(threads=2, cores=[])
+        for i, step in enumerate(both["steps"]):
+            step["threads"] = 1 + i % 2
+        plan.write_text(json.dumps(both))
+        self.assertEqual(self.answer("bench", self.net, "--runs", 1, "--plan", plan)["threads"], 2)
+
+    def test_plan_refuses_nonsense(self):
+        board = BOARDS / "rk3399.toml"
+        self.fails(BAD_FILE, "cannot open", "plan", self.net, "--machine", self.path("none.toml"))
+        self.fails(USAGE, "[--cores] no such cluster; got '0'", "plan", self.net, "--machine", board, "--cores", "0")
+        self.fails(USAGE, "[--cores] not a core; got 'big'", "plan", self.net, "--cores", "big")
+        self.fails(USAGE, "[--cores] core 99999", "plan", self.net, "--cores", "99999")
+        self.fails(USAGE, "--policy", "plan", self.net, "--policy", "magic")
+
+
+class Simulations(Cli):
+    def test_simulate_predicts_on_machine_files(self):
+        board = BOARDS / "tensor-g4.toml"
+        answer = self.answer("simulate", self.net, "--machine", board, "--runs", 5)
+        self.assertEqual([p["policy"] for p in answer["policies"]], ["equal", "ratio", "asymo", "sani", "adaptive"])
+        for policy in answer["policies"]:
+            self.assertEqual(len(policy["runs_ns"]), 5)
+            self.assertEqual([c["cpu"] for c in policy["cores"]], [7, 4, 5, 6, 0, 1, 2, 3])
+            self.assertAlmostEqual(policy["efficiency"], answer["ideal_ms"] / policy["median_ms"])
+            self.assertLess(policy["efficiency"], 1)
+            for core in policy["cores"]:
+                self.assertEqual(core["busy_ns"] + core["taking_ns"] + core["waiting_ns"], sum(policy["runs_ns"]))
+        by_name = {p["policy"]: p for p in answer["policies"]}
+        self.assertGreater(by_name["adaptive"]["beside_best_subset"], 1)
+        self.assertLess(by_name["equal"]["beside_best_subset"], 1)
+        self.assertEqual({n["kind"] for n in answer["nodes"]} - {"view"}, {"product", "moves"})
+        text = mete("simulate", self.net, "--machine", board, "--runs", 5).stdout
+        for word in ("Google Tensor G4: prime 1 + middle 3 + little 4", "little busy / waiting, %", "best subset:", "Nothing here was measured.",
+                     "compute_share"):
+            self.assertIn(word, text)
+
+    def test_simulate_takes_some_cores_and_interference(self):
+        board = BOARDS / "tensor-g4.toml"
+        trace = self.path("trace.json")
+        command = ["simulate", self.net, "--machine", board, "--policy", "adaptive", "--cores", "prime,middle:2"]
+        answer = self.answer(*command, "--trace", trace)
+        self.assertEqual([c["cpu"] for c in answer["policies"][0]["cores"]], [7, 4, 5])
+        self.assertEqual({e["tid"] for e in json.loads(trace.read_text())["traceEvents"] if e["ph"] == "X"}, {0, 1, 2})
+        disturbed = [self.answer(*command, "--interference", "random:cores=7,share=0.5,seed=2") for _ in range(2)]
+        self.assertEqual(disturbed[0], disturbed[1])
+        self.assertGreater(disturbed[0]["policies"][0]["median_ms"], answer["policies"][0]["median_ms"])
+
+    def test_simulate_refuses_nonsense(self):
+        board = BOARDS / "rk3399.toml"
+        command = ["simulate", self.net, "--machine", board]
+        self.fails(USAGE, "--machine", "simulate", self.net)
+        self.fails(BAD_FILE, "cannot open", "simulate", self.net, "--machine", self.path("none.toml"))
+        self.fails(USAGE, "[--cores] no such cluster; got 'huge', expected some of big, little", *command, "--cores", "huge")
+        self.fails(USAGE, "expected 1 to 2", *command, "--cores", "big:3")
+        self.fails(USAGE, "[--interference] not an interference; got 'magic'", *command, "--interference", "magic")
+        self.fails(USAGE, "disturbed twice", *command, "--interference", "steady:cores=1", "--interference", "steady:cores=1")
+        self.fails(USAGE, "--policy", *command, "--policy", "magic")
+        self.fails(USAGE, "--runs", *command, "--runs", 0)
+        self.fails(USAGE, "[--trace] is of one policy", *command, "--trace", self.path("t.json"))
+
+
+class Energy(Cli):
+    def test_simulate_chooses_cores_and_frequencies_by_energy(self):
+        board = BOARDS / "tensor-g4.toml"
+        command = ["simulate", self.net, "--machine", board, "--objective"]
+        least = self.answer(*command, "energy")
+        self.assertEqual([c["cluster"] for c in least["choice"]["clusters"]], ["prime", "middle", "little"])
+        self.assertLess(least["choice"]["joules"], least["fastest"]["joules"])
+        self.assertLessEqual(least["choice"]["joules"], min(c["joules"] for c in least["runners_up"]))
+        quick = self.answer(*command, f"latency={2 * least['fastest']['ms']}ms")
+        self.assertTrue(quick["meets"])
+        self.assertLessEqual(quick["choice"]["ms"], 2 * least["fastest"]["ms"])
+        self.assertGreaterEqual(quick["choice"]["joules"], least["choice"]["joules"])
+        never = self.answer(*command, "latency=1us")
+        self.assertEqual((never["meets"], never["choice"]), (False, least["fastest"]))
+        text = mete(*command, "energy").stdout
+        for word in ("on Google Tensor G4, for energy:", "other cores, each set at its best", "(the fastest)", "These are estimates"):
+            self.assertIn(word, text)
+        self.fails(USAGE, "[--objective] not an objective; got 'power'", *command, "power")
+        self.fails(USAGE, "--policy", *command, "energy", "--policy", "equal")
+
+    def test_profile_says_which_meter_is_missing(self):
+        tree = self.path("unmetered")
+        tree.mkdir()
+        for folder in ("powercap", "power_supply", "hwmon"):
+            self.fails(USAGE, f"/sys/class/{folder}", "profile", "--energy", "--root", tree)
+        zone = tree / "sys/class/powercap/intel-rapl:0"
+        zone.mkdir(parents=True)
+        (zone / "name").write_text("package-0\n")
+        (zone / "energy_uj").write_text("12\n")
+        self.fails(USAGE, "on its machine powercap package-0 would be read", "profile", "--energy", "--root", tree)
+        self.fails(USAGE, "no such meter; got 'battery', expected some of 'package-0'", "profile", "--energy", "--root", tree,
+                   "--meter", "battery")
+
+    def test_an_objective_needs_energy_curves_and_takes_cores_by_them(self):
+        cache = self.path("energy-cache")
+        cache.mkdir()
+        env = {"METE_CACHE": str(cache)}
+        self.assertIn("no energy curves of this machine", mete("bench", self.net, "--objective", "energy", env=env).stderr)
+        first = {tuple(group): group[0] for cluster in self.answer("machine")["clusters"] for group in cluster["siblings"]}
+        clusters = []
+        for cluster in self.answer("machine")["clusters"]:
+            cores = [c for c in cluster["cores"] if all(c == head or c not in group for group, head in first.items())]
+            point = {"khz": 0, "cores": 1, "flops_per_byte": 1, "gflops": 1, "watts": 1}
+            clusters.append({"name": cluster["name"], "cores": cores, "node_us": 0, "points": [point]})
+        name = self.answer("machine")["name"]
+        curves = {"format": "mete energy curves 1", "machine": name, "source": "a test", "idle_watts": 0, "gbytes_per_s": 0,
+                  "clusters": clusters}
+        (cache / "energy.json").write_text(json.dumps(curves))
+        done = mete("bench", self.net, "--objective", "energy", "--runs", 1, "--warmup", 0, "--no-tune", "--json", env=env)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["cores"], clusters[0]["cores"][:1])
+        self.assertIn("frequencies stay as they are", done.stderr)
+        self.assertIn(f"energy: {clusters[0]['name']} 1 core at its own clock", done.stderr)
+        (cache / "energy.json").write_text(json.dumps({**curves, "machine": "another"}))
+        self.assertIn("those of 'another'", mete("bench", self.net, "--objective", "energy", env=env).stderr)
+        clusters[0]["cores"] = [4000]
+        (cache / "energy.json").write_text(json.dumps(curves))
+        self.assertIn("or of other cores than this process has", mete("bench", self.net, "--objective", "energy", env=env).stderr)
+        self.fails(USAGE, "--cores", "bench", self.net, "--objective", "energy", "--cores", "0")
+
+
+if __name__ == "__main__":
+    cli_testing.main()

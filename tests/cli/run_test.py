@@ -1,0 +1,363 @@
+"""Runs the command line as its users do. Standard library only."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import struct
+import subprocess
+
+import cli_testing
+from cli_testing import BAD_FILE, BOARDS, CANCELLED, FAILURE, NET, OK, USAGE, Cli, mete, npy, png
+
+
+class Usage(Cli):
+    def test_bad_command_lines(self):
+        self.fails(USAGE, "no command")
+        self.fails(USAGE, "frobnicate", "frobnicate")
+        self.fails(USAGE, "--frobnicate", "run", self.net, "--frobnicate")
+        self.fails(USAGE, "MODEL", "bench")
+        self.fails(USAGE, "--threads", "bench", self.net, "--threads", "-3")
+        self.fails(USAGE, "--shape", "bench", self.net, "--shape", "banana")
+        self.fails(USAGE, "--shape", "bench", self.net, "--shape", "data=1x-3")
+        self.fails(USAGE, "--disable-pass", "bench", self.net, "--disable-pass", "no-such-pass")
+        self.fails(USAGE, "--cores", "bench", self.net, "--cores", "99999")
+        self.fails(USAGE, "excludes", "bench", self.net, "--runs", "3", "--seconds", "1")
+        self.fails(USAGE, ".onnx", "compare", "net.prototxt")
+        self.fails(USAGE, "--threads", "compare", self.net, "--threads", "0")
+        self.fails(USAGE, "crop", "run", self.net, self.picture, "--crop", "banana")
+        self.fails(USAGE, "--input", "run", self.net, "--input", "nothing=" + str(self.tensor))
+        self.fails(USAGE, "is missing", "run", self.net)
+        self.fails(USAGE, "zoo make --help", "zoo", "make", "no-such-net")
+        self.fails(USAGE, "expected one of", "bench", self.net, "--shape", "nothing=1x2")
+        self.fails(USAGE, "does not fit this input", "bench", self.net, "--shape", f"{self.input['name']}=1x2")
+        self.fails(USAGE, "SHELL", "completion", "tcsh")
+
+    def test_missing_and_damaged_files(self):
+        missing = self.path("missing.onnx")
+        self.fails(BAD_FILE, "cannot open", "compare", self.root / "none.onnx")
+        for command in ("run", "bench", "inspect"):
+            self.fails(BAD_FILE, str(missing), command, missing)
+        page = self.path("page.onnx", b"<!DOCTYPE html><html></html>")
+        self.fails(BAD_FILE, "page.onnx", "inspect", page)
+        self.fails(BAD_FILE, "half.onnx", "inspect", self.path("half.onnx", self.net.read_bytes()[:100000]))
+        self.fails(BAD_FILE, "no.png", "run", self.net, self.path("no.png"))
+        self.fails(BAD_FILE, "bad.png", "run", self.net, self.path("bad.png", png(64, 48)[:200]))
+        self.fails(BAD_FILE, "bad.npy", "run", self.net, "--input", f"{self.input['name']}={self.path('bad.npy', b'no')}")
+        self.fails(BAD_FILE, "no.txt", "run", self.net, self.picture, "--labels", self.path("no.txt"))
+        self.fails(BAD_FILE, "plan", "run", self.net, self.picture, "--plan", self.path("plan.json", b"{}"))
+
+    def test_files_that_cannot_be_written(self):
+        there = self.root / "no" / "folder"
+        self.fails(FAILURE, "cannot write", "zoo", "make", NET, "-o", there)
+        self.fails(FAILURE, "cannot make the folder", "zoo", "make", "all", "-o", self.picture)
+        self.fails(FAILURE, "cannot write", "run", self.net, self.picture, "--save-plan", there)
+
+    def test_wrong_shapes_and_types(self):
+        name = self.input["name"]
+        small = self.path("small.npy", npy("<f4", (1, 3, 2, 2), bytes(48)))
+        self.fails(BAD_FILE, "wrong input shape", "run", self.net, "--input", f"{name}={small}")
+        ints = self.path("ints.npy", npy("|u1", self.input["shape"], bytes(self.elements())))
+        self.fails(BAD_FILE, "wrong input type", "run", self.net, "--input", f"{name}={ints}")
+        short = self.path("short.bin", bytes(12))
+        self.fails(BAD_FILE, "short.bin", "run", self.net, "--input", f"{name}={short}")
+        self.fails(BAD_FILE, "channels", "run", self.net, self.picture, "--channels", "gray")
+        self.path("pair.caffemodel", b"\xa2\x06\x03\x0a\x01s")  # a NetParameter with one layer, s, without blobs
+        pair = self.path("pair.prototxt", b'''name: "pair" layer { name: "d" type: "Input" top: "data" input_param { shape { dim: 2 dim: 3 dim: 8 dim: 8 } } }
+                         layer { name: "s" type: "Softmax" bottom: "data" top: "s" }''')
+        self.fails(BAD_FILE, "try --shape data=1x3x8x8", "run", pair, self.picture)
+        self.assertEqual(mete("run", pair, self.picture, "--shape", "data=1x3x8x8").returncode, OK)
+
+
+class Commands(Cli):
+    def test_run_ranks_pictures(self):
+        labels = self.path("labels.txt", b"".join(b"%d\tid\tname of %d\n" % (i, i) for i in range(1000)))
+        answer = self.answer("run", self.net, self.picture, self.picture, "--labels", labels, "--top", 3, "--softmax")
+        self.assertEqual(len(answer["results"]), 2)
+        top = answer["results"][0]["top"]
+        self.assertEqual(len(top), 3)
+        self.assertEqual(top[0]["label"], f"name of {top[0]['class']}")
+        self.assertGreaterEqual(top[0]["score"], top[1]["score"])
+        self.assertEqual(top, answer["results"][1]["top"])
+        text = mete("run", self.net, self.picture, "--labels", labels).stdout
+        self.assertIn(f"name of {top[0]['class']}", text)
+        self.assertIn("answered in", text)
+        self.assertNotIn("\033", text)
+
+    def test_toml_beside_the_model_and_flags_over_it(self):
+        net = self.path("net.onnx", self.net.read_bytes())
+        self.path("net.toml", b"top_k = 2\nmean = [104, 117, 123]\nchannels = 'bgr'\n")
+        self.assertEqual(len(self.answer("run", net, self.picture)["results"][0]["top"]), 2)
+        self.assertEqual(len(self.answer("run", net, self.picture, "--top", 4)["results"][0]["top"]), 4)
+        other = self.path("other.toml", b"top_k = 7\n")
+        self.assertEqual(len(self.answer("run", net, self.picture, "--preprocess", other)["results"][0]["top"]), 7)
+
+    def test_run_takes_and_gives_tensors(self):
+        name, folder = self.input["name"], self.path("results")
+        answer = self.answer("run", self.net, "--input", f"{name}={self.tensor}", "--output", folder)
+        output = answer["results"][0]["outputs"][0]
+        self.assertEqual(output["shape"], self.output["shape"])
+        files = list(folder.iterdir())
+        self.assertEqual([str(f) for f in files], answer["files"])
+        data = files[0].read_bytes()
+        start = 10 + struct.unpack("<H", data[8:10])[0]
+        first = struct.unpack("<8f", data[start:start + 32])
+        for got, want in zip(output["first"], first):
+            self.assertAlmostEqual(got, want, places=5)
+        raw = self.path("data.bin", struct.pack("<f", 0.5) * self.elements())
+        self.assertEqual(self.answer("run", self.net, "--input", f"{name}={raw}")["results"][0]["outputs"], [output])
+        self.assertEqual(self.answer("run", self.net, "--input", raw)["results"][0]["outputs"], [output])
+        proto = b"".join(b"\x08" + varint(d) for d in self.input["shape"]) + b"\x10\x01" + b"\x4a" + varint(raw.stat().st_size) + raw.read_bytes()
+        pb = self.path("data.pb", proto)
+        self.assertEqual(self.answer("run", self.net, "--input", f"{name}={pb}")["results"][0]["outputs"], [output])
+
+    def test_a_failed_run_leaves_no_files(self):
+        folder = self.path("results")
+        bad = self.path("bad.png", b"not a picture")
+        self.fails(BAD_FILE, "bad.png", "run", self.net, self.picture, bad, "--output", folder)
+        self.assertFalse(folder.exists())
+        folder.mkdir()
+        (folder / "mine.txt").write_text("kept")
+        self.fails(BAD_FILE, "bad.png", "run", self.net, self.picture, bad, "--output", folder)
+        self.assertEqual([f.name for f in folder.iterdir()], ["mine.txt"])
+        self.fails(FAILURE, "cannot make the folder", "run", self.net, self.picture, "--output", self.picture)
+
+    def test_fast_reference_and_unoptimized_agree(self):
+        name = self.input["name"]
+        results = [self.answer("run", self.net, "--input", f"{name}={self.tensor}", *flags)["results"][0]["outputs"][0]["first"]
+                   for flags in ([], ["--reference"], ["--no-optimize"], ["--threads", 2])]
+        for other in results[1:]:
+            for got, want in zip(other, results[0]):
+                self.assertAlmostEqual(got, want, delta=1e-4 * max(1, abs(want)))
+
+    def test_plan_makes_a_round_trip(self):
+        plan, again = self.path("plan.json"), self.path("again.json")
+        self.answer("inspect", self.net, "--threads", 2, "--save-plan", plan)
+        self.assertEqual(json.loads(plan.read_text())["threads"], 2)
+        answer = self.answer("bench", self.net, "--plan", plan, "--save-plan", again, "--runs", 1, "--warmup", 0)
+        self.assertEqual(answer["threads"], 2)
+        self.assertEqual(plan.read_text(), again.read_text())
+
+    def test_bench_measures(self):
+        answer = self.answer("bench", self.net, "--threads", 1, "--runs", 5, "--warmup", 1)
+        self.assertEqual(answer["runs"], 5)
+        for key in ("median_ms", "p95_ms", "p99_ms", "load_ms", "prepare_ms", "first_answer_ms", "gflops", "peak_gflops", "share_of_peak", "peak_memory_bytes"):
+            self.assertGreater(answer[key], 0, key)
+        self.assertLessEqual(answer["min_ms"], answer["median_ms"])
+        self.assertLessEqual(answer["median_ms"], answer["p95_ms"])
+        text = mete("bench", self.net, "--seconds", "0", "--warmup", "0", "--profile").stdout
+        for word in ("median", "GFLOP/s", "[wait]", "[other]", "Conv"):
+            self.assertIn(word, text)
+
+    def test_bench_serves(self):
+        folder = self.path("saved")
+        commands = [{"do": "time", "warm": 1, "runs": 3}, {"do": "save", "folder": str(folder)}]
+        words = [cli_testing.METE, "bench", self.net, "--serve", "--threads", "1", "--input", f"{self.input['name']}={self.tensor}"]
+        done = subprocess.run(words, input="".join(json.dumps(c) + "\n" for c in commands), capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        greeting, times, saved = map(json.loads, done.stdout.splitlines())
+        self.assertEqual((greeting["engine"], greeting["settings"]["threads"]), ("mete", 1))
+        self.assertTrue(0 < greeting["ready_ns"] < greeting["loaded_ns"] < greeting["answered_ns"], greeting)
+        self.assertGreater(greeting["ready_kib"], 0)
+        self.assertEqual(len(times["ns"]), 3)
+        self.assertGreater(min(times["ns"]), 0)
+        plain = self.path("plain")
+        self.answer("run", self.net, "--input", self.tensor, "--output", plain, "--threads", 1)
+        self.assertEqual([pathlib.Path(f).read_bytes() for f in saved["files"]], [f.read_bytes() for f in plain.iterdir()])
+        for bad in ("dance", json.dumps({"do": "dance"}), json.dumps({"do": "time", "runs": -1})):
+            done = subprocess.run(words, input=bad + "\n", capture_output=True, text=True, timeout=300)
+            self.assertEqual(done.returncode, USAGE, done.stderr)
+            self.assertIn("--serve", done.stderr)
+
+    def test_compare_finds_its_script_and_hands_on_its_flags(self):
+        if not pathlib.Path(cli_testing.METE).read_bytes().startswith(b"\x7fELF"):
+            self.skipTest("mete is a script that starts the program under an emulator; a copy of it is no copy of the program")
+        copy = self.path("prefix") / "bin" / "mete"
+        copy.parent.mkdir(parents=True)
+        shutil.copy(cli_testing.METE, copy)
+        alone = subprocess.run([copy, "compare", self.net], capture_output=True, text=True)
+        self.assertEqual(alone.returncode, FAILURE)
+        self.assertIn("script is missing", alone.stderr)
+        script = copy.parent.parent / "share" / "mete" / "peers" / "run.sh"
+        script.parent.mkdir(parents=True)
+        script.write_text('#!/bin/sh\necho "$@"\nexit ${PEERS_EXIT:-0}\n')
+        script.chmod(0o755)
+        words = [copy, "compare", self.net, "--threads", "1,2", "--cores", "1,0", "--rounds", "3", "--shape", "data=1x3x224x224", "--json"]
+        done = subprocess.run(words, capture_output=True, text=True)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        self.assertEqual(done.stdout.split(), ["--mete", str(copy), "--models", str(self.net), "--no-save", "--threads", "1,2",
+                                               "--cores", "1,0", "--rounds", "3", "--shape", "data=1x3x224x224", "--json", "-"])
+        for script_code, code in ((3, BAD_FILE), (1, FAILURE)):
+            done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PEERS_EXIT": str(script_code)})
+            self.assertEqual(done.returncode, code)
+
+    def test_inspect_tells(self):
+        answer = self.answer("inspect", self.net, "--memory", "--explain", "--text")
+        self.assertGreater(answer["parameters"], 1000000)
+        self.assertGreater(answer["gflop"], 0.1)
+        self.assertTrue(answer["passes"])
+        self.assertEqual(sum(answer["operators"].values()), answer["nodes"])
+        self.assertGreater(answer["memory"]["arena_bytes"], 0)
+        self.assertLess(answer["memory"]["arena_bytes"], answer["memory"]["values_bytes"])
+        self.assertIn("Conv", answer["text"])
+        self.assertIn("plan for", answer["explain"])
+        self.assertTrue(mete("inspect", self.net, "--dot").stdout.startswith("digraph"))
+        text = mete("inspect", self.net, "--memory").stdout
+        for word in ("parameters", "nodes by operator", "activations", "pass"):
+            self.assertIn(word, text)
+
+    def test_machine_tells(self):
+        answer = self.answer("machine")
+        self.assertEqual(sorted(c for cluster in answer["clusters"] for c in cluster["cores"]), answer["affinity"]["allowed"])
+        text = mete("machine").stdout
+        for word in (answer["name"], "capacity", "allowed", "what threads can be bound to"):
+            self.assertIn(word, text)
+
+    def test_machine_reads_a_recorded_tree(self):
+        tree = self.path("tree")
+        for path, content in {"proc/self/status": "Cpus_allowed_list:\t0-2\n", "sys/devices/system/cpu/online": "0-3\n",
+                              "sys/devices/system/cpu/cpu0/cpu_capacity": "1024\n", "sys/devices/system/cpu/cpu1/cpu_capacity": "512\n",
+                              "sys/devices/system/cpu/cpu2/cpu_capacity": "512\n", "sys/devices/system/cpu/cpu3/cpu_capacity": "512\n",
+                              "sys/class/powercap/intel-rapl:0/energy_uj": "12\n"}.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(content)
+        answer = self.answer("machine", "--root", tree)
+        self.assertEqual([(c["cores"], c["capacity"]) for c in answer["clusters"]], [([0], 1), ([1, 2], 0.5)])
+        self.assertEqual(answer["meters"][0]["path"], "/sys/class/powercap/intel-rapl:0/energy_uj")
+        lines = mete("machine", "--root", tree).stdout.splitlines()
+        self.assertIn("  cluster1  1-2    -        0.500  cpu_capacity  -", lines)
+        self.assertIn("  powercap  intel-rapl:0  yes       /sys/class/powercap/intel-rapl:0/energy_uj", lines)
+        self.assertTrue(any("sizes of caches are unknown" in line for line in lines))
+
+    def test_machine_prints_machine_files(self):
+        boards = sorted(BOARDS.glob("*.toml"))
+        self.assertGreaterEqual(len(boards), 10)
+        for board in boards:
+            answer = self.answer("machine", "--machine", board)
+            self.assertTrue(all(f["source"] for c in answer["clusters"] for f in c["figures"].values() if isinstance(f, dict)))
+            text = mete("machine", "--machine", board, "--sources").stdout
+            for word in (answer["name"], "= f32 GFLOP/s of a core", "power_exponent", "estimate"):
+                self.assertIn(word, text)
+        lines = boards[0].read_text().replace("max_mhz =", "max_mzh =", 1)
+        self.fails(BAD_FILE, "unknown key 'max_mzh'; try max_mhz", "machine", "--machine", self.path("bad.toml", lines.encode()))
+        self.fails(BAD_FILE, "cannot open", "machine", "--machine", self.path("none.toml"))
+        self.fails(USAGE, "--root", "machine", "--machine", boards[0], "--root", self.root)
+        self.fails(USAGE, "--root", "machine", "--root", self.path("none"))
+        self.fails(USAGE, "--sources", "machine", "--sources")
+
+    def test_the_environment_names_the_target_of_the_fast_kernels(self):
+        there = []
+        for name in ("neon", "sse4"):  # no processor has both
+            done = mete("inspect", self.net, "--explain", env={"METE_TARGET": name})
+            if done.returncode == OK:
+                there.append(name)
+                self.assertIn(f"conv_1x1_f32 {name} ", done.stdout)
+            else:
+                self.assertEqual(done.returncode, USAGE)
+                self.assertIn(f"[target] no such instruction set here; got '{name}', expected one of", done.stderr)
+        self.assertEqual(len(there), 1)
+
+    # Damaged ones, so that each names the file that it was looked for in.
+    def test_the_environment_names_the_target_whose_profile_is_read(self):
+        targets = mete("inspect", self.net, "--explain", env={"METE_TARGET": "abacus"}).stderr
+        targets = targets.split("expected one of ")[1].split(";")[0].split(", ")
+        cpu = re.sub(r"[^A-Za-z0-9.]", "-", self.answer("machine")["name"])
+        for target in targets:
+            cache = self.root / f"profile-of-{target}"
+            profile = cache / "profiles" / f"{cpu}-{target}.json"
+            profile.parent.mkdir(parents=True)
+            profile.write_text("{")
+            env = {"METE_TARGET": target, "METE_CACHE": str(cache)}
+            for command in (["plan", self.net], ["inspect", self.net, "--explain", "--no-tune"]):
+                done = mete(*command, env=env)
+                self.assertEqual(done.returncode, OK, done.stderr)
+                self.assertIn(f"{profile}] damaged", done.stderr)
+
+    def test_the_environment_names_the_way_to_compute_convolutions(self):
+        done = mete("inspect", self.net, "--explain", env={"METE_CONV": "winograd_f4"})
+        self.assertEqual(done.returncode, OK)
+        self.assertIn("winograd_f4_f32", done.stdout)
+        done = mete("inspect", self.net, "--explain", env={"METE_CONV": "abacus"})
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("[METE_CONV] no such way to compute convolutions; got 'abacus', expected one of auto, direct", done.stderr)
+
+    def test_explain_says_how_fast_every_node_is(self):
+        lines = mete("inspect", self.net, "--explain", "--no-tune").stdout.splitlines()
+        head = next(line for line in lines if line.split()[:2] == ["node", "operator"])
+        self.assertEqual(head.split("kernel")[1].split(), ["us", "GFLOP/s", "of", "peak", "GB/s", "of", "memory", "why"])
+        row = next(line for line in lines if "conv_1x1_f32" in line)
+        us, gflops, share = row.split("conv_1x1_f32")[1].split()[1:4]
+        self.assertGreater(float(us), 0)
+        self.assertGreater(float(gflops), 0)
+        self.assertGreater(float(share), 0)
+        answer = self.answer("inspect", self.net, "--explain", "--no-tune")
+        self.assertGreater(answer["limits"]["gflops"], 0)
+        self.assertGreater(answer["limits"]["read_gbytes"], 0)
+        conv = next(step for step in answer["steps"] if step["kernel"].startswith("conv_1x1_f32"))
+        self.assertGreater(min(conv["us"], conv["flops"], conv["bytes"]), 0)
+
+    def test_what_was_measured_is_kept_for_the_next_start(self):
+        cache = self.root / "cache"
+        def explain(*flags):
+            return self.answer("inspect", self.net, "--explain", *flags, env={"METE_CACHE": str(cache)})["explain"]
+        self.assertNotIn("tuned", explain("--no-tune"))
+        self.assertFalse(cache.exists())
+        self.assertRegex(explain(), r"tuned: [1-9]\d* candidates measured")
+        files = list((cache / "tuning").iterdir())
+        self.assertEqual(len(files), 1)
+        self.assertIn("tuned: 0 candidates measured", explain())
+        files[0].write_text("{")
+        again = explain()
+        self.assertIn(f"{files[0]}: no file of tuned times; everything is measured again", again)
+        self.assertRegex(again, r"tuned: [1-9]\d* candidates measured")
+        self.assertIn("tuned: 0 candidates measured", explain())
+
+    def test_weights_are_kept_and_mapped(self):
+        env = {"METE_CACHE": str(self.root / "weights")}
+        bench = ["bench", self.net, "--no-tune", "--warmup", "0", "--runs", "1"]
+        mapped = [self.answer(*bench, *flags, env=env)["mapped_bytes"] > 0 for flags in ([], ["--cache-weights"], ["--cache-weights"])]
+        self.assertEqual(mapped, [False, False, True])
+        self.assertIn("MiB) mapped", mete("inspect", self.net, "--explain", "--no-tune", "--cache-weights", env=env).stdout)
+        done = mete(*bench, "--cache-weights", env={"METE_CACHE": "", "XDG_CACHE_HOME": "", "HOME": ""})
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("[--cache-weights] no folder to keep them in", done.stderr)
+
+    def test_trace_is_for_perfetto(self):
+        trace = self.path("trace.json")
+        self.answer("run", self.net, self.picture, "--trace", trace)
+        names = {e["name"] for e in json.loads(trace.read_text())["traceEvents"]}
+        self.assertTrue({"[wait]", "[transfer]", "[layout]", "[other]"} <= names)
+        self.fails(FAILURE, "cannot write", "run", self.net, self.picture, "--trace", self.root / "no" / "folder.json")
+
+    def test_zoo_makes_equal_files_from_equal_seeds(self):
+        networks = {n["name"] for n in self.answer("zoo", "list")["networks"]}
+        self.assertIn(NET, networks)
+        same, other = self.path("same.onnx"), self.path("other.onnx")
+        self.answer("zoo", "make", NET, "-o", same)
+        self.answer("zoo", "make", NET, "-o", other, "--seed", 2)
+        self.assertEqual(same.read_bytes(), self.net.read_bytes())
+        self.assertNotEqual(other.read_bytes(), self.net.read_bytes())
+
+    def test_an_interrupt_cancels(self):
+        words = [cli_testing.METE, "bench", self.net, "--seconds", "100", "--warmup", "0"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+            try:
+                child.wait(timeout=2)
+            except subprocess.TimeoutExpired:
+                pass
+            child.send_signal(signal.SIGINT)
+            _, errors = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, CANCELLED, errors)
+
+
+def varint(n):
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+if __name__ == "__main__":
+    cli_testing.main()
