@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "machine/temperature.h"
 
 namespace mete {
 namespace {
@@ -43,6 +44,12 @@ std::vector<std::vector<int64_t>> KhzOf(const std::string& root, const std::vect
   return khz;
 }
 
+// Why limits are not what the user has set; "" where they are.
+std::string HeldDown(const std::string& root) {
+  const std::string what = WhatCools(root);
+  return what.empty() ? "" : fmt::format("{} holds clocks down for heat, and hides what the limits are without it", what);
+}
+
 }  // namespace
 
 int64_t LoadedKhz(const Frequency& f) { return f.governor == "userspace" || f.limit_khz == 0 ? f.current_khz : f.limit_khz; }
@@ -57,7 +64,7 @@ std::string WhyFrequenciesStay(const std::vector<Cluster>& clusters, const std::
           return fmt::format("{}{} cannot be written: {}", folder, file, std::strerror(errno));
     }
   }
-  return "";
+  return HeldDown(root);
 }
 
 FrequencyControl::FrequencyControl(const std::vector<Cluster>& clusters, FrequencyPlaces places)
@@ -76,6 +83,8 @@ FrequencySettings FrequencyControl::ReadSettings() const {
   FrequencySettings settings;
   for (const auto& policies : policies_)
     for (const std::string& policy : policies) settings[policy] = ReadFrequencySetting(sysfs, policy);
+  if (const std::string why = HeldDown(places_.root); !why.empty())  // asked after reading: heat that began before that is seen
+    Fail(Code::kFailedPrecondition, "frequency", "{}; try again when it has cooled down", why);
   return settings;
 }
 

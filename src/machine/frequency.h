@@ -36,7 +36,7 @@ class FixedFrequencies : public ClusterFrequencies {
   const std::vector<Cluster>& clusters_;
 };
 
-// Why the frequencies of these clusters cannot be set; "" where it seems that they can. Changes nothing.
+// Why the frequencies of these clusters cannot be set, or should not; "" where it seems that they can. Changes nothing.
 std::string WhyFrequenciesStay(const std::vector<Cluster>& clusters, const std::string& root = "/");
 
 struct FrequencyPlaces {
@@ -48,12 +48,14 @@ struct FrequencyPlaces {
 // One at a time in a process; a child that is forked leaves all as it is. Of these signals a handler that was there before is called when
 // the frequencies are back; where there was none, the process ends as it would have. A later Set() throws CANCELLED.
 //
-// What is put back is what the kernel showed before. It shows limits as they are in force: one that heat had lowered at that moment stays
-// so, and what a governor was tuned to beyond its name is forgotten by kernels that drop it with the governor.
+// What is put back is what the kernel showed before: governor, limits, and what the governor was tuned to. Limits are shown as they are
+// in force, so where the kernel holds clocks down for heat nothing is set: its limit would be put back as though it was the user's. Of
+// others who lower a limit for a while it is taken for granted that they set it anew: vendors' programs that write scaling_max_freq
+// themselves, and a firmware whose limit (bios_limit) goes with the power supply. That cannot be told from the user's own.
 class FrequencyControl : public ClusterFrequencies {
  public:
   // Puts back what a process that was killed has left, and changes nothing else. Errors are those of FrequencyLock, and
-  // FAILED_PRECONDITION where cpufreq does not show a cluster's policies.
+  // FAILED_PRECONDITION where cpufreq does not show a cluster's policies, and while clocks are held down for heat.
   FrequencyControl(const std::vector<Cluster>& clusters, FrequencyPlaces places);
   ~FrequencyControl() override;  // as Restore(), whose errors stay for the next start to mend
 

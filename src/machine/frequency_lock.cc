@@ -1,6 +1,7 @@
 #include "machine/frequency_lock.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -19,8 +20,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFormat = "mete frequency lock 1";
-constexpr size_t kMostBytes = 1 << 20;  // guess: a policy takes 150 bytes, and there are at most some hundred
+constexpr const char* kFormat = "mete frequency lock 2";
+constexpr size_t kMostBytes = 1 << 20;  // guess: a policy takes 150 bytes, with tunables 1 KiB, and there are some hundred at most
 
 struct Process {
   int64_t pid = 0;
@@ -57,7 +58,8 @@ std::string StartOf(int64_t pid) {
 std::string ToText(const Left& left) {
   Json j{{"format", kFormat}, {"boot_id", left.boot}, {"pid", left.process.pid}, {"start", left.process.start}};
   for (const auto& [name, s] : left.settings)
-    j["policies"][name] = {{"governor", s.governor}, {"min_khz", s.min_khz}, {"max_khz", s.max_khz}, {"speed_khz", s.speed_khz}};
+    j["policies"][name] = {{"governor", s.governor}, {"min_khz", s.min_khz}, {"max_khz", s.max_khz}, {"speed_khz", s.speed_khz},
+                           {"tunables_in", s.tunables.folder}, {"tunables", s.tunables.values}};
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -73,7 +75,7 @@ Left Parse(const std::string& path, const std::string& text) {
     if (j.at("format") != kFormat) throw Error(Code::kDataLoss, "another format");
     Left left{j.at("boot_id"), {j.at("pid"), j.at("start")}, {}};
     for (const auto& [name, s] : j.at("policies").items())
-      left.settings[name] = {s.at("governor"), s.at("min_khz"), s.at("max_khz"), s.at("speed_khz")};
+      left.settings[name] = {s.at("governor"), s.at("min_khz"), s.at("max_khz"), s.at("speed_khz"), {s.at("tunables_in"), s.at("tunables")}};
     RestorersOf("/", left.settings);  // for what they refuse
     return left;
   } catch (const std::exception& e) {
@@ -92,6 +94,33 @@ std::optional<Left> ReadLock(const std::string& path) {
   text.resize(size_t(file.gcount()));
   if (text.size() > kMostBytes) Fail(Code::kDataLoss, path, "too long for a lock of frequencies; expected {} bytes at most", kMostBytes);
   return Parse(path, text);
+}
+
+bool Lives(const Left& left) {
+  const auto& [pid, start] = left.process;
+  return left.boot == ThisBoot() && !start.empty() && StartOf(pid) == start;
+}
+
+// "policy0 ondemand, 408000 to 1416000 kHz": of so many policies as somebody reads.
+std::string ToText(const FrequencySettings& settings) {
+  constexpr size_t kMostPolicies = 4;  // guess: clusters of a phone; machines of more have one setting for all
+  std::vector<std::string> texts;
+  for (const auto& [name, s] : settings)
+    if (texts.size() < kMostPolicies) texts.push_back(fmt::format("{} {}, {} to {} kHz", name, s.governor, s.min_khz, s.max_khz));
+  if (settings.size() > kMostPolicies) texts.push_back(fmt::format("{} more", settings.size() - kMostPolicies));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+// What was done, in a line; "" where nothing was to be put back. Error where that is not allowed.
+std::string PutBackLeft(const std::string& root, const std::string& path, const Left& left, WriteFrequencyFile write) {
+  if (left.boot != ThisBoot()) return unlink(path.c_str()), "";  // the kernel has forgotten it too
+  const std::vector<FrequencyRestorer> restorers = RestorersOf(root, left.settings);
+  const int64_t pid = left.process.pid;
+  if (const char* failed = PutBackAll(restorers, path.c_str(), write))
+    Fail(Code::kUnavailable, failed, "cannot put back the frequency that process {}, which is gone, has changed; {}; expected as before: {}; "
+         "try 'METE_CACHE={} mete machine' as root, or write that by hand into scaling_governor, scaling_min_freq and scaling_max_freq, and "
+         "remove {}", pid, std::strerror(errno), ToText(left.settings), std::filesystem::path(path).parent_path().string(), path);
+  return fmt::format("process {} did not put the frequencies back; that was done now: {}", pid, ToText(left.settings));
 }
 
 class Descriptor {
@@ -119,7 +148,30 @@ class Descriptor {
   const int fd_;
 };
 
+// Of two that start at once, the second finds the first one's lock.
+class Guard {
+ public:
+  explicit Guard(const std::string& lock) : file_(lock + ".guard", O_CREAT | O_RDONLY) { file_.Lock(); }
+
+ private:
+  const Descriptor file_;
+};
+
+std::string LockIn(const std::string& folder) { return folder + "/frequency.lock"; }
+
 }  // namespace
+
+std::string MendFrequencies(const std::string& root, const std::string& folder, WriteFrequencyFile write) {
+  const std::string path = LockIn(folder);
+  if (folder.empty() || access(path.c_str(), F_OK) != 0) return "";
+  try {
+    const Guard guard(path);
+    const std::optional<Left> left = ReadLock(path);
+    return left && !Lives(*left) ? PutBackLeft(root, path, *left, write) : "";
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
 
 FrequencyLock::FrequencyLock(const std::string& root, const std::string& folder, WriteFrequencyFile write,
                              const ReadSettings& read) {
@@ -127,9 +179,8 @@ FrequencyLock::FrequencyLock(const std::string& root, const std::string& folder,
     Fail(Code::kFailedPrecondition, "frequency", "no folder for the note of what is changed; try METE_CACHE, XDG_CACHE_HOME or HOME");
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  path_ = folder + "/frequency.lock";
-  const Descriptor guard(path_ + ".guard", O_CREAT | O_RDWR);  // of two that start at once, the second finds the first one's lock
-  guard.Lock();
+  path_ = LockIn(folder);
+  const Guard guard(path_);
   TakeOver(root, write);
   settings_ = read();
   restorers_ = RestorersOf(root, settings_);
@@ -139,20 +190,11 @@ FrequencyLock::FrequencyLock(const std::string& root, const std::string& folder,
 void FrequencyLock::TakeOver(const std::string& root, WriteFrequencyFile write) {
   const std::optional<Left> left = ReadLock(path_);
   if (!left) return;
-  const bool same_boot = left->boot == ThisBoot();
-  const Process& process = left->process;  // this one's own lock is left where its last object could not put back
-  if (same_boot && process.pid != getpid() && !process.start.empty() && StartOf(process.pid) == process.start)
+  // This one's own lock is left where its last object could not put back.
+  if (Lives(*left) && left->process.pid != getpid())
     Fail(Code::kFailedPrecondition, path_, "process {} has set the frequencies and still runs; try again when it is done",
-         process.pid);
-  if (!same_boot) {
-    unlink(path_.c_str());
-    return;
-  }
-  const std::vector<FrequencyRestorer> restorers = RestorersOf(root, left->settings);
-  if (const char* failed = PutBackAll(restorers, path_.c_str(), write))
-    Fail(Code::kUnavailable, failed, "cannot put back the frequency that process {}, which is gone, has changed; {}; try as root, or set "
-         "back by hand what {} says, and remove it", process.pid, std::strerror(errno), path_);
-  notes_.push_back(fmt::format("process {} did not put the frequencies back; that was done now", process.pid));
+         left->process.pid);
+  if (std::string note = PutBackLeft(root, path_, *left, write); !note.empty()) notes_.push_back(std::move(note));
 }
 
 // A name of its own first, so that the lock is there whole or not at all.

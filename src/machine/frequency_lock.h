@@ -15,6 +15,11 @@ namespace mete {
 
 using FrequencySettings = std::map<std::string, FrequencySetting>;  // by policy
 
+// Puts back what a process that is gone has left in `folder` (of the lock; "": nothing). Returns what was done, in a line, or where that
+// is not allowed, or cannot be understood, what is changed and how to put it back; "" where there is nothing, which takes one system call,
+// and where the process lives.
+std::string MendFrequencies(const std::string& root, const std::string& folder, WriteFrequencyFile write = WriteFrequencyFileOfKernel);
+
 class FrequencyLock {
  public:
   // Takes the lock. What a process left behind that is gone is put back first, and stands in notes(); what was left before the machine

@@ -21,10 +21,6 @@ constexpr size_t kMostGovernor = 32;        // CPUFREQ_NAME_LEN of the kernel is
 
 std::string FolderOf(const std::string& name) { return "sys/devices/system/cpu/cpufreq/" + name + "/"; }
 
-std::string RootedFolder(const std::string& root, const std::string& name) {
-  return (root.empty() || root.back() == '/' ? root : root + "/") + FolderOf(name);
-}
-
 // The first number of a text; -1 where there is none. Async-signal-safe.
 int64_t LeadingNumber(const char* text, size_t size) {
   int64_t n = -1;
@@ -72,6 +68,13 @@ bool Offers(Sysfs& sysfs, const std::string& path, const std::string& word) {
   return false;
 }
 
+const FrequencySetting& Checked(const std::string& name, const FrequencySetting& s) {
+  if (!IsPolicy(name)) Invalid("cpufreq", "not a policy; got '{}', expected policy0 or the like", Printable(name.substr(0, 40)));
+  const bool numbers = IsNumber(s.min_khz) && IsNumber(s.max_khz) && (s.speed_khz.empty() || IsNumber(s.speed_khz));
+  if (!numbers || !IsGovernor(s.governor)) Invalid(name, "not a setting of cpufreq; expected a governor and frequencies in kHz");
+  return s;
+}
+
 // Both limits at one frequency, so that the lower one is never above the upper one, whichever way they move.
 void CloseLimits(const std::string& path, int64_t khz, int64_t max_khz, WriteFrequencyFile write) {
   const char* const up[] = {"scaling_max_freq", "scaling_min_freq"};
@@ -102,6 +105,7 @@ FrequencySetting ReadFrequencySetting(Sysfs& sysfs, const std::string& name) {
   FrequencySetting s{MustRead(sysfs, folder + "scaling_governor"), MustRead(sysfs, folder + "scaling_min_freq"),
                      MustRead(sysfs, folder + "scaling_max_freq")};
   if (s.governor == "userspace") s.speed_khz = MustRead(sysfs, folder + "scaling_setspeed");
+  s.tunables = ReadGovernorTunables(sysfs, name, s.governor);
   return s;
 }
 
@@ -129,7 +133,7 @@ std::vector<int64_t> AvailableKhz(Sysfs& sysfs, const std::string& name) {
 
 void PinFrequency(const std::string& root, const std::string& name, int64_t khz, WriteFrequencyFile write) {
   Sysfs sysfs(root);
-  const std::string folder = FolderOf(name), path = RootedFolder(root, name);
+  const std::string folder = FolderOf(name), path = sysfs.PathOf(folder);
   const int64_t min_khz = sysfs.Number(folder + "scaling_min_freq", kMostKhz).value_or(0);
   const int64_t max_khz = sysfs.Number(folder + "scaling_max_freq", kMostKhz).value_or(0);
   if (!Offers(sysfs, folder + "scaling_available_governors", "userspace")) return CloseLimits(path, khz, max_khz, write);
@@ -139,11 +143,8 @@ void PinFrequency(const std::string& root, const std::string& name, int64_t khz,
 }
 
 FrequencyRestorer::FrequencyRestorer(const std::string& root, const std::string& name, const FrequencySetting& setting)
-    : setting_(setting) {
-  if (!IsPolicy(name)) Invalid("cpufreq", "not a policy; got '{}', expected policy0 or the like", Printable(name.substr(0, 40)));
-  const bool numbers = IsNumber(setting.min_khz) && IsNumber(setting.max_khz) && (setting.speed_khz.empty() || IsNumber(setting.speed_khz));
-  if (!numbers || !IsGovernor(setting.governor)) Invalid(name, "not a setting of cpufreq; expected a governor and frequencies in kHz");
-  const std::string folder = RootedFolder(root, name);
+    : setting_(Checked(name, setting)), tunables_(root, name, setting.governor, setting.tunables) {
+  const std::string folder = Sysfs(root).PathOf(FolderOf(name));
   governor_path_ = folder + "scaling_governor", speed_path_ = folder + "scaling_setspeed";
   min_path_ = folder + "scaling_min_freq", max_path_ = folder + "scaling_max_freq";
   max_khz_ = LeadingNumber(setting_.max_khz.data(), setting_.max_khz.size());
@@ -162,6 +163,7 @@ const char* FrequencyRestorer::Do(WriteFrequencyFile write) const {
   put(min_path_, setting_.min_khz);
   if (!up) put(max_path_, setting_.max_khz);
   if (!setting_.speed_khz.empty()) put(speed_path_, setting_.speed_khz);
+  if (const char* tunable = tunables_.Do(write); tunable && !failed) failed = tunable, error = errno;
   errno = error;
   return failed;
 }

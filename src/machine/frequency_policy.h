@@ -5,19 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "machine/governor_tunables.h"
 #include "machine/sysfs.h"
 
 namespace mete {
 
-// Writes a file of one line; false where the kernel refuses. It may run in a signal handler: async-signal-safe. Tests put a kernel of
-// their own here.
-using WriteFrequencyFile = bool (*)(const char* path, const char* text);
 bool WriteFrequencyFileOfKernel(const char* path, const char* text);
 
 // What a policy is set to, as texts: what was read is written back as it was.
 struct FrequencySetting {
   std::string governor, min_khz, max_khz;
   std::string speed_khz = {};  // of the governor userspace alone
+  GovernorTunables tunables = {};
 };
 
 // `name` is that of its folder in sys/devices/system/cpu/cpufreq.
@@ -46,6 +45,7 @@ class FrequencyRestorer {
   std::string governor_path_, min_path_, max_path_, speed_path_;
   FrequencySetting setting_;
   int64_t max_khz_ = 0;
+  TunablesRestorer tunables_;
 };
 
 // All of them; where that succeeds the lock (frequency_lock.h) goes too. Else the path of the first file that could not be written, with

@@ -56,6 +56,12 @@ bool Sysfs::Readable(const std::string& path) const {
   return text && !text->empty();
 }
 
+bool Sysfs::MayBeWritten(const std::string& path) const {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(root_ + path, ignored);
+  return fs::is_regular_file(status) && (status.permissions() & fs::perms::owner_write) != fs::perms::none;
+}
+
 std::vector<std::string> Sysfs::Folder(const std::string& path) const {
   std::vector<std::string> names;
   std::error_code error;

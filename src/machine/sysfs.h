@@ -19,6 +19,8 @@ class Sysfs {
   // Paths are relative to the root: "sys/devices/system/cpu/online".
   bool Exists(const std::string& path) const;
   bool Readable(const std::string& path) const;                    // and not empty
+  bool MayBeWritten(const std::string& path) const;                // by its owner, as its mode says: root is refused nothing
+  std::string PathOf(const std::string& path) const { return root_ + path; }
   std::vector<std::string> Folder(const std::string& path) const;  // the names in it, cpu2 before cpu10
 
   std::optional<std::string> Line(const std::string& path);              // the first one, without its end

@@ -2,9 +2,19 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "machine/sysfs.h"
 
 namespace mete {
+namespace {
+
+// Names in Linux of what lowers the upper limit of a policy: drivers/thermal/cpufreq_cooling.c of newer and of older kernels, and
+// drivers/acpi/processor_thermal.c.
+bool LowersClocks(const std::string& type) {
+  return type.starts_with("cpufreq-") || type.starts_with("thermal-cpufreq-") || type == "Processor";
+}
+
+}  // namespace
 
 double ReadCelsius(const std::string& root) {
   constexpr int64_t kMostMilli = 200'000;  // guess: nothing is hotter and still computes
@@ -14,6 +24,19 @@ double ReadCelsius(const std::string& root) {
   for (const std::string& zone : sysfs.Folder(folder))
     if (zone.starts_with("thermal_zone")) hottest = std::max(hottest, sysfs.Number(folder + zone + "/temp", kMostMilli).value_or(0));
   return double(hottest) * 1e-3;
+}
+
+std::string WhatCools(const std::string& root) {
+  constexpr int64_t kMostStates = 100'000;  // guess: one a frequency
+  Sysfs sysfs(root);
+  const std::string folder = "sys/class/thermal/";
+  for (const std::string& device : sysfs.Folder(folder)) {
+    if (!device.starts_with("cooling_device")) continue;
+    const std::string type = sysfs.Line(folder + device + "/type").value_or("");
+    const int64_t state = sysfs.Number(folder + device + "/cur_state", kMostStates).value_or(0);
+    if (state > 0 && LowersClocks(type)) return fmt::format("{} ({}) in state {}", device, Printable(type.substr(0, 40)), state);
+  }
+  return "";
 }
 
 }  // namespace mete

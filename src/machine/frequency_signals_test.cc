@@ -1,0 +1,284 @@
+#include "machine/frequency_signals.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "machine/frequency_testing.h"
+
+namespace mete {
+namespace {
+
+// A process that sets both clusters, says so, and waits to be ended.
+class Child {
+ public:
+  explicit Child(const std::function<void()>& begin) {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      const rlimit none{0, 0};
+      setrlimit(RLIMIT_CORE, &none);
+      begin();
+      (void)!write(ends[1], "x", 1);
+      for (;;) pause();
+    }
+    char said;
+    close(ends[1]);
+    EXPECT_EQ(read(ends[0], &said, 1), 1);
+    close(ends[0]);
+  }
+  ~Child() {
+    if (pid_ > 0) End(SIGKILL);
+  }
+
+  int End(int signal) {
+    int status = 0;
+    kill(pid_, signal);
+    waitpid(pid_, &status, 0);
+    pid_ = 0;
+    return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
+  }
+
+ private:
+  pid_t pid_;
+};
+
+class FrequencySignalsTest : public FrequencyTest {
+ protected:
+  Child Changer() const {
+    return Child([this] {
+      FrequencyControl* control = Control(WriteFrequencyFileOfKernel).release();
+      control->Set(0, 1800000);
+      control->Set(1, 408000);
+    });
+  }
+};
+
+TEST_F(FrequencySignalsTest, PutsBackOnSignals) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
+    Child child = Changer();
+    EXPECT_EQ(All("policy0"), "ondemand 408000 408000");
+    EXPECT_EQ(child.End(signal), signal);
+    ExpectUntouched();
+  }
+}
+
+TEST_F(FrequencySignalsTest, CallsTheHandlerThatWasThereBefore) {
+  Child child([this] {
+    std::signal(SIGINT, [](int) { _exit(7); });
+    Control(WriteFrequencyFileOfKernel).release()->Set(1, 408000);
+  });
+  EXPECT_EQ(child.End(SIGINT), -7);
+  ExpectUntouched();
+}
+
+TEST_F(FrequencySignalsTest, ChangesNothingAfterASignal) {
+  std::signal(SIGTERM, [](int) {});
+  {
+    const auto control = Control(WriteFrequencyFileOfKernel);
+    control->Set(1, 408000);
+    raise(SIGTERM);
+    ExpectUntouched();
+    EXPECT_TELLS(control->Set(1, 408000), "interrupted");
+  }
+  std::signal(SIGTERM, SIG_DFL);
+  ExpectUntouched();
+}
+
+TEST_F(FrequencySignalsTest, LeavesToAChildNothingToPutBack) {
+  auto control = Control(WriteFrequencyFileOfKernel);
+  control->Set(1, 408000);
+  Child by_signal([] {});
+  EXPECT_EQ(by_signal.End(SIGTERM), SIGTERM);
+  Child by_its_end([&] { control.reset(); });
+  EXPECT_EQ(by_its_end.End(SIGTERM), SIGTERM);
+  EXPECT_EQ(All("policy0"), "ondemand 408000 408000");
+  EXPECT_TRUE(std::filesystem::exists(lock()));
+  control.reset();
+  ExpectUntouched();
+}
+
+// A handler that was put over ours, and took it for the one to give back.
+TEST_F(FrequencySignalsTest, EndsWhereItsHandlerWasGivenBackTooLate) {
+  Child child([this] {
+    struct sigaction ours;
+    {
+      const auto control = Control(WriteFrequencyFileOfKernel);
+      sigaction(SIGTERM, nullptr, &ours);
+      std::signal(SIGTERM, SIG_IGN);
+    }
+    sigaction(SIGTERM, &ours, nullptr);
+    Control(WriteFrequencyFileOfKernel).release()->Set(1, 408000);
+  });
+  EXPECT_EQ(child.End(SIGTERM), SIGTERM);
+  ExpectUntouched();
+}
+
+TEST_F(FrequencySignalsTest, CallsAHandlerOnceThatAskedForThat) {
+  Child child([this] {
+    struct sigaction once = {};
+    once.sa_handler = [](int) {};
+    once.sa_flags = int(SA_RESETHAND);
+    sigaction(SIGTERM, &once, nullptr);
+    Control(WriteFrequencyFileOfKernel).release()->Set(1, 408000);
+    raise(SIGTERM);
+  });
+  EXPECT_EQ(child.End(SIGTERM), SIGTERM);
+  ExpectUntouched();
+}
+
+TEST_F(FrequencySignalsTest, TheNextStartPutsBackWhatAKilledProcessLeft) {
+  EXPECT_EQ(Changer().End(SIGKILL), SIGKILL);
+  EXPECT_EQ(All("policy4"), "userspace 600000 1800000");
+  {
+    const auto control = Control();
+    ASSERT_EQ(control->notes().size(), 1u);
+    EXPECT_NE(control->notes()[0].find("did not put the frequencies back"), std::string::npos);
+    EXPECT_EQ(All("policy4"), "performance 600000 1608000");
+  }
+  ExpectUntouched();
+}
+
+TEST_F(FrequencySignalsTest, KeepsTheLockWhereItCannotPutBack) {
+  EXPECT_EQ(Changer().End(SIGKILL), SIGKILL);
+  g_closed = "policy4/scaling_max_freq";
+  EXPECT_TELLS(Control(), "policy4/scaling_max_freq] cannot put back");
+  EXPECT_TELLS(Control(), "and remove " + lock());
+  g_closed.clear();
+  EXPECT_EQ(Control()->notes().size(), 1u);
+  ExpectUntouched();
+}
+
+// When a process started, in the kernel's ticks: the 22nd word, of which the second is in parentheses.
+std::string StartIn(const std::string& stat) {
+  std::istringstream words(stat.substr(std::min(stat.rfind(')'), stat.size())));
+  std::string word;
+  for (int i = 2; i <= 22; ++i) words >> word;
+  return word;
+}
+
+// An emulator of user programs makes up what a process reads of itself.
+bool OthersSeeOurStart() {
+  const std::string stat = "/proc/" + std::to_string(getpid()) + "/stat", own = StartIn(Get(stat));
+  const pid_t child = fork();
+  if (child == 0) _exit(StartIn(Get(stat)) == own ? 0 : 1);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status == 0;
+}
+
+TEST_F(FrequencySignalsTest, RefusesWhileTheOtherProcessLives) {
+  if (!OthersSeeOurStart()) GTEST_SKIP() << "a process does not see its own start as others do, as under an emulator";
+  Child child = Changer();
+  EXPECT_TELLS(Control(), "still runs");
+  EXPECT_EQ(All("policy0"), "ondemand 408000 408000");
+}
+
+class FrequencyLockTest : public FrequencyTest {
+ protected:
+  // What a process with other settings would have left.
+  nlohmann::json Left() const {
+    const nlohmann::json setting{{"governor", "powersave"}, {"min_khz", "408000"}, {"max_khz", "600000"}, {"speed_khz", ""},
+                                 {"tunables_in", ""}, {"tunables", nlohmann::json::object()}};
+    return {{"format", "mete frequency lock 2"}, {"boot_id", Get("/proc/sys/kernel/random/boot_id")},
+            {"pid", getpid()}, {"start", "1"}, {"policies", {{"policy0", setting}}}};
+  }
+  void Leave(const std::string& text) const {
+    std::filesystem::create_directories(folder_.str());
+    std::ofstream(lock()) << text;
+  }
+};
+
+TEST_F(FrequencyLockTest, KnowsAnotherProcessOfTheSameNumber) {
+  Leave(Left().dump());
+  Control();
+  EXPECT_EQ(All("policy0"), "powersave 408000 600000");
+}
+
+TEST_F(FrequencyLockTest, ForgetsWhatWasBeforeTheMachineStarted) {
+  nlohmann::json left = Left();
+  left["boot_id"] = "another";
+  Leave(left.dump());
+  EXPECT_EQ(Control()->notes().size(), 0u);
+  ExpectUntouched();
+}
+
+TEST_F(FrequencyLockTest, IsMendedWithoutSettingAnything) {
+  EXPECT_EQ(MendFrequencies(tree_.root(), folder_.str()), "");
+  EXPECT_EQ(MendFrequencies(tree_.root(), ""), "");
+  EXPECT_FALSE(std::filesystem::exists(folder_.str() + "/frequency.lock.guard"));
+  Leave(Left().dump());
+  const std::string note = MendFrequencies(tree_.root(), folder_.str());
+  EXPECT_NE(note.find("did not put the frequencies back; that was done now: policy0 powersave, 408000 to 600000 kHz"), note.npos) << note;
+  EXPECT_EQ(All("policy0"), "powersave 408000 600000");
+  EXPECT_FALSE(std::filesystem::exists(lock()));
+}
+
+TEST_F(FrequencyLockTest, SaysHowToPutBackWhatItMayNot) {
+  Leave(Left().dump());
+  g_closed = "policy0/scaling_governor";
+  const std::string note = MendFrequencies(tree_.root(), folder_.str(), WriteAsKernel);
+  for (const std::string& part : {std::string("policy0/scaling_governor] cannot put back"), std::string("Permission denied"),
+                                  std::string("policy0 powersave, 408000 to 600000 kHz"), "METE_CACHE=" + folder_.str(), lock()})
+    EXPECT_NE(note.find(part), note.npos) << part << " in " << note;
+  EXPECT_TRUE(std::filesystem::exists(lock()));
+  Leave("{");
+  EXPECT_NE(MendFrequencies(tree_.root(), folder_.str()).find("cannot be understood"), note.npos);
+}
+
+TEST_F(FrequencyLockTest, OfAProcessThatLivesIsLeftAlone) {
+  const auto control = Control();
+  control->Set(1, 408000);
+  EXPECT_EQ(MendFrequencies(tree_.root(), folder_.str()), "");
+  EXPECT_EQ(All("policy0"), "ondemand 408000 408000");
+  EXPECT_TRUE(std::filesystem::exists(lock()));
+}
+
+TEST_F(FrequencyLockTest, NamesSomePoliciesOfMany) {
+  nlohmann::json left = Left();
+  for (int i = 1; i < 9; ++i) left["policies"]["policy" + std::to_string(10 * i)] = left["policies"]["policy0"];
+  Leave(left.dump());
+  const std::string note = MendFrequencies(tree_.root(), folder_.str());
+  EXPECT_NE(note.find("policy0 powersave, 408000 to 600000 kHz; policy10 powersave"), note.npos) << note;
+  EXPECT_NE(note.find("; 5 more;"), note.npos) << note;
+}
+
+TEST_F(FrequencyLockTest, RefusesADamagedOne) {
+  std::vector<std::string> bad{"", "{", "[]", "{}", "\"x\"", std::string((1 << 20) + 1, ' '), std::string(1 << 20, '[')};
+  nlohmann::json left = Left();
+  left["policies"]["../../../etc"] = left["policies"]["policy0"];
+  bad.push_back(left.dump());
+  for (const auto& [key, value] : std::vector<std::pair<const char*, const char*>>{
+           {"governor", "a b"}, {"min_khz", "-1"}, {"max_khz", "12345678901"}, {"speed_khz", "x"}}) {
+    left = Left();
+    left["policies"]["policy0"][key] = value;
+    bad.push_back(left.dump());
+  }
+  for (const auto& [folder, name, text] : std::vector<std::array<const char*, 3>>{
+           {"../../x", "a", "1"}, {"policy4/powersave", "a", "1"}, {"powersave", "../a", "1"}, {"powersave", "a", "1\n2"},
+           {"powersave", "a", ""}}) {
+    left = Left();
+    left["policies"]["policy0"]["tunables_in"] = folder, left["policies"]["policy0"]["tunables"][name] = text;
+    bad.push_back(left.dump());
+  }
+  left = Left();
+  left["pid"] = "x";
+  bad.push_back(left.dump());
+  for (const std::string& text : bad) {
+    Leave(text);
+    EXPECT_TELLS(Control(), "frequency.lock]") << text;
+    EXPECT_TRUE(std::filesystem::exists(lock()));
+  }
+  std::filesystem::remove(lock());
+  ExpectUntouched();
+}
+
+}  // namespace
+}  // namespace mete

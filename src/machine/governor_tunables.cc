@@ -1,0 +1,80 @@
+#include "machine/governor_tunables.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace mete {
+namespace {
+
+constexpr size_t kMostTunables = 64;  // of a governor; guess: twice those of Android's interactive, which has most
+constexpr size_t kMostName = 64;      // guess
+constexpr size_t kMostText = 255;     // guess: lists of frequencies with a load each, of interactive, have a hundred
+
+const std::string kCpufreq = "sys/devices/system/cpu/cpufreq/";
+
+bool IsName(const std::string& name) {
+  return !name.empty() && name.size() <= kMostName &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; });
+}
+
+bool IsText(const std::string& text) {
+  return !text.empty() && text.size() <= kMostText &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isprint(c); });
+}
+
+// Async-signal-safe.
+bool Shows(const char* path, std::string_view text) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  char now[kMostText + 1];
+  const ssize_t size = read(fd, now, sizeof(now));
+  close(fd);
+  std::string_view line(now, size > 0 ? size_t(size) : 0);
+  return line.substr(0, line.find('\n')) == text;
+}
+
+}  // namespace
+
+GovernorTunables ReadGovernorTunables(Sysfs& sysfs, const std::string& policy, const std::string& governor) {
+  for (const std::string& folder : {policy + "/" + governor, governor}) {
+    if (!IsName(governor) || !sysfs.Exists(kCpufreq + folder)) continue;
+    GovernorTunables tunables{folder, {}};
+    for (const std::string& name : sysfs.Folder(kCpufreq + folder)) {
+      const std::string path = kCpufreq + folder + "/" + name;
+      if (!IsName(name) || !sysfs.MayBeWritten(path) || tunables.values.size() == kMostTunables) continue;
+      const std::string text = sysfs.Line(path).value_or("");
+      if (IsText(text)) tunables.values[name] = text;
+    }
+    return tunables;
+  }
+  return {};
+}
+
+TunablesRestorer::TunablesRestorer(const std::string& root, const std::string& policy, const std::string& governor,
+                                   const GovernorTunables& tunables) {
+  if (tunables.values.empty()) return;
+  const bool good = tunables.values.size() <= kMostTunables && (tunables.folder == policy + "/" + governor || tunables.folder == governor);
+  if (!good) Invalid(policy, "not the tunables of its governor {}", governor);
+  for (const auto& [name, text] : tunables.values) {
+    if (!IsName(name) || !IsText(text)) Invalid(policy, "not a tunable of its governor {}; expected a file's name and a line", governor);
+    tunables_.push_back({Sysfs(root).PathOf(kCpufreq + tunables.folder + "/" + name), text});
+  }
+}
+
+const char* TunablesRestorer::Do(WriteFrequencyFile write) const {
+  const char* failed = nullptr;
+  int error = 0;
+  for (const Tunable& t : tunables_)
+    if (!Shows(t.path.c_str(), t.text) && !write(t.path.c_str(), t.text.c_str()) && !failed) failed = t.path.c_str(), error = errno;
+  errno = error;
+  return failed;
+}
+
+}  // namespace mete
