@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "inputs.h"
+#include "left_frequencies.h"
 #include "mete/device.h"
 #include "mete/statistics.h"
 #include "model_flags.h"
@@ -123,6 +124,7 @@ Json ServeSettings(const BenchFlags& flags, const Session& session) {
 }
 
 void Bench(const BenchFlags& flags, const Context& context) {
+  PutBackLeftFrequencies();
   Result result;
   ServeStart start{.ready_ns = MonotonicNs(), .ready_kib = StatusKib("VmRSS:")};
   const Stopwatch watch;

@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "inputs.h"
+#include "left_frequencies.h"
 #include "model_flags.h"
 #include "runner.h"
 #include "terminal.h"
@@ -59,10 +60,10 @@ void ReportMemory(const SessionStats& stats, bool to_json, Json& json) {
   fmt::print("\nmemory\n{}", FormatTable(rows, "lrl", "  "));
 }
 
-
 void ReportSession(const Model& model, const InspectFlags& flags, const Context& context, Json& json) {
   const ModelFlags& f = flags.model;
   if (!flags.memory && !f.explain && !f.traced() && f.plan.empty() && f.save_plan.empty()) return;
+  PutBackLeftFrequencies();
   if (f.explain && !context.json) fmt::print("\n");
   Session session = MakeSession(model, f, context);
   if (flags.memory) ReportMemory(session.stats(), context.json, json);

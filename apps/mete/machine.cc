@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "left_frequencies.h"
 #include "machine/core_list.h"
 #include "machine/file.h"
 #include "model_flags.h"
@@ -133,6 +134,7 @@ void ShowFile(const MachineFlags& flags, const Context& context) {
 
 void ShowMachine(const MachineFlags& flags, const Context& context) {
   if (!flags.file.empty()) return ShowFile(flags, context);
+  if (flags.root == "/") PutBackLeftFrequencies();
   const Machine machine = ReadMachine(flags.root);
   Verify(machine);
   if (context.json) PrintJson(Json::parse(ToJson(machine)));

@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "engine/model.h"
 #include "engine/stored_profile.h"
+#include "left_frequencies.h"
 #include "machine/core_list.h"
 #include "mete/statistics.h"
 #include "model_flags.h"
@@ -117,6 +118,7 @@ void PrintProfile(const Profile& profile, const std::string& path) {
 }
 
 void Measure(const ProfileFlags& flags, const Context& context) {
+  PutBackLeftFrequencies();
   const Machine machine = ReadMachine();
   ProfileOptions options{flags.seconds > 0 ? flags.seconds : kProfileSeconds, {}, context.cancel};
   std::unique_ptr<Progress> progress;
@@ -133,6 +135,7 @@ void Measure(const ProfileFlags& flags, const Context& context) {
 }
 
 void CheckPredictions(const ProfileFlags& flags, const Context& context) {
+  PutBackLeftFrequencies();
   const Machine machine = ReadMachine();
   std::string why;
   const std::unique_ptr<Profile> profile = LoadProfile(CacheFolder(), machine, &why);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "left_frequencies.h"
 #include "mete/device.h"
 #include "model_flags.h"
 #include "objective.h"
@@ -96,6 +97,7 @@ void AddProfileEnergyFlags(CLI::App& command, CLI::Option* energy, ProfileEnergy
 }
 
 void ProfileEnergy(const ProfileEnergyFlags& flags, const Context& context) {
+  if (flags.root == "/") PutBackLeftFrequencies();
   const Machine machine = ReadMachine(flags.root);
   const std::vector<Meter> meters = ChooseMeters(machine.meters, flags.meters);
   CheckLives(flags, meters);

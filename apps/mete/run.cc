@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "inputs.h"
+#include "left_frequencies.h"
 #include "mete/io.h"
 #include "model_flags.h"
 #include "objective.h"
@@ -171,6 +172,7 @@ Json RunTensors(Job& job, const std::vector<Tensor>& inputs, OutputFolder& folde
 }
 
 void Run(const RunFlags& flags, const Context& context) {
+  PutBackLeftFrequencies();
   double load_ms = 0;
   const Model model = LoadModel(flags.model, &load_ms);
   std::vector<Tensor> inputs = ReadInputs(model, flags.inputs);

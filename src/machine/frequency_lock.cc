@@ -75,7 +75,8 @@ Left Parse(const std::string& path, const std::string& text) {
     if (j.at("format") != kFormat) throw Error(Code::kDataLoss, "another format");
     Left left{j.at("boot_id"), {j.at("pid"), j.at("start")}, {}};
     for (const auto& [name, s] : j.at("policies").items())
-      left.settings[name] = {s.at("governor"), s.at("min_khz"), s.at("max_khz"), s.at("speed_khz"), {s.at("tunables_in"), s.at("tunables")}};
+      left.settings[name] = {s.at("governor"), s.at("min_khz"), s.at("max_khz"), s.at("speed_khz"),
+                             {s.at("tunables_in"), s.at("tunables")}};
     RestorersOf("/", left.settings);  // for what they refuse
     return left;
   } catch (const std::exception& e) {
@@ -117,9 +118,10 @@ std::string PutBackLeft(const std::string& root, const std::string& path, const 
   const std::vector<FrequencyRestorer> restorers = RestorersOf(root, left.settings);
   const int64_t pid = left.process.pid;
   if (const char* failed = PutBackAll(restorers, path.c_str(), write))
-    Fail(Code::kUnavailable, failed, "cannot put back the frequency that process {}, which is gone, has changed; {}; expected as before: {}; "
-         "try 'METE_CACHE={} mete machine' as root, or write that by hand into scaling_governor, scaling_min_freq and scaling_max_freq, and "
-         "remove {}", pid, std::strerror(errno), ToText(left.settings), std::filesystem::path(path).parent_path().string(), path);
+    Fail(Code::kUnavailable, failed, "cannot put back the frequency that process {}, which is gone, has changed; {}; expected as before: "
+         "{}; try 'METE_CACHE={} mete machine' as root, or write that by hand into scaling_governor, scaling_min_freq and "
+         "scaling_max_freq, and remove {}", pid, std::strerror(errno), ToText(left.settings),
+         std::filesystem::path(path).parent_path().string(), path);
   return fmt::format("process {} did not put the frequencies back; that was done now: {}", pid, ToText(left.settings));
 }
 

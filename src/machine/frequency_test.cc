@@ -152,8 +152,8 @@ TEST_F(TunablesTest, ArePutBackAfterTheirGovernor) {
   for (const std::string folder : {"conservative/", "policy4/conservative/"}) {
     Tune(folder);
     const auto control = Control(WriteForgetting);
-    const auto j = nlohmann::json::parse(std::ifstream(lock()))["policies"]["policy4"];
-    EXPECT_EQ(j["tunables"], (nlohmann::json{{"up_threshold", "95"}, {"freq_step", "7"}, {"odd", "80"}})) << "what may not be written stays out";
+    const auto saved = nlohmann::json::parse(std::ifstream(lock()))["policies"]["policy4"]["tunables"];
+    EXPECT_EQ(saved, (nlohmann::json{{"up_threshold", "95"}, {"freq_step", "7"}, {"odd", "80"}})) << "what may not be written stays out";
     control->Set(0, 1008000);
     EXPECT_EQ(Of("policy4", "governor"), "userspace");
     EXPECT_EQ(Tuned(folder), "  ");

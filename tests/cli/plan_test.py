@@ -1,5 +1,7 @@
 """Runs the commands that plan, simulate, profile and choose by energy as their users do. Standard library only."""
 import json
+import os
+import pathlib
 import subprocess
 
 import cli_testing
@@ -172,6 +174,35 @@ class Energy(Cli):
         self.fails(USAGE, "on its machine powercap package-0 would be read", "profile", "--energy", "--root", tree)
         self.fails(USAGE, "no such meter; got 'battery', expected some of 'package-0'", "profile", "--energy", "--root", tree,
                    "--meter", "battery")
+
+    def test_frequencies_that_a_killed_process_left_are_put_back_first(self):
+        cache = self.path("left")
+        cache.mkdir()
+        env = {"METE_CACHE": str(cache)}
+        lock = cache / "frequency.lock"
+        boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        # A policy that no machine has, so that nothing is changed: it cannot be put back.
+        setting = {"governor": "powersave", "min_khz": "400000", "max_khz": "600000", "speed_khz": "", "tunables_in": "", "tunables": {}}
+        left = {"format": "mete frequency lock 2", "boot_id": boot, "pid": os.getpid(), "start": "1",
+                "policies": {"policy99999": setting}}
+        commands = (["machine"], ["bench", self.net, "--runs", 1, "--warmup", 0, "--no-tune"], ["run", self.net, self.picture, "--no-tune"],
+                    ["inspect", self.net, "--memory", "--no-tune"], ["profile", "--check", self.net], ["profile", "--energy"])
+        for command in commands:
+            lock.write_text(json.dumps(left))
+            done = mete(*command, env=env)
+            self.assertIn(f"cannot put back the frequency that process {os.getpid()}, which is gone, has changed", done.stderr, command)
+            self.assertIn("expected as before: policy99999 powersave, 400000 to 600000 kHz", done.stderr)
+            self.assertIn(f"'METE_CACHE={cache} mete machine' as root", done.stderr)
+            if command[0] != "profile":
+                self.assertEqual(done.returncode, OK, done.stderr)
+            lock.write_text(json.dumps({**left, "policies": {}}))
+            self.assertIn("did not put the frequencies back; that was done now", mete(*command, env=env).stderr)
+            self.assertFalse(lock.exists())
+        lock.write_text(json.dumps(left))  # other machines have nothing to do with it
+        for command in (["machine", "--root", self.path("left")], ["simulate", self.net, "--machine", BOARDS / "rk3399.toml", "--runs", 1]):
+            done = mete(*command, env=env)
+            self.assertNotIn("frequency", done.stderr)
+        self.assertTrue(lock.exists())
 
     def test_an_objective_needs_energy_curves_and_takes_cores_by_them(self):
         cache = self.path("energy-cache")
