@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "mete/device.h"
 #include "stopwatch.h"
 #include "terminal.h"
+#include "text_file.h"
 
 namespace mete::cli {
 namespace {
@@ -20,7 +18,6 @@ constexpr const char* kReportGroup = "Report";
 constexpr int kExplainRuns = 5;            // the least of five is near what a node can do; guess
 constexpr int kProfileRows = 12;           // as many as a screen shows beside the table by operator
 constexpr double kLeastSpeed = 0.01;       // a session's: SessionOptions::speeds
-constexpr int64_t kLargestText = 64 << 20;  // bytes of a plan or a labels file
 
 LoadOptions LoadOptionsOf(const ModelFlags& flags) {
   LoadOptions options;
@@ -239,36 +236,6 @@ Json PortsJson(const std::vector<Port>& ports) {
     list.push_back({{"name", p.name}, {"type", Name(p.type)}, {"shape", shape}});
   }
   return list;
-}
-
-void WriteTextFile(const std::string& path, const std::string& text) {
-  std::error_code ignored;
-  const bool special = std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);  // /dev/stdout
-  const std::string temporary = special ? path : path + ".part";
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file << text;
-    file.close();
-    if (file) {
-      std::error_code error;
-      if (!special) std::filesystem::rename(temporary, path, error);
-      if (!error) return;
-    }
-  }
-  if (!special) std::filesystem::remove(temporary, ignored);
-  throw Error(Code::kUnavailable, fmt::format("[{}] cannot write the file", path));
-}
-
-std::string ReadTextFile(const std::string& path) {
-  std::error_code error;
-  const auto bytes = std::filesystem::file_size(path, error);
-  if (error) throw Error(Code::kNotFound, fmt::format("[{}] cannot open the file: {}", path, error.message()));
-  if (bytes > uintmax_t(kLargestText))
-    throw Error(Code::kInvalidArgument,
-                fmt::format("[{}] too large for a text; got {} bytes, expected at most {}", path, bytes, kLargestText));
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(Code::kNotFound, fmt::format("[{}] cannot open the file", path));
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace mete::cli

@@ -63,8 +63,4 @@ void ReportPlan(const Session& session, const ModelFlags& flags, const Context& 
 
 Json PortsJson(const std::vector<Port>& ports);
 
-// All or nothing: a temporary file beside `path`, then renamed. Error UNAVAILABLE where that fails.
-void WriteTextFile(const std::string& path, const std::string& text);
-std::string ReadTextFile(const std::string& path);
-
 }  // namespace mete::cli

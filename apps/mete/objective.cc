@@ -9,6 +9,7 @@
 #include "engine/model.h"
 #include "mete/device.h"
 #include "terminal.h"
+#include "text_file.h"
 
 namespace mete::cli {
 namespace {

@@ -188,7 +188,7 @@ void AddProfile(CLI::App& app, Context& context) {
       "processor, the instruction set, the version or the kernels have changed since.\n"
       "\n"
       "--energy needs a meter (powercap/RAPL, a battery, INA or hwmon sensors; 'mete machine' lists them). With the right to set them it\n"
-      "measures at several frequencies, and puts all back in the end, on signals, and, after a crash, on its next start. What it finds is\n"
+      "measures at several frequencies, and puts all back in the end, on signals, and, after a crash, on the next start of mete. What it finds is\n"
       "for --objective of run and bench.\n"
       "\n"
       "Examples:\n"

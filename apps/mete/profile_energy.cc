@@ -16,6 +16,7 @@
 #include "profile/energy/energy_profile.h"
 #include "profile/energy/thread_load.h"
 #include "terminal.h"
+#include "text_file.h"
 
 namespace mete::cli {
 namespace {
@@ -31,8 +32,7 @@ std::string OutputPath(const ProfileEnergyFlags& flags) {
 }
 
 // A copied tree says which meters there were; they count nothing.
-void CheckLives(const ProfileEnergyFlags& flags, const std::vector<Meter>& meters) {
-  if (std::filesystem::equivalent(flags.root, "/")) return;
+[[noreturn]] void RefuseCopy(const std::vector<Meter>& meters) {
   std::string names;
   for (const Meter& m : meters) names += fmt::format("{}{} {}", names.empty() ? "" : " + ", Name(m.kind), m.name);
   Fail(Code::kFailedPrecondition, "--root", "a copied tree cannot be measured; on its machine {} would be read; try there", names);
@@ -66,7 +66,7 @@ EnergyCurves Measure(const Machine& machine, const std::vector<Meter>& meters, c
 }
 
 // The ends of each curve: memory-bound and compute-bound, with one core and with all.
-void PrintCurves(const EnergyCurves& curves, const std::string& path) {
+void PrintCurves(const EnergyCurves& curves) {
   fmt::print("{}, {}; {:.2f} W without work\n", curves.machine, curves.source, curves.idle_watts);
   for (const ClusterCurves& c : curves.clusters) {
     Rows rows{{"MHz", "cores", "flops/byte", "GFLOP/s", "W", "GFLOP/J"}};
@@ -80,7 +80,6 @@ void PrintCurves(const EnergyCurves& curves, const std::string& path) {
     }
     fmt::print("\n{}\n{}", c.name, FormatTable(rows, "rrrrrr", "  "));
   }
-  fmt::print("\nwritten to {}\n", path);
 }
 
 }  // namespace
@@ -97,15 +96,18 @@ void AddProfileEnergyFlags(CLI::App& command, CLI::Option* energy, ProfileEnergy
 }
 
 void ProfileEnergy(const ProfileEnergyFlags& flags, const Context& context) {
-  if (flags.root == "/") PutBackLeftFrequencies();
+  const bool copied = !std::filesystem::equivalent(flags.root, "/");
+  if (!copied) PutBackLeftFrequencies();
+  const std::string path = copied ? "" : OutputPath(flags);
+  if (!copied) CheckMayWrite(path);  // what is measured for minutes shall not be lost
   const Machine machine = ReadMachine(flags.root);
   const std::vector<Meter> meters = ChooseMeters(machine.meters, flags.meters);
-  CheckLives(flags, meters);
-  const std::string path = OutputPath(flags);
+  if (copied) RefuseCopy(meters);
   const EnergyCurves curves = Measure(machine, meters, flags, context);
-  WriteTextFile(path, ToJson(curves));
-  if (context.json) PrintJson(Json::parse(ToJson(curves)));
-  else PrintCurves(curves, path);
+  WriteOrPrint(path, ToJson(curves));
+  if (context.json) return PrintJson(Json::parse(ToJson(curves)));
+  PrintCurves(curves);
+  fmt::print("\nwritten to {}\n", path);
 }
 
 }  // namespace mete::cli

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "mete/io.h"
-#include "model_flags.h"
+#include "text_file.h"
 
 namespace mete::cli {
 namespace {

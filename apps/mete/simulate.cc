@@ -15,6 +15,7 @@
 #include "processor/simulated/subsets.h"
 #include "schedule/policy.h"
 #include "terminal.h"
+#include "text_file.h"
 
 namespace mete::cli {
 namespace {

@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 
 import cli_testing
-from cli_testing import BAD_FILE, BOARDS, OK, USAGE, Cli, mete
+from cli_testing import BAD_FILE, BOARDS, FAILURE, OK, USAGE, Cli, mete
 
 
 class Profiles(Cli):
@@ -203,6 +203,13 @@ class Energy(Cli):
             done = mete(*command, env=env)
             self.assertNotIn("frequency", done.stderr)
         self.assertTrue(lock.exists())
+
+    def test_energy_curves_must_have_a_place_before_they_are_measured(self):
+        self.fails(FAILURE, "x.json] cannot write the file; try another one", "profile", "--energy", "--energy-output",
+                   self.root / "no" / "x.json")
+        done = mete("profile", "--energy", env={"METE_CACHE": str(self.picture)})
+        self.assertEqual(done.returncode, FAILURE, done.stderr)
+        self.assertIn(f"{self.picture}/energy.json] cannot write the file", done.stderr)
 
     def test_an_objective_needs_energy_curves_and_takes_cores_by_them(self):
         cache = self.path("energy-cache")

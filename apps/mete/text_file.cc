@@ -1,0 +1,72 @@
+#include "text_file.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/error.h"
+
+namespace mete::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kLargestText = 64 << 20;  // bytes of a plan or a labels file
+
+// What is written first; the file itself where that is none to be replaced.
+std::string TemporaryOf(const std::string& path) {
+  std::error_code ignored;
+  const bool special = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
+  return special ? path : path + ".part";
+}
+
+// What a failed or a tried one leaves.
+void Remove(const std::string& temporary, const std::string& path) {
+  std::error_code ignored;
+  if (temporary != path) fs::remove(temporary, ignored);
+}
+
+[[noreturn]] void FailToWrite(const std::string& path, const std::string& more = "") {
+  Fail(Code::kUnavailable, path, "cannot write the file{}", more);
+}
+
+}  // namespace
+
+void WriteTextFile(const std::string& path, const std::string& text) {
+  const std::string temporary = TemporaryOf(path);
+  std::ofstream file(temporary, std::ios::binary);
+  file << text;
+  file.close();
+  std::error_code error;
+  if (file && temporary != path) fs::rename(temporary, path, error);
+  if (file && !error) return;
+  Remove(temporary, path);
+  FailToWrite(path);
+}
+
+void CheckMayWrite(const std::string& path) {
+  const std::string temporary = TemporaryOf(path);
+  const bool opens = std::ofstream(temporary, std::ios::app).is_open();
+  Remove(temporary, path);
+  if (!opens) FailToWrite(path, "; try another one, or another folder in METE_CACHE");
+}
+
+void WriteOrPrint(const std::string& path, const std::string& text) try {
+  WriteTextFile(path, text);
+} catch (const Error&) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  FailToWrite(path, "; what it was to have is on stdout");
+}
+
+std::string ReadTextFile(const std::string& path) {
+  std::error_code error;
+  const auto bytes = fs::file_size(path, error);
+  if (error) Fail(Code::kNotFound, path, "cannot open the file: {}", error.message());
+  if (bytes > uintmax_t(kLargestText)) Invalid(path, "too large for a text; got {} bytes, expected at most {}", bytes, kLargestText);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) Fail(Code::kNotFound, path, "cannot open the file");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace mete::cli
