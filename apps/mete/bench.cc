@@ -132,7 +132,7 @@ void Bench(const BenchFlags& flags, const Context& context) {
   std::vector<Tensor> inputs = ReadInputs(model, flags.inputs);
   FillRandom(model, flags.seed, inputs);
   ModelFlags chosen = flags.model;
-  const auto frequencies = ApplyObjective(model, chosen);  // as long as the session
+  const auto frequencies = ApplyObjective(model, chosen, context);  // as long as the session
   Session session = MakeSession(model, chosen, context);
   Runner runner(model, session, std::move(inputs), context);
   start.loaded_ns = MonotonicNs();

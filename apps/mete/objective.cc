@@ -103,6 +103,12 @@ std::string EnergyCurvesPath() {
   return folder + "/energy.json";
 }
 
+EnergyChoice Choose(const EnergyCurves& curves, const ModelWork& work, const Objective& objective, const Context& context,
+                    const std::vector<int64_t>& at_khz) {
+  Progress progress("choosing cores and frequencies");
+  return ChooseEnergy(curves, work, objective, {at_khz, context.cancel, [&](int done, int all) { progress.Update(done, all); }});
+}
+
 void PrintEnergyChoice(const EnergyCurves& curves, const ModelWork& work, const EnergyChoice& choice, const ModelFlags& flags,
                        const Context& context) {
   if (context.json) return PrintJson(ChoiceJson(curves, work, choice, flags));
@@ -119,7 +125,7 @@ void PrintEnergyChoice(const EnergyCurves& curves, const ModelWork& work, const 
              Caveats(work));
 }
 
-std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags& flags) {
+std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags& flags, const Context& context) {
   if (flags.objective.empty()) return nullptr;
   const Objective objective = ParseObjectiveFlag(flags.objective);
   const std::string path = EnergyCurvesPath();
@@ -127,7 +133,7 @@ std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags&
   const Machine machine = ReadMachine();
   CheckMachine(curves, machine, path);
   const ModelWork work = WorkOf(model.impl().graph);
-  EnergyChoice choice = ChooseEnergy(curves, work, objective);
+  EnergyChoice choice = Choose(curves, work, objective, context);
   std::unique_ptr<FrequencyControl> control;
   std::string why = WhyFrequenciesStay(machine.clusters);
   if (why.empty()) {
@@ -139,7 +145,7 @@ std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags&
     control.reset();
     std::vector<int64_t> now;
     for (const Cluster& c : machine.clusters) now.push_back(LoadedKhz(c.frequency));
-    choice = ChooseEnergy(curves, work, objective, now);
+    choice = Choose(curves, work, objective, context, now);
     PrintNote(fmt::format("frequencies stay as they are ({}); only the cores are chosen", why));
   }
   TakeCores(curves, choice.best, flags);

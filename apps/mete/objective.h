@@ -16,6 +16,10 @@ Objective ParseObjectiveFlag(const std::string& text);                  // Usage
 
 std::string EnergyCurvesPath();  // where mete profile --energy leaves them by default; UsageError where there is no cache folder
 
+// ChooseEnergy() that shows how far it is and ends with the command.
+EnergyChoice Choose(const EnergyCurves& curves, const ModelWork& work, const Objective& objective, const Context& context,
+                    const std::vector<int64_t>& at_khz = {});
+
 // For people, or as JSON.
 void PrintEnergyChoice(const EnergyCurves& curves, const ModelWork& work, const EnergyChoice& choice, const ModelFlags& flags,
                        const Context& context);
@@ -23,6 +27,6 @@ void PrintEnergyChoice(const EnergyCurves& curves, const ModelWork& work, const 
 // What --objective of `flags` asks for, by the stored curves: --cores become the chosen ones; the frequencies stay set as long as what is
 // returned lives. nullptr where nothing is asked for, or frequencies cannot be set, which a note says. Error where there are no curves, or
 // those of another machine.
-std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags& flags);
+std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags& flags, const Context& context);
 
 }  // namespace mete::cli

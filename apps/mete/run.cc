@@ -186,7 +186,7 @@ void Run(const RunFlags& flags, const Context& context) {
   }
   std::vector<std::string> labels = preprocess.labels.empty() ? std::vector<std::string>() : ReadLabels(preprocess.labels);
   ModelFlags chosen = flags.model;
-  const auto frequencies = ApplyObjective(model, chosen);  // as long as the session
+  const auto frequencies = ApplyObjective(model, chosen, context);  // as long as the session
   Session session = MakeSession(model, chosen, context);
   OutputFolder folder(flags.output);
   Job job{flags, context, model, session, std::move(preprocess), std::move(labels), classified, {}, {}};

@@ -152,7 +152,7 @@ void ChooseCommand(const SimulateFlags& flags, const Context& context) {
   const EnergyCurves curves = CurvesOf(ReadMachineFile(flags.machine));
   const Model model = LoadModel(flags.model);
   const ModelWork work = WorkOf(model.impl().graph);
-  PrintEnergyChoice(curves, work, ChooseEnergy(curves, work, objective), flags.model, context);
+  PrintEnergyChoice(curves, work, Choose(curves, work, objective, context), flags.model, context);
 }
 
 void SimulateCommand(const SimulateFlags& flags, const Context& context) {

@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kMostWays = 4e6;     // guess; measured: 3 us a way of two clusters and a thousand nodes, so 12 s
 constexpr int kMostSettings = 4096;   // of a cluster; guess: 64 frequencies x 64 cores. With a thousand nodes 64 MiB
+constexpr int kWaysBetween = 1024;    // two looks at the token: 3 ms of the measured ones
 constexpr size_t kMostRunnersUp = 5;  // guess: as many as somebody reads
 constexpr double kMostMs = 1e9;       // guess: eleven days
 
@@ -92,8 +93,9 @@ void CheckSettings(const ClusterCurves& cluster) {
 
 class Search {
  public:
-  Search(const EnergyCurves& curves, const ModelWork& work, const Objective& objective, const std::vector<int64_t>& at_khz)
-      : curves_(curves), work_(work), objective_(objective) {
+  Search(const EnergyCurves& curves, const ModelWork& work, const Objective& objective, const EnergySearch& search)
+      : curves_(curves), work_(work), objective_(objective), search_(search) {
+    const std::vector<int64_t>& at_khz = search.at_khz;
     double ways = 1;
     for (size_t c = 0; c < curves.clusters.size(); ++c) {
       CheckSettings(curves.clusters[c]);
@@ -104,6 +106,7 @@ class Search {
     if (ways > kMostWays)
       Invalid("energy of " + curves.machine, "too many ways to choose from; got {:.3g}, expected {:.0f} at most; try energy curves of "
               "fewer frequencies or numbers of cores", ways, kMostWays);
+    all_ = int(ways);
     chosen_.resize(options_.size());
   }
 
@@ -146,11 +149,18 @@ class Search {
   }
 
   void Try(size_t cluster) {
-    if (cluster == options_.size()) return Keep();
+    if (cluster == options_.size()) return Look(), Keep();
     for (const Option& option : options_[cluster]) {
       chosen_[cluster] = &option;
       Try(cluster + 1);
     }
+  }
+
+  // What happens between ways.
+  void Look() {
+    if (tried_++ % kWaysBetween != 0) return;
+    if (search_.cancel && search_.cancel->cancelled()) Fail(Code::kCancelled, "energy of " + curves_.machine, "the choice was interrupted");
+    if (search_.progress) search_.progress(tried_ - 1, all_);
   }
 
   void Keep() {
@@ -198,11 +208,13 @@ class Search {
   const EnergyCurves& curves_;
   const ModelWork& work_;
   const Objective objective_;
+  const EnergySearch& search_;
   std::vector<std::vector<Option>> options_;
   std::vector<const Option*> chosen_;
   std::map<Set, EnergyCandidate> best_;  // by set of cores
   EnergyCandidate fastest_;
   int64_t ways_ = 0, meeting_ = 0;
+  int tried_ = 0, all_ = 0;
 };
 
 }  // namespace
@@ -237,13 +249,13 @@ ModelWork WorkOf(const Graph& graph) {
   return work;
 }
 
-EnergyChoice ChooseEnergy(const EnergyCurves& curves, const ModelWork& work, const Objective& objective,
-                          const std::vector<int64_t>& at_khz) {
+EnergyChoice ChooseEnergy(const EnergyCurves& curves, const ModelWork& work, const Objective& objective, const EnergySearch& search) {
   Verify(curves);
   if (work.nodes.empty()) Invalid("energy of " + curves.machine, "nothing to choose for; no node computes anything of a known size");
-  if (!at_khz.empty() && at_khz.size() != curves.clusters.size())
-    Invalid("energy of " + curves.machine, "wrong number of frequencies; got {}, expected {}", at_khz.size(), curves.clusters.size());
-  return Search(curves, work, objective, at_khz).Do();
+  const size_t frequencies = search.at_khz.size();
+  if (frequencies > 0 && frequencies != curves.clusters.size())
+    Invalid("energy of " + curves.machine, "wrong number of frequencies; got {}, expected {}", frequencies, curves.clusters.size());
+  return Search(curves, work, objective, search).Do();
 }
 
 std::string ToText(const EnergyCurves& curves, const EnergyCandidate& candidate) {

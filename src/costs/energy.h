@@ -10,12 +10,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "costs/energy_curves.h"
 #include "graph/graph.h"
+#include "mete/engine.h"
 
 namespace mete {
 
@@ -55,10 +57,15 @@ struct EnergyChoice {
   std::string reason;
 };
 
-// Tries every frequency and number of cores that the curves have; with `at_khz`, one for each cluster, only the frequency that is nearest
-// to it. Where nothing meets the time, the fastest is best. Error where there is nothing to compute, or there are too many ways.
-EnergyChoice ChooseEnergy(const EnergyCurves& curves, const ModelWork& work, const Objective& objective,
-                          const std::vector<int64_t>& at_khz = {});
+struct EnergySearch {
+  std::vector<int64_t> at_khz = {};     // one for each cluster: only the frequency that is nearest to it; empty: all
+  const CancelToken* cancel = nullptr;  // asked every few ms
+  std::function<void(int done, int all)> progress = {};  // as often, of the ways
+};
+
+// Tries every frequency and number of cores that the curves have. Where nothing meets the time, the fastest is best. Error where there is
+// nothing to compute, or there are too many ways; CANCELLED.
+EnergyChoice ChooseEnergy(const EnergyCurves& curves, const ModelWork& work, const Objective& objective, const EnergySearch& search = {});
 
 // "prime 1 core at 1714 MHz + middle 2 cores at 1028 MHz"
 std::string ToText(const EnergyCurves& curves, const EnergyCandidate& candidate);

@@ -90,10 +90,10 @@ TEST(ChooseEnergy, LeavesOutTheClusterThatCostsMoreThanItHelps) {
 
 TEST(ChooseEnergy, StaysAtTheFrequenciesThatCannotBeChanged) {
   const EnergyCurves curves = CurvesOf(Powered(ToyMachine({{1, 10, 20}, {2, 4, 10}}), {{1, 5}, {0.1, 0.2}}));
-  const EnergyChoice choice = ChooseEnergy(curves, kComputes, {}, {990'000, 500'000});
+  const EnergyChoice choice = ChooseEnergy(curves, kComputes, {}, {.at_khz = {990'000, 500'000}});
   EXPECT_EQ(choice.best.clusters[1].khz, 485'714);
   EXPECT_EQ(choice.fastest.clusters[0].khz, 1'000'000);
-  EXPECT_TELLS(ChooseEnergy(curves, kComputes, {}, {1}), "got 1, expected 2");
+  EXPECT_TELLS(ChooseEnergy(curves, kComputes, {}, {.at_khz = {1}}), "got 1, expected 2");
 }
 
 TEST(ChooseEnergy, NeverMovesMoreThanTheMemoryDoes) {
@@ -144,6 +144,32 @@ TEST(CurvesOf, TakesEveryBoard) {
     for (size_t c = 0; c < physical.size(); ++c) EXPECT_EQ(int(curves.clusters[c].cores.size()), physical[c]);
     EXPECT_LE(ChooseEnergy(curves, kComputes, {}).best.joules, ChooseEnergy(curves, kComputes, {}).fastest.joules);
   }
+}
+
+// Eight frequencies and two numbers of cores each, or not to take part: 17 options of a cluster.
+EnergyCurves ThreeClusters() { return CurvesOf(Powered(ToyMachine({{2, 10, 20}, {2, 5, 10}, {2, 3, 5}}), {{0.5, 1}, {0, 0.3}, {0, 0.1}})); }
+
+TEST(ChooseEnergy, TellsHowFarItIs) {
+  std::vector<int> told;
+  const auto tell = [&](int done, int all) {
+    EXPECT_EQ(all, 17 * 17 * 17);
+    told.push_back(done);
+  };
+  ChooseEnergy(ThreeClusters(), kComputes, {}, {.progress = tell});
+  EXPECT_EQ(told, (std::vector<int>{0, 1024, 2048, 3072, 4096}));
+}
+
+TEST(ChooseEnergy, EndsWhereItIsCancelled) {
+  CancelToken token;
+  int told = 0;
+  const auto cancel_later = [&](int done, int) { told = done, done == 1024 ? token.Cancel() : void(); };
+  try {
+    ChooseEnergy(ThreeClusters(), kComputes, {}, {.cancel = &token, .progress = cancel_later});
+    FAIL() << "nothing was cancelled";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Code::kCancelled);
+  }
+  EXPECT_EQ(told, 1024);
 }
 
 TEST(EnergyCurves, MakesARoundTrip) {
