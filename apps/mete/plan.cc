@@ -41,23 +41,25 @@ Planned PlanForFile(const PlanFlags& flags, const Graph& graph) {
                       EstimatedFigures(file))};
 }
 
-Planned PlanHere(PlanFlags flags, const Graph& graph) {
+std::string NoteOf(const Costs& predicted) {
+  const auto guessed = std::count_if(predicted.nodes.begin(), predicted.nodes.end(), [](const NodeCost& n) { return n.guessed; });
+  std::string note = "Times are predictions from the profile of this machine; `mete profile --check MODEL` says how good they are.";
+  if (guessed > 0)
+    note += fmt::format("\nOf {} nodes they are guesses, as the profile has nothing like them, or not all that they consist of.", guessed);
+  return note;
+}
+
+Planned PlanForHere(PlanFlags flags, const Graph& graph) {
   ParseCores(flags.cores, flags.model);
   CheckCores(flags.model);
   const Machine machine = ReadMachine();
   const CpuChoice choice{int(flags.model.cores.size()), flags.model.cores, flags.model.speeds, flags.policy};
-  Plan all = PlanOneCpu(graph, machine, choice);
-  Verify(all, graph, machine);
   std::string why;
-  if (const auto profile = LoadProfile(CacheFolder(), machine, &why)) {
-    const Costs costs = PredictCosts(graph, *profile, machine);
-    const auto guessed = std::count_if(costs.nodes.begin(), costs.nodes.end(), [](const NodeCost& n) { return n.guessed; });
-    std::string note = "Times are predictions from the profile of this machine; `mete profile --check MODEL` says how good they are.";
-    if (guessed > 0) note += fmt::format("\nOf {} nodes they are guesses, as the profile has nothing like them, or not all that they consist of.", guessed);
-    return {PlanCores(graph, machine, choice, costs), machine, std::move(note)};
-  }
+  const auto profile = LoadProfile(CacheFolder(), machine, &why);
   if (!why.empty()) PrintNote(why);
-  return {std::move(all), machine,
+  const Plan plan = PlanByProfile(graph, machine, choice, profile.get());
+  if (profile) return {plan, machine, NoteOf(PredictCosts(graph, *profile, machine))};
+  return {plan, machine,
           "There are no times of this machine to plan by, so every step has all threads. `mete profile` measures them;\n"
           "--machine FILE plans by the estimates of a machine file."};
 }
@@ -130,7 +132,7 @@ Json PlanJson(const Planned& planned) {
 void PlanCommand(const PlanFlags& flags, const Context& context) {
   const Model model = LoadModel(flags.model);
   const Graph& graph = model.impl().graph;
-  const Planned planned = flags.machine.empty() ? PlanHere(flags, graph) : PlanForFile(flags, graph);
+  const Planned planned = flags.machine.empty() ? PlanForHere(flags, graph) : PlanForFile(flags, graph);
   if (context.json) PrintJson(PlanJson(planned));
   else PrintPlan(flags, planned);
 }

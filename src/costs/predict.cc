@@ -32,9 +32,8 @@ NodePrediction OfWork(const ClusterProfile& profile, const Work& work) {
   return p;
 }
 
-const ClusterProfile& ProfileOf(const Profile& profile, const Cluster& cluster) {
-  for (const ClusterProfile& p : profile.clusters)
-    if (p.cluster == cluster.name) return p;
+const ClusterProfile& MustHave(const Profile& profile, const Cluster& cluster) {
+  if (const ClusterProfile* p = ProfileOf(profile, cluster.name)) return *p;
   Invalid("profile", "has no {}; try \"mete profile\" to measure this machine again", cluster.name);
 }
 
@@ -66,7 +65,7 @@ Costs PredictCosts(const Graph& graph, const Profile& profile, const Machine& ma
     cost.core_ns.assign(clusters, 0);
     if (cost.computes())
       for (size_t c = 0; c < clusters; ++c) {
-        const NodePrediction p = Predict(ProfileOf(profile, machine.clusters[c]), graph, node);
+        const NodePrediction p = Predict(MustHave(profile, machine.clusters[c]), graph, node);
         cost.guessed |= !p.known;
         cost.core_ns[c] = std::max(p.ns, 1.0);
       }

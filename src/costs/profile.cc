@@ -88,9 +88,8 @@ bool IsTime(double ns) { return ns >= 0 && ns <= kMostNs; }  // not NaN
 // Why the profile has no times of these cores, or nothing. Clusters are numbered as the process sees them: the second one is the first
 // where the cores of the first are not for it, and of one core alone nobody has seen what it costs to hand work to another.
 std::string LackOf(const Profile& profile, const Cluster& cluster) {
-  const auto measured = std::find_if(profile.clusters.begin(), profile.clusters.end(),
-                                     [&](const ClusterProfile& p) { return p.cluster == cluster.name; });
-  if (measured == profile.clusters.end()) return fmt::format("it lacks {} of this machine", cluster.name);
+  const ClusterProfile* measured = ProfileOf(profile, cluster.name);
+  if (!measured) return fmt::format("it lacks {} of this machine", cluster.name);
   for (const int core : cluster.cores)
     if (std::find(measured->cores.begin(), measured->cores.end(), core) == measured->cores.end())
       return fmt::format("it was measured with other cores of {}; got {}, expected {} among them", cluster.name,
@@ -122,6 +121,12 @@ void VerifyCluster(const ClusterProfile& c, Problems& problems) {
 }
 
 }  // namespace
+
+const ClusterProfile* ProfileOf(const Profile& profile, const std::string& cluster) {
+  const auto is_it = [&](const ClusterProfile& p) { return p.cluster == cluster; };
+  const auto at = std::find_if(profile.clusters.begin(), profile.clusters.end(), is_it);
+  return at == profile.clusters.end() ? nullptr : &*at;
+}
 
 void Verify(const Profile& profile) {
   Problems problems;

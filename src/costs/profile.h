@@ -39,6 +39,9 @@ struct Profile {
   std::vector<ClusterProfile> clusters;
 };
 
+// nullptr where the profile has none of that name.
+const ClusterProfile* ProfileOf(const Profile& profile, const std::string& cluster);
+
 // A prediction for a node on one core, with nothing else on the machine.
 struct NodePrediction {
   double ns = 0;

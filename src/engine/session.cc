@@ -22,11 +22,7 @@ Plan PlanHere(const Graph& graph, const Machine& machine, const SessionOptions& 
   const CpuChoice choice{options.threads, options.cores, options.speeds, options.policy};
   const bool reference = options.reference || ReferenceFromEnvironment();
   const auto profile = reference ? nullptr : LoadProfile(options.profile_cache, machine, note);
-  if (!profile) return PlanOneCpu(graph, machine, choice);
-  // What does not fit the machine is for Verify() to say.
-  const Plan all = PlanOneCpu(graph, machine, choice);
-  Verify(all, graph, machine);
-  return PlanCores(graph, machine, choice, PredictCosts(graph, *profile, machine));
+  return PlanByProfile(graph, machine, choice, profile.get());
 }
 
 Plan MakePlan(const Graph& graph, const Machine& machine, const SessionOptions& options, std::string* note) {

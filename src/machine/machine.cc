@@ -40,6 +40,12 @@ int Machine::default_threads() const {
   return affinity.quota_cores > 0 && affinity.quota_cores < all ? int(std::ceil(affinity.quota_cores)) : all;
 }
 
+const Cluster* Machine::ClusterOf(int core) const {
+  const auto has = [&](const Cluster& c) { return std::find(c.cores.begin(), c.cores.end(), core) != c.cores.end(); };
+  const auto at = std::find_if(clusters.begin(), clusters.end(), has);
+  return at == clusters.end() ? nullptr : &*at;
+}
+
 int Machine::cores() const {
   int n = 0;
   for (const Cluster& c : clusters) n += int(c.cores.size());

@@ -78,6 +78,7 @@ struct Machine {
   std::vector<Meter> meters = {};
   std::vector<std::string> notes = {};  // what could not be read or was not believed, and what is done without it
 
+  const Cluster* ClusterOf(int core) const;  // nullptr where it is on none
   int cores() const;
   int default_threads() const;  // one a core, or as many as the cgroup's quota keeps busy: more would only be held back together
 };

@@ -100,9 +100,8 @@ std::string PredictionProblem(const Step& step) {
 }
 
 double CapacityOf(int core, const Machine& machine) {
-  for (const Cluster& c : machine.clusters)
-    if (std::find(c.cores.begin(), c.cores.end(), core) != c.cores.end()) return c.capacity;
-  return 1;
+  const Cluster* cluster = machine.ClusterOf(core);
+  return cluster ? cluster->capacity : 1;
 }
 
 std::vector<double> SpeedsOf(const Plan& plan, const Machine& machine) {
@@ -161,11 +160,8 @@ void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
     add("plan", fmt::format("needs a speed for each thread; got {} speeds, expected {}", plan.speeds.size(), plan.threads));
   for (double speed : plan.speeds)
     if (!(speed >= kLeastSpeed && speed <= 1)) add("plan", fmt::format("an emulated speed; got {}, expected {} to 1", speed, kLeastSpeed));
-  for (int core : plan.cores) {
-    const bool known = std::any_of(machine.clusters.begin(), machine.clusters.end(),
-                                   [&](const Cluster& c) { return std::find(c.cores.begin(), c.cores.end(), core) != c.cores.end(); });
-    if (!known) add("plan", fmt::format("core {} is not on this machine, or not for this process", core));
-  }
+  for (int core : plan.cores)
+    if (!machine.ClusterOf(core)) add("plan", fmt::format("core {} is not on this machine, or not for this process", core));
   if (plan.steps.size() != graph.nodes.size())
     add("plan", fmt::format("needs a step for each node; got {}, expected {}", plan.steps.size(), graph.nodes.size()));
   for (size_t i = 0; i < std::min(plan.steps.size(), graph.nodes.size()); ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -14,12 +15,11 @@
 namespace mete {
 namespace {
 
-const ClusterProfile& ProfileOf(const Profile& profile, const Machine& machine, int core) {
-  for (const Cluster& c : machine.clusters)
-    if (std::find(c.cores.begin(), c.cores.end(), core) != c.cores.end())
-      for (const ClusterProfile& p : profile.clusters)
-        if (p.cluster == c.name) return p;
-  Invalid("--cores", "core {} is not one that was profiled", core);
+const ClusterProfile& ProfileOfCore(const Profile& profile, const Machine& machine, int core) {
+  const Cluster* cluster = machine.ClusterOf(core);
+  const ClusterProfile* of_it = cluster ? ProfileOf(profile, cluster->name) : nullptr;
+  if (!of_it) Invalid("--cores", "core {} is not one that was profiled", core);
+  return *of_it;
 }
 
 constexpr int kLeastRounds = 5;  // guess: the first of them prepare caches and what the policy knows
@@ -28,6 +28,14 @@ std::vector<Tensor> InputsFor(const Model& model) {
   std::vector<Tensor> inputs;
   for (const Port& port : model.inputs()) inputs.push_back(InputFor(port));
   return inputs;
+}
+
+// The least of each step in as many rounds as there is time for.
+Trace LeastOfRounds(double seconds, const std::function<Trace()>& round) {
+  const int64_t start = NowNs();
+  Trace least = round();
+  for (int i = 1; i < kLeastRounds || double(NowNs() - start) < seconds * 1e9; ++i) least.KeepLeast(round());
+  return least;
 }
 
 // As a user would run it, kernels tuned; of a core that is emulated, the time that a divided step would take on it.
@@ -43,20 +51,17 @@ Session MakeSession(const Model& model, int core, double speed) {
 
 Check CheckModel(const Model& model, const Machine& machine, const Profile& profile, int core, double speed, double seconds,
                  const CancelToken* cancel) {
-  const ClusterProfile& cluster = ProfileOf(profile, machine, core);
+  const ClusterProfile& cluster = ProfileOfCore(profile, machine, core);
   Session session = MakeSession(model, core, speed);
   const std::vector<Tensor> inputs = InputsFor(model);
   Drift drift(machine, cluster, core);
-  Trace least;
-  const int64_t start = NowNs();
-  for (int round = 0; round < kLeastRounds || double(NowNs() - start) < seconds * 1e9; ++round) {
+  const Trace least = LeastOfRounds(seconds, [&] {
     drift.Run();
     Trace trace;
     session.Run(inputs, {.cancel = cancel});
     session.Run(inputs, {.cancel = cancel, .trace = &trace});
-    if (round == 0) least = trace;
-    else least.KeepLeast(trace);
-  }
+    return trace;
+  });
   Check check;
   check.drift = drift.factor();
   const Graph& graph = model.impl().graph;
@@ -73,22 +78,19 @@ Check CheckModel(const Model& model, const Machine& machine, const Profile& prof
 CheckedPlan CheckPlan(const Model& model, const Machine& machine, const Profile& profile, const CpuChoice& choice, double seconds,
                       const CancelToken* cancel) {
   const Graph& graph = model.impl().graph;
-  const Plan plan = PlanCores(graph, machine, choice, PredictCosts(graph, profile, machine));
+  const Plan plan = PlanByProfile(graph, machine, choice, &profile);
   SessionOptions options;
   options.plan_json = ToJson(plan);
   options.tune = true;  // the prediction takes the best way too
   Session session(model, options);
   const std::vector<Tensor> inputs = InputsFor(model);
-  Trace least;
   std::vector<double> runs;
-  const int64_t start = NowNs();
-  for (int round = 0; round < kLeastRounds || double(NowNs() - start) < seconds * 1e9; ++round) {
+  const Trace least = LeastOfRounds(seconds, [&] {
     Trace trace;
     session.Run(inputs, {.cancel = cancel, .trace = &trace});
     runs.push_back(double(trace.total_ns));
-    if (round == 0) least = trace;
-    else least.KeepLeast(trace);
-  }
+    return trace;
+  });
   CheckedPlan check{PredictedUs(plan) * 1e3, 0, Summarize(std::move(runs)).median};
   for (const StepInfo& step : session.Steps(least)) check.least_ns += double(step.ns);
   return check;

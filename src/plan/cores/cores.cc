@@ -12,11 +12,9 @@ namespace mete {
 namespace {
 
 int ClusterOf(const Machine& machine, int core) {
-  for (size_t c = 0; c < machine.clusters.size(); ++c) {
-    const std::vector<int>& cores = machine.clusters[c].cores;
-    if (std::find(cores.begin(), cores.end(), core) != cores.end()) return int(c);
-  }
-  Invalid("plan", "core {} is not on {}", core, machine.name);
+  const Cluster* cluster = machine.ClusterOf(core);
+  if (!cluster) Invalid("plan", "core {} is not on {}", core, machine.name);
+  return int(cluster - machine.clusters.data());
 }
 
 // Of each thread of the plan; those that are not pinned, and more than there are cores, one after the other.
@@ -134,6 +132,12 @@ Plan PlanCores(const Graph& graph, const Machine& machine, const CpuChoice& choi
   Plan plan = PlanOneCpu(graph, machine, choice);
   if (choice.policy == "adaptive") Choose(plan, machine, costs);
   return plan;
+}
+
+Plan PlanByProfile(const Graph& graph, const Machine& machine, const CpuChoice& choice, const Profile* profile) {
+  Plan all = PlanOneCpu(graph, machine, choice);
+  Verify(all, graph, machine);
+  return profile ? PlanCores(graph, machine, choice, PredictCosts(graph, *profile, machine)) : all;
 }
 
 std::vector<int> CoresOf(const Plan& plan, const Machine& machine, int threads) {

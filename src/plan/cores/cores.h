@@ -9,6 +9,7 @@
 #pragma once
 
 #include "costs/costs.h"
+#include "costs/profile.h"
 #include "graph/graph.h"
 #include "machine/machine.h"
 #include "plan/plan.h"
@@ -23,6 +24,9 @@ inline constexpr double kLeastGain = 0.01;
 // `costs` has a node for each of the graph's and a cluster for each of the machine's; else an Error. Where the choice pins no threads,
 // they are taken to run on the machine's cores, the fastest first.
 Plan PlanCores(const Graph& graph, const Machine& machine, const CpuChoice& choice, const Costs& costs);
+
+// By what the profile predicts; where that is nullptr, all threads at each step. Error where the choice does not fit the machine.
+Plan PlanByProfile(const Graph& graph, const Machine& machine, const CpuChoice& choice, const Profile* profile);
 
 // Of the first `threads` threads of a plan, how many are on each of the machine's clusters.
 std::vector<int> CoresOf(const Plan& plan, const Machine& machine, int threads);
