@@ -49,6 +49,12 @@ std::string NoteOf(const Costs& predicted) {
   return note;
 }
 
+std::string SharedCores(const Plan& plan, const Machine& machine) {
+  const int counted = CountedThreads(plan, machine);
+  if (counted == plan.threads || plan.steps.empty() || plan.steps[0].policy != "adaptive") return "";  // others have all at each step
+  return fmt::format("\nThreads of one core are counted once: of {} threads {} at most take part.", plan.threads, counted);
+}
+
 Planned PlanForHere(PlanFlags flags, const Graph& graph) {
   ParseCores(flags.cores, flags.model);
   CheckCores(flags.model);
@@ -58,7 +64,7 @@ Planned PlanForHere(PlanFlags flags, const Graph& graph) {
   const auto profile = LoadProfile(CacheFolder(), machine, &why);
   if (!why.empty()) PrintNote(why);
   const Plan plan = PlanByProfile(graph, machine, choice, profile.get());
-  if (profile) return {plan, machine, NoteOf(PredictCosts(graph, *profile, machine))};
+  if (profile) return {plan, machine, NoteOf(PredictCosts(graph, *profile, machine)) + SharedCores(plan, machine)};
   return {plan, machine,
           "There are no times of this machine to plan by, so every step has all threads. `mete profile` measures them;\n"
           "--machine FILE plans by the estimates of a machine file."};

@@ -46,6 +46,19 @@ const Cluster* Machine::ClusterOf(int core) const {
   return at == clusters.end() ? nullptr : &*at;
 }
 
+std::vector<bool> Machine::SharesCore(const std::vector<int>& cores) const {
+  std::set<const std::vector<int>*> seen;
+  std::vector<bool> shares;
+  for (const int core : cores) {
+    shares.push_back(false);
+    const Cluster* cluster = ClusterOf(core);
+    if (!cluster) continue;
+    for (const std::vector<int>& group : cluster->siblings)
+      if (std::find(group.begin(), group.end(), core) != group.end()) shares.back() = !seen.insert(&group).second;
+  }
+  return shares;
+}
+
 int Machine::cores() const {
   int n = 0;
   for (const Cluster& c : clusters) n += int(c.cores.size());

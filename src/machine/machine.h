@@ -79,6 +79,8 @@ struct Machine {
   std::vector<std::string> notes = {};  // what could not be read or was not believed, and what is done without it
 
   const Cluster* ClusterOf(int core) const;  // nullptr where it is on none
+  // Of each of these CPU numbers, whether it is a thread of a physical core that one before it is a thread of too.
+  std::vector<bool> SharesCore(const std::vector<int>& cores) const;
   int cores() const;
   int default_threads() const;  // one a core, or as many as the cgroup's quota keeps busy: more would only be held back together
 };

@@ -113,13 +113,16 @@ std::vector<double> SpeedsOf(const Plan& plan, const Machine& machine) {
   return speeds;
 }
 
-// The calling thread works on the first core, and alone on what is too small to divide: that shall be the fastest.
+// The calling thread works on the first core, and alone on what is too small to divide: that shall be the fastest. Threads of a core that
+// another one has come last, so that the first so many threads are on as many cores as there are.
 void FastestFirst(Plan& plan, const Machine& machine) {
   const std::vector<double> speeds = SpeedsOf(plan, machine);
   if (plan.cores.size() != speeds.size()) return;
   std::vector<size_t> order(speeds.size());
   std::iota(order.begin(), order.end(), size_t(0));
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return speeds[a] > speeds[b]; });
+  const std::vector<bool> shares = machine.SharesCore(plan.cores);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return shares[a] != shares[b] ? shares[b] : speeds[a] > speeds[b]; });
   const Plan given = plan;
   for (size_t i = 0; i < order.size(); ++i) {
     plan.cores[i] = given.cores[order[i]];

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "costs/describe.h"
 #include "plan/cores/paths.h"
 
 namespace mete {
@@ -17,12 +18,17 @@ int ClusterOf(const Machine& machine, int core) {
   return int(cluster - machine.clusters.data());
 }
 
-// Of each thread of the plan; those that are not pinned, and more than there are cores, one after the other.
+// Of each thread of the plan; those that are not pinned, and more than there are cores, one after the other: one on each physical core, as
+// the kernel puts them, before the other threads of these cores.
 std::vector<int> ClustersOf(const Plan& plan, const Machine& machine) {
   std::vector<int> clusters;
   for (const int core : plan.cores) clusters.push_back(ClusterOf(machine, core));
-  while (int(clusters.size()) < plan.threads)
-    for (size_t c = 0; c < machine.clusters.size(); ++c) clusters.insert(clusters.end(), machine.clusters[c].cores.size(), int(c));
+  const std::vector<int> physical = PhysicalCores(machine);
+  while (int(clusters.size()) < plan.threads) {
+    for (size_t c = 0; c < physical.size(); ++c) clusters.insert(clusters.end(), size_t(physical[c]), int(c));
+    for (size_t c = 0; c < physical.size(); ++c)
+      clusters.insert(clusters.end(), machine.clusters[c].cores.size() - size_t(physical[c]), int(c));
+  }
   clusters.resize(size_t(plan.threads));
   return clusters;
 }
@@ -31,6 +37,7 @@ std::vector<PlannedThread> ThreadsOf(const Plan& plan, const Machine& machine) {
   std::vector<PlannedThread> threads;
   for (const int cluster : ClustersOf(plan, machine)) threads.push_back({cluster});
   for (size_t t = 0; t < std::min(plan.speeds.size(), threads.size()); ++t) threads[t].speed = plan.speeds[t];
+  threads.resize(size_t(CountedThreads(plan, machine)));
   return threads;
 }
 
@@ -115,9 +122,11 @@ void Choose(Plan& plan, const Machine& machine, const Costs& costs) {
   const std::vector<PlannedThread> threads = ThreadsOf(plan, machine);
   const Prediction prediction(costs, threads);
   const std::vector<Decision> path = BestPath(costs, prediction);
+  const int uncounted = plan.threads - prediction.threads();
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (costs.nodes[i].computes()) {
       StepWriter(machine, prediction, i, path[i], &plan.steps[i]).Write();
+      if (uncounted > 0) plan.steps[i].reason += fmt::format("; {} threads more would share cores with these", uncounted);
       continue;
     }
     plan.steps[i].threads = 1;
@@ -138,6 +147,16 @@ Plan PlanByProfile(const Graph& graph, const Machine& machine, const CpuChoice& 
   Plan all = PlanOneCpu(graph, machine, choice);
   Verify(all, graph, machine);
   return profile ? PlanCores(graph, machine, choice, PredictCosts(graph, *profile, machine)) : all;
+}
+
+int CountedThreads(const Plan& plan, const Machine& machine) {
+  if (!plan.cores.empty()) {
+    const std::vector<bool> shares = machine.SharesCore(plan.cores);
+    return int(std::find(shares.begin(), shares.end(), true) - shares.begin());
+  }
+  const std::vector<int> cores = PhysicalCores(machine);
+  const int physical = std::accumulate(cores.begin(), cores.end(), 0);
+  return physical < machine.cores() ? std::min(plan.threads, physical) : plan.threads;
 }
 
 std::vector<int> CoresOf(const Plan& plan, const Machine& machine, int threads) {

@@ -28,6 +28,11 @@ Plan PlanCores(const Graph& graph, const Machine& machine, const CpuChoice& choi
 // By what the profile predicts; where that is nullptr, all threads at each step. Error where the choice does not fit the machine.
 Plan PlanByProfile(const Graph& graph, const Machine& machine, const CpuChoice& choice, const Profile* profile);
 
+// The plan's first so many threads, which are on cores of their own. Those after them are other threads of the same cores and count
+// nothing: what two threads of a core do together nobody has measured, and products, which take most of the time, keep its units busy with
+// one. No step has them.
+int CountedThreads(const Plan& plan, const Machine& machine);
+
 // Of the first `threads` threads of a plan, how many are on each of the machine's clusters.
 std::vector<int> CoresOf(const Plan& plan, const Machine& machine, int threads);
 

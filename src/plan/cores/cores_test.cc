@@ -55,6 +55,37 @@ TEST(DealOut, DealsOutWholeBlocks) {
   EXPECT_EQ(DealOut(0, {{0, 3, 10}, {7, 0, 10}}).done_ns, 7);
 }
 
+// Two cores of two threads each, as a machine that is here shows them.
+MachineFile TwoThreadsACore() {
+  MachineFile file = ToyMachine({{4, 10, 100}});
+  file.machine.clusters[0].siblings = {{0, 1}, {2, 3}};
+  return file;
+}
+
+Graph LargeProduct() {
+  Chain net({1, 64, 64, 64});
+  return net.Conv(64, 3).Done();
+}
+
+TEST(PlanCores, CountsThreadsOfOneCoreOnce) {
+  const MachineFile file = TwoThreadsACore();
+  const Graph graph = LargeProduct();
+  const Costs costs = EstimateCosts(graph, file, PhysicalCores(file.machine));
+  for (const std::vector<int>& cores : {std::vector<int>{}, {0, 1, 2, 3}, {3, 2, 1, 0}}) {
+    const Plan plan = PlanCores(graph, file.machine, {4, cores}, costs);
+    Verify(plan, graph, file.machine);
+    EXPECT_EQ(plan.threads, 4);
+    EXPECT_EQ(CountedThreads(plan, file.machine), 2);
+    EXPECT_EQ(plan.steps[0].threads, 2);
+    EXPECT_NE(plan.steps[0].reason.find("; 2 threads more would share cores with these"), std::string::npos) << plan.steps[0].reason;
+    EXPECT_NEAR(PredictedUs(plan), PredictedUs(PlanCores(graph, file.machine, {2, {0, 2}}, costs)), 1e-6);
+  }
+  EXPECT_EQ(PlanCores(graph, file.machine, {4, {0, 1, 2, 3}}, costs).cores, (std::vector<int>{0, 2, 1, 3}));
+  EXPECT_EQ(PlanCores(graph, file.machine, {2, {0, 1}}, costs).steps[0].threads, 1);
+  EXPECT_EQ(CountedThreads(PlanOneCpu(graph, file.machine, {1}), file.machine), 1);
+  EXPECT_EQ(CountedThreads(PlanOneCpu(graph, ToyMachine({{2, 10, 100}}).machine, {4}), ToyMachine({{2, 10, 100}}).machine), 4);
+}
+
 // No way to deal them out is better, and this one is possible.
 TEST(DealOut, IsTheLeastThereIs) {
   std::mt19937 random(1);
