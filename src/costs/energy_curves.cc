@@ -64,7 +64,8 @@ ClusterCurves ClusterOf(const Json& j, const std::string& where) {
   for (const Json& core : j.at("cores")) c.cores.push_back(int(WholeNumber(core, where, "a core", 0, INT_MAX)));
   for (const Json& p : j.at("points"))
     c.points.push_back({WholeNumber(p.at("khz"), where, "khz", 0, kMostKhz),
-                        int(WholeNumber(p.at("cores"), where, "cores", 1, kMostCores)), p.at("flops_per_byte"), p.at("gflops"), p.at("watts")});
+                        int(WholeNumber(p.at("cores"), where, "cores", 1, kMostCores)), p.at("flops_per_byte"),
+                        p.at("gflops"), p.at("watts")});
   return c;
 }
 
