@@ -10,8 +10,9 @@
 namespace mete::zoo {
 namespace {
 
-// A layer's multiply-adds at most: 10 ms of a core of 80 GFLOP/s. Guess; time grows evenly beyond.
-constexpr double kMostWork = 400e6;
+// A layer's multiply-adds at most: 4 ms of a core of 80 GFLOP/s. Guess; time grows evenly beyond, and short networks run more often.
+constexpr double kMostWork = 160e6;
+constexpr double kMostWideWork = 400e6;  // of those that Winograd computes in less than half the time
 
 class Dice {
  public:
@@ -37,12 +38,12 @@ class ImageProbe {
  public:
   ImageProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
 
-  // `layers` of each size from half of `side` down.
+  // `layers` of each size from half of `side` down, half as many of the large ones.
   void Build(int side, int layers, int most_channels) {
     most_channels_ = most_channels;
     Tensor x = Activate(b_.Conv(b_.Image(3, side, side), dice_.Channels(16, 64), dice_.Of({3, 3, 5, 7}), {.stride = 2, .bias = true}));
     while (x.dims[2] >= 7) {
-      for (int i = 0; i < layers; ++i) x = Layer(x);
+      for (int i = 0; i < (x.dims[2] > 60 ? layers / 2 : layers); ++i) x = Layer(x);
       x = Smaller(x);
     }
     x = b_.Dense(b_.Flatten(b_.GlobalAveragePool(x)), dice_.Channels(256, 4096));
@@ -135,8 +136,10 @@ class WideProbe {
   }
 
  private:
-  Tensor Conv(const Tensor& x, int channels, int stride = 1) {
+  Tensor Conv(const Tensor& x, int most_channels, int stride = 1) {
     const int window = dice_.Of({3, 3, 3, 1, 1});
+    const double each = double(x.dims[1] * x.dims[2] * x.dims[3]) * window * window / (stride * stride);
+    const int channels = int(std::min<int64_t>(most_channels, std::max<int64_t>(16, int64_t(kMostWideWork / each) / 16 * 16)));
     Tensor y = b_.Conv(x, channels, window, {.stride = stride, .bias = true});
     if (stride == 1 && channels == x.dims[1] && dice_.Chance(0.5f)) y = b_.Add(x, y);
     return dice_.Chance(0.8f) ? b_.Relu(y) : y;
@@ -186,6 +189,58 @@ void ByChannel(GraphBuilder& b) {
   b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(x)), 1000), "out");
 }
 
+// Inverted residuals of narrow and wide layers in turns, as in networks for phones: many small nodes, no two of one size.
+class MobileProbe {
+ public:
+  MobileProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
+
+  // `blocks` of each size from half of `side` down.
+  void Build(int side, int blocks) {
+    Tensor x = Activate(b_.Conv(b_.Image(3, side, side), dice_.Channels(8, 48), 3, {.stride = 2, .bias = true}));
+    while (x.dims[2] >= 7) {
+      for (int i = 0; i < blocks; ++i) x = Block(x, dice_.Chance(0.6f) ? int(x.dims[1]) : Narrow(x), 1);
+      x = Block(x, Narrow(x), 2);
+    }
+    b_.Output(b_.Dense(b_.Flatten(b_.GlobalAveragePool(x)), 1000), "out");
+  }
+
+ private:
+  // A layer has as many channels as there are pixels in some rows of it, in networks of all times.
+  int Narrow(const Tensor& x) {
+    const int64_t most = std::clamp<int64_t>(3584 / x.dims[2], 32, 384);
+    return dice_.Channels(most / 4, most);
+  }
+
+  Tensor Block(const Tensor& x, int channels, int stride) {
+    const int wide = std::min(dice_.Of({1, 2, 3, 4, 6, 6}) * int(x.dims[1]), 1536);
+    Tensor y = wide == x.dims[1] ? x : Activate(b_.Conv(x, wide, 1, {.bias = true}));
+    y = Activate(b_.Conv(y, wide, dice_.Of({3, 3, 5}), {.stride = stride, .groups = wide, .bias = true}));
+    if (dice_.Chance(0.5f)) y = Gate(y);
+    y = b_.Conv(y, channels, 1, {.bias = true});
+    return stride == 1 && channels == x.dims[1] ? b_.Add(x, y) : dice_.Chance(0.3f) ? Activate(y) : y;
+  }
+
+  Tensor Gate(const Tensor& x) {
+    const Tensor down = b_.Conv(b_.GlobalAveragePool(x), dice_.Channels(8, std::max<int64_t>(8, x.dims[1] / 2)), 1, {.bias = true});
+    const bool hard = dice_.Chance(0.5f);
+    const Tensor up = b_.Conv(hard ? b_.Relu(down) : b_.Swish(down), int(x.dims[1]), 1, {.bias = true});
+    return b_.Mul(x, hard ? b_.HardSigmoid(up) : b_.Sigmoid(up));
+  }
+
+  Tensor Activate(const Tensor& x) {
+    switch (dice_.Of({0, 0, 1, 2, 3, 4})) {
+      case 0: return b_.Relu(x);
+      case 1: return b_.Relu6(x);
+      case 2: return b_.Swish(x);
+      case 3: return b_.HardSwish(x);
+      default: return x;
+    }
+  }
+
+  GraphBuilder& b_;
+  Dice dice_;
+};
+
 class SequenceProbe {
  public:
   SequenceProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
@@ -222,6 +277,11 @@ const std::vector<Probe>& Probes() {
       {"sequences of 256, wide", [](GraphBuilder& b) { SequenceProbe(b, 8).Build(448, 14, 4, 2048); }},
       {"sequences of 64, wide", [](GraphBuilder& b) { SequenceProbe(b, 15).Build(768, 28, 3, 3072); }},
       {"sequences of 49", [](GraphBuilder& b) { SequenceProbe(b, 16).Build(320, 32, 5, 1536); }},
+      {"phones, images of 224", [](GraphBuilder& b) { MobileProbe(b, 21).Build(224, 5); }},
+      {"phones, images of 192", [](GraphBuilder& b) { MobileProbe(b, 22).Build(192, 5); }},
+      {"phones, images of 160", [](GraphBuilder& b) { MobileProbe(b, 23).Build(160, 6); }},
+      {"phones, images of 257", [](GraphBuilder& b) { MobileProbe(b, 24).Build(257, 4); }},
+      {"phones, images of 128", [](GraphBuilder& b) { MobileProbe(b, 25).Build(128, 8); }},
       {"first layers", Stems},
       {"depthwise", ByChannel},
       {"three by three", [](GraphBuilder& b) { WideProbe(b, 12).Build(224, 512); }},

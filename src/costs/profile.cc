@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "mete-profile";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 // Bounds for what a file says.
 constexpr size_t kMostClusters = 64, kMostKernels = 1000, kMostThings = 1000;
 constexpr double kMostNs = 1e12;

@@ -9,6 +9,7 @@
 #include "kernels/fast/conv/conv.h"
 #include "kernels/fast/conv/window.h"
 #include "kernels/fast/depthwise/depthwise.h"
+#include "kernels/fast/tile/tile.h"
 #include "kernels/fast/winograd/winograd.h"
 
 namespace mete {
@@ -16,7 +17,42 @@ namespace {
 
 constexpr double kFloat = sizeof(float);
 
+// Of a first-level data cache: 32 to 64 KiB in cores of the last ten years. Guess; where it ends is soft anyway.
+constexpr double kFirstBytes = 48 << 10;
+
+// A tile asks for the places of its outputs ahead of time only where its sum is that long (kLeastAhead of kernels/fast/tile).
+constexpr int64_t kShortSum = 64;
+
+// So many rows multiply a weight for as long as the next one takes to come from the third level. Guess; of 16, 24 and 40, this one
+// fitted Winograd's products best.
+constexpr double kHidingRows = 40;
+
 double CeilDiv(double a, double b) { return double((int64_t(a) + int64_t(b) - 1) / int64_t(b)); }
+
+// How much of so many bytes does not stay in a cache. It holds other things too, so that it begins to be too small before it is full.
+double Beyond(double bytes, double cache, double full) { return std::clamp((bytes / cache - full) / (1 - full), 0.0, 1.0); }
+
+bool Touches(const Node& node, ValueId id) {
+  const auto has = [&](const std::vector<ValueId>& ids) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
+  return has(node.inputs) || has(node.outputs);
+}
+
+// Bytes that pass through the caches from when a value was last read or written until `node` reads it, on average over the value: half
+// of what each of the two nodes moves, and all that those between them do. Of a network's input, all since the beginning.
+double BytesSince(const Graph& graph, const Node& node, ValueId id) {
+  double bytes = double(BytesMoved(graph, node)) / 2;
+  for (const Node* before = &node; before != graph.nodes.data();) {
+    --before;
+    if (IsViewOperator(before->op)) {
+      if (before->outputs[0] == id) id = before->inputs[0];
+      continue;
+    }
+    const double moved = double(BytesMoved(graph, *before));
+    if (Touches(*before, id)) return bytes + moved / 2;
+    bytes += moved;
+  }
+  return bytes;
+}
 
 bool IsFree(FusedOp op) { return op == FusedOp::kNone || op == FusedOp::kRelu || op == FusedOp::kClip || op == FusedOp::kLeakyRelu; }
 
@@ -34,14 +70,35 @@ class Amounts {
     Add(what + ", far", amount * FarPart(volume));
   }
 
-  void AddData(double in_bytes, double out_bytes) {
-    AddNearFar("byte read", in_bytes, in_bytes + out_bytes);
-    AddNearFar("byte written", out_bytes, in_bytes + out_bytes);
+  // Of what leaves a cache, some stays a while, since no cache drops exactly its oldest bytes: until so many times its size have passed
+  // (guess; of 2 to 4, all fitted alike, and better than none).
+  static constexpr double kGone = 3;
+
+  // `since`: BytesSince() of what is read. They count all that passes, so that a cache is nearly full before something leaves it. (Guess;
+  // of 0.25, 0.5, 0.75 and 0.9 of it, this one fitted depthwise convolutions best.)
+  void AddData(double in_bytes, double out_bytes, double since, bool asked_for = true) {
+    Add("byte read", in_bytes);
+    Add("byte read, far", in_bytes * Beyond(since, near_, 0.75));
+    Add("byte read, farther", in_bytes * std::clamp((since / near_ - 1) / (kGone - 1), 0.0, 1.0));
+    AddNearFar(asked_for ? "byte written" : "byte written behind a short sum", out_bytes, in_bytes + out_bytes);
   }
 
-  void AddWeights(double bytes, double passes = 1) {
+  // `rows` are multiplied by them at a time, `passes` times.
+  void AddWeights(double bytes, double rows, double passes = 1) {
+    const double far = FarPart(bytes);
     Add("byte of weights", bytes);
-    Add("byte of weights, far", passes * bytes * FarPart(bytes));
+    Add("byte of weights, far", passes * bytes * far);
+    Add("byte of weights that rows wait for", bytes * (1 + (passes - 1) * far) * std::max(0.0, 1 - rows / kHidingRows));
+  }
+
+  // Tiles fetch the panel that follows theirs, each a vector of a row at most: what comes before all tiles, and what few tiles leave out,
+  // nobody has asked for when it is needed.
+  void AddColdWeights(const Panels& split, double bytes, double rows, double row_step, double k) {
+    int64_t widest = 0;
+    for (int64_t p = 0; p < split.count(); ++p) widest = std::max(widest, split.Width(p));
+    const double first = std::min(bytes, kFloat * double(widest) * std::min(k, double(ChunkLength(widest))));
+    const double vectors = double(widest / split.lanes()), tiles = CeilDiv(rows, row_step);
+    Add("byte of weights that nobody asked for", first + (bytes - first) * std::max(0.0, 1 - tiles / vectors));
   }
 
   void AddEpilogue(const Node& node, double out_bytes) {
@@ -65,9 +122,9 @@ class Amounts {
     return std::move(work_);
   }
 
-  // How much of so many bytes does not stay near. A cache of that size holds other things too, so that it begins to be too small before
-  // it is full. (Guess; of 0.25 to 1, 0.5 to 1, 0.5 to 2 and a step at 1, this one fitted depthwise convolutions best, others alike.)
-  double FarPart(double bytes) const { return std::clamp((bytes / near_ - 0.25) / 0.75, 0.0, 1.0); }
+  // Of what is as large as that itself. (Guess; of 0.25 to 1, 0.5 to 1, 0.5 to 2 and a step at 1, this one fitted depthwise convolutions
+  // best, others alike.)
+  double FarPart(double bytes) const { return Beyond(bytes, near_, 0.25); }
 
  private:
   const double near_;
@@ -85,41 +142,57 @@ Sizes SizesOf(const ConvShape& s) {
   return {kFloat * std::min(in, double(s.out_pixels()) * taps * double(s.in_channels)), kFloat * k * double(s.out_channels), kFloat * out};
 }
 
-Work DirectWork(const Node& node, const ConvShape& s, double near_bytes) {
+Work DirectWork(const Graph& graph, const Node& node, const ConvShape& s, double near_bytes) {
   const ConvPlan plan = PlanConv(s);
   const Sizes sizes = SizesOf(s);
   const bool one_row = s.out_pixels() == 1;
   Amounts a(plan.as_gemm ? "conv_1x1_f32" : plan.joined ? "conv_rows_f32" : "conv_f32", one_row ? "one row" : "", near_bytes);
   const double k = double(s.kernel_height * s.kernel_width * s.in_channels / s.groups);
-  a.AddTiles(plan.split, double(s.groups), double(s.out_pixels()), double(plan.row_step), k);
-  a.AddWeights(sizes.weights);
-  a.AddData(sizes.in, sizes.out);
+  const double pixels = double(s.out_pixels()), weights = kFloat * k * double(plan.split.padded_columns() * s.groups);
+  a.AddTiles(plan.split, double(s.groups), pixels, double(plan.row_step), k);
+  a.AddWeights(weights, plan.as_gemm ? pixels : std::min(pixels, double(plan.pass)));
+  a.AddColdWeights(plan.split, weights, pixels, double(plan.row_step), k);
+  a.AddData(sizes.in, sizes.out, BytesSince(graph, node, node.inputs[0]), plan.tap_length >= kShortSum);
   a.AddEpilogue(node, sizes.out);
   return a.Take();
 }
 
-Work DepthwiseWork(const Node& node, const ConvShape& s, double near_bytes) {
+// Tiles of up to four columns and, at stride 1, two rows (kernels/fast/depthwise), one after the other through all channels.
+void AddDepthwiseTiles(const ConvShape& s, double vectors, int64_t lanes, Amounts& a) {
+  const bool few = s.out_channels < lanes;
+  const double across = few ? double(s.out_width) : CeilDiv(double(s.out_width), 4), wide = double(s.out_width) / across;
+  const double high = !few && s.stride_x == 1 && s.stride_y == 1 ? 2 : 1, down = CeilDiv(double(s.out_height), high);
+  const double tiles = double(s.batch) * down * across, all = double(s.out_pixels()) * vectors;
+  const std::string kind = std::to_string(s.kernel_width) + " wide, stride " + std::to_string(s.stride_x) + (few ? ", few channels" : "");
+  a.Add("vector, " + kind, all);
+  a.Add("tile x vector, " + kind, tiles * vectors);
+  if (s.out_channels % lanes != 0) a.Add("vector, " + kind + ", across cache lines", all);
+  a.Add("tile", tiles);
+  a.Add("row of tiles", double(s.batch) * down);
+  // Where the pixels and weights of a tile are more than the first-level cache, each tile reads the weights from the second one.
+  const double side = double(s.kernel_width), pixel = kFloat * double(s.out_channels);
+  const double meets = (side + high - 1) * ((wide - 1) * double(s.stride_x) + side);
+  a.Add("byte of weights again", tiles * side * side * pixel * Beyond((meets + side * side + high * wide) * pixel, kFirstBytes, 0.5));
+}
+
+Work DepthwiseWork(const Graph& graph, const Node& node, const ConvShape& s, double near_bytes) {
   const Sizes sizes = SizesOf(s);
   const int64_t lanes = PlanGemm(1, 1).split.lanes();
-  const double vectors = CeilDiv(double(s.out_channels), double(lanes));
-  const double all = double(s.out_pixels()) * vectors, taps = double(s.kernel_height * s.kernel_width);
+  const double vectors = CeilDiv(double(s.out_channels), double(lanes)), pixels = double(s.out_pixels());
   Amounts a("depthwise_f32", "", near_bytes);
   if (HasOwnCode(s)) {
-    const std::string vector = "vector, " + std::to_string(s.kernel_width) + " wide, stride " + std::to_string(s.stride_x);
-    a.Add(vector, all);
-    if (s.out_channels % lanes != 0) a.Add(vector + ", across cache lines", all);
-    a.Add("row x vector", double(s.out_height) * vectors);
-    a.Add("row", double(s.out_height));
+    AddDepthwiseTiles(s, vectors, lanes, a);
   } else {
-    a.Add("vector x tap", all * taps);
-    a.Add("pixel", double(s.out_pixels()));
+    a.Add("vector x tap", pixels * vectors * double(s.kernel_height * s.kernel_width));
+    a.Add("pixel", pixels);
   }
-  a.AddData(sizes.in, sizes.out);
+  a.Add("byte of weights", sizes.weights);
+  a.AddData(sizes.in, sizes.out, BytesSince(graph, node, node.inputs[0]));
   a.AddEpilogue(node, sizes.out);
   return a.Take();
 }
 
-Work WinogradWork(const Node& node, const ConvShape& s, int tile, double near_bytes) {
+Work WinogradWork(const Graph& graph, const Node& node, const ConvShape& s, int tile, double near_bytes) {
   const WinogradPlan plan = PlanWinograd(s, tile);
   const Sizes sizes = SizesOf(s);
   const double positions = plan.positions, tiles = double(plan.tiles), k = double(s.in_channels);
@@ -127,7 +200,8 @@ Work WinogradWork(const Node& node, const ConvShape& s, int tile, double near_by
   const double columns = double(plan.gemm.split.padded_columns());
   Amounts a("winograd_f" + std::to_string(tile) + "_f32", "", near_bytes);
   a.AddTiles(plan.gemm.split, positions * passes, tiles / passes, double(plan.gemm.row_step), k);
-  a.AddWeights(weights, passes);
+  a.AddWeights(weights, tiles / passes, passes);
+  a.AddColdWeights(plan.gemm.split, weights, tiles / passes, double(plan.gemm.row_step), k);
   // Between the transforms and the products, which a long pass over many channels sends far away and back.
   const double between = double(plan.pass) * positions * (k + columns) * kFloat, values = tiles * positions * (k + columns);
   a.AddNearFar("value transformed", tiles * positions * k, between);
@@ -135,7 +209,7 @@ Work WinogradWork(const Node& node, const ConvShape& s, int tile, double near_by
   a.Add("value x doublings of the near cache", values * std::max(0.0, std::log2(between / near_bytes)));
   const int64_t lanes = plan.gemm.split.lanes();
   if (s.in_channels % lanes != 0 || s.out_channels % lanes != 0) a.Add("value across cache lines", values);
-  a.AddData(sizes.in, sizes.out);
+  a.AddData(sizes.in, sizes.out, BytesSince(graph, node, node.inputs[0]));
   a.AddEpilogue(node, sizes.out);
   return a.Take();
 }
@@ -143,10 +217,10 @@ Work WinogradWork(const Node& node, const ConvShape& s, int tile, double near_by
 std::vector<Work> ConvWorks(const Graph& graph, const Node& node, double near_bytes) {
   const auto shape = [&](ValueId id) -> const Shape& { return graph.value(id).shape; };
   const ConvShape s = ConvShapeOf(shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]), node.attributes);
-  if (IsDepthwise(s)) return {DepthwiseWork(node, s, near_bytes)};
-  std::vector<Work> works{DirectWork(node, s, near_bytes)};
+  if (IsDepthwise(s)) return {DepthwiseWork(graph, node, s, near_bytes)};
+  std::vector<Work> works{DirectWork(graph, node, s, near_bytes)};
   if (TakesWinograd(s))
-    for (int tile : {2, 4}) works.push_back(WinogradWork(node, s, tile, near_bytes));
+    for (int tile : {2, 4}) works.push_back(WinogradWork(graph, node, s, tile, near_bytes));
   return works;
 }
 
@@ -154,7 +228,8 @@ std::vector<Work> ConvWorks(const Graph& graph, const Node& node, double near_by
 Work VectorWork(const Node& node, double n, double k, bool by_rows, double near_bytes) {
   Amounts a(by_rows ? "matvec_rows_f32" : "matvec_columns_f32", "", near_bytes);
   const double bytes = kFloat * n * k;
-  a.AddWeights(bytes);
+  a.Add("byte of weights", bytes);
+  a.Add("byte of weights, far", bytes * a.FarPart(bytes));
   a.Add("output", n);
   a.AddEpilogue(node, kFloat * n);
   return a.Take();
@@ -173,16 +248,21 @@ std::vector<Work> MatrixWorks(const Graph& graph, const Node& node, double near_
   } else if (b.rank() > 2 && b.Elements(0, b.rank() - 2) > 1) {
     batch = double(b.Elements(0, b.rank() - 2)), m /= batch;
   }
-  const bool constant = graph.value(node.inputs[1]).is_constant();
+  const bool constant = graph.value(node.inputs[1]).is_constant(), by_rows = node.op == "Gemm" && node.attributes.Int("transB", 0) != 0;
   if (m == 1 && batch == 1 && node.op != "mete.MatMul")
-    return {VectorWork(node, n, k, node.op == "Gemm" && node.attributes.Int("transB", 0) != 0, near_bytes)};
+    return {VectorWork(node, n, k, by_rows, near_bytes)};
   const GemmPlan plan = PlanGemm(int64_t(n), int64_t(k));
   Amounts a("gemm_f32", constant ? "" : "both computed", near_bytes);
   a.AddTiles(plan.split, batch, m, double(plan.row_step), k);
-  const double weights = kFloat * n * k * (constant ? 1 : batch), out = kFloat * batch * m * n;
-  if (constant) a.AddWeights(weights);
-  else a.Add("byte packed", weights), a.Add("product", batch);
-  a.AddData(kFloat * batch * m * k, out);
+  const double weights = kFloat * k * double(plan.split.padded_columns()), out = kFloat * batch * m * n;
+  if (constant) {
+    a.AddWeights(weights, m);
+    a.AddColdWeights(plan.split, weights, m, double(plan.row_step), k);
+  } else {
+    a.Add(by_rows || (node.op == "mete.MatMul" && view.b_column != 1) ? "byte packed across rows" : "byte packed", kFloat * n * k * batch);
+    a.Add("product", batch);
+  }
+  a.AddData(kFloat * batch * m * k, out, BytesSince(graph, node, node.inputs[0]), k >= double(kShortSum));
   a.AddEpilogue(node, out);
   return {a.Take()};
 }

@@ -22,7 +22,7 @@ class Runner {
   // On that core; `conv`: how convolutions are computed where it fits.
   Runner(const Model& model, const Machine& machine, int core, ConvAlgorithm conv);
 
-  // Twice, of which the second counts: the first finds the caches as others left them.
+  // Some times, of which all but the first count: that one finds the caches as others left them.
   void Run();
 
   struct Timed {
