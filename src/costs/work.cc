@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/fused.h"
 #include "base/matmul_view.h"
@@ -31,6 +32,9 @@ double CeilDiv(double a, double b) { return double((int64_t(a) + int64_t(b) - 1)
 
 // How much of so many bytes does not stay in a cache. It holds other things too, so that it begins to be too small before it is full.
 double Beyond(double bytes, double cache, double full) { return std::clamp((bytes / cache - full) / (1 - full), 0.0, 1.0); }
+
+// The share of vectors that lie across two cache lines, of rows of so many values one after the other.
+double ShareAcross(int64_t values, int64_t lanes) { return 1 - double(std::gcd(values, lanes)) / double(lanes); }
 
 bool Touches(const Node& node, ValueId id) {
   const auto has = [&](const std::vector<ValueId>& ids) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
@@ -166,7 +170,7 @@ void AddDepthwiseTiles(const ConvShape& s, double vectors, int64_t lanes, Amount
   const std::string kind = std::to_string(s.kernel_width) + " wide, stride " + std::to_string(s.stride_x) + (few ? ", few channels" : "");
   a.Add("vector, " + kind, all);
   a.Add("tile x vector, " + kind, tiles * vectors);
-  if (s.out_channels % lanes != 0) a.Add("vector, " + kind + ", across cache lines", all);
+  a.Add("vector, " + kind + ", across cache lines", all * ShareAcross(s.out_channels, lanes));
   a.Add("tile", tiles);
   a.Add("row of tiles", double(s.batch) * down);
   // Where the pixels and weights of a tile are more than the first-level cache, each tile reads the weights from the second one.
@@ -208,7 +212,8 @@ Work WinogradWork(const Graph& graph, const Node& node, const ConvShape& s, int 
   a.AddNearFar("value transformed back", tiles * positions * columns, between);
   a.Add("value x doublings of the near cache", values * std::max(0.0, std::log2(between / near_bytes)));
   const int64_t lanes = plan.gemm.split.lanes();
-  if (s.in_channels % lanes != 0 || s.out_channels % lanes != 0) a.Add("value across cache lines", values);
+  a.Add("value across cache lines",
+        tiles * positions * (k * ShareAcross(s.in_channels, lanes) + columns * ShareAcross(s.out_channels, lanes)));
   a.AddData(sizes.in, sizes.out, BytesSince(graph, node, node.inputs[0]));
   a.AddEpilogue(node, sizes.out);
   return a.Take();
