@@ -61,9 +61,77 @@ TEST(WorksOf, AThreeByThreeConvolutionHasThreeWays) {
 }
 
 TEST(WorksOf, WhatIsTooLargeForTheNearCacheIsFarInPart) {
-  EXPECT_FALSE(Of(ConvGraph(14, 64, 64, 1))[0].amounts.contains("byte read, far"));
+  EXPECT_FALSE(Of(ConvGraph(14, 64, 64, 1))[0].amounts.contains("byte written, far"));
   const auto far = Of(ConvGraph(112, 64, 64, 1))[0].amounts;
+  EXPECT_EQ(far.at("byte written, far"), far.at("byte written"));
   EXPECT_EQ(far.at("byte read, far"), far.at("byte read"));
+}
+
+// Appends a node of one input and one output, as large as that.
+ValueId Then(Graph& graph, const std::string& op, ValueId x, int64_t size) {
+  const ValueId y = graph.AddValue(op + std::to_string(graph.nodes.size()), DType::kF32, {size});
+  graph.AddNode(op, "node" + std::to_string(graph.nodes.size()), {x}, {y});
+  return y;
+}
+
+// How far a convolution of 14 x 14 x 64 finds its input, if so many bytes pass between that and who made it.
+double FarRead(int64_t bytes_between, bool through_view) {
+  Graph graph;
+  const ValueId x = graph.AddValue("x", DType::kF32, {1, 14, 14, 64}), aside = graph.AddValue("aside", DType::kF32, {16});
+  const ValueId made = graph.AddValue("made", DType::kF32, {1, 14, 14, 64});
+  graph.AddNode("Relu", "maker", {x}, {made});
+  if (bytes_between > 0) Then(graph, "Sqrt", aside, bytes_between / 4 - 16);
+  ValueId read = made;
+  if (through_view) {
+    read = graph.AddValue("view", DType::kF32, {1, 14, 14, 64});
+    graph.AddNode("Reshape", "view", {made}, {read});
+  }
+  const ValueId y = graph.AddValue("y", DType::kF32, {1, 14, 14, 64});
+  Attributes attributes;
+  attributes.Set("layout", std::string("NHWC"));
+  attributes.Set("kernel_shape", Ints{1, 1});
+  graph.AddNode("Conv", "conv", {read, Weights(graph, {64, 64, 1, 1})}, {y}, attributes);
+  const auto amounts = WorksOf(graph, graph.nodes.back(), kNear)[0].amounts;
+  const auto far = amounts.find("byte read, far");
+  return far == amounts.end() ? 0 : far->second / amounts.at("byte read");
+}
+
+TEST(WorksOf, AnInputIsAsFarAsWhatPassedSinceItWasMade) {
+  for (const bool through_view : {false, true}) {
+    EXPECT_EQ(FarRead(0, through_view), 0);
+    EXPECT_EQ(FarRead(1 << 18, through_view), 0);
+    EXPECT_EQ(FarRead(1 << 20, through_view), 1);
+  }
+}
+
+TEST(WorksOf, OutputsBehindAShortSumAreNotAskedForAhead) {
+  EXPECT_TRUE(Of(ConvGraph(14, 48, 64, 1))[0].amounts.contains("byte written behind a short sum"));
+  EXPECT_FALSE(Of(ConvGraph(14, 48, 64, 1))[0].amounts.contains("byte written"));
+}
+
+TEST(WorksOf, NobodyAsksForTheFirstPanelAndForWhatFewTilesLeaveOut) {
+  const auto cold = [](const Work& work) { return work.amounts.at("byte of weights that nobody asked for"); };
+  const double one = cold(Of(ConvGraph(14, 64, 256, 1))[0]), row = cold(Of(ConvGraph(1, 64, 256, 1))[0]);
+  EXPECT_EQ(one, cold(Of(ConvGraph(14, 64, 512, 1))[0]));  // the first of more panels is no larger
+  EXPECT_GE(row, one);
+  EXPECT_LE(row, 4 * 64 * 256);
+}
+
+TEST(WorksOf, FewRowsWaitForTheirWeights) {
+  const std::string wait = "byte of weights that rows wait for";
+  EXPECT_EQ(Of(ConvGraph(1, 64, 64, 1))[0].amounts.at(wait), 4 * 64 * 64 * (1 - 1 / 40.0));
+  EXPECT_FALSE(Of(ConvGraph(14, 64, 64, 1))[0].amounts.contains(wait));
+}
+
+TEST(WorksOf, ChannelsThatFillNoLineLieAcrossTwo) {
+  const auto across = [](int64_t channels) {
+    double sum = 0;
+    for (const auto& [what, amount] : Of(ConvGraph(14, channels, channels, 3, channels))[0].amounts)
+      if (what.ends_with("across cache lines")) sum += amount;
+    return sum;
+  };
+  EXPECT_EQ(across(64), 0);
+  EXPECT_GT(across(50), 0);
 }
 
 TEST(WorksOf, DepthwiseAndOneRowAreOfTheirOwn) {
