@@ -262,6 +262,14 @@ class SequenceProbe {
   Dice dice_;
 };
 
+// Layers of an LSTM one behind the other, of few steps: their time goes with the steps.
+void Recurrent(GraphBuilder& b) {
+  Dice dice(26);
+  Tensor x = b.Reshape(b.Image(1, 12, 64), {12, 1, 64});
+  for (int i = 0; i < 12; ++i) x = b.Lstm(x, dice.Channels(16, 160));
+  b.Output(x, "out");
+}
+
 }  // namespace
 
 const std::vector<Probe>& Probes() {
@@ -282,6 +290,7 @@ const std::vector<Probe>& Probes() {
       {"phones, images of 160", [](GraphBuilder& b) { MobileProbe(b, 23).Build(160, 6); }},
       {"phones, images of 257", [](GraphBuilder& b) { MobileProbe(b, 24).Build(257, 4); }},
       {"phones, images of 128", [](GraphBuilder& b) { MobileProbe(b, 25).Build(128, 8); }},
+      {"recurrent", Recurrent},
       {"first layers", Stems},
       {"depthwise", ByChannel},
       {"three by three", [](GraphBuilder& b) { WideProbe(b, 12).Build(224, 512); }},

@@ -29,7 +29,7 @@ struct ProfileFlags {
   bool energy_curves = false;
 };
 
-constexpr double kProfileSeconds = 40, kCheckSeconds = 5;  // guess: some tens of rounds, and a profile within a minute
+constexpr double kProfileSeconds = 50, kCheckSeconds = 5;  // guess: some tens of rounds, and a profile within a minute
 
 struct KindRow {
   std::string kind;

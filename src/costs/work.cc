@@ -78,11 +78,10 @@ class Amounts {
   // (guess; of 2 to 4, all fitted alike, and better than none).
   static constexpr double kGone = 3;
 
-  // `since`: BytesSince() of what is read. They count all that passes, so that a cache is nearly full before something leaves it. (Guess;
-  // of 0.25, 0.5, 0.75 and 0.9 of it, this one fitted depthwise convolutions best.)
+  // `since`: BytesSince() of what is read.
   void AddData(double in_bytes, double out_bytes, double since, bool asked_for = true) {
     Add("byte read", in_bytes);
-    Add("byte read, far", in_bytes * Beyond(since, near_, 0.75));
+    Add("byte read, far", in_bytes * GonePart(since));
     Add("byte read, farther", in_bytes * std::clamp((since / near_ - 1) / (kGone - 1), 0.0, 1.0));
     AddNearFar(asked_for ? "byte written" : "byte written behind a short sum", out_bytes, in_bytes + out_bytes);
   }
@@ -100,15 +99,19 @@ class Amounts {
   void AddColdWeights(const Panels& split, double bytes, double rows, double row_step, double k) {
     int64_t widest = 0;
     for (int64_t p = 0; p < split.count(); ++p) widest = std::max(widest, split.Width(p));
+    if (widest == 0) return;
     const double first = std::min(bytes, kFloat * double(widest) * std::min(k, double(ChunkLength(widest))));
     const double vectors = double(widest / split.lanes()), tiles = CeilDiv(rows, row_step);
     Add("byte of weights that nobody asked for", first + (bytes - first) * std::max(0.0, 1 - tiles / vectors));
   }
 
-  void AddEpilogue(const Node& node, double out_bytes) {
+  void AddEpilogue(const Graph& graph, const Node& node, double out_bytes) {
     EpilogueSpec spec;
     if (!ParseEpilogue(node.attributes, spec).empty()) return;
-    if (spec.residual) Add("byte of residual", out_bytes);
+    if (spec.residual && node.input(3) != kNoValue) {
+      Add("byte of residual", out_bytes);
+      Add("byte of residual, far", out_bytes * GonePart(BytesSince(graph, node, node.inputs[3])));
+    }
     if (!IsFree(spec.activation.op)) Add(std::string("byte through ") + Name(spec.activation.op), out_bytes);
   }
 
@@ -129,6 +132,10 @@ class Amounts {
   // Of what is as large as that itself. (Guess; of 0.25 to 1, 0.5 to 1, 0.5 to 2 and a step at 1, this one fitted depthwise convolutions
   // best, others alike.)
   double FarPart(double bytes) const { return Beyond(bytes, near_, 0.25); }
+
+  // Of what so many bytes have passed since: all are counted, so that the cache is nearly full before something leaves it. (Guess; of
+  // 0.25, 0.5, 0.75 and 0.9 of it, this one fitted depthwise convolutions best.)
+  double GonePart(double since) const { return Beyond(since, near_, 0.75); }
 
  private:
   const double near_;
@@ -157,7 +164,7 @@ Work DirectWork(const Graph& graph, const Node& node, const ConvShape& s, double
   a.AddWeights(weights, plan.as_gemm ? pixels : std::min(pixels, double(plan.pass)));
   a.AddColdWeights(plan.split, weights, pixels, double(plan.row_step), k);
   a.AddData(sizes.in, sizes.out, BytesSince(graph, node, node.inputs[0]), plan.tap_length >= kShortSum);
-  a.AddEpilogue(node, sizes.out);
+  a.AddEpilogue(graph, node, sizes.out);
   return a.Take();
 }
 
@@ -192,7 +199,7 @@ Work DepthwiseWork(const Graph& graph, const Node& node, const ConvShape& s, dou
   }
   a.Add("byte of weights", sizes.weights);
   a.AddData(sizes.in, sizes.out, BytesSince(graph, node, node.inputs[0]));
-  a.AddEpilogue(node, sizes.out);
+  a.AddEpilogue(graph, node, sizes.out);
   return a.Take();
 }
 
@@ -215,7 +222,7 @@ Work WinogradWork(const Graph& graph, const Node& node, const ConvShape& s, int 
   a.Add("value across cache lines",
         tiles * positions * (k * ShareAcross(s.in_channels, lanes) + columns * ShareAcross(s.out_channels, lanes)));
   a.AddData(sizes.in, sizes.out, BytesSince(graph, node, node.inputs[0]));
-  a.AddEpilogue(node, sizes.out);
+  a.AddEpilogue(graph, node, sizes.out);
   return a.Take();
 }
 
@@ -230,13 +237,13 @@ std::vector<Work> ConvWorks(const Graph& graph, const Node& node, double near_by
 }
 
 // A row of one matrix: its weights are read once, as they lie in the model.
-Work VectorWork(const Node& node, double n, double k, bool by_rows, double near_bytes) {
+Work VectorWork(const Graph& graph, const Node& node, double n, double k, bool by_rows, double near_bytes) {
   Amounts a(by_rows ? "matvec_rows_f32" : "matvec_columns_f32", "", near_bytes);
   const double bytes = kFloat * n * k;
   a.Add("byte of weights", bytes);
   a.Add("byte of weights, far", bytes * a.FarPart(bytes));
   a.Add("output", n);
-  a.AddEpilogue(node, kFloat * n);
+  a.AddEpilogue(graph, node, kFloat * n);
   return a.Take();
 }
 
@@ -255,7 +262,7 @@ std::vector<Work> MatrixWorks(const Graph& graph, const Node& node, double near_
   }
   const bool constant = graph.value(node.inputs[1]).is_constant(), by_rows = node.op == "Gemm" && node.attributes.Int("transB", 0) != 0;
   if (m == 1 && batch == 1 && node.op != "mete.MatMul")
-    return {VectorWork(node, n, k, by_rows, near_bytes)};
+    return {VectorWork(graph, node, n, k, by_rows, near_bytes)};
   const GemmPlan plan = PlanGemm(int64_t(n), int64_t(k));
   Amounts a("gemm_f32", constant ? "" : "both computed", near_bytes);
   a.AddTiles(plan.split, batch, m, double(plan.row_step), k);
@@ -268,7 +275,7 @@ std::vector<Work> MatrixWorks(const Graph& graph, const Node& node, double near_
     a.Add("product", batch);
   }
   a.AddData(kFloat * batch * m * k, out, BytesSince(graph, node, node.inputs[0]), k >= double(kShortSum));
-  a.AddEpilogue(node, out);
+  a.AddEpilogue(graph, node, out);
   return {a.Take()};
 }
 
@@ -282,6 +289,7 @@ std::vector<Work> OtherWorks(const Graph& graph, const Node& node, double near_b
   if (first == node.outputs.end()) return {};
   const double outputs = double(graph.value(*first).shape.Elements());
   a.Add("output", outputs);
+  if (IsRecurrentOperator(node.op)) a.Add("multiply-add", double(Flops(graph, node)) / 2);
   if (node.op == "MaxPool" || node.op == "AveragePool") {
     double taps = 1;
     for (int64_t side : node.attributes.IntList("kernel_shape")) taps *= double(side);

@@ -183,6 +183,7 @@ TEST(WorksOf, AFirstOutputThatNobodyWantsIsPassedOver) {
   graph.AddNode("GRU", "gru", {x, Weights(graph, {1, 48, 8}), Weights(graph, {1, 48, 16})}, {kNoValue, last});
   ASSERT_EQ(Of(graph).size(), 1u);
   EXPECT_EQ(Of(graph)[0].amounts.at("output"), 16);
+  EXPECT_EQ(Of(graph)[0].amounts.at("multiply-add"), 5 * 48 * (8 + 16));
 }
 
 }  // namespace
