@@ -21,8 +21,9 @@ struct Work {
   std::string key() const { return regime.empty() ? kernel : kernel + ", " + regime; }
 };
 
-// The ways to compute a node, of which processor/cpu measures the fastest; of all but some convolutions there is one. `near_bytes`: what a
-// core has close by, the second-level cache. Empty for nodes that compute nothing or whose shapes only the data tell.
+// The ways to compute a node, of which processor/cpu measures the fastest; of all but some convolutions there is one. `node`: one of
+// graph.nodes, in the order in which they run, since what ran before says how far its inputs are. `near_bytes`: what a core has close by,
+// the second-level cache. Empty for nodes that compute nothing or whose shapes only the data tell.
 std::vector<Work> WorksOf(const Graph& graph, const Node& node, double near_bytes);
 
 // Whether the node is a convolution or a matrix product.

@@ -104,6 +104,28 @@ TEST(WorksOf, AnInputIsAsFarAsWhatPassedSinceItWasMade) {
   }
 }
 
+TEST(WorksOf, AResidualThatWasMadeLongAgoIsFar) {
+  for (const int64_t between : {int64_t{1} << 10, int64_t{1} << 20}) {
+    Graph graph;
+    const ValueId aside = graph.AddValue("aside", DType::kF32, {16});
+    const Shape shape{1, 14, 14, 64};
+    const ValueId x = graph.AddValue("x", DType::kF32, shape), kept = graph.AddValue("kept", DType::kF32, shape);
+    const ValueId near = graph.AddValue("near", DType::kF32, shape), y = graph.AddValue("y", DType::kF32, shape);
+    graph.AddNode("Relu", "keeper", {x}, {kept});
+    Then(graph, "Sqrt", aside, between / 4 - 16);
+    graph.AddNode("Relu", "maker", {x}, {near});
+    Attributes attributes;
+    attributes.Set("layout", std::string("NHWC"));
+    attributes.Set("kernel_shape", Ints{1, 1});
+    attributes.Set("residual", int64_t{1});
+    graph.AddNode("Conv", "conv", {near, Weights(graph, {64, 64, 1, 1}), kNoValue, kept}, {y}, attributes);
+    const auto amounts = WorksOf(graph, graph.nodes.back(), kNear)[0].amounts;
+    EXPECT_EQ(amounts.at("byte of residual"), 4 * 196 * 64);
+    EXPECT_EQ(amounts.contains("byte of residual, far"), between > 1 << 19);
+    EXPECT_FALSE(amounts.contains("byte read, far"));
+  }
+}
+
 TEST(WorksOf, OutputsBehindAShortSumAreNotAskedForAhead) {
   EXPECT_TRUE(Of(ConvGraph(14, 48, 64, 1))[0].amounts.contains("byte written behind a short sum"));
   EXPECT_FALSE(Of(ConvGraph(14, 48, 64, 1))[0].amounts.contains("byte written"));
