@@ -34,6 +34,24 @@ class Dice {
   Random random_;
 };
 
+Tensor Activated(GraphBuilder& b, const Tensor& x, int kind) {
+  switch (kind) {
+    case 0: return b.Relu(x);
+    case 1: return b.Relu6(x);
+    case 2: return b.Swish(x);
+    case 3: return b.HardSwish(x);
+    default: return x;
+  }
+}
+
+// Squeeze-and-excite, 8 to `most` channels wide.
+Tensor Gated(GraphBuilder& b, Dice& dice, const Tensor& x, int64_t most) {
+  const Tensor down = b.Conv(b.GlobalAveragePool(x), dice.Channels(8, most), 1, {.bias = true});
+  const bool hard = dice.Chance(0.5f);
+  const Tensor up = b.Conv(hard ? b.Relu(down) : b.Swish(down), int(x.dims[1]), 1, {.bias = true});
+  return b.Mul(x, hard ? b.HardSigmoid(up) : b.Sigmoid(up));
+}
+
 class ImageProbe {
  public:
   ImageProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
@@ -59,7 +77,7 @@ class ImageProbe {
       case 1: return Conv(x, 3);
       case 2: return Activate(b_.Conv(x, channels, dice_.Of({3, 3, 5}), {.groups = channels, .bias = true}));
       case 3: return Conv(x, dice_.Of({Window(5), Window(1, 7), Window(7, 1), Window(1, 3), Window(3, 1)}));
-      case 4: return Gate(x);
+      case 4: return Gated(b_, dice_, x, x.dims[1]);
       case 5: return Residual(x);
       default: return Branches(x);
     }
@@ -75,22 +93,7 @@ class ImageProbe {
   // Wide layers are met where images are small.
   static int64_t Widest(const Tensor& x) { return std::max<int64_t>(64, 14336 / x.dims[2]); }
 
-  Tensor Activate(const Tensor& x) {
-    switch (dice_.Of({0, 0, 0, 0, 1, 2, 3, 4, 4})) {
-      case 0: return b_.Relu(x);
-      case 1: return b_.Relu6(x);
-      case 2: return b_.Swish(x);
-      case 3: return b_.HardSwish(x);
-      default: return x;
-    }
-  }
-
-  Tensor Gate(const Tensor& x) {
-    const Tensor down = b_.Conv(b_.GlobalAveragePool(x), dice_.Channels(8, x.dims[1]), 1, {.bias = true});
-    const bool hard = dice_.Chance(0.5f);
-    const Tensor up = b_.Conv(hard ? b_.Relu(down) : b_.Swish(down), int(x.dims[1]), 1, {.bias = true});
-    return b_.Mul(x, hard ? b_.HardSigmoid(up) : b_.Sigmoid(up));
-  }
+  Tensor Activate(const Tensor& x) { return Activated(b_, x, dice_.Of({0, 0, 0, 0, 1, 2, 3, 4, 4})); }
 
   Tensor Residual(const Tensor& x) {
     const Tensor y = Conv(x, dice_.Of({1, 1, 3}));
@@ -189,7 +192,7 @@ void ByChannel(GraphBuilder& b) {
   b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(x)), 1000), "out");
 }
 
-// Inverted residuals of narrow and wide layers in turns, as in networks for phones: many small nodes, no two of one size.
+// Inverted residuals of narrow and wide layers in turns, as in networks for phones: many small nodes of many sizes.
 class MobileProbe {
  public:
   MobileProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
@@ -205,7 +208,7 @@ class MobileProbe {
   }
 
  private:
-  // A layer has as many channels as there are pixels in some rows of it, in networks of all times.
+  // The more channels, the smaller the image.
   int Narrow(const Tensor& x) {
     const int64_t most = std::clamp<int64_t>(3584 / x.dims[2], 32, 384);
     return dice_.Channels(most / 4, most);
@@ -215,27 +218,12 @@ class MobileProbe {
     const int wide = std::min(dice_.Of({1, 2, 3, 4, 6, 6}) * int(x.dims[1]), 1536);
     Tensor y = wide == x.dims[1] ? x : Activate(b_.Conv(x, wide, 1, {.bias = true}));
     y = Activate(b_.Conv(y, wide, dice_.Of({3, 3, 5}), {.stride = stride, .groups = wide, .bias = true}));
-    if (dice_.Chance(0.5f)) y = Gate(y);
+    if (dice_.Chance(0.5f)) y = Gated(b_, dice_, y, std::max<int64_t>(8, y.dims[1] / 2));
     y = b_.Conv(y, channels, 1, {.bias = true});
     return stride == 1 && channels == x.dims[1] ? b_.Add(x, y) : dice_.Chance(0.3f) ? Activate(y) : y;
   }
 
-  Tensor Gate(const Tensor& x) {
-    const Tensor down = b_.Conv(b_.GlobalAveragePool(x), dice_.Channels(8, std::max<int64_t>(8, x.dims[1] / 2)), 1, {.bias = true});
-    const bool hard = dice_.Chance(0.5f);
-    const Tensor up = b_.Conv(hard ? b_.Relu(down) : b_.Swish(down), int(x.dims[1]), 1, {.bias = true});
-    return b_.Mul(x, hard ? b_.HardSigmoid(up) : b_.Sigmoid(up));
-  }
-
-  Tensor Activate(const Tensor& x) {
-    switch (dice_.Of({0, 0, 1, 2, 3, 4})) {
-      case 0: return b_.Relu(x);
-      case 1: return b_.Relu6(x);
-      case 2: return b_.Swish(x);
-      case 3: return b_.HardSwish(x);
-      default: return x;
-    }
-  }
+  Tensor Activate(const Tensor& x) { return Activated(b_, x, dice_.Of({0, 0, 1, 2, 3, 4})); }
 
   GraphBuilder& b_;
   Dice dice_;
