@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/json.h"
 
 namespace mete {
 namespace {
@@ -49,13 +49,12 @@ Tuner::Table Tuner::Read(std::string* problem) const {
   const uintmax_t bytes = std::filesystem::file_size(path_, error);
   if (error || bytes > kLargestFile) return *problem = "cannot be read", Table{};
   std::ifstream file(path_);
-  const auto json = nlohmann::json::parse(file, nullptr, false);
-  if (json.is_discarded() || !json.is_object() || json.value("format", nlohmann::json()) != kFormat || !json.contains("times"))
-    return *problem = "no file of tuned times", Table{};
   Table table;
   try {
+    const auto json = ParseJson(std::string(std::istreambuf_iterator<char>(file), {}), path_);
+    if (json.at("format") != kFormat) return *problem = "no file of tuned times", Table{};
     json.at("times").get_to(table);
-  } catch (const nlohmann::json::exception&) {
+  } catch (const std::exception&) {  // not JSON, nested too deep, or something else
     return *problem = "no file of tuned times", Table{};
   }
   for (auto& [key, times] : table) std::erase_if(times, [](const auto& entry) { return !(entry.second > 0); });

@@ -67,6 +67,7 @@ TEST(Tuner, ADamagedFileIsToldAndWrittenAgain) {
   for (const std::string& bad :
        {std::string(), text.substr(0, text.size() / 2), std::string("[1, 2]"), std::string("{\"format\": \"mete tuning 0\"}"),
         std::string("{\"format\": \"mete tuning 1\", \"times\": {\"a shape\": {\"plain\": \"fast\"}}}"), std::string(100000, '['),
+        "{\"format\": " + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}",
         std::string("\xff\xfe\0 no text", 11)}) {
     const TempPath temp;
     std::ofstream(temp.str(), std::ios::binary) << bad;
