@@ -7,13 +7,15 @@
 
 #include "schedule/policies.h"
 #include "schedule/speeds.h"
+#include "schedule/worth.h"
 
 namespace mete {
 namespace {
 
 class Adaptive : public Policy {
  public:
-  Adaptive(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers), seen_(workers, cost), cost_(cost) {
+  Adaptive(const std::vector<WorkerSpeed>& workers, TakeCost cost)
+      : workers_(workers), seen_(workers, cost), worth_(workers.size(), seen_.reference()), cost_(cost) {
     others_.reserve(workers.size()), dealt_.reserve(workers.size());
     double fastest = 0;
     for (const WorkerSpeed& w : workers)
@@ -24,13 +26,21 @@ class Adaptive : public Policy {
     left_ = {0, region.blocks}, run_ = region.run;
     count_ = region.Workers(workers_.size());
     seen_.Begin(region, now_ns);
+    worth_.Begin(region, OthersBlockNs(), now_ns);
     gone_.assign(workers_.size(), false);
+    for (size_t w = 0; w < count_; ++w)
+      if (worth_.LeftOut(int(w))) gone_[w] = true, seen_.LeaveOut(int(w));
   }
 
+  bool Takes(int worker) const override { return !gone_[size_t(worker)]; }
+
   bool NextBlock(int worker, int64_t now_ns, BlockRange* range) override {
-    seen_.Finish(worker, now_ns);
+    if (seen_.Finish(worker, now_ns)) worth_.Done(worker, now_ns);
+    if (gone_[size_t(worker)]) return false;
+    worth_.Asks(worker);
     Gather(worker, now_ns);
-    const int64_t count = Count(worker);
+    int64_t count = Count(worker);
+    if (count == 0 && left_.size() > 0 && worker == seen_.reference() && !AnotherIsHere(worker)) count = 1;
     if (count == 0) return gone_[size_t(worker)] = true, false;
     if (FromFront(worker)) {
       *range = {left_.begin, left_.begin + count};
@@ -40,6 +50,7 @@ class Adaptive : public Policy {
       left_.end = range->begin;
     }
     seen_.Start(worker, *range, now_ns);
+    worth_.Took(worker, count);
     return true;
   }
 
@@ -50,6 +61,16 @@ class Adaptive : public Policy {
 
   Start StartOf(int worker, int64_t now_ns) const {
     return {seen_.FreeInNs(worker, now_ns) + seen_.TakeNs(worker), 1 / seen_.BlockNs(worker)};
+  }
+
+  // Of each worker, how long all others together take for a block.
+  const std::vector<double>& OthersBlockNs() {
+    others_block_ns_.assign(count_, 0);
+    if (!seen_.Known()) return others_block_ns_;
+    double rate = 0;
+    for (size_t w = 0; w < count_; ++w) rate += 1 / seen_.BlockNs(int(w));
+    for (size_t w = 0; w < count_; ++w) others_block_ns_[w] = 1 / (rate - 1 / seen_.BlockNs(int(w)));
+    return others_block_ns_;
   }
 
   // When the others can begin, the first one first.
@@ -71,6 +92,13 @@ class Adaptive : public Policy {
     if (seen_.WasIdle(worker)) return std::min<int64_t>(part, 1);
     const int64_t rest = Whole(worker, part - std::llround(HeldBack(worker, double(part))));
     return rest > 0 ? rest : part;
+  }
+
+  // Else nobody may come for what the fastest leaves to others: one that is not running just now is late for as long as it is.
+  bool AnotherIsHere(int worker) const {
+    for (size_t v = 0; v < count_; ++v)
+      if (int(v) != worker && !gone_[v] && seen_.Asked(int(v))) return true;
+    return false;
   }
 
   // Workers for whom a block shall be left; not too many at a time.
@@ -168,12 +196,14 @@ class Adaptive : public Policy {
 
   const std::vector<WorkerSpeed> workers_;
   Speeds seen_;
+  Worth worth_;
   const TakeCost cost_;
   int front_ = 0;     // cluster
   size_t count_ = 0;  // workers who take part
   BlockRange left_;
   int64_t run_ = 1;
   std::vector<bool> gone_;            // workers that this region has nothing more for
+  std::vector<double> others_block_ns_;
   std::vector<Start> others_;         // than the one that asks, who still take
   mutable std::vector<Start> dealt_;  // of RestDoneIn alone
 };

@@ -56,7 +56,10 @@ class Policy {
   // Before any worker asks. Regions follow each other and never overlap; `now_ns` never goes back. Who does not take part in a region
   // is as if the region had not been: what was learned of it stays.
   virtual void Begin(const Region& region, int64_t now_ns) = 0;
-  // Worker w, which takes part, has finished what it had and is free at `now_ns`. False: nothing is left for it in this region, and it does not ask again.
+  // Whether worker w may get something of this region, as it begins: those who may not need not be woken.
+  virtual bool Takes(int) const { return true; }
+  // Worker w, which takes part, has finished what it had and is free at `now_ns`. False: nothing is left for it in this region, and it does
+  // not ask again. A worker that comes late may never ask: a region is over with its last block.
   virtual bool NextBlock(int worker, int64_t now_ns, BlockRange* range) = 0;
 };
 

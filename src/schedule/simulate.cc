@@ -18,12 +18,15 @@ SimulatedRegion Simulate(Policy& policy, const Region& region, double block_ns, 
   std::vector<int> asking(region.Workers(size_t(workers.count)));
   for (int w = 0; w < int(asking.size()); ++w) asking[size_t(w)] = w, free_at[size_t(w)] = workers.finish(w, start_ns, 0);
   policy.Begin(region, start_ns);
-  while (!asking.empty()) {
+  std::vector<int64_t> in_hand(size_t(workers.count), 0);
+  for (int64_t left = region.blocks; left > 0;) {
     const auto first = std::min_element(asking.begin(), asking.end(), [&](int a, int b) { return free_at[size_t(a)] < free_at[size_t(b)]; });
     const size_t w = size_t(*first);
     BlockRange range;
-    if (!policy.NextBlock(int(w), free_at[w], &range)) {
-      result.end_ns = std::max(result.end_ns, free_at[w]);
+    const bool any = policy.NextBlock(int(w), free_at[w], &range);
+    left -= in_hand[w], in_hand[w] = range.size();
+    if (left == 0) result.end_ns = free_at[w];
+    if (!any) {
       asking.erase(first);
       continue;
     }

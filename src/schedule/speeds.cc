@@ -68,6 +68,11 @@ void Speeds::CountIdle(Times& times) {
   }
 }
 
+void Speeds::LeaveOut(int worker) {
+  InRegion& here = times_[region_].workers[size_t(worker)];
+  here.computed = true, here.idle = 0;
+}
+
 void Speeds::Start(int worker, const BlockRange& range, int64_t now_ns) {
   Worker& w = workers_[size_t(worker)];
   w.tried = WasIdle(worker);
@@ -75,15 +80,16 @@ void Speeds::Start(int worker, const BlockRange& range, int64_t now_ns) {
   times_[region_].workers[size_t(worker)].computed = true;
 }
 
-void Speeds::Finish(int worker, int64_t now_ns) {
+bool Speeds::Finish(int worker, int64_t now_ns) {
   Worker& w = workers_[size_t(worker)];
   if (!w.asked) {
     const double join = std::min(double(now_ns - begin_ns_), kMostSurprise * std::max(w.join_ns, kLeastJoinNs));
     w.asked = true, w.join_ns += kUsualGain * (join - w.join_ns);
   }
-  if (w.range.size() == 0) return;
+  if (w.range.size() == 0) return false;
   Learn(worker, double(std::max<int64_t>(now_ns - w.start_ns, 1)));
   w.range = {}, w.tried = false;
+  return true;
 }
 
 // Blocks of the region, were they dealt out by the factors alone.

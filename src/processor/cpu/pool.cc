@@ -26,6 +26,10 @@ void Stretch(int64_t start, double speed) {
   while (double(NowNs() - start) < all) Relax();
 }
 
+// A thread that another process kept from its core has not spun for all of that time, and to wake it costs the caller some us a region.
+// Guess: 50 us where a pause takes 140 cycles.
+constexpr int kLeastSpins = 1024;
+
 bool Pin(pthread_t thread, int core) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -37,7 +41,7 @@ bool Pin(pthread_t thread, int core) {
 
 Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::vector<double> speeds, std::vector<WorkerSpeed> workers)
     : threads_(threads), cores_(std::move(cores)), speeds_(std::move(speeds)), policy_name_(policy),
-      taking_part_(threads), step_threads_(threads), wake_(std::make_unique<std::condition_variable[]>(size_t(threads))) {
+      called_(size_t(threads), true), taking_part_(threads), step_threads_(threads), wake_(std::make_unique<std::condition_variable[]>(size_t(threads))) {
   if (!speeds_.empty() && int(speeds_.size()) != threads) Invalid("speeds", "got {}, expected one for each of {} threads", speeds_.size(), threads);
   if (workers.empty()) workers = WorkersOf(speeds_.empty() ? std::vector<double>(size_t(threads), 1) : speeds_);
   policy_ = MakePolicy(policy, std::move(workers));
@@ -79,24 +83,38 @@ void Pool::Reserve(Tensor& memory, int64_t bytes) {
 
 void Pool::Stop() {
   stop_.store(true);
-  Announce(uint64_t(threads_));
+  called_.assign(size_t(threads_), true);
+  Announce(NextRegion(threads_));
   for (std::thread& t : workers_) t.join();
 }
 
-bool Pool::NextBlock(int w, BlockRange* range) {
-  for (int spins = 0; asking_.test(std::memory_order_relaxed) || asking_.test_and_set(std::memory_order_acquire); ++spins) {
-    Relax();
-    if (spins % 4096 == 4095) sched_yield();  // who holds it may not be running, where there are fewer cores than threads
+class Pool::Asking {
+ public:
+  explicit Asking(std::atomic_flag& flag) : flag_(flag) {
+    for (int spins = 0; flag_.test(std::memory_order_relaxed) || flag_.test_and_set(std::memory_order_acquire); ++spins) {
+      Relax();
+      if (spins % 4096 == 4095) sched_yield();  // who holds it may not be running, where there are fewer cores than threads
+    }
   }
-  const bool any = policy_->NextBlock(w, NowNs(), range);
-  asking_.clear(std::memory_order_release);
-  return any;
+  ~Asking() { flag_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag& flag_;
+};
+
+bool Pool::NextBlock(int w, uint64_t region, BlockRange* range) {
+  const Asking asking(asking_);
+  return region == open_ && policy_->NextBlock(w, NowNs(), range);  // else it comes late: all of its region is done
 }
 
-void Pool::Work(int w) {
+void Pool::Work(int w, uint64_t region) {
   const double speed = speeds_.empty() ? 1 : speeds_[size_t(w)];
   BlockRange range;
-  while (NextBlock(w, &range)) {
+  while (true) {
+    const int64_t done = range.size();
+    const bool any = NextBlock(w, region, &range);  // the policy learns of what is done before anybody may begin the next region
+    if (done > 0) unfinished_.fetch_sub(done, std::memory_order_acq_rel);
+    if (!any) return;
     const int64_t start = speed < 1 ? NowNs() : 0;
     fn_(context_, w, range.begin, range.end);
     if (speed < 1) Stretch(start, speed);
@@ -111,29 +129,36 @@ void Pool::Run(int64_t blocks, int64_t run, BlockFn fn, void* context) {
     if (!speeds_.empty() && speeds_[0] < 1) Stretch(start, speeds_[0]);
     return;
   }
-  policy_->Begin({region, blocks, run, taking_part_}, NowNs());
-  fn_ = fn;
-  context_ = context;
-  running_.store(taking_part_ - 1, std::memory_order_relaxed);
-  Announce(uint64_t(taking_part_));
-  Work(0);
-  if (running_.load(std::memory_order_acquire) == 0) return;
+  const uint64_t next = NextRegion(taking_part_);
+  {
+    const Asking asking(asking_);  // workers that come late for the region before may be asking
+    policy_->Begin({region, blocks, run, taking_part_}, NowNs());
+    fn_ = fn, context_ = context, open_ = next;
+    unfinished_.store(blocks, std::memory_order_relaxed);
+    for (int w = 1; w < taking_part_; ++w) called_[size_t(w)] = policy_->Takes(w);
+  }
+  Announce(next);
+  Work(0, next);
+  if (unfinished_.load(std::memory_order_acquire) == 0) return;
   const int64_t start = NowNs();
-  for (int spins = 0; running_.load(std::memory_order_acquire) != 0; ++spins) {
+  for (int spins = 0; unfinished_.load(std::memory_order_acquire) != 0; ++spins) {
     Relax();
     if (spins % 4096 == 4095) sched_yield();  // where there are fewer cores than threads
   }
   wait_ns_ += NowNs() - start;
 }
 
-// The next region, for the first `workers` threads.
-void Pool::Announce(uint64_t workers) {
-  const uint64_t count = region_.load(std::memory_order_relaxed) / kRegion;  // nobody else writes it
+uint64_t Pool::NextRegion(int workers) const {
+  return (region_.load(std::memory_order_relaxed) / kRegion + 1) * kRegion + uint64_t(workers);  // the caller alone writes it
+}
+
+void Pool::Announce(uint64_t region) {
   // seq_cst with the worker's sleeping_ / region_ pair: either it sees the new region, or we see it asleep.
-  region_.store((count + 1) * kRegion + workers, std::memory_order_seq_cst);
+  region_.store(region, std::memory_order_seq_cst);
   if (sleeping_.load(std::memory_order_seq_cst) == 0) return;
   std::lock_guard lock(mutex_);
-  for (uint64_t w = 1; w < workers; ++w) wake_[w].notify_one();
+  for (uint64_t w = 1; w < region % kRegion; ++w)
+    if (called_[w]) wake_[w].notify_one();
 }
 
 // Returns the next region after `seen` in which worker w takes part. Those in which it does not are nothing to it: they may come and go
@@ -147,7 +172,7 @@ uint64_t Pool::Await(int w, uint64_t seen) {
   const int64_t start = NowNs();
   for (int spins = 0; !due(std::memory_order_acquire); ++spins) {
     Relax();
-    if (spins % 64 != 63 || NowNs() - start < kSpinNs) continue;
+    if (spins % 64 != 63 || spins < kLeastSpins || NowNs() - start < kSpinNs) continue;
     std::unique_lock lock(mutex_);
     sleeping_.fetch_add(1, std::memory_order_seq_cst);
     wake_[size_t(w)].wait(lock, [&] { return due(std::memory_order_seq_cst); });
@@ -161,8 +186,7 @@ void Pool::WorkerMain(int w) {
   for (uint64_t region = 0;;) {
     region = Await(w, region);
     if (stop_.load()) return;
-    Work(w);
-    running_.fetch_sub(1, std::memory_order_acq_rel);
+    Work(w, region);
   }
 }
 

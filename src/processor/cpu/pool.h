@@ -88,10 +88,12 @@ class Pool {
  private:
   void WorkerMain(int w);
   void Stop();
-  void Work(int w);
+  class Asking;  // holds the policy's lock
+  void Work(int w, uint64_t region);
   static void Reserve(Tensor& memory, int64_t bytes);
-  bool NextBlock(int w, BlockRange* range);
-  void Announce(uint64_t workers);
+  bool NextBlock(int w, uint64_t region, BlockRange* range);
+  uint64_t NextRegion(int workers) const;
+  void Announce(uint64_t region);
   uint64_t Await(int w, uint64_t seen);
 
   static constexpr int64_t kRegionsOfAStep = 4;  // 3 today, of Winograd in stages; any beyond share a number
@@ -104,15 +106,19 @@ class Pool {
   alignas(64) std::atomic_flag asking_ = ATOMIC_FLAG_INIT;  // held for 0.2 us with two workers, 0.5 with sixteen (measured, adaptive)
   int64_t steps_ = 0;
   int64_t first_region_ = 0, regions_ = 0;  // of the step; 0 outside of steps
+  uint64_t open_ = 0;  // the region that the policy deals out; beside its lock, and not beside what idle workers look at
   BlockFn fn_ = nullptr;
   void* context_ = nullptr;
+  std::vector<bool> called_;  // of each thread: the region has, or may have, something for it, so that it is woken
   int taking_part_;    // threads in the regions of this step, the caller included
   int step_threads_;
   // Which region it is and how many take part in it, in one number, so that a worker that looks late, or that is not in it, cannot
   // take the one of one region and the other of the next: count x kRegion + workers.
   static constexpr uint64_t kRegion = uint64_t{1} << 16;  // more threads than a plan may have; 2^48 regions of a us last nine years
   alignas(64) std::atomic<uint64_t> region_{0};
-  alignas(64) std::atomic<int> running_{0};      // workers that take part and have not finished the region
+  // A region is over when its blocks are, not when all have asked for some: a worker that has none and is not running just now, as another
+  // process has its core, is not waited for.
+  alignas(64) std::atomic<int64_t> unfinished_{0};
   std::atomic<bool> stop_{false};
   std::atomic<int> sleeping_{0};
   std::mutex mutex_;

@@ -1,0 +1,53 @@
+// Whether a region is done sooner with a worker or without it, by how long it took in either way. A worker's own times do not say: one
+// that is stopped now and then, as where another process has its core for a while, computes as fast as ever in between, and everybody
+// waits for what it has in hand.
+#pragma once
+
+#include <vector>
+
+#include "schedule/policy.h"
+
+namespace mete {
+
+class Worth {
+ public:
+  Worth(size_t workers, int reference) : reference_(reference), workers_(workers) {}
+
+  // `others_block_ns`: of each worker, how long all others together take for a block; 0 where nobody knows.
+  void Begin(const Region& region, const std::vector<double>& others_block_ns, int64_t now_ns);
+  void Asks(int worker) { workers_[size_t(worker)].asked = true; }
+  void Took(int worker, int64_t blocks) { workers_[size_t(worker)].blocks += blocks; }
+  void Done(int worker, int64_t now_ns) { workers_[size_t(worker)].done_ns = now_ns; }  // with what it took
+
+  // Not the reference, the fastest by plan.
+  bool LeftOut(int worker) const { return regions_[region_][size_t(worker)].out; }
+
+ private:
+  struct InRegion {  // a worker's
+    double with_ns = 0, without_ns = 0;  // how long the region takes; 0: not known
+    double gain_ns = 0;                  // what others would need for its blocks, less what they wait for it
+    bool out = false;                    // left out, or by way of a trial not
+    bool took = false, refused = false;  // in the last run: blocks; it asked for some and got none
+    int trial = 0;                       // runs that are left of a trial of the other way
+    int since = 0;                       // runs since the last trial
+    int patience = 0;                    // runs until the next
+  };
+  struct Worker {
+    double others_block_ns = 0;
+    int64_t blocks = 0, done_ns = 0;  // of this region
+    bool asked = false;
+  };
+
+  void End();
+  static void LearnTime(InRegion& here, double ns);
+  void Next(InRegion& worker, bool* trial);
+  static void Settle(InRegion& worker);
+
+  const int reference_;
+  std::vector<Worker> workers_;
+  std::vector<std::vector<InRegion>> regions_;
+  size_t region_ = 0, count_ = 0;  // workers who take part
+  int64_t begin_ns_ = 0;
+};
+
+}  // namespace mete

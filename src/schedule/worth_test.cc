@@ -1,0 +1,93 @@
+#include "schedule/worth.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "schedule/simulate.h"
+
+namespace mete {
+namespace {
+
+// A region of 10 blocks of which worker 1 takes 3, where it takes part, and is done `late_ns` after worker 0.
+class Regions {
+ public:
+  bool LeftOut(int64_t late_ns, int64_t alone_ns = 1000, int64_t together_ns = 700) {
+    worth_.Begin({1, 10}, {0, double(alone_ns) / 10}, now_);
+    const bool out = worth_.LeftOut(1);
+    worth_.Asks(0), worth_.Took(0, out ? 10 : 7), worth_.Done(0, now_ + (out ? alone_ns : together_ns));
+    if (!out) worth_.Asks(1), worth_.Took(1, 3), worth_.Done(1, now_ + together_ns + late_ns);
+    now_ += 100'000;
+    return out;
+  }
+  int CountLeftOut(int runs, int64_t late_ns) {
+    int out = 0;
+    for (int i = 0; i < runs; ++i) out += LeftOut(late_ns);
+    return out;
+  }
+
+ private:
+  Worth worth_{2, 0};
+  int64_t now_ = 1;
+};
+
+TEST(Worth, AWorkerInTimeIsNeverLeftOut) {
+  Regions regions;
+  EXPECT_EQ(regions.CountLeftOut(1000, 0), 0);
+  EXPECT_EQ(regions.CountLeftOut(1000, 100), 0);
+}
+
+TEST(Worth, AWorkerThatAllWaitForIsLeftOutButForTrials) {
+  Regions regions;
+  EXPECT_GT(regions.CountLeftOut(20, 2000), 0);
+  regions.CountLeftOut(1000, 2000);
+  EXPECT_GE(regions.CountLeftOut(1000, 2000), 980);
+}
+
+TEST(Worth, AWorkerThatIsWellAgainIsBackAfterSomeTrials) {
+  Regions regions;
+  regions.CountLeftOut(2000, 2000);
+  regions.CountLeftOut(2000, 0);
+  EXPECT_EQ(regions.CountLeftOut(1000, 0), 0);
+}
+
+TEST(Worth, OneLongDelayIsForgiven) {
+  Regions regions;
+  regions.CountLeftOut(100, 0);
+  regions.LeftOut(50'000'000);
+  EXPECT_EQ(regions.CountLeftOut(1000, 0), 0);
+}
+
+// A worker that computes as fast as ever while it runs, and is stopped for two thirds of each 200 us: whoever waits for what it has in
+// hand waits up to 130 us, which pays in long regions and not in short ones.
+double OverAlone(double region_ns) {
+  constexpr int64_t kPeriod = 200'000, kStopped = 133'000;
+  SimulatedWorkers workers = ConstantWorkers({1, 1}, 300, 400);
+  workers.finish = [](int w, int64_t start, double work) {
+    if (w == 0) return start + int64_t(work);
+    int64_t left = int64_t(work), at = start;
+    while (true) {
+      const int64_t phase = at % kPeriod, from = at + std::max<int64_t>(0, kStopped - phase), until = at - phase + kPeriod;
+      if (left <= until - from) return from + left;
+      left -= until - from, at = until;
+    }
+  };
+  std::mt19937 random(1);
+  const auto policy = MakePolicy("adaptive", WorkersOf({1, 1}));
+  int64_t now = 0, start = 0;
+  constexpr int kWarm = 1000, kRuns = 2000, kRegions = 10;
+  for (int i = 0; i < (kWarm + kRuns) * kRegions; ++i) {
+    if (i == kWarm * kRegions) start = now;
+    now = Simulate(*policy, {1 + i % kRegions, 64}, region_ns / 64, workers, now).end_ns + int64_t(random() % 2000);
+  }
+  return double(now - start) / (kRuns * kRegions) / (region_ns + 1000);
+}
+
+TEST(Worth, AStoppedWorkerIsUsedWhereItPaysAndNeverMuchWorseThanNone) {
+  EXPECT_LE(OverAlone(20e3), 1.06);
+  EXPECT_LE(OverAlone(60e3), 1.06);
+  EXPECT_LE(OverAlone(1e6), 0.9);
+}
+
+}  // namespace
+}  // namespace mete
