@@ -17,6 +17,7 @@
 #include "profile/profile.h"
 #include "profile_energy.h"
 #include "terminal.h"
+#include "text_file.h"
 
 namespace mete::cli {
 namespace {
@@ -120,6 +121,7 @@ void PrintProfile(const Profile& profile, const std::string& path) {
 void Measure(const ProfileFlags& flags, const Context& context) {
   PutBackLeftFrequencies();
   const Machine machine = ReadMachine();
+  CheckMayWrite(FileToKeep(CacheFolder(), KeyOf(machine)));  // what is measured for a minute shall not be lost
   ProfileOptions options{flags.seconds > 0 ? flags.seconds : kProfileSeconds, {}, context.cancel};
   std::unique_ptr<Progress> progress;
   std::string label;

@@ -43,12 +43,17 @@ std::unique_ptr<Profile> LoadProfile(const std::string& folder, const Machine& m
   return nullptr;
 }
 
-std::string SaveProfile(const std::string& folder, const Profile& profile) {
-  const std::string path = ProfileFile(folder, profile.key);
+std::string FileToKeep(const std::string& folder, const ProfileKey& key) {
+  const std::string path = ProfileFile(folder, key);
   if (path.empty()) Fail(Code::kUnavailable, "profile", "there is no folder to keep it in; try to set METE_CACHE or HOME");
-  const std::string temporary = fmt::format("{}.{}.part", path, getpid());
+  std::error_code ignored;  // who writes the file tells
+  fs::create_directories(fs::path(path).parent_path(), ignored);
+  return path;
+}
+
+std::string SaveProfile(const std::string& folder, const Profile& profile) {
+  const std::string path = FileToKeep(folder, profile.key), temporary = fmt::format("{}.{}.part", path, getpid());
   std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
   std::ofstream file(temporary);
   file << ToJson(profile);
   file.close();

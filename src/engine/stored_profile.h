@@ -16,6 +16,9 @@ ProfileKey KeyOf(const Machine& machine);
 // `folder` is empty.
 std::unique_ptr<Profile> LoadProfile(const std::string& folder, const Machine& machine, std::string* why);
 
+// The file where a profile with that key is kept; its folder is made. Error UNAVAILABLE where there is none.
+std::string FileToKeep(const std::string& folder, const ProfileKey& key);
+
 // All or nothing. Returns the file's path; Error UNAVAILABLE where it cannot be written.
 std::string SaveProfile(const std::string& folder, const Profile& profile);
 

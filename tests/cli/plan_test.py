@@ -19,6 +19,11 @@ class Profiles(Cli):
         done = mete("profile", "--check", self.net, "--energy", env=env)
         self.assertEqual(done.returncode, USAGE)
 
+    def test_a_profile_that_cannot_be_kept_is_not_measured(self):
+        done = mete("profile", "--seconds", "600", env={"METE_CACHE": str(self.picture)})  # a file, no folder
+        self.assertEqual(done.returncode, FAILURE)
+        self.assertIn("cannot write the file", done.stderr)
+
     def test_a_profile_that_does_not_serve_is_refused_and_inference_goes_on(self):
         # Its name is the processor's and the target's, as the file of tuned times has them in front.
         cache = self.path("cache")
