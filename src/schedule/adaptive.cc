@@ -15,7 +15,7 @@ namespace {
 class Adaptive : public Policy {
  public:
   Adaptive(const std::vector<WorkerSpeed>& workers, TakeCost cost)
-      : workers_(workers), seen_(workers, cost), worth_(workers.size(), seen_.reference()), cost_(cost) {
+      : workers_(workers), seen_(workers, cost), worth_(workers), cost_(cost) {
     others_.reserve(workers.size()), dealt_.reserve(workers.size());
     double fastest = 0;
     for (const WorkerSpeed& w : workers)
@@ -40,7 +40,7 @@ class Adaptive : public Policy {
     worth_.Asks(worker);
     Gather(worker, now_ns);
     int64_t count = Count(worker);
-    if (count == 0 && left_.size() > 0 && worker == seen_.reference() && !AnotherIsHere(worker)) count = 1;
+    if (count == 0 && left_.size() > 0 && worker == worth_.stays() && !AnotherIsHere(worker)) count = 1;
     if (count == 0) return gone_[size_t(worker)] = true, false;
     if (FromFront(worker)) {
       *range = {left_.begin, left_.begin + count};
@@ -63,10 +63,10 @@ class Adaptive : public Policy {
     return {seen_.FreeInNs(worker, now_ns) + seen_.TakeNs(worker), 1 / seen_.BlockNs(worker)};
   }
 
-  // Of each worker, how long all others together take for a block.
+  // Of each worker, how long all others together take for a block; 0 where nobody knows.
   const std::vector<double>& OthersBlockNs() {
     others_block_ns_.assign(count_, 0);
-    if (!seen_.Known()) return others_block_ns_;
+    if (!seen_.Known() || count_ == 1) return others_block_ns_;
     double rate = 0;
     for (size_t w = 0; w < count_; ++w) rate += 1 / seen_.BlockNs(int(w));
     for (size_t w = 0; w < count_; ++w) others_block_ns_[w] = 1 / (rate - 1 / seen_.BlockNs(int(w)));
@@ -94,7 +94,7 @@ class Adaptive : public Policy {
     return rest > 0 ? rest : part;
   }
 
-  // Else nobody may come for what the fastest leaves to others: one that is not running just now is late for as long as it is.
+  // Else nobody may come for what the fastest would leave to others: one that is not running just now is late for as long as that lasts.
   bool AnotherIsHere(int worker) const {
     for (size_t v = 0; v < count_; ++v)
       if (int(v) != worker && !gone_[v] && seen_.Asked(int(v))) return true;

@@ -11,7 +11,7 @@ namespace mete {
 
 class Worth {
  public:
-  Worth(size_t workers, int reference) : reference_(reference), workers_(workers) {}
+  explicit Worth(const std::vector<WorkerSpeed>& workers);
 
   // `others_block_ns`: of each worker, how long all others together take for a block; 0 where nobody knows.
   void Begin(const Region& region, const std::vector<double>& others_block_ns, int64_t now_ns);
@@ -19,12 +19,16 @@ class Worth {
   void Took(int worker, int64_t blocks) { workers_[size_t(worker)].blocks += blocks; }
   void Done(int worker, int64_t now_ns) { workers_[size_t(worker)].done_ns = now_ns; }  // with what it took
 
-  // Not the reference, the fastest by plan.
+  int stays() const { return stays_; }  // who is never left out: of those who take part, the fastest by plan
   bool LeftOut(int worker) const { return regions_[region_][size_t(worker)].out; }
 
  private:
+  struct Time {  // that a region takes
+    double ns = 0;
+    int seen = 0;
+  };
   struct InRegion {  // a worker's
-    double with_ns = 0, without_ns = 0;  // how long the region takes; 0: not known
+    Time with, without;
     double gain_ns = 0;                  // what others would need for its blocks, less what they wait for it
     bool out = false;                    // left out, or by way of a trial not
     bool took = false, refused = false;  // in the last run: blocks; it asked for some and got none
@@ -43,10 +47,11 @@ class Worth {
   void Next(InRegion& worker, bool* trial);
   static void Settle(InRegion& worker);
 
-  const int reference_;
+  const std::vector<WorkerSpeed> speeds_;
   std::vector<Worker> workers_;
   std::vector<std::vector<InRegion>> regions_;
   size_t region_ = 0, count_ = 0;  // workers who take part
+  int stays_ = 0;
   int64_t begin_ns_ = 0;
 };
 

@@ -27,7 +27,7 @@ class Regions {
   }
 
  private:
-  Worth worth_{2, 0};
+  Worth worth_{WorkersOf({1, 1})};
   int64_t now_ = 1;
 };
 
@@ -49,6 +49,26 @@ TEST(Worth, AWorkerThatIsWellAgainIsBackAfterSomeTrials) {
   regions.CountLeftOut(2000, 2000);
   regions.CountLeftOut(2000, 0);
   EXPECT_EQ(regions.CountLeftOut(1000, 0), 0);
+}
+
+TEST(Worth, AColdFirstRunSaysNothing) {
+  for (const int64_t times : {3, 5, 10, 1000}) {
+    Regions regions;
+    regions.LeftOut(0, times * 1000, times * 700);
+    EXPECT_EQ(regions.CountLeftOut(100, 0), 0) << times;
+  }
+}
+
+// A step on the first two of three, of whom the third is the fastest: whoever else others wait for, one of the two is there.
+TEST(Worth, OneOfThoseWhoTakePartIsAlwaysThere) {
+  Worth worth(WorkersOf({0.5, 0.5, 1}));
+  int64_t now = 1;
+  for (int i = 0; i < 2000; ++i, now += 1'000'000) {
+    worth.Begin({1, 10, 1, 2}, {100, 100}, now);
+    ASSERT_FALSE(worth.LeftOut(0) && worth.LeftOut(1)) << i;
+    for (const int w : {0, 1})
+      if (!worth.LeftOut(w)) worth.Asks(w), worth.Took(w, 5), worth.Done(w, now + (i % 2 == w ? 100'000 : 1000));
+  }
 }
 
 TEST(Worth, OneLongDelayIsForgiven) {
@@ -84,7 +104,7 @@ double OverAlone(double region_ns) {
 }
 
 TEST(Worth, AStoppedWorkerIsUsedWhereItPaysAndNeverMuchWorseThanNone) {
-  EXPECT_LE(OverAlone(20e3), 1.06);
+  EXPECT_LE(OverAlone(20e3), 1.1);
   EXPECT_LE(OverAlone(60e3), 1.06);
   EXPECT_LE(OverAlone(1e6), 0.9);
 }

@@ -29,6 +29,9 @@ void Stretch(int64_t start, double speed) {
 // A thread that another process kept from its core has not spun for all of that time, and to wake it costs the caller some us a region.
 // Guess: 50 us where a pause takes 140 cycles.
 constexpr int kLeastSpins = 1024;
+// A worker that is asked to no purpose for so long, as the policy leaves it out, sleeps between regions that follow each other closely
+// too: another process may want its core. Guess: some layers of a small network.
+constexpr int64_t kUselessNs = 2'000'000;
 
 bool Pin(pthread_t thread, int core) {
   cpu_set_t set;
@@ -41,8 +44,10 @@ bool Pin(pthread_t thread, int core) {
 
 Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::vector<double> speeds, std::vector<WorkerSpeed> workers)
     : threads_(threads), cores_(std::move(cores)), speeds_(std::move(speeds)), policy_name_(policy),
-      called_(size_t(threads), true), taking_part_(threads), step_threads_(threads), wake_(std::make_unique<std::condition_variable[]>(size_t(threads))) {
-  if (!speeds_.empty() && int(speeds_.size()) != threads) Invalid("speeds", "got {}, expected one for each of {} threads", speeds_.size(), threads);
+      called_(size_t(threads), true), taking_part_(threads), step_threads_(threads),
+      wake_(std::make_unique<std::condition_variable[]>(size_t(threads))) {
+  if (!speeds_.empty() && int(speeds_.size()) != threads)
+    Invalid("speeds", "got {}, expected one for each of {} threads", speeds_.size(), threads);
   if (workers.empty()) workers = WorkersOf(speeds_.empty() ? std::vector<double>(size_t(threads), 1) : speeds_);
   policy_ = MakePolicy(policy, std::move(workers));
   try {
@@ -107,14 +112,14 @@ bool Pool::NextBlock(int w, uint64_t region, BlockRange* range) {
   return region == open_ && policy_->NextBlock(w, NowNs(), range);  // else it comes late: all of its region is done
 }
 
-void Pool::Work(int w, uint64_t region) {
+bool Pool::Work(int w, uint64_t region) {
   const double speed = speeds_.empty() ? 1 : speeds_[size_t(w)];
   BlockRange range;
-  while (true) {
+  for (bool computed = false;; computed = true) {
     const int64_t done = range.size();
     const bool any = NextBlock(w, region, &range);  // the policy learns of what is done before anybody may begin the next region
     if (done > 0) unfinished_.fetch_sub(done, std::memory_order_acq_rel);
-    if (!any) return;
+    if (!any) return computed;
     const int64_t start = speed < 1 ? NowNs() : 0;
     fn_(context_, w, range.begin, range.end);
     if (speed < 1) Stretch(start, speed);
@@ -163,7 +168,7 @@ void Pool::Announce(uint64_t region) {
 
 // Returns the next region after `seen` in which worker w takes part. Those in which it does not are nothing to it: they may come and go
 // unseen, and do not keep it from its sleep.
-uint64_t Pool::Await(int w, uint64_t seen) {
+uint64_t Pool::Await(int w, uint64_t seen, int64_t computed_ns) {
   uint64_t region = seen;
   const auto due = [&](std::memory_order order) {
     region = region_.load(order);
@@ -172,7 +177,9 @@ uint64_t Pool::Await(int w, uint64_t seen) {
   const int64_t start = NowNs();
   for (int spins = 0; !due(std::memory_order_acquire); ++spins) {
     Relax();
-    if (spins % 64 != 63 || spins < kLeastSpins || NowNs() - start < kSpinNs) continue;
+    if (spins % 64 != 63) continue;
+    const int64_t now = NowNs();
+    if ((spins < kLeastSpins || now - start < kSpinNs) && now - computed_ns < kUselessNs) continue;
     std::unique_lock lock(mutex_);
     sleeping_.fetch_add(1, std::memory_order_seq_cst);
     wake_[size_t(w)].wait(lock, [&] { return due(std::memory_order_seq_cst); });
@@ -183,10 +190,11 @@ uint64_t Pool::Await(int w, uint64_t seen) {
 }
 
 void Pool::WorkerMain(int w) {
+  int64_t computed_ns = NowNs();
   for (uint64_t region = 0;;) {
-    region = Await(w, region);
+    region = Await(w, region, computed_ns);
     if (stop_.load()) return;
-    Work(w, region);
+    if (Work(w, region)) computed_ns = NowNs();
   }
 }
 

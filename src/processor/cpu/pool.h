@@ -89,12 +89,12 @@ class Pool {
   void WorkerMain(int w);
   void Stop();
   class Asking;  // holds the policy's lock
-  void Work(int w, uint64_t region);
+  bool Work(int w, uint64_t region);  // whether there was something for the worker
   static void Reserve(Tensor& memory, int64_t bytes);
   bool NextBlock(int w, uint64_t region, BlockRange* range);
   uint64_t NextRegion(int workers) const;
   void Announce(uint64_t region);
-  uint64_t Await(int w, uint64_t seen);
+  uint64_t Await(int w, uint64_t seen, int64_t computed_ns);
 
   static constexpr int64_t kRegionsOfAStep = 4;  // 3 today, of Winograd in stages; any beyond share a number
 

@@ -99,10 +99,12 @@ class Simulator {
     return workers;
   }
 
-  // When a worker asks that is wanted at `start_ns`. Worker 0 is who wants it.
+  // When a worker asks that is wanted at `start_ns`. Worker 0 is who wants it. One that is still waking up, for a region that was over
+  // before, comes when it is awake.
   int64_t AwakeNs(int w, int64_t start_ns) const {
-    const bool sleeps = w > 0 && start_ns - idle_since_ns_[size_t(w)] > kSpinNs;
-    return sleeps ? start_ns + costs_.wake_ns[size_t(result_.cores[size_t(w)].cluster)] : start_ns;
+    const int64_t idle_since_ns = idle_since_ns_[size_t(w)];
+    if (w == 0 || start_ns - idle_since_ns <= kSpinNs) return std::max(start_ns, idle_since_ns);
+    return start_ns + costs_.wake_ns[size_t(result_.cores[size_t(w)].cluster)];
   }
 
   double BlockNs(int w) const { return steps_[number_].times.block_ns[size_t(result_.cores[size_t(w)].cluster)]; }
