@@ -127,17 +127,21 @@ class TunablesTest : public FrequencyTest {
         std::filesystem::create_directories(folder / text);
         for (const char* name : {"up_threshold", "freq_step", "odd"}) std::ofstream(folder / text / name) << "80\n";
         std::ofstream(folder / text / "sampling_rate_min") << "10000\n";
+        std::ofstream(folder / text / "down_threshold") << "20\n";
       }
     }
+    const auto now = [&](const char* other) { return std::stoi(Get(file.parent_path() / other)); };
+    if (file.filename() == "down_threshold" && std::stoi(text) >= now("up_threshold")) return errno = EINVAL, false;
+    if (file.filename() == "up_threshold" && std::stoi(text) <= now("down_threshold")) return errno = EINVAL, false;
     if (file.filename() == "odd") return errno = EINVAL, false;
     return WriteAsKernel(path, text);
   }
 
-  void Tune(const std::string& folder) {
+  void Tune(const std::string& folder, const char* up = "95\n", const char* down = "20\n") {
     tree_.Write(kCpufreq + "policy4/scaling_available_governors", "conservative userspace\n");
     tree_.Write(kCpufreq + "policy4/scaling_governor", "conservative\n");
-    for (const auto& [name, text] : {std::pair("up_threshold", "95\n"), std::pair("freq_step", "7\n"), std::pair("odd", "80\n"),
-                                     std::pair("sampling_rate_min", "20000\n")})
+    for (const auto& [name, text] : {std::pair("up_threshold", up), std::pair("freq_step", "7\n"), std::pair("odd", "80\n"),
+                                     std::pair("sampling_rate_min", "20000\n"), std::pair("down_threshold", down)})
       tree_.Write(kCpufreq + folder + name, text);
     std::filesystem::permissions(tree_.root() + "/" + kCpufreq + folder + "sampling_rate_min", std::filesystem::perms(0444));
   }
@@ -153,7 +157,8 @@ TEST_F(TunablesTest, ArePutBackAfterTheirGovernor) {
     Tune(folder);
     const auto control = Control(WriteForgetting);
     const auto saved = nlohmann::json::parse(std::ifstream(lock()))["policies"]["policy4"]["tunables"];
-    EXPECT_EQ(saved, (nlohmann::json{{"up_threshold", "95"}, {"freq_step", "7"}, {"odd", "80"}})) << "what may not be written stays out";
+    EXPECT_EQ(saved, (nlohmann::json{{"up_threshold", "95"}, {"down_threshold", "20"}, {"freq_step", "7"}, {"odd", "80"}}))
+        << "what may not be written stays out";
     control->Set(0, 1008000);
     EXPECT_EQ(Of("policy4", "governor"), "userspace");
     EXPECT_EQ(Tuned(folder), "  ");
@@ -161,6 +166,17 @@ TEST_F(TunablesTest, ArePutBackAfterTheirGovernor) {
     EXPECT_EQ(Of("policy4", "governor"), "conservative");
     EXPECT_EQ(Tuned(folder), "95 7 ");
     std::filesystem::remove_all(tree_.root() + "/" + kCpufreq + folder);
+  }
+}
+
+TEST_F(TunablesTest, ArePutBackWhateverTheirOrder) {
+  for (const auto& [up, down] : {std::pair("95", "85"), std::pair("15", "10")}) {  // the defaults are 80 and 20
+    Tune("policy4/conservative/", up, down);
+    const auto control = Control(WriteForgetting);
+    control->Set(0, 1008000);
+    control->Restore();
+    EXPECT_EQ(Tuned("policy4/conservative/"), up + std::string(" 7 "));
+    EXPECT_EQ(Get(tree_.root() + "/" + kCpufreq + "policy4/conservative/down_threshold"), down);
   }
 }
 

@@ -68,7 +68,13 @@ TunablesRestorer::TunablesRestorer(const std::string& root, const std::string& p
   }
 }
 
+// Twice: some are refused for what another still is, as conservative's down_threshold at or above up_threshold.
 const char* TunablesRestorer::Do(WriteFrequencyFile write) const {
+  DoOnce(write);
+  return DoOnce(write);
+}
+
+const char* TunablesRestorer::DoOnce(WriteFrequencyFile write) const {
   const char* failed = nullptr;
   int error = 0;
   for (const Tunable& t : tunables_)

@@ -33,6 +33,8 @@ class TunablesRestorer {
   const char* Do(WriteFrequencyFile write) const;
 
  private:
+  const char* DoOnce(WriteFrequencyFile write) const;
+
   struct Tunable {
     std::string path, text;
   };
