@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -23,15 +22,10 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kFormat = "mete frequency lock 2";
 constexpr size_t kMostBytes = 1 << 20;  // guess: a policy takes 150 bytes, with tunables 1 KiB, and there are some hundred at most
 
-struct Process {
-  int64_t pid = 0;
-  std::string start;  // in ticks since the machine started, as text: a number that is used again has another one
-};
-
 // What stands in the lock.
 struct Left {
   std::string boot;
-  Process process;
+  int64_t pid = 0;  // for messages: another container's may mean nothing here
   FrequencySettings settings;
 };
 
@@ -44,19 +38,8 @@ std::string FirstLine(const std::string& path) {
 
 std::string ThisBoot() { return FirstLine("/proc/sys/kernel/random/boot_id"); }
 
-// Field 22 of /proc/PID/stat; "" where there is no such process. Its second field may hold spaces and brackets.
-std::string StartOf(int64_t pid) {
-  const std::string line = FirstLine("/proc/" + std::to_string(pid) + "/stat");
-  const size_t bracket = line.rfind(')');
-  if (bracket == line.npos) return "";
-  std::istringstream fields(line.substr(bracket + 1));
-  std::string field;
-  for (int i = 3; i <= 22; ++i) fields >> field;
-  return field;
-}
-
 std::string ToText(const Left& left) {
-  Json j{{"format", kFormat}, {"boot_id", left.boot}, {"pid", left.process.pid}, {"start", left.process.start}};
+  Json j{{"format", kFormat}, {"boot_id", left.boot}, {"pid", left.pid}};
   for (const auto& [name, s] : left.settings)
     j["policies"][name] = {{"governor", s.governor}, {"min_khz", s.min_khz}, {"max_khz", s.max_khz}, {"speed_khz", s.speed_khz},
                            {"tunables_in", s.tunables.folder}, {"tunables", s.tunables.values}};
@@ -73,7 +56,7 @@ Left Parse(const std::string& path, const std::string& text) {
   try {
     const Json j = ParseJson(text, "lock");
     if (j.at("format") != kFormat) throw Error(Code::kDataLoss, "another format");
-    Left left{j.at("boot_id"), {j.at("pid"), j.at("start")}, {}};
+    Left left{j.at("boot_id"), j.at("pid"), {}};
     for (const auto& [name, s] : j.at("policies").items())
       left.settings[name] = {s.at("governor"), s.at("min_khz"), s.at("max_khz"), s.at("speed_khz"),
                              {s.at("tunables_in"), s.at("tunables")}};
@@ -97,11 +80,6 @@ std::optional<Left> ReadLock(const std::string& path) {
   return Parse(path, text);
 }
 
-bool Lives(const Left& left) {
-  const auto& [pid, start] = left.process;
-  return left.boot == ThisBoot() && !start.empty() && StartOf(pid) == start;
-}
-
 // "policy0 ondemand, 408000 to 1416000 kHz": of so many policies as somebody reads.
 std::string ToText(const FrequencySettings& settings) {
   constexpr size_t kMostPolicies = 4;  // guess: clusters of a phone; machines of more have one setting for all
@@ -116,13 +94,12 @@ std::string ToText(const FrequencySettings& settings) {
 std::string PutBackLeft(const std::string& root, const std::string& path, const Left& left, WriteFrequencyFile write) {
   if (left.boot != ThisBoot()) return unlink(path.c_str()), "";  // the kernel has forgotten it too
   const std::vector<FrequencyRestorer> restorers = RestorersOf(root, left.settings);
-  const int64_t pid = left.process.pid;
   if (const char* failed = PutBackAll(restorers, path.c_str(), write))
     Fail(Code::kUnavailable, failed, "cannot put back the frequency that process {}, which is gone, has changed; {}; expected as before: "
          "{}; try 'METE_CACHE={} mete machine' as root, or write that by hand into scaling_governor, scaling_min_freq and "
-         "scaling_max_freq, and remove {}", pid, std::strerror(errno), ToText(left.settings),
+         "scaling_max_freq, and remove {}", left.pid, std::strerror(errno), ToText(left.settings),
          std::filesystem::path(path).parent_path().string(), path);
-  return fmt::format("process {} did not put the frequencies back; that was done now: {}", pid, ToText(left.settings));
+  return fmt::format("process {} did not put the frequencies back; that was done now: {}", left.pid, ToText(left.settings));
 }
 
 class Descriptor {
@@ -137,6 +114,11 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
 
   void Lock() const { Check(flock(fd_, LOCK_EX) == 0, "cannot be locked"); }
+  bool TryLock() const {  // false where somebody else has it
+    const bool locked = flock(fd_, LOCK_EX | LOCK_NB) == 0;
+    Check(locked || errno == EWOULDBLOCK, "cannot be locked");
+    return locked;
+  }
   void Sync() const { Check(fsync(fd_) == 0, "cannot be brought to the disk"); }
   void Write(const std::string& text) const { Check(write(fd_, text.data(), text.size()) == ssize_t(text.size()), "cannot be written"); }
 
@@ -159,6 +141,14 @@ class Guard {
   const Descriptor file_;
 };
 
+// Whether the process that wrote the lock lives: it holds it. Nobody else does for longer than the guard is theirs.
+bool IsHeld(const std::string& lock) try {
+  return !Descriptor(lock, O_RDONLY).TryLock();
+} catch (const Error&) {
+  if (access(lock.c_str(), F_OK) == 0) throw;
+  return false;  // there is none, or its owner has just removed it
+}
+
 std::string LockIn(const std::string& folder) { return folder + "/frequency.lock"; }
 
 }  // namespace
@@ -168,8 +158,9 @@ std::string MendFrequencies(const std::string& root, const std::string& folder, 
   if (folder.empty() || access(path.c_str(), F_OK) != 0) return "";
   try {
     const Guard guard(path);
+    if (IsHeld(path)) return "";
     const std::optional<Left> left = ReadLock(path);
-    return left && !Lives(*left) ? PutBackLeft(root, path, *left, write) : "";
+    return left ? PutBackLeft(root, path, *left, write) : "";
   } catch (const Error& e) {
     return e.what();
   }
@@ -190,26 +181,25 @@ FrequencyLock::FrequencyLock(const std::string& root, const std::string& folder,
 }
 
 void FrequencyLock::TakeOver(const std::string& root, WriteFrequencyFile write) {
+  const bool is_held = IsHeld(path_);
   const std::optional<Left> left = ReadLock(path_);
   if (!left) return;
-  // This one's own lock is left where its last object could not put back.
-  if (Lives(*left) && left->process.pid != getpid())
-    Fail(Code::kFailedPrecondition, path_, "process {} has set the frequencies and still runs; try again when it is done",
-         left->process.pid);
+  if (is_held)
+    Fail(Code::kFailedPrecondition, path_, "process {} has set the frequencies and still runs; try again when it is done", left->pid);
   if (std::string note = PutBackLeft(root, path_, *left, write); !note.empty()) notes_.push_back(std::move(note));
 }
 
-// A name of its own first, so that the lock is there whole or not at all.
-void FrequencyLock::Create() const {
+// A name of its own first, so that the lock is there whole and held, or not at all.
+void FrequencyLock::Create() {
   const std::string temporary = fmt::format("{}.{}", path_, getpid());
-  {
-    const Descriptor file(temporary, O_CREAT | O_TRUNC | O_WRONLY);
-    file.Write(ToText({ThisBoot(), {getpid(), StartOf(getpid())}, settings_}));
-    file.Sync();
-  }
+  const auto file = std::make_shared<const Descriptor>(temporary, O_CREAT | O_TRUNC | O_WRONLY);
+  file->Lock();
+  file->Write(ToText({ThisBoot(), getpid(), settings_}));
+  file->Sync();
   if (rename(temporary.c_str(), path_.c_str()) != 0)
     Fail(Code::kUnavailable, path_, "cannot be written; {}; frequencies are not changed without it", std::strerror(errno));
   Descriptor(std::filesystem::path(path_).parent_path().string(), O_RDONLY | O_DIRECTORY).Sync();
+  held_ = file;
 }
 
 }  // namespace mete
