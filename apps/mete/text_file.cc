@@ -1,5 +1,7 @@
 #include "text_file.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -14,11 +16,11 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kLargestText = 64 << 20;  // bytes of a plan or a labels file
 
-// What is written first; the file itself where that is none to be replaced.
+// What is written first, under a name that is this process's own; the file itself where that is none to be replaced.
 std::string TemporaryOf(const std::string& path) {
   std::error_code ignored;
   const bool special = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
-  return special ? path : path + ".part";
+  return special ? path : fmt::format("{}.{}.part", path, getpid());
 }
 
 // What a failed or a tried one leaves.

@@ -43,6 +43,14 @@ TEST_F(TextFileTest, IsAskedForBeforehandWithoutATrace) {
   EXPECT_TELLS(CheckMayWrite(folder_.str()), "cannot write the file");
 }
 
+TEST_F(TextFileTest, LeavesWhatSomebodyElseIsWriting) {
+  WriteTextFile(In("a.part"), "theirs");
+  CheckMayWrite(In("a"));
+  WriteTextFile(In("a"), "ours");
+  EXPECT_EQ(ReadTextFile(In("a.part")), "theirs");
+  EXPECT_EQ(Files(), 2u);
+}
+
 TEST_F(TextFileTest, IsPrintedWhereItCannotBeWritten) {
   testing::internal::CaptureStdout();
   const std::string error = ErrorOf([&] { WriteOrPrint(In("no/b"), "curves\n"); });
