@@ -24,4 +24,14 @@ int64_t WholeNumber(const Json& j, const std::string& where, const char* what, i
   return j.get<int64_t>();
 }
 
+const Json& List(const Json& j, const std::string& where, const char* what) {
+  if (!j.is_array()) Invalid(where, "{} must be a list; got a {}", what, j.type_name());
+  return j;
+}
+
+const Json& Object(const Json& j, const std::string& where, const char* what) {
+  if (!j.is_object()) Invalid(where, "{} must be an object; got a {}", what, j.type_name());
+  return j;
+}
+
 }  // namespace mete

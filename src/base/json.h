@@ -19,4 +19,9 @@ nlohmann::ordered_json ParseJson(std::string_view text, const std::string& where
 int64_t WholeNumber(const nlohmann::ordered_json& j, const std::string& where, const char* what, int64_t least = INT64_MIN,
                     int64_t most = INT64_MAX);
 
+// The same, where it is a list or an object of members. Error where it is none: the library goes through anything as though it was one, a
+// number as a list of itself.
+const nlohmann::ordered_json& List(const nlohmann::ordered_json& j, const std::string& where, const char* what);
+const nlohmann::ordered_json& Object(const nlohmann::ordered_json& j, const std::string& where, const char* what);
+
 }  // namespace mete

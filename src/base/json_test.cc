@@ -7,6 +7,8 @@
 namespace mete {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 std::string Nested(size_t levels, const std::string& open, const std::string& close) {
   std::string text;
   for (size_t i = 0; i < levels; ++i) text += open;
@@ -47,6 +49,20 @@ TEST(WholeNumber, TakesThoseInRangeAlone) {
   EXPECT_TELLS(take("1e300"), "blocks must be a whole number; got a broken one");
   EXPECT_TELLS(take("18446744073709551616"), "got a broken one");
   EXPECT_TELLS(take("[1]"), "got a array");
+}
+
+TEST(List, IsAListAlone) {
+  EXPECT_EQ(List(Json::parse("[1, 2]"), "plan", "blocks").size(), 2u);
+  EXPECT_EQ(List(Json::parse("[]"), "plan", "blocks").size(), 0u);
+  EXPECT_TELLS(List(Json::parse("3"), "plan", "blocks"), "[plan] blocks must be a list; got a number");
+  EXPECT_TELLS(List(Json::parse("{\"a\": 0}"), "plan", "blocks"), "[plan] blocks must be a list; got a object");
+  EXPECT_TELLS(List(Json::parse("null"), "plan", "blocks"), "got a null");
+}
+
+TEST(Object, IsAnObjectAlone) {
+  EXPECT_EQ(Object(Json::parse("{\"a\": 0}"), "lock", "policies").size(), 1u);
+  for (const char* text : {"3", "[{}]", "null"})
+    EXPECT_TELLS(Object(Json::parse(text), "lock", "policies"), "policies must be an object; got a");
 }
 
 }  // namespace

@@ -61,8 +61,8 @@ Json ClusterJson(const ClusterCurves& c) {
 
 ClusterCurves ClusterOf(const Json& j, const std::string& where) {
   ClusterCurves c{j.at("name"), {}, j.at("node_us"), {}};
-  for (const Json& core : j.at("cores")) c.cores.push_back(int(WholeNumber(core, where, "a core", 0, INT_MAX)));
-  for (const Json& p : j.at("points"))
+  for (const Json& core : List(j.at("cores"), where, "cores")) c.cores.push_back(int(WholeNumber(core, where, "a core", 0, INT_MAX)));
+  for (const Json& p : List(j.at("points"), where, "points"))
     c.points.push_back({WholeNumber(p.at("khz"), where, "khz", 0, kMostKhz),
                         int(WholeNumber(p.at("cores"), where, "cores", 1, kMostCores)), p.at("flops_per_byte"),
                         p.at("gflops"), p.at("watts")});
@@ -115,7 +115,7 @@ EnergyCurves ParseEnergyCurves(std::string_view json, const std::string& where) 
     const Json j = ParseJson(json, where);
     if (j.at("format") != kFormat) Invalid(where, "not energy curves; expected the format '{}'", kFormat);
     curves = {j.at("machine"), j.at("source"), j.at("idle_watts"), j.at("gbytes_per_s"), {}};
-    for (const Json& c : j.at("clusters")) curves.clusters.push_back(ClusterOf(c, where));
+    for (const Json& c : List(j.at("clusters"), where, "clusters")) curves.clusters.push_back(ClusterOf(c, where));
   } catch (const Json::exception& e) {
     Invalid(where, "not energy curves; {}", Printable(std::string(e.what()).substr(0, 100)));
   }

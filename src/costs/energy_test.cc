@@ -194,6 +194,11 @@ TEST(EnergyCurves, RefusesWhatMakesNoSense) {
     refuses("/clusters/0/points/1/cores", bad, "file.json] cores");
     refuses("/clusters/0/cores/1", bad, "file.json] a core");
   }
+  for (const Json& bad : {Json(3), Json({{"a", 0}}), Json()}) {
+    refuses("/clusters/0/cores", bad, "file.json] cores must be a list");
+    refuses("/clusters/0/points", bad, "file.json] points must be a list");
+    refuses("/clusters", bad, "file.json] clusters must be a list");
+  }
   refuses("/clusters/0/points/1/khz", 200'000, "do not ascend");
   refuses("/clusters/0/points", Json::array(), "got 0, expected 1");
   refuses("/clusters/0/cores", {1, 1}, "none twice");

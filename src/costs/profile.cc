@@ -55,13 +55,13 @@ Json ClusterJson(const ClusterProfile& c) {
 ClusterProfile ClusterFromJson(const Json& j) {
   ClusterProfile c;
   c.cluster = j.at("cluster").get<std::string>();
-  for (const Json& core : j.at("cores")) c.cores.push_back(Count(core, "cores"));
+  for (const Json& core : List(j.at("cores"), "profile", "cores")) c.cores.push_back(Count(core, "cores"));
   c.near_bytes = j.at("near_bytes").get<double>();
   c.reference_ns = j.at("reference_ns").get<double>();
   c.khz = Count(j.at("khz"), "khz");
   c.governor = j.at("governor").get<std::string>();
   c.celsius = j.at("celsius").get<double>();
-  for (const auto& [kernel, fit] : j.at("kernels").items()) c.kernels[kernel] = FitFromJson(fit);
+  for (const auto& [kernel, fit] : Object(j.at("kernels"), "profile", "kernels").items()) c.kernels[kernel] = FitFromJson(fit);
   return c;
 }
 
@@ -75,7 +75,7 @@ Profile FromJson(const Json& j) {
   profile.take_ns = j.at("take_ns").get<double>();
   profile.barrier_ns = j.at("barrier_ns").get<double>();
   profile.wake_ns = j.at("wake_ns").get<double>();
-  for (const Json& c : j.at("clusters")) profile.clusters.push_back(ClusterFromJson(c));
+  for (const Json& c : List(j.at("clusters"), "profile", "clusters")) profile.clusters.push_back(ClusterFromJson(c));
   return profile;
 }
 

@@ -4,8 +4,9 @@
 
 #include <array>
 #include <limits>
+#include <nlohmann/json.hpp>
 
-#include "mete/error.h"
+#include "base/errors_testing.h"
 
 namespace mete {
 namespace {
@@ -86,6 +87,17 @@ TEST(Profile, NonsenseInAFileIsAnErrorThatNamesBoth) {
   Profile empty = Sample();
   empty.clusters[0].kernels["Softmax"].ns.clear();
   EXPECT_THROW(Verify(empty), Error);
+}
+
+TEST(Profile, OneOfWhatIsToBeAListIsNone) {
+  for (const auto& [what, kind] : {std::pair("/clusters/0/cores", "list"), std::pair("/clusters", "list"),
+                                   std::pair("/clusters/0/kernels", "object")}) {
+    nlohmann::json j = nlohmann::json::parse(ToJson(Sample()));
+    const nlohmann::json::json_pointer at(what);
+    const nlohmann::json first = *j.at(at).begin();
+    j[at] = kind == std::string("list") ? first : nlohmann::json{first};
+    EXPECT_TELLS(ProfileFromJson(j.dump(), "profile.json"), at.back() + " must be a" + (kind[0] == 'o' ? "n " : " ") + kind);
+  }
 }
 
 TEST(Profile, TimesThatCannotBeAreNamedAllAtOnce) {

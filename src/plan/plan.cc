@@ -55,16 +55,16 @@ Step StepFromJson(const Json& j) {
   Step step;
   step.node = NameFromJson(j.at("node"));
   step.axis = AxisOf(j.at("axis").get<std::string>());
-  for (const Json& s : j.at("shares"))
+  for (const Json& s : List(j.at("shares"), "plan", "shares"))
     step.shares.push_back({s.at("processor").get<std::string>(), Int(s.at("begin"), "begin"), Int(s.at("end"), "end")});
   step.threads = Int(j.at("threads"), "threads");
   step.policy = j.at("policy").get<std::string>();
   step.reason = j.value("reason", "");
   step.predicted_us = j.value("predicted_us", 0.0);
   if (j.contains("blocks"))
-    for (const Json& n : j["blocks"]) step.blocks.push_back(WholeNumber(n, "plan", "blocks"));
+    for (const Json& n : List(j["blocks"], "plan", "blocks")) step.blocks.push_back(WholeNumber(n, "plan", "blocks"));
   if (!j.contains("rejected")) return step;
-  for (const Json& r : j["rejected"])
+  for (const Json& r : List(j["rejected"], "plan", "rejected"))
     step.rejected.push_back({r.at("choice").get<std::string>(), r.at("predicted_us").get<double>(), r.at("reason").get<std::string>()});
   return step;
 }
@@ -208,9 +208,9 @@ Plan PlanFromJson(const std::string& text) {
     plan.model = NameFromJson(j.at("model"));
     plan.machine = NameFromJson(j.at("machine"));
     plan.threads = Int(j.at("threads"), "threads");
-    for (const Json& core : j.at("cores")) plan.cores.push_back(Int(core, "a core"));
+    for (const Json& core : List(j.at("cores"), "plan", "cores")) plan.cores.push_back(Int(core, "a core"));
     plan.speeds = j.value("speeds", std::vector<double>());
-    for (const Json& s : j.at("steps")) plan.steps.push_back(StepFromJson(s));
+    for (const Json& s : List(j.at("steps"), "plan", "steps")) plan.steps.push_back(StepFromJson(s));
     return plan;
   } catch (const Json::exception& e) {
     Invalid("plan", "the text is not a plan: {}", e.what());

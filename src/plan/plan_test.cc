@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/errors_testing.h"
 
@@ -103,6 +104,20 @@ TEST(PlanFromJson, NamesANumberThatIsTooLarge) {
   std::string json = ToJson(plan);
   json.replace(json.find("333"), 3, "9223372036854775808");
   EXPECT_TELLS(PlanFromJson(json), "[plan] blocks is out of range; got 9223372036854775808, expected");
+}
+
+TEST(PlanFromJson, RefusesOneOfWhatIsToBeAList) {
+  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2, {0, 1}});
+  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333}, plan.steps[0].rejected = {{"big 1", 2, "slower"}};
+  for (const char* list : {"/cores", "/steps", "/steps/0/shares", "/steps/0/blocks", "/steps/0/rejected"}) {
+    nlohmann::json j = nlohmann::json::parse(ToJson(plan));
+    const nlohmann::json::json_pointer at(list);
+    const nlohmann::json first = j.at(at)[0];
+    for (const nlohmann::json& bad : {first, nlohmann::json{{"a", first}}, nlohmann::json()}) {
+      j[at] = bad;
+      EXPECT_TELLS(PlanFromJson(j.dump()), at.back() + " must be a list") << bad;
+    }
+  }
 }
 
 TEST(PlanFromJson, RefusesWhatIsNestedTooDeep) {
