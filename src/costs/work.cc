@@ -6,6 +6,7 @@
 
 #include "base/fused.h"
 #include "base/matmul_view.h"
+#include "costs/bytes_since.h"
 #include "graph/flops.h"
 #include "kernels/fast/conv/conv.h"
 #include "kernels/fast/conv/window.h"
@@ -36,28 +37,6 @@ double Beyond(double bytes, double cache, double full) { return std::clamp((byte
 // The share of vectors that lie across two cache lines, of rows of so many values one after the other.
 double ShareAcross(int64_t values, int64_t lanes) { return 1 - double(std::gcd(values, lanes)) / double(lanes); }
 
-bool Touches(const Node& node, ValueId id) {
-  const auto has = [&](const std::vector<ValueId>& ids) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
-  return has(node.inputs) || has(node.outputs);
-}
-
-// Bytes that pass through the caches from when a value was last read or written until `node` reads it, on average over the value: half
-// of what each of the two nodes moves, and all that those between them do. Of a network's input, all since the beginning.
-double BytesSince(const Graph& graph, const Node& node, ValueId id) {
-  double bytes = double(BytesMoved(graph, node)) / 2;
-  for (const Node* before = &node; before != graph.nodes.data();) {
-    --before;
-    if (IsViewOperator(before->op)) {
-      if (before->outputs[0] == id) id = before->inputs[0];
-      continue;
-    }
-    const double moved = double(BytesMoved(graph, *before));
-    if (Touches(*before, id)) return bytes + moved / 2;
-    bytes += moved;
-  }
-  return bytes;
-}
-
 bool IsFree(FusedOp op) { return op == FusedOp::kNone || op == FusedOp::kRelu || op == FusedOp::kClip || op == FusedOp::kLeakyRelu; }
 
 class Amounts {
@@ -78,7 +57,10 @@ class Amounts {
   // (guess; of 2 to 4, all fitted alike, and better than none).
   static constexpr double kGone = 3;
 
-  // `since`: BytesSince() of what is read.
+  // BytesSince(), as far as it makes a difference.
+  double Since(const Graph& graph, const Node& node, ValueId id) const { return BytesSince(graph, node, id, kGone * near_); }
+
+  // `since`: Since() of what is read.
   void AddData(double in_bytes, double out_bytes, double since, bool asked_for = true) {
     Add("byte read", in_bytes);
     Add("byte read, far", in_bytes * GonePart(since));
@@ -110,7 +92,7 @@ class Amounts {
     if (!ParseEpilogue(node.attributes, spec).empty()) return;
     if (spec.residual && node.input(3) != kNoValue) {
       Add("byte of residual", out_bytes);
-      Add("byte of residual, far", out_bytes * GonePart(BytesSince(graph, node, node.inputs[3])));
+      Add("byte of residual, far", out_bytes * GonePart(Since(graph, node, node.inputs[3])));
     }
     if (!IsFree(spec.activation.op)) Add(std::string("byte through ") + Name(spec.activation.op), out_bytes);
   }
@@ -163,7 +145,7 @@ Work DirectWork(const Graph& graph, const Node& node, const ConvShape& s, double
   a.AddTiles(plan.split, double(s.groups), pixels, double(plan.row_step), k);
   a.AddWeights(weights, plan.as_gemm ? pixels : std::min(pixels, double(plan.pass)));
   a.AddColdWeights(plan.split, weights, pixels, double(plan.row_step), k);
-  a.AddData(sizes.in, sizes.out, BytesSince(graph, node, node.inputs[0]), plan.tap_length >= kShortSum);
+  a.AddData(sizes.in, sizes.out, a.Since(graph, node, node.inputs[0]), plan.tap_length >= kShortSum);
   a.AddEpilogue(graph, node, sizes.out);
   return a.Take();
 }
@@ -198,7 +180,7 @@ Work DepthwiseWork(const Graph& graph, const Node& node, const ConvShape& s, dou
     a.Add("pixel", pixels);
   }
   a.Add("byte of weights", sizes.weights);
-  a.AddData(sizes.in, sizes.out, BytesSince(graph, node, node.inputs[0]));
+  a.AddData(sizes.in, sizes.out, a.Since(graph, node, node.inputs[0]));
   a.AddEpilogue(graph, node, sizes.out);
   return a.Take();
 }
@@ -221,7 +203,7 @@ Work WinogradWork(const Graph& graph, const Node& node, const ConvShape& s, int 
   const int64_t lanes = plan.gemm.split.lanes();
   a.Add("value across cache lines",
         tiles * positions * (k * ShareAcross(s.in_channels, lanes) + columns * ShareAcross(s.out_channels, lanes)));
-  a.AddData(sizes.in, sizes.out, BytesSince(graph, node, node.inputs[0]));
+  a.AddData(sizes.in, sizes.out, a.Since(graph, node, node.inputs[0]));
   a.AddEpilogue(graph, node, sizes.out);
   return a.Take();
 }
@@ -274,7 +256,7 @@ std::vector<Work> MatrixWorks(const Graph& graph, const Node& node, double near_
     a.Add(by_rows || (node.op == "mete.MatMul" && view.b_column != 1) ? "byte packed across rows" : "byte packed", kFloat * n * k * batch);
     a.Add("product", batch);
   }
-  a.AddData(kFloat * batch * m * k, out, BytesSince(graph, node, node.inputs[0]), k >= double(kShortSum));
+  a.AddData(kFloat * batch * m * k, out, a.Since(graph, node, node.inputs[0]), k >= double(kShortSum));
   a.AddEpilogue(graph, node, out);
   return {a.Take()};
 }
