@@ -180,6 +180,20 @@ TEST_F(TunablesTest, ArePutBackWhateverTheirOrder) {
   }
 }
 
+TEST_F(TunablesTest, KeepFrequenciesFromBeingSetWhereOneCouldNotBePutBack) {
+  const std::string folder = "conservative/", root = tree_.root() + "/" + kCpufreq + folder;
+  for (const auto& [name, text] : {std::pair("loads", std::string(256, '1')), std::pair("loads", std::string("1\t2")),
+                                   std::pair("a b", std::string("1"))}) {
+    Tune(folder);
+    tree_.Write(kCpufreq + folder + name, text);
+    EXPECT_TELLS(Control(WriteForgetting), std::string(name) + "] could not be put back");
+    EXPECT_FALSE(std::filesystem::exists(lock()));
+    std::filesystem::remove_all(root);
+  }
+  for (int i = 0; i < 65; ++i) tree_.Write(kCpufreq + folder + "t" + std::to_string(i), "1");
+  EXPECT_TELLS(Control(WriteForgetting), "t64] could not be put back");
+}
+
 TEST_F(TunablesTest, AreNamedWhereTheyCannotBePutBack) {
   Tune("conservative/");
   const auto control = Control(WriteForgetting);

@@ -40,6 +40,14 @@ bool Shows(const char* path, std::string_view text) {
   return line.substr(0, line.find('\n')) == text;
 }
 
+// What could not be put back must not be lost. What shows nothing is a switch that is only written, and has nothing to be put back.
+void CheckTunable(const std::string& path, const std::string& name, const std::string& text, size_t others) {
+  if (IsName(name) && IsText(text) && others < kMostTunables) return;
+  Fail(Code::kFailedPrecondition, Printable("/" + path),
+       "could not be put back, so that no frequency is changed; expected {} tunables of a governor at most, and of each {} printable "
+       "characters at most; try another governor", kMostTunables, kMostText);
+}
+
 }  // namespace
 
 GovernorTunables ReadGovernorTunables(Sysfs& sysfs, const std::string& policy, const std::string& governor) {
@@ -48,9 +56,10 @@ GovernorTunables ReadGovernorTunables(Sysfs& sysfs, const std::string& policy, c
     GovernorTunables tunables{folder, {}};
     for (const std::string& name : sysfs.Folder(kCpufreq + folder)) {
       const std::string path = kCpufreq + folder + "/" + name;
-      if (!IsName(name) || !sysfs.MayBeWritten(path) || tunables.values.size() == kMostTunables) continue;
-      const std::string text = sysfs.Line(path).value_or("");
-      if (IsText(text)) tunables.values[name] = text;
+      const std::string text = sysfs.MayBeWritten(path) ? sysfs.Line(path).value_or("") : "";
+      if (text.empty()) continue;
+      CheckTunable(path, name, text, tunables.values.size());
+      tunables.values[name] = text;
     }
     return tunables;
   }

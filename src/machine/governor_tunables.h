@@ -19,7 +19,7 @@ struct GovernorTunables {
   std::map<std::string, std::string> values = {};  // by file, as texts
 };
 
-// Those of a policy's governor that may be written.
+// Those of a policy's governor that may be written. Error FAILED_PRECONDITION where one could not be put back.
 GovernorTunables ReadGovernorTunables(Sysfs& sysfs, const std::string& policy, const std::string& governor);
 
 // Puts them back, once the governor is. All is prepared beforehand, so that Do() may run in a signal handler.
