@@ -68,7 +68,16 @@ Left Parse(const std::string& path, const std::string& text) {
   }
 }
 
-// Nothing where there is no file.
+// The boot of a file that may be damaged or of another format: the id that follows its name; "" where there is none that is whole.
+std::string BootIn(const std::string& text) {
+  constexpr size_t kIdLength = 36;  // of a UUID, which it is
+  const std::string name = "\"boot_id\"";
+  const size_t at = text.find(name), begin = at == text.npos ? at : text.find('"', at + name.size());
+  const size_t end = begin == text.npos ? begin : text.find('"', begin + 1);
+  return end != text.npos && end - begin - 1 == kIdLength ? text.substr(begin + 1, kIdLength) : "";
+}
+
+// Nothing where there is no file. Of one from before the machine was started anew only the boot is read, so that it can go whatever it is.
 std::optional<Left> ReadLock(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file && access(path.c_str(), F_OK) != 0 && errno == ENOENT) return std::nullopt;
@@ -76,6 +85,7 @@ std::optional<Left> ReadLock(const std::string& path) {
   std::string text(kMostBytes + 1, '\0');
   file.read(text.data(), std::streamsize(text.size()));
   text.resize(size_t(file.gcount()));
+  if (const std::string boot = BootIn(text); !boot.empty() && boot != ThisBoot()) return Left{boot, 0, {}};
   if (text.size() > kMostBytes) Fail(Code::kDataLoss, path, "too long for a lock of frequencies; expected {} bytes at most", kMostBytes);
   return Parse(path, text);
 }

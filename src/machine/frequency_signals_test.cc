@@ -191,6 +191,25 @@ TEST_F(FrequencyLockTest, ForgetsWhatWasBeforeTheMachineStarted) {
   ExpectUntouched();
 }
 
+TEST_F(FrequencyLockTest, GoesWhateverItIsOnceTheMachineWasStartedAnew) {
+  nlohmann::json left = Left();
+  left["boot_id"] = "01234567-89ab-cdef-0123-456789abcdef", left["format"] = "mete frequency lock 1";
+  const std::string old = left.dump();
+  for (const std::string& text : {old, old.substr(0, old.size() - 9), old + std::string(1 << 20, ' ')}) {
+    Leave(text);
+    EXPECT_EQ(MendFrequencies(tree_.root(), folder_.str()), "") << text.substr(0, 400);
+    ExpectUntouched();
+  }
+}
+
+TEST_F(FrequencyLockTest, OfAnotherFormatIsToldWhileTheMachineRuns) {
+  nlohmann::json left = Left();
+  left["format"] = "mete frequency lock 1";
+  Leave(left.dump());
+  EXPECT_NE(MendFrequencies(tree_.root(), folder_.str()).find("cannot be understood"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(lock()));
+}
+
 TEST_F(FrequencyLockTest, IsMendedWithoutSettingAnything) {
   EXPECT_EQ(MendFrequencies(tree_.root(), folder_.str()), "");
   EXPECT_EQ(MendFrequencies(tree_.root(), ""), "");
