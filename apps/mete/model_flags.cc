@@ -116,8 +116,8 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags) {
   command.add_option("--threads", flags.threads, "threads; 0: one for every core that this process may use")
       ->type_name("N")->check(CLI::Range(0, 1024))->capture_default_str()->group(kMachineGroup);
   AddCoresFlag(command, flags);
-  command.add_option("--policy", flags.policy, "how work reaches the threads: by the speed that each shows (adaptive, the default), in equal "
-                                               "slices, or, to compare with: ratio, asymo, sani")
+  command.add_option("--policy", flags.policy, "how work reaches the threads: by the speed that each shows (adaptive, the default), in "
+                                               "equal slices, or, to compare with: ratio, asymo, sani")
       ->type_name("NAME")->check(CLI::IsMember({"equal", "ratio", "asymo", "sani", "adaptive"}))->group(kMachineGroup);
   command.add_option("--plan", flags.plan, "run this plan instead of planning")->type_name("FILE.json")->group(kMachineGroup);
   command.add_option("--save-plan", flags.save_plan, "write the plan")->type_name("FILE.json")->group(kMachineGroup);

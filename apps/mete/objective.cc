@@ -55,7 +55,8 @@ void CheckMachine(const EnergyCurves& curves, const Machine& machine, const std:
   for (size_t i = 0; same && i < machine.clusters.size(); ++i) same = curves.clusters[i].cores == FirstThreads(machine.clusters[i]);
   if (!same)
     Fail(Code::kFailedPrecondition, path,
-         "the energy curves are of another machine or of other cores than this process has (those of '{}'); try 'mete profile --energy' again",
+         "the energy curves are of another machine or of other cores than this process has (those of '{}'); try 'mete profile --energy' "
+         "again",
          Printable(curves.machine));
 }
 
