@@ -177,7 +177,8 @@ void AddProfile(CLI::App& app, Context& context) {
   AddCoresFlag(*command, flags->model);
   command->add_flag("--nodes", flags->nodes, "with --check: a row a node")->group("Check");
   CLI::Option* energy = command->add_flag("--energy", flags->energy_curves,
-                                          "measure energy curves instead: joules and speed by frequency, cores and data-reuse rate")->excludes("--check");
+                                          "measure energy curves instead: joules and speed by frequency, cores and data-reuse rate")
+                            ->excludes("--check");
   AddProfileEnergyFlags(*command, energy, flags->energy);
   command->add_option("--seconds", flags->seconds,
                       fmt::format("how long to measure (default: {:.0f}, for a check {:.0f} a core)", kProfileSeconds, kCheckSeconds))
@@ -190,8 +191,8 @@ void AddProfile(CLI::App& app, Context& context) {
       "processor, the instruction set, the version or the kernels have changed since.\n"
       "\n"
       "--energy needs a meter (powercap/RAPL, a battery, INA or hwmon sensors; 'mete machine' lists them). With the right to set them it\n"
-      "measures at several frequencies, and puts all back in the end, on signals, and, after a crash, on the next start of mete. What it finds is\n"
-      "for --objective of run and bench.\n"
+      "measures at several frequencies, and puts all back in the end, on signals, and, after a crash, on the next start of mete. What it\n"
+      "finds is for --objective of run and bench.\n"
       "\n"
       "Examples:\n"
       "  mete profile\n"
