@@ -148,7 +148,8 @@ TEST(WorksOf, FewRowsWaitForTheirWeights) {
 TEST(WorksOf, ChannelsThatFillNoLineLieAcrossTwo) {
   const auto across = [](int64_t channels) {
     double sum = 0;
-    for (const auto& [what, amount] : Of(ConvGraph(14, channels, channels, 3, channels))[0].amounts)
+    const Work work = Of(ConvGraph(14, channels, channels, 3, channels))[0];
+    for (const auto& [what, amount] : work.amounts)
       if (what.ends_with("across cache lines")) sum += amount;
     return sum;
   };
