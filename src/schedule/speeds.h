@@ -17,7 +17,7 @@ class Speeds {
   void Begin(const Region& region, int64_t now_ns);
   void Start(int worker, const BlockRange& range, int64_t now_ns);  // begins to compute
   bool Finish(int worker, int64_t now_ns);                          // asks: has computed what it started; whether it had
-  void LeaveOut(int worker);                                       // it shall do nothing, so that it is not idle
+  void LeaveOut(int worker);                                        // it shall do nothing, so that it is not idle
   bool Asked(int worker) const { return workers_[size_t(worker)].asked; }  // in this region, so that it is there
 
   // Expected for this region. Only ratios mean something while nothing is Known() of it.
