@@ -64,6 +64,11 @@ std::string TuningText(const std::optional<Tuner>& tuner) {
   return tuner->note().empty() ? text : text + tuner->note() + "\n";
 }
 
+std::string WholeRunText(const WholeRun& whole_run) {
+  const std::string text = whole_run.text();
+  return text.empty() ? "" : "whole runs: " + text + "\n";
+}
+
 }  // namespace
 
 struct Session::Impl {
@@ -171,7 +176,7 @@ std::string Session::Explain(const Trace& trace, const DeviceLimits& limits) con
   const Plan& plan = impl_->plan;
   return fmt::format("plan for {} on {}, {} thread{}: {}\n", plan.model, plan.machine, plan.threads, plan.threads == 1 ? "" : "s",
                      ReasonOf(plan)) +
-         TuningText(impl_->tuner) + impl_->cpu.packer().Explain() + ExplainTable(Steps(trace), limits);
+         WholeRunText(impl_->executor.whole_run()) + TuningText(impl_->tuner) + impl_->cpu.packer().Explain() + ExplainTable(Steps(trace), limits);
 }
 
 std::vector<StepInfo> Session::Steps(const Trace& trace) const { return impl_->executor.Steps(trace); }

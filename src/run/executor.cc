@@ -127,7 +127,7 @@ void Executor::RunStep(BoundStep& step, Trace* trace, int64_t run_start) {
   if (!step.prepared && !step.dynamic) return;
   const int64_t start = trace ? NowNs() - run_start : 0;
   try {
-    cpu_.pool().BeginStep(step.number, step.threads);
+    cpu_.pool().BeginStep(step.number, alone_ ? 1 : step.threads);
     if (step.prepared) step.prepared->Execute(step.inputs, step.outputs);
     else RunDynamic(step);
   } catch (...) {
@@ -150,7 +150,8 @@ void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outp
     else step.inputs[size_t(p.index)].data = data;
   }
   const Pool::CallerPin pin(cpu_.pool());
-  const int64_t start = options.trace ? NowNs() : 0;
+  alone_ = whole_run_.BeginAlone();
+  const int64_t start = NowNs();
   if (options.trace) {
     options.trace->events.clear();
     cpu_.pool().TakeWaitNs();
@@ -160,7 +161,9 @@ void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outp
     RunStep(step, options.trace, start);
   }
   FinishOutputs(outputs);
-  if (options.trace) options.trace->total_ns = NowNs() - start;
+  const int64_t ns = NowNs() - start;
+  whole_run_.Learn(double(ns), cpu_.pool().TakeTimes());
+  if (options.trace) options.trace->total_ns = ns;
 }
 
 // Outputs that no step writes in place: constants, inputs, values listed twice, dynamic ones.

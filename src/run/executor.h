@@ -13,6 +13,7 @@
 #include "plan/plan.h"
 #include "processor/cpu/cpu.h"
 #include "run/memory_plan.h"
+#include "schedule/whole_run.h"
 
 namespace mete {
 
@@ -33,6 +34,7 @@ class Executor {
   int64_t packed_bytes() const;
   // How each step is computed; its time as far as `trace` knows it.
   std::vector<StepInfo> Steps(const Trace& trace) const;
+  const WholeRun& whole_run() const { return whole_run_; }
 
  private:
   struct BoundStep {
@@ -72,6 +74,8 @@ class Executor {
   Cpu& cpu_;
   MemoryPlan memory_;
   Tensor arena_;
+  WholeRun whole_run_;
+  bool alone_ = false;  // the run is the calling thread's alone
   std::vector<BoundStep> steps_;
   std::vector<Patch> patches_;
   std::vector<DynamicValue> dynamic_;     // per value

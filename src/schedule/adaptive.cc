@@ -4,6 +4,7 @@
 // from the back, so that each keeps to a contiguous range. A worker leaves to the others what they would be done with before it were.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "schedule/policies.h"
 #include "schedule/speeds.h"
@@ -23,7 +24,9 @@ class Adaptive : public Policy {
   }
 
   void Begin(const Region& region, int64_t now_ns) override {
+    CountTimes();
     left_ = {0, region.blocks}, run_ = region.run;
+    blocks_ = region.blocks, begin_ns_ = done_ns_ = now_ns;
     count_ = region.Workers(workers_.size());
     seen_.Begin(region, now_ns);
     worth_.Begin(region, OthersBlockNs(), now_ns);
@@ -35,7 +38,7 @@ class Adaptive : public Policy {
   bool Takes(int worker) const override { return !gone_[size_t(worker)]; }
 
   bool NextBlock(int worker, int64_t now_ns, BlockRange* range) override {
-    if (seen_.Finish(worker, now_ns)) worth_.Done(worker, now_ns);
+    if (seen_.Finish(worker, now_ns)) worth_.Done(worker, now_ns), done_ns_ = now_ns;
     if (gone_[size_t(worker)]) return false;
     worth_.Asks(worker);
     Gather(worker, now_ns);
@@ -54,7 +57,21 @@ class Adaptive : public Policy {
     return true;
   }
 
+  Times TakeTimes() override {
+    CountTimes();
+    return std::exchange(times_, {});
+  }
+
  private:
+  // Of the last region, if nobody has yet; the first run of a region says nothing of how it is usually.
+  void CountTimes() {
+    if (done_ns_ > begin_ns_ && seen_.Known()) {
+      times_.together_ns += double(done_ns_ - begin_ns_);
+      times_.alone_ns += seen_.TakeNs(0) + double(blocks_) * seen_.BlockNs(0);
+    }
+    begin_ns_ = done_ns_;
+  }
+
   struct Start {
     double in_ns, rate;  // when a worker can begin, from now on; blocks a nanosecond from then on
   };
@@ -202,6 +219,8 @@ class Adaptive : public Policy {
   size_t count_ = 0;  // workers who take part
   BlockRange left_;
   int64_t run_ = 1;
+  Times times_;                                      // of the regions that are counted
+  int64_t blocks_ = 0, begin_ns_ = 0, done_ns_ = 0;  // of the last region
   std::vector<bool> gone_;            // workers that this region has nothing more for
   std::vector<double> others_block_ns_;
   std::vector<Start> others_;         // than the one that asks, who still take

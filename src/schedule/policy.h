@@ -61,6 +61,13 @@ class Policy {
   // Worker w, which takes part, has finished what it had and is free at `now_ns`. False: nothing is left for it in this region, and it does
   // not ask again. A worker that comes late may never ask: a region is over with its last block.
   virtual bool NextBlock(int worker, int64_t now_ns, BlockRange* range) = 0;
+
+  // What the regions took, and what they would have taken worker 0 alone by what was seen of it.
+  struct Times {
+    double together_ns = 0, alone_ns = 0;
+  };
+  // Of the regions since the last call, which are all done. None of a policy that learns nothing.
+  virtual Times TakeTimes() { return {}; }
 };
 
 // What taking blocks costs a worker: the call, and starting the kernel anew.

@@ -244,5 +244,20 @@ TEST(Policy, BadArgumentsAreErrors) {
   EXPECT_THROW(MakePolicy("equal", {{0, 0.0}}), Error);
 }
 
+TEST(Adaptive, TellsWhatRegionsTookAndWhatTheyWouldHaveTakenTheFirstWorkerAlone) {
+  const auto policy = MakePolicy("adaptive", WorkersOf({1, 0.5}));
+  const SimulatedWorkers workers = ConstantWorkers({1, 0.5}, 0, 0);
+  int64_t now = 0;
+  for (int run = 0; run < 50; ++run) now = Simulate(*policy, {1, 300}, 1000, workers, now).end_ns;
+  policy->TakeTimes();
+  const int64_t start = now;
+  for (int run = 0; run < 4; ++run) now = Simulate(*policy, {1, 300}, 1000, workers, now).end_ns;
+  const Policy::Times times = policy->TakeTimes();
+  EXPECT_NEAR(times.together_ns, double(now - start), 0.01 * double(now - start));
+  EXPECT_NEAR(times.alone_ns, 4 * 300'000, 0.05 * 4 * 300'000);
+  EXPECT_EQ(policy->TakeTimes().together_ns, 0);
+  EXPECT_EQ(MakePolicy("equal", WorkersOf({1, 0.5}))->TakeTimes().alone_ns, 0);
+}
+
 }  // namespace
 }  // namespace mete

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "schedule/policy.h"
+#include "schedule/two_ways.h"
 
 namespace mete {
 
@@ -20,21 +21,13 @@ class Worth {
   void Done(int worker, int64_t now_ns) { workers_[size_t(worker)].done_ns = now_ns; }  // with what it took
 
   int stays() const { return stays_; }  // who is never left out: of those who take part, the fastest by plan
-  bool LeftOut(int worker) const { return regions_[region_][size_t(worker)].out; }
+  bool LeftOut(int worker) const { return regions_[region_][size_t(worker)].ways.other(); }
 
  private:
-  struct Time {  // that a region takes
-    double ns = 0;
-    int seen = 0;
-  };
   struct InRegion {  // a worker's
-    Time with, without;
+    TwoWays ways;                        // with it, or left out
     double gain_ns = 0;                  // what others would need for its blocks, less what they wait for it
-    bool out = false;                    // left out, or by way of a trial not
     bool took = false, refused = false;  // in the last run: blocks; it asked for some and got none
-    int trial = 0;                       // runs that are left of a trial of the other way
-    int since = 0;                       // runs since the last trial
-    int patience = 0;                    // runs until the next
   };
   struct Worker {
     double others_block_ns = 0;
@@ -43,9 +36,7 @@ class Worth {
   };
 
   void End();
-  static void LearnTime(InRegion& here, double ns);
-  void Next(InRegion& worker, bool* trial);
-  static void Settle(InRegion& worker);
+  static void Next(InRegion& worker, bool* trial);
 
   const std::vector<WorkerSpeed> speeds_;
   std::vector<Worker> workers_;

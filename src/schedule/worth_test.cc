@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "schedule/simulate.h"
+#include "schedule/stopped_testing.h"
 
 namespace mete {
 namespace {
@@ -79,20 +79,10 @@ TEST(Worth, OneLongDelayIsForgiven) {
   EXPECT_EQ(regions.CountLeftOut(1000, 0), 0);
 }
 
-// A worker that computes as fast as ever while it runs, and is stopped for two thirds of each 200 us: whoever waits for what it has in
-// hand waits up to 130 us, which pays in long regions and not in short ones.
+// Beside a worker that computes as fast as ever while it runs, and is stopped in between: whoever waits for what it has in hand waits up to
+// 130 us, which pays in long regions and not in short ones.
 double OverAlone(double region_ns) {
-  constexpr int64_t kPeriod = 200'000, kStopped = 133'000;
-  SimulatedWorkers workers = ConstantWorkers({1, 1}, 300, 400);
-  workers.finish = [](int w, int64_t start, double work) {
-    if (w == 0) return start + int64_t(work);
-    int64_t left = int64_t(work), at = start;
-    while (true) {
-      const int64_t phase = at % kPeriod, from = at + std::max<int64_t>(0, kStopped - phase), until = at - phase + kPeriod;
-      if (left <= until - from) return from + left;
-      left -= until - from, at = until;
-    }
-  };
+  const SimulatedWorkers workers = WorkersOneStopped();
   std::mt19937 random(1);
   const auto policy = MakePolicy("adaptive", WorkersOf({1, 1}));
   int64_t now = 0, start = 0;

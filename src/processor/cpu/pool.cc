@@ -198,6 +198,11 @@ void Pool::WorkerMain(int w) {
   }
 }
 
+Policy::Times Pool::TakeTimes() {
+  const Asking asking(asking_);
+  return policy_->TakeTimes();
+}
+
 int64_t Pool::TakeWaitNs() {
   const int64_t ns = wait_ns_;
   wait_ns_ = 0;

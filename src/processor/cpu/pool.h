@@ -71,6 +71,8 @@ class Pool {
   void ReserveShared(int64_t bytes) { Reserve(shared_, bytes); }
   std::byte* shared() { return static_cast<std::byte*>(shared_.mutable_view().data); }
 
+  // Of the regions since the last call: Policy::Times.
+  Policy::Times TakeTimes();
   // Time that the calling thread waited for the other workers, summed over regions since the last call.
   int64_t TakeWaitNs();
 

@@ -1,0 +1,47 @@
+#include "schedule/two_ways.h"
+
+#include <algorithm>
+
+namespace mete {
+namespace {
+
+// Guesses, held against simulated networks beside a core that is slow, stopped or disturbed now and then. A trial costs what the worse way
+// does; it is repeated the more seldom the more often it was in vain.
+constexpr int kLeastPatience = 4, kMostPatience = 256;
+constexpr double kUsualGain = 0.05, kTrialGain = 0.25;  // how much a new time counts
+constexpr double kMostSurprise = 6;    // a time counts as at most so many times the usual one
+constexpr double kMostDifference = 3;  // and the usual time of one way as at most so many times the other's
+
+}  // namespace
+
+TwoWays::TwoWays(const Rule& rule) : rule_(rule), patience_(kLeastPatience) {}
+
+double TwoWays::GainOf(int seen) { return std::max(kUsualGain, 1.0 / seen); }
+
+double TwoWays::Bounded(double ns, double usual_ns) { return std::min(ns, kMostSurprise * usual_ns); }
+
+void TwoWays::Learn(bool other, double ns) {
+  if (settling_ > 0) return;
+  Time& usual = other ? other_time_ : usual_time_;
+  const Time& elsewhere = other ? usual_time_ : other_time_;
+  if (++usual.seen == 1) usual.ns = ns;
+  const double gain = std::max(GainOf(usual.seen), trying() ? kTrialGain : 0);
+  usual.ns += gain * (Bounded(ns, usual.ns) - usual.ns);
+  if (elsewhere.seen > 0) usual.ns = std::min(usual.ns, kMostDifference * elsewhere.ns);
+}
+
+void TwoWays::Next(bool promising, bool void_trial) {
+  ++since_, settling_ = std::max(settling_ - 1, 0);
+  if (trying() && --trial_ == 0 && !void_trial) Judge();
+  if (trying() || !promising || since_ < patience_) return;
+  other_ = !other_, trial_ = rule_.trial_runs, settling_ = rule_.settling_runs, since_ = 0;
+}
+
+void TwoWays::Judge() {
+  const bool tried = other_;
+  other_ = other_time_.ns < (tried ? rule_.much_sooner : 1) * usual_time_.ns;
+  patience_ = other_ == tried ? kLeastPatience : std::min(2 * patience_, kMostPatience);
+  if (other_ != tried) settling_ = rule_.settling_runs;
+}
+
+}  // namespace mete

@@ -1,0 +1,58 @@
+#include "schedule/two_ways.h"
+
+#include <gtest/gtest.h>
+
+namespace mete {
+namespace {
+
+constexpr TwoWays::Rule kRule{.much_sooner = 0.9, .trial_runs = 3, .settling_runs = 1};
+
+// So many times, of which the first of each way since the last change takes `cold` times as long; returns how many were the other way.
+int CountOther(TwoWays& ways, int times, double usual_ns, double other_ns, bool promising, double cold = 1) {
+  int count = 0;
+  bool last = ways.other();
+  for (int i = 0; i < times; ++i) {
+    ways.Next(promising || ways.other());
+    const bool other = ways.other();
+    ways.Learn(other, (other ? other_ns : usual_ns) * (other != last ? cold : 1));
+    last = other, count += other;
+  }
+  return count;
+}
+
+TEST(TwoWays, TheOtherWayIsNotTriedWithoutAReason) {
+  TwoWays ways(kRule);
+  EXPECT_EQ(CountOther(ways, 1000, 100, 10, false), 0);
+}
+
+TEST(TwoWays, TheOtherWayIsKeptWhereItIsMuchSooner) {
+  TwoWays much(kRule), little(kRule);
+  EXPECT_GE(CountOther(much, 1000, 100, 85, true), 900);
+  EXPECT_LE(CountOther(little, 1000, 100, 95, true), 40);
+}
+
+TEST(TwoWays, TrialsInVainBecomeSeldom) {
+  TwoWays ways(kRule);
+  CountOther(ways, 2000, 100, 200, true);
+  EXPECT_LE(CountOther(ways, 2560, 100, 200, true), 3 * 11);
+}
+
+TEST(TwoWays, TheFirstTimeAfterAChangeDoesNotCount) {
+  TwoWays ways(kRule);
+  EXPECT_GE(CountOther(ways, 1000, 100, 85, true, 5), 900);
+}
+
+TEST(TwoWays, AVoidTrialIsNotJudged) {
+  TwoWays ways(kRule);
+  CountOther(ways, 100, 100, 50, true);
+  ASSERT_TRUE(ways.other());
+  bool back = false;
+  for (int i = 0; i < 1000 && !back; ++i) {  // until a trial of the usual way has ended, of which nobody learned that it takes longer
+    ways.Next(true, true);
+    back = !ways.other() && !ways.trying();
+  }
+  EXPECT_TRUE(back);
+}
+
+}  // namespace
+}  // namespace mete
