@@ -102,8 +102,9 @@ ConvShape Square(int64_t size, int64_t channels, int64_t outputs, int64_t kernel
   return s;
 }
 
-void BenchConv(benchmark::State& state, const ConvShape& shape, Activation activation = {FusedOp::kRelu}) {
-  const ConvPlan plan = PlanConv(shape);
+void BenchConv(benchmark::State& state, const ConvShape& shape, Activation activation = {FusedOp::kRelu}, Tile tile = {}) {
+  ConvPlan plan = PlanConv(shape);
+  plan.gemm.tile = tile;
   Buffer input(shape.batch * shape.in_height * shape.in_width * shape.in_channels), output(shape.out_pixels() * shape.out_channels);
   Buffer bias(shape.out_channels), residual(shape.out_pixels() * shape.out_channels);
   const int64_t k = shape.kernel_height * shape.kernel_width * shape.in_channels / shape.groups;
@@ -226,6 +227,22 @@ void RegisterFullyConnected(int64_t outputs, int64_t k, bool by_rows) {
   })->UseManualTime()->MinTime(0.05);
 }
 
+// The tiles that a cluster may have over the panels of the widest one, rows x vectors: layers of ResNet-50.
+void RegisterTiles() {
+  for (const auto& [size, channels, outputs, kernel] :
+       {std::array<int64_t, 4>{56, 64, 256, 1}, {14, 256, 1024, 1}, {7, 2048, 512, 1}, {28, 128, 128, 3}}) {
+    const ConvShape shape = Square(size, channels, outputs, kernel, 1);
+    const GemmPlan plan = PlanConv(shape).gemm;
+    for (const Tile& tile : GemmTiles(plan, shape.out_pixels())) {
+      const TileSize of = SizeOf(plan, tile);
+      const std::string name = fmt::format("tile/{}x{}x{}_to_{}_kernel{}/{}x{}", size, size, channels, outputs, kernel, of.rows, of.vectors);
+      benchmark::RegisterBenchmark(name.c_str(), [shape, tile](benchmark::State& s) { BenchConv(s, shape, {FusedOp::kRelu}, tile); })
+          ->UseManualTime()
+          ->MinTime(0.05);
+    }
+  }
+}
+
 // What activations cost behind a product, a convolution of 1x1 and a depthwise one: shapes of ViT-Ti/16, MobileNet v3, EfficientNet-B0.
 void RegisterActivations() {
   const auto add = [](const std::string& name, auto bench) {
@@ -272,6 +289,7 @@ int main(int argc, char** argv) {
   mete::RegisterOthers();
   mete::RegisterActivations();
   mete::RegisterThreeByThree();
+  mete::RegisterTiles();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

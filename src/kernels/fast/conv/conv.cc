@@ -20,7 +20,6 @@ namespace mete {
 
 struct ConvCode {
   const char* target;
-  int64_t lanes, most_vectors, row_step;
   // The strip comes with its rows (see tile.h); runs all chunks of one panel. `packed`: that panel, `width` columns wide.
   void (*run_panel)(const ConvPlan&, Strip, const float* packed, int64_t width);
 };
@@ -42,7 +41,8 @@ inline void RunConvChunk(const ConvPlan& plan, Strip s, const float* packed, int
   s.next = s.panel + s.taps * s.k * static_cast<size_t>(width);
   s.first = taps.begin == 0 && k.begin == 0;
   s.last = taps.end == plan.taps && k.end == plan.tap_length;
-  RunStrip(s);
+  s.width = static_cast<size_t>(width);
+  RunPanel(s);
 }
 
 // Chunks are whole taps where several fit, else pieces of one tap's channels.
@@ -61,7 +61,7 @@ void RunConvPanel(const ConvPlan& plan, Strip s, const float* packed, int64_t wi
 }
 
 const ConvCode* GetConvCode() {
-  static constexpr ConvCode code = {TargetName(), static_cast<int64_t>(kLanes), kMostVectors, kTileRows, RunConvPanel};
+  static constexpr ConvCode code = {TargetName(), RunConvPanel};
   return &code;
 }
 
@@ -133,7 +133,7 @@ struct ConvCall {
   int64_t out_stride, residual_stride;
 };
 
-void RunPanel(const ConvCall& call, Strip s, int64_t first_pixel, int64_t panel) {
+void RunColumns(const ConvCall& call, Strip s, int64_t first_pixel, int64_t panel) {
   const ConvPlan& plan = call.plan;
   const PanelPlace place(plan, panel);
   const int64_t column = place.group * plan.group_outputs + place.columns.begin;
@@ -153,15 +153,15 @@ ConvPlan PlanConv(const ConvShape& shape, int64_t most_vectors) {
   plan.code = HWY_DYNAMIC_DISPATCH(GetConvCode)();
   plan.group_channels = shape.in_channels / shape.groups;
   plan.group_outputs = shape.out_channels / shape.groups;
-  plan.split = Panels(plan.group_outputs, plan.code->lanes, most_vectors > 0 ? most_vectors : plan.code->most_vectors);
-  plan.row_step = plan.code->row_step;
-  plan.panels = plan.split.count() * shape.groups;
   plan.as_gemm = IsGemm(shape);
   plan.joined = !plan.as_gemm && CanJoin(shape);
   plan.taps = plan.joined ? shape.kernel_height : shape.kernel_height * shape.kernel_width;
   plan.tap_length = plan.joined ? shape.kernel_width * shape.in_channels : plan.group_channels;
+  plan.gemm = PlanGemm(plan.group_outputs, SumLength(plan), most_vectors);
+  plan.split = plan.gemm.split;
+  plan.row_step = plan.gemm.row_step;
+  plan.panels = plan.split.count() * shape.groups;
   plan.pass = PassLength(plan);
-  if (plan.as_gemm) plan.gemm = PlanGemm(shape.out_channels, shape.in_channels, most_vectors);
   return plan;
 }
 
@@ -209,7 +209,8 @@ void RunConv(const ConvPlan& plan, const float* input, const float* packed, cons
     strip.out_stride = static_cast<size_t>(out_stride);
     strip.residual_stride = static_cast<size_t>(residual_stride);
     strip.epilogue = &epilogue;
-    for (int64_t p = panels.begin; p < panels.end; ++p) RunPanel(call, strip, pass.begin, p);
+    strip.tile = plan.gemm.tile;
+    for (int64_t p = panels.begin; p < panels.end; ++p) RunColumns(call, strip, pass.begin, p);
   }
 }
 

@@ -44,12 +44,12 @@ struct ConvPlan {
   bool as_gemm = false;  // 1x1, stride 1, no padding, one group: handed to RunGemm
   bool joined = false;   // a kernel row's taps are read as one run of kernel_width * channels values
   int64_t taps = 0, tap_length = 0;  // as the tile sees them: kernel rows of long runs if joined
-  GemmPlan gemm;         // if as_gemm
+  GemmPlan gemm;         // of one group: its panels are `split`, its tile is that of the convolution
   const ConvCode* code = nullptr;
 };
 
 // Every size > 0, pads >= 0, in_channels and out_channels multiples of groups. `most_vectors`: as in PlanGemm, one of
-// GemmTileWidths(out_channels / groups) or 0.
+// GemmTileWidths(out_channels / groups) or 0. What tiles there are to choose from says GemmTiles() of the plan's `gemm`.
 ConvPlan PlanConv(const ConvShape& shape, int64_t most_vectors = 0);
 
 const char* TargetOf(const ConvPlan& plan);

@@ -17,6 +17,7 @@ class Problem : public ConvProblem {
   }
 
   const ConvPlan& plan() const { return plan_; }
+  void SetTile(const Tile& tile) { plan_.gemm.tile = tile; }
   void Run(Range pixels, Range panels, std::vector<float>& out) {
     RunConv(plan_, input(), packed_.data(), epilogue(), pixels, panels, out.data(), scratch_.data());
   }
@@ -114,6 +115,29 @@ TEST(ConvF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
         p = end;
       }
       ASSERT_EQ(stitched, problem.RunWhole()) << "seed " << seed;
+    }
+  });
+}
+
+// As two clusters compute a convolution: each block with the tile of who takes it.
+TEST(ConvF32, BlocksOfTwoTilesStitchedTogetherGiveTheSameBits) {
+  OnEveryTarget([](const std::string&) {
+    uint32_t seed = 131;
+    for (const ConvShape& shape : Shapes()) {
+      ++seed;
+      Problem problem(shape, kAllActivations[seed % std::size(kAllActivations)], seed);
+      const std::vector<float> whole = problem.RunWhole();
+      const std::vector<Tile> tiles = GemmTiles(problem.plan().gemm, shape.out_pixels());
+      RandomData random(seed);
+      std::vector<float> stitched = problem.Blank();
+      for (int64_t p = 0, end; p < shape.out_pixels(); p = end) {
+        end = std::min(shape.out_pixels(), p + random.Int(1, 40));
+        for (int64_t q = 0; q < problem.plan().panels; ++q) {
+          problem.SetTile(tiles[size_t(random.Int(0, std::ssize(tiles) - 1))]);
+          problem.Run({p, end}, {q, q + 1}, stitched);
+        }
+      }
+      ASSERT_EQ(stitched, whole) << "seed " << seed;
     }
   });
 }

@@ -32,6 +32,7 @@ struct GemmCall {
 struct GemmCode {
   const char* target;
   int64_t lanes, most_vectors, row_step;
+  const int* most_rows;  // of a tile, by its vectors
   void (*run)(const GemmCall&, Range rows);
 };
 
@@ -45,7 +46,7 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-inline void RunPanel(const GemmCall& g, Range rows, int64_t panel, Strip& s) {
+inline void RunColumns(const GemmCall& g, Range rows, int64_t panel, Strip& s) {
   const Range columns = g.plan.split.Columns(panel);
   const int64_t column = columns.begin, width = g.plan.split.Width(panel);
   const int64_t residual_stride = g.epilogue.residual_stride ? g.epilogue.residual_stride : g.c_stride;
@@ -53,6 +54,7 @@ inline void RunPanel(const GemmCall& g, Range rows, int64_t panel, Strip& s) {
   s.out = g.c + rows.begin * g.c_stride + column;
   s.out_stride = static_cast<size_t>(g.c_stride);
   s.columns = static_cast<size_t>(columns.size());
+  s.width = static_cast<size_t>(width);
   s.bias = g.epilogue.bias ? g.epilogue.bias + column : nullptr;
   s.residual = g.epilogue.residual ? g.epilogue.residual + rows.begin * residual_stride + column : nullptr;
   s.residual_stride = static_cast<size_t>(residual_stride);
@@ -66,7 +68,7 @@ inline void RunPanel(const GemmCall& g, Range rows, int64_t panel, Strip& s) {
     s.k = static_cast<size_t>(k.size());
     s.panel = g.packed + column * g.plan.k + k.begin * width;
     s.next = last_panel && s.last ? g.after : s.panel + k.size() * width;
-    RunStrip(s);
+    RunPanel(s);
   }
 }
 
@@ -77,7 +79,8 @@ inline void RunRows(const GemmCall& g, Range rows) {
   s.rows = pointers;
   s.row_count = static_cast<size_t>(rows.size());
   s.taps = 1;
-  for (int64_t p = g.panels.begin; p < g.panels.end; ++p) RunPanel(g, rows, p, s);
+  s.tile = g.plan.tile;
+  for (int64_t p = g.panels.begin; p < g.panels.end; ++p) RunColumns(g, rows, p, s);
 }
 
 void RunBlock(const GemmCall& g, Range rows) {
@@ -90,7 +93,7 @@ void RunBlock(const GemmCall& g, Range rows) {
 }
 
 const GemmCode* GetGemmCode() {
-  static constexpr GemmCode code = {TargetName(), static_cast<int64_t>(kLanes), kMostVectors, kTileRows, RunBlock};
+  static constexpr GemmCode code = {TargetName(), static_cast<int64_t>(kLanes), kMostVectors, kTileRows, kMostRows, RunBlock};
   return &code;
 }
 
@@ -120,6 +123,23 @@ std::vector<int64_t> GemmTileWidths(int64_t n) {
   for (int64_t width = code->most_vectors - 1; width > 1; --width)
     if (panels(width) != panels(widths.back())) widths.push_back(width);
   return widths;
+}
+
+std::vector<Tile> GemmTiles(const GemmPlan& plan, int64_t rows) {
+  // Rows whose distance is a power of two share a set of a cache, and small cores have four places in it. Guess.
+  constexpr int64_t kFewRows = 4;
+  std::vector<Tile> tiles{{}};
+  if (SizeOf(plan, {0, true}).vectors < SizeOf(plan, {}).vectors) tiles.push_back({0, true});
+  if (rows > kFewRows && SizeOf(plan, {}).rows > kFewRows) tiles.push_back({kFewRows, false});
+  return tiles;
+}
+
+TileSize SizeOf(const GemmPlan& plan, const Tile& tile) {
+  int64_t vectors = 0;
+  for (int64_t p = 0; p < plan.panels; ++p) vectors = std::max(vectors, plan.split.Width(p) / plan.split.lanes());
+  if (tile.half && vectors == 4) vectors = 2;
+  const int64_t rows = plan.code->most_rows[vectors];
+  return {tile.rows > 0 ? std::min(rows, tile.rows) : rows, vectors};
 }
 
 const char* TargetOf(const GemmPlan& plan) { return plan.code->target; }

@@ -12,6 +12,7 @@
 
 #include "kernels/fast/epilogue.h"
 #include "kernels/fast/tile/panels.h"
+#include "kernels/fast/tile/tile.h"
 
 namespace mete {
 
@@ -22,15 +23,24 @@ struct GemmPlan {
   Panels split;             // of the columns
   int64_t panels = 0;       // split.count()
   int64_t row_step = 0;     // rows of a register tile: blocks of a multiple of it run fastest
+  Tile tile;                // may be changed at any time: what is packed serves all
   const GemmCode* code = nullptr;
 };
 
-// Needs n > 0, k >= 0 (k == 0 gives activation(bias + residual)). `most_vectors`: the widest register tile to use, in vectors; 0: the
+// Needs n > 0, k >= 0 (k == 0 gives activation(bias + residual)). `most_vectors`: of a panel, and so of the register tile; 0: of the
 // target's widest. A narrower one has more rows. The result has the same bits.
 GemmPlan PlanGemm(int64_t n, int64_t k, int64_t most_vectors = 0);
 
 // The widths to choose from: those that divide the columns differently, the target's widest first.
 std::vector<int64_t> GemmTileWidths(int64_t n);
+
+// The tiles to choose from over the panels of `plan`, for blocks of so many rows: Tile(), and what may suit another core better.
+std::vector<Tile> GemmTiles(const GemmPlan& plan, int64_t rows);
+// The size of a tile in the widest panel of `plan`.
+struct TileSize {
+  int64_t rows = 0, vectors = 0;
+};
+TileSize SizeOf(const GemmPlan& plan, const Tile& tile);
 
 const char* TargetOf(const GemmPlan& plan);
 

@@ -155,6 +155,76 @@ TEST(GemmF32, EveryTileWidthGivesTheSameBits) {
   });
 }
 
+// Every size that there could be, those that no target has included.
+std::vector<Tile> AllTiles() {
+  std::vector<Tile> tiles;
+  for (const int64_t rows : {0, 1, 4, 7, 100})
+    for (const bool half : {false, true}) tiles.push_back({rows, half});
+  return tiles;
+}
+
+// The same packed weights serve all, whole panels and those that end within a vector, in one piece of the sums and in several.
+TEST(GemmF32, EveryTileOverTheSamePanelsGivesTheSameBits) {
+  OnEveryTarget([](const std::string&) {
+    uint32_t seed = 300;
+    for (const FusedOp op : kAllActivations)
+      for (const int64_t k : {9, 1300}) {
+        SCOPED_TRACE(::testing::Message() << "activation " << Name(op) << " k " << k << " seed " << seed);
+        Problem problem({13, 118, k, false, true, seed % 2 == 1, {op, 0.25f, 2.0f}}, seed);
+        ++seed;
+        const std::vector<float> largest = problem.RunWhole();
+        problem.Check(largest);
+        GemmPlan plan = PlanGemm(118, k);
+        for (const Tile& tile : AllTiles()) {
+          plan.tile = tile;
+          std::vector<float> c = problem.Blank();
+          problem.Run(plan, {0, 13}, {0, plan.panels}, c);
+          ASSERT_EQ(c, largest) << "rows " << tile.rows << ", half " << tile.half;
+        }
+      }
+  });
+}
+
+// As two clusters compute a product: blocks of any rows and panels, each with the tile of who takes it.
+TEST(GemmF32, BlocksOfTwoTilesStitchedTogetherGiveTheSameBits) {
+  OnEveryTarget([](const std::string&) {
+    for (uint32_t seed = 400; seed < 412; ++seed) {
+      RandomData random(seed);
+      const Case c = {random.Int(5, 60), random.Int(1, 300), random.Int(1, 700), seed % 2 == 0, true, true, {FusedOp::kSwish, 1}};
+      SCOPED_TRACE(::testing::Message() << "seed " << seed << ": " << c.m << "x" << c.n << "x" << c.k);
+      Problem problem(c, seed);
+      const std::vector<float> whole = problem.RunWhole();
+      GemmPlan plan = PlanGemm(c.n, c.k);
+      const std::vector<Tile> tiles = GemmTiles(plan, c.m);
+      std::vector<float> out = problem.Blank();
+      for (int64_t p = 0, r_end; p < plan.panels; ++p)
+        for (int64_t r = 0; r < c.m; r = r_end) {
+          r_end = std::min(c.m, r + random.Int(1, 20));
+          plan.tile = tiles[size_t(random.Int(0, std::ssize(tiles) - 1))];
+          problem.Run(plan, {r, r_end}, {p, p + 1}, out);
+        }
+      ASSERT_EQ(out, whole);
+    }
+  });
+}
+
+TEST(GemmF32, TilesToChooseFromDifferAndTheLargestComesFirst) {
+  OnEveryTarget([](const std::string& target) {
+    for (const int64_t n : {1, 40, 64, 118, 1000}) {
+      const GemmPlan plan = PlanGemm(n, 10);
+      const std::vector<Tile> tiles = GemmTiles(plan, 100);
+      ASSERT_GE(tiles.size(), 2u) << target;
+      EXPECT_EQ(tiles[0], Tile());
+      const TileSize largest = SizeOf(plan, {});
+      for (size_t i = 1; i < tiles.size(); ++i) {
+        const TileSize size = SizeOf(plan, tiles[i]);
+        EXPECT_TRUE(size.rows < largest.rows || size.vectors < largest.vectors) << target << ", " << n << " columns";
+      }
+      for (const Tile& tile : GemmTiles(plan, 3)) EXPECT_EQ(tile.rows, 0) << "three rows are few for any tile";
+    }
+  });
+}
+
 TEST(GemmF32, TileWidthsDivideTheColumnsDifferently) {
   OnEveryTarget([](const std::string&) {
     EXPECT_EQ(GemmTileWidths(1).size(), 1u);

@@ -121,9 +121,11 @@ HWY_INLINE void FetchEnd(const Strip& s, size_t row) {
   for (size_t c = 0; c < V * kLanes; c += kLine) __builtin_prefetch(residual + c, 0, 3);
 }
 
-template <int MR, int V>
+// `kWhole`: the strip is a whole panel, so that its weights follow each other.
+template <int MR, int V, bool kWhole>
 HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t ahead_step) {
   const F32 d;
+  const size_t width = kWhole ? V * kLanes : s.width;
   const size_t last = s.columns - (V - 1) * kLanes;
   V32 sums[MR][V];
   if (!s.first) {
@@ -157,7 +159,7 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t
 #pragma GCC unroll 4
         for (int j = 0; j < V; ++j) sums[i][j] = hn::MulAdd(x, weights[j], sums[i][j]);
       }
-      w += V * kLanes, ahead += ahead_step;
+      w += width, ahead += ahead_step;
     };
     size_t k = 0;
     // While the last of the sums are computed: early enough to arrive, late enough not to be evicted by the weights. Measured with
@@ -188,15 +190,16 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t
 
 // Tiles of V vectors by their number of rows, less one.
 using TileFunction = void (*)(const Strip&, size_t row, const float* ahead, size_t ahead_step);
-template <int V, int... I>
+template <int V, bool kWhole, int... I>
 constexpr std::array<TileFunction, sizeof...(I)> TilesOf(std::integer_sequence<int, I...>) {
-  return {RunTile<I + 1, V>...};
+  return {RunTile<I + 1, V, kWhole>...};
 }
 
-template <int V>
+template <int V, bool kWhole>
 inline void RunTiles(const Strip& strip) {
-  static constexpr auto kTiles = TilesOf<V>(std::make_integer_sequence<int, kMostRows[V]>());
-  const EvenPieces tiles(static_cast<int64_t>(strip.row_count), kMostRows[V]);
+  static constexpr auto kTiles = TilesOf<V, kWhole>(std::make_integer_sequence<int, kMostRows[V]>());
+  const int64_t most = strip.tile.rows > 0 ? std::min<int64_t>(strip.tile.rows, kMostRows[V]) : kMostRows[V];
+  const EvenPieces tiles(static_cast<int64_t>(strip.row_count), most);
   // While they read this piece of the weights, the tiles fetch the next one into the second-level cache: each its share, so that
   // memory is asked evenly. Fewer tiles than vectors fetch a part; more tiles than elements of a row, somewhat more than the piece.
   const size_t steps = strip.taps * strip.k;
@@ -208,14 +211,37 @@ inline void RunTiles(const Strip& strip) {
   }
 }
 
-inline void RunStrip(const Strip& strip) {
-  const size_t vectors = (strip.columns + kLanes - 1) / kLanes;
+inline void RunWholePanel(const Strip& strip) {
+  const size_t vectors = strip.width / kLanes;
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
-  if (vectors == 4) return RunTiles<4>(strip);
-  if (vectors == 3) return RunTiles<3>(strip);
+  if (vectors == 4) return RunTiles<4, true>(strip);
+  if (vectors == 3) return RunTiles<3, true>(strip);
 #endif
-  if (vectors == 2) return RunTiles<2>(strip);
-  RunTiles<1>(strip);
+  if (vectors == 2) return RunTiles<2, true>(strip);
+  RunTiles<1, true>(strip);
+}
+
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
+// A panel of four vectors, two at a time.
+inline HWY_NOINLINE void RunHalves(const Strip& panel) {
+  constexpr size_t kHalf = 2 * kLanes;
+  for (size_t first = 0; first < 2 * kHalf; first += kHalf) {
+    Strip s = panel;
+    s.panel += first, s.out += first;
+    s.next += first * s.taps * s.k;  // each half fetches its share
+    s.columns = std::min(kHalf, panel.columns - first);
+    if (s.bias) s.bias += first;
+    if (s.residual) s.residual += first;
+    RunTiles<2, false>(s);
+  }
+}
+#endif
+
+inline void RunPanel(const Strip& panel) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
+  if (panel.tile.half && panel.width == 4 * kLanes) return RunHalves(panel);
+#endif
+  RunWholePanel(panel);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -2,7 +2,8 @@
 //
 //   MR  rows (output pixels) of a tile         NR  columns (output channels) of a tile: 1 to 4 vectors
 //   K   length of the sum behind one output: taps x channels
-//   panel: NR neighbouring columns of the weights, stored [tap][channel][NR], zero where N ends early (panels.h)
+//   panel: neighbouring columns of the weights, as many as the widest tile has, stored [tap][channel][width], zero where N ends early
+//          (panels.h). A tile of half the width goes over it in two strips, so that it computes from the same packed weights.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,15 @@
 
 namespace mete {
 
-// Work for one tile-wide strip: rows of one block, columns of one panel, one chunk of K.
+// Which register tile goes over the panels. Any gives the same bits.
+struct Tile {
+  int64_t rows = 0;   // at most; 0: as many as registers are there for
+  bool half = false;  // as wide as half a panel of four vectors, which leaves registers for more rows; narrower panels stay whole
+
+  bool operator==(const Tile&) const = default;
+};
+
+// Work for one strip: rows of one block, columns of one panel or of half of it, one chunk of K.
 struct Strip {
   // rows[tap * tap_stride + row] + offset points at `k` contiguous inputs.
   const float* const* rows;
@@ -21,10 +30,12 @@ struct Strip {
   size_t offset;
   size_t taps, k;
   const float* panel;  // at this chunk
+  size_t width;        // of the panel as packed, in elements
   const float* next;   // what will be read after this chunk of the panel, best as long; fetched ahead
   float* out;          // [row_count][columns], rows `out_stride` elements apart
   size_t out_stride;
-  size_t columns;     // of the panel; the panel is as wide as the vectors that they need
+  size_t columns;     // of the strip; a whole panel is as wide as the vectors that they need
+  Tile tile;
   const float* bias;  // `columns` values, added by the first chunk; or null
   // Used by the last chunk only.
   const float* residual;
