@@ -27,6 +27,8 @@ bool HasSides(const ConvShape& shape, const ConvWay& way) {
 }
 
 class ConvStep : public Prepared {
+  using MakeWayTrial = std::function<Trial(const ConvWay&)>;
+
  public:
   ConvStep(const Graph& graph, const Node& node, const Epilogue& epilogue, const CpuOptions& options, Packer& packer)
       : epilogue_(epilogue), residual_(HasResidual(node)), offset_(node.attributes.Int(kIntoOffset, 0)) {
@@ -35,8 +37,7 @@ class ConvStep : public Prepared {
     if (node.input(2) != kNoValue) epilogue_.bias = graph.value(node.inputs[2]).constant.as<float>();
     ChooseWay(ShapeOf(graph, node), weights.as<float>(), WaysOf(ShapeOf(graph, node), options), options, packer);
     if (const int64_t all = node.attributes.Int(kIntoChannels, 0); all > 0)
-      reason_ +=
-          fmt::format("{}channels {} to {} of {}", reason_.empty() ? "" : "; ", offset_, offset_ + epilogue_.residual_stride - 1, all);
+      AddReason(fmt::format("channels {} to {} of {}", offset_, offset_ + epilogue_.residual_stride - 1, all));
     ReleasePages(weights.data(), weights.bytes());
   }
 
@@ -60,35 +61,54 @@ class ConvStep : public Prepared {
                                         residual_ ? ", residual" : "", packer.pool().settings(),
                                         options.weights_from_memory ? "far" : "near");
     const Pool::CallerPin pin(packer.pool());
-    const Choice choice = Choose(options.tuner, key, names, TrialsOf(shape, weights, ways, options.weights_from_memory, packer.pool()));
+    const MakeWayTrial make = TrialsOf(shape, weights, options.weights_from_memory, packer.pool());
+    const Choice choice = Choose(options.tuner, key, names, [&](size_t i) { return make(ways[i]); });
     reason_ = choice.why;
     ConvWay way = ways[choice.index];
-    if (options.tuner && packer.pool().step_threads() > 1 && HasSides(shape, way))
-      ChooseSide(shape, weights, key, options, packer.pool(), &way);
+    if (way.algorithm == ConvAlgorithm::kDirect && !IsDepthwise(shape)) ChooseClusterTiles(shape, key, options, packer.pool(), make, &way);
+    if (options.tuner && packer.pool().step_threads() > 1 && HasSides(shape, way)) ChooseSide(shape, key, options, make, &way);
     packer.pool().BeginStep(0);
     conv_.emplace(shape, weights, way, packer);
   }
 
+  void ChooseClusterTiles(const ConvShape& shape, const std::string& key, const CpuOptions& options, Pool& pool, const MakeWayTrial& make,
+                          ConvWay* way) {
+    const auto make_tile = [&](const Tile& tile) {
+      ConvWay with = *way;
+      with.tiles.assign(size_t(pool.threads()), tile);  // of all clusters, of which one computes
+      return make(with);
+    };
+    const ClusterTiles chosen = ChooseTiles(options.tuner, fmt::format("{}, {}", key, Name(*way)), PlanConv(shape, way->tile_vectors).gemm,
+                                            shape.out_pixels(), pool, make_tile);
+    way->tiles = chosen.tiles;
+    AddReason(chosen.why);
+  }
+
   // Which side of the grid to divide among the threads. A layer alone does not show what dividing it otherwise than its neighbours
   // costs, so the other side must be much faster.
-  void ChooseSide(const ConvShape& shape, const float* weights, const std::string& key, const CpuOptions& options, Pool& pool,
-                  ConvWay* way) {
+  void ChooseSide(const ConvShape& shape, const std::string& key, const CpuOptions& options, const MakeWayTrial& make, ConvWay* way) {
     constexpr double kMuchFaster = 0.9;  // guess
-    const std::vector<ConvWay> ways = {*way, {way->algorithm, way->tile_vectors, true}};
-    const Choice side = Choose(options.tuner, fmt::format("{}, {}", key, Name(*way)), {"usual side divided", "other side divided"},
-                               TrialsOf(shape, weights, ways, options.weights_from_memory, pool), kMuchFaster);
-    *way = ways[side.index];
-    reason_ += fmt::format("{}{}", reason_.empty() ? "" : "; ", side.why);
+    ConvWay other = *way;
+    other.other_side = true;
+    const std::string tiles = way->tiles.empty() ? "" : ", tiles " + TilesText(PlanConv(shape, way->tile_vectors).gemm, way->tiles);
+    const Choice side = Choose(options.tuner, fmt::format("{}, {}{}", key, Name(*way), tiles), {"usual side divided", "other side divided"},
+                               [&](size_t i) { return make(i == 0 ? *way : other); }, kMuchFaster);
+    if (side.index == 1) *way = other;
+    AddReason(side.why);
+  }
+
+  void AddReason(const std::string& more) {
+    if (!more.empty()) reason_ += fmt::format("{}{}", reason_.empty() ? "" : "; ", more);
   }
 
   // All on the same tensors, which are there once one is asked for: the input is near, as it is between the other layers.
-  MakeTrial TrialsOf(const ConvShape& shape, const float* weights, const std::vector<ConvWay>& ways, bool from_memory, Pool& pool) const {
+  MakeWayTrial TrialsOf(const ConvShape& shape, const float* weights, bool from_memory, Pool& pool) const {
     struct Data {
       Tensor input, output, residual;
       Epilogue epilogue;
     };
     const auto data = std::make_shared<Data>();
-    return [=, this, &ways, &pool](size_t i) -> Trial {
+    return [=, this, &pool](const ConvWay& way) -> Trial {
       const int64_t pixels = shape.batch * shape.in_height * shape.in_width;
       if (!data->input.has_value()) {
         data->input = Ones(pixels * std::max(shape.in_pixel_stride, shape.in_channels));
@@ -98,7 +118,7 @@ class ConvStep : public Prepared {
         if (residual_) data->epilogue.residual = data->residual.as<float>();
       }
       Packer candidates(pool);  // keeps nothing
-      const auto conv = std::make_shared<FloatConv>(shape, weights, ways[i], candidates);
+      const auto conv = std::make_shared<FloatConv>(shape, weights, way, candidates);
       const int64_t step = pool.NewStep();
       const auto call_us = [=, &pool] {
         pool.BeginStep(step, pool.step_threads());

@@ -24,11 +24,12 @@ int WinogradTile(ConvAlgorithm algorithm);
 // Those that can compute this convolution; kDirect always can, and comes first.
 std::vector<ConvAlgorithm> ConvAlgorithmsFor(const ConvShape& shape);
 
-// One way to compute a convolution.
+// One way to compute a convolution: the same for all clusters, which share its packed weights, but for the tile.
 struct ConvWay {
   ConvAlgorithm algorithm = ConvAlgorithm::kDirect;
-  int64_t tile_vectors = 0;  // kDirect: width of the register tile at most (kernels/fast/gemm); 0: the widest
+  int64_t tile_vectors = 0;  // kDirect: width of a panel, and so of the register tile at most (kernels/fast/gemm); 0: the widest
   bool other_side = false;   // several threads: divide the side of the grid that MakeGrid would leave whole; Winograd's: passes for stages
+  std::vector<Tile> tiles = {};  // kDirect: of each cluster over these panels (cluster_tiles.h); empty: the largest
 
   bool operator==(const ConvWay&) const = default;
 };

@@ -285,6 +285,28 @@ TEST(CpuConv, TunedOnesMatchTheReference) {
   }
 }
 
+// Threads on cores of two kinds: what is measured on each of them alone is told, and kept for the next start.
+TEST(CpuConv, EachKindOfCoreIsTimedAndTheResultIsTheReferences) {
+  const Case conv{"Conv", {{1, 9, 8, 30}, {100, 30, 1, 1}, {100}}, {1, 2}, With({kNhwc})};
+  const Case computed{"MatMul", {{3, 13, 17}, {3, 17, 70}}, {}, {}}, gemm{"Gemm", {{13, 50}, {50, 100}, {100}}, {1, 2}, {}};
+  for (const Case& c : {conv, gemm, computed}) {
+    Tuner tuner;
+    CpuOptions options{.threads = 3};
+    options.workers = {{0, 1}, {1, 0.5}, {1, 0.5}};
+    options.tuner = &tuner;
+    OneNode node(c, 13);
+    const Tensor want = node.Run({1, {}, true})[0], got = node.Run(options)[0];
+    for (int64_t i = 0; i < want.elements(); ++i) ASSERT_NEAR(want.as<float>()[i], got.as<float>()[i], 2e-4f) << c.op << " element " << i;
+    const int measured = tuner.measured();
+    const std::string reason = node.Reason(options);
+    for (const char* part : {"cores of speed 1: tile of ", "cores of speed 0.5: tile of "})
+      EXPECT_NE(reason.find(part), std::string::npos) << part << " in " << reason;
+    EXPECT_EQ(tuner.measured(), measured) << "the times of " << c.op << " were known";
+    options.workers = {};
+    EXPECT_EQ(node.Reason(options).find("cores of speed"), std::string::npos) << "all alike";
+  }
+}
+
 // Plain sums have the same bits in every tile; the sums of Winograd's do not.
 TEST(FloatConv, EveryTileGivesTheSameBits) {
   ConvShape s{1, 11, 9, 20, 11, 9, 70, 3, 3};

@@ -33,16 +33,16 @@ FloatConv::FloatConv(const ConvShape& shape, const float* weights, const ConvWay
 }
 
 void FloatConv::PlanProduct(const float* weights, Packer& packer) {
-  product_ = PlanConv(shape_, way_.tile_vectors);
-  const std::string what = fmt::format("{}, {}, columns {}, taps {} of {}", kernel(), SizesOf(shape_), product_->split.padded_columns(),
-                                       product_->taps, product_->tap_length);
-  packed_ = packer.Pack(what, AllOf(shape_, weights), int64_t(PackedConvBytes(*product_)), product_->panels,
-                        [&](Range panels, float* packed) { PackConv(*product_, weights, panels, packed); });
+  product_.emplace(PlanConv(shape_, way_.tile_vectors), way_.tiles, pool_);
+  const ConvPlan& plan = product_->any();
+  const std::string what = fmt::format("{}, {}, columns {}, taps {} of {}", kernel(), SizesOf(shape_), plan.split.padded_columns(),
+                                       plan.taps, plan.tap_length);
+  packed_ = packer.Pack(what, AllOf(shape_, weights), int64_t(PackedConvBytes(plan)), plan.panels,
+                        [&](Range panels, float* packed) { PackConv(plan, weights, panels, packed); });
   const int64_t inputs = shape_.batch * shape_.in_height * shape_.in_width * shape_.in_channels;
   const int64_t row_bytes = (inputs + shape_.out_pixels() * shape_.out_channels) * int64_t{sizeof(float)};
-  grid_ = MakeGrid({shape_.out_pixels(), product_->row_step, row_bytes, product_->panels, packed_bytes()},
-                   pool_.step_threads(), way_.other_side);
-  pool_.ReserveScratch(int64_t(ConvScratchBytes(*product_)));
+  grid_ = MakeGrid({shape_.out_pixels(), plan.row_step, row_bytes, plan.panels, packed_bytes()}, pool_.step_threads(), way_.other_side);
+  pool_.ReserveScratch(int64_t(ConvScratchBytes(plan)));
 }
 
 void FloatConv::PlanByChannel(const float* weights, Packer& packer) {
@@ -74,7 +74,7 @@ void FloatConv::RunBlock(int worker, const float* input, const Epilogue& epilogu
   const float* packed = packed_.as<float>();
   if (tiles_)
     return RunWinograd(*tiles_, input, packed, epilogue, rows, columns, output, reinterpret_cast<float*>(pool_.scratch(worker)));
-  if (product_) return RunConv(*product_, input, packed, epilogue, rows, columns, output, pool_.scratch(worker));
+  if (product_) return RunConv(product_->of(worker), input, packed, epilogue, rows, columns, output, pool_.scratch(worker));
   const int64_t step = by_channel_->channel_step;
   const Range channels{columns.begin * step, std::min(columns.end * step, by_channel_->shape.out_channels)};
   RunDepthwise(*by_channel_, input, packed, epilogue, rows, channels, output);
@@ -105,7 +105,8 @@ double FloatConv::MeasureUs(const float* input, const Epilogue& epilogue, float*
 std::string FloatConv::kernel() const {
   if (by_channel_) return fmt::format("depthwise_f32 {}", TargetOf(*by_channel_));
   if (tiles_) return fmt::format("winograd_f{}_f32 {}", tiles_->tile, TargetOf(*tiles_));
-  return fmt::format("{} {}", product_->as_gemm ? "conv_1x1_f32" : product_->joined ? "conv_rows_f32" : "conv_f32", TargetOf(*product_));
+  const ConvPlan& plan = product_->any();
+  return fmt::format("{} {}", plan.as_gemm ? "conv_1x1_f32" : plan.joined ? "conv_rows_f32" : "conv_f32", TargetOf(plan));
 }
 
 }  // namespace mete

@@ -8,6 +8,7 @@
 #include "kernels/fast/conv/conv.h"
 #include "kernels/fast/depthwise/depthwise.h"
 #include "kernels/fast/winograd/winograd.h"
+#include "processor/cpu/cluster_tiles.h"
 #include "processor/cpu/conv_algorithm.h"
 #include "processor/cpu/families.h"
 
@@ -38,7 +39,7 @@ class FloatConv {
   Pool& pool_;
   ConvShape shape_;
   ConvWay way_;
-  std::optional<ConvPlan> product_;
+  std::optional<WorkerPlans<ConvPlan>> product_;
   std::optional<DepthwisePlan> by_channel_;
   std::optional<WinogradPlan> tiles_;  // one of the three
   Tensor packed_;

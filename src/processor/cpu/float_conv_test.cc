@@ -36,8 +36,10 @@ std::vector<float> Random(int64_t count) {
   return values;
 }
 
-std::vector<float> Outputs(const ConvShape& shape, ConvWay way, int threads, bool other_side, const std::string& policy) {
-  Pool pool(threads, {}, policy);
+// `workers`: of clusters, of which each has a tile of its own in `way`; empty: alike.
+std::vector<float> Outputs(const ConvShape& shape, ConvWay way, int threads, bool other_side, const std::string& policy,
+                           const std::vector<WorkerSpeed>& workers = {}) {
+  Pool pool(threads, {}, policy, {}, workers);
   Packer packer(pool);
   const std::vector<float> weights = Random(shape.out_channels * shape.in_channels / shape.groups * shape.kernel_height * shape.kernel_width);
   const std::vector<float> input = Random(shape.batch * shape.in_height * shape.in_width * shape.in_channels);
@@ -74,6 +76,29 @@ TEST(FloatConv, IsTheSameWhateverSideIsDivided) {
           EXPECT_EQ(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)), 0)
               << c.name << ", " << threads << " threads, " << policy;
         }
+  }
+}
+
+// Cores of two and of three kinds take blocks of the same convolution, each kind with its own tile: no bit differs.
+TEST(FloatConv, IsTheSameWhateverTileEachClusterHas) {
+  const Case cases[] = {
+      {"1x1", {}, 9, 37, 200, 1, 1, 1, 0},
+      {"1x1 into a slice", {}, 9, 37, 150, 1, 1, 1, 170},
+      {"3x3 of stride 2 in groups", {}, 9, 24, 160, 3, 2, 2, 0},
+      {"first layer", {}, 17, 3, 70, 7, 2, 1, 0},
+      {"narrow panels", {ConvAlgorithm::kDirect, 3}, 9, 37, 200, 1, 1, 1, 0},
+  };
+  const std::vector<WorkerSpeed> workers{{0, 1}, {1, 0.5}, {2, 0.25}};
+  for (const Case& c : cases) {
+    const ConvShape shape = ShapeOf(c);
+    const std::vector<float> want = Outputs(shape, c.way, 1, false, "equal");
+    ConvWay way = c.way;
+    way.tiles = {{}, {0, true}, {4, false}};
+    for (const bool other_side : {false, true})
+      for (const std::string& policy : PolicyNames()) {
+        const std::vector<float> got = Outputs(shape, way, 3, other_side, policy, workers);
+        EXPECT_EQ(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)), 0) << c.name << ", " << policy;
+      }
   }
 }
 

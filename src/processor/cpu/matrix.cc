@@ -6,6 +6,7 @@
 #include "kernels/fast/gemm/gemm.h"
 #include "kernels/fast/matvec/matvec.h"
 #include "kernels/fast/target/target.h"
+#include "processor/cpu/cluster_tiles.h"
 #include "processor/cpu/families.h"
 
 namespace mete {
@@ -91,10 +92,12 @@ constexpr int64_t kManyProducts = 4;
 
 class MatrixStep : public Prepared {
  public:
-  MatrixStep(const Graph& graph, const Node& node, const Product& product, const Epilogue& epilogue, int64_t tile_vectors, Packer& packer)
+  MatrixStep(const Graph& graph, const Node& node, const Product& product, const Epilogue& epilogue, const GemmPlan& plan,
+             const std::vector<Tile>& tiles, Packer& packer)
       : pool_(packer.pool()),
         p_(product),
-        plan_(PlanGemm(product.n, product.k, tile_vectors)),
+        plan_(plan),
+        plans_(plan, tiles, pool_),
         epilogue_(epilogue),
         constant_(graph.value(node.inputs[1]).is_constant()) {
     if (p_.a_stride == 0) p_.a_stride = p_.k;
@@ -188,12 +191,13 @@ class MatrixStep : public Prepared {
     float* own = by_worker_ ? reinterpret_cast<float*>(pool_.scratch(w)) : nullptr;
     if (own) PackMatrix(of.b, batch, {0, plan_.panels}, own);
     const float* packed = own ? own : packed_.as<float>() + (p_.b_step == 0 ? 0 : batch * packed_step_);
-    RunGemm(plan_, of.a + at.a, p_.a_stride, packed, epilogue, rows, panels, of.c + at.y, p_.c_stride);
+    RunGemm(plans_.of(w), of.a + at.a, p_.a_stride, packed, epilogue, rows, panels, of.c + at.y, p_.c_stride);
   }
 
   Pool& pool_;
   Product p_;
-  const GemmPlan plan_;
+  const GemmPlan plan_;                // for all but the tile
+  const WorkerPlans<GemmPlan> plans_;  // by whom it is computed
   Epilogue epilogue_;
   const bool constant_;
   int64_t packed_step_ = 0;  // elements between packed matrices
@@ -230,7 +234,10 @@ std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, c
   const std::vector<int64_t> widths = GemmTileWidths(p.n);
   std::vector<std::string> names;
   for (int64_t width : widths) names.push_back(fmt::format("tile {}", width));
-  const auto prepare = [&](size_t i, Packer& with) { return std::make_unique<MatrixStep>(graph, node, p, epilogue, widths[i], with); };
+  const auto plan = [&](size_t i) { return PlanGemm(p.n, p.k, widths[i]); };
+  const auto prepare = [&](size_t i, const std::vector<Tile>& tiles, Packer& with) {
+    return std::make_unique<MatrixStep>(graph, node, p, epilogue, plan(i), tiles, with);
+  };
   const bool constant = graph.value(node.inputs[1]).is_constant();
   const std::string key = fmt::format("gemm {} x {}x{}x{}, B {}{}{}, activation {}{}, {}, weights {}", p.batch, p.m, p.k, p.n,
                                       p.transposed ? "transposed" : "as it is", p.b_step == 0 ? "" : " each",
@@ -238,10 +245,10 @@ std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, c
                                       p.residual < 0 ? p.view ? ", in views" : "" : ", residual", packer.pool().settings(),
                                       options.weights_from_memory ? "far" : "near");
   std::optional<Sample> sample;  // the same for all
-  const auto trial = [&](size_t i) -> Trial {
+  const auto trial = [&](size_t i, const std::vector<Tile>& tiles) -> Trial {
     if (!sample) sample.emplace(p, constant);
     Packer candidates(packer.pool());  // keeps nothing
-    const std::shared_ptr<MatrixStep> step = prepare(i, candidates);
+    const std::shared_ptr<MatrixStep> step = prepare(i, tiles, candidates);
     const int64_t number = packer.pool().NewStep();
     const auto call_us = [&sample, &options, &packer, step, number] {
       packer.pool().BeginStep(number, packer.pool().step_threads());
@@ -251,11 +258,15 @@ std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, c
     return {call_us, step->packed_bytes()};
   };
   const Pool::CallerPin pin(packer.pool());
-  const Choice choice = Choose(options.tuner, key, names, trial);
+  const Choice choice = Choose(options.tuner, key, names, [&](size_t i) { return trial(i, {}); });
+  const size_t clusters = size_t(packer.pool().threads());  // at most, of which one computes
+  const auto tile_trial = [&](const Tile& tile) { return trial(choice.index, std::vector<Tile>(clusters, tile)); };
+  const ClusterTiles tiles = ChooseTiles(options.tuner, fmt::format("{}, {}", key, names[choice.index]), plan(choice.index), p.m,
+                                         packer.pool(), tile_trial);
   sample.reset();
   packer.pool().BeginStep(0);
-  auto step = prepare(choice.index, packer);
-  step->set_why(choice.why);
+  auto step = prepare(choice.index, tiles.tiles, packer);
+  step->set_why(choice.why.empty() || tiles.why.empty() ? choice.why + tiles.why : choice.why + "; " + tiles.why);
   return step;
 }
 

@@ -49,6 +49,7 @@ Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::ve
   if (!speeds_.empty() && int(speeds_.size()) != threads)
     Invalid("speeds", "got {}, expected one for each of {} threads", speeds_.size(), threads);
   if (workers.empty()) workers = WorkersOf(speeds_.empty() ? std::vector<double>(size_t(threads), 1) : speeds_);
+  expected_ = workers;
   policy_ = MakePolicy(policy, std::move(workers));
   try {
     for (int w = 1; w < threads_; ++w) {
@@ -75,6 +76,15 @@ std::string Pool::settings() const {
   const std::vector<double> of_step(speeds_.begin(), speeds_.begin() + std::min<std::ptrdiff_t>(step_threads_, std::ssize(speeds_)));
   const std::string speeds = of_step.empty() ? "" : fmt::format("speeds {}, ", fmt::join(of_step, " and "));
   return fmt::format("threads {}, {}{}", step_threads_, speeds, policy_name_);
+}
+
+std::vector<int> Pool::FirstOfClusters() const {
+  std::vector<int> firsts;
+  for (int w = 0; w < step_threads_; ++w) {
+    const auto same = [&](int first) { return worker(first).cluster == worker(w).cluster; };
+    if (std::none_of(firsts.begin(), firsts.end(), same)) firsts.push_back(w);
+  }
+  return firsts;
 }
 
 void Pool::ReserveScratch(int64_t bytes) {
@@ -126,14 +136,17 @@ bool Pool::Work(int w, uint64_t region) {
   }
 }
 
+void Pool::RunAlone(int64_t blocks, BlockFn fn, void* context) {
+  const bool all = stand_in_ == kNobody;
+  const int w = all ? 0 : stand_in_;
+  const int64_t start = NowNs();
+  if (blocks > 0) fn(context, w, 0, all ? blocks : (blocks + step_threads_ - 1) / step_threads_);
+  if (!speeds_.empty() && speeds_[size_t(w)] < 1) Stretch(start, speeds_[size_t(w)]);
+}
+
 void Pool::Run(int64_t blocks, int64_t run, BlockFn fn, void* context) {
   const int64_t region = first_region_ == 0 ? 0 : first_region_ + std::min(regions_++, kRegionsOfAStep - 1);
-  if (taking_part_ == 1 || blocks <= 1) {
-    const int64_t start = NowNs();
-    if (blocks > 0) fn(context, 0, 0, blocks);
-    if (!speeds_.empty() && speeds_[0] < 1) Stretch(start, speeds_[0]);
-    return;
-  }
+  if (taking_part_ == 1 || blocks <= 1 || stand_in_ != kNobody) return RunAlone(blocks, fn, context);
   const uint64_t next = NextRegion(taking_part_);
   {
     const Asking asking(asking_);  // workers that come late for the region before may be asking
@@ -209,11 +222,16 @@ int64_t Pool::TakeWaitNs() {
   return ns;
 }
 
-Pool::CallerPin::CallerPin(const Pool& pool) {
+Pool::CallerPin::CallerPin(const Pool& pool, int w) {
   if (pool.cores_.empty()) return;
   if (pthread_getaffinity_np(pthread_self(), sizeof(saved_), &saved_) != 0) return;
-  pinned_ = Pin(pthread_self(), pool.cores_[0]);
-  pool.caller_refused_ = !pinned_;
+  pinned_ = Pin(pthread_self(), pool.cores_[size_t(w)]);
+  if (w == 0) pool.caller_refused_ = !pinned_;  // of the others their own threads have told
+}
+
+std::string Pool::StandIn::settings() const {
+  return fmt::format("{}a thread of {} alone at speed {}", pool_.speeds_.empty() ? "" : "emulated, ", pool_.step_threads_,
+                     pool_.worker(pool_.stand_in_).speed);
 }
 
 Pool::CallerPin::~CallerPin() {

@@ -41,6 +41,10 @@ class Pool {
   // until this is called.
   void PrepareStep(int workers) { step_threads_ = std::clamp(workers, 1, threads_); }
   int step_threads() const { return step_threads_; }
+  // As the policy expects it.
+  const WorkerSpeed& worker(int w) const { return expected_[size_t(w)]; }
+  // Of the step that is prepared next: a worker of each cluster, the first one.
+  std::vector<int> FirstOfClusters() const;
   // What times of that step depend on, but for which cores these are; for people and as a key: "threads 2, speeds 1 and 0.4, adaptive".
   std::string settings() const;
 
@@ -76,10 +80,10 @@ class Pool {
   // Time that the calling thread waited for the other workers, summed over regions since the last call.
   int64_t TakeWaitNs();
 
-  // Pins the calling thread to the first core for the object's life and restores its old mask after.
+  // Pins the calling thread to the core of worker w, the first one as a rule, for the object's life and restores its old mask after.
   class CallerPin {
    public:
-    explicit CallerPin(const Pool& pool);
+    explicit CallerPin(const Pool& pool, int w = 0);
     ~CallerPin();
 
    private:
@@ -87,8 +91,25 @@ class Pool {
     bool pinned_ = false;
   };
 
+  // For the object's life the calling thread stands in for worker w, on its core, and nobody else computes: of each region it does the
+  // share of one thread of step_threads(), the first blocks. For measuring what suits that worker.
+  class StandIn {
+   public:
+    StandIn(Pool& pool, int w) : pool_(pool), pin_(pool, w) { pool_.stand_in_ = w; }
+    ~StandIn() { pool_.stand_in_ = kNobody; }
+    StandIn(const StandIn&) = delete;
+    StandIn& operator=(const StandIn&) = delete;
+    // What times depend on, as settings(): "alone at speed 0.4".
+    std::string settings() const;
+
+   private:
+    Pool& pool_;
+    const CallerPin pin_;
+  };
+
  private:
   void WorkerMain(int w);
+  void RunAlone(int64_t blocks, BlockFn fn, void* context);
   void Stop();
   class Asking;  // holds the policy's lock
   bool Work(int w, uint64_t region);  // whether there was something for the worker
@@ -103,6 +124,7 @@ class Pool {
   const int threads_;
   const std::vector<int> cores_;
   const std::vector<double> speeds_;
+  std::vector<WorkerSpeed> expected_;  // of each thread
   const std::string policy_name_;
   std::unique_ptr<Policy> policy_;
   alignas(64) std::atomic_flag asking_ = ATOMIC_FLAG_INIT;  // held for 0.2 us with two workers, 0.5 with sixteen (measured, adaptive)
@@ -114,6 +136,8 @@ class Pool {
   std::vector<bool> called_;  // of each thread: the region has, or may have, something for it, so that it is woken
   int taking_part_;    // threads in the regions of this step, the caller included
   int step_threads_;
+  static constexpr int kNobody = -1;
+  int stand_in_ = kNobody;
   // Which region it is and how many take part in it, in one number, so that a worker that looks late, or that is not in it, cannot
   // take the one of one region and the other of the next: count x kRegion + workers.
   static constexpr uint64_t kRegion = uint64_t{1} << 16;  // more threads than a plan may have; 2^48 regions of a us last nine years

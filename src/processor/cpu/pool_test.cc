@@ -66,6 +66,34 @@ TEST(Pool, OnlyTheFirstWorkersOfAStepComputeIt) {
   }
 }
 
+TEST(Pool, NamesTheFirstWorkerOfEachClusterOfAStep) {
+  Pool pool(5, {}, "adaptive", {}, {{0, 1}, {0, 1}, {1, 0.5}, {1, 0.5}, {2, 0.25}});
+  EXPECT_EQ(pool.FirstOfClusters(), (std::vector<int>{0, 2, 4}));
+  pool.PrepareStep(3);
+  EXPECT_EQ(pool.FirstOfClusters(), (std::vector<int>{0, 2}));
+  pool.PrepareStep(1);
+  EXPECT_EQ(pool.FirstOfClusters(), std::vector<int>{0});
+  EXPECT_EQ(Pool(3).FirstOfClusters(), std::vector<int>{0});
+}
+
+TEST(Pool, WhoStandsInForAWorkerComputesItsShareAlone) {
+  Pool pool(4, {}, "adaptive", {}, {{0, 1}, {0, 1}, {1, 0.5}, {1, 0.5}});
+  std::vector<std::array<int64_t, 3>> calls;
+  auto block = [&](int w, int64_t begin, int64_t end) { calls.push_back({w, begin, end}); };
+  pool.BeginStep(1);
+  {
+    const Pool::StandIn alone(pool, 2);
+    EXPECT_EQ(alone.settings(), "a thread of 4 alone at speed 0.5");
+    pool.For(40, block);
+    pool.For(1, block);
+    pool.For(0, block);
+  }
+  EXPECT_EQ(calls, (std::vector<std::array<int64_t, 3>>{{2, 0, 10}, {2, 0, 1}}));
+  std::atomic<int64_t> done{0};
+  pool.For(40, [&](int, int64_t begin, int64_t end) { done += end - begin; });
+  EXPECT_EQ(done, 40) << "afterwards regions are whole again";
+}
+
 TEST(Pool, AStepOfOneThreadIsTheCallers) {
   Pool pool(3);
   pool.BeginStep(1, 1);
