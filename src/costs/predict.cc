@@ -37,19 +37,51 @@ const ClusterProfile& MustHave(const Profile& profile, const Cluster& cluster) {
   Invalid("profile", "has no {}; try \"mete profile\" to measure this machine again", cluster.name);
 }
 
+// One way to compute a node, on each of the clusters that take part.
+struct Way {
+  std::vector<NodePrediction> on;
+  bool known = true;  // on all of them
+  double rate = 0;    // nodes a nanosecond, of all cores together
+};
+
+// In the order of WorksOf(), which is the same for all clusters: only the amounts differ, by what a core has near.
+std::vector<Way> WaysOf(const std::vector<const ClusterProfile*>& profiles, const std::vector<int>& cores, const Graph& graph,
+                        const Node& node) {
+  std::vector<Way> ways;
+  for (size_t c = 0; c < profiles.size(); ++c) {
+    const std::vector<Work> works = WorksOf(graph, node, profiles[c]->near_bytes);
+    ways.resize(works.size());
+    for (size_t i = 0; i < works.size(); ++i) {
+      const NodePrediction p = OfWork(*profiles[c], works[i]);
+      ways[i].on.push_back(p);
+      ways[i].known &= p.known;
+      ways[i].rate += cores[c] / std::max(p.ns, 1.0);
+    }
+  }
+  return ways;
+}
+
+// All cores compute a node in the same way, as they share its packed weights: the one in which they are fastest together, whichever of
+// them the planner takes then.
+std::vector<NodePrediction> PredictTogether(const std::vector<const ClusterProfile*>& profiles, const std::vector<int>& cores,
+                                            const Graph& graph, const Node& node) {
+  Way best;
+  for (const Way& way : WaysOf(profiles, cores, graph, node))
+    if (best.on.empty() || way.known > best.known || (way.known == best.known && way.rate > best.rate)) best = way;
+  best.on.resize(profiles.size());
+  for (size_t c = 0; c < profiles.size(); ++c) {
+    NodePrediction& p = best.on[c];
+    if (profiles[c]->kernels.contains(p.kernel)) continue;
+    p.known = false;
+    p.ns = std::max(p.ns, kStandInNsPerFlop * double(Flops(graph, node)));
+  }
+  return best.on;
+}
+
 }  // namespace
 
 NodePrediction Predict(const ClusterProfile& profile, const Graph& graph, const Node& node) {
-  NodePrediction best;
-  for (const Work& work : WorksOf(graph, node, profile.near_bytes)) {
-    const NodePrediction p = OfWork(profile, work);
-    if (best.kernel.empty() || p.known > best.known || (p.known == best.known && p.ns < best.ns)) best = p;
-  }
-  if (!profile.kernels.contains(best.kernel)) {
-    best.known = false;
-    best.ns = std::max(best.ns, kStandInNsPerFlop * double(Flops(graph, node)));
-  }
-  return best;
+  return PredictTogether({&profile}, {1}, graph, node)[0];
 }
 
 Costs PredictCosts(const Graph& graph, const Profile& profile, const Machine& machine) {
@@ -60,15 +92,18 @@ Costs PredictCosts(const Graph& graph, const Profile& profile, const Machine& ma
   costs.barrier_ns.assign(clusters, std::llround(profile.barrier_ns));
   costs.wake_ns.assign(clusters, std::llround(profile.wake_ns));
   costs.gbytes_per_s.assign(clusters, Costs::kNoLimit);  // a core's waiting for memory is in its times
+  std::vector<const ClusterProfile*> profiles;
+  for (const Cluster& cluster : machine.clusters) profiles.push_back(&MustHave(profile, cluster));
   for (const Node& node : graph.nodes) {
     NodeCost cost = DescribeNode(graph, node);
     cost.core_ns.assign(clusters, 0);
-    if (cost.computes())
+    if (cost.computes()) {
+      const std::vector<NodePrediction> on = PredictTogether(profiles, costs.cores, graph, node);
       for (size_t c = 0; c < clusters; ++c) {
-        const NodePrediction p = Predict(MustHave(profile, machine.clusters[c]), graph, node);
-        cost.guessed |= !p.known;
-        cost.core_ns[c] = std::max(p.ns, 1.0);
+        cost.guessed |= !on[c].known;
+        cost.core_ns[c] = std::max(on[c].ns, 1.0);
       }
+    }
     costs.nodes.push_back(std::move(cost));
   }
   return costs;

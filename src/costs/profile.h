@@ -50,7 +50,9 @@ struct NodePrediction {
 };
 NodePrediction Predict(const ClusterProfile& profile, const Graph& graph, const Node& node);  // 0 ns for what computes nothing
 
-// The model's nodes on the machine that the profile is of, as the planner wants them. Error where the profile lacks a cluster.
+// The model's nodes on the machine that the profile is of, as the planner wants them: each computed in one way on all clusters. With the
+// largest register tile on each: what another one may gain a cluster is less than what predictions are off.
+// Error where the profile lacks a cluster.
 Costs PredictCosts(const Graph& graph, const Profile& profile, const Machine& machine);
 
 // Empty where `profile` serves for `key` and the machine's clusters, else why it does not, for people.
