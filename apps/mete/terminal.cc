@@ -73,6 +73,8 @@ std::string FormatBytes(int64_t bytes) {
   return fmt::format("{:.2f} GiB", kib / 1024 / 1024);
 }
 
+std::string FormatPercent(double part) { return fmt::format("{:.0f} %", 100 * part); }
+
 std::string FormatMs(double ms) {
   if (ms < 1) return fmt::format("{:.1f} us", ms * 1e3);
   if (ms < 1000) return fmt::format("{:.2f} ms", ms);

@@ -32,8 +32,9 @@ using Rows = std::vector<std::vector<std::string>>;
 // Columns two spaces apart. `align` has a letter a column, 'l' or 'r'.
 std::string FormatTable(const Rows& rows, const std::string& align, const std::string& indent = "");
 
-std::string FormatBytes(int64_t bytes);  // "12.3 MiB"
-std::string FormatMs(double ms);         // "12.3 ms", "4.56 s", "78.9 us"
+std::string FormatBytes(int64_t bytes);     // "12.3 MiB"
+std::string FormatMs(double ms);            // "12.3 ms", "4.56 s", "78.9 us"
+std::string FormatPercent(double part);  // 0.125: "12 %"
 
 // A line on stderr that says what takes so long: only on a terminal, only after a second. Safe to
 // update from the thread that made it; cleared when it goes.

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <memory>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/model.h"
 #include "mete/statistics.h"
 #include "plan/cores/cores.h"
+#include "profile/probes.h"
 #include "profile/profile.h"
 #include "profile/runner.h"
+#include "zoo/zoo.h"
 
 namespace mete {
 namespace {
@@ -31,54 +34,126 @@ std::vector<Tensor> InputsFor(const Model& model) {
   return inputs;
 }
 
-// The least of each step in as many rounds as there is time for.
-Trace LeastOfRounds(double seconds, const std::function<Trace()>& round) {
-  const int64_t start = NowNs();
-  Trace least = round();
-  for (int i = 1; i < kLeastRounds || double(NowNs() - start) < seconds * 1e9; ++i) least.KeepLeast(round());
-  return least;
-}
+// As many as there is time for.
+class Rounds {
+ public:
+  explicit Rounds(double seconds) : end_(NowNs() + int64_t(seconds * 1e9)) {}
+  bool Next() { return done_++ < kLeastRounds || NowNs() < end_; }
+
+ private:
+  const int64_t end_;
+  int done_ = 0;
+};
 
 // As a user would run it, kernels tuned; of a core that is emulated, the time that a divided step would take on it.
-Session MakeSession(const Model& model, int core, double speed) {
+Session MakeSession(const Model& model, const TimedCore& core) {
   SessionOptions options;
-  options.cores = {core};
+  options.cores = {core.number};
   options.tune = true;
-  if (speed < 1) options.speeds = {speed};
+  if (core.speed < 1) options.speeds = {core.speed};
   return Session(model, options);
 }
 
-}  // namespace
+void Keep(const Trace& trace, Trace& least) {
+  if (least.events.empty()) least = trace;
+  else least.KeepLeast(trace);
+}
 
-Check CheckModel(const Model& model, const Machine& machine, const Profile& profile, int core, double speed, double seconds,
-                 const CancelToken* cancel) {
-  const ClusterProfile& cluster = ProfileOfCore(profile, machine, core);
-  Session session = MakeSession(model, core, speed);
-  const std::vector<Tensor> inputs = InputsFor(model);
-  Drift drift(machine, cluster, core);
-  const Trace least = LeastOfRounds(seconds, [&] {
-    drift.Run();
-    session.Run(inputs, {.cancel = cancel});  // finds the caches as the drift left them
-    Trace least;
+// A model on one core, of each step the least of its times.
+class TimedModel {
+ public:
+  TimedModel(const Model& model, const TimedCore& core) : model_(model), session_(MakeSession(model, core)), inputs_(InputsFor(model)) {}
+
+  void Run(const CancelToken* cancel) {
+    session_.Run(inputs_, {.cancel = cancel});  // finds the caches as others left them
     for (int i = 0; i < kCounted; ++i) {
       Trace trace;
-      session.Run(inputs, {.cancel = cancel, .trace = &trace});
-      if (i == 0) least = trace;
-      else least.KeepLeast(trace);
+      session_.Run(inputs_, {.cancel = cancel, .trace = &trace});
+      Keep(trace, least_);
     }
-    return least;
-  });
-  Check check;
-  check.drift = drift.factor();
-  const Graph& graph = model.impl().graph;
-  const std::vector<StepInfo> steps = session.Steps(least);
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const NodePrediction p = Predict(cluster, graph, graph.nodes[i]);
-    if (steps[i].ns <= 0 || p.kernel.empty()) continue;
-    check.nodes.push_back({steps[i].node, steps[i].op, steps[i].kernel, p.kernel, IsProduct(graph.nodes[i]), p.known, p.ns / speed,
-                           double(steps[i].ns)});
   }
-  return check;
+
+  // Beside what `profile` says of a core that is so many times as fast as the one that it is of.
+  std::vector<CheckedNode> Compare(const ClusterProfile& profile, double speed) const {
+    std::vector<CheckedNode> nodes;
+    const Graph& graph = model_.impl().graph;
+    const std::vector<StepInfo> steps = session_.Steps(least_);
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const NodePrediction p = Predict(profile, graph, graph.nodes[i]);
+      if (steps[i].ns <= 0 || p.kernel.empty()) continue;
+      nodes.push_back({steps[i].node, steps[i].op, steps[i].kernel, p.kernel, IsProduct(graph.nodes[i]), p.known, p.ns / speed,
+                       double(steps[i].ns)});
+    }
+    return nodes;
+  }
+
+ private:
+  const Model model_;
+  Session session_;
+  const std::vector<Tensor> inputs_;
+  Trace least_;
+};
+
+// What is measured on one core.
+class CoreCheck {
+ public:
+  CoreCheck(const std::vector<Model>& models, const std::vector<Model>& probes, const Machine& machine, const Profile& profile,
+            const TimedCore& core, const CancelToken* cancel)
+      : core_(core), profile_(ProfileOfCore(profile, machine, core.number)), drift_(machine, profile_, core.number), cancel_(cancel) {
+    for (const Model& model : models) models_.push_back(std::make_unique<TimedModel>(model, core));
+    if (!probes.empty()) probes_.emplace(probes, machine, *machine.ClusterOf(core.number), core, cancel);
+  }
+
+  void RunDrift() { drift_.Run(); }
+  void RunModel(size_t m) { models_[m]->Run(cancel_); }
+  void RunProbes() {
+    if (probes_) probes_->Round();
+  }
+
+  // Of each model.
+  std::vector<Check> Results() const {
+    std::optional<ClusterProfile> fitted;
+    if (probes_) fitted = probes_->Fitted();
+    std::vector<Check> checks;
+    for (const auto& model : models_) {
+      checks.push_back({model->Compare(profile_, core_.speed), {}, drift_.factor()});
+      if (fitted) checks.back().in_turns = model->Compare(*fitted, 1);  // which was measured at the core's speed
+    }
+    return checks;
+  }
+
+ private:
+  const TimedCore core_;
+  const ClusterProfile& profile_;
+  Drift drift_;
+  const CancelToken* cancel_;
+  std::vector<std::unique_ptr<TimedModel>> models_;
+  std::optional<ProbeRunners> probes_;
+};
+
+}  // namespace
+
+std::vector<std::vector<Check>> CheckModels(const std::vector<Model>& models, const Machine& machine, const Profile& profile,
+                                            const CheckOptions& options) {
+  std::vector<Model> probes;
+  const int count = !options.in_turns ? 0 : options.probes > 0 ? options.probes : ZooProbes();
+  for (int i = 0; i < count; ++i) probes.push_back(LoadProbe(i));
+  std::vector<std::unique_ptr<CoreCheck>> cores;
+  for (const TimedCore& core : options.cores)
+    cores.push_back(std::make_unique<CoreCheck>(models, probes, machine, profile, core, options.cancel));
+  Rounds rounds(options.seconds);
+  while (rounds.Next()) {
+    for (const auto& core : cores) core->RunDrift();
+    for (size_t m = 0; m < models.size(); ++m)
+      for (const auto& core : cores) core->RunModel(m);
+    for (const auto& core : cores) core->RunProbes();
+  }
+  std::vector<std::vector<Check>> checks(models.size());
+  for (const auto& core : cores) {
+    std::vector<Check> results = core->Results();
+    for (size_t m = 0; m < models.size(); ++m) checks[m].push_back(std::move(results[m]));
+  }
+  return checks;
 }
 
 CheckedPlan CheckPlan(const Model& model, const Machine& machine, const Profile& profile, const CpuChoice& choice, double seconds,
@@ -91,12 +166,14 @@ CheckedPlan CheckPlan(const Model& model, const Machine& machine, const Profile&
   Session session(model, options);
   const std::vector<Tensor> inputs = InputsFor(model);
   std::vector<double> runs;
-  const Trace least = LeastOfRounds(seconds, [&] {
+  Trace least;
+  Rounds rounds(seconds);
+  while (rounds.Next()) {
     Trace trace;
     session.Run(inputs, {.cancel = cancel, .trace = &trace});
     runs.push_back(double(trace.total_ns));
-    return trace;
-  });
+    Keep(trace, least);
+  }
   CheckedPlan check{PredictedUs(plan) * 1e3, 0, Summarize(std::move(runs)).median};
   for (const StepInfo& step : session.Steps(least)) check.least_ns += double(step.ns);
   return check;

@@ -1,4 +1,4 @@
-// How good predictions are: a model's nodes on one core, predicted and measured.
+// How good predictions are: the nodes of models on some cores, predicted and measured.
 #pragma once
 
 #include <string>
@@ -8,6 +8,7 @@
 #include "machine/machine.h"
 #include "mete/engine.h"
 #include "plan/plan.h"
+#include "profile/runner.h"
 
 namespace mete {
 
@@ -24,13 +25,26 @@ struct CheckedNode {
 
 struct Check {
   std::vector<CheckedNode> nodes;  // those that compute
-  // Of the core since it was profiled, by the profile's first probe network in turns with the model; 1.1: 10 % slower now.
+  // The same by a profile that was measured in turns with the models; empty where none was.
+  std::vector<CheckedNode> in_turns;
+  // Of the core since it was profiled, by the profile's first probe network in turns with the models; 1.1: 10 % slower now.
   double drift = 1;
 };
 
-// `speed`: that is emulated. Takes about `seconds`. Error CANCELLED, or where the profile lacks the core's cluster.
-Check CheckModel(const Model& model, const Machine& machine, const Profile& profile, int core, double speed, double seconds,
-                 const CancelToken* cancel = nullptr);
+struct CheckOptions {
+  std::vector<TimedCore> cores;
+  double seconds = 0;  // for everything together; some rounds are made in any case
+  // Measure the probe networks too, on each core as it is emulated, in turns with the models: so that neither what changed since the
+  // profile was measured nor what differs between an emulated core and a slow one counts as an error of the predictions.
+  bool in_turns = false;
+  int probes = 0;  // of the probe networks the first so many; 0: all. For tests
+  const CancelToken* cancel = nullptr;
+};
+
+// Of each model a Check for each core. All models on all cores are run in turns, equally often. Error CANCELLED, or where the profile lacks
+// a core's cluster.
+std::vector<std::vector<Check>> CheckModels(const std::vector<Model>& models, const Machine& machine, const Profile& profile,
+                                            const CheckOptions& options);
 
 // All of a plan for several cores, as a session that finds the profile makes it.
 struct CheckedPlan {

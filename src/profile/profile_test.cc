@@ -92,16 +92,19 @@ TEST(StoredProfile, IsFoundAgainAndRefusedWhereItDoesNotServe) {
   EXPECT_NE(why.find(path), std::string::npos) << why;
 }
 
-TEST(CheckModel, ComparesEveryNodeThatComputes) {
+Model SmallModel() {
   const TempPath file(".onnx");
-  const std::string& path = file.str();
-  ZooMake("squeezenet1.1", path, 1);
-  const Model model = Model::Load(path);
+  ZooMake("squeezenet1.1", file.str(), 1);
+  return Model::Load(file.str());
+}
 
+TEST(CheckModels, ComparesEveryNodeThatComputes) {
+  const Model model = SmallModel();
   const Machine machine = ReadMachine();
   const int core = machine.clusters[0].cores[0];
-  const Check check = CheckModel(model, machine, Measured(), core, 1, 0);
+  const Check check = CheckModels({model}, machine, Measured(), {.cores = {{core}}})[0][0];
   EXPECT_GT(check.drift, 0);
+  EXPECT_TRUE(check.in_turns.empty());
   EXPECT_GT(check.nodes.size(), 26u);
   for (const CheckedNode& n : check.nodes) {
     EXPECT_GT(n.measured_ns, 0) << n.node;
@@ -109,8 +112,44 @@ TEST(CheckModel, ComparesEveryNodeThatComputes) {
     if (!n.product) continue;
     EXPECT_TRUE(n.op == "Conv" || n.op == "Gemm") << n.op;
   }
-  EXPECT_THROW(CheckModel(model, machine, Measured(), 4095, 1, 0), Error);
-  const CheckedPlan plan = CheckPlan(model, machine, Measured(), {2, {}, {}, "adaptive"}, 0);
+  EXPECT_THROW(CheckModels({model}, machine, Measured(), {.cores = {{4095}}}), Error);
+}
+
+TEST(CheckModels, HasACheckForEachModelAndCore) {
+  const Model model = SmallModel();
+  const Machine machine = ReadMachine();
+  const int core = machine.clusters[0].cores[0];
+  const auto checks = CheckModels({model, model}, machine, Measured(), {.cores = {{core}, {core, 0.9}}, .in_turns = true, .probes = 1});
+  ASSERT_EQ(checks.size(), 2u);
+  for (const std::vector<Check>& of_model : checks) {
+    ASSERT_EQ(of_model.size(), 2u);
+    const Check &plain = of_model[0], &slow = of_model[1];
+    ASSERT_EQ(slow.nodes.size(), plain.nodes.size());
+    for (size_t i = 0; i < plain.nodes.size(); ++i) EXPECT_EQ(slow.nodes[i].predicted_ns, plain.nodes[i].predicted_ns / 0.9);
+    for (const Check& check : of_model) {
+      ASSERT_EQ(check.in_turns.size(), check.nodes.size());
+      for (size_t i = 0; i < check.nodes.size(); ++i) {
+        EXPECT_EQ(check.in_turns[i].measured_ns, check.nodes[i].measured_ns);
+        EXPECT_GT(check.in_turns[i].predicted_ns, 0) << check.nodes[i].node;
+      }
+    }
+  }
+}
+
+TEST(CheckModels, StopsWhenItIsCancelled) {
+  CancelToken cancel;
+  cancel.Cancel();
+  const Machine machine = ReadMachine();
+  try {
+    CheckModels({SmallModel()}, machine, Measured(), {.cores = {{machine.clusters[0].cores[0]}}, .cancel = &cancel});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Code::kCancelled);
+  }
+}
+
+TEST(CheckPlan, TimesWholeRuns) {
+  const CheckedPlan plan = CheckPlan(SmallModel(), ReadMachine(), Measured(), {2, {}, {}, "adaptive"}, 0);
   EXPECT_GT(plan.predicted_ns, 0);
   EXPECT_GT(plan.least_ns, 0);
   EXPECT_GE(plan.median_ns, plan.least_ns);

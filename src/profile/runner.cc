@@ -5,9 +5,10 @@
 namespace mete {
 namespace {
 
-CpuOptions OptionsOf(int core, ConvAlgorithm conv) {
+CpuOptions OptionsOf(const TimedCore& core, ConvAlgorithm conv) {
   CpuOptions options;
-  options.cores = {core};
+  options.cores = {core.number};
+  if (core.speed < 1) options.speeds = {core.speed};
   options.conv = conv;
   return options;
 }
@@ -22,9 +23,9 @@ Tensor InputFor(const Port& port) {
   return t;
 }
 
-Runner::Runner(const Model& model, const Machine& machine, int core, ConvAlgorithm conv)
+Runner::Runner(const Model& model, const Machine& machine, const TimedCore& core, ConvAlgorithm conv)
     : model_(model),
-      plan_(PlanOneCpu(model_.impl().graph, machine, {1, {core}, {}, "equal"})),
+      plan_(PlanOneCpu(model_.impl().graph, machine, {1, {core.number}, {}, "equal"})),
       cpu_(OptionsOf(core, conv)),
       executor_(model_.impl().graph, plan_, cpu_) {
   for (const Port& port : model_.inputs()) inputs_.push_back(InputFor(port));

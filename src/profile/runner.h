@@ -17,10 +17,15 @@ namespace mete {
 // Numbers of the usual size that are not all alike; zeros of other types than f32.
 Tensor InputFor(const Port& port);
 
+struct TimedCore {
+  int number = 0;
+  double speed = 1;  // at which it is emulated
+};
+
 class Runner {
  public:
   // On that core; `conv`: how convolutions are computed where it fits.
-  Runner(const Model& model, const Machine& machine, int core, ConvAlgorithm conv);
+  Runner(const Model& model, const Machine& machine, const TimedCore& core, ConvAlgorithm conv);
 
   // Some times, of which all but the first count: that one finds the caches as others left them.
   void Run();

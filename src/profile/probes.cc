@@ -1,0 +1,104 @@
+#include "profile/probes.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/error.h"
+#include "zoo/zoo.h"
+
+namespace mete {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr ConvAlgorithm kWays[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4};
+
+// Whether to run a network with its convolutions computed in each way: for few of them it would take too long.
+bool HasWinograd(const Graph& graph) {
+  constexpr int64_t kFew = 3;  // guess: the network of first layers has two
+  return std::count_if(graph.nodes.begin(), graph.nodes.end(),
+                       [&](const Node& n) { return n.op == "Conv" && WorksOf(graph, n, 1).size() > 1; }) > kFew;
+}
+
+using Samples = std::map<std::string, std::map<const Node*, FitSample>>;  // by kernel
+
+// Of each node the way that the runner computed it; what several runners computed in the same way is one sample.
+void Collect(const Runner& runner, double near_bytes, Samples& samples) {
+  for (const Runner::Timed& t : runner.Times()) {
+    if (t.least_ns <= 0) continue;
+    const std::string kernel = t.kernel.substr(0, t.kernel.find(' '));
+    const std::vector<Work> works = WorksOf(runner.graph(), *t.node, near_bytes);
+    for (const Work& work : works) {
+      if (works.size() > 1 && work.kernel != kernel) continue;
+      FitSample& sample = samples[work.key()].emplace(t.node, FitSample{work.amounts, t.least_ns}).first->second;
+      sample.ns = std::min(sample.ns, t.least_ns);
+    }
+  }
+}
+
+}  // namespace
+
+Model LoadProbe(int number) {
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  if (error) Fail(Code::kUnavailable, "TMPDIR", "no folder for probe networks; got {}, expected a folder; try another one",
+                  error.message());
+  std::string name = (folder / "mete-probe-XXXXXX.onnx").string();
+  const int file = mkstemps(name.data(), 5);
+  if (file < 0) Fail(Code::kUnavailable, name, "cannot write a probe network; try another folder in TMPDIR");
+  close(file);
+  struct Remover {
+    const std::string& name;
+    ~Remover() {
+      std::error_code ignored;
+      fs::remove(name, ignored);
+    }
+  } remover{name};
+  ZooMakeProbe(number, name);
+  return Model::Load(name);
+}
+
+ProbeRunners::ProbeRunners(const std::vector<Model>& probes, const Machine& machine, const Cluster& cluster, const TimedCore& core,
+                           const CancelToken* cancel)
+    : cluster_(cluster), cancel_(cancel) {
+  for (const Model& probe : probes)
+    for (const ConvAlgorithm way : kWays) {
+      if (way != ConvAlgorithm::kDirect && !HasWinograd(probe.impl().graph)) continue;
+      CheckCancelled();
+      runners_.push_back(std::make_unique<Runner>(probe, machine, core, way));
+    }
+}
+
+void ProbeRunners::CheckCancelled() const {
+  if (cancel_ && cancel_->cancelled()) Fail(Code::kCancelled, "profile", "the measurement was cancelled; nothing was kept");
+}
+
+void ProbeRunners::Round(const std::function<void()>& before) {
+  for (const auto& runner : runners_) {
+    CheckCancelled();
+    before();
+    runner->Run();
+  }
+}
+
+ClusterProfile ProbeRunners::Fitted() const {
+  constexpr double kNearBytes = 1 << 20;  // guess, where nothing tells how large the second-level cache is
+  ClusterProfile profile;
+  profile.cluster = cluster_.name;
+  profile.cores = cluster_.cores;
+  profile.near_bytes = cluster_.cache_bytes(2) > 0 ? double(cluster_.cache_bytes(2)) : kNearBytes;
+  profile.reference_ns = runners_[0]->SumNs();
+  Samples samples;
+  for (const auto& runner : runners_) Collect(*runner, profile.near_bytes, samples);
+  for (const auto& [kernel, nodes] : samples) {
+    std::vector<FitSample> list;
+    for (const auto& [node, sample] : nodes) list.push_back(sample);
+    profile.kernels[kernel] = FitUnits(list);
+  }
+  return profile;
+}
+
+}  // namespace mete
