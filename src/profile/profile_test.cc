@@ -10,6 +10,7 @@
 #include "engine/stored_profile.h"
 #include "mete/error.h"
 #include "profile/check.h"
+#include "profile/probes.h"
 #include "zoo/zoo.h"
 
 namespace mete {
@@ -102,7 +103,11 @@ TEST(CheckModels, ComparesEveryNodeThatComputes) {
   const Model model = SmallModel();
   const Machine machine = ReadMachine();
   const int core = machine.clusters[0].cores[0];
-  const Check check = CheckModels({model}, machine, Measured(), {.cores = {{core}}})[0][0];
+  const auto checks = CheckModels({model, LoadProbe(0)}, machine, Measured(), {.cores = {{core}}});
+  ASSERT_EQ(checks.size(), 2u);
+  ASSERT_EQ(checks[0].size(), 1u);
+  EXPECT_NE(checks[1][0].nodes.size(), checks[0][0].nodes.size());
+  const Check& check = checks[0][0];
   EXPECT_GT(check.drift, 0);
   EXPECT_TRUE(check.in_turns.empty());
   EXPECT_GT(check.nodes.size(), 26u);
@@ -115,23 +120,21 @@ TEST(CheckModels, ComparesEveryNodeThatComputes) {
   EXPECT_THROW(CheckModels({model}, machine, Measured(), {.cores = {{4095}}}), Error);
 }
 
-TEST(CheckModels, HasACheckForEachModelAndCore) {
-  const Model model = SmallModel();
+TEST(CheckModels, HasACheckForEachCore) {
   const Machine machine = ReadMachine();
   const int core = machine.clusters[0].cores[0];
-  const auto checks = CheckModels({model, model}, machine, Measured(), {.cores = {{core}, {core, 0.9}}, .in_turns = true, .probes = 1});
-  ASSERT_EQ(checks.size(), 2u);
-  for (const std::vector<Check>& of_model : checks) {
-    ASSERT_EQ(of_model.size(), 2u);
-    const Check &plain = of_model[0], &slow = of_model[1];
-    ASSERT_EQ(slow.nodes.size(), plain.nodes.size());
-    for (size_t i = 0; i < plain.nodes.size(); ++i) EXPECT_EQ(slow.nodes[i].predicted_ns, plain.nodes[i].predicted_ns / 0.9);
-    for (const Check& check : of_model) {
-      ASSERT_EQ(check.in_turns.size(), check.nodes.size());
-      for (size_t i = 0; i < check.nodes.size(); ++i) {
-        EXPECT_EQ(check.in_turns[i].measured_ns, check.nodes[i].measured_ns);
-        EXPECT_GT(check.in_turns[i].predicted_ns, 0) << check.nodes[i].node;
-      }
+  const auto checks =
+      CheckModels({SmallModel()}, machine, Measured(), {.cores = {{core}, {core, 0.9}}, .in_turns = true, .probes = 1});
+  ASSERT_EQ(checks.size(), 1u);
+  ASSERT_EQ(checks[0].size(), 2u);
+  const Check &plain = checks[0][0], &slow = checks[0][1];
+  ASSERT_EQ(slow.nodes.size(), plain.nodes.size());
+  for (size_t i = 0; i < plain.nodes.size(); ++i) EXPECT_EQ(slow.nodes[i].predicted_ns, plain.nodes[i].predicted_ns / 0.9);
+  for (const Check& check : checks[0]) {
+    ASSERT_EQ(check.in_turns.size(), check.nodes.size());
+    for (size_t i = 0; i < check.nodes.size(); ++i) {
+      EXPECT_EQ(check.in_turns[i].measured_ns, check.nodes[i].measured_ns);
+      EXPECT_GT(check.in_turns[i].predicted_ns, 0) << check.nodes[i].node;
     }
   }
 }

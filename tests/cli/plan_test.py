@@ -16,8 +16,16 @@ class Profiles(Cli):
         self.assertEqual(done.returncode, USAGE)
         self.assertIn("[profile] there is none of this machine", done.stderr)
         self.assertIn("try \"mete profile\"", done.stderr)
-        done = mete("profile", "--check", self.net, "--energy", env=env)
+        self.assertEqual(mete("profile", "--check", self.net, "--energy", env=env).returncode, USAGE)
+        for flag in ("--in-turns", "--nodes"):
+            done = mete("profile", flag, env=env)
+            self.assertEqual(done.returncode, USAGE)
+            self.assertIn("--check", done.stderr)
+
+    def test_a_check_tells_a_flag_from_the_models_before_it(self):
+        done = mete("profile", "--check", self.net, "nowhere.onnx", "--cores", "nonsense", env={"METE_CACHE": str(self.path("cache"))})
         self.assertEqual(done.returncode, USAGE)
+        self.assertIn("[--cores]", done.stderr)
 
     def test_a_profile_that_cannot_be_kept_is_not_measured(self):
         done = mete("profile", "--seconds", "600", env={"METE_CACHE": str(self.picture)})  # a file, no folder
