@@ -26,8 +26,8 @@ struct BlockRange {
 // nothing. Guess: 3 % of a thread's share is as evenly as it needs to be dealt out.
 inline constexpr int64_t kBlocksPerThread = 32;
 
-// How long an idle thread spins before it sleeps in the kernel. Longer than the gap between two layers, shorter than what a user would
-// notice as a busy core. Guess; waking a sleeping thread costs 5-50 us.
+// How long a thread spins after a region of its own is over, before it sleeps in the kernel. Longer than the gap between two layers,
+// shorter than what a user would notice as a busy core. Guess; waking a sleeping thread costs 5-50 us.
 inline constexpr int64_t kSpinNs = 100'000;
 
 struct Region {

@@ -185,18 +185,21 @@ void Pool::Announce(uint64_t region) {
 }
 
 // Returns the next region after `seen` in which worker w takes part. Those in which it does not are nothing to it: they may come and go
-// unseen, and do not keep it from its sleep.
+// unseen, and do not keep it from its sleep. While others compute the one that it has just been in, it does not begin to count the time
+// until it sleeps: the next one follows at once, and waking it there costs the caller some 20 us (measured: GoogLeNet beside an emulated
+// core of 0.4 on a virtual machine, 3 times a run before, at most once since; 2.8 +- 0.8 % of a run).
 uint64_t Pool::Await(int w, uint64_t seen, int64_t computed_ns) {
   uint64_t region = seen;
   const auto due = [&](std::memory_order order) {
     region = region_.load(order);
     return region != seen && uint64_t(w) < region % kRegion;
   };
-  const int64_t start = NowNs();
+  int64_t start = NowNs();
   for (int spins = 0; !due(std::memory_order_acquire); ++spins) {
     Relax();
     if (spins % 64 != 63) continue;
     const int64_t now = NowNs();
+    if (uint64_t(w) < region % kRegion && unfinished_.load(std::memory_order_relaxed) != 0) start = now;  // the others are still at it
     if ((spins < kLeastSpins || now - start < kSpinNs) && now - computed_ns < kUselessNs) continue;
     std::unique_lock lock(mutex_);
     sleeping_.fetch_add(1, std::memory_order_seq_cst);
