@@ -116,9 +116,16 @@ class Simulator {
     const int threads = plan_.steps[number].threads;
     workers_.barrier_ns = steps_[number].barrier_ns;
     if (threads == 1 || blocks == 1) now_ns_ = workers_.finish(0, start, double(blocks) * BlockNs(0));
-    else now_ns_ = Simulate(*policy_, {int64_t(number) + 1, blocks, 1, threads}, BlockNs(0), workers_, start).end_ns, CountTakes();
+    else RunRegion({int64_t(number) + 1, blocks, 1, threads});
     for (const Piece& p : pieces_) result_.cores[size_t(p.worker)].busy_ns += p.end_ns - p.start_ns;
     if (traced) TraceNode(start, run_start_ns);
+  }
+
+  void RunRegion(const Region& region) {
+    now_ns_ = Simulate(*policy_, region, BlockNs(0), workers_, now_ns_).end_ns;
+    // Who is done does not fall asleep while others compute theirs.
+    for (int w = 0; w < region.workers; ++w) idle_since_ns_[size_t(w)] = std::max(idle_since_ns_[size_t(w)], now_ns_);
+    CountTakes();
   }
 
   void CountTakes() {

@@ -157,6 +157,18 @@ TEST(Simulated, WhoSleptIsWokenAndWaitedFor) {
   EXPECT_EQ(SimulateModel(graph, file, costs, {"equal", 1}).run_ns[0], 99'000 + 32 * 500);
 }
 
+// The second core is done with its half of the first layer 1.5 ms before the first one is.
+TEST(Simulated, WhoIsDoneSoonerIsAwakeForTheNextLayer) {
+  MachineFile file = ToyMachine({{1, 10, 100}, {1, 10, 100}});
+  file.clusters[1].wake_us = {50, "estimate"};
+  const Graph graph = Chain({1, 64, 64, 128}).Relu().Conv(128, 1).Done();
+  Costs costs = EstimateCosts(graph, file, {1, 1});
+  costs.take_ns = {0, 0}, costs.gbytes_per_s = {Costs::kNoLimit, Costs::kNoLimit}, costs.memory_gbytes_per_s = Costs::kNoLimit;
+  costs.nodes[0].core_ns = {4e6, 1e6}, costs.nodes[0].pieces = 64;
+  costs.nodes[1].core_ns = {64 * 500, 64 * 500}, costs.nodes[1].pieces = 64;
+  EXPECT_EQ(SimulateModel(graph, file, costs, {"equal", 1}).run_ns[0], 2'000'000 + 32 * 500);
+}
+
 TEST(Simulated, ThreadsOfACoreAreOneWorker) {
   MachineFile file = ToyMachine({{4, 10, 10}, {2, 5, 5}});
   file.machine.clusters[0].siblings = {{0, 1}, {2, 3}};
