@@ -7,14 +7,14 @@ namespace {
 
 // Guesses, held against simulated networks beside a core that is slow, stopped or disturbed now and then. A trial costs what the worse way
 // does; it is repeated the more seldom the more often it was in vain.
-constexpr int kLeastPatience = 4, kMostPatience = 256;
+constexpr int kMostPatience = 256;
 constexpr double kUsualGain = 0.05, kTrialGain = 0.25;  // how much a new time counts
 constexpr double kMostSurprise = 6;    // a time counts as at most so many times the usual one
 constexpr double kMostDifference = 3;  // and the usual time of one way as at most so many times the other's
 
 }  // namespace
 
-TwoWays::TwoWays(const Rule& rule) : rule_(rule), patience_(kLeastPatience) {}
+TwoWays::TwoWays(const Rule& rule) : rule_(rule), patience_(rule.least_patience) {}
 
 double TwoWays::GainOf(int seen) { return std::max(kUsualGain, 1.0 / seen); }
 
@@ -40,7 +40,7 @@ void TwoWays::Next(bool promising, bool void_trial) {
 void TwoWays::Judge() {
   const bool tried = other_;
   other_ = other_time_.ns < (tried ? rule_.much_sooner : 1) * usual_time_.ns;
-  patience_ = other_ == tried ? kLeastPatience : std::min(2 * patience_, kMostPatience);
+  patience_ = other_ == tried ? rule_.least_patience : std::min(2 * patience_, kMostPatience);
   if (other_ != tried) settling_ = rule_.settling_runs;
 }
 

@@ -10,6 +10,7 @@ class TwoWays {
     double much_sooner;  // the other way is kept where it takes less than so much of the usual one's time
     int trial_runs;      // that a trial has
     int settling_runs;   // of them, and of those after it, the first so many do not count: caches are cold, threads asleep
+    int least_patience;  // times until the first trial, and from one that changed the way to the next
   };
   explicit TwoWays(const Rule& rule);
 

@@ -19,7 +19,8 @@ class WholeRun {
   std::string text() const;
 
  private:
-  static constexpr TwoWays::Rule kRule{.much_sooner = 0.98, .trial_runs = 4, .settling_runs = 1};  // guesses, as in two_ways.cc
+  // Guesses, as in two_ways.cc: other programs disturb whole runs more than regions, so that more of them are compared.
+  static constexpr TwoWays::Rule kRule{.much_sooner = 0.98, .trial_runs = 8, .settling_runs = 1, .least_patience = 16};
   TwoWays ways_{kRule};
   double together_over_alone_ = 0;  // of the regions, usually
 };

@@ -35,6 +35,19 @@ std::vector<double> LeastInTurns(const std::vector<Trial>& trials) {
   return least;
 }
 
+// Short calls are over before a disturbance of some milliseconds is, which may have met all of the first one's. So whoever seems to be faster
+// than the first, which is so by estimate, is measured beside it once more.
+void Confirm(const std::vector<Trial>& trials, std::vector<double>& least) {
+  size_t confirmed = 0;
+  for (size_t i = 1; i < trials.size(); ++i) {
+    const size_t best = size_t(std::min_element(least.begin(), least.end()) - least.begin());
+    if (best == confirmed) return;
+    const std::vector<double> again = LeastInTurns({trials[0], trials[best]});
+    least[0] = std::min(least[0], again[0]), least[best] = std::min(least[best], again[1]);
+    confirmed = best;
+  }
+}
+
 }  // namespace
 
 Tuner::Tuner(std::string path) : path_(std::move(path)) {
@@ -71,7 +84,8 @@ std::vector<Timed> Tuner::Times(const std::string& key, const std::vector<std::s
       group.push_back(make(i)), numbers.push_back(i);
       bytes += group.back().bytes;
     }
-    const std::vector<double> us = LeastInTurns(group);
+    std::vector<double> us = LeastInTurns(group);
+    Confirm(group, us);
     for (size_t j = 0; j < us.size(); ++j) known[names[numbers[j]]] = us[j], ++measured_;
   }
   std::vector<Timed> result;
