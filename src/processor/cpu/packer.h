@@ -30,6 +30,7 @@ class Packer {
     if (packed.has_value()) return packed;
     packed = Tensor(DType::kU8, Shape{bytes});
     float* to = packed.mutable_view().as<float>();
+    pool_.BeginStep(0);  // all of it, whoever computes
     pool_.For(pieces, [&](int, int64_t begin, int64_t end) { fill(Range{begin, end}, to); });
     if (keep) Keep(key, packed);
     return packed;

@@ -56,6 +56,14 @@ TEST_F(PackerTest, WithoutAFolderOnlyPacks) {
   EXPECT_EQ(packer.Explain(), "");
 }
 
+// A worker's share of a step is measured on weights that are packed whole.
+TEST_F(PackerTest, PacksAllWhileTheCallerStandsInForAWorker) {
+  pool_.BeginStep(pool_.NewStep());
+  const Pool::StandIn alone(pool_, 1);
+  Packer packer(pool_);
+  ExpectDoubled(Pack(packer));
+}
+
 TEST_F(PackerTest, MapsWhatItHasPackedBefore) {
   Packer first(pool_, folder_.str()), second(pool_, folder_.str());
   ExpectDoubled(Pack(first));

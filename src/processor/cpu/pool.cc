@@ -142,8 +142,8 @@ bool Pool::Work(int w, uint64_t region) {
 }
 
 void Pool::RunAlone(int64_t blocks, BlockFn fn, void* context) {
-  const bool all = stand_in_ == kNobody;
-  const int w = all ? 0 : stand_in_;
+  const bool all = stand_in_ == kNobody || first_region_ == 0;
+  const int w = stand_in_ == kNobody ? 0 : stand_in_;
   const int64_t start = NowNs();
   if (blocks > 0) fn(context, w, 0, all ? blocks : (blocks + step_threads_ - 1) / step_threads_);
   if (!speeds_.empty() && speeds_[size_t(w)] < 1) Stretch(start, speeds_[size_t(w)]);

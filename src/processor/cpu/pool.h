@@ -91,8 +91,9 @@ class Pool {
     bool pinned_ = false;
   };
 
-  // For the object's life the calling thread stands in for worker w, on its core, and nobody else computes: of each region it does the
-  // share of one thread of step_threads(), the first blocks. For measuring what suits that worker.
+  // For the object's life the calling thread stands in for worker w, on its core, and nobody else computes: of each region of a step it
+  // does the share of one thread of step_threads(), the first blocks; of those outside of steps, such as packing, all. For measuring what
+  // suits that worker.
   class StandIn {
    public:
     StandIn(Pool& pool, int w) : pool_(pool), pin_(pool, w) { pool_.stand_in_ = w; }
