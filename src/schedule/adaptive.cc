@@ -29,6 +29,7 @@ class Adaptive : public Policy {
     blocks_ = region.blocks, begin_ns_ = done_ns_ = now_ns;
     count_ = region.Workers(workers_.size());
     seen_.Begin(region, now_ns);
+    counts_ = seen_.Known();
     worth_.Begin(region, OthersBlockNs(), now_ns);
     gone_.assign(workers_.size(), false);
     for (size_t w = 0; w < count_; ++w)
@@ -65,7 +66,7 @@ class Adaptive : public Policy {
  private:
   // Of the last region, if nobody has yet; the first run of a region says nothing of how it is usually.
   void CountTimes() {
-    if (done_ns_ > begin_ns_ && seen_.Known()) {
+    if (done_ns_ > begin_ns_ && counts_) {
       times_.together_ns += double(done_ns_ - begin_ns_);
       times_.alone_ns += seen_.TakeNs(0) + double(blocks_) * seen_.BlockNs(0);
     }
@@ -221,6 +222,7 @@ class Adaptive : public Policy {
   int64_t run_ = 1;
   Times times_;                                      // of the regions that are counted
   int64_t blocks_ = 0, begin_ns_ = 0, done_ns_ = 0;  // of the last region
+  bool counts_ = false;                              // not its first run
   std::vector<bool> gone_;            // workers that this region has nothing more for
   std::vector<double> others_block_ns_;
   std::vector<Start> others_;         // than the one that asks, who still take

@@ -259,5 +259,16 @@ TEST(Adaptive, TellsWhatRegionsTookAndWhatTheyWouldHaveTakenTheFirstWorkerAlone)
   EXPECT_EQ(MakePolicy("equal", WorkersOf({1, 0.5}))->TakeTimes().alone_ns, 0);
 }
 
+TEST(Adaptive, TheFirstRunOfARegionIsNotAmongItsTimes) {
+  const auto policy = MakePolicy("adaptive", WorkersOf({1, 0.5}));
+  const SimulatedWorkers workers = ConstantWorkers({1, 0.5}, 0, 0);
+  int64_t now = 0;
+  for (const int64_t id : {1, 2, 0, 0}) now = Simulate(*policy, {id, 300}, 1000, workers, now).end_ns;
+  EXPECT_EQ(policy->TakeTimes().together_ns, 0);
+  const int64_t start = now;
+  now = Simulate(*policy, {1, 300}, 1000, workers, now).end_ns;
+  EXPECT_EQ(policy->TakeTimes().together_ns, double(now - start));
+}
+
 }  // namespace
 }  // namespace mete
