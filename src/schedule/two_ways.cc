@@ -39,6 +39,7 @@ void TwoWays::Next(bool promising, bool void_trial) {
 
 void TwoWays::Judge() {
   const bool tried = other_;
+  if (other_time_.seen == 0) return UseUsual();  // nobody learned anything of the trial
   other_ = other_time_.ns < (tried ? rule_.much_sooner : 1) * usual_time_.ns;
   patience_ = other_ == tried ? rule_.least_patience : std::min(2 * patience_, kMostPatience);
   if (other_ != tried) settling_ = rule_.settling_runs;

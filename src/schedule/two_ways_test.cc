@@ -54,5 +54,16 @@ TEST(TwoWays, AVoidTrialIsNotJudged) {
   EXPECT_TRUE(back);
 }
 
+// Such as one whose runs were all cancelled.
+TEST(TwoWays, AWayOfWhichNoTimeIsKnownIsNotKept) {
+  TwoWays ways(kRule);
+  CountOther(ways, 100, 100, 50, false);
+  ways.Next(true);
+  ASSERT_TRUE(ways.other());
+  for (int i = 0; i < kRule.trial_runs; ++i) ways.Next(false);
+  EXPECT_FALSE(ways.other());
+  EXPECT_FALSE(ways.trying());
+}
+
 }  // namespace
 }  // namespace mete
