@@ -199,7 +199,10 @@ uint64_t Pool::Await(int w, uint64_t seen, int64_t computed_ns) {
     Relax();
     if (spins % 64 != 63) continue;
     const int64_t now = NowNs();
-    if (uint64_t(w) < region % kRegion && unfinished_.load(std::memory_order_relaxed) != 0) start = now;  // the others are still at it
+    if (uint64_t(w) < region % kRegion && unfinished_.load(std::memory_order_relaxed) != 0) {  // the others are still at it
+      start = now;
+      if (now - computed_ns > kSpinNs) sched_yield();  // where there are fewer cores than threads, they want this one
+    }
     if ((spins < kLeastSpins || now - start < kSpinNs) && now - computed_ns < kUselessNs) continue;
     std::unique_lock lock(mutex_);
     sleeping_.fetch_add(1, std::memory_order_seq_cst);
