@@ -64,11 +64,6 @@ std::string TuningText(const std::optional<Tuner>& tuner) {
   return tuner->note().empty() ? text : text + tuner->note() + "\n";
 }
 
-std::string WholeRunText(const WholeRun& whole_run) {
-  const std::string text = whole_run.text();
-  return text.empty() ? "" : "whole runs: " + text + "\n";
-}
-
 }  // namespace
 
 struct Session::Impl {
@@ -103,6 +98,12 @@ struct Session::Impl {
     const auto& ports = model.inputs();
     if (inputs.size() != ports.size()) Invalid(model.name(), "wrong number of inputs; got {}, expected {}", inputs.size(), ports.size());
     for (size_t i = 0; i < ports.size(); ++i) CheckPort("input", ports[i], inputs[i].type, inputs[i].shape, inputs[i].data);
+  }
+
+  std::string WholeRunText() {
+    std::lock_guard lock(mutex);  // runs change it
+    const std::string text = executor.whole_run().text();
+    return text.empty() ? "" : "whole runs: " + text + "\n";
   }
 
   const Model model;
@@ -176,7 +177,7 @@ std::string Session::Explain(const Trace& trace, const DeviceLimits& limits) con
   const Plan& plan = impl_->plan;
   return fmt::format("plan for {} on {}, {} thread{}: {}\n", plan.model, plan.machine, plan.threads, plan.threads == 1 ? "" : "s",
                      ReasonOf(plan)) +
-         WholeRunText(impl_->executor.whole_run()) + TuningText(impl_->tuner) + impl_->cpu.packer().Explain() + ExplainTable(Steps(trace), limits);
+         impl_->WholeRunText() + TuningText(impl_->tuner) + impl_->cpu.packer().Explain() + ExplainTable(Steps(trace), limits);
 }
 
 std::vector<StepInfo> Session::Steps(const Trace& trace) const { return impl_->executor.Steps(trace); }

@@ -110,6 +110,15 @@ TEST_F(SessionTest, ShapesKnownOnlyAtRunTimeFromSeveralThreads) {
   EXPECT_EQ(wrong, std::vector<int>(3, 0));
 }
 
+TEST_F(SessionTest, IsExplainedWhileItRuns) {
+  Session session(model_, {.threads = 2});
+  std::thread other([&] {
+    for (int k = 0; k < 200; ++k) Run(session, 0.02f);
+  });
+  for (int k = 0; k < 200; ++k) EXPECT_NE(session.Explain().find("plan for"), std::string::npos);
+  other.join();
+}
+
 TEST_F(SessionTest, MovesKeepRunning) {
   Session first(model_, {.threads = 2});
   const std::vector<float> want = Run(first, 0.02f);
