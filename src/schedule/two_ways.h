@@ -16,6 +16,7 @@ class TwoWays {
 
   bool other() const { return other_; }  // which way the next time is due to be
   bool trying() const { return trial_ > 0; }
+  bool keeps_other() const { return other_ != trying(); }  // but for a trial
   int seen() const { return usual_time_.seen; }  // times of the usual way
 
   // It was done in the one way or in the other, which need not be the way that was due, in `ns`.

@@ -27,7 +27,7 @@ void WholeRun::Learn(double ns, const Policy::Times& regions) {
 std::string WholeRun::text() const {
   if (ways_.other_ns() == 0) return "";
   const double all = ways_.usual_ns() * 1e-6, alone = ways_.other_ns() * 1e-6;
-  if (ways_.other()) return fmt::format("on the calling thread alone, {:.2f} ms; with all threads {:.2f} ms", alone, all);
+  if (ways_.keeps_other()) return fmt::format("on the calling thread alone, {:.2f} ms; with all threads {:.2f} ms", alone, all);
   return fmt::format("on all threads, {:.2f} ms; on the calling thread alone {:.2f} ms", all, alone);
 }
 

@@ -70,6 +70,19 @@ TEST(WholeRun, TheTextSaysWhichWayAndWhy) {
   EXPECT_EQ(whole_run.text(), "on the calling thread alone, 1.00 ms; with all threads 2.00 ms");
 }
 
+TEST(WholeRun, TheTextOfATrialIsThatOfTheWayBeforeIt) {
+  WholeRun whole_run;
+  int trials = 0;
+  for (int i = 0; i < 100; ++i) {
+    const bool alone = whole_run.BeginAlone();
+    whole_run.Learn(alone ? 1e6 : 0.95e6, alone ? Policy::Times{} : Policy::Times{0.9e6, 1e6});
+    if (!alone || whole_run.text().empty()) continue;
+    EXPECT_EQ(whole_run.text(), "on all threads, 0.95 ms; on the calling thread alone 1.00 ms");
+    ++trials;
+  }
+  EXPECT_GT(trials, 0);
+}
+
 TEST(WholeRun, ARunOfNoRegionsIsNothingToDecide) {
   Runs runs;
   EXPECT_EQ(runs.CountAlone(1000, {1000, 1000, 0, 0}), 0);
