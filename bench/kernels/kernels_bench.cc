@@ -235,7 +235,8 @@ void RegisterTiles() {
     const GemmPlan plan = PlanConv(shape).gemm;
     for (const Tile& tile : GemmTiles(plan, shape.out_pixels())) {
       const TileSize of = SizeOf(plan, tile);
-      const std::string name = fmt::format("tile/{}x{}x{}_to_{}_kernel{}/{}x{}", size, size, channels, outputs, kernel, of.rows, of.vectors);
+      const std::string name =
+          fmt::format("tile/{}x{}x{}_to_{}_kernel{}/{}x{}", size, size, channels, outputs, kernel, of.rows, of.vectors);
       benchmark::RegisterBenchmark(name.c_str(), [shape, tile](benchmark::State& s) { BenchConv(s, shape, {FusedOp::kRelu}, tile); })
           ->UseManualTime()
           ->MinTime(0.05);

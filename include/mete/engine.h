@@ -161,6 +161,10 @@ struct StepInfo {
 struct RunOptions {
   const CancelToken* cancel = nullptr;
   Trace* trace = nullptr;      // filled; tracing costs two clock reads a step
+  // Whether the calling thread computes all of the run alone: where that is sooner, which is tried now and then where threads gain little
+  // (policy "adaptive"); never, so that the steps are as planned; always.
+  enum class Alone { kWhereSooner, kNever, kAlways };
+  Alone alone = Alone::kWhereSooner;
 };
 
 // A model made ready to run on this machine; a moved-from one may only be assigned to or destroyed. Safe to call from several threads: runs of one session wait

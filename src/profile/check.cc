@@ -170,7 +170,7 @@ CheckedPlan CheckPlan(const Model& model, const Machine& machine, const Profile&
   Rounds rounds(seconds);
   while (rounds.Next()) {
     Trace trace;
-    session.Run(inputs, {.cancel = cancel, .trace = &trace});
+    session.Run(inputs, {.cancel = cancel, .trace = &trace, .alone = RunOptions::Alone::kNever});
     runs.push_back(double(trace.total_ns));
     Keep(trace, least);
   }

@@ -25,6 +25,7 @@ Executor::Executor(const Graph& graph, const Plan& plan, Cpu& cpu)
     }
   }
   problems.ThrowIfAny();
+  cpu_.pool().TakeTimes();  // of what was measured and packed
 }
 
 ConstView Executor::Bound(ValueId id) const {
@@ -150,7 +151,8 @@ void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outp
     else step.inputs[size_t(p.index)].data = data;
   }
   const Pool::CallerPin pin(cpu_.pool());
-  alone_ = whole_run_.BeginAlone();
+  const bool choose = options.alone == RunOptions::Alone::kWhereSooner;
+  alone_ = choose ? whole_run_.BeginAlone() : options.alone == RunOptions::Alone::kAlways;
   const int64_t start = NowNs();
   if (options.trace) {
     options.trace->events.clear();
@@ -162,7 +164,7 @@ void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outp
   }
   FinishOutputs(outputs);
   const int64_t ns = NowNs() - start;
-  whole_run_.Learn(double(ns), cpu_.pool().TakeTimes());
+  if (choose) whole_run_.Learn(double(ns), cpu_.pool().TakeTimes());
   if (options.trace) options.trace->total_ns = ns;
 }
 

@@ -12,7 +12,7 @@ int StepThreads(const CpuOptions& options, size_t step) {
   return step % 3 == 0 ? options.threads : std::min(int(step % 3), options.threads);
 }
 
-std::vector<Tensor> Outputs(const Graph& graph, const CpuOptions& options) {
+std::vector<Tensor> Outputs(const Graph& graph, const CpuOptions& options, const RunOptions& run = {}, Policy::Times* times = nullptr) {
   Verify(graph);
   Cpu cpu(options);
   Plan plan;
@@ -25,7 +25,8 @@ std::vector<Tensor> Outputs(const Graph& graph, const CpuOptions& options) {
   std::vector<View> out;
   for (ValueId id : graph.outputs) results.emplace_back(graph.value(id).type, graph.value(id).shape);
   for (Tensor& t : results) out.push_back(t.mutable_view());
-  for (int run = 0; run < 2; ++run) executor.Run(std::vector{input.view()}, out, {});
+  for (int i = 0; i < 2; ++i) executor.Run(std::vector{input.view()}, out, run);
+  if (times) *times = cpu.pool().TakeTimes();
   return results;
 }
 
@@ -42,6 +43,20 @@ TEST(Executor, SlicesOfAConcatenationGiveWhatTheirConcatGives) {
           for (int64_t i = 0; i < want[o].elements(); ++i)
             ASSERT_EQ(got[o].as<float>()[i], want[o].as<float>()[i]) << "output " << o << " element " << i;
       }
+}
+
+// What a policy learns of is what several threads compute.
+TEST(Executor, ARunOfTheCallerAloneGivesTheSameWithoutTheOthers) {
+  const Graph graph = SlicesNet();
+  CpuOptions options{3};
+  options.policy = "adaptive";
+  Policy::Times together, alone;
+  const auto want = Outputs(graph, options, {.alone = RunOptions::Alone::kNever}, &together);
+  const auto got = Outputs(graph, options, {.alone = RunOptions::Alone::kAlways}, &alone);
+  EXPECT_GT(together.together_ns, 0);
+  EXPECT_EQ(alone.together_ns, 0);
+  for (size_t o = 0; o < want.size(); ++o)
+    for (int64_t i = 0; i < want[o].elements(); ++i) ASSERT_EQ(got[o].as<float>()[i], want[o].as<float>()[i]) << o << " " << i;
 }
 
 }  // namespace

@@ -29,6 +29,9 @@ inline constexpr int64_t kBlocksPerThread = 32;
 // How long a thread spins after a region of its own is over, before it sleeps in the kernel. Longer than the gap between two layers,
 // shorter than what a user would notice as a busy core. Guess; waking a sleeping thread costs 5-50 us.
 inline constexpr int64_t kSpinNs = 100'000;
+// However long others still compute a region, a thread that has computed nothing for so long sleeps, also between regions that follow each
+// other closely and of which the policy leaves it out: another process may want its core. Guess: some layers of a small network.
+inline constexpr int64_t kUselessNs = 2'000'000;
 
 struct Region {
   int64_t id = 0;      // what was seen of a region serves the next one of the same id, 1, 2, ...; 0: of no other

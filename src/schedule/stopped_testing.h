@@ -1,4 +1,5 @@
-// Two workers of equal speed, of which the second is stopped for two thirds of each 200 us, as where another process has its core. For tests.
+// Two workers of equal speed, of which the second is stopped for two thirds of each 200 us, as where another process has its core. For
+// tests.
 #pragma once
 
 #include "schedule/simulate.h"

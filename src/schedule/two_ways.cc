@@ -9,6 +9,7 @@ namespace {
 // does; it is repeated the more seldom the more often it was in vain.
 constexpr int kMostPatience = 256;
 constexpr double kUsualGain = 0.05, kTrialGain = 0.25;  // how much a new time counts
+constexpr int kManySeen = 1 << 20;  // more need not be counted
 constexpr double kMostSurprise = 6;    // a time counts as at most so many times the usual one
 constexpr double kMostDifference = 3;  // and the usual time of one way as at most so many times the other's
 
@@ -24,14 +25,15 @@ void TwoWays::Learn(bool other, double ns) {
   if (settling_ > 0) return;
   Time& usual = other ? other_time_ : usual_time_;
   const Time& elsewhere = other ? usual_time_ : other_time_;
-  if (++usual.seen == 1) usual.ns = ns;
+  usual.seen = std::min(usual.seen + 1, kManySeen);
+  if (usual.seen == 1) usual.ns = ns;
   const double gain = std::max(GainOf(usual.seen), trying() ? kTrialGain : 0);
   usual.ns += gain * (Bounded(ns, usual.ns) - usual.ns);
   if (elsewhere.seen > 0) usual.ns = std::min(usual.ns, kMostDifference * elsewhere.ns);
 }
 
 void TwoWays::Next(bool promising, bool void_trial) {
-  ++since_, settling_ = std::max(settling_ - 1, 0);
+  since_ = std::min(since_ + 1, kMostPatience), settling_ = std::max(settling_ - 1, 0);
   if (trying() && --trial_ == 0 && !void_trial) Judge();
   if (trying() || !promising || since_ < patience_) return;
   other_ = !other_, trial_ = rule_.trial_runs, settling_ = rule_.settling_runs, since_ = 0;

@@ -6,8 +6,8 @@ namespace mete {
 namespace {
 
 constexpr int kLeastSeen = 8;  // runs before a worker is doubted: its speed is learned in the first of them
-// A worker is left out where that takes less than 0.9 of the time with it: a single region does not show what it costs the next one that its
-// inputs lie in other caches. Guess.
+// A worker is left out where that takes less than 0.9 of the time with it: a single region does not show what it costs the next one that
+// its inputs lie in other caches. Guess.
 constexpr TwoWays::Rule kRule{.much_sooner = 0.9, .trial_runs = 3, .settling_runs = 0, .least_patience = 4};
 
 }  // namespace

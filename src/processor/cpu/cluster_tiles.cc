@@ -28,6 +28,7 @@ ClusterTiles ChooseTiles(Tuner* tuner, const std::string& key, const GemmPlan& p
   for (const int first : firsts) {
     const WorkerSpeed& worker = pool.worker(first);
     const Pool::StandIn alone(pool, first);
+    if (!alone.there()) return {};
     const Choice choice = Choose(tuner, fmt::format("{}, {}", key, alone.settings()), names, [&](size_t i) { return make(candidates[i]); });
     chosen.tiles.resize(std::max(chosen.tiles.size(), size_t(worker.cluster) + 1));
     chosen.tiles[size_t(worker.cluster)] = candidates[choice.index];

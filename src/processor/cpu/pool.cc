@@ -21,8 +21,8 @@ inline void Relax() {
 #endif
 }
 
-// Computes on until what began at `start` has taken as long as on a core of that speed. It multiplies vectors meanwhile, as a slow core would:
-// one that only waited for more than 0.7 ms had its widest vectors switched off, and what came then took up to twice as long (measured
+// Computes on until what began at `start` has taken as long as on a core of that speed. It multiplies vectors meanwhile, as a slow core
+// would: one that only waited for more than 0.7 ms had its widest vectors switched off, and what came then took up to twice as long (measured
 // with 512 bits: reading from the second-level cache 1.5 times, a depthwise convolution of 32 us behind a long step 1.9 times).
 void Stretch(int64_t start, double speed) {
   static constexpr float kNumbers[kReuseStep] = {};
@@ -34,9 +34,6 @@ void Stretch(int64_t start, double speed) {
 // A thread that another process kept from its core has not spun for all of that time, and to wake it costs the caller some us a region.
 // Guess: 50 us where a pause takes 140 cycles.
 constexpr int kLeastSpins = 1024;
-// A worker that is asked to no purpose for so long, as the policy leaves it out, sleeps between regions that follow each other closely
-// too: another process may want its core. Guess: some layers of a small network.
-constexpr int64_t kUselessNs = 2'000'000;
 
 bool Pin(pthread_t thread, int core) {
   cpu_set_t set;
@@ -186,8 +183,8 @@ void Pool::Announce(uint64_t region) {
 
 // Returns the next region after `seen` in which worker w takes part. Those in which it does not are nothing to it: they may come and go
 // unseen, and do not keep it from its sleep. While others compute the one that it has just been in, it does not begin to count the time
-// until it sleeps: the next one follows at once, and waking it there costs the caller some 20 us (measured: GoogLeNet beside an emulated
-// core of 0.4 on a virtual machine, 3 times a run before, at most once since; 2.8 +- 0.8 % of a run).
+// until it sleeps, but for kUselessNs: the next one follows at once, and waking it there costs the caller some 20 us (measured: GoogLeNet
+// beside an emulated core of 0.4 on a virtual machine, 3 times a run before, at most once since; 2.8 +- 0.8 % of a run).
 uint64_t Pool::Await(int w, uint64_t seen, int64_t computed_ns) {
   uint64_t region = seen;
   const auto due = [&](std::memory_order order) {

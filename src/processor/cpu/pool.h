@@ -85,6 +85,7 @@ class Pool {
    public:
     explicit CallerPin(const Pool& pool, int w = 0);
     ~CallerPin();
+    bool pinned() const { return pinned_; }
 
    private:
     cpu_set_t saved_;
@@ -100,6 +101,7 @@ class Pool {
     ~StandIn() { pool_.stand_in_ = kNobody; }
     StandIn(const StandIn&) = delete;
     StandIn& operator=(const StandIn&) = delete;
+    bool there() const { return pool_.cores_.empty() || pin_.pinned(); }  // else the kernel refused the core
     // What times depend on, as settings(): "alone at speed 0.4".
     std::string settings() const;
 

@@ -123,8 +123,9 @@ class Simulator {
 
   void RunRegion(const Region& region) {
     now_ns_ = Simulate(*policy_, region, BlockNs(0), workers_, now_ns_).end_ns;
-    // Who is done does not fall asleep while others compute theirs.
-    for (int w = 0; w < region.workers; ++w) idle_since_ns_[size_t(w)] = std::max(idle_since_ns_[size_t(w)], now_ns_);
+    // Who is done does not fall asleep while others compute theirs, if that is not for long.
+    for (int w = 0; w < region.workers; ++w)
+      if (int64_t& since_ns = idle_since_ns_[size_t(w)]; now_ns_ - since_ns < kUselessNs) since_ns = std::max(since_ns, now_ns_);
     CountTakes();
   }
 

@@ -167,6 +167,8 @@ TEST(Simulated, WhoIsDoneSoonerIsAwakeForTheNextLayer) {
   costs.nodes[0].core_ns = {4e6, 1e6}, costs.nodes[0].pieces = 64;
   costs.nodes[1].core_ns = {64 * 500, 64 * 500}, costs.nodes[1].pieces = 64;
   EXPECT_EQ(SimulateModel(graph, file, costs, {"equal", 1}).run_ns[0], 2'000'000 + 32 * 500);
+  costs.nodes[0].core_ns = {6e6, 1e6};  // 2.5 ms before: it sleeps
+  EXPECT_EQ(SimulateModel(graph, file, costs, {"equal", 1}).run_ns[0], 3'000'000 + 50'000 + 32 * 500);
 }
 
 TEST(Simulated, ThreadsOfACoreAreOneWorker) {
