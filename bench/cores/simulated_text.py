@@ -20,7 +20,7 @@ policies compare is worth reading; the milliseconds are guesses.
 **Inputs that are estimates**: the time of every node of every network, what it costs to start a kernel, and most figures of the machine
 files (listed below for each board; `boards/*.toml` has the source of each). Of operators without multiply-adds the bytes alone count.
 Recurrent layers count as in one piece, as no kernel divides them yet, and with their weights read once: of Char-RNN nothing is divided.
-Threads whose last region is over for 100 us are asleep and have to be woken, as in Mete's pool, whatever the policy. Left out are heat,
+Threads whose last region is over for 100 us, or that had no work for 2 ms, sleep and must be woken, as in Mete's pool. Left out are heat,
 governors, other programs, what caches keep from layer to layer, and kernels that suit one kind of core better.
 
 `equal` is an even division, `ratio` MNN's half for little cores, `asymo` and `sani` follow the two papers as far as public copies tell,

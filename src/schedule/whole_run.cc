@@ -6,8 +6,8 @@ namespace mete {
 namespace {
 
 // Regions that all workers have done in less than so much of what the caller would have needed are no reason to try it alone. Guess: what
-// costs a little everywhere is no more than the rest. Beside a core slowed to 0.35 small networks have 0.86 to 1.04, on two equal cores
-// 0.49 to 0.71 (measured).
+// costs a little everywhere is no more than the rest. Three small networks had 0.86 to 1.04 beside a core slowed to 0.35, 0.70 to 0.89
+// beside one emulated at 0.4, where trials are made in vain now and then, and 0.49 to 0.71 on two equal cores (measured).
 constexpr double kClearlySooner = 0.85;
 constexpr int kLeastSeen = 8;  // runs before others are doubted: speeds are learned in the first of them
 

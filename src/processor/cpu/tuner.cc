@@ -35,8 +35,8 @@ std::vector<double> LeastInTurns(const std::vector<Trial>& trials) {
   return least;
 }
 
-// Short calls are over before a disturbance of some milliseconds is, which may have met all of the first one's. So whoever seems to be faster
-// than the first, which is so by estimate, is measured beside it once more.
+// Short calls are over before a disturbance of some milliseconds is, which may have met all of the first one's. So whoever seems to be
+// faster than the first, which is so by estimate, is measured beside it once more.
 void Confirm(const std::vector<Trial>& trials, std::vector<double>& least) {
   size_t confirmed = 0;
   for (size_t i = 1; i < trials.size(); ++i) {
