@@ -32,19 +32,22 @@ class Worker:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True, bufsize=1,
                                         preexec_fn=lambda: os.sched_setaffinity(0, cores))
         try:
-            self.greeting = self._answer()
+            self.greeting = self.answer()
         except WorkerFailed:
             self.close()
             raise
 
     def ask(self, **command):
+        self.send(**command)
+        return self.answer()
+
+    def send(self, **command):
         try:
             self.process.stdin.write(json.dumps(command) + "\n")
         except OSError:
-            pass  # it has ended; the reason is found below
-        return self._answer()
+            pass  # it has ended; answer() finds the reason
 
-    def _answer(self):
+    def answer(self):
         line = self.process.stdout.readline()
         if line:
             return json.loads(line)

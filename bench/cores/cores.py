@@ -88,8 +88,9 @@ def choice_text(pair):
 
 
 def head(document, what):
+    starts = f" of each of {document['starts']} starts" if "starts" in document else ""
     versions = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
-    return f"{what}; {document['machine']['cpu']}; {versions}; {document['rounds']} rounds; {document['date']}"
+    return f"{what}; {document['machine']['cpu']}; {versions}; {document['rounds']} rounds{starts}; {document['date']}"
 
 
 def blocks_text(head_line, blocks, lines, markdown):

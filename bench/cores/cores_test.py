@@ -11,6 +11,7 @@ import unittest
 
 kHere = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(kHere), str(kHere.parent / "common"), str(kHere.parent / "peers")]
+import apart
 import cores
 import efficiency
 import networks
@@ -47,7 +48,8 @@ sys.stderr.write(json.dumps(report, indent=2) + "\\nslowcore: note: reached\\n")
 
 
 def result(model="net", speed=0.4, **least_ms):
-    return {"model": model, "speed": speed, "others_share": 0.12, "least_ms": {"even": least_ms.get("fast"), **least_ms}}
+    unasked = dict.fromkeys(("even", "apart"), least_ms.get("fast"))
+    return {"model": model, "speed": speed, "others_share": 0.12, "least_ms": {**unasked, **least_ms}}
 
 
 def beside(model="net", failed=None, **ms):
@@ -97,6 +99,30 @@ class Efficiency(unittest.TestCase):
         self.assertIn("12 %", lines[1])
         self.assertIn("0.500 (0.500)", lines[2])
         self.assertTrue(all(line.startswith("| ") for line in efficiency.table(results, ["equal"], 0.4, True).splitlines()))
+
+
+class FakeWorker:
+    def __init__(self, ns):
+        self.ns, self.asked = ns, []
+
+    def send(self, do, runs, warm):
+        self.asked.append(runs)
+
+    def answer(self):
+        return {"ns": [self.ns + run for run in range(self.asked[-1])]}
+
+
+class RunsApart(unittest.TestCase):
+    def test_a_run_is_what_both_do_together(self):
+        both = apart.Apart(FakeWorker(100), FakeWorker(300))
+        self.assertAlmostEqual(both.ask(do="time", warm=1, runs=9)["ns"][0], 75)  # three on the one and one on the other in 300
+
+    def test_the_slow_one_runs_for_as_long_as_the_fast_one_and_once_more(self):
+        fast, slow = FakeWorker(1000), FakeWorker(4000)
+        both = apart.Apart(fast, slow)
+        for _ in range(2):
+            both.ask(do="time", warm=1, runs=12)
+        self.assertEqual((fast.asked, slow.asked), ([12, 12], [13, 4 + 1]))
 
 
 class Slowed(unittest.TestCase):
@@ -274,19 +300,20 @@ class Programs(unittest.TestCase):
         return json.loads(pathlib.Path(self.json).read_text())
 
     def test_policies(self):
-        done = self.run_program("policies.py", "--rounds", "2", "--speeds", "0.4", "--policies", "equal,sani")
+        done = self.run_program("policies.py", "--rounds", "2", "--starts", "2", "--speeds", "0.4", "--policies",
+                                "equal,sani")
         self.assertEqual(done.returncode, 0, done.stderr)
         for words in ("slow core at 0.4", "geometric mean", "is the fast one", "emulated", "even speed-up"):
             self.assertIn(words, done.stdout)
         document = self.document()
         self.assertEqual(document["failed"], {})
         rounds = {who: len(ms) for who, ms in document["results"][0]["least_ms"].items()}
-        self.assertEqual(rounds, {"fast": 2, "even": 2, "equal": 2, "sani": 2})
+        self.assertEqual(rounds, {"fast": 4, "even": 4, "equal": 4, "sani": 4, "apart": 4})
         alone = document["cores"]["alone_ms"]
         self.assertEqual(min(alone, key=alone.get), str(document["cores"]["fast"]))
 
     def test_a_policy_that_is_not_there_fails_with_its_message(self):
-        done = self.run_program("policies.py", "--rounds", "1", "--speeds", "0.4,0.7", "--policies", "equal,broken")
+        done = self.run_program("policies.py", "--rounds", "1", "--starts", "1", "--speeds", "0.4,0.7", "--policies", "equal,broken")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(list(self.document()["failed"]), ["net at 0.4", "net at 0.7"])
         self.assertIn("broken: mete: error: no such policy", done.stderr)
@@ -307,7 +334,7 @@ class Programs(unittest.TestCase):
 
     def test_wrong_flags(self):
         for more, words in ((["--speeds", "2"], "--speeds"), (["--cores", "0"], "[--cores]"), (["--cores", "0,99999"], "[--cores]"),
-                            (["--rounds", "0"], "[--rounds]"), (["--mete", "/nowhere"], "[--mete]")):
+                            (["--rounds", "0"], "[--rounds]"), (["--starts", "0"], "[--starts]"), (["--mete", "/nowhere"], "[--mete]")):
             done = self.run_program("policies.py", *more)
             self.assertEqual((done.returncode, words in done.stderr), (2, True), done.stderr)
         self.assertEqual(self.run_program("policies.py", "--models", "/nowhere/a.onnx").returncode, 3)

@@ -1,12 +1,13 @@
 """Times on a fast core and on two cores of unequal speed to efficiencies and tables. Pure: standard library only.
 
 A result is {"model", "speed", "least_ms": {who: [least of each round's burst]}, "others_share"}. Who is kFast, the fast core alone;
-kEven, both as they are with equal slices; or a policy on both, one of them emulated to be slow.
+kEven, both as they are with equal slices; kApart, both with a run of their own each at the same time, or a policy on both, one of them
+emulated to be slow.
 """
 import spread
 from tables import aligned, number
 
-kFast, kEven = "fast", "even"
+kFast, kEven, kApart = "fast", "even", "apart"
 
 
 def least_of_bursts(times):
@@ -30,13 +31,13 @@ def even_speed_up(result):
 
 
 def geometric_means(results, policies):
-    """[{"speed", "models", "even_speed_up", "median": {policy: mean}, "of_least": {policy: mean}}], a row a speed."""
+    """[{"speed", "models", "even_speed_up", "median": {who: mean}, "of_least": {who: mean}}], a row a speed; who: kApart or a policy."""
     means = []
     for speed in sorted({r["speed"] for r in results}):
         same = [r for r in results if r["speed"] == speed]
 
         def mean(key):
-            return {p: spread.geometric_mean([efficiency(r, p)[key] for r in same]) for p in policies}
+            return {who: spread.geometric_mean([efficiency(r, who)[key] for r in same]) for who in [kApart, *policies]}
         means.append({"speed": speed, "models": len(same), "median": mean("median"), "of_least": mean("of_least"),
                       "even_speed_up": spread.geometric_mean([even_speed_up(r)["median"] for r in same])})
     return means
@@ -48,12 +49,12 @@ def cell(e):
 
 def table(results, policies, speed, markdown):
     """A row a model, the policies' efficiencies at one speed; the last row has their geometric means."""
-    same = [r for r in results if r["speed"] == speed]
-    rows = [[f"slow core at {speed:g}", "fast ms", "even speed-up", *policies, "others"]]
+    same, whos = [r for r in results if r["speed"] == speed], [kApart, *policies]
+    rows = [[f"slow core at {speed:g}", "fast ms", "even speed-up", *whos, "others"]]
     for r in same:
-        rows.append([r["model"], number(min(r["least_ms"][kFast])), cell(even_speed_up(r)), *(cell(efficiency(r, p)) for p in policies),
+        rows.append([r["model"], number(min(r["least_ms"][kFast])), cell(even_speed_up(r)), *(cell(efficiency(r, who)) for who in whos),
                      f"{100 * r['others_share']:.0f} %"])
     mean = geometric_means(same, policies)[0]
-    cells = [f"{mean['median'][p]:.3f} ({mean['of_least'][p]:.3f})" for p in policies]
+    cells = [f"{mean['median'][who]:.3f} ({mean['of_least'][who]:.3f})" for who in whos]
     rows.append(["geometric mean", "", f"{mean['even_speed_up']:.3f}", *cells, ""])
     return aligned(rows, markdown)
