@@ -20,6 +20,10 @@ class Speeds {
   void LeaveOut(int worker);                                        // it shall do nothing, so that it is not idle
   bool Asked(int worker) const { return workers_[size_t(worker)].asked; }  // in this region, so that it is there
 
+  bool Computed(int worker) const { return here(worker).computed; }  // something in this region, or has begun to
+
+  double EvenOverBest() const;  // of alike parts of all regions over the best ones, by what the workers are worth in all regions
+
   // Expected for this region. Only ratios mean something while nothing is Known() of it.
   double BlockNs(int worker) const { return Factor(worker) * known().block_ns; }
   double TakeNs(int worker) const { return Factor(worker) * known().take_ns; }
