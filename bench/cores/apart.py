@@ -1,5 +1,5 @@
 """Two workers that run at the same time, each a model of its own on a core of its own: what the cores can do when neither waits for the
-other or reads what it wrote. A division of one run over both hardly does better, whatever the policy."""
+other or reads what it wrote. A division of one run does better only where two caches hold what one does not."""
 import math
 import statistics
 
