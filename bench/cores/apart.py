@@ -9,14 +9,15 @@ class Apart:
 
     def __init__(self, fast, slow):
         self.fast, self.slow = fast, slow
-        self.slow_over_fast = 1  # of a run; the first question finds out
+        self.slow_over_fast = 1  # of a run, not below 1; the first question finds out
 
     def ask(self, do, runs, warm=0):
-        last = 1  # the slow one's ends when the fast one is done already
-        self.slow.send(do=do, warm=warm, runs=last + math.ceil(runs / self.slow_over_fast))
-        self.fast.send(do=do, warm=warm, runs=runs)
-        fast, slow = self.fast.answer()["ns"], self.slow.answer()["ns"][:-last]
-        self.slow_over_fast = statistics.median(slow) / max(statistics.median(fast), 1)
+        """`runs`: of the fast one at least. Both are busy as long as either has runs that count, so that the slow one makes two more."""
+        counted, beyond = math.ceil(runs / self.slow_over_fast), 2
+        self.slow.send(do=do, warm=warm, runs=counted + beyond)
+        self.fast.send(do=do, warm=warm, runs=math.ceil((warm + counted) * self.slow_over_fast))
+        fast, slow = self.fast.answer()["ns"], self.slow.answer()["ns"][:counted]
+        self.slow_over_fast = max(1, statistics.median(slow) / max(statistics.median(fast), 1))
         return {"ns": [together(min(fast), min(slow))]}
 
 

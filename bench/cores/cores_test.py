@@ -102,6 +102,7 @@ class Efficiency(unittest.TestCase):
 
 
 class FakeWorker:
+    """Its last two runs take half of the time, as if the other core were idle by then."""
     def __init__(self, ns):
         self.ns, self.asked = ns, []
 
@@ -109,20 +110,25 @@ class FakeWorker:
         self.asked.append(runs)
 
     def answer(self):
-        return {"ns": [self.ns + run for run in range(self.asked[-1])]}
+        return {"ns": [self.ns] * (self.asked[-1] - 2) + [self.ns / 2] * 2}
 
 
 class RunsApart(unittest.TestCase):
-    def test_a_run_is_what_both_do_together(self):
-        both = apart.Apart(FakeWorker(100), FakeWorker(300))
+    def test_a_run_is_what_both_do_together_and_the_slow_ones_last_runs_do_not_count(self):
+        both = apart.Apart(FakeWorker(200), FakeWorker(300))  # of the fast one all runs count, so 100
         self.assertAlmostEqual(both.ask(do="time", warm=1, runs=9)["ns"][0], 75)  # three on the one and one on the other in 300
 
-    def test_the_slow_one_runs_for_as_long_as_the_fast_one_and_once_more(self):
-        fast, slow = FakeWorker(1000), FakeWorker(4000)
-        both = apart.Apart(fast, slow)
-        for _ in range(2):
-            both.ask(do="time", warm=1, runs=12)
-        self.assertEqual((fast.asked, slow.asked), ([12, 12], [13, 4 + 1]))
+    def test_both_are_busy_while_either_has_runs_that_count(self):
+        for ratio in (1, 1.4, 2.5, 4):
+            for runs in (2, 5, 20):
+                fast, slow = FakeWorker(1000), FakeWorker(1000 * ratio)
+                both = apart.Apart(fast, slow)
+                for _ in range(3):
+                    both.ask(do="time", warm=1, runs=runs)
+                fast_ends, slow_ends = 1 + fast.asked[-1], ratio * (1 + slow.asked[-1])
+                self.assertGreaterEqual(fast.asked[-1], runs)
+                self.assertGreaterEqual(fast_ends, ratio * (1 + slow.asked[-1] - 2))
+                self.assertGreaterEqual(slow_ends, fast_ends)
 
 
 class Slowed(unittest.TestCase):

@@ -108,9 +108,10 @@ class Adaptive : public Policy {
     if (seen_.IsDue(worker)) return 1;
     const double share = Share(worker);
     if (!seen_.Known()) return std::clamp<int64_t>(std::llround(kUnknownPart * share), 1, left);
-    if (const int64_t slice = EvenSlice(worker); slice > 0) return slice;
+    const int64_t best = Rounded(worker, share);
+    if (const int64_t slice = EvenSlice(worker, best); slice > 0) return slice;
     const int64_t most = std::min(std::max<int64_t>(left - OthersDue(worker), 1), std::max(seen_.Trusted(worker), run_));
-    const int64_t part = std::min(Rounded(worker, share), most);
+    const int64_t part = std::min(best, most);
     if (seen_.WasIdle(worker)) return std::min<int64_t>(part, 1);
     const int64_t rest = Whole(worker, part - std::llround(HeldBack(worker, double(part))));
     return rest > 0 ? rest : part;
@@ -134,17 +135,32 @@ class Adaptive : public Policy {
 
   bool FromFront(int worker) const { return Alike() ? 2 * size_t(worker) < count_ : workers_[size_t(worker)].cluster == front_; }
 
-  // What a worker takes first where all are alike by plan: as much as the others and always the same blocks. Shares that follow what is but
-  // noise leave somebody waiting, and inputs in other caches: on two equal cores of a shared machine they cost MobileNet v2 6 % (measured).
-  // Not where that would clearly take longer by what was seen. 0: its share is for others to say.
-  int64_t EvenSlice(int worker) const {
-    // Guesses: a worker that is slower by a fifth wherever it was seen, and one that is so by the half just now, is not noise.
-    constexpr double kUsually = 1.1, kJustNow = 1.3;
-    if (!Alike() || seen_.Computed(worker) || seen_.WasIdle(worker) || seen_.EvenOverBest() > kUsually) return 0;
-    const int64_t workers = int64_t(count_), slice = blocks_ * (worker + 1) / workers - blocks_ * worker / workers;
+  // Of those who share the region, how many times as long even parts take as the best ones, by what the workers are worth usually.
+  double EvenOverBest() const {
+    double slowest = 0, rate = 0;
+    for (size_t v = 0; v < count_; ++v)
+      if (!worth_.LeftOut(int(v))) slowest = std::max(slowest, seen_.UsualFactor(int(v))), rate += 1 / seen_.UsualFactor(int(v));
+    return slowest * rate / double(Sharers(count_));
+  }
+
+  int64_t Sharers(size_t before) const {  // of the first so many workers
+    int64_t sharers = 0;
+    for (size_t v = 0; v < before; ++v) sharers += !worth_.LeftOut(int(v));
+    return sharers;
+  }
+
+  // What a worker takes first where all are alike by plan: as much as the others and, of two workers, always the same blocks. Shares that
+  // follow what is but noise leave somebody waiting, and inputs in other caches: on two equal cores of a shared machine they cost MobileNet v2
+  // 6 % (measured). Not where that would take longer than with the `best` number of blocks by more than what was seen varies by. 0: not here.
+  int64_t EvenSlice(int worker, int64_t best) const {
+    // Guesses: a worker that is slower by a fifth wherever it was seen is not noise, nor is twice of what its times are off by usually.
+    constexpr double kUsually = 1.1, kLeast = 1.05, kMost = 1.3;
+    if (!Alike() || seen_.Computed(worker) || seen_.WasIdle(worker) || EvenOverBest() > kUsually) return 0;
+    const int64_t sharers = Sharers(count_), slice = (blocks_ + sharers - 1 - Sharers(size_t(worker))) / sharers;
     if (slice > std::min(left_.size(), seen_.Trusted(worker))) return 0;
-    const Start own{seen_.TakeNs(worker), 1 / seen_.BlockNs(worker)};
-    return Makespan(worker, slice) < kJustNow * DoneIn(double(left_.size()), &own) ? slice : 0;
+    const double noise = std::min(kLeast + 2 * seen_.Spread(worker), kMost);
+    const double rounding = Fractions(left_.size() - best) ? seen_.BlockNs(worker) : 0;
+    return Makespan(worker, slice) < noise * Makespan(worker, best) + rounding ? slice : 0;
   }
 
   // The most blocks up to `count` that a worker can take without cutting a run; may be none.
@@ -209,9 +225,13 @@ class Adaptive : public Policy {
   }
 
   // By the others. Few blocks are dealt out one by one: a share of a block is none.
-  double RestDoneIn(int64_t blocks) const {
+  bool Fractions(int64_t blocks) const {
     constexpr size_t kFewWorkers = 16;  // guess: it takes blocks x workers steps, with the pool's lock held
-    if (others_.size() > kFewWorkers || blocks > 2 * int64_t(others_.size())) return DoneIn(double(blocks), nullptr);
+    return others_.size() > kFewWorkers || blocks > 2 * int64_t(others_.size());
+  }
+
+  double RestDoneIn(int64_t blocks) const {
+    if (Fractions(blocks)) return DoneIn(double(blocks), nullptr);
     dealt_ = others_;
     double done = 0;
     for (int64_t b = 0; b < blocks; ++b) {

@@ -203,6 +203,40 @@ TEST(Policy, AdaptiveGivesAlikeWorkersHalfOfAllInSpiteOfNoise) {
   EXPECT_GE(halves, 2 * kRegions * 3 / 4);
 }
 
+// Of any number of workers and blocks: one take each, sizes that differ by one at most, the first ones' the larger ones.
+TEST(Policy, AdaptiveGivesAlikeWorkersEvenParts) {
+  for (const size_t count : {2, 3, 4, 7})
+    for (const int64_t blocks : {64, 65, 70}) {
+      const SimulatedWorkers workers = ConstantWorkers(std::vector<double>(count, 1), 100, 100);
+      const auto policy = MakePolicy("adaptive", Workers(std::vector<double>(count, 1)));
+      SimulatedRegion region;
+      for (int i = 0; i < 40; ++i) region = Simulate(*policy, {1, blocks, 5}, 10e3, workers, region.end_ns);
+      for (size_t w = 0; w < count; ++w) {
+        EXPECT_EQ(region.takes[w], 1) << count << " workers, worker " << w << ", " << blocks << " blocks";
+        EXPECT_EQ(region.busy_ns[w], (blocks + int64_t(count - 1 - w)) / int64_t(count) * 10'000) << count << " workers, worker " << w;
+      }
+    }
+}
+
+// What differs always is not noise, also where it does so in some regions alone.
+TEST(Policy, AdaptiveDoesNotTakeASteadyDifferenceOfAlikeWorkersForNoise) {
+  for (const double slow : {1 / 1.5, 0.8}) {
+    int region = 0;
+    SimulatedWorkers workers = ConstantWorkers({1, 1}, 300, 1000);
+    workers.finish = [&](int w, int64_t start, double work) {
+      return start + int64_t(w == 1 && region % 3 == 0 ? work / slow : work);
+    };
+    const auto policy = MakePolicy("adaptive", Workers({1, 1}));
+    double took = 0, best = 0;
+    for (int64_t now = 0; region < 900; ++region) {
+      const int64_t end = Simulate(*policy, {1 + region % 3, 64}, 10e3, workers, now).end_ns;
+      if (region >= 450) took += double(end - now), best += 640e3 / (region % 3 == 0 ? 1 + slow : 2);
+      now = end;
+    }
+    EXPECT_LE(took / best, 1.04) << slow;
+  }
+}
+
 TEST(Policy, AdaptiveDoesNotKeepToEvenSlicesWhereOneOfAlikeWorkersIsSlow) {
   const std::vector<double> speeds{1, 0.5};
   const SimulatedWorkers workers = ConstantWorkers(speeds, 300, 1000);

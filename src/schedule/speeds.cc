@@ -95,12 +95,6 @@ bool Speeds::Finish(int worker, int64_t now_ns) {
 // Blocks of the region, were they dealt out by the factors alone.
 double Speeds::FairShare(int worker) const { return double(now_.blocks) / here(worker).factor / rate_; }
 
-double Speeds::EvenOverBest() const {
-  double slowest = 0, rate = 0;
-  for (size_t w = 0; w < count_; ++w) slowest = std::max(slowest, workers_[w].factor), rate += 1 / workers_[w].factor;
-  return slowest * rate / double(count_);
-}
-
 double Speeds::OfOne(const BlockRange& range) const {
   return known().take_ns + Cuts(range) * known().cut_ns + double(range.size()) * known().block_ns;
 }

@@ -22,7 +22,7 @@ class Speeds {
 
   bool Computed(int worker) const { return here(worker).computed; }  // something in this region, or has begun to
 
-  double EvenOverBest() const;  // of alike parts of all regions over the best ones, by what the workers are worth in all regions
+  double UsualFactor(int worker) const { return workers_[size_t(worker)].factor; }  // over all regions
 
   // Expected for this region. Only ratios mean something while nothing is Known() of it.
   double BlockNs(int worker) const { return Factor(worker) * known().block_ns; }

@@ -125,20 +125,16 @@ bool Pool::NextBlock(int w, uint64_t region, BlockRange* range) {
 }
 
 bool Pool::Work(int w, uint64_t region) {
-  BlockRange range;
-  if (!NextBlock(w, region, &range)) return false;
-  Compute(w, region, range);
-  return true;
-}
-
-void Pool::Compute(int w, uint64_t region, BlockRange range) {
   const double speed = speeds_.empty() ? 1 : speeds_[size_t(w)];
-  for (bool more = true; more;) {
-    const int64_t start = speed < 1 ? NowNs() : 0, blocks = range.size();
+  BlockRange range;
+  for (bool computed = false;; computed = true) {
+    const int64_t done = range.size();
+    const bool any = NextBlock(w, region, &range);  // the policy learns of what is done before anybody may begin the next region
+    if (done > 0) unfinished_.fetch_sub(done, std::memory_order_acq_rel);
+    if (!any) return computed;
+    const int64_t start = speed < 1 ? NowNs() : 0;
     fn_(context_, w, range.begin, range.end);
     if (speed < 1) Stretch(start, speed);
-    more = NextBlock(w, region, &range);  // the policy learns of what is done before anybody may begin the next region
-    unfinished_.fetch_sub(blocks, std::memory_order_acq_rel);
   }
 }
 
@@ -154,19 +150,15 @@ void Pool::Run(int64_t blocks, int64_t run, BlockFn fn, void* context) {
   const int64_t region = first_region_ == 0 ? 0 : first_region_ + std::min(regions_++, kRegionsOfAStep - 1);
   if (taking_part_ == 1 || blocks <= 1 || stand_in_ != kNobody) return RunAlone(blocks, fn, context);
   const uint64_t next = NextRegion(taking_part_);
-  BlockRange own;
-  bool any;
   {
     const Asking asking(asking_);  // workers that come late for the region before may be asking
-    const int64_t now = NowNs();
-    policy_->Begin({region, blocks, run, taking_part_}, now);
-    any = policy_->NextBlock(0, now, &own);  // before the others ask for the lock as well
+    policy_->Begin({region, blocks, run, taking_part_}, NowNs());
     fn_ = fn, context_ = context, open_ = next;
     unfinished_.store(blocks, std::memory_order_relaxed);
     for (int w = 1; w < taking_part_; ++w) called_[size_t(w)] = policy_->Takes(w);
   }
-  if (!any || own.size() < blocks) Announce(next);
-  if (any) Compute(0, next, own);
+  Announce(next);
+  Work(0, next);
   if (unfinished_.load(std::memory_order_acquire) == 0) return;
   const int64_t start = NowNs();
   for (int spins = 0; unfinished_.load(std::memory_order_acquire) != 0; ++spins) {

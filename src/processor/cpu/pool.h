@@ -116,7 +116,6 @@ class Pool {
   void Stop();
   class Asking;  // holds the policy's lock
   bool Work(int w, uint64_t region);  // whether there was something for the worker
-  void Compute(int w, uint64_t region, BlockRange range);  // what it has, and all that it gets then
   static void Reserve(Tensor& memory, int64_t bytes);
   bool NextBlock(int w, uint64_t region, BlockRange* range);
   uint64_t NextRegion(int workers) const;
