@@ -96,8 +96,8 @@ def lines(document):
             "Speeds are emulated inside Mete's pool: what a worker computes is stretched by 1 / speed. Caches and memory stay as fast as "
             "they are.",
             "apart: the same of two runs of their own at the same time, one on each core, of which neither waits for the other: what the "
-            "machine leaves of two cores that are both busy. A division of one run does better only by chance, or where two caches hold what one "
-            "does not.",
+            "machine leaves of two cores that are both busy. A division of one run does better only by chance, or where two "
+            "caches hold what one does not.",
             "even speed-up: the fast core's time over that of both cores as they are, with equal slices, in the same rounds. Where it is "
             "below 2, cores slow each other (shared machines do) or the model does not divide.",
             f"others: what other programs had of cores {pair['fast']} and {pair['slow']} meanwhile.", *cores.failed_lines(document)]

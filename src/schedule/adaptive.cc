@@ -149,9 +149,10 @@ class Adaptive : public Policy {
     return sharers;
   }
 
-  // What a worker takes first where all are alike by plan: as much as the others and, of two workers, always the same blocks. Shares that
-  // follow what is but noise leave somebody waiting, and inputs in other caches: on two equal cores of a shared machine they cost MobileNet v2
-  // 6 % (measured). Not where that would take longer than with the `best` number of blocks by more than what was seen varies by. 0: not here.
+  // What a worker takes first where all are alike by plan: as much as the others and, of two workers, always the same blocks. Shares
+  // that follow what is but noise leave somebody waiting, and inputs in other caches: on two equal cores of a shared machine they cost
+  // MobileNet v2 6 % (measured). Not where that would take longer than with the `best` number of blocks by more than what was seen
+  // varies by. 0: not here.
   int64_t EvenSlice(int worker, int64_t best) const {
     // Guesses: a worker that is slower by a fifth wherever it was seen is not noise, nor is twice of what its times are off by usually.
     constexpr double kUsually = 1.1, kLeast = 1.05, kMost = 1.3;
