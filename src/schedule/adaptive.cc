@@ -154,7 +154,7 @@ class Adaptive : public Policy {
   // MobileNet v2 6 % (measured). Not where that would take longer than with the `best` number of blocks by more than what was seen
   // varies by. 0: not here.
   int64_t EvenSlice(int worker, int64_t best) const {
-    // Guesses: a worker that is slower by a fifth wherever it was seen is not noise, nor is twice of what its times are off by usually.
+    // Guesses: it is no noise where a worker is slower by a fifth in all regions; it may be up to twice what its times are off by here.
     constexpr double kUsually = 1.1, kLeast = 1.05, kMost = 1.3;
     if (!Alike() || seen_.Computed(worker) || seen_.WasIdle(worker) || EvenOverBest() > kUsually) return 0;
     const int64_t sharers = Sharers(count_), slice = (blocks_ + sharers - 1 - Sharers(size_t(worker))) / sharers;
@@ -225,13 +225,13 @@ class Adaptive : public Policy {
     return rest == 0 ? own : std::max(own, RestDoneIn(rest) + CutNs(worker, count));
   }
 
-  // By the others. Few blocks are dealt out one by one: a share of a block is none.
+  // Few blocks are dealt out one by one: a share of a block is none.
   bool Fractions(int64_t blocks) const {
     constexpr size_t kFewWorkers = 16;  // guess: it takes blocks x workers steps, with the pool's lock held
     return others_.size() > kFewWorkers || blocks > 2 * int64_t(others_.size());
   }
 
-  double RestDoneIn(int64_t blocks) const {
+  double RestDoneIn(int64_t blocks) const {  // by the others
     if (Fractions(blocks)) return DoneIn(double(blocks), nullptr);
     dealt_ = others_;
     double done = 0;
