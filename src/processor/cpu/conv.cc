@@ -61,7 +61,7 @@ class ConvStep : public Prepared {
                                         residual_ ? ", residual" : "", packer.pool().settings(),
                                         options.weights_from_memory ? "far" : "near");
     const Pool::CallerPin pin(packer.pool());
-    const MakeWayTrial make = TrialsOf(shape, weights, options.weights_from_memory, packer.pool());
+    const MakeWayTrial make = TrialsOf(shape, weights, options.cold_weights(), packer.pool());
     const Choice choice = Choose(options.tuner, key, names, [&](size_t i) { return make(ways[i]); });
     reason_ = choice.why;
     ConvWay way = ways[choice.index];
@@ -102,7 +102,7 @@ class ConvStep : public Prepared {
   }
 
   // All on the same tensors, which are there once one is asked for: the input is near, as it is between the other layers.
-  MakeWayTrial TrialsOf(const ConvShape& shape, const float* weights, bool from_memory, Pool& pool) const {
+  MakeWayTrial TrialsOf(const ConvShape& shape, const float* weights, ColdWeights* cold, Pool& pool) const {
     struct Data {
       Tensor input, output, residual;
       Epilogue epilogue;
@@ -119,10 +119,9 @@ class ConvStep : public Prepared {
       }
       Packer candidates(pool);  // keeps nothing
       const auto conv = std::make_shared<FloatConv>(shape, weights, way, candidates);
-      const int64_t step = pool.NewStep();
       const auto call_us = [=, &pool] {
-        pool.BeginStep(step, pool.step_threads());
-        return conv->MeasureUs(data->input.as<float>(), data->epilogue, data->output.mutable_view().as<float>(), from_memory);
+        pool.BeginTrial();
+        return conv->MeasureUs(data->input.as<float>(), data->epilogue, data->output.mutable_view().as<float>(), cold);
       };
       call_us();
       return {call_us, conv->packed_bytes()};

@@ -17,7 +17,7 @@ class ConvPiecesStep : public Prepared {
     const int64_t piece = node.attributes.Int(kSumPiece, k_);
     for (int64_t k = 0; k < k_; k += piece) AddPiece({k, std::min(k_, k + piece)});
     Pack(graph.value(node.inputs[1]).constant.as<float>(), piece, packer);
-    grid_ = MakeGrid({rows_, pieces_[0].plan.row_step, 1, 1, 0}, pool_.step_threads());
+    grid_ = MakeGrid({rows_, pieces_[0].plan.row_step, 1, 1, 0}, pool_.step_speeds());
     if (pieces_.size() > 1) sums_ = Tensor(DType::kF32, Shape{rows_, n_});
   }
 

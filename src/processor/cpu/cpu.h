@@ -22,6 +22,7 @@ struct CpuOptions {
   bool plain_sums = false;            // where `conv` is nothing: no algorithm whose error is larger than that of the sums as they stand
   Tuner* tuner = nullptr;             // measures what is best; null: by estimate. Outlives the Cpu's Prepare calls
   bool weights_from_memory = false;   // between two runs of a node its weights leave all caches: measure with them cold
+  ColdWeights* cold_weights() const { return tuner && weights_from_memory ? &tuner->cold_weights() : nullptr; }
   std::string packed_cache;           // folder of the files of packed weights; empty: none
   std::string policy = "adaptive";    // of PolicyNames(): how blocks reach the threads
   std::vector<double> speeds;         // of the threads, to emulate; empty: as they are

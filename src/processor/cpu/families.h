@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/fused.h"
@@ -65,8 +66,9 @@ struct GridSides {
   int64_t columns = 0, column_bytes = 0;
 };
 
-// Enough blocks for every thread to get some; one block for one thread. `other_side`: divide the side that would be left whole.
-Grid MakeGrid(const GridSides& sides, int threads, bool other_side = false);
+// Enough blocks for every thread to get some, of which each may get its share by the `speeds`; one block for one thread. `other_side`:
+// divide the side that would be left whole.
+Grid MakeGrid(const GridSides& sides, std::span<const double> speeds, bool other_side = false);
 
 // For kernels that only divide one dimension: how many pieces of at least `least` units.
 int64_t BlocksOf(int64_t units, int64_t least, int threads);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/fast/target/target.h"
 #include "processor/cpu/tuner.h"
 
 namespace mete {
@@ -41,7 +40,7 @@ void FloatConv::PlanProduct(const float* weights, Packer& packer) {
                         [&](Range panels, float* packed) { PackConv(plan, weights, panels, packed); });
   const int64_t inputs = shape_.batch * shape_.in_height * shape_.in_width * shape_.in_channels;
   const int64_t row_bytes = (inputs + shape_.out_pixels() * shape_.out_channels) * int64_t{sizeof(float)};
-  grid_ = MakeGrid({shape_.out_pixels(), plan.row_step, row_bytes, plan.panels, packed_bytes()}, pool_.step_threads(), way_.other_side);
+  grid_ = MakeGrid({shape_.out_pixels(), plan.row_step, row_bytes, plan.panels, packed_bytes()}, pool_.step_speeds(), way_.other_side);
   pool_.ReserveScratch(int64_t(ConvScratchBytes(plan)));
 }
 
@@ -50,7 +49,7 @@ void FloatConv::PlanByChannel(const float* weights, Packer& packer) {
   packed_ = packer.Pack(kernel() + ", " + SizesOf(shape_), AllOf(shape_, weights), int64_t(PackedDepthwiseBytes(*by_channel_)), 1,
                         [&](Range, float* packed) { PackDepthwise(*by_channel_, weights, packed); });
   const int64_t step = by_channel_->channel_step;
-  grid_ = MakeGrid({by_channel_->out_rows, 1, 1, (shape_.out_channels + step - 1) / step, 0}, pool_.step_threads(), way_.other_side);
+  grid_ = MakeGrid({by_channel_->out_rows, 1, 1, (shape_.out_channels + step - 1) / step, 0}, pool_.step_speeds(), way_.other_side);
 }
 
 void FloatConv::PlanTiles(const float* weights, Packer& packer) {
@@ -66,7 +65,7 @@ void FloatConv::PlanTiles(const float* weights, Packer& packer) {
   const bool weights_larger = packed_bytes() > row_bytes;
   in_stages_ = pool_.step_threads() > 1 && stages <= kMostStages && weights_larger != way_.other_side;
   if (in_stages_) return pool_.ReserveShared(int64_t(stages));
-  grid_ = MakeGrid({tiles_->tiles, tiles_->gemm.row_step, row_bytes, tiles_->panels, packed_bytes()}, pool_.step_threads());
+  grid_ = MakeGrid({tiles_->tiles, tiles_->gemm.row_step, row_bytes, tiles_->panels, packed_bytes()}, pool_.step_speeds());
   pool_.ReserveScratch(int64_t(WinogradScratchBytes(*tiles_)));
 }
 
@@ -97,8 +96,9 @@ void FloatConv::Run(const float* input, const Epilogue& epilogue, float* output)
   }, grid_.run());
 }
 
-double FloatConv::MeasureUs(const float* input, const Epilogue& epilogue, float* output, bool from_memory) {
-  if (from_memory) EvictFromCaches(packed_.data(), packed_.bytes());
+double FloatConv::MeasureUs(const float* input, const Epilogue& epilogue, float* output, ColdWeights* cold) {
+  const int64_t inputs = shape_.batch * shape_.in_height * shape_.in_width * std::max(shape_.in_pixel_stride, shape_.in_channels);
+  if (cold) cold->Evict(packed_.view(), {input, DType::kF32, Shape{inputs}});
   return CallUs([&] { Run(input, epilogue, output); });
 }
 

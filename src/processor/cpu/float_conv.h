@@ -9,6 +9,7 @@
 #include "kernels/fast/depthwise/depthwise.h"
 #include "kernels/fast/winograd/winograd.h"
 #include "processor/cpu/cluster_tiles.h"
+#include "processor/cpu/cold_weights.h"
 #include "processor/cpu/conv_algorithm.h"
 #include "processor/cpu/families.h"
 
@@ -23,8 +24,8 @@ class FloatConv {
   // All pointers are of whole tensors. One call at a time.
   void Run(const float* input, const Epilogue& epilogue, float* output);
 
-  // Microseconds of a Run as it is between the other layers: the weights in no cache if they come `from_memory`.
-  double MeasureUs(const float* input, const Epilogue& epilogue, float* output, bool from_memory);
+  // Microseconds of a Run as it is between the other layers: with `cold`, where weights come from memory; null: from caches.
+  double MeasureUs(const float* input, const Epilogue& epilogue, float* output, ColdWeights* cold);
 
   std::string kernel() const;  // "conv_f32 avx512"
   int64_t packed_bytes() const { return int64_t(packed_.bytes()); }

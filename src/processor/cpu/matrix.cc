@@ -118,7 +118,8 @@ class MatrixStep : public Prepared {
       packed_ = Tensor(DType::kU8, Shape{bytes});
     }
     if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
-    grid_ = MakeGrid({p_.m, plan_.row_step, p_.m * (p_.k + p_.n), plan_.panels, p_.n * p_.k}, many ? 1 : pool_.step_threads());
+    const std::span<const double> speeds = pool_.step_speeds();
+    grid_ = MakeGrid({p_.m, plan_.row_step, p_.m * (p_.k + p_.n), plan_.panels, p_.n * p_.k}, many ? speeds.first(1) : speeds);
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
@@ -138,8 +139,8 @@ class MatrixStep : public Prepared {
   }
 
   // As FloatConv::MeasureUs.
-  double MeasureUs(std::span<const ConstView> in, std::span<View> out, bool from_memory) {
-    if (from_memory && constant_) EvictFromCaches(packed_.data(), packed_.bytes());
+  double MeasureUs(std::span<const ConstView> in, std::span<View> out, ColdWeights* cold) {
+    if (cold && constant_) cold->Evict(packed_.view(), in[0]);
     return CallUs([&] { Execute(in, out); });
   }
 
@@ -249,10 +250,9 @@ std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, c
     if (!sample) sample.emplace(p, constant);
     Packer candidates(packer.pool());  // keeps nothing
     const std::shared_ptr<MatrixStep> step = prepare(i, tiles, candidates);
-    const int64_t number = packer.pool().NewStep();
-    const auto call_us = [&sample, &options, &packer, step, number] {
-      packer.pool().BeginStep(number, packer.pool().step_threads());
-      return step->MeasureUs(sample->in(), sample->out(), options.weights_from_memory);
+    const auto call_us = [&sample, &options, &packer, step] {
+      packer.pool().BeginTrial();
+      return step->MeasureUs(sample->in(), sample->out(), options.cold_weights());
     };
     call_us();
     return {call_us, step->packed_bytes()};

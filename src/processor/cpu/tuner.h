@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mete/tensor.h"
+#include "processor/cpu/cold_weights.h"
 #include "processor/cpu/sources_digest.h"
 
 namespace mete {
@@ -42,6 +43,8 @@ class Tuner {
   // that fails nothing is lost but time, and note() says so.
   void Save();
 
+  ColdWeights& cold_weights() { return cold_weights_; }
+
   int measured() const { return measured_; }  // candidates, not taken from the file
   const std::string& note() const { return note_; }
 
@@ -53,6 +56,7 @@ class Tuner {
   Table times_;
   int measured_ = 0;
   std::string note_;
+  ColdWeights cold_weights_;
 };
 
 struct Choice {
