@@ -20,6 +20,7 @@
 #include "kernels/fast/conv/conv.h"
 #include "kernels/fast/depthwise/depthwise.h"
 #include "kernels/fast/gemm/gemm.h"
+#include "kernels/fast/layout/transpose.h"
 #include "kernels/fast/matvec/matvec.h"
 #include "kernels/fast/target/target.h"
 #include "kernels/fast/winograd/winograd.h"
@@ -263,6 +264,20 @@ void RegisterActivations() {
   }
 }
 
+// A picture to NHWC and back, one of four channels, the channel shuffles of ShuffleNet v2 (two halves of each pixel's channels), an inverse
+// one, and what ViT-Ti/16 transposes: `batch` times rows x columns.
+void RegisterTransposes() {
+  for (const auto& [batch, rows, columns] : {std::array<int64_t, 3>{1, 3, 224 * 224}, {1, 224 * 224, 3}, {1, 4, 224 * 224}, {784, 2, 58},
+                                             {196, 2, 116}, {49, 2, 232}, {784, 58, 2}, {1, 192, 196}}) {
+    const std::string name = fmt::format("transpose/{}x{}x{}", batch, rows, columns);
+    benchmark::RegisterBenchmark(name.c_str(), [batch = batch, rows = rows, columns = columns](benchmark::State& state) {
+      Buffer from(batch * rows * columns), to(batch * rows * columns);
+      Measure(state, 0, 8.0 * static_cast<double>(batch * rows * columns),
+              [&] { TransposeEach(from.get(), batch, rows, columns, to.get()); });
+    })->UseManualTime()->MinTime(0.05);
+  }
+}
+
 // Of MobileNet v1 and v3 (5x5), and the classifiers of ResNet-50 and VGG-16.
 void RegisterOthers() {
   for (const auto& [size, channels] : {std::pair<int64_t, int64_t>{112, 32}, {56, 128}, {28, 256}, {14, 512}, {7, 1024}}) {
@@ -288,6 +303,7 @@ int main(int argc, char** argv) {
   std::printf("target %s, peak %.1f GFLOP/s, memory %.1f GB/s\n", mete::ActiveTarget(), mete::peak_gflops, mete::peak_gbytes);
   mete::RegisterResNet50();
   mete::RegisterOthers();
+  mete::RegisterTransposes();
   mete::RegisterActivations();
   mete::RegisterThreeByThree();
   mete::RegisterTiles();

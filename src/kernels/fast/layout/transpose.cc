@@ -2,7 +2,102 @@
 
 #include <algorithm>
 
+#include "kernels/fast/target/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/fast/layout/transpose.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include "kernels/fast/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
 namespace mete {
+namespace HWY_NAMESPACE {
+
+constexpr int64_t kStep = static_cast<int64_t>(kLanes);
+
+// One vector of each of kRows rows, which become kRows vectors side by side.
+template <int kRows>
+HWY_INLINE void WeaveVectors(const float* from, int64_t stride, float* to) {
+  const F32 d;
+  const V32 a = hn::LoadU(d, from), b = hn::LoadU(d, from + stride);
+  if constexpr (kRows == 2) {
+    hn::StoreInterleaved2(a, b, d, to);
+  } else {
+    const V32 c = hn::LoadU(d, from + 2 * stride);
+    if constexpr (kRows == 3) hn::StoreInterleaved3(a, b, c, d, to);
+    else hn::StoreInterleaved4(a, b, c, hn::LoadU(d, from + 3 * stride), d, to);
+  }
+}
+
+template <int kRows>
+HWY_INLINE void UnweaveVectors(const float* from, float* to, int64_t stride) {
+  const F32 d;
+  V32 a, b, c, e;
+  if constexpr (kRows == 2) hn::LoadInterleaved2(d, from, a, b);
+  if constexpr (kRows == 3) hn::LoadInterleaved3(d, from, a, b, c);
+  if constexpr (kRows == 4) hn::LoadInterleaved4(d, from, a, b, c, e);
+  hn::StoreU(a, d, to);
+  hn::StoreU(b, d, to + stride);
+  if constexpr (kRows > 2) hn::StoreU(c, d, to + 2 * stride);
+  if constexpr (kRows > 3) hn::StoreU(e, d, to + 3 * stride);
+}
+
+// vectors(i) does places [i, i + kStep) of `length`, and one(i) a single one. What is left behind the last whole vector is done
+// by a vector that ends with it, and so does some places again.
+template <class Vectors, class One>
+HWY_INLINE void Along(int64_t length, const Vectors& vectors, const One& one) {
+  int64_t i = 0;
+  for (; i + kStep <= length; i += kStep) vectors(i);
+  if (i == length) return;
+  if (length >= kStep) return vectors(length - kStep);
+  for (; i < length; ++i) one(i);
+}
+
+template <int kRows>
+HWY_INLINE void WeaveRows(const float* from, int64_t stride, int64_t batch, int64_t columns, float* to) {
+  for (int64_t b = 0; b < batch; ++b, from += kRows * stride, to += kRows * columns) {
+    Along(columns, [&](int64_t c) HWY_ATTR { WeaveVectors<kRows>(from + c, stride, to + c * kRows); },
+          [&](int64_t c) HWY_ATTR {
+            for (int r = 0; r < kRows; ++r) to[c * kRows + r] = from[r * stride + c];
+          });
+  }
+}
+
+template <int kColumns>
+HWY_INLINE void UnweaveColumns(const float* from, int64_t batch, int64_t rows, float* to, int64_t stride) {
+  for (int64_t b = 0; b < batch; ++b, from += kColumns * rows, to += kColumns * stride) {
+    Along(rows, [&](int64_t r) HWY_ATTR { UnweaveVectors<kColumns>(from + r * kColumns, to + r, stride); },
+          [&](int64_t r) HWY_ATTR {
+            for (int c = 0; c < kColumns; ++c) to[c * stride + r] = from[r * kColumns + c];
+          });
+  }
+}
+
+// `batch` times: 2 to 4 rows, `stride` apart, become the columns of a matrix without gaps.
+void Weave(const float* from, int64_t stride, int64_t batch, int64_t rows, int64_t columns, float* to) {
+  if (rows == 2) return WeaveRows<2>(from, stride, batch, columns, to);
+  if (rows == 3) return WeaveRows<3>(from, stride, batch, columns, to);
+  WeaveRows<4>(from, stride, batch, columns, to);
+}
+
+// The inverse, `batch` times: 2 to 4 columns of a matrix without gaps become rows that are `stride` apart.
+void Unweave(const float* from, int64_t batch, int64_t rows, int64_t columns, float* to, int64_t stride) {
+  if (columns == 2) return UnweaveColumns<2>(from, batch, rows, to, stride);
+  if (columns == 3) return UnweaveColumns<3>(from, batch, rows, to, stride);
+  UnweaveColumns<4>(from, batch, rows, to, stride);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mete
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mete {
+HWY_EXPORT(Weave);
+HWY_EXPORT(Unweave);
+
 namespace {
 
 // 16 values are a cache line: a tile reads and writes whole ones.
@@ -23,22 +118,9 @@ void AnyTile(const float* from, int64_t from_stride, int64_t rows, int64_t colum
   }
 }
 
-// Few rows: pictures, whose channels become neighbours.
-template <int kRows>
-void Interleave(const float* from, int64_t from_stride, int64_t columns, float* to, int64_t to_stride) {
-  for (int64_t c = 0; c < columns; ++c) {
-    for (int r = 0; r < kRows; ++r) to[c * to_stride + r] = from[r * from_stride + c];
-  }
-}
-
-}  // namespace
-
-void Transpose(const float* from, int64_t from_stride, Range rows, int64_t columns, float* to, int64_t to_stride) {
-  const float* first = from + rows.begin * from_stride;
-  if (rows.size() == 3) return Interleave<3>(first, from_stride, columns, to + rows.begin, to_stride);
-  if (rows.size() == 4) return Interleave<4>(first, from_stride, columns, to + rows.begin, to_stride);
-  for (int64_t r = rows.begin; r < rows.end; r += kTile) {
-    const int64_t height = std::min(kTile, rows.end - r);
+void Tiles(const float* from, int64_t from_stride, int64_t rows, int64_t columns, float* to, int64_t to_stride) {
+  for (int64_t r = 0; r < rows; r += kTile) {
+    const int64_t height = std::min(kTile, rows - r);
     for (int64_t c = 0; c < columns; c += kTile) {
       const int64_t width = std::min(kTile, columns - c);
       const float* source = from + r * from_stride + c;
@@ -52,6 +134,26 @@ void Transpose(const float* from, int64_t from_stride, Range rows, int64_t colum
   }
 }
 
+// What Highway weaves at once: pictures, whose channels become neighbours, and shuffles of so many groups.
+bool Few(int64_t side) { return side >= 2 && side <= 4; }
+
+}  // namespace
+
+void Transpose(const float* from, int64_t from_stride, Range rows, int64_t columns, float* to, int64_t to_stride) {
+  from += rows.begin * from_stride;
+  to += rows.begin;
+  const int64_t height = rows.size();
+  if (Few(height) && to_stride == height) return HWY_DYNAMIC_DISPATCH(Weave)(from, from_stride, 1, height, columns, to);
+  if (Few(columns) && from_stride == columns) return HWY_DYNAMIC_DISPATCH(Unweave)(from, 1, height, columns, to, to_stride);
+  Tiles(from, from_stride, height, columns, to, to_stride);
+}
+
+void TransposeEach(const float* from, int64_t batch, int64_t rows, int64_t columns, float* to) {
+  if (Few(rows)) return HWY_DYNAMIC_DISPATCH(Weave)(from, columns, batch, rows, columns, to);
+  if (Few(columns)) return HWY_DYNAMIC_DISPATCH(Unweave)(from, batch, rows, columns, to, rows);
+  for (int64_t b = 0; b < batch; ++b, from += rows * columns, to += rows * columns) Tiles(from, columns, rows, columns, to, rows);
+}
+
 void NchwToNhwc(const float* from, int64_t channels, int64_t pixels, Range block, float* to) {
   Transpose(from + block.begin, pixels, {0, channels}, block.size(), to + block.begin * channels, channels);
 }
@@ -61,3 +163,4 @@ void NhwcToNchw(const float* from, int64_t channels, int64_t pixels, Range block
 }
 
 }  // namespace mete
+#endif  // HWY_ONCE

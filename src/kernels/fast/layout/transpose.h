@@ -11,6 +11,9 @@ namespace mete {
 // any threads at once. `from` and `to` must not overlap.
 void Transpose(const float* from, int64_t from_stride, Range rows, int64_t columns, float* to, int64_t to_stride);
 
+// `batch` whole matrices without gaps, one behind the other. Cheaper than one by one where they are small.
+void TransposeEach(const float* from, int64_t batch, int64_t rows, int64_t columns, float* to);
+
 // One image; `pixels` is height * width. Blocks are ranges of pixels.
 void NchwToNhwc(const float* from, int64_t channels, int64_t pixels, Range block, float* to);
 void NhwcToNchw(const float* from, int64_t channels, int64_t pixels, Range block, float* to);

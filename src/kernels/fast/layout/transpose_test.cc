@@ -25,5 +25,76 @@ TEST(TransposeF32, BothWaysInAnyBlocks) {
   }
 }
 
+// Every element of `to`: the transposed one, or -77 between rows.
+std::vector<float> Transposed(const std::vector<float>& from, int64_t from_stride, int64_t rows, int64_t columns, int64_t to_stride) {
+  std::vector<float> to(static_cast<size_t>((columns - 1) * to_stride + rows), -77);
+  for (int64_t c = 0; c < columns; ++c) {
+    for (int64_t r = 0; r < rows; ++r) to[c * to_stride + r] = from[r * from_stride + c];
+  }
+  return to;
+}
+
+// Both are exactly as long as they must be, so that the address sanitizer sees any step beyond.
+void ExpectTransposed(int64_t rows, int64_t columns, int64_t from_gap, int64_t to_gap) {
+  const int64_t from_stride = columns + from_gap, to_stride = rows + to_gap;
+  const std::vector<float> from = RandomData(static_cast<uint32_t>(rows * columns)).Floats((rows - 1) * from_stride + columns);
+  const std::vector<float> expected = Transposed(from, from_stride, rows, columns, to_stride);
+  std::vector<float> to(expected.size(), -77);
+  Transpose(from.data(), from_stride, {0, rows}, columns, to.data(), to_stride);
+  ASSERT_EQ(to, expected) << rows << "x" << columns << ", gaps " << from_gap << ", " << to_gap;
+}
+
+TEST(TransposeF32, FewRowsOrColumnsWithAndWithoutGaps) {
+  OnEveryTarget([](const std::string&) {
+    for (int64_t few = 1; few <= 5; ++few)
+      for (int64_t many = 1; many <= 70; ++many)
+        for (const int64_t from_gap : {0, 3})
+          for (const int64_t to_gap : {0, 5}) {
+            ExpectTransposed(few, many, from_gap, to_gap);
+            ExpectTransposed(many, few, from_gap, to_gap);
+          }
+  });
+}
+
+TEST(TransposeF32, BlocksOfRowsAreTheirPartOfTheWhole) {
+  OnEveryTarget([](const std::string&) {
+    for (int64_t columns = 1; columns <= 5; ++columns) {
+      const int64_t rows = 150;
+      RandomData random(static_cast<uint32_t>(columns));
+      const std::vector<float> from = random.Floats(rows * columns), expected = Transposed(from, columns, rows, columns, rows);
+      std::vector<float> to(expected.size(), -77);
+      for (int64_t r = 0, end; r < rows; r = end) {
+        end = std::min(rows, r + random.Int(1, 40));
+        Transpose(from.data(), columns, {r, end}, columns, to.data(), rows);
+      }
+      ASSERT_EQ(to, expected) << columns;
+    }
+  });
+}
+
+TEST(TransposeF32, ManyMatrices) {
+  OnEveryTarget([](const std::string&) {
+    const auto expect = [](int64_t batch, int64_t rows, int64_t columns) {
+      const int64_t size = rows * columns;
+      const std::vector<float> from = RandomData(static_cast<uint32_t>(size)).Floats(batch * size);
+      std::vector<float> to(from.size(), -77), expected;
+      for (int64_t b = 0; b < batch; ++b) {
+        const std::vector<float> one(from.begin() + b * size, from.begin() + (b + 1) * size);
+        const std::vector<float> turned = Transposed(one, columns, rows, columns, rows);
+        expected.insert(expected.end(), turned.begin(), turned.end());
+      }
+      TransposeEach(from.data(), batch, rows, columns, to.data());
+      ASSERT_EQ(to, expected) << batch << " times " << rows << "x" << columns;
+    };
+    for (const int64_t batch : {1, 2, 7})
+      for (int64_t few = 1; few <= 5; ++few)
+        for (int64_t many = 1; many <= 70; ++many) {
+          expect(batch, few, many);
+          expect(batch, many, few);
+        }
+    expect(3, 33, 47);
+  });
+}
+
 }  // namespace
 }  // namespace mete
