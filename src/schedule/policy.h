@@ -82,7 +82,4 @@ struct TakeCost {
 std::unique_ptr<Policy> MakePolicy(std::string_view name, std::vector<WorkerSpeed> workers, TakeCost cost = {});
 const std::vector<std::string>& PolicyNames();
 
-// One contiguous slice a worker, in proportion to its share, which is positive.
-std::unique_ptr<Policy> MakeFixed(std::vector<double> shares);
-
 }  // namespace mete

@@ -119,8 +119,9 @@ class ConvStep : public Prepared {
       }
       Packer candidates(pool);  // keeps nothing
       const auto conv = std::make_shared<FloatConv>(shape, weights, way, candidates);
+      const int64_t step = pool.NewStep();
       const auto call_us = [=, &pool] {
-        pool.BeginTrial();
+        pool.BeginStep(step, pool.step_threads());
         return conv->MeasureUs(data->input.as<float>(), data->epilogue, data->output.mutable_view().as<float>(), cold);
       };
       call_us();

@@ -250,8 +250,9 @@ std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, c
     if (!sample) sample.emplace(p, constant);
     Packer candidates(packer.pool());  // keeps nothing
     const std::shared_ptr<MatrixStep> step = prepare(i, tiles, candidates);
-    const auto call_us = [&sample, &options, &packer, step] {
-      packer.pool().BeginTrial();
+    const int64_t number = packer.pool().NewStep();
+    const auto call_us = [&sample, &options, &packer, step, number] {
+      packer.pool().BeginStep(number, packer.pool().step_threads());
       return step->MeasureUs(sample->in(), sample->out(), options.cold_weights());
     };
     call_us();

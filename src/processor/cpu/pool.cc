@@ -45,16 +45,15 @@ bool Pin(pthread_t thread, int core) {
 }  // namespace
 
 Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::vector<double> speeds, std::vector<WorkerSpeed> workers)
-    : threads_(threads), cores_(std::move(cores)), speeds_(std::move(speeds)),
+    : threads_(threads), cores_(std::move(cores)), speeds_(std::move(speeds)), policy_name_(policy),
       called_(size_t(threads), true), taking_part_(threads), step_threads_(threads),
       wake_(std::make_unique<std::condition_variable[]>(size_t(threads))) {
   if (!speeds_.empty() && int(speeds_.size()) != threads)
     Invalid("speeds", "got {}, expected one for each of {} threads", speeds_.size(), threads);
   if (workers.empty()) workers = WorkersOf(speeds_.empty() ? std::vector<double>(size_t(threads), 1) : speeds_);
   expected_ = workers;
-  for (const WorkerSpeed& worker : workers) planned_speeds_.push_back(worker.speed);
+  for (const WorkerSpeed& worker : workers) speeds_by_plan_.push_back(worker.speed);
   policy_ = MakePolicy(policy, std::move(workers));
-  by_plan_ = MakeFixed(planned_speeds_);
   try {
     for (int w = 1; w < threads_; ++w) {
       workers_.emplace_back([this, w] { WorkerMain(w); });
@@ -76,11 +75,10 @@ std::vector<int> Pool::refused_cores() const {
 }
 
 std::string Pool::settings() const {
-  const std::span<const double> speeds = step_speeds();
-  const bool alike = std::all_of(speeds.begin(), speeds.end(), [&](double speed) { return speed == speeds[0]; });
-  const std::string threads = fmt::format("threads {}", step_threads_);
-  if (speeds_.empty() && alike) return threads;
-  return fmt::format("{}, {}speeds {}", threads, speeds_.empty() ? "" : "emulated ", fmt::join(speeds, " and "));
+  if (step_threads_ == 1 && speeds_.empty()) return "threads 1";
+  const std::vector<double> of_step(speeds_.begin(), speeds_.begin() + std::min<std::ptrdiff_t>(step_threads_, std::ssize(speeds_)));
+  const std::string speeds = of_step.empty() ? "" : fmt::format("speeds {}, ", fmt::join(of_step, " and "));
+  return fmt::format("threads {}, {}{}", step_threads_, speeds, policy_name_);
 }
 
 std::vector<int> Pool::FirstOfClusters() const {
@@ -124,7 +122,7 @@ class Pool::Asking {
 
 bool Pool::NextBlock(int w, uint64_t region, BlockRange* range) {
   const Asking asking(asking_);
-  return region == open_ && dealing_->NextBlock(w, NowNs(), range);  // else it comes late: all of its region is done
+  return region == open_ && policy_->NextBlock(w, NowNs(), range);  // else it comes late: all of its region is done
 }
 
 bool Pool::Work(int w, uint64_t region) {
@@ -155,11 +153,10 @@ void Pool::Run(int64_t blocks, int64_t run, BlockFn fn, void* context) {
   const uint64_t next = NextRegion(taking_part_);
   {
     const Asking asking(asking_);  // workers that come late for the region before may be asking
-    dealing_ = trial_ ? by_plan_.get() : policy_.get();
-    dealing_->Begin({region, blocks, run, taking_part_}, NowNs());
+    policy_->Begin({region, blocks, run, taking_part_}, NowNs());
     fn_ = fn, context_ = context, open_ = next;
     unfinished_.store(blocks, std::memory_order_relaxed);
-    for (int w = 1; w < taking_part_; ++w) called_[size_t(w)] = dealing_->Takes(w);
+    for (int w = 1; w < taking_part_; ++w) called_[size_t(w)] = policy_->Takes(w);
   }
   Announce(next);
   Work(0, next);

@@ -42,29 +42,21 @@ class Pool {
   // until this is called.
   void PrepareStep(int workers) { step_threads_ = std::clamp(workers, 1, threads_); }
   int step_threads() const { return step_threads_; }
-  std::span<const double> step_speeds() const { return std::span(planned_speeds_).first(size_t(step_threads_)); }  // as the policy expects
+  std::span<const double> step_speeds() const { return std::span(speeds_by_plan_).first(size_t(step_threads_)); }  // as the policy expects
   // As the policy expects it.
   const WorkerSpeed& worker(int w) const { return expected_[size_t(w)]; }
   // Of the step that is prepared next: a worker of each cluster, the first one.
   std::vector<int> FirstOfClusters() const;
-  // What measured times of that step depend on, but for which cores these are; for people and as a key: "threads 2, emulated speeds 1 and
-  // 0.4". Not on the policy, see BeginTrial.
+  // What times of that step depend on, but for which cores these are; for people and as a key: "threads 2, speeds 1 and 0.4, adaptive".
   std::string settings() const;
 
-  // A number for a step.
+  // A number for a step, or for one way to compute it that is measured.
   int64_t NewStep() { return ++steps_; }
   // The regions that follow are those of this step: what the policy saw of them in an earlier run serves this one. 0: of none; nothing
   // serves later ones. The first `workers` threads compute them, and the others are left asleep; with 1 the caller alone. 0: all threads.
   void BeginStep(int64_t number, int workers = 0) {
     first_region_ = number * kRegionsOfAStep, regions_ = 0;
     taking_part_ = workers > 0 ? std::min(workers, threads_) : threads_;
-    trial_ = false;
-  }
-  // The regions that follow are those of a way to compute the step that is prepared next, which is measured: each thread gets one part,
-  // by the speeds of the plan. A policy that learns would deal out the first calls otherwise than those that it is measured for.
-  void BeginTrial() {
-    BeginStep(1, step_threads_);
-    trial_ = true;
   }
 
   // for (b = 0; b < blocks; ++b) fn(context, w, b, b + 1), ranges joined, in parallel; returns when all are
@@ -138,11 +130,9 @@ class Pool {
   const std::vector<int> cores_;
   const std::vector<double> speeds_;
   std::vector<WorkerSpeed> expected_;  // of each thread
-  std::vector<double> planned_speeds_;  // of expected_
+  std::vector<double> speeds_by_plan_;  // of expected_
+  const std::string policy_name_;
   std::unique_ptr<Policy> policy_;
-  std::unique_ptr<Policy> by_plan_;  // of trials
-  Policy* dealing_ = nullptr;        // one of the two; beside its lock
-  bool trial_ = false;
   alignas(64) std::atomic_flag asking_ = ATOMIC_FLAG_INIT;  // held for 0.2 us with two workers, 0.5 with sixteen (measured, adaptive)
   int64_t steps_ = 0;
   int64_t first_region_ = 0, regions_ = 0;  // of the step; 0 outside of steps

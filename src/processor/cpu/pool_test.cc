@@ -119,28 +119,12 @@ TEST(Pool, WakesWhoTookNoPartForLong) {
 
 TEST(Pool, SettingsAreThoseOfTheStepThatIsPrepared) {
   Pool pool(3, {}, "adaptive", {1, 0.5, 0.25});
-  EXPECT_EQ(pool.settings(), "threads 3, emulated speeds 1 and 0.5 and 0.25");
+  EXPECT_EQ(pool.settings(), "threads 3, speeds 1 and 0.5 and 0.25, adaptive");
   pool.PrepareStep(2);
-  EXPECT_EQ(pool.settings(), "threads 2, emulated speeds 1 and 0.5");
+  EXPECT_EQ(pool.settings(), "threads 2, speeds 1 and 0.5, adaptive");
   Pool even(3, {}, "adaptive");
   even.PrepareStep(1);
   EXPECT_EQ(even.settings(), "threads 1");
-  Pool uneven(2, {}, "adaptive", {}, {{0, 1}, {1, 0.5}});
-  EXPECT_EQ(uneven.settings(), "threads 2, speeds 1 and 0.5");
-}
-
-// What is measured is dealt out by plan from the first call on, and nothing is learned from it.
-TEST(Pool, TrialsAreDealtOutByPlan) {
-  Pool pool(2, {}, "adaptive", {1, 0.25});
-  for (int call = 0; call < 3; ++call) {
-    std::array<int64_t, 2> parts{};
-    std::array<int, 2> takes{};
-    pool.BeginTrial();
-    pool.For(100, [&](int w, int64_t begin, int64_t end) { parts[size_t(w)] += end - begin, ++takes[size_t(w)]; });
-    EXPECT_EQ(parts, (std::array<int64_t, 2>{80, 20})) << "call " << call;
-    EXPECT_EQ(takes, (std::array<int, 2>{1, 1})) << "call " << call;
-  }
-  EXPECT_EQ(pool.TakeTimes().together_ns, 0);
 }
 
 // A worker of speed 0.25 is there three times as long again as it computes: its block of 2 ms takes 8.
