@@ -18,7 +18,11 @@ void Read(const void* data, size_t bytes) {
 void ColdWeights::Evict(const ConstView& weights, const ConstView& input) {
   EvictFromCaches(weights.data, weights.bytes());
   const size_t bytes = std::min(weights.bytes(), kMost);
-  if (!other_.has_value() || other_.bytes() < bytes) other_ = Ones(int64_t((bytes + sizeof(float) - 1) / sizeof(float)));
+  if (!other_.has_value() || other_.bytes() < bytes) {
+    other_ = {};
+    other_ = Ones(int64_t((bytes + sizeof(float) - 1) / sizeof(float)));
+  }
+  EvictFromCaches(other_.data(), bytes);  // else it may be there from the last time, and displaces nothing
   Read(other_.data(), bytes);
   Read(input.data, input.bytes());
 }

@@ -122,7 +122,7 @@ class ConvStep : public Prepared {
       const int64_t step = pool.NewStep();
       const auto call_us = [=, &pool] {
         pool.BeginStep(step, pool.step_threads());
-        return conv->MeasureUs(data->input.as<float>(), data->epilogue, data->output.mutable_view().as<float>(), cold);
+        return conv->MeasureUs(data->input.view(), data->epilogue, data->output.mutable_view().as<float>(), cold);
       };
       call_us();
       return {call_us, conv->packed_bytes()};

@@ -475,7 +475,7 @@ TEST(CpuMovement, MatchesTheReferenceForEveryOrderThatItTakes) {
   ExpectFastEqualsReference({"Transpose", {{1, 3, 1, 7}}, {}, With({{"perm", Ints{3, 2, 1, 0}}})}, "transpose");
   ExpectFastEqualsReference({"Transpose", {{2, 3, 301, 307}}, {}, With({{"perm", Ints{0, 2, 3, 1}}})}, "transpose");  // pixels divided
   ExpectFastEqualsReference({"Transpose", {{1, 301, 307, 3}}, {}, With({{"perm", Ints{0, 3, 1, 2}}})}, "transpose");
-  ExpectFastEqualsReference({"Transpose", {{5, 3, 71, 70}}, {}, With({{"perm", Ints{0, 2, 3, 1}}})}, "transpose");  // blocks of two images
+  ExpectFastEqualsReference({"Transpose", {{5, 3, 71, 70}}, {}, With({{"perm", Ints{0, 2, 3, 1}}})}, "transpose");  // ranges over images
   ExpectFastEqualsReference({"Transpose", {{5, 71, 70, 3}}, {}, With({{"perm", Ints{0, 3, 1, 2}}})}, "transpose");
   for (const Shape& x : {Shape{1, 28, 27, 2, 58}, Shape{1, 28, 27, 58, 2}, Shape{1, 14, 14, 5, 29}})  // channels shuffled, pixels divided
     ExpectFastEqualsReference({"Transpose", {x}, {}, With({{"perm", Ints{0, 1, 2, 4, 3}}})}, "transpose_f32");

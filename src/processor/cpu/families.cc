@@ -12,15 +12,14 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr double kUneven = 0.1;  // guess: a thread with so much more than its share is as bad as reading the other side twice
 // Rows are divided between tiles where that is not more uneven by so much: a tile of a row less takes less time by that row (measured with
 // AVX-512: tiles of 5 and 6 rows of four vectors compute alike), so that to cut one costs little. Measured: 33 tiles for two equal threads
-// are 4 % more than a half for one, and cutting them took 2 % off four networks; at speeds of 1 and 0.4 they are 3 %, and it gave nothing.
+// are 4 % more than a half for one, and cutting them took 2 % off four networks; at speeds of 1 and 0.4 they are 2.9 %, and it gave
+// nothing. Guess: between the two.
 constexpr double kUnevenTiles = 0.03;
 
-double Sum(std::span<const double> speeds) { return std::accumulate(speeds.begin(), speeds.end(), 0.0); }
-
-// By how much `count` equal pieces take longer than were they as fine as sand, dealt out to threads of those speeds as evenly as they can be.
+// By how much `count` equal pieces, dealt out to threads of those speeds as evenly as can be, take longer than exact shares would.
 double Excess(int64_t count, std::span<const double> speeds) {
   if (count <= 0) return 0;
-  const double all = Sum(speeds);
+  const double all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
   std::vector<int64_t> pieces;
   for (const double speed : speeds) pieces.push_back(int64_t(double(count) * speed / all));
   const auto with_one_more = [&](size_t t) { return double(pieces[t] + 1) / speeds[t]; };

@@ -96,10 +96,9 @@ void FloatConv::Run(const float* input, const Epilogue& epilogue, float* output)
   }, grid_.run());
 }
 
-double FloatConv::MeasureUs(const float* input, const Epilogue& epilogue, float* output, ColdWeights* cold) {
-  const int64_t inputs = shape_.batch * shape_.in_height * shape_.in_width * std::max(shape_.in_pixel_stride, shape_.in_channels);
-  if (cold) cold->Evict(packed_.view(), {input, DType::kF32, Shape{inputs}});
-  return CallUs([&] { Run(input, epilogue, output); });
+double FloatConv::MeasureUs(const ConstView& input, const Epilogue& epilogue, float* output, ColdWeights* cold) {
+  if (cold) cold->Evict(packed_.view(), input);
+  return CallUs([&] { Run(input.as<float>(), epilogue, output); });
 }
 
 std::string FloatConv::kernel() const {

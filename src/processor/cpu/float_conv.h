@@ -25,7 +25,7 @@ class FloatConv {
   void Run(const float* input, const Epilogue& epilogue, float* output);
 
   // Microseconds of a Run as it is between the other layers: with `cold`, where weights come from memory; null: from caches.
-  double MeasureUs(const float* input, const Epilogue& epilogue, float* output, ColdWeights* cold);
+  double MeasureUs(const ConstView& input, const Epilogue& epilogue, float* output, ColdWeights* cold);
 
   std::string kernel() const;  // "conv_f32 avx512"
   int64_t packed_bytes() const { return int64_t(packed_.bytes()); }

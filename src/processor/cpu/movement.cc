@@ -9,9 +9,13 @@
 namespace mete {
 namespace {
 
-// Blocks are what policies count in, and neighbours are moved at once: so small that uneven cores get fitting shares of a picture. From
-// memory this takes about a microsecond, from caches a third of one. Guess.
-constexpr int64_t kLeastBytes = 16 * 1024;
+// What is moved on one thread at least: some microseconds. Guess.
+constexpr int64_t kLeastBytes = 64 * 1024;
+// Of a block. Blocks are what policies count in, and neighbours are moved at once: so small that uneven cores get fitting shares of a
+// picture. Guess: from memory it takes about a microsecond.
+constexpr int64_t kGrainBytes = 16 * 1024;
+
+int64_t BlocksOfCopy(int64_t bytes, int threads) { return bytes < 2 * kLeastBytes ? 1 : BlocksOf(bytes, kGrainBytes, threads); }
 
 // A transpose with neighbouring dimensions joined and dimensions of 1 dropped.
 struct Permutation {
@@ -51,7 +55,7 @@ Permutation Simplified(const Shape& in, const Ints& perm) {
 class MatrixTranspose : public Prepared {
  public:
   MatrixTranspose(int64_t batch, int64_t rows, int64_t columns, Pool& pool) : pool_(pool), batch_(batch), rows_(rows), columns_(columns) {
-    const int64_t wanted = BlocksOf(batch * rows * columns * 4, kLeastBytes, pool.step_threads());
+    const int64_t wanted = BlocksOfCopy(batch * rows * columns * 4, pool.step_threads());
     if (batch < wanted) pieces_ = (std::max(rows, columns) + kLine - 1) / kLine;
     blocks_ = std::min(batch * pieces_, wanted);
   }
@@ -102,7 +106,7 @@ class RowTranspose : public Prepared {
       strides_[3 - (rank - 1) + i] = stride[size_t(p.perm[i])] * int64_t(element);
     }
     outer_ = dims_[0] * dims_[1];
-    blocks_ = std::min(outer_, BlocksOf(outer_ * dims_[2] * int64_t(row_bytes_), kLeastBytes, pool.step_threads()));
+    blocks_ = std::min(outer_, BlocksOfCopy(outer_ * dims_[2] * int64_t(row_bytes_), pool.step_threads()));
   }
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     const auto* from = static_cast<const std::byte*>(in[0].data);
@@ -130,7 +134,7 @@ class JoinStep : public Prepared {
   JoinStep(bool split, int64_t outer, std::vector<size_t> runs, Pool& pool)
       : pool_(pool), split_(split), outer_(outer), runs_(std::move(runs)) {
     for (size_t r : runs_) whole_ += r;
-    blocks_ = std::min(outer, BlocksOf(outer * int64_t(whole_), kLeastBytes, pool.step_threads()));
+    blocks_ = std::min(outer, BlocksOfCopy(outer * int64_t(whole_), pool.step_threads()));
   }
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {

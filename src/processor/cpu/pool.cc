@@ -52,7 +52,7 @@ Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::ve
     Invalid("speeds", "got {}, expected one for each of {} threads", speeds_.size(), threads);
   if (workers.empty()) workers = WorkersOf(speeds_.empty() ? std::vector<double>(size_t(threads), 1) : speeds_);
   expected_ = workers;
-  for (const WorkerSpeed& worker : workers) speeds_by_plan_.push_back(worker.speed);
+  for (const WorkerSpeed& worker : workers) dealt_by_.push_back(policy == "equal" ? 1 : worker.speed);
   policy_ = MakePolicy(policy, std::move(workers));
   try {
     for (int w = 1; w < threads_; ++w) {
@@ -76,9 +76,11 @@ std::vector<int> Pool::refused_cores() const {
 
 std::string Pool::settings() const {
   if (step_threads_ == 1 && speeds_.empty()) return "threads 1";
-  const std::vector<double> of_step(speeds_.begin(), speeds_.begin() + std::min<std::ptrdiff_t>(step_threads_, std::ssize(speeds_)));
-  const std::string speeds = of_step.empty() ? "" : fmt::format("speeds {}, ", fmt::join(of_step, " and "));
-  return fmt::format("threads {}, {}{}", step_threads_, speeds, policy_name_);
+  std::vector<double> of_step;
+  for (int w = 0; w < step_threads_; ++w) of_step.push_back(worker(w).speed);
+  const bool alike = std::all_of(of_step.begin(), of_step.end(), [&](double speed) { return speed == of_step[0]; });
+  const std::string speeds = speeds_.empty() && alike ? "" : fmt::format("speeds {}, ", fmt::join(of_step, " and "));
+  return fmt::format("threads {}, {}{}{}", step_threads_, speeds_.empty() ? "" : "emulated ", speeds, policy_name_);
 }
 
 std::vector<int> Pool::FirstOfClusters() const {

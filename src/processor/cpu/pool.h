@@ -42,12 +42,14 @@ class Pool {
   // until this is called.
   void PrepareStep(int workers) { step_threads_ = std::clamp(workers, 1, threads_); }
   int step_threads() const { return step_threads_; }
-  std::span<const double> step_speeds() const { return std::span(speeds_by_plan_).first(size_t(step_threads_)); }  // as the policy expects
+  // Of its threads: what they are dealt out by before the policy has seen them.
+  std::span<const double> step_speeds() const { return std::span(dealt_by_).first(size_t(step_threads_)); }
   // As the policy expects it.
   const WorkerSpeed& worker(int w) const { return expected_[size_t(w)]; }
   // Of the step that is prepared next: a worker of each cluster, the first one.
   std::vector<int> FirstOfClusters() const;
-  // What times of that step depend on, but for which cores these are; for people and as a key: "threads 2, speeds 1 and 0.4, adaptive".
+  // What times of that step depend on, but for which cores these are; for people and as a key: "threads 2, emulated speeds 1 and
+  // 0.4, adaptive".
   std::string settings() const;
 
   // A number for a step, or for one way to compute it that is measured.
@@ -130,7 +132,7 @@ class Pool {
   const std::vector<int> cores_;
   const std::vector<double> speeds_;
   std::vector<WorkerSpeed> expected_;  // of each thread
-  std::vector<double> speeds_by_plan_;  // of expected_
+  std::vector<double> dealt_by_;  // their speeds, or 1 where the policy takes no notice of them
   const std::string policy_name_;
   std::unique_ptr<Policy> policy_;
   alignas(64) std::atomic_flag asking_ = ATOMIC_FLAG_INIT;  // held for 0.2 us with two workers, 0.5 with sixteen (measured, adaptive)

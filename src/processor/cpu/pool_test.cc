@@ -119,12 +119,22 @@ TEST(Pool, WakesWhoTookNoPartForLong) {
 
 TEST(Pool, SettingsAreThoseOfTheStepThatIsPrepared) {
   Pool pool(3, {}, "adaptive", {1, 0.5, 0.25});
-  EXPECT_EQ(pool.settings(), "threads 3, speeds 1 and 0.5 and 0.25, adaptive");
+  EXPECT_EQ(pool.settings(), "threads 3, emulated speeds 1 and 0.5 and 0.25, adaptive");
   pool.PrepareStep(2);
-  EXPECT_EQ(pool.settings(), "threads 2, speeds 1 and 0.5, adaptive");
+  EXPECT_EQ(pool.settings(), "threads 2, emulated speeds 1 and 0.5, adaptive");
   Pool even(3, {}, "adaptive");
   even.PrepareStep(1);
   EXPECT_EQ(even.settings(), "threads 1");
+  EXPECT_EQ(Pool(2, {}, "adaptive").settings(), "threads 2, adaptive");
+  EXPECT_EQ(Pool(2, {}, "adaptive", {}, {{0, 1}, {1, 0.5}}).settings(), "threads 2, speeds 1 and 0.5, adaptive");
+}
+
+TEST(Pool, SpeedsOfAStepAreThoseThatThePolicyDealsBy) {
+  Pool pool(3, {}, "adaptive", {1, 0.5, 0.25});
+  pool.PrepareStep(2);
+  EXPECT_EQ(std::vector(pool.step_speeds().begin(), pool.step_speeds().end()), (std::vector{1.0, 0.5}));
+  Pool equal(2, {}, "equal", {1, 0.5});
+  EXPECT_EQ(std::vector(equal.step_speeds().begin(), equal.step_speeds().end()), (std::vector{1.0, 1.0}));
 }
 
 // A worker of speed 0.25 is there three times as long again as it computes: its block of 2 ms takes 8.

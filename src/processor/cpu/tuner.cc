@@ -94,6 +94,7 @@ std::vector<Timed> Tuner::Times(const std::string& key, const std::vector<std::s
 }
 
 void Tuner::Save() {
+  cold_weights_ = {};
   if (path_.empty() || measured_ == 0) return;
   std::string ignored;
   Table all = Read(&ignored);

@@ -40,7 +40,7 @@ class Tuner {
   std::vector<Timed> Times(const std::string& key, const std::vector<std::string>& names, const MakeTrial& make);
 
   // Writes what was measured since the file was read, beside what other processes have written meanwhile; all or nothing. Where
-  // that fails nothing is lost but time, and note() says so.
+  // that fails nothing is lost but time, and note() says so. Frees what measuring took.
   void Save();
 
   ColdWeights& cold_weights() { return cold_weights_; }

@@ -19,7 +19,7 @@ constexpr int64_t kStep = static_cast<int64_t>(kLanes);
 
 // One vector of each of kRows rows, which become kRows vectors side by side.
 template <int kRows>
-HWY_INLINE void WeaveVectors(const float* from, int64_t stride, float* to) {
+HWY_INLINE void InterleaveVectors(const float* from, int64_t stride, float* to) {
   const F32 d;
   const V32 a = hn::LoadU(d, from), b = hn::LoadU(d, from + stride);
   if constexpr (kRows == 2) {
@@ -32,7 +32,7 @@ HWY_INLINE void WeaveVectors(const float* from, int64_t stride, float* to) {
 }
 
 template <int kRows>
-HWY_INLINE void UnweaveVectors(const float* from, float* to, int64_t stride) {
+HWY_INLINE void DeinterleaveVectors(const float* from, float* to, int64_t stride) {
   const F32 d;
   V32 a, b, c, e;
   if constexpr (kRows == 2) hn::LoadInterleaved2(d, from, a, b);
@@ -56,9 +56,9 @@ HWY_INLINE void Along(int64_t length, const Vectors& vectors, const One& one) {
 }
 
 template <int kRows>
-HWY_INLINE void WeaveRows(const float* from, int64_t stride, int64_t batch, int64_t columns, float* to) {
+HWY_INLINE void InterleaveRows(const float* from, int64_t stride, int64_t batch, int64_t columns, float* to) {
   for (int64_t b = 0; b < batch; ++b, from += kRows * stride, to += kRows * columns) {
-    Along(columns, [&](int64_t c) HWY_ATTR { WeaveVectors<kRows>(from + c, stride, to + c * kRows); },
+    Along(columns, [&](int64_t c) HWY_ATTR { InterleaveVectors<kRows>(from + c, stride, to + c * kRows); },
           [&](int64_t c) HWY_ATTR {
             for (int r = 0; r < kRows; ++r) to[c * kRows + r] = from[r * stride + c];
           });
@@ -66,9 +66,9 @@ HWY_INLINE void WeaveRows(const float* from, int64_t stride, int64_t batch, int6
 }
 
 template <int kColumns>
-HWY_INLINE void UnweaveColumns(const float* from, int64_t batch, int64_t rows, float* to, int64_t stride) {
+HWY_INLINE void DeinterleaveColumns(const float* from, int64_t batch, int64_t rows, float* to, int64_t stride) {
   for (int64_t b = 0; b < batch; ++b, from += kColumns * rows, to += kColumns * stride) {
-    Along(rows, [&](int64_t r) HWY_ATTR { UnweaveVectors<kColumns>(from + r * kColumns, to + r, stride); },
+    Along(rows, [&](int64_t r) HWY_ATTR { DeinterleaveVectors<kColumns>(from + r * kColumns, to + r, stride); },
           [&](int64_t r) HWY_ATTR {
             for (int c = 0; c < kColumns; ++c) to[c * stride + r] = from[r * kColumns + c];
           });
@@ -76,17 +76,17 @@ HWY_INLINE void UnweaveColumns(const float* from, int64_t batch, int64_t rows, f
 }
 
 // `batch` times: 2 to 4 rows, `stride` apart, become the columns of a matrix without gaps.
-void Weave(const float* from, int64_t stride, int64_t batch, int64_t rows, int64_t columns, float* to) {
-  if (rows == 2) return WeaveRows<2>(from, stride, batch, columns, to);
-  if (rows == 3) return WeaveRows<3>(from, stride, batch, columns, to);
-  WeaveRows<4>(from, stride, batch, columns, to);
+void Interleave(const float* from, int64_t stride, int64_t batch, int64_t rows, int64_t columns, float* to) {
+  if (rows == 2) return InterleaveRows<2>(from, stride, batch, columns, to);
+  if (rows == 3) return InterleaveRows<3>(from, stride, batch, columns, to);
+  InterleaveRows<4>(from, stride, batch, columns, to);
 }
 
 // The inverse, `batch` times: 2 to 4 columns of a matrix without gaps become rows that are `stride` apart.
-void Unweave(const float* from, int64_t batch, int64_t rows, int64_t columns, float* to, int64_t stride) {
-  if (columns == 2) return UnweaveColumns<2>(from, batch, rows, to, stride);
-  if (columns == 3) return UnweaveColumns<3>(from, batch, rows, to, stride);
-  UnweaveColumns<4>(from, batch, rows, to, stride);
+void Deinterleave(const float* from, int64_t batch, int64_t rows, int64_t columns, float* to, int64_t stride) {
+  if (columns == 2) return DeinterleaveColumns<2>(from, batch, rows, to, stride);
+  if (columns == 3) return DeinterleaveColumns<3>(from, batch, rows, to, stride);
+  DeinterleaveColumns<4>(from, batch, rows, to, stride);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -95,8 +95,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mete {
-HWY_EXPORT(Weave);
-HWY_EXPORT(Unweave);
+HWY_EXPORT(Interleave);
+HWY_EXPORT(Deinterleave);
 
 namespace {
 
@@ -143,14 +143,14 @@ void Transpose(const float* from, int64_t from_stride, Range rows, int64_t colum
   from += rows.begin * from_stride;
   to += rows.begin;
   const int64_t height = rows.size();
-  if (Few(height) && to_stride == height) return HWY_DYNAMIC_DISPATCH(Weave)(from, from_stride, 1, height, columns, to);
-  if (Few(columns) && from_stride == columns) return HWY_DYNAMIC_DISPATCH(Unweave)(from, 1, height, columns, to, to_stride);
+  if (Few(height) && to_stride == height) return HWY_DYNAMIC_DISPATCH(Interleave)(from, from_stride, 1, height, columns, to);
+  if (Few(columns) && from_stride == columns) return HWY_DYNAMIC_DISPATCH(Deinterleave)(from, 1, height, columns, to, to_stride);
   Tiles(from, from_stride, height, columns, to, to_stride);
 }
 
 void TransposeEach(const float* from, int64_t batch, int64_t rows, int64_t columns, float* to) {
-  if (Few(rows)) return HWY_DYNAMIC_DISPATCH(Weave)(from, columns, batch, rows, columns, to);
-  if (Few(columns)) return HWY_DYNAMIC_DISPATCH(Unweave)(from, batch, rows, columns, to, rows);
+  if (Few(rows)) return HWY_DYNAMIC_DISPATCH(Interleave)(from, columns, batch, rows, columns, to);
+  if (Few(columns)) return HWY_DYNAMIC_DISPATCH(Deinterleave)(from, batch, rows, columns, to, rows);
   for (int64_t b = 0; b < batch; ++b, from += rows * columns, to += rows * columns) Tiles(from, columns, rows, columns, to, rows);
 }
 

@@ -29,9 +29,9 @@ inline void FinishOutputs(const Epilogue& e, Range outputs, float* y) {
 }
 
 // R dot products side by side, two sums each: the order of additions in one does not depend on R. The processor's own prefetcher stops at
-// the end of a page and starts anew with each row, so that weights are asked for `kAhead` elements ahead, for cache level kLevel as
-// __builtin_prefetch counts them.
-template <int R, size_t kAhead, int kLevel>
+// the end of a page and starts anew with each row, so that weights are asked for `kAhead` elements ahead, with a locality as
+// __builtin_prefetch counts it: 3 is for all levels of cache, 2 for the second one and beyond.
+template <int R, size_t kAhead, int kLocality>
 HWY_INLINE void Dots(const float* w, int64_t stride, size_t k, const float* x, float* y) {
   const F32 d;
   V32 even[R], odd[R];
@@ -41,7 +41,7 @@ HWY_INLINE void Dots(const float* w, int64_t stride, size_t k, const float* x, f
   for (; i + 2 * kLanes <= k; i += 2 * kLanes) {
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) {
-      for (size_t line = 0; line < 2 * kLanes; line += 16) __builtin_prefetch(w + r * stride + i + kAhead + line, 0, kLevel);
+      for (size_t line = 0; line < 2 * kLanes; line += 16) __builtin_prefetch(w + r * stride + i + kAhead + line, 0, kLocality);
     }
     const V32 x0 = hn::LoadU(d, x + i), x1 = hn::LoadU(d, x + i + kLanes);
 #pragma GCC unroll 4
@@ -62,15 +62,16 @@ HWY_INLINE void Dots(const float* w, int64_t stride, size_t k, const float* x, f
 // Rows of that many elements are read one after the other, which is one stream through memory, 16 KiB of it asked for ahead, into the
 // next row. Others four at a time, 2 KiB ahead: short ones are done before their sums are added up, long ones are each a stream.
 // Measured with AVX-512 in whole models, one at a time against four: rows of 4, 5, 8 and 16 KiB take 0.64, 0.59, 0.76 and 0.81 of the time,
-// of 36 KiB 1.2. Below 2 KiB: guess.
+// of 36 KiB 1.2. Guesses: below 2 KiB; between 16 and 36; that two sums are enough for narrower vectors, whose memory is mostly slower.
 constexpr int64_t kLeastAlone = 512, kMostAlone = 4096;
 
 void ByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue, Range outputs, float* y) {
   const size_t length = static_cast<size_t>(k);
   const bool alone = k >= kLeastAlone && k <= kMostAlone;
   int64_t i = outputs.begin;
-  for (; !alone && i + 4 <= outputs.end; i += 4) Dots<4, 512, 3>(w + i * stride, stride, length, x, y + i);
-  for (; i < outputs.end; ++i) Dots<1, 4096, 2>(w + i * stride, stride, length, x, y + i);
+  for (; alone && i < outputs.end; ++i) Dots<1, 4096, 2>(w + i * stride, stride, length, x, y + i);
+  for (; i + 4 <= outputs.end; i += 4) Dots<4, 512, 3>(w + i * stride, stride, length, x, y + i);
+  for (; i < outputs.end; ++i) Dots<1, 512, 3>(w + i * stride, stride, length, x, y + i);
   FinishOutputs(epilogue, outputs, y);
 }
 
