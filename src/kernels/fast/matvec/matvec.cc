@@ -60,10 +60,12 @@ HWY_INLINE void Dots(const float* w, int64_t stride, size_t k, const float* x, f
 }
 
 // Rows of that many elements are read one after the other, which is one stream through memory, 16 KiB of it asked for ahead, into the
-// next row. Others four at a time, 2 KiB ahead: short ones are done before their sums are added up, long ones are each a stream.
-// Measured with AVX-512 in whole models, one at a time against four: rows of 4, 5, 8 and 16 KiB take 0.64, 0.59, 0.76 and 0.81 of the time,
-// of 36 KiB 1.2. Guesses: below 2 KiB; between 16 and 36; that two sums are enough for narrower vectors, whose memory is mostly slower.
-constexpr int64_t kLeastAlone = 512, kMostAlone = 4096;
+// next rows. Others four at a time, 2 KiB ahead: still shorter ones are done before their sums are added up, long ones are each a stream.
+// Measured with AVX-512, one at a time against four: in whole models rows of 4, 5, 8 and 16 KiB take 0.64, 0.59, 0.76 and 0.81 of the
+// time, of 36 KiB 1.2; alone and from memory, rows of 256 bytes 0.84 and of 0.5 to 2 KiB 0.45 to 0.6, from the third-level cache 0.9 to
+// 1.1. Guesses: between 16 and 36 KiB; short rows in nearer caches; that two sums are enough for narrower vectors, whose memory is mostly
+// slower.
+constexpr int64_t kLeastAlone = 64, kMostAlone = 4096;
 
 void ByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue, Range outputs, float* y) {
   const size_t length = static_cast<size_t>(k);

@@ -14,7 +14,7 @@ struct Size {
 TEST(MatVecF32, BothLayoutsMatchTheSumInDoubleInAnyBlocks) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 1;
-    for (const Size size : {Size{1, 1}, Size{5, 3}, Size{33, 64}, Size{100, 77}, Size{6, 511}, Size{6, 512}, Size{7, 1025}, Size{5, 4096},
+    for (const Size size : {Size{1, 1}, Size{5, 3}, Size{6, 63}, Size{33, 64}, Size{100, 77}, Size{6, 511}, Size{6, 512}, Size{7, 1025}, Size{5, 4096},
                             Size{6, 4097}, Size{4500, 10}, Size{9, 0}}) {
       for (const bool by_rows : {true, false}) {
         RandomData random(seed++);

@@ -32,13 +32,14 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-// A NaN on either side stays.
-HWY_INLINE V32 MaxOf(V32 best, V32 v) { return hn::IfThenElse(hn::Eq(best, best), AtLeast(best, v), best); }
+// A NaN on either side stays. Whether `v` is one is known before the last tap's maximum is: with masks, the chain is one instruction a tap.
+HWY_INLINE V32 MaxOf(V32 best, V32 v) { return hn::IfThenElse(hn::Eq(v, v), AtLeast(v, best), v); }
 
-// V vectors of channels at a time: as many chains as vectors.
-template <bool kMax, int V>
-HWY_INLINE void PoolVectors(const PoolWindow& w, int64_t c, size_t count, float* out) {
+// V vectors of channels side by side: as many chains as vectors. Where kPart, the last of them has but `last` channels.
+template <bool kMax, int V, bool kPart>
+HWY_INLINE void PoolVectors(const PoolWindow& w, int64_t c, size_t last, float* out) {
   const F32 d;
+  constexpr int64_t kStep = static_cast<int64_t>(kLanes);
   V32 acc[V];
 #pragma GCC unroll 4
   for (int v = 0; v < V; ++v) acc[v] = hn::Set(d, kMax ? -std::numeric_limits<float>::infinity() : 0.0f);
@@ -47,7 +48,7 @@ HWY_INLINE void PoolVectors(const PoolWindow& w, int64_t c, size_t count, float*
     for (int64_t x = 0; x < w.columns; ++x, in += w.column_step) {
 #pragma GCC unroll 4
       for (int v = 0; v < V; ++v) {
-        const V32 value = V == 1 ? LoadN(d, in, count) : hn::LoadU(d, in + v * static_cast<int64_t>(kLanes));
+        const V32 value = kPart && v == V - 1 ? LoadN(d, in + v * kStep, last) : hn::LoadU(d, in + v * kStep);
         acc[v] = kMax ? MaxOf(acc[v], value) : hn::Add(acc[v], value);
       }
     }
@@ -55,20 +56,30 @@ HWY_INLINE void PoolVectors(const PoolWindow& w, int64_t c, size_t count, float*
 #pragma GCC unroll 4
   for (int v = 0; v < V; ++v) {
     const V32 result = kMax ? acc[v] : hn::Mul(acc[v], hn::Set(d, w.scale));
-    if (V == 1) {
-      StoreN(result, d, out + c, count);
+    if (kPart && v == V - 1) {
+      StoreN(result, d, out + c + v * kStep, last);
     } else {
-      hn::StoreU(result, d, out + c + v * static_cast<int64_t>(kLanes));
+      hn::StoreU(result, d, out + c + v * kStep);
     }
   }
+}
+
+// The last one to V vectors of a pixel, from channel `c` on.
+template <bool kMax, int V>
+HWY_INLINE void PoolRest(const PoolWindow& w, int64_t c, float* out) {
+  const int64_t last = w.channels - c - (V - 1) * static_cast<int64_t>(kLanes);
+  if constexpr (V > 1) {
+    if (last <= 0) return PoolRest<kMax, V - 1>(w, c, out);
+  }
+  PoolVectors<kMax, V, true>(w, c, static_cast<size_t>(last), out);
 }
 
 template <bool kMax>
 inline void PoolPixel(const PoolWindow& w, float* out) {
   constexpr int64_t kStep = static_cast<int64_t>(kLanes);
   int64_t c = 0;
-  for (; c + 4 * kStep <= w.channels; c += 4 * kStep) PoolVectors<kMax, 4>(w, c, kLanes, out);
-  for (; c < w.channels; c += kStep) PoolVectors<kMax, 1>(w, c, static_cast<size_t>(w.channels - c), out);
+  for (; c + 4 * kStep <= w.channels; c += 4 * kStep) PoolVectors<kMax, 4, false>(w, c, 0, out);
+  if (c < w.channels) PoolRest<kMax, 4>(w, c, out);
 }
 
 void PoolWindowMax(const PoolWindow& w, float* out) { PoolPixel<true>(w, out); }

@@ -81,13 +81,21 @@ TEST(PoolF32, OverAWholeImage) {
   });
 }
 
+// In its own channel alone.
 TEST(PoolF32, ANanInTheWindowStays) {
   OnEveryTarget([](const std::string&) {
-    for (int64_t where = 0; where < 9; ++where) {
-      std::vector<float> input(9, 1.0f), out(1);
-      input[static_cast<size_t>(where)] = NAN;
-      GlobalPool(PoolKind::kMax, input.data(), 9, 1, 1, {0, 1}, out.data());
-      ASSERT_TRUE(std::isnan(out[0])) << where;
+    for (const int64_t channels : {1, 8, 16, 33, 50, 77}) {
+      for (int64_t where = 0; where < 9; ++where) {
+        const int64_t lane = (where * 7 + channels / 2) % channels;
+        std::vector<float> input(static_cast<size_t>(9 * channels), 1.0f), out(static_cast<size_t>(channels));
+        input[static_cast<size_t>(where * channels + lane)] = NAN;
+        GlobalPool(PoolKind::kMax, input.data(), 9, channels, 1, {0, channels}, out.data());
+        for (int64_t c = 0; c < channels; ++c) {
+          const float value = out[static_cast<size_t>(c)];
+          if (c == lane) ASSERT_TRUE(std::isnan(value)) << channels << " channels, tap " << where;
+          else ASSERT_EQ(value, 1) << channels << " channels, tap " << where << ", channel " << c;
+        }
+      }
     }
   });
 }
