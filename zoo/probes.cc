@@ -103,7 +103,10 @@ class ImageProbe {
 
   Tensor Branches(const Tensor& x) {
     const Tensor narrow = Conv(x, 1);
-    const Tensor parts[] = {Conv(narrow, 1), Conv(narrow, 3), b_.MaxPool(narrow, 3, {.stride = 1, .pad = 1})};
+    // By a number that is drawn already: another throw of the dice would change all layers that follow.
+    const bool by_average = narrow.dims[1] / 16 % 2 != 0;
+    const Tensor pooled = by_average ? b_.AveragePool(narrow, 3, {.stride = 1, .pad = 1}) : b_.MaxPool(narrow, 3, {.stride = 1, .pad = 1});
+    const Tensor parts[] = {Conv(narrow, 1), Conv(narrow, 3), pooled};
     return Conv(b_.Concat(parts, 1), 1);
   }
 
@@ -127,9 +130,9 @@ class WideProbe {
  public:
   WideProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
 
-  void Build(int side, int most_channels) {
-    Tensor x = b_.Relu(b_.Conv(b_.Image(3, side, side), 64, 3, {.stride = dice_.Of({1, 2}), .bias = true}));
-    for (int wide = 64; x.dims[2] >= 7; wide = std::min(2 * wide, most_channels)) {
+  void Build(int side, int channels, int most_channels) {
+    Tensor x = b_.Relu(b_.Conv(b_.Image(3, side, side), channels, 3, {.stride = dice_.Of({1, 2}), .bias = true}));
+    for (int wide = channels; x.dims[2] >= 7; wide = std::min(2 * wide, most_channels)) {
       for (int i = 0; i < (x.dims[2] > 60 ? 2 : 6); ++i)
         x = Conv(x, dice_.Chance(0.4f) ? wide : dice_.Channels(std::max(16, wide / 3), wide));
       x = dice_.Chance(0.5f) ? b_.MaxPool(x, 2, {}) : Conv(x, wide, 2);
@@ -258,6 +261,23 @@ void Recurrent(GraphBuilder& b) {
   b.Output(x, "out");
 }
 
+// Shuffles of channels between convolutions: transposes of matrices of few rows, one for each pixel.
+void Shuffles(GraphBuilder& b) {
+  Dice dice(28);
+  Tensor x = b.Relu(b.Conv(b.Image(3, 112, 112), 24, 3, {.stride = 2, .bias = true}));
+  while (x.dims[2] >= 7) {
+    for (const int64_t groups : {2, 3, 4, 2}) {
+      // 12 is a multiple of all numbers of groups.
+      const int64_t channels = dice.Channels(24, 1024) / 12 * 12, height = x.dims[2], width = x.dims[3];
+      x = b.Relu(b.Conv(x, int(channels), 1, {.bias = true}));
+      x = b.Transpose(b.Reshape(x, {1, groups, channels / groups, height, width}), {0, 2, 1, 3, 4});
+      x = b.Reshape(x, {1, channels, height, width});
+    }
+    x = b.MaxPool(x, 3, {});
+  }
+  b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(x)), 1000), "out");
+}
+
 }  // namespace
 
 const std::vector<Probe>& Probes() {
@@ -281,9 +301,11 @@ const std::vector<Probe>& Probes() {
       {"recurrent", Recurrent},
       {"first layers", Stems},
       {"depthwise", ByChannel},
-      {"three by three", [](GraphBuilder& b) { WideProbe(b, 12).Build(224, 512); }},
-      {"three by three, small", [](GraphBuilder& b) { WideProbe(b, 13).Build(120, 512); }},
-      {"three by three, narrow", [](GraphBuilder& b) { WideProbe(b, 14).Build(224, 192); }},
+      {"three by three", [](GraphBuilder& b) { WideProbe(b, 12).Build(224, 64, 512); }},
+      {"three by three, small", [](GraphBuilder& b) { WideProbe(b, 13).Build(120, 64, 512); }},
+      {"three by three, narrow", [](GraphBuilder& b) { WideProbe(b, 14).Build(224, 64, 192); }},
+      {"three by three, many weights", [](GraphBuilder& b) { WideProbe(b, 17).Build(56, 256, 512); }},
+      {"channel shuffles", Shuffles},
   };
   return probes;
 }
