@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/permutation.h"
 #include "kernels/fast/layout/transpose.h"
 #include "processor/cpu/families.h"
 
@@ -16,38 +17,6 @@ constexpr int64_t kLeastBytes = 64 * 1024;
 constexpr int64_t kGrainBytes = 16 * 1024;
 
 int64_t BlocksOfCopy(int64_t bytes, int threads) { return bytes < 2 * kLeastBytes ? 1 : BlocksOf(bytes, kGrainBytes, threads); }
-
-// A transpose with neighbouring dimensions joined and dimensions of 1 dropped.
-struct Permutation {
-  Ints dims;  // of the input
-  Ints perm;
-};
-
-Permutation Simplified(const Shape& in, const Ints& perm) {
-  Ints order;  // input axes that matter, in output order
-  for (int64_t p : perm)
-    if (in[int(p)] != 1) order.push_back(p);
-  Ints kept = order;
-  std::sort(kept.begin(), kept.end());
-  std::vector<Ints> groups;  // runs of input axes that stay together
-  for (int64_t axis : order) {
-    const auto next = groups.empty() ? kept.end() : std::upper_bound(kept.begin(), kept.end(), groups.back().back());
-    if (next != kept.end() && *next == axis) groups.back().push_back(axis);
-    else groups.push_back({axis});
-  }
-  std::vector<size_t> by_input(groups.size());
-  for (size_t i = 0; i < by_input.size(); ++i) by_input[i] = i;
-  std::sort(by_input.begin(), by_input.end(), [&](size_t a, size_t b) { return groups[a][0] < groups[b][0]; });
-  Permutation p;
-  p.perm.resize(groups.size());
-  for (size_t i = 0; i < by_input.size(); ++i) {
-    int64_t size = 1;
-    for (int64_t axis : groups[by_input[i]]) size *= in[int(axis)];
-    p.dims.push_back(size);
-    p.perm[by_input[i]] = int64_t(i);
-  }
-  return p;
-}
 
 // batch x rows x columns to batch x columns x rows, of 4-byte elements.
 // Blocks are runs of whole matrices where there are enough of them, else of pieces of each, which divide its longer side: of a picture,
@@ -164,14 +133,11 @@ class JoinStep : public Prepared {
 
 std::unique_ptr<Prepared> PrepareTranspose(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
   const Value& x = graph.value(node.inputs[0]);
-  Ints perm = node.attributes.IntList("perm");
-  if (perm.empty())
-    for (int i = x.shape.rank() - 1; i >= 0; --i) perm.push_back(i);
-  const Permutation p = Simplified(x.shape, perm);
+  const Permutation p = JoinedPermutation(x.shape, node.attributes.IntList("perm"));
   const size_t rank = p.dims.size(), element = SizeOf(x.type);
-  if (rank == 2 && element == 4 && p.perm == Ints{1, 0}) return std::make_unique<MatrixTranspose>(1, p.dims[0], p.dims[1], pool);
-  if (rank == 3 && element == 4 && p.perm == Ints{0, 2, 1}) return std::make_unique<MatrixTranspose>(p.dims[0], p.dims[1], p.dims[2], pool);
-  if (rank >= 1 && rank <= 4 && p.perm.back() == int64_t(rank) - 1) return std::make_unique<RowTranspose>(p, element, pool);
+  if (element == 4 && p.TransposesMatrices())
+    return std::make_unique<MatrixTranspose>(rank == 3 ? p.dims[0] : 1, p.dims[rank - 2], p.dims[rank - 1], pool);
+  if (p.KeepsRows() && rank <= 4) return std::make_unique<RowTranspose>(p, element, pool);
   *why = "an order of dimensions without a fast form";
   return nullptr;
 }
