@@ -24,7 +24,7 @@ struct ProfileFlags {
   bool energy_curves = false;
 };
 
-constexpr double kProfileSeconds = 50;  // guess: some tens of rounds, within a minute
+constexpr double kProfileSeconds = 45;  // guess: ten rounds, and with preparation within a minute
 
 void PrintProfile(const Profile& profile, const std::string& path) {
   const Style style = StyleOf(1);

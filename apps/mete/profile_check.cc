@@ -19,7 +19,7 @@ namespace mete::cli {
 namespace {
 
 // The profile's own networks have as long as so many models, and more on a core that is emulated: at kCheckSeconds about as many rounds as
-// in a profile (measured: 4 s a round, and 10.5 s at 0.4), and the least of fewer times would be a longer one.
+// in a profile (measured: 4 to 5 s a round, and 2.6 times that at 0.4), and the least of fewer times would be a longer one.
 constexpr double kProbesAsModels = 10;
 
 // Of some of a check's nodes.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "costs/bytes_since.h"
 #include "costs/describe.h"
 #include "costs/profile.h"
 #include "graph/flops.h"
@@ -46,10 +47,10 @@ struct Way {
 
 // In the order of WorksOf(), which is the same for all clusters: only the amounts differ, by what a core has near.
 std::vector<Way> WaysOf(const std::vector<const ClusterProfile*>& profiles, const std::vector<int>& cores, const Graph& graph,
-                        const Node& node) {
+                        const Node& node, double run_bytes) {
   std::vector<Way> ways;
   for (size_t c = 0; c < profiles.size(); ++c) {
-    const std::vector<Work> works = WorksOf(graph, node, profiles[c]->near_bytes);
+    const std::vector<Work> works = WorksOf({graph, node, profiles[c]->caches, run_bytes});
     ways.resize(works.size());
     for (size_t i = 0; i < works.size(); ++i) {
       const NodePrediction p = OfWork(*profiles[c], works[i]);
@@ -64,9 +65,9 @@ std::vector<Way> WaysOf(const std::vector<const ClusterProfile*>& profiles, cons
 // All cores compute a node in the same way, as they share its packed weights: the one in which they are fastest together, whichever of
 // them the planner takes then.
 std::vector<NodePrediction> PredictTogether(const std::vector<const ClusterProfile*>& profiles, const std::vector<int>& cores,
-                                            const Graph& graph, const Node& node) {
+                                            const Graph& graph, const Node& node, double run_bytes) {
   Way best;
-  for (const Way& way : WaysOf(profiles, cores, graph, node))
+  for (const Way& way : WaysOf(profiles, cores, graph, node, run_bytes))
     if (best.on.empty() || way.known > best.known || (way.known == best.known && way.rate > best.rate)) best = way;
   best.on.resize(profiles.size());
   for (size_t c = 0; c < profiles.size(); ++c) {
@@ -80,8 +81,8 @@ std::vector<NodePrediction> PredictTogether(const std::vector<const ClusterProfi
 
 }  // namespace
 
-NodePrediction Predict(const ClusterProfile& profile, const Graph& graph, const Node& node) {
-  return PredictTogether({&profile}, {1}, graph, node)[0];
+NodePrediction Predict(const ClusterProfile& profile, const Graph& graph, const Node& node, double run_bytes) {
+  return PredictTogether({&profile}, {1}, graph, node, run_bytes)[0];
 }
 
 Costs PredictCosts(const Graph& graph, const Profile& profile, const Machine& machine) {
@@ -94,11 +95,12 @@ Costs PredictCosts(const Graph& graph, const Profile& profile, const Machine& ma
   costs.gbytes_per_s.assign(clusters, Costs::kNoLimit);  // a core's waiting for memory is in its times
   std::vector<const ClusterProfile*> profiles;
   for (const Cluster& cluster : machine.clusters) profiles.push_back(&MustHave(profile, cluster));
+  const double run_bytes = BytesOfRun(graph);
   for (const Node& node : graph.nodes) {
     NodeCost cost = DescribeNode(graph, node);
     cost.core_ns.assign(clusters, 0);
     if (cost.computes()) {
-      const std::vector<NodePrediction> on = PredictTogether(profiles, costs.cores, graph, node);
+      const std::vector<NodePrediction> on = PredictTogether(profiles, costs.cores, graph, node, run_bytes);
       for (size_t c = 0; c < clusters; ++c) {
         cost.guessed |= !on[c].known;
         cost.core_ns[c] = std::max(on[c].ns, 1.0);

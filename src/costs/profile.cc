@@ -17,10 +17,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "mete-profile";
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 // Bounds for what a file says.
 constexpr size_t kMostClusters = 64, kMostKernels = 1000, kMostThings = 1000;
-constexpr double kMostNs = 1e12;
+constexpr double kMostNs = 1e12, kMostBytes = 1e12;
 
 // How many, or the number of a core.
 int Count(const Json& j, const char* what) {
@@ -45,9 +45,15 @@ Fit FitFromJson(const Json& j) {
 }
 
 Json ClusterJson(const ClusterProfile& c) {
-  Json j{{"cluster", c.cluster},           {"cores", c.cores}, {"near_bytes", c.near_bytes},
-         {"reference_ns", c.reference_ns}, {"khz", c.khz},     {"governor", c.governor},
-         {"celsius", c.celsius},           {"kernels", Json::object()}};
+  Json j{{"cluster", c.cluster},
+         {"cores", c.cores},
+         {"near_bytes", c.caches.near_bytes},
+         {"last_bytes", c.caches.last_bytes},
+         {"reference_ns", c.reference_ns},
+         {"khz", c.khz},
+         {"governor", c.governor},
+         {"celsius", c.celsius},
+         {"kernels", Json::object()}};
   for (const auto& [kernel, fit] : c.kernels) j["kernels"][kernel] = FitJson(fit);
   return j;
 }
@@ -56,7 +62,7 @@ ClusterProfile ClusterFromJson(const Json& j) {
   ClusterProfile c;
   c.cluster = j.at("cluster").get<std::string>();
   for (const Json& core : List(j.at("cores"), "profile", "cores")) c.cores.push_back(Count(core, "cores"));
-  c.near_bytes = j.at("near_bytes").get<double>();
+  c.caches = {j.at("near_bytes").get<double>(), j.at("last_bytes").get<double>()};
   c.reference_ns = j.at("reference_ns").get<double>();
   c.khz = Count(j.at("khz"), "khz");
   c.governor = j.at("governor").get<std::string>();
@@ -113,7 +119,8 @@ void VerifyFit(const std::string& where, const Fit& fit, Problems& problems) {
 void VerifyCluster(const ClusterProfile& c, Problems& problems) {
   const auto add = [&](const std::string& what) { Add(c.cluster, what, problems); };
   if (c.cores.empty()) add("no cores");
-  if (!(c.near_bytes > 0 && c.near_bytes <= 1e12)) add(fmt::format("bytes of the near cache; got {}, expected more than 0", c.near_bytes));
+  for (const auto& [which, bytes] : {std::pair("near", c.caches.near_bytes), std::pair("last", c.caches.last_bytes)})
+    if (!(bytes > 0 && bytes <= kMostBytes)) add(fmt::format("bytes of the {} cache; got {}, expected more than 0", which, bytes));
   if (!IsTime(c.reference_ns)) add(fmt::format("reference; got {} ns", c.reference_ns));
   if (c.kernels.empty() || c.kernels.size() > kMostKernels)
     add(fmt::format("kernels; got {}, expected 1 to {}", c.kernels.size(), kMostKernels));

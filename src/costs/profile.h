@@ -23,7 +23,7 @@ struct ProfileKey {
 struct ClusterProfile {
   std::string cluster;                 // as Machine names it
   std::vector<int> cores;              // of the cluster, of which the first was measured
-  double near_bytes = 0;               // of the second-level cache, as WorksOf() wants it
+  CoreCaches caches;                   // as WorksOf() wants them
   std::map<std::string, Fit> kernels;  // by Work::key()
   double reference_ns = 0;             // of the first probe network, the sum of its nodes' least times: what drifts is seen by it
   int64_t khz = 0;                     // when it was measured; 0: not told
@@ -48,7 +48,8 @@ struct NodePrediction {
   std::string kernel;  // Work::key() of the fastest way
   bool known = true;   // all that it consists of was measured; else as much as was, and of a kernel that no probe has a guess
 };
-NodePrediction Predict(const ClusterProfile& profile, const Graph& graph, const Node& node);  // 0 ns for what computes nothing
+// `run_bytes`: BytesOfRun(graph). 0 ns for what computes nothing.
+NodePrediction Predict(const ClusterProfile& profile, const Graph& graph, const Node& node, double run_bytes);
 
 // The model's nodes on the machine that the profile is of, as the planner wants them: each computed in one way on all clusters. With the
 // largest register tile on each: what another one may gain a cluster is less than what predictions are off.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/errors_testing.h"
+#include "costs/bytes_since.h"
 
 namespace mete {
 namespace {
@@ -26,7 +27,7 @@ Fit FitOf(std::map<std::string, double> ns) {
 Profile Sample() {
   Profile profile{{"CPU", "avx2", "0.1.0", "abc"}, 12.5, 100, 200, 30000, {}};
   for (const Cluster& cluster : TwoClusters().clusters) {
-    ClusterProfile c{cluster.name, cluster.cores, 1 << 20, {}, 5e6, 1800000, "performance", 47.5};
+    ClusterProfile c{cluster.name, cluster.cores, {1 << 20, 32 << 20}, {}, 5e6, 1800000, "performance", 47.5};
     c.kernels["Softmax"] = FitOf({{"byte", 0.5}, {"node", 100}});
     c.kernels["mete.Elementwise"] = FitOf({{"byte", 0.25}});
     profile.clusters.push_back(c);
@@ -78,7 +79,7 @@ TEST(Profile, NonsenseInAFileIsAnErrorThatNamesBoth) {
                                                                                     {"\"khz\": 1800000", "\"khz\": -1", "khz"},
                                                                                     {"\"spread\": 0.0625", "\"spread\": -3", "spread"},
                                                                                     {"0.875", "7", "within 10 %"},
-                                                                                    {"\"version\": 2", "\"version\": 1", "version 2"},
+                                                                                    {"\"version\": 3", "\"version\": 2", "version 3"},
                                                                                     {"\"take_ns\": 100", "\"take_ns\": -100", "-100"}}) {
     const std::string error = error_of(what, nonsense);
     for (const std::string& part : {std::string("[profile.json]"), said, std::string("mete profile")})
@@ -103,14 +104,14 @@ TEST(Profile, OneOfWhatIsToBeAListIsNone) {
 TEST(Profile, TimesThatCannotBeAreNamedAllAtOnce) {
   Profile profile = Sample();
   profile.take_ns = -1;
-  profile.clusters[0].near_bytes = 0;
+  profile.clusters[0].caches = {0, -1};
   profile.clusters[1].kernels["Softmax"].ns["byte"] = std::numeric_limits<double>::quiet_NaN();
   profile.clusters[1].kernels["Softmax"].ns["not a thing"] = 1;
   try {
     Verify(profile);
     FAIL();
   } catch (const Error& e) {
-    for (const char* part : {"-1", "cluster0", "near cache", "cluster1, Softmax", "'byte'", "'not a thing'"})
+    for (const char* part : {"-1", "cluster0", "near cache", "last cache", "cluster1, Softmax", "'byte'", "'not a thing'"})
       EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << part << " in " << e.what();
   }
 }
@@ -143,7 +144,7 @@ TEST(Profile, OfOtherCoresDoesNotServe) {
 TEST(Predict, AddsUpWhatThingsTake) {
   const Profile profile = Sample();
   const Graph graph = SoftmaxGraph();
-  const NodePrediction p = Predict(profile.clusters[0], graph, graph.nodes[0]);
+  const NodePrediction p = Predict(profile.clusters[0], graph, graph.nodes[0], BytesOfRun(graph));
   EXPECT_EQ(p.kernel, "Softmax");
   EXPECT_NEAR(p.ns, 0.5 * 1600 + 100, 1e-9);  // 200 values read and written
   EXPECT_FALSE(p.known);                      // its outputs were no thing of the fit
@@ -152,7 +153,7 @@ TEST(Predict, AddsUpWhatThingsTake) {
 TEST(Predict, WhatNoProbeHadIsTakenForElementwiseAndSaysSo) {
   const Profile profile = Sample();
   const Graph graph = SoftmaxGraph("Selu");
-  const NodePrediction p = Predict(profile.clusters[0], graph, graph.nodes[0]);
+  const NodePrediction p = Predict(profile.clusters[0], graph, graph.nodes[0], BytesOfRun(graph));
   EXPECT_NEAR(p.ns, 0.25 * 1600, 1e-9);
   EXPECT_FALSE(p.known);
 }
@@ -174,14 +175,14 @@ Graph ConvGraph() {
 TEST(Predict, TakesAWayThatWasMeasured) {
   const Graph graph = ConvGraph();
   ClusterProfile profile = Sample().clusters[0];
-  const auto works = WorksOf(graph, graph.nodes[0], profile.near_bytes);
+  const auto works = WorksOf({graph, graph.nodes[0], profile.caches, BytesOfRun(graph)});
   ASSERT_EQ(works.size(), 3u);  // directly, and two by Winograd
   for (size_t way = 0; way < works.size(); ++way) {
     profile.kernels.clear();
     std::map<std::string, double> ns;
     for (const auto& [thing, amount] : works[way].amounts) ns[thing] = 1;
     profile.kernels[works[way].key()] = FitOf(ns);
-    const NodePrediction p = Predict(profile, graph, graph.nodes[0]);
+    const NodePrediction p = Predict(profile, graph, graph.nodes[0], BytesOfRun(graph));
     EXPECT_EQ(p.kernel, works[way].key());
     EXPECT_TRUE(p.known);
   }
@@ -193,7 +194,7 @@ TEST(Predict, ArithmeticThatNoProbeHadIsNotTakenForFree) {
   const ValueId x = graph.AddValue("x", DType::kU8, {10, 100}), w = graph.AddValue("w", DType::kU8, {100, 50});
   const ValueId y = graph.AddValue("y", DType::kI32, {10, 50});
   graph.AddNode("MatMulInteger", "node", {x, w}, {y});
-  const NodePrediction p = Predict(Sample().clusters[0], graph, graph.nodes[0]);
+  const NodePrediction p = Predict(Sample().clusters[0], graph, graph.nodes[0], BytesOfRun(graph));
   EXPECT_GE(p.ns, 2 * 10 * 100 * 50);
   EXPECT_FALSE(p.known);
   EXPECT_TRUE(PredictCosts(graph, Sample(), TwoClusters()).nodes[0].guessed);
@@ -206,7 +207,7 @@ TEST(PredictCosts, AllClustersComputeANodeInTheWayThatIsFastestTogether) {
   const auto costs = [&](std::vector<double> first, std::vector<double> second) {
     Profile profile = Sample();
     for (size_t c = 0; c < 2; ++c) {
-      const auto works = WorksOf(graph, graph.nodes[0], profile.clusters[c].near_bytes);
+      const auto works = WorksOf({graph, graph.nodes[0], profile.clusters[c].caches, BytesOfRun(graph)});
       for (size_t way = 0; way < works.size(); ++way) {
         std::map<std::string, double> ns;
         for (const auto& [thing, amount] : works[way].amounts) ns[thing] = 0;

@@ -1,128 +1,33 @@
 #include "costs/work.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <numeric>
+#include <string>
+#include <vector>
 
-#include "base/fused.h"
 #include "base/matmul_view.h"
-#include "costs/bytes_since.h"
+#include "base/permutation.h"
+#include "costs/amounts.h"
 #include "graph/flops.h"
 #include "kernels/fast/conv/conv.h"
 #include "kernels/fast/conv/window.h"
 #include "kernels/fast/depthwise/depthwise.h"
-#include "kernels/fast/tile/tile.h"
+#include "kernels/fast/gemm/gemm.h"
 #include "kernels/fast/winograd/winograd.h"
 
 namespace mete {
 namespace {
 
-constexpr double kFloat = sizeof(float);
-
 // Of a first-level data cache: 32 to 64 KiB in cores of the last ten years. Guess; where it ends is soft anyway.
 constexpr double kFirstBytes = 48 << 10;
 
+// And where in it a line may lie: 64 sets (4 KiB of lines) of 8 lines in most x86 cores of the last ten years; others have more sets of
+// fewer. Guess; of 4 to 12 lines a set, 8 fitted depthwise convolutions best.
+constexpr int64_t kSets = 64, kWays = 8, kLineBytes = 64;
+
 // A tile asks for the places of its outputs ahead of time only where its sum is that long (kLeastAhead of kernels/fast/tile).
 constexpr int64_t kShortSum = 64;
-
-// So many rows multiply a weight for as long as the next one takes to come from the third level. Guess; of 16, 24 and 40, this one
-// fitted Winograd's products best.
-constexpr double kHidingRows = 40;
-
-double CeilDiv(double a, double b) { return double((int64_t(a) + int64_t(b) - 1) / int64_t(b)); }
-
-// How much of so many bytes does not stay in a cache. It holds other things too, so that it begins to be too small before it is full.
-double Beyond(double bytes, double cache, double full) { return std::clamp((bytes / cache - full) / (1 - full), 0.0, 1.0); }
-
-// The share of vectors that lie across two cache lines, of rows of so many values one after the other.
-double ShareAcross(int64_t values, int64_t lanes) { return 1 - double(std::gcd(values, lanes)) / double(lanes); }
-
-bool IsFree(FusedOp op) { return op == FusedOp::kNone || op == FusedOp::kRelu || op == FusedOp::kClip || op == FusedOp::kLeakyRelu; }
-
-class Amounts {
- public:
-  Amounts(std::string kernel, std::string regime, double near_bytes) : near_(near_bytes) { work_.kernel = kernel, work_.regime = regime; }
-
-  void Add(const std::string& what, double amount) {
-    if (amount > 0) work_.amounts[what] += amount;
-  }
-
-  // Of what passes `volume` bytes through the caches: what no longer fits near costs more.
-  void AddNearFar(const std::string& what, double amount, double volume) {
-    Add(what, amount);
-    Add(what + ", far", amount * FarPart(volume));
-  }
-
-  // Of what leaves a cache, some stays a while, since no cache drops exactly its oldest bytes: until so many times its size have passed
-  // (guess; of 2 to 4, all fitted alike, and better than none).
-  static constexpr double kGone = 3;
-
-  // BytesSince(), as far as it makes a difference.
-  double Since(const Graph& graph, const Node& node, ValueId id) const { return BytesSince(graph, node, id, kGone * near_); }
-
-  // `since`: Since() of what is read.
-  void AddData(double in_bytes, double out_bytes, double since, bool asked_for = true) {
-    Add("byte read", in_bytes);
-    Add("byte read, far", in_bytes * GonePart(since));
-    Add("byte read, farther", in_bytes * std::clamp((since / near_ - 1) / (kGone - 1), 0.0, 1.0));
-    AddNearFar(asked_for ? "byte written" : "byte written behind a short sum", out_bytes, in_bytes + out_bytes);
-  }
-
-  // `rows` are multiplied by them at a time, `passes` times.
-  void AddWeights(double bytes, double rows, double passes = 1) {
-    const double far = FarPart(bytes);
-    Add("byte of weights", bytes);
-    Add("byte of weights, far", passes * bytes * far);
-    Add("byte of weights that rows wait for", bytes * (1 + (passes - 1) * far) * std::max(0.0, 1 - rows / kHidingRows));
-  }
-
-  // Tiles fetch the panel that follows theirs, each a vector of a row at most: what comes before all tiles, and what few tiles leave out,
-  // nobody has asked for when it is needed.
-  void AddColdWeights(const Panels& split, double bytes, double rows, double row_step, double k) {
-    int64_t widest = 0;
-    for (int64_t p = 0; p < split.count(); ++p) widest = std::max(widest, split.Width(p));
-    if (widest == 0) return;
-    const double first = std::min(bytes, kFloat * double(widest) * std::min(k, double(ChunkLength(widest))));
-    const double vectors = double(widest / split.lanes()), tiles = CeilDiv(rows, row_step);
-    Add("byte of weights that nobody asked for", first + (bytes - first) * std::max(0.0, 1 - tiles / vectors));
-  }
-
-  void AddEpilogue(const Graph& graph, const Node& node, double out_bytes) {
-    EpilogueSpec spec;
-    if (!ParseEpilogue(node.attributes, spec).empty()) return;
-    if (spec.residual && node.input(3) != kNoValue) {
-      Add("byte of residual", out_bytes);
-      Add("byte of residual, far", out_bytes * GonePart(Since(graph, node, node.inputs[3])));
-    }
-    if (!IsFree(spec.activation.op)) Add(std::string("byte through ") + Name(spec.activation.op), out_bytes);
-  }
-
-  // Products of `rows` rows with panels of those widths, each column a sum of k.
-  void AddTiles(const Panels& split, double copies, double rows, double row_step, double k) {
-    const double strips = CeilDiv(rows, row_step);
-    for (int64_t p = 0; p < split.count(); ++p)
-      Add("row x column panel of " + std::to_string(split.Width(p)) + " x k", copies * rows * k);
-    Add("strip of rows x panel x k", copies * strips * double(split.count()) * k);
-    Add("strip of rows x panel", copies * strips * double(split.count()));
-  }
-
-  Work Take() {
-    Add("node", 1);
-    return std::move(work_);
-  }
-
-  // Of what is as large as that itself. (Guess; of 0.25 to 1, 0.5 to 1, 0.5 to 2 and a step at 1, this one fitted depthwise convolutions
-  // best, others alike.)
-  double FarPart(double bytes) const { return Beyond(bytes, near_, 0.25); }
-
-  // Of what so many bytes have passed since: all are counted, so that the cache is nearly full before something leaves it. (Guess; of
-  // 0.25, 0.5, 0.75 and 0.9 of it, this one fitted depthwise convolutions best.)
-  double GonePart(double since) const { return Beyond(since, near_, 0.75); }
-
- private:
-  const double near_;
-  Work work_;
-};
 
 struct Sizes {
   double in = 0, weights = 0, out = 0;  // bytes
@@ -132,29 +37,59 @@ Sizes SizesOf(const ConvShape& s) {
   const double taps = double(s.kernel_height * s.kernel_width), k = taps * double(s.in_channels / s.groups);
   const double out = double(s.out_pixels() * s.out_channels), in = double(s.batch * s.in_height * s.in_width * s.in_channels);
   // A stride passes over pixels that nobody asks for.
-  return {kFloat * std::min(in, double(s.out_pixels()) * taps * double(s.in_channels)), kFloat * k * double(s.out_channels), kFloat * out};
+  const double read = std::min(in, double(s.out_pixels()) * taps * double(s.in_channels));
+  return {kFloatBytes * read, kFloatBytes * k * double(s.out_channels), kFloatBytes * out};
 }
 
-Work DirectWork(const Graph& graph, const Node& node, const ConvShape& s, double near_bytes) {
+// A product of one row is over before its tiles have a speed: what it takes is where its few bytes come from, and whether the processor
+// still has its code and its branches near.
+Work OneRowWork(const NodeInRun& at, double weights, double in, double out) {
+  Amounts a(at, "conv_1x1_f32", "one row");
+  a.AddWeightsFromMemory(weights);
+  a.Add("byte of weights", weights);
+  a.Add("byte of weights, far", weights * a.FarPart(weights));
+  a.Add("byte read", in);
+  a.Add("byte written", out);
+  // All of it from half of the near cache on. Guess.
+  a.Add("node behind much data", std::min(1.0, 2 * a.Since(at.node.inputs[0]) / at.caches.near_bytes));
+  a.AddEpilogue(out);
+  return a.Take();
+}
+
+Work DirectWork(const NodeInRun& at, const ConvShape& s) {
   const ConvPlan plan = PlanConv(s);
   const Sizes sizes = SizesOf(s);
-  const bool one_row = s.out_pixels() == 1;
-  Amounts a(plan.as_gemm ? "conv_1x1_f32" : plan.joined ? "conv_rows_f32" : "conv_f32", one_row ? "one row" : "", near_bytes);
   const double k = double(s.kernel_height * s.kernel_width * s.in_channels / s.groups);
-  const double pixels = double(s.out_pixels()), weights = kFloat * k * double(plan.split.padded_columns() * s.groups);
+  const double pixels = double(s.out_pixels()), weights = kFloatBytes * k * double(plan.split.padded_columns() * s.groups);
+  if (plan.as_gemm && s.out_pixels() == 1) return OneRowWork(at, weights, sizes.in, sizes.out);
+  Amounts a(at, plan.as_gemm ? "conv_1x1_f32" : plan.joined ? "conv_rows_f32" : "conv_f32", s.out_pixels() == 1 ? "one row" : "");
   a.AddTiles(plan.split, double(s.groups), pixels, double(plan.row_step), k);
   a.AddWeights(weights, plan.as_gemm ? pixels : std::min(pixels, double(plan.pass)));
   a.AddColdWeights(plan.split, weights, pixels, double(plan.row_step), k);
-  a.AddData(sizes.in, sizes.out, a.Since(graph, node, node.inputs[0]), plan.tap_length >= kShortSum);
-  a.AddEpilogue(graph, node, sizes.out);
+  a.AddData(at.node.inputs[0], sizes.in, sizes.out, plan.tap_length >= kShortSum);
+  a.AddEpilogue(sizes.out);
   return a.Take();
+}
+
+// Lines of the same vector of all of a tile's pixels and weights that are more than their set of the first-level cache holds. As if
+// pixels and weights began in the same set (guess: where buffers lie nobody knows beforehand).
+double CrowdedLines(int64_t rows, int64_t columns, int64_t taps, int64_t row_bytes, int64_t pixel_bytes) {
+  std::array<int64_t, kSets> lines{};
+  const auto add = [&](int64_t offset) { ++lines[size_t(offset / kLineBytes % kSets)]; };
+  for (int64_t y = 0; y < rows; ++y)
+    for (int64_t x = 0; x < columns; ++x) add(y * row_bytes + x * pixel_bytes);
+  for (int64_t t = 0; t < taps; ++t) add(t * pixel_bytes);
+  int64_t crowded = 0;
+  for (const int64_t n : lines) crowded += std::max<int64_t>(0, n - kWays);
+  return double(crowded);
 }
 
 // Tiles of up to four columns and, at stride 1, two rows (kernels/fast/depthwise), one after the other through all channels.
 void AddDepthwiseTiles(const ConvShape& s, double vectors, int64_t lanes, Amounts& a) {
   const bool few = s.out_channels < lanes;
   const double across = few ? double(s.out_width) : CeilDiv(double(s.out_width), 4), wide = double(s.out_width) / across;
-  const double high = !few && s.stride_x == 1 && s.stride_y == 1 ? 2 : 1, down = CeilDiv(double(s.out_height), high);
+  const int64_t high = !few && s.stride_x == 1 && s.stride_y == 1 ? 2 : 1;
+  const double down = CeilDiv(double(s.out_height), double(high));
   const double tiles = double(s.batch) * down * across, all = double(s.out_pixels()) * vectors;
   const std::string kind = std::to_string(s.kernel_width) + " wide, stride " + std::to_string(s.stride_x) + (few ? ", few channels" : "");
   a.Add("vector, " + kind, all);
@@ -163,16 +98,19 @@ void AddDepthwiseTiles(const ConvShape& s, double vectors, int64_t lanes, Amount
   a.Add("tile", tiles);
   a.Add("row of tiles", double(s.batch) * down);
   // Where the pixels and weights of a tile are more than the first-level cache, each tile reads the weights from the second one.
-  const double side = double(s.kernel_width), pixel = kFloat * double(s.out_channels);
-  const double meets = (side + high - 1) * ((wide - 1) * double(s.stride_x) + side);
-  a.Add("byte of weights again", tiles * side * side * pixel * Beyond((meets + side * side + high * wide) * pixel, kFirstBytes, 0.5));
+  const int64_t side = s.kernel_width, rows = side + high - 1, pixel = int64_t{sizeof(float)} * s.out_channels;
+  const double columns = (wide - 1) * double(s.stride_x) + double(side);
+  const double touched = (double(rows) * columns + double(side * side) + double(high) * wide) * double(pixel);
+  a.Add("byte of weights again", tiles * double(side * side * pixel) * Beyond(touched, kFirstBytes, 0.5));
+  const double crowded = CrowdedLines(rows, std::llround(columns), side * side, s.in_width * pixel, pixel);
+  a.Add("line of a crowded set", tiles * vectors * crowded);
 }
 
-Work DepthwiseWork(const Graph& graph, const Node& node, const ConvShape& s, double near_bytes) {
+Work DepthwiseWork(const NodeInRun& at, const ConvShape& s) {
   const Sizes sizes = SizesOf(s);
   const int64_t lanes = PlanGemm(1, 1).split.lanes();
   const double vectors = CeilDiv(double(s.out_channels), double(lanes)), pixels = double(s.out_pixels());
-  Amounts a("depthwise_f32", "", near_bytes);
+  Amounts a(at, "depthwise_f32");
   if (HasOwnCode(s)) {
     AddDepthwiseTiles(s, vectors, lanes, a);
   } else {
@@ -180,57 +118,60 @@ Work DepthwiseWork(const Graph& graph, const Node& node, const ConvShape& s, dou
     a.Add("pixel", pixels);
   }
   a.Add("byte of weights", sizes.weights);
-  a.AddData(sizes.in, sizes.out, a.Since(graph, node, node.inputs[0]));
-  a.AddEpilogue(graph, node, sizes.out);
+  a.AddData(at.node.inputs[0], sizes.in, sizes.out);
+  a.AddEpilogue(sizes.out);
   return a.Take();
 }
 
-Work WinogradWork(const Graph& graph, const Node& node, const ConvShape& s, int tile, double near_bytes) {
+Work WinogradWork(const NodeInRun& at, const ConvShape& s, int tile) {
   const WinogradPlan plan = PlanWinograd(s, tile);
   const Sizes sizes = SizesOf(s);
   const double positions = plan.positions, tiles = double(plan.tiles), k = double(s.in_channels);
   const double passes = CeilDiv(tiles, double(plan.pass)), weights = double(PackedWinogradBytes(plan));
   const double columns = double(plan.gemm.split.padded_columns());
-  Amounts a("winograd_f" + std::to_string(tile) + "_f32", "", near_bytes);
+  Amounts a(at, "winograd_f" + std::to_string(tile) + "_f32");
   a.AddTiles(plan.gemm.split, positions * passes, tiles / passes, double(plan.gemm.row_step), k);
   a.AddWeights(weights, tiles / passes, passes);
   a.AddColdWeights(plan.gemm.split, weights, tiles / passes, double(plan.gemm.row_step), k);
   // Between the transforms and the products, which a long pass over many channels sends far away and back.
-  const double between = double(plan.pass) * positions * (k + columns) * kFloat, values = tiles * positions * (k + columns);
+  const double between = double(plan.pass) * positions * (k + columns) * kFloatBytes, values = tiles * positions * (k + columns);
   a.AddNearFar("value transformed", tiles * positions * k, between);
   a.AddNearFar("value transformed back", tiles * positions * columns, between);
-  a.Add("value x doublings of the near cache", values * std::max(0.0, std::log2(between / near_bytes)));
+  a.Add("value x doublings of the near cache", values * std::max(0.0, std::log2(between / at.caches.near_bytes)));
   const int64_t lanes = plan.gemm.split.lanes();
   a.Add("value across cache lines",
         tiles * positions * (k * ShareAcross(s.in_channels, lanes) + columns * ShareAcross(s.out_channels, lanes)));
-  a.AddData(sizes.in, sizes.out, a.Since(graph, node, node.inputs[0]));
-  a.AddEpilogue(graph, node, sizes.out);
+  a.AddData(at.node.inputs[0], sizes.in, sizes.out);
+  a.AddEpilogue(sizes.out);
   return a.Take();
 }
 
-std::vector<Work> ConvWorks(const Graph& graph, const Node& node, double near_bytes) {
-  const auto shape = [&](ValueId id) -> const Shape& { return graph.value(id).shape; };
+std::vector<Work> ConvWorks(const NodeInRun& at) {
+  const auto shape = [&](ValueId id) -> const Shape& { return at.graph.value(id).shape; };
+  const Node& node = at.node;
   const ConvShape s = ConvShapeOf(shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]), node.attributes);
-  if (IsDepthwise(s)) return {DepthwiseWork(graph, node, s, near_bytes)};
-  std::vector<Work> works{DirectWork(graph, node, s, near_bytes)};
+  if (IsDepthwise(s)) return {DepthwiseWork(at, s)};
+  std::vector<Work> works{DirectWork(at, s)};
   if (TakesWinograd(s))
-    for (int tile : {2, 4}) works.push_back(WinogradWork(graph, node, s, tile, near_bytes));
+    for (int tile : {2, 4}) works.push_back(WinogradWork(at, s, tile));
   return works;
 }
 
-// A row of one matrix: its weights are read once, as they lie in the model.
-Work VectorWork(const Graph& graph, const Node& node, double n, double k, bool by_rows, double near_bytes) {
-  Amounts a(by_rows ? "matvec_rows_f32" : "matvec_columns_f32", "", near_bytes);
-  const double bytes = kFloat * n * k;
-  a.Add("byte of weights", bytes);
-  a.Add("byte of weights, far", bytes * a.FarPart(bytes));
+// A row of one matrix: its weights are read once, as they lie in the model. They are asked for so far ahead that it is taken for the same
+// which of the caches has them (guess).
+Work VectorWork(const NodeInRun& at, double n, double k, bool by_rows, bool constant) {
+  Amounts a(at, by_rows ? "matvec_rows_f32" : "matvec_columns_f32");
+  a.Add("byte of weights", kFloatBytes * n * k);
+  if (constant) a.AddWeightsFromMemory(kFloatBytes * n * k);
   a.Add("output", n);
-  a.AddEpilogue(graph, node, kFloat * n);
+  a.AddEpilogue(kFloatBytes * n);
   return a.Take();
 }
 
-std::vector<Work> MatrixWorks(const Graph& graph, const Node& node, double near_bytes) {
-  const Shape &x = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[1]).shape, &y = graph.value(node.outputs[0]).shape;
+std::vector<Work> MatrixWorks(const NodeInRun& at) {
+  const Node& node = at.node;
+  const auto shape = [&](ValueId id) -> const Shape& { return at.graph.value(id).shape; };
+  const Shape &x = shape(node.inputs[0]), &b = shape(node.inputs[1]), &y = shape(node.outputs[0]);
   if (x.rank() < 2 || b.rank() < 2 || y.rank() < 2) return {};
   double m = double(y.Elements() / y.back()), n = double(y.back()), k = double(x.back()), batch = 1;
   MatMulView view;
@@ -242,42 +183,68 @@ std::vector<Work> MatrixWorks(const Graph& graph, const Node& node, double near_
   } else if (b.rank() > 2 && b.Elements(0, b.rank() - 2) > 1) {
     batch = double(b.Elements(0, b.rank() - 2)), m /= batch;
   }
-  const bool constant = graph.value(node.inputs[1]).is_constant(), by_rows = node.op == "Gemm" && node.attributes.Int("transB", 0) != 0;
-  if (m == 1 && batch == 1 && node.op != "mete.MatMul")
-    return {VectorWork(graph, node, n, k, by_rows, near_bytes)};
+  const bool constant = at.graph.value(node.inputs[1]).is_constant();
+  const bool by_rows = node.op == "Gemm" && node.attributes.Int("transB", 0) != 0;
+  if (m == 1 && batch == 1 && node.op != "mete.MatMul") return {VectorWork(at, n, k, by_rows, constant)};
   const GemmPlan plan = PlanGemm(int64_t(n), int64_t(k));
-  Amounts a("gemm_f32", constant ? "" : "both computed", near_bytes);
+  Amounts a(at, "gemm_f32", constant ? "" : "both computed");
   a.AddTiles(plan.split, batch, m, double(plan.row_step), k);
-  const double weights = kFloat * k * double(plan.split.padded_columns()), out = kFloat * batch * m * n;
+  const double weights = kFloatBytes * k * double(plan.split.padded_columns()), out = kFloatBytes * batch * m * n;
   if (constant) {
     a.AddWeights(weights, m);
     a.AddColdWeights(plan.split, weights, m, double(plan.row_step), k);
   } else {
-    a.Add(by_rows || (node.op == "mete.MatMul" && view.b_column != 1) ? "byte packed across rows" : "byte packed", kFloat * n * k * batch);
+    const bool across = by_rows || (node.op == "mete.MatMul" && view.b_column != 1);
+    a.Add(across ? "byte packed across rows" : "byte packed", kFloatBytes * n * k * batch);
     a.Add("product", batch);
   }
-  a.AddData(kFloat * batch * m * k, out, a.Since(graph, node, node.inputs[0]), k >= double(kShortSum));
-  a.AddEpilogue(graph, node, out);
+  a.AddData(node.inputs[0], kFloatBytes * batch * m * k, out, k >= double(kShortSum));
+  a.AddEpilogue(out);
   return {a.Take()};
 }
 
-// Everything else goes with what it reads and writes, and with the operator.
-std::vector<Work> OtherWorks(const Graph& graph, const Node& node, double near_bytes) {
-  const double bytes = double(BytesMoved(graph, node));
-  if (bytes <= 0) return {};
-  Amounts a(node.op, "", near_bytes);
-  a.AddNearFar("byte", bytes, bytes);
-  const auto first = std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });
-  if (first == node.outputs.end()) return {};
-  const double outputs = double(graph.value(*first).shape.Elements());
-  a.Add("output", outputs);
-  if (IsRecurrentOperator(node.op)) a.Add("multiply-add", double(Flops(graph, node)) / 2);
-  if (node.op == "MaxPool" || node.op == "AveragePool") {
-    double taps = 1;
-    for (int64_t side : node.attributes.IntList("kernel_shape")) taps *= double(side);
-    a.Add("output x tap", taps * outputs);
+double BytesOf(const Value& value) { return double(value.shape.Elements()) * double(SizeOf(value.type)); }
+
+// A vector of channels of each tap of each pixel; of a whole image, one pixel is written.
+Work PoolWork(const NodeInRun& at, const Value& in, const Value& out) {
+  Amounts a(at, at.node.op);
+  const double channels = double(in.shape.back()), vectors = CeilDiv(channels, double(PlanGemm(1, 1).split.lanes()));
+  if (at.node.op == "GlobalAveragePool") {
+    a.Add("vector x tap", vectors * double(in.shape.Elements()) / channels);
+    a.AddData(at.node.inputs[0], BytesOf(in), 0);
+    return a.Take();
   }
-  return {a.Take()};
+  double taps = 1;
+  for (const int64_t side : at.node.attributes.IntList("kernel_shape")) taps *= double(side);
+  const double pixels = double(out.shape.Elements()) / channels;
+  a.Add("vector x tap", pixels * vectors * taps);
+  a.Add("pixel", pixels);
+  a.AddData(at.node.inputs[0], BytesOf(in), BytesOf(out));
+  return a.Take();
+}
+
+// By how processor/cpu moves it: rows that stay as they are, matrices of few rows or columns, which kernels/fast/layout interleaves (Few),
+// those of more in tiles, and what has no fast form.
+Work TransposeWork(const NodeInRun& at, const Value& in, const Value& out) {
+  constexpr int64_t kFew = 4;
+  const Permutation p = JoinedPermutation(in.shape, at.node.attributes.IntList("perm"));
+  const size_t rank = p.dims.size();
+  const bool matrices = SizeOf(in.type) == 4 && p.TransposesMatrices();
+  const bool few = matrices && std::min(p.dims[rank - 2], p.dims[rank - 1]) <= kFew;
+  const bool rows = p.KeepsRows() && rank <= 4;
+  Amounts a(at, at.node.op, few ? "of few columns" : matrices ? "in tiles" : rows ? "in rows" : "one by one");
+  if (matrices) a.Add("matrix", rank == 3 ? double(p.dims[0]) : 1);
+  a.AddData(at.node.inputs[0], BytesOf(in), BytesOf(out));
+  return a.Take();
+}
+
+// Everything else goes with what it reads and writes, and with the operator.
+Work AnyWork(const NodeInRun& at, const Value& out, double bytes, const std::string& regime = "") {
+  Amounts a(at, at.node.op, regime);
+  a.AddNearFar("byte", bytes, bytes);
+  a.Add("output", double(out.shape.Elements()));
+  if (IsRecurrentOperator(at.node.op)) a.Add("multiply-add", double(Flops(at.graph, at.node)) / 2);
+  return a.Take();
 }
 
 bool IsFloat(const Graph& graph, const Node& node) {
@@ -290,19 +257,34 @@ bool IsEmpty(const Graph& graph, const Node& node) {
   return empty(node.input(0)) || empty(node.input(1)) || empty(node.outputs[0]);
 }
 
+bool IsPool(const Node& node) { return node.op == "MaxPool" || node.op == "AveragePool" || node.op == "GlobalAveragePool"; }
+
+std::vector<Work> OtherWorks(const NodeInRun& at) {
+  const Node& node = at.node;
+  const double bytes = double(BytesMoved(at.graph, node));
+  const auto first = std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });
+  if (bytes <= 0 || first == node.outputs.end()) return {};
+  const Value& out = at.graph.value(*first);
+  if (node.input(0) == kNoValue || IsEmpty(at.graph, node)) return {AnyWork(at, out, bytes)};
+  const Value& in = at.graph.value(node.inputs[0]);
+  if (node.op == "Transpose") return {TransposeWork(at, in, out)};
+  if (!IsPool(node)) return {AnyWork(at, out, bytes)};
+  const bool fast = node.attributes.String("layout", "") == "NHWC" && in.type == DType::kF32 && node.output(1) == kNoValue;
+  return {fast ? PoolWork(at, in, out) : AnyWork(at, out, bytes, "reference")};
+}
+
 }  // namespace
 
 bool IsProduct(const Node& node) { return node.op == "Conv" || node.op == "Gemm" || node.op == "MatMul" || node.op == "mete.MatMul"; }
 
-std::vector<Work> WorksOf(const Graph& graph, const Node& node, double near_bytes) {
-  if (IsViewOperator(node.op) || node.outputs.empty() || BytesMoved(graph, node) <= 0) return {};
-  if (IsProduct(node) && IsFloat(graph, node)) {
-    if (IsEmpty(graph, node)) return {};
-    if (node.op != "Conv") return MatrixWorks(graph, node, near_bytes);
-    const bool fast = node.attributes.String("layout", "") == "NHWC" && graph.value(node.inputs[1]).is_constant();
-    if (fast) return ConvWorks(graph, node, near_bytes);
-  }
-  return OtherWorks(graph, node, near_bytes);
+std::vector<Work> WorksOf(const NodeInRun& at) {
+  const Node& node = at.node;
+  if (IsViewOperator(node.op) || node.outputs.empty() || BytesMoved(at.graph, node) <= 0) return {};
+  if (!IsProduct(node) || !IsFloat(at.graph, node)) return OtherWorks(at);
+  if (IsEmpty(at.graph, node)) return {};
+  if (node.op != "Conv") return MatrixWorks(at);
+  const bool fast = node.attributes.String("layout", "") == "NHWC" && at.graph.value(node.inputs[1]).is_constant();
+  return fast ? ConvWorks(at) : OtherWorks(at);
 }
 
 }  // namespace mete

@@ -21,10 +21,23 @@ struct Work {
   std::string key() const { return regime.empty() ? kernel : kernel + ", " + regime; }
 };
 
-// The ways to compute a node, of which processor/cpu measures the fastest; of all but some convolutions there is one. `node`: one of
-// graph.nodes, in the order in which they run, since what ran before says how far its inputs are. `near_bytes`: what a core has close by,
-// the second-level cache. Empty for nodes that compute nothing or whose shapes only the data tell.
-std::vector<Work> WorksOf(const Graph& graph, const Node& node, double near_bytes);
+// What one core has close by.
+struct CoreCaches {
+  double near_bytes = 0;  // of the second-level cache
+  double last_bytes = 0;  // what lies between that and memory, which others may fill as well
+};
+
+// A node of a network that is run again and again.
+struct NodeInRun {
+  const Graph& graph;
+  const Node& node;  // one of graph.nodes, in the order in which they run, since what ran before says how far its inputs are
+  CoreCaches caches;
+  double run_bytes = 0;  // BytesOfRun(graph)
+};
+
+// The ways to compute a node, of which processor/cpu measures the fastest; of all but some convolutions there is one. Empty for nodes that
+// compute nothing or whose shapes only the data tell.
+std::vector<Work> WorksOf(const NodeInRun& at);
 
 // Whether the node is a convolution or a matrix product.
 bool IsProduct(const Node& node);

@@ -3,12 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "base/fused.h"
+#include "costs/bytes_since.h"
 #include "kernels/fast/gemm/gemm.h"
 
 namespace mete {
 namespace {
 
-constexpr double kNear = 1 << 20;
+constexpr CoreCaches kCaches{1 << 20, 4 << 20};
 
 ValueId Weights(Graph& graph, const Shape& shape) {
   const ValueId id = graph.AddValue("w", DType::kF32, shape);
@@ -30,7 +31,13 @@ Graph ConvGraph(int64_t side, int64_t in, int64_t out, int64_t kernel, int64_t g
   return graph;
 }
 
-std::vector<Work> Of(const Graph& graph) { return WorksOf(graph, graph.nodes[0], kNear); }
+std::vector<Work> Of(const Graph& graph, const Node& node) { return WorksOf({graph, node, kCaches, BytesOfRun(graph)}); }
+std::vector<Work> Of(const Graph& graph) { return Of(graph, graph.nodes[0]); }
+
+double AmountOf(const Work& work, const std::string& what) {
+  const auto at = work.amounts.find(what);
+  return at == work.amounts.end() ? 0 : at->second;
+}
 
 double Tiles(const Work& work) {
   double sum = 0;
@@ -91,7 +98,7 @@ double FarRead(int64_t bytes_between, bool through_view) {
   attributes.Set("layout", std::string("NHWC"));
   attributes.Set("kernel_shape", Ints{1, 1});
   graph.AddNode("Conv", "conv", {read, Weights(graph, {64, 64, 1, 1})}, {y}, attributes);
-  const auto amounts = WorksOf(graph, graph.nodes.back(), kNear)[0].amounts;
+  const auto amounts = Of(graph, graph.nodes.back())[0].amounts;
   const auto far = amounts.find("byte read, far");
   return far == amounts.end() ? 0 : far->second / amounts.at("byte read");
 }
@@ -119,7 +126,7 @@ TEST(WorksOf, AResidualThatWasMadeLongAgoIsFar) {
     attributes.Set("kernel_shape", Ints{1, 1});
     attributes.Set("residual", int64_t{1});
     graph.AddNode("Conv", "conv", {near, Weights(graph, {64, 64, 1, 1}), kNoValue, kept}, {y}, attributes);
-    const auto amounts = WorksOf(graph, graph.nodes.back(), kNear)[0].amounts;
+    const auto amounts = Of(graph, graph.nodes.back())[0].amounts;
     EXPECT_EQ(amounts.at("byte of residual"), 4 * 196 * 64);
     EXPECT_EQ(amounts.contains("byte of residual, far"), between > 1 << 19);
     EXPECT_FALSE(amounts.contains("byte read, far"));
@@ -133,15 +140,15 @@ TEST(WorksOf, OutputsBehindAShortSumAreNotAskedForAhead) {
 
 TEST(WorksOf, NobodyAsksForTheFirstPanelAndForWhatFewTilesLeaveOut) {
   const auto cold = [](const Work& work) { return work.amounts.at("byte of weights that nobody asked for"); };
-  const double one = cold(Of(ConvGraph(14, 64, 256, 1))[0]), row = cold(Of(ConvGraph(1, 64, 256, 1))[0]);
-  EXPECT_EQ(one, cold(Of(ConvGraph(14, 64, 512, 1))[0]));  // the first of more panels is no larger
-  EXPECT_GE(row, one);
-  EXPECT_LE(row, 4 * 64 * 256);
+  const double many = cold(Of(ConvGraph(14, 64, 256, 1))[0]), few = cold(Of(ConvGraph(2, 64, 256, 1))[0]);
+  EXPECT_EQ(many, cold(Of(ConvGraph(14, 64, 512, 1))[0]));  // the first of more panels is no larger
+  EXPECT_GE(few, many);
+  EXPECT_LE(few, 4 * 64 * 256);
 }
 
 TEST(WorksOf, FewRowsWaitForTheirWeights) {
   const std::string wait = "byte of weights that rows wait for";
-  EXPECT_EQ(Of(ConvGraph(1, 64, 64, 1))[0].amounts.at(wait), 4 * 64 * 64 * (1 - 1 / 40.0));
+  EXPECT_EQ(Of(ConvGraph(2, 64, 64, 1))[0].amounts.at(wait), 4 * 64 * 64 * (1 - 4 / 40.0));
   EXPECT_FALSE(Of(ConvGraph(14, 64, 64, 1))[0].amounts.contains(wait));
 }
 
@@ -160,6 +167,110 @@ TEST(WorksOf, ChannelsThatFillNoLineLieAcrossTwo) {
 TEST(WorksOf, DepthwiseAndOneRowAreOfTheirOwn) {
   EXPECT_EQ(Of(ConvGraph(14, 64, 64, 3, 64))[0].key(), "depthwise_f32");
   EXPECT_EQ(Of(ConvGraph(1, 64, 16, 1))[0].key(), "conv_1x1_f32, one row");
+}
+
+// Between what the second-level cache holds and memory lies the last cache.
+TEST(WorksOf, WhatIsTooLargeForTheLastCacheComesFromMemory) {
+  EXPECT_EQ(AmountOf(Of(ConvGraph(14, 64, 64, 1))[0], "byte written, from memory"), 0);
+  const Work far = Of(ConvGraph(448, 64, 64, 1))[0];
+  EXPECT_EQ(AmountOf(far, "byte written, from memory"), far.amounts.at("byte written"));
+  EXPECT_EQ(AmountOf(far, "byte read, from memory"), far.amounts.at("byte read"));
+}
+
+TEST(WorksOf, WeightsComeFromMemoryWhereARunIsLargerThanTheLastCache) {
+  const auto share = [](int64_t other_weights) {
+    Graph graph = ConvGraph(14, 64, 64, 1);
+    const ValueId x = graph.AddValue("aside", DType::kF32, {16});
+    graph.AddNode("Sum", "others", {x, Weights(graph, {other_weights})}, {graph.AddValue("sum", DType::kF32, {16})});
+    const Work work = Of(graph)[0];
+    return AmountOf(work, "byte of weights, from memory") / work.amounts.at("byte of weights");
+  };
+  EXPECT_EQ(share(1 << 17), 0);
+  EXPECT_GT(share(1 << 20), 0);
+  EXPECT_LT(share(1 << 20), 1);
+  EXPECT_EQ(share(2 << 20), 1);
+}
+
+// The image of this run lies where that of the last one lay, and all weights have passed since.
+TEST(WorksOf, ANetworksInputIsAsFarAsTheLastRun) {
+  for (const bool is_input : {false, true}) {
+    Graph graph;
+    const Shape shape{1, 14, 14, 64};
+    const ValueId x = graph.AddValue("x", DType::kF32, shape), made = graph.AddValue("made", DType::kF32, shape);
+    const ValueId bulk = graph.AddValue("bulk", DType::kF32, {16});
+    graph.AddNode("Sum", "weights", {bulk, Weights(graph, {4 << 20})}, {graph.AddValue("sum", DType::kF32, {16})});
+    if (!is_input) graph.AddNode("Relu", "maker", {bulk}, {made});
+    Attributes attributes;
+    attributes.Set("layout", std::string("NHWC"));
+    graph.AddNode("Conv", "conv", {is_input ? x : made, Weights(graph, {64, 64, 1, 1})}, {graph.AddValue("y", DType::kF32, shape)}, attributes);
+    const Work work = Of(graph, graph.nodes.back())[0];
+    EXPECT_EQ(AmountOf(work, "byte read, from memory"), is_input ? work.amounts.at("byte read") : 0);
+  }
+}
+
+TEST(WorksOf, LinesWhoseDistanceIsThatOfTheSetsAreCrowded) {
+  const auto crowded = [](int64_t channels) {
+    return AmountOf(Of(ConvGraph(14, channels, channels, 3, channels))[0], "line of a crowded set");
+  };
+  EXPECT_EQ(crowded(528), 0);
+  EXPECT_GT(crowded(1024), 0);  // of 4 KiB, so that all pixels begin in one set
+}
+
+TEST(WorksOf, AProductOfOneRowGoesWithItsBytes) {
+  const Work work = Of(ConvGraph(1, 64, 16, 1))[0];
+  EXPECT_EQ(work.key(), "conv_1x1_f32, one row");
+  EXPECT_EQ(work.amounts.at("byte read"), 4 * 64);
+  EXPECT_EQ(work.amounts.at("byte written"), 4 * 16);
+  EXPECT_EQ(Tiles(work), 0);
+}
+
+TEST(WorksOf, PoolsGoWithTheirTapsAndVectors) {
+  Graph graph;
+  const ValueId x = graph.AddValue("x", DType::kF32, {1, 8, 8, 64}), y = graph.AddValue("y", DType::kF32, {1, 4, 4, 64});
+  const ValueId z = graph.AddValue("z", DType::kF32, {1, 1, 1, 64});
+  Attributes attributes;
+  attributes.Set("layout", std::string("NHWC"));
+  attributes.Set("kernel_shape", Ints{3, 3});
+  graph.AddNode("MaxPool", "pool", {x}, {y}, attributes);
+  graph.AddNode("GlobalAveragePool", "all", {y}, {z}, attributes);
+  const double vectors = 64 / double(PlanGemm(1, 1).split.lanes());
+  EXPECT_EQ(Of(graph)[0].amounts.at("vector x tap"), 16 * 9 * vectors);
+  EXPECT_EQ(Of(graph)[0].amounts.at("pixel"), 16);
+  EXPECT_EQ(Of(graph, graph.nodes[1])[0].amounts.at("vector x tap"), 16 * vectors);
+}
+
+TEST(WorksOf, TransposesGoByHowTheyAreMoved) {
+  const auto of = [](const Shape& shape, const Ints& perm, DType type = DType::kF32) {
+    Graph graph;
+    Shape moved = shape;
+    for (size_t i = 0; i < perm.size(); ++i) moved[int(i)] = shape[int(perm[i])];
+    const ValueId x = graph.AddValue("x", type, shape), y = graph.AddValue("y", type, moved);
+    Attributes attributes;
+    attributes.Set("perm", perm);
+    graph.AddNode("Transpose", "transpose", {x}, {y}, attributes);
+    return Of(graph)[0];
+  };
+  EXPECT_EQ(of({1, 3, 8, 8}, {0, 2, 3, 1}).regime, "of few columns");
+  EXPECT_EQ(of({1, 7, 7, 2, 58}, {0, 1, 2, 4, 3}).amounts.at("matrix"), 49);
+  EXPECT_EQ(of({1, 32, 8, 8}, {0, 2, 3, 1}).regime, "in tiles");
+  EXPECT_EQ(of({1, 4, 9, 32}, {0, 2, 1, 3}).regime, "in rows");
+  EXPECT_EQ(of({5, 6, 7}, {2, 1, 0}).regime, "one by one");
+  EXPECT_EQ(of({1, 3, 8, 8}, {0, 2, 3, 1}, DType::kI64).regime, "one by one");
+}
+
+TEST(WorksOf, APoolWithoutAFastFormIsOfItsOwn) {
+  Graph graph;
+  const ValueId x = graph.AddValue("x", DType::kF32, {1, 64, 8, 8}), y = graph.AddValue("y", DType::kF32, {1, 64, 4, 4});
+  Attributes attributes;
+  attributes.Set("kernel_shape", Ints{3, 3});
+  graph.AddNode("MaxPool", "pool", {x}, {y}, attributes);
+  EXPECT_EQ(Of(graph)[0].key(), "MaxPool, reference");
+}
+
+TEST(WorksOf, ANodeWithoutInputsGoesWithWhatItWrites) {
+  Graph graph;
+  graph.AddNode("Constant", "node", {}, {graph.AddValue("y", DType::kF32, {10})});
+  EXPECT_EQ(Of(graph)[0].amounts.at("output"), 10);
 }
 
 TEST(WorksOf, AnActivationCostsByItsKindAndAReluNothing) {
@@ -184,7 +295,7 @@ TEST(WorksOf, ViewsAndUnknownShapesAreNoWork) {
   const ValueId z = graph.AddValue("z", DType::kF32);
   graph.AddNode("Reshape", "view", {x}, {y});
   graph.AddNode("NonZero", "unknown", {x}, {z});
-  for (const Node& node : graph.nodes) EXPECT_TRUE(WorksOf(graph, node, kNear).empty());
+  for (const Node& node : graph.nodes) EXPECT_TRUE(Of(graph, node).empty());
 }
 
 // Without elements on one side, and still with something to read on the other.

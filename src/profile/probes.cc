@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "costs/bytes_since.h"
 #include "zoo/zoo.h"
 
 namespace mete {
@@ -20,23 +21,32 @@ constexpr ConvAlgorithm kWays[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinog
 bool HasWinograd(const Graph& graph) {
   constexpr int64_t kFew = 3;  // guess: the network of first layers has two
   return std::count_if(graph.nodes.begin(), graph.nodes.end(),
-                       [&](const Node& n) { return n.op == "Conv" && WorksOf(graph, n, 1).size() > 1; }) > kFew;
+                       [&](const Node& n) { return n.op == "Conv" && WorksOf({graph, n, {1, 1}}).size() > 1; }) > kFew;
 }
 
 using Samples = std::map<std::string, std::map<const Node*, FitSample>>;  // by kernel
 
 // Of each node the way that the runner computed it; what several runners computed in the same way is one sample.
-void Collect(const Runner& runner, double near_bytes, Samples& samples) {
+void Collect(const Runner& runner, const CoreCaches& caches, Samples& samples) {
+  const double run_bytes = BytesOfRun(runner.graph());
   for (const Runner::Timed& t : runner.Times()) {
     if (t.least_ns <= 0) continue;
     const std::string kernel = t.kernel.substr(0, t.kernel.find(' '));
-    const std::vector<Work> works = WorksOf(runner.graph(), *t.node, near_bytes);
+    const std::vector<Work> works = WorksOf({runner.graph(), *t.node, caches, run_bytes});
     for (const Work& work : works) {
       if (works.size() > 1 && work.kernel != kernel) continue;
       FitSample& sample = samples[work.key()].emplace(t.node, FitSample{work.amounts, t.least_ns}).first->second;
       sample.ns = std::min(sample.ns, t.least_ns);
     }
   }
+}
+
+CoreCaches CachesOf(const Cluster& cluster) {
+  // Guesses: where nothing tells how large the second-level cache is; and how much a memory controller or a cache that nothing tells of
+  // keeps at least, where there is no third level or a small one.
+  constexpr double kNearBytes = 1 << 20, kTimesLarger = 4;
+  const double near = cluster.cache_bytes(2) > 0 ? double(cluster.cache_bytes(2)) : kNearBytes;
+  return {near, std::max(double(cluster.cache_bytes(3)), kTimesLarger * near)};
 }
 
 }  // namespace
@@ -85,14 +95,13 @@ void ProbeRunners::Round(const std::function<void()>& before) {
 }
 
 ClusterProfile ProbeRunners::Fitted() const {
-  constexpr double kNearBytes = 1 << 20;  // guess, where nothing tells how large the second-level cache is
   ClusterProfile profile;
   profile.cluster = cluster_.name;
   profile.cores = cluster_.cores;
-  profile.near_bytes = cluster_.cache_bytes(2) > 0 ? double(cluster_.cache_bytes(2)) : kNearBytes;
+  profile.caches = CachesOf(cluster_);
   profile.reference_ns = runners_[0]->SumNs();
   Samples samples;
-  for (const auto& runner : runners_) Collect(*runner, profile.near_bytes, samples);
+  for (const auto& runner : runners_) Collect(*runner, profile.caches, samples);
   for (const auto& [kernel, nodes] : samples) {
     std::vector<FitSample> list;
     for (const auto& [node, sample] : nodes) list.push_back(sample);

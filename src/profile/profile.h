@@ -13,7 +13,7 @@
 namespace mete {
 
 struct ProfileOptions {
-  double seconds = 50;  // for all clusters together; preparation comes on top, some seconds
+  double seconds = 0;  // for all clusters together; preparation comes on top, some seconds
   std::function<void(const std::string& what, int done, int total)> progress = {};
   const CancelToken* cancel = nullptr;
   int probes = 0;  // of the probe networks the first so many; 0: all. For tests
