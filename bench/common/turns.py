@@ -45,8 +45,8 @@ def bursts(workers, runs, rounds, order=back_and_forth, settle_s=kSettleS, progr
     return times
 
 
-def in_turn(workers, rounds, burst_ms=kBurstMs, settle_s=kSettleS, order=back_and_forth, least_runs=2):
-    return bursts(workers, warm_up(workers, burst_ms, settle_s, least_runs), rounds, order, settle_s)
+def in_turn(workers, rounds, burst_ms=kBurstMs, settle_s=kSettleS, order=back_and_forth, least_runs=2, progress=lambda turn: None):
+    return bursts(workers, warm_up(workers, burst_ms, settle_s, least_runs), rounds, order, settle_s, progress)
 
 
 def others_share(workers, cores, work, busy_s=machine.busy_s):

@@ -25,6 +25,7 @@ import turns
 from protocol import WorkerFailed, running
 
 kAllowed = sorted(os.sched_getaffinity(0))
+kLinePass = os.environ.get("METE_LINE_PASS", str(kHere.parent.parent / "build" / "release" / "line_pass"))
 kWorker = kHere.parent / "peers" / "worker.py"
 
 # As `mete bench MODEL --serve --policy P`; a policy "broken" ends with a message.
@@ -47,9 +48,10 @@ sys.stderr.write(json.dumps(report, indent=2) + "\\nslowcore: note: reached\\n")
 """
 
 
-def result(model="net", speed=0.4, **least_ms):
+def result(model="net", speed=0.4, line_ns=None, **least_ms):
     unasked = dict.fromkeys(("even", "apart"), least_ms.get("fast"))
-    return {"model": model, "speed": speed, "others_share": 0.12, "least_ms": {**unasked, **least_ms}}
+    return {"model": model, "speed": speed, "others_share": 0.12, "least_ms": {**unasked, **least_ms},
+            "line_ns": line_ns or [30.0] * len(least_ms["fast"])}
 
 
 def beside(model="net", failed=None, **ms):
@@ -98,7 +100,23 @@ class Efficiency(unittest.TestCase):
         self.assertIn("0.500 ±0.000 (0.500)", lines[1])
         self.assertIn("12 %", lines[1])
         self.assertIn("0.500 (0.500)", lines[2])
+        self.assertIn("0.500 (1 of 1)", lines[1])
         self.assertTrue(all(line.startswith("| ") for line in efficiency.table(results, ["equal"], 0.4, True).splitlines()))
+
+
+class Near(unittest.TestCase):
+    def test_a_round_is_as_far_as_before_or_after_it(self):
+        self.assertEqual(efficiency.line_of_rounds([27.0, 28.0, 160.0, 29.0]), [28.0, 160.0, 160.0])
+
+    def test_rounds_of_far_cores_are_left_out(self):
+        r = result(speed=1.0, line_ns=[27.0, 160.0, 30.0], fast=[10.0, 10.0, 10.0], equal=[5.0, 10.0, 6.25])
+        limit_ns = efficiency.near_limit_ns([r])
+        self.assertEqual(efficiency.near_cell(r, "equal", limit_ns), "0.900 (2 of 3)")
+        self.assertEqual(efficiency.near_cell(result(line_ns=[160.0], fast=[1.0], equal=[1.0]), "equal", limit_ns), "- (0 of 1)")
+
+    def test_a_mean_lacks_no_model(self):
+        results = [result("a", line_ns=[27.0], fast=[7.0], equal=[10.0]), result("b", line_ns=[160.0], fast=[7.0], equal=[10.0])]
+        self.assertIn(" - ", efficiency.table(results, ["equal"], 0.4, True).splitlines()[-1])
 
 
 class FakeWorker:
@@ -300,6 +318,8 @@ class Programs(unittest.TestCase):
 
     def run_program(self, name, *more):
         flags = ["--mete", self.mete, "--models", self.model, "--json", self.json, "--work", self.folder.name]
+        if name == "policies.py":
+            flags += ["--line-pass", kLinePass]
         return subprocess.run([sys.executable, str(kHere / name), *flags, *more], capture_output=True, text=True, timeout=100)
 
     def document(self):
@@ -315,6 +335,8 @@ class Programs(unittest.TestCase):
         self.assertEqual(document["failed"], {})
         rounds = {who: len(ms) for who, ms in document["results"][0]["least_ms"].items()}
         self.assertEqual(rounds, {"fast": 4, "even": 4, "equal": 4, "sani": 4, "apart": 4})
+        self.assertEqual(len(document["results"][0]["line_ns"]), 4)
+        self.assertGreater(min(document["results"][0]["line_ns"]), 1)
         alone = document["cores"]["alone_ms"]
         self.assertEqual(min(alone, key=alone.get), str(document["cores"]["fast"]))
 

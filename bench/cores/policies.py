@@ -12,6 +12,7 @@ _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import cores
 import efficiency
+import line_pass
 import networks
 import turns
 from apart import Apart
@@ -35,9 +36,12 @@ def arguments():
     p.add_argument("--speeds", type=speeds, default=speeds("0.25,0.4,0.7"), metavar="S,...",
                    help="of the slow core; above 0, at most 1 (default: 0.25,0.4,0.7)")
     p.add_argument("--policies", type=cores.words, default=cores.words(kPolicies), metavar="P,...", help=f"(default: {kPolicies})")
+    line_pass.add_flag(p)
     flags = cores.parsed(p)
     if flags.starts < 1:
         p.error(f"[--starts] got {flags.starts}, expected at least 1")
+    if not os.access(flags.line_pass, os.X_OK):
+        p.error(f"[--line-pass] no program at '{flags.line_pass}'; try 'make release'")
     return flags
 
 
@@ -59,21 +63,25 @@ def asked(workers):
 
 
 def measure_start(flags, document, path, speed, order):
-    """({who: bursts}, the others' share)"""
+    """({who: bursts}, the others' share, what a line took in each round)"""
     pair = document["cores"]
     with cores.cache_folder(flags) as cache, running(commands(flags, path, cache, pair, speed)) as workers:
         document["versions"]["mete"] = workers[kFast].greeting["version"]
-        return turns.others_share(workers.values(), {pair["fast"], pair["slow"]}, lambda: turns.in_turn(
-            asked(workers), flags.rounds, order=order, least_runs=cores.kLeastRuns))
+        marks = [line_pass.pass_ns(flags.line_pass, pair)]
+        bursts, others = turns.others_share(workers.values(), {pair["fast"], pair["slow"]}, lambda: turns.in_turn(
+            asked(workers), flags.rounds, order=order, least_runs=cores.kLeastRuns,
+            progress=lambda _turn: marks.append(line_pass.pass_ns(flags.line_pass, pair))))
+        return bursts, others, efficiency.line_of_rounds(marks)
 
 
 def measure_one(flags, document, name, path, speed):
     """(result, words about it)"""
     order = turns.shuffled(flags.seed)
     starts = [measure_start(flags, document, path, speed, order) for _ in range(flags.starts)]
-    times = {who: [burst for bursts, _ in starts for burst in bursts[who]] for who in starts[0][0]}
-    others = round(statistics.mean(share for _, share in starts), 3)
-    result = {"model": name, "speed": speed, "others_share": others, "least_ms": efficiency.least_of_bursts(times)}
+    times = {who: [burst for bursts, _, _ in starts for burst in bursts[who]] for who in starts[0][0]}
+    others = round(statistics.mean(share for _, share, _ in starts), 3)
+    result = {"model": name, "speed": speed, "others_share": others, "least_ms": efficiency.least_of_bursts(times),
+              "line_ns": [ns for _, _, of_rounds in starts for ns in of_rounds]}
     result["efficiency"] = {who: efficiency.efficiency(result, who) for who in [kApart, *flags.policies]}
     result["even_speed_up"] = efficiency.even_speed_up(result)
     return result, ", ".join(f"{who} {e['median']:.2f}" for who, e in result["efficiency"].items())
@@ -88,6 +96,11 @@ def measure(flags):
     return document
 
 
+def lines_text(document):
+    times = [ns for r in document["results"] for ns in r["line_ns"]]
+    return f"It took {min(times):.0f} to {max(times):.0f} ns." if times else ""
+
+
 def lines(document):
     pair = document["cores"]
     return [cores.choice_text(pair),
@@ -100,6 +113,8 @@ def lines(document):
             "caches hold what one does not.",
             "even speed-up: the fast core's time over that of both cores as they are, with equal slices, in the same rounds. Where it is "
             "below 2, cores slow each other (shared machines do) or the model does not divide.",
+            f"near: {document['policies'][-1]} in the rounds before and after which a cache line passed from one core to the other in at "
+            f"most {efficiency.kNear} times the least that was seen, and how many of all rounds they are. {lines_text(document)}",
             f"others: what other programs had of cores {pair['fast']} and {pair['slow']} meanwhile.", *cores.failed_lines(document)]
 
 
