@@ -19,9 +19,10 @@ constexpr double kHidingRows = 40;
 // (guess; of 2 to 4, all fitted alike, and better than none).
 constexpr double kGone = 3;
 
-// Of the last cache, which other cores and other programs fill as well, inputs are gone once so much of it has passed, weights of
-// the run before once twice its size has; they begin to go at a quarter of that. Guesses: of inputs, 6 to 16 MiB of 32 fitted alike on the
-// one processor that this was tried on, 8 best; of weights, of half of the cache to twice, this one fitted best.
+// Of the last cache, which other cores and other programs fill as well, inputs are gone once so much of it has passed, weights of the run
+// before once twice its size has; they begin to go at a quarter of that. Guesses: of inputs, 6 to 16 MiB of 32 fitted alike on the one
+// processor that this was tried on, 8 best; of weights, of half of the cache to twice, the most fitted best. Tried before the bytes of
+// views and tables were left out.
 constexpr double kInputsKept = 0.25, kWeightsKept = 2, kBeginsToGo = 0.25;
 
 bool IsFree(FusedOp op) { return op == FusedOp::kNone || op == FusedOp::kRelu || op == FusedOp::kClip || op == FusedOp::kLeakyRelu; }

@@ -53,12 +53,11 @@ class Amounts {
   // Bytes that pass between when `id` was last touched and when the node reads it, as far as it makes a difference.
   double Since(ValueId id) const;
 
-  // The share of so many bytes that is not near once they have passed, each time anew.
-  double FarPart(double bytes) const;
-
   Work Take();  // with the node itself; once
 
  private:
+  // The share of so many bytes that is not near once they have passed, each time anew; of what was made so many bytes ago.
+  double FarPart(double bytes) const;
   double GonePart(double since) const;
 
   const NodeInRun& at_;

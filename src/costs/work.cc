@@ -46,8 +46,7 @@ Sizes SizesOf(const ConvShape& s) {
 Work OneRowWork(const NodeInRun& at, double weights, double in, double out) {
   Amounts a(at, "conv_1x1_f32", "one row");
   a.AddWeightsFromMemory(weights);
-  a.Add("byte of weights", weights);
-  a.Add("byte of weights, far", weights * a.FarPart(weights));
+  a.AddNearFar("byte of weights", weights, weights);
   a.Add("byte read", in);
   a.Add("byte written", out);
   // All of it from half of the near cache on. Guess.
