@@ -14,6 +14,7 @@ sys.path[:0] = [str(kHere), str(kHere.parent / "common"), str(kHere.parent / "pe
 import apart
 import cores
 import efficiency
+import near
 import networks
 import policies
 import slowcore
@@ -58,12 +59,13 @@ def beside(model="net", failed=None, **ms):
     """A result of slowed.py; keywords are who with _ for a space."""
     times = {who.replace("_", " "): list(rounds) for who, rounds in ms.items()}
     probe = {"median": 0.35}
-    return {"model": model, "least_ms": times, "median_ms": times, "failed": failed or {}, "others_share": 0,
-            "slow": {"speed_before": probe, "speed_after": probe}}
+    return {"model": model, "least_ms": times, "median_ms": times, "line_ns": [30.0] * len(times["mete adaptive"]), "failed": failed or {},
+            "others_share": 0, "slow": {"speed_before": probe, "speed_after": probe}}
 
 
 def tail(model="net", **ms):
-    return {"model": model, "ms": ms, "others_share": 0.5, "slow": {"on_off": {"slow_share": 0.49}}}
+    return {"model": model, "ms": ms, "line_ns": [30.0] * len(ms["adaptive"]), "others_share": 0.5,
+            "slow": {"on_off": {"slow_share": 0.49}}}
 
 
 class Efficiency(unittest.TestCase):
@@ -106,13 +108,14 @@ class Efficiency(unittest.TestCase):
 
 class Near(unittest.TestCase):
     def test_a_round_is_as_far_as_before_or_after_it(self):
-        self.assertEqual(efficiency.line_of_rounds([27.0, 28.0, 160.0, 29.0]), [28.0, 160.0, 160.0])
+        self.assertEqual(near.line_of_rounds([27.0, 28.0, 160.0, 29.0]), [28.0, 160.0, 160.0])
 
     def test_rounds_of_far_cores_are_left_out(self):
         r = result(speed=1.0, line_ns=[27.0, 160.0, 30.0], fast=[10.0, 10.0, 10.0], equal=[5.0, 10.0, 6.25])
-        limit_ns = efficiency.near_limit_ns([r])
-        self.assertEqual(efficiency.near_cell(r, "equal", limit_ns), "0.900 (2 of 3)")
-        self.assertEqual(efficiency.near_cell(result(line_ns=[160.0], fast=[1.0], equal=[1.0]), "equal", limit_ns), "- (0 of 1)")
+        limit_ns = near.limit_ns([r])
+        equal = lambda r: f"{efficiency.efficiency(r, 'equal')['median']:.3f}"
+        self.assertEqual(near.cell(r, limit_ns, equal), "0.900 (2 of 3)")
+        self.assertEqual(near.cell(result(line_ns=[160.0], fast=[1.0], equal=[1.0]), limit_ns, equal), "- (0 of 1)")
 
     def test_a_mean_lacks_no_model(self):
         results = [result("a", line_ns=[27.0], fast=[7.0], equal=[10.0]), result("b", line_ns=[160.0], fast=[7.0], equal=[10.0])]
@@ -156,7 +159,7 @@ class Slowed(unittest.TestCase):
 
     def test_who_failed_does_not_count_and_is_named(self):
         failed = {"openvino 1": "its outputs differ", "ncnn": "not converted"}
-        r = beside(failed=failed, mete_adaptive=[10], openvino_1=[1], openvino_2=[30])
+        r = beside(failed=failed, mete_adaptive=[10], mete_fast=[12], openvino_1=[1], openvino_2=[30])
         self.assertEqual(slowed_tables.best_peer(r), (3, "openvino 2"))
         self.assertEqual(slowed_tables.failures([r])[0], "net: openvino 1: its outputs differ; not counted")
         self.assertIn("1.00 (0.10) !", slowed_tables.table([r], ["mete adaptive", "openvino 1", "ncnn 1"], False))
@@ -165,6 +168,12 @@ class Slowed(unittest.TestCase):
         self.assertIsNone(slowed_tables.best_peer(beside(mete_adaptive=[10])))
         self.assertIsNone(slowed_tables.best_peer(beside(failed={"mete adaptive": "differs"}, mete_adaptive=[10], ncnn_1=[10])))
         self.assertEqual(slowed_tables.means([beside(mete_adaptive=[10])]), [])
+
+    def test_the_table_tells_near_rounds(self):
+        far = {**beside(mete_adaptive=[10, 10], mete_fast=[12, 9]), "line_ns": [30.0, 160.0]}
+        line = slowed_tables.table([far], ["mete fast", "mete adaptive"], False).splitlines()[1]
+        self.assertIn("1.20 (1 of 2)", line)
+        self.assertIn("(1.05)", line)
 
     def test_means_name_the_worst(self):
         rs = [beside("a", mete_adaptive=[10], ncnn_1=[40]), beside("b", mete_adaptive=[10], ncnn_1=[9]), beside("c", mete_adaptive=[1])]
@@ -187,7 +196,8 @@ class Slowed(unittest.TestCase):
                 config = {"ms": 0, "missing": (engine, threads) in broken}
                 return [sys.executable, str(kWorker), "fake", json.dumps(config)]
         mete, slow = program(folder, "mete", kFakeMete), program(folder, "slowcore", kFakeSlowCore)
-        flags = argparse.Namespace(mete=mete, slowcore=slow, speed=0.35, engines=["onnxruntime", "openvino", "ncnn"], rounds=1, seed=1)
+        flags = argparse.Namespace(mete=mete, slowcore=slow, line_pass=kLinePass, speed=0.35, engines=["onnxruntime", "openvino", "ncnn"],
+                                   rounds=1, seed=1)
         document = {"cores": {"fast": kAllowed[0], "slow": kAllowed[-1]}, "versions": {}}
         agreement = slowed.Agreement(os.path.join(folder, "outputs"), difference, 0.1)
         return slowed.measure_slowed(flags, document, Prepared(), folder, agreement)
@@ -198,6 +208,7 @@ class Slowed(unittest.TestCase):
         ours = ["mete adaptive", "mete equal", "mete fast"]
         self.assertEqual(sorted(r["least_ms"]), [*ours, "onnxruntime 1", "onnxruntime 2", "openvino 1"])
         self.assertEqual(sorted(r["failed"]), ["ncnn", "openvino 2"])
+        self.assertEqual(len(r["line_ns"]), 1)
         self.assertEqual(r["slow"]["speed"], 0.35)
 
     def test_outputs_are_compared_with_the_first_peer_that_works(self):
@@ -230,6 +241,14 @@ class Tails(unittest.TestCase):
         self.assertIn("equal / adaptive", text)
         self.assertIn("3.00 (3.00 - 3.00)", text)
         self.assertIn("49 %", text)
+
+    def test_the_table_tells_near_rounds(self):
+        far = {**tail(adaptive=[[1.0, 1.0], [1.0, 1.0]], equal=[[3.0, 3.0], [9.0, 9.0]]), "line_ns": [30.0, 160.0]}
+        line = tails.table([far], ["adaptive", "equal"], False).splitlines()[-1]
+        self.assertIn("near (1 of 2)", line)
+        self.assertIn("3.00 (3.00 - 3.00)", line)
+        none = tails.table([far, {**far, "line_ns": [160.0, 160.0]}], ["adaptive", "equal"], False).splitlines()[-1]
+        self.assertRegex(none, r"near \(0 of 2\) +- +- +-")
 
 
 class Parsing(unittest.TestCase):
@@ -317,9 +336,7 @@ class Programs(unittest.TestCase):
         self.json = os.path.join(self.folder.name, "out.json")
 
     def run_program(self, name, *more):
-        flags = ["--mete", self.mete, "--models", self.model, "--json", self.json, "--work", self.folder.name]
-        if name == "policies.py":
-            flags += ["--line-pass", kLinePass]
+        flags = ["--mete", self.mete, "--models", self.model, "--json", self.json, "--work", self.folder.name, "--line-pass", kLinePass]
         return subprocess.run([sys.executable, str(kHere / name), *flags, *more], capture_output=True, text=True, timeout=100)
 
     def document(self):
@@ -352,6 +369,7 @@ class Programs(unittest.TestCase):
         r = self.document()["results"][0]
         self.assertEqual({who: sum(map(len, bursts)) for who, bursts in r["ms"].items()}, {"adaptive": 40, "equal": 40})
         self.assertEqual(list(r["over_first"]["equal"]), ["p50", "p95", "p99"])
+        self.assertEqual(len(r["line_ns"]), 2)
         self.assertIn("equal / adaptive", done.stdout)
         self.assertIn("emulated at 0.5", done.stdout)
 

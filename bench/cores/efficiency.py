@@ -4,14 +4,11 @@ A result is {"model", "speed", "least_ms": {who: [least of each round's burst]},
 the cores], "others_share"}. Who is kFast, the fast core alone; kEven, both as they are with equal slices; kApart, both with a run of
 their own each at the same time, or a policy on both, one of them emulated to be slow.
 """
+import near
 import spread
 from tables import aligned, number
 
 kFast, kEven, kApart = "fast", "even", "apart"
-
-# A host moves virtual cores about. Near is a round in which a cache line took at most so many times the least seen: on an EPYC host it took
-# 27 ns within one third-level cache and 160 ns across dies, and nothing between.
-kNear = 2
 
 
 def least_of_bursts(times):
@@ -47,29 +44,6 @@ def geometric_means(results, policies):
     return means
 
 
-def line_of_rounds(marks):
-    """What counts for each round, from the times before the first one and after each: the longer of its two."""
-    return [max(before, after) for before, after in zip(marks, marks[1:])]
-
-
-def near_limit_ns(results):
-    return kNear * min(min(r["line_ns"]) for r in results)
-
-
-def near_rounds(result, limit_ns):
-    """The same of the rounds in which a line took no longer."""
-    near = [i for i, ns in enumerate(result["line_ns"]) if ns <= limit_ns]
-    return {**result, "least_ms": {who: [ms[i] for i in near] for who, ms in result["least_ms"].items()},
-            "line_ns": [result["line_ns"][i] for i in near]}
-
-
-def near_cell(result, policy, limit_ns):
-    """The median over the rounds of near cores, and how many of all they are."""
-    near, of = near_rounds(result, limit_ns), len(result["line_ns"])
-    count = len(near["line_ns"])
-    return f"{efficiency(near, policy)['median']:.3f} ({count} of {of})" if count else f"- (0 of {of})"
-
-
 def cell(e):
     return f"{e['median']:.3f} ±{e['mad']:.3f} ({e['of_least']:.3f})"
 
@@ -77,14 +51,14 @@ def cell(e):
 def table(results, policies, speed, markdown):
     """A row a model, the policies' efficiencies at one speed; the last row has their geometric means."""
     same, whos = [r for r in results if r["speed"] == speed], [kApart, *policies]
-    limit_ns = near_limit_ns(results)
+    limit_ns = near.limit_ns(results)
     rows = [[f"slow core at {speed:g}", "fast ms", "even speed-up", *whos, "near", "others"]]
     for r in same:
         rows.append([r["model"], number(min(r["least_ms"][kFast])), cell(even_speed_up(r)), *(cell(efficiency(r, who)) for who in whos),
-                     near_cell(r, policies[-1], limit_ns), f"{100 * r['others_share']:.0f} %"])
+                     near.cell(r, limit_ns, lambda r: f"{efficiency(r, policies[-1])['median']:.3f}"), f"{100 * r['others_share']:.0f} %"])
     mean = geometric_means(same, policies)[0]
     cells = [f"{mean['median'][who]:.3f} ({mean['of_least'][who]:.3f})" for who in whos]
-    near = [r for r in (near_rounds(r, limit_ns) for r in same) if r["line_ns"]]
-    near_mean = f"{geometric_means(near, policies)[0]['median'][policies[-1]]:.3f}" if len(near) == len(same) else "-"
+    of_near = [r for r in (near.near_rounds(r, limit_ns) for r in same) if r["line_ns"]]
+    near_mean = f"{geometric_means(of_near, policies)[0]['median'][policies[-1]]:.3f}" if len(of_near) == len(same) else "-"
     rows.append(["geometric mean", "", f"{mean['even_speed_up']:.3f}", *cells, near_mean, ""])
     return aligned(rows, markdown)

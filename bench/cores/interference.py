@@ -9,7 +9,9 @@ import sys
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import cores
+import line_pass
 import machine
+import near
 import slowcore
 import tails
 import turns
@@ -31,7 +33,9 @@ def arguments():
     p.add_argument("--on-off", type=float, default=0.05, metavar="S", help="mean seconds of the load's turns (default: 0.05)")
     p.add_argument("--on-share", type=float, default=0.5, metavar="F", help="of the time that has a load (default: 0.5)")
     slowcore.add_flags(p, 0.35, "fast core")
+    line_pass.add_flag(p)
     flags = cores.parsed(p)
+    line_pass.check_flag(p, flags)
     if flags.runs < 1:
         p.error(f"[--runs] got {flags.runs}, expected at least 1")
     flags.rounds = -(-flags.runs // kBurstRuns)
@@ -45,8 +49,9 @@ def commands(flags, path, cache, pair):
     return {policy: cores.serve(flags, path, cache, on, "--policy", policy) for policy in flags.policies}
 
 
-def measure_bursts(flags, workers):
+def measure_bursts(flags, workers, marks):
     def tell(turn):
+        marks.after_round()
         if (turn + 1) * kTold // flags.rounds > turn * kTold // flags.rounds:
             say(f"round {turn + 1} of {flags.rounds}")
     turns.warm_up(workers)
@@ -61,9 +66,10 @@ def measure_one(flags, document, name, path):
                              "--seed", flags.seed)
     with cores.cache_folder(flags) as cache, load, running(commands(flags, path, cache, pair)) as workers:
         document["versions"]["mete"] = workers[flags.policies[0]].greeting["version"]
+        marks = line_pass.Marks(flags.line_pass, pair)
         times, others = turns.others_share([*workers.values(), load], {pair["fast"], pair["slow"]},
-                                           lambda: measure_bursts(flags, workers), machine.used_s)
-    result = {"model": name, "others_share": others, "slow": load.report,
+                                           lambda: measure_bursts(flags, workers, marks), machine.used_s)
+    result = {"model": name, "others_share": others, "slow": load.report, "line_ns": marks.of_rounds(),
               "ms": {policy: [[round(ms, 4) for ms in burst] for burst in bursts] for policy, bursts in times.items()}}
     result["quantiles"] = {policy: tails.quantiles(bursts) for policy, bursts in result["ms"].items()}
     result["over_first"] = {policy: tails.compare(result, flags.policies[0], policy) for policy in flags.policies[1:]}
@@ -85,6 +91,7 @@ def lines(document):
             f"The load leaves {load['speed']:g} of core {pair['fast']} to others while it is on, in turns of {load['on_off_s']:g} s in the "
             f"mean, {100 * load['on_share']:.0f} % of the time; core {pair['slow']} is {other}. slow for: what came of that.",
             f"{document['rounds'] * kBurstRuns} runs of each policy. Ratios have 90 % intervals, from rounds drawn again.",
+            f"near: in {near.words(document['results'])}",
             slowcore.kOthersText, *cores.failed_lines(document)]
 
 

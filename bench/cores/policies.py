@@ -13,6 +13,7 @@ sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import cores
 import efficiency
 import line_pass
+import near
 import networks
 import turns
 from apart import Apart
@@ -40,8 +41,7 @@ def arguments():
     flags = cores.parsed(p)
     if flags.starts < 1:
         p.error(f"[--starts] got {flags.starts}, expected at least 1")
-    if not os.access(flags.line_pass, os.X_OK):
-        p.error(f"[--line-pass] no program at '{flags.line_pass}'; try 'make release'")
+    line_pass.check_flag(p, flags)
     return flags
 
 
@@ -67,11 +67,10 @@ def measure_start(flags, document, path, speed, order):
     pair = document["cores"]
     with cores.cache_folder(flags) as cache, running(commands(flags, path, cache, pair, speed)) as workers:
         document["versions"]["mete"] = workers[kFast].greeting["version"]
-        marks = [line_pass.pass_ns(flags.line_pass, pair)]
+        marks = line_pass.Marks(flags.line_pass, pair)
         bursts, others = turns.others_share(workers.values(), {pair["fast"], pair["slow"]}, lambda: turns.in_turn(
-            asked(workers), flags.rounds, order=order, least_runs=cores.kLeastRuns,
-            progress=lambda _turn: marks.append(line_pass.pass_ns(flags.line_pass, pair))))
-        return bursts, others, efficiency.line_of_rounds(marks)
+            asked(workers), flags.rounds, order=order, least_runs=cores.kLeastRuns, progress=marks.after_round))
+        return bursts, others, marks.of_rounds()
 
 
 def measure_one(flags, document, name, path, speed):
@@ -96,11 +95,6 @@ def measure(flags):
     return document
 
 
-def lines_text(document):
-    times = [ns for r in document["results"] for ns in r["line_ns"]]
-    return f"It took {min(times):.0f} to {max(times):.0f} ns." if times else ""
-
-
 def lines(document):
     pair = document["cores"]
     return [cores.choice_text(pair),
@@ -113,8 +107,7 @@ def lines(document):
             "caches hold what one does not.",
             "even speed-up: the fast core's time over that of both cores as they are, with equal slices, in the same rounds. Where it is "
             "below 2, cores slow each other (shared machines do) or the model does not divide.",
-            f"near: {document['policies'][-1]} in the rounds before and after which a cache line passed from one core to the other in at "
-            f"most {efficiency.kNear} times the least that was seen, and how many of all rounds they are. {lines_text(document)}",
+            f"near: {document['policies'][-1]} in {near.words(document['results'])}",
             f"others: what other programs had of cores {pair['fast']} and {pair['slow']} meanwhile.", *cores.failed_lines(document)]
 
 

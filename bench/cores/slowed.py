@@ -13,8 +13,10 @@ _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common"), os.path.join(_here, "..", "peers")]
 import cores
 import efficiency
+import line_pass
 import machine
 import measure as peers_measure
+import near
 import networks
 import slowcore
 import slowed_tables
@@ -29,7 +31,10 @@ def arguments():
     p = cores.parser(__doc__, rounds=15, models=networks.kModels)
     p.add_argument("--engines", type=cores.words, default=cores.words(kPeers), metavar="E,...", help=f"peers (default: {kPeers})")
     slowcore.add_flags(p, 0.35, "second core")
-    return cores.parsed(p)
+    line_pass.add_flag(p)
+    flags = cores.parsed(p)
+    line_pass.check_flag(p, flags)
+    return flags
 
 
 def go_to_peers(flags):
@@ -81,11 +86,13 @@ def measure_slowed(flags, document, prepared, work, agreement):
                 raise WorkerFailed(f"{lost[0]}: {failed[lost[0]]}")
             apart = judge(workers, started, agreement, failed)
             document["versions"].update({who.split()[0]: worker.greeting["version"] for who, worker in workers.items()})
+            marks = line_pass.Marks(flags.line_pass, pair)
             times, others = turns.others_share([*workers.values(), slow], {pair["fast"], pair["slow"]}, lambda: turns.in_turn(
-                workers, flags.rounds, order=turns.shuffled(flags.seed), least_runs=cores.kLeastRuns), machine.used_s)
+                workers, flags.rounds, order=turns.shuffled(flags.seed), least_runs=cores.kLeastRuns, progress=marks.after_round),
+                machine.used_s)
     medians = {who: [round(statistics.median(burst), 4) for burst in bursts] for who, bursts in times.items()}
-    return {"least_ms": efficiency.least_of_bursts(times), "median_ms": medians, "difference": apart, "slow": slow.report,
-            "failed": {who: reason.replace(work, "") for who, reason in failed.items()}, "others_share": others}
+    return {"least_ms": efficiency.least_of_bursts(times), "median_ms": medians, "line_ns": marks.of_rounds(), "difference": apart,
+            "slow": slow.report, "failed": {who: reason.replace(work, "") for who, reason in failed.items()}, "others_share": others}
 
 
 def measure_one(flags, document, name, path):
@@ -113,6 +120,7 @@ def lines(document):
     return [cores.choice_text(document["cores"]) + " All of that before it was slowed.",
             "Least times; in parentheses over Mete's with the policy adaptive, the median over the rounds. best peer / mete: above 1 where "
             "Mete is faster.",
+            f"near: fast / adaptive in {near.words(document['results'])}",
             f"slow core: the speed that slowcore's probe found before and after, asked {document['speed']:g}: the core was slowed from "
             "outside, for every program; caches and memory keep their speed.",
             slowcore.kOthersText, *slowed_tables.failures(document["results"]), *cores.failed_lines(document)]

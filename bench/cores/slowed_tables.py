@@ -1,14 +1,16 @@
 """Mete and its peers beside a slowed core: times to ratios and tables. Pure: standard library only.
 
-A result is {"model", "least_ms", "median_ms": {who: [of each round's burst]}, "difference": {who: of outputs}, "failed": {who: reason},
-"slow": slowcore's report, "others_share"}. Who is "mete fast", "mete POLICY", "PEER 1" (one thread, fast core) or "PEER 2" (both).
+A result is {"model", "least_ms", "median_ms": {who: [of each round's burst]}, "line_ns": [of each round], "difference": {who: of outputs},
+"failed": {who: reason}, "slow": slowcore's report, "others_share"}. Who is "mete fast", "mete POLICY", "PEER 1" (one thread, fast core) or
+"PEER 2" (both).
 """
 import statistics
 
+import near
 import spread
 from tables import aligned, number
 
-kOurs = "mete adaptive"
+kFast, kOurs = "mete fast", "mete adaptive"
 kKinds = ("least_ms", "median_ms")
 
 
@@ -52,10 +54,12 @@ def _cell(result, who):
 
 
 def table(results, names, markdown):
-    rows = [["model", *(f"{who} ms" for who in names), "best peer / mete", "best peer", "slow core", "others"]]
+    rows = [["model", *(f"{who} ms" for who in names), "best peer / mete", "best peer", "near", "slow core", "others"]]
+    limit_ns = near.limit_ns(results)
     for r in results:
         best = best_peer(r)
         rows.append([r["model"], *(_cell(r, who) for who in names), *([f"{best[0]:.2f}", best[1]] if best else ["-", "-"]),
+                     near.cell(r, limit_ns, lambda r: f"{over_ours(r, kFast):.2f}"),
                      f"{r['slow']['speed_before']['median']:.3f} - {r['slow']['speed_after']['median']:.3f}",
                      f"{100 * r['others_share']:.0f} %"])
     return aligned(rows, markdown)

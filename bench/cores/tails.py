@@ -1,10 +1,12 @@
 """Times under interference to quantiles and tables. Pure: standard library only.
 
-A result is {"model", "ms": {policy: [[ms of each run] of each round]}, "slow": slowcore's report, "others_share"}.
+A result is {"model", "ms": {policy: [[ms of each run] of each round]}, "line_ns": [of each round], "slow": slowcore's report,
+"others_share"}.
 """
 import itertools
 import random
 
+import near
 import spread
 from tables import aligned, number
 
@@ -40,14 +42,23 @@ def compare(result, ours, theirs):
     return {name: {"ratio": ratio, "low": spans[name][0], "high": spans[name][1]} for name, ratio in ratios(a, b).items()}
 
 
+def ratio_cells(result, ours, theirs):
+    return [f"{c['ratio']:.2f} ({c['low']:.2f} - {c['high']:.2f})" for c in compare(result, ours, theirs).values()]
+
+
 def table(results, policies, markdown):
     """A row a model and policy, and one for how many times the first policy's quantiles each other one's are."""
     rows = [["model", "policy", *(f"{name} ms" for name in kQuantiles), "slow for", "others"]]
+    limit_ns = near.limit_ns(results)
     for r in results:
         meanwhile = [f"{100 * r['slow']['on_off']['slow_share']:.0f} %", f"{100 * r['others_share']:.0f} %"]
         for policy in policies:
             rows.append([r["model"], policy, *(number(ms) for ms in quantiles(r["ms"][policy]).values()), *meanwhile])
+        of_near = near.near_rounds(r, limit_ns)
+        count = f"{len(of_near['line_ns'])} of {len(r['line_ns'])}"
         for policy in policies[1:]:
-            cells = [f"{c['ratio']:.2f} ({c['low']:.2f} - {c['high']:.2f})" for c in compare(r, policies[0], policy).values()]
-            rows.append([r["model"], f"{policy} / {policies[0]}", *cells, "", ""])
+            what = f"{policy} / {policies[0]}"
+            rows.append([r["model"], what, *ratio_cells(r, policies[0], policy), "", ""])
+            cells = ratio_cells(of_near, policies[0], policy) if of_near["line_ns"] else ["-"] * len(kQuantiles)
+            rows.append([r["model"], f"{what}, near ({count})", *cells, "", ""])
     return aligned(rows, markdown)
