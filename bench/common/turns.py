@@ -22,12 +22,12 @@ def shuffled(seed):
     return lambda _turn, names: source.sample(names, len(names))
 
 
-def warm_up(workers, burst_ms=kBurstMs, settle_s=kSettleS, least_runs=2):
+def warm_up(workers, burst_ms=kBurstMs, settle_s=kSettleS, least_runs=2, warm_ms=kWarmMs):
     """{name: how many runs fill a burst}"""
     runs = {}
     for name, worker in workers.items():
         each = statistics.median(worker.ask(do="time", warm=1, runs=2)["ns"]) / 1e6
-        each = statistics.median(worker.ask(do="time", runs=spread.burst_runs(each, kWarmMs))["ns"]) / 1e6
+        each = statistics.median(worker.ask(do="time", runs=spread.burst_runs(each, warm_ms))["ns"]) / 1e6
         runs[name] = spread.burst_runs(each, burst_ms, least_runs)
         time.sleep(settle_s)
     return runs
@@ -45,8 +45,9 @@ def bursts(workers, runs, rounds, order=back_and_forth, settle_s=kSettleS, progr
     return times
 
 
-def in_turn(workers, rounds, burst_ms=kBurstMs, settle_s=kSettleS, order=back_and_forth, least_runs=2, progress=lambda turn: None):
-    return bursts(workers, warm_up(workers, burst_ms, settle_s, least_runs), rounds, order, settle_s, progress)
+def in_turn(workers, rounds, burst_ms=kBurstMs, settle_s=kSettleS, order=back_and_forth, least_runs=2, progress=lambda turn: None,
+            warm_ms=kWarmMs):
+    return bursts(workers, warm_up(workers, burst_ms, settle_s, least_runs, warm_ms), rounds, order, settle_s, progress)
 
 
 def others_share(workers, cores, work, busy_s=machine.busy_s):

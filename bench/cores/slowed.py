@@ -1,7 +1,8 @@
 """Mete and its peers while one of two cores is slowed for every program, by tools/slowcore.
 
 Mete on the fast core alone, and on both with equal slices and with the policy adaptive; each peer with one thread on the fast core and
-with two on both. All processes of a model are asked in turn, each round in an order of its own; the least of a burst counts.
+with two on both. All processes of a model run for a while first, and are asked in turn then, each round in an order of its own; the least of
+a burst counts.
 bench/peers/run.sh --install installs the peers.
 """
 import collections
@@ -25,6 +26,7 @@ from protocol import WorkerFailed, running
 
 kPeers = "onnxruntime,openvino,ncnn"
 kOurPolicies = ("equal", "adaptive")
+kWarmMs = 1500  # of each: guess, some 100 runs of a small model, in which Mete finds out whether the slow core helps at all
 
 
 def arguments():
@@ -88,8 +90,8 @@ def measure_slowed(flags, document, prepared, work, agreement):
             document["versions"].update({who.split()[0]: worker.greeting["version"] for who, worker in workers.items()})
             marks = line_pass.Marks(flags.line_pass, pair)
             times, others = turns.others_share([*workers.values(), slow], {pair["fast"], pair["slow"]}, lambda: turns.in_turn(
-                workers, flags.rounds, order=turns.shuffled(flags.seed), least_runs=cores.kLeastRuns, progress=marks.after_round),
-                machine.used_s)
+                workers, flags.rounds, order=turns.shuffled(flags.seed), least_runs=cores.kLeastRuns, progress=marks.after_round,
+                warm_ms=kWarmMs), machine.used_s)
     medians = {who: [round(statistics.median(burst), 4) for burst in bursts] for who, bursts in times.items()}
     return {"least_ms": efficiency.least_of_bursts(times), "median_ms": medians, "line_ns": marks.of_rounds(), "difference": apart,
             "slow": slow.report, "failed": {who: reason.replace(work, "") for who, reason in failed.items()}, "others_share": others}
@@ -118,8 +120,8 @@ def measure(flags):
 
 def lines(document):
     return [cores.choice_text(document["cores"]) + " All of that before it was slowed.",
-            "Least times; in parentheses over Mete's with the policy adaptive, the median over the rounds. best peer / mete: above 1 where "
-            "Mete is faster.",
+            f"Each ran for {kWarmMs / 1000:g} s first. Least times; in parentheses over Mete's with the policy adaptive, the median over the "
+            "rounds. best peer / mete: above 1 where Mete is faster.",
             f"near: fast / adaptive in {near.words(document['results'])}",
             f"slow core: the speed that slowcore's probe found before and after, asked {document['speed']:g}: the core was slowed from "
             "outside, for every program; caches and memory keep their speed.",
