@@ -35,14 +35,20 @@ void TwoWays::Learn(bool other, double ns) {
 void TwoWays::Next(bool promising, bool void_trial) {
   since_ = std::min(since_ + 1, kMostPatience), settling_ = std::max(settling_ - 1, 0);
   if (trying() && --trial_ == 0 && !void_trial) Judge();
-  if (trying() || !promising || since_ < patience_) return;
+  const bool other_seems_sooner = OtherIsSooner(other_);
+  const int patience = other_seems_sooner != other_ ? rule_.least_patience : patience_;  // the way in use takes longer than it did
+  if (trying() || !promising || since_ < patience) return;
   other_ = !other_, trial_ = rule_.trial_runs, settling_ = rule_.settling_runs, since_ = 0;
+}
+
+bool TwoWays::OtherIsSooner(bool kept_other) const {
+  return other_time_.seen > 0 && other_time_.ns < (kept_other ? 1 : rule_.much_sooner) * usual_time_.ns;
 }
 
 void TwoWays::Judge() {
   const bool tried = other_;
   if (other_time_.seen == 0) return UseUsual();  // nobody learned anything of the trial
-  other_ = other_time_.ns < (tried ? rule_.much_sooner : 1) * usual_time_.ns;
+  other_ = OtherIsSooner(!tried);
   patience_ = other_ == tried ? rule_.least_patience : std::min(2 * patience_, kMostPatience);
   if (other_ != tried) settling_ = rule_.settling_runs;
 }

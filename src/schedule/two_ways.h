@@ -36,6 +36,7 @@ class TwoWays {
     double ns = 0;
     int seen = 0;
   };
+  bool OtherIsSooner(bool kept_other) const;  // by what is known; the way that is kept has the benefit of the doubt
   void Judge();
 
   Rule rule_;
@@ -44,7 +45,7 @@ class TwoWays {
   int trial_ = 0;     // times that are left of a trial
   int settling_ = 0;  // times that are left until they count
   int since_ = 0;     // times since the last trial began
-  int patience_;      // times until the next may
+  int patience_;      // times until the next may, where nothing new is known
 };
 
 }  // namespace mete

@@ -37,6 +37,14 @@ TEST(TwoWays, TrialsInVainBecomeSeldom) {
   EXPECT_LE(CountOther(ways, 2560, 100, 200, true), 3 * 11);
 }
 
+TEST(TwoWays, AWayThatTakesLongerThanItDidIsDoubtedAtOnce) {
+  TwoWays ways(kRule);
+  CountOther(ways, 2000, 100, 105, true);  // trials are seldom now
+  EXPECT_GE(CountOther(ways, 100, 130, 105, true), 60);  // 16 until its usual time is more than 105 / 0.9
+  EXPECT_GE(CountOther(ways, 1000, 130, 105, true), 950);
+  EXPECT_LE(CountOther(ways, 100, 130, 140, true), 60);  // and back, as the other way is known to take longer now
+}
+
 TEST(TwoWays, TheFirstTimeAfterAChangeDoesNotCount) {
   TwoWays ways(kRule);
   EXPECT_GE(CountOther(ways, 1000, 100, 85, true, 5), 900);

@@ -53,6 +53,13 @@ TEST(WholeRun, OthersStayWhereTheyHelpALittle) {
   EXPECT_LE(tried, 10 * 8);  // after 16 runs, 32, 64, ... 256, and each 256
 }
 
+// As where the host moves the cores away from each other.
+TEST(WholeRun, OthersAreLeftWithinSomeRunsWhereTheyHelpNoMore) {
+  Runs runs;
+  runs.CountAlone(3000, kLittleSooner);
+  EXPECT_GE(runs.CountAlone(100, kSlower), 65);  // 13 until that is known, 16 of the trials of either way
+}
+
 TEST(WholeRun, OthersAreBackWhenTheyHelpAgain) {
   Runs runs;
   runs.CountAlone(3000, kSlower);
