@@ -8,8 +8,8 @@ namespace {
 // Guesses, held against simulated networks beside a core that is slow, stopped or disturbed now and then. A trial costs what the worse way
 // does; it is repeated the more seldom the more often it was in vain.
 constexpr int kMostPatience = 256;
-constexpr double kUsualGain = 0.05, kTrialGain = 0.25;  // how much a new time counts
-constexpr int kManySeen = 1 << 20;  // more need not be counted
+constexpr double kTrialGain = 0.25;    // how much a new time counts in a trial, at least
+constexpr int kManySeen = 1 << 20;     // more need not be counted
 constexpr double kMostSurprise = 6;    // a time counts as at most so many times the usual one
 constexpr double kMostDifference = 3;  // and the usual time of one way as at most so many times the other's
 
@@ -17,7 +17,7 @@ constexpr double kMostDifference = 3;  // and the usual time of one way as at mo
 
 TwoWays::TwoWays(const Rule& rule) : rule_(rule), patience_(rule.least_patience) {}
 
-double TwoWays::GainOf(int seen) { return std::max(kUsualGain, 1.0 / seen); }
+double TwoWays::GainOf(int seen) const { return std::max(rule_.usual_gain, 1.0 / seen); }
 
 double TwoWays::Bounded(double ns, double usual_ns) { return std::min(ns, kMostSurprise * usual_ns); }
 

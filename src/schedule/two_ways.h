@@ -11,6 +11,7 @@ class TwoWays {
     int trial_runs;      // that a trial has
     int settling_runs;   // of them, and of those after it, the first so many do not count: caches are cold, threads asleep
     int least_patience;  // times until the first trial, and from one that changed the way to the next
+    double usual_gain;   // how much a new time counts, at least
   };
   explicit TwoWays(const Rule& rule);
 
@@ -25,8 +26,8 @@ class TwoWays {
   void Next(bool promising, bool void_trial = false);
   void UseUsual() { other_ = false, trial_ = 0; }
 
-  // How much a new time counts after so many: the first ones as much as each other, later ones little.
-  static double GainOf(int seen);
+  // How much a new time of the usual way counts: the first ones as much as each other, later ones little.
+  double usual_gain() const { return GainOf(usual_time_.seen); }
   static double Bounded(double ns, double usual_ns);  // one long delay is forgiven
   double usual_ns() const { return usual_time_.ns; }  // 0: not known yet
   double other_ns() const { return other_time_.ns; }
@@ -38,6 +39,7 @@ class TwoWays {
   };
   bool OtherIsSooner(bool kept_other) const;  // by what is known; the way that is kept has the benefit of the doubt
   void Judge();
+  double GainOf(int seen) const;
 
   Rule rule_;
   Time usual_time_, other_time_;

@@ -21,7 +21,7 @@ bool WholeRun::BeginAlone() {
 void WholeRun::Learn(double ns, const Policy::Times& regions) {
   ways_.Learn(ways_.other(), ns);
   if (ways_.other() || regions.alone_ns <= 0) return;
-  together_over_alone_ += TwoWays::GainOf(ways_.seen()) * (regions.together_ns / regions.alone_ns - together_over_alone_);
+  together_over_alone_ += ways_.usual_gain() * (regions.together_ns / regions.alone_ns - together_over_alone_);
 }
 
 std::string WholeRun::text() const {

@@ -8,7 +8,7 @@ namespace {
 constexpr int kLeastSeen = 8;  // runs before a worker is doubted: its speed is learned in the first of them
 // A worker is left out where that takes less than 0.9 of the time with it: a single region does not show what it costs the next one that
 // its inputs lie in other caches. Guess.
-constexpr TwoWays::Rule kRule{.much_sooner = 0.9, .trial_runs = 3, .settling_runs = 0, .least_patience = 4};
+constexpr TwoWays::Rule kRule{.much_sooner = 0.9, .trial_runs = 3, .settling_runs = 0, .least_patience = 4, .usual_gain = 0.05};
 
 }  // namespace
 
@@ -46,7 +46,7 @@ void Worth::End() {
     here.ways.Learn(!here.took, double(last - begin_ns_));
     if (!here.took) continue;
     const double late = worker.done_ns == last ? TwoWays::Bounded(double(last - next_to_last), here.ways.usual_ns()) : 0;
-    here.gain_ns += TwoWays::GainOf(here.ways.seen()) * (double(worker.blocks) * worker.others_block_ns - late - here.gain_ns);
+    here.gain_ns += here.ways.usual_gain() * (double(worker.blocks) * worker.others_block_ns - late - here.gain_ns);
   }
 }
 
