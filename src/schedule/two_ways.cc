@@ -35,8 +35,8 @@ void TwoWays::Learn(bool other, double ns) {
 void TwoWays::Next(bool promising, bool void_trial) {
   since_ = std::min(since_ + 1, kMostPatience), settling_ = std::max(settling_ - 1, 0);
   if (trying() && --trial_ == 0 && !void_trial) Judge();
-  const bool other_seems_sooner = OtherIsSooner(other_);
-  const int patience = other_seems_sooner != other_ ? rule_.least_patience : patience_;  // the way in use takes longer than it did
+  const bool doubt = rule_.doubts && OtherIsSooner(other_) != other_;
+  const int patience = doubt ? rule_.least_patience : patience_;
   if (trying() || !promising || since_ < patience) return;
   other_ = !other_, trial_ = rule_.trial_runs, settling_ = rule_.settling_runs, since_ = 0;
 }

@@ -12,6 +12,7 @@ class TwoWays {
     int settling_runs;   // of them, and of those after it, the first so many do not count: caches are cold, threads asleep
     int least_patience;  // times until the first trial, and from one that changed the way to the next
     double usual_gain;   // how much a new time counts, at least
+    bool doubts;         // least_patience is enough where the way in use has come to take longer than is known of the other
   };
   explicit TwoWays(const Rule& rule);
 
@@ -47,7 +48,7 @@ class TwoWays {
   int trial_ = 0;     // times that are left of a trial
   int settling_ = 0;  // times that are left until they count
   int since_ = 0;     // times since the last trial began
-  int patience_;      // times until the next may, where nothing new is known
+  int patience_;      // times until the next may
 };
 
 }  // namespace mete

@@ -5,7 +5,8 @@
 namespace mete {
 namespace {
 
-constexpr TwoWays::Rule kRule{.much_sooner = 0.9, .trial_runs = 3, .settling_runs = 1, .least_patience = 4, .usual_gain = 0.05};
+constexpr TwoWays::Rule kRule{
+    .much_sooner = 0.9, .trial_runs = 3, .settling_runs = 1, .least_patience = 4, .usual_gain = 0.05, .doubts = true};
 
 // So many times, of which the first of each way since the last change takes `cold` times as long; returns how many were the other way.
 int CountOther(TwoWays& ways, int times, double usual_ns, double other_ns, bool promising, double cold = 1) {

@@ -21,7 +21,8 @@ class WholeRun {
  private:
   // Guesses, as in two_ways.cc: other programs disturb whole runs more than regions, so that more of them are compared. New times count
   // more than those of regions, as each takes longer: of 0.05 and 0.1 the second took 0.7 % less, four models beside a slowed core.
-  static constexpr TwoWays::Rule kRule{.much_sooner = 0.98, .trial_runs = 8, .settling_runs = 1, .least_patience = 16, .usual_gain = 0.1};
+  static constexpr TwoWays::Rule kRule{
+      .much_sooner = 0.98, .trial_runs = 8, .settling_runs = 1, .least_patience = 16, .usual_gain = 0.1, .doubts = true};
   TwoWays ways_{kRule};
   double together_over_alone_ = 0;  // of the regions, usually
 };
