@@ -13,6 +13,7 @@ mete_library(import_caffe src/import/caffe LAYERS graph LINKS protobuf::libproto
 mete_protobuf(import_caffe src/import/caffe/caffe.proto)
 mete_library(image src/image LAYERS base LINKS PNG::PNG JPEG::JPEG PkgConfig::TOMLPP)
 mete_library(passes src/passes LAYERS graph kernels)
+mete_library(partition src/partition LAYERS graph TEST_LAYERS passes)
 mete_library(machine src/machine LAYERS base LINKS nlohmann_json::nlohmann_json Threads::Threads PkgConfig::TOMLPP)
 mete_library(schedule src/schedule LAYERS base)
 mete_library(costs src/costs LAYERS graph kernels machine schedule LINKS nlohmann_json::nlohmann_json)

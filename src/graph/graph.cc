@@ -24,6 +24,12 @@ Node& Graph::AddNode(std::string op, std::string node_name, std::vector<ValueId>
   return nodes.back();
 }
 
+std::optional<Ints> IntsOf(const Graph& graph, ValueId id) {
+  if (!IsConstant(graph, id) || graph.value(id).type != DType::kI64) return std::nullopt;
+  const Tensor& t = graph.value(id).constant;
+  return Ints(t.as<int64_t>(), t.as<int64_t>() + t.elements());
+}
+
 Uses::Uses(const Graph& graph) : producer(graph.values.size(), -1), readers(graph.values.size()), is_output(graph.values.size()) {
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     for (ValueId id : graph.nodes[n].inputs)

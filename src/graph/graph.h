@@ -6,6 +6,7 @@
 // nobody behind them has to ask for a version. What ONNX lacks is written "mete.Name".
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,11 @@ struct Graph {
 inline bool IsF32(const Graph& graph, ValueId id) {
   return id != kNoValue && graph.value(id).type == DType::kF32 && graph.value(id).shape.known();
 }
+
+inline bool IsConstant(const Graph& graph, ValueId id) { return id != kNoValue && graph.value(id).is_constant(); }
+
+// A constant of i64 (axes, pads, ...) as a list.
+std::optional<Ints> IntsOf(const Graph& graph, ValueId id);
 
 // Who makes and who reads each value, as indices into graph.nodes. A snapshot: stale after an edit.
 struct Uses {

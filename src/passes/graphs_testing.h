@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/operators.h"
-#include "kernels/reference/reference.h"
+#include "kernels/reference/evaluate_testing.h"
 #include "passes/pass.h"
 
 namespace mete {
@@ -60,28 +60,7 @@ class Builder {
 };
 
 inline std::vector<Tensor> Evaluate(const Graph& graph) {
-  std::vector<Tensor> values(graph.values.size());
-  std::mt19937 random(7);
-  for (size_t i = 0; i < values.size(); ++i)
-    if (graph.values[i].is_constant()) values[i] = graph.values[i].constant;
-  for (ValueId id : graph.inputs) {
-    Tensor t(DType::kF32, graph.value(id).shape);
-    for (int64_t i = 0; i < t.elements(); ++i) t.mutable_view().as<float>()[i] = std::uniform_real_distribution<float>(-2, 2)(random);
-    values[size_t(id)] = t;
-  }
-  Scratch scratch;
-  for (const Node& node : graph.nodes) {
-    std::vector<ConstView> in;
-    std::vector<View> out;
-    for (ValueId id : node.inputs) in.push_back(id == kNoValue ? ConstView{} : values[size_t(id)].view());
-    for (ValueId id : node.outputs) {
-      if (id != kNoValue) values[size_t(id)] = Tensor(graph.value(id).type, graph.value(id).shape);
-      out.push_back(id == kNoValue ? View{} : values[size_t(id)].mutable_view());
-    }
-    RefArgs args{node.attributes, in, out, scratch, {}};
-    FindReference(node.op)(args);
-    scratch.Reset();
-  }
+  const std::vector<Tensor> values = EvaluateAll(graph, RandomInputs(graph, 7));
   std::vector<Tensor> outputs;
   for (ValueId id : graph.outputs) outputs.push_back(values[size_t(id)]);
   return outputs;

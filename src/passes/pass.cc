@@ -52,6 +52,13 @@ PassRecord RunOne(Graph& graph, const char* name, Run run) {
 
 std::span<const Pass> OptimizingPasses() { return kPasses; }
 
+std::vector<std::string> PassesBehindDivision() {
+  const auto* layout = std::find_if(std::begin(kPasses), std::end(kPasses), [](const Pass& p) { return p.run == ToNhwc; });
+  std::vector<std::string> names;
+  for (const Pass* pass = layout; pass != std::end(kPasses); ++pass) names.push_back(pass->name);
+  return names;
+}
+
 std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector<std::string>& disabled, const FoldLimits& limits) {
   CheckNames(disabled);
   auto runs = [&](const char* name) { return optimize && std::find(disabled.begin(), disabled.end(), name) == disabled.end(); };

@@ -18,6 +18,9 @@ struct Pass {
 // The optimising passes, in the order in which they run.
 std::span<const Pass> OptimizingPasses();
 
+// The names of those that run when a graph has been divided over devices, if it is: each share has them by itself (partition/divide.h).
+std::vector<std::string> PassesBehindDivision();
+
 struct PassRecord {
   std::string name;
   double ms = 0;

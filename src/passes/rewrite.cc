@@ -16,12 +16,6 @@ std::optional<double> ScalarOf(const Graph& graph, ValueId id) {
   }
 }
 
-std::optional<Ints> IntsOf(const Graph& graph, ValueId id) {
-  if (!IsConstant(graph, id) || graph.value(id).type != DType::kI64) return std::nullopt;
-  const Tensor& t = graph.value(id).constant;
-  return Ints(t.as<int64_t>(), t.as<int64_t>() + t.elements());
-}
-
 Tensor Permuted(const Tensor& source, const std::vector<int>& perm) {
   Shape shape;
   for (int p : perm) shape.push_back(source.shape()[p]);

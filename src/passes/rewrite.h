@@ -16,8 +16,6 @@ inline bool IsOneOf(std::string_view op, std::initializer_list<std::string_view>
   return std::find(ops.begin(), ops.end(), op) != ops.end();
 }
 
-inline bool IsConstant(const Graph& graph, ValueId id) { return id != kNoValue && graph.value(id).is_constant(); }
-
 inline bool IsIdentity(const Ints& perm) {
   for (size_t i = 0; i < perm.size(); ++i)
     if (perm[i] != int64_t(i)) return false;
@@ -26,9 +24,6 @@ inline bool IsIdentity(const Ints& perm) {
 
 // The value of a constant with one element, of f32, f64, i32 or i64.
 std::optional<double> ScalarOf(const Graph& graph, ValueId id);
-
-// A constant of i64 (axes, pads, ...) as a list.
-std::optional<Ints> IntsOf(const Graph& graph, ValueId id);
 
 inline ValueId AddInts(Graph& graph, std::string name, const Ints& values) {
   return graph.AddConstant(std::move(name), Tensor::Ints(values));

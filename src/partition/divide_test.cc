@@ -1,0 +1,216 @@
+#include "partition/divide.h"
+
+#include <cstring>
+#include <functional>
+
+#include "partition/share.h"
+#include "passes/graphs_testing.h"
+
+namespace mete {
+namespace {
+
+using Make = std::function<ValueId(Builder&)>;
+
+Attributes Attrs(std::initializer_list<std::pair<const char*, Attribute>> items) {
+  Attributes a;
+  for (const auto& [name, value] : items) a.Set(name, value);
+  return a;
+}
+
+// A graph of one node (the last one that `make` adds), with what is needed for a part of its output.
+struct OneNode {
+  explicit OneNode(const Make& make) {
+    b.Output(make(b));
+    InferShapes(b.graph);
+    Verify(b.graph);
+  }
+  const Node& node() const { return b.graph.nodes.back(); }
+  std::optional<Division> Of(int axis, int64_t begin, int64_t end) const {
+    return Divide(b.graph, node(), Part::Of(axis, {begin, end}));
+  }
+  Builder b;
+};
+
+struct ConvCase {
+  int64_t kernel, stride, dilation, pad, pad_end, rows;
+};
+
+OneNode ConvOf(const ConvCase& c) {
+  return OneNode([&](Builder& b) {
+    return b.Op("Conv", {b.Input({1, 2, c.rows, 3}), b.Weight({4, 2, c.kernel, 1})},
+                Attrs({{"strides", Ints{c.stride, 1}}, {"dilations", Ints{c.dilation, 1}}, {"pads", Ints{c.pad, 0, c.pad_end, 0}}}));
+  });
+}
+
+TEST(Divide, AConvolutionNeedsItsHaloAndThePaddingOfItsEdges) {
+  const OneNode conv = ConvOf({3, 1, 1, 1, 1, 16});
+  const auto first = conv.Of(2, 0, 5), middle = conv.Of(2, 5, 9), last = conv.Of(2, 9, 16);
+  EXPECT_EQ(first->inputs[0], Part::Of(2, {0, 6}));
+  EXPECT_EQ(first->attributes.IntList("pads"), (Ints{1, 0, 0, 0}));
+  EXPECT_EQ(middle->inputs[0], Part::Of(2, {4, 10}));
+  EXPECT_EQ(middle->attributes.IntList("pads"), (Ints{0, 0, 0, 0}));
+  EXPECT_EQ(last->inputs[0], Part::Of(2, {8, 16}));
+  EXPECT_EQ(last->attributes.IntList("pads"), (Ints{0, 0, 1, 0}));
+  EXPECT_TRUE(first->inputs[1].all());
+}
+
+TEST(Divide, StrideAndDilationWidenTheHalo) {
+  // Output row o reads rows 2 o - 1, 2 o + 2, 2 o + 5 of 20.
+  const OneNode conv = ConvOf({3, 2, 3, 1, 0, 20});
+  EXPECT_EQ(conv.Of(2, 0, 2)->inputs[0], Part::Of(2, {0, 8}));
+  EXPECT_EQ(conv.Of(2, 3, 5)->inputs[0], Part::Of(2, {5, 14}));
+}
+
+TEST(Divide, RowsOfPaddingAloneAreNotDivided) {
+  const OneNode conv = ConvOf({2, 1, 1, 4, 0, 6});
+  EXPECT_FALSE(conv.Of(2, 0, 2));
+  EXPECT_TRUE(conv.Of(2, 2, 5));
+}
+
+TEST(Divide, ChannelsOfAConvolutionAreRowsOfItsWeights) {
+  const OneNode conv([](Builder& b) { return b.Op("Conv", {b.Input({1, 3, 4, 4}), b.Weight({8, 3, 1, 1}), b.Weight({8})}); });
+  const auto d = conv.Of(1, 2, 5);
+  EXPECT_TRUE(d->inputs[0].all());
+  EXPECT_EQ(d->inputs[1], Part::Of(0, {2, 5}));
+  EXPECT_EQ(d->inputs[2], Part::Of(0, {2, 5}));
+}
+
+TEST(Divide, GroupedConvolutionsAreDividedBetweenGroups) {
+  const OneNode conv([](Builder& b) {
+    return b.Op("Conv", {b.Input({1, 6, 4, 4}), b.Weight({9, 2, 1, 1})}, Attrs({{"group", int64_t(3)}}));
+  });
+  const auto d = conv.Of(1, 3, 9);
+  EXPECT_EQ(d->inputs[0], Part::Of(1, {2, 6}));
+  EXPECT_EQ(d->attributes.Int("group", 0), 2);
+  EXPECT_FALSE(conv.Of(1, 2, 9));
+}
+
+TEST(Divide, ChannelsOfAFlattenedImageAreRowsOfItsFeatures) {
+  const OneNode flat([](Builder& b) { return b.Op("Flatten", {b.Input({1, 6, 2, 5})}); });
+  EXPECT_EQ(flat.Of(1, 20, 40)->inputs[0], Part::Of(1, {2, 4}));
+  EXPECT_FALSE(flat.Of(1, 20, 41));
+}
+
+TEST(Divide, WhatDependsOnDataIsNotDivided) {
+  Builder b;
+  const ValueId x = b.Input({4, 4});
+  b.Output(b.Op("Relu", {b.Op("NonZero", {x})}));
+  InferShapes(b.graph);
+  for (const Node& node : b.graph.nodes) EXPECT_FALSE(Divide(b.graph, node, Part::Of(0, {0, 1})));
+}
+
+TEST(Divide, RowsThatAreNotThereAreNotDivided) {
+  const OneNode relu([](Builder& b) { return b.Op("Relu", {b.Input({2, 5})}); });
+  EXPECT_TRUE(relu.Of(1, 0, 5));
+  EXPECT_FALSE(relu.Of(1, 0, 6));
+  EXPECT_FALSE(relu.Of(1, 3, 3));
+  EXPECT_FALSE(relu.Of(2, 0, 1));
+}
+
+// Along which axes each operator can be divided, and that what comes of it is right.
+struct AxesCase {
+  const char* name;
+  const char* axes;  // those of the output that can be divided in halves
+  Make make;
+};
+
+const std::vector<AxesCase>& AxesCases() {
+  static const std::vector<AxesCase> cases = {
+      {"Conv", "0123", [](Builder& b) { return b.Conv(b.Input({2, 4, 6, 6}), 4, 6, 3, {1, 1, 1, 1}); }},
+      {"ConvTranspose", "023", [](Builder& b) { return b.Op("ConvTranspose", {b.Input({2, 4, 6, 6}), b.Weight({4, 3, 3, 3})}); }},
+      {"MaxPool", "0123",
+       [](Builder& b) { return b.Op("MaxPool", {b.Input({2, 4, 6, 6})}, Attrs({{"kernel_shape", Ints{2, 2}}})); }},
+      {"GlobalMaxPool", "01", [](Builder& b) { return b.Op("GlobalMaxPool", {b.Input({2, 4, 6, 6})}); }},
+      {"Gemm", "01", [](Builder& b) { return b.Op("Gemm", {b.Input({4, 6}), b.Weight({6, 8}), b.Weight({8})}); }},
+      {"Gemm with a bias for each row", "01",
+       [](Builder& b) { return b.Op("Gemm", {b.Input({4, 6}), b.Weight({6, 8}), b.Weight({4, 1})}); }},
+      {"Gemm transposed", "01",
+       [](Builder& b) {
+         return b.Op("Gemm", {b.Input({6, 4}), b.Weight({8, 6})}, Attrs({{"transA", int64_t(1)}, {"transB", int64_t(1)}}));
+       }},
+      {"MatMul", "0123", [](Builder& b) { return b.Op("MatMul", {b.Input({2, 1, 4, 5}), b.Input({2, 5, 6})}); }},
+      {"Attention", "012",
+       [](Builder& b) { return b.Op("Attention", {b.Input({2, 4, 6, 8}), b.Input({2, 4, 5, 8}), b.Input({2, 4, 5, 8})}); }},
+      {"causal Attention", "01",
+       [](Builder& b) {
+         return b.Op("Attention", {b.Input({2, 4, 6, 8}), b.Input({2, 4, 6, 8}), b.Input({2, 4, 6, 8})},
+                     Attrs({{"is_causal", int64_t(1)}}));
+       }},
+      {"Softmax", "01", [](Builder& b) { return b.Op("Softmax", {b.Input({2, 4, 6})}); }},
+      {"LayerNormalization", "01",
+       [](Builder& b) { return b.Op("LayerNormalization", {b.Input({2, 4, 6}), b.Weight({6}), b.Weight({6})}); }},
+      {"InstanceNormalization", "01",
+       [](Builder& b) { return b.Op("InstanceNormalization", {b.Input({2, 4, 6}), b.Weight({4}), b.Weight({4})}); }},
+      {"BatchNormalization", "0123", [](Builder& b) { return b.BatchNorm(b.Input({2, 4, 6, 6}), 4); }},
+      {"LRN", "023", [](Builder& b) { return b.Op("LRN", {b.Input({2, 4, 6, 6})}, Attrs({{"size", int64_t(3)}})); }},
+      {"ReduceMean", "02",
+       [](Builder& b) { return b.Op("ReduceMean", {b.Input({2, 4, 6, 8}), b.Ints({1, -1})}); }},
+      {"ReduceMean without dimensions", "01",
+       [](Builder& b) { return b.Op("ReduceMean", {b.Input({2, 4, 6, 8}), b.Ints({1, -1})}, Attrs({{"keepdims", int64_t(0)}})); }},
+      {"Reshape", "013", [](Builder& b) { return b.Op("Reshape", {b.Input({2, 4, 6, 8}), b.Ints({2, 2, 2, 48})}); }},
+      {"Transpose", "012", [](Builder& b) { return b.Op("Transpose", {b.Input({2, 4, 6})}); }},
+      {"Unsqueeze", "02", [](Builder& b) { return b.Op("Unsqueeze", {b.Input({2, 4}), b.Ints({1})}); }},
+      {"Expand", "01", [](Builder& b) { return b.Op("Expand", {b.Input({4, 1}), b.Ints({4, 6})}); }},
+      {"Concat", "02",
+       [](Builder& b) { return b.Op("Concat", {b.Input({2, 4, 6}), b.Input({2, 2, 6})}, Attrs({{"axis", int64_t(1)}})); }},
+      {"Gather", "0123",
+       [](Builder& b) {
+         Tensor indices = Tensor::Of<int64_t>(DType::kI64, {2, 2}, std::vector<int64_t>{3, 0, 1, 2});
+         return b.Op("Gather", {b.Input({2, 4, 6}), b.graph.AddConstant("indices", indices)}, Attrs({{"axis", int64_t(1)}}));
+       }},
+      {"Slice", "012", [](Builder& b) { return b.Op("Slice", {b.Input({2, 9, 6}), b.Ints({-8}), b.Ints({100}), b.Ints({1}), b.Ints({3})}); }},
+      {"Slice backwards", "02", [](Builder& b) { return b.Op("Slice", {b.Input({2, 9, 6}), b.Ints({8}), b.Ints({0}), b.Ints({1}), b.Ints({-3})}); }},
+      {"Pad", "012", [](Builder& b) { return b.Op("Pad", {b.Input({2, 4, 6}), b.Ints({0, 1, 0, 0, 2, 0})}); }},
+      {"Pad by reflection", "02",
+       [](Builder& b) {
+         return b.Op("Pad", {b.Input({2, 4, 6}), b.Ints({0, 1, 0, 0, 2, 0})}, Attrs({{"mode", std::string("reflect")}}));
+       }},
+      {"Where", "01", [](Builder& b) { return b.Op("Where", {b.Op("Greater", {b.Input({4, 6}), b.Scalar(0)}), b.Input({6}), b.Scalar(1)}); }},
+      {"Clip", "01", [](Builder& b) { return b.Op("Clip", {b.Input({4, 6}), b.Scalar(-1), b.Scalar(1)}); }},
+      {"QuantizeLinear", "01",
+       [](Builder& b) {
+         const ValueId zero = b.graph.AddConstant("zero", Tensor::Of<uint8_t>(DType::kU8, {6}, std::vector<uint8_t>(6, 128)));
+         return b.Op("QuantizeLinear", {b.Input({4, 6}), b.Weight({6}, 0.1f, 0.2f), zero});
+       }},
+      {"SpaceToDepth", "023",
+       [](Builder& b) { return b.Op("SpaceToDepth", {b.Input({2, 4, 8, 8})}, Attrs({{"blocksize", int64_t(2)}})); }},
+      {"DepthToSpace", "023",
+       [](Builder& b) { return b.Op("DepthToSpace", {b.Input({2, 8, 4, 4})}, Attrs({{"blocksize", int64_t(2)}})); }},
+      {"CumSum", "", [](Builder& b) { return b.Op("CumSum", {b.Input({4, 6}), b.Ints({1})}); }},
+  };
+  return cases;
+}
+
+TEST(Divide, EachOperatorAlongItsAxes) {
+  for (const AxesCase& c : AxesCases()) {
+    SCOPED_TRACE(c.name);
+    const OneNode one(c.make);
+    const Graph& graph = one.b.graph;
+    const std::vector<Tensor> values = EvaluateAll(graph, RandomInputs(graph, 1));
+    const int node = int(graph.nodes.size()) - 1;
+    const ValueId out = graph.outputs[0];
+    const Tensor& whole = values[size_t(out)];
+    std::string axes;
+    for (int axis = 0; axis < whole.shape().rank(); ++axis) {
+      const int64_t extent = whole.shape()[axis], half = extent / 2;
+      if (extent < 2) continue;
+      const bool divided = one.Of(axis, 0, half) && one.Of(axis, half, extent);
+      if (divided) axes += char('0' + axis);
+      Tensor stitched(whole.type(), whole.shape());
+      for (const IndexRange& rows : {IndexRange{0, half}, IndexRange{half, extent}}) {
+        const ShareGraph share = MakeShareGraph(graph, std::vector{node}, std::vector{ValuePart{out, Part::Of(axis, rows)}});
+        Verify(share.graph);
+        EXPECT_EQ(!share.parts.computed[0].all(), divided);
+        std::vector<Tensor> inputs;
+        for (const ValuePart& input : share.parts.inputs) inputs.push_back(Cut(values[size_t(input.value)], input.part));
+        const Tensor piece = EvaluateAll(share.graph, inputs)[size_t(share.graph.outputs[0])];
+        Place(piece.view(), Part::Of(axis, rows), stitched.mutable_view(), Part::All());
+      }
+      EXPECT_EQ(std::memcmp(stitched.data(), whole.data(), whole.bytes()), 0) << "axis " << axis;
+    }
+    EXPECT_EQ(axes, c.axes);
+  }
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,59 @@
+#include "partition/layers.h"
+
+#include <algorithm>
+
+#include "graph/flops.h"
+
+namespace mete {
+namespace {
+
+bool BeginsLayer(const Graph& graph, const Node& node) {
+  return Flops(graph, node) > 0 || node.op.find("Pool") != node.op.npos || node.op == "Attention";
+}
+
+int AnchorOf(const Graph& graph, int begin, int end) {
+  const auto weight = [&](int n) {
+    const Node& node = graph.nodes[size_t(n)];
+    return std::pair(Flops(graph, node), BytesMoved(graph, node));
+  };
+  int anchor = begin;
+  for (int n = begin + 1; n < end; ++n)
+    if (weight(n) > weight(anchor)) anchor = n;
+  return anchor;
+}
+
+}  // namespace
+
+std::vector<Layer> LayersOf(const Graph& graph) {
+  std::vector<Layer> layers;
+  for (int n = 0; n < int(graph.nodes.size()); ++n) {
+    if (layers.empty() || BeginsLayer(graph, graph.nodes[size_t(n)])) layers.push_back({"", n, n, n});
+    layers.back().end = n + 1;
+  }
+  for (Layer& layer : layers) {
+    layer.anchor = AnchorOf(graph, layer.begin, layer.end);
+    layer.name = graph.nodes[size_t(layer.anchor)].name;
+  }
+  return layers;
+}
+
+std::vector<std::vector<ValueId>> LiveValues(const Graph& graph, const std::vector<Layer>& layers) {
+  const int count = int(layers.size());
+  // Boundary b is before layer b. A value is live from behind the layer that makes it to before the last one that reads it.
+  std::vector<int> first(graph.values.size(), count + 1), last(graph.values.size(), -1);
+  for (ValueId id : graph.inputs) first[size_t(id)] = 0;
+  for (int l = 0; l < count; ++l)
+    for (int n = layers[size_t(l)].begin; n < layers[size_t(l)].end; ++n) {
+      for (ValueId id : graph.nodes[size_t(n)].outputs)
+        if (id != kNoValue) first[size_t(id)] = l + 1;
+      for (ValueId id : graph.nodes[size_t(n)].inputs)
+        if (id != kNoValue) last[size_t(id)] = std::max(last[size_t(id)], l);
+    }
+  for (ValueId id : graph.outputs) last[size_t(id)] = count;
+  std::vector<std::vector<ValueId>> live(size_t(count) + 1);
+  for (size_t id = 0; id < graph.values.size(); ++id)
+    for (int b = first[id]; b <= last[id]; ++b) live[size_t(b)].push_back(ValueId(id));
+  return live;
+}
+
+}  // namespace mete

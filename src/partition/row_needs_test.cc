@@ -1,0 +1,59 @@
+#include "partition/row_needs.h"
+
+#include "partition/divide.h"
+#include "partition/layers.h"
+#include "partition/random_graphs_testing.h"
+
+namespace mete {
+namespace {
+
+TEST(RowNeeds, SaysWhatDivideSays) {
+  for (uint32_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomGraph random(seed, 10);
+    const Graph& graph = random.graph;
+    RowNeeds needs(graph);
+    for (int n = 0; n < int(graph.nodes.size()); ++n) {
+      const Node& node = graph.nodes[size_t(n)];
+      const Shape& shape = graph.value(node.outputs[0]).shape;
+      for (int axis = 0; axis < shape.rank(); ++axis) {
+        const int64_t begin = random.Pick(0, shape[axis] - 1), end = random.Pick(begin + 1, shape[axis]);
+        Part part = Part::Of(axis, {begin, end});
+        const auto d = Divide(graph, node, part);
+        const std::vector<Part>& inputs = needs.Inputs(n, part);
+        EXPECT_EQ(part.all(), !d.has_value());
+        for (size_t i = 0; d && i < inputs.size(); ++i) EXPECT_EQ(inputs[i], d->inputs[i]) << node.name << " " << ToString(inputs[i]);
+      }
+    }
+  }
+}
+
+TEST(Layers, CoverTheNodesOnceAndBeginWithWhatComputes) {
+  RandomGraph random(3, 30);
+  const std::vector<Layer> layers = LayersOf(random.graph);
+  int next = 0;
+  for (const Layer& layer : layers) {
+    EXPECT_EQ(layer.begin, next);
+    EXPECT_LE(layer.begin, layer.anchor);
+    EXPECT_LT(layer.anchor, layer.end);
+    next = layer.end;
+  }
+  EXPECT_EQ(next, int(random.graph.nodes.size()));
+}
+
+TEST(Layers, AValueIsLiveUntilItsLastReader) {
+  Builder b;
+  const ValueId x = b.Input({1, 2, 8, 8}), a = b.Conv(x, 2, 2, 1), c = b.Conv(a, 2, 2, 1), sum = b.Op("Add", {c, a});
+  b.Output(b.Conv(sum, 2, 2, 1));
+  InferShapes(b.graph);
+  const std::vector<Layer> layers = LayersOf(b.graph);
+  const auto live = LiveValues(b.graph, layers);
+  ASSERT_EQ(layers.size(), 3u);
+  EXPECT_EQ(live[0], std::vector{x});
+  EXPECT_EQ(live[1], std::vector{a});
+  EXPECT_EQ(live[2], std::vector{sum});
+  EXPECT_EQ(live[3], b.graph.outputs);
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,164 @@
+// Operators that move elements: rows are found again where they lay before.
+#include <algorithm>
+
+#include "partition/rules.h"
+
+namespace mete {
+namespace {
+
+// The same bytes in another shape. Rows of the output are rows of an input axis where as many elements lie before both, be it that one
+// of the two axes is the other's rows with what follows: heads of a token's features, channels of a flattened image.
+std::optional<Part> ThroughReshape(const Shape& in, const Shape& out, int axis, IndexRange rows) {
+  const int64_t before = out.Elements(0, axis);
+  for (int i = 0; i < in.rank(); ++i) {
+    if (in[i] == 1 || in.Elements(0, i) != before) continue;
+    const int64_t a = out[axis], b = in[i];
+    if (a == b) return Part::Of(i, rows);
+    if (b % a == 0) return Part::Of(i, {rows.begin * (b / a), rows.end * (b / a)});
+    if (a % b != 0 || rows.begin % (a / b) != 0 || rows.end % (a / b) != 0) return std::nullopt;
+    return Part::Of(i, {rows.begin / (a / b), rows.end / (a / b)});
+  }
+  return std::nullopt;
+}
+
+Ints Dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+Ints DimsOfPart(const DivideContext& c) { return Dims(ShapeOf(Part::Of(c.axis, c.rows), c.output())); }
+
+std::optional<Division> SameBytes(const DivideContext& c) {
+  const auto part = c.output().Elements() == 0 ? std::nullopt : ThroughReshape(c.shape(0), c.output(), c.axis, c.rows);
+  if (!part) return std::nullopt;
+  Division d = c.Whole();
+  d.inputs[0] = *part;
+  return d;
+}
+
+std::optional<Division> Reshape(const DivideContext& c) {
+  auto d = SameBytes(c);
+  if (d) d->ints[1] = DimsOfPart(c);
+  return d;
+}
+
+std::optional<Division> Expand(const DivideContext& c) {
+  Division d = c.Whole();
+  if (!c.Broadcast(d, 0)) return std::nullopt;
+  d.ints[1] = DimsOfPart(c);
+  return d;
+}
+
+std::optional<Division> Transpose(const DivideContext& c) {
+  const Ints& perm = c.node.attributes.IntList("perm");
+  Division d = c.Whole();
+  c.SameRows(d, 0, perm.empty() ? c.output().rank() - 1 - c.axis : int(perm[size_t(c.axis)]));
+  return d;
+}
+
+std::optional<Division> Concat(const DivideContext& c) {
+  if (c.axis == Positive(c.node.attributes.Int("axis", 0), c.output().rank())) return std::nullopt;
+  Division d = c.Whole();
+  for (int i = 0; i < c.inputs(); ++i) c.SameRows(d, i, c.axis);
+  return d;
+}
+
+std::optional<Division> Split(const DivideContext& c) {
+  if (c.axis == Positive(c.node.attributes.Int("axis", 0), c.output().rank())) return std::nullopt;
+  Division d = c.Whole();
+  c.SameRows(d, 0, c.axis);
+  return d;
+}
+
+std::optional<Division> Gather(const DivideContext& c) {
+  const int axis = Positive(c.node.attributes.Int("axis", 0), c.shape(0).rank()), indices = c.shape(1).rank();
+  Division d = c.Whole();
+  if (c.axis < axis) c.SameRows(d, 0, c.axis);
+  else if (c.axis < axis + indices) c.SameRows(d, 1, c.axis - axis);
+  else c.SameRows(d, 0, c.axis - indices + 1);
+  return d;
+}
+
+// Axes of an optional list in input `i`: the first `count` where it is left out.
+std::optional<Ints> AxesOf(const DivideContext& c, int i, size_t count) {
+  Ints axes;
+  if (!c.has(i)) {
+    for (size_t k = 0; k < count; ++k) axes.push_back(int64_t(k));
+    return axes;
+  }
+  const auto known = c.ints(i);
+  if (!known) return std::nullopt;
+  for (int64_t axis : *known) axes.push_back(Positive(axis, c.shape(0).rank()));
+  return axes;
+}
+
+// Row o of the output is row start + o * step of the input, for a step forward.
+std::optional<Division> Slice(const DivideContext& c) {
+  const auto starts = c.ints(1), ends = c.ints(2);
+  if (!starts || !ends) return std::nullopt;
+  const auto axes = AxesOf(c, 3, starts->size());
+  const auto steps = c.has(4) ? c.ints(4) : Ints(starts->size(), 1);
+  if (!axes || !steps) return std::nullopt;
+  Division d = c.Whole();
+  const auto at = std::find(axes->begin(), axes->end(), c.axis);
+  if (at == axes->end()) {
+    c.SameRows(d, 0, c.axis);
+    return d;
+  }
+  const size_t k = size_t(at - axes->begin());
+  const int64_t step = (*steps)[k], dim = c.shape(0)[c.axis];
+  if (step < 1) return std::nullopt;
+  const int64_t start = std::clamp<int64_t>((*starts)[k] < 0 ? (*starts)[k] + dim : (*starts)[k], 0, dim);
+  const IndexRange reads{start + c.rows.begin * step, start + (c.rows.end - 1) * step + 1};
+  d.inputs[0] = Part::Of(c.axis, reads);
+  d.ints[1] = *starts;
+  d.ints[2] = *ends;
+  d.ints[1][k] = 0;
+  d.ints[2][k] = reads.size();
+  return d;
+}
+
+// Along an axis that is padded, with a constant alone: rows at the edges are padding as far as they were.
+std::optional<Division> Pad(const DivideContext& c) {
+  const auto pads = c.ints(1);
+  const auto axes = AxesOf(c, 3, size_t(c.shape(0).rank()));
+  if (!pads || !axes) return std::nullopt;
+  Division d = c.Whole();
+  const auto at = std::find(axes->begin(), axes->end(), c.axis);
+  if (at == axes->end()) {
+    c.SameRows(d, 0, c.axis);
+    return d;
+  }
+  const size_t k = size_t(at - axes->begin());
+  const int64_t pad = (*pads)[k], begin = c.rows.begin - pad, end = c.rows.end - pad, dim = c.shape(0)[c.axis];
+  if (c.node.attributes.String("mode", "constant") != "constant" && (pad != 0 || (*pads)[axes->size() + k] != 0)) return std::nullopt;
+  const IndexRange reads{std::max<int64_t>(0, begin), std::min(dim, end)};
+  if (reads.begin >= reads.end) return std::nullopt;
+  d.inputs[0] = Part::Of(c.axis, reads);
+  d.ints[1] = *pads;
+  d.ints[1][k] = std::max<int64_t>(0, -begin);
+  d.ints[1][axes->size() + k] = std::max<int64_t>(0, end - dim);
+  return d;
+}
+
+// Blocks of pixels become channels, or come of them: rows of the smaller image are so many rows of the larger one.
+template <bool kToDepth>
+std::optional<Division> Blocks(const DivideContext& c) {
+  const int64_t size = c.node.attributes.Int("blocksize", 1);
+  if (IsNhwc(c.node.attributes) || c.axis == 1) return std::nullopt;
+  Division d = c.Whole();
+  if (c.axis == 0) c.SameRows(d, 0, 0);
+  else if (kToDepth) d.inputs[0] = Part::Of(c.axis, {c.rows.begin * size, c.rows.end * size});
+  else if (c.rows.begin % size != 0 || c.rows.end % size != 0) return std::nullopt;
+  else d.inputs[0] = Part::Of(c.axis, {c.rows.begin / size, c.rows.end / size});
+  return d;
+}
+
+constexpr DivideRule kRules[] = {
+    {"SpaceToDepth", Blocks<true>}, {"DepthToSpace", Blocks<false>},
+    {"Reshape", Reshape}, {"Flatten", SameBytes}, {"Squeeze", SameBytes}, {"Unsqueeze", SameBytes}, {"Expand", Expand},
+    {"Transpose", Transpose}, {"Concat", Concat}, {"Split", Split}, {"Gather", Gather}, {"Slice", Slice}, {"Pad", Pad},
+};
+
+}  // namespace
+
+std::span<const DivideRule> ArrangeRules() { return kRules; }
+
+}  // namespace mete

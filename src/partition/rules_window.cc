@@ -1,0 +1,157 @@
+// Convolutions and pools. Along a spatial axis an output row needs the rows under its window, and the share pads where the whole does;
+// along channels a convolution needs the weights of those channels, and a pool or a grouped convolution the channels themselves.
+#include "partition/rules.h"
+
+namespace mete {
+namespace {
+
+// The node's window with every padding written out, whatever auto_pad said.
+void WritePads(Division& d, const Window& window, int spatial) {
+  Ints pads(size_t(2 * spatial));
+  for (int i = 0; i < spatial; ++i) {
+    const WindowAxis& a = window[size_t(kSpatialDims - spatial + i)];
+    pads[size_t(i)] = a.pad;
+    pads[size_t(spatial + i)] = a.pad_end;
+  }
+  // Where padding is automatic no rounding up is asked for: it is not heeded there.
+  if (d.attributes.String("auto_pad", "NOTSET") != "NOTSET") d.attributes.Erase("ceil_mode");
+  d.attributes.Erase("auto_pad");
+  d.attributes.Set("pads", std::move(pads));
+}
+
+// Rows `rows` of the outputs of `a`: what they read, and the padding that is left. Empty where they read padding alone.
+IndexRange Halo(WindowAxis& a, IndexRange rows) {
+  const int64_t begin = a.Input(rows.begin, 0), end = a.Input(rows.end - 1, a.kernel - 1) + 1;
+  const IndexRange reads{std::max<int64_t>(0, begin), std::min(a.in, end)};
+  a.pad = std::max<int64_t>(0, -begin);
+  // A window may reach behind the padding where sizes are rounded up: an average does not count what is there.
+  a.pad_end = std::clamp<int64_t>(end - a.in, 0, a.pad_end);
+  return reads;
+}
+
+// `x` is the input that windows slide over. Nothing where the axis is not spatial.
+std::optional<Division> Spatial(const DivideContext& c, Window window, int x = 0) {
+  const int spatial = c.shape(x).rank() - 2;
+  Division d = c.Whole();
+  const IndexRange reads = Halo(window[size_t(kSpatialDims - spatial + c.axis - 2)], c.rows);
+  if (reads.begin >= reads.end) return std::nullopt;
+  d.inputs[size_t(x)] = Part::Of(c.axis, reads);
+  WritePads(d, window, spatial);
+  return d;
+}
+
+bool Resolve(const DivideContext& c, std::span<const int64_t> kernel, bool pooling, Window& window, int x = 0) {
+  return ResolveWindow(c.node.attributes, ImageDimsOf(c.shape(x), false), kernel, pooling, window).empty();
+}
+
+bool IsImage(const DivideContext& c) { return c.shape(0).rank() >= 3 && c.shape(0).rank() <= 2 + kSpatialDims && !IsNhwc(c.node.attributes); }
+
+// Output channels: the weights and the bias of those, of grouped convolutions the groups' inputs. Rows must be whole groups.
+std::optional<Division> ConvChannels(const DivideContext& c) {
+  Division d = c.Whole();
+  const int64_t group = c.node.attributes.Int("group", 1), outputs = c.shape(1)[0] / group;
+  c.SameRows(d, 1, 0);
+  if (c.has(2)) c.SameRows(d, 2, 0);
+  if (group == 1) return d;
+  if (c.rows.begin % outputs != 0 || c.rows.end % outputs != 0) return std::nullopt;
+  const IndexRange groups{c.rows.begin / outputs, c.rows.end / outputs};
+  const int64_t reads = c.shape(1)[1];
+  d.inputs[0] = Part::Of(1, {groups.begin * reads, groups.end * reads});
+  d.attributes.Set("group", groups.size());
+  return d;
+}
+
+std::optional<Division> Batch(const DivideContext& c) {
+  Division d = c.Whole();
+  c.SameRows(d, 0, 0);
+  return d;
+}
+
+std::optional<Division> Conv(const DivideContext& c) {
+  if (!IsImage(c) || c.inputs() > 3) return std::nullopt;
+  if (c.axis == 0) return Batch(c);
+  if (c.axis == 1) return ConvChannels(c);
+  Window window;
+  if (!Resolve(c, c.shape(1).dims().subspan(2), false, window)) return std::nullopt;
+  return Spatial(c, window);
+}
+
+// 8-bit convolutions, along images and space only: input `weights` has the kernel.
+template <int kWeights>
+std::optional<Division> QuantizedConv(const DivideContext& c) {
+  if (!IsImage(c)) return std::nullopt;
+  if (c.axis == 0) return Batch(c);
+  Window window;
+  if (c.axis == 1 || !Resolve(c, c.shape(kWeights).dims().subspan(2), false, window)) return std::nullopt;
+  return Spatial(c, window);
+}
+
+std::optional<Division> Pool(const DivideContext& c) {
+  if (!IsImage(c) || (c.node.outputs.size() > 1 && c.node.output(1) != kNoValue)) return std::nullopt;  // indices are those of the whole
+  if (c.axis <= 1) {
+    Division d = c.Whole();
+    c.SameRows(d, 0, c.axis);
+    return d;
+  }
+  Window window;
+  if (!Resolve(c, c.node.attributes.IntList("kernel_shape"), true, window)) return std::nullopt;
+  return Spatial(c, window);
+}
+
+std::optional<Division> GlobalPool(const DivideContext& c) {
+  if (!IsImage(c) || c.axis > 1) return std::nullopt;
+  Division d = c.Whole();
+  c.SameRows(d, 0, c.axis);
+  return d;
+}
+
+// Output row o is made of the input rows i with o = i * stride - pad + k * dilation: the window seen from its other side.
+std::optional<Division> ConvTranspose(const DivideContext& c) {
+  if (!IsImage(c) || c.inputs() > 3 || c.axis == 1) return std::nullopt;
+  if (c.axis == 0) return Batch(c);
+  Window window;
+  const int spatial = c.shape(0).rank() - 2;
+  if (!ResolveTransposedWindow(c.node.attributes, ImageDimsOf(c.shape(0), false), c.shape(1).dims().subspan(2), window).empty())
+    return std::nullopt;
+  WindowAxis& a = window[size_t(kSpatialDims - spatial + c.axis - 2)];
+  const int64_t first = c.rows.begin + a.pad, last = c.rows.end - 1 + a.pad;  // in the output with its padding
+  const int64_t begin = std::clamp<int64_t>((first - a.extent() + a.stride) / a.stride, 0, first / a.stride);
+  const int64_t end = std::min(a.out, last / a.stride + 1);
+  if (begin >= end) return std::nullopt;
+  Division d = c.Whole();
+  d.inputs[0] = Part::Of(c.axis, {begin, end});
+  Ints pads(size_t(2 * spatial)), extra(size_t(spatial), 0);
+  for (int i = 0; i < spatial; ++i) {
+    const WindowAxis& w = window[size_t(kSpatialDims - spatial + i)];
+    const bool divided = i == c.axis - 2;
+    const int64_t reads = divided ? end - begin : w.out, makes = divided ? c.rows.size() : w.in;
+    pads[size_t(i)] = divided ? first - begin * w.stride : w.pad;
+    const int64_t over = (reads - 1) * w.stride + w.extent() - pads[size_t(i)] - makes;
+    pads[size_t(spatial + i)] = std::max<int64_t>(0, over);
+    extra[size_t(i)] = std::max<int64_t>(0, -over);
+  }
+  d.attributes.Erase("auto_pad");
+  d.attributes.Erase("output_shape");
+  d.attributes.Set("pads", std::move(pads));
+  d.attributes.Set("output_padding", std::move(extra));
+  return d;
+}
+
+constexpr DivideRule kRules[] = {
+    {"Conv", Conv},
+    {"ConvInteger", QuantizedConv<1>},
+    {"QLinearConv", QuantizedConv<3>},
+    {"ConvTranspose", ConvTranspose},
+    {"MaxPool", Pool},
+    {"AveragePool", Pool},
+    {"LpPool", Pool},
+    {"GlobalAveragePool", GlobalPool},
+    {"GlobalMaxPool", GlobalPool},
+    {"GlobalLpPool", GlobalPool},
+};
+
+}  // namespace
+
+std::span<const DivideRule> WindowRules() { return kRules; }
+
+}  // namespace mete
