@@ -11,7 +11,9 @@
 #include "engine/model.h"
 #include "engine/stored_profile.h"
 #include "model_flags.h"
+#include "passes/pass.h"
 #include "plan/cores/cores.h"
+#include "plan_devices.h"
 #include "processor/simulated/simulated.h"
 #include "terminal.h"
 
@@ -20,7 +22,7 @@ namespace {
 
 struct PlanFlags {
   ModelFlags model;
-  std::string machine;
+  std::string machine, devices;
   std::vector<std::string> cores;
   std::string policy = "adaptive";
 };
@@ -135,7 +137,11 @@ Json PlanJson(const Planned& planned) {
   return json;
 }
 
-void PlanCommand(const PlanFlags& flags, const Context& context) {
+void PlanCommand(PlanFlags flags, const Context& context) {
+  if (!flags.devices.empty()) {
+    for (const std::string& name : PassesBehindDivision()) flags.model.disabled_passes.push_back(name);
+    return PlanForDevices(LoadModel(flags.model).impl().graph, flags.model.model, flags.devices, context);
+  }
   const Model model = LoadModel(flags.model);
   const Graph& graph = model.impl().graph;
   const Planned planned = flags.machine.empty() ? PlanForHere(flags, graph) : PlanForFile(flags, graph);
@@ -151,10 +157,13 @@ void AddPlan(CLI::App& app, Context& context) {
   AddLoadFlags(*command, flags->model);
   command->add_option("--machine", flags->machine, "plan for this machine file (boards/*.toml); default: for this machine")
       ->type_name("FILE.toml")->group("Machine");
+  command->add_option("--devices", flags->devices, "plan for the devices of this file, over the network that they share")
+      ->type_name("FILE.toml")->group("Machine")->excludes("--machine");
   command->add_option("--cores", flags->cores, "cores that may take part: CPU numbers of this machine, or clusters of the machine file")
       ->type_name("0,1,... | big,little:2,...")->delimiter(',')->group("Machine");
   command->add_option("--policy", flags->policy, "how blocks reach the cores; only adaptive leaves cores out")
       ->type_name("NAME")->check(CLI::IsMember(PolicyNames()))->capture_default_str()->group("Machine");
+  command->get_option("--devices")->excludes("--cores")->excludes("--policy");
   AddJsonFlag(*command, context);
   command->footer(
       "A step is a node with what was fused into it. Cores are in the order of their speeds, and a step has the first so many of them:\n"
@@ -168,7 +177,8 @@ void AddPlan(CLI::App& app, Context& context) {
       "Examples:\n"
       "  mete plan resnet50.onnx --machine boards/tensor-g4.toml\n"
       "  mete plan resnet50.onnx --machine boards/tensor-g4.toml --cores prime,middle:2 --json\n"
-      "  mete plan resnet50.onnx --cores 0,1");
+      "  mete plan resnet50.onnx --cores 0,1\n"
+      "  mete plan resnet50.onnx --devices boards/rk3399x6.toml");
   command->callback([flags, &context] { context.command = [flags, &context] { PlanCommand(*flags, context); }; });
 }
 

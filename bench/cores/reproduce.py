@@ -41,10 +41,16 @@ def arguments():
 
 
 def board_files(p, word):
-    files = sorted(glob.glob(os.path.join(glob.escape(word), "*.toml"))) if os.path.isdir(word) else [word]
+    files = [f for f in sorted(glob.glob(os.path.join(glob.escape(word), "*.toml"))) if is_machine(f)] if os.path.isdir(word) else [word]
     if not files or not os.path.isfile(files[0]):
         p.error(f"[--boards] no machine file; got '{word}', expected a .toml file or a folder of them")
     return files
+
+
+def is_machine(path):
+    """Not a file of several devices."""
+    with open(path, encoding="utf-8") as file:
+        return "[[device]]" not in file.read()
 
 
 def describe(flags, path):

@@ -12,7 +12,6 @@
 namespace mete {
 namespace {
 
-constexpr size_t kMostBytes = 1 << 20;  // guess: a board is described in some kilobytes
 constexpr size_t kMostClusters = 64;    // guess: three today
 constexpr int kMostThreads = 8;         // of a core; guess: eight of POWER
 constexpr int kMostCacheLevel = 4;
@@ -178,17 +177,7 @@ double ClusterFigures::active_watts(double mhz) const { return active_w.value * 
 
 std::span<const ClusterFigureKey> ClusterFigureKeys() { return kClusterFigures; }
 
-MachineFile ParseMachineFile(std::string_view text, const std::string& path) {
-  if (text.size() > kMostBytes) Invalid(path, "too long for a machine file; got {} bytes, expected {} at most", text.size(), kMostBytes);
-  toml::table table;
-  try {
-    table = toml::parse(text, std::string_view(path));
-  } catch (const toml::parse_error& e) {
-    Invalid(fmt::format("{}:{}:{}", path, e.source().begin.line, e.source().begin.column), "not valid TOML; {}",
-            Printable(std::string(e.description())));
-  }
-  return Reader(path).Do(table);
-}
+MachineFile ParseMachineFile(std::string_view text, const std::string& path) { return Reader(path).Do(ParseToml(text, path)); }
 
 MachineFile ReadMachineFile(const std::string& path) {
   const auto file = MappedFile::Open(path);

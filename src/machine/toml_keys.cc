@@ -8,6 +8,7 @@
 namespace mete {
 namespace {
 
+constexpr size_t kMostBytes = 1 << 20;  // guess: a board is described in some kilobytes
 constexpr size_t kMostText = 1000;  // guess: sources are sentences
 
 std::string Shown(const toml::node& node) {
@@ -17,6 +18,16 @@ std::string Shown(const toml::node& node) {
 }
 
 }  // namespace
+
+toml::table ParseToml(std::string_view text, const std::string& path) {
+  if (text.size() > kMostBytes) Invalid(path, "too long for a description; got {} bytes, expected {} at most", text.size(), kMostBytes);
+  try {
+    return toml::parse(text, std::string_view(path));
+  } catch (const toml::parse_error& e) {
+    Invalid(fmt::format("{}:{}:{}", path, e.source().begin.line, e.source().begin.column), "not valid TOML; {}",
+            Printable(std::string(e.description())));
+  }
+}
 
 std::string TomlKeys::Where(const toml::node* at) const {
   return fmt::format("{}:{}", path_, (at ? at->source() : table_.source()).begin.line);

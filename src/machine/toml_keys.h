@@ -14,6 +14,9 @@
 
 namespace mete {
 
+// A file's text as a table; Error with the place where it is not TOML, or where it is longer than a description can be.
+toml::table ParseToml(std::string_view text, const std::string& path);
+
 class TomlKeys {
  public:
   // `what` names the table in messages: "cluster 'big'".

@@ -108,6 +108,28 @@ class Plans(Cli):
         self.fails(USAGE, "[--cores] core 99999", "plan", self.net, "--cores", "99999")
         self.fails(USAGE, "--policy", "plan", self.net, "--policy", "magic")
 
+    def test_plan_divides_over_devices(self):
+        board = BOARDS / "rk3399x6.toml"
+        answer = self.answer("plan", self.net, "--devices", board)
+        self.assertEqual(len(answer["devices"]), 6)
+        self.assertLessEqual(answer["predicted_us"], min(answer["alone_us"]) * 1.000001)
+        layers = [name for group in answer["groups"] for name in group["layers"]]
+        self.assertEqual(len(layers), len(set(layers)))
+        used = {share["device"] for group in answer["groups"] for share in group["shares"]}
+        for left_out in answer["left_out"]:
+            self.assertNotIn(left_out["device"], used)
+            self.assertGreaterEqual(left_out["least_us_with_it"], answer["predicted_us"])
+        text = mete("plan", self.net, "--devices", board).stdout
+        for word in ("rk3399-1 alone", "predicted:", "Nothing here was measured"):
+            self.assertIn(word, text)
+
+    def test_plan_over_devices_refuses_nonsense(self):
+        board = BOARDS / "rk3399x6.toml"
+        self.fails(BAD_FILE, "cannot open", "plan", self.net, "--devices", self.path("none.toml"))
+        self.fails(BAD_FILE, "'device' is missing", "plan", self.net, "--devices", BOARDS / "rk3399.toml")
+        for more in (("--machine", BOARDS / "rk3399.toml"), ("--cores", "0"), ("--policy", "equal")):
+            self.fails(USAGE, more[0], "plan", self.net, "--devices", board, *more)
+
 
 class Simulations(Cli):
     def test_simulate_predicts_on_machine_files(self):

@@ -231,7 +231,7 @@ class Commands(Cli):
         self.assertTrue(any("sizes of caches are unknown" in line for line in lines))
 
     def test_machine_prints_machine_files(self):
-        boards = sorted(BOARDS.glob("*.toml"))
+        boards = [b for b in sorted(BOARDS.glob("*.toml")) if "[[device]]" not in b.read_text()]
         self.assertGreaterEqual(len(boards), 10)
         for board in boards:
             answer = self.answer("machine", "--machine", board)

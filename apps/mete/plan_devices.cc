@@ -1,0 +1,154 @@
+#include "plan_devices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "machine/devices_file.h"
+#include "plan/devices/dynamic.h"
+#include "processor/simulated/devices/estimate_pool.h"
+#include "processor/simulated/devices/simulate_devices.h"
+#include "terminal.h"
+
+namespace mete::cli {
+namespace {
+
+constexpr const char* kNote =
+    "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its machine file's figures; and the\n"
+    "links' figures, as the devices file says.";
+
+struct PlannedPool {
+  const Graph& graph;
+  DevicesFile file;
+  PoolCosts pool;
+  DevicesPlan plan;
+  std::vector<double> alone_us;  // of each device, the whole model on it
+  std::vector<std::pair<int, double>> without;  // devices that have no part, and what the best plan takes in which they have one
+  double simulated_us = 0;
+};
+
+std::set<int> UsedDevices(const DevicesPlan& plan) {
+  std::set<int> used;
+  for (const PlannedGroup& group : plan.groups)
+    for (const DeviceShare& share : group.shares) used.insert(share.device);
+  return used;
+}
+
+// Of those that have no part the first of each machine: the others would change no more.
+std::vector<std::pair<int, double>> LeftOut(const Graph& graph, const DevicesFile& file, const PoolCosts& pool, const DevicesPlan& plan) {
+  std::vector<std::pair<int, double>> left_out;
+  std::set<int> machines;
+  const std::set<int> used = UsedDevices(plan);
+  const std::vector<Spread> spreads = SpreadsOf(pool);
+  for (int d = 0; d < int(pool.devices.size()); ++d) {
+    if (used.count(d) || !machines.insert(file.devices[size_t(d)].machine).second) continue;
+    left_out.emplace_back(d, UsWithDevice(graph, pool, spreads, d));
+  }
+  return left_out;
+}
+
+PlannedPool PlanPool(const Graph& graph, const std::string& path) {
+  const Progress progress("planning");
+  PlannedPool p{graph, ReadDevicesFile(path), {}, {}, {}, {}};
+  p.pool = EstimatePool(graph, p.file);
+  p.plan = PlanDevices(graph, p.pool);
+  for (size_t d = 0; d < p.pool.devices.size(); ++d) p.alone_us.push_back(PlanAlone(graph, p.pool, int(d)).predicted_us);
+  p.without = LeftOut(graph, p.file, p.pool, p.plan);
+  p.simulated_us = SimulateDevices(graph, p.plan, p.pool).us;
+  return p;
+}
+
+std::string LayersText(const DevicesPlan& plan, const PlannedGroup& group) {
+  if (group.last - group.first == 1) return plan.layers[size_t(group.first)];
+  return fmt::format("{} to {}, {} layers", plan.layers[size_t(group.first)], plan.layers[size_t(group.last) - 1], group.last - group.first);
+}
+
+// "rows 0 to 20 of 56", of the first value that is divided.
+std::string PartText(const Graph& graph, const DeviceShare& share, SplitAxis split) {
+  for (const ValuePart& output : share.outputs)
+    if (!output.part.all())
+      return fmt::format("{} {} to {} of {}", Name(split), output.part.rows.begin, output.part.rows.end,
+                         graph.value(output.value).shape[output.part.axis]);
+  return "all";
+}
+
+Rows SharesRows(const PlannedPool& p) {
+  Rows rows{{"group", "layers", "device", "computes", "gets", "ready after", "computing"}};
+  for (size_t g = 0; g < p.plan.groups.size(); ++g) {
+    const PlannedGroup& group = p.plan.groups[g];
+    for (size_t k = 0; k < group.shares.size(); ++k) {
+      const DeviceShare& share = group.shares[k];
+      rows.push_back({k == 0 ? std::to_string(g + 1) : "", k == 0 ? LayersText(p.plan, group) : "", p.plan.devices[size_t(share.device)],
+                      PartText(p.graph, share, group.spread.split), share.bytes > 0 ? FormatBytes(share.bytes) : "-",
+                      share.bytes > 0 ? FormatMs(share.ready_us * 1e-3) : "-", FormatMs(share.compute_us * 1e-3)});
+    }
+  }
+  return rows;
+}
+
+size_t BestAlone(const PlannedPool& p) { return size_t(std::min_element(p.alone_us.begin(), p.alone_us.end()) - p.alone_us.begin()); }
+
+void Print(const PlannedPool& p, const std::string& model) {
+  const Style style = StyleOf(1);
+  fmt::print("{}{}{} on {}: {} of {} devices, {} groups\n\n", style.bold, model, style.reset, p.file.name, UsedDevices(p.plan).size(),
+             p.pool.devices.size(), p.plan.groups.size());
+  fmt::print("{}", FormatTable(SharesRows(p), "lllllrr"));
+  const size_t best = BestAlone(p);
+  fmt::print("\npredicted: {}, of which {} until the caller has the outputs; simulated, where nobody waits for all others: {}\n",
+             FormatMs(p.plan.predicted_us * 1e-3), FormatMs(p.plan.gather_us * 1e-3), FormatMs(p.simulated_us * 1e-3));
+  fmt::print("{} alone: {}, {:.2f} times as long\n", p.plan.devices[best], FormatMs(p.alone_us[best] * 1e-3),
+             p.alone_us[best] / p.plan.predicted_us);
+  for (const auto& [device, us] : p.without)
+    fmt::print("{} has no part: with it, and others like it as far as they help, {}\n", p.plan.devices[size_t(device)],
+               std::isfinite(us) ? fmt::format("{} at least", FormatMs(us * 1e-3)) : "no plan was weighed");
+  fmt::print("\n{}\n", kNote);
+}
+
+Json PartJson(const Graph& graph, const ValuePart& vp) {
+  Json json{{"value", graph.value(vp.value).name}};
+  if (!vp.part.all()) json["axis"] = vp.part.axis, json["rows"] = {vp.part.rows.begin, vp.part.rows.end};
+  return json;
+}
+
+Json ShareJson(const PlannedPool& p, const DeviceShare& share) {
+  Json json{{"device", p.plan.devices[size_t(share.device)]}, {"bytes", share.bytes},          {"ready_us", share.ready_us},
+            {"compute_us", share.compute_us},                 {"inputs", Json::array()}, {"outputs", Json::array()}};
+  for (const ValuePart& input : share.inputs) json["inputs"].push_back(PartJson(p.graph, input));
+  for (const ValuePart& output : share.outputs) json["outputs"].push_back(PartJson(p.graph, output));
+  return json;
+}
+
+Json PoolJson(const PlannedPool& p) {
+  Json json{{"model", p.plan.model},
+            {"planner", p.plan.planner},
+            {"devices", p.plan.devices},
+            {"predicted_us", p.plan.predicted_us},
+            {"gather_us", p.plan.gather_us},
+            {"simulated_us", p.simulated_us},
+            {"alone_us", p.alone_us},
+            {"left_out", Json::array()},
+            {"groups", Json::array()},
+            {"note", kNote}};
+  for (const auto& [device, us] : p.without)
+    json["left_out"].push_back({{"device", p.plan.devices[size_t(device)]}, {"least_us_with_it", us}});
+  for (const PlannedGroup& group : p.plan.groups) {
+    Json& g = json["groups"].emplace_back();
+    for (int l = group.first; l < group.last; ++l) g["layers"].push_back(p.plan.layers[size_t(l)]);
+    g["split"] = Name(group.spread.split);
+    g["us"] = group.us;
+    for (const DeviceShare& share : group.shares) g["shares"].push_back(ShareJson(p, share));
+  }
+  return json;
+}
+
+}  // namespace
+
+void PlanForDevices(const Graph& graph, const std::string& model, const std::string& devices, const Context& context) {
+  const PlannedPool planned = PlanPool(graph, devices);
+  if (context.json) PrintJson(PoolJson(planned));
+  else Print(planned, model);
+}
+
+}  // namespace mete::cli

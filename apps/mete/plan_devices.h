@@ -1,0 +1,14 @@
+// What `mete plan --devices` prints: which device computes which rows of which group of layers.
+#pragma once
+
+#include <string>
+
+#include "context.h"
+#include "graph/graph.h"
+
+namespace mete::cli {
+
+// `graph` as it is before the pass `layout`; `model` as the user named it.
+void PlanForDevices(const Graph& graph, const std::string& model, const std::string& devices, const Context& context);
+
+}  // namespace mete::cli

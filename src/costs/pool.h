@@ -1,0 +1,36 @@
+// What a model's layers take on several devices, and what the links between them do: a value, whatever its source. Layers are those of
+// partition/layers.h, each measured or estimated alone, unfused, as Legion's predictor has it (systems.md, 3).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mete {
+
+// Of a device to the network that all share. Devices send and receive at the same time, and others' traffic does not slow theirs.
+struct LinkCosts {
+  double latency_us = 0;   // until a message that is sent begins to arrive
+  double message_us = 0;   // of each message, whatever its size: what sender and receiver do for it
+  double up_mbit_per_s = 0, down_mbit_per_s = 0;
+};
+
+struct LayerCost {
+  double us = 0;        // all of it, on this device alone
+  double least_us = 0;  // however few of its rows are computed; not more than `us`
+};
+
+struct DeviceCosts {
+  std::string name;
+  LinkCosts link;
+  std::vector<LayerCost> layers;
+};
+
+struct PoolCosts {
+  std::vector<DeviceCosts> devices;  // the first is the caller's own: it has the inputs, and gets the outputs
+};
+
+// Error listing what contradicts itself: no devices, two of a name, lists that are not a figure a layer, times or rates that are negative
+// or not finite, a rate of 0.
+void Verify(const PoolCosts& costs, size_t layers);
+
+}  // namespace mete

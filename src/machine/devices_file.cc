@@ -1,0 +1,70 @@
+#include "machine/devices_file.h"
+
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/mapped_file.h"
+#include "machine/toml_keys.h"
+
+namespace mete {
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(std::string path) : path_(std::move(path)) {}
+
+  DevicesFile Do(const toml::table& table) {
+    TomlKeys keys(table, path_, "devices", problems_);
+    file_.name = keys.Text("name");
+    for (const toml::table* device : keys.Tables("device")) ReadDevice(*device);
+    keys.RefuseOthers();
+    problems_.ThrowIfAny();
+    return std::move(file_);
+  }
+
+ private:
+  void ReadDevice(const toml::table& table) {
+    const std::string name = table["name"].value_or(std::string("?"));
+    TomlKeys keys(table, path_, fmt::format("device '{}'", Printable(name.substr(0, 40))), problems_);
+    DeviceEntry device;
+    device.name = keys.Text("name");
+    const int count = keys.Count("count", kMostDevices, 1);
+    device.machine = MachineOf(keys.Text("machine"));
+    device.latency_us = keys.TakeFigure("latency_us", 0, 1e7);
+    device.message_us = keys.TakeFigure("message_us", 0, 1e7);
+    device.up_mbit_per_s = keys.TakeFigure("up_mbit_per_s", 0.001, 1e6);
+    device.down_mbit_per_s = keys.TakeFigure("down_mbit_per_s", 0.001, 1e6);
+    keys.RefuseOthers();
+    if (!names_.insert(device.name).second) keys.Problem(table.get("name"), "another device has this name");
+    if (file_.devices.size() + size_t(count) > size_t(kMostDevices))
+      return keys.Problem(&table, "too many devices; got {}, expected {} at most", file_.devices.size() + size_t(count), kMostDevices);
+    for (int i = 1; i <= count; ++i) {
+      file_.devices.push_back(device);
+      if (count > 1) file_.devices.back().name += fmt::format("-{}", i);
+    }
+  }
+
+  // Where machine `name`, which lies beside the file, is in the list; it is read when it is first named.
+  int MachineOf(const std::string& name) {
+    const auto [at, is_new] = machines_.try_emplace(name, int(file_.machines.size()));
+    if (is_new && !name.empty())
+      problems_.Try([&] { file_.machines.push_back(ReadMachineFile((std::filesystem::path(path_).parent_path() / name).string())); });
+    return at->second;
+  }
+
+  const std::string path_;
+  Problems problems_;
+  DevicesFile file_;
+  std::set<std::string> names_;
+  std::map<std::string, int> machines_;
+};
+
+}  // namespace
+
+DevicesFile ReadDevicesFile(const std::string& path) {
+  const auto file = MappedFile::Open(path);
+  return Reader(path).Do(ParseToml({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}, path));
+}
+
+}  // namespace mete

@@ -1,0 +1,40 @@
+// Several devices on one network as somebody wrote them down: a TOML file (boards/rk3399x6.toml), for planning and simulating what is not
+// here. The devices' machines have files of their own (file.h). Every figure says where it comes from:
+//
+//     name = "Two boards"
+//     [[device]]                                       # the first one is the caller's own
+//     name = "board"                                   # of several alike: board-1, board-2
+//     count = 2                                        # may be left out
+//     machine = "rk3399.toml"                          # beside this file
+//     latency_us = { value = 200, source = "..." }     # until a message that is sent begins to arrive, half of a ping
+//     message_us = { value = 100, source = "..." }     # of each message, what sender and receiver do for it
+//     up_mbit_per_s = { value = 94, source = "..." }   # what programs get of the link
+//     down_mbit_per_s = { value = 94, source = "..." }
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "machine/file.h"
+
+namespace mete {
+
+struct DeviceEntry {
+  std::string name;
+  int machine = 0;  // index into DevicesFile::machines
+  Figure latency_us, message_us, up_mbit_per_s, down_mbit_per_s;
+};
+
+struct DevicesFile {
+  std::string name;
+  std::vector<MachineFile> machines;  // each once
+  std::vector<DeviceEntry> devices;   // several alike one by one
+};
+
+inline constexpr int kMostDevices = 1000;  // guess: hundreds are simulated
+
+// Throws Error with all problems of the file at once, and with those of a machine's file.
+DevicesFile ReadDevicesFile(const std::string& path);
+
+}  // namespace mete

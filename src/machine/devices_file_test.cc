@@ -1,0 +1,59 @@
+#include "machine/devices_file.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/errors_testing.h"
+#include "base/temp_path_testing.h"
+
+namespace mete {
+namespace {
+
+const std::string kFigures = R"(
+latency_us = { value = 150, source = "estimate" }
+message_us = { value = 200, source = "estimate" }
+up_mbit_per_s = { value = 94, source = "estimate" }
+down_mbit_per_s = { value = 47, source = "estimate" }
+)";
+
+std::string Device(const std::string& name, const std::string& more, const std::string& figures = kFigures) {
+  const std::string machine = std::filesystem::absolute("boards/rk3399.toml").string();
+  return "[[device]]\nname = \"" + name + "\"\nmachine = \"" + machine + "\"\n" + more + figures;
+}
+
+DevicesFile Read(const std::string& text) {
+  const TempPath path(".toml");
+  std::ofstream(path.str()) << text;
+  return ReadDevicesFile(path.str());
+}
+
+TEST(DevicesFile, CountsDevicesAlikeAndReadsEachMachineOnce) {
+  const DevicesFile file = Read("name = \"pool\"\n" + Device("laptop", "") + Device("board", "count = 2\n"));
+  ASSERT_EQ(file.devices.size(), 3u);
+  EXPECT_EQ(file.devices[0].name, "laptop");
+  EXPECT_EQ(file.devices[2].name, "board-2");
+  EXPECT_EQ(file.devices[2].machine, file.devices[0].machine);
+  EXPECT_EQ(file.machines.size(), 1u);
+  EXPECT_EQ(file.devices[1].down_mbit_per_s.value, 47);
+}
+
+TEST(DevicesFile, TellsAllProblemsAtOnce) {
+  const std::string bad = "name = \"pool\"\n" + Device("a", "") + Device("a", "color = 1\n") + Device("b", "count = 2000\n") +
+                          "[[device]]\nname = \"c\"\nmachine = \"none.toml\"\n" + kFigures;
+  for (const char* problem : {"another device has this name", "unknown key 'color'", "'count' is not believed", "none.toml"})
+    EXPECT_TELLS(Read(bad), problem);
+  EXPECT_TELLS(Read("name = \"pool\"\n"), "'device' is missing");
+  EXPECT_TELLS(Read("name = \"pool\"\n" + Device("a", "", "latency_us = 3\n")), "'latency_us' has no source");
+  EXPECT_TELLS(Read("[["), "not valid TOML");
+}
+
+TEST(DevicesFile, BoundsTheNumberOfDevices) {
+  std::string text = "name = \"pool\"\n";
+  for (int i = 0; i < 3; ++i) text += Device("d" + std::to_string(i), "count = 400\n");
+  EXPECT_TELLS(Read(text), "too many devices; got 1200");
+}
+
+TEST(DevicesFile, TheOneThatIsShippedIsRead) { EXPECT_EQ(ReadDevicesFile("boards/rk3399x6.toml").devices.size(), 6u); }
+
+}  // namespace
+}  // namespace mete

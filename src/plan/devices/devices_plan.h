@@ -1,0 +1,50 @@
+// A plan for several devices: groups of fused layers, each divided over some of the devices. A value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "costs/pool.h"
+#include "graph/graph.h"
+#include "partition/layers.h"
+#include "partition/share.h"
+#include "plan/devices/spread.h"
+
+namespace mete {
+
+// What one device does in a group.
+struct DeviceShare {
+  int device = 0;
+  std::vector<ValuePart> inputs;   // that it needs; where it does not have them they are sent to it
+  std::vector<ValuePart> outputs;  // that it has when the group is done: it computes them, or keeps or gets them if they are older
+  int64_t bytes = 0;               // that are sent to it
+  double ready_us = 0;             // predicted: until it has its inputs
+  double compute_us = 0;           // predicted
+};
+
+struct PlannedGroup {
+  int first = 0, last = 0;  // layers [first, last)
+  Spread spread;            // how what is live behind it lies
+  std::vector<DeviceShare> shares;
+  double us = 0;            // until the last device is done
+};
+
+// Another plan that was weighed.
+struct RejectedPool {
+  std::string choice;  // "laptop alone"
+  double predicted_us = 0;
+  std::string reason;
+};
+
+struct DevicesPlan {
+  std::string model, planner;
+  std::vector<std::string> devices;
+  std::vector<std::string> layers;
+  std::vector<PlannedGroup> groups;  // cover the layers once, in order
+  double gather_us = 0;              // until the caller has the outputs, when the last group is done
+  double predicted_us = 0;           // all of it
+  std::vector<RejectedPool> rejected = {};
+};
+
+}  // namespace mete

@@ -1,0 +1,74 @@
+#include "plan/devices/group_costs.h"
+
+#include <algorithm>
+
+namespace mete {
+
+PoolModel::PoolModel(const Graph& graph, const PoolCosts& pool)
+    : graph_(graph), pool_(pool), layers_(LayersOf(graph)), live_(LiveValues(graph, layers_)), needs_(graph) {
+  Verify(pool, layers_.size());
+}
+
+Holdings HoldingsOf(const PoolModel& model, int boundary, const Spread& spread) {
+  Holdings held;
+  for (ValueId id : model.Live(boundary)) held.push_back(PartsOn(spread, model.graph().value(id).shape));
+  return held;
+}
+
+GroupCosts::GroupCosts(PoolModel& model, int end, const Spread& spread)
+    : model_(model), end_(end), begin_(end), spread_(spread), wanted_(spread.devices.size()), exchange_(model.pool()) {
+  const Holdings held = HoldingsOf(model, end, spread);
+  for (size_t v = 0; v < held.size(); ++v)
+    for (size_t k = 0; k < wanted_.size(); ++k)
+      if (held[v][k]) wanted_[k].push_back({model.Live(end)[v], *held[v][k]});
+  for (size_t k = 0; k < wanted_.size(); ++k)
+    sweeps_.emplace_back(model.graph(), model.layers(), model.needs(), model.pool().devices[size_t(spread.devices[k])], wanted_[k]);
+}
+
+void GroupCosts::Prepend() {
+  --begin_;
+  for (ShareSweep& sweep : sweeps_) sweep.Prepend(begin_);
+}
+
+double GroupCosts::compute_us() const {
+  double most = 0;
+  for (const ShareSweep& sweep : sweeps_) most = std::max(most, sweep.compute_us());
+  return most;
+}
+
+void GroupCosts::Fill(const Spread& from, const Holdings& held) {
+  exchange_.Clear();
+  const std::vector<ValueId>& live = model_.Live(begin_);
+  for (size_t v = 0; v < live.size(); ++v)
+    for (size_t k = 0; k < sweeps_.size(); ++k)
+      if (const auto& need = sweeps_[k].Need(live[v]))
+        exchange_.Need(spread_.devices[k], model_.graph().value(live[v]), *need, from, held[v]);
+}
+
+double GroupCosts::Us(const Spread& from, const Holdings& held) {
+  Fill(from, held);
+  double us = 0;
+  for (size_t k = 0; k < sweeps_.size(); ++k) us = std::max(us, exchange_.ReadyUs(spread_.devices[k]) + sweeps_[k].compute_us());
+  return us;
+}
+
+PlannedGroup GroupCosts::Describe(const Spread& from, const Holdings& held) {
+  PlannedGroup group{begin_, end_, spread_, {}, Us(from, held)};
+  for (size_t k = 0; k < sweeps_.size(); ++k) {
+    const int device = spread_.devices[k];
+    DeviceShare share{device, {}, wanted_[k], exchange_.BytesTo(device), exchange_.ReadyUs(device), sweeps_[k].compute_us()};
+    for (ValueId id : model_.Live(begin_))
+      if (const auto& need = sweeps_[k].Need(id)) share.inputs.push_back({id, *need});
+    if (!share.outputs.empty()) group.shares.push_back(std::move(share));
+  }
+  return group;
+}
+
+double GatherUs(const PoolModel& model, const Spread& from, const Holdings& held) {
+  Exchange exchange(model.pool());
+  const std::vector<ValueId>& live = model.Live(model.boundaries());
+  for (size_t v = 0; v < live.size(); ++v) exchange.Need(0, model.graph().value(live[v]), Part::All(), from, held[v]);
+  return exchange.ReadyUs(0);
+}
+
+}  // namespace mete

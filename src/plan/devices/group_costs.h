@@ -1,0 +1,68 @@
+// What a group takes under a spread when its inputs lie as another spread has them: shared by everybody who looks for a plan, and by who
+// writes down what was found.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plan/devices/devices_plan.h"
+#include "plan/devices/exchange.h"
+#include "plan/devices/share_sweep.h"
+
+namespace mete {
+
+// A model's layers on a pool of devices; boundary b lies before layer b.
+class PoolModel {
+ public:
+  // Keeps references. Error where `pool` does not fit the graph.
+  PoolModel(const Graph& graph, const PoolCosts& pool);
+
+  const Graph& graph() const { return graph_; }
+  const PoolCosts& pool() const { return pool_; }
+  const std::vector<Layer>& layers() const { return layers_; }
+  int boundaries() const { return int(layers_.size()); }  // the last one is behind all layers
+  const std::vector<ValueId>& Live(int boundary) const { return live_[size_t(boundary)]; }
+  RowNeeds& needs() { return needs_; }
+
+ private:
+  const Graph& graph_;
+  const PoolCosts& pool_;
+  const std::vector<Layer> layers_;
+  const std::vector<std::vector<ValueId>> live_;
+  RowNeeds needs_;
+};
+
+// Where the live values of a boundary lie under a spread: in their order, for each of its devices.
+using Holdings = std::vector<std::vector<std::optional<Part>>>;
+Holdings HoldingsOf(const PoolModel& model, int boundary, const Spread& spread);
+
+// A group that ends at a boundary under a spread, and grows backwards.
+class GroupCosts {
+ public:
+  GroupCosts(PoolModel& model, int end, const Spread& spread);
+
+  void Prepend();  // the layer before
+  int begin() const { return begin_; }
+  double compute_us() const;  // of the device that takes longest: no group that is longer takes less
+  // All of it, where what is live at its beginning lies as `held` says on the devices of `from`.
+  double Us(const Spread& from, const Holdings& held);
+  PlannedGroup Describe(const Spread& from, const Holdings& held);
+
+ private:
+  void Fill(const Spread& from, const Holdings& held);
+
+  PoolModel& model_;
+  const int end_;
+  int begin_;
+  const Spread& spread_;
+  std::vector<ShareSweep> sweeps_;  // of the spread's devices
+  std::vector<std::vector<ValuePart>> wanted_;
+  Exchange exchange_;
+};
+
+// Until the caller has all outputs, which lie as `held` says.
+double GatherUs(const PoolModel& model, const Spread& from, const Holdings& held);
+
+}  // namespace mete

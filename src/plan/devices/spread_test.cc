@@ -1,0 +1,63 @@
+#include "plan/devices/spread.h"
+
+#include <gtest/gtest.h>
+
+#include "plan/devices/dynamic.h"
+#include "plan/devices/exchange.h"
+
+namespace mete {
+namespace {
+
+const Spread kRows{SplitAxis::kRows, {0, 2}, {0.7, 0.3}};
+
+TEST(Spread, PartsCoverAValueOnceInProportion) {
+  const auto parts = PartsOn(kRows, {1, 3, 10, 10});
+  EXPECT_EQ(parts[0], Part::Of(2, {0, 7}));
+  EXPECT_EQ(parts[1], Part::Of(2, {7, 10}));
+}
+
+TEST(Spread, WhatHasNoRowsIsWholeOnTheLargest) {
+  for (const Shape& shape : {Shape{1, 1000}, Shape{}, Shape::Unknown(), Shape{1, 3, 1, 1}}) {
+    const auto parts = PartsOn(kRows, shape);
+    EXPECT_TRUE(parts[0]->all()) << ToString(shape);
+    EXPECT_FALSE(parts[1]);
+  }
+}
+
+TEST(Spread, TooFewRowsLeaveDevicesWithoutAny) {
+  const auto parts = PartsOn({SplitAxis::kRows, {0, 1, 2}, {0.45, 0.1, 0.45}}, {1, 3, 2, 2});
+  EXPECT_EQ(parts[0], Part::Of(2, {0, 1}));
+  EXPECT_FALSE(parts[1]);
+  EXPECT_EQ(parts[2], Part::Of(2, {1, 2}));
+}
+
+TEST(Spread, ManyDevicesAlikeAreTakenByTheirNumber) {
+  PoolCosts pool;
+  for (int d = 0; d < 64; ++d) pool.devices.push_back({"d" + std::to_string(d), {1, 1, 100, 100}, {{10, 0}}});
+  const std::vector<Spread> spreads = SpreadsOf(pool);
+  EXPECT_LT(spreads.size(), 64u);
+  EXPECT_EQ(spreads[0].devices, std::vector{0});
+  EXPECT_EQ(spreads.back().devices.size(), 64u);
+}
+
+TEST(Exchange, OwnRowsAreNotSent) {
+  PoolCosts pool;
+  for (const char* name : {"a", "b", "c"}) pool.devices.push_back({name, {5, 2, 8, 8}, {}});
+  const Value value{"v", DType::kF32, {1, 1, 10, 10}, Layout::kPlain, {}};  // 40 bytes a row
+  Exchange exchange(pool);
+  exchange.Need(2, value, Part::Of(2, {6, 10}), kRows, PartsOn(kRows, value.shape));
+  EXPECT_EQ(exchange.BytesTo(2), 40);
+  EXPECT_EQ(exchange.Bytes(0, 2), 40);
+  EXPECT_DOUBLE_EQ(exchange.ReadyUs(2), 5 + 5 + 40 + 2);  // 8 Mbit/s are a byte a microsecond
+  EXPECT_DOUBLE_EQ(exchange.ReadyUs(1), 0);
+}
+
+TEST(Exchange, PartsAlongTwoAxesHaveACornerInCommon) {
+  const Value value{"v", DType::kF32, {1, 4, 10, 5}, Layout::kPlain, {}};
+  EXPECT_EQ(CommonBytes(value, Part::Of(2, {0, 5}), Part::Of(1, {1, 2})), 5 * 5 * 4);
+  EXPECT_EQ(CommonBytes(value, Part::All(), Part::Of(1, {1, 2})), 10 * 5 * 4);
+  EXPECT_EQ(CommonBytes(value, Part::Of(2, {0, 5}), Part::Of(2, {7, 9})), 0);
+}
+
+}  // namespace
+}  // namespace mete

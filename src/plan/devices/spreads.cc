@@ -1,0 +1,108 @@
+// Which spreads are weighed.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "plan/devices/dynamic.h"
+
+namespace mete {
+namespace {
+
+constexpr size_t kAllSubsets = 6;   // devices: 63 subsets; guess: a pool of more is of a few kinds, or nobody waits for its plan
+constexpr size_t kEachNumber = 8;   // of devices, the fastest first: beyond, in steps of a quarter. Guess, as in plan/cores
+constexpr double kSameShare = 0.01;  // shares that differ by less are one. Guess: a row of a hundred
+
+// Microseconds of layers [first, last).
+double LayersUs(const DeviceCosts& device, size_t first, size_t last) {
+  double us = 0;
+  for (size_t i = first; i < last; ++i) us += device.layers[i].us;
+  return us;
+}
+
+bool Alike(const DeviceCosts& a, const DeviceCosts& b) {
+  for (size_t i = 0; i < a.layers.size(); ++i)
+    if (a.layers[i].us != b.layers[i].us || a.layers[i].least_us != b.layers[i].least_us) return false;
+  return a.link.latency_us == b.link.latency_us && a.link.message_us == b.link.message_us &&
+         a.link.up_mbit_per_s == b.link.up_mbit_per_s && a.link.down_mbit_per_s == b.link.down_mbit_per_s;
+}
+
+// The layer at which the first device has done half of its work.
+size_t HalfWay(const PoolCosts& pool) {
+  const size_t layers = pool.devices[0].layers.size();
+  const double all = LayersUs(pool.devices[0], 0, layers);
+  size_t half = 0;
+  for (double us = 0; half < layers && us < all / 2; ++half) us += pool.devices[0].layers[half].us;
+  return half;
+}
+
+std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& devices, size_t first, size_t last) {
+  std::vector<double> shares;
+  for (int d : devices) shares.push_back(1 / std::max(1e-3, LayersUs(pool.devices[size_t(d)], first, last)));
+  const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+  for (double& s : shares) s /= all;
+  return shares;
+}
+
+// Of devices alike it has only the first ones: to take another instead changes nothing, but that the caller's own needs no message.
+bool TakesFirstOnes(const PoolCosts& pool, const std::vector<int>& devices) {
+  for (int d : devices)
+    for (int before = 0; before < d; ++before)
+      if (Alike(pool.devices[size_t(before)], pool.devices[size_t(d)]) && !std::count(devices.begin(), devices.end(), before)) return false;
+  return true;
+}
+
+std::vector<std::vector<int>> AllSubsets(const PoolCosts& pool) {
+  std::vector<std::vector<int>> subsets;
+  for (uint32_t mask = 1; mask < 1u << pool.devices.size(); ++mask) {
+    std::vector<int> devices;
+    for (size_t d = 0; d < pool.devices.size(); ++d)
+      if (mask >> d & 1) devices.push_back(int(d));
+    if (TakesFirstOnes(pool, devices)) subsets.push_back(std::move(devices));
+  }
+  return subsets;
+}
+
+std::vector<std::vector<int>> FastestSubsets(const PoolCosts& pool) {
+  std::vector<int> order(pool.devices.size());
+  std::iota(order.begin(), order.end(), 0);
+  const size_t layers = pool.devices[0].layers.size();
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return LayersUs(pool.devices[size_t(a)], 0, layers) < LayersUs(pool.devices[size_t(b)], 0, layers);
+  });
+  std::vector<std::vector<int>> subsets;
+  for (size_t count = 1; count <= order.size(); count += count < kEachNumber ? 1 : count / 4) {
+    if (count + count / 4 > order.size()) count = order.size();
+    std::vector<int> devices(order.begin(), order.begin() + int(count));
+    std::sort(devices.begin(), devices.end());
+    subsets.push_back(std::move(devices));
+  }
+  return subsets;
+}
+
+bool Same(const Spread& a, const Spread& b) {
+  return a.split == b.split && a.devices == b.devices && std::equal(a.shares.begin(), a.shares.end(), b.shares.begin(), [](double x, double y) {
+           return std::abs(x - y) < kSameShare;
+         });
+}
+
+}  // namespace
+
+std::vector<Spread> SpreadsOf(const PoolCosts& pool) {
+  std::vector<Spread> spreads{WholeOn(0)};
+  const size_t layers = pool.devices[0].layers.size(), half = HalfWay(pool);
+  const auto add = [&](const Spread& spread) {
+    if (std::none_of(spreads.begin(), spreads.end(), [&](const Spread& s) { return Same(s, spread); })) spreads.push_back(spread);
+  };
+  for (const std::vector<int>& devices : pool.devices.size() <= kAllSubsets ? AllSubsets(pool) : FastestSubsets(pool)) {
+    if (devices.size() == 1) {
+      add(WholeOn(devices[0]));
+      continue;
+    }
+    for (const SplitAxis split : {SplitAxis::kRows, SplitAxis::kChannels})
+      for (const auto& [first, last] : {std::pair<size_t, size_t>{0, layers}, {0, half}, {half, layers}})
+        if (first < last) add({split, devices, SharesOf(pool, devices, first, last)});
+  }
+  return spreads;
+}
+
+}  // namespace mete
