@@ -41,10 +41,10 @@ std::vector<std::pair<int, double>> LeftOut(const Graph& graph, const DevicesFil
   std::vector<std::pair<int, double>> left_out;
   std::set<int> machines;
   const std::set<int> used = UsedDevices(plan);
-  const std::vector<Spread> spreads = SpreadsOf(pool);
+  const std::vector<Placement> placements = PlacementsOf(pool);
   for (int d = 0; d < int(pool.devices.size()); ++d) {
     if (used.count(d) || !machines.insert(file.devices[size_t(d)].machine).second) continue;
-    left_out.emplace_back(d, UsWithDevice(graph, pool, spreads, d));
+    left_out.emplace_back(d, UsWithDevice(graph, pool, placements, d));
   }
   return left_out;
 }
@@ -62,7 +62,8 @@ PlannedPool PlanPool(const Graph& graph, const std::string& path) {
 
 std::string LayersText(const DevicesPlan& plan, const PlannedGroup& group) {
   if (group.last - group.first == 1) return plan.layers[size_t(group.first)];
-  return fmt::format("{} to {}, {} layers", plan.layers[size_t(group.first)], plan.layers[size_t(group.last) - 1], group.last - group.first);
+  return fmt::format("{} to {}, {} layers", plan.layers[size_t(group.first)], plan.layers[size_t(group.last) - 1],
+                     group.last - group.first);
 }
 
 // "rows 0 to 20 of 56", of the first value that is divided.
@@ -81,7 +82,7 @@ Rows SharesRows(const PlannedPool& p) {
     for (size_t k = 0; k < group.shares.size(); ++k) {
       const DeviceShare& share = group.shares[k];
       rows.push_back({k == 0 ? std::to_string(g + 1) : "", k == 0 ? LayersText(p.plan, group) : "", p.plan.devices[size_t(share.device)],
-                      PartText(p.graph, share, group.spread.split), share.bytes > 0 ? FormatBytes(share.bytes) : "-",
+                      PartText(p.graph, share, group.placement.split), share.bytes > 0 ? FormatBytes(share.bytes) : "-",
                       share.bytes > 0 ? FormatMs(share.ready_us * 1e-3) : "-", FormatMs(share.compute_us * 1e-3)});
     }
   }
@@ -136,7 +137,7 @@ Json PoolJson(const PlannedPool& p) {
   for (const PlannedGroup& group : p.plan.groups) {
     Json& g = json["groups"].emplace_back();
     for (int l = group.first; l < group.last; ++l) g["layers"].push_back(p.plan.layers[size_t(l)]);
-    g["split"] = Name(group.spread.split);
+    g["split"] = Name(group.placement.split);
     g["us"] = group.us;
     for (const DeviceShare& share : group.shares) g["shares"].push_back(ShareJson(p, share));
   }

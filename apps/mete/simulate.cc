@@ -11,9 +11,12 @@
 #include "mete/statistics.h"
 #include "model_flags.h"
 #include "objective.h"
+#include "passes/pass.h"
+#include "plan/devices/named.h"
 #include "processor/simulated/simulated.h"
 #include "processor/simulated/subsets.h"
 #include "schedule/policy.h"
+#include "simulate_devices.h"
 #include "terminal.h"
 #include "text_file.h"
 
@@ -22,8 +25,8 @@ namespace {
 
 struct SimulateFlags {
   ModelFlags model;
-  std::string machine;
-  std::string policy = "all";
+  std::string machine, devices;
+  std::string policy = "all", planner = "all";
   std::vector<std::string> clusters;
   std::vector<std::string> interference;
   int runs = 20;
@@ -155,7 +158,14 @@ void ChooseCommand(const SimulateFlags& flags, const Context& context) {
   PrintEnergyChoice(curves, work, Choose(curves, work, objective, context), flags.model, context);
 }
 
+void DevicesCommand(SimulateFlags flags, const Context& context) {
+  for (const std::string& name : PassesBehindDivision()) flags.model.disabled_passes.push_back(name);
+  SimulateOverDevices(LoadModel(flags.model).impl().graph, flags.model.model, flags.devices, flags.planner, context);
+}
+
 void SimulateCommand(const SimulateFlags& flags, const Context& context) {
+  if (!flags.devices.empty()) return DevicesCommand(flags, context);
+  if (flags.machine.empty()) throw UsageError("[--machine] is missing; expected a machine file, or --devices; try boards/rk3399.toml");
   if (!flags.model.objective.empty()) return ChooseCommand(flags, context);
   const bool all = flags.policy == "all";
   if (all && !flags.model.trace.empty()) throw UsageError("[--trace] is of one policy; got all; try --policy adaptive");
@@ -182,7 +192,7 @@ void AddSimulate(CLI::App& app, Context& context) {
   auto flags = std::make_shared<SimulateFlags>();
   AddLoadFlags(*command, flags->model);
   command->add_option("--machine", flags->machine, "the machine file (boards/*.toml)")
-      ->type_name("FILE.toml")->required()->group("Machine");
+      ->type_name("FILE.toml")->group("Machine");
   std::vector<std::string> policies = PolicyNames();
   policies.insert(policies.begin(), "all");
   command->add_option("--policy", flags->policy, "how blocks reach the cores")
@@ -197,6 +207,14 @@ void AddSimulate(CLI::App& app, Context& context) {
       ->type_name("FILE.json")->group("Report");
   CLI::Option* objective = AddObjectiveOption(*command, flags->model);
   for (const char* other : {"--policy", "--cores", "--interference", "--runs", "--trace"}) objective->excludes(command->get_option(other));
+  CLI::Option* devices = command->add_option("--devices", flags->devices, "several devices instead, over their network (boards/rk3399x6.toml)")
+      ->type_name("FILE.toml")->group("Machine");
+  for (const char* other : {"--machine", "--policy", "--cores", "--interference", "--runs", "--trace", "--objective"})
+    devices->excludes(command->get_option(other));
+  std::vector<std::string> planners = DevicePlanners();
+  planners.insert(planners.begin(), "all");
+  command->add_option("--planner", flags->planner, "who divides the model over devices")
+      ->type_name("NAME")->check(CLI::IsMember(planners))->capture_default_str()->needs(devices)->group("Machine");
   AddJsonFlag(*command, context);
   command->footer(
       "The policies are those that threads run; only clock and cores are simulated. What a node takes on a core is estimated from the\n"
@@ -214,8 +232,13 @@ void AddSimulate(CLI::App& app, Context& context) {
       "With --objective no policy is simulated: printed is which cores at which frequencies take the least energy, by the roofline and\n"
       "the power model of the machine file, as if dividing cost nothing.\n"
       "\n"
+      "With --devices the model is divided over several devices: by rows or channels of groups of fused layers, as each planner has it.\n"
+      "alone is the best single device; layerwise, uniform, neurosurgeon, legion and fss (full search) stand for what others do;\n"
+      "dynamic is ours, which leaves out devices that harm. Each is planned by the times of single layers, and simulated.\n"
+      "\n"
       "Examples:\n"
       "  mete simulate resnet50.onnx --machine boards/tensor-g4.toml\n"
+      "  mete simulate vgg16.onnx --devices boards/rk3399x6.toml\n"
       "  mete simulate resnet50.onnx --machine boards/tensor-g4.toml --objective latency=30ms\n"
       "  mete simulate resnet50.onnx --machine boards/tensor-g4.toml --cores prime,middle:2 --policy adaptive --trace t.json\n"
       "  mete simulate net.onnx --machine boards/rk3399.toml --interference periodic:cores=4,share=0.5,period_ms=10 --runs 200");

@@ -158,14 +158,17 @@ const std::vector<AxesCase>& AxesCases() {
          Tensor indices = Tensor::Of<int64_t>(DType::kI64, {2, 2}, std::vector<int64_t>{3, 0, 1, 2});
          return b.Op("Gather", {b.Input({2, 4, 6}), b.graph.AddConstant("indices", indices)}, Attrs({{"axis", int64_t(1)}}));
        }},
-      {"Slice", "012", [](Builder& b) { return b.Op("Slice", {b.Input({2, 9, 6}), b.Ints({-8}), b.Ints({100}), b.Ints({1}), b.Ints({3})}); }},
-      {"Slice backwards", "02", [](Builder& b) { return b.Op("Slice", {b.Input({2, 9, 6}), b.Ints({8}), b.Ints({0}), b.Ints({1}), b.Ints({-3})}); }},
+      {"Slice", "012",
+       [](Builder& b) { return b.Op("Slice", {b.Input({2, 9, 6}), b.Ints({-8}), b.Ints({100}), b.Ints({1}), b.Ints({3})}); }},
+      {"Slice backwards", "02",
+       [](Builder& b) { return b.Op("Slice", {b.Input({2, 9, 6}), b.Ints({8}), b.Ints({0}), b.Ints({1}), b.Ints({-3})}); }},
       {"Pad", "012", [](Builder& b) { return b.Op("Pad", {b.Input({2, 4, 6}), b.Ints({0, 1, 0, 0, 2, 0})}); }},
       {"Pad by reflection", "02",
        [](Builder& b) {
          return b.Op("Pad", {b.Input({2, 4, 6}), b.Ints({0, 1, 0, 0, 2, 0})}, Attrs({{"mode", std::string("reflect")}}));
        }},
-      {"Where", "01", [](Builder& b) { return b.Op("Where", {b.Op("Greater", {b.Input({4, 6}), b.Scalar(0)}), b.Input({6}), b.Scalar(1)}); }},
+      {"Where", "01",
+       [](Builder& b) { return b.Op("Where", {b.Op("Greater", {b.Input({4, 6}), b.Scalar(0)}), b.Input({6}), b.Scalar(1)}); }},
       {"Clip", "01", [](Builder& b) { return b.Op("Clip", {b.Input({4, 6}), b.Scalar(-1), b.Scalar(1)}); }},
       {"QuantizeLinear", "01",
        [](Builder& b) {

@@ -44,7 +44,10 @@ bool Resolve(const DivideContext& c, std::span<const int64_t> kernel, bool pooli
   return ResolveWindow(c.node.attributes, ImageDimsOf(c.shape(x), false), kernel, pooling, window).empty();
 }
 
-bool IsImage(const DivideContext& c) { return c.shape(0).rank() >= 3 && c.shape(0).rank() <= 2 + kSpatialDims && !IsNhwc(c.node.attributes); }
+bool IsImage(const DivideContext& c) {
+  const int rank = c.shape(0).rank();
+  return rank >= 3 && rank <= 2 + kSpatialDims && !IsNhwc(c.node.attributes);
+}
 
 // Output channels: the weights and the bias of those, of grouped convolutions the groups' inputs. Rows must be whole groups.
 std::optional<Division> ConvChannels(const DivideContext& c) {

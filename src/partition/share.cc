@@ -124,7 +124,8 @@ void CheckWanted(const Graph& graph, const ValuePart& w) {
   if (w.part.all()) return;
   if (!value.shape.known()) Invalid(value.name, "has a shape that depends on data; got a part of it, {}; expected all", ToString(w.part));
   const IndexRange& rows = w.part.rows;
-  if (w.part.axis < 0 || w.part.axis >= value.shape.rank() || rows.begin < 0 || rows.begin >= rows.end || rows.end > value.shape[w.part.axis])
+  const bool has_axis = w.part.axis >= 0 && w.part.axis < value.shape.rank();
+  if (!has_axis || rows.begin < 0 || rows.begin >= rows.end || rows.end > value.shape[w.part.axis])
     Invalid(value.name, "has no such part; got {}, expected rows of {}", ToString(w.part), ToString(value.shape));
 }
 

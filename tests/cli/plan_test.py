@@ -132,6 +132,25 @@ class Plans(Cli):
 
 
 class Simulations(Cli):
+    def test_simulate_compares_planners_over_devices(self):
+        board = BOARDS / "rk3399x6.toml"
+        answer = self.answer("simulate", self.net, "--devices", board)
+        self.assertEqual([p["planner"] for p in answer["planners"]],
+                         ["alone", "layerwise", "uniform", "neurosurgeon", "legion", "fss", "dynamic"])
+        ours = answer["planners"][-1]
+        for planner in answer["planners"]:
+            self.assertEqual(len(planner["devices"]), 6)
+            self.assertLessEqual(ours["predicted_us"], planner["predicted_us"] * 1.000001)
+        one = self.answer("simulate", self.net, "--devices", board, "--planner", "legion")
+        self.assertEqual([p["planner"] for p in one["planners"]], ["legion"])
+        text = mete("simulate", self.net, "--devices", board).stdout
+        for word in ("speed-up", "neurosurgeon", "Nothing here was measured"):
+            self.assertIn(word, text)
+        self.fails(USAGE, "--machine", "simulate", self.net)
+        self.fails(USAGE, "--planner", "simulate", self.net, "--devices", board, "--planner", "magic")
+        self.fails(USAGE, "--devices", "simulate", self.net, "--machine", BOARDS / "rk3399.toml", "--planner", "legion")
+        self.fails(USAGE, "--policy", "simulate", self.net, "--devices", board, "--policy", "equal")
+
     def test_simulate_predicts_on_machine_files(self):
         board = BOARDS / "tensor-g4.toml"
         answer = self.answer("simulate", self.net, "--machine", board, "--runs", 5)

@@ -9,7 +9,7 @@
 #include "graph/graph.h"
 #include "partition/layers.h"
 #include "partition/share.h"
-#include "plan/devices/spread.h"
+#include "plan/devices/placement.h"
 
 namespace mete {
 
@@ -24,17 +24,10 @@ struct DeviceShare {
 };
 
 struct PlannedGroup {
-  int first = 0, last = 0;  // layers [first, last)
-  Spread spread;            // how what is live behind it lies
+  int first = 0, last = 0;  // layers [first, last); none where values only move
+  Placement placement;            // how what is live behind it lies
   std::vector<DeviceShare> shares;
   double us = 0;            // until the last device is done
-};
-
-// Another plan that was weighed.
-struct RejectedPool {
-  std::string choice;  // "laptop alone"
-  double predicted_us = 0;
-  std::string reason;
 };
 
 struct DevicesPlan {
@@ -44,7 +37,9 @@ struct DevicesPlan {
   std::vector<PlannedGroup> groups;  // cover the layers once, in order
   double gather_us = 0;              // until the caller has the outputs, when the last group is done
   double predicted_us = 0;           // all of it
-  std::vector<RejectedPool> rejected = {};
 };
+
+// Fills in what the plan is of: all but groups and times.
+void NamePlan(DevicesPlan& plan, const Graph& graph, const PoolCosts& pool, const std::string& planner);
 
 }  // namespace mete

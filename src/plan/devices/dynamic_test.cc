@@ -27,20 +27,20 @@ PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int devices) {
 // The same costs by another way: parts from PartsOf(), the segmentations one by one.
 class Exhaustive {
  public:
-  Exhaustive(const Graph& graph, const PoolCosts& pool, const std::vector<Spread>& spreads)
-      : graph_(graph), pool_(pool), spreads_(spreads), layers_(LayersOf(graph)), live_(LiveValues(graph, layers_)) {}
+  Exhaustive(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements)
+      : graph_(graph), pool_(pool), placements_(placements), layers_(LayersOf(graph)), live_(LiveValues(graph, layers_)) {}
 
-  double Us() const { return Rest(0, spreads_[0]); }
+  double Us() const { return Rest(0, placements_[0]); }
 
  private:
-  std::optional<Part> Held(const Spread& spread, int device, ValueId id) const {
-    const auto parts = PartsOn(spread, graph_.value(id).shape);
+  std::optional<Part> Held(const Placement& placement, int device, ValueId id) const {
+    const auto parts = PartsOn(placement, graph_.value(id).shape);
     for (size_t k = 0; k < parts.size(); ++k)
-      if (spread.devices[k] == device) return parts[k];
+      if (placement.devices[k] == device) return parts[k];
     return std::nullopt;
   }
 
-  double Rest(int begin, const Spread& from) const {
+  double Rest(int begin, const Placement& from) const {
     if (begin == int(layers_.size())) {
       Exchange exchange(pool_);
       for (ValueId id : live_.back()) exchange.Need(0, graph_.value(id), Part::All(), from, PartsOn(from, graph_.value(id).shape));
@@ -48,20 +48,20 @@ class Exhaustive {
     }
     double least = std::numeric_limits<double>::infinity();
     for (int end = begin + 1; end <= int(layers_.size()); ++end)
-      for (const Spread& spread : spreads_) least = std::min(least, GroupUs(begin, end, spread, from) + Rest(end, spread));
+      for (const Placement& placement : placements_) least = std::min(least, GroupUs(begin, end, placement, from) + Rest(end, placement));
     return least;
   }
 
-  double GroupUs(int begin, int end, const Spread& spread, const Spread& from) const {
+  double GroupUs(int begin, int end, const Placement& placement, const Placement& from) const {
     std::vector<int> nodes;
     for (int n = layers_[size_t(begin)].begin; n < layers_[size_t(end) - 1].end; ++n) nodes.push_back(n);
     Exchange exchange(pool_);
     std::vector<double> compute;
-    for (int device : spread.devices) {
+    for (int device : placement.devices) {
       std::map<ValueId, Part> needs;
       std::vector<ValuePart> wanted;
       for (ValueId id : live_[size_t(end)]) {
-        const auto part = Held(spread, device, id);
+        const auto part = Held(placement, device, id);
         if (!part) continue;
         const auto& old = live_[size_t(begin)];
         if (std::count(old.begin(), old.end(), id)) needs[id] = *part;
@@ -70,13 +70,14 @@ class Exhaustive {
       const ShareParts parts = PartsOf(graph_, nodes, wanted);
       for (const ValuePart& input : parts.inputs) {
         const auto known = needs.find(input.value);
-        needs[input.value] = known == needs.end() ? input.part : Normalized(Hull(known->second, input.part), graph_.value(input.value).shape);
+        const Part hull = known == needs.end() ? input.part : Hull(known->second, input.part);
+        needs[input.value] = Normalized(hull, graph_.value(input.value).shape);
       }
       for (const auto& [id, part] : needs) exchange.Need(device, graph_.value(id), part, from, PartsOn(from, graph_.value(id).shape));
       compute.push_back(ComputeUs(parts, begin, end, device));
     }
     double us = 0;
-    for (size_t k = 0; k < compute.size(); ++k) us = std::max(us, exchange.ReadyUs(spread.devices[k]) + compute[k]);
+    for (size_t k = 0; k < compute.size(); ++k) us = std::max(us, exchange.ReadyUs(placement.devices[k]) + compute[k]);
     return us;
   }
 
@@ -102,7 +103,7 @@ class Exhaustive {
 
   const Graph& graph_;
   const PoolCosts& pool_;
-  const std::vector<Spread>& spreads_;
+  const std::vector<Placement>& placements_;
   const std::vector<Layer> layers_;
   const std::vector<std::vector<ValueId>> live_;
 };
@@ -114,11 +115,11 @@ TEST(PlanDevices, IsAsGoodAsTheBestOfAllPlans) {
     RandomGraph random(seed, int(seed % 8) + 1);
     if (LayersOf(random.graph).size() > 5) continue;
     const PoolCosts pool = RandomPool(random, random.graph, int(random.Pick(1, 3)));
-    std::vector<Spread> spreads = SpreadsOf(pool);
-    std::shuffle(spreads.begin() + 1, spreads.end(), std::mt19937(seed));
-    if (spreads.size() > 5) spreads.resize(5);
-    const DevicesPlan plan = PlanDevices(random.graph, pool, spreads);
-    EXPECT_NEAR(plan.predicted_us, Exhaustive(random.graph, pool, spreads).Us(), 1e-6 * plan.predicted_us) << ToText(random.graph);
+    std::vector<Placement> placements = PlacementsOf(pool);
+    std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
+    if (placements.size() > 5) placements.resize(5);
+    const DevicesPlan plan = PlanDevices(random.graph, pool, placements);
+    EXPECT_NEAR(plan.predicted_us, Exhaustive(random.graph, pool, placements).Us(), 1e-6 * plan.predicted_us) << ToText(random.graph);
     for (const PlannedGroup& group : plan.groups) divided += group.shares.size() > 1;
   }
   EXPECT_GT(divided, 10);
@@ -130,13 +131,13 @@ TEST(PlanDevices, WithADeviceIsNoSoonerThanWithoutAndAsSoonWhereItHasAPart) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, 8);
     PoolCosts pool = RandomPool(random, random.graph, 3);
-    const std::vector<Spread> spreads = SpreadsOf(pool);
-    const DevicesPlan plan = PlanDevices(random.graph, pool, spreads);
+    const std::vector<Placement> placements = PlacementsOf(pool);
+    const DevicesPlan plan = PlanDevices(random.graph, pool, placements);
     for (int device = 0; device < 3; ++device) {
       bool has_part = false;
       for (const PlannedGroup& group : plan.groups)
         for (const DeviceShare& share : group.shares) has_part |= share.device == device;
-      const double us = UsWithDevice(random.graph, pool, spreads, device);
+      const double us = UsWithDevice(random.graph, pool, placements, device);
       if (has_part) EXPECT_NEAR(us, plan.predicted_us, 1e-6 * us);
       else EXPECT_GE(us, plan.predicted_us);
       left_out += !has_part;

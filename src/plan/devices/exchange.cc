@@ -24,7 +24,7 @@ void Exchange::Clear() {
   std::fill(between_.begin(), between_.end(), 0);
 }
 
-void Exchange::Need(int device, const Value& value, const Part& part, const Spread& from, const std::vector<std::optional<Part>>& held) {
+void Exchange::Need(int device, const Value& value, const Part& part, const Placement& from, const std::vector<std::optional<Part>>& held) {
   for (size_t k = 0; k < held.size(); ++k) {
     const int sender = from.devices[k];
     if (!held[k] || sender == device) continue;

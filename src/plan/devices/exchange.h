@@ -1,5 +1,5 @@
-// What is sent between two groups, and when each device has what it needs: all senders begin at once, and a device is ready when the slowest
-// of those that send to it has sent everything, or when everything has come through its own link.
+// What is sent between two groups, and when each device has what it needs: all senders begin at once, and a device is ready when the
+// slowest of those that send to it has sent everything, or when everything has come through its own link.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "costs/pool.h"
 #include "graph/graph.h"
 #include "partition/part.h"
-#include "plan/devices/spread.h"
+#include "plan/devices/placement.h"
 
 namespace mete {
 
@@ -25,7 +25,7 @@ class Exchange {
   void Clear();
 
   // `device` needs a part of a value that lies as `held` says on the devices of `from`. What it has itself is not sent.
-  void Need(int device, const Value& value, const Part& part, const Spread& from, const std::vector<std::optional<Part>>& held);
+  void Need(int device, const Value& value, const Part& part, const Placement& from, const std::vector<std::optional<Part>>& held);
 
   double ReadyUs(int device) const;  // 0 where nothing is sent to it
   int64_t BytesTo(int device) const { return in_[size_t(device)]; }

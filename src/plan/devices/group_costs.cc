@@ -9,20 +9,20 @@ PoolModel::PoolModel(const Graph& graph, const PoolCosts& pool)
   Verify(pool, layers_.size());
 }
 
-Holdings HoldingsOf(const PoolModel& model, int boundary, const Spread& spread) {
+Holdings HoldingsOf(const PoolModel& model, int boundary, const Placement& placement) {
   Holdings held;
-  for (ValueId id : model.Live(boundary)) held.push_back(PartsOn(spread, model.graph().value(id).shape));
+  for (ValueId id : model.Live(boundary)) held.push_back(PartsOn(placement, model.graph().value(id).shape));
   return held;
 }
 
-GroupCosts::GroupCosts(PoolModel& model, int end, const Spread& spread)
-    : model_(model), end_(end), begin_(end), spread_(spread), wanted_(spread.devices.size()), exchange_(model.pool()) {
-  const Holdings held = HoldingsOf(model, end, spread);
+GroupCosts::GroupCosts(PoolModel& model, int end, const Placement& placement)
+    : model_(model), end_(end), begin_(end), placement_(placement), wanted_(placement.devices.size()), exchange_(model.pool()) {
+  const Holdings held = HoldingsOf(model, end, placement);
   for (size_t v = 0; v < held.size(); ++v)
     for (size_t k = 0; k < wanted_.size(); ++k)
       if (held[v][k]) wanted_[k].push_back({model.Live(end)[v], *held[v][k]});
   for (size_t k = 0; k < wanted_.size(); ++k)
-    sweeps_.emplace_back(model.graph(), model.layers(), model.needs(), model.pool().devices[size_t(spread.devices[k])], wanted_[k]);
+    sweeps_.emplace_back(model.graph(), model.layers(), model.needs(), model.pool().devices[size_t(placement.devices[k])], wanted_[k]);
 }
 
 void GroupCosts::Prepend() {
@@ -36,26 +36,26 @@ double GroupCosts::compute_us() const {
   return most;
 }
 
-void GroupCosts::Fill(const Spread& from, const Holdings& held) {
+void GroupCosts::Fill(const Placement& from, const Holdings& held) {
   exchange_.Clear();
   const std::vector<ValueId>& live = model_.Live(begin_);
   for (size_t v = 0; v < live.size(); ++v)
     for (size_t k = 0; k < sweeps_.size(); ++k)
       if (const auto& need = sweeps_[k].Need(live[v]))
-        exchange_.Need(spread_.devices[k], model_.graph().value(live[v]), *need, from, held[v]);
+        exchange_.Need(placement_.devices[k], model_.graph().value(live[v]), *need, from, held[v]);
 }
 
-double GroupCosts::Us(const Spread& from, const Holdings& held) {
+double GroupCosts::Us(const Placement& from, const Holdings& held) {
   Fill(from, held);
   double us = 0;
-  for (size_t k = 0; k < sweeps_.size(); ++k) us = std::max(us, exchange_.ReadyUs(spread_.devices[k]) + sweeps_[k].compute_us());
+  for (size_t k = 0; k < sweeps_.size(); ++k) us = std::max(us, exchange_.ReadyUs(placement_.devices[k]) + sweeps_[k].compute_us());
   return us;
 }
 
-PlannedGroup GroupCosts::Describe(const Spread& from, const Holdings& held) {
-  PlannedGroup group{begin_, end_, spread_, {}, Us(from, held)};
+PlannedGroup GroupCosts::Describe(const Placement& from, const Holdings& held) {
+  PlannedGroup group{begin_, end_, placement_, {}, Us(from, held)};
   for (size_t k = 0; k < sweeps_.size(); ++k) {
-    const int device = spread_.devices[k];
+    const int device = placement_.devices[k];
     DeviceShare share{device, {}, wanted_[k], exchange_.BytesTo(device), exchange_.ReadyUs(device), sweeps_[k].compute_us()};
     for (ValueId id : model_.Live(begin_))
       if (const auto& need = sweeps_[k].Need(id)) share.inputs.push_back({id, *need});
@@ -64,7 +64,7 @@ PlannedGroup GroupCosts::Describe(const Spread& from, const Holdings& held) {
   return group;
 }
 
-double GatherUs(const PoolModel& model, const Spread& from, const Holdings& held) {
+double GatherUs(const PoolModel& model, const Placement& from, const Holdings& held) {
   Exchange exchange(model.pool());
   const std::vector<ValueId>& live = model.Live(model.boundaries());
   for (size_t v = 0; v < live.size(); ++v) exchange.Need(0, model.graph().value(live[v]), Part::All(), from, held[v]);

@@ -1,5 +1,5 @@
-// What a group takes under a spread when its inputs lie as another spread has them: shared by everybody who looks for a plan, and by who
-// writes down what was found.
+// What a group takes under a placement when its inputs lie as another placement has them: shared by everybody who looks for a plan, and by
+// who writes down what was found.
 #pragma once
 
 #include <map>
@@ -34,35 +34,35 @@ class PoolModel {
   RowNeeds needs_;
 };
 
-// Where the live values of a boundary lie under a spread: in their order, for each of its devices.
+// Where the live values of a boundary lie under a placement: in their order, for each of its devices.
 using Holdings = std::vector<std::vector<std::optional<Part>>>;
-Holdings HoldingsOf(const PoolModel& model, int boundary, const Spread& spread);
+Holdings HoldingsOf(const PoolModel& model, int boundary, const Placement& placement);
 
-// A group that ends at a boundary under a spread, and grows backwards.
+// A group that ends at a boundary under a placement, and grows backwards.
 class GroupCosts {
  public:
-  GroupCosts(PoolModel& model, int end, const Spread& spread);
+  GroupCosts(PoolModel& model, int end, const Placement& placement);
 
   void Prepend();  // the layer before
   int begin() const { return begin_; }
   double compute_us() const;  // of the device that takes longest: no group that is longer takes less
   // All of it, where what is live at its beginning lies as `held` says on the devices of `from`.
-  double Us(const Spread& from, const Holdings& held);
-  PlannedGroup Describe(const Spread& from, const Holdings& held);
+  double Us(const Placement& from, const Holdings& held);
+  PlannedGroup Describe(const Placement& from, const Holdings& held);
 
  private:
-  void Fill(const Spread& from, const Holdings& held);
+  void Fill(const Placement& from, const Holdings& held);
 
   PoolModel& model_;
   const int end_;
   int begin_;
-  const Spread& spread_;
-  std::vector<ShareSweep> sweeps_;  // of the spread's devices
+  const Placement& placement_;
+  std::vector<ShareSweep> sweeps_;  // of the placement's devices
   std::vector<std::vector<ValuePart>> wanted_;
   Exchange exchange_;
 };
 
 // Until the caller has all outputs, which lie as `held` says.
-double GatherUs(const PoolModel& model, const Spread& from, const Holdings& held);
+double GatherUs(const PoolModel& model, const Placement& from, const Holdings& held);
 
 }  // namespace mete

@@ -9,7 +9,7 @@
 #include "partition/layers.h"
 #include "partition/share.h"
 #include "plan/cores/cores.h"
-#include "plan/devices/spread.h"
+#include "plan/devices/placement.h"
 #include "processor/simulated/simulated.h"
 
 namespace mete {

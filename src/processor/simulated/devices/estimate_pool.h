@@ -1,5 +1,5 @@
-// What a model's layers would take on devices that are described and not here: each layer's graph, alone and through all passes, planned for
-// all cores of the device's machine file (costs/estimate.h, plan/cores). Estimates throughout.
+// What a model's layers would take on devices that are described and not here: each layer's graph, alone and through all passes, planned
+// for all cores of the device's machine file (costs/estimate.h, plan/cores). Estimates throughout.
 #pragma once
 
 #include "costs/pool.h"

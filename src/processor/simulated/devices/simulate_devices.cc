@@ -11,15 +11,15 @@ namespace {
 class Simulator {
  public:
   Simulator(const Graph& graph, const PoolCosts& pool)
-      : graph_(graph), pool_(pool), exchange_(pool), done_us_(pool.devices.size()), up_us_(pool.devices.size()), down_us_(pool.devices.size()) {
+      : graph_(graph), pool_(pool), exchange_(pool), done_us_(pool.devices.size()), up_us_(done_us_), down_us_(done_us_) {
     for (const DeviceCosts& device : pool.devices) result_.devices.push_back({device.name});
   }
 
   DevicesSimulation Do(const DevicesPlan& plan) {
-    Spread from = WholeOn(0);
+    Placement from = WholeOn(0);
     for (const PlannedGroup& group : plan.groups) {
       Run(group, from);
-      from = group.spread;
+      from = group.placement;
     }
     exchange_.Clear();
     for (ValueId id : graph_.outputs) Need(0, {id, Part::All()}, from);
@@ -29,12 +29,12 @@ class Simulator {
   }
 
  private:
-  void Need(int device, const ValuePart& need, const Spread& from) {
+  void Need(int device, const ValuePart& need, const Placement& from) {
     const Value& value = graph_.value(need.value);
     exchange_.Need(device, value, need.part, from, PartsOn(from, value.shape));
   }
 
-  void Run(const PlannedGroup& group, const Spread& from) {
+  void Run(const PlannedGroup& group, const Placement& from) {
     exchange_.Clear();
     std::vector<int> devices;
     for (const DeviceShare& share : group.shares) {
@@ -79,7 +79,8 @@ class Simulator {
   void Receive(const Message& m) {
     const LinkCosts &out = pool_.devices[size_t(m.sender)].link, &in = pool_.devices[size_t(m.to)].link;
     double& down = down_us_[size_t(m.to)];
-    down = std::max(m.end_us, std::max(down, m.begin_us) + TransferUs(m.bytes, in.down_mbit_per_s)) + std::max(out.message_us, in.message_us);
+    const double received_us = std::max(m.end_us, std::max(down, m.begin_us) + TransferUs(m.bytes, in.down_mbit_per_s));
+    down = received_us + std::max(out.message_us, in.message_us);
     arrived_us_[m.to] = std::max(arrived_us_[m.to], down);
     result_.devices[size_t(m.to)].received_bytes += m.bytes;
     ++result_.devices[size_t(m.to)].messages;

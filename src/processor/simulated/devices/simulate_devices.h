@@ -1,8 +1,8 @@
-// A plan for several devices in virtual time: messages wait for each other on their links, and each device goes on as soon as it has what it
-// needs, without waiting for others. So it takes at most what the plan predicts, which lets all wait for the slowest at each group's end.
+// A plan for several devices in virtual time: messages wait for each other on their links, and each device goes on as soon as it has what
+// it needs, without waiting for others. So it mostly takes less than the plan predicts, where all wait for the slowest at each group's end.
 // Serial equivalent:
 //
-//     for each group, for each device of its spread: wait for what the devices of the group before send of its inputs, then compute
+//     for each group, for each device of its placement: wait for what the devices of the group before send of its inputs, then compute
 //     in the end, whoever has outputs sends them to the caller
 //
 // A device sends when it has computed; what it computes and what it sends go on at the same time.

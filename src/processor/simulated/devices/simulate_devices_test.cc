@@ -41,7 +41,7 @@ TEST(SimulateDevices, NobodyWaitsForWhatOthersDo) {
   TwoDevices t;
   for (LayerCost& layer : t.pool.devices[1].layers) layer.us *= 0.5;
   t.pool.devices[0].link = t.pool.devices[1].link = {0, 0, 8192, 8192};
-  const Spread halves{SplitAxis::kRows, {0, 1}, {0.5, 0.5}};
+  const Placement halves{SplitAxis::kRows, {0, 1}, {0.5, 0.5}};
   const DevicesPlan plan = PlanDevices(t.b.graph, t.pool, {WholeOn(0), halves});
   ASSERT_EQ(plan.groups.back().shares.size(), 2u);
   EXPECT_LE(SimulateDevices(t.b.graph, plan, t.pool).us, plan.predicted_us);

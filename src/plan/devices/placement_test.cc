@@ -1,4 +1,4 @@
-#include "plan/devices/spread.h"
+#include "plan/devices/placement.h"
 
 #include <gtest/gtest.h>
 
@@ -8,15 +8,15 @@
 namespace mete {
 namespace {
 
-const Spread kRows{SplitAxis::kRows, {0, 2}, {0.7, 0.3}};
+const Placement kRows{SplitAxis::kRows, {0, 2}, {0.7, 0.3}};
 
-TEST(Spread, PartsCoverAValueOnceInProportion) {
+TEST(Placement, PartsCoverAValueOnceInProportion) {
   const auto parts = PartsOn(kRows, {1, 3, 10, 10});
   EXPECT_EQ(parts[0], Part::Of(2, {0, 7}));
   EXPECT_EQ(parts[1], Part::Of(2, {7, 10}));
 }
 
-TEST(Spread, WhatHasNoRowsIsWholeOnTheLargest) {
+TEST(Placement, WhatHasNoRowsIsWholeOnTheLargest) {
   for (const Shape& shape : {Shape{1, 1000}, Shape{}, Shape::Unknown(), Shape{1, 3, 1, 1}}) {
     const auto parts = PartsOn(kRows, shape);
     EXPECT_TRUE(parts[0]->all()) << ToString(shape);
@@ -24,20 +24,20 @@ TEST(Spread, WhatHasNoRowsIsWholeOnTheLargest) {
   }
 }
 
-TEST(Spread, TooFewRowsLeaveDevicesWithoutAny) {
+TEST(Placement, TooFewRowsLeaveDevicesWithoutAny) {
   const auto parts = PartsOn({SplitAxis::kRows, {0, 1, 2}, {0.45, 0.1, 0.45}}, {1, 3, 2, 2});
   EXPECT_EQ(parts[0], Part::Of(2, {0, 1}));
   EXPECT_FALSE(parts[1]);
   EXPECT_EQ(parts[2], Part::Of(2, {1, 2}));
 }
 
-TEST(Spread, ManyDevicesAlikeAreTakenByTheirNumber) {
+TEST(Placement, ManyDevicesAlikeAreTakenByTheirNumber) {
   PoolCosts pool;
   for (int d = 0; d < 64; ++d) pool.devices.push_back({"d" + std::to_string(d), {1, 1, 100, 100}, {{10, 0}}});
-  const std::vector<Spread> spreads = SpreadsOf(pool);
-  EXPECT_LT(spreads.size(), 64u);
-  EXPECT_EQ(spreads[0].devices, std::vector{0});
-  EXPECT_EQ(spreads.back().devices.size(), 64u);
+  const std::vector<Placement> placements = PlacementsOf(pool);
+  EXPECT_LT(placements.size(), 64u);
+  EXPECT_EQ(placements[0].devices, std::vector{0});
+  EXPECT_EQ(placements.back().devices.size(), 64u);
 }
 
 TEST(Exchange, OwnRowsAreNotSent) {

@@ -1,4 +1,4 @@
-// Which spreads are weighed.
+// Which placements are weighed.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -79,19 +79,25 @@ std::vector<std::vector<int>> FastestSubsets(const PoolCosts& pool) {
   return subsets;
 }
 
-bool Same(const Spread& a, const Spread& b) {
-  return a.split == b.split && a.devices == b.devices && std::equal(a.shares.begin(), a.shares.end(), b.shares.begin(), [](double x, double y) {
-           return std::abs(x - y) < kSameShare;
-         });
+bool Same(const Placement& a, const Placement& b) {
+  const auto same_share = [](double x, double y) { return std::abs(x - y) < kSameShare; };
+  return a.split == b.split && a.devices == b.devices && std::equal(a.shares.begin(), a.shares.end(), b.shares.begin(), same_share);
 }
 
 }  // namespace
 
-std::vector<Spread> SpreadsOf(const PoolCosts& pool) {
-  std::vector<Spread> spreads{WholeOn(0)};
+std::vector<double> SharesBySpeed(const PoolCosts& pool) {
+  std::vector<int> devices(pool.devices.size());
+  std::iota(devices.begin(), devices.end(), 0);
+  return SharesOf(pool, devices, 0, pool.devices[0].layers.size());
+}
+
+std::vector<Placement> PlacementsOf(const PoolCosts& pool) {
+  std::vector<Placement> placements{WholeOn(0)};
   const size_t layers = pool.devices[0].layers.size(), half = HalfWay(pool);
-  const auto add = [&](const Spread& spread) {
-    if (std::none_of(spreads.begin(), spreads.end(), [&](const Spread& s) { return Same(s, spread); })) spreads.push_back(spread);
+  const auto add = [&](const Placement& placement) {
+    const bool known = std::any_of(placements.begin(), placements.end(), [&](const Placement& p) { return Same(p, placement); });
+    if (!known) placements.push_back(placement);
   };
   for (const std::vector<int>& devices : pool.devices.size() <= kAllSubsets ? AllSubsets(pool) : FastestSubsets(pool)) {
     if (devices.size() == 1) {
@@ -102,7 +108,7 @@ std::vector<Spread> SpreadsOf(const PoolCosts& pool) {
       for (const auto& [first, last] : {std::pair<size_t, size_t>{0, layers}, {0, half}, {half, layers}})
         if (first < last) add({split, devices, SharesOf(pool, devices, first, last)});
   }
-  return spreads;
+  return placements;
 }
 
 }  // namespace mete

@@ -1,0 +1,201 @@
+#include "plan/devices/named.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "plan/devices/group_costs.h"
+
+namespace mete {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// Layers [begin, end) under a placement; none, and the values move alone.
+struct Segment {
+  int begin, end;
+  Placement placement;
+};
+using Segments = std::vector<Segment>;
+
+class NamedPlanner {
+ public:
+  NamedPlanner(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure) : model_(graph, pool), measure_(measure) {}
+
+  DevicesPlan Layerwise() {
+    Segments segments;
+    for (int l = 0; l < layers(); ++l) AddGathered(segments, l, l + 1, Equal());
+    return Build(segments);
+  }
+
+  DevicesPlan Uniform() {
+    return Best(layers() + 1, [&](int fused) {
+      Segments segments;
+      AddGathered(segments, 0, fused, Equal());
+      if (fused < layers()) segments.push_back({fused, layers(), WholeOn(0)});
+      return segments;
+    });
+  }
+
+  DevicesPlan Neurosurgeon() {
+    const int others = int(model_.pool().devices.size()) - 1, cuts = layers() + 1;
+    return Best(others > 0 ? others * cuts : 1, [&](int i) {
+      Segments segments;
+      const int cut = others > 0 ? i % cuts : layers(), device = 1 + i / cuts;
+      if (cut > 0) segments.push_back({0, cut, WholeOn(0)});
+      if (cut < layers()) segments.push_back({cut, layers(), WholeOn(device)});
+      return segments;
+    });
+  }
+
+  DevicesPlan Legion() {
+    const auto predicted = [&](int begin, int end) { return BuildGathered(begin, end).predicted_us; };
+    const Segments best = LeastSum(predicted), wild = Merged(best, predicted);
+    DevicesPlan a = Build(best);
+    if (wild.empty()) return a;
+    DevicesPlan b = Build(wild);
+    return Measure(b) < Measure(a) ? b : a;
+  }
+
+  DevicesPlan FullSearch() {
+    return Build(LeastSum([&](int begin, int end) { return Measure(BuildGathered(begin, end)); }));
+  }
+
+  int measured() const { return measured_; }
+
+ private:
+  int layers() const { return model_.boundaries(); }
+
+  Placement OverAll(std::vector<double> shares) const {
+    std::vector<int> devices(shares.size());
+    std::iota(devices.begin(), devices.end(), 0);
+    return shares.size() == 1 ? WholeOn(0) : Placement{SplitAxis::kRows, devices, std::move(shares)};
+  }
+  Placement Equal() const {
+    const size_t devices = model_.pool().devices.size();
+    return OverAll(std::vector<double>(devices, 1.0 / double(devices)));
+  }
+  Placement Proportional() const { return OverAll(SharesBySpeed(model_.pool())); }
+
+  static void AddGathered(Segments& segments, int begin, int end, const Placement& placement) {
+    if (begin == end) return;
+    segments.push_back({begin, end, placement});
+    if (placement.split != SplitAxis::kNone) segments.push_back({end, end, WholeOn(0)});
+  }
+
+  // What the caller has when all is done; the graph's outputs, where the segments have the last layer.
+  DevicesPlan Build(const Segments& segments) {
+    DevicesPlan plan;
+    Placement from = WholeOn(0);
+    for (const Segment& s : segments) {
+      GroupCosts group(model_, s.end, s.placement);
+      while (group.begin() > s.begin) group.Prepend();
+      plan.groups.push_back(group.Describe(from, HoldingsOf(model_, s.begin, from)));
+      plan.predicted_us += plan.groups.back().us;
+      from = s.placement;
+    }
+    if (!segments.empty() && segments.back().end == layers()) plan.gather_us = GatherUs(model_, from, HoldingsOf(model_, layers(), from));
+    plan.predicted_us += plan.gather_us;
+    return plan;
+  }
+
+  DevicesPlan BuildGathered(int begin, int end) {
+    Segments segments;
+    AddGathered(segments, begin, end, Proportional());
+    return Build(segments);
+  }
+
+  double Measure(const DevicesPlan& plan) { return ++measured_, measure_(plan); }
+
+  // Of so many plans the one that is predicted to take least.
+  template <class F>
+  DevicesPlan Best(int count, F segments_of) {
+    DevicesPlan best;
+    best.predicted_us = kNever;
+    for (int i = 0; i < count; ++i)
+      if (DevicesPlan plan = Build(segments_of(i)); plan.predicted_us < best.predicted_us) best = std::move(plan);
+    return best;
+  }
+
+  // The segmentation with the least sum of what its groups take.
+  template <class F>
+  Segments LeastSum(F group_us) {
+    std::vector<double> least(size_t(layers()) + 1, kNever);
+    std::vector<int> from(least.size(), 0);
+    least[0] = 0;
+    for (int end = 1; end <= layers(); ++end)
+      for (int begin = end - 1; begin >= 0; --begin)
+        if (const double us = least[size_t(begin)] + group_us(begin, end); us < least[size_t(end)])
+          least[size_t(end)] = us, from[size_t(end)] = begin;
+    std::vector<int> ends;
+    for (int end = layers(); end > 0; end = from[size_t(end)]) ends.push_back(end);
+    Segments segments;
+    for (size_t i = ends.size(); i-- > 0;) AddGathered(segments, from[size_t(ends[i])], ends[i], Proportional());
+    return segments;
+  }
+
+  // The same with the pair of neighbouring groups merged that gains most, or loses least; empty where there is one group.
+  template <class F>
+  Segments Merged(const Segments& segments, F group_us) {
+    std::vector<std::pair<int, int>> groups;
+    for (const Segment& s : segments)
+      if (s.begin < s.end) groups.emplace_back(s.begin, s.end);
+    if (groups.size() < 2) return {};
+    const auto gain_us = [&](size_t i) {
+      const auto &a = groups[i], &b = groups[i + 1];
+      return group_us(a.first, a.second) + group_us(b.first, b.second) - group_us(a.first, b.second);
+    };
+    size_t best = 0;
+    for (size_t i = 1; i + 1 < groups.size(); ++i)
+      if (gain_us(i) > gain_us(best)) best = i;
+    groups[best].second = groups[best + 1].second;
+    groups.erase(groups.begin() + int(best) + 1);
+    Segments merged;
+    for (const auto& [begin, end] : groups) AddGathered(merged, begin, end, Proportional());
+    return merged;
+  }
+
+  PoolModel model_;
+  const MeasurePlan& measure_;
+  int measured_ = 0;
+};
+
+DevicesPlan BestAlone(const Graph& graph, const PoolCosts& pool) {
+  DevicesPlan best = PlanAlone(graph, pool, 0);
+  for (int d = 1; d < int(pool.devices.size()); ++d)
+    if (DevicesPlan plan = PlanAlone(graph, pool, d); plan.predicted_us < best.predicted_us) best = std::move(plan);
+  return best;
+}
+
+DevicesPlan OfOthers(const std::string& planner, NamedPlanner& named) {
+  if (planner == "layerwise") return named.Layerwise();
+  if (planner == "uniform") return named.Uniform();
+  if (planner == "neurosurgeon") return named.Neurosurgeon();
+  if (planner == "legion") return named.Legion();
+  if (planner == "fss") return named.FullSearch();
+  Invalid("planner", "unknown; got '{}', expected one of: {}", planner, fmt::join(DevicePlanners(), ", "));
+}
+
+}  // namespace
+
+const std::vector<std::string>& DevicePlanners() {
+  static const std::vector<std::string> names{"alone", "layerwise", "uniform", "neurosurgeon", "legion", "fss", "dynamic"};
+  return names;
+}
+
+DevicesPlan PlanDevicesBy(const std::string& planner, const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure,
+                          int* measured) {
+  if (measured) *measured = 0;
+  if (planner == "dynamic") return PlanDevices(graph, pool);
+  if (planner == "alone") return BestAlone(graph, pool);
+  NamedPlanner named(graph, pool, measure);
+  DevicesPlan plan = OfOthers(planner, named);
+  if (measured) *measured = named.measured();
+  NamePlan(plan, graph, pool, planner);
+  return plan;
+}
+
+}  // namespace mete

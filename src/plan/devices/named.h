@@ -1,0 +1,33 @@
+// What others do, for comparison, over the same costs and the same shares:
+//
+//   alone         the best single device
+//   layerwise     MoDNN: every layer for itself, equal rows on all devices, gathered and scattered again by the caller
+//   uniform       DeepThings: the first layers fused, equal rows on all devices, the rest on the caller; how many is what takes least
+//   neurosurgeon  the first layers on the caller, the rest on another device; which and where is what takes least
+//   legion        Legion: rows on all devices in proportion to their speeds, gathered and scattered between groups; the segmentation with
+//                 the least sum of T[i,j]; then its wild card: of the best plan, and the one with the most promising pair of groups merged,
+//                 the one that is measured to be faster
+//   fss           full search: as legion, by the measured times of every group that there could be
+//   dynamic       ours (dynamic.h)
+//
+// Sources: systems.md, 3. The papers leave open what becomes of layers without rows; here the device with the largest share has them whole.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "plan/devices/dynamic.h"
+
+namespace mete {
+
+// What a plan takes where it runs, in microseconds; also one of some of the layers.
+using MeasurePlan = std::function<double(const DevicesPlan&)>;
+
+const std::vector<std::string>& DevicePlanners();  // those names, in that order
+
+// `measured`: how many plans were. Error for another name.
+DevicesPlan PlanDevicesBy(const std::string& planner, const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure,
+                          int* measured = nullptr);
+
+}  // namespace mete

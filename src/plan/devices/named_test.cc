@@ -1,0 +1,78 @@
+#include "plan/devices/named.h"
+
+#include "base/errors_testing.h"
+#include "partition/random_graphs_testing.h"
+
+namespace mete {
+namespace {
+
+PoolCosts ThreeAlike(const Graph& graph, double mbit_per_s) {
+  PoolCosts pool;
+  for (const char* name : {"a", "b", "c"})
+    pool.devices.push_back({name, {1, 1, mbit_per_s, mbit_per_s}, std::vector<LayerCost>(LayersOf(graph).size(), {1000, 0})});
+  return pool;
+}
+
+// Four convolutions of 3x3 over 32 rows, and a dense layer.
+Graph Chain() {
+  Builder b;
+  ValueId x = b.Input({1, 4, 32, 8});
+  for (int i = 0; i < 4; ++i) x = b.Conv(x, 4, 4, 3, {1, 1, 1, 1});
+  b.Output(b.Op("MatMul", {b.Op("Flatten", {x}), b.Weight({1024, 4})}));
+  InferShapes(b.graph);
+  return b.graph;
+}
+
+double Predicted(const DevicesPlan& plan) { return plan.predicted_us; }
+
+TEST(PlanDevicesBy, EveryPlannerCoversTheLayersOnceInOrder) {
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const RandomGraph random(seed, 10);
+    const PoolCosts pool = ThreeAlike(random.graph, 1000);
+    for (const std::string& name : DevicePlanners()) {
+      const DevicesPlan plan = PlanDevicesBy(name, random.graph, pool, Predicted);
+      EXPECT_EQ(plan.planner, name);
+      int next = 0;
+      for (const PlannedGroup& group : plan.groups) {
+        EXPECT_EQ(group.first, next) << name;
+        next = group.last;
+      }
+      EXPECT_EQ(next, int(LayersOf(random.graph).size())) << name;
+    }
+  }
+}
+
+TEST(PlanDevicesBy, OthersUseAllDevicesWhateverItCosts) {
+  const Graph graph = Chain();
+  const PoolCosts slow = ThreeAlike(graph, 1);
+  EXPECT_DOUBLE_EQ(PlanDevicesBy("dynamic", graph, slow, Predicted).predicted_us, 5000);
+  EXPECT_DOUBLE_EQ(PlanDevicesBy("alone", graph, slow, Predicted).predicted_us, 5000);
+  EXPECT_GT(PlanDevicesBy("layerwise", graph, slow, Predicted).predicted_us, 5000);
+}
+
+TEST(PlanDevicesBy, FusedGroupsArePredictedFasterThanSingleLayers) {
+  const Graph graph = Chain();
+  const PoolCosts pool = ThreeAlike(graph, 1000);
+  const double layerwise = PlanDevicesBy("layerwise", graph, pool, Predicted).predicted_us;
+  const double legion = PlanDevicesBy("legion", graph, pool, Predicted).predicted_us;
+  EXPECT_LT(legion, layerwise);
+  EXPECT_LE(PlanDevicesBy("fss", graph, pool, Predicted).predicted_us, legion * 1.000001);
+  EXPECT_LE(PlanDevicesBy("dynamic", graph, pool, Predicted).predicted_us, legion);
+}
+
+TEST(PlanDevicesBy, FullSearchMeasuresEveryGroup) {
+  const Graph graph = Chain();
+  int measured = 0;
+  PlanDevicesBy("fss", graph, ThreeAlike(graph, 1000), Predicted, &measured);
+  EXPECT_EQ(measured, 5 * 6 / 2);
+  PlanDevicesBy("dynamic", graph, ThreeAlike(graph, 1000), Predicted, &measured);
+  EXPECT_EQ(measured, 0);
+}
+
+TEST(PlanDevicesBy, RefusesAnUnknownName) {
+  EXPECT_TELLS(PlanDevicesBy("magic", Chain(), ThreeAlike(Chain(), 1), Predicted), "unknown; got 'magic', expected one of: alone");
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,46 @@
+#include "plan/devices/placement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace mete {
+
+std::string ToText(const Placement& placement, const std::vector<std::string>& names) {
+  if (placement.split == SplitAxis::kNone) return names[size_t(placement.devices[0])];
+  std::string text = Name(placement.split);
+  for (size_t k = 0; k < placement.devices.size(); ++k)
+    text += fmt::format("{} {} {:.2f}", k == 0 ? ":" : ",", names[size_t(placement.devices[k])], placement.shares[k]);
+  return text;
+}
+
+int AxisOf(SplitAxis split, const Shape& shape) {
+  if (!shape.known() || split == SplitAxis::kNone) return -1;
+  const bool rows = split == SplitAxis::kRows;
+  if (shape.rank() >= 4) return rows ? 2 : 1;
+  if (shape.rank() == 3) return rows ? 1 : 2;
+  if (shape.rank() == 2) return rows ? 0 : 1;
+  return -1;
+}
+
+std::vector<std::optional<Part>> PartsOn(const Placement& placement, const Shape& shape) {
+  std::vector<std::optional<Part>> parts(placement.devices.size());
+  const int axis = AxisOf(placement.split, shape);
+  if (axis < 0 || shape[axis] < 2) {
+    parts[size_t(std::max_element(placement.shares.begin(), placement.shares.end()) - placement.shares.begin())] = Part::All();
+    return parts;
+  }
+  int64_t begin = 0;
+  double before = 0;
+  for (size_t k = 0; k < parts.size(); ++k) {
+    before += placement.shares[k];
+    const int64_t rounded = std::clamp<int64_t>(std::llround(before * double(shape[axis])), begin, shape[axis]);
+    const int64_t end = k + 1 == parts.size() ? shape[axis] : rounded;
+    if (end > begin) parts[k] = Normalized(Part::Of(axis, {begin, end}), shape);
+    begin = end;
+  }
+  return parts;
+}
+
+}  // namespace mete
