@@ -1,0 +1,78 @@
+"""Planners for several boards on 100 Mb/s, simulated, beside what Legion's paper reports: writes network.md.
+
+For each pool of boards and network `mete simulate --devices` plans and simulates. Nothing is measured, and the same sources give the same
+file. Networks of the zoo are made where they are missing.
+"""
+import argparse
+import os
+import sys
+import tempfile
+
+_here = os.path.dirname(os.path.abspath(__file__))
+_root = os.path.normpath(os.path.join(_here, "..", ".."))
+sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
+import document
+import networks
+import pools
+from output import kBadFile, kFailure, kSuccess, say, write_whole
+
+kModels = ["vgg16", "vgg19", "yolov2", "resnet18", "resnet50", "mobilenet_v1", "googlenet", "inception_v3"]
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                epilog="Progress goes to stderr. Exit: 0 success, 1 a failure at run time, 2 usage, 3 a model or a "
+                                       "file that Mete cannot load; nothing is written then.")
+    p.add_argument("--mete", default=os.path.join(_root, "build", "release", "mete"), metavar="FILE", help="the program")
+    p.add_argument("--models", nargs="+", default=kModels, metavar="M",
+                   help=f".onnx files, folders of them, or names of the zoo (default: {' '.join(kModels)})")
+    p.add_argument("--work", default=os.path.join(_root, "build", "models"), metavar="FOLDER",
+                   help="where models of the zoo are, or are made (default: build/models)")
+    p.add_argument("--out", default=os.path.join(_root, "docs", "results"), metavar="FOLDER", help="of the file (default: docs/results)")
+    flags = p.parse_args()
+    if not os.access(flags.mete, os.X_OK):
+        p.error(f"[--mete] no program at '{flags.mete}'; try 'make release'")
+    return flags
+
+
+def simulate(flags, model, pool, folder):
+    """({planner: speed-up}, what is an estimate)"""
+    path = os.path.join(folder, "pool.toml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(pools.devices_file(pool, os.path.join(_root, "boards")))
+    told = networks.mete(flags.mete, "simulate", model, "--devices", path)
+    return {p["planner"]: p["speed_up"] for p in told["planners"]}, told["estimates"]
+
+
+def simulate_all(flags):
+    results, estimates = {}, ""
+    models = networks.chosen(flags.models)
+    with tempfile.TemporaryDirectory() as folder:
+        for i, word in enumerate(models, 1):
+            name, path = networks.model_file(flags.mete, word, flags.work)
+            results[name] = {}
+            for pool in pools.kPools:
+                results[name][pool.name], estimates = simulate(flags, path, pool, folder)
+            best = max(results[name].items(), key=lambda item: item[1]["dynamic"])
+            say(f"{i} of {len(models)}, {name}: up to {best[1]['dynamic']:.2f}x, on {best[0]}")
+    return results, estimates
+
+
+def main():
+    flags = arguments()
+    try:
+        results, estimates = simulate_all(flags)
+        os.makedirs(flags.out, exist_ok=True)
+        write_whole(os.path.join(flags.out, "network.md"), document.document(results, estimates))
+    except networks.BadModel as problem:
+        say(problem)
+        return kBadFile
+    except OSError as problem:
+        say(f"[reproduce] {problem}")
+        return kFailure
+    say(f"wrote {os.path.join(flags.out, 'network.md')}")
+    return kSuccess
+
+
+if __name__ == "__main__":
+    sys.exit(main())
