@@ -46,12 +46,10 @@ class DynamicPlanner {
 
   // Whether the device that must have a part has one where such a placement ends: small values do not reach all devices.
   bool HasPart(int end, size_t placement) const {
-    const std::vector<int>& devices = placements_[placement].devices;
-    const auto at = with_ ? std::find(devices.begin(), devices.end(), *with_) : devices.end();
-    if (at == devices.end()) return false;
-    const size_t k = size_t(at - devices.begin());
     const Holdings& held = held_[size_t(end)][placement];
-    return std::any_of(held.begin(), held.end(), [&](const auto& parts) { return parts[k].has_value(); });
+    return with_ && std::any_of(held.begin(), held.end(), [&](const std::vector<DevicePart>& parts) {
+             return std::any_of(parts.begin(), parts.end(), [&](const DevicePart& p) { return p.device == *with_; });
+           });
   }
 
   // Looks for the best last group among all that end here under this placement.
@@ -68,13 +66,14 @@ class DynamicPlanner {
         const double before_us = best_[size_t(group.begin())][before].us;
         State& state = best[placement + (with_ && (has_part || before >= placements_.size()) ? placements_.size() : 0)];
         if (before_us == kNever || before_us + least_us > state.us * kAlike) continue;
-        const double us = before_us + group.Us(PlacementOf(before), HeldAt(group.begin(), before));
+        if (before_us + group.LeastUs(HeldAt(group.begin(), before)) > state.us * kAlike) continue;
+        const double us = before_us + group.Us(HeldAt(group.begin(), before));
         if (us <= state.us * kAlike) state = {us, group.begin(), before};
       }
     }
   }
 
-  double GatherUs(size_t state) const { return mete::GatherUs(model_, PlacementOf(state), HeldAt(model_.boundaries(), state)); }
+  double GatherUs(size_t state) const { return mete::GatherUs(model_, HeldAt(model_.boundaries(), state)); }
 
   size_t LastState() const {
     size_t last = states_ - placements_.size();  // of those that the device, if one is given, has a part in
@@ -91,7 +90,7 @@ class DynamicPlanner {
       const State& state = best_[size_t(end)][last];
       GroupCosts group(model_, end, PlacementOf(last));
       while (group.begin() > state.boundary) group.Prepend();
-      plan.groups.push_back(group.Describe(PlacementOf(state.before), HeldAt(state.boundary, state.before)));
+      plan.groups.push_back(group.Describe(HeldAt(state.boundary, state.before)));
       end = state.boundary, last = state.before;
     }
     std::reverse(plan.groups.begin(), plan.groups.end());
@@ -131,12 +130,12 @@ double UsWithDevice(const Graph& graph, const PoolCosts& pool, const std::vector
 
 DevicesPlan PlanAlone(const Graph& graph, const PoolCosts& pool, int device) {
   PoolModel model(graph, pool);
-  const Placement caller = WholeOn(0), alone = WholeOn(device);
+  const Placement alone = WholeOn(device);
   DevicesPlan plan;
   GroupCosts group(model, model.boundaries(), alone);
   while (group.begin() > 0) group.Prepend();
-  plan.groups.push_back(group.Describe(caller, HoldingsOf(model, 0, caller)));
-  plan.gather_us = GatherUs(model, alone, HoldingsOf(model, model.boundaries(), alone));
+  plan.groups.push_back(group.Describe(HoldingsOf(model, 0, WholeOn(0))));
+  plan.gather_us = GatherUs(model, HoldingsOf(model, model.boundaries(), alone));
   plan.predicted_us = plan.groups[0].us + plan.gather_us;
   NamePlan(plan, graph, pool, "alone");
   return plan;

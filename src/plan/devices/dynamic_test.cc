@@ -34,16 +34,15 @@ class Exhaustive {
 
  private:
   std::optional<Part> Held(const Placement& placement, int device, ValueId id) const {
-    const auto parts = PartsOn(placement, graph_.value(id).shape);
-    for (size_t k = 0; k < parts.size(); ++k)
-      if (placement.devices[k] == device) return parts[k];
+    for (const DevicePart& held : PartsOn(placement, graph_.value(id).shape))
+      if (held.device == device) return held.part;
     return std::nullopt;
   }
 
   double Rest(int begin, const Placement& from) const {
     if (begin == int(layers_.size())) {
       Exchange exchange(pool_);
-      for (ValueId id : live_.back()) exchange.Need(0, graph_.value(id), Part::All(), from, PartsOn(from, graph_.value(id).shape));
+      for (ValueId id : live_.back()) exchange.Need(0, graph_.value(id), Part::All(), PartsOn(from, graph_.value(id).shape));
       return exchange.ReadyUs(0);
     }
     double least = std::numeric_limits<double>::infinity();
@@ -73,7 +72,7 @@ class Exhaustive {
         const Part hull = known == needs.end() ? input.part : Hull(known->second, input.part);
         needs[input.value] = Normalized(hull, graph_.value(input.value).shape);
       }
-      for (const auto& [id, part] : needs) exchange.Need(device, graph_.value(id), part, from, PartsOn(from, graph_.value(id).shape));
+      for (const auto& [id, part] : needs) exchange.Need(device, graph_.value(id), part, PartsOn(from, graph_.value(id).shape));
       compute.push_back(ComputeUs(parts, begin, end, device));
     }
     double us = 0;

@@ -15,37 +15,64 @@ int64_t CommonBytes(const Value& value, const Part& a, const Part& b) {
   return row * std::max<int64_t>(0, std::min(a.rows.end, b.rows.end) - std::max(a.rows.begin, b.rows.begin));
 }
 
-Exchange::Exchange(const PoolCosts& pool)
-    : pool_(pool), in_(pool.devices.size()), out_(pool.devices.size()), between_(pool.devices.size() * pool.devices.size()) {}
-
-void Exchange::Clear() {
-  std::fill(in_.begin(), in_.end(), 0);
-  std::fill(out_.begin(), out_.end(), 0);
-  std::fill(between_.begin(), between_.end(), 0);
+int64_t MissingBytes(int device, const Value& value, const Part& part, std::span<const DevicePart> held) {
+  const auto own = std::lower_bound(held.begin(), held.end(), device, [](const DevicePart& h, int d) { return h.device < d; });
+  const int64_t has = own != held.end() && own->device == device ? CommonBytes(value, part, own->part) : 0;
+  return CommonBytes(value, part, Part::All()) - has;
 }
 
-void Exchange::Need(int device, const Value& value, const Part& part, const Placement& from, const std::vector<std::optional<Part>>& held) {
-  for (size_t k = 0; k < held.size(); ++k) {
-    const int sender = from.devices[k];
-    if (!held[k] || sender == device) continue;
-    const int64_t bytes = CommonBytes(value, part, *held[k]);
-    in_[size_t(device)] += bytes;
-    out_[size_t(sender)] += bytes;
-    between_[size_t(sender) * in_.size() + size_t(device)] += bytes;
+double LeastReadyUs(const LinkCosts& link, int64_t bytes) {
+  return bytes == 0 ? 0 : link.message_us + link.latency_us + TransferUs(bytes, link.down_mbit_per_s);
+}
+
+Exchange::Exchange(const PoolCosts& pool) : pool_(pool), to_(pool.devices.size()), out_(pool.devices.size()) {}
+
+void Exchange::Clear() {
+  for (const Transfer& t : transfers_) out_[size_t(t.from)] = 0, to_[size_t(t.to)] = {};
+  transfers_.clear();
+}
+
+void Exchange::Need(int device, const Value& value, const Part& part, std::span<const DevicePart> held) {
+  // Of hundreds of devices few have rows that one of them needs: the first of these is looked for.
+  const auto before = [&](const DevicePart& h) { return !part.all() && h.part.axis == part.axis && h.part.rows.end <= part.rows.begin; };
+  for (auto h = std::partition_point(held.begin(), held.end(), before); h != held.end(); ++h) {
+    const int64_t bytes = CommonBytes(value, part, h->part);
+    if (bytes == 0) break;
+    if (h->device != device) Send(h->device, device, bytes);
   }
+}
+
+void Exchange::Send(int from, int to, int64_t bytes) {
+  Range& range = to_[size_t(to)];
+  if (range.begin == range.end) range.begin = range.end = transfers_.size();
+  out_[size_t(from)] += bytes;
+  for (size_t i = range.begin; i < range.end; ++i)
+    if (transfers_[i].from == from) return void(transfers_[i].bytes += bytes);
+  transfers_.push_back({from, to, bytes});
+  ++range.end;
+}
+
+std::span<const Transfer> Exchange::To(int device) const {
+  const Range& range = to_[size_t(device)];
+  return std::span(transfers_).subspan(range.begin, range.end - range.begin);
+}
+
+int64_t Exchange::BytesTo(int device) const {
+  int64_t bytes = 0;
+  for (const Transfer& t : To(device)) bytes += t.bytes;
+  return bytes;
 }
 
 double Exchange::ReadyUs(int device) const {
-  double ready_us = 0, messages_us = 0;
+  if (To(device).empty()) return 0;
   const LinkCosts& own = pool_.devices[size_t(device)].link;
-  for (size_t sender = 0; sender < out_.size(); ++sender) {
-    if (Bytes(int(sender), device) == 0) continue;
-    const LinkCosts& link = pool_.devices[sender].link;
+  double ready_us = own.latency_us + TransferUs(BytesTo(device), own.down_mbit_per_s), messages_us = 0;
+  for (const Transfer& t : To(device)) {
+    const LinkCosts& link = pool_.devices[size_t(t.from)].link;
     messages_us += std::max(link.message_us, own.message_us);
-    ready_us = std::max(ready_us, link.latency_us + own.latency_us + TransferUs(out_[sender], link.up_mbit_per_s));
+    ready_us = std::max(ready_us, link.latency_us + own.latency_us + TransferUs(out_[size_t(t.from)], link.up_mbit_per_s));
   }
-  if (in_[size_t(device)] == 0) return 0;
-  return messages_us + std::max(ready_us, own.latency_us + TransferUs(BytesTo(device), own.down_mbit_per_s));
+  return messages_us + ready_us;
 }
 
 }  // namespace mete

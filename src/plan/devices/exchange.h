@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "costs/pool.h"
@@ -19,21 +19,41 @@ int64_t CommonBytes(const Value& value, const Part& a, const Part& b);
 // Through a link of such a rate.
 inline double TransferUs(int64_t bytes, double mbit_per_s) { return double(bytes) * 8 / mbit_per_s; }
 
+// What a device needs of a part of a value and does not have itself, as the value lies.
+int64_t MissingBytes(int device, const Value& value, const Part& part, std::span<const DevicePart> held);
+
+// At the least, until a device has so many bytes, from whomever.
+double LeastReadyUs(const LinkCosts& link, int64_t bytes);
+
+// One message: all that a device sends to another.
+struct Transfer {
+  int from = 0, to = 0;
+  int64_t bytes = 0;
+};
+
 class Exchange {
  public:
   explicit Exchange(const PoolCosts& pool);  // keeps a reference
   void Clear();
 
-  // `device` needs a part of a value that lies as `held` says on the devices of `from`. What it has itself is not sent.
-  void Need(int device, const Value& value, const Part& part, const Placement& from, const std::vector<std::optional<Part>>& held);
+  // `device` needs a part of a value that lies as `held` says (PartsOn). What it has itself is not sent. All needs of a device come one
+  // after the other.
+  void Need(int device, const Value& value, const Part& part, std::span<const DevicePart> held);
 
   double ReadyUs(int device) const;  // 0 where nothing is sent to it
-  int64_t BytesTo(int device) const { return in_[size_t(device)]; }
-  int64_t Bytes(int from, int to) const { return between_[size_t(from) * in_.size() + size_t(to)]; }
+  int64_t BytesTo(int device) const;
+  std::span<const Transfer> To(int device) const;
 
  private:
+  void Send(int from, int to, int64_t bytes);
+
+  struct Range {
+    size_t begin = 0, end = 0;
+  };
   const PoolCosts& pool_;
-  std::vector<int64_t> in_, out_, between_;
+  std::vector<Transfer> transfers_;
+  std::vector<Range> to_;     // by device, in transfers_
+  std::vector<int64_t> out_;  // by device, bytes that it sends
 };
 
 }  // namespace mete

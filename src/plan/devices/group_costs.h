@@ -2,9 +2,6 @@
 // who writes down what was found.
 #pragma once
 
-#include <map>
-#include <optional>
-#include <span>
 #include <vector>
 
 #include "plan/devices/devices_plan.h"
@@ -34,8 +31,8 @@ class PoolModel {
   RowNeeds needs_;
 };
 
-// Where the live values of a boundary lie under a placement: in their order, for each of its devices.
-using Holdings = std::vector<std::vector<std::optional<Part>>>;
+// Where the live values of a boundary lie under a placement, in their order.
+using Holdings = std::vector<std::vector<DevicePart>>;
 Holdings HoldingsOf(const PoolModel& model, int boundary, const Placement& placement);
 
 // A group that ends at a boundary under a placement, and grows backwards.
@@ -46,12 +43,14 @@ class GroupCosts {
   void Prepend();  // the layer before
   int begin() const { return begin_; }
   double compute_us() const;  // of the device that takes longest: no group that is longer takes less
-  // All of it, where what is live at its beginning lies as `held` says on the devices of `from`.
-  double Us(const Placement& from, const Holdings& held);
-  PlannedGroup Describe(const Placement& from, const Holdings& held);
+  // No more than what it takes, in a fraction of the time: every device waits for what it lacks, but for nobody's link.
+  double LeastUs(const Holdings& held) const;
+  // All of it, where what is live at its beginning lies as `held` says.
+  double Us(const Holdings& held);
+  PlannedGroup Describe(const Holdings& held);
 
  private:
-  void Fill(const Placement& from, const Holdings& held);
+  void Fill(const Holdings& held);
 
   PoolModel& model_;
   const int end_;
@@ -63,6 +62,6 @@ class GroupCosts {
 };
 
 // Until the caller has all outputs, which lie as `held` says.
-double GatherUs(const PoolModel& model, const Placement& from, const Holdings& held);
+double GatherUs(const PoolModel& model, const Holdings& held);
 
 }  // namespace mete

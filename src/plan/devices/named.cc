@@ -93,11 +93,11 @@ class NamedPlanner {
     for (const Segment& s : segments) {
       GroupCosts group(model_, s.end, s.placement);
       while (group.begin() > s.begin) group.Prepend();
-      plan.groups.push_back(group.Describe(from, HoldingsOf(model_, s.begin, from)));
+      plan.groups.push_back(group.Describe(HoldingsOf(model_, s.begin, from)));
       plan.predicted_us += plan.groups.back().us;
       from = s.placement;
     }
-    if (!segments.empty() && segments.back().end == layers()) plan.gather_us = GatherUs(model_, from, HoldingsOf(model_, layers(), from));
+    if (!segments.empty() && segments.back().end == layers()) plan.gather_us = GatherUs(model_, HoldingsOf(model_, layers(), from));
     plan.predicted_us += plan.gather_us;
     return plan;
   }

@@ -24,20 +24,20 @@ int AxisOf(SplitAxis split, const Shape& shape) {
   return -1;
 }
 
-std::vector<std::optional<Part>> PartsOn(const Placement& placement, const Shape& shape) {
-  std::vector<std::optional<Part>> parts(placement.devices.size());
+std::vector<DevicePart> PartsOn(const Placement& placement, const Shape& shape) {
   const int axis = AxisOf(placement.split, shape);
   if (axis < 0 || shape[axis] < 2) {
-    parts[size_t(std::max_element(placement.shares.begin(), placement.shares.end()) - placement.shares.begin())] = Part::All();
-    return parts;
+    const auto largest = std::max_element(placement.shares.begin(), placement.shares.end()) - placement.shares.begin();
+    return {{placement.devices[size_t(largest)], Part::All()}};
   }
+  std::vector<DevicePart> parts;
   int64_t begin = 0;
   double before = 0;
-  for (size_t k = 0; k < parts.size(); ++k) {
+  for (size_t k = 0; k < placement.devices.size(); ++k) {
     before += placement.shares[k];
     const int64_t rounded = std::clamp<int64_t>(std::llround(before * double(shape[axis])), begin, shape[axis]);
-    const int64_t end = k + 1 == parts.size() ? shape[axis] : rounded;
-    if (end > begin) parts[k] = Normalized(Part::Of(axis, {begin, end}), shape);
+    const int64_t end = k + 1 == placement.devices.size() ? shape[axis] : rounded;
+    if (end > begin) parts.push_back({placement.devices[k], Normalized(Part::Of(axis, {begin, end}), shape)});
     begin = end;
   }
   return parts;

@@ -2,7 +2,6 @@
 // value lies then follows from its shape.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,12 @@ struct Placement {
   std::vector<double> shares;          // of the devices: more than 0, together 1
 };
 
+// What a device has of a value.
+struct DevicePart {
+  int device = 0;
+  Part part;
+};
+
 inline Placement WholeOn(int device) { return {SplitAxis::kNone, {device}, {1.0}}; }
 
 // "laptop", "rows: laptop 0.62, pi 0.38"
@@ -26,8 +31,8 @@ std::string ToText(const Placement& placement, const std::vector<std::string>& n
 // The axis along which such a split divides a value of this shape: height, length or tokens as rows; channels or features. -1 for none.
 int AxisOf(SplitAxis split, const Shape& shape);
 
-// The part of a value that each of the placement's devices has; nothing for those without. The parts cover it once. A value without the
-// axis, or of unknown shape, is whole on the device with the largest share.
-std::vector<std::optional<Part>> PartsOn(const Placement& placement, const Shape& shape);
+// The parts of a value that the placement's devices have, in the order of their rows and devices; those without any are left out. They
+// cover it once. A value without the axis, or of unknown shape, is whole on the device with the largest share.
+std::vector<DevicePart> PartsOn(const Placement& placement, const Shape& shape);
 
 }  // namespace mete

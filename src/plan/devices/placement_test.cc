@@ -12,23 +12,26 @@ const Placement kRows{SplitAxis::kRows, {0, 2}, {0.7, 0.3}};
 
 TEST(Placement, PartsCoverAValueOnceInProportion) {
   const auto parts = PartsOn(kRows, {1, 3, 10, 10});
-  EXPECT_EQ(parts[0], Part::Of(2, {0, 7}));
-  EXPECT_EQ(parts[1], Part::Of(2, {7, 10}));
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].part, Part::Of(2, {0, 7}));
+  EXPECT_EQ(parts[1].device, 2);
+  EXPECT_EQ(parts[1].part, Part::Of(2, {7, 10}));
 }
 
 TEST(Placement, WhatHasNoRowsIsWholeOnTheLargest) {
   for (const Shape& shape : {Shape{1, 1000}, Shape{}, Shape::Unknown(), Shape{1, 3, 1, 1}}) {
     const auto parts = PartsOn(kRows, shape);
-    EXPECT_TRUE(parts[0]->all()) << ToString(shape);
-    EXPECT_FALSE(parts[1]);
+    ASSERT_EQ(parts.size(), 1u) << ToString(shape);
+    EXPECT_TRUE(parts[0].part.all());
+    EXPECT_EQ(parts[0].device, 0);
   }
 }
 
 TEST(Placement, TooFewRowsLeaveDevicesWithoutAny) {
   const auto parts = PartsOn({SplitAxis::kRows, {0, 1, 2}, {0.45, 0.1, 0.45}}, {1, 3, 2, 2});
-  EXPECT_EQ(parts[0], Part::Of(2, {0, 1}));
-  EXPECT_FALSE(parts[1]);
-  EXPECT_EQ(parts[2], Part::Of(2, {1, 2}));
+  EXPECT_EQ(parts[0].part, Part::Of(2, {0, 1}));
+  EXPECT_EQ(parts[1].part, Part::Of(2, {1, 2}));
+  EXPECT_EQ(parts[1].device, 2);
 }
 
 TEST(Placement, ManyDevicesAlikeAreTakenByTheirNumber) {
@@ -45,9 +48,10 @@ TEST(Exchange, OwnRowsAreNotSent) {
   for (const char* name : {"a", "b", "c"}) pool.devices.push_back({name, {5, 2, 8, 8}, {}});
   const Value value{"v", DType::kF32, {1, 1, 10, 10}, Layout::kPlain, {}};  // 40 bytes a row
   Exchange exchange(pool);
-  exchange.Need(2, value, Part::Of(2, {6, 10}), kRows, PartsOn(kRows, value.shape));
+  exchange.Need(2, value, Part::Of(2, {6, 10}), PartsOn(kRows, value.shape));
   EXPECT_EQ(exchange.BytesTo(2), 40);
-  EXPECT_EQ(exchange.Bytes(0, 2), 40);
+  ASSERT_EQ(exchange.To(2).size(), 1u);
+  EXPECT_EQ(exchange.To(2)[0].from, 0);
   EXPECT_DOUBLE_EQ(exchange.ReadyUs(2), 5 + 5 + 40 + 2);  // 8 Mbit/s are a byte a microsecond
   EXPECT_DOUBLE_EQ(exchange.ReadyUs(1), 0);
 }

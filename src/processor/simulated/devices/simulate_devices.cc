@@ -31,7 +31,7 @@ class Simulator {
  private:
   void Need(int device, const ValuePart& need, const Placement& from) {
     const Value& value = graph_.value(need.value);
-    exchange_.Need(device, value, need.part, from, PartsOn(from, value.shape));
+    exchange_.Need(device, value, need.part, PartsOn(from, value.shape));
   }
 
   void Run(const PlannedGroup& group, const Placement& from) {
@@ -50,8 +50,7 @@ class Simulator {
   }
 
   struct Message {
-    int sender, to;
-    int64_t bytes;
+    Transfer transfer;
     double begin_us, end_us;  // at the receiver's link, if that were free
   };
 
@@ -60,30 +59,30 @@ class Simulator {
     arrived_us_.clear();
     std::vector<Message> messages;
     for (const int to : devices)
-      for (int sender = 0; sender < int(pool_.devices.size()); ++sender)
-        if (const int64_t bytes = exchange_.Bytes(sender, to); bytes > 0) messages.push_back(Send(sender, to, bytes));
+      for (const Transfer& transfer : exchange_.To(to)) messages.push_back(Send(transfer));
     std::stable_sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) { return a.end_us < b.end_us; });
     for (const Message& message : messages) Receive(message);
   }
 
   // The first bit goes out when the sender has computed it and its link is free.
-  Message Send(int sender, int to, int64_t bytes) {
-    const LinkCosts &out = pool_.devices[size_t(sender)].link, &in = pool_.devices[size_t(to)].link;
-    double& up = up_us_[size_t(sender)];
-    const double start_us = std::max(done_us_[size_t(sender)], up), latency_us = out.latency_us + in.latency_us;
-    up = start_us + TransferUs(bytes, out.up_mbit_per_s);
-    result_.devices[size_t(sender)].sent_bytes += bytes;
-    return {sender, to, bytes, start_us + latency_us, up + latency_us};
+  Message Send(const Transfer& t) {
+    const LinkCosts &out = pool_.devices[size_t(t.from)].link, &in = pool_.devices[size_t(t.to)].link;
+    double& up = up_us_[size_t(t.from)];
+    const double start_us = std::max(done_us_[size_t(t.from)], up), latency_us = out.latency_us + in.latency_us;
+    up = start_us + TransferUs(t.bytes, out.up_mbit_per_s);
+    result_.devices[size_t(t.from)].sent_bytes += t.bytes;
+    return {t, start_us + latency_us, up + latency_us};
   }
 
   void Receive(const Message& m) {
-    const LinkCosts &out = pool_.devices[size_t(m.sender)].link, &in = pool_.devices[size_t(m.to)].link;
-    double& down = down_us_[size_t(m.to)];
-    const double received_us = std::max(m.end_us, std::max(down, m.begin_us) + TransferUs(m.bytes, in.down_mbit_per_s));
+    const auto& [from, to, bytes] = m.transfer;
+    const LinkCosts &out = pool_.devices[size_t(from)].link, &in = pool_.devices[size_t(to)].link;
+    double& down = down_us_[size_t(to)];
+    const double received_us = std::max(m.end_us, std::max(down, m.begin_us) + TransferUs(bytes, in.down_mbit_per_s));
     down = received_us + std::max(out.message_us, in.message_us);
-    arrived_us_[m.to] = std::max(arrived_us_[m.to], down);
-    result_.devices[size_t(m.to)].received_bytes += m.bytes;
-    ++result_.devices[size_t(m.to)].messages;
+    arrived_us_[to] = std::max(arrived_us_[to], down);
+    result_.devices[size_t(to)].received_bytes += bytes;
+    ++result_.devices[size_t(to)].messages;
   }
 
   const Graph& graph_;
