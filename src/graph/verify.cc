@@ -15,6 +15,7 @@ class Verifier {
 
   void Run() {
     CheckValues();
+    if (!problems_.empty()) throw Error(Code::kInvalidArgument, problems_);  // a constant might be read as what it is not
     for (ValueId id : graph_.inputs)
       if (CheckId(graph_.name, id)) Make(graph_.name, id);
     for (size_t i = 0; i < graph_.values.size(); ++i)

@@ -1,0 +1,30 @@
+#include "partition/wire/digest.h"
+
+#include <openssl/evp.h>
+
+#include <memory>
+
+#include "base/error.h"
+
+namespace mete {
+
+Digest DigestOf(const ConstView& tensor) {
+  const std::string head = fmt::format("{} {}\n", Name(tensor.type), ToString(tensor.shape));
+  const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  Digest digest;
+  unsigned length = 0;
+  const bool good = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1 &&
+                    EVP_DigestUpdate(context.get(), head.data(), head.size()) == 1 &&
+                    EVP_DigestUpdate(context.get(), tensor.data, tensor.bytes()) == 1 &&
+                    EVP_DigestFinal_ex(context.get(), digest.data(), &length) == 1;
+  if (!good || length != digest.size()) Fail(Code::kInternal, "digest", "SHA-256 cannot be had of the system's OpenSSL");
+  return digest;
+}
+
+std::string ToHex(const Digest& digest) {
+  std::string text;
+  for (const uint8_t byte : digest) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+}  // namespace mete
