@@ -176,8 +176,10 @@ uint64_t Pool::NextRegion(int workers) const {
 }
 
 void Pool::Announce(uint64_t region) {
-  // seq_cst with the worker's sleeping_ / region_ pair: either it sees the new region, or we see it asleep.
-  region_.store(region, std::memory_order_seq_cst);
+  // seq_cst with the worker's sleeping_ / region_ pair: either it sees the new region, or we see it asleep. An exchange where a store would
+  // do, which is the same instruction on x86: QEMU 7.2 lets a load-acquire go before a store-release on another address, which Arm forbids,
+  // and then one run in some hundreds never ends under it.
+  region_.exchange(region, std::memory_order_seq_cst);
   if (sleeping_.load(std::memory_order_seq_cst) == 0) return;
   std::lock_guard lock(mutex_);
   for (uint64_t w = 1; w < region % kRegion; ++w)
