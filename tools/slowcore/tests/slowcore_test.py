@@ -14,7 +14,7 @@ CORE = max(os.sched_getaffinity(0))
 
 
 def slowcore(*args):
-    return subprocess.run([*SLOWCORE, *map(str, args)], capture_output=True, text=True, timeout=100)
+    return subprocess.run([SLOWCORE, *map(str, args)], capture_output=True, text=True, timeout=100)
 
 
 def refusal():
@@ -128,7 +128,7 @@ class ForReal(unittest.TestCase):
 
     def test_interrupts_end_it(self):
         for name, flags, code in ((signal.SIGTERM, ["--for", "1000"], CANCELLED), (signal.SIGINT, ["--on-off", "0.01"], OK)):
-            with subprocess.Popen([*SLOWCORE, "--core", str(CORE), "--speed", "0.5", *flags], stdout=subprocess.PIPE,
+            with subprocess.Popen([SLOWCORE, "--core", str(CORE), "--speed", "0.5", *flags], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True) as program:
                 first = program.stderr.readline()
                 self.skip_where_busy(first)
@@ -138,7 +138,7 @@ class ForReal(unittest.TestCase):
                 self.assertEqual(program.returncode, code, errors)
 
     def test_a_signal_to_us_ends_the_command(self):
-        with subprocess.Popen([*SLOWCORE, "--core", str(CORE), "--speed", "0.5", "--", "sleep", "1000"], stderr=subprocess.PIPE,
+        with subprocess.Popen([SLOWCORE, "--core", str(CORE), "--speed", "0.5", "--", "sleep", "1000"], stderr=subprocess.PIPE,
                               text=True) as program:
             first = program.stderr.readline()
             self.skip_where_busy(first)
@@ -151,8 +151,7 @@ class ForReal(unittest.TestCase):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--slowcore", required=True)
-    parser.add_argument("--emulator", default="")
+    parser.add_argument("--emulated", action="store_true")
     known, rest = parser.parse_known_args()
-    SLOWCORE = [*known.emulator.split(";"), known.slowcore] if known.emulator else [known.slowcore]
-    EMULATED = bool(known.emulator)
+    SLOWCORE, EMULATED = known.slowcore, known.emulated
     unittest.main(argv=[sys.argv[0], *rest])
