@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "machine/devices_file.h"
 #include "plan/devices/dynamic.h"
@@ -36,14 +37,16 @@ std::set<int> UsedDevices(const DevicesPlan& plan) {
   return used;
 }
 
-// Of those that have no part the first of each machine: the others would change no more.
+// Of those that have no part the first of those alike: the others would change no more.
 std::vector<std::pair<int, double>> LeftOut(const Graph& graph, const DevicesFile& file, const PoolCosts& pool, const DevicesPlan& plan) {
   std::vector<std::pair<int, double>> left_out;
-  std::set<int> machines;
+  std::set<std::tuple<int, double, double, double, double>> kinds;
   const std::set<int> used = UsedDevices(plan);
   const std::vector<Placement> placements = PlacementsOf(pool);
   for (int d = 0; d < int(pool.devices.size()); ++d) {
-    if (used.count(d) || !machines.insert(file.devices[size_t(d)].machine).second) continue;
+    const DeviceEntry& e = file.devices[size_t(d)];
+    const std::tuple kind(e.machine, e.latency_us.value, e.message_us.value, e.up_mbit_per_s.value, e.down_mbit_per_s.value);
+    if (used.count(d) || !kinds.insert(kind).second) continue;
     left_out.emplace_back(d, UsWithDevice(graph, pool, placements, d));
   }
   return left_out;

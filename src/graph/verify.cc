@@ -15,7 +15,7 @@ class Verifier {
 
   void Run() {
     CheckValues();
-    if (!problems_.empty()) throw Error(Code::kInvalidArgument, problems_);  // a constant might be read as what it is not
+    ThrowIfAny();  // a constant might be read as what it is not
     for (ValueId id : graph_.inputs)
       if (CheckId(graph_.name, id)) Make(graph_.name, id);
     for (size_t i = 0; i < graph_.values.size(); ++i)
@@ -27,13 +27,24 @@ class Verifier {
     for (ValueId id : graph_.outputs)
       if (CheckId(graph_.name, id) && !made_[size_t(id)]) Add(graph_.name, "output '{}' is made by no node", graph_.value(id).name);
     if (problems_.empty()) problems_ = SliceProblems(graph_);
-    if (!problems_.empty()) throw Error(Code::kInvalidArgument, problems_);
+    ThrowIfAny();
   }
 
  private:
+  // Of a graph that anybody may have sent, with a name of a thousand letters in each problem.
+  static constexpr int kMostProblems = 1000;
+
+  void ThrowIfAny() const {
+    if (problems_.empty()) return;
+    throw Error(Code::kInvalidArgument, problems_ + (count_ > kMostProblems ? fmt::format("\nand {} more", count_ - kMostProblems) : ""));
+  }
+
+  void Append(const std::string& problem) {
+    if (++count_ <= kMostProblems) problems_ += (problems_.empty() ? "" : "\n") + problem;
+  }
   template <class... A>
   void Add(const std::string& where, fmt::format_string<A...> format, A&&... args) {
-    problems_ += (problems_.empty() ? "[" : "\n[") + where + "] " + fmt::format(format, std::forward<A>(args)...);
+    Append("[" + where + "] " + fmt::format(format, std::forward<A>(args)...));
   }
 
   bool CheckId(const std::string& where, ValueId id) {
@@ -91,7 +102,7 @@ class Verifier {
               ToString(results[i].shape));
       }
     } catch (const Error& e) {
-      problems_ += (problems_.empty() ? "" : "\n") + std::string(e.what());
+      Append(e.what());
     }
   }
 
@@ -99,6 +110,7 @@ class Verifier {
   std::vector<bool> made_;
   std::set<std::string> names_;
   std::string problems_;
+  int count_ = 0;  // of all, those that are not in the text too
 };
 
 }  // namespace

@@ -27,7 +27,6 @@ DivideFn FindRule(const std::string& op) {
     for (const DivideRule& rule : rules)
       if (op == rule.op) return rule.divide;
   if (op == "CastLike" || op == "Dropout" || op == "Clip") return FirstElementwise;
-  if (op == "SwiGLU") return nullptr;  // halves of one axis
   for (const OpSchema& schema : ElementwiseOperators())
     if (op == schema.name) return Elementwise;
   return nullptr;

@@ -169,6 +169,32 @@ const std::vector<AxesCase>& AxesCases() {
        }},
       {"Where", "01",
        [](Builder& b) { return b.Op("Where", {b.Op("Greater", {b.Input({4, 6}), b.Scalar(0)}), b.Input({6}), b.Scalar(1)}); }},
+      {"Squeeze without axes", "", [](Builder& b) { return b.Op("Squeeze", {b.Input({1, 4, 5})}); }},
+      {"Squeeze", "01", [](Builder& b) { return b.Op("Squeeze", {b.Input({1, 4, 5}), b.Ints({0})}); }},
+      {"Transpose counted from the end", "012",
+       [](Builder& b) { return b.Op("Transpose", {b.Input({2, 4, 6})}, Attrs({{"perm", Ints{0, -1, -2}}})); }},
+      {"BatchNormalization in training", "",
+       [](Builder& b) {
+         return b.Op("BatchNormalization", {b.Input({2, 4, 6, 6}), b.Weight({4}), b.Weight({4}), b.Weight({4}), b.Weight({4}, 0.5, 2)},
+                     Attrs({{"training_mode", int64_t(1)}}));
+       }},
+      {"Attention through a window", "01",
+       [](Builder& b) {
+         return b.Op("Attention", {b.Input({2, 4, 6, 8}), b.Input({2, 4, 6, 8}), b.Input({2, 4, 6, 8})},
+                     Attrs({{"left_window_size", int64_t(2)}}));
+       }},
+      {"QuantizeLinear in blocks", "",
+       [](Builder& b) {
+         const Attributes blocks = Attrs({{"axis", int64_t(0)}, {"block_size", int64_t(4)}});
+         return b.Op("QuantizeLinear", {b.Input({8}), b.Weight({2}, 0.1f, 0.2f)}, blocks);
+       }},
+      {"MaxPool with an empty auto_pad", "0123",
+       [](Builder& b) {
+         Attributes a = Attrs({{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t(1)}});
+         a.Set("auto_pad", std::string(""));
+         return b.Op("MaxPool", {b.Input({2, 4, 7, 5})}, a);
+       }},
+      {"SwiGLU", "01", [](Builder& b) { return b.Op("SwiGLU", {b.Input({4, 6}), b.Input({4, 6})}); }},
       {"Clip", "01", [](Builder& b) { return b.Op("Clip", {b.Input({4, 6}), b.Scalar(-1), b.Scalar(1)}); }},
       {"QuantizeLinear", "01",
        [](Builder& b) {
@@ -200,10 +226,15 @@ TEST(Divide, EachOperatorAlongItsAxes) {
       const bool divided = one.Of(axis, 0, half) && one.Of(axis, half, extent);
       if (divided) axes += char('0' + axis);
       Tensor stitched(whole.type(), whole.shape());
-      for (const IndexRange& rows : {IndexRange{0, half}, IndexRange{half, extent}}) {
+      // The second half row by row: parts of one row are special to operators that look for dimensions of 1.
+      std::vector<IndexRange> parts{{0, half}};
+      for (int64_t row = half; row < extent; ++row) parts.push_back({row, row + 1});
+      for (const IndexRange& rows : parts) {
         const ShareGraph share = MakeShareGraph(graph, std::vector{node}, std::vector{ValuePart{out, Part::Of(axis, rows)}});
         Verify(share.graph);
-        EXPECT_EQ(!share.parts.computed[0].all(), divided);
+        if (rows.begin == 0) {
+          EXPECT_EQ(!share.parts.computed[0].all(), divided);
+        }
         std::vector<Tensor> inputs;
         for (const ValuePart& input : share.parts.inputs) inputs.push_back(Cut(values[size_t(input.value)], input.part));
         const Tensor piece = EvaluateAll(share.graph, inputs)[size_t(share.graph.outputs[0])];

@@ -38,7 +38,8 @@ std::optional<Division> ByChannel(const DivideContext& c) {
 }
 
 std::optional<Division> BatchNormalization(const DivideContext& c) {
-  if (IsNhwc(c.node.attributes) || c.node.outputs.size() > 1 || c.shape(0).rank() < 2) return std::nullopt;
+  const bool training = c.node.attributes.Int("training_mode", 0) != 0;  // by the moments of all rows
+  if (training || IsNhwc(c.node.attributes) || c.node.outputs.size() > 1 || c.shape(0).rank() < 2) return std::nullopt;
   return ByChannel(c);
 }
 
@@ -58,7 +59,7 @@ std::optional<Division> Quantize(const DivideContext& c) {
   c.SameRows(d, 0, c.axis);
   for (int i = 1; i < c.inputs(); ++i) {
     if (!c.has(i) || c.shape(i).Elements() == 1) continue;
-    if (c.shape(i).rank() != 1) return std::nullopt;
+    if (c.shape(i).rank() != 1 || c.node.attributes.Int("block_size", 0) > 0) return std::nullopt;
     if (c.axis == Positive(c.node.attributes.Int("axis", 1), c.output().rank())) c.SameRows(d, i, 0);
   }
   return d;

@@ -39,6 +39,12 @@ std::optional<Division> Reshape(const DivideContext& c) {
   return d;
 }
 
+// Which dimensions of 1 go must be said: a part of one row has one more.
+std::optional<Division> Squeeze(const DivideContext& c) {
+  if (!c.has(1)) return std::nullopt;
+  return SameBytes(c);
+}
+
 std::optional<Division> Expand(const DivideContext& c) {
   Division d = c.Whole();
   if (!c.Broadcast(d, 0)) return std::nullopt;
@@ -49,7 +55,7 @@ std::optional<Division> Expand(const DivideContext& c) {
 std::optional<Division> Transpose(const DivideContext& c) {
   const Ints& perm = c.node.attributes.IntList("perm");
   Division d = c.Whole();
-  c.SameRows(d, 0, perm.empty() ? c.output().rank() - 1 - c.axis : int(perm[size_t(c.axis)]));
+  c.SameRows(d, 0, perm.empty() ? c.output().rank() - 1 - c.axis : Positive(perm[size_t(c.axis)], c.output().rank()));
   return d;
 }
 
@@ -153,7 +159,7 @@ std::optional<Division> Blocks(const DivideContext& c) {
 
 constexpr DivideRule kRules[] = {
     {"SpaceToDepth", Blocks<true>}, {"DepthToSpace", Blocks<false>},
-    {"Reshape", Reshape}, {"Flatten", SameBytes}, {"Squeeze", SameBytes}, {"Unsqueeze", SameBytes}, {"Expand", Expand},
+    {"Reshape", Reshape}, {"Flatten", SameBytes}, {"Squeeze", Squeeze}, {"Unsqueeze", SameBytes}, {"Expand", Expand},
     {"Transpose", Transpose}, {"Concat", Concat}, {"Split", Split}, {"Gather", Gather}, {"Slice", Slice}, {"Pad", Pad},
 };
 

@@ -32,7 +32,9 @@ std::optional<Division> Attention(const DivideContext& c) {
     if (c.node.output(i) != kNoValue) return std::nullopt;
   for (int i = 0; i < 3; ++i)
     if (c.shape(i).rank() != 4 || c.shape(i)[1] != c.shape(0)[1]) return std::nullopt;
-  if (c.axis == 3 || (c.axis == 2 && c.node.attributes.Int("is_causal", 0) != 0)) return std::nullopt;
+  const Attributes& a = c.node.attributes;
+  const bool hides = a.Int("is_causal", 0) != 0 || a.Int("left_window_size", -1) >= 0 || a.Int("right_window_size", -1) >= 0;
+  if (c.axis == 3 || (c.axis == 2 && hides)) return std::nullopt;
   Division d = c.Whole();
   for (int i = 0; i < (c.axis == 2 ? 1 : 3); ++i) c.SameRows(d, i, c.axis);
   return d;

@@ -14,7 +14,8 @@ void WritePads(Division& d, const Window& window, int spatial) {
     pads[size_t(spatial + i)] = a.pad_end;
   }
   // Where padding is automatic no rounding up is asked for: it is not heeded there.
-  if (d.attributes.String("auto_pad", "NOTSET") != "NOTSET") d.attributes.Erase("ceil_mode");
+  const std::string_view auto_pad = d.attributes.String("auto_pad", "");
+  if (!auto_pad.empty() && auto_pad != "NOTSET") d.attributes.Erase("ceil_mode");
   d.attributes.Erase("auto_pad");
   d.attributes.Set("pads", std::move(pads));
 }

@@ -79,6 +79,22 @@ class Packer {
 
 // ---- and back
 
+void CheckCounts(const wire::Graph& graph, const WireLimits& limits) {
+  if (graph.values_size() > limits.max_values || graph.nodes_size() > limits.max_nodes)
+    Fail(Code::kResourceExhausted, kWhere, "is too large; got {} values and {} nodes, expected {} and {} at most", graph.values_size(),
+         graph.nodes_size(), limits.max_values, limits.max_nodes);
+  const auto check = [&](const char* what, int count, int most) {
+    if (count > most) Fail(Code::kResourceExhausted, kWhere, "has too many {}; got {}, expected {} at most", what, count, most);
+  };
+  check("inputs", graph.inputs_size(), limits.max_values);
+  check("outputs", graph.outputs_size(), limits.max_values);
+  for (const wire::Node& node : graph.nodes()) {
+    check("inputs of a node", node.inputs_size(), limits.max_values);
+    check("outputs of a node", node.outputs_size(), limits.max_values);
+    check("attributes of a node", node.attributes_size(), limits.max_attributes);
+  }
+}
+
 wire::Graph Parse(std::string_view bytes, const WireLimits& limits) {
   if (bytes.size() > limits.max_bytes)
     Fail(Code::kResourceExhausted, kWhere, "is too long; got {} bytes, expected {} at most", bytes.size(), limits.max_bytes);
@@ -87,9 +103,7 @@ wire::Graph Parse(std::string_view bytes, const WireLimits& limits) {
   if (graph.version() != kWireVersion)
     Fail(Code::kFailedPrecondition, kWhere, "has another version; got {}, expected {}; try the same version of mete on all devices",
          graph.version(), kWireVersion);
-  if (graph.values_size() > limits.max_values || graph.nodes_size() > limits.max_nodes)
-    Fail(Code::kResourceExhausted, kWhere, "is too large; got {} values and {} nodes, expected {} and {} at most", graph.values_size(),
-         graph.nodes_size(), limits.max_values, limits.max_nodes);
+  CheckCounts(graph, limits);
   return graph;
 }
 
@@ -165,6 +179,7 @@ class Unpacker {
     Value value;
     value.name = Named(from.name());
     value.type = TypeOf(from.type());
+    if (from.known() && value.type == DType::kUnknown) Invalid(value.name, "has a shape but no type");
     if (from.known()) value.shape = UnpackShape(value.type, from.dims());
     if (from.has_constant()) value.constant = UnpackTensor(from.constant());
     return value;

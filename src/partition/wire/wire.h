@@ -27,8 +27,9 @@ struct PackedGraph {
 PackedGraph PackGraph(const Graph& graph);
 
 struct WireLimits {
-  size_t max_bytes = size_t(64) << 20;           // of the message
+  size_t max_bytes = size_t(8) << 20;            // of the message: what it parses to is up to 50 times as large. Guess: ResNet-50 has 50 KB
   int max_values = 100'000, max_nodes = 100'000;  // guess: models have some thousands
+  int max_attributes = 1000;                     // of a node; guess
   int64_t max_value_bytes = int64_t(1) << 33;    // of any one
   int64_t max_weight_bytes = int64_t(1) << 33;   // of all constants together
 };

@@ -114,6 +114,9 @@ TEST(Wire, RefusesWhatIsNoGraph) {
   const auto expect = [&](auto change, const char* text) { EXPECT_NE(refused(change).find(text), std::string::npos) << refused(change); };
   expect([](wire::Graph& g) { g.set_version(2); }, "has another version; got 2");
   expect([](wire::Graph& g) { g.mutable_values(0)->set_type(99); }, "unknown type; got 99");
+  expect([](wire::Graph& g) { g.mutable_values(2)->set_type(0); }, "has a shape but no type");
+  expect([](wire::Graph& g) { for (int i = 0; i < 100'001; ++i) g.add_inputs(0); }, "has too many inputs; got 100002");
+  expect([](wire::Graph& g) { for (int i = 0; i < 90'000; ++i) g.add_inputs(0); }, "and 89000 more");
   expect([](wire::Graph& g) { g.mutable_values(0)->set_dims(0, -1); }, "a dimension below 0");
   expect([](wire::Graph& g) { g.mutable_values(0)->set_dims(0, int64_t(1) << 40); }, "too large");
   expect([](wire::Graph& g) { for (int i = 0; i < 9; ++i) g.mutable_values(0)->add_dims(1); }, "too many dimensions");
@@ -157,6 +160,7 @@ TEST(Wire, HasLimits) {
   EXPECT_TELLS(unpack([](WireLimits& l) { l.max_bytes = 10; }), "is too long");
   EXPECT_TELLS(unpack([](WireLimits& l) { l.max_values = 2; }), "is too large; got 3 values");
   EXPECT_TELLS(unpack([](WireLimits& l) { l.max_nodes = 0; }), "is too large; got 3 values and 1 nodes");
+  EXPECT_TELLS(unpack([](WireLimits& l) { l.max_attributes = 0; }), "has too many attributes of a node; got 1");
   EXPECT_TELLS(unpack([](WireLimits& l) { l.max_value_bytes = 1000; }), "a value that is too large");
   EXPECT_TELLS(unpack([](WireLimits& l) { l.max_weight_bytes = 1000; }), "has too large constants");
   unpack([](WireLimits&) {});

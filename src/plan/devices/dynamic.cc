@@ -120,7 +120,10 @@ DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::ve
   return plan;
 }
 
-DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool) { return PlanDevices(graph, pool, PlacementsOf(pool)); }
+DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool) {
+  Verify(pool, LayersOf(graph).size());
+  return PlanDevices(graph, pool, PlacementsOf(pool));
+}
 
 double UsWithDevice(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements, int device) {
   CheckPlacements(placements);

@@ -158,5 +158,27 @@ TEST(PlanDevices, ADeviceThatHarmsIsLeftOut) {
   EXPECT_LT(PlanDevices(b.graph, pool).predicted_us, 1300);
 }
 
+// Of seven devices the fastest hangs on a slow link, and one that is nearly as fast on a fast one.
+TEST(PlanDevices, IsNotSlowerThanAnySingleDeviceOfMany) {
+  Builder b;
+  b.Output(b.Conv(b.Conv(b.Input({1, 8, 64, 64}), 8, 8, 3, {1, 1, 1, 1}), 8, 8, 3, {1, 1, 1, 1}));
+  InferShapes(b.graph);
+  PoolCosts pool;
+  for (int d = 0; d < 7; ++d) {
+    const double us = d == 1 ? 100'000 : d == 2 ? 110'000 : 1e6, mbit_per_s = d == 1 ? 1 : 1000;
+    pool.devices.push_back({std::string(1, char('a' + d)), {1, 1, mbit_per_s, mbit_per_s}, {{us, us}, {us, us}}});
+  }
+  const DevicesPlan plan = PlanDevices(b.graph, pool);
+  for (int d = 0; d < 7; ++d) EXPECT_LE(plan.predicted_us, PlanAlone(b.graph, pool, d).predicted_us * 1.000001) << d;
+}
+
+TEST(PlanDevices, RefusesCostsThatDoNotFit) {
+  Builder b;
+  b.Output(b.Conv(b.Input({1, 8, 8, 8}), 8, 8, 3));
+  InferShapes(b.graph);
+  EXPECT_TELLS(PlanDevices(b.graph, PoolCosts{}), "there are none");
+  EXPECT_TELLS(PlanDevices(b.graph, PoolCosts{{{"a", {1, 1, 1, 1}, {}}}}), "[a] has other layers; got 0, expected 1");
+}
+
 }  // namespace
 }  // namespace mete

@@ -71,7 +71,7 @@ std::vector<std::vector<int>> FastestSubsets(const PoolCosts& pool) {
   });
   std::vector<std::vector<int>> subsets;
   for (size_t count = 1; count <= order.size(); count += count < kEachNumber ? 1 : count / 4) {
-    if (count + count / 4 > order.size()) count = order.size();
+    if (count > kEachNumber && count + count / 4 > order.size()) count = order.size();
     std::vector<int> devices(order.begin(), order.begin() + int(count));
     std::sort(devices.begin(), devices.end());
     subsets.push_back(std::move(devices));
@@ -99,11 +99,10 @@ std::vector<Placement> PlacementsOf(const PoolCosts& pool) {
     const bool known = std::any_of(placements.begin(), placements.end(), [&](const Placement& p) { return Same(p, placement); });
     if (!known) placements.push_back(placement);
   };
+  for (int d = 1; d < int(pool.devices.size()); ++d)
+    if (TakesFirstOnes(pool, {d})) add(WholeOn(d));
   for (const std::vector<int>& devices : pool.devices.size() <= kAllSubsets ? AllSubsets(pool) : FastestSubsets(pool)) {
-    if (devices.size() == 1) {
-      add(WholeOn(devices[0]));
-      continue;
-    }
+    if (devices.size() < 2) continue;
     for (const SplitAxis split : {SplitAxis::kRows, SplitAxis::kChannels})
       for (const auto& [first, last] : {std::pair<size_t, size_t>{0, layers}, {0, half}, {half, layers}})
         if (first < last) add({split, devices, SharesOf(pool, devices, first, last)});

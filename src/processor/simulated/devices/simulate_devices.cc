@@ -22,7 +22,8 @@ class Simulator {
       from = group.placement;
     }
     exchange_.Clear();
-    for (ValueId id : graph_.outputs) Need(0, {id, Part::All()}, from);
+    const std::vector<ValueId> outputs = LiveValues(graph_, LayersOf(graph_)).back();
+    for (ValueId id : outputs) Need(0, {id, Part::All()}, from);
     Deliver({0});
     result_.us = std::max(done_us_[0], arrived_us_[0]);
     return std::move(result_);
