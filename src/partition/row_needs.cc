@@ -5,6 +5,9 @@
 namespace mete {
 namespace {
 
+// Of a table: the number is a model file's. Guess: images have some hundreds, and of more rows Divide() is asked each time.
+constexpr int64_t kMostRows = 65536;
+
 int64_t ExtentOf(const Graph& graph, const Node& node, int axis) {
   for (ValueId id : node.outputs) {
     if (id == kNoValue) continue;
@@ -21,7 +24,7 @@ RowNeeds::Table RowNeeds::MakeTable(const Node& node, int axis) const {
   const int64_t rows = ExtentOf(graph_, node, axis);
   const size_t inputs = node.inputs.size();
   table.divides = rows > 0 && Divide(graph_, node, Part::Of(axis, {0, rows})).has_value();
-  if (!table.divides) return table;
+  if (!table.divides || rows > kMostRows) return table;
   table.axes.assign(inputs, Part::kAllAxes);
   table.begins.assign(inputs, {});
   table.ends.assign(inputs, {});

@@ -28,6 +28,15 @@ TEST(RowNeeds, SaysWhatDivideSays) {
   }
 }
 
+TEST(RowNeeds, MakesNoTableOfRowsWithoutNumber) {
+  Builder b;
+  b.Output(b.Op("Relu", {b.Input({int64_t(1) << 28, 2})}));
+  InferShapes(b.graph);
+  RowNeeds needs(b.graph);
+  Part part = Part::Of(0, {5, 1000});
+  EXPECT_EQ(needs.Inputs(0, part)[0], Part::Of(0, {5, 1000}));
+}
+
 TEST(Layers, CoverTheNodesOnceAndBeginWithWhatComputes) {
   RandomGraph random(3, 30);
   const std::vector<Layer> layers = LayersOf(random.graph);
