@@ -37,9 +37,11 @@ def arguments():
 
 def simulate(flags, model, pool, folder):
     """({planner: speed-up}, what is an estimate)"""
-    path = os.path.join(folder, "pool.toml")
+    path, boards = os.path.join(folder, "pool.toml"), os.path.join(_root, "boards")
+    with open(os.path.join(boards, pools.kLinkFile), encoding="utf-8") as file:
+        link = pools.link_figures(file.read())
     with open(path, "w", encoding="utf-8") as file:
-        file.write(pools.devices_file(pool, os.path.join(_root, "boards")))
+        file.write(pools.devices_file(pool, boards, link))
     told = networks.mete(flags.mete, "simulate", model, "--devices", path)
     return {p["planner"]: p["speed_up"] for p in told["planners"]}, told["estimates"]
 

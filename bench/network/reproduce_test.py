@@ -47,8 +47,11 @@ class Documents(unittest.TestCase):
         self.assertIn("never slower than `legion` on 1 of 2 points; slower: m on rk3399 x2 (0.917)", bad)
 
     def test_pools_are_devices_files(self):
-        text = pools.devices_file(pools.Pool("two", {"rk3399": 2, "xu4": 1}), "/boards")
+        link = pools.link_figures((kRoot / "boards" / pools.kLinkFile).read_text())
+        self.assertEqual([line.split()[0] for line in link.splitlines()], pools.kLinkKeys)
+        text = pools.devices_file(pools.Pool("two", {"rk3399": 2, "xu4": 1}), "/boards", link)
         self.assertEqual(text.count("[[device]]"), 2)
+        self.assertEqual(text.count("latency_us"), 2)
         self.assertIn('machine = "/boards/exynos-5422.toml"', text)
         for board in pools.kBoards.values():
             self.assertTrue((kRoot / "boards" / board).is_file())
