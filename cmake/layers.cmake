@@ -35,7 +35,7 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/sources_digest.cc
                            -P ${CMAKE_SOURCE_DIR}/cmake/sources_digest.cmake
                    DEPENDS ${kernel_sources} cmake/sources_digest.cmake VERBATIM)
 target_sources(mete_processor PRIVATE ${CMAKE_BINARY_DIR}/sources_digest.cc)
-mete_library(run src/run LAYERS processor LINKS nlohmann_json::nlohmann_json)
+mete_library(run src/run LAYERS processor LINKS nlohmann_json::nlohmann_json WITHOUT src/run/devices)
 mete_library(engine src/engine LAYERS run plan_cores passes import_onnx import_caffe)
 target_compile_definitions(mete_engine PRIVATE METE_VERSION="${PROJECT_VERSION}")
 # -O3 where loops over elements are: at -O2 a quantized MobileNet v2 takes a fifth longer and the reference's MatMul two thirds. The other
@@ -46,6 +46,7 @@ foreach(folder kernels processor image)
 endforeach()
 set_source_files_properties(src/kernels/reference/elementwise_binary.cc src/kernels/reference/reduction_reduce.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
+mete_library(run_devices src/run/devices LAYERS engine plan_devices)
 add_subdirectory(bench/kernels)
 add_subdirectory(bench/pool)
 mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)

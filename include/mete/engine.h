@@ -71,6 +71,8 @@ class Model {
   std::string Dot() const;   // Graphviz
 
   struct Impl;
+  Model() = default;
+  explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   const Impl& impl() const { return *impl_; }
 
  private:

@@ -39,16 +39,7 @@ ModelStats Count(const Graph& graph) {
   return stats;
 }
 
-}  // namespace
-
-std::vector<std::string> PassNames() {
-  std::vector<std::string> names;
-  for (const Pass& p : OptimizingPasses()) names.push_back(p.name);
-  return names;
-}
-
-Model Model::Load(const std::string& path, const LoadOptions& options) {
-  Imported imported = Import(path, options);
+Model Optimized(Imported imported, const LoadOptions& options) {
   auto impl = std::make_shared<Model::Impl>();
   impl->notes = std::move(imported.notes);
   impl->graph = std::move(imported.graph);
@@ -57,10 +48,20 @@ Model Model::Load(const std::string& path, const LoadOptions& options) {
   impl->outputs = Ports(impl->graph, impl->graph.outputs);
   impl->stats = Count(impl->graph);
   for (const PassRecord& r : records) impl->stats.passes.push_back({r.name, r.ms, r.nodes_before, r.nodes_after});
-  Model model;
-  model.impl_ = std::move(impl);
-  return model;
+  return Model(std::move(impl));
 }
+
+}  // namespace
+
+std::vector<std::string> PassNames() {
+  std::vector<std::string> names;
+  for (const Pass& p : OptimizingPasses()) names.push_back(p.name);
+  return names;
+}
+
+Model ModelOf(Graph graph, const LoadOptions& options) { return Optimized({std::move(graph), {}}, options); }
+
+Model Model::Load(const std::string& path, const LoadOptions& options) { return Optimized(Import(path, options), options); }
 
 const std::string& Model::name() const { return impl_->graph.name; }
 const std::vector<Port>& Model::inputs() const { return impl_->inputs; }

@@ -1,4 +1,4 @@
-// What a loaded model holds; shared by Model and Session.
+// What a loaded model holds; shared by Model and Session. And models that come from no file.
 #pragma once
 
 #include "graph/graph.h"
@@ -12,5 +12,8 @@ struct Model::Impl {
   std::vector<std::string> notes;
   ModelStats stats;
 };
+
+// A model of a graph that is there already: a device's share, or one that another device sent. With the passes that `options` asks for.
+Model ModelOf(Graph graph, const LoadOptions& options = {});
 
 }  // namespace mete

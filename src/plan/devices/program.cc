@@ -1,0 +1,188 @@
+#include "plan/devices/program.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "partition/share.h"
+
+namespace mete {
+namespace {
+
+// What every device holds at some point.
+using Held = std::vector<std::vector<ValuePart>>;  // by device, in the order of ProgramStage::holds
+
+IndexRange Common(const IndexRange& a, const IndexRange& b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
+
+IndexRange Moved(const IndexRange& rows, int64_t by) { return {rows.begin - by, rows.end - by}; }
+
+// The piece that a holder of `held` has of what is needed: which part of what it holds, and which part of the need. Nothing where they have
+// nothing in common. Both parts of a value with this shape, normalized.
+std::optional<std::pair<Part, Part>> PieceOf(const Part& held, const Part& need, const Shape& shape) {
+  Part cut, at;
+  if (held.all()) cut = need;
+  else if (need.all()) at = held;
+  else if (held.axis != need.axis) cut = need, at = held;
+  else {
+    const IndexRange rows = Common(held.rows, need.rows);
+    if (rows.begin >= rows.end) return {};
+    cut = Part::Of(held.axis, Moved(rows, held.rows.begin)), at = Part::Of(held.axis, Moved(rows, need.rows.begin));
+  }
+  if (!shape.known()) return std::pair{cut, at};
+  return std::pair{Normalized(cut, ShapeOf(held, shape)), Normalized(at, ShapeOf(need, shape))};
+}
+
+// The part `inner` as one of `outer`, which contains it.
+Part Within(const Part& outer, const Part& inner, const Shape& shape) {
+  if (outer.all()) return inner;
+  return Normalized(Part::Of(inner.axis, Moved(inner.rows, outer.rows.begin)), ShapeOf(outer, shape));
+}
+
+class ProgramWriter {
+ public:
+  ProgramWriter(const Graph& graph, const DevicesPlan& plan)
+      : graph_(graph), plan_(plan), layers_(LayersOf(graph)), programs_(plan.devices.size()), held_(plan.devices.size()) {}
+
+  std::vector<DeviceProgram> Do() {
+    int layer = 0;
+    for (const ValueId id : graph_.inputs) held_[0].push_back({id, Part::All()});
+    for (const PlannedGroup& group : plan_.groups) {
+      if (group.first != layer || group.last < group.first || group.last > int(layers_.size())) Misfit();
+      layer = group.last;
+      Write(group);
+    }
+    if (layer != int(layers_.size())) Misfit();
+    Gather();
+    return std::move(programs_);
+  }
+
+ private:
+  [[noreturn]] void Misfit() const {
+    Invalid("plan", "is not one of this model; got groups that do not cover its {} layers once; try planning again", layers_.size());
+  }
+
+  // A new stage for every device.
+  void AddStage() {
+    for (DeviceProgram& program : programs_) program.stages.emplace_back();
+  }
+  ProgramStage& StageOf(int device) { return programs_[size_t(device)].stages.back(); }
+
+  void Write(const PlannedGroup& group) {
+    AddStage();
+    Held after(programs_.size());
+    for (const DeviceShare& share : group.shares) {
+      if (share.device < 0 || size_t(share.device) >= programs_.size()) Misfit();
+      WriteShare(group, share, after[size_t(share.device)]);
+    }
+    held_ = std::move(after);
+  }
+
+  void WriteShare(const PlannedGroup& group, const DeviceShare& share, std::vector<ValuePart>& after) {
+    std::vector<int> nodes;
+    for (int l = group.first; l < group.last; ++l)
+      for (int n = layers_[size_t(l)].begin; n < layers_[size_t(l)].end; ++n) nodes.push_back(n);
+    std::vector<ValuePart> computed, kept;
+    for (const ValuePart& output : share.outputs) (MadeIn(nodes, output.value) ? computed : kept).push_back(output);
+    ProgramStage& stage = StageOf(share.device);
+    std::vector<ValuePart> inputs;
+    if (!computed.empty()) {
+      ShareGraph made = MakeShareGraph(graph_, nodes, computed);
+      inputs = made.parts.inputs;
+      stage.graph = std::move(made.graph);
+    }
+    WriteNeeds(share.device, inputs, kept);
+    after = computed;
+    after.insert(after.end(), kept.begin(), kept.end());
+    for (const ValuePart& vp : after) stage.holds.push_back(ShapeOf(vp.part, ShapeFor(vp.value)));
+  }
+
+  bool MadeIn(const std::vector<int>& nodes, ValueId id) const {
+    return std::any_of(nodes.begin(), nodes.end(), [&](int n) {
+      const auto& outputs = graph_.nodes[size_t(n)].outputs;
+      return std::count(outputs.begin(), outputs.end(), id) > 0;
+    });
+  }
+
+  const Shape& ShapeFor(ValueId id) const {
+    const Value& value = graph_.value(id);
+    if (!value.shape.known())
+      Fail(Code::kUnimplemented, value.name, "has a shape that depends on data and would have to be given to another step; got several "
+           "devices, expected one for such a model");
+    return value.shape;
+  }
+
+  // One need for each value: the smallest part that has all that is asked for.
+  void WriteNeeds(int device, const std::vector<ValuePart>& inputs, const std::vector<ValuePart>& kept) {
+    std::map<ValueId, Part> hulls;
+    for (const auto* list : {&inputs, &kept})
+      for (const ValuePart& vp : *list) {
+        const auto [at, is_new] = hulls.emplace(vp.value, vp.part);
+        if (!is_new) at->second = Normalized(Hull(at->second, vp.part), ShapeFor(vp.value));
+      }
+    std::map<ValueId, int> index;
+    for (const auto& [id, part] : hulls) {
+      index[id] = int(index.size());
+      AddNeed(device, {id, part});
+    }
+    ProgramStage& stage = StageOf(device);
+    for (const ValuePart& vp : inputs) stage.inputs.push_back({index[vp.value], Within(hulls[vp.value], vp.part, ShapeFor(vp.value))});
+    for (const ValuePart& vp : kept) stage.kept.push_back({index[vp.value], Within(hulls[vp.value], vp.part, ShapeFor(vp.value))});
+  }
+
+  void AddNeed(int device, const ValuePart& wanted) {
+    const Shape& shape = ShapeFor(wanted.value);
+    const int index = int(StageOf(device).needs.size());
+    ProgramNeed need{wanted.value, graph_.value(wanted.value).type, ShapeOf(wanted.part, shape), {}};
+    int64_t elements = 0;
+    for (int from = 0; from < int(held_.size()); ++from)
+      for (size_t h = 0; h < held_[size_t(from)].size(); ++h) {
+        const ValuePart& holds = held_[size_t(from)][h];
+        if (holds.value != wanted.value) continue;
+        const auto piece = PieceOf(holds.part, wanted.part, shape);
+        if (!piece) continue;
+        const auto& [cut, at] = *piece;
+        elements += ShapeOf(at, need.shape).Elements();
+        if (from != device) StageOf(from).sends.push_back({device, index, int(need.sources.size()), int(h), cut});
+        need.sources.push_back({from, int(h), cut, at});
+      }
+    if (elements != need.shape.Elements())
+      Invalid(graph_.value(wanted.value).name, "is not to be had where the plan needs it; got {} of {} elements on all devices", elements,
+              need.shape.Elements());
+    StageOf(device).needs.push_back(std::move(need));
+  }
+
+  void Gather() {
+    AddStage();
+    std::vector<ValuePart> outputs;
+    for (const ValueId id : graph_.outputs)
+      if (!graph_.value(id).is_constant()) outputs.push_back({id, Part::All()});
+    WriteNeeds(0, {}, outputs);
+    for (const ValuePart& vp : outputs) StageOf(0).holds.push_back(ShapeFor(vp.value));
+  }
+
+  const Graph& graph_;
+  const DevicesPlan& plan_;
+  const std::vector<Layer> layers_;
+  std::vector<DeviceProgram> programs_;
+  Held held_;
+};
+
+}  // namespace
+
+std::vector<DeviceProgram> ProgramsOf(const Graph& graph, const DevicesPlan& plan) {
+  if (plan.devices.empty()) Invalid("plan", "has no devices");
+  return ProgramWriter(graph, plan).Do();
+}
+
+int64_t ReceivedBytes(const DeviceProgram& program, int device) {
+  int64_t bytes = 0;
+  for (const ProgramStage& stage : program.stages)
+    for (const ProgramNeed& need : stage.needs)
+      for (const NeedSource& source : need.sources)
+        if (source.device != device) bytes += ShapeOf(source.at, need.shape).Elements() * int64_t(SizeOf(need.type));
+  return bytes;
+}
+
+}  // namespace mete

@@ -1,0 +1,59 @@
+// What a device gets from others for one request, as it comes in: filled by whoever reads from the network, emptied by the thread that
+// computes.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <tuple>
+
+#include "plan/devices/program.h"
+#include "run/devices/coding.h"
+
+namespace mete {
+
+// A piece of a request: the source with this index, of the need with this index, in the stage with this index, of the device that gets it.
+struct PieceId {
+  int stage = 0, need = 0, source = 0;
+  auto operator<=>(const PieceId&) const = default;
+};
+
+class Inbox {
+ public:
+  // Keeps a reference to the program of this device.
+  Inbox(const DeviceProgram& program, int device, Coding coding) : program_(program), device_(device), coding_(coding) {}
+
+  // Bytes of a coded piece, beginning at `offset`; they come in order. `from` is who sends them. Error where no such piece is expected of
+  // that device, or not these bytes; nothing is changed then. Thread-safe.
+  void Put(int from, const PieceId& id, int64_t offset, std::string_view bytes);
+
+  // Waits for a whole piece and gives it away. Error where Fail() was called. Once for each piece.
+  Tensor Take(const PieceId& id);
+
+  // Everybody who waits, now or later, gets this error; the first one counts. Thread-safe.
+  void Fail(std::exception_ptr error);
+
+ private:
+  struct Arriving {
+    Tensor tensor;
+    std::string coded;  // empty where the tensor is filled at once
+    int64_t bytes = 0;  // so far
+    bool taken = false;
+  };
+
+  const ProgramNeed& NeedOf(int from, const PieceId& id) const;
+  bool Whole(const PieceId& id) const;
+
+  const DeviceProgram& program_;
+  const int device_;
+  const Coding coding_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<PieceId, Arriving> pieces_;
+  std::exception_ptr error_;
+};
+
+}  // namespace mete
