@@ -39,15 +39,26 @@ function(mete_library name folder)
   endif()
 endfunction()
 
-# mete_protobuf(NAME FILE.proto): compiles it into mete_NAME; its header is included as "src/....pb.h".
+# mete_protobuf(NAME FILE.proto [SERVICES]): compiles it into mete_NAME; its header is included as "src/....pb.h", with SERVICES that of its
+# services as "src/....grpc.pb.h".
 function(mete_protobuf name proto)
-  cmake_path(REPLACE_EXTENSION proto LAST_ONLY .pb OUTPUT_VARIABLE base)
+  cmake_parse_arguments(ARG "SERVICES" "" "" ${ARGN})
+  cmake_path(REMOVE_EXTENSION proto LAST_ONLY OUTPUT_VARIABLE base)
   set(out ${CMAKE_BINARY_DIR}/proto)
   file(MAKE_DIRECTORY ${out})
-  add_custom_command(OUTPUT ${out}/${base}.cc ${out}/${base}.h
-                     COMMAND protobuf::protoc --cpp_out=${out} --proto_path=${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${proto}
+  set(made ${out}/${base}.pb)
+  set(services)
+  if(ARG_SERVICES)
+    list(APPEND made ${out}/${base}.grpc.pb)
+    find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin REQUIRED)
+    set(services --grpc_out=${out} --plugin=protoc-gen-grpc=${GRPC_CPP_PLUGIN})
+  endif()
+  list(TRANSFORM made APPEND .cc OUTPUT_VARIABLE sources)
+  list(TRANSFORM made APPEND .h OUTPUT_VARIABLE headers)
+  add_custom_command(OUTPUT ${sources} ${headers}
+                     COMMAND protobuf::protoc --cpp_out=${out} ${services} --proto_path=${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${proto}
                      DEPENDS ${CMAKE_SOURCE_DIR}/${proto} VERBATIM)
-  target_sources(mete_${name} PRIVATE ${out}/${base}.cc ${out}/${base}.h)
+  target_sources(mete_${name} PRIVATE ${sources} ${headers})
   target_include_directories(mete_${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${out}>)
-  set_source_files_properties(${out}/${base}.cc PROPERTIES COMPILE_OPTIONS -w)
+  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -w)
 endfunction()

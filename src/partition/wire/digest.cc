@@ -21,6 +21,12 @@ Digest DigestOf(const ConstView& tensor) {
   return digest;
 }
 
+const Digest& DigestMemo::Of(const Tensor& tensor) {
+  const auto [known, is_new] = known_.try_emplace({tensor.data(), tensor.type(), ToString(tensor.shape())});
+  if (is_new) known->second = {tensor, DigestOf(tensor.view())};
+  return known->second.digest;
+}
+
 std::string ToHex(const Digest& digest) {
   std::string text;
   for (const uint8_t byte : digest) text += fmt::format("{:02x}", byte);

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <tuple>
 
 #include "mete/tensor.h"
 
@@ -14,6 +16,19 @@ using Digest = std::array<uint8_t, 32>;  // SHA-256
 
 // Of type, shape and bytes: two tensors that have one are the same. Error where the system's library cannot.
 Digest DigestOf(const ConstView& tensor);
+
+// Digests of tensors that stay: weights of a model, of which several shares have the same ones. Keeps the tensors.
+class DigestMemo {
+ public:
+  const Digest& Of(const Tensor& tensor);
+
+ private:
+  struct Known {
+    Tensor tensor;
+    Digest digest;
+  };
+  std::map<std::tuple<const void*, DType, std::string>, Known> known_;  // by address, type and shape
+};
 
 std::string ToHex(const Digest& digest);
 

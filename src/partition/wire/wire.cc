@@ -20,6 +20,8 @@ void PackDims(const Shape& shape, google::protobuf::RepeatedField<int64_t>* dims
 
 class Packer {
  public:
+  explicit Packer(DigestMemo* digests) : digests_(digests) {}
+
   PackedGraph Do(const Graph& graph) {
     wire::Graph to;
     to.set_version(kWireVersion);
@@ -40,7 +42,7 @@ class Packer {
       to->set_raw(tensor.data(), tensor.bytes());
       return;
     }
-    const Digest digest = DigestOf(tensor.view());
+    const Digest digest = digests_ ? digests_->Of(tensor) : DigestOf(tensor.view());
     to->set_digest(digest.data(), digest.size());
     packed_.weights.emplace(digest, tensor);
   }
@@ -74,6 +76,7 @@ class Packer {
     for (const Attributes::Item& item : node.attributes) PackAttribute(item, to->add_attributes());
   }
 
+  DigestMemo* const digests_;
   PackedGraph packed_;
 };
 
@@ -166,7 +169,7 @@ class Unpacker {
   }
 
   Tensor Found(const Digest& digest, DType type, const Shape& shape) const {
-    Tensor tensor = find_(digest);
+    Tensor tensor = find_(digest, type, shape);
     if (!tensor.has_value())
       Fail(Code::kFailedPrecondition, kWhere, "names a weight that is not here; got {}", ToHex(digest).substr(0, 16));
     if (tensor.type() != type || tensor.shape() != shape)
@@ -218,7 +221,7 @@ void AddDigest(const wire::Tensor& tensor, std::set<Digest>& digests) {
 
 }  // namespace
 
-PackedGraph PackGraph(const Graph& graph) { return Packer().Do(graph); }
+PackedGraph PackGraph(const Graph& graph, DigestMemo* digests) { return Packer(digests).Do(graph); }
 
 std::vector<Digest> WeightsIn(std::string_view bytes, const WireLimits& limits) {
   const wire::Graph graph = Parse(bytes, limits);

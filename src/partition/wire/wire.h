@@ -23,8 +23,9 @@ struct PackedGraph {
   std::map<Digest, Tensor> weights;  // that it names
 };
 
-// Error where a value is not in plain order: graphs are sent as they are before the pass `layout`.
-PackedGraph PackGraph(const Graph& graph);
+// Error where a value is not in plain order: graphs are sent as they are before the pass `layout`. `digests`: where those of tensors are
+// kept for the next graph that has the same ones; may be null.
+PackedGraph PackGraph(const Graph& graph, DigestMemo* digests = nullptr);
 
 struct WireLimits {
   size_t max_bytes = size_t(8) << 20;            // of the message: what it parses to is up to 50 times as large. Guess: ResNet-50 has 50 KB
@@ -34,9 +35,9 @@ struct WireLimits {
   int64_t max_weight_bytes = int64_t(1) << 33;   // of all constants together
 };
 
-// The tensor with this digest, or none where it is not here. What it gives is checked against the type and shape that the graph says, not
-// against the digest: that is done when it is stored.
-using FindWeight = std::function<Tensor(const Digest&)>;
+// The tensor with this digest, which the graph says to have this type and shape, or none where it is not here. What it gives is checked
+// against these, not against the digest: that is done when it is stored.
+using FindWeight = std::function<Tensor(const Digest&, DType, const Shape&)>;
 
 // The digests that the bytes name, each once. Error as UnpackGraph.
 std::vector<Digest> WeightsIn(std::string_view bytes, const WireLimits& limits = {});

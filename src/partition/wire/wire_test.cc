@@ -15,7 +15,7 @@ namespace mete {
 namespace {
 
 FindWeight In(const std::map<Digest, Tensor>& weights) {
-  return [&weights](const Digest& digest) {
+  return [&weights](const Digest& digest, DType, const Shape&) {
     const auto at = weights.find(digest);
     return at == weights.end() ? Tensor() : at->second;
   };
@@ -92,8 +92,8 @@ TEST(Wire, LargeConstantsTravelByThemselves) {
   EXPECT_LT(packed.bytes.size(), 500u);
   EXPECT_EQ(WeightsIn(packed.bytes), std::vector{packed.weights.begin()->first});
   EXPECT_EQ(packed.weights.begin()->first, DigestOf(packed.weights.begin()->second.view()));
-  EXPECT_TELLS(UnpackGraph(packed.bytes, [](const Digest&) { return Tensor(); }), "names a weight that is not here");
-  EXPECT_TELLS(UnpackGraph(packed.bytes, [](const Digest&) { return Tensor(DType::kF32, {14, 16, 9}); }), "got f32 14x16x9");
+  EXPECT_TELLS(UnpackGraph(packed.bytes, [](const Digest&, DType, const Shape&) { return Tensor(); }), "names a weight that is not here");
+  EXPECT_TELLS(UnpackGraph(packed.bytes, [](const Digest&, DType, const Shape&) { return Tensor(DType::kF32, {14, 16, 9}); }), "got f32 14x16x9");
 }
 
 TEST(Wire, DigestsAreOfTypeShapeAndBytes) {
@@ -106,7 +106,7 @@ TEST(Wire, DigestsAreOfTypeShapeAndBytes) {
 }
 
 TEST(Wire, RefusesWhatIsNoGraph) {
-  const FindWeight none = [](const Digest&) { return Tensor(); };
+  const FindWeight none = [](const Digest&, DType, const Shape&) { return Tensor(); };
   EXPECT_TELLS(UnpackGraph("\xff\xff\xff", none), "bytes that do not parse");
   EXPECT_TELLS(UnpackGraph("", none), "has another version; got 0, expected 1");
   const PackedGraph packed = PackGraph(OneConv());
@@ -182,7 +182,7 @@ TEST(Wire, SeedsOfTheFuzzerAreGraphs) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::ifstream file(entry.path(), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    EXPECT_FALSE(UnpackGraph(bytes, [](const Digest&) { return Tensor(); }).nodes.empty()) << entry.path();
+    EXPECT_FALSE(UnpackGraph(bytes, [](const Digest&, DType, const Shape&) { return Tensor(); }).nodes.empty()) << entry.path();
     ++seeds;
   }
   EXPECT_GE(seeds, 10);

@@ -59,6 +59,10 @@ struct DeviceProgram {
 // shape depends on data.
 std::vector<DeviceProgram> ProgramsOf(const Graph& graph, const DevicesPlan& plan);
 
+// Whether a program makes sense by itself, whoever wrote it: indices, parts and shapes fit each other, the graphs theirs, and no value is of
+// more than `most_bytes`. `at_first`: the shapes of what the device holds when a request begins. Error INVALID_ARGUMENT.
+void Verify(const DeviceProgram& program, int device, const std::vector<Shape>& at_first, int64_t most_bytes = int64_t(1) << 33);
+
 // Bytes that a device gets from others for a request.
 int64_t ReceivedBytes(const DeviceProgram& program, int device);
 

@@ -8,24 +8,6 @@ namespace {
 
 double UsSince(int64_t start_ns) { return double(NowNs() - start_ns) * 1e-3; }
 
-// What a stage computes has to fit what it gets and what others expect of it.
-void CheckStage(const ProgramStage& stage) {
-  const auto check = [](bool fits) {
-    if (!fits) Invalid("program", "does not fit its graph; got other inputs, outputs or parts than it has");
-  };
-  const auto check_part = [&](const NeedPart& p) { check(p.need >= 0 && size_t(p.need) < stage.needs.size()); };
-  check(stage.inputs.size() == stage.graph.inputs.size());
-  check(stage.holds.size() == stage.graph.outputs.size() + stage.kept.size());
-  for (const NeedPart& p : stage.kept) check_part(p);
-  for (size_t i = 0; i < stage.inputs.size(); ++i) {
-    check_part(stage.inputs[i]);
-    const ProgramNeed& need = stage.needs[size_t(stage.inputs[i].need)];
-    const Value& input = stage.graph.value(stage.graph.inputs[i]);
-    check(need.type == input.type && ShapeOf(stage.inputs[i].cut, need.shape) == input.shape);
-  }
-  for (size_t i = 0; i < stage.graph.outputs.size(); ++i) check(stage.graph.value(stage.graph.outputs[i]).shape == stage.holds[i]);
-}
-
 }  // namespace
 
 Tensor Buffers::Take(DType type, const Shape& shape) {
@@ -39,7 +21,6 @@ Tensor Buffers::Take(DType type, const Shape& shape) {
 PreparedProgram::PreparedProgram(DeviceProgram program, int device, const MakeShareSession& make)
     : program_(std::move(program)), device_(device) {
   for (const ProgramStage& stage : program_.stages) {
-    CheckStage(stage);
     sessions_.push_back(stage.graph.nodes.empty() ? nullptr : make(stage.graph));
   }
 }

@@ -41,7 +41,7 @@ struct StageTimes {
 
 class PreparedProgram {
  public:
-  // Makes the sessions: takes as long as preparing models does. Error where a graph does not fit what the program gives it.
+  // Makes the sessions: takes as long as preparing models does. The program is one that Verify() finds nothing in.
   PreparedProgram(DeviceProgram program, int device, const MakeShareSession& make);
 
   // A request. `inputs`: what this device holds at first: of the caller's own the graph's inputs, of others nothing. Gives what it holds at

@@ -158,8 +158,21 @@ TEST(ProgramRun, RefusesAProgramThatDoesNotFitItsGraph) {
   DeviceProgram less = programs[0], other = programs[0];
   less.stages[0].inputs.pop_back();
   other.stages[0].inputs[0].need = 7;
-  EXPECT_TELLS(PreparedProgram(less, 0, FastSession), "does not fit its graph");
-  EXPECT_TELLS(PreparedProgram(other, 0, FastSession), "does not fit its graph");
+  DeviceProgram cut = programs[0], hold = programs[0], source = programs[0], kept = programs[0];
+  cut.stages[0].inputs[0].cut = Part::Of(2, {0, 999});
+  hold.stages[0].needs[0].sources[0].hold = 3;
+  source.stages[0].needs[0].sources.clear();
+  kept.stages[0].kept.push_back({0, Part::All()});
+  const std::vector<Shape> first{net.inputs[0].shape()};
+  Verify(programs[0], 0, first);
+  Verify(programs[1], 1, {});
+  EXPECT_TELLS(Verify(programs[0], 0, first, 100), "has a need in stage 0 that does not fit");
+  EXPECT_TELLS(Verify(less, 0, first), "has a graph with other inputs or outputs in stage 0");
+  EXPECT_TELLS(Verify(other, 0, first), "has a part of a need in stage 0");
+  EXPECT_TELLS(Verify(cut, 0, first), "has a part of a need in stage 0");
+  EXPECT_TELLS(Verify(hold, 0, first), "has a source in stage 0");
+  EXPECT_TELLS(Verify(source, 0, first), "has a need without all its sources in stage 0");
+  EXPECT_TELLS(Verify(kept, 0, first), "has a graph with other inputs or outputs in stage 0");
 }
 
 TEST(Inbox, RefusesWhatIsNotExpectedAndChangesNothing) {

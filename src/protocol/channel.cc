@@ -1,0 +1,72 @@
+#include "protocol/channel.h"
+
+#include <openssl/crypto.h>
+
+#include "base/error.h"
+
+namespace mete {
+namespace {
+
+constexpr const char* kTokenHeader = "mete-token";
+
+}  // namespace
+
+std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address, const std::string& name, const Security& security,
+                                         const Keepalive& keepalive) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMostMessageBytes);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.ping_ms);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.timeout_ms);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // as many as that takes
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);   // how long to wait before a device is tried again is decided elsewhere
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);     // a connection of its own: one that is lost is no other's
+  if (!security.tls()) return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  arguments.SetSslTargetNameOverride(name);
+  grpc::SslCredentialsOptions ssl{security.ca, security.key, security.certificate};
+  return grpc::CreateCustomChannel(address, grpc::SslCredentials(ssl), arguments);
+}
+
+std::shared_ptr<grpc::ServerCredentials> ServerCredentialsOf(const Security& security) {
+  if (!security.tls()) return grpc::InsecureServerCredentials();
+  grpc::SslServerCredentialsOptions ssl(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  ssl.pem_root_certs = security.ca;
+  ssl.pem_key_cert_pairs.push_back({security.key, security.certificate});
+  return grpc::SslServerCredentials(ssl);
+}
+
+void LimitServer(grpc::ServerBuilder& builder, const Keepalive& keepalive) {
+  builder.SetMaxReceiveMessageSize(kMostMessageBytes);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.ping_ms);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.timeout_ms);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, keepalive.ping_ms / 2);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two workers of one port are a mistake
+}
+
+void AddToken(grpc::ClientContext& context, const Security& security) {
+  if (!security.token.empty()) context.AddMetadata(kTokenHeader, security.token);
+}
+
+bool HasToken(const grpc::ServerContext& context, const Security& security) {
+  if (security.token.empty()) return true;
+  const auto at = context.client_metadata().find(kTokenHeader);
+  if (at == context.client_metadata().end() || at->second.size() != security.token.size()) return false;
+  return CRYPTO_memcmp(at->second.data(), security.token.data(), security.token.size()) == 0;
+}
+
+grpc::Status StatusOf(const Error& error) { return {grpc::StatusCode(int(error.code())), error.what()}; }
+
+Error ErrorOf(const grpc::Status& status, const std::string& where) {
+  const std::string message = Printable(status.error_message());
+  // What a worker of ours says has its own place; what gRPC says has none.
+  const std::string text = message.starts_with("[") ? message : fmt::format("[{}] {}", where, message.empty() ? "gave no reason" : message);
+  switch (status.error_code()) {
+    case grpc::StatusCode::UNAUTHENTICATED:
+    case grpc::StatusCode::PERMISSION_DENIED: return {Code::kFailedPrecondition, text};
+    case grpc::StatusCode::ABORTED:
+    case grpc::StatusCode::ALREADY_EXISTS: return {Code::kInternal, text};
+    default: return {Code(int(status.error_code())), text};
+  }
+}
+
+}  // namespace mete

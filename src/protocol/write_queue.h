@@ -1,0 +1,44 @@
+// What is to be written to a stream, by a thread of its own, so that nobody who computes waits for the network.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "run/devices/inbox.h"
+#include "src/protocol/worker.pb.h"
+
+namespace mete {
+
+class WriteQueue {
+ public:
+  // `broken` is called once, by the queue's thread, when a write fails.
+  explicit WriteQueue(std::function<void()> broken);
+  ~WriteQueue();  // what is not yet written is dropped
+  WriteQueue(const WriteQueue&) = delete;
+  WriteQueue& operator=(const WriteQueue&) = delete;
+
+  // False where the stream is broken. In the order of the calls. Thread-safe.
+  using Write = std::function<bool()>;
+  void Push(Write write);
+
+ private:
+  void Do();
+
+  const std::function<void()> broken_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Write> writes_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+// A coded piece in chunks. Serial equivalent: write(frame of bytes 0 to kChunkBytes), write(frame of the next), ...; false where one is.
+bool WritePiece(Coding coding, uint64_t request, const PieceId& id, const Tensor& piece,
+                const std::function<bool(worker::v1::Frame&&)>& write);
+
+inline PieceId IdOf(const worker::v1::Frame& frame) { return {frame.stage(), frame.need(), frame.source()}; }
+
+}  // namespace mete

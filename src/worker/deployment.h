@@ -1,0 +1,71 @@
+// One caller's plan on this worker: the program made ready, the requests under way, and who gets what they send. It lives as long as the
+// caller's stream.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mete/error.h"
+#include "protocol/programs.h"
+#include "protocol/write_queue.h"
+#include "run/devices/program_run.h"
+
+namespace mete {
+
+// Where a deployment's messages go. Called by any thread; nobody is kept waiting.
+class DeploymentEnds {
+ public:
+  virtual ~DeploymentEnds() = default;
+  virtual void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece) = 0;
+  virtual void SendDone(uint64_t request, std::vector<StageTimes> times) = 0;
+  virtual void SendFailure(const Error& error, int device) = 0;  // of that device
+};
+
+class Deployment {
+ public:
+  // `turn` is locked by whoever computes on this worker. Requests are computed by as many threads as lanes, the n-th by thread n modulo
+  // lanes, each from when it begins.
+  Deployment(std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes, std::mutex& turn, DeploymentEnds& ends);
+  ~Deployment();  // gives up what is under way
+
+  void Begin(uint64_t request);                   // Error where it is not one of the next
+  void Put(int from, const pb::Frame& frame);     // Error where it is not expected
+  // Gives up all requests and tells the caller. The first counts.
+  void Fail(const Error& error, int device);
+
+  int device() const { return program_->device(); }
+
+ private:
+  struct Request {
+    Request(const DeviceProgram& program, int device, Coding coding) : inbox(program, device, coding) {}
+    Inbox inbox;
+    bool begun = false;
+  };
+
+  std::shared_ptr<Request> RequestAt(uint64_t request);  // mutex_ is locked
+  std::shared_ptr<Request> WaitFor(uint64_t request);    // until it has begun; null: give up
+  void Compute(int lane);
+  void Compute(uint64_t request, Request& state);
+
+  const std::shared_ptr<const PreparedProgram> program_;
+  const Coding coding_;
+  std::mutex& turn_;
+  DeploymentEnds& ends_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<uint64_t, std::shared_ptr<Request>> requests_;
+  std::vector<uint64_t> next_;  // by lane: the request that it computes or waits for
+  bool stop_ = false;
+  std::exception_ptr error_;
+  std::vector<std::thread> lanes_;
+};
+
+}  // namespace mete

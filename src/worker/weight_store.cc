@@ -1,0 +1,170 @@
+#include "worker/weight_store.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "base/error.h"
+#include "base/mapped_file.h"
+
+namespace mete {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kMagic[8] = {'M', 'E', 'T', 'E', 'W', 'G', 'H', 'T'};
+constexpr size_t kContentAt = 128;  // a multiple of 64, so that what is mapped is aligned as tensors are
+
+struct Header {  // as it lies in the file; the digest of the whole is in the file's name
+  char magic[8];
+  uint32_t type;
+  int32_t rank;
+  int64_t dims[Shape::kMaxRank];
+};
+static_assert(sizeof(Header) <= kContentAt);
+
+// Until renamed into place it goes with the object.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& path) : path_(fmt::format("{}.{}.tmp", path, getpid())), final_(path) {
+    fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd_ < 0) Broken();
+  }
+  ~TemporaryFile() {
+    if (fd_ >= 0) close(fd_);
+    if (!done_) unlink(path_.c_str());
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  void Write(const void* data, size_t bytes) {
+    for (const char* at = static_cast<const char*>(data); bytes > 0;) {
+      const ssize_t n = write(fd_, at, bytes);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) Broken();
+      at += n, bytes -= size_t(n);
+    }
+  }
+  void Finish() {
+    if (rename(path_.c_str(), final_.c_str()) != 0) Broken();
+    done_ = true;
+  }
+
+ private:
+  [[noreturn]] void Broken() const { Fail(Code::kUnavailable, final_, "cannot be written: {}", std::strerror(errno)); }
+
+  const std::string path_, final_;
+  int fd_ = -1;
+  bool done_ = false;
+};
+
+Tensor TensorOf(const std::shared_ptr<const MappedFile>& file) {
+  Header header;
+  if (file->bytes().size() < kContentAt) return {};
+  std::memcpy(&header, file->bytes().data(), sizeof header);
+  const bool good = std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.type > 0 && header.type <= uint32_t(DType::kBool) &&
+                    header.rank >= 0 && header.rank <= Shape::kMaxRank;
+  if (!good) return {};
+  const Shape shape(std::span<const int64_t>(header.dims, size_t(header.rank)));
+  const int64_t content = int64_t(file->bytes().size() - kContentAt);
+  const int64_t elements = CheckedElements(shape, DType(header.type), content);
+  if (elements < 0 || elements * int64_t(SizeOf(DType(header.type))) != content) return {};
+  return {DType(header.type), shape, file->bytes().data() + kContentAt, file};
+}
+
+}  // namespace
+
+std::string WeightStore::PathOf(const Digest& digest) const { return folder_ + "/" + ToHex(digest) + ".weight"; }
+
+Tensor WeightStore::Read(const Digest& digest) const {
+  const std::string path = PathOf(digest);
+  std::error_code error;
+  if (folder_.empty() || !fs::exists(path, error)) return {};
+  const Tensor tensor = TensorOf(MappedFile::Open(path));
+  if (tensor.has_value() && DigestOf(tensor.view()) == digest) {
+    fs::last_write_time(path, fs::file_time_type::clock::now(), error);  // used now; an error only makes it go sooner
+    return tensor;
+  }
+  fs::remove(path, error);
+  return {};
+}
+
+bool WeightStore::Has(const Digest& digest) { return Find(digest).has_value(); }
+
+Tensor WeightStore::Find(const Digest& digest) {
+  std::lock_guard lock(mutex_);
+  auto known = memory_.find(digest);
+  if (known == memory_.end()) {
+    const Tensor read = Read(digest);
+    if (!read.has_value()) return {};
+    known = memory_.emplace(digest, InMemory{std::make_shared<const Tensor>(read), true}).first;
+  }
+  const std::shared_ptr<const Tensor>& tensor = known->second.tensor;
+  return {tensor->type(), tensor->shape(), tensor->data(), tensor};
+}
+
+void WeightStore::Add(const Digest& digest, const Tensor& tensor, std::string* note) {
+  if (DigestOf(tensor.view()) != digest)
+    Fail(Code::kDataLoss, "weights", "are not what was announced; got another content than {} has", ToHex(digest).substr(0, 16));
+  std::lock_guard lock(mutex_);
+  try {
+    Write(digest, tensor);
+  } catch (const Error& error) {
+    if (unwritten_bytes_ + int64_t(tensor.bytes()) > most_bytes_)
+      Fail(Code::kResourceExhausted, "weights", "are too large for this worker's memory, and {}", error.what());
+    *note = fmt::format("weights are kept in memory until this worker ends: {}", error.what());
+    if (memory_.emplace(digest, InMemory{std::make_shared<const Tensor>(tensor), false}).second) unwritten_bytes_ += int64_t(tensor.bytes());
+  }
+}
+
+void WeightStore::Trim() {
+  std::lock_guard lock(mutex_);
+  std::erase_if(memory_, [](const auto& known) { return known.second.on_disk && known.second.tensor.use_count() == 1; });
+}
+
+void WeightStore::Write(const Digest& digest, const Tensor& tensor) {
+  const int64_t bytes = int64_t(kContentAt + tensor.bytes());
+  if (folder_.empty()) Fail(Code::kUnavailable, "weights", "have no folder");
+  if (bytes > most_bytes_)
+    Fail(Code::kResourceExhausted, folder_, "is too small for a tensor; got {} bytes, expected {} at most", bytes, most_bytes_);
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  MakeRoom(bytes);
+  char head[kContentAt] = {};
+  Header header{{}, uint32_t(tensor.type()), tensor.shape().rank(), {}};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  std::copy(tensor.shape().begin(), tensor.shape().end(), header.dims);
+  std::memcpy(head, &header, sizeof header);
+  TemporaryFile file(PathOf(digest));
+  file.Write(head, sizeof head);
+  file.Write(tensor.data(), tensor.bytes());
+  file.Finish();
+}
+
+void WeightStore::MakeRoom(int64_t bytes) const {
+  struct File {
+    fs::file_time_type used;
+    int64_t bytes;
+    fs::path path;
+  };
+  std::vector<File> files;
+  int64_t all = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    if (entry.path().extension() != ".weight") continue;
+    files.push_back({entry.last_write_time(error), int64_t(entry.file_size(error)), entry.path()});
+    all += files.back().bytes;
+  }
+  std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.used < b.used; });
+  for (size_t i = 0; i < files.size() && all + bytes > most_bytes_; ++i) {
+    fs::remove(files[i].path, error);  // who has mapped it keeps it
+    all -= files[i].bytes;
+  }
+}
+
+}  // namespace mete

@@ -1,0 +1,310 @@
+#include "worker/worker.h"
+
+#include <google/protobuf/stubs/common.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include <cstring>
+#include <random>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "machine/machine.h"
+#include "worker/serving.h"
+#include "worker/session_cache.h"
+#include "worker/weight_store.h"
+
+namespace mete {
+namespace {
+
+constexpr size_t kIdBytes = 16;             // of a deployment: nobody guesses it
+constexpr int64_t kMostTimingNs = 2e9;      // of one graph; guess: VGG-16 on the slowest board is timed once
+constexpr int kMostRuns = 1000;
+constexpr int kMostEchoBytes = 16 << 20;    // guess: of the largest activation of VGG-16
+constexpr int64_t kMostWeightBytes = int64_t(1) << 32;  // of one tensor; guess: ten times VGG-16's largest
+constexpr int kMostThreads = 128;           // of calls at a time, a stream each; guess
+
+Digest DigestFrom(const std::string& bytes) {
+  Digest digest;
+  if (bytes.size() != digest.size()) Invalid("digest", "has the wrong length; got {} bytes, expected {}", bytes.size(), digest.size());
+  std::memcpy(digest.data(), bytes.data(), bytes.size());
+  return digest;
+}
+
+// Small values of both signs; integers are 0, which is an index of anything.
+Tensor MadeUp(DType type, const Shape& shape) {
+  Tensor tensor(type, shape);
+  if (type != DType::kF32) return tensor;
+  std::minstd_rand random(1);
+  float* to = static_cast<float*>(tensor.mutable_view().data);
+  for (int64_t i = 0; i < tensor.elements(); ++i) to[i] = (float(random() % 2001) - 1000) * 1e-3f;
+  return tensor;
+}
+
+// Puts tensors together that come in chunks.
+class Receiver {
+ public:
+  Receiver(WeightStore& store, pb::Stored& stored) : store_(store), stored_(stored) {}
+
+  void Add(const pb::WeightChunk& chunk) {
+    if (!chunk.digest().empty()) Start(chunk);
+    if (!open_ || int64_t(bytes_.size() + chunk.data().size()) > expected_)
+      Invalid("weights", "come in chunks that do not fit; got {} bytes after {} of {}", chunk.data().size(), bytes_.size(), expected_);
+    bytes_ += chunk.data();  // grows with what has come, not with what was announced
+    if (int64_t(bytes_.size()) == expected_) Finish();
+  }
+  void End() const {
+    if (open_) Fail(Code::kDataLoss, "weights", "end too soon; got {} bytes of {}", bytes_.size(), expected_);
+  }
+
+ private:
+  void Start(const pb::WeightChunk& chunk) {
+    End();
+    digest_ = DigestFrom(chunk.digest());
+    type_ = DType(chunk.type() > uint32_t(DType::kBool) ? 0 : chunk.type());
+    shape_ = Shape(std::span<const int64_t>(chunk.dims().data(), size_t(chunk.dims_size())));
+    const int64_t elements = type_ == DType::kUnknown ? -1 : CheckedElements(shape_, type_, kMostWeightBytes);
+    if (elements <= 0) Invalid("weights", "have a type or shape that cannot be; got type {} and {}", chunk.type(), ToString(shape_));
+    expected_ = elements * int64_t(SizeOf(type_));
+    bytes_.clear();
+    open_ = true;
+  }
+  void Finish() {
+    const auto owner = std::make_shared<const std::string>(std::move(bytes_));
+    bytes_ = {};
+    std::string note;
+    store_.Add(digest_, Tensor(type_, shape_, owner->data(), owner), &note);
+    if (!note.empty()) stored_.set_note(note);
+    stored_.set_tensors(stored_.tensors() + 1);
+    open_ = false;
+  }
+
+  WeightStore& store_;
+  pb::Stored& stored_;
+  Digest digest_{};
+  DType type_ = DType::kUnknown;
+  Shape shape_;
+  int64_t expected_ = 0;
+  std::string bytes_;
+  bool open_ = false;
+};
+
+}  // namespace
+
+class Worker::Service : public pb::Worker::Service {
+ public:
+  explicit Service(const WorkerOptions& options)
+      : options_(options), store_(options.weights_folder, options.weights_bytes), sessions_(options.session, options.memory_bytes) {}
+
+  grpc::Status Hello(grpc::ServerContext* context, const pb::HelloRequest*, pb::HelloReply* reply) override {
+    return Guarded(*context, [&] {
+      reply->set_protocol(options_.protocol);
+      reply->set_version(METE_VERSION);
+      reply->set_machine(ReadMachine().name);
+      reply->set_threads(options_.session.threads);
+      std::lock_guard lock(mutex_);
+      reply->set_deployments(int32_t(deployments_.size()));
+      reply->set_most_message_bytes(kMostMessageBytes);
+    });
+  }
+
+  grpc::Status Missing(grpc::ServerContext* context, const pb::Digests* asked, pb::Digests* missing) override {
+    return Guarded(*context, [&] {
+      for (const std::string& digest : asked->digest())
+        if (!store_.Has(DigestFrom(digest))) missing->add_digest(digest);
+    });
+  }
+
+  grpc::Status Store(grpc::ServerContext* context, grpc::ServerReader<pb::WeightChunk>* reader, pb::Stored* stored) override {
+    return Guarded(*context, [&] {
+      Receiver receiver(store_, *stored);
+      for (pb::WeightChunk chunk; reader->Read(&chunk);) receiver.Add(chunk);
+      if (!context->IsCancelled()) receiver.End();
+    });
+  }
+
+  grpc::Status Serve(grpc::ServerContext* context, ServeStream* stream) override {
+    return Guarded(*context, [&] {
+      pb::ToWorker first;
+      if (!stream->Read(&first) || !first.has_deploy()) Invalid("deployment", "does not begin with its programs");
+      ServeDeployment(first.deploy(), *stream);
+    });
+  }
+
+  grpc::Status Feed(grpc::ServerContext* context, grpc::ServerReader<pb::Fed>* reader, pb::FeedReply*) override {
+    return Guarded(*context, [&] {
+      pb::Fed fed;
+      if (!reader->Read(&fed)) return;
+      const std::string id = fed.deployment();
+      const int from = fed.from();
+      if (from == 0) Invalid("deployment", "is fed by its caller; expected another worker");
+      do {
+        const auto deployment = Find(id);  // not kept from frame to frame: it ends with its caller's stream
+        if (!deployment) Fail(Code::kNotFound, "deployment", "is not here (any more)");
+        deployment->Put(from, fed.frame());
+      } while (reader->Read(&fed));
+    });
+  }
+
+  grpc::Status Time(grpc::ServerContext* context, const pb::TimeRequest* request, pb::TimeReply* reply) override {
+    return Guarded(*context, [&] {
+      CheckProtocol(request->protocol());
+      const auto find = [](const Digest&, DType type, const Shape& shape) { return MadeUp(type, shape); };
+      TimeGraph(UnpackGraph(request->graph(), find), std::clamp(request->runs(), 1, kMostRuns), *context, *reply);
+    });
+  }
+
+  grpc::Status Echo(grpc::ServerContext* context, grpc::ServerReaderWriter<pb::EchoReply, pb::EchoRequest>* stream) override {
+    return Guarded(*context, [&] {
+      pb::EchoReply reply;
+      for (pb::EchoRequest request; stream->Read(&request);) {
+        if (request.answer_bytes() < 0 || request.answer_bytes() > kMostEchoBytes)
+          Invalid("echo", "asks for too much; got {} bytes, expected 0 to {}", request.answer_bytes(), kMostEchoBytes);
+        reply.mutable_data()->resize(size_t(request.answer_bytes()));
+        if (!stream->Write(reply)) break;
+      }
+    });
+  }
+
+ private:
+  // What `f` throws as the call's status; nothing is done for who lacks the token.
+  template <class F>
+  grpc::Status Guarded(const grpc::ServerContext& context, F f) {
+    if (!HasToken(context, options_.security))
+      return {grpc::StatusCode::UNAUTHENTICATED, "[worker] the token is missing or wrong; try the one that this worker was started with"};
+    try {
+      f();
+      return grpc::Status::OK;
+    } catch (const Error& error) {
+      return StatusOf(error);
+    } catch (const std::exception& error) {
+      return {grpc::StatusCode::INTERNAL, fmt::format("[worker] {}", error.what())};
+    }
+  }
+
+  void CheckProtocol(uint32_t protocol) const {
+    if (protocol != options_.protocol)
+      Fail(Code::kFailedPrecondition, "worker", "speaks another version of the protocol; got {}, expected {}; try the same version of mete "
+           "on all devices", protocol, options_.protocol);
+  }
+
+  std::shared_ptr<Deployment> Find(const std::string& id) {
+    std::lock_guard lock(mutex_);
+    const auto at = deployments_.find(id);
+    return at == deployments_.end() ? nullptr : at->second.lock();
+  }
+
+  // Room for a deployment, and its name taken.
+  class Place {
+   public:
+    Place(Service& service, const std::string& id) : service_(service), id_(id) {
+      std::lock_guard lock(service_.mutex_);
+      if (int(service_.deployments_.size()) >= service_.options_.max_deployments)
+        Fail(Code::kResourceExhausted, "worker", "has as many deployments as it may have; got {}", service_.deployments_.size());
+      if (!service_.deployments_.emplace(id, std::weak_ptr<Deployment>()).second) Invalid("deployment", "is there already");
+    }
+    ~Place() {
+      std::lock_guard lock(service_.mutex_);
+      service_.deployments_.erase(id_);
+    }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    void Fill(const std::shared_ptr<Deployment>& deployment) {
+      std::lock_guard lock(service_.mutex_);
+      service_.deployments_[id_] = deployment;
+    }
+
+   private:
+    Service& service_;
+    const std::string id_;
+  };
+
+  void CheckDeploy(const pb::Deploy& deploy) const {
+    CheckProtocol(deploy.protocol());
+    if (deploy.id().size() != kIdBytes) Invalid("deployment", "has a name of {} bytes, expected {}", deploy.id().size(), kIdBytes);
+    if (deploy.device() < 1 || deploy.device() > kMostDevicesOfPlan || deploy.lanes() < 1 || deploy.lanes() > kMostLanes)
+      Invalid("deployment", "has numbers that cannot be; got device {} and {} lanes, expected 1 to {} and 1 to {}", deploy.device(),
+              deploy.lanes(), kMostDevicesOfPlan, kMostLanes);
+  }
+
+  void ServeDeployment(const pb::Deploy& deploy, ServeStream& stream) {
+    CheckDeploy(deploy);
+    Place place(*this, deploy.id());
+    const int64_t start_ns = NowNs();
+    const Coding coding = CodingOf(deploy.coding());
+    Serving serving(stream, deploy, coding, options_.security);
+    const auto deployment = MakeDeployment(deploy, coding, serving);
+    serving.on_broken = [&](const Error& error, int device) { deployment->Fail(error, device); };
+    place.Fill(deployment);
+    store_.Trim();
+    pb::FromWorker ready;
+    ready.mutable_ready()->set_prepare_ms(double(NowNs() - start_ns) * 1e-6);
+    stream.Write(ready);
+    ReadAll(stream, *deployment);
+  }
+
+  std::shared_ptr<Deployment> MakeDeployment(const pb::Deploy& deploy, Coding coding, Serving& serving) {
+    const auto find = [&](const Digest& digest, DType, const Shape&) { return store_.Find(digest); };
+    const auto make = [&](const Graph& graph) { return sessions_.Of(graph); };
+    const auto program = std::make_shared<const PreparedProgram>(UnpackProgram(deploy.stages(), deploy.device(), find), deploy.device(), make);
+    return std::make_shared<Deployment>(program, coding, deploy.lanes(), turn_, serving);
+  }
+
+  static void ReadAll(ServeStream& stream, Deployment& deployment) {
+    for (pb::ToWorker message; stream.Read(&message);) {
+      if (message.has_begin()) deployment.Begin(message.begin().request());
+      else if (message.has_frame()) deployment.Put(0, message.frame());
+      else Invalid("deployment", "gets a message of another kind than requests' pieces");
+    }
+  }
+
+  void TimeGraph(Graph graph, int runs, const grpc::ServerContext& context, pb::TimeReply& reply) {
+    std::vector<Tensor> inputs;
+    for (const ValueId id : graph.inputs) {
+      const Value& value = graph.value(id);
+      if (!value.shape.known()) Invalid(value.name, "has no shape to be timed with");
+      inputs.push_back(MadeUp(value.type, value.shape));
+    }
+    const int64_t start_ns = NowNs();
+    Session session = sessions_.Fresh(std::move(graph));
+    reply.set_prepare_ms(double(NowNs() - start_ns) * 1e-6);
+    std::lock_guard lock(turn_);
+    session.Run(inputs);
+    const int64_t begin_ns = NowNs();
+    for (int run = 0; run < runs && (run == 0 || NowNs() - begin_ns < kMostTimingNs) && !context.IsCancelled(); ++run) {
+      const int64_t run_ns = NowNs();
+      session.Run(inputs);
+      reply.add_us(double(NowNs() - run_ns) * 1e-3);
+    }
+  }
+
+  const WorkerOptions options_;
+  WeightStore store_;
+  SessionCache sessions_;
+  std::mutex turn_;  // whoever computes has it: the cores are one device
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<Deployment>> deployments_;
+};
+
+Worker::Worker(const WorkerOptions& options) : service_(std::make_unique<Service>(options)) {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  LimitServer(builder);
+  grpc::ResourceQuota quota("worker");
+  quota.SetMaxThreads(kMostThreads);
+  builder.SetResourceQuota(quota);
+  builder.AddListeningPort(options.listen, ServerCredentialsOf(options.security), &port_);
+  builder.RegisterService(service_.get());
+  server_ = builder.BuildAndStart();
+  if (!server_ || port_ == 0)
+    Fail(Code::kUnavailable, options.listen, "cannot be listened on; try another address or port (HOST:PORT), or look who has it");
+}
+
+Worker::~Worker() {
+  if (server_) server_->Shutdown(std::chrono::system_clock::now());  // streams are cut off
+}
+
+int Worker::port() const { return port_; }
+
+}  // namespace mete
