@@ -5,11 +5,11 @@
 #include <grpcpp/health_check_service_interface.h>
 
 #include <cstring>
-#include <random>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "machine/machine.h"
+#include "run/devices/time_graph.h"
 #include "worker/serving.h"
 #include "worker/session_cache.h"
 #include "worker/weight_store.h"
@@ -18,7 +18,6 @@ namespace mete {
 namespace {
 
 constexpr size_t kIdBytes = 16;             // of a deployment: nobody guesses it
-constexpr int64_t kMostTimingNs = 2e9;      // of one graph; guess: VGG-16 on the slowest board is timed once
 constexpr int kMostRuns = 1000;
 constexpr int kMostEchoBytes = 16 << 20;    // guess: of the largest activation of VGG-16
 constexpr int64_t kMostWeightBytes = int64_t(1) << 32;  // of one tensor; guess: ten times VGG-16's largest
@@ -29,16 +28,6 @@ Digest DigestFrom(const std::string& bytes) {
   if (bytes.size() != digest.size()) Invalid("digest", "has the wrong length; got {} bytes, expected {}", bytes.size(), digest.size());
   std::memcpy(digest.data(), bytes.data(), bytes.size());
   return digest;
-}
-
-// Small values of both signs; integers are 0, which is an index of anything.
-Tensor MadeUp(DType type, const Shape& shape) {
-  Tensor tensor(type, shape);
-  if (type != DType::kF32) return tensor;
-  std::minstd_rand random(1);
-  float* to = static_cast<float*>(tensor.mutable_view().data);
-  for (int64_t i = 0; i < tensor.elements(); ++i) to[i] = (float(random() % 2001) - 1000) * 1e-3f;
-  return tensor;
 }
 
 // Puts tensors together that come in chunks.
@@ -269,12 +258,11 @@ class Worker::Service : public pb::Worker::Service {
     Session session = sessions_.Fresh(std::move(graph));
     reply.set_prepare_ms(double(NowNs() - start_ns) * 1e-6);
     std::lock_guard lock(turn_);
-    session.Run(inputs);
-    const int64_t begin_ns = NowNs();
-    for (int run = 0; run < runs && (run == 0 || NowNs() - begin_ns < kMostTimingNs) && !context.IsCancelled(); ++run) {
-      const int64_t run_ns = NowNs();
-      session.Run(inputs);
-      reply.add_us(double(NowNs() - run_ns) * 1e-3);
+    const GraphTimes times = TimeRuns(session, inputs, runs, [&] { return context.IsCancelled(); });
+    for (const double us : times.us) reply.add_us(us);
+    for (const auto& [name, us] : times.nodes) {
+      pb::NodeTime* node = reply.add_nodes();
+      node->set_name(name), node->set_us(us);
     }
   }
 

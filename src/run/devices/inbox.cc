@@ -46,7 +46,12 @@ bool Inbox::Whole(const PieceId& id) const {
 
 Tensor Inbox::Take(const PieceId& id) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return error_ || Whole(id); });
+  const auto come = [&] { return error_ || Whole(id); };
+  if (deadline_ == std::chrono::steady_clock::time_point::max()) changed_.wait(lock, come);
+  else if (!changed_.wait_until(lock, deadline_, come)) {
+    late_ = program_.stages[size_t(id.stage)].needs[size_t(id.need)].sources[size_t(id.source)].device;
+    mete::Fail(Code::kDeadlineExceeded, "devices", "a part of the answer did not come in time, from device {}", late_);
+  }
   if (error_) std::rethrow_exception(error_);
   Arriving& piece = pieces_[id];
   piece.taken = true;

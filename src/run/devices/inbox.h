@@ -30,11 +30,18 @@ class Inbox {
   // that device, or not these bytes; nothing is changed then. Thread-safe.
   void Put(int from, const PieceId& id, int64_t offset, std::string_view bytes);
 
-  // Waits for a whole piece and gives it away. Error where Fail() was called. Once for each piece.
+  // Take() then waits no longer. To be called before anybody takes something.
+  void WaitUntil(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
+
+  // Waits for a whole piece and gives it away. Error where Fail() was called, DEADLINE_EXCEEDED where it does not come in time. Once for
+  // each piece.
   Tensor Take(const PieceId& id);
 
   // Everybody who waits, now or later, gets this error; the first one counts. Thread-safe.
   void Fail(std::exception_ptr error);
+
+  // The device whose piece did not come in time; -1: none.
+  int late() const { return late_; }
 
  private:
   struct Arriving {
@@ -54,6 +61,8 @@ class Inbox {
   std::condition_variable changed_;
   std::map<PieceId, Arriving> pieces_;
   std::exception_ptr error_;
+  std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();
+  int late_ = -1;
 };
 
 }  // namespace mete

@@ -1,0 +1,178 @@
+#include "caller/deployed_plan.h"
+
+#include <cstring>
+
+#include "base/errors_testing.h"
+#include "base/temp_path_testing.h"
+#include "engine/model.h"
+#include "partition/random_graphs_testing.h"
+#include "plan/devices/dynamic.h"
+#include "run/devices/time_graph.h"
+#include "worker/worker.h"
+
+namespace mete {
+namespace {
+
+SessionOptions Reference() {
+  SessionOptions options;
+  options.reference = true;
+  return options;
+}
+
+std::shared_ptr<Session> ReferenceSession(const Graph& graph) { return std::make_shared<Session>(ModelOf(graph), Reference()); }
+
+// Workers in this process, and a plan in which the first device and they have rows of everything.
+class Pool {
+ public:
+  Pool(int workers, uint32_t seed) : random(seed, 8) {
+    DeviceCosts own{"own", {0, 0, 1e5, 1e5}, {}};
+    own.layers.assign(LayersOf(random.graph).size(), {1000, 0});
+    costs.devices.push_back(own);
+    remotes.push_back(nullptr);
+    for (int w = 0; w < workers; ++w) {
+      WorkerOptions options;
+      options.session = Reference();
+      this->workers.push_back(std::make_unique<Worker>(options));
+      own.name = "worker-" + std::to_string(w + 1);
+      costs.devices.push_back(own);
+      held.push_back(std::make_unique<RemoteDevice>(RemoteAddress{own.name, "127.0.0.1:" + std::to_string(this->workers.back()->port())}, Security{}));
+      remotes.push_back(held.back().get());
+    }
+    plan = PlanDevices(random.graph, costs);
+    inputs = RandomInputs(random.graph, seed);
+    whole = ReferenceSession(random.graph)->Run(inputs);
+  }
+
+  std::unique_ptr<DeployedPlan> Deploy(const DeployOptions& options = {}) {
+    return std::make_unique<DeployedPlan>(random.graph, plan, remotes, ReferenceSession, digests, options,
+                                          [](const std::string&, int64_t, int64_t) {}, &notes);
+  }
+
+  void ExpectWhole(const std::vector<Tensor>& outputs) const {
+    ASSERT_EQ(outputs.size(), whole.size());
+    for (size_t i = 0; i < whole.size(); ++i) {
+      ASSERT_EQ(outputs[i].shape(), whole[i].shape());
+      EXPECT_EQ(std::memcmp(outputs[i].data(), whole[i].data(), whole[i].bytes()), 0);
+    }
+  }
+
+  bool Divided() const {
+    size_t most = 0;
+    for (const PlannedGroup& group : plan.groups) most = std::max(most, group.shares.size());
+    return most > 1;
+  }
+
+  RandomGraph random;
+  PoolCosts costs;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::vector<std::unique_ptr<RemoteDevice>> held;
+  std::vector<RemoteDevice*> remotes;
+  DevicesPlan plan;
+  DigestMemo digests;
+  std::vector<Tensor> inputs, whole;
+  std::vector<std::string> notes;
+};
+
+constexpr std::chrono::seconds kPatience{20};
+
+TEST(DeployedPlan, SeveralWorkersGiveTheBitsOfOneDevice) {
+  int divided = 0;
+  for (uint32_t seed = 1; seed <= 6; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Pool pool(2, seed);
+    divided += pool.Divided();
+    const auto deployed = pool.Deploy();
+    for (int i = 0; i < 5; ++i) pool.ExpectWhole(deployed->Run(pool.inputs, kPatience));
+  }
+  EXPECT_GT(divided, 3);
+}
+
+TEST(DeployedPlan, RequestsOfSeveralThreadsRunSideBySide) {
+  Pool pool(2, 3);
+  DeployOptions options;
+  options.lanes = 3;
+  const auto deployed = pool.Deploy(options);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 10; ++i) pool.ExpectWhole(deployed->Run(pool.inputs, kPatience));
+    });
+  for (std::thread& t : threads) t.join();
+}
+
+TEST(DeployedPlan, AWorkerThatGoesFailsTheRequestAndAllLaterOnes) {
+  Pool pool(2, 3);
+  ASSERT_TRUE(pool.Divided());
+  const auto deployed = pool.Deploy();
+  pool.ExpectWhole(deployed->Run(pool.inputs, kPatience));
+  pool.workers[1].reset();
+  EXPECT_THROW(
+      {
+        for (int i = 0; i < 2; ++i) (void)deployed->Run(pool.inputs, kPatience);
+      },
+      DeviceError);
+  EXPECT_TRUE(deployed->failed());
+  EXPECT_THROW((void)deployed->Run(pool.inputs, kPatience), DeviceError);
+}
+
+TEST(DeployedPlan, IsRefusedByWhoSpeaksAnotherProtocolOrWantsAToken) {
+  Pool pool(1, 3);
+  WorkerOptions options;
+  options.protocol = 7;
+  const Worker other(options);
+  RemoteDevice remote({"other", "127.0.0.1:" + std::to_string(other.port())}, {});
+  EXPECT_TELLS(remote.Hello(std::chrono::seconds(5)), "another version of the protocol");
+  pool.remotes[1] = &remote;
+  EXPECT_TELLS(pool.Deploy(), "another version of the protocol");
+
+  options.protocol = kProtocol;
+  options.security.token = "sixteen letters!";
+  const Worker closed(options);
+  const std::string address = "127.0.0.1:" + std::to_string(closed.port());
+  RemoteDevice without({"closed", address}, {}), wrong({"closed", address}, {"", "", "", "another word"}), right({"closed", address}, options.security);
+  EXPECT_TELLS(without.Hello(std::chrono::seconds(5)), "the token is missing or wrong");
+  EXPECT_TELLS(wrong.Hello(std::chrono::seconds(5)), "the token is missing or wrong");
+  EXPECT_EQ(right.Hello(std::chrono::seconds(5)).deployments, 0);
+}
+
+TEST(RemoteDevice, WeightsTravelOnce) {
+  const TempPath folder;
+  WorkerOptions options;
+  options.weights_folder = folder.str();
+  const Tensor tensor = MadeUp(DType::kF32, {300, 1000});
+  const std::map<Digest, Tensor> weights{{DigestOf(tensor.view()), tensor}};
+  int64_t sent = 0;
+  const auto count = [&](int64_t bytes, int64_t) { sent = bytes; };
+  std::string note;
+  for (const bool damage : {false, false, true, false}) {
+    const Worker worker(options);
+    RemoteDevice remote({"w", "127.0.0.1:" + std::to_string(worker.port())}, {});
+    sent = 0;
+    const std::string file = folder.str() + "/" + ToHex(weights.begin()->first) + ".weight";
+    const bool there = std::filesystem::exists(file);
+    if (damage) std::filesystem::resize_file(file, 1000);
+    remote.SendWeights(weights, count, &note);
+    EXPECT_EQ(sent, there && !damage ? 0 : int64_t(tensor.bytes()));
+    EXPECT_EQ(note, "");
+  }
+}
+
+TEST(RemoteDevice, TimesAGraphThatHasNoWeightsThere) {
+  const Worker worker({});
+  RemoteDevice remote({"w", "127.0.0.1:" + std::to_string(worker.port())}, {});
+  Builder b;
+  b.Output(b.Conv(b.Input({1, 16, 8, 8}), 16, 14, 3));
+  InferShapes(b.graph);
+  const RemoteDevice::Timing timing = remote.Time(b.graph, 3, std::chrono::seconds(20));
+  EXPECT_EQ(timing.us.size(), 3u);
+  EXPECT_GT(timing.us[0], 0);
+  EXPECT_FALSE(timing.nodes.empty());
+}
+
+TEST(RemoteDevice, NobodyThereIsAnErrorWithinItsTime) {
+  RemoteDevice remote({"nobody", "127.0.0.1:1"}, {});
+  EXPECT_TELLS(remote.Hello(std::chrono::milliseconds(500)), "[nobody]");
+}
+
+}  // namespace
+}  // namespace mete

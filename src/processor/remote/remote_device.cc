@@ -1,0 +1,174 @@
+#include "processor/remote/remote_device.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace mete {
+namespace {
+
+constexpr std::chrono::minutes kWeightsTimeout{30};  // guess: VGG-19 over 10 Mb/s takes eight
+constexpr std::chrono::seconds kAskTimeout{30};      // guess: a slow card is read for VGG-19's digests
+
+}  // namespace
+
+RemoteDevice::RemoteDevice(RemoteAddress address, Security security)
+    : address_(std::move(address)),
+      security_(std::move(security)),
+      stub_(pb::Worker::NewStub(ChannelTo(address_.address, address_.name, security_))) {}
+
+void RemoteDevice::Prepare(grpc::ClientContext& context, std::chrono::milliseconds timeout) const {
+  context.set_deadline(std::chrono::system_clock::now() + timeout);
+  AddToken(context, security_);
+}
+
+void RemoteDevice::Check(const grpc::Status& status) const {
+  if (!status.ok()) throw ErrorOf(status, address_.name);
+}
+
+RemoteHello RemoteDevice::Hello(std::chrono::milliseconds timeout) {
+  grpc::ClientContext context;
+  Prepare(context, timeout);
+  pb::HelloRequest request;
+  request.set_protocol(kProtocol);
+  request.set_version(METE_VERSION);
+  pb::HelloReply reply;
+  Check(stub_->Hello(&context, request, &reply));
+  if (reply.protocol() != kProtocol)
+    Fail(Code::kFailedPrecondition, address_.name, "speaks another version of the protocol; got {} (mete {}), expected {} (mete {}); try the "
+         "same version of mete on all devices", reply.protocol(), Printable(reply.version()), kProtocol, METE_VERSION);
+  return {Printable(reply.version()), Printable(reply.machine()), reply.threads(), reply.deployments()};
+}
+
+void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights, const std::function<void(int64_t, int64_t)>& sent,
+                               std::string* note) {
+  pb::Digests asked, missing;
+  for (const auto& [digest, tensor] : weights) asked.add_digest(digest.data(), digest.size());
+  grpc::ClientContext ask;
+  Prepare(ask, kAskTimeout);
+  Check(stub_->Missing(&ask, asked, &missing));
+  std::vector<const Tensor*> tensors;
+  std::vector<std::string> digests;
+  int64_t all = 0, done = 0;
+  for (const auto& [digest, tensor] : weights) {
+    const std::string name(reinterpret_cast<const char*>(digest.data()), digest.size());
+    if (std::count(missing.digest().begin(), missing.digest().end(), name) == 0) continue;
+    tensors.push_back(&tensor), digests.push_back(name);
+    all += int64_t(tensor.bytes());
+  }
+  if (tensors.empty()) return;
+  grpc::ClientContext context;
+  Prepare(context, kWeightsTimeout);
+  pb::Stored stored;
+  const auto writer = stub_->Store(&context, &stored);
+  const auto send = [&](const Tensor& tensor, const std::string& digest) {
+    for (size_t at = 0; at < tensor.bytes(); at += kChunkBytes) {
+      pb::WeightChunk chunk;
+      if (at == 0) {
+        chunk.set_digest(digest);
+        chunk.set_type(uint32_t(tensor.type()));
+        for (const int64_t d : tensor.shape()) chunk.add_dims(d);
+      }
+      const size_t n = std::min(kChunkBytes, tensor.bytes() - at);
+      chunk.set_data(static_cast<const char*>(tensor.data()) + at, n);
+      if (!writer->Write(chunk)) return false;
+      sent(done += int64_t(n), all);
+    }
+    return true;
+  };
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (!send(*tensors[i], digests[i])) break;
+  writer->WritesDone();
+  Check(writer->Finish());
+  *note = Printable(stored.note());
+}
+
+RemoteDevice::Timing RemoteDevice::Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) {
+  grpc::ClientContext context;
+  Prepare(context, timeout);
+  pb::TimeRequest request;
+  request.set_protocol(kProtocol);
+  request.set_graph(PackGraph(graph).bytes);
+  request.set_runs(runs);
+  pb::TimeReply reply;
+  Check(stub_->Time(&context, request, &reply));
+  if (reply.us().empty()) Fail(Code::kInternal, address_.name, "has not timed what it was asked to");
+  Timing timing{{reply.us().begin(), reply.us().end()}, {}};
+  for (const pb::NodeTime& node : reply.nodes()) timing.nodes.emplace_back(node.name(), node.us());
+  return timing;
+}
+
+RemoteDeployment::RemoteDeployment(RemoteDevice& remote, int device, const pb::Deploy& deploy, Coding coding, RemoteEvents& events)
+    : remote_(remote), device_(device), coding_(coding), events_(events) {
+  AddToken(context_, remote.security());
+  stream_ = remote.stub().Serve(&context_);
+  queue_ = std::make_unique<WriteQueue>([] {});  // a broken stream ends the reader, which knows why
+  pb::ToWorker first;
+  *first.mutable_deploy() = deploy;
+  queue_->Push([this, first = std::move(first)] { return stream_->Write(first); });
+  reader_ = std::thread([this] { Read(); });
+}
+
+RemoteDeployment::~RemoteDeployment() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  context_.TryCancel();
+  queue_.reset();
+  reader_.join();
+}
+
+void RemoteDeployment::WaitReady(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait_for(lock, timeout, [&] { return ready_ || error_; }))
+    Fail(Code::kDeadlineExceeded, remote_.name(), "has not made its share ready in {} s", timeout.count() / 1000);
+  if (error_) std::rethrow_exception(error_);
+}
+
+void RemoteDeployment::Begin(uint64_t request) {
+  pb::ToWorker message;
+  message.mutable_begin()->set_request(request);
+  queue_->Push([this, message = std::move(message)] { return stream_->Write(message); });
+}
+
+void RemoteDeployment::Send(uint64_t request, const PieceId& id, Tensor piece) {
+  queue_->Push([this, request, id, piece = std::move(piece)] {
+    return WritePiece(coding_, request, id, piece, [&](pb::Frame&& frame) {
+      pb::ToWorker message;
+      *message.mutable_frame() = std::move(frame);
+      return stream_->Write(message);
+    });
+  });
+}
+
+void RemoteDeployment::Read() {
+  for (pb::FromWorker message; stream_->Read(&message);) Tell(message);
+  const grpc::Status status = stream_->Finish();
+  const Error error = ErrorOf(status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "has ended the deployment") : status, remote_.name());
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    error_ = std::make_exception_ptr(error);
+  }
+  changed_.notify_all();
+  events_.OnFailure(device_, error);
+}
+
+void RemoteDeployment::Tell(const pb::FromWorker& message) {
+  if (message.has_frame()) return events_.OnPiece(device_, message.frame());
+  if (message.has_failure()) {
+    const pb::Failure& f = message.failure();
+    return events_.OnFailure(f.device(), ErrorOf({grpc::StatusCode(f.code()), f.message()}, remote_.name()));
+  }
+  if (message.has_done()) {
+    std::vector<StageTimes> times;
+    for (const pb::StageTime& t : message.done().stages()) times.push_back({t.wait_us(), t.compute_us()});
+    return events_.OnDone(device_, message.done().request(), std::move(times));
+  }
+  std::lock_guard lock(mutex_);
+  ready_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace mete

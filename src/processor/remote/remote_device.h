@@ -1,0 +1,105 @@
+// Another device, reached over the network: a worker (protocol/worker.proto) as its caller sees it. Every call has a deadline.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "graph/graph.h"
+#include "protocol/channel.h"
+#include "protocol/programs.h"
+#include "protocol/write_queue.h"
+#include "run/devices/program_run.h"
+#include "src/protocol/worker.grpc.pb.h"
+
+namespace mete {
+
+struct RemoteAddress {
+  std::string name;     // in the devices file, and in its certificate
+  std::string address;  // HOST:PORT
+};
+
+struct RemoteHello {
+  std::string version, machine;
+  int threads = 0, deployments = 0;
+};
+
+class RemoteDevice {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  RemoteDevice(RemoteAddress address, Security security);
+
+  const std::string& name() const { return address_.name; }
+  const RemoteAddress& address() const { return address_; }
+  pb::Worker::Stub& stub() { return *stub_; }
+  const Security& security() const { return security_; }
+
+  // Error UNAVAILABLE or DEADLINE_EXCEEDED where nobody answers, FAILED_PRECONDITION for another protocol or a token or certificate that is
+  // not accepted.
+  RemoteHello Hello(std::chrono::milliseconds timeout);
+
+  // Sends those that are not there; `sent` is told the bytes so far, and all that have to be sent. `note`: what the worker says of keeping them.
+  void SendWeights(const std::map<Digest, Tensor>& weights, const std::function<void(int64_t, int64_t)>& sent, std::string* note);
+
+  // Microseconds of each run of a graph there, by itself, with made-up weights, and of its nodes in the shortest of them.
+  struct Timing {
+    std::vector<double> us;
+    std::vector<std::pair<std::string, double>> nodes;  // name, us; in the order in which they ran
+  };
+  Timing Time(const Graph& graph, int runs, std::chrono::milliseconds timeout);
+
+ private:
+  void Prepare(grpc::ClientContext& context, std::chrono::milliseconds timeout) const;
+  void Check(const grpc::Status& status) const;
+
+  const RemoteAddress address_;
+  const Security security_;
+  const std::unique_ptr<pb::Worker::Stub> stub_;
+};
+
+// What a worker tells the caller of a deployment. Called by a thread of the deployment's.
+class RemoteEvents {
+ public:
+  virtual ~RemoteEvents() = default;
+  virtual void OnPiece(int from, const pb::Frame& frame) = 0;
+  virtual void OnDone(int from, uint64_t request, std::vector<StageTimes> times) = 0;
+  virtual void OnFailure(int device, const Error& error) = 0;
+};
+
+// A program on a worker, from when it is sent until it is given up.
+class RemoteDeployment {
+ public:
+  // Sends the program; the weights must be there. `events` outlives it. Does not wait.
+  RemoteDeployment(RemoteDevice& remote, int device, const pb::Deploy& deploy, Coding coding, RemoteEvents& events);
+  ~RemoteDeployment();
+  RemoteDeployment(const RemoteDeployment&) = delete;
+  RemoteDeployment& operator=(const RemoteDeployment&) = delete;
+
+  void WaitReady(std::chrono::milliseconds timeout);  // Error where it does not come
+  void Begin(uint64_t request);
+  void Send(uint64_t request, const PieceId& id, Tensor piece);
+
+ private:
+  void Read();
+  void Tell(const pb::FromWorker& message);
+
+  RemoteDevice& remote_;
+  const int device_;
+  const Coding coding_;
+  RemoteEvents& events_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReaderWriter<pb::ToWorker, pb::FromWorker>> stream_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ready_ = false, stopping_ = false;
+  std::exception_ptr error_;
+  std::unique_ptr<WriteQueue> queue_;
+  std::thread reader_;
+};
+
+}  // namespace mete

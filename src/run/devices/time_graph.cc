@@ -1,0 +1,41 @@
+#include "run/devices/time_graph.h"
+
+#include <random>
+
+#include "base/clock.h"
+
+namespace mete {
+namespace {
+
+constexpr int64_t kMostNs = 2'000'000'000;  // guess: VGG-16 on the slowest board is timed once
+
+}  // namespace
+
+Tensor MadeUp(DType type, const Shape& shape) {
+  Tensor tensor(type, shape);
+  if (type != DType::kF32) return tensor;
+  std::minstd_rand random(1);
+  float* to = static_cast<float*>(tensor.mutable_view().data);
+  for (int64_t i = 0; i < tensor.elements(); ++i) to[i] = (float(random() % 2001) - 1000) * 1e-3f;
+  return tensor;
+}
+
+GraphTimes TimeRuns(Session& session, std::span<const Tensor> inputs, int runs, const std::function<bool()>& stop) {
+  session.Run(inputs);
+  GraphTimes times;
+  Trace least;
+  const int64_t begin_ns = NowNs();
+  for (int run = 0; run == 0 || (run < runs && NowNs() - begin_ns < kMostNs && !stop()); ++run) {
+    Trace trace;
+    const int64_t start_ns = NowNs();
+    session.Run(inputs, {.trace = &trace});
+    times.us.push_back(double(NowNs() - start_ns) * 1e-3);
+    if (run == 0) least = std::move(trace);
+    else least.KeepLeast(trace);
+  }
+  for (const TraceEvent& event : least.events)
+    if (event.name != "[wait]") times.nodes.emplace_back(event.name, double(event.end_ns - event.start_ns) * 1e-3);
+  return times;
+}
+
+}  // namespace mete

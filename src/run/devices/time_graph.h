@@ -1,0 +1,25 @@
+// What a graph takes on this device, by itself: for profiles of devices.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mete/engine.h"
+
+namespace mete {
+
+// Small values of both signs; integers are 0, which is an index of anything.
+Tensor MadeUp(DType type, const Shape& shape);
+
+struct GraphTimes {
+  std::vector<double> us;                             // of each run
+  std::vector<std::pair<std::string, double>> nodes;  // of each node the least, in the order in which they run
+};
+
+// Some runs after one that does not count; fewer where they take longer than two seconds together, or `stop` says so, but one at least.
+GraphTimes TimeRuns(Session& session, std::span<const Tensor> inputs, int runs, const std::function<bool()>& stop);
+
+}  // namespace mete
