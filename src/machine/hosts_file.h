@@ -1,0 +1,37 @@
+// Several devices that are there, as somebody wrote them down: where workers are to be reached, and why they believe us. A TOML file:
+//
+//     name = "Two boards and a laptop"
+//     keys = "keys/laptop"             # this device's certificate and key, made by `mete keys make`; beside this file
+//     # token = "token"                # or a file with the token that all share, on a closed network
+//     # insecure = true                # or neither
+//     [[device]]
+//     name = "laptop"                  # the first one is the caller's own: without an address
+//     [[device]]
+//     name = "pi-1"                    # what its certificate says
+//     address = "192.168.1.20:7077"    # HOST:PORT
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mete {
+
+struct HostEntry {
+  std::string name;
+  std::string address;  // empty: this device
+};
+
+struct HostsFile {
+  std::string name;
+  std::string keys, token;  // paths as they are to be opened; empty: none
+  bool insecure = false;
+  std::vector<HostEntry> devices;  // the first one is the caller's own
+};
+
+// Whether the file has devices with addresses, rather than with machine files (devices_file.h). Error where it is no TOML.
+bool IsHostsFile(const std::string& path);
+
+// Throws Error with all problems of the file at once.
+HostsFile ReadHostsFile(const std::string& path);
+
+}  // namespace mete

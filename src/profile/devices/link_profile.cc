@@ -1,0 +1,160 @@
+// Links are measured by messages and their answers, as requests use them.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "engine/model.h"
+#include "profile/devices/pool_profile.h"
+
+namespace mete {
+namespace {
+
+constexpr std::array<size_t, 4> kSizes{16 << 10, 64 << 10, 256 << 10, 1 << 20};  // bytes; guess: of activations that are worth sending
+constexpr int kEchoes = 30;         // of one byte; the least counts, as all else is others' doing
+constexpr int kRounds = 5;          // of each size; the median counts
+constexpr int kFollowing = 200;     // messages that follow each other
+constexpr std::chrono::seconds kTimeOut{120};  // guess: a megabyte, forty times, at 10 Mb/s
+
+class Echo {
+ public:
+  explicit Echo(RemoteDevice& remote) : remote_(remote) {
+    context_.set_deadline(std::chrono::system_clock::now() + kTimeOut);
+    AddToken(context_, remote.security());
+    stream_ = remote.stub().Echo(&context_);
+  }
+  ~Echo() {
+    stream_->WritesDone();
+    stream_->Finish();
+  }
+
+  void Send(size_t bytes, size_t answer) {
+    pb::EchoRequest request;
+    request.mutable_data()->resize(bytes);
+    request.set_answer_bytes(int32_t(answer));
+    if (!stream_->Write(request)) Broken();
+  }
+  void Receive() {
+    pb::EchoReply reply;
+    if (!stream_->Read(&reply)) Broken();
+  }
+  double Us(size_t bytes, size_t answer) {
+    const int64_t start_ns = NowNs();
+    Send(bytes, answer);
+    Receive();
+    return double(NowNs() - start_ns) * 1e-3;
+  }
+
+ private:
+  [[noreturn]] void Broken() { throw ErrorOf(stream_->Finish(), remote_.name()); }
+
+  RemoteDevice& remote_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReaderWriter<pb::EchoRequest, pb::EchoReply>> stream_;
+};
+
+double RoundTripUs(Echo& echo) {
+  double least = echo.Us(1, 1);
+  for (int i = 0; i < kEchoes; ++i) least = std::min(least, echo.Us(1, 1));
+  return least;
+}
+
+// What each of many small messages takes that are sent without waiting for answers.
+double MessageUs(Echo& echo) {
+  const int64_t start_ns = NowNs();
+  std::thread sender([&] {
+    try {
+      for (int i = 0; i < kFollowing; ++i) echo.Send(1, 1);
+    } catch (const Error&) {
+      // who receives finds out as well
+    }
+  });
+  int received = 0;
+  try {
+    for (; received < kFollowing; ++received) echo.Receive();
+  } catch (const Error&) {
+    sender.join();
+    throw;
+  }
+  sender.join();
+  return double(NowNs() - start_ns) * 1e-3 / kFollowing;
+}
+
+// By the slope of a line through the sizes: what there is besides is the round trip's. Least squares.
+double MbitPerS(Echo& echo, bool up) {
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+  for (const size_t bytes : kSizes) {
+    std::vector<double> us;
+    for (int i = 0; i < kRounds; ++i) us.push_back(up ? echo.Us(bytes, 1) : echo.Us(1, bytes));
+    std::nth_element(us.begin(), us.begin() + kRounds / 2, us.end());
+    const double bits = double(bytes) * 8;
+    n += 1, x += bits, y += us[kRounds / 2], xx += bits * bits, xy += bits * us[kRounds / 2];
+  }
+  const double us_per_bit = (n * xy - x * y) / (n * xx - x * x);
+  return 1 / std::max(us_per_bit, 1e-6);  // of what is as fast as memory
+}
+
+// Keeps both ends at computing as long as it lives.
+class Computing {
+ public:
+  Computing(RemoteDevice& remote, const SessionOptions& options) {
+    there_ = std::thread([&] {
+      while (!stop_) {
+        try {
+          (void)remote.Time(graph_, 1000, kTimeOut);
+        } catch (const Error&) {
+          return;  // whoever measures finds out as well
+        }
+      }
+    });
+    here_ = std::thread([this, options] {
+      Session session(ModelOf(graph_), options);
+      const std::vector<Tensor> inputs{Tensor(DType::kF32, graph_.value(graph_.inputs[0]).shape)};
+      while (!stop_) session.Run(inputs);
+    });
+  }
+  ~Computing() {
+    stop_ = true;
+    here_.join();
+    there_.join();
+  }
+
+ private:
+  // A product that keeps a core busy for a millisecond or more.
+  static Graph Product() {
+    Graph graph;
+    graph.name = "product";
+    const Shape shape{256, 256};
+    const ValueId x = graph.AddValue("x", DType::kF32, shape), w = graph.AddConstant("w", Tensor(DType::kF32, shape));
+    const ValueId y = graph.AddValue("y", DType::kF32, shape);
+    graph.AddNode("MatMul", "product", {x, w}, {y});
+    graph.inputs = {x};
+    graph.outputs = {y};
+    return graph;
+  }
+
+  const Graph graph_ = Product();
+  std::atomic<bool> stop_{false};
+  std::thread there_, here_;
+};
+
+}  // namespace
+
+LinkProfile ProfileLink(RemoteDevice& remote, const PoolProfileOptions& options) {
+  options.progress("the link to " + remote.name(), 0, 2);
+  Echo echo(remote);
+  LinkProfile link;
+  link.round_trip_us = RoundTripUs(echo);
+  link.message_us = MessageUs(echo);
+  link.up_mbit_per_s = MbitPerS(echo, true);
+  link.down_mbit_per_s = MbitPerS(echo, false);
+  options.progress("the link to " + remote.name(), 1, 2);
+  const Computing computing(remote, options.session);
+  link.busy_up_mbit_per_s = MbitPerS(echo, true);
+  link.busy_down_mbit_per_s = MbitPerS(echo, false);
+  return link;
+}
+
+}  // namespace mete
