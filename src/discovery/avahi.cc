@@ -28,7 +28,8 @@ std::string AvahiProgram(const std::string& name) {
 void FailOfAvahi(const std::string& path, const std::string& said) {
   const std::string line = LastLine(said);
   const bool is_taken = line.find("collision") != line.npos;  // on another host it takes another name by itself
-  const char* way_out = is_taken ? "another name: a service of this host has it" : "'systemctl start avahi-daemon', or write a devices file";
+  const char* way_out = is_taken ? "another name: a service of this host has it"
+                                 : "'systemctl start avahi-daemon', or write a devices file";
   Fail(Code::kUnavailable, path, "Avahi does not do it; got '{}'; try {}", line, way_out);
 }
 

@@ -5,9 +5,19 @@
 #include <filesystem>
 #include <string>
 
+#include "base/error.h"
+
 namespace mete {
 
 inline constexpr size_t kLargestPem = 64 << 10;  // bytes; ours have 700, a chain of RSA certificates 10 K
+
+// Does it; what the file system refuses on the way (a folder that may not be read) is an Error UNAVAILABLE.
+template <class Do>
+auto Guarded(const std::string& where, Do&& it) try {
+  return it();
+} catch (const std::filesystem::filesystem_error& e) {
+  Fail(Code::kUnavailable, e.path1().empty() ? where : Printable(e.path1().string()), "cannot be used: {}", e.code().message());
+}
 
 // Error NOT_FOUND, or INVALID_ARGUMENT where it is no regular file or has more bytes.
 std::string ReadSmallFile(const std::string& path, size_t most_bytes);

@@ -208,6 +208,14 @@ TEST_F(Keys, AnAuthorityIsWholeOrNothing) {
   EXPECT_FALSE(fs::exists(path("pi-3")));
 }
 
+TEST(Folders, ThatTheFileSystemRefusesAreErrorsOfOurs) {
+  const std::string name(5000, 'x');  // longer than any file system has it, also where tests run as root
+  EXPECT_TELLS(ListCertificates(name), "cannot be used: File name too long");
+  EXPECT_TELLS(MakeKeys(name, {{"a"}}), "cannot be used: File name too long");
+  EXPECT_TELLS(MakeToken(name), "cannot be used: File name too long");
+  EXPECT_TELLS(ReadKeys(name), "cannot open the file: File name too long");
+}
+
 TEST_F(Keys, ABadCertificateStillLetsTheOthersBeListed) {
   Write(path("pi-1/cert.pem"), "nonsense");
   const std::vector<CertificateFacts> all = ListCertificates(folder());

@@ -68,9 +68,7 @@ std::vector<fs::path> HostFiles(const fs::path& folder) {
   return files;
 }
 
-}  // namespace
-
-std::vector<CertificateFacts> ListCertificates(const std::string& folder) {
+std::vector<CertificateFacts> ListAll(const std::string& folder) {
   if (!fs::is_directory(folder)) Fail(Code::kNotFound, folder, "no such folder; try 'mete keys make'");
   const fs::path file = fs::path(folder) / kAuthorityFile;
   if (!fs::exists(file))
@@ -79,6 +77,12 @@ std::vector<CertificateFacts> ListCertificates(const std::string& folder) {
   const std::vector<SslCertificate> authorities = ParseCertificates(ReadSmallFile(file.string(), kLargestPem), file.string());
   for (const fs::path& host : HostFiles(folder)) all.push_back(FactsOf(host, authorities));
   return all;
+}
+
+}  // namespace
+
+std::vector<CertificateFacts> ListCertificates(const std::string& folder) {
+  return Guarded(folder, [&] { return ListAll(folder); });
 }
 
 std::string FormatDate(std::time_t time) { return FormatUtc(time, "%Y-%m-%d"); }

@@ -256,6 +256,14 @@ class Maker {
   const std::time_t now_;
 };
 
+void WriteToken(const fs::path& path) {
+  if (fs::exists(fs::symlink_status(path)))
+    Fail(Code::kFailedPrecondition, path.string(), "is there already and is not replaced; try another name, or delete it");
+  const Aside aside(path.has_parent_path() ? path.parent_path() : fs::path("."));
+  WriteNewFile(aside.path() / "token", RandomHex<kTokenBytes>() + "\n", 0600);
+  Place(aside.path() / "token", path);
+}
+
 }  // namespace
 
 Host ParseHost(const std::string& text) {
@@ -271,16 +279,11 @@ Host ParseHost(const std::string& text) {
 }
 
 MadeKeys MakeKeys(const std::string& folder, const std::vector<Host>& hosts, const MakeOptions& options) {
-  return Maker(folder, options).Do(hosts);
+  return Guarded(folder, [&] { return Maker(folder, options).Do(hosts); });
 }
 
 void MakeToken(const std::string& path) {
-  const fs::path place(path);
-  if (fs::exists(fs::symlink_status(place)))
-    Fail(Code::kFailedPrecondition, path, "is there already and is not replaced; try another name, or delete it");
-  const Aside aside(place.has_parent_path() ? place.parent_path() : fs::path("."));
-  WriteNewFile(aside.path() / "token", RandomHex<kTokenBytes>() + "\n", 0600);
-  Place(aside.path() / "token", place);
+  Guarded(path, [&] { WriteToken(path); });
 }
 
 }  // namespace mete
