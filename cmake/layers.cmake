@@ -1,6 +1,8 @@
 # The house: which folder may include which (docs/design.md has the reasons).
 mete_library(base src/base LINKS fmt::fmt nlohmann_json::nlohmann_json)
 mete_library(graph src/graph LAYERS base)
+mete_library(keys src/keys LAYERS base LINKS OpenSSL::Crypto)
+mete_library(discovery src/discovery LAYERS base)
 mete_library(kernels src/kernels LAYERS base LINKS PkgConfig::HWY TEST_LAYERS graph)
 if(METE_FUZZ)
   # clang takes ten minutes over the unrolled kernels with every check in them. The fuzzers look for faults before the kernels; these

@@ -42,6 +42,8 @@ void BuildCli(CLI::App& app, Context& context) {
   AddPlan(app, context);
   AddProfile(app, context);
   AddSimulate(app, context);
+  AddDevices(app, context);
+  AddKeys(app, context);
   AddZoo(app, context);
   AddCompletion(app, context);
   app.add_flag_callback("--man", [&] { context.command = [&] { PrintManPage(app, context); }; }, "print the manual page (roff)");

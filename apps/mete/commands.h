@@ -11,7 +11,9 @@ namespace mete::cli {
 void AddRun(CLI::App& app, Context& context);
 void AddBench(CLI::App& app, Context& context);
 void AddCompare(CLI::App& app, Context& context);
+void AddDevices(CLI::App& app, Context& context);
 void AddInspect(CLI::App& app, Context& context);
+void AddKeys(CLI::App& app, Context& context);
 void AddMachine(CLI::App& app, Context& context);
 void AddPlan(CLI::App& app, Context& context);
 void AddProfile(CLI::App& app, Context& context);

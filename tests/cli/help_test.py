@@ -62,7 +62,8 @@ def zsh_completions(folder, load, line):
 class Help(Cli):
     def test_every_command_teaches(self):
         for words in ([], ["run"], ["bench"], ["compare"], ["inspect"], ["machine"], ["plan"], ["profile"], ["simulate"], ["zoo"],
-                      ["zoo", "list"], ["zoo", "make"], ["completion"]):
+                      ["zoo", "list"], ["zoo", "make"], ["completion"], ["devices"], ["keys"], ["keys", "make"], ["keys", "show"],
+                      ["keys", "token"]):
             done = mete(*words, "--help")
             self.assertEqual(done.returncode, OK)
             self.assertIn("Examples:\n  ", done.stdout, words)
