@@ -48,7 +48,7 @@ class DeployedPlan::Post : public Outbox {
 DeployedPlan::DeployedPlan(const Graph& graph, const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes,
                            const MakeShareSession& make, DigestMemo& digests, const DeployOptions& options, const WeightsProgress& progress,
                            std::vector<std::string>* notes)
-    : graph_(graph), plan_(plan), remotes_(remotes), options_(options), id_(RandomId()), lanes_(size_t(options.lanes)) {
+    : graph_(graph), plan_(plan), remotes_(remotes), options_(options), id_(RandomId()), outputs_(OutputsOf(graph, plan)), lanes_(size_t(options.lanes)) {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane].next = lane;
   std::vector<DeviceProgram> programs = ProgramsOf(graph, plan);
   for (size_t d = 1; d < programs.size(); ++d)
@@ -140,18 +140,20 @@ std::vector<Tensor> DeployedPlan::RunOn(size_t lane, uint64_t request, std::span
     std::vector<Tensor> held = own_->Run({inputs.begin(), inputs.end()}, *inbox, post, turn_, times);
     std::lock_guard lock(mutex_);
     for (const StageTimes& t : times) lanes_[lane].compute_us[0] += t.compute_us;
-    return OutputsOf(std::move(held), inputs);
+    return InOrder(held);
   } catch (const Error& error) {
     if (error.code() != Code::kDeadlineExceeded || inbox->late() <= 0) throw;
     throw DeviceError(error, inbox->late());
   }
 }
 
-// What is held at last has each output that is computed once; others are constants.
-std::vector<Tensor> DeployedPlan::OutputsOf(std::vector<Tensor> held, std::span<const Tensor>) const {
+std::vector<Tensor> DeployedPlan::InOrder(const std::vector<Tensor>& held) const {
+  if (plan_.groups.back().last < int(plan_.layers.size())) return held;
   std::vector<Tensor> outputs;
-  size_t at = 0;
-  for (const ValueId id : graph_.outputs) outputs.push_back(graph_.value(id).is_constant() ? graph_.value(id).constant : held[at++]);
+  for (const ValueId id : graph_.outputs) {
+    const auto at = std::find(outputs_.begin(), outputs_.end(), id);
+    outputs.push_back(at == outputs_.end() ? graph_.value(id).constant : held[size_t(at - outputs_.begin())]);
+  }
   return outputs;
 }
 

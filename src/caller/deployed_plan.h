@@ -47,7 +47,8 @@ class DeployedPlan : private RemoteEvents {
                DigestMemo& digests, const DeployOptions& options, const WeightsProgress& progress, std::vector<std::string>* notes);
   ~DeployedPlan();
 
-  // Inputs and outputs in the graph's order. Waits for a lane that is free. Throws DeviceError where a device fails, or is later than
+  // Inputs in the order of InputsOf() (plan/devices/program.h); outputs in the graph's, of a plan of some layers in that of OutputsOf().
+  // Waits for a lane that is free. Throws DeviceError where a device fails, or is later than
   // `patience`; others where the data cause it. Thread-safe.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, std::chrono::microseconds patience, RequestTimes* times = nullptr);
 
@@ -67,7 +68,7 @@ class DeployedPlan : private RemoteEvents {
                 std::vector<std::string>* notes);
   size_t TakeLane();
   std::vector<Tensor> RunOn(size_t lane, uint64_t request, std::span<const Tensor> inputs, std::chrono::microseconds patience);
-  std::vector<Tensor> OutputsOf(std::vector<Tensor> held, std::span<const Tensor> inputs) const;
+  std::vector<Tensor> InOrder(const std::vector<Tensor>& held) const;
 
   void OnPiece(int from, const pb::Frame& frame) override;
   void OnDone(int from, uint64_t request, std::vector<StageTimes> times) override;
@@ -78,6 +79,7 @@ class DeployedPlan : private RemoteEvents {
   const std::vector<RemoteDevice*> remotes_;
   const DeployOptions options_;
   const std::string id_;
+  const std::vector<ValueId> outputs_;  // what is held at last
   std::unique_ptr<PreparedProgram> own_;
   std::mutex turn_;  // whoever computes here has it
   mutable std::mutex mutex_;

@@ -46,21 +46,22 @@ class ProgramWriter {
       : graph_(graph), plan_(plan), layers_(LayersOf(graph)), programs_(plan.devices.size()), held_(plan.devices.size()) {}
 
   std::vector<DeviceProgram> Do() {
-    int layer = 0;
-    for (const ValueId id : graph_.inputs) held_[0].push_back({id, Part::All()});
+    if (plan_.groups.empty()) Misfit();
+    int layer = plan_.groups.front().first;
+    if (layer < 0 || layer > int(layers_.size())) Misfit();
+    for (const ValueId id : InputsOf(graph_, plan_)) held_[0].push_back({id, Part::All()});
     for (const PlannedGroup& group : plan_.groups) {
       if (group.first != layer || group.last < group.first || group.last > int(layers_.size())) Misfit();
       layer = group.last;
       Write(group);
     }
-    if (layer != int(layers_.size())) Misfit();
     Gather();
     return std::move(programs_);
   }
 
  private:
   [[noreturn]] void Misfit() const {
-    Invalid("plan", "is not one of this model; got groups that do not cover its {} layers once; try planning again", layers_.size());
+    Invalid("plan", "is not one of this model; got groups that do not follow each other over its {} layers; try planning again", layers_.size());
   }
 
   // A new stage for every device.
@@ -156,8 +157,7 @@ class ProgramWriter {
   void Gather() {
     AddStage();
     std::vector<ValuePart> outputs;
-    for (const ValueId id : graph_.outputs)
-      if (!graph_.value(id).is_constant()) outputs.push_back({id, Part::All()});
+    for (const ValueId id : OutputsOf(graph_, plan_)) outputs.push_back({id, Part::All()});
     WriteNeeds(0, {}, outputs);
     for (const ValuePart& vp : outputs) StageOf(0).holds.push_back(ShapeFor(vp.value));
   }
@@ -170,6 +170,20 @@ class ProgramWriter {
 };
 
 }  // namespace
+
+std::vector<ValueId> InputsOf(const Graph& graph, const DevicesPlan& plan) {
+  if (plan.groups.front().first == 0) return graph.inputs;
+  return LiveValues(graph, LayersOf(graph))[size_t(plan.groups.front().first)];
+}
+
+std::vector<ValueId> OutputsOf(const Graph& graph, const DevicesPlan& plan) {
+  const std::vector<Layer> layers = LayersOf(graph);
+  if (plan.groups.back().last < int(layers.size())) return LiveValues(graph, layers)[size_t(plan.groups.back().last)];
+  std::vector<ValueId> outputs;
+  for (const ValueId id : graph.outputs)
+    if (!graph.value(id).is_constant() && std::count(outputs.begin(), outputs.end(), id) == 0) outputs.push_back(id);
+  return outputs;
+}
 
 std::vector<DeviceProgram> ProgramsOf(const Graph& graph, const DevicesPlan& plan) {
   if (plan.devices.empty()) Invalid("plan", "has no devices");

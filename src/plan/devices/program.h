@@ -54,10 +54,15 @@ struct DeviceProgram {
   std::vector<ProgramStage> stages;  // one for each group, and one more, in which the caller's own device needs the graph's outputs
 };
 
-// One for each device of the plan, in their order; the first is the caller's own, which holds the graph's inputs at first and needs its
-// outputs at last, each in the graph's order. Error where the plan is not one of this graph, or where a value would have to be sent whose
-// shape depends on data.
+// One for each device of the plan, in their order; the first is the caller's own, which holds InputsOf() at first and OutputsOf() at last.
+// Groups may cover some layers that follow each other. Error where the plan is not one of this graph, or where a value would have to be
+// sent whose shape depends on data.
 std::vector<DeviceProgram> ProgramsOf(const Graph& graph, const DevicesPlan& plan);
+
+// What a plan of all layers, or of some, begins and ends with, each once: the graph's own inputs and outputs in their order, or what is live
+// there. Without constants.
+std::vector<ValueId> InputsOf(const Graph& graph, const DevicesPlan& plan);
+std::vector<ValueId> OutputsOf(const Graph& graph, const DevicesPlan& plan);
 
 // Whether a program makes sense by itself, whoever wrote it: indices, parts and shapes fit each other, the graphs theirs, and no value is of
 // more than `most_bytes`. `at_first`: the shapes of what the device holds when a request begins. Error INVALID_ARGUMENT.

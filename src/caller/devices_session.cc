@@ -1,0 +1,184 @@
+#include "caller/devices_session.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "engine/model.h"
+#include "plan/devices/named.h"
+#include "run/devices/time_graph.h"
+
+namespace mete {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kFirstBackOff{250};     // guess: a worker that is started again is there after so long
+constexpr milliseconds kMostBackOff{10'000};   // guess: nobody minds to wait so long for a board that was away for minutes
+constexpr std::chrono::seconds kWell{30};      // after so long without trouble a device is as one that never had any. Guess
+constexpr double kPatience = 4;                // times the usual; guess: what a shared host does to one request in a thousand
+constexpr milliseconds kLeastPatience{250};    // and at least so long: guess, what a board does besides
+constexpr double kSmoothing = 0.1;             // of what requests take: the last ten or so. Guess
+constexpr int kMeasuredRuns = 3;               // of a plan that a planner wants to see measured; the median counts
+
+}  // namespace
+
+DevicesSession::DevicesSession(Graph graph, PoolCosts costs, std::vector<std::unique_ptr<RemoteDevice>> remotes,
+                               DevicesSessionOptions options)
+    : graph_(std::move(graph)),
+      costs_(std::move(costs)),
+      remotes_(std::move(remotes)),
+      options_(std::move(options)),
+      alone_(ModelOf(graph_), options_.session),
+      make_([this](const Graph& share) { return std::make_shared<Session>(ModelOf(share), options_.session); }),
+      members_(remotes_.size()) {
+  if (remotes_.size() != costs_.devices.size() || remotes_.empty() || remotes_[0])
+    Invalid("devices", "are others than the costs are of; got {}, expected {}", remotes_.size(), costs_.devices.size());
+  Verify(costs_, LayersOf(graph_).size());
+  Rebuild();
+  keeper_ = std::thread([this] { Keep(); });
+}
+
+DevicesSession::~DevicesSession() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  keeper_.join();
+}
+
+std::vector<Tensor> DevicesSession::Run(std::span<const Tensor> inputs, RequestReport* report) {
+  const int64_t start_ns = NowNs();
+  RequestReport result;
+  std::vector<Tensor> outputs;
+  if (const std::shared_ptr<DeployedPlan> deployed = Current()) {
+    try {
+      RequestTimes times;
+      outputs = deployed->Run(inputs, Patience(), &times);
+      result.alone = false;
+      Learn(times, deployed.get());
+    } catch (const DeviceError& error) {
+      Lost(deployed, error);
+      result.retried = true;
+    } catch (const Error& error) {
+      Lost(deployed, error);
+      throw;
+    }
+  }
+  if (result.alone) outputs = RunAlone(inputs);
+  result.us = double(NowNs() - start_ns) * 1e-3;
+  std::lock_guard lock(mutex_);
+  ++stats_.requests;
+  stats_.retries += result.retried;
+  if (report) *report = result;
+  return outputs;
+}
+
+std::vector<Tensor> DevicesSession::RunAlone(std::span<const Tensor> inputs) {
+  const int64_t start_ns = NowNs();
+  std::vector<Tensor> outputs = alone_.Run(inputs);
+  const double us = double(NowNs() - start_ns) * 1e-3;
+  Learn({us, {us}}, nullptr);
+  return outputs;
+}
+
+std::shared_ptr<DeployedPlan> DevicesSession::Current() const {
+  std::lock_guard lock(mutex_);
+  return deployed_;
+}
+
+std::chrono::microseconds DevicesSession::Patience() const {
+  std::lock_guard lock(mutex_);
+  const double usual_us = std::max(usual_us_, plan_.predicted_us);
+  if (options_.deadline_ms > 0) return std::chrono::microseconds(int64_t(std::max(options_.deadline_ms * 1e3 - 1.2 * usual_us, 1e3)));
+  return std::chrono::microseconds(int64_t(kPatience * usual_us)) + kLeastPatience;
+}
+
+void DevicesSession::Lost(const std::shared_ptr<DeployedPlan>& deployed, const Error& error) {
+  {
+    std::lock_guard lock(mutex_);
+    if (deployed_ != deployed) return;  // another request was sooner
+    deployed_.reset();
+    rebuild_ = true;
+    if (const auto* of_device = dynamic_cast<const DeviceError*>(&error); of_device && of_device->device() > 0)
+      LoseMember(planned_[size_t(of_device->device())], error.what());
+  }
+  wake_.notify_all();
+}
+
+void DevicesSession::LoseMember(size_t device, const std::string& why) {
+  Member& member = members_[device];
+  const auto now = Clock::now();
+  if (member.there && now - member.since > kWell) member.back_off = {};
+  member.back_off = std::clamp<Clock::duration>(member.back_off * 2, kFirstBackOff, kMostBackOff);
+  member.next_try = now + member.back_off;
+  if (!member.there) return;
+  member.there = false;
+  ++stats_.lost;
+  options_.tell(fmt::format("{} is lost, the others go on without it: {}", costs_.devices[device].name, why));
+}
+
+void DevicesSession::Learn(const RequestTimes& times, const DeployedPlan* deployed) {
+  std::lock_guard lock(mutex_);
+  if (deployed_.get() != deployed || rebuild_) return;
+  usual_us_ = usual_us_ == 0 ? times.us : usual_us_ + kSmoothing * (times.us - usual_us_);
+  for (size_t d = 0; d < times.compute_us.size(); ++d) {
+    Member& member = members_[planned_[d]];
+    if (times.compute_us[d] > 0 && member.planned_us > 0) member.drift.Add(times.compute_us[d], member.planned_us);
+  }
+}
+
+DevicesPlan DevicesSession::plan() const {
+  std::lock_guard lock(mutex_);
+  return plan_;
+}
+
+DevicesSessionStats DevicesSession::stats() const {
+  std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+std::vector<size_t> DevicesSession::There() const {
+  std::vector<size_t> there;
+  for (size_t d = 0; d < members_.size(); ++d)
+    if (members_[d].there) there.push_back(d);
+  return there;
+}
+
+PoolCosts DevicesSession::CostsOf(const std::vector<size_t>& members) const {
+  PoolCosts costs;
+  for (const size_t d : members) {
+    costs.devices.push_back(costs_.devices[d]);
+    for (LayerCost& layer : costs.devices.back().layers) layer.us *= members_[d].scale, layer.least_us *= members_[d].scale;
+  }
+  return costs;
+}
+
+DevicesPlan DevicesSession::MakePlan(const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes) {
+  const int64_t start_ns = NowNs();
+  int measured = 0;
+  DevicesPlan plan =
+      PlanDevicesBy(options_.planner, graph_, costs, [&](const DevicesPlan& p) { return MeasurePlan(p, remotes); }, &measured);
+  std::lock_guard lock(mutex_);
+  stats_.measured = measured;
+  stats_.plan_s = double(NowNs() - start_ns) * 1e-9;
+  return plan;
+}
+
+double DevicesSession::MeasurePlan(const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes) {
+  std::vector<std::string> notes;
+  DeployedPlan deployed(graph_, plan, remotes, make_, digests_, options_.deploy, options_.progress, &notes);
+  std::vector<Tensor> inputs;
+  for (const ValueId id : InputsOf(graph_, plan)) inputs.push_back(MadeUp(graph_.value(id).type, graph_.value(id).shape));
+  std::vector<double> us;
+  for (int run = -1; run < kMeasuredRuns; ++run) {
+    RequestTimes times;
+    (void)deployed.Run(inputs, std::chrono::minutes(1), &times);
+    if (run >= 0) us.push_back(times.us);
+  }
+  std::sort(us.begin(), us.end());
+  return us[us.size() / 2];
+}
+
+}  // namespace mete

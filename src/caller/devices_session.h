@@ -1,0 +1,113 @@
+// A model on several devices: plans, deploys, and answers requests whatever becomes of the devices. One that dies, hangs or is late costs
+// its request one retry: the request is then computed here alone, from a session that is always ready, while a thread of the session's makes
+// the plan again without that device. Lost devices are tried again, with back-off, and taken in when they are back. Where devices are
+// for long faster or slower than the costs say, these are corrected and the plan is made again, if that gains something.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "caller/deployed_plan.h"
+#include "caller/drift.h"
+#include "costs/pool.h"
+#include "mete/engine.h"
+
+namespace mete {
+
+struct DevicesSessionOptions {
+  SessionOptions session;  // of this device
+  DeployOptions deploy;
+  std::string planner = "dynamic";  // plan/devices/named.h; planners that measure do so when the session is made
+  double deadline_ms = 0;           // of a request: others are given up in time to compute it here. 0: after four times the usual
+  bool remake = true;               // false: the first plan is kept as long as it works
+  WeightsProgress progress = [](const std::string&, int64_t, int64_t) {};
+  std::function<void(const std::string&)> tell = [](const std::string&) {};  // what happens to devices, in a line; by any thread
+};
+
+struct DevicesSessionStats {
+  int64_t requests = 0;
+  int64_t retries = 0;   // requests that were computed again, as a device failed
+  int64_t plans = 0;     // that were deployed
+  int64_t lost = 0;      // times that a device was
+  int measured = 0;      // plans or parts of plans that a planner had run
+  double plan_s = 0;     // that the planner took, with what it measured
+};
+
+struct RequestReport {
+  double us = 0;
+  bool alone = true;     // computed by this device alone, planned or not
+  bool retried = false;
+};
+
+class DevicesSession {
+ public:
+  // `graph` as it is before the pass `layout`. `remotes`: one for each device of the costs, the first, this device, null. Who does not answer
+  // is left out, and tried again later. Error where the costs are not of the graph's layers, or there is nothing to run it on.
+  DevicesSession(Graph graph, PoolCosts costs, std::vector<std::unique_ptr<RemoteDevice>> remotes, DevicesSessionOptions options);
+  ~DevicesSession();
+
+  // Inputs and outputs in the graph's order. Errors: of the inputs, and what data cause. Thread-safe; requests at a time: the lanes.
+  std::vector<Tensor> Run(std::span<const Tensor> inputs, RequestReport* report = nullptr);
+
+  DevicesPlan plan() const;  // of the devices that are there; the one in use
+  DevicesSessionStats stats() const;
+  Session& alone() { return alone_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Member {
+    bool there = true;
+    Clock::duration back_off{};
+    Clock::time_point next_try, since;
+    double scale = 1;        // of the costs, by what was measured
+    double planned_us = 0;   // that the plan in use predicts for it to compute
+    Drift drift;             // of what it takes from that
+  };
+
+  std::vector<Tensor> RunAlone(std::span<const Tensor> inputs);
+  std::shared_ptr<DeployedPlan> Current() const;
+  std::chrono::microseconds Patience() const;
+  void Lost(const std::shared_ptr<DeployedPlan>& deployed, const Error& error);
+  void LoseMember(size_t device, const std::string& why);  // mutex_ is locked
+  void Learn(const RequestTimes& times, const DeployedPlan* deployed);  // null: alone
+
+  void Keep();                 // the thread
+  bool TryAgain();             // whether somebody has come back
+  bool Correct();              // costs by what was measured; whether that is worth another plan
+  void Rebuild();
+  bool Deploy();               // false: a device was lost meanwhile
+  void Use(const std::vector<size_t>& members, const DevicesPlan& plan, std::shared_ptr<DeployedPlan> deployed);
+  void DropSilent();
+  bool SaysHello(size_t device);  // else it is lost
+  std::vector<size_t> There() const;  // mutex_ is locked; also the next ones
+  PoolCosts CostsOf(const std::vector<size_t>& members) const;
+  DevicesPlan MakePlan(const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes);
+  double MeasurePlan(const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes);
+
+  const Graph graph_;
+  const PoolCosts costs_;
+  const std::vector<std::unique_ptr<RemoteDevice>> remotes_;
+  const DevicesSessionOptions options_;
+  Session alone_;
+  MakeShareSession make_;
+  DigestMemo digests_;  // of the thread that rebuilds
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<Member> members_;
+  std::vector<size_t> planned_;  // who the plan is over, by its devices' indices
+  DevicesPlan plan_;
+  std::shared_ptr<DeployedPlan> deployed_;  // null: this device alone
+  double usual_us_ = 0;
+  bool rebuild_ = false, stop_ = false;
+  DevicesSessionStats stats_;
+  std::thread keeper_;
+};
+
+}  // namespace mete
