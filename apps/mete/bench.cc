@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "hosts.h"
 #include "inputs.h"
 #include "left_frequencies.h"
 #include "mete/device.h"
@@ -23,6 +24,7 @@ constexpr int kLeastRuns = 5;      // below that a median with spread says nothi
 
 struct BenchFlags {
   ModelFlags model;
+  HostsFlags hosts;
   std::vector<std::string> inputs;
   int warmup = -1;
   int runs = 0;
@@ -124,6 +126,7 @@ Json ServeSettings(const BenchFlags& flags, const Session& session) {
 }
 
 void Bench(const BenchFlags& flags, const Context& context) {
+  if (flags.hosts.given()) return BenchHosts(flags.model, flags.hosts, flags.inputs, flags.seed, flags.runs, flags.seconds, context);
   PutBackLeftFrequencies();
   Result result;
   ServeStart start{.ready_ns = MonotonicNs(), .ready_kib = StatusKib("VmRSS:")};
@@ -165,6 +168,7 @@ void AddBench(CLI::App& app, Context& context) {
   auto flags = std::make_shared<BenchFlags>();
   AddModelFlags(*command, flags->model);
   AddObjectiveFlag(*command, flags->model);
+  AddHostsFlags(*command, flags->hosts);
   command->add_option("--warmup", flags->warmup, "runs that are not counted (default: half a second of them)")
       ->type_name("N")->check(CLI::NonNegativeNumber)->group("Measurement");
   auto* runs = command->add_option("--runs", flags->runs, "runs that are counted")->type_name("N")->check(CLI::Range(1, 10000000))
@@ -182,7 +186,8 @@ void AddBench(CLI::App& app, Context& context) {
       "Examples:\n"
       "  mete bench resnet50.onnx --threads 1\n"
       "  mete bench resnet50.onnx --cores 0,1 --seconds 10 --profile\n"
-      "  mete bench net.onnx --shape data=4x3x224x224 --runs 100 --json");
+      "  mete bench net.onnx --shape data=4x3x224x224 --runs 100 --json\n"
+      "  mete bench resnet50.onnx --devices home.toml --runs 1000");
   command->callback([flags, &context] { context.command = [flags, &context] { Bench(*flags, context); }; });
 }
 

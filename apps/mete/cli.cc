@@ -44,6 +44,7 @@ void BuildCli(CLI::App& app, Context& context) {
   AddSimulate(app, context);
   AddDevices(app, context);
   AddKeys(app, context);
+  AddWorker(app, context);
   AddZoo(app, context);
   AddCompletion(app, context);
   app.add_flag_callback("--man", [&] { context.command = [&] { PrintManPage(app, context); }; }, "print the manual page (roff)");

@@ -18,6 +18,7 @@ void AddMachine(CLI::App& app, Context& context);
 void AddPlan(CLI::App& app, Context& context);
 void AddProfile(CLI::App& app, Context& context);
 void AddSimulate(CLI::App& app, Context& context);
+void AddWorker(CLI::App& app, Context& context);
 void AddZoo(CLI::App& app, Context& context);
 void AddCompletion(CLI::App& app, Context& context);
 

@@ -108,8 +108,7 @@ void AddCoresFlag(CLI::App& command, ModelFlags& flags) {
       ->group(kMachineGroup);
 }
 
-void AddModelFlags(CLI::App& command, ModelFlags& flags) {
-  AddLoadFlags(command, flags);
+void AddSessionFlags(CLI::App& command, ModelFlags& flags) {
   command.add_flag("--reference", flags.reference, "force the slow, readable reference kernels")->group(kMachineGroup);
   command.add_flag("--no-tune", flags.no_tune, "choose kernels by estimate alone, instead of measuring them once and keeping the times")
       ->group(kMachineGroup);
@@ -119,6 +118,11 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags) {
   command.add_option("--policy", flags.policy, "how work reaches the threads: by the speed that each shows (adaptive, the default), in "
                                                "equal slices, or, to compare with: ratio, asymo, sani")
       ->type_name("NAME")->check(CLI::IsMember({"equal", "ratio", "asymo", "sani", "adaptive"}))->group(kMachineGroup);
+}
+
+void AddModelFlags(CLI::App& command, ModelFlags& flags) {
+  AddLoadFlags(command, flags);
+  AddSessionFlags(command, flags);
   command.add_option("--plan", flags.plan, "run this plan instead of planning")->type_name("FILE.json")->group(kMachineGroup);
   command.add_option("--save-plan", flags.save_plan, "write the plan")->type_name("FILE.json")->group(kMachineGroup);
   command.add_flag("--cache-weights", flags.cache_weights, "keep packed weights in files and map them on the next start")
@@ -168,9 +172,7 @@ Model LoadModel(const ModelFlags& flags, double* load_ms) {
   return model;
 }
 
-Session MakeSession(const Model& model, const ModelFlags& flags, const Context& context) {
-  CheckCancelled(context);
-  CheckCores(flags);
+SessionOptions SessionOptionsOf(const ModelFlags& flags) {
   SessionOptions options;
   options.threads = flags.threads > 0 ? flags.threads : int(flags.cores.size());
   options.cores = flags.cores;
@@ -182,6 +184,13 @@ Session MakeSession(const Model& model, const ModelFlags& flags, const Context& 
   options.profile_cache = CacheFolder();
   options.packed_cache = PackedCache(flags);
   if (!flags.plan.empty()) options.plan_json = ReadTextFile(flags.plan);
+  return options;
+}
+
+Session MakeSession(const Model& model, const ModelFlags& flags, const Context& context) {
+  CheckCancelled(context);
+  CheckCores(flags);
+  const SessionOptions options = SessionOptionsOf(flags);
   Session session = [&] {
     const Progress progress("preparing " + flags.model);
     return Session(model, options);

@@ -35,6 +35,7 @@ struct ModelFlags {
 
 void AddLoadFlags(CLI::App& command, ModelFlags& flags);  // what LoadModel() reads
 void AddCoresFlag(CLI::App& command, ModelFlags& flags);  // --cores, with speeds
+void AddSessionFlags(CLI::App& command, ModelFlags& flags);  // what SessionOptionsOf() reads but for plans: threads, cores, policy, kernels
 void AddModelFlags(CLI::App& command, ModelFlags& flags);
 
 // "0" or "0:0.4", a core and the speed at which it is emulated, into the flags' cores and speeds.
@@ -50,6 +51,8 @@ Shape ParseShape(const std::string& text, const char* flag);
 
 // Prints the notes of Load() to stderr.
 Model LoadModel(const ModelFlags& flags, double* load_ms = nullptr);
+
+SessionOptions SessionOptionsOf(const ModelFlags& flags);
 
 // Writes --save-plan.
 Session MakeSession(const Model& model, const ModelFlags& flags, const Context& context);

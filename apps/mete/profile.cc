@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "commands.h"
+#include "hosts.h"
+#include "model_flags.h"
 #include "engine/stored_profile.h"
 #include "left_frequencies.h"
 #include "machine/core_list.h"
@@ -22,6 +24,9 @@ struct ProfileFlags {
   double seconds = 0;
   ProfileEnergyFlags energy;
   bool energy_curves = false;
+  std::vector<std::string> models;  // on devices
+  std::string devices;
+  std::vector<int> on;              // cores of this device, with those
 };
 
 constexpr double kProfileSeconds = 45;  // guess: ten rounds, and with preparation within a minute
@@ -65,6 +70,13 @@ void Measure(const ProfileFlags& flags, const Context& context) {
   else PrintProfile(profile, path);
 }
 
+void MeasureOnDevices(const ProfileFlags& flags, const Context& context) {
+  ModelFlags session;
+  session.cores = flags.on;
+  if (flags.on.empty()) session.threads = 1;
+  ProfileHosts(flags.models, flags.devices, session, context);
+}
+
 }  // namespace
 
 void AddProfile(CLI::App& app, Context& context) {
@@ -79,6 +91,12 @@ void AddProfile(CLI::App& app, Context& context) {
                       fmt::format("how long to measure (default: {:.0f}, for a check {:.0f} a model and core)", kProfileSeconds,
                                   kCheckSeconds))
       ->type_name("N")->check(CLI::Range(1.0, 3600.0))->group("Measurement");
+  CLI::Option* devices = command->add_option("--devices", flags->devices, "measure MODEL's layers on the devices of this file, and the links to them")
+                             ->type_name("FILE.toml")->group("Devices")->excludes("--check")->excludes("--energy")->excludes("--seconds");
+  command->add_option("MODEL", flags->models, "models to measure on devices")->needs(devices)->group("Devices");
+  devices->needs("MODEL");
+  command->add_option("--on", flags->on, "cores of this device that take part (default: one thread)")
+      ->type_name("0,1,...")->delimiter(',')->needs(devices)->group("Devices");
   AddJsonFlag(*command, context);
   command->footer(
       "Runs networks that are there for that, with layers of all sizes, on the first core of each cluster, takes of each layer the least\n"
@@ -99,10 +117,12 @@ void AddProfile(CLI::App& app, Context& context) {
       "  mete profile\n"
       "  mete profile --check resnet50.onnx --nodes\n"
       "  mete profile --check resnet50.onnx vgg16.onnx --cores 0:1.0,1:0.4 --in-turns\n"
+      "  mete profile resnet50.onnx --devices home.toml\n"
       "  mete profile --energy --meter package-0 --frequencies 4");
   command->callback([flags, &context] {
     context.command = [flags, &context] {
-      if (flags->energy_curves) ProfileEnergy(flags->energy, context);
+      if (!flags->devices.empty()) MeasureOnDevices(*flags, context);
+      else if (flags->energy_curves) ProfileEnergy(flags->energy, context);
       else if (flags->check.models.empty()) Measure(*flags, context);
       else CheckPredictions(flags->check, flags->seconds, context);
     };

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "commands.h"
+#include "hosts.h"
 #include "inputs.h"
 #include "left_frequencies.h"
 #include "mete/io.h"
@@ -24,6 +27,7 @@ constexpr int64_t kFirstValues = 8;  // of an output, on one line of a terminal
 
 struct RunFlags {
   ModelFlags model;
+  HostsFlags hosts;
   std::vector<std::string> pictures;
   std::vector<std::string> inputs;
   PreprocessFlags preprocess;
@@ -44,7 +48,8 @@ struct Job {
   const RunFlags& flags;
   const Context& context;
   const Model& model;
-  Session& session;
+  // The session's Run().
+  std::function<std::vector<Tensor>(const std::vector<Tensor>&, const RunOptions&)> run;
   Preprocess preprocess;
   std::vector<std::string> labels;
   int classified = -1;  // the output that is ranked; -1: none
@@ -65,7 +70,7 @@ Answer RunOnce(Job& job, const std::string& picture, const std::vector<Tensor>& 
   RunOptions options{job.context.cancel, job.flags.model.traced() ? &job.trace : nullptr};
   job.inputs = inputs;
   const Stopwatch watch;
-  Answer answer{picture, job.session.Run(inputs, options), 0};
+  Answer answer{picture, job.run(inputs, options), 0};
   answer.ms = watch.ms();
   return answer;
 }
@@ -171,10 +176,21 @@ Json RunTensors(Job& job, const std::vector<Tensor>& inputs, OutputFolder& folde
   return Json::array({Report(job, answer, folder)});
 }
 
+// What --devices adds to the answer: the devices' part, and how far what they give is from this device's own.
+Json ReportDevices(DevicesSession& session, const Job& job, const std::vector<Tensor>& outputs) {
+  const double apart = LargestDifference(outputs, session.alone().Run(job.inputs));
+  const DevicesPlan plan = session.plan();
+  const std::string text = PlanText(plan);
+  if (!job.context.json)
+    fmt::print("devices: {}; predicted {}; floats travel as {}: at most {:.2g} of the largest value apart from this device's own answer\n", text,
+               FormatMs(plan.predicted_us * 1e-3), job.flags.hosts.transfer, apart);
+  return {{"plan", text}, {"predicted_ms", plan.predicted_us * 1e-3}, {"transfer", job.flags.hosts.transfer}, {"largest_difference", apart}};
+}
+
 void Run(const RunFlags& flags, const Context& context) {
   PutBackLeftFrequencies();
   double load_ms = 0;
-  const Model model = LoadModel(flags.model, &load_ms);
+  const Model model = flags.hosts.given() ? LoadDivisible(flags.model, &load_ms) : LoadModel(flags.model, &load_ms);
   std::vector<Tensor> inputs = ReadInputs(model, flags.inputs);
   const int classified = ClassifiedOutput(model, flags);
   const int open = FirstMissing(inputs);
@@ -187,15 +203,23 @@ void Run(const RunFlags& flags, const Context& context) {
   std::vector<std::string> labels = preprocess.labels.empty() ? std::vector<std::string>() : ReadLabels(preprocess.labels);
   ModelFlags chosen = flags.model;
   const auto frequencies = ApplyObjective(model, chosen, context);  // as long as the session
-  Session session = MakeSession(model, chosen, context);
+  const auto devices = flags.hosts.given() ? MakeDevicesSession(model, chosen, flags.hosts, context) : nullptr;
+  std::optional<Session> own;
+  if (!devices) own.emplace(MakeSession(model, chosen, context));
+  Session& session = devices ? devices->alone() : *own;
   OutputFolder folder(flags.output);
-  Job job{flags, context, model, session, std::move(preprocess), std::move(labels), classified, {}, {}};
+  std::vector<Tensor> last;
+  const auto run = [&](const std::vector<Tensor>& in, const RunOptions& options) {
+    return last = devices ? devices->Run(in) : session.Run(in, options);
+  };
+  Job job{flags, context, model, run, std::move(preprocess), std::move(labels), classified, {}, {}};
   Json results = flags.pictures.empty() ? RunTensors(job, inputs, folder) : RunPictures(job, std::move(inputs), folder);
   const auto files = folder.Commit();
   Json json{
       {"model", flags.model.model}, {"load_ms", load_ms}, {"prepare_ms", session.stats().prepare_ms}, {"results", std::move(results)}};
   if (!files.empty()) json["files"] = files;
   json["notes"] = model.notes();
+  if (devices) json["devices"] = ReportDevices(*devices, job, last);
   if (!context.json) fmt::print("loaded in {}, prepared in {}\n", FormatMs(load_ms), FormatMs(session.stats().prepare_ms));
   ReportPlan(session, flags.model, context, [&](Trace* trace) { session.Run(job.inputs, {context.cancel, trace}); }, json);
   ReportTrace(job.trace, flags.model, context, json);
@@ -213,6 +237,8 @@ void AddRun(CLI::App& app, Context& context) {
   command->add_option("--input", flags->inputs, "a tensor from a .npy, .pb (ONNX TensorProto) or .bin (raw) file; may be repeated")
       ->type_name("NAME=FILE")->take_all()->expected(1)->group("Tensors");
   command->add_option("--output", flags->output, "write every output to DIR as .npy, all or none")->type_name("DIR")->group("Tensors");
+  AddHostsFlags(*command, flags->hosts);
+  for (const char* other : {"--explain", "--profile", "--trace", "--plan", "--save-plan"}) command->get_option("--devices")->excludes(other);
   AddPreprocessFlags(*command, flags->preprocess);
   command->add_flag("--softmax", flags->softmax, "turn scores into probabilities first")->group("Pictures");
   command->add_option("--classify", flags->classify, "rank this output (default: a picture's only one)")

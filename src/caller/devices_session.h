@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "caller/deployed_plan.h"
-#include "caller/drift.h"
+#include "caller/device_drift.h"
 #include "costs/pool.h"
 #include "mete/engine.h"
 
@@ -67,7 +67,7 @@ class DevicesSession {
     Clock::time_point next_try, since;
     double scale = 1;        // of the costs, by what was measured
     double planned_us = 0;   // that the plan in use predicts for it to compute
-    Drift drift;             // of what it takes from that
+    DeviceDrift drift;             // of what it takes from that
   };
 
   std::vector<Tensor> RunAlone(std::span<const Tensor> inputs);

@@ -1,0 +1,113 @@
+#include "hosts.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "engine/model.h"
+#include "keys/keys.h"
+#include "mete/device.h"
+#include "passes/pass.h"
+#include "plan/devices/named.h"
+#include "stopwatch.h"
+#include "terminal.h"
+#include "text_file.h"
+
+namespace mete::cli {
+namespace {
+
+Security SecurityOf(const HostsFile& file) {
+  Security security;
+  if (!file.keys.empty()) {
+    const KeyFiles keys = ReadKeys(file.keys);
+    for (const std::string& note : keys.notes) PrintNote(note);
+    security = {keys.ca, keys.certificate, keys.key, ""};
+  }
+  if (!file.token.empty()) security.token = ReadToken(file.token);
+  return security;
+}
+
+// A file for each graph on each list of devices.
+std::string ProfilePath(const std::string& digest, const HostsFile& file) {
+  std::string hosts = digest;
+  for (const HostEntry& host : file.devices) hosts += "\n" + host.name + " " + host.address;
+  const Digest name = DigestOf({hosts.data(), DType::kU8, Shape{int64_t(hosts.size())}});
+  const std::string cache = CacheFolder();
+  if (cache.empty()) throw UsageError("[profile] there is no cache folder to keep it in; try setting METE_CACHE");
+  return cache + "/devices/" + ToHex(name).substr(0, 32) + ".json";
+}
+
+}  // namespace
+
+void AddHostsFlags(CLI::App& command, HostsFlags& flags) {
+  CLI::Option* file = command.add_option("--devices", flags.file, "run on the devices of this file together (mete profile MODEL --devices FILE first)")
+                          ->type_name("FILE.toml")->group("Devices");
+  command.add_option("--transfer", flags.transfer, "how floats travel between devices; of f16 and u8 the error is reported")
+      ->type_name("f32|f16|u8")->check(CLI::IsMember({"f32", "f16", "u8"}))->capture_default_str()->needs(file)->group("Devices");
+  command.add_option("--deadline", flags.deadline_ms, "of a request: late devices are given up in time to compute it here")
+      ->type_name("MS")->check(CLI::Range(0.001, 1e9))->needs(file)->group("Devices");
+  command.add_option("--planner", flags.planner, "who plans: dynamic (ours), or others to compare with")
+      ->type_name("NAME")->check(CLI::IsMember(DevicePlanners()))->capture_default_str()->needs(file)->group("Devices");
+  command.add_flag("--keep-plan", flags.keep_plan, "do not plan again where devices are faster or slower than their costs")
+      ->needs(file)->group("Devices");
+}
+
+std::vector<std::unique_ptr<RemoteDevice>> OpenHosts(const HostsFile& file) {
+  const Security security = SecurityOf(file);
+  std::vector<std::unique_ptr<RemoteDevice>> remotes;
+  for (const HostEntry& host : file.devices)
+    remotes.push_back(host.address.empty() ? nullptr : std::make_unique<RemoteDevice>(RemoteAddress{host.name, host.address}, security));
+  return remotes;
+}
+
+std::vector<std::string> NamesOf(const HostsFile& file) {
+  std::vector<std::string> names;
+  for (const HostEntry& host : file.devices) names.push_back(host.name);
+  return names;
+}
+
+Model LoadDivisible(ModelFlags flags, double* load_ms) {
+  for (const std::string& name : PassesBehindDivision()) flags.disabled_passes.push_back(name);
+  return LoadModel(flags, load_ms);
+}
+
+PoolProfile StoredPoolProfile(const Graph& graph, const HostsFile& file) {
+  const std::string digest = DigestOfGraph(graph), path = ProfilePath(digest, file);
+  if (!std::filesystem::exists(path))
+    throw UsageError("[--devices] nobody has measured this model on these devices; try mete profile MODEL --devices FILE");
+  PoolProfile profile = PoolProfileFromJson(ReadTextFile(path), path);
+  if (profile.digest != digest || profile.costs.devices.size() != file.devices.size())
+    throw UsageError("[--devices] what was measured is of another model; try mete profile MODEL --devices FILE");
+  return profile;
+}
+
+std::string StorePoolProfile(const PoolProfile& profile, const HostsFile& file) {
+  const std::string path = ProfilePath(profile.digest, file);
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  WriteTextFile(path, ToJson(profile) + "\n");
+  return path;
+}
+
+std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const ModelFlags& model_flags, const HostsFlags& flags,
+                                                   const Context& context) {
+  CheckCancelled(context);
+  CheckCores(model_flags);
+  const HostsFile file = ReadHostsFile(flags.file);
+  const Graph& graph = model.impl().graph;
+  const PoolProfile profile = StoredPoolProfile(graph, file);
+  DevicesSessionOptions options;
+  options.session = SessionOptionsOf(model_flags);
+  options.deploy.coding = CodingOf(flags.transfer);
+  options.deploy.lanes = flags.lanes;
+  options.planner = flags.planner;
+  options.deadline_ms = flags.deadline_ms;
+  options.remake = !flags.keep_plan;
+  options.tell = [](const std::string& note) { PrintNote(note); };
+  Progress progress("sending weights and preparing shares");
+  options.progress = [&progress](const std::string&, int64_t sent, int64_t all) { progress.Update(int(sent >> 10), int(all >> 10)); };
+  auto session = std::make_unique<DevicesSession>(graph, profile.costs, OpenHosts(file), options);
+  return session;
+}
+
+}  // namespace mete::cli

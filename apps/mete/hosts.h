@@ -1,0 +1,53 @@
+// --devices FILE of commands that run something: a model on devices that are there.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "caller/devices_session.h"
+#include "context.h"
+#include "machine/hosts_file.h"
+#include "model_flags.h"
+#include "profile/devices/pool_profile.h"
+
+namespace mete::cli {
+
+struct HostsFlags {
+  std::string file;               // empty: this device alone, without all of this
+  std::string transfer = "f32";
+  std::string planner = "dynamic";
+  double deadline_ms = 0;
+  int lanes = 1;
+  bool keep_plan = false;
+
+  bool given() const { return !file.empty(); }
+};
+
+void AddHostsFlags(CLI::App& command, HostsFlags& flags);  // of run and bench
+
+// The devices of a file, with what proves who we are; the first is null.
+std::vector<std::unique_ptr<RemoteDevice>> OpenHosts(const HostsFile& file);
+std::vector<std::string> NamesOf(const HostsFile& file);
+
+// The model as it is divided: before the passes that each share has by itself.
+Model LoadDivisible(ModelFlags flags, double* load_ms = nullptr);
+
+// What `mete profile MODEL --devices FILE` keeps; UsageError that says so where there is none that serves.
+PoolProfile StoredPoolProfile(const Graph& graph, const HostsFile& file);
+std::string StorePoolProfile(const PoolProfile& profile, const HostsFile& file);  // the path
+
+std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const ModelFlags& model_flags, const HostsFlags& flags,
+                                                   const Context& context);
+
+// The largest difference of two answers beside the largest value; infinite where they are not comparable.
+double LargestDifference(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
+std::string PlanText(const DevicesPlan& plan);  // "layers 1 to 9 on laptop+pi, layers 10 to 21 on laptop"
+
+// mete bench and mete profile with --devices.
+void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vector<std::string> inputs, uint64_t seed, int runs,
+                double seconds, const Context& context);
+void ProfileHosts(const std::vector<std::string>& models, const std::string& file, const ModelFlags& session, const Context& context);
+
+}  // namespace mete::cli

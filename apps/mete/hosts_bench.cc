@@ -1,0 +1,198 @@
+// mete bench and mete profile with --devices.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/model.h"
+#include "hosts.h"
+#include "inputs.h"
+#include "mete/statistics.h"
+#include "plan/devices/dynamic.h"
+#include "stopwatch.h"
+#include "terminal.h"
+
+namespace mete::cli {
+namespace {
+
+constexpr double kWrong = 1e-3;  // of the largest value: more than f32's sums in another order differ by. Guess
+constexpr int kAloneRuns = 5;    // of this device alone, to compare with
+
+struct Measured {
+  std::vector<double> ms;
+  int64_t alone = 0, wrong = 0;
+  double apart = 0;  // the largest of requests that were not computed by this device alone
+};
+
+Measured Measure(DevicesSession& session, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected, double bound, int runs,
+                 double seconds, const Context& context) {
+  Progress progress("request");
+  Measured measured;
+  const Stopwatch watch;
+  const auto more = [&] { return runs > 0 ? int(measured.ms.size()) < runs : measured.ms.size() < 5 || watch.ms() < seconds * 1e3; };
+  while (more()) {
+    CheckCancelled(context);
+    RequestReport report;
+    const std::vector<Tensor> outputs = session.Run(inputs, &report);
+    measured.ms.push_back(report.us * 1e-3);
+    const double apart = LargestDifference(outputs, expected);
+    measured.alone += report.alone;
+    measured.wrong += apart > bound;
+    measured.apart = std::max(measured.apart, apart);
+    progress.Update(int(measured.ms.size()), runs);
+  }
+  return measured;
+}
+
+// The best of single devices, as the costs have it.
+std::pair<std::string, double> BestAlone(const Graph& graph, const PoolCosts& costs) {
+  std::pair<std::string, double> best{"", INFINITY};
+  for (size_t d = 0; d < costs.devices.size(); ++d)
+    if (const double us = PlanAlone(graph, costs, int(d)).predicted_us; us < best.second) best = {costs.devices[d].name, us};
+  return best;
+}
+
+void PrintLinks(const PoolProfile& profile) {
+  Rows rows{{"link to", "round trip", "a message", "to it", "from it", "to it, both computing", "from it"}};
+  for (size_t d = 1; d < profile.links.size(); ++d) {
+    const LinkProfile& l = profile.links[d];
+    const auto rate = [](double mbit) { return fmt::format("{:.1f} Mb/s", mbit); };
+    rows.push_back({profile.costs.devices[d].name, FormatMs(l.round_trip_us * 1e-3), FormatMs(l.message_us * 1e-3), rate(l.up_mbit_per_s),
+                    rate(l.down_mbit_per_s), rate(l.busy_up_mbit_per_s), rate(l.busy_down_mbit_per_s)});
+  }
+  if (rows.size() > 1) fmt::print("{}", FormatTable(rows, "lrrrrrr", "  "));
+}
+
+double AllUs(const DeviceCosts& device) {
+  double us = 0;
+  for (const LayerCost& layer : device.layers) us += layer.us;
+  return us;
+}
+
+}  // namespace
+
+double LargestDifference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  double apart = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].type() != b[i].type() || a[i].shape() != b[i].shape()) return INFINITY;
+    if (a[i].type() != DType::kF32) continue;
+    double difference = 0, largest = 0;
+    for (int64_t k = 0; k < a[i].elements(); ++k) {
+      difference = std::max(difference, std::abs(double(a[i].as<float>()[k]) - double(b[i].as<float>()[k])));
+      largest = std::max(largest, std::abs(double(b[i].as<float>()[k])));
+    }
+    apart = std::max(apart, largest > 0 ? difference / largest : difference);
+  }
+  return std::isnan(apart) ? INFINITY : apart;
+}
+
+std::string PlanText(const DevicesPlan& plan) {
+  std::string text;
+  for (const PlannedGroup& group : plan.groups) {
+    std::string devices;
+    for (const DeviceShare& share : group.shares) devices += (devices.empty() ? "" : "+") + plan.devices[size_t(share.device)];
+    text += fmt::format("{}layers {} to {} on {}", text.empty() ? "" : ", ", group.first + 1, group.last, devices);
+  }
+  return text;
+}
+
+void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vector<std::string> input_words, uint64_t seed, int runs,
+                double seconds, const Context& context) {
+  double load_ms = 0;
+  const Model model = LoadDivisible(model_flags, &load_ms);
+  std::vector<Tensor> inputs = ReadInputs(model, input_words);
+  FillRandom(model, seed, inputs);
+  const auto session = MakeDevicesSession(model, model_flags, flags, context);
+  const PoolProfile profile = StoredPoolProfile(model.impl().graph, ReadHostsFile(flags.file));
+  std::vector<double> alone_ms;
+  std::vector<Tensor> expected;
+  for (int i = 0; i <= kAloneRuns; ++i) {
+    const Stopwatch watch;
+    expected = session->alone().Run(inputs);
+    if (i > 0) alone_ms.push_back(watch.ms());
+  }
+  const DevicesPlan plan = session->plan();
+  for (int i = 0; i < 3; ++i) (void)session->Run(inputs);  // not counted
+  const bool exact = flags.transfer == "f32";
+  const Measured measured = Measure(*session, inputs, expected, exact ? kWrong : INFINITY, runs, seconds, context);
+  const Spread time = Summarize(measured.ms);
+  const DevicesSessionStats stats = session->stats();
+  const auto [best, best_us] = BestAlone(model.impl().graph, profile.costs);
+  if (context.json)
+    return PrintJson({{"model", model_flags.model},
+                      {"planner", flags.planner},
+                      {"plan", PlanText(plan)},
+                      {"groups", plan.groups.size()},
+                      {"predicted_ms", plan.predicted_us * 1e-3},
+                      {"median_ms", time.median},
+                      {"mad_ms", time.mad},
+                      {"p95_ms", time.p95},
+                      {"p99_ms", time.p99},
+                      {"min_ms", time.least},
+                      {"max_ms", time.most},
+                      {"requests", time.count},
+                      {"computed_alone", measured.alone},
+                      {"wrong", measured.wrong},
+                      {"largest_difference", measured.apart},
+                      {"retries", stats.retries},
+                      {"plans", stats.plans},
+                      {"devices_lost", stats.lost},
+                      {"this_device_alone_ms", Summarize(alone_ms).median},
+                      {"best_single_device", best},
+                      {"best_single_device_predicted_ms", best_us * 1e-3},
+                      {"plan_s", stats.plan_s},
+                      {"plans_measured", stats.measured},
+                      {"profile_s", profile.seconds},
+                      {"profile_graphs", profile.graphs}});
+  const Style style = StyleOf(1);
+  fmt::print("{}{}{} on {} devices, planner {}\n", style.bold, model_flags.model, style.reset, profile.costs.devices.size(), flags.planner);
+  Rows rows{{"plan", PlanText(plan)},
+            {"predicted", FormatMs(plan.predicted_us * 1e-3)},
+            {"median", fmt::format("{} +- {} (median absolute deviation of {} requests)", FormatMs(time.median), FormatMs(time.mad), time.count)},
+            {"p95, p99", fmt::format("{}, {}", FormatMs(time.p95), FormatMs(time.p99))},
+            {"least, most", fmt::format("{}, {}", FormatMs(time.least), FormatMs(time.most))},
+            {"this device alone", FormatMs(Summarize(alone_ms).median)},
+            {"best single device", fmt::format("{}, {} predicted", best, FormatMs(best_us * 1e-3))},
+            {"answers", fmt::format("{} wrong, {} computed by this device alone, {} computed again; at most {:.2g} of the largest value apart "
+                                    "from this device's", measured.wrong, measured.alone, stats.retries, measured.apart)}};
+  fmt::print("{}", FormatTable(rows, "ll", "  "));
+}
+
+void ProfileHosts(const std::vector<std::string>& models, const std::string& path, const ModelFlags& session, const Context& context) {
+  CheckCores(session);
+  const HostsFile file = ReadHostsFile(path);
+  const auto remotes = OpenHosts(file);
+  std::vector<RemoteDevice*> all;
+  for (const auto& remote : remotes) {
+    all.push_back(remote.get());
+    if (remote) (void)remote->Hello(std::chrono::seconds(5));
+  }
+  Json json = Json::array();
+  for (const std::string& name : models) {
+    ModelFlags flags = session;
+    flags.model = name;
+    const Model model = LoadDivisible(flags);
+    std::unique_ptr<Progress> progress;
+    std::string label;
+    PoolProfileOptions options{SessionOptionsOf(session), 5, {}, context.cancel};
+    options.progress = [&](const std::string& what, int done, int total) {
+      if (what != label) progress.reset(), progress = std::make_unique<Progress>(what), label = what;
+      progress->Update(done, total);
+    };
+    const PoolProfile profile = ProfilePool(model.impl().graph, NamesOf(file), all, options);
+    progress.reset();
+    const std::string kept = StorePoolProfile(profile, file);
+    if (context.json) {
+      json.push_back(Json::parse(ToJson(profile)));
+      continue;
+    }
+    fmt::print("{}: {} graphs of single layers timed in {:.1f} s, kept in {}\n", name, profile.graphs, profile.seconds, kept);
+    PrintLinks(profile);
+    Rows rows{{"device", "all layers"}};
+    for (const DeviceCosts& device : profile.costs.devices) rows.push_back({device.name, FormatMs(AllUs(device) * 1e-3)});
+    fmt::print("{}", FormatTable(rows, "lr", "  "));
+  }
+  if (context.json) PrintJson(json);
+}
+
+}  // namespace mete::cli
