@@ -10,6 +10,7 @@ packages=(
   libc6-dev libstdc++6
   libhwy-dev libprotobuf-dev libonnx-dev
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
+  libgrpc++-dev
   libjpeg-dev libpng-dev libssl-dev libxxhash-dev libgtest-dev libbenchmark-dev
 )
 sysroot=${1:-build/sysroot-arm64}

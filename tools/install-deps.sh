@@ -9,6 +9,7 @@ packages=(
   g++ cmake ninja-build make pkg-config git ccache
   libhwy-dev libprotobuf-dev protobuf-compiler libonnx-dev
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
+  libgrpc++-dev protobuf-compiler-grpc
   libjpeg-dev libpng-dev libssl-dev libxxhash-dev libgtest-dev libbenchmark-dev
   python3 python3-venv python3-pip
 )

@@ -1,75 +1,32 @@
 #include "caller/deployed_plan.h"
 
-#include <cstring>
+#include <filesystem>
 
 #include "base/errors_testing.h"
 #include "base/temp_path_testing.h"
-#include "engine/model.h"
-#include "partition/random_graphs_testing.h"
-#include "plan/devices/dynamic.h"
+#include "caller/workers_testing.h"
 #include "run/devices/time_graph.h"
-#include "worker/worker.h"
 
 namespace mete {
 namespace {
 
-SessionOptions Reference() {
-  SessionOptions options;
-  options.reference = true;
-  return options;
-}
-
-std::shared_ptr<Session> ReferenceSession(const Graph& graph) { return std::make_shared<Session>(ModelOf(graph), Reference()); }
-
-// Workers in this process, and a plan in which the first device and they have rows of everything.
-class Pool {
+class Pool : public Workers {
  public:
-  Pool(int workers, uint32_t seed) : random(seed, 8) {
-    DeviceCosts own{"own", {0, 0, 1e5, 1e5}, {}};
-    own.layers.assign(LayersOf(random.graph).size(), {1000, 0});
-    costs.devices.push_back(own);
+  Pool(int workers, uint32_t seed) : Workers(workers, seed) {
     remotes.push_back(nullptr);
     for (int w = 0; w < workers; ++w) {
-      WorkerOptions options;
-      options.session = Reference();
-      this->workers.push_back(std::make_unique<Worker>(options));
-      own.name = "worker-" + std::to_string(w + 1);
-      costs.devices.push_back(own);
-      held.push_back(std::make_unique<RemoteDevice>(RemoteAddress{own.name, "127.0.0.1:" + std::to_string(this->workers.back()->port())}, Security{}));
+      held.push_back(std::make_unique<RemoteDevice>(RemoteAddress{costs.devices[size_t(w) + 1].name, AddressOf(size_t(w))}, Security{}));
       remotes.push_back(held.back().get());
     }
-    plan = PlanDevices(random.graph, costs);
-    inputs = RandomInputs(random.graph, seed);
-    whole = ReferenceSession(random.graph)->Run(inputs);
   }
-
   std::unique_ptr<DeployedPlan> Deploy(const DeployOptions& options = {}) {
     return std::make_unique<DeployedPlan>(random.graph, plan, remotes, ReferenceSession, digests, options,
                                           [](const std::string&, int64_t, int64_t) {}, &notes);
   }
 
-  void ExpectWhole(const std::vector<Tensor>& outputs) const {
-    ASSERT_EQ(outputs.size(), whole.size());
-    for (size_t i = 0; i < whole.size(); ++i) {
-      ASSERT_EQ(outputs[i].shape(), whole[i].shape());
-      EXPECT_EQ(std::memcmp(outputs[i].data(), whole[i].data(), whole[i].bytes()), 0);
-    }
-  }
-
-  bool Divided() const {
-    size_t most = 0;
-    for (const PlannedGroup& group : plan.groups) most = std::max(most, group.shares.size());
-    return most > 1;
-  }
-
-  RandomGraph random;
-  PoolCosts costs;
-  std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::unique_ptr<RemoteDevice>> held;
   std::vector<RemoteDevice*> remotes;
-  DevicesPlan plan;
   DigestMemo digests;
-  std::vector<Tensor> inputs, whole;
   std::vector<std::string> notes;
 };
 
@@ -105,7 +62,7 @@ TEST(DeployedPlan, AWorkerThatGoesFailsTheRequestAndAllLaterOnes) {
   ASSERT_TRUE(pool.Divided());
   const auto deployed = pool.Deploy();
   pool.ExpectWhole(deployed->Run(pool.inputs, kPatience));
-  pool.workers[1].reset();
+  pool.Stop(1);
   EXPECT_THROW(
       {
         for (int i = 0; i < 2; ++i) (void)deployed->Run(pool.inputs, kPatience);

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "engine/model.h"
 #include "plan/devices/named.h"
-#include "run/devices/time_graph.h"
 
 namespace mete {
 namespace {
@@ -19,7 +18,6 @@ constexpr std::chrono::seconds kWell{30};      // after so long without trouble 
 constexpr double kPatience = 4;                // times the usual; guess: what a shared host does to one request in a thousand
 constexpr milliseconds kLeastPatience{250};    // and at least so long: guess, what a board does besides
 constexpr double kSmoothing = 0.1;             // of what requests take: the last ten or so. Guess
-constexpr int kMeasuredRuns = 3;               // of a plan that a planner wants to see measured; the median counts
 
 }  // namespace
 
@@ -164,21 +162,6 @@ DevicesPlan DevicesSession::MakePlan(const PoolCosts& costs, const std::vector<R
   stats_.measured = measured;
   stats_.plan_s = double(NowNs() - start_ns) * 1e-9;
   return plan;
-}
-
-double DevicesSession::MeasurePlan(const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes) {
-  std::vector<std::string> notes;
-  DeployedPlan deployed(graph_, plan, remotes, make_, digests_, options_.deploy, options_.progress, &notes);
-  std::vector<Tensor> inputs;
-  for (const ValueId id : InputsOf(graph_, plan)) inputs.push_back(MadeUp(graph_.value(id).type, graph_.value(id).shape));
-  std::vector<double> us;
-  for (int run = -1; run < kMeasuredRuns; ++run) {
-    RequestTimes times;
-    (void)deployed.Run(inputs, std::chrono::minutes(1), &times);
-    if (run >= 0) us.push_back(times.us);
-  }
-  std::sort(us.begin(), us.end());
-  return us[us.size() / 2];
 }
 
 }  // namespace mete

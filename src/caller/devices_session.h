@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "caller/deployed_plan.h"
@@ -26,6 +27,9 @@ struct DevicesSessionOptions {
   std::string planner = "dynamic";  // plan/devices/named.h; planners that measure do so when the session is made
   double deadline_ms = 0;           // of a request: others are given up in time to compute it here. 0: after four times the usual
   bool remake = true;               // false: the first plan is kept as long as it works
+  // Before a plan that divides the model is used it runs in turns with what the best single devices would do, and the one that is the
+  // fastest is taken: predictions may err, and nobody wants to be slower than the best single choice. Only of planner dynamic.
+  bool trial = true;
   WeightsProgress progress = [](const std::string&, int64_t, int64_t) {};
   std::function<void(const std::string&)> tell = [](const std::string&) {};  // what happens to devices, in a line; by any thread
 };
@@ -35,7 +39,7 @@ struct DevicesSessionStats {
   int64_t retries = 0;   // requests that were computed again, as a device failed
   int64_t plans = 0;     // that were deployed
   int64_t lost = 0;      // times that a device was
-  int measured = 0;      // plans or parts of plans that a planner had run
+  int measured = 0;      // plans or parts of plans that a planner, or the last trial, had run
   double plan_s = 0;     // that the planner took, with what it measured
 };
 
@@ -89,6 +93,12 @@ class DevicesSession {
   PoolCosts CostsOf(const std::vector<size_t>& members) const;
   DevicesPlan MakePlan(const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes);
   double MeasurePlan(const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes);
+  std::shared_ptr<DeployedPlan> DeployPlan(const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes);  // null: this device alone
+  std::vector<DevicesPlan> CandidatesBeside(const DevicesPlan& plan, const PoolCosts& costs) const;
+  // The plan, or what is faster where it is tried.
+  std::pair<DevicesPlan, std::shared_ptr<DeployedPlan>> Best(const DevicesPlan& plan, const PoolCosts& costs,
+                                                             const std::vector<RemoteDevice*>& remotes);
+  double RunOnce(DeployedPlan* deployed, const std::vector<Tensor>& inputs);  // microseconds
 
   const Graph graph_;
   const PoolCosts costs_;

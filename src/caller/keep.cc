@@ -20,12 +20,6 @@ double ScaledUs(const Graph& graph, DevicesPlan plan, const PoolCosts& costs, co
   return SimulateDevices(graph, plan, costs).us;
 }
 
-bool OnlyHere(const DevicesPlan& plan) {
-  return std::all_of(plan.groups.begin(), plan.groups.end(), [](const PlannedGroup& g) {
-    return std::all_of(g.shares.begin(), g.shares.end(), [](const DeviceShare& s) { return s.device == 0; });
-  });
-}
-
 // What the plan predicts for a device to compute.
 double PlannedUs(const DevicesPlan& plan, size_t device) {
   double us = 0;
@@ -141,12 +135,7 @@ bool DevicesSession::Deploy() {
   std::vector<RemoteDevice*> remotes;
   for (const size_t d : members) remotes.push_back(remotes_[d].get());
   try {
-    const DevicesPlan plan = MakePlan(costs, remotes);
-    std::vector<std::string> notes;
-    std::shared_ptr<DeployedPlan> deployed;
-    if (!OnlyHere(plan))
-      deployed = std::make_shared<DeployedPlan>(graph_, plan, remotes, make_, digests_, options_.deploy, options_.progress, &notes);
-    for (const std::string& note : notes) options_.tell(note);
+    auto [plan, deployed] = Best(MakePlan(costs, remotes), costs, remotes);
     Use(members, plan, std::move(deployed));
     return true;
   } catch (const DeviceError& error) {

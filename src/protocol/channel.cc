@@ -8,6 +8,8 @@ namespace mete {
 namespace {
 
 constexpr const char* kTokenHeader = "mete-token";
+constexpr int kReconnectMs = 100;  // gRPC tries again after so long; when a device is asked again is decided elsewhere
+constexpr int kConnectMs = 3000;   // guess: a board on a bad wireless link
 
 }  // namespace
 
@@ -18,7 +20,9 @@ std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address, const std::
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.ping_ms);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.timeout_ms);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // as many as that takes
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);   // how long to wait before a device is tried again is decided elsewhere
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);  // is how long one attempt may take
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);     // a connection of its own: one that is lost is no other's
   if (!security.tls()) return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   arguments.SetSslTargetNameOverride(name);

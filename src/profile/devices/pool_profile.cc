@@ -77,7 +77,7 @@ std::vector<LayerCost> LayersOn(Device& device, const Graph& graph, const std::v
     costs.push_back({us[l], us[l]});
     if (us[l] > kSmallLayer * Median(whole.us)) {
       const LayerCost alone = graphs.CostOf(layers[l], [&](const Graph& g) { return Median(device.Time(g).us); });
-      if (alone.us > 0) costs.back().least_us = us[l] * alone.least_us / alone.us;
+      if (alone.us > 0) costs.back().least_us = us[l] * std::min(1.0, alone.least_us / alone.us);
     }
     progress(int(l) + 1);
   }

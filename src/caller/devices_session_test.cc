@@ -1,0 +1,165 @@
+#include "caller/devices_session.h"
+
+#include <cstring>
+
+#include "base/errors_testing.h"
+#include "caller/workers_testing.h"
+
+namespace mete {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Waits until it holds, for so long that it does not hang.
+bool Soon(const std::function<bool()>& holds) {
+  for (int i = 0; i < 400; ++i) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(milliseconds(25));
+  }
+  return false;
+}
+
+class Devices : public Workers {
+ public:
+  explicit Devices(int workers, uint32_t seed = 3) : Workers(workers, seed) {
+    options.session = ReferenceOptions();
+    options.trial = options.remake = false;  // the costs are made up, and one device would do better
+    options.tell = [this](const std::string& note) {
+      std::lock_guard lock(mutex);
+      notes.push_back(note);
+    };
+  }
+  std::unique_ptr<DevicesSession> Open() {
+    std::vector<std::unique_ptr<RemoteDevice>> all;
+    for (size_t d = 0; d < costs.devices.size(); ++d)
+      all.push_back(d == 0 ? nullptr : std::make_unique<RemoteDevice>(RemoteAddress{costs.devices[d].name, AddressOf(d - 1)}, Security{}));
+    return std::make_unique<DevicesSession>(random.graph, costs, std::move(all), options);
+  }
+  std::string Notes() {
+    std::lock_guard lock(mutex);
+    std::string all;
+    for (const std::string& note : notes) all += note + "\n";
+    return all;
+  }
+  DevicesSessionOptions options;
+  std::mutex mutex;
+  std::vector<std::string> notes;
+};
+
+TEST(DevicesSession, GivesTheBitsOfOneDevice) {
+  Devices devices(2);
+  const auto session = devices.Open();
+  for (int i = 0; i < 5; ++i) {
+    RequestReport report;
+    devices.ExpectWhole(session->Run(devices.inputs, &report));
+    EXPECT_FALSE(report.alone);
+  }
+  EXPECT_EQ(session->stats().retries, 0);
+}
+
+TEST(DevicesSession, NoRequestIsLostOrWrongWhateverBecomesOfWorkers) {
+  Devices devices(2);
+  const auto session = devices.Open();
+  std::atomic<bool> stop{false};
+  std::thread trouble([&] {
+    for (int i = 0; !stop; ++i) {
+      std::this_thread::sleep_for(milliseconds(60));
+      devices.Stop(size_t(i % 2));
+      std::this_thread::sleep_for(milliseconds(20));
+      devices.Start(size_t(i % 2));
+    }
+  });
+  for (int i = 0; i < 400 && !testing::Test::HasFailure(); ++i) {
+    devices.ExpectWhole(session->Run(devices.inputs));
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  stop = true;
+  trouble.join();
+  EXPECT_GT(session->stats().lost, 2);
+  EXPECT_TRUE(Soon([&] {
+    RequestReport report;
+    devices.ExpectWhole(session->Run(devices.inputs, &report));
+    return !report.alone && session->plan().devices.size() == 3;
+  })) << devices.Notes();
+}
+
+TEST(DevicesSession, WhoIsNotThereAtFirstIsTakenInLater) {
+  Devices devices(1);
+  devices.Stop(0);
+  const auto session = devices.Open();
+  RequestReport report;
+  devices.ExpectWhole(session->Run(devices.inputs, &report));
+  EXPECT_TRUE(report.alone);
+  EXPECT_FALSE(report.retried);
+  devices.Start(0);
+  EXPECT_TRUE(Soon([&] {
+    devices.ExpectWhole(session->Run(devices.inputs, &report));
+    return !report.alone;
+  }));
+  std::lock_guard lock(devices.mutex);
+  EXPECT_NE(devices.notes.back().find("is there again"), std::string::npos);
+}
+
+// Keeps a worker computing something else.
+class Busy {
+ public:
+  explicit Busy(const std::string& address) : remote_({"busy", address}, {}) {
+    Builder b;
+    b.Output(b.Conv(b.Input({1, 64, 64, 64}), 64, 64, 3));
+    InferShapes(b.graph);
+    thread_ = std::thread([this, graph = b.graph] { (void)remote_.Time(graph, 1000, std::chrono::seconds(60)); });
+    std::this_thread::sleep_for(milliseconds(300));
+  }
+  ~Busy() { thread_.join(); }
+
+ private:
+  RemoteDevice remote_;
+  std::thread thread_;
+};
+
+TEST(DevicesSession, ALateDeviceCostsNoMoreThanTheDeadline) {
+  Devices devices(1);
+  devices.options.deadline_ms = 100;
+  const auto session = devices.Open();
+  const Busy busy(devices.AddressOf(0));
+  RequestReport report;
+  devices.ExpectWhole(session->Run(devices.inputs, &report));
+  EXPECT_TRUE(report.retried);
+  EXPECT_EQ(session->stats().lost, 1);
+}
+
+TEST(DevicesSession, CostsThatAreFarOffAreCorrectedAndThePlanMadeAgain) {
+  Devices devices(1);
+  devices.options.remake = true;
+  // Both are said to be faster than they can be, the worker more so.
+  for (LayerCost& layer : devices.costs.devices[1].layers) layer.us = 1e-3;
+  for (LayerCost& layer : devices.costs.devices[0].layers) layer.us = 1;
+  const auto session = devices.Open();
+  EXPECT_LT(session->plan().predicted_us, double(devices.costs.devices[0].layers.size()));
+  EXPECT_TRUE(Soon([&] {
+    for (int i = 0; i < 10; ++i) devices.ExpectWhole(session->Run(devices.inputs));
+    return session->stats().plans > 1;
+  }));
+}
+
+TEST(DevicesSession, ATrialTakesTheFasterOne) {
+  Devices devices(1);
+  devices.options.trial = true;
+  const auto session = devices.Open();
+  devices.ExpectWhole(session->Run(devices.inputs));
+  EXPECT_GE(session->stats().measured, 2);
+}
+
+TEST(DevicesSession, ErrorsOfTheInputsAreTheCallers) {
+  Devices devices(1);
+  const auto session = devices.Open();
+  EXPECT_THROW((void)session->Run(std::vector<Tensor>{Tensor(DType::kF32, {3})}), Error);
+  EXPECT_TRUE(Soon([&] {
+    RequestReport report;
+    devices.ExpectWhole(session->Run(devices.inputs, &report));
+    return !report.alone;
+  }));
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,101 @@
+// Plans that are run before one of them is used: because a planner wants to see them measured, or because predictions may err.
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "caller/devices_session.h"
+#include "plan/devices/dynamic.h"
+#include "run/devices/time_graph.h"
+
+namespace mete {
+namespace {
+
+constexpr int kMeasuredRuns = 3;                   // of a plan that a planner wants to see measured; the median counts
+constexpr int kRounds = 7;                         // of plans that run in turns; guess: a median that a disturbance or two do not move
+constexpr int kSingles = 2;                        // devices that are tried alone, the best by prediction; guess
+constexpr std::chrono::minutes kTrialPatience{1};  // guess: VGG-16 on the slowest board
+
+double MedianOf(std::vector<double> us) {
+  std::sort(us.begin(), us.end());
+  return us[us.size() / 2];
+}
+
+std::vector<Tensor> MadeUpInputs(const Graph& graph, const DevicesPlan& plan) {
+  std::vector<Tensor> inputs;
+  for (const ValueId id : InputsOf(graph, plan)) inputs.push_back(MadeUp(graph.value(id).type, graph.value(id).shape));
+  return inputs;
+}
+
+// The device that has all of it; -1 where several have.
+int OnlyDevice(const DevicesPlan& plan) {
+  int only = plan.groups.front().shares.front().device;
+  for (const PlannedGroup& group : plan.groups)
+    for (const DeviceShare& share : group.shares)
+      if (share.device != only) return -1;
+  return only;
+}
+
+}  // namespace
+
+std::shared_ptr<DeployedPlan> DevicesSession::DeployPlan(const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes) {
+  if (OnlyDevice(plan) == 0) return nullptr;
+  std::vector<std::string> notes;
+  auto deployed = std::make_shared<DeployedPlan>(graph_, plan, remotes, make_, digests_, options_.deploy, options_.progress, &notes);
+  for (const std::string& note : notes) options_.tell(note);
+  return deployed;
+}
+
+double DevicesSession::RunOnce(DeployedPlan* deployed, const std::vector<Tensor>& inputs) {
+  const int64_t start_ns = NowNs();
+  if (deployed) (void)deployed->Run(inputs, kTrialPatience);
+  else (void)alone_.Run(inputs);
+  return double(NowNs() - start_ns) * 1e-3;
+}
+
+// A plan of some of the layers is deployed even where it is all on this device.
+double DevicesSession::MeasurePlan(const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes) {
+  std::vector<std::string> notes;
+  DeployedPlan deployed(graph_, plan, remotes, make_, digests_, options_.deploy, options_.progress, &notes);
+  const std::vector<Tensor> inputs = MadeUpInputs(graph_, plan);
+  std::vector<double> us;
+  for (int run = -1; run < kMeasuredRuns; ++run)
+    if (const double run_us = RunOnce(&deployed, inputs); run >= 0) us.push_back(run_us);
+  return MedianOf(us);
+}
+
+std::vector<DevicesPlan> DevicesSession::CandidatesBeside(const DevicesPlan& plan, const PoolCosts& costs) const {
+  std::vector<DevicesPlan> singles;
+  for (size_t d = 0; d < costs.devices.size(); ++d)
+    if (OnlyDevice(plan) != int(d)) singles.push_back(PlanAlone(graph_, costs, int(d)));
+  std::sort(singles.begin(), singles.end(), [](const DevicesPlan& a, const DevicesPlan& b) { return a.predicted_us < b.predicted_us; });
+  if (singles.size() > size_t(kSingles)) singles.resize(size_t(kSingles));
+  return singles;
+}
+
+std::pair<DevicesPlan, std::shared_ptr<DeployedPlan>> DevicesSession::Best(const DevicesPlan& plan, const PoolCosts& costs,
+                                                                           const std::vector<RemoteDevice*>& remotes) {
+  std::vector<DevicesPlan> plans{plan};
+  if (options_.trial && plan.planner == "dynamic" && OnlyDevice(plan) != 0)
+    for (DevicesPlan& single : CandidatesBeside(plan, costs)) plans.push_back(std::move(single));
+  std::vector<std::shared_ptr<DeployedPlan>> deployed;
+  for (const DevicesPlan& p : plans) deployed.push_back(DeployPlan(p, remotes));
+  if (plans.size() == 1) return {plan, deployed[0]};
+  const std::vector<Tensor> inputs = MadeUpInputs(graph_, plan);
+  std::vector<std::vector<double>> us(plans.size());
+  for (int round = -1; round < kRounds; ++round)
+    for (size_t i = 0; i < plans.size(); ++i)
+      if (const double run_us = RunOnce(deployed[i].get(), inputs); round >= 0) us[i].push_back(run_us);
+  size_t best = 0;
+  for (size_t i = 1; i < plans.size(); ++i)
+    if (MedianOf(us[i]) < MedianOf(us[best])) best = i;
+  {
+    std::lock_guard lock(mutex_);
+    stats_.measured += int(plans.size());
+  }
+  if (best > 0)
+    options_.tell(fmt::format("one device is faster than the plan: {:.1f} instead of {:.1f} ms as measured, {:.1f} and {:.1f} predicted",
+                              MedianOf(us[best]) * 1e-3, MedianOf(us[0]) * 1e-3, plans[best].predicted_us * 1e-3, plan.predicted_us * 1e-3));
+  return {plans[best], deployed[best]};
+}
+
+}  // namespace mete
