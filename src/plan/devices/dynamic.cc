@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "plan/devices/group_costs.h"
+#include "plan/devices/refine.h"
 
 namespace mete {
 namespace {
@@ -145,7 +146,7 @@ DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::ve
 
 DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool) {
   Verify(pool, LayersOf(graph).size());
-  return PlanDevices(graph, pool, PlacementsOf(pool));
+  return RefineShares(graph, pool, PlanDevices(graph, pool, PlacementsOf(pool)));
 }
 
 double UsWithDevice(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements, int device) {

@@ -6,6 +6,7 @@
 
 #include "plan/devices/dynamic.h"
 #include "plan/devices/objective.h"
+#include "plan/devices/refine.h"
 
 namespace mete {
 namespace {
@@ -37,29 +38,41 @@ std::vector<Placement> Within(const std::vector<Placement>& placements, const De
   return within;
 }
 
-}  // namespace
+double Joules(const Graph& graph, const PoolCosts& pool, const DevicesPlan& plan) { return JoulesOf(graph, plan, pool, plan.predicted_us); }
 
-DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements) {
-  CheckPower(pool);
+// `fastest`: the plan with the least time of these placements.
+DevicesPlan LeastOf(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements, const DevicesPlan& fastest) {
   std::vector<Devices> sets = SetsThatAreOn(placements, pool);
   std::stable_sort(sets.begin(), sets.end(), [&](const Devices& a, const Devices& b) { return IdleWatts(pool, a) < IdleWatts(pool, b); });
-  const double least_us = PlanDevices(graph, pool, placements).predicted_us;
   DevicesPlan best = PlanDevices(graph, pool, placements, {0, true});  // without what idle devices take: no plan has less of the rest
   const double least_joules = JoulesOf(graph, best, pool, 0);
-  double joules = JoulesOf(graph, best, pool, best.predicted_us);
+  double joules = Joules(graph, pool, best);
   for (const Devices& devices : sets) {
     const double watts = IdleWatts(pool, devices);
-    if (least_joules + watts * least_us * 1e-6 > joules) break;
+    if (least_joules + watts * fastest.predicted_us * 1e-6 > joules) break;
     DevicesPlan plan = PlanDevices(graph, pool, Within(placements, devices), {watts * 1e-6, true});
-    const double with = JoulesOf(graph, plan, pool, plan.predicted_us);
-    if (with < joules) joules = with, best = std::move(plan);
+    if (const double with = Joules(graph, pool, plan); with < joules) joules = with, best = std::move(plan);
   }
   return best;
 }
 
+}  // namespace
+
+DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements) {
+  CheckPower(pool);
+  return LeastOf(graph, pool, placements, PlanDevices(graph, pool, placements));
+}
+
 DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool) {
+  CheckPower(pool);
   Verify(pool, LayersOf(graph).size());
-  return PlanLeastEnergy(graph, pool, PlacementsOf(pool));
+  const std::vector<Placement> placements = PlacementsOf(pool);
+  DevicesPlan fastest = PlanDevices(graph, pool, placements), best = LeastOf(graph, pool, placements, fastest);
+  // With other shares more devices may be on, and then a plan is dearer than the price says.
+  const RequestPrice price{IdleWatts(pool, DevicesOn(best)) * 1e-6, true};
+  for (DevicesPlan plan : {RefineShares(graph, pool, best, price), RefineShares(graph, pool, std::move(fastest))})
+    if (Joules(graph, pool, plan) < Joules(graph, pool, best)) best = std::move(plan);
+  return best;
 }
 
 }  // namespace mete

@@ -11,7 +11,8 @@
 namespace mete {
 
 // Error where a device has no power figures, or `pool` does not fit the graph.
-DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool);
 DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements);
+// Of PlacementsOf(pool), and then with shares that fit the groups (refine.h); never more than the fastest plan, refined, takes.
+DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool);
 
 }  // namespace mete

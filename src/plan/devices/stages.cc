@@ -8,7 +8,7 @@
 namespace mete {
 namespace {
 
-constexpr size_t kMostCounts = 512;  // that may be taken of all kinds together. Guess: six kinds have 64, 64 devices alike 128
+constexpr size_t kMostCounts = 170;  // that may be taken of all kinds together. Guess: six kinds have 64, 64 devices alike 128, of four kinds 162
 constexpr size_t kFewDevices = 6;    // as in placements.cc
 
 size_t Counts(const std::vector<DeviceKind>& kinds) {
