@@ -26,7 +26,7 @@ mete_library(plan src/plan LAYERS graph machine schedule LINKS nlohmann_json::nl
 mete_library(plan_cores src/plan/cores LAYERS costs plan)
 mete_library(plan_devices src/plan/devices LAYERS costs partition plan TEST_LAYERS passes)
 mete_library(simulated src/processor/simulated LAYERS costs plan_cores WITHOUT src/processor/simulated/devices)
-mete_library(simulated_devices src/processor/simulated/devices LAYERS simulated plan_devices passes)
+mete_library(simulated_devices src/processor/simulated/devices LAYERS simulated plan_devices passes LINKS nlohmann_json::nlohmann_json)
 mete_library(processor src/processor/cpu LAYERS plan kernels LINKS Threads::Threads nlohmann_json::nlohmann_json PkgConfig::XXHASH)
 target_compile_definitions(mete_processor PRIVATE METE_VERSION="${PROJECT_VERSION}")
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/kernels/fast/*.h src/kernels/fast/*.cc src/processor/cpu/*.h src/processor/cpu/*.cc

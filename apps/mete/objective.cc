@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "devices_figure.h"
 #include "engine/model.h"
 #include "mete/device.h"
 #include "terminal.h"
@@ -13,11 +14,6 @@
 
 namespace mete::cli {
 namespace {
-
-std::string Joules(double joules) {
-  return joules >= 1 ? fmt::format("{:.2f} J", joules) : joules >= 1e-3 ? fmt::format("{:.2f} mJ", joules * 1e3)
-                                                                         : fmt::format("{:.2f} uJ", joules * 1e6);
-}
 
 Json CandidateJson(const EnergyCurves& curves, const EnergyCandidate& c) {
   Json json{{"ms", c.ms}, {"joules", c.joules}, {"clusters", Json::array()}};
@@ -115,10 +111,10 @@ void PrintEnergyChoice(const EnergyCurves& curves, const ModelWork& work, const 
   if (context.json) return PrintJson(ChoiceJson(curves, work, choice, flags));
   const Style style = StyleOf(1);
   fmt::print("{}{}{} on {}, for {}:\n  {}\n  {}, {}: {}\n\n", style.bold, flags.model, style.reset, curves.machine, flags.objective,
-             ToText(curves, choice.best), FormatMs(choice.best.ms), Joules(choice.best.joules), choice.reason);
+             ToText(curves, choice.best), FormatMs(choice.best.ms), JoulesText(choice.best.joules), choice.reason);
   Rows rows{{"", "latency", "energy"}};
   const auto add = [&](const EnergyCandidate& c, const char* why) {
-    rows.push_back({ToText(curves, c) + why, FormatMs(c.ms), Joules(c.joules)});
+    rows.push_back({ToText(curves, c) + why, FormatMs(c.ms), JoulesText(c.joules)});
   };
   for (const EnergyCandidate& c : choice.runners_up) add(c, "");
   if (choice.fastest.ms < choice.best.ms) add(choice.fastest, " (the fastest)");
@@ -153,7 +149,7 @@ std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags&
   for (size_t c = 0; control && c < choice.best.clusters.size(); ++c)
     if (choice.best.clusters[c].cores > 0) control->Set(c, choice.best.clusters[c].khz);
   PrintNote(fmt::format("{}: {}, predicted {} and {}; {}", flags.objective, ToText(curves, choice.best), FormatMs(choice.best.ms),
-                        Joules(choice.best.joules), choice.reason));
+                        JoulesText(choice.best.joules), choice.reason));
   return control;
 }
 

@@ -13,6 +13,7 @@
 #include "model_flags.h"
 #include "passes/pass.h"
 #include "plan/cores/cores.h"
+#include "plan/devices/objective.h"
 #include "plan_devices.h"
 #include "processor/simulated/simulated.h"
 #include "terminal.h"
@@ -22,7 +23,7 @@ namespace {
 
 struct PlanFlags {
   ModelFlags model;
-  std::string machine, devices;
+  std::string machine, devices, objective = "latency";
   std::vector<std::string> cores;
   std::string policy = "adaptive";
 };
@@ -140,7 +141,7 @@ Json PlanJson(const Planned& planned) {
 void PlanCommand(PlanFlags flags, const Context& context) {
   if (!flags.devices.empty()) {
     for (const std::string& name : PassesBehindDivision()) flags.model.disabled_passes.push_back(name);
-    return PlanForDevices(LoadModel(flags.model).impl().graph, flags.model.model, flags.devices, context);
+    return PlanForDevices(LoadModel(flags.model).impl().graph, flags.model.model, flags.devices, flags.objective, context);
   }
   const Model model = LoadModel(flags.model);
   const Graph& graph = model.impl().graph;
@@ -163,6 +164,9 @@ void AddPlan(CLI::App& app, Context& context) {
       ->type_name("0,1,... | big,little:2,...")->delimiter(',')->group("Machine");
   command->add_option("--policy", flags->policy, "how blocks reach the cores; only adaptive leaves cores out")
       ->type_name("NAME")->check(CLI::IsMember(PolicyNames()))->capture_default_str()->group("Machine");
+  command->add_option("--objective", flags->objective, "what a plan for devices has least of: a request's time, the time from one to the "
+                      "next, or a request's joules")
+      ->type_name("NAME")->check(CLI::IsMember(DevicesObjectives()))->capture_default_str()->needs("--devices")->group("Machine");
   command->get_option("--devices")->excludes("--cores")->excludes("--policy");
   AddJsonFlag(*command, context);
   command->footer(
@@ -178,7 +182,8 @@ void AddPlan(CLI::App& app, Context& context) {
       "  mete plan resnet50.onnx --machine boards/tensor-g4.toml\n"
       "  mete plan resnet50.onnx --machine boards/tensor-g4.toml --cores prime,middle:2 --json\n"
       "  mete plan resnet50.onnx --cores 0,1\n"
-      "  mete plan resnet50.onnx --devices boards/rk3399x6.toml");
+      "  mete plan resnet50.onnx --devices boards/rk3399x6.toml\n"
+      "  mete plan resnet50.onnx --devices boards/rk3399x6.toml --objective throughput");
   command->callback([flags, &context] { context.command = [flags, &context] { PlanCommand(*flags, context); }; });
 }
 

@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 #include <tuple>
 
+#include "devices_figure.h"
 #include "machine/devices_file.h"
 #include "plan/devices/dynamic.h"
+#include "plan/devices/named.h"
+#include "plan/devices/plan_for.h"
 #include "processor/simulated/devices/estimate_pool.h"
 #include "processor/simulated/devices/simulate_devices.h"
 #include "terminal.h"
@@ -24,10 +26,12 @@ struct PlannedPool {
   const Graph& graph;
   DevicesFile file;
   PoolCosts pool;
+  DevicesObjective objective;
   DevicesPlan plan;
   std::vector<double> alone_us;  // of each device, the whole model on it
-  std::vector<std::pair<int, double>> without;  // devices that have no part, and what the best plan takes in which they have one
+  std::vector<std::pair<int, double>> without;  // devices that have no part, and what the best plan takes in which they have one: latency
   double simulated_us = 0;
+  DevicesPlan best_alone;
 };
 
 std::set<int> UsedDevices(const DevicesPlan& plan) {
@@ -52,13 +56,14 @@ std::vector<std::pair<int, double>> LeftOut(const Graph& graph, const DevicesFil
   return left_out;
 }
 
-PlannedPool PlanPool(const Graph& graph, const std::string& path) {
+PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjective objective) {
   const Progress progress("planning");
-  PlannedPool p{graph, ReadDevicesFile(path), {}, {}, {}, {}};
+  PlannedPool p{graph, ReadDevicesFile(path), {}, objective, {}, {}, {}, {}, {}};
   p.pool = EstimatePool(graph, p.file);
-  p.plan = PlanDevices(graph, p.pool);
+  p.plan = PlanDevicesFor(objective, graph, p.pool);
+  p.best_alone = PlanBestAlone(objective, graph, p.pool);
   for (size_t d = 0; d < p.pool.devices.size(); ++d) p.alone_us.push_back(PlanAlone(graph, p.pool, int(d)).predicted_us);
-  p.without = LeftOut(graph, p.file, p.pool, p.plan);
+  if (objective == DevicesObjective::kLatency) p.without = LeftOut(graph, p.file, p.pool, p.plan);
   p.simulated_us = SimulateDevices(graph, p.plan, p.pool).us;
   return p;
 }
@@ -92,18 +97,23 @@ Rows SharesRows(const PlannedPool& p) {
   return rows;
 }
 
-size_t BestAlone(const PlannedPool& p) { return size_t(std::min_element(p.alone_us.begin(), p.alone_us.end()) - p.alone_us.begin()); }
+void PrintBesideAlone(const PlannedPool& p) {
+  const double ours = FigureOf(p.plan, p.objective), alone = FigureOf(p.best_alone, p.objective);
+  const int best = p.best_alone.groups[0].placement.devices[0];
+  if (p.objective != DevicesObjective::kLatency)
+    fmt::print("{}: {}\n", FigureName(p.objective), FigureText(ours, p.objective));
+  fmt::print("{} alone: {}, {:.2f} times as {}\n", p.plan.devices[size_t(best)], FigureText(alone, p.objective), alone / ours,
+             p.objective == DevicesObjective::kEnergy ? "much" : "long");
+}
 
 void Print(const PlannedPool& p, const std::string& model) {
   const Style style = StyleOf(1);
   fmt::print("{}{}{} on {}: {} of {} devices, {} groups\n\n", style.bold, model, style.reset, p.file.name, UsedDevices(p.plan).size(),
              p.pool.devices.size(), p.plan.groups.size());
   fmt::print("{}", FormatTable(SharesRows(p), "lllllrr"));
-  const size_t best = BestAlone(p);
   fmt::print("\npredicted: {}, of which {} until the caller has the outputs; simulated, where nobody waits for all others: {}\n",
              FormatMs(p.plan.predicted_us * 1e-3), FormatMs(p.plan.gather_us * 1e-3), FormatMs(p.simulated_us * 1e-3));
-  fmt::print("{} alone: {}, {:.2f} times as long\n", p.plan.devices[best], FormatMs(p.alone_us[best] * 1e-3),
-             p.alone_us[best] / p.plan.predicted_us);
+  PrintBesideAlone(p);
   for (const auto& [device, us] : p.without)
     fmt::print("{} has no part: with it, and others like it as far as they help, {}\n", p.plan.devices[size_t(device)],
                std::isfinite(us) ? fmt::format("{} at least", FormatMs(us * 1e-3)) : "no plan was weighed");
@@ -128,7 +138,11 @@ Json PoolJson(const PlannedPool& p) {
   Json json{{"model", p.plan.model},
             {"planner", p.plan.planner},
             {"devices", p.plan.devices},
+            {"objective", DevicesObjectives()[size_t(p.objective)]},
             {"predicted_us", p.plan.predicted_us},
+            {"period_us", p.plan.period_us},
+            {"joules", p.plan.joules},
+            {"beside_best_alone", FigureOf(p.best_alone, p.objective) / FigureOf(p.plan, p.objective)},
             {"gather_us", p.plan.gather_us},
             {"simulated_us", p.simulated_us},
             {"alone_us", p.alone_us},
@@ -149,8 +163,9 @@ Json PoolJson(const PlannedPool& p) {
 
 }  // namespace
 
-void PlanForDevices(const Graph& graph, const std::string& model, const std::string& devices, const Context& context) {
-  const PlannedPool planned = PlanPool(graph, devices);
+void PlanForDevices(const Graph& graph, const std::string& model, const std::string& devices, const std::string& objective,
+                    const Context& context) {
+  const PlannedPool planned = PlanPool(graph, devices, ParseDevicesObjective(objective, "--objective"));
   if (context.json) PrintJson(PoolJson(planned));
   else Print(planned, model);
 }

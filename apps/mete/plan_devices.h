@@ -8,7 +8,8 @@
 
 namespace mete::cli {
 
-// `graph` as it is before the pass `layout`; `model` as the user named it.
-void PlanForDevices(const Graph& graph, const std::string& model, const std::string& devices, const Context& context);
+// `graph` as it is before the pass `layout`; `model` as the user named it; `objective` one of DevicesObjectives().
+void PlanForDevices(const Graph& graph, const std::string& model, const std::string& devices, const std::string& objective,
+                    const Context& context);
 
 }  // namespace mete::cli

@@ -25,11 +25,12 @@ namespace {
 
 struct SimulateFlags {
   ModelFlags model;
-  std::string machine, devices;
-  std::string policy = "all", planner = "all";
+  std::string machine;
+  std::string policy = "all";
   std::vector<std::string> clusters;
   std::vector<std::string> interference;
   int runs = 20;
+  SimulateDevicesFlags pool;
 };
 
 // Problems with the flag are the command line's.
@@ -160,12 +161,15 @@ void ChooseCommand(const SimulateFlags& flags, const Context& context) {
 
 void DevicesCommand(SimulateFlags flags, const Context& context) {
   for (const std::string& name : PassesBehindDivision()) flags.model.disabled_passes.push_back(name);
-  SimulateOverDevices(LoadModel(flags.model).impl().graph, flags.model.model, flags.devices, flags.planner, context);
+  flags.pool.model = flags.model.model, flags.pool.trace = flags.model.trace;
+  if (!flags.model.objective.empty()) flags.pool.objective = flags.model.objective;
+  SimulateOverDevices(LoadModel(flags.model).impl().graph, flags.pool, context);
 }
 
 void SimulateCommand(const SimulateFlags& flags, const Context& context) {
-  if (!flags.devices.empty()) return DevicesCommand(flags, context);
+  if (!flags.pool.devices.empty()) return DevicesCommand(flags, context);
   if (flags.machine.empty()) throw UsageError("[--machine] is missing; expected a machine file, or --devices; try boards/rk3399.toml");
+  if (!flags.model.objective.empty() && !flags.model.trace.empty()) throw UsageError("[--trace] has nothing to show with --objective");
   if (!flags.model.objective.empty()) return ChooseCommand(flags, context);
   const bool all = flags.policy == "all";
   if (all && !flags.model.trace.empty()) throw UsageError("[--trace] is of one policy; got all; try --policy adaptive");
@@ -203,18 +207,23 @@ void AddSimulate(CLI::App& app, Context& context) {
       ->type_name("KIND:cores=...,share=...")->take_all()->expected(1)->group("Machine");
   command->add_option("--runs", flags->runs, "runs of each policy, which learns from one to the next")
       ->type_name("N")->check(CLI::Range(1, 10000))->capture_default_str()->group("Measurement");
-  command->add_option("--trace", flags->model.trace, "write the last run's trace for chrome://tracing or Perfetto; needs one policy")
+  command->add_option("--trace", flags->model.trace, "write the last run's trace for chrome://tracing or Perfetto; needs one policy "
+                      "or planner")
       ->type_name("FILE.json")->group("Report");
-  CLI::Option* objective = AddObjectiveOption(*command, flags->model);
-  for (const char* other : {"--policy", "--cores", "--interference", "--runs", "--trace"}) objective->excludes(command->get_option(other));
-  CLI::Option* devices = command->add_option("--devices", flags->devices, "several devices instead, over their network (boards/rk3399x6.toml)")
+  CLI::Option* objective = AddObjectiveOption(*command, flags->model)
+      ->type_name("energy|latency=30ms, or of --devices latency|throughput|energy");
+  for (const char* other : {"--policy", "--cores", "--interference", "--runs"}) objective->excludes(command->get_option(other));
+  CLI::Option* devices = command
+      ->add_option("--devices", flags->pool.devices, "several devices instead, over their network (boards/rk3399x6.toml)")
       ->type_name("FILE.toml")->group("Machine");
-  for (const char* other : {"--machine", "--policy", "--cores", "--interference", "--runs", "--trace", "--objective"})
+  for (const char* other : {"--machine", "--policy", "--cores", "--interference", "--runs"})
     devices->excludes(command->get_option(other));
   std::vector<std::string> planners = DevicePlanners();
   planners.insert(planners.begin(), "all");
-  command->add_option("--planner", flags->planner, "who divides the model over devices")
+  command->add_option("--planner", flags->pool.planner, "who divides the model over devices")
       ->type_name("NAME")->check(CLI::IsMember(planners))->capture_default_str()->needs(devices)->group("Machine");
+  command->add_option("--requests", flags->pool.requests, "requests in a row, for --objective throughput (default: 500)")
+      ->type_name("N")->check(CLI::Range(1, 10000))->needs(devices)->group("Measurement");
   AddJsonFlag(*command, context);
   command->footer(
       "The policies are those that threads run; only clock and cores are simulated. What a node takes on a core is estimated from the\n"
@@ -234,11 +243,14 @@ void AddSimulate(CLI::App& app, Context& context) {
       "\n"
       "With --devices the model is divided over several devices: by rows or channels of groups of fused layers, as each planner has it.\n"
       "alone is the best single device; layerwise, uniform, neurosurgeon, legion and fss (full search) stand for what others do;\n"
-      "dynamic is ours, which leaves out devices that harm. Each is planned by the times of single layers, and simulated.\n"
+      "dynamic is ours, which leaves out devices that harm. Each is planned by the times of single layers, and simulated. With\n"
+      "--objective latency, throughput or energy ours has least of that: a request's time, the time from one request to the next, its\n"
+      "joules.\n"
       "\n"
       "Examples:\n"
       "  mete simulate resnet50.onnx --machine boards/tensor-g4.toml\n"
       "  mete simulate vgg16.onnx --devices boards/rk3399x6.toml\n"
+      "  mete simulate vgg16.onnx --devices boards/rk3399x6.toml --objective throughput --planner dynamic --trace t.json\n"
       "  mete simulate resnet50.onnx --machine boards/tensor-g4.toml --objective latency=30ms\n"
       "  mete simulate resnet50.onnx --machine boards/tensor-g4.toml --cores prime,middle:2 --policy adaptive --trace t.json\n"
       "  mete simulate net.onnx --machine boards/rk3399.toml --interference periodic:cores=4,share=0.5,period_ms=10 --runs 200");

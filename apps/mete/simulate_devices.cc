@@ -5,38 +5,55 @@
 #include <numeric>
 #include <set>
 
+#include "devices_figure.h"
 #include "machine/devices_file.h"
 #include "plan/devices/named.h"
 #include "processor/simulated/devices/estimate_pool.h"
 #include "processor/simulated/devices/simulate_devices.h"
 #include "terminal.h"
+#include "text_file.h"
 
 namespace mete::cli {
 namespace {
+
+constexpr int kManyRequests = 500;  // guess: to fill a pipeline of ten devices is then a fiftieth
 
 struct Outcome {
   std::string planner;
   DevicesPlan plan;
   DevicesSimulation simulation;
-  int measured = 0;  // plans that the planner had simulated, where it asks for that
+  double figure = 0;          // simulated, of what the objective is about
+  int measured = 0;           // plans that the planner had simulated, where it asks for that
 };
 
-std::vector<Outcome> Simulate(const Graph& graph, const PoolCosts& pool, const std::string& planner) {
+struct Comparison {
+  std::string model, pool;
+  DevicesObjective objective;
+  int requests;       // in a row
+  DevicesPlan alone;
+  std::vector<Outcome> outcomes;
+
+  double alone_figure() const { return FigureOf(alone, objective); }
+};
+
+double FigureOf(const Outcome& o, DevicesObjective objective, const Graph& graph, const PoolCosts& pool) {
+  if (objective == DevicesObjective::kThroughput) return o.simulation.period_us();
+  return objective == DevicesObjective::kEnergy ? JoulesOf(graph, o.plan, pool, o.simulation.us) : o.simulation.us;
+}
+
+void Simulate(const Graph& graph, const PoolCosts& pool, const std::string& planner, Comparison& c) {
   Progress progress("simulating");
   const auto measure = [&](const DevicesPlan& plan) { return SimulateDevices(graph, plan, pool).us; };
   const std::vector<std::string> names = planner == "all" ? DevicePlanners() : std::vector{planner};
-  std::vector<Outcome> outcomes;
   for (const std::string& name : names) {
-    progress.Update(int(outcomes.size()), int(names.size()));
+    progress.Update(int(c.outcomes.size()), int(names.size()));
     Outcome outcome{name, {}, {}};
-    outcome.plan = PlanDevicesBy(name, graph, pool, measure, &outcome.measured);
-    outcome.simulation = SimulateDevices(graph, outcome.plan, pool);
-    outcomes.push_back(std::move(outcome));
+    outcome.plan = PlanDevicesBy(name, graph, pool, measure, &outcome.measured, c.objective);
+    outcome.simulation = SimulateDevices(graph, outcome.plan, pool, c.requests);
+    outcome.figure = FigureOf(outcome, c.objective, graph, pool);
+    c.outcomes.push_back(std::move(outcome));
   }
-  return outcomes;
 }
-
-double AloneUs(const Graph& graph, const PoolCosts& pool) { return PlanDevicesBy("alone", graph, pool, {}).predicted_us; }
 
 size_t DevicesOf(const DevicesPlan& plan) {
   std::set<int> devices;
@@ -57,26 +74,44 @@ int Groups(const DevicesPlan& plan) {
   return groups;
 }
 
-void Print(const std::vector<Outcome>& outcomes, const std::string& model, const std::string& pool, double alone_us) {
-  const Style style = StyleOf(1);
-  fmt::print("{}{}{} on simulated devices: {}\n", style.bold, model, style.reset, pool);
-  Rows rows{{"planner", "simulated", "speed-up", "predicted", "devices", "groups", "sent", "measured"}};
-  for (const Outcome& o : outcomes)
-    rows.push_back({o.planner, FormatMs(o.simulation.us * 1e-3), fmt::format("{:.2f}x", alone_us / o.simulation.us),
-                    FormatMs(o.plan.predicted_us * 1e-3), std::to_string(DevicesOf(o.plan)), std::to_string(Groups(o.plan)),
-                    FormatBytes(SentBytes(o.simulation)), o.measured > 0 ? std::to_string(o.measured) : "-"});
-  fmt::print("{}\n", FormatTable(rows, "lrrrrrrr", "  "));
-  fmt::print("speed-up: beside the best single device, {}. devices: that compute. measured: plans that the planner had to try.\n"
-             "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its machine file's figures; and\n"
-             "the links' figures, as the devices file says.\n",
-             FormatMs(alone_us * 1e-3));
+// What the other columns are about.
+std::string Legend(const Comparison& c) {
+  const std::string alone = FigureText(c.alone_figure(), c.objective);
+  if (c.objective == DevicesObjective::kThroughput)
+    return fmt::format("period: from one request to the next, of {} in a row, the first one's way through all devices shared out.\n"
+                       "speed-up: beside the best single device, {}.", c.requests, alone);
+  if (c.objective == DevicesObjective::kEnergy)
+    return fmt::format("energy: of a request. less: times as much takes the best single device, {}.", alone);
+  return fmt::format("speed-up: beside the best single device, {}.", alone);
 }
 
-Json OutcomeJson(const Outcome& o, double alone_us) {
+void Print(const Comparison& c) {
+  const Style style = StyleOf(1);
+  const bool latency = c.objective == DevicesObjective::kLatency;
+  fmt::print("{}{}{} on simulated devices: {}\n", style.bold, c.model, style.reset, c.pool);
+  const std::string figure = latency ? "simulated" : FigureName(c.objective) + ", simulated";
+  Rows rows{{"planner", figure, c.objective == DevicesObjective::kEnergy ? "less" : "speed-up", "predicted", "devices", "groups", "sent",
+             "measured"}};
+  for (const Outcome& o : c.outcomes)
+    rows.push_back({o.planner, FigureText(o.figure, c.objective), fmt::format("{:.2f}x", c.alone_figure() / o.figure),
+                    FigureText(FigureOf(o.plan, c.objective), c.objective), std::to_string(DevicesOf(o.plan)),
+                    std::to_string(Groups(o.plan)), FormatBytes(SentBytes(o.simulation) / c.requests),
+                    o.measured > 0 ? std::to_string(o.measured) : "-"});
+  fmt::print("{}\n{}\n", FormatTable(rows, "lrrrrrrr", "  "), Legend(c));
+  fmt::print("devices: that compute. sent: for a request. measured: plans that the planner had to try.\n"
+             "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its machine file's figures; and\n"
+             "the links' figures, as the devices file says{}.\n",
+             c.objective == DevicesObjective::kEnergy ? "; and the watts, by the machine file's power model" : "");
+}
+
+Json OutcomeJson(const Outcome& o, const Comparison& c) {
   Json json{{"planner", o.planner},
             {"simulated_us", o.simulation.us},
+            {"simulated_period_us", o.simulation.period_us()},
             {"predicted_us", o.plan.predicted_us},
-            {"speed_up", alone_us / o.simulation.us},
+            {"predicted_period_us", o.plan.period_us},
+            {"predicted_joules", o.plan.joules},
+            {"speed_up", c.alone_figure() / o.figure},
             {"groups", Groups(o.plan)},
             {"computing_devices", DevicesOf(o.plan)},
             {"measured", o.measured},
@@ -84,22 +119,41 @@ Json OutcomeJson(const Outcome& o, double alone_us) {
   for (const SimulatedDevice& d : o.simulation.devices)
     json["devices"].push_back({{"name", d.name}, {"busy_us", d.busy_us}, {"sent_bytes", d.sent_bytes},
                                {"received_bytes", d.received_bytes}, {"messages", d.messages}});
+  if (c.objective == DevicesObjective::kEnergy) json["simulated_joules"] = o.figure;
   return json;
+}
+
+Json ComparisonJson(const Comparison& c) {
+  Json json{{"model", c.model}, {"devices", c.pool}, {"objective", DevicesObjectives()[size_t(c.objective)]}, {"requests", c.requests},
+            {"alone_us", c.alone.predicted_us}, {"alone_period_us", c.alone.period_us}, {"alone_joules", c.alone.joules},
+            {"planners", Json::array()}, {"estimates", "all times of layers, and the links' figures"}};
+  for (const Outcome& o : c.outcomes) json["planners"].push_back(OutcomeJson(o, c));
+  return json;
+}
+
+DevicesObjective ObjectiveOf(const SimulateDevicesFlags& flags) {
+  try {
+    return ParseDevicesObjective(flags.objective, "--objective");
+  } catch (const Error& e) {
+    throw UsageError(e.what());
+  }
 }
 
 }  // namespace
 
-void SimulateOverDevices(const Graph& graph, const std::string& model, const std::string& devices, const std::string& planner,
-                         const Context& context) {
-  const DevicesFile file = ReadDevicesFile(devices);
+void SimulateOverDevices(const Graph& graph, const SimulateDevicesFlags& flags, const Context& context) {
+  const DevicesObjective objective = ObjectiveOf(flags);
+  if (!flags.trace.empty() && flags.planner == "all") throw UsageError("[--trace] is of one planner; got all; try --planner dynamic");
+  if (flags.requests > 1 && objective != DevicesObjective::kThroughput)
+    throw UsageError("[--requests] is of --objective throughput; got " + flags.objective);
+  const DevicesFile file = ReadDevicesFile(flags.devices);
   const PoolCosts pool = EstimatePool(graph, file);
-  const double alone_us = AloneUs(graph, pool);
-  const std::vector<Outcome> outcomes = Simulate(graph, pool, planner);
-  if (!context.json) return Print(outcomes, model, file.name, alone_us);
-  Json json{{"model", model}, {"devices", file.name}, {"alone_us", alone_us}, {"planners", Json::array()},
-            {"estimates", "all times of layers, and the links' figures"}};
-  for (const Outcome& o : outcomes) json["planners"].push_back(OutcomeJson(o, alone_us));
-  PrintJson(json);
+  const int requests = objective != DevicesObjective::kThroughput ? 1 : flags.requests > 0 ? flags.requests : kManyRequests;
+  Comparison c{flags.model, file.name, objective, requests, PlanBestAlone(objective, graph, pool), {}};
+  Simulate(graph, pool, flags.planner, c);
+  if (!flags.trace.empty()) WriteTextFile(flags.trace, ChromeJson(c.outcomes[0].simulation, c.outcomes[0].plan) + "\n");
+  if (context.json) PrintJson(ComparisonJson(c));
+  else Print(c);
 }
 
 }  // namespace mete::cli

@@ -8,8 +8,16 @@
 
 namespace mete::cli {
 
-// `graph` as it is before the pass `layout`; `model` as the user named it; `planner` a name or "all".
-void SimulateOverDevices(const Graph& graph, const std::string& model, const std::string& devices, const std::string& planner,
-                         const Context& context);
+struct SimulateDevicesFlags {
+  std::string model;                  // as the user named it
+  std::string devices;                // the file
+  std::string planner = "all";        // or a name of DevicePlanners()
+  std::string objective = "latency";  // a name of DevicesObjectives(); UsageError for another
+  int requests = 0;                   // in a row, for throughput; 0: many
+  std::string trace;                  // where it is written; of one planner
+};
+
+// `graph` as it is before the pass `layout`.
+void SimulateOverDevices(const Graph& graph, const SimulateDevicesFlags& flags, const Context& context);
 
 }  // namespace mete::cli

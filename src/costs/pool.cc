@@ -11,6 +11,14 @@ namespace {
 
 bool IsTime(double us) { return std::isfinite(us) && us >= 0; }
 
+void CheckPower(const DeviceCosts& device, Problems& problems) {
+  const PowerCosts power = device.power.value_or(PowerCosts{});
+  problems.Try([&] {
+    for (const double x : {power.idle_w, power.compute_w, power.sent_joules_per_byte, power.received_joules_per_byte})
+      if (!std::isfinite(x) || x < 0) Invalid(device.name, "takes no such power; got {} W or joules a byte, expected 0 or more", x);
+  });
+}
+
 void CheckLink(const DeviceCosts& device, Problems& problems) {
   const LinkCosts& link = device.link;
   problems.Try([&] {
@@ -44,6 +52,7 @@ void Verify(const PoolCosts& costs, size_t layers) {
     });
     CheckLink(device, problems);
     CheckLayers(device, layers, problems);
+    CheckPower(device, problems);
   }
   problems.ThrowIfAny();
 }

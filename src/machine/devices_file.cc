@@ -10,6 +10,9 @@
 namespace mete {
 namespace {
 
+constexpr double kMostWatts = 1000;        // guess, as of a machine file
+constexpr double kMostNanojoules = 1e6;    // of a byte; guess: radios of sensors take some thousands
+
 class Reader {
  public:
   explicit Reader(std::string path) : path_(std::move(path)) {}
@@ -35,6 +38,9 @@ class Reader {
     device.message_us = keys.TakeFigure("message_us", 0, 1e7);
     device.up_mbit_per_s = keys.TakeFigure("up_mbit_per_s", 0.001, 1e6);
     device.down_mbit_per_s = keys.TakeFigure("down_mbit_per_s", 0.001, 1e6);
+    if (keys.Find("idle_w")) device.idle_w = keys.TakeFigure("idle_w", 0, kMostWatts);
+    if (keys.Find("sent_nj_per_byte")) device.sent_nj_per_byte = keys.TakeFigure("sent_nj_per_byte", 0, kMostNanojoules);
+    if (keys.Find("received_nj_per_byte")) device.received_nj_per_byte = keys.TakeFigure("received_nj_per_byte", 0, kMostNanojoules);
     keys.RefuseOthers();
     if (!names_.insert(device.name).second) keys.Problem(table.get("name"), "another device has this name");
     if (file_.devices.size() + size_t(count) > size_t(kMostDevices))

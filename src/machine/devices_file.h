@@ -10,8 +10,13 @@
 //     message_us = { value = 100, source = "..." }     # of each message, what sender and receiver do for it
 //     up_mbit_per_s = { value = 94, source = "..." }   # what programs get of the link
 //     down_mbit_per_s = { value = 94, source = "..." }
+//     # these may be left out: what the whole board takes without work, else its clusters' idle_w; what a byte costs on its link, else nothing
+//     idle_w = { value = 2, source = "..." }
+//     sent_nj_per_byte = { value = 5, source = "..." }
+//     received_nj_per_byte = { value = 5, source = "..." }
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +29,8 @@ struct DeviceEntry {
   std::string name;
   int machine = 0;  // index into DevicesFile::machines
   Figure latency_us, message_us, up_mbit_per_s, down_mbit_per_s;
+  std::optional<Figure> idle_w;                     // nothing: what its machine's clusters take
+  Figure sent_nj_per_byte, received_nj_per_byte;    // 0, without a source, where they are left out
 };
 
 struct DevicesFile {

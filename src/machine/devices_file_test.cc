@@ -37,6 +37,16 @@ TEST(DevicesFile, CountsDevicesAlikeAndReadsEachMachineOnce) {
   EXPECT_EQ(file.devices[1].down_mbit_per_s.value, 47);
 }
 
+TEST(DevicesFile, PowerMayBeLeftOut) {
+  EXPECT_FALSE(Read("name = \"pool\"\n" + Device("a", "")).devices[0].idle_w);
+  const std::string power = "idle_w = { value = 2, source = \"estimate\" }\nsent_nj_per_byte = { value = 5, source = \"estimate\" }\n";
+  const DeviceEntry device = Read("name = \"pool\"\n" + Device("a", power)).devices[0];
+  EXPECT_EQ(device.idle_w->value, 2);
+  EXPECT_EQ(device.sent_nj_per_byte.value, 5);
+  EXPECT_EQ(device.received_nj_per_byte.value, 0);
+  EXPECT_TELLS(Read("name = \"pool\"\n" + Device("a", "idle_w = 2\n")), "'idle_w' has no source");
+}
+
 TEST(DevicesFile, TellsAllProblemsAtOnce) {
   const std::string bad = "name = \"pool\"\n" + Device("a", "") + Device("a", "color = 1\n") + Device("b", "count = 2000\n") +
                           "[[device]]\nname = \"c\"\nmachine = \"none.toml\"\n" + kFigures;

@@ -123,6 +123,18 @@ class Plans(Cli):
         for word in ("rk3399-1 alone", "predicted:", "Nothing here was measured"):
             self.assertIn(word, text)
 
+    def test_plan_over_devices_has_an_objective(self):
+        board = BOARDS / "rk3399x6.toml"
+        plans = {o: self.answer("plan", self.net, "--devices", board, "--objective", o) for o in ("latency", "throughput", "energy")}
+        for objective, figure in (("latency", "predicted_us"), ("throughput", "period_us"), ("energy", "joules")):
+            self.assertEqual(plans[objective]["objective"], objective)
+            self.assertGreaterEqual(plans[objective]["beside_best_alone"], 0.999999)
+            self.assertLessEqual(plans[objective][figure], min(p[figure] for p in plans.values()) * 1.000001)
+        self.assertIn("period:", mete("plan", self.net, "--devices", board, "--objective", "throughput").stdout)
+        self.assertIn("energy:", mete("plan", self.net, "--devices", board, "--objective", "energy").stdout)
+        self.fails(USAGE, "--objective", "plan", self.net, "--devices", board, "--objective", "magic")
+        self.fails(USAGE, "--devices", "plan", self.net, "--objective", "energy")
+
     def test_plan_over_devices_refuses_nonsense(self):
         board = BOARDS / "rk3399x6.toml"
         self.fails(BAD_FILE, "cannot open", "plan", self.net, "--devices", self.path("none.toml"))
@@ -150,6 +162,30 @@ class Simulations(Cli):
         self.fails(USAGE, "--planner", "simulate", self.net, "--devices", board, "--planner", "magic")
         self.fails(USAGE, "--devices", "simulate", self.net, "--machine", BOARDS / "rk3399.toml", "--planner", "legion")
         self.fails(USAGE, "--policy", "simulate", self.net, "--devices", board, "--policy", "equal")
+
+    def test_simulate_over_devices_by_objective(self):
+        command = ["simulate", self.net, "--devices", BOARDS / "rk3399x6.toml"]
+        period = self.answer(*command, "--objective", "throughput", "--requests", 50)
+        self.assertEqual(period["requests"], 50)
+        for planner in period["planners"]:
+            self.assertGreaterEqual(planner["simulated_period_us"], planner["predicted_period_us"] * 0.999999)
+            self.assertLessEqual(period["planners"][-1]["predicted_period_us"], planner["predicted_period_us"] * 1.000001)
+        energy = self.answer(*command, "--objective", "energy")
+        for planner in energy["planners"]:
+            self.assertLessEqual(energy["planners"][-1]["predicted_joules"], planner["predicted_joules"] * 1.000001)
+        self.assertIn("period, simulated", mete(*command, "--objective", "throughput").stdout)
+        self.fails(USAGE, "[--objective] not an objective for several devices; got 'latency=3ms'", *command, "--objective", "latency=3ms")
+        self.fails(USAGE, "[--requests] is of --objective throughput", *command, "--requests", 5)
+
+    def test_simulate_over_devices_writes_a_trace(self):
+        trace = self.path("trace.json")
+        command = ["simulate", self.net, "--devices", BOARDS / "rk3399x6.toml"]
+        self.answer(*command, "--planner", "layerwise", "--trace", trace)
+        events = json.loads(trace.read_text())["traceEvents"]
+        rows = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+        self.assertEqual({e["tid"] for e in events if e["ph"] == "X"}, set(rows))
+        self.assertLessEqual({"rk3399-1 computes", "rk3399-1 sends", "rk3399-1 receives", "rk3399-2 computes"}, set(rows.values()))
+        self.fails(USAGE, "[--trace] is of one planner", *command, "--trace", trace)
 
     def test_simulate_predicts_on_machine_files(self):
         board = BOARDS / "tensor-g4.toml"

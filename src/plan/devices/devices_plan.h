@@ -37,9 +37,11 @@ struct DevicesPlan {
   std::vector<PlannedGroup> groups;  // cover the layers once, in order
   double gather_us = 0;              // until the caller has the outputs, when the last group is done
   double predicted_us = 0;           // all of it
+  double period_us = 0;              // predicted: from one request to the next, where they follow each other (objective.h)
+  double joules = 0;                 // predicted, of a request; 0 where there are no power figures
 };
 
-// Fills in what the plan is of: all but groups and times.
+// Fills in what the plan is of: all but groups and what they take.
 void NamePlan(DevicesPlan& plan, const Graph& graph, const PoolCosts& pool, const std::string& planner);
 
 }  // namespace mete

@@ -1,5 +1,5 @@
 // The planner for several devices: groups of fused layers, and for each the devices that share it and how, with the least predicted
-// time.
+// time, or another price of a request that is a sum over its groups.
 //
 // Dynamic programming, exact for what it chooses among: every segmentation of the layers into groups, and for each group every placement
 // of a list. Between groups values lie as the placement of the group before has them, and only what a device lacks is sent (exchange.h);
@@ -15,19 +15,21 @@
 #include "costs/pool.h"
 #include "graph/graph.h"
 #include "plan/devices/devices_plan.h"
+#include "plan/devices/placements.h"
 
 namespace mete {
 
-// The placements that a group may have: whole on each device, of those alike on the first; rows and channels over subsets of the devices,
-// in proportion to their speeds over all layers, over the first and over the second half. Of up to six devices every subset, of devices
-// alike the first ones; of more the fastest so many. The first one is WholeOn(0).
-std::vector<Placement> PlacementsOf(const PoolCosts& pool);
-
-// Of all devices, in proportion to their speeds over all layers.
-std::vector<double> SharesBySpeed(const PoolCosts& pool);
+// What a request costs that is to cost least: so much for each microsecond that it takes, and, where asked for, the joules of computing and
+// of sending; these need power figures.
+struct RequestPrice {
+  double per_us = 1;
+  bool joules = false;
+};
 
 // Error where `pool` does not fit the graph. `placements` has WholeOn(0) first.
-DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements);
+DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+                        const RequestPrice& price = {});
+// Of PlacementsOf(pool), and then with shares that fit the groups that were found (refine.h).
 DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool);
 
 // What the best plan takes in which the device has a part of at least one group; infinite where no placement has it.

@@ -15,10 +15,9 @@ int64_t CommonBytes(const Value& value, const Part& a, const Part& b) {
   return row * std::max<int64_t>(0, std::min(a.rows.end, b.rows.end) - std::max(a.rows.begin, b.rows.begin));
 }
 
-int64_t MissingBytes(int device, const Value& value, const Part& part, std::span<const DevicePart> held) {
+int64_t OwnBytes(int device, const Value& value, const Part& part, std::span<const DevicePart> held) {
   const auto own = std::lower_bound(held.begin(), held.end(), device, [](const DevicePart& h, int d) { return h.device < d; });
-  const int64_t has = own != held.end() && own->device == device ? CommonBytes(value, part, own->part) : 0;
-  return CommonBytes(value, part, Part::All()) - has;
+  return own != held.end() && own->device == device ? CommonBytes(value, part, own->part) : 0;
 }
 
 double LeastReadyUs(const LinkCosts& link, int64_t bytes) {
@@ -73,6 +72,14 @@ double Exchange::ReadyUs(int device) const {
     ready_us = std::max(ready_us, link.latency_us + own.latency_us + TransferUs(out_[size_t(t.from)], link.up_mbit_per_s));
   }
   return messages_us + ready_us;
+}
+
+double JoulesToSend(const Exchange& exchange, const PoolCosts& pool) {
+  double joules = 0;
+  for (const Transfer& t : exchange.All())
+    joules += double(t.bytes) * (pool.devices[size_t(t.from)].power->sent_joules_per_byte +
+                                 pool.devices[size_t(t.to)].power->received_joules_per_byte);
+  return joules;
 }
 
 }  // namespace mete

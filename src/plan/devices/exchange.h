@@ -19,8 +19,8 @@ int64_t CommonBytes(const Value& value, const Part& a, const Part& b);
 // Through a link of such a rate.
 inline double TransferUs(int64_t bytes, double mbit_per_s) { return double(bytes) * 8 / mbit_per_s; }
 
-// What a device needs of a part of a value and does not have itself, as the value lies.
-int64_t MissingBytes(int device, const Value& value, const Part& part, std::span<const DevicePart> held);
+// What a device has itself of a part of a value, as the value lies.
+int64_t OwnBytes(int device, const Value& value, const Part& part, std::span<const DevicePart> held);
 
 // At the least, until a device has so many bytes, from whomever.
 double LeastReadyUs(const LinkCosts& link, int64_t bytes);
@@ -43,6 +43,7 @@ class Exchange {
   double ReadyUs(int device) const;  // 0 where nothing is sent to it
   int64_t BytesTo(int device) const;
   std::span<const Transfer> To(int device) const;
+  std::span<const Transfer> All() const { return transfers_; }
 
  private:
   void Send(int from, int to, int64_t bytes);
@@ -55,5 +56,8 @@ class Exchange {
   std::vector<Range> to_;     // by device, in transfers_
   std::vector<int64_t> out_;  // by device, bytes that it sends
 };
+
+// What the links of both ends take for all of it, where the pool has power figures.
+double JoulesToSend(const Exchange& exchange, const PoolCosts& pool);
 
 }  // namespace mete

@@ -29,6 +29,7 @@ GroupCosts::GroupCosts(PoolModel& model, int end, const Placement& placement)
 
 void GroupCosts::Prepend() {
   --begin_;
+  needs_.clear();
   for (ShareSweep& sweep : sweeps_) sweep.Prepend(begin_);
 }
 
@@ -38,29 +39,48 @@ double GroupCosts::compute_us() const {
   return most;
 }
 
-void GroupCosts::Fill(const Holdings& held) {
+double GroupCosts::compute_joules() const {
+  double joules = 0;
+  for (size_t k = 0; k < sweeps_.size(); ++k)
+    joules += model_.pool().devices[size_t(placement_.devices[k])].power->compute_w * sweeps_[k].compute_us() * 1e-6;
+  return joules;
+}
+
+void GroupCosts::ListNeeds() {
+  if (!needs_.empty()) return;
+  const std::vector<ValueId>& live = model_.Live(begin_);
+  for (const ShareSweep& sweep : sweeps_) {
+    needs_.emplace_back();
+    for (size_t v = 0; v < live.size(); ++v)
+      if (const auto& need = sweep.Need(live[v]))
+        needs_.back().push_back({v, *need, CommonBytes(model_.graph().value(live[v]), *need, Part::All())});
+  }
+}
+
+const Exchange& GroupCosts::Sent(const Holdings& held) {
+  ListNeeds();
   exchange_.Clear();
   const std::vector<ValueId>& live = model_.Live(begin_);
   for (size_t k = 0; k < sweeps_.size(); ++k)
-    for (size_t v = 0; v < live.size(); ++v)
-      if (const auto& need = sweeps_[k].Need(live[v])) exchange_.Need(placement_.devices[k], model_.graph().value(live[v]), *need, held[v]);
+    for (const LiveNeed& n : needs_[k]) exchange_.Need(placement_.devices[k], model_.graph().value(live[n.live]), n.part, held[n.live]);
+  return exchange_;
 }
 
-double GroupCosts::LeastUs(const Holdings& held) const {
+double GroupCosts::LeastUs(const Holdings& held, double enough_us) {
+  ListNeeds();
   const std::vector<ValueId>& live = model_.Live(begin_);
   double us = 0;
-  for (size_t k = 0; k < sweeps_.size(); ++k) {
+  for (size_t k = 0; k < sweeps_.size() && us <= enough_us; ++k) {
     const int device = placement_.devices[k];
     int64_t bytes = 0;
-    for (size_t v = 0; v < live.size(); ++v)
-      if (const auto& need = sweeps_[k].Need(live[v])) bytes += MissingBytes(device, model_.graph().value(live[v]), *need, held[v]);
+    for (const LiveNeed& n : needs_[k]) bytes += n.bytes - OwnBytes(device, model_.graph().value(live[n.live]), n.part, held[n.live]);
     us = std::max(us, LeastReadyUs(model_.pool().devices[size_t(device)].link, bytes) + sweeps_[k].compute_us());
   }
   return us;
 }
 
 double GroupCosts::Us(const Holdings& held) {
-  Fill(held);
+  Sent(held);
   double us = 0;
   for (size_t k = 0; k < sweeps_.size(); ++k) us = std::max(us, exchange_.ReadyUs(placement_.devices[k]) + sweeps_[k].compute_us());
   return us;
@@ -78,11 +98,13 @@ PlannedGroup GroupCosts::Describe(const Holdings& held) {
   return group;
 }
 
-double GatherUs(const PoolModel& model, const Holdings& held) {
+Exchange GatherOf(const PoolModel& model, const Holdings& held) {
   Exchange exchange(model.pool());
   const std::vector<ValueId>& live = model.Live(model.boundaries());
   for (size_t v = 0; v < live.size(); ++v) exchange.Need(0, model.graph().value(live[v]), Part::All(), held[v]);
-  return exchange.ReadyUs(0);
+  return exchange;
 }
+
+double GatherUs(const PoolModel& model, const Holdings& held) { return GatherOf(model, held).ReadyUs(0); }
 
 }  // namespace mete

@@ -43,14 +43,26 @@ class GroupCosts {
   void Prepend();  // the layer before
   int begin() const { return begin_; }
   double compute_us() const;  // of the device that takes longest: no group that is longer takes less
-  // No more than what it takes, in a fraction of the time: every device waits for what it lacks, but for nobody's link.
-  double LeastUs(const Holdings& held) const;
+  double compute_us(size_t k) const { return sweeps_[k].compute_us(); }  // of the placement's k-th device
+  double compute_joules() const;  // of all, more than idle; as monotonous. Where the pool has power figures
+  // What is sent before it. Valid until the next call of any of these.
+  const Exchange& Sent(const Holdings& held);
+  // No more than what it takes, in a fraction of the time: every device waits for what it lacks, but for nobody's link. Where it is more
+  // than `enough_us` it may be less than that, but still more than `enough_us`.
+  double LeastUs(const Holdings& held, double enough_us);
   // All of it, where what is live at its beginning lies as `held` says.
   double Us(const Holdings& held);
+  double JoulesToSend(const Holdings& held) { return mete::JoulesToSend(Sent(held), model_.pool()); }
   PlannedGroup Describe(const Holdings& held);
 
  private:
-  void Fill(const Holdings& held);
+  // Of what is live at its beginning, what a device needs.
+  struct LiveNeed {
+    size_t live = 0;  // in Live(begin_)
+    Part part;
+    int64_t bytes = 0;
+  };
+  void ListNeeds();
 
   PoolModel& model_;
   const int end_;
@@ -58,10 +70,12 @@ class GroupCosts {
   const Placement& placement_;
   std::vector<ShareSweep> sweeps_;  // of the placement's devices
   std::vector<std::vector<ValuePart>> wanted_;
+  std::vector<std::vector<LiveNeed>> needs_;  // by device of the placement; none listed yet where it is empty
   Exchange exchange_;
 };
 
-// Until the caller has all outputs, which lie as `held` says.
+// What is sent to the caller in the end, when all outputs lie as `held` says, and until it has them.
+Exchange GatherOf(const PoolModel& model, const Holdings& held);
 double GatherUs(const PoolModel& model, const Holdings& held);
 
 }  // namespace mete

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "plan/devices/group_costs.h"
+#include "plan/devices/plan_for.h"
 
 namespace mete {
 namespace {
@@ -163,13 +164,6 @@ class NamedPlanner {
   int measured_ = 0;
 };
 
-DevicesPlan BestAlone(const Graph& graph, const PoolCosts& pool) {
-  DevicesPlan best = PlanAlone(graph, pool, 0);
-  for (int d = 1; d < int(pool.devices.size()); ++d)
-    if (DevicesPlan plan = PlanAlone(graph, pool, d); plan.predicted_us < best.predicted_us) best = std::move(plan);
-  return best;
-}
-
 DevicesPlan OfOthers(const std::string& planner, NamedPlanner& named) {
   if (planner == "layerwise") return named.Layerwise();
   if (planner == "uniform") return named.Uniform();
@@ -181,20 +175,32 @@ DevicesPlan OfOthers(const std::string& planner, NamedPlanner& named) {
 
 }  // namespace
 
+DevicesPlan PlanBestAlone(DevicesObjective objective, const Graph& graph, const PoolCosts& pool) {
+  if (objective == DevicesObjective::kEnergy) CheckPower(pool);
+  DevicesPlan best;
+  for (int d = 0; d < int(pool.devices.size()); ++d) {
+    DevicesPlan plan = PlanAlone(graph, pool, d);
+    RatePlan(plan, graph, pool);
+    if (d == 0 || FigureOf(plan, objective) < FigureOf(best, objective)) best = std::move(plan);
+  }
+  return best;
+}
+
 const std::vector<std::string>& DevicePlanners() {
   static const std::vector<std::string> names{"alone", "layerwise", "uniform", "neurosurgeon", "legion", "fss", "dynamic"};
   return names;
 }
 
 DevicesPlan PlanDevicesBy(const std::string& planner, const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure,
-                          int* measured) {
+                          int* measured, DevicesObjective objective) {
   if (measured) *measured = 0;
-  if (planner == "dynamic") return PlanDevices(graph, pool);
-  if (planner == "alone") return BestAlone(graph, pool);
+  if (planner == "dynamic") return PlanDevicesFor(objective, graph, pool);
+  if (planner == "alone") return PlanBestAlone(objective, graph, pool);
   NamedPlanner named(graph, pool, measure);
   DevicesPlan plan = OfOthers(planner, named);
   if (measured) *measured = named.measured();
   NamePlan(plan, graph, pool, planner);
+  RatePlan(plan, graph, pool);
   return plan;
 }
 

@@ -8,7 +8,9 @@
 //                 the least sum of T[i,j]; then its wild card: of the best plan, and the one with the most promising pair of groups merged,
 //                 the one that is measured to be faster
 //   fss           full search: as legion, by the measured times of every group that there could be
-//   dynamic       ours (dynamic.h)
+//   dynamic       ours (plan_for.h)
+//
+// alone and ours go by the objective; the others, as in their papers, by the time of a request.
 //
 // Sources: systems.md, 3. The papers leave open what becomes of layers without rows; here the device with the largest share has them whole.
 #pragma once
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "plan/devices/dynamic.h"
+#include "plan/devices/objective.h"
 
 namespace mete {
 
@@ -26,8 +29,11 @@ using MeasurePlan = std::function<double(const DevicesPlan&)>;
 
 const std::vector<std::string>& DevicePlanners();  // those names, in that order
 
-// `measured`: how many plans were. Error for another name.
+// With its period and joules, as PlanDevicesFor(). `measured`: how many plans were. Error for another name.
 DevicesPlan PlanDevicesBy(const std::string& planner, const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure,
-                          int* measured = nullptr);
+                          int* measured = nullptr, DevicesObjective objective = DevicesObjective::kLatency);
+
+// The best single device. Error where energy is asked for and a device has no power figures.
+DevicesPlan PlanBestAlone(DevicesObjective objective, const Graph& graph, const PoolCosts& pool);
 
 }  // namespace mete

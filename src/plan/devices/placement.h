@@ -15,6 +15,8 @@ struct Placement {
   SplitAxis split = SplitAxis::kNone;  // kNone: whole on the only device; kRows or kChannels
   std::vector<int> devices;            // ascending, of the pool's
   std::vector<double> shares;          // of the devices: more than 0, together 1
+
+  bool operator==(const Placement&) const = default;
 };
 
 // What a device has of a value.

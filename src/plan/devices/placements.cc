@@ -1,9 +1,8 @@
-// Which placements are weighed.
+#include "plan/devices/placements.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-
-#include "plan/devices/dynamic.h"
 
 namespace mete {
 namespace {
@@ -19,13 +18,6 @@ double LayersUs(const DeviceCosts& device, size_t first, size_t last) {
   return us;
 }
 
-bool Alike(const DeviceCosts& a, const DeviceCosts& b) {
-  for (size_t i = 0; i < a.layers.size(); ++i)
-    if (a.layers[i].us != b.layers[i].us || a.layers[i].least_us != b.layers[i].least_us) return false;
-  return a.link.latency_us == b.link.latency_us && a.link.message_us == b.link.message_us &&
-         a.link.up_mbit_per_s == b.link.up_mbit_per_s && a.link.down_mbit_per_s == b.link.down_mbit_per_s;
-}
-
 // The layer at which the first device has done half of its work.
 size_t HalfWay(const PoolCosts& pool) {
   const size_t layers = pool.devices[0].layers.size();
@@ -33,14 +25,6 @@ size_t HalfWay(const PoolCosts& pool) {
   size_t half = 0;
   for (double us = 0; half < layers && us < all / 2; ++half) us += pool.devices[0].layers[half].us;
   return half;
-}
-
-std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& devices, size_t first, size_t last) {
-  std::vector<double> shares;
-  for (int d : devices) shares.push_back(1 / std::max(1e-3, LayersUs(pool.devices[size_t(d)], first, last)));
-  const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
-  for (double& s : shares) s /= all;
-  return shares;
 }
 
 // Of devices alike it has only the first ones: to take another instead changes nothing, but that the caller's own needs no message.
@@ -86,26 +70,42 @@ bool Same(const Placement& a, const Placement& b) {
 
 }  // namespace
 
+bool Alike(const DeviceCosts& a, const DeviceCosts& b) { return a.layers == b.layers && a.link == b.link && a.power == b.power; }
+
+std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& devices, size_t first, size_t last) {
+  std::vector<double> shares;
+  for (int d : devices) shares.push_back(1 / std::max(1e-3, LayersUs(pool.devices[size_t(d)], first, last)));
+  const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+  for (double& s : shares) s /= all;
+  return shares;
+}
+
 std::vector<double> SharesBySpeed(const PoolCosts& pool) {
   std::vector<int> devices(pool.devices.size());
   std::iota(devices.begin(), devices.end(), 0);
   return SharesOf(pool, devices, 0, pool.devices[0].layers.size());
 }
 
+std::vector<std::vector<int>> DeviceSets(const PoolCosts& pool) {
+  return pool.devices.size() <= kAllSubsets ? AllSubsets(pool) : FastestSubsets(pool);
+}
+
+bool AddPlacement(const Placement& placement, std::vector<Placement>& placements) {
+  const bool known = std::any_of(placements.begin(), placements.end(), [&](const Placement& p) { return Same(p, placement); });
+  if (!known) placements.push_back(placement);
+  return !known;
+}
+
 std::vector<Placement> PlacementsOf(const PoolCosts& pool) {
   std::vector<Placement> placements{WholeOn(0)};
   const size_t layers = pool.devices[0].layers.size(), half = HalfWay(pool);
-  const auto add = [&](const Placement& placement) {
-    const bool known = std::any_of(placements.begin(), placements.end(), [&](const Placement& p) { return Same(p, placement); });
-    if (!known) placements.push_back(placement);
-  };
   for (int d = 1; d < int(pool.devices.size()); ++d)
-    if (TakesFirstOnes(pool, {d})) add(WholeOn(d));
-  for (const std::vector<int>& devices : pool.devices.size() <= kAllSubsets ? AllSubsets(pool) : FastestSubsets(pool)) {
+    if (TakesFirstOnes(pool, {d})) AddPlacement(WholeOn(d), placements);
+  for (const std::vector<int>& devices : DeviceSets(pool)) {
     if (devices.size() < 2) continue;
     for (const SplitAxis split : {SplitAxis::kRows, SplitAxis::kChannels})
       for (const auto& [first, last] : {std::pair<size_t, size_t>{0, layers}, {0, half}, {half, layers}})
-        if (first < last) add({split, devices, SharesOf(pool, devices, first, last)});
+        if (first < last) AddPlacement({split, devices, SharesOf(pool, devices, first, last)}, placements);
   }
   return placements;
 }

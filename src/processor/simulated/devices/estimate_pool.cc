@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "costs/describe.h"
+#include "costs/energy_curves.h"
 #include "costs/estimate.h"
 #include "passes/pass.h"
 #include "partition/layers.h"
@@ -58,6 +59,20 @@ class LayerEstimates {
   const Uses uses_;
 };
 
+// As if all cores were busy at their highest clock whenever the device computes, which is a little more than it takes.
+PowerCosts PowerOf(const DeviceEntry& device, const MachineFile& machine) {
+  PowerCosts power;
+  for (size_t c = 0; c < machine.clusters.size(); ++c) {
+    const ClusterFigures& figures = machine.clusters[c];
+    power.idle_w += figures.idle_w.value;
+    power.compute_w += double(FirstThreads(machine.machine.clusters[c]).size()) * figures.active_w.value;
+  }
+  if (device.idle_w) power.idle_w = device.idle_w->value;
+  power.sent_joules_per_byte = device.sent_nj_per_byte.value * 1e-9;
+  power.received_joules_per_byte = device.received_nj_per_byte.value * 1e-9;
+  return power;
+}
+
 }  // namespace
 
 PoolCosts EstimatePool(const Graph& graph, const DevicesFile& file) {
@@ -71,7 +86,8 @@ PoolCosts EstimatePool(const Graph& graph, const DevicesFile& file) {
   for (const DeviceEntry& device : file.devices)
     pool.devices.push_back({device.name,
                             {device.latency_us.value, device.message_us.value, device.up_mbit_per_s.value, device.down_mbit_per_s.value},
-                            of_machine[size_t(device.machine)]});
+                            of_machine[size_t(device.machine)],
+                            PowerOf(device, file.machines[size_t(device.machine)])});
   return pool;
 }
 

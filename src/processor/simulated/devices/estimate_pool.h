@@ -1,5 +1,6 @@
 // What a model's layers would take on devices that are described and not here: each layer's graph, alone and through all passes, planned
-// for all cores of the device's machine file (costs/estimate.h, plan/cores). Estimates throughout.
+// for all cores of the device's machine file (costs/estimate.h, plan/cores); and the watts, by the machine file's power model. Estimates
+// throughout.
 #pragma once
 
 #include "costs/pool.h"

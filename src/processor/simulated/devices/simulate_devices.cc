@@ -1,104 +1,119 @@
 #include "processor/simulated/devices/simulate_devices.h"
 
 #include <algorithm>
-#include <map>
 
-#include "plan/devices/exchange.h"
+#include "plan/devices/plan_exchanges.h"
+#include "processor/simulated/devices/tasks.h"
 
 namespace mete {
 namespace {
 
-class Simulator {
+constexpr int kNobody = -1;
+
+int ResourceOf(int device, SimulatedSpan::Kind kind) { return 3 * device + kind; }
+
+// What is done for one request, as tasks; a span each, but for the last one: then the caller has the outputs.
+class RequestTasks {
  public:
-  Simulator(const Graph& graph, const PoolCosts& pool)
-      : graph_(graph), pool_(pool), exchange_(pool), done_us_(pool.devices.size()), up_us_(done_us_), down_us_(done_us_) {
-    for (const DeviceCosts& device : pool.devices) result_.devices.push_back({device.name});
+  RequestTasks(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool) : pool_(pool), last_(pool.devices.size(), kNobody) {
+    PlanExchanges exchanges(graph, plan, pool);
+    for (size_t at = 0; at < exchanges.count(); ++at) {
+      const Exchange& exchange = exchanges.At(at);
+      std::vector<std::vector<int>> arrivals;
+      const std::vector<int> receivers = exchanges.Receivers(at);
+      for (int to : receivers) {
+        arrivals.emplace_back();
+        for (const Transfer& transfer : exchange.To(to)) arrivals.back().push_back(AddMessage(transfer, at));
+      }
+      for (size_t i = 0; i < receivers.size(); ++i) {
+        const double us = at < plan.groups.size() ? plan.groups[at].shares[i].compute_us : 0;
+        AddCompute(receivers[i], at, us, arrivals[i]);
+      }
+    }
   }
 
-  DevicesSimulation Do(const DevicesPlan& plan) {
-    Placement from = WholeOn(0);
-    for (const PlannedGroup& group : plan.groups) {
-      Run(group, from);
-      from = group.placement;
-    }
-    exchange_.Clear();
-    const std::vector<ValueId> outputs = LiveValues(graph_, LayersOf(graph_)).back();
-    for (ValueId id : outputs) Need(0, {id, Part::All()}, from);
-    Deliver({0});
-    result_.us = std::max(done_us_[0], arrived_us_[0]);
-    return std::move(result_);
-  }
+  const std::vector<Task>& tasks() const { return tasks_; }
+  const std::vector<SimulatedSpan>& spans() const { return spans_; }
 
  private:
-  void Need(int device, const ValuePart& need, const Placement& from) {
-    const Value& value = graph_.value(need.value);
-    exchange_.Need(device, value, need.part, PartsOn(from, value.shape));
+  int Add(Task task, const SimulatedSpan& span) {
+    task.rank = int(span.group);
+    tasks_.push_back(std::move(task)), spans_.push_back(span);
+    return int(tasks_.size()) - 1;
+  }
+  void Wait(int task, int before) {
+    if (before != kNobody) tasks_[size_t(before)].next.push_back(task);
   }
 
-  void Run(const PlannedGroup& group, const Placement& from) {
-    exchange_.Clear();
-    std::vector<int> devices;
-    for (const DeviceShare& share : group.shares) {
-      devices.push_back(share.device);
-      for (const ValuePart& input : share.inputs) Need(share.device, input, from);
-    }
-    Deliver(devices);
-    for (const DeviceShare& share : group.shares) {
-      double& done_us = done_us_[size_t(share.device)];
-      done_us = std::max(done_us, arrived_us_[share.device]) + share.compute_us;
-      result_.devices[size_t(share.device)].busy_us += share.compute_us;
-    }
-  }
-
-  struct Message {
-    Transfer transfer;
-    double begin_us, end_us;  // at the receiver's link, if that were free
-  };
-
-  // Sends what the exchange says to these devices, one message a pair; fills arrived_us_. Messages come in in the order in which they end.
-  void Deliver(const std::vector<int>& devices) {
-    arrived_us_.clear();
-    std::vector<Message> messages;
-    for (const int to : devices)
-      for (const Transfer& transfer : exchange_.To(to)) messages.push_back(Send(transfer));
-    std::stable_sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) { return a.end_us < b.end_us; });
-    for (const Message& message : messages) Receive(message);
-  }
-
-  // The first bit goes out when the sender has computed it and its link is free.
-  Message Send(const Transfer& t) {
+  // The first bit goes out when the sender has computed it and its link is free. The receiver's link is taken for as long as the message
+  // takes on it, not earlier than would have it end before its last bit has come. Returns the task that ends when it has arrived.
+  int AddMessage(const Transfer& t, size_t group) {
     const LinkCosts &out = pool_.devices[size_t(t.from)].link, &in = pool_.devices[size_t(t.to)].link;
-    double& up = up_us_[size_t(t.from)];
-    const double start_us = std::max(done_us_[size_t(t.from)], up), latency_us = out.latency_us + in.latency_us;
-    up = start_us + TransferUs(t.bytes, out.up_mbit_per_s);
-    result_.devices[size_t(t.from)].sent_bytes += t.bytes;
-    return {t, start_us + latency_us, up + latency_us};
+    const double up_us = TransferUs(t.bytes, out.up_mbit_per_s), down_us = TransferUs(t.bytes, in.down_mbit_per_s);
+    const double taken_us = down_us + std::max(out.message_us, in.message_us);
+    const double arrives_us = out.latency_us + in.latency_us + std::max(0.0, up_us - down_us);
+    const int sent = Add({ResourceOf(t.from, SimulatedSpan::kSend), up_us, 0, arrives_us, {}},
+                         {SimulatedSpan::kSend, t.from, t.to, 0, group, t.bytes, 0, 0});
+    Wait(sent, last_[size_t(t.from)]);
+    const int received = Add({ResourceOf(t.to, SimulatedSpan::kReceive), taken_us, 0, taken_us, {}},
+                             {SimulatedSpan::kReceive, t.to, t.from, 0, group, t.bytes, 0, 0});
+    Wait(received, sent);
+    return received;
   }
 
-  void Receive(const Message& m) {
-    const auto& [from, to, bytes] = m.transfer;
-    const LinkCosts &out = pool_.devices[size_t(from)].link, &in = pool_.devices[size_t(to)].link;
-    double& down = down_us_[size_t(to)];
-    const double received_us = std::max(m.end_us, std::max(down, m.begin_us) + TransferUs(bytes, in.down_mbit_per_s));
-    down = received_us + std::max(out.message_us, in.message_us);
-    arrived_us_[to] = std::max(arrived_us_[to], down);
-    result_.devices[size_t(to)].received_bytes += bytes;
-    ++result_.devices[size_t(to)].messages;
+  // Where nothing is computed the device has what it waits for, and nothing is in its way.
+  void AddCompute(int device, size_t group, double us, const std::vector<int>& arrivals) {
+    const int resource = us > 0 ? ResourceOf(device, SimulatedSpan::kCompute) : -1;
+    const int task = Add({resource, us, 0, us, {}}, {SimulatedSpan::kCompute, device, device, 0, group, 0, 0, 0});
+    for (int arrival : arrivals) Wait(task, arrival);
+    Wait(task, last_[size_t(device)]);
+    last_[size_t(device)] = task;
   }
 
-  const Graph& graph_;
   const PoolCosts& pool_;
-  Exchange exchange_;
-  std::vector<double> done_us_;          // by device, when it has computed what it has
-  std::vector<double> up_us_, down_us_;  // by device, when its link is free
-  std::map<int, double> arrived_us_;     // by device, when it has the inputs of the group at hand
-  DevicesSimulation result_;
+  std::vector<int> last_;  // by device, what it did last
+  std::vector<Task> tasks_;
+  std::vector<SimulatedSpan> spans_;
 };
+
+// The same for so many requests, of which older ones come first.
+std::vector<Task> InARow(const std::vector<Task>& one, size_t groups, int requests) {
+  std::vector<Task> all;
+  for (int r = 0; r < requests; ++r)
+    for (Task task : one) {
+      for (int& next : task.next) next += r * int(one.size());
+      task.rank += r * int(groups + 1);
+      all.push_back(std::move(task));
+    }
+  return all;
+}
+
+void Count(const SimulatedSpan& span, SimulatedDevice& device) {
+  if (span.kind == SimulatedSpan::kCompute) device.busy_us += span.end_us - span.begin_us;
+  if (span.kind == SimulatedSpan::kSend) device.sent_bytes += span.bytes;
+  if (span.kind == SimulatedSpan::kReceive) device.received_bytes += span.bytes, ++device.messages;
+}
 
 }  // namespace
 
-DevicesSimulation SimulateDevices(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool) {
-  return Simulator(graph, pool).Do(plan);
+DevicesSimulation SimulateDevices(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool, int requests) {
+  const RequestTasks one(graph, plan, pool);
+  const size_t count = one.tasks().size();
+  const std::vector<TaskTimes> times = RunTasks(InARow(one.tasks(), plan.groups.size(), requests), 3 * int(pool.devices.size()));
+  DevicesSimulation result;
+  result.requests = requests;
+  for (const DeviceCosts& device : pool.devices) result.devices.push_back({device.name});
+  for (int r = 0; r < requests; ++r) {
+    for (size_t t = 0; t < count; ++t) {
+      SimulatedSpan span = one.spans()[t];
+      const TaskTimes& time = times[size_t(r) * count + t];
+      span.request = r, span.begin_us = time.begin_us, span.end_us = time.end_us;
+      Count(span, result.devices[size_t(span.device)]);
+      if (span.kind != SimulatedSpan::kCompute || span.begin_us < span.end_us) result.spans.push_back(span);
+    }
+    result.us = std::max(result.us, times[size_t(r + 1) * count - 1].end_us);
+  }
+  return result;
 }
 
 }  // namespace mete

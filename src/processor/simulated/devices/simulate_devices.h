@@ -2,10 +2,12 @@
 // it needs, without waiting for others. So it mostly takes less than the plan predicts, where all wait for the slowest at each group's end.
 // Serial equivalent:
 //
-//     for each group, for each device of its placement: wait for what the devices of the group before send of its inputs, then compute
+//     for each request, for each group, for each device of its placement: wait for what the devices of the group before send of its inputs,
+//     then compute
 //     in the end, whoever has outputs sends them to the caller
 //
-// A device sends when it has computed; what it computes and what it sends go on at the same time.
+// A device sends when it has computed; what it computes, what it sends and what it gets go on at the same time. Requests that follow each
+// other are all there from the beginning; who may do something for several does it for the oldest.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +27,32 @@ struct SimulatedDevice {
   int messages = 0;    // received
 };
 
-struct DevicesSimulation {
-  double us = 0;  // until the caller has the outputs
-  std::vector<SimulatedDevice> devices;
+// What a device, or one direction of its link, does for a while.
+struct SimulatedSpan {
+  enum Kind { kCompute, kSend, kReceive };
+  Kind kind = kCompute;
+  int device = 0;
+  int other = 0;       // of a message: to whom it goes, or from whom it comes
+  int request = 0;
+  size_t group = 0;    // of the plan, that it is for; as many as it has: the outputs
+  int64_t bytes = 0;
+  double begin_us = 0, end_us = 0;
 };
 
-// One request, with nothing else on the network. The plan is one of PlanDevices() for this graph and pool, or one like it.
-DevicesSimulation SimulateDevices(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool);
+struct DevicesSimulation {
+  double us = 0;  // until the caller has the outputs of all requests
+  int requests = 1;
+  std::vector<SimulatedDevice> devices;  // of all requests together
+  std::vector<SimulatedSpan> spans;      // in the order of requests and groups
+
+  // From one request to the next, with the first one's way through all devices shared out: it tends to the plan's period from above.
+  double period_us() const { return us / requests; }
+};
+
+// So many requests in a row, with nothing else on the network. The plan is one of PlanDevices() for this graph and pool, or one like it.
+DevicesSimulation SimulateDevices(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool, int requests = 1);
+
+// A row a device, and a row each direction of its link, as far as they have to do; for chrome://tracing and Perfetto.
+std::string ChromeJson(const DevicesSimulation& simulation, const DevicesPlan& plan);
 
 }  // namespace mete

@@ -3,6 +3,7 @@
 #include "base/errors_testing.h"
 #include "partition/random_graphs_testing.h"
 #include "plan/devices/dynamic.h"
+#include "plan/devices/plan_for.h"
 #include "processor/simulated/devices/estimate_pool.h"
 
 namespace mete {
@@ -20,6 +21,17 @@ struct TwoDevices {
   ValueId x, y;
   PoolCosts pool;
 };
+
+PoolCosts RandomPool(RandomGraph& random, int devices) {
+  PoolCosts pool;
+  for (int d = 0; d < devices; ++d) {
+    DeviceCosts device{std::string(1, char('a' + d)), {double(random.Pick(0, 20)), double(random.Pick(0, 10)), 0, 0}, {}};
+    device.link.up_mbit_per_s = double(random.Pick(50, 4000)), device.link.down_mbit_per_s = double(random.Pick(50, 4000));
+    for (size_t l = 0; l < LayersOf(random.graph).size(); ++l) device.layers.push_back({double(random.Pick(1, 300)), 0});
+    pool.devices.push_back(std::move(device));
+  }
+  return pool;
+}
 
 TEST(SimulateDevices, OneDeviceTakesItsLayers) {
   TwoDevices t;
@@ -51,12 +63,7 @@ TEST(SimulateDevices, IsNotMuchLongerThanPredictedOnRandomGraphs) {
   for (uint32_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, 8);
-    PoolCosts pool;
-    for (int d = 0; d < 3; ++d) {
-      DeviceCosts device{std::string(1, char('a' + d)), {double(random.Pick(0, 20)), 0, double(random.Pick(500, 4000)), 1000}, {}};
-      for (size_t l = 0; l < LayersOf(random.graph).size(); ++l) device.layers.push_back({double(random.Pick(1, 300)), 0});
-      pool.devices.push_back(std::move(device));
-    }
+    const PoolCosts pool = RandomPool(random, 3);
     const DevicesPlan plan = PlanDevices(random.graph, pool);
     double busy_us = 0;
     for (const PlannedGroup& group : plan.groups)
@@ -70,6 +77,32 @@ TEST(SimulateDevices, IsNotMuchLongerThanPredictedOnRandomGraphs) {
   }
 }
 
+// The busiest resource has that much to do for each request, and is free only while it waits for the first one and when the last one has
+// gone on: for no longer than a request alone takes.
+TEST(SimulateDevices, RequestsInARowTakeAPeriodEach) {
+  constexpr int kRequests = 60;
+  for (uint32_t seed = 1; seed <= 80; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomGraph random(seed, 8);
+    const PoolCosts pool = RandomPool(random, 3);
+    for (const auto objective : {DevicesObjective::kLatency, DevicesObjective::kThroughput}) {
+      const DevicesPlan plan = PlanDevicesFor(objective, random.graph, pool);
+      const DevicesSimulation s = SimulateDevices(random.graph, plan, pool, kRequests);
+      EXPECT_GE(s.period_us(), plan.period_us * 0.999999);
+      EXPECT_LE(s.period_us(), plan.period_us + 2 * plan.predicted_us / kRequests);
+    }
+  }
+}
+
+TEST(SimulateDevices, TheTraceHasARowForEachDeviceAndDirection) {
+  TwoDevices t;
+  const DevicesPlan plan = PlanAlone(t.b.graph, t.pool, 1);
+  const std::string json = ChromeJson(SimulateDevices(t.b.graph, plan, t.pool), plan);
+  for (const char* row : {"\"a sends\"", "\"b receives\"", "\"b computes\"", "\"b sends\"", "\"a receives\""})
+    EXPECT_NE(json.find(row), std::string::npos) << row;
+  EXPECT_EQ(json.find("\"a computes\""), std::string::npos);
+}
+
 TEST(EstimatePool, HasEveryLayerOfEveryDevice) {
   Builder b;
   const ValueId x = b.Input({1, 8, 32, 32});
@@ -79,6 +112,8 @@ TEST(EstimatePool, HasEveryLayerOfEveryDevice) {
   Verify(pool, LayersOf(b.graph).size());
   ASSERT_EQ(pool.devices.size(), 6u);
   EXPECT_GT(pool.devices[0].layers[0].us, 0);
+  EXPECT_DOUBLE_EQ(pool.devices[0].power->idle_w, 0.06 + 0.03);
+  EXPECT_DOUBLE_EQ(pool.devices[0].power->compute_w, 2 * 0.9 + 4 * 0.2);
   EXPECT_EQ(pool.devices[5].layers[0].us, pool.devices[0].layers[0].us);
   // A pool over all rows is not divided by rows: half of them takes as long as all.
   EXPECT_EQ(pool.devices[0].layers[1].least_us, pool.devices[0].layers[1].us);

@@ -1,0 +1,136 @@
+// Random pools, and the best of all plans by trying every one of them, for property tests.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "partition/random_graphs_testing.h"
+#include "plan/devices/dynamic.h"
+#include "plan/devices/group_costs.h"
+
+namespace mete {
+
+inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int devices) {
+  PoolCosts pool;
+  for (int d = 0; d < devices; ++d) {
+    DeviceCosts device{std::string(1, char('a' + d)), {}, {}};
+    device.link = {double(random.Pick(0, 20)), double(random.Pick(0, 10)), double(random.Pick(50, 4000)), double(random.Pick(50, 4000))};
+    for (size_t l = 0; l < LayersOf(graph).size(); ++l) {
+      const double us = double(random.Pick(1, 300));
+      device.layers.push_back({us, us * 0.1 * double(random.Pick(0, 3))});
+    }
+    device.power = PowerCosts{0.1 * double(random.Pick(0, 10)), double(random.Pick(1, 10)), 1e-9 * double(random.Pick(0, 50)),
+                              1e-9 * double(random.Pick(0, 50))};
+    pool.devices.push_back(std::move(device));
+  }
+  return pool;
+}
+
+// The same costs by another way: parts from PartsOf(), the segmentations one by one.
+class Exhaustive {
+ public:
+  Exhaustive(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements)
+      : graph_(graph), pool_(pool), placements_(placements), layers_(LayersOf(graph)), live_(LiveValues(graph, layers_)) {}
+
+  double Us() {
+    Rest(0, placements_[0], {});
+    return least_us_;
+  }
+  double Joules() {  // as JoulesOf() says
+    Us();
+    return least_joules_;
+  }
+
+ private:
+  std::optional<Part> Held(const Placement& placement, int device, ValueId id) const {
+    for (const DevicePart& held : PartsOn(placement, graph_.value(id).shape))
+      if (held.device == device) return held.part;
+    return std::nullopt;
+  }
+
+  struct Cost {
+    double us = 0, joules = 0;  // of computing and sending
+    uint32_t on = 1;            // devices
+  };
+
+  void Rest(int begin, const Placement& from, Cost cost) {
+    if (begin == int(layers_.size())) return End(from, cost);
+    for (int end = begin + 1; end <= int(layers_.size()); ++end)
+      for (const Placement& placement : placements_) Rest(end, placement, With(cost, begin, end, placement, from));
+  }
+
+  void End(const Placement& from, Cost cost) {
+    Exchange exchange(pool_);
+    for (ValueId id : live_.back()) exchange.Need(0, graph_.value(id), Part::All(), PartsOn(from, graph_.value(id).shape));
+    cost.us += exchange.ReadyUs(0), cost.joules += JoulesToSend(exchange, pool_);
+    least_us_ = std::min(least_us_, cost.us);
+    for (size_t d = 0; d < pool_.devices.size(); ++d)
+      if (cost.on >> d & 1) cost.joules += pool_.devices[d].power->idle_w * cost.us * 1e-6;
+    least_joules_ = std::min(least_joules_, cost.joules);
+  }
+
+  Cost With(Cost cost, int begin, int end, const Placement& placement, const Placement& from) const {
+    std::vector<int> nodes;
+    for (int n = layers_[size_t(begin)].begin; n < layers_[size_t(end) - 1].end; ++n) nodes.push_back(n);
+    Exchange exchange(pool_);
+    std::vector<double> compute;
+    for (int device : placement.devices) {
+      std::map<ValueId, Part> needs;
+      std::vector<ValuePart> wanted;
+      for (ValueId id : live_[size_t(end)]) {
+        const auto part = Held(placement, device, id);
+        if (!part) continue;
+        const auto& old = live_[size_t(begin)];
+        if (std::count(old.begin(), old.end(), id)) needs[id] = *part;
+        else wanted.push_back({id, *part});
+      }
+      const ShareParts parts = PartsOf(graph_, nodes, wanted);
+      for (const ValuePart& input : parts.inputs) {
+        const auto known = needs.find(input.value);
+        const Part hull = known == needs.end() ? input.part : Hull(known->second, input.part);
+        needs[input.value] = Normalized(hull, graph_.value(input.value).shape);
+      }
+      for (const auto& [id, part] : needs) exchange.Need(device, graph_.value(id), part, PartsOn(from, graph_.value(id).shape));
+      compute.push_back(ComputeUs(parts, begin, end, device));
+      cost.joules += pool_.devices[size_t(device)].power->compute_w * compute.back() * 1e-6;
+      cost.on |= 1u << device;
+    }
+    double us = 0;
+    for (size_t k = 0; k < compute.size(); ++k) us = std::max(us, exchange.ReadyUs(placement.devices[k]) + compute[k]);
+    cost.us += us, cost.joules += JoulesToSend(exchange, pool_);
+    return cost;
+  }
+
+  double ComputeUs(const ShareParts& parts, int begin, int end, int device) const {
+    double us = 0;
+    for (int l = begin; l < end; ++l) {
+      double anchor = -1, most = -1;
+      for (size_t k = 0; k < parts.nodes.size(); ++k) {
+        const int n = parts.nodes[k];
+        if (n < layers_[size_t(l)].begin || n >= layers_[size_t(l)].end) continue;
+        const Part& part = parts.computed[k];
+        const Shape& shape = graph_.value(graph_.nodes[size_t(n)].outputs[0]).shape;
+        const double fraction = part.all() ? 1 : double(part.rows.size()) / double(shape[part.axis]);
+        most = std::max(most, fraction);
+        if (n == layers_[size_t(l)].anchor) anchor = fraction;
+      }
+      if (most < 0) continue;
+      const LayerCost& cost = pool_.devices[size_t(device)].layers[size_t(l)];
+      us += cost.least_us + (cost.us - cost.least_us) * (anchor < 0 ? most : anchor);
+    }
+    return us;
+  }
+
+  const Graph& graph_;
+  const PoolCosts& pool_;
+  const std::vector<Placement>& placements_;
+  const std::vector<Layer> layers_;
+  const std::vector<std::vector<ValueId>> live_;
+  double least_us_ = std::numeric_limits<double>::infinity(), least_joules_ = least_us_;
+};
+
+}  // namespace mete

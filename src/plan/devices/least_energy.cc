@@ -1,0 +1,78 @@
+#include "plan/devices/least_energy.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "plan/devices/dynamic.h"
+#include "plan/devices/objective.h"
+#include "plan/devices/refine.h"
+
+namespace mete {
+namespace {
+
+using Devices = std::vector<int>;  // ascending
+
+// The caller's own with each set of devices that some placement has; with fewer idle watts first.
+std::vector<Devices> SetsThatAreOn(const std::vector<Placement>& placements, const PoolCosts& pool) {
+  std::set<Devices> sets;
+  const auto add = [&](Devices devices) {
+    if (devices.empty() || devices[0] != 0) devices.insert(devices.begin(), 0);
+    sets.insert(std::move(devices));
+  };
+  for (const Devices& devices : DeviceSets(pool)) add(devices);
+  for (const Placement& placement : placements) add(placement.devices);
+  return {sets.begin(), sets.end()};
+}
+
+double IdleWatts(const PoolCosts& pool, const Devices& devices) {
+  double watts = 0;
+  for (int d : devices) watts += pool.devices[size_t(d)].power->idle_w;
+  return watts;
+}
+
+std::vector<Placement> Within(const std::vector<Placement>& placements, const Devices& devices) {
+  std::vector<Placement> within;
+  for (const Placement& p : placements)
+    if (std::includes(devices.begin(), devices.end(), p.devices.begin(), p.devices.end())) within.push_back(p);
+  return within;
+}
+
+double Joules(const Graph& graph, const PoolCosts& pool, const DevicesPlan& plan) { return JoulesOf(graph, plan, pool, plan.predicted_us); }
+
+// `fastest`: the plan with the least time of these placements.
+DevicesPlan LeastOf(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements, const DevicesPlan& fastest) {
+  std::vector<Devices> sets = SetsThatAreOn(placements, pool);
+  std::stable_sort(sets.begin(), sets.end(), [&](const Devices& a, const Devices& b) { return IdleWatts(pool, a) < IdleWatts(pool, b); });
+  DevicesPlan best = PlanDevices(graph, pool, placements, {0, true});  // without what idle devices take: no plan has less of the rest
+  const double least_joules = JoulesOf(graph, best, pool, 0);
+  double joules = Joules(graph, pool, best);
+  for (const Devices& devices : sets) {
+    const double watts = IdleWatts(pool, devices);
+    if (least_joules + watts * fastest.predicted_us * 1e-6 > joules) break;
+    DevicesPlan plan = PlanDevices(graph, pool, Within(placements, devices), {watts * 1e-6, true});
+    if (const double with = Joules(graph, pool, plan); with < joules) joules = with, best = std::move(plan);
+  }
+  return best;
+}
+
+}  // namespace
+
+DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements) {
+  CheckPower(pool);
+  return LeastOf(graph, pool, placements, PlanDevices(graph, pool, placements));
+}
+
+DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool) {
+  CheckPower(pool);
+  Verify(pool, LayersOf(graph).size());
+  const std::vector<Placement> placements = PlacementsOf(pool);
+  DevicesPlan fastest = PlanDevices(graph, pool, placements), best = LeastOf(graph, pool, placements, fastest);
+  // With other shares more devices may be on, and then a plan is dearer than the price says.
+  const RequestPrice price{IdleWatts(pool, DevicesOn(best)) * 1e-6, true};
+  for (DevicesPlan plan : {RefineShares(graph, pool, best, price), RefineShares(graph, pool, std::move(fastest))})
+    if (Joules(graph, pool, plan) < Joules(graph, pool, best)) best = std::move(plan);
+  return best;
+}
+
+}  // namespace mete

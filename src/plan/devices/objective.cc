@@ -1,0 +1,87 @@
+#include "plan/devices/objective.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "plan/devices/plan_exchanges.h"
+
+namespace mete {
+
+const std::vector<std::string>& DevicesObjectives() {
+  static const std::vector<std::string> names{"latency", "throughput", "energy"};
+  return names;
+}
+
+DevicesObjective ParseDevicesObjective(const std::string& name, const std::string& where) {
+  const auto& names = DevicesObjectives();
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end())
+    Invalid(where, "not an objective for several devices; got '{}', expected one of: {}", Printable(name.substr(0, 40)),
+            fmt::join(names, ", "));
+  return DevicesObjective(at - names.begin());
+}
+
+void AddLoad(const Transfer& t, const PoolCosts& pool, std::vector<DeviceLoad>& loads) {
+  const LinkCosts &out = pool.devices[size_t(t.from)].link, &in = pool.devices[size_t(t.to)].link;
+  loads[size_t(t.from)].up_us += TransferUs(t.bytes, out.up_mbit_per_s);
+  loads[size_t(t.to)].down_us += TransferUs(t.bytes, in.down_mbit_per_s) + std::max(out.message_us, in.message_us);
+}
+
+std::vector<DeviceLoad> LoadsOf(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool) {
+  std::vector<DeviceLoad> loads(pool.devices.size());
+  for (const PlannedGroup& group : plan.groups)
+    for (const DeviceShare& share : group.shares) loads[size_t(share.device)].compute_us += share.compute_us;
+  PlanExchanges exchanges(graph, plan, pool);
+  for (size_t at = 0; at < exchanges.count(); ++at)
+    for (const Transfer& transfer : exchanges.At(at).All()) AddLoad(transfer, pool, loads);
+  return loads;
+}
+
+double PeriodUs(const std::vector<DeviceLoad>& loads) {
+  double us = 0;
+  for (const DeviceLoad& load : loads) us = std::max({us, load.compute_us, load.up_us, load.down_us});
+  return us;
+}
+
+std::vector<int> DevicesOn(const DevicesPlan& plan) {
+  std::set<int> on{0};
+  for (const PlannedGroup& group : plan.groups)
+    on.insert(group.placement.devices.begin(), group.placement.devices.end());
+  return {on.begin(), on.end()};
+}
+
+void CheckPower(const PoolCosts& pool) {
+  for (const DeviceCosts& device : pool.devices)
+    if (!device.power)
+      Fail(Code::kFailedPrecondition, device.name,
+           "has no power figures; got none, expected its watts without work and while it computes; try a devices file whose machine has "
+           "idle_w and active_w for each cluster");
+}
+
+double JoulesOf(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool, double us) {
+  CheckPower(pool);
+  const auto power = [&](int device) -> const PowerCosts& { return *pool.devices[size_t(device)].power; };
+  double joules = 0;
+  for (int device : DevicesOn(plan)) joules += power(device).idle_w * us * 1e-6;
+  for (const PlannedGroup& group : plan.groups)
+    for (const DeviceShare& share : group.shares) joules += power(share.device).compute_w * share.compute_us * 1e-6;
+  PlanExchanges exchanges(graph, plan, pool);
+  for (size_t at = 0; at < exchanges.count(); ++at) joules += JoulesToSend(exchanges.At(at), pool);
+  return joules;
+}
+
+void RatePlan(DevicesPlan& plan, const Graph& graph, const PoolCosts& pool) {
+  plan.period_us = PeriodUs(LoadsOf(graph, plan, pool));
+  const bool known = std::all_of(pool.devices.begin(), pool.devices.end(), [](const DeviceCosts& d) { return d.power.has_value(); });
+  plan.joules = known ? JoulesOf(graph, plan, pool, plan.predicted_us) : 0;
+}
+
+double FigureOf(const DevicesPlan& plan, DevicesObjective objective) {
+  if (objective == DevicesObjective::kThroughput) return plan.period_us;
+  return objective == DevicesObjective::kEnergy ? plan.joules : plan.predicted_us;
+}
+
+}  // namespace mete

@@ -1,0 +1,176 @@
+#include "plan/devices/objective.h"
+
+#include <functional>
+#include <limits>
+
+#include "base/errors_testing.h"
+#include "plan/devices/exhaustive_testing.h"
+#include "plan/devices/least_energy.h"
+#include "plan/devices/pipeline.h"
+#include "plan/devices/plan_for.h"
+
+namespace mete {
+namespace {
+
+double BestAlone(DevicesObjective objective, const Graph& graph, const PoolCosts& pool) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int d = 0; d < int(pool.devices.size()); ++d) {
+    DevicesPlan plan = PlanAlone(graph, pool, d);
+    RatePlan(plan, graph, pool);
+    least = std::min(least, FigureOf(plan, objective));
+  }
+  return least;
+}
+
+TEST(DevicesObjective, NamesAreRead) {
+  for (const std::string& name : DevicesObjectives()) EXPECT_EQ(DevicesObjectives()[size_t(ParseDevicesObjective(name, "flag"))], name);
+  EXPECT_TELLS(ParseDevicesObjective("speed", "flag"), "[flag] not an objective for several devices; got 'speed'");
+}
+
+TEST(PlanDevicesFor, NoObjectiveIsWorseThanTheBestDeviceOrAnotherObjectivesPlan) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomGraph random(seed, 8);
+    const PoolCosts pool = RandomPool(random, random.graph, int(random.Pick(1, 4)));
+    const DevicesPlan plans[] = {PlanDevicesFor(DevicesObjective::kLatency, random.graph, pool),
+                                 PlanDevicesFor(DevicesObjective::kThroughput, random.graph, pool),
+                                 PlanDevicesFor(DevicesObjective::kEnergy, random.graph, pool)};
+    for (const auto objective : {DevicesObjective::kLatency, DevicesObjective::kThroughput, DevicesObjective::kEnergy}) {
+      const double figure = FigureOf(plans[size_t(objective)], objective);
+      EXPECT_LE(figure, BestAlone(objective, random.graph, pool) * 1.000001);
+      EXPECT_LE(figure, FigureOf(plans[size_t(DevicesObjective::kLatency)], objective) * 1.000001);
+    }
+  }
+}
+
+// Every pipeline, stage by stage, on every set of devices.
+class AllPipelines {
+ public:
+  AllPipelines(const Graph& graph, const PoolCosts& pool) : model_(graph, pool) {}
+
+  double PeriodUs() {
+    Rest(0, WholeOn(0), (1u << model_.pool().devices.size()) - 1, std::vector<DeviceLoad>(model_.pool().devices.size()));
+    return least_us_;
+  }
+
+ private:
+  void Rest(int begin, const Placement& from, uint32_t left, const std::vector<DeviceLoad>& loads) {
+    if (begin == model_.boundaries()) return End(from, loads);
+    for (int end = begin + 1; end <= model_.boundaries(); ++end)
+      for (uint32_t set = 1; set <= left; ++set)
+        if ((set & left) == set) Stages(begin, end, from, left, set, loads);
+  }
+
+  void Stages(int begin, int end, const Placement& from, uint32_t left, uint32_t set, const std::vector<DeviceLoad>& loads) {
+    std::vector<int> devices;
+    for (int d = 0; d < int(loads.size()); ++d)
+      if (set >> d & 1) devices.push_back(d);
+    if (devices.size() == 1) return Step(begin, end, from, left & ~set, WholeOn(devices[0]), loads);
+    for (const SplitAxis split : {SplitAxis::kRows, SplitAxis::kChannels})
+      Step(begin, end, from, left & ~set, {split, devices, SharesOf(model_.pool(), devices, 0, model_.layers().size())}, loads);
+  }
+
+  void Step(int begin, int end, const Placement& from, uint32_t left, const Placement& to, std::vector<DeviceLoad> loads) {
+    GroupCosts group(model_, end, to);
+    while (group.begin() > begin) group.Prepend();
+    for (const Transfer& t : group.Sent(HoldingsOf(model_, begin, from)).All()) AddLoad(t, model_.pool(), loads);
+    for (size_t k = 0; k < to.devices.size(); ++k) loads[size_t(to.devices[k])].compute_us += group.compute_us(k);
+    Rest(end, to, left, loads);
+  }
+
+  void End(const Placement& from, std::vector<DeviceLoad> loads) {
+    const Exchange gather = GatherOf(model_, HoldingsOf(model_, model_.boundaries(), from));
+    for (const Transfer& t : gather.All()) AddLoad(t, model_.pool(), loads);
+    least_us_ = std::min(least_us_, mete::PeriodUs(loads));
+  }
+
+  PoolModel model_;
+  double least_us_ = std::numeric_limits<double>::infinity();
+};
+
+TEST(PlanPipeline, IsAsGoodAsTheBestOfAllPipelines) {
+  int longer = 0;
+  for (uint32_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomGraph random(seed, int(seed % 8) + 1);
+    if (LayersOf(random.graph).size() > 5) continue;
+    PoolCosts pool = RandomPool(random, random.graph, int(random.Pick(1, 4)));
+    if (seed % 3 == 0 && pool.devices.size() > 2) {  // a kind of two
+      const std::string name = pool.devices[2].name;
+      pool.devices[2] = pool.devices[1], pool.devices[2].name = name;
+    }
+    const DevicesPlan plan = PlanPipeline(random.graph, pool, std::numeric_limits<double>::infinity());
+    EXPECT_NEAR(plan.period_us, AllPipelines(random.graph, pool).PeriodUs(), 1e-6 * plan.period_us) << ToText(random.graph);
+    longer += plan.groups.size() > 1;
+  }
+  EXPECT_GT(longer, 10);
+}
+
+TEST(PlanPipeline, DevicesAlikeOnAFastNetworkTakeTheLayersInTurns) {
+  Builder b;
+  ValueId x = b.Input({1, 8, 32, 32});
+  for (int i = 0; i < 8; ++i) x = b.Conv(x, 8, 8, 3, {1, 1, 1, 1});
+  b.Output(x);
+  InferShapes(b.graph);
+  PoolCosts pool;
+  const std::vector<LayerCost> layers(8, {1000, 500});  // half of it, however few rows
+  for (const char* name : {"a", "b", "c", "d"}) pool.devices.push_back({name, {1, 1, 1e5, 1e5}, layers});
+  const DevicesPlan plan = PlanShortestPeriod(b.graph, pool);
+  EXPECT_DOUBLE_EQ(plan.period_us, 2000);
+  EXPECT_EQ(plan.groups.size(), 4u);
+  EXPECT_GT(plan.predicted_us, 8000);
+}
+
+TEST(PlanPipeline, ManyDevicesAreTakenByTeams) {
+  Builder b;
+  ValueId x = b.Input({1, 8, 64, 64});
+  for (int i = 0; i < 3; ++i) x = b.Conv(x, 8, 8, 3, {1, 1, 1, 1});
+  b.Output(x);
+  InferShapes(b.graph);
+  PoolCosts pool;
+  for (int d = 0; d < 1000; ++d) {
+    const double us = 900 + 10 * double(d / 250);
+    pool.devices.push_back({"d" + std::to_string(d), {1, 1, 1e5, 1e5}, std::vector<LayerCost>(3, {us, 0})});
+  }
+  const DevicesPlan plan = PlanPipeline(b.graph, pool, 3000);
+  ASSERT_FALSE(plan.groups.empty());
+  EXPECT_LT(plan.period_us, 500);
+}
+
+TEST(PlanLeastEnergy, IsAsGoodAsTheBestOfAllPlans) {
+  int shared = 0;
+  for (uint32_t seed = 1; seed <= 150; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomGraph random(seed, int(seed % 8) + 1);
+    if (LayersOf(random.graph).size() > 4) continue;
+    const PoolCosts pool = RandomPool(random, random.graph, int(random.Pick(1, 3)));
+    std::vector<Placement> placements = PlacementsOf(pool);
+    std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
+    if (placements.size() > 6) placements.resize(6);
+    const DevicesPlan plan = PlanLeastEnergy(random.graph, pool, placements);
+    const double joules = JoulesOf(random.graph, plan, pool, plan.predicted_us);
+    EXPECT_NEAR(joules, Exhaustive(random.graph, pool, placements).Joules(), 1e-6 * joules) << ToText(random.graph);
+    shared += DevicesOn(plan).size() > 1;
+  }
+  EXPECT_GT(shared, 10);
+}
+
+TEST(PlanLeastEnergy, ADeviceThatIdlesTooMuchIsLeftOff) {
+  Builder b;
+  b.Output(b.Conv(b.Conv(b.Input({1, 8, 32, 32}), 8, 8, 3, {1, 1, 1, 1}), 8, 8, 3, {1, 1, 1, 1}));
+  InferShapes(b.graph);
+  const LinkCosts link{1, 1, 10000, 10000};
+  PoolCosts pool{{{"caller", link, {{1000, 0}, {1000, 0}}, PowerCosts{1, 4}}, {"other", link, {{1000, 0}, {1000, 0}}, PowerCosts{10, 4}}}};
+  const DevicesPlan alone = PlanDevicesFor(DevicesObjective::kEnergy, b.graph, pool);
+  EXPECT_EQ(DevicesOn(alone), std::vector{0});
+  EXPECT_DOUBLE_EQ(alone.joules, 2000e-6 * 5);
+  EXPECT_EQ(DevicesOn(PlanDevicesFor(DevicesObjective::kLatency, b.graph, pool)).size(), 2u);
+  pool.devices[1].power->idle_w = 0.1;
+  EXPECT_EQ(DevicesOn(PlanDevicesFor(DevicesObjective::kEnergy, b.graph, pool)).size(), 2u);
+  pool.devices[1].power.reset();
+  EXPECT_TELLS(PlanDevicesFor(DevicesObjective::kEnergy, b.graph, pool), "[other] has no power figures");
+  EXPECT_EQ(PlanDevicesFor(DevicesObjective::kLatency, b.graph, pool).joules, 0);
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,201 @@
+#include "plan/devices/pipeline.h"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "plan/devices/dynamic.h"
+#include "plan/devices/group_costs.h"
+#include "plan/devices/named.h"
+#include "plan/devices/objective.h"
+#include "plan/devices/stages.h"
+
+namespace mete {
+namespace {
+
+constexpr int kInputs = -1;     // instead of a stage: the caller has all
+constexpr double kSlack = 1e-9;  // periods that differ by less are the same: sums differ by rounding
+
+// What is taken up by the stages so far.
+struct Loads {
+  double bottleneck_us = 0, caller_up_us = 0, caller_down_us = 0;
+
+  double worst_us() const { return std::max({bottleneck_us, caller_up_us, caller_down_us}); }
+  bool NoWorseThan(const Loads& o) const {
+    return bottleneck_us <= o.bottleneck_us && caller_up_us <= o.caller_up_us && caller_down_us <= o.caller_down_us;
+  }
+  Loads With(const Loads& more) const {
+    return {std::max(bottleneck_us, more.bottleneck_us), caller_up_us + more.caller_up_us, caller_down_us + more.caller_down_us};
+  }
+};
+
+// A pipeline's beginning.
+struct Label {
+  Loads loads;
+  int stage = kInputs;     // the last one
+  TeamCounts taken;        // with it
+  int boundary = 0;        // where it begins
+  const Label* before = nullptr;
+};
+
+class PipelinePlanner {
+ public:
+  PipelinePlanner(PoolModel& model, double below_us)
+      : model_(model), kinds_(KindsOf(model.pool())), stages_(StagesOf(model.pool(), kinds_)), below_us_(below_us),
+        none_(kinds_.size(), 0) {
+    for (const Stage& stage : stages_) first_.push_back(PlacementOf(stage, none_, kinds_, model.pool()));
+  }
+
+  // First with whole stages alone: what they come to spares most of the others.
+  DevicesPlan Do() {
+    const auto whole = [](const Stage& s) { return s.split == SplitAxis::kNone; };
+    if (std::any_of(stages_.begin(), stages_.end(), whole)) Look(whole);
+    if (!std::all_of(stages_.begin(), stages_.end(), whole)) Look([](const Stage&) { return true; });
+    return Describe();
+  }
+
+ private:
+  using Labels = std::map<TeamCounts, std::vector<Label*>>;  // by what is taken
+
+  void Look(const std::function<bool(const Stage&)>& allowed) {
+    states_.assign(size_t(model_.boundaries()) + 1, std::map<int, Labels>());
+    states_[0][kInputs][none_].push_back(&made_.emplace_back(Label{{}, kInputs, none_, 0, nullptr}));
+    for (int end = 1; end <= model_.boundaries(); ++end)
+      for (int s = 0; s < int(stages_.size()); ++s)
+        if (allowed(stages_[size_t(s)])) Extend(end, s);
+    for (const auto& [stage, labels] : states_.back()) Finish(stage, labels);
+  }
+
+  bool TooLong(double us) const { return us >= below_us_ * (1 - kSlack); }
+
+  // All groups that end here on this stage's devices.
+  void Extend(int end, int stage) {
+    GroupCosts group(model_, end, first_[size_t(stage)]);
+    while (group.begin() > 0) {
+      group.Prepend();
+      if (TooLong(group.compute_us())) return;  // and so is every longer one
+      for (const auto& [before, labels] : states_[size_t(group.begin())]) {
+        if (!Fit(before, stage)) continue;
+        const Loads step = StepLoads(group, stage, before);
+        if (TooLong(step.worst_us())) continue;
+        for (const auto& [taken, list] : labels) Take(taken, list, step, end, stage, group.begin());
+      }
+    }
+  }
+
+  void Take(const TeamCounts& taken, const std::vector<Label*>& list, const Loads& step, int end, int stage, int begin) {
+    TeamCounts then = taken;
+    for (size_t k = 0; k < kinds_.size(); ++k)
+      if ((then[k] += stages_[size_t(stage)].teams[k]) > kinds_[k].teams) return;
+    std::vector<Label*>& labels = states_[size_t(end)][stage][then];
+    for (const Label* before : list) Keep({before->loads.With(step), stage, then, begin, before}, labels);
+  }
+
+  void Keep(const Label& label, std::vector<Label*>& labels) {
+    if (TooLong(label.loads.worst_us())) return;
+    for (const Label* other : labels)
+      if (other->loads.NoWorseThan(label.loads)) return;
+    std::erase_if(labels, [&](const Label* other) { return label.loads.NoWorseThan(other->loads); });
+    made_.push_back(label);
+    labels.push_back(&made_.back());
+  }
+
+  bool Fit(int before, int stage) const {
+    for (size_t k = 0; k < kinds_.size() && before != kInputs; ++k)
+      if (stages_[size_t(before)].teams[k] + stages_[size_t(stage)].teams[k] > kinds_[k].teams) return false;
+    return true;
+  }
+
+  // Where values lie when `stage` has the first devices of each kind, and the one before the next ones.
+  const Holdings& HeldBy(int before, int stage, int boundary) {
+    const auto [at, is_new] = held_.try_emplace(std::tuple(boundary, before, stage));
+    if (is_new) {
+      const Placement placement =
+          before == kInputs ? WholeOn(0) : PlacementOf(stages_[size_t(before)], stages_[size_t(stage)].teams, kinds_, model_.pool());
+      at->second = HoldingsOf(model_, boundary, placement);
+    }
+    return at->second;
+  }
+
+  Loads StepLoads(GroupCosts& group, int stage, int before) {
+    std::vector<DeviceLoad> loads(model_.pool().devices.size());
+    for (const Transfer& transfer : group.Sent(HeldBy(before, stage, group.begin())).All()) AddLoad(transfer, model_.pool(), loads);
+    const Placement& placement = first_[size_t(stage)];
+    for (size_t k = 0; k < placement.devices.size(); ++k) loads[size_t(placement.devices[k])].compute_us = group.compute_us(k);
+    return Summed(std::move(loads));
+  }
+
+  static Loads Summed(std::vector<DeviceLoad> loads) {
+    const Loads caller{0, loads[0].up_us, loads[0].down_us};
+    loads[0].up_us = loads[0].down_us = 0;
+    return {PeriodUs(loads), caller.caller_up_us, caller.caller_down_us};
+  }
+
+  void Finish(int stage, const Labels& labels) {
+    std::vector<DeviceLoad> loads(model_.pool().devices.size());
+    const Placement from = stage == kInputs ? WholeOn(0) : first_[size_t(stage)];
+    const Exchange gather = GatherOf(model_, HoldingsOf(model_, model_.boundaries(), from));
+    for (const Transfer& transfer : gather.All()) AddLoad(transfer, model_.pool(), loads);
+    const Loads step = Summed(std::move(loads));
+    for (const auto& [taken, list] : labels)
+      for (const Label* label : list)
+        if (const double us = label->loads.With(step).worst_us(); !TooLong(us)) below_us_ = us, best_ = label;
+  }
+
+  DevicesPlan Describe() {
+    std::vector<const Label*> labels;
+    for (const Label* label = best_; label && label->before; label = label->before) labels.push_back(label);
+    std::reverse(labels.begin(), labels.end());
+    DevicesPlan plan;
+    Placement from = WholeOn(0);
+    for (size_t i = 0; i < labels.size(); ++i) {
+      const int end = i + 1 < labels.size() ? labels[i + 1]->boundary : model_.boundaries();
+      const Placement placement = PlacementOf(stages_[size_t(labels[i]->stage)], labels[i]->before->taken, kinds_, model_.pool());
+      GroupCosts group(model_, end, placement);
+      while (group.begin() > labels[i]->boundary) group.Prepend();
+      plan.groups.push_back(group.Describe(HoldingsOf(model_, group.begin(), from)));
+      plan.predicted_us += plan.groups.back().us;
+      from = placement;
+    }
+    plan.gather_us = GatherUs(model_, HoldingsOf(model_, model_.boundaries(), from));
+    plan.predicted_us += plan.gather_us;
+    return plan;
+  }
+
+  PoolModel& model_;
+  const std::vector<DeviceKind> kinds_;
+  const std::vector<Stage> stages_;
+  double below_us_;  // a pipeline of interest has a shorter period
+  const TeamCounts none_;
+  std::vector<Placement> first_;                            // of each stage, on the first devices
+  std::vector<std::map<int, Labels>> states_;               // by boundary and last stage
+  std::deque<Label> made_;                                  // all, where they stay
+  std::map<std::tuple<int, int, int>, Holdings> held_;
+  const Label* best_ = nullptr;
+};
+
+}  // namespace
+
+DevicesPlan PlanPipeline(const Graph& graph, const PoolCosts& pool, double below_us) {
+  PoolModel model(graph, pool);
+  DevicesPlan plan = PipelinePlanner(model, below_us).Do();
+  NamePlan(plan, graph, pool, "dynamic");
+  RatePlan(plan, graph, pool);
+  return plan;
+}
+
+DevicesPlan PlanShortestPeriod(const Graph& graph, const PoolCosts& pool) {
+  DevicesPlan best = PlanDevices(graph, pool);
+  RatePlan(best, graph, pool);
+  const auto weigh = [&](DevicesPlan plan) {
+    if (plan.period_us < best.period_us) best = std::move(plan);
+  };
+  weigh(PlanBestAlone(DevicesObjective::kThroughput, graph, pool));
+  if (DevicesPlan pipeline = PlanPipeline(graph, pool, best.period_us); !pipeline.groups.empty()) weigh(std::move(pipeline));
+  return best;
+}
+
+}  // namespace mete

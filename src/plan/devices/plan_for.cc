@@ -1,0 +1,17 @@
+#include "plan/devices/plan_for.h"
+
+#include "plan/devices/dynamic.h"
+#include "plan/devices/least_energy.h"
+#include "plan/devices/pipeline.h"
+
+namespace mete {
+
+DevicesPlan PlanDevicesFor(DevicesObjective objective, const Graph& graph, const PoolCosts& pool) {
+  DevicesPlan plan = objective == DevicesObjective::kThroughput ? PlanShortestPeriod(graph, pool)
+                     : objective == DevicesObjective::kEnergy   ? PlanLeastEnergy(graph, pool)
+                                                                : PlanDevices(graph, pool);
+  RatePlan(plan, graph, pool);
+  return plan;
+}
+
+}  // namespace mete
