@@ -7,9 +7,11 @@
 #include "base/error.h"
 #include "engine/model.h"
 #include "keys/keys.h"
+#include "machine/devices_file.h"
 #include "mete/device.h"
 #include "passes/pass.h"
 #include "plan/devices/named.h"
+#include "processor/simulated/devices/estimate_pool.h"
 #include "stopwatch.h"
 #include "terminal.h"
 #include "text_file.h"
@@ -87,6 +89,19 @@ std::string StorePoolProfile(const PoolProfile& profile, const HostsFile& file) 
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());
   WriteTextFile(path, ToJson(profile) + "\n");
   return path;
+}
+
+PoolOfFile PoolCostsOf(const Graph& graph, const std::string& path) {
+  if (IsHostsFile(path)) {
+    const HostsFile file = ReadHostsFile(path);
+    return {file.name, "Times of layers, each by itself, and the links' figures are those that mete profile has measured.",
+            StoredPoolProfile(graph, file).costs};
+  }
+  const DevicesFile file = ReadDevicesFile(path);
+  return {file.name,
+          "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its machine file's figures; and the\n"
+          "links' figures, as the devices file says.",
+          EstimatePool(graph, file)};
 }
 
 std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const ModelFlags& model_flags, const HostsFlags& flags,

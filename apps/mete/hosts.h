@@ -38,6 +38,13 @@ Model LoadDivisible(ModelFlags flags, double* load_ms = nullptr);
 PoolProfile StoredPoolProfile(const Graph& graph, const HostsFile& file);
 std::string StorePoolProfile(const PoolProfile& profile, const HostsFile& file);  // the path
 
+// The costs of a model on the devices of a file: measured, where the file says how they are reached, or estimated, where it describes them.
+struct PoolOfFile {
+  std::string name, note;  // the file's name, and where the costs come from
+  PoolCosts costs;
+};
+PoolOfFile PoolCostsOf(const Graph& graph, const std::string& path);
+
 std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const ModelFlags& model_flags, const HostsFlags& flags,
                                                    const Context& context);
 

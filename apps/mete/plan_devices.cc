@@ -2,30 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
-#include <tuple>
 
 #include "devices_figure.h"
-#include "machine/devices_file.h"
+#include "hosts.h"
 #include "plan/devices/dynamic.h"
 #include "plan/devices/named.h"
 #include "plan/devices/plan_for.h"
-#include "processor/simulated/devices/estimate_pool.h"
 #include "processor/simulated/devices/simulate_devices.h"
 #include "terminal.h"
 
 namespace mete::cli {
 namespace {
 
-constexpr const char* kNote =
-    "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its machine file's figures; and the\n"
-    "links' figures, as the devices file says.";
-
 struct PlannedPool {
   const Graph& graph;
-  DevicesFile file;
-  PoolCosts pool;
+  PoolOfFile file;
+  const PoolCosts& pool() const { return file.costs; }
   DevicesObjective objective;
   DevicesPlan plan;
   std::vector<double> alone_us;  // of each device, the whole model on it
@@ -42,29 +37,28 @@ std::set<int> UsedDevices(const DevicesPlan& plan) {
 }
 
 // Of those that have no part the first of those alike: the others would change no more.
-std::vector<std::pair<int, double>> LeftOut(const Graph& graph, const DevicesFile& file, const PoolCosts& pool, const DevicesPlan& plan) {
+std::vector<std::pair<int, double>> LeftOut(const Graph& graph, const PoolCosts& pool, const DevicesPlan& plan) {
   std::vector<std::pair<int, double>> left_out;
-  std::set<std::tuple<int, double, double, double, double>> kinds;
   const std::set<int> used = UsedDevices(plan);
   const std::vector<Placement> placements = PlacementsOf(pool);
+  const auto alike = [&](int a, int b) {
+    return pool.devices[size_t(a)].link == pool.devices[size_t(b)].link && pool.devices[size_t(a)].layers == pool.devices[size_t(b)].layers;
+  };
   for (int d = 0; d < int(pool.devices.size()); ++d) {
-    const DeviceEntry& e = file.devices[size_t(d)];
-    const std::tuple kind(e.machine, e.latency_us.value, e.message_us.value, e.up_mbit_per_s.value, e.down_mbit_per_s.value);
-    if (used.count(d) || !kinds.insert(kind).second) continue;
-    left_out.emplace_back(d, UsWithDevice(graph, pool, placements, d));
+    const bool known = std::any_of(left_out.begin(), left_out.end(), [&](const auto& other) { return alike(other.first, d); });
+    if (!used.count(d) && !known) left_out.emplace_back(d, UsWithDevice(graph, pool, placements, d));
   }
   return left_out;
 }
 
 PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjective objective) {
   const Progress progress("planning");
-  PlannedPool p{graph, ReadDevicesFile(path), {}, objective, {}, {}, {}, {}, {}};
-  p.pool = EstimatePool(graph, p.file);
-  p.plan = PlanDevicesFor(objective, graph, p.pool);
-  p.best_alone = PlanBestAlone(objective, graph, p.pool);
-  for (size_t d = 0; d < p.pool.devices.size(); ++d) p.alone_us.push_back(PlanAlone(graph, p.pool, int(d)).predicted_us);
-  if (objective == DevicesObjective::kLatency) p.without = LeftOut(graph, p.file, p.pool, p.plan);
-  p.simulated_us = SimulateDevices(graph, p.plan, p.pool).us;
+  PlannedPool p{graph, PoolCostsOf(graph, path), objective, {}, {}, {}, {}, {}};
+  p.plan = PlanDevicesFor(objective, graph, p.pool());
+  p.best_alone = PlanBestAlone(objective, graph, p.pool());
+  for (size_t d = 0; d < p.pool().devices.size(); ++d) p.alone_us.push_back(PlanAlone(graph, p.pool(), int(d)).predicted_us);
+  if (objective == DevicesObjective::kLatency) p.without = LeftOut(graph, p.pool(), p.plan);
+  p.simulated_us = SimulateDevices(graph, p.plan, p.pool()).us;
   return p;
 }
 
@@ -109,7 +103,7 @@ void PrintBesideAlone(const PlannedPool& p) {
 void Print(const PlannedPool& p, const std::string& model) {
   const Style style = StyleOf(1);
   fmt::print("{}{}{} on {}: {} of {} devices, {} groups\n\n", style.bold, model, style.reset, p.file.name, UsedDevices(p.plan).size(),
-             p.pool.devices.size(), p.plan.groups.size());
+             p.pool().devices.size(), p.plan.groups.size());
   fmt::print("{}", FormatTable(SharesRows(p), "lllllrr"));
   fmt::print("\npredicted: {}, of which {} until the caller has the outputs; simulated, where nobody waits for all others: {}\n",
              FormatMs(p.plan.predicted_us * 1e-3), FormatMs(p.plan.gather_us * 1e-3), FormatMs(p.simulated_us * 1e-3));
@@ -117,7 +111,7 @@ void Print(const PlannedPool& p, const std::string& model) {
   for (const auto& [device, us] : p.without)
     fmt::print("{} has no part: with it, and others like it as far as they help, {}\n", p.plan.devices[size_t(device)],
                std::isfinite(us) ? fmt::format("{} at least", FormatMs(us * 1e-3)) : "no plan was weighed");
-  fmt::print("\n{}\n", kNote);
+  fmt::print("\n{}\n", p.file.note);
 }
 
 Json PartJson(const Graph& graph, const ValuePart& vp) {
@@ -148,7 +142,7 @@ Json PoolJson(const PlannedPool& p) {
             {"alone_us", p.alone_us},
             {"left_out", Json::array()},
             {"groups", Json::array()},
-            {"note", kNote}};
+            {"note", p.file.note}};
   for (const auto& [device, us] : p.without)
     json["left_out"].push_back({{"device", p.plan.devices[size_t(device)]}, {"least_us_with_it", us}});
   for (const PlannedGroup& group : p.plan.groups) {

@@ -6,9 +6,8 @@
 #include <set>
 
 #include "devices_figure.h"
-#include "machine/devices_file.h"
+#include "hosts.h"
 #include "plan/devices/named.h"
-#include "processor/simulated/devices/estimate_pool.h"
 #include "processor/simulated/devices/simulate_devices.h"
 #include "terminal.h"
 #include "text_file.h"
@@ -27,7 +26,7 @@ struct Outcome {
 };
 
 struct Comparison {
-  std::string model, pool;
+  std::string model, pool, note;  // `note`: where the costs come from
   DevicesObjective objective;
   int requests;       // in a row
   DevicesPlan alone;
@@ -99,9 +98,8 @@ void Print(const Comparison& c) {
                     o.measured > 0 ? std::to_string(o.measured) : "-"});
   fmt::print("{}\n{}\n", FormatTable(rows, "lrrrrrrr", "  "), Legend(c));
   fmt::print("devices: that compute. sent: for a request. measured: plans that the planner had to try.\n"
-             "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its machine file's figures; and\n"
-             "the links' figures, as the devices file says{}.\n",
-             c.objective == DevicesObjective::kEnergy ? "; and the watts, by the machine file's power model" : "");
+             "{}{}\n",
+             c.note, c.objective == DevicesObjective::kEnergy ? "\nWatts are those of the machine files' power models." : "");
 }
 
 Json OutcomeJson(const Outcome& o, const Comparison& c) {
@@ -126,7 +124,7 @@ Json OutcomeJson(const Outcome& o, const Comparison& c) {
 Json ComparisonJson(const Comparison& c) {
   Json json{{"model", c.model}, {"devices", c.pool}, {"objective", DevicesObjectives()[size_t(c.objective)]}, {"requests", c.requests},
             {"alone_us", c.alone.predicted_us}, {"alone_period_us", c.alone.period_us}, {"alone_joules", c.alone.joules},
-            {"planners", Json::array()}, {"estimates", "all times of layers, and the links' figures"}};
+            {"planners", Json::array()}, {"note", c.note}};
   for (const Outcome& o : c.outcomes) json["planners"].push_back(OutcomeJson(o, c));
   return json;
 }
@@ -146,10 +144,10 @@ void SimulateOverDevices(const Graph& graph, const SimulateDevicesFlags& flags, 
   if (!flags.trace.empty() && flags.planner == "all") throw UsageError("[--trace] is of one planner; got all; try --planner dynamic");
   if (flags.requests > 1 && objective != DevicesObjective::kThroughput)
     throw UsageError("[--requests] is of --objective throughput; got " + flags.objective);
-  const DevicesFile file = ReadDevicesFile(flags.devices);
-  const PoolCosts pool = EstimatePool(graph, file);
+  const PoolOfFile file = PoolCostsOf(graph, flags.devices);
+  const PoolCosts& pool = file.costs;
   const int requests = objective != DevicesObjective::kThroughput ? 1 : flags.requests > 0 ? flags.requests : kManyRequests;
-  Comparison c{flags.model, file.name, objective, requests, PlanBestAlone(objective, graph, pool), {}};
+  Comparison c{flags.model, file.name, file.note, objective, requests, PlanBestAlone(objective, graph, pool), {}};
   Simulate(graph, pool, flags.planner, c);
   if (!flags.trace.empty()) WriteTextFile(flags.trace, ChromeJson(c.outcomes[0].simulation, c.outcomes[0].plan) + "\n");
   if (context.json) PrintJson(ComparisonJson(c));

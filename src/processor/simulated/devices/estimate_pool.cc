@@ -7,10 +7,8 @@
 #include "costs/energy_curves.h"
 #include "costs/estimate.h"
 #include "passes/pass.h"
-#include "partition/layers.h"
-#include "partition/share.h"
 #include "plan/cores/cores.h"
-#include "plan/devices/placement.h"
+#include "plan/devices/layer_costs.h"
 #include "processor/simulated/simulated.h"
 
 namespace mete {
@@ -20,44 +18,12 @@ bool Computes(const Graph& graph) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& n) { return DescribeNode(graph, n).computes(); });
 }
 
-double GraphUs(Graph graph, const MachineFile& file) {
+double EstimateUs(Graph graph, const MachineFile& file) {
   RunPasses(graph, true, {});
   if (!Computes(graph)) return 0;
   const Costs costs = EstimateCosts(graph, file, PhysicalCores(file.machine));
   return PredictedUs(PlanSimulated(graph, file, costs, "adaptive"));
 }
-
-class LayerEstimates {
- public:
-  LayerEstimates(const Graph& graph, const MachineFile& file) : graph_(graph), file_(file), uses_(graph) {}
-
-  // A line through what the whole and about half of it take: what is left where it comes to no rows is the least.
-  LayerCost Of(const Layer& layer) const {
-    double part = 1;
-    const double us = ShareUs(layer, 1, part), half_us = ShareUs(layer, 2, part);
-    return {us, part < 1 ? std::clamp((half_us - part * us) / (1 - part), 0.0, us) : us};
-  }
-
- private:
-  // Of the first rows of all that the layer gives, one of so many equal shares; `part` is how much of the last one that is.
-  double ShareUs(const Layer& layer, int shares, double& part) const {
-    std::vector<int> nodes;
-    for (int n = layer.begin; n < layer.end; ++n) nodes.push_back(n);
-    std::vector<ValuePart> wanted;
-    for (ValueId id : BorderOf(graph_, uses_, nodes).outputs) {
-      const Shape& shape = graph_.value(id).shape;
-      const int axis = AxisOf(SplitAxis::kRows, shape);
-      const bool divided = axis >= 0 && shape[axis] >= shares;
-      wanted.push_back({id, divided ? Part::Of(axis, {0, shape[axis] / shares}) : Part::All()});
-      part = divided ? double(shape[axis] / shares) / double(shape[axis]) : 1;
-    }
-    return wanted.empty() ? 0 : GraphUs(MakeShareGraph(graph_, nodes, wanted).graph, file_);
-  }
-
-  const Graph& graph_;
-  const MachineFile& file_;
-  const Uses uses_;
-};
 
 // As if all cores were busy at their highest clock whenever the device computes, which is a little more than it takes.
 PowerCosts PowerOf(const DeviceEntry& device, const MachineFile& machine) {
@@ -76,11 +42,12 @@ PowerCosts PowerOf(const DeviceEntry& device, const MachineFile& machine) {
 }  // namespace
 
 PoolCosts EstimatePool(const Graph& graph, const DevicesFile& file) {
+  const LayerGraphs graphs(graph);
   std::vector<std::vector<LayerCost>> of_machine;
   for (const MachineFile& machine : file.machines) {
-    const LayerEstimates estimates(graph, machine);
     of_machine.emplace_back();
-    for (const Layer& layer : LayersOf(graph)) of_machine.back().push_back(estimates.Of(layer));
+    for (const Layer& layer : LayersOf(graph))
+      of_machine.back().push_back(graphs.CostOf(layer, [&](const Graph& share) { return EstimateUs(share, machine); }));
   }
   PoolCosts pool;
   for (const DeviceEntry& device : file.devices)
