@@ -10,7 +10,7 @@
 //     message_us = { value = 100, source = "..." }     # of each message, what sender and receiver do for it
 //     up_mbit_per_s = { value = 94, source = "..." }   # what programs get of the link
 //     down_mbit_per_s = { value = 94, source = "..." }
-//     # these may be left out: what the whole board takes without work, else its clusters' idle_w; what a byte costs on its link, else nothing
+//     # These may be left out: what the whole board takes without work, else its clusters' idle_w; what a byte costs on its link.
 //     idle_w = { value = 2, source = "..." }
 //     sent_nj_per_byte = { value = 5, source = "..." }
 //     received_nj_per_byte = { value = 5, source = "..." }

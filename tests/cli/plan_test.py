@@ -152,7 +152,8 @@ class Simulations(Cli):
         ours = answer["planners"][-1]
         for planner in answer["planners"]:
             self.assertEqual(len(planner["devices"]), 6)
-            self.assertLessEqual(ours["predicted_us"], planner["predicted_us"] * 1.000001)
+            if planner["planner"] != "neurosurgeon":  # which predicts by its own regressions
+                self.assertLessEqual(ours["predicted_us"], planner["predicted_us"] * 1.000001)
         one = self.answer("simulate", self.net, "--devices", board, "--planner", "legion")
         self.assertEqual([p["planner"] for p in one["planners"]], ["legion"])
         text = mete("simulate", self.net, "--devices", board).stdout
@@ -172,9 +173,9 @@ class Simulations(Cli):
             self.assertLessEqual(period["planners"][-1]["predicted_period_us"], planner["predicted_period_us"] * 1.000001)
         energy = self.answer(*command, "--objective", "energy")
         for planner in energy["planners"]:
-            self.assertLessEqual(energy["planners"][-1]["predicted_joules"], planner["predicted_joules"] * 1.000001)
+            self.assertLessEqual(energy["planners"][-1]["simulated_joules"], planner["simulated_joules"] * 1.000001)
         self.assertIn("period, simulated", mete(*command, "--objective", "throughput").stdout)
-        self.fails(USAGE, "[--objective] not an objective for several devices; got 'latency=3ms'", *command, "--objective", "latency=3ms")
+        self.fails(USAGE, "[--objective] not an objective for several devices", *command, "--objective", "latency=3ms")
         self.fails(USAGE, "[--requests] is of --objective throughput", *command, "--requests", 5)
 
     def test_simulate_over_devices_writes_a_trace(self):

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "plan/devices/group_costs.h"
 #include "plan/devices/plan_for.h"
+#include "plan/devices/regression.h"
 
 namespace mete {
 namespace {
@@ -50,6 +51,13 @@ class NamedPlanner {
       if (cut < layers()) segments.push_back({cut, layers(), WholeOn(device)});
       return segments;
     });
+  }
+
+  // A plan of the same layers on the same devices, whatever it was planned by.
+  DevicesPlan Again(const DevicesPlan& plan) {
+    Segments segments;
+    for (const PlannedGroup& group : plan.groups) segments.push_back({group.first, group.last, group.placement});
+    return Build(segments);
   }
 
   DevicesPlan Legion() {
@@ -164,10 +172,18 @@ class NamedPlanner {
   int measured_ = 0;
 };
 
+// The cut is chosen by its own estimates, and they are what it predicts; what its shares take is what they do take.
+DevicesPlan ByRegression(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure, NamedPlanner& named) {
+  const PoolCosts estimates = RegressedCosts(graph, pool);
+  const DevicesPlan chosen = NamedPlanner(graph, estimates, measure).Neurosurgeon();
+  DevicesPlan plan = named.Again(chosen);
+  plan.predicted_us = chosen.predicted_us;
+  return plan;
+}
+
 DevicesPlan OfOthers(const std::string& planner, NamedPlanner& named) {
   if (planner == "layerwise") return named.Layerwise();
   if (planner == "uniform") return named.Uniform();
-  if (planner == "neurosurgeon") return named.Neurosurgeon();
   if (planner == "legion") return named.Legion();
   if (planner == "fss") return named.FullSearch();
   Invalid("planner", "unknown; got '{}', expected one of: {}", planner, fmt::join(DevicePlanners(), ", "));
@@ -197,7 +213,7 @@ DevicesPlan PlanDevicesBy(const std::string& planner, const Graph& graph, const 
   if (planner == "dynamic") return PlanDevicesFor(objective, graph, pool);
   if (planner == "alone") return PlanBestAlone(objective, graph, pool);
   NamedPlanner named(graph, pool, measure);
-  DevicesPlan plan = OfOthers(planner, named);
+  DevicesPlan plan = planner == "neurosurgeon" ? ByRegression(graph, pool, measure, named) : OfOthers(planner, named);
   if (measured) *measured = named.measured();
   NamePlan(plan, graph, pool, planner);
   RatePlan(plan, graph, pool);

@@ -3,7 +3,8 @@
 //   alone         the best single device
 //   layerwise     MoDNN: every layer for itself, equal rows on all devices, gathered and scattered again by the caller
 //   uniform       DeepThings: the first layers fused, equal rows on all devices, the rest on the caller; how many is what takes least
-//   neurosurgeon  the first layers on the caller, the rest on another device; which and where is what takes least
+//   neurosurgeon  the first layers on the caller, the rest on another device; which and where is what takes least by
+//                 regressions (regression.h); so is what it predicts
 //   legion        Legion: rows on all devices in proportion to their speeds, gathered and scattered between groups; the segmentation with
 //                 the least sum of T[i,j]; then its wild card: of the best plan, and the one with the most promising pair of groups merged,
 //                 the one that is measured to be faster

@@ -8,8 +8,9 @@
 namespace mete {
 namespace {
 
-constexpr size_t kMostCounts = 170;  // that may be taken of all kinds together. Guess: six kinds have 64, 64 devices alike 128, of four kinds 162
-constexpr size_t kFewDevices = 6;    // as in placements.cc
+// That may be taken of all kinds together. Guess: six kinds have 64, 64 devices alike 128, 64 of four kinds as 12 teams 162.
+constexpr size_t kMostCounts = 170;
+constexpr size_t kFewDevices = 6;  // as in placements.cc
 
 size_t Counts(const std::vector<DeviceKind>& kinds) {
   return std::accumulate(kinds.begin(), kinds.end(), size_t{1}, [](size_t n, const DeviceKind& k) { return n * size_t(k.teams + 1); });

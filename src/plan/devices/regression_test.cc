@@ -1,0 +1,48 @@
+#include "plan/devices/regression.h"
+
+#include "plan/devices/exhaustive_testing.h"
+#include "plan/devices/named.h"
+
+namespace mete {
+namespace {
+
+// Five convolutions, each of more channels than the one before.
+Graph Widening() {
+  Builder b;
+  ValueId x = b.Input({1, 4, 16, 16});
+  for (int i = 1; i <= 5; ++i) x = b.Conv(x, 4 * i, 4 * (i + 1), 3, {1, 1, 1, 1});
+  b.Output(x);
+  InferShapes(b.graph);
+  return b.graph;
+}
+
+PoolCosts TwoDevices(std::vector<LayerCost> layers) {
+  PoolCosts pool{{{"a", {1, 1, 1000, 1000}, layers}, {"b", {1, 1, 1000, 1000}, {}}}};
+  for (const LayerCost& layer : layers) pool.devices[1].layers.push_back({layer.us / 10, 0});
+  return pool;
+}
+
+TEST(RegressedCosts, FollowWhatGrowsWithOperations) {
+  std::vector<LayerCost> layers;
+  for (int i = 1; i <= 5; ++i) layers.push_back({10 + 100.0 * i * (i + 1), 0});
+  const PoolCosts pool = TwoDevices(layers), estimates = RegressedCosts(Widening(), pool);
+  for (size_t l = 0; l < layers.size(); ++l)
+    for (size_t d = 0; d < 2; ++d)
+      EXPECT_NEAR(estimates.devices[d].layers[l].us, pool.devices[d].layers[l].us, 0.02 * pool.devices[d].layers[l].us);
+}
+
+TEST(RegressedCosts, NeurosurgeonPredictsByThem) {
+  std::vector<LayerCost> layers(5, {1000, 0});
+  layers[2].us = 9000;  // which no line through the others tells
+  layers[4].us = 0;
+  const PoolCosts pool = TwoDevices(layers), estimates = RegressedCosts(Widening(), pool);
+  EXPECT_EQ(estimates.devices[0].layers[4].us, 0);
+  EXPECT_LT(estimates.devices[0].layers[2].us, 8000);
+  const DevicesPlan plan = PlanDevicesBy("neurosurgeon", Widening(), pool, {});
+  double us = plan.gather_us;
+  for (const PlannedGroup& group : plan.groups) us += group.us;
+  EXPECT_LT(plan.predicted_us, 0.9 * us);
+}
+
+}  // namespace
+}  // namespace mete
