@@ -21,6 +21,7 @@ constexpr int kAloneRuns = 5;    // of this device alone, to compare with
 struct Measured {
   std::vector<double> ms;
   int64_t alone = 0, wrong = 0;
+  std::vector<double> compute_us;  // by device, the least of all requests
   double apart = 0;  // the largest of requests that were not computed by this device alone
 };
 
@@ -37,6 +38,9 @@ Measured Measure(DevicesSession& session, const std::vector<Tensor>& inputs, con
     measured.ms.push_back(report.us * 1e-3);
     const double apart = LargestDifference(outputs, expected);
     measured.alone += report.alone;
+    if (measured.compute_us.empty()) measured.compute_us = report.compute_us;
+    for (size_t d = 0; d < std::min(measured.compute_us.size(), report.compute_us.size()); ++d)
+      measured.compute_us[d] = std::min(measured.compute_us[d], report.compute_us[d]);
     measured.wrong += apart > bound;
     measured.apart = std::max(measured.apart, apart);
     progress.Update(int(measured.ms.size()), runs);
@@ -86,6 +90,20 @@ double LargestDifference(const std::vector<Tensor>& a, const std::vector<Tensor>
   return std::isnan(apart) ? INFINITY : apart;
 }
 
+// What each device was predicted to compute, and what it took.
+Json ComputingJson(const DevicesPlan& plan, const Measured& measured) {
+  Json json = Json::array();
+  for (size_t d = 0; d < measured.compute_us.size() && d < plan.devices.size(); ++d) {
+    double predicted_us = 0;
+    int64_t bytes = 0;
+    for (const PlannedGroup& group : plan.groups)
+      for (const DeviceShare& share : group.shares)
+        if (size_t(share.device) == d) predicted_us += share.compute_us, bytes += share.bytes;
+    json.push_back({{"device", plan.devices[d]}, {"predicted_ms", predicted_us * 1e-3}, {"least_ms", measured.compute_us[d] * 1e-3}, {"bytes", bytes}});
+  }
+  return json;
+}
+
 std::string PlanText(const DevicesPlan& plan) {
   std::string text;
   for (const PlannedGroup& group : plan.groups) {
@@ -123,6 +141,7 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
                       {"planner", flags.planner},
                       {"plan", PlanText(plan)},
                       {"groups", plan.groups.size()},
+                      {"computing", ComputingJson(plan, measured)},
                       {"predicted_ms", plan.predicted_us * 1e-3},
                       {"median_ms", time.median},
                       {"mad_ms", time.mad},

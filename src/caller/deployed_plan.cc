@@ -32,6 +32,12 @@ std::set<int> SendsTo(const DeviceProgram& program) {
   return to;
 }
 
+double ComputeUs(const std::vector<StageTimes>& times) {
+  double us = 0;
+  for (const StageTimes& t : times) us += t.compute_us;
+  return us;
+}
+
 }  // namespace
 
 // What the caller's own program sends.
@@ -48,7 +54,7 @@ class DeployedPlan::Post : public Outbox {
 DeployedPlan::DeployedPlan(const Graph& graph, const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes,
                            const MakeShareSession& make, DigestMemo& digests, const DeployOptions& options, const WeightsProgress& progress,
                            std::vector<std::string>* notes)
-    : graph_(graph), plan_(plan), remotes_(remotes), options_(options), id_(RandomId()), outputs_(OutputsOf(graph, plan)), lanes_(size_t(options.lanes)) {
+    : graph_(graph), plan_(plan), remotes_(remotes), options_(options), id_(RandomId()), outputs_(OutputsOf(graph, plan)), lanes_(size_t(options.lanes)), compute_us_(remotes.size()) {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane].next = lane;
   std::vector<DeviceProgram> programs = ProgramsOf(graph, plan);
   for (size_t d = 1; d < programs.size(); ++d)
@@ -101,7 +107,6 @@ size_t DeployedPlan::TakeLane() {
   const auto lane = free();
   lane->busy = true;
   lane->inbox = std::make_shared<Inbox>(own_->program(), 0, options_.coding);
-  lane->compute_us.assign(remotes_.size(), 0);
   return size_t(lane - lanes_.begin());
 }
 
@@ -111,7 +116,7 @@ std::vector<Tensor> DeployedPlan::Run(std::span<const Tensor> inputs, std::chron
   const uint64_t request = lanes_[lane].next;
   const auto leave = [&] {
     std::lock_guard lock(mutex_);
-    if (times) *times = {double(NowNs() - start_ns) * 1e-3, lanes_[lane].compute_us};
+    if (times) *times = {double(NowNs() - start_ns) * 1e-3, compute_us_};
     lanes_[lane].next += lanes_.size();
     lanes_[lane].busy = false;
     lanes_[lane].inbox.reset();
@@ -139,7 +144,7 @@ std::vector<Tensor> DeployedPlan::RunOn(size_t lane, uint64_t request, std::span
   try {
     std::vector<Tensor> held = own_->Run({inputs.begin(), inputs.end()}, *inbox, post, turn_, times);
     std::lock_guard lock(mutex_);
-    for (const StageTimes& t : times) lanes_[lane].compute_us[0] += t.compute_us;
+    compute_us_[0] = ComputeUs(times);
     return InOrder(held);
   } catch (const Error& error) {
     if (error.code() != Code::kDeadlineExceeded || inbox->late() <= 0) throw;
@@ -177,11 +182,9 @@ void DeployedPlan::OnPiece(int from, const pb::Frame& frame) {
   }
 }
 
-void DeployedPlan::OnDone(int from, uint64_t request, std::vector<StageTimes> times) {
+void DeployedPlan::OnDone(int from, uint64_t, std::vector<StageTimes> times) {
   std::lock_guard lock(mutex_);
-  Lane& lane = lanes_[request % lanes_.size()];
-  if (lane.next != request || !lane.busy) return;  // the outputs were here before it
-  for (const StageTimes& t : times) lane.compute_us[size_t(from)] += t.compute_us;
+  compute_us_[size_t(from)] = ComputeUs(times);
 }
 
 void DeployedPlan::OnFailure(int device, const Error& error) {

@@ -33,7 +33,8 @@ struct DeployOptions {
 
 struct RequestTimes {
   double us = 0;
-  std::vector<double> compute_us;  // by device, all its stages; 0 where it has not told
+  // By device, all its stages: of the last request of which it has told, as that mostly comes after the outputs. 0: of none yet.
+  std::vector<double> compute_us;
 };
 
 // Bytes of weights that were sent so far, and of all that are to be, to a device.
@@ -60,7 +61,6 @@ class DeployedPlan : private RemoteEvents {
     uint64_t next = 0;
     bool busy = false;
     std::shared_ptr<Inbox> inbox;  // of the request under way
-    std::vector<double> compute_us;
   };
   class Post;
 
@@ -85,6 +85,7 @@ class DeployedPlan : private RemoteEvents {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Lane> lanes_;
+  std::vector<double> compute_us_;  // as RequestTimes has it
   std::optional<DeviceError> error_;
   std::map<int, std::unique_ptr<RemoteDeployment>> deployments_;  // last: their threads use all of the above
 };

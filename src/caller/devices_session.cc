@@ -56,6 +56,7 @@ std::vector<Tensor> DevicesSession::Run(std::span<const Tensor> inputs, RequestR
       outputs = deployed->Run(inputs, Patience(), &times);
       result.alone = false;
       Learn(times, deployed.get());
+      result.compute_us = std::move(times.compute_us);
     } catch (const DeviceError& error) {
       Lost(deployed, error);
       result.retried = true;

@@ -47,6 +47,7 @@ struct RequestReport {
   double us = 0;
   bool alone = true;     // computed by this device alone, planned or not
   bool retried = false;
+  std::vector<double> compute_us;  // by device of the plan, what it computed for the request; empty where this device did it alone
 };
 
 class DevicesSession {
