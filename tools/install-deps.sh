@@ -11,6 +11,7 @@ packages=(
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
   libjpeg-dev libpng-dev libssl-dev libxxhash-dev libgtest-dev libbenchmark-dev
   python3 python3-venv python3-pip
+  iproute2 util-linux
 )
 for argument in "$@"; do
   case "$argument" in
