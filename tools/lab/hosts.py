@@ -66,8 +66,8 @@ class Host:
             time.sleep(0.01)
 
     def cut(self):
-        """Packets from it and to it vanish, and no program is told. As on any cable, whoever connects gets 'No route to host' when the
-        other has not answered for some seconds."""
+        """Packets from it and to it vanish, and no program is told: connections stay, and go on after mend(). Who connects meanwhile waits,
+        or has 'No route to host' after some seconds, as in any network of one segment."""
         self.lab.connect(self, False)
 
     def mend(self):
