@@ -12,6 +12,7 @@ packages=(
   libgrpc++-dev protobuf-compiler-grpc
   libjpeg-dev libpng-dev libssl-dev libxxhash-dev libgtest-dev libbenchmark-dev
   python3 python3-venv python3-pip
+  iproute2 util-linux
 )
 for argument in "$@"; do
   case "$argument" in

@@ -21,19 +21,21 @@ class Host:
         self.lab, self.index, self.address, self.cores = lab, index, address, cores
 
     def start(self, words, log=None, **popen):
-        """A subprocess.Popen of the program itself, which ends with the lab. `log` gets what it prints, at the end of the file; more words
-        are Popen's own. Without either it prints where we do. It has no stdin and is not in our session, so that Ctrl-C at our terminal does
-        not reach it."""
+        """A subprocess.Popen of the program itself, which ends with the lab. `log` gets what it prints, at the end of the file; more
+        words are Popen's own. Without either it prints where we do. It has no stdin and is not in our session, so that Ctrl-C at our
+        terminal does not reach it."""
         if log is not None:
             with open(log, "ab") as file:
                 return self.start(words, stdout=file, stderr=subprocess.STDOUT, **popen)
-        popen = {"start_new_session": True, "stdin": subprocess.DEVNULL, **popen, "env": {**(popen.get("env") or os.environ), **self.lab.variables(self)}}
+        variables = {**(popen.get("env") or os.environ), **self.lab.variables(self)}
+        popen = {"start_new_session": True, "stdin": subprocess.DEVNULL, **popen, "env": variables}
         process = subprocess.Popen([*self._way_in(), *map(str, self._found(words))], **popen)
         self.lab.processes.append(process)
         return process
 
     def run(self, words, timeout=60, **popen):
-        """A subprocess.CompletedProcess with its text. After `timeout` seconds it and its children are killed: subprocess.TimeoutExpired."""
+        """A subprocess.CompletedProcess with its text. After `timeout` seconds it is killed with its children, and there is a
+        subprocess.TimeoutExpired."""
         process = self.start(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", **popen)
         with process:
             try:
@@ -64,8 +66,8 @@ class Host:
             time.sleep(0.01)
 
     def cut(self):
-        """Packets from it and to it vanish, and no program is told. As on any cable, whoever connects gets 'No route to host' when the
-        other has not answered for some seconds."""
+        """Packets from it and to it vanish, and no program is told: connections stay, and go on after mend(). Who connects meanwhile waits,
+        or has 'No route to host' after some seconds, as in any network of one segment."""
         self.lab.connect(self, False)
 
     def mend(self):

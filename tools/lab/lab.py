@@ -68,6 +68,7 @@ class _AnyLab:
 
     def __enter__(self):
         try:
+            self._check_tools()
             leftovers.remove_abandoned()
             self._stack.callback(leftovers.start_warden(self.name).close)
             self._stack.callback(leftovers.remove, self.name)
@@ -86,6 +87,11 @@ class _AnyLab:
         """What a host's programs find in their environment."""
         return {leftovers.kMark: self.name, "METE_LAB_ADDRESS": host.address,
                 "METE_LAB_ADDRESSES": ",".join(each.address for each in self.hosts)}
+
+    def _check_tools(self):
+        tool = links.missing_tool(self._tools)
+        if tool:
+            raise NotPermitted(f"[lab] no program '{tool}' in PATH; got '{os.environ.get('PATH', '')}'; try tools/install-deps.sh")
 
     def _slow_down(self):
         for core, speed in self._slow.items():
@@ -110,8 +116,9 @@ class _AnyLab:
 
 
 class Lab(_AnyLab):
-    """Hosts in namespaces of their own, joined by a switch. Needs root. Labs do not disturb each other, but for the cores that they share."""
+    """Hosts in namespaces of their own, joined by a switch. Needs root. Labs do not disturb each other, but for cores that they share."""
     real = True
+    _tools = links.kTools
 
     def rate(self, host, mbit):
         """Of its link from now on, each way."""
@@ -138,9 +145,6 @@ class Lab(_AnyLab):
         return links.address(index)
 
     def _make(self):
-        tool = links.missing_tool()
-        if tool:
-            raise NotPermitted(f"[lab] no program '{tool}'; got none in PATH; try tools/install-deps.sh")
         try:
             links.make_switch(self._switch)
         except LabError as problem:
@@ -151,9 +155,10 @@ class Lab(_AnyLab):
 
 
 class Loopback(_AnyLab):
-    """The same without namespaces: each host is an address of this machine's loopback. Programs are pinned, cores are slowed, but links have
-    no rate and cannot be cut. Needs no rights, but for slowed cores."""
+    """The same without namespaces: each host is an address of this machine's loopback. Programs are pinned and cores are slowed, but links
+    have no rate and cannot be cut. Needs no rights, but for slowed cores."""
     real = False
+    _tools = ("setsid", "taskset")
 
     def __init__(self, *args, reason="", **settings):
         self._base = (os.getpid() * 16 + next(_counts)) % (254 * 256)  # guess that no two at once are equal

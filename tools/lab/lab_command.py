@@ -37,7 +37,8 @@ Exit codes: of run the command's own (128 + signal where one ended it), else
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message):
-        say(f"lab.py: error: [usage] {message}; try 'lab.py --help'")
+        where = "" if message.startswith("[") else "[usage] "
+        say(f"lab.py: error: {where}{message}" + ("" if "; try" in message else "; try 'lab.py --help'"))
         sys.exit(kUsage)
 
 
@@ -61,7 +62,8 @@ def _flags(words):
     run = commands.add_parser("run", help="a command on host 0", description=kRunHelp, epilog=kExamples, formatter_class=raw,
                               usage="lab.py run [OPTIONS] -- COMMAND ARGS...")
     _add_settings(run)
-    run.add_argument("--start", nargs=2, action="append", default=[], metavar=("HOST", "COMMAND"), help="on this host meanwhile; repeatable")
+    run.add_argument("--start", nargs=2, action="append", default=[], metavar=("HOST", "COMMAND"),
+                     help="on this host meanwhile; repeatable")
     run.add_argument("command", nargs="+", metavar="COMMAND", help="with its arguments, behind --")
     run.set_defaults(do=_run)
     measure = commands.add_parser("measure", help="rates and times of the links",
@@ -71,14 +73,15 @@ def _flags(words):
     measure.add_argument("--json", metavar="FILE", help="the figures; - for stdout, in place of the table")
     measure.set_defaults(do=_measure)
     clean = commands.add_parser("clean", help="removes what killed labs left behind",
-                                description="Ends the programs of labs whose owner is gone, and removes their hosts. Each new lab does so too.")
+                                description="Ends the programs of labs whose owner is gone, and removes their hosts. So does each new lab.")
     clean.set_defaults(do=_clean)
     return _checked(parser, parser.parse_args(words))
 
 
 def _add_settings(parser):
     parser.add_argument("--hosts", type=_number(1, lab.links.kMostHosts, int), default=2, metavar="N", help="how many (2)")
-    parser.add_argument("--mbit", type=_number(*lab.links.kMbit), default=100, metavar="R", help="rate of each link, each way, in Mb/s (100)")
+    parser.add_argument("--mbit", type=_number(*lab.links.kMbit), default=100, metavar="R",
+                        help="rate of each link, each way, in Mb/s (100)")
     parser.add_argument("--cores", type=_cores, metavar="0,1", help="a core for each host, or several: 0-1,2-3 (default: any)")
     parser.add_argument("--slow", type=_slow, action="append", default=[], metavar="CORE:SPEED",
                         help="a core that has only this share of its speed, for every program; repeatable")
@@ -115,7 +118,8 @@ def _checked(parser, flags):
             parser.error(f"[--start] no such host; got '{host}', expected 0 to {flags.hosts - 1}")
     if hasattr(flags, "hosts"):
         try:
-            flags.lab = (lab.Loopback if flags.loopback else lab.Lab)(flags.hosts, flags.mbit, flags.cores, dict(flags.slow), flags.slowcore)
+            kind = lab.Loopback if flags.loopback else lab.Lab
+            flags.lab = kind(flags.hosts, flags.mbit, flags.cores, dict(flags.slow), flags.slowcore)
         except lab.LabError as problem:
             parser.error(str(problem))
     return flags

@@ -8,7 +8,7 @@ import links
 
 kProgram = os.path.join(os.path.dirname(os.path.abspath(__file__)), "link_speed.py")
 kSmallBytes, kLargeBytes = 64, 100000
-kSmallCount, kLargeCount = 300, 50  # for a median; 20 ms, and half a second at 100 Mb/s. Guess
+kSmallCount, kLargeCount = 300, 20  # for a median; 20 ms, and 0.2 s at 100 Mb/s. Guess
 kLongS = 60  # guess: what is cut off or very slow
 
 

@@ -36,7 +36,7 @@ def remove(name):
 
 def remove_abandoned():
     """{name: None, or why it is still there} of the labs whose owners are gone."""
-    names = {kName.fullmatch(file)[1] for file in _namespaces()} | set(filter(None, map(_marked, _processes())))
+    names = {kName.fullmatch(file)[1] for file in _namespaces()} | set(filter(None, map(marked, _processes())))
     return {name: _tried(name) for name in sorted(names) if not _has_owner(name)}
 
 
@@ -67,7 +67,7 @@ def _processes():
     return [int(pid) for pid in os.listdir("/proc") if pid.isdecimal()]
 
 
-def _marked(pid):
+def marked(pid):
     """The lab's name in a process's environment, or None."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
@@ -95,7 +95,7 @@ def _end_processes(name):
     inside = {_identity(links.file_of(namespace)) for namespace in namespaces(name)} - {None}
 
     def ours(pid):
-        return pid != os.getpid() and (_identity(f"/proc/{pid}/ns/net") in inside or _marked(pid) == name)
+        return pid != os.getpid() and (_identity(f"/proc/{pid}/ns/net") in inside or marked(pid) == name)
 
     end = time.monotonic() + kEndS
     while any([_end(pid, ours) for pid in _processes() if ours(pid)]) and time.monotonic() < end:

@@ -28,8 +28,8 @@ class LabError(RuntimeError):
     """Its text is `[where] what; got X, expected Y; try Z`."""
 
 
-def missing_tool():
-    return next((tool for tool in kTools if not shutil.which(tool, path=kPath)), None)
+def missing_tool(tools):
+    return next((tool for tool in tools if not shutil.which(tool, path=kPath)), None)
 
 
 def file_of(namespace):
@@ -91,7 +91,8 @@ def _check(words, text=None):
 
 def _call(words, text=None):
     try:
-        return subprocess.run(words, input=text, capture_output=True, text=True, timeout=60, env={**os.environ, "PATH": kPath, "LC_ALL": "C"})
+        variables = {**os.environ, "PATH": kPath, "LC_ALL": "C"}
+        return subprocess.run(words, input=text, capture_output=True, text=True, timeout=60, env=variables)
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise LabError(f"[{words[0]}] cannot be run; got '{problem}'; try tools/install-deps.sh") from None
 
