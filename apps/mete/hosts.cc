@@ -94,14 +94,14 @@ std::string StorePoolProfile(const PoolProfile& profile, const HostsFile& file) 
 PoolOfFile PoolCostsOf(const Graph& graph, const std::string& path) {
   if (IsHostsFile(path)) {
     const HostsFile file = ReadHostsFile(path);
-    return {file.name, "Times of layers, each by itself, and the links' figures are those that mete profile has measured.",
+    return {file.name, "Times of layers, each by itself, and the links' figures are those that mete profile has measured.", "",
             StoredPoolProfile(graph, file).costs};
   }
   const DevicesFile file = ReadDevicesFile(path);
   return {file.name,
           "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its machine file's figures; and the\n"
           "links' figures, as the devices file says.",
-          EstimatePool(graph, file)};
+          "all times of layers, and the links' figures", EstimatePool(graph, file)};
 }
 
 std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const ModelFlags& model_flags, const HostsFlags& flags,

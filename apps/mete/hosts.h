@@ -40,7 +40,8 @@ std::string StorePoolProfile(const PoolProfile& profile, const HostsFile& file);
 
 // The costs of a model on the devices of a file: measured, where the file says how they are reached, or estimated, where it describes them.
 struct PoolOfFile {
-  std::string name, note;  // the file's name, and where the costs come from
+  std::string name, note;   // the file's name, and where the costs come from
+  std::string estimates;    // what of them are estimates; empty: nothing
   PoolCosts costs;
 };
 PoolOfFile PoolCostsOf(const Graph& graph, const std::string& path);

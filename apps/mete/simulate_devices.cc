@@ -26,7 +26,7 @@ struct Outcome {
 };
 
 struct Comparison {
-  std::string model, pool, note;  // `note`: where the costs come from
+  std::string model, pool, note, estimates;  // where the costs come from, and what of them are estimates
   DevicesObjective objective;
   int requests;       // in a row
   DevicesPlan alone;
@@ -124,7 +124,7 @@ Json OutcomeJson(const Outcome& o, const Comparison& c) {
 Json ComparisonJson(const Comparison& c) {
   Json json{{"model", c.model}, {"devices", c.pool}, {"objective", DevicesObjectives()[size_t(c.objective)]}, {"requests", c.requests},
             {"alone_us", c.alone.predicted_us}, {"alone_period_us", c.alone.period_us}, {"alone_joules", c.alone.joules},
-            {"planners", Json::array()}, {"note", c.note}};
+            {"planners", Json::array()}, {"estimates", c.estimates}, {"note", c.note}};
   for (const Outcome& o : c.outcomes) json["planners"].push_back(OutcomeJson(o, c));
   return json;
 }
@@ -147,7 +147,7 @@ void SimulateOverDevices(const Graph& graph, const SimulateDevicesFlags& flags, 
   const PoolOfFile file = PoolCostsOf(graph, flags.devices);
   const PoolCosts& pool = file.costs;
   const int requests = objective != DevicesObjective::kThroughput ? 1 : flags.requests > 0 ? flags.requests : kManyRequests;
-  Comparison c{flags.model, file.name, file.note, objective, requests, PlanBestAlone(objective, graph, pool), {}};
+  Comparison c{flags.model, file.name, file.note, file.estimates, objective, requests, PlanBestAlone(objective, graph, pool), {}};
   Simulate(graph, pool, flags.planner, c);
   if (!flags.trace.empty()) WriteTextFile(flags.trace, ChromeJson(c.outcomes[0].simulation, c.outcomes[0].plan) + "\n");
   if (context.json) PrintJson(ComparisonJson(c));
