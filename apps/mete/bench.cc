@@ -11,6 +11,7 @@
 #include "mete/statistics.h"
 #include "model_flags.h"
 #include "objective.h"
+#include "plan/devices/named.h"
 #include "runner.h"
 #include "serve.h"
 #include "stopwatch.h"
@@ -168,7 +169,9 @@ void AddBench(CLI::App& app, Context& context) {
   auto flags = std::make_shared<BenchFlags>();
   AddModelFlags(*command, flags->model);
   AddObjectiveFlag(*command, flags->model);
-  AddHostsFlags(*command, flags->hosts);
+  CLI::Option* devices = AddHostsFlags(*command, flags->hosts);
+  command->add_option("--beside", flags->hosts.beside, "run the plan in turns with each device alone and with these planners' plans; --runs rounds")
+      ->type_name("NAME,...")->delimiter(',')->check(CLI::IsMember(DevicePlanners()))->needs(devices)->group("Devices");
   command->add_option("--warmup", flags->warmup, "runs that are not counted (default: half a second of them)")
       ->type_name("N")->check(CLI::NonNegativeNumber)->group("Measurement");
   auto* runs = command->add_option("--runs", flags->runs, "runs that are counted")->type_name("N")->check(CLI::Range(1, 10000000))

@@ -42,7 +42,7 @@ std::string ProfilePath(const std::string& digest, const HostsFile& file) {
 
 }  // namespace
 
-void AddHostsFlags(CLI::App& command, HostsFlags& flags) {
+CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags) {
   CLI::Option* file = command.add_option("--devices", flags.file, "run on the devices of this file together (mete profile MODEL --devices FILE first)")
                           ->type_name("FILE.toml")->group("Devices");
   command.add_option("--transfer", flags.transfer, "how floats travel between devices; of f16 and u8 the error is reported")
@@ -53,6 +53,7 @@ void AddHostsFlags(CLI::App& command, HostsFlags& flags) {
       ->type_name("NAME")->check(CLI::IsMember(DevicePlanners()))->capture_default_str()->needs(file)->group("Devices");
   command.add_flag("--keep-plan", flags.keep_plan, "do not plan again where devices are faster or slower than their costs")
       ->needs(file)->group("Devices");
+  return file;
 }
 
 std::vector<std::unique_ptr<RemoteDevice>> OpenHosts(const HostsFile& file) {

@@ -21,11 +21,12 @@ struct HostsFlags {
   double deadline_ms = 0;
   int lanes = 1;
   bool keep_plan = false;
+  std::vector<std::string> beside;  // of bench: planners to compare with
 
   bool given() const { return !file.empty(); }
 };
 
-void AddHostsFlags(CLI::App& command, HostsFlags& flags);  // of run and bench
+CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags);  // of run and bench; --devices
 
 // The devices of a file, with what proves who we are; the first is null.
 std::vector<std::unique_ptr<RemoteDevice>> OpenHosts(const HostsFile& file);

@@ -16,6 +16,7 @@ namespace mete::cli {
 namespace {
 
 constexpr double kWrong = 1e-3;  // of the largest value: more than f32's sums in another order differ by. Guess
+constexpr int kRounds = 20;      // of plans that run in turns; guess: a median within a percent or two
 constexpr int kAloneRuns = 5;    // of this device alone, to compare with
 
 struct Measured {
@@ -73,6 +74,33 @@ double AllUs(const DeviceCosts& device) {
   return us;
 }
 
+Json ComparedJson(const ComparedPlan& c) {
+  const Spread time = Summarize(c.us);
+  return {{"name", c.name}, {"plan", PlanText(c.plan)}, {"predicted_ms", c.plan.predicted_us * 1e-3}, {"median_ms", time.median * 1e-3},
+          {"min_ms", time.least * 1e-3}, {"p95_ms", time.p95 * 1e-3}, {"plan_s", c.plan_s}, {"measured", c.measured}};
+}
+
+void CompareHosts(DevicesSession& session, const PoolProfile& profile, const std::vector<Tensor>& inputs, const std::string& model,
+                  const HostsFlags& flags, int rounds, const Context& context) {
+  const std::vector<ComparedPlan> compared = [&] {
+    const Progress progress("planning, and running plans in turns");
+    return session.Compare(flags.beside, inputs, rounds);
+  }();
+  if (context.json) {
+    Json json{{"model", model}, {"rounds", rounds}, {"profile_s", profile.seconds}, {"profile_graphs", profile.graphs}, {"plans", Json::array()}};
+    for (const ComparedPlan& c : compared) json["plans"].push_back(ComparedJson(c));
+    return PrintJson(json);
+  }
+  Rows rows{{"", "median", "least", "predicted", "over the chosen", "planned in", "runs for it", "plan"}};
+  const double chosen = Summarize(compared[0].us).median;
+  for (const ComparedPlan& c : compared) {
+    const Spread time = Summarize(c.us);
+    rows.push_back({c.name, FormatMs(time.median * 1e-3), FormatMs(time.least * 1e-3), FormatMs(c.plan.predicted_us * 1e-3),
+                    fmt::format("{:.2f}", time.median / chosen), FormatMs(c.plan_s * 1e3), std::to_string(c.measured), PlanText(c.plan)});
+  }
+  fmt::print("{}, {} rounds; single layers were measured in {:.1f} s\n{}", model, rounds, profile.seconds, FormatTable(rows, "lrrrrrrl", "  "));
+}
+
 }  // namespace
 
 double LargestDifference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
@@ -122,6 +150,7 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
   FillRandom(model, seed, inputs);
   const auto session = MakeDevicesSession(model, model_flags, flags, context);
   const PoolProfile profile = StoredPoolProfile(model.impl().graph, ReadHostsFile(flags.file));
+  if (!flags.beside.empty()) return CompareHosts(*session, profile, inputs, model_flags.model, flags, runs > 0 ? runs : kRounds, context);
   std::vector<double> alone_ms;
   std::vector<Tensor> expected;
   for (int i = 0; i <= kAloneRuns; ++i) {
@@ -193,7 +222,7 @@ void ProfileHosts(const std::vector<std::string>& models, const std::string& pat
     const Model model = LoadDivisible(flags);
     std::unique_ptr<Progress> progress;
     std::string label;
-    PoolProfileOptions options{SessionOptionsOf(session), 5, {}, context.cancel};
+    PoolProfileOptions options{SessionOptionsOf(session), {}, context.cancel};
     options.progress = [&](const std::string& what, int done, int total) {
       if (what != label) progress.reset(), progress = std::make_unique<Progress>(what), label = what;
       progress->Update(done, total);

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/model.h"
-#include "plan/devices/named.h"
 
 namespace mete {
 namespace {
@@ -152,17 +151,6 @@ PoolCosts DevicesSession::CostsOf(const std::vector<size_t>& members) const {
     for (LayerCost& layer : costs.devices.back().layers) layer.us *= members_[d].scale, layer.least_us *= members_[d].scale;
   }
   return costs;
-}
-
-DevicesPlan DevicesSession::MakePlan(const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes) {
-  const int64_t start_ns = NowNs();
-  int measured = 0;
-  DevicesPlan plan =
-      PlanDevicesBy(options_.planner, graph_, costs, [&](const DevicesPlan& p) { return MeasurePlan(p, remotes); }, &measured);
-  std::lock_guard lock(mutex_);
-  stats_.measured = measured;
-  stats_.plan_s = double(NowNs() - start_ns) * 1e-9;
-  return plan;
 }
 
 }  // namespace mete

@@ -50,6 +50,15 @@ struct RequestReport {
   std::vector<double> compute_us;  // by device of the plan, what it computed for the request; empty where this device did it alone
 };
 
+// A plan that ran in turns with others.
+struct ComparedPlan {
+  std::string name;        // "chosen", of the session; "alone NAME"; or of the planner
+  DevicesPlan plan;
+  double plan_s = 0;       // that planning took, with what the planner had run
+  int measured = 0;        // plans or parts of plans that it had run
+  std::vector<double> us;  // of each round
+};
+
 class DevicesSession {
  public:
   // `graph` as it is before the pass `layout`. `remotes`: one for each device of the costs, the first, this device, null. Who does not answer
@@ -59,6 +68,10 @@ class DevicesSession {
 
   // Inputs and outputs in the graph's order. Errors: of the inputs, and what data cause. Thread-safe; requests at a time: the lanes.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, RequestReport* report = nullptr);
+
+  // The plan in use, each device alone, and what `planners` plan, in turns on these inputs. For comparisons; nothing else may run. Error where
+  // a device fails.
+  std::vector<ComparedPlan> Compare(const std::vector<std::string>& planners, const std::vector<Tensor>& inputs, int rounds);
 
   DevicesPlan plan() const;  // of the devices that are there; the one in use
   DevicesSessionStats stats() const;
@@ -92,8 +105,8 @@ class DevicesSession {
   bool SaysHello(size_t device);  // else it is lost
   std::vector<size_t> There() const;  // mutex_ is locked; also the next ones
   PoolCosts CostsOf(const std::vector<size_t>& members) const;
-  DevicesPlan MakePlan(const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes);
-  double MeasurePlan(const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes);
+  ComparedPlan MakePlan(const std::string& planner, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes);
+  double MeasurePlan(DevicesPlan plan, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes);
   std::shared_ptr<DeployedPlan> DeployPlan(const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes);  // null: this device alone
   std::vector<DevicesPlan> CandidatesBeside(const DevicesPlan& plan, const PoolCosts& costs) const;
   // The plan, or what is faster where it is tried.

@@ -135,7 +135,13 @@ bool DevicesSession::Deploy() {
   std::vector<RemoteDevice*> remotes;
   for (const size_t d : members) remotes.push_back(remotes_[d].get());
   try {
-    auto [plan, deployed] = Best(MakePlan(costs, remotes), costs, remotes);
+    const ComparedPlan made = MakePlan(options_.planner, costs, remotes);
+    {
+      std::lock_guard lock(mutex_);
+      stats_.measured = made.measured;
+      stats_.plan_s = made.plan_s;
+    }
+    auto [plan, deployed] = Best(made.plan, costs, remotes);
     Use(members, plan, std::move(deployed));
     return true;
   } catch (const DeviceError& error) {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "caller/devices_session.h"
 #include "plan/devices/dynamic.h"
+#include "plan/devices/named.h"
 #include "run/devices/time_graph.h"
 
 namespace mete {
@@ -53,7 +54,8 @@ double DevicesSession::RunOnce(DeployedPlan* deployed, const std::vector<Tensor>
 }
 
 // A plan of some of the layers is deployed even where it is all on this device.
-double DevicesSession::MeasurePlan(const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes) {
+double DevicesSession::MeasurePlan(DevicesPlan plan, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes) {
+  NamePlan(plan, graph_, costs, "");  // planners leave that for the end
   std::vector<std::string> notes;
   DeployedPlan deployed(graph_, plan, remotes, make_, digests_, options_.deploy, options_.progress, &notes);
   const std::vector<Tensor> inputs = MadeUpInputs(graph_, plan);
@@ -61,6 +63,40 @@ double DevicesSession::MeasurePlan(const DevicesPlan& plan, const std::vector<Re
   for (int run = -1; run < kMeasuredRuns; ++run)
     if (const double run_us = RunOnce(&deployed, inputs); run >= 0) us.push_back(run_us);
   return MedianOf(us);
+}
+
+ComparedPlan DevicesSession::MakePlan(const std::string& planner, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes) {
+  const int64_t start_ns = NowNs();
+  ComparedPlan made{planner, {}, 0, 0, {}};
+  made.plan = PlanDevicesBy(planner, graph_, costs, [&](const DevicesPlan& p) { return MeasurePlan(p, costs, remotes); }, &made.measured);
+  made.plan_s = double(NowNs() - start_ns) * 1e-9;
+  return made;
+}
+
+std::vector<ComparedPlan> DevicesSession::Compare(const std::vector<std::string>& planners, const std::vector<Tensor>& inputs, int rounds) {
+  std::vector<size_t> members;
+  std::vector<ComparedPlan> compared;
+  std::vector<std::shared_ptr<DeployedPlan>> deployed;
+  PoolCosts costs;
+  {
+    std::lock_guard lock(mutex_);
+    members = planned_;
+    costs = CostsOf(members);
+    compared.push_back({"chosen", plan_, stats_.plan_s, stats_.measured, {}});
+    deployed.push_back(deployed_);
+  }
+  std::vector<RemoteDevice*> remotes;
+  for (const size_t d : members) remotes.push_back(remotes_[d].get());
+  for (size_t d = 0; d < members.size(); ++d)
+    compared.push_back({"alone " + costs.devices[d].name, PlanAlone(graph_, costs, int(d)), 0, 0, {}});
+  for (const std::string& planner : planners) compared.push_back(MakePlan(planner, costs, remotes));
+  while (deployed.size() < compared.size()) deployed.push_back(DeployPlan(compared[deployed.size()].plan, remotes));
+  for (int round = -1; round < rounds; ++round)
+    for (size_t k = 0; k < compared.size(); ++k) {
+      const size_t i = (k + size_t(round + 1)) % compared.size();  // whoever comes first finds other caches
+      if (const double us = RunOnce(deployed[i].get(), inputs); round >= 0) compared[i].us.push_back(us);
+    }
+  return compared;
 }
 
 std::vector<DevicesPlan> DevicesSession::CandidatesBeside(const DevicesPlan& plan, const PoolCosts& costs) const {

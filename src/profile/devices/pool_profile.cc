@@ -1,8 +1,9 @@
 #include "profile/devices/pool_profile.h"
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <map>
-#include <optional>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -14,34 +15,34 @@
 namespace mete {
 namespace {
 
+constexpr std::chrono::milliseconds kProgress{100};
 constexpr double kSmallLayer = 0.003;  // of the model's time: how a smaller layer divides is not measured but taken to be not at all. Guess
+constexpr int kWholeRuns = 5, kLayerRuns = 3;  // of each graph; the least counts. Guess: of a layer only the ratio to its half is used
 constexpr std::chrono::minutes kTimeOut{5};  // of one graph; guess: VGG-16 prepared and run on a slow board
 
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + std::ptrdiff_t(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
+// What others do on a device only makes times longer.
+double Least(const std::vector<double>& us) { return *std::min_element(us.begin(), us.end()); }
 
 // One device, here or elsewhere, as something that times graphs.
 class Device {
  public:
   Device(RemoteDevice* remote, const PoolProfileOptions& options) : remote_(remote), options_(options) {}
 
-  GraphTimes Time(const Graph& graph) {
+  GraphTimes Time(const Graph& graph, int runs) {
     if (options_.cancel && options_.cancel->cancelled()) Fail(Code::kCancelled, "profile", "was interrupted");
     ++graphs_;
-    if (!remote_) return TimeHere(graph);
-    RemoteDevice::Timing timing = remote_->Time(graph, options_.runs, kTimeOut);
+    if (!remote_) return TimeHere(graph, runs);
+    RemoteDevice::Timing timing = remote_->Time(graph, runs, kTimeOut);
     return {std::move(timing.us), std::move(timing.nodes)};
   }
   int graphs() const { return graphs_; }
 
  private:
-  GraphTimes TimeHere(const Graph& graph) {
+  GraphTimes TimeHere(const Graph& graph, int runs) {
     std::vector<Tensor> inputs;
     for (const ValueId id : graph.inputs) inputs.push_back(MadeUp(graph.value(id).type, graph.value(id).shape));
     Session session(ModelOf(graph), options_.session);
-    return TimeRuns(session, inputs, options_.runs, [&] { return options_.cancel && options_.cancel->cancelled(); });
+    return TimeRuns(session, inputs, runs, [&] { return options_.cancel && options_.cancel->cancelled(); });
   }
 
   RemoteDevice* const remote_;
@@ -63,24 +64,30 @@ std::vector<double> LayerUs(const Graph& graph, const std::vector<Layer>& layers
     all += node_us;
   }
   if (all > 0)
-    for (double& u : us) u *= Median(whole.us) / all;  // the least of each node are less than a run
+    for (double& u : us) u *= Least(whole.us) / all;  // the least of each node are less than a run
   return us;
 }
 
+// The shorter one of two times of the same graph, some seconds apart.
+GraphTimes Shorter(GraphTimes a, GraphTimes b) { return Least(b.us) < Least(a.us) ? b : a; }
+
 std::vector<LayerCost> LayersOn(Device& device, const Graph& graph, const std::vector<Layer>& layers,
-                                const std::function<void(int)>& progress) {
-  const GraphTimes whole = device.Time(graph);
-  const std::vector<double> us = LayerUs(graph, layers, whole);
+                                const std::function<void()>& progress) {
+  GraphTimes whole = device.Time(graph, kWholeRuns);
+  const std::vector<double> first_us = LayerUs(graph, layers, whole);
   const LayerGraphs graphs(graph);
-  std::vector<LayerCost> costs;
+  std::vector<double> divisible(layers.size(), 0);  // of each layer, what does not stay however few rows there are
   for (size_t l = 0; l < layers.size(); ++l) {
-    costs.push_back({us[l], us[l]});
-    if (us[l] > kSmallLayer * Median(whole.us)) {
-      const LayerCost alone = graphs.CostOf(layers[l], [&](const Graph& g) { return Median(device.Time(g).us); });
-      if (alone.us > 0) costs.back().least_us = us[l] * std::min(1.0, alone.least_us / alone.us);
+    if (first_us[l] > kSmallLayer * Least(whole.us)) {
+      const LayerCost alone = graphs.CostOf(layers[l], [&](const Graph& g) { return Least(device.Time(g, kLayerRuns).us); });
+      if (alone.us > 0) divisible[l] = 1 - alone.least_us / alone.us;
     }
-    progress(int(l) + 1);
+    progress();
   }
+  whole = Shorter(std::move(whole), device.Time(graph, kWholeRuns));
+  const std::vector<double> us = LayerUs(graph, layers, whole);
+  std::vector<LayerCost> costs;
+  for (size_t l = 0; l < layers.size(); ++l) costs.push_back({us[l], us[l] * (1 - divisible[l])});
   return costs;
 }
 
@@ -115,12 +122,21 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
   for (RemoteDevice* remote : remotes) profile.links.push_back(remote ? ProfileLink(*remote, options) : LinkProfile{});
   profile.costs = CostsOf(names, profile.links);
   const std::vector<Layer> layers = LayersOf(graph);
+  std::atomic<int> done{0}, graphs{0};
+  std::vector<std::future<std::vector<LayerCost>>> measured;  // each device by itself, all at the same time
+  for (size_t d = 0; d < remotes.size(); ++d)
+    measured.push_back(std::async(std::launch::async, [&, d] {
+      Device device(remotes[d], options);
+      std::vector<LayerCost> costs = LayersOn(device, graph, layers, [&] { ++done; });
+      graphs += device.graphs();
+      return costs;
+    }));
   for (size_t d = 0; d < remotes.size(); ++d) {
-    Device device(remotes[d], options);
-    profile.costs.devices[d].layers =
-        LayersOn(device, graph, layers, [&](int done) { options.progress("layers on " + names[d], done, int(layers.size())); });
-    profile.graphs += device.graphs();
+    while (measured[d].wait_for(kProgress) == std::future_status::timeout)
+      options.progress("layers on all devices", done, int(layers.size() * remotes.size()));
+    profile.costs.devices[d].layers = measured[d].get();
   }
+  profile.graphs = graphs;
   profile.seconds = double(NowNs() - start_ns) * 1e-9;
   Verify(profile.costs, layers.size());
   return profile;

@@ -34,7 +34,6 @@ std::string DigestOfGraph(const Graph& graph);
 
 struct PoolProfileOptions {
   SessionOptions session;  // of this device
-  int runs = 5;            // of each graph; the median counts
   std::function<void(const std::string&, int, int)> progress;  // what is measured, how much of it is done
   const CancelToken* cancel = nullptr;
 };

@@ -1,0 +1,60 @@
+#include "profile/devices/pool_profile.h"
+
+#include "base/errors_testing.h"
+#include "partition/layers.h"
+#include "passes/graphs_testing.h"
+#include "worker/worker.h"
+
+namespace mete {
+namespace {
+
+// x -> Conv, Relu, Conv, GlobalAveragePool
+Graph SmallNet() {
+  Builder b;
+  const ValueId x = b.Input({1, 8, 32, 32});
+  b.Output(b.Op("GlobalAveragePool", {b.Conv(b.Op("Relu", {b.Conv(x, 8, 16, 3)}), 16, 16, 3)}));
+  InferShapes(b.graph);
+  return b.graph;
+}
+
+PoolProfile Profile(const Graph& graph) {
+  const Worker worker({});
+  RemoteDevice remote({"w", "127.0.0.1:" + std::to_string(worker.port())}, {});
+  PoolProfileOptions options;
+  options.progress = [](const std::string&, int, int) {};
+  return ProfilePool(graph, {"own", "w"}, {nullptr, &remote}, options);
+}
+
+TEST(PoolProfile, HasATimeOfEveryLayerOnEveryDeviceAndTheLink) {
+  const Graph graph = SmallNet();
+  const PoolProfile profile = Profile(graph);
+  Verify(profile.costs, LayersOf(graph).size());
+  for (const DeviceCosts& device : profile.costs.devices)
+    for (size_t l = 0; l < 2; ++l) EXPECT_GT(device.layers[l].us, 0) << device.name << l;
+  EXPECT_GT(profile.links[1].round_trip_us, 0);
+  EXPECT_GT(profile.costs.devices[1].link.up_mbit_per_s, 1);
+  EXPECT_EQ(profile.digest, DigestOfGraph(graph));
+  EXPECT_GT(profile.graphs, 4);
+}
+
+TEST(PoolProfile, ComesBackFromJsonAndNonsenseIsRefused) {
+  const PoolProfile profile = Profile(SmallNet());
+  const std::string text = ToJson(profile);
+  EXPECT_EQ(ToJson(PoolProfileFromJson(text, "file")), text);
+  for (const std::string& bad : {std::string("{}"), std::string("nonsense"), std::string("[1,2]"), text.substr(0, text.size() / 2)})
+    EXPECT_TELLS(PoolProfileFromJson(bad, "file"), "[file]");
+  std::string negative = text;
+  const size_t at = negative.find("\"us\":[") + 6;
+  negative.insert(at, "-");
+  EXPECT_TELLS(PoolProfileFromJson(negative, "file"), "takes no such time");
+}
+
+TEST(PoolProfile, AGraphWithOtherShapesHasAnotherDigest) {
+  Graph graph = SmallNet();
+  const std::string before = DigestOfGraph(graph);
+  graph.nodes[0].attributes.Set("group", int64_t(8));
+  EXPECT_NE(DigestOfGraph(graph), before);
+}
+
+}  // namespace
+}  // namespace mete
