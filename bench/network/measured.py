@@ -1,0 +1,159 @@
+"""Two devices on one machine, each with a core and a network address of its own, joined by a link of a given rate: Mete's plan in turns
+with each device alone and with the plans of others.
+
+Single layers and links are measured first (mete profile --devices), as a user would. Needs root, for network namespaces (docs/lab.md).
+A slowed core is slowed from outside, for every program: an emulation.
+"""
+import argparse
+import contextlib
+import datetime
+import os
+import sys
+import tempfile
+
+_here = os.path.dirname(os.path.abspath(__file__))
+_root = os.path.normpath(os.path.join(_here, "..", ".."))
+sys.path[:0] = [_here, os.path.join(_here, "..", "common"), os.path.join(_root, "tools", "lab")]
+import json
+
+import lab
+import machine
+import networks
+from output import kBadFile, kFailure, kSuccess, say, write_json
+from tables import aligned, listed, number
+
+kModels = ["vgg16", "resnet18", "resnet50", "mobilenet_v1", "googlenet", "yolov2", "inception_v3"]
+kPort = 7077
+kTimeoutS = 3000  # of one command; guess: a full search of VGG-16's groups is the longest
+
+
+class Failed(RuntimeError):
+    pass
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                epilog="Tables go to stdout, progress to stderr. Exit: 0 success, 1 a failure at run time, 2 usage, 3 a model "
+                                       "that Mete cannot load.")
+    p.add_argument("--mete", default=os.path.join(_root, "build", "release", "mete"), metavar="FILE", help="the program")
+    p.add_argument("--models", nargs="+", default=kModels, metavar="M", help=f"files, or names of the zoo (default: {' '.join(kModels)})")
+    p.add_argument("--work", default=os.path.join(_root, "build", "models"), metavar="FOLDER", help="where models of the zoo are, or are made")
+    p.add_argument("--cores", default="0,1", metavar="0,1", help="this device's and the worker's (default: 0,1)")
+    p.add_argument("--mbit", type=float, default=100, metavar="N", help="of the link (default: 100)")
+    p.add_argument("--slow", metavar="OWN|WORKER:SPEED", help="slow one device's core from outside, e.g. own:0.4")
+    p.add_argument("--beside", default="legion", metavar="NAME,...", help="planners beside each device alone (default: legion; fss takes minutes)")
+    p.add_argument("--rounds", type=int, default=20, metavar="N", help="turns of each plan (default: 20)")
+    p.add_argument("--json", metavar="FILE", help="everything measured; - for stdout")
+    p.add_argument("--markdown", action="store_true", help="tables in Markdown")
+    flags = p.parse_args()
+    flags.cores = [int(core) for core in flags.cores.split(",")]
+    if len(flags.cores) != 2:
+        p.error(f"[--cores] got {flags.cores}, expected two")
+    if not os.access(flags.mete, os.X_OK):
+        p.error(f"[--mete] no program at '{flags.mete}'; try 'make release'")
+    flags.slowed = slowed_core(p, flags)
+    return flags
+
+
+def slowed_core(p, flags):
+    """{core: speed}"""
+    if not flags.slow:
+        return {}
+    who, _, speed = flags.slow.partition(":")
+    try:
+        return {flags.cores[["own", "worker"].index(who)]: float(speed)}
+    except ValueError:
+        p.error(f"[--slow] got '{flags.slow}', expected own:SPEED or worker:SPEED, e.g. own:0.4")
+
+
+def devices_file(folder, address):
+    path = os.path.join(folder, "devices.toml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f'name = "lab"\ninsecure = true\n[[device]]\nname = "own"\n[[device]]\nname = "worker"\naddress = "{address}:{kPort}"\n')
+    return path
+
+
+def mete(flags, host, cache, *words):
+    """What a command answers that runs on a host."""
+    done = host.run(["env", f"METE_CACHE={cache}", flags.mete, *words, "--json"], timeout=kTimeoutS)
+    if done.returncode != 0:
+        raise Failed(f"[{words[1]}] mete {words[0]}: {done.stderr.strip()[-500:]}")
+    return json.loads(done.stdout)
+
+
+@contextlib.contextmanager
+def started(flags):
+    """(this device's host, its cache, the devices file), with a worker on the other host."""
+    with tempfile.TemporaryDirectory() as folder, lab.Lab(hosts=2, mbit=flags.mbit, cores=flags.cores, slow=flags.slowed) as made:
+        own, other = made.hosts
+        worker = other.start(["env", f"METE_CACHE={folder}/worker", flags.mete, "worker", "--listen", f"{other.address}:{kPort}", "--insecure",
+                              "--cores", str(flags.cores[1]), "--memory-gib", "16"], log=os.path.join(folder, "worker.txt"))
+        other.await_port(worker, kPort)
+        yield own, os.path.join(folder, "own"), devices_file(folder, other.address)
+
+
+def measure_model(flags, name, path):
+    with started(flags) as (own, cache, devices):
+        say(f"{name}: measuring layers")
+        mete(flags, own, cache, "profile", path, "--devices", devices, "--on", str(flags.cores[0]))
+        say(f"{name}: running plans in turns")
+        return mete(flags, own, cache, "bench", path, "--devices", devices, "--cores", str(flags.cores[0]), "--beside", flags.beside, "--runs",
+                    str(flags.rounds))
+
+
+def measure(flags):
+    document = {"date": datetime.date.today().isoformat(), "machine": machine.describe(), "mbit": flags.mbit, "slow": flags.slow or "none",
+                "rounds": flags.rounds, "results": {}}
+    for word in flags.models:
+        name, path = networks.model_file(flags.mete, word, flags.work)
+        document["results"][name] = measure_model(flags, name, path)
+    return document
+
+
+def row(name, result):
+    plans = {p["name"]: p for p in result["plans"]}
+    chosen, singles = plans["chosen"], [p for n, p in plans.items() if n.startswith("alone ")]
+    best = min(singles, key=lambda p: p["median_ms"])
+    others = [p for n, p in plans.items() if n != "chosen" and not n.startswith("alone ")]
+    cells = [name, chosen["plan"].replace("layers ", ""), f"{number(chosen['median_ms'])} ms", f"{number(chosen['predicted_ms'])} ms",
+             f"{chosen['predicted_ms'] / chosen['median_ms']:.2f}", f"{chosen['predicted_ms'] / chosen['min_ms']:.2f}"]
+    cells += [f"{number(p['median_ms'])} ms" for p in singles] + [f"{chosen['median_ms'] / best['median_ms']:.2f}"]
+    cells += [f"{number(p['median_ms'])} ms" for p in others] + [f"{number(result['profile_s'])} s"]
+    return cells + [f"{number(p['plan_s'])} s" for p in others if p["measured"] > 0]
+
+
+def text(document, markdown):
+    results = document["results"]
+    plans = next(iter(results.values()))["plans"]
+    others = [p["name"] for p in plans[1:] if not p["name"].startswith("alone ")]
+    measured = [p["name"] for p in plans if p["name"] in others and p["measured"] > 0]
+    head = ["model", "plan", "Mete", "predicted", "of median", "of least", "own alone", "worker alone", "Mete / best alone", *others, "profile",
+            *(f"{name}'s search" for name in measured)]
+    rows = [head] + [row(name, result) for name, result in results.items()]
+    width = max(len(r) for r in rows)
+    rows = [r + [""] * (width - len(r)) for r in rows]
+    lines = [f"Medians of {document['rounds']} rounds in which all plans run in turn, on a {document['machine']['cpu']}; {document['mbit']:g} Mb/s, "
+             f"slowed core: {document['slow']}{' (from outside: an emulation)' if document['slow'] != 'none' else ''}.",
+             "Mete / best alone: below 1 where Mete's plan is faster than the best single device as measured.",
+             "profile: what measuring single layers and the link took, before planning."]
+    return aligned(rows, markdown) + "\n\n" + listed(lines, markdown) + "\n"
+
+
+def main(flags):
+    try:
+        document = measure(flags)
+    except networks.BadModel as problem:
+        say(f"measured.py: {problem}")
+        return kBadFile
+    except (Failed, lab.LabError) as problem:
+        say(f"measured.py: {problem}")
+        return kFailure
+    if flags.json:
+        write_json(flags.json, document)
+    if flags.json != "-":
+        print(text(document, flags.markdown))
+    return kSuccess
+
+
+if __name__ == "__main__":
+    sys.exit(main(arguments()))
