@@ -10,7 +10,7 @@ packages=(
   libc6-dev libstdc++6
   libhwy-dev libprotobuf-dev libonnx-dev
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
-  libgrpc++-dev
+  libgrpc++-dev protobuf-compiler-grpc  # the latter's program is not run, but looked for
   libjpeg-dev libpng-dev libssl-dev libxxhash-dev libgtest-dev libbenchmark-dev
 )
 sysroot=${1:-build/sysroot-arm64}
