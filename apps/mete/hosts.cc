@@ -116,6 +116,7 @@ std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const Mod
   options.session = SessionOptionsOf(model_flags);
   options.deploy.coding = CodingOf(flags.transfer);
   options.deploy.lanes = flags.lanes;
+  if (flags.lanes > 1) options.objective = DevicesObjective::kThroughput;
   options.planner = flags.planner;
   options.deadline_ms = flags.deadline_ms;
   options.remake = !flags.keep_plan;

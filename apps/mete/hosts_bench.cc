@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <future>
+#include <mutex>
 
 #include "engine/model.h"
 #include "hosts.h"
@@ -21,33 +24,65 @@ constexpr int kAloneRuns = 5;    // of this device alone, to compare with
 
 struct Measured {
   std::vector<double> ms;
+  double period_ms = 0;  // from one answer to the next, in the mean
   int64_t alone = 0, wrong = 0;
   std::vector<double> compute_us;  // by device, the least of all requests
   double apart = 0;  // the largest of requests that were not computed by this device alone
 };
 
-Measured Measure(DevicesSession& session, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected, double bound, int runs,
-                 double seconds, const Context& context) {
-  Progress progress("request");
-  Measured measured;
-  const Stopwatch watch;
-  const auto more = [&] { return runs > 0 ? int(measured.ms.size()) < runs : measured.ms.size() < 5 || watch.ms() < seconds * 1e3; };
-  while (more()) {
-    CheckCancelled(context);
-    RequestReport report;
-    const std::vector<Tensor> outputs = session.Run(inputs, &report);
-    measured.ms.push_back(report.us * 1e-3);
-    const double apart = LargestDifference(outputs, expected);
-    measured.alone += report.alone;
-    if (measured.compute_us.empty()) measured.compute_us = report.compute_us;
-    for (size_t d = 0; d < std::min(measured.compute_us.size(), report.compute_us.size()); ++d)
-      measured.compute_us[d] = std::min(measured.compute_us[d], report.compute_us[d]);
-    measured.wrong += apart > bound;
-    measured.apart = std::max(measured.apart, apart);
-    progress.Update(int(measured.ms.size()), runs);
+// Requests, as many at a time as there are lanes.
+class Load {
+ public:
+  Load(DevicesSession& session, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected, double bound, const Context& context)
+      : session_(session), inputs_(inputs), expected_(expected), bound_(bound), context_(context) {}
+
+  Measured Run(int lanes, int runs, double seconds) {
+    Progress progress("request");
+    const Stopwatch watch;
+    const auto more = [&] { return runs > 0 ? begun_ < runs : begun_ < 5 || watch.ms() < seconds * 1e3; };
+    std::vector<std::future<void>> all;
+    for (int lane = 0; lane < lanes; ++lane)
+      all.push_back(std::async(std::launch::async, [&] {
+        for (bool go = Begin(more); go; go = Begin(more)) {
+          One();
+          std::lock_guard lock(mutex_);
+          progress.Update(int(measured_.ms.size()), runs);
+        }
+      }));
+    for (auto& lane : all) lane.get();
+    measured_.period_ms = watch.ms() / double(measured_.ms.size());
+    return std::move(measured_);
   }
-  return measured;
-}
+
+ private:
+  bool Begin(const std::function<bool()>& more) {
+    CheckCancelled(context_);
+    std::lock_guard lock(mutex_);
+    return more() && ++begun_;
+  }
+
+  void One() {
+    RequestReport report;
+    const std::vector<Tensor> outputs = session_.Run(inputs_, &report);
+    const double apart = LargestDifference(outputs, expected_);
+    std::lock_guard lock(mutex_);
+    measured_.ms.push_back(report.us * 1e-3);
+    measured_.alone += report.alone;
+    if (measured_.compute_us.empty()) measured_.compute_us = report.compute_us;
+    for (size_t d = 0; d < std::min(measured_.compute_us.size(), report.compute_us.size()); ++d)
+      measured_.compute_us[d] = std::min(measured_.compute_us[d], report.compute_us[d]);
+    measured_.wrong += apart > bound_;
+    measured_.apart = std::max(measured_.apart, apart);
+  }
+
+  DevicesSession& session_;
+  const std::vector<Tensor>&inputs_, &expected_;
+  const double bound_;
+  const Context& context_;
+  std::mutex mutex_;
+  int begun_ = 0;
+  Measured measured_;
+};
 
 // The best of single devices, as the costs have it.
 std::pair<std::string, double> BestAlone(const Graph& graph, const PoolCosts& costs) {
@@ -161,7 +196,7 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
   const DevicesPlan plan = session->plan();
   for (int i = 0; i < 3; ++i) (void)session->Run(inputs);  // not counted
   const bool exact = flags.transfer == "f32";
-  const Measured measured = Measure(*session, inputs, expected, exact ? kWrong : INFINITY, runs, seconds, context);
+  const Measured measured = Load(*session, inputs, expected, exact ? kWrong : INFINITY, context).Run(flags.lanes, runs, seconds);
   const Spread time = Summarize(measured.ms);
   const DevicesSessionStats stats = session->stats();
   const auto [best, best_us] = BestAlone(model.impl().graph, profile.costs);
@@ -179,6 +214,9 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
                       {"min_ms", time.least},
                       {"max_ms", time.most},
                       {"requests", time.count},
+                      {"lanes", flags.lanes},
+                      {"period_ms", measured.period_ms},
+                      {"predicted_period_ms", plan.period_us * 1e-3},
                       {"computed_alone", measured.alone},
                       {"wrong", measured.wrong},
                       {"largest_difference", measured.apart},
@@ -197,6 +235,8 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
   Rows rows{{"plan", PlanText(plan)},
             {"predicted", FormatMs(plan.predicted_us * 1e-3)},
             {"median", fmt::format("{} +- {} (median absolute deviation of {} requests)", FormatMs(time.median), FormatMs(time.mad), time.count)},
+            {"period", fmt::format("{} from one answer to the next, {} at a time; predicted {}", FormatMs(measured.period_ms), flags.lanes,
+                                   FormatMs(plan.period_us * 1e-3))},
             {"p95, p99", fmt::format("{}, {}", FormatMs(time.p95), FormatMs(time.p99))},
             {"least, most", fmt::format("{}, {}", FormatMs(time.least), FormatMs(time.most))},
             {"this device alone", FormatMs(Summarize(alone_ms).median)},

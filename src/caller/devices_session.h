@@ -18,6 +18,7 @@
 #include "caller/device_drift.h"
 #include "costs/pool.h"
 #include "mete/engine.h"
+#include "plan/devices/objective.h"
 
 namespace mete {
 
@@ -25,10 +26,12 @@ struct DevicesSessionOptions {
   SessionOptions session;  // of this device
   DeployOptions deploy;
   std::string planner = "dynamic";  // plan/devices/named.h; planners that measure do so when the session is made
+  DevicesObjective objective = DevicesObjective::kLatency;
   double deadline_ms = 0;           // of a request: others are given up in time to compute it here. 0: after four times the usual
   bool remake = true;               // false: the first plan is kept as long as it works
   // Before a plan that divides the model is used it runs in turns with what the best single devices would do, and the one that is the
-  // fastest is taken: predictions may err, and nobody wants to be slower than the best single choice. Only of planner dynamic.
+  // fastest is taken: predictions may err, and nobody wants to be slower than the best single choice. Only of planner dynamic, and for
+  // latency.
   bool trial = true;
   WeightsProgress progress = [](const std::string&, int64_t, int64_t) {};
   std::function<void(const std::string&)> tell = [](const std::string&) {};  // what happens to devices, in a line; by any thread

@@ -40,7 +40,8 @@ void DevicesSession::Keep() {
       if (stop_) return;
       rebuild = rebuild_;
     }
-    if (rebuild || TryAgain() || (options_.remake && Correct())) Rebuild();
+    const bool latency = options_.objective == DevicesObjective::kLatency;  // what is corrected is judged by it
+    if (rebuild || TryAgain() || (options_.remake && latency && Correct())) Rebuild();
   }
 }
 

@@ -68,7 +68,8 @@ double DevicesSession::MeasurePlan(DevicesPlan plan, const PoolCosts& costs, con
 ComparedPlan DevicesSession::MakePlan(const std::string& planner, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes) {
   const int64_t start_ns = NowNs();
   ComparedPlan made{planner, {}, 0, 0, {}};
-  made.plan = PlanDevicesBy(planner, graph_, costs, [&](const DevicesPlan& p) { return MeasurePlan(p, costs, remotes); }, &made.measured);
+  made.plan = PlanDevicesBy(planner, graph_, costs, [&](const DevicesPlan& p) { return MeasurePlan(p, costs, remotes); }, &made.measured,
+                            options_.objective);
   made.plan_s = double(NowNs() - start_ns) * 1e-9;
   return made;
 }
@@ -111,7 +112,8 @@ std::vector<DevicesPlan> DevicesSession::CandidatesBeside(const DevicesPlan& pla
 std::pair<DevicesPlan, std::shared_ptr<DeployedPlan>> DevicesSession::Best(const DevicesPlan& plan, const PoolCosts& costs,
                                                                            const std::vector<RemoteDevice*>& remotes) {
   std::vector<DevicesPlan> plans{plan};
-  if (options_.trial && plan.planner == "dynamic" && OnlyDevice(plan) != 0)
+  const bool latency = options_.objective == DevicesObjective::kLatency;
+  if (options_.trial && latency && plan.planner == "dynamic" && OnlyDevice(plan) != 0)
     for (DevicesPlan& single : CandidatesBeside(plan, costs)) plans.push_back(std::move(single));
   std::vector<std::shared_ptr<DeployedPlan>> deployed;
   for (const DevicesPlan& p : plans) deployed.push_back(DeployPlan(p, remotes));
