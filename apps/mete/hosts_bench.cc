@@ -21,6 +21,7 @@ constexpr int kAloneRuns = 5;    // of this device alone, to compare with
 struct Measured {
   std::vector<double> ms;
   int64_t alone = 0, wrong = 0;
+  int64_t alone_at_end = 0;  // in a row, the last one too; 0: devices were in use then
   double apart = 0;  // the largest of requests that were not computed by this device alone
 };
 
@@ -37,6 +38,7 @@ Measured Measure(DevicesSession& session, const std::vector<Tensor>& inputs, con
     measured.ms.push_back(report.us * 1e-3);
     const double apart = LargestDifference(outputs, expected);
     measured.alone += report.alone;
+    measured.alone_at_end = report.alone ? measured.alone_at_end + 1 : 0;
     measured.wrong += apart > bound;
     measured.apart = std::max(measured.apart, apart);
     progress.Update(int(measured.ms.size()), runs);
@@ -132,6 +134,7 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
                       {"max_ms", time.most},
                       {"requests", time.count},
                       {"computed_alone", measured.alone},
+                      {"computed_alone_at_end", measured.alone_at_end},
                       {"wrong", measured.wrong},
                       {"largest_difference", measured.apart},
                       {"retries", stats.retries},
