@@ -13,9 +13,11 @@ constexpr std::chrono::seconds kAskTimeout{30};      // guess: a slow card is re
 }  // namespace
 
 RemoteDevice::RemoteDevice(RemoteAddress address, Security security)
-    : address_(std::move(address)),
-      security_(std::move(security)),
-      stub_(pb::Worker::NewStub(ChannelTo(address_.address, address_.name, security_))) {}
+    : address_(std::move(address)), security_(std::move(security)) {
+  Connect();
+}
+
+void RemoteDevice::Connect() { stub_ = pb::Worker::NewStub(ChannelTo(address_.address, address_.name, security_)); }
 
 void RemoteDevice::Prepare(grpc::ClientContext& context, std::chrono::milliseconds timeout) const {
   context.set_deadline(std::chrono::system_clock::now() + timeout);
@@ -33,7 +35,9 @@ RemoteHello RemoteDevice::Hello(std::chrono::milliseconds timeout) {
   request.set_protocol(kProtocol);
   request.set_version(METE_VERSION);
   pb::HelloReply reply;
-  Check(stub_->Hello(&context, request, &reply));
+  const grpc::Status status = stub_->Hello(&context, request, &reply);
+  if (!status.ok()) Connect();
+  Check(status);
   if (reply.protocol() != kProtocol)
     Fail(Code::kFailedPrecondition, address_.name, "speaks another version of the protocol; got {} (mete {}), expected {} (mete {}); try the "
          "same version of mete on all devices", reply.protocol(), Printable(reply.version()), kProtocol, METE_VERSION);
