@@ -123,7 +123,8 @@ void DevicesSession::Learn(const RequestTimes& times, const DeployedPlan* deploy
   usual_us_ = usual_us_ == 0 ? times.us : usual_us_ + kSmoothing * (times.us - usual_us_);
   for (size_t d = 0; d < times.compute_us.size(); ++d) {
     Member& member = members_[planned_[d]];
-    if (times.compute_us[d] > 0 && member.planned_us > 0) member.drift.Add(times.compute_us[d], member.planned_us);
+    // What a worker says of itself is believed as far as it can be: no longer than the request took, and a number.
+    if (times.compute_us[d] > 0 && times.compute_us[d] <= times.us && member.planned_us > 0) member.drift.Add(times.compute_us[d], member.planned_us);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "machine/machine.h"
+#include "protocol/check.h"
 #include "run/devices/time_graph.h"
 #include "worker/serving.h"
 #include "worker/session_cache.h"
@@ -116,7 +117,9 @@ class Worker::Service : public pb::Worker::Service {
     return Guarded(*context, [&] {
       pb::ToWorker first;
       if (!stream->Read(&first) || !first.has_deploy()) Invalid("deployment", "does not begin with its programs");
-      ServeDeployment(first.deploy(), *stream);
+      const pb::Deploy deploy = Unseal(first.deploy());
+      first.Clear();
+      ServeDeployment(deploy, *stream);
     });
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "protocol/check.h"
 
 namespace mete {
 namespace {
@@ -108,7 +109,7 @@ RemoteDeployment::RemoteDeployment(RemoteDevice& remote, int device, const pb::D
   stream_ = remote.stub().Serve(&context_);
   queue_ = std::make_unique<WriteQueue>([] {});  // a broken stream ends the reader, which knows why
   pb::ToWorker first;
-  *first.mutable_deploy() = deploy;
+  *first.mutable_deploy() = Seal(deploy);
   queue_->Push([this, first = std::move(first)] { return stream_->Write(first); });
   reader_ = std::thread([this] { Read(); });
 }
