@@ -148,7 +148,7 @@ class DiskFull(Fault):
         folder = scene.path("small")
         os.makedirs(folder, exist_ok=True)
         scene.kill_worker()
-        scene.start_worker(extra=["--weights", folder], front=["unshare", "--mount", "sh", "-c",
+        scene.start_worker(weights=folder, front=["unshare", "--mount", "sh", "-c",
                            'mount -t tmpfs -o size=256k none "$0" && exec "$@"', folder])
 
     def undo(self, scene):
