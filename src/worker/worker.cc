@@ -22,6 +22,7 @@ constexpr size_t kIdBytes = 16;             // of a deployment: nobody guesses i
 constexpr int kMostRuns = 1000;
 constexpr int kMostEchoBytes = 16 << 20;    // guess: of the largest activation of VGG-16
 constexpr int64_t kMostWeightBytes = int64_t(1) << 32;  // of one tensor; guess: ten times VGG-16's largest
+constexpr size_t kMostReceiving = size_t(192) << 20;  // bytes of messages that are not yet whole, of all callers. Guess: three of the largest
 constexpr int kMostThreads = 128;           // of calls at a time, a stream each; guess
 
 Digest DigestFrom(const std::string& bytes) {
@@ -284,6 +285,7 @@ Worker::Worker(const WorkerOptions& options) : service_(std::make_unique<Service
   LimitServer(builder);
   grpc::ResourceQuota quota("worker");
   quota.SetMaxThreads(kMostThreads);
+  quota.Resize(kMostReceiving);
   builder.SetResourceQuota(quota);
   builder.AddListeningPort(options.listen, ServerCredentialsOf(options.security), &port_);
   builder.RegisterService(service_.get());
