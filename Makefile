@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare bench-cores bench-network reproduce-cores reproduce-network conformance fuzz fuzz-build arm-deps arm-test long-test clean
+.PHONY: help deps release demo test bench compare bench-cores bench-network reproduce-cores reproduce-network faults conformance fuzz fuzz-build arm-deps arm-test long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -21,6 +21,7 @@ help:
 	@echo "                    simulate the policies on the boards of boards/ and write docs/results/cores.md"
 	@echo "  make reproduce-network"
 	@echo "                    simulate planners for several boards on a network and write docs/results/network.md"
+	@echo "  make faults       break workers of a lab in many ways while requests go on (root; FAULTS_FLAGS: --only, --requests, --json)"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
 	@echo "  make arm-test     build for 64-bit Arm and run the fast tests under an emulator (build/arm64)"
@@ -80,6 +81,11 @@ reproduce-cores: deps build/release/build.ninja
 reproduce-network: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	python3 bench/network/reproduce.py --mete $(METE)
+
+# In network namespaces: as root. Some five minutes.
+faults: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli other_version_worker
+	python3 bench/network/faults.py --mete $(METE) $(FAULTS_FLAGS)
 
 conformance: release
 	tools/conformance.sh

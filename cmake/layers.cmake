@@ -49,7 +49,8 @@ endforeach()
 set_source_files_properties(src/kernels/reference/elementwise_binary.cc src/kernels/reference/reduction_reduce.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 mete_library(run_devices src/run/devices LAYERS engine plan_devices TEST_LAYERS passes)
-mete_library(protocol src/protocol LAYERS run_devices partition_wire LINKS gRPC::grpc++ protobuf::libprotobuf OpenSSL::Crypto TEST_LAYERS passes)
+mete_library(protocol src/protocol LAYERS run_devices partition_wire LINKS gRPC::grpc++ protobuf::libprotobuf OpenSSL::Crypto
+             PkgConfig::XXHASH TEST_LAYERS passes)
 mete_protobuf(protocol src/protocol/worker.proto SERVICES)
 mete_library(worker src/worker LAYERS protocol LINKS gRPC::grpc++ gRPC::grpc++_reflection)
 target_compile_definitions(mete_worker PRIVATE METE_VERSION="${PROJECT_VERSION}")

@@ -26,6 +26,7 @@ struct Measured {
   std::vector<double> ms;
   double period_ms = 0;  // from one answer to the next, in the mean
   int64_t alone = 0, wrong = 0;
+  int64_t alone_at_end = 0;        // in a row, the last one too; 0: devices were in use then
   std::vector<double> compute_us;  // by device, the least of all requests
   double apart = 0;  // the largest of requests that were not computed by this device alone
 };
@@ -68,6 +69,7 @@ class Load {
     std::lock_guard lock(mutex_);
     measured_.ms.push_back(report.us * 1e-3);
     measured_.alone += report.alone;
+    measured_.alone_at_end = report.alone ? measured_.alone_at_end + 1 : 0;
     if (measured_.compute_us.empty()) measured_.compute_us = report.compute_us;
     for (size_t d = 0; d < std::min(measured_.compute_us.size(), report.compute_us.size()); ++d)
       measured_.compute_us[d] = std::min(measured_.compute_us[d], report.compute_us[d]);
@@ -218,6 +220,7 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
                       {"period_ms", measured.period_ms},
                       {"predicted_period_ms", plan.period_us * 1e-3},
                       {"computed_alone", measured.alone},
+                      {"computed_alone_at_end", measured.alone_at_end},
                       {"wrong", measured.wrong},
                       {"largest_difference", measured.apart},
                       {"retries", stats.retries},

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "protocol/check.h"
 
 namespace mete {
 namespace {
@@ -175,6 +176,7 @@ void DeployedPlan::OnPiece(int from, const pb::Frame& frame) {
     if (lane.next == frame.request()) inbox = lane.inbox;
   }
   try {
+    CheckFrame(frame);
     if (!inbox) Invalid("request", "is not under way; got a piece of {}", frame.request());
     inbox->Put(from, IdOf(frame), frame.offset(), frame.data());
   } catch (const Error& error) {

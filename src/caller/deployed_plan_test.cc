@@ -131,5 +131,16 @@ TEST(RemoteDevice, NobodyThereIsAnErrorWithinItsTime) {
   EXPECT_TELLS(remote.Hello(std::chrono::milliseconds(500)), "[nobody]");
 }
 
+TEST(RemoteDevice, SeesAtOnceThatAWorkerIsThereAgain) {
+  Pool pool(1, 3);
+  RemoteDevice& remote = *pool.held[0];
+  constexpr std::chrono::seconds kLong{20};
+  (void)remote.Hello(kLong);
+  pool.Stop(0);
+  for (int i = 0; i < 3; ++i) EXPECT_TELLS(remote.Hello(kLong), "[worker-1]");
+  pool.Start(0);
+  EXPECT_EQ(remote.Hello(kLong).deployments, 0);  // the first that is asked
+}
+
 }  // namespace
 }  // namespace mete

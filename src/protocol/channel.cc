@@ -10,6 +10,7 @@ namespace {
 constexpr const char* kTokenHeader = "mete-token";
 constexpr int kReconnectMs = 100;  // gRPC tries again after so long; when a device is asked again is decided elsewhere
 constexpr int kConnectMs = 3000;   // guess: a board on a bad wireless link
+constexpr int kMostStreams = 16;   // of a connection; guess: a caller has one or two, another worker one for each deployment
 
 }  // namespace
 
@@ -44,6 +45,7 @@ void LimitServer(grpc::ServerBuilder& builder, const Keepalive& keepalive) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.timeout_ms);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, keepalive.ping_ms / 2);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostStreams);  // each may hold a message that is not yet whole
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two workers of one port are a mistake
 }
 

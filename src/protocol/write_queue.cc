@@ -1,6 +1,7 @@
 #include "protocol/write_queue.h"
 
 #include "protocol/channel.h"
+#include "protocol/check.h"
 
 namespace mete {
 
@@ -52,6 +53,7 @@ bool WritePiece(Coding coding, uint64_t request, const PieceId& id, const Tensor
     frame.set_offset(int64_t(at));
     const std::string_view chunk = bytes.substr(at, kChunkBytes);
     frame.set_data(chunk.data(), chunk.size());
+    AddCheck(frame);
     if (!write(std::move(frame))) return false;
   }
   return true;

@@ -1,6 +1,7 @@
 #include "worker/deployment.h"
 
 #include "base/error.h"
+#include "protocol/check.h"
 
 namespace mete {
 namespace {
@@ -56,6 +57,7 @@ void Deployment::Begin(uint64_t id) {
 }
 
 void Deployment::Put(int from, const pb::Frame& frame) {
+  CheckFrame(frame);
   std::shared_ptr<Request> request;
   {
     std::lock_guard lock(mutex_);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "machine/machine.h"
+#include "protocol/check.h"
 #include "run/devices/time_graph.h"
 #include "worker/serving.h"
 #include "worker/session_cache.h"
@@ -21,6 +22,7 @@ constexpr size_t kIdBytes = 16;             // of a deployment: nobody guesses i
 constexpr int kMostRuns = 1000;
 constexpr int kMostEchoBytes = 16 << 20;    // guess: of the largest activation of VGG-16
 constexpr int64_t kMostWeightBytes = int64_t(1) << 32;  // of one tensor; guess: ten times VGG-16's largest
+constexpr size_t kMostReceiving = size_t(192) << 20;  // bytes of messages that are not yet whole, of all callers. Guess: three of the largest
 constexpr int kMostThreads = 128;           // of calls at a time, a stream each; guess
 
 Digest DigestFrom(const std::string& bytes) {
@@ -116,7 +118,9 @@ class Worker::Service : public pb::Worker::Service {
     return Guarded(*context, [&] {
       pb::ToWorker first;
       if (!stream->Read(&first) || !first.has_deploy()) Invalid("deployment", "does not begin with its programs");
-      ServeDeployment(first.deploy(), *stream);
+      const pb::Deploy deploy = Unseal(first.deploy());
+      first.Clear();
+      ServeDeployment(deploy, *stream);
     });
   }
 
@@ -281,6 +285,7 @@ Worker::Worker(const WorkerOptions& options) : service_(std::make_unique<Service
   LimitServer(builder);
   grpc::ResourceQuota quota("worker");
   quota.SetMaxThreads(kMostThreads);
+  quota.Resize(kMostReceiving);
   builder.SetResourceQuota(quota);
   builder.AddListeningPort(options.listen, ServerCredentialsOf(options.security), &port_);
   builder.RegisterService(service_.get());

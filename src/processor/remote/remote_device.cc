@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "protocol/check.h"
 
 namespace mete {
 namespace {
@@ -13,9 +14,11 @@ constexpr std::chrono::seconds kAskTimeout{30};      // guess: a slow card is re
 }  // namespace
 
 RemoteDevice::RemoteDevice(RemoteAddress address, Security security)
-    : address_(std::move(address)),
-      security_(std::move(security)),
-      stub_(pb::Worker::NewStub(ChannelTo(address_.address, address_.name, security_))) {}
+    : address_(std::move(address)), security_(std::move(security)) {
+  Connect();
+}
+
+void RemoteDevice::Connect() { stub_ = pb::Worker::NewStub(ChannelTo(address_.address, address_.name, security_)); }
 
 void RemoteDevice::Prepare(grpc::ClientContext& context, std::chrono::milliseconds timeout) const {
   context.set_deadline(std::chrono::system_clock::now() + timeout);
@@ -33,7 +36,9 @@ RemoteHello RemoteDevice::Hello(std::chrono::milliseconds timeout) {
   request.set_protocol(kProtocol);
   request.set_version(METE_VERSION);
   pb::HelloReply reply;
-  Check(stub_->Hello(&context, request, &reply));
+  const grpc::Status status = stub_->Hello(&context, request, &reply);
+  if (!status.ok()) Connect();
+  Check(status);
   if (reply.protocol() != kProtocol)
     Fail(Code::kFailedPrecondition, address_.name, "speaks another version of the protocol; got {} (mete {}), expected {} (mete {}); try the "
          "same version of mete on all devices", reply.protocol(), Printable(reply.version()), kProtocol, METE_VERSION);
@@ -104,7 +109,7 @@ RemoteDeployment::RemoteDeployment(RemoteDevice& remote, int device, const pb::D
   stream_ = remote.stub().Serve(&context_);
   queue_ = std::make_unique<WriteQueue>([] {});  // a broken stream ends the reader, which knows why
   pb::ToWorker first;
-  *first.mutable_deploy() = deploy;
+  *first.mutable_deploy() = Seal(deploy);
   queue_->Push([this, first = std::move(first)] { return stream_->Write(first); });
   reader_ = std::thread([this] { Read(); });
 }

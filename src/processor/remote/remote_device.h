@@ -40,7 +40,8 @@ class RemoteDevice {
   const Security& security() const { return security_; }
 
   // Error UNAVAILABLE or DEADLINE_EXCEEDED where nobody answers, FAILED_PRECONDITION for another protocol or a token or certificate that is
-  // not accepted.
+  // not accepted. A connection that does not serve is given up then: gRPC looks after one that nobody waits for only every five seconds, so that
+  // a worker that is there again would not be seen for so long. One thread at a time.
   RemoteHello Hello(std::chrono::milliseconds timeout);
 
   // Sends those that are not there; `sent` is told the bytes so far, and all that have to be sent. `note`: what the worker says of keeping them.
@@ -56,10 +57,11 @@ class RemoteDevice {
  private:
   void Prepare(grpc::ClientContext& context, std::chrono::milliseconds timeout) const;
   void Check(const grpc::Status& status) const;
+  void Connect();
 
   const RemoteAddress address_;
   const Security security_;
-  const std::unique_ptr<pb::Worker::Stub> stub_;
+  std::unique_ptr<pb::Worker::Stub> stub_;
 };
 
 // What a worker tells the caller of a deployment. Called by a thread of the deployment's.

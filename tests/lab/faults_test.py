@@ -1,0 +1,56 @@
+"""The faults of bench/network, shortly: no request is lost or wrong, and the worker is taken in again. Standard library only."""
+import argparse
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+kRoot = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(kRoot / "bench" / "network"), str(kRoot / "bench" / "common"), str(kRoot / "tools" / "lab")]
+import fault_list
+import faults
+import lab as labs
+import networks
+from fault_scene import Scene
+
+kFaults = [fault_list.Killed, fault_list.Stopped, fault_list.Cut, fault_list.Flipped, fault_list.StreamCut, fault_list.DiskFull,
+           fault_list.OtherVersion, fault_list.OtherToken, fault_list.OtherName, fault_list.Large, fault_list.Random]
+METE = None
+
+
+class Faults(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.lab = cls.enterClassContext(labs.lab_or_loopback(hosts=2, mbit=faults.kMbit))
+        _, model = networks.model_file(METE, "squeezenet1.1", cls.folder)
+        cls.scene = Scene(cls.lab, METE, model, cls.folder)
+        cls.scene.make_secrets()
+        cls.profiled = False
+
+    def check(self, fault):
+        if fault.real and not self.lab.real:
+            self.skipTest(self.lab.note)
+        fault.hold_s = min(fault.hold_s, 3.0)
+        found = faults.in_scene(self.scene, lambda: faults.run_fault(self.scene, fault, self.profiled), "test")
+        type(self).profiled = True
+        self.assertEqual(found["problems"], [], found["notes"])
+        self.assertEqual((found["lost"], found["wrong"], found["computed_alone_at_end"]), (0, 0, 0))
+        self.assertLess(found["computed_alone"], found["requests"])
+
+
+def _test_of(fault):
+    return lambda self: self.check(fault())
+
+
+for _fault in kFaults:
+    setattr(Faults, f"test_{_fault.__name__}", _test_of(_fault))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mete", required=True)
+    flags, rest = parser.parse_known_args()
+    METE = os.path.abspath(flags.mete)
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
