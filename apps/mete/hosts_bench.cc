@@ -127,7 +127,10 @@ Json ComputingJson(const DevicesPlan& plan, const Measured& measured) {
     for (const PlannedGroup& group : plan.groups)
       for (const DeviceShare& share : group.shares)
         if (size_t(share.device) == d) predicted_us += share.compute_us, bytes += share.bytes;
-    json.push_back({{"device", plan.devices[d]}, {"predicted_ms", predicted_us * 1e-3}, {"least_ms", measured.compute_us[d] * 1e-3}, {"bytes", bytes}});
+    json.push_back({{"device", plan.devices[d]},
+                    {"predicted_ms", predicted_us * 1e-3},
+                    {"least_ms", measured.compute_us[d] * 1e-3},
+                    {"bytes", bytes}});
   }
   return json;
 }
@@ -196,13 +199,15 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
   fmt::print("{}{}{} on {} devices, planner {}\n", style.bold, model_flags.model, style.reset, profile.costs.devices.size(), flags.planner);
   Rows rows{{"plan", PlanText(plan)},
             {"predicted", FormatMs(plan.predicted_us * 1e-3)},
-            {"median", fmt::format("{} +- {} (median absolute deviation of {} requests)", FormatMs(time.median), FormatMs(time.mad), time.count)},
+            {"median",
+             fmt::format("{} +- {} (median absolute deviation of {} requests)", FormatMs(time.median), FormatMs(time.mad), time.count)},
             {"p95, p99", fmt::format("{}, {}", FormatMs(time.p95), FormatMs(time.p99))},
             {"least, most", fmt::format("{}, {}", FormatMs(time.least), FormatMs(time.most))},
             {"this device alone", FormatMs(Summarize(alone_ms).median)},
             {"best single device", fmt::format("{}, {} predicted", best, FormatMs(best_us * 1e-3))},
-            {"answers", fmt::format("{} wrong, {} computed by this device alone, {} computed again; at most {:.2g} of the largest value apart "
-                                    "from this device's", measured.wrong, measured.alone, stats.retries, measured.apart)}};
+            {"answers",
+             fmt::format("{} wrong, {} computed by this device alone, {} computed again; at most {:.2g} of the largest value apart from "
+                         "this device's", measured.wrong, measured.alone, stats.retries, measured.apart)}};
   fmt::print("{}", FormatTable(rows, "ll", "  "));
 }
 
