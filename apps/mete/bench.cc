@@ -170,7 +170,8 @@ void AddBench(CLI::App& app, Context& context) {
   AddModelFlags(*command, flags->model);
   AddObjectiveFlag(*command, flags->model);
   CLI::Option* devices = AddHostsFlags(*command, flags->hosts);
-  command->add_option("--beside", flags->hosts.beside, "run the plan in turns with each device alone and with these planners' plans; --runs rounds")
+  command->add_option("--beside", flags->hosts.beside,
+                      "run the plan in turns with each device alone and with these planners' plans; --runs rounds")
       ->type_name("NAME,...")->delimiter(',')->check(CLI::IsMember(DevicePlanners()))->needs(devices)->group("Devices");
   command->add_option("--warmup", flags->warmup, "runs that are not counted (default: half a second of them)")
       ->type_name("N")->check(CLI::NonNegativeNumber)->group("Measurement");

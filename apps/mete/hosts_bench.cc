@@ -87,7 +87,11 @@ void CompareHosts(DevicesSession& session, const PoolProfile& profile, const std
     return session.Compare(flags.beside, inputs, rounds);
   }();
   if (context.json) {
-    Json json{{"model", model}, {"rounds", rounds}, {"profile_s", profile.seconds}, {"profile_graphs", profile.graphs}, {"plans", Json::array()}};
+    Json json{{"model", model},
+              {"rounds", rounds},
+              {"profile_s", profile.seconds},
+              {"profile_graphs", profile.graphs},
+              {"plans", Json::array()}};
     for (const ComparedPlan& c : compared) json["plans"].push_back(ComparedJson(c));
     return PrintJson(json);
   }
@@ -98,7 +102,8 @@ void CompareHosts(DevicesSession& session, const PoolProfile& profile, const std
     rows.push_back({c.name, FormatMs(time.median * 1e-3), FormatMs(time.least * 1e-3), FormatMs(c.plan.predicted_us * 1e-3),
                     fmt::format("{:.2f}", time.median / chosen), FormatMs(c.plan_s * 1e3), std::to_string(c.measured), PlanText(c.plan)});
   }
-  fmt::print("{}, {} rounds; single layers were measured in {:.1f} s\n{}", model, rounds, profile.seconds, FormatTable(rows, "lrrrrrrl", "  "));
+  fmt::print("{}, {} rounds; single layers were measured in {:.1f} s\n{}", model, rounds, profile.seconds,
+             FormatTable(rows, "lrrrrrrl", "  "));
 }
 
 }  // namespace
