@@ -172,7 +172,8 @@ void AddBench(CLI::App& app, Context& context) {
   CLI::Option* devices = AddHostsFlags(*command, flags->hosts);
   command->add_option("--lanes", flags->hosts.lanes, "requests at a time; more than one: plan for throughput, as a pipeline over devices")
       ->type_name("N")->check(CLI::Range(1, kMostLanes))->capture_default_str()->needs(devices)->group("Devices");
-  command->add_option("--beside", flags->hosts.beside, "run the plan in turns with each device alone and with these planners' plans; --runs rounds")
+  command->add_option("--beside", flags->hosts.beside,
+                      "run the plan in turns with each device alone and with these planners' plans; --runs rounds")
       ->type_name("NAME,...")->delimiter(',')->check(CLI::IsMember(DevicePlanners()))->needs(devices)->group("Devices");
   command->add_option("--warmup", flags->warmup, "runs that are not counted (default: half a second of them)")
       ->type_name("N")->check(CLI::NonNegativeNumber)->group("Measurement");

@@ -43,8 +43,9 @@ std::string ProfilePath(const std::string& digest, const HostsFile& file) {
 }  // namespace
 
 CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags) {
-  CLI::Option* file = command.add_option("--devices", flags.file, "run on the devices of this file together (mete profile MODEL --devices FILE first)")
-                          ->type_name("FILE.toml")->group("Devices");
+  CLI::Option* file =
+      command.add_option("--devices", flags.file, "run on the devices of this file together (mete profile MODEL --devices FILE first)")
+          ->type_name("FILE.toml")->group("Devices");
   command.add_option("--transfer", flags.transfer, "how floats travel between devices; of f16 and u8 the error is reported")
       ->type_name("f32|f16|u8")->check(CLI::IsMember({"f32", "f16", "u8"}))->capture_default_str()->needs(file)->group("Devices");
   command.add_option("--deadline", flags.deadline_ms, "of a request: late devices are given up in time to compute it here")
@@ -100,8 +101,8 @@ PoolOfFile PoolCostsOf(const Graph& graph, const std::string& path) {
   }
   const DevicesFile file = ReadDevicesFile(path);
   return {file.name,
-          "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its machine file's figures; and the\n"
-          "links' figures, as the devices file says.",
+          "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its machine file's figures; and\n"
+          "the links' figures, as the devices file says.",
           "all times of layers, and the links' figures", EstimatePool(graph, file)};
 }
 

@@ -124,7 +124,11 @@ void CompareHosts(DevicesSession& session, const PoolProfile& profile, const std
     return session.Compare(flags.beside, inputs, rounds);
   }();
   if (context.json) {
-    Json json{{"model", model}, {"rounds", rounds}, {"profile_s", profile.seconds}, {"profile_graphs", profile.graphs}, {"plans", Json::array()}};
+    Json json{{"model", model},
+              {"rounds", rounds},
+              {"profile_s", profile.seconds},
+              {"profile_graphs", profile.graphs},
+              {"plans", Json::array()}};
     for (const ComparedPlan& c : compared) json["plans"].push_back(ComparedJson(c));
     return PrintJson(json);
   }
@@ -135,7 +139,8 @@ void CompareHosts(DevicesSession& session, const PoolProfile& profile, const std
     rows.push_back({c.name, FormatMs(time.median * 1e-3), FormatMs(time.least * 1e-3), FormatMs(c.plan.predicted_us * 1e-3),
                     fmt::format("{:.2f}", time.median / chosen), FormatMs(c.plan_s * 1e3), std::to_string(c.measured), PlanText(c.plan)});
   }
-  fmt::print("{}, {} rounds; single layers were measured in {:.1f} s\n{}", model, rounds, profile.seconds, FormatTable(rows, "lrrrrrrl", "  "));
+  fmt::print("{}, {} rounds; single layers were measured in {:.1f} s\n{}", model, rounds, profile.seconds,
+             FormatTable(rows, "lrrrrrrl", "  "));
 }
 
 }  // namespace
@@ -164,7 +169,10 @@ Json ComputingJson(const DevicesPlan& plan, const Measured& measured) {
     for (const PlannedGroup& group : plan.groups)
       for (const DeviceShare& share : group.shares)
         if (size_t(share.device) == d) predicted_us += share.compute_us, bytes += share.bytes;
-    json.push_back({{"device", plan.devices[d]}, {"predicted_ms", predicted_us * 1e-3}, {"least_ms", measured.compute_us[d] * 1e-3}, {"bytes", bytes}});
+    json.push_back({{"device", plan.devices[d]},
+                    {"predicted_ms", predicted_us * 1e-3},
+                    {"least_ms", measured.compute_us[d] * 1e-3},
+                    {"bytes", bytes}});
   }
   return json;
 }
@@ -237,15 +245,17 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
   fmt::print("{}{}{} on {} devices, planner {}\n", style.bold, model_flags.model, style.reset, profile.costs.devices.size(), flags.planner);
   Rows rows{{"plan", PlanText(plan)},
             {"predicted", FormatMs(plan.predicted_us * 1e-3)},
-            {"median", fmt::format("{} +- {} (median absolute deviation of {} requests)", FormatMs(time.median), FormatMs(time.mad), time.count)},
+            {"median",
+             fmt::format("{} +- {} (median absolute deviation of {} requests)", FormatMs(time.median), FormatMs(time.mad), time.count)},
             {"period", fmt::format("{} from one answer to the next, {} at a time; predicted {}", FormatMs(measured.period_ms), flags.lanes,
                                    FormatMs(plan.period_us * 1e-3))},
             {"p95, p99", fmt::format("{}, {}", FormatMs(time.p95), FormatMs(time.p99))},
             {"least, most", fmt::format("{}, {}", FormatMs(time.least), FormatMs(time.most))},
             {"this device alone", FormatMs(Summarize(alone_ms).median)},
             {"best single device", fmt::format("{}, {} predicted", best, FormatMs(best_us * 1e-3))},
-            {"answers", fmt::format("{} wrong, {} computed by this device alone, {} computed again; at most {:.2g} of the largest value apart "
-                                    "from this device's", measured.wrong, measured.alone, stats.retries, measured.apart)}};
+            {"answers",
+             fmt::format("{} wrong, {} computed by this device alone, {} computed again; at most {:.2g} of the largest value apart from "
+                         "this device's", measured.wrong, measured.alone, stats.retries, measured.apart)}};
   fmt::print("{}", FormatTable(rows, "ll", "  "));
 }
 

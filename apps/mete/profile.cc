@@ -91,8 +91,9 @@ void AddProfile(CLI::App& app, Context& context) {
                       fmt::format("how long to measure (default: {:.0f}, for a check {:.0f} a model and core)", kProfileSeconds,
                                   kCheckSeconds))
       ->type_name("N")->check(CLI::Range(1.0, 3600.0))->group("Measurement");
-  CLI::Option* devices = command->add_option("--devices", flags->devices, "measure MODEL's layers on the devices of this file, and the links to them")
-                             ->type_name("FILE.toml")->group("Devices")->excludes("--check")->excludes("--energy")->excludes("--seconds");
+  CLI::Option* devices =
+      command->add_option("--devices", flags->devices, "measure MODEL's layers on the devices of this file, and the links to them")
+          ->type_name("FILE.toml")->group("Devices")->excludes("--check")->excludes("--energy")->excludes("--seconds");
   command->add_option("MODEL", flags->models, "models to measure on devices")->needs(devices)->group("Devices");
   devices->needs("MODEL");
   command->add_option("--on", flags->on, "cores of this device that take part (default: one thread)")

@@ -182,9 +182,12 @@ Json ReportDevices(DevicesSession& session, const Job& job, const std::vector<Te
   const DevicesPlan plan = session.plan();
   const std::string text = PlanText(plan);
   if (!job.context.json)
-    fmt::print("devices: {}; predicted {}; floats travel as {}: at most {:.2g} of the largest value apart from this device's own answer\n", text,
-               FormatMs(plan.predicted_us * 1e-3), job.flags.hosts.transfer, apart);
-  return {{"plan", text}, {"predicted_ms", plan.predicted_us * 1e-3}, {"transfer", job.flags.hosts.transfer}, {"largest_difference", apart}};
+    fmt::print("devices: {}; predicted {}; floats travel as {}: at most {:.2g} of the largest value apart from this device's own answer\n",
+               text, FormatMs(plan.predicted_us * 1e-3), job.flags.hosts.transfer, apart);
+  return {{"plan", text},
+          {"predicted_ms", plan.predicted_us * 1e-3},
+          {"transfer", job.flags.hosts.transfer},
+          {"largest_difference", apart}};
 }
 
 void Run(const RunFlags& flags, const Context& context) {
@@ -238,7 +241,8 @@ void AddRun(CLI::App& app, Context& context) {
       ->type_name("NAME=FILE")->take_all()->expected(1)->group("Tensors");
   command->add_option("--output", flags->output, "write every output to DIR as .npy, all or none")->type_name("DIR")->group("Tensors");
   AddHostsFlags(*command, flags->hosts);
-  for (const char* other : {"--explain", "--profile", "--trace", "--plan", "--save-plan"}) command->get_option("--devices")->excludes(other);
+  CLI::Option* devices = command->get_option("--devices");
+  for (const char* other : {"--explain", "--profile", "--trace", "--plan", "--save-plan"}) devices->excludes(other);
   AddPreprocessFlags(*command, flags->preprocess);
   command->add_flag("--softmax", flags->softmax, "turn scores into probabilities first")->group("Pictures");
   command->add_option("--classify", flags->classify, "rank this output (default: a picture's only one)")

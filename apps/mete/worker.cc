@@ -48,8 +48,8 @@ Security SecurityOf(const WorkerFlags& flags) {
   }
   if (!security.plain() || IsLoopback(flags.listen)) return security;
   if (!flags.insecure)
-    throw UsageError(fmt::format("[--listen] {} can be reached by others, and nothing says whom to believe; try --keys FOLDER (mete keys make), "
-                                 "--token FILE (mete keys token) on a closed network, or --insecure", flags.listen));
+    throw UsageError(fmt::format("[--listen] {} can be reached by others, and nothing says whom to believe; try --keys FOLDER (mete keys "
+                                 "make), --token FILE (mete keys token) on a closed network, or --insecure", flags.listen));
   PrintNote(fmt::format("anybody who reaches {} may compute here, and everything is sent as plain text", flags.listen));
   return security;
 }
@@ -80,8 +80,8 @@ void Work(const WorkerFlags& flags, const Context& context) {
   std::unique_ptr<Announcement> announcement;
   if (flags.announced) {
     const std::string name = flags.announce.empty() ? HostName() : flags.announce;
-    announcement = std::make_unique<Announcement>(
-        name, worker.port(), std::map<std::string, std::string>{{"version", METE_VERSION}, {"cores", std::to_string(options.session.threads)}});
+    const std::map<std::string, std::string> facts{{"version", METE_VERSION}, {"cores", std::to_string(options.session.threads)}};
+    announcement = std::make_unique<Announcement>(name, worker.port(), facts);
   }
   const std::string address = flags.listen.substr(0, flags.listen.rfind(':')) + ":" + std::to_string(worker.port());
   const char* believes = options.security.tls() ? "certificates" : options.security.token.empty() ? "nothing" : "a token";
@@ -104,9 +104,11 @@ void AddWorker(CLI::App& app, Context& context) {
   command->add_option("--token", flags->token, "believe who has this token; it is sent as it is, so on a closed network only")
       ->type_name("FILE")->group("Network");
   command->add_flag("--insecure", flags->insecure, "believe everybody, even beyond this host")->group("Network");
-  CLI::Option* announce = command->add_flag("--announce", flags->announced, "tell the local network of it (mDNS, through Avahi): mete devices");
+  CLI::Option* announce =
+      command->add_flag("--announce", flags->announced, "tell the local network of it (mDNS, through Avahi): mete devices");
   announce->group("Network");
-  command->add_option("--name", flags->announce, "its name there (default: the host's)")->type_name("NAME")->needs(announce)->group("Network");
+  command->add_option("--name", flags->announce, "its name there (default: the host's)")
+      ->type_name("NAME")->needs(announce)->group("Network");
   AddSessionFlags(*command, flags->machine);
   command->add_option("--weights", flags->weights_folder, "keep what callers send once in this folder (default: in the cache folder)")
       ->type_name("DIR")->group("Limits");
@@ -118,8 +120,8 @@ void AddWorker(CLI::App& app, Context& context) {
       ->type_name("N")->check(CLI::Range(1, 1000))->capture_default_str()->group("Limits");
   AddJsonFlag(*command, context);
   command->footer(
-      "A caller (mete run, bench, profile with --devices FILE) sends this worker shares of its model as graphs, their weights once, and the\n"
-      "rows of each request; it gets rows back. Shares run with everything that mete run has. Weights are kept on the disk by their\n"
+      "A caller (mete run, bench, profile with --devices FILE) sends this worker shares of its model as graphs, their weights once, and\n"
+      "the rows of each request; it gets rows back. Shares run with everything that mete run has. Weights are kept on the disk by their\n"
       "digests, so that another start sends nothing. The gRPC services of health and reflection are there as well.\n"
       "\n"
       "Examples:\n"

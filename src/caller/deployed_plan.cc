@@ -55,7 +55,14 @@ class DeployedPlan::Post : public Outbox {
 DeployedPlan::DeployedPlan(const Graph& graph, const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes,
                            const MakeShareSession& make, DigestMemo& digests, const DeployOptions& options, const WeightsProgress& progress,
                            std::vector<std::string>* notes)
-    : graph_(graph), plan_(plan), remotes_(remotes), options_(options), id_(RandomId()), outputs_(OutputsOf(graph, plan)), lanes_(size_t(options.lanes)), compute_us_(remotes.size()) {
+    : graph_(graph),
+      plan_(plan),
+      remotes_(remotes),
+      options_(options),
+      id_(RandomId()),
+      outputs_(OutputsOf(graph, plan)),
+      lanes_(size_t(options.lanes)),
+      compute_us_(remotes.size()) {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane].next = lane;
   std::vector<DeviceProgram> programs = ProgramsOf(graph, plan);
   for (size_t d = 1; d < programs.size(); ++d)

@@ -86,7 +86,9 @@ TEST(DeployedPlan, IsRefusedByWhoSpeaksAnotherProtocolOrWantsAToken) {
   options.security.token = "sixteen letters!";
   const Worker closed(options);
   const std::string address = "127.0.0.1:" + std::to_string(closed.port());
-  RemoteDevice without({"closed", address}, {}), wrong({"closed", address}, {"", "", "", "another word"}), right({"closed", address}, options.security);
+  RemoteDevice without({"closed", address}, {});
+  RemoteDevice wrong({"closed", address}, {"", "", "", "another word"});
+  RemoteDevice right({"closed", address}, options.security);
   EXPECT_TELLS(without.Hello(std::chrono::seconds(5)), "the token is missing or wrong");
   EXPECT_TELLS(wrong.Hello(std::chrono::seconds(5)), "the token is missing or wrong");
   EXPECT_EQ(right.Hello(std::chrono::seconds(5)).deployments, 0);

@@ -1,6 +1,6 @@
 // A model on several devices: plans, deploys, and answers requests whatever becomes of the devices. One that dies, hangs or is late costs
-// its request one retry: the request is then computed here alone, from a session that is always ready, while a thread of the session's makes
-// the plan again without that device. Lost devices are tried again, with back-off, and taken in when they are back. Where devices are
+// its request one retry: the request is then computed here alone, from a session that is always ready, while a thread of the session's
+// makes the plan again without that device. Lost devices are tried again, with back-off, and taken in when they are back. Where devices are
 // for long faster or slower than the costs say, these are corrected and the plan is made again, if that gains something.
 #pragma once
 
@@ -64,16 +64,16 @@ struct ComparedPlan {
 
 class DevicesSession {
  public:
-  // `graph` as it is before the pass `layout`. `remotes`: one for each device of the costs, the first, this device, null. Who does not answer
-  // is left out, and tried again later. Error where the costs are not of the graph's layers, or there is nothing to run it on.
+  // `graph` as it is before the pass `layout`. `remotes`: one for each device of the costs, the first, this device, null. Who does not
+  // answer is left out, and tried again later. Error where the costs are not of the graph's layers, or there is nothing to run it on.
   DevicesSession(Graph graph, PoolCosts costs, std::vector<std::unique_ptr<RemoteDevice>> remotes, DevicesSessionOptions options);
   ~DevicesSession();
 
   // Inputs and outputs in the graph's order. Errors: of the inputs, and what data cause. Thread-safe; requests at a time: the lanes.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, RequestReport* report = nullptr);
 
-  // The plan in use, each device alone, and what `planners` plan, in turns on these inputs. For comparisons; nothing else may run. Error where
-  // a device fails.
+  // The plan in use, each device alone, and what `planners` plan, in turns on these inputs. For comparisons; nothing else may run. Error
+  // where a device fails.
   std::vector<ComparedPlan> Compare(const std::vector<std::string>& planners, const std::vector<Tensor>& inputs, int rounds);
 
   DevicesPlan plan() const;  // of the devices that are there; the one in use

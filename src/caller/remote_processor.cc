@@ -35,8 +35,8 @@ class RemoteStep : public Prepared {
  public:
   RemoteStep(Graph graph, const Node& node, RemoteDevice& remote)
       : graph_(std::move(graph)),
-        deployed_(graph_, PlanThere(graph_, remote.name()), {nullptr, &remote}, {}, digests_, {}, [](const std::string&, int64_t, int64_t) {},
-                  &notes_),
+        deployed_(graph_, PlanThere(graph_, remote.name()), {nullptr, &remote}, {}, digests_, {},
+                  [](const std::string&, int64_t, int64_t) {}, &notes_),
         kernel_("remote " + remote.name()) {
     // A share's inputs are in the order of their ids, each once, and without constants.
     for (const ValueId id : graph_.inputs)
@@ -80,7 +80,8 @@ std::string RemoteProcessor::WhyNot(const Graph& graph, const Node& node) const 
 }
 
 std::unique_ptr<Prepared> RemoteProcessor::Prepare(const Graph& graph, const Node& node, const Step&) {
-  if (const std::string why = WhyNot(graph, node); !why.empty()) Fail(Code::kUnimplemented, node.name, "cannot be computed elsewhere: {}", why);
+  if (const std::string why = WhyNot(graph, node); !why.empty())
+    Fail(Code::kUnimplemented, node.name, "cannot be computed elsewhere: {}", why);
   return std::make_unique<RemoteStep>(GraphOf(graph, node), node, remote_);
 }
 

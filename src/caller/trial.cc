@@ -132,7 +132,8 @@ std::pair<DevicesPlan, std::shared_ptr<DeployedPlan>> DevicesSession::Best(const
   }
   if (best > 0)
     options_.tell(fmt::format("one device is faster than the plan: {:.1f} instead of {:.1f} ms as measured, {:.1f} and {:.1f} predicted",
-                              MedianOf(us[best]) * 1e-3, MedianOf(us[0]) * 1e-3, plans[best].predicted_us * 1e-3, plan.predicted_us * 1e-3));
+                              MedianOf(us[best]) * 1e-3, MedianOf(us[0]) * 1e-3, plans[best].predicted_us * 1e-3,
+                              plan.predicted_us * 1e-3));
   return {plans[best], deployed[best]};
 }
 

@@ -79,7 +79,8 @@ TEST(Programs, SeedsOfTheFuzzerAreDeployments) {
     std::ifstream file(entry.path(), std::ios::binary);
     pb::Deploy deploy;
     ASSERT_TRUE(deploy.ParseFromString({std::istreambuf_iterator<char>(file), {}})) << entry.path();
-    EXPECT_FALSE(UnpackProgram(deploy.stages(), 1, [](const Digest&, DType type, const Shape& shape) { return Tensor(type, shape); }).stages.empty());
+    const auto made_up = [](const Digest&, DType type, const Shape& shape) { return Tensor(type, shape); };
+    EXPECT_FALSE(UnpackProgram(deploy.stages(), 1, made_up).stages.empty());
     ++seeds;
   }
   EXPECT_GE(seeds, 10);

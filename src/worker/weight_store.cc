@@ -118,7 +118,8 @@ void WeightStore::Add(const Digest& digest, const Tensor& tensor, std::string* n
     if (unwritten_bytes_ + int64_t(tensor.bytes()) > most_bytes_)
       Fail(Code::kResourceExhausted, "weights", "are too large for this worker's memory, and {}", error.what());
     *note = fmt::format("weights are kept in memory until this worker ends: {}", error.what());
-    if (memory_.emplace(digest, InMemory{std::make_shared<const Tensor>(tensor), false}).second) unwritten_bytes_ += int64_t(tensor.bytes());
+    if (memory_.emplace(digest, InMemory{std::make_shared<const Tensor>(tensor), false}).second)
+      unwritten_bytes_ += int64_t(tensor.bytes());
   }
 }
 

@@ -14,7 +14,8 @@ namespace mete {
 
 class WeightStore {
  public:
-  // The folder is made as needed; empty: weights are kept in memory alone. `most_bytes`: of all files together, and of what is only in memory.
+  // The folder is made as needed; empty: weights are kept in memory alone. `most_bytes`: of all files together, and of what is only in
+  // memory.
   WeightStore(std::string folder, int64_t most_bytes) : folder_(std::move(folder)), most_bytes_(most_bytes) {}
 
   bool Has(const Digest& digest);

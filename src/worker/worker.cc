@@ -239,7 +239,8 @@ class Worker::Service : public pb::Worker::Service {
   std::shared_ptr<Deployment> MakeDeployment(const pb::Deploy& deploy, Coding coding, Serving& serving) {
     const auto find = [&](const Digest& digest, DType, const Shape&) { return store_.Find(digest); };
     const auto make = [&](const Graph& graph) { return sessions_.Of(graph); };
-    const auto program = std::make_shared<const PreparedProgram>(UnpackProgram(deploy.stages(), deploy.device(), find), deploy.device(), make);
+    DeviceProgram unpacked = UnpackProgram(deploy.stages(), deploy.device(), find);
+    const auto program = std::make_shared<const PreparedProgram>(std::move(unpacked), deploy.device(), make);
     return std::make_shared<Deployment>(program, coding, deploy.lanes(), turn_, serving);
   }
 

@@ -61,7 +61,8 @@ class ProgramWriter {
 
  private:
   [[noreturn]] void Misfit() const {
-    Invalid("plan", "is not one of this model; got groups that do not follow each other over its {} layers; try planning again", layers_.size());
+    Invalid("plan", "is not one of this model; got groups that do not follow each other over its {} layers; try planning again",
+            layers_.size());
   }
 
   // A new stage for every device.

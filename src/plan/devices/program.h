@@ -59,13 +59,13 @@ struct DeviceProgram {
 // sent whose shape depends on data.
 std::vector<DeviceProgram> ProgramsOf(const Graph& graph, const DevicesPlan& plan);
 
-// What a plan of all layers, or of some, begins and ends with, each once: the graph's own inputs and outputs in their order, or what is live
-// there. Without constants.
+// What a plan of all layers, or of some, begins and ends with, each once: the graph's own inputs and outputs in their order, or what is
+// live there. Without constants.
 std::vector<ValueId> InputsOf(const Graph& graph, const DevicesPlan& plan);
 std::vector<ValueId> OutputsOf(const Graph& graph, const DevicesPlan& plan);
 
-// Whether a program makes sense by itself, whoever wrote it: indices, parts and shapes fit each other, the graphs theirs, and no value is of
-// more than `most_bytes`. `at_first`: the shapes of what the device holds when a request begins. Error INVALID_ARGUMENT.
+// Whether a program makes sense by itself, whoever wrote it: indices, parts and shapes fit each other, the graphs theirs, and no value is
+// of more than `most_bytes`. `at_first`: the shapes of what the device holds when a request begins. Error INVALID_ARGUMENT.
 void Verify(const DeviceProgram& program, int device, const std::vector<Shape>& at_first, int64_t most_bytes = int64_t(1) << 33);
 
 // Bytes that a device gets from others for a request.

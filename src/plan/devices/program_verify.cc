@@ -14,7 +14,8 @@ bool IsPartOf(const Part& part, const Shape& shape) {
 
 class Verifier {
  public:
-  Verifier(int device, const std::vector<Shape>& at_first, int64_t most_bytes) : device_(device), held_(at_first), most_bytes_(most_bytes) {}
+  Verifier(int device, const std::vector<Shape>& at_first, int64_t most_bytes)
+      : device_(device), held_(at_first), most_bytes_(most_bytes) {}
 
   void Do(const DeviceProgram& program) {
     for (const ProgramStage& stage : program.stages) {
@@ -56,7 +57,8 @@ class Verifier {
   void CheckGraph(const ProgramStage& stage) const {
     const Graph& graph = stage.graph;
     const size_t made = graph.outputs.size();
-    Check(stage.inputs.size() == graph.inputs.size() && stage.holds.size() == made + stage.kept.size(), "a graph with other inputs or outputs");
+    Check(stage.inputs.size() == graph.inputs.size() && stage.holds.size() == made + stage.kept.size(),
+          "a graph with other inputs or outputs");
     for (size_t i = 0; i < stage.inputs.size(); ++i) {
       const Value& input = graph.value(graph.inputs[i]);
       Check(Cutting(stage, stage.inputs[i]) == input.shape && stage.needs[size_t(stage.inputs[i].need)].type == input.type, "an input");

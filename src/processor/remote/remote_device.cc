@@ -40,8 +40,9 @@ RemoteHello RemoteDevice::Hello(std::chrono::milliseconds timeout) {
   if (!status.ok()) Connect();
   Check(status);
   if (reply.protocol() != kProtocol)
-    Fail(Code::kFailedPrecondition, address_.name, "speaks another version of the protocol; got {} (mete {}), expected {} (mete {}); try the "
-         "same version of mete on all devices", reply.protocol(), Printable(reply.version()), kProtocol, METE_VERSION);
+    Fail(Code::kFailedPrecondition, address_.name,
+         "speaks another version of the protocol; got {} (mete {}), expected {} (mete {}); try the same version of mete on all devices",
+         reply.protocol(), Printable(reply.version()), kProtocol, METE_VERSION);
   return {Printable(reply.version()), Printable(reply.machine()), reply.threads(), reply.deployments()};
 }
 
@@ -150,7 +151,8 @@ void RemoteDeployment::Send(uint64_t request, const PieceId& id, Tensor piece) {
 void RemoteDeployment::Read() {
   for (pb::FromWorker message; stream_->Read(&message);) Tell(message);
   const grpc::Status status = stream_->Finish();
-  const Error error = ErrorOf(status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "has ended the deployment") : status, remote_.name());
+  const grpc::Status ended(grpc::StatusCode::UNAVAILABLE, "has ended the deployment");
+  const Error error = ErrorOf(status.ok() ? ended : status, remote_.name());
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return;

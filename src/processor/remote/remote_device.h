@@ -44,7 +44,8 @@ class RemoteDevice {
   // a worker that is there again would not be seen for so long. One thread at a time.
   RemoteHello Hello(std::chrono::milliseconds timeout);
 
-  // Sends those that are not there; `sent` is told the bytes so far, and all that have to be sent. `note`: what the worker says of keeping them.
+  // Sends those that are not there; `sent` is told the bytes so far, and all that have to be sent. `note`: what the worker says of keeping
+  // them.
   void SendWeights(const std::map<Digest, Tensor>& weights, const std::function<void(int64_t, int64_t)>& sent, std::string* note);
 
   // Microseconds of each run of a graph there, by itself, with made-up weights, and of its nodes in the shortest of them.

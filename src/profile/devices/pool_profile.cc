@@ -96,7 +96,8 @@ PoolCosts CostsOf(const std::vector<std::string>& names, const std::vector<LinkP
   PoolCosts costs;
   for (size_t d = 0; d < names.size(); ++d) {
     const LinkProfile& l = links[d];
-    costs.devices.push_back({names[d], {std::max(0.0, l.round_trip_us / 2 - l.message_us), l.message_us, l.down_mbit_per_s, l.up_mbit_per_s}, {}});
+    const double latency_us = std::max(0.0, l.round_trip_us / 2 - l.message_us);
+    costs.devices.push_back({names[d], {latency_us, l.message_us, l.down_mbit_per_s, l.up_mbit_per_s}, {}});
   }
   LinkCosts& own = costs.devices[0].link;
   own = {0, 0, 0, 0};

@@ -55,8 +55,13 @@ PoolProfile From(const Json& json) {
 }  // namespace
 
 std::string ToJson(const PoolProfile& profile) {
-  Json json{{"format", kFormat}, {"model", profile.model}, {"digest", profile.digest}, {"seconds", profile.seconds}, {"graphs", profile.graphs},
-            {"links", Json::array()}, {"devices", Json::array()}};
+  Json json{{"format", kFormat},
+            {"model", profile.model},
+            {"digest", profile.digest},
+            {"seconds", profile.seconds},
+            {"graphs", profile.graphs},
+            {"links", Json::array()},
+            {"devices", Json::array()}};
   for (const LinkProfile& link : profile.links) json["links"].push_back(LinkJson(link));
   for (const DeviceCosts& device : profile.costs.devices) json["devices"].push_back(DeviceJson(device));
   return json.dump();

@@ -43,7 +43,8 @@ class Devices {
     Post(Devices& devices, int from, std::vector<std::unique_ptr<Inbox>>& inboxes) : devices(devices), from(from), inboxes(inboxes) {}
     void Send(int to, const PieceId& id, Tensor piece) override {
       const std::string bytes = Encode(devices.coding_, piece.view());
-      for (size_t at = 0; at < bytes.size(); at += 100) inboxes[size_t(to)]->Put(from, id, int64_t(at), std::string_view(bytes).substr(at, 100));
+      for (size_t at = 0; at < bytes.size(); at += 100)
+        inboxes[size_t(to)]->Put(from, id, int64_t(at), std::string_view(bytes).substr(at, 100));
     }
     Devices& devices;
     const int from;
