@@ -73,14 +73,14 @@ pb::Stage PackStage(const ProgramStage& stage, std::map<Digest, Tensor>& weights
   return to;
 }
 
-ProgramStage UnpackStage(const pb::Stage& from, const FindWeight& find) {
+ProgramStage UnpackStage(const pb::Stage& from, const FindWeight& find, const WireLimits& limits) {
   ProgramStage stage;
   for (const pb::Send& s : from.sends()) stage.sends.push_back({s.to(), s.need(), s.source(), s.hold(), UnpackPart(s.cut())});
   for (const pb::Need& need : from.needs()) stage.needs.push_back(UnpackNeed(need));
   for (const pb::NeedPart& part : from.inputs()) stage.inputs.push_back(UnpackNeedPart(part));
   for (const pb::NeedPart& part : from.kept()) stage.kept.push_back(UnpackNeedPart(part));
   for (const pb::Dims& dims : from.holds()) stage.holds.push_back(UnpackShape(dims));
-  if (!from.graph().empty()) stage.graph = UnpackGraph(from.graph(), find);
+  if (!from.graph().empty()) stage.graph = UnpackGraph(from.graph(), find, limits);
   return stage;
 }
 
@@ -92,11 +92,12 @@ PackedProgram PackProgram(const DeviceProgram& program, DigestMemo* digests) {
   return packed;
 }
 
-DeviceProgram UnpackProgram(const google::protobuf::RepeatedPtrField<pb::Stage>& stages, int device, const FindWeight& find) {
+DeviceProgram UnpackProgram(const google::protobuf::RepeatedPtrField<pb::Stage>& stages, int device, const FindWeight& find,
+                            const WireLimits& limits) {
   if (stages.size() > kMostStages) Invalid("program", "has too many stages; got {}, expected {} at most", stages.size(), kMostStages);
   DeviceProgram program;
-  for (const pb::Stage& stage : stages) program.stages.push_back(UnpackStage(stage, find));
-  Verify(program, device, {});
+  for (const pb::Stage& stage : stages) program.stages.push_back(UnpackStage(stage, find, limits));
+  Verify(program, device, {}, limits.max_value_bytes);
   return program;
 }
 

@@ -24,7 +24,8 @@ struct PackedProgram {
 PackedProgram PackProgram(const DeviceProgram& program, DigestMemo* digests = nullptr);
 
 // Of a device that holds nothing at first, a worker. Error as UnpackGraph and Verify.
-DeviceProgram UnpackProgram(const google::protobuf::RepeatedPtrField<pb::Stage>& stages, int device, const FindWeight& find);
+DeviceProgram UnpackProgram(const google::protobuf::RepeatedPtrField<pb::Stage>& stages, int device, const FindWeight& find,
+                            const WireLimits& limits = {});
 
 // The digests that the stages name, each once. Error as UnpackGraph.
 std::vector<Digest> WeightsIn(const google::protobuf::RepeatedPtrField<pb::Stage>& stages);

@@ -25,7 +25,7 @@ Deployment::Deployment(std::shared_ptr<const PreparedProgram> program, Coding co
   for (int lane = 0; lane < lanes; ++lane) lanes_.emplace_back([this, lane] { Compute(lane); });
 }
 
-Deployment::~Deployment() {
+void Deployment::Stop() {
   {
     std::lock_guard lock(mutex_);
     stop_ = true;
@@ -33,7 +33,8 @@ Deployment::~Deployment() {
     for (auto& [id, request] : requests_) request->inbox.Fail(gone);
   }
   changed_.notify_all();
-  for (std::thread& lane : lanes_) lane.join();
+  for (std::thread& lane : lanes_)
+    if (lane.joinable()) lane.join();
 }
 
 std::shared_ptr<Deployment::Request> Deployment::RequestAt(uint64_t id) {

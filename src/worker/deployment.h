@@ -34,12 +34,15 @@ class Deployment {
   // `turn` is locked by whoever computes on this worker. Requests are computed by as many threads as lanes, the n-th by thread n modulo
   // lanes, each from when it begins.
   Deployment(std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes, std::mutex& turn, DeploymentEnds& ends);
-  ~Deployment();  // gives up what is under way
+  ~Deployment() { Stop(); }
 
   void Begin(uint64_t request);                   // Error where it is not one of the next
   void Put(int from, const pb::Frame& frame);     // Error where it is not expected
   // Gives up all requests and tells the caller. The first counts.
   void Fail(const Error& error, int device);
+
+  // Gives up what is under way; no message is sent any more when it returns. Whoever feeds it may still hold it.
+  void Stop();
 
   int device() const { return program_->device(); }
 

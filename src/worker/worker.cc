@@ -80,12 +80,22 @@ class Receiver {
   bool open_ = false;
 };
 
+WireLimits LimitsOf(const WorkerOptions& options) {
+  WireLimits limits;
+  limits.max_value_bytes = std::min(limits.max_value_bytes, options.memory_bytes);
+  limits.max_weight_bytes = std::min(limits.max_weight_bytes, options.memory_bytes);
+  return limits;
+}
+
 }  // namespace
 
 class Worker::Service : public pb::Worker::Service {
  public:
   explicit Service(const WorkerOptions& options)
-      : options_(options), store_(options.weights_folder, options.weights_bytes), sessions_(options.session, options.memory_bytes) {}
+      : options_(options),
+        limits_(LimitsOf(options)),
+        store_(options.weights_folder, options.weights_bytes),
+        sessions_(options.session, options.memory_bytes) {}
 
   grpc::Status Hello(grpc::ServerContext* context, const pb::HelloRequest*, pb::HelloReply* reply) override {
     return Guarded(*context, [&] {
@@ -120,7 +130,7 @@ class Worker::Service : public pb::Worker::Service {
       if (!stream->Read(&first) || !first.has_deploy()) Invalid("deployment", "does not begin with its programs");
       const pb::Deploy deploy = Unseal(first.deploy());
       first.Clear();
-      ServeDeployment(deploy, *stream);
+      ServeDeployment(*context, deploy, *stream);
     });
   }
 
@@ -143,7 +153,7 @@ class Worker::Service : public pb::Worker::Service {
     return Guarded(*context, [&] {
       CheckProtocol(request->protocol());
       const auto find = [](const Digest&, DType type, const Shape& shape) { return MadeUp(type, shape); };
-      TimeGraph(UnpackGraph(request->graph(), find), std::clamp(request->runs(), 1, kMostRuns), *context, *reply);
+      TimeGraph(UnpackGraph(request->graph(), find, limits_), std::clamp(request->runs(), 1, kMostRuns), *context, *reply);
     });
   }
 
@@ -220,26 +230,36 @@ class Worker::Service : public pb::Worker::Service {
               deploy.lanes(), kMostDevicesOfPlan, kMostLanes);
   }
 
-  void ServeDeployment(const pb::Deploy& deploy, ServeStream& stream) {
+  // Before the stream goes nobody uses it any more: whoever feeds the deployment may hold it longer.
+  struct Ending {
+    Deployment& deployment;
+    ~Ending() { deployment.Stop(); }
+  };
+
+  void ServeDeployment(grpc::ServerContext& context, const pb::Deploy& deploy, ServeStream& stream) {
     CheckDeploy(deploy);
     Place place(*this, deploy.id());
     const int64_t start_ns = NowNs();
     const Coding coding = CodingOf(deploy.coding());
     Serving serving(stream, deploy, coding, options_.security);
     const auto deployment = MakeDeployment(deploy, coding, serving);
-    serving.on_broken = [&](const Error& error, int device) { deployment->Fail(error, device); };
+    serving.on_broken = [weak = std::weak_ptr(deployment)](const Error& error, int device) {
+      if (const auto there = weak.lock()) there->Fail(error, device);
+    };
     place.Fill(deployment);
+    const Ending ending{*deployment};
     store_.Trim();
     pb::FromWorker ready;
     ready.mutable_ready()->set_prepare_ms(double(NowNs() - start_ns) * 1e-6);
     stream.Write(ready);
     ReadAll(stream, *deployment);
+    context.TryCancel();  // a write that waits for a caller who has ended the deployment and does not read is given up
   }
 
   std::shared_ptr<Deployment> MakeDeployment(const pb::Deploy& deploy, Coding coding, Serving& serving) {
     const auto find = [&](const Digest& digest, DType, const Shape&) { return store_.Find(digest); };
     const auto make = [&](const Graph& graph) { return sessions_.Of(graph); };
-    DeviceProgram unpacked = UnpackProgram(deploy.stages(), deploy.device(), find);
+    DeviceProgram unpacked = UnpackProgram(deploy.stages(), deploy.device(), find, limits_);
     const auto program = std::make_shared<const PreparedProgram>(std::move(unpacked), deploy.device(), make);
     return std::make_shared<Deployment>(program, coding, deploy.lanes(), turn_, serving);
   }
@@ -272,6 +292,7 @@ class Worker::Service : public pb::Worker::Service {
   }
 
   const WorkerOptions options_;
+  const WireLimits limits_;  // no more than the memory that shares may have
   WeightStore store_;
   SessionCache sessions_;
   std::mutex turn_;  // whoever computes has it: the cores are one device
