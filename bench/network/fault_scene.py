@@ -85,8 +85,8 @@ class Scene:
         self.notes_path, self.answer_path = self.path("notes.txt"), self.path("answer.json")
         self.caller_memory, self.worker_memory = [], []
         with open(self.notes_path, "w") as notes, open(self.answer_path, "w") as answer:
-            words = [self.mete, "bench", self.model, "--devices", self._devices_file(), "--planner", "uniform", "--keep-plan", "--json", *extra]
-            self.caller = self.lab.hosts[0].start(words, stdout=answer, stderr=notes, env=self._env())
+            words = [self.mete, "bench", self.model, "--devices", self._devices_file(), "--planner", "uniform", "--keep-plan", "--json"]
+            self.caller = self.lab.hosts[0].start([*words, *extra], stdout=answer, stderr=notes, env=self._env())
 
     def wait(self, seconds):
         """While the caller goes on; looks at everybody's memory. False where it has ended."""
