@@ -28,8 +28,8 @@ kBehindS = 3.0        # of good requests behind the end of a fault, at least
 kKillEveryS = (1.5, 4.5)  # the long run: "every few seconds"
 kAwayS = 0.5          # guess: as a service manager starts it again
 kMostMib = 400        # of a worker: 192 for messages that are not yet whole (worker.cc), and more than twice what it has without. Guess
-kKept = ("requests", "wrong", "computed_alone", "computed_alone_at_end", "retries", "devices_lost", "plans", "median_ms", "p99_ms", "max_ms",
-         "largest_difference")  # of what mete bench says
+kKept = ("requests", "wrong", "computed_alone", "computed_alone_at_end", "retries", "devices_lost", "plans", "median_ms", "p99_ms",
+         "max_ms", "largest_difference")  # of what mete bench says
 
 
 def arguments():
