@@ -70,7 +70,8 @@ class Scene:
     def profile(self):
         """Once for each list of devices. Then this device is made slow on paper: otherwise no plan divides a model of 5 ms, and nothing
         would be seen of faults."""
-        done = self.lab.hosts[0].run([self.mete, "profile", self.model, "--devices", self._devices_file()], timeout=kProfileS, env=self._env())
+        words = [self.mete, "profile", self.model, "--devices", self._devices_file()]
+        done = self.lab.hosts[0].run(words, timeout=kProfileS, env=self._env())
         if done.returncode != 0:
             raise Broken(f"[profile] {done.stderr.strip()}")
         for path in glob.glob(self.path("cache-0", "devices", "*.json")):
@@ -84,8 +85,8 @@ class Scene:
         self.notes_path, self.answer_path = self.path("notes.txt"), self.path("answer.json")
         self.caller_memory, self.worker_memory = [], []
         with open(self.notes_path, "w") as notes, open(self.answer_path, "w") as answer:
-            self.caller = self.lab.hosts[0].start([self.mete, "bench", self.model, "--devices", self._devices_file(), "--planner", "uniform",
-                                                   "--keep-plan", "--json", *extra], stdout=answer, stderr=notes, env=self._env())
+            words = [self.mete, "bench", self.model, "--devices", self._devices_file(), "--planner", "uniform", "--keep-plan", "--json"]
+            self.caller = self.lab.hosts[0].start([*words, *extra], stdout=answer, stderr=notes, env=self._env())
 
     def wait(self, seconds):
         """While the caller goes on; looks at everybody's memory. False where it has ended."""

@@ -13,8 +13,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstBackOff{250};     // guess: a worker that is started again is there after so long
 constexpr milliseconds kMostBackOff{10'000};   // guess: nobody minds to wait so long for a board that was away for minutes
-// After so long without trouble a device is as one that never had any: what fails every two seconds costs one request in a hundred of 20 ms a
-// second time, less than to go without it. With 30 s a worker that was killed every three was used for a tenth of the requests.
+// After so long without trouble a device is as one that never had any: what fails every two seconds costs one request in a hundred of 20 ms
+// a second time, less than to go without it. With 30 s a worker that was killed every three was used for a tenth of the requests.
 constexpr std::chrono::seconds kWell{2};
 constexpr double kPatience = 4;                // times the usual; guess: what a shared host does to one request in a thousand
 constexpr milliseconds kLeastPatience{250};    // and at least so long: guess, what a board does besides

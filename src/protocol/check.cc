@@ -19,8 +19,8 @@ uint64_t CheckOf(const pb::Sealed& sealed) { return XXH3_64bits(sealed.deploy().
 
 void CheckEqual(uint64_t got, uint64_t expected, const char* what) {
   if (got != expected)
-    Fail(Code::kDataLoss, what, "was damaged on its way; got the checksum {:016x}, expected {:016x}; try TLS (mete keys make), or another cable",
-         got, expected);
+    Fail(Code::kDataLoss, what,
+         "was damaged on its way; got the checksum {:016x}, expected {:016x}; try TLS (mete keys make), or another cable", got, expected);
 }
 
 }  // namespace
