@@ -41,9 +41,12 @@ std::string Quoted(const std::string& text) {
   return quoted + "\"";
 }
 
-// The file's names are different ones, and the first is ours.
+// The file's names are different ones, and the first is ours. How workers know us the network does not say.
 void PrintToml(const std::vector<FoundDevice>& found) {
-  fmt::print("name = \"Found on the network\"\n\n[[device]]  # the caller's own\nname = \"self\"\n");
+  fmt::print(
+      "name = \"Found on the network\"\n"
+      "keys = \"keys/self\"  # this device's folder of 'mete keys make'; or token = FILE, or insecure = true\n\n"
+      "[[device]]  # the caller's own\nname = \"self\"\n");
   std::set<std::string> names{"self"};
   for (const FoundDevice& d : found) {
     std::string name = d.name;
