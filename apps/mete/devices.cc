@@ -1,5 +1,6 @@
-// mete devices: which workers there are.
+// mete devices: which workers there are, and whether those of a file are.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <memory>
@@ -7,6 +8,7 @@
 
 #include "commands.h"
 #include "discovery/discovery.h"
+#include "hosts.h"
 #include "model_flags.h"
 #include "terminal.h"
 
@@ -16,6 +18,7 @@ namespace {
 struct DevicesFlags {
   double timeout_s = 3;  // guess: Avahi says after a second what it knows, but hosts that sleep answer late
   bool toml = false;
+  std::string file;  // whose devices are asked; empty: the network is
 };
 
 std::string Known(const std::string& text) { return text.empty() ? "-" : text; }
@@ -38,9 +41,12 @@ std::string Quoted(const std::string& text) {
   return quoted + "\"";
 }
 
-// The file's names are different ones, and the first is ours.
+// The file's names are different ones, and the first is ours. How workers know us the network does not say.
 void PrintToml(const std::vector<FoundDevice>& found) {
-  fmt::print("name = \"Found on the network\"\n\n[[device]]  # the caller's own\nname = \"self\"\n");
+  fmt::print(
+      "name = \"Found on the network\"\n"
+      "keys = \"keys/self\"  # this device's folder of 'mete keys make'; or token = FILE, or insecure = true\n\n"
+      "[[device]]  # the caller's own\nname = \"self\"\n");
   std::set<std::string> names{"self"};
   for (const FoundDevice& d : found) {
     std::string name = d.name;
@@ -57,9 +63,61 @@ void PrintTable(const std::vector<FoundDevice>& found) {
   fmt::print("{}", FormatTable(rows, "llllr"));
 }
 
+std::chrono::milliseconds TimeoutOf(const DevicesFlags& flags) { return std::chrono::milliseconds(std::llround(flags.timeout_s * 1e3)); }
+
 std::vector<FoundDevice> Find(const DevicesFlags& flags) {
   const Progress progress("asking the network");
-  return FindDevices(std::chrono::milliseconds(std::llround(flags.timeout_s * 1e3)));
+  return FindDevices(TimeoutOf(flags));
+}
+
+Json ToJson(const HostState& s) {
+  const bool there = s.why_not.empty(), remote = !s.host.address.empty();
+  Json json{{"name", s.host.name},
+            {"address", remote ? Json(s.host.address) : Json()},
+            {"there", there},
+            {"state", s.state},
+            {"problem", there ? Json() : Json(s.why_not)},
+            {"version", there ? Json(s.hello.version) : Json()}};
+  if (there && remote)
+    json.update({{"machine", s.hello.machine},
+                 {"threads", s.hello.threads},
+                 {"deployments", s.hello.deployments},
+                 {"round_trip_ms", s.round_trip_ms}});
+  return json;
+}
+
+void PrintStates(const std::vector<HostState>& states) {
+  Rows rows{{"name", "address", "state", "version", "machine", "threads", "deployments", "round trip"}};
+  for (const HostState& s : states) {
+    if (s.why_not.empty() && !s.host.address.empty())
+      rows.push_back({s.host.name, s.host.address, s.state, s.hello.version, Known(s.hello.machine), std::to_string(s.hello.threads),
+                      std::to_string(s.hello.deployments), FormatMs(s.round_trip_ms)});
+    else
+      rows.push_back({s.host.name, Known(s.host.address), s.state, Known(s.hello.version), "-", "-", "-", "-"});
+  }
+  fmt::print("{}", FormatTable(rows, "lllllrrr"));
+  for (const HostState& s : states)
+    if (!s.why_not.empty()) fmt::print("{}\n", s.why_not);
+}
+
+// Asks the workers of a file. FAILURE in the end where one of them is not there.
+void ShowStates(const DevicesFlags& flags, const Context& context) {
+  const std::vector<HostState> states = [&] {
+    const HostsFile file = ReadHostsFile(flags.file);
+    const Progress progress("asking workers");
+    return AskHosts(file, TimeoutOf(flags));
+  }();
+  Json json = Json::array();
+  std::vector<std::string> missing;
+  for (const HostState& s : states) {
+    json.push_back(ToJson(s));
+    if (!s.why_not.empty()) missing.push_back(s.host.name);
+  }
+  if (context.json) PrintJson({{"devices", json}});
+  else PrintStates(states);
+  if (!missing.empty())
+    throw Error(Code::kUnavailable, fmt::format("[{}] {} of {} workers cannot be used: {}", flags.file, missing.size(), states.size() - 1,
+                                                fmt::join(missing, ", ")));
 }
 
 void ShowFound(const DevicesFlags& flags, const Context& context) {
@@ -75,24 +133,35 @@ void ShowFound(const DevicesFlags& flags, const Context& context) {
 }  // namespace
 
 void AddDevices(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("devices", "list the workers on the local network");
+  CLI::App* command = app.add_subcommand("devices", "list the workers on the local network, or ask those of a file");
   auto flags = std::make_shared<DevicesFlags>();
-  command->add_option("--timeout", flags->timeout_s, "how long to look for them at the longest")
+  CLI::Option* file = command->add_option("--devices", flags->file, "ask the workers of this file whether they are there")
+                          ->type_name("FILE.toml");
+  command->add_option("--timeout", flags->timeout_s, "how long to look for them, or to wait for an answer, at the longest")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.1, 600.0))
       ->capture_default_str();
-  command->add_flag("--toml", flags->toml, "print what was found as a devices file");
+  command->add_flag("--toml", flags->toml, "print what was found as a devices file")->excludes(file);
   AddJsonFlag(*command, context);
   command->footer(
       "Workers tell of themselves by mDNS, through Avahi: the packages avahi-daemon and avahi-utils must be there on both ends. Without\n"
       "it, write the file that --toml prints by hand. What the network says is not proven: certificates and tokens (mete keys) are for\n"
       "that.\n"
       "\n"
+      "With --devices it asks the workers of a file instead, all at a time, as run and bench would: what is wrong with an address, a key,\n"
+      "a token or a version is told, and the exit code is 1 unless all are there.\n"
+      "\n"
       "Examples:\n"
       "  mete devices\n"
       "  mete devices --timeout 10 --json\n"
-      "  mete devices --toml > devices.toml");
-  command->callback([flags, &context] { context.command = [flags, &context] { ShowFound(*flags, context); }; });
+      "  mete devices --toml > devices.toml\n"
+      "  mete devices --devices devices.toml");
+  command->callback([flags, &context] {
+    context.command = [flags, &context] {
+      if (flags->file.empty()) ShowFound(*flags, context);
+      else ShowStates(*flags, context);
+    };
+  });
 }
 
 }  // namespace mete::cli

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <limits>
+#include <thread>
 
 #include "base/error.h"
 #include "engine/model.h"
@@ -18,6 +21,8 @@
 
 namespace mete::cli {
 namespace {
+
+constexpr int kHellos = 5;  // of which the shortest counts: what is longer is others' doing
 
 Security SecurityOf(const HostsFile& file) {
   Security security;
@@ -38,6 +43,32 @@ std::string ProfilePath(const std::string& digest, const HostsFile& file) {
   const std::string cache = CacheFolder();
   if (cache.empty()) throw UsageError("[profile] there is no cache folder to keep it in; try setting METE_CACHE");
   return cache + "/devices/" + ToHex(name).substr(0, 32) + ".json";
+}
+
+const char* StateOf(Code code) {
+  switch (code) {
+    case Code::kUnavailable: return "no connection";
+    case Code::kDeadlineExceeded: return "no answer";
+    case Code::kFailedPrecondition: return "refuses";
+    default: return "an error";
+  }
+}
+
+// The first call connects, which is no round trip.
+void AskHost(RemoteDevice& remote, std::chrono::milliseconds timeout, HostState& state) {
+  try {
+    state.hello = remote.Hello(timeout);
+    state.round_trip_ms = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < kHellos; ++i) {
+      const Stopwatch watch;
+      (void)remote.Hello(timeout);
+      state.round_trip_ms = std::min(state.round_trip_ms, watch.ms());
+    }
+    state.state = "there";
+  } catch (const Error& error) {
+    state.state = StateOf(error.code());
+    state.why_not = error.what();
+  }
 }
 
 }  // namespace
@@ -63,6 +94,19 @@ std::vector<std::unique_ptr<RemoteDevice>> OpenHosts(const HostsFile& file) {
   for (const HostEntry& host : file.devices)
     remotes.push_back(host.address.empty() ? nullptr : std::make_unique<RemoteDevice>(RemoteAddress{host.name, host.address}, security));
   return remotes;
+}
+
+std::vector<HostState> AskHosts(const HostsFile& file, std::chrono::milliseconds timeout) {
+  const auto remotes = OpenHosts(file);
+  std::vector<HostState> states(remotes.size());
+  std::vector<std::thread> asking;
+  for (size_t d = 0; d < remotes.size(); ++d) {
+    states[d].host = file.devices[d];
+    if (remotes[d]) asking.emplace_back([&, d] { AskHost(*remotes[d], timeout, states[d]); });
+    else states[d].state = "this device", states[d].hello.version = METE_VERSION;
+  }
+  for (std::thread& thread : asking) thread.join();
+  return states;
 }
 
 std::vector<std::string> NamesOf(const HostsFile& file) {

@@ -32,6 +32,17 @@ CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags);  // of run and
 std::vector<std::unique_ptr<RemoteDevice>> OpenHosts(const HostsFile& file);
 std::vector<std::string> NamesOf(const HostsFile& file);
 
+// What a worker of a file says of itself.
+struct HostState {
+  HostEntry host;
+  RemoteHello hello;
+  double round_trip_ms = 0;  // the least of some
+  std::string state;         // in two words or so
+  std::string why_not;       // it is not there; empty: it is, or is this device
+};
+// Asks all of them at a time.
+std::vector<HostState> AskHosts(const HostsFile& file, std::chrono::milliseconds timeout);
+
 // The model as it is divided: before the passes that each share has by itself.
 Model LoadDivisible(ModelFlags flags, double* load_ms = nullptr);
 

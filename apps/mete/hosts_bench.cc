@@ -180,9 +180,12 @@ Json ComputingJson(const DevicesPlan& plan, const Measured& measured) {
 std::string PlanText(const DevicesPlan& plan) {
   std::string text;
   for (const PlannedGroup& group : plan.groups) {
+    if (group.first == group.last) continue;  // values move alone
     std::string devices;
     for (const DeviceShare& share : group.shares) devices += (devices.empty() ? "" : "+") + plan.devices[size_t(share.device)];
-    text += fmt::format("{}layers {} to {} on {}", text.empty() ? "" : ", ", group.first + 1, group.last, devices);
+    const bool one = group.last - group.first == 1;
+    text += fmt::format("{}{} on {}", text.empty() ? "" : ", ",
+                        one ? fmt::format("layer {}", group.last) : fmt::format("layers {} to {}", group.first + 1, group.last), devices);
   }
   return text;
 }

@@ -1,5 +1,6 @@
 // The command line's entry, and its interrupts.
 #include <csignal>
+#include <cstdlib>
 
 #include "commands.h"
 #include "program.h"
@@ -17,6 +18,7 @@ extern "C" void OnInterrupt(int signal) {
 
 int main(int argc, char** argv) {
   std::signal(SIGINT, OnInterrupt);
+  setenv("GRPC_VERBOSITY", "NONE", 0);  // what it would say on stderr our errors say; 0: a user's own wish comes first
   mete::cli::Context context;
   context.cancel = &g_cancel;
   return mete::cli::RunProgram({"mete", mete::cli::BuildCli}, context, argc, argv);

@@ -73,7 +73,6 @@ void Measure(const ProfileFlags& flags, const Context& context) {
 void MeasureOnDevices(const ProfileFlags& flags, const Context& context) {
   ModelFlags session;
   session.cores = flags.on;
-  if (flags.on.empty()) session.threads = 1;
   ProfileHosts(flags.models, flags.devices, session, context);
 }
 
@@ -96,7 +95,7 @@ void AddProfile(CLI::App& app, Context& context) {
           ->type_name("FILE.toml")->group("Devices")->excludes("--check")->excludes("--energy")->excludes("--seconds");
   command->add_option("MODEL", flags->models, "models to measure on devices")->needs(devices)->group("Devices");
   devices->needs("MODEL");
-  command->add_option("--on", flags->on, "cores of this device that take part (default: one thread)")
+  command->add_option("--on", flags->on, "cores of this device that take part, as --cores of run (default: all)")
       ->type_name("0,1,...")->delimiter(',')->needs(devices)->group("Devices");
   AddJsonFlag(*command, context);
   command->footer(

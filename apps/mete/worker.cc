@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "discovery/discovery.h"
 #include "keys/keys.h"
+#include "machine/machine.h"
 #include "mete/device.h"
 #include "model_flags.h"
 #include "terminal.h"
@@ -30,6 +31,16 @@ struct WorkerFlags {
   std::string announce;
   bool announced = false;
 };
+
+// gRPC would listen on port 443 where none is given.
+void CheckListen(const std::string& listen) {
+  const size_t colon = listen.rfind(':');
+  const std::string port = colon == std::string::npos ? "" : listen.substr(colon + 1);
+  const bool good = colon > 0 && !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos &&
+                    std::stoi(port) <= 65535;
+  if (!good)
+    throw UsageError(fmt::format("[--listen] is not an address; got '{}', expected HOST:PORT; try 0.0.0.0:7077 for all networks", listen));
+}
 
 bool IsLoopback(const std::string& listen) {
   return listen.starts_with("127.") || listen.starts_with("localhost:") || listen.starts_with("[::1]:");
@@ -55,10 +66,12 @@ Security SecurityOf(const WorkerFlags& flags) {
 }
 
 WorkerOptions OptionsOf(const WorkerFlags& flags) {
+  CheckListen(flags.listen);
   WorkerOptions options;
   options.listen = flags.listen;
   options.security = SecurityOf(flags);
   options.session = SessionOptionsOf(flags.machine);
+  if (options.session.threads == 0) options.session.threads = ReadMachine().default_threads();  // callers are told how many
   const std::string cache = CacheFolder();
   options.weights_folder = !flags.weights_folder.empty() ? flags.weights_folder : cache.empty() ? "" : cache + "/received";
   options.weights_bytes = int64_t(flags.weights_gib * 1024 * 1024 * 1024);
@@ -99,10 +112,11 @@ void AddWorker(CLI::App& app, Context& context) {
   auto flags = std::make_shared<WorkerFlags>();
   command->add_option("--listen", flags->listen, "where callers reach it; port 0: any that is free")
       ->type_name("HOST:PORT")->capture_default_str()->group("Network");
-  command->add_option("--keys", flags->keys, "prove and demand who is there: this host's folder as `mete keys make` makes it")
-      ->type_name("FOLDER")->group("Network");
+  CLI::Option* keys =
+      command->add_option("--keys", flags->keys, "prove and demand who is there: this host's folder as `mete keys make` makes it")
+          ->type_name("FOLDER")->group("Network");
   command->add_option("--token", flags->token, "believe who has this token; it is sent as it is, so on a closed network only")
-      ->type_name("FILE")->group("Network");
+      ->type_name("FILE")->excludes(keys)->group("Network");
   command->add_flag("--insecure", flags->insecure, "believe everybody, even beyond this host")->group("Network");
   CLI::Option* announce =
       command->add_flag("--announce", flags->announced, "tell the local network of it (mDNS, through Avahi): mete devices");

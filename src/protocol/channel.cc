@@ -12,6 +12,40 @@ constexpr int kReconnectMs = 100;  // gRPC tries again after so long; when a dev
 constexpr int kConnectMs = 3000;   // guess: a board on a bad wireless link
 constexpr int kMostStreams = 16;   // of a connection; guess: a caller has one or two, another worker one for each deployment
 
+// What gRPC says where there is no connection, and what a user may do about it.
+struct WayOut {
+  const char* said;
+  const char* way_out;
+};
+constexpr WayOut kWaysOut[] = {
+    {"certificate verify failed", "try certificates of one authority, and clocks that are right, on all devices: 'mete keys show FOLDER'"},
+    {"not in peer certificate", "try the name that its certificate has: 'mete keys show FOLDER' there"},
+    {"wrong version number", "it speaks no TLS; try 'mete worker --keys FOLDER' there, or a devices file without keys"},
+    {"Socket closed", "it has closed the connection; try keys in the devices file where it has some, or whether it still runs"},
+    {"DNS resolution failed", "try its IP address in the devices file"},
+    {"", "try whether 'mete worker' runs there, listens beyond its own host (--listen 0.0.0.0:PORT), and a firewall lets the port through"},
+};
+
+// In gRPC's words after its own about addresses that it has tried.
+std::string NoConnection(const std::string& message) {
+  constexpr std::string_view kLast = "last error: ";
+  const size_t last = message.find(kLast);
+  const WayOut* way = kWaysOut;
+  while (message.find(way->said) == std::string::npos) ++way;
+  return fmt::format("cannot be reached: {}; {}", last == std::string::npos ? message : message.substr(last + kLast.size()), way->way_out);
+}
+
+// What a worker of ours says has its own place; what gRPC says has none.
+std::string TextOf(const grpc::Status& status, const std::string& where) {
+  const std::string message = Printable(status.error_message());
+  if (message.starts_with("[")) return message;
+  if (message.empty()) return fmt::format("[{}] gave no reason", where);
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) return fmt::format("[{}] has not answered in time", where);
+  const bool ours = message.starts_with("has ended");
+  const bool gone = status.error_code() == grpc::StatusCode::UNAVAILABLE && !ours;
+  return fmt::format("[{}] {}", where, gone ? NoConnection(message) : message);
+}
+
 }  // namespace
 
 std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address, const std::string& name, const Security& security,
@@ -24,6 +58,7 @@ std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address, const std::
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMs);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);  // is how long one attempt may take
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);             // of the environment: it is for the web, and boards are near
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);     // a connection of its own: one that is lost is no other's
   if (!security.tls()) return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   arguments.SetSslTargetNameOverride(name);
@@ -63,9 +98,7 @@ bool HasToken(const grpc::ServerContext& context, const Security& security) {
 grpc::Status StatusOf(const Error& error) { return {grpc::StatusCode(int(error.code())), error.what()}; }
 
 Error ErrorOf(const grpc::Status& status, const std::string& where) {
-  const std::string message = Printable(status.error_message());
-  // What a worker of ours says has its own place; what gRPC says has none.
-  const std::string text = message.starts_with("[") ? message : fmt::format("[{}] {}", where, message.empty() ? "gave no reason" : message);
+  const std::string text = TextOf(status, where);
   switch (status.error_code()) {
     case grpc::StatusCode::UNAUTHENTICATED:
     case grpc::StatusCode::PERMISSION_DENIED: return {Code::kFailedPrecondition, text};

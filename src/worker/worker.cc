@@ -102,7 +102,7 @@ class Worker::Service : public pb::Worker::Service {
     return Guarded(*context, [&] {
       reply->set_protocol(options_.protocol);
       reply->set_version(METE_VERSION);
-      reply->set_machine(ReadMachine().name);
+      reply->set_machine(machine_);
       reply->set_threads(options_.session.threads);
       std::lock_guard lock(mutex_);
       reply->set_deployments(int32_t(deployments_.size()));
@@ -204,7 +204,8 @@ class Worker::Service : public pb::Worker::Service {
     Place(Service& service, const std::string& id) : service_(service), id_(id) {
       std::lock_guard lock(service_.mutex_);
       if (int(service_.deployments_.size()) >= service_.options_.max_deployments)
-        Fail(Code::kResourceExhausted, "worker", "has as many deployments as it may have; got {}", service_.deployments_.size());
+        Fail(Code::kResourceExhausted, "worker", "has as many deployments as it may have; got {}; try --deployments of the worker",
+             service_.deployments_.size());
       if (!service_.deployments_.emplace(id, std::weak_ptr<Deployment>()).second) Invalid("deployment", "is there already");
     }
     ~Place() {
@@ -294,6 +295,7 @@ class Worker::Service : public pb::Worker::Service {
 
   const WorkerOptions options_;
   const WireLimits limits_;  // no more than the memory that shares may have
+  const std::string machine_ = ReadMachine().name;
   WeightStore store_;
   SessionCache sessions_;
   std::mutex turn_;  // whoever computes has it: the cores are one device

@@ -4,7 +4,7 @@ import time
 import tomllib
 
 import cli_testing
-from cli_testing import FAILURE, OK, USAGE, Cli, mete
+from cli_testing import BAD_FILE, FAILURE, OK, USAGE, Cli, mete
 
 LINES = r"""+;eth0;IPv4;pi-1;_mete._tcp;local
 =;eth0;IPv4;pi-1;_mete._tcp;local;pi-1.local;192.168.1.20;5130;"version=0.1.0" "cores=6"
@@ -43,6 +43,8 @@ class Devices(Cli):
         env = self.fake(f"cat <<'END'\n{LINES}END")
         done = mete("devices", "--toml", env=env)
         self.assertEqual(done.returncode, OK, done.stderr)
+        file = self.path("found.toml", done.stdout.encode())
+        self.fails(BAD_FILE, "keys/self/ca.pem", "devices", "--devices", file)  # all else is as it should be
         devices = tomllib.loads(done.stdout)["device"]
         self.assertEqual(devices[0], {"name": "self"})
         self.assertEqual([d["name"] for d in devices[1:]], ['"x\\', "pi-1", "pi-1-2", "self-2"])

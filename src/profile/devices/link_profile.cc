@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 #include "base/clock.h"
@@ -27,7 +28,7 @@ class Echo {
   }
   ~Echo() {
     stream_->WritesDone();
-    stream_->Finish();
+    (void)Finish();
   }
 
   void Send(size_t bytes, size_t answer) {
@@ -48,11 +49,22 @@ class Echo {
   }
 
  private:
-  [[noreturn]] void Broken() { throw ErrorOf(stream_->Finish(), remote_.name()); }
+  [[noreturn]] void Broken() {
+    const grpc::Status status = Finish();
+    throw ErrorOf(status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "has ended the stream") : status, remote_.name());
+  }
+
+  // Once, whoever finds first that the stream is broken: gRPC aborts at a second time.
+  grpc::Status Finish() {
+    std::call_once(finished_, [&] { status_ = stream_->Finish(); });
+    return status_;
+  }
 
   RemoteDevice& remote_;
   grpc::ClientContext context_;
   std::unique_ptr<grpc::ClientReaderWriter<pb::EchoRequest, pb::EchoReply>> stream_;
+  std::once_flag finished_;
+  grpc::Status status_;
 };
 
 double RoundTripUs(Echo& echo) {

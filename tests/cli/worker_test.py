@@ -1,0 +1,354 @@
+"""Runs models on workers of this host, as their users do. Standard library only."""
+import array
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+
+import cli_testing
+from cli_testing import BAD_FILE, FAILURE, OK, USAGE, Cli, mete
+
+DIVIDED = ["--planner", "layerwise"]  # gives every device a part, however fast it is
+OWN = '[[device]]\nname = "own"\n'
+
+
+class Worker:
+    """A program that listens on loopback until it is stopped."""
+
+    def __init__(self, *flags, listen="127.0.0.1:0"):
+        words = [cli_testing.METE, "worker", "--listen", listen, "--threads", "1", "--json", *map(str, flags)]
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        text = ""
+        for line in self.process.stdout:
+            text += line
+            if line.startswith("}"):
+                break
+        self.says = json.loads(text)
+        self.address = self.says["listening"]
+
+    def end(self, kind=signal.SIGTERM):
+        self.process.send_signal(kind)
+        _, self.stderr = self.process.communicate(timeout=60)
+        return self.process.returncode
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+
+def values(path):
+    """The floats of a .npy file."""
+    data = path.read_bytes()
+    floats = array.array("f")
+    floats.frombytes(data[10 + int.from_bytes(data[8:10], "little"):])
+    return floats
+
+
+class Hosts(Cli):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.before = os.environ.get("METE_CACHE")
+        os.environ["METE_CACHE"] = str(cls.root / "cache")  # of callers and workers; nothing is known there
+
+    @classmethod
+    def tearDownClass(cls):
+        del os.environ["METE_CACHE"]
+        if cls.before is not None:
+            os.environ["METE_CACHE"] = cls.before
+        super().tearDownClass()
+
+    def hosts(self, believes, **workers):
+        """A devices file with this host, and workers by their names."""
+        text = f'name = "loopback"\n{believes}\n{OWN}'
+        for name, worker in workers.items():
+            text += f'[[device]]\nname = "{name}"\naddress = "{getattr(worker, "address", worker)}"\n'
+        return self.path("devices.toml", text.encode())
+
+    def states(self, file, code):
+        """What `mete devices` says of each device, by name."""
+        done = mete("devices", "--devices", file, "--timeout", "20", "--json")
+        self.assertEqual(done.returncode, code, done.stderr)
+        return {d["name"]: d for d in json.loads(done.stdout)["devices"]}
+
+
+class Together(Hosts):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.one, cls.two = Worker(), Worker()
+        text = f'name = "loopback"\ninsecure = true\n{OWN}'
+        for name, worker in (("one", cls.one), ("two", cls.two)):
+            text += f'[[device]]\nname = "{name}"\naddress = "{worker.address}"\n'
+        cls.file = cls.root / "both.toml"
+        cls.file.write_text(text)
+        done = mete("profile", cls.net, "--devices", cls.file, "--json")
+        assert done.returncode == OK, done.stderr
+        cls.profile = json.loads(done.stdout)[0]
+
+    @classmethod
+    def tearDownClass(cls):
+        for worker in (cls.one, cls.two):
+            worker.__exit__()
+        super().tearDownClass()
+
+    def test_a_profile_has_links_and_layers_of_all_devices(self):
+        self.assertEqual([d["name"] for d in self.profile["devices"]], ["own", "one", "two"])
+        layers = {len(d["us"]) for d in self.profile["devices"]}
+        self.assertEqual(len(layers), 1)
+        self.assertGreater(layers.pop(), 20)
+        self.assertEqual(len(self.profile["links"]), 3)
+
+    def test_plans_go_by_it(self):
+        plan = self.answer("plan", self.net, "--devices", self.file)
+        self.assertEqual(plan["devices"], ["own", "one", "two"])
+        self.assertIn("mete profile has measured", plan["note"])
+        self.assertGreaterEqual(plan["beside_best_alone"], 1)
+        plain = mete("plan", self.net, "--devices", self.file)
+        self.assertEqual(plain.returncode, OK, plain.stderr)
+        self.assertIn("loopback", plain.stdout)
+        planners = self.answer("simulate", self.net, "--devices", self.file)["planners"]
+        self.assertIn("dynamic", [p["planner"] for p in planners])
+
+    def test_what_is_not_measured_says_what_to_do(self):
+        other = self.root / "other.toml"
+        other.write_text(self.file.read_text().replace('"two"', '"three"'))
+        for command in ("plan", "bench", "run"):
+            inputs = ["--input", f"{self.input['name']}={self.tensor}"] if command == "run" else []
+            self.fails(USAGE, "try mete profile MODEL --devices FILE", command, self.net, "--devices", other, *inputs)
+
+    def run_to(self, folder, *flags):
+        """The answer of a run, and its output's values."""
+        out = self.path(folder)
+        answer = self.answer("run", self.net, "--input", f"{self.input['name']}={self.tensor}", "--output", out, *flags)
+        return answer, values(out / f"{self.output['name']}.npy")
+
+    def apart(self, a, b):
+        """The largest difference beside the largest value."""
+        self.assertEqual(len(a), len(b))
+        return max(abs(x - y) for x, y in zip(a, b)) / max(map(abs, b))
+
+    def test_a_divided_run_gives_what_a_plain_one_gives(self):
+        _, plain = self.run_to("plain")
+        self.assertGreater(len(set(plain)), 100)
+        answer, divided = self.run_to("divided", "--devices", self.file, *DIVIDED)
+        self.assertIn("own+one+two", answer["devices"]["plan"])
+        self.assertLess(self.apart(divided, plain), 1e-4)
+        _, planned = self.run_to("planned", "--devices", self.file)
+        self.assertLess(self.apart(planned, plain), 1e-4)
+
+    def test_what_fewer_bits_cost_is_reported(self):
+        _, plain = self.run_to("plain")
+        for transfer, most in (("f16", 0.02), ("u8", 0.5)):
+            answer, outputs = self.run_to(transfer, "--devices", self.file, "--transfer", transfer, *DIVIDED)
+            told = answer["devices"]["largest_difference"]
+            self.assertEqual(answer["devices"]["transfer"], transfer)
+            self.assertGreater(told, 1e-6)
+            self.assertLess(told, most)
+            self.assertAlmostEqual(self.apart(outputs, plain), told, delta=told / 10)
+
+    def test_bench_checks_all_answers(self):
+        result = self.answer("bench", self.net, "--devices", self.file, "--runs", "10", *DIVIDED)
+        self.assertEqual((result["wrong"], result["retries"], result["computed_alone"], result["requests"]), (0, 0, 0, 10))
+        self.assertLess(result["largest_difference"], 1e-4)
+        self.assertEqual([c["device"] for c in result["computing"]], ["own", "one", "two"])
+        plain = mete("bench", self.net, "--devices", self.file, "--runs", "5")
+        self.assertEqual(plain.returncode, OK, plain.stderr)
+        self.assertIn("this device alone", plain.stdout)
+
+    def test_a_worker_that_goes_away_costs_no_answer(self):
+        with Worker() as gone:
+            file = self.hosts("insecure = true", one=self.one, gone=gone)
+            self.answer("profile", self.net, "--devices", file)
+            words = [cli_testing.METE, "bench", str(self.net), "--devices", str(file), "--seconds", "3", "--json", *DIVIDED]
+            bench = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            while self.states(file, OK)["gone"]["deployments"] == 0:
+                self.assertIsNone(bench.poll())
+            gone.process.kill()
+            stdout, stderr = bench.communicate(timeout=120)
+        self.assertEqual(bench.returncode, OK, stderr)
+        result = json.loads(stdout)
+        self.assertEqual(result["wrong"], 0)
+        self.assertGreaterEqual(result["devices_lost"], 1)
+        self.assertIn("gone is lost, the others go on without it", stderr)
+
+    def test_what_needs_this_device_alone_is_refused_with_devices(self):
+        self.fails(USAGE, "--devices", "run", self.net, "--explain", "--devices", self.file)
+        self.fails(USAGE, "--transfer", "bench", self.net, "--transfer", "f16")
+        self.fails(USAGE, "--transfer", "bench", self.net, "--devices", self.file, "--transfer", "f64")
+        self.fails(USAGE, "--planner", "bench", self.net, "--devices", self.file, "--planner", "nobody")
+        self.fails(USAGE, "--deadline", "bench", self.net, "--devices", self.file, "--deadline", "0")
+
+    def test_workers_of_a_file_are_asked(self):
+        states = self.states(self.file, OK)
+        self.assertEqual(list(states), ["own", "one", "two"])
+        self.assertEqual((states["own"]["there"], states["own"]["state"]), (True, "this device"))
+        one = states["one"]
+        self.assertEqual((one["there"], one["address"], one["threads"], one["problem"]), (True, self.one.address, 1, None))
+        self.assertEqual(one["version"], self.answer("--version")["version"])
+        self.assertGreater(one["round_trip_ms"], 0)
+        plain = mete("devices", "--devices", self.file)
+        self.assertEqual((plain.returncode, len(plain.stdout.splitlines())), (OK, 4), plain.stderr)
+        self.fails(USAGE, "--toml", "devices", "--toml", "--devices", self.file)
+
+    def test_who_is_not_there_is_told_with_the_others(self):
+        file = self.hosts("insecure = true", one=self.one, closed="127.0.0.1:1")
+        states = self.states(file, FAILURE)
+        self.assertTrue(states["one"]["there"])
+        self.assertFalse(states["closed"]["there"])
+        self.assertIn("[closed] cannot be reached", states["closed"]["problem"])
+        self.assertIn("try whether 'mete worker' runs there", states["closed"]["problem"])
+        plain = mete("devices", "--devices", file)
+        self.assertEqual(plain.returncode, FAILURE)
+        self.assertIn("1 of 2 workers cannot be used: closed", plain.stderr)
+        self.fails(FAILURE, "[closed] cannot be reached", "profile", self.net, "--devices", file)
+
+    def test_who_hangs_is_not_waited_for(self):
+        with Worker() as hangs:
+            file = self.hosts("insecure = true", one=self.one, hangs=hangs)
+            hangs.process.send_signal(signal.SIGSTOP)
+            done = mete("devices", "--devices", file, "--timeout", "1", "--json")
+            hangs.process.send_signal(signal.SIGCONT)
+        self.assertEqual(done.returncode, FAILURE, done.stderr)
+        states = {d["name"]: d["state"] for d in json.loads(done.stdout)["devices"]}
+        self.assertEqual(states, {"own": "this device", "one": "there", "hangs": "no answer"})
+
+    def test_a_worker_that_dies_while_it_is_measured_is_an_error(self):
+        for delay_s in (0.05, 0.2):
+            with Worker() as dies:
+                file = self.hosts("insecure = true", dies=dies)
+                words = [cli_testing.METE, "profile", str(self.net), "--devices", str(file)]
+                profile = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                time.sleep(delay_s)
+                dies.process.kill()
+                _, stderr = profile.communicate(timeout=120)
+            self.assertIn(profile.returncode, (OK, FAILURE), stderr)  # a fast machine may have been done
+            self.assertNotIn("assertion", stderr)
+
+
+class Believed(Hosts):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for keys in ("keys", "foreign"):
+            made = mete("keys", "make", cls.root / keys, "laptop", "pi-1")
+            assert made.returncode == OK, made.stderr
+        for token in ("token", "other"):
+            made = mete("keys", "token", cls.root / token)
+            assert made.returncode == OK, made.stderr
+
+    def refused(self, file, text):
+        state = self.states(file, FAILURE)["pi-1"]
+        self.assertFalse(state["there"])
+        self.assertIn(text, state["problem"])
+
+    def test_certificates(self):
+        with Worker("--keys", self.root / "keys" / "pi-1") as worker:
+            self.assertEqual(worker.says["believes"], "certificates")
+            file = self.hosts('keys = "foreign/laptop"', **{"pi-1": worker})
+            self.refused(file, "certificate verify failed; try certificates of one authority")
+            self.fails(FAILURE, "certificate verify failed", "profile", self.net, "--devices", file)
+            for believes in ("insecure = true", 'token = "token"'):
+                self.refused(self.hosts(believes, **{"pi-1": worker}), "try keys in the devices file")
+            other = self.hosts('keys = "keys/laptop"', **{"pi-2": worker})
+            self.assertIn("Peer name pi-2 is not in peer certificate", self.states(other, FAILURE)["pi-2"]["problem"])
+            right = self.hosts('keys = "keys/laptop"', **{"pi-1": worker})
+            self.assertTrue(self.states(right, OK)["pi-1"]["there"])
+            self.answer("profile", self.net, "--devices", right)
+            result = self.answer("bench", self.net, "--devices", right, "--runs", "5", *DIVIDED)
+            self.assertEqual((result["wrong"], result["computed_alone"]), (0, 0))
+
+    def test_a_worker_without_tls_is_not_talked_to_where_it_is_expected(self):
+        with Worker() as worker:
+            self.refused(self.hosts('keys = "keys/laptop"', **{"pi-1": worker}), "it speaks no TLS")
+
+    def test_tokens(self):
+        with Worker("--token", self.root / "token") as worker:
+            self.assertEqual(worker.says["believes"], "a token")
+            for believes in ('token = "other"', "insecure = true"):
+                file = self.hosts(believes, **{"pi-1": worker})
+                self.refused(file, "the token is missing or wrong")
+                self.fails(USAGE, "the token is missing or wrong", "profile", self.net, "--devices", file)
+            right = self.hosts('token = "token"', **{"pi-1": worker})
+            self.assertTrue(self.states(right, OK)["pi-1"]["there"])
+            self.answer("profile", self.net, "--devices", right)
+            result = self.answer("bench", self.net, "--devices", right, "--runs", "5", *DIVIDED)
+            self.assertEqual((result["wrong"], result["computed_alone"]), (0, 0))
+
+    def test_who_is_lost_for_its_keys_is_told_and_the_answer_is_right(self):
+        with Worker("--keys", self.root / "keys" / "pi-1") as worker:
+            self.answer("profile", self.net, "--devices", self.hosts('keys = "keys/laptop"', **{"pi-1": worker}))
+            file = self.hosts('keys = "foreign/laptop"', **{"pi-1": worker})
+            done = mete("bench", self.net, "--devices", file, "--runs", "5", "--json", *DIVIDED)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        result = json.loads(done.stdout)
+        self.assertEqual((result["wrong"], result["computed_alone"]), (0, 5))
+        self.assertIn("pi-1 is lost, the others go on without it", done.stderr)
+        self.assertIn("certificate verify failed", done.stderr)
+
+
+class Files(Hosts):
+    def test_problems_of_devices_files_are_told_at_once(self):
+        for command in (["profile", self.net], ["bench", self.net], ["devices"]):
+            self.fails(BAD_FILE, "none.toml", *command, "--devices", self.root / "none.toml")
+            self.fails(BAD_FILE, "bad.toml", *command, "--devices", self.path("bad.toml", b"name = "))
+        pi = '[[device]]\nname = "pi"\n'
+        for believes, devices, problem in (
+                ("insecure = true", OWN + pi, "its address is not one; got '', expected HOST:PORT"),
+                ("insecure = true", OWN + pi + 'address = "pi"\n', "got 'pi', expected HOST:PORT"),
+                ("insecure = true", OWN.replace("own", "pi") + pi + 'address = "a:1"\n', "another device has this name"),
+                ("insecure = true", OWN + 'address = "a:1"\n', "the first device is this one and has no address"),
+                ("", OWN, "is said 0 times, expected once"),
+                ('token = "a"\nkeys = "b"', OWN, "is said 2 times, expected once"),
+                ("insecure = true\ncolour = 1", OWN, "colour")):
+            file = self.path("odd.toml", f'name = "odd"\n{believes}\n{devices}'.encode())
+            self.fails(BAD_FILE, problem, "devices", "--devices", file)
+        self.fails(BAD_FILE, "ca.pem", "devices", "--devices", self.path("keys.toml", f'name = "k"\nkeys = "none"\n{OWN}'.encode()))
+        self.fails(BAD_FILE, "[" + str(self.root / "none"), "devices", "--devices",
+                   self.path("token.toml", f'name = "k"\ntoken = "none"\n{OWN}'.encode()))
+
+
+class Alone(Hosts):
+    def test_signals_are_its_normal_end(self):
+        for kind in (signal.SIGTERM, signal.SIGINT):
+            with Worker() as worker:
+                self.assertEqual(worker.end(kind), OK)
+                self.assertEqual(worker.stderr, "")
+
+    def test_it_says_with_how_many_threads_it_computes(self):
+        done = subprocess.Popen([cli_testing.METE, "worker", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
+        line = done.stdout.readline()
+        done.terminate()
+        done.communicate(timeout=60)
+        self.assertRegex(line, r"^listening on 127\.0\.0\.1:\d+, [1-9]\d* threads?, believes nothing; Ctrl-C ends it$")
+
+    def test_a_port_that_is_taken_is_an_error(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = "127.0.0.1:%d" % taken.getsockname()[1]
+            self.fails(FAILURE, f"[{address}] cannot be listened on", "worker", "--listen", address)
+
+    def test_what_others_can_reach_needs_to_know_whom_to_believe(self):
+        self.fails(USAGE, "nothing says whom to believe", "worker", "--listen", "0.0.0.0:0")
+        with Worker("--insecure", listen="0.0.0.0:0") as open_to_all:
+            self.assertEqual(open_to_all.end(), OK)
+            self.assertIn("anybody who reaches 0.0.0.0:0 may compute here", open_to_all.stderr)
+
+    def test_bad_command_lines(self):
+        for listen in ("nonsense", "127.0.0.1", ":7077", "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:http"):
+            self.fails(USAGE, f"got '{listen}', expected HOST:PORT", "worker", "--listen", listen)
+        self.fails(USAGE, "excludes", "worker", "--keys", "a", "--token", "b")
+        self.fails(BAD_FILE, "ca.pem", "worker", "--keys", self.root / "none")
+        self.fails(BAD_FILE, "cannot open the file", "worker", "--token", self.root / "none")
+        self.fails(BAD_FILE, "not a token", "worker", "--token", self.path("short", b"short\n"))
+        self.fails(USAGE, "--memory-gib", "worker", "--memory-gib", "0")
+        self.fails(USAGE, "--name", "worker", "--name", "pi")
+
+
+if __name__ == "__main__":
+    cli_testing.main()
