@@ -34,7 +34,8 @@ struct Measured {
 // Requests, as many at a time as there are lanes.
 class Load {
  public:
-  Load(DevicesSession& session, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected, double bound, const Context& context)
+  Load(DevicesSession& session, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected, double bound,
+       const Context& context)
       : session_(session), inputs_(inputs), expected_(expected), bound_(bound), context_(context) {}
 
   Measured Run(int lanes, int runs, double seconds) {

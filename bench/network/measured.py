@@ -33,15 +33,17 @@ class Failed(RuntimeError):
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-                                epilog="Tables go to stdout, progress to stderr. Exit: 0 success, 1 a failure at run time, 2 usage, 3 a model "
-                                       "that Mete cannot load.")
+                                epilog="Tables go to stdout, progress to stderr. Exit: 0 success, 1 a failure at run time, 2 usage, 3 a "
+                                       "model that Mete cannot load.")
     p.add_argument("--mete", default=os.path.join(_root, "build", "release", "mete"), metavar="FILE", help="the program")
     p.add_argument("--models", nargs="+", default=kModels, metavar="M", help=f"files, or names of the zoo (default: {' '.join(kModels)})")
-    p.add_argument("--work", default=os.path.join(_root, "build", "models"), metavar="FOLDER", help="where models of the zoo are, or are made")
+    p.add_argument("--work", default=os.path.join(_root, "build", "models"), metavar="FOLDER",
+                   help="where models of the zoo are, or are made")
     p.add_argument("--cores", default="0,1", metavar="0,1", help="this device's and the worker's (default: 0,1)")
     p.add_argument("--mbit", type=float, default=100, metavar="N", help="of the link (default: 100)")
     p.add_argument("--slow", metavar="OWN|WORKER:SPEED", help="slow one device's core from outside, e.g. own:0.4")
-    p.add_argument("--beside", default="legion", metavar="NAME,...", help="planners beside each device alone (default: legion; fss takes minutes)")
+    p.add_argument("--beside", default="legion", metavar="NAME,...",
+                   help="planners beside each device alone (default: legion; fss takes minutes)")
     p.add_argument("--rounds", type=int, default=20, metavar="N", help="turns of each plan (default: 20)")
     p.add_argument("--json", metavar="FILE", help="everything measured; - for stdout")
     p.add_argument("--markdown", action="store_true", help="tables in Markdown")
@@ -86,8 +88,8 @@ def started(flags):
     """(this device's host, its cache, the devices file), with a worker on the other host."""
     with tempfile.TemporaryDirectory() as folder, lab.Lab(hosts=2, mbit=flags.mbit, cores=flags.cores, slow=flags.slowed) as made:
         own, other = made.hosts
-        worker = other.start(["env", f"METE_CACHE={folder}/worker", flags.mete, "worker", "--listen", f"{other.address}:{kPort}", "--insecure",
-                              "--cores", str(flags.cores[1]), "--memory-gib", "16"], log=os.path.join(folder, "worker.txt"))
+        words = ["worker", "--listen", f"{other.address}:{kPort}", "--insecure", "--cores", str(flags.cores[1]), "--memory-gib", "16"]
+        worker = other.start(["env", f"METE_CACHE={folder}/worker", flags.mete, *words], log=os.path.join(folder, "worker.txt"))
         other.await_port(worker, kPort)
         yield own, os.path.join(folder, "own"), devices_file(folder, other.address)
 
@@ -97,8 +99,8 @@ def measure_model(flags, name, path):
         say(f"{name}: measuring layers")
         mete(flags, own, cache, "profile", path, "--devices", devices, "--on", str(flags.cores[0]))
         say(f"{name}: running plans in turns")
-        return mete(flags, own, cache, "bench", path, "--devices", devices, "--cores", str(flags.cores[0]), "--beside", flags.beside, "--runs",
-                    str(flags.rounds))
+        return mete(flags, own, cache, "bench", path, "--devices", devices, "--cores", str(flags.cores[0]), "--beside", flags.beside,
+                    "--runs", str(flags.rounds))
 
 
 def measure(flags):
@@ -127,13 +129,13 @@ def text(document, markdown):
     plans = next(iter(results.values()))["plans"]
     others = [p["name"] for p in plans[1:] if not p["name"].startswith("alone ")]
     measured = [p["name"] for p in plans if p["name"] in others and p["measured"] > 0]
-    head = ["model", "plan", "Mete", "predicted", "of median", "of least", "own alone", "worker alone", "Mete / best alone", *others, "profile",
-            *(f"{name}'s search" for name in measured)]
+    head = ["model", "plan", "Mete", "predicted", "of median", "of least", "own alone", "worker alone", "Mete / best alone", *others,
+            "profile", *(f"{name}'s search" for name in measured)]
     rows = [head] + [row(name, result) for name, result in results.items()]
     width = max(len(r) for r in rows)
     rows = [r + [""] * (width - len(r)) for r in rows]
-    lines = [f"Medians of {document['rounds']} rounds in which all plans run in turn, on a {document['machine']['cpu']}; {document['mbit']:g} Mb/s, "
-             f"slowed core: {document['slow']}{' (from outside: an emulation)' if document['slow'] != 'none' else ''}.",
+    lines = [f"Medians of {document['rounds']} rounds in which all plans run in turn, on a {document['machine']['cpu']}; "
+             f"{document['mbit']:g} Mb/s, slowed core: {document['slow']}{' (from outside: an emulation)' if document['slow'] != 'none' else ''}.",
              "Mete / best alone: below 1 where Mete's plan is faster than the best single device as measured.",
              "profile: what measuring single layers and the link took, before planning."]
     return aligned(rows, markdown) + "\n\n" + listed(lines, markdown) + "\n"

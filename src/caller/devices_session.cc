@@ -126,7 +126,8 @@ void DevicesSession::Learn(const RequestTimes& times, const DeployedPlan* deploy
   for (size_t d = 0; d < times.compute_us.size(); ++d) {
     Member& member = members_[planned_[d]];
     // What a worker says of itself is believed as far as it can be: no longer than the request took, and a number.
-    if (times.compute_us[d] > 0 && times.compute_us[d] <= times.us && member.planned_us > 0) member.drift.Add(times.compute_us[d], member.planned_us);
+    if (times.compute_us[d] > 0 && times.compute_us[d] <= times.us && member.planned_us > 0)
+      member.drift.Add(times.compute_us[d], member.planned_us);
   }
 }
 

@@ -40,8 +40,9 @@ void DevicesSession::Keep() {
       if (stop_) return;
       rebuild = rebuild_;
     }
-    const bool latency = options_.objective == DevicesObjective::kLatency;  // what is corrected is judged by it
-    if (rebuild || TryAgain() || (options_.remake && latency && Correct())) Rebuild();
+    // What is corrected is judged by the plan of least latency.
+    const bool ours = options_.planner == "dynamic" && options_.objective == DevicesObjective::kLatency;
+    if (rebuild || TryAgain() || (options_.remake && ours && Correct())) Rebuild();
   }
 }
 

@@ -42,8 +42,8 @@ void SessionCache::MakeRoom() {
     at = known_.erase(at);
   }
   if (all > most_bytes_)
-    Fail(Code::kResourceExhausted, "worker", "has no memory for more shares; got {} MiB, expected {} at most; try --memory-gib of the worker", all >> 20,
-         most_bytes_ >> 20);
+    Fail(Code::kResourceExhausted, "worker", "has no memory for more shares; got {} MiB, expected {} at most; try --memory-gib of "
+         "the worker", all >> 20, most_bytes_ >> 20);
 }
 
 }  // namespace mete
