@@ -21,7 +21,7 @@ constexpr WayOut kWaysOut[] = {
     {"certificate verify failed", "try certificates of one authority, and clocks that are right, on all devices: 'mete keys show FOLDER'"},
     {"not in peer certificate", "try the name that its certificate has: 'mete keys show FOLDER' there"},
     {"wrong version number", "it speaks no TLS; try 'mete worker --keys FOLDER' there, or a devices file without keys"},
-    {"Socket closed", "it has closed the connection; try keys in the devices file where it has some, or whether it still runs"},
+    {"Socket closed", "try keys in the devices file where it has some, or whether it still runs"},
     {"DNS resolution failed", "try its IP address in the devices file"},
     {"", "try whether 'mete worker' runs there, listens beyond its own host (--listen 0.0.0.0:PORT), and a firewall lets the port through"},
 };
