@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 #include <limits>
 #include <thread>
 
@@ -34,6 +35,23 @@ Security SecurityOf(const HostsFile& file) {
   if (!file.token.empty()) security.token = ReadToken(file.token);
   return security;
 }
+
+// How far weights are, until a session is made: not any more when it sends some again.
+class FirstProgress {
+ public:
+  void Update(int64_t sent, int64_t all) {
+    std::lock_guard lock(mutex_);
+    if (progress_) progress_->Update(int(sent >> 10), int(all >> 10));
+  }
+  void End() {
+    std::lock_guard lock(mutex_);
+    progress_.reset();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<Progress> progress_ = std::make_unique<Progress>("sending weights and preparing shares");
+};
 
 // A file for each graph on each list of devices.
 std::string ProfilePath(const std::string& digest, const HostsFile& file) {
@@ -166,9 +184,10 @@ std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const Mod
   options.deadline_ms = flags.deadline_ms;
   options.remake = !flags.keep_plan;
   options.tell = [](const std::string& note) { PrintNote(note); };
-  Progress progress("sending weights and preparing shares");
-  options.progress = [&progress](const std::string&, int64_t sent, int64_t all) { progress.Update(int(sent >> 10), int(all >> 10)); };
+  const auto shown = std::make_shared<FirstProgress>();  // the session's thread may send weights again much later
+  options.progress = [shown](const std::string&, int64_t sent, int64_t all) { shown->Update(sent, all); };
   auto session = std::make_unique<DevicesSession>(graph, profile.costs, OpenHosts(file), options);
+  shown->End();
   return session;
 }
 

@@ -18,6 +18,7 @@ constexpr milliseconds kMostBackOff{10'000};   // guess: nobody minds to wait so
 constexpr std::chrono::seconds kWell{2};
 constexpr double kPatience = 4;                // times the usual; guess: what a shared host does to one request in a thousand
 constexpr milliseconds kLeastPatience{250};    // and at least so long: guess, what a board does besides
+constexpr double kAloneMargin = 1.2;           // times what a request takes here; guess
 constexpr double kSmoothing = 0.1;             // of what requests take: the last ten or so. Guess
 
 }  // namespace
@@ -34,6 +35,7 @@ DevicesSession::DevicesSession(Graph graph, PoolCosts costs, std::vector<std::un
   if (remotes_.size() != costs_.devices.size() || remotes_.empty() || remotes_[0])
     Invalid("devices", "are others than the costs are of; got {}, expected {}", remotes_.size(), costs_.devices.size());
   Verify(costs_, LayersOf(graph_).size());
+  for (const LayerCost& layer : costs_.devices[0].layers) alone_us_ += layer.us;
   Rebuild();
   keeper_ = std::thread([this] { Keep(); });
 }
@@ -48,6 +50,7 @@ DevicesSession::~DevicesSession() {
 }
 
 std::vector<Tensor> DevicesSession::Run(std::span<const Tensor> inputs, RequestReport* report) {
+  CheckInputs(inputs);  // here: whoever gets them would be blamed
   const int64_t start_ns = NowNs();
   RequestReport result;
   std::vector<Tensor> outputs;
@@ -79,6 +82,10 @@ std::vector<Tensor> DevicesSession::RunAlone(std::span<const Tensor> inputs) {
   const int64_t start_ns = NowNs();
   std::vector<Tensor> outputs = alone_.Run(inputs);
   const double us = double(NowNs() - start_ns) * 1e-3;
+  {
+    std::lock_guard lock(mutex_);
+    alone_us_ += kSmoothing * (us - alone_us_);
+  }
   Learn({us, {us}}, nullptr);
   return outputs;
 }
@@ -90,9 +97,23 @@ std::shared_ptr<DeployedPlan> DevicesSession::Current() const {
 
 std::chrono::microseconds DevicesSession::Patience() const {
   std::lock_guard lock(mutex_);
-  const double usual_us = std::max(usual_us_, plan_.predicted_us);
-  if (options_.deadline_ms > 0) return std::chrono::microseconds(int64_t(std::max(options_.deadline_ms * 1e3 - 1.2 * usual_us, 1e3)));
-  return std::chrono::microseconds(int64_t(kPatience * usual_us)) + kLeastPatience;
+  const double usual_us = std::max(usual_us_, plan_.predicted_us), deadline_us = options_.deadline_ms * 1e3;
+  if (deadline_us > 0) {
+    const double left_us = deadline_us - kAloneMargin * alone_us_;  // in time to compute it here
+    return std::chrono::microseconds(int64_t(left_us > usual_us ? left_us : deadline_us));
+  }
+  return std::chrono::microseconds(int64_t(kPatience * usual_us * options_.deploy.lanes)) + kLeastPatience;
+}
+
+void DevicesSession::CheckInputs(std::span<const Tensor> inputs) const {
+  if (inputs.size() != graph_.inputs.size())
+    Invalid(graph_.name, "wrong number of inputs; got {}, expected {}", inputs.size(), graph_.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& port = graph_.value(graph_.inputs[i]);
+    if (inputs[i].type() != port.type || inputs[i].shape() != port.shape)
+      Invalid(port.name, "wrong input; got {} {}, expected {} {}", Name(inputs[i].type()), ToString(inputs[i].shape()), Name(port.type),
+              ToString(port.shape));
+  }
 }
 
 void DevicesSession::Lost(const std::shared_ptr<DeployedPlan>& deployed, const Error& error) {

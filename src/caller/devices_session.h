@@ -94,6 +94,7 @@ class DevicesSession {
   std::vector<Tensor> RunAlone(std::span<const Tensor> inputs);
   std::shared_ptr<DeployedPlan> Current() const;
   std::chrono::microseconds Patience() const;
+  void CheckInputs(std::span<const Tensor> inputs) const;
   void Lost(const std::shared_ptr<DeployedPlan>& deployed, const Error& error);
   void LoseMember(size_t device, const std::string& why);  // mutex_ is locked
   void Learn(const RequestTimes& times, const DeployedPlan* deployed);  // null: alone
@@ -132,6 +133,7 @@ class DevicesSession {
   DevicesPlan plan_;
   std::shared_ptr<DeployedPlan> deployed_;  // null: this device alone
   double usual_us_ = 0;
+  double alone_us_ = 0;  // of a request here alone: as the costs say, then as measured
   bool rebuild_ = false, stop_ = false;
   DevicesSessionStats stats_;
   std::thread keeper_;

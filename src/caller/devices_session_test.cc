@@ -153,7 +153,15 @@ TEST(DevicesSession, ATrialTakesTheFasterOne) {
 TEST(DevicesSession, ErrorsOfTheInputsAreTheCallers) {
   Devices devices(1);
   const auto session = devices.Open();
-  EXPECT_THROW((void)session->Run(std::vector<Tensor>{Tensor(DType::kF32, {3})}), Error);
+  const Shape& shape = devices.inputs[0].shape();
+  Shape turned = shape;
+  std::swap(turned[2], turned[3]);
+  EXPECT_TELLS(session->Run(std::vector<Tensor>{}), "wrong number of inputs");
+  EXPECT_TELLS(session->Run(std::vector<Tensor>{Tensor(DType::kF32, {3})}), "wrong input");
+  EXPECT_TELLS(session->Run(std::vector<Tensor>{Tensor(DType::kI32, shape)}), "wrong input; got i32");  // as many bytes
+  ASSERT_NE(turned, shape);
+  EXPECT_TELLS(session->Run(std::vector<Tensor>{Tensor(DType::kF32, turned)}), "wrong input");
+  EXPECT_EQ(session->stats().lost, 0);
   EXPECT_TRUE(Soon([&] {
     RequestReport report;
     devices.ExpectWhole(session->Run(devices.inputs, &report));

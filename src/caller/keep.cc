@@ -40,9 +40,13 @@ void DevicesSession::Keep() {
       if (stop_) return;
       rebuild = rebuild_;
     }
-    // What is corrected is judged by the plan of least latency.
-    const bool ours = options_.planner == "dynamic" && options_.objective == DevicesObjective::kLatency;
-    if (rebuild || TryAgain() || (options_.remake && ours && Correct())) Rebuild();
+    try {
+      // What is corrected is judged by the plan of least latency.
+      const bool ours = options_.planner == "dynamic" && options_.objective == DevicesObjective::kLatency;
+      if (rebuild || TryAgain() || (options_.remake && ours && Correct())) Rebuild();
+    } catch (const Error& error) {
+      options_.tell(fmt::format("the plan stays as it is: {}", error.what()));
+    }
   }
 }
 
@@ -100,6 +104,8 @@ bool DevicesSession::Correct() {
     }
     costs = CostsOf(planned_);
     plan = plan_;
+    for (PlannedGroup& group : plan_.groups)  // the next correction begins where this one ends
+      for (DeviceShare& share : group.shares) share.compute_us *= ratios[size_t(share.device)];
   }
   const double before_us = ScaledUs(graph_, plan, costs, ratios), after_us = PlanDevices(graph_, costs).predicted_us;
   if (after_us >= kGain * before_us) return false;
@@ -126,6 +132,7 @@ void DevicesSession::Rebuild() {
 }
 
 bool DevicesSession::Deploy() {
+  digests_ = {};  // of shares that were cut for the former plan
   std::vector<size_t> members;
   PoolCosts costs;
   {

@@ -54,6 +54,7 @@ class Reader {
     if (own && !device.address.empty()) keys.Problem(table.get("address"), "the first device is this one and has no address");
     if (!own && !IsAddress(device.address))
       keys.Problem(&table, "its address is not one; got '{}', expected HOST:PORT", Printable(device.address.substr(0, 80)));
+    if (!own && !addresses_.insert(device.address).second) keys.Problem(table.get("address"), "another device has this address");
     if (file_.devices.size() >= size_t(kMostDevices))
       return keys.Problem(&table, "too many devices; expected {} at most", kMostDevices);
     file_.devices.push_back(device);
@@ -70,7 +71,7 @@ class Reader {
   const std::string path_;
   Problems problems_;
   HostsFile file_;
-  std::set<std::string> names_;
+  std::set<std::string> names_, addresses_;
 };
 
 }  // namespace

@@ -39,11 +39,12 @@ TEST(HostsFile, IsToldFromAFileOfDevicesThatAreNotThere) {
 }
 
 TEST(HostsFile, AllProblemsAreToldAtOnce) {
-  const File file("name = \"home\"\nkeys = \"k\"\ninsecure = true\n" + kPi + kPi +
+  const File file("name = \"home\"\nkeys = \"k\"\ninsecure = true\n" + kPi + kPi + kPi +
                   "[[device]]\nname = \"x\"\naddress = \"host:99999\"\nspeed = 1\n");
   EXPECT_TELLS(ReadHostsFile(file.path()), "is said 2 times, expected once");
   EXPECT_TELLS(ReadHostsFile(file.path()), "the first device is this one and has no address");
   EXPECT_TELLS(ReadHostsFile(file.path()), "another device has this name");
+  EXPECT_TELLS(ReadHostsFile(file.path()), "another device has this address");
   EXPECT_TELLS(ReadHostsFile(file.path()), "expected HOST:PORT");
   EXPECT_TELLS(ReadHostsFile(file.path()), "speed");
   for (const char* address : {"host", ":1", "host:", "host:0", "ho st:1", "http://a:1", "host:12x"})

@@ -59,8 +59,8 @@ class Serving : public DeploymentEnds {
   const Coding coding_;
   const Security& security_;
   std::mutex mutex_;
-  std::map<int, std::unique_ptr<Feeder>> feeders_;
   WriteQueue queue_;
+  std::map<int, std::unique_ptr<Feeder>> feeders_;  // end before the queue, to which their threads may write
 };
 
 }  // namespace mete

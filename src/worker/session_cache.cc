@@ -20,7 +20,7 @@ Session SessionCache::Fresh(Graph graph) const { return Session(ModelOf(std::mov
 
 std::shared_ptr<Session> SessionCache::Of(const Graph& graph) {
   std::lock_guard lock(mutex_);
-  const Digest digest = DigestOfText(PackGraph(graph, &digests_).bytes);
+  const Digest digest = DigestOfText(PackGraph(graph).bytes);
   const auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.digest == digest; });
   if (known != known_.end()) {
     known_.splice(known_.begin(), known_, known);

@@ -34,7 +34,6 @@ class SessionCache {
   const int64_t most_bytes_;
   std::mutex mutex_;
   std::list<Known> known_;  // the one used last first
-  DigestMemo digests_;
 };
 
 }  // namespace mete

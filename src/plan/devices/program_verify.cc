@@ -57,6 +57,8 @@ class Verifier {
   void CheckGraph(const ProgramStage& stage) const {
     const Graph& graph = stage.graph;
     const size_t made = graph.outputs.size();
+    // Without nodes nothing is computed, and nothing held that was.
+    Check(!graph.nodes.empty() || (graph.inputs.empty() && made == 0), "a graph without nodes");
     Check(stage.inputs.size() == graph.inputs.size() && stage.holds.size() == made + stage.kept.size(),
           "a graph with other inputs or outputs");
     for (size_t i = 0; i < stage.inputs.size(); ++i) {

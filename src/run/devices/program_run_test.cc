@@ -167,6 +167,9 @@ TEST(ProgramRun, RefusesAProgramThatDoesNotFitItsGraph) {
   const std::vector<Shape> first{net.inputs[0].shape()};
   Verify(programs[0], 0, first);
   Verify(programs[1], 1, {});
+  DeviceProgram idle = programs[0];  // gives something that nobody computes
+  idle.stages[0].graph.nodes.clear();
+  EXPECT_TELLS(Verify(idle, 0, first), "has a graph without nodes in stage 0");
   EXPECT_TELLS(Verify(programs[0], 0, first, 100), "has a need in stage 0 that does not fit");
   EXPECT_TELLS(Verify(less, 0, first), "has a graph with other inputs or outputs in stage 0");
   EXPECT_TELLS(Verify(other, 0, first), "has a part of a need in stage 0");
