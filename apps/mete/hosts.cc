@@ -25,17 +25,6 @@ namespace {
 
 constexpr int kHellos = 5;  // of which the shortest counts: what is longer is others' doing
 
-Security SecurityOf(const HostsFile& file) {
-  Security security;
-  if (!file.keys.empty()) {
-    const KeyFiles keys = ReadKeys(file.keys);
-    for (const std::string& note : keys.notes) PrintNote(note);
-    security = {keys.ca, keys.certificate, keys.key, ""};
-  }
-  if (!file.token.empty()) security.token = ReadToken(file.token);
-  return security;
-}
-
 // How far weights are, until a session is made: not any more when it sends some again.
 class FirstProgress {
  public:
@@ -57,7 +46,7 @@ class FirstProgress {
 std::string ProfilePath(const std::string& digest, const HostsFile& file) {
   std::string hosts = digest;
   for (const HostEntry& host : file.devices) hosts += "\n" + host.name + " " + host.address;
-  const Digest name = DigestOf({hosts.data(), DType::kU8, Shape{int64_t(hosts.size())}});
+  const Digest name = DigestOfText(hosts);
   const std::string cache = CacheFolder();
   if (cache.empty()) throw UsageError("[profile] there is no cache folder to keep it in; try setting METE_CACHE");
   return cache + "/devices/" + ToHex(name).substr(0, 32) + ".json";
@@ -91,6 +80,20 @@ void AskHost(RemoteDevice& remote, std::chrono::milliseconds timeout, HostState&
 
 }  // namespace
 
+Security ReadSecurity(const std::string& keys_folder, const std::string& token_file) {
+  Security security;
+  if (!keys_folder.empty()) {
+    const KeyFiles keys = ReadKeys(keys_folder);
+    for (const std::string& note : keys.notes) PrintNote(note);
+    security = {keys.ca, keys.certificate, keys.key, ""};
+  }
+  if (!token_file.empty()) {
+    security.token = ReadToken(token_file);
+    if (const std::string note = NoteOfReaders(token_file); !note.empty()) PrintNote(note);
+  }
+  return security;
+}
+
 CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags) {
   CLI::Option* file =
       command.add_option("--devices", flags.file, "run on the devices of this file together (mete profile MODEL --devices FILE first)")
@@ -107,7 +110,7 @@ CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags) {
 }
 
 std::vector<std::unique_ptr<RemoteDevice>> OpenHosts(const HostsFile& file) {
-  const Security security = SecurityOf(file);
+  const Security security = ReadSecurity(file.keys, file.token);
   std::vector<std::unique_ptr<RemoteDevice>> remotes;
   for (const HostEntry& host : file.devices)
     remotes.push_back(host.address.empty() ? nullptr : std::make_unique<RemoteDevice>(RemoteAddress{host.name, host.address}, security));

@@ -28,6 +28,9 @@ struct HostsFlags {
 
 CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags);  // of run and bench; --devices
 
+// What proves who we are, and whom we believe; empty paths: nothing. Prints notes.
+Security ReadSecurity(const std::string& keys_folder, const std::string& token_file);
+
 // The devices of a file, with what proves who we are; the first is null.
 std::vector<std::unique_ptr<RemoteDevice>> OpenHosts(const HostsFile& file);
 std::vector<std::string> NamesOf(const HostsFile& file);

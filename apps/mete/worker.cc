@@ -11,7 +11,7 @@
 
 #include "commands.h"
 #include "discovery/discovery.h"
-#include "keys/keys.h"
+#include "hosts.h"
 #include "machine/machine.h"
 #include "mete/device.h"
 #include "model_flags.h"
@@ -47,16 +47,7 @@ bool IsLoopback(const std::string& listen) {
 }
 
 Security SecurityOf(const WorkerFlags& flags) {
-  Security security;
-  if (!flags.keys.empty()) {
-    const KeyFiles keys = ReadKeys(flags.keys);
-    for (const std::string& note : keys.notes) PrintNote(note);
-    security = {keys.ca, keys.certificate, keys.key, ""};
-  }
-  if (!flags.token.empty()) {
-    security.token = ReadToken(flags.token);
-    if (const std::string note = NoteOfReaders(flags.token); !note.empty()) PrintNote(note);
-  }
+  const Security security = ReadSecurity(flags.keys, flags.token);
   if (!security.plain() || IsLoopback(flags.listen)) return security;
   if (!flags.insecure)
     throw UsageError(fmt::format("[--listen] {} can be reached by others, and nothing says whom to believe; try --keys FOLDER (mete keys "

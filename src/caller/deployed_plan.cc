@@ -1,7 +1,9 @@
 #include "caller/deployed_plan.h"
 
 #include <algorithm>
+#include <new>
 #include <random>
+#include <set>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -10,11 +12,11 @@
 namespace mete {
 namespace {
 
-// 16 bytes that nobody guesses: who knows them may feed the deployment.
+// Who knows it may feed the deployment.
 std::string RandomId() {
   std::random_device random;
   std::string id;
-  while (id.size() < 16) {
+  while (id.size() < kDeploymentIdBytes) {
     const unsigned word = random();
     id.append(reinterpret_cast<const char*>(&word), sizeof word);
   }
@@ -134,6 +136,10 @@ std::vector<Tensor> DeployedPlan::Run(std::span<const Tensor> inputs, std::chron
     std::vector<Tensor> outputs = RunOn(lane, request, inputs, patience);
     leave();
     return outputs;
+  } catch (const std::bad_alloc&) {
+    OnFailure(0, Error(Code::kResourceExhausted, "[devices] no memory for a request"));
+    leave();
+    throw;
   } catch (const Error& error) {
     // Whatever the reason is, the workers' lanes are not where this one is any more.
     const auto* of_device = dynamic_cast<const DeviceError*>(&error);

@@ -122,7 +122,7 @@ TEST(RemoteDevice, TimesAGraphThatHasNoWeightsThere) {
   Builder b;
   b.Output(b.Conv(b.Input({1, 16, 8, 8}), 16, 14, 3));
   InferShapes(b.graph);
-  const RemoteDevice::Timing timing = remote.Time(b.graph, 3, std::chrono::seconds(20));
+  const GraphTimes timing = remote.Time(b.graph, 3, std::chrono::seconds(20));
   EXPECT_EQ(timing.us.size(), 3u);
   EXPECT_GT(timing.us[0], 0);
   EXPECT_FALSE(timing.nodes.empty());

@@ -29,7 +29,8 @@ DevicesSession::DevicesSession(Graph graph, PoolCosts costs, std::vector<std::un
       costs_(std::move(costs)),
       remotes_(std::move(remotes)),
       options_(std::move(options)),
-      alone_(ModelOf(graph_), options_.session),
+      model_(ModelOf(graph_)),
+      alone_(model_, options_.session),
       make_([this](const Graph& share) { return std::make_shared<Session>(ModelOf(share), options_.session); }),
       members_(remotes_.size()) {
   if (remotes_.size() != costs_.devices.size() || remotes_.empty() || remotes_[0])
@@ -50,7 +51,9 @@ DevicesSession::~DevicesSession() {
 }
 
 std::vector<Tensor> DevicesSession::Run(std::span<const Tensor> inputs, RequestReport* report) {
-  CheckInputs(inputs);  // here: whoever gets them would be blamed
+  std::vector<ConstView> views;
+  for (const Tensor& input : inputs) views.push_back(input.view());
+  CheckInputs(model_, views);  // here: whoever gets them would be blamed
   const int64_t start_ns = NowNs();
   RequestReport result;
   std::vector<Tensor> outputs;
@@ -103,17 +106,6 @@ std::chrono::microseconds DevicesSession::Patience() const {
     return std::chrono::microseconds(int64_t(left_us > usual_us ? left_us : deadline_us));
   }
   return std::chrono::microseconds(int64_t(kPatience * usual_us * options_.deploy.lanes)) + kLeastPatience;
-}
-
-void DevicesSession::CheckInputs(std::span<const Tensor> inputs) const {
-  if (inputs.size() != graph_.inputs.size())
-    Invalid(graph_.name, "wrong number of inputs; got {}, expected {}", inputs.size(), graph_.inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Value& port = graph_.value(graph_.inputs[i]);
-    if (inputs[i].type() != port.type || inputs[i].shape() != port.shape)
-      Invalid(port.name, "wrong input; got {} {}, expected {} {}", Name(inputs[i].type()), ToString(inputs[i].shape()), Name(port.type),
-              ToString(port.shape));
-  }
 }
 
 void DevicesSession::Lost(const std::shared_ptr<DeployedPlan>& deployed, const Error& error) {

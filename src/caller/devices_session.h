@@ -4,7 +4,6 @@
 // for long faster or slower than the costs say, these are corrected and the plan is made again, if that gains something.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -94,7 +93,6 @@ class DevicesSession {
   std::vector<Tensor> RunAlone(std::span<const Tensor> inputs);
   std::shared_ptr<DeployedPlan> Current() const;
   std::chrono::microseconds Patience() const;
-  void CheckInputs(std::span<const Tensor> inputs) const;
   void Lost(const std::shared_ptr<DeployedPlan>& deployed, const Error& error);
   void LoseMember(size_t device, const std::string& why);  // mutex_ is locked
   void Learn(const RequestTimes& times, const DeployedPlan* deployed);  // null: alone
@@ -122,6 +120,7 @@ class DevicesSession {
   const PoolCosts costs_;
   const std::vector<std::unique_ptr<RemoteDevice>> remotes_;
   const DevicesSessionOptions options_;
+  const Model model_;  // all of it, as this device alone runs it
   Session alone_;
   MakeShareSession make_;
   DigestMemo digests_;  // of the thread that rebuilds

@@ -142,7 +142,7 @@ TEST(DevicesSession, CostsThatAreFarOffAreCorrectedAndThePlanMadeAgain) {
   }));
 }
 
-TEST(DevicesSession, ATrialTakesTheFasterOne) {
+TEST(DevicesSession, ATrialRunsTheSingleDevicesToo) {
   Devices devices(1);
   devices.options.trial = true;
   const auto session = devices.Open();
@@ -157,10 +157,10 @@ TEST(DevicesSession, ErrorsOfTheInputsAreTheCallers) {
   Shape turned = shape;
   std::swap(turned[2], turned[3]);
   EXPECT_TELLS(session->Run(std::vector<Tensor>{}), "wrong number of inputs");
-  EXPECT_TELLS(session->Run(std::vector<Tensor>{Tensor(DType::kF32, {3})}), "wrong input");
-  EXPECT_TELLS(session->Run(std::vector<Tensor>{Tensor(DType::kI32, shape)}), "wrong input; got i32");  // as many bytes
+  EXPECT_TELLS(session->Run(std::vector<Tensor>{Tensor(DType::kF32, {3})}), "wrong input shape");
+  EXPECT_TELLS(session->Run(std::vector<Tensor>{Tensor(DType::kI32, shape)}), "wrong input type; got i32");  // as many bytes
   ASSERT_NE(turned, shape);
-  EXPECT_TELLS(session->Run(std::vector<Tensor>{Tensor(DType::kF32, turned)}), "wrong input");
+  EXPECT_TELLS(session->Run(std::vector<Tensor>{Tensor(DType::kF32, turned)}), "wrong input shape");
   EXPECT_EQ(session->stats().lost, 0);
   EXPECT_TRUE(Soon([&] {
     RequestReport report;

@@ -21,12 +21,6 @@ double MedianOf(std::vector<double> us) {
   return us[us.size() / 2];
 }
 
-std::vector<Tensor> MadeUpInputs(const Graph& graph, const DevicesPlan& plan) {
-  std::vector<Tensor> inputs;
-  for (const ValueId id : InputsOf(graph, plan)) inputs.push_back(MadeUp(graph.value(id).type, graph.value(id).shape));
-  return inputs;
-}
-
 // The device that has all of it; -1 where several have.
 int OnlyDevice(const DevicesPlan& plan) {
   int only = plan.groups.front().shares.front().device;
@@ -58,7 +52,7 @@ double DevicesSession::MeasurePlan(DevicesPlan plan, const PoolCosts& costs, con
   NamePlan(plan, graph_, costs, "");  // planners leave that for the end
   std::vector<std::string> notes;
   DeployedPlan deployed(graph_, plan, remotes, make_, digests_, options_.deploy, options_.progress, &notes);
-  const std::vector<Tensor> inputs = MadeUpInputs(graph_, plan);
+  const std::vector<Tensor> inputs = MadeUpInputs(graph_, InputsOf(graph_, plan));
   std::vector<double> us;
   for (int run = -1; run < kMeasuredRuns; ++run)
     if (const double run_us = RunOnce(&deployed, inputs); run >= 0) us.push_back(run_us);
@@ -118,7 +112,7 @@ std::pair<DevicesPlan, std::shared_ptr<DeployedPlan>> DevicesSession::Best(const
   std::vector<std::shared_ptr<DeployedPlan>> deployed;
   for (const DevicesPlan& p : plans) deployed.push_back(DeployPlan(p, remotes));
   if (plans.size() == 1) return {plan, deployed[0]};
-  const std::vector<Tensor> inputs = MadeUpInputs(graph_, plan);
+  const std::vector<Tensor> inputs = MadeUpInputs(graph_, InputsOf(graph_, plan));
   std::vector<std::vector<double>> us(plans.size());
   for (int round = -1; round < kRounds; ++round)
     for (size_t i = 0; i < plans.size(); ++i)

@@ -16,4 +16,7 @@ struct Model::Impl {
 // A model of a graph that is there already: a device's share, or one that another device sent. With the passes that `options` asks for.
 Model ModelOf(Graph graph, const LoadOptions& options = {});
 
+// Error INVALID_ARGUMENT where they are not what the model takes.
+void CheckInputs(const Model& model, std::span<const ConstView> inputs);
+
 }  // namespace mete

@@ -66,6 +66,12 @@ std::string TuningText(const std::optional<Tuner>& tuner) {
 
 }  // namespace
 
+void CheckInputs(const Model& model, std::span<const ConstView> inputs) {
+  const auto& ports = model.inputs();
+  if (inputs.size() != ports.size()) Invalid(model.name(), "wrong number of inputs; got {}, expected {}", inputs.size(), ports.size());
+  for (size_t i = 0; i < ports.size(); ++i) CheckPort("input", ports[i], inputs[i].type, inputs[i].shape, inputs[i].data);
+}
+
 struct Session::Impl {
   Impl(const Model& m, const SessionOptions& options)
       : model(m),
@@ -92,12 +98,6 @@ struct Session::Impl {
     const Cluster& fastest = machine.clusters.front();
     cpu.weights_from_memory = model.stats().constant_bytes > std::max(fastest.cache_bytes(2), fastest.cache_bytes(3));
     return cpu;
-  }
-
-  void CheckInputs(std::span<const ConstView> inputs) const {
-    const auto& ports = model.inputs();
-    if (inputs.size() != ports.size()) Invalid(model.name(), "wrong number of inputs; got {}, expected {}", inputs.size(), ports.size());
-    for (size_t i = 0; i < ports.size(); ++i) CheckPort("input", ports[i], inputs[i].type, inputs[i].shape, inputs[i].data);
   }
 
   std::string WholeRunText() {
@@ -137,7 +137,7 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 
 void Session::Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options) {
-  impl_->CheckInputs(inputs);
+  CheckInputs(impl_->model, inputs);
   const auto& ports = impl_->model.outputs();
   if (outputs.size() != ports.size())
     Invalid(impl_->model.name(), "wrong number of outputs; got {}, expected {}", outputs.size(), ports.size());
@@ -152,7 +152,7 @@ void Session::Run(std::span<const ConstView> inputs, std::span<const View> outpu
 std::vector<Tensor> Session::Run(std::span<const Tensor> inputs, const RunOptions& options) {
   std::vector<ConstView> views;
   for (const Tensor& t : inputs) views.push_back(t.view());
-  impl_->CheckInputs(views);
+  CheckInputs(impl_->model, views);
   const auto& ports = impl_->model.outputs();
   std::vector<Tensor> results(ports.size());
   std::vector<View> outputs(ports.size());

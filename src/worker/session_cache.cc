@@ -8,10 +8,6 @@
 namespace mete {
 namespace {
 
-Digest DigestOfText(const std::string& bytes) {
-  return DigestOf({bytes.data(), DType::kU8, Shape{int64_t(bytes.size())}});
-}
-
 int64_t BytesOf(const Session& session) { return session.stats().arena_bytes + session.stats().packed_bytes; }
 
 }  // namespace

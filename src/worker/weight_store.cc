@@ -1,8 +1,5 @@
 #include "worker/weight_store.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -11,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "base/new_file.h"
 
 namespace mete {
 namespace {
@@ -27,41 +25,6 @@ struct Header {  // as it lies in the file; the digest of the whole is in the fi
   int64_t dims[Shape::kMaxRank];
 };
 static_assert(sizeof(Header) <= kContentAt);
-
-// Until renamed into place it goes with the object.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& path) : path_(fmt::format("{}.{}.tmp", path, getpid())), final_(path) {
-    fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd_ < 0) Broken();
-  }
-  ~TemporaryFile() {
-    if (fd_ >= 0) close(fd_);
-    if (!done_) unlink(path_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  void Write(const void* data, size_t bytes) {
-    for (const char* at = static_cast<const char*>(data); bytes > 0;) {
-      const ssize_t n = write(fd_, at, bytes);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) Broken();
-      at += n, bytes -= size_t(n);
-    }
-  }
-  void Finish() {
-    if (rename(path_.c_str(), final_.c_str()) != 0) Broken();
-    done_ = true;
-  }
-
- private:
-  [[noreturn]] void Broken() const { Fail(Code::kUnavailable, final_, "cannot be written: {}", std::strerror(errno)); }
-
-  const std::string path_, final_;
-  int fd_ = -1;
-  bool done_ = false;
-};
 
 Tensor TensorOf(const std::shared_ptr<const MappedFile>& file) {
   Header header;
@@ -141,10 +104,11 @@ void WeightStore::Write(const Digest& digest, const Tensor& tensor) {
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   std::copy(tensor.shape().begin(), tensor.shape().end(), header.dims);
   std::memcpy(head, &header, sizeof header);
-  TemporaryFile file(PathOf(digest));
-  file.Write(head, sizeof head);
-  file.Write(tensor.data(), tensor.bytes());
-  file.Finish();
+  const std::string path = PathOf(digest);
+  NewFile file(path);
+  const std::span content(static_cast<const std::byte*>(tensor.data()), tensor.bytes());
+  if (!file.made() || !file.Write(std::as_bytes(std::span(head))) || !file.Write(content) || !file.RenameTo(path))
+    Fail(Code::kUnavailable, path, "cannot be written: {}", std::strerror(errno));
 }
 
 void WeightStore::MakeRoom(int64_t bytes) const {

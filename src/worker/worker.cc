@@ -1,10 +1,7 @@
 #include "worker/worker.h"
 
-#include <google/protobuf/stubs/common.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
-
-#include <cstring>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -18,20 +15,12 @@
 namespace mete {
 namespace {
 
-constexpr size_t kIdBytes = 16;             // of a deployment: nobody guesses it
 constexpr int kMostRuns = 1000;
 constexpr int kMostEchoBytes = 16 << 20;    // guess: of the largest activation of VGG-16
 constexpr int64_t kMostWeightBytes = int64_t(1) << 32;  // of one tensor; guess: ten times VGG-16's largest
 // Bytes of messages that are not yet whole, of all callers: three of the largest, a guess. Without it a guest's took 330 MiB within 4 s.
 constexpr size_t kMostReceiving = size_t(192) << 20;
 constexpr int kMostThreads = 128;           // of calls at a time, a stream each; guess
-
-Digest DigestFrom(const std::string& bytes) {
-  Digest digest;
-  if (bytes.size() != digest.size()) Invalid("digest", "has the wrong length; got {} bytes, expected {}", bytes.size(), digest.size());
-  std::memcpy(digest.data(), bytes.data(), bytes.size());
-  return digest;
-}
 
 // Puts tensors together that come in chunks.
 class Receiver {
@@ -226,7 +215,8 @@ class Worker::Service : public pb::Worker::Service {
 
   void CheckDeploy(const pb::Deploy& deploy) const {
     CheckProtocol(deploy.protocol());
-    if (deploy.id().size() != kIdBytes) Invalid("deployment", "has a name of {} bytes, expected {}", deploy.id().size(), kIdBytes);
+    if (deploy.id().size() != kDeploymentIdBytes)
+      Invalid("deployment", "has a name of {} bytes, expected {}", deploy.id().size(), kDeploymentIdBytes);
     if (deploy.device() < 1 || deploy.device() > kMostDevicesOfPlan || deploy.lanes() < 1 || deploy.lanes() > kMostLanes)
       Invalid("deployment", "has numbers that cannot be; got device {} and {} lanes, expected 1 to {} and 1 to {}", deploy.device(),
               deploy.lanes(), kMostDevicesOfPlan, kMostLanes);
@@ -275,12 +265,9 @@ class Worker::Service : public pb::Worker::Service {
   }
 
   void TimeGraph(Graph graph, int runs, const grpc::ServerContext& context, pb::TimeReply& reply) {
-    std::vector<Tensor> inputs;
-    for (const ValueId id : graph.inputs) {
-      const Value& value = graph.value(id);
-      if (!value.shape.known()) Invalid(value.name, "has no shape to be timed with");
-      inputs.push_back(MadeUp(value.type, value.shape));
-    }
+    for (const ValueId id : graph.inputs)
+      if (!graph.value(id).shape.known()) Invalid(graph.value(id).name, "has no shape to be timed with");
+    const std::vector<Tensor> inputs = MadeUpInputs(graph, graph.inputs);
     const int64_t start_ns = NowNs();
     Session session = sessions_.Fresh(std::move(graph));
     reply.set_prepare_ms(double(NowNs() - start_ns) * 1e-6);

@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/error.h"
@@ -25,6 +26,15 @@ const Digest& DigestMemo::Of(const Tensor& tensor) {
   const auto [known, is_new] = known_.try_emplace({tensor.data(), tensor.type(), ToString(tensor.shape())});
   if (is_new) known->second = {tensor, DigestOf(tensor.view())};
   return known->second.digest;
+}
+
+Digest DigestOfText(std::string_view text) { return DigestOf({text.data(), DType::kU8, Shape{int64_t(text.size())}}); }
+
+Digest DigestFrom(std::string_view bytes) {
+  Digest digest;
+  if (bytes.size() != digest.size()) Invalid("message", "has a digest of the wrong length; got {} bytes, expected {}", bytes.size(), digest.size());
+  std::copy(bytes.begin(), bytes.end(), digest.begin());
+  return digest;
 }
 
 std::string ToHex(const Digest& digest) {

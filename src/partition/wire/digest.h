@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "mete/tensor.h"
@@ -29,6 +30,11 @@ class DigestMemo {
   };
   std::map<std::tuple<const void*, DType, std::string>, Known> known_;  // by address, type and shape
 };
+
+Digest DigestOfText(std::string_view text);
+
+// As others send it. Error where it has another length.
+Digest DigestFrom(std::string_view bytes);
 
 std::string ToHex(const Digest& digest);
 

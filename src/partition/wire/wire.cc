@@ -121,13 +121,6 @@ DType TypeOf(uint32_t type) {
   return DType(type);
 }
 
-Digest DigestIn(const std::string& bytes) {
-  Digest digest;
-  if (bytes.size() != digest.size()) Invalid(kWhere, "has a digest of the wrong length; got {}, expected {}", bytes.size(), digest.size());
-  std::memcpy(digest.data(), bytes.data(), bytes.size());
-  return digest;
-}
-
 class Unpacker {
  public:
   Unpacker(const FindWeight& find, const WireLimits& limits) : find_(find), limits_(limits) {}
@@ -160,7 +153,7 @@ class Unpacker {
     weight_bytes_ += bytes;
     if (weight_bytes_ > limits_.max_weight_bytes)
       Fail(Code::kResourceExhausted, kWhere, "has too large constants; expected {} bytes of all at most", limits_.max_weight_bytes);
-    if (from.has_digest()) return Found(DigestIn(from.digest()), type, shape);
+    if (from.has_digest()) return Found(DigestFrom(from.digest()), type, shape);
     if (int64_t(from.raw().size()) != bytes)
       Invalid(kWhere, "has a constant of the wrong size; got {} bytes for {} {}", from.raw().size(), Name(type), ToString(shape));
     Tensor tensor(type, shape);
@@ -216,7 +209,7 @@ class Unpacker {
 };
 
 void AddDigest(const wire::Tensor& tensor, std::set<Digest>& digests) {
-  if (tensor.has_digest()) digests.insert(DigestIn(tensor.digest()));
+  if (tensor.has_digest()) digests.insert(DigestFrom(tensor.digest()));
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights, const st
   *note = Printable(stored.note());
 }
 
-RemoteDevice::Timing RemoteDevice::Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) {
+GraphTimes RemoteDevice::Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) {
   grpc::ClientContext context;
   Prepare(context, timeout);
   pb::TimeRequest request;
@@ -99,7 +99,7 @@ RemoteDevice::Timing RemoteDevice::Time(const Graph& graph, int runs, std::chron
   pb::TimeReply reply;
   Check(stub_->Time(&context, request, &reply));
   if (reply.us().empty()) Fail(Code::kInternal, address_.name, "has not timed what it was asked to");
-  Timing timing{{reply.us().begin(), reply.us().end()}, {}};
+  GraphTimes timing{{reply.us().begin(), reply.us().end()}, {}};
   for (const pb::NodeTime& node : reply.nodes()) timing.nodes.emplace_back(node.name(), node.us());
   return timing;
 }

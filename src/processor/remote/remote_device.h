@@ -14,6 +14,7 @@
 #include "protocol/programs.h"
 #include "protocol/write_queue.h"
 #include "run/devices/program_run.h"
+#include "run/devices/time_graph.h"
 #include "src/protocol/worker.grpc.pb.h"
 
 namespace mete {
@@ -40,8 +41,8 @@ class RemoteDevice {
   const Security& security() const { return security_; }
 
   // Error UNAVAILABLE or DEADLINE_EXCEEDED where nobody answers, FAILED_PRECONDITION for another protocol or a token or certificate that is
-  // not accepted. A connection that does not serve is given up then: gRPC looks after one that nobody waits for only every five seconds, so that
-  // a worker that is there again would not be seen for so long. One thread at a time.
+  // not accepted. A connection that does not serve is given up then: gRPC looks after one that nobody waits for only every five seconds, so
+  // that a worker that is there again would not be seen for so long. One thread at a time.
   RemoteHello Hello(std::chrono::milliseconds timeout);
 
   // Sends those that are not there; `sent` is told the bytes so far, and all that have to be sent. `note`: what the worker says of keeping
@@ -49,11 +50,7 @@ class RemoteDevice {
   void SendWeights(const std::map<Digest, Tensor>& weights, const std::function<void(int64_t, int64_t)>& sent, std::string* note);
 
   // Microseconds of each run of a graph there, by itself, with made-up weights, and of its nodes in the shortest of them.
-  struct Timing {
-    std::vector<double> us;
-    std::vector<std::pair<std::string, double>> nodes;  // name, us; in the order in which they ran
-  };
-  Timing Time(const Graph& graph, int runs, std::chrono::milliseconds timeout);
+  GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout);
 
  private:
   void Prepare(grpc::ClientContext& context, std::chrono::milliseconds timeout) const;

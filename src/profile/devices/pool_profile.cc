@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/model.h"
-#include "mete/statistics.h"
 #include "plan/devices/layer_costs.h"
 #include "run/devices/time_graph.h"
 
@@ -32,15 +31,13 @@ class Device {
     if (options_.cancel && options_.cancel->cancelled()) Fail(Code::kCancelled, "profile", "was interrupted");
     ++graphs_;
     if (!remote_) return TimeHere(graph, runs);
-    RemoteDevice::Timing timing = remote_->Time(graph, runs, kTimeOut);
-    return {std::move(timing.us), std::move(timing.nodes)};
+    return remote_->Time(graph, runs, kTimeOut);
   }
   int graphs() const { return graphs_; }
 
  private:
   GraphTimes TimeHere(const Graph& graph, int runs) {
-    std::vector<Tensor> inputs;
-    for (const ValueId id : graph.inputs) inputs.push_back(MadeUp(graph.value(id).type, graph.value(id).shape));
+    const std::vector<Tensor> inputs = MadeUpInputs(graph, graph.inputs);
     Session session(ModelOf(graph), options_.session);
     return TimeRuns(session, inputs, runs, [&] { return options_.cancel && options_.cancel->cancelled(); });
   }
@@ -111,10 +108,7 @@ PoolCosts CostsOf(const std::vector<std::string>& names, const std::vector<LinkP
 
 }  // namespace
 
-std::string DigestOfGraph(const Graph& graph) {
-  std::string text = ToText(graph);
-  return ToHex(DigestOf({text.data(), DType::kU8, Shape{int64_t(text.size())}}));
-}
+std::string DigestOfGraph(const Graph& graph) { return ToHex(DigestOfText(ToText(graph))); }
 
 PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& names, const std::vector<RemoteDevice*>& remotes,
                         const PoolProfileOptions& options) {

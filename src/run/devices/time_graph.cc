@@ -20,6 +20,12 @@ Tensor MadeUp(DType type, const Shape& shape) {
   return tensor;
 }
 
+std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> ids) {
+  std::vector<Tensor> inputs;
+  for (const ValueId id : ids) inputs.push_back(MadeUp(graph.value(id).type, graph.value(id).shape));
+  return inputs;
+}
+
 GraphTimes TimeRuns(Session& session, std::span<const Tensor> inputs, int runs, const std::function<bool()>& stop) {
   session.Run(inputs);
   GraphTimes times;

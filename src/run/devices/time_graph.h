@@ -7,12 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "graph/graph.h"
 #include "mete/engine.h"
 
 namespace mete {
 
 // Small values of both signs; integers are 0, which is an index of anything.
 Tensor MadeUp(DType type, const Shape& shape);
+
+// Of values whose shapes are known.
+std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> ids);
 
 struct GraphTimes {
   std::vector<double> us;                             // of each run
