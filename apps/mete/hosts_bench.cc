@@ -112,9 +112,9 @@ double AllUs(const DeviceCosts& device) {
   return us;
 }
 
-Json ComparedJson(const ComparedPlan& c) {
+Json ComparedJson(const ComparedPlan& c, const std::vector<ComparedPlan>& all) {
   const Spread time = Summarize(c.us);
-  return {{"name", c.name}, {"plan", PlanText(c.plan)}, {"predicted_ms", c.plan.predicted_us * 1e-3}, {"median_ms", time.median * 1e-3},
+  return {{"name", c.name}, {"same_as", all[c.same_as].name}, {"plan", PlanText(c.plan)}, {"predicted_ms", c.plan.predicted_us * 1e-3}, {"median_ms", time.median * 1e-3},
           {"min_ms", time.least * 1e-3}, {"p95_ms", time.p95 * 1e-3}, {"plan_s", c.plan_s}, {"measured", c.measured}};
 }
 
@@ -130,7 +130,7 @@ void CompareHosts(DevicesSession& session, const PoolProfile& profile, const std
               {"profile_s", profile.seconds},
               {"profile_graphs", profile.graphs},
               {"plans", Json::array()}};
-    for (const ComparedPlan& c : compared) json["plans"].push_back(ComparedJson(c));
+    for (const ComparedPlan& c : compared) json["plans"].push_back(ComparedJson(c, compared));
     return PrintJson(json);
   }
   Rows rows{{"", "median", "least", "predicted", "over the chosen", "planned in", "runs for it", "plan"}};
@@ -138,7 +138,8 @@ void CompareHosts(DevicesSession& session, const PoolProfile& profile, const std
   for (const ComparedPlan& c : compared) {
     const Spread time = Summarize(c.us);
     rows.push_back({c.name, FormatMs(time.median * 1e-3), FormatMs(time.least * 1e-3), FormatMs(c.plan.predicted_us * 1e-3),
-                    fmt::format("{:.2f}", time.median / chosen), FormatMs(c.plan_s * 1e3), std::to_string(c.measured), PlanText(c.plan)});
+                    c.same_as == 0 ? "the same" : fmt::format("{:.2f}", time.median / chosen), FormatMs(c.plan_s * 1e3),
+                    std::to_string(c.measured), PlanText(c.plan)});
   }
   fmt::print("{}, {} rounds; single layers were measured in {:.1f} s\n{}", model, rounds, profile.seconds,
              FormatTable(rows, "lrrrrrrl", "  "));

@@ -119,7 +119,8 @@ def row(name, result):
     others = [p for n, p in plans.items() if n != "chosen" and not n.startswith("alone ")]
     cells = [name, chosen["plan"].replace("layers ", ""), f"{number(chosen['median_ms'])} ms", f"{number(chosen['predicted_ms'])} ms",
              f"{chosen['predicted_ms'] / chosen['median_ms']:.2f}", f"{chosen['predicted_ms'] / chosen['min_ms']:.2f}"]
-    cells += [f"{number(p['median_ms'])} ms" for p in singles] + [f"{chosen['median_ms'] / best['median_ms']:.2f}"]
+    ratio = f"{chosen['median_ms'] / best['median_ms']:.2f}" + (" (the same)" if best["same_as"] == "chosen" else "")
+    cells += [f"{number(p['median_ms'])} ms" for p in singles] + [ratio]
     cells += [f"{number(p['median_ms'])} ms" for p in others] + [f"{number(result['profile_s'])} s"]
     return cells + [f"{number(p['plan_s'])} s" for p in others if p["measured"] > 0]
 
@@ -136,7 +137,7 @@ def text(document, markdown):
     rows = [r + [""] * (width - len(r)) for r in rows]
     lines = [f"Medians of {document['rounds']} rounds in which all plans run in turn, on a {document['machine']['cpu']}; "
              f"{document['mbit']:g} Mb/s, slowed core: {document['slow']}{' (from outside: an emulation)' if document['slow'] != 'none' else ''}.",
-             "Mete / best alone: below 1 where Mete's plan is faster than the best single device as measured.",
+             "Mete / best alone: below 1 where Mete's plan is faster than the best single device as measured; the same: it is that device.",
              "profile: what measuring single layers and the link took, before planning."]
     return aligned(rows, markdown) + "\n\n" + listed(lines, markdown) + "\n"
 

@@ -59,6 +59,7 @@ struct ComparedPlan {
   double plan_s = 0;       // that planning took, with what the planner had run
   int measured = 0;        // plans or parts of plans that it had run
   std::vector<double> us;  // of each round
+  size_t same_as = 0;      // which of those compared has the devices do the same: itself, or an earlier one whose runs count for both
 };
 
 class DevicesSession {
@@ -71,8 +72,8 @@ class DevicesSession {
   // Inputs and outputs in the graph's order. Errors: of the inputs, and what data cause. Thread-safe; requests at a time: the lanes.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, RequestReport* report = nullptr);
 
-  // The plan in use, each device alone, and what `planners` plan, in turns on these inputs. For comparisons; nothing else may run. Error
-  // where a device fails.
+  // The plan in use, each device alone, and what `planners` plan, in turns on these inputs; plans that are the same run once a turn. For
+  // comparisons; nothing else may run. Error where a device fails.
   std::vector<ComparedPlan> Compare(const std::vector<std::string>& planners, const std::vector<Tensor>& inputs, int rounds);
 
   DevicesPlan plan() const;  // of the devices that are there; the one in use

@@ -57,6 +57,18 @@ TEST(DevicesSession, GivesTheBitsOfOneDevice) {
   EXPECT_EQ(session->stats().retries, 0);
 }
 
+TEST(DevicesSession, ComparesPlansInTurnsAndRunsThoseThatAreTheSameOnce) {
+  Devices devices(1);
+  const auto session = devices.Open();
+  const std::vector<ComparedPlan> compared = session->Compare({"layerwise", "alone", "layerwise"}, devices.inputs, 3);
+  ASSERT_EQ(compared.size(), 6u);  // the chosen, each of two devices alone, three planners'
+  EXPECT_EQ(compared[0].name, "chosen");
+  EXPECT_EQ(compared[5].same_as, compared[3].same_as);
+  EXPECT_EQ(compared[5].us, compared[3].us);
+  EXPECT_TRUE(compared[4].same_as <= 2) << "one of the devices alone";
+  for (const ComparedPlan& c : compared) EXPECT_EQ(c.us.size(), 3u) << c.name;
+}
+
 TEST(DevicesSession, NoRequestIsLostOrWrongWhateverBecomesOfWorkers) {
   Devices devices(2);
   const auto session = devices.Open();

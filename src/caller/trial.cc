@@ -30,6 +30,15 @@ int OnlyDevice(const DevicesPlan& plan) {
   return only;
 }
 
+// Whether the devices do the same for both, whoever planned it.
+bool SameWork(const DevicesPlan& a, const DevicesPlan& b) {
+  if (OnlyDevice(a) == 0 && OnlyDevice(b) == 0) return true;  // all of it in the session of this device
+  const auto same = [](const PlannedGroup& x, const PlannedGroup& y) {
+    return x.first == y.first && x.last == y.last && x.placement == y.placement;
+  };
+  return std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(), same);
+}
+
 }  // namespace
 
 std::shared_ptr<DeployedPlan> DevicesSession::DeployPlan(const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes) {
@@ -85,12 +94,20 @@ std::vector<ComparedPlan> DevicesSession::Compare(const std::vector<std::string>
   for (size_t d = 0; d < members.size(); ++d)
     compared.push_back({"alone " + costs.devices[d].name, PlanAlone(graph_, costs, int(d)), 0, 0, {}});
   for (const std::string& planner : planners) compared.push_back(MakePlan(planner, costs, remotes));
-  while (deployed.size() < compared.size()) deployed.push_back(DeployPlan(compared[deployed.size()].plan, remotes));
+  for (size_t i = 1; i < compared.size(); ++i) {
+    ComparedPlan& c = compared[i];
+    c.same_as = size_t(std::find_if(compared.begin(), compared.end(), [&](const ComparedPlan& o) { return SameWork(o.plan, c.plan); }) -
+                       compared.begin());
+    deployed.push_back(c.same_as < i ? deployed[c.same_as] : DeployPlan(c.plan, remotes));
+  }
   for (int round = -1; round < rounds; ++round)
     for (size_t k = 0; k < compared.size(); ++k) {
       const size_t i = (k + size_t(round + 1)) % compared.size();  // whoever comes first finds other caches
+      if (compared[i].same_as < i) continue;
       if (const double us = RunOnce(deployed[i].get(), inputs); round >= 0) compared[i].us.push_back(us);
     }
+  for (ComparedPlan& c : compared)
+    if (c.us.empty()) c.us = compared[c.same_as].us;
   return compared;
 }
 

@@ -1,11 +1,46 @@
 #include "plan/devices/layer_costs.h"
 
 #include <algorithm>
+#include <string>
 
 #include "partition/share.h"
 #include "plan/devices/placement.h"
 
 namespace mete {
+namespace {
+
+// Names of values are other ones then: neighbours both have the one between them.
+void Append(const Graph& from, Graph& to) {
+  const auto id_in = [base = ValueId(to.values.size())](ValueId id) { return id == kNoValue ? id : base + id; };
+  const auto ids_in = [&](std::vector<ValueId> ids) {
+    for (ValueId& id : ids) id = id_in(id);
+    return ids;
+  };
+  for (const ValueId id : from.inputs) to.inputs.push_back(id_in(id));
+  for (const ValueId id : from.outputs) to.outputs.push_back(id_in(id));
+  const std::string prefix = std::to_string(to.values.size()) + "/";
+  for (const Value& value : from.values) {
+    to.values.push_back(value);
+    to.values.back().name = prefix + value.name;
+  }
+  for (const Node& node : from.nodes) to.AddNode(node.op, node.name, ids_in(node.inputs), ids_in(node.outputs), node.attributes);
+}
+
+}  // namespace
+
+LayerCost CostThrough(double us, double part_us, double part) {
+  return {us, part < 1 ? std::clamp((part_us - part * us) / (1 - part), 0.0, us) : us};
+}
+
+LayerHalves LayerGraphs::HalvesOf(std::span<const Layer> layers) const {
+  LayerHalves halves{{}, std::vector<double>(layers.size(), 1)};
+  halves.graph.name = graph_.name;
+  for (size_t l = 0; l < layers.size(); ++l) {
+    const Graph half = ShareOf(layers[l], 2, halves.parts[l]);
+    if (halves.parts[l] < 1) Append(half, halves.graph);
+  }
+  return halves;
+}
 
 LayerCost LayerGraphs::CostOf(const Layer& layer, const GraphUs& us_of) const {
   double part = 1;
@@ -13,7 +48,7 @@ LayerCost LayerGraphs::CostOf(const Layer& layer, const GraphUs& us_of) const {
   if (whole.nodes.empty()) return {};
   const double us = us_of(whole);
   const Graph half = ShareOf(layer, 2, part);
-  return {us, part < 1 ? std::clamp((us_of(half) - part * us) / (1 - part), 0.0, us) : us};
+  return part < 1 ? CostThrough(us, us_of(half), part) : LayerCost{us, us};
 }
 
 Graph LayerGraphs::ShareOf(const Layer& layer, int shares, double& part) const {

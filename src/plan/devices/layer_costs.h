@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "costs/pool.h"
@@ -13,12 +14,23 @@ namespace mete {
 // Microseconds of a graph on the device.
 using GraphUs = std::function<double(const Graph&)>;
 
+// A line through what the whole layer takes and what such a part of it does, 0 to 1: what is left where it comes to no rows is the least.
+LayerCost CostThrough(double us, double part_us, double part);
+
+// About halves of some layers, side by side in one graph: nothing ties them together, and all can be timed in one run.
+struct LayerHalves {
+  Graph graph;                // nodes have the names that they have in the whole graph
+  std::vector<double> parts;  // by layer, how much of it is there; 1: it cannot be divided, and nothing of it is
+};
+
 class LayerGraphs {
  public:
   explicit LayerGraphs(const Graph& graph) : graph_(graph), uses_(graph) {}  // keeps a reference
 
-  // A line through what the whole layer and about half of it take: what is left where it comes to no rows is the least.
+  // Of the whole layer and about half of it.
   LayerCost CostOf(const Layer& layer, const GraphUs& us_of) const;
+
+  LayerHalves HalvesOf(std::span<const Layer> layers) const;
 
  private:
   // The first rows of all that the layer gives, one of so many equal shares; `part` is how much of the last value that is. Without nodes

@@ -89,12 +89,12 @@ void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights, const st
   *note = Printable(stored.note());
 }
 
-GraphTimes RemoteDevice::Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) {
+GraphTimes RemoteDevice::Time(const Graph& graph, int runs, std::chrono::milliseconds timeout, DigestMemo* digests) {
   grpc::ClientContext context;
   Prepare(context, timeout);
   pb::TimeRequest request;
   request.set_protocol(kProtocol);
-  request.set_graph(PackGraph(graph).bytes);
+  request.set_graph(PackGraph(graph, digests).bytes);
   request.set_runs(runs);
   pb::TimeReply reply;
   Check(stub_->Time(&context, request, &reply));

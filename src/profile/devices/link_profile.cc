@@ -13,10 +13,11 @@
 namespace mete {
 namespace {
 
-constexpr std::array<size_t, 4> kSizes{16 << 10, 64 << 10, 256 << 10, 1 << 20};  // bytes; guess: of activations that are worth sending
+constexpr std::array<size_t, 3> kSizes{32 << 10, 128 << 10, 512 << 10};  // bytes; guess: of activations that are worth sending
 constexpr int kEchoes = 30;         // of one byte; the least counts, as all else is others' doing
-constexpr int kRounds = 5;          // of each size; the median counts
+constexpr int kRounds = 3;          // of each size; the median counts
 constexpr int kFollowing = 200;     // messages that follow each other
+constexpr int kAtATime = 50;        // products until an end of measuring is seen; guess: tens of milliseconds, half a second on a slow board
 constexpr std::chrono::seconds kTimeOut{120};  // guess: a megabyte, forty times, at 10 Mb/s
 
 class Echo {
@@ -115,7 +116,7 @@ class Computing {
     there_ = std::thread([&] {
       while (!stop_) {
         try {
-          (void)remote.Time(graph_, 1000, kTimeOut);
+          (void)remote.Time(graph_, kAtATime, kTimeOut);
         } catch (const Error&) {
           return;  // whoever measures finds out as well
         }

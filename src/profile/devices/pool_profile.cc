@@ -4,6 +4,7 @@
 #include <atomic>
 #include <future>
 #include <map>
+#include <numeric>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -15,12 +16,16 @@ namespace mete {
 namespace {
 
 constexpr std::chrono::milliseconds kProgress{100};
+constexpr size_t kGraphs = 2;  // that are timed on a device
 constexpr double kSmallLayer = 0.003;  // of the model's time: how a smaller layer divides is not measured but taken to be not at all. Guess
-constexpr int kWholeRuns = 5, kLayerRuns = 3;  // of each graph; the least counts. Guess: of a layer only the ratio to its half is used
+constexpr int kWholeRuns = 20;  // of the model; guess: a median within a percent or two
+constexpr int kHalfRuns = 5;    // of halves of its layers; guess: the least of each counts
 constexpr std::chrono::minutes kTimeOut{5};  // of one graph; guess: VGG-16 prepared and run on a slow board
 
-// What others do on a device only makes times longer.
-double Least(const std::vector<double>& us) { return *std::min_element(us.begin(), us.end()); }
+double Median(std::vector<double> us) {
+  std::nth_element(us.begin(), us.begin() + ptrdiff_t(us.size() / 2), us.end());
+  return us[us.size() / 2];
+}
 
 // One device, here or elsewhere, as something that times graphs.
 class Device {
@@ -31,7 +36,7 @@ class Device {
     if (options_.cancel && options_.cancel->cancelled()) Fail(Code::kCancelled, "profile", "was interrupted");
     ++graphs_;
     if (!remote_) return TimeHere(graph, runs);
-    return remote_->Time(graph, runs, kTimeOut);
+    return remote_->Time(graph, runs, kTimeOut, &digests_);
   }
   int graphs() const { return graphs_; }
 
@@ -44,47 +49,48 @@ class Device {
 
   RemoteDevice* const remote_;
   const PoolProfileOptions& options_;
+  DigestMemo digests_;
   int graphs_ = 0;
 };
 
-// The time of each layer within the whole model: passes have fused nodes, and put new ones between them, which count for the layer before.
-std::vector<double> LayerUs(const Graph& graph, const std::vector<Layer>& layers, const GraphTimes& whole) {
+// Of each layer the sum of its nodes' least times. Nodes that passes have made count for the layer before, or not at all.
+std::vector<double> LayerUs(const Graph& graph, const std::vector<Layer>& layers, const GraphTimes& times, bool count_made) {
   std::map<std::string, size_t> layer_of;
   for (size_t l = 0; l < layers.size(); ++l)
     for (int n = layers[l].begin; n < layers[l].end; ++n) layer_of[graph.nodes[size_t(n)].name] = l;
   std::vector<double> us(layers.size(), 0);
   size_t at = 0;
-  double all = 0;
-  for (const auto& [name, node_us] : whole.nodes) {
-    if (const auto known = layer_of.find(name); known != layer_of.end()) at = known->second;
-    us[at] += node_us;
-    all += node_us;
+  for (const auto& [name, node_us] : times.nodes) {
+    const auto known = layer_of.find(name);
+    if (known != layer_of.end()) at = known->second;
+    if (known != layer_of.end() || count_made) us[at] += node_us;
   }
-  if (all > 0)
-    for (double& u : us) u *= Least(whole.us) / all;  // the least of each node are less than a run
   return us;
 }
 
-// The shorter one of two times of the same graph, some seconds apart.
-GraphTimes Shorter(GraphTimes a, GraphTimes b) { return Least(b.us) < Least(a.us) ? b : a; }
+// Those that take more than a little of the model's time, each where it was in the list; the others are empty.
+std::vector<Layer> LargeOnes(std::vector<Layer> layers, const std::vector<double>& us, double all_us) {
+  for (size_t l = 0; l < layers.size(); ++l)
+    if (us[l] <= kSmallLayer * all_us) layers[l].end = layers[l].begin;
+  return layers;
+}
 
+// Two graphs, as preparing takes longer than running: the model, in which each layer is seen by itself, and halves of its layers. What a
+// request takes as a rule counts, not the least: that is what plans are to predict.
 std::vector<LayerCost> LayersOn(Device& device, const Graph& graph, const std::vector<Layer>& layers,
                                 const std::function<void()>& progress) {
-  GraphTimes whole = device.Time(graph, kWholeRuns);
-  const std::vector<double> first_us = LayerUs(graph, layers, whole);
-  const LayerGraphs graphs(graph);
-  std::vector<double> divisible(layers.size(), 0);  // of each layer, what does not stay however few rows there are
-  for (size_t l = 0; l < layers.size(); ++l) {
-    if (first_us[l] > kSmallLayer * Least(whole.us)) {
-      const LayerCost alone = graphs.CostOf(layers[l], [&](const Graph& g) { return Least(device.Time(g, kLayerRuns).us); });
-      if (alone.us > 0) divisible[l] = 1 - alone.least_us / alone.us;
-    }
-    progress();
-  }
-  whole = Shorter(std::move(whole), device.Time(graph, kWholeRuns));
-  const std::vector<double> us = LayerUs(graph, layers, whole);
+  const GraphTimes whole = device.Time(graph, kWholeRuns);
+  progress();
+  const std::vector<double> us = LayerUs(graph, layers, whole, true);
+  const double all_us = std::accumulate(us.begin(), us.end(), 0.0);
+  const LayerHalves halves = LayerGraphs(graph).HalvesOf(LargeOnes(layers, us, all_us));
+  std::vector<double> half_us(layers.size(), 0);
+  // Without what puts each half's input and output into another layout: within a group of layers there is nothing of it.
+  if (!halves.graph.nodes.empty()) half_us = LayerUs(graph, layers, device.Time(halves.graph, kHalfRuns), false);
+  progress();
+  const double slower = all_us > 0 ? Median(whole.us) / all_us : 1;
   std::vector<LayerCost> costs;
-  for (size_t l = 0; l < layers.size(); ++l) costs.push_back({us[l], us[l] * (1 - divisible[l])});
+  for (size_t l = 0; l < layers.size(); ++l) costs.push_back(CostThrough(slower * us[l], slower * half_us[l], halves.parts[l]));
   return costs;
 }
 
@@ -128,7 +134,7 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
     }));
   for (size_t d = 0; d < remotes.size(); ++d) {
     while (measured[d].wait_for(kProgress) == std::future_status::timeout)
-      options.progress("layers on all devices", done, int(layers.size() * remotes.size()));
+      options.progress("layers on all devices", done, int(kGraphs * remotes.size()));
     profile.costs.devices[d].layers = measured[d].get();
   }
   profile.graphs = graphs;

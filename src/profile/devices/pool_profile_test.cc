@@ -34,7 +34,7 @@ TEST(PoolProfile, HasATimeOfEveryLayerOnEveryDeviceAndTheLink) {
   EXPECT_GT(profile.links[1].round_trip_us, 0);
   EXPECT_GT(profile.costs.devices[1].link.up_mbit_per_s, 1);
   EXPECT_EQ(profile.digest, DigestOfGraph(graph));
-  EXPECT_GT(profile.graphs, 4);
+  EXPECT_EQ(profile.graphs, 4);  // the model and halves of its layers, on two devices
 }
 
 TEST(PoolProfile, ComesBackFromJsonAndNonsenseIsRefused) {

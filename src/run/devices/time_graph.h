@@ -15,7 +15,8 @@ namespace mete {
 // Small values of both signs; integers are 0, which is an index of anything.
 Tensor MadeUp(DType type, const Shape& shape);
 
-// Of values whose shapes are known.
+// Of values whose shapes are known. Those of one type share their bytes: nodes that do not feed each other then read what is in a cache, as
+// they do within a model.
 std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> ids);
 
 struct GraphTimes {
