@@ -292,7 +292,7 @@ void ProfileHosts(const std::vector<std::string>& models, const std::string& pat
       json.push_back(Json::parse(ToJson(profile)));
       continue;
     }
-    fmt::print("{}: {} graphs of single layers timed in {:.1f} s, kept in {}\n", name, profile.graphs, profile.seconds, kept);
+    fmt::print("{}: layers and links measured in {:.1f} s, kept in {}\n", name, profile.seconds, kept);
     PrintLinks(profile);
     Rows rows{{"device", "all layers"}};
     for (const DeviceCosts& device : profile.costs.devices) rows.push_back({device.name, FormatMs(AllUs(device) * 1e-3)});
