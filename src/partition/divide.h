@@ -17,6 +17,7 @@ struct Division {
   std::vector<Part> inputs;  // one for each of the node's, constants included; not normalized
   Attributes attributes;     // of the node that computes the part: with the padding that is left at its edges
   std::map<int, Ints> ints;  // inputs that are constants of i64 and get other numbers: pads, shapes, starts
+  std::optional<IndexRange> rows = {};  // that the node computes, where it makes rows in blocks: more than those asked for
 };
 
 // `part` is one of every output of the node that is there. Nothing where the node cannot be divided so: a reduction along that axis, a

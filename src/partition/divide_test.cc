@@ -31,6 +31,18 @@ struct OneNode {
   Builder b;
 };
 
+// Bytes of an input, and of numbers.
+ValueId Bytes(Builder& b, const Shape& shape) {
+  const ValueId zero = b.graph.AddConstant("zero" + std::to_string(b.graph.values.size()),
+                                           Tensor::Of<uint8_t>(DType::kU8, {}, std::vector<uint8_t>{100}));
+  return b.Op("QuantizeLinear", {b.Input(shape), b.Scalar(0.01f), zero});
+}
+ValueId ByteConstant(Builder& b, const Shape& shape) {
+  std::vector<uint8_t> values;
+  for (int64_t i = 0; i < shape.Elements(); ++i) values.push_back(uint8_t(90 + 3 * i));
+  return b.graph.AddConstant("bytes" + std::to_string(b.graph.values.size()), Tensor::Of<uint8_t>(DType::kU8, shape, values));
+}
+
 struct ConvCase {
   int64_t kernel, stride, dilation, pad, pad_end, rows;
 };
@@ -82,7 +94,23 @@ TEST(Divide, GroupedConvolutionsAreDividedBetweenGroups) {
   const auto d = conv.Of(1, 3, 9);
   EXPECT_EQ(d->inputs[0], Part::Of(1, {2, 6}));
   EXPECT_EQ(d->attributes.Int("group", 0), 2);
-  EXPECT_FALSE(conv.Of(1, 2, 9));
+  const auto odd = conv.Of(1, 4, 8);  // of the second group and the third
+  EXPECT_EQ(Part::Of(1, odd->rows.value()), Part::Of(1, {3, 9}));
+  EXPECT_EQ(odd->inputs[0], Part::Of(1, {2, 6}));
+  EXPECT_EQ(odd->inputs[1], Part::Of(0, {3, 9}));
+}
+
+TEST(Divide, RepeatedRowsAreMadeInBlocksOfOne) {
+  const OneNode twice([](Builder& b) { return b.Op("Resize", {b.Input({1, 3, 8, 8}), kNoValue, kNoValue, b.Ints({1, 3, 24, 16})}); });
+  const auto d = twice.Of(2, 4, 13);
+  EXPECT_EQ(Part::Of(2, d->rows.value()), Part::Of(2, {3, 15}));
+  EXPECT_EQ(d->inputs[0], Part::Of(2, {1, 5}));
+  EXPECT_EQ(d->ints.at(3), (Ints{1, 3, 12, 16}));
+  const OneNode up([](Builder& b) {  // rounds up from the edges of pixels: the last row of a block is the next one's
+    return b.Op("Resize", {b.Input({1, 3, 8, 8}), kNoValue, kNoValue, b.Ints({1, 3, 24, 16})},
+                Attrs({{"coordinate_transformation_mode", std::string("asymmetric")}, {"nearest_mode", std::string("ceil")}}));
+  });
+  EXPECT_FALSE(up.Of(2, 0, 12));
 }
 
 TEST(Divide, ChannelsOfAFlattenedImageAreRowsOfItsFeatures) {
@@ -131,6 +159,23 @@ const std::vector<AxesCase>& AxesCases() {
       {"MatMul", "0123", [](Builder& b) { return b.Op("MatMul", {b.Input({2, 1, 4, 5}), b.Input({2, 5, 6})}); }},
       {"Attention", "012",
        [](Builder& b) { return b.Op("Attention", {b.Input({2, 4, 6, 8}), b.Input({2, 4, 5, 8}), b.Input({2, 4, 5, 8})}); }},
+      {"MatMulInteger", "012",
+       [](Builder& b) {
+         return b.Op("MatMulInteger", {Bytes(b, {2, 4, 5}), Bytes(b, {2, 5, 6}), ByteConstant(b, {4}), ByteConstant(b, {6})});
+       }},
+      {"MatMulInteger with matrices of zero points", "012",
+       [](Builder& b) {
+         return b.Op("MatMulInteger", {Bytes(b, {2, 4, 5}), Bytes(b, {2, 5, 6}), ByteConstant(b, {2, 4, 1}), ByteConstant(b, {2, 1, 6})});
+       }},
+      {"QLinearMatMul", "012",
+       [](Builder& b) {
+         return b.Op("QLinearMatMul", {Bytes(b, {2, 4, 5}), b.Weight({4}, 0.01f, 0.02f), ByteConstant(b, {4}), Bytes(b, {5, 6}),
+                                       b.Weight({6}, 0.01f, 0.02f), ByteConstant(b, {6}), b.Scalar(0.02f), ByteConstant(b, {})});
+       }},
+      {"Attention with a mask", "012",
+       [](Builder& b) {
+         return b.Op("Attention", {b.Input({2, 4, 6, 8}), b.Input({2, 4, 6, 8}), b.Input({2, 4, 6, 8}), b.Input({4, 6, 6})});
+       }},
       {"causal Attention", "01",
        [](Builder& b) {
          return b.Op("Attention", {b.Input({2, 4, 6, 8}), b.Input({2, 4, 6, 8}), b.Input({2, 4, 6, 8})},
@@ -203,6 +248,15 @@ const std::vector<AxesCase>& AxesCases() {
        }},
       {"SpaceToDepth", "023",
        [](Builder& b) { return b.Op("SpaceToDepth", {b.Input({2, 4, 8, 8})}, Attrs({{"blocksize", int64_t(2)}})); }},
+      {"Resize by 2", "0123",
+       [](Builder& b) { return b.Op("Resize", {b.Input({2, 4, 6, 6}), kNoValue, b.Floats({1, 1, 2, 2})}); }},
+      {"Resize by 1.5", "01",
+       [](Builder& b) { return b.Op("Resize", {b.Input({2, 4, 6, 6}), kNoValue, b.Floats({1, 1, 1.5f, 1.5f})}); }},
+      {"Resize of axes", "012",
+       [](Builder& b) {
+         return b.Op("Resize", {b.Input({2, 4, 6, 6}), kNoValue, kNoValue, b.Ints({9})},
+                     Attrs({{"axes", Ints{-1}}, {"mode", std::string("linear")}}));
+       }},
       {"DepthToSpace", "023",
        [](Builder& b) { return b.Op("DepthToSpace", {b.Input({2, 8, 4, 4})}, Attrs({{"blocksize", int64_t(2)}})); }},
       {"CumSum", "", [](Builder& b) { return b.Op("CumSum", {b.Input({4, 6}), b.Ints({1})}); }},

@@ -113,6 +113,25 @@ class RandomGraph : public Builder {
     return Op("Reshape", {Op("Transpose", {apart}, swap), Ints({0, -1, s[2], s[3]})});
   }
 
+  // Rows repeated, by scales or by sizes; or filtered, which nobody divides.
+  ValueId RandomResize(ValueId x) {
+    Attributes a;
+    const Shape& s = ShapeAt(x);
+    const int64_t scale = Pick(1, 3), kind = Pick(0, 3);
+    if (kind == 0) a.Set("mode", std::string("linear"));
+    if (kind == 1) a.Set("coordinate_transformation_mode", std::string("asymmetric")), a.Set("nearest_mode", std::string("floor"));
+    if (Pick(0, 1)) return Op("Resize", {x, kNoValue, kNoValue, Ints({s[0], s[1], scale * s[2], s[3] + Pick(0, 1)})}, a);
+    return Op("Resize", {x, kNoValue, Floats({1, 1, float(scale), kind == 2 ? 2.0f : 1.5f})}, a);
+  }
+
+  // Pixels of groups of channels, side by side.
+  ValueId Shuffled(ValueId x) {
+    if (ShapeAt(x)[1] % 4 != 0) return RandomResize(x);
+    Attributes a;
+    a.Set("blocksize", int64_t(2));
+    return Op("DepthToSpace", {x}, a);
+  }
+
   ValueId Joined(ValueId x) {
     const ValueId y = Like(x);
     switch (Pick(0, 4)) {
@@ -141,7 +160,9 @@ class RandomGraph : public Builder {
 
   ValueId Moved(ValueId x) {
     Attributes a;
-    switch (Pick(0, 4)) {
+    switch (Pick(0, 6)) {
+      case 5: return RandomResize(x);
+      case 6: return Shuffled(x);
       case 0: return RandomPad(x);
       case 1: return RandomSlice(x);
       case 2: return RandomSplit(x);

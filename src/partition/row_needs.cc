@@ -31,6 +31,7 @@ RowNeeds::Table RowNeeds::MakeTable(const Node& node, int axis) const {
   for (int64_t r = 0; r < rows; ++r) {
     const auto d = Divide(graph_, node, Part::Of(axis, {r, r + 1}));
     if (!d) return table;
+    if (d->rows) table.computes.push_back(*d->rows);
     for (size_t i = 0; i < inputs; ++i) {
       const Part& need = d->inputs[i];
       if (r == 0) table.axes[i] = need.axis;
@@ -59,11 +60,14 @@ const std::vector<Part>& RowNeeds::Inputs(int node, Part& part) {
     for (size_t i = 0; i < answer_.size(); ++i)
       if (table.axes[i] != Part::kAllAxes)
         answer_[i] = Part::Of(table.axes[i], {table.begins[i][size_t(part.rows.begin)], table.ends[i][size_t(part.rows.end - 1)]});
+    if (!table.computes.empty())
+      part.rows = {table.computes[size_t(part.rows.begin)].begin, table.computes[size_t(part.rows.end - 1)].end};
     return answer_;
   }
   const auto d = table.divides ? Divide(graph_, n, part) : std::nullopt;
-  if (d) answer_ = d->inputs;
-  else part = Part::All();
+  if (!d) part = Part::All();
+  else answer_ = d->inputs;
+  if (d && d->rows) part.rows = *d->rows;
   return answer_;
 }
 

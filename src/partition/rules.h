@@ -30,6 +30,12 @@ class DivideContext {
   Division Whole() const { return {std::vector<Part>(node.inputs.size(), Part::All()), node.attributes, {}}; }
   // Input `i` of `d` is needed in the same rows, along its axis `input_axis`.
   void SameRows(Division& d, int i, int input_axis) const { d.inputs[size_t(i)] = Part::Of(input_axis, rows); }
+  // The blocks of so many rows that have those that are asked for. `d` computes all of them.
+  IndexRange Blocks(Division& d, int64_t size) const {
+    const IndexRange blocks{rows.begin / size, (rows.end + size - 1) / size};
+    d.rows = {blocks.begin * size, blocks.end * size};
+    return blocks;
+  }
   // As numpy broadcasts: the axis is counted from the last one; an input with one row, or without the axis, is needed whole. False
   // where the input has another number of rows.
   bool Broadcast(Division& d, int i) const;

@@ -152,8 +152,57 @@ std::optional<Division> Blocks(const DivideContext& c) {
   Division d = c.Whole();
   if (c.axis == 0) c.SameRows(d, 0, 0);
   else if (kToDepth) d.inputs[0] = Part::Of(c.axis, {c.rows.begin * size, c.rows.end * size});
-  else if (c.rows.begin % size != 0 || c.rows.end % size != 0) return std::nullopt;
-  else d.inputs[0] = Part::Of(c.axis, {c.rows.begin / size, c.rows.end / size});
+  else d.inputs[0] = Part::Of(c.axis, c.Blocks(d, size));
+  return d;
+}
+
+// Each input row becomes so many equal ones, whatever lies beside it: by the modes that round to the middle of pixels, or down from their
+// edges.
+bool RepeatsRows(const Attributes& attributes) {
+  if (attributes.String("mode", "nearest") != "nearest") return false;
+  const auto coordinates = attributes.String("coordinate_transformation_mode", "half_pixel");
+  const auto nearest = attributes.String("nearest_mode", "round_prefer_floor");
+  if (coordinates == "asymmetric") return nearest == "floor";
+  const bool middle = coordinates == "half_pixel" || coordinates == "half_pixel_symmetric" || coordinates == "pytorch_half_pixel";
+  return middle && nearest.starts_with("round");
+}
+
+Ints ResizedAxes(const DivideContext& c) {
+  Ints axes = c.node.attributes.IntList("axes");
+  const int rank = c.shape(0).rank();
+  if (axes.empty())
+    for (int i = 0; i < rank; ++i) axes.push_back(i);
+  for (int64_t& axis : axes) axis = Positive(axis, rank);
+  return axes;
+}
+
+// The given scales' figure for an axis, or what the sizes say; 0 where that is no whole number.
+int64_t WholeScale(const DivideContext& c, const Ints& axes) {
+  const int64_t in = c.shape(0)[c.axis], out = c.output()[c.axis];
+  if (in == 0 || out % in != 0) return 0;
+  const auto at = std::find(axes.begin(), axes.end(), c.axis);
+  if (at == axes.end()) return 1;
+  const bool scales = c.has(2) && c.shape(2).Elements() > 0;
+  if (scales && !IsConstant(c.graph, c.node.input(2))) return 0;
+  if (scales && c.graph.value(c.node.input(2)).constant.as<float>()[at - axes.begin()] != float(out / in)) return 0;
+  return out / in;
+}
+
+std::optional<Division> Resize(const DivideContext& c) {
+  const Attributes& a = c.node.attributes;
+  if (a.String("coordinate_transformation_mode", "") == "tf_crop_and_resize") return std::nullopt;
+  if (a.String("keep_aspect_ratio_policy", "stretch") != "stretch" || IsNhwc(a)) return std::nullopt;
+  const Ints axes = ResizedAxes(c);
+  const int64_t scale = WholeScale(c, axes);
+  if (scale == 0 || (scale > 1 && !RepeatsRows(a))) return std::nullopt;
+  Division d = c.Whole();
+  d.inputs[0] = Part::Of(c.axis, c.Blocks(d, scale));
+  const auto at = std::find(axes.begin(), axes.end(), c.axis);
+  if (!c.has(3) || c.shape(3).Elements() == 0 || at == axes.end()) return d;
+  auto sizes = c.ints(3);
+  if (!sizes) return std::nullopt;
+  (*sizes)[size_t(at - axes.begin())] = d.rows->size();
+  d.ints[3] = *std::move(sizes);
   return d;
 }
 
@@ -161,6 +210,7 @@ constexpr DivideRule kRules[] = {
     {"SpaceToDepth", Blocks<true>}, {"DepthToSpace", Blocks<false>},
     {"Reshape", Reshape}, {"Flatten", SameBytes}, {"Squeeze", Squeeze}, {"Unsqueeze", SameBytes}, {"Expand", Expand},
     {"Transpose", Transpose}, {"Concat", Concat}, {"Split", Split}, {"Gather", Gather}, {"Slice", Slice}, {"Pad", Pad},
+    {"Resize", Resize},
 };
 
 }  // namespace

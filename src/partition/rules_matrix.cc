@@ -1,4 +1,6 @@
 // Matrix products: rows of the left side, columns of the right one, or products of a batch. Attention: heads, or rows of queries.
+#include <initializer_list>
+
 #include "partition/rules.h"
 
 namespace mete {
@@ -14,19 +16,56 @@ std::optional<Division> Gemm(const DivideContext& c) {
   return d;
 }
 
-std::optional<Division> MatMul(const DivideContext& c) {
+// Matrices in inputs `left` and `right`. Nothing where they cannot be divided so.
+std::optional<Division> Product(const DivideContext& c, int left, int right) {
   const int rank = c.output().rank();
-  if (c.inputs() > 2 || c.shape(0).rank() < 2 || c.shape(1).rank() < 2) return std::nullopt;
+  if (c.shape(left).rank() < 2 || c.shape(right).rank() < 2) return std::nullopt;
   Division d = c.Whole();
-  if (c.axis == rank - 2) c.SameRows(d, 0, c.shape(0).rank() - 2);
-  else if (c.axis == rank - 1) c.SameRows(d, 1, c.shape(1).rank() - 1);
-  else if (!c.Broadcast(d, 0) || !c.Broadcast(d, 1)) return std::nullopt;
+  if (c.axis == rank - 2) c.SameRows(d, left, c.shape(left).rank() - 2);
+  else if (c.axis == rank - 1) c.SameRows(d, right, c.shape(right).rank() - 1);
+  else if (!c.Broadcast(d, left) || !c.Broadcast(d, right)) return std::nullopt;
   return d;
 }
 
-// Of 4-D Q, K and V without a mask: images, heads where there are as many of each, and queries where none is hidden from another.
+std::optional<Division> MatMul(const DivideContext& c) {
+  if (c.inputs() > 2) return std::nullopt;
+  return Product(c, 0, 1);
+}
+
+// Scales and zero points of a matrix's rows, as a list or as a matrix of one column. One of all of it is needed whole.
+bool OfRows(const DivideContext& c, Division& d, std::initializer_list<int> inputs) {
+  for (int i : inputs) {
+    if (!c.has(i)) continue;
+    const bool list = c.shape(i).rank() == 1 && c.shape(i)[0] > 1;
+    if (list && c.axis == c.output().rank() - 2) c.SameRows(d, i, 0);
+    if (!list && !c.Broadcast(d, i)) return false;
+  }
+  return true;
+}
+
+// Of its columns: those that lie beside each other are the last dimension's.
+bool OfColumns(const DivideContext& c, Division& d, std::initializer_list<int> inputs) {
+  for (int i : inputs)
+    if (c.has(i) && !c.Broadcast(d, i)) return false;
+  return true;
+}
+
+std::optional<Division> MatMulInteger(const DivideContext& c) {
+  auto d = Product(c, 0, 1);
+  if (!d || !OfRows(c, *d, {2}) || !OfColumns(c, *d, {3})) return std::nullopt;
+  return d;
+}
+
+std::optional<Division> QLinearMatMul(const DivideContext& c) {
+  auto d = Product(c, 0, 3);
+  if (!d || !OfRows(c, *d, {1, 2, 6, 7}) || !OfColumns(c, *d, {4, 5})) return std::nullopt;
+  return d;
+}
+
+// Of 4-D Q, K and V: images, heads where there are as many of each, and queries where none is hidden from another. A mask is broadcast to
+// images, heads and queries.
 std::optional<Division> Attention(const DivideContext& c) {
-  for (int i = 3; i < c.inputs(); ++i)
+  for (int i = 4; i < c.inputs(); ++i)
     if (c.has(i)) return std::nullopt;
   for (size_t i = 1; i < c.node.outputs.size(); ++i)
     if (c.node.output(i) != kNoValue) return std::nullopt;
@@ -37,10 +76,12 @@ std::optional<Division> Attention(const DivideContext& c) {
   if (c.axis == 3 || (c.axis == 2 && hides)) return std::nullopt;
   Division d = c.Whole();
   for (int i = 0; i < (c.axis == 2 ? 1 : 3); ++i) c.SameRows(d, i, c.axis);
+  if (c.has(3) && !c.Broadcast(d, 3)) return std::nullopt;
   return d;
 }
 
-constexpr DivideRule kRules[] = {{"Gemm", Gemm}, {"MatMul", MatMul}, {"Attention", Attention}};
+constexpr DivideRule kRules[] = {
+    {"Gemm", Gemm}, {"MatMul", MatMul}, {"MatMulInteger", MatMulInteger}, {"QLinearMatMul", QLinearMatMul}, {"Attention", Attention}};
 
 }  // namespace
 

@@ -50,16 +50,15 @@ bool IsImage(const DivideContext& c) {
   return rank >= 3 && rank <= 2 + kSpatialDims && !IsNhwc(c.node.attributes);
 }
 
-// Output channels: the weights and the bias of those, of grouped convolutions the groups' inputs. Rows must be whole groups.
+// Output channels: the weights and the bias of those, of grouped convolutions whole groups and their inputs.
 std::optional<Division> ConvChannels(const DivideContext& c) {
   Division d = c.Whole();
-  const int64_t group = c.node.attributes.Int("group", 1), outputs = c.shape(1)[0] / group;
-  c.SameRows(d, 1, 0);
-  if (c.has(2)) c.SameRows(d, 2, 0);
+  const int64_t group = c.node.attributes.Int("group", 1), reads = c.shape(1)[1];
+  const IndexRange groups = group == 1 ? IndexRange{0, 1} : c.Blocks(d, c.shape(1)[0] / group);
+  const Part weights = Part::Of(0, d.rows.value_or(c.rows));
+  d.inputs[1] = weights;
+  if (c.has(2)) d.inputs[2] = weights;
   if (group == 1) return d;
-  if (c.rows.begin % outputs != 0 || c.rows.end % outputs != 0) return std::nullopt;
-  const IndexRange groups{c.rows.begin / outputs, c.rows.end / outputs};
-  const int64_t reads = c.shape(1)[1];
   d.inputs[0] = Part::Of(1, {groups.begin * reads, groups.end * reads});
   d.attributes.Set("group", groups.size());
   return d;

@@ -13,10 +13,15 @@
 namespace mete {
 namespace {
 
-// The division of a node for a part of its outputs; all of it where the part is all or cannot be had.
+// The division of a node for a part of its outputs, or for more, where it makes rows in blocks; all of it where the part is all or cannot be
+// had.
 Division DivisionOf(const Graph& graph, const Node& node, Part& part) {
-  if (!part.all())
-    if (auto d = Divide(graph, node, part)) return *std::move(d);
+  if (!part.all()) {
+    if (auto d = Divide(graph, node, part)) {
+      if (d->rows) part.rows = *d->rows;
+      return *std::move(d);
+    }
+  }
   part = Part::All();
   return {std::vector<Part>(node.inputs.size(), Part::All()), node.attributes, {}};
 }

@@ -31,6 +31,7 @@ class Builder {
     return graph.AddConstant(Name(), t);
   }
   ValueId Scalar(float v) { return graph.AddConstant(Name(), Tensor::Floats({}, {&v, 1})); }
+  ValueId Floats(const std::vector<float>& v) { return graph.AddConstant(Name(), Tensor::Floats({int64_t(v.size())}, v)); }
   ValueId Ints(const mete::Ints& v) { return graph.AddConstant(Name(), Tensor::Ints(v)); }
   ValueId Op(const std::string& op, std::vector<ValueId> in, Attributes attributes = {}) {
     const ValueId out = graph.AddValue(Name());
