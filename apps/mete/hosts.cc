@@ -104,7 +104,7 @@ CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags) {
       ->type_name("MS")->check(CLI::Range(0.001, 1e9))->needs(file)->group("Devices");
   command.add_option("--planner", flags.planner, "who plans: dynamic (ours), or others to compare with")
       ->type_name("NAME")->check(CLI::IsMember(DevicePlanners()))->capture_default_str()->needs(file)->group("Devices");
-  command.add_flag("--keep-plan", flags.keep_plan, "do not plan again where devices are faster or slower than their costs")
+  command.add_flag("--keep-plan", flags.keep_plan, "use the planner's plan as it is: no trial before, no other plan later where devices are\nfaster or slower than their costs")
       ->needs(file)->group("Devices");
   return file;
 }
@@ -185,7 +185,7 @@ std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const Mod
   if (flags.lanes > 1) options.objective = DevicesObjective::kThroughput;
   options.planner = flags.planner;
   options.deadline_ms = flags.deadline_ms;
-  options.remake = !flags.keep_plan;
+  options.remake = options.trial = !flags.keep_plan;
   options.tell = [](const std::string& note) { PrintNote(note); };
   const auto shown = std::make_shared<FirstProgress>();  // the session's thread may send weights again much later
   options.progress = [shown](const std::string&, int64_t sent, int64_t all) { shown->Update(sent, all); };

@@ -3,17 +3,19 @@ import os
 import signal
 import time
 
-from fault_scene import Broken
+from fault_scene import Broken, kPlanner
 
 kAgainS = 0.3  # guess: as soon as a service manager starts something again
 
 
 class Fault:
     """`hold_s`: from when it is made until it is undone. `loses`: whether the caller has to notice; None: it may. `real`: needs links."""
-    name, hold_s, loses, real, security, behind_proxy = "", 3.0, True, False, "insecure", False
+    name, hold_s, loses, real, security, behind_proxy, workers = "", 3.0, True, False, "insecure", False, 1
+    planner = kPlanner
 
     def before(self, scene):
-        scene.start_worker()
+        for index in range(1, 1 + self.workers):
+            scene.start_worker(index)
 
     def make(self, scene):
         raise NotImplementedError
@@ -55,6 +57,23 @@ class Cut(Fault):
 
     def undo(self, scene):
         scene.lab.hosts[1].mend()
+
+
+class Apart(Fault):
+    """Each reaches the caller, but not the other: halos between them vanish."""
+    name, hold_s, real, workers, planner = "two workers cut from each other", 4.0, True, 2, "dynamic"
+
+    def make(self, scene):
+        for host in scene.lab.hosts[1:]:
+            host.isolate()
+
+    def undo(self, scene):
+        for host in scene.lab.hosts[1:]:
+            host.isolate(False)
+
+
+class KilledOfTwo(Killed):
+    name, workers = "one of two killed by -9", 2
 
 
 class Proxied(Fault):
@@ -184,5 +203,5 @@ class HalfOpen(Hostile):
     name, what = "400 half-open connections", "open"
 
 
-kFaults = [Killed, Stopped, Hiccup, Cut, Flipped, FlippedTls, FlippedOften, StreamCut, DiskFull, OtherVersion, OtherToken, OtherAuthority,
+kFaults = [Killed, Stopped, Hiccup, Cut, Apart, KilledOfTwo, Flipped, FlippedTls, FlippedOften, StreamCut, DiskFull, OtherVersion, OtherToken, OtherAuthority,
            OtherName, Large, ManyLarge, Random, HalfOpen]

@@ -11,6 +11,7 @@ _here = os.path.dirname(os.path.abspath(__file__))
 kPort = 7077        # where the caller reaches a worker, or a proxy in front of it
 kBehindProxy = 7078
 kSlower = 6         # times: the caller's own layers are said to take so long, so that plans divide. Guess
+kPlanner = "uniform"  # its plans divide whatever the costs are; all pieces go through the caller
 kLookS = 0.1        # how often memory is looked at
 kProfileS = 120     # guess: a network of 30 layers takes 3 s here
 kEndS = 120         # guess: until the caller ends by itself behind its last request
@@ -26,6 +27,7 @@ class Scene:
     def __init__(self, lab, mete, model, folder):
         self.lab, self.mete, self.model, self.folder = lab, mete, model, folder
         self.security, self.workers, self.caller, self.helpers, self.behind_proxy = "insecure", {}, None, [], False
+        self.planner = kPlanner
         self.caller_memory, self.worker_memory = [], []
 
     def path(self, *names):
@@ -85,7 +87,7 @@ class Scene:
         self.notes_path, self.answer_path = self.path("notes.txt"), self.path("answer.json")
         self.caller_memory, self.worker_memory = [], []
         with open(self.notes_path, "w") as notes, open(self.answer_path, "w") as answer:
-            words = [self.mete, "bench", self.model, "--devices", self._devices_file(), "--planner", "uniform", "--keep-plan", "--json"]
+            words = [self.mete, "bench", self.model, "--devices", self._devices_file(), "--planner", self.planner, "--keep-plan", "--json"]
             self.caller = self.lab.hosts[0].start([*words, *extra], stdout=answer, stderr=notes, env=self._env())
 
     def wait(self, seconds):

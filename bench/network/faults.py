@@ -19,7 +19,7 @@ import fault_list
 import lab as labs
 import networks
 import tables
-from fault_scene import Broken, Scene
+from fault_scene import Broken, Scene, kPlanner
 from output import kFailure, kSuccess, say, write_json
 
 kMbit = 1000          # of the links, so that the plan has something to divide
@@ -56,7 +56,7 @@ def chosen(words):
 
 def run_fault(scene, fault, profiled, settle_s=kSettleS, behind_s=kBehindS):
     """A row. `profiled`: whether the devices have been profiled already."""
-    scene.security, scene.behind_proxy = fault.security, fault.behind_proxy
+    scene.security, scene.behind_proxy, scene.planner = fault.security, fault.behind_proxy, fault.planner
     fault.before(scene)
     if not profiled:
         scene.profile()
@@ -71,7 +71,7 @@ def run_fault(scene, fault, profiled, settle_s=kSettleS, behind_s=kBehindS):
 
 def run_long(scene, requests, workers, seed=3):
     dice, kills = random.Random(seed), 0
-    scene.security, scene.behind_proxy = "insecure", False
+    scene.security, scene.behind_proxy, scene.planner = "insecure", False, kPlanner
     for index in range(1, workers + 1):
         scene.start_worker(index)
     scene.profile()
@@ -137,18 +137,28 @@ def table(rows, markdown):
 
 def run_all(flags):
     _, model = networks.model_file(flags.mete, flags.model, flags.work)
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        with labs.Lab(hosts=2, mbit=kMbit, cores=[0, 1]) as lab:
-            scene = Scene(lab, os.path.abspath(flags.mete), model, folder)
-            scene.make_secrets()
-            faults = chosen(flags.only)
-            for i, fault in enumerate(faults, 1):
-                rows.append(in_scene(scene, lambda: run_fault(scene, fault(), i > 1), f"{i} of {len(faults)}"))
+    rows, faults = [], chosen(flags.only)
+    for workers in sorted({fault.workers for fault in faults}):
+        rows += run_with(flags, model, workers, [fault for fault in faults if fault.workers == workers])
     if flags.requests:
-        with tempfile.TemporaryDirectory() as folder, labs.Lab(hosts=1 + flags.workers, mbit=kMbit, cores=[0] + [1] * flags.workers) as lab:
-            scene = Scene(lab, os.path.abspath(flags.mete), model, folder)
+        with scene_of(flags, model, flags.workers) as scene:
             rows.append(in_scene(scene, lambda: run_long(scene, flags.requests, flags.workers), f"{flags.requests} requests"))
+    return rows
+
+
+@contextlib.contextmanager
+def scene_of(flags, model, workers):
+    with tempfile.TemporaryDirectory() as folder, labs.Lab(hosts=1 + workers, mbit=kMbit, cores=[0] + [1] * workers) as lab:
+        yield Scene(lab, os.path.abspath(flags.mete), model, folder)
+
+
+def run_with(flags, model, workers, faults):
+    """So many workers' faults, all in one lab."""
+    rows = []
+    with scene_of(flags, model, workers) as scene:
+        scene.make_secrets()
+        for i, fault in enumerate(faults, 1):
+            rows.append(in_scene(scene, lambda: run_fault(scene, fault(), i > 1), f"{i} of {len(faults)}"))
     return rows
 
 

@@ -73,6 +73,10 @@ class Host:
     def mend(self):
         self.lab.connect(self, True)
 
+    def isolate(self, on=True):
+        """Packets between hosts that are isolated vanish, as behind cut(); those to and from others pass."""
+        self.lab.isolate(self, on)
+
     def _way_in(self):
         """Words in front of a command. Each replaces itself by the next, so that the process is the program in the end."""
         return [*self.lab.entrance(self), *(["taskset", "--cpu-list", ",".join(map(str, self.cores))] if self.cores else [])]

@@ -127,6 +127,9 @@ class Lab(_AnyLab):
     def connect(self, host, on):
         links.connect(self._switch, host.index, on)
 
+    def isolate(self, host, on):
+        links.isolate(self._switch, host.index, on)
+
     def entrance(self, host):
         return ["nsenter", f"--net={links.file_of(self._namespace(host.index))}", "--"]
 
@@ -170,6 +173,9 @@ class Loopback(_AnyLab):
 
     def connect(self, host, on):
         raise NotPermitted(f"[host {host.index}] no link on the loopback to {'mend' if on else 'cut'}; try a Lab")
+
+    def isolate(self, host, on):
+        raise NotPermitted(f"[host {host.index}] no switch on the loopback to isolate it by; got {on}; try a Lab")
 
     def entrance(self, _host):
         return []

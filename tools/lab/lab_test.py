@@ -348,6 +348,18 @@ class RealLabs(AnyLab, unittest.TestCase):
             made.hosts[1].mend()
             self.assertTrue(caller.hears("hello"))
 
+    def test_isolated_hosts_reach_all_others(self):
+        with Lab(hosts=3) as made, Caller(made.hosts[1], made.hosts[2]) as caller, Caller(made.hosts[0], made.hosts[2]) as other:
+            for host in made.hosts[1:]:
+                host.isolate()
+            caller.say("hello")
+            other.say("still here")
+            self.assertTrue(other.hears("still here"))
+            time.sleep(0.3)
+            self.assertEqual(caller.heard(), "")
+            made.hosts[2].isolate(False)
+            self.assertTrue(caller.hears("hello"))
+
     def test_a_port_elsewhere_does_not_count(self):
         with Lab(hosts=2) as made:
             echo = made.hosts[0].start(python(kEcho))

@@ -78,6 +78,11 @@ def connect(switch, index, on):
     _batch("bridge", switch, [f"link set dev port{index} state {3 if on else 0}"])  # forwarding, disabled
 
 
+def isolate(switch, index, on):
+    """The switch drops what isolated hosts send each other, and nothing else."""
+    _batch("bridge", switch, [f"link set dev port{index} isolated {'on' if on else 'off'}"])
+
+
 def _batch(tool, namespace, lines):
     _check([tool, *(["-netns", namespace] if namespace else []), "-batch", "-"], "\n".join(lines) + "\n")
 
