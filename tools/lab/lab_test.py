@@ -349,7 +349,9 @@ class RealLabs(AnyLab, unittest.TestCase):
             self.assertTrue(caller.hears("hello"))
 
     def test_isolated_hosts_reach_all_others(self):
-        with Lab(hosts=3) as made, Caller(made.hosts[1], made.hosts[2]) as caller, Caller(made.hosts[0], made.hosts[2]) as other:
+        with Lab(hosts=3) as made, Caller(made.hosts[1], made.hosts[2]) as caller, Caller(made.hosts[0], made.hosts[1]) as other:
+            caller.say("connected")
+            self.assertTrue(caller.hears("connected"))
             for host in made.hosts[1:]:
                 host.isolate()
             caller.say("hello")
