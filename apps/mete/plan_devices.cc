@@ -24,7 +24,7 @@ struct PlannedPool {
   DevicesObjective objective;
   DevicesPlan plan;
   std::vector<double> alone_us;  // of each device, the whole model on it
-  std::vector<std::pair<int, double>> without;  // devices that have no part, and what the best plan takes in which they have one: latency
+  std::vector<LeftOutDevice> left_out;  // of plans for latency
   double simulated_us = 0;
   DevicesPlan best_alone;
 };
@@ -36,28 +36,18 @@ std::set<int> UsedDevices(const DevicesPlan& plan) {
   return used;
 }
 
-// Of those that have no part the first of those alike: the others would change no more.
-std::vector<std::pair<int, double>> LeftOut(const Graph& graph, const PoolCosts& pool, const DevicesPlan& plan) {
-  std::vector<std::pair<int, double>> left_out;
-  const std::set<int> used = UsedDevices(plan);
-  const std::vector<Placement> placements = PlacementsOf(pool);
-  const auto alike = [&](int a, int b) {
-    return pool.devices[size_t(a)].link == pool.devices[size_t(b)].link && pool.devices[size_t(a)].layers == pool.devices[size_t(b)].layers;
-  };
-  for (int d = 0; d < int(pool.devices.size()); ++d) {
-    const bool known = std::any_of(left_out.begin(), left_out.end(), [&](const auto& other) { return alike(other.first, d); });
-    if (!used.count(d) && !known) left_out.emplace_back(d, UsWithDevice(graph, pool, placements, d));
-  }
-  return left_out;
-}
-
 PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjective objective) {
   const Progress progress("planning");
   PlannedPool p{graph, PoolCostsOf(graph, path), objective, {}, {}, {}, {}, {}};
-  p.plan = PlanDevicesFor(objective, graph, p.pool());
+  if (objective == DevicesObjective::kLatency) {
+    PlanAndLeftOut planned = PlanDevicesAndLeftOut(graph, p.pool());
+    p.plan = std::move(planned.plan), p.left_out = std::move(planned.left_out);
+    RatePlan(p.plan, graph, p.pool());
+  } else {
+    p.plan = PlanDevicesFor(objective, graph, p.pool());
+  }
   p.best_alone = PlanBestAlone(objective, graph, p.pool());
   for (size_t d = 0; d < p.pool().devices.size(); ++d) p.alone_us.push_back(PlanAlone(graph, p.pool(), int(d)).predicted_us);
-  if (objective == DevicesObjective::kLatency) p.without = LeftOut(graph, p.pool(), p.plan);
   p.simulated_us = SimulateDevices(graph, p.plan, p.pool()).us;
   return p;
 }
@@ -108,7 +98,7 @@ void Print(const PlannedPool& p, const std::string& model) {
   fmt::print("\npredicted: {}, of which {} until the caller has the outputs; simulated, where nobody waits for all others: {}\n",
              FormatMs(p.plan.predicted_us * 1e-3), FormatMs(p.plan.gather_us * 1e-3), FormatMs(p.simulated_us * 1e-3));
   PrintBesideAlone(p);
-  for (const auto& [device, us] : p.without)
+  for (const auto& [device, us] : p.left_out)
     fmt::print("{} has no part: with it, and others like it as far as they help, {}\n", p.plan.devices[size_t(device)],
                std::isfinite(us) ? fmt::format("{} at least", FormatMs(us * 1e-3)) : "no plan was weighed");
   fmt::print("\n{}\n", p.file.note);
@@ -143,7 +133,7 @@ Json PoolJson(const PlannedPool& p) {
             {"left_out", Json::array()},
             {"groups", Json::array()},
             {"note", p.file.note}};
-  for (const auto& [device, us] : p.without)
+  for (const auto& [device, us] : p.left_out)
     json["left_out"].push_back({{"device", p.plan.devices[size_t(device)]}, {"least_us_with_it", us}});
   for (const PlannedGroup& group : p.plan.groups) {
     Json& g = json["groups"].emplace_back();

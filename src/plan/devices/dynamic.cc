@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
+#include <map>
+#include <set>
 
 #include "base/error.h"
 #include "plan/devices/group_costs.h"
@@ -14,117 +15,188 @@ namespace {
 constexpr double kAlike = 1 + 1e-9;  // of plans that take as long the one with fewer groups is taken: sums differ by rounding
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// The best way to have what is live at a boundary lie as a placement has it.
+// The best way to have what is live at a boundary lie in one of the ways that there are.
 struct State {
-  double price = kNever;
-  int boundary = -1;  // where the last group begins
-  size_t before = 0;  // the state there
+  size_t placement = 0;       // one of those under which it lies so
+  Holdings held;
+  double price = kNever;      // until then
+  int boundary = -1;          // where the last group begins
+  size_t before = 0;          // the state there
+  double rest = kNever;       // of what follows, at the least; as far as PricesWith() needs it
+  std::vector<size_t> asked;  // of the devices that PricesWith() is asked about, those that have something of it
 };
 
-// States are numbered by placement, first those of plans that a given device has no part in, then those that it has.
+struct Boundary {
+  std::vector<State> states;
+  std::vector<size_t> cheapest;  // those that can be reached, by what they cost until then
+  LeastReady ready;              // of the states
+};
+
 class DynamicPlanner {
  public:
-  DynamicPlanner(PoolModel& model, const std::vector<Placement>& placements, const RequestPrice& price, std::optional<int> with)
-      : model_(model), placements_(placements), price_(price), with_(with), states_(placements.size() * (with ? 2 : 1)) {
-    const size_t count = size_t(model.boundaries()) + 1;
-    best_.assign(count, std::vector<State>(states_));
-    for (size_t b = 0; b < count; ++b) {
-      held_.emplace_back();
-      for (const Placement& placement : placements) held_.back().push_back(HoldingsOf(model, int(b), placement));
+  DynamicPlanner(PoolModel& model, const std::vector<Placement>& placements, const RequestPrice& price)
+      : model_(model), placements_(placements), price_(price) {
+    for (int b = 0; b <= model.boundaries(); ++b) boundaries_.push_back(StatesAt(b));
+    boundaries_[0].states[0].price = 0;
+    for (int end = 1; end <= model.boundaries(); ++end) {
+      Sort(boundaries_[size_t(end) - 1]);
+      for (State& state : boundaries_[size_t(end)].states) FindPrice(end, state);
     }
-    best_[0][0].price = 0;
+    for (State& last : boundaries_.back().states) last.rest = GatherPrice(last.held);
   }
 
-  // The least price; infinite where no plan has a part for the device that must have one.
-  double Do() {
-    for (int end = 1; end <= model_.boundaries(); ++end) {
-      SortStates(end - 1);
-      for (size_t s = 0; s < placements_.size(); ++s) Extend(end, s);
-    }
-    return Price(LastState());
-  }
-  DevicesPlan Plan() { return Describe(LastState()); }
-
- private:
-  const Placement& PlacementOf(size_t state) const { return placements_[state % placements_.size()]; }
-  const Holdings& HeldAt(int boundary, size_t state) const { return held_[size_t(boundary)][state % placements_.size()]; }
-
-  // Whether the device that must have a part has one where such a placement ends: small values do not reach all devices.
-  bool HasPart(int end, size_t placement) const {
-    const Holdings& held = held_[size_t(end)][placement];
-    return with_ && std::any_of(held.begin(), held.end(), [&](const std::vector<DevicePart>& parts) {
-             return std::any_of(parts.begin(), parts.end(), [&](const DevicePart& p) { return p.device == *with_; });
-           });
-  }
-
-  void SortStates(int boundary) {
-    const std::vector<State>& best = best_[size_t(boundary)];
-    std::vector<size_t>& order = cheapest_.emplace_back();
-    for (size_t s = 0; s < states_; ++s)
-      if (best[s].price < kNever) order.push_back(s);
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return best[a].price < best[b].price; });
-  }
-
-  // Looks for the best last group among all that end here under this placement.
-  void Extend(int end, size_t placement) {
-    std::vector<State>& best = best_[size_t(end)];
-    GroupCosts group(model_, end, placements_[placement]);
-    const bool has_part = HasPart(end, placement);
-    while (group.begin() > 0) {
-      group.Prepend();
-      const double joules = price_.joules ? group.compute_joules() : 0, least = price_.per_us * group.compute_us() + joules;
-      const double worst = std::max(best[placement].price, best[placement + states_ - placements_.size()].price);
-      if (least > worst * kAlike) break;  // and so is every longer one
-      for (const size_t before : cheapest_[size_t(group.begin())]) {
-        const double paid = best_[size_t(group.begin())][before].price;
-        if (paid + least > std::max(best[placement].price, best[placement + states_ - placements_.size()].price) * kAlike) break;
-        State& state = best[placement + (with_ && (has_part || before >= placements_.size()) ? placements_.size() : 0)];
-        if (paid + least > state.price * kAlike) continue;
-        const Holdings& held = HeldAt(group.begin(), before);
-        const double enough_us = (state.price * kAlike - paid - joules) / price_.per_us;  // infinite where time has no price
-        if (group.LeastUs(held, enough_us) > enough_us) continue;
-        const double price = paid + price_.per_us * group.Us(held) + joules + (price_.joules ? group.JoulesToSend(held) : 0);
-        if (price <= state.price * kAlike) state = {price, group.begin(), before};
-      }
-    }
-  }
-
-  double GatherPrice(size_t state) const {
-    const Exchange gather = GatherOf(model_, HeldAt(model_.boundaries(), state));
-    return price_.per_us * gather.ReadyUs(0) + (price_.joules ? JoulesToSend(gather, model_.pool()) : 0);
-  }
-  double Price(size_t last) const { return best_.back()[last].price + GatherPrice(last); }
-
-  size_t LastState() const {
-    size_t last = states_ - placements_.size();  // of those that the device, if one is given, has a part in
-    for (size_t s = last + 1; s < states_; ++s)
-      if (Price(s) < Price(last)) last = s;
-    return last;
-  }
-
-  DevicesPlan Describe(size_t last) {
+  DevicesPlan Plan() const {
     DevicesPlan plan;
-    plan.predicted_us = plan.gather_us = GatherUs(model_, HeldAt(model_.boundaries(), last));
-    for (int end = model_.boundaries(); end > 0;) {
-      const State& state = best_[size_t(end)][last];
-      GroupCosts group(model_, end, PlacementOf(last));
-      while (group.begin() > state.boundary) group.Prepend();
-      plan.groups.push_back(group.Describe(HeldAt(state.boundary, state.before)));
+    const State* state = &Last();
+    plan.predicted_us = plan.gather_us = GatherUs(model_, state->held);
+    for (int end = model_.boundaries(); end > 0; end = state->boundary, state = &Before(*state)) {
+      GroupCosts group(model_, end, placements_[state->placement]);
+      while (group.begin() > state->boundary) group.Prepend();
+      plan.groups.push_back(group.Describe(Before(*state).held));
       plan.predicted_us += plan.groups.back().us;
-      end = state.boundary, last = state.before;
     }
     std::reverse(plan.groups.begin(), plan.groups.end());
     return plan;
   }
 
+  // Of each device the price of the cheapest plan in which it has a part of at least one group; infinite where no placement has it. Such a
+  // plan goes through a state in which the device has something: what it costs until there is known, and what follows is looked for from
+  // the end. Of no interest is what costs more than the dearest of these plans at the most does, which is nearly everything.
+  std::vector<double> PricesWith(const std::vector<int>& devices) {
+    if (devices.empty()) return {};
+    with_.assign(devices.size(), -kNever);
+    for (size_t b = 1; b < boundaries_.size(); ++b)
+      for (size_t s = 0; s < boundaries_[b].states.size(); ++s) Ask(devices, boundaries_[b].ready.Holds(s), boundaries_[b].states[s]);
+    LeaveBestPlanOnce();
+    for (int end = model_.boundaries(); end > 0; --end)
+      for (const State& state : boundaries_[size_t(end)].states) {
+        if (state.price + state.rest > Dearest() * kAlike) continue;
+        for (size_t a : state.asked) with_[a] = std::min(with_[a], state.price + state.rest);
+        FindRests(end, state);
+      }
+    for (double& price : with_)
+      if (price < 0) price = kNever;
+    return with_;
+  }
+
+ private:
+  State& Before(const State& state) { return boundaries_[size_t(state.boundary)].states[state.before]; }
+  const State& Before(const State& state) const { return boundaries_[size_t(state.boundary)].states[state.before]; }
+
+  // Placements under which the same lies there are one state. It is planned as the last of these, which is of more devices than the first:
+  // with other shares they may have parts (refine.h). As the first at the end of the model.
+  Boundary StatesAt(int b) {
+    Boundary boundary{{}, {}, LeastReady(model_.graph(), model_.pool(), model_.Live(b))};
+    std::map<HeldByDevice, size_t> known;
+    for (size_t p = 0; p < placements_.size(); ++p) {
+      Holdings held = HoldingsOf(model_, b, placements_[p]);
+      HeldByDevice by_device = ByDevice(model_, b, held);
+      const auto [at, is_new] = known.try_emplace(by_device, known.size());
+      if (!is_new && b < model_.boundaries()) boundary.states[at->second].placement = p;
+      if (!is_new) continue;
+      boundary.states.push_back({p, std::move(held)});
+      boundary.ready.Add(std::move(by_device));
+    }
+    return boundary;
+  }
+
+  static void Sort(Boundary& boundary) {
+    const std::vector<State>& states = boundary.states;
+    for (size_t s = 0; s < states.size(); ++s)
+      if (states[s].price < kNever) boundary.cheapest.push_back(s);
+    std::stable_sort(boundary.cheapest.begin(), boundary.cheapest.end(),
+                     [&](size_t a, size_t b) { return states[a].price < states[b].price; });
+  }
+
+  // Calls `take` with a state's boundary and number and the price of it and of the group that comes after it, for all groups that end in
+  // `state` and all states before them. It may leave out where that price is more than `most` says, of any state before, or of one.
+  template <class Most, class Take>
+  void LookBack(int end, const State& state, const Most& most, const Take& take) {
+    GroupCosts group(model_, end, placements_[state.placement]);
+    while (group.begin() > 0) {
+      group.Prepend();
+      const double joules = price_.joules ? group.compute_joules() : 0, computing = price_.per_us * group.compute_us() + joules;
+      if (computing > most(nullptr)) return;  // and so is every longer one
+      Boundary& from = boundaries_[size_t(group.begin())];
+      if (from.states[from.cheapest[0]].price + computing > most(nullptr)) continue;
+      group.Bound(from.ready);
+      const double least = price_.per_us * group.least_us() + joules;
+      for (const size_t s : from.cheapest) {
+        const State& before = from.states[s];
+        if (before.price + least > most(nullptr)) break;
+        const double enough_us = (most(&before) - before.price - joules) / price_.per_us;  // infinite where time has no price
+        if (group.LeastUs(from.ready, s, enough_us) > enough_us) continue;
+        const double sending = price_.joules ? group.JoulesToSend(before.held) : 0;
+        take(group.begin(), s, before.price + price_.per_us * group.Us(before.held) + joules + sending);
+      }
+    }
+  }
+
+  void FindPrice(int end, State& state) {
+    LookBack(
+        end, state, [&](const State*) { return state.price * kAlike; },
+        [&](int boundary, size_t before, double price) {
+          if (price <= state.price * kAlike) state.price = price, state.boundary = boundary, state.before = before;
+        });
+  }
+
+  // Of the states before it, by way of `state`.
+  void FindRests(int end, const State& state) {
+    LookBack(
+        end, state,
+        [&](const State* before) {
+          const double most = Dearest() * kAlike - state.rest;
+          return before ? std::min(most, before->price + before->rest - state.rest) : most;
+        },
+        [&](int boundary, size_t s, double price) {
+          State& before = boundaries_[size_t(boundary)].states[s];
+          before.rest = std::min(before.rest, price - before.price + state.rest);
+        });
+  }
+
+  double GatherPrice(const Holdings& held) const {
+    const Exchange gather = GatherOf(model_, held);
+    return price_.per_us * gather.ReadyUs(0) + (price_.joules ? JoulesToSend(gather, model_.pool()) : 0);
+  }
+
+  const State& Last() const {
+    const std::vector<State>& states = boundaries_.back().states;
+    return *std::min_element(states.begin(), states.end(),
+                             [](const State& a, const State& b) { return a.price + a.rest < b.price + b.rest; });
+  }
+
+  void Ask(const std::vector<int>& devices, const HeldByDevice& held, State& state) {
+    for (size_t a = 0; a < devices.size(); ++a)
+      if (!held[size_t(devices[a])]->parts.empty()) state.asked.push_back(a), with_[a] = kNever;
+  }
+
+  double Dearest() const { return *std::max_element(with_.begin(), with_.end()); }
+
+  // A bound for each device: it has a part of one group, and then all is as in the best plan.
+  void LeaveBestPlanOnce() {
+    const double least = Last().price + Last().rest;
+    const State* state = &Last();
+    for (int end = model_.boundaries(); end > 0; end = state->boundary, state = &Before(*state)) {
+      const double rest = least - state->price;
+      for (size_t a : state->asked) with_[a] = least;
+      LookBack(
+          end, *state,
+          [&](const State* before) {
+            double most = before ? -kNever : Dearest();
+            for (size_t a = 0; before && a < before->asked.size(); ++a) most = std::max(most, with_[before->asked[a]]);
+            return most - rest;
+          },
+          [&](int boundary, size_t before, double price) {
+            for (size_t a : boundaries_[size_t(boundary)].states[before].asked) with_[a] = std::min(with_[a], price + rest);
+          });
+    }
+  }
+
   PoolModel& model_;
   const std::vector<Placement>& placements_;
   const RequestPrice price_;
-  const std::optional<int> with_;            // the device that must have a part
-  const size_t states_;
-  std::vector<std::vector<State>> best_;     // by boundary and state
-  std::vector<std::vector<size_t>> cheapest_;  // by boundary: the states that there are, the cheapest first
-  std::vector<std::vector<Holdings>> held_;  // by boundary and placement
+  std::vector<Boundary> boundaries_;
+  std::vector<double> with_;  // by device that is asked about: what a plan with it costs at the most; -kNever where no placement has it
 };
 
 void CheckPlacements(const std::vector<Placement>& placements) {
@@ -132,14 +204,28 @@ void CheckPlacements(const std::vector<Placement>& placements) {
     Invalid("planner", "the first placement is not the caller's own device; got {} placements", placements.size());
 }
 
+// Of devices alike the first.
+std::vector<int> LeftOut(const DevicesPlan& plan, const PoolCosts& pool) {
+  std::set<int> used;
+  for (const PlannedGroup& group : plan.groups)
+    for (const DeviceShare& share : group.shares) used.insert(share.device);
+  const auto alike = [&](int a, int b) {
+    return pool.devices[size_t(a)].link == pool.devices[size_t(b)].link && pool.devices[size_t(a)].layers == pool.devices[size_t(b)].layers;
+  };
+  std::vector<int> left_out;
+  for (int d = 0; d < int(pool.devices.size()); ++d) {
+    const bool known = std::any_of(left_out.begin(), left_out.end(), [&](int other) { return alike(other, d); });
+    if (!used.count(d) && !known) left_out.push_back(d);
+  }
+  return left_out;
+}
+
 }  // namespace
 
 DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements, const RequestPrice& price) {
   CheckPlacements(placements);
   PoolModel model(graph, pool);
-  DynamicPlanner planner(model, placements, price, {});
-  planner.Do();
-  DevicesPlan plan = planner.Plan();
+  DevicesPlan plan = DynamicPlanner(model, placements, price).Plan();
   NamePlan(plan, graph, pool, "dynamic");
   return plan;
 }
@@ -149,10 +235,25 @@ DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool) {
   return RefineShares(graph, pool, PlanDevices(graph, pool, PlacementsOf(pool)));
 }
 
-double UsWithDevice(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements, int device) {
+PlanAndLeftOut PlanDevicesAndLeftOut(const Graph& graph, const PoolCosts& pool) {
+  PoolModel model(graph, pool);
+  const std::vector<Placement> placements = PlacementsOf(pool);
+  DynamicPlanner planner(model, placements, {});
+  DevicesPlan plan = planner.Plan();
+  NamePlan(plan, graph, pool, "dynamic");
+  plan = RefineShares(graph, pool, std::move(plan));
+  std::vector<LeftOutDevice> left_out;
+  const std::vector<int> devices = LeftOut(plan, pool);
+  const std::vector<double> us = planner.PricesWith(devices);
+  for (size_t i = 0; i < devices.size(); ++i) left_out.push_back({devices[i], us[i]});
+  return {std::move(plan), std::move(left_out)};
+}
+
+std::vector<double> UsWithDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+                                  const std::vector<int>& devices) {
   CheckPlacements(placements);
   PoolModel model(graph, pool);
-  return DynamicPlanner(model, placements, {}, device).Do();
+  return DynamicPlanner(model, placements, {}).PricesWith(devices);
 }
 
 DevicesPlan PlanAlone(const Graph& graph, const PoolCosts& pool, int device) {

@@ -32,8 +32,23 @@ DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::ve
 // Of PlacementsOf(pool), and then with shares that fit the groups that were found (refine.h).
 DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool);
 
-// What the best plan takes in which the device has a part of at least one group; infinite where no placement has it.
-double UsWithDevice(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements, int device);
+// A device that a plan has no part for, and what the best plan takes in which it has one of at least one group, of the placements that were
+// weighed first; infinite where none of them has it.
+struct LeftOutDevice {
+  int device = 0;
+  double us = 0;
+};
+
+// The plan of PlanDevices(), and the devices that it leaves out; of those alike the first: others would change no more.
+struct PlanAndLeftOut {
+  DevicesPlan plan;
+  std::vector<LeftOutDevice> left_out;
+};
+PlanAndLeftOut PlanDevicesAndLeftOut(const Graph& graph, const PoolCosts& pool);
+
+// The same of any placements, for each of these devices.
+std::vector<double> UsWithDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+                                  const std::vector<int>& devices);
 
 // One group on one device: the best single choice is the best of these.
 DevicesPlan PlanAlone(const Graph& graph, const PoolCosts& pool, int device);

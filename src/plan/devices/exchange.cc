@@ -4,16 +4,23 @@
 
 namespace mete {
 
-int64_t CommonBytes(const Value& value, const Part& a, const Part& b) {
-  if (!value.shape.known()) return 0;
-  const int64_t all = value.shape.Elements() * int64_t(SizeOf(value.type));
-  if (a.all() && b.all()) return all;
-  if (a.all()) return CommonBytes(value, b, a);
-  const int64_t row = all / value.shape[a.axis];
-  if (b.all()) return row * a.rows.size();
-  if (a.axis != b.axis) return row * a.rows.size() / value.shape[b.axis] * b.rows.size();
+namespace {
+
+int64_t BytesOf(const Value& value) { return value.shape.known() ? value.shape.Elements() * int64_t(SizeOf(value.type)) : 0; }
+
+// Of a value that has so many bytes.
+int64_t CommonOf(const Shape& shape, int64_t all, const Part& a, const Part& b) {
+  if (all == 0 || (a.all() && b.all())) return all;
+  const Part& one = a.all() ? b : a;
+  const int64_t row = all / shape[one.axis];
+  if (a.all() || b.all()) return row * one.rows.size();
+  if (a.axis != b.axis) return row * a.rows.size() / shape[b.axis] * b.rows.size();
   return row * std::max<int64_t>(0, std::min(a.rows.end, b.rows.end) - std::max(a.rows.begin, b.rows.begin));
 }
+
+}  // namespace
+
+int64_t CommonBytes(const Value& value, const Part& a, const Part& b) { return CommonOf(value.shape, BytesOf(value), a, b); }
 
 int64_t OwnBytes(int device, const Value& value, const Part& part, std::span<const DevicePart> held) {
   const auto own = std::lower_bound(held.begin(), held.end(), device, [](const DevicePart& h, int d) { return h.device < d; });
@@ -24,7 +31,8 @@ double LeastReadyUs(const LinkCosts& link, int64_t bytes) {
   return bytes == 0 ? 0 : link.message_us + link.latency_us + TransferUs(bytes, link.down_mbit_per_s);
 }
 
-Exchange::Exchange(const PoolCosts& pool) : pool_(pool), to_(pool.devices.size()), out_(pool.devices.size()) {}
+Exchange::Exchange(const PoolCosts& pool)
+    : pool_(pool), to_(pool.devices.size()), out_(pool.devices.size()), last_(pool.devices.size()) {}
 
 void Exchange::Clear() {
   for (const Transfer& t : transfers_) out_[size_t(t.from)] = 0, to_[size_t(t.to)] = {};
@@ -34,8 +42,9 @@ void Exchange::Clear() {
 void Exchange::Need(int device, const Value& value, const Part& part, std::span<const DevicePart> held) {
   // Of hundreds of devices few have rows that one of them needs: the first of these is looked for.
   const auto before = [&](const DevicePart& h) { return !part.all() && h.part.axis == part.axis && h.part.rows.end <= part.rows.begin; };
+  const int64_t all = BytesOf(value);
   for (auto h = std::partition_point(held.begin(), held.end(), before); h != held.end(); ++h) {
-    const int64_t bytes = CommonBytes(value, part, h->part);
+    const int64_t bytes = CommonOf(value.shape, all, part, h->part);
     if (bytes == 0) break;
     if (h->device != device) Send(h->device, device, bytes);
   }
@@ -45,8 +54,9 @@ void Exchange::Send(int from, int to, int64_t bytes) {
   Range& range = to_[size_t(to)];
   if (range.begin == range.end) range.begin = range.end = transfers_.size();
   out_[size_t(from)] += bytes;
-  for (size_t i = range.begin; i < range.end; ++i)
-    if (transfers_[i].from == from) return void(transfers_[i].bytes += bytes);
+  size_t& last = last_[size_t(from)];
+  if (last >= range.begin && last < range.end && transfers_[last].from == from) return void(transfers_[last].bytes += bytes);
+  last = transfers_.size();
   transfers_.push_back({from, to, bytes});
   ++range.end;
 }

@@ -55,6 +55,7 @@ class Exchange {
   std::vector<Transfer> transfers_;
   std::vector<Range> to_;     // by device, in transfers_
   std::vector<int64_t> out_;  // by device, bytes that it sends
+  std::vector<size_t> last_;  // by device, where its last transfer is, or was before the last Clear()
 };
 
 // What the links of both ends take for all of it, where the pool has power figures.

@@ -34,12 +34,14 @@ inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int devices
 class Exhaustive {
  public:
   Exhaustive(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements)
-      : graph_(graph), pool_(pool), placements_(placements), layers_(LayersOf(graph)), live_(LiveValues(graph, layers_)) {}
+      : graph_(graph), pool_(pool), placements_(placements), layers_(LayersOf(graph)), live_(LiveValues(graph, layers_)),
+        us_with_(pool.devices.size(), least_us_) {}
 
   double Us() {
     Rest(0, placements_[0], {});
     return least_us_;
   }
+  double UsWith(int device) const { return us_with_[size_t(device)]; }  // of the plans in which it has a part; after Us()
   double Joules() {  // as JoulesOf() says
     Us();
     return least_joules_;
@@ -55,6 +57,7 @@ class Exhaustive {
   struct Cost {
     double us = 0, joules = 0;  // of computing and sending
     uint32_t on = 1;            // devices
+    uint32_t with = 0;          // those that have a part
   };
 
   void Rest(int begin, const Placement& from, Cost cost) {
@@ -68,6 +71,8 @@ class Exhaustive {
     for (ValueId id : live_.back()) exchange.Need(0, graph_.value(id), Part::All(), PartsOn(from, graph_.value(id).shape));
     cost.us += exchange.ReadyUs(0), cost.joules += JoulesToSend(exchange, pool_);
     least_us_ = std::min(least_us_, cost.us);
+    for (size_t d = 0; d < pool_.devices.size(); ++d)
+      if (cost.with >> d & 1) us_with_[d] = std::min(us_with_[d], cost.us);
     for (size_t d = 0; d < pool_.devices.size(); ++d)
       if (cost.on >> d & 1) cost.joules += pool_.devices[d].power->idle_w * cost.us * 1e-6;
     least_joules_ = std::min(least_joules_, cost.joules);
@@ -84,6 +89,7 @@ class Exhaustive {
       for (ValueId id : live_[size_t(end)]) {
         const auto part = Held(placement, device, id);
         if (!part) continue;
+        cost.with |= 1u << device;
         const auto& old = live_[size_t(begin)];
         if (std::count(old.begin(), old.end(), id)) needs[id] = *part;
         else wanted.push_back({id, *part});
@@ -131,6 +137,7 @@ class Exhaustive {
   const std::vector<Layer> layers_;
   const std::vector<std::vector<ValueId>> live_;
   double least_us_ = std::numeric_limits<double>::infinity(), least_joules_ = least_us_;
+  std::vector<double> us_with_;  // by device
 };
 
 }  // namespace mete

@@ -5,7 +5,7 @@
 namespace mete {
 
 PoolModel::PoolModel(const Graph& graph, const PoolCosts& pool)
-    : graph_(graph), pool_(pool), layers_(LayersOf(graph)), live_(LiveValues(graph, layers_)), needs_(graph) {
+    : graph_(graph), pool_(pool), layers_(LayersOf(graph)), live_(LiveValues(graph, layers_)), needs_(graph, layers_, live_) {
   Verify(pool, layers_.size());
 }
 
@@ -15,85 +15,91 @@ Holdings HoldingsOf(const PoolModel& model, int boundary, const Placement& place
   return held;
 }
 
-GroupCosts::GroupCosts(PoolModel& model, int end, const Placement& placement)
-    : model_(model), end_(end), begin_(end), placement_(placement), wanted_(placement.devices.size()), exchange_(model.pool()) {
-  const Holdings held = HoldingsOf(model, end, placement);
+HeldByDevice ByDevice(PoolModel& model, int boundary, const Holdings& held) {
+  std::vector<std::vector<ValuePart>> parts(model.pool().devices.size());
   for (size_t v = 0; v < held.size(); ++v)
-    for (const DevicePart& h : held[v]) {
-      const auto k = std::find(placement.devices.begin(), placement.devices.end(), h.device) - placement.devices.begin();
-      wanted_[size_t(k)].push_back({model.Live(end)[v], h.part});
-    }
-  for (size_t k = 0; k < wanted_.size(); ++k)
-    sweeps_.emplace_back(model.graph(), model.layers(), model.needs(), model.pool().devices[size_t(placement.devices[k])], wanted_[k]);
+    for (const DevicePart& h : held[v]) parts[size_t(h.device)].push_back({model.Live(boundary)[v], h.part});
+  HeldByDevice by_device;
+  for (const std::vector<ValuePart>& of_device : parts) by_device.push_back(&model.needs().Of(boundary, of_device));
+  return by_device;
+}
+
+GroupCosts::GroupCosts(PoolModel& model, int end, const Placement& placement)
+    : model_(model), end_(end), begin_(end), placement_(placement), exchange_(model.pool()) {
+  const HeldByDevice wanted = ByDevice(model, end, HoldingsOf(model, end, placement));
+  for (int device : placement.devices) shares_.push_back({wanted[size_t(device)], wanted[size_t(device)], 0, nullptr});
 }
 
 void GroupCosts::Prepend() {
   --begin_;
-  needs_.clear();
-  for (ShareSweep& sweep : sweeps_) sweep.Prepend(begin_);
+  for (size_t k = 0; k < shares_.size(); ++k) {
+    Share& share = shares_[k];
+    if (const std::optional<double> fraction = share.need->fraction) {
+      const LayerCost& cost = model_.pool().devices[size_t(placement_.devices[k])].layers[size_t(begin_)];
+      share.compute_us += cost.least_us + (cost.us - cost.least_us) * *fraction;
+    }
+    share.need = share.need->before;
+  }
 }
 
 double GroupCosts::compute_us() const {
   double most = 0;
-  for (const ShareSweep& sweep : sweeps_) most = std::max(most, sweep.compute_us());
+  for (const Share& share : shares_) most = std::max(most, share.compute_us);
   return most;
 }
 
 double GroupCosts::compute_joules() const {
   double joules = 0;
-  for (size_t k = 0; k < sweeps_.size(); ++k)
-    joules += model_.pool().devices[size_t(placement_.devices[k])].power->compute_w * sweeps_[k].compute_us() * 1e-6;
+  for (size_t k = 0; k < shares_.size(); ++k)
+    joules += model_.pool().devices[size_t(placement_.devices[k])].power->compute_w * shares_[k].compute_us * 1e-6;
   return joules;
 }
 
-void GroupCosts::ListNeeds() {
-  if (!needs_.empty()) return;
-  const std::vector<ValueId>& live = model_.Live(begin_);
-  for (const ShareSweep& sweep : sweeps_) {
-    needs_.emplace_back();
-    for (size_t v = 0; v < live.size(); ++v)
-      if (const auto& need = sweep.Need(live[v]))
-        needs_.back().push_back({v, *need, CommonBytes(model_.graph().value(live[v]), *need, Part::All())});
-  }
-}
-
 const Exchange& GroupCosts::Sent(const Holdings& held) {
-  ListNeeds();
   exchange_.Clear();
   const std::vector<ValueId>& live = model_.Live(begin_);
-  for (size_t k = 0; k < sweeps_.size(); ++k)
-    for (const LiveNeed& n : needs_[k]) exchange_.Need(placement_.devices[k], model_.graph().value(live[n.live]), n.part, held[n.live]);
+  for (size_t k = 0; k < shares_.size(); ++k)
+    for (const LiveParts::OfValue& p : shares_[k].need->parts)
+      exchange_.Need(placement_.devices[k], model_.graph().value(live[p.live]), p.part, held[p.live]);
   return exchange_;
 }
 
-double GroupCosts::LeastUs(const Holdings& held, double enough_us) {
-  ListNeeds();
-  const std::vector<ValueId>& live = model_.Live(begin_);
-  double us = 0;
-  for (size_t k = 0; k < sweeps_.size() && us <= enough_us; ++k) {
-    const int device = placement_.devices[k];
-    int64_t bytes = 0;
-    for (const LiveNeed& n : needs_[k]) bytes += n.bytes - OwnBytes(device, model_.graph().value(live[n.live]), n.part, held[n.live]);
-    us = std::max(us, LeastReadyUs(model_.pool().devices[size_t(device)].link, bytes) + sweeps_[k].compute_us());
+void GroupCosts::Bound(LeastReady& ready) {
+  least_us_ = 0;
+  for (size_t k = 0; k < shares_.size(); ++k) {
+    Share& share = shares_[k];
+    share.ready = &ready.Of(*share.need, placement_.devices[k]);
+    least_us_ = std::max(least_us_, share.compute_us + share.ready->least_us);
   }
+}
+
+double GroupCosts::LeastUs(const LeastReady& ready, size_t way, double enough_us) const {
+  double us = 0;
+  for (size_t k = 0; k < shares_.size() && us <= enough_us; ++k)
+    us = std::max(us, shares_[k].ready->us[ready.OwnOf(way, placement_.devices[k])] + shares_[k].compute_us);
   return us;
 }
 
 double GroupCosts::Us(const Holdings& held) {
   Sent(held);
   double us = 0;
-  for (size_t k = 0; k < sweeps_.size(); ++k) us = std::max(us, exchange_.ReadyUs(placement_.devices[k]) + sweeps_[k].compute_us());
+  for (size_t k = 0; k < shares_.size(); ++k) us = std::max(us, exchange_.ReadyUs(placement_.devices[k]) + shares_[k].compute_us);
   return us;
 }
 
 PlannedGroup GroupCosts::Describe(const Holdings& held) {
   PlannedGroup group{begin_, end_, placement_, {}, Us(held)};
-  for (size_t k = 0; k < sweeps_.size(); ++k) {
+  const auto values = [&](const LiveParts& parts) {
+    std::vector<ValuePart> values;
+    for (const LiveParts::OfValue& p : parts.parts) values.push_back({model_.Live(parts.boundary)[p.live], p.part});
+    return values;
+  };
+  for (size_t k = 0; k < shares_.size(); ++k) {
     const int device = placement_.devices[k];
-    DeviceShare share{device, {}, wanted_[k], exchange_.BytesTo(device), exchange_.ReadyUs(device), sweeps_[k].compute_us()};
-    for (ValueId id : model_.Live(begin_))
-      if (const auto& need = sweeps_[k].Need(id)) share.inputs.push_back({id, *need});
-    if (!share.outputs.empty()) group.shares.push_back(std::move(share));
+    const Share& share = shares_[k];
+    if (!share.wanted->parts.empty())
+      group.shares.push_back({device, values(*share.need), values(*share.wanted), exchange_.BytesTo(device), exchange_.ReadyUs(device),
+                              share.compute_us});
   }
   return group;
 }

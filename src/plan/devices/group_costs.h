@@ -6,7 +6,8 @@
 
 #include "plan/devices/devices_plan.h"
 #include "plan/devices/exchange.h"
-#include "plan/devices/share_sweep.h"
+#include "plan/devices/least_ready.h"
+#include "plan/devices/share_needs.h"
 
 namespace mete {
 
@@ -15,25 +16,28 @@ class PoolModel {
  public:
   // Keeps references. Error where `pool` does not fit the graph.
   PoolModel(const Graph& graph, const PoolCosts& pool);
+  PoolModel(const PoolModel&) = delete;  // needs_ has references to its parts
 
   const Graph& graph() const { return graph_; }
   const PoolCosts& pool() const { return pool_; }
   const std::vector<Layer>& layers() const { return layers_; }
   int boundaries() const { return int(layers_.size()); }  // the last one is behind all layers
   const std::vector<ValueId>& Live(int boundary) const { return live_[size_t(boundary)]; }
-  RowNeeds& needs() { return needs_; }
+  ShareNeeds& needs() { return needs_; }
 
  private:
   const Graph& graph_;
   const PoolCosts& pool_;
   const std::vector<Layer> layers_;
   const std::vector<std::vector<ValueId>> live_;
-  RowNeeds needs_;
+  ShareNeeds needs_;
 };
 
 // Where the live values of a boundary lie under a placement, in their order.
 using Holdings = std::vector<std::vector<DevicePart>>;
 Holdings HoldingsOf(const PoolModel& model, int boundary, const Placement& placement);
+// The same by device.
+HeldByDevice ByDevice(PoolModel& model, int boundary, const Holdings& held);
 
 // A group that ends at a boundary under a placement, and grows backwards.
 class GroupCosts {
@@ -43,34 +47,35 @@ class GroupCosts {
   void Prepend();  // the layer before
   int begin() const { return begin_; }
   double compute_us() const;  // of the device that takes longest: no group that is longer takes less
-  double compute_us(size_t k) const { return sweeps_[k].compute_us(); }  // of the placement's k-th device
+  double compute_us(size_t k) const { return shares_[k].compute_us; }  // of the placement's k-th device
   double compute_joules() const;  // of all, more than idle; as monotonous. Where the pool has power figures
   // What is sent before it. Valid until the next call of any of these.
   const Exchange& Sent(const Holdings& held);
-  // No more than what it takes, in a fraction of the time: every device waits for what it lacks, but for nobody's link. Where it is more
-  // than `enough_us` it may be less than that, but still more than `enough_us`.
-  double LeastUs(const Holdings& held, double enough_us);
+  // No more than what it takes: every device waits for what it lacks, but for nobody's link. Of where it begins.
+  void Bound(LeastReady& ready);
+  double least_us() const { return least_us_; }  // wherever values lie
+  // Where it is more than `enough_us` it may be less than that, but still more than `enough_us`.
+  double LeastUs(const LeastReady& ready, size_t way, double enough_us) const;
   // All of it, where what is live at its beginning lies as `held` says.
   double Us(const Holdings& held);
   double JoulesToSend(const Holdings& held) { return mete::JoulesToSend(Sent(held), model_.pool()); }
   PlannedGroup Describe(const Holdings& held);
 
  private:
-  // Of what is live at its beginning, what a device needs.
-  struct LiveNeed {
-    size_t live = 0;  // in Live(begin_)
-    Part part;
-    int64_t bytes = 0;
+  // Of one of the placement's devices.
+  struct Share {
+    const LiveParts* wanted = nullptr;  // what it has at the end
+    const LiveParts* need = nullptr;    // what it needs at the beginning
+    double compute_us = 0;
+    const LeastReady::Table* ready = nullptr;  // of Bound()
   };
-  void ListNeeds();
 
   PoolModel& model_;
   const int end_;
   int begin_;
   const Placement& placement_;
-  std::vector<ShareSweep> sweeps_;  // of the placement's devices
-  std::vector<std::vector<ValuePart>> wanted_;
-  std::vector<std::vector<LiveNeed>> needs_;  // by device of the placement; none listed yet where it is empty
+  std::vector<Share> shares_;  // of the placement's devices
+  double least_us_ = 0;
   Exchange exchange_;
 };
 
