@@ -133,6 +133,21 @@ TEST(RemoteDevice, NobodyThereIsAnErrorWithinItsTime) {
   EXPECT_TELLS(remote.Hello(std::chrono::milliseconds(500)), "[nobody]");
 }
 
+TEST(RemoteDevice, OnceCancelledItsCallsAndDeploymentsEnd) {
+  Pool pool(1, 3);
+  RemoteDevice& remote = *pool.held[0];
+  const auto deployed = pool.Deploy();
+  pool.ExpectWhole(deployed->Run(pool.inputs, kPatience));
+  remote.Cancel();
+  EXPECT_THROW((void)deployed->Run(pool.inputs, kPatience), DeviceError);
+  try {
+    (void)remote.Hello(std::chrono::seconds(5));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kCancelled);
+  }
+}
+
 TEST(RemoteDevice, SeesAtOnceThatAWorkerIsThereAgain) {
   Pool pool(1, 3);
   RemoteDevice& remote = *pool.held[0];
