@@ -89,9 +89,9 @@ class DevicesSession {
     bool there = true;
     BackOff back_off;
     std::optional<Code> refusal;  // why it cannot serve, as was told; of one that serves, or is lost in another way, none
-    double scale = 1;        // of the costs, by what was measured
-    double planned_us = 0;   // that the plan in use predicts for it to compute
-    DeviceDrift drift;             // of what it takes from that
+    double scale = 1;             // of the costs, by what was measured
+    double planned_us = 0;        // that the plan in use predicts for it to compute
+    DeviceDrift drift;            // of what it takes from that
   };
   // A plan, deployed.
   struct ReadyPlan {
