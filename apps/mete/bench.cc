@@ -127,8 +127,8 @@ Json ServeSettings(const BenchFlags& flags, const Session& session) {
 }
 
 void Bench(const BenchFlags& flags, const Context& context) {
-  if (flags.hosts.given()) return BenchHosts(flags.model, flags.hosts, flags.inputs, flags.seed, flags.runs, flags.seconds, context);
   PutBackLeftFrequencies();
+  if (flags.hosts.given()) return BenchHosts(flags.model, flags.hosts, flags.inputs, flags.seed, flags.runs, flags.seconds, context);
   Result result;
   ServeStart start{.ready_ns = MonotonicNs(), .ready_kib = StatusKib("VmRSS:")};
   const Stopwatch watch;
@@ -187,6 +187,8 @@ void AddBench(CLI::App& app, Context& context) {
   command->add_flag("--serve", flags->serve,
                     "obey lines of JSON on stdin instead (the protocol of bench/peers): {\"do\": \"time\", \"runs\": 9}")
       ->excludes(runs)->group("Measurement");
+  for (const char* other : {"--serve", "--warmup"}) devices->excludes(command->get_option(other));
+  for (const char* other : {"--seconds", "--lanes", "--deadline"}) command->get_option("--beside")->excludes(command->get_option(other));
   AddJsonFlag(*command, context);
   command->footer(
       "Examples:\n"

@@ -106,6 +106,8 @@ CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags) {
       ->type_name("NAME")->check(CLI::IsMember(DevicePlanners()))->capture_default_str()->needs(file)->group("Devices");
   command.add_flag("--keep-plan", flags.keep_plan, "use the planner's plan as it is: no trial before, no other plan later where devices are\nfaster or slower than their costs")
       ->needs(file)->group("Devices");
+  // They are of a session of this device alone.
+  for (const char* other : {"--explain", "--profile", "--trace", "--plan", "--save-plan"}) file->excludes(command.get_option(other));
   return file;
 }
 

@@ -26,7 +26,8 @@ struct HostsFlags {
   bool given() const { return !file.empty(); }
 };
 
-CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags);  // of run and bench; --devices
+// Of run and bench, which have those of a model already; --devices.
+CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags);
 
 // What proves who we are, and whom we believe; empty paths: nothing. Prints notes.
 Security ReadSecurity(const std::string& keys_folder, const std::string& token_file);

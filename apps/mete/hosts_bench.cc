@@ -11,6 +11,7 @@
 #include "hosts.h"
 #include "inputs.h"
 #include "mete/statistics.h"
+#include "objective.h"
 #include "plan/devices/dynamic.h"
 #include "stopwatch.h"
 #include "terminal.h"
@@ -198,7 +199,9 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
   const Model model = LoadDivisible(model_flags, &load_ms);
   std::vector<Tensor> inputs = ReadInputs(model, input_words);
   FillRandom(model, seed, inputs);
-  const auto session = MakeDevicesSession(model, model_flags, flags, context);
+  ModelFlags chosen = model_flags;
+  const auto frequencies = ApplyObjective(model, chosen, context);  // as long as the session
+  const auto session = MakeDevicesSession(model, chosen, flags, context);
   const PoolProfile profile = StoredPoolProfile(model.impl().graph, ReadHostsFile(flags.file));
   if (!flags.beside.empty()) return CompareHosts(*session, profile, inputs, model_flags.model, flags, runs > 0 ? runs : kRounds, context);
   std::vector<double> alone_ms;

@@ -197,6 +197,7 @@ void AddProfileCheckFlags(CLI::App& command, ProfileCheckFlags& flags) {
                                           "compare what the profile predicts for these models with what is measured")
                            ->type_name("MODEL")->group("Check");
   AddCoresFlag(command, flags.load);
+  command.get_option("--cores")->needs(check);  // of this device with others: --on
   command.add_flag("--nodes", flags.nodes, "a row a node")->needs(check)->group("Check");
   command.add_flag("--in-turns", flags.in_turns, "also by a profile measured in turns with the models, on each core")
       ->needs(check)->group("Check");

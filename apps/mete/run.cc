@@ -241,8 +241,6 @@ void AddRun(CLI::App& app, Context& context) {
       ->type_name("NAME=FILE")->take_all()->expected(1)->group("Tensors");
   command->add_option("--output", flags->output, "write every output to DIR as .npy, all or none")->type_name("DIR")->group("Tensors");
   AddHostsFlags(*command, flags->hosts);
-  CLI::Option* devices = command->get_option("--devices");
-  for (const char* other : {"--explain", "--profile", "--trace", "--plan", "--save-plan"}) devices->excludes(other);
   AddPreprocessFlags(*command, flags->preprocess);
   command->add_flag("--softmax", flags->softmax, "turn scores into probabilities first")->group("Pictures");
   command->add_option("--classify", flags->classify, "rank this output (default: a picture's only one)")

@@ -1,5 +1,7 @@
 #include "caller/deployed_plan.h"
 
+#include <malloc.h>
+
 #include <filesystem>
 
 #include "base/errors_testing.h"
@@ -72,6 +74,23 @@ TEST(DeployedPlan, AWorkerThatGoesFailsTheRequestAndAllLaterOnes) {
   EXPECT_THROW((void)deployed->Run(pool.inputs, kPatience), DeviceError);
 }
 
+// Bytes that are allocated, in all of the process. 0 under sanitizers, which have their own.
+size_t AllocatedBytes() {
+  const struct mallinfo2 all = mallinfo2();
+  return all.uordblks + all.hblkhd;
+}
+
+TEST(DeployedPlan, NothingIsKeptOfOneThatIsGone) {
+  Pool pool(2, 3);
+  size_t first = 0;
+  for (int i = 0; i < 120; ++i) {
+    pool.digests = {};
+    pool.ExpectWhole(pool.Deploy()->Run(pool.inputs, kPatience));
+    if (i == 19) first = AllocatedBytes();  // threads and connections have by then what they keep
+  }
+  EXPECT_LT(AllocatedBytes(), first + (size_t(1) << 20));  // of each 10 KiB, which is less than its sessions have
+}
+
 TEST(DeployedPlan, IsRefusedByWhoSpeaksAnotherProtocolOrWantsAToken) {
   Pool pool(1, 3);
   WorkerOptions options;
@@ -131,6 +150,21 @@ TEST(RemoteDevice, TimesAGraphThatHasNoWeightsThere) {
 TEST(RemoteDevice, NobodyThereIsAnErrorWithinItsTime) {
   RemoteDevice remote({"nobody", "127.0.0.1:1"}, {});
   EXPECT_TELLS(remote.Hello(std::chrono::milliseconds(500)), "[nobody]");
+}
+
+TEST(RemoteDevice, OnceCancelledItsCallsAndDeploymentsEnd) {
+  Pool pool(1, 3);
+  RemoteDevice& remote = *pool.held[0];
+  const auto deployed = pool.Deploy();
+  pool.ExpectWhole(deployed->Run(pool.inputs, kPatience));
+  remote.Cancel();
+  EXPECT_THROW((void)deployed->Run(pool.inputs, kPatience), DeviceError);
+  try {
+    (void)remote.Hello(std::chrono::seconds(5));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kCancelled);
+  }
 }
 
 TEST(RemoteDevice, SeesAtOnceThatAWorkerIsThereAgain) {

@@ -11,11 +11,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kFirstBackOff{250};     // guess: a worker that is started again is there after so long
-constexpr milliseconds kMostBackOff{10'000};   // guess: nobody minds to wait so long for a board that was away for minutes
-// After so long without trouble a device is as one that never had any: what fails every two seconds costs one request in a hundred of 20 ms
-// a second time, less than to go without it. With 30 s a worker that was killed every three was used for a tenth of the requests.
-constexpr std::chrono::seconds kWell{2};
 constexpr double kPatience = 4;                // times the usual; guess: what a shared host does to one request in a thousand
 constexpr milliseconds kLeastPatience{250};    // and at least so long: guess, what a board does besides
 constexpr double kAloneMargin = 1.2;           // times what a request takes here; guess
@@ -31,7 +26,10 @@ DevicesSession::DevicesSession(Graph graph, PoolCosts costs, std::vector<std::un
       options_(std::move(options)),
       model_(ModelOf(graph_)),
       alone_(model_, options_.session),
-      make_([this](const Graph& share) { return std::make_shared<Session>(ModelOf(share), options_.session); }),
+      make_([this](const Graph& share) {
+        CheckEnding();
+        return std::make_shared<Session>(ModelOf(share), options_.session);
+      }),
       members_(remotes_.size()) {
   if (remotes_.size() != costs_.devices.size() || remotes_.empty() || remotes_[0])
     Invalid("devices", "are others than the costs are of; got {}, expected {}", remotes_.size(), costs_.devices.size());
@@ -44,9 +42,11 @@ DevicesSession::DevicesSession(Graph graph, PoolCosts costs, std::vector<std::un
 DevicesSession::~DevicesSession() {
   {
     std::lock_guard lock(mutex_);
-    stop_ = true;
+    ending_.Cancel();
   }
   wake_.notify_all();
+  for (const auto& remote : remotes_)
+    if (remote) remote->Cancel();  // whatever the keeper waits for
   keeper_.join();
 }
 
@@ -115,21 +115,46 @@ void DevicesSession::Lost(const std::shared_ptr<DeployedPlan>& deployed, const E
     deployed_.reset();
     rebuild_ = true;
     if (const auto* of_device = dynamic_cast<const DeviceError*>(&error); of_device && of_device->device() > 0)
-      LoseMember(planned_[size_t(of_device->device())], error.what());
+      LoseMember(planned_[size_t(of_device->device())], error, false);  // it has served, so that it may again
   }
   wake_.notify_all();
+  TellAll();
 }
 
-void DevicesSession::LoseMember(size_t device, const std::string& why) {
+void DevicesSession::LoseMember(size_t device, const Error& error, bool refuses) {
+  if (ending_.cancelled()) return;  // the session's own doing
   Member& member = members_[device];
-  const auto now = Clock::now();
-  if (member.there && now - member.since > kWell) member.back_off = {};
-  member.back_off = std::clamp<Clock::duration>(member.back_off * 2, kFirstBackOff, kMostBackOff);
-  member.next_try = now + member.back_off;
-  if (!member.there) return;
-  member.there = false;
-  ++stats_.lost;
-  options_.tell(fmt::format("{} is lost, the others go on without it: {}", costs_.devices[device].name, why));
+  const bool was_there = std::exchange(member.there, false);
+  member.back_off.Lost(Clock::now(), refuses);
+  if (refuses ? member.refusal == error.code() : !was_there) return;
+  if (refuses) member.refusal = error.code();
+  else member.refusal.reset();
+  stats_.lost += was_there;
+  untold_.push_back(fmt::format("{} {}, the others go on without it: {}", costs_.devices[device].name, refuses ? "cannot serve" : "is lost",
+                                error.what()));
+}
+
+void DevicesSession::Tell(const std::string& note) {
+  {
+    std::lock_guard lock(mutex_);
+    untold_.push_back(note);
+  }
+  TellAll();
+}
+
+// One thread tells; who comes meanwhile leaves to it what there is to tell, also where the session is used by whoever is told.
+void DevicesSession::TellAll() {
+  std::unique_lock lock(mutex_);
+  if (telling_) return;
+  telling_ = true;
+  while (!untold_.empty()) {
+    const std::string note = std::move(untold_.front());
+    untold_.pop_front();
+    lock.unlock();
+    options_.tell(note);
+    lock.lock();
+  }
+  telling_ = false;
 }
 
 void DevicesSession::Learn(const RequestTimes& times, const DeployedPlan* deployed) {
@@ -151,7 +176,9 @@ DevicesPlan DevicesSession::plan() const {
 
 DevicesSessionStats DevicesSession::stats() const {
   std::lock_guard lock(mutex_);
-  return stats_;
+  DevicesSessionStats stats = stats_;
+  stats.usual_us = usual_us_;
+  return stats;
 }
 
 std::vector<size_t> DevicesSession::There() const {

@@ -5,14 +5,16 @@
 #pragma once
 
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
+#include "caller/back_off.h"
 #include "caller/deployed_plan.h"
 #include "caller/device_drift.h"
 #include "costs/pool.h"
@@ -33,7 +35,8 @@ struct DevicesSessionOptions {
   // latency.
   bool trial = true;
   WeightsProgress progress = [](const std::string&, int64_t, int64_t) {};
-  std::function<void(const std::string&)> tell = [](const std::string&) {};  // what happens to devices, in a line; by any thread
+  // What happens to devices, in a line: one at a time, by any thread, which may use the session but not end it. Does not throw.
+  std::function<void(const std::string&)> tell = [](const std::string&) {};
 };
 
 struct DevicesSessionStats {
@@ -43,6 +46,7 @@ struct DevicesSessionStats {
   int64_t lost = 0;      // times that a device was
   int measured = 0;      // plans or parts of plans that a planner, or the last trial, had run
   double plan_s = 0;     // that the planner took, with what it measured
+  double usual_us = 0;   // of a request by the plan in use: of its trial, then as measured; 0: not known yet
 };
 
 struct RequestReport {
@@ -67,13 +71,13 @@ class DevicesSession {
   // `graph` as it is before the pass `layout`. `remotes`: one for each device of the costs, the first, this device, null. Who does not
   // answer is left out, and tried again later. Error where the costs are not of the graph's layers, or there is nothing to run it on.
   DevicesSession(Graph graph, PoolCosts costs, std::vector<std::unique_ptr<RemoteDevice>> remotes, DevicesSessionOptions options);
-  ~DevicesSession();
+  ~DevicesSession();  // gives up what is under way with devices; what is computed here may end first, a layer or a plan
 
   // Inputs and outputs in the graph's order. Errors: of the inputs, and what data cause. Thread-safe; requests at a time: the lanes.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, RequestReport* report = nullptr);
 
   // The plan in use, each device alone, and what `planners` plan, in turns on these inputs; plans that are the same run once a turn. For
-  // comparisons; nothing else may run. Error where a device fails.
+  // comparisons; no requests may run. Nothing is planned again meanwhile. Error where a device fails.
   std::vector<ComparedPlan> Compare(const std::vector<std::string>& planners, const std::vector<Tensor>& inputs, int rounds);
 
   DevicesPlan plan() const;  // of the devices that are there; the one in use
@@ -81,21 +85,33 @@ class DevicesSession {
   Session& alone() { return alone_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = BackOff::Clock;
   struct Member {
     bool there = true;
-    Clock::duration back_off{};
-    Clock::time_point next_try, since;
-    double scale = 1;        // of the costs, by what was measured
-    double planned_us = 0;   // that the plan in use predicts for it to compute
-    DeviceDrift drift;             // of what it takes from that
+    BackOff back_off;
+    std::optional<Code> refusal;  // why it cannot serve, as was told; of one that serves, or is lost in another way, none
+    double scale = 1;             // of the costs, by what was measured
+    double planned_us = 0;        // that the plan in use predicts for it to compute
+    DeviceDrift drift;            // of what it takes from that
+  };
+  // A plan, deployed.
+  struct ReadyPlan {
+    DevicesPlan plan;
+    std::shared_ptr<DeployedPlan> deployed;  // null: this device alone
+    double usual_us = 0;                     // of a request; 0: nobody has tried
   };
 
+  void CheckEnding() const {  // Error CANCELLED
+    if (ending_.cancelled()) throw Error(Code::kCancelled, "[devices] the session ends");
+  }
   std::vector<Tensor> RunAlone(std::span<const Tensor> inputs);
   std::shared_ptr<DeployedPlan> Current() const;
   std::chrono::microseconds Patience() const;
   void Lost(const std::shared_ptr<DeployedPlan>& deployed, const Error& error);
-  void LoseMember(size_t device, const std::string& why);  // mutex_ is locked
+  // mutex_ is locked; TellAll() when it is not any more. `refuses`: it is there, and that will not pass by itself.
+  void LoseMember(size_t device, const Error& error, bool refuses);
+  void Tell(const std::string& note);
+  void TellAll();  // what is in untold_, in order; mutex_ is not locked
   void Learn(const RequestTimes& times, const DeployedPlan* deployed);  // null: alone
 
   void Keep();                 // the thread
@@ -103,18 +119,20 @@ class DevicesSession {
   bool Correct();              // costs by what was measured; whether that is worth another plan
   void Rebuild();
   bool Deploy();               // false: a device was lost meanwhile
-  void Use(const std::vector<size_t>& members, const DevicesPlan& plan, std::shared_ptr<DeployedPlan> deployed);
+  void Use(const std::vector<size_t>& members, ReadyPlan ready);
+  bool PlanServesAll() const;  // the plan in use is of all who are there, and works
   void DropSilent();
   bool SaysHello(size_t device);  // else it is lost
+  std::vector<size_t> WhoAnswers(const std::vector<size_t>& devices);  // the others are lost
   std::vector<size_t> There() const;  // mutex_ is locked; also the next ones
   PoolCosts CostsOf(const std::vector<size_t>& members) const;
   ComparedPlan MakePlan(const std::string& planner, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes);
   double MeasurePlan(DevicesPlan plan, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes);
   std::shared_ptr<DeployedPlan> DeployPlan(const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes);  // null: this device alone
-  std::vector<DevicesPlan> CandidatesBeside(const DevicesPlan& plan, const PoolCosts& costs) const;
+  std::vector<DevicesPlan> SinglesBeside(const DevicesPlan& plan, const PoolCosts& costs) const;
+  std::vector<ReadyPlan> DeployBeside(const DevicesPlan& plan, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes);
   // The plan, or what is faster where it is tried.
-  std::pair<DevicesPlan, std::shared_ptr<DeployedPlan>> Best(const DevicesPlan& plan, const PoolCosts& costs,
-                                                             const std::vector<RemoteDevice*>& remotes);
+  ReadyPlan Best(const DevicesPlan& plan, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes);
   double RunOnce(DeployedPlan* deployed, const std::vector<Tensor>& inputs);  // microseconds
 
   const Graph graph_;
@@ -124,9 +142,12 @@ class DevicesSession {
   const Model model_;  // all of it, as this device alone runs it
   Session alone_;
   MakeShareSession make_;
-  DigestMemo digests_;  // of the thread that rebuilds
+  CancelToken ending_;
 
-  mutable std::mutex mutex_;
+  std::mutex keeping_;  // whoever asks devices, plans and deploys has it: the keeper, or Compare()
+  DigestMemo digests_;
+
+  mutable std::mutex mutex_;  // all below
   std::condition_variable wake_;
   std::vector<Member> members_;
   std::vector<size_t> planned_;  // who the plan is over, by its devices' indices
@@ -134,7 +155,8 @@ class DevicesSession {
   std::shared_ptr<DeployedPlan> deployed_;  // null: this device alone
   double usual_us_ = 0;
   double alone_us_ = 0;  // of a request here alone: as the costs say, then as measured
-  bool rebuild_ = false, stop_ = false;
+  bool rebuild_ = false, telling_ = false;
+  std::deque<std::string> untold_;
   DevicesSessionStats stats_;
   std::thread keeper_;
 };

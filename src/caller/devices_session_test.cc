@@ -162,6 +162,84 @@ TEST(DevicesSession, ATrialRunsTheSingleDevicesToo) {
   EXPECT_GE(session->stats().measured, 2);
 }
 
+TEST(DevicesSession, KnowsFromATrialHowLongARequestTakes) {
+  Devices devices(1);
+  EXPECT_EQ(devices.Open()->stats().usual_us, 0);
+  devices.options.trial = true;
+  EXPECT_GT(devices.Open()->stats().usual_us, 0);
+}
+
+TEST(DevicesSession, WhoeverIsToldMayAskTheSession) {
+  Devices devices(1);
+  std::unique_ptr<DevicesSession> session;
+  std::atomic<int> told{0};
+  devices.options.tell = [&](const std::string&) { told += session && session->stats().plans > 0; };
+  session = devices.Open();
+  devices.Stop(0);
+  devices.ExpectWhole(session->Run(devices.inputs));
+  EXPECT_TRUE(Soon([&] { return told > 0; }));
+}
+
+TEST(DevicesSession, WhoCannotServeIsToldOnceAndTheOthersGoOn) {
+  Devices devices(2);
+  WorkerOptions full;
+  full.max_deployments = 0;
+  devices.Stop(0);
+  devices.Start(0, full);
+  const auto session = devices.Open();
+  EXPECT_EQ(session->plan().devices.size(), 2u);
+  RequestReport report;
+  for (int i = 0; i < 40; ++i) {  // longer than the first times that it could be tried again after
+    devices.ExpectWhole(session->Run(devices.inputs, &report));
+    EXPECT_FALSE(report.alone);
+    std::this_thread::sleep_for(milliseconds(25));
+  }
+  EXPECT_EQ(session->stats().plans, 1);
+  std::lock_guard lock(devices.mutex);
+  ASSERT_EQ(devices.notes.size(), 1u);
+  EXPECT_NE(devices.notes[0].find("worker-1 cannot serve"), std::string::npos) << devices.notes[0];
+}
+
+TEST(DevicesSession, APlanGoesOnWhereWhoComesCannotServe) {
+  Devices devices(2);
+  devices.Stop(0);
+  const auto session = devices.Open();
+  WorkerOptions full;
+  full.max_deployments = 0;
+  devices.Start(0, full);
+  EXPECT_TRUE(Soon([&] { return devices.Notes().find("worker-1 cannot serve") != std::string::npos; }));
+  RequestReport report;
+  devices.ExpectWhole(session->Run(devices.inputs, &report));
+  EXPECT_FALSE(report.alone);
+  EXPECT_EQ(session->stats().plans, 1);
+}
+
+TEST(DevicesSession, NothingIsPlannedAgainWhilePlansAreCompared) {
+  Devices devices(2);
+  const auto session = devices.Open();
+  std::atomic<bool> stop{false};
+  std::thread trouble([&] {
+    while (!stop) {
+      std::this_thread::sleep_for(milliseconds(30));
+      devices.Stop(1);
+      std::this_thread::sleep_for(milliseconds(10));
+      devices.Start(1);
+    }
+  });
+  int done = 0;
+  for (int i = 0; i < 60; ++i) {
+    try {
+      const std::vector<ComparedPlan> compared = session->Compare({"layerwise"}, devices.inputs, 1);
+      done += compared.size() > 3;
+    } catch (const Error&) {
+      devices.ExpectWhole(session->Run(devices.inputs));  // finds out who is lost
+    }
+  }
+  stop = true;
+  trouble.join();
+  EXPECT_GT(done, 0);
+}
+
 TEST(DevicesSession, ErrorsOfTheInputsAreTheCallers) {
   Devices devices(1);
   const auto session = devices.Open();

@@ -1,5 +1,6 @@
 // The thread that keeps a session's plan: tries lost devices again, corrects costs, plans and deploys.
 #include <algorithm>
+#include <future>
 
 #include "base/error.h"
 #include "caller/devices_session.h"
@@ -36,16 +37,17 @@ void DevicesSession::Keep() {
     bool rebuild = false;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, kLook, [&] { return stop_ || rebuild_; });
-      if (stop_) return;
+      wake_.wait_for(lock, kLook, [&] { return ending_.cancelled() || rebuild_; });
+      if (ending_.cancelled()) return;
       rebuild = rebuild_;
     }
+    std::lock_guard keeping(keeping_);
     try {
       // What is corrected is judged by the plan of least latency.
       const bool ours = options_.planner == "dynamic" && options_.objective == DevicesObjective::kLatency;
       if (rebuild || TryAgain() || (options_.remake && ours && Correct())) Rebuild();
-    } catch (const Error& error) {
-      options_.tell(fmt::format("the plan stays as it is: {}", error.what()));
+    } catch (const std::exception& error) {
+      Tell(fmt::format("the plan stays as it is: {}", error.what()));
     }
   }
 }
@@ -55,26 +57,42 @@ bool DevicesSession::SaysHello(size_t device) {
     (void)remotes_[device]->Hello(kHelloTimeout);
     return true;
   } catch (const Error& error) {
-    std::lock_guard lock(mutex_);
-    LoseMember(device, error.what());
+    {
+      std::lock_guard lock(mutex_);
+      LoseMember(device, error, IsRefusal(error.code()));
+    }
+    TellAll();
     return false;
   }
 }
 
+// All at the same time: of hundreds that are gone each takes as long as a connection is tried.
+std::vector<size_t> DevicesSession::WhoAnswers(const std::vector<size_t>& devices) {
+  std::vector<std::future<bool>> asked;
+  for (const size_t d : devices) asked.push_back(std::async(std::launch::async, [this, d] { return SaysHello(d); }));
+  std::vector<size_t> answer;
+  for (size_t i = 0; i < devices.size(); ++i)
+    if (asked[i].get()) answer.push_back(devices[i]);
+  return answer;
+}
+
 bool DevicesSession::TryAgain() {
-  bool back = false;
-  for (size_t d = 1; d < remotes_.size(); ++d) {
-    {
-      std::lock_guard lock(mutex_);
-      if (stop_ || members_[d].there || Clock::now() < members_[d].next_try) continue;
-    }
-    if (!SaysHello(d)) continue;
+  std::vector<size_t> due;
+  {
     std::lock_guard lock(mutex_);
-    members_[d].there = back = true;
-    members_[d].since = Clock::now();
-    options_.tell(fmt::format("{} is there again", costs_.devices[d].name));
+    for (size_t d = 1; d < members_.size(); ++d)
+      if (!members_[d].there && members_[d].back_off.Due(Clock::now())) due.push_back(d);
   }
-  return back;
+  const std::vector<size_t> back = WhoAnswers(due);
+  {
+    std::lock_guard lock(mutex_);
+    for (const size_t d : back) {
+      members_[d].there = true;
+      if (!members_[d].refusal) untold_.push_back(fmt::format("{} is there again", costs_.devices[d].name));
+    }
+  }
+  TellAll();
+  return !back.empty();
 }
 
 // Whoever is not there is found out now rather than by a deployment that waits for it.
@@ -84,8 +102,8 @@ void DevicesSession::DropSilent() {
     std::lock_guard lock(mutex_);
     there = There();
   }
-  for (const size_t d : there)
-    if (remotes_[d]) (void)SaysHello(d);
+  std::erase(there, size_t{0});  // this device
+  (void)WhoAnswers(there);
 }
 
 bool DevicesSession::Correct() {
@@ -109,35 +127,42 @@ bool DevicesSession::Correct() {
   }
   const double before_us = ScaledUs(graph_, plan, costs, ratios), after_us = PlanDevices(graph_, costs).predicted_us;
   if (after_us >= kGain * before_us) return false;
-  options_.tell(fmt::format("devices are not as fast as the costs say: planned again, {:.1f} instead of {:.1f} ms", after_us * 1e-3,
-                            before_us * 1e-3));
+  Tell(fmt::format("devices are not as fast as the costs say: planned again, {:.1f} instead of {:.1f} ms", after_us * 1e-3,
+                   before_us * 1e-3));
   return true;
 }
 
 void DevicesSession::Rebuild() {
-  for (;;) {
+  for (bool first = true;; first = false) {
     DropSilent();
+    if (!first && PlanServesAll()) return;  // who has come could not serve: the others go on as they did
     try {
       if (Deploy()) return;
-    } catch (const Error& error) {
-      options_.tell(fmt::format("this device computes alone: {}", error.what()));
+    } catch (const std::exception& error) {
+      if (ending_.cancelled()) return;
+      Tell(fmt::format("this device computes alone: {}", error.what()));
       PoolCosts own;
       {
         std::lock_guard lock(mutex_);
         own = CostsOf({0});
       }
-      return Use({0}, PlanAlone(graph_, own, 0), nullptr);
+      return Use({0}, {PlanAlone(graph_, own, 0), nullptr});
     }
   }
 }
 
+bool DevicesSession::PlanServesAll() const {
+  std::lock_guard lock(mutex_);
+  return !rebuild_ && planned_ == There() && !(deployed_ && deployed_->failed());
+}
+
 bool DevicesSession::Deploy() {
+  if (ending_.cancelled()) return true;
   digests_ = {};  // of shares that were cut for the former plan
   std::vector<size_t> members;
   PoolCosts costs;
   {
     std::lock_guard lock(mutex_);
-    if (stop_) return true;
     members = There();
     costs = CostsOf(members);
   }
@@ -150,26 +175,38 @@ bool DevicesSession::Deploy() {
       stats_.measured = made.measured;
       stats_.plan_s = made.plan_s;
     }
-    auto [plan, deployed] = Best(made.plan, costs, remotes);
-    Use(members, plan, std::move(deployed));
+    Use(members, Best(made.plan, costs, remotes));
     return true;
   } catch (const DeviceError& error) {
     if (error.device() <= 0) throw;
-    std::lock_guard lock(mutex_);
-    LoseMember(members[size_t(error.device())], error.what());
+    {
+      std::lock_guard lock(mutex_);
+      LoseMember(members[size_t(error.device())], error, IsRefusal(error.code()));
+    }
+    TellAll();
     return false;
   }
 }
 
-void DevicesSession::Use(const std::vector<size_t>& members, const DevicesPlan& plan, std::shared_ptr<DeployedPlan> deployed) {
-  std::lock_guard lock(mutex_);
-  planned_ = members;
-  plan_ = plan;
-  deployed_.swap(deployed);  // the former one goes when the lock is open again
-  usual_us_ = 0;
-  for (size_t d = 0; d < members.size(); ++d) members_[members[d]].drift = {}, members_[members[d]].planned_us = PlannedUs(plan, d);
-  rebuild_ = false;
-  ++stats_.plans;
+void DevicesSession::Use(const std::vector<size_t>& members, ReadyPlan ready) {
+  {
+    std::lock_guard lock(mutex_);
+    planned_ = members;
+    plan_ = std::move(ready.plan);
+    deployed_.swap(ready.deployed);  // the former one goes when the lock is open again
+    usual_us_ = ready.usual_us;
+    for (size_t d = 0; d < members.size(); ++d) {
+      Member& member = members_[members[d]];
+      member.drift = {};
+      member.planned_us = PlannedUs(plan_, d);
+      if (member.planned_us == 0) continue;
+      member.back_off.Serves(Clock::now());
+      if (std::exchange(member.refusal, std::nullopt)) untold_.push_back(fmt::format("{} serves now", costs_.devices[members[d]].name));
+    }
+    rebuild_ = false;
+    ++stats_.plans;
+  }
+  TellAll();
 }
 
 }  // namespace mete

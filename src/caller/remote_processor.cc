@@ -31,6 +31,12 @@ DevicesPlan PlanThere(const Graph& graph, const std::string& name) {
   return plan;
 }
 
+Tensor CopyOf(const ConstView& view) {
+  Tensor copy(view.type, view.shape);
+  std::memcpy(copy.mutable_view().data, view.data, view.bytes());
+  return copy;
+}
+
 class RemoteStep : public Prepared {
  public:
   RemoteStep(Graph graph, const Node& node, RemoteDevice& remote)
@@ -51,7 +57,7 @@ class RemoteStep : public Prepared {
 
   void Execute(std::span<const ConstView> inputs, std::span<View> outputs) override {
     std::vector<Tensor> in;
-    for (const size_t i : inputs_) in.emplace_back(inputs[i].type, inputs[i].shape, inputs[i].data, nullptr);
+    for (const size_t i : inputs_) in.push_back(CopyOf(inputs[i]));  // where a run fails, its inputs may still be on their way
     const std::vector<Tensor> out = deployed_.Run(in, kPatience);
     for (size_t i = 0; i < out.size(); ++i) std::memcpy(outputs[outputs_[i]].data, out[i].data(), out[i].bytes());
   }

@@ -45,14 +45,15 @@ std::shared_ptr<DeployedPlan> DevicesSession::DeployPlan(const DevicesPlan& plan
   if (OnlyDevice(plan) == 0) return nullptr;
   std::vector<std::string> notes;
   auto deployed = std::make_shared<DeployedPlan>(graph_, plan, remotes, make_, digests_, options_.deploy, options_.progress, &notes);
-  for (const std::string& note : notes) options_.tell(note);
+  for (const std::string& note : notes) Tell(note);
   return deployed;
 }
 
 double DevicesSession::RunOnce(DeployedPlan* deployed, const std::vector<Tensor>& inputs) {
+  CheckEnding();
   const int64_t start_ns = NowNs();
   if (deployed) (void)deployed->Run(inputs, kTrialPatience);
-  else (void)alone_.Run(inputs);
+  else (void)alone_.Run(inputs, {.cancel = &ending_});
   return double(NowNs() - start_ns) * 1e-3;
 }
 
@@ -78,6 +79,7 @@ ComparedPlan DevicesSession::MakePlan(const std::string& planner, const PoolCost
 }
 
 std::vector<ComparedPlan> DevicesSession::Compare(const std::vector<std::string>& planners, const std::vector<Tensor>& inputs, int rounds) {
+  std::lock_guard keeping(keeping_);
   std::vector<size_t> members;
   std::vector<ComparedPlan> compared;
   std::vector<std::shared_ptr<DeployedPlan>> deployed;
@@ -111,7 +113,7 @@ std::vector<ComparedPlan> DevicesSession::Compare(const std::vector<std::string>
   return compared;
 }
 
-std::vector<DevicesPlan> DevicesSession::CandidatesBeside(const DevicesPlan& plan, const PoolCosts& costs) const {
+std::vector<DevicesPlan> DevicesSession::SinglesBeside(const DevicesPlan& plan, const PoolCosts& costs) const {
   std::vector<DevicesPlan> singles;
   for (size_t d = 0; d < costs.devices.size(); ++d)
     if (OnlyDevice(plan) != int(d)) singles.push_back(PlanAlone(graph_, costs, int(d)));
@@ -120,32 +122,42 @@ std::vector<DevicesPlan> DevicesSession::CandidatesBeside(const DevicesPlan& pla
   return singles;
 }
 
-std::pair<DevicesPlan, std::shared_ptr<DeployedPlan>> DevicesSession::Best(const DevicesPlan& plan, const PoolCosts& costs,
-                                                                           const std::vector<RemoteDevice*>& remotes) {
-  std::vector<DevicesPlan> plans{plan};
+// The plan, and the single devices that it is tried beside, if it is; but for those that have no room for the whole model.
+std::vector<DevicesSession::ReadyPlan> DevicesSession::DeployBeside(const DevicesPlan& plan, const PoolCosts& costs,
+                                                                    const std::vector<RemoteDevice*>& remotes) {
+  std::vector<ReadyPlan> ready{{plan, DeployPlan(plan, remotes)}};
   const bool latency = options_.objective == DevicesObjective::kLatency;
-  if (options_.trial && latency && plan.planner == "dynamic" && OnlyDevice(plan) != 0)
-    for (DevicesPlan& single : CandidatesBeside(plan, costs)) plans.push_back(std::move(single));
-  std::vector<std::shared_ptr<DeployedPlan>> deployed;
-  for (const DevicesPlan& p : plans) deployed.push_back(DeployPlan(p, remotes));
-  if (plans.size() == 1) return {plan, deployed[0]};
+  if (!options_.trial || !latency || plan.planner != "dynamic" || OnlyDevice(plan) == 0) return ready;
+  for (DevicesPlan& single : SinglesBeside(plan, costs)) {
+    try {
+      auto deployed = DeployPlan(single, remotes);
+      ready.push_back({std::move(single), std::move(deployed)});
+    } catch (const DeviceError& error) {
+      if (!IsRefusal(error.code())) throw;
+    }
+  }
+  return ready;
+}
+
+DevicesSession::ReadyPlan DevicesSession::Best(const DevicesPlan& plan, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes) {
+  std::vector<ReadyPlan> ready = DeployBeside(plan, costs, remotes);
+  if (ready.size() == 1) return std::move(ready[0]);
   const std::vector<Tensor> inputs = MadeUpInputs(graph_, InputsOf(graph_, plan));
-  std::vector<std::vector<double>> us(plans.size());
+  std::vector<std::vector<double>> us(ready.size());
   for (int round = -1; round < kRounds; ++round)
-    for (size_t i = 0; i < plans.size(); ++i)
-      if (const double run_us = RunOnce(deployed[i].get(), inputs); round >= 0) us[i].push_back(run_us);
-  size_t best = 0;
-  for (size_t i = 1; i < plans.size(); ++i)
-    if (MedianOf(us[i]) < MedianOf(us[best])) best = i;
+    for (size_t i = 0; i < ready.size(); ++i)
+      if (const double run_us = RunOnce(ready[i].deployed.get(), inputs); round >= 0) us[i].push_back(run_us);
+  for (size_t i = 0; i < ready.size(); ++i) ready[i].usual_us = MedianOf(us[i]);
+  const auto best =
+      std::min_element(ready.begin(), ready.end(), [](const ReadyPlan& a, const ReadyPlan& b) { return a.usual_us < b.usual_us; });
   {
     std::lock_guard lock(mutex_);
-    stats_.measured += int(plans.size());
+    stats_.measured += int(ready.size());
   }
-  if (best > 0)
-    options_.tell(fmt::format("one device is faster than the plan: {:.1f} instead of {:.1f} ms as measured, {:.1f} and {:.1f} predicted",
-                              MedianOf(us[best]) * 1e-3, MedianOf(us[0]) * 1e-3, plans[best].predicted_us * 1e-3,
-                              plan.predicted_us * 1e-3));
-  return {plans[best], deployed[best]};
+  if (best != ready.begin())
+    Tell(fmt::format("one device is faster than the plan: {:.1f} instead of {:.1f} ms as measured, {:.1f} and {:.1f} predicted",
+                     best->usual_us * 1e-3, ready[0].usual_us * 1e-3, best->plan.predicted_us * 1e-3, plan.predicted_us * 1e-3));
+  return std::move(*best);
 }
 
 }  // namespace mete

@@ -44,8 +44,7 @@ class Workers {
   }
 
   // On the port that it had before.
-  void Start(size_t worker) {
-    WorkerOptions options;
+  void Start(size_t worker, WorkerOptions options = {}) {
     options.session = ReferenceOptions();
     options.listen = "127.0.0.1:" + std::to_string(ports[worker]);
     workers[worker] = std::make_unique<Worker>(options);

@@ -178,8 +178,21 @@ class Together(Hosts):
         self.assertGreaterEqual(result["devices_lost"], 1)
         self.assertIn("gone is lost, the others go on without it", stderr)
 
+    def excluded(self, flag, other, command, *more):
+        done = mete(command, self.net, "--devices", self.file, *more, *other)
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        pair = f"({flag} excludes {other[0]}|{other[0]} excludes {flag})"
+        self.assertRegex(done.stderr, f"^mete: error: \\[usage\\] {pair}; try 'mete {command} --help'$")
+
     def test_what_needs_this_device_alone_is_refused_with_devices(self):
-        self.fails(USAGE, "--devices", "run", self.net, "--explain", "--devices", self.file)
+        for command in ("run", "bench"):
+            for other in (["--explain"], ["--profile"], ["--trace", "t.json"], ["--plan", "p.json"], ["--save-plan", "p.json"]):
+                self.excluded("--devices", other, command)
+        for other in (["--serve"], ["--warmup", "3"]):
+            self.excluded("--devices", other, "bench")
+        for other in (["--seconds", "3"], ["--lanes", "2"], ["--deadline", "9"]):
+            self.excluded("--beside", other, "bench", "--beside", "legion")
+        self.fails(USAGE, "--cores requires --check", "profile", self.net, "--devices", self.file, "--cores", "0")
         self.fails(USAGE, "--transfer", "bench", self.net, "--transfer", "f16")
         self.fails(USAGE, "--transfer", "bench", self.net, "--devices", self.file, "--transfer", "f64")
         self.fails(USAGE, "--planner", "bench", self.net, "--devices", self.file, "--planner", "nobody")

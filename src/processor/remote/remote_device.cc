@@ -13,6 +13,15 @@ constexpr std::chrono::seconds kAskTimeout{30};      // guess: a slow card is re
 
 }  // namespace
 
+struct RemoteDevice::Call {
+  Call(const RemoteDevice& device, std::chrono::milliseconds timeout) : cancel(device.cancelled(), context) {
+    context.set_deadline(std::chrono::system_clock::now() + timeout);
+    AddToken(context, device.security());
+  }
+  grpc::ClientContext context;
+  CancelOn cancel;
+};
+
 RemoteDevice::RemoteDevice(RemoteAddress address, Security security)
     : address_(std::move(address)), security_(std::move(security)) {
   Connect();
@@ -20,23 +29,17 @@ RemoteDevice::RemoteDevice(RemoteAddress address, Security security)
 
 void RemoteDevice::Connect() { stub_ = pb::Worker::NewStub(ChannelTo(address_.address, address_.name, security_)); }
 
-void RemoteDevice::Prepare(grpc::ClientContext& context, std::chrono::milliseconds timeout) const {
-  context.set_deadline(std::chrono::system_clock::now() + timeout);
-  AddToken(context, security_);
-}
-
 void RemoteDevice::Check(const grpc::Status& status) const {
   if (!status.ok()) throw ErrorOf(status, address_.name);
 }
 
 RemoteHello RemoteDevice::Hello(std::chrono::milliseconds timeout) {
-  grpc::ClientContext context;
-  Prepare(context, timeout);
+  Call call(*this, timeout);
   pb::HelloRequest request;
   request.set_protocol(kProtocol);
   request.set_version(METE_VERSION);
   pb::HelloReply reply;
-  const grpc::Status status = stub_->Hello(&context, request, &reply);
+  const grpc::Status status = stub_->Hello(&call.context, request, &reply);
   if (!status.ok()) Connect();
   Check(status);
   if (reply.protocol() != kProtocol)
@@ -50,9 +53,8 @@ void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights, const st
                                std::string* note) {
   pb::Digests asked, missing;
   for (const auto& [digest, tensor] : weights) asked.add_digest(digest.data(), digest.size());
-  grpc::ClientContext ask;
-  Prepare(ask, kAskTimeout);
-  Check(stub_->Missing(&ask, asked, &missing));
+  Call ask(*this, kAskTimeout);
+  Check(stub_->Missing(&ask.context, asked, &missing));
   std::vector<const Tensor*> tensors;
   std::vector<std::string> digests;
   int64_t all = 0, done = 0;
@@ -63,10 +65,9 @@ void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights, const st
     all += int64_t(tensor.bytes());
   }
   if (tensors.empty()) return;
-  grpc::ClientContext context;
-  Prepare(context, kWeightsTimeout);
+  Call call(*this, kWeightsTimeout);
   pb::Stored stored;
-  const auto writer = stub_->Store(&context, &stored);
+  const auto writer = stub_->Store(&call.context, &stored);
   const auto send = [&](const Tensor& tensor, const std::string& digest) {
     for (size_t at = 0; at < tensor.bytes(); at += kChunkBytes) {
       pb::WeightChunk chunk;
@@ -90,14 +91,13 @@ void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights, const st
 }
 
 GraphTimes RemoteDevice::Time(const Graph& graph, int runs, std::chrono::milliseconds timeout, DigestMemo* digests) {
-  grpc::ClientContext context;
-  Prepare(context, timeout);
+  Call call(*this, timeout);
   pb::TimeRequest request;
   request.set_protocol(kProtocol);
   request.set_graph(PackGraph(graph, digests).bytes);
   request.set_runs(runs);
   pb::TimeReply reply;
-  Check(stub_->Time(&context, request, &reply));
+  Check(stub_->Time(&call.context, request, &reply));
   if (reply.us().empty()) Fail(Code::kInternal, address_.name, "has not timed what it was asked to");
   GraphTimes timing{{reply.us().begin(), reply.us().end()}, {}};
   for (const pb::NodeTime& node : reply.nodes()) timing.nodes.emplace_back(node.name(), node.us());
@@ -105,7 +105,7 @@ GraphTimes RemoteDevice::Time(const Graph& graph, int runs, std::chrono::millise
 }
 
 RemoteDeployment::RemoteDeployment(RemoteDevice& remote, int device, const pb::Deploy& deploy, Coding coding, RemoteEvents& events)
-    : remote_(remote), device_(device), coding_(coding), events_(events) {
+    : remote_(remote), device_(device), coding_(coding), events_(events), cancel_(remote.cancelled(), context_) {
   AddToken(context_, remote.security());
   stream_ = remote.stub().Serve(&context_);
   queue_ = std::make_unique<WriteQueue>([] {});  // a broken stream ends the reader, which knows why

@@ -1,10 +1,12 @@
-// Another device, reached over the network: a worker (protocol/worker.proto) as its caller sees it. Every call has a deadline.
+// Another device, reached over the network: a worker (protocol/worker.proto) as its caller sees it. Every call has a deadline, and ends
+// when the device is cancelled.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,16 +31,31 @@ struct RemoteHello {
   int threads = 0, deployments = 0;
 };
 
+// Ends a call when somebody asks for it; one that has not yet begun ends as soon as it does. `context` outlives it.
+class CancelOn {
+ public:
+  CancelOn(std::stop_token stop, grpc::ClientContext& context) : callback_(std::move(stop), Cancel{context}) {}
+
+ private:
+  struct Cancel {
+    grpc::ClientContext& context;
+    void operator()() const { context.TryCancel(); }
+  };
+  std::stop_callback<Cancel> callback_;
+};
+
 class RemoteDevice {
  public:
-  using Clock = std::chrono::steady_clock;
-
   RemoteDevice(RemoteAddress address, Security security);
 
   const std::string& name() const { return address_.name; }
   const RemoteAddress& address() const { return address_; }
   pb::Worker::Stub& stub() { return *stub_; }
   const Security& security() const { return security_; }
+
+  // Ends all calls and deployments with CANCELLED, those under way and those to come. Thread-safe.
+  void Cancel() { stop_.request_stop(); }
+  std::stop_token cancelled() const { return stop_.get_token(); }
 
   // Error UNAVAILABLE or DEADLINE_EXCEEDED where nobody answers, FAILED_PRECONDITION for another protocol or a token or certificate that is
   // not accepted. A connection that does not serve is given up then: gRPC looks after one that nobody waits for only every five seconds, so
@@ -54,12 +71,14 @@ class RemoteDevice {
   GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout, DigestMemo* digests = nullptr);
 
  private:
-  void Prepare(grpc::ClientContext& context, std::chrono::milliseconds timeout) const;
+  struct Call;
+
   void Check(const grpc::Status& status) const;
   void Connect();
 
   const RemoteAddress address_;
   const Security security_;
+  std::stop_source stop_;
   std::unique_ptr<pb::Worker::Stub> stub_;
 };
 
@@ -94,6 +113,7 @@ class RemoteDeployment {
   const Coding coding_;
   RemoteEvents& events_;
   grpc::ClientContext context_;
+  CancelOn cancel_;
   std::unique_ptr<grpc::ClientReaderWriter<pb::ToWorker, pb::FromWorker>> stream_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,14 +1,16 @@
 // Links are measured by messages and their answers, as requests use them.
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <exception>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/model.h"
 #include "profile/devices/pool_profile.h"
+#include "run/devices/time_graph.h"
 
 namespace mete {
 namespace {
@@ -17,7 +19,7 @@ constexpr std::array<size_t, 3> kSizes{32 << 10, 128 << 10, 512 << 10};  // byte
 constexpr int kEchoes = 30;         // of one byte; the least counts, as all else is others' doing
 constexpr int kRounds = 3;          // of each size; the median counts
 constexpr int kFollowing = 200;     // messages that follow each other
-constexpr int kAtATime = 50;        // products until an end of measuring is seen; guess: tens of milliseconds, half a second on a slow board
+constexpr int kRunsThere = 50;      // of a product, in one call: an end is seen after it. Guess: half a second on a slow board
 constexpr std::chrono::seconds kTimeOut{120};  // guess: a megabyte, forty times, at 10 Mb/s
 
 class Echo {
@@ -80,7 +82,7 @@ double MessageUs(Echo& echo) {
   std::thread sender([&] {
     try {
       for (int i = 0; i < kFollowing; ++i) echo.Send(1, 1);
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       // who receives finds out as well
     }
   });
@@ -109,29 +111,22 @@ double MbitPerS(Echo& echo, bool up) {
   return 1 / std::max(us_per_bit, 1e-6);  // of what is as fast as memory
 }
 
-// Keeps both ends at computing as long as it lives.
+// Keeps both ends at computing as long as it lives; both do when it is made.
 class Computing {
  public:
-  Computing(RemoteDevice& remote, const SessionOptions& options) {
-    there_ = std::thread([&] {
-      while (!stop_) {
-        try {
-          (void)remote.Time(graph_, kAtATime, kTimeOut);
-        } catch (const Error&) {
-          return;  // whoever measures finds out as well
-        }
-      }
+  Computing(RemoteDevice& remote, const SessionOptions& options) : session_(ModelOf(graph_), options) {
+    (void)remote.Time(graph_, 1, kTimeOut);
+    (void)session_.Run(inputs_);
+    there_ = std::jthread([this, &remote](std::stop_token stop) {
+      Repeat(stop, [&] { (void)remote.Time(graph_, kRunsThere, kTimeOut); });
     });
-    here_ = std::thread([this, options] {
-      Session session(ModelOf(graph_), options);
-      const std::vector<Tensor> inputs{Tensor(DType::kF32, graph_.value(graph_.inputs[0]).shape)};
-      while (!stop_) session.Run(inputs);
-    });
+    here_ = std::jthread([this](std::stop_token stop) { Repeat(stop, [&] { (void)session_.Run(inputs_); }); });
   }
-  ~Computing() {
-    stop_ = true;
-    here_.join();
-    there_.join();
+
+  // Error where an end did not: what was measured meanwhile is worth nothing.
+  void End() {
+    for (std::jthread* end : {&there_, &here_}) end->request_stop(), end->join();
+    if (error_) std::rethrow_exception(error_);
   }
 
  private:
@@ -140,7 +135,7 @@ class Computing {
     Graph graph;
     graph.name = "product";
     const Shape shape{256, 256};
-    const ValueId x = graph.AddValue("x", DType::kF32, shape), w = graph.AddConstant("w", Tensor(DType::kF32, shape));
+    const ValueId x = graph.AddValue("x", DType::kF32, shape), w = graph.AddConstant("w", MadeUp(DType::kF32, shape));
     const ValueId y = graph.AddValue("y", DType::kF32, shape);
     graph.AddNode("MatMul", "product", {x, w}, {y});
     graph.inputs = {x};
@@ -148,9 +143,22 @@ class Computing {
     return graph;
   }
 
+  template <class F>
+  void Repeat(const std::stop_token& stop, F compute) {
+    try {
+      while (!stop.stop_requested()) compute();
+    } catch (...) {
+      std::lock_guard lock(mutex_);
+      error_ = std::current_exception();
+    }
+  }
+
   const Graph graph_ = Product();
-  std::atomic<bool> stop_{false};
-  std::thread there_, here_;
+  const std::vector<Tensor> inputs_ = MadeUpInputs(graph_, graph_.inputs);
+  Session session_;
+  std::mutex mutex_;
+  std::exception_ptr error_;
+  std::jthread there_, here_;  // last: they use all of the above
 };
 
 }  // namespace
@@ -164,9 +172,10 @@ LinkProfile ProfileLink(RemoteDevice& remote, const PoolProfileOptions& options)
   link.up_mbit_per_s = MbitPerS(echo, true);
   link.down_mbit_per_s = MbitPerS(echo, false);
   options.progress("the link to " + remote.name(), 1, 2);
-  const Computing computing(remote, options.session);
+  Computing computing(remote, options.session);
   link.busy_up_mbit_per_s = MbitPerS(echo, true);
   link.busy_down_mbit_per_s = MbitPerS(echo, false);
+  computing.End();
   return link;
 }
 

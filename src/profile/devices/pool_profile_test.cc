@@ -1,5 +1,7 @@
 #include "profile/devices/pool_profile.h"
 
+#include <atomic>
+
 #include "base/errors_testing.h"
 #include "partition/layers.h"
 #include "passes/graphs_testing.h"
@@ -35,6 +37,45 @@ TEST(PoolProfile, HasATimeOfEveryLayerOnEveryDeviceAndTheLink) {
   EXPECT_GT(profile.costs.devices[1].link.up_mbit_per_s, 1);
   EXPECT_EQ(profile.digest, DigestOfGraph(graph));
   EXPECT_EQ(profile.graphs, 4);  // the model and halves of its layers, on two devices
+}
+
+// A worker that sends back what it gets, and computes nothing.
+class Idle : public pb::Worker::Service {
+ public:
+  Idle() {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+  }
+  int port() const { return port_; }
+
+  grpc::Status Echo(grpc::ServerContext*, grpc::ServerReaderWriter<pb::EchoReply, pb::EchoRequest>* stream) override {
+    pb::EchoReply reply;
+    for (pb::EchoRequest request; stream->Read(&request);) {
+      reply.mutable_data()->resize(size_t(request.answer_bytes()));
+      if (!stream->Write(reply)) break;
+    }
+    return grpc::Status::OK;
+  }
+  grpc::Status Time(grpc::ServerContext*, const pb::TimeRequest*, pb::TimeReply* reply) override {
+    if (timed_++ > 0) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "[worker] computes once"};
+    reply->add_us(1);
+    return grpc::Status::OK;
+  }
+
+ private:
+  std::atomic<int> timed_{0};
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+TEST(PoolProfile, ALinkIsNotBusyWhereTheOtherEndDoesNotCompute) {
+  const Idle idle;
+  RemoteDevice remote({"idle", "127.0.0.1:" + std::to_string(idle.port())}, {});
+  PoolProfileOptions options;
+  options.progress = [](const std::string&, int, int) {};
+  EXPECT_TELLS(ProfileLink(remote, options), "computes once");
 }
 
 TEST(PoolProfile, ComesBackFromJsonAndNonsenseIsRefused) {
