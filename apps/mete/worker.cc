@@ -127,7 +127,7 @@ void AddWorker(CLI::App& app, Context& context) {
   command->footer(
       "A caller (mete run, bench, profile with --devices FILE) sends this worker shares of its model as graphs, their weights once, and\n"
       "the rows of each request; it gets rows back. Shares run with everything that mete run has. Weights are kept on the disk by their\n"
-      "digests, so that another start sends nothing. The gRPC services of health and reflection are there as well.\n"
+      "digests, so that another start sends nothing. The gRPC service of health is there as well, and without --token that of reflection.\n"
       "\n"
       "Examples:\n"
       "  mete worker --listen 0.0.0.0:7077 --keys keys/pi-1\n"

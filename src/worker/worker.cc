@@ -2,6 +2,7 @@
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/server_builder_option.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -21,6 +22,16 @@ constexpr int64_t kMostWeightBytes = int64_t(1) << 32;  // of one tensor; guess:
 // Bytes of messages that are not yet whole, of all callers: three of the largest, a guess. Without it a guest's took 330 MiB within 4 s.
 constexpr size_t kMostReceiving = size_t(192) << 20;
 constexpr int kMostThreads = 128;           // of calls at a time, a stream each; guess
+
+// Takes gRPC's reflection out of a server: it answers whoever has a connection, and keeps a thread for each stream. (The health service
+// keeps none, as it is made of callbacks.)
+class WithoutReflection : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    std::erase_if(*plugins, [](const auto& plugin) { return plugin->name() == "proto_server_reflection"; });
+  }
+};
 
 // Puts tensors together that come in chunks.
 class Receiver {
@@ -294,6 +305,8 @@ Worker::Worker(const WorkerOptions& options) : service_(std::make_unique<Service
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
+  // Reflection is for workers that believe all who have a connection: who lacks the token must not keep threads.
+  if (!options.security.token.empty()) builder.SetOption(std::make_unique<WithoutReflection>());
   LimitServer(builder);
   grpc::ResourceQuota quota("worker");
   quota.SetMaxThreads(kMostThreads);
