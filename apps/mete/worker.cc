@@ -119,7 +119,7 @@ void AddWorker(CLI::App& app, Context& context) {
       ->type_name("DIR")->group("Limits");
   command->add_option("--weights-gib", flags->weights_gib, "of that folder at most")
       ->type_name("N")->check(CLI::Range(0.0, 1e6))->capture_default_str()->group("Limits");
-  command->add_option("--memory-gib", flags->memory_gib, "of prepared shares at most")
+  command->add_option("--memory-gib", flags->memory_gib, "of shares, their requests, and weights that are not on the disk at most")
       ->type_name("N")->check(CLI::Range(0.001, 1e6))->capture_default_str()->group("Limits");
   command->add_option("--deployments", flags->deployments, "callers' plans at a time at most")
       ->type_name("N")->check(CLI::Range(1, 1000))->capture_default_str()->group("Limits");

@@ -80,7 +80,7 @@ class DeployedPlan : private RemoteEvents {
   const std::string id_;
   const std::vector<ValueId> outputs_;  // what is held at last
   std::unique_ptr<PreparedProgram> own_;
-  std::mutex turn_;  // whoever computes here has it
+  Turn turn_;  // whoever computes here has it
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Lane> lanes_;

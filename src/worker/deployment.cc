@@ -19,7 +19,7 @@ class RequestOutbox : public Outbox {
 
 }  // namespace
 
-Deployment::Deployment(std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes, std::mutex& turn, DeploymentEnds& ends)
+Deployment::Deployment(std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes, Turn& turn, DeploymentEnds& ends)
     : program_(std::move(program)), coding_(coding), turn_(turn), ends_(ends) {
   for (int lane = 0; lane < lanes; ++lane) next_.push_back(uint64_t(lane));
   for (int lane = 0; lane < lanes; ++lane) lanes_.emplace_back([this, lane] { Compute(lane); });

@@ -31,9 +31,9 @@ class DeploymentEnds {
 
 class Deployment {
  public:
-  // `turn` is locked by whoever computes on this worker. Requests are computed by as many threads as lanes, the n-th by thread n modulo
+  // `turn` is of whoever computes on this worker. Requests are computed by as many threads as lanes, the n-th by thread n modulo
   // lanes, each from when it begins.
-  Deployment(std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes, std::mutex& turn, DeploymentEnds& ends);
+  Deployment(std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes, Turn& turn, DeploymentEnds& ends);
   ~Deployment() { Stop(); }
 
   void Begin(uint64_t request);                   // Error where it is not one of the next
@@ -60,7 +60,7 @@ class Deployment {
 
   const std::shared_ptr<const PreparedProgram> program_;
   const Coding coding_;
-  std::mutex& turn_;
+  Turn& turn_;
   DeploymentEnds& ends_;
   std::mutex mutex_;
   std::condition_variable changed_;
