@@ -262,6 +262,8 @@ class Worker::Service : public pb::Worker::Service {
     CheckProtocol(deploy.protocol());
     if (deploy.id().size() != kDeploymentIdBytes)
       Invalid("deployment", "has a name of {} bytes, expected {}", deploy.id().size(), kDeploymentIdBytes);
+    if (deploy.peers_size() > kMostDevicesOfPlan)
+      Invalid("deployment", "has too many peers; got {}, expected {} at most", deploy.peers_size(), kMostDevicesOfPlan);
     if (deploy.device() < 1 || deploy.device() > kMostDevicesOfPlan || deploy.lanes() < 1 || deploy.lanes() > kMostLanes)
       Invalid("deployment", "has numbers that cannot be; got device {} and {} lanes, expected 1 to {} and 1 to {}", deploy.device(),
               deploy.lanes(), kMostDevicesOfPlan, kMostLanes);
