@@ -79,6 +79,12 @@ void Deployment::Fail(const Error& error, int device) {
   ends_.SendFailure(error, device);
 }
 
+int Deployment::WaitsFor(uint64_t id) {
+  std::lock_guard lock(mutex_);
+  const auto request = requests_.find(id);
+  return request == requests_.end() ? -1 : request->second->inbox.waits_for();
+}
+
 std::shared_ptr<Deployment::Request> Deployment::WaitFor(uint64_t id) {
   std::unique_lock lock(mutex_);
   const auto begun = [&] {

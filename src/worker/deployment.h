@@ -45,6 +45,9 @@ class Deployment {
   // Gives up what is under way; no message is sent any more when it returns. Whoever feeds it may still hold it.
   void Stop();
 
+  // The device for whose piece a request waits; -1: none.
+  int WaitsFor(uint64_t request);
+
   int device() const { return program_->device(); }
 
  private:

@@ -127,6 +127,15 @@ TEST_F(Deployments, EndAlthoughSomebodyElseComputes) {
   EXPECT_EQ(ends.done(), 0u);
 }
 
+TEST_F(Deployments, SayWhomARequestWaitsFor) {
+  EXPECT_EQ(deployment.WaitsFor(0), -1);
+  deployment.Begin(0);
+  while (deployment.WaitsFor(0) != 0) std::this_thread::yield();
+  deployment.Put(0, Input(0));
+  ends.WaitForDone(1);
+  while (deployment.WaitsFor(0) != -1) std::this_thread::yield();
+}
+
 TEST_F(Deployments, ThatHaveFailedBlameNobodyElse) {
   EXPECT_TELLS(deployment.Begin(7), "is not one of the next; got 7, expected 0 or 1");
   deployment.Begin(0);

@@ -87,4 +87,14 @@ void Serving::SendFailure(const Error& error, int device) {
   Write(std::move(message));
 }
 
+void Serving::SendWaiting(uint64_t request, int device) {
+  if (!answer_.expired()) return;
+  pb::FromWorker message;
+  message.mutable_waiting()->set_request(request);
+  message.mutable_waiting()->set_device(device);
+  const auto mark = std::make_shared<int>();
+  answer_ = mark;
+  Write(std::move(message), mark);
+}
+
 }  // namespace mete

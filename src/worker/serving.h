@@ -50,6 +50,8 @@ class Serving : public DeploymentEnds {
   void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override;
   void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) override;
   void SendFailure(const Error& error, int device) override;
+  // Nothing where the last such answer is not written yet: who asks reads. One thread at a time.
+  void SendWaiting(uint64_t request, int device);
 
   // Who is told when a feeder breaks, by that one's thread: set before the first piece is sent.
   std::function<void(const Error&, int device)> on_broken;
@@ -59,6 +61,7 @@ class Serving : public DeploymentEnds {
 
   ServeStream& stream_;
   const Coding coding_;
+  std::weak_ptr<const void> answer_;
   // In the end first all feeders go, as on_broken may write to the queue, and then this.
   WriteQueue queue_;
   std::map<int, Feeder> feeders_;  // by device; the same ones from the beginning

@@ -298,7 +298,7 @@ class Worker::Service : public pb::Worker::Service {
     pb::FromWorker ready;
     ready.mutable_ready()->set_prepare_ms(double(NowNs() - start_ns) * 1e-6);
     stream.Write(ready);
-    ReadAll(stream, *deployment);
+    ReadAll(stream, *deployment, serving);
     context.TryCancel();  // a write that waits for a caller who has ended the deployment and does not read is given up
   }
 
@@ -319,10 +319,11 @@ class Worker::Service : public pb::Worker::Service {
     return std::make_shared<Deployment>(program, coding, deploy.lanes(), turn_, serving);
   }
 
-  static void ReadAll(ServeStream& stream, Deployment& deployment) {
+  static void ReadAll(ServeStream& stream, Deployment& deployment, Serving& serving) {
     for (pb::ToWorker message; stream.Read(&message);) {
       if (message.has_begin()) deployment.Begin(message.begin().request());
       else if (message.has_frame()) deployment.Put(0, message.frame());
+      else if (message.has_ask()) serving.SendWaiting(message.ask().request(), deployment.WaitsFor(message.ask().request()));
       else Invalid("deployment", "gets a message of another kind than requests' pieces");
     }
   }
