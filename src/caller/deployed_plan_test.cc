@@ -72,16 +72,6 @@ TEST(DeployedPlan, AWorkerThatGoesFailsTheRequestAndAllLaterOnes) {
   EXPECT_THROW((void)deployed->Run(pool.inputs, kPatience), DeviceError);
 }
 
-// Layers that take a minute with the reference's kernels.
-Graph SlowGraph() {
-  Builder b;
-  ValueId y = b.Input({1, 64, 128, 128});
-  for (int i = 0; i < 40; ++i) y = b.Conv(y, 64, 64, 3, {1, 1, 1, 1});
-  b.Output(y);
-  InferShapes(b.graph);
-  return b.graph;
-}
-
 TEST(DeployedPlan, WhoWaitsForAnotherIsNotToBlame) {
   Pool pool(2, 3);
   // The first layers on worker-2, the others on worker-1: the caller waits for that one.
@@ -100,22 +90,13 @@ TEST(DeployedPlan, WhoWaitsForAnotherIsNotToBlame) {
   const auto deployed = pool.Deploy();
   pool.ExpectWhole(deployed->Run(pool.inputs, kPatience));
 
-  grpc::ClientContext context;  // of who keeps worker-2 busy
-  pb::TimeRequest request;
-  request.set_protocol(kProtocol);
-  request.set_graph(PackGraph(SlowGraph()).bytes);
-  std::thread busy([&] {
-    pb::TimeReply reply;
-    (void)pool.held[1]->stub().Time(&context, request, &reply);
-  });
+  const Busy busy(pool.AddressOf(1));
   try {
     for (;;) (void)deployed->Run(pool.inputs, std::chrono::seconds(1));  // until it computes
   } catch (const DeviceError& error) {
     EXPECT_EQ(error.device(), 2);
     EXPECT_EQ(std::string(error.what()), "[devices] a part of the answer did not come in time, from worker-2");
   }
-  context.TryCancel();
-  busy.join();
 }
 
 TEST(DeployedPlan, IsRefusedByWhoSpeaksAnotherProtocolOrWantsAToken) {
