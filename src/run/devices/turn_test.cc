@@ -3,6 +3,7 @@
 #include <atomic>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -18,13 +19,15 @@ TEST(Turn, IsOnesAtATimeInTheOrderOfWhoAsk) {
   std::vector<int> order;  // whoever has the turn writes
   std::optional<Turn::Taken> first(std::in_place, turn, GoOn);
   std::vector<std::thread> threads;
+  std::atomic<int> waiting = 0;
   for (int t = 0; t < 4; ++t) {
-    std::atomic<bool> waits = false;
     threads.emplace_back([&, t] {
-      const Turn::Taken taken(turn, [&] { waits = true; });
+      const Turn::Taken taken(turn, [&, waits = false]() mutable {
+        if (!std::exchange(waits, true)) ++waiting;
+      });
       order.push_back(t);
     });
-    while (!waits) std::this_thread::yield();
+    while (waiting <= t) std::this_thread::yield();
   }
   EXPECT_TRUE(order.empty());
   first.reset();
