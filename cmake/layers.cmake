@@ -52,7 +52,7 @@ mete_library(run_devices src/run/devices LAYERS engine plan_devices TEST_LAYERS 
 mete_library(protocol src/protocol LAYERS run_devices partition_wire LINKS gRPC::grpc++ protobuf::libprotobuf OpenSSL::Crypto
              PkgConfig::XXHASH TEST_LAYERS passes)
 mete_protobuf(protocol src/protocol/worker.proto SERVICES)
-mete_library(worker src/worker LAYERS protocol LINKS gRPC::grpc++ gRPC::grpc++_reflection)
+mete_library(worker src/worker LAYERS protocol LINKS gRPC::grpc++ gRPC::grpc++_reflection TEST_LAYERS passes)
 target_compile_definitions(mete_worker PRIVATE METE_VERSION="${PROJECT_VERSION}")
 mete_library(remote src/processor/remote LAYERS protocol LINKS gRPC::grpc++)
 target_compile_definitions(mete_remote PRIVATE METE_VERSION="${PROJECT_VERSION}")

@@ -119,7 +119,7 @@ void AddWorker(CLI::App& app, Context& context) {
       ->type_name("DIR")->group("Limits");
   command->add_option("--weights-gib", flags->weights_gib, "of that folder at most")
       ->type_name("N")->check(CLI::Range(0.0, 1e6))->capture_default_str()->group("Limits");
-  command->add_option("--memory-gib", flags->memory_gib, "of prepared shares at most")
+  command->add_option("--memory-gib", flags->memory_gib, "of shares, their requests, and weights that are not on the disk at most")
       ->type_name("N")->check(CLI::Range(0.001, 1e6))->capture_default_str()->group("Limits");
   command->add_option("--deployments", flags->deployments, "callers' plans at a time at most")
       ->type_name("N")->check(CLI::Range(1, 1000))->capture_default_str()->group("Limits");
@@ -127,7 +127,7 @@ void AddWorker(CLI::App& app, Context& context) {
   command->footer(
       "A caller (mete run, bench, profile with --devices FILE) sends this worker shares of its model as graphs, their weights once, and\n"
       "the rows of each request; it gets rows back. Shares run with everything that mete run has. Weights are kept on the disk by their\n"
-      "digests, so that another start sends nothing. The gRPC services of health and reflection are there as well.\n"
+      "digests, so that another start sends nothing. The gRPC service of health is there as well, and without --token that of reflection.\n"
       "\n"
       "Examples:\n"
       "  mete worker --listen 0.0.0.0:7077 --keys keys/pi-1\n"

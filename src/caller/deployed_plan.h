@@ -67,6 +67,8 @@ class DeployedPlan : private RemoteEvents {
                 std::vector<std::string>* notes);
   size_t TakeLane();
   std::vector<Tensor> RunOn(size_t lane, uint64_t request, std::span<const Tensor> inputs, std::chrono::microseconds patience);
+  // Who keeps all from a request that `device` is late with: itself, or for whom it waits, as far as they say so until then.
+  DeviceError TooLate(uint64_t request, int device, std::chrono::steady_clock::time_point until) const;
   std::vector<Tensor> InOrder(const std::vector<Tensor>& held) const;
 
   void OnPiece(int from, const pb::Frame& frame) override;
@@ -80,7 +82,7 @@ class DeployedPlan : private RemoteEvents {
   const std::string id_;
   const std::vector<ValueId> outputs_;  // what is held at last
   std::unique_ptr<PreparedProgram> own_;
-  std::mutex turn_;  // whoever computes here has it
+  Turn turn_;  // whoever computes here has it
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Lane> lanes_;

@@ -91,6 +91,33 @@ TEST(DeployedPlan, NothingIsKeptOfOneThatIsGone) {
   EXPECT_LT(AllocatedBytes(), first + (size_t(1) << 20));  // of each 10 KiB, which is less than its sessions have
 }
 
+TEST(DeployedPlan, WhoWaitsForAnotherIsNotToBlame) {
+  Pool pool(2, 3);
+  // The first layers on worker-2, the others on worker-1: the caller waits for that one.
+  const std::vector<Layer> layers = LayersOf(pool.random.graph);
+  const auto live = LiveValues(pool.random.graph, layers);
+  pool.plan.groups.clear();
+  for (const auto& [first, last, device] : {std::tuple{0, 1, 2}, {1, int(layers.size()), 1}}) {
+    PlannedGroup group{first, last, WholeOn(device), {}, 0};
+    DeviceShare share{device, {}, {}};
+    const bool at_end = last == int(layers.size());
+    for (const ValueId id : at_end ? OutputsOf(pool.random.graph, {.groups = {group}}) : live[size_t(last)])
+      share.outputs.push_back({id, Part::All()});
+    group.shares.push_back(std::move(share));
+    pool.plan.groups.push_back(std::move(group));
+  }
+  const auto deployed = pool.Deploy();
+  pool.ExpectWhole(deployed->Run(pool.inputs, kPatience));
+
+  const Busy busy(pool.AddressOf(1));
+  try {
+    for (;;) (void)deployed->Run(pool.inputs, std::chrono::seconds(1));  // until it computes
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(error.device(), 2);
+    EXPECT_EQ(std::string(error.what()), "[devices] a part of the answer did not come in time, from worker-2");
+  }
+}
+
 TEST(DeployedPlan, IsRefusedByWhoSpeaksAnotherProtocolOrWantsAToken) {
   Pool pool(1, 3);
   WorkerOptions options;

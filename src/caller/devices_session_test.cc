@@ -112,23 +112,6 @@ TEST(DevicesSession, WhoIsNotThereAtFirstIsTakenInLater) {
   EXPECT_NE(devices.notes.back().find("is there again"), std::string::npos);
 }
 
-// Keeps a worker computing something else.
-class Busy {
- public:
-  explicit Busy(const std::string& address) : remote_({"busy", address}, {}) {
-    Builder b;
-    b.Output(b.Conv(b.Input({1, 64, 64, 64}), 64, 64, 3));
-    InferShapes(b.graph);
-    thread_ = std::thread([this, graph = b.graph] { (void)remote_.Time(graph, 1000, std::chrono::seconds(60)); });
-    std::this_thread::sleep_for(milliseconds(300));
-  }
-  ~Busy() { thread_.join(); }
-
- private:
-  RemoteDevice remote_;
-  std::thread thread_;
-};
-
 TEST(DevicesSession, ALateDeviceCostsNoMoreThanTheDeadline) {
   Devices devices(1);
   devices.options.deadline_ms = 100;

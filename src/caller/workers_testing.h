@@ -3,14 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/model.h"
 #include "partition/random_graphs_testing.h"
 #include "plan/devices/dynamic.h"
+#include "processor/remote/remote_device.h"
 #include "worker/worker.h"
 
 namespace mete {
@@ -24,6 +27,33 @@ inline SessionOptions ReferenceOptions() {
 inline std::shared_ptr<Session> ReferenceSession(const Graph& graph) {
   return std::make_shared<Session>(ModelOf(graph), ReferenceOptions());
 }
+
+// Keeps a worker computing something else.
+class Busy {
+ public:
+  explicit Busy(const std::string& address) : remote_({"busy", address}, {}) {
+    Builder b;
+    ValueId y = b.Input({1, 64, 128, 128});
+    for (int i = 0; i < 40; ++i) y = b.Conv(y, 64, 64, 3, {1, 1, 1, 1});  // a minute with the reference's kernels
+    b.Output(y);
+    InferShapes(b.graph);
+    request_.set_protocol(kProtocol);
+    request_.set_graph(PackGraph(b.graph).bytes);
+    thread_ = std::thread([this] { (void)remote_.stub().Time(&context_, request_, &reply_); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  ~Busy() {
+    context_.TryCancel();
+    thread_.join();
+  }
+
+ private:
+  RemoteDevice remote_;
+  grpc::ClientContext context_;
+  pb::TimeRequest request_;
+  pb::TimeReply reply_;
+  std::thread thread_;
+};
 
 class Workers {
  public:

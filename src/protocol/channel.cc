@@ -2,6 +2,8 @@
 
 #include <openssl/crypto.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace mete {
@@ -11,6 +13,33 @@ constexpr const char* kTokenHeader = "mete-token";
 constexpr int kReconnectMs = 100;  // gRPC tries again after so long; when a device is asked again is decided elsewhere
 constexpr int kConnectMs = 3000;   // guess: a board on a bad wireless link
 constexpr int kMostStreams = 16;   // of a connection; guess: a caller has one or two, another worker one for each deployment
+
+// Bytes of a status' message. gRPC's trailers have 8 KiB by default, in which what is no letter of ASCII takes three bytes for one.
+constexpr size_t kMostStatusBytes = 4096;
+
+// What it takes in a trailer.
+size_t TrailerBytes(std::string_view text) {
+  size_t bytes = 0;
+  for (const char c : text) bytes += c >= ' ' && c <= '~' && c != '%' ? 1 : 3;
+  return bytes;
+}
+
+// As many of its lines, a problem each, as there is room for; of a first line that is too long the beginning.
+std::string InTrailer(const std::string& text) {
+  size_t end = 0, lines = 0, left = kMostStatusBytes;
+  const auto all = size_t(std::count(text.begin(), text.end(), '\n')) + 1;
+  for (; lines < all; ++lines) {
+    const size_t next = std::min(text.find('\n', end + (lines > 0)), text.size());
+    const size_t bytes = TrailerBytes(std::string_view(text).substr(end, next - end));
+    if (bytes > left) break;
+    end = next, left -= bytes;
+  }
+  if (lines == all) return text;
+  if (lines > 0) return fmt::format("{}\n... and {} more", text.substr(0, end), all - lines);
+  while (end < text.size() && left >= 3) left -= TrailerBytes(text.substr(end++, 1));
+  while (end > 0 && (text[end] & 0xc0) == 0x80) --end;  // not within a character
+  return text.substr(0, end) + " ...";
+}
 
 // What gRPC says where there is no connection, and what a user may do about it.
 struct WayOut {
@@ -95,7 +124,7 @@ bool HasToken(const grpc::ServerContext& context, const Security& security) {
   return CRYPTO_memcmp(at->second.data(), security.token.data(), security.token.size()) == 0;
 }
 
-grpc::Status StatusOf(const Error& error) { return {grpc::StatusCode(int(error.code())), error.what()}; }
+grpc::Status StatusOf(const Error& error) { return {grpc::StatusCode(int(error.code())), InTrailer(error.what())}; }
 
 Error ErrorOf(const grpc::Status& status, const std::string& where) {
   const std::string text = TextOf(status, where);

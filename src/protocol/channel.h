@@ -40,7 +40,7 @@ void LimitServer(grpc::ServerBuilder& builder, const Keepalive& keepalive = {});
 void AddToken(grpc::ClientContext& context, const Security& security);
 bool HasToken(const grpc::ServerContext& context, const Security& security);
 
-// Errors of ours on the wire, and back. `where` names the device.
+// Errors of ours on the wire, and back; of many problems those that a status has room for. `where` names the device.
 grpc::Status StatusOf(const Error& error);
 Error ErrorOf(const grpc::Status& status, const std::string& where);
 

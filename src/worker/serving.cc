@@ -1,7 +1,5 @@
 #include "worker/serving.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 
 namespace mete {
@@ -9,17 +7,27 @@ namespace mete {
 Feeder::Feeder(const pb::Peer& peer, const std::string& deployment, int from, Coding coding, const Security& security,
                std::function<void(const Error&)> broken)
     : name_(peer.name()),
+      address_(peer.address()),
       deployment_(deployment),
       from_(from),
       coding_(coding),
+      security_(security),
       broken_(std::move(broken)),
-      stub_(pb::Worker::NewStub(ChannelTo(peer.address(), peer.name(), security))),
-      queue_([this] { Broken(); }) {
-  AddToken(context_, security);
-  writer_ = stub_->Feed(&context_, &reply_);
-}
+      queue_([this] { Broken(); }) {}
 
-Feeder::~Feeder() { context_.TryCancel(); }  // whoever writes gets false
+Feeder::~Feeder() { context_.TryCancel(); }  // whoever connects or writes gets false
+
+bool Feeder::Write(pb::Frame&& frame) {
+  pb::Fed fed;
+  if (!writer_) {  // takes as long as connecting does
+    AddToken(context_, security_);
+    stub_ = pb::Worker::NewStub(ChannelTo(address_, name_, security_));
+    writer_ = stub_->Feed(&context_, &reply_);
+    fed.set_deployment(deployment_), fed.set_from(from_);
+  }
+  *fed.mutable_frame() = std::move(frame);
+  return writer_->Write(fed);
+}
 
 void Feeder::Broken() {
   writer_->WritesDone();
@@ -27,28 +35,32 @@ void Feeder::Broken() {
   broken_(ErrorOf(status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "has ended the stream") : status, name_));
 }
 
-void Feeder::Send(uint64_t request, const PieceId& id, Tensor piece) {
-  queue_.Push([this, request, id, piece = std::move(piece)] {
-    return WritePiece(coding_, request, id, piece, [&](pb::Frame&& frame) {
-      pb::Fed fed;
-      if (first_) fed.set_deployment(deployment_), fed.set_from(from_);
-      first_ = false;
-      *fed.mutable_frame() = std::move(frame);
-      return writer_->Write(fed);
-    });
+void Feeder::Send(uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) {
+  queue_.Push([this, request, id, piece = std::move(piece), mark = std::move(mark)] {
+    return WritePiece(coding_, request, id, piece, [&](pb::Frame&& frame) { return Write(std::move(frame)); });
   });
 }
 
 Serving::Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, const Security& security)
-    : stream_(stream), deploy_(deploy), coding_(coding), security_(security), queue_([] {}) {}  // a caller that is gone ends the stream
-
-void Serving::Write(pb::FromWorker message) {
-  queue_.Push([this, message = std::move(message)] { return stream_.Write(message); });
+    : stream_(stream), coding_(coding), queue_([] {}) {  // a caller that is gone ends the stream
+  for (const pb::Peer& peer : deploy.peers()) {
+    const int device = peer.device();
+    feeders_.try_emplace(device, peer, deploy.id(), deploy.device(), coding, security,
+                         [this, device](const Error& error) { on_broken(error, device); });
+  }
 }
 
-void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece) {
-  if (to != 0) return FeederTo(to).Send(request, id, std::move(piece));
-  queue_.Push([this, request, id, piece = std::move(piece)] {
+void Serving::Write(pb::FromWorker message, std::shared_ptr<const void> mark) {
+  queue_.Push([this, message = std::move(message), mark = std::move(mark)] { return stream_.Write(message); });
+}
+
+void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) {
+  if (to != 0) {
+    const auto feeder = feeders_.find(to);
+    if (feeder == feeders_.end()) Invalid("program", "sends to a device without an address; got {}", to);
+    return feeder->second.Send(request, id, std::move(piece), std::move(mark));
+  }
+  queue_.Push([this, request, id, piece = std::move(piece), mark = std::move(mark)] {
     return WritePiece(coding_, request, id, piece, [&](pb::Frame&& frame) {
       pb::FromWorker message;
       *message.mutable_frame() = std::move(frame);
@@ -57,14 +69,14 @@ void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piec
   });
 }
 
-void Serving::SendDone(uint64_t request, std::vector<StageTimes> times) {
+void Serving::SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) {
   pb::FromWorker message;
   message.mutable_done()->set_request(request);
   for (const StageTimes& t : times) {
     pb::StageTime* to = message.mutable_done()->add_stages();
     to->set_wait_us(t.wait_us), to->set_compute_us(t.compute_us);
   }
-  Write(std::move(message));
+  Write(std::move(message), std::move(mark));
 }
 
 void Serving::SendFailure(const Error& error, int device) {
@@ -75,15 +87,14 @@ void Serving::SendFailure(const Error& error, int device) {
   Write(std::move(message));
 }
 
-Feeder& Serving::FeederTo(int device) {
-  std::lock_guard lock(mutex_);
-  std::unique_ptr<Feeder>& feeder = feeders_[device];
-  if (feeder) return *feeder;
-  const auto peer = std::find_if(deploy_.peers().begin(), deploy_.peers().end(), [&](const pb::Peer& p) { return p.device() == device; });
-  if (peer == deploy_.peers().end()) Invalid("program", "sends to a device without an address; got {}", device);
-  feeder = std::make_unique<Feeder>(*peer, deploy_.id(), deploy_.device(), coding_, security_,
-                                    [this, device](const Error& error) { on_broken(error, device); });
-  return *feeder;
+void Serving::SendWaiting(uint64_t request, int device) {
+  if (!answer_.expired()) return;
+  pb::FromWorker message;
+  message.mutable_waiting()->set_request(request);
+  message.mutable_waiting()->set_device(device);
+  const auto mark = std::make_shared<int>();
+  answer_ = mark;
+  Write(std::move(message), mark);
 }
 
 }  // namespace mete

@@ -2,12 +2,13 @@
 // there is something to send.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "protocol/channel.h"
+#include "protocol/write_queue.h"
 #include "src/protocol/worker.grpc.pb.h"
 #include "worker/deployment.h"
 
@@ -15,52 +16,55 @@ namespace mete {
 
 using ServeStream = grpc::ServerReaderWriter<pb::FromWorker, pb::ToWorker>;
 
-// A stream of pieces to another worker.
+// A stream of pieces to another worker. Its queue's thread connects, writes and learns how it ended; nobody else touches the stream, but to
+// cancel it in the end.
 class Feeder {
  public:
   Feeder(const pb::Peer& peer, const std::string& deployment, int from, Coding coding, const Security& security,
          std::function<void(const Error&)> broken);
   ~Feeder();
 
-  void Send(uint64_t request, const PieceId& id, Tensor piece);
+  void Send(uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark);
 
  private:
+  bool Write(pb::Frame&& frame);
   void Broken();
 
-  const std::string name_, deployment_;
+  const std::string name_, address_, deployment_;
   const int from_;
   const Coding coding_;
+  const Security& security_;
   const std::function<void(const Error&)> broken_;
   grpc::ClientContext context_;
   pb::FeedReply reply_;
   std::unique_ptr<pb::Worker::Stub> stub_;
-  std::unique_ptr<grpc::ClientWriter<pb::Fed>> writer_;
-  bool first_ = true;
-  WriteQueue queue_;
+  std::unique_ptr<grpc::ClientWriter<pb::Fed>> writer_;  // null: not connected yet
+  WriteQueue queue_;  // last: its thread uses all of the above
 };
 
 class Serving : public DeploymentEnds {
  public:
+  // Makes a feeder for each peer; each connects when it has something to send. Keeps references to all but `deploy`.
   Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, const Security& security);
 
-  void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece) override;
-  void SendDone(uint64_t request, std::vector<StageTimes> times) override;
+  void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override;
+  void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) override;
   void SendFailure(const Error& error, int device) override;
+  // Nothing where the last such answer is not written yet: who asks reads. One thread at a time.
+  void SendWaiting(uint64_t request, int device);
 
-  // Who is told when a feeder breaks: set before the first piece is sent.
+  // Who is told when a feeder breaks, by that one's thread: set before the first piece is sent.
   std::function<void(const Error&, int device)> on_broken;
 
  private:
-  void Write(pb::FromWorker message);
-  Feeder& FeederTo(int device);
+  void Write(pb::FromWorker message, std::shared_ptr<const void> mark = {});
 
   ServeStream& stream_;
-  const pb::Deploy& deploy_;
   const Coding coding_;
-  const Security& security_;
-  std::mutex mutex_;
+  std::weak_ptr<const void> answer_;
+  // In the end first all feeders go, as on_broken may write to the queue, and then this.
   WriteQueue queue_;
-  std::map<int, std::unique_ptr<Feeder>> feeders_;  // end before the queue, to which their threads may write
+  std::map<int, Feeder> feeders_;  // by device; the same ones from the beginning
 };
 
 }  // namespace mete

@@ -1,5 +1,5 @@
 // Sessions of shares, by the bytes of their graphs: a plan that is made again has most shares that were there before. Bounded by the memory
-// that they take; those that no deployment uses go first, the longest unused one before others.
+// and the threads that they take; those that no deployment uses go first, the longest unused one before others.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,43 @@
 
 #include "mete/engine.h"
 #include "partition/wire/wire.h"
+#include "worker/memory_budget.h"
 
 namespace mete {
 
 class SessionCache {
  public:
-  SessionCache(SessionOptions options, int64_t most_bytes) : options_(std::move(options)), most_bytes_(most_bytes) {}
+  // Keeps a reference to the budget.
+  SessionCache(SessionOptions options, MemoryBudget& memory) : options_(std::move(options)), memory_(memory) {}
 
-  // Makes it where it is not here: takes as long as preparing a model. RESOURCE_EXHAUSTED where those in use take all the memory.
+  // Makes it where it is not here: takes as long as preparing a model, one after the other. RESOURCE_EXHAUSTED where those in use, and
+  // whatever else has memory, leave too little.
   std::shared_ptr<Session> Of(const Graph& graph);
 
   // One that nobody keeps.
-  Session Fresh(Graph graph) const;
+  std::shared_ptr<Session> Fresh(Graph graph);
+
+  // Memory for something else, for which sessions that nobody uses have to go. `what`: as in "no memory for <what>". Error
+  // RESOURCE_EXHAUSTED.
+  MemoryBudget::Part Take(int64_t bytes, const std::string& what);
+
+  // Ends sessions that nobody uses until the others have few threads.
+  void Trim();
 
  private:
-  void MakeRoom();
-
   struct Known {
     Digest digest;
     std::shared_ptr<Session> session;
-    int64_t bytes;
   };
+
+  std::shared_ptr<Session> Find(const Digest& digest);
+  // mutex_ is locked.
+  bool DropUnused();  // the longest unused one; false: there is none
+  int Threads(bool unused) const;
+
   const SessionOptions options_;
-  const int64_t most_bytes_;
+  MemoryBudget& memory_;
+  std::mutex making_;  // of whoever makes one that others may want as well; before mutex_
   std::mutex mutex_;
   std::list<Known> known_;  // the one used last first
 };

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <vector>
 
 #include "base/error.h"
@@ -40,6 +41,9 @@ Tensor TensorOf(const std::shared_ptr<const MappedFile>& file) {
   return {DType(header.type), shape, file->bytes().data() + kContentAt, file};
 }
 
+// Another one of the same memory, which `tensor` sees in its number of owners.
+Tensor Shared(const std::shared_ptr<const Tensor>& tensor) { return {tensor->type(), tensor->shape(), tensor->data(), tensor}; }
+
 }  // namespace
 
 std::string WeightStore::PathOf(const Digest& digest) const { return folder_ + "/" + ToHex(digest) + ".weight"; }
@@ -65,37 +69,65 @@ Tensor WeightStore::Find(const Digest& digest) {
   if (known == memory_.end()) {
     const Tensor read = Read(digest);
     if (!read.has_value()) return {};
-    known = memory_.emplace(digest, InMemory{std::make_shared<const Tensor>(read), true}).first;
+    known = memory_.emplace(digest, InMemory{std::make_shared<const Tensor>(read), true, true, {}}).first;
   }
-  const std::shared_ptr<const Tensor>& tensor = known->second.tensor;
-  return {tensor->type(), tensor->shape(), tensor->data(), tensor};
+  known->second.asked = true;
+  return Shared(known->second.tensor);
 }
 
-void WeightStore::Add(const Digest& digest, const Tensor& tensor, std::string* note) {
+Tensor WeightStore::Add(const Digest& digest, const Tensor& tensor, std::string* note) {
   if (DigestOf(tensor.view()) != digest)
     Fail(Code::kDataLoss, "weights", "are not what was announced; got another content than {} has", ToHex(digest).substr(0, 16));
   std::lock_guard lock(mutex_);
-  try {
-    Write(digest, tensor);
-  } catch (const Error& error) {
-    if (unwritten_bytes_ + int64_t(tensor.bytes()) > most_bytes_)
-      Fail(Code::kResourceExhausted, "weights", "are too large for this worker's memory, and {}", error.what());
-    *note = fmt::format("weights are kept in memory until this worker ends: {}", error.what());
-    if (memory_.emplace(digest, InMemory{std::make_shared<const Tensor>(tensor), false}).second)
-      unwritten_bytes_ += int64_t(tensor.bytes());
+  auto known = memory_.find(digest);
+  if (known == memory_.end()) {
+    try {
+      known = memory_.emplace(digest, Written(digest, tensor)).first;
+    } catch (const Error& error) {
+      known = memory_.emplace(digest, Unwritten(tensor, error.what())).first;
+      *note = fmt::format("weights are kept in memory: {}", error.what());
+    }
   }
+  known->second.asked = true;
+  return Shared(known->second.tensor);
 }
 
 void WeightStore::Trim() {
   std::lock_guard lock(mutex_);
-  std::erase_if(memory_, [](const auto& known) { return known.second.on_disk && known.second.tensor.use_count() == 1; });
+  TrimAsked();
 }
 
-void WeightStore::Write(const Digest& digest, const Tensor& tensor) {
+void WeightStore::TrimAsked() {
+  for (auto& [digest, known] : memory_) known.asked = false;
+  Unmap();
+}
+
+void WeightStore::Unmap() {
+  std::erase_if(memory_, [](const auto& known) { return known.second.on_disk && !known.second.in_use(); });
+}
+
+WeightStore::InMemory WeightStore::Unwritten(const Tensor& tensor, const std::string& why) {
+  const auto take = [&] { return take_(int64_t(tensor.bytes()), "weights that are not on its disk (" + why + ")"); };
+  const auto kept = [&](MemoryBudget::Part part) { return InMemory{std::make_shared<const Tensor>(tensor), false, true, std::move(part)}; };
+  try {
+    return kept(take());
+  } catch (const Error&) {
+    std::erase_if(memory_, [](const auto& known) { return !known.second.on_disk && !known.second.in_use(); });
+  }
+  try {
+    return kept(take());
+  } catch (const Error&) {
+    TrimAsked();  // of whom never deployed what he sent; this caller has failed
+    throw;
+  }
+}
+
+WeightStore::InMemory WeightStore::Written(const Digest& digest, const Tensor& tensor) {
   const int64_t bytes = int64_t(kContentAt + tensor.bytes());
   if (folder_.empty()) Fail(Code::kUnavailable, "weights", "have no folder");
   if (bytes > most_bytes_)
-    Fail(Code::kResourceExhausted, folder_, "is too small for a tensor; got {} bytes, expected {} at most", bytes, most_bytes_);
+    Fail(Code::kResourceExhausted, folder_, "is too small for a tensor; got {} bytes, expected {} at most; try a larger --weights-gib of "
+         "the worker", bytes, most_bytes_);
   std::error_code error;
   fs::create_directories(folder_, error);
   MakeRoom(bytes);
@@ -109,27 +141,38 @@ void WeightStore::Write(const Digest& digest, const Tensor& tensor) {
   const std::span content(static_cast<const std::byte*>(tensor.data()), tensor.bytes());
   if (!file.made() || !file.Write(std::as_bytes(std::span(head))) || !file.Write(content) || !file.RenameTo(path))
     Fail(Code::kUnavailable, path, "cannot be written: {}", std::strerror(errno));
+  const Tensor mapped = TensorOf(MappedFile::Open(path));
+  if (!mapped.has_value()) Fail(Code::kUnavailable, path, "has not become what was written");
+  return {std::make_shared<const Tensor>(mapped), true, true, {}};
 }
 
-void WeightStore::MakeRoom(int64_t bytes) const {
+void WeightStore::MakeRoom(int64_t bytes) {
+  Unmap();
   struct File {
     fs::file_time_type used;
     int64_t bytes;
     fs::path path;
   };
+  std::set<std::string> in_use;
+  for (const auto& [digest, known] : memory_)
+    if (known.on_disk) in_use.insert(fs::path(PathOf(digest)).filename().string());
   std::vector<File> files;
   int64_t all = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_, error)) {
     if (entry.path().extension() != ".weight") continue;
+    all += int64_t(entry.file_size(error));
+    if (in_use.contains(entry.path().filename().string())) continue;
     files.push_back({entry.last_write_time(error), int64_t(entry.file_size(error)), entry.path()});
-    all += files.back().bytes;
   }
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.used < b.used; });
   for (size_t i = 0; i < files.size() && all + bytes > most_bytes_; ++i) {
-    fs::remove(files[i].path, error);  // who has mapped it keeps it
+    fs::remove(files[i].path, error);
     all -= files[i].bytes;
   }
+  if (all + bytes > most_bytes_)
+    Fail(Code::kResourceExhausted, folder_, "has no room beside weights that are in use; got {} bytes more than {}, expected {} together "
+         "at most; try a larger --weights-gib of the worker", bytes, all, most_bytes_);
 }
 
 }  // namespace mete

@@ -2,11 +2,15 @@
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/server_builder_option.h>
+
+#include <stop_token>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "machine/machine.h"
 #include "protocol/check.h"
+#include "run/devices/program_bytes.h"
 #include "run/devices/time_graph.h"
 #include "worker/serving.h"
 #include "worker/session_cache.h"
@@ -21,6 +25,17 @@ constexpr int64_t kMostWeightBytes = int64_t(1) << 32;  // of one tensor; guess:
 // Bytes of messages that are not yet whole, of all callers: three of the largest, a guess. Without it a guest's took 330 MiB within 4 s.
 constexpr size_t kMostReceiving = size_t(192) << 20;
 constexpr int kMostThreads = 128;           // of calls at a time, a stream each; guess
+constexpr std::chrono::milliseconds kWatchEvery{50};  // guess: sooner than somebody is called again
+
+// Takes gRPC's reflection out of a server: it answers whoever has a connection, and keeps a thread for each stream. (The health service
+// keeps none, as it is made of callbacks.)
+class WithoutReflection : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    std::erase_if(*plugins, [](const auto& plugin) { return plugin->name() == "proto_server_reflection"; });
+  }
+};
 
 // Puts tensors together that come in chunks.
 class Receiver {
@@ -54,7 +69,7 @@ class Receiver {
     const auto owner = std::make_shared<const std::string>(std::move(bytes_));
     bytes_ = {};
     std::string note;
-    store_.Add(digest_, Tensor(type_, shape_, owner->data(), owner), &note);
+    kept_.push_back(store_.Add(digest_, Tensor(type_, shape_, owner->data(), owner), &note));
     if (!note.empty()) stored_.set_note(note);
     stored_.set_tensors(stored_.tensors() + 1);
     open_ = false;
@@ -68,6 +83,27 @@ class Receiver {
   int64_t expected_ = 0;
   std::string bytes_;
   bool open_ = false;
+  std::vector<Tensor> kept_;  // so that none of them goes for those that come next
+};
+
+// Sets a token when a call has ended: gRPC tells that only who asks.
+class CallWatch {
+ public:
+  explicit CallWatch(const grpc::ServerContext& context) : thread_([this, &context](std::stop_token stop) { Watch(context, stop); }) {}
+  const CancelToken& ended() const { return ended_; }
+
+ private:
+  void Watch(const grpc::ServerContext& context, const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    while (!context.IsCancelled())
+      if (never.wait_for(lock, stop, kWatchEvery, [&] { return stop.stop_requested(); })) return;
+    ended_.Cancel();
+  }
+
+  CancelToken ended_;
+  std::jthread thread_;
 };
 
 WireLimits LimitsOf(const WorkerOptions& options) {
@@ -84,8 +120,10 @@ class Worker::Service : public pb::Worker::Service {
   explicit Service(const WorkerOptions& options)
       : options_(options),
         limits_(LimitsOf(options)),
-        store_(options.weights_folder, options.weights_bytes),
-        sessions_(options.session, options.memory_bytes) {}
+        memory_(options.memory_bytes),
+        sessions_(options.session, memory_),
+        store_(options.weights_folder, options.weights_bytes,
+               [this](int64_t bytes, const std::string& what) { return sessions_.Take(bytes, what); }) {}
 
   grpc::Status Hello(grpc::ServerContext* context, const pb::HelloRequest*, pb::HelloReply* reply) override {
     return Guarded(*context, [&] {
@@ -142,8 +180,15 @@ class Worker::Service : public pb::Worker::Service {
   grpc::Status Time(grpc::ServerContext* context, const pb::TimeRequest* request, pb::TimeReply* reply) override {
     return Guarded(*context, [&] {
       CheckProtocol(request->protocol());
-      const auto find = [](const Digest&, DType type, const Shape& shape) { return MadeUp(type, shape); };
-      TimeGraph(UnpackGraph(request->graph(), find, limits_), std::clamp(request->runs(), 1, kMostRuns), *context, *reply);
+      const CallWatch watch(*context);
+      // One after the other: what is timed beside something else that is prepared or timed would seem slow.
+      const Turn::Taken taken(timing_, [&] { CheckThere(watch); });
+      MemoryBudget::Part memory;
+      const auto find = [&](const Digest&, DType type, const Shape& shape) {
+        memory.Join(TakeForTiming(type, shape));
+        return MadeUp(type, shape);
+      };
+      TimeGraph(UnpackGraph(request->graph(), find, limits_), std::clamp(request->runs(), 1, kMostRuns), watch.ended(), *reply);
     });
   }
 
@@ -217,6 +262,8 @@ class Worker::Service : public pb::Worker::Service {
     CheckProtocol(deploy.protocol());
     if (deploy.id().size() != kDeploymentIdBytes)
       Invalid("deployment", "has a name of {} bytes, expected {}", deploy.id().size(), kDeploymentIdBytes);
+    if (deploy.peers_size() > kMostDevicesOfPlan)
+      Invalid("deployment", "has too many peers; got {}, expected {} at most", deploy.peers_size(), kMostDevicesOfPlan);
     if (deploy.device() < 1 || deploy.device() > kMostDevicesOfPlan || deploy.lanes() < 1 || deploy.lanes() > kMostLanes)
       Invalid("deployment", "has numbers that cannot be; got device {} and {} lanes, expected 1 to {} and 1 to {}", deploy.device(),
               deploy.lanes(), kMostDevicesOfPlan, kMostLanes);
@@ -228,9 +275,16 @@ class Worker::Service : public pb::Worker::Service {
     ~Ending() { deployment.Stop(); }
   };
 
+  // Its sessions may be of no use when a deployment is gone.
+  struct Trimming {
+    SessionCache& sessions;
+    ~Trimming() { sessions.Trim(); }
+  };
+
   void ServeDeployment(grpc::ServerContext& context, const pb::Deploy& deploy, ServeStream& stream) {
     CheckDeploy(deploy);
     Place place(*this, deploy.id());
+    const Trimming trimming{sessions_};
     const int64_t start_ns = NowNs();
     const Coding coding = CodingOf(deploy.coding());
     Serving serving(stream, deploy, coding, options_.security);
@@ -244,35 +298,56 @@ class Worker::Service : public pb::Worker::Service {
     pb::FromWorker ready;
     ready.mutable_ready()->set_prepare_ms(double(NowNs() - start_ns) * 1e-6);
     stream.Write(ready);
-    ReadAll(stream, *deployment);
+    ReadAll(stream, *deployment, serving);
     context.TryCancel();  // a write that waits for a caller who has ended the deployment and does not read is given up
   }
+
+  // A program, and what its requests may take.
+  struct Held {
+    MemoryBudget::Part memory;
+    PreparedProgram program;
+  };
 
   std::shared_ptr<Deployment> MakeDeployment(const pb::Deploy& deploy, Coding coding, Serving& serving) {
     const auto find = [&](const Digest& digest, DType, const Shape&) { return store_.Find(digest); };
     const auto make = [&](const Graph& graph) { return sessions_.Of(graph); };
     DeviceProgram unpacked = UnpackProgram(deploy.stages(), deploy.device(), find, limits_);
-    const auto program = std::make_shared<const PreparedProgram>(std::move(unpacked), deploy.device(), make);
+    MemoryBudget::Part memory =
+        sessions_.Take(deploy.lanes() * RequestBytes(unpacked, deploy.device(), coding), "a deployment's requests");
+    const std::shared_ptr<const Held> held(new Held{std::move(memory), {std::move(unpacked), deploy.device(), make}});
+    const std::shared_ptr<const PreparedProgram> program(held, &held->program);
     return std::make_shared<Deployment>(program, coding, deploy.lanes(), turn_, serving);
   }
 
-  static void ReadAll(ServeStream& stream, Deployment& deployment) {
+  static void ReadAll(ServeStream& stream, Deployment& deployment, Serving& serving) {
     for (pb::ToWorker message; stream.Read(&message);) {
       if (message.has_begin()) deployment.Begin(message.begin().request());
       else if (message.has_frame()) deployment.Put(0, message.frame());
+      else if (message.has_ask()) serving.SendWaiting(message.ask().request(), deployment.WaitsFor(message.ask().request()));
       else Invalid("deployment", "gets a message of another kind than requests' pieces");
     }
   }
 
-  void TimeGraph(Graph graph, int runs, const grpc::ServerContext& context, pb::TimeReply& reply) {
+  static void CheckThere(const CallWatch& watch) {
+    if (watch.ended().cancelled()) Fail(Code::kCancelled, "timing", "was given up by its caller");
+  }
+
+  MemoryBudget::Part TakeForTiming(DType type, const Shape& shape) {
+    return sessions_.Take(shape.Elements() * int64_t(SizeOf(type)), "tensors to time with");
+  }
+
+  void TimeGraph(Graph graph, int runs, const CancelToken& ended, pb::TimeReply& reply) {
+    MemoryBudget::Part memory;
     for (const ValueId id : graph.inputs)
       if (!graph.value(id).shape.known()) Invalid(graph.value(id).name, "has no shape to be timed with");
+    for (const auto* list : {&graph.inputs, &graph.outputs})
+      for (const ValueId id : *list)
+        if (graph.value(id).shape.known()) memory.Join(TakeForTiming(graph.value(id).type, graph.value(id).shape));
     const std::vector<Tensor> inputs = MadeUpInputs(graph, graph.inputs);
     const int64_t start_ns = NowNs();
-    Session session = sessions_.Fresh(std::move(graph));
+    const std::shared_ptr<Session> session = sessions_.Fresh(std::move(graph));
     reply.set_prepare_ms(double(NowNs() - start_ns) * 1e-6);
-    std::lock_guard lock(turn_);
-    const GraphTimes times = TimeRuns(session, inputs, runs, [&] { return context.IsCancelled(); });
+    const GraphTimes times = TimeRuns(*session, inputs, runs, turn_, &ended);
     for (const double us : times.us) reply.add_us(us);
     for (const auto& [name, us] : times.nodes) {
       pb::NodeTime* node = reply.add_nodes();
@@ -283,9 +358,11 @@ class Worker::Service : public pb::Worker::Service {
   const WorkerOptions options_;
   const WireLimits limits_;  // no more than the memory that shares may have
   const std::string machine_ = ReadMachine().name;
-  WeightStore store_;
+  MemoryBudget memory_;
   SessionCache sessions_;
-  std::mutex turn_;  // whoever computes has it: the cores are one device
+  WeightStore store_;
+  Turn turn_;    // of whoever computes: the cores are one device
+  Turn timing_;  // of whoever prepares a graph and times it; before turn_
   std::mutex mutex_;
   std::map<std::string, std::weak_ptr<Deployment>> deployments_;
 };
@@ -294,6 +371,8 @@ Worker::Worker(const WorkerOptions& options) : service_(std::make_unique<Service
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
+  // Reflection is for workers that believe all who have a connection: who lacks the token must not keep threads.
+  if (!options.security.token.empty()) builder.SetOption(std::make_unique<WithoutReflection>());
   LimitServer(builder);
   grpc::ResourceQuota quota("worker");
   quota.SetMaxThreads(kMostThreads);

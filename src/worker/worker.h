@@ -19,7 +19,7 @@ struct WorkerOptions {
   SessionOptions session;              // of every share
   std::string weights_folder;          // empty: weights are kept in memory
   int64_t weights_bytes = int64_t(8) << 30;  // of that folder at most. Guess: several large networks on a card of 32 GB
-  int64_t memory_bytes = int64_t(2) << 30;   // of prepared shares at most. Guess: a half of what small boards have
+  int64_t memory_bytes = int64_t(2) << 30;   // of shares, their requests, and weights that are on no disk. Guess: a half of a small board's
   int max_deployments = 8;             // at a time; guess
   uint32_t protocol = kProtocol;       // others are refused; another one is for tests
 };

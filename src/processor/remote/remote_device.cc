@@ -148,6 +148,18 @@ void RemoteDeployment::Send(uint64_t request, const PieceId& id, Tensor piece) {
   });
 }
 
+std::optional<int> RemoteDeployment::WaitsFor(uint64_t request, RemoteDevice::Clock::time_point until) {
+  std::unique_lock lock(mutex_);
+  const auto asked = waits_for_.emplace(request, std::nullopt).first;
+  pb::ToWorker message;
+  message.mutable_ask()->set_request(request);
+  queue_->Push([this, message = std::move(message)] { return stream_->Write(message); });
+  changed_.wait_until(lock, until, [&] { return error_ || asked->second; });
+  const std::optional<int> said = asked->second;
+  waits_for_.erase(asked);
+  return said;
+}
+
 void RemoteDeployment::Read() {
   for (pb::FromWorker message; stream_->Read(&message);) Tell(message);
   const grpc::Status status = stream_->Finish();
@@ -174,7 +186,9 @@ void RemoteDeployment::Tell(const pb::FromWorker& message) {
     return events_.OnDone(device_, message.done().request(), std::move(times));
   }
   std::lock_guard lock(mutex_);
-  ready_ = true;
+  const auto asked = waits_for_.find(message.waiting().request());
+  if (!message.has_waiting()) ready_ = true;
+  else if (asked != waits_for_.end()) asked->second = message.waiting().device();
   changed_.notify_all();
 }
 

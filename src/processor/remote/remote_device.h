@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -103,6 +104,8 @@ class RemoteDeployment {
   void WaitReady(std::chrono::milliseconds timeout);  // Error where it does not come
   void Begin(uint64_t request);
   void Send(uint64_t request, const PieceId& id, Tensor piece);
+  // The device for whose piece it waits in this request; -1: none. Nothing where it does not say so until then. One thread a request.
+  std::optional<int> WaitsFor(uint64_t request, RemoteDevice::Clock::time_point until);
 
  private:
   void Read();
@@ -118,6 +121,7 @@ class RemoteDeployment {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ready_ = false, stopping_ = false;
+  std::map<uint64_t, std::optional<int>> waits_for_;  // by request that it is asked about
   std::exception_ptr error_;
   std::unique_ptr<WriteQueue> queue_;
   std::thread reader_;

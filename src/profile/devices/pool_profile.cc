@@ -44,12 +44,13 @@ class Device {
   GraphTimes TimeHere(const Graph& graph, int runs) {
     const std::vector<Tensor> inputs = MadeUpInputs(graph, graph.inputs);
     Session session(ModelOf(graph), options_.session);
-    return TimeRuns(session, inputs, runs, [&] { return options_.cancel && options_.cancel->cancelled(); });
+    return TimeRuns(session, inputs, runs, turn_, options_.cancel);
   }
 
   RemoteDevice* const remote_;
   const PoolProfileOptions& options_;
   DigestMemo digests_;
+  Turn turn_;
   int graphs_ = 0;
 };
 

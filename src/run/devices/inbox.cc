@@ -47,11 +47,14 @@ bool Inbox::Whole(const PieceId& id) const {
 Tensor Inbox::Take(const PieceId& id) {
   std::unique_lock lock(mutex_);
   const auto come = [&] { return error_ || Whole(id); };
+  waits_for_ = program_.stages[size_t(id.stage)].needs[size_t(id.need)].sources[size_t(id.source)].device;
   if (deadline_ == std::chrono::steady_clock::time_point::max()) changed_.wait(lock, come);
   else if (!changed_.wait_until(lock, deadline_, come)) {
-    late_ = program_.stages[size_t(id.stage)].needs[size_t(id.need)].sources[size_t(id.source)].device;
-    mete::Fail(Code::kDeadlineExceeded, "devices", "a part of the answer did not come in time, from device {}", late_);
+    late_ = waits_for_;
+    mete::Fail(Code::kDeadlineExceeded, "devices", "a part of the answer did not come in time, from device {}; it may wait for another",
+               late_);
   }
+  waits_for_ = -1;
   if (error_) std::rethrow_exception(error_);
   Arriving& piece = pieces_[id];
   piece.taken = true;
@@ -61,7 +64,25 @@ Tensor Inbox::Take(const PieceId& id) {
 void Inbox::Fail(std::exception_ptr error) {
   std::lock_guard lock(mutex_);
   if (!error_) error_ = std::move(error);
+  failed_.Cancel();
   changed_.notify_all();
+}
+
+void Inbox::ThrowIfFailed() {
+  std::lock_guard lock(mutex_);
+  if (error_) std::rethrow_exception(error_);
+}
+
+void Inbox::Check() {
+  ThrowIfFailed();
+  if (std::chrono::steady_clock::now() < deadline_) return;
+  late_ = device_;
+  mete::Fail(Code::kDeadlineExceeded, "devices", "this device has not come to its part of the answer in time");
+}
+
+int Inbox::waits_for() {
+  std::lock_guard lock(mutex_);
+  return waits_for_;
 }
 
 }  // namespace mete

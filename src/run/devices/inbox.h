@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "mete/engine.h"
 #include "plan/devices/program.h"
 #include "run/devices/coding.h"
 
@@ -39,9 +40,17 @@ class Inbox {
 
   // Everybody who waits, now or later, gets this error; the first one counts. Thread-safe.
   void Fail(std::exception_ptr error);
+  void ThrowIfFailed();
+  // Is set by Fail(): for what computes meanwhile.
+  const CancelToken& failed() const { return failed_; }
 
-  // The device whose piece did not come in time; -1: none.
+  // Error where Fail() was called, or where it is late: for who waits for something else.
+  void Check();
+
+  // The device whose piece did not come in time, this one where Check() found that; -1: none.
   int late() const { return late_; }
+  // The device for whose piece Take() waits; -1: none. Thread-safe.
+  int waits_for();
 
  private:
   struct Arriving {
@@ -61,8 +70,9 @@ class Inbox {
   std::condition_variable changed_;
   std::map<PieceId, Arriving> pieces_;
   std::exception_ptr error_;
+  CancelToken failed_;
   std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();
-  int late_ = -1;
+  int late_ = -1, waits_for_ = -1;
 };
 
 }  // namespace mete

@@ -8,6 +8,15 @@ namespace {
 
 double UsSince(int64_t start_ns) { return double(NowNs() - start_ns) * 1e-3; }
 
+void Compute(Session& session, std::span<const ConstView> in, std::span<const View> out, Inbox& inbox) {
+  try {
+    session.Run(in, out, {.cancel = &inbox.failed()});
+  } catch (const Error& error) {
+    if (error.code() == Code::kCancelled) inbox.ThrowIfFailed();  // which says why
+    throw;
+  }
+}
+
 }  // namespace
 
 Tensor Buffers::Take(DType type, const Shape& shape) {
@@ -25,7 +34,7 @@ PreparedProgram::PreparedProgram(DeviceProgram program, int device, const MakeSh
   }
 }
 
-std::vector<Tensor> PreparedProgram::Run(std::vector<Tensor> held, Inbox& inbox, Outbox& outbox, std::mutex& turn,
+std::vector<Tensor> PreparedProgram::Run(std::vector<Tensor> held, Inbox& inbox, Outbox& outbox, Turn& turn,
                                          std::span<StageTimes> times) const {
   for (size_t s = 0; s < program_.stages.size(); ++s) {
     for (const ProgramSend& send : program_.stages[s].sends)
@@ -35,7 +44,7 @@ std::vector<Tensor> PreparedProgram::Run(std::vector<Tensor> held, Inbox& inbox,
   return held;
 }
 
-std::vector<Tensor> PreparedProgram::RunStage(size_t s, const std::vector<Tensor>& held, Inbox& inbox, std::mutex& turn,
+std::vector<Tensor> PreparedProgram::RunStage(size_t s, const std::vector<Tensor>& held, Inbox& inbox, Turn& turn,
                                               StageTimes& times) const {
   const ProgramStage& stage = program_.stages[s];
   const int64_t start_ns = NowNs();
@@ -53,9 +62,9 @@ std::vector<Tensor> PreparedProgram::RunStage(size_t s, const std::vector<Tensor
       holds.push_back(buffers_.Take(output.type, output.shape));
       out.push_back(holds.back().mutable_view());
     }
-    std::lock_guard lock(turn);
+    const Turn::Taken taken(turn, [&] { inbox.Check(); });
     const int64_t compute_ns = NowNs();
-    sessions_[s]->Run(in, out);
+    Compute(*sessions_[s], in, out, inbox);
     times.compute_us = UsSince(compute_ns);
   }
   for (const NeedPart& p : stage.kept) holds.push_back(Cut(needs[size_t(p.need)], p.cut));

@@ -11,6 +11,7 @@
 #include "mete/engine.h"
 #include "plan/devices/program.h"
 #include "run/devices/inbox.h"
+#include "run/devices/turn.h"
 
 namespace mete {
 
@@ -45,14 +46,15 @@ class PreparedProgram {
   PreparedProgram(DeviceProgram program, int device, const MakeShareSession& make);
 
   // A request. `inputs`: what this device holds at first: of the caller's own the graph's inputs, of others nothing. Gives what it holds at
-  // last. `turn` is locked while something is computed. Thread-safe. Error: what Inbox was failed with, or what the data cause.
-  std::vector<Tensor> Run(std::vector<Tensor> inputs, Inbox& inbox, Outbox& outbox, std::mutex& turn, std::span<StageTimes> times) const;
+  // last. `turn` is taken while something is computed. Thread-safe. Error: what Inbox was failed with, which also ends what is being
+  // computed, or what the data cause.
+  std::vector<Tensor> Run(std::vector<Tensor> inputs, Inbox& inbox, Outbox& outbox, Turn& turn, std::span<StageTimes> times) const;
 
   const DeviceProgram& program() const { return program_; }
   int device() const { return device_; }
 
  private:
-  std::vector<Tensor> RunStage(size_t stage, const std::vector<Tensor>& held, Inbox& inbox, std::mutex& turn, StageTimes& times) const;
+  std::vector<Tensor> RunStage(size_t stage, const std::vector<Tensor>& held, Inbox& inbox, Turn& turn, StageTimes& times) const;
   Tensor Gather(size_t stage, size_t need, const std::vector<Tensor>& held, Inbox& inbox) const;
 
   const DeviceProgram program_;

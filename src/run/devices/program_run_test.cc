@@ -8,6 +8,7 @@
 #include "engine/model.h"
 #include "partition/random_graphs_testing.h"
 #include "plan/devices/named.h"
+#include "run/devices/program_bytes.h"
 
 namespace mete {
 namespace {
@@ -30,7 +31,7 @@ class Devices {
     for (size_t d = 0; d < prepared_.size(); ++d)
       threads.emplace_back([&, d] {
         Post post{*this, int(d), inboxes};
-        std::mutex turn;
+        Turn turn;
         std::vector<StageTimes> times(prepared_[d]->program().stages.size());
         outputs[d] = prepared_[d]->Run(d == 0 ? inputs : std::vector<Tensor>{}, *inboxes[d], post, turn, times);
       });
@@ -204,6 +205,69 @@ TEST(Inbox, WhoWaitsGetsTheErrorThatItFailsWith) {
   std::thread other([&] { inbox.Fail(std::make_exception_ptr(Error(Code::kUnavailable, "[b] is gone"))); });
   EXPECT_TELLS(inbox.Take({0, 0, 0}), "[b] is gone");
   other.join();
+}
+
+TEST(Inbox, SaysWhomItWaitsForAndWhoWasLate) {
+  ResidualNet net;
+  const std::vector<DeviceProgram> programs = ProgramsOf(net.b.graph, net.plan);
+  Inbox inbox(programs[1], 1, Coding::kF32);
+  EXPECT_EQ(inbox.waits_for(), -1);
+  inbox.Check();
+  inbox.WaitUntil(std::chrono::steady_clock::now() + std::chrono::milliseconds(200));
+  std::thread other([&] {
+    while (inbox.waits_for() != 0) std::this_thread::yield();
+  });
+  EXPECT_TELLS(inbox.Take({0, 0, 0}), "did not come in time, from device 0; it may wait for another");
+  other.join();
+  EXPECT_EQ(inbox.late(), 0);
+  EXPECT_TELLS(inbox.Check(), "this device has not come to its part of the answer in time");
+  EXPECT_EQ(inbox.late(), 1);
+}
+
+struct NothingSent : Outbox {
+  void Send(int, const PieceId&, Tensor) override {}
+};
+
+TEST(ProgramRun, WhatIsComputedForARequestThatHasFailedIsGivenUp) {
+  Builder b;
+  ValueId y = b.Input({1, 32, 64, 64});
+  for (int i = 0; i < 200; ++i) y = b.Conv(y, 32, 32, 3, {1, 1, 1, 1});  // half a minute
+  b.Output(y);
+  InferShapes(b.graph);
+  DeviceProgram program;
+  program.stages.resize(1);
+  ProgramStage& stage = program.stages[0];
+  stage.needs.push_back({kNoValue, DType::kF32, {1, 32, 64, 64}, {{1, 0, Part::All(), Part::All()}}});
+  stage.inputs.push_back({0, Part::All()});
+  stage.graph = b.graph;
+  stage.holds.push_back({1, 32, 64, 64});
+  const PreparedProgram prepared(program, 0, ReferenceSession);
+  Inbox inbox(prepared.program(), 0, Coding::kF32);
+  const Tensor piece = RandomInputs(b.graph, 1)[0];
+  inbox.Put(1, {0, 0, 0}, 0, {static_cast<const char*>(piece.data()), piece.bytes()});
+  NothingSent outbox;
+  Turn turn;
+  std::vector<StageTimes> times(1);
+  std::thread other([&] { inbox.Fail(std::make_exception_ptr(Error(Code::kUnavailable, "[b] is gone"))); });
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_TELLS(prepared.Run({}, inbox, outbox, turn, times), "[b] is gone");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  other.join();
+}
+
+TEST(RequestBytes, AreAllThatComesInIsPutTogetherComputedHeldAndSent) {
+  ResidualNet net;
+  const std::vector<DeviceProgram> programs = ProgramsOf(net.b.graph, net.plan);
+  const int64_t in = ReceivedBytes(programs[1], 1);
+  int64_t out = 0;
+  for (const ProgramStage& stage : programs[1].stages)
+    for (const ValueId id : stage.graph.outputs) out += stage.graph.value(id).shape.Elements() * 4;
+  ASSERT_GT(in, 0);
+  ASSERT_GT(out, 0);
+  const int64_t f32 = RequestBytes(programs[1], 1, Coding::kF32);
+  EXPECT_GE(f32, 2 * in + 2 * out);
+  EXPECT_LT(f32, 4 * (in + out));
+  EXPECT_EQ(RequestBytes(programs[1], 1, Coding::kF16), f32 + in);  // which is half as long, of two requests
 }
 
 TEST(Coding, RoundTripsWithinWhatTheHeaderSays) {

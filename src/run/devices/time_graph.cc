@@ -6,12 +6,13 @@
 #include <random>
 
 #include "base/clock.h"
+#include "base/error.h"
 
 namespace mete {
 namespace {
 
-constexpr int64_t kMostNs = 2'000'000'000;  // guess: VGG-16 on the slowest board is timed once
-constexpr int64_t kPeriod = 4093;           // after so many values they repeat: a prime, so that rows differ. Guess
+constexpr double kMostUs = 2e6;     // guess: VGG-16 on the slowest board is timed once
+constexpr int64_t kPeriod = 4093;  // after so many values they repeat: a prime, so that rows differ. Guess
 
 }  // namespace
 
@@ -42,16 +43,25 @@ std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> id
   return inputs;
 }
 
-GraphTimes TimeRuns(Session& session, std::span<const Tensor> inputs, int runs, const std::function<bool()>& stop) {
-  session.Run(inputs);
+GraphTimes TimeRuns(Session& session, std::span<const Tensor> inputs, int runs, Turn& turn, const CancelToken* cancel) {
+  const auto check = [&] {
+    if (cancel && cancel->cancelled()) Fail(Code::kCancelled, "timing", "was interrupted");
+  };
+  const auto run_once = [&](Trace* trace) {
+    check();
+    const Turn::Taken taken(turn, check);
+    const int64_t start_ns = NowNs();
+    session.Run(inputs, {.cancel = cancel, .trace = trace});
+    return double(NowNs() - start_ns) * 1e-3;
+  };
+  run_once(nullptr);
   GraphTimes times;
   Trace least;
-  const int64_t begin_ns = NowNs();
-  for (int run = 0; run == 0 || (run < runs && NowNs() - begin_ns < kMostNs && !stop()); ++run) {
+  double all_us = 0;
+  for (int run = 0; run == 0 || (run < runs && all_us < kMostUs); ++run) {
     Trace trace;
-    const int64_t start_ns = NowNs();
-    session.Run(inputs, {.trace = &trace});
-    times.us.push_back(double(NowNs() - start_ns) * 1e-3);
+    times.us.push_back(run_once(&trace));
+    all_us += times.us.back();
     if (run == 0) least = std::move(trace);
     else least.KeepLeast(trace);
   }

@@ -1,7 +1,6 @@
 // What a graph takes on this device, by itself: for profiles of devices.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 
 #include "graph/graph.h"
 #include "mete/engine.h"
+#include "run/devices/turn.h"
 
 namespace mete {
 
@@ -24,7 +24,8 @@ struct GraphTimes {
   std::vector<std::pair<std::string, double>> nodes;  // of each node the least, in the order in which they run
 };
 
-// Some runs after one that does not count; fewer where they take longer than two seconds together, or `stop` says so, but one at least.
-GraphTimes TimeRuns(Session& session, std::span<const Tensor> inputs, int runs, const std::function<bool()>& stop);
+// Some runs after one that does not count; fewer where they take longer than two seconds together, but one at least. Each takes `turn`
+// anew, so that others compute between them. Error CANCELLED where `cancel`, which may be null, says so.
+GraphTimes TimeRuns(Session& session, std::span<const Tensor> inputs, int runs, Turn& turn, const CancelToken* cancel);
 
 }  // namespace mete

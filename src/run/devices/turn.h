@@ -1,0 +1,35 @@
+// Whose turn it is to compute: the cores are one device, and two that use them at a time only make each other late.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <mutex>
+
+namespace mete {
+
+class Turn {
+ public:
+  // Has the turn for as long as it lives.
+  class Taken {
+   public:
+    // Waits for it, in the order in which it was asked for. Who must wait calls `check` now and then, which gives up by throwing.
+    Taken(Turn& turn, const std::function<void()>& check);
+    ~Taken() { turn_.Leave(place_); }
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+
+   private:
+    Turn& turn_;
+    std::list<const Taken*>::iterator place_;
+  };
+
+ private:
+  void Leave(std::list<const Taken*>::iterator place);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::list<const Taken*> queue_;  // the first has the turn
+};
+
+}  // namespace mete

@@ -1,0 +1,45 @@
+// What a lane has sent that nobody has written yet: a lane that does not wait for it would fill memory while a peer does not read.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+namespace mete {
+
+class Unwritten : public std::enable_shared_from_this<Unwritten> {
+ public:
+  // Goes with a message: it is unwritten for as long as somebody has this.
+  using Mark = std::shared_ptr<const void>;
+  Mark Add() {
+    std::lock_guard lock(mutex_);
+    ++messages_;
+    return {nullptr, [self = shared_from_this()](const void*) { self->Remove(); }};
+  }
+
+  // Until all is written, or Stop() was called.
+  void Wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stop_ || messages_ == 0; });
+  }
+
+  void Stop() {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  void Remove() {
+    std::lock_guard lock(mutex_);
+    --messages_;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int messages_ = 0;
+  bool stop_ = false;
+};
+
+}  // namespace mete
