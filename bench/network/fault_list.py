@@ -5,13 +5,19 @@ import time
 
 from fault_scene import Broken, kPlanner
 
-kAgainS = 0.3  # guess: as soon as a service manager starts something again
+kAgainS = 0.3     # guess: as soon as a service manager starts something again
+kRefusedS = 10.0  # who answers that it will not is tried again after so long (src/caller/back_off.h)
 
 
 class Fault:
-    """`hold_s`: from when it is made until it is undone. `loses`: whether the caller has to notice; None: it may. `real`: needs links."""
+    """`hold_s`: from when it is made until it is undone. `back_s`: within which the caller tries again. `loses`: whether the caller has to
+    notice; None: it may. `real`: needs links."""
     name, hold_s, loses, real, security, behind_proxy, workers = "", 3.0, True, False, "insecure", False, 1
     planner = kPlanner
+
+    @property
+    def back_s(self):
+        return max(2 * self.hold_s, 2)  # tries are apart twice as long each time
 
     def before(self, scene):
         for index in range(1, 1 + self.workers):
@@ -128,7 +134,7 @@ class Restarted(Fault):
 
 
 class OtherVersion(Restarted):
-    name = "restarted, another version"
+    name, back_s = "restarted, another version", kRefusedS
 
     def start_other(self, scene):
         program = os.path.join(os.path.dirname(scene.mete), "other_version_worker")
@@ -138,7 +144,7 @@ class OtherVersion(Restarted):
 
 
 class OtherToken(Restarted):
-    name, security = "restarted, wrong token", "token"
+    name, security, back_s = "restarted, wrong token", "token", kRefusedS
 
     def start_other(self, scene):
         scene.start_worker(secret="other-token")

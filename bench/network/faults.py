@@ -60,8 +60,7 @@ def run_fault(scene, fault, profiled, settle_s=kSettleS, behind_s=kBehindS):
     fault.before(scene)
     if not profiled:
         scene.profile()
-    back_s = max(2 * fault.hold_s, 2) + behind_s  # tries are apart twice as long each time
-    scene.start_caller("--seconds", f"{settle_s + fault.hold_s + back_s:g}")
+    scene.start_caller("--seconds", f"{settle_s + fault.hold_s + fault.back_s + behind_s:g}")
     scene.wait(settle_s)
     fault.make(scene)
     scene.wait(fault.hold_s)
@@ -89,8 +88,9 @@ def run_long(scene, requests, workers, seed=3):
 
 def row(name, answer, loses, ends_well=True):
     """What is in the table, and what is wrong with it. `ends_well`: there was time enough behind the last fault."""
+    again = sum(" is there again" in note or " serves now" in note for note in answer["notes"])
     found = {"fault": name, "lost": answer["lost"], "notes": answer["notes"], "caller_memory": ends(answer["caller_memory"]),
-             "worker_memory": most(answer["worker_memory"]), "again": sum("is there again" in note for note in answer["notes"])}
+             "worker_memory": most(answer["worker_memory"]), "again": again}
     if answer["lost"]:
         return {**found, "problems": [answer["failed"]]}
     found.update({key: answer[key] for key in kKept})

@@ -148,7 +148,7 @@ void RemoteDeployment::Send(uint64_t request, const PieceId& id, Tensor piece) {
   });
 }
 
-std::optional<int> RemoteDeployment::WaitsFor(uint64_t request, RemoteDevice::Clock::time_point until) {
+std::optional<int> RemoteDeployment::WaitsFor(uint64_t request, std::chrono::steady_clock::time_point until) {
   std::unique_lock lock(mutex_);
   const auto asked = waits_for_.emplace(request, std::nullopt).first;
   pb::ToWorker message;

@@ -105,7 +105,7 @@ class RemoteDeployment {
   void Begin(uint64_t request);
   void Send(uint64_t request, const PieceId& id, Tensor piece);
   // The device for whose piece it waits in this request; -1: none. Nothing where it does not say so until then. One thread a request.
-  std::optional<int> WaitsFor(uint64_t request, RemoteDevice::Clock::time_point until);
+  std::optional<int> WaitsFor(uint64_t request, std::chrono::steady_clock::time_point until);
 
  private:
   void Read();
