@@ -51,7 +51,7 @@ class GroupCosts {
   double compute_joules() const;  // of all, more than idle; as monotonous. Where the pool has power figures
   // What is sent before it. Valid until the next call of any of these.
   const Exchange& Sent(const Holdings& held);
-  // No more than what it takes: every device waits for what it lacks, but for nobody's link. Of where it begins.
+  // No more than what it takes: every device waits for what it lacks as if nobody else did. Of where it begins.
   void Bound(LeastReady& ready);
   double least_us() const { return least_us_; }  // wherever values lie
   // Where it is more than `enough_us` it may be less than that, but still more than `enough_us`.
@@ -62,6 +62,8 @@ class GroupCosts {
   PlannedGroup Describe(const Holdings& held);
 
  private:
+  double LeastSentUs(const LeastReady& ready, size_t way) const;
+
   // Of one of the placement's devices.
   struct Share {
     const LiveParts* wanted = nullptr;  // what it has at the end

@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kInputs = -1;     // instead of a stage: the caller has all
 constexpr double kSlack = 1e-9;  // periods that differ by less are the same: sums differ by rounding
-// Bounds that are tried, of the shortest period that is known; from one to the next. The time that one takes grows with its bound, to many
-// times that of those where there is nothing: counted on 64 devices, where the best pipeline takes 0.25 to 1 of the first bound known. Guess beyond that.
+// Bounds that are tried, of the first period that is known, and from one to the next. A bound takes time by what is below it, one that is
+// too low next to none: counted on 64 devices, where the shortest period was 0.25 to 1 of the first. Guess beyond that.
 constexpr double kFirstBound = 0.125, kNextBound = 1.2;
 
 // What is taken up by the stages so far.
