@@ -48,6 +48,7 @@ class GroupCosts {
   int begin() const { return begin_; }
   double compute_us() const;  // of the device that takes longest: no group that is longer takes less
   double compute_us(size_t k) const { return shares_[k].compute_us; }  // of the placement's k-th device
+  int64_t need_bytes(size_t k) const { return shares_[k].need->bytes; }  // of what is live at its beginning
   double compute_joules() const;  // of all, more than idle; as monotonous. Where the pool has power figures
   // What is sent before it. Valid until the next call of any of these.
   const Exchange& Sent(const Holdings& held);

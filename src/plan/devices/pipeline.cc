@@ -87,13 +87,28 @@ class PipelinePlanner {
       group.Prepend();
       if (TooLong(group.compute_us())) return;  // and so is every longer one
       for (const auto& [before, labels] : states_[size_t(group.begin())]) {
-        if (!Fit(before, stage)) continue;
+        if (!Fit(before, stage) || TooLong(LeastSendingUs(group, stage, before))) continue;
         const Loads step = StepLoads(group, stage, before);
         if (TooLong(step.worst_us())) continue;
         for (const auto& [taken, list] : labels) Take(taken, list, step, end, stage, group.begin());
       }
     }
   }
+
+  // No more than what the busiest link has to do, for a fraction of StepLoads(): devices of another stage have nothing of what is needed.
+  double LeastSendingUs(const GroupCosts& group, int stage, int before) const {
+    if (before == kInputs) return 0;
+    double down_us = 0, up_mbit_per_s = 0;
+    int64_t bytes = 0;
+    const std::vector<int>& devices = first_[size_t(stage)].devices;
+    for (size_t k = 0; k < devices.size(); ++k) {
+      bytes += group.need_bytes(k);
+      down_us = std::max(down_us, TransferUs(group.need_bytes(k), LinkOf(devices[k]).down_mbit_per_s));
+    }
+    for (int device : first_[size_t(before)].devices) up_mbit_per_s += LinkOf(device).up_mbit_per_s;  // those of a kind have one rate
+    return std::max(down_us, TransferUs(bytes, up_mbit_per_s));
+  }
+  const LinkCosts& LinkOf(int device) const { return model_.pool().devices[size_t(device)].link; }
 
   void Take(const TeamCounts& taken, const std::vector<Label*>& list, const Loads& step, int end, int stage, int begin) {
     TeamCounts then = taken;
