@@ -67,11 +67,12 @@ class DynamicPlanner {
     with_.assign(devices.size(), -kNever);
     for (size_t b = 1; b < boundaries_.size(); ++b)
       for (size_t s = 0; s < boundaries_[b].states.size(); ++s) Ask(devices, boundaries_[b].ready.Holds(s), boundaries_[b].states[s]);
+    dearest_ = *std::max_element(with_.begin(), with_.end());
     LeaveBestPlanOnce();
     for (int end = model_.boundaries(); end > 0; --end)
       for (const State& state : boundaries_[size_t(end)].states) {
-        if (state.price + state.rest > Dearest() * kAlike) continue;
-        for (size_t a : state.asked) with_[a] = std::min(with_[a], state.price + state.rest);
+        if (state.price + state.rest > dearest_ * kAlike) continue;
+        for (size_t a : state.asked) Lower(a, state.price + state.rest);
         FindRests(end, state);
       }
     for (double& price : with_)
@@ -145,7 +146,7 @@ class DynamicPlanner {
     LookBack(
         end, state,
         [&](const State* before) {
-          const double most = Dearest() * kAlike - state.rest;
+          const double most = dearest_ * kAlike - state.rest;
           return before ? std::min(most, before->price + before->rest - state.rest) : most;
         },
         [&](int boundary, size_t s, double price) {
@@ -166,11 +167,17 @@ class DynamicPlanner {
   }
 
   void Ask(const std::vector<int>& devices, const HeldByDevice& held, State& state) {
+    state.asked.clear();
     for (size_t a = 0; a < devices.size(); ++a)
       if (!held[size_t(devices[a])]->parts.empty()) state.asked.push_back(a), with_[a] = kNever;
   }
 
-  double Dearest() const { return *std::max_element(with_.begin(), with_.end()); }
+  void Lower(size_t asked, double price) {
+    if (price >= with_[asked]) return;
+    const bool was_dearest = with_[asked] == dearest_;
+    with_[asked] = price;
+    if (was_dearest) dearest_ = *std::max_element(with_.begin(), with_.end());
+  }
 
   // A bound for each device: it has a part of one group, and then all is as in the best plan.
   void LeaveBestPlanOnce() {
@@ -178,16 +185,16 @@ class DynamicPlanner {
     const State* state = &Last();
     for (int end = model_.boundaries(); end > 0; end = state->boundary, state = &Before(*state)) {
       const double rest = least - state->price;
-      for (size_t a : state->asked) with_[a] = least;
+      for (size_t a : state->asked) Lower(a, least);
       LookBack(
           end, *state,
           [&](const State* before) {
-            double most = before ? -kNever : Dearest();
+            double most = before ? -kNever : dearest_;
             for (size_t a = 0; before && a < before->asked.size(); ++a) most = std::max(most, with_[before->asked[a]]);
             return most - rest;
           },
           [&](int boundary, size_t before, double price) {
-            for (size_t a : boundaries_[size_t(boundary)].states[before].asked) with_[a] = std::min(with_[a], price + rest);
+            for (size_t a : boundaries_[size_t(boundary)].states[before].asked) Lower(a, price + rest);
           });
     }
   }
@@ -196,7 +203,9 @@ class DynamicPlanner {
   const std::vector<Placement>& placements_;
   const RequestPrice price_;
   std::vector<Boundary> boundaries_;
-  std::vector<double> with_;  // by device that is asked about: what a plan with it costs at the most; -kNever where no placement has it
+  // By device that PricesWith() is asked about: what the cheapest plan with it costs at the most; -kNever where no placement has it.
+  std::vector<double> with_;
+  double dearest_ = 0;  // of these
 };
 
 void CheckPlacements(const std::vector<Placement>& placements) {

@@ -1,6 +1,7 @@
 #include "plan/devices/group_costs.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace mete {
 
@@ -77,7 +78,21 @@ double GroupCosts::LeastUs(const LeastReady& ready, size_t way, double enough_us
   double us = 0;
   for (size_t k = 0; k < shares_.size() && us <= enough_us; ++k)
     us = std::max(us, shares_[k].ready->us[ready.OwnOf(way, placement_.devices[k])] + shares_[k].compute_us);
-  return us;
+  return us <= enough_us ? std::max(us, LeastSentUs(ready, way)) : us;
+}
+
+// Whoever sends last sends to somebody who then has to compute.
+double GroupCosts::LeastSentUs(const LeastReady& ready, size_t way) const {
+  int64_t bytes = 0;
+  double then_us = std::numeric_limits<double>::infinity();
+  for (size_t k = 0; k < shares_.size(); ++k) {
+    const int64_t lacks = shares_[k].ready->bytes[ready.OwnOf(way, placement_.devices[k])];
+    if (lacks == 0) continue;
+    const LinkCosts& link = model_.pool().devices[size_t(placement_.devices[k])].link;
+    bytes += lacks;
+    then_us = std::min(then_us, link.message_us + link.latency_us + shares_[k].compute_us);
+  }
+  return bytes == 0 ? 0 : ready.LeastSentUs(way, bytes) + then_us;
 }
 
 double GroupCosts::Us(const Holdings& held) {

@@ -1,6 +1,7 @@
 #include "plan/devices/least_ready.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace mete {
 namespace {
@@ -32,11 +33,16 @@ LeastReady::LeastReady(const Graph& graph, const PoolCosts& pool, const std::vec
     : graph_(graph), pool_(pool), live_(live), owns_(pool.devices.size()) {}
 
 void LeastReady::Add(HeldByDevice held) {
+  Senders senders{std::numeric_limits<double>::infinity(), 0};
   for (size_t d = 0; d < held.size(); ++d) {
     const auto known = std::find(owns_[d].begin(), owns_[d].end(), held[d]);
     own_.push_back(uint32_t(known - owns_[d].begin()));
     if (known == owns_[d].end()) owns_[d].push_back(held[d]);
+    if (held[d]->parts.empty()) continue;
+    senders.latency_us = std::min(senders.latency_us, pool_.devices[d].link.latency_us);
+    senders.up_mbit_per_s += pool_.devices[d].link.up_mbit_per_s;
   }
+  senders_.push_back(senders);
   held_.push_back(std::move(held));
 }
 
@@ -45,8 +51,10 @@ const LeastReady::Table& LeastReady::Of(const LiveParts& need, int device) {
   Table& table = at->second;
   if (!is_new) return table;
   const LinkCosts& link = pool_.devices[size_t(device)].link;
-  for (const LiveParts* own : owns_[size_t(device)])
-    table.us.push_back(LeastReadyUs(link, need.bytes - Common(graph_, live_, need, *own)));
+  for (const LiveParts* own : owns_[size_t(device)]) {
+    table.bytes.push_back(need.bytes - Common(graph_, live_, need, *own));
+    table.us.push_back(LeastReadyUs(link, table.bytes.back()));
+  }
   table.least_us = *std::min_element(table.us.begin(), table.us.end());
   return table;
 }

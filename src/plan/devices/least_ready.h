@@ -24,18 +24,28 @@ class LeastReady {
 
   // Until a device has what it needs, at the least, from whomever.
   struct Table {
-    std::vector<double> us;  // by what it has itself
-    double least_us = 0;     // of these
+    std::vector<double> us;      // by what it has itself
+    std::vector<int64_t> bytes;  // that are sent to it, likewise
+    double least_us = 0;         // of `us`
   };
   const Table& Of(const LiveParts& need, int device);  // stays valid
-  // Index into `us` of the device's tables.
+  // Until the last of those that have something has sent so many bytes in all: as soon as can be if all links are busy for as long.
+  double LeastSentUs(size_t way, int64_t bytes) const {
+    return senders_[way].latency_us + TransferUs(bytes, senders_[way].up_mbit_per_s);
+  }
+  // Index into `us` and `bytes` of the device's tables.
   size_t OwnOf(size_t way, int device) const { return own_[way * pool_.devices.size() + size_t(device)]; }
 
  private:
   const Graph& graph_;
   const PoolCosts& pool_;
   const std::vector<ValueId>& live_;
+  struct Senders {
+    double latency_us = 0;     // the least
+    double up_mbit_per_s = 0;  // of all together
+  };
   std::vector<HeldByDevice> held_;
+  std::vector<Senders> senders_;                     // by way
   std::vector<std::vector<const LiveParts*>> owns_;  // by device: the different things that it may have
   std::vector<uint32_t> own_;                        // by way and device
   std::unordered_map<uint64_t, Table> tables_;       // by need and device

@@ -1,0 +1,64 @@
+#include "plan/devices/group_costs.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "plan/devices/exhaustive_testing.h"
+#include "plan/devices/placements.h"
+
+namespace mete {
+namespace {
+
+TEST(GroupCosts, BoundsAreNoMoreThanWhatAGroupTakes) {
+  int bounds = 0, reached = 0;
+  for (uint32_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomGraph random(seed, 8);
+    const PoolCosts pool = RandomPool(random, random.graph, 3);
+    PoolModel model(random.graph, pool);
+    const std::vector<Placement> placements = PlacementsOf(pool);
+    for (int begin = 0; begin < model.boundaries(); ++begin) {
+      LeastReady ready(random.graph, pool, model.Live(begin));
+      std::vector<Holdings> ways;
+      for (const Placement& placement : placements) {
+        ways.push_back(HoldingsOf(model, begin, placement));
+        ready.Add(ByDevice(model, begin, ways.back()));
+      }
+      for (const Placement& placement : placements) {
+        GroupCosts group(model, model.boundaries(), placement);
+        while (group.begin() > begin) group.Prepend();
+        group.Bound(ready);
+        for (size_t way = 0; way < ways.size(); ++way) {
+          const double us = group.Us(ways[way]), least_us = group.LeastUs(ready, way, std::numeric_limits<double>::infinity());
+          EXPECT_LE(group.least_us(), least_us);
+          EXPECT_LE(least_us, us * (1 + 1e-9));
+          ++bounds, reached += least_us > us * (1 - 1e-9);
+        }
+      }
+    }
+  }
+  EXPECT_GT(reached, bounds / 10);
+}
+
+TEST(ShareNeeds, WhatTwoNeedIsKeptOnceWhereverTheirGroupsEnd) {
+  Builder b;
+  const ValueId x = b.Input({1, 4, 16, 16}), y = b.Conv(x, 4, 4, 3, {1, 1, 1, 1}), z = b.Conv(y, 4, 4, 3, {1, 1, 1, 1});
+  b.Output(z);
+  InferShapes(b.graph);
+  const std::vector<Layer> layers = LayersOf(b.graph);
+  const std::vector<std::vector<ValueId>> live = LiveValues(b.graph, layers);
+  ShareNeeds needs(b.graph, layers, live);
+  const LiveParts& of_z = needs.Of(2, std::vector{ValuePart{z, Part::Of(2, {4, 8})}});
+  ASSERT_EQ(of_z.before, &needs.Of(1, std::vector{ValuePart{y, Part::Of(2, {3, 9})}}));
+  EXPECT_EQ(of_z.fraction, 4.0 / 16);
+  EXPECT_EQ(of_z.before->fraction, 6.0 / 16);
+  EXPECT_EQ(of_z.before->before, &needs.Of(0, std::vector{ValuePart{x, Part::Of(2, {2, 10})}}));
+  EXPECT_EQ(of_z.before->before->before, nullptr);
+  EXPECT_EQ(of_z.bytes, 4 * 4 * 16 * 4);
+  EXPECT_TRUE(needs.Of(1, {}).parts.empty());
+  EXPECT_EQ(needs.Of(1, {}).fraction, std::nullopt);
+}
+
+}  // namespace
+}  // namespace mete
