@@ -123,7 +123,7 @@ class Planner {
       lifetimes.push_back({Bytes(ValueId(i)), uses_.producer[i], std::max(last_[i], uses_.producer[i])});
       ids.push_back(ValueId(i));
     }
-    const Placement placement = Place(lifetimes);
+    const ArenaPlacement placement = Place(lifetimes);
     for (size_t k = 0; k < ids.size(); ++k) plan_.where[size_t(ids[k])] = placement.offsets[k];
     for (size_t i = 0; i < graph_.values.size(); ++i) {  // aliases live where their root lives
       const size_t root = size_t(Root(ValueId(i)));
@@ -142,11 +142,11 @@ class Planner {
 
 }  // namespace
 
-Placement Place(const std::vector<Lifetime>& lifetimes) {
+ArenaPlacement Place(const std::vector<Lifetime>& lifetimes) {
   std::vector<size_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
-  Placement result;
+  ArenaPlacement result;
   result.offsets.assign(lifetimes.size(), 0);
   std::vector<size_t> placed;  // sorted by offset
   for (size_t i : order) {

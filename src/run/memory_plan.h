@@ -15,14 +15,14 @@ struct Lifetime {
   int first = 0, last = 0;
 };
 
-struct Placement {
+struct ArenaPlacement {
   std::vector<int64_t> offsets;  // one a lifetime, multiples of 64
   int64_t total = 0;             // bytes of the arena
 };
 
 // Greedy by size: the largest value first, each at the lowest offset that is free for its whole life
 // (the method of Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020).
-Placement Place(const std::vector<Lifetime>& lifetimes);
+ArenaPlacement Place(const std::vector<Lifetime>& lifetimes);
 
 enum class Home : uint8_t { kNone, kConstant, kInput, kOutput, kArena, kDynamic };
 

@@ -11,7 +11,7 @@ namespace mete {
 namespace {
 
 TEST(Place, SharesBytesBetweenDisjointLifetimes) {
-  const Placement p = Place({{128, 0, 1}, {128, 2, 3}, {64, 1, 2}});
+  const ArenaPlacement p = Place({{128, 0, 1}, {128, 2, 3}, {64, 1, 2}});
   EXPECT_EQ(p.total, 192);
   EXPECT_EQ(p.offsets[0], p.offsets[1]);
 }
@@ -25,7 +25,7 @@ TEST(Place, NeverOverlapsValuesThatLiveAtTheSameTime) {
       const int first = int(random() % 30);
       lives.push_back({int64_t(random() % 5000), first, first + int(random() % 6)});
     }
-    const Placement p = Place(lives);
+    const ArenaPlacement p = Place(lives);
     for (size_t a = 0; a < lives.size(); ++a) {
       EXPECT_EQ(p.offsets[a] % 64, 0);
       EXPECT_LE(p.offsets[a] + lives[a].bytes, p.total);
