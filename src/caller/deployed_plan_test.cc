@@ -81,6 +81,7 @@ size_t AllocatedBytes() {
 }
 
 TEST(DeployedPlan, NothingIsKeptOfOneThatIsGone) {
+  if (AllocatedBytes() == 0) GTEST_SKIP() << "a sanitizer allocates here";
   Pool pool(2, 3);
   size_t first = 0;
   for (int i = 0; i < 120; ++i) {

@@ -197,32 +197,6 @@ TEST(DevicesSession, APlanGoesOnWhereWhoComesCannotServe) {
   EXPECT_EQ(session->stats().plans, 1);
 }
 
-TEST(DevicesSession, NothingIsPlannedAgainWhilePlansAreCompared) {
-  Devices devices(2);
-  const auto session = devices.Open();
-  std::atomic<bool> stop{false};
-  std::thread trouble([&] {
-    while (!stop) {
-      std::this_thread::sleep_for(milliseconds(30));
-      devices.Stop(1);
-      std::this_thread::sleep_for(milliseconds(10));
-      devices.Start(1);
-    }
-  });
-  int done = 0;
-  for (int i = 0; i < 60; ++i) {
-    try {
-      const std::vector<ComparedPlan> compared = session->Compare({"layerwise"}, devices.inputs, 1);
-      done += compared.size() > 3;
-    } catch (const Error&) {
-      devices.ExpectWhole(session->Run(devices.inputs));  // finds out who is lost
-    }
-  }
-  stop = true;
-  trouble.join();
-  EXPECT_GT(done, 0);
-}
-
 TEST(DevicesSession, ErrorsOfTheInputsAreTheCallers) {
   Devices devices(1);
   const auto session = devices.Open();

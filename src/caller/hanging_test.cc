@@ -105,6 +105,22 @@ TEST(DevicesSession, EndsAtOnceWhateverADeviceLetsItWaitFor) {
   }
 }
 
+TEST(DevicesSession, PlansAreNotComparedWhileOneIsDeployed) {
+  Workers workers(2, 3);
+  workers.Stop(1);
+  DevicesSessionOptions options;
+  options.session = ReferenceOptions();
+  options.trial = options.remake = false;
+  options.deploy.ready_timeout = milliseconds(1500);
+  const auto session = Open(workers, options);
+  const Hanging hanging(Where::kReady, workers.ports[1]);
+  ASSERT_TRUE(hanging.WaitUntilItHangs());
+  std::vector<ComparedPlan> compared;
+  EXPECT_GT(SecondsOf([&] { compared = session->Compare({"layerwise"}, workers.inputs, 1); }), 0.5);  // until the other one is given up
+  EXPECT_EQ(compared.size(), 4u);  // chosen, alone on each of two, layerwise
+  EXPECT_EQ(session->stats().lost, 2);
+}
+
 TEST(DevicesSession, AsksAllDevicesAtTheSameTime) {
   Workers workers(4, 3);
   std::vector<std::unique_ptr<Hanging>> hanging;
