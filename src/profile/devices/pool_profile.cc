@@ -16,9 +16,9 @@ namespace mete {
 namespace {
 
 constexpr std::chrono::milliseconds kProgress{100};
-constexpr size_t kGraphs = 2;  // that are timed on a device
+constexpr size_t kGraphs = 3;  // that are timed on a device
 constexpr double kSmallLayer = 0.003;  // of the model's time: how a smaller layer divides is not measured but taken to be not at all. Guess
-constexpr int kWholeRuns = 20;  // of the model; guess: a median within a percent or two
+constexpr int kWholeRuns = 11;  // of the model, twice; guess: a median within a percent or two
 constexpr int kHalfRuns = 5;    // of halves of its layers; guess: the least of each counts
 constexpr std::chrono::minutes kTimeOut{5};  // of one graph; guess: VGG-16 prepared and run on a slow board
 
@@ -26,6 +26,8 @@ double Median(std::vector<double> us) {
   std::nth_element(us.begin(), us.begin() + ptrdiff_t(us.size() / 2), us.end());
   return us[us.size() / 2];
 }
+
+double Sum(const std::vector<double>& us) { return std::accumulate(us.begin(), us.end(), 0.0); }
 
 // One device, here or elsewhere, as something that times graphs.
 class Device {
@@ -70,26 +72,33 @@ std::vector<double> LayerUs(const Graph& graph, const std::vector<Layer>& layers
 }
 
 // Those that take more than a little of the model's time, each where it was in the list; the others are empty.
-std::vector<Layer> LargeOnes(std::vector<Layer> layers, const std::vector<double>& us, double all_us) {
+std::vector<Layer> LargeOnes(std::vector<Layer> layers, const std::vector<double>& us) {
+  const double all_us = Sum(us);
   for (size_t l = 0; l < layers.size(); ++l)
     if (us[l] <= kSmallLayer * all_us) layers[l].end = layers[l].begin;
   return layers;
 }
 
+// Of the same graph, some seconds apart: what others do on a device lasts as long.
+GraphTimes Shorter(GraphTimes a, GraphTimes b) { return Median(b.us) < Median(a.us) ? b : a; }
+
 // Two graphs, as preparing takes longer than running: the model, in which each layer is seen by itself, and halves of its layers. What a
 // request takes as a rule counts, not the least: that is what plans are to predict.
 std::vector<LayerCost> LayersOn(Device& device, const Graph& graph, const std::vector<Layer>& layers,
                                 const std::function<void()>& progress) {
-  const GraphTimes whole = device.Time(graph, kWholeRuns);
-  progress();
-  const std::vector<double> us = LayerUs(graph, layers, whole, true);
-  const double all_us = std::accumulate(us.begin(), us.end(), 0.0);
-  const LayerHalves halves = LayerGraphs(graph).HalvesOf(LargeOnes(layers, us, all_us));
-  std::vector<double> half_us(layers.size(), 0);
+  const auto time = [&](const Graph& g, int runs) {
+    GraphTimes times = g.nodes.empty() ? GraphTimes{} : device.Time(g, runs);
+    progress();
+    return times;
+  };
+  const GraphTimes first = time(graph, kWholeRuns);
+  const std::vector<double> first_us = LayerUs(graph, layers, first, true);
+  const LayerHalves halves = LayerGraphs(graph).HalvesOf(LargeOnes(layers, first_us));
   // Without what puts each half's input and output into another layout: within a group of layers there is nothing of it.
-  if (!halves.graph.nodes.empty()) half_us = LayerUs(graph, layers, device.Time(halves.graph, kHalfRuns), false);
-  progress();
-  const double slower = all_us > 0 ? Median(whole.us) / all_us : 1;
+  const std::vector<double> half_us = LayerUs(graph, layers, time(halves.graph, kHalfRuns), false);
+  const GraphTimes whole = Shorter(first, time(graph, kWholeRuns));
+  const std::vector<double> us = LayerUs(graph, layers, whole, true);
+  const double all_us = Sum(us), slower = all_us > 0 ? Median(whole.us) / all_us : 1;
   std::vector<LayerCost> costs;
   for (size_t l = 0; l < layers.size(); ++l) costs.push_back(CostThrough(slower * us[l], slower * half_us[l], halves.parts[l]));
   return costs;
