@@ -97,18 +97,20 @@ double MessageUs(Echo& echo) {
   return double(NowNs() - start_ns) * 1e-3 / kFollowing;
 }
 
-// By the slope of a line through the sizes: what there is besides is the round trip's. Least squares.
+// By the slope of a line through the sizes: what there is besides is the round trip's. Least squares. Where noise is all that is seen, what the
+// largest size takes.
 double MbitPerS(Echo& echo, bool up) {
-  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0, us_per_largest_bit = 0;
   for (const size_t bytes : kSizes) {
     std::vector<double> us;
     for (int i = 0; i < kRounds; ++i) us.push_back(up ? echo.Us(bytes, 1) : echo.Us(1, bytes));
     std::nth_element(us.begin(), us.begin() + kRounds / 2, us.end());
     const double bits = double(bytes) * 8;
+    us_per_largest_bit = us[kRounds / 2] / bits;
     n += 1, x += bits, y += us[kRounds / 2], xx += bits * bits, xy += bits * us[kRounds / 2];
   }
   const double us_per_bit = (n * xy - x * y) / (n * xx - x * x);
-  return 1 / std::max(us_per_bit, 1e-6);  // of what is as fast as memory
+  return 1 / (us_per_bit > 0 ? us_per_bit : us_per_largest_bit);
 }
 
 // Keeps both ends at computing as long as it lives; both do when it is made.
