@@ -97,8 +97,8 @@ double MessageUs(Echo& echo) {
   return double(NowNs() - start_ns) * 1e-3 / kFollowing;
 }
 
-// By the slope of a line through the sizes: what there is besides is the round trip's. Least squares. Where noise is all that is seen, what the
-// largest size takes.
+// By the slope of a line through the sizes: what there is besides is the round trip's. Least squares. Where noise is all that is seen, by what
+// the largest size takes.
 double MbitPerS(Echo& echo, bool up) {
   double n = 0, x = 0, y = 0, xx = 0, xy = 0, us_per_largest_bit = 0;
   for (const size_t bytes : kSizes) {
