@@ -135,8 +135,9 @@ def text(document, markdown):
     rows = [head] + [row(name, result) for name, result in results.items()]
     width = max(len(r) for r in rows)
     rows = [r + [""] * (width - len(r)) for r in rows]
-    lines = [f"Medians of {document['rounds']} rounds in which all plans run in turn, twice each, of which the second counts, on a {document['machine']['cpu']}; "
-             f"{document['mbit']:g} Mb/s, slowed core: {document['slow']}{' (from outside: an emulation)' if document['slow'] != 'none' else ''}.",
+    slowed = document["slow"] + (" (from outside: an emulation)" if document["slow"] != "none" else "")
+    lines = [f"Medians of {document['rounds']} rounds in which all plans run in turn, twice each, of which the second counts, on a "
+             f"{document['machine']['cpu']}; {document['mbit']:g} Mb/s, slowed core: {slowed}.",
              "Mete / best alone: below 1 where Mete's plan is faster than the best single device as measured; the same: it is that device.",
              "profile: what measuring single layers and the link took, before planning."]
     return aligned(rows, markdown) + "\n\n" + listed(lines, markdown) + "\n"

@@ -76,8 +76,8 @@ class DevicesSession {
   // Inputs and outputs in the graph's order. Errors: of the inputs, and what data cause. Thread-safe; requests at a time: the lanes.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, RequestReport* report = nullptr);
 
-  // The plan in use, each device alone, and what `planners` plan, in turns on these inputs, the second run of each turn counts; plans that are
-  // the same have one turn. For comparisons; no requests may run. Nothing is planned again meanwhile. Error where a device fails.
+  // The plan in use, each device alone, and what `planners` plan, in turns on these inputs, the second run of each turn counts; plans that
+  // are the same have one turn. For comparisons; no requests may run. Nothing is planned again meanwhile. Error where a device fails.
   std::vector<ComparedPlan> Compare(const std::vector<std::string>& planners, const std::vector<Tensor>& inputs, int rounds);
 
   DevicesPlan plan() const;  // of the devices that are there; the one in use
