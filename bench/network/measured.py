@@ -112,7 +112,7 @@ def measure(flags):
     return document
 
 
-def row(name, result):
+def row(name, result, searched):
     plans = {p["name"]: p for p in result["plans"]}
     chosen, singles = plans["chosen"], [p for n, p in plans.items() if n.startswith("alone ")]
     best = min(singles, key=lambda p: p["median_ms"])
@@ -122,24 +122,22 @@ def row(name, result):
     ratio = f"{chosen['median_ms'] / best['median_ms']:.2f}" + (" (the same)" if best["same_as"] == "chosen" else "")
     cells += [f"{number(p['median_ms'])} ms" for p in singles] + [ratio]
     cells += [f"{number(p['median_ms'])} ms" for p in others] + [f"{number(result['profile_s'])} s"]
-    return cells + [f"{number(p['plan_s'])} s" for p in others if p["measured"] > 0]
+    return cells + [f"{number(p['plan_s'])} s" if p["measured"] else "none" for p in others if p["name"] in searched]
 
 
 def text(document, markdown):
     results = document["results"]
     plans = next(iter(results.values()))["plans"]
     others = [p["name"] for p in plans[1:] if not p["name"].startswith("alone ")]
-    measured = [p["name"] for p in plans if p["name"] in others and p["measured"] > 0]
+    searched = [name for name in others if any(p["name"] == name and p["measured"] for r in results.values() for p in r["plans"])]
     head = ["model", "plan", "Mete", "predicted", "of median", "of least", "own alone", "worker alone", "Mete / best alone", *others,
-            "profile", *(f"{name}'s search" for name in measured)]
-    rows = [head] + [row(name, result) for name, result in results.items()]
-    width = max(len(r) for r in rows)
-    rows = [r + [""] * (width - len(r)) for r in rows]
+            "profile", *(f"{name}'s search" for name in searched)]
+    rows = [head] + [row(name, result, searched) for name, result in results.items()]
     slowed = document["slow"] + (" (from outside: an emulation)" if document["slow"] != "none" else "")
     lines = [f"Medians of {document['rounds']} rounds in which all plans run in turn, twice each, of which the second counts, on a "
              f"{document['machine']['cpu']}; {document['mbit']:g} Mb/s, slowed core: {slowed}.",
              "Mete / best alone: below 1 where Mete's plan is faster than the best single device as measured; the same: it is that device.",
-             "profile: what measuring single layers and the link took, before planning."]
+             "profile: what measuring single layers and the link took, before planning. A search: a planner that has plans or parts run."]
     return aligned(rows, markdown) + "\n\n" + listed(lines, markdown) + "\n"
 
 
