@@ -99,8 +99,10 @@ def measure_model(flags, name, path):
         say(f"{name}: measuring layers")
         mete(flags, own, cache, "profile", path, "--devices", devices, "--on", str(flags.cores[0]))
         say(f"{name}: running plans in turns")
-        return mete(flags, own, cache, "bench", path, "--devices", devices, "--cores", str(flags.cores[0]), "--beside", flags.beside,
-                    "--runs", str(flags.rounds))
+        result = mete(flags, own, cache, "bench", path, "--devices", devices, "--cores", str(flags.cores[0]), "--beside", flags.beside,
+                      "--runs", str(flags.rounds))
+        del result["model"]  # where the file lay
+        return result
 
 
 def measure(flags):
