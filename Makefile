@@ -82,7 +82,7 @@ reproduce-network: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	python3 bench/network/reproduce.py --mete $(METE)
 
-# In network namespaces: as root. Some five minutes.
+# In network namespaces: as root. Some seven minutes.
 faults: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli other_version_worker
 	python3 bench/network/faults.py --mete $(METE) $(FAULTS_FLAGS)
