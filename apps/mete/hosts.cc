@@ -104,7 +104,8 @@ CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags) {
       ->type_name("MS")->check(CLI::Range(0.001, 1e9))->needs(file)->group("Devices");
   command.add_option("--planner", flags.planner, "who plans: dynamic (ours), or others to compare with")
       ->type_name("NAME")->check(CLI::IsMember(DevicePlanners()))->capture_default_str()->needs(file)->group("Devices");
-  command.add_flag("--keep-plan", flags.keep_plan, "use the planner's plan as it is: no trial before, no other plan later where devices are\nfaster or slower than their costs")
+  command.add_flag("--keep-plan", flags.keep_plan,
+                   "use the planner's plan as it is: no trial before, no other plan later where devices are faster or slower than their costs")
       ->needs(file)->group("Devices");
   // They are of a session of this device alone.
   for (const char* other : {"--explain", "--profile", "--trace", "--plan", "--save-plan"}) file->excludes(command.get_option(other));

@@ -115,7 +115,8 @@ double AllUs(const DeviceCosts& device) {
 
 Json ComparedJson(const ComparedPlan& c, const std::vector<ComparedPlan>& all) {
   const Spread time = Summarize(c.us);
-  return {{"name", c.name}, {"same_as", all[c.same_as].name}, {"plan", PlanText(c.plan)}, {"predicted_ms", c.plan.predicted_us * 1e-3}, {"median_ms", time.median * 1e-3},
+  return {{"name", c.name}, {"same_as", all[c.same_as].name}, {"plan", PlanText(c.plan)},
+          {"predicted_ms", c.plan.predicted_us * 1e-3}, {"median_ms", time.median * 1e-3},
           {"min_ms", time.least * 1e-3}, {"p95_ms", time.p95 * 1e-3}, {"plan_s", c.plan_s}, {"measured", c.measured}};
 }
 

@@ -29,13 +29,6 @@ struct PlannedPool {
   DevicesPlan best_alone;
 };
 
-std::set<int> UsedDevices(const DevicesPlan& plan) {
-  std::set<int> used;
-  for (const PlannedGroup& group : plan.groups)
-    for (const DeviceShare& share : group.shares) used.insert(share.device);
-  return used;
-}
-
 PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjective objective) {
   const Progress progress("planning");
   PlannedPool p{graph, PoolCostsOf(graph, path), objective, {}, {}, {}, {}, {}};

@@ -209,5 +209,5 @@ class HalfOpen(Hostile):
     name, what = "400 half-open connections", "open"
 
 
-kFaults = [Killed, Stopped, Hiccup, Cut, Apart, KilledOfTwo, Flipped, FlippedTls, FlippedOften, StreamCut, DiskFull, OtherVersion, OtherToken, OtherAuthority,
-           OtherName, Large, ManyLarge, Random, HalfOpen]
+kFaults = [Killed, Stopped, Hiccup, Cut, Apart, KilledOfTwo, Flipped, FlippedTls, FlippedOften, StreamCut, DiskFull,
+           OtherVersion, OtherToken, OtherAuthority, OtherName, Large, ManyLarge, Random, HalfOpen]

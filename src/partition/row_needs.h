@@ -16,8 +16,8 @@ class RowNeeds {
   explicit RowNeeds(const Graph& graph) : graph_(graph) {}  // keeps a reference
 
   // The part of each input of a node that a part of its outputs needs; of left-out ones all. `part` becomes All() where the
-  // node cannot be divided so, and more rows where it makes them in blocks: what is computed then. The same as Divide() says (a test). Valid
-  // until the next call.
+  // node cannot be divided so, and more rows where it makes them in blocks: what is computed then. The same as Divide() says (a test).
+  // Valid until the next call.
   const std::vector<Part>& Inputs(int node, Part& part);
 
  private:

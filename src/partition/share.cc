@@ -13,8 +13,8 @@
 namespace mete {
 namespace {
 
-// The division of a node for a part of its outputs, or for more, where it makes rows in blocks; all of it where the part is all or cannot be
-// had.
+// The division of a node for a part of its outputs, or for more, where it makes rows in blocks; all of it where the part is all or cannot
+// be had.
 Division DivisionOf(const Graph& graph, const Node& node, Part& part) {
   if (!part.all()) {
     if (auto d = Divide(graph, node, part)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct DevicesPlan {
   double period_us = 0;              // predicted: from one request to the next, where they follow each other (objective.h)
   double joules = 0;                 // predicted, of a request; 0 where there are no power figures
 };
+
+// Those that have a share of a group.
+std::set<int> UsedDevices(const DevicesPlan& plan);
 
 // Fills in what the plan is of: all but groups and what they take.
 void NamePlan(DevicesPlan& plan, const Graph& graph, const PoolCosts& pool, const std::string& planner);

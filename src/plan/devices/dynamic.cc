@@ -215,9 +215,7 @@ void CheckPlacements(const std::vector<Placement>& placements) {
 
 // Of devices alike the first.
 std::vector<int> LeftOut(const DevicesPlan& plan, const PoolCosts& pool) {
-  std::set<int> used;
-  for (const PlannedGroup& group : plan.groups)
-    for (const DeviceShare& share : group.shares) used.insert(share.device);
+  const std::set<int> used = UsedDevices(plan);
   const auto alike = [&](int a, int b) {
     return pool.devices[size_t(a)].link == pool.devices[size_t(b)].link && pool.devices[size_t(a)].layers == pool.devices[size_t(b)].layers;
   };

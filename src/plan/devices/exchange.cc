@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace mete {
-
 namespace {
 
 int64_t BytesOf(const Value& value) { return value.shape.known() ? value.shape.Elements() * int64_t(SizeOf(value.type)) : 0; }
@@ -21,11 +20,6 @@ int64_t CommonOf(const Shape& shape, int64_t all, const Part& a, const Part& b) 
 }  // namespace
 
 int64_t CommonBytes(const Value& value, const Part& a, const Part& b) { return CommonOf(value.shape, BytesOf(value), a, b); }
-
-int64_t OwnBytes(int device, const Value& value, const Part& part, std::span<const DevicePart> held) {
-  const auto own = std::lower_bound(held.begin(), held.end(), device, [](const DevicePart& h, int d) { return h.device < d; });
-  return own != held.end() && own->device == device ? CommonBytes(value, part, own->part) : 0;
-}
 
 double LeastReadyUs(const LinkCosts& link, int64_t bytes) {
   return bytes == 0 ? 0 : link.message_us + link.latency_us + TransferUs(bytes, link.down_mbit_per_s);

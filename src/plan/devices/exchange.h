@@ -19,9 +19,6 @@ int64_t CommonBytes(const Value& value, const Part& a, const Part& b);
 // Through a link of such a rate.
 inline double TransferUs(int64_t bytes, double mbit_per_s) { return double(bytes) * 8 / mbit_per_s; }
 
-// What a device has itself of a part of a value, as the value lies.
-int64_t OwnBytes(int device, const Value& value, const Part& part, std::span<const DevicePart> held);
-
 // At the least, until a device has so many bytes, from whomever.
 double LeastReadyUs(const LinkCosts& link, int64_t bytes);
 
