@@ -148,7 +148,7 @@ class Simulations(Cli):
         board = BOARDS / "rk3399x6.toml"
         answer = self.answer("simulate", self.net, "--devices", board)
         self.assertEqual([p["planner"] for p in answer["planners"]],
-                         ["alone", "layerwise", "uniform", "neurosurgeon", "legion", "fss", "dynamic"])
+                         ["alone", "layerwise", "uniform", "neurosurgeon", "legion", "fss", "fss-pruned", "dynamic"])
         ours = answer["planners"][-1]
         for planner in answer["planners"]:
             self.assertEqual(len(planner["devices"]), 6)

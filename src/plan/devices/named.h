@@ -9,6 +9,8 @@
 //                 the least sum of T[i,j]; then its wild card: of the best plan, and the one with the most promising pair of groups merged,
 //                 the one that is measured to be faster
 //   fss           full search: as legion, by the measured times of every group that there could be
+//   fss-pruned    its plan with fewer runs, ours: a group is measured when no other plan can be faster, were all groups that are not yet
+//                 measured to take a share of what is predicted that is less than any other did
 //   dynamic       ours (plan_for.h)
 //
 // alone and ours go by the objective; the others, as in their papers, by the time of a request.

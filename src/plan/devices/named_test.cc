@@ -1,5 +1,7 @@
 #include "plan/devices/named.h"
 
+#include <random>
+
 #include "base/errors_testing.h"
 #include "partition/random_graphs_testing.h"
 
@@ -68,6 +70,33 @@ TEST(PlanDevicesBy, FullSearchMeasuresEveryGroup) {
   EXPECT_EQ(measured, 5 * 6 / 2);
   PlanDevicesBy("dynamic", graph, ThreeAlike(graph, 1000), Predicted, &measured);
   EXPECT_EQ(measured, 0);
+}
+
+std::vector<int> Ends(const DevicesPlan& plan) {
+  std::vector<int> ends;
+  for (const PlannedGroup& group : plan.groups) ends.push_back(group.last);
+  return ends;
+}
+
+// Whatever groups take, as long as it is not less than 0.7 of what is predicted.
+TEST(PlanDevicesBy, PrunedSearchFindsThePlanOfTheFullOneWithFewerRuns) {
+  const Graph graph = Chain();
+  const PoolCosts pool = ThreeAlike(graph, 1000);
+  int fewer = 0;
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    const auto measure = [&](const DevicesPlan& plan) {
+      std::minstd_rand random(seed * 1000 + unsigned(plan.groups.front().first * 100 + plan.groups[0].last));
+      random.discard(10);
+      return plan.predicted_us * (0.75 + double(random() % 1000) * 5e-4);
+    };
+    int all = 0, some = 0;
+    const DevicesPlan full = PlanDevicesBy("fss", graph, pool, measure, &all);
+    const DevicesPlan pruned = PlanDevicesBy("fss-pruned", graph, pool, measure, &some);
+    EXPECT_EQ(Ends(full), Ends(pruned)) << "seed " << seed;
+    EXPECT_LE(some, all);
+    fewer += some < all;
+  }
+  EXPECT_GT(fewer, 25);
 }
 
 TEST(PlanDevicesBy, RefusesAnUnknownName) {
