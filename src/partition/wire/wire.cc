@@ -20,7 +20,9 @@ void PackDims(const Shape& shape, google::protobuf::RepeatedField<int64_t>* dims
 
 class Packer {
  public:
-  explicit Packer(DigestMemo* digests) : digests_(digests) {}
+  using NameWeight = std::function<Digest(const Tensor&)>;
+
+  explicit Packer(NameWeight name) : name_(std::move(name)) {}
 
   PackedGraph Do(const Graph& graph) {
     wire::Graph to;
@@ -42,7 +44,7 @@ class Packer {
       to->set_raw(tensor.data(), tensor.bytes());
       return;
     }
-    const Digest digest = digests_ ? digests_->Of(tensor) : DigestOf(tensor.view());
+    const Digest digest = name_(tensor);
     to->set_digest(digest.data(), digest.size());
     packed_.weights.emplace(digest, tensor);
   }
@@ -76,7 +78,7 @@ class Packer {
     for (const Attributes::Item& item : node.attributes) PackAttribute(item, to->add_attributes());
   }
 
-  DigestMemo* const digests_;
+  const NameWeight name_;
   PackedGraph packed_;
 };
 
@@ -214,7 +216,19 @@ void AddDigest(const wire::Tensor& tensor, std::set<Digest>& digests) {
 
 }  // namespace
 
-PackedGraph PackGraph(const Graph& graph, DigestMemo* digests) { return Packer(digests).Do(graph); }
+PackedGraph PackGraph(const Graph& graph, DigestMemo* digests) {
+  return Packer([&](const Tensor& tensor) { return digests ? digests->Of(tensor) : DigestOf(tensor.view()); }).Do(graph);
+}
+
+std::string PackWithoutWeights(const Graph& graph) {
+  uint32_t number = 0;
+  const auto next = [&](const Tensor&) {
+    Digest digest{};
+    std::memcpy(digest.data(), &++number, sizeof number);
+    return digest;
+  };
+  return Packer(next).Do(graph).bytes;
+}
 
 std::vector<Digest> WeightsIn(std::string_view bytes, const WireLimits& limits) {
   const wire::Graph graph = Parse(bytes, limits);

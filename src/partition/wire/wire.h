@@ -27,6 +27,9 @@ struct PackedGraph {
 // kept for the next graph that has the same ones; may be null.
 PackedGraph PackGraph(const Graph& graph, DigestMemo* digests = nullptr);
 
+// The bytes of a graph whose weights nobody needs: numbers stand for their digests, which take long for many megabytes.
+std::string PackWithoutWeights(const Graph& graph);
+
 struct WireLimits {
   size_t max_bytes = size_t(8) << 20;            // of the message: what it parses to is up to 50 times as large. Guess: ResNet-50 has 50 KB
   int max_values = 100'000, max_nodes = 100'000;  // guess: models have some thousands

@@ -52,6 +52,13 @@ TEST(Wire, GraphsComeBackAsTheyWere) {
   }
 }
 
+TEST(Wire, GraphsTravelWithoutWeightsWhereNobodyNeedsThem) {
+  const Graph graph = OneConv();
+  const auto made_up = [](const Digest&, DType type, const Shape& shape) { return Tensor(type, shape); };
+  EXPECT_EQ(ToText(UnpackGraph(PackWithoutWeights(graph), made_up)), ToText(graph));
+  EXPECT_EQ(PackWithoutWeights(graph), PackWithoutWeights(OneConv()));  // so that whoever has timed it knows it again
+}
+
 TEST(Wire, SharesTravelToo) {
   RandomGraph random(5, 10);
   std::vector<int> nodes;
