@@ -130,7 +130,7 @@ void CompareHosts(DevicesSession& session, const PoolProfile& profile, const std
     Json json{{"model", model},
               {"rounds", rounds},
               {"profile_s", profile.seconds},
-              {"profile_graphs", profile.graphs},
+              {"profile_prepare_s", profile.prepare_seconds},
               {"plans", Json::array()}};
     for (const ComparedPlan& c : compared) json["plans"].push_back(ComparedJson(c, compared));
     return PrintJson(json);
@@ -249,7 +249,7 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
                       {"plan_s", stats.plan_s},
                       {"plans_measured", stats.measured},
                       {"profile_s", profile.seconds},
-                      {"profile_graphs", profile.graphs}});
+                      {"profile_prepare_s", profile.prepare_seconds}});
   const Style style = StyleOf(1);
   fmt::print("{}{}{} on {} devices, planner {}\n", style.bold, model_flags.model, style.reset, profile.costs.devices.size(), flags.planner);
   Rows rows{{"plan", PlanText(plan)},
@@ -296,7 +296,8 @@ void ProfileHosts(const std::vector<std::string>& models, const std::string& pat
       json.push_back(Json::parse(ToJson(profile)));
       continue;
     }
-    fmt::print("{}: layers and links measured in {:.1f} s, kept in {}\n", name, profile.seconds, kept);
+    fmt::print("{}: layers and links measured in {:.1f} s, {:.1f} s of it choosing kernels and preparing; kept in {}\n", name,
+               profile.seconds, profile.prepare_seconds, kept);
     PrintLinks(profile);
     Rows rows{{"device", "all layers"}};
     for (const DeviceCosts& device : profile.costs.devices) rows.push_back({device.name, FormatMs(AllUs(device) * 1e-3)});

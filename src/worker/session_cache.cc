@@ -31,7 +31,7 @@ int64_t SessionBytes(const Graph& graph) {
 
 double MiB(int64_t bytes) { return double(bytes) / (1 << 20); }
 int ThreadsOf(const Session& session) { return session.stats().threads - 1; }  // one is the caller's
-bool Unused(const std::shared_ptr<Session>& session) { return session.use_count() == 1; }
+bool Unused(const auto& session) { return session.use_count() == 1; }
 
 }  // namespace
 
@@ -54,8 +54,8 @@ std::shared_ptr<Session> SessionCache::Of(const Graph& graph) {
   known_.push_front({digest, session});
   while (Threads(false) > kMostThreads)
     if (!DropUnused())
-      Fail(Code::kResourceExhausted, "worker", "has no threads for more shares; got {}, expected {} at most; try fewer --threads of the "
-           "worker", Threads(false), kMostThreads);
+      Fail(Code::kResourceExhausted, "worker",
+           "has no threads for more shares; got {}, expected {} at most; try fewer --threads of the worker", Threads(false), kMostThreads);
   return session;
 }
 
@@ -72,8 +72,9 @@ MemoryBudget::Part SessionCache::Take(int64_t bytes, const std::string& what) {
   for (;;) {
     if (auto part = memory_.TryTake(bytes)) return std::move(*part);
     if (!DropUnused())
-      Fail(Code::kResourceExhausted, "worker", "has no memory for {}; got {:.1f} MiB beside {:.1f} MiB in use, expected {:.1f} MiB together "
-           "at most; try a larger --memory-gib of the worker", what, MiB(bytes), MiB(memory_.taken()), MiB(memory_.most()));
+      Fail(Code::kResourceExhausted, "worker",
+           "has no memory for {}; got {:.1f} MiB beside {:.1f} MiB in use, expected {:.1f} MiB together at most; try a larger --memory-gib of "
+           "the worker", what, MiB(bytes), MiB(memory_.taken()), MiB(memory_.most()));
   }
 }
 
@@ -83,7 +84,16 @@ void SessionCache::Trim() {
   }
 }
 
+void SessionCache::KeepLast(std::shared_ptr<const Session> session) {
+  std::lock_guard lock(mutex_);
+  last_ = std::move(session);
+}
+
 bool SessionCache::DropUnused() {
+  if (Unused(last_)) {
+    last_.reset();
+    return true;
+  }
   const auto last = std::find_if(known_.rbegin(), known_.rend(), [](const Known& k) { return Unused(k.session); });
   if (last == known_.rend()) return false;
   known_.erase(std::next(last).base());

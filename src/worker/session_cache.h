@@ -25,6 +25,9 @@ class SessionCache {
   // One that nobody keeps.
   std::shared_ptr<Session> Fresh(Graph graph);
 
+  // Keeps it until another one comes or memory is needed; it goes before all others.
+  void KeepLast(std::shared_ptr<const Session> session);
+
   // Memory for something else, for which sessions that nobody uses have to go. `what`: as in "no memory for <what>". Error
   // RESOURCE_EXHAUSTED.
   MemoryBudget::Part Take(int64_t bytes, const std::string& what);
@@ -40,7 +43,7 @@ class SessionCache {
 
   std::shared_ptr<Session> Find(const Digest& digest);
   // mutex_ is locked.
-  bool DropUnused();  // the longest unused one; false: there is none
+  bool DropUnused();  // the last one that was to be kept, or else the longest unused one; false: there is none
   int Threads(bool unused) const;
 
   const SessionOptions options_;
@@ -48,6 +51,7 @@ class SessionCache {
   std::mutex making_;  // of whoever makes one that others may want as well; before mutex_
   std::mutex mutex_;
   std::list<Known> known_;  // the one used last first
+  std::shared_ptr<const Session> last_;
 };
 
 }  // namespace mete

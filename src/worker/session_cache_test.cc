@@ -50,6 +50,23 @@ TEST(SessionCache, WhatNobodyUsesGoesForWhatSomebodyWants) {
   EXPECT_NO_THROW(cache.Take(kMiB, "a test"));
 }
 
+TEST(SessionCache, TheOneThatWasToBeKeptLastGoesBeforeOthers) {
+  MemoryBudget memory(5 * kMiB);
+  SessionCache cache(Reference(), memory);
+  std::weak_ptr<Session> unused = cache.Of(GraphOf(kMiB / 4));
+  std::shared_ptr<Session> used = cache.Fresh(GraphOf(kMiB / 4));
+  std::weak_ptr<Session> last = used;
+  cache.KeepLast(used);
+  EXPECT_THROW(cache.Take(4 * kMiB, "a test"), Error);
+  EXPECT_FALSE(last.expired());
+  EXPECT_TRUE(unused.expired());
+  unused = cache.Of(GraphOf(kMiB / 4));
+  used.reset();
+  EXPECT_NO_THROW(cache.Take(2 * kMiB, "a test"));
+  EXPECT_TRUE(last.expired());
+  EXPECT_FALSE(unused.expired());
+}
+
 TEST(SessionCache, AGraphThatIsTooLargeIsRefusedBeforeItIsPrepared) {
   MemoryBudget memory(4 * kMiB);
   SessionCache cache(Reference(), memory);

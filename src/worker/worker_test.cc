@@ -136,6 +136,16 @@ TEST(Worker, TimesNothingThatItsMemoryIsTooSmallFor) {
   EXPECT_TRUE(Time(worker, TimedGraph(kMiB / 16, kMiB / 16), kLong).ok());  // what was taken was given back
 }
 
+TEST(Worker, KeepsWhatItHasTimedLastAndOnlyThat) {
+  WorkerOptions options;
+  options.memory_bytes = 8 * kMiB;
+  const Worker worker(options);
+  const Graph graph = TimedGraph(2 * kMiB, kMiB / 2);
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(Time(worker, graph, kLong).ok());
+  EXPECT_TRUE(Time(worker, TimedGraph(2 * kMiB, kMiB / 4), kLong).ok());  // there is no room for both
+  EXPECT_TRUE(Time(worker, graph, kLong).ok());
+}
+
 // A layer that takes seconds with the reference's kernel.
 Graph SlowGraph() {
   Builder b;

@@ -90,16 +90,16 @@ void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights, const st
   *note = Printable(stored.note());
 }
 
-GraphTimes RemoteDevice::Time(const Graph& graph, int runs, std::chrono::milliseconds timeout, DigestMemo* digests) {
+GraphTimes RemoteDevice::Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) {
   Call call(*this, timeout);
   pb::TimeRequest request;
   request.set_protocol(kProtocol);
-  request.set_graph(PackGraph(graph, digests).bytes);
+  request.set_graph(PackWithoutWeights(graph));
   request.set_runs(runs);
   pb::TimeReply reply;
   Check(stub_->Time(&call.context, request, &reply));
   if (reply.us().empty()) Fail(Code::kInternal, address_.name, "has not timed what it was asked to");
-  GraphTimes timing{{reply.us().begin(), reply.us().end()}, {}};
+  GraphTimes timing{{reply.us().begin(), reply.us().end()}, {}, reply.prepare_ms()};
   for (const pb::NodeTime& node : reply.nodes()) timing.nodes.emplace_back(node.name(), node.us());
   return timing;
 }

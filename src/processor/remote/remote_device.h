@@ -67,9 +67,8 @@ class RemoteDevice {
   // them.
   void SendWeights(const std::map<Digest, Tensor>& weights, const std::function<void(int64_t, int64_t)>& sent, std::string* note);
 
-  // Microseconds of each run of a graph there, by itself, with made-up weights, and of its nodes in the shortest of them. `digests`: as of
-  // PackGraph().
-  GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout, DigestMemo* digests = nullptr);
+  // Microseconds of each run of a graph there, by itself, with made-up weights, and of its nodes in the shortest of them.
+  GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout);
 
  private:
   struct Call;

@@ -97,8 +97,8 @@ double MessageUs(Echo& echo) {
   return double(NowNs() - start_ns) * 1e-3 / kFollowing;
 }
 
-// By the slope of a line through the sizes: what there is besides is the round trip's. Least squares. Where noise is all that is seen, by what
-// the largest size takes.
+// By the slope of a line through the sizes: what there is besides is the round trip's. Least squares. Where noise is all that is seen, by
+// what the largest size takes.
 double MbitPerS(Echo& echo, bool up) {
   double n = 0, x = 0, y = 0, xx = 0, xy = 0, us_per_largest_bit = 0;
   for (const size_t bytes : kSizes) {
@@ -165,20 +165,22 @@ class Computing {
 
 }  // namespace
 
-LinkProfile ProfileLink(RemoteDevice& remote, const PoolProfileOptions& options) {
-  options.progress("the link to " + remote.name(), 0, 2);
+LinkProfile ProfileLink(RemoteDevice& remote) {
   Echo echo(remote);
   LinkProfile link;
   link.round_trip_us = RoundTripUs(echo);
   link.message_us = MessageUs(echo);
   link.up_mbit_per_s = MbitPerS(echo, true);
   link.down_mbit_per_s = MbitPerS(echo, false);
-  options.progress("the link to " + remote.name(), 1, 2);
-  Computing computing(remote, options.session);
+  return link;
+}
+
+void ProfileBusyLink(RemoteDevice& remote, const SessionOptions& session, LinkProfile& link) {
+  Echo echo(remote);
+  Computing computing(remote, session);
   link.busy_up_mbit_per_s = MbitPerS(echo, true);
   link.busy_down_mbit_per_s = MbitPerS(echo, false);
   computing.End();
-  return link;
 }
 
 }  // namespace mete

@@ -1,10 +1,11 @@
 #include "profile/devices/pool_profile.h"
 
 #include <algorithm>
-#include <atomic>
+#include <deque>
 #include <future>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -16,7 +17,7 @@ namespace mete {
 namespace {
 
 constexpr std::chrono::milliseconds kProgress{100};
-constexpr size_t kGraphs = 3;  // that are timed on a device
+constexpr int kSteps = 5;  // of a profile
 constexpr double kSmallLayer = 0.003;  // of the model's time: how a smaller layer divides is not measured but taken to be not at all. Guess
 constexpr int kWholeRuns = 11;  // of the model, twice; guess: a median within a percent or two
 constexpr int kHalfRuns = 5;    // of halves of its layers; guess: the least of each counts
@@ -36,24 +37,32 @@ class Device {
 
   GraphTimes Time(const Graph& graph, int runs) {
     if (options_.cancel && options_.cancel->cancelled()) Fail(Code::kCancelled, "profile", "was interrupted");
-    ++graphs_;
-    if (!remote_) return TimeHere(graph, runs);
-    return remote_->Time(graph, runs, kTimeOut, &digests_);
+    GraphTimes times = remote_ ? remote_->Time(graph, runs, kTimeOut) : TimeHere(graph, runs);
+    prepare_s_ += times.prepare_ms * 1e-3;
+    return times;
   }
-  int graphs() const { return graphs_; }
+  double prepare_s() const { return prepare_s_; }
 
  private:
+  // The session of the last graph is kept, as a worker does.
   GraphTimes TimeHere(const Graph& graph, int runs) {
-    const std::vector<Tensor> inputs = MadeUpInputs(graph, graph.inputs);
-    Session session(ModelOf(graph), options_.session);
-    return TimeRuns(session, inputs, runs, turn_, options_.cancel);
+    const bool fresh = &graph != timed_;
+    if (fresh) {
+      session_.reset();
+      session_.emplace(ModelOf(graph), options_.session);
+      timed_ = &graph;
+    }
+    GraphTimes times = TimeRuns(*session_, MadeUpInputs(graph, graph.inputs), runs, turn_, options_.cancel);
+    times.prepare_ms = fresh ? session_->stats().prepare_ms : 0;
+    return times;
   }
 
   RemoteDevice* const remote_;
   const PoolProfileOptions& options_;
-  DigestMemo digests_;
   Turn turn_;
-  int graphs_ = 0;
+  double prepare_s_ = 0;
+  const Graph* timed_ = nullptr;
+  std::optional<Session> session_;
 };
 
 // Of each layer the sum of its nodes' least times. Nodes that passes have made count for the layer before, or not at all.
@@ -79,30 +88,45 @@ std::vector<Layer> LargeOnes(std::vector<Layer> layers, const std::vector<double
   return layers;
 }
 
-// Of the same graph, some seconds apart: what others do on a device lasts as long.
-GraphTimes Shorter(GraphTimes a, GraphTimes b) { return Median(b.us) < Median(a.us) ? b : a; }
+// What single layers take on one device. Two graphs, as preparing takes longer than running: the model, in which each layer is seen by
+// itself, and halves of its layers. What a request takes as a rule counts, not the least: that is what plans are to predict.
+class LayersOn {
+ public:
+  LayersOn(RemoteDevice* remote, const PoolProfileOptions& options, const Graph& graph, const std::vector<Layer>& layers)
+      : device_(remote, options), graph_(graph), layers_(layers) {}
 
-// Two graphs, as preparing takes longer than running: the model, in which each layer is seen by itself, and halves of its layers. What a
-// request takes as a rule counts, not the least: that is what plans are to predict.
-std::vector<LayerCost> LayersOn(Device& device, const Graph& graph, const std::vector<Layer>& layers,
-                                const std::function<void()>& progress) {
-  const auto time = [&](const Graph& g, int runs) {
-    GraphTimes times = g.nodes.empty() ? GraphTimes{} : device.Time(g, runs);
-    progress();
-    return times;
-  };
-  const GraphTimes first = time(graph, kWholeRuns);
-  const std::vector<double> first_us = LayerUs(graph, layers, first, true);
-  const LayerHalves halves = LayerGraphs(graph).HalvesOf(LargeOnes(layers, first_us));
-  // Without what puts each half's input and output into another layout: within a group of layers there is nothing of it.
-  const std::vector<double> half_us = LayerUs(graph, layers, time(halves.graph, kHalfRuns), false);
-  const GraphTimes whole = Shorter(first, time(graph, kWholeRuns));
-  const std::vector<double> us = LayerUs(graph, layers, whole, true);
-  const double all_us = Sum(us), slower = all_us > 0 ? Median(whole.us) / all_us : 1;
-  std::vector<LayerCost> costs;
-  for (size_t l = 0; l < layers.size(); ++l) costs.push_back(CostThrough(slower * us[l], slower * half_us[l], halves.parts[l]));
-  return costs;
-}
+  void TimeModel() {
+    const GraphTimes times = device_.Time(graph_, kWholeRuns);
+    if (whole_.us.empty() || Median(times.us) < Median(whole_.us)) whole_ = times;  // what others do on a device lasts for seconds
+  }
+
+  // After the model.
+  void TimeHalves() {
+    halves_ = LayerGraphs(graph_).HalvesOf(LargeOnes(layers_, ModelUs()));
+    if (!halves_.graph.nodes.empty()) half_times_ = device_.Time(halves_.graph, kHalfRuns);
+  }
+
+  double prepare_s() const { return device_.prepare_s(); }
+
+  std::vector<LayerCost> Costs() const {
+    const std::vector<double> us = ModelUs();
+    // Without what puts each half's input and output into another layout: within a group of layers there is nothing of it.
+    const std::vector<double> half_us = LayerUs(graph_, layers_, half_times_, false);
+    const double all_us = Sum(us), slower = all_us > 0 ? Median(whole_.us) / all_us : 1;
+    std::vector<LayerCost> costs;
+    for (size_t l = 0; l < layers_.size(); ++l) costs.push_back(CostThrough(slower * us[l], slower * half_us[l], halves_.parts[l]));
+    return costs;
+  }
+
+ private:
+  std::vector<double> ModelUs() const { return LayerUs(graph_, layers_, whole_, true); }
+
+  Device device_;
+  const Graph& graph_;
+  const std::vector<Layer>& layers_;
+  GraphTimes whole_, half_times_;  // of the model the shorter of those that were taken, some seconds apart
+  LayerHalves halves_;
+};
 
 // The caller's own link is what all others share; of each device what was measured to it is its own.
 PoolCosts CostsOf(const std::vector<std::string>& names, const std::vector<LinkProfile>& links) {
@@ -129,25 +153,37 @@ std::string DigestOfGraph(const Graph& graph) { return ToHex(DigestOfText(ToText
 PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& names, const std::vector<RemoteDevice*>& remotes,
                         const PoolProfileOptions& options) {
   const int64_t start_ns = NowNs();
-  PoolProfile profile{graph.name, DigestOfGraph(graph), {}, {}, 0, 0};
-  for (RemoteDevice* remote : remotes) profile.links.push_back(remote ? ProfileLink(*remote, options) : LinkProfile{});
-  profile.costs = CostsOf(names, profile.links);
   const std::vector<Layer> layers = LayersOf(graph);
-  std::atomic<int> done{0}, graphs{0};
-  std::vector<std::future<std::vector<LayerCost>>> measured;  // each device by itself, all at the same time
-  for (size_t d = 0; d < remotes.size(); ++d)
-    measured.push_back(std::async(std::launch::async, [&, d] {
-      Device device(remotes[d], options);
-      std::vector<LayerCost> costs = LayersOn(device, graph, layers, [&] { ++done; });
-      graphs += device.graphs();
-      return costs;
-    }));
-  for (size_t d = 0; d < remotes.size(); ++d) {
-    while (measured[d].wait_for(kProgress) == std::future_status::timeout)
-      options.progress("layers on all devices", done, int(kGraphs * remotes.size()));
-    profile.costs.devices[d].layers = measured[d].get();
+  std::deque<LayersOn> devices;
+  for (RemoteDevice* remote : remotes) devices.emplace_back(remote, options, graph, layers);
+  std::vector<LinkProfile> links(remotes.size());
+  int done = 0;
+  const auto on_devices = [&](void (LayersOn::*time)()) {  // each by itself, all at the same time
+    std::vector<std::future<void>> timed;
+    for (LayersOn& device : devices) timed.push_back(std::async(std::launch::async, time, &device));
+    for (auto& device : timed)
+      while (device.wait_for(kProgress) == std::future_status::timeout) options.progress("layers on all devices", done, kSteps);
+    for (auto& device : timed) device.get();
+    ++done;
+  };
+  const auto on_links = [&](const std::function<void(RemoteDevice&, LinkProfile&)>& measure) {  // one after the other
+    for (size_t d = 0; d < remotes.size(); ++d) {
+      if (!remotes[d]) continue;
+      options.progress("the link to " + remotes[d]->name(), done, kSteps);
+      measure(*remotes[d], links[d]);
+    }
+    ++done;
+  };
+  on_devices(&LayersOn::TimeModel);
+  on_links([](RemoteDevice& remote, LinkProfile& link) { link = ProfileLink(remote); });
+  on_devices(&LayersOn::TimeModel);
+  on_devices(&LayersOn::TimeHalves);
+  on_links([&](RemoteDevice& remote, LinkProfile& link) { ProfileBusyLink(remote, options.session, link); });
+  PoolProfile profile{graph.name, DigestOfGraph(graph), links, CostsOf(names, links), 0, 0};
+  for (size_t d = 0; d < devices.size(); ++d) {
+    profile.costs.devices[d].layers = devices[d].Costs();
+    profile.prepare_seconds = std::max(profile.prepare_seconds, devices[d].prepare_s());
   }
-  profile.graphs = graphs;
   profile.seconds = double(NowNs() - start_ns) * 1e-9;
   Verify(profile.costs, layers.size());
   return profile;

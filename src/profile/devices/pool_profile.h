@@ -26,7 +26,7 @@ struct PoolProfile {
   std::vector<LinkProfile> links;  // by device; of the caller's own nothing
   PoolCosts costs;
   double seconds = 0;              // that measuring took
-  int graphs = 0;                  // that were timed, over all devices
+  double prepare_seconds = 0;      // of which the device that was the last to be ready made graphs ready; kernels are chosen once
 };
 
 // What a profile is valid for: of the graph, its names, attributes and shapes, not the weights.
@@ -43,7 +43,8 @@ struct PoolProfileOptions {
 PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& names, const std::vector<RemoteDevice*>& remotes,
                         const PoolProfileOptions& options);
 
-LinkProfile ProfileLink(RemoteDevice& remote, const PoolProfileOptions& options);
+LinkProfile ProfileLink(RemoteDevice& remote);
+void ProfileBusyLink(RemoteDevice& remote, const SessionOptions& session, LinkProfile& link);  // what it does while both ends compute
 
 std::string ToJson(const PoolProfile& profile);
 PoolProfile PoolProfileFromJson(std::string_view text, const std::string& where);  // Error where it is none, or contradicts itself

@@ -7,7 +7,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 Json LinkJson(const LinkProfile& link) {
   return {{"round_trip_us", link.round_trip_us},           {"message_us", link.message_us},
@@ -44,7 +44,7 @@ PoolProfile From(const Json& json) {
   profile.model = json.at("model");
   profile.digest = json.at("digest");
   profile.seconds = json.at("seconds");
-  profile.graphs = json.at("graphs");
+  profile.prepare_seconds = json.at("prepare_seconds");
   for (const Json& link : json.at("links")) profile.links.push_back(LinkFrom(link));
   for (const Json& device : json.at("devices")) profile.costs.devices.push_back(DeviceFrom(device));
   if (profile.costs.devices.empty() || profile.links.size() != profile.costs.devices.size()) Invalid("links", "are not one a device");
@@ -59,7 +59,7 @@ std::string ToJson(const PoolProfile& profile) {
             {"model", profile.model},
             {"digest", profile.digest},
             {"seconds", profile.seconds},
-            {"graphs", profile.graphs},
+            {"prepare_seconds", profile.prepare_seconds},
             {"links", Json::array()},
             {"devices", Json::array()}};
   for (const LinkProfile& link : profile.links) json["links"].push_back(LinkJson(link));

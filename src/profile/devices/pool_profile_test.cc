@@ -36,7 +36,7 @@ TEST(PoolProfile, HasATimeOfEveryLayerOnEveryDeviceAndTheLink) {
   EXPECT_GT(profile.links[1].round_trip_us, 0);
   EXPECT_GT(profile.costs.devices[1].link.up_mbit_per_s, 1);
   EXPECT_EQ(profile.digest, DigestOfGraph(graph));
-  EXPECT_EQ(profile.graphs, 6);  // the model, halves of its layers, and the model again, on two devices
+  EXPECT_GT(profile.links[1].busy_up_mbit_per_s, 1);
 }
 
 // A worker that sends back what it gets, and computes nothing.
@@ -73,9 +73,8 @@ class Idle : public pb::Worker::Service {
 TEST(PoolProfile, ALinkIsNotBusyWhereTheOtherEndDoesNotCompute) {
   const Idle idle;
   RemoteDevice remote({"idle", "127.0.0.1:" + std::to_string(idle.port())}, {});
-  PoolProfileOptions options;
-  options.progress = [](const std::string&, int, int) {};
-  EXPECT_TELLS(ProfileLink(remote, options), "computes once");
+  LinkProfile link = ProfileLink(remote);
+  EXPECT_TELLS(ProfileBusyLink(remote, {}, link), "computes once");
 }
 
 TEST(PoolProfile, ComesBackFromJsonAndNonsenseIsRefused) {

@@ -22,9 +22,10 @@ std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> id
 struct GraphTimes {
   std::vector<double> us;                             // of each run
   std::vector<std::pair<std::string, double>> nodes;  // of each node the least, in the order in which they run
+  double prepare_ms = 0;                              // where it was made ready for this
 };
 
-// Some runs after one that does not count; fewer where they take longer than two seconds together, but one at least. Each takes `turn`
+// Some runs after one that does not count; fewer where they take longer than a second together, but one at least. Each takes `turn`
 // anew, so that others compute between them. Error CANCELLED where `cancel`, which may be null, says so.
 GraphTimes TimeRuns(Session& session, std::span<const Tensor> inputs, int runs, Turn& turn, const CancelToken* cancel);
 
