@@ -24,7 +24,7 @@ from tables import aligned, listed, number
 
 kModels = ["vgg16", "resnet18", "resnet50", "mobilenet_v1", "googlenet", "yolov2", "inception_v3"]
 kPort = 7077
-kTimeoutS = 3000  # of one command; guess: a full search of VGG-16's groups is the longest
+kTimeoutS = 10000  # of one command; guess: a full search of Inception v3's groups is the longest
 
 
 class Failed(RuntimeError):
@@ -43,7 +43,7 @@ def arguments():
     p.add_argument("--mbit", type=float, default=100, metavar="N", help="of the link (default: 100)")
     p.add_argument("--slow", metavar="OWN|WORKER:SPEED", help="slow one device's core from outside, e.g. own:0.4")
     p.add_argument("--beside", default="legion", metavar="NAME,...",
-                   help="planners beside each device alone (default: legion; fss takes minutes)")
+                   help="planners beside each device alone (default: legion; fss takes minutes to hours, fss-pruned finds its plan sooner)")
     p.add_argument("--rounds", type=int, default=20, metavar="N", help="turns of each plan (default: 20)")
     p.add_argument("--json", metavar="FILE", help="everything measured; - for stdout")
     p.add_argument("--markdown", action="store_true", help="tables in Markdown")
@@ -124,7 +124,11 @@ def row(name, result, searched):
     ratio = f"{chosen['median_ms'] / best['median_ms']:.2f}" + (" (the same)" if best["same_as"] == "chosen" else "")
     cells += [f"{number(p['median_ms'])} ms" for p in singles] + [ratio]
     cells += [f"{number(p['median_ms'])} ms" for p in others] + [f"{number(result['profile_s'])} s"]
-    return cells + [f"{number(p['plan_s'])} s" if p["measured"] else "none" for p in others if p["name"] in searched]
+    cells.append(f"{number(result['profile_prepare_s'])} s")
+    for plan in others:
+        if plan["name"] in searched:
+            cells += [f"{number(plan['plan_s'])} s, {plan['measured']}", f"{plan['plan_s'] / result['profile_s']:.0f}"]
+    return cells
 
 
 def text(document, markdown):
@@ -133,13 +137,19 @@ def text(document, markdown):
     others = [p["name"] for p in plans[1:] if not p["name"].startswith("alone ")]
     searched = [name for name in others if any(p["name"] == name and p["measured"] for r in results.values() for p in r["plans"])]
     head = ["model", "plan", "Mete", "predicted", "of median", "of least", "own alone", "worker alone", "Mete / best alone", *others,
-            "profile", *(f"{name}'s search" for name in searched)]
+            "profile", "of it preparing", *(text for name in searched for text in (f"{name}'s search", "profiles"))]
     rows = [head] + [row(name, result, searched) for name, result in results.items()]
     slowed = document["slow"] + (" (from outside: an emulation)" if document["slow"] != "none" else "")
     lines = [f"Medians of {document['rounds']} rounds in which all plans run in turn, twice each, of which the second counts, on a "
              f"{document['machine']['cpu']}; {document['mbit']:g} Mb/s, slowed core: {slowed}.",
              "Mete / best alone: below 1 where Mete's plan is faster than the best single device as measured; the same: it is that device.",
-             "profile: what measuring single layers and the link took, before planning. A search: a planner that has plans or parts run."]
+             "profile: what measuring single layers and the link took, before planning; of it preparing: until graphs could run, the most "
+             "of which is choosing kernels, once for all that a device runs.",
+             "A search: what a planner took that has plans or parts of plans run, and how many; profiles: how often layers could have been "
+             "measured meanwhile."]
+    for name in searched:
+        times = [p["plan_s"] / r["profile_s"] for r in results.values() for p in r["plans"] if p["name"] == name]
+        lines.append(f"{name}'s searches take {sum(times) / len(times):.0f} profiles in the mean.")
     return aligned(rows, markdown) + "\n\n" + listed(lines, markdown) + "\n"
 
 
