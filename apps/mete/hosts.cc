@@ -189,6 +189,7 @@ std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const Mod
   options.planner = flags.planner;
   options.deadline_ms = flags.deadline_ms;
   options.remake = options.trial = !flags.keep_plan;
+  options.cancel = context.cancel;
   options.tell = [](const std::string& note) { PrintNote(note); };
   const auto shown = std::make_shared<FirstProgress>();  // the session's thread may send weights again much later
   options.progress = [shown](const std::string&, int64_t sent, int64_t all) { shown->Update(sent, all); };

@@ -151,7 +151,7 @@ class OtherToken(Restarted):
 
 
 class OtherAuthority(Restarted):
-    name, security = "restarted, wrong certificate", "keys"
+    name, security, back_s = "restarted, wrong certificate", "keys", kRefusedS
 
     def start_other(self, scene):
         scene.start_worker(secret="other-keys/worker-1")
@@ -159,7 +159,7 @@ class OtherAuthority(Restarted):
 
 class OtherName(Restarted):
     """The right authority has signed it, but for another host."""
-    name, security = "restarted, another's certificate", "keys"
+    name, security, back_s = "restarted, another's certificate", "keys", kRefusedS
 
     def start_other(self, scene):
         scene.start_worker(secret="keys/own")

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/watch.h"
 #include "engine/model.h"
 
 namespace mete {
@@ -35,19 +36,29 @@ DevicesSession::DevicesSession(Graph graph, PoolCosts costs, std::vector<std::un
     Invalid("devices", "are others than the costs are of; got {}, expected {}", remotes_.size(), costs_.devices.size());
   Verify(costs_, LayersOf(graph_).size());
   for (const LayerCost& layer : costs_.devices[0].layers) alone_us_ += layer.us;
-  Rebuild();
+  FirstRebuild();
   keeper_ = std::thread([this] { Keep(); });
 }
 
 DevicesSession::~DevicesSession() {
+  End();
+  keeper_.join();
+}
+
+void DevicesSession::End() {
   {
     std::lock_guard lock(mutex_);
     ending_.Cancel();
   }
   wake_.notify_all();
   for (const auto& remote : remotes_)
-    if (remote) remote->Cancel();  // whatever the keeper waits for
-  keeper_.join();
+    if (remote) remote->Cancel();  // whatever somebody waits for
+}
+
+void DevicesSession::FirstRebuild() {
+  const Watch watch([this] { return options_.cancel && options_.cancel->cancelled(); }, [this] { End(); });
+  Rebuild();
+  if (ending_.cancelled()) throw Error(Code::kCancelled, "[devices] interrupted before there was a plan to run");
 }
 
 std::vector<Tensor> DevicesSession::Run(std::span<const Tensor> inputs, RequestReport* report) {

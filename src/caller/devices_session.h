@@ -34,6 +34,8 @@ struct DevicesSessionOptions {
   // fastest is taken: predictions may err, and nobody wants to be slower than the best single choice. Only of planner dynamic, and for
   // latency.
   bool trial = true;
+  std::chrono::milliseconds again{10'000};  // what fails though no device does is tried again after so long. Guess
+  const CancelToken* cancel = nullptr;      // ends the making of a session, which then throws CANCELLED; planning itself ends first
   WeightsProgress progress = [](const std::string&, int64_t, int64_t) {};
   // What happens to devices, in a line: one at a time, by any thread, which may use the session but not end it. Does not throw.
   std::function<void(const std::string&)> tell = [](const std::string&) {};
@@ -69,7 +71,8 @@ struct ComparedPlan {
 class DevicesSession {
  public:
   // `graph` as it is before the pass `layout`. `remotes`: one for each device of the costs, the first, this device, null. Who does not
-  // answer is left out, and tried again later. Error where the costs are not of the graph's layers, or there is nothing to run it on.
+  // answer is left out, and tried again later. Error where the costs are not of the graph's layers, or there is nothing to run it on;
+  // CANCELLED.
   DevicesSession(Graph graph, PoolCosts costs, std::vector<std::unique_ptr<RemoteDevice>> remotes, DevicesSessionOptions options);
   ~DevicesSession();  // gives up what is under way with devices; what is computed here may end first, a layer or a plan
 
@@ -114,11 +117,14 @@ class DevicesSession {
   void TellAll();  // what is in untold_, in order; mutex_ is not locked
   void Learn(const RequestTimes& times, const DeployedPlan* deployed);  // null: alone
 
+  void End();                  // whatever is under way gives up
+  void FirstRebuild();         // in the constructor
   void Keep();                 // the thread
   bool TryAgain();             // whether somebody has come back
   bool Correct();              // costs by what was measured; whether that is worth another plan
   void Rebuild();
   bool Deploy();               // false: a device was lost meanwhile
+  void StayAlone(const std::string& why);
   void Use(const std::vector<size_t>& members, ReadyPlan ready);
   bool PlanServesAll() const;  // the plan in use is of all who are there, and works
   void DropSilent();
@@ -146,6 +152,8 @@ class DevicesSession {
 
   std::mutex keeping_;  // whoever asks devices, plans and deploys has it: the keeper, or Compare()
   DigestMemo digests_;
+  std::string why_alone_;                     // though devices are there; empty: it is not
+  std::optional<Clock::time_point> again_at_;  // when that is tried again
 
   mutable std::mutex mutex_;  // all below
   std::condition_variable wake_;

@@ -1,6 +1,9 @@
 #include "caller/devices_session.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <stdexcept>
 
 #include "base/errors_testing.h"
 #include "caller/workers_testing.h"
@@ -181,6 +184,31 @@ TEST(DevicesSession, WhoCannotServeIsToldOnceAndTheOthersGoOn) {
   std::lock_guard lock(devices.mutex);
   ASSERT_EQ(devices.notes.size(), 1u);
   EXPECT_NE(devices.notes[0].find("worker-1 cannot serve"), std::string::npos) << devices.notes[0];
+}
+
+TEST(DevicesSession, WhatFailedForAWhileIsToldOnceAndTriedAgain) {
+  Devices devices(1);
+  Builder b;
+  ValueId y = b.Input({1, 16, 32, 32});
+  for (int i = 0; i < 5; ++i) y = b.Conv(y, 16, 16, 3, {1, 1, 1, 1});  // weights that travel by themselves, at least one of them each time
+  b.Output(y);
+  InferShapes(b.graph);
+  devices.Use(b.graph);
+  std::atomic<int> failures{3};
+  devices.options.again = milliseconds(100);
+  devices.options.progress = [&](const std::string&, int64_t, int64_t) {
+    if (failures > 0 && failures-- > 0) throw std::runtime_error("the disk is full");  // no device's failure
+  };
+  const auto session = devices.Open();
+  RequestReport report;
+  devices.ExpectWhole(session->Run(devices.inputs, &report));
+  EXPECT_TRUE(report.alone);
+  EXPECT_TRUE(Soon([&] { return session->plan().devices.size() == 2; }));
+  devices.ExpectWhole(session->Run(devices.inputs, &report));
+  EXPECT_FALSE(report.alone);
+  EXPECT_EQ(failures, 0);
+  std::lock_guard lock(devices.mutex);
+  EXPECT_EQ(std::count(devices.notes.begin(), devices.notes.end(), "this device computes alone: the disk is full"), 1);
 }
 
 TEST(DevicesSession, APlanGoesOnWhereWhoComesCannotServe) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "base/errors_testing.h"
 #include "caller/devices_session.h"
 #include "caller/remote_processor.h"
 #include "caller/workers_testing.h"
@@ -102,6 +103,24 @@ TEST(DevicesSession, EndsAtOnceWhateverADeviceLetsItWaitFor) {
     const Hanging hanging(where, workers.ports[0]);
     ASSERT_TRUE(hanging.WaitUntilItHangs());
     EXPECT_LT(SecondsOf([&] { session.reset(); }), 1);
+  }
+}
+
+TEST(DevicesSession, IsNotMadeAnyMoreWhenItsMakerIsInterrupted) {
+  for (const Where where : {Where::kWeights, Where::kReady, Where::kRequest}) {
+    SCOPED_TRACE(testing::Message() << int(where));
+    Workers workers(1, 3);
+    workers.Stop(0);
+    const Hanging hanging(where, workers.ports[0]);
+    CancelToken interrupt;
+    DevicesSessionOptions options;
+    options.session = ReferenceOptions();
+    options.cancel = &interrupt;
+    const std::jthread interrupter([&] {
+      EXPECT_TRUE(hanging.WaitUntilItHangs());
+      interrupt.Cancel();
+    });
+    EXPECT_LT(SecondsOf([&] { EXPECT_TELLS(Open(workers, options), "interrupted before there was a plan"); }), 2);
   }
 }
 

@@ -45,7 +45,8 @@ void DevicesSession::Keep() {
     try {
       // What is corrected is judged by the plan of least latency.
       const bool ours = options_.planner == "dynamic" && options_.objective == DevicesObjective::kLatency;
-      if (rebuild || TryAgain() || (options_.remake && ours && Correct())) Rebuild();
+      const bool again = again_at_ && Clock::now() >= *again_at_;
+      if (rebuild || again || TryAgain() || (options_.remake && ours && Correct())) Rebuild();
     } catch (const std::exception& error) {
       Tell(fmt::format("the plan stays as it is: {}", error.what()));
     }
@@ -140,15 +141,22 @@ void DevicesSession::Rebuild() {
       if (Deploy()) return;
     } catch (const std::exception& error) {
       if (ending_.cancelled()) return;
-      Tell(fmt::format("this device computes alone: {}", error.what()));
-      PoolCosts own;
-      {
-        std::lock_guard lock(mutex_);
-        own = CostsOf({0});
-      }
-      return Use({0}, {PlanAlone(graph_, own, 0), nullptr});
+      return StayAlone(error.what());
     }
   }
+}
+
+void DevicesSession::StayAlone(const std::string& why) {
+  again_at_ = Clock::now() + options_.again;
+  if (why == why_alone_) return;
+  why_alone_ = why;
+  Tell("this device computes alone: " + why);
+  PoolCosts own;
+  {
+    std::lock_guard lock(mutex_);
+    own = CostsOf({0});
+  }
+  Use({0}, {PlanAlone(graph_, own, 0), nullptr});
 }
 
 bool DevicesSession::PlanServesAll() const {
@@ -176,6 +184,8 @@ bool DevicesSession::Deploy() {
       stats_.plan_s = made.plan_s;
     }
     Use(members, Best(made.plan, costs, remotes));
+    why_alone_.clear();
+    again_at_.reset();
     return true;
   } catch (const DeviceError& error) {
     if (error.device() <= 0) throw;

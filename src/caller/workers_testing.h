@@ -60,7 +60,6 @@ class Workers {
   // Devices "own", "worker-1", ...: a link takes no time beside a layer.
   Workers(int count, uint32_t seed) : random(seed, 8) {
     costs.devices.push_back({"own", {0, 0, 1e5, 1e5}, {}});
-    costs.devices[0].layers.assign(LayersOf(random.graph).size(), {1000, 0});
     for (int w = 0; w < count; ++w) {
       costs.devices.push_back(costs.devices[0]);
       costs.devices.back().name = "worker-" + std::to_string(w + 1);
@@ -68,6 +67,12 @@ class Workers {
       ports.push_back(0);
       Start(size_t(w));
     }
+    Use(random.graph, seed);
+  }
+
+  void Use(Graph graph, uint32_t seed = 1) {
+    random.graph = std::move(graph);
+    for (DeviceCosts& device : costs.devices) device.layers.assign(LayersOf(random.graph).size(), {1000, 0});
     plan = PlanDevices(random.graph, costs);
     inputs = RandomInputs(random.graph, seed);
     whole = ReferenceSession(random.graph)->Run(inputs);

@@ -43,25 +43,32 @@ std::string InTrailer(const std::string& text) {
 
 // What gRPC says where there is no connection, and what a user may do about it.
 struct WayOut {
-  const char* said;
+  const char* said;  // by gRPC and OpenSSL, as of 1.51 and 3.0
   const char* way_out;
+  bool refusal = false;  // it will not pass by itself
 };
 constexpr WayOut kWaysOut[] = {
-    {"certificate verify failed", "try certificates of one authority, and clocks that are right, on all devices: 'mete keys show FOLDER'"},
-    {"not in peer certificate", "try the name that its certificate has: 'mete keys show FOLDER' there"},
+    {"certificate verify failed", "try certificates of one authority, and clocks that are right, on all devices: 'mete keys show FOLDER'",
+     true},
+    {"not in peer certificate", "try the name that its certificate has: 'mete keys show FOLDER' there", true},
     {"wrong version number", "it speaks no TLS; try 'mete worker --keys FOLDER' there, or a devices file without keys"},
     {"Socket closed", "try keys in the devices file where it has some, or whether it still runs"},
     {"DNS resolution failed", "try its IP address in the devices file"},
     {"", "try whether 'mete worker' runs there, listens beyond its own host (--listen 0.0.0.0:PORT), and a firewall lets the port through"},
 };
 
+const WayOut& WayOutOf(const std::string& message) {
+  const WayOut* way = kWaysOut;
+  while (message.find(way->said) == std::string::npos) ++way;
+  return *way;
+}
+
 // In gRPC's words after its own about addresses that it has tried.
 std::string NoConnection(const std::string& message) {
   constexpr std::string_view kLast = "last error: ";
   const size_t last = message.find(kLast);
-  const WayOut* way = kWaysOut;
-  while (message.find(way->said) == std::string::npos) ++way;
-  return fmt::format("cannot be reached: {}; {}", last == std::string::npos ? message : message.substr(last + kLast.size()), way->way_out);
+  return fmt::format("cannot be reached: {}; {}", last == std::string::npos ? message : message.substr(last + kLast.size()),
+                     WayOutOf(message).way_out);
 }
 
 // What a worker of ours says has its own place; what gRPC says has none.
@@ -133,6 +140,8 @@ Error ErrorOf(const grpc::Status& status, const std::string& where) {
     case grpc::StatusCode::PERMISSION_DENIED: return {Code::kFailedPrecondition, text};
     case grpc::StatusCode::ABORTED:
     case grpc::StatusCode::ALREADY_EXISTS: return {Code::kInternal, text};
+    case grpc::StatusCode::UNAVAILABLE:
+      return {WayOutOf(status.error_message()).refusal ? Code::kFailedPrecondition : Code::kUnavailable, text};
     default: return {Code(int(status.error_code())), text};
   }
 }

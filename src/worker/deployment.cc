@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "protocol/check.h"
 #include "protocol/write_queue.h"
+#include "worker/errors.h"
 
 namespace mete {
 namespace {
@@ -113,10 +114,8 @@ void Deployment::Compute(uint64_t id, Request& request, Unwritten& unwritten) {
   try {
     (void)program_->Run({}, request.inbox, outbox, turn_, times);
     ends_.SendDone(id, std::move(times), unwritten.Add());
-  } catch (const Error& error) {
-    Fail(error, device());
   } catch (const std::exception& error) {
-    Fail(Error(Code::kInternal, fmt::format("[worker] {}", error.what())), device());
+    Fail(AsError(error), device());
   }
 }
 

@@ -4,14 +4,14 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/server_builder_option.h>
 
-#include <stop_token>
-
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/watch.h"
 #include "machine/machine.h"
 #include "protocol/check.h"
 #include "run/devices/program_bytes.h"
 #include "run/devices/time_graph.h"
+#include "worker/errors.h"
 #include "worker/serving.h"
 #include "worker/session_cache.h"
 #include "worker/weight_store.h"
@@ -25,7 +25,6 @@ constexpr int64_t kMostWeightBytes = int64_t(1) << 32;  // of one tensor; guess:
 // Bytes of messages that are not yet whole, of all callers: three of the largest, a guess. Without it a guest's took 330 MiB within 4 s.
 constexpr size_t kMostReceiving = size_t(192) << 20;
 constexpr int kMostThreads = 128;           // of calls at a time, a stream each; guess
-constexpr std::chrono::milliseconds kWatchEvery{50};  // guess: sooner than somebody is called again
 
 // Takes gRPC's reflection out of a server: it answers whoever has a connection, and keeps a thread for each stream. (The health service
 // keeps none, as it is made of callbacks.)
@@ -89,21 +88,13 @@ class Receiver {
 // Sets a token when a call has ended: gRPC tells that only who asks.
 class CallWatch {
  public:
-  explicit CallWatch(const grpc::ServerContext& context) : thread_([this, &context](std::stop_token stop) { Watch(context, stop); }) {}
+  explicit CallWatch(const grpc::ServerContext& context)
+      : watch_([&context] { return context.IsCancelled(); }, [this] { ended_.Cancel(); }) {}
   const CancelToken& ended() const { return ended_; }
 
  private:
-  void Watch(const grpc::ServerContext& context, const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any never;
-    std::unique_lock lock(mutex);
-    while (!context.IsCancelled())
-      if (never.wait_for(lock, stop, kWatchEvery, [&] { return stop.stop_requested(); })) return;
-    ended_.Cancel();
-  }
-
   CancelToken ended_;
-  std::jthread thread_;
+  Watch watch_;
 };
 
 WireLimits LimitsOf(const WorkerOptions& options) {
@@ -156,9 +147,7 @@ class Worker::Service : public pb::Worker::Service {
     return Guarded(*context, [&] {
       pb::ToWorker first;
       if (!stream->Read(&first) || !first.has_deploy()) Invalid("deployment", "does not begin with its programs");
-      const pb::Deploy deploy = Unseal(first.deploy());
-      first.Clear();
-      ServeDeployment(*context, deploy, *stream);
+      ServeDeployment(*context, first, *stream);
     });
   }
 
@@ -214,10 +203,8 @@ class Worker::Service : public pb::Worker::Service {
     try {
       f();
       return grpc::Status::OK;
-    } catch (const Error& error) {
-      return StatusOf(error);
     } catch (const std::exception& error) {
-      return {grpc::StatusCode::INTERNAL, fmt::format("[worker] {}", error.what())};
+      return StatusOf(AsError(error));
     }
   }
 
@@ -282,7 +269,11 @@ class Worker::Service : public pb::Worker::Service {
     ~Trimming() { sessions.Trim(); }
   };
 
-  void ServeDeployment(grpc::ServerContext& context, const pb::Deploy& deploy, ServeStream& stream) {
+  void ServeDeployment(grpc::ServerContext& context, pb::ToWorker& first, ServeStream& stream) {
+    // As it came, as a message, and what is in the message: until it is a deployment.
+    MemoryBudget::Part memory = sessions_.Take(3 * int64_t(first.ByteSizeLong()), "a deployment's programs");
+    pb::Deploy deploy = Unseal(first.deploy());
+    pb::ToWorker().Swap(&first);  // Clear() would keep the memory
     CheckDeploy(deploy);
     Place place(*this, deploy.id());
     const Trimming trimming{sessions_};
@@ -293,6 +284,8 @@ class Worker::Service : public pb::Worker::Service {
     serving.on_broken = [weak = std::weak_ptr(deployment)](const Error& error, int device) {
       if (const auto there = weak.lock()) there->Fail(error, device);
     };
+    pb::Deploy().Swap(&deploy);
+    memory.Shrink(0);
     place.Fill(deployment);
     const Ending ending{*deployment};
     store_.Trim();

@@ -2,6 +2,8 @@
 
 #include <grpcpp/generic/generic_stub.h>
 
+#include <new>
+#include <stdexcept>
 #include <thread>
 
 #include "base/errors_testing.h"
@@ -9,6 +11,7 @@
 #include "partition/wire/wire.h"
 #include "protocol/check.h"
 #include "src/protocol/worker.grpc.pb.h"
+#include "worker/errors.h"
 
 namespace mete {
 namespace {
@@ -134,6 +137,13 @@ TEST(Worker, TimesNothingThatItsMemoryIsTooSmallFor) {
     EXPECT_NE(status.error_message().find("try a larger --memory-gib"), std::string::npos);
   }
   EXPECT_TRUE(Time(worker, TimedGraph(kMiB / 16, kMiB / 16), kLong).ok());  // what was taken was given back
+}
+
+TEST(Worker, SaysOfWhateverWentWrongWhoseDoingItIs) {
+  EXPECT_EQ(AsError(Error(Code::kDataLoss, "[x] y")).code(), Code::kDataLoss);
+  EXPECT_EQ(AsError(std::bad_alloc()).code(), Code::kResourceExhausted);  // so that nobody tries again at once
+  EXPECT_EQ(AsError(std::runtime_error("z")).code(), Code::kInternal);
+  EXPECT_STREQ(AsError(std::runtime_error("z")).what(), "[worker] z");
 }
 
 TEST(Worker, KeepsWhatItHasTimedLastAndOnlyThat) {

@@ -266,7 +266,7 @@ class Believed(Hosts):
             self.assertEqual(worker.says["believes"], "certificates")
             file = self.hosts('keys = "foreign/laptop"', **{"pi-1": worker})
             self.refused(file, "certificate verify failed; try certificates of one authority")
-            self.fails(FAILURE, "certificate verify failed", "profile", self.net, "--devices", file)
+            self.fails(USAGE, "certificate verify failed", "profile", self.net, "--devices", file)
             for believes in ("insecure = true", 'token = "token"'):
                 self.refused(self.hosts(believes, **{"pi-1": worker}), "try keys in the devices file")
             other = self.hosts('keys = "keys/laptop"', **{"pi-2": worker})
@@ -302,7 +302,7 @@ class Believed(Hosts):
         self.assertEqual(done.returncode, OK, done.stderr)
         result = json.loads(done.stdout)
         self.assertEqual((result["wrong"], result["computed_alone"]), (0, 5))
-        self.assertIn("pi-1 is lost, the others go on without it", done.stderr)
+        self.assertIn("pi-1 cannot serve, the others go on without it", done.stderr)
         self.assertIn("certificate verify failed", done.stderr)
 
 

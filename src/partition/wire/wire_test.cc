@@ -52,6 +52,14 @@ TEST(Wire, GraphsComeBackAsTheyWere) {
   }
 }
 
+TEST(Wire, NamesAreBytesInWhateverEncoding) {
+  Graph graph = OneConv();
+  graph.nodes[0].name = "Faltung \xfc";  // Latin-1
+  graph.value(graph.outputs[0]).name = "\xff";
+  const PackedGraph packed = PackGraph(graph);
+  EXPECT_EQ(ToText(UnpackGraph(packed.bytes, In(packed.weights))), ToText(graph));
+}
+
 TEST(Wire, GraphsTravelWithoutWeightsWhereNobodyNeedsThem) {
   const Graph graph = OneConv();
   const auto made_up = [](const Digest&, DType type, const Shape& shape) { return Tensor(type, shape); };
