@@ -42,8 +42,8 @@ def arguments():
     p.add_argument("--cores", default="0,1", metavar="0,1", help="this device's and the worker's (default: 0,1)")
     p.add_argument("--mbit", type=float, default=100, metavar="N", help="of the link (default: 100)")
     p.add_argument("--slow", metavar="OWN|WORKER:SPEED", help="slow one device's core from outside, e.g. own:0.4")
-    p.add_argument("--beside", default="legion", metavar="NAME,...",
-                   help="planners beside each device alone (default: legion; fss takes minutes to hours, fss-pruned finds its plan sooner)")
+    p.add_argument("--beside", default="legion,fss-pruned", metavar="NAME,...",
+                   help="planners beside each device alone (default: legion,fss-pruned; fss itself takes minutes to hours)")
     p.add_argument("--rounds", type=int, default=20, metavar="N", help="turns of each plan (default: 20)")
     p.add_argument("--json", metavar="FILE", help="everything measured; - for stdout")
     p.add_argument("--markdown", action="store_true", help="tables in Markdown")
