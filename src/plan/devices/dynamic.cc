@@ -34,8 +34,9 @@ struct Boundary {
 
 class DynamicPlanner {
  public:
-  DynamicPlanner(PoolModel& model, const std::vector<Placement>& placements, const RequestPrice& price)
-      : model_(model), placements_(placements), price_(price) {
+  // `off`: by device, whether it may have no part of anything; empty: each may.
+  DynamicPlanner(PoolModel& model, const std::vector<Placement>& placements, const RequestPrice& price, std::vector<bool> off = {})
+      : model_(model), placements_(placements), price_(price), off_(std::move(off)) {
     for (int b = 0; b <= model.boundaries(); ++b) boundaries_.push_back(StatesAt(b));
     boundaries_[0].states[0].price = 0;
     for (int end = 1; end <= model.boundaries(); ++end) {
@@ -91,6 +92,7 @@ class DynamicPlanner {
     std::map<HeldByDevice, size_t> known;
     for (size_t p = 0; p < placements_.size(); ++p) {
       Holdings held = HoldingsOf(model_, b, placements_[p]);
+      if (NeedsOneThatIsOff(held)) continue;
       HeldByDevice by_device = ByDevice(model_, b, held);
       const auto [at, is_new] = known.try_emplace(by_device, known.size());
       if (!is_new && b < model_.boundaries()) boundary.states[at->second].placement = p;
@@ -99,6 +101,12 @@ class DynamicPlanner {
       boundary.ready.Add(std::move(by_device));
     }
     return boundary;
+  }
+
+  bool NeedsOneThatIsOff(const Holdings& held) const {
+    const auto is_off = [&](const DevicePart& part) { return off_[size_t(part.device)]; };
+    return !off_.empty() &&
+           std::any_of(held.begin(), held.end(), [&](const auto& parts) { return std::any_of(parts.begin(), parts.end(), is_off); });
   }
 
   static void Sort(Boundary& boundary) {
@@ -202,6 +210,7 @@ class DynamicPlanner {
   PoolModel& model_;
   const std::vector<Placement>& placements_;
   const RequestPrice price_;
+  const std::vector<bool> off_;
   std::vector<Boundary> boundaries_;
   // By device that PricesWith() is asked about: what the cheapest plan with it costs at the most; -kNever where no placement has it.
   std::vector<double> with_;
@@ -211,6 +220,16 @@ class DynamicPlanner {
 void CheckPlacements(const std::vector<Placement>& placements) {
   if (placements.empty() || placements[0].split != SplitAxis::kNone || placements[0].devices != std::vector{0})
     Invalid("planner", "the first placement is not the caller's own device; got {} placements", placements.size());
+}
+
+// `off`: as DynamicPlanner's.
+DevicesPlan PlanWithout(const std::vector<bool>& off, const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+                        const RequestPrice& price) {
+  CheckPlacements(placements);
+  PoolModel model(graph, pool);
+  DevicesPlan plan = DynamicPlanner(model, placements, price, off).Plan();
+  NamePlan(plan, graph, pool, "dynamic");
+  return plan;
 }
 
 // Of devices alike the first.
@@ -230,11 +249,14 @@ std::vector<int> LeftOut(const DevicesPlan& plan, const PoolCosts& pool) {
 }  // namespace
 
 DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements, const RequestPrice& price) {
-  CheckPlacements(placements);
-  PoolModel model(graph, pool);
-  DevicesPlan plan = DynamicPlanner(model, placements, price).Plan();
-  NamePlan(plan, graph, pool, "dynamic");
-  return plan;
+  return PlanWithout({}, graph, pool, placements, price);
+}
+
+DevicesPlan PlanWithin(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+                       const std::vector<int>& devices, const RequestPrice& price) {
+  std::vector<bool> off(pool.devices.size(), true);
+  for (int device : devices) off[size_t(device)] = false;
+  return PlanWithout(off, graph, pool, placements, price);
 }
 
 DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool) {

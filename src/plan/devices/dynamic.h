@@ -32,6 +32,9 @@ struct RequestPrice {
 // Error where `pool` does not fit the graph. `placements` has WholeOn(0) first.
 DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
                         const RequestPrice& price = {});
+// The same of the plans in which none but `devices`, the caller's own among them, has a part of anything, though a placement may name it.
+DevicesPlan PlanWithin(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+                       const std::vector<int>& devices, const RequestPrice& price);
 // Of PlacementsOf(pool), and then with shares that fit the groups that were found (refine.h).
 DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool);
 

@@ -56,8 +56,7 @@ class Exhaustive {
 
   struct Cost {
     double us = 0, joules = 0;  // of computing and sending
-    uint32_t on = 1;            // devices
-    uint32_t with = 0;          // those that have a part
+    uint32_t with = 0;          // devices that have a part
   };
 
   void Rest(int begin, const Placement& from, Cost cost) {
@@ -74,7 +73,7 @@ class Exhaustive {
     for (size_t d = 0; d < pool_.devices.size(); ++d)
       if (cost.with >> d & 1) us_with_[d] = std::min(us_with_[d], cost.us);
     for (size_t d = 0; d < pool_.devices.size(); ++d)
-      if (cost.on >> d & 1) cost.joules += pool_.devices[d].power->idle_w * cost.us * 1e-6;
+      if (d == 0 || cost.with >> d & 1) cost.joules += pool_.devices[d].power->idle_w * cost.us * 1e-6;
     least_joules_ = std::min(least_joules_, cost.joules);
   }
 
@@ -103,7 +102,6 @@ class Exhaustive {
       for (const auto& [id, part] : needs) exchange.Need(device, graph_.value(id), part, PartsOn(from, graph_.value(id).shape));
       compute.push_back(ComputeUs(parts, begin, end, device));
       cost.joules += pool_.devices[size_t(device)].power->compute_w * compute.back() * 1e-6;
-      cost.on |= 1u << device;
     }
     double us = 0;
     for (size_t k = 0; k < compute.size(); ++k) us = std::max(us, exchange.ReadyUs(placement.devices[k]) + compute[k]);

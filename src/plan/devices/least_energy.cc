@@ -31,13 +31,6 @@ double IdleWatts(const PoolCosts& pool, const Devices& devices) {
   return watts;
 }
 
-std::vector<Placement> Within(const std::vector<Placement>& placements, const Devices& devices) {
-  std::vector<Placement> within;
-  for (const Placement& p : placements)
-    if (std::includes(devices.begin(), devices.end(), p.devices.begin(), p.devices.end())) within.push_back(p);
-  return within;
-}
-
 double Joules(const Graph& graph, const PoolCosts& pool, const DevicesPlan& plan) { return JoulesOf(graph, plan, pool, plan.predicted_us); }
 
 // `fastest`: the plan with the least time of these placements.
@@ -50,7 +43,7 @@ DevicesPlan LeastOf(const Graph& graph, const PoolCosts& pool, const std::vector
   for (const Devices& devices : sets) {
     const double watts = IdleWatts(pool, devices);
     if (least_joules + watts * fastest.predicted_us * 1e-6 > joules) break;
-    DevicesPlan plan = PlanDevices(graph, pool, Within(placements, devices), {watts * 1e-6, true});
+    DevicesPlan plan = PlanWithin(graph, pool, placements, devices, {watts * 1e-6, true});
     if (const double with = Joules(graph, pool, plan); with < joules) joules = with, best = std::move(plan);
   }
   return best;

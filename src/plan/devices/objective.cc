@@ -47,9 +47,8 @@ double PeriodUs(const std::vector<DeviceLoad>& loads) {
 }
 
 std::vector<int> DevicesOn(const DevicesPlan& plan) {
-  std::set<int> on{0};
-  for (const PlannedGroup& group : plan.groups)
-    on.insert(group.placement.devices.begin(), group.placement.devices.end());
+  std::set<int> on = UsedDevices(plan);
+  on.insert(0);
   return {on.begin(), on.end()};
 }
 

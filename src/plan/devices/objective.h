@@ -31,7 +31,7 @@ void AddLoad(const Transfer& transfer, const PoolCosts& pool, std::vector<Device
 // resource goes on with the next request while it waits for its part of this one.
 double PeriodUs(const std::vector<DeviceLoad>& loads);
 
-// The devices that are on for a plan: the caller's own, and all of its groups' placements, rows or not. Ascending.
+// The devices that are on for a plan: the caller's own, and those that have a part of some group. Ascending.
 std::vector<int> DevicesOn(const DevicesPlan& plan);
 
 // Error where a device has no power figures.

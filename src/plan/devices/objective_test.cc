@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <limits>
+#include <set>
 
 #include "base/errors_testing.h"
 #include "plan/devices/exhaustive_testing.h"
@@ -137,8 +138,29 @@ TEST(PlanPipeline, ManyDevicesAreTakenByTeams) {
   EXPECT_LT(plan.period_us, 500);
 }
 
+// Of two rows a tenth is none.
+TEST(DevicesOn, ADeviceThatAPlacementNamesIsOffWithoutAPart) {
+  Builder b;
+  b.Output(b.Conv(b.Input({1, 8, 2, 2}), 8, 8, 1, {0, 0, 0, 0}));
+  InferShapes(b.graph);
+  const LinkCosts link{1, 1, 10000, 10000};
+  const PoolCosts pool{{{"caller", link, {{1000, 0}}, PowerCosts{1, 4}}, {"other", link, {{1000, 0}}, PowerCosts{1, 4}}}};
+  PoolModel model(b.graph, pool);
+  const auto on = [&](std::vector<double> shares) {
+    const Placement placement{SplitAxis::kRows, {0, 1}, shares};
+    GroupCosts group(model, 1, placement);
+    group.Prepend();
+    DevicesPlan plan;
+    plan.groups.push_back(group.Describe(HoldingsOf(model, 0, WholeOn(0))));
+    return DevicesOn(plan);
+  };
+  EXPECT_EQ(on({0.9, 0.1}), std::vector({0}));
+  EXPECT_EQ(on({0.1, 0.9}), std::vector({0, 1})) << "the caller's own always is";
+  EXPECT_EQ(on({0.5, 0.5}), std::vector({0, 1}));
+}
+
 TEST(PlanLeastEnergy, IsAsGoodAsTheBestOfAllPlans) {
-  int shared = 0;
+  int shared = 0, named_only = 0;
   for (uint32_t seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, int(seed % 8) + 1);
@@ -151,8 +173,12 @@ TEST(PlanLeastEnergy, IsAsGoodAsTheBestOfAllPlans) {
     const double joules = JoulesOf(random.graph, plan, pool, plan.predicted_us);
     EXPECT_NEAR(joules, Exhaustive(random.graph, pool, placements).Joules(), 1e-6 * joules) << ToText(random.graph);
     shared += DevicesOn(plan).size() > 1;
+    std::set<int> named{0};
+    for (const PlannedGroup& group : plan.groups) named.insert(group.placement.devices.begin(), group.placement.devices.end());
+    named_only += named.size() > DevicesOn(plan).size();
   }
   EXPECT_GT(shared, 10);
+  EXPECT_GT(named_only, 3) << "placements name devices that are off";
 }
 
 TEST(PlanLeastEnergy, ADeviceThatIdlesTooMuchIsLeftOff) {
