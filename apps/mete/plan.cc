@@ -26,6 +26,7 @@ struct PlanFlags {
   std::string machine, devices, objective = "latency";
   std::vector<std::string> cores;
   std::string policy = "adaptive";
+  bool explain = false;
 };
 
 // A plan and what a reader has to know to judge it.
@@ -141,7 +142,8 @@ Json PlanJson(const Planned& planned) {
 void PlanCommand(PlanFlags flags, const Context& context) {
   if (!flags.devices.empty()) {
     for (const std::string& name : PassesBehindDivision()) flags.model.disabled_passes.push_back(name);
-    return PlanForDevices(LoadModel(flags.model).impl().graph, flags.model.model, flags.devices, flags.objective, context);
+    return PlanForDevices(LoadModel(flags.model).impl().graph, flags.model.model, flags.devices, flags.objective, flags.explain,
+                          context);
   }
   const Model model = LoadModel(flags.model);
   const Graph& graph = model.impl().graph;
@@ -168,6 +170,8 @@ void AddPlan(CLI::App& app, Context& context) {
                       "next, or a request's joules")
       ->type_name("NAME")->check(CLI::IsMember(DevicesObjectives()))->capture_default_str()->needs("--devices")->group("Machine");
   command->get_option("--devices")->excludes("--cores")->excludes("--policy");
+  command->add_flag("--explain", flags->explain, "with --devices: also what each link carries, and why devices have no part")
+      ->needs("--devices")->group("Report");
   AddJsonFlag(*command, context);
   command->footer(
       "A step is a node with what was fused into it. Cores are in the order of their speeds, and a step has the first so many of them:\n"
@@ -178,11 +182,14 @@ void AddPlan(CLI::App& app, Context& context) {
       "The table has of each step the best of the other choices, how long it would take, and why it was not taken; --json has all of\n"
       "them, and is a plan that `mete run --plan` executes on the machine that it is for.\n"
       "\n"
+      "With --devices a group is layers that a device computes one after the other, its rows of them, while nothing is sent; before it\n"
+      "devices get what they lack. --explain has each link, and of devices without a part what they would take.\n"
+      "\n"
       "Examples:\n"
       "  mete plan resnet50.onnx --machine boards/tensor-g4.toml\n"
       "  mete plan resnet50.onnx --machine boards/tensor-g4.toml --cores prime,middle:2 --json\n"
       "  mete plan resnet50.onnx --cores 0,1\n"
-      "  mete plan resnet50.onnx --devices boards/rk3399x6.toml\n"
+      "  mete plan resnet50.onnx --devices boards/rk3399x6.toml --explain\n"
       "  mete plan resnet50.onnx --devices boards/rk3399x6.toml --objective throughput");
   command->callback([flags, &context] { context.command = [flags, &context] { PlanCommand(*flags, context); }; });
 }

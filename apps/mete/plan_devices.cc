@@ -7,8 +7,7 @@
 #include <set>
 
 #include "devices_figure.h"
-#include "hosts.h"
-#include "plan/devices/dynamic.h"
+#include "explain_devices.h"
 #include "plan/devices/named.h"
 #include "plan/devices/plan_for.h"
 #include "processor/simulated/devices/simulate_devices.h"
@@ -16,18 +15,6 @@
 
 namespace mete::cli {
 namespace {
-
-struct PlannedPool {
-  const Graph& graph;
-  PoolOfFile file;
-  const PoolCosts& pool() const { return file.costs; }
-  DevicesObjective objective;
-  DevicesPlan plan;
-  std::vector<double> alone_us;  // of each device, the whole model on it
-  std::vector<LeftOutDevice> left_out;  // of plans for latency
-  double simulated_us = 0;
-  DevicesPlan best_alone;
-};
 
 PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjective objective) {
   const Progress progress("planning");
@@ -40,7 +27,10 @@ PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjecti
     p.plan = PlanDevicesFor(objective, graph, p.pool());
   }
   p.best_alone = PlanBestAlone(objective, graph, p.pool());
-  for (size_t d = 0; d < p.pool().devices.size(); ++d) p.alone_us.push_back(PlanAlone(graph, p.pool(), int(d)).predicted_us);
+  for (size_t d = 0; d < p.pool().devices.size(); ++d) {
+    p.alone.push_back(PlanAlone(graph, p.pool(), int(d)));
+    RatePlan(p.alone.back(), graph, p.pool());
+  }
   p.simulated_us = SimulateDevices(graph, p.plan, p.pool()).us;
   return p;
 }
@@ -83,17 +73,22 @@ void PrintBesideAlone(const PlannedPool& p) {
              p.objective == DevicesObjective::kEnergy ? "much" : "long");
 }
 
-void Print(const PlannedPool& p, const std::string& model) {
+void PrintLeftOut(const PlannedPool& p) {
+  for (const auto& [device, us] : p.left_out)
+    fmt::print("{} has no part: with it, and others like it as far as they help, {}\n", p.plan.devices[size_t(device)],
+               std::isfinite(us) ? fmt::format("{} at least", FormatMs(us * 1e-3)) : "no plan was weighed");
+}
+
+void Print(const PlannedPool& p, const std::string& model, bool explain) {
   const Style style = StyleOf(1);
-  fmt::print("{}{}{} on {}: {} of {} devices, {} groups\n\n", style.bold, model, style.reset, p.file.name, UsedDevices(p.plan).size(),
-             p.pool().devices.size(), p.plan.groups.size());
+  fmt::print("{}{}{} on {}: {} of {} devices, {} group{}\n\n", style.bold, model, style.reset, p.file.name, UsedDevices(p.plan).size(),
+             p.pool().devices.size(), p.plan.groups.size(), p.plan.groups.size() == 1 ? "" : "s");
   fmt::print("{}", FormatTable(SharesRows(p), "lllllrr"));
   fmt::print("\npredicted: {}, of which {} until the caller has the outputs; simulated, where nobody waits for all others: {}\n",
              FormatMs(p.plan.predicted_us * 1e-3), FormatMs(p.plan.gather_us * 1e-3), FormatMs(p.simulated_us * 1e-3));
   PrintBesideAlone(p);
-  for (const auto& [device, us] : p.left_out)
-    fmt::print("{} has no part: with it, and others like it as far as they help, {}\n", p.plan.devices[size_t(device)],
-               std::isfinite(us) ? fmt::format("{} at least", FormatMs(us * 1e-3)) : "no plan was weighed");
+  if (explain) fmt::print("{}", ExplainDevices(p));
+  else PrintLeftOut(p);
   fmt::print("\n{}\n", p.file.note);
 }
 
@@ -122,10 +117,12 @@ Json PoolJson(const PlannedPool& p) {
             {"beside_best_alone", FigureOf(p.best_alone, p.objective) / FigureOf(p.plan, p.objective)},
             {"gather_us", p.plan.gather_us},
             {"simulated_us", p.simulated_us},
-            {"alone_us", p.alone_us},
+            {"alone_us", Json::array()},
+            {"sent", SentJson(p)},
             {"left_out", Json::array()},
             {"groups", Json::array()},
             {"note", p.file.note}};
+  for (const DevicesPlan& alone : p.alone) json["alone_us"].push_back(alone.predicted_us);
   for (const auto& [device, us] : p.left_out)
     json["left_out"].push_back({{"device", p.plan.devices[size_t(device)]}, {"least_us_with_it", us}});
   for (const PlannedGroup& group : p.plan.groups) {
@@ -141,10 +138,10 @@ Json PoolJson(const PlannedPool& p) {
 }  // namespace
 
 void PlanForDevices(const Graph& graph, const std::string& model, const std::string& devices, const std::string& objective,
-                    const Context& context) {
+                    bool explain, const Context& context) {
   const PlannedPool planned = PlanPool(graph, devices, ParseDevicesObjective(objective, "--objective"));
   if (context.json) PrintJson(PoolJson(planned));
-  else Print(planned, model);
+  else Print(planned, model, explain);
 }
 
 }  // namespace mete::cli

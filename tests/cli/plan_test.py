@@ -135,6 +135,28 @@ class Plans(Cli):
         self.fails(USAGE, "--objective", "plan", self.net, "--devices", board, "--objective", "magic")
         self.fails(USAGE, "--devices", "plan", self.net, "--objective", "energy")
 
+    def test_plan_over_devices_explains_links_and_who_is_not_used(self):
+        board = self.path("fast.toml")  # two boards on a link that takes next to no time
+        text = (BOARDS / "rk3399x6.toml").read_text().replace("count = 6", "count = 2").replace('"rk3399.toml"', f'"{BOARDS / "rk3399.toml"}"')
+        for slow, fast in (("94.1", "1e6"), ("150", "0.1"), ("200", "0.1")):
+            text = text.replace(f"value = {slow}", f"value = {fast}")
+        board.write_text(text)
+        answer = self.answer("plan", self.net, "--devices", board)
+        self.assertEqual(len(answer["sent"]), len(answer["groups"]) + 1)
+        for group, sent in zip(answer["groups"], answer["sent"]):
+            for share in group["shares"]:
+                self.assertEqual(sum(t["bytes"] for t in sent if t["to"] == share["device"]), share["bytes"])
+        self.assertTrue(any(t["us"] > 0 for sent in answer["sent"] for t in sent))
+        text = mete("plan", self.net, "--devices", board, "--explain").stdout
+        for told in ("before group", "the end", "of a request", "Every device has a part"):
+            self.assertIn(told, text)
+        slow = BOARDS / "rk3399x6.toml"
+        for objective, told in (("latency", "with a part, at least"), ("throughput", "period alone"), ("energy", "energy alone")):
+            text = mete("plan", self.net, "--devices", slow, "--objective", objective, "--explain").stdout
+            self.assertIn(told, text)
+            self.assertRegex(text, r"rk3399-\d and \d alike")
+        self.fails(USAGE, "--devices", "plan", self.net, "--explain")
+
     def test_plan_over_devices_refuses_nonsense(self):
         board = BOARDS / "rk3399x6.toml"
         self.fails(BAD_FILE, "cannot open", "plan", self.net, "--devices", self.path("none.toml"))

@@ -1,0 +1,126 @@
+#include "explain_devices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "devices_figure.h"
+#include "plan/devices/placements.h"
+#include "plan/devices/plan_exchanges.h"
+#include "terminal.h"
+
+namespace mete::cli {
+namespace {
+
+// Through the slower of both ends, if nothing else goes through them.
+double LinkUs(const Transfer& t, const PoolCosts& pool) {
+  const LinkCosts &from = pool.devices[size_t(t.from)].link, &to = pool.devices[size_t(t.to)].link;
+  return std::max(from.message_us, to.message_us) + from.latency_us + to.latency_us +
+         TransferUs(t.bytes, std::min(from.up_mbit_per_s, to.down_mbit_per_s));
+}
+
+template <class F>
+void ForTransfers(const PlannedPool& p, const F& f) {
+  PlanExchanges exchanges(p.graph, p.plan, p.pool());
+  for (size_t at = 0; at < exchanges.count(); ++at)
+    for (const Transfer& transfer : exchanges.At(at).All()) f(at, transfer);
+}
+
+std::string LinksText(const PlannedPool& p) {
+  Rows rows{{"before group", "from", "to", "sent", "by itself"}};
+  size_t last = p.plan.groups.size() + 1;
+  ForTransfers(p, [&](size_t at, const Transfer& t) {
+    const std::string group = at < p.plan.groups.size() ? std::to_string(at + 1) : "the end";
+    rows.push_back({at == last ? "" : group, p.plan.devices[size_t(t.from)], p.plan.devices[size_t(t.to)], FormatBytes(t.bytes),
+                    FormatMs(LinkUs(t, p.pool()) * 1e-3)});
+    last = at;
+  });
+  if (rows.size() == 1) return "Nothing is sent.\n";
+  return FormatTable(rows, "lllrr") + "\nBy itself: if nothing else went through both ends' links at the time.\n";
+}
+
+// Over all groups, by device: where a link is what takes the time, it is here.
+std::string LoadsText(const PlannedPool& p) {
+  std::vector<int64_t> out(p.pool().devices.size(), 0), in = out;
+  ForTransfers(p, [&](size_t, const Transfer& t) { out[size_t(t.from)] += t.bytes, in[size_t(t.to)] += t.bytes; });
+  const std::vector<DeviceLoad> loads = LoadsOf(p.graph, p.plan, p.pool());
+  Rows rows{{"of a request", "computes for", "sends", "for", "gets", "for"}};
+  for (size_t d = 0; d < loads.size(); ++d)
+    if (loads[d].compute_us + loads[d].up_us + loads[d].down_us > 0)
+      rows.push_back({p.plan.devices[d], FormatMs(loads[d].compute_us * 1e-3), FormatBytes(out[d]), FormatMs(loads[d].up_us * 1e-3),
+                      FormatBytes(in[d]), FormatMs(loads[d].down_us * 1e-3)});
+  return FormatTable(rows, "lrrrrr");
+}
+
+// Devices without a part, those alike together.
+std::vector<std::vector<int>> UnusedDevices(const PlannedPool& p) {
+  const std::set<int> used = UsedDevices(p.plan);
+  std::vector<std::vector<int>> unused;
+  for (int d = 0; d < int(p.pool().devices.size()); ++d) {
+    if (used.count(d)) continue;
+    const auto alike = [&](const std::vector<int>& some) {
+      return some[0] != 0 && Alike(p.pool().devices[size_t(some[0])], p.pool().devices[size_t(d)]);
+    };
+    const auto at = std::find_if(unused.begin(), unused.end(), alike);
+    if (at == unused.end()) unused.push_back({d});
+    else at->push_back(d);
+  }
+  return unused;
+}
+
+// "81.34 ms, 1.7 % more", "81.34 ms, as long", of the plans for latency that were weighed.
+std::string WithItText(const PlannedPool& p, int device) {
+  const auto known = std::find_if(p.left_out.begin(), p.left_out.end(), [&](const LeftOutDevice& l) { return l.device == device; });
+  if (known == p.left_out.end()) return "-";
+  if (!std::isfinite(known->us)) return "not weighed";
+  const double percent = 100 * (known->us / p.plan.predicted_us - 1);
+  return fmt::format("{}, {}", FormatMs(known->us * 1e-3), percent < 0.05 ? "as long" : fmt::format("{:.1f} % more", percent));
+}
+
+const char* WhenUsed(DevicesObjective objective) {
+  switch (objective) {
+    case DevicesObjective::kThroughput: return "the busiest device or link, which sets the period, then has less to do";
+    case DevicesObjective::kEnergy: return "that saves more joules than sending and its idle power take";
+    default: return "that saves more time than it takes to send its rows";
+  }
+}
+
+std::string UnusedText(const PlannedPool& p) {
+  const std::vector<std::vector<int>> unused = UnusedDevices(p);
+  if (unused.empty()) return "Every device has a part.\n";
+  const bool latency = p.objective == DevicesObjective::kLatency;
+  Rows rows{{"not used", "computes all in", "alone, links included", "there and back"}};
+  if (!latency) rows[0].push_back(FigureName(p.objective) + " alone");
+  rows[0].push_back(latency ? "with a part, at least" : "the plan's");
+  for (const std::vector<int>& devices : unused) {
+    const size_t d = size_t(devices[0]);
+    const DevicesPlan& alone = p.alone[d];
+    double compute_us = 0;
+    for (const LayerCost& layer : p.pool().devices[d].layers) compute_us += layer.us;
+    const std::string others = devices.size() > 1 ? fmt::format(" and {} alike", devices.size() - 1) : "";
+    rows.push_back({p.plan.devices[d] + others, FormatMs(compute_us * 1e-3), FormatMs(alone.predicted_us * 1e-3),
+                    FormatMs((LinkUs({0, int(d), 0}, p.pool()) + LinkUs({int(d), 0, 0}, p.pool())) * 1e-3)});
+    if (!latency) rows.back().push_back(FigureText(FigureOf(alone, p.objective), p.objective));
+    rows.back().push_back(latency ? WithItText(p, int(d)) : FigureText(FigureOf(p.plan, p.objective), p.objective));
+  }
+  return fmt::format("{}\nThere and back: what the least message to it and its answer take. A device gets a part only where\n{}.\n",
+                     FormatTable(rows, latency ? "lrrrr" : "lrrrrr"), WhenUsed(p.objective));
+}
+
+}  // namespace
+
+std::string ExplainDevices(const PlannedPool& p) { return fmt::format("\n{}\n{}\n{}", LinksText(p), LoadsText(p), UnusedText(p)); }
+
+Json SentJson(const PlannedPool& p) {
+  Json sent = Json::array();
+  for (size_t at = 0; at <= p.plan.groups.size(); ++at) sent.push_back(Json::array());
+  ForTransfers(p, [&](size_t at, const Transfer& t) {
+    sent[at].push_back({{"from", p.plan.devices[size_t(t.from)]}, {"to", p.plan.devices[size_t(t.to)]}, {"bytes", t.bytes},
+                        {"us", LinkUs(t, p.pool())}});
+  });
+  return sent;
+}
+
+}  // namespace mete::cli

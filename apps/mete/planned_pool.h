@@ -1,0 +1,24 @@
+// A plan for several devices, and what else was weighed.
+#pragma once
+
+#include <vector>
+
+#include "hosts.h"
+#include "plan/devices/dynamic.h"
+#include "plan/devices/objective.h"
+
+namespace mete::cli {
+
+struct PlannedPool {
+  const Graph& graph;
+  PoolOfFile file;
+  const PoolCosts& pool() const { return file.costs; }
+  DevicesObjective objective;
+  DevicesPlan plan;
+  std::vector<DevicesPlan> alone;       // of each device, the whole model on it
+  std::vector<LeftOutDevice> left_out;  // of plans for latency
+  double simulated_us = 0;
+  DevicesPlan best_alone;
+};
+
+}  // namespace mete::cli
