@@ -1,4 +1,4 @@
-// mete bench and mete profile with --devices.
+// mete bench --devices FILE.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -94,23 +94,6 @@ std::pair<std::string, double> BestAlone(const Graph& graph, const PoolCosts& co
   for (size_t d = 0; d < costs.devices.size(); ++d)
     if (const double us = PlanAlone(graph, costs, int(d)).predicted_us; us < best.second) best = {costs.devices[d].name, us};
   return best;
-}
-
-void PrintLinks(const PoolProfile& profile) {
-  Rows rows{{"link to", "round trip", "a message", "to it", "from it", "to it, both computing", "from it"}};
-  for (size_t d = 1; d < profile.links.size(); ++d) {
-    const LinkProfile& l = profile.links[d];
-    const auto rate = [](double mbit) { return fmt::format("{:.1f} Mb/s", mbit); };
-    rows.push_back({profile.costs.devices[d].name, FormatMs(l.round_trip_us * 1e-3), FormatMs(l.message_us * 1e-3), rate(l.up_mbit_per_s),
-                    rate(l.down_mbit_per_s), rate(l.busy_up_mbit_per_s), rate(l.busy_down_mbit_per_s)});
-  }
-  if (rows.size() > 1) fmt::print("{}", FormatTable(rows, "lrrrrrr", "  "));
-}
-
-double AllUs(const DeviceCosts& device) {
-  double us = 0;
-  for (const LayerCost& layer : device.layers) us += layer.us;
-  return us;
 }
 
 Json ComparedJson(const ComparedPlan& c, const std::vector<ComparedPlan>& all) {
@@ -266,44 +249,6 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
              fmt::format("{} wrong, {} computed by this device alone, {} computed again; at most {:.2g} of the largest value apart from "
                          "this device's", measured.wrong, measured.alone, stats.retries, measured.apart)}};
   fmt::print("{}", FormatTable(rows, "ll", "  "));
-}
-
-void ProfileHosts(const std::vector<std::string>& models, const std::string& path, const ModelFlags& session, const Context& context) {
-  CheckCores(session);
-  const HostsFile file = ReadHostsFile(path);
-  const auto remotes = OpenHosts(file);
-  std::vector<RemoteDevice*> all;
-  for (const auto& remote : remotes) {
-    all.push_back(remote.get());
-    if (remote) (void)remote->Hello(std::chrono::seconds(5));
-  }
-  Json json = Json::array();
-  for (const std::string& name : models) {
-    ModelFlags flags = session;
-    flags.model = name;
-    const Model model = LoadDivisible(flags);
-    std::unique_ptr<Progress> progress;
-    std::string label;
-    PoolProfileOptions options{SessionOptionsOf(session), {}, context.cancel};
-    options.progress = [&](const std::string& what, int done, int total) {
-      if (what != label) progress.reset(), progress = std::make_unique<Progress>(what), label = what;
-      progress->Update(done, total);
-    };
-    const PoolProfile profile = ProfilePool(model.impl().graph, NamesOf(file), all, options);
-    progress.reset();
-    const std::string kept = StorePoolProfile(profile, file);
-    if (context.json) {
-      json.push_back(Json::parse(ToJson(profile)));
-      continue;
-    }
-    fmt::print("{}: layers and links measured in {:.1f} s, {:.1f} s of it choosing kernels and preparing; kept in {}\n", name,
-               profile.seconds, profile.prepare_seconds, kept);
-    PrintLinks(profile);
-    Rows rows{{"device", "all layers"}};
-    for (const DeviceCosts& device : profile.costs.devices) rows.push_back({device.name, FormatMs(AllUs(device) * 1e-3)});
-    fmt::print("{}", FormatTable(rows, "lr", "  "));
-  }
-  if (context.json) PrintJson(json);
 }
 
 }  // namespace mete::cli

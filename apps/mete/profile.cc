@@ -91,10 +91,9 @@ void AddProfile(CLI::App& app, Context& context) {
                                   kCheckSeconds))
       ->type_name("N")->check(CLI::Range(1.0, 3600.0))->group("Measurement");
   CLI::Option* devices =
-      command->add_option("--devices", flags->devices, "measure MODEL's layers on the devices of this file, and the links to them")
+      command->add_option("--devices", flags->devices, "measure the links to the devices of this file, and MODEL's layers on them")
           ->type_name("FILE.toml")->group("Devices")->excludes("--check")->excludes("--energy")->excludes("--seconds");
   command->add_option("MODEL", flags->models, "models to measure on devices")->needs(devices)->group("Devices");
-  devices->needs("MODEL");
   command->add_option("--on", flags->on, "cores of this device that take part, as --cores of run (default: all)")
       ->type_name("0,1,...")->delimiter(',')->needs(devices)->group("Devices");
   AddJsonFlag(*command, context);
@@ -114,12 +113,13 @@ void AddProfile(CLI::App& app, Context& context) {
       "finds is for --objective of run and bench.\n"
       "\n"
       "--devices FILE measures instead what the layers of MODEL take on each device of the file, and what the links to them do: seconds to\n"
-      "a minute for each model. plan, simulate, run and bench with --devices FILE need it.\n"
+      "a minute for each model. plan, simulate, run and bench with --devices FILE need it. Without MODEL the links are shown, and not kept.\n"
       "\n"
       "Examples:\n"
       "  mete profile\n"
       "  mete profile --check resnet50.onnx --nodes\n"
       "  mete profile --check resnet50.onnx vgg16.onnx --cores 0:1.0,1:0.4 --in-turns\n"
+      "  mete profile --devices home.toml\n"
       "  mete profile resnet50.onnx --devices home.toml\n"
       "  mete profile --energy --meter package-0 --frequencies 4");
   command->callback([flags, &context] {

@@ -105,6 +105,17 @@ class Together(Hosts):
         self.assertGreater(layers.pop(), 20)
         self.assertEqual(len(self.profile["links"]), 3)
 
+    def test_links_are_measured_without_a_model(self):
+        answer = self.answer("profile", "--devices", self.file)
+        self.assertEqual([link["device"] for link in answer["links"]], ["one", "two"])
+        for link in answer["links"]:
+            self.assertGreater(link["busy_up_mbit_per_s"], 0)
+            self.assertEqual([len(times) for times in link["sizes"]], [5] * 3)
+            self.assertGreater(min(min(times.values()) for times in link["sizes"]), 0)
+        text = mete("profile", "--devices", self.file).stdout
+        for told in ("links measured in", "round trip", "a message of", "512.0 KiB"):
+            self.assertIn(told, text)
+
     def test_plans_go_by_it(self):
         plan = self.answer("plan", self.net, "--devices", self.file)
         self.assertEqual(plan["devices"], ["own", "one", "two"])

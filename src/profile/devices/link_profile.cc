@@ -97,20 +97,28 @@ double MessageUs(Echo& echo) {
   return double(NowNs() - start_ns) * 1e-3 / kFollowing;
 }
 
+// Of a message of each of kSizes and its answer of one byte, or the other way round; the median of some.
+std::array<double, kSizes.size()> SizesUs(Echo& echo, bool up) {
+  std::array<double, kSizes.size()> medians;
+  for (size_t s = 0; s < kSizes.size(); ++s) {
+    std::array<double, kRounds> us;
+    for (double& one : us) one = up ? echo.Us(kSizes[s], 1) : echo.Us(1, kSizes[s]);
+    std::nth_element(us.begin(), us.begin() + kRounds / 2, us.end());
+    medians[s] = us[kRounds / 2];
+  }
+  return medians;
+}
+
 // By the slope of a line through the sizes: what there is besides is the round trip's. Least squares. Where noise is all that is seen, by
 // what the largest size takes.
-double MbitPerS(Echo& echo, bool up) {
-  double n = 0, x = 0, y = 0, xx = 0, xy = 0, us_per_largest_bit = 0;
-  for (const size_t bytes : kSizes) {
-    std::vector<double> us;
-    for (int i = 0; i < kRounds; ++i) us.push_back(up ? echo.Us(bytes, 1) : echo.Us(1, bytes));
-    std::nth_element(us.begin(), us.begin() + kRounds / 2, us.end());
-    const double bits = double(bytes) * 8;
-    us_per_largest_bit = us[kRounds / 2] / bits;
-    n += 1, x += bits, y += us[kRounds / 2], xx += bits * bits, xy += bits * us[kRounds / 2];
+double MbitPerS(const std::array<double, kSizes.size()>& us) {
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+  for (size_t s = 0; s < kSizes.size(); ++s) {
+    const double bits = double(kSizes[s]) * 8;
+    n += 1, x += bits, y += us[s], xx += bits * bits, xy += bits * us[s];
   }
   const double us_per_bit = (n * xy - x * y) / (n * xx - x * x);
-  return 1 / (us_per_bit > 0 ? us_per_bit : us_per_largest_bit);
+  return 1 / (us_per_bit > 0 ? us_per_bit : us.back() / (double(kSizes.back()) * 8));
 }
 
 // Keeps both ends at computing as long as it lives; both do when it is made.
@@ -170,17 +178,31 @@ LinkProfile ProfileLink(RemoteDevice& remote) {
   LinkProfile link;
   link.round_trip_us = RoundTripUs(echo);
   link.message_us = MessageUs(echo);
-  link.up_mbit_per_s = MbitPerS(echo, true);
-  link.down_mbit_per_s = MbitPerS(echo, false);
+  const auto up = SizesUs(echo, true), down = SizesUs(echo, false);
+  link.up_mbit_per_s = MbitPerS(up), link.down_mbit_per_s = MbitPerS(down);
+  for (size_t s = 0; s < kSizes.size(); ++s) link.sizes.push_back({int64_t(kSizes[s]), up[s], down[s], 0, 0});
   return link;
 }
 
 void ProfileBusyLink(RemoteDevice& remote, const SessionOptions& session, LinkProfile& link) {
   Echo echo(remote);
   Computing computing(remote, session);
-  link.busy_up_mbit_per_s = MbitPerS(echo, true);
-  link.busy_down_mbit_per_s = MbitPerS(echo, false);
+  const auto up = SizesUs(echo, true), down = SizesUs(echo, false);
   computing.End();
+  link.busy_up_mbit_per_s = MbitPerS(up), link.busy_down_mbit_per_s = MbitPerS(down);
+  for (size_t s = 0; s < link.sizes.size(); ++s) link.sizes[s].busy_up_us = up[s], link.sizes[s].busy_down_us = down[s];
+}
+
+std::vector<LinkProfile> ProfileLinks(const std::vector<RemoteDevice*>& remotes, const PoolProfileOptions& options) {
+  std::vector<LinkProfile> links(remotes.size());
+  for (size_t d = 0; d < remotes.size(); ++d) {
+    if (options.cancel && options.cancel->cancelled()) Fail(Code::kCancelled, "profile", "was interrupted");
+    if (!remotes[d]) continue;
+    options.progress("the link to " + remotes[d]->name(), int(d), int(remotes.size()));
+    links[d] = ProfileLink(*remotes[d]);
+    ProfileBusyLink(*remotes[d], options.session, links[d]);
+  }
+  return links;
 }
 
 }  // namespace mete

@@ -13,11 +13,19 @@
 
 namespace mete {
 
+// Of a message of so many bytes whose answer has one byte, and of one the other way round; medians.
+struct MessageTimes {
+  int64_t bytes = 0;
+  double up_us = 0, down_us = 0;            // to it, from it
+  double busy_up_us = 0, busy_down_us = 0;  // while both ends compute
+};
+
 struct LinkProfile {
   double round_trip_us = 0;  // of a message of one byte and its answer
   double message_us = 0;     // that each message takes of those that follow each other
   double up_mbit_per_s = 0, down_mbit_per_s = 0;            // from the caller, to it
   double busy_up_mbit_per_s = 0, busy_down_mbit_per_s = 0;  // while both ends compute
+  std::vector<MessageTimes> sizes;  // what the rates follow from
 };
 
 struct PoolProfile {
@@ -43,9 +51,13 @@ struct PoolProfileOptions {
 PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& names, const std::vector<RemoteDevice*>& remotes,
                         const PoolProfileOptions& options);
 
+// The links alone, one after the other, as ProfilePool() has them.
+std::vector<LinkProfile> ProfileLinks(const std::vector<RemoteDevice*>& remotes, const PoolProfileOptions& options);
+
 LinkProfile ProfileLink(RemoteDevice& remote);
 void ProfileBusyLink(RemoteDevice& remote, const SessionOptions& session, LinkProfile& link);  // what it does while both ends compute
 
+std::string ToJson(const LinkProfile& link);
 std::string ToJson(const PoolProfile& profile);
 PoolProfile PoolProfileFromJson(std::string_view text, const std::string& where);  // Error where it is none, or contradicts itself
 

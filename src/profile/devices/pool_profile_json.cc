@@ -7,17 +7,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 
-Json LinkJson(const LinkProfile& link) {
-  return {{"round_trip_us", link.round_trip_us},           {"message_us", link.message_us},
-          {"up_mbit_per_s", link.up_mbit_per_s},           {"down_mbit_per_s", link.down_mbit_per_s},
-          {"busy_up_mbit_per_s", link.busy_up_mbit_per_s}, {"busy_down_mbit_per_s", link.busy_down_mbit_per_s}};
+Json SizesJson(const LinkProfile& link) {
+  Json sizes = Json::array();
+  for (const MessageTimes& t : link.sizes)
+    sizes.push_back({{"bytes", t.bytes}, {"up_us", t.up_us}, {"down_us", t.down_us}, {"busy_up_us", t.busy_up_us},
+                     {"busy_down_us", t.busy_down_us}});
+  return sizes;
 }
 
 LinkProfile LinkFrom(const Json& json) {
-  return {json.at("round_trip_us"), json.at("message_us"), json.at("up_mbit_per_s"), json.at("down_mbit_per_s"),
-          json.at("busy_up_mbit_per_s"), json.at("busy_down_mbit_per_s")};
+  LinkProfile link{json.at("round_trip_us"),      json.at("message_us"),           json.at("up_mbit_per_s"), json.at("down_mbit_per_s"),
+                   json.at("busy_up_mbit_per_s"), json.at("busy_down_mbit_per_s"), {}};
+  for (const Json& t : json.at("sizes"))
+    link.sizes.push_back({t.at("bytes"), t.at("up_us"), t.at("down_us"), t.at("busy_up_us"), t.at("busy_down_us")});
+  return link;
 }
 
 Json DeviceJson(const DeviceCosts& device) {
@@ -52,7 +57,19 @@ PoolProfile From(const Json& json) {
   return profile;
 }
 
+Json LinkJson(const LinkProfile& link) {
+  return {{"round_trip_us", link.round_trip_us},
+          {"message_us", link.message_us},
+          {"up_mbit_per_s", link.up_mbit_per_s},
+          {"down_mbit_per_s", link.down_mbit_per_s},
+          {"busy_up_mbit_per_s", link.busy_up_mbit_per_s},
+          {"busy_down_mbit_per_s", link.busy_down_mbit_per_s},
+          {"sizes", SizesJson(link)}};
+}
+
 }  // namespace
+
+std::string ToJson(const LinkProfile& link) { return LinkJson(link).dump(); }
 
 std::string ToJson(const PoolProfile& profile) {
   Json json{{"format", kFormat},

@@ -37,6 +37,9 @@ TEST(PoolProfile, HasATimeOfEveryLayerOnEveryDeviceAndTheLink) {
   EXPECT_GT(profile.costs.devices[1].link.up_mbit_per_s, 1);
   EXPECT_EQ(profile.digest, DigestOfGraph(graph));
   EXPECT_GT(profile.links[1].busy_up_mbit_per_s, 1);
+  ASSERT_GT(profile.links[1].sizes.size(), 1u);
+  for (const MessageTimes& times : profile.links[1].sizes)
+    for (const double us : {times.up_us, times.down_us, times.busy_up_us, times.busy_down_us}) EXPECT_GT(us, 0) << times.bytes;
 }
 
 // A worker that sends back what it gets, and computes nothing.
