@@ -48,6 +48,7 @@ void PrintPoolProfile(const PoolProfile& profile, const std::string& model, cons
 
 void PrintLinksAlone(const std::vector<std::string>& names, const std::vector<LinkProfile>& links, double seconds,
                      const Context& context) {
+  if (names.size() < 2) PrintNote("the file has no device but this one: there are no links to measure");
   if (context.json) {
     Json json{{"seconds", seconds}, {"links", Json::array()}};
     for (size_t d = 1; d < links.size(); ++d) {
