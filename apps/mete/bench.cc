@@ -127,6 +127,7 @@ Json ServeSettings(const BenchFlags& flags, const Session& session) {
 }
 
 void Bench(const BenchFlags& flags, const Context& context) {
+  CheckObjective(flags.model, flags.hosts.given());
   PutBackLeftFrequencies();
   if (flags.hosts.given()) return BenchHosts(flags.model, flags.hosts, flags.inputs, flags.seed, flags.runs, flags.seconds, context);
   Result result;

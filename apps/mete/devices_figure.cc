@@ -2,9 +2,18 @@
 
 #include <fmt/format.h>
 
+#include "mete/error.h"
 #include "terminal.h"
 
 namespace mete::cli {
+
+DevicesObjective ParseDevicesObjectiveFlag(const std::string& text) {
+  try {
+    return ParseDevicesObjective(text, "--objective");
+  } catch (const Error& e) {
+    throw UsageError(e.what());
+  }
+}
 
 std::string JoulesText(double joules) {
   return joules >= 1 ? fmt::format("{:.2f} J", joules) : joules >= 1e-3 ? fmt::format("{:.2f} mJ", joules * 1e3)

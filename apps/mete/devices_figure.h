@@ -7,6 +7,8 @@
 
 namespace mete::cli {
 
+DevicesObjective ParseDevicesObjectiveFlag(const std::string& text);  // of --objective; UsageError
+
 std::string JoulesText(double joules);  // "1.20 J", "3.40 mJ"
 
 std::string FigureName(DevicesObjective objective);  // "latency", "period", "energy"

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "devices_figure.h"
 #include "engine/model.h"
 #include "keys/keys.h"
 #include "machine/devices_file.h"
@@ -76,6 +77,16 @@ void AskHost(RemoteDevice& remote, std::chrono::milliseconds timeout, HostState&
     state.state = StateOf(error.code());
     state.why_not = error.what();
   }
+}
+
+// What was measured, and the watts that the file has.
+PoolCosts CostsOn(const PoolProfile& profile, const HostsFile& file) {
+  PoolCosts costs = profile.costs;
+  for (size_t d = 0; d < costs.devices.size(); ++d)
+    if (const auto& power = file.devices[d].power)
+      costs.devices[d].power = PowerCosts{power->idle_w.value, power->compute_w.value, power->sent_nj_per_byte.value * 1e-9,
+                                          power->received_nj_per_byte.value * 1e-9};
+  return costs;
 }
 
 }  // namespace
@@ -164,8 +175,12 @@ std::string StorePoolProfile(const PoolProfile& profile, const HostsFile& file) 
 PoolOfFile PoolCostsOf(const Graph& graph, const std::string& path) {
   if (IsHostsFile(path)) {
     const HostsFile file = ReadHostsFile(path);
-    return {file.name, "Times of layers, each by itself, and the links' figures are those that mete profile has measured.", "",
-            StoredPoolProfile(graph, file).costs};
+    const PoolCosts costs = CostsOn(StoredPoolProfile(graph, file), file);
+    const bool power = std::any_of(costs.devices.begin(), costs.devices.end(), [](const DeviceCosts& d) { return d.power.has_value(); });
+    return {file.name,
+            fmt::format("Times of layers, each by itself, and the links' figures are those that mete profile has measured.{}",
+                        power ? " Watts are the file's." : ""),
+            "", costs};
   }
   const DevicesFile file = ReadDevicesFile(path);
   return {file.name,
@@ -180,12 +195,14 @@ std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const Mod
   CheckCores(model_flags);
   const HostsFile file = ReadHostsFile(flags.file);
   const Graph& graph = model.impl().graph;
-  const PoolProfile profile = StoredPoolProfile(graph, file);
+  const PoolCosts costs = CostsOn(StoredPoolProfile(graph, file), file);
   DevicesSessionOptions options;
   options.session = SessionOptionsOf(model_flags);
   options.deploy.coding = CodingOf(flags.transfer);
   options.deploy.lanes = flags.lanes;
-  if (flags.lanes > 1) options.objective = DevicesObjective::kThroughput;
+  if (!model_flags.objective.empty()) options.objective = ParseDevicesObjectiveFlag(model_flags.objective);
+  else if (flags.lanes > 1) options.objective = DevicesObjective::kThroughput;
+  if (options.objective == DevicesObjective::kEnergy) CheckPower(costs);
   options.planner = flags.planner;
   options.deadline_ms = flags.deadline_ms;
   options.remake = options.trial = !flags.keep_plan;
@@ -193,7 +210,7 @@ std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const Mod
   options.tell = [](const std::string& note) { PrintNote(note); };
   const auto shown = std::make_shared<FirstProgress>();  // the session's thread may send weights again much later
   options.progress = [shown](const std::string&, int64_t sent, int64_t all) { shown->Update(sent, all); };
-  auto session = std::make_unique<DevicesSession>(graph, profile.costs, OpenHosts(file), options);
+  auto session = std::make_unique<DevicesSession>(graph, costs, OpenHosts(file), options);
   shown->End();
   return session;
 }

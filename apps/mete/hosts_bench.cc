@@ -8,10 +8,10 @@
 #include <mutex>
 
 #include "engine/model.h"
+#include "devices_figure.h"
 #include "hosts.h"
 #include "inputs.h"
 #include "mete/statistics.h"
-#include "objective.h"
 #include "plan/devices/dynamic.h"
 #include "stopwatch.h"
 #include "terminal.h"
@@ -183,9 +183,7 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
   const Model model = LoadDivisible(model_flags, &load_ms);
   std::vector<Tensor> inputs = ReadInputs(model, input_words);
   FillRandom(model, seed, inputs);
-  ModelFlags chosen = model_flags;
-  const auto frequencies = ApplyObjective(model, chosen, context);  // as long as the session
-  const auto session = MakeDevicesSession(model, chosen, flags, context);
+  const auto session = MakeDevicesSession(model, model_flags, flags, context);
   const PoolProfile profile = StoredPoolProfile(model.impl().graph, ReadHostsFile(flags.file));
   if (!flags.beside.empty()) return CompareHosts(*session, profile, inputs, model_flags.model, flags, runs > 0 ? runs : kRounds, context);
   std::vector<double> alone_ms;
@@ -209,6 +207,7 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
                       {"groups", plan.groups.size()},
                       {"computing", ComputingJson(plan, measured)},
                       {"predicted_ms", plan.predicted_us * 1e-3},
+                      {"predicted_joules", plan.joules},
                       {"median_ms", time.median},
                       {"mad_ms", time.mad},
                       {"p95_ms", time.p95},
@@ -236,7 +235,7 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
   const Style style = StyleOf(1);
   fmt::print("{}{}{} on {} devices, planner {}\n", style.bold, model_flags.model, style.reset, profile.costs.devices.size(), flags.planner);
   Rows rows{{"plan", PlanText(plan)},
-            {"predicted", FormatMs(plan.predicted_us * 1e-3)},
+            {"predicted", FormatMs(plan.predicted_us * 1e-3) + (plan.joules > 0 ? ", " + JoulesText(plan.joules) : "")},
             {"median",
              fmt::format("{} +- {} (median absolute deviation of {} requests)", FormatMs(time.median), FormatMs(time.mad), time.count)},
             {"period", fmt::format("{} from one answer to the next, {} at a time; predicted {}", FormatMs(measured.period_ms), flags.lanes,

@@ -82,8 +82,19 @@ CLI::Option* AddObjectiveOption(CLI::App& command, ModelFlags& flags) {
 }
 
 void AddObjectiveFlag(CLI::App& command, ModelFlags& flags) {
-  CLI::Option* objective = AddObjectiveOption(command, flags);
-  for (const char* other : {"--threads", "--cores", "--plan"}) objective->excludes(command.get_option(other));
+  command
+      .add_option("--objective", flags.objective,
+                  "choose cores and frequencies, instead of --threads and --cores: the least energy, or the least that meets a time; with "
+                  "--devices: what the plan has least of, latency, throughput or energy")
+      ->type_name("energy|latency=30ms|...")->excludes(command.get_option("--plan"))->group("Machine");
+}
+
+void CheckObjective(const ModelFlags& flags, bool devices) {
+  if (flags.objective.empty()) return;
+  if (devices) return void(ParseDevicesObjectiveFlag(flags.objective));
+  (void)ParseObjectiveFlag(flags.objective);
+  if (flags.threads != 0 || !flags.cores.empty())
+    throw UsageError("[--objective] chooses the cores; got --threads or --cores, too; try without them");
 }
 
 Objective ParseObjectiveFlag(const std::string& text) {

@@ -11,7 +11,8 @@
 namespace mete::cli {
 
 CLI::Option* AddObjectiveOption(CLI::App& command, ModelFlags& flags);  // of simulate
-void AddObjectiveFlag(CLI::App& command, ModelFlags& flags);            // of run and bench: instead of --threads, --cores and --plan
+void AddObjectiveFlag(CLI::App& command, ModelFlags& flags);            // of run and bench
+void CheckObjective(const ModelFlags& flags, bool devices);             // theirs, before anything else; UsageError
 Objective ParseObjectiveFlag(const std::string& text);                  // UsageError
 
 std::string EnergyCurvesPath();  // where mete profile --energy leaves them by default; UsageError where there is no cache folder

@@ -139,7 +139,7 @@ Json PoolJson(const PlannedPool& p) {
 
 void PlanForDevices(const Graph& graph, const std::string& model, const std::string& devices, const std::string& objective,
                     bool explain, const Context& context) {
-  const PlannedPool planned = PlanPool(graph, devices, ParseDevicesObjective(objective, "--objective"));
+  const PlannedPool planned = PlanPool(graph, devices, ParseDevicesObjectiveFlag(objective));
   if (context.json) PrintJson(PoolJson(planned));
   else Print(planned, model, explain);
 }

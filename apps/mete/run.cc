@@ -191,6 +191,7 @@ Json ReportDevices(DevicesSession& session, const Job& job, const std::vector<Te
 }
 
 void Run(const RunFlags& flags, const Context& context) {
+  CheckObjective(flags.model, flags.hosts.given());
   PutBackLeftFrequencies();
   double load_ms = 0;
   const Model model = flags.hosts.given() ? LoadDivisible(flags.model, &load_ms) : LoadModel(flags.model, &load_ms);
@@ -205,7 +206,7 @@ void Run(const RunFlags& flags, const Context& context) {
   }
   std::vector<std::string> labels = preprocess.labels.empty() ? std::vector<std::string>() : ReadLabels(preprocess.labels);
   ModelFlags chosen = flags.model;
-  const auto frequencies = ApplyObjective(model, chosen, context);  // as long as the session
+  const auto frequencies = flags.hosts.given() ? nullptr : ApplyObjective(model, chosen, context);  // as long as the session
   const auto devices = flags.hosts.given() ? MakeDevicesSession(model, chosen, flags.hosts, context) : nullptr;
   std::optional<Session> own;
   if (!devices) own.emplace(MakeSession(model, chosen, context));

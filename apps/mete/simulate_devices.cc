@@ -129,18 +129,10 @@ Json ComparisonJson(const Comparison& c) {
   return json;
 }
 
-DevicesObjective ObjectiveOf(const SimulateDevicesFlags& flags) {
-  try {
-    return ParseDevicesObjective(flags.objective, "--objective");
-  } catch (const Error& e) {
-    throw UsageError(e.what());
-  }
-}
-
 }  // namespace
 
 void SimulateOverDevices(const Graph& graph, const SimulateDevicesFlags& flags, const Context& context) {
-  const DevicesObjective objective = ObjectiveOf(flags);
+  const DevicesObjective objective = ParseDevicesObjectiveFlag(flags.objective);
   if (!flags.trace.empty() && flags.planner == "all") throw UsageError("[--trace] is of one planner; got all; try --planner dynamic");
   if (flags.requests > 1 && objective != DevicesObjective::kThroughput)
     throw UsageError("[--requests] is of --objective throughput; got " + flags.objective);

@@ -10,9 +10,6 @@
 namespace mete {
 namespace {
 
-constexpr double kMostWatts = 1000;        // guess, as of a machine file
-constexpr double kMostNanojoules = 1e6;    // of a byte; guess: radios of sensors take some thousands
-
 class Reader {
  public:
   explicit Reader(std::string path) : path_(std::move(path)) {}

@@ -39,7 +39,9 @@ struct DevicesFile {
   std::vector<DeviceEntry> devices;   // several alike one by one
 };
 
-inline constexpr int kMostDevices = 1000;  // guess: hundreds are simulated
+inline constexpr int kMostDevices = 1000;        // guess: hundreds are simulated
+inline constexpr double kMostWatts = 1000;       // guess, as of a machine file
+inline constexpr double kMostNanojoules = 1e6;   // of a byte; guess: radios of sensors take some thousands
 
 // Throws Error with all problems of the file at once, and with those of a machine's file.
 DevicesFile ReadDevicesFile(const std::string& path);

@@ -48,6 +48,7 @@ class Reader {
     HostEntry device;
     device.name = keys.Text("name");
     if (keys.Find("address")) device.address = keys.Text("address");
+    device.power = ReadPower(keys);
     keys.RefuseOthers();
     if (!names_.insert(device.name).second) keys.Problem(table.get("name"), "another device has this name");
     const bool own = file_.devices.empty();
@@ -58,6 +59,15 @@ class Reader {
     if (file_.devices.size() >= size_t(kMostDevices))
       return keys.Problem(&table, "too many devices; expected {} at most", kMostDevices);
     file_.devices.push_back(device);
+  }
+
+  static std::optional<HostPower> ReadPower(TomlKeys& keys) {
+    const bool sent = keys.Find("sent_nj_per_byte"), received = keys.Find("received_nj_per_byte");
+    if (!keys.Find("idle_w") && !keys.Find("compute_w") && !sent && !received) return {};
+    HostPower power{keys.TakeFigure("idle_w", 0, kMostWatts), keys.TakeFigure("compute_w", 0, kMostWatts), {}, {}};
+    if (sent) power.sent_nj_per_byte = keys.TakeFigure("sent_nj_per_byte", 0, kMostNanojoules);
+    if (received) power.received_nj_per_byte = keys.TakeFigure("received_nj_per_byte", 0, kMostNanojoules);
+    return power;
   }
 
   static bool IsAddress(const std::string& text) {

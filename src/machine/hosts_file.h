@@ -9,16 +9,31 @@
 //     [[device]]
 //     name = "pi-1"                    # what its certificate says
 //     address = "192.168.1.20:7077"    # HOST:PORT
+//     # For plans with the least energy, of every device or none: what it takes from its socket or battery on and without work, how much
+//     # more while it computes, and, if you know it, what a byte costs on its link.
+//     idle_w = { value = 2.5, source = "..." }
+//     compute_w = { value = 3.5, source = "..." }
+//     sent_nj_per_byte = { value = 5, source = "..." }
+//     received_nj_per_byte = { value = 5, source = "..." }
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "machine/file.h"
+
 namespace mete {
+
+struct HostPower {
+  Figure idle_w, compute_w;                       // the latter beyond the former
+  Figure sent_nj_per_byte, received_nj_per_byte;  // 0, without a source, where they are left out
+};
 
 struct HostEntry {
   std::string name;
-  std::string address;  // empty: this device
+  std::string address;             // empty: this device
+  std::optional<HostPower> power;  // nothing: not known
 };
 
 struct HostsFile {

@@ -1,5 +1,7 @@
 #include "machine/hosts_file.h"
 
+#include <fmt/format.h>
+
 #include <fstream>
 
 #include "base/errors_testing.h"
@@ -30,6 +32,21 @@ TEST(HostsFile, HasDevicesAndOneReasonToBelieveThem) {
   EXPECT_TRUE(file.token.ends_with("/secret/token"));
   EXPECT_FALSE(file.insecure);
   EXPECT_TRUE(Read("name = \"home\"\ninsecure = true\n" + kOwn).insecure);
+}
+
+TEST(HostsFile, HasWattsOfDevicesOrNone) {
+  const std::string head = "name = \"home\"\ninsecure = true\n" + kOwn;
+  const auto figure = [](const char* key, const char* value) { return fmt::format("{} = {{ value = {}, source = \"a meter\" }}\n", key, value); };
+  EXPECT_FALSE(Read(head).devices[0].power);
+  const HostPower power = *Read(head + figure("idle_w", "2.5") + figure("compute_w", "3") + figure("sent_nj_per_byte", "7")).devices[0].power;
+  EXPECT_EQ(power.idle_w.value, 2.5);
+  EXPECT_EQ(power.compute_w.value, 3);
+  EXPECT_EQ(power.sent_nj_per_byte.value, 7);
+  EXPECT_EQ(power.received_nj_per_byte.value, 0);
+  EXPECT_TELLS(Read(head + figure("idle_w", "2.5")), "'compute_w' is missing");
+  EXPECT_TELLS(Read(head + figure("received_nj_per_byte", "2.5")), "'idle_w' is missing");
+  EXPECT_TELLS(Read(head + "idle_w = 2\n" + figure("compute_w", "1")), "'idle_w' has no source");
+  EXPECT_TELLS(Read(head + figure("idle_w", "-1") + figure("compute_w", "1e9")), "idle_w");
 }
 
 TEST(HostsFile, IsToldFromAFileOfDevicesThatAreNotThere) {

@@ -127,6 +127,23 @@ class Together(Hosts):
         planners = self.answer("simulate", self.net, "--devices", self.file)["planners"]
         self.assertIn("dynamic", [p["planner"] for p in planners])
 
+    def test_objectives_of_plans_are_run(self):
+        ask = ["bench", self.net, "--devices", self.file, "--runs", "5"]
+        self.fails(USAGE, "[--objective] not an objective for several devices", *ask, "--objective", "latency=30ms")
+        self.assertEqual(self.answer(*ask, "--objective", "throughput")["wrong"], 0)
+        # Without watts there is no least energy; the caller's own are so many that another device computes all.
+        self.fails(USAGE, "[own] has no power figures", *ask, "--objective", "energy")
+        watts = [f'idle_w = {{ value = 0.1, source = "test" }}\ncompute_w = {{ value = {w}, source = "test" }}\n' for w in (1000, 1, 1000)]
+        parts = self.file.read_text().split("[[device]]\n")
+        file = self.path("watts.toml", "[[device]]\n".join([parts[0]] + [p + "\n" + w for p, w in zip(parts[1:], watts)]).encode())
+        plan = self.answer("plan", self.net, "--devices", file, "--objective", "energy")
+        self.assertIn("Watts are the file's", plan["note"])
+        self.assertEqual({share["device"] for group in plan["groups"] for share in group["shares"]}, {"one"})
+        done = self.answer("bench", self.net, "--devices", file, "--runs", "5", "--objective", "energy")
+        self.assertEqual((done["wrong"], done["computed_alone"]), (0, 0))
+        self.assertAlmostEqual(done["predicted_joules"], plan["joules"])
+        self.assertIn("mJ", mete("bench", self.net, "--devices", file, "--runs", "5", "--objective", "energy").stdout)
+
     def test_what_is_not_measured_says_what_to_do(self):
         other = self.root / "other.toml"
         other.write_text(self.file.read_text().replace('"two"', '"three"'))

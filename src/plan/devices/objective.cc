@@ -56,8 +56,8 @@ void CheckPower(const PoolCosts& pool) {
   for (const DeviceCosts& device : pool.devices)
     if (!device.power)
       Fail(Code::kFailedPrecondition, device.name,
-           "has no power figures; got none, expected its watts without work and while it computes; try a devices file whose machine has "
-           "idle_w and active_w for each cluster");
+           "has no power figures; got none, expected its watts without work and while it computes; try idle_w and compute_w of each "
+           "device in a file of hosts, or machine files with idle_w and active_w of each cluster");
 }
 
 double JoulesOf(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool, double us) {
