@@ -71,8 +71,12 @@ std::vector<std::vector<int>> UnusedDevices(const PlannedPool& p) {
 }
 
 // "81.34 ms, 1.7 % more", "81.34 ms, as long", of the plans for latency that were weighed.
-std::string WithItText(const PlannedPool& p, int device) {
-  const auto known = std::find_if(p.left_out.begin(), p.left_out.end(), [&](const LeftOutDevice& l) { return l.device == device; });
+std::string WithItText(const PlannedPool& p, const DeviceCosts& device) {
+  const auto like_it = [&](const LeftOutDevice& l) {  // whatever they take
+    const DeviceCosts& other = p.pool().devices[size_t(l.device)];
+    return other.link == device.link && other.layers == device.layers;
+  };
+  const auto known = std::find_if(p.left_out.begin(), p.left_out.end(), like_it);
   if (known == p.left_out.end()) return "-";
   if (!std::isfinite(known->us)) return "not weighed";
   const double percent = 100 * (known->us / p.plan.predicted_us - 1);
@@ -100,10 +104,11 @@ std::string UnusedText(const PlannedPool& p) {
     double compute_us = 0;
     for (const LayerCost& layer : p.pool().devices[d].layers) compute_us += layer.us;
     const std::string others = devices.size() > 1 ? fmt::format(" and {} alike", devices.size() - 1) : "";
+    const double there_and_back_us = LinkUs({0, int(d), 0}, p.pool()) + LinkUs({int(d), 0, 0}, p.pool());
     rows.push_back({p.plan.devices[d] + others, FormatMs(compute_us * 1e-3), FormatMs(alone.predicted_us * 1e-3),
-                    FormatMs((LinkUs({0, int(d), 0}, p.pool()) + LinkUs({int(d), 0, 0}, p.pool())) * 1e-3)});
+                    d == 0 ? "-" : FormatMs(there_and_back_us * 1e-3)});
     if (!latency) rows.back().push_back(FigureText(FigureOf(alone, p.objective), p.objective));
-    rows.back().push_back(latency ? WithItText(p, int(d)) : FigureText(FigureOf(p.plan, p.objective), p.objective));
+    rows.back().push_back(latency ? WithItText(p, p.pool().devices[d]) : FigureText(FigureOf(p.plan, p.objective), p.objective));
   }
   return fmt::format("{}\nThere and back: what the least message to it and its answer take. A device gets a part only where\n{}.\n",
                      FormatTable(rows, latency ? "lrrrr" : "lrrrrr"), WhenUsed(p.objective));
