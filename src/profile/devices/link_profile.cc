@@ -195,12 +195,16 @@ void ProfileBusyLink(RemoteDevice& remote, const SessionOptions& session, LinkPr
 
 std::vector<LinkProfile> ProfileLinks(const std::vector<RemoteDevice*>& remotes, const PoolProfileOptions& options) {
   std::vector<LinkProfile> links(remotes.size());
-  for (size_t d = 0; d < remotes.size(); ++d) {
+  const auto check = [&] {
     if (options.cancel && options.cancel->cancelled()) Fail(Code::kCancelled, "profile", "was interrupted");
+  };
+  for (size_t d = 0; d < remotes.size(); ++d) {
     if (!remotes[d]) continue;
     options.progress("the link to " + remotes[d]->name(), int(d), int(remotes.size()));
     links[d] = ProfileLink(*remotes[d]);
+    check();
     ProfileBusyLink(*remotes[d], options.session, links[d]);
+    check();
   }
   return links;
 }

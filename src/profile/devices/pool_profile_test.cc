@@ -80,6 +80,18 @@ TEST(PoolProfile, ALinkIsNotBusyWhereTheOtherEndDoesNotCompute) {
   EXPECT_TELLS(ProfileBusyLink(remote, {}, link), "computes once");
 }
 
+TEST(PoolProfile, LinksThatNobodyWaitsForAreGivenUp) {
+  const Worker worker({});
+  RemoteDevice remote({"w", "127.0.0.1:" + std::to_string(worker.port())}, {});
+  CancelToken cancel;
+  PoolProfileOptions options;
+  options.progress = [&](const std::string&, int, int) { cancel.Cancel(); };
+  options.cancel = &cancel;
+  EXPECT_TELLS(ProfileLinks({nullptr, &remote}, options), "was interrupted");
+  options.cancel = nullptr;
+  EXPECT_GT(ProfileLinks({nullptr, &remote}, options)[1].sizes.back().busy_down_us, 0);
+}
+
 TEST(PoolProfile, ComesBackFromJsonAndNonsenseIsRefused) {
   const PoolProfile profile = Profile(SmallNet());
   const std::string text = ToJson(profile);
