@@ -203,6 +203,9 @@ std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const Mod
   if (!model_flags.objective.empty()) options.objective = ParseDevicesObjectiveFlag(model_flags.objective);
   else if (flags.lanes > 1) options.objective = DevicesObjective::kThroughput;
   if (options.objective == DevicesObjective::kEnergy) CheckPower(costs);
+  if (!model_flags.objective.empty() && options.objective != DevicesObjective::kLatency && flags.planner != "dynamic" && flags.planner != "alone")
+    throw UsageError(fmt::format("[--planner] {} plans for latency alone; got --objective {}, try --planner dynamic", flags.planner,
+                                 model_flags.objective));
   options.planner = flags.planner;
   options.deadline_ms = flags.deadline_ms;
   options.remake = options.trial = !flags.keep_plan;

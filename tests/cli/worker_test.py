@@ -131,6 +131,7 @@ class Together(Hosts):
         ask = ["bench", self.net, "--devices", self.file, "--runs", "5"]
         self.fails(USAGE, "[--objective] not an objective for several devices", *ask, "--objective", "latency=30ms")
         self.assertEqual(self.answer(*ask, "--objective", "throughput")["wrong"], 0)
+        self.fails(USAGE, "[--planner] legion plans for latency alone", *ask, "--objective", "throughput", "--planner", "legion")
         # Without watts there is no least energy; the caller's own are so many that another device computes all.
         self.fails(USAGE, "[own] has no power figures", *ask, "--objective", "energy")
         watts = [f'idle_w = {{ value = 0.1, source = "test" }}\ncompute_w = {{ value = {w}, source = "test" }}\n' for w in (1000, 1, 1000)]
