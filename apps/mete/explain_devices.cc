@@ -14,13 +14,6 @@
 namespace mete::cli {
 namespace {
 
-// Through the slower of both ends, if nothing else goes through them.
-double LinkUs(const Transfer& t, const PoolCosts& pool) {
-  const LinkCosts &from = pool.devices[size_t(t.from)].link, &to = pool.devices[size_t(t.to)].link;
-  return std::max(from.message_us, to.message_us) + from.latency_us + to.latency_us +
-         TransferUs(t.bytes, std::min(from.up_mbit_per_s, to.down_mbit_per_s));
-}
-
 template <class F>
 void ForTransfers(const PlannedPool& p, const F& f) {
   PlanExchanges exchanges(p.graph, p.plan, p.pool());
@@ -34,7 +27,7 @@ std::string LinksText(const PlannedPool& p) {
   ForTransfers(p, [&](size_t at, const Transfer& t) {
     const std::string group = at < p.plan.groups.size() ? std::to_string(at + 1) : "the end";
     rows.push_back({at == last ? "" : group, p.plan.devices[size_t(t.from)], p.plan.devices[size_t(t.to)], FormatBytes(t.bytes),
-                    FormatMs(LinkUs(t, p.pool()) * 1e-3)});
+                    FormatMs(AloneReadyUs(t, p.pool()) * 1e-3)});
     last = at;
   });
   if (rows.size() == 1) return "Nothing is sent.\n";
@@ -101,11 +94,9 @@ std::string UnusedText(const PlannedPool& p) {
   for (const std::vector<int>& devices : unused) {
     const size_t d = size_t(devices[0]);
     const DevicesPlan& alone = p.alone[d];
-    double compute_us = 0;
-    for (const LayerCost& layer : p.pool().devices[d].layers) compute_us += layer.us;
     const std::string others = devices.size() > 1 ? fmt::format(" and {} alike", devices.size() - 1) : "";
-    const double there_and_back_us = LinkUs({0, int(d), 0}, p.pool()) + LinkUs({int(d), 0, 0}, p.pool());
-    rows.push_back({p.plan.devices[d] + others, FormatMs(compute_us * 1e-3), FormatMs(alone.predicted_us * 1e-3),
+    const double there_and_back_us = AloneReadyUs({0, int(d), 0}, p.pool()) + AloneReadyUs({int(d), 0, 0}, p.pool());
+    rows.push_back({p.plan.devices[d] + others, FormatMs(alone.groups[0].shares[0].compute_us * 1e-3), FormatMs(alone.predicted_us * 1e-3),
                     d == 0 ? "-" : FormatMs(there_and_back_us * 1e-3)});
     if (!latency) rows.back().push_back(FigureText(FigureOf(alone, p.objective), p.objective));
     rows.back().push_back(latency ? WithItText(p, p.pool().devices[d]) : FigureText(FigureOf(p.plan, p.objective), p.objective));
@@ -123,7 +114,7 @@ Json SentJson(const PlannedPool& p) {
   for (size_t at = 0; at <= p.plan.groups.size(); ++at) sent.push_back(Json::array());
   ForTransfers(p, [&](size_t at, const Transfer& t) {
     sent[at].push_back({{"from", p.plan.devices[size_t(t.from)]}, {"to", p.plan.devices[size_t(t.to)]}, {"bytes", t.bytes},
-                        {"us", LinkUs(t, p.pool())}});
+                        {"us", AloneReadyUs(t, p.pool())}});
   });
   return sent;
 }

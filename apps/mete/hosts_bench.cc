@@ -7,8 +7,8 @@
 #include <future>
 #include <mutex>
 
-#include "engine/model.h"
 #include "devices_figure.h"
+#include "engine/model.h"
 #include "hosts.h"
 #include "inputs.h"
 #include "mete/statistics.h"

@@ -18,7 +18,7 @@ namespace {
 
 PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjective objective) {
   const Progress progress("planning");
-  PlannedPool p{graph, PoolCostsOf(graph, path), objective, {}, {}, {}, {}, {}};
+  PlannedPool p{graph, PoolCostsOf(graph, path), objective, {}, {}, 0, {}};
   if (objective == DevicesObjective::kLatency) {
     PlanAndLeftOut planned = PlanDevicesAndLeftOut(graph, p.pool());
     p.plan = std::move(planned.plan), p.left_out = std::move(planned.left_out);
@@ -26,10 +26,10 @@ PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjecti
   } else {
     p.plan = PlanDevicesFor(objective, graph, p.pool());
   }
-  p.best_alone = PlanBestAlone(objective, graph, p.pool());
   for (size_t d = 0; d < p.pool().devices.size(); ++d) {
     p.alone.push_back(PlanAlone(graph, p.pool(), int(d)));
     RatePlan(p.alone.back(), graph, p.pool());
+    if (FigureOf(p.alone[d], objective) < FigureOf(p.alone[p.best_alone], objective)) p.best_alone = d;
   }
   p.simulated_us = SimulateDevices(graph, p.plan, p.pool()).us;
   return p;
@@ -65,11 +65,10 @@ Rows SharesRows(const PlannedPool& p) {
 }
 
 void PrintBesideAlone(const PlannedPool& p) {
-  const double ours = FigureOf(p.plan, p.objective), alone = FigureOf(p.best_alone, p.objective);
-  const int best = p.best_alone.groups[0].placement.devices[0];
+  const double ours = FigureOf(p.plan, p.objective), alone = FigureOf(p.alone[p.best_alone], p.objective);
   if (p.objective != DevicesObjective::kLatency)
     fmt::print("{}: {}\n", FigureName(p.objective), FigureText(ours, p.objective));
-  fmt::print("{} alone: {}, {:.2f} times as {}\n", p.plan.devices[size_t(best)], FigureText(alone, p.objective), alone / ours,
+  fmt::print("{} alone: {}, {:.2f} times as {}\n", p.plan.devices[p.best_alone], FigureText(alone, p.objective), alone / ours,
              p.objective == DevicesObjective::kEnergy ? "much" : "long");
 }
 
@@ -114,7 +113,7 @@ Json PoolJson(const PlannedPool& p) {
             {"predicted_us", p.plan.predicted_us},
             {"period_us", p.plan.period_us},
             {"joules", p.plan.joules},
-            {"beside_best_alone", FigureOf(p.best_alone, p.objective) / FigureOf(p.plan, p.objective)},
+            {"beside_best_alone", FigureOf(p.alone[p.best_alone], p.objective) / FigureOf(p.plan, p.objective)},
             {"gather_us", p.plan.gather_us},
             {"simulated_us", p.simulated_us},
             {"alone_us", Json::array()},

@@ -16,9 +16,9 @@ struct PlannedPool {
   DevicesObjective objective;
   DevicesPlan plan;
   std::vector<DevicesPlan> alone;       // of each device, the whole model on it
+  size_t best_alone = 0;                // of these
   std::vector<LeftOutDevice> left_out;  // of plans for latency
   double simulated_us = 0;
-  DevicesPlan best_alone;
 };
 
 }  // namespace mete::cli

@@ -25,6 +25,12 @@ double LeastReadyUs(const LinkCosts& link, int64_t bytes) {
   return bytes == 0 ? 0 : link.message_us + link.latency_us + TransferUs(bytes, link.down_mbit_per_s);
 }
 
+double AloneReadyUs(const Transfer& t, const PoolCosts& pool) {
+  const LinkCosts &out = pool.devices[size_t(t.from)].link, &in = pool.devices[size_t(t.to)].link;
+  return std::max(out.message_us, in.message_us) + in.latency_us +
+         std::max(TransferUs(t.bytes, in.down_mbit_per_s), out.latency_us + TransferUs(t.bytes, out.up_mbit_per_s));
+}
+
 Exchange::Exchange(const PoolCosts& pool)
     : pool_(pool), to_(pool.devices.size()), out_(pool.devices.size()), last_(pool.devices.size()) {}
 

@@ -28,6 +28,9 @@ struct Transfer {
   int64_t bytes = 0;
 };
 
+// Until it is there, if nothing else is sent meanwhile: Exchange::ReadyUs() of it alone.
+double AloneReadyUs(const Transfer& transfer, const PoolCosts& pool);
+
 class Exchange {
  public:
   explicit Exchange(const PoolCosts& pool);  // keeps a reference

@@ -56,6 +56,17 @@ TEST(Exchange, OwnRowsAreNotSent) {
   EXPECT_DOUBLE_EQ(exchange.ReadyUs(1), 0);
 }
 
+TEST(Exchange, ATransferAloneIsReadyAsTheOnlyOneIs) {
+  const Value value{"v", DType::kF32, {1, 1, 10, 10}, Layout::kPlain, {}};
+  for (const LinkCosts& from : {LinkCosts{50, 1, 8, 3}, LinkCosts{1, 9, 2, 8}})
+    for (const LinkCosts& to : {LinkCosts{7, 3, 8, 1}, LinkCosts{30, 2, 4, 80}}) {
+      const PoolCosts pool{{{"a", from, {}}, {"b", to, {}}}};
+      Exchange exchange(pool);
+      exchange.Need(1, value, Part::All(), PartsOn(WholeOn(0), value.shape));
+      EXPECT_DOUBLE_EQ(AloneReadyUs({0, 1, 400}, pool), exchange.ReadyUs(1));
+    }
+}
+
 TEST(Exchange, PartsAlongTwoAxesHaveACornerInCommon) {
   const Value value{"v", DType::kF32, {1, 4, 10, 5}, Layout::kPlain, {}};
   EXPECT_EQ(CommonBytes(value, Part::Of(2, {0, 5}), Part::Of(1, {1, 2})), 5 * 5 * 4);
