@@ -196,17 +196,18 @@ bool DeployedPlan::failed() const {
   return error_.has_value();
 }
 
-void DeployedPlan::OnPiece(int from, const pb::Frame& frame) {
+void DeployedPlan::OnChunk(int from, const Chunk& chunk) {
+  const uint64_t request = chunk.frame.request();
   std::shared_ptr<Inbox> inbox;
   {
     std::lock_guard lock(mutex_);
-    Lane& lane = lanes_[frame.request() % lanes_.size()];
-    if (lane.next == frame.request()) inbox = lane.inbox;
+    Lane& lane = lanes_[request % lanes_.size()];
+    if (lane.next == request) inbox = lane.inbox;
   }
   try {
-    CheckFrame(frame);
-    if (!inbox) Invalid("request", "is not under way; got a piece of {}", frame.request());
-    inbox->Put(from, IdOf(frame), frame.offset(), frame.data());
+    CheckChunk(chunk);
+    if (!inbox) Invalid("request", "is not under way; got a piece of {}", request);
+    PutChunk(*inbox, from, chunk);
   } catch (const Error& error) {
     OnFailure(from, error);
   }

@@ -71,7 +71,7 @@ class DeployedPlan : private RemoteEvents {
   DeviceError TooLate(uint64_t request, int device, std::chrono::steady_clock::time_point until) const;
   std::vector<Tensor> InOrder(const std::vector<Tensor>& held) const;
 
-  void OnPiece(int from, const pb::Frame& frame) override;
+  void OnChunk(int from, const Chunk& chunk) override;
   void OnDone(int from, uint64_t request, std::vector<StageTimes> times) override;
   void OnFailure(int device, const Error& error) override;
 

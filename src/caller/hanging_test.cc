@@ -1,4 +1,4 @@
-// Workers that hang somewhere, and how long others wait for them.
+// Workers that hang somewhere, and how long others wait for them; and one that sends what cannot be read.
 #include <sys/mman.h>
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-enum class Where { kHello, kWeights, kReady, kRequest, kFails };
+enum class Where { kHello, kWeights, kReady, kRequest, kFails, kNonsense };
 
 // A worker that goes so far and no further, until its caller gives it up.
 class Hanging : public pb::Worker::Service {
@@ -45,7 +45,8 @@ class Hanging : public pb::Worker::Service {
   grpc::Status Serve(grpc::ServerContext* context, grpc::ServerReaderWriter<pb::FromWorker, pb::ToWorker>* stream) override {
     pb::FromWorker ready;
     ready.mutable_ready();
-    if (where_ == Where::kRequest || where_ == Where::kFails) stream->Write(ready);
+    if (where_ != Where::kReady) stream->Write(ready);
+    if (where_ == Where::kNonsense) return SayNonsense(*context, *stream);
     if (where_ == Where::kFails) return FailAndReadOn(*stream);
     return Hang(*context);
   }
@@ -62,6 +63,17 @@ class Hanging : public pb::Worker::Service {
     std::this_thread::sleep_for(milliseconds(300));
     while (stream.Read(&message)) {}
     return grpc::Status::OK;
+  }
+
+  // A piece that is not the last of its message.
+  grpc::Status SayNonsense(const grpc::ServerContext& context, grpc::ServerReaderWriter<pb::FromWorker, pb::ToWorker>& stream) {
+    pb::ToWorker message;
+    for (int i = 0; i < 2; ++i) (void)stream.Read(&message);  // the program, the beginning
+    pb::FromWorker nonsense;
+    nonsense.mutable_frame()->set_data("piece");
+    pb::FromWorker::GetReflection()->MutableUnknownFields(&nonsense)->AddLengthDelimited(99, "more");
+    stream.Write(nonsense);
+    return Hang(context);
   }
 
   grpc::Status Hang(const grpc::ServerContext& context) {
@@ -150,6 +162,26 @@ TEST(DevicesSession, AsksAllDevicesAtTheSameTime) {
   DevicesSessionOptions options;
   options.session = ReferenceOptions();
   EXPECT_LT(SecondsOf([&] { Open(workers, options); }), 2.5);  // each is waited for a second
+}
+
+TEST(DevicesSession, AnswersWithoutADeviceWhoseMessagesCannotBeRead) {
+  Workers workers(1, 3);
+  workers.Stop(0);
+  const Hanging hanging(Where::kNonsense, workers.ports[0]);
+  DevicesSessionOptions options;
+  options.session = ReferenceOptions();
+  options.trial = options.remake = false;
+  std::mutex mutex;
+  std::string notes;
+  options.tell = [&](const std::string& note) {
+    std::lock_guard lock(mutex);
+    notes += note + "\n";
+  };
+  const auto session = Open(workers, options);
+  workers.ExpectWhole(session->Run(workers.inputs));
+  EXPECT_GE(session->stats().lost, 1);
+  std::lock_guard lock(mutex);
+  EXPECT_NE(notes.find("is not where it is expected"), std::string::npos) << notes;
 }
 
 TEST(RemoteProcessor, WhatItWasLentIsTheCallersWhenARunHasFailed) {

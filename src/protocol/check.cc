@@ -2,17 +2,23 @@
 
 #include <xxhash.h>
 
+#include <memory>
+#include <new>
+
 #include "base/error.h"
 
 namespace mete {
 namespace {
 
-namespace pb = worker::v1;
-
 // The numbers are hashed as they lie in memory: all hosts are little-endian.
-uint64_t CheckOf(const pb::Frame& frame) {
+uint64_t CheckOf(const Chunk& chunk) {
+  const pb::Frame& frame = chunk.frame;
   const int64_t where[] = {int64_t(frame.request()), frame.stage(), frame.need(), frame.source(), frame.offset()};
-  return XXH3_64bits_withSeed(frame.data().data(), frame.data().size(), XXH3_64bits(where, sizeof where));
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
+  if (!state) throw std::bad_alloc();
+  XXH3_64bits_reset_withSeed(state.get(), XXH3_64bits(where, sizeof where));
+  for (const grpc::Slice& slice : chunk.data) XXH3_64bits_update(state.get(), slice.begin(), slice.size());
+  return XXH3_64bits_digest(state.get());
 }
 
 uint64_t CheckOf(const pb::Sealed& sealed) { return XXH3_64bits(sealed.deploy().data(), sealed.deploy().size()); }
@@ -25,9 +31,9 @@ void CheckEqual(uint64_t got, uint64_t expected, const char* what) {
 
 }  // namespace
 
-void AddCheck(pb::Frame& frame) { frame.set_check(CheckOf(frame)); }
+void AddCheck(Chunk& chunk) { chunk.frame.set_check(CheckOf(chunk)); }
 
-void CheckFrame(const pb::Frame& frame) { CheckEqual(CheckOf(frame), frame.check(), "piece"); }
+void CheckChunk(const Chunk& chunk) { CheckEqual(CheckOf(chunk), chunk.frame.check(), "piece"); }
 
 pb::Sealed Seal(const pb::Deploy& deploy) {
   pb::Sealed sealed;

@@ -3,14 +3,14 @@
 // not always there. Against damage only: who is allowed on a connection may send anything.
 #pragma once
 
-#include "src/protocol/worker.pb.h"
+#include "protocol/chunk.h"
 
 namespace mete {
 
-void AddCheck(worker::v1::Frame& frame);
-void CheckFrame(const worker::v1::Frame& frame);  // Error DATA_LOSS
+void AddCheck(Chunk& chunk);
+void CheckChunk(const Chunk& chunk);  // Error DATA_LOSS
 
-worker::v1::Sealed Seal(const worker::v1::Deploy& deploy);
-worker::v1::Deploy Unseal(const worker::v1::Sealed& sealed);  // Error DATA_LOSS
+pb::Sealed Seal(const pb::Deploy& deploy);
+pb::Deploy Unseal(const pb::Sealed& sealed);  // Error DATA_LOSS
 
 }  // namespace mete

@@ -7,32 +7,51 @@
 namespace mete {
 namespace {
 
-namespace pb = worker::v1;
+// In three slices.
+Chunk AChunk() {
+  Chunk chunk;
+  chunk.frame.set_request(7), chunk.frame.set_stage(1), chunk.frame.set_need(2), chunk.frame.set_source(3), chunk.frame.set_offset(4);
+  for (const char* bytes : {"some bytes", "", " of a piece"}) chunk.data.emplace_back(std::string(bytes));
+  AddCheck(chunk);
+  return chunk;
+}
 
-pb::Frame AFrame() {
-  pb::Frame frame;
-  frame.set_request(7), frame.set_stage(1), frame.set_need(2), frame.set_source(3), frame.set_offset(4);
-  frame.set_data(std::string("some bytes of a piece"));
-  AddCheck(frame);
-  return frame;
+std::string Flat(const grpc::ByteBuffer& bytes) {
+  grpc::Slice all;
+  EXPECT_TRUE(bytes.DumpToSingleSlice(&all).ok());
+  return std::string(BytesOf(all));
 }
 
 TEST(Check, AnyBitOfAFrameThatIsTurnedOverIsNoticed) {
-  const std::string good = AFrame().SerializeAsString();
-  CheckFrame(AFrame());
+  const std::string good = Flat(Pack<pb::ToWorker>(AChunk()));
+  CheckChunk(AChunk());
   for (size_t bit = 0; bit < good.size() * 8; ++bit) {
     std::string bad = good;
     bad[bit / 8] = char(bad[bit / 8] ^ (1 << bit % 8));
-    pb::Frame frame;
-    if (!frame.ParseFromString(bad)) continue;  // noticed before
-    EXPECT_TELLS(CheckFrame(frame), "damaged") << "bit " << bit;
+    const grpc::Slice slice(bad);
+    grpc::ByteBuffer bytes(&slice, 1);
+    std::optional<Chunk> chunk;
+    try {
+      chunk = Unpack<pb::ToWorker>(bytes).chunk;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::kDataLoss);
+    }
+    if (!chunk) continue;  // noticed before, or another kind of message
+    EXPECT_TELLS(CheckChunk(*chunk), "damaged") << "bit " << bit;
   }
 }
 
 TEST(Check, WhereAPieceBelongsIsPartOfIt) {
-  pb::Frame frame = AFrame();
-  frame.set_need(3), frame.set_source(2);
-  EXPECT_TELLS(CheckFrame(frame), "damaged");
+  Chunk chunk = AChunk();
+  chunk.frame.set_need(3), chunk.frame.set_source(2);
+  EXPECT_TELLS(CheckChunk(chunk), "damaged");
+}
+
+TEST(Check, HowAPieceIsInSlicesIsNot) {
+  Chunk chunk = AChunk();
+  const std::string all = "some bytes of a piece";
+  chunk.data = {grpc::Slice(all)};
+  CheckChunk(chunk);
 }
 
 TEST(Check, ADeploymentIsUnsealedAsItWasOrNotAtAll) {

@@ -11,7 +11,7 @@ namespace mete {
 
 namespace pb = worker::v1;
 
-inline constexpr uint32_t kProtocol = 3;   // of worker.proto
+inline constexpr uint32_t kProtocol = 4;   // of worker.proto
 inline constexpr int kMostDevicesOfPlan = 1000;  // guess, as in machine/devices_file.h
 inline constexpr size_t kDeploymentIdBytes = 16;  // random: nobody guesses it
 inline constexpr int kMostLanes = 16;      // requests at a time; guess: a pipeline over more devices than that

@@ -9,9 +9,6 @@
 #include <mutex>
 #include <thread>
 
-#include "run/devices/inbox.h"
-#include "src/protocol/worker.pb.h"
-
 namespace mete {
 
 class WriteQueue {
@@ -36,11 +33,5 @@ class WriteQueue {
   bool stop_ = false;
   std::thread thread_;
 };
-
-// A coded piece in chunks. Serial equivalent: write(frame of bytes 0 to kChunkBytes), write(frame of the next), ...; false where one is.
-bool WritePiece(Coding coding, uint64_t request, const PieceId& id, const Tensor& piece,
-                const std::function<bool(worker::v1::Frame&&)>& write);
-
-inline PieceId IdOf(const worker::v1::Frame& frame) { return {frame.stage(), frame.need(), frame.source()}; }
 
 }  // namespace mete

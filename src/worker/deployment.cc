@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "protocol/check.h"
-#include "protocol/write_queue.h"
 #include "worker/errors.h"
 
 namespace mete {
@@ -59,15 +58,15 @@ void Deployment::Begin(uint64_t id) {
   changed_.notify_all();
 }
 
-void Deployment::Put(int from, const pb::Frame& frame) {
+void Deployment::Put(int from, const Chunk& chunk) {
   std::shared_ptr<Request> request;
   {
     std::lock_guard lock(mutex_);
-    request = RequestAt(frame.request());
+    request = RequestAt(chunk.frame.request());
   }
   if (!request) return;
-  CheckFrame(frame);
-  request->inbox.Put(from, IdOf(frame), frame.offset(), frame.data());
+  CheckChunk(chunk);
+  PutChunk(request->inbox, from, chunk);
 }
 
 void Deployment::Fail(const Error& error, int device) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "mete/error.h"
+#include "protocol/chunk.h"
 #include "protocol/programs.h"
 #include "run/devices/program_run.h"
 #include "worker/unwritten.h"
@@ -38,7 +39,7 @@ class Deployment {
 
   // Nothing comes of these once it has failed: what its peers sent before they knew is nobody's fault.
   void Begin(uint64_t request);                   // Error where it is not one of the next
-  void Put(int from, const pb::Frame& frame);     // Error where it is not expected
+  void Put(int from, const Chunk& chunk);         // Error where it is not expected
   // Gives up all requests and tells the caller. The first counts.
   void Fail(const Error& error, int device);
 

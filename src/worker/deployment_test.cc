@@ -5,8 +5,6 @@
 #include "base/errors_testing.h"
 #include "engine/model.h"
 #include "passes/graphs_testing.h"
-#include "protocol/check.h"
-#include "protocol/write_queue.h"
 
 namespace mete {
 namespace {
@@ -81,10 +79,10 @@ class Unread : public DeploymentEnds {
 
 class OnOneLane : public testing::Test {
  protected:
-  static pb::Frame Input(uint64_t request) {
-    pb::Frame sent;
-    WritePiece(Coding::kF32, request, {0, 0, 0}, Tensor(kF32, {1, 8}), [&](pb::Frame&& frame) {
-      sent = std::move(frame);
+  static Chunk Input(uint64_t request) {
+    Chunk sent;
+    WritePiece(Coding::kF32, request, {0, 0, 0}, Tensor(kF32, {1, 8}), [&](const Chunk& chunk) {
+      sent = chunk;
       return true;
     });
     return sent;
@@ -142,8 +140,8 @@ TEST_F(Deployments, ThatHaveFailedBlameNobodyElse) {
   deployment.Fail(Error(Code::kUnavailable, "[b] is gone"), 2);
   // What is under way from others, of requests that are over, or damaged, or too much.
   for (const uint64_t request : {0, 0, 1, 2, 7}) Ask(request);
-  pb::Frame damaged = Input(1);
-  damaged.set_check(damaged.check() + 1);
+  Chunk damaged = Input(1);
+  damaged.frame.set_check(damaged.frame.check() + 1);
   deployment.Put(0, damaged);
   deployment.Fail(Error(Code::kUnavailable, "[c] is gone"), 3);
   deployment.Stop();

@@ -17,16 +17,15 @@ Feeder::Feeder(const pb::Peer& peer, const std::string& deployment, int from, Co
 
 Feeder::~Feeder() { context_.TryCancel(); }  // whoever connects or writes gets false
 
-bool Feeder::Write(pb::Frame&& frame) {
+bool Feeder::Write(const Chunk& chunk) {
   pb::Fed fed;
   if (!writer_) {  // takes as long as connecting does
     AddToken(context_, security_);
-    stub_ = pb::Worker::NewStub(ChannelTo(address_, name_, security_));
-    writer_ = stub_->Feed(&context_, &reply_);
+    channel_ = ChannelTo(address_, name_, security_);
+    writer_ = OpenFeed(*channel_, &context_, &reply_);
     fed.set_deployment(deployment_), fed.set_from(from_);
   }
-  *fed.mutable_frame() = std::move(frame);
-  return writer_->Write(fed);
+  return writer_->Write(Pack(chunk, fed));
 }
 
 void Feeder::Broken() {
@@ -37,7 +36,7 @@ void Feeder::Broken() {
 
 void Feeder::Send(uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) {
   queue_.Push([this, request, id, piece = std::move(piece), mark = std::move(mark)] {
-    return WritePiece(coding_, request, id, piece, [&](pb::Frame&& frame) { return Write(std::move(frame)); });
+    return WritePiece(coding_, request, id, piece, [&](const Chunk& chunk) { return Write(chunk); });
   });
 }
 
@@ -50,8 +49,8 @@ Serving::Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, c
   }
 }
 
-void Serving::Write(pb::FromWorker message, std::shared_ptr<const void> mark) {
-  queue_.Push([this, message = std::move(message), mark = std::move(mark)] { return stream_.Write(message); });
+void Serving::Write(const pb::FromWorker& message, std::shared_ptr<const void> mark) {
+  queue_.Push([this, bytes = Pack(message), mark = std::move(mark)] { return stream_.Write(bytes); });
 }
 
 void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) {
@@ -61,11 +60,7 @@ void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piec
     return feeder->second.Send(request, id, std::move(piece), std::move(mark));
   }
   queue_.Push([this, request, id, piece = std::move(piece), mark = std::move(mark)] {
-    return WritePiece(coding_, request, id, piece, [&](pb::Frame&& frame) {
-      pb::FromWorker message;
-      *message.mutable_frame() = std::move(frame);
-      return stream_.Write(message);
-    });
+    return WritePiece(coding_, request, id, piece, [&](const Chunk& chunk) { return stream_.Write(Pack<pb::FromWorker>(chunk)); });
   });
 }
 
@@ -76,7 +71,7 @@ void Serving::SendDone(uint64_t request, std::vector<StageTimes> times, Unwritte
     pb::StageTime* to = message.mutable_done()->add_stages();
     to->set_wait_us(t.wait_us), to->set_compute_us(t.compute_us);
   }
-  Write(std::move(message), std::move(mark));
+  Write(message, std::move(mark));
 }
 
 void Serving::SendFailure(const Error& error, int device) {
@@ -84,7 +79,7 @@ void Serving::SendFailure(const Error& error, int device) {
   message.mutable_failure()->set_code(int(error.code()));
   message.mutable_failure()->set_message(error.what());
   message.mutable_failure()->set_device(device);
-  Write(std::move(message));
+  Write(message);
 }
 
 void Serving::SendWaiting(uint64_t request, int device) {
@@ -94,7 +89,7 @@ void Serving::SendWaiting(uint64_t request, int device) {
   message.mutable_waiting()->set_device(device);
   const auto mark = std::make_shared<int>();
   answer_ = mark;
-  Write(std::move(message), mark);
+  Write(message, mark);
 }
 
 }  // namespace mete

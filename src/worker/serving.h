@@ -8,13 +8,11 @@
 #include <string>
 
 #include "protocol/channel.h"
+#include "protocol/streams.h"
 #include "protocol/write_queue.h"
-#include "src/protocol/worker.grpc.pb.h"
 #include "worker/deployment.h"
 
 namespace mete {
-
-using ServeStream = grpc::ServerReaderWriter<pb::FromWorker, pb::ToWorker>;
 
 // A stream of pieces to another worker. Its queue's thread connects, writes and learns how it ended; nobody else touches the stream, but to
 // cancel it in the end.
@@ -27,7 +25,7 @@ class Feeder {
   void Send(uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark);
 
  private:
-  bool Write(pb::Frame&& frame);
+  bool Write(const Chunk& chunk);
   void Broken();
 
   const std::string name_, address_, deployment_;
@@ -37,8 +35,8 @@ class Feeder {
   const std::function<void(const Error&)> broken_;
   grpc::ClientContext context_;
   pb::FeedReply reply_;
-  std::unique_ptr<pb::Worker::Stub> stub_;
-  std::unique_ptr<grpc::ClientWriter<pb::Fed>> writer_;  // null: not connected yet
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<FeedCall> writer_;  // null: not connected yet
   WriteQueue queue_;  // last: its thread uses all of the above
 };
 
@@ -57,7 +55,7 @@ class Serving : public DeploymentEnds {
   std::function<void(const Error&, int device)> on_broken;
 
  private:
-  void Write(pb::FromWorker message, std::shared_ptr<const void> mark = {});
+  void Write(const pb::FromWorker& message, std::shared_ptr<const void> mark = {});
 
   ServeStream& stream_;
   const Coding coding_;

@@ -106,7 +106,7 @@ WireLimits LimitsOf(const WorkerOptions& options) {
 
 }  // namespace
 
-class Worker::Service : public pb::Worker::Service {
+class Worker::Service : public WorkerService {
  public:
   explicit Service(const WorkerOptions& options)
       : options_(options),
@@ -143,26 +143,26 @@ class Worker::Service : public pb::Worker::Service {
     });
   }
 
-  grpc::Status Serve(grpc::ServerContext* context, ServeStream* stream) override {
+  grpc::Status ServeBytes(grpc::ServerContext* context, ServeStream* stream) override {
     return Guarded(*context, [&] {
-      pb::ToWorker first;
-      if (!stream->Read(&first) || !first.has_deploy()) Invalid("deployment", "does not begin with its programs");
-      ServeDeployment(*context, first, *stream);
+      grpc::ByteBuffer bytes;
+      if (!stream->Read(&bytes)) Invalid("deployment", "does not begin with its programs");
+      ServeDeployment(*context, bytes, *stream);
     });
   }
 
-  grpc::Status Feed(grpc::ServerContext* context, grpc::ServerReader<pb::Fed>* reader, pb::FeedReply*) override {
+  grpc::Status FeedBytes(grpc::ServerContext* context, FeedStream* stream, pb::FeedReply*) override {
     return Guarded(*context, [&] {
-      pb::Fed fed;
-      if (!reader->Read(&fed)) return;
-      const std::string id = fed.deployment();
-      const int from = fed.from();
-      if (from == 0) Invalid("deployment", "is fed by its caller; expected another worker");
-      do {
-        const auto deployment = Find(id);  // not kept from frame to frame: it ends with its caller's stream
+      std::optional<pb::Fed> first;
+      for (grpc::ByteBuffer bytes; stream->Read(&bytes);) {
+        const Unpacked<pb::Fed> fed = Unpack<pb::Fed>(bytes);
+        if (!first) first = fed.message;
+        if (first->from() == 0) Invalid("deployment", "is fed by its caller; expected another worker");
+        const auto deployment = Find(first->deployment());  // not kept from chunk to chunk: it ends with its caller's stream
         if (!deployment) Fail(Code::kNotFound, "deployment", "is not here (any more)");
-        deployment->Put(from, fed.frame());
-      } while (reader->Read(&fed));
+        if (!fed.chunk) Invalid("deployment", "is fed without a piece");
+        deployment->Put(first->from(), *fed.chunk);
+      }
     });
   }
 
@@ -246,6 +246,14 @@ class Worker::Service : public pb::Worker::Service {
     const std::string id_;
   };
 
+  // The bytes are gone when it returns.
+  static pb::Deploy DeployIn(grpc::ByteBuffer& bytes) {
+    const Unpacked<pb::ToWorker> first = Unpack<pb::ToWorker>(bytes);
+    bytes.Clear();
+    if (!first.message.has_deploy()) Invalid("deployment", "does not begin with its programs");
+    return Unseal(first.message.deploy());
+  }
+
   void CheckDeploy(const pb::Deploy& deploy) const {
     CheckProtocol(deploy.protocol());
     if (deploy.id().size() != kDeploymentIdBytes)
@@ -269,11 +277,10 @@ class Worker::Service : public pb::Worker::Service {
     ~Trimming() { sessions.Trim(); }
   };
 
-  void ServeDeployment(grpc::ServerContext& context, pb::ToWorker& first, ServeStream& stream) {
+  void ServeDeployment(grpc::ServerContext& context, grpc::ByteBuffer& bytes, ServeStream& stream) {
     // As it came, as a message, and what is in the message: until it is a deployment.
-    MemoryBudget::Part memory = sessions_.Take(3 * int64_t(first.ByteSizeLong()), "a deployment's programs");
-    pb::Deploy deploy = Unseal(first.deploy());
-    pb::ToWorker().Swap(&first);  // Clear() would keep the memory
+    MemoryBudget::Part memory = sessions_.Take(3 * int64_t(bytes.Length()), "a deployment's programs");
+    pb::Deploy deploy = DeployIn(bytes);
     CheckDeploy(deploy);
     Place place(*this, deploy.id());
     const Trimming trimming{sessions_};
@@ -291,7 +298,7 @@ class Worker::Service : public pb::Worker::Service {
     store_.Trim();
     pb::FromWorker ready;
     ready.mutable_ready()->set_prepare_ms(double(NowNs() - start_ns) * 1e-6);
-    stream.Write(ready);
+    stream.Write(Pack(ready));
     ReadAll(stream, *deployment, serving);
     context.TryCancel();  // a write that waits for a caller who has ended the deployment and does not read is given up
   }
@@ -314,9 +321,10 @@ class Worker::Service : public pb::Worker::Service {
   }
 
   static void ReadAll(ServeStream& stream, Deployment& deployment, Serving& serving) {
-    for (pb::ToWorker message; stream.Read(&message);) {
-      if (message.has_begin()) deployment.Begin(message.begin().request());
-      else if (message.has_frame()) deployment.Put(0, message.frame());
+    for (grpc::ByteBuffer bytes; stream.Read(&bytes);) {
+      const auto [message, chunk] = Unpack<pb::ToWorker>(bytes);
+      if (chunk) deployment.Put(0, *chunk);
+      else if (message.has_begin()) deployment.Begin(message.begin().request());
       else if (message.has_ask()) serving.SendWaiting(message.ask().request(), deployment.WaitsFor(message.ask().request()));
       else Invalid("deployment", "gets a message of another kind than requests' pieces");
     }

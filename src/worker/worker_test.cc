@@ -21,13 +21,13 @@ constexpr int64_t kMiB = 1 << 20;
 // What a stranger can do: any method, with bytes that nobody has to understand.
 class AnyCall {
  public:
-  AnyCall(const std::shared_ptr<grpc::Channel>& channel, const std::string& method) : stub_(channel) {
+  AnyCall(const std::shared_ptr<grpc::Channel>& channel, const std::string& method, const std::string& message = "") : stub_(channel) {
     context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
     call_ = stub_.PrepareCall(&context_, method, &done_);
     call_->StartCall(this);
     Next();
-    const grpc::Slice nothing;
-    call_->Write(grpc::ByteBuffer(&nothing, 1), this);
+    const grpc::Slice bytes(message);
+    call_->Write(grpc::ByteBuffer(&bytes, 1), this);
     Next();
   }
   ~AnyCall() {
@@ -86,6 +86,27 @@ TEST(Worker, ReflectsOnlyForThoseWhomItBelieves) {
   AnyCall call(Channel(closed), kReflection);
   EXPECT_FALSE(call.Read());
   EXPECT_EQ(call.End(), grpc::StatusCode::UNIMPLEMENTED);
+}
+
+TEST(Worker, EndsAStreamOfWhatItCannotRead) {
+  const Worker worker({});
+  const std::pair<std::string, grpc::StatusCode> cases[] = {
+      {"", grpc::StatusCode::INVALID_ARGUMENT},                          // a message of another kind
+      {std::string(3, char(0xff)), grpc::StatusCode::DATA_LOSS},
+      {std::string("\x1a\x05", 2), grpc::StatusCode::DATA_LOSS},         // a frame that is longer than the message
+      {std::string("\x1a\x00\x12\x00", 4), grpc::StatusCode::DATA_LOSS}  // and one with something after it
+  };
+  for (const auto& [message, code] : cases) {
+    AnyCall serve(Channel(worker), "/mete.worker.v1.Worker/Serve", message);
+    EXPECT_FALSE(serve.Read());
+    EXPECT_EQ(serve.End(), code) << testing::PrintToString(message);
+  }
+  pb::Fed strange;
+  strange.set_deployment("sixteen letters!"), strange.set_from(1);
+  AnyCall feed(Channel(worker), "/mete.worker.v1.Worker/Feed", strange.SerializeAsString());
+  EXPECT_FALSE(feed.Read());
+  EXPECT_EQ(feed.End(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_TRUE(Answers(worker, {}));
 }
 
 TEST(Worker, WhoLacksTheTokenCannotKeepItsThreads) {

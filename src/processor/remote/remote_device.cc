@@ -27,7 +27,10 @@ RemoteDevice::RemoteDevice(RemoteAddress address, Security security)
   Connect();
 }
 
-void RemoteDevice::Connect() { stub_ = pb::Worker::NewStub(ChannelTo(address_.address, address_.name, security_)); }
+void RemoteDevice::Connect() {
+  channel_ = ChannelTo(address_.address, address_.name, security_);
+  stub_ = pb::Worker::NewStub(channel_);
+}
 
 void RemoteDevice::Check(const grpc::Status& status) const {
   if (!status.ok()) throw ErrorOf(status, address_.name);
@@ -107,11 +110,11 @@ GraphTimes RemoteDevice::Time(const Graph& graph, int runs, std::chrono::millise
 RemoteDeployment::RemoteDeployment(RemoteDevice& remote, int device, const pb::Deploy& deploy, Coding coding, RemoteEvents& events)
     : remote_(remote), device_(device), coding_(coding), events_(events), cancel_(remote.cancelled(), context_) {
   AddToken(context_, remote.security());
-  stream_ = remote.stub().Serve(&context_);
+  stream_ = OpenServe(remote.channel(), &context_);
   queue_ = std::make_unique<WriteQueue>([] {});  // a broken stream ends the reader, which knows why
   pb::ToWorker first;
   *first.mutable_deploy() = Seal(deploy);
-  queue_->Push([this, first = std::move(first)] { return stream_->Write(first); });
+  Write(first);
   reader_ = std::thread([this] { Read(); });
 }
 
@@ -135,16 +138,16 @@ void RemoteDeployment::WaitReady(std::chrono::milliseconds timeout) {
 void RemoteDeployment::Begin(uint64_t request) {
   pb::ToWorker message;
   message.mutable_begin()->set_request(request);
-  queue_->Push([this, message = std::move(message)] { return stream_->Write(message); });
+  Write(message);
+}
+
+void RemoteDeployment::Write(const pb::ToWorker& message) {
+  queue_->Push([this, bytes = Pack(message)] { return stream_->Write(bytes); });
 }
 
 void RemoteDeployment::Send(uint64_t request, const PieceId& id, Tensor piece) {
   queue_->Push([this, request, id, piece = std::move(piece)] {
-    return WritePiece(coding_, request, id, piece, [&](pb::Frame&& frame) {
-      pb::ToWorker message;
-      *message.mutable_frame() = std::move(frame);
-      return stream_->Write(message);
-    });
+    return WritePiece(coding_, request, id, piece, [&](const Chunk& chunk) { return stream_->Write(Pack<pb::ToWorker>(chunk)); });
   });
 }
 
@@ -153,18 +156,28 @@ std::optional<int> RemoteDeployment::WaitsFor(uint64_t request, std::chrono::ste
   const auto asked = waits_for_.emplace(request, std::nullopt).first;
   pb::ToWorker message;
   message.mutable_ask()->set_request(request);
-  queue_->Push([this, message = std::move(message)] { return stream_->Write(message); });
+  Write(message);
   changed_.wait_until(lock, until, [&] { return error_ || asked->second; });
   const std::optional<int> said = asked->second;
   waits_for_.erase(asked);
   return said;
 }
 
-void RemoteDeployment::Read() {
-  for (pb::FromWorker message; stream_->Read(&message);) Tell(message);
+Error RemoteDeployment::ReadAll() {
+  try {
+    for (grpc::ByteBuffer bytes; stream_->Read(&bytes);) Tell(Unpack<pb::FromWorker>(bytes));
+  } catch (const Error& error) {
+    context_.TryCancel();
+    (void)stream_->Finish();
+    return error;
+  }
   const grpc::Status status = stream_->Finish();
   const grpc::Status ended(grpc::StatusCode::UNAVAILABLE, "has ended the deployment");
-  const Error error = ErrorOf(status.ok() ? ended : status, remote_.name());
+  return ErrorOf(status.ok() ? ended : status, remote_.name());
+}
+
+void RemoteDeployment::Read() {
+  const Error error = ReadAll();
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
@@ -174,8 +187,9 @@ void RemoteDeployment::Read() {
   events_.OnFailure(device_, error);
 }
 
-void RemoteDeployment::Tell(const pb::FromWorker& message) {
-  if (message.has_frame()) return events_.OnPiece(device_, message.frame());
+void RemoteDeployment::Tell(const Unpacked<pb::FromWorker>& got) {
+  if (got.chunk) return events_.OnChunk(device_, *got.chunk);
+  const pb::FromWorker& message = got.message;
   if (message.has_failure()) {
     const pb::Failure& f = message.failure();
     return events_.OnFailure(f.device(), ErrorOf({grpc::StatusCode(f.code()), f.message()}, remote_.name()));

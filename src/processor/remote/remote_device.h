@@ -14,11 +14,12 @@
 
 #include "graph/graph.h"
 #include "protocol/channel.h"
+#include "protocol/chunk.h"
 #include "protocol/programs.h"
+#include "protocol/streams.h"
 #include "protocol/write_queue.h"
 #include "run/devices/program_run.h"
 #include "run/devices/time_graph.h"
-#include "src/protocol/worker.grpc.pb.h"
 
 namespace mete {
 
@@ -52,6 +53,7 @@ class RemoteDevice {
   const std::string& name() const { return address_.name; }
   const RemoteAddress& address() const { return address_; }
   pb::Worker::Stub& stub() { return *stub_; }
+  grpc::Channel& channel() { return *channel_; }
   const Security& security() const { return security_; }
 
   // Ends all calls and deployments with CANCELLED, those under way and those to come. Thread-safe.
@@ -79,6 +81,7 @@ class RemoteDevice {
   const RemoteAddress address_;
   const Security security_;
   std::stop_source stop_;
+  std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<pb::Worker::Stub> stub_;
 };
 
@@ -86,7 +89,7 @@ class RemoteDevice {
 class RemoteEvents {
  public:
   virtual ~RemoteEvents() = default;
-  virtual void OnPiece(int from, const pb::Frame& frame) = 0;
+  virtual void OnChunk(int from, const Chunk& chunk) = 0;
   virtual void OnDone(int from, uint64_t request, std::vector<StageTimes> times) = 0;
   virtual void OnFailure(int device, const Error& error) = 0;
 };
@@ -107,8 +110,10 @@ class RemoteDeployment {
   std::optional<int> WaitsFor(uint64_t request, std::chrono::steady_clock::time_point until);
 
  private:
+  void Write(const pb::ToWorker& message);
   void Read();
-  void Tell(const pb::FromWorker& message);
+  Error ReadAll();  // why no more comes
+  void Tell(const Unpacked<pb::FromWorker>& got);
 
   RemoteDevice& remote_;
   const int device_;
@@ -116,7 +121,7 @@ class RemoteDeployment {
   RemoteEvents& events_;
   grpc::ClientContext context_;
   CancelOn cancel_;
-  std::unique_ptr<grpc::ClientReaderWriter<pb::ToWorker, pb::FromWorker>> stream_;
+  std::unique_ptr<ServeCall> stream_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ready_ = false, stopping_ = false;
