@@ -57,8 +57,9 @@ target_compile_definitions(mete_worker PRIVATE METE_VERSION="${PROJECT_VERSION}"
 mete_library(remote src/processor/remote LAYERS protocol LINKS gRPC::grpc++)
 target_compile_definitions(mete_remote PRIVATE METE_VERSION="${PROJECT_VERSION}")
 mete_library(caller src/caller LAYERS remote simulated_devices TEST_LAYERS worker passes)
-add_subdirectory(bench/kernels)
-add_subdirectory(bench/pool)
+mete_bench(kernels_bench bench/kernels kernels)
+mete_bench(pool_bench bench/pool processor)
+mete_bench(chunk_bench bench/network protocol)
 mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)
 target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights on processors with fused multiply-adds
 mete_library(profile src/profile LAYERS engine zoo WITHOUT src/profile/energy src/profile/devices)

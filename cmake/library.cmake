@@ -62,3 +62,12 @@ function(mete_protobuf name proto)
   target_include_directories(mete_${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${out}>)
   set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -w)
 endfunction()
+
+# mete_bench(NAME FOLDER LAYER): FOLDER/NAME.cc with Google Benchmark, where that is installed; built when it is asked for, beside mete.
+function(mete_bench name folder layer)
+  find_package(benchmark QUIET)
+  if(benchmark_FOUND)
+    add_executable(${name} EXCLUDE_FROM_ALL ${folder}/${name}.cc)
+    target_link_libraries(${name} PRIVATE mete_${layer} benchmark::benchmark)
+  endif()
+endfunction()

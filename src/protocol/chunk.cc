@@ -16,8 +16,8 @@ namespace {
 namespace io = google::protobuf::io;
 using google::protobuf::MessageLite;
 
-// Of a message before its chunk's data. The numbers of a frame take 72 at most and a deployment's name and number 30; as much again for what
-// later versions may add.
+// Of a message before its chunk's data. The numbers of a frame take 72 at most and a deployment's name and number 30; as much again for
+// what later versions may add.
 constexpr size_t kMostHeadBytes = 256;
 
 enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kDelimited = 2, kFixed32 = 5 };  // protobuf's

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "base/errors_testing.h"
@@ -180,6 +183,27 @@ TEST(Chunk, NothingIsReadOtherwiseThanProtobufDoes) {
     ASSERT_EQ(got.message.SerializeAsString(), protobuf.SerializeAsString());
   }
   EXPECT_GT(chunks, 1000);
+}
+
+// tests/fuzz/chunk_fuzz: METE_WRITE_SEEDS=1 writes them anew, where the format has changed.
+TEST(Chunk, SeedsOfTheFuzzerAreMessages) {
+  const std::filesystem::path folder = "tests/fuzz/chunk_fuzz";
+  pb::Fed fed;
+  fed.set_deployment("sixteen letters!"), fed.set_from(2);
+  const auto write = [&](const char* name, const std::string& bytes) { std::ofstream(folder / name, std::ios::binary) << bytes; };
+  if (std::getenv("METE_WRITE_SEEDS")) {
+    write("first", Flat(Pack(ChunksOf(Coding::kF32, Counting({8}))[0], fed)));
+    write("next", Flat(Pack<pb::Fed>(ChunksOf(Coding::kU8, Counting({300}))[0])));
+    write("without", fed.SerializeAsString());
+  }
+  int chunks = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    const grpc::Slice slice(std::string{std::istreambuf_iterator<char>(file), {}});
+    grpc::ByteBuffer bytes(&slice, 1);
+    if (const auto chunk = Unpack<pb::Fed>(bytes).chunk) CheckChunk(*chunk), ++chunks;
+  }
+  EXPECT_EQ(chunks, 2);
 }
 
 }  // namespace
