@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array<size_t, 3> kSizes{32 << 10, 128 << 10, 512 << 10};  // bytes; guess: of activations that are worth sending
 constexpr int kEchoes = 30;         // of one byte; the least counts, as all else is others' doing
-constexpr int kRounds = 3;          // of each size; the median counts
+constexpr double kAlike = 0.02;     // of two messages of a size: a third is not needed. Guess: a fifth of what a prediction may be off
 constexpr int kFollowing = 200;     // messages that follow each other
 constexpr int kRunsThere = 50;      // of a product, in one call: an end is seen after it. Guess: half a second on a slow board
 constexpr std::chrono::seconds kTimeOut{120};  // guess: a megabyte, forty times, at 10 Mb/s
@@ -97,16 +97,19 @@ double MessageUs(Echo& echo) {
   return double(NowNs() - start_ns) * 1e-3 / kFollowing;
 }
 
-// Of a message of each of kSizes and its answer of one byte, or the other way round; the median of some.
+// Of a message and its answer: of two that are alike the mean, else of three the median.
+double SizeUs(Echo& echo, size_t bytes, size_t answer) {
+  const double first = echo.Us(bytes, answer), second = echo.Us(bytes, answer);
+  const auto [less, more] = std::minmax(first, second);
+  if (more <= (1 + kAlike) * less) return (less + more) / 2;
+  return std::clamp(echo.Us(bytes, answer), less, more);
+}
+
+// Of a message of each of kSizes and its answer of one byte, or the other way round.
 std::array<double, kSizes.size()> SizesUs(Echo& echo, bool up) {
-  std::array<double, kSizes.size()> medians;
-  for (size_t s = 0; s < kSizes.size(); ++s) {
-    std::array<double, kRounds> us;
-    for (double& one : us) one = up ? echo.Us(kSizes[s], 1) : echo.Us(1, kSizes[s]);
-    std::nth_element(us.begin(), us.begin() + kRounds / 2, us.end());
-    medians[s] = us[kRounds / 2];
-  }
-  return medians;
+  std::array<double, kSizes.size()> us;
+  for (size_t s = 0; s < kSizes.size(); ++s) us[s] = up ? SizeUs(echo, kSizes[s], 1) : SizeUs(echo, 1, kSizes[s]);
+  return us;
 }
 
 // By the slope of a line through the sizes: what there is besides is the round trip's. Least squares. Where noise is all that is seen, by
