@@ -3,6 +3,8 @@
 #include <grpcpp/impl/rpc_method.h>
 #include <grpcpp/support/method_handler.h>
 
+#include <functional>
+
 namespace mete {
 namespace {
 
