@@ -80,7 +80,7 @@ void Fill(onnx::TensorProto* tensor, int64_t count, F next) {
 GraphBuilder::GraphBuilder(const std::string& name, uint64_t seed, bool dry)
     : model_(std::make_unique<onnx::ModelProto>()), random_(seed), dry_(dry) {
   model_->set_ir_version(kIrVersion);
-  model_->set_producer_name("mete-zoo");
+  model_->set_producer_name(kProducer);
   auto* opset = model_->add_opset_import();
   opset->set_domain("");
   opset->set_version(kOpset);

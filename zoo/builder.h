@@ -22,6 +22,8 @@ class NodeProto;
 
 namespace mete::zoo {
 
+inline constexpr const char* kProducer = "mete-zoo";  // what the files say of who made them
+
 using Dims = std::vector<int64_t>;
 using Attribute = std::pair<const char*, std::variant<int64_t, float, Dims, std::string>>;
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "zoo/architectures.h"
+#include "zoo/builder.h"
 
 namespace mete {
 namespace {
@@ -14,26 +15,26 @@ struct Architecture {
 };
 
 constexpr Architecture kArchitectures[] = {
-    {{"alexnet", "AlexNet with two groups, 227x227: large filters, local response normalisation, 61 M parameters"}, zoo::AlexNet},
-    {{"nin", "Network in Network, 224x224: 1x1 convolutions, no dense layer, 7.6 M parameters"}, zoo::Nin},
-    {{"squeezenet1.0", "SqueezeNet 1.0, 224x224: fire modules, 1.25 M parameters"}, zoo::SqueezeNet10},
-    {{"squeezenet1.1", "SqueezeNet 1.1, 224x224: the same at 2.4 times less work, 1.24 M parameters"}, zoo::SqueezeNet11},
-    {{"vgg16", "VGG-16, 224x224: 3x3 convolutions throughout, 138 M parameters"}, zoo::Vgg16},
-    {{"vgg19", "VGG-19, 224x224: the same, three layers deeper, 144 M parameters"}, zoo::Vgg19},
-    {{"googlenet", "GoogLeNet (Inception v1), 224x224: four parallel branches, 7.0 M parameters"}, zoo::GoogLeNet},
-    {{"resnet18", "ResNet-18, 224x224: basic residual blocks, 11.7 M parameters"}, zoo::ResNet18},
-    {{"resnet50", "ResNet-50, 224x224: bottleneck residual blocks, 25.6 M parameters"}, zoo::ResNet50},
-    {{"mobilenet_v1", "MobileNet v1, 224x224: depthwise-separable convolutions, 4.2 M parameters"}, zoo::MobileNetV1},
-    {{"mobilenet_v2", "MobileNet v2, 224x224: inverted residuals, 3.5 M parameters"}, zoo::MobileNetV2},
-    {{"mobilenet_v3_large", "MobileNet v3 large, 224x224: squeeze-excite and hard swish, 5.5 M parameters"}, zoo::MobileNetV3Large},
-    {{"shufflenet_v2", "ShuffleNet v2, 224x224: channel split and shuffle, 2.3 M parameters"}, zoo::ShuffleNetV2},
-    {{"efficientnet_b0", "EfficientNet-B0, 224x224: inverted residuals with squeeze-excite and swish, 5.3 M parameters"}, zoo::EfficientNetB0},
-    {{"inception_v3", "Inception v3, 299x299: factorised branches, 23.8 M parameters"}, zoo::InceptionV3},
-    {{"yolov2", "YOLOv2's body, 416x416: Darknet-19 with a pass-through, 51 M parameters"}, zoo::YoloV2},
-    {{"posenet_mobilenet", "PoseNet on MobileNet v1 at stride 16, 257x257: dilation, four heads, 3.3 M parameters"}, zoo::PoseNetMobileNet},
-    {{"vit_ti16", "ViT-Ti/16, 224x224: a transformer over 197 patches, 5.7 M parameters"}, zoo::VitTiny16},
-    {{"bert6", "6-layer BERT-style encoder over 128 tokens (i64), 22.7 M parameters"}, zoo::Bert6},
-    {{"char_rnn", "Char-RNN: two LSTM layers over 64 characters (i64), 3.5 M parameters"}, zoo::CharRnn},
+    {{"alexnet", "AlexNet with two groups, 227x227: large filters, local response normalisation"}, zoo::AlexNet},
+    {{"nin", "Network in Network, 224x224: 1x1 convolutions, no dense layer"}, zoo::Nin},
+    {{"squeezenet1.0", "SqueezeNet 1.0, 224x224: fire modules"}, zoo::SqueezeNet10},
+    {{"squeezenet1.1", "SqueezeNet 1.1, 224x224: the same at 2.4 times less work"}, zoo::SqueezeNet11},
+    {{"vgg16", "VGG-16, 224x224: 3x3 convolutions throughout"}, zoo::Vgg16},
+    {{"vgg19", "VGG-19, 224x224: the same, three layers deeper"}, zoo::Vgg19},
+    {{"googlenet", "GoogLeNet (Inception v1), 224x224: four parallel branches"}, zoo::GoogLeNet},
+    {{"resnet18", "ResNet-18, 224x224: basic residual blocks"}, zoo::ResNet18},
+    {{"resnet50", "ResNet-50, 224x224: bottleneck residual blocks"}, zoo::ResNet50},
+    {{"mobilenet_v1", "MobileNet v1, 224x224: depthwise-separable convolutions"}, zoo::MobileNetV1},
+    {{"mobilenet_v2", "MobileNet v2, 224x224: inverted residuals"}, zoo::MobileNetV2},
+    {{"mobilenet_v3_large", "MobileNet v3 large, 224x224: squeeze-excite and hard swish"}, zoo::MobileNetV3Large},
+    {{"shufflenet_v2", "ShuffleNet v2, 224x224: channel split and shuffle"}, zoo::ShuffleNetV2},
+    {{"efficientnet_b0", "EfficientNet-B0, 224x224: inverted residuals with squeeze-excite and swish"}, zoo::EfficientNetB0},
+    {{"inception_v3", "Inception v3, 299x299: factorised branches"}, zoo::InceptionV3},
+    {{"yolov2", "YOLOv2's body, 416x416: Darknet-19 with a pass-through"}, zoo::YoloV2},
+    {{"posenet_mobilenet", "PoseNet on MobileNet v1 at stride 16, 257x257: dilation, four heads"}, zoo::PoseNetMobileNet},
+    {{"vit_ti16", "ViT-Ti/16, 224x224: a transformer over 197 patches"}, zoo::VitTiny16},
+    {{"bert6", "6-layer BERT-style encoder over 128 tokens (i64)"}, zoo::Bert6},
+    {{"char_rnn", "Char-RNN: two LSTM layers over 64 characters (i64)"}, zoo::CharRnn},
 };
 
 const Architecture& Find(std::string_view name) {
@@ -54,6 +55,11 @@ std::span<const ZooEntry> ZooList() {
     return list;
   }();
   return entries;
+}
+
+bool HasRandomWeights(const std::map<std::string, std::string>& metadata) {
+  const auto producer = metadata.find("producer");
+  return producer != metadata.end() && producer->second == zoo::kProducer;
 }
 
 void ZooMake(std::string_view name, const std::string& path, uint64_t seed) {

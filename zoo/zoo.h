@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ struct ZooEntry {
 };
 
 std::span<const ZooEntry> ZooList();
+
+// Whether a model's metadata (Model::metadata()) say that it was written here: its weights are random, and its answers mean nothing.
+bool HasRandomWeights(const std::map<std::string, std::string>& metadata);
 
 // Writes the network to `path` (over what is there, all or nothing). Equal seeds give equal bytes on every
 // machine. Error NOT_FOUND for an unknown name, UNAVAILABLE where `path` cannot be written.

@@ -1,8 +1,13 @@
 // mete bench: how fast a model is here, and how sure that is.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <map>
 #include <memory>
 
+#include "checks.h"
 #include "commands.h"
 #include "hosts.h"
 #include "inputs.h"
@@ -22,6 +27,7 @@ namespace {
 
 constexpr double kWarmupMs = 500;  // guess: past the first page faults and the rise of the clock
 constexpr int kLeastRuns = 5;      // below that a median with spread says nothing
+constexpr double kMuchReference = 0.1;  // of a run's time in reference kernels is worth a note; guess
 
 struct BenchFlags {
   ModelFlags model;
@@ -30,41 +36,78 @@ struct BenchFlags {
   int warmup = -1;
   int runs = 0;
   double seconds = 3;
+  int streams = 1;
   uint64_t seed = 1;
   bool serve = false;
 };
 
-void WarmUp(Runner& runner, int runs) {
-  const Progress progress("warming up");
+// Sessions that run at the same time, each on threads and inputs of its own.
+struct Stream {
+  Stream(const Model& model, Session made, const std::vector<Tensor>& inputs, const Context& context)
+      : session(std::move(made)), runner(model, session, inputs, context) {}
+
+  Session session;
+  Runner runner;
+  std::vector<double> ms;
+  double seconds = 0;  // until the last of them
+};
+using Streams = std::vector<std::unique_ptr<Stream>>;
+
+void WarmUp(Streams& streams, int runs, const Context& context) {
+  const Progress progress(context, "warming up");
   const Stopwatch watch;
-  for (int i = 0; runs >= 0 ? i < runs : watch.ms() < kWarmupMs; ++i) runner.RunMs();
+  for (int i = 0; runs >= 0 ? i < runs : watch.ms() < kWarmupMs; ++i)
+    for (const auto& stream : streams) stream->runner.RunMs();
 }
 
-std::vector<double> Measure(Runner& runner, const BenchFlags& flags) {
-  Progress progress("run");
+// Runs until the time is up or the runs are over, all streams side by side. True where an interrupt ended it before that: what was measured
+// until then counts.
+bool Measure(Streams& streams, const BenchFlags& flags, const Context& context) {
+  Progress progress(context, "run");
+  std::atomic<int> begun{0}, done{0};
   const Stopwatch watch;
-  std::vector<double> samples;
-  samples.reserve(size_t(std::max(flags.runs, 1 << 16)));
-  auto more = [&] {
-    const int done = int(samples.size());
-    return flags.runs > 0 ? done < flags.runs : done < kLeastRuns || watch.ms() < flags.seconds * 1e3;
+  const auto more = [&] {
+    const int number = begun.fetch_add(1, std::memory_order_relaxed);
+    return flags.runs > 0 ? number < flags.runs : number < kLeastRuns || watch.ms() < flags.seconds * 1e3;
   };
-  while (more()) {
-    samples.push_back(runner.RunMs());
-    progress.Update(int(samples.size()), flags.runs);
-  }
-  return samples;
+  const auto measure = [&](Stream& stream) {
+    while (more()) {
+      stream.ms.push_back(stream.runner.RunMs());
+      stream.seconds = watch.ms() * 1e-3;
+      progress.Update(done.fetch_add(1, std::memory_order_relaxed) + 1, flags.runs);
+    }
+  };
+  std::vector<std::future<void>> others;
+  for (size_t i = 1; i < streams.size(); ++i)
+    others.push_back(std::async(std::launch::async, [&, i] { measure(*streams[i]); }));
+  bool interrupted = false;
+  const auto join = [&](const auto& wait) {
+    try {
+      wait();
+    } catch (const Error& e) {
+      if (e.code() != Code::kCancelled || done == 0) throw;
+      interrupted = true;
+    }
+  };
+  join([&] { measure(*streams[0]); });
+  for (auto& other : others) join([&] { other.get(); });
+  return interrupted;
 }
 
 struct Result {
   Spread time;
   double load_ms = 0, prepare_ms = 0, first_ms = 0, answer_ms = 0;
   int64_t peak_memory_bytes = 0;
-  int threads = 1;
-  double gflop = 0, peak_gflops = 0;
+  int threads = 1, streams = 1;
+  int64_t batch = 1;            // first dimension of the first input
+  double runs_per_s = 0;        // of all streams together
+  double gflop = 0, computed_gflop = 0, peak_gflops = 0;
+  double reference_share = 0;   // of a run's time
+  bool interrupted = false;
 
-  double gflops() const { return time.median > 0 ? gflop / (time.median * 1e-3) : 0; }
+  double gflops() const { return gflop * runs_per_s; }
   double share() const { return peak_gflops > 0 ? gflops() / peak_gflops : 0; }
+  double computed_share() const { return gflop > 0 ? share() * computed_gflop / gflop : 0; }
 };
 
 Json ResultJson(const Result& r, const BenchFlags& flags, const DeviceInfo& device, const SessionStats& stats) {
@@ -75,6 +118,9 @@ Json ResultJson(const Result& r, const BenchFlags& flags, const DeviceInfo& devi
           {"cores", stats.cores},
           {"emulated_speeds", stats.speeds},
           {"policy", stats.policy},
+          {"streams", r.streams},
+          {"batch", r.batch},
+          {"interrupted", r.interrupted},
           {"runs", r.time.count},
           {"median_ms", r.time.median},
           {"mad_ms", r.time.mad},
@@ -82,6 +128,8 @@ Json ResultJson(const Result& r, const BenchFlags& flags, const DeviceInfo& devi
           {"p99_ms", r.time.p99},
           {"min_ms", r.time.least},
           {"max_ms", r.time.most},
+          {"runs_per_s", r.runs_per_s},
+          {"items_per_s", r.runs_per_s * double(r.batch)},
           {"load_ms", r.load_ms},
           {"prepare_ms", r.prepare_ms},
           {"first_run_ms", r.first_ms},
@@ -90,32 +138,103 @@ Json ResultJson(const Result& r, const BenchFlags& flags, const DeviceInfo& devi
           {"gflops", r.gflops()},
           {"peak_gflops", r.peak_gflops},
           {"share_of_peak", r.share()},
+          {"computed_gflop", r.computed_gflop},
+          {"computed_share_of_peak", r.computed_share()},
+          {"reference_share", r.reference_share},
           {"peak_memory_bytes", r.peak_memory_bytes},
           {"arena_bytes", stats.arena_bytes},
           {"packed_bytes", stats.packed_bytes},
           {"mapped_bytes", stats.mapped_bytes}};
 }
 
+std::string ThroughputText(const Result& r) {
+  std::string text = fmt::format("{:.4g} a second", r.runs_per_s * double(r.batch));
+  if (r.batch > 1) text += fmt::format(", {} in each run", r.batch);
+  if (r.streams > 1) text += fmt::format(", {} runs at a time on {} thread{} each", r.streams, r.threads, r.threads == 1 ? "" : "s");
+  return text;
+}
+
 void PrintResult(const Result& r, const BenchFlags& flags, const DeviceInfo& device, const SessionStats& stats) {
   const Style style = StyleOf(1);
-  fmt::print("{}{}{} on {}, {} thread{}, {}\n", style.bold, flags.model.model, style.reset, device.cpu, r.threads,
-             r.threads == 1 ? "" : "s", flags.model.reference ? "reference kernels" : device.target);
+  const int threads = r.threads * r.streams;
+  PrintText(fmt::format("{}{}{} on {}, {} thread{}, {}", style.bold, flags.model.model, style.reset, device.cpu, threads,
+                        threads == 1 ? "" : "s", flags.model.reference ? "reference kernels" : device.target));
   if (!stats.speeds.empty())
-    fmt::print("  cores {} of emulated speeds {}, policy {}\n", fmt::join(stats.cores, ","), fmt::join(stats.speeds, ","), stats.policy);
-  const std::string median = fmt::format("{} +- {} (median absolute deviation of {} runs)", FormatMs(r.time.median), FormatMs(r.time.mad),
-                                         r.time.count);
+    PrintText(fmt::format("  cores {} of emulated speeds {}, policy {}", fmt::join(stats.cores, ","), fmt::join(stats.speeds, ","), stats.policy));
+  const std::string median = fmt::format("{} +- {} (median absolute deviation of {} runs{})", FormatMs(r.time.median), FormatMs(r.time.mad),
+                                         r.time.count, r.interrupted ? " until the interrupt" : "");
   Rows rows{{"median", median},
             {"p95, p99", fmt::format("{}, {}", FormatMs(r.time.p95), FormatMs(r.time.p99))},
             {"least, most", fmt::format("{}, {}", FormatMs(r.time.least), FormatMs(r.time.most))},
+            {"throughput", ThroughputText(r)},
             {"load", FormatMs(r.load_ms)},
             {"prepare", FormatMs(r.prepare_ms)},
             {"first answer", fmt::format("{} after the start of loading", FormatMs(r.answer_ms))}};
   if (r.gflop > 0)
     rows.push_back({"speed", fmt::format("{:.2f} GFLOP/s of {:.3f} GFLOP, {:.1f} % of the measured peak of {:.1f}", r.gflops(), r.gflop,
                                          100 * r.share(), r.peak_gflops)});
+  if (r.computed_gflop < r.gflop)
+    rows.push_back({"computed", fmt::format("{:.3f} GFLOP of these, as Winograd's kernels need fewer multiplications: {:.1f} % of the peak",
+                                            r.computed_gflop, 100 * r.computed_share())});
   rows.push_back({"memory", fmt::format("{} at most; activations {}, packed weights {}", FormatBytes(r.peak_memory_bytes),
                                         FormatBytes(stats.arena_bytes), FormatBytes(stats.packed_bytes))});
-  fmt::print("{}", FormatTable(rows, "ll", "  "));
+  fmt::print("{}", FormatList(rows, "  "));
+}
+
+// The share of a run's time that reference kernels took, and a note about it where that is much.
+double ReferenceShare(Stream& stream, const BenchFlags& flags, const Context& context) {
+  if (flags.model.reference) return 1;
+  Trace trace;
+  stream.runner.RunMs(&trace);
+  double all = 0, reference = 0;
+  std::map<std::string, double> by_op;
+  for (const StepInfo& s : stream.session.Steps(trace)) {
+    all += double(s.ns);
+    if (s.kernel.starts_with("reference")) reference += double(s.ns), by_op[s.op] += double(s.ns);
+  }
+  const double share = all > 0 ? reference / all : 0;
+  if (share <= kMuchReference) return share;
+  std::vector<std::pair<double, std::string>> ops;
+  for (const auto& [op, ns] : by_op) ops.emplace_back(ns, op);
+  std::sort(ops.rbegin(), ops.rend());
+  std::string names;
+  for (size_t i = 0; i < std::min<size_t>(ops.size(), 3); ++i)
+    names += fmt::format("{}{} {}", i > 0 ? ", " : "", ops[i].second, FormatPercent(ops[i].first / all));
+  PrintNote(context, fmt::format("reference kernels, which are slow, take {} of a run: {}; --explain says why", FormatPercent(share), names));
+  return share;
+}
+
+// The flags of one stream: its part of the threads, pinned to cores of their own where there are enough.
+ModelFlags FlagsOfStream(const ModelFlags& flags, int stream, int streams) {
+  if (streams == 1) return flags;
+  ModelFlags own = flags;
+  const std::vector<int> cores = flags.cores.empty() ? ThisDevice().cores : flags.cores;
+  const int all = flags.threads > 0 ? flags.threads : int(cores.size()), threads = std::max(all / streams, 1);
+  own.threads = threads;
+  own.cores.clear(), own.speeds.clear();
+  if (threads * streams > int(cores.size())) return own;
+  const auto begin = std::ptrdiff_t(stream) * threads, end = begin + threads;
+  own.cores.assign(cores.begin() + begin, cores.begin() + end);
+  if (!flags.speeds.empty()) own.speeds.assign(flags.speeds.begin() + begin, flags.speeds.begin() + end);
+  return own;
+}
+
+void CheckStreams(const BenchFlags& flags) {
+  if (flags.streams == 1) return;
+  if (!flags.model.cores.empty() && int(flags.model.cores.size()) < flags.streams)
+    throw UsageError(fmt::format("[--streams] needs a core for each stream; got {} streams on cores {}, expected {} at most", flags.streams,
+                                 fmt::join(flags.model.cores, ","), flags.model.cores.size()));
+}
+
+void CheckBatch(const BenchFlags& flags, const Model& model) {
+  if (flags.model.batch == 0) return;
+  std::string shapes;
+  for (const Port& p : model.inputs()) {
+    if (p.shape.rank() > 0 && p.shape[0] == flags.model.batch) return;
+    shapes += (shapes.empty() ? "" : ", ") + DescribePort(p);
+  }
+  throw UsageError(fmt::format("[--batch] the file fixes the first dimension of every input; got {}, expected {}; try a model that was exported "
+                               "with an open batch", flags.model.batch, shapes));
 }
 
 Json ServeSettings(const BenchFlags& flags, const Session& session) {
@@ -126,41 +245,76 @@ Json ServeSettings(const BenchFlags& flags, const Session& session) {
           {"policy", session.stats().policy}};
 }
 
+Streams MakeStreams(const Model& model, const ModelFlags& flags, int count, const std::vector<Tensor>& inputs, const Context& context) {
+  Streams streams;
+  for (int i = 0; i < count; ++i)
+    streams.push_back(std::make_unique<Stream>(model, MakeSession(model, FlagsOfStream(flags, i, count), context), inputs, context));
+  return streams;
+}
+
+// What all streams measured, together.
+void Gather(const Streams& streams, const Model& model, Result& result) {
+  std::vector<double> all;
+  for (const auto& stream : streams) {
+    all.insert(all.end(), stream->ms.begin(), stream->ms.end());
+    if (stream->seconds > 0) result.runs_per_s += double(stream->ms.size()) / stream->seconds;
+  }
+  const SessionStats& stats = streams[0]->session.stats();
+  result.time = Summarize(std::move(all));
+  result.peak_memory_bytes = StatusKib("VmHWM:") * 1024;
+  result.prepare_ms = stats.prepare_ms;
+  result.threads = stats.threads;
+  result.streams = int(streams.size());
+  if (!model.inputs().empty() && model.inputs()[0].shape.rank() > 0) result.batch = model.inputs()[0].shape[0];
+  result.gflop = double(model.stats().flops) * 1e-9;
+  result.computed_gflop = double(stats.computed_flops) * 1e-9;
+}
+
 void Bench(const BenchFlags& flags, const Context& context) {
   CheckObjective(flags.model, flags.hosts.given());
-  PutBackLeftFrequencies();
+  CheckCores(flags.model);
+  PutBackLeftFrequencies(context);
   if (flags.hosts.given()) return BenchHosts(flags.model, flags.hosts, flags.inputs, flags.seed, flags.runs, flags.seconds, context);
+  CheckStreams(flags);
   Result result;
   ServeStart start{.ready_ns = MonotonicNs(), .ready_kib = StatusKib("VmRSS:")};
+  const std::vector<TensorFile> files = ReadTensorFiles(flags.inputs);
   const Stopwatch watch;
-  const Model model = LoadModel(flags.model, &result.load_ms);
-  std::vector<Tensor> inputs = ReadInputs(model, flags.inputs);
+  const Model model = LoadModel(flags.model, context, &result.load_ms, ShapesOf(files));
+  CheckBatch(flags, model);
+  std::vector<Tensor> inputs = PlaceTensors(model, files);
   FillRandom(model, flags.seed, inputs);
   ModelFlags chosen = flags.model;
   const auto frequencies = ApplyObjective(model, chosen, context);  // as long as the session
-  Session session = MakeSession(model, chosen, context);
-  Runner runner(model, session, std::move(inputs), context);
+  Streams streams = MakeStreams(model, chosen, flags.streams, inputs, context);
+  Session& session = streams[0]->session;
+  Runner& runner = streams[0]->runner;
   start.loaded_ns = MonotonicNs();
   result.first_ms = runner.RunMs();
   start.answered_ns = MonotonicNs();
   if (flags.serve) return Serve(runner, start, ServeSettings(flags, session), context);
   result.answer_ms = watch.ms();
-  WarmUp(runner, flags.warmup);
-  result.time = Summarize(Measure(runner, flags));
-  result.peak_memory_bytes = StatusKib("VmHWM:") * 1024;
-  result.prepare_ms = session.stats().prepare_ms;
-  result.threads = session.stats().threads;
-  result.gflop = double(model.stats().flops) * 1e-9;
-  result.peak_gflops = MeasurePeakGflops(result.threads);
+  WarmUp(streams, flags.warmup, context);
+  result.reference_share = ReferenceShare(*streams[0], flags, context);
+  result.interrupted = Measure(streams, flags, context);
+  Gather(streams, model, result);
+  {
+    const Progress progress(context, "measuring the machine's peak");
+    result.peak_gflops = MeasurePeakGflops(result.threads * result.streams);
+  }
   const DeviceInfo device = ThisDevice();
   Json json = ResultJson(result, flags, device, session.stats());
   json["notes"] = model.notes();
   if (!context.json) PrintResult(result, flags, device, session.stats());
-  ReportPlan(session, flags.model, context, [&](Trace* trace) { runner.RunMs(trace); }, json);
   Trace trace;
-  if (flags.model.traced()) runner.RunMs(&trace);
-  ReportTrace(trace, flags.model, context, json);
+  if (!result.interrupted) {
+    ReportPlan(session, flags.model, context, [&](Trace* to) { runner.RunMs(to); }, json);
+    if (flags.model.traced()) runner.RunMs(&trace);
+    ReportTrace(trace, flags.model, context, json);
+  }
   if (context.json) PrintJson(json);
+  if (result.interrupted)
+    throw Error(Code::kCancelled, fmt::format("[bench] interrupted; what is printed is of the {} runs until then", result.time.count));
 }
 
 }  // namespace
@@ -172,22 +326,28 @@ void AddBench(CLI::App& app, Context& context) {
   AddObjectiveFlag(*command, flags->model);
   CLI::Option* devices = AddHostsFlags(*command, flags->hosts);
   command->add_option("--lanes", flags->hosts.lanes, "requests at a time; more than one: plan for throughput, as a pipeline over devices")
-      ->type_name("N")->check(CLI::Range(1, kMostLanes))->capture_default_str()->needs(devices)->group("Devices");
+      ->type_name("N")->check(Between(1, kMostLanes))->capture_default_str()->needs(devices)->group("Devices");
   command->add_option("--beside", flags->hosts.beside,
                       "run the plan in turns with each device alone and with these planners' plans; --runs rounds")
-      ->type_name("NAME,...")->delimiter(',')->check(CLI::IsMember(DevicePlanners()))->needs(devices)->group("Devices");
+      ->type_name("NAME,...")->delimiter(',')->check(OneOf(DevicePlanners()))->needs(devices)->group("Devices");
+  command->add_option("--batch", flags->model.batch, "inputs in a run, where the model leaves the first dimension open")
+      ->type_name("N")->check(Between(1, kMostBatch))->group("Measurement");
+  auto* streams = command
+      ->add_option("--streams", flags->streams, "runs at a time, for throughput: sessions side by side, each on its part of the threads")
+      ->type_name("N")->check(Between(1, 256))->capture_default_str()->group("Measurement");
+  for (const char* other : {"--plan", "--save-plan", "--objective", "--devices"}) streams->excludes(command->get_option(other));
   command->add_option("--warmup", flags->warmup, "runs that are not counted (default: half a second of them)")
-      ->type_name("N")->check(CLI::NonNegativeNumber)->group("Measurement");
-  auto* runs = command->add_option("--runs", flags->runs, "runs that are counted")->type_name("N")->check(CLI::Range(1, 10000000))
+      ->type_name("N")->check(Between(0, 10000000))->group("Measurement");
+  auto* runs = command->add_option("--runs", flags->runs, "runs that are counted")->type_name("N")->check(Between(1, 10000000))
                    ->group("Measurement");
-  command->add_option("--seconds", flags->seconds, "measure for so long, but at least 5 runs")
-      ->type_name("S")->check(CLI::Range(0.0, 86400.0))->capture_default_str()->excludes(runs)->group("Measurement");
+  command->add_option("--seconds", flags->seconds, "time to measure for, and at least 5 runs")
+      ->type_name("S")->check(Between(0, 86400))->capture_default_str()->excludes(runs)->group("Measurement");
   command->add_option("--input", flags->inputs, "a tensor from a .npy, .pb or .bin file; other inputs are random")->type_name("NAME=FILE")
       ->take_all()->expected(1)->group("Measurement");
   command->add_option("--seed", flags->seed, "of the random inputs")->type_name("N")->capture_default_str()->group("Measurement");
   command->add_flag("--serve", flags->serve,
                     "obey lines of JSON on stdin instead (the protocol of bench/peers): {\"do\": \"time\", \"runs\": 9}")
-      ->excludes(runs)->group("Measurement");
+      ->excludes(runs)->excludes(streams)->group("Measurement");
   for (const char* other : {"--serve", "--warmup"}) devices->excludes(command->get_option(other));
   for (const char* other : {"--seconds", "--lanes", "--deadline"}) command->get_option("--beside")->excludes(command->get_option(other));
   AddJsonFlag(*command, context);
@@ -195,7 +355,8 @@ void AddBench(CLI::App& app, Context& context) {
       "Examples:\n"
       "  mete bench resnet50.onnx --threads 1\n"
       "  mete bench resnet50.onnx --cores 0,1 --seconds 10 --profile\n"
-      "  mete bench net.onnx --shape data=4x3x224x224 --runs 100 --json\n"
+      "  mete bench net.onnx --batch 4 --runs 100 --json\n"
+      "  mete bench net.onnx --streams 2\n"
       "  mete bench resnet50.onnx --devices home.toml --runs 1000");
   command->callback([flags, &context] { context.command = [flags, &context] { Bench(*flags, context); }; });
 }

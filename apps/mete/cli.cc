@@ -15,9 +15,9 @@ std::string Footer() {
   for (const EnvironmentRow& row : kEnvironment) text += fmt::format("  {:<12} {}\n", row.name, row.meaning);
   return text +
          "\nExamples:\n"
-         "  mete zoo make squeezenet1.1 -o squeezenet.onnx\n"
-         "  mete run squeezenet.onnx photo.jpg\n"
-         "  mete bench squeezenet.onnx --threads 1";
+         "  mete run mobilenet_v2.onnx cat.jpg --preprocess mobilenet --labels imagenet.txt\n"
+         "  mete bench mobilenet_v2.onnx\n"
+         "  mete inspect mobilenet_v2.onnx --explain";
 }
 
 void PrintManPage(const CLI::App& app, const Context& context) {
@@ -29,10 +29,9 @@ void PrintManPage(const CLI::App& app, const Context& context) {
 
 void BuildCli(CLI::App& app, Context& context) {
   app.description("Mete runs neural networks (ONNX, Caffe) on processors of unequal speed.");
-  app.set_version_flag("--version", "mete " METE_VERSION);
+  app.set_version_flag("-V,--version", "mete " METE_VERSION, "print the version");
   app.footer(Footer());
   app.require_subcommand(0, 1);
-  app.get_formatter()->column_width(34);
   AddJsonFlag(app, context);
   AddRun(app, context);
   AddBench(app, context);
@@ -47,6 +46,7 @@ void BuildCli(CLI::App& app, Context& context) {
   AddWorker(app, context);
   AddZoo(app, context);
   AddCompletion(app, context);
+  AddHelp(app, context);
   app.add_flag_callback("--man", [&] { context.command = [&] { PrintManPage(app, context); }; }, "print the manual page (roff)");
 }
 

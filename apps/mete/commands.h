@@ -12,6 +12,7 @@ void AddRun(CLI::App& app, Context& context);
 void AddBench(CLI::App& app, Context& context);
 void AddCompare(CLI::App& app, Context& context);
 void AddDevices(CLI::App& app, Context& context);
+void AddHelp(CLI::App& app, Context& context);
 void AddInspect(CLI::App& app, Context& context);
 void AddKeys(CLI::App& app, Context& context);
 void AddMachine(CLI::App& app, Context& context);

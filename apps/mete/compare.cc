@@ -9,7 +9,9 @@
 #include <filesystem>
 #include <memory>
 
+#include "checks.h"
 #include "commands.h"
+#include "installed_files.h"
 #include "model_flags.h"
 #include "terminal.h"
 
@@ -27,23 +29,13 @@ struct CompareFlags {
   bool markdown = false;
 };
 
-fs::path ThisProgram() {
-  std::error_code error;
-  const fs::path path = fs::read_symlink("/proc/self/exe", error);
-  if (error) throw Error(Code::kUnavailable, fmt::format("[compare] cannot find this program's own file: {}", error.message()));
-  return path;
-}
-
-// In PREFIX/share where Mete is installed, in bench/ where it was built in its source tree.
-fs::path FindScript(const fs::path& program) {
-  std::error_code ignored;
-  for (fs::path folder = program.parent_path(); folder.has_relative_path(); folder = folder.parent_path())
-    for (const char* place : {"share/mete/peers/run.sh", "bench/peers/run.sh"})
-      if (fs::is_regular_file(folder / place, ignored)) return folder / place;
+fs::path FindScript() {
+  const fs::path script = FindInstalled({"share/mete/peers/run.sh", "bench/peers/run.sh"});
+  if (!script.empty()) return script;
   throw Error(Code::kUnavailable,
               fmt::format("[compare] the script is missing; got none above {}, expected share/mete/peers/run.sh (installed) or "
                           "bench/peers/run.sh (source tree); try 'cmake --install', or a mete built in its source tree",
-                          program.parent_path().string()));
+                          ThisProgram().parent_path().string()));
 }
 
 // Runs `words` to its end with this process's terminal and gives its exit code.
@@ -66,7 +58,7 @@ void Compare(const CompareFlags& flags, const Context& context) {
   if (!flags.model.ends_with(".onnx"))
     throw UsageError(fmt::format("[compare] the other engines read ONNX alone; got '{}', expected a .onnx file", flags.model));
   if (!fs::is_regular_file(flags.model, error)) throw Error(Code::kNotFound, fmt::format("[{}] cannot open the file", flags.model));
-  std::vector<std::string> words{FindScript(program).string(), "--mete", program.string(), "--models", fs::absolute(flags.model).string(),
+  std::vector<std::string> words{FindScript().string(), "--mete", program.string(), "--models", fs::absolute(flags.model).string(),
                                  "--no-save", "--threads", fmt::format("{}", fmt::join(flags.threads, ","))};
   if (!flags.cores.empty()) words.insert(words.end(), {"--cores", fmt::format("{}", fmt::join(flags.cores, ","))});
   if (flags.rounds > 0) words.insert(words.end(), {"--rounds", fmt::format("{}", flags.rounds)});
@@ -89,10 +81,10 @@ void AddCompare(CLI::App& app, Context& context) {
   command->add_option("--shape", flags->shapes, "shape of an input that the file leaves open; may be repeated")
       ->type_name("NAME=1x3x224x224")->take_all()->expected(1)->group("Model");
   command->add_option("--threads", flags->threads, "threads of every engine; several numbers: one table each")
-      ->type_name("1,2,...")->delimiter(',')->check(CLI::Range(1, 1024))->capture_default_str()->group("Machine");
+      ->type_name("1,2,...")->delimiter(',')->check(Between(1, 1024))->capture_default_str()->group("Machine");
   command->add_option("--cores", flags->cores, "CPU numbers to pin every engine to (default: the last ones)")
       ->type_name("0,1,...")->delimiter(',')->group("Machine");
-  command->add_option("--rounds", flags->rounds, "turns of each engine")->type_name("N")->check(CLI::Range(1, 10000))->group("Measurement");
+  command->add_option("--rounds", flags->rounds, "turns of each engine")->type_name("N")->check(Between(1, 10000))->group("Measurement");
   command->add_flag("--markdown", flags->markdown, "tables in Markdown")->group("Report");
   AddJsonFlag(*command, context);
   command->footer(

@@ -3,7 +3,9 @@
 
 #include <memory>
 
+#include "checks.h"
 #include "commands.h"
+#include "help.h"
 #include "model_flags.h"
 
 namespace mete::cli {
@@ -45,18 +47,10 @@ std::vector<std::string> Spellings(const CLI::Option& option) {
 
 bool IsFlag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
 
-// The words that an option or argument takes, from its check: "{bash,zsh,fish}". Empty where anything goes.
-std::vector<std::string> Values(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const size_t begin = type.find('{'), end = type.rfind('}');
-  if (begin == type.npos || end == type.npos) return {};
-  return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
-}
-
 // Those of the command's first argument.
 std::vector<std::string> ArgumentValues(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
-    if (option->get_positional()) return Values(*option);
+    if (option->get_positional()) return ValuesOf(*option);
   return {};
 }
 
@@ -81,7 +75,7 @@ std::string BashValues(const Place& place) {
   std::string out;
   for (const CLI::Option* option : place.app->get_options())
     for (const std::string& s : Spellings(*option))
-      if (const auto values = Values(*option); !values.empty())
+      if (const auto values = ValuesOf(*option); !values.empty())
         out += fmt::format("    {}) words='{}' ;;\n", Quoted(fmt::format("{} {}", fmt::join(place.path, " "), s)), fmt::join(values, " "));
   return out;
 }
@@ -124,7 +118,7 @@ std::string ZshWords(const std::vector<std::string>& words) {
 std::string ZshOption(const CLI::Option& option, const std::string& spelling) {
   std::string help = option.get_description();
   for (size_t at = 0; (at = help.find_first_of("[]:\\", at)) != std::string::npos; at += 2) help.insert(at, "\\");
-  return Quoted(fmt::format("*{}[{}]{}", spelling, help, IsFlag(option) ? "" : ":value:" + ZshWords(Values(option))));
+  return Quoted(fmt::format("*{}[{}]{}", spelling, help, IsFlag(option) ? "" : ":value:" + ZshWords(ValuesOf(option))));
 }
 
 std::string ZshName(const Place& place) { return fmt::format("_mete{}{}", place.path.empty() ? "" : "_", fmt::join(place.path, "_")); }
@@ -162,7 +156,7 @@ std::string FishOption(const CLI::Option& option, const std::string& condition) 
   std::string line = fmt::format("complete -c mete -n {}", Quoted(condition));
   for (const std::string& n : option.get_snames()) line += " -s " + n;
   for (const std::string& n : option.get_lnames()) line += " -l " + n;
-  const auto values = Values(option);
+  const auto values = ValuesOf(option);
   if (!values.empty()) line += fmt::format(" -x -a '{}'", fmt::join(values, " "));
   else if (!IsFlag(option)) line += " -r";
   return line + fmt::format(" -d {}\n", Quoted(option.get_description()));
@@ -191,7 +185,7 @@ std::string CompletionScript(const CLI::App& app, const std::string& shell) {
 void AddCompletion(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("completion", "print a completion script for a shell");
   auto shell = std::make_shared<std::string>();
-  command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(OneOf({"bash", "zsh", "fish"}));
   AddJsonFlag(*command, context);
   command->footer(
       "Examples:\n"

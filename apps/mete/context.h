@@ -47,6 +47,7 @@ struct UsageError : std::runtime_error {
 ExitCode ExitCodeOf(Code code);
 
 struct Context {
+  const char* program = "mete";
   bool json = false;
   const CancelToken* cancel = nullptr;
   std::function<void()> command;  // what the command line asked for, set by the parser

@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 
+#include "checks.h"
 #include "commands.h"
 #include "discovery/discovery.h"
 #include "hosts.h"
@@ -55,8 +56,8 @@ void PrintToml(const std::vector<FoundDevice>& found) {
   }
 }
 
-void PrintTable(const std::vector<FoundDevice>& found) {
-  if (found.empty()) return PrintNote("no worker found; try a longer --timeout, or whether one runs ('mete worker')");
+void PrintTable(const std::vector<FoundDevice>& found, const Context& context) {
+  if (found.empty()) return PrintNote(context, "no worker found; try a longer --timeout, or whether one runs ('mete worker')");
   Rows rows{{"name", "host", "address", "version", "cores"}};
   for (const FoundDevice& d : found)
     rows.push_back({d.name, d.host, Endpoint(d), Known(d.version), d.cores > 0 ? std::to_string(d.cores) : "-"});
@@ -65,8 +66,8 @@ void PrintTable(const std::vector<FoundDevice>& found) {
 
 std::chrono::milliseconds TimeoutOf(const DevicesFlags& flags) { return std::chrono::milliseconds(std::llround(flags.timeout_s * 1e3)); }
 
-std::vector<FoundDevice> Find(const DevicesFlags& flags) {
-  const Progress progress("asking the network");
+std::vector<FoundDevice> Find(const DevicesFlags& flags, const Context& context) {
+  const Progress progress(context, "asking the network");
   return FindDevices(TimeoutOf(flags));
 }
 
@@ -97,15 +98,15 @@ void PrintStates(const std::vector<HostState>& states) {
   }
   fmt::print("{}", FormatTable(rows, "lllllrrr"));
   for (const HostState& s : states)
-    if (!s.why_not.empty()) fmt::print("{}\n", s.why_not);
+    if (!s.why_not.empty()) PrintText(s.why_not);
 }
 
 // Asks the workers of a file. FAILURE in the end where one of them is not there.
 void ShowStates(const DevicesFlags& flags, const Context& context) {
   const std::vector<HostState> states = [&] {
     const HostsFile file = ReadHostsFile(flags.file);
-    const Progress progress("asking workers");
-    return AskHosts(file, TimeoutOf(flags));
+    const Progress progress(context, "asking workers");
+    return AskHosts(file, TimeoutOf(flags), context);
   }();
   Json json = Json::array();
   std::vector<std::string> missing;
@@ -122,9 +123,9 @@ void ShowStates(const DevicesFlags& flags, const Context& context) {
 
 void ShowFound(const DevicesFlags& flags, const Context& context) {
   if (flags.toml && context.json) throw UsageError("[--toml] is another form than --json; try one of them");
-  const std::vector<FoundDevice> found = Find(flags);
+  const std::vector<FoundDevice> found = Find(flags, context);
   if (flags.toml) return PrintToml(found);
-  if (!context.json) return PrintTable(found);
+  if (!context.json) return PrintTable(found, context);
   Json json = Json::array();
   for (const FoundDevice& d : found) json.push_back(ToJson(d));
   PrintJson({{"devices", json}});
@@ -139,7 +140,7 @@ void AddDevices(CLI::App& app, Context& context) {
                           ->type_name("FILE.toml");
   command->add_option("--timeout", flags->timeout_s, "how long to look for them, or to wait for an answer, at the longest")
       ->type_name("SECONDS")
-      ->check(CLI::Range(0.1, 600.0))
+      ->check(Between(0.1, 600))
       ->capture_default_str();
   command->add_flag("--toml", flags->toml, "print what was found as a devices file")->excludes(file);
   AddJsonFlag(*command, context);

@@ -101,8 +101,11 @@ std::string UnusedText(const PlannedPool& p) {
     if (!latency) rows.back().push_back(FigureText(FigureOf(alone, p.objective), p.objective));
     rows.back().push_back(latency ? WithItText(p, p.pool().devices[d]) : FigureText(FigureOf(p.plan, p.objective), p.objective));
   }
-  return fmt::format("{}\nThere and back: what the least message to it and its answer take. A device gets a part only where\n{}.\n",
-                     FormatTable(rows, latency ? "lrrrr" : "lrrrrr"), WhenUsed(p.objective));
+  const std::string legend =
+      fmt::format("There and back: what the least message to it and its answer take. A device gets a part only where {}.", WhenUsed(p.objective));
+  std::string text = FormatTable(rows, latency ? "lrrrr" : "lrrrrr") + "\n";
+  for (const std::string& line : WrapText(legend, TerminalColumns(1))) text += line + "\n";
+  return text;
 }
 
 }  // namespace

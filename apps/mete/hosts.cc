@@ -9,8 +9,10 @@
 #include <thread>
 
 #include "base/error.h"
+#include "checks.h"
 #include "devices_figure.h"
 #include "engine/model.h"
+#include "installed_files.h"
 #include "keys/keys.h"
 #include "machine/devices_file.h"
 #include "mete/device.h"
@@ -29,6 +31,8 @@ constexpr int kHellos = 5;  // of which the shortest counts: what is longer is o
 // How far weights are, until a session is made: not any more when it sends some again.
 class FirstProgress {
  public:
+  explicit FirstProgress(const Context& context)
+      : progress_(std::make_unique<Progress>(context, "sending weights and preparing shares, KiB")) {}
   void Update(int64_t sent, int64_t all) {
     std::lock_guard lock(mutex_);
     if (progress_) progress_->Update(int(sent >> 10), int(all >> 10));
@@ -40,7 +44,7 @@ class FirstProgress {
 
  private:
   std::mutex mutex_;
-  std::unique_ptr<Progress> progress_ = std::make_unique<Progress>("sending weights and preparing shares");
+  std::unique_ptr<Progress> progress_;
 };
 
 // A file for each graph on each list of devices.
@@ -91,16 +95,16 @@ PoolCosts CostsOn(const PoolProfile& profile, const HostsFile& file) {
 
 }  // namespace
 
-Security ReadSecurity(const std::string& keys_folder, const std::string& token_file) {
+Security ReadSecurity(const std::string& keys_folder, const std::string& token_file, const Context& context) {
   Security security;
   if (!keys_folder.empty()) {
     const KeyFiles keys = ReadKeys(keys_folder);
-    for (const std::string& note : keys.notes) PrintNote(note);
+    for (const std::string& note : keys.notes) PrintNote(context, note);
     security = {keys.ca, keys.certificate, keys.key, ""};
   }
   if (!token_file.empty()) {
     security.token = ReadToken(token_file);
-    if (const std::string note = NoteOfReaders(token_file); !note.empty()) PrintNote(note);
+    if (const std::string note = NoteOfReaders(token_file); !note.empty()) PrintNote(context, note);
   }
   return security;
 }
@@ -110,11 +114,11 @@ CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags) {
       command.add_option("--devices", flags.file, "run on the devices of this file together (mete profile MODEL --devices FILE first)")
           ->type_name("FILE.toml")->group("Devices");
   command.add_option("--transfer", flags.transfer, "how floats travel between devices; of f16 and u8 the error is reported")
-      ->type_name("f32|f16|u8")->check(CLI::IsMember({"f32", "f16", "u8"}))->capture_default_str()->needs(file)->group("Devices");
+      ->type_name("f32|f16|u8")->check(OneOf({"f32", "f16", "u8"}))->capture_default_str()->needs(file)->group("Devices");
   command.add_option("--deadline", flags.deadline_ms, "of a request: late devices are given up in time to compute it here")
-      ->type_name("MS")->check(CLI::Range(0.001, 1e9))->needs(file)->group("Devices");
+      ->type_name("MS")->check(Between(0.001, 1e9))->needs(file)->group("Devices");
   command.add_option("--planner", flags.planner, "who plans: dynamic (ours), or others to compare with")
-      ->type_name("NAME")->check(CLI::IsMember(DevicePlanners()))->capture_default_str()->needs(file)->group("Devices");
+      ->type_name("NAME")->check(OneOf(DevicePlanners()))->capture_default_str()->needs(file)->group("Devices");
   command.add_flag("--keep-plan", flags.keep_plan,
                    "use the planner's plan as it is: no trial before, no other plan later where devices are faster or slower than their costs")
       ->needs(file)->group("Devices");
@@ -123,16 +127,16 @@ CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags) {
   return file;
 }
 
-std::vector<std::unique_ptr<RemoteDevice>> OpenHosts(const HostsFile& file) {
-  const Security security = ReadSecurity(file.keys, file.token);
+std::vector<std::unique_ptr<RemoteDevice>> OpenHosts(const HostsFile& file, const Context& context) {
+  const Security security = ReadSecurity(file.keys, file.token, context);
   std::vector<std::unique_ptr<RemoteDevice>> remotes;
   for (const HostEntry& host : file.devices)
     remotes.push_back(host.address.empty() ? nullptr : std::make_unique<RemoteDevice>(RemoteAddress{host.name, host.address}, security));
   return remotes;
 }
 
-std::vector<HostState> AskHosts(const HostsFile& file, std::chrono::milliseconds timeout) {
-  const auto remotes = OpenHosts(file);
+std::vector<HostState> AskHosts(const HostsFile& file, std::chrono::milliseconds timeout, const Context& context) {
+  const auto remotes = OpenHosts(file, context);
   std::vector<HostState> states(remotes.size());
   std::vector<std::thread> asking;
   for (size_t d = 0; d < remotes.size(); ++d) {
@@ -150,9 +154,9 @@ std::vector<std::string> NamesOf(const HostsFile& file) {
   return names;
 }
 
-Model LoadDivisible(ModelFlags flags, double* load_ms) {
+Model LoadDivisible(ModelFlags flags, const Context& context, double* load_ms, const std::map<std::string, Shape>& tensors) {
   for (const std::string& name : PassesBehindDivision()) flags.disabled_passes.push_back(name);
-  return LoadModel(flags, load_ms);
+  return LoadModel(flags, context, load_ms, tensors);
 }
 
 PoolProfile StoredPoolProfile(const Graph& graph, const HostsFile& file) {
@@ -172,7 +176,8 @@ std::string StorePoolProfile(const PoolProfile& profile, const HostsFile& file) 
   return path;
 }
 
-PoolOfFile PoolCostsOf(const Graph& graph, const std::string& path) {
+PoolOfFile PoolCostsOf(const Graph& graph, const std::string& name) {
+  const std::string path = FindBoard(name, "--devices");
   if (IsHostsFile(path)) {
     const HostsFile file = ReadHostsFile(path);
     const PoolCosts costs = CostsOn(StoredPoolProfile(graph, file), file);
@@ -184,7 +189,7 @@ PoolOfFile PoolCostsOf(const Graph& graph, const std::string& path) {
   }
   const DevicesFile file = ReadDevicesFile(path);
   return {file.name,
-          "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its machine file's figures; and\n"
+          "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its machine file's figures; and "
           "the links' figures, as the devices file says.",
           "all times of layers, and the links' figures", EstimatePool(graph, file)};
 }
@@ -210,10 +215,10 @@ std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const Mod
   options.deadline_ms = flags.deadline_ms;
   options.remake = options.trial = !flags.keep_plan;
   options.cancel = context.cancel;
-  options.tell = [](const std::string& note) { PrintNote(note); };
-  const auto shown = std::make_shared<FirstProgress>();  // the session's thread may send weights again much later
+  options.tell = [&context](const std::string& note) { PrintNote(context, note); };
+  const auto shown = std::make_shared<FirstProgress>(context);  // the session's thread may send weights again much later
   options.progress = [shown](const std::string&, int64_t sent, int64_t all) { shown->Update(sent, all); };
-  auto session = std::make_unique<DevicesSession>(graph, costs, OpenHosts(file), options);
+  auto session = std::make_unique<DevicesSession>(graph, costs, OpenHosts(file, context), options);
   shown->End();
   return session;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,10 +31,10 @@ struct HostsFlags {
 CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags);
 
 // What proves who we are, and whom we believe; empty paths: nothing. Prints notes.
-Security ReadSecurity(const std::string& keys_folder, const std::string& token_file);
+Security ReadSecurity(const std::string& keys_folder, const std::string& token_file, const Context& context);
 
 // The devices of a file, with what proves who we are; the first is null.
-std::vector<std::unique_ptr<RemoteDevice>> OpenHosts(const HostsFile& file);
+std::vector<std::unique_ptr<RemoteDevice>> OpenHosts(const HostsFile& file, const Context& context);
 std::vector<std::string> NamesOf(const HostsFile& file);
 
 // What a worker of a file says of itself.
@@ -45,10 +46,10 @@ struct HostState {
   std::string why_not;       // it is not there; empty: it is, or is this device
 };
 // Asks all of them at a time.
-std::vector<HostState> AskHosts(const HostsFile& file, std::chrono::milliseconds timeout);
+std::vector<HostState> AskHosts(const HostsFile& file, std::chrono::milliseconds timeout, const Context& context);
 
 // The model as it is divided: before the passes that each share has by itself.
-Model LoadDivisible(ModelFlags flags, double* load_ms = nullptr);
+Model LoadDivisible(ModelFlags flags, const Context& context, double* load_ms = nullptr, const std::map<std::string, Shape>& tensors = {});
 
 // What `mete profile MODEL --devices FILE` keeps; UsageError that says so where there is none that serves.
 PoolProfile StoredPoolProfile(const Graph& graph, const HostsFile& file);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <future>
 #include <mutex>
+#include <tuple>
 
 #include "devices_figure.h"
 #include "engine/model.h"
@@ -30,6 +31,7 @@ struct Measured {
   int64_t alone_at_end = 0;        // in a row, the last one too; 0: devices were in use then
   std::vector<double> compute_us;  // by device, the least of all requests
   double apart = 0;  // the largest of requests that were not computed by this device alone
+  bool interrupted = false;  // before the end; what was measured until then counts
 };
 
 // Requests, as many at a time as there are lanes.
@@ -40,7 +42,7 @@ class Load {
       : session_(session), inputs_(inputs), expected_(expected), bound_(bound), context_(context) {}
 
   Measured Run(int lanes, int runs, double seconds) {
-    Progress progress("request");
+    Progress progress(context_, "request");
     const Stopwatch watch;
     const auto more = [&] { return runs > 0 ? begun_ < runs : begun_ < 5 || watch.ms() < seconds * 1e3; };
     std::vector<std::future<void>> all;
@@ -52,7 +54,15 @@ class Load {
           progress.Update(int(measured_.ms.size()), runs);
         }
       }));
-    for (auto& lane : all) lane.get();
+    for (auto& lane : all) {
+      try {
+        lane.get();
+      } catch (const Error& e) {
+        if (e.code() != Code::kCancelled) throw;
+        measured_.interrupted = true;
+      }
+    }
+    if (measured_.interrupted && measured_.ms.empty()) CheckCancelled(context_);
     measured_.period_ms = watch.ms() / double(measured_.ms.size());
     return std::move(measured_);
   }
@@ -106,7 +116,7 @@ Json ComparedJson(const ComparedPlan& c, const std::vector<ComparedPlan>& all) {
 void CompareHosts(DevicesSession& session, const PoolProfile& profile, const std::vector<Tensor>& inputs, const std::string& model,
                   const HostsFlags& flags, int rounds, const Context& context) {
   const std::vector<ComparedPlan> compared = [&] {
-    const Progress progress("planning, and running plans in turns");
+    const Progress progress(context, "planning, and running plans in turns");
     return session.Compare(flags.beside, inputs, rounds);
   }();
   if (context.json) {
@@ -126,8 +136,8 @@ void CompareHosts(DevicesSession& session, const PoolProfile& profile, const std
                     c.same_as == 0 ? "the same" : fmt::format("{:.2f}", time.median / chosen), FormatMs(c.plan_s * 1e3),
                     std::to_string(c.measured), PlanText(c.plan)});
   }
-  fmt::print("{}, {} rounds; single layers were measured in {:.1f} s\n{}", model, rounds, profile.seconds,
-             FormatTable(rows, "lrrrrrrl", "  "));
+  PrintText(fmt::format("{}, {} rounds; single layers were measured in {:.1f} s", model, rounds, profile.seconds));
+  fmt::print("{}", FormatTable(rows, "lrrrrrrw", "  "));
 }
 
 }  // namespace
@@ -177,11 +187,84 @@ std::string PlanText(const DevicesPlan& plan) {
   return text;
 }
 
+namespace {
+
+// What the requests showed, and what it is to be seen beside.
+struct HostsResult {
+  std::string model;
+  const HostsFlags& flags;
+  const PoolProfile& profile;
+  DevicesPlan plan;
+  Measured measured;
+  double alone_ms = 0;  // of this device, the median
+  std::string best;     // of single devices, as the costs have it
+  double best_us = 0;
+  DevicesSessionStats stats;
+};
+
+Json ResultJson(const HostsResult& r) {
+  const Spread time = Summarize(r.measured.ms);
+  return {{"model", r.model},
+          {"planner", r.flags.planner},
+          {"plan", PlanText(r.plan)},
+          {"groups", r.plan.groups.size()},
+          {"computing", ComputingJson(r.plan, r.measured)},
+          {"predicted_ms", r.plan.predicted_us * 1e-3},
+          {"predicted_joules", r.plan.joules},
+          {"interrupted", r.measured.interrupted},
+          {"median_ms", time.median},
+          {"mad_ms", time.mad},
+          {"p95_ms", time.p95},
+          {"p99_ms", time.p99},
+          {"min_ms", time.least},
+          {"max_ms", time.most},
+          {"requests", time.count},
+          {"lanes", r.flags.lanes},
+          {"period_ms", r.measured.period_ms},
+          {"predicted_period_ms", r.plan.period_us * 1e-3},
+          {"computed_alone", r.measured.alone},
+          {"computed_alone_at_end", r.measured.alone_at_end},
+          {"wrong", r.measured.wrong},
+          {"largest_difference", r.measured.apart},
+          {"retries", r.stats.retries},
+          {"plans", r.stats.plans},
+          {"devices_lost", r.stats.lost},
+          {"this_device_alone_ms", r.alone_ms},
+          {"best_single_device", r.best},
+          {"best_single_device_predicted_ms", r.best_us * 1e-3},
+          {"plan_s", r.stats.plan_s},
+          {"plans_measured", r.stats.measured},
+          {"profile_s", r.profile.seconds},
+          {"profile_prepare_s", r.profile.prepare_seconds}};
+}
+
+void PrintResult(const HostsResult& r) {
+  const Style style = StyleOf(1);
+  const Spread time = Summarize(r.measured.ms);
+  PrintText(fmt::format("{}{}{} on {} devices, planner {}", style.bold, r.model, style.reset, r.profile.costs.devices.size(), r.flags.planner));
+  Rows rows{{"plan", PlanText(r.plan)},
+            {"predicted", FormatMs(r.plan.predicted_us * 1e-3) + (r.plan.joules > 0 ? ", " + JoulesText(r.plan.joules) : "")},
+            {"median", fmt::format("{} +- {} (median absolute deviation of {} requests{})", FormatMs(time.median), FormatMs(time.mad),
+                                   time.count, r.measured.interrupted ? " until the interrupt" : "")},
+            {"period", fmt::format("{} from one answer to the next, {} at a time; predicted {}", FormatMs(r.measured.period_ms),
+                                   r.flags.lanes, FormatMs(r.plan.period_us * 1e-3))},
+            {"p95, p99", fmt::format("{}, {}", FormatMs(time.p95), FormatMs(time.p99))},
+            {"least, most", fmt::format("{}, {}", FormatMs(time.least), FormatMs(time.most))},
+            {"this device alone", FormatMs(r.alone_ms)},
+            {"best single device", fmt::format("{}, {} predicted", r.best, FormatMs(r.best_us * 1e-3))},
+            {"answers",
+             fmt::format("{} wrong, {} computed by this device alone, {} computed again; at most {:.2g} of the largest value apart from "
+                         "this device's", r.measured.wrong, r.measured.alone, r.stats.retries, r.measured.apart)}};
+  fmt::print("{}", FormatList(rows, "  "));
+}
+
+}  // namespace
+
 void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vector<std::string> input_words, uint64_t seed, int runs,
                 double seconds, const Context& context) {
-  double load_ms = 0;
-  const Model model = LoadDivisible(model_flags, &load_ms);
-  std::vector<Tensor> inputs = ReadInputs(model, input_words);
+  const std::vector<TensorFile> files = ReadTensorFiles(input_words);
+  const Model model = LoadDivisible(model_flags, context, nullptr, ShapesOf(files));
+  std::vector<Tensor> inputs = PlaceTensors(model, files);
   FillRandom(model, seed, inputs);
   const auto session = MakeDevicesSession(model, model_flags, flags, context);
   const PoolProfile profile = StoredPoolProfile(model.impl().graph, ReadHostsFile(flags.file));
@@ -193,61 +276,16 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
     expected = session->alone().Run(inputs);
     if (i > 0) alone_ms.push_back(watch.ms());
   }
-  const DevicesPlan plan = session->plan();
+  HostsResult result{model_flags.model, flags, profile, session->plan(), {}, Summarize(alone_ms).median, "", 0, {}};
   for (int i = 0; i < 3; ++i) (void)session->Run(inputs);  // not counted
   const bool exact = flags.transfer == "f32";
-  const Measured measured = Load(*session, inputs, expected, exact ? kWrong : INFINITY, context).Run(flags.lanes, runs, seconds);
-  const Spread time = Summarize(measured.ms);
-  const DevicesSessionStats stats = session->stats();
-  const auto [best, best_us] = BestAlone(model.impl().graph, profile.costs);
-  if (context.json)
-    return PrintJson({{"model", model_flags.model},
-                      {"planner", flags.planner},
-                      {"plan", PlanText(plan)},
-                      {"groups", plan.groups.size()},
-                      {"computing", ComputingJson(plan, measured)},
-                      {"predicted_ms", plan.predicted_us * 1e-3},
-                      {"predicted_joules", plan.joules},
-                      {"median_ms", time.median},
-                      {"mad_ms", time.mad},
-                      {"p95_ms", time.p95},
-                      {"p99_ms", time.p99},
-                      {"min_ms", time.least},
-                      {"max_ms", time.most},
-                      {"requests", time.count},
-                      {"lanes", flags.lanes},
-                      {"period_ms", measured.period_ms},
-                      {"predicted_period_ms", plan.period_us * 1e-3},
-                      {"computed_alone", measured.alone},
-                      {"computed_alone_at_end", measured.alone_at_end},
-                      {"wrong", measured.wrong},
-                      {"largest_difference", measured.apart},
-                      {"retries", stats.retries},
-                      {"plans", stats.plans},
-                      {"devices_lost", stats.lost},
-                      {"this_device_alone_ms", Summarize(alone_ms).median},
-                      {"best_single_device", best},
-                      {"best_single_device_predicted_ms", best_us * 1e-3},
-                      {"plan_s", stats.plan_s},
-                      {"plans_measured", stats.measured},
-                      {"profile_s", profile.seconds},
-                      {"profile_prepare_s", profile.prepare_seconds}});
-  const Style style = StyleOf(1);
-  fmt::print("{}{}{} on {} devices, planner {}\n", style.bold, model_flags.model, style.reset, profile.costs.devices.size(), flags.planner);
-  Rows rows{{"plan", PlanText(plan)},
-            {"predicted", FormatMs(plan.predicted_us * 1e-3) + (plan.joules > 0 ? ", " + JoulesText(plan.joules) : "")},
-            {"median",
-             fmt::format("{} +- {} (median absolute deviation of {} requests)", FormatMs(time.median), FormatMs(time.mad), time.count)},
-            {"period", fmt::format("{} from one answer to the next, {} at a time; predicted {}", FormatMs(measured.period_ms), flags.lanes,
-                                   FormatMs(plan.period_us * 1e-3))},
-            {"p95, p99", fmt::format("{}, {}", FormatMs(time.p95), FormatMs(time.p99))},
-            {"least, most", fmt::format("{}, {}", FormatMs(time.least), FormatMs(time.most))},
-            {"this device alone", FormatMs(Summarize(alone_ms).median)},
-            {"best single device", fmt::format("{}, {} predicted", best, FormatMs(best_us * 1e-3))},
-            {"answers",
-             fmt::format("{} wrong, {} computed by this device alone, {} computed again; at most {:.2g} of the largest value apart from "
-                         "this device's", measured.wrong, measured.alone, stats.retries, measured.apart)}};
-  fmt::print("{}", FormatTable(rows, "ll", "  "));
+  result.measured = Load(*session, inputs, expected, exact ? kWrong : INFINITY, context).Run(flags.lanes, runs, seconds);
+  result.stats = session->stats();
+  std::tie(result.best, result.best_us) = BestAlone(model.impl().graph, profile.costs);
+  if (context.json) PrintJson(ResultJson(result));
+  else PrintResult(result);
+  if (result.measured.interrupted)
+    throw Error(Code::kCancelled, fmt::format("[bench] interrupted; what is printed is of the {} requests until then", result.measured.ms.size()));
 }
 
 }  // namespace mete::cli

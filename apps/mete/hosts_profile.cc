@@ -36,8 +36,8 @@ double AllUs(const DeviceCosts& device) {
 }
 
 void PrintPoolProfile(const PoolProfile& profile, const std::string& model, const std::string& kept) {
-  fmt::print("{}: layers and links measured in {:.1f} s, {:.1f} s of it choosing kernels and preparing; kept in {}\n", model,
-             profile.seconds, profile.prepare_seconds, kept);
+  PrintText(fmt::format("{}: layers and links measured in {:.1f} s, {:.1f} s of it choosing kernels and preparing; kept in {}", model,
+                        profile.seconds, profile.prepare_seconds, kept));
   std::vector<std::string> names;
   for (const DeviceCosts& device : profile.costs.devices) names.push_back(device.name);
   PrintLinks(names, profile.links);
@@ -48,7 +48,7 @@ void PrintPoolProfile(const PoolProfile& profile, const std::string& model, cons
 
 void PrintLinksAlone(const std::vector<std::string>& names, const std::vector<LinkProfile>& links, double seconds,
                      const Context& context) {
-  if (names.size() < 2) PrintNote("the file has no device but this one: there are no links to measure");
+  if (names.size() < 2) PrintNote(context, "the file has no device but this one: there are no links to measure");
   if (context.json) {
     Json json{{"seconds", seconds}, {"links", Json::array()}};
     for (size_t d = 1; d < links.size(); ++d) {
@@ -57,7 +57,7 @@ void PrintLinksAlone(const std::vector<std::string>& names, const std::vector<Li
     }
     return PrintJson(json);
   }
-  fmt::print("links measured in {:.1f} s; mete profile MODEL --devices FILE measures them with a model's layers, and keeps both\n", seconds);
+  PrintText(fmt::format("links measured in {:.1f} s; mete profile MODEL --devices FILE measures them with a model's layers, and keeps both", seconds));
   PrintLinks(names, links);
   fmt::print("\n");
   PrintSizes(names, links);
@@ -69,17 +69,17 @@ void ProfileHosts(const std::vector<std::string>& models, const std::string& pat
   CheckCores(session);
   const HostsFile file = ReadHostsFile(path);
   const std::vector<std::string> names = NamesOf(file);
-  const auto remotes = OpenHosts(file);
+  const auto remotes = OpenHosts(file, context);
   std::vector<RemoteDevice*> all;
   for (const auto& remote : remotes) {
     all.push_back(remote.get());
     if (remote) (void)remote->Hello(std::chrono::seconds(5));
   }
-  std::unique_ptr<Progress> progress;
-  std::string label;
+  auto progress = std::make_unique<Progress>(context, "measuring");
   PoolProfileOptions options{SessionOptionsOf(session), {}, context.cancel};
   options.progress = [&](const std::string& what, int done, int total) {
-    if (what != label) progress.reset(), progress = std::make_unique<Progress>(what), label = what;
+    if (!progress) progress = std::make_unique<Progress>(context, what);
+    progress->SetLabel(what);
     progress->Update(done, total);
   };
   if (models.empty()) {
@@ -92,9 +92,9 @@ void ProfileHosts(const std::vector<std::string>& models, const std::string& pat
   for (const std::string& name : models) {
     ModelFlags flags = session;
     flags.model = name;
-    const Model model = LoadDivisible(flags);
+    const Model model = LoadDivisible(flags, context);
     const PoolProfile profile = ProfilePool(model.impl().graph, names, all, options);
-    progress.reset(), label.clear();
+    progress.reset();
     const std::string kept = StorePoolProfile(profile, file);
     if (context.json) json.push_back(Json::parse(ToJson(profile)));
     else PrintPoolProfile(profile, name, kept);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/error.h"
 #include "context.h"
 #include "mete/io.h"
 #include "model_flags.h"
@@ -63,79 +64,81 @@ Tensor RandomTensor(const Port& port, Random& random) {
   return tensor;
 }
 
-size_t PortIndex(const Model& model, const std::string& name) {
-  const auto& ports = model.inputs();
-  const auto found = std::find_if(ports.begin(), ports.end(), [&](const Port& p) { return p.name == name; });
-  if (found != ports.end()) return size_t(found - ports.begin());
+std::string PortsText(const Model& model) {
   std::string names;
-  for (const Port& p : ports) names += (names.empty() ? "" : ", ") + DescribePort(p);
-  throw UsageError(fmt::format("[--input] the model has no input '{}'; expected one of {}", name, names));
+  for (const Port& p : model.inputs()) names += (names.empty() ? "" : ", ") + DescribePort(p);
+  return names;
 }
 
-Tensor ReadTensor(const std::string& path, const Port& port) {
-  const std::string ending = std::filesystem::path(path).extension();
-  if (ending == ".npy") return ReadNpy(path);
-  if (ending == ".pb") return ReadTensorPb(path);
-  if (ending == ".bin") return ReadBin(path, port.type, port.shape);
-  throw UsageError(fmt::format("[--input] unknown kind of file; got '{}', expected .npy, .pb or .bin", path));
+size_t PortIndex(const Model& model, const TensorFile& file) {
+  const auto& ports = model.inputs();
+  if (file.input.empty() && ports.size() == 1) return 0;
+  if (file.input.empty())
+    throw UsageError(fmt::format("[--input] the model has {} inputs; got '{}' without a name, expected NAME=FILE with one of {}",
+                                 ports.size(), file.path, PortsText(model)));
+  const auto found = std::find_if(ports.begin(), ports.end(), [&](const Port& p) { return p.name == file.input; });
+  if (found != ports.end()) return size_t(found - ports.begin());
+  throw UsageError(fmt::format("[--input] the model has no input '{}'; expected one of {}", file.input, PortsText(model)));
 }
 
-// The height, width and channels that a 4-D input wants. NHWC only where the last dimension alone can
-// be the channels.
-struct PictureShape {
-  bool known = false;
-  int64_t height = 0, width = 0, channels = 0;
-  TensorOrder order = TensorOrder::kNchw;
-};
-
-bool IsChannels(int64_t dim) { return dim == 1 || dim == 3; }
-
-PictureShape PictureShapeOf(const Shape& s) {
-  if (s.rank() != 4) return {};
-  const bool nhwc = IsChannels(s[3]) && !IsChannels(s[1]);
-  if (nhwc) return {true, s[1], s[2], s[3], TensorOrder::kNhwc};
-  return {true, s[2], s[3], s[1], TensorOrder::kNchw};
+bool FitsFile(const Shape& shape, const Shape& declared) {
+  if (!declared.known() || declared.rank() != shape.rank()) return false;
+  const auto fits = [](int64_t wanted, int64_t got) { return wanted < 0 || wanted == got; };
+  return std::equal(declared.begin(), declared.end(), shape.begin(), fits);
 }
 
-struct FlagRow {
-  const char* flag;
-  const char* key;
-  const char* type;
-  const char* help;
-};
-constexpr FlagRow kPreprocessFlags[] = {
-    {"--resize-shorter", "resize_shorter", "N", "resize so that the shorter side has N pixels"},
-    {"--crop", "crop", "WxH", "then cut out the centre"},
-    {"--resize", "resize", "WxH", "then resize to exactly this (default: to what the input wants)"},
-    {"--interpolation", "interpolation", "antialias|bilinear|bicubic",
-     "how to resize: like Pillow's bilinear (default), OpenCV's, or Pillow's bicubic"},
-    {"--channels", "channels", "rgb|bgr|gray", "order of the channels (default: rgb, or gray for one channel)"},
-    {"--mean", "mean", "a,b,c", "subtracted from the pixels 0..255, one or one a channel"},
-    {"--scale", "scale", "a[,b,c]", "then multiplied, one or one a channel"},
-    {"--std", "std", "a[,b,c]", "instead of --scale: then divided"},
-    {"--layout", "layout", "nchw|nhwc", "order of the dimensions (default: what the input's shape looks like)"},
-    {"--transpose", "transpose", "true|false", "swap height and width"},
-    {"--labels", "labels", "FILE", "names of the classes, one a line"},
-    {"--top", "top_k", "K", "print the K best classes (default: 5)"},
-};
+// What the file says, "?x3x224x224", or what was made of it where that is the problem.
+std::string ExpectedText(const Port& port, const Shape& got) {
+  if (FitsFile(got, port.declared)) return ToString(port.shape) + ", as --shape or another input's tensor has it";
+  if (!port.declared.known() || port.declared.rank() == 0) return ToString(port.shape);
+  std::string text;
+  for (const int64_t dim : port.declared) text += (text.empty() ? "" : "x") + (dim < 0 ? std::string("?") : std::to_string(dim));
+  return text;
+}
 
-bool IsSize(const Preprocess& p, const PictureShape& want) {
-  const int64_t width = p.transpose ? want.height : want.width, height = p.transpose ? want.width : want.height;
-  return p.resize_width == width && p.resize_height == height;
+void CheckTensor(const Port& port, const TensorFile& file) {
+  const Tensor& t = file.tensor;
+  if (port.type != DType::kUnknown && t.type() != port.type)
+    Invalid(file.path, "wrong input type for '{}'; got {}, expected {}", port.name, Name(t.type()), Name(port.type));
+  if (port.shape.known() && t.shape() != port.shape)
+    Invalid(file.path, "wrong input shape for '{}'; got {}, expected {}", port.name, ToString(t.shape()), ExpectedText(port, t.shape()));
 }
 
 }  // namespace
 
 std::string DescribePort(const Port& port) { return fmt::format("'{}' {} {}", port.name, Name(port.type), ToString(port.shape)); }
 
-std::vector<Tensor> ReadInputs(const Model& model, const std::vector<std::string>& assignments) {
-  std::vector<Tensor> inputs(model.inputs().size());
+std::vector<TensorFile> ReadTensorFiles(const std::vector<std::string>& assignments) {
+  std::vector<TensorFile> files;
   for (const std::string& text : assignments) {
-    const bool unnamed = inputs.size() == 1 && text.find('=') == std::string::npos;
-    const auto [name, path] = unnamed ? std::pair(model.inputs()[0].name, text) : SplitAssignment(text, "--input");
-    const size_t i = PortIndex(model, name);
-    if (inputs[i].has_value()) throw UsageError(fmt::format("[--input] '{}' is given twice", name));
-    inputs[i] = ReadTensor(path, model.inputs()[i]);
+    const bool named = text.find('=') != std::string::npos;
+    const auto [name, path] = named ? SplitAssignment(text, "--input") : std::pair(std::string(), text);
+    if (std::any_of(files.begin(), files.end(), [&name = name](const TensorFile& f) { return f.input == name; }))
+      throw UsageError(fmt::format("[--input] {} is given twice; got '{}'", named ? "'" + name + "'" : "the input", text));
+    const std::string ending = std::filesystem::path(path).extension();
+    if (ending == ".npy") files.push_back({name, path, ReadNpy(path)});
+    else if (ending == ".pb") files.push_back({name, path, ReadTensorPb(path)});
+    else if (ending == ".bin") files.push_back({name, path, {}});
+    else throw UsageError(fmt::format("[--input] unknown kind of file; got '{}', expected .npy, .pb or .bin; try a picture without --input", path));
+  }
+  return files;
+}
+
+std::map<std::string, Shape> ShapesOf(const std::vector<TensorFile>& files) {
+  std::map<std::string, Shape> shapes;
+  for (const TensorFile& file : files)
+    if (file.tensor.has_value()) shapes[file.input] = file.tensor.shape();
+  return shapes;
+}
+
+std::vector<Tensor> PlaceTensors(const Model& model, const std::vector<TensorFile>& files) {
+  std::vector<Tensor> inputs(model.inputs().size());
+  for (const TensorFile& file : files) {
+    const size_t i = PortIndex(model, file);
+    const Port& port = model.inputs()[i];
+    if (inputs[i].has_value()) throw UsageError(fmt::format("[--input] '{}' is given twice; got '{}'", port.name, file.path));
+    if (file.tensor.has_value()) CheckTensor(port, file);
+    inputs[i] = file.tensor.has_value() ? file.tensor : ReadBin(file.path, port.type, port.shape);
   }
   return inputs;
 }
@@ -154,61 +157,6 @@ void FillRandom(const Model& model, uint64_t seed, std::vector<Tensor>& inputs) 
       throw UsageError(fmt::format("[--shape] input '{}' has no known shape; try --shape {}=...", port.name, port.name));
     inputs[i] = RandomTensor(port, random);
   }
-}
-
-void AddPreprocessFlags(CLI::App& command, PreprocessFlags& flags) {
-  for (const FlagRow& row : kPreprocessFlags)
-    command
-        .add_option_function<std::string>(
-            row.flag, [&flags, key = row.key](const std::string& value) { flags.settings.emplace_back(key, value); }, row.help)
-        ->type_name(row.type)->group("Pictures");
-  command.add_option("--preprocess", flags.file, "a TOML with these settings (default: the model's name with .toml, where there is one)")
-      ->type_name("FILE.toml")->group("Pictures");
-}
-
-Preprocess PreprocessFor(const std::string& model_path, const Port& port, const PreprocessFlags& flags) {
-  Preprocess preprocess;
-  const PictureShape want = PictureShapeOf(port.shape);
-  preprocess.layout = want.order;
-  if (want.channels == 1) preprocess.channels = ChannelOrder::kGray;
-  if (port.type == DType::kU8) preprocess.type = DType::kU8;
-  const std::string beside = PreprocessPath(model_path);
-  std::error_code ignored;
-  if (!flags.file.empty()) preprocess = LoadPreprocess(flags.file, preprocess);
-  else if (std::filesystem::exists(beside, ignored)) preprocess = LoadPreprocess(beside, preprocess);
-  for (const auto& [key, value] : flags.settings) {
-    try {
-      std::string flag = "--" + (key == "top_k" ? "top" : key);
-      std::replace(flag.begin(), flag.end(), '_', '-');
-      SetPreprocess(preprocess, key, value, flag);
-    } catch (const Error& e) {
-      throw UsageError(e.what());
-    }
-  }
-  return preprocess;
-}
-
-Tensor ReadPicture(const std::string& path, Preprocess preprocess, const Port& port, std::string* note) {
-  const Image image = LoadImage(path);
-  const PictureShape want = PictureShapeOf(port.shape);
-  const int64_t channels = preprocess.channels == ChannelOrder::kGray ? 1 : 3;
-  if (!want.known || want.channels != channels)
-    throw Error(Code::kInvalidArgument,
-                fmt::format("[{}] the input does not take such a picture; got {} channels, expected {}; try --channels, or --input {}=FILE",
-                            port.name, channels, DescribePort(port), port.name));
-  if (port.shape[0] != 1) {
-    Shape one = port.shape;
-    one[0] = 1;
-    throw Error(Code::kInvalidArgument, fmt::format("[{0}] the input takes {1} pictures at once; got 1; try --shape {0}={2}", port.name,
-                                                    port.shape[0], ToString(one)));
-  }
-  Tensor tensor = MakeInput(image, preprocess);
-  if (tensor.shape() == port.shape || IsSize(preprocess, want)) return tensor;
-  preprocess.resize_width = int(preprocess.transpose ? want.height : want.width);
-  preprocess.resize_height = int(preprocess.transpose ? want.width : want.height);
-  *note = fmt::format("pictures are resized to {}x{}, which input '{}' wants", preprocess.resize_width, preprocess.resize_height,
-                      port.name);
-  return MakeInput(image, preprocess);
 }
 
 }  // namespace mete::cli

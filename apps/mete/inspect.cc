@@ -29,9 +29,10 @@ void PrintPorts(const char* title, const std::vector<Port>& ports) {
 void PrintSummary(const Model& model, const ModelFlags& flags) {
   const ModelStats& stats = model.stats();
   const Style style = StyleOf(1);
-  fmt::print("{}{}{}: {}\n", style.bold, flags.model, style.reset, model.name());
-  fmt::print("{:.3f} million parameters ({}), {:.3f} GFLOP, {} nodes\n", double(stats.parameters) * 1e-6, FormatBytes(stats.constant_bytes),
-             double(stats.flops) * 1e-9, stats.nodes);
+  PrintText(fmt::format("{}{}{}: {}", style.bold, flags.model, style.reset, model.name()));
+  PrintText(fmt::format("{:.3f} million parameters ({}), {:.3f} GFLOP, {} nodes", double(stats.parameters) * 1e-6,
+                        FormatBytes(stats.constant_bytes), double(stats.flops) * 1e-9, stats.nodes));
+  for (const auto& [key, value] : model.metadata()) PrintText(fmt::format("{}: {}", key, value.empty() ? "-" : value));
   PrintPorts("inputs", model.inputs());
   PrintPorts("outputs", model.outputs());
   Rows operators, passes{{"pass", "ms", "nodes before", "after"}};
@@ -45,7 +46,7 @@ Json SummaryJson(const Model& model, const ModelFlags& flags) {
   const ModelStats& stats = model.stats();
   Json json{{"model", flags.model}, {"name", model.name()}, {"inputs", PortsJson(model.inputs())}, {"outputs", PortsJson(model.outputs())},
             {"parameters", stats.parameters}, {"constant_bytes", stats.constant_bytes}, {"gflop", double(stats.flops) * 1e-9},
-            {"nodes", stats.nodes}, {"operators", stats.operators}, {"passes", Json::array()}};
+            {"nodes", stats.nodes}, {"operators", stats.operators}, {"metadata", model.metadata()}, {"passes", Json::array()}};
   for (const PassTime& p : stats.passes)
     json["passes"].push_back({{"name", p.name}, {"ms", p.ms}, {"nodes_before", p.nodes_before}, {"nodes_after", p.nodes_after}});
   return json;
@@ -57,13 +58,13 @@ void ReportMemory(const SessionStats& stats, bool to_json, Json& json) {
   if (to_json) return;
   const std::string unshared = fmt::format("({} had none shared)", FormatBytes(stats.values_bytes));
   const Rows rows{{"activations", FormatBytes(stats.arena_bytes), unshared}, {"packed weights", FormatBytes(stats.packed_bytes), ""}};
-  fmt::print("\nmemory\n{}", FormatTable(rows, "lrl", "  "));
+  fmt::print("\nmemory\n{}", FormatTable(rows, "lrw", "  "));
 }
 
 void ReportSession(const Model& model, const InspectFlags& flags, const Context& context, Json& json) {
   const ModelFlags& f = flags.model;
   if (!flags.memory && !f.explain && !f.traced() && f.plan.empty() && f.save_plan.empty()) return;
-  PutBackLeftFrequencies();
+  PutBackLeftFrequencies(context);
   if (f.explain && !context.json) fmt::print("\n");
   Session session = MakeSession(model, f, context);
   if (flags.memory) ReportMemory(session.stats(), context.json, json);
@@ -79,7 +80,8 @@ void ReportSession(const Model& model, const InspectFlags& flags, const Context&
 }
 
 void Inspect(const InspectFlags& flags, const Context& context) {
-  const Model model = LoadModel(flags.model);
+  CheckCores(flags.model);
+  const Model model = LoadModel(flags.model, context);
   if (!context.json && (flags.text || flags.dot)) {
     fmt::print("{}", flags.text ? model.Text() : model.Dot());
     return;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "checks.h"
 #include "commands.h"
 #include "keys/list.h"
 #include "keys/make.h"
@@ -46,7 +47,7 @@ void Make(const MakeFlags& flags, const Context& context) {
     return PrintJson({{"folder", flags.folder}, {"made_authority", made.made_authority}, {"hosts", HostsToJson(made.hosts)}});
   Rows rows{{"host", "addresses", "valid until", "copy this folder to the host"}};
   for (const MadeHost& h : made.hosts) rows.push_back({h.name, Joined(h.addresses), FormatDate(h.valid_until), h.folder});
-  fmt::print("{}", FormatTable(rows, "llll"));
+  fmt::print("{}", FormatTable(rows, "lllw"));
   if (made.made_authority)
     fmt::print("\n{}/{} signs for further hosts: it stays here, and nobody else should have it.\n", flags.folder, kAuthorityKeyFile);
 }
@@ -78,7 +79,7 @@ void PrintTable(const std::vector<CertificateFacts>& all) {
     rows.push_back({is_read ? c.name : "?", Joined(c.addresses), is_read ? FormatDate(c.valid_until) : "-",
                     is_read ? std::to_string(DaysUntil(c.valid_until)) : "-", c.problem.empty() ? good : c.problem});
   }
-  fmt::print("{}\nSHA-256 fingerprints\n", FormatTable(rows, "lllrl"));
+  fmt::print("{}\nSHA-256 fingerprints\n", FormatTable(rows, "lllrw"));
   for (const CertificateFacts& c : all)
     if (!c.sha256.empty()) fmt::print("  {}\n    {}\n", c.file, c.sha256);
 }
@@ -98,7 +99,7 @@ void AddMake(CLI::App& keys, Context& context) {
   make->add_option("NAME", flags->hosts, "a host, perhaps with other names and IP addresses: NAME=ADDRESS,ADDRESS")->required();
   make->add_option("--days", flags->days, "how long the hosts' certificates are valid")
       ->type_name("N")
-      ->check(CLI::Range(1, kAuthorityDays))
+      ->check(Between(1, kAuthorityDays))
       ->capture_default_str();
   make->add_flag("--renew", flags->renew, "new keys for hosts that have some; with NAME alone they keep their addresses");
   AddJsonFlag(*make, context);

@@ -10,8 +10,8 @@
 namespace mete::cli {
 
 // Where a process that was killed left frequencies changed, puts them back; a note says so, or what there is to do by hand.
-inline void PutBackLeftFrequencies() {
-  if (const std::string note = MendFrequencies("/", CacheFolder()); !note.empty()) PrintNote(note);
+inline void PutBackLeftFrequencies(const Context& context) {
+  if (const std::string note = MendFrequencies("/", CacheFolder()); !note.empty()) PrintNote(context, note);
 }
 
 }  // namespace mete::cli

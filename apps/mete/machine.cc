@@ -5,7 +5,9 @@
 
 #include <memory>
 
+#include "checks.h"
 #include "commands.h"
+#include "installed_files.h"
 #include "left_frequencies.h"
 #include "machine/core_list.h"
 #include "machine/file.h"
@@ -39,8 +41,8 @@ void PrintHead(const Machine& machine) {
   const Style style = StyleOf(1);
   const size_t n = machine.clusters.size();
   const std::string memory = machine.memory_bytes > 0 ? FormatBytes(machine.memory_bytes) : "an unknown size";
-  fmt::print("{}{}{}: {} core{} in {} cluster{}, {} of memory\n", style.bold, machine.name, style.reset, machine.cores(),
-             machine.cores() == 1 ? "" : "s", n, n == 1 ? "" : "s", memory);
+  PrintText(fmt::format("{}{}{}: {} core{} in {} cluster{}, {} of memory", style.bold, machine.name, style.reset, machine.cores(),
+                        machine.cores() == 1 ? "" : "s", n, n == 1 ? "" : "s", memory));
 }
 
 void PrintClusters(const Machine& machine) {
@@ -74,10 +76,10 @@ void PrintAccess(const Machine& machine) {
   if (a.quota_cores > 0)
     affinity.push_back({"cgroup's quota", fmt::format("time of {:.2f} cores: {} threads unless told otherwise", a.quota_cores,
                                                       machine.default_threads())});
-  PrintTable("what threads can be bound to", affinity, "ll");
+  PrintTable("what threads can be bound to", affinity, "lw");
   Rows meters{{"kind", "name", "readable", "file"}};
   for (const Meter& m : machine.meters) meters.push_back({Name(m.kind), m.name, m.readable ? "yes" : "no", m.path});
-  PrintTable("energy meters", meters, "llll");
+  PrintTable("energy meters", meters, "lllw");
 }
 
 void PrintMachine(const Machine& machine) {
@@ -87,7 +89,7 @@ void PrintMachine(const Machine& machine) {
   PrintAccess(machine);
   if (machine.notes.empty()) return;
   fmt::print("\nnotes\n");
-  for (const std::string& note : machine.notes) fmt::print("  {}\n", note);
+  for (const std::string& note : machine.notes) PrintText("  " + note);
 }
 
 std::string Value(const Figure& f) { return fmt::format("{}{:.4g}", f.is_estimate() ? "~" : "", f.value); }
@@ -120,11 +122,11 @@ void PrintSources(const MachineFile& file) {
     for (size_t k = 0; k < c.caches.size(); ++k) add(fmt::format("L{} KiB", c.caches[k].level), figures.cache_kib[k]);
     for (const ClusterFigureKey& k : ClusterFigureKeys()) add(k.key, figures.*k.figure);
   }
-  PrintTable("sources", rows, "llrl");
+  PrintTable("sources", rows, "llrw");
 }
 
 void ShowFile(const MachineFlags& flags, const Context& context) {
-  const MachineFile file = ReadMachineFile(flags.file);
+  const MachineFile file = ReadMachineFile(FindBoard(flags.file, "--machine"));
   if (context.json) return PrintJson(Json::parse(ToJson(file)));
   PrintHead(file.machine);
   PrintClusters(file.machine);
@@ -134,7 +136,7 @@ void ShowFile(const MachineFlags& flags, const Context& context) {
 
 void ShowMachine(const MachineFlags& flags, const Context& context) {
   if (!flags.file.empty()) return ShowFile(flags, context);
-  if (flags.root == "/") PutBackLeftFrequencies();
+  if (flags.root == "/") PutBackLeftFrequencies(context);
   const Machine machine = ReadMachine(flags.root);
   Verify(machine);
   if (context.json) PrintJson(Json::parse(ToJson(machine)));
@@ -147,7 +149,7 @@ void AddMachine(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("machine", "print what hardware there is: clusters, caches, frequencies, energy meters");
   auto flags = std::make_shared<MachineFlags>();
   CLI::Option* root = command->add_option("--root", flags->root, "read this folder, a copy of another machine's proc/ and sys/, instead");
-  root->type_name("DIR")->check(CLI::ExistingDirectory);
+  root->type_name("DIR")->check(Folder());
   CLI::Option* file = command->add_option("--machine", flags->file, "print this machine file (boards/*.toml) instead");
   file->type_name("FILE.toml")->excludes(root);
   command->add_flag("--sources", flags->sources, "also where each figure of the machine file comes from")->needs(file);

@@ -4,6 +4,8 @@
 #include <sstream>
 
 #include "commands.h"
+#include "help.h"
+#include "pictures.h"
 
 namespace mete::cli {
 namespace {
@@ -29,27 +31,32 @@ std::string Spelling(const CLI::Option& option) {
   for (const std::string& n : option.get_snames()) add("-", n);
   for (const std::string& n : option.get_lnames()) add("--", n);
   if (names.empty()) return "\\fI" + Escaped(option.get_name()) + "\\fR";
-  return option.get_items_expected_max() == 0 ? names : names + " \\fI" + Escaped(option.get_type_name()) + "\\fR";
+  return option.get_items_expected_max() == 0 ? names : names + " \\fI" + Escaped(TypeOf(option)) + "\\fR";
 }
 
 std::string Options(const CLI::App& app) {
   std::string out;
   for (const CLI::Option* option : app.get_options()) {
-    std::string help = option->get_description();
-    if (!option->get_default_str().empty()) help += fmt::format(" (default: {})", option->get_default_str());
-    out += fmt::format(".TP\n{}\n{}\n", Spelling(*option), Escaped(help));
+    out += fmt::format(".TP\n{}\n{}\n", Spelling(*option), Escaped(DescriptionOf(*option)));
   }
   return out;
 }
 
-// The lines of a footer that are examples, set as they are.
-std::string Examples(const CLI::App& app) {
-  std::istringstream footer(app.get_footer());
-  std::string out, line;
-  while (std::getline(footer, line) && line != "Examples:") {
+// A footer: lines at the margin are paragraphs, indented ones stay as they are.
+std::string Footer(const std::string& footer) {
+  std::istringstream lines(footer);
+  std::string out;
+  bool verbatim = false;
+  const auto set_verbatim = [&](bool on) {
+    if (on != verbatim) out += on ? ".PP\n.nf\n.RS\n" : ".RE\n.fi\n";
+    verbatim = on;
+  };
+  for (std::string line; std::getline(lines, line);) {
+    set_verbatim(!line.empty() && line[0] == ' ');
+    out += line.empty() ? ".PP\n" : Escaped(verbatim ? line.substr(2) : line) + "\n";
   }
-  while (std::getline(footer, line) && !line.empty()) out += Escaped(line.substr(2)) + "\n";
-  return out.empty() ? "" : ".PP\n.nf\n.RS\n" + out + ".RE\n.fi\n";
+  set_verbatim(false);
+  return out.empty() ? "" : ".PP\n" + out;
 }
 
 std::string Commands(const CLI::App& app, const std::string& prefix) {
@@ -62,7 +69,7 @@ std::string Commands(const CLI::App& app, const std::string& prefix) {
         usage += option->get_required() ? fmt::format(" \\fI{}\\fR", Escaped(option->get_name()))
                                         : fmt::format(" [\\fI{}\\fR...]", Escaped(option->get_name()));
     out += fmt::format(".SS {}\n{} [\\fIoptions\\fR]\n.PP\n{}.\n{}{}", Escaped(name), usage, Escaped(sub->get_description()), Options(*sub),
-                       Examples(*sub));
+                       Footer(sub->get_footer()));
     out += Commands(*sub, name);
   }
   return out;
@@ -80,7 +87,9 @@ std::string ManPage(const CLI::App& app) {
   for (const ExitCodeRow& row : kExitCodes) out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", int(row.code), Escaped(row.meaning));
   out += ".SH ENVIRONMENT\n";
   for (const EnvironmentRow& row : kEnvironment) out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", row.name, Escaped(row.meaning));
-  return out + ".SH EXAMPLES\n" + Examples(app);
+  out += ".SH PREPROCESSING\n" + Footer(PreprocessHelp());
+  const std::string footer = app.get_footer();
+  return out + ".SH EXAMPLES\n" + Footer(footer.substr(footer.find("Examples:\n") + 10));
 }
 
 }  // namespace mete::cli

@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "checks.h"
 #include "mete/device.h"
 #include "stopwatch.h"
 #include "terminal.h"
@@ -22,9 +23,12 @@ constexpr double kLeastSpeed = 0.01;       // a session's: SessionOptions::speed
 LoadOptions LoadOptionsOf(const ModelFlags& flags) {
   LoadOptions options;
   for (const std::string& text : flags.shapes) {
-    const auto [name, dims] = SplitAssignment(text, "--shape");
-    options.input_shapes[name] = ParseShape(dims, "--shape");
+    const bool named = text.find('=') != std::string::npos;  // else of the only input
+    const auto [name, dims] = named ? SplitAssignment(text, "--shape") : std::pair(std::string(), text);
+    if (!options.input_shapes.emplace(name, ParseShape(dims, "--shape")).second)
+      throw UsageError(fmt::format("[--shape] {} is given twice; got '{}'", named ? "'" + name + "'" : "the shape", text));
   }
+  options.batch = flags.batch;
   if (!flags.weights.empty() && !flags.model.ends_with(".prototxt"))
     throw UsageError(fmt::format("[--weights] goes with a Caffe network; got the model '{}', expected a .prototxt", flags.model));
   options.weights = flags.weights;
@@ -42,12 +46,12 @@ std::string PackedCache(const ModelFlags& flags) {
 }
 
 Json EventJson(const TraceEvent& e) {
-  return {{"name", e.name}, {"op", e.op}, {"us", double(e.end_ns - e.start_ns) * 1e-3}, {"flops", e.flops}};
+  return {{"name", e.name}, {"op", e.op}, {"us", double(e.end_ns - e.start_ns) * 1e-3}, {"flops", e.flops}, {"worker", e.worker}};
 }
 
 Json StepJson(const StepInfo& s) {
   return {{"node", s.node}, {"op", s.op}, {"processor", s.processor}, {"threads", s.threads}, {"policy", s.policy}, {"kernel", s.kernel},
-          {"us", double(s.ns) * 1e-3}, {"flops", s.flops}, {"bytes", s.bytes}, {"why", s.why}};
+          {"us", double(s.ns) * 1e-3}, {"flops", s.flops}, {"computed_flops", s.computed_flops}, {"bytes", s.bytes}, {"why", s.why}};
 }
 
 }  // namespace
@@ -56,10 +60,14 @@ void CheckCores(const ModelFlags& flags) {
   if (!flags.plan.empty() && (flags.threads > 0 || !flags.cores.empty() || !flags.policy.empty()))
     throw UsageError("[--plan] says which threads and cores run, and how they share; leave out --threads, --cores and --policy");
   const DeviceInfo device = ThisDevice();
+  for (size_t i = 0; i < flags.cores.size(); ++i)
+    if (std::find(flags.cores.begin(), flags.cores.begin() + std::ptrdiff_t(i), flags.cores[i]) != flags.cores.begin() + std::ptrdiff_t(i))
+      throw UsageError(fmt::format("[--cores] core {} is named twice; got {}, expected each core once; try --threads for more threads than "
+                                   "cores", flags.cores[i], fmt::join(flags.cores, ",")));
   for (int core : flags.cores)
     if (std::find(device.cores.begin(), device.cores.end(), core) == device.cores.end())
-      throw UsageError(fmt::format("[--cores] core {} is not on this machine, or not for this process; expected some of {}", core,
-                                   fmt::join(device.cores, ",")));
+      throw UsageError(fmt::format("[--cores] no such core on this machine, or not for this process; got {}, expected some of {}; try "
+                                   "'mete machine'", core, fmt::join(device.cores, ",")));
   if (!flags.cores.empty() && flags.threads > 0 && int(flags.cores.size()) != flags.threads)
     throw UsageError(fmt::format("[--cores] needs a core for each thread; got {} cores, expected {}", flags.cores.size(), flags.threads));
 }
@@ -89,13 +97,14 @@ void ParseCores(const std::vector<std::string>& words, ModelFlags& flags) {
 
 void AddLoadFlags(CLI::App& command, ModelFlags& flags) {
   command.add_option("MODEL", flags.model, "an ONNX model (.onnx), or a Caffe network (.prototxt, its .caffemodel beside it)")->required();
-  command.add_option("--shape", flags.shapes, "shape of an input that the file leaves open; may be repeated")
-      ->type_name("NAME=1x3x224x224")->take_all()->expected(1)->group(kModelGroup);
+  command.add_option("--shape", flags.shapes, "what the file leaves open: an input's shape (data=1x3x224x224, or 1x3x224x224 where there is one "
+                                              "input) or a dimension's size (T=128); may be repeated")
+      ->type_name("SHAPE")->take_all()->expected(1)->group(kModelGroup);
   command.add_option("--weights", flags.weights, "the .caffemodel of a .prototxt that has another name")
       ->type_name("FILE")
       ->group(kModelGroup);
   command.add_option("--disable-pass", flags.disabled_passes, "leave out an optimising pass; may be repeated")
-      ->type_name("NAME")->take_all()->expected(1)->check(CLI::IsMember(PassNames()))->group(kModelGroup);
+      ->type_name("NAME")->take_all()->expected(1)->check(OneOf(PassNames()))->group(kModelGroup);
   command.add_flag("--no-optimize", flags.no_optimize, "only fold constants")->group(kModelGroup);
 }
 
@@ -113,11 +122,11 @@ void AddSessionFlags(CLI::App& command, ModelFlags& flags) {
   command.add_flag("--no-tune", flags.no_tune, "choose kernels by estimate alone, instead of measuring them once and keeping the times")
       ->group(kMachineGroup);
   command.add_option("--threads", flags.threads, "threads; 0: one for every core that this process may use")
-      ->type_name("N")->check(CLI::Range(0, 1024))->capture_default_str()->group(kMachineGroup);
+      ->type_name("N")->check(Between(0, 1024))->capture_default_str()->group(kMachineGroup);
   AddCoresFlag(command, flags);
   command.add_option("--policy", flags.policy, "how work reaches the threads: by the speed that each shows (adaptive, the default), in "
                                                "equal slices, or, to compare with: ratio, asymo, sani")
-      ->type_name("NAME")->check(CLI::IsMember({"equal", "ratio", "asymo", "sani", "adaptive"}))->group(kMachineGroup);
+      ->type_name("NAME")->check(OneOf({"equal", "ratio", "asymo", "sani", "adaptive"}))->group(kMachineGroup);
 }
 
 void AddModelFlags(CLI::App& command, ModelFlags& flags) {
@@ -135,7 +144,7 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags) {
 }
 
 void AddJsonFlag(CLI::App& command, Context& context) {
-  command.add_flag("--json", context.json, "answer in JSON on stdout (errors in JSON on stderr)")->group("Report");
+  command.add_flag("--json", context.json, "answer in JSON on stdout; errors and notes in JSON on stderr, a line each")->group("Report");
 }
 
 std::pair<std::string, std::string> SplitAssignment(const std::string& text, const char* flag) {
@@ -162,13 +171,14 @@ Shape ParseShape(const std::string& text, const char* flag) {
   }
 }
 
-Model LoadModel(const ModelFlags& flags, double* load_ms) {
-  const LoadOptions options = LoadOptionsOf(flags);
-  const Progress progress("loading " + flags.model);
+Model LoadModel(const ModelFlags& flags, const Context& context, double* load_ms, const std::map<std::string, Shape>& tensors) {
+  LoadOptions options = LoadOptionsOf(flags);
+  options.tensor_shapes = tensors;
+  const Progress progress(context, "loading " + flags.model);
   const Stopwatch watch;
   Model model = Model::Load(flags.model, options);
   if (load_ms) *load_ms = watch.ms();
-  for (const std::string& note : model.notes()) PrintNote(note);
+  for (const std::string& note : model.notes()) PrintNote(context, note);
   return model;
 }
 
@@ -187,15 +197,24 @@ SessionOptions SessionOptionsOf(const ModelFlags& flags) {
   return options;
 }
 
-Session MakeSession(const Model& model, const ModelFlags& flags, const Context& context) {
+Session MakeSession(const Model& model, SessionOptions options, const std::string& label, const Context& context) {
   CheckCancelled(context);
-  CheckCores(flags);
-  const SessionOptions options = SessionOptionsOf(flags);
   Session session = [&] {
-    const Progress progress("preparing " + flags.model);
+    Progress progress(context, label);
+    options.progress = [&](int done, int all) {
+      CheckCancelled(context);
+      progress.Update(done, all);
+    };
     return Session(model, options);
   }();
-  for (const std::string& note : session.Notes()) PrintNote(note);
+  for (const std::string& note : session.Notes()) PrintNote(context, note);
+  return session;
+}
+
+Session MakeSession(const Model& model, const ModelFlags& flags, const Context& context) {
+  CheckCores(flags);
+  const char* what = flags.no_tune || flags.reference ? "preparing" : "choosing kernels of";
+  Session session = MakeSession(model, SessionOptionsOf(flags), fmt::format("{} {}, node", what, flags.model), context);
   if (!flags.save_plan.empty()) WriteTextFile(flags.save_plan, session.PlanJson() + "\n");
   return session;
 }
@@ -204,7 +223,8 @@ void ReportTrace(const Trace& trace, const ModelFlags& flags, const Context& con
   if (!flags.trace.empty()) WriteTextFile(flags.trace, trace.ChromeJson() + "\n");
   if (!flags.profile) return;
   if (!context.json) {
-    fmt::print("\n{}\n{}", trace.TableByOperator(), trace.Table(kProfileRows));
+    const int columns = TerminalColumns(1);
+    fmt::print("\n{}\n{}", trace.TableByOperator(columns), trace.Table(kProfileRows, columns));
     return;
   }
   Json events = Json::array();
@@ -217,16 +237,17 @@ void ReportPlan(const Session& session, const ModelFlags& flags, const Context& 
   if (!flags.explain) return;
   Trace least;
   {
-    const Progress progress("measuring every node");
-    run(&least);
-    for (int i = 1; i < kExplainRuns; ++i) {
+    Progress progress(context, "measuring every node, run");
+    for (int i = 0; i < kExplainRuns; ++i) {
       Trace trace;
       run(&trace);
-      least.KeepLeast(trace);
+      if (i == 0) least = std::move(trace);
+      else least.KeepLeast(trace);
+      progress.Update(i + 1, kExplainRuns);
     }
   }
   const DeviceLimits limits = MeasureLimits(session.stats().threads);
-  const std::string text = session.Explain(least, limits);
+  const std::string text = session.Explain(least, limits, context.json ? 0 : TerminalColumns(1));
   if (!context.json) {
     fmt::print("{}\n", text);
     return;
@@ -243,6 +264,7 @@ Json PortsJson(const std::vector<Port>& ports) {
     Json shape = nullptr;
     if (p.shape.known()) shape = std::vector<int64_t>(p.shape.begin(), p.shape.end());
     list.push_back({{"name", p.name}, {"type", Name(p.type)}, {"shape", shape}});
+    if (p.declared.known() && p.declared != p.shape) list.back()["declared"] = std::vector<int64_t>(p.declared.begin(), p.declared.end());
   }
   return list;
 }

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,12 @@
 
 namespace mete::cli {
 
+inline constexpr int kMostBatch = 1 << 16;  // guess: more than any memory takes
+
 struct ModelFlags {
   std::string model;
-  std::vector<std::string> shapes;  // name=1x3x224x224
+  std::vector<std::string> shapes;  // name=1x3x224x224, T=128, 1x3x224x224
+  int64_t batch = 0;                // of run and bench
   std::string weights;
   std::vector<std::string> disabled_passes;
   bool no_optimize = false;
@@ -49,13 +53,15 @@ void AddJsonFlag(CLI::App& command, Context& context);
 std::pair<std::string, std::string> SplitAssignment(const std::string& text, const char* flag);
 Shape ParseShape(const std::string& text, const char* flag);
 
-// Prints the notes of Load() to stderr.
-Model LoadModel(const ModelFlags& flags, double* load_ms = nullptr);
+// Prints the notes of Load() to stderr. `tensors`: as LoadOptions::tensor_shapes.
+Model LoadModel(const ModelFlags& flags, const Context& context, double* load_ms = nullptr,
+                const std::map<std::string, Shape>& tensors = {});
 
 SessionOptions SessionOptionsOf(const ModelFlags& flags);
 
-// Writes --save-plan.
+// Prints its notes; writes --save-plan.
 Session MakeSession(const Model& model, const ModelFlags& flags, const Context& context);
+Session MakeSession(const Model& model, SessionOptions options, const std::string& label, const Context& context);
 
 // --profile and --trace: prints, writes, and adds "profile" to `json`.
 void ReportTrace(const Trace& trace, const ModelFlags& flags, const Context& context, Json& json);

@@ -113,7 +113,7 @@ std::string EnergyCurvesPath() {
 
 EnergyChoice Choose(const EnergyCurves& curves, const ModelWork& work, const Objective& objective, const Context& context,
                     const std::vector<int64_t>& at_khz) {
-  Progress progress("choosing cores and frequencies");
+  Progress progress(context, "choosing cores and frequencies");
   return ChooseEnergy(curves, work, objective, {at_khz, context.cancel, [&](int done, int all) { progress.Update(done, all); }});
 }
 
@@ -121,16 +121,16 @@ void PrintEnergyChoice(const EnergyCurves& curves, const ModelWork& work, const 
                        const Context& context) {
   if (context.json) return PrintJson(ChoiceJson(curves, work, choice, flags));
   const Style style = StyleOf(1);
-  fmt::print("{}{}{} on {}, for {}:\n  {}\n  {}, {}: {}\n\n", style.bold, flags.model, style.reset, curves.machine, flags.objective,
-             ToText(curves, choice.best), FormatMs(choice.best.ms), JoulesText(choice.best.joules), choice.reason);
-  Rows rows{{"", "latency", "energy"}};
+  PrintText(fmt::format("{}{}{} on {}, for {}:\n  {}\n  {}, {}: {}\n", style.bold, flags.model, style.reset, curves.machine,
+                        flags.objective, ToText(curves, choice.best), FormatMs(choice.best.ms), JoulesText(choice.best.joules), choice.reason));
+  Rows rows{{"latency", "energy", "cores"}};
   const auto add = [&](const EnergyCandidate& c, const char* why) {
-    rows.push_back({ToText(curves, c) + why, FormatMs(c.ms), JoulesText(c.joules)});
+    rows.push_back({FormatMs(c.ms), JoulesText(c.joules), ToText(curves, c) + why});
   };
   for (const EnergyCandidate& c : choice.runners_up) add(c, "");
   if (choice.fastest.ms < choice.best.ms) add(choice.fastest, " (the fastest)");
-  fmt::print("other cores, each set at its best\n{}\nThese are estimates: {}{}.\n", FormatTable(rows, "lrr", "  "), curves.source,
-             Caveats(work));
+  fmt::print("other cores, each set at its best\n{}\n", FormatTable(rows, "rrw", "  "));
+  PrintText(fmt::format("These are estimates: {}{}.", curves.source, Caveats(work)));
 }
 
 std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags& flags, const Context& context) {
@@ -146,7 +146,7 @@ std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags&
   std::string why = WhyFrequenciesStay(machine.clusters);
   if (why.empty()) {
     control = std::make_unique<FrequencyControl>(machine.clusters, FrequencyPlaces{"/", CacheFolder()});
-    for (const std::string& note : control->notes()) PrintNote(note);
+    for (const std::string& note : control->notes()) PrintNote(context, note);
     why = WhyNot(*control, choice.best);
   }
   if (!why.empty()) {
@@ -154,13 +154,13 @@ std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags&
     std::vector<int64_t> now;
     for (const Cluster& c : machine.clusters) now.push_back(LoadedKhz(c.frequency));
     choice = Choose(curves, work, objective, context, now);
-    PrintNote(fmt::format("frequencies stay as they are ({}); only the cores are chosen", why));
+    PrintNote(context, fmt::format("frequencies stay as they are ({}); only the cores are chosen", why));
   }
   TakeCores(curves, choice.best, flags);
   for (size_t c = 0; control && c < choice.best.clusters.size(); ++c)
     if (choice.best.clusters[c].cores > 0) control->Set(c, choice.best.clusters[c].khz);
-  PrintNote(fmt::format("{}: {}, predicted {} and {}; {}", flags.objective, ToText(curves, choice.best), FormatMs(choice.best.ms),
-                        JoulesText(choice.best.joules), choice.reason));
+  PrintNote(context, fmt::format("{}: {}, predicted {} and {}; {}", flags.objective, ToText(curves, choice.best), FormatMs(choice.best.ms),
+                                 JoulesText(choice.best.joules), choice.reason));
   return control;
 }
 

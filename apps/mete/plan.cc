@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "checks.h"
 #include "cluster_flags.h"
 #include "commands.h"
+#include "installed_files.h"
 #include "costs/estimate.h"
 #include "costs/profile.h"
 #include "engine/model.h"
@@ -37,10 +39,10 @@ struct Planned {
 };
 
 Planned PlanForFile(const PlanFlags& flags, const Graph& graph) {
-  const MachineFile file = ReadMachineFile(flags.machine);
+  const MachineFile file = ReadMachineFile(FindBoard(flags.machine, "--machine"));
   const Costs costs = EstimateCosts(graph, file, ClusterCores(flags.cores, file));
   return {PlanSimulated(graph, file, costs, flags.policy), file.machine,
-          fmt::format("Nothing here was measured. Estimates: the time of every node, a roofline of the machine file's figures; starting a\n"
+          fmt::format("Nothing here was measured. Estimates: the time of every node, a roofline of the machine file's figures; starting a "
                       "kernel; and, by the file's own word, {}.",
                       EstimatedFigures(file))};
 }
@@ -59,18 +61,18 @@ std::string SharedCores(const Plan& plan, const Machine& machine) {
   return fmt::format("\nThreads of one core are counted once: of {} threads {} at most take part.", plan.threads, counted);
 }
 
-Planned PlanForHere(PlanFlags flags, const Graph& graph) {
+Planned PlanForHere(PlanFlags flags, const Graph& graph, const Context& context) {
   ParseCores(flags.cores, flags.model);
   CheckCores(flags.model);
   const Machine machine = ReadMachine();
   const CpuChoice choice{int(flags.model.cores.size()), flags.model.cores, flags.model.speeds, flags.policy};
   std::string why;
   const auto profile = LoadProfile(CacheFolder(), machine, &why);
-  if (!why.empty()) PrintNote(why);
+  if (!why.empty()) PrintNote(context, why);
   const Plan plan = PlanByProfile(graph, machine, choice, profile.get());
   if (profile) return {plan, machine, NoteOf(PredictCosts(graph, *profile, machine)) + SharedCores(plan, machine)};
   return {plan, machine,
-          "There are no times of this machine to plan by, so every step has all threads. `mete profile` measures them;\n"
+          "There are no times of this machine to plan by, so every step has all threads. `mete profile` measures them; "
           "--machine FILE plans by the estimates of a machine file."};
 }
 
@@ -94,13 +96,13 @@ bool IsPredicted(const Plan& plan) { return PredictedUs(plan) > 0; }
 
 // A row a step that computes.
 Rows PredictedRows(const Planned& planned) {
-  Rows rows{{"node", "cores", "blocks", "predicted", "rather than", "", "because that is"}};
+  Rows rows{{"node", "cores", "blocks", "predicted", "rather than"}};
   for (const Step& s : planned.plan.steps) {
     if (s.predicted_us <= 0) continue;
     rows.push_back({s.node, CoresText(planned.machine, CoresOf(planned.plan, planned.machine, s.threads)), BlocksText(s, planned),
                     FormatMs(s.predicted_us * 1e-3)});
-    if (s.rejected.empty()) rows.back().insert(rows.back().end(), {"-", "", s.reason});
-    else rows.back().insert(rows.back().end(), {s.rejected[0].choice, FormatMs(s.rejected[0].predicted_us * 1e-3), s.rejected[0].reason});
+    if (s.rejected.empty()) rows.back().push_back("nothing: " + s.reason);
+    else rows.back().push_back(fmt::format("{} in {}: {}", s.rejected[0].choice, FormatMs(s.rejected[0].predicted_us * 1e-3), s.rejected[0].reason));
   }
   return rows;
 }
@@ -115,18 +117,19 @@ Rows PlainRows(const Planned& planned) {
 void PrintPlan(const PlanFlags& flags, const Planned& planned) {
   const Style style = StyleOf(1);
   const Plan& plan = planned.plan;
-  fmt::print("{}{}{} on {}: {}, policy {}\n\n", style.bold, flags.model.model, style.reset, planned.machine.name,
-             CoresText(planned.machine, CoresOf(plan, planned.machine, plan.threads)), flags.policy);
+  PrintText(fmt::format("{}{}{} on {}: {}, policy {}\n", style.bold, flags.model.model, style.reset, planned.machine.name,
+                        CoresText(planned.machine, CoresOf(plan, planned.machine, plan.threads)), flags.policy));
   if (!IsPredicted(plan)) {
-    fmt::print("{}", FormatTable(PlainRows(planned), "lll"));
+    fmt::print("{}", FormatTable(PlainRows(planned), "llw"));
   } else {
     const Rows rows = PredictedRows(planned);
-    fmt::print("{}", FormatTable(rows, "llrrlrl"));
+    fmt::print("{}", FormatTable(rows, "llrrw"));
     fmt::print("\npredicted: {} a run", FormatMs(PredictedUs(plan) * 1e-3));
     if (const size_t nothing = plan.steps.size() + 1 - rows.size(); nothing > 0) fmt::print("; {} nodes take none of it", nothing);
     fmt::print("\n");
   }
-  fmt::print("\n{}\n", planned.note);
+  fmt::print("\n");
+  PrintText(planned.note);
 }
 
 // The plan as `mete run --plan` reads it, and what is said beside it.
@@ -142,12 +145,12 @@ Json PlanJson(const Planned& planned) {
 void PlanCommand(PlanFlags flags, const Context& context) {
   if (!flags.devices.empty()) {
     for (const std::string& name : PassesBehindDivision()) flags.model.disabled_passes.push_back(name);
-    return PlanForDevices(LoadModel(flags.model).impl().graph, flags.model.model, flags.devices, flags.objective, flags.explain,
+    return PlanForDevices(LoadModel(flags.model, context).impl().graph, flags.model.model, flags.devices, flags.objective, flags.explain,
                           context);
   }
-  const Model model = LoadModel(flags.model);
+  const Model model = LoadModel(flags.model, context);
   const Graph& graph = model.impl().graph;
-  const Planned planned = flags.machine.empty() ? PlanForHere(flags, graph) : PlanForFile(flags, graph);
+  const Planned planned = flags.machine.empty() ? PlanForHere(flags, graph, context) : PlanForFile(flags, graph);
   if (context.json) PrintJson(PlanJson(planned));
   else PrintPlan(flags, planned);
 }
@@ -165,10 +168,10 @@ void AddPlan(CLI::App& app, Context& context) {
   command->add_option("--cores", flags->cores, "cores that may take part: CPU numbers of this machine, or clusters of the machine file")
       ->type_name("0,1,... | big,little:2,...")->delimiter(',')->group("Machine");
   command->add_option("--policy", flags->policy, "how blocks reach the cores; only adaptive leaves cores out")
-      ->type_name("NAME")->check(CLI::IsMember(PolicyNames()))->capture_default_str()->group("Machine");
+      ->type_name("NAME")->check(OneOf(PolicyNames()))->capture_default_str()->group("Machine");
   command->add_option("--objective", flags->objective, "what a plan for devices has least of: a request's time, the time from one to the "
                       "next, or a request's joules")
-      ->type_name("NAME")->check(CLI::IsMember(DevicesObjectives()))->capture_default_str()->needs("--devices")->group("Machine");
+      ->type_name("NAME")->check(OneOf(DevicesObjectives()))->capture_default_str()->needs("--devices")->group("Machine");
   command->get_option("--devices")->excludes("--cores")->excludes("--policy");
   command->add_flag("--explain", flags->explain, "with --devices: also what each link carries, and why devices have no part")
       ->needs("--devices")->group("Report");

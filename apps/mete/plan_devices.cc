@@ -16,8 +16,8 @@
 namespace mete::cli {
 namespace {
 
-PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjective objective) {
-  const Progress progress("planning");
+PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjective objective, const Context& context) {
+  const Progress progress(context, "planning");
   PlannedPool p{graph, PoolCostsOf(graph, path), objective, {}, {}, 0, {}};
   if (objective == DevicesObjective::kLatency) {
     PlanAndLeftOut planned = PlanDevicesAndLeftOut(graph, p.pool());
@@ -74,21 +74,23 @@ void PrintBesideAlone(const PlannedPool& p) {
 
 void PrintLeftOut(const PlannedPool& p) {
   for (const auto& [device, us] : p.left_out)
-    fmt::print("{} has no part: with it, and others like it as far as they help, {}\n", p.plan.devices[size_t(device)],
-               std::isfinite(us) ? fmt::format("{} at least", FormatMs(us * 1e-3)) : "no plan was weighed");
+    PrintText(fmt::format("{} has no part: with it, and others like it as far as they help, {}", p.plan.devices[size_t(device)],
+                          std::isfinite(us) ? fmt::format("{} at least", FormatMs(us * 1e-3)) : "no plan was weighed"));
 }
 
 void Print(const PlannedPool& p, const std::string& model, bool explain) {
   const Style style = StyleOf(1);
-  fmt::print("{}{}{} on {}: {} of {} devices, {} group{}\n\n", style.bold, model, style.reset, p.file.name, UsedDevices(p.plan).size(),
-             p.pool().devices.size(), p.plan.groups.size(), p.plan.groups.size() == 1 ? "" : "s");
+  PrintText(fmt::format("{}{}{} on {}: {} of {} devices, {} group{}\n", style.bold, model, style.reset, p.file.name,
+                        UsedDevices(p.plan).size(), p.pool().devices.size(), p.plan.groups.size(), p.plan.groups.size() == 1 ? "" : "s"));
   fmt::print("{}", FormatTable(SharesRows(p), "lllllrr"));
-  fmt::print("\npredicted: {}, of which {} until the caller has the outputs; simulated, where nobody waits for all others: {}\n",
-             FormatMs(p.plan.predicted_us * 1e-3), FormatMs(p.plan.gather_us * 1e-3), FormatMs(p.simulated_us * 1e-3));
+  fmt::print("\n");
+  PrintText(fmt::format("predicted: {}, of which {} until the caller has the outputs; simulated, where nobody waits for all others: {}",
+                        FormatMs(p.plan.predicted_us * 1e-3), FormatMs(p.plan.gather_us * 1e-3), FormatMs(p.simulated_us * 1e-3)));
   PrintBesideAlone(p);
   if (explain) fmt::print("{}", ExplainDevices(p));
   else PrintLeftOut(p);
-  fmt::print("\n{}\n", p.file.note);
+  fmt::print("\n");
+  PrintText(p.file.note);
 }
 
 Json PartJson(const Graph& graph, const ValuePart& vp) {
@@ -138,7 +140,7 @@ Json PoolJson(const PlannedPool& p) {
 
 void PlanForDevices(const Graph& graph, const std::string& model, const std::string& devices, const std::string& objective,
                     bool explain, const Context& context) {
-  const PlannedPool planned = PlanPool(graph, devices, ParseDevicesObjectiveFlag(objective));
+  const PlannedPool planned = PlanPool(graph, devices, ParseDevicesObjectiveFlag(objective), context);
   if (context.json) PrintJson(PoolJson(planned));
   else Print(planned, model, explain);
 }

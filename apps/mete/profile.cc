@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "checks.h"
 #include "commands.h"
 #include "hosts.h"
 #include "model_flags.h"
@@ -33,34 +34,30 @@ constexpr double kProfileSeconds = 45;  // guess: ten rounds, and with preparati
 
 void PrintProfile(const Profile& profile, const std::string& path) {
   const Style style = StyleOf(1);
-  fmt::print("{}{}{}, {}: measured in {:.0f} s, kept in {}\n", style.bold, profile.key.cpu, style.reset, profile.key.target,
-             profile.seconds, path);
-  fmt::print("taking a block {:.2f} us, barrier {:.2f} us, waking threads {:.1f} us\n", profile.take_ns * 1e-3, profile.barrier_ns * 1e-3,
-             profile.wake_ns * 1e-3);
+  PrintText(fmt::format("{}{}{}, {}: measured in {:.0f} s, kept in {}", style.bold, profile.key.cpu, style.reset, profile.key.target,
+                        profile.seconds, path));
+  PrintText(fmt::format("taking a block {:.2f} us, barrier {:.2f} us, waking threads {:.1f} us", profile.take_ns * 1e-3,
+                        profile.barrier_ns * 1e-3, profile.wake_ns * 1e-3));
   for (const ClusterProfile& c : profile.clusters) {
     fmt::print("\n{}, cores {}{}{}\n", c.cluster, FormatCoreList(c.cores),
                c.governor.empty() ? "" : fmt::format(", {} at {:.0f} MHz", c.governor, double(c.khz) * 1e-3),
                c.celsius > 0 ? fmt::format(", {:.0f} C", c.celsius) : "");
-    Rows rows{{"kernel", "layers", "within 10 %", "median error", "of what there is most: ns each"}};
-    for (const auto& [kernel, fit] : c.kernels) {
-      std::string things;
-      for (const auto& [thing, ns] : fit.ns) things += fmt::format("{}{} {:.3g}", things.empty() ? "" : "; ", thing, ns);
-      if (things.size() > 90) things = things.substr(0, 90) + "...";
-      rows.push_back({kernel, fmt::format("{}", fit.samples), FormatPercent(fit.within), FormatPercent(fit.spread), things});
-    }
-    fmt::print("{}", FormatTable(rows, "lrrrl", "  "));
+    Rows rows{{"kernel", "layers", "within 10 %", "median error"}};
+    for (const auto& [kernel, fit] : c.kernels)
+      rows.push_back({kernel, fmt::format("{}", fit.samples), FormatPercent(fit.within), FormatPercent(fit.spread)});
+    fmt::print("{}", FormatTable(rows, "lrrr", "  "));
   }
+  PrintText("\nlayers: that were measured. within 10 %: of their times, those that the fit predicts. --json has what each kernel's time consists of.");
 }
 
 void Measure(const ProfileFlags& flags, const Context& context) {
-  PutBackLeftFrequencies();
+  PutBackLeftFrequencies(context);
   const Machine machine = ReadMachine();
   CheckMayWrite(FileToKeep(CacheFolder(), KeyOf(machine)));  // what is measured for a minute shall not be lost
   ProfileOptions options{flags.seconds > 0 ? flags.seconds : kProfileSeconds, {}, context.cancel};
-  std::unique_ptr<Progress> progress;
-  std::string label;
+  auto progress = std::make_unique<Progress>(context, "measuring");
   options.progress = [&](const std::string& what, int done, int total) {
-    if (what != label) progress.reset(), progress = std::make_unique<Progress>(what), label = what;
+    progress->SetLabel(what);
     progress->Update(done, total);
   };
   const Profile profile = MeasureProfile(machine, options);
@@ -89,7 +86,7 @@ void AddProfile(CLI::App& app, Context& context) {
   command->add_option("--seconds", flags->seconds,
                       fmt::format("how long to measure (default: {:.0f}, for a check {:.0f} a model and core)", kProfileSeconds,
                                   kCheckSeconds))
-      ->type_name("N")->check(CLI::Range(1.0, 3600.0))->group("Measurement");
+      ->type_name("N")->check(Between(1, 3600))->group("Measurement");
   CLI::Option* devices =
       command->add_option("--devices", flags->devices, "measure the links to the devices of this file, and MODEL's layers on them")
           ->type_name("FILE.toml")->group("Devices")->excludes("--check")->excludes("--energy")->excludes("--seconds");

@@ -164,12 +164,12 @@ std::vector<TimedCore> CoresToCheck(const ModelFlags& flags, const Machine& mach
   return cores;
 }
 
-std::vector<Model> LoadAll(const ProfileCheckFlags& flags) {
+std::vector<Model> LoadAll(const ProfileCheckFlags& flags, const Context& context) {
   std::vector<Model> models;
   for (const std::string& name : flags.models) {
     ModelFlags one = flags.load;
     one.model = name;
-    models.push_back(LoadModel(one));
+    models.push_back(LoadModel(one, context));
   }
   return models;
 }
@@ -204,15 +204,15 @@ void AddProfileCheckFlags(CLI::App& command, ProfileCheckFlags& flags) {
 }
 
 void CheckPredictions(const ProfileCheckFlags& flags, double seconds, const Context& context) {
-  PutBackLeftFrequencies();
+  PutBackLeftFrequencies(context);
   const Machine machine = ReadMachine();
   const std::unique_ptr<Profile> profile = StoredProfile(machine);
-  const std::vector<Model> models = LoadAll(flags);
+  const std::vector<Model> models = LoadAll(flags, context);
   if (seconds <= 0) seconds = kCheckSeconds;
   CheckOptions options{.cores = CoresToCheck(flags.load, machine), .in_turns = flags.in_turns, .cancel = context.cancel};
   for (const TimedCore& core : options.cores)
     options.seconds += seconds * (double(models.size()) + (flags.in_turns ? kProbesAsModels / core.speed : 0));
-  std::unique_ptr<Progress> progress = std::make_unique<Progress>("measuring every node");
+  std::unique_ptr<Progress> progress = std::make_unique<Progress>(context, "measuring every node");
   const std::vector<std::vector<Check>> checks = CheckModels(models, machine, *profile, options);
   progress.reset();
   Json json{{"cores", Json::array()}};

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "checks.h"
 #include "left_frequencies.h"
 #include "mete/device.h"
 #include "model_flags.h"
@@ -39,27 +40,27 @@ std::string OutputPath(const ProfileEnergyFlags& flags) {
 }
 
 // What sets the frequencies; where nothing may, they stay as they are.
-std::unique_ptr<ClusterFrequencies> MakeFrequencies(const Machine& machine) {
+std::unique_ptr<ClusterFrequencies> MakeFrequencies(const Machine& machine, const Context& context) {
   const std::string why = WhyFrequenciesStay(machine.clusters);
   if (!why.empty()) {
-    PrintNote(fmt::format("frequencies stay as they are ({}); only numbers of cores are compared", why));
+    PrintNote(context, fmt::format("frequencies stay as they are ({}); only numbers of cores are compared", why));
     return std::make_unique<FixedFrequencies>(machine.clusters);
   }
   auto control = std::make_unique<FrequencyControl>(machine.clusters, FrequencyPlaces{"/", CacheFolder()});
-  for (const std::string& note : control->notes()) PrintNote(note);
+  for (const std::string& note : control->notes()) PrintNote(context, note);
   return control;
 }
 
 EnergyCurves Measure(const Machine& machine, const std::vector<Meter>& meters, const ProfileEnergyFlags& flags, const Context& context) {
   const std::unique_ptr<EnergyMeter> meter = OpenMeter("/", meters, NowNs);
-  const std::unique_ptr<ClusterFrequencies> frequencies = MakeFrequencies(machine);
+  const std::unique_ptr<ClusterFrequencies> frequencies = MakeFrequencies(machine, context);
   ThreadLoad load(machine);
   EnergyBench bench{*frequencies, *meter, load, [](int64_t ns) { std::this_thread::sleep_for(std::chrono::nanoseconds(ns)); }};
-  Progress progress("measuring energy");
+  Progress progress(context, "measuring energy");
   const EnergyProfileOptions options{flags.frequencies, context.cancel, [&](int done, int all) { progress.Update(done, all); }};
   const EnergyEffort effort = EffortOf(machine, bench, options);
-  PrintNote(fmt::format("{} points with {}, about {:.0f} s; nothing else should run", effort.points, meter->Read().meter,
-                        double(effort.ns) * 1e-9));
+  PrintNote(context, fmt::format("{} points with {}, about {:.0f} s; nothing else should run", effort.points, meter->Read().meter,
+                                 double(effort.ns) * 1e-9));
   EnergyCurves curves = MeasureEnergy(machine, bench, options);
   if (auto* control = dynamic_cast<FrequencyControl*>(frequencies.get())) control->Restore();
   return curves;
@@ -88,16 +89,16 @@ void AddProfileEnergyFlags(CLI::App& command, CLI::Option* energy, ProfileEnergy
   command.add_option("--meter", flags.meters, "read this meter (a name or file that 'mete machine' shows); several add up")
       ->type_name("NAME")->take_all()->expected(1)->needs(energy)->group(kGroup);
   command.add_option("--frequencies", flags.frequencies, "of each cluster at most, evenly from those that it may have")
-      ->type_name("N")->check(CLI::Range(1, 1000))->capture_default_str()->needs(energy)->group(kGroup);
+      ->type_name("N")->check(Between(1, 1000))->capture_default_str()->needs(energy)->group(kGroup);
   command.add_option("--energy-output", flags.output, "write the curves there (default: energy.json in the cache folder)")
       ->type_name("FILE.json")->needs(energy)->group(kGroup);
   command.add_option("--root", flags.root, "say which meters would be read in this copy of another machine's proc/ and sys/")
-      ->type_name("DIR")->check(CLI::ExistingDirectory)->needs(energy)->group(kGroup);
+      ->type_name("DIR")->check(Folder())->needs(energy)->group(kGroup);
 }
 
 void ProfileEnergy(const ProfileEnergyFlags& flags, const Context& context) {
   const bool copied = !std::filesystem::equivalent(flags.root, "/");
-  if (!copied) PutBackLeftFrequencies();
+  if (!copied) PutBackLeftFrequencies(context);
   const std::string path = copied ? "" : OutputPath(flags);
   if (!copied) CheckMayWrite(path);  // what is measured for minutes shall not be lost
   const Machine machine = ReadMachine(flags.root);

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "help.h"
+#include "parse_problem.h"
 #include "terminal.h"
 
 namespace mete::cli {
@@ -16,16 +18,6 @@ namespace {
 // The parser stops at its first complaint, perhaps before it has seen --json.
 bool WantsJson(int argc, char** argv) {
   return std::any_of(argv, argv + argc, [](const char* a) { return std::string_view(a) == "--json"; });
-}
-
-std::string CommandPath(const CLI::App& app) {
-  std::string path = app.get_name();
-  const CLI::App* at = &app;
-  while (!at->get_subcommands().empty()) {
-    at = at->get_subcommands()[0];
-    path += " " + at->get_name();
-  }
-  return path;
 }
 
 // --help and --version reach us as exceptions.
@@ -40,7 +32,11 @@ int PrintAbout(const CLI::App& app, const CLI::ParseError& e, const Context& con
 
 class Frame {
  public:
-  Frame(const Program& program, Context& context) : program_(program), context_(context), app_("", program.name) {}
+  Frame(const Program& program, Context& context) : program_(program), context_(context), app_("", program.name) {
+    context.program = program.name;
+    app_.formatter(std::make_shared<HelpFormatter>());
+    app_.set_help_flag("-h,--help", "print this help");
+  }
 
   int Run(int argc, char** argv) {
     context_.json = WantsJson(argc, argv);
@@ -71,12 +67,12 @@ class Frame {
 
   int ParseProblem(const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return PrintAbout(app_, e, context_);
-    return Report(kUsage, "USAGE", fmt::format("[usage] {}; try '{} --help'", e.what(), CommandPath(app_)));
+    return Report(kUsage, "USAGE", DescribeParseProblem(app_, e));
   }
 
   int Report(ExitCode exit, const std::string& code, const std::string& message) {
     std::fflush(stdout);
-    PrintError(context_.json, code, message, program_.name);
+    PrintError(context_, code, message);
     return exit;
   }
 

@@ -5,175 +5,134 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <optional>
 
+#include "answers.h"
+#include "checks.h"
 #include "commands.h"
 #include "hosts.h"
 #include "inputs.h"
 #include "left_frequencies.h"
-#include "mete/io.h"
 #include "model_flags.h"
 #include "objective.h"
 #include "output_folder.h"
-#include "ranking.h"
+#include "pictures.h"
 #include "stopwatch.h"
 #include "terminal.h"
+#include "zoo/zoo.h"
 
 namespace mete::cli {
 namespace {
-
-constexpr int64_t kFirstValues = 8;  // of an output, on one line of a terminal
 
 struct RunFlags {
   ModelFlags model;
   HostsFlags hosts;
   std::vector<std::string> pictures;
   std::vector<std::string> inputs;
-  PreprocessFlags preprocess;
-  bool softmax = false;
-  std::string classify;
+  PictureFlags preprocess;
   std::string output;
 };
 
-// What a run gave, and for which picture (empty: for tensors).
-struct Answer {
-  std::string picture;
-  std::vector<Tensor> outputs;
-  double ms = 0;
+using RunFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&, const RunOptions&)>;
+
+// A model with its inputs, as they were asked for.
+struct Loaded {
+  Model model;
+  std::vector<Tensor> inputs;  // that of pictures has no value
+  int picture_port = -1;       // -1: tensors alone
+  Preprocess preprocess;
+
+  const Port& port() const { return model.inputs()[size_t(picture_port)]; }
 };
 
 // Everything that the answers have in common.
 struct Job {
   const RunFlags& flags;
   const Context& context;
-  const Model& model;
-  // The session's Run().
-  std::function<std::vector<Tensor>(const std::vector<Tensor>&, const RunOptions&)> run;
-  Preprocess preprocess;
-  std::vector<std::string> labels;
-  int classified = -1;  // the output that is ranked; -1: none
-  Trace trace;          // of the last run
-  std::vector<Tensor> inputs;  // and what it ran on
+  const Loaded& loaded;
+  const AnswerStyle& style;
+  RunFunction run;
+  // Makes what runs a last batch of fewer pictures, and the model that it is.
+  std::function<std::pair<Loaded, RunFunction>(int64_t pictures)> smaller;
+  Trace trace;                 // of the last run
+  std::vector<Tensor> inputs;  // what `run` ran on last
 };
 
-// The output to rank: the one asked for, or a picture's only one.
-int ClassifiedOutput(const Model& model, const RunFlags& flags) {
-  const auto& ports = model.outputs();
-  if (flags.classify.empty()) return !flags.pictures.empty() && ports.size() == 1 ? 0 : -1;
-  for (size_t i = 0; i < ports.size(); ++i)
-    if (ports[i].name == flags.classify) return int(i);
-  throw UsageError(fmt::format("[--classify] the model has no output '{}'; try mete inspect", flags.classify));
-}
-
-Answer RunOnce(Job& job, const std::string& picture, const std::vector<Tensor>& inputs) {
+Answer RunOnce(Job& job, const RunFunction& run, const std::vector<Tensor>& inputs) {
   RunOptions options{job.context.cancel, job.flags.model.traced() ? &job.trace : nullptr};
-  job.inputs = inputs;
   const Stopwatch watch;
-  Answer answer{picture, job.run(inputs, options), 0};
+  Answer answer{{}, {}, run(inputs, options), 0, 1};
   answer.ms = watch.ms();
   return answer;
 }
 
-std::string FirstValues(const Tensor& t) {
-  std::string out;
-  for (int64_t i = 0; i < std::min(t.elements(), kFirstValues); ++i)
-    out += fmt::format("{}{:.6g}", i > 0 ? " " : "", ElementAt(t.view(), i));
-  return out + (t.elements() > kFirstValues ? " ..." : "");
-}
-
-void PrintOutputs(const Job& job, const Answer& answer) {
-  Rows rows{{"output", "type", "shape", "first values"}};
-  for (size_t i = 0; i < answer.outputs.size(); ++i) {
-    const Tensor& t = answer.outputs[i];
-    rows.push_back({job.model.outputs()[i].name, Name(t.type()), ToString(t.shape()), FirstValues(t)});
-  }
-  fmt::print("{}", FormatTable(rows, "llll"));
-}
-
-void PrintClasses(const std::vector<Ranked>& ranked) {
-  Rows rows{{"class", "label", "score"}};
-  for (const Ranked& r : ranked) rows.push_back({std::to_string(r.index), r.label, fmt::format("{:.4f}", r.score)});
-  fmt::print("{}", FormatTable(rows, "rlr"));
-}
-
-Json OutputJson(const Port& port, const Tensor& t) {
-  std::vector<double> first;
-  for (int64_t i = 0; i < std::min(t.elements(), kFirstValues); ++i) first.push_back(ElementAt(t.view(), i));
-  return {
-      {"name", port.name}, {"type", Name(t.type())}, {"shape", std::vector<int64_t>(t.shape().begin(), t.shape().end())}, {"first", first}};
-}
-
-Json AnswerJson(const Job& job, const Answer& answer, const std::vector<Ranked>& ranked) {
-  Json json;
-  if (!answer.picture.empty()) json["image"] = answer.picture;
-  json["ms"] = answer.ms;
-  if (job.classified >= 0) {
-    json["top"] = Json::array();
-    for (const Ranked& r : ranked) json["top"].push_back({{"class", r.index}, {"label", r.label}, {"score", r.score}});
-  }
-  json["outputs"] = Json::array();
-  for (size_t i = 0; i < answer.outputs.size(); ++i) json["outputs"].push_back(OutputJson(job.model.outputs()[i], answer.outputs[i]));
-  return json;
-}
-
-void PrintAnswer(const Job& job, const Answer& answer, const std::vector<Ranked>& ranked) {
-  const Style style = StyleOf(1);
-  if (!answer.picture.empty()) fmt::print("{}{}{}\n", style.bold, answer.picture, style.reset);
-  if (job.classified >= 0) PrintClasses(ranked);
-  else PrintOutputs(job, answer);
-  fmt::print("answered in {}\n\n", FormatMs(answer.ms));
-}
-
 void AddOutputs(const Job& job, const Answer& answer, OutputFolder& folder) {
-  const std::string prefix = job.flags.pictures.size() > 1 ? std::filesystem::path(answer.picture).stem().string() + "." : "";
-  for (size_t i = 0; i < answer.outputs.size(); ++i) folder.Add(prefix + job.model.outputs()[i].name, answer.outputs[i].view());
+  const bool several = job.flags.pictures.size() > 1 && !answer.pictures.empty();
+  const std::string prefix = several ? std::filesystem::path(answer.pictures[0]).stem().string() + "." : "";
+  for (size_t i = 0; i < answer.outputs.size(); ++i) folder.Add(prefix + job.loaded.model.outputs()[i].name, answer.outputs[i].view());
 }
 
-// Prints the answer, or gives it as JSON.
-Json Report(const Job& job, const Answer& answer, OutputFolder& folder) {
-  AddOutputs(job, answer, folder);
-  std::vector<Ranked> ranked;
-  if (job.classified >= 0)
-    ranked = Rank(answer.outputs[size_t(job.classified)].view(), job.preprocess.top_k, job.flags.softmax, job.labels);
-  if (job.context.json) return AnswerJson(job, answer, ranked);
-  PrintAnswer(job, answer, ranked);
-  return {};
+// Prints the answers, or adds them as JSON.
+void Report(const Job& job, Answer batch, OutputFolder& folder, Json& results) {
+  for (const Answer& answer : AnswersOf(std::move(batch))) {
+    AddOutputs(job, answer, folder);
+    if (job.context.json) results.push_back(AnswerJson(job.loaded.model, answer, job.style));
+    else PrintAnswer(job.loaded.model, answer, job.style);
+  }
 }
 
 // The port that takes the pictures: the only one that --input leaves open.
-size_t PicturePort(const Model& model, std::vector<Tensor>& inputs) {
+int PicturePort(const Model& model, const std::vector<Tensor>& inputs) {
   const int port = FirstMissing(inputs);
-  if (port < 0) throw UsageError("[--input] gives every input already; try without pictures");
+  if (port < 0) throw UsageError("[--input] gives every input already; got pictures, too; try without pictures");
   for (size_t i = size_t(port) + 1; i < inputs.size(); ++i)
     if (!inputs[i].has_value())
-      throw UsageError(fmt::format("[--input] a picture cannot fill every input; try --input {}=FILE", model.inputs()[i].name));
-  return size_t(port);
+      throw UsageError(fmt::format("[--input] a picture cannot fill every input; got none for '{0}', expected a tensor; try --input {0}=FILE",
+                                   model.inputs()[i].name));
+  return port;
 }
 
-Json RunPictures(Job& job, std::vector<Tensor> inputs, OutputFolder& folder) {
-  const size_t at = PicturePort(job.model, inputs);
-  const Port& port = job.model.inputs()[at];
+void RunBatch(Job& job, const Loaded& loaded, const RunFunction& run, std::span<const std::string> pictures, OutputFolder& folder,
+              Json& results) {
+  std::vector<Tensor> inputs = loaded.inputs;
+  std::vector<std::string> turned;
+  Answer answer = [&] {
+    const Progress progress(job.context, pictures[0]);
+    inputs[size_t(loaded.picture_port)] = ReadPictures(pictures, loaded.preprocess, loaded.port(), turned);
+    return RunOnce(job, run, inputs);
+  }();
+  if (&loaded == &job.loaded) job.inputs = std::move(inputs);
+  answer.pictures.assign(pictures.begin(), pictures.end());
+  answer.turned = std::move(turned);
+  answer.batch = int64_t(pictures.size());
+  Report(job, std::move(answer), folder, results);
+}
+
+Json RunPictures(Job& job, OutputFolder& folder) {
+  const std::span<const std::string> all(job.flags.pictures);
+  const size_t batch = size_t(job.loaded.port().shape[0]);
   Json results = Json::array();
-  std::string note, last_note;
-  std::unique_ptr<Progress> progress;
-  if (job.context.json) progress = std::make_unique<Progress>("picture");
-  for (size_t i = 0; i < job.flags.pictures.size(); ++i) {
+  for (size_t i = 0; i < all.size(); i += batch) {
     CheckCancelled(job.context);
-    inputs[at] = ReadPicture(job.flags.pictures[i], job.preprocess, port, &note);
-    if (note != last_note) PrintNote(last_note = note);
-    results.push_back(Report(job, RunOnce(job, job.flags.pictures[i], inputs), folder));
-    if (progress) progress->Update(int(i) + 1, int(job.flags.pictures.size()));
+    if (all.size() - i >= batch) {
+      RunBatch(job, job.loaded, job.run, all.subspan(i, batch), folder, results);
+    } else {
+      const auto [loaded, run] = job.smaller(int64_t(all.size() - i));
+      RunBatch(job, loaded, run, all.subspan(i), folder, results);
+    }
   }
   return results;
 }
 
-Json RunTensors(Job& job, const std::vector<Tensor>& inputs, OutputFolder& folder) {
-  const Answer answer = [&] {
-    const Progress progress("running");
-    return RunOnce(job, "", inputs);
+Json RunTensors(Job& job, OutputFolder& folder) {
+  Answer answer = [&] {
+    const Progress progress(job.context, "running");
+    return RunOnce(job, job.run, job.loaded.inputs);
   }();
-  return Json::array({Report(job, answer, folder)});
+  job.inputs = job.loaded.inputs;
+  Json results = Json::array();
+  Report(job, std::move(answer), folder, results);
+  return results;
 }
 
 // What --devices adds to the answer: the devices' part, and how far what they give is from this device's own.
@@ -190,39 +149,112 @@ Json ReportDevices(DevicesSession& session, const Job& job, const std::vector<Te
           {"largest_difference", apart}};
 }
 
+// Batches of pictures: one each where the file leaves that open, unless --batch says more.
+Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t batch, double* load_ms, const Context& context) {
+  ModelFlags load = flags.model;
+  const int64_t pictures = int64_t(flags.pictures.size());
+  if (pictures > 0) load.batch = batch > 0 ? batch : std::clamp<int64_t>(load.batch, 1, pictures);
+  std::map<std::string, Shape> tensors = ShapesOf(files);
+  const auto load_model = [&] { return flags.hosts.given() ? LoadDivisible(load, context, load_ms, tensors) : LoadModel(load, context, load_ms, tensors); };
+  Loaded loaded{load_model(), {}, -1, {}};
+  loaded.inputs = PlaceTensors(loaded.model, files);
+  if (flags.pictures.empty()) return loaded;
+  loaded.picture_port = PicturePort(loaded.model, loaded.inputs);
+  loaded.preprocess = PreprocessOf(flags.model.model, loaded.port(), flags.preprocess);
+  if (const Shape wanted = WantedShape(loaded.port(), loaded.preprocess); wanted != loaded.port().shape) {
+    tensors[loaded.port().name] = wanted;
+    loaded.model = load_model();
+    loaded.inputs = PlaceTensors(loaded.model, files);
+  }
+  CheckPictures(loaded.port(), loaded.preprocess);
+  return loaded;
+}
+
+// Whether a last batch may have fewer pictures than the port takes; UsageError where there is one and it may not.
+void CheckBatches(const RunFlags& flags, const Port& port) {
+  const int64_t batch = port.shape[0], pictures = int64_t(flags.pictures.size());
+  if (batch < 1) throw UsageError(fmt::format("[--shape] input {} takes no pictures at all; try a first dimension of 1", DescribePort(port)));
+  if (flags.model.batch > 0 && std::min(flags.model.batch, pictures) != batch)
+    throw UsageError(fmt::format("[--batch] input {} has another batch; got {}, expected {}; try without --batch", DescribePort(port),
+                                 flags.model.batch, batch));
+  if (pictures % batch == 0) return;
+  const bool is_open = port.declared.rank() > 0 && port.declared[0] < 0;
+  if (!is_open)
+    throw UsageError(fmt::format("[IMAGE] input {} takes {} pictures at once; got {}, expected a multiple of {}", DescribePort(port), batch,
+                                 pictures, batch));
+  if (flags.hosts.given())
+    throw UsageError(fmt::format("[--batch] with --devices each batch is whole; got {} pictures, expected a multiple of {}", pictures, batch));
+  for (const std::string& shape : flags.model.shapes)
+    if (shape.find('x') != std::string::npos)
+      throw UsageError(fmt::format("[--shape] input {} takes {} pictures at once; got {}, expected a multiple of {}; try --batch instead of "
+                                   "--shape", DescribePort(port), batch, pictures, batch));
+}
+
+void CheckInputsAreThere(const RunFlags& flags, const Loaded& loaded) {
+  const int open = FirstMissing(loaded.inputs);
+  if (!flags.pictures.empty() || open < 0) return;
+  const Port& port = loaded.model.inputs()[size_t(open)];
+  throw UsageError(fmt::format("[run] nothing to run on: input {} is missing; try {}--input {}=FILE.npy", DescribePort(port),
+                               PictureShapeOf(port.shape).known ? "a picture, or " : "", port.name));
+}
+
+AnswerStyle StyleFor(const RunFlags& flags, const Loaded& loaded, const Context& context) {
+  const Preprocess& p = loaded.preprocess;
+  const bool pictures = !flags.pictures.empty();
+  const Preprocess settings = pictures ? p : PreprocessOf(flags.model.model, loaded.model.inputs().empty() ? Port{} : loaded.model.inputs()[0], flags.preprocess);
+  AnswerStyle style{ClassifiedOutput(loaded.model, settings.classify, pictures), settings.top_k, settings.softmax, {}};
+  if (style.classified < 0 || settings.labels.empty()) return style;
+  style.labels = ReadLabels(settings.labels);
+  const std::string problem = LabelsProblem(settings.labels, style.labels.size(), loaded.model.outputs()[size_t(style.classified)]);
+  if (!problem.empty()) PrintWarning(context, problem);
+  return style;
+}
+
+// What may be wrong with the answers, before the first of them.
+void PrintRemarks(const RunFlags& flags, const Loaded& loaded, const Context& context) {
+  if (HasRandomWeights(loaded.model.metadata()))
+    PrintWarning(context, fmt::format("[{}] its weights are random, as 'mete zoo' made them: it is for measuring, and its answers mean nothing",
+                                      flags.model.model));
+  if (flags.pictures.empty()) return;
+  const PictureRemarks remarks = RemarksOf(flags.model.model, loaded.port(), loaded.preprocess);
+  if (!remarks.warning.empty()) PrintWarning(context, remarks.warning);
+  if (!remarks.note.empty()) PrintNote(context, remarks.note);
+}
+
 void Run(const RunFlags& flags, const Context& context) {
   CheckObjective(flags.model, flags.hosts.given());
-  PutBackLeftFrequencies();
+  CheckCores(flags.model);
+  PutBackLeftFrequencies(context);
   double load_ms = 0;
-  const Model model = flags.hosts.given() ? LoadDivisible(flags.model, &load_ms) : LoadModel(flags.model, &load_ms);
-  std::vector<Tensor> inputs = ReadInputs(model, flags.inputs);
-  const int classified = ClassifiedOutput(model, flags);
-  const int open = FirstMissing(inputs);
-  Preprocess preprocess = PreprocessFor(flags.model.model, open >= 0 ? model.inputs()[size_t(open)] : Port{}, flags.preprocess);
-  if (flags.pictures.empty() && open >= 0) {
-    const Port& port = model.inputs()[size_t(open)];
-    throw UsageError(fmt::format("[run] nothing to run on: input {} is missing; try a picture, or --input {}=FILE.npy", DescribePort(port),
-                                 port.name));
-  }
-  std::vector<std::string> labels = preprocess.labels.empty() ? std::vector<std::string>() : ReadLabels(preprocess.labels);
+  const std::vector<TensorFile> files = ReadTensorFiles(flags.inputs);
+  const Loaded loaded = Load(flags, files, 0, &load_ms, context);
+  CheckInputsAreThere(flags, loaded);
+  if (!flags.pictures.empty()) CheckBatches(flags, loaded.port());
+  const AnswerStyle style = StyleFor(flags, loaded, context);
+  PrintRemarks(flags, loaded, context);
   ModelFlags chosen = flags.model;
-  const auto frequencies = flags.hosts.given() ? nullptr : ApplyObjective(model, chosen, context);  // as long as the session
-  const auto devices = flags.hosts.given() ? MakeDevicesSession(model, chosen, flags.hosts, context) : nullptr;
-  std::optional<Session> own;
-  if (!devices) own.emplace(MakeSession(model, chosen, context));
-  Session& session = devices ? devices->alone() : *own;
+  const auto frequencies = flags.hosts.given() ? nullptr : ApplyObjective(loaded.model, chosen, context);  // as long as the session
+  const auto devices = flags.hosts.given() ? MakeDevicesSession(loaded.model, chosen, flags.hosts, context) : nullptr;
+  Session own, last_batch;
+  if (!devices) own = MakeSession(loaded.model, chosen, context);
+  Session& session = devices ? devices->alone() : own;
   OutputFolder folder(flags.output);
   std::vector<Tensor> last;
-  const auto run = [&](const std::vector<Tensor>& in, const RunOptions& options) {
+  const RunFunction run = [&](const std::vector<Tensor>& in, const RunOptions& options) {
     return last = devices ? devices->Run(in) : session.Run(in, options);
   };
-  Job job{flags, context, model, run, std::move(preprocess), std::move(labels), classified, {}, {}};
-  Json results = flags.pictures.empty() ? RunTensors(job, inputs, folder) : RunPictures(job, std::move(inputs), folder);
-  const auto files = folder.Commit();
+  const auto smaller = [&](int64_t pictures) {
+    Loaded fewer = Load(flags, files, pictures, nullptr, context);
+    last_batch = MakeSession(fewer.model, SessionOptionsOf(chosen), "preparing the last batch, node", context);
+    return std::pair(std::move(fewer), RunFunction([&](const std::vector<Tensor>& in, const RunOptions& options) { return last_batch.Run(in, options); }));
+  };
+  Job job{flags, context, loaded, style, run, smaller, {}, {}};
+  Json results = flags.pictures.empty() ? RunTensors(job, folder) : RunPictures(job, folder);
+  const auto files_written = folder.Commit();
   Json json{
       {"model", flags.model.model}, {"load_ms", load_ms}, {"prepare_ms", session.stats().prepare_ms}, {"results", std::move(results)}};
-  if (!files.empty()) json["files"] = files;
-  json["notes"] = model.notes();
+  if (!files_written.empty()) json["files"] = files_written;
+  json["notes"] = loaded.model.notes();
   if (devices) json["devices"] = ReportDevices(*devices, job, last);
   if (!context.json) fmt::print("loaded in {}, prepared in {}\n", FormatMs(load_ms), FormatMs(session.stats().prepare_ms));
   ReportPlan(session, flags.model, context, [&](Trace* trace) { session.Run(job.inputs, {context.cancel, trace}); }, json);
@@ -237,21 +269,24 @@ void AddRun(CLI::App& app, Context& context) {
   auto flags = std::make_shared<RunFlags>();
   AddModelFlags(*command, flags->model);
   AddObjectiveFlag(*command, flags->model);
-  command->add_option("IMAGE", flags->pictures, "pictures to classify: JPEG, PNG, BMP, PPM");
-  command->add_option("--input", flags->inputs, "a tensor from a .npy, .pb (ONNX TensorProto) or .bin (raw) file; may be repeated")
+  command->add_option("IMAGE", flags->pictures, "pictures: JPEG, PNG, BMP, PPM");
+  AddPictureFlags(*command, flags->preprocess);
+  command->add_option("--batch", flags->model.batch, "pictures at once, where the model leaves that open (default: 1, or as many as it takes)")
+      ->type_name("N")->check(Between(1, kMostBatch))->group("Pictures");
+  command->add_option("--input", flags->inputs, "a tensor from a .npy, .pb (ONNX TensorProto) or .bin (raw) file; may be repeated. Dimensions "
+                                                "that the model leaves open follow from it")
       ->type_name("NAME=FILE")->take_all()->expected(1)->group("Tensors");
   command->add_option("--output", flags->output, "write every output to DIR as .npy, all or none")->type_name("DIR")->group("Tensors");
   AddHostsFlags(*command, flags->hosts);
-  AddPreprocessFlags(*command, flags->preprocess);
-  command->add_flag("--softmax", flags->softmax, "turn scores into probabilities first")->group("Pictures");
-  command->add_option("--classify", flags->classify, "rank this output (default: a picture's only one)")
-      ->type_name("NAME")
-      ->group("Pictures");
   AddJsonFlag(*command, context);
   command->footer(
+      "Pictures need the preprocessing that the model was trained with: a TOML beside it (net.onnx, net.toml), a recipe, or flags. 'mete help "
+      "preprocess' has all of it.\n"
+      "\n"
       "Examples:\n"
-      "  mete run mobilenet_v2.onnx cat.jpg --mean 127.5 --scale 0.0078431 --labels imagenet.txt\n"
-      "  mete run deploy.prototxt cat.jpg --weights net.caffemodel --channels bgr --mean 104,117,123 --softmax\n"
+      "  mete run models/digits.onnx models/digit.png\n"
+      "  mete run mobilenet_v2.onnx cat.jpg --preprocess mobilenet --labels imagenet.txt\n"
+      "  mete run deploy.prototxt cat.jpg --weights net.caffemodel --preprocess caffe-bgr --softmax\n"
       "  mete run encoder.onnx --input ids=ids.npy --input mask=mask.npy --output results --profile");
   command->callback([flags, &context] { context.command = [flags, &context] { Run(*flags, context); }; });
 }

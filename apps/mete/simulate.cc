@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "checks.h"
 #include "cluster_flags.h"
 #include "commands.h"
+#include "installed_files.h"
 #include "costs/estimate.h"
 #include "engine/model.h"
 #include "mete/statistics.h"
@@ -84,39 +86,47 @@ std::vector<std::string> Row(const Report& report, const Outcome& outcome) {
   std::vector<std::string> row{outcome.policy, FormatMs(double(s.run_ns[0]) * 1e-6), FormatMs(ms.median), FormatMs(ms.p99),
                                fmt::format("{:.3f}", s.efficiency())};
   row.push_back(report.best.cores.empty() ? "-" : fmt::format("{:.2f}x", report.best.median_ns / s.median_ns()));
+  return row;
+}
+
+// What the cores of each cluster did meanwhile, a row a policy.
+std::string ClustersText(const Report& report) {
+  Rows rows{{"policy"}};
+  for (const Outcome& outcome : report.outcomes) rows.push_back({outcome.policy});
   for (size_t c = 0; c < report.costs.cores.size(); ++c) {
     if (report.costs.cores[c] == 0) continue;
-    const ClusterTimes times = TimesOf(s, c);
-    row.push_back(fmt::format("{:.1f} / {:.1f}", 100 * times.busy / times.total, 100 * times.waiting / times.total));
+    rows[0].insert(rows[0].end(), {report.file.machine.clusters[c].name + " busy", "waiting"});
+    for (size_t i = 0; i < report.outcomes.size(); ++i) {
+      const ClusterTimes times = TimesOf(report.outcomes[i].simulation, c);
+      for (const double part : {times.busy, times.waiting}) rows[i + 1].push_back(fmt::format("{:.1f} %", 100 * part / times.total));
+    }
   }
-  return row;
+  return FormatTable(rows, "l" + std::string(rows[0].size() - 1, 'r'), "  ");
 }
 
 void PrintInputs(const Report& report) {
   double flops = 0;
   int computed = 0, unknown = 0;
   for (const NodeCost& n : report.costs.nodes) flops += double(n.flops), computed += n.computes(), unknown += n.kind == NodeKind::kUnknown;
-  fmt::print("{} nodes compute, {:.3f} GFLOP", computed, flops * 1e-9);
-  if (unknown > 0) fmt::print("; {} of shapes that only the data tell are counted as nothing", unknown);
-  fmt::print("\n\nNothing here was measured. Estimates: the time of every node, a roofline of the machine file's figures; starting a\n"
-             "kernel; and, by the file's own word, {}.\n", EstimatedFigures(report.file));
+  PrintText(fmt::format("{} nodes compute, {:.3f} GFLOP{}\n", computed, flops * 1e-9,
+                        unknown == 0 ? "" : fmt::format("; {} of shapes that only the data tell are counted as nothing", unknown)));
+  PrintText(fmt::format("Nothing here was measured. Estimates: the time of every node, a roofline of the machine file's figures; starting a "
+                        "kernel; and, by the file's own word, {}.", EstimatedFigures(report.file)));
 }
 
 void PrintReport(const Report& report) {
   const Style style = StyleOf(1);
   const Machine& machine = report.file.machine;
-  fmt::print("{}{}{} on a simulated {}: {}\n", style.bold, report.flags.model.model, style.reset, machine.name,
-             CoresText(machine, report.costs.cores));
+  PrintText(fmt::format("{}{}{} on a simulated {}: {}", style.bold, report.flags.model.model, style.reset, machine.name,
+                        CoresText(machine, report.costs.cores)));
   Rows rows{{"policy", "first run", "median", "p99", "of ideal", "beside subset"}};
-  for (size_t c = 0; c < report.costs.cores.size(); ++c)
-    if (report.costs.cores[c] > 0) rows[0].push_back(machine.clusters[c].name + " busy / waiting, %");
   for (const Outcome& outcome : report.outcomes) rows.push_back(Row(report, outcome));
-  fmt::print("{}\n", FormatTable(rows, "l" + std::string(rows[0].size() - 1, 'r'), "  "));
-  fmt::print("ideal: {}, all cores' speeds added{}\n", FormatMs(report.outcomes[0].simulation.ideal_ns * 1e-6),
-             report.flags.interference.empty() ? "" : ", less what interference takes in the mean: a median can be better");
+  fmt::print("{}\n{}\n", FormatTable(rows, "lrrrrr", "  "), ClustersText(report));
+  PrintText(fmt::format("ideal: {}, all cores' speeds added{}", FormatMs(report.outcomes[0].simulation.ideal_ns * 1e-6),
+                        report.flags.interference.empty() ? "" : ", less what interference takes in the mean: a median can be better"));
   if (!report.best.cores.empty())
-    fmt::print("best subset: {}, with {} on {}\n", FormatMs(report.best.median_ns * 1e-6), report.best.policy,
-               CoresText(machine, report.best.cores));
+    PrintText(fmt::format("best subset: {}, with {} on {}", FormatMs(report.best.median_ns * 1e-6), report.best.policy,
+                          CoresText(machine, report.best.cores)));
   PrintInputs(report);
 }
 
@@ -153,8 +163,8 @@ Json ReportJson(const Report& report) {
 // --objective: no policies, but which cores at which clocks.
 void ChooseCommand(const SimulateFlags& flags, const Context& context) {
   const Objective objective = ParseObjectiveFlag(flags.model.objective);
-  const EnergyCurves curves = CurvesOf(ReadMachineFile(flags.machine));
-  const Model model = LoadModel(flags.model);
+  const EnergyCurves curves = CurvesOf(ReadMachineFile(FindBoard(flags.machine, "--machine")));
+  const Model model = LoadModel(flags.model, context);
   const ModelWork work = WorkOf(model.impl().graph);
   PrintEnergyChoice(curves, work, Choose(curves, work, objective, context), flags.model, context);
 }
@@ -163,7 +173,7 @@ void DevicesCommand(SimulateFlags flags, const Context& context) {
   for (const std::string& name : PassesBehindDivision()) flags.model.disabled_passes.push_back(name);
   flags.pool.model = flags.model.model, flags.pool.trace = flags.model.trace;
   if (!flags.model.objective.empty()) flags.pool.objective = flags.model.objective;
-  SimulateOverDevices(LoadModel(flags.model).impl().graph, flags.pool, context);
+  SimulateOverDevices(LoadModel(flags.model, context).impl().graph, flags.pool, context);
 }
 
 void SimulateCommand(const SimulateFlags& flags, const Context& context) {
@@ -174,11 +184,11 @@ void SimulateCommand(const SimulateFlags& flags, const Context& context) {
   const bool all = flags.policy == "all";
   if (all && !flags.model.trace.empty()) throw UsageError("[--trace] is of one policy; got all; try --policy adaptive");
   SimulationOptions options{flags.policy, flags.runs, InterferenceOf(flags), !flags.model.trace.empty(), context.cancel};
-  const MachineFile file = ReadMachineFile(flags.machine);
+  const MachineFile file = ReadMachineFile(FindBoard(flags.machine, "--machine"));
   const std::vector<int> cores = ClusterCores(flags.clusters, file);
-  const Model model = LoadModel(flags.model);
+  const Model model = LoadModel(flags.model, context);
   const Costs costs = EstimateCosts(model.impl().graph, file, cores);
-  const Progress progress("simulating");
+  Progress progress(context, "simulating");
   Report report{flags, file, costs, FindBestSubset(model.impl().graph, file, cores, options), {}};
   for (const std::string& policy : all ? PolicyNames() : std::vector{flags.policy}) {
     options.policy = policy;
@@ -200,13 +210,13 @@ void AddSimulate(CLI::App& app, Context& context) {
   std::vector<std::string> policies = PolicyNames();
   policies.insert(policies.begin(), "all");
   command->add_option("--policy", flags->policy, "how blocks reach the cores")
-      ->type_name("NAME")->check(CLI::IsMember(policies))->capture_default_str()->group("Machine");
+      ->type_name("NAME")->check(OneOf(policies))->capture_default_str()->group("Machine");
   command->add_option("--cores", flags->clusters, "clusters that compute, or so many cores of them (default: all)")
       ->type_name("big,little:2,...")->delimiter(',')->group("Machine");
   command->add_option("--interference", flags->interference, "what others take of some cores; may be repeated, for other cores")
       ->type_name("KIND:cores=...,share=...")->take_all()->expected(1)->group("Machine");
   command->add_option("--runs", flags->runs, "runs of each policy, which learns from one to the next")
-      ->type_name("N")->check(CLI::Range(1, 10000))->capture_default_str()->group("Measurement");
+      ->type_name("N")->check(Between(1, 10000))->capture_default_str()->group("Measurement");
   command->add_option("--trace", flags->model.trace, "write the last run's trace for chrome://tracing or Perfetto; needs one policy "
                       "or planner")
       ->type_name("FILE.json")->group("Report");
@@ -221,9 +231,9 @@ void AddSimulate(CLI::App& app, Context& context) {
   std::vector<std::string> planners = DevicePlanners();
   planners.insert(planners.begin(), "all");
   command->add_option("--planner", flags->pool.planner, "who divides the model over devices")
-      ->type_name("NAME")->check(CLI::IsMember(planners))->capture_default_str()->needs(devices)->group("Machine");
+      ->type_name("NAME")->check(OneOf(planners))->capture_default_str()->needs(devices)->group("Machine");
   command->add_option("--requests", flags->pool.requests, "requests in a row, for --objective throughput (default: 500)")
-      ->type_name("N")->check(CLI::Range(1, 10000))->needs(devices)->group("Measurement");
+      ->type_name("N")->check(Between(1, 10000))->needs(devices)->group("Measurement");
   AddJsonFlag(*command, context);
   command->footer(
       "The policies are those that threads run; only clock and cores are simulated. What a node takes on a core is estimated from the\n"

@@ -40,8 +40,8 @@ double FigureOf(const Outcome& o, DevicesObjective objective, const Graph& graph
   return objective == DevicesObjective::kEnergy ? JoulesOf(graph, o.plan, pool, o.simulation.us) : o.simulation.us;
 }
 
-void Simulate(const Graph& graph, const PoolCosts& pool, const std::string& planner, Comparison& c) {
-  Progress progress("simulating");
+void Simulate(const Graph& graph, const PoolCosts& pool, const std::string& planner, const Context& context, Comparison& c) {
+  Progress progress(context, "simulating planner");
   const auto measure = [&](const DevicesPlan& plan) { return SimulateDevices(graph, plan, pool).us; };
   const std::vector<std::string> names = planner == "all" ? DevicePlanners() : std::vector{planner};
   for (const std::string& name : names) {
@@ -77,29 +77,28 @@ int Groups(const DevicesPlan& plan) {
 std::string Legend(const Comparison& c) {
   const std::string alone = FigureText(c.alone_figure(), c.objective);
   if (c.objective == DevicesObjective::kThroughput)
-    return fmt::format("period: from one request to the next, of {} in a row, the first one's way through all devices shared out.\n"
-                       "speed-up: beside the best single device, {}.", c.requests, alone);
+    return fmt::format("period: from one request to the next, of {} in a row, the first one's way through all devices shared out. "
+                       "speed: beside the best single device, {}.", c.requests, alone);
   if (c.objective == DevicesObjective::kEnergy)
     return fmt::format("energy: of a request. less: times as much takes the best single device, {}.", alone);
-  return fmt::format("speed-up: beside the best single device, {}.", alone);
+  return fmt::format("speed: beside the best single device, {}.", alone);
 }
 
 void Print(const Comparison& c) {
   const Style style = StyleOf(1);
   const bool latency = c.objective == DevicesObjective::kLatency;
-  fmt::print("{}{}{} on simulated devices: {}\n", style.bold, c.model, style.reset, c.pool);
+  PrintText(fmt::format("{}{}{} on simulated devices: {}", style.bold, c.model, style.reset, c.pool));
   const std::string figure = latency ? "simulated" : FigureName(c.objective) + ", simulated";
-  Rows rows{{"planner", figure, c.objective == DevicesObjective::kEnergy ? "less" : "speed-up", "predicted", "devices", "groups", "sent",
-             "measured"}};
+  Rows rows{{"planner", figure, c.objective == DevicesObjective::kEnergy ? "less" : "speed", "predicted", "devices", "groups", "sent",
+             "tried"}};
   for (const Outcome& o : c.outcomes)
     rows.push_back({o.planner, FigureText(o.figure, c.objective), fmt::format("{:.2f}x", c.alone_figure() / o.figure),
                     FigureText(FigureOf(o.plan, c.objective), c.objective), std::to_string(DevicesOf(o.plan)),
                     std::to_string(Groups(o.plan)), FormatBytes(SentBytes(o.simulation) / c.requests),
                     o.measured > 0 ? std::to_string(o.measured) : "-"});
-  fmt::print("{}\n{}\n", FormatTable(rows, "lrrrrrrr", "  "), Legend(c));
-  fmt::print("devices: that compute. sent: for a request. measured: plans that the planner had to try.\n"
-             "{}{}\n",
-             c.note, c.objective == DevicesObjective::kEnergy ? "\nWatts are those of the machine files' power models." : "");
+  fmt::print("{}\n", FormatTable(rows, "lrrrrrrr", "  "));
+  PrintText(Legend(c) + " devices: those that compute. sent: for a request. tried: plans that the planner had simulated.\n");
+  PrintText(c.note + (c.objective == DevicesObjective::kEnergy ? " Watts are those of the machine files' power models." : ""));
 }
 
 Json OutcomeJson(const Outcome& o, const Comparison& c) {
@@ -140,7 +139,7 @@ void SimulateOverDevices(const Graph& graph, const SimulateDevicesFlags& flags, 
   const PoolCosts& pool = file.costs;
   const int requests = objective != DevicesObjective::kThroughput ? 1 : flags.requests > 0 ? flags.requests : kManyRequests;
   Comparison c{flags.model, file.name, file.note, file.estimates, objective, requests, PlanBestAlone(objective, graph, pool), {}};
-  Simulate(graph, pool, flags.planner, c);
+  Simulate(graph, pool, flags.planner, context, c);
   if (!flags.trace.empty()) WriteTextFile(flags.trace, ChromeJson(c.outcomes[0].simulation, c.outcomes[0].plan) + "\n");
   if (context.json) PrintJson(ComparisonJson(c));
   else Print(c);

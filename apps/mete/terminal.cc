@@ -1,6 +1,7 @@
 #include "terminal.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,10 +14,23 @@ namespace {
 
 std::string Dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
 
-// Characters, not bytes: labels may be in any language.
-size_t Width(std::string_view text) {
-  return size_t(std::count_if(text.begin(), text.end(), [](char c) { return (uint8_t(c) & 0xc0) != 0x80; }));
+// "mete: note: ..." with the first line's head on all of them.
+void PrintLines(const Context& context, const char* color, const char* kind, std::string_view text) {
+  const Style s = StyleOf(STDERR_FILENO);
+  const std::string head = fmt::format("{}: {}:", context.program, kind);
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::vector<std::string> lines = WrapText(fmt::format("{} {}", head, text.substr(begin, end - begin)), TerminalColumns(STDERR_FILENO));
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const bool colored = i == 0 && lines[0].starts_with(head);
+      if (colored) fmt::print(stderr, "{}{}{}{}\n", color, head, s.reset, lines[0].substr(head.size()));
+      else fmt::print(stderr, "{}\n", lines[i]);
+    }
+    begin = end + 1;
+  }
 }
+
+void PrintJsonLine(const Json& json) { fmt::print(stderr, "{}\n", Dump(json, -1)); }
 
 }  // namespace
 
@@ -27,42 +41,46 @@ Style StyleOf(int fd) {
   return plain ? Style{} : Style{"\033[1m", "\033[2m", "\033[31m", "\033[0m"};
 }
 
-void PrintNote(const std::string& note, const char* program) {
-  const Style s = StyleOf(STDERR_FILENO);
-  fmt::print(stderr, "{}{}: note:{} {}\n", s.dim, program, s.reset, note);
+int TerminalColumns(int fd) {
+  constexpr int kLeast = 40;  // narrower ones would break words; guess
+  winsize size{};
+  if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 0;
+  return std::max<int>(size.ws_col, kLeast);
+}
+
+int HelpColumns() {
+  constexpr int kPage = 80, kWidest = 110;  // guess: longer lines are hard to read
+  const int columns = TerminalColumns(STDOUT_FILENO);
+  return columns == 0 ? kPage : std::min(columns, kWidest);
+}
+
+void PrintNote(const Context& context, const std::string& note) {
+  if (context.json) return PrintJsonLine({{"note", note}});
+  PrintLines(context, StyleOf(STDERR_FILENO).dim, "note", note);
+}
+
+void PrintWarning(const Context& context, const std::string& warning) {
+  if (context.json) return PrintJsonLine({{"warning", warning}});
+  PrintLines(context, StyleOf(STDERR_FILENO).red, "warning", warning);
+}
+
+void PrintError(const Context& context, const std::string& code, const std::string& message) {
+  if (context.json) return PrintJsonLine({{"error", {{"code", code}, {"message", message}}}});
+  PrintLines(context, StyleOf(STDERR_FILENO).red, "error", message);
 }
 
 void PrintJson(const Json& json, FILE* to) { fmt::print(to, "{}\n", Dump(json, 2)); }
 
-void PrintError(bool json, const std::string& code, const std::string& message, const char* program) {
-  if (json) {
-    fmt::print(stderr, "{}\n", Dump({{"error", {{"code", code}, {"message", message}}}}, -1));
-    return;
-  }
-  const Style s = StyleOf(STDERR_FILENO);
-  std::string_view rest = message;
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    fmt::print(stderr, "{}{}: error:{} {}\n", s.red, program, s.reset, rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+void PrintText(const std::string& text) {
+  for (const std::string& line : WrapText(text, TerminalColumns(STDOUT_FILENO))) fmt::print("{}\n", line);
 }
 
 std::string FormatTable(const Rows& rows, const std::string& align, const std::string& indent) {
-  std::vector<size_t> widths(align.size(), 0);
-  for (const auto& row : rows)
-    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], Width(row[c]));
-  std::string out;
-  for (const auto& row : rows) {
-    std::string line = indent;
-    for (size_t c = 0; c < row.size(); ++c) {
-      const std::string pad(widths[c] - Width(row[c]), ' ');
-      line += (c > 0 ? "  " : "") + (align[c] == 'r' ? pad + row[c] : row[c] + pad);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
+  return mete::FormatTable(rows, {.align = align, .indent = indent, .columns = TerminalColumns(STDOUT_FILENO)});
+}
+
+std::string FormatList(const Rows& rows, const std::string& indent) {
+  return mete::FormatTable(rows, {.align = "lw", .indent = indent, .columns = TerminalColumns(STDOUT_FILENO), .header = false});
 }
 
 std::string FormatBytes(int64_t bytes) {
@@ -81,8 +99,15 @@ std::string FormatMs(double ms) {
   return fmt::format("{:.2f} s", ms * 1e-3);
 }
 
-Progress::Progress(std::string label) : label_(std::move(label)) {
-  if (isatty(STDERR_FILENO)) thread_ = std::thread([this] { Show(); });
+Progress::Progress(const Context& context, std::string label) : label_(std::move(label)) {
+  if (!context.json && isatty(STDERR_FILENO)) thread_ = std::thread([this] { Show(); });
+}
+
+void Progress::SetLabel(const std::string& label) {
+  std::lock_guard lock(mutex_);
+  if (label == label_) return;
+  label_ = label;
+  Update(0, 0);
 }
 
 Progress::~Progress() {
@@ -104,7 +129,8 @@ void Progress::Show() {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const int done = done_.load(std::memory_order_relaxed), total = total_.load(std::memory_order_relaxed);
     const std::string count = total > 0 ? fmt::format(" {}/{}", done, total) : done > 0 ? fmt::format(" {}", done) : "";
-    fmt::print(stderr, "\r\033[K{}{}, {:.0f} s", label_, count, seconds);
+    const std::string line = Shortened(fmt::format("{}{}, {:.0f} s", label_, count, seconds), size_t(std::max(TerminalColumns(STDERR_FILENO), 1)) - 1);
+    fmt::print(stderr, "\r\033[K{}", line);
     std::fflush(stderr);
   }
   fmt::print(stderr, "\r\033[K");

@@ -1,4 +1,4 @@
-// Text for people: colours, notes, progress, tables and units.
+// Text for people: colours, notes, progress, tables and units. With --json only JSON reaches either stream.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/table.h"
 #include "context.h"
 
 namespace mete::cli {
@@ -23,24 +24,29 @@ struct Style {
 };
 Style StyleOf(int fd);
 
-void PrintNote(const std::string& note, const char* program = "mete");  // "mete: note: ..." on stderr
-void PrintJson(const Json& json, FILE* to = stdout);                    // bytes that are not UTF-8 are replaced
-void PrintError(bool json, const std::string& code, const std::string& message, const char* program = "mete");
+int TerminalColumns(int fd);  // width of the terminal that the stream is; 0: it is none
+int HelpColumns();            // that of stdout, or of an 80-column page where it is none
 
-using Rows = std::vector<std::vector<std::string>>;
+// On stderr "mete: note: ...", or {"note": "..."}; a warning likewise. A warning is about answers that may be wrong.
+void PrintNote(const Context& context, const std::string& note);
+void PrintWarning(const Context& context, const std::string& warning);
+void PrintError(const Context& context, const std::string& code, const std::string& message);
+void PrintJson(const Json& json, FILE* to = stdout);  // bytes that are not UTF-8 are replaced
+void PrintText(const std::string& text);              // on stdout, its lines broken where the terminal ends
 
-// Columns two spaces apart. `align` has a letter a column, 'l' or 'r'.
+// A table for stdout, no wider than the terminal (base/table.h). `align` as of TableLayout.
 std::string FormatTable(const Rows& rows, const std::string& align, const std::string& indent = "");
+std::string FormatList(const Rows& rows, const std::string& indent = "");  // two columns without a header, of which the last may be broken
 
 std::string FormatBytes(int64_t bytes);     // "12.3 MiB"
 std::string FormatMs(double ms);            // "12.3 ms", "4.56 s", "78.9 us"
 std::string FormatPercent(double part);  // 0.125: "12 %"
 
-// A line on stderr that says what takes so long: only on a terminal, only after a second. Safe to
-// update from the thread that made it; cleared when it goes.
+// A line on stderr that says what takes so long: only on a terminal, only after a second, not with --json. Safe to
+// update from any thread; cleared when it goes.
 class Progress {
  public:
-  explicit Progress(std::string label);
+  Progress(const Context& context, std::string label);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -49,11 +55,12 @@ class Progress {
     done_.store(done, std::memory_order_relaxed);
     total_.store(total, std::memory_order_relaxed);
   }
+  void SetLabel(const std::string& label);  // another part of the same work; begins to count again
 
  private:
   void Show();
 
-  const std::string label_;
+  std::string label_;  // under the mutex
   std::atomic<int> done_{0}, total_{0};
   std::mutex mutex_;
   std::condition_variable wake_;

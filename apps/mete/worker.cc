@@ -10,6 +10,7 @@
 #include <memory>
 #include <thread>
 
+#include "checks.h"
 #include "commands.h"
 #include "discovery/discovery.h"
 #include "hosts.h"
@@ -47,21 +48,21 @@ bool IsLoopback(const std::string& listen) {
   return listen.starts_with("127.") || listen.starts_with("localhost:") || listen.starts_with("[::1]:");
 }
 
-Security SecurityOf(const WorkerFlags& flags) {
-  const Security security = ReadSecurity(flags.keys, flags.token);
+Security SecurityOf(const WorkerFlags& flags, const Context& context) {
+  const Security security = ReadSecurity(flags.keys, flags.token, context);
   if (!security.plain() || IsLoopback(flags.listen)) return security;
   if (!flags.insecure)
     throw UsageError(fmt::format("[--listen] {} can be reached by others, and nothing says whom to believe; try --keys FOLDER (mete keys "
                                  "make), --token FILE (mete keys token) on a closed network, or --insecure", flags.listen));
-  PrintNote(fmt::format("anybody who reaches {} may compute here, and everything is sent as plain text", flags.listen));
+  PrintNote(context, fmt::format("anybody who reaches {} may compute here, and everything is sent as plain text", flags.listen));
   return security;
 }
 
-WorkerOptions OptionsOf(const WorkerFlags& flags) {
+WorkerOptions OptionsOf(const WorkerFlags& flags, const Context& context) {
   CheckListen(flags.listen);
   WorkerOptions options;
   options.listen = flags.listen;
-  options.security = SecurityOf(flags);
+  options.security = SecurityOf(flags, context);
   options.session = SessionOptionsOf(flags.machine);
   if (options.session.threads == 0) options.session.threads = ReadMachine().default_threads();  // callers are told how many
   const std::string cache = CacheFolder();
@@ -80,7 +81,7 @@ std::string HostName() {
 void Work(const WorkerFlags& flags, const Context& context) {
   CheckCores(flags.machine);
   std::signal(SIGTERM, [](int) { std::raise(SIGINT); });  // a service is stopped so
-  const WorkerOptions options = OptionsOf(flags);
+  const WorkerOptions options = OptionsOf(flags, context);
   // Shares come and go, and threads have heaps of their own: what is freed shall go back to the system, not stay there in pieces. With
   // --memory-gib 1 GoogLeNet's groups, one after the other, kept 1.9 GiB without this and 1.2 GiB with it.
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
@@ -92,10 +93,14 @@ void Work(const WorkerFlags& flags, const Context& context) {
     announcement = std::make_unique<Announcement>(name, worker.port(), facts);
   }
   const std::string address = flags.listen.substr(0, flags.listen.rfind(':')) + ":" + std::to_string(worker.port());
-  const char* believes = options.security.tls() ? "certificates" : options.security.token.empty() ? "nothing" : "a token";
-  if (context.json) PrintJson({{"listening", address}, {"threads", options.session.threads}, {"believes", believes}});
-  else fmt::print("listening on {}, {} thread{}, believes {}; Ctrl-C ends it\n", address, options.session.threads,
-                  options.session.threads == 1 ? "" : "s", believes);
+  const char* callers = options.security.tls()               ? "whose certificate this host's authority signed"
+                        : !options.security.token.empty() ? "that have the token"
+                        : IsLoopback(flags.listen)        ? "on this host, without a proof of who they are"
+                                                          : "from anywhere, without a proof of who they are";
+  const char* proof = options.security.tls() ? "certificates" : options.security.token.empty() ? "none" : "token";
+  if (context.json) PrintJson({{"listening", address}, {"threads", options.session.threads}, {"proof", proof}});
+  else PrintText(fmt::format("listening on {}, {} thread{}, for callers {}; Ctrl-C ends it", address, options.session.threads,
+                             options.session.threads == 1 ? "" : "s", callers));
   std::fflush(stdout);
   while (!context.cancel->cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }
@@ -122,11 +127,11 @@ void AddWorker(CLI::App& app, Context& context) {
   command->add_option("--weights", flags->weights_folder, "keep what callers send once in this folder (default: in the cache folder)")
       ->type_name("DIR")->group("Limits");
   command->add_option("--weights-gib", flags->weights_gib, "of that folder at most")
-      ->type_name("N")->check(CLI::Range(0.0, 1e6))->capture_default_str()->group("Limits");
+      ->type_name("N")->check(Between(0, 1e6))->capture_default_str()->group("Limits");
   command->add_option("--memory-gib", flags->memory_gib, "of shares, their requests, and weights that are not on the disk at most")
-      ->type_name("N")->check(CLI::Range(0.001, 1e6))->capture_default_str()->group("Limits");
+      ->type_name("N")->check(Between(0.001, 1e6))->capture_default_str()->group("Limits");
   command->add_option("--deployments", flags->deployments, "callers' plans at a time at most")
-      ->type_name("N")->check(CLI::Range(1, 1000))->capture_default_str()->group("Limits");
+      ->type_name("N")->check(Between(1, 1000))->capture_default_str()->group("Limits");
   AddJsonFlag(*command, context);
   command->footer(
       "A caller (mete run, bench, profile with --devices FILE) sends this worker shares of its model as graphs, their weights once, and\n"

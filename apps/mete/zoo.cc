@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "checks.h"
 #include "commands.h"
 #include "model_flags.h"
 #include "stopwatch.h"
@@ -21,7 +22,7 @@ struct MakeFlags {
 };
 
 void List(const Context& context) {
-  Rows rows;
+  Rows rows{{"network", "parameters", ""}};
   Json json = Json::array();
   for (const ZooEntry& e : ZooList()) {
     const int64_t parameters = ZooParameters(e.name);
@@ -29,7 +30,7 @@ void List(const Context& context) {
     rows.push_back({e.name, fmt::format("{:.2f} M", double(parameters) * 1e-6), e.description});
   }
   if (context.json) PrintJson({{"networks", json}});
-  else fmt::print("{}", FormatTable(rows, "lrl"));
+  else fmt::print("{}", FormatTable(rows, "lrw"));
 }
 
 std::vector<std::string> AllNames() {
@@ -58,7 +59,7 @@ void Make(const MakeFlags& flags, const Context& context) {
     const std::string path = PathFor(flags, name);
     const Stopwatch watch;
     {
-      const Progress progress("making " + name);
+      const Progress progress(context, "making " + name);
       ZooMake(name, path, flags.seed);
     }
     const int64_t bytes = int64_t(std::filesystem::file_size(path));
@@ -90,7 +91,7 @@ void AddZoo(CLI::App& app, Context& context) {
   auto flags = std::make_shared<MakeFlags>();
   std::vector<std::string> names = AllNames();
   names.push_back("all");
-  make->add_option("NAME", flags->name, "as in 'mete zoo list', or all")->required()->check(CLI::IsMember(names));
+  make->add_option("NAME", flags->name, "as in 'mete zoo list', or all")->required()->check(OneOf(names));
   make->add_option("-o,--output", flags->output, "the file (default: NAME.onnx); for all: the folder")->type_name("FILE");
   make->add_option("--seed", flags->seed, "equal seeds give equal files")->type_name("N")->capture_default_str();
   AddJsonFlag(*make, context);

@@ -8,10 +8,14 @@
 int main(int argc, char** argv) try {
   if (argc != 3) return std::fprintf(stderr, "usage: classify MODEL PICTURE\n"), 2;
   const mete::Model model = mete::Model::Load(argv[1]);
-  const mete::Shape& wanted = model.inputs().at(0).shape;  // 1x3xHxW
-  mete::Preprocess steps{.resize_width = int(wanted[3]), .resize_height = int(wanted[2])};
+  const mete::Port& input = model.inputs().at(0);
+  // The settings of the TOML beside the model (net.onnx, net.toml); without one, pixels go in from 0 to 255.
+  const mete::Preprocess steps = mete::PreprocessFor(argv[1], input.type, input.shape);
+  if (!steps.values_known)
+    std::fprintf(stderr, "%s is missing: the answer may be wrong\n", mete::PreprocessPath(argv[1]).c_str());
+  const mete::Tensor picture = mete::MakeInput(mete::LoadImage(argv[2]), steps, input.shape);
   mete::Session session(model);
-  const mete::Tensor scores = session.Run(std::vector{mete::MakeInput(mete::LoadImage(argv[2]), steps)}).at(0);
+  const mete::Tensor scores = session.Run({picture}).at(0);
   const float* first = scores.as<float>();
   std::printf("class %td\n", std::max_element(first, first + scores.elements()) - first);
 } catch (const mete::Error& e) {

@@ -1,15 +1,21 @@
 // The engine: load a model, make a session, run it.
 //
 //   mete::Model model = mete::Model::Load("net.onnx");
-//   mete::Session session(model, {.threads = 2});
+//   mete::Session session(model);
 //   std::vector<mete::Tensor> out = session.Run({image});
+//
+// A session runs as `mete run` does: on all cores that this process may use, with kernels that were measured once on this machine and whose
+// times are kept in CacheFolder() (mete/device.h). Session session(model, {.threads = 1, .tune = false}) is made at once, from estimates.
 //
 // Everything that can be wrong with a model, a plan or a machine throws mete::Error in Load() or in the
 // Session's constructor; Run() throws for inputs that do not fit, for data-dependent errors (an index
-// out of range) and for cancellation.
+// out of range) and for cancellation. A Model or Session that is empty, because it was made by default or moved from, throws
+// FAILED_PRECONDITION whatever it is asked.
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <span>
@@ -23,7 +29,13 @@
 namespace [[gnu::visibility("default")]] mete {
 
 struct LoadOptions {
-  std::map<std::string, Shape> input_shapes;  // by input name; needed only where the file leaves dimensions open
+  // Where the file leaves dimensions of inputs open, their sizes, by input name ("": of the only input): {"ids", {1, 128}}. Also by the name
+  // that the file gives an open dimension: {"T", {128}}. Error where they do not fit.
+  std::map<std::string, Shape> input_shapes;
+  // Shapes of the tensors that the model will get, by input name or "": what is still open is taken from those that fit. Of one that does
+  // not, Run() complains.
+  std::map<std::string, Shape> tensor_shapes;
+  int64_t batch = 0;  // size of an input's first dimension where that is still open; 0: what the file says (Caffe), else 1
   std::string weights;                        // Caffe: the .caffemodel; empty: the prototxt's name with that ending
   bool optimize = true;                       // false: only constant folding and shape inference
   std::vector<std::string> disabled_passes;   // names as in PassNames(); Error where one is unknown
@@ -37,6 +49,7 @@ struct Port {
   std::string name;
   DType type = DType::kUnknown;     // kUnknown: known only at run time
   Shape shape = Shape::Unknown();
+  Shape declared = Shape::Unknown();  // of an input, as the file has it: -1 where it leaves a dimension open
 };
 
 struct PassTime {
@@ -54,8 +67,7 @@ struct ModelStats {
   std::vector<PassTime> passes;
 };
 
-// An immutable, loaded and optimised model. Copies share. Safe to use from several threads. A default-made one
-// is only there to be assigned to.
+// An immutable, loaded and optimised model. Copies share. Safe to use from several threads.
 class Model {
  public:
   // ONNX (.onnx) or Caffe (.prototxt, with its .caffemodel).
@@ -66,6 +78,7 @@ class Model {
   const std::vector<Port>& outputs() const;
   const std::vector<std::string>& notes() const;  // what Load() assumed, e.g. for open dimensions
   const ModelStats& stats() const;
+  const std::map<std::string, std::string>& metadata() const;  // what the file says of itself: "producer", "version", and its own keys
 
   std::string Text() const;  // a line a node
   std::string Dot() const;   // Graphviz
@@ -73,31 +86,39 @@ class Model {
   struct Impl;
   Model() = default;
   explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-  const Impl& impl() const { return *impl_; }
+  const Impl& impl() const;
 
  private:
   std::shared_ptr<const Impl> impl_;
 };
 
-// Where the time of one run went. Times are nanoseconds since the run's start; a "[wait]" lies inside its node
-// and is counted apart from it in the tables.
+// Where the time of one run went. Times are nanoseconds since the run's start. A "[wait]" lies at the end of its node's event, inside of it,
+// and is counted apart from it in the tables: the thread has done its part of the node and waits for the others.
 struct TraceEvent {
   std::string name;      // the node's, or "[wait]"
   std::string op;         // the node's operator; of a "[wait]" the node that was waited for
-  int worker = 0;        // 0: the thread that called Run()
+  int worker = 0;        // 0: the thread that called Run(), which takes part in every node; others: where they do
   int64_t start_ns = 0, end_ns = 0;
   int64_t flops = 0;
   bool layout = false;   // only changes the order of dimensions, for the kernels behind it
   int64_t bytes = 0;     // of its inputs and outputs together, weights as they lie in the model; 0: not known beforehand
+
+  bool waits() const { return name == "[wait]"; }
 };
 
 struct Trace {
-  std::vector<TraceEvent> events;
+  std::vector<TraceEvent> events;   // node after node; of a node the calling thread's first
   int64_t total_ns = 0;
-  std::string Table(int rows = 0) const;  // a row a node, the most expensive first; 0: all
-  std::string TableByOperator() const;    // a row an operator, with [wait] [transfer] [layout] [other]
-  std::string ChromeJson() const;         // for chrome://tracing and Perfetto
-  void KeepLeast(const Trace& other);     // of each node the shorter of both times; `other` is of the same session. Drops the waits
+  std::string process;              // what ran, for a timeline: the model's name
+  std::vector<std::string> lanes;   // and a name for each worker: "thread 0, core 4"
+
+  // Tables of the calling thread's time, at most so many characters wide where `columns` says so.
+  std::string Table(int rows = 0, int columns = 0) const;  // a row a node, the most expensive first; 0: all
+  std::string TableByOperator(int columns = 0) const;      // a row an operator, with [wait] [transfer] [layout] [other]
+  // For chrome://tracing and Perfetto: a process, a lane for each worker, and an arrow to each wait from whoever is waited for.
+  std::string ChromeJson() const;
+  // Of each node the shorter of both times on the calling thread; `other` is of the same session. Drops waits and the other workers.
+  void KeepLeast(const Trace& other);
 };
 
 // Set from any thread to stop a run between two steps; the run then throws CANCELLED.
@@ -111,7 +132,7 @@ class CancelToken {
 };
 
 struct SessionOptions {
-  int threads = 1;             // 0: one for every core this process may use
+  int threads = 0;             // 0: one for every core this process may use
   std::vector<int> cores;      // CPU numbers to pin the threads to, in order; empty: not pinned
   // How the work of a step reaches the threads: "adaptive", in proportion to the speed that each shows; "equal" slices; or, to compare
   // with, "ratio" (half for slow cores), "asymo" and "sani" (as two papers have it).
@@ -121,20 +142,24 @@ struct SessionOptions {
   std::vector<double> speeds;
   bool reference = false;      // force the reference kernels
   std::string plan_json;       // a plan as PlanJson() gives it, which says all of the above but `reference`; empty: plan now
-  // Measure at prepare which way to compute a node is the fastest, instead of estimating: the session takes longer to make, and its
-  // results may differ in the last bits from those on another machine. Times are kept in a file in the folder `tuning_cache`
-  // (CacheFolder() in mete/device.h is the user's) for the next session; empty: nowhere.
-  bool tune = false;
-  std::string tuning_cache;
-  // A folder (CacheFolder() in mete/device.h is the user's) with a profile of this machine, as `mete profile` keeps it: by its times the
-  // plan says how many of the threads take part in each step. Empty, or none there: all do. One that does not serve (of another machine,
-  // of older kernels, damaged) is refused, and Notes() says so. Only for the policy `adaptive`.
-  std::string profile_cache;
+  // Measure at prepare which way to compute a node is the fastest, instead of estimating: the first session of a model takes some seconds
+  // to make, and its results may differ in the last bits from those on another machine. Times are kept in a file in the folder
+  // `tuning_cache` for the next session; empty: nowhere. Notes() says where they cannot be.
+  bool tune = true;
+  std::string tuning_cache = CacheFolder();
+  // A folder with a profile of this machine, as `mete profile` keeps it: by its times the plan says how many of the threads take part in
+  // each step. Empty, or none there: all do. One that does not serve (of another machine, of older kernels, damaged) is refused, and Notes()
+  // says so. Only for the policy `adaptive`.
+  std::string profile_cache = CacheFolder();
   // A folder (CacheFolder() in mete/device.h is the user's; it is made as needed) in which weights in kernel order are kept and mapped
   // on the next start instead of packed again; empty: none. A file for each tensor, weights/<digest>.packed, found by a digest of the
   // model's weights, the kernel and the library's packing code, and checked before it is used. Nothing fails because of it: damaged
   // files are written again, a folder that cannot be written to is done without, and Explain() tells. Files are never removed.
   std::string packed_cache;
+  std::function<void(int done, int all)> progress;  // called while the session is made: of so many nodes, so many are prepared
+
+  // A session that is made at once and always alike: kernels by estimate, no files read or written.
+  static SessionOptions Estimated(int threads = 1);
 };
 
 struct SessionStats {
@@ -147,6 +172,7 @@ struct SessionStats {
   std::vector<int> cores;      // the fastest first
   std::vector<double> speeds;  // emulated
   std::string policy;
+  int64_t computed_flops = 0;  // as ModelStats::flops, by the kernels that were chosen: Winograd's need fewer multiplications
 };
 
 // How one node is computed.
@@ -158,6 +184,7 @@ struct StepInfo {
   int threads = 1;
   int64_t ns = 0;              // of a trace; 0: not in it
   int64_t flops = 0, bytes = 0;  // as in TraceEvent
+  int64_t computed_flops = 0;  // by this kernel; fewer than `flops` where it is Winograd's
 };
 
 struct RunOptions {
@@ -169,10 +196,11 @@ struct RunOptions {
   Alone alone = Alone::kWhereSooner;
 };
 
-// A model made ready to run on this machine; a moved-from one may only be assigned to or destroyed. Safe to call from several threads: runs of one session wait
-// for each other; make a session a thread to run side by side.
+// A model made ready to run on this machine. Safe to call from several threads: runs of one session wait for each other; make a session a
+// thread to run side by side.
 class Session {
  public:
+  Session();  // empty, to be assigned to
   explicit Session(const Model& model, const SessionOptions& options = {});
   ~Session();
   Session(Session&&) noexcept;
@@ -180,21 +208,24 @@ class Session {
 
   // Inputs and outputs in the model's order. Allocates the outputs.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options = {});
+  std::vector<Tensor> Run(std::initializer_list<Tensor> inputs, const RunOptions& options = {});
 
   // The same into the caller's memory: `outputs` must have the ports' types and shapes (which must be
   // known). Allocates nothing after the first run where every shape of the model is known.
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options = {});
 
   // Who does what, with which kernel, and why: a row a node. With a trace of this session (and the machine's limits, as mete/device.h
-  // measures them) also how fast each was, as a share of what the machine can do.
-  std::string Explain(const Trace& trace = {}, const DeviceLimits& limits = {}) const;
+  // measures them) also how fast each was, as a share of what the machine can do. At most so many characters wide where `columns` says so.
+  std::string Explain(const Trace& trace = {}, const DeviceLimits& limits = {}, int columns = 0) const;
   std::vector<StepInfo> Steps(const Trace& trace = {}) const;  // the same as values, in the order in which they run
   std::string PlanJson() const;
-  std::vector<std::string> Notes() const;  // what is not as it was asked for, so far: cores that threads could not be pinned to
+  // What is not as it was asked for, so far: cores that threads could not be pinned to, a cache that cannot be written.
+  std::vector<std::string> Notes() const;
   const SessionStats& stats() const;
 
  private:
   struct Impl;
+  Impl& impl() const;
   std::unique_ptr<Impl> impl_;
 };
 

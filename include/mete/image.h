@@ -1,6 +1,9 @@
-// Pictures: decoding them, and turning one into the tensor that a model expects. JPEG, PNG, BMP (24 and
-// 32 bits, uncompressed) and PGM/PPM (P5, P6, 8 bits). No colour management and no EXIF rotation:
-// pixels come out as they are stored.
+// Pictures: decoding them, and turning them into the tensor that a model expects. JPEG, PNG, BMP (24 and
+// 32 bits, uncompressed) and PGM/PPM (P5, P6, 8 bits). No colour management.
+//
+//   const mete::Port& input = model.inputs()[0];
+//   mete::Preprocess steps = mete::PreprocessFor("net.onnx", input.type, input.shape);  // net.toml, where there is one
+//   mete::Tensor tensor = mete::MakeInput(mete::LoadImage("cat.jpg"), steps, input.shape);
 #pragma once
 
 #include <array>
@@ -19,6 +22,7 @@ struct Image {
   static constexpr int kChannels = 3;
   int width = 0, height = 0;
   std::vector<uint8_t> rgb;  // height x width x 3, rows from the top, no padding
+  int exif_orientation = 1;  // 1 to 8, what the file said; 1: the pixels were stored upright
 
   Image() = default;
   Image(int w, int h) : width(w), height(h), rgb(size_t(w) * size_t(h) * kChannels) {}
@@ -33,6 +37,7 @@ inline constexpr int64_t kMaxImagePixels = int64_t(1) << 27;
 struct DecodeOptions {
   int jpeg_denominator = 1;  // 1, 2, 4 or 8: a JPEG is decoded at that fraction of its size, which is much faster
   int64_t max_pixels = kMaxImagePixels;  // a larger picture is refused (RESOURCE_EXHAUSTED) before memory is asked for
+  bool upright = true;  // turn and mirror the pixels as the file's EXIF orientation says; false: leave them as they are stored
 };
 
 // `name` is for messages. Error DATA_LOSS for corrupt or truncated data, INVALID_ARGUMENT for what is
@@ -56,7 +61,11 @@ enum class TensorOrder { kNchw, kNhwc };
 struct Preprocess {
   int resize_shorter = 0;                   // shorter side to this, aspect kept; 0: not
   int crop_width = 0, crop_height = 0;      // the centre; 0: not
-  int resize_width = 0, resize_height = 0;  // exactly; 0: not
+  int resize_width = 0, resize_height = 0;  // to this size; 0: to the model's input's (MakeInput with its shape), or not
+  // How a picture gets to that size. 0 and false: both sides are stretched on their own.
+  float crop_fraction = 0;                  // scale the picture to cover size / crop_fraction, and cut out the centre; 0.875 is 224 of 256
+  bool letterbox = false;                   // scale the picture to fit into the size, in its middle, and fill the rest with `pad`
+  std::array<float, 3> pad{114, 114, 114};  // RGB, 0..255; 114 is what YOLO's authors train with
   Interpolation interpolation = Interpolation::kAntialias;
   ChannelOrder channels = ChannelOrder::kRgb;
   std::array<float, 3> mean{0, 0, 0};   // (pixel - mean) * scale / divisor with pixels 0..255, a value a channel
@@ -66,27 +75,59 @@ struct Preprocess {
   TensorOrder layout = TensorOrder::kNchw;
   DType type = DType::kF32;             // kF32, or kU8 (rounded, and clamped to 0..255)
 
+  bool values_known = false;            // channels, mean, scale, std or a recipe was set; else pixels stay 0..255, which is a guess
+
   // Not about pixels, but kept in the same file: how to print a classifier's answer.
-  std::string labels;  // path of a text file, a class a line; relative to the TOML's folder in the file, resolved here
+  std::string labels;    // path of a text file, a class a line; relative to the TOML's folder in the file, resolved here
   int top_k = 5;
+  bool softmax = false;  // turn scores into probabilities first
+  std::string classify;  // the output that has the scores; empty: the only one that can have them
 };
 
-// Sets one field from text, as in a TOML file or on a command line. Keys and values:
-//   resize_shorter 256 | crop 224 or 320x240 (width x height) | resize 224 or 320x240 |
-//   interpolation antialias|bilinear|bicubic | channels rgb|bgr|gray | mean 127.5 or 104,117,123 |
-//   scale 0.0078125 or one a channel | std 127.5 or one a channel (the divisor; each sets the other to 1) | transpose true|false |
-//   layout nchw|nhwc | type f32|u8 | labels FILE | top_k 5
-// "none" turns resize_shorter, crop and resize off. Error INVALID_ARGUMENT naming `where` and the known keys.
+// Settings that many models share. A model's own documentation says which ones it was trained with.
+struct PreprocessRecipe {
+  const char* name;
+  const char* settings;     // lines of TOML
+  const char* description;  // for whom, and where the numbers come from
+};
+std::span<const PreprocessRecipe> PreprocessRecipes();
+
+// A field of Preprocess in text: a key of the TOML, and as --key (with '-' for '_') a flag of the command line.
+struct PreprocessKey {
+  const char* key;
+  const char* values;  // "N|WxH|none"
+  const char* help;
+};
+std::span<const PreprocessKey> PreprocessKeys();
+
+// Sets one field from text, as in a TOML file or on a command line. The key `preprocess` sets all fields about pixels to those of the recipe
+// that its value names. Error INVALID_ARGUMENT naming `where` and the keys or values that are known.
 void SetPreprocess(Preprocess& preprocess, std::string_view key, std::string_view value, const std::string& where);
-std::vector<std::string> PreprocessKeys();
 
 // The same keys as TOML: numbers, strings, booleans and arrays (crop = [320, 240], mean = [104, 117, 123]).
-// Fields that are not named keep what `defaults` says.
+// Fields that are not named keep what `defaults` says; a recipe (preprocess = "unit") comes before all other keys.
 Preprocess ParsePreprocess(std::string_view toml, const std::string& name, const Preprocess& defaults = {});
 Preprocess LoadPreprocess(const std::string& path, const Preprocess& defaults = {});
 std::string PreprocessPath(const std::string& model_path);  // model.onnx -> model.toml
 
-// A batch of one: 1xCxHxW or 1xHxWxC.
+// The settings for an input of this type and shape (of a Port: mete/engine.h), as far as they can be known: layout, channels and type follow
+// from the input, and the TOML beside the model says the rest. Where there is none, pixels stay 0..255: most models want something else.
+Preprocess PreprocessFor(const std::string& model_path, DType type, const Shape& input);
+
+// A batch of one: 1xCxHxW or 1xHxWxC, of the size that the stages end at.
 Tensor MakeInput(const Image& image, const Preprocess& preprocess);
+
+// The same for an input of this shape: as many pictures as its first dimension says, brought to its size where `resize_width` does not say
+// another. Error INVALID_ARGUMENT where the pictures' number, size or channels cannot be the input's.
+Tensor MakeInput(std::span<const Image> images, const Preprocess& preprocess, const Shape& input);
+Tensor MakeInput(const Image& image, const Preprocess& preprocess, const Shape& input);
+
+// The pixels of an input of this shape, as pictures see them. Not known where the input cannot take pictures.
+struct PictureShape {
+  bool known = false;
+  int64_t count = 0, height = 0, width = 0, channels = 0;
+  TensorOrder layout = TensorOrder::kNchw;  // NHWC only where the last dimension alone can be the channels
+};
+PictureShape PictureShapeOf(const Shape& input);
 
 }  // namespace mete

@@ -16,6 +16,12 @@ Json ParseJson(std::string_view text, const std::string& where) {
   return Json::parse(text, check_depth);
 }
 
+std::string ReasonOf(const Json::exception& e) {
+  const std::string text = e.what();  // "[json.exception.out_of_range.403] key 'steps' not found"
+  const size_t end = text.find("] ");
+  return text.starts_with("[json.exception.") && end != std::string::npos ? text.substr(end + 2) : text;
+}
+
 int64_t WholeNumber(const Json& j, const std::string& where, const char* what, int64_t least, int64_t most) {
   if (!j.is_number_integer()) Invalid(where, "{} must be a whole number; got a {}", what, j.is_number() ? "broken one" : j.type_name());
   const bool large = j.is_number_unsigned() && j.get<uint64_t>() > uint64_t{INT64_MAX};

@@ -15,6 +15,9 @@ inline constexpr int kMostJsonDepth = 64;
 // Json::exception where the text is not JSON, Error that names `where` where it is nested deeper than that.
 nlohmann::ordered_json ParseJson(std::string_view text, const std::string& where);
 
+// What such an exception says, for a message of ours: "key 'steps' not found", without the library's own number of the error.
+std::string ReasonOf(const nlohmann::ordered_json::exception& e);
+
 // Error where it is no whole number, or none of `least` to `most`.
 int64_t WholeNumber(const nlohmann::ordered_json& j, const std::string& where, const char* what, int64_t least = INT64_MIN,
                     int64_t most = INT64_MAX);

@@ -1,5 +1,7 @@
 #include "base/nearest.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -8,20 +10,23 @@ namespace {
 
 constexpr size_t kLongest = 64;  // longer names are nobody's typing errors
 
-// Letters to insert, delete or replace (Levenshtein).
+// Letters to insert, delete, replace, or exchange with their neighbour (the optimal string alignment distance).
 size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> before, last, row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    before = std::exchange(last, row);
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1), last[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row.back();
 }
+
+// "--resize" is what somebody may have meant who wrote "--res".
+bool Begins(std::string_view name, std::string_view known) { return name.size() >= 2 && known.starts_with(name); }
 
 }  // namespace
 
@@ -30,14 +35,21 @@ std::vector<std::string> NearestNames(std::string_view name, const std::vector<s
   std::vector<std::pair<size_t, std::string>> near;
   for (const std::string& k : known) {
     const size_t distance = name.size() > kLongest ? name.size() : Distance(name, k);
-    if (distance * 3 <= std::max(name.size(), k.size())) near.emplace_back(distance, k);
+    if (distance * 3 <= std::max(name.size(), k.size()) || Begins(name, k)) near.emplace_back(distance, k);
   }
-  if (near.empty()) return known;
   std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   near.resize(std::min(near.size(), kMost));
   std::vector<std::string> names;
   for (auto& [distance, k] : near) names.push_back(std::move(k));
   return names;
+}
+
+std::string ExpectedOneOf(std::string_view name, const std::vector<std::string>& known) {
+  constexpr size_t kLongList = 8;  // guess: more names than a reader takes in at a glance
+  const std::vector<std::string> near = NearestNames(name, known);
+  const std::string advice = near.empty() ? "" : fmt::format("; try {}", fmt::join(near, " or "));
+  if (!near.empty() && known.size() > kLongList) return advice;
+  return fmt::format(", expected one of {}{}", fmt::join(known, ", "), advice);
 }
 
 }  // namespace mete

@@ -24,7 +24,7 @@
 namespace mete {
 
 struct DevicesSessionOptions {
-  SessionOptions session;  // of this device
+  SessionOptions session = SessionOptions::Estimated();  // of this device
   DeployOptions deploy;
   std::string planner = "dynamic";  // plan/devices/named.h; planners that measure do so when the session is made
   DevicesObjective objective = DevicesObjective::kLatency;

@@ -19,7 +19,7 @@
 namespace mete {
 
 inline SessionOptions ReferenceOptions() {
-  SessionOptions options;
+  SessionOptions options = SessionOptions::Estimated();
   options.reference = true;
   return options;
 }

@@ -117,7 +117,7 @@ EnergyCurves ParseEnergyCurves(std::string_view json, const std::string& where) 
     curves = {j.at("machine"), j.at("source"), j.at("idle_watts"), j.at("gbytes_per_s"), {}};
     for (const Json& c : List(j.at("clusters"), where, "clusters")) curves.clusters.push_back(ClusterOf(c, where));
   } catch (const Json::exception& e) {
-    Invalid(where, "not energy curves; {}", Printable(std::string(e.what()).substr(0, 100)));
+    Invalid(where, "not energy curves; {}", Printable(ReasonOf(e).substr(0, 100)));
   }
   try {
     Verify(curves);

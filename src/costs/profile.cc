@@ -180,7 +180,7 @@ Profile ProfileFromJson(const std::string& text, const std::string& where) {
     Verify(profile);
     return profile;
   } catch (const Json::exception& e) {
-    Invalid(where, "damaged, or not a profile: {}; try \"mete profile\" to measure one", e.what());
+    Invalid(where, "damaged, or not a profile: {}; try \"mete profile\" to measure one", ReasonOf(e));
   } catch (const Error& e) {
     Invalid(where, "damaged, or not a profile: {}; try \"mete profile\" to measure one", e.what());
   }

@@ -44,7 +44,9 @@ int posix_memalign(void** out, size_t alignment, size_t bytes) {
 namespace mete {
 namespace {
 
-int AllocationsOfThirdRun(const SessionOptions& options, Trace* trace) {
+int AllocationsOfThirdRun(int threads, bool reference, Trace* trace) {
+  SessionOptions options = SessionOptions::Estimated(threads);
+  options.reference = reference;
   const ModelFile file(ConvNet());
   const Model model = Model::Load(file.path());
   Session session(model, options);
@@ -78,7 +80,7 @@ TEST(Allocation, ASteadyRunAllocatesNothing) {
   for (const int threads : {1, 2, 3})
     for (const bool reference : {false, true}) {
       SCOPED_TRACE(testing::Message() << threads << " threads, reference " << reference);
-      EXPECT_EQ(AllocationsOfThirdRun({.threads = threads, .reference = reference}, nullptr), 0);
+      EXPECT_EQ(AllocationsOfThirdRun(threads, reference, nullptr), 0);
     }
 }
 

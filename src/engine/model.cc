@@ -13,7 +13,7 @@ namespace mete {
 namespace {
 
 Imported Import(const std::string& path, const LoadOptions& options) {
-  const ImportOptions import{options.input_shapes};
+  const ImportOptions import{options.input_shapes, options.tensor_shapes, options.batch};
   const std::filesystem::path file(path);
   if (file.extension() != ".prototxt") return ImportOnnx(path, import);
   const std::string weights =
@@ -21,9 +21,13 @@ Imported Import(const std::string& path, const LoadOptions& options) {
   return ImportCaffe(path, weights, import);
 }
 
-std::vector<Port> Ports(const Graph& graph, const std::vector<ValueId>& ids) {
+std::vector<Port> Ports(const Graph& graph, const std::vector<ValueId>& ids, const std::map<std::string, Shape>& declared) {
   std::vector<Port> ports;
-  for (ValueId id : ids) ports.push_back({graph.value(id).name, graph.value(id).type, graph.value(id).shape});
+  for (ValueId id : ids) {
+    const Value& value = graph.value(id);
+    const auto at = declared.find(value.name);
+    ports.push_back({value.name, value.type, value.shape, at == declared.end() ? value.shape : at->second});
+  }
   return ports;
 }
 
@@ -42,10 +46,11 @@ ModelStats Count(const Graph& graph) {
 Model Optimized(Imported imported, const LoadOptions& options) {
   auto impl = std::make_shared<Model::Impl>();
   impl->notes = std::move(imported.notes);
+  impl->metadata = std::move(imported.metadata);
   impl->graph = std::move(imported.graph);
   const auto records = RunPasses(impl->graph, options.optimize, options.disabled_passes);
-  impl->inputs = Ports(impl->graph, impl->graph.inputs);
-  impl->outputs = Ports(impl->graph, impl->graph.outputs);
+  impl->inputs = Ports(impl->graph, impl->graph.inputs, imported.declared);
+  impl->outputs = Ports(impl->graph, impl->graph.outputs, {});
   impl->stats = Count(impl->graph);
   for (const PassRecord& r : records) impl->stats.passes.push_back({r.name, r.ms, r.nodes_before, r.nodes_after});
   return Model(std::move(impl));
@@ -59,16 +64,22 @@ std::vector<std::string> PassNames() {
   return names;
 }
 
-Model ModelOf(Graph graph, const LoadOptions& options) { return Optimized({std::move(graph), {}}, options); }
+Model ModelOf(Graph graph, const LoadOptions& options) { return Optimized({std::move(graph), {}, {}, {}}, options); }
 
 Model Model::Load(const std::string& path, const LoadOptions& options) { return Optimized(Import(path, options), options); }
 
-const std::string& Model::name() const { return impl_->graph.name; }
-const std::vector<Port>& Model::inputs() const { return impl_->inputs; }
-const std::vector<Port>& Model::outputs() const { return impl_->outputs; }
-const std::vector<std::string>& Model::notes() const { return impl_->notes; }
-const ModelStats& Model::stats() const { return impl_->stats; }
-std::string Model::Text() const { return ToText(impl_->graph); }
-std::string Model::Dot() const { return ToDot(impl_->graph); }
+const Model::Impl& Model::impl() const {
+  if (!impl_) Fail(Code::kFailedPrecondition, "model", "it is empty: made by default, or moved from; try Model::Load()");
+  return *impl_;
+}
+
+const std::string& Model::name() const { return impl().graph.name; }
+const std::vector<Port>& Model::inputs() const { return impl().inputs; }
+const std::vector<Port>& Model::outputs() const { return impl().outputs; }
+const std::vector<std::string>& Model::notes() const { return impl().notes; }
+const ModelStats& Model::stats() const { return impl().stats; }
+const std::map<std::string, std::string>& Model::metadata() const { return impl().metadata; }
+std::string Model::Text() const { return ToText(impl().graph); }
+std::string Model::Dot() const { return ToDot(impl().graph); }
 
 }  // namespace mete

@@ -10,6 +10,7 @@ struct Model::Impl {
   Graph graph;
   std::vector<Port> inputs, outputs;
   std::vector<std::string> notes;
+  std::map<std::string, std::string> metadata;
   ModelStats stats;
 };
 

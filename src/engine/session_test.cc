@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <set>
 #include <thread>
 
 #include "engine/engine_testing.h"
@@ -29,12 +30,12 @@ TEST_F(SessionTest, FastAndReferenceKernelsAndAllThreadsAgree) {
   const std::vector<float> want = Run(reference, 0.02f);
   EXPECT_NEAR(want[0] + want[1] + want[2] + want[3] + want[4], 1, 1e-5f);
   for (const int threads : {1, 2, 4}) {
-    Session session(model_, {.threads = threads});
+    Session session(model_, SessionOptions::Estimated(threads));
     EXPECT_EQ(session.stats().threads, threads);
     ExpectNear(Run(session, 0.02f), want);
   }
   const Model plain = Model::Load(file_.path(), {.optimize = false});
-  Session session(plain);
+  Session session(plain, SessionOptions::Estimated());
   ExpectNear(Run(session, 0.02f), want);
 }
 
@@ -43,7 +44,9 @@ TEST(SessionOfConcat, IsTheSameWithAndWithoutThePass) {
   const Model in_place = Model::Load(file.path()), copied = Model::Load(file.path(), {.disabled_passes = {"concat-in-place"}});
   for (const bool reference : {false, true})
     for (const int threads : {1, 2}) {
-      Session a(in_place, {.threads = threads, .reference = reference}), b(copied, {.threads = threads, .reference = reference});
+      SessionOptions options = SessionOptions::Estimated(threads);
+      options.reference = reference;
+      Session a(in_place, options), b(copied, options);
       EXPECT_EQ(a.Explain().find("Concat "), std::string::npos);
       EXPECT_NE(b.Explain().find("Concat "), std::string::npos);
       for (const float step : {0.02f, 0.03f}) {
@@ -54,7 +57,7 @@ TEST(SessionOfConcat, IsTheSameWithAndWithoutThePass) {
 }
 
 TEST_F(SessionTest, RunsIntoTheCallersMemory) {
-  Session session(model_);
+  Session session(model_, SessionOptions::Estimated());
   const Tensor input = Ramp(kInput, 0.01f);
   Tensor output(DType::kF32, {1, 5});
   const ConstView in[] = {input.view()};
@@ -71,7 +74,7 @@ TEST_F(SessionTest, SeveralSessionsRunSideBySide) {
   std::vector<int> wrong(4, 0);
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&, i] {
-      Session session(model_, {.threads = 2});
+      Session session(model_, SessionOptions::Estimated(2));
       for (int k = 0; k < 20; ++k) wrong[size_t(i)] += Run(session, 0.01f * float(i + 1)) != want[size_t(i)];
     });
   for (std::thread& t : threads) t.join();
@@ -79,7 +82,7 @@ TEST_F(SessionTest, SeveralSessionsRunSideBySide) {
 }
 
 TEST_F(SessionTest, OneSessionServesSeveralThreads) {
-  Session session(model_, {.threads = 2});
+  Session session(model_, SessionOptions::Estimated(2));
   std::vector<std::vector<float>> want;
   for (int i = 0; i < 4; ++i) want.push_back(Run(session, 0.01f * float(i + 1)));
   std::vector<std::thread> threads;
@@ -94,7 +97,7 @@ TEST_F(SessionTest, OneSessionServesSeveralThreads) {
 
 TEST_F(SessionTest, ShapesKnownOnlyAtRunTimeFromSeveralThreads) {
   const ModelFile file(NonZeroNet());
-  Session session(Model::Load(file.path()));
+  Session session(Model::Load(file.path()), SessionOptions::Estimated());
   std::vector<std::thread> threads;
   std::vector<int> wrong(3, 0);
   for (int i = 0; i < 3; ++i)
@@ -111,7 +114,7 @@ TEST_F(SessionTest, ShapesKnownOnlyAtRunTimeFromSeveralThreads) {
 }
 
 TEST_F(SessionTest, IsExplainedWhileItRuns) {
-  Session session(model_, {.threads = 2});
+  Session session(model_, SessionOptions::Estimated(2));
   std::thread other([&] {
     for (int k = 0; k < 200; ++k) Run(session, 0.02f);
   });
@@ -120,7 +123,7 @@ TEST_F(SessionTest, IsExplainedWhileItRuns) {
 }
 
 TEST_F(SessionTest, MovesKeepRunning) {
-  Session first(model_, {.threads = 2});
+  Session first(model_, SessionOptions::Estimated(2));
   const std::vector<float> want = Run(first, 0.02f);
   Session second(std::move(first));
   EXPECT_EQ(Run(second, 0.02f), want);
@@ -130,12 +133,12 @@ TEST_F(SessionTest, MovesKeepRunning) {
 }
 
 TEST_F(SessionTest, OutlivesItsModel) {
-  auto session = [&] { return Session(Model::Load(file_.path())); }();
+  auto session = [&] { return Session(Model::Load(file_.path()), SessionOptions::Estimated()); }();
   EXPECT_EQ(Run(session, 0.02f).size(), 5u);
 }
 
 TEST_F(SessionTest, ACancelledRunSaysSoAndTheNextOneWorks) {
-  Session session(model_);
+  Session session(model_, SessionOptions::Estimated());
   const std::vector<float> want = Run(session, 0.02f);
   CancelToken token;
   token.Cancel();
@@ -149,7 +152,7 @@ TEST_F(SessionTest, ACancelledRunSaysSoAndTheNextOneWorks) {
 }
 
 TEST_F(SessionTest, IsCancelledFromAnotherThread) {
-  Session session(model_);
+  Session session(model_, SessionOptions::Estimated());
   CancelToken token;
   std::thread other([&] { token.Cancel(); });
   EXPECT_THROW(
@@ -158,16 +161,16 @@ TEST_F(SessionTest, IsCancelledFromAnotherThread) {
 }
 
 TEST_F(SessionTest, WrongInputsAreNamed) {
-  Session session(model_);
+  Session session(model_, SessionOptions::Estimated());
   EXPECT_EQ(MessageOf([&] { session.Run(std::vector<Tensor>()); }), "[test] wrong number of inputs; got 0, expected 1");
   EXPECT_EQ(MessageOf([&] { session.Run(std::vector{Tensor(DType::kI64, kInput)}); }), "[data] wrong input type; got i64, expected f32");
   EXPECT_EQ(MessageOf([&] { session.Run(std::vector{Ramp({1, 3, 8, 8}, 1)}); }),
-            "[data] wrong input shape; got 1x3x8x8, expected 1x3x16x16; try loading the model with this shape");
+            "[data] wrong input shape; got 1x3x8x8, expected 1x3x16x16");
   EXPECT_EQ(MessageOf([&] { session.Run(std::vector<Tensor>(1)); }), "[data] wrong input type; got unknown, expected f32");
 }
 
 TEST_F(SessionTest, WrongOutputsAreNamed) {
-  Session session(model_);
+  Session session(model_, SessionOptions::Estimated());
   const Tensor input = Ramp(kInput, 1);
   const ConstView in[] = {input.view()};
   Tensor output(DType::kF32, {1, 4});
@@ -180,7 +183,7 @@ TEST_F(SessionTest, WrongOutputsAreNamed) {
 }
 
 TEST_F(SessionTest, ATraceAccountsForTheWholeRun) {
-  Session session(model_);
+  Session session(model_, SessionOptions::Estimated());
   Trace trace;
   Run(session, 0.02f, {.trace = &trace});
   int64_t sum = 0;
@@ -194,6 +197,102 @@ TEST_F(SessionTest, ATraceAccountsForTheWholeRun) {
     EXPECT_NE(trace.TableByOperator().find(row), std::string::npos) << row;
 }
 
+TEST_F(SessionTest, ATraceHasALaneForEachThread) {
+  Session session(model_, SessionOptions::Estimated(2));
+  std::set<int> workers;
+  for (int run = 0; run < 20 && workers.size() < 2; ++run) {  // on a busy machine the caller may be done before the other thread comes
+    Trace trace;
+    Run(session, 0.02f, {.trace = &trace, .alone = RunOptions::Alone::kNever});
+    EXPECT_EQ(trace.lanes, (std::vector<std::string>{"thread 0", "thread 1"}));
+    EXPECT_EQ(trace.process, model_.name());
+    for (const TraceEvent& e : trace.events) workers.insert(e.worker);
+    EXPECT_EQ(trace.events[0].worker, 0);
+    EXPECT_EQ(session.Steps(trace).size(), session.Steps().size());
+    for (const StepInfo& s : session.Steps(trace)) EXPECT_TRUE(s.ns > 0 || s.kernel == "view") << s.node;
+  }
+  EXPECT_EQ(workers, (std::set<int>{0, 1}));
+}
+
+TEST_F(SessionTest, ModelsAndSessionsThatAreEmptyGiveErrors) {
+  const Model none;
+  EXPECT_EQ(MessageOf([&] { (void)none.inputs(); }), "[model] it is empty: made by default, or moved from; try Model::Load()");
+  EXPECT_THROW(Session{none}, Error);
+  Model moved = model_;
+  const Model taken = std::move(moved);
+  for (const auto& use : {+[](const Model& m) { (void)m.name(); }, +[](const Model& m) { (void)m.outputs(); }, +[](const Model& m) { (void)m.notes(); },
+                          +[](const Model& m) { (void)m.stats(); }, +[](const Model& m) { (void)m.metadata(); }, +[](const Model& m) { (void)m.Text(); },
+                          +[](const Model& m) { (void)m.Dot(); }})
+    EXPECT_NE(MessageOf([&] { use(moved); }).find("[model] it is empty"), std::string::npos);
+  Session session(taken, SessionOptions::Estimated()), empty;
+  const Session other = std::move(session);
+  for (Session* s : {&session, &empty}) {
+    EXPECT_NE(MessageOf([&] { s->Run({Ramp(kInput, 1)}); }).find("[session] it is empty"), std::string::npos);
+    EXPECT_NE(MessageOf([&] { s->Run(std::span<const ConstView>(), std::span<const View>()); }).find("[session] it is empty"), std::string::npos);
+    for (const auto& use : {+[](const Session& m) { (void)m.Explain(); }, +[](const Session& m) { (void)m.Steps(); },
+                            +[](const Session& m) { (void)m.PlanJson(); }, +[](const Session& m) { (void)m.Notes(); },
+                            +[](const Session& m) { (void)m.stats(); }})
+      EXPECT_NE(MessageOf([&] { use(*s); }).find("[session] it is empty"), std::string::npos);
+  }
+}
+
+TEST_F(SessionTest, DefaultsAreThoseOfTheCommandLine) {
+  const SessionOptions options;
+  EXPECT_EQ(options.threads, 0);
+  EXPECT_TRUE(options.tune);
+  EXPECT_EQ(options.tuning_cache, CacheFolder());
+  EXPECT_EQ(options.profile_cache, CacheFolder());
+  const SessionOptions quick = SessionOptions::Estimated(2);
+  EXPECT_EQ(quick.threads, 2);
+  EXPECT_FALSE(quick.tune);
+}
+
+TEST_F(SessionTest, TellsHowFarItsMakingIs) {
+  std::vector<int> done;
+  SessionOptions options = SessionOptions::Estimated();
+  options.progress = [&](int d, int all) {
+    done.push_back(d);
+    EXPECT_EQ(all, model_.stats().nodes);
+  };
+  Session session(model_, options);
+  ASSERT_EQ(int(done.size()), model_.stats().nodes);
+  EXPECT_EQ(done.back(), model_.stats().nodes);
+}
+
+TEST_F(SessionTest, AdviceIsGivenOnlyWhereItHelps) {
+  Session fixed(model_, SessionOptions::Estimated());
+  EXPECT_EQ(MessageOf([&] { fixed.Run({Ramp({1, 3, 8, 8}, 1)}); }), "[data] wrong input shape; got 1x3x8x8, expected 1x3x16x16");
+  ModelProto open = ConvNet();
+  open.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param("N");
+  const ModelFile file(open);
+  const Model model = Model::Load(file.path());
+  EXPECT_EQ(model.inputs()[0].declared, (Shape{-1, 3, 16, 16}));
+  Session session(model, SessionOptions::Estimated());
+  EXPECT_EQ(MessageOf([&] { session.Run({Ramp({2, 3, 16, 16}, 1)}); }),
+            "[data] wrong input shape; got 2x3x16x16, expected 1x3x16x16; try --shape data=2x3x16x16, in C++ LoadOptions::input_shapes");
+  EXPECT_EQ(MessageOf([&] { session.Run({Ramp({2, 3, 8, 16}, 1)}); }), "[data] wrong input shape; got 2x3x8x16, expected 1x3x16x16");
+  Session two(Model::Load(file.path(), {.tensor_shapes = {{"", {2, 3, 16, 16}}}}), SessionOptions::Estimated());
+  EXPECT_EQ(two.Run({Ramp({2, 3, 16, 16}, 1)})[0].shape(), (Shape{2, 5}));
+}
+
+TEST_F(SessionTest, OneProblemOfAllNodesIsOneLine) {
+  EXPECT_EQ(MessageOf([&] { Session(model_, {.policy = "equl"}); }),
+            "[policy] unknown policy; got 'equl', expected one of equal, ratio, asymo, sani, adaptive; try equal");
+  std::string plan = Session(model_, SessionOptions::Estimated()).PlanJson();
+  for (size_t at; (at = plan.find("\"adaptive\"")) != std::string::npos;) plan.replace(at, 10, "\"magic\"");
+  const std::string message = MessageOf([&] { Session(model_, {.plan_json = plan}); });
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  EXPECT_NE(message.find(" others] unknown policy; got 'magic'"), std::string::npos) << message;
+}
+
+TEST_F(SessionTest, TextThatIsNoPlanIsToldInOurWords) {
+  for (const char* text : {"{}", "[]", "3", "{\"format\": \"mete-plan\", \"version\": 1}", "not JSON"}) {
+    const std::string message = MessageOf([&] { Session(model_, {.plan_json = text}); });
+    EXPECT_TRUE(message.starts_with("[plan] the text is not a plan")) << message;
+    EXPECT_NE(message.find("try what --save-plan writes"), std::string::npos) << message;
+    EXPECT_EQ(message.find("json.exception"), std::string::npos) << message;
+  }
+}
+
 TEST_F(SessionTest, WrongOptionsAreRejected) {
   EXPECT_THROW(Session(model_, {.threads = -1}), Error);
   EXPECT_THROW(Session(model_, {.cores = {100000}}), Error);
@@ -202,7 +301,7 @@ TEST_F(SessionTest, WrongOptionsAreRejected) {
 }
 
 TEST_F(SessionTest, APlanSurvivesItsJson) {
-  Session first(model_, {.threads = 2});
+  Session first(model_, SessionOptions::Estimated(2));
   const std::string json = first.PlanJson();
   Session second(model_, {.plan_json = json});
   EXPECT_EQ(second.PlanJson(), json);
@@ -218,7 +317,7 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
 }
 
 TEST_F(SessionTest, BadPlansAreRejected) {
-  const std::string good = Session(model_).PlanJson();
+  const std::string good = Session(model_, SessionOptions::Estimated()).PlanJson();
   const std::string bad[] = {
       "{}",
       "not json",
@@ -240,14 +339,14 @@ TEST_F(SessionTest, BadPlansAreRejected) {
 
 TEST_F(SessionTest, APlanOfAnotherModelIsRejected) {
   const ModelFile other(NonZeroNet());
-  const std::string json = Session(Model::Load(other.path())).PlanJson();
+  const std::string json = Session(Model::Load(other.path()), SessionOptions::Estimated()).PlanJson();
   EXPECT_THROW(Session(model_, {.plan_json = json}), Error);
 }
 
 // int4 and float8 weights, two scales: x + (w - z) * s, every number exact.
 TEST_F(SessionTest, WhatIsMeasuredIsKeptForTheNextSession) {
   const TempPath cache;
-  Session plain(model_);
+  Session plain(model_, SessionOptions::Estimated());
   const std::vector<float> want = Run(plain, 0.02f);
   EXPECT_EQ(plain.Explain().find("tuned"), std::string::npos);
   for (const bool known : {false, true}) {
@@ -261,7 +360,8 @@ TEST_F(SessionTest, WhatIsMeasuredIsKeptForTheNextSession) {
 }
 
 TEST(SessionOfQuantized, HasNoConvolutionWithALargerError) {
-  const std::string floats = Session(WideNet(false)).Explain(), quantized = Session(WideNet(true)).Explain();
+  const std::string floats = Session(WideNet(false), SessionOptions::Estimated()).Explain(),
+                    quantized = Session(WideNet(true), SessionOptions::Estimated()).Explain();
   EXPECT_NE(floats.find("winograd_f"), std::string::npos) << floats;
   EXPECT_EQ(quantized.find("winograd_f"), std::string::npos) << quantized;
 }
@@ -285,7 +385,7 @@ TEST(ModelTest, NarrowWeightsAreDequantized) {
     AddOutput(m, "y");
     const ModelFile file(m);
     for (const bool optimize : {true, false}) {
-      Session session(Model::Load(file.path(), {.optimize = optimize}));
+      Session session(Model::Load(file.path(), {.optimize = optimize}), SessionOptions::Estimated());
       const Tensor x[] = {Ramp({2, 2}, 0)};
       const std::vector<float> got = Values(session.Run(x)[0]);
       for (size_t i = 0; i < 4; ++i) EXPECT_EQ(got[i], c.want[i] * (i < 2 ? 1 : 0.5f)) << c.type << " " << i;

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "image/exif.h"
 
 namespace mete {
 
@@ -18,15 +19,22 @@ void CorruptImage(const std::string& name, const char* format, const char* reaso
   Fail(Code::kDataLoss, name, "corrupt or truncated {}; {}", format, reason);
 }
 
-Image DecodeImage(std::span<const std::byte> bytes, const std::string& name, const DecodeOptions& options) {
-  if (bytes.empty()) Fail(Code::kDataLoss, name, "the picture is empty; got 0 bytes");
+namespace {
+
+Image DecodeStored(Bytes bytes, const std::string& name, const DecodeOptions& options) {
   if (IsJpeg(bytes)) return DecodeJpeg(bytes, name, options);
   if (IsPng(bytes)) return DecodePng(bytes, name, options);
   if (IsBmp(bytes)) return DecodeBmp(bytes, name, options);
   if (IsPnm(bytes)) return DecodePnm(bytes, name, options);
-  std::string start;
-  for (std::byte b : bytes.first(std::min<size_t>(bytes.size(), 4))) start += fmt::format(" {:02x}", unsigned(b));
-  Invalid(name, "not a picture of a known format; got a file that starts with{}, expected JPEG, PNG, BMP, PGM or PPM", start);
+  RefuseFormat(bytes, name);
+}
+
+}  // namespace
+
+Image DecodeImage(std::span<const std::byte> bytes, const std::string& name, const DecodeOptions& options) {
+  if (bytes.empty()) Fail(Code::kDataLoss, name, "the picture is empty; got 0 bytes");
+  Image image = DecodeStored(bytes, name, options);
+  return options.upright ? Upright(std::move(image)) : image;
 }
 
 Image LoadImage(const std::string& path, const DecodeOptions& options) {

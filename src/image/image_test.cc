@@ -146,8 +146,80 @@ TEST(DecodePnm, GrayAndColour) {
 
 TEST(DecodeImage, OtherFilesAreNamedForWhatTheyAre) {
   ExpectError(ErrorOf(""), Code::kDataLoss, "0 bytes");
-  ExpectError(ErrorOf("<!DOCTYPE html>"), Code::kInvalidArgument, "expected JPEG, PNG, BMP");
+  ExpectError(ErrorOf("<!DOCTYPE html>"), Code::kInvalidArgument, "got HTML, a web page, expected JPEG, PNG, BMP, PGM or PPM; try a copy as PNG");
+  ExpectError(ErrorOf(std::string("RIFF\x24\0\0\0WEBPVP8 ", 16)), Code::kInvalidArgument, "got WebP");
+  ExpectError(ErrorOf(std::string("\0\0\0\x18" "ftypheic", 12)), Code::kInvalidArgument, "got HEIC");
+  ExpectError(ErrorOf(std::string("\0\0\0\x1c" "ftypavif", 12)), Code::kInvalidArgument, "got AVIF");
+  ExpectError(ErrorOf("GIF89a"), Code::kInvalidArgument, "got GIF");
+  ExpectError(ErrorOf("\x93NUMPY"), Code::kInvalidArgument, "try --input NAME=pic");
+  ExpectError(ErrorOf("\xde\xad\xbe\xef"), Code::kInvalidArgument, "starts with de ad be ef");
   EXPECT_THROW(LoadImage("no/such/file.jpg"), Error);
+}
+
+// A TIFF header and a directory of two entries, of which the second is the orientation.
+std::string Exif(int orientation, bool little) {
+  std::string tiff = little ? std::string("II*\0", 4) : std::string("MM\0*", 4);
+  const auto put = [&](uint32_t v, int n) {
+    for (int i = 0; i < n; ++i) tiff += char(v >> (8 * (little ? i : n - 1 - i)));
+  };
+  put(8, 4), put(2, 2);
+  put(0x010f, 2), put(2, 2), put(4, 4), tiff += std::string("Me\0\0", 4);
+  put(0x0112, 2), put(3, 2), put(1, 4), put(uint32_t(orientation), 2), put(0, 2);
+  return tiff;
+}
+
+std::string WithExif(const std::string& jpeg, const std::string& tiff) {
+  const std::string content = std::string("Exif\0\0", 6) + tiff;
+  const size_t n = content.size() + 2;
+  return jpeg.substr(0, 2) + "\xff\xe1" + char(n >> 8) + char(n) + content + jpeg.substr(2);
+}
+
+// What EXIF 2.32, 4.6.4.A says: where the first row and the first column of what is stored are in the picture that is shown.
+TEST(Exif, PicturesComeOutUpright) {
+  const Image stored = Gradient(64, 32);  // red grows to the right, green downwards
+  const std::string jpeg = EncodeJpeg(stored);
+  struct Case {
+    int orientation;
+    const char* row;     // the stored first row is on this side
+    const char* column;  // and the stored first column
+  };
+  const auto dark = [](const Image& image, const std::string& side, int channel) {  // whether that side has the channel's least values
+    const bool vertical = side == "left" || side == "right";
+    const int last = (vertical ? image.width : image.height) - 1, at = side == "left" || side == "top" ? 0 : last;
+    const uint8_t* here = vertical ? image.row(image.height / 2) + at * 3 : image.row(at) + image.width / 2 * 3;
+    const uint8_t* there = vertical ? image.row(image.height / 2) + (last - at) * 3 : image.row(last - at) + image.width / 2 * 3;
+    return here[channel] + 150 < there[channel];
+  };
+  for (const Case& c : {Case{1, "top", "left"}, Case{2, "top", "right"}, Case{3, "bottom", "right"}, Case{4, "bottom", "left"},
+                        Case{5, "left", "top"}, Case{6, "right", "top"}, Case{7, "right", "bottom"}, Case{8, "left", "bottom"}}) {
+    for (const bool little : {true, false}) {
+      const std::string bytes = WithExif(jpeg, Exif(c.orientation, little));
+      const Image shown = DecodeImage(AsBytes(bytes), "pic");
+      EXPECT_EQ(shown.exif_orientation, c.orientation);
+      EXPECT_EQ(shown.width, c.orientation >= 5 ? 32 : 64);
+      EXPECT_TRUE(dark(shown, c.row, 1)) << c.orientation;
+      EXPECT_TRUE(dark(shown, c.column, 0)) << c.orientation;
+      const Image as_stored = DecodeImage(AsBytes(bytes), "pic", {.upright = false});
+      EXPECT_EQ(as_stored.width, 64);
+      EXPECT_EQ(as_stored.exif_orientation, c.orientation);
+    }
+  }
+}
+
+TEST(Exif, DamagedDataLeavesThePictureAsItIs) {
+  const std::string jpeg = EncodeJpeg(Gradient(64, 32)), good = Exif(6, true);
+  for (size_t n = 0; n < good.size() - 4; ++n) EXPECT_EQ(DecodeImage(AsBytes(WithExif(jpeg, good.substr(0, n))), "pic").exif_orientation, 1) << n;
+  std::string far = good;
+  far[7] = '\x7f';  // the directory is said to be 2 GB away
+  EXPECT_EQ(DecodeImage(AsBytes(WithExif(jpeg, far)), "pic").width, 64);
+  EXPECT_EQ(DecodeImage(AsBytes(WithExif(jpeg, Exif(9, true))), "pic").width, 64);
+}
+
+TEST(Exif, PngHasItToo) {
+  const std::string tiff = Exif(8, false);
+  const Image image = DecodeImage(AsBytes(EncodePng(Gradient(19, 13), false, tiff)), "pic");
+  EXPECT_EQ(image.exif_orientation, 8);
+  EXPECT_EQ(image.width, 13);
 }
 
 TEST(DecodeImage, FlippedBitsNeverCrash) {

@@ -56,7 +56,7 @@ inline std::string EncodeJpeg(const Image& image, bool progressive = false) {
 
 // Rows as PNG stores them at that colour type and depth.
 inline std::string EncodePng(int width, int height, int color, int depth, const std::vector<std::vector<uint8_t>>& rows,
-                             const std::vector<png_color>& palette = {}, bool interlaced = false) {
+                             const std::vector<png_color>& palette = {}, bool interlaced = false, std::string exif = "") {
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
   png_infop info = png_create_info_struct(png);
   std::string bytes;
@@ -66,6 +66,7 @@ inline std::string EncodePng(int width, int height, int color, int depth, const 
   png_set_IHDR(png, info, unsigned(width), unsigned(height), depth, color, interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   if (!palette.empty()) png_set_PLTE(png, info, palette.data(), int(palette.size()));
+  if (!exif.empty()) png_set_eXIf_1(png, info, png_uint_32(exif.size()), reinterpret_cast<png_bytep>(exif.data()));
   png_write_info(png, info);
   const int passes = png_set_interlace_handling(png);
   for (int pass = 0; pass < passes; ++pass)
@@ -75,10 +76,10 @@ inline std::string EncodePng(int width, int height, int color, int depth, const 
   return bytes;
 }
 
-inline std::string EncodePng(const Image& image, bool interlaced = false) {
+inline std::string EncodePng(const Image& image, bool interlaced = false, const std::string& exif = "") {
   std::vector<std::vector<uint8_t>> rows;
   for (int y = 0; y < image.height; ++y) rows.emplace_back(image.row(y), image.row(y) + image.width * 3);
-  return EncodePng(image.width, image.height, PNG_COLOR_TYPE_RGB, 8, rows, {}, interlaced);
+  return EncodePng(image.width, image.height, PNG_COLOR_TYPE_RGB, 8, rows, {}, interlaced, exif);
 }
 
 // A header for uncompressed pixels; `bits` 24 or 32, a negative height means rows from the top.

@@ -7,10 +7,13 @@
 #include <jerror.h>
 
 #include <csetjmp>
+#include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "image/decode.h"
+#include "image/exif.h"
 
 namespace mete {
 namespace {
@@ -49,12 +52,25 @@ struct Reader {
   }
 };
 
+constexpr int kExifMarker = JPEG_APP0 + 1;
+
+int OrientationOf(const jpeg_decompress_struct& jpeg) {
+  constexpr std::string_view kExif("Exif\0\0", 6);
+  for (const jpeg_marker_struct* m = jpeg.marker_list; m; m = m->next) {
+    const Bytes data = std::as_bytes(std::span(m->data, m->data_length));
+    if (m->marker == kExifMarker && data.size() > kExif.size() && std::memcmp(data.data(), kExif.data(), kExif.size()) == 0)
+      return ExifOrientation(data.subspan(kExif.size()));
+  }
+  return 1;
+}
+
 // The functions that libjpeg may jump out of hold nothing that needs a destructor.
 bool Start(Reader& r, const std::byte* data, size_t size) {
   if (setjmp(r.jump)) return false;
   jpeg_create_decompress(&r.jpeg);
   r.jpeg.client_data = &r;
   r.jpeg.progress = &r.progress;
+  jpeg_save_markers(&r.jpeg, kExifMarker, 0xffff);
   jpeg_mem_src(&r.jpeg, reinterpret_cast<const unsigned char*>(data), static_cast<unsigned long>(size));
   jpeg_read_header(&r.jpeg, TRUE);
   return true;
@@ -110,6 +126,7 @@ Image DecodeJpeg(Bytes bytes, const std::string& name, const DecodeOptions& opti
   if (!CanHold(bytes.size(), r.jpeg)) CorruptImage(name, "JPEG", "the file is too short for its number of pixels");
   if (!SetOutput(r, d)) CorruptImage(name, "JPEG", r.reason);
   Image image(int(r.jpeg.output_width), int(r.jpeg.output_height));
+  image.exif_orientation = OrientationOf(r.jpeg);
   std::vector<uint8_t> cmyk_row(r.jpeg.out_color_space == JCS_CMYK ? size_t(image.width) * 4 : 0);
   if (!ReadPixels(r, image, cmyk_row.data())) CorruptImage(name, "JPEG", r.reason);
   return image;

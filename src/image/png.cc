@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "image/decode.h"
+#include "image/exif.h"
 
 namespace mete {
 namespace {
@@ -60,6 +61,14 @@ bool SetOutput(Reader& r, int* passes) {
   return true;
 }
 
+// Of an eXIf chunk before the pixels, where its authors want it; one behind them is not read.
+int OrientationOf(Reader& r) {
+  png_uint_32 size = 0;
+  png_bytep tiff = nullptr;
+  if (png_get_eXIf_1(r.png, r.info, &size, &tiff) == 0 || !tiff) return 1;
+  return ExifOrientation(std::as_bytes(std::span(tiff, size)));
+}
+
 bool ReadPixels(Reader& r, Image& image, int passes) {
   if (setjmp(png_jmpbuf(r.png))) return false;
   for (int pass = 0; pass < passes; ++pass)
@@ -91,6 +100,7 @@ Image DecodePng(Bytes bytes, const std::string& name, const DecodeOptions& optio
   int passes = 1;
   if (!SetOutput(r, &passes)) CorruptImage(name, "PNG", r.reason);
   Image image(int(png_get_image_width(r.png, r.info)), int(png_get_image_height(r.png, r.info)));
+  image.exif_orientation = OrientationOf(r);
   if (png_get_rowbytes(r.png, r.info) != size_t(image.width) * 3) CorruptImage(name, "PNG", "the rows have an unexpected length");
   if (!ReadPixels(r, image, passes)) CorruptImage(name, "PNG", r.reason);
   return image;

@@ -1,4 +1,4 @@
-// Preprocess as text: one field at a time (flags), or a TOML file of them.
+// Preprocess as text: one field at a time (flags), or a TOML file of them; and recipes, which are such text.
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "base/nearest.h"
 #include "mete/image.h"
 
 namespace mete {
@@ -67,46 +68,145 @@ std::array<float, 3> Channels(const Text& t) {
   return {values[0], values[1], values[2]};
 }
 
+void RefuseZeros(const Text& t, const std::array<float, 3>& values) {
+  if (std::count(values.begin(), values.end(), 0.0f) > 0) t.Bad("numbers other than 0");
+}
+
+// Each of the two says all of what pixels are multiplied by.
+void SetScale(const Text& t, Preprocess& p) {
+  RefuseZeros(t, p.scale = Channels(t));
+  p.divisor = {1, 1, 1};
+}
 void SetStd(const Text& t, Preprocess& p) {
-  p.divisor = Channels(t);
+  RefuseZeros(t, p.divisor = Channels(t));
   p.scale = {1, 1, 1};
-  if (std::count(p.divisor.begin(), p.divisor.end(), 0.0f) > 0) t.Bad("numbers other than 0");
+}
+
+// The ways to cut exclude each other: the last one that is set counts, so that a flag replaces what a file or a recipe says.
+void SetResizeShorter(const Text& t, Preprocess& p) {
+  p.resize_shorter = t.value == "none" ? 0 : Positive(t, t.value, "none or a side");
+  p.crop_fraction = 0;
+}
+void SetCrop(const Text& t, Preprocess& p) {
+  SetSize(t, p.crop_width, p.crop_height);
+  p.crop_fraction = 0;
+}
+void SetCropFraction(const Text& t, Preprocess& p) {
+  constexpr float kLeast = 0.01f;  // guess: nobody cuts out less than a hundredth of a side
+  const auto v = t.value == "none" ? std::optional(0.0f) : Number<float>(t.value);
+  if (!v || (*v != 0 && !(*v >= kLeast && *v <= 1))) t.Bad("none, or a fraction of 0.01 to 1");
+  p.crop_fraction = *v;
+  p.resize_shorter = p.crop_width = p.crop_height = 0;
+  p.letterbox = false;
 }
 
 // The choice's index in `names`.
-int Choice(const Text& t, std::initializer_list<std::string_view> names, const char* expected) {
-  int i = 0;
-  for (std::string_view name : names) {
-    if (name == t.value) return i;
-    ++i;
-  }
-  t.Bad(expected);
+int Choice(const Text& t, const std::vector<std::string>& names) {
+  const auto found = std::find(names.begin(), names.end(), t.value);
+  if (found != names.end()) return int(found - names.begin());
+  Invalid(t.where, "bad value for '{}'; got '{}'{}", t.key, t.value, ExpectedOneOf(t.value, names));
 }
 
+bool Truth(const Text& t) { return Choice(t, {"false", "true"}) == 1; }
+
+void SetLetterbox(const Text& t, Preprocess& p) {
+  p.letterbox = Truth(t);
+  if (p.letterbox) p.crop_fraction = 0;
+}
+
+void SetRecipe(const Text& t, Preprocess& p);
+
 struct Field {
-  const char* key;
-  void (*set)(Preprocess&, const Text&);
+  PreprocessKey key;
+  void (*set)(const Text&, Preprocess&);
+  bool about_values = false;  // Preprocess::values_known
 };
 
 constexpr Field kFields[] = {
-    {"resize_shorter",
-     [](Preprocess& p, const Text& t) { p.resize_shorter = t.value == "none" ? 0 : Positive(t, t.value, "none or a side"); }},
-    {"crop", [](Preprocess& p, const Text& t) { SetSize(t, p.crop_width, p.crop_height); }},
-    {"resize", [](Preprocess& p, const Text& t) { SetSize(t, p.resize_width, p.resize_height); }},
-    {"interpolation",
-     [](Preprocess& p, const Text& t) {
-       p.interpolation = Interpolation(Choice(t, {"antialias", "bilinear", "bicubic"}, "antialias, bilinear or bicubic"));
+    {{"preprocess", "NAME", "start from a recipe, which the other keys then change"}, SetRecipe, true},
+    {{"resize_shorter", "N|none", "resize so that the shorter side has N pixels"}, SetResizeShorter},
+    {{"crop", "N|WxH|none", "then cut out the centre of this width and height"}, SetCrop},
+    {{"resize", "N|WxH|none", "then resize to this width and height (default: the input's size)"},
+     [](const Text& t, Preprocess& p) { SetSize(t, p.resize_width, p.resize_height); }},
+    {{"crop_fraction", "F|none",
+      "for that, keep the aspect: cover the size divided by F, and cut out the centre (0.875: 224 pixels of 256)"},
+     SetCropFraction},
+    {{"letterbox", "true|false", "for that, keep the aspect: fit into the size, and fill the rest"}, SetLetterbox},
+    {{"pad", "a[,b,c]", "what --letterbox fills with, RGB from 0 to 255 (default: 114)"},
+     [](const Text& t, Preprocess& p) { p.pad = Channels(t); }},
+    {{"interpolation", "antialias|bilinear|bicubic", "resize as Pillow's bilinear does (antialias, the default), OpenCV's, or Pillow's bicubic"},
+     [](const Text& t, Preprocess& p) {
+       p.interpolation = Interpolation(Choice(t, {"antialias", "bilinear", "bicubic"}));
      }},
-    {"channels", [](Preprocess& p, const Text& t) { p.channels = ChannelOrder(Choice(t, {"rgb", "bgr", "gray"}, "rgb, bgr or gray")); }},
-    {"mean", [](Preprocess& p, const Text& t) { p.mean = Channels(t); }},
-    {"scale", [](Preprocess& p, const Text& t) { p.scale = Channels(t), p.divisor = {1, 1, 1}; }},
-    {"std", [](Preprocess& p, const Text& t) { SetStd(t, p); }},
-    {"transpose", [](Preprocess& p, const Text& t) { p.transpose = Choice(t, {"false", "true"}, "true or false") == 1; }},
-    {"layout", [](Preprocess& p, const Text& t) { p.layout = TensorOrder(Choice(t, {"nchw", "nhwc"}, "nchw or nhwc")); }},
-    {"type", [](Preprocess& p, const Text& t) { p.type = Choice(t, {"f32", "u8"}, "f32 or u8") == 0 ? DType::kF32 : DType::kU8; }},
-    {"labels", [](Preprocess& p, const Text& t) { p.labels = t.value; }},
-    {"top_k", [](Preprocess& p, const Text& t) { p.top_k = Positive(t, t.value, "a number from 1 on"); }},
+    {{"channels", "rgb|bgr|gray", "order of the channels (default: rgb, or gray for an input of one channel)"},
+     [](const Text& t, Preprocess& p) { p.channels = ChannelOrder(Choice(t, {"rgb", "bgr", "gray"})); }, true},
+    {{"mean", "a[,b,c]", "subtract this from the pixels 0 to 255; one number, or one a channel"},
+     [](const Text& t, Preprocess& p) { p.mean = Channels(t); }, true},
+    {{"scale", "a[,b,c]", "then multiply by this; one number, or one a channel"}, SetScale, true},
+    {{"std", "a[,b,c]", "then divide by this, instead of scale; one number, or one a channel"}, SetStd, true},
+    {{"layout", "nchw|nhwc", "order of the dimensions (default: as the input's shape is)"},
+     [](const Text& t, Preprocess& p) { p.layout = TensorOrder(Choice(t, {"nchw", "nhwc"})); }},
+    {{"transpose", "true|false", "swap height and width"}, [](const Text& t, Preprocess& p) { p.transpose = Truth(t); }},
+    {{"type", "f32|u8", "type of the elements (default: the input's)"},
+     [](const Text& t, Preprocess& p) { p.type = Choice(t, {"f32", "u8"}) == 0 ? DType::kF32 : DType::kU8; }},
+    {{"labels", "FILE", "names of the classes, one a line"}, [](const Text& t, Preprocess& p) { p.labels = t.value; }},
+    {{"top_k", "K", "print the K best classes (default: 5)"},
+     [](const Text& t, Preprocess& p) { p.top_k = Positive(t, t.value, "a number from 1 on"); }},
+    {{"softmax", "true|false", "turn scores into probabilities first"}, [](const Text& t, Preprocess& p) { p.softmax = Truth(t); }},
+    {{"classify", "NAME", "rank the scores of this output (default: of the only one that can have them)"},
+     [](const Text& t, Preprocess& p) { p.classify = t.value; }},
 };
+
+// The settings are those of the networks' own training or evaluation scripts; what they crop is written as a fraction, so that a recipe
+// serves inputs of any size.
+constexpr PreprocessRecipe kRecipes[] = {
+    {"raw", "", "pixels 0 to 255, stretched to the input's size: models that normalize by themselves, most 8-bit ones"},
+    {"unit", "std = 255", "0 to 1: many detectors, and networks trained on ToTensor() alone"},
+    {"imagenet-torch",
+     "crop_fraction = 0.875\n"
+     "mean = [123.675, 116.28, 103.53]\n"
+     "std = [58.395, 57.12, 57.375]",
+     "torchvision's and timm's classifiers"},
+    {"mobilenet",
+     "crop_fraction = 0.875\n"
+     "mean = 127.5\n"
+     "std = 127.5",
+     "-1 to 1: TensorFlow's MobileNets, Inception and EfficientNet-Lite"},
+    {"caffe-bgr",
+     "crop_fraction = 0.875\n"
+     "channels = \"bgr\"\n"
+     "mean = [104, 117, 123]",
+     "Caffe's classifiers (AlexNet, VGG, GoogLeNet, ResNet, SqueezeNet)"},
+    {"clip",
+     "crop_fraction = 1\n"
+     "interpolation = \"bicubic\"\n"
+     "mean = [122.7709383, 116.7460125, 104.09373615]\n"
+     "std = [68.5005327, 66.6321579, 70.32316305]",
+     "OpenAI's CLIP and what was trained like it"},
+    {"yolo",
+     "letterbox = true\n"
+     "pad = 114\n"
+     "std = 255",
+     "Ultralytics' YOLO detectors"},
+};
+
+const char* SettingsOf(const Text& t) {
+  std::vector<std::string> names;
+  for (const PreprocessRecipe& r : kRecipes) {
+    if (t.value == r.name) return r.settings;
+    names.push_back(r.name);
+  }
+  Invalid(t.where, "no such recipe; got '{}'{}", t.value, ExpectedOneOf(t.value, names));
+}
+
+// All that is about pixels becomes the recipe's; what follows from the input (layout, type) and what is printed stays.
+void SetRecipe(const Text& t, Preprocess& p) {
+  Preprocess fresh;
+  if (p.channels == ChannelOrder::kGray) fresh.channels = p.channels;
+  fresh.layout = p.layout, fresh.type = p.type;
+  fresh.labels = p.labels, fresh.top_k = p.top_k, fresh.softmax = p.softmax, fresh.classify = p.classify;
+  p = ParsePreprocess(SettingsOf(t), std::string(t.value), fresh);
+}
 
 // A TOML value as SetPreprocess() reads it; arrays become lists with commas.
 std::string AsText(const toml::node& node, std::string_view key, const std::string& where) {
@@ -126,16 +226,28 @@ std::string AsText(const toml::node& node, std::string_view key, const std::stri
 
 }  // namespace
 
-std::vector<std::string> PreprocessKeys() {
-  std::vector<std::string> keys;
-  for (const Field& f : kFields) keys.push_back(f.key);
+std::span<const PreprocessRecipe> PreprocessRecipes() { return kRecipes; }
+
+std::span<const PreprocessKey> PreprocessKeys() {
+  static const std::vector<PreprocessKey> keys = [] {
+    std::vector<PreprocessKey> all;
+    for (const Field& f : kFields) all.push_back(f.key);
+    return all;
+  }();
   return keys;
 }
 
 void SetPreprocess(Preprocess& preprocess, std::string_view key, std::string_view value, const std::string& where) {
-  for (const Field& f : kFields)
-    if (key == f.key) return f.set(preprocess, {key, Trim(value), where});
-  Invalid(where, "unknown key '{}'; expected one of {}", key, fmt::join(PreprocessKeys(), ", "));
+  std::vector<std::string> known;
+  for (const Field& f : kFields) {
+    if (key == f.key.key) {
+      f.set({key, Trim(value), where}, preprocess);
+      preprocess.values_known |= f.about_values;
+      return;
+    }
+    known.push_back(f.key.key);
+  }
+  Invalid(where, "unknown key '{}'{}", key, ExpectedOneOf(key, known));
 }
 
 Preprocess ParsePreprocess(std::string_view text, const std::string& name, const Preprocess& defaults) {
@@ -145,9 +257,16 @@ Preprocess ParsePreprocess(std::string_view text, const std::string& name, const
   } catch (const toml::parse_error& e) {
     Invalid(fmt::format("{}:{}:{}", name, e.source().begin.line, e.source().begin.column), "not valid TOML; {}", e.description());
   }
+  for (const char* other : {"crop", "resize_shorter", "letterbox"})
+    if (table.contains("crop_fraction") && table.contains(other))
+      Invalid(name, "crop_fraction and {} exclude each other; try without one of them", other);
   Preprocess p = defaults;
+  const auto set = [&](std::string_view key, const toml::node& node) {
+    SetPreprocess(p, key, AsText(node, key, name), fmt::format("{}:{}", name, node.source().begin.line));
+  };
+  if (const toml::node* recipe = table.get("preprocess")) set("preprocess", *recipe);
   for (const auto& [key, node] : table)
-    SetPreprocess(p, key.str(), AsText(node, key.str(), name), fmt::format("{}:{}", name, node.source().begin.line));
+    if (key.str() != "preprocess") set(key.str(), node);
   return p;
 }
 
@@ -159,5 +278,17 @@ Preprocess LoadPreprocess(const std::string& path, const Preprocess& defaults) {
 }
 
 std::string PreprocessPath(const std::string& model_path) { return std::filesystem::path(model_path).replace_extension(".toml").string(); }
+
+Preprocess PreprocessFor(const std::string& model_path, DType type, const Shape& input) {
+  Preprocess p;
+  if (const PictureShape pictures = PictureShapeOf(input); pictures.known) {
+    p.layout = pictures.layout;
+    if (pictures.channels == 1) p.channels = ChannelOrder::kGray;
+  }
+  if (type == DType::kU8) p.type = DType::kU8;
+  const std::string beside = PreprocessPath(model_path);
+  std::error_code ignored;
+  return std::filesystem::exists(beside, ignored) ? LoadPreprocess(beside, p) : p;
+}
 
 }  // namespace mete

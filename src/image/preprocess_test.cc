@@ -132,6 +132,112 @@ TEST(MakeInput, DividesByStd) {
   EXPECT_GT(other, 0);
 }
 
+std::vector<int> Reds(const Tensor& t) {
+  std::vector<int> reds;
+  const int64_t pixels = t.shape()[2] * t.shape()[3];
+  for (int64_t i = 0; i < pixels; ++i) reds.push_back(int(t.as<float>()[i]));
+  return reds;
+}
+
+TEST(MakeInput, LetterboxKeepsTheAspectAndFillsTheRest) {
+  Image in(4, 2);
+  std::fill(in.rgb.begin(), in.rgb.end(), uint8_t(200));
+  Preprocess p;
+  p.letterbox = true;
+  p.pad = {7, 8, 9};
+  EXPECT_EQ(Reds(MakeInput(in, p, {1, 3, 4, 4})),
+            (std::vector<int>{7, 7, 7, 7, 200, 200, 200, 200, 200, 200, 200, 200, 7, 7, 7, 7}));
+  Image tall(2, 4);
+  std::fill(tall.rgb.begin(), tall.rgb.end(), uint8_t(200));
+  EXPECT_EQ(Reds(MakeInput(tall, p, {1, 3, 2, 3})), (std::vector<int>{7, 200, 7, 7, 200, 7}));
+  EXPECT_NE(MessageOf([&] { MakeInput(in, p); }).find("letterbox needs a size"), std::string::npos);
+}
+
+// For a square input what torchvision does: Resize(32), CenterCrop(28).
+TEST(MakeInput, CropFractionCoversAndCutsTheCentre) {
+  const Image in = Noise(100, 64);
+  Preprocess p, torch;
+  p.crop_fraction = 0.875f;
+  torch.resize_shorter = 32, torch.crop_width = torch.crop_height = 28;
+  const Tensor a = MakeInput(in, p, {1, 3, 28, 28}), b = MakeInput(in, torch);
+  EXPECT_EQ(Reds(a), Reds(b));
+  for (const Shape& shape : {Shape{1, 3, 60, 80}, Shape{1, 3, 80, 60}, Shape{1, 3, 1, 90}})  // whichever side is the narrow one
+    EXPECT_EQ(MakeInput(in, p, shape).shape(), shape);
+}
+
+TEST(MakeInput, TakesAsManyPicturesAsTheInput) {
+  const std::vector<Image> two{Noise(8, 8), Image(8, 8)};
+  const Tensor batch = MakeInput(two, {}, {2, 3, 4, 4});
+  EXPECT_EQ(batch.shape(), (Shape{2, 3, 4, 4}));
+  EXPECT_EQ(Reds(batch), Reds(MakeInput(two[0], {}, {1, 3, 4, 4})));
+  EXPECT_EQ(batch.as<float>()[48], 0);
+  EXPECT_EQ(MessageOf([&] { MakeInput(two, {}, {3, 3, 4, 4}); }), "[preprocess] the input takes 3 pictures at once; got 2, expected 3x3x4x4");
+  EXPECT_NE(MessageOf([&] { MakeInput(two, {}, {2, 1, 4, 4}); }).find("try channels = gray"), std::string::npos);
+  EXPECT_NE(MessageOf([&] { MakeInput(two, {}, {2, 10}); }).find("does not take pictures"), std::string::npos);
+}
+
+TEST(MakeInput, ASizeThatWasAskedForIsNotOverridden) {
+  Preprocess p;
+  p.resize_width = p.resize_height = 6;
+  EXPECT_EQ(MessageOf([&] { MakeInput(Noise(8, 8), p, {1, 3, 4, 5}); }),
+            "[preprocess] the settings do not end at the input's size; got 1x3x6x6, expected 1x3x4x5; try resize = 5x4, or without resize");
+}
+
+TEST(PreprocessFor, FollowsFromTheInput) {
+  const Preprocess gray = PreprocessFor("no/such.onnx", DType::kU8, {1, 28, 28, 1});
+  EXPECT_EQ(gray.channels, ChannelOrder::kGray);
+  EXPECT_EQ(gray.layout, TensorOrder::kNhwc);
+  EXPECT_EQ(gray.type, DType::kU8);
+  EXPECT_EQ(PreprocessFor("no/such.onnx", DType::kF32, {1, 10}).channels, ChannelOrder::kRgb);
+  EXPECT_FALSE(gray.values_known);
+  EXPECT_FALSE(ParsePreprocess("labels = 'l'\nresize = 3", "net.toml").values_known);
+  for (const char* known : {"preprocess = 'raw'", "mean = 0", "std = 1", "scale = 1", "channels = 'rgb'"})
+    EXPECT_TRUE(ParsePreprocess(known, "net.toml").values_known) << known;
+}
+
+TEST(Recipes, AreReadAndKeepWhatIsNotAboutPixels) {
+  for (const PreprocessRecipe& r : PreprocessRecipes()) {
+    Preprocess p = ParsePreprocess("top_k = 3\nmean = 9\ncrop = 7\nlabels = 'l'\nlayout = 'nhwc'", "net.toml");
+    SetPreprocess(p, "preprocess", r.name, "--preprocess");
+    EXPECT_EQ(p.top_k, 3);
+    EXPECT_EQ(p.labels, "l");
+    EXPECT_EQ(p.layout, TensorOrder::kNhwc);
+    EXPECT_EQ(p.crop_width, 0) << r.name;
+    EXPECT_NE(p.mean[0], 9) << r.name;
+    EXPECT_EQ(MakeInput(Noise(50, 40), p, {2 - 1, 32, 32, 3}).shape(), (Shape{1, 32, 32, 3})) << r.name;
+  }
+  const Preprocess p = ParsePreprocess("std = 2\npreprocess = 'mobilenet'", "net.toml");  // whatever the order
+  EXPECT_EQ(p.mean[0], 127.5f);
+  EXPECT_EQ(p.divisor[0], 2);
+  EXPECT_EQ(MessageOf([] { ParsePreprocess("preprocess = 'mobilnet'", "net.toml"); }),
+            "[net.toml:1] no such recipe; got 'mobilnet', expected one of raw, unit, imagenet-torch, mobilenet, caffe-bgr, clip, yolo; try "
+            "mobilenet");
+}
+
+// Values from -1 to 1, from the two extremes.
+TEST(Recipes, MobilenetIsFromMinusOneToOne) {
+  Preprocess p;
+  SetPreprocess(p, "preprocess", "mobilenet", "test");
+  Image in(1, 1);
+  EXPECT_EQ(MakeInput(in, p, {1, 3, 1, 1}).as<float>()[0], -1);
+  in.rgb = {255, 255, 255};
+  EXPECT_EQ(MakeInput(in, p, {1, 3, 1, 1}).as<float>()[0], 1);
+}
+
+TEST(SetPreprocess, TheLastWayToCutCounts) {
+  Preprocess p;
+  SetPreprocess(p, "preprocess", "imagenet-torch", "test");
+  SetPreprocess(p, "resize_shorter", "232", "test");
+  EXPECT_EQ(p.crop_fraction, 0);
+  SetPreprocess(p, "crop_fraction", "0.9", "test");
+  EXPECT_EQ(p.resize_shorter, 0);
+  SetPreprocess(p, "letterbox", "true", "test");
+  EXPECT_EQ(p.crop_fraction, 0);
+  EXPECT_NE(MessageOf([] { ParsePreprocess("crop_fraction = 0.5\ncrop = 3", "n"); }).find("[n] crop_fraction and crop exclude each other"),
+            std::string::npos);
+  EXPECT_NE(MessageOf([] { ParsePreprocess("crop_fraction = 2", "n"); }).find("0.01 to 1"), std::string::npos);
+}
+
 TEST(ParsePreprocess, ReadsEveryKey) {
   const Preprocess p = ParsePreprocess(R"(
 resize_shorter = 256
@@ -144,8 +250,12 @@ std = 2
 transpose = true
 layout = "nhwc"
 type = "u8"
+letterbox = true
+pad = [1, 2, 3]
 labels = "names.txt"
-top_k = 3)", "net.toml");
+top_k = 3
+softmax = true
+classify = "prob")", "net.toml");
   EXPECT_EQ(p.resize_shorter, 256);
   EXPECT_EQ(p.crop_width * 1000 + p.crop_height, 224224);
   EXPECT_EQ(p.resize_width * 1000 + p.resize_height, 320240);
@@ -159,17 +269,23 @@ top_k = 3)", "net.toml");
   EXPECT_EQ(p.type, DType::kU8);
   EXPECT_EQ(p.labels, "names.txt");
   EXPECT_EQ(p.top_k, 3);
+  EXPECT_TRUE(p.letterbox);
+  EXPECT_EQ(p.pad, (std::array<float, 3>{1, 2, 3}));
+  EXPECT_TRUE(p.softmax);
+  EXPECT_EQ(p.classify, "prob");
 }
 
 TEST(ParsePreprocess, ProblemsNameTheLineAndTheKeys) {
-  EXPECT_EQ(MessageOf([] { ParsePreprocess("\nmeen = 3", "net.toml"); }),
-            "[net.toml:2] unknown key 'meen'; expected one of resize_shorter, crop, resize, interpolation, channels, mean, scale, std, "
-            "transpose, layout, type, labels, top_k");
+  EXPECT_EQ(MessageOf([] { ParsePreprocess("\nmeen = 3", "net.toml"); }), "[net.toml:2] unknown key 'meen'; try mean");
+  EXPECT_EQ(MessageOf([] { ParsePreprocess("top = 3", "net.toml"); }), "[net.toml:1] unknown key 'top'; try top_k");
+  EXPECT_EQ(MessageOf([] { ParsePreprocess("channels = 'rbg'", "net.toml"); }),
+            "[net.toml:1] bad value for 'channels'; got 'rbg', expected one of rgb, bgr, gray; try rgb");
   EXPECT_EQ(MessageOf([] { ParsePreprocess("crop = 'big'", "net.toml"); }),
             "[net.toml:1] bad value for 'crop'; got 'big', expected none, a side, or WIDTHxHEIGHT");
   EXPECT_EQ(MessageOf([] { ParsePreprocess("crop = ", "net.toml"); }).rfind("[net.toml:1:", 0), 0u);
   EXPECT_NE(MessageOf([] { ParsePreprocess("mean = [1, 2]", "n"); }).find("expected a number, or three"), std::string::npos);
   EXPECT_NE(MessageOf([] { ParsePreprocess("std = 0", "n"); }).find("other than 0"), std::string::npos);
+  EXPECT_NE(MessageOf([] { ParsePreprocess("scale = 0", "n"); }).find("other than 0"), std::string::npos);
   EXPECT_NE(MessageOf([] { ParsePreprocess("[mean]\nx = 1", "n"); }).find("table"), std::string::npos);
 }
 

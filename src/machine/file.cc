@@ -55,6 +55,7 @@ class Reader {
   explicit Reader(std::string path) : path_(std::move(path)) {}
 
   MachineFile Do(const toml::table& table) {
+    RefuseOtherDescription(table, path_, Description::kMachine);
     TomlKeys keys(table, path_, "machine", problems_);
     MachineFile file;
     file.machine.name = keys.Text("name");

@@ -112,10 +112,10 @@ TEST(MachineFile, RefusesFiguresWithoutASource) {
 }
 
 TEST(MachineFile, RefusesUnknownKeysWithTheNearest) {
-  ExpectError("nmae = \"x\"\n" + kHead + ClusterText(), "[toy.toml:1] machine: unknown key 'nmae'; try name");
+  ExpectError("nmae = \"x\"\n" + kHead + ClusterText(), "[toy.toml:1] machine: unknown key 'nmae', expected one of name, memory, cluster; try name");
   ExpectError(kHead + ClusterText({{"max_mzh", "1"}}), "unknown key 'max_mzh'; try max_mhz");
   ExpectError(kHead + ClusterText({{"idle_w", "{ value = 1, source = \"estimate\", unit = \"W\" }"}}),
-              "unknown key 'unit'; try value, source");
+              "unknown key 'unit', expected one of value, source");
 }
 
 TEST(MachineFile, RefusesNonsense) {

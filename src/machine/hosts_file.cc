@@ -20,6 +20,7 @@ class Reader {
   explicit Reader(std::string path) : path_(std::move(path)) {}
 
   HostsFile Do(const toml::table& table) {
+    RefuseOtherDescription(table, path_, Description::kWorkers);
     TomlKeys keys(table, path_, "devices", problems_);
     file_.name = keys.Text("name");
     file_.keys = PathAt(keys, "keys");

@@ -84,6 +84,30 @@ Figure TomlKeys::TakeFigure(const char* key, double least, double most) {
   return figure;
 }
 
+namespace {
+
+// By the tables that only that kind has; nothing where there is none of them.
+std::optional<Description> DescriptionOf(const toml::table& table) {
+  if (table.contains("cluster")) return Description::kMachine;
+  const toml::array* devices = table["device"].as_array();
+  if (!devices) return {};
+  const auto simulated = [](const toml::node& node) { return node.is_table() && node.as_table()->contains("machine"); };
+  return std::any_of(devices->begin(), devices->end(), simulated) ? Description::kSimulatedDevices : Description::kWorkers;
+}
+
+}  // namespace
+
+void RefuseOtherDescription(const toml::table& table, const std::string& path, Description expected) {
+  const std::optional<Description> got = DescriptionOf(table);
+  if (!got || *got == expected) return;
+  if (expected == Description::kMachine) Invalid(path, "describes several devices, not one machine; try --devices {}", path);
+  if (*got == Description::kMachine) Invalid(path, "describes one machine, not several devices; try --machine {}", path);
+  if (expected == Description::kWorkers)
+    Invalid(path, "describes devices to simulate, without addresses; expected a file of workers; try it with plan or simulate, or write one "
+            "with 'mete devices --toml'");
+  Invalid(path, "describes workers, not devices to simulate; expected machine files of them; try boards/rk3399x6.toml as an example");
+}
+
 std::vector<const toml::table*> TomlKeys::Tables(const char* key) {
   const toml::node* node = Need(key, "an array of tables");
   std::vector<const toml::table*> tables;
@@ -99,8 +123,7 @@ std::vector<const toml::table*> TomlKeys::Tables(const char* key) {
 void TomlKeys::RefuseOthers() {
   for (const auto& [key, node] : table_)
     if (std::find(known_.begin(), known_.end(), key.str()) == known_.end())
-      Problem(&node, "unknown key '{}'; try {}", Printable(std::string(key.str().substr(0, 40))),
-              fmt::join(NearestNames(key.str(), known_), ", "));
+      Problem(&node, "unknown key '{}'{}", Printable(std::string(key.str().substr(0, 40))), ExpectedOneOf(key.str(), known_));
 }
 
 }  // namespace mete

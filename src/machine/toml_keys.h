@@ -17,6 +17,12 @@ namespace mete {
 // A file's text as a table; Error with the place where it is not TOML, or where it is longer than a description can be.
 toml::table ParseToml(std::string_view text, const std::string& path);
 
+// The three kinds of files that describe hardware look alike from outside.
+enum class Description { kMachine, kSimulatedDevices, kWorkers };
+
+// Error where the file is of another kind than `expected`, which says the flag that takes it.
+void RefuseOtherDescription(const toml::table& table, const std::string& path, Description expected);
+
 class TomlKeys {
  public:
   // `what` names the table in messages: "cluster 'big'".

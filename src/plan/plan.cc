@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/nearest.h"
+#include "base/problems.h"
 #include "schedule/policy.h"
 
 namespace mete {
@@ -130,6 +132,11 @@ void FastestFirst(Plan& plan, const Machine& machine) {
   }
 }
 
+std::string OneThreadReason(const CpuChoice& choice, const Machine& machine) {
+  if (choice.threads == 1 || choice.cores.size() == 1) return "one thread was asked for";
+  return machine.cores() == 1 ? "this process may use one core" : "one thread: a quota leaves this process the time of one core";
+}
+
 }  // namespace
 
 int64_t Step::all_blocks() const { return std::accumulate(blocks.begin(), blocks.end(), int64_t{0}); }
@@ -143,7 +150,7 @@ Plan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoice& cho
   const std::string how = choice.policy == "equal" ? "take equal slices" : "share by the policy " + choice.policy;
   for (const Node& node : graph.nodes) {
     Step step{node.name, SplitAxis::kNone, {{"cpu", 0, 1000}}, plan.threads, choice.policy, ""};
-    step.reason = plan.threads == 1 ? "one thread was asked for" : fmt::format("one CPU; its {} threads {}", plan.threads, how);
+    step.reason = plan.threads == 1 ? OneThreadReason(choice, machine) : fmt::format("one CPU; its {} threads {}", plan.threads, how);
     if (!plan.speeds.empty()) step.reason += fmt::format("; speeds {} are emulated", fmt::join(plan.speeds, " and "));
     plan.steps.push_back(std::move(step));
   }
@@ -153,8 +160,8 @@ Plan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoice& cho
 std::vector<WorkerSpeed> WorkersOf(const Plan& plan, const Machine& machine) { return WorkersOf(SpeedsOf(plan, machine)); }
 
 void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
-  std::string problems;
-  auto add = [&](const std::string& where, const std::string& what) { problems += (problems.empty() ? "[" : "\n[") + where + "] " + what; };
+  SharedProblems problems;
+  const auto add = [&](const std::string& where, const std::string& what) { problems.Add(where, what); };
   if (plan.threads < 1 || plan.threads > kMaxThreads)
     add("plan", fmt::format("threads; got {}, expected 1 to {}", plan.threads, kMaxThreads));
   if (!plan.cores.empty() && int(plan.cores.size()) != plan.threads)
@@ -173,13 +180,13 @@ void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
     if (const std::string problem = ShareProblem(step); !problem.empty()) add(step.node, problem);
     if (const std::string problem = PredictionProblem(step); !problem.empty()) add(step.node, problem);
     if (std::find(PolicyNames().begin(), PolicyNames().end(), step.policy) == PolicyNames().end())
-      add(step.node, fmt::format("unknown policy; got '{}', expected one of {}", step.policy, fmt::join(PolicyNames(), ", ")));
-    if (step.policy != plan.steps[0].policy)
+      add(step.node, fmt::format("unknown policy; got '{}'{}", step.policy, ExpectedOneOf(step.policy, PolicyNames())));
+    else if (step.policy != plan.steps[0].policy)
       add(step.node, fmt::format("one policy serves all steps; got '{}', expected '{}'", step.policy, plan.steps[0].policy));
     if (step.threads < 1 || step.threads > plan.threads)
       add(step.node, fmt::format("threads; got {}, expected 1 to the plan's {}", step.threads, plan.threads));
   }
-  if (!problems.empty()) throw Error(Code::kInvalidArgument, problems);
+  problems.ThrowIfAny();
 }
 
 std::string ToText(const Plan& plan) {
@@ -203,7 +210,9 @@ std::string ToJson(const Plan& plan) {
 Plan PlanFromJson(const std::string& text) {
   try {
     const Json j = ParseJson(text, "plan");
-    if (j.at("format") != "mete-plan" || j.at("version") != 1) Invalid("plan", "not a plan of version 1");
+    if (!j.is_object() || j.value("format", Json()) != "mete-plan" || j.value("version", Json()) != 1)
+      Invalid("plan", "the text is not a plan of version 1; got JSON without \"format\": \"mete-plan\" and \"version\": 1; try what --save-plan "
+              "writes, in C++ Session::PlanJson()");
     Plan plan;
     plan.model = NameFromJson(j.at("model"));
     plan.machine = NameFromJson(j.at("machine"));
@@ -213,7 +222,7 @@ Plan PlanFromJson(const std::string& text) {
     for (const Json& s : List(j.at("steps"), "plan", "steps")) plan.steps.push_back(StepFromJson(s));
     return plan;
   } catch (const Json::exception& e) {
-    Invalid("plan", "the text is not a plan: {}", e.what());
+    Invalid("plan", "the text is not a plan: {}; try what --save-plan writes, in C++ Session::PlanJson()", ReasonOf(e));
   }
 }
 

@@ -22,6 +22,8 @@ class Prepared {
   virtual std::string kernel() const = 0;        // for people: "reference", "conv_f32 avx512"
   virtual std::string reason() const { return ""; }  // why this one
   virtual int64_t packed_bytes() const { return 0; }
+  // Operations that this kernel computes for a node of `flops` (graph/flops.h): fewer where it is Winograd's.
+  virtual int64_t computed_flops(int64_t flops) const { return flops; }
 };
 
 class Processor {

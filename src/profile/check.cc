@@ -48,7 +48,7 @@ class Rounds {
 
 // As a user would run it, kernels tuned; of a core that is emulated, the time that a divided step would take on it.
 Session MakeSession(const Model& model, const TimedCore& core) {
-  SessionOptions options;
+  SessionOptions options = SessionOptions::Estimated();
   options.cores = {core.number};
   options.tune = true;
   if (core.speed < 1) options.speeds = {core.speed};
@@ -162,7 +162,7 @@ CheckedPlan CheckPlan(const Model& model, const Machine& machine, const Profile&
                       const CancelToken* cancel) {
   const Graph& graph = model.impl().graph;
   const Plan plan = PlanByProfile(graph, machine, choice, &profile);
-  SessionOptions options;
+  SessionOptions options = SessionOptions::Estimated();
   options.plan_json = ToJson(plan);
   options.tune = true;  // the prediction takes the best way too
   Session session(model, options);

@@ -41,6 +41,7 @@ void Runner::Run() {
     Trace trace;
     executor_.Run(in_, out_, {.trace = &trace});
     for (const TraceEvent& e : trace.events) {
+      if (e.waits() || e.worker != 0) continue;
       const double ns = double(e.end_ns - e.start_ns);
       const auto [at, first] = least_ns_.emplace(e.name, ns);
       if (!first) at->second = std::min(at->second, ns);

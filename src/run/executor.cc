@@ -11,18 +11,15 @@
 
 namespace mete {
 
-Executor::Executor(const Graph& graph, const Plan& plan, Cpu& cpu)
+Executor::Executor(const Graph& graph, const Plan& plan, Cpu& cpu, const std::function<void(int, int)>& progress)
     : graph_(graph), plan_(plan), cpu_(cpu), memory_(PlanMemory(graph)), steps_(graph.nodes.size()), dynamic_(graph.values.size()) {
   arena_ = Tensor(DType::kU8, Shape{memory_.arena_bytes});
   current_inputs_.resize(graph.inputs.size());
   current_outputs_.resize(graph.outputs.size());
   Problems problems;
   for (size_t i = 0; i < steps_.size(); ++i) {
-    try {
-      Bind(i);
-    } catch (const Error& e) {
-      problems.Add(e);
-    }
+    problems.Try([&] { Bind(i); });
+    if (progress) progress(int(i) + 1, int(steps_.size()));
   }
   problems.ThrowIfAny();
   cpu_.pool().TakeTimes();  // of what was measured and packed
@@ -77,6 +74,12 @@ int64_t Executor::packed_bytes() const {
   return bytes;
 }
 
+int64_t Executor::computed_flops() const {
+  int64_t flops = 0;
+  for (const BoundStep& s : steps_) flops += s.computed_flops();
+  return flops;
+}
+
 ConstView Executor::Current(ValueId id) const {
   if (id == kNoValue) return {};
   switch (memory_.home[size_t(id)]) {
@@ -124,6 +127,25 @@ void Executor::RunDynamic(BoundStep& step) {
   step.dynamic(args);
 }
 
+// The node's event of the calling thread, from its begin to its end, then those of the others that took part. Whoever is done before the
+// last of them waits for that one.
+void Executor::Record(const BoundStep& step, int64_t start, int64_t end, int64_t run_start, Trace& trace) {
+  const bool layout = step.node->attributes.Has("mete_layout");
+  const std::string &name = step.node->name, &op = step.node->op;
+  trace.events.push_back({name, op, 0, start, end, step.flops, layout, step.bytes});
+  const int64_t wait = cpu_.pool().TakeWaitNs();
+  if (wait > 0) trace.events.push_back({"[wait]", name, 0, end - wait, end});
+  const std::vector<Pool::Span> spans = cpu_.pool().TakeSpans();
+  int64_t last_end = 0;
+  for (const Pool::Span& span : spans) last_end = std::max(last_end, span.end_ns - run_start);
+  for (const Pool::Span& span : spans) {
+    if (span.worker == 0) continue;
+    const int64_t begun = span.start_ns - run_start, done = span.end_ns - run_start;
+    trace.events.push_back({name, op, span.worker, begun, last_end, 0, layout});
+    if (done < last_end) trace.events.push_back({"[wait]", name, span.worker, done, last_end});
+  }
+}
+
 void Executor::RunStep(BoundStep& step, Trace* trace, int64_t run_start) {
   if (!step.prepared && !step.dynamic) return;
   const int64_t start = trace ? NowNs() - run_start : 0;
@@ -134,11 +156,16 @@ void Executor::RunStep(BoundStep& step, Trace* trace, int64_t run_start) {
   } catch (...) {
     RethrowNaming(step.node->name);
   }
-  if (!trace) return;
-  const int64_t end = NowNs() - run_start, wait = cpu_.pool().TakeWaitNs();
-  trace->events.push_back({step.node->name, step.node->op, 0, start, end, step.flops, step.node->attributes.Has("mete_layout"),
-                           step.bytes});
-  if (wait > 0) trace->events.push_back({"[wait]", step.node->name, 0, end - wait, end, 0});
+  if (trace) Record(step, start, NowNs() - run_start, run_start, *trace);
+}
+
+void Executor::BeginTrace(Trace& trace) {
+  trace.events.clear();
+  trace.process = plan_.model;
+  trace.lanes.clear();
+  for (int w = 0; w < plan_.threads; ++w)
+    trace.lanes.push_back(fmt::format("thread {}{}", w, plan_.cores.empty() ? "" : fmt::format(", core {}", plan_.cores[size_t(w)])));
+  cpu_.pool().TakeWaitNs();
 }
 
 void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options) {
@@ -154,10 +181,8 @@ void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outp
   const bool choose = options.alone == RunOptions::Alone::kWhereSooner;
   alone_ = choose ? whole_run_.BeginAlone() : options.alone == RunOptions::Alone::kAlways;
   const int64_t start = NowNs();
-  if (options.trace) {
-    options.trace->events.clear();
-    cpu_.pool().TakeWaitNs();
-  }
+  cpu_.pool().RecordSpans(options.trace != nullptr);
+  if (options.trace) BeginTrace(*options.trace);
   for (BoundStep& step : steps_) {
     if (options.cancel && options.cancel->cancelled()) Fail(Code::kCancelled, step.node->name, "the run was cancelled before this step");
     RunStep(step, options.trace, start);

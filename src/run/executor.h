@@ -2,6 +2,7 @@
 // addresses that the caller gives.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,8 +20,8 @@ namespace mete {
 
 class Executor {
  public:
-  // Keeps references to all three. Prepares every step; throws one Error with every step that cannot be.
-  Executor(const Graph& graph, const Plan& plan, Cpu& cpu);
+  // Keeps references to all three. Prepares every step; throws one Error with every step that cannot be. `progress`: as in SessionOptions.
+  Executor(const Graph& graph, const Plan& plan, Cpu& cpu, const std::function<void(int, int)>& progress = nullptr);
 
   // One run. `outputs[i].data` may be null for an output whose shape is known only at run time; read it
   // with Output(i) afterwards. Not reentrant.
@@ -32,6 +33,7 @@ class Executor {
   int64_t arena_bytes() const { return memory_.arena_bytes; }
   int64_t unshared_bytes() const { return memory_.unshared_bytes; }
   int64_t packed_bytes() const;
+  int64_t computed_flops() const;  // SessionStats::computed_flops
   // How each step is computed; its time as far as `trace` knows it.
   std::vector<StepInfo> Steps(const Trace& trace) const;
   const WholeRun& whole_run() const { return whole_run_; }
@@ -46,6 +48,8 @@ class Executor {
     int64_t flops = 0, bytes = 0;
     int64_t number = 0;  // of the pool
     int threads = 1;
+
+    int64_t computed_flops() const { return prepared ? prepared->computed_flops(flops) : flops; }
   };
   // An address that changes from run to run.
   struct Patch {
@@ -67,6 +71,8 @@ class Executor {
   void RunDynamic(BoundStep& step);
   View Allocate(ValueId id, DType type, const Shape& shape);
   void FinishOutputs(std::span<const View> outputs);
+  void BeginTrace(Trace& trace);
+  void Record(const BoundStep& step, int64_t start, int64_t end, int64_t run_start, Trace& trace);
   void RunStep(BoundStep& step, Trace* trace, int64_t run_start);
 
   const Graph& graph_;
@@ -84,7 +90,7 @@ class Executor {
   Scratch scratch_;
 };
 
-// A row a step. Shares of the limits where they are known.
-std::string ExplainTable(const std::vector<StepInfo>& steps, const DeviceLimits& limits);
+// A row a step. Shares of the limits where they are known. `columns`: as of Session::Explain().
+std::string ExplainTable(const std::vector<StepInfo>& steps, const DeviceLimits& limits, int columns = 0);
 
 }  // namespace mete

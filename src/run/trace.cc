@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "base/table.h"
+#include "base/timeline.h"
 #include "mete/engine.h"
 
 namespace mete {
 namespace {
+
+constexpr size_t kLongestName = 44;  // guess: beyond that a table is hard to read, however wide the terminal
 
 struct Row {
   std::string name, op;
@@ -17,14 +20,14 @@ struct Row {
 };
 
 bool IsLayout(const TraceEvent& e) { return e.layout; }
-bool IsWait(const TraceEvent& e) { return e.name == "[wait]"; }
 
-// The nodes' events without changes of layout, and without the waiting inside them: a wait follows its node.
+// The nodes' events on the calling thread without changes of layout, and without the waiting inside them: a wait follows its node.
 std::vector<TraceEvent> Working(const Trace& trace) {
   std::vector<TraceEvent> nodes;
   for (const TraceEvent& e : trace.events) {
-    if (IsWait(e) && !nodes.empty() && nodes.back().name == e.op) nodes.back().end_ns -= e.end_ns - e.start_ns;
-    else if (!IsWait(e) && !IsLayout(e)) nodes.push_back(e);
+    if (e.worker != 0) continue;
+    if (e.waits() && !nodes.empty() && nodes.back().name == e.op) nodes.back().end_ns -= e.end_ns - e.start_ns;
+    else if (!e.waits() && !IsLayout(e)) nodes.push_back(e);
   }
   return nodes;
 }
@@ -36,14 +39,14 @@ std::vector<Row> BracketRows(const Trace& trace) {
   for (const TraceEvent& e : trace.events) {
     const int64_t ns = e.end_ns - e.start_ns;
     if (e.worker != 0) continue;  // others work at the same time (a simulation's trace has them)
-    if (IsWait(e)) wait.ns += ns, ++wait.count;
+    if (e.waits()) wait.ns += ns, ++wait.count;
     else other.ns -= ns;
     if (IsLayout(e)) layout.ns += ns, ++layout.count;
   }
   return {wait, transfer, layout, other};
 }
 
-std::string Format(std::vector<Row> rows, const std::vector<Row>& brackets, int64_t total_ns, int limit, const char* first) {
+std::string Format(std::vector<Row> rows, const std::vector<Row>& brackets, int64_t total_ns, int limit, const char* first, int columns) {
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.ns > b.ns; });
   int64_t hidden_ns = 0;
   size_t shown = limit > 0 ? std::min(rows.size(), size_t(limit)) : rows.size();
@@ -52,27 +55,24 @@ std::string Format(std::vector<Row> rows, const std::vector<Row>& brackets, int6
   rows.resize(shown);
   if (hidden > 0) rows.push_back({fmt::format("({} more)", hidden), "", hidden_ns, 0, 0});
   rows.insert(rows.end(), brackets.begin(), brackets.end());
-  size_t width = 8, op_width = 8;
-  for (const Row& r : rows) width = std::max(width, std::min<size_t>(r.name.size(), 44)), op_width = std::max(op_width, r.op.size());
-  std::string out = fmt::format("{:<{}}  {:<{}}  {:>9}  {:>6}  {:>8}\n", first, width, "operator", op_width, "us", "%", "GFLOP/s");
-  for (const Row& r : rows) {
-    const std::string name = r.name.size() > width ? r.name.substr(0, width - 2) + ".." : r.name;
-    const std::string gflops = r.flops > 0 && r.ns > 0 ? fmt::format("{:.1f}", double(r.flops) / double(r.ns)) : "";
-    out += fmt::format("{:<{}}  {:<{}}  {:>9.1f}  {:>6.1f}  {:>8}\n", name, width, r.op, op_width, double(r.ns) * 1e-3,
-                       total_ns > 0 ? 100.0 * double(r.ns) / double(total_ns) : 0.0, gflops);
-  }
-  return out + fmt::format("{:<{}}  {:<{}}  {:>9.1f}\n", "total", width, "", op_width, double(total_ns) * 1e-3);
+  Rows table{{first, "operator", "us", "%", "GFLOP/s"}};
+  for (const Row& r : rows)
+    table.push_back({Shortened(r.name, kLongestName), r.op, fmt::format("{:.1f}", double(r.ns) * 1e-3),
+                     fmt::format("{:.1f}", total_ns > 0 ? 100.0 * double(r.ns) / double(total_ns) : 0.0),
+                     r.flops > 0 && r.ns > 0 ? fmt::format("{:.1f}", double(r.flops) / double(r.ns)) : ""});
+  table.push_back({"total", "", fmt::format("{:.1f}", double(total_ns) * 1e-3), "", ""});
+  return FormatTable(table, {.align = "llrrr", .columns = columns});
 }
 
 }  // namespace
 
-std::string Trace::Table(int limit) const {
+std::string Trace::Table(int limit, int columns) const {
   std::vector<Row> rows;
   for (const TraceEvent& e : Working(*this)) rows.push_back({e.name, e.op, e.end_ns - e.start_ns, e.flops, 1});
-  return Format(std::move(rows), BracketRows(*this), total_ns, limit, "node");
+  return Format(std::move(rows), BracketRows(*this), total_ns, limit, "node", columns);
 }
 
-std::string Trace::TableByOperator() const {
+std::string Trace::TableByOperator(int columns) const {
   std::map<std::string, Row> by_op;
   for (const TraceEvent& e : Working(*this)) {
     Row& row = by_op[e.op];
@@ -82,37 +82,79 @@ std::string Trace::TableByOperator() const {
   }
   std::vector<Row> rows;
   for (auto& [op, row] : by_op) rows.push_back({fmt::format("{} nodes", row.count), op, row.ns, row.flops, row.count});
-  return Format(std::move(rows), BracketRows(*this), total_ns, 0, "nodes");
+  return Format(std::move(rows), BracketRows(*this), total_ns, 0, "nodes", columns);
 }
 
 void Trace::KeepLeast(const Trace& other) {
-  std::erase_if(events, IsWait);
+  std::erase_if(events, [](const TraceEvent& e) { return e.waits() || e.worker != 0; });
   size_t i = 0;
   for (const TraceEvent& e : other.events) {
-    if (IsWait(e)) continue;
+    if (e.waits() || e.worker != 0) continue;
     if (i == events.size() || events[i].name != e.name) return;
     TraceEvent& mine = events[i++];
     mine.end_ns = mine.start_ns + std::min(mine.end_ns - mine.start_ns, e.end_ns - e.start_ns);
   }
 }
 
+namespace {
+
+double Us(int64_t ns) { return double(ns) / 1000; }
+
+// The events of one node: those of a worker are its pieces, and perhaps a wait at the last one's end. Nodes of a graph have different names.
+using NodeEvents = std::span<const TraceEvent>;
+
+const std::string& NodeOf(const TraceEvent& e) { return e.waits() ? e.op : e.name; }
+
+NodeEvents FirstNode(NodeEvents events) {
+  const auto of_other = [&](const TraceEvent& e) { return NodeOf(e) != NodeOf(events[0]); };
+  return events.first(size_t(std::find_if(events.begin(), events.end(), of_other) - events.begin()));
+}
+
+// A time inside of what ends there: viewers take the end itself for what follows.
+double UsBefore(int64_t end_ns) { return Us(end_ns - 1); }
+
+struct Computed {
+  int worker = -1;
+  int64_t start_ns = 0, end_ns = 0;
+};
+
+// The worker that computed longest, for which the others waited.
+Computed LastOf(NodeEvents node) {
+  Computed last;
+  for (const TraceEvent& e : node) {
+    if (e.waits()) continue;
+    Computed c{e.worker, e.start_ns, e.end_ns};
+    for (const TraceEvent& wait : node)
+      if (wait.waits() && wait.worker == e.worker && wait.end_ns == e.end_ns) c.end_ns = wait.start_ns;
+    if (last.worker < 0 || c.end_ns > last.end_ns) last = c;
+  }
+  return last;
+}
+
+}  // namespace
+
 std::string Trace::ChromeJson() const {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  int workers = int(lanes.size());
+  for (const TraceEvent& e : events) workers = std::max(workers, e.worker + 1);
+  Timeline timeline;
+  const int run = timeline.AddProcess(process.empty() ? "a run" : process);
+  std::vector<Timeline::Lane> lane_of;
+  for (int w = 0; w < workers; ++w)
+    lane_of.push_back(timeline.AddLane(run, size_t(w) < lanes.size() ? lanes[size_t(w)] : fmt::format("thread {}", w)));
   for (const TraceEvent& e : events)
-    list.push_back({{"name", e.name},
-                    {"cat", IsWait(e)     ? "wait"
-                            : IsLayout(e) ? "layout"
-                                          : "node"},
-                    {"ph", "X"},
-                    {"pid", 0},
-                    {"tid", e.worker},
-                    {"ts", double(e.start_ns) * 1e-3},
-                    {"dur", double(e.end_ns - e.start_ns) * 1e-3},
-                    {"args", {{"op", e.op}, {"flops", e.flops}, {"bytes", e.bytes}}}});
-  for (const auto& row : BracketRows(*this))
-    list.push_back({{"name", row.name}, {"cat", "sum"}, {"ph", "C"}, {"pid", 0}, {"ts", 0}, {"args", {{"us", double(row.ns) * 1e-3}}}});
-  return nlohmann::ordered_json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(1, ' ', false,
-                                                                                       nlohmann::ordered_json::error_handler_t::replace);
+    timeline.AddSlice(lane_of[size_t(e.worker)], e.name, e.waits() ? "wait" : IsLayout(e) ? "layout" : "node", Us(e.start_ns), Us(e.end_ns),
+                      {{"op", e.op}, {"flops", e.flops}, {"bytes", e.bytes}});
+  for (NodeEvents rest(events); !rest.empty();) {
+    const NodeEvents node = FirstNode(rest);
+    const Computed last = LastOf(node);
+    for (const TraceEvent& e : node)
+      if (e.waits() && last.worker >= 0 && e.worker != last.worker)
+        timeline.AddArrow("waited for", lane_of[size_t(last.worker)], UsBefore(last.end_ns), lane_of[size_t(e.worker)],
+                          UsBefore(e.end_ns));
+    rest = rest.subspan(node.size());
+  }
+  for (const Row& row : BracketRows(*this)) timeline.AddCounter(run, row.name, "us", Us(row.ns));
+  return timeline.ToJson();
 }
 
 }  // namespace mete

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "mete/engine.h"
 
@@ -62,13 +63,63 @@ TEST(Trace, GroupsByOperator) {
   EXPECT_NE(Line(table, "2 nodes").find("2.4"), std::string::npos) << table;  // 12000 operations in 5 us
 }
 
+// The events of a timeline that are of this kind.
+std::vector<nlohmann::json> Events(const Trace& trace, const std::string& ph) {
+  const auto json = nlohmann::json::parse(trace.ChromeJson());
+  std::vector<nlohmann::json> events;
+  for (const auto& e : json.at("traceEvents"))
+    if (e.at("ph") == ph) events.push_back(e);
+  return events;
+}
+
 TEST(Trace, WritesATimelineThatParses) {
   Trace t = Example();
   t.events[1].name = "a \"quoted\" \xff name";
-  const auto json = nlohmann::json::parse(t.ChromeJson());
-  EXPECT_EQ(json.at("traceEvents").size(), 5u + 4u);
-  EXPECT_EQ(json.at("traceEvents")[2].at("cat"), "wait");
-  EXPECT_EQ(json.at("traceEvents")[3].at("dur"), 2.0);
+  const auto slices = Events(t, "X");
+  ASSERT_EQ(slices.size(), 5u);
+  EXPECT_EQ(slices[2].at("cat"), "wait");
+  EXPECT_EQ(slices[3].at("dur"), 2.0);
+  EXPECT_EQ(Events(t, "C").size(), 4u);
+}
+
+TEST(Trace, NamesProcessAndLanesOfATimeline) {
+  Trace t = Example();
+  t.process = "net", t.lanes = {"thread 0, core 4", "thread 1, core 5", "thread 2, core 6"};  // the last two took no part
+  std::vector<std::string> names;
+  for (const auto& e : Events(t, "M")) {
+    EXPECT_GT(e.at("pid"), 0);
+    if (e.at("name") == "process_name" || e.at("name") == "thread_name") names.push_back(e.at("args").at("name"));
+    if (e.contains("tid")) {
+      EXPECT_GT(e.at("tid"), 0);
+    }
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"net", "thread 0, core 4", "thread 1, core 5", "thread 2, core 6"}));
+}
+
+TEST(Trace, DrawsAnArrowFromWhoeverIsWaitedFor) {
+  Trace t;
+  t.events = {{"a", "Conv", 0, 0, 9000}, {"[wait]", "a", 0, 5000, 9000}, {"a", "Conv", 1, 1000, 8000}, {"[wait]", "a", 1, 3000, 8000},
+              {"a", "Conv", 2, 2000, 8000}, {"b", "Relu", 0, 9000, 9500}};
+  const auto from = Events(t, "s"), to = Events(t, "f");
+  ASSERT_EQ(from.size(), 2u);
+  ASSERT_EQ(to.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(from[i].at("tid"), 3);  // worker 2 is done last
+    EXPECT_EQ(from[i].at("ts"), 7.999);
+    EXPECT_EQ(from[i].at("id"), to[i].at("id"));
+    EXPECT_EQ(to[i].at("bp"), "e");
+  }
+  EXPECT_EQ(to[0].at("tid"), 1);
+  EXPECT_EQ(to[0].at("ts"), 8.999);
+  EXPECT_EQ(to[1].at("tid"), 2);
+}
+
+TEST(Trace, TablesFitTheTerminal) {
+  Trace t = Example();
+  for (TraceEvent& e : t.events)
+    if (!e.waits()) e.name = "features.denseblock3.denselayer12." + e.name;
+  std::istringstream lines(t.Table(0, 50) + t.TableByOperator(50));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 50u) << line;
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ DeviceProgram Squares() {
 }
 
 std::shared_ptr<Session> ReferenceSession(const Graph& graph) {
-  SessionOptions options;
+  SessionOptions options = SessionOptions::Estimated();
   options.reference = true;
   return std::make_shared<Session>(ModelOf(graph), options);
 }

@@ -18,7 +18,7 @@ Graph GraphOf(int64_t floats) {
 }
 
 SessionOptions Reference(int threads = 1) {
-  SessionOptions options;
+  SessionOptions options = SessionOptions::Estimated();
   options.reference = true;
   options.threads = threads;
   return options;

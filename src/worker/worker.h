@@ -16,7 +16,7 @@ namespace mete {
 struct WorkerOptions {
   std::string listen = "127.0.0.1:0";  // HOST:PORT; port 0: any that is free
   Security security;
-  SessionOptions session;              // of every share
+  SessionOptions session = SessionOptions::Estimated();  // of every share
   std::string weights_folder;          // empty: weights are kept in memory
   int64_t weights_bytes = int64_t(8) << 30;  // of that folder at most. Guess: several large networks on a card of 32 GB
   int64_t memory_bytes = int64_t(2) << 30;   // of shares, their requests, and weights that are on no disk. Guess: a half of a small board's

@@ -89,7 +89,7 @@ class BadRun : public BadInput {
  protected:
   std::string RunError(const std::vector<Tensor>& inputs) {
     const Model model = Model::Load(Write("model.onnx", ReluModel().SerializeAsString()));
-    Session session(model);
+    Session session(model, SessionOptions::Estimated());
     try {
       session.Run(inputs);
     } catch (const Error& e) {

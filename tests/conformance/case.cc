@@ -81,7 +81,7 @@ Outcome RunDataSet(const fs::path& model_path, const fs::path& data) {
   LoadOptions options;
   for (const Named& input : inputs) options.input_shapes[input.name] = input.tensor.shape();
   const Model model = Model::Load(model_path.string(), options);
-  Session session(model);
+  Session session(model, SessionOptions::Estimated());
   std::vector<Tensor> given;
   for (const Port& port : model.inputs())
     for (const Named& input : inputs)

@@ -10,8 +10,8 @@ namespace {
 
 int Run(const Options& options, const cli::Context& context) {
   Signals signals;
-  const Outcome outcome = RunSession(options, signals);
-  PrintOutcome(options, outcome, context.json);
+  const Outcome outcome = RunSession(options, signals, context);
+  PrintOutcome(options, outcome, context);
   return outcome.exit_code;
 }
 
@@ -19,7 +19,6 @@ void AddFlags(CLI::App& app, Options& options, cli::Context& context) {
   AddOptions(app, options);
   app.set_version_flag("--version", "slowcore " METE_VERSION);
   app.add_flag("--json", context.json, "answer in JSON (errors too)");
-  app.get_formatter()->column_width(26);
 }
 
 // The words behind -- are a program's own: no flag among them is ours.

@@ -50,8 +50,8 @@ std::string OutcomeText(const Options& o, const Outcome& r) {
   return text;
 }
 
-void PrintNotes(const Options& o, const Outcome& r) {
-  auto note = [](const std::string& text) { cli::PrintNote(text, "slowcore"); };
+void PrintNotes(const Options& o, const Outcome& r, const cli::Context& context) {
+  auto note = [&](const std::string& text) { cli::PrintNote(context, text); };
   if (!Near(r.end.median, o.speed))
     note(fmt::format("reached {:.4f}, which is not within 1 % of {:.4f}; before it was {:.4f}", r.end.median, o.speed, r.start.median));
   if (r.account.periods > 0 && Ratio(r.account.cpu_ns, r.account.held_ns) < kLeastCpuOfHeld)
@@ -62,11 +62,11 @@ void PrintNotes(const Options& o, const Outcome& r) {
 
 }  // namespace
 
-void PrintOutcome(const Options& options, const Outcome& outcome, bool json) {
+void PrintOutcome(const Options& options, const Outcome& outcome, const cli::Context& context) {
   FILE* to = options.command ? stderr : stdout;
-  if (json) cli::PrintJson(OutcomeJson(options, outcome), to);
+  if (context.json) cli::PrintJson(OutcomeJson(options, outcome), to);
   else fmt::print(to, "{}", OutcomeText(options, outcome));
-  PrintNotes(options, outcome);
+  PrintNotes(options, outcome, context);
 }
 
 }  // namespace mete::slowcore

@@ -21,12 +21,12 @@ constexpr int kRounds = 8;         // one step is exact but for noise; what is n
 
 class Session {
  public:
-  Session(const Options& options, Signals& signals)
-      : options_(options), pace_(options.pace()), signals_(signals), slower_(options.core, pace_, options.phases()) {}
+  Session(const Options& options, Signals& signals, const cli::Context& context)
+      : options_(options), context_(context), pace_(options.pace()), signals_(signals), slower_(options.core, pace_, options.phases()) {}
 
   Outcome Run() {
     Calibrate();
-    cli::PrintNote(fmt::format("core {} is slow now: {:.4f} of its speed", options_.core, outcome_.start.median), "slowcore");
+    cli::PrintNote(context_, fmt::format("core {} is slow now: {:.4f} of its speed", options_.core, outcome_.start.median));
     slower_.Set(Slower::Mode::kPhases);
     const Account before = slower_.account();
     const int64_t start = NowNs();
@@ -73,6 +73,7 @@ class Session {
   }
 
   const Options& options_;
+  const cli::Context& context_;
   const Pace pace_;
   Signals& signals_;
   Slower slower_;
@@ -83,10 +84,10 @@ class Session {
 
 bool Near(double speed, double asked) { return std::abs(speed / asked - 1) <= kPromise; }
 
-Outcome RunSession(const Options& options, Signals& signals) {
+Outcome RunSession(const Options& options, Signals& signals, const cli::Context& context) {
   Check(options);
   CheckRealTimeShare(options.pace());
-  return Session(options, signals).Run();
+  return Session(options, signals, context).Run();
 }
 
 }  // namespace mete::slowcore

@@ -1,6 +1,7 @@
 // A core is made slow, kept so, looked at again and left.
 #pragma once
 
+#include "apps/mete/context.h"
 #include "mete/statistics.h"
 #include "tools/slowcore/options.h"
 #include "tools/slowcore/signals.h"
@@ -18,7 +19,7 @@ struct Outcome {
 };
 
 // Throws CANCELLED on an interrupt before the time that was asked for.
-Outcome RunSession(const Options& options, Signals& signals);
+Outcome RunSession(const Options& options, Signals& signals, const cli::Context& context);
 
 // Whether a speed is as near to what was asked as this program promises: 1 %.
 bool Near(double speed, double asked);

@@ -6,13 +6,40 @@
 
 namespace mete::caffe_import {
 
-Builder::Builder(std::string model, const ImportOptions& options, Weights weights)
-    : model_(std::move(model)), options_(options), weights_(std::move(weights)) {}
+namespace {
+
+constexpr size_t kShown = 20;  // problems that are told one by one; guess: a screen of them
+
+// Whether a tensor can be the net's input as the net describes it. Nets are often run with another batch than the file has.
+bool Fits(const Shape& tensor, const Shape& declared) {
+  if (!declared.known() || std::any_of(declared.begin(), declared.end(), [](int64_t d) { return d <= 0; })) return true;
+  return tensor.rank() == declared.rank() && declared.rank() > 0 && std::equal(tensor.begin() + 1, tensor.end(), declared.begin() + 1);
+}
+
+}  // namespace
+
+Builder::Builder(std::string model, const ImportOptions& options, Weights weights, size_t inputs)
+    : model_(std::move(model)), options_(options), weights_(std::move(weights)), inputs_(inputs) {}
 
 void Builder::Problem(const Error& error) {
-  problems_ += (problems_.empty() ? "" : "\n") + Printable(error.what());
+  if (++problem_lines_ <= kShown) problems_ += (problems_.empty() ? "" : "\n") + Printable(error.what());
   if (error.code() == Code::kUnimplemented) unsupported_ = true;
   else if (error.code() != Code::kFailedPrecondition) bad_ = true;
+}
+
+void Builder::WeightProblem(const std::string& layer, const std::string& what) {
+  weight_problems_.push_back(fmt::format("[{}] {}", layer, what));
+}
+
+void Builder::TellWeightProblems() {
+  constexpr size_t kFew = 6;  // guess: a file that was cut or edited; more is another net's
+  const size_t count = weight_problems_.size();
+  if (count > kFew)
+    return Problem(Error(Code::kInvalidArgument,
+                         fmt::format("[{}] the .caffemodel does not fit this net: {} of the {} weights that it needs are missing or of other "
+                                     "shapes, first {}; try --weights with the .caffemodel that belongs to it", model_, count, weights_read_,
+                                     weight_problems_[0])));
+  for (const std::string& line : weight_problems_) Problem(Error(Code::kInvalidArgument, line));
 }
 
 std::string Builder::UniqueNodeName(const std::string& base) {
@@ -21,13 +48,20 @@ std::string Builder::UniqueNodeName(const std::string& base) {
   return name;
 }
 
-void Builder::AddInput(const std::string& name, Shape shape) {
-  const auto given = options_.input_shapes.find(name);
-  const bool is_given = given != options_.input_shapes.end();
-  if (is_given) {
-    shape = given->second;
-    used_shapes_.insert(name);
-  }
+Shape Builder::ShapeOfInput(const std::string& blob, const Shape& declared) const {
+  if (const Shape* given = Given(blob)) return *given;
+  if (const Shape* tensor = OfTensor(blob); tensor && Fits(*tensor, declared)) return *tensor;
+  Shape shape = declared;
+  if (options_.batch > 0 && shape.rank() > 0) shape[0] = options_.batch;
+  return shape;
+}
+
+void Builder::AddInput(const std::string& name, const Shape& declared) {
+  const bool is_given = Given(name) != nullptr;
+  if (is_given) used_shapes_.insert(options_.input_shapes.count(name) ? name : "");
+  const Shape shape = ShapeOfInput(name, declared);
+  Shape& open = result_.declared[name] = declared;
+  if (open.rank() > 0) open[0] = -1;
   if (blobs_.count(name)) Invalid(name, "two inputs have this name");
   const bool positive = shape.known() && std::all_of(shape.begin(), shape.end(), [](int64_t d) { return d > 0; });
   if (!positive || CheckedElements(shape, DType::kF32, options_.max_value_bytes) < 0) {
@@ -67,13 +101,17 @@ void Builder::Write(const std::string& layer, const std::string& blob, ValueId i
 Imported Builder::Finish() {
   for (const auto& [name, shape] : options_.input_shapes)
     if (!used_shapes_.count(name))
-      Problem(Error(Code::kFailedPrecondition, fmt::format("[{}] a shape is given for '{}', which is no input", model_, name)));
+      Problem(Error(Code::kFailedPrecondition,
+                    name.empty() ? fmt::format("[{}] a shape without a name is given for {} inputs; try --shape NAME=...", model_, inputs_)
+                                 : fmt::format("[{}] a shape is given for '{}', which is no input", model_, name)));
+  TellWeightProblems();
   std::vector<const Blob*> outputs;
   for (const auto& [name, blob] : blobs_)
     if (!blob.read && !blob.maker.empty() && blob.id != kNoValue) outputs.push_back(&blob);
   std::sort(outputs.begin(), outputs.end(), [](auto* a, auto* b) { return a->order < b->order; });
   for (const Blob* blob : outputs) graph().outputs.push_back(blob->id);
   if (problems_.empty() && outputs.empty()) Invalid(model_, "the net makes nothing; got {} layers", graph().nodes.size());
+  if (problem_lines_ > kShown) problems_ += fmt::format("\n... and {} more", problem_lines_ - kShown);
   if (!problems_.empty())
     throw Error(bad_ ? Code::kInvalidArgument : unsupported_ ? Code::kUnimplemented : Code::kFailedPrecondition, problems_);
   return std::move(result_);
@@ -174,8 +212,9 @@ ValueId Layer::Weight(int i, const Shape& stored, const Shape& shape, const std:
   if (CheckedElements(shape, DType::kF32, builder_.options().max_value_bytes) < 0)
     Bad("its {} has impossible dimensions; got {}", what, ToString(shape));
   const std::string name = p.name() + "." + what, wrong = WhatIsWrong(i, stored, what);
+  builder_.CountWeight();
   if (wrong.empty()) return builder_.graph().AddConstant(name, TensorOf(blobs_->Get(i), shape));
-  builder_.Problem(Error(Code::kInvalidArgument, fmt::format("[{}] {}", p.name(), wrong)));
+  builder_.WeightProblem(p.name(), wrong);
   return builder_.graph().AddValue(name, DType::kF32, shape);
 }
 

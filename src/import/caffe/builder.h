@@ -15,16 +15,19 @@ namespace mete::caffe_import {
 
 class Builder {
  public:
-  Builder(std::string model, const ImportOptions& options, Weights weights);
+  // `inputs`: how many the net has.
+  Builder(std::string model, const ImportOptions& options, Weights weights, size_t inputs);
 
   Imported Finish();  // throws all problems as one Error
 
   // Problems do not stop the import, so that one Error can tell all of them.
   void Problem(const Error& error);
+  // Of a layer's weights; many are one problem: a .caffemodel of another net.
+  void WeightProblem(const std::string& layer, const std::string& what);
   void Note(std::string text) { result_.notes.push_back(std::move(text)); }
 
-  void AddInput(const std::string& blob, Shape shape);
-  bool HasShapeFor(const std::string& blob) const { return options_.input_shapes.count(blob) > 0; }
+  void AddInput(const std::string& blob, const Shape& declared);
+  bool HasShapeFor(const std::string& blob) const { return Given(blob) || OfTensor(blob); }
 
   // The blob's present value; kNoValue where the layer that makes it failed. Error where there is none of that name.
   ValueId Read(const std::string& layer, const std::string& blob);
@@ -35,6 +38,7 @@ class Builder {
   Graph& graph() { return result_.graph; }
   const ImportOptions& options() const { return options_; }
   const Weights& weights() const { return weights_; }
+  void CountWeight() { ++weights_read_; }  // each that a layer asks for
   std::string UniqueNodeName(const std::string& base);
 
  private:
@@ -44,15 +48,23 @@ class Builder {
     bool read = false;
     size_t order = 0;  // of making
   };
+  const Shape* Given(const std::string& blob) const { return ShapeGiven(options_.input_shapes, blob, inputs_); }
+  const Shape* OfTensor(const std::string& blob) const { return ShapeGiven(options_.tensor_shapes, blob, inputs_); }
+  void TellWeightProblems();
+  Shape ShapeOfInput(const std::string& blob, const Shape& declared) const;
+
   std::string model_;
   const ImportOptions& options_;
   Weights weights_;
+  const size_t inputs_;
   Imported result_;
   std::map<std::string, Blob> blobs_;
   std::set<std::string> node_names_;
   std::set<std::string> used_shapes_;
   size_t made_ = 0;
   std::string problems_;
+  size_t problem_lines_ = 0, weights_read_ = 0;
+  std::vector<std::string> weight_problems_;
   bool bad_ = false, unsupported_ = false;  // neither: what the caller asks for does not fit
 };
 

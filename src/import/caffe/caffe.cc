@@ -101,9 +101,18 @@ void Convert(Builder& b, const caffe::LayerParameter& p) {
   for (const std::string& top : p.top()) b.Write(p.name(), top, kNoValue, true);
 }
 
+size_t InputsOf(const Net& net) {
+  size_t inputs = size_t(net.header.input_size());
+  for (const caffe::LayerParameter& layer : net.layers) {
+    if (RoleOf(layer.type()) == Role::kInput) inputs += size_t(layer.top_size());
+    if (RoleOf(layer.type()) == Role::kData && layer.top_size() > 0) ++inputs;
+  }
+  return inputs;
+}
+
 Imported Import(std::string_view prototxt, Weights weights, const std::string& name, const ImportOptions& options) {
   Net net = ParseNet(prototxt, name);
-  Builder builder(name, options, std::move(weights));
+  Builder builder(name, options, std::move(weights), InputsOf(net));
   builder.graph().name = net.header.name().empty() ? name : net.header.name();
   try {
     AddHeaderInputs(builder, net.header);

@@ -84,6 +84,7 @@ Imported Importer::Run() {
   if (!model_.has_graph()) Fail(Code::kDataLoss, name_, "the file has no graph; expected an ONNX model");
   result_.graph.name = model_.graph().name().empty() ? name_ : model_.graph().name();
   CheckVersions();
+  ReadMetadata();
   const std::vector<FlatNode> nodes = InlineFunctions(model_, opset_, options_.max_value_bytes, problems_);
   mixed_floats_ = HasMixedFloats(model_.graph(), nodes);
   AddInitializers();
@@ -115,6 +116,15 @@ void Importer::CheckVersions() {
     problems_.Unsupported("initializer", "it is sparse", model_.graph().sparse_initializer(0).values().name());
 }
 
+void Importer::ReadMetadata() {
+  const auto add = [&](const std::string& key, const std::string& value) {
+    if (!value.empty()) result_.metadata[Printable(key)] = Printable(value);
+  };
+  for (const auto& entry : model_.metadata_props()) add(entry.key(), entry.value());
+  add("producer", model_.producer_name());
+  add("version", model_.producer_version());
+}
+
 void Importer::AddInitializers() {
   for (const auto& t : model_.graph().initializer()) {
     const std::string where = fmt::format("{}: initializer '{}'", name_, t.name());
@@ -141,6 +151,7 @@ void Importer::AddInputs() {
     result_.graph.value(id).type = input.type;
     result_.graph.value(id).shape = input.shape;
     result_.graph.inputs.push_back(id);
+    result_.declared[input.name] = input.declared;
   }
 }
 

@@ -24,6 +24,7 @@ class Importer {
 
  private:
   void CheckVersions();
+  void ReadMetadata();
   void AddInitializers();
   void AddInputs();
   void AddNode(const FlatNode& flat);

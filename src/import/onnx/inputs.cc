@@ -1,5 +1,7 @@
 #include "import/onnx/inputs.h"
 
+#include <algorithm>
+
 #include "import/onnx/tensors.h"
 
 namespace mete::onnx_import {
@@ -17,29 +19,57 @@ int64_t DefaultDim(int rank, int axis) {
   return 16;
 }
 
+using Dims = google::protobuf::RepeatedPtrField<TensorShapeProto_Dimension>;
+
+const Dims& DimsOf(const ValueInfoProto& input) { return input.type().tensor_type().shape().dim(); }
+bool HasShape(const ValueInfoProto& input) { return input.type().tensor_type().has_shape(); }
+
+bool HasName(const TensorShapeProto_Dimension& d) { return !d.has_dim_value() && !d.dim_param().empty(); }
+
+// "Nx3x?x?", as the file has it.
+std::string Declared(const ValueInfoProto& input) {
+  std::string text;
+  for (const TensorShapeProto_Dimension& d : DimsOf(input))
+    text += (text.empty() ? "" : "x") + (d.has_dim_value() ? std::to_string(d.dim_value()) : HasName(d) ? d.dim_param() : "?");
+  return text.empty() ? "scalar" : text;
+}
+
+bool Fits(const Shape& given, const ValueInfoProto& input) {
+  const Dims& dims = DimsOf(input);
+  if (!given.known() || given.rank() != dims.size()) return false;
+  for (int i = 0; i < dims.size(); ++i)
+    if (dims[i].has_dim_value() && dims[i].dim_value() != given[i]) return false;
+  return true;
+}
+
+// A named dimension ('N') has one size in all inputs. So what is sure is bound first: sizes that are given by name, then given shapes, then
+// the tensors', then the batch; what is left gets defaults.
 class Resolver {
  public:
-  Resolver(const ImportOptions& options, std::vector<std::string>& notes, Problems& problems)
-      : options_(options), notes_(notes), problems_(problems) {}
-
-  // Given shapes bind the names of dimensions ('N') for all inputs, so they go first.
-  void BindGiven(const ValueInfoProto& input) {
-    const Shape* given = Given(input.name());
-    if (!given || !input.type().tensor_type().has_shape()) return;
-    const auto& shape = input.type().tensor_type().shape();
-    if (given->rank() != shape.dim_size()) return;
-    for (int i = 0; i < given->rank(); ++i)
-      if (!shape.dim(i).dim_param().empty()) dims_.emplace(shape.dim(i).dim_param(), (*given)[i]);
+  Resolver(std::vector<const ValueInfoProto*> inputs, const ImportOptions& options, std::vector<std::string>& notes, Problems& problems)
+      : inputs_(std::move(inputs)), options_(options), notes_(notes), problems_(problems) {
+    BindGivenNames();
+    for (const ValueInfoProto* input : inputs_)
+      if (const Shape* given = Given(*input)) Bind(*input, *given);
+    for (const ValueInfoProto* input : inputs_)
+      if (const Shape* tensor = OfTensor(*input)) Bind(*input, *tensor);
+    for (const ValueInfoProto* input : inputs_)
+      if (options_.batch > 0 && HasShape(*input) && !DimsOf(*input).empty() && HasName(DimsOf(*input)[0]))
+        sizes_.emplace(DimsOf(*input)[0].dim_param(), options_.batch);
   }
 
   Shape Resolve(const ValueInfoProto& input, DType type) {
-    const Shape* given = Given(input.name());
+    const Shape* given = Given(input);
     Shape shape;
-    if (!input.type().tensor_type().has_shape()) {
-      if (given) shape = *given;
+    if (!HasShape(input)) {
+      const Shape* tensor = ShapeGiven(options_.tensor_shapes, input.name(), inputs_.size());
+      if (given || tensor) shape = given ? *given : *tensor;
       else problems_.BadRequest(input.name(), "the model does not say this input's shape; try --shape {}=...", input.name());
+    } else if (given) {
+      shape = Check(input, *given);
     } else {
-      shape = given ? Check(input, *given) : Assume(input);
+      const Shape* tensor = OfTensor(input);
+      shape = tensor ? *tensor : Assume(input);
     }
     if (CheckedElements(shape, type, options_.max_value_bytes) >= 0) return shape;
     constexpr fmt::format_string<std::string, const int64_t&> kImpossible =
@@ -50,51 +80,112 @@ class Resolver {
   }
 
  private:
-  const Shape* Given(const std::string& name) const {
-    const auto at = options_.input_shapes.find(name);
-    return at == options_.input_shapes.end() ? nullptr : &at->second;
+  const Shape* Given(const ValueInfoProto& input) const { return ShapeGiven(options_.input_shapes, input.name(), inputs_.size()); }
+
+  // Null where there is none that fits, in its named dimensions, too.
+  const Shape* OfTensor(const ValueInfoProto& input) const {
+    const Shape* shape = ShapeGiven(options_.tensor_shapes, input.name(), inputs_.size());
+    if (!shape || !HasShape(input) || !Fits(*shape, input)) return nullptr;
+    for (int i = 0; i < shape->rank(); ++i) {
+      const auto bound = sizes_.find(DimsOf(input)[i].dim_param());
+      if (HasName(DimsOf(input)[i]) && bound != sizes_.end() && bound->second != (*shape)[i]) return nullptr;
+    }
+    return shape;
+  }
+
+  void Bind(const ValueInfoProto& input, const Shape& shape) {
+    if (!HasShape(input) || !Fits(shape, input)) return;
+    for (int i = 0; i < shape.rank(); ++i)
+      if (HasName(DimsOf(input)[i])) sizes_.emplace(DimsOf(input)[i].dim_param(), shape[i]);
+  }
+
+  std::set<std::string> NamesOfDims() const {
+    std::set<std::string> names;
+    for (const ValueInfoProto* input : inputs_)
+      for (const TensorShapeProto_Dimension& d : DimsOf(*input))
+        if (HasName(d)) names.insert(d.dim_param());
+    return names;
+  }
+
+  // What is given under a name that no input has is the size of a dimension, or a mistake.
+  void BindGivenNames() {
+    const std::set<std::string> dims = NamesOfDims();
+    std::vector<std::string> inputs;
+    for (const ValueInfoProto* input : inputs_) inputs.push_back(fmt::format("'{}'", input->name()));
+    const std::string known = fmt::format("{}{}{}{}", fmt::join(inputs, ", "), dims.empty() ? "" : ", or of the open dimensions '",
+                                          fmt::join(dims, "', '"), dims.empty() ? "" : "'");
+    for (const auto& [name, shape] : options_.input_shapes) {
+      const auto has_name = [&name = name](const ValueInfoProto* input) { return input->name() == name; };
+      if (std::any_of(inputs_.begin(), inputs_.end(), has_name) || (name.empty() && inputs_.size() == 1)) continue;
+      if (dims.count(name) && shape.rank() == 1 && shape[0] >= 0) sizes_.emplace(name, shape[0]);
+      else if (dims.count(name)) problems_.BadRequest(problems_.model(), "dimension '{}' has one size; got {}", name, ToString(shape));
+      else if (name.empty())
+        problems_.BadRequest(problems_.model(), "a shape without a name is given for {} inputs; expected one of {}; try --shape NAME={}",
+                             inputs_.size(), known, ToString(shape));
+      else problems_.BadRequest(problems_.model(), "a shape is given for an unknown input; got '{}', expected one of {}", name, known);
+    }
   }
 
   Shape Check(const ValueInfoProto& input, const Shape& given) {
-    const auto& shape = input.type().tensor_type().shape();
-    bool fits = given.rank() == shape.dim_size();
-    std::string expected;
-    for (int i = 0; i < shape.dim_size(); ++i) {
-      const TensorShapeProto_Dimension& d = shape.dim(i);
-      expected += (i ? "x" : "") + (d.has_dim_value() ? std::to_string(d.dim_value()) : d.dim_param().empty() ? "?" : d.dim_param());
-      if (fits && d.has_dim_value() && d.dim_value() != given[i]) fits = false;
-    }
+    bool fits = Fits(given, input);
+    for (int i = 0; fits && i < given.rank(); ++i)
+      if (HasName(DimsOf(input)[i])) fits = sizes_.at(DimsOf(input)[i].dim_param()) == given[i];
     if (!fits)
-      problems_.BadRequest(input.name(), "the given shape does not fit this input; got {}, expected {}", ToString(given), expected);
+      problems_.BadRequest(input.name(), "the given shape does not fit this input; got {}, expected {}{}", ToString(given), Declared(input),
+                           BoundText(input));
     return given;
   }
 
+  // ", with N=1" of the input's named dimensions as far as they are bound.
+  std::string BoundText(const ValueInfoProto& input) const {
+    std::string text;
+    for (const TensorShapeProto_Dimension& d : DimsOf(input))
+      if (const auto bound = sizes_.find(d.dim_param()); HasName(d) && bound != sizes_.end())
+        text += fmt::format("{}{}={}", text.empty() ? ", with " : ", ", d.dim_param(), bound->second);
+    return text;
+  }
+
   Shape Assume(const ValueInfoProto& input) {
-    const auto& dims = input.type().tensor_type().shape().dim();
+    const Dims& dims = DimsOf(input);
     Shape shape;
     if (dims.size() > Shape::kMaxRank) {
       problems_.Bad(input.name(), "input has too many dimensions; got {}, expected at most {}", dims.size(), int(Shape::kMaxRank));
       return shape;
     }
+    std::string advice;
     for (int i = 0; i < dims.size(); ++i) {
-      if (dims[i].has_dim_value()) {
-        shape.push_back(dims[i].dim_value());
-        continue;
-      }
-      const std::string& name = dims[i].dim_param();
-      int64_t size = DefaultDim(dims.size(), i);
-      if (!name.empty()) size = dims_.emplace(name, size).first->second;
-      shape.push_back(size);
-      notes_.push_back(fmt::format("input '{}': dimension {}{} set to {}", input.name(), i, name.empty() ? "" : " ('" + name + "')", size));
+      const bool batch = i == 0 && options_.batch > 0;
+      const int64_t usual = batch ? options_.batch : DefaultDim(dims.size(), i);
+      const auto bound = sizes_.find(dims[i].dim_param());
+      const bool is_bound = HasName(dims[i]) && bound != sizes_.end();
+      shape.push_back(dims[i].has_dim_value() ? dims[i].dim_value() : is_bound ? bound->second : usual);
+      if (dims[i].has_dim_value() || is_bound || batch) continue;
+      assumed_.insert(input.name());
+      if (!HasName(dims[i])) continue;
+      sizes_.emplace(dims[i].dim_param(), usual);
+      advice += fmt::format("--shape {}=..., ", dims[i].dim_param());
     }
+    if (assumed_.count(input.name()))
+      notes_.push_back(fmt::format("input '{}' is {} in the file: {} is assumed; try {}{}--shape {}=...", input.name(), Declared(input),
+                                   ToString(shape), advice, advice.empty() ? "" : "or ", input.name()));
     return shape;
   }
 
+  const std::vector<const ValueInfoProto*> inputs_;
   const ImportOptions& options_;
   std::vector<std::string>& notes_;
   Problems& problems_;
-  std::map<std::string, int64_t> dims_;
+  std::map<std::string, int64_t> sizes_;  // of named dimensions
+  std::set<std::string> assumed_;         // inputs
 };
+
+// With -1 where a dimension is open; unknown where the file says nothing.
+Shape DeclaredShape(const ValueInfoProto& input) {
+  Shape shape;
+  if (!HasShape(input) || DimsOf(input).size() > Shape::kMaxRank) return Shape::Unknown();
+  for (const TensorShapeProto_Dimension& d : DimsOf(input)) shape.push_back(d.has_dim_value() ? d.dim_value() : -1);
+  return shape;
+}
 
 DType TypeOf(const ValueInfoProto& input, Problems& problems) {
   if (!input.type().has_tensor_type()) {
@@ -111,22 +202,17 @@ DType TypeOf(const ValueInfoProto& input, Problems& problems) {
 
 std::vector<Input> ResolveInputs(const ::onnx::GraphProto& graph, const std::set<std::string>& constants, const ImportOptions& options,
                                  std::vector<std::string>& notes, Problems& problems) {
-  Resolver resolver(options, notes, problems);
-  std::vector<Input> out;
-  std::string names;
-  std::set<std::string> seen;
+  std::vector<const ValueInfoProto*> inputs;
   for (const ValueInfoProto& input : graph.input())
-    if (!constants.count(input.name())) resolver.BindGiven(input);
-  for (const ValueInfoProto& input : graph.input()) {
-    if (constants.count(input.name())) continue;
-    names += (names.empty() ? "'" : ", '") + input.name() + "'";
-    if (!seen.insert(input.name()).second) problems.Bad(input.name(), "two inputs have this name");
-    const DType type = TypeOf(input, problems);
-    if (type != DType::kUnknown) out.push_back({input.name(), type, resolver.Resolve(input, type)});
+    if (!constants.count(input.name())) inputs.push_back(&input);
+  Resolver resolver(inputs, options, notes, problems);
+  std::vector<Input> out;
+  std::set<std::string> seen;
+  for (const ValueInfoProto* input : inputs) {
+    if (!seen.insert(input->name()).second) problems.Bad(input->name(), "two inputs have this name");
+    const DType type = TypeOf(*input, problems);
+    if (type != DType::kUnknown) out.push_back({input->name(), type, resolver.Resolve(*input, type), DeclaredShape(*input)});
   }
-  for (const auto& [name, shape] : options.input_shapes)
-    if (!seen.count(name))
-      problems.BadRequest(problems.model(), "a shape is given for an unknown input; got '{}', expected one of {}", name, names);
   return out;
 }
 

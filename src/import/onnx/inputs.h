@@ -16,9 +16,10 @@ struct Input {
   std::string name;
   DType type;
   Shape shape;
+  Shape declared;  // Port::declared
 };
 
-// Inputs that are also in `constants` are left out. Each assumption about an open dimension is a note.
+// Inputs that are also in `constants` are left out. Each input of which a dimension was assumed is a note.
 std::vector<Input> ResolveInputs(const ::onnx::GraphProto& graph, const std::set<std::string>& constants, const ImportOptions& options,
                                  std::vector<std::string>& notes, Problems& problems);
 

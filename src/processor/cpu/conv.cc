@@ -51,6 +51,7 @@ class ConvStep : public Prepared {
   std::string kernel() const override { return conv_->kernel(); }
   std::string reason() const override { return reason_; }
   int64_t packed_bytes() const override { return conv_->packed_bytes(); }
+  int64_t computed_flops(int64_t flops) const override { return conv_->computed_flops(flops); }
 
  private:
   void ChooseWay(const ConvShape& shape, const float* weights, const std::vector<ConvWay>& ways, const CpuOptions& options,

@@ -101,6 +101,10 @@ double FloatConv::MeasureUs(const ConstView& input, const Epilogue& epilogue, fl
   return CallUs([&] { Run(input.as<float>(), epilogue, output); });
 }
 
+int64_t FloatConv::computed_flops(int64_t flops) const {
+  return tiles_ ? 2 * tiles_->positions * tiles_->tiles * shape_.in_channels * shape_.out_channels : flops;
+}
+
 std::string FloatConv::kernel() const {
   if (by_channel_) return fmt::format("depthwise_f32 {}", TargetOf(*by_channel_));
   if (tiles_) return fmt::format("winograd_f{}_f32 {}", tiles_->tile, TargetOf(*tiles_));

@@ -29,6 +29,8 @@ class FloatConv {
 
   std::string kernel() const;  // "conv_f32 avx512"
   int64_t packed_bytes() const { return int64_t(packed_.bytes()); }
+  // Of a convolution of `flops`: Winograd's products alone where it is computed so.
+  int64_t computed_flops(int64_t flops) const;
 
  private:
   void PlanProduct(const float* weights, Packer& packer);

@@ -38,6 +38,7 @@ class Packer {
 
   Pool& pool() const { return pool_; }
   int64_t mapped_bytes() const { return mapped_.bytes; }
+  const std::vector<std::string>& problems() const { return problems_; }  // with files, for people
   // Lines for people: what was mapped, what was written, and what was wrong. Empty without a folder.
   std::string Explain() const;
 

@@ -135,10 +135,32 @@ bool Pool::Work(int w, uint64_t region) {
     const bool any = NextBlock(w, region, &range);  // the policy learns of what is done before anybody may begin the next region
     if (done > 0) unfinished_.fetch_sub(done, std::memory_order_acq_rel);
     if (!any) return computed;
-    const int64_t start = speed < 1 ? NowNs() : 0;
+    const int64_t start = speed < 1 || record_spans_ ? NowNs() : 0;
     fn_(context_, w, range.begin, range.end);
     if (speed < 1) Stretch(start, speed);
+    if (record_spans_) Record(w, start);
   }
+}
+
+void Pool::RecordSpans(bool on) {
+  record_spans_ = on;
+  spans_.assign(size_t(threads_), {});
+}
+
+void Pool::Record(int w, int64_t start_ns) {
+  Span& span = spans_[size_t(w)];
+  if (span.end_ns == 0) span.start_ns = start_ns;
+  span.end_ns = NowNs();
+}
+
+std::vector<Pool::Span> Pool::TakeSpans() {
+  std::vector<Span> taken;
+  for (int w = 0; w < int(spans_.size()); ++w) {
+    Span& span = spans_[size_t(w)];
+    if (span.end_ns > 0) taken.push_back({w, span.start_ns, span.end_ns});
+    span = {};
+  }
+  return taken;
 }
 
 void Pool::RunAlone(int64_t blocks, BlockFn fn, void* context) {

@@ -84,6 +84,16 @@ class Pool {
   // Time that the calling thread waited for the other workers, summed over regions since the last call.
   int64_t TakeWaitNs();
 
+  // What each worker computed in the regions of the steps that follow: from the first of its blocks to the last. Costs two clock reads a
+  // range of blocks; off until it is asked for.
+  struct Span {
+    int worker = 0;
+    int64_t start_ns = 0, end_ns = 0;  // of the clock of NowNs()
+  };
+  void RecordSpans(bool on);
+  // Of the region since the last call, or of several in a row joined; nothing for those who computed none.
+  std::vector<Span> TakeSpans();
+
   // Pins the calling thread to the core of worker w, the first one as a rule, for the object's life and restores its old mask after.
   class CallerPin {
    public:
@@ -117,6 +127,7 @@ class Pool {
  private:
   void WorkerMain(int w);
   void RunAlone(int64_t blocks, BlockFn fn, void* context);
+  void Record(int w, int64_t start_ns);
   void Stop();
   class Asking;  // holds the policy's lock
   bool Work(int w, uint64_t region);  // whether there was something for the worker
@@ -163,6 +174,8 @@ class Pool {
   std::vector<Tensor> scratch_;  // a thread's each
   Tensor shared_;
   int64_t wait_ns_ = 0;
+  bool record_spans_ = false;
+  std::vector<Span> spans_;  // of each worker, which alone writes its own while a region runs; end_ns 0: none
 };
 
 }  // namespace mete

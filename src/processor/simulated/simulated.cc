@@ -51,6 +51,9 @@ class Simulator {
     Verify(options.interference);
     if (options.runs < 1 || options.runs > kMostRuns) Invalid("runs", "out of bounds; got {}, expected 1 to {}", options.runs, kMostRuns);
     result_.cores = SimulatedCoresOf(plan, file.machine);
+    result_.trace.process = fmt::format("{} on a simulated {}", plan.model, file.machine.name);
+    for (const SimulatedCore& core : result_.cores)
+      result_.trace.lanes.push_back(fmt::format("core {} ({})", core.cpu, file.machine.clusters[size_t(core.cluster)].name));
     if (result_.cores.size() > kMostCores)
       Invalid(file.machine.name, "too many cores to simulate; got {}, expected {} at most; try some of the clusters", result_.cores.size(),
               kMostCores);

@@ -41,7 +41,7 @@ struct PoolProfile {
 std::string DigestOfGraph(const Graph& graph);
 
 struct PoolProfileOptions {
-  SessionOptions session;  // of this device
+  SessionOptions session = SessionOptions::Estimated();  // of this device
   std::function<void(const std::string&, int, int)> progress;  // what is measured, how much of it is done
   const CancelToken* cancel = nullptr;
 };

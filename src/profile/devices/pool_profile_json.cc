@@ -88,7 +88,7 @@ PoolProfile PoolProfileFromJson(std::string_view text, const std::string& where)
   try {
     return From(ParseJson(text, where));
   } catch (const Json::exception& error) {
-    Invalid(where, "is no profile of devices: {}", Printable(error.what()));
+    Invalid(where, "is no profile of devices: {}; try mete profile again", Printable(ReasonOf(error)));
   } catch (const Error& error) {
     Invalid(where, "is a profile of devices that cannot be: {}; try mete profile again", error.what());
   }

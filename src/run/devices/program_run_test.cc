@@ -59,12 +59,12 @@ class Devices {
 std::shared_ptr<Session> ReferenceSession(const Graph& graph) {
   LoadOptions load;
   load.optimize = false;
-  SessionOptions options;
+  SessionOptions options = SessionOptions::Estimated();
   options.reference = true;
   return std::make_shared<Session>(ModelOf(graph, load), options);
 }
 
-std::shared_ptr<Session> FastSession(const Graph& graph) { return std::make_shared<Session>(ModelOf(graph), SessionOptions{}); }
+std::shared_ptr<Session> FastSession(const Graph& graph) { return std::make_shared<Session>(ModelOf(graph), SessionOptions::Estimated()); }
 
 PoolCosts RandomPool(RandomGraph& random, int devices) {
   PoolCosts pool;

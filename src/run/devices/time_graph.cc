@@ -66,7 +66,7 @@ GraphTimes TimeRuns(Session& session, std::span<const Tensor> inputs, int runs, 
     else least.KeepLeast(trace);
   }
   for (const TraceEvent& event : least.events)
-    if (event.name != "[wait]") times.nodes.emplace_back(event.name, double(event.end_ns - event.start_ns) * 1e-3);
+    if (!event.waits() && event.worker == 0) times.nodes.emplace_back(event.name, double(event.end_ns - event.start_ns) * 1e-3);
   return times;
 }
 

@@ -1,19 +1,17 @@
-// A simulation as the JSON of Chrome's trace viewer.
+// A simulation as a timeline: a process for each device, with a lane for what it computes and one for each direction of its link.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-#include <set>
+#include <algorithm>
+#include <map>
+#include <tuple>
 
+#include "base/timeline.h"
 #include "processor/simulated/devices/simulate_devices.h"
 
 namespace mete {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kRows[] = {"computes", "sends", "receives"};
-
-int RowOf(const SimulatedSpan& span) { return 3 * span.device + int(span.kind); }
 
 // "conv1 to conv5" of a group, "outputs" behind the last one.
 std::string LayersOf(size_t group, const DevicesPlan& plan) {
@@ -33,24 +31,34 @@ std::string NameOf(const SimulatedSpan& span, const DevicesPlan& plan) {
 }  // namespace
 
 std::string ChromeJson(const DevicesSimulation& simulation, const DevicesPlan& plan) {
-  Json list = Json::array();
-  std::set<int> rows;
-  for (const SimulatedSpan& span : simulation.spans) rows.insert(RowOf(span));
-  for (int row : rows) {
-    const std::string name = fmt::format("{} {}", plan.devices[size_t(row / 3)], kRows[row % 3]);
-    list.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", 0}, {"tid", row}, {"args", {{"name", name}}}});
-    list.push_back({{"name", "thread_sort_index"}, {"ph", "M"}, {"pid", 0}, {"tid", row}, {"args", {{"sort_index", row}}}});
+  Timeline timeline;
+  std::map<std::pair<int, int>, Timeline::Lane> lanes;  // by device and row
+  for (int device = 0; device < int(plan.devices.size()); ++device) {
+    const int process = timeline.AddProcess(plan.devices[size_t(device)]);
+    for (int row = 0; row < int(std::size(kRows)); ++row) lanes[{device, row}] = timeline.AddLane(process, kRows[row]);
   }
-  for (const SimulatedSpan& span : simulation.spans)
-    list.push_back({{"name", NameOf(span, plan)},
-                    {"cat", kRows[span.kind]},
-                    {"ph", "X"},
-                    {"pid", 0},
-                    {"tid", RowOf(span)},
-                    {"ts", span.begin_us},
-                    {"dur", span.end_us - span.begin_us},
-                    {"args", {{"request", span.request}, {"group", span.group + 1}, {"bytes", span.bytes}}}});
-  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(1, ' ', false, Json::error_handler_t::replace);
+  const auto lane_of = [&](const SimulatedSpan& span) { return lanes.at({span.device, int(span.kind)}); };
+  // Who sends is known where a message is received, and who received where its group is computed.
+  std::map<std::tuple<int, int, int, size_t>, const SimulatedSpan*> sent;  // from, to, request, group
+  std::map<std::tuple<int, int, size_t>, std::vector<const SimulatedSpan*>> received;  // device, request, group
+  for (const SimulatedSpan& span : simulation.spans) {
+    timeline.AddSlice(lane_of(span), NameOf(span, plan), kRows[span.kind], span.begin_us, span.end_us,
+                      {{"request", span.request}, {"group", span.group + 1}, {"bytes", span.bytes}});
+    if (span.kind == SimulatedSpan::kSend) sent[{span.device, span.other, span.request, span.group}] = &span;
+    if (span.kind == SimulatedSpan::kReceive) received[{span.device, span.request, span.group}].push_back(&span);
+  }
+  const auto inside = [](double end_us, double begin_us) { return std::max(begin_us, end_us - 1e-3); };  // before the slice's end
+  for (const SimulatedSpan& span : simulation.spans) {
+    if (span.kind == SimulatedSpan::kReceive) {
+      const auto from = sent.find({span.other, span.device, span.request, span.group});
+      if (from != sent.end())
+        timeline.AddArrow("message", lane_of(*from->second), from->second->begin_us, lane_of(span), inside(span.end_us, span.begin_us));
+    }
+    if (span.kind != SimulatedSpan::kCompute) continue;
+    for (const SimulatedSpan* piece : received[{span.device, span.request, span.group}])
+      timeline.AddArrow("waited for", lane_of(*piece), inside(piece->end_us, piece->begin_us), lane_of(span), std::max(span.begin_us, piece->end_us));
+  }
+  return timeline.ToJson();
 }
 
 }  // namespace mete

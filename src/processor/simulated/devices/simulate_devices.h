@@ -52,7 +52,8 @@ struct DevicesSimulation {
 // So many requests in a row, with nothing else on the network. The plan is one of PlanDevices() for this graph and pool, or one like it.
 DevicesSimulation SimulateDevices(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool, int requests = 1);
 
-// A row a device, and a row each direction of its link, as far as they have to do; for chrome://tracing and Perfetto.
+// For chrome://tracing and Perfetto (base/timeline.h): each device computes, sends and receives in lanes of its own, with arrows from what is
+// sent to where it is received, and from there to what had to wait for it.
 std::string ChromeJson(const DevicesSimulation& simulation, const DevicesPlan& plan);
 
 }  // namespace mete

@@ -1,0 +1,188 @@
+#include "pictures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "context.h"
+#include "inputs.h"
+
+namespace mete::cli {
+namespace {
+
+constexpr const char* kGroup = "Pictures";
+
+std::string FlagOf(std::string key) {
+  std::replace(key.begin(), key.end(), '_', '-');
+  return "--" + key;
+}
+
+bool IsSwitch(const PreprocessKey& key) { return std::string_view(key.values) == "true|false"; }
+
+// A recipe over the TOML beside the model, of which labels and the like stay; a TOML instead of it.
+Preprocess Start(const std::string& model_path, const Port& port, const std::string& preprocess) {
+  if (preprocess.ends_with(".toml")) return LoadPreprocess(preprocess, PreprocessFor("", port.type, port.shape));
+  Preprocess p = PreprocessFor(model_path, port.type, port.shape);
+  if (!preprocess.empty()) SetPreprocess(p, "preprocess", preprocess, "--preprocess");
+  return p;
+}
+
+// The width and height of the port for pictures that are not transposed.
+std::pair<int64_t, int64_t> SizeOf(const Port& port, const Preprocess& p) {
+  const PictureShape want = PictureShapeOf(port.shape);
+  return p.transpose ? std::pair(want.height, want.width) : std::pair(want.width, want.height);
+}
+
+// Whether the file leaves height and width open.
+bool IsSizeOpen(const Port& port) {
+  const PictureShape want = PictureShapeOf(port.shape);
+  if (!want.known || port.declared.rank() != 4) return false;
+  const int height = want.layout == TensorOrder::kNchw ? 2 : 1;
+  return port.declared[height] < 0 && port.declared[height + 1] < 0;
+}
+
+std::string SizeText(const Port& port, const Preprocess& p) {
+  const auto [width, height] = SizeOf(port, p);
+  return fmt::format("{}x{}", width, height);
+}
+
+// "stretched to 224x224, the size of input 'data'".
+std::string FitText(const Port& port, const Preprocess& p) {
+  const char* how = p.letterbox ? "letterboxed into" : p.crop_fraction > 0 ? "scaled and cropped to" : "stretched to";
+  const std::string whose = p.resize_width      ? ""
+                            : IsSizeOpen(port) ? fmt::format(" (assumed: the file leaves the size of '{}' open; --resize says another)", port.name)
+                                               : fmt::format(" (the size of '{}')", port.name);
+  return fmt::format("{} {}{}", how, SizeText(port, p), whose);
+}
+
+const char* TurnedText(int orientation) {
+  switch (orientation) {
+    case 2: return "mirrored";
+    case 3: return "turned by 180 degrees";
+    case 4: return "mirrored upside down";
+    case 5: return "mirrored and turned by 90 degrees to the left";
+    case 6: return "turned by 90 degrees to the right";
+    case 7: return "mirrored and turned by 90 degrees to the right";
+    case 8: return "turned by 90 degrees to the left";
+    default: return "";
+  }
+}
+
+}  // namespace
+
+void AddPictureFlags(CLI::App& command, PictureFlags& flags) {
+  command.add_option("--preprocess", flags.preprocess,
+                     "settings for many models at once: a recipe (mete help preprocess), or a TOML of these flags (default: the model's name with "
+                     ".toml, where there is one)")
+      ->type_name("NAME|FILE.toml")->group(kGroup);
+  for (const PreprocessKey& row : PreprocessKeys()) {
+    const std::string key = row.key;
+    if (key == "preprocess") continue;
+    const auto add = [&flags, key](const std::string& value) { flags.settings.emplace_back(key, value); };
+    CLI::Option* option = IsSwitch(row) ? command.add_flag_callback(FlagOf(key), [add] { add("true"); }, row.help)
+                                        : command.add_option_function<std::string>(FlagOf(key), add, row.help)->type_name(row.values);
+    option->group(kGroup);
+  }
+  for (const char* other : {"--crop", "--resize-shorter", "--letterbox"})
+    command.get_option("--crop-fraction")->excludes(command.get_option(other));
+}
+
+Preprocess PreprocessOf(const std::string& model_path, const Port& port, const PictureFlags& flags) {
+  // What is wrong with a flag only the command line can mend; what is wrong with a file stays the file's.
+  const auto as_usage = [](const auto& what) {
+    try {
+      return what();
+    } catch (const Error& e) {
+      throw UsageError(e.what());
+    }
+  };
+  const auto start = [&] { return Start(model_path, port, flags.preprocess); };
+  Preprocess p = flags.preprocess.empty() || flags.preprocess.ends_with(".toml") ? start() : as_usage(start);
+  for (const auto& [key, value] : flags.settings)
+    as_usage([&, &key = key, &value = value] { SetPreprocess(p, key, value, FlagOf(key)); });
+  return p;
+}
+
+Shape WantedShape(const Port& port, const Preprocess& p) {
+  if (!IsSizeOpen(port)) return port.shape;
+  int64_t width = p.resize_width ? p.resize_width : p.crop_width, height = p.resize_width ? p.resize_height : p.crop_height;
+  if (width == 0) return port.shape;
+  if (p.transpose) std::swap(width, height);
+  Shape shape = port.shape;
+  const int at = PictureShapeOf(port.shape).layout == TensorOrder::kNchw ? 2 : 1;
+  shape[at] = height, shape[at + 1] = width;
+  return shape;
+}
+
+void CheckPictures(const Port& port, const Preprocess& p) {
+  const PictureShape want = PictureShapeOf(port.shape);
+  const int channels = p.channels == ChannelOrder::kGray ? 1 : 3;
+  if (!want.known)
+    throw UsageError(fmt::format("[IMAGE] input {} does not take pictures; expected 1x3xHxW or the like; try --input {}=FILE.npy",
+                                 DescribePort(port), port.name));
+  if (want.channels != channels)
+    throw UsageError(fmt::format("[--channels] input {} does not take such pictures; got {} channel{}, expected {}; try --channels {}",
+                                 DescribePort(port), channels, channels == 1 ? "" : "s", want.channels, want.channels == 1 ? "gray" : "rgb"));
+  if (p.type != port.type)
+    throw UsageError(fmt::format("[--type] input {} takes another type; got {}, expected {}", DescribePort(port), Name(p.type), Name(port.type)));
+  if (p.layout != want.layout)
+    throw UsageError(fmt::format("[--layout] input {} has another order of dimensions; got {}, expected {}", DescribePort(port),
+                                 p.layout == TensorOrder::kNchw ? "nchw" : "nhwc", want.layout == TensorOrder::kNchw ? "nchw" : "nhwc"));
+  const auto [width, height] = SizeOf(port, p);
+  if (p.resize_width && (p.resize_width != width || p.resize_height != height))
+    throw UsageError(fmt::format("[--resize] input {} takes pictures of another size; got {}x{}, expected {}; try --resize {} or none",
+                                 DescribePort(port), p.resize_width, p.resize_height, SizeText(port, p), SizeText(port, p)));
+}
+
+PictureRemarks RemarksOf(const std::string& model, const Port& port, const Preprocess& p) {
+  PictureRemarks remarks;
+  const std::string fit = FitText(port, p);
+  if (!p.values_known && port.type == DType::kF32) {
+    std::string names;
+    for (const PreprocessRecipe& r : PreprocessRecipes()) names += (names.empty() ? "" : ", ") + std::string(r.name);
+    remarks.warning = fmt::format("[{}] nothing says how pictures become input '{}', so the answer may be wrong: pixels go in as {} from 0 to 255, {}; "
+                                  "try --preprocess {} ('mete help preprocess'), or {} beside the model",
+                                  model, port.name, p.channels == ChannelOrder::kGray ? "gray" : "RGB", fit, names,
+                                  std::filesystem::path(PreprocessPath(model)).filename().string());
+    return remarks;
+  }
+  const auto [width, height] = SizeOf(port, p);
+  const bool asked = p.resize_width || p.letterbox || p.crop_fraction > 0 || (p.crop_width == width && p.crop_height == height);
+  if (!asked) remarks.note = fmt::format("pictures are {}; try --crop-fraction 0.875 or --letterbox to keep their aspect", fit);
+  else if (!p.resize_width && IsSizeOpen(port)) remarks.note = fmt::format("pictures are {}", fit);
+  return remarks;
+}
+
+Tensor ReadPictures(std::span<const std::string> paths, const Preprocess& preprocess, const Port& port, std::vector<std::string>& turned) {
+  std::vector<Image> images;
+  turned.clear();
+  for (const std::string& path : paths) {
+    images.push_back(LoadImage(path));
+    turned.push_back(TurnedText(images.back().exif_orientation));
+  }
+  return MakeInput(images, preprocess, port.shape);
+}
+
+std::string PreprocessHelp() {
+  std::string text =
+      "How a picture becomes a model's input: a TOML beside the model (net.onnx, net.toml), --preprocess, and a flag for each key of the TOML, "
+      "with '-' for '_'. Flags come before the TOML. The stages run in the order in which they stand here; keys that are not named keep their "
+      "defaults.\n\nKeys:\n";
+  for (const PreprocessKey& key : PreprocessKeys()) text += fmt::format("  {:<15} {} ({})\n", key.key, key.help, key.values);
+  text += "\nRecipes (preprocess = \"NAME\", --preprocess NAME):\n";
+  for (const PreprocessRecipe& r : PreprocessRecipes()) {
+    std::string settings = r.settings;
+    for (size_t at; (at = settings.find('\n')) != std::string::npos;) settings.replace(at, 1, "; ");
+    text += fmt::format("  {:<15} {}{}\n", r.name, r.description, settings.empty() ? "" : fmt::format(" ({})", settings));
+  }
+  return text +
+         "\nA model's own documentation says what it was trained with; where that is not known, compare what it answers on a picture whose class is.\n"
+         "\nExamples:\n"
+         "  mete run mobilenet_v2.onnx cat.jpg --preprocess mobilenet --labels imagenet.txt\n"
+         "  mete run deploy.prototxt cat.jpg --preprocess caffe-bgr --top-k 3\n"
+         "  mete run detector.onnx street.jpg --preprocess yolo\n";
+}
+
+}  // namespace mete::cli
