@@ -48,6 +48,11 @@ foreach(folder kernels processor image)
 endforeach()
 set_source_files_properties(src/kernels/reference/elementwise_binary.cc src/kernels/reference/reduction_reduce.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
+# What reads settings, makes text for people and viewers, or wires others together is half as large at -Os: 358 KB instead of 640.
+set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc
+                            src/image/other_formats.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
+                            src/plan/plan.cc src/plan/cores/cores.cc src/run/explain.cc src/run/trace.cc
+                            PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 mete_library(run_devices src/run/devices LAYERS engine plan_devices TEST_LAYERS passes)
 mete_library(protocol src/protocol LAYERS run_devices partition_wire LINKS gRPC::grpc++ protobuf::libprotobuf OpenSSL::Crypto
              PkgConfig::XXHASH TEST_LAYERS passes)

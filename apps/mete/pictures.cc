@@ -148,21 +148,24 @@ PictureRemarks RemarksOf(const std::string& model, const Port& port, const Prepr
                                   std::filesystem::path(PreprocessPath(model)).filename().string());
     return remarks;
   }
-  const auto [width, height] = SizeOf(port, p);
-  const bool asked = p.resize_width || p.letterbox || p.crop_fraction > 0 || (p.crop_width == width && p.crop_height == height);
-  if (!asked) remarks.note = fmt::format("pictures are {}; try --crop-fraction 0.875 or --letterbox to keep their aspect", fit);
-  else if (!p.resize_width && IsSizeOpen(port)) remarks.note = fmt::format("pictures are {}", fit);
+  if (!p.resize_width && !p.crop_width && IsSizeOpen(port)) remarks.note = fmt::format("pictures are {}", fit);
   return remarks;
 }
 
-Tensor ReadPictures(std::span<const std::string> paths, const Preprocess& preprocess, const Port& port, std::vector<std::string>& turned) {
+PictureBatch ReadPictures(std::span<const std::string> paths, const Preprocess& p, const Port& port) {
+  PictureBatch batch;
   std::vector<Image> images;
-  turned.clear();
+  const bool asked = p.resize_width || p.letterbox || p.crop_fraction > 0 || p.crop_width;
+  const auto [width, height] = SizeOf(port, p);
   for (const std::string& path : paths) {
     images.push_back(LoadImage(path));
-    turned.push_back(TurnedText(images.back().exif_orientation));
+    const Image& image = images.back();
+    batch.turned.push_back(TurnedText(image.exif_orientation));
+    if (!asked && image.width * height != image.height * width)
+      batch.stretched = fmt::format("pictures are {}; try --crop-fraction 0.875 or --letterbox to keep their aspect", FitText(port, p));
   }
-  return MakeInput(images, preprocess, port.shape);
+  batch.tensor = MakeInput(images, p, port.shape);
+  return batch;
 }
 
 std::string PreprocessHelp() {

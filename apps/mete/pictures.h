@@ -25,14 +25,19 @@ Shape WantedShape(const Port& port, const Preprocess& preprocess);
 // UsageError where the settings ask for another size than the port's, or the port takes no pictures of that many channels.
 void CheckPictures(const Port& port, const Preprocess& preprocess);
 
-// What nobody has asked for is told once: `warning` where the pixels' values are a guess, `note` where pictures are stretched.
+// A warning where nothing says which values pixels are to have, a note where the size is assumed; empty: neither.
 struct PictureRemarks {
   std::string warning, note;
 };
 PictureRemarks RemarksOf(const std::string& model, const Port& port, const Preprocess& preprocess);
 
-// As many pictures as the port takes. `turned`: of each, how its EXIF orientation had it turned; empty: not.
-Tensor ReadPictures(std::span<const std::string> paths, const Preprocess& preprocess, const Port& port, std::vector<std::string>& turned);
+// As many pictures as the port takes.
+struct PictureBatch {
+  Tensor tensor;
+  std::vector<std::string> turned;  // of each, how its EXIF orientation had it turned; empty: not
+  std::string stretched;            // a note where a picture loses its aspect although nothing asks for that; empty: none does
+};
+PictureBatch ReadPictures(std::span<const std::string> paths, const Preprocess& preprocess, const Port& port);
 
 // The keys and recipes of `mete help preprocess`, the manual page and docs/preprocess.md.
 std::string PreprocessHelp();

@@ -56,6 +56,7 @@ struct Job {
   std::function<std::pair<Loaded, RunFunction>(int64_t pictures)> smaller;
   Trace trace;                 // of the last run
   std::vector<Tensor> inputs;  // what `run` ran on last
+  bool told = false;           // how pictures get to the input's size
 };
 
 Answer RunOnce(Job& job, const RunFunction& run, const std::vector<Tensor>& inputs) {
@@ -95,15 +96,18 @@ int PicturePort(const Model& model, const std::vector<Tensor>& inputs) {
 void RunBatch(Job& job, const Loaded& loaded, const RunFunction& run, std::span<const std::string> pictures, OutputFolder& folder,
               Json& results) {
   std::vector<Tensor> inputs = loaded.inputs;
-  std::vector<std::string> turned;
+  PictureBatch batch;
   Answer answer = [&] {
     const Progress progress(job.context, pictures[0]);
-    inputs[size_t(loaded.picture_port)] = ReadPictures(pictures, loaded.preprocess, loaded.port(), turned);
+    batch = ReadPictures(pictures, loaded.preprocess, loaded.port());
+    inputs[size_t(loaded.picture_port)] = batch.tensor;
     return RunOnce(job, run, inputs);
   }();
+  if (!batch.stretched.empty() && !job.told) PrintNote(job.context, batch.stretched);
+  job.told |= !batch.stretched.empty();
   if (&loaded == &job.loaded) job.inputs = std::move(inputs);
   answer.pictures.assign(pictures.begin(), pictures.end());
-  answer.turned = std::move(turned);
+  answer.turned = std::move(batch.turned);
   answer.batch = int64_t(pictures.size());
   Report(job, std::move(answer), folder, results);
 }
@@ -210,15 +214,16 @@ AnswerStyle StyleFor(const RunFlags& flags, const Loaded& loaded, const Context&
   return style;
 }
 
-// What may be wrong with the answers, before the first of them.
-void PrintRemarks(const RunFlags& flags, const Loaded& loaded, const Context& context) {
+// What may be wrong with the answers, before the first of them. True where that tells how pictures get to the input's size.
+bool PrintRemarks(const RunFlags& flags, const Loaded& loaded, const Context& context) {
   if (HasRandomWeights(loaded.model.metadata()))
     PrintWarning(context, fmt::format("[{}] its weights are random, as 'mete zoo' made them: it is for measuring, and its answers mean nothing",
                                       flags.model.model));
-  if (flags.pictures.empty()) return;
+  if (flags.pictures.empty()) return false;
   const PictureRemarks remarks = RemarksOf(flags.model.model, loaded.port(), loaded.preprocess);
   if (!remarks.warning.empty()) PrintWarning(context, remarks.warning);
   if (!remarks.note.empty()) PrintNote(context, remarks.note);
+  return !remarks.warning.empty() || !remarks.note.empty();
 }
 
 void Run(const RunFlags& flags, const Context& context) {
@@ -231,7 +236,7 @@ void Run(const RunFlags& flags, const Context& context) {
   CheckInputsAreThere(flags, loaded);
   if (!flags.pictures.empty()) CheckBatches(flags, loaded.port());
   const AnswerStyle style = StyleFor(flags, loaded, context);
-  PrintRemarks(flags, loaded, context);
+  const bool told = PrintRemarks(flags, loaded, context);
   ModelFlags chosen = flags.model;
   const auto frequencies = flags.hosts.given() ? nullptr : ApplyObjective(loaded.model, chosen, context);  // as long as the session
   const auto devices = flags.hosts.given() ? MakeDevicesSession(loaded.model, chosen, flags.hosts, context) : nullptr;
@@ -248,7 +253,7 @@ void Run(const RunFlags& flags, const Context& context) {
     last_batch = MakeSession(fewer.model, SessionOptionsOf(chosen), "preparing the last batch, node", context);
     return std::pair(std::move(fewer), RunFunction([&](const std::vector<Tensor>& in, const RunOptions& options) { return last_batch.Run(in, options); }));
   };
-  Job job{flags, context, loaded, style, run, smaller, {}, {}};
+  Job job{flags, context, loaded, style, run, smaller, {}, {}, told};
   Json results = flags.pictures.empty() ? RunTensors(job, folder) : RunPictures(job, folder);
   const auto files_written = folder.Commit();
   Json json{

@@ -1,40 +1,70 @@
 #include "base/timeline.h"
 
+#include <nlohmann/json.hpp>
+
 namespace mete {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What the viewers call a process or a lane, and where they show it.
+void AddName(Json& events, const std::string& kind, const Json& place, const std::string& name, int index) {
+  for (const auto& [what, key, value] : {std::tuple{"_name", "name", Json(name)}, {"_sort_index", "sort_index", Json(index)}}) {
+    Json event{{"name", kind + what}, {"ph", "M"}};
+    event.update(place);
+    event["args"] = Json{{key, value}};
+    events.push_back(std::move(event));
+  }
+}
+
+}  // namespace
 
 int Timeline::AddProcess(const std::string& name) {
-  const int process = ++processes_;
-  events_.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", process}, {"args", {{"name", name}}}});
-  events_.push_back({{"name", "process_sort_index"}, {"ph", "M"}, {"pid", process}, {"args", {{"sort_index", process}}}});
-  return process;
+  processes_.push_back({name});
+  return int(processes_.size());
 }
 
 Timeline::Lane Timeline::AddLane(int process, const std::string& name) {
-  processes_of_.push_back(process);
-  const Lane lane = Lane(processes_of_.size());
-  events_.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", process}, {"tid", lane}, {"args", {{"name", name}}}});
-  events_.push_back({{"name", "thread_sort_index"}, {"ph", "M"}, {"pid", process}, {"tid", lane}, {"args", {{"sort_index", lane}}}});
-  return lane;
+  lanes_.push_back({process, name});
+  return Lane(lanes_.size());
 }
 
-void Timeline::AddSlice(Lane lane, const std::string& name, const char* category, double begin_us, double end_us, Json arguments) {
-  events_.push_back({{"name", name}, {"cat", category}, {"ph", "X"}, {"pid", ProcessOf(lane)}, {"tid", lane}, {"ts", begin_us},
-                     {"dur", end_us - begin_us}, {"args", std::move(arguments)}});
+void Timeline::AddSlice(Lane lane, const std::string& name, const char* category, double begin_us, double end_us,
+                        std::vector<Argument> arguments) {
+  slices_.push_back({lane, name, category, begin_us, end_us, std::move(arguments)});
 }
 
 void Timeline::AddArrow(const char* name, Lane from, double from_us, Lane to, double to_us) {
-  const int id = ++arrows_;
-  events_.push_back({{"name", name}, {"cat", "arrow"}, {"ph", "s"}, {"id", id}, {"pid", ProcessOf(from)}, {"tid", from}, {"ts", from_us}});
-  events_.push_back({{"name", name}, {"cat", "arrow"}, {"ph", "f"}, {"bp", "e"}, {"id", id}, {"pid", ProcessOf(to)}, {"tid", to},
-                     {"ts", to_us}});
+  arrows_.push_back({name, from, to, from_us, to_us});
 }
 
 void Timeline::AddCounter(int process, const std::string& name, const std::string& unit, double value) {
-  events_.push_back({{"name", name}, {"cat", "sum"}, {"ph", "C"}, {"pid", process}, {"ts", 0}, {"args", {{unit, value}}}});
+  counters_.push_back({process, name, unit, value});
 }
 
 std::string Timeline::ToJson() const {
-  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", events_}}.dump(1, ' ', false, Json::error_handler_t::replace);
+  Json events = Json::array();
+  for (int p = 1; p <= int(processes_.size()); ++p) AddName(events, "process", {{"pid", p}}, processes_[size_t(p) - 1].name, p);
+  for (Lane l = 1; l <= Lane(lanes_.size()); ++l)
+    AddName(events, "thread", {{"pid", ProcessOf(l)}, {"tid", l}}, lanes_[size_t(l) - 1].name, l);
+  for (const Slice& s : slices_) {
+    Json arguments = Json::object();
+    for (const Argument& a : s.arguments) std::visit([&](const auto& value) { arguments[a.name] = value; }, a.value);
+    events.push_back({{"name", s.name}, {"cat", s.category}, {"ph", "X"}, {"pid", ProcessOf(s.lane)}, {"tid", s.lane}, {"ts", s.begin_us},
+                      {"dur", s.end_us - s.begin_us}, {"args", std::move(arguments)}});
+  }
+  for (size_t id = 1; id <= arrows_.size(); ++id) {
+    const Arrow& a = arrows_[id - 1];
+    const Json head{{"name", a.name}, {"cat", "arrow"}, {"id", id}};
+    Json from = head, to = head;
+    from.update(Json{{"ph", "s"}, {"pid", ProcessOf(a.from)}, {"tid", a.from}, {"ts", a.from_us}});
+    to.update(Json{{"ph", "f"}, {"bp", "e"}, {"pid", ProcessOf(a.to)}, {"tid", a.to}, {"ts", a.to_us}});
+    events.push_back(std::move(from));
+    events.push_back(std::move(to));
+  }
+  for (const Counter& c : counters_)
+    events.push_back({{"name", c.name}, {"cat", "sum"}, {"ph", "C"}, {"pid", c.process}, {"ts", 0}, {"args", {{c.unit, c.value}}}});
+  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace mete

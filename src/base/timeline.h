@@ -4,22 +4,26 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace mete {
 
 class Timeline {
  public:
-  using Json = nlohmann::ordered_json;
   using Lane = int;  // above 0
+  struct Argument {
+    const char* name;
+    std::variant<int64_t, std::string> value;
+  };
 
   int AddProcess(const std::string& name);
   Lane AddLane(int process, const std::string& name);  // shown in the order in which they are added
 
   // Times are microseconds since the timeline's start.
-  void AddSlice(Lane lane, const std::string& name, const char* category, double begin_us, double end_us, Json arguments);
+  void AddSlice(Lane lane, const std::string& name, const char* category, double begin_us, double end_us, std::vector<Argument> arguments);
   // From a slice of one lane to a slice of another that had to wait for it; each time lies inside of the slice that is meant.
   void AddArrow(const char* name, Lane from, double from_us, Lane to, double to_us);
   // A number beside the lanes of a process.
@@ -28,11 +32,38 @@ class Timeline {
   std::string ToJson() const;
 
  private:
-  int ProcessOf(Lane lane) const { return processes_of_[size_t(lane) - 1]; }
+  struct Process {
+    std::string name;
+  };
+  struct LaneOf {
+    int process;
+    std::string name;
+  };
+  struct Slice {
+    Lane lane;
+    std::string name;
+    const char* category;
+    double begin_us, end_us;
+    std::vector<Argument> arguments;
+  };
+  struct Arrow {
+    const char* name;
+    Lane from, to;
+    double from_us, to_us;
+  };
+  struct Counter {
+    int process;
+    std::string name, unit;
+    double value;
+  };
 
-  Json events_ = Json::array();
-  int processes_ = 0, arrows_ = 0;
-  std::vector<int> processes_of_;  // of each lane
+  int ProcessOf(Lane lane) const { return lanes_[size_t(lane) - 1].process; }
+
+  std::vector<Process> processes_;
+  std::vector<LaneOf> lanes_;
+  std::vector<Slice> slices_;
+  std::vector<Arrow> arrows_;
+  std::vector<Counter> counters_;
 };
 
 }  // namespace mete

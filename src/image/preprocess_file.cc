@@ -173,7 +173,7 @@ constexpr PreprocessRecipe kRecipes[] = {
      "std = 127.5",
      "-1 to 1: TensorFlow's MobileNets, Inception and EfficientNet-Lite"},
     {"caffe-bgr",
-     "crop_fraction = 0.875\n"
+     "crop_fraction = 0.8867\n"  // AlexNet's 227 of 256; others' 224 of 256 are near
      "channels = \"bgr\"\n"
      "mean = [104, 117, 123]",
      "Caffe's classifiers (AlexNet, VGG, GoogLeNet, ResNet, SqueezeNet)"},

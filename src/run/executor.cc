@@ -127,8 +127,8 @@ void Executor::RunDynamic(BoundStep& step) {
   step.dynamic(args);
 }
 
-// The node's event of the calling thread, from its begin to its end, then those of the others that took part. Whoever is done before the
-// last of them waits for that one.
+// The node's event of the calling thread, from its begin to its end, then those of the others that took part. All but the last of them to be
+// done wait until the node ends.
 void Executor::Record(const BoundStep& step, int64_t start, int64_t end, int64_t run_start, Trace& trace) {
   const bool layout = step.node->attributes.Has("mete_layout");
   const std::string &name = step.node->name, &op = step.node->op;
@@ -141,8 +141,8 @@ void Executor::Record(const BoundStep& step, int64_t start, int64_t end, int64_t
   for (const Pool::Span& span : spans) {
     if (span.worker == 0) continue;
     const int64_t begun = span.start_ns - run_start, done = span.end_ns - run_start;
-    trace.events.push_back({name, op, span.worker, begun, last_end, 0, layout});
-    if (done < last_end) trace.events.push_back({"[wait]", name, span.worker, done, last_end});
+    trace.events.push_back({name, op, span.worker, begun, done < last_end ? end : done, 0, layout});
+    if (done < last_end) trace.events.push_back({"[wait]", name, span.worker, done, end});
   }
 }
 

@@ -27,13 +27,14 @@ def npy(dtype, shape, data):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + data
 
 
-def png(width, height):
-    """A gradient, 8 bits RGB."""
+def png(width, height, pixel=None, exif=None):
+    """8 bits RGB: pixel(x, y), or a gradient. `exif`: the content of an eXIf chunk."""
+    pixel = pixel or (lambda x, y: (x * 255 // width, y * 255 // height, 128))
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-    rows = b"".join(b"\0" + bytes(v for x in range(width) for v in (x * 255 // width, y * 255 // height, 128)) for y in range(height))
+    rows = b"".join(b"\0" + bytes(v for x in range(width) for v in pixel(x, y)) for y in range(height))
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + (chunk(b"eXIf", exif) if exif else b"") + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 class Cli(unittest.TestCase):
@@ -74,18 +75,20 @@ class Cli(unittest.TestCase):
         self.assertEqual(done.returncode, OK, done.stderr)
         return json.loads(done.stdout)
 
-    def fails(self, code, text, *args):
-        """The error reaches stderr alone, in both forms, and the exit code tells its kind."""
-        plain = mete(*args)
+    def fails(self, code, text, *args, env=None):
+        """The error reaches stderr alone, in both forms, and the exit code tells its kind. Its text without "mete: error:"."""
+        plain = mete(*args, env=env)
         self.assertEqual(plain.returncode, code, plain.stdout + plain.stderr)
         self.assertIn("mete: error: [", plain.stderr)
         self.assertIn(text, plain.stderr)
-        machine = mete(*args, "--json")
+        machine = mete(*args, "--json", env=env)
         self.assertEqual(machine.returncode, code, machine.stderr)
         self.assertEqual(machine.stdout, "")
-        error = json.loads(machine.stderr.splitlines()[-1])["error"]
+        told = [json.loads(line) for line in machine.stderr.splitlines()]  # notes, too, are JSON
+        error = told[-1]["error"]
         self.assertIn(text, error["message"])
         self.assertTrue(error["code"].isupper())
+        return error["message"]
 
 
 def main():

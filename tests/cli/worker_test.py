@@ -210,8 +210,8 @@ class Together(Hosts):
     def excluded(self, flag, other, command, *more):
         done = mete(command, self.net, "--devices", self.file, *more, *other)
         self.assertEqual(done.returncode, USAGE, done.stderr)
-        pair = f"({flag} excludes {other[0]}|{other[0]} excludes {flag})"
-        self.assertRegex(done.stderr, f"^mete: error: \\[usage\\] {pair}; try 'mete {command} --help'$")
+        pair = fr"(\[{flag}\] excludes {other[0]}|\[{other[0]}\] excludes {flag})"
+        self.assertRegex(done.stderr, f"^mete: error: {pair}; got both, expected one of them; try 'mete {command} --help'$")
 
     def test_what_needs_this_device_alone_is_refused_with_devices(self):
         for command in ("run", "bench"):
@@ -221,7 +221,7 @@ class Together(Hosts):
             self.excluded("--devices", other, "bench")
         for other in (["--seconds", "3"], ["--lanes", "2"], ["--deadline", "9"]):
             self.excluded("--beside", other, "bench", "--beside", "legion")
-        self.fails(USAGE, "--cores requires --check", "profile", self.net, "--devices", self.file, "--cores", "0")
+        self.fails(USAGE, "[--cores] needs --check", "profile", self.net, "--devices", self.file, "--cores", "0")
         self.fails(USAGE, "--transfer", "bench", self.net, "--transfer", "f16")
         self.fails(USAGE, "--transfer", "bench", self.net, "--devices", self.file, "--transfer", "f64")
         self.fails(USAGE, "--planner", "bench", self.net, "--devices", self.file, "--planner", "nobody")
@@ -292,7 +292,7 @@ class Believed(Hosts):
 
     def test_certificates(self):
         with Worker("--keys", self.root / "keys" / "pi-1") as worker:
-            self.assertEqual(worker.says["believes"], "certificates")
+            self.assertEqual(worker.says["proof"], "certificates")
             file = self.hosts('keys = "foreign/laptop"', **{"pi-1": worker})
             self.refused(file, "certificate verify failed; try certificates of one authority")
             self.fails(USAGE, "certificate verify failed", "profile", self.net, "--devices", file)
@@ -312,7 +312,7 @@ class Believed(Hosts):
 
     def test_tokens(self):
         with Worker("--token", self.root / "token") as worker:
-            self.assertEqual(worker.says["believes"], "a token")
+            self.assertEqual(worker.says["proof"], "token")
             for believes in ('token = "other"', "insecure = true"):
                 file = self.hosts(believes, **{"pi-1": worker})
                 self.refused(file, "the token is missing or wrong")
@@ -368,7 +368,7 @@ class Alone(Hosts):
         line = done.stdout.readline()
         done.terminate()
         done.communicate(timeout=60)
-        self.assertRegex(line, r"^listening on 127\.0\.0\.1:\d+, [1-9]\d* threads?, believes nothing; Ctrl-C ends it$")
+        self.assertRegex(line, r"^listening on 127\.0\.0\.1:\d+, [1-9]\d* threads?, for callers on this host, without a proof of who they are; Ctrl-C ends it$")
 
     def test_a_port_that_is_taken_is_an_error(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -43,7 +43,7 @@ std::string ChromeJson(const DevicesSimulation& simulation, const DevicesPlan& p
   std::map<std::tuple<int, int, size_t>, std::vector<const SimulatedSpan*>> received;  // device, request, group
   for (const SimulatedSpan& span : simulation.spans) {
     timeline.AddSlice(lane_of(span), NameOf(span, plan), kRows[span.kind], span.begin_us, span.end_us,
-                      {{"request", span.request}, {"group", span.group + 1}, {"bytes", span.bytes}});
+                      {{"request", span.request}, {"group", int64_t(span.group) + 1}, {"bytes", span.bytes}});
     if (span.kind == SimulatedSpan::kSend) sent[{span.device, span.other, span.request, span.group}] = &span;
     if (span.kind == SimulatedSpan::kReceive) received[{span.device, span.request, span.group}].push_back(&span);
   }
