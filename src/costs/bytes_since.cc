@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/flops.h"
+#include "graph/operators.h"
 
 namespace mete {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/flops.h"
+#include "graph/operators.h"
 #include "schedule/policy.h"
 
 namespace mete {

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "graph/flops.h"
+#include "graph/operators.h"
 
 namespace mete {
 namespace {

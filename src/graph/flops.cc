@@ -47,10 +47,6 @@ int64_t Flops(const Graph& graph, const Node& node) {
 
 bool IsRecurrentOperator(std::string_view op) { return op == "LSTM" || op == "GRU" || op == "RNN"; }
 
-bool IsViewOperator(std::string_view op) {
-  return op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze" || op == "Identity";
-}
-
 int64_t BytesMoved(const Graph& graph, const Node& node) {
   int64_t bytes = 0;
   auto add = [&](ValueId id) {

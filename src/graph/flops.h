@@ -17,7 +17,4 @@ int64_t BytesMoved(const Graph& graph, const Node& node);
 // LSTM, GRU and RNN.
 bool IsRecurrentOperator(std::string_view op);
 
-// Operators whose output has its input's bytes in the same order: mostly, nothing is to be done for them.
-bool IsViewOperator(std::string_view op);
-
 }  // namespace mete

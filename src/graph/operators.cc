@@ -52,6 +52,25 @@ const OpSchema* FindOperator(std::string_view op) {
 
 std::vector<const OpSchema*> AllOperators() { return Table(); }
 
+OpKind KindOf(std::string_view op) {
+  const OpSchema* schema = FindOperator(op);
+  return schema ? schema->kind : OpKind::kOther;
+}
+
+bool IsElementwiseOperator(std::string_view op) {
+  const OpKind kind = KindOf(op);
+  return kind == OpKind::kElementwise || kind == OpKind::kElementwiseFold || kind == OpKind::kElementwiseFirst || kind == OpKind::kCopy;
+}
+
+bool IsViewOperator(std::string_view op) {
+  const OpKind kind = KindOf(op);
+  return kind == OpKind::kView || kind == OpKind::kCopy;
+}
+
+bool MayOverwrite(const Node& node, size_t i) {
+  return i == 0 ? IsElementwiseOperator(node.op) : KindOf(node.op) == OpKind::kElementwise;
+}
+
 std::optional<Ints> InferContext::ints(int i) const {
   if (!has_data(i)) return std::nullopt;
   const ConstView& v = data(i);

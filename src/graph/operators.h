@@ -65,18 +65,33 @@ class InferContext {
 
 using InferFn = void (*)(InferContext&);
 
+// Which elements of its inputs an output element follows from. Passes, the memory plan, partition and costs ask here.
+enum class OpKind : uint8_t {
+  kOther,
+  kElementwise,       // those at its place: inputs broadcast to the output, and a kernel reads all of them before it writes the element
+  kElementwiseFold,   // those at its place, but a kernel takes input after input: it writes the output before it has read the last one
+  kElementwiseFirst,  // that at its place of the first input; others are numbers (Clip's bounds) or only a type (CastLike)
+  kView,              // the output has the bytes of the first input in the same order, mostly without any work
+  kCopy,              // the output is the first input: a view, and element-wise
+};
+
 struct OpSchema {
   const char* name;
   int min_inputs, max_inputs;  // max -1: any number
   int max_outputs;             // -1: any number
   InferFn infer;
-  // Output shapes depend on the data itself (NonZero, Unique, ...): even with every input known, `infer`
-  // gives Unknown() and the kernel says the shape.
-  bool data_dependent = false;
+  OpKind kind = OpKind::kOther;
 };
 
 const OpSchema* FindOperator(std::string_view op);  // null where unknown
 std::vector<const OpSchema*> AllOperators();        // sorted by name
+
+OpKind KindOf(std::string_view op);  // kOther where unknown
+bool IsElementwiseOperator(std::string_view op);
+bool IsViewOperator(std::string_view op);
+// Whether the output of this node may take the place of its input `i`, where that has the same shape, elements of the same size, and no
+// other reader: Relu(x) and Add(x, y) may, and Sum(x, y, z) over x alone.
+bool MayOverwrite(const Node& node, size_t i);
 
 // Runs one node's inference over what its inputs' values say. Results are in the order of its outputs;
 // all Unknown() where an input's shape is. Throws INVALID_ARGUMENT naming the node for shapes that do

@@ -26,10 +26,8 @@ DivideFn FindRule(const std::string& op) {
   for (const auto rules : {WindowRules(), MatrixRules(), AlongRules(), ArrangeRules()})
     for (const DivideRule& rule : rules)
       if (op == rule.op) return rule.divide;
-  if (op == "CastLike" || op == "Dropout" || op == "Clip") return FirstElementwise;
-  for (const OpSchema& schema : ElementwiseOperators())
-    if (op == schema.name) return Elementwise;
-  return nullptr;
+  if (KindOf(op) == OpKind::kElementwiseFirst) return FirstElementwise;
+  return IsElementwiseOperator(op) ? Elementwise : nullptr;
 }
 
 // Every shape known, one number of rows in all outputs, the rows within it.

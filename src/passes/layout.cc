@@ -16,13 +16,6 @@ bool LikesNhwc(const Node& node) {
                            "BatchNormalization", "DepthToSpace", "SpaceToDepth"});
 }
 
-bool IsElementwise(const Node& node) {
-  return IsOneOf(node.op, {"Relu", "LeakyRelu", "Clip", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Elu", "Selu", "Celu", "Gelu", "Erf",
-                           "Softplus", "Softsign", "Mish", "Swish", "ThresholdedRelu", "Exp", "Log", "Sqrt", "Reciprocal", "Abs", "Neg",
-                           "Floor", "Ceil", "Round", "Sign", "Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Sum", "Mean", "PRelu",
-                           "Where", "Equal", "Less", "Greater", "And", "Or", "Not", "Cast", "Identity", "mete.Power"});
-}
-
 class LayoutPass {
  public:
   explicit LayoutPass(Graph& graph)
@@ -135,7 +128,7 @@ class LayoutPass {
 
   // Operators that do not care, or whose axes can be renamed.
   bool Follow(Node& node) {
-    if (IsElementwise(node)) return FollowElementwise(node);
+    if (IsElementwiseOperator(node.op)) return FollowElementwise(node);
     if (node.op == "Concat") return FollowConcat(node);
     if (IsOneOf(node.op, {"Split", "Softmax", "LogSoftmax", "Hardmax"})) return FollowAxis(node);
     if (node.op == "Slice") return FollowSlice(node);

@@ -312,6 +312,27 @@ TEST(FuseElementwise, SpellsOutPReluClipAndPow) {
   EXPECT_EQ(CountOf(b.graph, "mete.Elementwise"), 4);
 }
 
+// An element-wise operator between two convolutions costs no transpose, whichever it is.
+TEST(ToNhwc, FollowsThroughEveryElementwiseOperator) {
+  for (const OpSchema* op : AllOperators()) {
+    if (!IsElementwiseOperator(op->name) || op->min_inputs > 1 || op->max_outputs > 1) continue;
+    SCOPED_TRACE(op->name);
+    Builder b;
+    Attributes to;
+    if (std::string_view(op->name).ends_with("Cast")) to.Set("to", std::string("f32"));
+    const ValueId y = b.Op(op->name, {b.Conv(b.Input({1, 3, 5, 5}), 3, 4, 1)}, to);
+    Graph& g = b.Output(b.Op("Conv", {y, b.Weight({2, 4, 1, 1})}));
+    try {
+      InferShapes(g);
+    } catch (const Error&) {
+      continue;  // of integers
+    }
+    if (g.value(y).type != DType::kF32) continue;  // a predicate, which no convolution reads
+    ToNhwc(g);
+    EXPECT_EQ(CountOf(g, "Transpose"), 2);  // of the input and the output
+  }
+}
+
 TEST(RunPasses, RefusesAnUnknownName) {
   Builder b;
   Graph& g = b.Output(b.Op("Relu", {b.Input({1})}));

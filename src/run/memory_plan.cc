@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/fused.h"
-#include "graph/flops.h"
+#include "graph/operators.h"
 
 namespace mete {
 namespace {
@@ -13,15 +13,6 @@ namespace {
 constexpr int64_t kAlign = 64;
 
 int64_t RoundUp(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
-
-// Operators that compute each output element from the input elements at the same place alone, and so may
-// write over an input of the same size that dies there.
-bool MayOverwrite(std::string_view op) {
-  static constexpr std::string_view kOps[] = {
-      "mete.Elementwise", "Relu",        "LeakyRelu", "Clip", "Sigmoid", "Tanh", "Add", "Mul", "Sub",  "Div",
-      "HardSwish",        "HardSigmoid", "Elu",       "Exp",  "Sqrt",    "Abs",  "Neg", "Erf", "Gelu", "Softplus"};
-  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
-}
 
 class Planner {
  public:
@@ -71,7 +62,7 @@ class Planner {
       if (node.attributes.Has(kIntoChannels)) ContinueInto(node);
       if (node.outputs.size() != 1 || !InArena(node.outputs[0]) || node.inputs.empty()) continue;
       if (IsViewOperator(node.op) && ViewOf(node, n)) continue;
-      if (MayOverwrite(node.op)) Overwrite(node, n);
+      Overwrite(node, n);
     }
   }
 
@@ -101,8 +92,9 @@ class Planner {
   }
 
   void Overwrite(const Node& node, size_t n) {
-    for (ValueId in : node.inputs) {
-      if (!InArena(in)) continue;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId in = node.inputs[i];
+      if (!MayOverwrite(node, i) || !InArena(in)) continue;
       const ValueId root = Root(in);
       if (!InArena(root) || last_[size_t(root)] != int(n) || Bytes(in) != Bytes(node.outputs[0])) continue;
       if (graph_.value(in).shape != graph_.value(node.outputs[0]).shape) continue;

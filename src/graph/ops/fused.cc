@@ -35,7 +35,7 @@ void InferMatMulView(InferContext& c) {
 
 std::span<const OpSchema> FusedOperators() {
   static constexpr OpSchema kOperators[] = {
-      {"mete.Elementwise", 1, FusedProgram::kMaxInputs, 1, InferElementwise},
+      {"mete.Elementwise", 1, FusedProgram::kMaxInputs, 1, InferElementwise, OpKind::kElementwise},
       {"mete.MatMul", 2, 2, 1, InferMatMulView},
   };
   return kOperators;

@@ -166,15 +166,15 @@ void InferCol2Im(InferContext& c) {
 
 constexpr OpSchema kOperators[] = {
     {"Col2Im", 3, 3, 1, InferCol2Im},
-    {"Compress", 2, 2, 1, InferCompress, true},
+    {"Compress", 2, 2, 1, InferCompress},
     {"Gather", 2, 2, 1, InferGather},
     {"GatherElements", 2, 2, 1, InferGatherElements},
     {"GatherND", 2, 2, 1, InferGatherND},
-    {"NonMaxSuppression", 2, 5, 1, InferNonMaxSuppression, true},
+    {"NonMaxSuppression", 2, 5, 1, InferNonMaxSuppression},
     {"ScatterElements", 3, 3, 1, InferScatterElements},
     {"ScatterND", 3, 3, 1, InferScatterND},
     {"TensorScatter", 2, 3, 1, InferTensorScatter},
-    {"Unique", 1, 1, 4, InferUnique, true},
+    {"Unique", 1, 1, 4, InferUnique},
 };
 
 }  // namespace
