@@ -10,6 +10,7 @@ if(METE_FUZZ)
   file(GLOB_RECURSE fast_kernels CONFIGURE_DEPENDS src/kernels/fast/*.cc)
   set_source_files_properties(${fast_kernels} PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
 endif()
+mete_library(dispatch src/dispatch LAYERS graph kernels)
 mete_library(import_onnx src/import/onnx LAYERS graph LINKS onnx_proto protobuf::libprotobuf)
 mete_library(import_caffe src/import/caffe LAYERS graph LINKS protobuf::libprotobuf)
 mete_protobuf(import_caffe src/import/caffe/caffe.proto)
@@ -20,17 +21,17 @@ mete_library(partition_wire src/partition/wire LAYERS partition LINKS protobuf::
 mete_protobuf(partition_wire src/partition/wire/graph.proto)
 mete_library(machine src/machine LAYERS base LINKS nlohmann_json::nlohmann_json Threads::Threads PkgConfig::TOMLPP)
 mete_library(schedule src/schedule LAYERS base)
-mete_library(costs src/costs LAYERS graph kernels machine schedule LINKS nlohmann_json::nlohmann_json)
+mete_library(costs src/costs LAYERS dispatch graph kernels machine schedule LINKS nlohmann_json::nlohmann_json)
 mete_library(profile_energy src/profile/energy LAYERS costs kernels LINKS Threads::Threads)
 mete_library(plan src/plan LAYERS graph machine schedule LINKS nlohmann_json::nlohmann_json WITHOUT src/plan/cores src/plan/devices)
 mete_library(plan_cores src/plan/cores LAYERS costs plan)
 mete_library(plan_devices src/plan/devices LAYERS costs partition plan TEST_LAYERS passes)
 mete_library(simulated src/processor/simulated LAYERS costs plan_cores WITHOUT src/processor/simulated/devices)
 mete_library(simulated_devices src/processor/simulated/devices LAYERS simulated plan_devices passes LINKS nlohmann_json::nlohmann_json)
-mete_library(processor src/processor/cpu LAYERS plan kernels LINKS Threads::Threads nlohmann_json::nlohmann_json PkgConfig::XXHASH)
+mete_library(processor src/processor/cpu LAYERS dispatch plan kernels LINKS Threads::Threads nlohmann_json::nlohmann_json PkgConfig::XXHASH)
 target_compile_definitions(mete_processor PRIVATE METE_VERSION="${PROJECT_VERSION}")
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/kernels/fast/*.h src/kernels/fast/*.cc src/processor/cpu/*.h src/processor/cpu/*.cc
-     src/schedule/*.h src/schedule/*.cc)
+     src/dispatch/*.h src/dispatch/*.cc src/schedule/*.h src/schedule/*.cc)
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/sources_digest.cc
                    COMMAND ${CMAKE_COMMAND} -D SOURCE=${CMAKE_SOURCE_DIR} -D OUT=${CMAKE_BINARY_DIR}/sources_digest.cc
                            "-DBUILD=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} ${CMAKE_CXX_FLAGS} ${METE_SANITIZE}"

@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "base/matmul_view.h"
-#include "base/permutation.h"
 #include "costs/amounts.h"
+#include "dispatch/products.h"
+#include "dispatch/transposes.h"
+#include "dispatch/windows.h"
 #include "graph/flops.h"
+#include "graph/operators.h"
 #include "kernels/fast/conv/conv.h"
-#include "kernels/fast/conv/window.h"
 #include "kernels/fast/depthwise/depthwise.h"
 #include "kernels/fast/gemm/gemm.h"
 #include "kernels/fast/winograd/winograd.h"
@@ -145,10 +146,7 @@ Work WinogradWork(const NodeInRun& at, const ConvShape& s, int tile) {
   return a.Take();
 }
 
-std::vector<Work> ConvWorks(const NodeInRun& at) {
-  const auto shape = [&](ValueId id) -> const Shape& { return at.graph.value(id).shape; };
-  const Node& node = at.node;
-  const ConvShape s = ConvShapeOf(shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]), node.attributes);
+std::vector<Work> ConvWorks(const NodeInRun& at, const ConvShape& s) {
   if (IsDepthwise(s)) return {DepthwiseWork(at, s)};
   std::vector<Work> works{DirectWork(at, s)};
   if (TakesWinograd(s))
@@ -167,25 +165,12 @@ Work VectorWork(const NodeInRun& at, double n, double k, bool by_rows, bool cons
   return a.Take();
 }
 
-std::vector<Work> MatrixWorks(const NodeInRun& at) {
+Work MatrixWork(const NodeInRun& at, const Product& p) {
   const Node& node = at.node;
-  const auto shape = [&](ValueId id) -> const Shape& { return at.graph.value(id).shape; };
-  const Shape &x = shape(node.inputs[0]), &b = shape(node.inputs[1]), &y = shape(node.outputs[0]);
-  if (x.rank() < 2 || b.rank() < 2 || y.rank() < 2) return {};
-  double m = double(y.Elements() / y.back()), n = double(y.back()), k = double(x.back()), batch = 1;
-  MatMulView view;
-  if (node.op == "mete.MatMul") {
-    if (!ParseMatMulView(node.attributes, x, b, view).empty()) return {};
-    m = double(view.m), n = double(view.n), k = double(view.k), batch = double(view.batch);
-  } else if (node.op == "Gemm") {
-    k = double(node.attributes.Int("transA", 0) ? x[0] : x[1]);
-  } else if (b.rank() > 2 && b.Elements(0, b.rank() - 2) > 1) {
-    batch = double(b.Elements(0, b.rank() - 2)), m /= batch;
-  }
   const bool constant = at.graph.value(node.inputs[1]).is_constant();
-  const bool by_rows = node.op == "Gemm" && node.attributes.Int("transB", 0) != 0;
-  if (m == 1 && batch == 1 && node.op != "mete.MatMul") return {VectorWork(at, n, k, by_rows, constant)};
-  const GemmPlan plan = PlanGemm(int64_t(n), int64_t(k));
+  const double m = double(p.m), n = double(p.n), k = double(p.k), batch = double(p.batch);
+  if (p.is_vector()) return VectorWork(at, n, k, p.transposed, constant);
+  const GemmPlan plan = PlanGemm(p.n, p.k);
   Amounts a(at, "gemm_f32", constant ? "" : "both computed");
   a.AddTiles(plan.split, batch, m, double(plan.row_step), k);
   const double weights = kFloatBytes * k * double(plan.split.padded_columns()), out = kFloatBytes * batch * m * n;
@@ -193,28 +178,26 @@ std::vector<Work> MatrixWorks(const NodeInRun& at) {
     a.AddWeights(weights, m);
     a.AddColdWeights(plan.split, weights, m, double(plan.row_step), k);
   } else {
-    const bool across = by_rows || (node.op == "mete.MatMul" && view.b_column != 1);
-    a.Add(across ? "byte packed across rows" : "byte packed", kFloatBytes * n * k * batch);
+    a.Add(p.transposed ? "byte packed across rows" : "byte packed", kFloatBytes * n * k * batch);
     a.Add("product", batch);
   }
   a.AddData(node.inputs[0], kFloatBytes * batch * m * k, out, k >= double(kShortSum));
   a.AddEpilogue(out);
-  return {a.Take()};
+  return a.Take();
 }
 
 double BytesOf(const Value& value) { return double(value.shape.Elements()) * double(SizeOf(value.type)); }
 
 // A vector of channels of each tap of each pixel; of a whole image, one pixel is written.
-Work PoolWork(const NodeInRun& at, const Value& in, const Value& out) {
+Work PoolWork(const NodeInRun& at, const Pooling& pooling, const Value& in, const Value& out) {
   Amounts a(at, at.node.op);
   const double channels = double(in.shape.back()), vectors = CeilDiv(channels, double(PlanGemm(1, 1).split.lanes()));
-  if (at.node.op == "GlobalAveragePool") {
+  if (pooling.whole_image) {
     a.Add("vector x tap", vectors * double(in.shape.Elements()) / channels);
     a.AddData(at.node.inputs[0], BytesOf(in), 0);
     return a.Take();
   }
-  double taps = 1;
-  for (const int64_t side : at.node.attributes.IntList("kernel_shape")) taps *= double(side);
+  const double taps = double(pooling.shape.window.kernel_height * pooling.shape.window.kernel_width);
   const double pixels = double(out.shape.Elements()) / channels;
   a.Add("vector x tap", pixels * vectors * taps);
   a.Add("pixel", pixels);
@@ -228,10 +211,9 @@ Work TransposeWork(const NodeInRun& at, const Value& in, const Value& out) {
   constexpr int64_t kFew = 4;
   const Permutation p = JoinedPermutation(in.shape, at.node.attributes.IntList("perm"));
   const size_t rank = p.dims.size();
-  const bool matrices = SizeOf(in.type) == 4 && p.TransposesMatrices();
-  const bool few = matrices && std::min(p.dims[rank - 2], p.dims[rank - 1]) <= kFew;
-  const bool rows = p.KeepsRows() && rank <= 4;
-  Amounts a(at, at.node.op, few ? "of few columns" : matrices ? "in tiles" : rows ? "in rows" : "one by one");
+  const TransposeWay way = WayOf(p, SizeOf(in.type));
+  const bool matrices = way == TransposeWay::kMatrices, few = matrices && std::min(p.dims[rank - 2], p.dims[rank - 1]) <= kFew;
+  Amounts a(at, at.node.op, few ? "of few columns" : matrices ? "in tiles" : way == TransposeWay::kRows ? "in rows" : "one by one");
   if (matrices) a.Add("matrix", rank == 3 ? double(p.dims[0]) : 1);
   a.AddData(at.node.inputs[0], BytesOf(in), BytesOf(out));
   return a.Take();
@@ -246,17 +228,10 @@ Work AnyWork(const NodeInRun& at, const Value& out, double bytes, const std::str
   return a.Take();
 }
 
-bool IsFloat(const Graph& graph, const Node& node) {
-  return node.input(0) != kNoValue && node.input(1) != kNoValue && graph.value(node.inputs[0]).type == DType::kF32 &&
-         graph.value(node.inputs[1]).type == DType::kF32;
-}
-
 bool IsEmpty(const Graph& graph, const Node& node) {
   const auto empty = [&](ValueId id) { return id != kNoValue && graph.value(id).shape.Elements() == 0; };
   return empty(node.input(0)) || empty(node.input(1)) || empty(node.outputs[0]);
 }
-
-bool IsPool(const Node& node) { return node.op == "MaxPool" || node.op == "AveragePool" || node.op == "GlobalAveragePool"; }
 
 std::vector<Work> OtherWorks(const NodeInRun& at) {
   const Node& node = at.node;
@@ -267,9 +242,11 @@ std::vector<Work> OtherWorks(const NodeInRun& at) {
   if (node.input(0) == kNoValue || IsEmpty(at.graph, node)) return {AnyWork(at, out, bytes)};
   const Value& in = at.graph.value(node.inputs[0]);
   if (node.op == "Transpose") return {TransposeWork(at, in, out)};
-  if (!IsPool(node)) return {AnyWork(at, out, bytes)};
-  const bool fast = node.attributes.String("layout", "") == "NHWC" && in.type == DType::kF32 && node.output(1) == kNoValue;
-  return {fast ? PoolWork(at, in, out) : AnyWork(at, out, bytes, "reference")};
+  std::string why;
+  if (IsPooling(node)) {
+    if (const auto pooling = PoolingOf(at.graph, node, &why)) return {PoolWork(at, *pooling, in, out)};
+  }
+  return {AnyWork(at, out, bytes, IsPooling(node) || IsProduct(node) ? "reference" : "")};
 }
 
 }  // namespace
@@ -279,11 +256,14 @@ bool IsProduct(const Node& node) { return node.op == "Conv" || node.op == "Gemm"
 std::vector<Work> WorksOf(const NodeInRun& at) {
   const Node& node = at.node;
   if (IsViewOperator(node.op) || node.outputs.empty() || BytesMoved(at.graph, node) <= 0) return {};
-  if (!IsProduct(node) || !IsFloat(at.graph, node)) return OtherWorks(at);
-  if (IsEmpty(at.graph, node)) return {};
-  if (node.op != "Conv") return MatrixWorks(at);
-  const bool fast = node.attributes.String("layout", "") == "NHWC" && at.graph.value(node.inputs[1]).is_constant();
-  return fast ? ConvWorks(at) : OtherWorks(at);
+  if (IsProduct(node) && IsEmpty(at.graph, node)) return {};
+  std::string why;
+  if (node.op == "Conv") {
+    if (const auto shape = ConvolutionOf(at.graph, node, &why)) return ConvWorks(at, *shape);
+  } else if (IsProduct(node)) {
+    if (const auto product = ProductOf(at.graph, node, &why)) return {MatrixWork(at, *product)};
+  }
+  return OtherWorks(at);
 }
 
 }  // namespace mete

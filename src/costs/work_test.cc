@@ -169,6 +169,25 @@ TEST(WorksOf, DepthwiseAndOneRowAreOfTheirOwn) {
   EXPECT_EQ(Of(ConvGraph(1, 64, 16, 1))[0].key(), "conv_1x1_f32, one row");
 }
 
+// As processor/cpu computes it, which asks the same functions (src/dispatch).
+TEST(WorksOf, AProductThatOnlyTheReferenceComputesIsNone) {
+  const auto of = [](const char* op, const Shape& a, const Shape& b, const Shape& y, const Attributes& attributes) {
+    Graph graph;
+    const ValueId x = graph.AddValue("x", DType::kF32, a), out = graph.AddValue("y", DType::kF32, y);
+    graph.AddNode(op, "product", {x, Weights(graph, b)}, {out}, attributes);
+    return Of(graph)[0].key();
+  };
+  Attributes transposed, twice;
+  transposed.Set("transA", int64_t{1});
+  twice.Set("alpha", 2.0f);
+  EXPECT_EQ(of("Gemm", {8, 6}, {6, 4}, {8, 4}, {}), "gemm_f32");
+  EXPECT_EQ(of("Gemm", {6, 8}, {6, 4}, {8, 4}, transposed), "Gemm, reference");
+  EXPECT_EQ(of("Gemm", {1, 6}, {6, 4}, {1, 4}, {}), "matvec_columns_f32");
+  EXPECT_EQ(of("Gemm", {1, 6}, {6, 4}, {1, 4}, twice), "gemm_f32");
+  EXPECT_EQ(of("MatMul", {3, 8, 6}, {3, 6, 4}, {3, 8, 4}, {}), "gemm_f32");
+  EXPECT_EQ(of("MatMul", {1, 8, 6}, {3, 6, 4}, {3, 8, 4}, {}), "MatMul, reference");  // batches are broadcast
+}
+
 // Between what the second-level cache holds and memory lies the last cache.
 TEST(WorksOf, WhatIsTooLargeForTheLastCacheComesFromMemory) {
   EXPECT_EQ(AmountOf(Of(ConvGraph(14, 64, 64, 1))[0], "byte written, from memory"), 0);

@@ -2,16 +2,13 @@
 #include <fmt/format.h>
 
 #include "base/mapped_file.h"
+#include "dispatch/activations.h"
+#include "dispatch/windows.h"
 #include "processor/cpu/families.h"
 #include "processor/cpu/float_conv.h"
 
 namespace mete {
 namespace {
-
-ConvShape ShapeOf(const Graph& graph, const Node& node) {
-  const auto shape = [&](ValueId id) -> const Shape& { return graph.value(id).shape; };
-  return ConvShapeOf(shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0]), node.attributes);
-}
 
 std::vector<ConvWay> WaysOf(const ConvShape& shape, const CpuOptions& options) {
   if (!options.conv) return ConvWaysFor(shape, options.plain_sums);
@@ -30,12 +27,13 @@ class ConvStep : public Prepared {
   using MakeWayTrial = std::function<Trial(const ConvWay&)>;
 
  public:
-  ConvStep(const Graph& graph, const Node& node, const Epilogue& epilogue, const CpuOptions& options, Packer& packer)
-      : epilogue_(epilogue), residual_(HasResidual(node)), offset_(node.attributes.Int(kIntoOffset, 0)) {
+  ConvStep(const Graph& graph, const Node& node, const ConvShape& shape, const CpuOptions& options, Packer& packer)
+      : residual_(HasResidual(node)), offset_(node.attributes.Int(kIntoOffset, 0)) {
     const Tensor& weights = graph.value(node.inputs[1]).constant;
+    epilogue_.activation = *FastActivation(node);
     epilogue_.residual_stride = weights.shape()[0];
     if (node.input(2) != kNoValue) epilogue_.bias = graph.value(node.inputs[2]).constant.as<float>();
-    ChooseWay(ShapeOf(graph, node), weights.as<float>(), WaysOf(ShapeOf(graph, node), options), options, packer);
+    ChooseWay(shape, weights.as<float>(), WaysOf(shape, options), options, packer);
     if (const int64_t all = node.attributes.Int(kIntoChannels, 0); all > 0)
       AddReason(fmt::format("channels {} to {} of {}", offset_, offset_ + epilogue_.residual_stride - 1, all));
     ReleasePages(weights.data(), weights.bytes());
@@ -141,15 +139,10 @@ class ConvStep : public Prepared {
 
 std::unique_ptr<Prepared> PrepareConv(const Graph& graph, const Node& node, Packer& packer, const CpuOptions& options, std::string* why) {
   if (node.op != "Conv") return nullptr;
-  if (node.attributes.String("layout", "") != "NHWC") return *why = "not in NHWC", nullptr;
-  if (!IsF32(graph, node.inputs[0]) || !graph.value(node.inputs[1]).is_constant()) return *why = "weights are not constant", nullptr;
-  if (node.input(2) != kNoValue && !graph.value(node.inputs[2]).is_constant()) return *why = "the bias is not constant", nullptr;
-  if (graph.value(node.outputs[0]).shape.Elements() == 0) return *why = "nothing to compute", nullptr;
-  const auto epilogue = EpilogueOf(node);
-  if (!epilogue) return *why = "the activation has no fast form", nullptr;
-  if (node.attributes.Has(kSumPiece) && !HasResidual(node) && epilogue->activation.op == FusedOp::kNone)
-    return PrepareConvPieces(graph, node, packer);
-  return std::make_unique<ConvStep>(graph, node, *epilogue, options, packer);
+  const auto shape = ConvolutionOf(graph, node, why);
+  if (!shape) return nullptr;
+  if (SumsInPieces(node)) return PrepareConvPieces(graph, node, packer);
+  return std::make_unique<ConvStep>(graph, node, *shape, options, packer);
 }
 
 }  // namespace mete

@@ -88,12 +88,4 @@ int64_t BlocksOf(int64_t units, int64_t least, int threads) {
   return threads <= 1 ? 1 : std::clamp<int64_t>(units / std::max<int64_t>(least, 1), 1, threads * kBlocksPerThread);
 }
 
-std::optional<Epilogue> EpilogueOf(const Node& node) {
-  EpilogueSpec spec;
-  if (!ParseEpilogue(node.attributes, spec).empty()) return std::nullopt;
-  Epilogue epilogue;
-  epilogue.activation = spec.activation;
-  return epilogue;
-}
-
 }  // namespace mete

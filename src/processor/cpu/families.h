@@ -73,10 +73,6 @@ Grid MakeGrid(const GridSides& sides, std::span<const double> speeds, bool other
 // For kernels that only divide one dimension: how many pieces of at least `least` units.
 int64_t BlocksOf(int64_t units, int64_t least, int threads);
 
-// The epilogue of a node as the fast kernels want it, without its pointers; nothing where they lack the
-// activation.
-std::optional<Epilogue> EpilogueOf(const Node& node);
-
 inline bool HasResidual(const Node& node) { return node.attributes.Has("residual"); }
 
 }  // namespace mete

@@ -2,7 +2,8 @@
 #include <fmt/format.h>
 
 #include "base/mapped_file.h"
-#include "base/matmul_view.h"
+#include "dispatch/activations.h"
+#include "dispatch/products.h"
 #include "kernels/fast/gemm/gemm.h"
 #include "kernels/fast/matvec/matvec.h"
 #include "kernels/fast/target/target.h"
@@ -11,80 +12,6 @@
 
 namespace mete {
 namespace {
-
-// A product in the kernels' terms: `batch` products of m x k by k x n, B shared by all where b_step is 0.
-struct Product {
-  int64_t batch = 1, m = 1, n = 1, k = 1;
-  int64_t b_stride = 0, b_step = 0;  // elements between rows of B as stored, and between Bs
-  std::optional<MatMulView> view;           // where the matrices of each product begin, if not one after the other
-  int64_t a_stride = 0, c_stride = 0;       // elements between rows of A and C; 0: k and n
-  bool transposed = false;           // B is stored as n x k
-  float alpha = 1;
-  ValueId bias = kNoValue;           // n elements, constant
-  int residual = -1;                 // input that is added, of the output's shape
-};
-
-bool IsRowVector(const Shape& s, int64_t n) { return s.Elements() == n && (s.rank() == 0 || s.back() == n); }
-
-std::optional<Product> OfGemm(const Graph& graph, const Node& node, std::string* why) {
-  const Attributes& a = node.attributes;
-  if (a.Int("transA", 0)) return *why = "A is transposed", std::nullopt;
-  const Shape &x = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[1]).shape;
-  Product p;
-  p.transposed = a.Int("transB", 0) != 0;
-  p.m = x[0], p.k = x[1], p.n = p.transposed ? b[0] : b[1];
-  p.b_stride = b[1];
-  p.alpha = a.Float("alpha", 1);
-  if (HasResidual(node)) p.residual = 3;
-  const ValueId c = node.input(2);
-  if (c == kNoValue || a.Float("beta", 1) == 0) return p;
-  if (a.Float("beta", 1) != 1) return *why = "beta is not 1", std::nullopt;
-  if (graph.value(c).is_constant() && IsRowVector(graph.value(c).shape, p.n)) p.bias = c;
-  else if (p.residual < 0 && graph.value(c).shape == graph.value(node.outputs[0]).shape) p.residual = 2;
-  else return *why = "C is neither a constant row nor of the output's shape", std::nullopt;
-  return p;
-}
-
-std::optional<Product> OfMatMul(const Graph& graph, const Node& node, std::string* why) {
-  const Shape &x = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[1]).shape;
-  if (x.rank() < 2 || b.rank() < 2) return *why = "an operand has one dimension", std::nullopt;
-  Product p;
-  p.k = x.back(), p.n = b.back();
-  p.b_stride = p.n;
-  p.m = x[x.rank() - 2];
-  if (b.rank() == 2 || b.Elements(0, b.rank() - 2) == 1) {
-    p.m = x.Elements(0, x.rank() - 1);
-    if (x.rank() < b.rank()) return *why = "B has more dimensions than A", std::nullopt;
-  } else {
-    const bool same = x.rank() == b.rank() && std::equal(x.begin(), x.end() - 2, b.begin());
-    if (!same) return *why = "batches are broadcast", std::nullopt;
-    p.batch = x.Elements(0, x.rank() - 2);
-    p.b_step = p.k * p.n;
-  }
-  if (HasResidual(node)) p.residual = 3;
-  const ValueId bias = node.input(2);
-  if (bias != kNoValue && !(graph.value(bias).is_constant() && IsRowVector(graph.value(bias).shape, p.n)))
-    return *why = "the bias is not a constant row", std::nullopt;
-  p.bias = bias;
-  return p;
-}
-
-std::optional<Product> OfView(const Graph& graph, const Node& node, std::string* why) {
-  MatMulView view;
-  ParseMatMulView(node.attributes, graph.value(node.inputs[0]).shape, graph.value(node.inputs[1]).shape, view);
-  if (view.a_column != 1 || view.y_column != 1 || (view.b_column != 1 && view.b_row != 1))
-    return *why = "elements of a row lie apart", std::nullopt;
-  Product p;
-  p.m = view.m, p.n = view.n, p.k = view.k;
-  p.batch = view.batch;
-  p.view = view;
-  p.a_stride = view.a_row, p.c_stride = view.y_row;
-  p.transposed = view.b_column != 1;
-  p.b_stride = p.transposed ? view.b_column : view.b_row;
-  p.b_step = p.k * p.n;
-  p.alpha = view.scale;
-  return p;
-}
 
 // So many products for each thread are dealt out whole, and each is packed by who computes it; fewer are divided. Guess: three, those of
 // ViT-Ti's heads, are too few for two threads.
@@ -306,17 +233,12 @@ class VectorStep : public Prepared {
 
 std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Packer& packer, const CpuOptions& options, std::string* why) {
   if (node.op != "Gemm" && node.op != "MatMul" && node.op != "mete.MatMul") return nullptr;
-  if (!IsF32(graph, node.inputs[0]) || !IsF32(graph, node.inputs[1])) return *why = "not f32", nullptr;
-  if (graph.value(node.outputs[0]).shape.Elements() == 0) return *why = "nothing to compute", nullptr;
-  const auto epilogue = EpilogueOf(node);
-  if (!epilogue) return *why = "the activation has no fast form", nullptr;
-  const auto product = node.op == "Gemm"     ? OfGemm(graph, node, why)
-                       : node.op == "MatMul" ? OfMatMul(graph, node, why)
-                                             : OfView(graph, node, why);
+  const auto product = ProductOf(graph, node, why);
   if (!product) return nullptr;
-  const bool vector = product->m == 1 && product->batch == 1 && product->alpha == 1 && product->k > 0 && !product->view;
-  if (vector) return std::make_unique<VectorStep>(graph, *product, *epilogue, packer.pool());
-  return PrepareProduct(graph, node, *product, *epilogue, options, packer);
+  Epilogue epilogue;
+  epilogue.activation = *FastActivation(node);
+  if (product->is_vector()) return std::make_unique<VectorStep>(graph, *product, epilogue, packer.pool());
+  return PrepareProduct(graph, node, *product, epilogue, options, packer);
 }
 
 }  // namespace mete

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/permutation.h"
+#include "dispatch/transposes.h"
 #include "kernels/fast/layout/transpose.h"
 #include "processor/cpu/families.h"
 
@@ -135,9 +135,12 @@ std::unique_ptr<Prepared> PrepareTranspose(const Graph& graph, const Node& node,
   const Value& x = graph.value(node.inputs[0]);
   const Permutation p = JoinedPermutation(x.shape, node.attributes.IntList("perm"));
   const size_t rank = p.dims.size(), element = SizeOf(x.type);
-  if (element == 4 && p.TransposesMatrices())
-    return std::make_unique<MatrixTranspose>(rank == 3 ? p.dims[0] : 1, p.dims[rank - 2], p.dims[rank - 1], pool);
-  if (p.KeepsRows() && rank <= 4) return std::make_unique<RowTranspose>(p, element, pool);
+  switch (WayOf(p, element)) {
+    case TransposeWay::kMatrices:
+      return std::make_unique<MatrixTranspose>(rank == 3 ? p.dims[0] : 1, p.dims[rank - 2], p.dims[rank - 1], pool);
+    case TransposeWay::kRows: return std::make_unique<RowTranspose>(p, element, pool);
+    case TransposeWay::kReference: break;
+  }
   *why = "an order of dimensions without a fast form";
   return nullptr;
 }

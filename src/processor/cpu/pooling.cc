@@ -1,8 +1,7 @@
 // Pooling over NHWC.
-#include "kernels/fast/pool/pool.h"
-
 #include <fmt/format.h>
 
+#include "dispatch/windows.h"
 #include "kernels/fast/target/target.h"
 #include "processor/cpu/families.h"
 
@@ -75,23 +74,11 @@ class WholeImagePool : public Prepared {
 }  // namespace
 
 std::unique_ptr<Prepared> PreparePool(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
-  const bool max = node.op == "MaxPool" || node.op == "GlobalMaxPool";
-  const bool global = node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool";
-  if (!max && !global && node.op != "AveragePool") return nullptr;
-  if (node.attributes.String("layout", "") != "NHWC") return *why = "not in NHWC", nullptr;
-  if (!IsF32(graph, node.inputs[0]) || graph.value(node.inputs[0]).shape.Elements() == 0) return *why = "not f32, or empty", nullptr;
-  if (node.output(1) != kNoValue) return *why = "the indices are wanted", nullptr;
-  const PoolKind kind = max ? PoolKind::kMax : PoolKind::kAverage;
-  if (global) return std::make_unique<WholeImagePool>(kind, graph.value(node.inputs[0]).shape, pool);
-  const Ints& kernel = node.attributes.IntList("kernel_shape");
-  const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape;
-  PoolShape shape{WindowOf(x, y, node.attributes, kernel[0], kernel[1]), kind};
-  shape.count_include_pad = node.attributes.Int("count_include_pad", 0) != 0 || node.attributes.Int("mete_caffe", 0) != 0;
-  const Ints& pads = node.attributes.IntList("pads");
-  const std::string_view mode = node.attributes.String("auto_pad", "NOTSET");
-  if (shape.count_include_pad && mode != "NOTSET" && mode != "VALID") return *why = "padding counts and is automatic", nullptr;
-  if (pads.size() == 4) shape.pad_bottom = pads[2], shape.pad_right = pads[3];
-  return std::make_unique<WindowPool>(shape, pool);
+  if (!IsPooling(node)) return nullptr;
+  const auto pooling = PoolingOf(graph, node, why);
+  if (!pooling) return nullptr;
+  if (pooling->whole_image) return std::make_unique<WholeImagePool>(pooling->kind, graph.value(node.inputs[0]).shape, pool);
+  return std::make_unique<WindowPool>(pooling->shape, pool);
 }
 
 }  // namespace mete

@@ -1,0 +1,88 @@
+#include "dispatch/products.h"
+
+#include <algorithm>
+
+#include "dispatch/activations.h"
+
+namespace mete {
+namespace {
+
+std::optional<Product> No(const char* reason, std::string* why) {
+  *why = reason;
+  return std::nullopt;
+}
+
+bool IsRowVector(const Shape& s, int64_t n) { return s.Elements() == n && (s.rank() == 0 || s.back() == n); }
+
+std::optional<Product> OfGemm(const Graph& graph, const Node& node, std::string* why) {
+  const Attributes& a = node.attributes;
+  if (a.Int("transA", 0)) return No("A is transposed", why);
+  const Shape &x = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[1]).shape;
+  Product p;
+  p.transposed = a.Int("transB", 0) != 0;
+  p.m = x[0], p.k = x[1], p.n = p.transposed ? b[0] : b[1];
+  p.b_stride = b[1];
+  p.alpha = a.Float("alpha", 1);
+  if (node.attributes.Has("residual")) p.residual = 3;
+  const ValueId c = node.input(2);
+  if (c == kNoValue || a.Float("beta", 1) == 0) return p;
+  if (a.Float("beta", 1) != 1) return No("beta is not 1", why);
+  if (graph.value(c).is_constant() && IsRowVector(graph.value(c).shape, p.n)) p.bias = c;
+  else if (p.residual < 0 && graph.value(c).shape == graph.value(node.outputs[0]).shape) p.residual = 2;
+  else return No("C is neither a constant row nor of the output's shape", why);
+  return p;
+}
+
+std::optional<Product> OfMatMul(const Graph& graph, const Node& node, std::string* why) {
+  const Shape &x = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[1]).shape;
+  if (x.rank() < 2 || b.rank() < 2) return No("an operand has one dimension", why);
+  Product p;
+  p.k = x.back(), p.n = b.back();
+  p.b_stride = p.n;
+  p.m = x[x.rank() - 2];
+  if (b.rank() == 2 || b.Elements(0, b.rank() - 2) == 1) {
+    p.m = x.Elements(0, x.rank() - 1);
+    if (x.rank() < b.rank()) return No("B has more dimensions than A", why);
+  } else {
+    const bool same = x.rank() == b.rank() && std::equal(x.begin(), x.end() - 2, b.begin());
+    if (!same) return No("batches are broadcast", why);
+    p.batch = x.Elements(0, x.rank() - 2);
+    p.b_step = p.k * p.n;
+  }
+  if (node.attributes.Has("residual")) p.residual = 3;
+  const ValueId bias = node.input(2);
+  if (bias != kNoValue && !(graph.value(bias).is_constant() && IsRowVector(graph.value(bias).shape, p.n)))
+    return No("the bias is not a constant row", why);
+  p.bias = bias;
+  return p;
+}
+
+std::optional<Product> OfView(const Graph& graph, const Node& node, std::string* why) {
+  MatMulView view;
+  ParseMatMulView(node.attributes, graph.value(node.inputs[0]).shape, graph.value(node.inputs[1]).shape, view);
+  if (view.a_column != 1 || view.y_column != 1 || (view.b_column != 1 && view.b_row != 1))
+    return No("elements of a row lie apart", why);
+  Product p;
+  p.m = view.m, p.n = view.n, p.k = view.k;
+  p.batch = view.batch;
+  p.view = view;
+  p.a_stride = view.a_row, p.c_stride = view.y_row;
+  p.transposed = view.b_column != 1;
+  p.b_stride = p.transposed ? view.b_column : view.b_row;
+  p.b_step = p.k * p.n;
+  p.alpha = view.scale;
+  return p;
+}
+
+}  // namespace
+
+std::optional<Product> ProductOf(const Graph& graph, const Node& node, std::string* why) {
+  if (!IsF32(graph, node.inputs[0]) || !IsF32(graph, node.inputs[1])) return No("not f32", why);
+  if (!graph.value(node.outputs[0]).shape.known()) return No("the output's shape depends on data", why);
+  if (graph.value(node.outputs[0]).shape.Elements() == 0) return No("nothing to compute", why);
+  if (!FastActivation(node)) return No("the activation has no fast form", why);
+  if (node.op == "Gemm") return OfGemm(graph, node, why);
+  return node.op == "MatMul" ? OfMatMul(graph, node, why) : OfView(graph, node, why);
+}
+
+}  // namespace mete
