@@ -1,6 +1,10 @@
 // Pictures: decoding them, and turning them into the tensor that a model expects. JPEG, PNG, BMP (24 and
 // 32 bits, uncompressed) and PGM/PPM (P5, P6, 8 bits). No colour management.
 //
+//   #include "mete/engine.h"
+//   #include "mete/image.h"
+//
+//   mete::Model model = mete::Model::Load("net.onnx");
 //   const mete::Port& input = model.inputs()[0];
 //   mete::Preprocess steps = mete::PreprocessFor("net.onnx", input.type, input.shape);  // net.toml, where there is one
 //   mete::Tensor tensor = mete::MakeInput(mete::LoadImage("cat.jpg"), steps, input.shape);
@@ -22,6 +26,7 @@ struct Image {
   static constexpr int kChannels = 3;
   int width = 0, height = 0;
   std::vector<uint8_t> rgb;  // height x width x 3, rows from the top, no padding
+  std::string name;          // for messages: what it was decoded as
   int exif_orientation = 1;  // 1 to 8, what the file said; 1: the pixels were stored upright
 
   Image() = default;

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/open_problem.h"
 
 namespace mete {
 namespace {
@@ -64,11 +65,11 @@ void PopulatePages(const void* data, size_t bytes) {
 
 std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) Fail(Code::kNotFound, path, "cannot open the file: {}", std::strerror(errno));
+  if (fd < 0) FailToOpen(path, errno);
   struct stat st {};
   if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
     close(fd);
-    Fail(Code::kInvalidArgument, path, "not a regular file");
+    Fail(Code::kInvalidArgument, path, "not a regular file; got {}, expected a file", S_ISDIR(st.st_mode) ? "a folder" : "a device or pipe");
   }
   void* p = nullptr;
   if (st.st_size > 0) p = mmap(nullptr, size_t(st.st_size), PROT_READ, MAP_PRIVATE, fd, 0);

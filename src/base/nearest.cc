@@ -35,7 +35,8 @@ std::vector<std::string> NearestNames(std::string_view name, const std::vector<s
   std::vector<std::pair<size_t, std::string>> near;
   for (const std::string& k : known) {
     const size_t distance = name.size() > kLongest ? name.size() : Distance(name, k);
-    if (distance * 3 <= std::max(name.size(), k.size()) || Begins(name, k)) near.emplace_back(distance, k);
+    if (Begins(name, k)) near.emplace_back(0, k);  // before all that a wrong letter makes
+    else if (distance * 3 <= std::max(name.size(), k.size())) near.emplace_back(distance, k);
   }
   std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   near.resize(std::min(near.size(), kMost));

@@ -14,7 +14,10 @@ TEST(NearestNames, FindsTypingErrors) {
   EXPECT_EQ(NearestNames("cahces", known), Names{"caches"});
 }
 
-TEST(NearestNames, FindsBeginnings) { EXPECT_EQ(NearestNames("--res", {"--crop", "--resize-shorter"}), Names{"--resize-shorter"}); }
+TEST(NearestNames, FindsBeginningsFirst) {
+  EXPECT_EQ(NearestNames("--top", {"--crop", "--type", "--top-k"}), (Names{"--top-k", "--crop", "--type"}));
+  EXPECT_EQ(NearestNames("--res", {"--crop", "--resize-shorter"}), Names{"--resize-shorter"});
+}
 
 TEST(NearestNames, GivesNothingWhereNothingIsNear) {
   const Names known{"cores", "capacity"};

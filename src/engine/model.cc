@@ -15,9 +15,11 @@ namespace {
 Imported Import(const std::string& path, const LoadOptions& options) {
   const ImportOptions import{options.input_shapes, options.tensor_shapes, options.batch};
   const std::filesystem::path file(path);
+  if (file.extension() == ".caffemodel")
+    Fail(Code::kFailedPrecondition, path, "these are weights alone; expected the network that they belong to; try {}",
+         std::filesystem::path(file).replace_extension(".prototxt").string());
   if (file.extension() != ".prototxt") return ImportOnnx(path, import);
-  const std::string weights =
-      options.weights.empty() ? std::filesystem::path(path).replace_extension(".caffemodel").string() : options.weights;
+  const std::string weights = options.weights.empty() ? std::filesystem::path(file).replace_extension(".caffemodel").string() : options.weights;
   return ImportCaffe(path, weights, import);
 }
 

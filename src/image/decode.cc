@@ -1,6 +1,9 @@
 #include "image/decode.h"
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/mapped_file.h"
 #include "image/exif.h"
 
@@ -21,6 +24,15 @@ void CorruptImage(const std::string& name, const char* format, const char* reaso
 
 namespace {
 
+[[noreturn]] void RefuseFormat(Bytes bytes, const std::string& name) {
+  constexpr const char* kExpected = "expected JPEG, PNG, BMP, PGM or PPM";
+  if (const FileKind* kind = KindOfFile(bytes))
+    Invalid(name, "this is no picture that can be read; got {}, {}; try {}", kind->name, kExpected, kind->instead_of_picture);
+  std::string start;
+  for (std::byte b : bytes.first(std::min<size_t>(bytes.size(), 4))) start += fmt::format(" {:02x}", unsigned(b));
+  Invalid(name, "not a picture of a known format; got a file that starts with{}, {}; try a copy as PNG", start, kExpected);
+}
+
 Image DecodeStored(Bytes bytes, const std::string& name, const DecodeOptions& options) {
   if (IsJpeg(bytes)) return DecodeJpeg(bytes, name, options);
   if (IsPng(bytes)) return DecodePng(bytes, name, options);
@@ -34,7 +46,9 @@ Image DecodeStored(Bytes bytes, const std::string& name, const DecodeOptions& op
 Image DecodeImage(std::span<const std::byte> bytes, const std::string& name, const DecodeOptions& options) {
   if (bytes.empty()) Fail(Code::kDataLoss, name, "the picture is empty; got 0 bytes");
   Image image = DecodeStored(bytes, name, options);
-  return options.upright ? Upright(std::move(image)) : image;
+  if (options.upright) image = Upright(std::move(image));
+  image.name = name;
+  return image;
 }
 
 Image LoadImage(const std::string& path, const DecodeOptions& options) {

@@ -21,9 +21,6 @@ Image DecodePng(Bytes bytes, const std::string& name, const DecodeOptions& optio
 Image DecodeBmp(Bytes bytes, const std::string& name, const DecodeOptions& options);
 Image DecodePnm(Bytes bytes, const std::string& name, const DecodeOptions& options);
 
-// The error about bytes that none of these take: names the format where it is a known one.
-[[noreturn]] void RefuseFormat(Bytes bytes, const std::string& name);
-
 // What a header says, before anything of that size is allocated. Error where a side is 0 or the picture too large.
 void CheckImageSize(int64_t width, int64_t height, const std::string& name, const DecodeOptions& options);
 

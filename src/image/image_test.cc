@@ -146,12 +146,12 @@ TEST(DecodePnm, GrayAndColour) {
 
 TEST(DecodeImage, OtherFilesAreNamedForWhatTheyAre) {
   ExpectError(ErrorOf(""), Code::kDataLoss, "0 bytes");
-  ExpectError(ErrorOf("<!DOCTYPE html>"), Code::kInvalidArgument, "got HTML, a web page, expected JPEG, PNG, BMP, PGM or PPM; try a copy as PNG");
+  ExpectError(ErrorOf("<!DOCTYPE html>"), Code::kInvalidArgument, "got HTML, a web page, expected JPEG, PNG, BMP, PGM or PPM; try to download the file itself");
   ExpectError(ErrorOf(std::string("RIFF\x24\0\0\0WEBPVP8 ", 16)), Code::kInvalidArgument, "got WebP");
   ExpectError(ErrorOf(std::string("\0\0\0\x18" "ftypheic", 12)), Code::kInvalidArgument, "got HEIC");
   ExpectError(ErrorOf(std::string("\0\0\0\x1c" "ftypavif", 12)), Code::kInvalidArgument, "got AVIF");
   ExpectError(ErrorOf("GIF89a"), Code::kInvalidArgument, "got GIF");
-  ExpectError(ErrorOf("\x93NUMPY"), Code::kInvalidArgument, "try --input NAME=pic");
+  ExpectError(ErrorOf("\x93NUMPY"), Code::kInvalidArgument, "got a NumPy array, expected JPEG, PNG, BMP, PGM or PPM; try --input NAME=FILE");
   ExpectError(ErrorOf("\xde\xad\xbe\xef"), Code::kInvalidArgument, "starts with de ad be ef");
   EXPECT_THROW(LoadImage("no/such/file.jpg"), Error);
 }

@@ -65,6 +65,7 @@ uint8_t Rounded(int64_t sum) { return uint8_t(std::clamp<int64_t>((sum + (1 << (
 Image ResizeWidth(const Image& in, int width, Interpolation interpolation) {
   const Taps taps = MakeTaps(in.width, width, interpolation);
   Image out(width, in.height);
+  out.name = in.name;
   for (int y = 0; y < in.height; ++y) {
     uint8_t* to = out.row(y);
     for (int x = 0; x < width; ++x, to += 3) {
@@ -83,6 +84,7 @@ Image ResizeWidth(const Image& in, int width, Interpolation interpolation) {
 Image ResizeHeight(const Image& in, int height, Interpolation interpolation) {
   const Taps taps = MakeTaps(in.height, height, interpolation);
   Image out(in.width, height);
+  out.name = in.name;
   std::vector<int64_t> sum(size_t(in.width) * 3);
   for (int y = 0; y < height; ++y) {
     const int first = taps.first[size_t(y)], n = std::min(taps.count, in.height - first);
@@ -112,8 +114,8 @@ Image ResizeImage(const Image& image, int width, int height, Interpolation inter
 
 Image CropCenter(const Image& image, int width, int height) {
   if (width <= 0 || height <= 0 || width > image.width || height > image.height)
-    Invalid("crop", "the part does not fit into the picture; got {} x {}, expected 1 x 1 to {} x {}; try resize_shorter first", width,
-            height, image.width, image.height);
+    Invalid(image.name.empty() ? "crop" : image.name, "the part to crop does not fit into the picture; got {}x{}, expected 1x1 to {}x{}; try "
+            "resize_shorter first", width, height, image.width, image.height);
   Image out(width, height);
   const size_t left = size_t(image.width - width) / 2;
   const int top = (image.height - height) / 2;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/open_problem.h"
 
 namespace mete {
 namespace {
@@ -59,7 +60,7 @@ void Rename(const fs::path& from, const fs::path& to) {
 
 std::string ReadSmallFile(const std::string& path, size_t most_bytes) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe without a writer must not hold us up
-  if (file.get() < 0) Fail(Code::kNotFound, path, "cannot open the file: {}", std::strerror(errno));
+  if (file.get() < 0) FailToOpen(path, errno);
   struct stat facts;
   if (fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) Invalid(path, "not a regular file");
   if (size_t(facts.st_size) > most_bytes) Invalid(path, "too large; got {} bytes, expected at most {}", facts.st_size, most_bytes);

@@ -72,7 +72,7 @@ std::vector<CertificateFacts> ListAll(const std::string& folder) {
   if (!fs::is_directory(folder)) Fail(Code::kNotFound, folder, "no such folder; try 'mete keys make'");
   const fs::path file = fs::path(folder) / kAuthorityFile;
   if (!fs::exists(file))
-    Fail(Code::kNotFound, file.string(), "no authority's certificate here; expected a folder of 'mete keys make', or a host's");
+    Fail(Code::kNotFound, file.string(), "no authority's certificate here; expected a folder of 'mete keys make', or a host's; try mete keys make");
   std::vector<CertificateFacts> all{FactsOf(file, {})};
   const std::vector<SslCertificate> authorities = ParseCertificates(ReadSmallFile(file.string(), kLargestPem), file.string());
   for (const fs::path& host : HostFiles(folder)) all.push_back(FactsOf(host, authorities));

@@ -137,6 +137,9 @@ Imported ImportCaffe(const std::string& prototxt_path, const std::string& caffem
   const auto text = MappedFile::Open(prototxt_path);
   const std::string_view prototxt(reinterpret_cast<const char*>(text->bytes().data()), text->bytes().size());
   caffe_import::ParseNet(prototxt, prototxt_path);  // a wrong net is the better message than missing weights
+  if (std::error_code ignored; !std::filesystem::exists(caffemodel_path, ignored))
+    Fail(Code::kNotFound, caffemodel_path, "the weights of {} are not there; expected a .caffemodel; try --weights FILE, in C++ "
+         "LoadOptions::weights", prototxt_path);
   const auto weights = MappedFile::Open(caffemodel_path);
   if (weights->bytes().empty()) Fail(Code::kDataLoss, caffemodel_path, "the file is empty; expected a .caffemodel");
   return caffe_import::Import(prototxt, caffe_import::ParseWeights(weights->bytes(), caffemodel_path), prototxt_path, options);

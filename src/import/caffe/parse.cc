@@ -102,12 +102,12 @@ Weights ParseWeights(std::span<const std::byte> bytes, const std::string& name) 
   if (bytes.size() > INT_MAX) Fail(Code::kDataLoss, name, "the file is too large; got {} bytes, expected less than 2 GiB", bytes.size());
   const pb::LogSilencer quiet;
   if (!message->ParseFromArray(bytes.data(), int(bytes.size())))
-    Fail(Code::kDataLoss, name, "corrupt or truncated .caffemodel; its {} bytes are not a whole message", bytes.size());
+    Fail(Code::kDataLoss, name, "corrupt or truncated; got {} bytes that are not a whole message, expected a .caffemodel; try to download it again", bytes.size());
   for (const auto& layer : message->layer()) weights.layers[layer.name()] = &layer.blobs();
   for (const auto& layer : message->layers())
     if (layer.has_layer()) weights.layers[layer.layer().name()] = &layer.layer().blobs();
     else weights.layers[layer.name()] = &layer.blobs();
-  if (weights.layers.empty()) Fail(Code::kDataLoss, name, "this is no .caffemodel; its {} bytes hold no layer", bytes.size());
+  if (weights.layers.empty()) Fail(Code::kDataLoss, name, "this is no .caffemodel; got {} bytes that hold no layer, expected the weights of the network", bytes.size());
   weights.message = std::move(message);
   return weights;
 }

@@ -81,7 +81,6 @@ Tensor ConstantValue(const Attributes& a) {
 }  // namespace
 
 Imported Importer::Run() {
-  if (!model_.has_graph()) Fail(Code::kDataLoss, name_, "the file has no graph; expected an ONNX model");
   result_.graph.name = model_.graph().name().empty() ? name_ : model_.graph().name();
   CheckVersions();
   ReadMetadata();
@@ -162,7 +161,11 @@ bool Importer::CheckOperator(const FlatNode& flat, const std::string& node) {
     return false;
   }
   if (!IsDefaultDomain(flat.proto.domain())) {
-    problems_.Unsupported("operator " + flat.proto.domain() + "." + op, "its domain is not ai.onnx and the model does not define it", node);
+    const bool optimized = flat.proto.domain() == "com.microsoft";
+    problems_.Unsupported("operator " + flat.proto.domain() + "." + op,
+                          fmt::format("its domain is not ai.onnx and the model does not define it{}",
+                                      optimized ? "; try the model from before ONNX Runtime's optimizer or quantizer changed it" : ""),
+                          node);
     return false;
   }
   if (const int most = MostInputs(op); most > 0 && flat.proto.input_size() > most) {

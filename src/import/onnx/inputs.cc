@@ -34,6 +34,11 @@ std::string Declared(const ValueInfoProto& input) {
   return text.empty() ? "scalar" : text;
 }
 
+bool IsFixed(const ValueInfoProto& input) {
+  const Dims& dims = DimsOf(input);
+  return HasShape(input) && std::all_of(dims.begin(), dims.end(), [](const TensorShapeProto_Dimension& d) { return d.has_dim_value(); });
+}
+
 bool Fits(const Shape& given, const ValueInfoProto& input) {
   const Dims& dims = DimsOf(input);
   if (!given.known() || given.rank() != dims.size()) return false;
@@ -73,7 +78,7 @@ class Resolver {
     }
     if (CheckedElements(shape, type, options_.max_value_bytes) >= 0) return shape;
     constexpr fmt::format_string<std::string, const int64_t&> kImpossible =
-        "input has impossible dimensions; got {}, expected none negative and at most {} bytes";
+        "input has impossible dimensions; got {}, expected none negative and at most {} bytes; try a smaller --shape";
     if (given) problems_.BadRequest(input.name(), kImpossible, ToString(shape), options_.max_value_bytes);
     else problems_.Bad(input.name(), kImpossible, ToString(shape), options_.max_value_bytes);
     return shape;
@@ -122,7 +127,8 @@ class Resolver {
       else if (name.empty())
         problems_.BadRequest(problems_.model(), "a shape without a name is given for {} inputs; expected one of {}; try --shape NAME={}",
                              inputs_.size(), known, ToString(shape));
-      else problems_.BadRequest(problems_.model(), "a shape is given for an unknown input; got '{}', expected one of {}", name, known);
+      else problems_.BadRequest(problems_.model(), "a shape is given for an unknown input; got '{}', expected one of {}; try --shape with one of these", name,
+                                known);
     }
   }
 
@@ -131,8 +137,8 @@ class Resolver {
     for (int i = 0; fits && i < given.rank(); ++i)
       if (HasName(DimsOf(input)[i])) fits = sizes_.at(DimsOf(input)[i].dim_param()) == given[i];
     if (!fits)
-      problems_.BadRequest(input.name(), "the given shape does not fit this input; got {}, expected {}{}", ToString(given), Declared(input),
-                           BoundText(input));
+      problems_.BadRequest(input.name(), "the given shape does not fit this input; got {}, expected {}{}{}", ToString(given), Declared(input),
+                           BoundText(input), IsFixed(input) ? "; the file fixes it; try without --shape" : "; try these sizes in --shape");
     return given;
   }
 

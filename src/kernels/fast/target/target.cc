@@ -129,7 +129,7 @@ void ForceTarget(std::string_view name) {
   }
   std::string list;
   for (const std::string& target : AvailableTargets()) list += (list.empty() ? "" : ", ") + target;
-  Fail(Code::kFailedPrecondition, "target", "no such instruction set here; got '{}', expected one of {}; try METE_TARGET={}", name, list,
+  Fail(Code::kFailedPrecondition, "METE_TARGET", "no such instruction set here; got '{}', expected one of {}; try METE_TARGET={}", name, list,
        AvailableTargets().front());
 }
 
