@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/open_problem.h"
 #include "checks.h"
 #include "commands.h"
 #include "installed_files.h"
@@ -56,8 +57,8 @@ void Compare(const CompareFlags& flags, const Context& context) {
   const fs::path program = ThisProgram();
   std::error_code error;
   if (!flags.model.ends_with(".onnx"))
-    throw UsageError(fmt::format("[compare] the other engines read ONNX alone; got '{}', expected a .onnx file", flags.model));
-  if (!fs::is_regular_file(flags.model, error)) throw Error(Code::kNotFound, fmt::format("[{}] cannot open the file", flags.model));
+    throw UsageError(fmt::format("[MODEL] the other engines read ONNX alone; got '{}', expected a .onnx file; try 'mete bench'", flags.model));
+  if (!fs::is_regular_file(flags.model, error)) FailToOpen(flags.model, error ? error.value() : EISDIR);
   std::vector<std::string> words{FindScript().string(), "--mete", program.string(), "--models", fs::absolute(flags.model).string(),
                                  "--no-save", "--threads", fmt::format("{}", fmt::join(flags.threads, ","))};
   if (!flags.cores.empty()) words.insert(words.end(), {"--cores", fmt::format("{}", fmt::join(flags.cores, ","))});

@@ -117,8 +117,8 @@ void ShowStates(const DevicesFlags& flags, const Context& context) {
   if (context.json) PrintJson({{"devices", json}});
   else PrintStates(states);
   if (!missing.empty())
-    throw Error(Code::kUnavailable, fmt::format("[{}] {} of {} workers cannot be used: {}", flags.file, missing.size(), states.size() - 1,
-                                                fmt::join(missing, ", ")));
+    throw Error(Code::kUnavailable, fmt::format("[{}] {} of {} workers cannot be used: {}; try 'mete worker' there", flags.file,
+                                                missing.size(), states.size() - 1, fmt::join(missing, ", ")));
 }
 
 void ShowFound(const DevicesFlags& flags, const Context& context) {

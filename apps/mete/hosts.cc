@@ -103,7 +103,12 @@ Security ReadSecurity(const std::string& keys_folder, const std::string& token_f
     security = {keys.ca, keys.certificate, keys.key, ""};
   }
   if (!token_file.empty()) {
-    security.token = ReadToken(token_file);
+    try {
+      security.token = ReadToken(token_file);
+    } catch (const Error& e) {
+      if (e.code() != Code::kNotFound) throw;
+      throw Error(e.code(), fmt::format("{}; try mete keys token {}", e.what(), token_file));
+    }
     if (const std::string note = NoteOfReaders(token_file); !note.empty()) PrintNote(context, note);
   }
   return security;

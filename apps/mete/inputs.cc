@@ -99,7 +99,7 @@ std::string ExpectedText(const Port& port, const Shape& got) {
 void CheckTensor(const Port& port, const TensorFile& file) {
   const Tensor& t = file.tensor;
   if (port.type != DType::kUnknown && t.type() != port.type)
-    Invalid(file.path, "wrong input type for '{}'; got {}, expected {}", port.name, Name(t.type()), Name(port.type));
+    Invalid(file.path, "wrong input type for '{}'; got {}, expected {}; try numpy's astype()", port.name, Name(t.type()), Name(port.type));
   if (port.shape.known() && t.shape() != port.shape)
     Invalid(file.path, "wrong input shape for '{}'; got {}, expected {}", port.name, ToString(t.shape()), ExpectedText(port, t.shape()));
 }
@@ -114,7 +114,7 @@ std::vector<TensorFile> ReadTensorFiles(const std::vector<std::string>& assignme
     const bool named = text.find('=') != std::string::npos;
     const auto [name, path] = named ? SplitAssignment(text, "--input") : std::pair(std::string(), text);
     if (std::any_of(files.begin(), files.end(), [&name = name](const TensorFile& f) { return f.input == name; }))
-      throw UsageError(fmt::format("[--input] {} is given twice; got '{}'", named ? "'" + name + "'" : "the input", text));
+      throw UsageError(fmt::format("[--input] {} is given twice; got '{}' again, expected it once", named ? "'" + name + "'" : "the input", text));
     const std::string ending = std::filesystem::path(path).extension();
     if (ending == ".npy") files.push_back({name, path, ReadNpy(path)});
     else if (ending == ".pb") files.push_back({name, path, ReadTensorPb(path)});
@@ -136,7 +136,7 @@ std::vector<Tensor> PlaceTensors(const Model& model, const std::vector<TensorFil
   for (const TensorFile& file : files) {
     const size_t i = PortIndex(model, file);
     const Port& port = model.inputs()[i];
-    if (inputs[i].has_value()) throw UsageError(fmt::format("[--input] '{}' is given twice; got '{}'", port.name, file.path));
+    if (inputs[i].has_value()) throw UsageError(fmt::format("[--input] '{}' is given twice; got '{}' again, expected it once", port.name, file.path));
     if (file.tensor.has_value()) CheckTensor(port, file);
     inputs[i] = file.tensor.has_value() ? file.tensor : ReadBin(file.path, port.type, port.shape);
   }

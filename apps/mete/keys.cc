@@ -49,13 +49,13 @@ void Make(const MakeFlags& flags, const Context& context) {
   for (const MadeHost& h : made.hosts) rows.push_back({h.name, Joined(h.addresses), FormatDate(h.valid_until), h.folder});
   fmt::print("{}", FormatTable(rows, "lllw"));
   if (made.made_authority)
-    fmt::print("\n{}/{} signs for further hosts: it stays here, and nobody else should have it.\n", flags.folder, kAuthorityKeyFile);
+    PrintText(fmt::format("\n{}/{} signs for further hosts: it stays here, and nobody else should have it.", flags.folder, kAuthorityKeyFile));
 }
 
 void Token(const std::string& path, const Context& context) {
   MakeToken(path);
   if (context.json) PrintJson({{"file", path}});
-  else fmt::print("{}: give each host a copy; whoever has it may use the workers\n", path);
+  else PrintText(fmt::format("{}: give each host a copy; whoever has it may use the workers", path));
 }
 
 Json ToJson(const CertificateFacts& c) {
@@ -71,6 +71,14 @@ Json ToJson(const CertificateFacts& c) {
 }
 
 // The fingerprint has a line of its own: it is longer than all else together.
+// On one line, as other programs print it, or on two of a terminal that is too narrow for 32 bytes.
+std::string FingerprintText(const std::string& sha256) {
+  constexpr size_t kIndent = 4, kHalf = 3 * 16;  // "1E:"
+  const size_t columns = size_t(TerminalColumns(1));
+  if (columns == 0 || kIndent + sha256.size() <= columns || sha256.size() < kHalf) return fmt::format("    {}\n", sha256);
+  return fmt::format("    {}\n    {}\n", sha256.substr(0, kHalf), sha256.substr(kHalf));
+}
+
 void PrintTable(const std::vector<CertificateFacts>& all) {
   Rows rows{{"name", "addresses", "valid until", "days left", "state"}};
   for (const CertificateFacts& c : all) {
@@ -81,7 +89,7 @@ void PrintTable(const std::vector<CertificateFacts>& all) {
   }
   fmt::print("{}\nSHA-256 fingerprints\n", FormatTable(rows, "lllrw"));
   for (const CertificateFacts& c : all)
-    if (!c.sha256.empty()) fmt::print("  {}\n    {}\n", c.file, c.sha256);
+    if (!c.sha256.empty()) fmt::print("  {}\n{}", c.file, FingerprintText(c.sha256));
 }
 
 void Show(const std::string& folder, const Context& context) {

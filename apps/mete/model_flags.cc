@@ -26,7 +26,7 @@ LoadOptions LoadOptionsOf(const ModelFlags& flags) {
     const bool named = text.find('=') != std::string::npos;  // else of the only input
     const auto [name, dims] = named ? SplitAssignment(text, "--shape") : std::pair(std::string(), text);
     if (!options.input_shapes.emplace(name, ParseShape(dims, "--shape")).second)
-      throw UsageError(fmt::format("[--shape] {} is given twice; got '{}'", named ? "'" + name + "'" : "the shape", text));
+      throw UsageError(fmt::format("[--shape] {} is given twice; got '{}' again, expected it once", named ? "'" + name + "'" : "the shape", text));
   }
   options.batch = flags.batch;
   if (!flags.weights.empty() && !flags.model.ends_with(".prototxt"))
@@ -69,7 +69,8 @@ void CheckCores(const ModelFlags& flags) {
       throw UsageError(fmt::format("[--cores] no such core on this machine, or not for this process; got {}, expected some of {}; try "
                                    "'mete machine'", core, fmt::join(device.cores, ",")));
   if (!flags.cores.empty() && flags.threads > 0 && int(flags.cores.size()) != flags.threads)
-    throw UsageError(fmt::format("[--cores] needs a core for each thread; got {} cores, expected {}", flags.cores.size(), flags.threads));
+    throw UsageError(fmt::format("[--cores] needs a core for each thread; got {} for {} threads, expected {}; try without --threads",
+                                 flags.cores.size(), flags.threads, flags.threads));
 }
 
 void ParseCores(const std::vector<std::string>& words, ModelFlags& flags) {
@@ -193,7 +194,7 @@ SessionOptions SessionOptionsOf(const ModelFlags& flags) {
   options.tuning_cache = CacheFolder();
   options.profile_cache = CacheFolder();
   options.packed_cache = PackedCache(flags);
-  if (!flags.plan.empty()) options.plan_json = ReadTextFile(flags.plan);
+  if (!flags.plan.empty()) options.plan_json = ReadTextFile(flags.plan, "--plan");
   return options;
 }
 
@@ -214,7 +215,15 @@ Session MakeSession(const Model& model, SessionOptions options, const std::strin
 Session MakeSession(const Model& model, const ModelFlags& flags, const Context& context) {
   CheckCores(flags);
   const char* what = flags.no_tune || flags.reference ? "preparing" : "choosing kernels of";
-  Session session = MakeSession(model, SessionOptionsOf(flags), fmt::format("{} {}, node", what, flags.model), context);
+  Session session = [&] {
+    try {
+      return MakeSession(model, SessionOptionsOf(flags), fmt::format("{} {}, node", what, flags.model), context);
+    } catch (const Error& e) {
+      if (flags.plan.empty() || e.code() != Code::kInvalidArgument) throw;
+      throw Error(e.code(), fmt::format("[--plan {}] this plan does not serve {} here; try to plan again with --save-plan {}\n{}", flags.plan,
+                                        flags.model, flags.plan, e.what()));
+    }
+  }();
   if (!flags.save_plan.empty()) WriteTextFile(flags.save_plan, session.PlanJson() + "\n");
   return session;
 }

@@ -27,7 +27,8 @@ OutputFolder::OutputFolder(const std::string& path) : folder_(path) {
   if (path.empty()) return;
   std::error_code error;
   made_ = fs::create_directories(folder_, error);
-  if (!fs::is_directory(folder_, error)) throw Error(Code::kUnavailable, fmt::format("[{}] cannot make the folder", path));
+  if (!fs::is_directory(folder_, error)) throw Error(Code::kUnavailable, fmt::format("[--output {}] cannot make the folder: {}; try another folder", path,
+                                               error ? error.message() : "a file of this name is there"));
 }
 
 OutputFolder::~OutputFolder() {

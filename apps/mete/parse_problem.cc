@@ -47,10 +47,10 @@ std::string UnknownFlag(const CLI::App& app, std::string flag) {
   if (std::find(own.begin(), own.end(), flag) != own.end())
     return fmt::format("[{0}] flags stand behind their command; got {0} before it, expected '{1} {0}'; try {2}", flag, CommandPath(app), HelpOf(app));
   const std::string head = fmt::format("[{}] '{}' has no such flag", flag, CommandPath(app));
-  if (const auto near = NearestNames(flag, own); !near.empty())
-    return fmt::format("{}; try {}, or {}", head, fmt::join(near, " or "), HelpOf(app));
   std::vector<std::string> owners;
   CollectOwners(app, app.get_name(), flag, owners);
+  const auto near = NearestNames(flag, own);
+  if (owners.empty() && !near.empty()) return fmt::format("{}; try {}, or {}", head, fmt::join(near, " or "), HelpOf(app));
   if (owners.empty()) return fmt::format("{}; try {}", head, HelpOf(app));
   constexpr size_t kShown = 4;
   const std::string more = owners.size() > kShown ? " and others" : "";
@@ -73,6 +73,9 @@ std::string UnknownWord(const CLI::App& app, const std::string& word) {
   if (commands.empty())
     return fmt::format("[usage] '{}' takes no further argument; got '{}', expected '{}'; try {}", CommandPath(app), shown, Usage(app),
                        HelpOf(app));
+  if (word.ends_with(".onnx") || word.ends_with(".prototxt"))
+    return fmt::format("[usage] a command is missing before the model; got '{}', expected one of {}; try '{} run {}'", shown, fmt::join(commands, ", "),
+                       CommandPath(app), shown);
   const auto near = NearestNames(word, commands);
   return fmt::format("[usage] '{}' has no command '{}'; expected one of {}; try {}{}", CommandPath(app), shown, fmt::join(commands, ", "),
                      near.empty() ? "" : fmt::format("'{} {}' or ", CommandPath(app), near[0]), HelpOf(app));

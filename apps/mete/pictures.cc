@@ -126,9 +126,9 @@ void CheckPictures(const Port& port, const Preprocess& p) {
     throw UsageError(fmt::format("[--channels] input {} does not take such pictures; got {} channel{}, expected {}; try --channels {}",
                                  DescribePort(port), channels, channels == 1 ? "" : "s", want.channels, want.channels == 1 ? "gray" : "rgb"));
   if (p.type != port.type)
-    throw UsageError(fmt::format("[--type] input {} takes another type; got {}, expected {}", DescribePort(port), Name(p.type), Name(port.type)));
+    throw UsageError(fmt::format("[--type] input {} takes another type; got {}, expected {}; try without --type", DescribePort(port), Name(p.type), Name(port.type)));
   if (p.layout != want.layout)
-    throw UsageError(fmt::format("[--layout] input {} has another order of dimensions; got {}, expected {}", DescribePort(port),
+    throw UsageError(fmt::format("[--layout] input {} has another order of dimensions; got {}, expected {}; try without --layout", DescribePort(port),
                                  p.layout == TensorOrder::kNchw ? "nchw" : "nhwc", want.layout == TensorOrder::kNchw ? "nchw" : "nhwc"));
   const auto [width, height] = SizeOf(port, p);
   if (p.resize_width && (p.resize_width != width || p.resize_height != height))

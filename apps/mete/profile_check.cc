@@ -104,8 +104,8 @@ Check Joined(const Parts& by_model) {
 
 void PrintCore(const TimedCore& core, const Parts& by_model, bool nodes) {
   const Check all = Joined(by_model);
-  fmt::print("core {}{}: just now it takes {:.3f} times as long as when it was profiled\n", core.number,
-             core.speed < 1 ? fmt::format(", of which {} of the speed is emulated", core.speed) : "", all.drift);
+  PrintText(fmt::format("core {}{}: just now it takes {:.3f} times as long as when it was profiled", core.number,
+                        core.speed < 1 ? fmt::format(", of which {} of the speed is emulated", core.speed) : "", all.drift));
   PrintParts("operator", ByKind(all));
   if (by_model.size() > 1) {
     Parts products;
@@ -184,8 +184,9 @@ Json CheckPlans(const ProfileCheckFlags& flags, const std::vector<Model>& models
     json.push_back({{"model", flags.models[m]}, {"predicted_ns", plan.predicted_ns}, {"least_ns", plan.least_ns},
                     {"median_ns", plan.median_ns}});
     if (!context.json)
-      fmt::print("{}, all of these cores together, as planned: predicted {}, measured {} (each node's least time), {} (median of runs)\n",
-                 flags.models[m], FormatMs(plan.predicted_ns * 1e-6), FormatMs(plan.least_ns * 1e-6), FormatMs(plan.median_ns * 1e-6));
+      PrintText(fmt::format("{}, all of these cores together, as planned: predicted {}, measured {} (each node's least time), {} (median of runs)",
+                            flags.models[m], FormatMs(plan.predicted_ns * 1e-6), FormatMs(plan.least_ns * 1e-6),
+                            FormatMs(plan.median_ns * 1e-6)));
   }
   return json;
 }

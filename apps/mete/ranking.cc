@@ -40,7 +40,7 @@ std::vector<Ranked> Rank(const ConstView& scores, int k, bool softmax, const std
 
 std::vector<std::string> ReadLabels(const std::string& path) {
   std::vector<std::string> labels;
-  std::istringstream text(ReadTextFile(path));
+  std::istringstream text(ReadTextFile(path, "--labels"));
   for (std::string line; std::getline(text, line); labels.push_back(line)) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     line.erase(0, line.rfind('\t') + 1);  // npos + 1 is 0

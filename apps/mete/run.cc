@@ -145,8 +145,8 @@ Json ReportDevices(DevicesSession& session, const Job& job, const std::vector<Te
   const DevicesPlan plan = session.plan();
   const std::string text = PlanText(plan);
   if (!job.context.json)
-    fmt::print("devices: {}; predicted {}; floats travel as {}: at most {:.2g} of the largest value apart from this device's own answer\n",
-               text, FormatMs(plan.predicted_us * 1e-3), job.flags.hosts.transfer, apart);
+    PrintText(fmt::format("devices: {}; predicted {}; floats travel as {}: at most {:.2g} of the largest value apart from this device's own answer",
+                          text, FormatMs(plan.predicted_us * 1e-3), job.flags.hosts.transfer, apart));
   return {{"plan", text},
           {"predicted_ms", plan.predicted_us * 1e-3},
           {"transfer", job.flags.hosts.transfer},

@@ -2,12 +2,14 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "base/error.h"
+#include "base/open_problem.h"
 
 namespace mete::cli {
 namespace {
@@ -29,8 +31,11 @@ void Remove(const std::string& temporary, const std::string& path) {
   if (temporary != path) fs::remove(temporary, ignored);
 }
 
-[[noreturn]] void FailToWrite(const std::string& path, const std::string& more = "") {
-  Fail(Code::kUnavailable, path, "cannot write the file{}", more);
+[[noreturn]] void FailToWrite(const std::string& path, const std::string& more = "; try another path") {
+  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";
+  std::error_code ignored;
+  const bool there = fs::is_directory(folder, ignored);
+  Fail(Code::kUnavailable, path, "cannot write the file{}{}", there ? "" : fmt::format("; the folder '{}' is not there", folder.string()), more);
 }
 
 }  // namespace
@@ -61,13 +66,14 @@ void WriteOrPrint(const std::string& path, const std::string& text) try {
   FailToWrite(path, "; what it was to have is on stdout");
 }
 
-std::string ReadTextFile(const std::string& path) {
+std::string ReadTextFile(const std::string& path, const std::string& flag) {
+  const std::string where = flag.empty() ? path : flag + " " + path;
   std::error_code error;
   const auto bytes = fs::file_size(path, error);
-  if (error) Fail(Code::kNotFound, path, "cannot open the file: {}", error.message());
-  if (bytes > uintmax_t(kLargestText)) Invalid(path, "too large for a text; got {} bytes, expected at most {}", bytes, kLargestText);
+  if (error) FailToOpen(path, error.value(), where);
+  if (bytes > uintmax_t(kLargestText)) Invalid(where, "too large for a text; got {} bytes, expected at most {}", bytes, kLargestText);
   std::ifstream file(path, std::ios::binary);
-  if (!file) Fail(Code::kNotFound, path, "cannot open the file");
+  if (!file) FailToOpen(path, errno, where);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -14,6 +14,7 @@ void CheckMayWrite(const std::string& path);
 // WriteTextFile(); where that fails the text goes to stdout, because it took long to measure, and the Error says so.
 void WriteOrPrint(const std::string& path, const std::string& text);
 
-std::string ReadTextFile(const std::string& path);  // Error NOT_FOUND, or where it is too large
+// Error NOT_FOUND, or where it is too large; it names the flag that the path came from, where there is one.
+std::string ReadTextFile(const std::string& path, const std::string& flag = "");
 
 }  // namespace mete::cli
