@@ -1,8 +1,9 @@
 """Small ONNX files for tests, written byte by byte: the onnx package is not needed. Standard library only.
 
-A network is lists of inputs, nodes and outputs:
+A network is lists of inputs, nodes and outputs, and perhaps weights:
     model([("x", ["N", 3])], [("Relu", ["x"], ["y"])], ["y"])
 """
+import struct
 
 kFloat, kInt64 = 1, 7  # TensorProto.DataType
 
@@ -33,18 +34,31 @@ def value_info(name, dims, kind=kFloat):
     return message(1, name) + message(2, message(1, number(1, kind) + shape))
 
 
+def attribute(name, value):
+    if isinstance(value, list):
+        return message(1, name) + b"".join(number(8, n) for n in value) + number(20, 7)
+    return message(1, name) + number(3, value) + number(20, 2)
+
+
 def node(op, inputs, outputs, **attributes):
-    """Attributes are whole numbers."""
+    """Attributes are whole numbers, or lists of them."""
     text = b"".join(message(1, i) for i in inputs) + b"".join(message(2, o) for o in outputs)
     text += message(3, f"{op}_{outputs[0]}") + message(4, op)
-    for key, n in attributes.items():
-        text += message(5, message(1, key) + number(3, n) + number(20, 2))
-    return text
+    return text + b"".join(message(5, attribute(*a)) for a in attributes.items())
 
 
-def model(inputs, nodes, outputs, producer="tests"):
-    """`inputs`: name, dims (numbers, names or "" for open ones) and perhaps a type."""
+def floats(values):
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+def tensor(name, dims, values):
+    return b"".join(number(1, d) for d in dims) + number(2, kFloat) + message(8, name) + message(9, floats(values))
+
+
+def model(inputs, nodes, outputs, producer="tests", weights=()):
+    """`inputs`: name, dims (numbers, names or "" for open ones) and perhaps a type. `weights`: name, dims and values, which are floats."""
     graph = b"".join(message(1, node(*n[:3], **(n[3] if len(n) > 3 else {}))) for n in nodes) + message(2, "graph")
+    graph += b"".join(message(5, tensor(*w)) for w in weights)
     graph += b"".join(message(11, value_info(*i)) for i in inputs) + b"".join(message(12, message(1, o)) for o in outputs)
     return number(1, 8) + message(2, producer) + message(7, graph) + message(8, number(2, 17))
 

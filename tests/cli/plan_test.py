@@ -324,7 +324,7 @@ class Energy(Cli):
         self.assertTrue(lock.exists())
 
     def test_energy_curves_must_have_a_place_before_they_are_measured(self):
-        self.fails(FAILURE, "x.json] cannot write the file; try another one", "profile", "--energy", "--energy-output",
+        self.fails(FAILURE, "is not there; try another one", "profile", "--energy", "--energy-output",
                    self.root / "no" / "x.json")
         done = mete("profile", "--energy", env={"METE_CACHE": str(self.picture)})
         self.assertEqual(done.returncode, FAILURE, done.stderr)

@@ -257,7 +257,7 @@ class Commands(Cli):
                 self.assertIn(f"conv_1x1_f32 {name} ", done.stdout)
             else:
                 self.assertEqual(done.returncode, USAGE)
-                self.assertIn(f"[target] no such instruction set here; got '{name}', expected one of", done.stderr)
+                self.assertIn(f"[METE_TARGET] no such instruction set here; got '{name}', expected one of", done.stderr)
         self.assertEqual(len(there), 1)
 
     # Damaged ones, so that each names the file that it was looked for in.
