@@ -89,7 +89,7 @@ void AddCompare(CLI::App& app, Context& context) {
   command->add_flag("--markdown", flags->markdown, "tables in Markdown")->group("Report");
   AddJsonFlag(*command, context);
   command->footer(
-      "The first call installs the other engines from PyPI into a virtual environment of its own, which takes network and some minutes.\n"
+      "The first call installs the other engines from PyPI into a virtual environment of its own, which takes network and some minutes.\n\n"
       "Examples:\n"
       "  mete compare resnet50.onnx --threads 1,2\n"
       "  mete compare net.onnx --shape data=1x3x224x224 --cores 1 --json");

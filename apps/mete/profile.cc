@@ -84,8 +84,8 @@ void AddProfile(CLI::App& app, Context& context) {
                             ->excludes("--check");
   AddProfileEnergyFlags(*command, energy, flags->energy);
   command->add_option("--seconds", flags->seconds,
-                      fmt::format("how long to measure (default: {:.0f}, for a check {:.0f} a model and core)", kProfileSeconds,
-                                  kCheckSeconds))
+                      fmt::format("how long to measure, after some 15 s in which networks are made and prepared (default: {:.0f}, for a check "
+                                  "{:.0f} a model and core)", kProfileSeconds, kCheckSeconds))
       ->type_name("N")->check(Between(1, 3600))->group("Measurement");
   CLI::Option* devices =
       command->add_option("--devices", flags->devices, "measure the links to the devices of this file, and MODEL's layers on them")

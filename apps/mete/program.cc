@@ -66,7 +66,10 @@ class Frame {
   }
 
   int ParseProblem(const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return PrintAbout(app_, e, context_);
+    const bool about = e.get_exit_code() == 0;
+    if (const auto unknown = app_.remaining(true); about && !unknown.empty())  // "mete simulat --help"
+      return Report(kUsage, "USAGE", DescribeParseProblem(app_, CLI::ExtrasError(app_.get_name(), unknown)));
+    if (about) return PrintAbout(app_, e, context_);
     return Report(kUsage, "USAGE", DescribeParseProblem(app_, e));
   }
 

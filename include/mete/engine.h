@@ -1,11 +1,16 @@
 // The engine: load a model, make a session, run it.
 //
+//   #include "mete/engine.h"
+//
 //   mete::Model model = mete::Model::Load("net.onnx");
 //   mete::Session session(model);
-//   std::vector<mete::Tensor> out = session.Run({image});
+//   mete::Tensor input(mete::DType::kF32, model.inputs()[0].shape);  // zeros; mete/image.h makes one of a picture
+//   std::vector<mete::Tensor> out = session.Run({input});
 //
 // A session runs as `mete run` does: on all cores that this process may use, with kernels that were measured once on this machine and whose
-// times are kept in CacheFolder() (mete/device.h). Session session(model, {.threads = 1, .tune = false}) is made at once, from estimates.
+// times are kept in CacheFolder() (mete/device.h). This one is made at once, from estimates:
+//
+//   mete::Session estimated(model, {.threads = 1, .tune = false});
 //
 // Everything that can be wrong with a model, a plan or a machine throws mete::Error in Load() or in the
 // Session's constructor; Run() throws for inputs that do not fit, for data-dependent errors (an index
@@ -31,14 +36,14 @@ namespace [[gnu::visibility("default")]] mete {
 struct LoadOptions {
   // Where the file leaves dimensions of inputs open, their sizes, by input name ("": of the only input): {"ids", {1, 128}}. Also by the name
   // that the file gives an open dimension: {"T", {128}}. Error where they do not fit.
-  std::map<std::string, Shape> input_shapes;
+  std::map<std::string, Shape> input_shapes = {};
   // Shapes of the tensors that the model will get, by input name or "": what is still open is taken from those that fit. Of one that does
   // not, Run() complains.
-  std::map<std::string, Shape> tensor_shapes;
+  std::map<std::string, Shape> tensor_shapes = {};
   int64_t batch = 0;  // size of an input's first dimension where that is still open; 0: what the file says (Caffe), else 1
-  std::string weights;                        // Caffe: the .caffemodel; empty: the prototxt's name with that ending
+  std::string weights = {};                   // Caffe: the .caffemodel; empty: the prototxt's name with that ending
   bool optimize = true;                       // false: only constant folding and shape inference
-  std::vector<std::string> disabled_passes;   // names as in PassNames(); Error where one is unknown
+  std::vector<std::string> disabled_passes = {};  // names as in PassNames(); Error where one is unknown
 };
 
 // The names of all optimising passes, in the order in which they run.
@@ -133,15 +138,15 @@ class CancelToken {
 
 struct SessionOptions {
   int threads = 0;             // 0: one for every core this process may use
-  std::vector<int> cores;      // CPU numbers to pin the threads to, in order; empty: not pinned
+  std::vector<int> cores = {}; // CPU numbers to pin the threads to, in order; empty: not pinned
   // How the work of a step reaches the threads: "adaptive", in proportion to the speed that each shows; "equal" slices; or, to compare
   // with, "ratio" (half for slow cores), "asymo" and "sani" (as two papers have it).
   std::string policy = "adaptive";
   // Emulated speeds of the threads, 0.01 to 1, one for each of `cores`: what each computes of a divided step takes as much longer. For
   // experiments; empty: as they are. Not with `reference`.
-  std::vector<double> speeds;
+  std::vector<double> speeds = {};
   bool reference = false;      // force the reference kernels
-  std::string plan_json;       // a plan as PlanJson() gives it, which says all of the above but `reference`; empty: plan now
+  std::string plan_json = {};  // a plan as PlanJson() gives it, which says all of the above but `reference`; empty: plan now
   // Measure at prepare which way to compute a node is the fastest, instead of estimating: the first session of a model takes some seconds
   // to make, and its results may differ in the last bits from those on another machine. Times are kept in a file in the folder
   // `tuning_cache` for the next session; empty: nowhere. Notes() says where they cannot be.
@@ -155,8 +160,8 @@ struct SessionOptions {
   // on the next start instead of packed again; empty: none. A file for each tensor, weights/<digest>.packed, found by a digest of the
   // model's weights, the kernel and the library's packing code, and checked before it is used. Nothing fails because of it: damaged
   // files are written again, a folder that cannot be written to is done without, and Explain() tells. Files are never removed.
-  std::string packed_cache;
-  std::function<void(int done, int all)> progress;  // called while the session is made: of so many nodes, so many are prepared
+  std::string packed_cache = {};
+  std::function<void(int done, int all)> progress = {};  // called while the session is made: of so many nodes, so many are prepared
 
   // A session that is made at once and always alike: kernels by estimate, no files read or written.
   static SessionOptions Estimated(int threads = 1);

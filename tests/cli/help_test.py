@@ -66,7 +66,7 @@ class Help(Cli):
                       ["keys", "token"]):
             done = mete(*words, "--help")
             self.assertEqual(done.returncode, OK)
-            self.assertIn("Examples:\n  ", done.stdout, words)
+            self.assertIn("\n\nExamples:\n  ", done.stdout, words)
             self.assertGreaterEqual(done.stdout.split("Examples:")[1].count("mete "), 2, words)
         self.assertIn("Exit codes:", mete("--help").stdout)
         self.assertIn("METE_TARGET", mete("--help").stdout)

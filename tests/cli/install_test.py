@@ -64,6 +64,11 @@ program = root / "by_pkg_config"
 run(options.compiler, "-std=c++20", *flags, *sysroot, pathlib.Path(options.example) / "main.cc", "-o", program, *words)
 by_pkg_config = run(*emulator, program, model, picture, env={"LD_LIBRARY_PATH": str(library)})
 
+models = pathlib.Path(options.example).resolve().parents[1] / "models"
+digit = run(*emulator, root / "by_cmake" / "classify", models / "digits.onnx", models / "digit.png")
+if digit != "class 5\n":
+    sys.exit(f"the example is wrong about models/digit.png; got {digit}, expected class 5")
+
 print(by_cmake, by_pkg_config)
 if not by_cmake.startswith("class ") or by_cmake != by_pkg_config:
     sys.exit("the two builds do not agree")

@@ -11,6 +11,7 @@ from onnx_files import channel_means, kInt64, mask, message, model, number, valu
 COMMANDS = [
     ("", USAGE, ["command"], "try 'mete --help'"),
     ("bnch {net}", USAGE, ["bnch"], "try 'mete bench'"),
+    ("simulat --help", USAGE, ["simulat"], "try 'mete simulate'"),
     ("{net}", USAGE, ["net.onnx"], "try 'mete run {net}'"),
     ("run", USAGE, ["MODEL"], "expected 'mete run MODEL"),
     ("--threads 2 bench {net}", USAGE, ["--threads"], "behind"),

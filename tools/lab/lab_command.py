@@ -25,7 +25,7 @@ Programs on other hosts are started before by --start; a shell reads them, so qu
 kExamples = """Examples:
   lab.py run --hosts 2 -- bash                        look around: ip address, tc -s qdisc
   lab.py run --hosts 2 --cores 0,1 --slow 1:0.4 \\
-      --start 1 'mete worker --listen $METE_LAB_ADDRESS:7077' -- mete devices
+      --start 1 'mete worker --listen $METE_LAB_ADDRESS:7077 --insecure' -- bash
   lab.py measure --hosts 2 --mbit 100 --cores 0,1     what the links really give
   lab.py clean                                        what killed labs left behind
 
