@@ -31,7 +31,7 @@ std::string HelpOf(const CLI::App& app, const std::vector<std::string>& words) {
     at = next;
     path += " " + word;
   }
-  return at->help(path);
+  return at->get_formatter()->make_help(at, path, CLI::AppFormatMode::Normal);  // CLI::App::help() would be of the command that runs: this one
 }
 
 }  // namespace

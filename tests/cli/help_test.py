@@ -78,6 +78,11 @@ class Help(Cli):
         for words in ([], ["zoo", "make"]):
             self.assertEqual(mete(*words, "--help").stdout, self.answer(*words, "--help")["help"])
 
+    def test_help_is_a_command_too(self):
+        for words in ([], ["run"], ["zoo", "make"], ["help"]):
+            self.assertEqual(mete("help", *words).stdout, mete(*words, "--help").stdout, words)
+        self.assertIn("  simulate ", mete("help").stdout)
+
     def test_manual_page_names_every_flag(self):
         page = mete("--man").stdout
         self.assertTrue(page.startswith(".TH METE 1"))
