@@ -141,10 +141,11 @@ class Scene:
         stand_ins.make_machine(path)
 
     def provide_devices(self, path):
-        """Two workers that believe everybody, and what was measured on them; also where `mete devices --toml` has found nobody."""
+        """Two workers, with keys where a snippet made some, and what was measured on them; also where `mete devices --toml` found nobody."""
         if path.exists() and "address" in path.read_text():
             return
-        text = 'name = "stand-ins"\ninsecure = true\n[[device]]\nname = "laptop"\n'
+        trust = 'keys = "keys/laptop"' if (self.folder / "keys" / "laptop").exists() else "insecure = true"
+        text = f'name = "stand-ins"\n{trust}\n[[device]]\nname = "laptop"\n'
         path.write_text(text + "".join(f'[[device]]\nname = "{name}"\naddress = "{self.worker(name)}"\n' for name in HOSTS))
         net = self.folder / "net.onnx"
         stand_ins.make(net)
