@@ -1,8 +1,6 @@
 # The house: which folder may include which (docs/design.md has the reasons).
 mete_library(base src/base LINKS fmt::fmt nlohmann_json::nlohmann_json)
 mete_library(graph src/graph LAYERS base)
-mete_library(keys src/keys LAYERS base LINKS OpenSSL::Crypto)
-mete_library(discovery src/discovery LAYERS base)
 mete_library(kernels src/kernels LAYERS base LINKS PkgConfig::HWY TEST_LAYERS graph)
 if(METE_FUZZ)
   # clang takes ten minutes over the unrolled kernels with every check in them. The fuzzers look for faults before the kernels; these
@@ -16,9 +14,7 @@ mete_library(import_caffe src/import/caffe LAYERS graph LINKS protobuf::libproto
 mete_protobuf(import_caffe src/import/caffe/caffe.proto)
 mete_library(image src/image LAYERS base LINKS PNG::PNG JPEG::JPEG PkgConfig::TOMLPP)
 mete_library(passes src/passes LAYERS graph kernels)
-mete_library(partition src/partition LAYERS graph TEST_LAYERS passes WITHOUT src/partition/wire)
-mete_library(partition_wire src/partition/wire LAYERS partition LINKS protobuf::libprotobuf OpenSSL::Crypto TEST_LAYERS passes)
-mete_protobuf(partition_wire src/partition/wire/graph.proto)
+mete_library(partition src/partition LAYERS graph TEST_LAYERS passes)
 mete_library(machine src/machine LAYERS base LINKS nlohmann_json::nlohmann_json Threads::Threads PkgConfig::TOMLPP)
 mete_library(schedule src/schedule LAYERS base)
 mete_library(costs src/costs LAYERS dispatch graph kernels machine schedule LINKS nlohmann_json::nlohmann_json)
@@ -51,25 +47,31 @@ set_source_files_properties(src/kernels/reference/elementwise_binary.cc src/kern
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 # What reads settings, makes text for people and viewers, or wires others together is half as large at -Os: 358 KB instead of 640.
 set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc
-                            src/image/other_formats.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
+                            src/base/file_kind.cc src/base/open_problem.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
                             src/plan/plan.cc src/plan/cores/cores.cc src/run/explain.cc src/run/trace.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 mete_library(run_devices src/run/devices LAYERS engine plan_devices TEST_LAYERS passes)
-mete_library(protocol src/protocol LAYERS run_devices partition_wire LINKS gRPC::grpc++ protobuf::libprotobuf OpenSSL::Crypto
-             PkgConfig::XXHASH TEST_LAYERS passes)
-mete_protobuf(protocol src/protocol/worker.proto SERVICES)
-mete_library(worker src/worker LAYERS protocol LINKS gRPC::grpc++ gRPC::grpc++_reflection TEST_LAYERS passes)
-target_compile_definitions(mete_worker PRIVATE METE_VERSION="${PROJECT_VERSION}")
-mete_library(remote src/processor/remote LAYERS protocol LINKS gRPC::grpc++)
-target_compile_definitions(mete_remote PRIVATE METE_VERSION="${PROJECT_VERSION}")
-mete_library(caller src/caller LAYERS remote simulated_devices TEST_LAYERS worker passes)
 mete_bench(kernels_bench bench/kernels kernels)
 mete_bench(pool_bench bench/pool processor)
-mete_bench(chunk_bench bench/network protocol)
 mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)
 target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights on processors with fused multiply-adds
-mete_library(profile src/profile LAYERS engine zoo WITHOUT src/profile/energy src/profile/devices)
-mete_library(profile_devices src/profile/devices LAYERS remote TEST_LAYERS worker passes)
+mete_library(profile src/profile LAYERS engine zoo WITHOUT src/profile/energy)
+if(METE_NETWORK)
+  mete_library(keys src/network/keys LAYERS base LINKS OpenSSL::Crypto)
+  mete_library(discovery src/network/discovery LAYERS base)
+  mete_library(wire src/network/wire LAYERS partition LINKS protobuf::libprotobuf OpenSSL::Crypto TEST_LAYERS passes)
+  mete_protobuf(wire src/network/wire/graph.proto)
+  mete_library(protocol src/network/protocol LAYERS run_devices wire LINKS gRPC::grpc++ protobuf::libprotobuf OpenSSL::Crypto
+               PkgConfig::XXHASH TEST_LAYERS passes)
+  mete_protobuf(protocol src/network/protocol/worker.proto SERVICES)
+  mete_library(worker src/network/worker LAYERS protocol LINKS gRPC::grpc++ gRPC::grpc++_reflection TEST_LAYERS passes)
+  target_compile_definitions(mete_worker PRIVATE METE_VERSION="${PROJECT_VERSION}")
+  mete_library(remote src/network/remote LAYERS protocol LINKS gRPC::grpc++)
+  target_compile_definitions(mete_remote PRIVATE METE_VERSION="${PROJECT_VERSION}")
+  mete_library(caller src/network/caller LAYERS remote simulated_devices TEST_LAYERS worker passes)
+  mete_library(network_profile src/network/profile LAYERS remote TEST_LAYERS worker passes)
+  mete_bench(chunk_bench bench/network protocol)
+endif()
 mete_library(slowcore tools/slowcore/control LAYERS base)
 if(METE_TESTS)
   add_subdirectory(tests)

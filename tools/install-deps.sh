@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that building and testing need. Says nothing where none is missing.
 #   tools/install-deps.sh          what `make demo`, `make test` and the rest need
+#   tools/install-deps.sh --no-network   what a build with METE_NETWORK=OFF needs: neither gRPC nor OpenSSL
 #   tools/install-deps.sh --fuzz   and the compiler with libFuzzer
 #   tools/install-deps.sh --arm    and the cross compiler and the emulator for 64-bit Arm (the libraries: tools/arm64-sysroot.sh)
 set -euo pipefail
@@ -16,9 +17,12 @@ packages=(
 )
 for argument in "$@"; do
   case "$argument" in
+    --no-network)
+      for package in libgrpc++-dev protobuf-compiler-grpc libssl-dev; do packages=("${packages[@]/#$package/}"); done
+      packages=(${packages[@]}) ;;  # without the empty words
     --fuzz) packages+=(clang libclang-rt-14-dev) ;;
     --arm) packages+=(g++-aarch64-linux-gnu qemu-user) ;;
-    *) echo "install-deps.sh: unknown argument '$argument'; expected --fuzz, --arm or nothing" >&2; exit 2 ;;
+    *) echo "install-deps.sh: unknown argument '$argument'; expected --no-network, --fuzz, --arm or nothing" >&2; exit 2 ;;
   esac
 done
 

@@ -9,7 +9,7 @@
 
 #include "checks.h"
 #include "commands.h"
-#include "hosts.h"
+#include "over_devices.h"
 #include "inputs.h"
 #include "left_frequencies.h"
 #include "mete/device.h"
@@ -17,6 +17,7 @@
 #include "model_flags.h"
 #include "objective.h"
 #include "plan/devices/named.h"
+#include "plan/devices/program.h"
 #include "runner.h"
 #include "serve.h"
 #include "stopwatch.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "hosts.h"
+#include "over_devices.h"
 #include "plan/devices/dynamic.h"
 #include "plan/devices/objective.h"
 

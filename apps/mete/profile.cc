@@ -6,7 +6,7 @@
 
 #include "checks.h"
 #include "commands.h"
-#include "hosts.h"
+#include "over_devices.h"
 #include "model_flags.h"
 #include "engine/stored_profile.h"
 #include "left_frequencies.h"

@@ -10,7 +10,7 @@
 #include "answers.h"
 #include "checks.h"
 #include "commands.h"
-#include "hosts.h"
+#include "over_devices.h"
 #include "inputs.h"
 #include "left_frequencies.h"
 #include "model_flags.h"
@@ -140,7 +140,7 @@ Json RunTensors(Job& job, OutputFolder& folder) {
 }
 
 // What --devices adds to the answer: the devices' part, and how far what they give is from this device's own.
-Json ReportDevices(DevicesSession& session, const Job& job, const std::vector<Tensor>& outputs) {
+Json ReportDevices(SessionOverDevices& session, const Job& job, const std::vector<Tensor>& outputs) {
   const double apart = LargestDifference(outputs, session.alone().Run(job.inputs));
   const DevicesPlan plan = session.plan();
   const std::string text = PlanText(plan);
@@ -239,7 +239,7 @@ void Run(const RunFlags& flags, const Context& context) {
   const bool told = PrintRemarks(flags, loaded, context);
   ModelFlags chosen = flags.model;
   const auto frequencies = flags.hosts.given() ? nullptr : ApplyObjective(loaded.model, chosen, context);  // as long as the session
-  const auto devices = flags.hosts.given() ? MakeDevicesSession(loaded.model, chosen, flags.hosts, context) : nullptr;
+  const auto devices = flags.hosts.given() ? MakeSessionOverDevices(loaded.model, chosen, flags.hosts, context) : nullptr;
   Session own, last_batch;
   if (!devices) own = MakeSession(loaded.model, chosen, context);
   Session& session = devices ? devices->alone() : own;

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "devices_figure.h"
-#include "hosts.h"
+#include "over_devices.h"
 #include "plan/devices/named.h"
 #include "processor/simulated/devices/simulate_devices.h"
 #include "terminal.h"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "worker/worker.h"
+#include "network/worker/worker.h"
 
 int main(int count, char** words) {
   if (count != 3 || std::string(words[1]) != "--listen") {

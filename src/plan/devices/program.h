@@ -13,6 +13,8 @@
 
 namespace mete {
 
+inline constexpr int kMostLanes = 16;  // requests that a program has under way at a time; guess: a pipeline over more devices than that
+
 // Where a piece of what is needed comes from.
 struct NeedSource {
   int device = 0;

@@ -1,0 +1,48 @@
+#include <algorithm>
+
+#include "base/error.h"
+#include "network/discovery/avahi.h"
+#include "network/discovery/discovery.h"
+
+namespace mete {
+namespace {
+
+// Avahi asks the network three times, 250 ms apart, whether a name is free (RFC 6762, 8.1); then twice that, because boards are slow.
+constexpr std::chrono::seconds kConfirmation{2};
+constexpr std::chrono::milliseconds kLastWords{200};  // guess: until a program that closes its output has ended
+constexpr size_t kMostOutput = 16 << 10;              // bytes until it is confirmed; guess: it says a line of 50
+constexpr size_t kMostRecords = 255;                  // characters; the most of one record (RFC 6763, 6.1), and plenty for all of ours
+
+std::vector<std::string> ArgumentsFor(const std::string& name, int port, const std::map<std::string, std::string>& records) {
+  if (!IsServiceName(name)) Invalid("name", "not a service's name; got '{}', expected 1 to 63 printable ASCII characters", Printable(name));
+  if (port < 1 || port > 65535) Invalid("port", "got {}, expected 1 to 65535", port);
+  std::vector<std::string> arguments{"--", name, kServiceType, std::to_string(port)};
+  size_t length = 0;
+  for (const auto& [key, value] : records) {
+    arguments.push_back(key + "=" + value);
+    length += arguments.back().size();
+    const bool is_key = !key.empty() && key.find('=') == key.npos && IsPrintable(key);
+    if (!is_key || !IsPrintable(value)) Invalid(Printable(key), "not a record of a service; expected printable ASCII characters");
+  }
+  if (length > kMostRecords) Invalid(name, "the records are too long; got {} characters, expected at most {}", length, kMostRecords);
+  return arguments;
+}
+
+}  // namespace
+
+Announcement::Announcement(const std::string& name, int port, const std::map<std::string, std::string>& records) {
+  const std::vector<std::string> arguments = ArgumentsFor(name, port, records);
+  const std::string path = AvahiProgram("avahi-publish-service");
+  child_ = std::make_unique<Child>(path, arguments, Child::WhenFull::kLose);
+  const auto deadline = std::chrono::steady_clock::now() + kConfirmation;
+  std::string said;
+  child_->Read(said, kMostOutput, "Established", deadline);
+  const bool confirmed = said.find("Established") != said.npos;
+  if (!confirmed && child_->EndsBefore(std::min(deadline, std::chrono::steady_clock::now() + kLastWords))) FailOfAvahi(path, said);
+}
+
+Announcement::~Announcement() = default;
+
+bool Announcement::alive() const { return child_->Running(); }
+
+}  // namespace mete

@@ -1,0 +1,132 @@
+#include "network/discovery/child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <thread>
+
+#include "base/error.h"
+
+namespace mete {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kPatience{500};  // guess: between being asked to end and being ended; Avahi's programs take 1 ms
+constexpr std::chrono::milliseconds kNap{5};
+constexpr int kNoProgram = 127;  // as shells have it
+
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& t : texts) pointers.push_back(t.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Ours, but that messages are in English: we look for some.
+std::vector<std::string> Environment() {
+  std::vector<std::string> all{"LC_ALL=C"};
+  for (char** e = environ; e && *e; ++e)
+    if (!std::string_view(*e).starts_with("LC_ALL=")) all.emplace_back(*e);
+  return all;
+}
+
+// Between fork() and exec: system calls only, because other threads may have held locks.
+[[noreturn]] void Become(const char* path, char** arguments, char** environment, int nothing, int pipe, pid_t parent) {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(kNoProgram);  // it was gone before we asked
+  if (dup2(nothing, 0) >= 0 && dup2(pipe, 1) >= 0 && dup2(pipe, 2) >= 0) execve(path, arguments, environment);
+  _exit(kNoProgram);
+}
+
+}  // namespace
+
+std::string FindProgram(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::string_view folders = path ? path : "";
+  while (!folders.empty()) {
+    const size_t colon = std::min(folders.find(':'), folders.size());
+    const std::string file = std::string(folders.substr(0, colon)) + "/" + name;
+    struct stat facts;
+    const bool is_file = stat(file.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && access(file.c_str(), X_OK) == 0;
+    if (is_file && file[0] == '/' && colon > 0) return file;  // never one of the folder that we happen to be in
+    folders.remove_prefix(std::min(colon + 1, folders.size()));
+  }
+  return "";
+}
+
+Child::Child(const std::string& path, const std::vector<std::string>& arguments, WhenFull when_full) {
+  std::vector<std::string> words{path}, environment = Environment();
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv = Pointers(words), envp = Pointers(environment);
+  int pipe[2] = {-1, -1};
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  const bool good = nothing >= 0 && pipe2(pipe, O_CLOEXEC) == 0;
+  if (good && when_full == WhenFull::kLose) fcntl(pipe[1], F_SETFL, O_NONBLOCK);
+  const pid_t parent = getpid();
+  pid_ = good ? fork() : -1;
+  if (pid_ == 0) Become(path.c_str(), argv.data(), envp.data(), nothing, pipe[1], parent);
+  const int why = errno;
+  if (nothing >= 0) close(nothing);
+  if (pipe[1] >= 0) close(pipe[1]);
+  out_ = pipe[0];
+  if (pid_ > 0) return;
+  if (out_ >= 0) close(out_);
+  Fail(Code::kUnavailable, path, "cannot start the program: {}", std::strerror(why));
+}
+
+Child::~Child() {
+  if (pid_ > 0) kill(pid_, SIGTERM);
+  if (!EndsBefore(Clock::now() + kPatience)) {
+    kill(pid_, SIGKILL);
+    Reap(0);
+  }
+  close(out_);
+}
+
+void Child::Read(std::string& text, size_t most_bytes, const std::string& until, Clock::time_point deadline) {
+  char buffer[4096];
+  while (text.size() < most_bytes) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    pollfd ready{out_, POLLIN, 0};
+    const int events = left > 0 ? poll(&ready, 1, int(std::min<int64_t>(left, 1000))) : 0;
+    if (left <= 0 || (events < 0 && errno != EINTR)) return;
+    if (events <= 0) continue;
+    const ssize_t bytes = read(out_, buffer, std::min(sizeof buffer, most_bytes - text.size()));
+    if (bytes <= 0) return;
+    text.append(buffer, size_t(bytes));
+    if (!until.empty() && text.find(until) != text.npos) return;
+  }
+}
+
+bool Child::Reap(int options) {
+  int status = 0;
+  pid_t done = 0;
+  do done = waitpid(pid_, &status, options);
+  while (done < 0 && errno == EINTR);
+  if (done == 0) return false;
+  status_ = done < 0 ? kNoProgram : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  pid_ = -1;
+  return true;
+}
+
+bool Child::Running() { return pid_ > 0 && !Reap(WNOHANG); }
+
+bool Child::EndsBefore(Clock::time_point deadline) {
+  while (Running() && Clock::now() < deadline) std::this_thread::sleep_for(kNap);
+  return !Running();
+}
+
+}  // namespace mete

@@ -1,0 +1,209 @@
+#include "network/remote/remote_device.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "network/protocol/check.h"
+
+namespace mete {
+namespace {
+
+constexpr std::chrono::minutes kWeightsTimeout{30};  // guess: VGG-19 over 10 Mb/s takes eight
+constexpr std::chrono::seconds kAskTimeout{30};      // guess: a slow card is read for VGG-19's digests
+
+}  // namespace
+
+struct RemoteDevice::Call {
+  Call(const RemoteDevice& device, std::chrono::milliseconds timeout) : cancel(device.cancelled(), context) {
+    context.set_deadline(std::chrono::system_clock::now() + timeout);
+    AddToken(context, device.security());
+  }
+  grpc::ClientContext context;
+  CancelOn cancel;
+};
+
+RemoteDevice::RemoteDevice(RemoteAddress address, Security security)
+    : address_(std::move(address)), security_(std::move(security)) {
+  Connect();
+}
+
+void RemoteDevice::Connect() {
+  channel_ = ChannelTo(address_.address, address_.name, security_);
+  stub_ = pb::Worker::NewStub(channel_);
+}
+
+void RemoteDevice::Check(const grpc::Status& status) const {
+  if (!status.ok()) throw ErrorOf(status, address_.name);
+}
+
+RemoteHello RemoteDevice::Hello(std::chrono::milliseconds timeout) {
+  Call call(*this, timeout);
+  pb::HelloRequest request;
+  request.set_protocol(kProtocol);
+  request.set_version(METE_VERSION);
+  pb::HelloReply reply;
+  const grpc::Status status = stub_->Hello(&call.context, request, &reply);
+  if (!status.ok()) Connect();
+  Check(status);
+  if (reply.protocol() != kProtocol)
+    Fail(Code::kFailedPrecondition, address_.name,
+         "speaks another version of the protocol; got {} (mete {}), expected {} (mete {}); try the same version of mete on all devices",
+         reply.protocol(), Printable(reply.version()), kProtocol, METE_VERSION);
+  return {Printable(reply.version()), Printable(reply.machine()), reply.threads(), reply.deployments()};
+}
+
+void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights, const std::function<void(int64_t, int64_t)>& sent,
+                               std::string* note) {
+  pb::Digests asked, missing;
+  for (const auto& [digest, tensor] : weights) asked.add_digest(digest.data(), digest.size());
+  Call ask(*this, kAskTimeout);
+  Check(stub_->Missing(&ask.context, asked, &missing));
+  std::vector<const Tensor*> tensors;
+  std::vector<std::string> digests;
+  int64_t all = 0, done = 0;
+  for (const auto& [digest, tensor] : weights) {
+    const std::string name(reinterpret_cast<const char*>(digest.data()), digest.size());
+    if (std::count(missing.digest().begin(), missing.digest().end(), name) == 0) continue;
+    tensors.push_back(&tensor), digests.push_back(name);
+    all += int64_t(tensor.bytes());
+  }
+  if (tensors.empty()) return;
+  Call call(*this, kWeightsTimeout);
+  pb::Stored stored;
+  const auto writer = stub_->Store(&call.context, &stored);
+  const auto send = [&](const Tensor& tensor, const std::string& digest) {
+    for (size_t at = 0; at < tensor.bytes(); at += kChunkBytes) {
+      pb::WeightChunk chunk;
+      if (at == 0) {
+        chunk.set_digest(digest);
+        chunk.set_type(uint32_t(tensor.type()));
+        for (const int64_t d : tensor.shape()) chunk.add_dims(d);
+      }
+      const size_t n = std::min(kChunkBytes, tensor.bytes() - at);
+      chunk.set_data(static_cast<const char*>(tensor.data()) + at, n);
+      if (!writer->Write(chunk)) return false;
+      sent(done += int64_t(n), all);
+    }
+    return true;
+  };
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (!send(*tensors[i], digests[i])) break;
+  writer->WritesDone();
+  Check(writer->Finish());
+  *note = Printable(stored.note());
+}
+
+GraphTimes RemoteDevice::Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) {
+  Call call(*this, timeout);
+  pb::TimeRequest request;
+  request.set_protocol(kProtocol);
+  request.set_graph(PackWithoutWeights(graph));
+  request.set_runs(runs);
+  pb::TimeReply reply;
+  Check(stub_->Time(&call.context, request, &reply));
+  if (reply.us().empty()) Fail(Code::kInternal, address_.name, "has not timed what it was asked to");
+  GraphTimes timing{{reply.us().begin(), reply.us().end()}, {}, reply.prepare_ms()};
+  for (const pb::NodeTime& node : reply.nodes()) timing.nodes.emplace_back(node.name(), node.us());
+  return timing;
+}
+
+RemoteDeployment::RemoteDeployment(RemoteDevice& remote, int device, const pb::Deploy& deploy, Coding coding, RemoteEvents& events)
+    : remote_(remote), device_(device), coding_(coding), events_(events), cancel_(remote.cancelled(), context_) {
+  AddToken(context_, remote.security());
+  stream_ = OpenServe(remote.channel(), &context_);
+  queue_ = std::make_unique<WriteQueue>([] {});  // a broken stream ends the reader, which knows why
+  pb::ToWorker first;
+  *first.mutable_deploy() = Seal(deploy);
+  Write(first);
+  reader_ = std::thread([this] { Read(); });
+}
+
+RemoteDeployment::~RemoteDeployment() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  context_.TryCancel();
+  queue_.reset();
+  reader_.join();
+}
+
+void RemoteDeployment::WaitReady(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait_for(lock, timeout, [&] { return ready_ || error_; }))
+    Fail(Code::kDeadlineExceeded, remote_.name(), "has not made its share ready in {} s", timeout.count() / 1000);
+  if (error_) std::rethrow_exception(error_);
+}
+
+void RemoteDeployment::Begin(uint64_t request) {
+  pb::ToWorker message;
+  message.mutable_begin()->set_request(request);
+  Write(message);
+}
+
+void RemoteDeployment::Write(const pb::ToWorker& message) {
+  queue_->Push([this, bytes = Pack(message)] { return stream_->Write(bytes); });
+}
+
+void RemoteDeployment::Send(uint64_t request, const PieceId& id, Tensor piece) {
+  queue_->Push([this, request, id, piece = std::move(piece)] {
+    return WritePiece(coding_, request, id, piece, [&](const Chunk& chunk) { return stream_->Write(Pack<pb::ToWorker>(chunk)); });
+  });
+}
+
+std::optional<int> RemoteDeployment::WaitsFor(uint64_t request, std::chrono::steady_clock::time_point until) {
+  std::unique_lock lock(mutex_);
+  const auto asked = waits_for_.emplace(request, std::nullopt).first;
+  pb::ToWorker message;
+  message.mutable_ask()->set_request(request);
+  Write(message);
+  changed_.wait_until(lock, until, [&] { return error_ || asked->second; });
+  const std::optional<int> said = asked->second;
+  waits_for_.erase(asked);
+  return said;
+}
+
+Error RemoteDeployment::ReadAll() {
+  try {
+    for (grpc::ByteBuffer bytes; stream_->Read(&bytes);) Tell(Unpack<pb::FromWorker>(bytes));
+  } catch (const Error& error) {
+    context_.TryCancel();
+    (void)stream_->Finish();
+    return error;
+  }
+  const grpc::Status status = stream_->Finish();
+  const grpc::Status ended(grpc::StatusCode::UNAVAILABLE, "has ended the deployment");
+  return ErrorOf(status.ok() ? ended : status, remote_.name());
+}
+
+void RemoteDeployment::Read() {
+  const Error error = ReadAll();
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    error_ = std::make_exception_ptr(error);
+  }
+  changed_.notify_all();
+  events_.OnFailure(device_, error);
+}
+
+void RemoteDeployment::Tell(const Unpacked<pb::FromWorker>& got) {
+  if (got.chunk) return events_.OnChunk(device_, *got.chunk);
+  const pb::FromWorker& message = got.message;
+  if (message.has_failure()) {
+    const pb::Failure& f = message.failure();
+    return events_.OnFailure(f.device(), ErrorOf({grpc::StatusCode(f.code()), f.message()}, remote_.name()));
+  }
+  if (message.has_done()) {
+    std::vector<StageTimes> times;
+    for (const pb::StageTime& t : message.done().stages()) times.push_back({t.wait_us(), t.compute_us()});
+    return events_.OnDone(device_, message.done().request(), std::move(times));
+  }
+  std::lock_guard lock(mutex_);
+  const auto asked = waits_for_.find(message.waiting().request());
+  if (!message.has_waiting()) ready_ = true;
+  else if (asked != waits_for_.end()) asked->second = message.waiting().device();
+  changed_.notify_all();
+}
+
+}  // namespace mete

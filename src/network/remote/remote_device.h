@@ -1,0 +1,134 @@
+// Another device, reached over the network: a worker (network/protocol/worker.proto) as its caller sees it. Every call has a deadline, and ends
+// when the device is cancelled.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "graph/graph.h"
+#include "network/protocol/channel.h"
+#include "network/protocol/chunk.h"
+#include "network/protocol/programs.h"
+#include "network/protocol/streams.h"
+#include "network/protocol/write_queue.h"
+#include "run/devices/program_run.h"
+#include "run/devices/time_graph.h"
+
+namespace mete {
+
+struct RemoteAddress {
+  std::string name;     // in the devices file, and in its certificate
+  std::string address;  // HOST:PORT
+};
+
+struct RemoteHello {
+  std::string version, machine;
+  int threads = 0, deployments = 0;
+};
+
+// Ends a call when somebody asks for it; one that has not yet begun ends as soon as it does. `context` outlives it.
+class CancelOn {
+ public:
+  CancelOn(std::stop_token stop, grpc::ClientContext& context) : callback_(std::move(stop), Cancel{context}) {}
+
+ private:
+  struct Cancel {
+    grpc::ClientContext& context;
+    void operator()() const { context.TryCancel(); }
+  };
+  std::stop_callback<Cancel> callback_;
+};
+
+class RemoteDevice {
+ public:
+  RemoteDevice(RemoteAddress address, Security security);
+
+  const std::string& name() const { return address_.name; }
+  const RemoteAddress& address() const { return address_; }
+  pb::Worker::Stub& stub() { return *stub_; }
+  grpc::Channel& channel() { return *channel_; }
+  const Security& security() const { return security_; }
+
+  // Ends all calls and deployments with CANCELLED, those under way and those to come. Thread-safe.
+  void Cancel() { stop_.request_stop(); }
+  std::stop_token cancelled() const { return stop_.get_token(); }
+
+  // Error UNAVAILABLE or DEADLINE_EXCEEDED where nobody answers, FAILED_PRECONDITION for another protocol or a token or certificate that is
+  // not accepted. A connection that does not serve is given up then: gRPC looks after one that nobody waits for only every five seconds, so
+  // that a worker that is there again would not be seen for so long. One thread at a time.
+  RemoteHello Hello(std::chrono::milliseconds timeout);
+
+  // Sends those that are not there; `sent` is told the bytes so far, and all that have to be sent. `note`: what the worker says of keeping
+  // them.
+  void SendWeights(const std::map<Digest, Tensor>& weights, const std::function<void(int64_t, int64_t)>& sent, std::string* note);
+
+  // Microseconds of each run of a graph there, by itself, with made-up weights, and of its nodes in the shortest of them.
+  GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout);
+
+ private:
+  struct Call;
+
+  void Check(const grpc::Status& status) const;
+  void Connect();
+
+  const RemoteAddress address_;
+  const Security security_;
+  std::stop_source stop_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<pb::Worker::Stub> stub_;
+};
+
+// What a worker tells the caller of a deployment. Called by a thread of the deployment's.
+class RemoteEvents {
+ public:
+  virtual ~RemoteEvents() = default;
+  virtual void OnChunk(int from, const Chunk& chunk) = 0;
+  virtual void OnDone(int from, uint64_t request, std::vector<StageTimes> times) = 0;
+  virtual void OnFailure(int device, const Error& error) = 0;
+};
+
+// A program on a worker, from when it is sent until it is given up.
+class RemoteDeployment {
+ public:
+  // Sends the program; the weights must be there. `events` outlives it. Does not wait.
+  RemoteDeployment(RemoteDevice& remote, int device, const pb::Deploy& deploy, Coding coding, RemoteEvents& events);
+  ~RemoteDeployment();
+  RemoteDeployment(const RemoteDeployment&) = delete;
+  RemoteDeployment& operator=(const RemoteDeployment&) = delete;
+
+  void WaitReady(std::chrono::milliseconds timeout);  // Error where it does not come
+  void Begin(uint64_t request);
+  void Send(uint64_t request, const PieceId& id, Tensor piece);
+  // The device for whose piece it waits in this request; -1: none. Nothing where it does not say so until then. One thread a request.
+  std::optional<int> WaitsFor(uint64_t request, std::chrono::steady_clock::time_point until);
+
+ private:
+  void Write(const pb::ToWorker& message);
+  void Read();
+  Error ReadAll();  // why no more comes
+  void Tell(const Unpacked<pb::FromWorker>& got);
+
+  RemoteDevice& remote_;
+  const int device_;
+  const Coding coding_;
+  RemoteEvents& events_;
+  grpc::ClientContext context_;
+  CancelOn cancel_;
+  std::unique_ptr<ServeCall> stream_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ready_ = false, stopping_ = false;
+  std::map<uint64_t, std::optional<int>> waits_for_;  // by request that it is asked about
+  std::exception_ptr error_;
+  std::unique_ptr<WriteQueue> queue_;
+  std::thread reader_;
+};
+
+}  // namespace mete

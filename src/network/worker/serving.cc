@@ -1,0 +1,95 @@
+#include "network/worker/serving.h"
+
+#include "base/error.h"
+
+namespace mete {
+
+Feeder::Feeder(const pb::Peer& peer, const std::string& deployment, int from, Coding coding, const Security& security,
+               std::function<void(const Error&)> broken)
+    : name_(peer.name()),
+      address_(peer.address()),
+      deployment_(deployment),
+      from_(from),
+      coding_(coding),
+      security_(security),
+      broken_(std::move(broken)),
+      queue_([this] { Broken(); }) {}
+
+Feeder::~Feeder() { context_.TryCancel(); }  // whoever connects or writes gets false
+
+bool Feeder::Write(const Chunk& chunk) {
+  pb::Fed fed;
+  if (!writer_) {  // takes as long as connecting does
+    AddToken(context_, security_);
+    channel_ = ChannelTo(address_, name_, security_);
+    writer_ = OpenFeed(*channel_, &context_, &reply_);
+    fed.set_deployment(deployment_), fed.set_from(from_);
+  }
+  return writer_->Write(Pack(chunk, fed));
+}
+
+void Feeder::Broken() {
+  writer_->WritesDone();
+  const grpc::Status status = writer_->Finish();
+  broken_(ErrorOf(status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "has ended the stream") : status, name_));
+}
+
+void Feeder::Send(uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) {
+  queue_.Push([this, request, id, piece = std::move(piece), mark = std::move(mark)] {
+    return WritePiece(coding_, request, id, piece, [&](const Chunk& chunk) { return Write(chunk); });
+  });
+}
+
+Serving::Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, const Security& security)
+    : stream_(stream), coding_(coding), queue_([] {}) {  // a caller that is gone ends the stream
+  for (const pb::Peer& peer : deploy.peers()) {
+    const int device = peer.device();
+    feeders_.try_emplace(device, peer, deploy.id(), deploy.device(), coding, security,
+                         [this, device](const Error& error) { on_broken(error, device); });
+  }
+}
+
+void Serving::Write(const pb::FromWorker& message, std::shared_ptr<const void> mark) {
+  queue_.Push([this, bytes = Pack(message), mark = std::move(mark)] { return stream_.Write(bytes); });
+}
+
+void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) {
+  if (to != 0) {
+    const auto feeder = feeders_.find(to);
+    if (feeder == feeders_.end()) Invalid("program", "sends to a device without an address; got {}", to);
+    return feeder->second.Send(request, id, std::move(piece), std::move(mark));
+  }
+  queue_.Push([this, request, id, piece = std::move(piece), mark = std::move(mark)] {
+    return WritePiece(coding_, request, id, piece, [&](const Chunk& chunk) { return stream_.Write(Pack<pb::FromWorker>(chunk)); });
+  });
+}
+
+void Serving::SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) {
+  pb::FromWorker message;
+  message.mutable_done()->set_request(request);
+  for (const StageTimes& t : times) {
+    pb::StageTime* to = message.mutable_done()->add_stages();
+    to->set_wait_us(t.wait_us), to->set_compute_us(t.compute_us);
+  }
+  Write(message, std::move(mark));
+}
+
+void Serving::SendFailure(const Error& error, int device) {
+  pb::FromWorker message;
+  message.mutable_failure()->set_code(int(error.code()));
+  message.mutable_failure()->set_message(error.what());
+  message.mutable_failure()->set_device(device);
+  Write(message);
+}
+
+void Serving::SendWaiting(uint64_t request, int device) {
+  if (!answer_.expired()) return;
+  pb::FromWorker message;
+  message.mutable_waiting()->set_request(request);
+  message.mutable_waiting()->set_device(device);
+  const auto mark = std::make_shared<int>();
+  answer_ = mark;
+  Write(message, mark);
+}
+
+}  // namespace mete

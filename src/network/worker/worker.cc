@@ -1,0 +1,410 @@
+#include "network/worker/worker.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/server_builder_option.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/watch.h"
+#include "machine/machine.h"
+#include "network/protocol/check.h"
+#include "run/devices/program_bytes.h"
+#include "run/devices/time_graph.h"
+#include "network/worker/errors.h"
+#include "network/worker/serving.h"
+#include "network/worker/session_cache.h"
+#include "network/worker/weight_store.h"
+
+namespace mete {
+namespace {
+
+constexpr int kMostRuns = 1000;
+constexpr int kMostEchoBytes = 16 << 20;    // guess: of the largest activation of VGG-16
+constexpr int64_t kMostWeightBytes = int64_t(1) << 32;  // of one tensor; guess: ten times VGG-16's largest
+// Bytes of messages that are not yet whole, of all callers: three of the largest, a guess. Without it a guest's took 330 MiB within 4 s.
+constexpr size_t kMostReceiving = size_t(192) << 20;
+constexpr int kMostThreads = 128;           // of calls at a time, a stream each; guess
+
+// Takes gRPC's reflection out of a server: it answers whoever has a connection, and keeps a thread for each stream. (The health service
+// keeps none, as it is made of callbacks.)
+class WithoutReflection : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    std::erase_if(*plugins, [](const auto& plugin) { return plugin->name() == "proto_server_reflection"; });
+  }
+};
+
+// Puts tensors together that come in chunks.
+class Receiver {
+ public:
+  Receiver(WeightStore& store, pb::Stored& stored) : store_(store), stored_(stored) {}
+
+  void Add(const pb::WeightChunk& chunk) {
+    if (!chunk.digest().empty()) Start(chunk);
+    if (!open_ || int64_t(bytes_.size() + chunk.data().size()) > expected_)
+      Invalid("weights", "come in chunks that do not fit; got {} bytes after {} of {}", chunk.data().size(), bytes_.size(), expected_);
+    bytes_ += chunk.data();  // grows with what has come, not with what was announced
+    if (int64_t(bytes_.size()) == expected_) Finish();
+  }
+  void End() const {
+    if (open_) Fail(Code::kDataLoss, "weights", "end too soon; got {} bytes of {}", bytes_.size(), expected_);
+  }
+
+ private:
+  void Start(const pb::WeightChunk& chunk) {
+    End();
+    digest_ = DigestFrom(chunk.digest());
+    type_ = DType(chunk.type() > uint32_t(DType::kBool) ? 0 : chunk.type());
+    shape_ = Shape(std::span<const int64_t>(chunk.dims().data(), size_t(chunk.dims_size())));
+    const int64_t elements = type_ == DType::kUnknown ? -1 : CheckedElements(shape_, type_, kMostWeightBytes);
+    if (elements <= 0) Invalid("weights", "have a type or shape that cannot be; got type {} and {}", chunk.type(), ToString(shape_));
+    expected_ = elements * int64_t(SizeOf(type_));
+    bytes_.clear();
+    open_ = true;
+  }
+  void Finish() {
+    const auto owner = std::make_shared<const std::string>(std::move(bytes_));
+    bytes_ = {};
+    std::string note;
+    kept_.push_back(store_.Add(digest_, Tensor(type_, shape_, owner->data(), owner), &note));
+    if (!note.empty()) stored_.set_note(note);
+    stored_.set_tensors(stored_.tensors() + 1);
+    open_ = false;
+  }
+
+  WeightStore& store_;
+  pb::Stored& stored_;
+  Digest digest_{};
+  DType type_ = DType::kUnknown;
+  Shape shape_;
+  int64_t expected_ = 0;
+  std::string bytes_;
+  bool open_ = false;
+  std::vector<Tensor> kept_;  // so that none of them goes for those that come next
+};
+
+// Sets a token when a call has ended: gRPC tells that only who asks.
+class CallWatch {
+ public:
+  explicit CallWatch(const grpc::ServerContext& context)
+      : watch_([&context] { return context.IsCancelled(); }, [this] { ended_.Cancel(); }) {}
+  const CancelToken& ended() const { return ended_; }
+
+ private:
+  CancelToken ended_;
+  Watch watch_;
+};
+
+WireLimits LimitsOf(const WorkerOptions& options) {
+  WireLimits limits;
+  limits.max_value_bytes = std::min(limits.max_value_bytes, options.memory_bytes);
+  limits.max_weight_bytes = std::min(limits.max_weight_bytes, options.memory_bytes);
+  return limits;
+}
+
+}  // namespace
+
+class Worker::Service : public WorkerService {
+ public:
+  explicit Service(const WorkerOptions& options)
+      : options_(options),
+        limits_(LimitsOf(options)),
+        memory_(options.memory_bytes),
+        sessions_(options.session, memory_),
+        store_(options.weights_folder, options.weights_bytes,
+               [this](int64_t bytes, const std::string& what) { return sessions_.Take(bytes, what); }) {}
+
+  grpc::Status Hello(grpc::ServerContext* context, const pb::HelloRequest*, pb::HelloReply* reply) override {
+    return Guarded(*context, [&] {
+      reply->set_protocol(options_.protocol);
+      reply->set_version(METE_VERSION);
+      reply->set_machine(machine_);
+      reply->set_threads(options_.session.threads);
+      std::lock_guard lock(mutex_);
+      reply->set_deployments(int32_t(deployments_.size()));
+      reply->set_most_message_bytes(kMostMessageBytes);
+    });
+  }
+
+  grpc::Status Missing(grpc::ServerContext* context, const pb::Digests* asked, pb::Digests* missing) override {
+    return Guarded(*context, [&] {
+      for (const std::string& digest : asked->digest())
+        if (!store_.Has(DigestFrom(digest))) missing->add_digest(digest);
+    });
+  }
+
+  grpc::Status Store(grpc::ServerContext* context, grpc::ServerReader<pb::WeightChunk>* reader, pb::Stored* stored) override {
+    return Guarded(*context, [&] {
+      Receiver receiver(store_, *stored);
+      for (pb::WeightChunk chunk; reader->Read(&chunk);) receiver.Add(chunk);
+      if (!context->IsCancelled()) receiver.End();
+    });
+  }
+
+  grpc::Status ServeBytes(grpc::ServerContext* context, ServeStream* stream) override {
+    return Guarded(*context, [&] {
+      grpc::ByteBuffer bytes;
+      if (!stream->Read(&bytes)) Invalid("deployment", "does not begin with its programs");
+      ServeDeployment(*context, bytes, *stream);
+    });
+  }
+
+  grpc::Status FeedBytes(grpc::ServerContext* context, FeedStream* stream, pb::FeedReply*) override {
+    return Guarded(*context, [&] {
+      std::optional<pb::Fed> first;
+      for (grpc::ByteBuffer bytes; stream->Read(&bytes);) {
+        const Unpacked<pb::Fed> fed = Unpack<pb::Fed>(bytes);
+        if (!first) first = fed.message;
+        if (first->from() == 0) Invalid("deployment", "is fed by its caller; expected another worker");
+        const auto deployment = Find(first->deployment());  // not kept from chunk to chunk: it ends with its caller's stream
+        if (!deployment) Fail(Code::kNotFound, "deployment", "is not here (any more)");
+        if (!fed.chunk) Invalid("deployment", "is fed without a piece");
+        deployment->Put(first->from(), *fed.chunk);
+      }
+    });
+  }
+
+  grpc::Status Time(grpc::ServerContext* context, const pb::TimeRequest* request, pb::TimeReply* reply) override {
+    return Guarded(*context, [&] {
+      CheckProtocol(request->protocol());
+      const CallWatch watch(*context);
+      // One after the other: what is timed beside something else that is prepared or timed would seem slow.
+      const Turn::Taken taken(timing_, [&] { CheckThere(watch); });
+      const std::shared_ptr<Timed> timed = ToTime(request->graph(), *reply);
+      const GraphTimes times = TimeRuns(*timed->session, timed->inputs, std::clamp(request->runs(), 1, kMostRuns), turn_, &watch.ended());
+      for (const double us : times.us) reply->add_us(us);
+      for (const auto& [name, us] : times.nodes) {
+        pb::NodeTime* node = reply->add_nodes();
+        node->set_name(name), node->set_us(us);
+      }
+    });
+  }
+
+  grpc::Status Echo(grpc::ServerContext* context, grpc::ServerReaderWriter<pb::EchoReply, pb::EchoRequest>* stream) override {
+    return Guarded(*context, [&] {
+      pb::EchoReply reply;
+      for (pb::EchoRequest request; stream->Read(&request);) {
+        if (request.answer_bytes() < 0 || request.answer_bytes() > kMostEchoBytes)
+          Invalid("echo", "asks for too much; got {} bytes, expected 0 to {}", request.answer_bytes(), kMostEchoBytes);
+        reply.mutable_data()->resize(size_t(request.answer_bytes()));
+        if (!stream->Write(reply)) break;
+      }
+    });
+  }
+
+ private:
+  // What `f` throws as the call's status; nothing is done for who lacks the token.
+  template <class F>
+  grpc::Status Guarded(const grpc::ServerContext& context, F f) {
+    if (!HasToken(context, options_.security))
+      return {grpc::StatusCode::UNAUTHENTICATED, "[worker] the token is missing or wrong; try the one that this worker was started with"};
+    try {
+      f();
+      return grpc::Status::OK;
+    } catch (const std::exception& error) {
+      return StatusOf(AsError(error));
+    }
+  }
+
+  void CheckProtocol(uint32_t protocol) const {
+    if (protocol != options_.protocol)
+      Fail(Code::kFailedPrecondition, "worker", "speaks another version of the protocol; got {}, expected {}; try the same version of mete "
+           "on all devices", protocol, options_.protocol);
+  }
+
+  std::shared_ptr<Deployment> Find(const std::string& id) {
+    std::lock_guard lock(mutex_);
+    const auto at = deployments_.find(id);
+    return at == deployments_.end() ? nullptr : at->second.lock();
+  }
+
+  // Room for a deployment, and its name taken.
+  class Place {
+   public:
+    Place(Service& service, const std::string& id) : service_(service), id_(id) {
+      std::lock_guard lock(service_.mutex_);
+      if (int(service_.deployments_.size()) >= service_.options_.max_deployments)
+        Fail(Code::kResourceExhausted, "worker", "has as many deployments as it may have; got {}; try --deployments of the worker",
+             service_.deployments_.size());
+      if (!service_.deployments_.emplace(id, std::weak_ptr<Deployment>()).second) Invalid("deployment", "is there already");
+    }
+    ~Place() {
+      std::lock_guard lock(service_.mutex_);
+      service_.deployments_.erase(id_);
+    }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    void Fill(const std::shared_ptr<Deployment>& deployment) {
+      std::lock_guard lock(service_.mutex_);
+      service_.deployments_[id_] = deployment;
+    }
+
+   private:
+    Service& service_;
+    const std::string id_;
+  };
+
+  // The bytes are gone when it returns.
+  static pb::Deploy DeployIn(grpc::ByteBuffer& bytes) {
+    const Unpacked<pb::ToWorker> first = Unpack<pb::ToWorker>(bytes);
+    bytes.Clear();
+    if (!first.message.has_deploy()) Invalid("deployment", "does not begin with its programs");
+    return Unseal(first.message.deploy());
+  }
+
+  void CheckDeploy(const pb::Deploy& deploy) const {
+    CheckProtocol(deploy.protocol());
+    if (deploy.id().size() != kDeploymentIdBytes)
+      Invalid("deployment", "has a name of {} bytes, expected {}", deploy.id().size(), kDeploymentIdBytes);
+    if (deploy.peers_size() > kMostDevicesOfPlan)
+      Invalid("deployment", "has too many peers; got {}, expected {} at most", deploy.peers_size(), kMostDevicesOfPlan);
+    if (deploy.device() < 1 || deploy.device() > kMostDevicesOfPlan || deploy.lanes() < 1 || deploy.lanes() > kMostLanes)
+      Invalid("deployment", "has numbers that cannot be; got device {} and {} lanes, expected 1 to {} and 1 to {}", deploy.device(),
+              deploy.lanes(), kMostDevicesOfPlan, kMostLanes);
+  }
+
+  // Before the stream goes nobody uses it any more: whoever feeds the deployment may hold it longer.
+  struct Ending {
+    Deployment& deployment;
+    ~Ending() { deployment.Stop(); }
+  };
+
+  // Its sessions may be of no use when a deployment is gone.
+  struct Trimming {
+    SessionCache& sessions;
+    ~Trimming() { sessions.Trim(); }
+  };
+
+  void ServeDeployment(grpc::ServerContext& context, grpc::ByteBuffer& bytes, ServeStream& stream) {
+    // As it came, as a message, and what is in the message: until it is a deployment.
+    MemoryBudget::Part memory = sessions_.Take(3 * int64_t(bytes.Length()), "a deployment's programs");
+    pb::Deploy deploy = DeployIn(bytes);
+    CheckDeploy(deploy);
+    Place place(*this, deploy.id());
+    const Trimming trimming{sessions_};
+    const int64_t start_ns = NowNs();
+    const Coding coding = CodingOf(deploy.coding());
+    Serving serving(stream, deploy, coding, options_.security);
+    const auto deployment = MakeDeployment(deploy, coding, serving);
+    serving.on_broken = [weak = std::weak_ptr(deployment)](const Error& error, int device) {
+      if (const auto there = weak.lock()) there->Fail(error, device);
+    };
+    pb::Deploy().Swap(&deploy);
+    memory.Shrink(0);
+    place.Fill(deployment);
+    const Ending ending{*deployment};
+    store_.Trim();
+    pb::FromWorker ready;
+    ready.mutable_ready()->set_prepare_ms(double(NowNs() - start_ns) * 1e-6);
+    stream.Write(Pack(ready));
+    ReadAll(stream, *deployment, serving);
+    context.TryCancel();  // a write that waits for a caller who has ended the deployment and does not read is given up
+  }
+
+  // A program, and what its requests may take.
+  struct Held {
+    MemoryBudget::Part memory;
+    PreparedProgram program;
+  };
+
+  std::shared_ptr<Deployment> MakeDeployment(const pb::Deploy& deploy, Coding coding, Serving& serving) {
+    const auto find = [&](const Digest& digest, DType, const Shape&) { return store_.Find(digest); };
+    const auto make = [&](const Graph& graph) { return sessions_.Of(graph); };
+    DeviceProgram unpacked = UnpackProgram(deploy.stages(), deploy.device(), find, limits_);
+    MemoryBudget::Part memory =
+        sessions_.Take(deploy.lanes() * RequestBytes(unpacked, deploy.device(), coding), "a deployment's requests");
+    const std::shared_ptr<const Held> held(new Held{std::move(memory), {std::move(unpacked), deploy.device(), make}});
+    const std::shared_ptr<const PreparedProgram> program(held, &held->program);
+    return std::make_shared<Deployment>(program, coding, deploy.lanes(), turn_, serving);
+  }
+
+  static void ReadAll(ServeStream& stream, Deployment& deployment, Serving& serving) {
+    for (grpc::ByteBuffer bytes; stream.Read(&bytes);) {
+      const auto [message, chunk] = Unpack<pb::ToWorker>(bytes);
+      if (chunk) deployment.Put(0, *chunk);
+      else if (message.has_begin()) deployment.Begin(message.begin().request());
+      else if (message.has_ask()) serving.SendWaiting(message.ask().request(), deployment.WaitsFor(message.ask().request()));
+      else Invalid("deployment", "gets a message of another kind than requests' pieces");
+    }
+  }
+
+  static void CheckThere(const CallWatch& watch) {
+    if (watch.ended().cancelled()) Fail(Code::kCancelled, "timing", "was given up by its caller");
+  }
+
+  MemoryBudget::Part TakeForTiming(DType type, const Shape& shape) {
+    return sessions_.Take(shape.Elements() * int64_t(SizeOf(type)), "tensors to time with");
+  }
+
+  // A graph that is timed, with made-up values.
+  struct Timed {
+    Digest digest;
+    MemoryBudget::Part memory;  // of the values
+    std::vector<Tensor> inputs;
+    std::shared_ptr<Session> session;
+  };
+
+  // The one that was timed last is kept: a profile times a model again after a while.
+  std::shared_ptr<Timed> ToTime(const std::string& packed, pb::TimeReply& reply) {
+    const Digest digest = DigestOfText(packed);
+    if (std::shared_ptr<Timed> last = timed_.lock(); last && last->digest == digest) return last;
+    sessions_.KeepLast(nullptr);
+    const auto timed = std::make_shared<Timed>();
+    timed->digest = digest;
+    Graph graph = UnpackGraph(packed, [&](const Digest&, DType type, const Shape& shape) {
+      timed->memory.Join(TakeForTiming(type, shape));
+      return MadeUp(type, shape);
+    }, limits_);
+    for (const ValueId id : graph.inputs)
+      if (!graph.value(id).shape.known()) Invalid(graph.value(id).name, "has no shape to be timed with");
+    for (const auto* list : {&graph.inputs, &graph.outputs})
+      for (const ValueId id : *list)
+        if (graph.value(id).shape.known()) timed->memory.Join(TakeForTiming(graph.value(id).type, graph.value(id).shape));
+    timed->inputs = MadeUpInputs(graph, graph.inputs);
+    timed->session = sessions_.Fresh(std::move(graph));
+    reply.set_prepare_ms(timed->session->stats().prepare_ms);
+    sessions_.KeepLast({timed, timed->session.get()});
+    timed_ = timed;
+    return timed;
+  }
+
+  const WorkerOptions options_;
+  const WireLimits limits_;  // no more than the memory that shares may have
+  const std::string machine_ = ReadMachine().name;
+  MemoryBudget memory_;
+  SessionCache sessions_;
+  WeightStore store_;
+  Turn turn_;    // of whoever computes: the cores are one device
+  Turn timing_;  // of whoever prepares a graph and times it; before turn_
+  std::weak_ptr<Timed> timed_;  // with timing_; sessions_ keeps it
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<Deployment>> deployments_;
+};
+
+Worker::Worker(const WorkerOptions& options) : service_(std::make_unique<Service>(options)) {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  // Reflection is for workers that believe all who have a connection: who lacks the token must not keep threads.
+  if (!options.security.token.empty()) builder.SetOption(std::make_unique<WithoutReflection>());
+  LimitServer(builder);
+  grpc::ResourceQuota quota("worker");
+  quota.SetMaxThreads(kMostThreads);
+  quota.Resize(kMostReceiving);
+  builder.SetResourceQuota(quota);
+  builder.AddListeningPort(options.listen, ServerCredentialsOf(options.security), &port_);
+  builder.RegisterService(service_.get());
+  server_ = builder.BuildAndStart();
+  if (!server_ || port_ == 0)
+    Fail(Code::kUnavailable, options.listen, "cannot be listened on; try another address or port (HOST:PORT), or look who has it");
+}
+
+Worker::~Worker() {
+  if (server_) server_->Shutdown(std::chrono::system_clock::now());  // streams are cut off
+}
+
+int Worker::port() const { return port_; }
+
+}  // namespace mete
