@@ -81,6 +81,9 @@ Json OutputJson(const Port& port, const Tensor& t) {
   return json;
 }
 
+// Rows of several pictures that could not be told apart are not ranked together.
+bool IsOneRow(const Answer& answer, const AnswerStyle& style) { return answer.outputs[size_t(style.classified)].shape()[0] == 1; }
+
 std::vector<Ranked> RankedOf(const Answer& answer, const AnswerStyle& style) {
   if (style.classified < 0) return {};
   return Rank(answer.outputs[size_t(style.classified)].view(), style.top_k, style.softmax, style.labels);
@@ -97,14 +100,17 @@ Tensor RowOf(const Tensor& t, int64_t i, int64_t rows) {
 
 }  // namespace
 
-std::vector<Answer> AnswersOf(Answer batch) {
-  const int64_t pictures = int64_t(batch.pictures.size());
-  const auto has_rows = [&](const Tensor& t) { return t.shape().rank() > 0 && t.shape()[0] == pictures; };
-  if (pictures < 2 || !std::all_of(batch.outputs.begin(), batch.outputs.end(), has_rows)) return {std::move(batch)};
+std::vector<Answer> AnswersOf(Answer batch, const AnswerStyle& style) {
+  const bool tensors = batch.pictures.empty();
+  const int64_t ranked = style.classified < 0 ? 1 : batch.outputs[size_t(style.classified)].shape()[0];
+  const int64_t rows = tensors ? ranked : int64_t(batch.pictures.size());
+  const auto has_rows = [&](const Tensor& t) { return t.shape().rank() > 0 && t.shape()[0] == rows; };
+  if (rows < 2 || !std::all_of(batch.outputs.begin(), batch.outputs.end(), has_rows)) return {std::move(batch)};
   std::vector<Answer> answers;
-  for (int64_t i = 0; i < pictures; ++i) {
-    Answer one{{batch.pictures[size_t(i)]}, {batch.turned[size_t(i)]}, {}, batch.ms, pictures};
-    for (const Tensor& t : batch.outputs) one.outputs.push_back(RowOf(t, i, pictures));
+  for (int64_t i = 0; i < rows; ++i) {
+    Answer one{{}, {}, {}, batch.ms, rows, tensors ? i : -1};
+    if (!tensors) one.pictures = {batch.pictures[size_t(i)]}, one.turned = {batch.turned[size_t(i)]};
+    for (const Tensor& t : batch.outputs) one.outputs.push_back(RowOf(t, i, rows));
     answers.push_back(std::move(one));
   }
   return answers;
@@ -115,7 +121,7 @@ bool CanBeClasses(const Shape& shape) {
   return shape[1] >= 2 && shape.Elements(2, shape.rank()) == 1;
 }
 
-int ClassifiedOutput(const Model& model, const std::string& name, bool pictures) {
+int ClassifiedOutput(const Model& model, const std::string& name, bool wanted) {
   const auto& ports = model.outputs();
   std::vector<std::string> names;
   int classes = -1, count = 0;
@@ -129,7 +135,7 @@ int ClassifiedOutput(const Model& model, const std::string& name, bool pictures)
                                  name, ToString(ports[i].shape)));
   }
   if (!name.empty()) throw UsageError(fmt::format("[--classify] the model has no output '{}'; expected one of {}", name, fmt::join(names, ", ")));
-  return pictures && count == 1 ? classes : -1;
+  return wanted && count == 1 ? classes : -1;
 }
 
 void PrintAnswer(const Model& model, const Answer& answer, const AnswerStyle& style) {
@@ -137,9 +143,10 @@ void PrintAnswer(const Model& model, const Answer& answer, const AnswerStyle& st
   for (size_t i = 0; i < answer.pictures.size(); ++i)
     fmt::print("{}{}{}{}\n", s.bold, answer.pictures[i], s.reset,
                answer.turned[i].empty() ? "" : fmt::format(" ({}, as its EXIF orientation says)", answer.turned[i]));
-  if (style.classified >= 0) PrintClasses(RankedOf(answer, style));
+  if (answer.row >= 0) fmt::print("{}row {} of {}{}\n", s.bold, answer.row, answer.batch, s.reset);
+  if (style.classified >= 0 && IsOneRow(answer, style)) PrintClasses(RankedOf(answer, style));
   else PrintOutputs(model, answer);
-  fmt::print("answered in {}{}\n\n", FormatMs(answer.ms), answer.batch > 1 ? fmt::format(", {} pictures at once", answer.batch) : "");
+  fmt::print("answered in {}{}\n\n", FormatMs(answer.ms), answer.batch > 1 ? fmt::format(", {} {} at once", answer.batch, answer.row >= 0 ? "rows" : "pictures") : "");
 }
 
 Json AnswerJson(const Model& model, const Answer& answer, const AnswerStyle& style) {
@@ -147,9 +154,10 @@ Json AnswerJson(const Model& model, const Answer& answer, const AnswerStyle& sty
   if (answer.pictures.size() == 1) json["image"] = answer.pictures[0];
   else if (!answer.pictures.empty()) json["images"] = answer.pictures;
   if (answer.pictures.size() == 1 && !answer.turned[0].empty()) json["turned"] = answer.turned[0];
+  if (answer.row >= 0) json["row"] = answer.row;
   json["ms"] = answer.ms;
   if (answer.batch > 1) json["batch"] = answer.batch;
-  if (style.classified >= 0) {
+  if (style.classified >= 0 && IsOneRow(answer, style)) {
     json["top"] = Json::array();
     for (const Ranked& r : RankedOf(answer, style)) json["top"].push_back({{"class", r.index}, {"label", r.label}, {"score", r.score}});
   }

@@ -234,8 +234,9 @@ void CheckBatch(const BenchFlags& flags, const Model& model) {
     if (p.shape.rank() > 0 && p.shape[0] == flags.model.batch) return;
     shapes += (shapes.empty() ? "" : ", ") + DescribePort(p);
   }
-  throw UsageError(fmt::format("[--batch] the file fixes the first dimension of every input; got {}, expected {}; try a model that was exported "
-                               "with an open batch", flags.model.batch, shapes));
+  const bool by_flag = !flags.model.shapes.empty();
+  throw UsageError(fmt::format("[--batch] {} fixes the first dimension of every input; got {}, expected {}; try {}", by_flag ? "--shape" : "the file",
+                               flags.model.batch, shapes, by_flag ? "one of the two flags" : "a model that was exported with an open batch"));
 }
 
 Json ServeSettings(const BenchFlags& flags, const Session& session) {
@@ -281,9 +282,10 @@ void Bench(const BenchFlags& flags, const Context& context) {
   ServeStart start{.ready_ns = MonotonicNs(), .ready_kib = StatusKib("VmRSS:")};
   const std::vector<TensorFile> files = ReadTensorFiles(flags.inputs);
   const Stopwatch watch;
-  const Model model = LoadModel(flags.model, context, &result.load_ms, ShapesOf(files));
+  const Model model = LoadQuietly(flags.model, context, &result.load_ms, ShapesOf(files));
   CheckBatch(flags, model);
   std::vector<Tensor> inputs = PlaceTensors(model, files);
+  PrintNotes(model, context);
   FillRandom(model, flags.seed, inputs);
   ModelFlags chosen = flags.model;
   const auto frequencies = ApplyObjective(model, chosen, context);  // as long as the session
@@ -301,7 +303,8 @@ void Bench(const BenchFlags& flags, const Context& context) {
   Gather(streams, model, result);
   {
     const Progress progress(context, "measuring the machine's peak");
-    result.peak_gflops = MeasurePeakGflops(result.threads * result.streams);
+    const int cores = int(ThisDevice().cores.size());  // more threads than these add nothing
+    result.peak_gflops = MeasurePeakGflops(std::min(result.threads * result.streams, cores));
   }
   const DeviceInfo device = ThisDevice();
   Json json = ResultJson(result, flags, device, session.stats());
@@ -330,7 +333,7 @@ void AddBench(CLI::App& app, Context& context) {
       ->type_name("N")->check(Between(1, kMostLanes))->capture_default_str()->needs(devices)->group("Devices");
   command->add_option("--beside", flags->hosts.beside,
                       "run the plan in turns with each device alone and with these planners' plans; --runs rounds")
-      ->type_name("NAME,...")->delimiter(',')->check(OneOf(DevicePlanners()))->needs(devices)->group("Devices");
+      ->type_name("NAME,...")->delimiter(',')->allow_extra_args(false)->check(OneOf(DevicePlanners()))->needs(devices)->group("Devices");
   command->add_option("--batch", flags->model.batch, "inputs in a run, where the model leaves the first dimension open")
       ->type_name("N")->check(Between(1, kMostBatch))->group("Measurement");
   auto* streams = command
@@ -344,7 +347,7 @@ void AddBench(CLI::App& app, Context& context) {
   command->add_option("--seconds", flags->seconds, "time to measure for, and at least 5 runs")
       ->type_name("S")->check(Between(0, 86400))->capture_default_str()->excludes(runs)->group("Measurement");
   command->add_option("--input", flags->inputs, "a tensor from a .npy, .pb or .bin file; other inputs are random")->type_name("NAME=FILE")
-      ->take_all()->expected(1)->group("Measurement");
+      ->take_all()->allow_extra_args(false)->group("Measurement");
   command->add_option("--seed", flags->seed, "of the random inputs")->type_name("N")->capture_default_str()->group("Measurement");
   command->add_flag("--serve", flags->serve,
                     "obey lines of JSON on stdin instead (the protocol of bench/peers): {\"do\": \"time\", \"runs\": 9}")

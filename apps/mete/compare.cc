@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -39,13 +40,42 @@ fs::path FindScript() {
                           ThisProgram().parent_path().string()));
 }
 
+// What a program writes on stderr, kept from the terminal where --json wants nothing but JSON there.
+class KeptErrors {
+ public:
+  explicit KeptErrors(bool keep) : file_(keep ? std::tmpfile() : nullptr) {
+    posix_spawn_file_actions_init(&actions_);
+    if (file_) posix_spawn_file_actions_adddup2(&actions_, fileno(file_), STDERR_FILENO);
+  }
+  ~KeptErrors() {
+    posix_spawn_file_actions_destroy(&actions_);
+    if (file_) std::fclose(file_);
+  }
+  KeptErrors(const KeptErrors&) = delete;
+  KeptErrors& operator=(const KeptErrors&) = delete;
+
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  std::string Text() const {
+    constexpr size_t kMost = 4000;  // guess: the beginning of what went wrong
+    std::string text(kMost, '\0');
+    if (!file_) return "";
+    std::rewind(file_);
+    text.resize(std::fread(text.data(), 1, text.size(), file_));
+    return text;
+  }
+
+ private:
+  FILE* file_;
+  posix_spawn_file_actions_t actions_;
+};
+
 // Runs `words` to its end with this process's terminal and gives its exit code.
-int RunToEnd(std::vector<std::string> words) {
+int RunToEnd(std::vector<std::string> words, const KeptErrors& errors) {
   std::vector<char*> argv;
   for (std::string& w : words) argv.push_back(w.data());
   argv.push_back(nullptr);
   pid_t child = 0;
-  if (const int problem = posix_spawn(&child, argv[0], nullptr, nullptr, argv.data(), environ))
+  if (const int problem = posix_spawn(&child, argv[0], errors.actions(), nullptr, argv.data(), environ))
     throw Error(Code::kUnavailable, fmt::format("[{}] cannot start it: {}", words[0], std::strerror(problem)));
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
@@ -66,11 +96,12 @@ void Compare(const CompareFlags& flags, const Context& context) {
   for (const std::string& shape : flags.shapes) words.insert(words.end(), {"--shape", shape});
   if (flags.markdown) words.push_back("--markdown");
   if (context.json) words.insert(words.end(), {"--json", "-"});
-  const int code = RunToEnd(words);
+  const KeptErrors errors(context.json);
+  const int code = RunToEnd(words, errors);
   CheckCancelled(context);
   if (code == 0) return;
   throw Error(code == kBadFile ? Code::kInvalidArgument : Code::kUnavailable,
-              fmt::format("[compare] {} ended with {}; its own words are above", words[0], code));
+              fmt::format("[compare] {} ended with {}; its own words {}{}", words[0], code, context.json ? "were: " : "are above", errors.Text()));
 }
 
 }  // namespace
@@ -80,11 +111,11 @@ void AddCompare(CLI::App& app, Context& context) {
   auto flags = std::make_shared<CompareFlags>();
   command->add_option("MODEL", flags->model, "an ONNX model (.onnx)")->required();
   command->add_option("--shape", flags->shapes, "shape of an input that the file leaves open; may be repeated")
-      ->type_name("NAME=1x3x224x224")->take_all()->expected(1)->group("Model");
+      ->type_name("NAME=1x3x224x224")->take_all()->allow_extra_args(false)->group("Model");
   command->add_option("--threads", flags->threads, "threads of every engine; several numbers: one table each")
-      ->type_name("1,2,...")->delimiter(',')->check(Between(1, 1024))->capture_default_str()->group("Machine");
+      ->type_name("1,2,...")->delimiter(',')->allow_extra_args(false)->check(Between(1, 1024))->capture_default_str()->group("Machine");
   command->add_option("--cores", flags->cores, "CPU numbers to pin every engine to (default: the last ones)")
-      ->type_name("0,1,...")->delimiter(',')->group("Machine");
+      ->type_name("0,1,...")->delimiter(',')->allow_extra_args(false)->group("Machine");
   command->add_option("--rounds", flags->rounds, "turns of each engine")->type_name("N")->check(Between(1, 10000))->group("Measurement");
   command->add_flag("--markdown", flags->markdown, "tables in Markdown")->group("Report");
   AddJsonFlag(*command, context);

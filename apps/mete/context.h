@@ -1,6 +1,7 @@
 // What every command gets: how to answer, and how to be stopped. Results go to stdout, all else to stderr.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -50,6 +51,7 @@ struct Context {
   const char* program = "mete";
   bool json = false;
   const CancelToken* cancel = nullptr;
+  std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   std::function<void()> command;  // what the command line asked for, set by the parser
 };
 

@@ -27,6 +27,7 @@ std::string HelpOf(const CLI::App& app, const std::vector<std::string>& words) {
       if (sub->get_name() == word) next = sub;
     }
     if (at == &app) names.push_back("preprocess");
+    if (!next && names.empty()) throw UsageError(fmt::format("[help] '{}' has no further commands; got '{}'; try 'mete help {}'", path, word, word));
     if (!next) throw UsageError(fmt::format("[help] no such command or topic of '{}'; got '{}'{}", path, word, ExpectedOneOf(word, names)));
     at = next;
     path += " " + word;

@@ -101,7 +101,7 @@ void CheckTensor(const Port& port, const TensorFile& file) {
   if (port.type != DType::kUnknown && t.type() != port.type)
     Invalid(file.path, "wrong input type for '{}'; got {}, expected {}; try numpy's astype()", port.name, Name(t.type()), Name(port.type));
   if (port.shape.known() && t.shape() != port.shape)
-    Invalid(file.path, "wrong input shape for '{}'; got {}, expected {}", port.name, ToString(t.shape()), ExpectedText(port, t.shape()));
+    Invalid(file.path, "wrong input shape for '{}'; got {}, expected {}; try numpy's reshape()", port.name, ToString(t.shape()), ExpectedText(port, t.shape()));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <fstream>
+#include <string_view>
 
 #include "base/nearest.h"
 #include "context.h"
@@ -13,12 +15,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// "raspberry-pi-5", of all that are installed.
-std::vector<std::string> BoardNames(const fs::path& folder) {
+bool DescribesDevices(const fs::path& file) {
+  std::ifstream text(file);
+  for (std::string line; std::getline(text, line);)
+    if (line.starts_with("[[device]]")) return true;
+  return false;
+}
+
+// "raspberry-pi-5", of all that are installed and that describe what the flag takes: one machine, or several devices.
+std::vector<std::string> BoardNames(const fs::path& folder, bool devices) {
   std::vector<std::string> names;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored))
-    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+    if (entry.path().extension() == ".toml" && DescribesDevices(entry.path()) == devices) names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -48,7 +57,7 @@ std::string FindBoard(const std::string& name, const char* flag) {
     for (const char* ending : {"", ".toml"})
       if (fs::is_regular_file(folder / (name + ending), ignored)) return (folder / (name + ending)).string();
   const std::string stem = fs::path(name).extension() == ".toml" ? fs::path(name).stem().string() : name;
-  const std::vector<std::string> names = folder.empty() ? std::vector<std::string>() : BoardNames(folder);
+  const std::vector<std::string> names = folder.empty() ? std::vector<std::string>() : BoardNames(folder, std::string_view(flag) == "--devices");
   const std::vector<std::string> near = NearestNames(stem, names);
   throw Error(Code::kNotFound,
               fmt::format("[{}] cannot open the file; got '{}', expected a file, or one of those that come with Mete ({}){}", flag, name,

@@ -162,7 +162,7 @@ void AddMachine(CLI::App& app, Context& context) {
       "Examples:\n"
       "  mete machine\n"
       "  mete machine --json | jq '.clusters[].cores'\n"
-      "  mete machine --machine boards/rk3399.toml --sources\n"
+      "  mete machine --machine rk3399 --sources\n"
       "  mete machine --root copied-from-a-phone");
   command->callback([flags, &context] { context.command = [flags, &context] { ShowMachine(*flags, context); }; });
 }

@@ -23,6 +23,8 @@ std::string Escaped(const std::string& text) {
   return !out.empty() && (out[0] == '.' || out[0] == '\'') ? "\\&" + out : out;
 }
 
+constexpr int kManColumns = 64;  // of 80: man(1) indents twice, and keeps lines that are set as they are
+
 std::string Spelling(const CLI::Option& option) {
   std::string names;
   auto add = [&](const std::string& dashes, const std::string& name) {
@@ -69,7 +71,7 @@ std::string Commands(const CLI::App& app, const std::string& prefix) {
         usage += option->get_required() ? fmt::format(" \\fI{}\\fR", Escaped(option->get_name()))
                                         : fmt::format(" [\\fI{}\\fR...]", Escaped(option->get_name()));
     out += fmt::format(".SS {}\n{} [\\fIoptions\\fR]\n.PP\n{}.\n{}{}", Escaped(name), usage, Escaped(sub->get_description()), Options(*sub),
-                       Footer(sub->get_footer()));
+                       Footer(FilledText(sub->get_footer(), kManColumns)));
     out += Commands(*sub, name);
   }
   return out;
@@ -87,9 +89,9 @@ std::string ManPage(const CLI::App& app) {
   for (const ExitCodeRow& row : kExitCodes) out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", int(row.code), Escaped(row.meaning));
   out += ".SH ENVIRONMENT\n";
   for (const EnvironmentRow& row : kEnvironment) out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", row.name, Escaped(row.meaning));
-  out += ".SH PREPROCESSING\n" + Footer(PreprocessHelp());
+  out += ".SH PREPROCESSING\n" + Footer(FilledText(PreprocessHelp(), kManColumns));
   const std::string footer = app.get_footer();
-  return out + ".SH EXAMPLES\n" + Footer(footer.substr(footer.find("Examples:\n") + 10));
+  return out + ".SH EXAMPLES\n" + Footer(FilledText(footer.substr(footer.find("Examples:\n") + 10), kManColumns));
 }
 
 }  // namespace mete::cli

@@ -100,12 +100,12 @@ void AddLoadFlags(CLI::App& command, ModelFlags& flags) {
   command.add_option("MODEL", flags.model, "an ONNX model (.onnx), or a Caffe network (.prototxt, its .caffemodel beside it)")->required();
   command.add_option("--shape", flags.shapes, "what the file leaves open: an input's shape (data=1x3x224x224, or 1x3x224x224 where there is one "
                                               "input) or a dimension's size (T=128); may be repeated")
-      ->type_name("SHAPE")->take_all()->expected(1)->group(kModelGroup);
+      ->type_name("SHAPE")->take_all()->allow_extra_args(false)->group(kModelGroup);
   command.add_option("--weights", flags.weights, "the .caffemodel of a .prototxt that has another name")
       ->type_name("FILE")
       ->group(kModelGroup);
   command.add_option("--disable-pass", flags.disabled_passes, "leave out an optimising pass; may be repeated")
-      ->type_name("NAME")->take_all()->expected(1)->check(OneOf(PassNames()))->group(kModelGroup);
+      ->type_name("NAME")->take_all()->allow_extra_args(false)->check(OneOf(PassNames()))->group(kModelGroup);
   command.add_flag("--no-optimize", flags.no_optimize, "only fold constants")->group(kModelGroup);
 }
 
@@ -114,7 +114,7 @@ void AddCoresFlag(CLI::App& command, ModelFlags& flags) {
              "--cores", [&flags](const std::vector<std::string>& words) { ParseCores(words, flags); },
              "CPU numbers to pin the threads to; 0:1.0,1:0.4 emulates a core of 0.4 of its speed")
       ->type_name("0,1,...")
-      ->delimiter(',')
+      ->delimiter(',')->allow_extra_args(false)
       ->group(kMachineGroup);
 }
 
@@ -172,14 +172,23 @@ Shape ParseShape(const std::string& text, const char* flag) {
   }
 }
 
-Model LoadModel(const ModelFlags& flags, const Context& context, double* load_ms, const std::map<std::string, Shape>& tensors) {
+Model LoadQuietly(const ModelFlags& flags, const Context& context, double* load_ms, const std::map<std::string, Shape>& tensors) {
   LoadOptions options = LoadOptionsOf(flags);
   options.tensor_shapes = tensors;
   const Progress progress(context, "loading " + flags.model);
   const Stopwatch watch;
   Model model = Model::Load(flags.model, options);
   if (load_ms) *load_ms = watch.ms();
+  return model;
+}
+
+void PrintNotes(const Model& model, const Context& context) {
   for (const std::string& note : model.notes()) PrintNote(context, note);
+}
+
+Model LoadModel(const ModelFlags& flags, const Context& context, double* load_ms, const std::map<std::string, Shape>& tensors) {
+  Model model = LoadQuietly(flags, context, load_ms, tensors);
+  PrintNotes(model, context);
   return model;
 }
 

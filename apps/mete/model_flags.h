@@ -54,6 +54,9 @@ std::pair<std::string, std::string> SplitAssignment(const std::string& text, con
 Shape ParseShape(const std::string& text, const char* flag);
 
 // Prints the notes of Load() to stderr. `tensors`: as LoadOptions::tensor_shapes.
+// LoadModel() without a word; PrintNotes() says what was assumed.
+Model LoadQuietly(const ModelFlags& flags, const Context& context, double* load_ms = nullptr, const std::map<std::string, Shape>& tensors = {});
+void PrintNotes(const Model& model, const Context& context);
 Model LoadModel(const ModelFlags& flags, const Context& context, double* load_ms = nullptr,
                 const std::map<std::string, Shape>& tensors = {});
 

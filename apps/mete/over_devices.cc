@@ -32,9 +32,13 @@ CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags) {
   return file;
 }
 
-Model LoadDivisible(ModelFlags flags, const Context& context, double* load_ms, const std::map<std::string, Shape>& tensors) {
+ModelFlags Divisible(ModelFlags flags) {
   for (const std::string& name : PassesBehindDivision()) flags.disabled_passes.push_back(name);
-  return LoadModel(flags, context, load_ms, tensors);
+  return flags;
+}
+
+Model LoadDivisible(const ModelFlags& flags, const Context& context, double* load_ms, const std::map<std::string, Shape>& tensors) {
+  return LoadModel(Divisible(flags), context, load_ms, tensors);
 }
 
 PoolOfFile PoolCostsOf(const Graph& graph, const std::string& name) {

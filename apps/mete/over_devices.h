@@ -31,8 +31,9 @@ struct HostsFlags {
 // Of run and bench, which have those of a model already; --devices.
 CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags);
 
-// The model as it is divided: before the passes that each share has by itself.
-Model LoadDivisible(ModelFlags flags, const Context& context, double* load_ms = nullptr, const std::map<std::string, Shape>& tensors = {});
+// For a model as it is divided: before the passes that each share has by itself.
+ModelFlags Divisible(ModelFlags flags);
+Model LoadDivisible(const ModelFlags& flags, const Context& context, double* load_ms = nullptr, const std::map<std::string, Shape>& tensors = {});
 
 // The costs of a model on the devices of a file: measured, where the file says how they are reached, or estimated, where it describes them.
 struct PoolOfFile {

@@ -130,6 +130,8 @@ std::string DescribeParseProblem(const CLI::App& app, const CLI::ParseError& err
     return fmt::format("[{}] excludes {}; got both, expected one of them{}", LongName(text.substr(0, at)), LongName(text.substr(at + 10)), help);
   if (const size_t at = text.find(" requires "); Is<CLI::RequiresError>(error) && at != std::string::npos)
     return fmt::format("[{0}] needs {1}; got {0} alone, expected both{2}", LongName(text.substr(0, at)), LongName(text.substr(at + 10)), help);
+  if (const size_t at = text.find(": At Most "); at != std::string::npos)
+    return fmt::format("[{}] is given twice; expected it once{}", LongName(text.substr(0, at)), help);
   constexpr std::string_view kConvert = "Could not convert: ";
   if (const size_t at = text.find(" = "); text.starts_with(kConvert) && at != std::string::npos)
     return fmt::format("[{}] not a number; got '{}'{}", LongName(text.substr(kConvert.size(), at - kConvert.size())),

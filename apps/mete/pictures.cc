@@ -48,9 +48,17 @@ std::string SizeText(const Port& port, const Preprocess& p) {
   return fmt::format("{}x{}", width, height);
 }
 
-// "stretched to 224x224, the size of input 'data'".
+// Whether a crop in pixels has the size that the port takes.
+bool CropFits(const Port& port, const Preprocess& p) { return std::pair<int64_t, int64_t>(p.crop_width, p.crop_height) == SizeOf(port, p); }
+
+// "stretched to 224x224 (the size of 'data')".
 std::string FitText(const Port& port, const Preprocess& p) {
-  const char* how = p.letterbox ? "letterboxed into" : p.crop_fraction > 0 ? "scaled and cropped to" : "stretched to";
+  const std::string crop = fmt::format("cropped to {}x{}, then stretched to", p.crop_width, p.crop_height);
+  const std::string how = p.letterbox           ? "letterboxed into"
+                          : p.crop_fraction > 0 ? "scaled and cropped to"
+                          : p.crop_width == 0   ? "stretched to"
+                          : CropFits(port, p)   ? "cropped to"
+                                                : crop;
   const std::string whose = p.resize_width      ? ""
                             : IsSizeOpen(port) ? fmt::format(" (assumed: the file leaves the size of '{}' open; --resize says another)", port.name)
                                                : fmt::format(" (the size of '{}')", port.name);
@@ -81,7 +89,7 @@ void AddPictureFlags(CLI::App& command, PictureFlags& flags) {
     const std::string key = row.key;
     if (key == "preprocess") continue;
     const auto add = [&flags, key](const std::string& value) { flags.settings.emplace_back(key, value); };
-    CLI::Option* option = IsSwitch(row) ? command.add_flag_callback(FlagOf(key), [add] { add("true"); }, row.help)
+    CLI::Option* option = IsSwitch(row) ? command.add_flag_function(FlagOf(key), [add](int64_t times) { add(times > 0 ? "true" : "false"); }, row.help)
                                         : command.add_option_function<std::string>(FlagOf(key), add, row.help)->type_name(row.values);
     option->group(kGroup);
   }
@@ -144,7 +152,7 @@ PictureRemarks RemarksOf(const std::string& model, const Port& port, const Prepr
     for (const PreprocessRecipe& r : PreprocessRecipes()) names += (names.empty() ? "" : ", ") + std::string(r.name);
     remarks.warning = fmt::format("[{}] nothing says how pictures become input '{}', so the answer may be wrong: pixels go in as {} from 0 to 255, {}; "
                                   "try --preprocess {} ('mete help preprocess'), or {} beside the model",
-                                  model, port.name, p.channels == ChannelOrder::kGray ? "gray" : "RGB", fit, names,
+                                  model, port.name, p.channels == ChannelOrder::kGray ? "gray" : p.channels == ChannelOrder::kBgr ? "BGR" : "RGB", fit, names,
                                   std::filesystem::path(PreprocessPath(model)).filename().string());
     return remarks;
   }
@@ -155,13 +163,13 @@ PictureRemarks RemarksOf(const std::string& model, const Port& port, const Prepr
 PictureBatch ReadPictures(std::span<const std::string> paths, const Preprocess& p, const Port& port) {
   PictureBatch batch;
   std::vector<Image> images;
-  const bool asked = p.resize_width || p.letterbox || p.crop_fraction > 0 || p.crop_width;
+  const bool asked = p.resize_width || p.letterbox || p.crop_fraction > 0 || (p.crop_width && CropFits(port, p));
   const auto [width, height] = SizeOf(port, p);
   for (const std::string& path : paths) {
     images.push_back(LoadImage(path));
     const Image& image = images.back();
     batch.turned.push_back(TurnedText(image.exif_orientation));
-    if (!asked && image.width * height != image.height * width)
+    if (!asked && (p.crop_width || image.width * height != image.height * width))
       batch.stretched = fmt::format("pictures are {}; try --crop-fraction 0.875 or --letterbox to keep their aspect", FitText(port, p));
   }
   batch.tensor = MakeInput(images, p, port.shape);

@@ -166,7 +166,7 @@ void AddPlan(CLI::App& app, Context& context) {
   command->add_option("--devices", flags->devices, "plan for the devices of this file, over the network that they share")
       ->type_name("FILE.toml")->group("Machine")->excludes("--machine");
   command->add_option("--cores", flags->cores, "cores that may take part: CPU numbers of this machine, or clusters of the machine file")
-      ->type_name("0,1,... | big,little:2,...")->delimiter(',')->group("Machine");
+      ->type_name("0,1,... | big,little:2,...")->delimiter(',')->allow_extra_args(false)->group("Machine");
   command->add_option("--policy", flags->policy, "how blocks reach the cores; only adaptive leaves cores out")
       ->type_name("NAME")->check(OneOf(PolicyNames()))->capture_default_str()->group("Machine");
   command->add_option("--objective", flags->objective, "what a plan for devices has least of: a request's time, the time from one to the "
@@ -189,11 +189,11 @@ void AddPlan(CLI::App& app, Context& context) {
       "devices get what they lack. --explain has each link, and of devices without a part what they would take.\n"
       "\n"
       "Examples:\n"
-      "  mete plan resnet50.onnx --machine boards/tensor-g4.toml\n"
-      "  mete plan resnet50.onnx --machine boards/tensor-g4.toml --cores prime,middle:2 --json\n"
+      "  mete plan resnet50.onnx --machine tensor-g4\n"
+      "  mete plan resnet50.onnx --machine tensor-g4 --cores prime,middle:2 --json\n"
       "  mete plan resnet50.onnx --cores 0,1\n"
-      "  mete plan resnet50.onnx --devices boards/rk3399x6.toml --explain\n"
-      "  mete plan resnet50.onnx --devices boards/rk3399x6.toml --objective throughput");
+      "  mete plan resnet50.onnx --devices rk3399x6 --explain\n"
+      "  mete plan resnet50.onnx --devices rk3399x6 --objective throughput");
   command->callback([flags, &context] { context.command = [flags, &context] { PlanCommand(*flags, context); }; });
 }
 

@@ -92,7 +92,7 @@ void AddProfile(CLI::App& app, Context& context) {
           ->type_name("FILE.toml")->group("Devices")->excludes("--check")->excludes("--energy")->excludes("--seconds");
   command->add_option("MODEL", flags->models, "models to measure on devices")->needs(devices)->group("Devices");
   command->add_option("--on", flags->on, "cores of this device that take part, as --cores of run (default: all)")
-      ->type_name("0,1,...")->delimiter(',')->needs(devices)->group("Devices");
+      ->type_name("0,1,...")->delimiter(',')->allow_extra_args(false)->needs(devices)->group("Devices");
   AddJsonFlag(*command, context);
   command->footer(
       "Runs networks that are there for that, with layers of all sizes, on the first core of each cluster, takes of each layer the least\n"

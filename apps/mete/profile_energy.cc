@@ -87,7 +87,7 @@ void PrintCurves(const EnergyCurves& curves) {
 
 void AddProfileEnergyFlags(CLI::App& command, CLI::Option* energy, ProfileEnergyFlags& flags) {
   command.add_option("--meter", flags.meters, "read this meter (a name or file that 'mete machine' shows); several add up")
-      ->type_name("NAME")->take_all()->expected(1)->needs(energy)->group(kGroup);
+      ->type_name("NAME")->take_all()->allow_extra_args(false)->needs(energy)->group(kGroup);
   command.add_option("--frequencies", flags.frequencies, "of each cluster at most, evenly from those that it may have")
       ->type_name("N")->check(Between(1, 1000))->capture_default_str()->needs(energy)->group(kGroup);
   command.add_option("--energy-output", flags.output, "write the curves there (default: energy.json in the cache folder)")

@@ -75,8 +75,10 @@ void AddOutputs(const Job& job, const Answer& answer, OutputFolder& folder) {
 
 // Prints the answers, or adds them as JSON.
 void Report(const Job& job, Answer batch, OutputFolder& folder, Json& results) {
-  for (const Answer& answer : AnswersOf(std::move(batch))) {
-    AddOutputs(job, answer, folder);
+  const bool tensors = batch.pictures.empty();
+  if (tensors) AddOutputs(job, batch, folder);
+  for (const Answer& answer : AnswersOf(std::move(batch), job.style)) {
+    if (!tensors) AddOutputs(job, answer, folder);
     if (job.context.json) results.push_back(AnswerJson(job.loaded.model, answer, job.style));
     else PrintAnswer(job.loaded.model, answer, job.style);
   }
@@ -159,10 +161,11 @@ Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t
   const int64_t pictures = int64_t(flags.pictures.size());
   if (pictures > 0) load.batch = batch > 0 ? batch : std::clamp<int64_t>(load.batch, 1, pictures);
   std::map<std::string, Shape> tensors = ShapesOf(files);
-  const auto load_model = [&] { return flags.hosts.given() ? LoadDivisible(load, context, load_ms, tensors) : LoadModel(load, context, load_ms, tensors); };
+  if (flags.hosts.given()) load = Divisible(load);
+  const auto load_model = [&] { return LoadQuietly(load, context, load_ms, tensors); };
   Loaded loaded{load_model(), {}, -1, {}};
   loaded.inputs = PlaceTensors(loaded.model, files);
-  if (flags.pictures.empty()) return loaded;
+  if (flags.pictures.empty()) return PrintNotes(loaded.model, context), loaded;
   loaded.picture_port = PicturePort(loaded.model, loaded.inputs);
   loaded.preprocess = PreprocessOf(flags.model.model, loaded.port(), flags.preprocess);
   if (const Shape wanted = WantedShape(loaded.port(), loaded.preprocess); wanted != loaded.port().shape) {
@@ -171,6 +174,7 @@ Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t
     loaded.inputs = PlaceTensors(loaded.model, files);
   }
   CheckPictures(loaded.port(), loaded.preprocess);
+  PrintNotes(loaded.model, context);
   return loaded;
 }
 
@@ -206,7 +210,12 @@ AnswerStyle StyleFor(const RunFlags& flags, const Loaded& loaded, const Context&
   const Preprocess& p = loaded.preprocess;
   const bool pictures = !flags.pictures.empty();
   const Preprocess settings = pictures ? p : PreprocessOf(flags.model.model, loaded.model.inputs().empty() ? Port{} : loaded.model.inputs()[0], flags.preprocess);
-  AnswerStyle style{ClassifiedOutput(loaded.model, settings.classify, pictures), settings.top_k, settings.softmax, {}};
+  const auto& given = flags.preprocess.settings;
+  const bool top_k = std::any_of(given.begin(), given.end(), [](const auto& setting) { return setting.first == "top_k"; });
+  const bool wants_classes = pictures || top_k || settings.softmax || !settings.labels.empty();  // of tensors only who asks for it
+  AnswerStyle style{ClassifiedOutput(loaded.model, settings.classify, wants_classes), settings.top_k, settings.softmax, {}};
+  if (style.classified < 0 && (top_k || settings.softmax || !settings.labels.empty()))
+    PrintNote(context, "no output is the only one that can be scores of classes, so nothing is ranked; try --classify with an output's name");
   if (style.classified < 0 || settings.labels.empty()) return style;
   style.labels = ReadLabels(settings.labels);
   const std::string problem = LabelsProblem(settings.labels, style.labels.size(), loaded.model.outputs()[size_t(style.classified)]);
@@ -280,7 +289,7 @@ void AddRun(CLI::App& app, Context& context) {
       ->type_name("N")->check(Between(1, kMostBatch))->group("Pictures");
   command->add_option("--input", flags->inputs, "a tensor from a .npy, .pb (ONNX TensorProto) or .bin (raw) file; may be repeated. Dimensions "
                                                 "that the model leaves open follow from it")
-      ->type_name("NAME=FILE")->take_all()->expected(1)->group("Tensors");
+      ->type_name("NAME=FILE")->take_all()->allow_extra_args(false)->group("Tensors");
   command->add_option("--output", flags->output, "write every output to DIR as .npy, all or none")->type_name("DIR")->group("Tensors");
   AddHostsFlags(*command, flags->hosts);
   AddJsonFlag(*command, context);

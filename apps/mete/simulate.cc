@@ -178,7 +178,7 @@ void DevicesCommand(SimulateFlags flags, const Context& context) {
 
 void SimulateCommand(const SimulateFlags& flags, const Context& context) {
   if (!flags.pool.devices.empty()) return DevicesCommand(flags, context);
-  if (flags.machine.empty()) throw UsageError("[--machine] is missing; expected a machine file, or --devices; try boards/rk3399.toml");
+  if (flags.machine.empty()) throw UsageError("[--machine] is missing; expected a machine file, or --devices; try --machine rk3399");
   if (!flags.model.objective.empty() && !flags.model.trace.empty()) throw UsageError("[--trace] has nothing to show with --objective");
   if (!flags.model.objective.empty()) return ChooseCommand(flags, context);
   const bool all = flags.policy == "all";
@@ -212,9 +212,9 @@ void AddSimulate(CLI::App& app, Context& context) {
   command->add_option("--policy", flags->policy, "how blocks reach the cores")
       ->type_name("NAME")->check(OneOf(policies))->capture_default_str()->group("Machine");
   command->add_option("--cores", flags->clusters, "clusters that compute, or so many cores of them (default: all)")
-      ->type_name("big,little:2,...")->delimiter(',')->group("Machine");
+      ->type_name("big,little:2,...")->delimiter(',')->allow_extra_args(false)->group("Machine");
   command->add_option("--interference", flags->interference, "what others take of some cores; may be repeated, for other cores")
-      ->type_name("KIND:cores=...,share=...")->take_all()->expected(1)->group("Machine");
+      ->type_name("KIND:cores=...,share=...")->take_all()->allow_extra_args(false)->group("Machine");
   command->add_option("--runs", flags->runs, "runs of each policy, which learns from one to the next")
       ->type_name("N")->check(Between(1, 10000))->capture_default_str()->group("Measurement");
   command->add_option("--trace", flags->model.trace, "write the last run's trace for chrome://tracing or Perfetto; needs one policy "
@@ -258,12 +258,12 @@ void AddSimulate(CLI::App& app, Context& context) {
       "request's time, the time from one request to the next, its joules.\n"
       "\n"
       "Examples:\n"
-      "  mete simulate resnet50.onnx --machine boards/tensor-g4.toml\n"
-      "  mete simulate vgg16.onnx --devices boards/rk3399x6.toml\n"
-      "  mete simulate vgg16.onnx --devices boards/rk3399x6.toml --objective throughput --planner dynamic --trace t.json\n"
-      "  mete simulate resnet50.onnx --machine boards/tensor-g4.toml --objective latency=30ms\n"
-      "  mete simulate resnet50.onnx --machine boards/tensor-g4.toml --cores prime,middle:2 --policy adaptive --trace t.json\n"
-      "  mete simulate net.onnx --machine boards/rk3399.toml --interference periodic:cores=4,share=0.5,period_ms=10 --runs 200");
+      "  mete simulate resnet50.onnx --machine tensor-g4\n"
+      "  mete simulate vgg16.onnx --devices rk3399x6\n"
+      "  mete simulate vgg16.onnx --devices rk3399x6 --objective throughput --planner dynamic --trace t.json\n"
+      "  mete simulate resnet50.onnx --machine tensor-g4 --objective latency=30ms\n"
+      "  mete simulate resnet50.onnx --machine tensor-g4 --cores prime,middle:2 --policy adaptive --trace t.json\n"
+      "  mete simulate net.onnx --machine rk3399 --interference periodic:cores=4,share=0.5,period_ms=10 --runs 200");
   command->callback([flags, &context] { context.command = [flags, &context] { SimulateCommand(*flags, context); }; });
 }
 

@@ -14,8 +14,11 @@ namespace {
 
 std::string Dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
 
-// "mete: note: ..." with the first line's head on all of them.
+constexpr const char* kErase = "\r\033[K";  // a terminal's line
+
+// "mete: note: ..." with the first line's head on all of them, in the place of what a progress may show just now.
 void PrintLines(const Context& context, const char* color, const char* kind, std::string_view text) {
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "{}", kErase);
   const Style s = StyleOf(STDERR_FILENO);
   const std::string head = fmt::format("{}: {}:", context.program, kind);
   for (size_t begin = 0; begin < text.size();) {
@@ -99,7 +102,7 @@ std::string FormatMs(double ms) {
   return fmt::format("{:.2f} s", ms * 1e-3);
 }
 
-Progress::Progress(const Context& context, std::string label) : label_(std::move(label)) {
+Progress::Progress(const Context& context, std::string label) : command_started_(context.started), label_(std::move(label)) {
   if (!context.json && isatty(STDERR_FILENO)) thread_ = std::thread([this] { Show(); });
 }
 
@@ -124,16 +127,17 @@ void Progress::Show() {
   using namespace std::chrono_literals;
   const auto start = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  if (wake_.wait_for(lock, 1s, [this] { return stop_; })) return;
-  while (!wake_.wait_for(lock, 200ms, [this] { return stop_; })) {
+  // Parts of a command that are short by themselves may take long together; those that are over at once would only flicker.
+  if (wake_.wait_until(lock, std::max(command_started_ + 1s, start + 100ms), [this] { return stop_; })) return;
+  do {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const int done = done_.load(std::memory_order_relaxed), total = total_.load(std::memory_order_relaxed);
     const std::string count = total > 0 ? fmt::format(" {}/{}", done, total) : done > 0 ? fmt::format(" {}", done) : "";
     const std::string line = Shortened(fmt::format("{}{}, {:.0f} s", label_, count, seconds), size_t(std::max(TerminalColumns(STDERR_FILENO), 1)) - 1);
-    fmt::print(stderr, "\r\033[K{}", line);
+    fmt::print(stderr, "{}{}", kErase, line);
     std::fflush(stderr);
-  }
-  fmt::print(stderr, "\r\033[K");
+  } while (!wake_.wait_for(lock, 200ms, [this] { return stop_; }));
+  fmt::print(stderr, "{}", kErase);
   std::fflush(stderr);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>
@@ -42,7 +43,7 @@ std::string FormatBytes(int64_t bytes);     // "12.3 MiB"
 std::string FormatMs(double ms);            // "12.3 ms", "4.56 s", "78.9 us"
 std::string FormatPercent(double part);  // 0.125: "12 %"
 
-// A line on stderr that says what takes so long: only on a terminal, only after a second, not with --json. Safe to
+// A line on stderr that says what takes so long: only on a terminal, not with --json, and only after the command's first second. Safe to
 // update from any thread; cleared when it goes.
 class Progress {
  public:
@@ -60,6 +61,7 @@ class Progress {
  private:
   void Show();
 
+  const std::chrono::steady_clock::time_point command_started_;
   std::string label_;  // under the mutex
   std::atomic<int> done_{0}, total_{0};
   std::mutex mutex_;

@@ -62,6 +62,8 @@ void Make(const MakeFlags& flags, const Context& context) {
       const Progress progress(context, "making " + name);
       ZooMake(name, path, flags.seed);
     }
+    if (context.cancel && context.cancel->cancelled()) std::filesystem::remove(path);
+    CheckCancelled(context);
     const int64_t bytes = int64_t(std::filesystem::file_size(path));
     json.push_back({{"name", name}, {"file", path}, {"bytes", bytes}, {"seed", flags.seed}});
     if (!context.json) fmt::print("{}: {} in {}\n", path, FormatBytes(bytes), FormatMs(watch.ms()));

@@ -80,7 +80,7 @@ struct Preprocess {
   TensorOrder layout = TensorOrder::kNchw;
   DType type = DType::kF32;             // kF32, or kU8 (rounded, and clamped to 0..255)
 
-  bool values_known = false;            // channels, mean, scale, std or a recipe was set; else pixels stay 0..255, which is a guess
+  bool values_known = false;            // mean, scale, std or a recipe was set; else pixels stay 0..255, which is a guess
 
   // Not about pixels, but kept in the same file: how to print a classifier's answer.
   std::string labels;    // path of a text file, a class a line; relative to the TOML's folder in the file, resolved here

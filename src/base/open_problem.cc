@@ -26,6 +26,7 @@ std::vector<std::string> NamesIn(const fs::path& folder) {
 }
 
 std::string AdviceFor(const fs::path& path) {
+  if (path.string().find("://") != std::string::npos) return "; try to download it first: addresses are not read";
   const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) return fmt::format("; the folder '{}' is not there either; try the file's whole path", folder.string());

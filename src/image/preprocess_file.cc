@@ -139,7 +139,7 @@ constexpr Field kFields[] = {
        p.interpolation = Interpolation(Choice(t, {"antialias", "bilinear", "bicubic"}));
      }},
     {{"channels", "rgb|bgr|gray", "order of the channels (default: rgb, or gray for an input of one channel)"},
-     [](const Text& t, Preprocess& p) { p.channels = ChannelOrder(Choice(t, {"rgb", "bgr", "gray"})); }, true},
+     [](const Text& t, Preprocess& p) { p.channels = ChannelOrder(Choice(t, {"rgb", "bgr", "gray"})); }},
     {{"mean", "a[,b,c]", "subtract this from the pixels 0 to 255; one number, or one a channel"},
      [](const Text& t, Preprocess& p) { p.mean = Channels(t); }, true},
     {{"scale", "a[,b,c]", "then multiply by this; one number, or one a channel"}, SetScale, true},

@@ -115,7 +115,7 @@ Image ResizeImage(const Image& image, int width, int height, Interpolation inter
 Image CropCenter(const Image& image, int width, int height) {
   if (width <= 0 || height <= 0 || width > image.width || height > image.height)
     Invalid(image.name.empty() ? "crop" : image.name, "the part to crop does not fit into the picture; got {}x{}, expected 1x1 to {}x{}; try "
-            "resize_shorter first", width, height, image.width, image.height);
+            "a larger resize_shorter before, or a smaller crop", width, height, image.width, image.height);
   Image out(width, height);
   const size_t left = size_t(image.width - width) / 2;
   const int top = (image.height - height) / 2;

@@ -100,7 +100,7 @@ std::optional<Description> DescriptionOf(const toml::table& table) {
 void RefuseOtherDescription(const toml::table& table, const std::string& path, Description expected) {
   const std::optional<Description> got = DescriptionOf(table);
   if (!got || *got == expected) return;
-  if (expected == Description::kMachine) Invalid(path, "describes several devices, not one machine; try --devices {}", path);
+  if (expected == Description::kMachine) Invalid(path, "describes several devices, not one machine; try it as --devices of plan or simulate", path);
   if (*got == Description::kMachine) Invalid(path, "describes one machine, not several devices; try --machine {}", path);
   if (expected == Description::kWorkers)
     Invalid(path, "describes devices to simulate, without addresses; expected a file of workers; try it with plan or simulate, or write one "

@@ -4,6 +4,8 @@
 #include <climits>
 #include <cmath>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -161,6 +163,7 @@ std::vector<WorkerSpeed> WorkersOf(const Plan& plan, const Machine& machine) { r
 
 void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
   SharedProblems problems;
+  bool of_another_graph = false;
   const auto add = [&](const std::string& where, const std::string& what) { problems.Add(where, what); };
   if (plan.threads < 1 || plan.threads > kMaxThreads)
     add("plan", fmt::format("threads; got {}, expected 1 to {}", plan.threads, kMaxThreads));
@@ -172,11 +175,14 @@ void Verify(const Plan& plan, const Graph& graph, const Machine& machine) {
     if (!(speed >= kLeastSpeed && speed <= 1)) add("plan", fmt::format("an emulated speed; got {}, expected {} to 1", speed, kLeastSpeed));
   for (int core : plan.cores)
     if (!machine.ClusterOf(core)) add("plan", fmt::format("core {} is not on this machine, or not for this process", core));
+  for (int core : std::set<int>(plan.cores.begin(), plan.cores.end()))
+    if (std::count(plan.cores.begin(), plan.cores.end(), core) > 1) add("plan", fmt::format("core {} is named twice; expected each core once", core));
   if (plan.steps.size() != graph.nodes.size())
     add("plan", fmt::format("needs a step for each node; got {}, expected {}", plan.steps.size(), graph.nodes.size()));
   for (size_t i = 0; i < std::min(plan.steps.size(), graph.nodes.size()); ++i) {
     const Step& step = plan.steps[i];
-    if (step.node != graph.nodes[i].name) add(step.node, fmt::format("step {} is for another node; expected '{}'", i, graph.nodes[i].name));
+    if (step.node != graph.nodes[i].name && !std::exchange(of_another_graph, true))
+      add(step.node, fmt::format("step {} is for another node; expected '{}'; the plan is of another model", i, graph.nodes[i].name));
     if (const std::string problem = ShareProblem(step); !problem.empty()) add(step.node, problem);
     if (const std::string problem = PredictionProblem(step); !problem.empty()) add(step.node, problem);
     if (std::find(PolicyNames().begin(), PolicyNames().end(), step.policy) == PolicyNames().end())

@@ -53,8 +53,9 @@ class Preprocessing(FirstSteps):
         self.warns("nothing says how pictures become input 'image', so the answer may be wrong: pixels go in as RGB from 0 to 255, stretched to 4x4",
                    "run", net, self.orange)
         self.warns("try --preprocess raw, unit, imagenet-torch, mobilenet, caffe-bgr, clip, yolo", "run", net, self.orange)
-        for known in (["--preprocess", "raw"], ["--mean", "0"], ["--channels", "bgr"]):
+        for known in (["--preprocess", "raw"], ["--mean", "0"], ["--std", "255"]):
             self.assertNotIn("warning", mete("run", net, self.orange, *known).stderr, known)
+        self.warns("pixels go in as BGR from 0 to 255", "run", net, self.orange, "--channels", "bgr")  # says nothing about their values
         net.with_suffix(".toml").write_text("preprocess = 'unit'\n")
         self.assertNotIn("warning", mete("run", net, self.orange).stderr)
         net.with_suffix(".toml").write_text("top_k = 2\n")  # says nothing about pixels
@@ -105,6 +106,30 @@ class Preprocessing(FirstSteps):
         self.assertEqual(shape(), [1, 3, 224, 224])
         told = mete("run", is_open, self.orange, "--preprocess", "raw").stderr
         self.assertIn("224x224 (assumed: the file leaves the size of 'image' open; --resize says another)", told)
+
+    def test_how_pictures_get_their_size_is_told_as_it_is(self):
+        net = self.path("net.onnx", channel_means([1, 3, 8, 8]))
+        large = self.path("large.png", png(32, 32, flat(ORANGE)))
+        def told(*flags):
+            return " ".join(mete("run", net, large, *flags).stderr.split())
+        self.assertIn("from 0 to 255, cropped to 8x8 (the size of 'image')", told("--resize-shorter", "16", "--crop", "8"))
+        self.assertIn("pictures are cropped to 16x4, then stretched to 8x8", told("--preprocess", "raw", "--crop", "16x4"))
+        self.assertEqual(told("--preprocess", "raw", "--crop", "8"), "")
+        opened = self.path("open.onnx", mask([1, 3, "H", "W"]))
+        self.assertNotIn("assumed", mete("run", opened, large, "--preprocess", "raw", "--resize", "20x10").stderr)
+
+    def test_switches_can_be_switched_off(self):
+        wide = self.path("wide.png", png(8, 4, flat(ORANGE)))
+        boxed, stretched = (self.means(wide, "--preprocess", "yolo", *flags)[0] for flags in ([], ["--letterbox=false"]))
+        self.assertNotEqual(boxed, stretched)
+        for got, want in zip(stretched, ORANGE):
+            self.assertAlmostEqual(got, want / 255, places=4)
+
+    def test_what_stands_behind_a_flag_is_its_value_alone(self):
+        net = self.path("net.onnx", channel_means(["N", 3, 8, 8]))
+        for flags in (["--shape", "N=1"], ["--cores", "0"], ["--disable-pass", "layout"]):
+            for words in ([net, *flags, self.orange], [*flags, net, self.orange], [net, self.orange, *flags]):
+                self.assertEqual(len(self.answer("run", *words)["results"]), 1, words)
 
     def test_what_pictures_cannot_be_is_told_by_name(self):
         net = self.path("net.onnx", channel_means([1, 3, 8, 8]))
@@ -164,6 +189,21 @@ class Answers(FirstSteps):
                    "--classify", "mask")
         pooled = self.path("pooled.onnx", model([("image", [1, 3, 8, 8])], [("GlobalAveragePool", ["image"], ["scores"])], ["scores"]))
         self.assertEqual(self.answer("run", pooled, self.orange)["results"][0]["top"][0]["class"], 0)  # 1x3x1x1
+
+    def test_rows_of_tensors_are_ranked_one_by_one_where_that_is_asked_for(self):
+        net = self.path("net.onnx", channel_means(["N", 3, 8, 8]))
+        rows = b"".join(struct.pack("<f", v) * 64 for v in (1, 9, 2, 8, 1, 1, 0, 0, 5))  # of 3 inputs the means of 3 channels
+        array, labels = self.path("rows.npy", npy("<f4", (3, 3, 8, 8), rows)), self.path("labels.txt", b"a\nb\nc\n")
+        def best(*flags):
+            return [r.get("top", [{}])[0].get("label") for r in self.answer("run", net, "--input", array, *flags)["results"]]
+        self.assertEqual(best("--labels", labels), ["b", "a", "c"])
+        self.assertEqual(best("--top-k", "1", "--labels", labels), ["b", "a", "c"])
+        self.assertEqual(best(), [None])
+        self.assertRegex(mete("run", net, "--input", array, "--softmax").stdout, r"row 2 of 3\nclass +score\n +2 ")
+        folder = self.path("out")
+        self.answer("run", net, "--input", array, "--classify", "scores", "--output", folder)
+        self.assertEqual([f.name for f in folder.iterdir()], ["scores.npy"])
+        self.assertIn("so nothing is ranked", mete("run", self.path("mask.onnx", mask([1, 3, 8, 8])), self.orange, "--labels", labels).stderr)
 
     def test_random_weights_are_told_whenever_they_answer(self):
         self.warns("its weights are random, as 'mete zoo' made them", "run", self.net, self.picture, "--preprocess", "unit")

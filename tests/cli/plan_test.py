@@ -162,7 +162,7 @@ class Plans(Cli):
         board = BOARDS / "rk3399x6.toml"
         self.fails(BAD_FILE, "cannot open", "plan", self.net, "--devices", self.path("none.toml"))
         self.fails(BAD_FILE, "describes one machine, not several devices; try --machine", "plan", self.net, "--devices", BOARDS / "rk3399.toml")
-        self.fails(BAD_FILE, "describes several devices, not one machine; try --devices", "plan", self.net, "--machine", board)
+        self.fails(BAD_FILE, "describes several devices, not one machine; try it as --devices of plan or simulate", "plan", self.net, "--machine", board)
         for more in (("--machine", BOARDS / "rk3399.toml"), ("--cores", "0"), ("--policy", "equal")):
             self.fails(USAGE, more[0], "plan", self.net, "--devices", board, *more)
 

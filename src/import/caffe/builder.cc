@@ -27,6 +27,18 @@ void Builder::Problem(const Error& error) {
   else if (error.code() != Code::kFailedPrecondition) bad_ = true;
 }
 
+void Builder::UnsupportedType(const std::string& type, const std::string& layer) {
+  TypeCount& count = unsupported_types_[type];
+  if (count.times++ == 0) count.first = layer;
+}
+
+void Builder::TellUnsupportedTypes() {
+  for (const auto& [type, count] : unsupported_types_)
+    Problem(Error(Code::kUnimplemented,
+                  fmt::format("[{}] unsupported layer type '{}' ({} time{}, first at '{}'); try the network as an ONNX file", model_, type, count.times,
+                              count.times == 1 ? "" : "s", count.first)));
+}
+
 void Builder::WeightProblem(const std::string& layer, const std::string& what) {
   weight_problems_.push_back(fmt::format("[{}] {}", layer, what));
 }
@@ -104,6 +116,7 @@ Imported Builder::Finish() {
       Problem(Error(Code::kFailedPrecondition,
                     name.empty() ? fmt::format("[{}] a shape without a name is given for {} inputs; try --shape NAME=...", model_, inputs_)
                                  : fmt::format("[{}] a shape is given for '{}', which is no input", model_, name)));
+  TellUnsupportedTypes();
   TellWeightProblems();
   std::vector<const Blob*> outputs;
   for (const auto& [name, blob] : blobs_)

@@ -22,6 +22,7 @@ class Builder {
 
   // Problems do not stop the import, so that one Error can tell all of them.
   void Problem(const Error& error);
+  void UnsupportedType(const std::string& type, const std::string& layer);  // told in the end, a line for each type
   // Of a layer's weights; many are one problem: a .caffemodel of another net.
   void WeightProblem(const std::string& layer, const std::string& what);
   void Note(std::string text) { result_.notes.push_back(std::move(text)); }
@@ -50,6 +51,11 @@ class Builder {
   };
   const Shape* Given(const std::string& blob) const { return ShapeGiven(options_.input_shapes, blob, inputs_); }
   const Shape* OfTensor(const std::string& blob) const { return ShapeGiven(options_.tensor_shapes, blob, inputs_); }
+  struct TypeCount {
+    int times = 0;
+    std::string first;  // layer of that type
+  };
+  void TellUnsupportedTypes();
   void TellWeightProblems();
   Shape ShapeOfInput(const std::string& blob, const Shape& declared) const;
 
@@ -65,6 +71,7 @@ class Builder {
   std::string problems_;
   size_t problem_lines_ = 0, weights_read_ = 0;
   std::vector<std::string> weight_problems_;
+  std::map<std::string, TypeCount> unsupported_types_;
   bool bad_ = false, unsupported_ = false;  // neither: what the caller asks for does not fit
 };
 

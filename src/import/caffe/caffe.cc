@@ -71,7 +71,10 @@ void CheckCounts(const LayerType& type, const caffe::LayerParameter& p) {
 // False where a bottom is unknown because of a problem that is told already.
 bool ConvertCompute(Builder& b, const caffe::LayerParameter& p) {
   const LayerType* type = FindType(p.type());
-  if (!type) Fail(Code::kUnimplemented, p.name(), "unsupported layer type '{}'", p.type());
+  if (!type) {
+    b.UnsupportedType(p.type(), p.name());
+    return false;
+  }
   CheckCounts(*type, p);
   Layer layer(b, p);
   for (int i = 0; i < layer.bottoms(); ++i)

@@ -299,7 +299,7 @@ TEST(BadCaffe, FilesThatDisagreeAreToldInOneError) {
   ExpectHas(m, "[a] the .caffemodel's weight does not fit; got 3x3x1x1, expected 3x4x1x1");
   ExpectHas(m, "[a] the .caffemodel has no bias for it; got 1 blobs, expected at least 2");
   ExpectHas(m, "[b] the .caffemodel has no layer of this name; expected one with a weight of 2x3x1x1");
-  ExpectHas(m, "[c] unsupported layer type 'NoSuch'");
+  ExpectHas(m, "[net] unsupported layer type 'NoSuch' (1 time, first at 'c')");
   ExpectHas(m, "[e] bottom 'nothing' is made by no earlier layer");
   ExpectHas(MessageOf(net, "", Code::kInvalidArgument), "there is no .caffemodel");
 }
@@ -337,7 +337,7 @@ TEST(BadCaffe, NamesOfAnyBytesAreTakenInSilence) {
   EXPECT_EQ(Import(net, weights).graph.nodes.at(0).name, name);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   const std::string bad = std::string(kInput) + "layer { name: 'l\xff' type: 'Frob\\033[1m' bottom: 'data' top: 'y' }";
-  ExpectHas(MessageOf(bad, "", Code::kUnimplemented), "[l\xff] unsupported layer type 'Frob?[1m'");
+  ExpectHas(MessageOf(bad, "", Code::kUnimplemented), "unsupported layer type 'Frob?[1m' (1 time, first at 'l\xff')");
 }
 
 TEST(BadCaffe, DataLayersNeedAShape) {

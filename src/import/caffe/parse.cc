@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <map>
 
 #include "base/error.h"
 
@@ -30,16 +31,28 @@ class Collector : public pb::io::ErrorCollector {
       if (message.find(harmless) != message.npos) return;
     Add(line, column, message);
   }
-  const std::string& problems() const { return problems_; }
+  bool any() const { return !problems_.empty(); }
+  std::string problems() const {
+    std::string text;
+    for (size_t order = 1; order <= std::min(problems_.size(), kMaxShownProblems); ++order)
+      for (const auto& [message, p] : problems_)
+        if (p.order == order)
+          text += fmt::format("{}[{}:{}:{}] {}{}", text.empty() ? "" : "\n", name_, p.line, p.column, Printable(message),
+                              p.times == 1 ? "" : fmt::format(" (and {} times more)", p.times - 1));
+    return text;
+  }
 
  private:
   void Add(int line, int column, const std::string& message) {
-    if (++count_ > kMaxShownProblems) return;
-    problems_ += fmt::format("{}[{}:{}:{}] {}", problems_.empty() ? "" : "\n", name_, line + 1, column + 1, Printable(message));
+    Problem& problem = problems_[message];
+    if (problem.times++ == 0) problem.line = line + 1, problem.column = column + 1, problem.order = problems_.size();
   }
+  struct Problem {
+    int line = 0, column = 0, times = 0;
+    size_t order = 0;
+  };
   const std::string& name_;
-  std::string problems_;
-  size_t count_ = 0;
+  std::map<std::string, Problem> problems_;  // by what is wrong: a line for all places
 };
 
 void RefuseWebPage(std::string_view text, const std::string& name, const char* expected) {
@@ -81,7 +94,7 @@ Net ParseNet(std::string_view text, const std::string& name) {
   const pb::LogSilencer quiet;  // names need not be UTF-8, and a bad file is told by the Error alone
   const bool parsed = parser.Parse(&stream, &net.header);
   if (!parsed) throw Error(Code::kDataLoss, collector.problems());
-  if (!collector.problems().empty()) throw Error(Code::kInvalidArgument, collector.problems());
+  if (collector.any()) throw Error(Code::kInvalidArgument, collector.problems());
   if (net.header.layer_size() && net.header.layers_size())
     Invalid(name, "the net mixes 'layer' and 'layers'; got {} and {}, expected one of the two", net.header.layer_size(),
             net.header.layers_size());
