@@ -218,6 +218,9 @@ Session MakeSession(const Model& model, SessionOptions options, const std::strin
     return Session(model, options);
   }();
   for (const std::string& note : session.Notes()) PrintNote(context, note);
+  if (const auto cores = ThisDevice().cores.size(); session.stats().threads > int(cores))
+    PrintNote(context, fmt::format("{} threads share {} core{}, so more of them do not help; try --threads {}", session.stats().threads, cores,
+                                   cores == 1 ? "" : "s", cores));
   return session;
 }
 

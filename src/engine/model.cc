@@ -68,7 +68,10 @@ std::vector<std::string> PassNames() {
 
 Model ModelOf(Graph graph, const LoadOptions& options) { return Optimized({std::move(graph), {}, {}, {}}, options); }
 
-Model Model::Load(const std::string& path, const LoadOptions& options) { return Optimized(Import(path, options), options); }
+Model Model::Load(const std::string& path, const LoadOptions& options) {
+  if (options.batch < 0) Invalid("batch", "cannot be negative; got {}, expected 0 for what the file says, or the number of inputs", options.batch);
+  return Optimized(Import(path, options), options);
+}
 
 const Model::Impl& Model::impl() const {
   if (!impl_) Fail(Code::kFailedPrecondition, "model", "it is empty: made by default, or moved from; try Model::Load()");

@@ -96,6 +96,8 @@ void FillPicture(const Image& ready, const Preprocess& p, const View& batch, int
 void CheckSettings(const Preprocess& p) {
   if (p.type != DType::kF32 && p.type != DType::kU8)
     Invalid("preprocess", "cannot make an input of type {}; expected f32 or u8", Name(p.type));
+  if (p.crop_fraction < 0 || p.crop_fraction > 1) Invalid("crop_fraction", "out of range; got {}, expected 0 to 1", p.crop_fraction);
+  if (std::count(p.divisor.begin(), p.divisor.end(), 0.0f) > 0) Invalid("divisor", "cannot be 0; expected a number for each channel");
   if (p.letterbox && p.crop_fraction > 0) Invalid("preprocess", "letterbox and crop_fraction exclude each other; try one of them");
   if (!p.resize_width && (p.letterbox || p.crop_fraction > 0))
     Invalid("preprocess", "{} needs a size; try resize", p.letterbox ? "letterbox" : "crop_fraction");

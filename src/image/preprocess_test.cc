@@ -190,6 +190,11 @@ TEST(PreprocessFor, FollowsFromTheInput) {
   EXPECT_EQ(gray.type, DType::kU8);
   EXPECT_EQ(PreprocessFor("no/such.onnx", DType::kF32, {1, 10}).channels, ChannelOrder::kRgb);
   EXPECT_FALSE(gray.values_known);
+  Preprocess wrong;
+  wrong.divisor[1] = 0;
+  EXPECT_EQ(MessageOf([&] { MakeInput(Image(2, 2), wrong); }), "[divisor] cannot be 0; expected a number for each channel");
+  wrong = {}, wrong.crop_fraction = 9;
+  EXPECT_EQ(MessageOf([&] { MakeInput(Image(2, 2), wrong); }), "[crop_fraction] out of range; got 9, expected 0 to 1");
   EXPECT_FALSE(ParsePreprocess("labels = 'l'\nresize = 3\nchannels = 'bgr'", "net.toml").values_known);
   for (const char* known : {"preprocess = 'raw'", "mean = 0", "std = 1", "scale = 1"})
     EXPECT_TRUE(ParsePreprocess(known, "net.toml").values_known) << known;

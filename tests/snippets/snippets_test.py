@@ -72,6 +72,12 @@ class Shown(unittest.TestCase):
         for file in DOCUMENTS:
             self.play(snippets.of_markdown(file, (ROOT / file).read_text()))
 
+    def test_links_lead_somewhere(self):
+        for file in DOCUMENTS:
+            for link in re.findall(r"\]\(([^)#:]+)\)", (ROOT / file).read_text()):
+                with self.subTest(f"{file}: {link}"):
+                    self.assertTrue((ROOT / file).parent.joinpath(link).exists())
+
     def test_headers(self):
         for file in HEADERS:
             self.play(snippets.of_header(file, (ROOT / file).read_text()))

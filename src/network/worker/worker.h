@@ -1,4 +1,4 @@
-// A worker: computes shares of requests for callers that reach its port (network/protocol/worker.proto). It believes nothing that it is sent:
+// A worker: computes shares of requests for callers that reach its port (network/protocol/worker.proto). It checks whatever it is sent before it uses it:
 // messages, memory, deployments and requests at a time have limits, graphs and programs are verified, and no path is ever opened that
 // somebody names.
 #pragma once

@@ -40,7 +40,7 @@ void Packer::Keep(const Digest& key, const Tensor& packed) {
   if (problem.empty()) return written_.Add(int64_t(packed.bytes()));
   lost_.Add(int64_t(packed.bytes()));
   writable_ = false;  // a full disk or a folder of somebody else: the next would fail too
-  problems_.push_back(problem + "; nothing more is kept");
+  problems_.push_back(problem + "; nothing more is kept; try another cache folder");
 }
 
 std::string Packer::Explain() const {
