@@ -3,7 +3,7 @@
 
 Starts `mete inspect --explain` several times, keeps each node's least time and the highest limits, and prints the nodes below their
 bar: 1x1 convolutions of at least 10 MFLOP below 85 % of the measured f32 peak, one-row products below 80 % of the measured read
-bandwidth, other products and convolutions below 50 % of peak; and how many there are of each kind. The bars are those of issue 3.
+bandwidth, other products and convolutions below 50 % of peak; and how many there are of each kind.
 """
 import argparse
 import json

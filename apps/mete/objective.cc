@@ -140,7 +140,7 @@ std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags&
   const EnergyCurves curves = ReadCurves(path);
   const Machine machine = ReadMachine();
   CheckMachine(curves, machine, path);
-  const ModelWork work = WorkOf(model.impl().graph);
+  const ModelWork work = WorkOf(GraphOf(model));
   EnergyChoice choice = Choose(curves, work, objective, context);
   std::unique_ptr<FrequencyControl> control;
   std::string why = WhyFrequenciesStay(machine.clusters);

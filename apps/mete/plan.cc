@@ -145,11 +145,11 @@ Json PlanJson(const Planned& planned) {
 void PlanCommand(PlanFlags flags, const Context& context) {
   if (!flags.devices.empty()) {
     for (const std::string& name : PassesBehindDivision()) flags.model.disabled_passes.push_back(name);
-    return PlanForDevices(LoadModel(flags.model, context).impl().graph, flags.model.model, flags.devices, flags.objective, flags.explain,
+    return PlanForDevices(GraphOf(LoadModel(flags.model, context)), flags.model.model, flags.devices, flags.objective, flags.explain,
                           context);
   }
   const Model model = LoadModel(flags.model, context);
-  const Graph& graph = model.impl().graph;
+  const Graph& graph = GraphOf(model);
   const Planned planned = flags.machine.empty() ? PlanForHere(flags, graph, context) : PlanForFile(flags, graph);
   if (context.json) PrintJson(PlanJson(planned));
   else PrintPlan(flags, planned);

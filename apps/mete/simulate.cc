@@ -165,7 +165,7 @@ void ChooseCommand(const SimulateFlags& flags, const Context& context) {
   const Objective objective = ParseObjectiveFlag(flags.model.objective);
   const EnergyCurves curves = CurvesOf(ReadMachineFile(FindBoard(flags.machine, "--machine")));
   const Model model = LoadModel(flags.model, context);
-  const ModelWork work = WorkOf(model.impl().graph);
+  const ModelWork work = WorkOf(GraphOf(model));
   PrintEnergyChoice(curves, work, Choose(curves, work, objective, context), flags.model, context);
 }
 
@@ -173,7 +173,7 @@ void DevicesCommand(SimulateFlags flags, const Context& context) {
   for (const std::string& name : PassesBehindDivision()) flags.model.disabled_passes.push_back(name);
   flags.pool.model = flags.model.model, flags.pool.trace = flags.model.trace;
   if (!flags.model.objective.empty()) flags.pool.objective = flags.model.objective;
-  SimulateOverDevices(LoadModel(flags.model, context).impl().graph, flags.pool, context);
+  SimulateOverDevices(GraphOf(LoadModel(flags.model, context)), flags.pool, context);
 }
 
 void SimulateCommand(const SimulateFlags& flags, const Context& context) {
@@ -187,12 +187,12 @@ void SimulateCommand(const SimulateFlags& flags, const Context& context) {
   const MachineFile file = ReadMachineFile(FindBoard(flags.machine, "--machine"));
   const std::vector<int> cores = ClusterCores(flags.clusters, file);
   const Model model = LoadModel(flags.model, context);
-  const Costs costs = EstimateCosts(model.impl().graph, file, cores);
+  const Costs costs = EstimateCosts(GraphOf(model), file, cores);
   Progress progress(context, "simulating");
-  Report report{flags, file, costs, FindBestSubset(model.impl().graph, file, cores, options), {}};
+  Report report{flags, file, costs, FindBestSubset(GraphOf(model), file, cores, options), {}};
   for (const std::string& policy : all ? PolicyNames() : std::vector{flags.policy}) {
     options.policy = policy;
-    report.outcomes.push_back({policy, SimulateModel(model.impl().graph, file, costs, options)});
+    report.outcomes.push_back({policy, SimulateModel(GraphOf(model), file, costs, options)});
   }
   if (!flags.model.trace.empty()) WriteTextFile(flags.model.trace, report.outcomes[0].simulation.trace.ChromeJson() + "\n");
   if (context.json) PrintJson(ReportJson(report));

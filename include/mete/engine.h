@@ -88,12 +88,14 @@ class Model {
   std::string Text() const;  // a line a node
   std::string Dot() const;   // Graphviz
 
+  Model() = default;  // empty, to be assigned to
+
+ private:
+  friend struct ModelInternals;  // the library's own way in
   struct Impl;
-  Model() = default;
   explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   const Impl& impl() const;
 
- private:
   std::shared_ptr<const Impl> impl_;
 };
 

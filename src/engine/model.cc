@@ -46,7 +46,7 @@ ModelStats Count(const Graph& graph) {
 }
 
 Model Optimized(Imported imported, const LoadOptions& options) {
-  auto impl = std::make_shared<Model::Impl>();
+  auto impl = std::make_shared<ModelInternals::Impl>();
   impl->notes = std::move(imported.notes);
   impl->metadata = std::move(imported.metadata);
   impl->graph = std::move(imported.graph);
@@ -55,7 +55,7 @@ Model Optimized(Imported imported, const LoadOptions& options) {
   impl->outputs = Ports(impl->graph, impl->graph.outputs, {});
   impl->stats = Count(impl->graph);
   for (const PassRecord& r : records) impl->stats.passes.push_back({r.name, r.ms, r.nodes_before, r.nodes_after});
-  return Model(std::move(impl));
+  return ModelInternals::Make(std::move(impl));
 }
 
 }  // namespace

@@ -14,6 +14,15 @@ struct Model::Impl {
   ModelStats stats;
 };
 
+struct ModelInternals {
+  using Impl = Model::Impl;
+  static Model Make(std::shared_ptr<const Impl> impl) { return Model(std::move(impl)); }
+  static const Impl& Of(const Model& model) { return model.impl(); }
+};
+
+// The model's graph after its passes; as long as the model lives.
+inline const Graph& GraphOf(const Model& model) { return ModelInternals::Of(model).graph; }
+
 // A model of a graph that is there already: a device's share, or one that another device sent. With the passes that `options` asks for.
 Model ModelOf(Graph graph, const LoadOptions& options = {});
 

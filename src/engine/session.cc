@@ -100,9 +100,9 @@ struct Session::Impl {
   Impl(const Model& m, const SessionOptions& options)
       : model(m),
         machine(ReadMachine()),
-        plan(MakePlan(model.impl().graph, machine, options, &profile_note)),
+        plan(MakePlan(GraphOf(model), machine, options, &profile_note)),
         cpu(OptionsOf(options)),
-        executor(model.impl().graph, plan, cpu, options.progress) {
+        executor(GraphOf(model), plan, cpu, options.progress) {
     if (tuner) tuner->Save();
   }
 

@@ -77,7 +77,7 @@ class TimedModel {
   // Beside what `profile` says of a core that is so many times as fast as the one that it is of.
   std::vector<CheckedNode> Compare(const ClusterProfile& profile, double speed) const {
     std::vector<CheckedNode> nodes;
-    const Graph& graph = model_.impl().graph;
+    const Graph& graph = GraphOf(model_);
     const double run_bytes = BytesOfRun(graph);
     const std::vector<StepInfo> steps = session_.Steps(least_);
     for (size_t i = 0; i < steps.size(); ++i) {
@@ -160,7 +160,7 @@ std::vector<std::vector<Check>> CheckModels(const std::vector<Model>& models, co
 
 CheckedPlan CheckPlan(const Model& model, const Machine& machine, const Profile& profile, const CpuChoice& choice, double seconds,
                       const CancelToken* cancel) {
-  const Graph& graph = model.impl().graph;
+  const Graph& graph = GraphOf(model);
   const Plan plan = PlanByProfile(graph, machine, choice, &profile);
   SessionOptions options = SessionOptions::Estimated();
   options.plan_json = ToJson(plan);

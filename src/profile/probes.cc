@@ -76,7 +76,7 @@ ProbeRunners::ProbeRunners(const std::vector<Model>& probes, const Machine& mach
     : cluster_(cluster), cancel_(cancel) {
   for (const Model& probe : probes)
     for (const ConvAlgorithm way : kWays) {
-      if (way != ConvAlgorithm::kDirect && !HasWinograd(probe.impl().graph)) continue;
+      if (way != ConvAlgorithm::kDirect && !HasWinograd(GraphOf(probe))) continue;
       CheckCancelled();
       runners_.push_back(std::make_unique<Runner>(probe, machine, core, way));
     }

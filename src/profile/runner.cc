@@ -25,9 +25,9 @@ Tensor InputFor(const Port& port) {
 
 Runner::Runner(const Model& model, const Machine& machine, const TimedCore& core, ConvAlgorithm conv)
     : model_(model),
-      plan_(PlanOneCpu(model_.impl().graph, machine, {1, {core.number}, {}, "equal"})),
+      plan_(PlanOneCpu(GraphOf(model_), machine, {1, {core.number}, {}, "equal"})),
       cpu_(OptionsOf(core, conv)),
-      executor_(model_.impl().graph, plan_, cpu_) {
+      executor_(GraphOf(model_), plan_, cpu_) {
   for (const Port& port : model_.inputs()) inputs_.push_back(InputFor(port));
   for (const Port& port : model_.outputs()) outputs_.emplace_back(port.type, port.shape);
   for (const Tensor& t : inputs_) in_.push_back(t.view());

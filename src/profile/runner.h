@@ -37,7 +37,7 @@ class Runner {
   };
   std::vector<Timed> Times() const;  // in the order in which they run
   double SumNs() const;              // of least times
-  const Graph& graph() const { return model_.impl().graph; }
+  const Graph& graph() const { return GraphOf(model_); }
 
  private:
   const Model model_;

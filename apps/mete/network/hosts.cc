@@ -165,7 +165,7 @@ std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const Mod
   CheckCancelled(context);
   CheckCores(model_flags);
   const HostsFile file = ReadHostsFile(flags.file);
-  const Graph& graph = model.impl().graph;
+  const Graph& graph = GraphOf(model);
   const PoolCosts costs = MeasuredCosts(graph, file);
   DevicesSessionOptions options;
   options.session = SessionOptionsOf(model_flags);

@@ -235,7 +235,7 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
   std::vector<Tensor> inputs = PlaceTensors(model, files);
   FillRandom(model, seed, inputs);
   const auto session = MakeDevicesSession(model, model_flags, flags, context);
-  const PoolProfile profile = StoredPoolProfile(model.impl().graph, ReadHostsFile(flags.file));
+  const PoolProfile profile = StoredPoolProfile(GraphOf(model), ReadHostsFile(flags.file));
   if (!flags.beside.empty()) return CompareHosts(*session, profile, inputs, model_flags.model, flags, runs > 0 ? runs : kRounds, context);
   std::vector<double> alone_ms;
   std::vector<Tensor> expected;
@@ -249,7 +249,7 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
   const bool exact = flags.transfer == "f32";
   result.measured = Load(*session, inputs, expected, exact ? kWrong : INFINITY, context).Run(flags.lanes, runs, seconds);
   result.stats = session->stats();
-  std::tie(result.best, result.best_us) = BestAlone(model.impl().graph, profile.costs);
+  std::tie(result.best, result.best_us) = BestAlone(GraphOf(model), profile.costs);
   if (context.json) PrintJson(ResultJson(result));
   else PrintResult(result);
   if (result.measured.interrupted)

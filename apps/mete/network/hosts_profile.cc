@@ -93,7 +93,7 @@ void ProfileHosts(const std::vector<std::string>& models, const std::string& pat
     ModelFlags flags = session;
     flags.model = name;
     const Model model = LoadDivisible(flags, context);
-    const PoolProfile profile = ProfilePool(model.impl().graph, names, all, options);
+    const PoolProfile profile = ProfilePool(GraphOf(model), names, all, options);
     progress.reset();
     const std::string kept = StorePoolProfile(profile, file);
     if (context.json) json.push_back(Json::parse(ToJson(profile)));

@@ -1,4 +1,4 @@
-// The ONNX front end: opset 7 to 24, to Graph's canonical form (ONNX at opset 24).
+// The ONNX front end: opset 7 to 28, to Graph's canonical form (ONNX at opset 24).
 #pragma once
 
 #include <cstddef>
