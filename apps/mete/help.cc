@@ -82,7 +82,13 @@ std::string BrokenItem(const std::string& line, int columns) {
   size_t text = line.find("  ", begin);
   text = text == std::string::npos ? begin : line.find_first_not_of(' ', text);
   std::string out;
-  for (const std::string& part : WrapText(line.substr(text), std::max(columns - int(text), 20)))
+  constexpr int kLeastText = 20;  // guess: narrower sentences cannot be read; they begin on a line of their own
+  if (text > begin && columns - int(text) < kLeastText) {
+    out = line.substr(0, line.find_last_not_of(' ', text - 1) + 1) + "\n";
+    for (const std::string& part : WrapText(line.substr(text), columns - int(begin) - 4)) out += std::string(begin + 4, ' ') + part + "\n";
+    return out;
+  }
+  for (const std::string& part : WrapText(line.substr(text), std::max(columns - int(text), kLeastText)))
     out += (out.empty() ? line.substr(0, text) : std::string(text, ' ')) + part + "\n";
   return out;
 }

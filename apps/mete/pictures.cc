@@ -95,6 +95,7 @@ void AddPictureFlags(CLI::App& command, PictureFlags& flags) {
   }
   for (const char* other : {"--crop", "--resize-shorter", "--letterbox"})
     command.get_option("--crop-fraction")->excludes(command.get_option(other));
+  command.get_option("--scale")->excludes(command.get_option("--std"));
 }
 
 Preprocess PreprocessOf(const std::string& model_path, const Port& port, const PictureFlags& flags) {

@@ -38,9 +38,9 @@ std::vector<Ranked> Rank(const ConstView& scores, int k, bool softmax, const std
   return ranked;
 }
 
-std::vector<std::string> ReadLabels(const std::string& path) {
+std::vector<std::string> ReadLabels(const std::string& path, const std::string& from) {
   std::vector<std::string> labels;
-  std::istringstream text(ReadTextFile(path, "--labels"));
+  std::istringstream text(ReadTextFile(path, from));
   for (std::string line; std::getline(text, line); labels.push_back(line)) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     line.erase(0, line.rfind('\t') + 1);  // npos + 1 is 0

@@ -18,6 +18,6 @@ struct Ranked {
 std::vector<Ranked> Rank(const ConstView& scores, int k, bool softmax, const std::vector<std::string>& labels);
 
 // A line a class; of a line in columns (number, id, name) the last one, after the tab.
-std::vector<std::string> ReadLabels(const std::string& path);
+std::vector<std::string> ReadLabels(const std::string& path, const std::string& from);
 
 }  // namespace mete::cli

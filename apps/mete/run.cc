@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 
 #include "answers.h"
+#include "base/open_problem.h"
 #include "checks.h"
 #include "commands.h"
 #include "over_devices.h"
@@ -210,14 +212,18 @@ AnswerStyle StyleFor(const RunFlags& flags, const Loaded& loaded, const Context&
   const Preprocess& p = loaded.preprocess;
   const bool pictures = !flags.pictures.empty();
   const Preprocess settings = pictures ? p : PreprocessOf(flags.model.model, loaded.model.inputs().empty() ? Port{} : loaded.model.inputs()[0], flags.preprocess);
-  const auto& given = flags.preprocess.settings;
-  const bool top_k = std::any_of(given.begin(), given.end(), [](const auto& setting) { return setting.first == "top_k"; });
+  const auto given = [&](const char* key) {
+    return std::any_of(flags.preprocess.settings.begin(), flags.preprocess.settings.end(), [&](const auto& setting) { return setting.first == key; });
+  };
+  const bool top_k = given("top_k");
+  if (given("pad") && !settings.letterbox) PrintNote(context, "[--pad] nothing is filled without --letterbox, so it changes nothing");
   const bool wants_classes = pictures || top_k || settings.softmax || !settings.labels.empty();  // of tensors only who asks for it
   AnswerStyle style{ClassifiedOutput(loaded.model, settings.classify, wants_classes), settings.top_k, settings.softmax, {}};
   if (style.classified < 0 && (top_k || settings.softmax || !settings.labels.empty()))
     PrintNote(context, "no output is the only one that can be scores of classes, so nothing is ranked; try --classify with an output's name");
   if (style.classified < 0 || settings.labels.empty()) return style;
-  style.labels = ReadLabels(settings.labels);
+  const std::string toml = flags.preprocess.preprocess.ends_with(".toml") ? flags.preprocess.preprocess : PreprocessPath(flags.model.model);
+  style.labels = ReadLabels(settings.labels, given("labels") ? "--labels" : "labels in " + toml + ":");
   const std::string problem = LabelsProblem(settings.labels, style.labels.size(), loaded.model.outputs()[size_t(style.classified)]);
   if (!problem.empty()) PrintWarning(context, problem);
   return style;
@@ -235,7 +241,14 @@ bool PrintRemarks(const RunFlags& flags, const Loaded& loaded, const Context& co
   return !remarks.warning.empty() || !remarks.note.empty();
 }
 
+// Before anything takes time.
+void CheckPicturesAreThere(const RunFlags& flags) {
+  for (const std::string& path : flags.pictures)
+    if (std::error_code ignored; !std::filesystem::exists(path, ignored)) FailToOpen(path, ENOENT);
+}
+
 void Run(const RunFlags& flags, const Context& context) {
+  CheckPicturesAreThere(flags);
   CheckObjective(flags.model, flags.hosts.given());
   CheckCores(flags.model);
   PutBackLeftFrequencies(context);

@@ -105,6 +105,9 @@ PICTURES = [
     ("run {net} {picture} --preprocess {missing}.toml", BAD_FILE, ["missing.toml"], "try the file's whole path"),
     ("run {net} {picture} --preprocess {bad_key}", BAD_FILE, ["bad_key.toml", "men"], "try mean"),
     ("run {net} {picture} --preprocess {bad_toml}", BAD_FILE, ["bad_toml.toml:1:14"], "while parsing array"),
+    ("run {net} {picture} --scale 2 --std 3", USAGE, ["--scale", "--std"], "expected one of them"),
+    ("run {net} {picture} --preprocess {labels_toml}", BAD_FILE, ["labels in", "labels.toml", "nowhere.txt"], "try the file's whole path"),
+    ("run {net} {picture} --preprocess raw --pad 3", OK, ["--pad"], "without --letterbox"),
     ("run {net} {picture} --crop-fraction 2", USAGE, ["--crop-fraction", "2"], "expected"),
     ("run {net} {picture} --crop-fraction 0.5 --crop 8", USAGE, ["--crop-fraction", "--crop"], "expected one of them"),
     ("run {net} {picture} --top-k 0", USAGE, ["--top-k", "0"], "expected"),
@@ -193,7 +196,7 @@ def make_files(root):
         "fortran": ("fortran.npy", npy("<f4", (1, 3, 8, 8), bytes(768)).replace(b"False,", b"True, ")),
         "objects": ("objects.npy", npy("|O", (1, 3, 8, 8), bytes(768))), "cut": ("cut.npy", npy("<f4", (1, 3, 8, 8), bytes(700))),
         "raw": ("raw.bin", bytes(12)), "bad_key": ("bad_key.toml", b"men = 1\n"), "bad_toml": ("bad_toml.toml", b"mean = [1, 2\n"),
-        "braces": ("braces.json", b"{}"), "not_json": ("not_json.json", b"plan"), "bad_machine": ("bad_machine.toml", b'name = "x"\nclockspeed = 3\n'),
+        "braces": ("braces.json", b"{}"), "labels_toml": ("labels.toml", b"preprocess = 'raw'\nlabels = 'nowhere.txt'\n"), "not_json": ("not_json.json", b"plan"), "bad_machine": ("bad_machine.toml", b'name = "x"\nclockspeed = 3\n'),
         "hosts": ("hosts.toml", hosts_file("insecure = true")), "trusting_nobody": ("trusting_nobody.toml", hosts_file("")),
         "all_keys": ("all_keys.toml", hosts_file('keys = "keys"')),
     }
