@@ -34,13 +34,13 @@
 namespace [[gnu::visibility("default")]] mete {
 
 struct LoadOptions {
-  // Where the file leaves dimensions of inputs open, their sizes, by input name ("": of the only input): {"ids", {1, 128}}. Also by the name
-  // that the file gives an open dimension: {"T", {128}}. Error where they do not fit.
+  // The shapes of inputs whose dimensions the file leaves open, by the input's name: {"ids", {1, 128}}. The name "" means the only input. A
+  // key may also be the name that the file gives to an open dimension: {"T", {128}}. Load() throws if a shape contradicts the file.
   std::map<std::string, Shape> input_shapes = {};
-  // Shapes of the tensors that the model will get, by input name or "": what is still open is taken from those that fit. Of one that does
-  // not, Run() complains.
+  // The shapes of the tensors that Run() will get, by the input's name or "". They fill in the dimensions that are still open. A shape that
+  // contradicts the file changes nothing here; Run() throws when the tensor comes.
   std::map<std::string, Shape> tensor_shapes = {};
-  int64_t batch = 0;  // size of an input's first dimension where that is still open; 0: what the file says (Caffe), else 1
+  int64_t batch = 0;  // the first dimension of each input that is still open; 0: what the file says (Caffe), otherwise 1
   std::string weights = {};                   // Caffe: the .caffemodel; empty: the prototxt's name with that ending
   bool optimize = true;                       // false: only constant folding and shape inference
   std::vector<std::string> disabled_passes = {};  // names as in PassNames(); Error where one is unknown
@@ -99,16 +99,16 @@ class Model {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Where the time of one run went. Times are nanoseconds since the run's start. A "[wait]" lies at the end of its node's event, inside of it,
-// and is counted apart from it in the tables: the thread has done its part of the node and waits for the others.
+// Where the time of one run went. Times are nanoseconds since the run's start. An event named "[wait]" lies inside of its node's event, at
+// the end: the thread has computed its blocks of the node and waits for the other threads. The tables count it apart from the node.
 struct TraceEvent {
   std::string name;      // the node's, or "[wait]"
-  std::string op;         // the node's operator; of a "[wait]" the node that was waited for
-  int worker = 0;        // 0: the thread that called Run(), which takes part in every node; others: where they do
+  std::string op;         // the node's operator; for a "[wait]" the name of the node that the thread waits for
+  int worker = 0;        // 0: the thread that called Run(), which computes a part of every node
   int64_t start_ns = 0, end_ns = 0;
   int64_t flops = 0;
   bool layout = false;   // only changes the order of dimensions, for the kernels behind it
-  int64_t bytes = 0;     // of its inputs and outputs together, weights as they lie in the model; 0: not known beforehand
+  int64_t bytes = 0;     // inputs and outputs together, with weights as the model stores them; 0: not known before the run
 
   bool waits() const { return name == "[wait]"; }
 };
@@ -119,12 +119,13 @@ struct Trace {
   std::string process;              // what ran, for a timeline: the model's name
   std::vector<std::string> lanes;   // and a name for each worker: "thread 0, core 4"
 
-  // Tables of the calling thread's time, at most so many characters wide where `columns` says so.
+  // Tables of the calling thread's time. `columns` is the width of the widest line in characters; 0: no limit.
   std::string Table(int rows = 0, int columns = 0) const;  // a row a node, the most expensive first; 0: all
   std::string TableByOperator(int columns = 0) const;      // a row an operator, with [wait] [transfer] [layout] [other]
-  // For chrome://tracing and Perfetto: a process, a lane for each worker, and an arrow to each wait from whoever is waited for.
+  // For chrome://tracing and Perfetto: one process, a lane for each worker, and an arrow to each wait from the worker that ended it.
   std::string ChromeJson() const;
-  // Of each node the shorter of both times on the calling thread; `other` is of the same session. Drops waits and the other workers.
+  // Keeps for each node the shorter time of this trace and of `other`, which must come from the same session. Only events of the calling
+  // thread stay, and no waits.
   void KeepLeast(const Trace& other);
 };
 
@@ -141,22 +142,22 @@ class CancelToken {
 struct SessionOptions {
   int threads = 0;             // 0: one for every core this process may use
   std::vector<int> cores = {}; // CPU numbers to pin the threads to, in order; empty: not pinned
-  // How the work of a step reaches the threads: "adaptive", in proportion to the speed that each shows; "equal" slices; or, to compare
-  // with, "ratio" (half for slow cores), "asymo" and "sani" (as two papers have it).
+  // How the blocks of a step reach the threads. "adaptive": in proportion to the speed that each thread shows. "equal": equal slices. For
+  // comparisons: "ratio" (half a slice for slow cores), "asymo" and "sani" (after the two papers of these names).
   std::string policy = "adaptive";
-  // Emulated speeds of the threads, 0.01 to 1, one for each of `cores`: what each computes of a divided step takes as much longer. For
-  // experiments; empty: as they are. Not with `reference`.
+  // Emulated speeds of the threads, 0.01 to 1, one for each of `cores`: at 0.5 a block takes twice as long. For experiments; empty: no thread
+  // is slowed. Not with `reference`.
   std::vector<double> speeds = {};
   bool reference = false;      // force the reference kernels
-  std::string plan_json = {};  // a plan as PlanJson() gives it, which says all of the above but `reference`; empty: plan now
+  std::string plan_json = {};  // a plan from PlanJson(), which replaces all options above except `reference`; empty: plan now
   // Measure at prepare which way to compute a node is the fastest, instead of estimating: the first session of a model takes some seconds
   // to make, and its results may differ in the last bits from those on another machine. Times are kept in a file in the folder
   // `tuning_cache` for the next session; empty: nowhere. Notes() says where they cannot be.
   bool tune = true;
   std::string tuning_cache = CacheFolder();
-  // A folder with a profile of this machine, as `mete profile` keeps it: by its times the plan says how many of the threads take part in
-  // each step. Empty, or none there: all do. One that does not serve (of another machine, of older kernels, damaged) is refused, and Notes()
-  // says so. Only for the policy `adaptive`.
+  // The folder in which `mete profile` keeps a profile of this machine. The planner takes its times to decide how many threads take part in
+  // each step; without a profile all threads do. A profile of another machine, of older kernels or a damaged one is refused, and Notes()
+  // says so. Only the policy `adaptive` uses it.
   std::string profile_cache = CacheFolder();
   // A folder (CacheFolder() in mete/device.h is the user's; it is made as needed) in which weights in kernel order are kept and mapped
   // on the next start instead of packed again; empty: none. A file for each tensor, weights/<digest>.packed, found by a digest of the
@@ -197,8 +198,8 @@ struct StepInfo {
 struct RunOptions {
   const CancelToken* cancel = nullptr;
   Trace* trace = nullptr;      // filled; tracing costs two clock reads a step
-  // Whether the calling thread computes all of the run alone: where that is sooner, which is tried now and then where threads gain little
-  // (policy "adaptive"); never, so that the steps are as planned; always.
+  // Whether the calling thread computes the whole run alone. kWhereSooner: if that takes less time, which the policy "adaptive" tries now and
+  // then on models whose threads gain little. kNever: each step has the threads of the plan. kAlways: for comparisons.
   enum class Alone { kWhereSooner, kNever, kAlways };
   Alone alone = Alone::kWhereSooner;
 };
@@ -221,12 +222,13 @@ class Session {
   // known). Allocates nothing after the first run where every shape of the model is known.
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options = {});
 
-  // Who does what, with which kernel, and why: a row a node. With a trace of this session (and the machine's limits, as mete/device.h
-  // measures them) also how fast each was, as a share of what the machine can do. At most so many characters wide where `columns` says so.
+  // Which kernel and which threads compute each node, and why: one row for each node. With a trace of this session, and the limits that
+  // MeasureLimits() of mete/device.h returns, a row also has the node's speed as a share of what the machine can do. `columns` is the width
+  // of the widest line in characters; 0: no limit.
   std::string Explain(const Trace& trace = {}, const DeviceLimits& limits = {}, int columns = 0) const;
   std::vector<StepInfo> Steps(const Trace& trace = {}) const;  // the same as values, in the order in which they run
   std::string PlanJson() const;
-  // What is not as it was asked for, so far: cores that threads could not be pinned to, a cache that cannot be written.
+  // Where the session differs from the options: cores to which no thread could be pinned, a cache folder that cannot be written.
   std::vector<std::string> Notes() const;
   const SessionStats& stats() const;
 
