@@ -81,7 +81,7 @@ Json OutputJson(const Port& port, const Tensor& t) {
   return json;
 }
 
-// Rows of several pictures that could not be told apart are not ranked together.
+// Whether the classified output has scores of one input alone; scores of several inputs are not ranked together.
 bool IsOneRow(const Answer& answer, const AnswerStyle& style) { return answer.outputs[size_t(style.classified)].shape()[0] == 1; }
 
 std::vector<Ranked> RankedOf(const Answer& answer, const AnswerStyle& style) {
@@ -109,7 +109,10 @@ std::vector<Answer> AnswersOf(Answer batch, const AnswerStyle& style) {
   std::vector<Answer> answers;
   for (int64_t i = 0; i < rows; ++i) {
     Answer one{{}, {}, {}, batch.ms, rows, tensors ? i : -1};
-    if (!tensors) one.pictures = {batch.pictures[size_t(i)]}, one.turned = {batch.turned[size_t(i)]};
+    if (!tensors) {
+      one.pictures = {batch.pictures[size_t(i)]};
+      one.turned = {batch.turned[size_t(i)]};
+    }
     for (const Tensor& t : batch.outputs) one.outputs.push_back(RowOf(t, i, rows));
     answers.push_back(std::move(one));
   }

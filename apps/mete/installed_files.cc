@@ -3,11 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string_view>
 
 #include "base/nearest.h"
 #include "context.h"
+#include "machine/hosts_file.h"
 
 namespace mete::cli {
 
@@ -15,19 +15,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool DescribesDevices(const fs::path& file) {
-  std::ifstream text(file);
-  for (std::string line; std::getline(text, line);)
-    if (line.starts_with("[[device]]")) return true;
-  return false;
-}
-
-// "raspberry-pi-5", of all that are installed and that describe what the flag takes: one machine, or several devices.
+// The names of the installed files ("raspberry-pi-5") that describe what the flag takes: one machine, or several devices.
 std::vector<std::string> BoardNames(const fs::path& folder, bool devices) {
   std::vector<std::string> names;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored))
-    if (entry.path().extension() == ".toml" && DescribesDevices(entry.path()) == devices) names.push_back(entry.path().stem().string());
+    if (entry.path().extension() == ".toml" && DescribesDevices(entry.path().string()) == devices) names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -54,7 +54,7 @@ std::pair<std::string, std::string> SplitAssignment(const std::string& text, con
 Shape ParseShape(const std::string& text, const char* flag);
 
 // Prints the notes of Load() to stderr. `tensors`: as LoadOptions::tensor_shapes.
-// LoadModel() without a word; PrintNotes() says what was assumed.
+// LoadQuietly() loads the model, PrintNotes() prints what Load() assumed, and LoadModel() does both.
 Model LoadQuietly(const ModelFlags& flags, const Context& context, double* load_ms = nullptr, const std::map<std::string, Shape>& tensors = {});
 void PrintNotes(const Model& model, const Context& context);
 Model LoadModel(const ModelFlags& flags, const Context& context, double* load_ms = nullptr,

@@ -1,5 +1,5 @@
-// --devices FILE of commands: a model over several devices. What needs the network is in network/, and refused in without_network/, which is
-// built instead where METE_NETWORK is off.
+// A model over several devices: what commands do with --devices FILE. The functions that need the network are implemented in network/. A build
+// with METE_NETWORK=OFF has without_network/ instead, whose functions throw UNIMPLEMENTED.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -31,7 +31,7 @@ struct HostsFlags {
 // Of run and bench, which have those of a model already; --devices.
 CLI::Option* AddHostsFlags(CLI::App& command, HostsFlags& flags);
 
-// For a model as it is divided: before the passes that each share has by itself.
+// The flags for a model that will be divided: without the passes that each share runs by itself.
 ModelFlags Divisible(ModelFlags flags);
 Model LoadDivisible(const ModelFlags& flags, const Context& context, double* load_ms = nullptr, const std::map<std::string, Shape>& tensors = {});
 
@@ -49,15 +49,15 @@ std::string PlanText(const DevicesPlan& plan);  // "layers 1 to 9 on laptop+pi, 
 
 // --- over the network
 
-// What `mete profile MODEL --devices FILE` has measured, with the file's watts; UsageError where nobody has measured.
+// The costs that `mete profile MODEL --devices FILE` has measured, with the file's watts. UsageError if there is no such profile.
 PoolCosts MeasuredCosts(const Graph& graph, const HostsFile& file);
 
-// A model on the devices of a file, for as long as it lives.
+// A session of a model on the devices of a file.
 class SessionOverDevices {
  public:
   virtual ~SessionOverDevices() = default;
   virtual std::vector<Tensor> Run(const std::vector<Tensor>& inputs) = 0;
-  virtual Session& alone() = 0;            // of this device, on which the whole model is ready as well
+  virtual Session& alone() = 0;            // a session of the whole model on this device
   virtual DevicesPlan plan() const = 0;    // as it is just now
 };
 std::unique_ptr<SessionOverDevices> MakeSessionOverDevices(const Model& model, const ModelFlags& model_flags, const HostsFlags& flags,

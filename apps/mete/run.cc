@@ -167,7 +167,10 @@ Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t
   const auto load_model = [&] { return LoadQuietly(load, context, load_ms, tensors); };
   Loaded loaded{load_model(), {}, -1, {}};
   loaded.inputs = PlaceTensors(loaded.model, files);
-  if (flags.pictures.empty()) return PrintNotes(loaded.model, context), loaded;
+  if (flags.pictures.empty()) {
+    PrintNotes(loaded.model, context);
+    return loaded;
+  }
   loaded.picture_port = PicturePort(loaded.model, loaded.inputs);
   loaded.preprocess = PreprocessOf(flags.model.model, loaded.port(), flags.preprocess);
   if (const Shape wanted = WantedShape(loaded.port(), loaded.preprocess); wanted != loaded.port().shape) {

@@ -16,7 +16,7 @@ std::string Dump(const Json& json, int indent) { return json.dump(indent, ' ', f
 
 constexpr const char* kErase = "\r\033[K";  // a terminal's line
 
-// "mete: note: ..." with the first line's head on all of them, in the place of what a progress may show just now.
+// Prints "mete: note: ..." with the head on each line of the text; a line of progress that stands there is erased first.
 void PrintLines(const Context& context, const char* color, const char* kind, std::string_view text) {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "{}", kErase);
   const Style s = StyleOf(STDERR_FILENO);
@@ -127,7 +127,7 @@ void Progress::Show() {
   using namespace std::chrono_literals;
   const auto start = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  // Parts of a command that are short by themselves may take long together; those that are over at once would only flicker.
+  // The second counts from the start of the command, because many short parts take long together; a part of less than 0.1 s would flicker.
   if (wake_.wait_until(lock, std::max(command_started_ + 1s, start + 100ms), [this] { return stop_; })) return;
   do {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

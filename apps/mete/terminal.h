@@ -43,8 +43,8 @@ std::string FormatBytes(int64_t bytes);     // "12.3 MiB"
 std::string FormatMs(double ms);            // "12.3 ms", "4.56 s", "78.9 us"
 std::string FormatPercent(double part);  // 0.125: "12 %"
 
-// A line on stderr that says what takes so long: only on a terminal, not with --json, and only after the command's first second. Safe to
-// update from any thread; cleared when it goes.
+// A line on stderr that names the work that takes long. It appears only on a terminal, not with --json, and only after the command's first
+// second. Any thread may update it; the destructor erases it.
 class Progress {
  public:
   Progress(const Context& context, std::string label);

@@ -141,7 +141,7 @@ class CancelToken {
 
 struct SessionOptions {
   int threads = 0;             // 0: one for every core this process may use
-  std::vector<int> cores = {}; // CPU numbers to pin the threads to, in order; empty: not pinned
+  std::vector<int> cores = {};  // CPU numbers to pin the threads to, in order; empty: not pinned
   // How the blocks of a step reach the threads. "adaptive": in proportion to the speed that each thread shows. "equal": equal slices. For
   // comparisons: "ratio" (half a slice for slow cores), "asymo" and "sani" (after the two papers of these names).
   std::string policy = "adaptive";
@@ -150,7 +150,7 @@ struct SessionOptions {
   std::vector<double> speeds = {};
   bool reference = false;      // force the reference kernels
   std::string plan_json = {};  // a plan from PlanJson(), which replaces all options above except `reference`; empty: plan now
-  // Measure at prepare which way to compute a node is the fastest, instead of estimating: the first session of a model takes some seconds
+  // The session measures which kernel is the fastest for each node, instead of estimating it: the first session of a model takes some seconds
   // to make, and its results may differ in the last bits from those on another machine. Times are kept in a file in the folder
   // `tuning_cache` for the next session; empty: nowhere. Notes() says where they cannot be.
   bool tune = true;
@@ -164,9 +164,11 @@ struct SessionOptions {
   // model's weights, the kernel and the library's packing code, and checked before it is used. Nothing fails because of it: damaged
   // files are written again, a folder that cannot be written to is done without, and Explain() tells. Files are never removed.
   std::string packed_cache = {};
-  std::function<void(int done, int all)> progress = {};  // called while the session is made: of so many nodes, so many are prepared
+  // The Session's constructor calls this function after it has prepared a node, on its own thread: `done` nodes of the model's `all` nodes
+  // are prepared.
+  std::function<void(int done, int all)> progress = {};
 
-  // A session that is made at once and always alike: kernels by estimate, no files read or written.
+  // Options of a session that chooses kernels by estimate, so that it is made at once, is the same on each start, and touches no files.
   static SessionOptions Estimated(int threads = 1);
 };
 

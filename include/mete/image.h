@@ -26,7 +26,7 @@ struct Image {
   static constexpr int kChannels = 3;
   int width = 0, height = 0;
   std::vector<uint8_t> rgb;  // height x width x 3, rows from the top, no padding
-  std::string name;          // for messages: what it was decoded as
+  std::string name;          // error messages call the picture so: the path, or the name given to DecodeImage()
   int exif_orientation = 1;  // 1 to 8, what the file said; 1: the pixels were stored upright
 
   Image() = default;
@@ -80,7 +80,7 @@ struct Preprocess {
   TensorOrder layout = TensorOrder::kNchw;
   DType type = DType::kF32;             // kF32, or kU8 (rounded, and clamped to 0..255)
 
-  bool values_known = false;            // mean, scale, std or a recipe was set; else pixels stay 0..255, which is a guess
+  bool values_known = false;            // mean, scale, std or a recipe was set; if false, pixels stay 0..255 because nothing says otherwise
 
   // Not about pixels, but kept in the same file: how to print a classifier's answer.
   std::string labels;    // path of a text file, a class a line; relative to the TOML's folder in the file, resolved here

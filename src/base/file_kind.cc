@@ -20,13 +20,13 @@ constexpr const char* kPull = "'git lfs pull', which brings the file itself";
 
 constexpr FileKind Picture(const char* name) { return {name, kPictureFirst}; }
 
-// The first one that fits counts: "ftyp" alone is a video.
+// The first row that fits counts, so that "ftyp" with an unknown brand is a video.
 constexpr Magic kMagic[] = {
     {0, "\xff\xd8\xff"sv, Picture("JPEG")},
     {0, "\x89PNG"sv, Picture("PNG")},
     {0, "BM"sv, Picture("BMP")},
-    {0, "P5\n"sv, Picture("PGM")},
-    {0, "P6\n"sv, Picture("PPM")},
+    {0, "P5"sv, Picture("PGM")},
+    {0, "P6"sv, Picture("PPM")},
     {0, "GIF8"sv, Picture("GIF")},
     {8, "WEBP"sv, Picture("WebP")},
     {4, "ftyphei"sv, Picture("HEIC")},
@@ -41,11 +41,11 @@ constexpr Magic kMagic[] = {
     {0, "\xff\x4f\xff\x51"sv, Picture("JPEG 2000")},
     {0, "II*\0"sv, Picture("TIFF or camera raw")},
     {0, "MM\0*"sv, Picture("TIFF or camera raw")},
-    {0, "P1\n"sv, Picture("PNM as text or of one bit")},
-    {0, "P2\n"sv, Picture("PNM as text or of one bit")},
-    {0, "P3\n"sv, Picture("PNM as text or of one bit")},
-    {0, "P4\n"sv, Picture("PNM as text or of one bit")},
-    {0, "P7\n"sv, Picture("PAM")},
+    {0, "P1"sv, Picture("PNM as text or of one bit")},
+    {0, "P2"sv, Picture("PNM as text or of one bit")},
+    {0, "P3"sv, Picture("PNM as text or of one bit")},
+    {0, "P4"sv, Picture("PNM as text or of one bit")},
+    {0, "P7"sv, Picture("PAM")},
     {0, "qoif"sv, Picture("QOI")},
     {0, "\0\0\1\0"sv, Picture("ICO")},
     {0, "8BPS"sv, Picture("Photoshop")},
@@ -62,9 +62,9 @@ constexpr Magic kMagic[] = {
     {0, "\x89HDF"sv, {"HDF5, as Keras writes it", "to convert it (tf2onnx does)"}},
     {0, "GGUF"sv, {"a GGUF model", "a copy of the model in ONNX"}},
     {0, "\x93NUMPY"sv, {"a NumPy array", "the model first, and --input NAME=FILE behind it", "--input NAME=FILE"}},
-    {0, "PK\3\4"sv, {"a ZIP archive, as PyTorch writes it", "torch.onnx.export() in Python, or to unpack it"}},
-    {0, "\x80\x02"sv, {"a Python pickle, as PyTorch wrote it", "torch.onnx.export() in Python"}},
-    {0, "\x1f\x8b"sv, {"a gzip archive", "to unpack it"}},
+    {0, "PK\3\4"sv, {"a ZIP archive", "torch.onnx.export() in Python if PyTorch wrote it, or to unpack it", "to unpack it"}},
+    {0, "\x80\x02"sv, {"a Python pickle", "torch.onnx.export() in Python if PyTorch wrote it"}},
+    {0, "\x1f\x8b"sv, {"a gzip archive", "to unpack it", "to unpack it"}},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Names the format of a file by its first bytes, for error messages: a user who is told "WebP" knows what to do, one who is told bytes does
-// not. Not for choosing a decoder.
+// The name of a file's format, from its first bytes, for error messages: a user who reads "WebP" knows how to convert the file, and a user who
+// reads hexadecimal bytes does not. Decoders do not choose by it.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ struct FileKind {
   const char* instead_of_picture = "a copy as PNG";
 };
 
-// Null where the bytes begin like nothing that is known. An ONNX model may have any of these beginnings: whoever expects one looks here only
-// after it could not be parsed.
+// Returns null if no known format begins with these bytes. An ONNX model may begin with the same bytes as any of the formats, so the importer
+// calls this function only after parsing has failed.
 const FileKind* KindOfFile(std::span<const std::byte> bytes);
 
 }  // namespace mete

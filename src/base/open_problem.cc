@@ -13,9 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostEntries = 2000;  // guess: of a folder that are looked through, so that a huge one does not hold up a message
+constexpr int kMostEntries = 2000;  // guess: files of a folder to compare names with, so that a huge folder does not delay the message
 
-// The names in the folder, as one would have to write them beside a `prefix`.
 std::vector<std::string> NamesIn(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;

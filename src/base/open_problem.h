@@ -5,8 +5,8 @@
 
 namespace mete {
 
-// Throws NOT_FOUND with what `error` (an errno) means and, where nothing of the name is there, with the names beside it that are like it.
-// `where` is the path where it is empty; a flag's name and the path where the user named the file by a flag.
+// Throws NOT_FOUND with the meaning of `error`, an errno. If the file does not exist, the message proposes files of the same folder whose names
+// are similar. `where` stands in the message's brackets: "--plan p.json" for a file that a flag names; empty: the path.
 [[noreturn]] void FailToOpen(const std::string& path, int error, const std::string& where = "");
 
 }  // namespace mete

@@ -38,19 +38,26 @@ class Problems {
 // Problems that many nodes may have alike: one line for all of them, "[conv1 and 29 others] unknown policy; ...".
 class SharedProblems {
  public:
+  // `most`: lines that are kept; a hostile file must not make an endless message.
+  explicit SharedProblems(size_t most = 100) : most_(most) {}
+
   void Add(const std::string& where, const std::string& what) {
     const auto at = std::find_if(lines_.begin(), lines_.end(), [&](const Line& line) { return line.what == what; });
     if (at != lines_.end()) ++at->count;
-    else if (lines_.size() < kShown) lines_.push_back({what, where, 1});
+    else if (lines_.size() < most_) lines_.push_back({what, where, 1});
     else ++more_;
   }
-  void ThrowIfAny() const {
+  bool any() const { return !lines_.empty(); }
+  std::string Text() const {
     std::string text;
     for (const Line& line : lines_)
       text += (text.empty() ? "[" : "\n[") + line.first +
               (line.count == 1 ? "" : " and " + std::to_string(line.count - 1) + (line.count == 2 ? " other" : " others")) + "] " + line.what;
     if (more_ > 0) text += "\n... and " + std::to_string(more_) + " more";
-    if (!text.empty()) throw Error(Code::kInvalidArgument, text);
+    return text;
+  }
+  void ThrowIfAny() const {
+    if (any()) throw Error(Code::kInvalidArgument, Text());
   }
 
  private:
@@ -58,7 +65,7 @@ class SharedProblems {
     std::string what, first;
     int count = 0;
   };
-  static constexpr size_t kShown = 100;  // lines; a hostile file must not make an endless message
+  size_t most_;
   std::vector<Line> lines_;  // in the order in which they came
   size_t more_ = 0;
 };

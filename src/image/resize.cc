@@ -65,7 +65,6 @@ uint8_t Rounded(int64_t sum) { return uint8_t(std::clamp<int64_t>((sum + (1 << (
 Image ResizeWidth(const Image& in, int width, Interpolation interpolation) {
   const Taps taps = MakeTaps(in.width, width, interpolation);
   Image out(width, in.height);
-  out.name = in.name;
   for (int y = 0; y < in.height; ++y) {
     uint8_t* to = out.row(y);
     for (int x = 0; x < width; ++x, to += 3) {
@@ -84,7 +83,6 @@ Image ResizeWidth(const Image& in, int width, Interpolation interpolation) {
 Image ResizeHeight(const Image& in, int height, Interpolation interpolation) {
   const Taps taps = MakeTaps(in.height, height, interpolation);
   Image out(in.width, height);
-  out.name = in.name;
   std::vector<int64_t> sum(size_t(in.width) * 3);
   for (int y = 0; y < height; ++y) {
     const int first = taps.first[size_t(y)], n = std::min(taps.count, in.height - first);
@@ -108,8 +106,10 @@ Image ResizeImage(const Image& image, int width, int height, Interpolation inter
     Invalid("resize", "cannot make a picture of {} x {} out of {} x {}; expected sides of 1 to {} and at most {} pixels", width, height,
             image.width, image.height, kMaxSide, kMaxImagePixels);
   if (width == image.width && height == image.height) return image;
-  const Image narrow = width == image.width ? image : ResizeWidth(image, width, interpolation);
-  return height == image.height ? narrow : ResizeHeight(narrow, height, interpolation);
+  Image resized = width == image.width ? image : ResizeWidth(image, width, interpolation);
+  if (height != image.height) resized = ResizeHeight(resized, height, interpolation);
+  resized.name = image.name;
+  return resized;
 }
 
 Image CropCenter(const Image& image, int width, int height) {

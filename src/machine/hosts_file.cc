@@ -87,13 +87,11 @@ class Reader {
 
 }  // namespace
 
-bool IsHostsFile(const std::string& path) {
-  const toml::table table = Parse(path);
-  const toml::array* devices = table["device"].as_array();
-  if (!devices) return false;
-  for (const toml::node& node : *devices)
-    if (const toml::table* device = node.as_table(); device && device->contains("machine")) return false;
-  return true;
+bool IsHostsFile(const std::string& path) { return DescriptionOf(Parse(path)) == Description::kWorkers; }
+
+bool DescribesDevices(const std::string& path) {
+  const std::optional<Description> description = DescriptionOf(Parse(path));
+  return description && *description != Description::kMachine;
 }
 
 HostsFile ReadHostsFile(const std::string& path) { return Reader(path).Do(Parse(path)); }

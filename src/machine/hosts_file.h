@@ -45,6 +45,8 @@ struct HostsFile {
 
 // Whether the file has devices with addresses, rather than with machine files (devices_file.h). Error where it is no TOML.
 bool IsHostsFile(const std::string& path);
+// Whether the file has several devices, of either kind, rather than one machine. Error where it is no TOML.
+bool DescribesDevices(const std::string& path);
 
 // Throws Error with all problems of the file at once.
 HostsFile ReadHostsFile(const std::string& path);

@@ -84,9 +84,6 @@ Figure TomlKeys::TakeFigure(const char* key, double least, double most) {
   return figure;
 }
 
-namespace {
-
-// By the tables that only that kind has; nothing where there is none of them.
 std::optional<Description> DescriptionOf(const toml::table& table) {
   if (table.contains("cluster")) return Description::kMachine;
   const toml::array* devices = table["device"].as_array();
@@ -94,8 +91,6 @@ std::optional<Description> DescriptionOf(const toml::table& table) {
   const auto simulated = [](const toml::node& node) { return node.is_table() && node.as_table()->contains("machine"); };
   return std::any_of(devices->begin(), devices->end(), simulated) ? Description::kSimulatedDevices : Description::kWorkers;
 }
-
-}  // namespace
 
 void RefuseOtherDescription(const toml::table& table, const std::string& path, Description expected) {
   const std::optional<Description> got = DescriptionOf(table);

@@ -20,6 +20,9 @@ toml::table ParseToml(std::string_view text, const std::string& path);
 // The three kinds of files that describe hardware look alike from outside.
 enum class Description { kMachine, kSimulatedDevices, kWorkers };
 
+// Which kind a file is, by the tables that only that kind has; nothing where it has none of them.
+std::optional<Description> DescriptionOf(const toml::table& table);
+
 // Error where the file is of another kind than `expected`, which says the flag that takes it.
 void RefuseOtherDescription(const toml::table& table, const std::string& path, Description expected);
 

@@ -91,10 +91,15 @@ class Cli(unittest.TestCase):
         return error["message"]
 
 
-def main():
+def read_arguments():
+    """Sets METE; what is left of the command line."""
     global METE
     parser = argparse.ArgumentParser()
     parser.add_argument("--mete", required=True)
     options, rest = parser.parse_known_args()
     METE = os.path.abspath(options.mete)
-    unittest.main(argv=[sys.argv[0], *rest])
+    return rest
+
+
+def main():
+    unittest.main(argv=[sys.argv[0], *read_arguments()])

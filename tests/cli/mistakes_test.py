@@ -71,7 +71,8 @@ def show():
 
 
 if __name__ == "__main__":
-    if "--show" in sys.argv:
-        sys.argv.remove("--show")
-        unittest.main = lambda **_: show()
-    cli_testing.main()
+    arguments = cli_testing.read_arguments()
+    if arguments == ["--show"]:
+        show()
+    else:
+        unittest.main(argv=[sys.argv[0], *arguments])

@@ -13,9 +13,9 @@
 #include "devices_figure.h"
 #include "engine/model.h"
 #include "installed_files.h"
-#include "network/keys/keys.h"
 #include "machine/devices_file.h"
 #include "mete/device.h"
+#include "network/keys/keys.h"
 #include "passes/pass.h"
 #include "plan/devices/named.h"
 #include "processor/simulated/devices/estimate_pool.h"
@@ -103,12 +103,7 @@ Security ReadSecurity(const std::string& keys_folder, const std::string& token_f
     security = {keys.ca, keys.certificate, keys.key, ""};
   }
   if (!token_file.empty()) {
-    try {
-      security.token = ReadToken(token_file);
-    } catch (const Error& e) {
-      if (e.code() != Code::kNotFound) throw;
-      throw Error(e.code(), fmt::format("{}; try mete keys token {}", e.what(), token_file));
-    }
+    security.token = ReadToken(token_file);
     if (const std::string note = NoteOfReaders(token_file); !note.empty()) PrintNote(context, note);
   }
   return security;

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <climits>
-#include <map>
 
 #include "base/error.h"
+#include "base/problems.h"
 
 namespace mete::caffe_import {
 namespace {
@@ -31,28 +31,14 @@ class Collector : public pb::io::ErrorCollector {
       if (message.find(harmless) != message.npos) return;
     Add(line, column, message);
   }
-  bool any() const { return !problems_.empty(); }
-  std::string problems() const {
-    std::string text;
-    for (size_t order = 1; order <= std::min(problems_.size(), kMaxShownProblems); ++order)
-      for (const auto& [message, p] : problems_)
-        if (p.order == order)
-          text += fmt::format("{}[{}:{}:{}] {}{}", text.empty() ? "" : "\n", name_, p.line, p.column, Printable(message),
-                              p.times == 1 ? "" : fmt::format(" (and {} times more)", p.times - 1));
-    return text;
-  }
+  const SharedProblems& problems() const { return problems_; }
 
  private:
   void Add(int line, int column, const std::string& message) {
-    Problem& problem = problems_[message];
-    if (problem.times++ == 0) problem.line = line + 1, problem.column = column + 1, problem.order = problems_.size();
+    problems_.Add(fmt::format("{}:{}:{}", name_, line + 1, column + 1), Printable(message));
   }
-  struct Problem {
-    int line = 0, column = 0, times = 0;
-    size_t order = 0;
-  };
   const std::string& name_;
-  std::map<std::string, Problem> problems_;  // by what is wrong: a line for all places
+  SharedProblems problems_{kMaxShownProblems};
 };
 
 void RefuseWebPage(std::string_view text, const std::string& name, const char* expected) {
@@ -93,8 +79,8 @@ Net ParseNet(std::string_view text, const std::string& name) {
   pb::io::ArrayInputStream stream(text.data(), int(text.size()));
   const pb::LogSilencer quiet;  // names need not be UTF-8, and a bad file is told by the Error alone
   const bool parsed = parser.Parse(&stream, &net.header);
-  if (!parsed) throw Error(Code::kDataLoss, collector.problems());
-  if (collector.any()) throw Error(Code::kInvalidArgument, collector.problems());
+  if (!parsed) throw Error(Code::kDataLoss, collector.problems().Text());
+  if (collector.problems().any()) throw Error(Code::kInvalidArgument, collector.problems().Text());
   if (net.header.layer_size() && net.header.layers_size())
     Invalid(name, "the net mixes 'layer' and 'layers'; got {} and {}, expected one of the two", net.header.layer_size(),
             net.header.layers_size());

@@ -66,6 +66,8 @@ KeyFiles ReadKeys(const std::string& folder) {
 }
 
 std::string ReadToken(const std::string& path) {
+  if (std::error_code ignored; !std::filesystem::exists(path, ignored))
+    Fail(Code::kNotFound, path, "cannot open the file: there is no token; try mete keys token {}", path);
   std::string token = ReadSmallFile(path, kLongestToken + 2);  // and a line break
   if (token.ends_with('\n')) token.pop_back();
   if (token.ends_with('\r')) token.pop_back();
