@@ -4,14 +4,14 @@ import functools
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
 import threading
-import time
 
+import cli_testing
 import stand_ins
 from cli_testing import CANCELLED, OK
+from terminal import OnTerminal
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINKED = ("bench", "boards", "models", "tools")  # folders of the source tree that snippets name
@@ -89,13 +89,13 @@ class Scene:
         return done
 
     def begins(self, command, words):
-        """Ctrl-C ends it after a second; nothing was wrong until then."""
-        with subprocess.Popen([self.tools.mete, *words[1:]], cwd=self.folder, env=self.environment, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True) as process:
-            time.sleep(1)
-            process.send_signal(signal.SIGINT)
-            problem = process.stderr.read()
-        expect(process.returncode in (OK, CANCELLED), command, f"exit code {process.returncode}\n{problem}")
+        """The first thing that it shows on a terminal is its progress or a result; Ctrl-C then ends it."""
+        cli_testing.METE = self.tools.mete
+        running = OnTerminal(*words[1:], env=self.environment, cwd=self.folder)
+        running.read()
+        running.interrupt()
+        code = running.finish()
+        expect(code in (OK, CANCELLED) and "error: [usage]" not in running.written, command, f"exit code {code}\n{running.written}")
 
     def prepared(self, words):
         """With files that it finds, and as short as it may be."""
