@@ -108,7 +108,7 @@ void Tuner::Save() {
   file.close();
   if (file) std::filesystem::rename(temporary, path_, error);
   if (!file || error) {
-    note_ = fmt::format("{}: cannot be written, so the next start measures the kernels again; try another folder in METE_CACHE", path_);
+    note_ = fmt::format("[{}] cannot be written, so the next start measures the kernels again; try another folder in METE_CACHE", path_);
     std::filesystem::remove(temporary, error);
   }
 }
