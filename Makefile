@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare bench-cores bench-network reproduce-cores reproduce-network faults conformance fuzz fuzz-build arm-deps arm-test long-test clean
+.PHONY: help deps release demo test bench compare bench-cores bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -24,6 +24,8 @@ help:
 	@echo "  make faults       break workers of a lab in many ways while requests go on (root; FAULTS_FLAGS: --only, --requests, --json)"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
+	@echo "  make format       lay out all C++ code as .clang-format says"
+	@echo "  make lint         check that layout, the layers, and with clang-tidy the files of LINT_FILES (all of src/, include/ and apps/)"
 	@echo "  make arm-test     build for 64-bit Arm and run the fast tests under an emulator (build/arm64)"
 	@echo "  make long-test    whole models beside ONNX Runtime, and the test suite under asan+ubsan, under tsan and for Arm"
 	@echo "  make clean        remove build/"
@@ -72,6 +74,17 @@ bench-cores: deps build/release/build.ninja
 bench-network: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli slowcore
 	python3 bench/network/measured.py --mete $(METE) $(NETWORK_FLAGS)
+
+format: deps
+	tools/format.sh
+
+# LINT_FILES: the .cc files that clang-tidy reads, a few seconds each.
+LINT_FILES ?= $(shell find src apps -name '*.cc' -not -name '*_test.cc' -not -name '*_fuzz.cc')
+lint: release
+	tools/install-deps.sh --lint
+	tools/format.sh --check
+	python3 tools/check_layers.py
+	printf '%s\n' $(LINT_FILES) | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release
 
 # Simulated, so the same on every machine.
 reproduce-cores: deps build/release/build.ninja

@@ -21,13 +21,16 @@ void PrintTo(const Twin& twin, std::ostream* out) { *out << twin.name; }
 
 class CaffeTwin : public testing::TestWithParam<Twin> {};
 
-std::vector<Tensor> Outputs(const Model& model, const Tensor& input) { return Session(model, {.reference = true}).Run(std::vector<Tensor>{input}); }
+std::vector<Tensor> Outputs(const Model& model, const Tensor& input) {
+  return Session(model, {.reference = true}).Run(std::vector<Tensor>{input});
+}
 
 TEST_P(CaffeTwin, GivesWhatItsOnnxFileGives) {
   const Twin& twin = GetParam();
   const char* shared = std::getenv("METE_SHARED");
   const std::filesystem::path folder = std::filesystem::path(shared ? shared : "../shared") / "models";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is missing: the trained models are not in the repository";
+  if (!std::filesystem::exists(folder))
+    GTEST_SKIP() << folder << " is missing: the trained models are not in the repository";
   LoadOptions options;
   options.input_shapes[twin.input] = twin.shape;
   const Model caffe = Model::Load(folder / (std::string(twin.name) + ".prototxt"), options);
@@ -36,7 +39,8 @@ TEST_P(CaffeTwin, GivesWhatItsOnnxFileGives) {
   Tensor input(DType::kF32, twin.shape);
   std::mt19937 random(11);
   std::uniform_real_distribution<float> uniform(-1, 1);
-  for (int64_t i = 0; i < input.elements(); ++i) static_cast<float*>(input.mutable_view().data)[i] = uniform(random);
+  for (int64_t i = 0; i < input.elements(); ++i)
+    static_cast<float*>(input.mutable_view().data)[i] = uniform(random);
   const auto ours = Outputs(caffe, input), theirs = Outputs(onnx, input);
 
   ASSERT_EQ(ours.size(), theirs.size());
@@ -55,8 +59,10 @@ TEST_P(CaffeTwin, GivesWhatItsOnnxFileGives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shared, CaffeTwin,
-                         testing::Values(Twin{"squeezenet_v1.1", "data", Shape{1, 3, 227, 227}}, Twin{"mtcnn_det1", "data", Shape{1, 3, 31, 24}},
-                                         Twin{"mtcnn_det2", "data", Shape{2, 3, 24, 24}}, Twin{"mtcnn_det3", "data", Shape{2, 3, 48, 48}},
+                         testing::Values(Twin{"squeezenet_v1.1", "data", Shape{1, 3, 227, 227}},
+                                         Twin{"mtcnn_det1", "data", Shape{1, 3, 31, 24}},
+                                         Twin{"mtcnn_det2", "data", Shape{2, 3, 24, 24}},
+                                         Twin{"mtcnn_det3", "data", Shape{2, 3, 48, 48}},
                                          Twin{"ultraface_rfb320", "input", Shape{1, 3, 240, 320}}),
                          [](const auto& info) {
                            std::string name = info.param.name;

@@ -3,6 +3,7 @@
 #   tools/install-deps.sh          what `make demo`, `make test` and the rest need
 #   tools/install-deps.sh --no-network   what a build with METE_NETWORK=OFF needs: neither gRPC nor OpenSSL
 #   tools/install-deps.sh --fuzz   and the compiler with libFuzzer
+#   tools/install-deps.sh --lint   and clang-tidy
 #   tools/install-deps.sh --arm    and the cross compiler and the emulator for 64-bit Arm (the libraries: tools/arm64-sysroot.sh)
 set -euo pipefail
 
@@ -12,7 +13,7 @@ packages=(
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
   libgrpc++-dev protobuf-compiler-grpc
   libjpeg-dev libpng-dev libssl-dev libxxhash-dev libgtest-dev libbenchmark-dev
-  python3 python3-venv python3-pip
+  python3 python3-venv python3-pip clang-format
   iproute2 util-linux
 )
 for argument in "$@"; do
@@ -21,8 +22,9 @@ for argument in "$@"; do
       for package in libgrpc++-dev protobuf-compiler-grpc libssl-dev; do packages=("${packages[@]/#$package/}"); done
       packages=(${packages[@]}) ;;  # without the empty words
     --fuzz) packages+=(clang libclang-rt-14-dev) ;;
+    --lint) packages+=(clang-tidy) ;;
     --arm) packages+=(g++-aarch64-linux-gnu qemu-user) ;;
-    *) echo "install-deps.sh: unknown argument '$argument'; expected --no-network, --fuzz, --arm or nothing" >&2; exit 2 ;;
+    *) echo "install-deps.sh: unknown argument '$argument'; expected --no-network, --fuzz, --lint, --arm or nothing" >&2; exit 2 ;;
   esac
 done
 

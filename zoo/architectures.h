@@ -38,7 +38,6 @@ void Bert6(GraphBuilder& b);
 void CharRnn(GraphBuilder& b);
 Tensor Attention(GraphBuilder& b, const Tensor& x, int heads);  // every token looks at every token
 
-
 // probes.cc
 struct Probe {
   const char* name;

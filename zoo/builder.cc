@@ -56,7 +56,8 @@ struct AttributeSetter {
   }
 };
 
-onnx::TensorProto* AddInitializer(onnx::ModelProto* model, const std::string& name, const Dims& dims, int type) {
+onnx::TensorProto* AddInitializer(onnx::ModelProto* model, const std::string& name, const Dims& dims,
+                                  int type) {
   onnx::TensorProto* tensor = model->mutable_graph()->add_initializer();
   tensor->set_name(name);
   tensor->set_data_type(type);
@@ -120,7 +121,8 @@ std::string GraphBuilder::NewName(const std::string& op) {
   return name;
 }
 
-onnx::NodeProto* GraphBuilder::AddNode(const std::string& op, std::span<const std::string> inputs, std::span<const Attribute> attributes) {
+onnx::NodeProto* GraphBuilder::AddNode(const std::string& op, std::span<const std::string> inputs,
+                                       std::span<const Attribute> attributes) {
   onnx::NodeProto* node = model_->mutable_graph()->add_node();
   node->set_op_type(op);
   node->set_name(NewName(op));
@@ -133,8 +135,8 @@ onnx::NodeProto* GraphBuilder::AddNode(const std::string& op, std::span<const st
   return node;
 }
 
-Tensor GraphBuilder::Node(const std::string& op, std::span<const std::string> inputs, const Dims& dims, double mean_square,
-                          std::span<const Attribute> attributes) {
+Tensor GraphBuilder::Node(const std::string& op, std::span<const std::string> inputs, const Dims& dims,
+                          double mean_square, std::span<const Attribute> attributes) {
   onnx::NodeProto* node = AddNode(op, inputs, attributes);
   node->add_output(node->name());
   return {node->name(), dims, mean_square};
@@ -145,7 +147,8 @@ std::vector<Tensor> GraphBuilder::Split(const Tensor& x, int parts, int axis) {
   dims[size_t(axis)] /= parts;
   // The sizes are optional where they are equal, but pnnx loses the split without them.
   const std::vector<int64_t> sizes(size_t(parts), dims[size_t(axis)]);
-  const std::string inputs[] = {x.name, Constant("split_" + std::to_string(nodes_ + 1) + ".sizes", {parts}, sizes)};
+  const std::string inputs[] = {x.name,
+                                Constant("split_" + std::to_string(nodes_ + 1) + ".sizes", {parts}, sizes)};
   const Attribute attributes[] = {{"axis", int64_t(axis)}};
   onnx::NodeProto* node = AddNode("Split", inputs, attributes);
   std::vector<Tensor> result;
@@ -160,8 +163,10 @@ Tensor GraphBuilder::Lstm(const Tensor& x, int64_t hidden) {
   const int64_t features = x.dims[2];
   const std::string name = "lstm_" + std::to_string(nodes_ + 1);
   const double std = 1 / std::sqrt(double(hidden));
-  const std::string inputs[] = {x.name, Weights(name + ".w", {1, 4 * hidden, features}, 1 / std::sqrt(double(features) * x.mean_square)),
-                                Weights(name + ".r", {1, 4 * hidden, hidden}, std), Weights(name + ".b", {1, 8 * hidden}, 0.05)};
+  const std::string inputs[] = {
+      x.name,
+      Weights(name + ".w", {1, 4 * hidden, features}, 1 / std::sqrt(double(features) * x.mean_square)),
+      Weights(name + ".r", {1, 4 * hidden, hidden}, std), Weights(name + ".b", {1, 8 * hidden}, 0.05)};
   const Attribute attributes[] = {{"hidden_size", hidden}};
   const Tensor y = Node("LSTM", inputs, {x.dims[0], 1, x.dims[1], hidden}, 0.15, attributes);
   const int64_t direction = 1;
@@ -169,7 +174,8 @@ Tensor GraphBuilder::Lstm(const Tensor& x, int64_t hidden) {
   return Node("Squeeze", squeezed, {x.dims[0], x.dims[1], hidden}, y.mean_square);
 }
 
-std::string GraphBuilder::Weights(const std::string& name, const Dims& dims, double std, double mean, bool learnt) {
+std::string GraphBuilder::Weights(const std::string& name, const Dims& dims, double std, double mean,
+                                  bool learnt) {
   if (learnt) parameters_ += Product(dims);
   onnx::TensorProto* tensor = AddInitializer(model_.get(), name, dims, onnx::TensorProto::FLOAT);
   const float s = float(std), m = float(mean);
@@ -185,7 +191,8 @@ std::string GraphBuilder::Uniform(const std::string& name, const Dims& dims, dou
   return name;
 }
 
-std::string GraphBuilder::Constant(const std::string& name, const Dims& dims, std::span<const int64_t> values) {
+std::string GraphBuilder::Constant(const std::string& name, const Dims& dims,
+                                   std::span<const int64_t> values) {
   onnx::TensorProto* tensor = AddInitializer(model_.get(), name, dims, onnx::TensorProto::INT64);
   for (const int64_t v : values) tensor->add_int64_data(v);
   return name;
@@ -216,9 +223,12 @@ void GraphBuilder::Save(const std::string& path) const {
   std::error_code error;
   if (written) std::filesystem::rename(temporary, path, error);
   if (written && !error) return;
-  const std::string reason = written ? error.message() : problem != 0 ? std::strerror(problem) : "the disk may be full";
+  const std::string reason = written        ? error.message()
+                             : problem != 0 ? std::strerror(problem)
+                                            : "the disk may be full";
   std::filesystem::remove(temporary, error);
-  Fail(Code::kUnavailable, path, "cannot write the file; got \"{}\", expected a writable folder; try another path", reason);
+  Fail(Code::kUnavailable, path,
+       "cannot write the file; got \"{}\", expected a writable folder; try another path", reason);
 }
 
 }  // namespace mete::zoo

@@ -1,4 +1,5 @@
-// Puts an ONNX graph together, a call a layer, with random weights of sane size. Knows every shape as it goes.
+// Puts an ONNX graph together, a call a layer, with random weights of sane size. Knows every shape as it
+// goes.
 //
 // Weights follow He's rule, variance 1 / (fan-in * E[x^2]): each value carries an estimate of its own mean
 // square, which gives 2 / fan-in behind a Relu and the like for the other activations. So the numbers stay
@@ -83,7 +84,7 @@ class GraphBuilder {
   Tensor HardSwish(const Tensor& x);  // x * clip(x + 3, 0, 6) / 6
   Tensor Gelu(const Tensor& x);       // with Erf, in five nodes
   Tensor Tanh(const Tensor& x);
-  Tensor Softmax(const Tensor& x);    // over the last dimension
+  Tensor Softmax(const Tensor& x);  // over the last dimension
 
   Tensor MaxPool(const Tensor& x, int window, const PoolOptions& options = {});
   Tensor AveragePool(const Tensor& x, int window, const PoolOptions& options = {});
@@ -112,14 +113,18 @@ class GraphBuilder {
 
  private:
   std::string NewName(const std::string& op);
-  Tensor Node(const std::string& op, std::span<const std::string> inputs, const Dims& dims, double mean_square,
-              std::span<const Attribute> attributes = {});
-  onnx::NodeProto* AddNode(const std::string& op, std::span<const std::string> inputs, std::span<const Attribute> attributes);
-  Tensor Unary(const char* op, const Tensor& x, double mean_square, std::initializer_list<Attribute> attributes = {});
-  Tensor Pool(const char* op, const Tensor& x, int window, const PoolOptions& options, double gain, bool count_pads);
+  Tensor Node(const std::string& op, std::span<const std::string> inputs, const Dims& dims,
+              double mean_square, std::span<const Attribute> attributes = {});
+  onnx::NodeProto* AddNode(const std::string& op, std::span<const std::string> inputs,
+                           std::span<const Attribute> attributes);
+  Tensor Unary(const char* op, const Tensor& x, double mean_square,
+               std::initializer_list<Attribute> attributes = {});
+  Tensor Pool(const char* op, const Tensor& x, int window, const PoolOptions& options, double gain,
+              bool count_pads);
 
   // Initialisers: random ones count as parameters (where `learnt`), constants do not.
-  std::string Weights(const std::string& name, const Dims& dims, double std, double mean = 0, bool learnt = true);
+  std::string Weights(const std::string& name, const Dims& dims, double std, double mean = 0,
+                      bool learnt = true);
   std::string Uniform(const std::string& name, const Dims& dims, double low, double high);
   std::string Constant(const std::string& name, const Dims& dims, std::span<const int64_t> values);
   std::string Constant(const std::string& name, const Dims& dims, std::span<const float> values);

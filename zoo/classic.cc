@@ -4,7 +4,8 @@
 namespace mete::zoo {
 namespace {
 
-Tensor ConvRelu(GraphBuilder& b, const Tensor& x, int channels, int window, int stride = 1, int pad = kSame, int groups = 1) {
+Tensor ConvRelu(GraphBuilder& b, const Tensor& x, int channels, int window, int stride = 1, int pad = kSame,
+                int groups = 1) {
   return b.Relu(b.Conv(x, channels, window, {.stride = stride, .pad = pad, .groups = groups, .bias = true}));
 }
 

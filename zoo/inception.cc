@@ -34,13 +34,14 @@ Tensor PoolUnit(GraphBuilder& b, const Tensor& x, int channels) {
 
 // Modules A to E, at 35x35, 35 to 17, 17x17, 17 to 8, and 8x8.
 Tensor ModuleA(GraphBuilder& b, const Tensor& x, int pool) {
-  const Tensor parts[] = {Unit(b, x, 64, 1), Unit(b, Unit(b, x, 48, 1), 64, 5), Unit(b, Unit(b, Unit(b, x, 64, 1), 96, 3), 96, 3),
-                          PoolUnit(b, x, pool)};
+  const Tensor parts[] = {Unit(b, x, 64, 1), Unit(b, Unit(b, x, 48, 1), 64, 5),
+                          Unit(b, Unit(b, Unit(b, x, 64, 1), 96, 3), 96, 3), PoolUnit(b, x, pool)};
   return b.Concat(parts, 1);
 }
 
 Tensor ModuleB(GraphBuilder& b, const Tensor& x) {
-  const Tensor parts[] = {Unit(b, x, 384, 3, 2, 0), Unit(b, Unit(b, Unit(b, x, 64, 1), 96, 3), 96, 3, 2, 0), b.MaxPool(x, 3)};
+  const Tensor parts[] = {Unit(b, x, 384, 3, 2, 0), Unit(b, Unit(b, Unit(b, x, 64, 1), 96, 3), 96, 3, 2, 0),
+                          b.MaxPool(x, 3)};
   return b.Concat(parts, 1);
 }
 
@@ -48,13 +49,15 @@ Tensor ModuleC(GraphBuilder& b, const Tensor& x, int n) {
   const Window row(1, 7), column(7, 1);
   const Tensor once = Unit(b, Unit(b, Unit(b, x, n, 1), n, row), 192, column);
   const Tensor half = Unit(b, Unit(b, Unit(b, x, n, 1), n, column), n, row);
-  const Tensor parts[] = {Unit(b, x, 192, 1), once, Unit(b, Unit(b, half, n, column), 192, row), PoolUnit(b, x, 192)};
+  const Tensor parts[] = {Unit(b, x, 192, 1), once, Unit(b, Unit(b, half, n, column), 192, row),
+                          PoolUnit(b, x, 192)};
   return b.Concat(parts, 1);
 }
 
 Tensor ModuleD(GraphBuilder& b, const Tensor& x) {
   const Tensor seven = Unit(b, Unit(b, Unit(b, x, 192, 1), 192, Window(1, 7)), 192, Window(7, 1));
-  const Tensor parts[] = {Unit(b, Unit(b, x, 192, 1), 320, 3, 2, 0), Unit(b, seven, 192, 3, 2, 0), b.MaxPool(x, 3)};
+  const Tensor parts[] = {Unit(b, Unit(b, x, 192, 1), 320, 3, 2, 0), Unit(b, seven, 192, 3, 2, 0),
+                          b.MaxPool(x, 3)};
   return b.Concat(parts, 1);
 }
 
@@ -63,17 +66,21 @@ Tensor ModuleE(GraphBuilder& b, const Tensor& x) {
     const Tensor parts[] = {Unit(b, t, 384, Window(1, 3)), Unit(b, t, 384, Window(3, 1))};
     return b.Concat(parts, 1);
   };
-  const Tensor parts[] = {Unit(b, x, 320, 1), fork(Unit(b, x, 384, 1)), fork(Unit(b, Unit(b, x, 448, 1), 384, 3)), PoolUnit(b, x, 192)};
+  const Tensor parts[] = {Unit(b, x, 320, 1), fork(Unit(b, x, 384, 1)),
+                          fork(Unit(b, Unit(b, x, 448, 1), 384, 3)), PoolUnit(b, x, 192)};
   return b.Concat(parts, 1);
 }
 
-void Head(GraphBuilder& b, const Tensor& x) { b.Output(b.Dense(b.Dropout(b.Flatten(b.GlobalAveragePool(x))), 1000), "logits"); }
+void Head(GraphBuilder& b, const Tensor& x) {
+  b.Output(b.Dense(b.Dropout(b.Flatten(b.GlobalAveragePool(x))), 1000), "logits");
+}
 
 }  // namespace
 
 // Szegedy et al. 2014, without the auxiliary classifiers that only training uses.
 void GoogLeNet(GraphBuilder& b) {
-  Tensor x = b.LocalResponseNorm(b.MaxPool(ConvRelu(b, b.Image(3, 224, 224), 64, 7, 2), 3, {.ceil = true}), 5);
+  Tensor x =
+      b.LocalResponseNorm(b.MaxPool(ConvRelu(b, b.Image(3, 224, 224), 64, 7, 2), 3, {.ceil = true}), 5);
   x = b.LocalResponseNorm(ConvRelu(b, ConvRelu(b, x, 64, 1), 192, 3), 5);
   x = Inception(b, b.MaxPool(x, 3, {.ceil = true}), {64, 96, 128, 16, 32, 32});
   x = b.MaxPool(Inception(b, x, {128, 128, 192, 32, 96, 64}), 3, {.ceil = true});

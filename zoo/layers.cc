@@ -19,7 +19,8 @@ constexpr double kSigmoidMeanSquare = 0.293;
 constexpr double kTanhMeanSquare = 0.394;
 // What BatchNorm()'s spread of scales, biases, means and variances adds.
 constexpr double kBatchNormGain = 1.09;
-// Averaging many positive numbers leaves about the square of their mean: E[relu(x)]^2 / E[relu(x)^2] = 1 / pi.
+// Averaging many positive numbers leaves about the square of their mean: E[relu(x)]^2 / E[relu(x)^2] = 1 /
+// pi.
 constexpr double kAverageGain = 0.32;
 // The largest of 9 half-normal numbers; a round figure.
 constexpr double kMaxGain = 2;
@@ -49,8 +50,9 @@ Tensor GraphBuilder::Conv(const Tensor& x, int channels, Window window, const Co
   const int64_t in_group = x.dims[1] / options.groups;
   const std::string name = "conv_" + std::to_string(nodes_ + 1);
   const double fan_in = double(in_group) * window.h * window.w;
-  std::vector<std::string> inputs = {
-      x.name, Weights(name + ".weight", {channels, in_group, window.h, window.w}, 1 / std::sqrt(fan_in * x.mean_square))};
+  std::vector<std::string> inputs = {x.name,
+                                     Weights(name + ".weight", {channels, in_group, window.h, window.w},
+                                             1 / std::sqrt(fan_in * x.mean_square))};
   if (options.bias) inputs.push_back(Weights(name + ".bias", {channels}, 0.05));
   const int64_t stride = options.stride, dilation = options.dilation;
   const Attribute attributes[] = {{"kernel_shape", Dims{window.h, window.w}},
@@ -58,15 +60,18 @@ Tensor GraphBuilder::Conv(const Tensor& x, int channels, Window window, const Co
                                   {"pads", Dims{pad_h, pad_w, pad_h, pad_w}},
                                   {"dilations", Dims{dilation, dilation}},
                                   {"group", int64_t(options.groups)}};
-  const int64_t h = PooledSize(x.dims[2], (window.h - 1) * options.dilation + 1, options.stride, pad_h, false);
-  const int64_t w = PooledSize(x.dims[3], (window.w - 1) * options.dilation + 1, options.stride, pad_w, false);
+  const int64_t h =
+      PooledSize(x.dims[2], (window.h - 1) * options.dilation + 1, options.stride, pad_h, false);
+  const int64_t w =
+      PooledSize(x.dims[3], (window.w - 1) * options.dilation + 1, options.stride, pad_w, false);
   return Node("Conv", inputs, {x.dims[0], channels, h, w}, 1, attributes);
 }
 
 Tensor GraphBuilder::Dense(const Tensor& x, int features) {
   const std::string name = "gemm_" + std::to_string(nodes_ + 1);
   const std::string inputs[] = {
-      x.name, Weights(name + ".weight", {features, x.dims[1]}, 1 / std::sqrt(double(x.dims[1]) * x.mean_square)),
+      x.name,
+      Weights(name + ".weight", {features, x.dims[1]}, 1 / std::sqrt(double(x.dims[1]) * x.mean_square)),
       Weights(name + ".bias", {features}, 0.05)};
   const Attribute attributes[] = {{"transB", int64_t(1)}};
   return Node("Gemm", inputs, {x.dims[0], features}, 1, attributes);
@@ -77,7 +82,8 @@ Tensor GraphBuilder::Linear(const Tensor& x, int features) {
   const int64_t in = x.dims.back();
   Dims dims = x.dims;
   dims.back() = features;
-  const std::string product[] = {x.name, Weights(name + ".weight", {in, features}, 1 / std::sqrt(double(in) * x.mean_square))};
+  const std::string product[] = {
+      x.name, Weights(name + ".weight", {in, features}, 1 / std::sqrt(double(in) * x.mean_square))};
   const Tensor y = Node("MatMul", product, dims, 1);
   const std::string sum[] = {y.name, Weights(name + ".bias", {features}, 0.05)};
   return Node("Add", sum, dims, 1);
@@ -87,7 +93,8 @@ Tensor GraphBuilder::BatchNorm(const Tensor& x, float scale) {
   const std::string name = "batchnormalization_" + std::to_string(nodes_ + 1);
   const Dims dims = {x.dims[1]};
   const double std = std::sqrt(x.mean_square);
-  const std::string inputs[] = {x.name, Weights(name + ".scale", dims, 0.1 * scale, scale), Weights(name + ".bias", dims, 0.1 * scale),
+  const std::string inputs[] = {x.name, Weights(name + ".scale", dims, 0.1 * scale, scale),
+                                Weights(name + ".bias", dims, 0.1 * scale),
                                 Weights(name + ".mean", dims, 0.1 * std, 0, false),
                                 Uniform(name + ".var", dims, 0.6 * x.mean_square, 1.4 * x.mean_square)};
   const Attribute attributes[] = {{"epsilon", 1e-5f}};
@@ -97,7 +104,8 @@ Tensor GraphBuilder::BatchNorm(const Tensor& x, float scale) {
 Tensor GraphBuilder::LayerNorm(const Tensor& x) {
   const std::string name = "layernormalization_" + std::to_string(nodes_ + 1);
   const Dims dims = {x.dims.back()};
-  const std::string inputs[] = {x.name, Weights(name + ".scale", dims, 0.1, 1), Weights(name + ".bias", dims, 0.05)};
+  const std::string inputs[] = {x.name, Weights(name + ".scale", dims, 0.1, 1),
+                                Weights(name + ".bias", dims, 0.05)};
   const Attribute attributes[] = {{"axis", int64_t(-1)}, {"epsilon", 1e-6f}};
   return Node("LayerNormalization", inputs, x.dims, 1, attributes);
 }
@@ -105,7 +113,9 @@ Tensor GraphBuilder::LayerNorm(const Tensor& x) {
 Tensor GraphBuilder::LayerNormParts(const Tensor& x) {
   Dims row = x.dims;
   row.back() = 1;
-  const auto mean = [&](const Tensor& t) { return Unary("ReduceMean", t, 1, {{"axes", Dims{-1}}, {"keepdims", int64_t(1)}}); };
+  const auto mean = [&](const Tensor& t) {
+    return Unary("ReduceMean", t, 1, {{"axes", Dims{-1}}, {"keepdims", int64_t(1)}});
+  };
   const auto binary = [&](const char* op, const std::string& a, const std::string& b, const Dims& dims) {
     const std::string inputs[] = {a, b};
     return Node(op, inputs, dims, 1);
@@ -120,10 +130,12 @@ Tensor GraphBuilder::LayerNormParts(const Tensor& x) {
 }
 
 Tensor GraphBuilder::LocalResponseNorm(const Tensor& x, int size) {
-  return Unary("LRN", x, x.mean_square, {{"size", int64_t(size)}, {"alpha", 1e-4f}, {"beta", 0.75f}, {"bias", 1.0f}});
+  return Unary("LRN", x, x.mean_square,
+               {{"size", int64_t(size)}, {"alpha", 1e-4f}, {"beta", 0.75f}, {"bias", 1.0f}});
 }
 
-Tensor GraphBuilder::Unary(const char* op, const Tensor& x, double mean_square, std::initializer_list<Attribute> attributes) {
+Tensor GraphBuilder::Unary(const char* op, const Tensor& x, double mean_square,
+                           std::initializer_list<Attribute> attributes) {
   const std::string inputs[] = {x.name};
   return Node(op, inputs, x.dims, mean_square, {attributes.begin(), attributes.size()});
 }
@@ -137,7 +149,9 @@ Tensor GraphBuilder::HardSigmoid(const Tensor& x) {
   return Unary("HardSigmoid", x, kSigmoidMeanSquare, {{"alpha", 1.0f / 6}, {"beta", 0.5f}});
 }
 Tensor GraphBuilder::Tanh(const Tensor& x) { return Unary("Tanh", x, kTanhMeanSquare); }
-Tensor GraphBuilder::Softmax(const Tensor& x) { return Unary("Softmax", x, 1 / double(x.dims.back()), {{"axis", int64_t(-1)}}); }
+Tensor GraphBuilder::Softmax(const Tensor& x) {
+  return Unary("Softmax", x, 1 / double(x.dims.back()), {{"axis", int64_t(-1)}});
+}
 
 Tensor GraphBuilder::Relu6(const Tensor& x) {
   const std::string inputs[] = {x.name, Scalar(0), Scalar(6)};
@@ -169,7 +183,8 @@ Tensor GraphBuilder::Gelu(const Tensor& x) {
   return y;
 }
 
-Tensor GraphBuilder::Pool(const char* op, const Tensor& x, int window, const PoolOptions& options, double gain, bool count_pads) {
+Tensor GraphBuilder::Pool(const char* op, const Tensor& x, int window, const PoolOptions& options,
+                          double gain, bool count_pads) {
   const int64_t pad = options.pad, stride = options.stride;
   std::vector<Attribute> attributes = {{"kernel_shape", Dims{window, window}},
                                        {"strides", Dims{stride, stride}},
@@ -242,7 +257,8 @@ Tensor GraphBuilder::Concat(std::span<const Tensor> parts, int axis) {
 }
 
 Tensor GraphBuilder::Reshape(const Tensor& x, const Dims& dims) {
-  const std::string inputs[] = {x.name, Constant("shape_" + std::to_string(++nodes_), {int64_t(dims.size())}, dims)};
+  const std::string inputs[] = {x.name,
+                                Constant("shape_" + std::to_string(++nodes_), {int64_t(dims.size())}, dims)};
   return Node("Reshape", inputs, dims, x.mean_square);
 }
 
@@ -257,13 +273,16 @@ Tensor GraphBuilder::Transpose(const Tensor& x, const Dims& order) {
 Tensor GraphBuilder::SpaceToDepth(const Tensor& x, int block) {
   const std::string inputs[] = {x.name};
   const Attribute attributes[] = {{"blocksize", int64_t(block)}};
-  return Node("SpaceToDepth", inputs, {x.dims[0], x.dims[1] * block * block, x.dims[2] / block, x.dims[3] / block}, x.mean_square, attributes);
+  return Node("SpaceToDepth", inputs,
+              {x.dims[0], x.dims[1] * block * block, x.dims[2] / block, x.dims[3] / block}, x.mean_square,
+              attributes);
 }
 
 Tensor GraphBuilder::Row(const Tensor& x, int axis, int64_t index) {
   Dims dims = x.dims;
   dims.erase(dims.begin() + axis);
-  const std::string inputs[] = {x.name, Constant("index_" + std::to_string(++nodes_), {}, std::span(&index, 1))};
+  const std::string inputs[] = {x.name,
+                                Constant("index_" + std::to_string(++nodes_), {}, std::span(&index, 1))};
   const Attribute attributes[] = {{"axis", int64_t(axis)}};
   return Node("Gather", inputs, dims, x.mean_square, attributes);
 }
@@ -281,7 +300,8 @@ Tensor GraphBuilder::OneHot(const Tensor& tokens, int64_t depth) {
   const float values[] = {0, 1};
   Dims dims = tokens.dims;
   dims.push_back(depth);
-  const std::string inputs[] = {tokens.name, Constant(name + ".depth", {1}, std::span(&depth, 1)), Constant(name + ".values", {2}, values)};
+  const std::string inputs[] = {tokens.name, Constant(name + ".depth", {1}, std::span(&depth, 1)),
+                                Constant(name + ".values", {2}, values)};
   return Node("OneHot", inputs, dims, 1 / double(depth));
 }
 

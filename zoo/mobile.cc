@@ -25,7 +25,10 @@ Tensor Unit(GraphBuilder& b, const Tensor& x, int channels, int window, int stri
 
 Tensor Depthwise(GraphBuilder& b, const Tensor& x, int window, int stride, Act act, int dilation = 1) {
   const int channels = int(x.dims[1]);
-  return Activate(b, b.BatchNorm(b.Conv(x, channels, window, {.stride = stride, .groups = channels, .dilation = dilation})), act);
+  return Activate(
+      b,
+      b.BatchNorm(b.Conv(x, channels, window, {.stride = stride, .groups = channels, .dilation = dilation})),
+      act);
 }
 
 Tensor Separable(GraphBuilder& b, const Tensor& x, int channels, int stride, int dilation = 1) {
@@ -54,8 +57,9 @@ Tensor InvertedResidual(GraphBuilder& b, const Tensor& x, const Inverted& p) {
   return p.stride == 1 && x.dims[1] == p.channels ? b.Add(x, y) : y;
 }
 
-
-void Head(GraphBuilder& b, const Tensor& x) { b.Output(b.Dense(b.Dropout(b.Flatten(b.GlobalAveragePool(x))), 1000), "logits"); }
+void Head(GraphBuilder& b, const Tensor& x) {
+  b.Output(b.Dense(b.Dropout(b.Flatten(b.GlobalAveragePool(x))), 1000), "logits");
+}
 
 // Mixes the two halves' channels: group g's channel c moves to place c of pair g.
 Tensor Shuffle(GraphBuilder& b, const Tensor& x) {
@@ -84,7 +88,7 @@ Tensor ShuffleUnit(GraphBuilder& b, const Tensor& x, int channels, bool down) {
 // Howard et al. 2017, width 1.
 void MobileNetV1(GraphBuilder& b) {
   Tensor x = Unit(b, b.Image(3, 224, 224), 32, 3, 2, Act::kRelu);
-  const int blocks[][2] = {{64, 1}, {128, 2}, {128, 1}, {256, 2}, {256, 1}, {512, 2}, {512, 1},
+  const int blocks[][2] = {{64, 1},  {128, 2}, {128, 1}, {256, 2}, {256, 1},  {512, 2}, {512, 1},
                            {512, 1}, {512, 1}, {512, 1}, {512, 1}, {1024, 2}, {1024, 1}};
   for (const auto& [channels, stride] : blocks) x = Separable(b, x, channels, stride);
   Head(b, x);
@@ -95,11 +99,13 @@ void MobileNetV2(GraphBuilder& b) {
   struct Stage {
     int expansion, channels, count, stride;
   };
-  const Stage stages[] = {{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+  const Stage stages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
+                          {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
   Tensor x = Unit(b, b.Image(3, 224, 224), 32, 3, 2, Act::kRelu6);
   for (const Stage& s : stages) {
     for (int i = 0; i < s.count; ++i) {
-      x = InvertedResidual(b, x, {int(x.dims[1]) * s.expansion, s.channels, 3, i == 0 ? s.stride : 1, Act::kRelu6});
+      x = InvertedResidual(b, x,
+                           {int(x.dims[1]) * s.expansion, s.channels, 3, i == 0 ? s.stride : 1, Act::kRelu6});
     }
   }
   Head(b, Unit(b, x, 1280, 1, 1, Act::kRelu6));
@@ -109,8 +115,10 @@ void MobileNetV2(GraphBuilder& b) {
 void MobileNetV3Large(GraphBuilder& b) {
   constexpr Act kRe = Act::kRelu, kHs = Act::kHardSwish;
   const Inverted blocks[] = {
-      {16, 16, 3, 1, kRe}, {64, 24, 3, 2, kRe}, {72, 24, 3, 1, kRe}, {72, 40, 5, 2, kRe, 24}, {120, 40, 5, 1, kRe, 32}, {120, 40, 5, 1, kRe, 32},
-      {240, 80, 3, 2, kHs}, {200, 80, 3, 1, kHs}, {184, 80, 3, 1, kHs}, {184, 80, 3, 1, kHs}, {480, 112, 3, 1, kHs, 120}, {672, 112, 3, 1, kHs, 168},
+      {16, 16, 3, 1, kRe},        {64, 24, 3, 2, kRe},        {72, 24, 3, 1, kRe},
+      {72, 40, 5, 2, kRe, 24},    {120, 40, 5, 1, kRe, 32},   {120, 40, 5, 1, kRe, 32},
+      {240, 80, 3, 2, kHs},       {200, 80, 3, 1, kHs},       {184, 80, 3, 1, kHs},
+      {184, 80, 3, 1, kHs},       {480, 112, 3, 1, kHs, 120}, {672, 112, 3, 1, kHs, 168},
       {672, 160, 5, 2, kHs, 168}, {960, 160, 5, 1, kHs, 240}, {960, 160, 5, 1, kHs, 240}};
   Tensor x = Unit(b, b.Image(3, 224, 224), 16, 3, 2, kHs);
   for (const Inverted& block : blocks) x = InvertedResidual(b, x, block);
@@ -133,12 +141,15 @@ void EfficientNetB0(GraphBuilder& b) {
   struct Stage {
     int expansion, channels, count, stride, window;
   };
-  const Stage stages[] = {{1, 16, 1, 1, 3}, {6, 24, 2, 2, 3}, {6, 40, 2, 2, 5}, {6, 80, 3, 2, 3}, {6, 112, 3, 1, 5}, {6, 192, 4, 2, 5}, {6, 320, 1, 1, 3}};
+  const Stage stages[] = {{1, 16, 1, 1, 3},  {6, 24, 2, 2, 3},  {6, 40, 2, 2, 5}, {6, 80, 3, 2, 3},
+                          {6, 112, 3, 1, 5}, {6, 192, 4, 2, 5}, {6, 320, 1, 1, 3}};
   Tensor x = Unit(b, b.Image(3, 224, 224), 32, 3, 2, Act::kSwish);
   for (const Stage& s : stages) {
     for (int i = 0; i < s.count; ++i) {
       const int in = int(x.dims[1]);
-      x = InvertedResidual(b, x, {in * s.expansion, s.channels, s.window, i == 0 ? s.stride : 1, Act::kSwish, std::max(1, in / 4)});
+      x = InvertedResidual(
+          b, x,
+          {in * s.expansion, s.channels, s.window, i == 0 ? s.stride : 1, Act::kSwish, std::max(1, in / 4)});
     }
   }
   Head(b, Unit(b, x, 1280, 1, 1, Act::kSwish));
@@ -148,10 +159,12 @@ void EfficientNetB0(GraphBuilder& b) {
 // heat maps of 17 body parts, their offsets, and the displacements along the skeleton both ways.
 void PoseNetMobileNet(GraphBuilder& b) {
   Tensor x = Unit(b, b.Image(3, 257, 257), 32, 3, 2, Act::kRelu6);
-  const int blocks[][3] = {{64, 1, 1}, {128, 2, 1}, {128, 1, 1}, {256, 2, 1}, {256, 1, 1}, {512, 2, 1}, {512, 1, 1},
-                           {512, 1, 1}, {512, 1, 1}, {512, 1, 1}, {512, 1, 1}, {1024, 1, 1}, {1024, 1, 2}};
+  const int blocks[][3] = {{64, 1, 1},  {128, 2, 1},  {128, 1, 1}, {256, 2, 1}, {256, 1, 1},
+                           {512, 2, 1}, {512, 1, 1},  {512, 1, 1}, {512, 1, 1}, {512, 1, 1},
+                           {512, 1, 1}, {1024, 1, 1}, {1024, 1, 2}};
   for (const auto& [channels, stride, dilation] : blocks) x = Separable(b, x, channels, stride, dilation);
-  const std::pair<const char*, int> heads[] = {{"heatmaps", 17}, {"offsets", 34}, {"displacements_forward", 32}, {"displacements_backward", 32}};
+  const std::pair<const char*, int> heads[] = {
+      {"heatmaps", 17}, {"offsets", 34}, {"displacements_forward", 32}, {"displacements_backward", 32}};
   for (const auto& [name, channels] : heads) b.Output(b.Conv(x, channels, 1, {.bias = true}), name);
 }
 

@@ -1,5 +1,6 @@
-// Networks that nobody trained and nobody uses: layers of all sizes that are met in the wild, drawn at random and always the same ones.
-// A profile of a machine (src/profile) runs them and takes from their layers what a kernel costs, as it is between other layers.
+// Networks that nobody trained and nobody uses: layers of all sizes that are met in the wild, drawn at random
+// and always the same ones. A profile of a machine (src/profile) runs them and takes from their layers what a
+// kernel costs, as it is between other layers.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,7 +11,8 @@
 namespace mete::zoo {
 namespace {
 
-// A layer's multiply-adds at most: 4 ms of a core of 80 GFLOP/s. Guess; time grows evenly beyond, and short networks run more often.
+// A layer's multiply-adds at most: 4 ms of a core of 80 GFLOP/s. Guess; time grows evenly beyond, and short
+// networks run more often.
 constexpr double kMostWork = 160e6;
 constexpr double kMostWideWork = 400e6;  // of those that Winograd computes in less than half the time
 
@@ -24,7 +26,8 @@ class Dice {
   }
   // Small numbers as often as large ones; most are multiples of 16 and more, as channels mostly are.
   int Channels(int64_t least, int64_t most) {
-    const double x = double(least) * std::pow(double(std::max(least, most)) / double(least), double(random_.Uniform()));
+    const double x =
+        double(least) * std::pow(double(std::max(least, most)) / double(least), double(random_.Uniform()));
     int step = Of({2, 8, 8, 16, 16, 32, 32, 32, 64, 64});
     while (step > 2 && step > x) step /= 2;
     return std::max(step, int(x) / step * step);
@@ -59,7 +62,8 @@ class ImageProbe {
   // `layers` of each size from half of `side` down, half as many of the large ones.
   void Build(int side, int layers, int most_channels) {
     most_channels_ = most_channels;
-    Tensor x = Activate(b_.Conv(b_.Image(3, side, side), dice_.Channels(16, 64), dice_.Of({3, 3, 5, 7}), {.stride = 2, .bias = true}));
+    Tensor x = Activate(b_.Conv(b_.Image(3, side, side), dice_.Channels(16, 64), dice_.Of({3, 3, 5, 7}),
+                                {.stride = 2, .bias = true}));
     while (x.dims[2] >= 7) {
       for (int i = 0; i < (x.dims[2] > 60 ? layers / 2 : layers); ++i) x = Layer(x);
       x = Smaller(x);
@@ -87,7 +91,8 @@ class ImageProbe {
   Tensor Conv(const Tensor& x, Window window) {
     const double each = double(x.dims[1] * x.dims[2] * x.dims[3]) * window.h * window.w;
     const auto most = std::clamp<int64_t>(int64_t(kMostWork / each), 16, most_channels_);
-    return Activate(b_.Conv(x, dice_.Channels(16, std::min<int64_t>(most, Widest(x))), window, {.bias = true}));
+    return Activate(
+        b_.Conv(x, dice_.Channels(16, std::min<int64_t>(most, Widest(x))), window, {.bias = true}));
   }
 
   // Wide layers are met where images are small.
@@ -105,7 +110,8 @@ class ImageProbe {
     const Tensor narrow = Conv(x, 1);
     // By a number that is drawn already: another throw of the dice would change all layers that follow.
     const bool by_average = narrow.dims[1] / 16 % 2 != 0;
-    const Tensor pooled = by_average ? b_.AveragePool(narrow, 3, {.stride = 1, .pad = 1}) : b_.MaxPool(narrow, 3, {.stride = 1, .pad = 1});
+    const Tensor pooled = by_average ? b_.AveragePool(narrow, 3, {.stride = 1, .pad = 1})
+                                     : b_.MaxPool(narrow, 3, {.stride = 1, .pad = 1});
     const Tensor parts[] = {Conv(narrow, 1), Conv(narrow, 3), pooled};
     return Conv(b_.Concat(parts, 1), 1);
   }
@@ -115,7 +121,9 @@ class ImageProbe {
     switch (dice_.Of({0, 1, 2, 3})) {
       case 0: return b_.MaxPool(x, 3, {});
       case 1: return b_.AveragePool(x, 2, {});
-      case 2: return Activate(b_.Conv(x, channels, dice_.Of({3, 5}), {.stride = 2, .groups = channels, .bias = true}));
+      case 2:
+        return Activate(
+            b_.Conv(x, channels, dice_.Of({3, 5}), {.stride = 2, .groups = channels, .bias = true}));
       default: return Activate(b_.Conv(x, std::min(channels, 256), 3, {.stride = 2, .bias = true}));
     }
   }
@@ -125,13 +133,15 @@ class ImageProbe {
   int64_t most_channels_ = 0;
 };
 
-// Three by three and larger, of more and more channels on smaller and smaller images, as in networks before 2018.
+// Three by three and larger, of more and more channels on smaller and smaller images, as in networks before
+// 2018.
 class WideProbe {
  public:
   WideProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
 
   void Build(int side, int channels, int most_channels) {
-    Tensor x = b_.Relu(b_.Conv(b_.Image(3, side, side), channels, 3, {.stride = dice_.Of({1, 2}), .bias = true}));
+    Tensor x =
+        b_.Relu(b_.Conv(b_.Image(3, side, side), channels, 3, {.stride = dice_.Of({1, 2}), .bias = true}));
     for (int wide = channels; x.dims[2] >= 7; wide = std::min(2 * wide, most_channels)) {
       for (int i = 0; i < (x.dims[2] > 60 ? 2 : 6); ++i)
         x = Conv(x, dice_.Chance(0.4f) ? wide : dice_.Channels(std::max(16, wide / 3), wide));
@@ -145,7 +155,8 @@ class WideProbe {
   Tensor Conv(const Tensor& x, int most_channels, int stride = 1) {
     const int window = dice_.Of({3, 3, 3, 1, 1});
     const double each = double(x.dims[1] * x.dims[2] * x.dims[3]) * window * window / (stride * stride);
-    const int channels = int(std::min<int64_t>(most_channels, std::max<int64_t>(16, int64_t(kMostWideWork / each) / 16 * 16)));
+    const int channels =
+        int(std::min<int64_t>(most_channels, std::max<int64_t>(16, int64_t(kMostWideWork / each) / 16 * 16)));
     Tensor y = b_.Conv(x, channels, window, {.stride = stride, .bias = true});
     if (stride == 1 && channels == x.dims[1] && dice_.Chance(0.5f)) y = b_.Add(x, y);
     return dice_.Chance(0.8f) ? b_.Relu(y) : y;
@@ -160,11 +171,27 @@ void Stems(GraphBuilder& b) {
   const Tensor image = b.Image(3, 224, 224);
   std::vector<Tensor> ends;
   Dice dice(9);
-  for (const auto& [window, stride, channels] : {std::array{3, 2, 16}, {3, 2, 24}, {3, 2, 32}, {3, 2, 64}, {3, 1, 32}, {3, 1, 64},
+  for (const auto& [window, stride, channels] : {std::array{3, 2, 16},
+                                                 {3, 2, 24},
+                                                 {3, 2, 32},
+                                                 {3, 2, 64},
+                                                 {3, 1, 32},
+                                                 {3, 1, 64},
                                                  {5, 2, 32},
-                                                 {7, 2, 64}, {7, 2, 32}, {5, 1, 16}, {7, 4, 96}, {11, 4, 96}, {11, 4, 64}, {16, 16, 192},
-                                                 {9, 2, 48}, {3, 2, 48}, {7, 2, 96}, {4, 4, 96}, {8, 8, 128}}) {
-    const Tensor y = b.Conv(image, channels, window, {.stride = stride, .pad = dice.Of({0, kSame}), .bias = true});
+                                                 {7, 2, 64},
+                                                 {7, 2, 32},
+                                                 {5, 1, 16},
+                                                 {7, 4, 96},
+                                                 {11, 4, 96},
+                                                 {11, 4, 64},
+                                                 {16, 16, 192},
+                                                 {9, 2, 48},
+                                                 {3, 2, 48},
+                                                 {7, 2, 96},
+                                                 {4, 4, 96},
+                                                 {8, 8, 128}}) {
+    const Tensor y =
+        b.Conv(image, channels, window, {.stride = stride, .pad = dice.Of({0, kSame}), .bias = true});
     const Tensor z = dice.Of({0, 0, 1, 2}) == 0 ? b.Relu(y) : dice.Chance(0.5f) ? b.Swish(y) : b.HardSwish(y);
     ends.push_back(b.Dense(b.Flatten(b.GlobalAveragePool(z)), 16));
   }
@@ -178,10 +205,15 @@ void ByChannel(GraphBuilder& b) {
   while (x.dims[2] >= 7) {
     for (int i = 0; i < 9; ++i) {
       const int channels = int(x.dims[1]);
-      x = b.Conv(x, channels, dice.Of({3, 3, 5}), {.groups = channels, .dilation = dice.Of({1, 1, 1, 1, 2}), .bias = true});
-      x = dice.Chance(0.5f) ? b.Relu6(x) : dice.Chance(0.5f) ? b.Swish(x) : dice.Chance(0.5f) ? b.HardSwish(x) : x;
+      x = b.Conv(x, channels, dice.Of({3, 3, 5}),
+                 {.groups = channels, .dilation = dice.Of({1, 1, 1, 1, 2}), .bias = true});
+      x = dice.Chance(0.5f)   ? b.Relu6(x)
+          : dice.Chance(0.5f) ? b.Swish(x)
+          : dice.Chance(0.5f) ? b.HardSwish(x)
+                              : x;
       const int64_t widest = std::max<int64_t>(48, 16384 / x.dims[2]);
-      if (i % 3 == 1) x = b.Relu(b.Conv(x, dice.Channels(16, std::min<int64_t>(widest, 1280)), 1, {.bias = true}));
+      if (i % 3 == 1)
+        x = b.Relu(b.Conv(x, dice.Channels(16, std::min<int64_t>(widest, 1280)), 1, {.bias = true}));
       const int wide = int(x.dims[1]);
       // Two of half the size beside each other: layers of stride 2 are half as many as sizes otherwise.
       if (i % 3 == 2) {
@@ -195,14 +227,16 @@ void ByChannel(GraphBuilder& b) {
   b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(x)), 1000), "out");
 }
 
-// Inverted residuals of narrow and wide layers in turns, as in networks for phones: many small nodes of many sizes.
+// Inverted residuals of narrow and wide layers in turns, as in networks for phones: many small nodes of many
+// sizes.
 class MobileProbe {
  public:
   MobileProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
 
   // `blocks` of each size from half of `side` down.
   void Build(int side, int blocks) {
-    Tensor x = Activate(b_.Conv(b_.Image(3, side, side), dice_.Channels(8, 48), 3, {.stride = 2, .bias = true}));
+    Tensor x =
+        Activate(b_.Conv(b_.Image(3, side, side), dice_.Channels(8, 48), 3, {.stride = 2, .bias = true}));
     while (x.dims[2] >= 7) {
       for (int i = 0; i < blocks; ++i) x = Block(x, dice_.Chance(0.6f) ? int(x.dims[1]) : Narrow(x), 1);
       x = Block(x, Narrow(x), 2);

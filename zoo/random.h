@@ -25,7 +25,8 @@ class Random {
   float Normal() {
     constexpr float kPerStep = 1.7320508f / 65536;  // four uniforms have the variance 1/3
     const uint64_t bits = Bits();
-    const int64_t sum = int64_t(bits & 0xffff) + int64_t(bits >> 16 & 0xffff) + int64_t(bits >> 32 & 0xffff) + int64_t(bits >> 48);
+    const int64_t sum = int64_t(bits & 0xffff) + int64_t(bits >> 16 & 0xffff) + int64_t(bits >> 32 & 0xffff) +
+                        int64_t(bits >> 48);
     return float(sum - 131070) * kPerStep;
   }
 

@@ -37,7 +37,8 @@ Tensor Bottleneck(GraphBuilder& b, const Tensor& x, int channels, int stride) {
 }
 
 // He et al. 2015.
-void ResNet(GraphBuilder& b, Tensor (*block)(GraphBuilder&, const Tensor&, int, int), std::initializer_list<int> depths) {
+void ResNet(GraphBuilder& b, Tensor (*block)(GraphBuilder&, const Tensor&, int, int),
+            std::initializer_list<int> depths) {
   Tensor x = b.MaxPool(Unit(b, b.Image(3, 224, 224), 64, 7, 2), 3, {.pad = 1});
   int channels = 64;
   for (const int depth : depths) {

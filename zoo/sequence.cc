@@ -22,7 +22,8 @@ Tensor FeedForward(GraphBuilder& b, const Tensor& x) {
 Tensor Attention(GraphBuilder& b, const Tensor& x, int heads) {
   const int64_t tokens = x.dims[1], features = x.dims[2], size = features / heads;
   const Tensor query = Heads(b, b.Linear(x, int(features)), heads);
-  const Tensor key = b.Transpose(b.Reshape(b.Linear(x, int(features)), {1, tokens, heads, size}), {0, 2, 3, 1});
+  const Tensor key =
+      b.Transpose(b.Reshape(b.Linear(x, int(features)), {1, tokens, heads, size}), {0, 2, 3, 1});
   const Tensor value = Heads(b, b.Linear(x, int(features)), heads);
   const Tensor scores = b.Scaled(b.MatMul(query, key), float(1 / std::sqrt(double(size))));
   const Tensor mixed = b.Transpose(b.MatMul(b.Softmax(scores), value), {0, 2, 1, 3});

@@ -15,7 +15,8 @@ struct Architecture {
 };
 
 constexpr Architecture kArchitectures[] = {
-    {{"alexnet", "AlexNet with two groups, 227x227: large filters, local response normalisation"}, zoo::AlexNet},
+    {{"alexnet", "AlexNet with two groups, 227x227: large filters, local response normalisation"},
+     zoo::AlexNet},
     {{"nin", "Network in Network, 224x224: 1x1 convolutions, no dense layer"}, zoo::Nin},
     {{"squeezenet1.0", "SqueezeNet 1.0, 224x224: fire modules"}, zoo::SqueezeNet10},
     {{"squeezenet1.1", "SqueezeNet 1.1, 224x224: the same at 2.4 times less work"}, zoo::SqueezeNet11},
@@ -26,12 +27,15 @@ constexpr Architecture kArchitectures[] = {
     {{"resnet50", "ResNet-50, 224x224: bottleneck residual blocks"}, zoo::ResNet50},
     {{"mobilenet_v1", "MobileNet v1, 224x224: depthwise-separable convolutions"}, zoo::MobileNetV1},
     {{"mobilenet_v2", "MobileNet v2, 224x224: inverted residuals"}, zoo::MobileNetV2},
-    {{"mobilenet_v3_large", "MobileNet v3 large, 224x224: squeeze-excite and hard swish"}, zoo::MobileNetV3Large},
+    {{"mobilenet_v3_large", "MobileNet v3 large, 224x224: squeeze-excite and hard swish"},
+     zoo::MobileNetV3Large},
     {{"shufflenet_v2", "ShuffleNet v2, 224x224: channel split and shuffle"}, zoo::ShuffleNetV2},
-    {{"efficientnet_b0", "EfficientNet-B0, 224x224: inverted residuals with squeeze-excite and swish"}, zoo::EfficientNetB0},
+    {{"efficientnet_b0", "EfficientNet-B0, 224x224: inverted residuals with squeeze-excite and swish"},
+     zoo::EfficientNetB0},
     {{"inception_v3", "Inception v3, 299x299: factorised branches"}, zoo::InceptionV3},
     {{"yolov2", "YOLOv2's body, 416x416: Darknet-19 with a pass-through"}, zoo::YoloV2},
-    {{"posenet_mobilenet", "PoseNet on MobileNet v1 at stride 16, 257x257: dilation, four heads"}, zoo::PoseNetMobileNet},
+    {{"posenet_mobilenet", "PoseNet on MobileNet v1 at stride 16, 257x257: dilation, four heads"},
+     zoo::PoseNetMobileNet},
     {{"vit_ti16", "ViT-Ti/16, 224x224: a transformer over 197 patches"}, zoo::VitTiny16},
     {{"bert6", "6-layer BERT-style encoder over 128 tokens (i64)"}, zoo::Bert6},
     {{"char_rnn", "Char-RNN: two LSTM layers over 64 characters (i64)"}, zoo::CharRnn},
@@ -43,7 +47,8 @@ const Architecture& Find(std::string_view name) {
     if (a.entry.name == name) return a;
     known += std::string(known.empty() ? "" : ", ") + a.entry.name;
   }
-  Fail(Code::kNotFound, "zoo", "no such network; got \"{}\", expected one of {}; try \"mete zoo list\"", name, known);
+  Fail(Code::kNotFound, "zoo", "no such network; got \"{}\", expected one of {}; try \"mete zoo list\"", name,
+       known);
 }
 
 }  // namespace

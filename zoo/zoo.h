@@ -17,7 +17,8 @@ struct ZooEntry {
 
 std::span<const ZooEntry> ZooList();
 
-// Whether a model's metadata (Model::metadata()) say that it was written here: its weights are random, and its answers mean nothing.
+// Whether a model's metadata (Model::metadata()) say that it was written here: its weights are random, and
+// its answers mean nothing.
 bool HasRandomWeights(const std::map<std::string, std::string>& metadata);
 
 // Writes the network to `path` (over what is there, all or nothing). Equal seeds give equal bytes on every

@@ -18,7 +18,9 @@
 namespace mete {
 namespace {
 
-std::string TemporaryPath(const std::string& name) { return testing::TempDir() + "/mete_zoo_" + name + ".onnx"; }
+std::string TemporaryPath(const std::string& name) {
+  return testing::TempDir() + "/mete_zoo_" + name + ".onnx";
+}
 
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -37,10 +39,26 @@ std::string Make(const std::string& name, uint64_t seed) {
 
 // From the papers, or from torchvision's and timm's documentation where the paper rounds.
 const std::map<std::string, double> kMillions = {
-    {"alexnet", 60.97},     {"nin", 7.6},          {"squeezenet1.0", 1.248}, {"squeezenet1.1", 1.235}, {"vgg16", 138.36},
-    {"vgg19", 143.67},      {"googlenet", 6.998},  {"resnet18", 11.69},      {"resnet50", 25.56},      {"mobilenet_v1", 4.23},
-    {"mobilenet_v2", 3.505}, {"mobilenet_v3_large", 5.483}, {"shufflenet_v2", 2.279}, {"efficientnet_b0", 5.289}, {"inception_v3", 23.83},
-    {"yolov2", 50.98},      {"posenet_mobilenet", 3.3}, {"vit_ti16", 5.717}, {"bert6", 22.7},          {"char_rnn", 3.49},
+    {"alexnet", 60.97},
+    {"nin", 7.6},
+    {"squeezenet1.0", 1.248},
+    {"squeezenet1.1", 1.235},
+    {"vgg16", 138.36},
+    {"vgg19", 143.67},
+    {"googlenet", 6.998},
+    {"resnet18", 11.69},
+    {"resnet50", 25.56},
+    {"mobilenet_v1", 4.23},
+    {"mobilenet_v2", 3.505},
+    {"mobilenet_v3_large", 5.483},
+    {"shufflenet_v2", 2.279},
+    {"efficientnet_b0", 5.289},
+    {"inception_v3", 23.83},
+    {"yolov2", 50.98},
+    {"posenet_mobilenet", 3.3},
+    {"vit_ti16", 5.717},
+    {"bert6", 22.7},
+    {"char_rnn", 3.49},
 };
 
 TEST(Zoo, ParameterCountsAreThoseOfTheLiterature) {
@@ -64,20 +82,25 @@ TEST(Zoo, FilesAreWellFormed) {
     ASSERT_TRUE(model.ParseFromString(Make(name, 3))) << name;
     std::set<std::string> known, node_names;
     for (const auto& input : model.graph().input()) known.insert(input.name());
-    for (const auto& weight : model.graph().initializer()) EXPECT_TRUE(known.insert(weight.name()).second) << name << " " << weight.name();
+    for (const auto& weight : model.graph().initializer())
+      EXPECT_TRUE(known.insert(weight.name()).second) << name << " " << weight.name();
     for (const auto& node : model.graph().node()) {
       EXPECT_TRUE(node_names.insert(node.name()).second) << name << " " << node.name();
-      for (const auto& input : node.input()) EXPECT_TRUE(known.count(input)) << name << " " << node.name() << " " << input;
-      for (const auto& output : node.output()) EXPECT_TRUE(known.insert(output).second) << name << " " << output;
+      for (const auto& input : node.input())
+        EXPECT_TRUE(known.count(input)) << name << " " << node.name() << " " << input;
+      for (const auto& output : node.output())
+        EXPECT_TRUE(known.insert(output).second) << name << " " << output;
     }
-    for (const auto& output : model.graph().output()) EXPECT_TRUE(known.count(output.name())) << name << " " << output.name();
+    for (const auto& output : model.graph().output())
+      EXPECT_TRUE(known.count(output.name())) << name << " " << output.name();
   }
 }
 
 TEST(Zoo, WeightsFollowHesRule) {
   onnx::ModelProto model;
   ASSERT_TRUE(model.ParseFromString(Make("squeezenet1.1", 5)));
-  const onnx::TensorProto& weight = model.graph().initializer(2);  // fire 2's squeeze: 16 x 64 x 1 x 1, behind Relu and MaxPool
+  // fire 2's squeeze: 16 x 64 x 1 x 1, behind Relu and MaxPool
+  const onnx::TensorProto& weight = model.graph().initializer(2);
   const std::string& raw = weight.raw_data();
   std::vector<float> values(raw.size() / sizeof(float));
   std::memcpy(values.data(), raw.data(), raw.size());

@@ -50,17 +50,21 @@ void PrintOutputs(const Model& model, const Answer& answer) {
     const std::string& name = model.outputs()[i].name;
     const Summary s = SummaryOf(t.view());
     rows.push_back({name, Name(t.type()), ToString(t.shape())});
-    for (const double v : {s.least, s.most, s.mean}) rows.back().push_back(s.numbers > 0 ? NumberText(v) : "-");
+    for (const double v : {s.least, s.most, s.mean})
+      rows.back().push_back(s.numbers > 0 ? NumberText(v) : "-");
     std::vector<std::string> values;
     for (const double v : FirstValues(t.view())) values.push_back(NumberText(v));
-    if (t.elements() > 0 && t.elements() <= kFewValues) few += fmt::format("{}: {}\n", name, fmt::join(values, " "));
-    if (s.nans > 0) nans += fmt::format("{}: {} of {} elements are not numbers (NaN)\n", name, s.nans, t.elements());
+    if (t.elements() > 0 && t.elements() <= kFewValues)
+      few += fmt::format("{}: {}\n", name, fmt::join(values, " "));
+    if (s.nans > 0)
+      nans += fmt::format("{}: {} of {} elements are not numbers (NaN)\n", name, s.nans, t.elements());
   }
   fmt::print("{}{}{}", FormatTable(rows, "lllrrr"), few, nans);
 }
 
 void PrintClasses(const std::vector<Ranked>& ranked) {
-  const bool labels = std::any_of(ranked.begin(), ranked.end(), [](const Ranked& r) { return !r.label.empty(); });
+  const bool labels =
+      std::any_of(ranked.begin(), ranked.end(), [](const Ranked& r) { return !r.label.empty(); });
   Rows rows{{"class", "score"}};
   if (labels) rows[0].push_back("label");
   for (const Ranked& r : ranked) {
@@ -81,8 +85,11 @@ Json OutputJson(const Port& port, const Tensor& t) {
   return json;
 }
 
-// Whether the classified output has scores of one input alone; scores of several inputs are not ranked together.
-bool IsOneRow(const Answer& answer, const AnswerStyle& style) { return answer.outputs[size_t(style.classified)].shape()[0] == 1; }
+// Whether the classified output has scores of one input alone; scores of several inputs are not ranked
+// together.
+bool IsOneRow(const Answer& answer, const AnswerStyle& style) {
+  return answer.outputs[size_t(style.classified)].shape()[0] == 1;
+}
 
 std::vector<Ranked> RankedOf(const Answer& answer, const AnswerStyle& style) {
   if (style.classified < 0) return {};
@@ -105,7 +112,8 @@ std::vector<Answer> AnswersOf(Answer batch, const AnswerStyle& style) {
   const int64_t ranked = style.classified < 0 ? 1 : batch.outputs[size_t(style.classified)].shape()[0];
   const int64_t rows = tensors ? ranked : int64_t(batch.pictures.size());
   const auto has_rows = [&](const Tensor& t) { return t.shape().rank() > 0 && t.shape()[0] == rows; };
-  if (rows < 2 || !std::all_of(batch.outputs.begin(), batch.outputs.end(), has_rows)) return {std::move(batch)};
+  if (rows < 2 || !std::all_of(batch.outputs.begin(), batch.outputs.end(), has_rows))
+    return {std::move(batch)};
   std::vector<Answer> answers;
   for (int64_t i = 0; i < rows; ++i) {
     Answer one{{}, {}, {}, batch.ms, rows, tensors ? i : -1};
@@ -134,22 +142,30 @@ int ClassifiedOutput(const Model& model, const std::string& name, bool wanted) {
     if (can) classes = int(i), ++count;
     if (name.empty() || ports[i].name != name) continue;
     if (can) return int(i);
-    throw UsageError(fmt::format("[--classify] output '{}' cannot be scores of classes; got {}, expected 1xN or 1xNx1x1; try without --classify",
-                                 name, ToString(ports[i].shape)));
+    throw UsageError(
+        fmt::format("[--classify] output '{}' cannot be scores of classes; got {}, expected 1xN or 1xNx1x1; "
+                    "try without --classify",
+                    name, ToString(ports[i].shape)));
   }
-  if (!name.empty()) throw UsageError(fmt::format("[--classify] the model has no output '{}'; expected one of {}", name, fmt::join(names, ", ")));
+  if (!name.empty())
+    throw UsageError(fmt::format("[--classify] the model has no output '{}'; expected one of {}", name,
+                                 fmt::join(names, ", ")));
   return wanted && count == 1 ? classes : -1;
 }
 
 void PrintAnswer(const Model& model, const Answer& answer, const AnswerStyle& style) {
   const Style s = StyleOf(1);
   for (size_t i = 0; i < answer.pictures.size(); ++i)
-    fmt::print("{}{}{}{}\n", s.bold, answer.pictures[i], s.reset,
-               answer.turned[i].empty() ? "" : fmt::format(" ({}, as its EXIF orientation says)", answer.turned[i]));
+    fmt::print(
+        "{}{}{}{}\n", s.bold, answer.pictures[i], s.reset,
+        answer.turned[i].empty() ? "" : fmt::format(" ({}, as its EXIF orientation says)", answer.turned[i]));
   if (answer.row >= 0) fmt::print("{}row {} of {}{}\n", s.bold, answer.row, answer.batch, s.reset);
   if (style.classified >= 0 && IsOneRow(answer, style)) PrintClasses(RankedOf(answer, style));
   else PrintOutputs(model, answer);
-  fmt::print("answered in {}{}\n\n", FormatMs(answer.ms), answer.batch > 1 ? fmt::format(", {} {} at once", answer.batch, answer.row >= 0 ? "rows" : "pictures") : "");
+  fmt::print("answered in {}{}\n\n", FormatMs(answer.ms),
+             answer.batch > 1
+                 ? fmt::format(", {} {} at once", answer.batch, answer.row >= 0 ? "rows" : "pictures")
+                 : "");
 }
 
 Json AnswerJson(const Model& model, const Answer& answer, const AnswerStyle& style) {
@@ -162,19 +178,23 @@ Json AnswerJson(const Model& model, const Answer& answer, const AnswerStyle& sty
   if (answer.batch > 1) json["batch"] = answer.batch;
   if (style.classified >= 0 && IsOneRow(answer, style)) {
     json["top"] = Json::array();
-    for (const Ranked& r : RankedOf(answer, style)) json["top"].push_back({{"class", r.index}, {"label", r.label}, {"score", r.score}});
+    for (const Ranked& r : RankedOf(answer, style))
+      json["top"].push_back({{"class", r.index}, {"label", r.label}, {"score", r.score}});
   }
   json["outputs"] = Json::array();
-  for (size_t i = 0; i < answer.outputs.size(); ++i) json["outputs"].push_back(OutputJson(model.outputs()[i], answer.outputs[i]));
+  for (size_t i = 0; i < answer.outputs.size(); ++i)
+    json["outputs"].push_back(OutputJson(model.outputs()[i], answer.outputs[i]));
   return json;
 }
 
 std::string LabelsProblem(const std::string& path, size_t names, const Port& output) {
   const size_t classes = size_t(output.shape[1]);
   if (names == classes) return "";
-  const char* what = names < classes ? "classes beyond them have no name" : "names may belong to other classes";
-  return fmt::format("[{}] {} names for {} classes of output '{}', so {}; try --labels with a line for each class", path, names, classes,
-                     output.name, what);
+  const char* what =
+      names < classes ? "classes beyond them have no name" : "names may belong to other classes";
+  return fmt::format(
+      "[{}] {} names for {} classes of output '{}', so {}; try --labels with a line for each class", path,
+      names, classes, output.name, what);
 }
 
 }  // namespace mete::cli

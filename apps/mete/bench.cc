@@ -26,8 +26,8 @@
 namespace mete::cli {
 namespace {
 
-constexpr double kWarmupMs = 500;  // guess: past the first page faults and the rise of the clock
-constexpr int kLeastRuns = 5;      // below that a median with spread says nothing
+constexpr double kWarmupMs = 500;       // guess: past the first page faults and the rise of the clock
+constexpr int kLeastRuns = 5;           // below that a median with spread says nothing
 constexpr double kMuchReference = 0.1;  // of a run's time in reference kernels is worth a note; guess
 
 struct BenchFlags {
@@ -61,8 +61,8 @@ void WarmUp(Streams& streams, int runs, const Context& context) {
     for (const auto& stream : streams) stream->runner.RunMs();
 }
 
-// Runs until the time is up or the runs are over, all streams side by side. True where an interrupt ended it before that: what was measured
-// until then counts.
+// Runs until the time is up or the runs are over, all streams side by side. True where an interrupt ended it
+// before that: what was measured until then counts.
 bool Measure(Streams& streams, const BenchFlags& flags, const Context& context) {
   Progress progress(context, "run");
   std::atomic<int> begun{0}, done{0};
@@ -100,10 +100,10 @@ struct Result {
   double load_ms = 0, prepare_ms = 0, first_ms = 0, answer_ms = 0;
   int64_t peak_memory_bytes = 0;
   int threads = 1, streams = 1;
-  int64_t batch = 1;            // first dimension of the first input
-  double runs_per_s = 0;        // of all streams together
+  int64_t batch = 1;      // first dimension of the first input
+  double runs_per_s = 0;  // of all streams together
   double gflop = 0, computed_gflop = 0, peak_gflops = 0;
-  double reference_share = 0;   // of a run's time
+  double reference_share = 0;  // of a run's time
   bool interrupted = false;
 
   double gflops() const { return gflop * runs_per_s; }
@@ -111,7 +111,8 @@ struct Result {
   double computed_share() const { return gflop > 0 ? share() * computed_gflop / gflop : 0; }
 };
 
-Json ResultJson(const Result& r, const BenchFlags& flags, const DeviceInfo& device, const SessionStats& stats) {
+Json ResultJson(const Result& r, const BenchFlags& flags, const DeviceInfo& device,
+                const SessionStats& stats) {
   return {{"model", flags.model.model},
           {"cpu", device.cpu},
           {"target", flags.model.reference ? "reference" : device.target},
@@ -151,19 +152,25 @@ Json ResultJson(const Result& r, const BenchFlags& flags, const DeviceInfo& devi
 std::string ThroughputText(const Result& r) {
   std::string text = fmt::format("{:.4g} a second", r.runs_per_s * double(r.batch));
   if (r.batch > 1) text += fmt::format(", {} in each run", r.batch);
-  if (r.streams > 1) text += fmt::format(", {} runs at a time on {} thread{} each", r.streams, r.threads, r.threads == 1 ? "" : "s");
+  if (r.streams > 1)
+    text += fmt::format(", {} runs at a time on {} thread{} each", r.streams, r.threads,
+                        r.threads == 1 ? "" : "s");
   return text;
 }
 
-void PrintResult(const Result& r, const BenchFlags& flags, const DeviceInfo& device, const SessionStats& stats) {
+void PrintResult(const Result& r, const BenchFlags& flags, const DeviceInfo& device,
+                 const SessionStats& stats) {
   const Style style = StyleOf(1);
   const int threads = r.threads * r.streams;
-  PrintText(fmt::format("{}{}{} on {}, {} thread{}, {}", style.bold, flags.model.model, style.reset, device.cpu, threads,
-                        threads == 1 ? "" : "s", flags.model.reference ? "reference kernels" : device.target));
+  PrintText(fmt::format("{}{}{} on {}, {} thread{}, {}", style.bold, flags.model.model, style.reset,
+                        device.cpu, threads, threads == 1 ? "" : "s",
+                        flags.model.reference ? "reference kernels" : device.target));
   if (!stats.speeds.empty())
-    PrintText(fmt::format("  cores {} of emulated speeds {}, policy {}", fmt::join(stats.cores, ","), fmt::join(stats.speeds, ","), stats.policy));
-  const std::string median = fmt::format("{} +- {} (median absolute deviation of {} runs{})", FormatMs(r.time.median), FormatMs(r.time.mad),
-                                         r.time.count, r.interrupted ? " until the interrupt" : "");
+    PrintText(fmt::format("  cores {} of emulated speeds {}, policy {}", fmt::join(stats.cores, ","),
+                          fmt::join(stats.speeds, ","), stats.policy));
+  const std::string median =
+      fmt::format("{} +- {} (median absolute deviation of {} runs{})", FormatMs(r.time.median),
+                  FormatMs(r.time.mad), r.time.count, r.interrupted ? " until the interrupt" : "");
   Rows rows{{"median", median},
             {"p95, p99", fmt::format("{}, {}", FormatMs(r.time.p95), FormatMs(r.time.p99))},
             {"least, most", fmt::format("{}, {}", FormatMs(r.time.least), FormatMs(r.time.most))},
@@ -172,13 +179,18 @@ void PrintResult(const Result& r, const BenchFlags& flags, const DeviceInfo& dev
             {"prepare", FormatMs(r.prepare_ms)},
             {"first answer", fmt::format("{} after the start of loading", FormatMs(r.answer_ms))}};
   if (r.gflop > 0)
-    rows.push_back({"speed", fmt::format("{:.2f} GFLOP/s of {:.3f} GFLOP, {:.1f} % of the measured peak of {:.1f}", r.gflops(), r.gflop,
-                                         100 * r.share(), r.peak_gflops)});
+    rows.push_back(
+        {"speed", fmt::format("{:.2f} GFLOP/s of {:.3f} GFLOP, {:.1f} % of the measured peak of {:.1f}",
+                              r.gflops(), r.gflop, 100 * r.share(), r.peak_gflops)});
   if (r.computed_gflop < r.gflop)
-    rows.push_back({"computed", fmt::format("{:.3f} GFLOP of these, as Winograd's kernels need fewer multiplications: {:.1f} % of the peak",
-                                            r.computed_gflop, 100 * r.computed_share())});
-  rows.push_back({"memory", fmt::format("{} at most; activations {}, packed weights {}", FormatBytes(r.peak_memory_bytes),
-                                        FormatBytes(stats.arena_bytes), FormatBytes(stats.packed_bytes))});
+    rows.push_back(
+        {"computed",
+         fmt::format(
+             "{:.3f} GFLOP of these, as Winograd's kernels need fewer multiplications: {:.1f} % of the peak",
+             r.computed_gflop, 100 * r.computed_share())});
+  rows.push_back({"memory", fmt::format("{} at most; activations {}, packed weights {}",
+                                        FormatBytes(r.peak_memory_bytes), FormatBytes(stats.arena_bytes),
+                                        FormatBytes(stats.packed_bytes))});
   fmt::print("{}", FormatList(rows, "  "));
 }
 
@@ -201,7 +213,9 @@ double ReferenceShare(Stream& stream, const BenchFlags& flags, const Context& co
   std::string names;
   for (size_t i = 0; i < std::min<size_t>(ops.size(), 3); ++i)
     names += fmt::format("{}{} {}", i > 0 ? ", " : "", ops[i].second, FormatPercent(ops[i].first / all));
-  PrintNote(context, fmt::format("reference kernels, which are slow, take {} of a run: {}; --explain says why", FormatPercent(share), names));
+  PrintNote(context,
+            fmt::format("reference kernels, which are slow, take {} of a run: {}; --explain says why",
+                        FormatPercent(share), names));
   return share;
 }
 
@@ -223,8 +237,9 @@ ModelFlags FlagsOfStream(const ModelFlags& flags, int stream, int streams) {
 void CheckStreams(const BenchFlags& flags) {
   if (flags.streams == 1) return;
   if (!flags.model.cores.empty() && int(flags.model.cores.size()) < flags.streams)
-    throw UsageError(fmt::format("[--streams] needs a core for each stream; got {} streams on cores {}, expected {} at most", flags.streams,
-                                 fmt::join(flags.model.cores, ","), flags.model.cores.size()));
+    throw UsageError(fmt::format(
+        "[--streams] needs a core for each stream; got {} streams on cores {}, expected {} at most",
+        flags.streams, fmt::join(flags.model.cores, ","), flags.model.cores.size()));
 }
 
 void CheckBatch(const BenchFlags& flags, const Model& model) {
@@ -235,8 +250,10 @@ void CheckBatch(const BenchFlags& flags, const Model& model) {
     shapes += (shapes.empty() ? "" : ", ") + DescribePort(p);
   }
   const bool by_flag = !flags.model.shapes.empty();
-  throw UsageError(fmt::format("[--batch] {} fixes the first dimension of every input; got {}, expected {}; try {}", by_flag ? "--shape" : "the file",
-                               flags.model.batch, shapes, by_flag ? "one of the two flags" : "a model that was exported with an open batch"));
+  throw UsageError(
+      fmt::format("[--batch] {} fixes the first dimension of every input; got {}, expected {}; try {}",
+                  by_flag ? "--shape" : "the file", flags.model.batch, shapes,
+                  by_flag ? "one of the two flags" : "a model that was exported with an open batch"));
 }
 
 Json ServeSettings(const BenchFlags& flags, const Session& session) {
@@ -247,10 +264,12 @@ Json ServeSettings(const BenchFlags& flags, const Session& session) {
           {"policy", session.stats().policy}};
 }
 
-Streams MakeStreams(const Model& model, const ModelFlags& flags, int count, const std::vector<Tensor>& inputs, const Context& context) {
+Streams MakeStreams(const Model& model, const ModelFlags& flags, int count, const std::vector<Tensor>& inputs,
+                    const Context& context) {
   Streams streams;
   for (int i = 0; i < count; ++i)
-    streams.push_back(std::make_unique<Stream>(model, MakeSession(model, FlagsOfStream(flags, i, count), context), inputs, context));
+    streams.push_back(std::make_unique<Stream>(
+        model, MakeSession(model, FlagsOfStream(flags, i, count), context), inputs, context));
   return streams;
 }
 
@@ -267,7 +286,8 @@ void Gather(const Streams& streams, const Model& model, Result& result) {
   result.prepare_ms = stats.prepare_ms;
   result.threads = stats.threads;
   result.streams = int(streams.size());
-  if (!model.inputs().empty() && model.inputs()[0].shape.rank() > 0) result.batch = model.inputs()[0].shape[0];
+  if (!model.inputs().empty() && model.inputs()[0].shape.rank() > 0)
+    result.batch = model.inputs()[0].shape[0];
   result.gflop = double(model.stats().flops) * 1e-9;
   result.computed_gflop = double(stats.computed_flops) * 1e-9;
 }
@@ -276,7 +296,8 @@ void Bench(const BenchFlags& flags, const Context& context) {
   CheckObjective(flags.model, flags.hosts.given());
   CheckCores(flags.model);
   PutBackLeftFrequencies(context);
-  if (flags.hosts.given()) return BenchHosts(flags.model, flags.hosts, flags.inputs, flags.seed, flags.runs, flags.seconds, context);
+  if (flags.hosts.given())
+    return BenchHosts(flags.model, flags.hosts, flags.inputs, flags.seed, flags.runs, flags.seconds, context);
   CheckStreams(flags);
   Result result;
   ServeStart start{.ready_ns = MonotonicNs(), .ready_kib = StatusKib("VmRSS:")};
@@ -312,13 +333,16 @@ void Bench(const BenchFlags& flags, const Context& context) {
   if (!context.json) PrintResult(result, flags, device, session.stats());
   Trace trace;
   if (!result.interrupted) {
-    ReportPlan(session, flags.model, context, [&](Trace* to) { runner.RunMs(to); }, json);
+    ReportPlan(
+        session, flags.model, context, [&](Trace* to) { runner.RunMs(to); }, json);
     if (flags.model.traced()) runner.RunMs(&trace);
     ReportTrace(trace, flags.model, context, json);
   }
   if (context.json) PrintJson(json);
   if (result.interrupted)
-    throw Error(Code::kCancelled, fmt::format("[bench] interrupted; what is printed is of the {} runs until then", result.time.count));
+    throw Error(
+        Code::kCancelled,
+        fmt::format("[bench] interrupted; what is printed is of the {} runs until then", result.time.count));
 }
 
 }  // namespace
@@ -329,31 +353,76 @@ void AddBench(CLI::App& app, Context& context) {
   AddModelFlags(*command, flags->model);
   AddObjectiveFlag(*command, flags->model);
   CLI::Option* devices = AddHostsFlags(*command, flags->hosts);
-  command->add_option("--lanes", flags->hosts.lanes, "requests at a time; more than one: plan for throughput, as a pipeline over devices")
-      ->type_name("N")->check(Between(1, kMostLanes))->capture_default_str()->needs(devices)->group("Devices");
-  command->add_option("--beside", flags->hosts.beside,
-                      "run the plan in turns with each device alone and with these planners' plans; --runs rounds")
-      ->type_name("NAME,...")->delimiter(',')->allow_extra_args(false)->check(OneOf(DevicePlanners()))->needs(devices)->group("Devices");
-  command->add_option("--batch", flags->model.batch, "inputs in a run, where the model leaves the first dimension open")
-      ->type_name("N")->check(Between(1, kMostBatch))->group("Measurement");
-  auto* streams = command
-      ->add_option("--streams", flags->streams, "runs at a time, for throughput: sessions side by side, each on its part of the threads")
-      ->type_name("N")->check(Between(1, 256))->capture_default_str()->group("Measurement");
-  for (const char* other : {"--plan", "--save-plan", "--objective", "--devices"}) streams->excludes(command->get_option(other));
+  command
+      ->add_option("--lanes", flags->hosts.lanes,
+                   "requests at a time; more than one: plan for throughput, as a pipeline over devices")
+      ->type_name("N")
+      ->check(Between(1, kMostLanes))
+      ->capture_default_str()
+      ->needs(devices)
+      ->group("Devices");
+  command
+      ->add_option(
+          "--beside", flags->hosts.beside,
+          "run the plan in turns with each device alone and with these planners' plans; --runs rounds")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(OneOf(DevicePlanners()))
+      ->needs(devices)
+      ->group("Devices");
+  command
+      ->add_option("--batch", flags->model.batch,
+                   "inputs in a run, where the model leaves the first dimension open")
+      ->type_name("N")
+      ->check(Between(1, kMostBatch))
+      ->group("Measurement");
+  auto* streams =
+      command
+          ->add_option(
+              "--streams", flags->streams,
+              "runs at a time, for throughput: sessions side by side, each on its part of the threads")
+          ->type_name("N")
+          ->check(Between(1, 256))
+          ->capture_default_str()
+          ->group("Measurement");
+  for (const char* other : {"--plan", "--save-plan", "--objective", "--devices"})
+    streams->excludes(command->get_option(other));
   command->add_option("--warmup", flags->warmup, "runs that are not counted (default: half a second of them)")
-      ->type_name("N")->check(Between(0, 10000000))->group("Measurement");
-  auto* runs = command->add_option("--runs", flags->runs, "runs that are counted")->type_name("N")->check(Between(1, 10000000))
+      ->type_name("N")
+      ->check(Between(0, 10000000))
+      ->group("Measurement");
+  auto* runs = command->add_option("--runs", flags->runs, "runs that are counted")
+                   ->type_name("N")
+                   ->check(Between(1, 10000000))
                    ->group("Measurement");
   command->add_option("--seconds", flags->seconds, "time to measure for, and at least 5 runs")
-      ->type_name("S")->check(Between(0, 86400))->capture_default_str()->excludes(runs)->group("Measurement");
-  command->add_option("--input", flags->inputs, "a tensor from a .npy, .pb or .bin file; other inputs are random")->type_name("NAME=FILE")
-      ->take_all()->allow_extra_args(false)->group("Measurement");
-  command->add_option("--seed", flags->seed, "of the random inputs")->type_name("N")->capture_default_str()->group("Measurement");
-  command->add_flag("--serve", flags->serve,
-                    "obey lines of JSON on stdin instead (the protocol of bench/peers): {\"do\": \"time\", \"runs\": 9}")
-      ->excludes(runs)->excludes(streams)->group("Measurement");
+      ->type_name("S")
+      ->check(Between(0, 86400))
+      ->capture_default_str()
+      ->excludes(runs)
+      ->group("Measurement");
+  command
+      ->add_option("--input", flags->inputs,
+                   "a tensor from a .npy, .pb or .bin file; other inputs are random")
+      ->type_name("NAME=FILE")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group("Measurement");
+  command->add_option("--seed", flags->seed, "of the random inputs")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("Measurement");
+  command
+      ->add_flag("--serve", flags->serve,
+                 "obey lines of JSON on stdin instead (the protocol of bench/peers): {\"do\": \"time\", "
+                 "\"runs\": 9}")
+      ->excludes(runs)
+      ->excludes(streams)
+      ->group("Measurement");
   for (const char* other : {"--serve", "--warmup"}) devices->excludes(command->get_option(other));
-  for (const char* other : {"--seconds", "--lanes", "--deadline"}) command->get_option("--beside")->excludes(command->get_option(other));
+  for (const char* other : {"--seconds", "--lanes", "--deadline"})
+    command->get_option("--beside")->excludes(command->get_option(other));
   AddJsonFlag(*command, context);
   command->footer(
       "Examples:\n"

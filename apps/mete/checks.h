@@ -1,4 +1,5 @@
-// Checks of flags' values. Their messages are the middle of ours: "[--policy] got 'adaptve', expected one of ...; try adaptive".
+// Checks of flags' values. Their messages are the middle of ours: "[--policy] got 'adaptve', expected one of
+// ...; try adaptive".
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -29,7 +30,8 @@ inline CLI::Validator Between(double least, double most) {
   const auto check = [=](const std::string& word) {
     double value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error == std::errc() && end == word.data() + word.size() && value >= least && value <= most) return std::string();
+    if (error == std::errc() && end == word.data() + word.size() && value >= least && value <= most)
+      return std::string();
     return fmt::format("out of range; got '{}', expected {} to {}", word, least, most);
   };
   return CLI::Validator(check, "");
@@ -38,7 +40,8 @@ inline CLI::Validator Between(double least, double most) {
 inline CLI::Validator Folder() {
   const auto check = [](const std::string& path) {
     std::error_code error;
-    return std::filesystem::is_directory(path, error) ? std::string() : fmt::format("no such folder; got '{}'", path);
+    return std::filesystem::is_directory(path, error) ? std::string()
+                                                      : fmt::format("no such folder; got '{}'", path);
   };
   return CLI::Validator(check, "");
 }

@@ -47,7 +47,9 @@ void BuildCli(CLI::App& app, Context& context) {
   AddZoo(app, context);
   AddCompletion(app, context);
   AddHelp(app, context);
-  app.add_flag_callback("--man", [&] { context.command = [&] { PrintManPage(app, context); }; }, "print the manual page (roff)");
+  app.add_flag_callback(
+      "--man", [&] { context.command = [&] { PrintManPage(app, context); }; },
+      "print the manual page (roff)");
 }
 
 }  // namespace mete::cli

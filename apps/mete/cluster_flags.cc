@@ -20,13 +20,16 @@ void TakeCluster(const std::string& word, const MachineFile& file, std::vector<i
     cores[c] = physical[c];
     if (colon == word.size()) return;
     const auto number = std::from_chars(word.data() + colon + 1, word.data() + word.size(), cores[c]);
-    if (number.ec == std::errc() && number.ptr == word.data() + word.size() && cores[c] >= 1 && cores[c] <= physical[c]) return;
-    throw UsageError(fmt::format("[--cores] not a number of this cluster's cores; got '{}', expected 1 to {}", word, physical[c]));
+    if (number.ec == std::errc() && number.ptr == word.data() + word.size() && cores[c] >= 1 &&
+        cores[c] <= physical[c])
+      return;
+    throw UsageError(fmt::format("[--cores] not a number of this cluster's cores; got '{}', expected 1 to {}",
+                                 word, physical[c]));
   }
   std::vector<std::string> names;
   for (const Cluster& c : file.machine.clusters) names.push_back(c.name);
-  throw UsageError(fmt::format("[--cores] no such cluster; got '{}', expected some of {}; try {}:1", word, fmt::join(names, ", "),
-                               names[0]));
+  throw UsageError(fmt::format("[--cores] no such cluster; got '{}', expected some of {}; try {}:1", word,
+                               fmt::join(names, ", "), names[0]));
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace mete::cli {
 
-// Of each cluster of the machine file the cores that compute: "big" is all of a cluster, "big:2" two of it; no words: all cores.
+// Of each cluster of the machine file the cores that compute: "big" is all of a cluster, "big:2" two of it;
+// no words: all cores.
 std::vector<int> ClusterCores(const std::vector<std::string>& words, const MachineFile& file);
 
 }  // namespace mete::cli

@@ -1,4 +1,5 @@
-// mete compare: this model on other engines too. It finds bench/peers/run.sh, which does the work, and hands on the flags.
+// mete compare: this model on other engines too. It finds bench/peers/run.sh, which does the work, and hands
+// on the flags.
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -34,10 +35,13 @@ struct CompareFlags {
 fs::path FindScript() {
   const fs::path script = FindInstalled({"share/mete/peers/run.sh", "bench/peers/run.sh"});
   if (!script.empty()) return script;
-  throw Error(Code::kUnavailable,
-              fmt::format("[compare] the script is missing; got none above {}, expected share/mete/peers/run.sh (installed) or "
-                          "bench/peers/run.sh (source tree); try 'cmake --install', or a mete built in its source tree",
-                          ThisProgram().parent_path().string()));
+  throw Error(
+      Code::kUnavailable,
+      fmt::format(
+          "[compare] the script is missing; got none above {}, expected share/mete/peers/run.sh (installed) "
+          "or "
+          "bench/peers/run.sh (source tree); try 'cmake --install', or a mete built in its source tree",
+          ThisProgram().parent_path().string()));
 }
 
 // What a program writes on stderr, kept from the terminal where --json wants nothing but JSON there.
@@ -76,10 +80,12 @@ int RunToEnd(std::vector<std::string> words, const KeptErrors& errors) {
   argv.push_back(nullptr);
   pid_t child = 0;
   if (const int problem = posix_spawn(&child, argv[0], errors.actions(), nullptr, argv.data(), environ))
-    throw Error(Code::kUnavailable, fmt::format("[{}] cannot start it: {}", words[0], std::strerror(problem)));
+    throw Error(Code::kUnavailable,
+                fmt::format("[{}] cannot start it: {}", words[0], std::strerror(problem)));
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) throw Error(Code::kInternal, fmt::format("[{}] lost: {}", words[0], std::strerror(errno)));
+    if (errno != EINTR)
+      throw Error(Code::kInternal, fmt::format("[{}] lost: {}", words[0], std::strerror(errno)));
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -87,11 +93,20 @@ void Compare(const CompareFlags& flags, const Context& context) {
   const fs::path program = ThisProgram();
   std::error_code error;
   if (!flags.model.ends_with(".onnx"))
-    throw UsageError(fmt::format("[MODEL] the other engines read ONNX alone; got '{}', expected a .onnx file; try 'mete bench'", flags.model));
+    throw UsageError(fmt::format(
+        "[MODEL] the other engines read ONNX alone; got '{}', expected a .onnx file; try 'mete bench'",
+        flags.model));
   if (!fs::is_regular_file(flags.model, error)) FailToOpen(flags.model, error ? error.value() : EISDIR);
-  std::vector<std::string> words{FindScript().string(), "--mete", program.string(), "--models", fs::absolute(flags.model).string(),
-                                 "--no-save", "--threads", fmt::format("{}", fmt::join(flags.threads, ","))};
-  if (!flags.cores.empty()) words.insert(words.end(), {"--cores", fmt::format("{}", fmt::join(flags.cores, ","))});
+  std::vector<std::string> words{FindScript().string(),
+                                 "--mete",
+                                 program.string(),
+                                 "--models",
+                                 fs::absolute(flags.model).string(),
+                                 "--no-save",
+                                 "--threads",
+                                 fmt::format("{}", fmt::join(flags.threads, ","))};
+  if (!flags.cores.empty())
+    words.insert(words.end(), {"--cores", fmt::format("{}", fmt::join(flags.cores, ","))});
   if (flags.rounds > 0) words.insert(words.end(), {"--rounds", fmt::format("{}", flags.rounds)});
   for (const std::string& shape : flags.shapes) words.insert(words.end(), {"--shape", shape});
   if (flags.markdown) words.push_back("--markdown");
@@ -101,26 +116,44 @@ void Compare(const CompareFlags& flags, const Context& context) {
   CheckCancelled(context);
   if (code == 0) return;
   throw Error(code == kBadFile ? Code::kInvalidArgument : Code::kUnavailable,
-              fmt::format("[compare] {} ended with {}; its own words {}{}", words[0], code, context.json ? "were: " : "are above", errors.Text()));
+              fmt::format("[compare] {} ended with {}; its own words {}{}", words[0], code,
+                          context.json ? "were: " : "are above", errors.Text()));
 }
 
 }  // namespace
 
 void AddCompare(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("compare", "measure a model here and on ONNX Runtime, OpenVINO and ncnn, in turn");
+  CLI::App* command =
+      app.add_subcommand("compare", "measure a model here and on ONNX Runtime, OpenVINO and ncnn, in turn");
   auto flags = std::make_shared<CompareFlags>();
   command->add_option("MODEL", flags->model, "an ONNX model (.onnx)")->required();
-  command->add_option("--shape", flags->shapes, "shape of an input that the file leaves open; may be repeated")
-      ->type_name("NAME=1x3x224x224")->take_all()->allow_extra_args(false)->group("Model");
+  command
+      ->add_option("--shape", flags->shapes, "shape of an input that the file leaves open; may be repeated")
+      ->type_name("NAME=1x3x224x224")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group("Model");
   command->add_option("--threads", flags->threads, "threads of every engine; several numbers: one table each")
-      ->type_name("1,2,...")->delimiter(',')->allow_extra_args(false)->check(Between(1, 1024))->capture_default_str()->group("Machine");
+      ->type_name("1,2,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(Between(1, 1024))
+      ->capture_default_str()
+      ->group("Machine");
   command->add_option("--cores", flags->cores, "CPU numbers to pin every engine to (default: the last ones)")
-      ->type_name("0,1,...")->delimiter(',')->allow_extra_args(false)->group("Machine");
-  command->add_option("--rounds", flags->rounds, "turns of each engine")->type_name("N")->check(Between(1, 10000))->group("Measurement");
+      ->type_name("0,1,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group("Machine");
+  command->add_option("--rounds", flags->rounds, "turns of each engine")
+      ->type_name("N")
+      ->check(Between(1, 10000))
+      ->group("Measurement");
   command->add_flag("--markdown", flags->markdown, "tables in Markdown")->group("Report");
   AddJsonFlag(*command, context);
   command->footer(
-      "The first call installs the other engines from PyPI into a virtual environment of its own, which takes network and some minutes.\n\n"
+      "The first call installs the other engines from PyPI into a virtual environment of its own, which "
+      "takes network and some minutes.\n\n"
       "Examples:\n"
       "  mete compare resnet50.onnx --threads 1,2\n"
       "  mete compare net.onnx --shape data=1x3x224x224 --cores 1 --json");

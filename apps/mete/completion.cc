@@ -34,7 +34,8 @@ std::vector<Place> Places(const CLI::App& app) {
 
 std::vector<std::string> Subcommands(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
   return names;
 }
 
@@ -66,7 +67,8 @@ std::string BashCase(const Place& place) {
     for (const std::string& s : Spellings(*option)) words.push_back(s);
   auto next = Subcommands(*place.app);
   if (next.empty()) next = ArgumentValues(*place.app);
-  return fmt::format("    {}) flags='{}'; words='{}' ;;\n", Quoted(fmt::format("{}", fmt::join(place.path, " "))), fmt::join(words, " "),
+  return fmt::format("    {}) flags='{}'; words='{}' ;;\n",
+                     Quoted(fmt::format("{}", fmt::join(place.path, " "))), fmt::join(words, " "),
                      fmt::join(next, " "));
 }
 
@@ -76,7 +78,9 @@ std::string BashValues(const Place& place) {
   for (const CLI::Option* option : place.app->get_options())
     for (const std::string& s : Spellings(*option))
       if (const auto values = ValuesOf(*option); !values.empty())
-        out += fmt::format("    {}) words='{}' ;;\n", Quoted(fmt::format("{} {}", fmt::join(place.path, " "), s)), fmt::join(values, " "));
+        out +=
+            fmt::format("    {}) words='{}' ;;\n",
+                        Quoted(fmt::format("{} {}", fmt::join(place.path, " "), s)), fmt::join(values, " "));
   return out;
 }
 
@@ -85,7 +89,9 @@ std::string Bash(const CLI::App& app) {
   for (const Place& place : Places(app)) {
     cases += BashCase(place);
     values += BashValues(place);
-    if (!place.path.empty()) names += fmt::format("{}{}", names.empty() ? "" : "|", Quoted(fmt::format("{}", fmt::join(place.path, " "))));
+    if (!place.path.empty())
+      names += fmt::format("{}{}", names.empty() ? "" : "|",
+                           Quoted(fmt::format("{}", fmt::join(place.path, " "))));
   }
   return fmt::format(
       "# bash completion for mete; try: source <(mete completion bash)\n"
@@ -117,18 +123,25 @@ std::string ZshWords(const std::vector<std::string>& words) {
 // What _arguments takes for an option: '*' lets it be repeated; ':' and '[' mean something in it.
 std::string ZshOption(const CLI::Option& option, const std::string& spelling) {
   std::string help = option.get_description();
-  for (size_t at = 0; (at = help.find_first_of("[]:\\", at)) != std::string::npos; at += 2) help.insert(at, "\\");
-  return Quoted(fmt::format("*{}[{}]{}", spelling, help, IsFlag(option) ? "" : ":value:" + ZshWords(ValuesOf(option))));
+  for (size_t at = 0; (at = help.find_first_of("[]:\\", at)) != std::string::npos; at += 2)
+    help.insert(at, "\\");
+  return Quoted(
+      fmt::format("*{}[{}]{}", spelling, help, IsFlag(option) ? "" : ":value:" + ZshWords(ValuesOf(option))));
 }
 
-std::string ZshName(const Place& place) { return fmt::format("_mete{}{}", place.path.empty() ? "" : "_", fmt::join(place.path, "_")); }
+std::string ZshName(const Place& place) {
+  return fmt::format("_mete{}{}", place.path.empty() ? "" : "_", fmt::join(place.path, "_"));
+}
 
 std::string ZshFunction(const Place& place) {
   const auto commands = Subcommands(*place.app), values = ArgumentValues(*place.app);
-  std::string out = ZshName(place) + "() {\n  local curcontext=\"$curcontext\" state line\n  typeset -A opt_args\n  _arguments -C";
+  std::string out =
+      ZshName(place) +
+      "() {\n  local curcontext=\"$curcontext\" state line\n  typeset -A opt_args\n  _arguments -C";
   for (const CLI::Option* option : place.app->get_options())
     for (const std::string& s : Spellings(*option)) out += " \\\n    " + ZshOption(*option, s);
-  if (commands.empty()) return out + fmt::format(" \\\n    '{}:argument:{}'\n}}\n", values.empty() ? "*" : "1", ZshWords(values));
+  if (commands.empty())
+    return out + fmt::format(" \\\n    '{}:argument:{}'\n}}\n", values.empty() ? "*" : "1", ZshWords(values));
   out += fmt::format(" \\\n    '1:command:({})' \\\n    '*::argument:->rest'\n", fmt::join(commands, " "));
   out += "  [[ $state == rest ]] || return\n  case $words[1] in\n";
   for (const std::string& c : commands) out += fmt::format("    {}) {}_{} ;;\n", c, ZshName(place), c);
@@ -148,7 +161,9 @@ std::string FishCondition(const Place& place) {
   for (const std::string& word : place.path)
     condition += fmt::format("{}__fish_seen_subcommand_from {}", condition.empty() ? "" : "; and ", word);
   const auto below = Subcommands(*place.app);
-  return below.empty() ? condition : condition + fmt::format("; and not __fish_seen_subcommand_from {}", fmt::join(below, " "));
+  return below.empty()
+             ? condition
+             : condition + fmt::format("; and not __fish_seen_subcommand_from {}", fmt::join(below, " "));
 }
 
 std::string FishOption(const CLI::Option& option, const std::string& condition) {
@@ -163,11 +178,13 @@ std::string FishOption(const CLI::Option& option, const std::string& condition) 
 }
 
 std::string Fish(const CLI::App& app) {
-  std::string out = "# fish completion for mete; try: mete completion fish > ~/.config/fish/completions/mete.fish\n";
+  std::string out =
+      "# fish completion for mete; try: mete completion fish > ~/.config/fish/completions/mete.fish\n";
   for (const Place& place : Places(app)) {
     const std::string condition = FishCondition(place);
     for (const CLI::App* sub : place.app->get_subcommands([](const CLI::App*) { return true; }))
-      out += fmt::format("complete -c mete -f -n {} -a {} -d {}\n", Quoted(condition), sub->get_name(), Quoted(sub->get_description()));
+      out += fmt::format("complete -c mete -f -n {} -a {} -d {}\n", Quoted(condition), sub->get_name(),
+                         Quoted(sub->get_description()));
     if (const auto values = ArgumentValues(*place.app); !values.empty())
       out += fmt::format("complete -c mete -f -n {} -a '{}'\n", Quoted(condition), fmt::join(values, " "));
     for (const CLI::Option* option : place.app->get_options()) out += FishOption(*option, condition);
@@ -185,7 +202,9 @@ std::string CompletionScript(const CLI::App& app, const std::string& shell) {
 void AddCompletion(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("completion", "print a completion script for a shell");
   auto shell = std::make_shared<std::string>();
-  command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(OneOf({"bash", "zsh", "fish"}));
+  command->add_option("SHELL", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(OneOf({"bash", "zsh", "fish"}));
   AddJsonFlag(*command, context);
   command->footer(
       "Examples:\n"

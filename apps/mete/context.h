@@ -23,7 +23,9 @@ struct ExitCodeRow {
 inline constexpr ExitCodeRow kExitCodes[] = {
     {kOk, "success"},
     {kFailure, "failure at run time: no memory, a file that cannot be written"},
-    {kUsage, "usage, which the command line alone can mend: an unknown command, flag, input or network, a bad value, a missing argument"},
+    {kUsage,
+     "usage, which the command line alone can mend: an unknown command, flag, input or network, a bad value, "
+     "a missing argument"},
     {kBadFile, "a file to read (model, image, input, plan, ...) that is missing, damaged or does not fit"},
     {kUnsupported, "the model needs something that Mete does not support"},
     {kCancelled, "cancelled by an interrupt (Ctrl-C; a second one kills)"},
@@ -35,8 +37,10 @@ struct EnvironmentRow {
 };
 inline constexpr EnvironmentRow kEnvironment[] = {
     {"METE_TARGET", "instruction set of the fast kernels instead of the best one, e.g. avx2 or scalar"},
-    {"METE_CONV", "how convolutions are computed where it fits: direct, winograd_f2, winograd_f4, winograd_f6, or auto"},
-    {"METE_CACHE", "the folder for timings of kernels and packed weights, instead of mete in $XDG_CACHE_HOME or ~/.cache"},
+    {"METE_CONV",
+     "how convolutions are computed where it fits: direct, winograd_f2, winograd_f4, winograd_f6, or auto"},
+    {"METE_CACHE",
+     "the folder for timings of kernels and packed weights, instead of mete in $XDG_CACHE_HOME or ~/.cache"},
     {"NO_COLOR", "set: never colour the output"},
 };
 

@@ -16,8 +16,9 @@ DevicesObjective ParseDevicesObjectiveFlag(const std::string& text) {
 }
 
 std::string JoulesText(double joules) {
-  return joules >= 1 ? fmt::format("{:.2f} J", joules) : joules >= 1e-3 ? fmt::format("{:.2f} mJ", joules * 1e3)
-                                                                         : fmt::format("{:.2f} uJ", joules * 1e6);
+  return joules >= 1      ? fmt::format("{:.2f} J", joules)
+         : joules >= 1e-3 ? fmt::format("{:.2f} mJ", joules * 1e3)
+                          : fmt::format("{:.2f} uJ", joules * 1e6);
 }
 
 std::string FigureName(DevicesObjective objective) {

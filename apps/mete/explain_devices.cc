@@ -26,24 +26,27 @@ std::string LinksText(const PlannedPool& p) {
   size_t last = p.plan.groups.size() + 1;
   ForTransfers(p, [&](size_t at, const Transfer& t) {
     const std::string group = at < p.plan.groups.size() ? std::to_string(at + 1) : "the end";
-    rows.push_back({at == last ? "" : group, p.plan.devices[size_t(t.from)], p.plan.devices[size_t(t.to)], FormatBytes(t.bytes),
-                    FormatMs(AloneReadyUs(t, p.pool()) * 1e-3)});
+    rows.push_back({at == last ? "" : group, p.plan.devices[size_t(t.from)], p.plan.devices[size_t(t.to)],
+                    FormatBytes(t.bytes), FormatMs(AloneReadyUs(t, p.pool()) * 1e-3)});
     last = at;
   });
   if (rows.size() == 1) return "Nothing is sent.\n";
-  return FormatTable(rows, "lllrr") + "\nBy itself: if nothing else went through both ends' links at the time.\n";
+  return FormatTable(rows, "lllrr") +
+         "\nBy itself: if nothing else went through both ends' links at the time.\n";
 }
 
 // Over all groups, by device: where a link is what takes the time, it is here.
 std::string LoadsText(const PlannedPool& p) {
   std::vector<int64_t> out(p.pool().devices.size(), 0), in = out;
-  ForTransfers(p, [&](size_t, const Transfer& t) { out[size_t(t.from)] += t.bytes, in[size_t(t.to)] += t.bytes; });
+  ForTransfers(
+      p, [&](size_t, const Transfer& t) { out[size_t(t.from)] += t.bytes, in[size_t(t.to)] += t.bytes; });
   const std::vector<DeviceLoad> loads = LoadsOf(p.graph, p.plan, p.pool());
   Rows rows{{"of a request", "computes for", "sends", "for", "gets", "for"}};
   for (size_t d = 0; d < loads.size(); ++d)
     if (loads[d].compute_us + loads[d].up_us + loads[d].down_us > 0)
-      rows.push_back({p.plan.devices[d], FormatMs(loads[d].compute_us * 1e-3), FormatBytes(out[d]), FormatMs(loads[d].up_us * 1e-3),
-                      FormatBytes(in[d]), FormatMs(loads[d].down_us * 1e-3)});
+      rows.push_back({p.plan.devices[d], FormatMs(loads[d].compute_us * 1e-3), FormatBytes(out[d]),
+                      FormatMs(loads[d].up_us * 1e-3), FormatBytes(in[d]),
+                      FormatMs(loads[d].down_us * 1e-3)});
   return FormatTable(rows, "lrrrrr");
 }
 
@@ -73,12 +76,14 @@ std::string WithItText(const PlannedPool& p, const DeviceCosts& device) {
   if (known == p.left_out.end()) return "-";
   if (!std::isfinite(known->us)) return "not weighed";
   const double percent = 100 * (known->us / p.plan.predicted_us - 1);
-  return fmt::format("{}, {}", FormatMs(known->us * 1e-3), percent < 0.05 ? "as long" : fmt::format("{:.1f} % more", percent));
+  return fmt::format("{}, {}", FormatMs(known->us * 1e-3),
+                     percent < 0.05 ? "as long" : fmt::format("{:.1f} % more", percent));
 }
 
 const char* WhenUsed(DevicesObjective objective) {
   switch (objective) {
-    case DevicesObjective::kThroughput: return "the busiest device or link, which sets the period, then has less to do";
+    case DevicesObjective::kThroughput:
+      return "the busiest device or link, which sets the period, then has less to do";
     case DevicesObjective::kEnergy: return "that saves more joules than sending and its idle power take";
     default: return "that saves more time than it takes to send its rows";
   }
@@ -95,14 +100,17 @@ std::string UnusedText(const PlannedPool& p) {
     const size_t d = size_t(devices[0]);
     const DevicesPlan& alone = p.alone[d];
     const std::string others = devices.size() > 1 ? fmt::format(" and {} alike", devices.size() - 1) : "";
-    const double there_and_back_us = AloneReadyUs({0, int(d), 0}, p.pool()) + AloneReadyUs({int(d), 0, 0}, p.pool());
-    rows.push_back({p.plan.devices[d] + others, FormatMs(alone.groups[0].shares[0].compute_us * 1e-3), FormatMs(alone.predicted_us * 1e-3),
-                    d == 0 ? "-" : FormatMs(there_and_back_us * 1e-3)});
+    const double there_and_back_us =
+        AloneReadyUs({0, int(d), 0}, p.pool()) + AloneReadyUs({int(d), 0, 0}, p.pool());
+    rows.push_back({p.plan.devices[d] + others, FormatMs(alone.groups[0].shares[0].compute_us * 1e-3),
+                    FormatMs(alone.predicted_us * 1e-3), d == 0 ? "-" : FormatMs(there_and_back_us * 1e-3)});
     if (!latency) rows.back().push_back(FigureText(FigureOf(alone, p.objective), p.objective));
-    rows.back().push_back(latency ? WithItText(p, p.pool().devices[d]) : FigureText(FigureOf(p.plan, p.objective), p.objective));
+    rows.back().push_back(latency ? WithItText(p, p.pool().devices[d])
+                                  : FigureText(FigureOf(p.plan, p.objective), p.objective));
   }
-  const std::string legend =
-      fmt::format("There and back: what the least message to it and its answer take. A device gets a part only where {}.", WhenUsed(p.objective));
+  const std::string legend = fmt::format(
+      "There and back: what the least message to it and its answer take. A device gets a part only where {}.",
+      WhenUsed(p.objective));
   std::string text = FormatTable(rows, latency ? "lrrrr" : "lrrrrr") + "\n";
   for (const std::string& line : WrapText(legend, TerminalColumns(1))) text += line + "\n";
   return text;
@@ -110,13 +118,17 @@ std::string UnusedText(const PlannedPool& p) {
 
 }  // namespace
 
-std::string ExplainDevices(const PlannedPool& p) { return fmt::format("\n{}\n{}\n{}", LinksText(p), LoadsText(p), UnusedText(p)); }
+std::string ExplainDevices(const PlannedPool& p) {
+  return fmt::format("\n{}\n{}\n{}", LinksText(p), LoadsText(p), UnusedText(p));
+}
 
 Json SentJson(const PlannedPool& p) {
   Json sent = Json::array();
   for (size_t at = 0; at <= p.plan.groups.size(); ++at) sent.push_back(Json::array());
   ForTransfers(p, [&](size_t at, const Transfer& t) {
-    sent[at].push_back({{"from", p.plan.devices[size_t(t.from)]}, {"to", p.plan.devices[size_t(t.to)]}, {"bytes", t.bytes},
+    sent[at].push_back({{"from", p.plan.devices[size_t(t.from)]},
+                        {"to", p.plan.devices[size_t(t.to)]},
+                        {"bytes", t.bytes},
                         {"us", AloneReadyUs(t, p.pool())}});
   });
   return sent;

@@ -13,8 +13,9 @@
 namespace mete::cli {
 namespace {
 
-constexpr size_t kWidestLeft = 26;  // guess: longer flags have their text below them, and all others more room for theirs
-constexpr size_t kFewValues = 8;    // guess: as many as are read with the text; more would hide it
+// guess: longer flags have their text below them, and all others more room for theirs
+constexpr size_t kWidestLeft = 26;
+constexpr size_t kFewValues = 8;  // guess: as many as are read with the text; more would hide it
 
 // Two columns, the left one as wide as most of its texts are.
 std::string TwoColumns(const Rows& rows, int columns) {
@@ -82,10 +83,12 @@ std::string BrokenItem(const std::string& line, int columns) {
   size_t text = line.find("  ", begin);
   text = text == std::string::npos ? begin : line.find_first_not_of(' ', text);
   std::string out;
-  constexpr int kLeastText = 20;  // guess: narrower sentences cannot be read; they begin on a line of their own
+  // guess: narrower sentences cannot be read; they begin on a line of their own
+  constexpr int kLeastText = 20;
   if (text > begin && columns - int(text) < kLeastText) {
     out = line.substr(0, line.find_last_not_of(' ', text - 1) + 1) + "\n";
-    for (const std::string& part : WrapText(line.substr(text), columns - int(begin) - 4)) out += std::string(begin + 4, ' ') + part + "\n";
+    for (const std::string& part : WrapText(line.substr(text), columns - int(begin) - 4))
+      out += std::string(begin + 4, ' ') + part + "\n";
     return out;
   }
   for (const std::string& part : WrapText(line.substr(text), std::max(columns - int(text), kLeastText)))
@@ -128,9 +131,14 @@ std::string FilledText(const std::string& text, int columns) {
 std::vector<std::string> ValuesOf(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const size_t begin = type.find('{'), end = type.rfind('}');
-  if (begin != type.npos && end != type.npos) return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
-  const auto of_a_word = [](char c) { return std::islower(static_cast<unsigned char>(c)) || std::isdigit(static_cast<unsigned char>(c)) || c == '|'; };
-  if (type.find('|') == type.npos || !std::all_of(type.begin(), type.end(), of_a_word)) return {};  // "N|WxH|none"
+  if (begin != type.npos && end != type.npos)
+    return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
+  const auto of_a_word = [](char c) {
+    return std::islower(static_cast<unsigned char>(c)) || std::isdigit(static_cast<unsigned char>(c)) ||
+           c == '|';
+  };
+  // "N|WxH|none"
+  if (type.find('|') == type.npos || !std::all_of(type.begin(), type.end(), of_a_word)) return {};
   return CLI::detail::split(type, '|');
 }
 
@@ -150,7 +158,8 @@ std::string DescriptionOf(const CLI::Option& option) {
   std::string text = option.get_description();
   const std::vector<std::string> values = ValuesOf(option);
   const bool in_type = TypeOf(option).find('|') != std::string::npos;
-  if (!in_type && !values.empty() && values.size() <= kFewValues && text.find(values.back()) == std::string::npos)
+  if (!in_type && !values.empty() && values.size() <= kFewValues &&
+      text.find(values.back()) == std::string::npos)
     text += fmt::format(": {}", fmt::join(values, ", "));
   if (!option.get_default_str().empty() && option.get_items_expected_max() > 0)
     text += fmt::format(" (default: {})", option.get_default_str());
@@ -164,11 +173,14 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI:
     if (!rows.empty()) out += "\n" + title + ":\n" + TwoColumns(rows, columns);
   };
   Rows commands;
-  for (const CLI::App* sub : app->get_subcommands([](const CLI::App*) { return true; })) commands.push_back({sub->get_name(), sub->get_description()});
+  for (const CLI::App* sub : app->get_subcommands([](const CLI::App*) { return true; }))
+    commands.push_back({sub->get_name(), sub->get_description()});
   add("Commands", commands);
   add("Arguments", OptionRows(*app, [](const CLI::Option* o) { return o->get_positional(); }));
   for (const std::string& group : app->get_groups())
-    add(group, OptionRows(*app, [&](const CLI::Option* o) { return o->nonpositional() && o->get_group() == group; }));
+    add(group, OptionRows(*app, [&](const CLI::Option* o) {
+          return o->nonpositional() && o->get_group() == group;
+        }));
   if (!app->get_footer().empty()) out += "\n" + FilledText(app->get_footer(), columns);
   return out;
 }

@@ -27,12 +27,17 @@ std::string HelpOf(const CLI::App& app, const std::vector<std::string>& words) {
       if (sub->get_name() == word) next = sub;
     }
     if (at == &app) names.push_back("preprocess");
-    if (!next && names.empty()) throw UsageError(fmt::format("[help] '{}' has no further commands; got '{}'; try 'mete help {}'", path, word, word));
-    if (!next) throw UsageError(fmt::format("[help] no such command or topic of '{}'; got '{}'{}", path, word, ExpectedOneOf(word, names)));
+    if (!next && names.empty())
+      throw UsageError(
+          fmt::format("[help] '{}' has no further commands; got '{}'; try 'mete help {}'", path, word, word));
+    if (!next)
+      throw UsageError(fmt::format("[help] no such command or topic of '{}'; got '{}'{}", path, word,
+                                   ExpectedOneOf(word, names)));
     at = next;
     path += " " + word;
   }
-  return at->get_formatter()->make_help(at, path, CLI::AppFormatMode::Normal);  // CLI::App::help() would be of the command that runs: this one
+  // CLI::App::help() would be of the command that runs: this one
+  return at->get_formatter()->make_help(at, path, CLI::AppFormatMode::Normal);
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ void Fill(const View& view, F f) {
 uint16_t RandomHalf(Random& random, int mantissa_bits, int bias) {
   const uint64_t bits = random.Next();
   const uint64_t exponent = uint64_t(bias) - 4 + (bits >> 62);
-  return uint16_t((bits & 1) << 15 | exponent << mantissa_bits | ((bits >> 8) & ((uint64_t(1) << mantissa_bits) - 1)));
+  return uint16_t((bits & 1) << 15 | exponent << mantissa_bits |
+                  ((bits >> 8) & ((uint64_t(1) << mantissa_bits) - 1)));
 }
 
 Tensor RandomTensor(const Port& port, Random& random) {
@@ -74,11 +75,14 @@ size_t PortIndex(const Model& model, const TensorFile& file) {
   const auto& ports = model.inputs();
   if (file.input.empty() && ports.size() == 1) return 0;
   if (file.input.empty())
-    throw UsageError(fmt::format("[--input] the model has {} inputs; got '{}' without a name, expected NAME=FILE with one of {}",
-                                 ports.size(), file.path, PortsText(model)));
-  const auto found = std::find_if(ports.begin(), ports.end(), [&](const Port& p) { return p.name == file.input; });
+    throw UsageError(fmt::format(
+        "[--input] the model has {} inputs; got '{}' without a name, expected NAME=FILE with one of {}",
+        ports.size(), file.path, PortsText(model)));
+  const auto found =
+      std::find_if(ports.begin(), ports.end(), [&](const Port& p) { return p.name == file.input; });
   if (found != ports.end()) return size_t(found - ports.begin());
-  throw UsageError(fmt::format("[--input] the model has no input '{}'; expected one of {}", file.input, PortsText(model)));
+  throw UsageError(
+      fmt::format("[--input] the model has no input '{}'; expected one of {}", file.input, PortsText(model)));
 }
 
 bool FitsFile(const Shape& shape, const Shape& declared) {
@@ -89,37 +93,49 @@ bool FitsFile(const Shape& shape, const Shape& declared) {
 
 // What the file says, "?x3x224x224", or what was made of it where that is the problem.
 std::string ExpectedText(const Port& port, const Shape& got) {
-  if (FitsFile(got, port.declared)) return ToString(port.shape) + ", as --shape or another input's tensor has it";
+  if (FitsFile(got, port.declared))
+    return ToString(port.shape) + ", as --shape or another input's tensor has it";
   if (!port.declared.known() || port.declared.rank() == 0) return ToString(port.shape);
   std::string text;
-  for (const int64_t dim : port.declared) text += (text.empty() ? "" : "x") + (dim < 0 ? std::string("?") : std::to_string(dim));
+  for (const int64_t dim : port.declared)
+    text += (text.empty() ? "" : "x") + (dim < 0 ? std::string("?") : std::to_string(dim));
   return text;
 }
 
 void CheckTensor(const Port& port, const TensorFile& file) {
   const Tensor& t = file.tensor;
   if (port.type != DType::kUnknown && t.type() != port.type)
-    Invalid(file.path, "wrong input type for '{}'; got {}, expected {}; try numpy's astype()", port.name, Name(t.type()), Name(port.type));
+    Invalid(file.path, "wrong input type for '{}'; got {}, expected {}; try numpy's astype()", port.name,
+            Name(t.type()), Name(port.type));
   if (port.shape.known() && t.shape() != port.shape)
-    Invalid(file.path, "wrong input shape for '{}'; got {}, expected {}; try numpy's reshape()", port.name, ToString(t.shape()), ExpectedText(port, t.shape()));
+    Invalid(file.path, "wrong input shape for '{}'; got {}, expected {}; try numpy's reshape()", port.name,
+            ToString(t.shape()), ExpectedText(port, t.shape()));
 }
 
 }  // namespace
 
-std::string DescribePort(const Port& port) { return fmt::format("'{}' {} {}", port.name, Name(port.type), ToString(port.shape)); }
+std::string DescribePort(const Port& port) {
+  return fmt::format("'{}' {} {}", port.name, Name(port.type), ToString(port.shape));
+}
 
 std::vector<TensorFile> ReadTensorFiles(const std::vector<std::string>& assignments) {
   std::vector<TensorFile> files;
   for (const std::string& text : assignments) {
     const bool named = text.find('=') != std::string::npos;
     const auto [name, path] = named ? SplitAssignment(text, "--input") : std::pair(std::string(), text);
-    if (std::any_of(files.begin(), files.end(), [&name = name](const TensorFile& f) { return f.input == name; }))
-      throw UsageError(fmt::format("[--input] {} is given twice; got '{}' again, expected it once", named ? "'" + name + "'" : "the input", text));
+    if (std::any_of(files.begin(), files.end(),
+                    [&name = name](const TensorFile& f) { return f.input == name; }))
+      throw UsageError(fmt::format("[--input] {} is given twice; got '{}' again, expected it once",
+                                   named ? "'" + name + "'" : "the input", text));
     const std::string ending = std::filesystem::path(path).extension();
     if (ending == ".npy") files.push_back({name, path, ReadNpy(path)});
     else if (ending == ".pb") files.push_back({name, path, ReadTensorPb(path)});
     else if (ending == ".bin") files.push_back({name, path, {}});
-    else throw UsageError(fmt::format("[--input] unknown kind of file; got '{}', expected .npy, .pb or .bin; try a picture without --input", path));
+    else
+      throw UsageError(
+          fmt::format("[--input] unknown kind of file; got '{}', expected .npy, .pb or .bin; try a picture "
+                      "without --input",
+                      path));
   }
   return files;
 }
@@ -136,7 +152,9 @@ std::vector<Tensor> PlaceTensors(const Model& model, const std::vector<TensorFil
   for (const TensorFile& file : files) {
     const size_t i = PortIndex(model, file);
     const Port& port = model.inputs()[i];
-    if (inputs[i].has_value()) throw UsageError(fmt::format("[--input] '{}' is given twice; got '{}' again, expected it once", port.name, file.path));
+    if (inputs[i].has_value())
+      throw UsageError(fmt::format("[--input] '{}' is given twice; got '{}' again, expected it once",
+                                   port.name, file.path));
     if (file.tensor.has_value()) CheckTensor(port, file);
     inputs[i] = file.tensor.has_value() ? file.tensor : ReadBin(file.path, port.type, port.shape);
   }
@@ -144,7 +162,8 @@ std::vector<Tensor> PlaceTensors(const Model& model, const std::vector<TensorFil
 }
 
 int FirstMissing(const std::vector<Tensor>& inputs) {
-  const auto found = std::find_if(inputs.begin(), inputs.end(), [](const Tensor& t) { return !t.has_value(); });
+  const auto found =
+      std::find_if(inputs.begin(), inputs.end(), [](const Tensor& t) { return !t.has_value(); });
   return found == inputs.end() ? -1 : int(found - inputs.begin());
 }
 
@@ -154,7 +173,8 @@ void FillRandom(const Model& model, uint64_t seed, std::vector<Tensor>& inputs) 
     const Port& port = model.inputs()[i];
     if (inputs[i].has_value()) continue;
     if (!port.shape.known() || port.type == DType::kUnknown)
-      throw UsageError(fmt::format("[--shape] input '{}' has no known shape; try --shape {}=...", port.name, port.name));
+      throw UsageError(
+          fmt::format("[--shape] input '{}' has no known shape; try --shape {}=...", port.name, port.name));
     inputs[i] = RandomTensor(port, random);
   }
 }

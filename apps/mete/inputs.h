@@ -14,12 +14,13 @@ namespace mete::cli {
 struct TensorFile {
   std::string input;  // empty: the model's only one
   std::string path;
-  Tensor tensor;      // none of a .bin, which does not say its shape
+  Tensor tensor;  // none of a .bin, which does not say its shape
 };
 std::vector<TensorFile> ReadTensorFiles(const std::vector<std::string>& assignments);
 std::map<std::string, Shape> ShapesOf(const std::vector<TensorFile>& files);  // LoadOptions::tensor_shapes
 
-// A tensor a port; ports without a file stay without value. UsageError where no input has such a name, Error where a file does not fit.
+// A tensor a port; ports without a file stay without value. UsageError where no input has such a name, Error
+// where a file does not fit.
 std::vector<Tensor> PlaceTensors(const Model& model, const std::vector<TensorFile>& files);
 
 // Index of the first port without a value; -1 where all have one.

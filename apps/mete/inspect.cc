@@ -30,34 +30,50 @@ void PrintSummary(const Model& model, const ModelFlags& flags) {
   const ModelStats& stats = model.stats();
   const Style style = StyleOf(1);
   PrintText(fmt::format("{}{}{}: {}", style.bold, flags.model, style.reset, model.name()));
-  PrintText(fmt::format("{:.3f} million parameters ({}), {:.3f} GFLOP, {} nodes", double(stats.parameters) * 1e-6,
-                        FormatBytes(stats.constant_bytes), double(stats.flops) * 1e-9, stats.nodes));
-  for (const auto& [key, value] : model.metadata()) PrintText(fmt::format("{}: {}", key, value.empty() ? "-" : value));
+  PrintText(fmt::format("{:.3f} million parameters ({}), {:.3f} GFLOP, {} nodes",
+                        double(stats.parameters) * 1e-6, FormatBytes(stats.constant_bytes),
+                        double(stats.flops) * 1e-9, stats.nodes));
+  for (const auto& [key, value] : model.metadata())
+    PrintText(fmt::format("{}: {}", key, value.empty() ? "-" : value));
   PrintPorts("inputs", model.inputs());
   PrintPorts("outputs", model.outputs());
   Rows operators, passes{{"pass", "ms", "nodes before", "after"}};
   for (const auto& [op, count] : stats.operators) operators.push_back({op, std::to_string(count)});
   for (const PassTime& p : stats.passes)
-    passes.push_back({p.name, fmt::format("{:.2f}", p.ms), std::to_string(p.nodes_before), std::to_string(p.nodes_after)});
-  fmt::print("\nnodes by operator\n{}\n{}", FormatTable(operators, "lr", "  "), FormatTable(passes, "lrrr", "  "));
+    passes.push_back(
+        {p.name, fmt::format("{:.2f}", p.ms), std::to_string(p.nodes_before), std::to_string(p.nodes_after)});
+  fmt::print("\nnodes by operator\n{}\n{}", FormatTable(operators, "lr", "  "),
+             FormatTable(passes, "lrrr", "  "));
 }
 
 Json SummaryJson(const Model& model, const ModelFlags& flags) {
   const ModelStats& stats = model.stats();
-  Json json{{"model", flags.model}, {"name", model.name()}, {"inputs", PortsJson(model.inputs())}, {"outputs", PortsJson(model.outputs())},
-            {"parameters", stats.parameters}, {"constant_bytes", stats.constant_bytes}, {"gflop", double(stats.flops) * 1e-9},
-            {"nodes", stats.nodes}, {"operators", stats.operators}, {"metadata", model.metadata()}, {"passes", Json::array()}};
+  Json json{{"model", flags.model},
+            {"name", model.name()},
+            {"inputs", PortsJson(model.inputs())},
+            {"outputs", PortsJson(model.outputs())},
+            {"parameters", stats.parameters},
+            {"constant_bytes", stats.constant_bytes},
+            {"gflop", double(stats.flops) * 1e-9},
+            {"nodes", stats.nodes},
+            {"operators", stats.operators},
+            {"metadata", model.metadata()},
+            {"passes", Json::array()}};
   for (const PassTime& p : stats.passes)
-    json["passes"].push_back({{"name", p.name}, {"ms", p.ms}, {"nodes_before", p.nodes_before}, {"nodes_after", p.nodes_after}});
+    json["passes"].push_back(
+        {{"name", p.name}, {"ms", p.ms}, {"nodes_before", p.nodes_before}, {"nodes_after", p.nodes_after}});
   return json;
 }
 
 void ReportMemory(const SessionStats& stats, bool to_json, Json& json) {
-  json["memory"] = {{"arena_bytes", stats.arena_bytes}, {"values_bytes", stats.values_bytes}, {"packed_bytes", stats.packed_bytes},
+  json["memory"] = {{"arena_bytes", stats.arena_bytes},
+                    {"values_bytes", stats.values_bytes},
+                    {"packed_bytes", stats.packed_bytes},
                     {"mapped_bytes", stats.mapped_bytes}};
   if (to_json) return;
   const std::string unshared = fmt::format("({} had none shared)", FormatBytes(stats.values_bytes));
-  const Rows rows{{"activations", FormatBytes(stats.arena_bytes), unshared}, {"packed weights", FormatBytes(stats.packed_bytes), ""}};
+  const Rows rows{{"activations", FormatBytes(stats.arena_bytes), unshared},
+                  {"packed weights", FormatBytes(stats.packed_bytes), ""}};
   fmt::print("\nmemory\n{}", FormatTable(rows, "lrw", "  "));
 }
 
@@ -73,7 +89,8 @@ void ReportSession(const Model& model, const InspectFlags& flags, const Context&
   FillRandom(model, 1, inputs);
   Runner runner(model, session, std::move(inputs), context);
   runner.RunMs();  // touches memory for the first time
-  ReportPlan(session, f, context, [&](Trace* trace) { runner.RunMs(trace); }, json);
+  ReportPlan(
+      session, f, context, [&](Trace* trace) { runner.RunMs(trace); }, json);
   Trace trace;
   if (f.traced()) runner.RunMs(&trace);
   ReportTrace(trace, f, context, json);

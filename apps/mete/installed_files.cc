@@ -15,12 +15,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The names of the installed files ("raspberry-pi-5") that describe what the flag takes: one machine, or several devices.
+// The names of the installed files ("raspberry-pi-5") that describe what the flag takes: one machine, or
+// several devices.
 std::vector<std::string> BoardNames(const fs::path& folder, bool devices) {
   std::vector<std::string> names;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored))
-    if (entry.path().extension() == ".toml" && DescribesDevices(entry.path().string()) == devices) names.push_back(entry.path().stem().string());
+    if (entry.path().extension() == ".toml" && DescribesDevices(entry.path().string()) == devices)
+      names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -30,13 +32,16 @@ std::vector<std::string> BoardNames(const fs::path& folder, bool devices) {
 fs::path ThisProgram() {
   std::error_code error;
   const fs::path path = fs::read_symlink("/proc/self/exe", error);
-  if (error) throw Error(Code::kUnavailable, fmt::format("[mete] cannot find this program's own file: {}", error.message()));
+  if (error)
+    throw Error(Code::kUnavailable,
+                fmt::format("[mete] cannot find this program's own file: {}", error.message()));
   return path;
 }
 
 fs::path FindInstalled(const std::vector<std::string>& places) {
   std::error_code ignored;
-  for (fs::path folder = ThisProgram().parent_path(); folder.has_relative_path(); folder = folder.parent_path())
+  for (fs::path folder = ThisProgram().parent_path(); folder.has_relative_path();
+       folder = folder.parent_path())
     for (const std::string& place : places)
       if (fs::exists(folder / place, ignored)) return folder / place;
   return {};
@@ -50,11 +55,15 @@ std::string FindBoard(const std::string& name, const char* flag) {
     for (const char* ending : {"", ".toml"})
       if (fs::is_regular_file(folder / (name + ending), ignored)) return (folder / (name + ending)).string();
   const std::string stem = fs::path(name).extension() == ".toml" ? fs::path(name).stem().string() : name;
-  const std::vector<std::string> names = folder.empty() ? std::vector<std::string>() : BoardNames(folder, std::string_view(flag) == "--devices");
+  const std::vector<std::string> names =
+      folder.empty() ? std::vector<std::string>() : BoardNames(folder, std::string_view(flag) == "--devices");
   const std::vector<std::string> near = NearestNames(stem, names);
-  throw Error(Code::kNotFound,
-              fmt::format("[{}] cannot open the file; got '{}', expected a file, or one of those that come with Mete ({}){}", flag, name,
-                          fmt::join(names, ", "), near.empty() ? "" : fmt::format("; try {}", fmt::join(near, " or "))));
+  throw Error(
+      Code::kNotFound,
+      fmt::format(
+          "[{}] cannot open the file; got '{}', expected a file, or one of those that come with Mete ({}){}",
+          flag, name, fmt::join(names, ", "),
+          near.empty() ? "" : fmt::format("; try {}", fmt::join(near, " or "))));
 }
 
 }  // namespace mete::cli

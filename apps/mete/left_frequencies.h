@@ -9,7 +9,8 @@
 
 namespace mete::cli {
 
-// Where a process that was killed left frequencies changed, puts them back; a note says so, or what there is to do by hand.
+// Where a process that was killed left frequencies changed, puts them back; a note says so, or what there is
+// to do by hand.
 inline void PutBackLeftFrequencies(const Context& context) {
   if (const std::string note = MendFrequencies("/", CacheFolder()); !note.empty()) PrintNote(context, note);
 }

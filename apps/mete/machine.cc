@@ -41,18 +41,20 @@ void PrintHead(const Machine& machine) {
   const Style style = StyleOf(1);
   const size_t n = machine.clusters.size();
   const std::string memory = machine.memory_bytes > 0 ? FormatBytes(machine.memory_bytes) : "an unknown size";
-  PrintText(fmt::format("{}{}{}: {} core{} in {} cluster{}, {} of memory", style.bold, machine.name, style.reset, machine.cores(),
-                        machine.cores() == 1 ? "" : "s", n, n == 1 ? "" : "s", memory));
+  PrintText(fmt::format("{}{}{}: {} core{} in {} cluster{}, {} of memory", style.bold, machine.name,
+                        style.reset, machine.cores(), machine.cores() == 1 ? "" : "s", n, n == 1 ? "" : "s",
+                        memory));
 }
 
 void PrintClusters(const Machine& machine) {
   Rows clusters{{"cluster", "cores", "type", "capacity", "by", "threads of a core"}};
   Rows caches{{"cluster", "cache", "size", "shared by cores"}};
   for (const Cluster& c : machine.clusters) {
-    clusters.push_back({c.name, Cores(c.cores), Known(c.core), fmt::format("{:.3f}", c.capacity), Name(c.capacity_source),
-                        Groups(c.siblings)});
+    clusters.push_back({c.name, Cores(c.cores), Known(c.core), fmt::format("{:.3f}", c.capacity),
+                        Name(c.capacity_source), Groups(c.siblings)});
     for (const Cache& cache : c.caches)
-      caches.push_back({c.name, fmt::format("L{}", cache.level), cache.bytes > 0 ? FormatBytes(cache.bytes) : "-", Groups(cache.shared)});
+      caches.push_back({c.name, fmt::format("L{}", cache.level),
+                        cache.bytes > 0 ? FormatBytes(cache.bytes) : "-", Groups(cache.shared)});
   }
   PrintTable("clusters, the fastest first", clusters, "lllrll");
   PrintTable("data caches", caches, "llrl");
@@ -63,22 +65,27 @@ void PrintFrequencies(const Machine& machine) {
   for (const Cluster& c : machine.clusters) {
     const Frequency& f = c.frequency;
     if (f.max_khz > 0)
-      rows.push_back({c.name, Mhz(f.min_khz), Mhz(f.max_khz), Mhz(f.limit_khz), Mhz(f.current_khz), Known(f.governor),
-                      Known(fmt::format("{}", fmt::join(f.policies, " ")))});
+      rows.push_back({c.name, Mhz(f.min_khz), Mhz(f.max_khz), Mhz(f.limit_khz), Mhz(f.current_khz),
+                      Known(f.governor), Known(fmt::format("{}", fmt::join(f.policies, " ")))});
   }
   PrintTable("frequencies, MHz", rows, "lrrrrll");
 }
 
 void PrintAccess(const Machine& machine) {
   const Affinity& a = machine.affinity;
-  Rows affinity{{"", "cores"}, {"online", Cores(a.online)}, {"process's mask", Cores(a.affinity)}, {"cpuset", Cores(a.cpuset)},
+  Rows affinity{{"", "cores"},
+                {"online", Cores(a.online)},
+                {"process's mask", Cores(a.affinity)},
+                {"cpuset", Cores(a.cpuset)},
                 {"allowed", Cores(a.allowed)}};
   if (a.quota_cores > 0)
-    affinity.push_back({"cgroup's quota", fmt::format("time of {:.2f} cores: {} threads unless told otherwise", a.quota_cores,
-                                                      machine.default_threads())});
+    affinity.push_back(
+        {"cgroup's quota", fmt::format("time of {:.2f} cores: {} threads unless told otherwise",
+                                       a.quota_cores, machine.default_threads())});
   PrintTable("what threads can be bound to", affinity, "lw");
   Rows meters{{"kind", "name", "readable", "file"}};
-  for (const Meter& m : machine.meters) meters.push_back({Name(m.kind), m.name, m.readable ? "yes" : "no", m.path});
+  for (const Meter& m : machine.meters)
+    meters.push_back({Name(m.kind), m.name, m.readable ? "yes" : "no", m.path});
   PrintTable("energy meters", meters, "lllw");
 }
 
@@ -106,20 +113,25 @@ void PrintFigures(const MachineFile& file) {
   for (const ClusterFigures& f : file.clusters) rows.back().push_back(fmt::format("{:.4g}", f.f32_gflops()));
   rows.push_back({"= int8 GOP/s of a core"});
   for (const ClusterFigures& f : file.clusters) rows.back().push_back(fmt::format("{:.4g}", f.int8_gops()));
-  PrintTable("figures (~: an estimate; --sources says where each one comes from)", rows, "l" + std::string(file.clusters.size(), 'r'));
+  PrintTable("figures (~: an estimate; --sources says where each one comes from)", rows,
+             "l" + std::string(file.clusters.size(), 'r'));
   fmt::print("\nmemory: {} GiB, {} GB/s\n", Value(file.memory_gib), Value(file.memory_gbytes_per_s));
 }
 
 void PrintSources(const MachineFile& file) {
   Rows rows{{"of", "figure", "value", "source"}};
   rows.push_back({"memory", "gib", Value(file.memory_gib), file.memory_gib.source});
-  rows.push_back({"memory", "gbytes_per_s", Value(file.memory_gbytes_per_s), file.memory_gbytes_per_s.source});
+  rows.push_back(
+      {"memory", "gbytes_per_s", Value(file.memory_gbytes_per_s), file.memory_gbytes_per_s.source});
   for (size_t i = 0; i < file.clusters.size(); ++i) {
     const Cluster& c = file.machine.clusters[i];
     const ClusterFigures& figures = file.clusters[i];
-    const auto add = [&](const std::string& what, const Figure& f) { rows.push_back({c.name, what, Value(f), f.source}); };
+    const auto add = [&](const std::string& what, const Figure& f) {
+      rows.push_back({c.name, what, Value(f), f.source});
+    };
     rows.push_back({c.name, "cores", FormatCoreList(c.cores), file.sources[i]});
-    for (size_t k = 0; k < c.caches.size(); ++k) add(fmt::format("L{} KiB", c.caches[k].level), figures.cache_kib[k]);
+    for (size_t k = 0; k < c.caches.size(); ++k)
+      add(fmt::format("L{} KiB", c.caches[k].level), figures.cache_kib[k]);
     for (const ClusterFigureKey& k : ClusterFigureKeys()) add(k.key, figures.*k.figure);
   }
   PrintTable("sources", rows, "llrw");
@@ -146,17 +158,23 @@ void ShowMachine(const MachineFlags& flags, const Context& context) {
 }  // namespace
 
 void AddMachine(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("machine", "print what hardware there is: clusters, caches, frequencies, energy meters");
+  CLI::App* command = app.add_subcommand(
+      "machine", "print what hardware there is: clusters, caches, frequencies, energy meters");
   auto flags = std::make_shared<MachineFlags>();
-  CLI::Option* root = command->add_option("--root", flags->root, "read this folder, a copy of another machine's proc/ and sys/, instead");
+  CLI::Option* root = command->add_option(
+      "--root", flags->root, "read this folder, a copy of another machine's proc/ and sys/, instead");
   root->type_name("DIR")->check(Folder());
-  CLI::Option* file = command->add_option("--machine", flags->file, "print this machine file (boards/*.toml) instead");
+  CLI::Option* file =
+      command->add_option("--machine", flags->file, "print this machine file (boards/*.toml) instead");
   file->type_name("FILE.toml")->excludes(root);
-  command->add_flag("--sources", flags->sources, "also where each figure of the machine file comes from")->needs(file);
+  command->add_flag("--sources", flags->sources, "also where each figure of the machine file comes from")
+      ->needs(file);
   AddJsonFlag(*command, context);
   command->footer(
-      "A cluster is a group of cores that are equally fast and share a cache and a clock. Its capacity is the speed of one of its cores\n"
-      "beside the machine's fastest: a first guess, from what the kernel says, until kernels are measured. Cores that this process may\n"
+      "A cluster is a group of cores that are equally fast and share a cache and a clock. Its capacity is "
+      "the speed of one of its cores\n"
+      "beside the machine's fastest: a first guess, from what the kernel says, until kernels are measured. "
+      "Cores that this process may\n"
       "not use (taskset, cpuset of a container) are left out. Notes say what could not be read.\n"
       "\n"
       "Examples:\n"
@@ -164,7 +182,8 @@ void AddMachine(CLI::App& app, Context& context) {
       "  mete machine --json | jq '.clusters[].cores'\n"
       "  mete machine --machine rk3399 --sources\n"
       "  mete machine --root copied-from-a-phone");
-  command->callback([flags, &context] { context.command = [flags, &context] { ShowMachine(*flags, context); }; });
+  command->callback(
+      [flags, &context] { context.command = [flags, &context] { ShowMachine(*flags, context); }; });
 }
 
 }  // namespace mete::cli

@@ -18,7 +18,8 @@ extern "C" void OnInterrupt(int signal) {
 
 int main(int argc, char** argv) {
   std::signal(SIGINT, OnInterrupt);
-  setenv("GRPC_VERBOSITY", "NONE", 0);  // what it would say on stderr our errors say; 0: a user's own wish comes first
+  // what it would say on stderr our errors say; 0: a user's own wish comes first
+  setenv("GRPC_VERBOSITY", "NONE", 0);
   mete::cli::Context context;
   context.cancel = &g_cancel;
   return mete::cli::RunProgram({"mete", mete::cli::BuildCli}, context, argc, argv);

@@ -10,7 +10,9 @@
 namespace mete::cli {
 namespace {
 
-std::vector<const CLI::App*> Below(const CLI::App& app) { return app.get_subcommands([](const CLI::App*) { return true; }); }
+std::vector<const CLI::App*> Below(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
 
 // Text that roff must not read as a request or a special character.
 std::string Escaped(const std::string& text) {
@@ -70,7 +72,8 @@ std::string Commands(const CLI::App& app, const std::string& prefix) {
       if (option->get_positional())
         usage += option->get_required() ? fmt::format(" \\fI{}\\fR", Escaped(option->get_name()))
                                         : fmt::format(" [\\fI{}\\fR...]", Escaped(option->get_name()));
-    out += fmt::format(".SS {}\n{} [\\fIoptions\\fR]\n.PP\n{}.\n{}{}", Escaped(name), usage, Escaped(sub->get_description()), Options(*sub),
+    out += fmt::format(".SS {}\n{} [\\fIoptions\\fR]\n.PP\n{}.\n{}{}", Escaped(name), usage,
+                       Escaped(sub->get_description()), Options(*sub),
                        Footer(FilledText(sub->get_footer(), kManColumns)));
     out += Commands(*sub, name);
   }
@@ -83,15 +86,18 @@ std::string ManPage(const CLI::App& app) {
   std::string out = ".TH METE 1 \"\" \"mete " METE_VERSION "\" \"User Commands\"\n";
   out += ".SH NAME\nmete \\- run neural networks on processors of unequal speed\n";
   out += ".SH SYNOPSIS\n\\fBmete\\fR \\fIcommand\\fR [\\fIoptions\\fR]\n";
-  out += fmt::format(".SH DESCRIPTION\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n{}", Escaped(app.get_description()), Options(app),
-                     Commands(app, "mete"));
+  out += fmt::format(".SH DESCRIPTION\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n{}", Escaped(app.get_description()),
+                     Options(app), Commands(app, "mete"));
   out += ".SH EXIT STATUS\n";
-  for (const ExitCodeRow& row : kExitCodes) out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", int(row.code), Escaped(row.meaning));
+  for (const ExitCodeRow& row : kExitCodes)
+    out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", int(row.code), Escaped(row.meaning));
   out += ".SH ENVIRONMENT\n";
-  for (const EnvironmentRow& row : kEnvironment) out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", row.name, Escaped(row.meaning));
+  for (const EnvironmentRow& row : kEnvironment)
+    out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", row.name, Escaped(row.meaning));
   out += ".SH PREPROCESSING\n" + Footer(FilledText(PreprocessHelp(), kManColumns));
   const std::string footer = app.get_footer();
-  return out + ".SH EXAMPLES\n" + Footer(FilledText(footer.substr(footer.find("Examples:\n") + 10), kManColumns));
+  return out + ".SH EXAMPLES\n" +
+         Footer(FilledText(footer.substr(footer.find("Examples:\n") + 10), kManColumns));
 }
 
 }  // namespace mete::cli

@@ -16,9 +16,9 @@ namespace {
 constexpr const char* kModelGroup = "Model";
 constexpr const char* kMachineGroup = "Machine";
 constexpr const char* kReportGroup = "Report";
-constexpr int kExplainRuns = 5;            // the least of five is near what a node can do; guess
-constexpr int kProfileRows = 12;           // as many as a screen shows beside the table by operator
-constexpr double kLeastSpeed = 0.01;       // a session's: SessionOptions::speeds
+constexpr int kExplainRuns = 5;       // the least of five is near what a node can do; guess
+constexpr int kProfileRows = 12;      // as many as a screen shows beside the table by operator
+constexpr double kLeastSpeed = 0.01;  // a session's: SessionOptions::speeds
 
 LoadOptions LoadOptionsOf(const ModelFlags& flags) {
   LoadOptions options;
@@ -26,11 +26,13 @@ LoadOptions LoadOptionsOf(const ModelFlags& flags) {
     const bool named = text.find('=') != std::string::npos;  // else of the only input
     const auto [name, dims] = named ? SplitAssignment(text, "--shape") : std::pair(std::string(), text);
     if (!options.input_shapes.emplace(name, ParseShape(dims, "--shape")).second)
-      throw UsageError(fmt::format("[--shape] {} is given twice; got '{}' again, expected it once", named ? "'" + name + "'" : "the shape", text));
+      throw UsageError(fmt::format("[--shape] {} is given twice; got '{}' again, expected it once",
+                                   named ? "'" + name + "'" : "the shape", text));
   }
   options.batch = flags.batch;
   if (!flags.weights.empty() && !flags.model.ends_with(".prototxt"))
-    throw UsageError(fmt::format("[--weights] goes with a Caffe network; got the model '{}', expected a .prototxt", flags.model));
+    throw UsageError(fmt::format(
+        "[--weights] goes with a Caffe network; got the model '{}', expected a .prototxt", flags.model));
   options.weights = flags.weights;
   options.optimize = !flags.no_optimize;
   options.disabled_passes = flags.disabled_passes;
@@ -41,36 +43,59 @@ LoadOptions LoadOptionsOf(const ModelFlags& flags) {
 std::string PackedCache(const ModelFlags& flags) {
   if (!flags.cache_weights) return "";
   std::string folder = CacheFolder();
-  if (folder.empty()) throw UsageError("[--cache-weights] no folder to keep them in; set METE_CACHE, XDG_CACHE_HOME or HOME");
+  if (folder.empty())
+    throw UsageError("[--cache-weights] no folder to keep them in; set METE_CACHE, XDG_CACHE_HOME or HOME");
   return folder;
 }
 
 Json EventJson(const TraceEvent& e) {
-  return {{"name", e.name}, {"op", e.op}, {"us", double(e.end_ns - e.start_ns) * 1e-3}, {"flops", e.flops}, {"worker", e.worker}};
+  return {{"name", e.name},
+          {"op", e.op},
+          {"us", double(e.end_ns - e.start_ns) * 1e-3},
+          {"flops", e.flops},
+          {"worker", e.worker}};
 }
 
 Json StepJson(const StepInfo& s) {
-  return {{"node", s.node}, {"op", s.op}, {"processor", s.processor}, {"threads", s.threads}, {"policy", s.policy}, {"kernel", s.kernel},
-          {"us", double(s.ns) * 1e-3}, {"flops", s.flops}, {"computed_flops", s.computed_flops}, {"bytes", s.bytes}, {"why", s.why}};
+  return {{"node", s.node},
+          {"op", s.op},
+          {"processor", s.processor},
+          {"threads", s.threads},
+          {"policy", s.policy},
+          {"kernel", s.kernel},
+          {"us", double(s.ns) * 1e-3},
+          {"flops", s.flops},
+          {"computed_flops", s.computed_flops},
+          {"bytes", s.bytes},
+          {"why", s.why}};
 }
 
 }  // namespace
 
 void CheckCores(const ModelFlags& flags) {
   if (!flags.plan.empty() && (flags.threads > 0 || !flags.cores.empty() || !flags.policy.empty()))
-    throw UsageError("[--plan] says which threads and cores run, and how they share; leave out --threads, --cores and --policy");
+    throw UsageError(
+        "[--plan] says which threads and cores run, and how they share; leave out --threads, --cores and "
+        "--policy");
   const DeviceInfo device = ThisDevice();
   for (size_t i = 0; i < flags.cores.size(); ++i)
-    if (std::find(flags.cores.begin(), flags.cores.begin() + std::ptrdiff_t(i), flags.cores[i]) != flags.cores.begin() + std::ptrdiff_t(i))
-      throw UsageError(fmt::format("[--cores] core {} is named twice; got {}, expected each core once; try --threads for more threads than "
-                                   "cores", flags.cores[i], fmt::join(flags.cores, ",")));
+    if (std::find(flags.cores.begin(), flags.cores.begin() + std::ptrdiff_t(i), flags.cores[i]) !=
+        flags.cores.begin() + std::ptrdiff_t(i))
+      throw UsageError(
+          fmt::format("[--cores] core {} is named twice; got {}, expected each core once; try --threads for "
+                      "more threads than "
+                      "cores",
+                      flags.cores[i], fmt::join(flags.cores, ",")));
   for (int core : flags.cores)
     if (std::find(device.cores.begin(), device.cores.end(), core) == device.cores.end())
-      throw UsageError(fmt::format("[--cores] no such core on this machine, or not for this process; got {}, expected some of {}; try "
-                                   "'mete machine'", core, fmt::join(device.cores, ",")));
+      throw UsageError(fmt::format(
+          "[--cores] no such core on this machine, or not for this process; got {}, expected some of {}; try "
+          "'mete machine'",
+          core, fmt::join(device.cores, ",")));
   if (!flags.cores.empty() && flags.threads > 0 && int(flags.cores.size()) != flags.threads)
-    throw UsageError(fmt::format("[--cores] needs a core for each thread; got {} for {} threads, expected {}; try without --threads",
-                                 flags.cores.size(), flags.threads, flags.threads));
+    throw UsageError(fmt::format(
+        "[--cores] needs a core for each thread; got {} for {} threads, expected {}; try without --threads",
+        flags.cores.size(), flags.threads, flags.threads));
 }
 
 void ParseCores(const std::vector<std::string>& words, ModelFlags& flags) {
@@ -89,55 +114,92 @@ void ParseCores(const std::vector<std::string>& words, ModelFlags& flags) {
       any_speed = true;
     }
     if (!good)
-      throw UsageError(fmt::format("[--cores] not a core; got '{}', expected a number, or a number and a speed of {} to 1; "
-                                   "try 0,1 or 0:1.0,1:0.4", word, kLeastSpeed));
+      throw UsageError(fmt::format(
+          "[--cores] not a core; got '{}', expected a number, or a number and a speed of {} to 1; "
+          "try 0,1 or 0:1.0,1:0.4",
+          word, kLeastSpeed));
     flags.cores.push_back(core), flags.speeds.push_back(speed);
   }
   if (!any_speed) flags.speeds.clear();
 }
 
 void AddLoadFlags(CLI::App& command, ModelFlags& flags) {
-  command.add_option("MODEL", flags.model, "an ONNX model (.onnx), or a Caffe network (.prototxt, its .caffemodel beside it)")->required();
-  command.add_option("--shape", flags.shapes, "what the file leaves open: an input's shape (data=1x3x224x224, or 1x3x224x224 where there is one "
-                                              "input) or a dimension's size (T=128); may be repeated")
-      ->type_name("SHAPE")->take_all()->allow_extra_args(false)->group(kModelGroup);
+  command
+      .add_option("MODEL", flags.model,
+                  "an ONNX model (.onnx), or a Caffe network (.prototxt, its .caffemodel beside it)")
+      ->required();
+  command
+      .add_option(
+          "--shape", flags.shapes,
+          "what the file leaves open: an input's shape (data=1x3x224x224, or 1x3x224x224 where there is one "
+          "input) or a dimension's size (T=128); may be repeated")
+      ->type_name("SHAPE")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group(kModelGroup);
   command.add_option("--weights", flags.weights, "the .caffemodel of a .prototxt that has another name")
       ->type_name("FILE")
       ->group(kModelGroup);
-  command.add_option("--disable-pass", flags.disabled_passes, "leave out an optimising pass; may be repeated")
-      ->type_name("NAME")->take_all()->allow_extra_args(false)->check(OneOf(PassNames()))->group(kModelGroup);
+  command
+      .add_option("--disable-pass", flags.disabled_passes, "leave out an optimising pass; may be repeated")
+      ->type_name("NAME")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->check(OneOf(PassNames()))
+      ->group(kModelGroup);
   command.add_flag("--no-optimize", flags.no_optimize, "only fold constants")->group(kModelGroup);
 }
 
 void AddCoresFlag(CLI::App& command, ModelFlags& flags) {
-  command.add_option_function<std::vector<std::string>>(
-             "--cores", [&flags](const std::vector<std::string>& words) { ParseCores(words, flags); },
-             "CPU numbers to pin the threads to; 0:1.0,1:0.4 emulates a core of 0.4 of its speed")
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--cores", [&flags](const std::vector<std::string>& words) { ParseCores(words, flags); },
+          "CPU numbers to pin the threads to; 0:1.0,1:0.4 emulates a core of 0.4 of its speed")
       ->type_name("0,1,...")
-      ->delimiter(',')->allow_extra_args(false)
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->group(kMachineGroup);
 }
 
 void AddSessionFlags(CLI::App& command, ModelFlags& flags) {
-  command.add_flag("--reference", flags.reference, "force the slow, readable reference kernels")->group(kMachineGroup);
-  command.add_flag("--no-tune", flags.no_tune, "choose kernels by estimate alone, instead of measuring them once and keeping the times")
+  command.add_flag("--reference", flags.reference, "force the slow, readable reference kernels")
+      ->group(kMachineGroup);
+  command
+      .add_flag("--no-tune", flags.no_tune,
+                "choose kernels by estimate alone, instead of measuring them once and keeping the times")
       ->group(kMachineGroup);
   command.add_option("--threads", flags.threads, "threads; 0: one for every core that this process may use")
-      ->type_name("N")->check(Between(0, 1024))->capture_default_str()->group(kMachineGroup);
+      ->type_name("N")
+      ->check(Between(0, 1024))
+      ->capture_default_str()
+      ->group(kMachineGroup);
   AddCoresFlag(command, flags);
-  command.add_option("--policy", flags.policy, "how work reaches the threads: by the speed that each shows (adaptive, the default), in "
-                                               "equal slices, or, to compare with: ratio, asymo, sani")
-      ->type_name("NAME")->check(OneOf({"equal", "ratio", "asymo", "sani", "adaptive"}))->group(kMachineGroup);
+  command
+      .add_option("--policy", flags.policy,
+                  "how work reaches the threads: by the speed that each shows (adaptive, the default), in "
+                  "equal slices, or, to compare with: ratio, asymo, sani")
+      ->type_name("NAME")
+      ->check(OneOf({"equal", "ratio", "asymo", "sani", "adaptive"}))
+      ->group(kMachineGroup);
 }
 
 void AddModelFlags(CLI::App& command, ModelFlags& flags) {
   AddLoadFlags(command, flags);
   AddSessionFlags(command, flags);
-  command.add_option("--plan", flags.plan, "run this plan instead of planning")->type_name("FILE.json")->group(kMachineGroup);
-  command.add_option("--save-plan", flags.save_plan, "write the plan")->type_name("FILE.json")->group(kMachineGroup);
-  command.add_flag("--cache-weights", flags.cache_weights, "keep packed weights in files and map them on the next start")
+  command.add_option("--plan", flags.plan, "run this plan instead of planning")
+      ->type_name("FILE.json")
       ->group(kMachineGroup);
-  command.add_flag("--explain", flags.explain, "print the plan: who does what, with which kernel, how fast, and why")->group(kReportGroup);
+  command.add_option("--save-plan", flags.save_plan, "write the plan")
+      ->type_name("FILE.json")
+      ->group(kMachineGroup);
+  command
+      .add_flag("--cache-weights", flags.cache_weights,
+                "keep packed weights in files and map them on the next start")
+      ->group(kMachineGroup);
+  command
+      .add_flag("--explain", flags.explain,
+                "print the plan: who does what, with which kernel, how fast, and why")
+      ->group(kReportGroup);
   command.add_flag("--profile", flags.profile, "print where the time of a run went")->group(kReportGroup);
   command.add_option("--trace", flags.trace, "write a run's trace for chrome://tracing or Perfetto")
       ->type_name("FILE.json")
@@ -145,7 +207,10 @@ void AddModelFlags(CLI::App& command, ModelFlags& flags) {
 }
 
 void AddJsonFlag(CLI::App& command, Context& context) {
-  command.add_flag("--json", context.json, "answer in JSON on stdout; errors and notes in JSON on stderr, a line each")->group("Report");
+  command
+      .add_flag("--json", context.json,
+                "answer in JSON on stdout; errors and notes in JSON on stderr, a line each")
+      ->group("Report");
 }
 
 std::pair<std::string, std::string> SplitAssignment(const std::string& text, const char* flag) {
@@ -164,15 +229,16 @@ Shape ParseShape(const std::string& text, const char* flag) {
     const auto [next, error] = std::from_chars(at, end, dim);
     const bool more = next != end && (*next == 'x' || *next == ',');
     if (error != std::errc() || dim < 0 || (next != end && !more) || shape.rank() == Shape::kMaxRank)
-      throw UsageError(fmt::format("[{}] not a shape; got '{}', expected up to {} sizes like 1x3x224x224", flag, text,
-                                   int(Shape::kMaxRank)));
+      throw UsageError(fmt::format("[{}] not a shape; got '{}', expected up to {} sizes like 1x3x224x224",
+                                   flag, text, int(Shape::kMaxRank)));
     shape.push_back(dim);
     if (next == end) return shape;
     at = next + 1;
   }
 }
 
-Model LoadQuietly(const ModelFlags& flags, const Context& context, double* load_ms, const std::map<std::string, Shape>& tensors) {
+Model LoadQuietly(const ModelFlags& flags, const Context& context, double* load_ms,
+                  const std::map<std::string, Shape>& tensors) {
   LoadOptions options = LoadOptionsOf(flags);
   options.tensor_shapes = tensors;
   const Progress progress(context, "loading " + flags.model);
@@ -186,7 +252,8 @@ void PrintNotes(const Model& model, const Context& context) {
   for (const std::string& note : model.notes()) PrintNote(context, note);
 }
 
-Model LoadModel(const ModelFlags& flags, const Context& context, double* load_ms, const std::map<std::string, Shape>& tensors) {
+Model LoadModel(const ModelFlags& flags, const Context& context, double* load_ms,
+                const std::map<std::string, Shape>& tensors) {
   Model model = LoadQuietly(flags, context, load_ms, tensors);
   PrintNotes(model, context);
   return model;
@@ -207,7 +274,8 @@ SessionOptions SessionOptionsOf(const ModelFlags& flags) {
   return options;
 }
 
-Session MakeSession(const Model& model, SessionOptions options, const std::string& label, const Context& context) {
+Session MakeSession(const Model& model, SessionOptions options, const std::string& label,
+                    const Context& context) {
   CheckCancelled(context);
   Session session = [&] {
     Progress progress(context, label);
@@ -219,8 +287,9 @@ Session MakeSession(const Model& model, SessionOptions options, const std::strin
   }();
   for (const std::string& note : session.Notes()) PrintNote(context, note);
   if (const auto cores = ThisDevice().cores.size(); session.stats().threads > int(cores))
-    PrintNote(context, fmt::format("{} threads share {} core{}, so more of them do not help; try --threads {}", session.stats().threads, cores,
-                                   cores == 1 ? "" : "s", cores));
+    PrintNote(context,
+              fmt::format("{} threads share {} core{}, so more of them do not help; try --threads {}",
+                          session.stats().threads, cores, cores == 1 ? "" : "s", cores));
   return session;
 }
 
@@ -229,11 +298,15 @@ Session MakeSession(const Model& model, const ModelFlags& flags, const Context& 
   const char* what = flags.no_tune || flags.reference ? "preparing" : "choosing kernels of";
   Session session = [&] {
     try {
-      return MakeSession(model, SessionOptionsOf(flags), fmt::format("{} {}, node", what, flags.model), context);
+      return MakeSession(model, SessionOptionsOf(flags), fmt::format("{} {}, node", what, flags.model),
+                         context);
     } catch (const Error& e) {
       if (flags.plan.empty() || e.code() != Code::kInvalidArgument) throw;
-      throw Error(e.code(), fmt::format("[--plan {}] this plan does not serve {} here; try to plan again with --save-plan {}\n{}", flags.plan,
-                                        flags.model, flags.plan, e.what()));
+      throw Error(
+          e.code(),
+          fmt::format(
+              "[--plan {}] this plan does not serve {} here; try to plan again with --save-plan {}\n{}",
+              flags.plan, flags.model, flags.plan, e.what()));
     }
   }();
   if (!flags.save_plan.empty()) WriteTextFile(flags.save_plan, session.PlanJson() + "\n");
@@ -253,8 +326,8 @@ void ReportTrace(const Trace& trace, const ModelFlags& flags, const Context& con
   json["profile"] = {{"total_us", double(trace.total_ns) * 1e-3}, {"events", events}};
 }
 
-void ReportPlan(const Session& session, const ModelFlags& flags, const Context& context, const std::function<void(Trace*)>& run,
-                Json& json) {
+void ReportPlan(const Session& session, const ModelFlags& flags, const Context& context,
+                const std::function<void(Trace*)>& run, Json& json) {
   if (!flags.explain) return;
   Trace least;
   {
@@ -285,7 +358,8 @@ Json PortsJson(const std::vector<Port>& ports) {
     Json shape = nullptr;
     if (p.shape.known()) shape = std::vector<int64_t>(p.shape.begin(), p.shape.end());
     list.push_back({{"name", p.name}, {"type", Name(p.type)}, {"shape", shape}});
-    if (p.declared.known() && p.declared != p.shape) list.back()["declared"] = std::vector<int64_t>(p.declared.begin(), p.declared.end());
+    if (p.declared.known() && p.declared != p.shape)
+      list.back()["declared"] = std::vector<int64_t>(p.declared.begin(), p.declared.end());
   }
   return list;
 }

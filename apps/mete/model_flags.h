@@ -28,7 +28,7 @@ struct ModelFlags {
   std::vector<double> speeds;  // of --cores 0:1.0,1:0.4, emulated; empty where none is given
   std::string policy;          // empty: the session's default
   std::string plan, save_plan;
-  std::string objective;       // of run, bench and simulate: objective.h
+  std::string objective;  // of run, bench and simulate: objective.h
   bool cache_weights = false;
   bool explain = false;
   bool profile = false;
@@ -39,7 +39,8 @@ struct ModelFlags {
 
 void AddLoadFlags(CLI::App& command, ModelFlags& flags);  // what LoadModel() reads
 void AddCoresFlag(CLI::App& command, ModelFlags& flags);  // --cores, with speeds
-void AddSessionFlags(CLI::App& command, ModelFlags& flags);  // what SessionOptionsOf() reads but for plans: threads, cores, policy, kernels
+// what SessionOptionsOf() reads but for plans: threads, cores, policy, kernels
+void AddSessionFlags(CLI::App& command, ModelFlags& flags);
 void AddModelFlags(CLI::App& command, ModelFlags& flags);
 
 // "0" or "0:0.4", a core and the speed at which it is emulated, into the flags' cores and speeds.
@@ -55,7 +56,8 @@ Shape ParseShape(const std::string& text, const char* flag);
 
 // Prints the notes of Load() to stderr. `tensors`: as LoadOptions::tensor_shapes.
 // LoadQuietly() loads the model, PrintNotes() prints what Load() assumed, and LoadModel() does both.
-Model LoadQuietly(const ModelFlags& flags, const Context& context, double* load_ms = nullptr, const std::map<std::string, Shape>& tensors = {});
+Model LoadQuietly(const ModelFlags& flags, const Context& context, double* load_ms = nullptr,
+                  const std::map<std::string, Shape>& tensors = {});
 void PrintNotes(const Model& model, const Context& context);
 Model LoadModel(const ModelFlags& flags, const Context& context, double* load_ms = nullptr,
                 const std::map<std::string, Shape>& tensors = {});
@@ -64,14 +66,15 @@ SessionOptions SessionOptionsOf(const ModelFlags& flags);
 
 // Prints its notes; writes --save-plan.
 Session MakeSession(const Model& model, const ModelFlags& flags, const Context& context);
-Session MakeSession(const Model& model, SessionOptions options, const std::string& label, const Context& context);
+Session MakeSession(const Model& model, SessionOptions options, const std::string& label,
+                    const Context& context);
 
 // --profile and --trace: prints, writes, and adds "profile" to `json`.
 void ReportTrace(const Trace& trace, const ModelFlags& flags, const Context& context, Json& json);
 
 // --explain: prints, or adds "explain" to `json`. `run` makes one run and fills its trace.
-void ReportPlan(const Session& session, const ModelFlags& flags, const Context& context, const std::function<void(Trace*)>& run,
-                Json& json);
+void ReportPlan(const Session& session, const ModelFlags& flags, const Context& context,
+                const std::function<void(Trace*)>& run, Json& json);
 
 Json PortsJson(const std::vector<Port>& ports);
 

@@ -18,40 +18,56 @@ namespace {
 Json CandidateJson(const EnergyCurves& curves, const EnergyCandidate& c) {
   Json json{{"ms", c.ms}, {"joules", c.joules}, {"clusters", Json::array()}};
   for (size_t i = 0; i < c.clusters.size(); ++i)
-    json["clusters"].push_back({{"cluster", curves.clusters[i].name}, {"cores", c.clusters[i].cores}, {"khz", c.clusters[i].khz}});
+    json["clusters"].push_back(
+        {{"cluster", curves.clusters[i].name}, {"cores", c.clusters[i].cores}, {"khz", c.clusters[i].khz}});
   return json;
 }
 
-Json ChoiceJson(const EnergyCurves& curves, const ModelWork& work, const EnergyChoice& choice, const ModelFlags& flags) {
-  Json json{{"model", flags.model}, {"machine", curves.machine}, {"objective", flags.objective}, {"source", curves.source},
-            {"meets", choice.meets}, {"reason", choice.reason}, {"choice", CandidateJson(curves, choice.best)},
-            {"fastest", CandidateJson(curves, choice.fastest)}, {"runners_up", Json::array()},
-            {"nodes", work.nodes.size()}, {"unknown_nodes", work.unknown}, {"int8_nodes", work.int8}};
+Json ChoiceJson(const EnergyCurves& curves, const ModelWork& work, const EnergyChoice& choice,
+                const ModelFlags& flags) {
+  Json json{{"model", flags.model},
+            {"machine", curves.machine},
+            {"objective", flags.objective},
+            {"source", curves.source},
+            {"meets", choice.meets},
+            {"reason", choice.reason},
+            {"choice", CandidateJson(curves, choice.best)},
+            {"fastest", CandidateJson(curves, choice.fastest)},
+            {"runners_up", Json::array()},
+            {"nodes", work.nodes.size()},
+            {"unknown_nodes", work.unknown},
+            {"int8_nodes", work.int8}};
   for (const EnergyCandidate& c : choice.runners_up) json["runners_up"].push_back(CandidateJson(curves, c));
   return json;
 }
 
 std::string Caveats(const ModelWork& work) {
   std::string text;
-  if (work.unknown > 0) text += fmt::format("; {} nodes of shapes that only the data tell are counted as nothing", work.unknown);
-  if (work.int8 > 0) text += fmt::format("; {} nodes of 8-bit numbers are counted at the speed of f32", work.int8);
+  if (work.unknown > 0)
+    text += fmt::format("; {} nodes of shapes that only the data tell are counted as nothing", work.unknown);
+  if (work.int8 > 0)
+    text += fmt::format("; {} nodes of 8-bit numbers are counted at the speed of f32", work.int8);
   return text;
 }
 
 EnergyCurves ReadCurves(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored))
-    Fail(Code::kFailedPrecondition, "--objective", "no energy curves of this machine in {}; try 'mete profile --energy', or 'mete "
-         "simulate' with a machine file", path);
+    Fail(Code::kFailedPrecondition, "--objective",
+         "no energy curves of this machine in {}; try 'mete profile --energy', or 'mete "
+         "simulate' with a machine file",
+         path);
   return ParseEnergyCurves(ReadTextFile(path), path);
 }
 
 void CheckMachine(const EnergyCurves& curves, const Machine& machine, const std::string& path) {
   bool same = curves.machine == machine.name && curves.clusters.size() == machine.clusters.size();
-  for (size_t i = 0; same && i < machine.clusters.size(); ++i) same = curves.clusters[i].cores == FirstThreads(machine.clusters[i]);
+  for (size_t i = 0; same && i < machine.clusters.size(); ++i)
+    same = curves.clusters[i].cores == FirstThreads(machine.clusters[i]);
   if (!same)
     Fail(Code::kFailedPrecondition, path,
-         "the energy curves are of another machine or of other cores than this process has (those of '{}'); try 'mete profile --energy' "
+         "the energy curves are of another machine or of other cores than this process has (those of '{}'); "
+         "try 'mete profile --energy' "
          "again",
          Printable(curves.machine));
 }
@@ -61,7 +77,8 @@ std::string WhyNot(const FrequencyControl& control, const EnergyCandidate& chose
   for (size_t c = 0; c < chosen.clusters.size(); ++c) {
     const auto [khz, cores] = chosen.clusters[c];
     const std::vector<int64_t> may = control.Khz(c);
-    if (cores > 0 && std::find(may.begin(), may.end(), khz) == may.end()) return "the curves are of frequencies that cannot be set";
+    if (cores > 0 && std::find(may.begin(), may.end(), khz) == may.end())
+      return "the curves are of frequencies that cannot be set";
   }
   return "";
 }
@@ -77,16 +94,21 @@ void TakeCores(const EnergyCurves& curves, const EnergyCandidate& chosen, ModelF
 
 CLI::Option* AddObjectiveOption(CLI::App& command, ModelFlags& flags) {
   return command
-      .add_option("--objective", flags.objective, "choose cores and frequencies: the least energy, or the least that meets a time")
-      ->type_name("energy|latency=30ms")->group("Machine");
+      .add_option("--objective", flags.objective,
+                  "choose cores and frequencies: the least energy, or the least that meets a time")
+      ->type_name("energy|latency=30ms")
+      ->group("Machine");
 }
 
 void AddObjectiveFlag(CLI::App& command, ModelFlags& flags) {
   command
       .add_option("--objective", flags.objective,
-                  "choose cores and frequencies, instead of --threads and --cores: the least energy, or the least that meets a time; with "
+                  "choose cores and frequencies, instead of --threads and --cores: the least energy, or the "
+                  "least that meets a time; with "
                   "--devices: what the plan has least of, latency, throughput or energy")
-      ->type_name("energy|latency=30ms|...")->excludes(command.get_option("--plan"))->group("Machine");
+      ->type_name("energy|latency=30ms|...")
+      ->excludes(command.get_option("--plan"))
+      ->group("Machine");
 }
 
 void CheckObjective(const ModelFlags& flags, bool devices) {
@@ -107,22 +129,25 @@ Objective ParseObjectiveFlag(const std::string& text) {
 
 std::string EnergyCurvesPath() {
   const std::string folder = CacheFolder();
-  if (folder.empty()) throw UsageError("[--energy] no folder to keep energy curves in; set METE_CACHE, XDG_CACHE_HOME or HOME");
+  if (folder.empty())
+    throw UsageError("[--energy] no folder to keep energy curves in; set METE_CACHE, XDG_CACHE_HOME or HOME");
   return folder + "/energy.json";
 }
 
-EnergyChoice Choose(const EnergyCurves& curves, const ModelWork& work, const Objective& objective, const Context& context,
-                    const std::vector<int64_t>& at_khz) {
+EnergyChoice Choose(const EnergyCurves& curves, const ModelWork& work, const Objective& objective,
+                    const Context& context, const std::vector<int64_t>& at_khz) {
   Progress progress(context, "choosing cores and frequencies");
-  return ChooseEnergy(curves, work, objective, {at_khz, context.cancel, [&](int done, int all) { progress.Update(done, all); }});
+  return ChooseEnergy(curves, work, objective,
+                      {at_khz, context.cancel, [&](int done, int all) { progress.Update(done, all); }});
 }
 
-void PrintEnergyChoice(const EnergyCurves& curves, const ModelWork& work, const EnergyChoice& choice, const ModelFlags& flags,
-                       const Context& context) {
+void PrintEnergyChoice(const EnergyCurves& curves, const ModelWork& work, const EnergyChoice& choice,
+                       const ModelFlags& flags, const Context& context) {
   if (context.json) return PrintJson(ChoiceJson(curves, work, choice, flags));
   const Style style = StyleOf(1);
-  PrintText(fmt::format("{}{}{} on {}, for {}:\n  {}\n  {}, {}: {}\n", style.bold, flags.model, style.reset, curves.machine,
-                        flags.objective, ToText(curves, choice.best), FormatMs(choice.best.ms), JoulesText(choice.best.joules), choice.reason));
+  PrintText(fmt::format("{}{}{} on {}, for {}:\n  {}\n  {}, {}: {}\n", style.bold, flags.model, style.reset,
+                        curves.machine, flags.objective, ToText(curves, choice.best),
+                        FormatMs(choice.best.ms), JoulesText(choice.best.joules), choice.reason));
   Rows rows{{"latency", "energy", "cores"}};
   const auto add = [&](const EnergyCandidate& c, const char* why) {
     rows.push_back({FormatMs(c.ms), JoulesText(c.joules), ToText(curves, c) + why});
@@ -133,7 +158,8 @@ void PrintEnergyChoice(const EnergyCurves& curves, const ModelWork& work, const 
   PrintText(fmt::format("These are estimates: {}{}.", curves.source, Caveats(work)));
 }
 
-std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags& flags, const Context& context) {
+std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags& flags,
+                                                 const Context& context) {
   if (flags.objective.empty()) return nullptr;
   const Objective objective = ParseObjectiveFlag(flags.objective);
   const std::string path = EnergyCurvesPath();
@@ -159,8 +185,9 @@ std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags&
   TakeCores(curves, choice.best, flags);
   for (size_t c = 0; control && c < choice.best.clusters.size(); ++c)
     if (choice.best.clusters[c].cores > 0) control->Set(c, choice.best.clusters[c].khz);
-  PrintNote(context, fmt::format("{}: {}, predicted {} and {}; {}", flags.objective, ToText(curves, choice.best), FormatMs(choice.best.ms),
-                                 JoulesText(choice.best.joules), choice.reason));
+  PrintNote(context,
+            fmt::format("{}: {}, predicted {} and {}; {}", flags.objective, ToText(curves, choice.best),
+                        FormatMs(choice.best.ms), JoulesText(choice.best.joules), choice.reason));
   return control;
 }
 

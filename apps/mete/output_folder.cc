@@ -27,8 +27,10 @@ OutputFolder::OutputFolder(const std::string& path) : folder_(path) {
   if (path.empty()) return;
   std::error_code error;
   made_ = fs::create_directories(folder_, error);
-  if (!fs::is_directory(folder_, error)) throw Error(Code::kUnavailable, fmt::format("[--output {}] cannot make the folder: {}; try another folder", path,
-                                               error ? error.message() : "a file of this name is there"));
+  if (!fs::is_directory(folder_, error))
+    throw Error(Code::kUnavailable,
+                fmt::format("[--output {}] cannot make the folder: {}; try another folder", path,
+                            error ? error.message() : "a file of this name is there"));
 }
 
 OutputFolder::~OutputFolder() {
@@ -41,7 +43,9 @@ void OutputFolder::Add(const std::string& name, const ConstView& tensor) {
   if (folder_.empty()) return;
   const std::string base = FileName(name);
   fs::path path = folder_ / (base + ".npy");
-  auto taken = [&] { return std::any_of(files_.begin(), files_.end(), [&](const auto& f) { return f.second == path; }); };
+  auto taken = [&] {
+    return std::any_of(files_.begin(), files_.end(), [&](const auto& f) { return f.second == path; });
+  };
   for (int i = 1; taken(); ++i) path = folder_ / fmt::format("{}.{}.npy", base, i);
   files_.emplace_back(fmt::format("{}.{}.part", path.string(), getpid()), path);
   WriteNpy(files_.back().first, tensor);
@@ -52,7 +56,9 @@ std::vector<std::string> OutputFolder::Commit() {
   for (const auto& [temporary, path] : files_) {
     std::error_code error;
     fs::rename(temporary, path, error);
-    if (error) throw Error(Code::kUnavailable, fmt::format("[{}] cannot write the file: {}", path.string(), error.message()));
+    if (error)
+      throw Error(Code::kUnavailable,
+                  fmt::format("[{}] cannot write the file: {}", path.string(), error.message()));
     names.push_back(path.string());
   }
   files_.clear();

@@ -6,7 +6,8 @@
 
 namespace mete::cli {
 
-// "[--policy] no such word; got 'adaptve', expected one of ...; try adaptive". `app` has parsed as far as it could.
+// "[--policy] no such word; got 'adaptve', expected one of ...; try adaptive". `app` has parsed as far as it
+// could.
 std::string DescribeParseProblem(const CLI::App& app, const CLI::ParseError& error);
 
 // The words of the deepest command that was parsed: "mete zoo make".

@@ -23,7 +23,8 @@ bool IsSwitch(const PreprocessKey& key) { return std::string_view(key.values) ==
 
 // A recipe over the TOML beside the model, of which labels and the like stay; a TOML instead of it.
 Preprocess Start(const std::string& model_path, const Port& port, const std::string& preprocess) {
-  if (preprocess.ends_with(".toml")) return LoadPreprocess(preprocess, PreprocessFor("", port.type, port.shape));
+  if (preprocess.ends_with(".toml"))
+    return LoadPreprocess(preprocess, PreprocessFor("", port.type, port.shape));
   Preprocess p = PreprocessFor(model_path, port.type, port.shape);
   if (!preprocess.empty()) SetPreprocess(p, "preprocess", preprocess, "--preprocess");
   return p;
@@ -49,7 +50,9 @@ std::string SizeText(const Port& port, const Preprocess& p) {
 }
 
 // Whether a crop in pixels has the size that the port takes.
-bool CropFits(const Port& port, const Preprocess& p) { return std::pair<int64_t, int64_t>(p.crop_width, p.crop_height) == SizeOf(port, p); }
+bool CropFits(const Port& port, const Preprocess& p) {
+  return std::pair<int64_t, int64_t>(p.crop_width, p.crop_height) == SizeOf(port, p);
+}
 
 // "stretched to 224x224 (the size of 'data')".
 std::string FitText(const Port& port, const Preprocess& p) {
@@ -59,9 +62,11 @@ std::string FitText(const Port& port, const Preprocess& p) {
                           : p.crop_width == 0   ? "stretched to"
                           : CropFits(port, p)   ? "cropped to"
                                                 : crop;
-  const std::string whose = p.resize_width      ? ""
-                            : IsSizeOpen(port) ? fmt::format(" (assumed: the file leaves the size of '{}' open; --resize says another)", port.name)
-                                               : fmt::format(" (the size of '{}')", port.name);
+  const std::string whose =
+      p.resize_width ? ""
+      : IsSizeOpen(port)
+          ? fmt::format(" (assumed: the file leaves the size of '{}' open; --resize says another)", port.name)
+          : fmt::format(" (the size of '{}')", port.name);
   return fmt::format("{} {}{}", how, SizeText(port, p), whose);
 }
 
@@ -81,16 +86,22 @@ const char* TurnedText(int orientation) {
 }  // namespace
 
 void AddPictureFlags(CLI::App& command, PictureFlags& flags) {
-  command.add_option("--preprocess", flags.preprocess,
-                     "settings for many models at once: a recipe (mete help preprocess), or a TOML of these flags (default: the model's name with "
-                     ".toml, where there is one)")
-      ->type_name("NAME|FILE.toml")->group(kGroup);
+  command
+      .add_option("--preprocess", flags.preprocess,
+                  "settings for many models at once: a recipe (mete help preprocess), or a TOML of these "
+                  "flags (default: the model's name with "
+                  ".toml, where there is one)")
+      ->type_name("NAME|FILE.toml")
+      ->group(kGroup);
   for (const PreprocessKey& row : PreprocessKeys()) {
     const std::string key = row.key;
     if (key == "preprocess") continue;
     const auto add = [&flags, key](const std::string& value) { flags.settings.emplace_back(key, value); };
-    CLI::Option* option = IsSwitch(row) ? command.add_flag_function(FlagOf(key), [add](int64_t times) { add(times > 0 ? "true" : "false"); }, row.help)
-                                        : command.add_option_function<std::string>(FlagOf(key), add, row.help)->type_name(row.values);
+    CLI::Option* option =
+        IsSwitch(row)
+            ? command.add_flag_function(
+                  FlagOf(key), [add](int64_t times) { add(times > 0 ? "true" : "false"); }, row.help)
+            : command.add_option_function<std::string>(FlagOf(key), add, row.help)->type_name(row.values);
     option->group(kGroup);
   }
   for (const char* other : {"--crop", "--resize-shorter", "--letterbox"})
@@ -116,7 +127,8 @@ Preprocess PreprocessOf(const std::string& model_path, const Port& port, const P
 
 Shape WantedShape(const Port& port, const Preprocess& p) {
   if (!IsSizeOpen(port)) return port.shape;
-  int64_t width = p.resize_width ? p.resize_width : p.crop_width, height = p.resize_width ? p.resize_height : p.crop_height;
+  int64_t width = p.resize_width ? p.resize_width : p.crop_width,
+          height = p.resize_width ? p.resize_height : p.crop_height;
   if (width == 0) return port.shape;
   if (p.transpose) std::swap(width, height);
   Shape shape = port.shape;
@@ -129,20 +141,28 @@ void CheckPictures(const Port& port, const Preprocess& p) {
   const PictureShape want = PictureShapeOf(port.shape);
   const int channels = p.channels == ChannelOrder::kGray ? 1 : 3;
   if (!want.known)
-    throw UsageError(fmt::format("[IMAGE] input {} does not take pictures; expected 1x3xHxW or the like; try --input {}=FILE.npy",
-                                 DescribePort(port), port.name));
+    throw UsageError(fmt::format(
+        "[IMAGE] input {} does not take pictures; expected 1x3xHxW or the like; try --input {}=FILE.npy",
+        DescribePort(port), port.name));
   if (want.channels != channels)
-    throw UsageError(fmt::format("[--channels] input {} does not take such pictures; got {} channel{}, expected {}; try --channels {}",
-                                 DescribePort(port), channels, channels == 1 ? "" : "s", want.channels, want.channels == 1 ? "gray" : "rgb"));
+    throw UsageError(fmt::format(
+        "[--channels] input {} does not take such pictures; got {} channel{}, expected {}; try --channels {}",
+        DescribePort(port), channels, channels == 1 ? "" : "s", want.channels,
+        want.channels == 1 ? "gray" : "rgb"));
   if (p.type != port.type)
-    throw UsageError(fmt::format("[--type] input {} takes another type; got {}, expected {}; try without --type", DescribePort(port), Name(p.type), Name(port.type)));
+    throw UsageError(
+        fmt::format("[--type] input {} takes another type; got {}, expected {}; try without --type",
+                    DescribePort(port), Name(p.type), Name(port.type)));
   if (p.layout != want.layout)
-    throw UsageError(fmt::format("[--layout] input {} has another order of dimensions; got {}, expected {}; try without --layout", DescribePort(port),
-                                 p.layout == TensorOrder::kNchw ? "nchw" : "nhwc", want.layout == TensorOrder::kNchw ? "nchw" : "nhwc"));
+    throw UsageError(fmt::format(
+        "[--layout] input {} has another order of dimensions; got {}, expected {}; try without --layout",
+        DescribePort(port), p.layout == TensorOrder::kNchw ? "nchw" : "nhwc",
+        want.layout == TensorOrder::kNchw ? "nchw" : "nhwc"));
   const auto [width, height] = SizeOf(port, p);
   if (p.resize_width && (p.resize_width != width || p.resize_height != height))
-    throw UsageError(fmt::format("[--resize] input {} takes pictures of another size; got {}x{}, expected {}; try --resize {} or none",
-                                 DescribePort(port), p.resize_width, p.resize_height, SizeText(port, p), SizeText(port, p)));
+    throw UsageError(fmt::format(
+        "[--resize] input {} takes pictures of another size; got {}x{}, expected {}; try --resize {} or none",
+        DescribePort(port), p.resize_width, p.resize_height, SizeText(port, p), SizeText(port, p)));
 }
 
 PictureRemarks RemarksOf(const std::string& model, const Port& port, const Preprocess& p) {
@@ -150,28 +170,37 @@ PictureRemarks RemarksOf(const std::string& model, const Port& port, const Prepr
   const std::string fit = FitText(port, p);
   if (!p.values_known && port.type == DType::kF32) {
     std::string names;
-    for (const PreprocessRecipe& r : PreprocessRecipes()) names += (names.empty() ? "" : ", ") + std::string(r.name);
-    remarks.warning = fmt::format("[{}] nothing says how pictures become input '{}', so the answer may be wrong: pixels go in as {} from 0 to 255, {}; "
-                                  "try --preprocess {} ('mete help preprocess'), or {} beside the model",
-                                  model, port.name, p.channels == ChannelOrder::kGray ? "gray" : p.channels == ChannelOrder::kBgr ? "BGR" : "RGB", fit, names,
-                                  std::filesystem::path(PreprocessPath(model)).filename().string());
+    for (const PreprocessRecipe& r : PreprocessRecipes())
+      names += (names.empty() ? "" : ", ") + std::string(r.name);
+    remarks.warning = fmt::format(
+        "[{}] nothing says how pictures become input '{}', so the answer may be wrong: pixels go in as {} "
+        "from 0 to 255, {}; "
+        "try --preprocess {} ('mete help preprocess'), or {} beside the model",
+        model, port.name,
+        p.channels == ChannelOrder::kGray  ? "gray"
+        : p.channels == ChannelOrder::kBgr ? "BGR"
+                                           : "RGB",
+        fit, names, std::filesystem::path(PreprocessPath(model)).filename().string());
     return remarks;
   }
-  if (!p.resize_width && !p.crop_width && IsSizeOpen(port)) remarks.note = fmt::format("pictures are {}", fit);
+  if (!p.resize_width && !p.crop_width && IsSizeOpen(port))
+    remarks.note = fmt::format("pictures are {}", fit);
   return remarks;
 }
 
 PictureBatch ReadPictures(std::span<const std::string> paths, const Preprocess& p, const Port& port) {
   PictureBatch batch;
   std::vector<Image> images;
-  const bool asked = p.resize_width || p.letterbox || p.crop_fraction > 0 || (p.crop_width && CropFits(port, p));
+  const bool asked =
+      p.resize_width || p.letterbox || p.crop_fraction > 0 || (p.crop_width && CropFits(port, p));
   const auto [width, height] = SizeOf(port, p);
   for (const std::string& path : paths) {
     images.push_back(LoadImage(path));
     const Image& image = images.back();
     batch.turned.push_back(TurnedText(image.exif_orientation));
     if (!asked && (p.crop_width || image.width * height != image.height * width))
-      batch.stretched = fmt::format("pictures are {}; try --crop-fraction 0.875 or --letterbox to keep their aspect", FitText(port, p));
+      batch.stretched = fmt::format(
+          "pictures are {}; try --crop-fraction 0.875 or --letterbox to keep their aspect", FitText(port, p));
   }
   batch.tensor = MakeInput(images, p, port.shape);
   return batch;
@@ -179,18 +208,23 @@ PictureBatch ReadPictures(std::span<const std::string> paths, const Preprocess& 
 
 std::string PreprocessHelp() {
   std::string text =
-      "How a picture becomes a model's input: a TOML beside the model (net.onnx, net.toml), --preprocess, and a flag for each key of the TOML, "
-      "with '-' for '_'. Flags come before the TOML. The stages run in the order in which they stand here; keys that are not named keep their "
+      "How a picture becomes a model's input: a TOML beside the model (net.onnx, net.toml), --preprocess, "
+      "and a flag for each key of the TOML, "
+      "with '-' for '_'. Flags come before the TOML. The stages run in the order in which they stand here; "
+      "keys that are not named keep their "
       "defaults.\n\nKeys:\n";
-  for (const PreprocessKey& key : PreprocessKeys()) text += fmt::format("  {:<15} {} ({})\n", key.key, key.help, key.values);
+  for (const PreprocessKey& key : PreprocessKeys())
+    text += fmt::format("  {:<15} {} ({})\n", key.key, key.help, key.values);
   text += "\nRecipes (preprocess = \"NAME\", --preprocess NAME):\n";
   for (const PreprocessRecipe& r : PreprocessRecipes()) {
     std::string settings = r.settings;
     for (size_t at; (at = settings.find('\n')) != std::string::npos;) settings.replace(at, 1, "; ");
-    text += fmt::format("  {:<15} {}{}\n", r.name, r.description, settings.empty() ? "" : fmt::format(" ({})", settings));
+    text += fmt::format("  {:<15} {}{}\n", r.name, r.description,
+                        settings.empty() ? "" : fmt::format(" ({})", settings));
   }
   return text +
-         "\nA model's own documentation says what it was trained with; where that is not known, compare what it answers on a picture whose class is.\n"
+         "\nA model's own documentation says what it was trained with; where that is not known, compare what "
+         "it answers on a picture whose class is.\n"
          "\nExamples:\n"
          "  mete run mobilenet_v2.onnx cat.jpg --preprocess mobilenet --labels imagenet.txt\n"
          "  mete run deploy.prototxt cat.jpg --preprocess caffe-bgr --top-k 3\n"

@@ -1,4 +1,5 @@
-// mete plan: which cores would take part in each step, how long that is predicted to take, and what else was weighed. Nothing runs.
+// mete plan: which cores would take part in each step, how long that is predicted to take, and what else was
+// weighed. Nothing runs.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -42,23 +43,32 @@ Planned PlanForFile(const PlanFlags& flags, const Graph& graph) {
   const MachineFile file = ReadMachineFile(FindBoard(flags.machine, "--machine"));
   const Costs costs = EstimateCosts(graph, file, ClusterCores(flags.cores, file));
   return {PlanSimulated(graph, file, costs, flags.policy), file.machine,
-          fmt::format("Nothing here was measured. Estimates: the time of every node, a roofline of the machine file's figures; starting a "
+          fmt::format("Nothing here was measured. Estimates: the time of every node, a roofline of the "
+                      "machine file's figures; starting a "
                       "kernel; and, by the file's own word, {}.",
                       EstimatedFigures(file))};
 }
 
 std::string NoteOf(const Costs& predicted) {
-  const auto guessed = std::count_if(predicted.nodes.begin(), predicted.nodes.end(), [](const NodeCost& n) { return n.guessed; });
-  std::string note = "Times are predictions from the profile of this machine; `mete profile --check MODEL` says how good they are.";
+  const auto guessed = std::count_if(predicted.nodes.begin(), predicted.nodes.end(),
+                                     [](const NodeCost& n) { return n.guessed; });
+  std::string note =
+      "Times are predictions from the profile of this machine; `mete profile --check MODEL` says how good "
+      "they are.";
   if (guessed > 0)
-    note += fmt::format("\nOf {} nodes they are guesses, as the profile has nothing like them, or not all that they consist of.", guessed);
+    note += fmt::format(
+        "\nOf {} nodes they are guesses, as the profile has nothing like them, or not all that they consist "
+        "of.",
+        guessed);
   return note;
 }
 
 std::string SharedCores(const Plan& plan, const Machine& machine) {
   const int counted = CountedThreads(plan, machine);
-  if (counted == plan.threads || plan.steps.empty() || plan.steps[0].policy != "adaptive") return "";  // others have all at each step
-  return fmt::format("\nThreads of one core are counted once: of {} threads {} at most take part.", plan.threads, counted);
+  // others have all at each step
+  if (counted == plan.threads || plan.steps.empty() || plan.steps[0].policy != "adaptive") return "";
+  return fmt::format("\nThreads of one core are counted once: of {} threads {} at most take part.",
+                     plan.threads, counted);
 }
 
 Planned PlanForHere(PlanFlags flags, const Graph& graph, const Context& context) {
@@ -70,9 +80,11 @@ Planned PlanForHere(PlanFlags flags, const Graph& graph, const Context& context)
   const auto profile = LoadProfile(CacheFolder(), machine, &why);
   if (!why.empty()) PrintNote(context, why);
   const Plan plan = PlanByProfile(graph, machine, choice, profile.get());
-  if (profile) return {plan, machine, NoteOf(PredictCosts(graph, *profile, machine)) + SharedCores(plan, machine)};
+  if (profile)
+    return {plan, machine, NoteOf(PredictCosts(graph, *profile, machine)) + SharedCores(plan, machine)};
   return {plan, machine,
-          "There are no times of this machine to plan by, so every step has all threads. `mete profile` measures them; "
+          "There are no times of this machine to plan by, so every step has all threads. `mete profile` "
+          "measures them; "
           "--machine FILE plans by the estimates of a machine file."};
 }
 
@@ -99,10 +111,12 @@ Rows PredictedRows(const Planned& planned) {
   Rows rows{{"node", "cores", "blocks", "predicted", "rather than"}};
   for (const Step& s : planned.plan.steps) {
     if (s.predicted_us <= 0) continue;
-    rows.push_back({s.node, CoresText(planned.machine, CoresOf(planned.plan, planned.machine, s.threads)), BlocksText(s, planned),
-                    FormatMs(s.predicted_us * 1e-3)});
+    rows.push_back({s.node, CoresText(planned.machine, CoresOf(planned.plan, planned.machine, s.threads)),
+                    BlocksText(s, planned), FormatMs(s.predicted_us * 1e-3)});
     if (s.rejected.empty()) rows.back().push_back("nothing: " + s.reason);
-    else rows.back().push_back(fmt::format("{} in {}: {}", s.rejected[0].choice, FormatMs(s.rejected[0].predicted_us * 1e-3), s.rejected[0].reason));
+    else
+      rows.back().push_back(fmt::format("{} in {}: {}", s.rejected[0].choice,
+                                        FormatMs(s.rejected[0].predicted_us * 1e-3), s.rejected[0].reason));
   }
   return rows;
 }
@@ -110,22 +124,25 @@ Rows PredictedRows(const Planned& planned) {
 Rows PlainRows(const Planned& planned) {
   Rows rows{{"node", "cores", "why"}};
   for (const Step& s : planned.plan.steps)
-    rows.push_back({s.node, CoresText(planned.machine, CoresOf(planned.plan, planned.machine, s.threads)), s.reason});
+    rows.push_back(
+        {s.node, CoresText(planned.machine, CoresOf(planned.plan, planned.machine, s.threads)), s.reason});
   return rows;
 }
 
 void PrintPlan(const PlanFlags& flags, const Planned& planned) {
   const Style style = StyleOf(1);
   const Plan& plan = planned.plan;
-  PrintText(fmt::format("{}{}{} on {}: {}, policy {}\n", style.bold, flags.model.model, style.reset, planned.machine.name,
-                        CoresText(planned.machine, CoresOf(plan, planned.machine, plan.threads)), flags.policy));
+  PrintText(fmt::format(
+      "{}{}{} on {}: {}, policy {}\n", style.bold, flags.model.model, style.reset, planned.machine.name,
+      CoresText(planned.machine, CoresOf(plan, planned.machine, plan.threads)), flags.policy));
   if (!IsPredicted(plan)) {
     fmt::print("{}", FormatTable(PlainRows(planned), "llw"));
   } else {
     const Rows rows = PredictedRows(planned);
     fmt::print("{}", FormatTable(rows, "llrrw"));
     fmt::print("\npredicted: {} a run", FormatMs(PredictedUs(plan) * 1e-3));
-    if (const size_t nothing = plan.steps.size() + 1 - rows.size(); nothing > 0) fmt::print("; {} nodes take none of it", nothing);
+    if (const size_t nothing = plan.steps.size() + 1 - rows.size(); nothing > 0)
+      fmt::print("; {} nodes take none of it", nothing);
     fmt::print("\n");
   }
   fmt::print("\n");
@@ -136,7 +153,8 @@ void PrintPlan(const PlanFlags& flags, const Planned& planned) {
 Json PlanJson(const Planned& planned) {
   Json json = Json::parse(ToJson(planned.plan));
   for (size_t i = 0; i < planned.plan.steps.size(); ++i)
-    json["steps"][i]["cores"] = CoresText(planned.machine, CoresOf(planned.plan, planned.machine, planned.plan.steps[i].threads));
+    json["steps"][i]["cores"] =
+        CoresText(planned.machine, CoresOf(planned.plan, planned.machine, planned.plan.steps[i].threads));
   if (IsPredicted(planned.plan)) json["predicted_us"] = PredictedUs(planned.plan);
   json["note"] = planned.note;
   return json;
@@ -145,12 +163,13 @@ Json PlanJson(const Planned& planned) {
 void PlanCommand(PlanFlags flags, const Context& context) {
   if (!flags.devices.empty()) {
     for (const std::string& name : PassesBehindDivision()) flags.model.disabled_passes.push_back(name);
-    return PlanForDevices(GraphOf(LoadModel(flags.model, context)), flags.model.model, flags.devices, flags.objective, flags.explain,
-                          context);
+    return PlanForDevices(GraphOf(LoadModel(flags.model, context)), flags.model.model, flags.devices,
+                          flags.objective, flags.explain, context);
   }
   const Model model = LoadModel(flags.model, context);
   const Graph& graph = GraphOf(model);
-  const Planned planned = flags.machine.empty() ? PlanForHere(flags, graph, context) : PlanForFile(flags, graph);
+  const Planned planned =
+      flags.machine.empty() ? PlanForHere(flags, graph, context) : PlanForFile(flags, graph);
   if (context.json) PrintJson(PlanJson(planned));
   else PrintPlan(flags, planned);
 }
@@ -158,35 +177,67 @@ void PlanCommand(PlanFlags flags, const Context& context) {
 }  // namespace
 
 void AddPlan(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("plan", "print which cores take part in each step, how long it would take, and why not otherwise");
+  CLI::App* command = app.add_subcommand(
+      "plan", "print which cores take part in each step, how long it would take, and why not otherwise");
   auto flags = std::make_shared<PlanFlags>();
   AddLoadFlags(*command, flags->model);
-  command->add_option("--machine", flags->machine, "plan for this machine file (boards/*.toml); default: for this machine")
-      ->type_name("FILE.toml")->group("Machine");
-  command->add_option("--devices", flags->devices, "plan for the devices of this file, over the network that they share")
-      ->type_name("FILE.toml")->group("Machine")->excludes("--machine");
-  command->add_option("--cores", flags->cores, "cores that may take part: CPU numbers of this machine, or clusters of the machine file")
-      ->type_name("0,1,... | big,little:2,...")->delimiter(',')->allow_extra_args(false)->group("Machine");
+  command
+      ->add_option("--machine", flags->machine,
+                   "plan for this machine file (boards/*.toml); default: for this machine")
+      ->type_name("FILE.toml")
+      ->group("Machine");
+  command
+      ->add_option("--devices", flags->devices,
+                   "plan for the devices of this file, over the network that they share")
+      ->type_name("FILE.toml")
+      ->group("Machine")
+      ->excludes("--machine");
+  command
+      ->add_option("--cores", flags->cores,
+                   "cores that may take part: CPU numbers of this machine, or clusters of the machine file")
+      ->type_name("0,1,... | big,little:2,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group("Machine");
   command->add_option("--policy", flags->policy, "how blocks reach the cores; only adaptive leaves cores out")
-      ->type_name("NAME")->check(OneOf(PolicyNames()))->capture_default_str()->group("Machine");
-  command->add_option("--objective", flags->objective, "what a plan for devices has least of: a request's time, the time from one to the "
-                      "next, or a request's joules")
-      ->type_name("NAME")->check(OneOf(DevicesObjectives()))->capture_default_str()->needs("--devices")->group("Machine");
+      ->type_name("NAME")
+      ->check(OneOf(PolicyNames()))
+      ->capture_default_str()
+      ->group("Machine");
+  command
+      ->add_option("--objective", flags->objective,
+                   "what a plan for devices has least of: a request's time, the time from one to the "
+                   "next, or a request's joules")
+      ->type_name("NAME")
+      ->check(OneOf(DevicesObjectives()))
+      ->capture_default_str()
+      ->needs("--devices")
+      ->group("Machine");
   command->get_option("--devices")->excludes("--cores")->excludes("--policy");
-  command->add_flag("--explain", flags->explain, "with --devices: also what each link carries, and why devices have no part")
-      ->needs("--devices")->group("Report");
+  command
+      ->add_flag("--explain", flags->explain,
+                 "with --devices: also what each link carries, and why devices have no part")
+      ->needs("--devices")
+      ->group("Report");
   AddJsonFlag(*command, context);
   command->footer(
-      "A step is a node with what was fused into it. Cores are in the order of their speeds, and a step has the first so many of them:\n"
-      "every number is predicted, from the time of the node's blocks on each kind of core, what it costs to take blocks, the last block\n"
-      "that others wait for, the barrier in the end, the memory that all share, and how long it takes to wake a thread that has slept\n"
-      "(after 100 us without work). More cores must gain 1 %. What is too small to divide stays on one core.\n"
+      "A step is a node with what was fused into it. Cores are in the order of their speeds, and a step has "
+      "the first so many of them:\n"
+      "every number is predicted, from the time of the node's blocks on each kind of core, what it costs to "
+      "take blocks, the last block\n"
+      "that others wait for, the barrier in the end, the memory that all share, and how long it takes to "
+      "wake a thread that has slept\n"
+      "(after 100 us without work). More cores must gain 1 %. What is too small to divide stays on one "
+      "core.\n"
       "\n"
-      "The table has of each step the best of the other choices, how long it would take, and why it was not taken; --json has all of\n"
+      "The table has of each step the best of the other choices, how long it would take, and why it was not "
+      "taken; --json has all of\n"
       "them, and is a plan that `mete run --plan` executes on the machine that it is for.\n"
       "\n"
-      "With --devices a group is layers that a device computes one after the other, its rows of them, while nothing is sent; before it\n"
-      "devices get what they lack. --explain has each link, and of devices without a part what they would take.\n"
+      "With --devices a group is layers that a device computes one after the other, its rows of them, while "
+      "nothing is sent; before it\n"
+      "devices get what they lack. --explain has each link, and of devices without a part what they would "
+      "take.\n"
       "\n"
       "Examples:\n"
       "  mete plan resnet50.onnx --machine tensor-g4\n"
@@ -194,7 +245,8 @@ void AddPlan(CLI::App& app, Context& context) {
       "  mete plan resnet50.onnx --cores 0,1\n"
       "  mete plan resnet50.onnx --devices rk3399x6 --explain\n"
       "  mete plan resnet50.onnx --devices rk3399x6 --objective throughput");
-  command->callback([flags, &context] { context.command = [flags, &context] { PlanCommand(*flags, context); }; });
+  command->callback(
+      [flags, &context] { context.command = [flags, &context] { PlanCommand(*flags, context); }; });
 }
 
 }  // namespace mete::cli

@@ -16,7 +16,8 @@
 namespace mete::cli {
 namespace {
 
-PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjective objective, const Context& context) {
+PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjective objective,
+                     const Context& context) {
   const Progress progress(context, "planning");
   PlannedPool p{graph, PoolCostsOf(graph, path), objective, {}, {}, 0, {}};
   if (objective == DevicesObjective::kLatency) {
@@ -37,8 +38,8 @@ PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjecti
 
 std::string LayersText(const DevicesPlan& plan, const PlannedGroup& group) {
   if (group.last - group.first == 1) return plan.layers[size_t(group.first)];
-  return fmt::format("{} to {}, {} layers", plan.layers[size_t(group.first)], plan.layers[size_t(group.last) - 1],
-                     group.last - group.first);
+  return fmt::format("{} to {}, {} layers", plan.layers[size_t(group.first)],
+                     plan.layers[size_t(group.last) - 1], group.last - group.first);
 }
 
 // "rows 0 to 20 of 56", of the first value that is divided.
@@ -56,9 +57,11 @@ Rows SharesRows(const PlannedPool& p) {
     const PlannedGroup& group = p.plan.groups[g];
     for (size_t k = 0; k < group.shares.size(); ++k) {
       const DeviceShare& share = group.shares[k];
-      rows.push_back({k == 0 ? std::to_string(g + 1) : "", k == 0 ? LayersText(p.plan, group) : "", p.plan.devices[size_t(share.device)],
-                      PartText(p.graph, share, group.placement.split), share.bytes > 0 ? FormatBytes(share.bytes) : "-",
-                      share.bytes > 0 ? FormatMs(share.ready_us * 1e-3) : "-", FormatMs(share.compute_us * 1e-3)});
+      rows.push_back({k == 0 ? std::to_string(g + 1) : "", k == 0 ? LayersText(p.plan, group) : "",
+                      p.plan.devices[size_t(share.device)], PartText(p.graph, share, group.placement.split),
+                      share.bytes > 0 ? FormatBytes(share.bytes) : "-",
+                      share.bytes > 0 ? FormatMs(share.ready_us * 1e-3) : "-",
+                      FormatMs(share.compute_us * 1e-3)});
     }
   }
   return rows;
@@ -68,24 +71,30 @@ void PrintBesideAlone(const PlannedPool& p) {
   const double ours = FigureOf(p.plan, p.objective), alone = FigureOf(p.alone[p.best_alone], p.objective);
   if (p.objective != DevicesObjective::kLatency)
     fmt::print("{}: {}\n", FigureName(p.objective), FigureText(ours, p.objective));
-  fmt::print("{} alone: {}, {:.2f} times as {}\n", p.plan.devices[p.best_alone], FigureText(alone, p.objective), alone / ours,
+  fmt::print("{} alone: {}, {:.2f} times as {}\n", p.plan.devices[p.best_alone],
+             FigureText(alone, p.objective), alone / ours,
              p.objective == DevicesObjective::kEnergy ? "much" : "long");
 }
 
 void PrintLeftOut(const PlannedPool& p) {
   for (const auto& [device, us] : p.left_out)
-    PrintText(fmt::format("{} has no part: with it, and others like it as far as they help, {}", p.plan.devices[size_t(device)],
-                          std::isfinite(us) ? fmt::format("{} at least", FormatMs(us * 1e-3)) : "no plan was weighed"));
+    PrintText(fmt::format(
+        "{} has no part: with it, and others like it as far as they help, {}", p.plan.devices[size_t(device)],
+        std::isfinite(us) ? fmt::format("{} at least", FormatMs(us * 1e-3)) : "no plan was weighed"));
 }
 
 void Print(const PlannedPool& p, const std::string& model, bool explain) {
   const Style style = StyleOf(1);
-  PrintText(fmt::format("{}{}{} on {}: {} of {} devices, {} group{}\n", style.bold, model, style.reset, p.file.name,
-                        UsedDevices(p.plan).size(), p.pool().devices.size(), p.plan.groups.size(), p.plan.groups.size() == 1 ? "" : "s"));
+  PrintText(fmt::format("{}{}{} on {}: {} of {} devices, {} group{}\n", style.bold, model, style.reset,
+                        p.file.name, UsedDevices(p.plan).size(), p.pool().devices.size(),
+                        p.plan.groups.size(), p.plan.groups.size() == 1 ? "" : "s"));
   fmt::print("{}", FormatTable(SharesRows(p), "lllllrr"));
   fmt::print("\n");
-  PrintText(fmt::format("predicted: {}, of which {} until the caller has the outputs; simulated, where nobody waits for all others: {}",
-                        FormatMs(p.plan.predicted_us * 1e-3), FormatMs(p.plan.gather_us * 1e-3), FormatMs(p.simulated_us * 1e-3)));
+  PrintText(
+      fmt::format("predicted: {}, of which {} until the caller has the outputs; simulated, where nobody "
+                  "waits for all others: {}",
+                  FormatMs(p.plan.predicted_us * 1e-3), FormatMs(p.plan.gather_us * 1e-3),
+                  FormatMs(p.simulated_us * 1e-3)));
   PrintBesideAlone(p);
   if (explain) fmt::print("{}", ExplainDevices(p));
   else PrintLeftOut(p);
@@ -100,29 +109,34 @@ Json PartJson(const Graph& graph, const ValuePart& vp) {
 }
 
 Json ShareJson(const PlannedPool& p, const DeviceShare& share) {
-  Json json{{"device", p.plan.devices[size_t(share.device)]}, {"bytes", share.bytes},          {"ready_us", share.ready_us},
-            {"compute_us", share.compute_us},                 {"inputs", Json::array()}, {"outputs", Json::array()}};
+  Json json{{"device", p.plan.devices[size_t(share.device)]},
+            {"bytes", share.bytes},
+            {"ready_us", share.ready_us},
+            {"compute_us", share.compute_us},
+            {"inputs", Json::array()},
+            {"outputs", Json::array()}};
   for (const ValuePart& input : share.inputs) json["inputs"].push_back(PartJson(p.graph, input));
   for (const ValuePart& output : share.outputs) json["outputs"].push_back(PartJson(p.graph, output));
   return json;
 }
 
 Json PoolJson(const PlannedPool& p) {
-  Json json{{"model", p.plan.model},
-            {"planner", p.plan.planner},
-            {"devices", p.plan.devices},
-            {"objective", DevicesObjectives()[size_t(p.objective)]},
-            {"predicted_us", p.plan.predicted_us},
-            {"period_us", p.plan.period_us},
-            {"joules", p.plan.joules},
-            {"beside_best_alone", FigureOf(p.alone[p.best_alone], p.objective) / FigureOf(p.plan, p.objective)},
-            {"gather_us", p.plan.gather_us},
-            {"simulated_us", p.simulated_us},
-            {"alone_us", Json::array()},
-            {"sent", SentJson(p)},
-            {"left_out", Json::array()},
-            {"groups", Json::array()},
-            {"note", p.file.note}};
+  Json json{
+      {"model", p.plan.model},
+      {"planner", p.plan.planner},
+      {"devices", p.plan.devices},
+      {"objective", DevicesObjectives()[size_t(p.objective)]},
+      {"predicted_us", p.plan.predicted_us},
+      {"period_us", p.plan.period_us},
+      {"joules", p.plan.joules},
+      {"beside_best_alone", FigureOf(p.alone[p.best_alone], p.objective) / FigureOf(p.plan, p.objective)},
+      {"gather_us", p.plan.gather_us},
+      {"simulated_us", p.simulated_us},
+      {"alone_us", Json::array()},
+      {"sent", SentJson(p)},
+      {"left_out", Json::array()},
+      {"groups", Json::array()},
+      {"note", p.file.note}};
   for (const DevicesPlan& alone : p.alone) json["alone_us"].push_back(alone.predicted_us);
   for (const auto& [device, us] : p.left_out)
     json["left_out"].push_back({{"device", p.plan.devices[size_t(device)]}, {"least_us_with_it", us}});
@@ -138,8 +152,8 @@ Json PoolJson(const PlannedPool& p) {
 
 }  // namespace
 
-void PlanForDevices(const Graph& graph, const std::string& model, const std::string& devices, const std::string& objective,
-                    bool explain, const Context& context) {
+void PlanForDevices(const Graph& graph, const std::string& model, const std::string& devices,
+                    const std::string& objective, bool explain, const Context& context) {
   const PlannedPool planned = PlanPool(graph, devices, ParseDevicesObjectiveFlag(objective), context);
   if (context.json) PrintJson(PoolJson(planned));
   else Print(planned, model, explain);

@@ -8,9 +8,9 @@
 
 namespace mete::cli {
 
-// `graph` as it is before the pass `layout`; `model` as the user named it; `objective` one of DevicesObjectives();
-// `explain`: links, and why devices have no part, too (explain_devices.h).
-void PlanForDevices(const Graph& graph, const std::string& model, const std::string& devices, const std::string& objective,
-                    bool explain, const Context& context);
+// `graph` as it is before the pass `layout`; `model` as the user named it; `objective` one of
+// DevicesObjectives(); `explain`: links, and why devices have no part, too (explain_devices.h).
+void PlanForDevices(const Graph& graph, const std::string& model, const std::string& devices,
+                    const std::string& objective, bool explain, const Context& context);
 
 }  // namespace mete::cli

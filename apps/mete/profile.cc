@@ -1,4 +1,5 @@
-// mete profile: measures what kernels take on each cluster of this machine, and says how good the predictions are that follow from it.
+// mete profile: measures what kernels take on each cluster of this machine, and says how good the predictions
+// are that follow from it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,33 +28,37 @@ struct ProfileFlags {
   bool energy_curves = false;
   std::vector<std::string> models;  // on devices
   std::string devices;
-  std::vector<int> on;              // cores of this device, with those
+  std::vector<int> on;  // cores of this device, with those
 };
 
 constexpr double kProfileSeconds = 45;  // guess: ten rounds, and with preparation within a minute
 
 void PrintProfile(const Profile& profile, const std::string& path) {
   const Style style = StyleOf(1);
-  PrintText(fmt::format("{}{}{}, {}: measured in {:.0f} s, kept in {}", style.bold, profile.key.cpu, style.reset, profile.key.target,
-                        profile.seconds, path));
-  PrintText(fmt::format("taking a block {:.2f} us, barrier {:.2f} us, waking threads {:.1f} us", profile.take_ns * 1e-3,
-                        profile.barrier_ns * 1e-3, profile.wake_ns * 1e-3));
+  PrintText(fmt::format("{}{}{}, {}: measured in {:.0f} s, kept in {}", style.bold, profile.key.cpu,
+                        style.reset, profile.key.target, profile.seconds, path));
+  PrintText(fmt::format("taking a block {:.2f} us, barrier {:.2f} us, waking threads {:.1f} us",
+                        profile.take_ns * 1e-3, profile.barrier_ns * 1e-3, profile.wake_ns * 1e-3));
   for (const ClusterProfile& c : profile.clusters) {
     fmt::print("\n{}, cores {}{}{}\n", c.cluster, FormatCoreList(c.cores),
                c.governor.empty() ? "" : fmt::format(", {} at {:.0f} MHz", c.governor, double(c.khz) * 1e-3),
                c.celsius > 0 ? fmt::format(", {:.0f} C", c.celsius) : "");
     Rows rows{{"kernel", "layers", "within 10 %", "median error"}};
     for (const auto& [kernel, fit] : c.kernels)
-      rows.push_back({kernel, fmt::format("{}", fit.samples), FormatPercent(fit.within), FormatPercent(fit.spread)});
+      rows.push_back(
+          {kernel, fmt::format("{}", fit.samples), FormatPercent(fit.within), FormatPercent(fit.spread)});
     fmt::print("{}", FormatTable(rows, "lrrr", "  "));
   }
-  PrintText("\nlayers: that were measured. within 10 %: of their times, those that the fit predicts. --json has what each kernel's time consists of.");
+  PrintText(
+      "\nlayers: that were measured. within 10 %: of their times, those that the fit predicts. --json has "
+      "what each kernel's time consists of.");
 }
 
 void Measure(const ProfileFlags& flags, const Context& context) {
   PutBackLeftFrequencies(context);
   const Machine machine = ReadMachine();
-  CheckMayWrite(FileToKeep(CacheFolder(), KeyOf(machine)));  // what is measured for a minute shall not be lost
+  // what is measured for a minute shall not be lost
+  CheckMayWrite(FileToKeep(CacheFolder(), KeyOf(machine)));
   ProfileOptions options{flags.seconds > 0 ? flags.seconds : kProfileSeconds, {}, context.cancel};
   auto progress = std::make_unique<Progress>(context, "measuring");
   options.progress = [&](const std::string& what, int done, int total) {
@@ -76,41 +81,73 @@ void MeasureOnDevices(const ProfileFlags& flags, const Context& context) {
 }  // namespace
 
 void AddProfile(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("profile", "measure what kernels take on each cluster of this machine, for planning");
+  CLI::App* command = app.add_subcommand(
+      "profile", "measure what kernels take on each cluster of this machine, for planning");
   auto flags = std::make_shared<ProfileFlags>();
   AddProfileCheckFlags(*command, flags->check);
-  CLI::Option* energy = command->add_flag("--energy", flags->energy_curves,
-                                          "measure energy curves instead: joules and speed by frequency, cores and data-reuse rate")
-                            ->excludes("--check");
+  CLI::Option* energy =
+      command
+          ->add_flag(
+              "--energy", flags->energy_curves,
+              "measure energy curves instead: joules and speed by frequency, cores and data-reuse rate")
+          ->excludes("--check");
   AddProfileEnergyFlags(*command, energy, flags->energy);
-  command->add_option("--seconds", flags->seconds,
-                      fmt::format("how long to measure, after some 15 s in which networks are made and prepared (default: {:.0f}, for a check "
-                                  "{:.0f} a model and core)", kProfileSeconds, kCheckSeconds))
-      ->type_name("N")->check(Between(1, 3600))->group("Measurement");
+  command
+      ->add_option("--seconds", flags->seconds,
+                   fmt::format("how long to measure, after some 15 s in which networks are made and prepared "
+                               "(default: {:.0f}, for a check "
+                               "{:.0f} a model and core)",
+                               kProfileSeconds, kCheckSeconds))
+      ->type_name("N")
+      ->check(Between(1, 3600))
+      ->group("Measurement");
   CLI::Option* devices =
-      command->add_option("--devices", flags->devices, "measure the links to the devices of this file, and MODEL's layers on them")
-          ->type_name("FILE.toml")->group("Devices")->excludes("--check")->excludes("--energy")->excludes("--seconds");
-  command->add_option("MODEL", flags->models, "models to measure on devices")->needs(devices)->group("Devices");
-  command->add_option("--on", flags->on, "cores of this device that take part, as --cores of run (default: all)")
-      ->type_name("0,1,...")->delimiter(',')->allow_extra_args(false)->needs(devices)->group("Devices");
+      command
+          ->add_option("--devices", flags->devices,
+                       "measure the links to the devices of this file, and MODEL's layers on them")
+          ->type_name("FILE.toml")
+          ->group("Devices")
+          ->excludes("--check")
+          ->excludes("--energy")
+          ->excludes("--seconds");
+  command->add_option("MODEL", flags->models, "models to measure on devices")
+      ->needs(devices)
+      ->group("Devices");
+  command
+      ->add_option("--on", flags->on, "cores of this device that take part, as --cores of run (default: all)")
+      ->type_name("0,1,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->needs(devices)
+      ->group("Devices");
   AddJsonFlag(*command, context);
   command->footer(
-      "Runs networks that are there for that, with layers of all sizes, on the first core of each cluster, takes of each layer the least\n"
-      "of its times, and fits to them what the things take that a kernel does: a register tile by its width, a strip of rows, a byte from\n"
-      "near and from far, an activation. The result is kept in the cache folder and serves the planner; it is refused where the\n"
+      "Runs networks that are there for that, with layers of all sizes, on the first core of each cluster, "
+      "takes of each layer the least\n"
+      "of its times, and fits to them what the things take that a kernel does: a register tile by its width, "
+      "a strip of rows, a byte from\n"
+      "near and from far, an activation. The result is kept in the cache folder and serves the planner; it "
+      "is refused where the\n"
       "processor, the instruction set, the version or the kernels have changed since.\n"
       "\n"
-      "--check runs the models on each of --cores, all in turns, so that all meet the machine in the same state, and says how far the\n"
-      "machine has drifted since it was profiled. With --in-turns the profile's own networks run between the models too, on each core as\n"
-      "it is emulated: those predictions have no drift in them. That takes as long as a profile for each core, and longer\n"
+      "--check runs the models on each of --cores, all in turns, so that all meet the machine in the same "
+      "state, and says how far the\n"
+      "machine has drifted since it was profiled. With --in-turns the profile's own networks run between the "
+      "models too, on each core as\n"
+      "it is emulated: those predictions have no drift in them. That takes as long as a profile for each "
+      "core, and longer\n"
       "where one is emulated.\n"
       "\n"
-      "--energy needs a meter (powercap/RAPL, a battery, INA or hwmon sensors; 'mete machine' lists them). With the right to set them it\n"
-      "measures at several frequencies, and puts all back in the end, on signals, and, after a crash, on the next start of mete. What it\n"
+      "--energy needs a meter (powercap/RAPL, a battery, INA or hwmon sensors; 'mete machine' lists them). "
+      "With the right to set them it\n"
+      "measures at several frequencies, and puts all back in the end, on signals, and, after a crash, on the "
+      "next start of mete. What it\n"
       "finds is for --objective of run and bench.\n"
       "\n"
-      "--devices FILE measures instead what the layers of MODEL take on each device of the file, and what the links to them do: seconds to\n"
-      "a minute for each model. plan, simulate, run and bench with --devices FILE need it. Without MODEL the links are shown, and not kept.\n"
+      "--devices FILE measures instead what the layers of MODEL take on each device of the file, and what "
+      "the links to them do: seconds to\n"
+      "a minute for each model. plan, simulate, run and bench with --devices FILE need it. Without MODEL the "
+      "links are shown, and not kept.\n"
       "\n"
       "Examples:\n"
       "  mete profile\n"

@@ -18,8 +18,9 @@
 namespace mete::cli {
 namespace {
 
-// The profile's own networks have as long as so many models, and more on a core that is emulated: at kCheckSeconds about as many rounds as
-// in a profile (measured: 4 to 5 s a round, and 2.6 times that at 0.4), and the least of fewer times would be a longer one.
+// The profile's own networks have as long as so many models, and more on a core that is emulated: at
+// kCheckSeconds about as many rounds as in a profile (measured: 4 to 5 s a round, and 2.6 times that at 0.4),
+// and the least of fewer times would be a longer one.
 constexpr double kProbesAsModels = 10;
 
 // Of some of a check's nodes.
@@ -41,7 +42,8 @@ Parts ByKind(const Check& check) {
   std::set<std::string> kinds;
   for (const CheckedNode& n : check.nodes) kinds.insert(n.op);
   Parts parts{{"convolutions and matrix products", Products(check)}, {"all", check}};
-  for (const std::string& kind : kinds) parts.push_back({kind, Part(check, [&](const CheckedNode& n) { return n.op == kind; })});
+  for (const std::string& kind : kinds)
+    parts.push_back({kind, Part(check, [&](const CheckedNode& n) { return n.op == kind; })});
   return parts;
 }
 
@@ -60,14 +62,17 @@ double SumNs(const std::vector<CheckedNode>& nodes, bool predicted) {
 }
 
 void PrintParts(const std::string& title, const Parts& parts) {
-  Rows rows{{title, "nodes", "measured", "predicted", "within 10 %", "drift taken out", "within 20 %", "median error"}};
+  Rows rows{{title, "nodes", "measured", "predicted", "within 10 %", "drift taken out", "within 20 %",
+             "median error"}};
   const bool in_turns = !parts[0].second.in_turns.empty();
   if (in_turns) rows[0].insert(rows[0].end(), {"in turns: within 10 %", "within 20 %", "median error"});
   for (const auto& [name, check] : parts) {
     if (check.nodes.empty()) continue;
     rows.push_back({name, fmt::format("{}", check.nodes.size()), FormatMs(SumNs(check.nodes, false) * 1e-6),
-                    FormatMs(SumNs(check.nodes, true) * 1e-6), FormatPercent(ShareWithin(check.nodes, 1, 0.1)),
-                    FormatPercent(ShareWithin(check.nodes, check.drift, 0.1)), FormatPercent(ShareWithin(check.nodes, check.drift, 0.2)),
+                    FormatMs(SumNs(check.nodes, true) * 1e-6),
+                    FormatPercent(ShareWithin(check.nodes, 1, 0.1)),
+                    FormatPercent(ShareWithin(check.nodes, check.drift, 0.1)),
+                    FormatPercent(ShareWithin(check.nodes, check.drift, 0.2)),
                     FormatPercent(MedianError(check.nodes, check.drift))});
     if (in_turns)
       rows.back().insert(rows.back().end(), {FormatPercent(ShareWithin(check.in_turns, 1, 0.1)),
@@ -79,14 +84,17 @@ void PrintParts(const std::string& title, const Parts& parts) {
 
 void PrintNodes(const std::string& model, const Check& check) {
   const bool in_turns = !check.in_turns.empty();
-  Rows rows{{"node of " + model, "operator", "kernel", "predicted as", "measured, us", "predicted, us", "ratio"}};
+  Rows rows{
+      {"node of " + model, "operator", "kernel", "predicted as", "measured, us", "predicted, us", "ratio"}};
   if (in_turns) rows[0].insert(rows[0].end(), {"in turns, us", "ratio"});
   for (size_t i = 0; i < check.nodes.size(); ++i) {
     const CheckedNode& n = check.nodes[i];
-    rows.push_back({n.node, n.op, n.kernel, n.known ? n.predicted_kernel : n.predicted_kernel + " (not all measured)", Us(n.measured_ns),
-                    Us(n.predicted_ns), fmt::format("{:.2f}", n.ratio())});
+    rows.push_back({n.node, n.op, n.kernel,
+                    n.known ? n.predicted_kernel : n.predicted_kernel + " (not all measured)",
+                    Us(n.measured_ns), Us(n.predicted_ns), fmt::format("{:.2f}", n.ratio())});
     if (in_turns)
-      rows.back().insert(rows.back().end(), {Us(check.in_turns[i].predicted_ns), fmt::format("{:.2f}", check.in_turns[i].ratio())});
+      rows.back().insert(rows.back().end(), {Us(check.in_turns[i].predicted_ns),
+                                             fmt::format("{:.2f}", check.in_turns[i].ratio())});
   }
   fmt::print("{}\n", FormatTable(rows, in_turns ? "llllrrrrr" : "llllrrr", "  "));
 }
@@ -104,8 +112,9 @@ Check Joined(const Parts& by_model) {
 
 void PrintCore(const TimedCore& core, const Parts& by_model, bool nodes) {
   const Check all = Joined(by_model);
-  PrintText(fmt::format("core {}{}: just now it takes {:.3f} times as long as when it was profiled", core.number,
-                        core.speed < 1 ? fmt::format(", of which {} of the speed is emulated", core.speed) : "", all.drift));
+  PrintText(fmt::format(
+      "core {}{}: just now it takes {:.3f} times as long as when it was profiled", core.number,
+      core.speed < 1 ? fmt::format(", of which {} of the speed is emulated", core.speed) : "", all.drift));
   PrintParts("operator", ByKind(all));
   if (by_model.size() > 1) {
     Parts products;
@@ -119,7 +128,9 @@ void PrintCore(const TimedCore& core, const Parts& by_model, bool nodes) {
 Json KindsJson(const Check& check) {
   Json json = Json::array();
   for (const auto& [kind, part] : ByKind(check)) {
-    json.push_back({{"operator", kind}, {"nodes", part.nodes.size()}, {"within_10", ShareWithin(part.nodes, 1, 0.1)},
+    json.push_back({{"operator", kind},
+                    {"nodes", part.nodes.size()},
+                    {"within_10", ShareWithin(part.nodes, 1, 0.1)},
                     {"within_10_drift_out", ShareWithin(part.nodes, check.drift, 0.1)},
                     {"within_20_drift_out", ShareWithin(part.nodes, check.drift, 0.2)}});
     if (check.in_turns.empty()) continue;
@@ -133,8 +144,13 @@ Json NodesJson(const Check& check) {
   Json json = Json::array();
   for (size_t i = 0; i < check.nodes.size(); ++i) {
     const CheckedNode& n = check.nodes[i];
-    json.push_back({{"node", n.node}, {"op", n.op}, {"kernel", n.kernel}, {"predicted_kernel", n.predicted_kernel},
-                    {"known", n.known}, {"measured_ns", n.measured_ns}, {"predicted_ns", n.predicted_ns}});
+    json.push_back({{"node", n.node},
+                    {"op", n.op},
+                    {"kernel", n.kernel},
+                    {"predicted_kernel", n.predicted_kernel},
+                    {"known", n.known},
+                    {"measured_ns", n.measured_ns},
+                    {"predicted_ns", n.predicted_ns}});
     if (!check.in_turns.empty()) json.back()["predicted_in_turns_ns"] = check.in_turns[i].predicted_ns;
   }
   return json;
@@ -142,7 +158,11 @@ Json NodesJson(const Check& check) {
 
 Json CoreJson(const TimedCore& core, const Parts& by_model) {
   const Check all = Joined(by_model);
-  Json json{{"core", core.number}, {"speed", core.speed}, {"drift", all.drift}, {"kinds", KindsJson(all)}, {"models", Json::array()}};
+  Json json{{"core", core.number},
+            {"speed", core.speed},
+            {"drift", all.drift},
+            {"kinds", KindsJson(all)},
+            {"models", Json::array()}};
   for (const auto& [model, check] : by_model)
     json["models"].push_back({{"model", model}, {"kinds", KindsJson(check)}, {"nodes", NodesJson(check)}});
   return json;
@@ -152,15 +172,17 @@ std::unique_ptr<Profile> StoredProfile(const Machine& machine) {
   std::string why;
   std::unique_ptr<Profile> profile = LoadProfile(CacheFolder(), machine, &why);
   if (!profile)
-    throw Error(Code::kFailedPrecondition,
-                why.empty() ? "[profile] there is none of this machine; try \"mete profile\" to measure it" : why);
+    throw Error(
+        Code::kFailedPrecondition,
+        why.empty() ? "[profile] there is none of this machine; try \"mete profile\" to measure it" : why);
   return profile;
 }
 
 std::vector<TimedCore> CoresToCheck(const ModelFlags& flags, const Machine& machine) {
   if (flags.cores.empty()) return {{machine.clusters[0].cores[0]}};
   std::vector<TimedCore> cores;
-  for (size_t i = 0; i < flags.cores.size(); ++i) cores.push_back({flags.cores[i], i < flags.speeds.size() ? flags.speeds[i] : 1});
+  for (size_t i = 0; i < flags.cores.size(); ++i)
+    cores.push_back({flags.cores[i], i < flags.speeds.size() ? flags.speeds[i] : 1});
   return cores;
 }
 
@@ -175,18 +197,22 @@ std::vector<Model> LoadAll(const ProfileCheckFlags& flags, const Context& contex
 }
 
 // The models as planned for all of the cores.
-Json CheckPlans(const ProfileCheckFlags& flags, const std::vector<Model>& models, const Machine& machine, const Profile& profile,
-                double seconds, const Context& context) {
+Json CheckPlans(const ProfileCheckFlags& flags, const std::vector<Model>& models, const Machine& machine,
+                const Profile& profile, double seconds, const Context& context) {
   const CpuChoice choice{int(flags.load.cores.size()), flags.load.cores, flags.load.speeds, "adaptive"};
   Json json = Json::array();
   for (size_t m = 0; m < models.size(); ++m) {
     const CheckedPlan plan = CheckPlan(models[m], machine, profile, choice, seconds, context.cancel);
-    json.push_back({{"model", flags.models[m]}, {"predicted_ns", plan.predicted_ns}, {"least_ns", plan.least_ns},
+    json.push_back({{"model", flags.models[m]},
+                    {"predicted_ns", plan.predicted_ns},
+                    {"least_ns", plan.least_ns},
                     {"median_ns", plan.median_ns}});
     if (!context.json)
-      PrintText(fmt::format("{}, all of these cores together, as planned: predicted {}, measured {} (each node's least time), {} (median of runs)",
-                            flags.models[m], FormatMs(plan.predicted_ns * 1e-6), FormatMs(plan.least_ns * 1e-6),
-                            FormatMs(plan.median_ns * 1e-6)));
+      PrintText(
+          fmt::format("{}, all of these cores together, as planned: predicted {}, measured {} (each node's "
+                      "least time), {} (median of runs)",
+                      flags.models[m], FormatMs(plan.predicted_ns * 1e-6), FormatMs(plan.least_ns * 1e-6),
+                      FormatMs(plan.median_ns * 1e-6)));
   }
   return json;
 }
@@ -194,14 +220,20 @@ Json CheckPlans(const ProfileCheckFlags& flags, const std::vector<Model>& models
 }  // namespace
 
 void AddProfileCheckFlags(CLI::App& command, ProfileCheckFlags& flags) {
-  CLI::Option* check = command.add_option("--check", flags.models,
-                                          "compare what the profile predicts for these models with what is measured")
-                           ->type_name("MODEL")->group("Check");
+  CLI::Option* check =
+      command
+          .add_option("--check", flags.models,
+                      "compare what the profile predicts for these models with what is measured")
+          ->type_name("MODEL")
+          ->group("Check");
   AddCoresFlag(command, flags.load);
   command.get_option("--cores")->needs(check);  // of this device with others: --on
   command.add_flag("--nodes", flags.nodes, "a row a node")->needs(check)->group("Check");
-  command.add_flag("--in-turns", flags.in_turns, "also by a profile measured in turns with the models, on each core")
-      ->needs(check)->group("Check");
+  command
+      .add_flag("--in-turns", flags.in_turns,
+                "also by a profile measured in turns with the models, on each core")
+      ->needs(check)
+      ->group("Check");
 }
 
 void CheckPredictions(const ProfileCheckFlags& flags, double seconds, const Context& context) {
@@ -210,9 +242,11 @@ void CheckPredictions(const ProfileCheckFlags& flags, double seconds, const Cont
   const std::unique_ptr<Profile> profile = StoredProfile(machine);
   const std::vector<Model> models = LoadAll(flags, context);
   if (seconds <= 0) seconds = kCheckSeconds;
-  CheckOptions options{.cores = CoresToCheck(flags.load, machine), .in_turns = flags.in_turns, .cancel = context.cancel};
+  CheckOptions options{
+      .cores = CoresToCheck(flags.load, machine), .in_turns = flags.in_turns, .cancel = context.cancel};
   for (const TimedCore& core : options.cores)
-    options.seconds += seconds * (double(models.size()) + (flags.in_turns ? kProbesAsModels / core.speed : 0));
+    options.seconds +=
+        seconds * (double(models.size()) + (flags.in_turns ? kProbesAsModels / core.speed : 0));
   std::unique_ptr<Progress> progress = std::make_unique<Progress>(context, "measuring every node");
   const std::vector<std::vector<Check>> checks = CheckModels(models, machine, *profile, options);
   progress.reset();
@@ -223,7 +257,8 @@ void CheckPredictions(const ProfileCheckFlags& flags, double seconds, const Cont
     if (context.json) json["cores"].push_back(CoreJson(options.cores[i], by_model));
     else PrintCore(options.cores[i], by_model, flags.nodes);
   }
-  if (options.cores.size() > 1) json["together"] = CheckPlans(flags, models, machine, *profile, seconds, context);
+  if (options.cores.size() > 1)
+    json["together"] = CheckPlans(flags, models, machine, *profile, seconds, context);
   if (context.json) PrintJson(json);
 }
 

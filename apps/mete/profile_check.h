@@ -21,7 +21,8 @@ constexpr double kCheckSeconds = 5;  // of a model on one core; guess: some tens
 
 void AddProfileCheckFlags(CLI::App& command, ProfileCheckFlags& flags);
 
-// `seconds`: of a model on one core; 0: kCheckSeconds. Error FAILED_PRECONDITION where there is no profile that serves.
+// `seconds`: of a model on one core; 0: kCheckSeconds. Error FAILED_PRECONDITION where there is no profile
+// that serves.
 void CheckPredictions(const ProfileCheckFlags& flags, double seconds, const Context& context);
 
 }  // namespace mete::cli

@@ -35,15 +35,18 @@ std::string OutputPath(const ProfileEnergyFlags& flags) {
 // A copied tree says which meters there were; they count nothing.
 [[noreturn]] void RefuseCopy(const std::vector<Meter>& meters) {
   std::string names;
-  for (const Meter& m : meters) names += fmt::format("{}{} {}", names.empty() ? "" : " + ", Name(m.kind), m.name);
-  Fail(Code::kFailedPrecondition, "--root", "a copied tree cannot be measured; on its machine {} would be read; try there", names);
+  for (const Meter& m : meters)
+    names += fmt::format("{}{} {}", names.empty() ? "" : " + ", Name(m.kind), m.name);
+  Fail(Code::kFailedPrecondition, "--root",
+       "a copied tree cannot be measured; on its machine {} would be read; try there", names);
 }
 
 // What sets the frequencies; where nothing may, they stay as they are.
 std::unique_ptr<ClusterFrequencies> MakeFrequencies(const Machine& machine, const Context& context) {
   const std::string why = WhyFrequenciesStay(machine.clusters);
   if (!why.empty()) {
-    PrintNote(context, fmt::format("frequencies stay as they are ({}); only numbers of cores are compared", why));
+    PrintNote(context,
+              fmt::format("frequencies stay as they are ({}); only numbers of cores are compared", why));
     return std::make_unique<FixedFrequencies>(machine.clusters);
   }
   auto control = std::make_unique<FrequencyControl>(machine.clusters, FrequencyPlaces{"/", CacheFolder()});
@@ -51,16 +54,19 @@ std::unique_ptr<ClusterFrequencies> MakeFrequencies(const Machine& machine, cons
   return control;
 }
 
-EnergyCurves Measure(const Machine& machine, const std::vector<Meter>& meters, const ProfileEnergyFlags& flags, const Context& context) {
+EnergyCurves Measure(const Machine& machine, const std::vector<Meter>& meters,
+                     const ProfileEnergyFlags& flags, const Context& context) {
   const std::unique_ptr<EnergyMeter> meter = OpenMeter("/", meters, NowNs);
   const std::unique_ptr<ClusterFrequencies> frequencies = MakeFrequencies(machine, context);
   ThreadLoad load(machine);
-  EnergyBench bench{*frequencies, *meter, load, [](int64_t ns) { std::this_thread::sleep_for(std::chrono::nanoseconds(ns)); }};
+  EnergyBench bench{*frequencies, *meter, load,
+                    [](int64_t ns) { std::this_thread::sleep_for(std::chrono::nanoseconds(ns)); }};
   Progress progress(context, "measuring energy");
-  const EnergyProfileOptions options{flags.frequencies, context.cancel, [&](int done, int all) { progress.Update(done, all); }};
+  const EnergyProfileOptions options{flags.frequencies, context.cancel,
+                                     [&](int done, int all) { progress.Update(done, all); }};
   const EnergyEffort effort = EffortOf(machine, bench, options);
-  PrintNote(context, fmt::format("{} points with {}, about {:.0f} s; nothing else should run", effort.points, meter->Read().meter,
-                                 double(effort.ns) * 1e-9));
+  PrintNote(context, fmt::format("{} points with {}, about {:.0f} s; nothing else should run", effort.points,
+                                 meter->Read().meter, double(effort.ns) * 1e-9));
   EnergyCurves curves = MeasureEnergy(machine, bench, options);
   if (auto* control = dynamic_cast<FrequencyControl*>(frequencies.get())) control->Restore();
   return curves;
@@ -76,8 +82,9 @@ void PrintCurves(const EnergyCurves& curves) {
       const bool of_all = p.cores == 1 || size_t(p.cores) == c.cores.size();
       const bool first = i == 0 || c.points[i - 1].cores != p.cores || c.points[i - 1].khz != p.khz;
       if (of_all && (first || p.flops_per_byte == kComputeBoundRate))
-        rows.push_back({fmt::format("{:.0f}", double(p.khz) * 1e-3), std::to_string(p.cores), fmt::format("{:g}", p.flops_per_byte),
-                        fmt::format("{:.2f}", p.gflops), fmt::format("{:.2f}", p.watts), fmt::format("{:.2f}", p.gflops / p.watts)});
+        rows.push_back({fmt::format("{:.0f}", double(p.khz) * 1e-3), std::to_string(p.cores),
+                        fmt::format("{:g}", p.flops_per_byte), fmt::format("{:.2f}", p.gflops),
+                        fmt::format("{:.2f}", p.watts), fmt::format("{:.2f}", p.gflops / p.watts)});
     }
     fmt::print("\n{}\n{}", c.name, FormatTable(rows, "rrrrrr", "  "));
   }
@@ -86,14 +93,35 @@ void PrintCurves(const EnergyCurves& curves) {
 }  // namespace
 
 void AddProfileEnergyFlags(CLI::App& command, CLI::Option* energy, ProfileEnergyFlags& flags) {
-  command.add_option("--meter", flags.meters, "read this meter (a name or file that 'mete machine' shows); several add up")
-      ->type_name("NAME")->take_all()->allow_extra_args(false)->needs(energy)->group(kGroup);
-  command.add_option("--frequencies", flags.frequencies, "of each cluster at most, evenly from those that it may have")
-      ->type_name("N")->check(Between(1, 1000))->capture_default_str()->needs(energy)->group(kGroup);
-  command.add_option("--energy-output", flags.output, "write the curves there (default: energy.json in the cache folder)")
-      ->type_name("FILE.json")->needs(energy)->group(kGroup);
-  command.add_option("--root", flags.root, "say which meters would be read in this copy of another machine's proc/ and sys/")
-      ->type_name("DIR")->check(Folder())->needs(energy)->group(kGroup);
+  command
+      .add_option("--meter", flags.meters,
+                  "read this meter (a name or file that 'mete machine' shows); several add up")
+      ->type_name("NAME")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->needs(energy)
+      ->group(kGroup);
+  command
+      .add_option("--frequencies", flags.frequencies,
+                  "of each cluster at most, evenly from those that it may have")
+      ->type_name("N")
+      ->check(Between(1, 1000))
+      ->capture_default_str()
+      ->needs(energy)
+      ->group(kGroup);
+  command
+      .add_option("--energy-output", flags.output,
+                  "write the curves there (default: energy.json in the cache folder)")
+      ->type_name("FILE.json")
+      ->needs(energy)
+      ->group(kGroup);
+  command
+      .add_option("--root", flags.root,
+                  "say which meters would be read in this copy of another machine's proc/ and sys/")
+      ->type_name("DIR")
+      ->check(Folder())
+      ->needs(energy)
+      ->group(kGroup);
 }
 
 void ProfileEnergy(const ProfileEnergyFlags& flags, const Context& context) {

@@ -19,8 +19,8 @@ struct ProfileEnergyFlags {
 // All of them need `energy`.
 void AddProfileEnergyFlags(CLI::App& command, CLI::Option* energy, ProfileEnergyFlags& flags);
 
-// Error FAILED_PRECONDITION where there is no meter to measure with, UNAVAILABLE where the curves could not be written; nothing is changed
-// then. Where they cannot be written in the end they go to stdout.
+// Error FAILED_PRECONDITION where there is no meter to measure with, UNAVAILABLE where the curves could not
+// be written; nothing is changed then. Where they cannot be written in the end they go to stdout.
 void ProfileEnergy(const ProfileEnergyFlags& flags, const Context& context);
 
 }  // namespace mete::cli

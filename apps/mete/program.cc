@@ -25,14 +25,16 @@ int PrintAbout(const CLI::App& app, const CLI::ParseError& e, const Context& con
   if (!context.json) return app.exit(e);
   std::ostringstream text;
   app.exit(e, text, text);
-  if (dynamic_cast<const CLI::CallForVersion*>(&e)) PrintJson({{"name", app.get_name()}, {"version", METE_VERSION}});
+  if (dynamic_cast<const CLI::CallForVersion*>(&e))
+    PrintJson({{"name", app.get_name()}, {"version", METE_VERSION}});
   else PrintJson({{"help", text.str()}});
   return kOk;
 }
 
 class Frame {
  public:
-  Frame(const Program& program, Context& context) : program_(program), context_(context), app_("", program.name) {
+  Frame(const Program& program, Context& context)
+      : program_(program), context_(context), app_("", program.name) {
     context.program = program.name;
     app_.formatter(std::make_shared<HelpFormatter>());
     app_.set_help_flag("-h,--help", "print this help");
@@ -50,7 +52,8 @@ class Frame {
     } catch (const Error& e) {
       return Report(ExitCodeOf(e.code()), CodeName(e.code()), e.what());
     } catch (const std::bad_alloc&) {
-      return Report(kFailure, CodeName(Code::kResourceExhausted), fmt::format("[{}] out of memory", program_.name));
+      return Report(kFailure, CodeName(Code::kResourceExhausted),
+                    fmt::format("[{}] out of memory", program_.name));
     } catch (const std::exception& e) {
       return Report(kFailure, CodeName(Code::kInternal), fmt::format("[{}] {}", program_.name, e.what()));
     }
@@ -60,7 +63,8 @@ class Frame {
   void Command(int argc, char** argv) {
     program_.build(app_, context_);
     app_.parse(argc, argv);
-    if (!context_.command) throw UsageError(fmt::format("[usage] no command; try '{} --help'", program_.name));
+    if (!context_.command)
+      throw UsageError(fmt::format("[usage] no command; try '{} --help'", program_.name));
     context_.command();
     if (std::fflush(stdout) != 0) throw Error(Code::kUnavailable, "[stdout] cannot write the answer");
   }
@@ -86,6 +90,8 @@ class Frame {
 
 }  // namespace
 
-int RunProgram(const Program& program, Context& context, int argc, char** argv) { return Frame(program, context).Run(argc, argv); }
+int RunProgram(const Program& program, Context& context, int argc, char** argv) {
+  return Frame(program, context).Run(argc, argv);
+}
 
 }  // namespace mete::cli

@@ -10,10 +10,12 @@ namespace mete::cli {
 
 struct Program {
   const char* name;
-  std::function<void(CLI::App&, Context&)> build;  // adds flags and commands; parsing them sets context.command
+  // adds flags and commands; parsing them sets context.command
+  std::function<void(CLI::App&, Context&)> build;
 };
 
-// The exit code. Everything that is thrown on the way is reported on stderr, as JSON where --json is among the arguments.
+// The exit code. Everything that is thrown on the way is reported on stderr, as JSON where --json is among
+// the arguments.
 int RunProgram(const Program& program, Context& context, int argc, char** argv);
 
 }  // namespace mete::cli

@@ -22,13 +22,16 @@ void Softmax(std::vector<double>& scores) {
 
 }  // namespace
 
-std::vector<Ranked> Rank(const ConstView& scores, int k, bool softmax, const std::vector<std::string>& labels) {
+std::vector<Ranked> Rank(const ConstView& scores, int k, bool softmax,
+                         const std::vector<std::string>& labels) {
   std::vector<double> values(size_t(scores.elements()));
   for (size_t i = 0; i < values.size(); ++i) values[i] = ElementAt(scores, int64_t(i));
   if (softmax) Softmax(values);
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t(0));
-  auto key = [&](size_t i) { return std::isnan(values[i]) ? -std::numeric_limits<double>::infinity() : values[i]; };
+  auto key = [&](size_t i) {
+    return std::isnan(values[i]) ? -std::numeric_limits<double>::infinity() : values[i];
+  };
   auto better = [&](size_t a, size_t b) { return key(a) > key(b) || (key(a) == key(b) && a < b); };
   const size_t count = std::min(order.size(), size_t(std::max(k, 0)));
   std::partial_sort(order.begin(), order.begin() + std::ptrdiff_t(count), order.end(), better);

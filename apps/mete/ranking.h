@@ -15,7 +15,8 @@ struct Ranked {
 };
 
 // The `k` highest of all elements, equal ones in order of index, NaN last.
-std::vector<Ranked> Rank(const ConstView& scores, int k, bool softmax, const std::vector<std::string>& labels);
+std::vector<Ranked> Rank(const ConstView& scores, int k, bool softmax,
+                         const std::vector<std::string>& labels);
 
 // A line a class; of a line in columns (number, id, name) the last one, after the tab.
 std::vector<std::string> ReadLabels(const std::string& path, const std::string& from);

@@ -72,7 +72,8 @@ Answer RunOnce(Job& job, const RunFunction& run, const std::vector<Tensor>& inpu
 void AddOutputs(const Job& job, const Answer& answer, OutputFolder& folder) {
   const bool several = job.flags.pictures.size() > 1 && !answer.pictures.empty();
   const std::string prefix = several ? std::filesystem::path(answer.pictures[0]).stem().string() + "." : "";
-  for (size_t i = 0; i < answer.outputs.size(); ++i) folder.Add(prefix + job.loaded.model.outputs()[i].name, answer.outputs[i].view());
+  for (size_t i = 0; i < answer.outputs.size(); ++i)
+    folder.Add(prefix + job.loaded.model.outputs()[i].name, answer.outputs[i].view());
 }
 
 // Prints the answers, or adds them as JSON.
@@ -89,16 +90,19 @@ void Report(const Job& job, Answer batch, OutputFolder& folder, Json& results) {
 // The port that takes the pictures: the only one that --input leaves open.
 int PicturePort(const Model& model, const std::vector<Tensor>& inputs) {
   const int port = FirstMissing(inputs);
-  if (port < 0) throw UsageError("[--input] gives every input already; got pictures, too; try without pictures");
+  if (port < 0)
+    throw UsageError("[--input] gives every input already; got pictures, too; try without pictures");
   for (size_t i = size_t(port) + 1; i < inputs.size(); ++i)
     if (!inputs[i].has_value())
-      throw UsageError(fmt::format("[--input] a picture cannot fill every input; got none for '{0}', expected a tensor; try --input {0}=FILE",
-                                   model.inputs()[i].name));
+      throw UsageError(
+          fmt::format("[--input] a picture cannot fill every input; got none for '{0}', expected a tensor; "
+                      "try --input {0}=FILE",
+                      model.inputs()[i].name));
   return port;
 }
 
-void RunBatch(Job& job, const Loaded& loaded, const RunFunction& run, std::span<const std::string> pictures, OutputFolder& folder,
-              Json& results) {
+void RunBatch(Job& job, const Loaded& loaded, const RunFunction& run, std::span<const std::string> pictures,
+              OutputFolder& folder, Json& results) {
   std::vector<Tensor> inputs = loaded.inputs;
   PictureBatch batch;
   Answer answer = [&] {
@@ -149,8 +153,10 @@ Json ReportDevices(SessionOverDevices& session, const Job& job, const std::vecto
   const DevicesPlan plan = session.plan();
   const std::string text = PlanText(plan);
   if (!job.context.json)
-    PrintText(fmt::format("devices: {}; predicted {}; floats travel as {}: at most {:.2g} of the largest value apart from this device's own answer",
-                          text, FormatMs(plan.predicted_us * 1e-3), job.flags.hosts.transfer, apart));
+    PrintText(
+        fmt::format("devices: {}; predicted {}; floats travel as {}: at most {:.2g} of the largest value "
+                    "apart from this device's own answer",
+                    text, FormatMs(plan.predicted_us * 1e-3), job.flags.hosts.transfer, apart));
   return {{"plan", text},
           {"predicted_ms", plan.predicted_us * 1e-3},
           {"transfer", job.flags.hosts.transfer},
@@ -158,7 +164,8 @@ Json ReportDevices(SessionOverDevices& session, const Job& job, const std::vecto
 }
 
 // Batches of pictures: one each where the file leaves that open, unless --batch says more.
-Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t batch, double* load_ms, const Context& context) {
+Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t batch, double* load_ms,
+            const Context& context) {
   ModelFlags load = flags.model;
   const int64_t pictures = int64_t(flags.pictures.size());
   if (pictures > 0) load.batch = batch > 0 ? batch : std::clamp<int64_t>(load.batch, 1, pictures);
@@ -183,59 +190,84 @@ Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t
   return loaded;
 }
 
-// Whether a last batch may have fewer pictures than the port takes; UsageError where there is one and it may not.
+// Whether a last batch may have fewer pictures than the port takes; UsageError where there is one and it may
+// not.
 void CheckBatches(const RunFlags& flags, const Port& port) {
   const int64_t batch = port.shape[0], pictures = int64_t(flags.pictures.size());
-  if (batch < 1) throw UsageError(fmt::format("[--shape] input {} takes no pictures at all; try a first dimension of 1", DescribePort(port)));
+  if (batch < 1)
+    throw UsageError(fmt::format("[--shape] input {} takes no pictures at all; try a first dimension of 1",
+                                 DescribePort(port)));
   if (flags.model.batch > 0 && std::min(flags.model.batch, pictures) != batch)
-    throw UsageError(fmt::format("[--batch] input {} has another batch; got {}, expected {}; try without --batch", DescribePort(port),
-                                 flags.model.batch, batch));
+    throw UsageError(
+        fmt::format("[--batch] input {} has another batch; got {}, expected {}; try without --batch",
+                    DescribePort(port), flags.model.batch, batch));
   if (pictures % batch == 0) return;
   const bool is_open = port.declared.rank() > 0 && port.declared[0] < 0;
   if (!is_open)
-    throw UsageError(fmt::format("[IMAGE] input {} takes {} pictures at once; got {}, expected a multiple of {}", DescribePort(port), batch,
-                                 pictures, batch));
+    throw UsageError(
+        fmt::format("[IMAGE] input {} takes {} pictures at once; got {}, expected a multiple of {}",
+                    DescribePort(port), batch, pictures, batch));
   if (flags.hosts.given())
-    throw UsageError(fmt::format("[--batch] with --devices each batch is whole; got {} pictures, expected a multiple of {}", pictures, batch));
+    throw UsageError(fmt::format(
+        "[--batch] with --devices each batch is whole; got {} pictures, expected a multiple of {}", pictures,
+        batch));
   for (const std::string& shape : flags.model.shapes)
     if (shape.find('x') != std::string::npos)
-      throw UsageError(fmt::format("[--shape] input {} takes {} pictures at once; got {}, expected a multiple of {}; try --batch instead of "
-                                   "--shape", DescribePort(port), batch, pictures, batch));
+      throw UsageError(
+          fmt::format("[--shape] input {} takes {} pictures at once; got {}, expected a multiple of {}; try "
+                      "--batch instead of "
+                      "--shape",
+                      DescribePort(port), batch, pictures, batch));
 }
 
 void CheckInputsAreThere(const RunFlags& flags, const Loaded& loaded) {
   const int open = FirstMissing(loaded.inputs);
   if (!flags.pictures.empty() || open < 0) return;
   const Port& port = loaded.model.inputs()[size_t(open)];
-  throw UsageError(fmt::format("[run] nothing to run on: input {} is missing; try {}--input {}=FILE.npy", DescribePort(port),
-                               PictureShapeOf(port.shape).known ? "a picture, or " : "", port.name));
+  throw UsageError(fmt::format("[run] nothing to run on: input {} is missing; try {}--input {}=FILE.npy",
+                               DescribePort(port), PictureShapeOf(port.shape).known ? "a picture, or " : "",
+                               port.name));
 }
 
 AnswerStyle StyleFor(const RunFlags& flags, const Loaded& loaded, const Context& context) {
   const Preprocess& p = loaded.preprocess;
   const bool pictures = !flags.pictures.empty();
-  const Preprocess settings = pictures ? p : PreprocessOf(flags.model.model, loaded.model.inputs().empty() ? Port{} : loaded.model.inputs()[0], flags.preprocess);
+  const Preprocess settings =
+      pictures
+          ? p
+          : PreprocessOf(flags.model.model, loaded.model.inputs().empty() ? Port{} : loaded.model.inputs()[0],
+                         flags.preprocess);
   const auto given = [&](const char* key) {
-    return std::any_of(flags.preprocess.settings.begin(), flags.preprocess.settings.end(), [&](const auto& setting) { return setting.first == key; });
+    return std::any_of(flags.preprocess.settings.begin(), flags.preprocess.settings.end(),
+                       [&](const auto& setting) { return setting.first == key; });
   };
   const bool top_k = given("top_k");
-  if (given("pad") && !settings.letterbox) PrintNote(context, "[--pad] nothing is filled without --letterbox, so it changes nothing");
-  const bool wants_classes = pictures || top_k || settings.softmax || !settings.labels.empty();  // of tensors only who asks for it
-  AnswerStyle style{ClassifiedOutput(loaded.model, settings.classify, wants_classes), settings.top_k, settings.softmax, {}};
+  if (given("pad") && !settings.letterbox)
+    PrintNote(context, "[--pad] nothing is filled without --letterbox, so it changes nothing");
+  // of tensors only who asks for it
+  const bool wants_classes = pictures || top_k || settings.softmax || !settings.labels.empty();
+  AnswerStyle style{
+      ClassifiedOutput(loaded.model, settings.classify, wants_classes), settings.top_k, settings.softmax, {}};
   if (style.classified < 0 && (top_k || settings.softmax || !settings.labels.empty()))
-    PrintNote(context, "no output is the only one that can be scores of classes, so nothing is ranked; try --classify with an output's name");
+    PrintNote(context,
+              "no output is the only one that can be scores of classes, so nothing is ranked; try --classify "
+              "with an output's name");
   if (style.classified < 0 || settings.labels.empty()) return style;
-  const std::string toml = flags.preprocess.preprocess.ends_with(".toml") ? flags.preprocess.preprocess : PreprocessPath(flags.model.model);
+  const std::string toml = flags.preprocess.preprocess.ends_with(".toml") ? flags.preprocess.preprocess
+                                                                          : PreprocessPath(flags.model.model);
   style.labels = ReadLabels(settings.labels, given("labels") ? "--labels" : "labels in " + toml + ":");
-  const std::string problem = LabelsProblem(settings.labels, style.labels.size(), loaded.model.outputs()[size_t(style.classified)]);
+  const std::string problem =
+      LabelsProblem(settings.labels, style.labels.size(), loaded.model.outputs()[size_t(style.classified)]);
   if (!problem.empty()) PrintWarning(context, problem);
   return style;
 }
 
-// What may be wrong with the answers, before the first of them. True where that tells how pictures get to the input's size.
+// What may be wrong with the answers, before the first of them. True where that tells how pictures get to the
+// input's size.
 bool PrintRemarks(const RunFlags& flags, const Loaded& loaded, const Context& context) {
   if (HasRandomWeights(loaded.model.metadata()))
-    PrintWarning(context, fmt::format("[{}] its weights are random, as 'mete zoo' made them: it is for measuring, and its answers mean nothing",
+    PrintWarning(context, fmt::format("[{}] its weights are random, as 'mete zoo' made them: it is for "
+                                      "measuring, and its answers mean nothing",
                                       flags.model.model));
   if (flags.pictures.empty()) return false;
   const PictureRemarks remarks = RemarksOf(flags.model.model, loaded.port(), loaded.preprocess);
@@ -263,8 +295,10 @@ void Run(const RunFlags& flags, const Context& context) {
   const AnswerStyle style = StyleFor(flags, loaded, context);
   const bool told = PrintRemarks(flags, loaded, context);
   ModelFlags chosen = flags.model;
-  const auto frequencies = flags.hosts.given() ? nullptr : ApplyObjective(loaded.model, chosen, context);  // as long as the session
-  const auto devices = flags.hosts.given() ? MakeSessionOverDevices(loaded.model, chosen, flags.hosts, context) : nullptr;
+  // as long as the session
+  const auto frequencies = flags.hosts.given() ? nullptr : ApplyObjective(loaded.model, chosen, context);
+  const auto devices =
+      flags.hosts.given() ? MakeSessionOverDevices(loaded.model, chosen, flags.hosts, context) : nullptr;
   Session own, last_batch;
   if (!devices) own = MakeSession(loaded.model, chosen, context);
   Session& session = devices ? devices->alone() : own;
@@ -275,19 +309,31 @@ void Run(const RunFlags& flags, const Context& context) {
   };
   const auto smaller = [&](int64_t pictures) {
     Loaded fewer = Load(flags, files, pictures, nullptr, context);
-    last_batch = MakeSession(fewer.model, SessionOptionsOf(chosen), "preparing the last batch, node", context);
-    return std::pair(std::move(fewer), RunFunction([&](const std::vector<Tensor>& in, const RunOptions& options) { return last_batch.Run(in, options); }));
+    last_batch =
+        MakeSession(fewer.model, SessionOptionsOf(chosen), "preparing the last batch, node", context);
+    return std::pair(std::move(fewer),
+                     RunFunction([&](const std::vector<Tensor>& in, const RunOptions& options) {
+                       return last_batch.Run(in, options);
+                     }));
   };
   Job job{flags, context, loaded, style, run, smaller, {}, {}, told};
   Json results = flags.pictures.empty() ? RunTensors(job, folder) : RunPictures(job, folder);
   const auto files_written = folder.Commit();
-  Json json{
-      {"model", flags.model.model}, {"load_ms", load_ms}, {"prepare_ms", session.stats().prepare_ms}, {"results", std::move(results)}};
+  Json json{{"model", flags.model.model},
+            {"load_ms", load_ms},
+            {"prepare_ms", session.stats().prepare_ms},
+            {"results", std::move(results)}};
   if (!files_written.empty()) json["files"] = files_written;
   json["notes"] = loaded.model.notes();
   if (devices) json["devices"] = ReportDevices(*devices, job, last);
-  if (!context.json) fmt::print("loaded in {}, prepared in {}\n", FormatMs(load_ms), FormatMs(session.stats().prepare_ms));
-  ReportPlan(session, flags.model, context, [&](Trace* trace) { session.Run(job.inputs, {context.cancel, trace}); }, json);
+  if (!context.json)
+    fmt::print("loaded in {}, prepared in {}\n", FormatMs(load_ms), FormatMs(session.stats().prepare_ms));
+  ReportPlan(
+      session, flags.model, context,
+      [&](Trace* trace) {
+        session.Run(job.inputs, {context.cancel, trace});
+      },
+      json);
   ReportTrace(job.trace, flags.model, context, json);
   if (context.json) PrintJson(json);
 }
@@ -301,16 +347,29 @@ void AddRun(CLI::App& app, Context& context) {
   AddObjectiveFlag(*command, flags->model);
   command->add_option("IMAGE", flags->pictures, "pictures: JPEG, PNG, BMP, PPM");
   AddPictureFlags(*command, flags->preprocess);
-  command->add_option("--batch", flags->model.batch, "pictures at once, where the model leaves that open (default: 1, or as many as it takes)")
-      ->type_name("N")->check(Between(1, kMostBatch))->group("Pictures");
-  command->add_option("--input", flags->inputs, "a tensor from a .npy, .pb (ONNX TensorProto) or .bin (raw) file; may be repeated. Dimensions "
-                                                "that the model leaves open follow from it")
-      ->type_name("NAME=FILE")->take_all()->allow_extra_args(false)->group("Tensors");
-  command->add_option("--output", flags->output, "write every output to DIR as .npy, all or none")->type_name("DIR")->group("Tensors");
+  command
+      ->add_option("--batch", flags->model.batch,
+                   "pictures at once, where the model leaves that open (default: 1, or as many as it takes)")
+      ->type_name("N")
+      ->check(Between(1, kMostBatch))
+      ->group("Pictures");
+  command
+      ->add_option(
+          "--input", flags->inputs,
+          "a tensor from a .npy, .pb (ONNX TensorProto) or .bin (raw) file; may be repeated. Dimensions "
+          "that the model leaves open follow from it")
+      ->type_name("NAME=FILE")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group("Tensors");
+  command->add_option("--output", flags->output, "write every output to DIR as .npy, all or none")
+      ->type_name("DIR")
+      ->group("Tensors");
   AddHostsFlags(*command, flags->hosts);
   AddJsonFlag(*command, context);
   command->footer(
-      "Pictures need the preprocessing that the model was trained with: a TOML beside it (net.onnx, net.toml), a recipe, or flags. 'mete help "
+      "Pictures need the preprocessing that the model was trained with: a TOML beside it (net.onnx, "
+      "net.toml), a recipe, or flags. 'mete help "
       "preprocess' has all of it.\n"
       "\n"
       "Examples:\n"

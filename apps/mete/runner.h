@@ -1,4 +1,5 @@
-// Runs a session again and again on the same inputs, into memory that is allocated once where the model's shapes allow it.
+// Runs a session again and again on the same inputs, into memory that is allocated once where the model's
+// shapes allow it.
 #pragma once
 
 #include <utility>

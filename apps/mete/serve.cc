@@ -12,7 +12,8 @@
 namespace mete::cli {
 namespace {
 
-constexpr int kMostRuns = 1 << 20;  // of one command; guess: more than anybody asks for, and its answer stays some MiB
+// of one command; guess: more than anybody asks for, and its answer stays some MiB
+constexpr int kMostRuns = 1 << 20;
 
 void Answer(const Json& json) {
   fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -22,7 +23,8 @@ void Answer(const Json& json) {
 int CountOf(const Json& command, const char* key) {
   const int count = command.value(key, 0);
   if (count < 0 || count > kMostRuns)
-    throw UsageError(fmt::format("[--serve] '{}' out of range; got {}, expected 0 to {}", key, count, kMostRuns));
+    throw UsageError(
+        fmt::format("[--serve] '{}' out of range; got {}, expected 0 to {}", key, count, kMostRuns));
   return count;
 }
 
@@ -38,7 +40,8 @@ Json Time(Runner& runner, const Json& command, const Context& context) {
 Json Save(Runner& runner, const Json& command) {
   runner.RunMs();
   OutputFolder folder(command.at("folder").get<std::string>());
-  for (size_t i = 0; i < runner.results().size(); ++i) folder.Add(fmt::format("{}", i), runner.results()[i].view());
+  for (size_t i = 0; i < runner.results().size(); ++i)
+    folder.Add(fmt::format("{}", i), runner.results()[i].view());
   return {{"files", folder.Commit()}};
 }
 
@@ -57,7 +60,9 @@ Json Obey(Runner& runner, const std::string& line, const Context& context) {
 }  // namespace
 
 int64_t MonotonicNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 int64_t StatusKib(const std::string& field) {

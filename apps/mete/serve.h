@@ -1,9 +1,13 @@
-// mete bench --serve: a prepared model that runs when it is told to, for programs that measure several engines in turn.
+// mete bench --serve: a prepared model that runs when it is told to, for programs that measure several
+// engines in turn.
 //
 // Lines of JSON on stdin and stdout, an answer a line (bench/peers/worker.py is the same for other engines):
-//   (at the start)                    {"engine", "version", "settings", "ready_ns", "loaded_ns", "answered_ns", "ready_kib"}
-//   {"do": "time", "warm": 1, "runs": 9}  {"ns": [...]}, the time of each run after `warm` ones that are not counted
-//   {"do": "save", "folder": "F"}         {"files": [...]}, the outputs of a fresh run as .npy, in the model's order
+//   (at the start)                    {"engine", "version", "settings", "ready_ns", "loaded_ns",
+//                                     "answered_ns", "ready_kib"}
+//   {"do": "time", "warm": 1, "runs": 9}  {"ns": [...]}, the time of each run after `warm` ones that are not
+//   counted
+//   {"do": "save", "folder": "F"}         {"files": [...]}, the outputs of a fresh run as .npy, in the
+//   model's order
 // The end of stdin ends it. Times are of the system's monotonic clock; between commands nothing runs.
 #pragma once
 

@@ -21,14 +21,14 @@ struct Outcome {
   std::string planner;
   DevicesPlan plan;
   DevicesSimulation simulation;
-  double figure = 0;          // simulated, of what the objective is about
-  int measured = 0;           // plans that the planner had simulated, where it asks for that
+  double figure = 0;  // simulated, of what the objective is about
+  int measured = 0;   // plans that the planner had simulated, where it asks for that
 };
 
 struct Comparison {
   std::string model, pool, note, estimates;  // where the costs come from, and what of them are estimates
   DevicesObjective objective;
-  int requests;       // in a row
+  int requests;  // in a row
   DevicesPlan alone;
   std::vector<Outcome> outcomes;
 
@@ -37,10 +37,12 @@ struct Comparison {
 
 double FigureOf(const Outcome& o, DevicesObjective objective, const Graph& graph, const PoolCosts& pool) {
   if (objective == DevicesObjective::kThroughput) return o.simulation.period_us();
-  return objective == DevicesObjective::kEnergy ? JoulesOf(graph, o.plan, pool, o.simulation.us) : o.simulation.us;
+  return objective == DevicesObjective::kEnergy ? JoulesOf(graph, o.plan, pool, o.simulation.us)
+                                                : o.simulation.us;
 }
 
-void Simulate(const Graph& graph, const PoolCosts& pool, const std::string& planner, const Context& context, Comparison& c) {
+void Simulate(const Graph& graph, const PoolCosts& pool, const std::string& planner, const Context& context,
+              Comparison& c) {
   Progress progress(context, "simulating planner");
   const auto measure = [&](const DevicesPlan& plan) { return SimulateDevices(graph, plan, pool).us; };
   const std::vector<std::string> names = planner == "all" ? DevicePlanners() : std::vector{planner};
@@ -77,8 +79,11 @@ int Groups(const DevicesPlan& plan) {
 std::string Legend(const Comparison& c) {
   const std::string alone = FigureText(c.alone_figure(), c.objective);
   if (c.objective == DevicesObjective::kThroughput)
-    return fmt::format("period: from one request to the next, of {} in a row, the first one's way through all devices shared out. "
-                       "speed: beside the best single device, {}.", c.requests, alone);
+    return fmt::format(
+        "period: from one request to the next, of {} in a row, the first one's way through all devices "
+        "shared out. "
+        "speed: beside the best single device, {}.",
+        c.requests, alone);
   if (c.objective == DevicesObjective::kEnergy)
     return fmt::format("energy: of a request. less: times as much takes the best single device, {}.", alone);
   return fmt::format("speed: beside the best single device, {}.", alone);
@@ -89,16 +94,21 @@ void Print(const Comparison& c) {
   const bool latency = c.objective == DevicesObjective::kLatency;
   PrintText(fmt::format("{}{}{} on simulated devices: {}", style.bold, c.model, style.reset, c.pool));
   const std::string figure = latency ? "simulated" : FigureName(c.objective) + ", simulated";
-  Rows rows{{"planner", figure, c.objective == DevicesObjective::kEnergy ? "less" : "speed", "predicted", "devices", "groups", "sent",
-             "tried"}};
+  Rows rows{{"planner", figure, c.objective == DevicesObjective::kEnergy ? "less" : "speed", "predicted",
+             "devices", "groups", "sent", "tried"}};
   for (const Outcome& o : c.outcomes)
-    rows.push_back({o.planner, FigureText(o.figure, c.objective), fmt::format("{:.2f}x", c.alone_figure() / o.figure),
+    rows.push_back({o.planner, FigureText(o.figure, c.objective),
+                    fmt::format("{:.2f}x", c.alone_figure() / o.figure),
                     FigureText(FigureOf(o.plan, c.objective), c.objective), std::to_string(DevicesOf(o.plan)),
                     std::to_string(Groups(o.plan)), FormatBytes(SentBytes(o.simulation) / c.requests),
                     o.measured > 0 ? std::to_string(o.measured) : "-"});
   fmt::print("{}\n", FormatTable(rows, "lrrrrrrr", "  "));
-  PrintText(Legend(c) + " devices: those that compute. sent: for a request. tried: plans that the planner had simulated.\n");
-  PrintText(c.note + (c.objective == DevicesObjective::kEnergy ? " Watts are those of the machine files' power models." : ""));
+  PrintText(
+      Legend(c) +
+      " devices: those that compute. sent: for a request. tried: plans that the planner had simulated.\n");
+  PrintText(c.note + (c.objective == DevicesObjective::kEnergy
+                          ? " Watts are those of the machine files' power models."
+                          : ""));
 }
 
 Json OutcomeJson(const Outcome& o, const Comparison& c) {
@@ -114,16 +124,26 @@ Json OutcomeJson(const Outcome& o, const Comparison& c) {
             {"measured", o.measured},
             {"devices", Json::array()}};
   for (const SimulatedDevice& d : o.simulation.devices)
-    json["devices"].push_back({{"name", d.name}, {"busy_us", d.busy_us}, {"sent_bytes", d.sent_bytes},
-                               {"received_bytes", d.received_bytes}, {"messages", d.messages}});
+    json["devices"].push_back({{"name", d.name},
+                               {"busy_us", d.busy_us},
+                               {"sent_bytes", d.sent_bytes},
+                               {"received_bytes", d.received_bytes},
+                               {"messages", d.messages}});
   if (c.objective == DevicesObjective::kEnergy) json["simulated_joules"] = o.figure;
   return json;
 }
 
 Json ComparisonJson(const Comparison& c) {
-  Json json{{"model", c.model}, {"devices", c.pool}, {"objective", DevicesObjectives()[size_t(c.objective)]}, {"requests", c.requests},
-            {"alone_us", c.alone.predicted_us}, {"alone_period_us", c.alone.period_us}, {"alone_joules", c.alone.joules},
-            {"planners", Json::array()}, {"estimates", c.estimates}, {"note", c.note}};
+  Json json{{"model", c.model},
+            {"devices", c.pool},
+            {"objective", DevicesObjectives()[size_t(c.objective)]},
+            {"requests", c.requests},
+            {"alone_us", c.alone.predicted_us},
+            {"alone_period_us", c.alone.period_us},
+            {"alone_joules", c.alone.joules},
+            {"planners", Json::array()},
+            {"estimates", c.estimates},
+            {"note", c.note}};
   for (const Outcome& o : c.outcomes) json["planners"].push_back(OutcomeJson(o, c));
   return json;
 }
@@ -132,15 +152,26 @@ Json ComparisonJson(const Comparison& c) {
 
 void SimulateOverDevices(const Graph& graph, const SimulateDevicesFlags& flags, const Context& context) {
   const DevicesObjective objective = ParseDevicesObjectiveFlag(flags.objective);
-  if (!flags.trace.empty() && flags.planner == "all") throw UsageError("[--trace] is of one planner; got all; try --planner dynamic");
+  if (!flags.trace.empty() && flags.planner == "all")
+    throw UsageError("[--trace] is of one planner; got all; try --planner dynamic");
   if (flags.requests > 1 && objective != DevicesObjective::kThroughput)
     throw UsageError("[--requests] is of --objective throughput; got " + flags.objective);
   const PoolOfFile file = PoolCostsOf(graph, flags.devices);
   const PoolCosts& pool = file.costs;
-  const int requests = objective != DevicesObjective::kThroughput ? 1 : flags.requests > 0 ? flags.requests : kManyRequests;
-  Comparison c{flags.model, file.name, file.note, file.estimates, objective, requests, PlanBestAlone(objective, graph, pool), {}};
+  const int requests = objective != DevicesObjective::kThroughput ? 1
+                       : flags.requests > 0                       ? flags.requests
+                                                                  : kManyRequests;
+  Comparison c{flags.model,
+               file.name,
+               file.note,
+               file.estimates,
+               objective,
+               requests,
+               PlanBestAlone(objective, graph, pool),
+               {}};
   Simulate(graph, pool, flags.planner, context, c);
-  if (!flags.trace.empty()) WriteTextFile(flags.trace, ChromeJson(c.outcomes[0].simulation, c.outcomes[0].plan) + "\n");
+  if (!flags.trace.empty())
+    WriteTextFile(flags.trace, ChromeJson(c.outcomes[0].simulation, c.outcomes[0].plan) + "\n");
   if (context.json) PrintJson(ComparisonJson(c));
   else Print(c);
 }

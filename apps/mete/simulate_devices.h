@@ -1,4 +1,5 @@
-// `mete simulate --devices`: a model over several devices that are not here, by each planner, in virtual time.
+// `mete simulate --devices`: a model over several devices that are not here, by each planner, in virtual
+// time.
 #pragma once
 
 #include <string>

@@ -12,18 +12,22 @@
 namespace mete::cli {
 namespace {
 
-std::string Dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
+std::string Dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
 
 constexpr const char* kErase = "\r\033[K";  // a terminal's line
 
-// Prints "mete: note: ..." with the head on each line of the text; a line of progress that stands there is erased first.
+// Prints "mete: note: ..." with the head on each line of the text; a line of progress that stands there is
+// erased first.
 void PrintLines(const Context& context, const char* color, const char* kind, std::string_view text) {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "{}", kErase);
   const Style s = StyleOf(STDERR_FILENO);
   const std::string head = fmt::format("{}: {}:", context.program, kind);
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::vector<std::string> lines = WrapText(fmt::format("{} {}", head, text.substr(begin, end - begin)), TerminalColumns(STDERR_FILENO));
+    const std::vector<std::string> lines =
+        WrapText(fmt::format("{} {}", head, text.substr(begin, end - begin)), TerminalColumns(STDERR_FILENO));
     for (size_t i = 0; i < lines.size(); ++i) {
       const bool colored = i == 0 && lines[0].starts_with(head);
       if (colored) fmt::print(stderr, "{}{}{}{}\n", color, head, s.reset, lines[0].substr(head.size()));
@@ -79,11 +83,13 @@ void PrintText(const std::string& text) {
 }
 
 std::string FormatTable(const Rows& rows, const std::string& align, const std::string& indent) {
-  return mete::FormatTable(rows, {.align = align, .indent = indent, .columns = TerminalColumns(STDOUT_FILENO)});
+  return mete::FormatTable(rows,
+                           {.align = align, .indent = indent, .columns = TerminalColumns(STDOUT_FILENO)});
 }
 
 std::string FormatList(const Rows& rows, const std::string& indent) {
-  return mete::FormatTable(rows, {.align = "lw", .indent = indent, .columns = TerminalColumns(STDOUT_FILENO), .header = false});
+  return mete::FormatTable(
+      rows, {.align = "lw", .indent = indent, .columns = TerminalColumns(STDOUT_FILENO), .header = false});
 }
 
 std::string FormatBytes(int64_t bytes) {
@@ -102,7 +108,8 @@ std::string FormatMs(double ms) {
   return fmt::format("{:.2f} s", ms * 1e-3);
 }
 
-Progress::Progress(const Context& context, std::string label) : command_started_(context.started), label_(std::move(label)) {
+Progress::Progress(const Context& context, std::string label)
+    : command_started_(context.started), label_(std::move(label)) {
   if (!context.json && isatty(STDERR_FILENO)) thread_ = std::thread([this] { Show(); });
 }
 
@@ -127,13 +134,18 @@ void Progress::Show() {
   using namespace std::chrono_literals;
   const auto start = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  // The second counts from the start of the command, because many short parts take long together; a part of less than 0.1 s would flicker.
-  if (wake_.wait_until(lock, std::max(command_started_ + 1s, start + 100ms), [this] { return stop_; })) return;
+  // The second counts from the start of the command, because many short parts take long together; a part of
+  // less than 0.1 s would flicker.
+  if (wake_.wait_until(lock, std::max(command_started_ + 1s, start + 100ms), [this] { return stop_; }))
+    return;
   do {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const int done = done_.load(std::memory_order_relaxed), total = total_.load(std::memory_order_relaxed);
-    const std::string count = total > 0 ? fmt::format(" {}/{}", done, total) : done > 0 ? fmt::format(" {}", done) : "";
-    const std::string line = Shortened(fmt::format("{}{}, {:.0f} s", label_, count, seconds), size_t(std::max(TerminalColumns(STDERR_FILENO), 1)) - 1);
+    const std::string count = total > 0  ? fmt::format(" {}/{}", done, total)
+                              : done > 0 ? fmt::format(" {}", done)
+                                         : "";
+    const std::string line = Shortened(fmt::format("{}{}, {:.0f} s", label_, count, seconds),
+                                       size_t(std::max(TerminalColumns(STDERR_FILENO), 1)) - 1);
     fmt::print(stderr, "{}{}", kErase, line);
     std::fflush(stderr);
   } while (!wake_.wait_for(lock, 200ms, [this] { return stop_; }));

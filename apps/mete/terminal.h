@@ -28,7 +28,8 @@ Style StyleOf(int fd);
 int TerminalColumns(int fd);  // width of the terminal that the stream is; 0: it is none
 int HelpColumns();            // that of stdout, or of an 80-column page where it is none
 
-// On stderr "mete: note: ...", or {"note": "..."}; a warning likewise. A warning is about answers that may be wrong.
+// On stderr "mete: note: ...", or {"note": "..."}; a warning likewise. A warning is about answers that may be
+// wrong.
 void PrintNote(const Context& context, const std::string& note);
 void PrintWarning(const Context& context, const std::string& warning);
 void PrintError(const Context& context, const std::string& code, const std::string& message);
@@ -37,14 +38,15 @@ void PrintText(const std::string& text);              // on stdout, its lines br
 
 // A table for stdout, no wider than the terminal (base/table.h). `align` as of TableLayout.
 std::string FormatTable(const Rows& rows, const std::string& align, const std::string& indent = "");
-std::string FormatList(const Rows& rows, const std::string& indent = "");  // two columns without a header, of which the last may be broken
+// two columns without a header, of which the last may be broken
+std::string FormatList(const Rows& rows, const std::string& indent = "");
 
-std::string FormatBytes(int64_t bytes);     // "12.3 MiB"
-std::string FormatMs(double ms);            // "12.3 ms", "4.56 s", "78.9 us"
+std::string FormatBytes(int64_t bytes);  // "12.3 MiB"
+std::string FormatMs(double ms);         // "12.3 ms", "4.56 s", "78.9 us"
 std::string FormatPercent(double part);  // 0.125: "12 %"
 
-// A line on stderr that names the work that takes long. It appears only on a terminal, not with --json, and only after the command's first
-// second. Any thread may update it; the destructor erases it.
+// A line on stderr that names the work that takes long. It appears only on a terminal, not with --json, and
+// only after the command's first second. Any thread may update it; the destructor erases it.
 class Progress {
  public:
   Progress(const Context& context, std::string label);

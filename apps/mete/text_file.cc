@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kLargestText = 64 << 20;  // bytes of a plan or a labels file
 
-// What is written first, under a name that is this process's own; the file itself where that is none to be replaced.
+// What is written first, under a name that is this process's own; the file itself where that is none to be
+// replaced.
 std::string TemporaryOf(const std::string& path) {
   std::error_code ignored;
   const bool special = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
@@ -35,7 +36,8 @@ void Remove(const std::string& temporary, const std::string& path) {
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";
   std::error_code ignored;
   const bool there = fs::is_directory(folder, ignored);
-  Fail(Code::kUnavailable, path, "cannot write the file{}{}", there ? "" : fmt::format("; the folder '{}' is not there", folder.string()), more);
+  Fail(Code::kUnavailable, path, "cannot write the file{}{}",
+       there ? "" : fmt::format("; the folder '{}' is not there", folder.string()), more);
 }
 
 }  // namespace
@@ -71,7 +73,8 @@ std::string ReadTextFile(const std::string& path, const std::string& flag) {
   std::error_code error;
   const auto bytes = fs::file_size(path, error);
   if (error) FailToOpen(path, error.value(), where);
-  if (bytes > uintmax_t(kLargestText)) Invalid(where, "too large for a text; got {} bytes, expected at most {}", bytes, kLargestText);
+  if (bytes > uintmax_t(kLargestText))
+    Invalid(where, "too large for a text; got {} bytes, expected at most {}", bytes, kLargestText);
   std::ifstream file(path, std::ios::binary);
   if (!file) FailToOpen(path, errno, where);
   return {std::istreambuf_iterator<char>(file), {}};

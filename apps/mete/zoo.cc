@@ -94,8 +94,11 @@ void AddZoo(CLI::App& app, Context& context) {
   std::vector<std::string> names = AllNames();
   names.push_back("all");
   make->add_option("NAME", flags->name, "as in 'mete zoo list', or all")->required()->check(OneOf(names));
-  make->add_option("-o,--output", flags->output, "the file (default: NAME.onnx); for all: the folder")->type_name("FILE");
-  make->add_option("--seed", flags->seed, "equal seeds give equal files")->type_name("N")->capture_default_str();
+  make->add_option("-o,--output", flags->output, "the file (default: NAME.onnx); for all: the folder")
+      ->type_name("FILE");
+  make->add_option("--seed", flags->seed, "equal seeds give equal files")
+      ->type_name("N")
+      ->capture_default_str();
   AddJsonFlag(*make, context);
   make->footer(
       "Examples:\n"

@@ -1,7 +1,8 @@
-// How long a cache line takes from one core to another. Virtual cores may share a third-level cache now and be on different dies a minute
-// later, as the host places them: whoever divides layers between two cores measures that as well, so that a round can be told by it.
-// Prints {"cores": [0, 1], "ns": 27.3}: one way, the least of many batches, as others only make it longer: a core that tools/slowcore
-// makes slow is free for some 100 us at a time. Exit: 0 success, 1 a core that is not to be had, 2 usage.
+// How long a cache line takes from one core to another. Virtual cores may share a third-level cache now and
+// be on different dies a minute later, as the host places them: whoever divides layers between two cores
+// measures that as well, so that a round can be told by it. Prints {"cores": [0, 1], "ns": 27.3}: one way,
+// the least of many batches, as others only make it longer: a core that tools/slowcore makes slow is free for
+// some 100 us at a time. Exit: 0 success, 1 a core that is not to be had, 2 usage.
 #include <pthread.h>
 #include <sched.h>
 
@@ -17,7 +18,8 @@
 
 namespace {
 
-constexpr int kBatches = 160, kPasses = 100;  // 32 us a batch where cores are far from each other, 5 ms in all
+// 32 us a batch where cores are far from each other, 5 ms in all
+constexpr int kBatches = 160, kPasses = 100;
 
 int CoreOf(const char* text) {
   int core = -1;
@@ -34,7 +36,8 @@ void PinTo(int core) {
   CPU_SET(core, &set);
   const int error = pthread_setaffinity_np(pthread_self(), sizeof set, &set);
   if (error == 0) return;
-  std::fprintf(stderr, "line_pass: error: [core %d] cannot run there: %s; try one of this process's\n", core, std::strerror(error));
+  std::fprintf(stderr, "line_pass: error: [core %d] cannot run there: %s; try one of this process's\n", core,
+               std::strerror(error));
   std::_Exit(1);
 }
 
@@ -42,8 +45,7 @@ void PinTo(int core) {
 class Line {
  public:
   void Await(int number) const {
-    while (number_.load(std::memory_order_acquire) != number) {
-    }
+    while (number_.load(std::memory_order_acquire) != number) {}
   }
   void Write(int number) { number_.store(number, std::memory_order_release); }
 
@@ -61,8 +63,11 @@ double PassNs(int here, int there) {
   double least = std::numeric_limits<double>::infinity();
   for (int batch = 0; batch < kBatches; ++batch) {
     const auto start = std::chrono::steady_clock::now();
-    for (int i = batch * kPasses; i < (batch + 1) * kPasses; ++i) line.Write(2 * i + 1), line.Await(2 * i + 2);
-    least = std::min(least, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / (2 * kPasses));
+    for (int i = batch * kPasses; i < (batch + 1) * kPasses; ++i)
+      line.Write(2 * i + 1), line.Await(2 * i + 2);
+    least = std::min(
+        least, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
+                   (2 * kPasses));
   }
   other.join();
   return least;
@@ -72,7 +77,9 @@ double PassNs(int here, int there) {
 
 int main(int count, char** words) {
   if (count != 3) {
-    std::fprintf(stderr, "usage: line_pass CORE CORE\nhow many nanoseconds a cache line takes from one to the other, as JSON\n");
+    std::fprintf(stderr,
+                 "usage: line_pass CORE CORE\nhow many nanoseconds a cache line takes from one to the other, "
+                 "as JSON\n");
     return 2;
   }
   const int here = CoreOf(words[1]), there = CoreOf(words[2]);

@@ -33,7 +33,8 @@ double peak_gflops = 0, peak_gbytes = 0;
 class Buffer {
  public:
   explicit Buffer(int64_t count)
-      : data_(static_cast<float*>(std::aligned_alloc(64, (static_cast<size_t>(count) * sizeof(float) + 64) / 64 * 64))) {
+      : data_(static_cast<float*>(
+            std::aligned_alloc(64, (static_cast<size_t>(count) * sizeof(float) + 64) / 64 * 64))) {
     for (int64_t i = 0; i < count; ++i) data_[i] = static_cast<float>(i % 17) * 0.01f;
   }
   ~Buffer() { std::free(data_); }
@@ -73,8 +74,8 @@ void Measure(benchmark::State& state, double flops, double bytes, const std::fun
   }
 }
 
-// Packed weights as a network has them: not in any cache, because those of all the other layers were read since. Enough copies
-// to fill a large last-level cache twice, used in turn.
+// Packed weights as a network has them: not in any cache, because those of all the other layers were read
+// since. Enough copies to fill a large last-level cache twice, used in turn.
 class ColdWeights {
  public:
   template <class Pack>
@@ -103,75 +104,117 @@ ConvShape Square(int64_t size, int64_t channels, int64_t outputs, int64_t kernel
   return s;
 }
 
-void BenchConv(benchmark::State& state, const ConvShape& shape, Activation activation = {FusedOp::kRelu}, Tile tile = {}) {
+void BenchConv(benchmark::State& state, const ConvShape& shape, Activation activation = {FusedOp::kRelu},
+               Tile tile = {}) {
   ConvPlan plan = PlanConv(shape);
   plan.gemm.tile = tile;
-  Buffer input(shape.batch * shape.in_height * shape.in_width * shape.in_channels), output(shape.out_pixels() * shape.out_channels);
+  Buffer input(shape.batch * shape.in_height * shape.in_width * shape.in_channels),
+      output(shape.out_pixels() * shape.out_channels);
   Buffer bias(shape.out_channels), residual(shape.out_pixels() * shape.out_channels);
   const int64_t k = shape.kernel_height * shape.kernel_width * shape.in_channels / shape.groups;
   Buffer weights(shape.out_channels * k);
   Buffer scratch(static_cast<int64_t>(ConvScratchBytes(plan) / sizeof(float)) + 16);
-  ColdWeights packed(PackedConvBytes(plan), [&](float* to) { PackConv(plan, weights.get(), {0, plan.panels}, to); });
+  ColdWeights packed(PackedConvBytes(plan), [&](float* to) {
+    PackConv(plan, weights.get(), {0, plan.panels}, to);
+  });
   Epilogue epilogue;
   epilogue.bias = bias.get();
   epilogue.activation = activation;
   Measure(state, 2.0 * static_cast<double>(shape.out_pixels() * shape.out_channels * k), 0, [&] {
-    RunConv(plan, input.get(), packed.Next(), epilogue, {0, shape.out_pixels()}, {0, plan.panels}, output.get(), scratch.get());
+    RunConv(plan, input.get(), packed.Next(), epilogue, {0, shape.out_pixels()}, {0, plan.panels},
+            output.get(), scratch.get());
   });
 }
 
 void BenchGemm(benchmark::State& state, int64_t m, int64_t k, int64_t n, Activation activation) {
   const GemmPlan plan = PlanGemm(n, k);
   Buffer a(m * k), b(k * n), c(m * n), bias(n);
-  ColdWeights packed(PackedGemmBytes(plan), [&](float* to) { PackGemm(plan, b.get(), n, false, 1.0f, {0, plan.panels}, to); });
+  ColdWeights packed(PackedGemmBytes(plan), [&](float* to) {
+    PackGemm(plan, b.get(), n, false, 1.0f, {0, plan.panels}, to);
+  });
   Epilogue epilogue;
   epilogue.bias = bias.get();
   epilogue.activation = activation;
-  Measure(state, 2.0 * static_cast<double>(m * k * n), 0,
-          [&] { RunGemm(plan, a.get(), k, packed.Next(), epilogue, {0, m}, {0, plan.panels}, c.get(), n); });
+  Measure(state, 2.0 * static_cast<double>(m * k * n), 0, [&] {
+    RunGemm(plan, a.get(), k, packed.Next(), epilogue, {0, m}, {0, plan.panels}, c.get(), n);
+  });
 }
 
 void RegisterConv(int64_t size, int64_t channels, int64_t outputs, int64_t kernel, int64_t stride) {
   const ConvShape shape = Square(size, channels, outputs, kernel, stride);
-  const std::string name = "conv" + std::to_string(kernel) + "x" + std::to_string(kernel) + "/" + std::to_string(size) + "x" +
-                           std::to_string(size) + "x" + std::to_string(channels) + "_to_" + std::to_string(outputs) + "_stride" +
+  const std::string name = "conv" + std::to_string(kernel) + "x" + std::to_string(kernel) + "/" +
+                           std::to_string(size) + "x" + std::to_string(size) + "x" +
+                           std::to_string(channels) + "_to_" + std::to_string(outputs) + "_stride" +
                            std::to_string(stride);
-  benchmark::RegisterBenchmark(name.c_str(), [shape](benchmark::State& s) { BenchConv(s, shape); })->UseManualTime()->MinTime(0.05);
+  benchmark::RegisterBenchmark(name.c_str(), [shape](benchmark::State& s) { BenchConv(s, shape); })
+      ->UseManualTime()
+      ->MinTime(0.05);
 }
 
 // GFLOP/s of the direct sum's operations, to compare with conv3x3 of the same shape.
 void BenchWinograd(benchmark::State& state, const ConvShape& shape, int m) {
   const WinogradPlan plan = PlanWinograd(shape, m);
-  Buffer input(shape.batch * shape.in_height * shape.in_width * shape.in_channels), output(shape.out_pixels() * shape.out_channels);
+  Buffer input(shape.batch * shape.in_height * shape.in_width * shape.in_channels),
+      output(shape.out_pixels() * shape.out_channels);
   Buffer bias(shape.out_channels), weights(shape.out_channels * shape.in_channels * 9);
   Buffer scratch(static_cast<int64_t>(WinogradScratchBytes(plan) / sizeof(float)));
-  ColdWeights packed(PackedWinogradBytes(plan), [&](float* to) { PackWinograd(plan, weights.get(), {0, plan.panels}, to); });
-  const Epilogue epilogue = {bias.get(), nullptr, 0, {FusedOp::kRelu}};
-  Measure(state, 18.0 * static_cast<double>(shape.out_pixels() * shape.out_channels * shape.in_channels), 0, [&] {
-    RunWinograd(plan, input.get(), packed.Next(), epilogue, {0, plan.tiles}, {0, plan.panels}, output.get(), scratch.get());
+  ColdWeights packed(PackedWinogradBytes(plan), [&](float* to) {
+    PackWinograd(plan, weights.get(), {0, plan.panels}, to);
   });
+  const Epilogue epilogue = {bias.get(), nullptr, 0, {FusedOp::kRelu}};
+  Measure(state, 18.0 * static_cast<double>(shape.out_pixels() * shape.out_channels * shape.in_channels), 0,
+          [&] {
+            RunWinograd(plan, input.get(), packed.Next(), epilogue, {0, plan.tiles}, {0, plan.panels},
+                        output.get(), scratch.get());
+          });
 }
 
 // Convolutions of 3x3 at stride 1: size, input channels, output channels.
 constexpr int64_t kThreeByThree[][3] = {
     // ResNet-18, -50
-    {56, 64, 64}, {28, 128, 128}, {14, 256, 256}, {7, 512, 512},
+    {56, 64, 64},
+    {28, 128, 128},
+    {14, 256, 256},
+    {7, 512, 512},
     // VGG-16
-    {224, 64, 64}, {112, 64, 128}, {112, 128, 128}, {56, 128, 256}, {56, 256, 256}, {28, 256, 512}, {28, 512, 512}, {14, 512, 512},
+    {224, 64, 64},
+    {112, 64, 128},
+    {112, 128, 128},
+    {56, 128, 256},
+    {56, 256, 256},
+    {28, 256, 512},
+    {28, 512, 512},
+    {14, 512, 512},
     // GoogLeNet
-    {56, 64, 192}, {28, 96, 128}, {28, 128, 192}, {14, 96, 208}, {14, 112, 224}, {14, 128, 256}, {14, 144, 288}, {14, 160, 320},
-    {7, 160, 320}, {7, 192, 384},
+    {56, 64, 192},
+    {28, 96, 128},
+    {28, 128, 192},
+    {14, 96, 208},
+    {14, 112, 224},
+    {14, 128, 256},
+    {14, 144, 288},
+    {14, 160, 320},
+    {7, 160, 320},
+    {7, 192, 384},
     // SqueezeNet 1.1
-    {55, 16, 64}, {27, 32, 128}, {13, 48, 192}, {13, 64, 256},
+    {55, 16, 64},
+    {27, 32, 128},
+    {13, 48, 192},
+    {13, 64, 256},
     // Inception v3
-    {147, 32, 64}, {35, 64, 96}, {35, 96, 96}, {8, 448, 384},
+    {147, 32, 64},
+    {35, 64, 96},
+    {35, 96, 96},
+    {8, 448, 384},
 };
 
 void RegisterThreeByThree() {
   for (const auto& [size, channels, outputs] : kThreeByThree) {
     const ConvShape shape = Square(size, channels, outputs, 3, 1);
-    const std::string side = std::to_string(size), name = side + "x" + side + "x" + std::to_string(channels) + "_to_" + std::to_string(outputs);
-    benchmark::RegisterBenchmark(("three/" + name + "/direct").c_str(), [shape](benchmark::State& s) { BenchConv(s, shape); })
+    const std::string side = std::to_string(size), name = side + "x" + side + "x" + std::to_string(channels) +
+                                                          "_to_" + std::to_string(outputs);
+    benchmark::RegisterBenchmark(("three/" + name + "/direct").c_str(),
+                                 [shape](benchmark::State& s) { BenchConv(s, shape); })
         ->UseManualTime()
         ->MinTime(0.05);
     for (const int m : {2, 4, 6}) {
@@ -201,7 +244,8 @@ void BenchDepthwise(benchmark::State& state, ConvShape shape, Activation activat
   shape.groups = shape.in_channels;
   const DepthwisePlan plan = PlanDepthwise(shape);
   const int64_t taps = shape.kernel_height * shape.kernel_width, c = shape.in_channels;
-  Buffer input(shape.in_height * shape.in_width * c), output(shape.out_pixels() * c), weights(taps * c), packed(taps * c), bias(c);
+  Buffer input(shape.in_height * shape.in_width * c), output(shape.out_pixels() * c), weights(taps * c),
+      packed(taps * c), bias(c);
   PackDepthwise(plan, weights.get(), packed.get());
   const Epilogue epilogue = {bias.get(), nullptr, 0, activation};
   Measure(state, 2.0 * static_cast<double>(shape.out_pixels() * c * taps), 0, [&] {
@@ -210,22 +254,31 @@ void BenchDepthwise(benchmark::State& state, ConvShape shape, Activation activat
 }
 
 void RegisterDepthwise(int64_t size, int64_t channels, int64_t kernel, int64_t stride) {
-  const std::string name = "depthwise" + std::to_string(kernel) + "/" + std::to_string(size) + "x" + std::to_string(channels) + "_stride" +
-                           std::to_string(stride);
-  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
-    BenchDepthwise(state, Square(size, channels, channels, kernel, stride), {FusedOp::kClip, 0, 6});
-  })->UseManualTime()->MinTime(0.05);
+  const std::string name = "depthwise" + std::to_string(kernel) + "/" + std::to_string(size) + "x" +
+                           std::to_string(channels) + "_stride" + std::to_string(stride);
+  benchmark::RegisterBenchmark(
+      name.c_str(),
+      [=](benchmark::State& state) {
+        BenchDepthwise(state, Square(size, channels, channels, kernel, stride), {FusedOp::kClip, 0, 6});
+      })
+      ->UseManualTime()
+      ->MinTime(0.05);
 }
 
 void RegisterFullyConnected(int64_t outputs, int64_t k, bool by_rows) {
-  const std::string name = std::string("fc_by_") + (by_rows ? "rows/" : "columns/") + std::to_string(k) + "_to_" + std::to_string(outputs);
-  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
-    Buffer w(outputs * k), x(k), y(outputs);
-    const double weights = static_cast<double>(outputs * k);
-    Measure(state, 2 * weights, 4 * weights, [&] {
-      (by_rows ? MatVecByRows : MatVecByColumns)(w.get(), by_rows ? k : outputs, k, x.get(), {}, {0, outputs}, y.get());
-    });
-  })->UseManualTime()->MinTime(0.05);
+  const std::string name = std::string("fc_by_") + (by_rows ? "rows/" : "columns/") + std::to_string(k) +
+                           "_to_" + std::to_string(outputs);
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [=](benchmark::State& state) {
+                                 Buffer w(outputs * k), x(k), y(outputs);
+                                 const double weights = static_cast<double>(outputs * k);
+                                 Measure(state, 2 * weights, 4 * weights, [&] {
+                                   (by_rows ? MatVecByRows : MatVecByColumns)(
+                                       w.get(), by_rows ? k : outputs, k, x.get(), {}, {0, outputs}, y.get());
+                                 });
+                               })
+      ->UseManualTime()
+      ->MinTime(0.05);
 }
 
 // The tiles that a cluster may have over the panels of the widest one, rows x vectors: layers of ResNet-50.
@@ -236,51 +289,69 @@ void RegisterTiles() {
     const GemmPlan plan = PlanConv(shape).gemm;
     for (const Tile& tile : GemmTiles(plan, shape.out_pixels())) {
       const TileSize of = SizeOf(plan, tile);
-      const std::string name =
-          fmt::format("tile/{}x{}x{}_to_{}_kernel{}/{}x{}", size, size, channels, outputs, kernel, of.rows, of.vectors);
-      benchmark::RegisterBenchmark(name.c_str(), [shape, tile](benchmark::State& s) { BenchConv(s, shape, {FusedOp::kRelu}, tile); })
+      const std::string name = fmt::format("tile/{}x{}x{}_to_{}_kernel{}/{}x{}", size, size, channels,
+                                           outputs, kernel, of.rows, of.vectors);
+      benchmark::RegisterBenchmark(
+          name.c_str(), [shape, tile](benchmark::State& s) { BenchConv(s, shape, {FusedOp::kRelu}, tile); })
           ->UseManualTime()
           ->MinTime(0.05);
     }
   }
 }
 
-// What activations cost behind a product, a convolution of 1x1 and a depthwise one: shapes of ViT-Ti/16, MobileNet v3, EfficientNet-B0.
+// What activations cost behind a product, a convolution of 1x1 and a depthwise one: shapes of ViT-Ti/16,
+// MobileNet v3, EfficientNet-B0.
 void RegisterActivations() {
   const auto add = [](const std::string& name, auto bench) {
     benchmark::RegisterBenchmark(name.c_str(), bench)->UseManualTime()->MinTime(0.05);
   };
-  for (const FusedOp op : {FusedOp::kNone, FusedOp::kRelu, FusedOp::kHardSwish, FusedOp::kSwish, FusedOp::kGelu, FusedOp::kTanh}) {
+  for (const FusedOp op : {FusedOp::kNone, FusedOp::kRelu, FusedOp::kHardSwish, FusedOp::kSwish,
+                           FusedOp::kGelu, FusedOp::kTanh}) {
     const Activation activation = DefaultActivation(op);
     const std::string prefix = std::string("activation/") + Name(op);
-    add(prefix + "/gemm_197x192_to_768", [=](benchmark::State& state) { BenchGemm(state, 197, 192, 768, activation); });
-    for (const auto& [size, channels, outputs] : {std::array<int64_t, 3>{56, 24, 72}, {28, 40, 120}, {14, 80, 480}, {7, 160, 960}}) {
+    add(prefix + "/gemm_197x192_to_768",
+        [=](benchmark::State& state) { BenchGemm(state, 197, 192, 768, activation); });
+    for (const auto& [size, channels, outputs] :
+         {std::array<int64_t, 3>{56, 24, 72}, {28, 40, 120}, {14, 80, 480}, {7, 160, 960}}) {
       const ConvShape shape = Square(size, channels, outputs, 1, 1);
       add(fmt::format("{}/conv_{}x{}_to_{}", prefix, size, channels, outputs),
           [=](benchmark::State& state) { BenchConv(state, shape, activation); });
     }
-    add(prefix + "/depthwise3_56x96", [=](benchmark::State& state) { BenchDepthwise(state, Square(56, 96, 96, 3, 1), activation); });
-    add(prefix + "/depthwise5_14x672", [=](benchmark::State& state) { BenchDepthwise(state, Square(14, 672, 672, 5, 1), activation); });
+    add(prefix + "/depthwise3_56x96",
+        [=](benchmark::State& state) { BenchDepthwise(state, Square(56, 96, 96, 3, 1), activation); });
+    add(prefix + "/depthwise5_14x672",
+        [=](benchmark::State& state) { BenchDepthwise(state, Square(14, 672, 672, 5, 1), activation); });
   }
 }
 
-// A picture to NHWC and back, one of four channels, the channel shuffles of ShuffleNet v2 (two halves of each pixel's channels), an inverse
-// one, and what ViT-Ti/16 transposes: `batch` times rows x columns.
+// A picture to NHWC and back, one of four channels, the channel shuffles of ShuffleNet v2 (two halves of each
+// pixel's channels), an inverse one, and what ViT-Ti/16 transposes: `batch` times rows x columns.
 void RegisterTransposes() {
-  for (const auto& [batch, rows, columns] : {std::array<int64_t, 3>{1, 3, 224 * 224}, {1, 224 * 224, 3}, {1, 4, 224 * 224}, {784, 2, 58},
-                                             {196, 2, 116}, {49, 2, 232}, {784, 58, 2}, {1, 192, 196}}) {
+  for (const auto& [batch, rows, columns] : {std::array<int64_t, 3>{1, 3, 224 * 224},
+                                             {1, 224 * 224, 3},
+                                             {1, 4, 224 * 224},
+                                             {784, 2, 58},
+                                             {196, 2, 116},
+                                             {49, 2, 232},
+                                             {784, 58, 2},
+                                             {1, 192, 196}}) {
     const std::string name = fmt::format("transpose/{}x{}x{}", batch, rows, columns);
-    benchmark::RegisterBenchmark(name.c_str(), [batch = batch, rows = rows, columns = columns](benchmark::State& state) {
-      Buffer from(batch * rows * columns), to(batch * rows * columns);
-      Measure(state, 0, 8.0 * static_cast<double>(batch * rows * columns),
-              [&] { TransposeEach(from.get(), batch, rows, columns, to.get()); });
-    })->UseManualTime()->MinTime(0.05);
+    benchmark::RegisterBenchmark(name.c_str(),
+                                 [batch = batch, rows = rows, columns = columns](benchmark::State& state) {
+                                   Buffer from(batch * rows * columns), to(batch * rows * columns);
+                                   Measure(state, 0, 8.0 * static_cast<double>(batch * rows * columns), [&] {
+                                     TransposeEach(from.get(), batch, rows, columns, to.get());
+                                   });
+                                 })
+        ->UseManualTime()
+        ->MinTime(0.05);
   }
 }
 
 // Of MobileNet v1 and v3 (5x5), and the classifiers of ResNet-50 and VGG-16.
 void RegisterOthers() {
-  for (const auto& [size, channels] : {std::pair<int64_t, int64_t>{112, 32}, {56, 128}, {28, 256}, {14, 512}, {7, 1024}}) {
+  for (const auto& [size, channels] :
+       {std::pair<int64_t, int64_t>{112, 32}, {56, 128}, {28, 256}, {14, 512}, {7, 1024}}) {
     RegisterDepthwise(size, channels, 3, 1);
   }
   RegisterDepthwise(112, 64, 3, 2);
@@ -300,7 +371,8 @@ int main(int argc, char** argv) {
   mete::ForceTarget(target ? target : "");
   for (int i = 0; i < 5; ++i) mete::peak_gflops = std::max(mete::peak_gflops, mete::MeasurePeakFlops());
   mete::peak_gbytes = mete::MeasureReadBandwidth();
-  std::printf("target %s, peak %.1f GFLOP/s, memory %.1f GB/s\n", mete::ActiveTarget(), mete::peak_gflops, mete::peak_gbytes);
+  std::printf("target %s, peak %.1f GFLOP/s, memory %.1f GB/s\n", mete::ActiveTarget(), mete::peak_gflops,
+              mete::peak_gbytes);
   mete::RegisterResNet50();
   mete::RegisterOthers();
   mete::RegisterTransposes();

@@ -1,5 +1,6 @@
-// What a chunk of a piece costs beside the network: from the tensor to what gRPC is given to send, and from what it has received to the
-// other tensor; checksums, which are the same, are left out. Through protobuf's messages, and as it is done (network/protocol/chunk.h).
+// What a chunk of a piece costs beside the network: from the tensor to what gRPC is given to send, and from
+// what it has received to the other tensor; checksums, which are the same, are left out. Through protobuf's
+// messages, and as it is done (network/protocol/chunk.h).
 #include <benchmark/benchmark.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 

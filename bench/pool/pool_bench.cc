@@ -1,4 +1,5 @@
-// Regions with nothing to compute: the time of one is the hand-off to the other threads, the questions to the policy and the barrier.
+// Regions with nothing to compute: the time of one is the hand-off to the other threads, the questions to the
+// policy and the barrier.
 #include <benchmark/benchmark.h>
 #include <sched.h>
 
@@ -37,8 +38,11 @@ int main(int argc, char** argv) {
   for (const std::string& policy : mete::PolicyNames())
     for (size_t threads = 2; threads <= cores.size(); threads *= 2) {
       const std::string name = "EmptyRegion/" + policy + "/threads:" + std::to_string(threads);
-      benchmark::RegisterBenchmark(name.c_str(), mete::EmptyRegion, policy, std::vector<int>(cores.begin(), cores.begin() + long(threads)))
-          ->UseRealTime()->Repetitions(9)->ReportAggregatesOnly();
+      benchmark::RegisterBenchmark(name.c_str(), mete::EmptyRegion, policy,
+                                   std::vector<int>(cores.begin(), cores.begin() + long(threads)))
+          ->UseRealTime()
+          ->Repetitions(9)
+          ->ReportAggregatesOnly();
     }
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();

@@ -16,8 +16,11 @@ int main(int argc, char** argv) try {
   const mete::Tensor picture = mete::MakeInput(mete::LoadImage(argv[2]), steps, input.shape);
   mete::Session session(model);
   const mete::Tensor scores = session.Run({picture}).at(0);
-  if (scores.type() != mete::DType::kF32 || scores.shape().rank() < 2 || scores.shape()[1] != scores.elements())
-    return std::fprintf(stderr, "the first output is %s: no scores of classes\n", mete::ToString(scores.shape()).c_str()), 1;
+  if (scores.type() != mete::DType::kF32 || scores.shape().rank() < 2 ||
+      scores.shape()[1] != scores.elements())
+    return std::fprintf(stderr, "the first output is %s: no scores of classes\n",
+                        mete::ToString(scores.shape()).c_str()),
+           1;
   const float* first = scores.as<float>();
   std::printf("class %td\n", std::max_element(first, first + scores.elements()) - first);
 } catch (const mete::Error& e) {

@@ -16,7 +16,8 @@ enum class Code {
   kDeadlineExceeded = 4,
   kNotFound = 5,
   kResourceExhausted = 8,
-  kFailedPrecondition = 9,  // what the caller asks for does not go with the model: a shape for an input that it lacks
+  // what the caller asks for does not go with the model: a shape for an input that it lacks
+  kFailedPrecondition = 9,
   kOutOfRange = 11,
   kUnimplemented = 12,
   kInternal = 13,

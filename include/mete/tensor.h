@@ -14,11 +14,24 @@
 namespace [[gnu::visibility("default")]] mete {
 
 enum class DType : uint8_t {
-  kUnknown, kF32, kF64, kF16, kBF16, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kBool,
+  kUnknown,
+  kF32,
+  kF64,
+  kF16,
+  kBF16,
+  kI8,
+  kU8,
+  kI16,
+  kU16,
+  kI32,
+  kU32,
+  kI64,
+  kU64,
+  kBool,
 };
 
-const char* Name(DType type);       // "f32", "u8", "bool", ...
-size_t SizeOf(DType type);          // bytes per element; 0 for kUnknown
+const char* Name(DType type);          // "f32", "u8", "bool", ...
+size_t SizeOf(DType type);             // bytes per element; 0 for kUnknown
 DType DTypeOf(std::string_view name);  // kUnknown where the name is not one
 
 // The dimensions of a tensor, held inline: copying one never allocates. A default Shape is a scalar
@@ -61,8 +74,8 @@ class Shape {
 
 std::string ToString(const Shape& shape);  // "1x3x224x224", "scalar", "?"
 
-// Elements of `shape`, or -1 where a dimension is negative or the bytes at `type` pass `max_bytes` (a dimension of
-// 0 does not excuse a huge one beside it).
+// Elements of `shape`, or -1 where a dimension is negative or the bytes at `type` pass `max_bytes` (a
+// dimension of 0 does not excuse a huge one beside it).
 int64_t CheckedElements(const Shape& shape, DType type, int64_t max_bytes);
 
 // Borrowed memory with its meaning. `data` is aligned to the element size. An optional input or output
@@ -75,7 +88,9 @@ struct ConstView {
 
   bool present() const { return type != DType::kUnknown; }
   template <class T>
-  const T* as() const { return static_cast<const T*>(data); }
+  const T* as() const {
+    return static_cast<const T*>(data);
+  }
   int64_t elements() const { return shape.Elements(); }
   size_t bytes() const { return size_t(shape.Elements()) * SizeOf(type); }
 };
@@ -87,7 +102,9 @@ struct View {
 
   bool present() const { return type != DType::kUnknown; }
   template <class T>
-  T* as() const { return static_cast<T*>(data); }
+  T* as() const {
+    return static_cast<T*>(data);
+  }
   int64_t elements() const { return shape.Elements(); }
   size_t bytes() const { return size_t(shape.Elements()) * SizeOf(type); }
   operator ConstView() const { return {data, type, shape}; }
@@ -98,11 +115,12 @@ struct View {
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(DType type, const Shape& shape);  // zeroed, 64-byte aligned; Error RESOURCE_EXHAUSTED if not to be had
+  // zeroed, 64-byte aligned; Error RESOURCE_EXHAUSTED if not to be had
+  Tensor(DType type, const Shape& shape);
   Tensor(DType type, const Shape& shape, const void* data, std::shared_ptr<const void> owner);
 
-  // A copy of `values` as elements of `type`, of which T has the size. T: float, double, int8_t, uint8_t, int32_t,
-  // int64_t or bool. Error where the values do not fill the shape.
+  // A copy of `values` as elements of `type`, of which T has the size. T: float, double, int8_t, uint8_t,
+  // int32_t, int64_t or bool. Error where the values do not fill the shape.
   template <class T>
   static Tensor Of(DType type, const Shape& shape, std::span<const T> values);
   static Tensor Floats(const Shape& shape, std::span<const float> values);
@@ -113,7 +131,9 @@ class Tensor {
   const Shape& shape() const { return shape_; }
   const void* data() const { return data_; }
   template <class T>
-  const T* as() const { return static_cast<const T*>(data_); }
+  const T* as() const {
+    return static_cast<const T*>(data_);
+  }
   // Writable only where this object alone owns the bytes, i.e. right after Tensor(type, shape).
   View mutable_view() { return {const_cast<void*>(data_), type_, shape_}; }
   ConstView view() const { return {data_, type_, shape_}; }

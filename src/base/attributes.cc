@@ -12,7 +12,8 @@ const T* Get(const Attributes& attributes, std::string_view name, const char* ki
   const Attribute* a = attributes.Find(name);
   if (!a) return nullptr;
   const T* value = std::get_if<T>(a);
-  if (!value) Invalid(std::string(name), "attribute has the wrong type; got {}, expected {}", ToString(*a), kind);
+  if (!value)
+    Invalid(std::string(name), "attribute has the wrong type; got {}, expected {}", ToString(*a), kind);
   return value;
 }
 
@@ -45,13 +46,22 @@ std::string_view Attributes::String(std::string_view name, std::string_view fall
   return v ? std::string_view(*v) : fallback;
 }
 
-const Ints& Attributes::IntList(std::string_view name) const { return ListOrEmpty(Get<Ints>(*this, name, "a list of integers")); }
-const Floats& Attributes::FloatList(std::string_view name) const { return ListOrEmpty(Get<Floats>(*this, name, "a list of floats")); }
-const Strings& Attributes::StringList(std::string_view name) const { return ListOrEmpty(Get<Strings>(*this, name, "a list of strings")); }
-const Tensor* Attributes::TensorOf(std::string_view name) const { return Get<Tensor>(*this, name, "a tensor"); }
+const Ints& Attributes::IntList(std::string_view name) const {
+  return ListOrEmpty(Get<Ints>(*this, name, "a list of integers"));
+}
+const Floats& Attributes::FloatList(std::string_view name) const {
+  return ListOrEmpty(Get<Floats>(*this, name, "a list of floats"));
+}
+const Strings& Attributes::StringList(std::string_view name) const {
+  return ListOrEmpty(Get<Strings>(*this, name, "a list of strings"));
+}
+const Tensor* Attributes::TensorOf(std::string_view name) const {
+  return Get<Tensor>(*this, name, "a tensor");
+}
 
 void Attributes::Set(std::string_view name, Attribute value) {
-  auto at = std::lower_bound(items_.begin(), items_.end(), name, [](const Item& item, std::string_view n) { return item.first < n; });
+  auto at = std::lower_bound(items_.begin(), items_.end(), name,
+                             [](const Item& item, std::string_view n) { return item.first < n; });
   if (at != items_.end() && at->first == name) at->second = std::move(value);
   else items_.insert(at, {std::string(name), std::move(value)});
 }
@@ -68,7 +78,9 @@ std::string ToString(const Attribute& value) {
     std::string operator()(const Ints& v) const { return fmt::format("[{}]", fmt::join(v, ",")); }
     std::string operator()(const Floats& v) const { return fmt::format("[{}]", fmt::join(v, ",")); }
     std::string operator()(const Strings& v) const { return fmt::format("[{}]", fmt::join(v, ",")); }
-    std::string operator()(const Tensor& v) const { return fmt::format("tensor {} {}", Name(v.type()), ToString(v.shape())); }
+    std::string operator()(const Tensor& v) const {
+      return fmt::format("tensor {} {}", Name(v.type()), ToString(v.shape()));
+    }
   };
   return std::visit(Printer{}, value);
 }

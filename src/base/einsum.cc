@@ -42,7 +42,8 @@ class Parser {
   Labels OperandTerm(std::string_view term, int rank) const {
     const bool has_dots = term.find("...") != std::string_view::npos;
     const int letters = int(term.size()) - (has_dots ? 3 : 0);
-    if (has_dots ? letters > rank : letters != rank) Bad("has a term '{}' for an operand of {} dimensions", term, rank);
+    if (has_dots ? letters > rank : letters != rank)
+      Bad("has a term '{}' for an operand of {} dimensions", term, rank);
     return Term(term, rank - letters);
   }
 
@@ -92,16 +93,21 @@ Einsum::Einsum(const std::string& where, std::string_view equation, std::span<co
   const Parser parser(where, text);
   const size_t arrow = text.find("->");
   const auto terms = SplitAtCommas(std::string_view(text).substr(0, arrow));
-  if (terms.size() != operands.size()) parser.Bad("has {} terms for {} operands", terms.size(), operands.size());
+  if (terms.size() != operands.size())
+    parser.Bad("has {} terms for {} operands", terms.size(), operands.size());
   std::vector<Labels> labels;
-  for (size_t i = 0; i < terms.size(); ++i) labels.push_back(parser.OperandTerm(terms[i], operands[i].rank()));
+  for (size_t i = 0; i < terms.size(); ++i)
+    labels.push_back(parser.OperandTerm(terms[i], operands[i].rank()));
 
   const bool is_explicit = arrow != std::string::npos;
-  Labels order = is_explicit ? parser.Term(std::string_view(text).substr(arrow + 2), MostDots(labels)) : ImplicitOutput(labels);
+  Labels order = is_explicit ? parser.Term(std::string_view(text).substr(arrow + 2), MostDots(labels))
+                             : ImplicitOutput(labels);
   output_indices = int(order.size());
-  if (output_indices > Shape::kMaxRank) parser.Bad("gives {} dimensions; expected at most {}", output_indices, int(Shape::kMaxRank));
+  if (output_indices > Shape::kMaxRank)
+    parser.Bad("gives {} dimensions; expected at most {}", output_indices, int(Shape::kMaxRank));
   for (int i = 0; i < output_indices; ++i)
-    if (std::count(order.begin(), order.end(), order[size_t(i)]) > 1) parser.Bad("repeats an index in its output");
+    if (std::count(order.begin(), order.end(), order[size_t(i)]) > 1)
+      parser.Bad("repeats an index in its output");
   for (const Labels& operand : labels)
     for (int label : operand)
       if (std::find(order.begin(), order.end(), label) == order.end()) order.push_back(label);
@@ -110,7 +116,8 @@ Einsum::Einsum(const std::string& where, std::string_view equation, std::span<co
   steps.assign(operands.size(), std::vector<int64_t>(order.size(), 0));
   for (size_t k = 0; k < operands.size(); ++k)
     for (int d = 0; d < operands[k].rank(); ++d) {
-      const size_t index = size_t(std::find(order.begin(), order.end(), labels[k][size_t(d)]) - order.begin());
+      const size_t index =
+          size_t(std::find(order.begin(), order.end(), labels[k][size_t(d)]) - order.begin());
       const int64_t extent = operands[k][d];
       int64_t& common = extents[index];
       if (common >= 0 && extent != common && extent != 1 && common != 1)
@@ -120,7 +127,8 @@ Einsum::Einsum(const std::string& where, std::string_view equation, std::span<co
     }
   for (int i = 0; i < output_indices; ++i)
     if (extents[size_t(i)] < 0) {
-      if (order[size_t(i)] < kDots) parser.Bad("has an output index '{}' that no operand has", char(order[size_t(i)]));
+      if (order[size_t(i)] < kDots)
+        parser.Bad("has an output index '{}' that no operand has", char(order[size_t(i)]));
       else extents[size_t(i)] = 1;
     }
 }

@@ -22,8 +22,8 @@ template <class... A>
   throw Error(Code::kInvalidArgument, "[" + where + "] " + fmt::format(format, std::forward<A>(args)...));
 }
 
-// For messages of one line: names in a file may hold line breaks and the control sequences of terminals, which
-// become '?'.
+// For messages of one line: names in a file may hold line breaks and the control sequences of terminals,
+// which become '?'.
 std::string Printable(std::string text);
 
 }  // namespace mete

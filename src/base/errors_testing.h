@@ -20,7 +20,8 @@ inline std::string ErrorOf(const std::function<void()>& what) {
 }
 
 // That doing it throws an Error whose message has `text`.
-#define EXPECT_TELLS(expression, text) \
-  EXPECT_PRED2([](const std::string& all, const std::string& part) { return all.find(part) != all.npos; }, ErrorOf([&] { expression; }), text)
+#define EXPECT_TELLS(expression, text)                                                                     \
+  EXPECT_PRED2([](const std::string& all, const std::string& part) { return all.find(part) != all.npos; }, \
+               ErrorOf([&] { expression; }), text)
 
 }  // namespace mete

@@ -61,8 +61,12 @@ constexpr Magic kMagic[] = {
     {4, "TFL3"sv, {"a TensorFlow Lite model", "to convert it (tf2onnx does)"}},
     {0, "\x89HDF"sv, {"HDF5, as Keras writes it", "to convert it (tf2onnx does)"}},
     {0, "GGUF"sv, {"a GGUF model", "a copy of the model in ONNX"}},
-    {0, "\x93NUMPY"sv, {"a NumPy array", "the model first, and --input NAME=FILE behind it", "--input NAME=FILE"}},
-    {0, "PK\3\4"sv, {"a ZIP archive", "torch.onnx.export() in Python if PyTorch wrote it, or to unpack it", "to unpack it"}},
+    {0,
+     "\x93NUMPY"sv,
+     {"a NumPy array", "the model first, and --input NAME=FILE behind it", "--input NAME=FILE"}},
+    {0,
+     "PK\3\4"sv,
+     {"a ZIP archive", "torch.onnx.export() in Python if PyTorch wrote it, or to unpack it", "to unpack it"}},
     {0, "\x80\x02"sv, {"a Python pickle", "torch.onnx.export() in Python if PyTorch wrote it"}},
     {0, "\x1f\x8b"sv, {"a gzip archive", "to unpack it", "to unpack it"}},
 };
@@ -71,7 +75,9 @@ constexpr Magic kMagic[] = {
 
 const FileKind* KindOfFile(std::span<const std::byte> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const auto fits = [&](const Magic& m) { return text.size() >= m.at && text.substr(m.at).starts_with(m.bytes); };
+  const auto fits = [&](const Magic& m) {
+    return text.size() >= m.at && text.substr(m.at).starts_with(m.bytes);
+  };
   const auto found = std::find_if(std::begin(kMagic), std::end(kMagic), fits);
   return found == std::end(kMagic) ? nullptr : &found->kind;
 }

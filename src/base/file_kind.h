@@ -1,5 +1,5 @@
-// The name of a file's format, from its first bytes, for error messages: a user who reads "WebP" knows how to convert the file, and a user who
-// reads hexadecimal bytes does not. Decoders do not choose by it.
+// The name of a file's format, from its first bytes, for error messages: a user who reads "WebP" knows how to
+// convert the file, and a user who reads hexadecimal bytes does not. Decoders do not choose by it.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ struct FileKind {
   const char* instead_of_picture = "a copy as PNG";
 };
 
-// Returns null if no known format begins with these bytes. An ONNX model may begin with the same bytes as any of the formats, so the importer
-// calls this function only after parsing has failed.
+// Returns null if no known format begins with these bytes. An ONNX model may begin with the same bytes as any
+// of the formats, so the importer calls this function only after parsing has failed.
 const FileKind* KindOfFile(std::span<const std::byte> bytes);
 
 }  // namespace mete

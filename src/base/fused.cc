@@ -8,14 +8,16 @@
 namespace mete {
 
 void CopyInto(std::span<const ConstView> inputs, const View& output) {
-  if (inputs.size() <= kIntoInput || !inputs[kIntoInput].present() || inputs[kIntoInput].data == output.data) return;
+  if (inputs.size() <= kIntoInput || !inputs[kIntoInput].present() || inputs[kIntoInput].data == output.data)
+    return;
   std::memcpy(output.data, inputs[kIntoInput].data, inputs[kIntoInput].bytes());
 }
 namespace {
 
-constexpr const char* kNames[] = {"",     "Add",  "Sub",      "Mul",  "Div",   "Min",     "Max",         "Pow",       "Relu",
-                                  "LeakyRelu", "Clip", "Sigmoid",  "HardSigmoid", "HardSwish", "Tanh", "Elu", "Gelu", "Erf",
-                                  "Softplus",  "Mish", "Swish",    "Exp",  "Log",   "Sqrt",    "Reciprocal",  "Abs",       "Neg"};
+constexpr const char* kNames[] = {
+    "",          "Add",  "Sub",     "Mul",         "Div",       "Min",  "Max",        "Pow",  "Relu",
+    "LeakyRelu", "Clip", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Elu",        "Gelu", "Erf",
+    "Softplus",  "Mish", "Swish",   "Exp",         "Log",       "Sqrt", "Reciprocal", "Abs",  "Neg"};
 static_assert(std::size(kNames) == size_t(FusedOp::kNeg) + 1);
 
 bool IsActivation(FusedOp op) { return op >= FusedOp::kRelu && op <= FusedOp::kSwish && op != FusedOp::kErf; }
@@ -48,7 +50,8 @@ std::string ParseEpilogue(const Attributes& attributes, EpilogueSpec& spec) {
   const std::string_view name = attributes.String("activation", "");
   if (name.empty()) return "";
   const FusedOp op = FusedOpOf(name);
-  if (!IsActivation(op)) return fmt::format("activation is unknown; got {}, expected Relu, Clip, Sigmoid, ...", name);
+  if (!IsActivation(op))
+    return fmt::format("activation is unknown; got {}, expected Relu, Clip, Sigmoid, ...", name);
   spec.activation = DefaultActivation(op);
   spec.activation.alpha = attributes.Float("activation_alpha", spec.activation.alpha);
   spec.activation.beta = attributes.Float("activation_beta", spec.activation.beta);
@@ -64,8 +67,8 @@ std::string ParseFusedProgram(const Attributes& attributes, int inputs, FusedPro
   if (ops.empty() || ops.size() > size_t(FusedProgram::kMaxSteps))
     return fmt::format("wrong number of ops; got {}, expected 1 to {}", ops.size(), FusedProgram::kMaxSteps);
   if (args.size() != 3 * ops.size() || params.size() != 2 * ops.size())
-    return fmt::format("args and params do not fit the ops; got {} and {}, expected {} and {}", args.size(), params.size(), 3 * ops.size(),
-        2 * ops.size());
+    return fmt::format("args and params do not fit the ops; got {} and {}, expected {} and {}", args.size(),
+                       params.size(), 3 * ops.size(), 2 * ops.size());
   program = {};
   program.inputs = inputs;
   program.steps = int(ops.size());
@@ -77,8 +80,9 @@ std::string ParseFusedProgram(const Attributes& attributes, int inputs, FusedPro
     for (int i = 0; i < 3; ++i) {
       const int64_t r = args[3 * k + size_t(i)];
       const bool good = i < operands ? r >= 0 && r < inputs + int64_t(k) : r == -1;
-      if (!good) return fmt::format("operand {} of op {} ({}) is wrong; got {}, expected {}", i, k, ops[k], r,
-          i < operands ? "an earlier register" : "-1");
+      if (!good)
+        return fmt::format("operand {} of op {} ({}) is wrong; got {}, expected {}", i, k, ops[k], r,
+                           i < operands ? "an earlier register" : "-1");
       step.args[size_t(i)] = int(r);
     }
   }

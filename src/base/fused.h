@@ -1,5 +1,6 @@
-// What a fused operator computes, as values: activations at the end of a Conv, Gemm or MatMul, and programs of element-wise
-// steps. Read from attributes once by whoever checks or runs a node; graph/fused.h documents the attributes.
+// What a fused operator computes, as values: activations at the end of a Conv, Gemm or MatMul, and programs
+// of element-wise steps. Read from attributes once by whoever checks or runs a node; graph/fused.h documents
+// the attributes.
 #pragma once
 
 #include <array>
@@ -18,14 +19,38 @@ inline constexpr const char* kIntoOffset = "into_offset";
 inline constexpr const char* kIntoChannels = "into_channels";
 inline constexpr int kIntoInput = 4;
 
-// Gives the output of a Conv with kIntoChannels the channels that were written before it. There is nothing to do where both are the
-// same memory, as the memory plan has it.
+// Gives the output of a Conv with kIntoChannels the channels that were written before it. There is nothing to
+// do where both are the same memory, as the memory plan has it.
 void CopyInto(std::span<const ConstView> inputs, const View& output);
 
 enum class FusedOp : uint8_t {
-  kNone, kAdd, kSub, kMul, kDiv, kMin, kMax, kPow,  // two operands
-  kRelu, kLeakyRelu, kClip, kSigmoid, kHardSigmoid, kHardSwish, kTanh, kElu, kGelu, kErf, kSoftplus, kMish, kSwish,
-  kExp, kLog, kSqrt, kReciprocal, kAbs, kNeg,
+  kNone,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMin,
+  kMax,
+  kPow,  // two operands
+  kRelu,
+  kLeakyRelu,
+  kClip,
+  kSigmoid,
+  kHardSigmoid,
+  kHardSwish,
+  kTanh,
+  kElu,
+  kGelu,
+  kErf,
+  kSoftplus,
+  kMish,
+  kSwish,
+  kExp,
+  kLog,
+  kSqrt,
+  kReciprocal,
+  kAbs,
+  kNeg,
 };
 
 FusedOp FusedOpOf(std::string_view name);  // by ONNX name; kNone where it is not one
@@ -51,7 +76,8 @@ std::string ParseEpilogue(const Attributes& attributes, EpilogueSpec& spec);
 
 struct FusedStep {
   Activation function;
-  std::array<int, 3> args{-1, -1, -1};  // registers: r < inputs is input r, inputs + k is the result of step k
+  // registers: r < inputs is input r, inputs + k is the result of step k
+  std::array<int, 3> args{-1, -1, -1};
 };
 
 struct FusedProgram {

@@ -17,7 +17,8 @@ inline float F16ToF32(uint16_t h) {
 
 // Round to nearest, ties to even; overflow gives infinity.
 inline uint16_t F32ToF16(float f) {
-  const uint32_t bits = std::bit_cast<uint32_t>(f), sign = (bits >> 16) & 0x8000, magnitude = bits & 0x7fffffff;
+  const uint32_t bits = std::bit_cast<uint32_t>(f), sign = (bits >> 16) & 0x8000,
+                 magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000) return uint16_t(sign | 0x7e00);
   if (magnitude >= 0x477ff000) return uint16_t(sign | 0x7c00);
   if (magnitude < 0x38800000) {  // subnormal or zero: let the FPU round at 2^-24

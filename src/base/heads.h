@@ -1,5 +1,5 @@
-// A tensor of attention heads seen as batch x heads x length x size: 4-D as such, or 3-D with the heads side by side in the last
-// dimension. Strides in elements; the last dimension is dense.
+// A tensor of attention heads seen as batch x heads x length x size: 4-D as such, or 3-D with the heads side
+// by side in the last dimension. Strides in elements; the last dimension is dense.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,9 @@ struct Heads {
     }
   }
 
-  int64_t At(int64_t b, int64_t h, int64_t i) const { return b * batch_stride + h * head_stride + i * length_stride; }
+  int64_t At(int64_t b, int64_t h, int64_t i) const {
+    return b * batch_stride + h * head_stride + i * length_stride;
+  }
 };
 
 }  // namespace mete

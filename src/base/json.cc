@@ -10,7 +10,8 @@ Json ParseJson(std::string_view text, const std::string& where) {
   using Event = Json::parse_event_t;
   const auto check_depth = [&](int depth, Event event, const Json&) {  // depth: of what begins here, from 0
     if (depth >= kMostJsonDepth && (event == Event::array_start || event == Event::object_start))
-      Invalid(where, "lists and objects are nested too deep; got {} levels or more, expected {} at most", depth + 1, kMostJsonDepth);
+      Invalid(where, "lists and objects are nested too deep; got {} levels or more, expected {} at most",
+              depth + 1, kMostJsonDepth);
     return true;
   };
   return Json::parse(text, check_depth);
@@ -23,7 +24,8 @@ std::string ReasonOf(const Json::exception& e) {
 }
 
 int64_t WholeNumber(const Json& j, const std::string& where, const char* what, int64_t least, int64_t most) {
-  if (!j.is_number_integer()) Invalid(where, "{} must be a whole number; got a {}", what, j.is_number() ? "broken one" : j.type_name());
+  if (!j.is_number_integer())
+    Invalid(where, "{} must be a whole number; got a {}", what, j.is_number() ? "broken one" : j.type_name());
   const bool large = j.is_number_unsigned() && j.get<uint64_t>() > uint64_t{INT64_MAX};
   if (large || j.get<int64_t>() < least || j.get<int64_t>() > most)
     Invalid(where, "{} is out of range; got {}, expected {} to {}", what, j.dump(), least, most);

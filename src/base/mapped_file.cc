@@ -16,7 +16,8 @@
 namespace mete {
 namespace {
 
-// Every mapping there is, by its first byte, so that ReleasePages can tell a file's pages, which can be read again, from others.
+// Every mapping there is, by its first byte, so that ReleasePages can tell a file's pages, which can be read
+// again, from others.
 class Mappings {
  public:
   void Add(const std::byte* begin, size_t size) {
@@ -69,14 +70,16 @@ std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path) {
   struct stat st {};
   if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
     close(fd);
-    Fail(Code::kInvalidArgument, path, "not a regular file; got {}, expected a file", S_ISDIR(st.st_mode) ? "a folder" : "a device or pipe");
+    Fail(Code::kInvalidArgument, path, "not a regular file; got {}, expected a file",
+         S_ISDIR(st.st_mode) ? "a folder" : "a device or pipe");
   }
   void* p = nullptr;
   if (st.st_size > 0) p = mmap(nullptr, size_t(st.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
   close(fd);
   if (p == MAP_FAILED) Fail(Code::kUnavailable, path, "cannot map the file: {}", std::strerror(errno));
   if (p) AllMappings().Add(static_cast<const std::byte*>(p), size_t(st.st_size));
-  return std::shared_ptr<const MappedFile>(new MappedFile(static_cast<const std::byte*>(p), size_t(st.st_size)));
+  return std::shared_ptr<const MappedFile>(
+      new MappedFile(static_cast<const std::byte*>(p), size_t(st.st_size)));
 }
 
 MappedFile::~MappedFile() {

@@ -24,11 +24,13 @@ class MappedFile {
   size_t size_;
 };
 
-// Takes the pages of [data, data + bytes) out of memory where they belong to a mapped file: weights that were copied elsewhere need
-// not be held twice. They are read again if somebody asks. Does nothing for other memory.
+// Takes the pages of [data, data + bytes) out of memory where they belong to a mapped file: weights that were
+// copied elsewhere need not be held twice. They are read again if somebody asks. Does nothing for other
+// memory.
 void ReleasePages(const void* data, size_t bytes);
 
-// Reads the pages of [data, data + bytes) now, in one go instead of by a fault each. Only advice: they may come later all the same.
+// Reads the pages of [data, data + bytes) now, in one go instead of by a fault each. Only advice: they may
+// come later all the same.
 void PopulatePages(const void* data, size_t bytes);
 
 }  // namespace mete

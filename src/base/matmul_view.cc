@@ -47,12 +47,14 @@ std::string ParseMatMulView(const Attributes& attributes, const Shape& a, const 
     return fmt::format("needs two operands of equal rank from 2 on; got {} and {}", ToString(a), ToString(b));
   const Ints perm_a = PermOf(attributes, kPermA, rank), perm_b = PermOf(attributes, kPermB, rank),
              perm_y = PermOf(attributes, kPermY, rank);
-  if (perm_a.empty() || perm_b.empty() || perm_y.empty()) return fmt::format("a permutation is none of {} dimensions", rank);
+  if (perm_a.empty() || perm_b.empty() || perm_y.empty())
+    return fmt::format("a permutation is none of {} dimensions", rank);
   const Seen left(a, perm_a), right(b, perm_b);
   Shape product = left.shape;
   product[rank - 1] = right.shape[rank - 1];
   for (int i = 0; i + 2 < rank; ++i)
-    if (left.shape[i] != right.shape[i]) return fmt::format("batches differ; got {} and {}", ToString(left.shape), ToString(right.shape));
+    if (left.shape[i] != right.shape[i])
+      return fmt::format("batches differ; got {} and {}", ToString(left.shape), ToString(right.shape));
   if (left.shape[rank - 1] != right.shape[rank - 2])
     return fmt::format("inner dimensions differ; got {} and {}", ToString(left.shape), ToString(right.shape));
   view.y = {};
@@ -67,7 +69,8 @@ std::string ParseMatMulView(const Attributes& attributes, const Shape& a, const 
   view.y_row = out.steps[row], view.y_column = out.steps[column];
   view.scale = attributes.Float(kScale, 1);
   view.axes.clear();
-  for (size_t i = 0; i < row; ++i) view.axes.push_back({product[int(i)], {left.steps[i], right.steps[i], out.steps[i]}});
+  for (size_t i = 0; i < row; ++i)
+    view.axes.push_back({product[int(i)], {left.steps[i], right.steps[i], out.steps[i]}});
   view.batch = product.Elements(0, rank - 2);
   return "";
 }

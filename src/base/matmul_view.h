@@ -1,5 +1,5 @@
-// What a mete.MatMul (graph/fused.h, 8) multiplies: matrices that lie anywhere within A, B and Y. Shared by the shape inference, the
-// passes and the kernels, so that they cannot differ.
+// What a mete.MatMul (graph/fused.h, 8) multiplies: matrices that lie anywhere within A, B and Y. Shared by
+// the shape inference, the passes and the kernels, so that they cannot differ.
 #pragma once
 
 #include <string>
@@ -29,7 +29,8 @@ struct MatMulView {
   std::vector<Axis> axes;
   int64_t batch = 1;
   int64_t m = 1, n = 1, k = 1;
-  int64_t a_row = 0, a_column = 0, b_row = 0, b_column = 0, y_row = 0, y_column = 0;  // elements to the next one
+  // elements to the next one
+  int64_t a_row = 0, a_column = 0, b_row = 0, b_column = 0, y_row = 0, y_column = 0;
   float scale = 1;
   Shape y;  // as it is stored
 };

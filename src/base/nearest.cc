@@ -10,7 +10,8 @@ namespace {
 
 constexpr size_t kLongest = 64;  // longer names are nobody's typing errors
 
-// Letters to insert, delete, replace, or exchange with their neighbour (the optimal string alignment distance).
+// Letters to insert, delete, replace, or exchange with their neighbour (the optimal string alignment
+// distance).
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> before, last, row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -19,14 +20,17 @@ size_t Distance(std::string_view a, std::string_view b) {
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       row[j] = std::min({last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1), last[j] + 1, row[j - 1] + 1});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row.back();
 }
 
 // "--resize" is what somebody may have meant who wrote "--res".
-bool Begins(std::string_view name, std::string_view known) { return name.size() >= 2 && known.starts_with(name); }
+bool Begins(std::string_view name, std::string_view known) {
+  return name.size() >= 2 && known.starts_with(name);
+}
 
 }  // namespace
 

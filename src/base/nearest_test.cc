@@ -26,7 +26,9 @@ TEST(NearestNames, GivesNothingWhereNothingIsNear) {
   EXPECT_EQ(NearestNames(std::string(100000, 'c'), known), Names{});
 }
 
-TEST(NearestNames, GivesThreeAtMost) { EXPECT_EQ(NearestNames("l0x", {"l1x", "l2x", "l3x", "l4x"}), (Names{"l1x", "l2x", "l3x"})); }
+TEST(NearestNames, GivesThreeAtMost) {
+  EXPECT_EQ(NearestNames("l0x", {"l1x", "l2x", "l3x", "l4x"}), (Names{"l1x", "l2x", "l3x"}));
+}
 
 TEST(ExpectedOneOf, ListsAndAdvises) {
   EXPECT_EQ(ExpectedOneOf("rbg", {"rgb", "bgr", "gray"}), ", expected one of rgb, bgr, gray; try rgb");

@@ -16,7 +16,8 @@ namespace mete {
 // Goes with the object unless it is renamed. Where a call says false, errno has the reason.
 class NewFile {
  public:
-  explicit NewFile(const std::string& beside) : path_(beside + ".XXXXXX"), fd_(mkostemp(path_.data(), O_CLOEXEC)) {}
+  explicit NewFile(const std::string& beside)
+      : path_(beside + ".XXXXXX"), fd_(mkostemp(path_.data(), O_CLOEXEC)) {}
   ~NewFile() {
     if (fd_ < 0) return;
     close(fd_);

@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 class FailToOpenTest : public testing::Test {
  protected:
-  FailToOpenTest() : folder_(fs::temp_directory_path() / testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  FailToOpenTest()
+      : folder_(fs::temp_directory_path() / testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::create_directories(folder_);
     std::ofstream(folder_ / "mobilenet.onnx");
   }
@@ -34,16 +35,20 @@ class FailToOpenTest : public testing::Test {
 };
 
 TEST_F(FailToOpenTest, NamesWhatIsLikeIt) {
-  EXPECT_EQ(MessageFor("moblenet.onnx"), "[" + (folder_ / "moblenet.onnx").string() + "] cannot open the file: No such file or directory; try " +
+  EXPECT_EQ(MessageFor("moblenet.onnx"), "[" + (folder_ / "moblenet.onnx").string() +
+                                             "] cannot open the file: No such file or directory; try " +
                                              (folder_ / "mobilenet.onnx").string());
   EXPECT_NE(MessageFor("other.txt").find("; try the file's whole path, or 'ls "), std::string::npos);
 }
 
 TEST_F(FailToOpenTest, TellsOfAFolderThatIsNotThere) {
-  EXPECT_NE(MessageFor("no/net.onnx").find("/no' is not there either"), std::string::npos) << MessageFor("no/net.onnx");
+  EXPECT_NE(MessageFor("no/net.onnx").find("/no' is not there either"), std::string::npos)
+      << MessageFor("no/net.onnx");
 }
 
-TEST_F(FailToOpenTest, NamesTheFlag) { EXPECT_EQ(MessageFor("x", EACCES, "--plan x"), "[--plan x] cannot open the file: Permission denied"); }
+TEST_F(FailToOpenTest, NamesTheFlag) {
+  EXPECT_EQ(MessageFor("x", EACCES, "--plan x"), "[--plan x] cannot open the file: Permission denied");
+}
 
 }  // namespace
 }  // namespace mete

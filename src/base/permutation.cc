@@ -19,13 +19,15 @@ Permutation JoinedPermutation(const Shape& in, Ints perm) {
   std::sort(kept.begin(), kept.end());
   std::vector<Ints> groups;  // runs of input axes that stay together
   for (int64_t axis : order) {
-    const auto next = groups.empty() ? kept.end() : std::upper_bound(kept.begin(), kept.end(), groups.back().back());
+    const auto next =
+        groups.empty() ? kept.end() : std::upper_bound(kept.begin(), kept.end(), groups.back().back());
     if (next != kept.end() && *next == axis) groups.back().push_back(axis);
     else groups.push_back({axis});
   }
   std::vector<size_t> by_input(groups.size());
   for (size_t i = 0; i < by_input.size(); ++i) by_input[i] = i;
-  std::sort(by_input.begin(), by_input.end(), [&](size_t a, size_t b) { return groups[a][0] < groups[b][0]; });
+  std::sort(by_input.begin(), by_input.end(),
+            [&](size_t a, size_t b) { return groups[a][0] < groups[b][0]; });
   Permutation p;
   p.perm.resize(groups.size());
   for (size_t i = 0; i < by_input.size(); ++i) {

@@ -14,8 +14,8 @@ struct Permutation {
   bool TransposesMatrices() const;  // whether the last two change places, and no others
 };
 
-// With neighbouring dimensions joined that stay together, and dimensions of 1 dropped. `in` must be known; `perm` has each of its axes
-// once, and none for the reverse of them, as in ONNX.
+// With neighbouring dimensions joined that stay together, and dimensions of 1 dropped. `in` must be known;
+// `perm` has each of its axes once, and none for the reverse of them, as in ONNX.
 Permutation JoinedPermutation(const Shape& in, Ints perm);
 
 }  // namespace mete

@@ -35,14 +35,16 @@ class Problems {
   std::string text_;
 };
 
-// Problems that many nodes may have alike: one line for all of them, "[conv1 and 29 others] unknown policy; ...".
+// Problems that many nodes may have alike: one line for all of them, "[conv1 and 29 others] unknown policy;
+// ...".
 class SharedProblems {
  public:
   // `most`: lines that are kept; a hostile file must not make an endless message.
   explicit SharedProblems(size_t most = 100) : most_(most) {}
 
   void Add(const std::string& where, const std::string& what) {
-    const auto at = std::find_if(lines_.begin(), lines_.end(), [&](const Line& line) { return line.what == what; });
+    const auto at =
+        std::find_if(lines_.begin(), lines_.end(), [&](const Line& line) { return line.what == what; });
     if (at != lines_.end()) ++at->count;
     else if (lines_.size() < most_) lines_.push_back({what, where, 1});
     else ++more_;
@@ -52,7 +54,10 @@ class SharedProblems {
     std::string text;
     for (const Line& line : lines_)
       text += (text.empty() ? "[" : "\n[") + line.first +
-              (line.count == 1 ? "" : " and " + std::to_string(line.count - 1) + (line.count == 2 ? " other" : " others")) + "] " + line.what;
+              (line.count == 1
+                   ? ""
+                   : " and " + std::to_string(line.count - 1) + (line.count == 2 ? " other" : " others")) +
+              "] " + line.what;
     if (more_ > 0) text += "\n... and " + std::to_string(more_) + " more";
     return text;
   }

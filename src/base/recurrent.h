@@ -11,7 +11,17 @@
 namespace mete {
 
 enum class RecurrentKind : uint8_t {
-  kTanh, kRelu, kSigmoid, kAffine, kLeakyRelu, kThresholdedRelu, kScaledTanh, kHardSigmoid, kElu, kSoftsign, kSoftplus,
+  kTanh,
+  kRelu,
+  kSigmoid,
+  kAffine,
+  kLeakyRelu,
+  kThresholdedRelu,
+  kScaledTanh,
+  kHardSigmoid,
+  kElu,
+  kSoftsign,
+  kSoftplus,
 };
 
 struct RecurrentFunction {
@@ -22,13 +32,14 @@ struct RecurrentFunction {
 struct RecurrentSpec {
   static constexpr int kMaxFunctions = 3;  // of one direction: f, g, h of LSTM
   int directions = 1;
-  bool reverse = false;   // the first direction runs backwards
+  bool reverse = false;      // the first direction runs backwards
   bool batch_first = false;  // layout 1
-  double clip = 0;        // 0: none
+  double clip = 0;           // 0: none
   std::array<std::array<RecurrentFunction, kMaxFunctions>, 2> functions{};
 };
 
 // `defaults` names one direction's functions. Returns what is wrong in words, or an empty string.
-std::string ParseRecurrent(const Attributes& attributes, std::span<const RecurrentKind> defaults, RecurrentSpec& spec);
+std::string ParseRecurrent(const Attributes& attributes, std::span<const RecurrentKind> defaults,
+                           RecurrentSpec& spec);
 
 }  // namespace mete

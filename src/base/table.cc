@@ -44,7 +44,8 @@ void WrapLine(std::string_view text, size_t columns, std::vector<std::string>& l
   std::string line;
   std::istringstream words{std::string(text)};
   for (std::string word; words >> word;) {
-    if (!line.empty() && TextWidth(line) + 1 + TextWidth(word) > columns) lines.push_back(std::exchange(line, ""));
+    if (!line.empty() && TextWidth(line) + 1 + TextWidth(word) > columns)
+      lines.push_back(std::exchange(line, ""));
     if (!line.empty()) line += ' ';
     while (TextWidth(word) > columns) {
       const std::string_view head = Head(word, columns);
@@ -91,8 +92,7 @@ class Table {
   void Fit() {
     if (TooWide() && layout_.header) BreakHeader();
     if (TooWide()) BreakLast();
-    while (TooWide() && ShortenWidest()) {
-    }
+    while (TooWide() && ShortenWidest()) {}
   }
 
   void BreakHeader() {
@@ -117,7 +117,9 @@ class Table {
   bool ShortenWidest() {
     size_t widest = widths_.size();
     for (size_t c = 0; c < widths_.size(); ++c)
-      if (layout_.align[c] == 'l' && widths_[c] > kLeastName && (widest == widths_.size() || widths_[c] > widths_[widest])) widest = c;
+      if (layout_.align[c] == 'l' && widths_[c] > kLeastName &&
+          (widest == widths_.size() || widths_[c] > widths_[widest]))
+        widest = c;
     if (widest == widths_.size()) return false;
     --widths_[widest];
     return true;
@@ -160,7 +162,8 @@ class Table {
   std::string Below(const std::string& text) const {
     const std::string indent = layout_.indent + std::string(kBelow, ' ');
     std::string out;
-    for (const std::string& line : WrapText(text, std::max(layout_.columns - int(TextWidth(indent)), 1))) out += indent + line + "\n";
+    for (const std::string& line : WrapText(text, std::max(layout_.columns - int(TextWidth(indent)), 1)))
+      out += indent + line + "\n";
     return out;
   }
 
@@ -194,7 +197,8 @@ std::string Shortened(std::string_view text, size_t columns) {
   constexpr std::string_view kDots = "..";
   if (TextWidth(text) <= columns) return std::string(text);
   if (columns <= kDots.size()) return std::string(Head(text, columns));
-  const size_t kept = columns - kDots.size(), tail = kept * 2 / 5;  // names of layers differ more at their ends than words do
+  // names of layers differ more at their ends than words do
+  const size_t kept = columns - kDots.size(), tail = kept * 2 / 5;
   return fmt::format("{}{}{}", Head(text, kept - tail), kDots, Tail(text, tail));
 }
 

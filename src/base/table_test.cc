@@ -28,7 +28,8 @@ TEST(FormatTable, LinesUpCharactersNotBytes) {
             "  a       n\n  größe  12\n  b       3\n");
 }
 
-const Rows kRows = {{"node", "within ten percent", "why"}, {"a_node_of_a_long_name", "12", "because it is so and not otherwise"}};
+const Rows kRows = {{"node", "within ten percent", "why"},
+                    {"a_node_of_a_long_name", "12", "because it is so and not otherwise"}};
 
 TEST(FormatTable, IsAsWideAsItNeedsWhereNothingLimitsIt) {
   EXPECT_EQ(FormatTable(kRows, {.align = "lrw"}),

@@ -9,8 +9,9 @@
 
 namespace mete {
 
-// A path in the folder for temporary files at which nothing stands yet, and which no other test uses: tests run beside each
-// other, each in a process of its own, so the name has the process's number. What stands there in the end goes with the object.
+// A path in the folder for temporary files at which nothing stands yet, and which no other test uses: tests
+// run beside each other, each in a process of its own, so the name has the process's number. What stands
+// there in the end goes with the object.
 class TempPath {
  public:
   explicit TempPath(const std::string& suffix = "") {

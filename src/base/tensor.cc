@@ -20,7 +20,7 @@ constexpr TypeRow kTypes[] = {
     {"i16", 2},     {"u16", 2}, {"i32", 4}, {"u32", 4}, {"i64", 8},  {"u64", 8}, {"bool", 1},
 };
 
-constexpr size_t kAlignment = 64;  // one cache line, and the widest vector we use
+constexpr size_t kAlignment = 64;      // one cache line, and the widest vector we use
 constexpr size_t kHugePage = 2 << 20;  // of x86-64 and of aarch64 with 4 KiB pages
 
 // Zeroed; null where there is no memory.
@@ -30,14 +30,16 @@ std::shared_ptr<const void> Allocate(size_t bytes) {
   return {p, [](const void* q) { std::free(const_cast<void*>(q)); }};
 }
 
-// Large tensors on huge pages, where the system grants them: a fault for 2 MiB instead of 512, and weights that are streamed do
-// not wait for the table of pages. Fresh pages are zero, so nothing is written here.
+// Large tensors on huge pages, where the system grants them: a fault for 2 MiB instead of 512, and weights
+// that are streamed do not wait for the table of pages. Fresh pages are zero, so nothing is written here.
 std::shared_ptr<const void> AllocateHuge(size_t bytes) {
   const size_t mapped = bytes + kHugePage;
   void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return nullptr;
-  void* start = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(p) + kHugePage - 1) / kHugePage * kHugePage);
-  madvise(start, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // advice: it may be ignored; the rest stays on small pages
+  void* start =
+      reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(p) + kHugePage - 1) / kHugePage * kHugePage);
+  // advice: it may be ignored; the rest stays on small pages
+  madvise(start, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return {start, [p, mapped](const void*) { munmap(p, mapped); }};
 }
 
@@ -89,14 +91,17 @@ int64_t CheckedElements(const Shape& shape, DType type, int64_t max_bytes) {
     if (d == 0) zero = true;
     else if (__builtin_mul_overflow(bytes, d, &bytes)) return -1;
   }
-  if (bytes > max_bytes) return -1;  // even beside an empty dimension: kernels loop over the others all the same
+  // even beside an empty dimension: kernels loop over the others all the same
+  if (bytes > max_bytes) return -1;
   return zero ? 0 : shape.Elements();
 }
 
 Tensor::Tensor(DType type, const Shape& shape) : type_(type), shape_(shape) {
   const size_t padded = (bytes() + kAlignment) / kAlignment * kAlignment;
   owner_ = padded >= kHugePage ? AllocateHuge(padded) : Allocate(padded);
-  if (!owner_) Fail(Code::kResourceExhausted, "memory", "cannot allocate {} bytes for a {} {}", padded, ToString(shape), Name(type));
+  if (!owner_)
+    Fail(Code::kResourceExhausted, "memory", "cannot allocate {} bytes for a {} {}", padded, ToString(shape),
+         Name(type));
   data_ = owner_.get();
 }
 
@@ -107,7 +112,8 @@ template <class T>
 Tensor Tensor::Of(DType type, const Shape& shape, std::span<const T> values) {
   Tensor t(type, shape);
   if (t.bytes() != values.size_bytes())
-    Invalid("tensor", "values do not fill the shape; got {} bytes, expected {}", values.size_bytes(), t.bytes());
+    Invalid("tensor", "values do not fill the shape; got {} bytes, expected {}", values.size_bytes(),
+            t.bytes());
   if (!values.empty()) std::memcpy(t.mutable_view().data, values.data(), values.size_bytes());
   return t;
 }
@@ -119,7 +125,9 @@ template Tensor Tensor::Of(DType, const Shape&, std::span<const int32_t>);
 template Tensor Tensor::Of(DType, const Shape&, std::span<const int64_t>);
 template Tensor Tensor::Of(DType, const Shape&, std::span<const bool>);
 
-Tensor Tensor::Floats(const Shape& shape, std::span<const float> values) { return Of<float>(DType::kF32, shape, values); }
+Tensor Tensor::Floats(const Shape& shape, std::span<const float> values) {
+  return Of<float>(DType::kF32, shape, values);
+}
 Tensor Tensor::Ints(std::span<const int64_t> values) {
   return Of<int64_t>(DType::kI64, Shape{int64_t(values.size())}, values);
 }

@@ -9,7 +9,8 @@ using Json = nlohmann::ordered_json;
 
 // What the viewers call a process or a lane, and where they show it.
 void AddName(Json& events, const std::string& kind, const Json& place, const std::string& name, int index) {
-  for (const auto& [what, key, value] : {std::tuple{"_name", "name", Json(name)}, {"_sort_index", "sort_index", Json(index)}}) {
+  for (const auto& [what, key, value] :
+       {std::tuple{"_name", "name", Json(name)}, {"_sort_index", "sort_index", Json(index)}}) {
     Json event{{"name", kind + what}, {"ph", "M"}};
     event.update(place);
     event["args"] = Json{{key, value}};
@@ -29,8 +30,8 @@ Timeline::Lane Timeline::AddLane(int process, const std::string& name) {
   return Lane(lanes_.size());
 }
 
-void Timeline::AddSlice(Lane lane, const std::string& name, const char* category, double begin_us, double end_us,
-                        std::vector<Argument> arguments) {
+void Timeline::AddSlice(Lane lane, const std::string& name, const char* category, double begin_us,
+                        double end_us, std::vector<Argument> arguments) {
   slices_.push_back({lane, name, category, begin_us, end_us, std::move(arguments)});
 }
 
@@ -44,14 +45,22 @@ void Timeline::AddCounter(int process, const std::string& name, const std::strin
 
 std::string Timeline::ToJson() const {
   Json events = Json::array();
-  for (int p = 1; p <= int(processes_.size()); ++p) AddName(events, "process", {{"pid", p}}, processes_[size_t(p) - 1].name, p);
+  for (int p = 1; p <= int(processes_.size()); ++p)
+    AddName(events, "process", {{"pid", p}}, processes_[size_t(p) - 1].name, p);
   for (Lane l = 1; l <= Lane(lanes_.size()); ++l)
     AddName(events, "thread", {{"pid", ProcessOf(l)}, {"tid", l}}, lanes_[size_t(l) - 1].name, l);
   for (const Slice& s : slices_) {
     Json arguments = Json::object();
-    for (const Argument& a : s.arguments) std::visit([&](const auto& value) { arguments[a.name] = value; }, a.value);
-    events.push_back({{"name", s.name}, {"cat", s.category}, {"ph", "X"}, {"pid", ProcessOf(s.lane)}, {"tid", s.lane}, {"ts", s.begin_us},
-                      {"dur", s.end_us - s.begin_us}, {"args", std::move(arguments)}});
+    for (const Argument& a : s.arguments)
+      std::visit([&](const auto& value) { arguments[a.name] = value; }, a.value);
+    events.push_back({{"name", s.name},
+                      {"cat", s.category},
+                      {"ph", "X"},
+                      {"pid", ProcessOf(s.lane)},
+                      {"tid", s.lane},
+                      {"ts", s.begin_us},
+                      {"dur", s.end_us - s.begin_us},
+                      {"args", std::move(arguments)}});
   }
   for (size_t id = 1; id <= arrows_.size(); ++id) {
     const Arrow& a = arrows_[id - 1];
@@ -63,8 +72,14 @@ std::string Timeline::ToJson() const {
     events.push_back(std::move(to));
   }
   for (const Counter& c : counters_)
-    events.push_back({{"name", c.name}, {"cat", "sum"}, {"ph", "C"}, {"pid", c.process}, {"ts", 0}, {"args", {{c.unit, c.value}}}});
-  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump(1, ' ', false, Json::error_handler_t::replace);
+    events.push_back({{"name", c.name},
+                      {"cat", "sum"},
+                      {"ph", "C"},
+                      {"pid", c.process},
+                      {"ts", 0},
+                      {"args", {{c.unit, c.value}}}});
+  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump(
+      1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace mete

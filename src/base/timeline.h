@@ -1,6 +1,7 @@
-// A timeline in the JSON of Chrome's trace viewer, which Perfetto reads, too: processes with lanes, slices in lanes, arrows between slices.
-// The format: "Trace Event Format" of the Chromium project. Its viewers want names for all lanes, numbers of processes and lanes above 0,
-// and slices of a lane that lie inside of each other or do not touch.
+// A timeline in the JSON of Chrome's trace viewer, which Perfetto reads, too: processes with lanes, slices in
+// lanes, arrows between slices. The format: "Trace Event Format" of the Chromium project. Its viewers want
+// names for all lanes, numbers of processes and lanes above 0, and slices of a lane that lie inside of each
+// other or do not touch.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,10 @@ class Timeline {
   Lane AddLane(int process, const std::string& name);  // shown in the order in which they are added
 
   // Times are microseconds since the timeline's start.
-  void AddSlice(Lane lane, const std::string& name, const char* category, double begin_us, double end_us, std::vector<Argument> arguments);
-  // From a slice of one lane to a slice of another that had to wait for it; each time lies inside of the slice that is meant.
+  void AddSlice(Lane lane, const std::string& name, const char* category, double begin_us, double end_us,
+                std::vector<Argument> arguments);
+  // From a slice of one lane to a slice of another that had to wait for it; each time lies inside of the
+  // slice that is meant.
   void AddArrow(const char* name, Lane from, double from_us, Lane to, double to_us);
   // A number beside the lanes of a process.
   void AddCounter(int process, const std::string& name, const std::string& unit, double value);

@@ -12,7 +12,9 @@
 
 namespace mete {
 
-[[noreturn]] inline void FailType(DType type) { Fail(Code::kUnimplemented, "kernel", "element type {} is not supported here", Name(type)); }
+[[noreturn]] inline void FailType(DType type) {
+  Fail(Code::kUnimplemented, "kernel", "element type {} is not supported here", Name(type));
+}
 
 template <class F>
 decltype(auto) VisitFloat(DType type, F&& f) {
@@ -40,7 +42,9 @@ decltype(auto) VisitInt(DType type, F&& f) {
   }
 }
 
-inline bool IsFloat(DType type) { return type == DType::kF32 || type == DType::kF64 || type == DType::kF16 || type == DType::kBF16; }
+inline bool IsFloat(DType type) {
+  return type == DType::kF32 || type == DType::kF64 || type == DType::kF16 || type == DType::kBF16;
+}
 inline bool IsInt(DType type) { return type >= DType::kI8 && type <= DType::kU64; }
 
 // Floats and integers, not bool.

@@ -1,4 +1,5 @@
-// Looks again and again whether something has happened that tells nobody, and then does something about it, once.
+// Looks again and again whether something has happened that tells nobody, and then does something about it,
+// once.
 #pragma once
 
 #include <chrono>

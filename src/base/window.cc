@@ -18,35 +18,43 @@ std::string ParseAutoPad(const Attributes& attributes, AutoPad& auto_pad) {
   else if (name == "SAME_UPPER") auto_pad = AutoPad::kUpper;
   else if (name == "SAME_LOWER") auto_pad = AutoPad::kLower;
   else if (name == "VALID") auto_pad = AutoPad::kValid;
-  else return fmt::format("auto_pad is unknown; got {}, expected NOTSET, SAME_UPPER, SAME_LOWER or VALID", name);
+  else
+    return fmt::format("auto_pad is unknown; got {}, expected NOTSET, SAME_UPPER, SAME_LOWER or VALID", name);
   return "";
 }
 
 std::string CheckList(const char* name, const Ints& list, size_t count, int64_t least) {
   if (list.empty()) return "";
-  if (list.size() != count) return fmt::format("{} has the wrong length; got {}, expected {}", name, list.size(), count);
+  if (list.size() != count)
+    return fmt::format("{} has the wrong length; got {}, expected {}", name, list.size(), count);
   for (int64_t v : list)
-    if (v < least || v > kLargest) return fmt::format("{} is out of range; got {}, expected {} to {}", name, v, least, kLargest);
+    if (v < least || v > kLargest)
+      return fmt::format("{} is out of range; got {}, expected {} to {}", name, v, least, kLargest);
   return "";
 }
 
 int64_t At(const Ints& list, size_t i, int64_t fallback) { return list.empty() ? fallback : list[i]; }
 
 // Everything but the sizes that follow from it.
-std::string ReadWindow(const Attributes& attributes, const ImageDims& x, std::span<const int64_t> kernel, AutoPad auto_pad,
-                       Window& window) {
+std::string ReadWindow(const Attributes& attributes, const ImageDims& x, std::span<const int64_t> kernel,
+                       AutoPad auto_pad, Window& window) {
   const size_t n = size_t(x.spatial);
-  const Ints &strides = attributes.IntList("strides"), &dilations = attributes.IntList("dilations"), &pads = attributes.IntList("pads");
-  if (kernel.size() != n) return fmt::format("kernel_shape has the wrong length; got {}, expected {}", kernel.size(), n);
-  for (const std::string& problem : {CheckList("strides", strides, n, 1), CheckList("dilations", dilations, n, 1), 
-                                     CheckList("pads", pads, 2 * n, 0)})
+  const Ints &strides = attributes.IntList("strides"), &dilations = attributes.IntList("dilations"),
+             &pads = attributes.IntList("pads");
+  if (kernel.size() != n)
+    return fmt::format("kernel_shape has the wrong length; got {}, expected {}", kernel.size(), n);
+  for (const std::string& problem :
+       {CheckList("strides", strides, n, 1), CheckList("dilations", dilations, n, 1),
+        CheckList("pads", pads, 2 * n, 0)})
     if (!problem.empty()) return problem;
   window = Window{};
   for (size_t i = 0; i < n; ++i) {
     WindowAxis& a = window[kSpatialDims - n + i];
     const int64_t size = x.size[kSpatialDims - n + i];
-    if (kernel[i] < 1 || kernel[i] > kLargest) return fmt::format("kernel is out of range; got {}, expected 1 to {}", kernel[i], kLargest);
-    if (size > kLargest) return fmt::format("input is too large; got a dimension of {}, expected at most {}", size, kLargest);
+    if (kernel[i] < 1 || kernel[i] > kLargest)
+      return fmt::format("kernel is out of range; got {}, expected 1 to {}", kernel[i], kLargest);
+    if (size > kLargest)
+      return fmt::format("input is too large; got a dimension of {}, expected at most {}", size, kLargest);
     a = {kernel[i], At(strides, i, 1), At(dilations, i, 1)};
     if (auto_pad == AutoPad::kNotSet) a.pad = At(pads, i, 0), a.pad_end = At(pads, n + i, 0);
   }
@@ -70,7 +78,8 @@ std::string ResolveOutput(WindowAxis& a, AutoPad auto_pad, bool ceil) {
   // A window must not start in the padding behind the input: both ONNX's rule and Caffe's.
   if (ceil && (a.out - 1) * a.stride >= a.in + a.pad) --a.out;
   if (a.out < 1)
-    return fmt::format("the window is larger than the padded input; got {} over {}, expected at most the input", a.extent(),
+    return fmt::format(
+        "the window is larger than the padded input; got {} over {}, expected at most the input", a.extent(),
         a.in + a.pad + a.pad_end);
   return "";
 }
@@ -85,7 +94,9 @@ std::string ResolveTransposed(WindowAxis& a, AutoPad auto_pad, int64_t output_pa
   } else {
     a.in = full - a.pad - a.pad_end;
   }
-  if (a.in < 1) return fmt::format("the output is empty; got {} - {} of padding, expected at least 1", full, a.pad + a.pad_end);
+  if (a.in < 1)
+    return fmt::format("the output is empty; got {} - {} of padding, expected at least 1", full,
+                       a.pad + a.pad_end);
   return "";
 }
 
@@ -103,7 +114,8 @@ bool IsNhwc(const Attributes& attributes) { return attributes.String("layout", "
 ImageDims ImageDimsOf(const Shape& shape, bool nhwc) {
   ImageDims d;
   d.spatial = shape.rank() - 2;
-  const int channel_at = nhwc ? shape.rank() - 1 : 1, spatial_at = nhwc ? 1 : 2, first = kSpatialDims - d.spatial;
+  const int channel_at = nhwc ? shape.rank() - 1 : 1, spatial_at = nhwc ? 1 : 2,
+            first = kSpatialDims - d.spatial;
   d.batch = shape[0];
   d.channels = shape[channel_at];
   d.batch_stride = shape.Elements(1, shape.rank());
@@ -124,10 +136,12 @@ Shape ImageShape(const ImageDims& like, int64_t channels, const Window& window, 
   return shape;
 }
 
-std::string ResolveWindow(const Attributes& attributes, const ImageDims& x, std::span<const int64_t> kernel, bool pooling, Window& window) {
+std::string ResolveWindow(const Attributes& attributes, const ImageDims& x, std::span<const int64_t> kernel,
+                          bool pooling, Window& window) {
   AutoPad auto_pad;
   if (std::string problem = ParseAutoPad(attributes, auto_pad); !problem.empty()) return problem;
-  if (std::string problem = ReadWindow(attributes, x, kernel, auto_pad, window); !problem.empty()) return problem;
+  if (std::string problem = ReadWindow(attributes, x, kernel, auto_pad, window); !problem.empty())
+    return problem;
   const bool ceil = pooling && auto_pad == AutoPad::kNotSet && attributes.Int("ceil_mode", 0) != 0;
   for (size_t i = size_t(kSpatialDims - x.spatial); i < kSpatialDims; ++i) {
     window[i].in = x.size[i];
@@ -136,21 +150,28 @@ std::string ResolveWindow(const Attributes& attributes, const ImageDims& x, std:
   return "";
 }
 
-std::string ResolveTransposedWindow(const Attributes& attributes, const ImageDims& x, std::span<const int64_t> kernel, Window& window) {
+std::string ResolveTransposedWindow(const Attributes& attributes, const ImageDims& x,
+                                    std::span<const int64_t> kernel, Window& window) {
   AutoPad auto_pad;
   if (std::string problem = ParseAutoPad(attributes, auto_pad); !problem.empty()) return problem;
-  if (std::string problem = ReadWindow(attributes, x, kernel, auto_pad, window); !problem.empty()) return problem;
+  if (std::string problem = ReadWindow(attributes, x, kernel, auto_pad, window); !problem.empty())
+    return problem;
   const size_t n = size_t(x.spatial), first = kSpatialDims - n;
-  const Ints &output_padding = attributes.IntList("output_padding"), &output_shape = attributes.IntList("output_shape");
-  if (std::string problem = CheckList("output_padding", output_padding, n, 0); !problem.empty()) return problem;
+  const Ints &output_padding = attributes.IntList("output_padding"),
+             &output_shape = attributes.IntList("output_shape");
+  if (std::string problem = CheckList("output_padding", output_padding, n, 0); !problem.empty())
+    return problem;
   // Some exporters write batch and channels in front.
   const size_t skip = output_shape.size() == n + 2 ? 2 : 0;
-  if (std::string problem = CheckList("output_shape", output_shape, n + skip, 0); !problem.empty()) return problem;
+  if (std::string problem = CheckList("output_shape", output_shape, n + skip, 0); !problem.empty())
+    return problem;
   for (size_t i = 0; i < n; ++i) {
     WindowAxis& a = window[first + i];
     a.out = x.size[first + i];
     if (a.out < 1) return "the input is empty; got a dimension of 0, expected at least 1";
-    if (std::string problem = ResolveTransposed(a, auto_pad, At(output_padding, i, 0), At(output_shape, i + skip, -1)); !problem.empty())
+    if (std::string problem =
+            ResolveTransposed(a, auto_pad, At(output_padding, i, 0), At(output_shape, i + skip, -1));
+        !problem.empty())
       return problem;
   }
   return "";

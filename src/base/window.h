@@ -21,7 +21,8 @@ struct IndexRange {
   int64_t size() const { return end - begin; }
 };
 
-// One dimension: output o, tap k reads input o * stride - pad + k * dilation. Indices outside [0, in) are padding.
+// One dimension: output o, tap k reads input o * stride - pad + k * dilation. Indices outside [0, in) are
+// padding.
 struct WindowAxis {
   int64_t kernel = 1, stride = 1, dilation = 1;
   int64_t pad = 0, pad_end = 0;
@@ -29,8 +30,10 @@ struct WindowAxis {
 
   int64_t extent() const { return (kernel - 1) * dilation + 1; }
   int64_t Input(int64_t o, int64_t k) const { return o * stride - pad + k * dilation; }
-  IndexRange OutputsOfTap(int64_t k) const { return Hits(k * dilation - pad, stride, out); }  // outputs whose tap k is no padding
-  IndexRange TapsOfOutput(int64_t o) const { return Hits(o * stride - pad, dilation, kernel); }  // taps of o that are no padding
+  // outputs whose tap k is no padding
+  IndexRange OutputsOfTap(int64_t k) const { return Hits(k * dilation - pad, stride, out); }
+  // taps of o that are no padding
+  IndexRange TapsOfOutput(int64_t o) const { return Hits(o * stride - pad, dilation, kernel); }
   // The same where the padded input, pad + in + pad_end long, is what must be hit.
   IndexRange PaddedTapsOfOutput(int64_t o) const;
 
@@ -47,7 +50,8 @@ struct WindowAxis {
 // Dimensions are right-aligned: a 1-D window has its one dimension at the last index, the others are trivial.
 using Window = std::array<WindowAxis, kSpatialDims>;
 
-// An activation as batch x channels x up to three spatial dimensions, whatever its order in memory. Strides in elements.
+// An activation as batch x channels x up to three spatial dimensions, whatever its order in memory. Strides
+// in elements.
 struct ImageDims {
   int64_t batch = 1, channels = 1;
   std::array<int64_t, kSpatialDims> size{1, 1, 1};  // right-aligned like Window
@@ -63,14 +67,17 @@ bool IsNhwc(const Attributes& attributes);
 // `shape` has rank 3 to 5 (4 where nhwc).
 ImageDims ImageDimsOf(const Shape& shape, bool nhwc);
 // The shape in memory order of an activation with these sizes.
-Shape ImageShape(const ImageDims& like, int64_t channels, const Window& window, bool nhwc, bool transposed = false);
+Shape ImageShape(const ImageDims& like, int64_t channels, const Window& window, bool nhwc,
+                 bool transposed = false);
 
-// Reads strides, dilations, pads, auto_pad (and ceil_mode where `pooling`) and computes padding and output sizes.
-// Returns what is wrong in words, or an empty string. `kernel` has x.spatial elements.
-std::string ResolveWindow(const Attributes& attributes, const ImageDims& x, std::span<const int64_t> kernel, bool pooling, Window& window);
+// Reads strides, dilations, pads, auto_pad (and ceil_mode where `pooling`) and computes padding and output
+// sizes. Returns what is wrong in words, or an empty string. `kernel` has x.spatial elements.
+std::string ResolveWindow(const Attributes& attributes, const ImageDims& x, std::span<const int64_t> kernel,
+                          bool pooling, Window& window);
 
-// For ConvTranspose, which is the same window seen from its output: `in` is what it makes and `out` what it reads.
-// Reads output_shape and output_padding as well.
-std::string ResolveTransposedWindow(const Attributes& attributes, const ImageDims& x, std::span<const int64_t> kernel, Window& window);
+// For ConvTranspose, which is the same window seen from its output: `in` is what it makes and `out` what it
+// reads. Reads output_shape and output_padding as well.
+std::string ResolveTransposedWindow(const Attributes& attributes, const ImageDims& x,
+                                    std::span<const int64_t> kernel, Window& window);
 
 }  // namespace mete

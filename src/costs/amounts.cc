@@ -11,29 +11,36 @@
 namespace mete {
 namespace {
 
-// So many rows multiply a weight for as long as the next one takes to come from the third level. Guess; of 16, 24 and 40, this one
-// fitted Winograd's products best.
+// So many rows multiply a weight for as long as the next one takes to come from the third level. Guess; of
+// 16, 24 and 40, this one fitted Winograd's products best.
 constexpr double kHidingRows = 40;
 
-// Of what leaves a cache, some stays a while, since no cache drops exactly its oldest bytes: until so many times its size have passed
-// (guess; of 2 to 4, all fitted alike, and better than none).
+// Of what leaves a cache, some stays a while, since no cache drops exactly its oldest bytes: until so many
+// times its size have passed (guess; of 2 to 4, all fitted alike, and better than none).
 constexpr double kGone = 3;
 
-// Of the last cache, which other cores and other programs fill as well, inputs are gone once so much of it has passed, weights of the run
-// before once twice its size has; they begin to go at a quarter of that. Guesses: of inputs, 6 to 16 MiB of 32 fitted alike on the one
-// processor that this was tried on, 8 best; of weights, of half of the cache to twice, the most fitted best. Tried before the bytes of
-// views and tables were left out.
+// Of the last cache, which other cores and other programs fill as well, inputs are gone once so much of it
+// has passed, weights of the run before once twice its size has; they begin to go at a quarter of that.
+// Guesses: of inputs, 6 to 16 MiB of 32 fitted alike on the one processor that this was tried on, 8 best; of
+// weights, of half of the cache to twice, the most fitted best. Tried before the bytes of views and tables
+// were left out.
 constexpr double kInputsKept = 0.25, kWeightsKept = 2, kBeginsToGo = 0.25;
 
-bool IsFree(FusedOp op) { return op == FusedOp::kNone || op == FusedOp::kRelu || op == FusedOp::kClip || op == FusedOp::kLeakyRelu; }
+bool IsFree(FusedOp op) {
+  return op == FusedOp::kNone || op == FusedOp::kRelu || op == FusedOp::kClip || op == FusedOp::kLeakyRelu;
+}
 
 }  // namespace
 
 double CeilDiv(double a, double b) { return double((int64_t(a) + int64_t(b) - 1) / int64_t(b)); }
 
-double Beyond(double bytes, double cache, double full) { return std::clamp((bytes / cache - full) / (1 - full), 0.0, 1.0); }
+double Beyond(double bytes, double cache, double full) {
+  return std::clamp((bytes / cache - full) / (1 - full), 0.0, 1.0);
+}
 
-double ShareAcross(int64_t values, int64_t lanes) { return 1 - double(std::gcd(values, lanes)) / double(lanes); }
+double ShareAcross(int64_t values, int64_t lanes) {
+  return 1 - double(std::gcd(values, lanes)) / double(lanes);
+}
 
 Amounts::Amounts(const NodeInRun& at, std::string kernel, std::string regime) : at_(at) {
   work_.kernel = std::move(kernel), work_.regime = std::move(regime);
@@ -67,7 +74,8 @@ void Amounts::AddWeights(double bytes, double rows, double passes) {
   const double far = FarPart(bytes);
   Add("byte of weights", bytes);
   Add("byte of weights, far", passes * bytes * far);
-  Add("byte of weights that rows wait for", bytes * (1 + (passes - 1) * far) * std::max(0.0, 1 - rows / kHidingRows));
+  Add("byte of weights that rows wait for",
+      bytes * (1 + (passes - 1) * far) * std::max(0.0, 1 - rows / kHidingRows));
   AddWeightsFromMemory(bytes);
 }
 
@@ -80,7 +88,8 @@ void Amounts::AddColdWeights(const Panels& split, double bytes, double rows, dou
   int64_t widest = 0;
   for (int64_t p = 0; p < split.count(); ++p) widest = std::max(widest, split.Width(p));
   if (widest == 0) return;
-  const double first = std::min(bytes, kFloatBytes * double(widest) * std::min(k, double(ChunkLength(widest))));
+  const double first =
+      std::min(bytes, kFloatBytes * double(widest) * std::min(k, double(ChunkLength(widest))));
   const double vectors = double(widest / split.lanes()), tiles = CeilDiv(rows, row_step);
   Add("byte of weights that nobody asked for", first + (bytes - first) * std::max(0.0, 1 - tiles / vectors));
 }
@@ -103,12 +112,12 @@ void Amounts::AddTiles(const Panels& split, double copies, double rows, double r
   Add("strip of rows x panel", copies * strips * double(split.count()));
 }
 
-// Of what is as large as that itself. (Guess; of 0.25 to 1, 0.5 to 1, 0.5 to 2 and a step at 1, this one fitted depthwise convolutions
-// best, others alike.)
+// Of what is as large as that itself. (Guess; of 0.25 to 1, 0.5 to 1, 0.5 to 2 and a step at 1, this one
+// fitted depthwise convolutions best, others alike.)
 double Amounts::FarPart(double bytes) const { return Beyond(bytes, at_.caches.near_bytes, 0.25); }
 
-// Of what so many bytes have passed since: all are counted, so that the cache is nearly full before something leaves it. (Guess; of
-// 0.25, 0.5, 0.75 and 0.9 of it, this one fitted depthwise convolutions best.)
+// Of what so many bytes have passed since: all are counted, so that the cache is nearly full before something
+// leaves it. (Guess; of 0.25, 0.5, 0.75 and 0.9 of it, this one fitted depthwise convolutions best.)
 double Amounts::GonePart(double since) const { return Beyond(since, at_.caches.near_bytes, 0.75); }
 
 Work Amounts::Take() {

@@ -14,8 +14,8 @@ constexpr double kFloatBytes = sizeof(float);
 
 double CeilDiv(double a, double b);  // of whole numbers
 
-// How much of so many bytes does not stay in a cache. It holds other things too, so that it begins to be too small before it is full: at
-// a share of `full`.
+// How much of so many bytes does not stay in a cache. It holds other things too, so that it begins to be too
+// small before it is full: at a share of `full`.
 double Beyond(double bytes, double cache, double full);
 
 // The share of vectors that lie across two cache lines, of rows of so many values one after the other.
@@ -37,12 +37,12 @@ class Amounts {
   // `rows` are multiplied by them at a time, `passes` times.
   void AddWeights(double bytes, double rows, double passes = 1);
 
-  // Read once in a run, and so from memory where a run is more than what the last cache holds. Of `bytes` that are packed: they count
-  // beside the run's constants, of which Winograd's are several times the bytes.
+  // Read once in a run, and so from memory where a run is more than what the last cache holds. Of `bytes`
+  // that are packed: they count beside the run's constants, of which Winograd's are several times the bytes.
   void AddWeightsFromMemory(double bytes);
 
-  // Tiles fetch the panel that follows theirs, each a vector of a row at most: what comes before all tiles, and what few tiles leave out,
-  // nobody has asked for when it is needed.
+  // Tiles fetch the panel that follows theirs, each a vector of a row at most: what comes before all tiles,
+  // and what few tiles leave out, nobody has asked for when it is needed.
   void AddColdWeights(const Panels& split, double bytes, double rows, double row_step, double k);
 
   void AddEpilogue(double out_bytes);
@@ -50,13 +50,15 @@ class Amounts {
   // Products of `rows` rows with panels of those widths, each column a sum of k.
   void AddTiles(const Panels& split, double copies, double rows, double row_step, double k);
 
-  // Bytes that pass between when `id` was last touched and when the node reads it, as far as it makes a difference.
+  // Bytes that pass between when `id` was last touched and when the node reads it, as far as it makes a
+  // difference.
   double Since(ValueId id) const;
 
   Work Take();  // with the node itself; once
 
  private:
-  // The share of so many bytes that is not near once they have passed, each time anew; of what was made so many bytes ago.
+  // The share of so many bytes that is not near once they have passed, each time anew; of what was made so
+  // many bytes ago.
   double FarPart(double bytes) const;
   double GonePart(double since) const;
 

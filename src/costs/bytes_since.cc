@@ -9,7 +9,9 @@ namespace mete {
 namespace {
 
 bool Touches(const Node& node, ValueId id) {
-  const auto has = [&](const std::vector<ValueId>& ids) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
+  const auto has = [&](const std::vector<ValueId>& ids) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  };
   return has(node.inputs) || has(node.outputs);
 }
 
@@ -39,7 +41,8 @@ double BytesOfRun(const Graph& graph) {
     double computed = double(BytesMoved(graph, node));
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId id = node.inputs[i];
-      const bool is_table = i == 0 && node.op.starts_with("Gather");  // of which it reads some rows, as BytesMoved() has it
+      // of which it reads some rows, as BytesMoved() has it
+      const bool is_table = i == 0 && node.op.starts_with("Gather");
       if (id == kNoValue || is_table || !graph.value(id).is_constant()) continue;
       const double bytes = double(graph.value(id).constant.bytes());
       computed -= bytes;

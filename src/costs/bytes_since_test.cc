@@ -5,7 +5,8 @@
 namespace mete {
 namespace {
 
-// Nodes that each read and write 1000 bytes, one after the other; the last one reads the network's input as well.
+// Nodes that each read and write 1000 bytes, one after the other; the last one reads the network's input as
+// well.
 Graph ChainOf(int nodes) {
   Graph graph;
   const ValueId input = graph.AddValue("input", DType::kF32, {125});
@@ -38,9 +39,11 @@ TEST(BytesSince, WhatNoNodeHasTouchedIsFromTheRunBefore) {
 
 TEST(BytesSince, SeesThroughViews) {
   Graph graph;
-  const ValueId input = graph.AddValue("input", DType::kF32, {125}), view = graph.AddValue("view", DType::kF32, {5, 25});
+  const ValueId input = graph.AddValue("input", DType::kF32, {125}),
+                view = graph.AddValue("view", DType::kF32, {5, 25});
   graph.AddNode("Reshape", "view", {input}, {view});
-  for (const char* name : {"y", "z"}) graph.AddNode("Relu", name, {view}, {graph.AddValue(name, DType::kF32, {5, 25})});
+  for (const char* name : {"y", "z"})
+    graph.AddNode("Relu", name, {view}, {graph.AddValue(name, DType::kF32, {5, 25})});
   EXPECT_EQ(Since(graph, graph.nodes[1], 0, 1e6), 1e6);
   EXPECT_EQ(Since(graph, graph.nodes[2], 0, 1e6), 1000);
 }
@@ -62,9 +65,11 @@ TEST(BytesOfRun, AreAllConstantsAndWhatTheLargestNodeComputesBesideThem) {
 // Of a table the rows that are read, and a view moves nothing.
 TEST(BytesOfRun, AreNotThoseThatNobodyMoves) {
   Graph graph;
-  const ValueId table = graph.AddValue("table", DType::kF32, {1000, 25}), rows = graph.AddValue("rows", DType::kI64, {2});
+  const ValueId table = graph.AddValue("table", DType::kF32, {1000, 25}),
+                rows = graph.AddValue("rows", DType::kI64, {2});
   graph.value(table).constant = Tensor(DType::kF32, {1000, 25});
-  const ValueId y = graph.AddValue("y", DType::kF32, {2, 25}), view = graph.AddValue("view", DType::kF32, {50});
+  const ValueId y = graph.AddValue("y", DType::kF32, {2, 25}),
+                view = graph.AddValue("view", DType::kF32, {50});
   graph.AddNode("Gather", "gather", {table, rows}, {y});
   graph.AddNode("Reshape", "view", {y}, {view});
   EXPECT_EQ(BytesOfRun(graph), 16 + 2 * 200);

@@ -17,7 +17,8 @@ std::vector<double> RatesOn(const Costs& costs, const NodeCost& node, const std:
   std::vector<double> rates(cores.size(), 0);
   for (size_t c = 0; c < cores.size(); ++c)
     if (cores[c] > 0) rates[c] = std::min(cores[c] / node.core_ns[c], costs.gbytes_per_s[c] / bytes);
-  const double all = std::accumulate(rates.begin(), rates.end(), 0.0), memory = costs.memory_gbytes_per_s / bytes;
+  const double all = std::accumulate(rates.begin(), rates.end(), 0.0),
+               memory = costs.memory_gbytes_per_s / bytes;
   for (double& rate : rates) rate *= std::min(1.0, memory / all);
   return rates;
 }
@@ -26,7 +27,8 @@ std::vector<double> RatesOn(const Costs& costs, const NodeCost& node, const std:
 bool TakesTime(const Costs& costs, const NodeCost& node) {
   for (size_t c = 0; c < std::min(node.core_ns.size(), costs.gbytes_per_s.size()); ++c) {
     const bool by_bytes = node.bytes > 0 && std::isfinite(costs.gbytes_per_s[c]);
-    if (!(node.core_ns[c] >= 0 && std::isfinite(node.core_ns[c])) || (node.core_ns[c] == 0 && !by_bytes)) return false;
+    if (!(node.core_ns[c] >= 0 && std::isfinite(node.core_ns[c])) || (node.core_ns[c] == 0 && !by_bytes))
+      return false;
   }
   return true;
 }
@@ -41,17 +43,21 @@ void Verify(const Costs& costs) {
   const size_t clusters = costs.cores.size();
   for (const std::vector<int64_t>* ns : {&costs.take_ns, &costs.barrier_ns, &costs.wake_ns}) {
     check(ns->size() == clusters, "costs", "take, barrier and wake need a time for each cluster");
-    check(std::all_of(ns->begin(), ns->end(), [](int64_t t) { return t >= 0; }), "costs", "a time is negative");
+    check(std::all_of(ns->begin(), ns->end(), [](int64_t t) { return t >= 0; }), "costs",
+          "a time is negative");
   }
   const auto positive = [](double v) { return v > 0; };
   check(costs.gbytes_per_s.size() == clusters, "costs", "needs a bandwidth for each cluster");
-  check(std::all_of(costs.gbytes_per_s.begin(), costs.gbytes_per_s.end(), positive) && costs.memory_gbytes_per_s > 0, "costs",
-        "a bandwidth must be positive");
+  check(std::all_of(costs.gbytes_per_s.begin(), costs.gbytes_per_s.end(), positive) &&
+            costs.memory_gbytes_per_s > 0,
+        "costs", "a bandwidth must be positive");
   for (const NodeCost& node : costs.nodes) {
     const bool fits = node.core_ns.size() == clusters;
     check(fits, node.node, "needs a time on each cluster");
     check(node.pieces >= 0 && node.bytes >= 0, node.node, "pieces and bytes cannot be negative");
-    if (fits && node.computes()) check(TakesTime(costs, node), node.node, "computes in no time, or in one that is negative or not finite");
+    if (fits && node.computes())
+      check(TakesTime(costs, node), node.node,
+            "computes in no time, or in one that is negative or not finite");
   }
   problems.ThrowIfAny();
 }

@@ -1,4 +1,5 @@
-// Machines in a line and networks of known sizes (shapes alone, no weights), for tests of costs and of the simulation.
+// Machines in a line and networks of known sizes (shapes alone, no weights), for tests of costs and of the
+// simulation.
 #pragma once
 
 #include <numeric>
@@ -10,26 +11,31 @@
 
 namespace mete {
 
-// Clusters, fastest first: {cores, GFLOP/s that a core sustains, GB/s of the cluster}. 8-bit numbers at four times the speed, depthwise
-// convolutions at half of it. A memory of 100 GB/s.
+// Clusters, fastest first: {cores, GFLOP/s that a core sustains, GB/s of the cluster}. 8-bit numbers at four
+// times the speed, depthwise convolutions at half of it. A memory of 100 GB/s.
 struct ToyCluster {
   int cores;
   double gflops, gbytes_per_s;
 };
 
-inline MachineFile ToyMachine(const std::vector<ToyCluster>& clusters, double dequeue_ns = 0, double barrier_us = 0) {
+inline MachineFile ToyMachine(const std::vector<ToyCluster>& clusters, double dequeue_ns = 0,
+                              double barrier_us = 0) {
   MachineFile file;
   file.machine.name = "toy";
   file.memory_gbytes_per_s = {100, "estimate"};
   int cpu = 0;
   for (const ToyCluster& toy : clusters) {
-    Cluster cluster{"c" + std::to_string(file.clusters.size()), std::vector<int>(size_t(toy.cores)), {}, toy.gflops / clusters[0].gflops};
+    Cluster cluster{"c" + std::to_string(file.clusters.size()),
+                    std::vector<int>(size_t(toy.cores)),
+                    {},
+                    toy.gflops / clusters[0].gflops};
     std::iota(cluster.cores.begin(), cluster.cores.end(), cpu);
     cpu += toy.cores;
     file.machine.clusters.push_back(std::move(cluster));
     ClusterFigures figures;
     figures.max_mhz = {1000, "manual"};
-    figures.f32_flops_per_cycle = {toy.gflops / 0.8, "manual"}, figures.int8_ops_per_cycle = {4 * toy.gflops / 0.8, "manual"};
+    figures.f32_flops_per_cycle = {toy.gflops / 0.8, "manual"},
+    figures.int8_ops_per_cycle = {4 * toy.gflops / 0.8, "manual"};
     figures.compute_share = {0.8, "estimate"}, figures.depthwise_share = {0.4, "estimate"};
     figures.gbytes_per_s = {toy.gbytes_per_s, "manual"};
     figures.dequeue_ns = {dequeue_ns, "estimate"}, figures.barrier_us = {barrier_us, "estimate"};
@@ -41,7 +47,8 @@ inline MachineFile ToyMachine(const std::vector<ToyCluster>& clusters, double de
 // Networks as a chain of nodes, NHWC.
 class Chain {
  public:
-  explicit Chain(const Shape& input, DType type = DType::kF32) : type_(type), last_(graph_.AddValue("in", type, input)) {
+  explicit Chain(const Shape& input, DType type = DType::kF32)
+      : type_(type), last_(graph_.AddValue("in", type, input)) {
     graph_.inputs = {last_};
   }
 
@@ -52,7 +59,8 @@ class Chain {
     a.Set("layout", std::string("NHWC"));
     a.Set("group", groups);
     const ValueId weights = graph_.AddValue(Next("w"), type_, {channels, x[3] / groups, kernel, kernel});
-    return Add("Conv", {last_, weights}, {x[0], (x[1] + stride - 1) / stride, (x[2] + stride - 1) / stride, channels}, a);
+    return Add("Conv", {last_, weights},
+               {x[0], (x[1] + stride - 1) / stride, (x[2] + stride - 1) / stride, channels}, a);
   }
   Chain& Product(int64_t n) {
     const Shape x = graph_.value(last_).shape;
@@ -87,7 +95,8 @@ class Chain {
 
 inline Graph Vgg16() {
   Chain net({1, 224, 224, 3});
-  for (const auto& [channels, convs] : std::vector<std::pair<int64_t, int>>{{64, 2}, {128, 2}, {256, 3}, {512, 3}, {512, 3}}) {
+  for (const auto& [channels, convs] :
+       std::vector<std::pair<int64_t, int>>{{64, 2}, {128, 2}, {256, 3}, {512, 3}, {512, 3}}) {
     for (int i = 0; i < convs; ++i) net.Conv(channels, 3);
     net.MaxPool();
   }
@@ -100,7 +109,8 @@ inline Graph ResNet50() {
   net.Conv(64, 7, 2).MaxPool();
   int64_t channels = 64;
   for (const int units : {3, 4, 6, 3}) {
-    for (int i = 0; i < units; ++i) net.Conv(channels, 1).Conv(channels, 3, i == 0 && channels > 64 ? 2 : 1).Conv(4 * channels, 1);
+    for (int i = 0; i < units; ++i)
+      net.Conv(channels, 1).Conv(channels, 3, i == 0 && channels > 64 ? 2 : 1).Conv(4 * channels, 1);
     channels *= 2;
   }
   return net.Done();

@@ -9,10 +9,11 @@
 namespace mete {
 namespace {
 
-// A register tile, below which nothing is divided: rows by columns as most kernels of src/kernels/fast have them. Guess for cores that
-// are not here.
+// A register tile, below which nothing is divided: rows by columns as most kernels of src/kernels/fast have
+// them. Guess for cores that are not here.
 constexpr int64_t kTileRows = 8, kTileColumns = 16;
-constexpr int64_t kLeastElements = 16 * 1024;  // of a block that only moves data: as in processor/cpu/elementwise.cc
+// of a block that only moves data: as in processor/cpu/elementwise.cc
+constexpr int64_t kLeastElements = 16 * 1024;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -39,7 +40,8 @@ NodeKind KindOf(const Graph& graph, const Node& node, int64_t flops, int64_t byt
 // Pieces that the node could be divided into at the finest; 0 where it is less than one.
 int64_t Pieces(const Graph& graph, const Node& node, NodeKind kind) {
   if (IsRecurrentOperator(node.op)) return 1;  // src/processor/cpu has no family that divides them
-  const auto present = std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });
+  const auto present =
+      std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });
   if (present == node.outputs.end()) return 1;
   const Value& out = graph.value(*present);
   const int64_t elements = out.shape.Elements();
@@ -52,7 +54,8 @@ int64_t Pieces(const Graph& graph, const Node& node, NodeKind kind) {
 
 bool IsInt8(const Graph& graph, const Node& node) {
   const ValueId input = node.input(0);
-  return input != kNoValue && (graph.value(input).type == DType::kI8 || graph.value(input).type == DType::kU8);
+  return input != kNoValue &&
+         (graph.value(input).type == DType::kI8 || graph.value(input).type == DType::kU8);
 }
 
 }  // namespace
@@ -72,7 +75,8 @@ NodeCost DescribeNode(const Graph& graph, const Node& node) {
   cost.flops = Flops(graph, node), cost.bytes = BytesMoved(graph, node);
   cost.kind = KindOf(graph, node, cost.flops, cost.bytes);
   cost.int8 = IsInt8(graph, node);
-  if (cost.kind != NodeKind::kView && cost.kind != NodeKind::kUnknown) cost.pieces = std::max<int64_t>(Pieces(graph, node, cost.kind), 1);
+  if (cost.kind != NodeKind::kView && cost.kind != NodeKind::kUnknown)
+    cost.pieces = std::max<int64_t>(Pieces(graph, node, cost.kind), 1);
   return cost;
 }
 

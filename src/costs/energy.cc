@@ -16,8 +16,10 @@
 namespace mete {
 namespace {
 
-constexpr double kMostWays = 4e6;     // guess; measured: 3 us a way of two clusters and a thousand nodes, so 12 s
-constexpr int kMostSettings = 4096;   // of a cluster; guess: 64 frequencies x 64 cores. With a thousand nodes 64 MiB
+// guess; measured: 3 us a way of two clusters and a thousand nodes, so 12 s
+constexpr double kMostWays = 4e6;
+// of a cluster; guess: 64 frequencies x 64 cores. With a thousand nodes 64 MiB
+constexpr int kMostSettings = 4096;
 constexpr int kWaysBetween = 1024;    // two looks at the token: 3 ms of the measured ones
 constexpr size_t kMostRunnersUp = 5;  // guess: as many as somebody reads
 constexpr double kMostMs = 1e9;       // guess: eleven days
@@ -33,7 +35,8 @@ PerByte At(const EnergyPoint& p) {
 }
 
 PerByte Interpolate(const EnergyPoint* begin, const EnergyPoint* end, double rate) {
-  const EnergyPoint* above = std::find_if(begin, end, [&](const EnergyPoint& p) { return p.flops_per_byte >= rate; });
+  const EnergyPoint* above =
+      std::find_if(begin, end, [&](const EnergyPoint& p) { return p.flops_per_byte >= rate; });
   if (above == begin) return At(*begin);
   const PerByte low = At(above[-1]);
   if (above == end) {
@@ -52,7 +55,8 @@ struct Option {
   std::vector<double> per_ns, watts;  // nodes like this a nanosecond
 };
 
-Option OptionOf(const ClusterCurves& cluster, const EnergyPoint* begin, const EnergyPoint* end, const ModelWork& work) {
+Option OptionOf(const ClusterCurves& cluster, const EnergyPoint* begin, const EnergyPoint* end,
+                const ModelWork& work) {
   Option option{{begin->khz, begin->cores}, cluster.node_us * 1e3, {}, {}};
   for (const NodeWork& node : work.nodes) {
     const PerByte byte = Interpolate(begin, end, double(node.flops) / double(node.bytes));
@@ -64,7 +68,9 @@ Option OptionOf(const ClusterCurves& cluster, const EnergyPoint* begin, const En
 
 // The frequency of the curves that is nearest to `khz`.
 int64_t Nearest(const ClusterCurves& cluster, int64_t khz) {
-  const auto farther = [&](const EnergyPoint& a, const EnergyPoint& b) { return std::abs(a.khz - khz) < std::abs(b.khz - khz); };
+  const auto farther = [&](const EnergyPoint& a, const EnergyPoint& b) {
+    return std::abs(a.khz - khz) < std::abs(b.khz - khz);
+  };
   return std::min_element(cluster.points.begin(), cluster.points.end(), farther)->khz;
 }
 
@@ -84,17 +90,22 @@ std::vector<Option> OptionsOf(const ClusterCurves& cluster, const ModelWork& wor
 
 // Frequencies with a number of cores each.
 void CheckSettings(const ClusterCurves& cluster) {
-  const auto is_same = [](const EnergyPoint& a, const EnergyPoint& b) { return a.khz == b.khz && a.cores == b.cores; };
+  const auto is_same = [](const EnergyPoint& a, const EnergyPoint& b) {
+    return a.khz == b.khz && a.cores == b.cores;
+  };
   size_t settings = 1;
-  for (size_t i = 1; i < cluster.points.size(); ++i) settings += !is_same(cluster.points[i - 1], cluster.points[i]);
+  for (size_t i = 1; i < cluster.points.size(); ++i)
+    settings += !is_same(cluster.points[i - 1], cluster.points[i]);
   if (settings > size_t{kMostSettings})
-    Invalid(Printable(cluster.name.substr(0, 40)), "too many settings; got {}, expected {} at most; try energy curves of fewer frequencies",
+    Invalid(Printable(cluster.name.substr(0, 40)),
+            "too many settings; got {}, expected {} at most; try energy curves of fewer frequencies",
             settings, kMostSettings);
 }
 
 class Search {
  public:
-  Search(const EnergyCurves& curves, const ModelWork& work, const Objective& objective, const EnergySearch& search)
+  Search(const EnergyCurves& curves, const ModelWork& work, const Objective& objective,
+         const EnergySearch& search)
       : curves_(curves), work_(work), objective_(objective), search_(search) {
     const std::vector<int64_t>& at_khz = search.at_khz;
     double ways = 1;
@@ -105,8 +116,10 @@ class Search {
       ways *= double(options_.back().size());
     }
     if (ways > kMostWays)
-      Invalid("energy of " + curves.machine, "too many ways to choose from; got {:.3g}, expected {:.0f} at most; try energy curves of "
-              "fewer frequencies or numbers of cores", ways, kMostWays);
+      Invalid("energy of " + curves.machine,
+              "too many ways to choose from; got {:.3g}, expected {:.0f} at most; try energy curves of "
+              "fewer frequencies or numbers of cores",
+              ways, kMostWays);
     all_ = int(ways);
     chosen_.resize(options_.size());
   }
@@ -117,7 +130,8 @@ class Search {
     choice.meets = Meets(choice.best);
     for (const auto& [set, candidate] : best_)
       if (set != SetOf(choice.best)) choice.runners_up.push_back(candidate);
-    std::sort(choice.runners_up.begin(), choice.runners_up.end(), [&](auto& a, auto& b) { return Better(a, b); });
+    std::sort(choice.runners_up.begin(), choice.runners_up.end(),
+              [&](auto& a, auto& b) { return Better(a, b); });
     if (choice.runners_up.size() > kMostRunnersUp) choice.runners_up.resize(kMostRunnersUp);
     choice.reason = Reason(choice);
     return choice;
@@ -145,7 +159,8 @@ class Search {
   }
 
   Set BestSet() const {
-    const auto best = std::min_element(best_.begin(), best_.end(), [&](auto& a, auto& b) { return Better(a.second, b.second); });
+    const auto best = std::min_element(best_.begin(), best_.end(),
+                                       [&](auto& a, auto& b) { return Better(a.second, b.second); });
     return best->first;
   }
 
@@ -160,7 +175,8 @@ class Search {
   // What happens between ways.
   void Look() {
     if (tried_++ % kWaysBetween != 0) return;
-    if (search_.cancel && search_.cancel->cancelled()) Fail(Code::kCancelled, "energy of " + curves_.machine, "the choice was interrupted");
+    if (search_.cancel && search_.cancel->cancelled())
+      Fail(Code::kCancelled, "energy of " + curves_.machine, "the choice was interrupted");
     if (search_.progress) search_.progress(tried_ - 1, all_);
   }
 
@@ -195,15 +211,20 @@ class Search {
   double NodeNs(size_t n) const {
     double per_ns = 0;
     for (const Option* option : chosen_) per_ns += option->per_ns[n];
-    const double memory_ns = curves_.gbytes_per_s > 0 ? double(work_.nodes[n].bytes) / curves_.gbytes_per_s : 0;
+    const double memory_ns =
+        curves_.gbytes_per_s > 0 ? double(work_.nodes[n].bytes) / curves_.gbytes_per_s : 0;
     return std::max(1 / per_ns, memory_ns);
   }
 
   std::string Reason(const EnergyChoice& choice) const {
-    if (!choice.meets) return fmt::format("none of {} ways takes at most {:g} ms: the fastest", ways_, objective_.most_ms);
-    const std::string within = objective_.most_ms > 0 ? fmt::format(", {} of them within {:g} ms", meeting_, objective_.most_ms) : "";
-    return fmt::format("the least energy of {} ways{}; {:.0f} % less than the fastest, at {:.2f} times its time", ways_, within,
-                       100 * (1 - choice.best.joules / fastest_.joules), choice.best.ms / fastest_.ms);
+    if (!choice.meets)
+      return fmt::format("none of {} ways takes at most {:g} ms: the fastest", ways_, objective_.most_ms);
+    const std::string within = objective_.most_ms > 0
+                                   ? fmt::format(", {} of them within {:g} ms", meeting_, objective_.most_ms)
+                                   : "";
+    return fmt::format(
+        "the least energy of {} ways{}; {:.0f} % less than the fastest, at {:.2f} times its time", ways_,
+        within, 100 * (1 - choice.best.joules / fastest_.joules), choice.best.ms / fastest_.ms);
   }
 
   const EnergyCurves& curves_;
@@ -231,7 +252,8 @@ Objective ParseObjective(std::string_view text, const std::string& where) {
     const double ms = unit == "ms" ? n : unit == "us" ? n * 1e-3 : unit == "s" ? n * 1e3 : 0;
     if (error == std::errc() && ms > 0 && ms <= kMostMs) return {ms};
   }
-  Invalid(where, "not an objective; got '{}', expected energy, or a time such as latency=30ms", Printable(std::string(text.substr(0, 40))));
+  Invalid(where, "not an objective; got '{}', expected energy, or a time such as latency=30ms",
+          Printable(std::string(text.substr(0, 40))));
 }
 
 ModelWork WorkOf(const Graph& graph) {
@@ -250,12 +272,16 @@ ModelWork WorkOf(const Graph& graph) {
   return work;
 }
 
-EnergyChoice ChooseEnergy(const EnergyCurves& curves, const ModelWork& work, const Objective& objective, const EnergySearch& search) {
+EnergyChoice ChooseEnergy(const EnergyCurves& curves, const ModelWork& work, const Objective& objective,
+                          const EnergySearch& search) {
   Verify(curves);
-  if (work.nodes.empty()) Invalid("energy of " + curves.machine, "nothing to choose for; no node computes anything of a known size");
+  if (work.nodes.empty())
+    Invalid("energy of " + curves.machine,
+            "nothing to choose for; no node computes anything of a known size");
   const size_t frequencies = search.at_khz.size();
   if (frequencies > 0 && frequencies != curves.clusters.size())
-    Invalid("energy of " + curves.machine, "wrong number of frequencies; got {}, expected {}", frequencies, curves.clusters.size());
+    Invalid("energy of " + curves.machine, "wrong number of frequencies; got {}, expected {}", frequencies,
+            curves.clusters.size());
   return Search(curves, work, objective, search).Do();
 }
 
@@ -265,7 +291,8 @@ std::string ToText(const EnergyCurves& curves, const EnergyCandidate& candidate)
     const auto [khz, cores] = candidate.clusters[c];
     if (cores == 0) continue;
     const std::string clock = khz > 0 ? fmt::format("{:.0f} MHz", double(khz) * 1e-3) : "its own clock";
-    parts.push_back(fmt::format("{} {} core{} at {}", curves.clusters[c].name, cores, cores == 1 ? "" : "s", clock));
+    parts.push_back(
+        fmt::format("{} {} core{} at {}", curves.clusters[c].name, cores, cores == 1 ? "" : "s", clock));
   }
   return fmt::format("{}", fmt::join(parts, " + "));
 }

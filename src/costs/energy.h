@@ -1,12 +1,16 @@
-// With which cores, at which frequencies, a model takes the least energy: a choice by its data-reuse rates on a machine's energy curves.
+// With which cores, at which frequencies, a model takes the least energy: a choice by its data-reuse rates on
+// a machine's energy curves.
 //
-// Each node's operations for a byte give its time and watts on every cluster (energy_curves.h). Clusters that share a node add up:
+// Each node's operations for a byte give its time and watts on every cluster (energy_curves.h). Clusters that
+// share a node add up:
 //
-//     time = max(1 / sum over clusters of 1 / time there, bytes / what the memory moves) + the hand-over, where cores share
+//     time = max(1 / sum over clusters of 1 / time there, bytes / what the memory moves) + the hand-over,
+//     where cores share
 //     joules = time * sum of the clusters' watts
 //
-// So it is taken for granted that dividing a node costs nothing else, and that no clock has to come down for heat. Joules are those beyond
-// what the machine takes without work: that goes on whether a model runs or not.
+// So it is taken for granted that dividing a node costs nothing else, and that no clock has to come down for
+// heat. Joules are those beyond what the machine takes without work: that goes on whether a model runs or
+// not.
 #pragma once
 
 #include <cstdint>
@@ -58,14 +62,16 @@ struct EnergyChoice {
 };
 
 struct EnergySearch {
-  std::vector<int64_t> at_khz = {};     // one for each cluster: only the frequency that is nearest to it; empty: all
-  const CancelToken* cancel = nullptr;  // asked every few ms
+  // one for each cluster: only the frequency that is nearest to it; empty: all
+  std::vector<int64_t> at_khz = {};
+  const CancelToken* cancel = nullptr;                   // asked every few ms
   std::function<void(int done, int all)> progress = {};  // as often, of the ways
 };
 
-// Tries every frequency and number of cores that the curves have. Where nothing meets the time, the fastest is best. Error where there is
-// nothing to compute, or there are too many ways; CANCELLED.
-EnergyChoice ChooseEnergy(const EnergyCurves& curves, const ModelWork& work, const Objective& objective, const EnergySearch& search = {});
+// Tries every frequency and number of cores that the curves have. Where nothing meets the time, the fastest
+// is best. Error where there is nothing to compute, or there are too many ways; CANCELLED.
+EnergyChoice ChooseEnergy(const EnergyCurves& curves, const ModelWork& work, const Objective& objective,
+                          const EnergySearch& search = {});
 
 // "prime 1 core at 1714 MHz + middle 2 cores at 1028 MHz"
 std::string ToText(const EnergyCurves& curves, const EnergyCandidate& candidate);

@@ -19,7 +19,8 @@ MachineFile Powered(MachineFile file, const std::vector<std::pair<double, double
   for (size_t c = 0; c < watts.size(); ++c) {
     ClusterFigures& f = file.clusters[c];
     f.min_mhz = {100, "manual"};
-    f.idle_w = {watts[c].first, "estimate"}, f.active_w = {watts[c].second, "estimate"}, f.power_exponent = {kExponent, "estimate"};
+    f.idle_w = {watts[c].first, "estimate"}, f.active_w = {watts[c].second, "estimate"},
+    f.power_exponent = {kExponent, "estimate"};
   }
   return file;
 }
@@ -29,14 +30,15 @@ ModelWork Work(std::vector<NodeWork> nodes) { return {std::move(nodes), 0, 0}; }
 const ModelWork kComputes = Work({{4'000'000'000, 1'000'000}});  // 4000 operations a byte
 const ModelWork kMoves = Work({{0, 100'000'000}});
 
-// Of a cluster that does nothing but compute: joules for an operation go with (idle + n active x^p) / x, so that the best x is where its
-// slope is 0.
+// Of a cluster that does nothing but compute: joules for an operation go with (idle + n active x^p) / x, so
+// that the best x is where its slope is 0.
 double BestClock(double idle_w, double active_w, int cores) {
   return std::pow(idle_w / ((kExponent - 1) * cores * active_w), 1 / kExponent);
 }
 
 TEST(ChooseEnergy, FindsTheClockWhereThePowerModelHasItsOptimum) {
-  for (const auto& [idle, active] : std::vector<std::pair<double, double>>{{0.1, 1}, {0.5, 1}, {1, 0.5}, {0, 1}, {5, 1}}) {
+  for (const auto& [idle, active] :
+       std::vector<std::pair<double, double>>{{0.1, 1}, {0.5, 1}, {1, 0.5}, {0, 1}, {5, 1}}) {
     const EnergyCurves curves = CurvesOf(Powered(ToyMachine({{4, 10, 20}}), {{idle, active}}));
     const EnergyChoice choice = ChooseEnergy(curves, kComputes, {});
     const ClusterSetting best = choice.best.clusters[0];
@@ -69,7 +71,8 @@ TEST(ChooseEnergy, MeetsATimeWithTheSlowestClockThatDoes) {
 }
 
 TEST(ChooseEnergy, TakesTheFastestWhereNothingMeetsTheTime) {
-  const EnergyCurves curves = CurvesOf(Powered(ToyMachine({{1, 10, 20}, {2, 4, 10}}), {{0.1, 1}, {0.1, 0.2}}));
+  const EnergyCurves curves =
+      CurvesOf(Powered(ToyMachine({{1, 10, 20}, {2, 4, 10}}), {{0.1, 1}, {0.1, 0.2}}));
   const EnergyChoice choice = ChooseEnergy(curves, kComputes, {10});
   EXPECT_FALSE(choice.meets);
   EXPECT_EQ(choice.best.ms, choice.fastest.ms);
@@ -84,7 +87,8 @@ TEST(ChooseEnergy, LeavesOutTheClusterThatCostsMoreThanItHelps) {
   EXPECT_EQ(choice.best.clusters[0].cores, 0);
   EXPECT_EQ(choice.best.clusters[1].cores, 2);
   ASSERT_EQ(choice.runners_up.size(), 4u);  // 1 | 1+1 | 1+2 | 0+1: every other set of cores once
-  for (size_t i = 1; i < choice.runners_up.size(); ++i) EXPECT_GE(choice.runners_up[i].joules, choice.runners_up[i - 1].joules);
+  for (size_t i = 1; i < choice.runners_up.size(); ++i)
+    EXPECT_GE(choice.runners_up[i].joules, choice.runners_up[i - 1].joules);
   EXPECT_GE(choice.runners_up[0].joules, choice.best.joules);
 }
 
@@ -116,13 +120,15 @@ TEST(ChooseEnergy, RefusesMoreSettingsThanItHasMemoryFor) {
   EnergyCurves curves = CurvesOf(Powered(ToyMachine({{1, 10, 20}}), {{1, 1}}));
   const EnergyPoint point = curves.clusters[0].points[0];
   curves.clusters[0].points.clear();
-  for (int i = 1; i <= 100'000; ++i) curves.clusters[0].points.push_back({i, 1, 1, point.gflops, point.watts});
+  for (int i = 1; i <= 100'000; ++i)
+    curves.clusters[0].points.push_back({i, 1, 1, point.gflops, point.watts});
   EXPECT_TELLS(ChooseEnergy(curves, kComputes, {}), "too many settings; got 100000, expected 4096 at most");
 }
 
 TEST(ChooseEnergy, RefusesTooManyWays) {
   const std::vector<ToyCluster> eight(8, {4, 10, 10});
-  const EnergyCurves curves = CurvesOf(Powered(ToyMachine(eight), std::vector<std::pair<double, double>>(8, {1, 1})));
+  const EnergyCurves curves =
+      CurvesOf(Powered(ToyMachine(eight), std::vector<std::pair<double, double>>(8, {1, 1})));
   EXPECT_TELLS(ChooseEnergy(curves, kComputes, {}), "too many ways");
   EXPECT_TELLS(ChooseEnergy(curves, {}, {}), "nothing to choose for");
 }
@@ -142,12 +148,15 @@ TEST(CurvesOf, TakesEveryBoard) {
     const EnergyCurves curves = CurvesOf(file);
     const std::vector<int> physical = PhysicalCores(file.machine);
     for (size_t c = 0; c < physical.size(); ++c) EXPECT_EQ(int(curves.clusters[c].cores.size()), physical[c]);
-    EXPECT_LE(ChooseEnergy(curves, kComputes, {}).best.joules, ChooseEnergy(curves, kComputes, {}).fastest.joules);
+    EXPECT_LE(ChooseEnergy(curves, kComputes, {}).best.joules,
+              ChooseEnergy(curves, kComputes, {}).fastest.joules);
   }
 }
 
 // Eight frequencies and two numbers of cores each, or not to take part: 17 options of a cluster.
-EnergyCurves ThreeClusters() { return CurvesOf(Powered(ToyMachine({{2, 10, 20}, {2, 5, 10}, {2, 3, 5}}), {{0.5, 1}, {0, 0.3}, {0, 0.1}})); }
+EnergyCurves ThreeClusters() {
+  return CurvesOf(Powered(ToyMachine({{2, 10, 20}, {2, 5, 10}, {2, 3, 5}}), {{0.5, 1}, {0, 0.3}, {0, 0.1}}));
+}
 
 TEST(ChooseEnergy, TellsHowFarItIs) {
   std::vector<int> told;
@@ -173,7 +182,8 @@ TEST(ChooseEnergy, EndsWhereItIsCancelled) {
 }
 
 TEST(EnergyCurves, MakesARoundTrip) {
-  const EnergyCurves curves = CurvesOf(Powered(ToyMachine({{2, 10, 20}, {3, 5, 10}}, 0, 2), {{0.5, 1}, {0, 0.3}}));
+  const EnergyCurves curves =
+      CurvesOf(Powered(ToyMachine({{2, 10, 20}, {3, 5, 10}}, 0, 2), {{0.5, 1}, {0, 0.3}}));
   EXPECT_EQ(ToJson(ParseEnergyCurves(ToJson(curves), "x")), ToJson(curves));
 }
 
@@ -207,12 +217,14 @@ TEST(EnergyCurves, RefusesWhatMakesNoSense) {
   refuses("/clusters", Json::array(), "wrong number of clusters");
   refuses("/idle_watts", -1, "-1 W");
   refuses("/gbytes_per_s", 1e-300, "not believed");
-  refuses("/clusters/0/name", "\x1b[2J", "file.json] not energy curves; [energy of toy] a text that cannot be printed");
+  refuses("/clusters/0/name", "\x1b[2J",
+          "file.json] not energy curves; [energy of toy] a text that cannot be printed");
   refuses("/machine", 7, "file.json]");
   refuses("/format", "x", "expected the format");
   for (const char* text : {"", "[", "{}", "null", "[1]"})
     EXPECT_TELLS(ParseEnergyCurves(text, "file.json"), "file.json] not energy curves");
-  EXPECT_TELLS(ParseEnergyCurves(std::string(1'000'000, '['), "file.json"), "file.json] lists and objects are nested too deep");
+  EXPECT_TELLS(ParseEnergyCurves(std::string(1'000'000, '['), "file.json"),
+               "file.json] lists and objects are nested too deep");
 }
 
 TEST(Objective, IsEnergyOrATime) {
@@ -220,8 +232,9 @@ TEST(Objective, IsEnergyOrATime) {
   EXPECT_EQ(ParseObjective("latency=30ms", "f").most_ms, 30);
   EXPECT_EQ(ParseObjective("latency=1.5s", "f").most_ms, 1500);
   EXPECT_EQ(ParseObjective("latency=500us", "f").most_ms, 0.5);
-  for (const char* text : {"", "latency", "latency=", "latency=30", "latency=ms", "latency=-1ms", "latency=0ms", "latency=nanms",
-                           "latency=infs", "latency=1e300s", "latency=30 ms", "power"})
+  for (const char* text :
+       {"", "latency", "latency=", "latency=30", "latency=ms", "latency=-1ms", "latency=0ms", "latency=nanms",
+        "latency=infs", "latency=1e300s", "latency=30 ms", "power"})
     EXPECT_TELLS(ParseObjective(text, "--objective"), "--objective] not an objective");
 }
 

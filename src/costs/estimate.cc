@@ -13,20 +13,24 @@
 namespace mete {
 namespace {
 
-// Three hours a run on its slowest core: a file that says so is wrong, and sums of times stay far from what 64 bits hold.
+// Three hours a run on its slowest core: a file that says so is wrong, and sums of times stay far from what
+// 64 bits hold.
 constexpr double kMostNs = 1e13;
 
 class Estimator {
  public:
-  Estimator(const Graph& graph, const MachineFile& file, const std::vector<int>& cores) : graph_(graph), file_(file), cores_(cores) {
+  Estimator(const Graph& graph, const MachineFile& file, const std::vector<int>& cores)
+      : graph_(graph), file_(file), cores_(cores) {
     const std::vector<int> physical = PhysicalCores(file.machine);
     const std::string& name = file.machine.name;
-    if (cores.size() != physical.size()) Invalid(name, "wrong number of clusters; got {}, expected {}", cores.size(), physical.size());
+    if (cores.size() != physical.size())
+      Invalid(name, "wrong number of clusters; got {}, expected {}", cores.size(), physical.size());
     for (size_t c = 0; c < cores.size(); ++c)
       if (cores[c] < 0 || cores[c] > physical[c])
-        Invalid(name, "wrong number of cores of cluster '{}'; got {}, expected 0 to {}", file.machine.clusters[c].name, cores[c],
-                physical[c]);
-    if (std::accumulate(cores.begin(), cores.end(), 0) == 0) Invalid(name, "no cores to compute on; try --cores with some");
+        Invalid(name, "wrong number of cores of cluster '{}'; got {}, expected 0 to {}",
+                file.machine.clusters[c].name, cores[c], physical[c]);
+    if (std::accumulate(cores.begin(), cores.end(), 0) == 0)
+      Invalid(name, "no cores to compute on; try --cores with some");
   }
 
   Costs Do() const {
@@ -34,7 +38,8 @@ class Estimator {
     costs.memory_gbytes_per_s = file_.memory_gbytes_per_s.value;
     for (size_t c = 0; c < cores_.size(); ++c) {
       const ClusterFigures& figures = file_.clusters[c];
-      costs.take_ns.push_back(std::llround(figures.dequeue_ns.value + double(TakeCost().ns) / file_.machine.clusters[c].capacity));
+      costs.take_ns.push_back(std::llround(figures.dequeue_ns.value +
+                                           double(TakeCost().ns) / file_.machine.clusters[c].capacity));
       costs.barrier_ns.push_back(std::llround(figures.barrier_us.value * 1e3));
       costs.wake_ns.push_back(std::llround(figures.wake_us.value * 1e3));
       costs.gbytes_per_s.push_back(figures.gbytes_per_s.value);
@@ -56,7 +61,8 @@ class Estimator {
   // On a core that waits for no memory. A GFLOP/s is an operation a nanosecond.
   static double ComputeNs(const ClusterFigures& figures, const NodeCost& cost) {
     if (cost.flops <= 0) return 0;
-    const double share = cost.kind == NodeKind::kDepthwise ? figures.depthwise_share.value : figures.compute_share.value;
+    const double share =
+        cost.kind == NodeKind::kDepthwise ? figures.depthwise_share.value : figures.compute_share.value;
     return double(cost.flops) / (cost.int8 ? figures.int8_gops() : figures.f32_gflops()) / share;
   }
 
@@ -66,7 +72,9 @@ class Estimator {
     double slowest = 0;
     for (const NodeCost& n : costs.nodes) slowest += SlowestNs(costs, n);
     if (!(slowest <= kMostNs))
-      Invalid(file_.machine.name, "the model takes too long to be believed; got {:.3g} s on the slowest core, expected {:.3g} s at most",
+      Invalid(file_.machine.name,
+              "the model takes too long to be believed; got {:.3g} s on the slowest core, expected {:.3g} s "
+              "at most",
               slowest * 1e-9, kMostNs * 1e-9);
   }
 
@@ -88,8 +96,9 @@ Costs EstimateCosts(const Graph& graph, const MachineFile& file, const std::vect
 }
 
 std::string EstimatedFigures(const MachineFile& file) {
-  static constexpr std::string_view kRead[] = {"max_mhz",         "f32_flops_per_cycle", "int8_ops_per_cycle", "compute_share",
-                                               "depthwise_share", "gbytes_per_s",        "dequeue_ns",         "barrier_us"};
+  static constexpr std::string_view kRead[] = {"max_mhz",       "f32_flops_per_cycle", "int8_ops_per_cycle",
+                                               "compute_share", "depthwise_share",     "gbytes_per_s",
+                                               "dequeue_ns",    "barrier_us"};
   std::vector<std::string_view> keys;
   size_t read = 1, estimates = file.memory_gbytes_per_s.is_estimate();
   if (estimates > 0) keys.push_back("memory's gbytes_per_s");

@@ -38,10 +38,12 @@ TEST(EstimateCosts, AConvolutionIsItsArithmeticAtTheSustainedPeak) {
 
 TEST(EstimateCosts, DepthwiseAnd8BitOnesHaveTheirOwnPeaks) {
   const MachineFile file = ToyMachine({{1, 0.1, 50}});
-  const NodeCost depthwise = EstimateCosts(Chain({1, 64, 64, 128}).Conv(128, 3, 1, 128).Done(), file, {1}).nodes[0];
+  const NodeCost depthwise =
+      EstimateCosts(Chain({1, 64, 64, 128}).Conv(128, 3, 1, 128).Done(), file, {1}).nodes[0];
   EXPECT_EQ(depthwise.kind, NodeKind::kDepthwise);
   EXPECT_NEAR(depthwise.core_ns[0], 2.0 * 64 * 64 * 128 * 9 / 0.05, 1);
-  const NodeCost int8 = EstimateCosts(Chain({1, 64, 64, 128}, DType::kU8).Conv(128, 3).Done(), file, {1}).nodes[0];
+  const NodeCost int8 =
+      EstimateCosts(Chain({1, 64, 64, 128}, DType::kU8).Conv(128, 3).Done(), file, {1}).nodes[0];
   EXPECT_TRUE(int8.int8);
   EXPECT_NEAR(int8.core_ns[0], 2.0 * 64 * 64 * 128 * 128 * 9 / 0.4, 1);
 }
@@ -58,10 +60,13 @@ TEST(EstimateCosts, WhatHasNoArithmeticTakesItsBytes) {
 
 TEST(EstimateCosts, ARecurrentNodeIsOnePieceOfAllItsTimeSteps) {
   Graph graph;
-  const auto value = [&](const Shape& shape) { return graph.AddValue("v" + std::to_string(graph.values.size()), DType::kF32, shape); };
+  const auto value = [&](const Shape& shape) {
+    return graph.AddValue("v" + std::to_string(graph.values.size()), DType::kF32, shape);
+  };
   graph.inputs = {value({100, 1, 64})};
   graph.outputs = {value({100, 1, 1, 64})};
-  graph.AddNode("LSTM", "lstm", {graph.inputs[0], value({1, 256, 64}), value({1, 256, 64})}, {graph.outputs[0]});
+  graph.AddNode("LSTM", "lstm", {graph.inputs[0], value({1, 256, 64}), value({1, 256, 64})},
+                {graph.outputs[0]});
   const Costs costs = EstimateCosts(graph, ToyMachine({{2, 10, 50}}), {2});
   EXPECT_EQ(costs.nodes[0].pieces, 1);
   EXPECT_NEAR(costs.nodes[0].core_ns[0], 2.0 * 100 * 2 * 256 * 64 / 10, 1);
@@ -94,7 +99,8 @@ TEST(TimesOn, SomeOfTheCoresTakeWhatTheyTakeAlone) {
 
 // Each way to spoil costs is found, and named.
 void ExpectBad(void (*spoil)(Costs&), const char* words) {
-  Costs costs = EstimateCosts(Chain({1, 64, 64, 128}).Conv(128, 3).Relu().Done(), ToyMachine({{2, 10, 50}, {4, 4, 20}}), {2, 4});
+  Costs costs = EstimateCosts(Chain({1, 64, 64, 128}).Conv(128, 3).Relu().Done(),
+                              ToyMachine({{2, 10, 50}, {4, 4, 20}}), {2, 4});
   Verify(costs);
   spoil(costs);
   try {
@@ -144,11 +150,13 @@ TEST(EstimateCosts, SmallNodesHaveFewBlocks) {
   EXPECT_EQ(FirstOf(Chain({1, 7, 7, 64}).Conv(32, 1).Done(), file, {4}).blocks, 7 * 2);  // tiles of 8 x 16
   EXPECT_EQ(FirstOf(Chain({100}).Relu().Done(), file, {4}).blocks, 1);
   EXPECT_EQ(FirstOf(Chain({1, 64, 64, 64}).Conv(64, 3).Done(), file, {4}).blocks, 4 * kBlocksPerThread);
-  EXPECT_EQ(FirstOf(Chain({1, 64, 64, 64}).Conv(64, 3).Done(), file, {1}).blocks, 1);  // one core divides nothing
+  // one core divides nothing
+  EXPECT_EQ(FirstOf(Chain({1, 64, 64, 64}).Conv(64, 3).Done(), file, {1}).blocks, 1);
 }
 
 TEST(EstimateCosts, TakingAndTheBarrierComeFromTheFile) {
-  const Costs costs = EstimateCosts(Chain({100}).Relu().Done(), ToyMachine({{1, 10, 10}, {1, 5, 10}}, 50, 2), {1, 1});
+  const Costs costs =
+      EstimateCosts(Chain({100}).Relu().Done(), ToyMachine({{1, 10, 10}, {1, 5, 10}}, 50, 2), {1, 1});
   EXPECT_EQ(costs.barrier_ns, (std::vector<int64_t>{2000, 2000}));
   EXPECT_EQ(BarrierNs(costs, {0, 1}), 2000);
   EXPECT_EQ(costs.take_ns, (std::vector<int64_t>{50 + TakeCost().ns, 50 + 2 * TakeCost().ns}));
@@ -162,7 +170,9 @@ TEST(EstimateCosts, ThreadsOfACoreCountOnce) {
 
 TEST(EstimateCosts, EstimatesAreNamed) {
   const std::string text = EstimatedFigures(ToyMachine({{1, 10, 10}}));
-  EXPECT_EQ(text, "5 of the 9 figures (memory's gbytes_per_s, compute_share, depthwise_share, dequeue_ns, barrier_us)");
+  EXPECT_EQ(
+      text,
+      "5 of the 9 figures (memory's gbytes_per_s, compute_share, depthwise_share, dequeue_ns, barrier_us)");
 }
 
 TEST(EstimateCosts, NonsenseIsRefused) {
@@ -170,9 +180,12 @@ TEST(EstimateCosts, NonsenseIsRefused) {
   const MachineFile file = ToyMachine({{2, 10, 10}, {1, 5, 5}});
   EXPECT_NE(ErrorOf(graph, file, {0, 0}).find("no cores"), std::string::npos);
   EXPECT_NE(ErrorOf(graph, file, {2}).find("wrong number of clusters; got 1, expected 2"), std::string::npos);
-  EXPECT_NE(ErrorOf(graph, file, {3, 1}).find("wrong number of cores of cluster 'c0'; got 3, expected 0 to 2"), std::string::npos);
+  EXPECT_NE(
+      ErrorOf(graph, file, {3, 1}).find("wrong number of cores of cluster 'c0'; got 3, expected 0 to 2"),
+      std::string::npos);
   EXPECT_NE(ErrorOf(graph, file, {-1, 1}).find("got -1"), std::string::npos);
-  EXPECT_NE(ErrorOf(Chain({4, 5}).Flat().Done(), file, {2, 1}).find("nothing to estimate"), std::string::npos);
+  EXPECT_NE(ErrorOf(Chain({4, 5}).Flat().Done(), file, {2, 1}).find("nothing to estimate"),
+            std::string::npos);
   const Graph huge = Chain({1 << 20, 1 << 20}).Product(1 << 20).Done();
   EXPECT_NE(ErrorOf(huge, file, {2, 1}).find("too long to be believed"), std::string::npos);
 }

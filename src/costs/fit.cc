@@ -7,7 +7,8 @@
 namespace mete {
 namespace {
 
-// Rows are samples, columns things; each row divided by its time, so that the right side is 1, and each column by its largest entry.
+// Rows are samples, columns things; each row divided by its time, so that the right side is 1, and each
+// column by its largest entry.
 struct System {
   std::vector<std::vector<double>> rows;
   std::vector<double> scale;  // of each column
@@ -29,9 +30,11 @@ System SystemOf(std::span<const FitSample> samples, const std::vector<std::strin
   return s;
 }
 
-// min over x >= 0 of sum of weight * (row * x - 1)^2, by coordinate descent on the normal equations: convex, so it ends at the least.
+// min over x >= 0 of sum of weight * (row * x - 1)^2, by coordinate descent on the normal equations: convex,
+// so it ends at the least.
 std::vector<double> Solve(const System& s, const std::vector<double>& weights) {
-  constexpr int kSweeps = 4000;     // guess: things that mostly come together move slowly; some milliseconds for 20 of them
+  // guess: things that mostly come together move slowly; some milliseconds for 20 of them
+  constexpr int kSweeps = 4000;
   constexpr double kStill = 1e-10;  // of the largest entry, 1
   const size_t n = s.scale.size();
   std::vector<std::vector<double>> gram(n, std::vector<double>(n, 0));
@@ -73,8 +76,9 @@ double Fit::Predict(const std::map<std::string, double>& amounts) const {
 }
 
 bool Fit::Known(const std::map<std::string, double>& amounts) const {
-  return std::all_of(amounts.begin(), amounts.end(),
-                     [&](const auto& a) { return std::binary_search(things.begin(), things.end(), a.first); });
+  return std::all_of(amounts.begin(), amounts.end(), [&](const auto& a) {
+    return std::binary_search(things.begin(), things.end(), a.first);
+  });
 }
 
 Fit FitUnits(std::span<const FitSample> samples) {
@@ -98,7 +102,8 @@ Fit FitUnits(std::span<const FitSample> samples) {
   }
   for (size_t j = 0; j < x.size(); ++j)
     if (x[j] > 0) fit.ns[fit.things[j]] = x[j] / system.scale[j];
-  fit.within = double(std::count_if(errors.begin(), errors.end(), [](double e) { return e <= 0.1; })) / double(errors.size());
+  fit.within = double(std::count_if(errors.begin(), errors.end(), [](double e) { return e <= 0.1; })) /
+               double(errors.size());
   std::nth_element(errors.begin(), errors.begin() + int64_t(errors.size() / 2), errors.end());
   fit.spread = errors[errors.size() / 2];
   return fit;

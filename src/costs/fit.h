@@ -1,4 +1,5 @@
-// What a thing takes, from times of nodes that are made of many things: non-negative least squares of relative errors.
+// What a thing takes, from times of nodes that are made of many things: non-negative least squares of
+// relative errors.
 #pragma once
 
 #include <map>

@@ -19,7 +19,9 @@ std::vector<FitSample> Samples(int count, double noise) {
   std::uniform_real_distribution<double> log(0, 3), off(-noise, noise);
   std::vector<FitSample> samples;
   for (int i = 0; i < count; ++i) {
-    FitSample s{{{"tile", 10 * std::pow(10, log(random))}, {"byte", 1000 * std::pow(10, log(random))}, {"node", 1}}, 0};
+    FitSample s{
+        {{"tile", 10 * std::pow(10, log(random))}, {"byte", 1000 * std::pow(10, log(random))}, {"node", 1}},
+        0};
     s.ns = Truth(s.amounts) * (1 + off(random));
     samples.push_back(s);
   }

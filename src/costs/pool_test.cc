@@ -25,7 +25,8 @@ TEST(PoolCosts, TellsWhatContradictsItself) {
   expect([](PoolCosts& p) { p.devices[0].link.latency_us = -1; }, "[a] a link takes no such time");
   expect([](PoolCosts& p) { p.devices[1].link.up_mbit_per_s = 0; }, "[b] a link has no such rate");
   expect([](PoolCosts& p) { p.devices[1].power = PowerCosts{1, -2}; }, "[b] takes no such power; got -2 W");
-  expect([](PoolCosts& p) { p.devices[0].link.up_mbit_per_s = 0, p.devices[1].layers.clear(); }, "[b] has other layers");
+  expect([](PoolCosts& p) { p.devices[0].link.up_mbit_per_s = 0, p.devices[1].layers.clear(); },
+         "[b] has other layers");
 }
 
 }  // namespace

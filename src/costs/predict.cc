@@ -11,12 +11,12 @@
 namespace mete {
 namespace {
 
-// For what no probe contains (an operator of few networks): what an element-wise node of as many bytes takes. Guess: such nodes are few,
-// and most only move data.
+// For what no probe contains (an operator of few networks): what an element-wise node of as many bytes takes.
+// Guess: such nodes are few, and most only move data.
 constexpr const char* kStandIn = "mete.Elementwise";
 
-// And its arithmetic at a GFLOP/s, which is what the reference kernels come near to (guess). Rather too long than too short: a step that
-// is thought to be long gets all threads, as it would without a profile.
+// And its arithmetic at a GFLOP/s, which is what the reference kernels come near to (guess). Rather too long
+// than too short: a step that is thought to be long gets all threads, as it would without a profile.
 constexpr double kStandInNsPerFlop = 1;
 
 NodePrediction OfWork(const ClusterProfile& profile, const Work& work) {
@@ -45,9 +45,10 @@ struct Way {
   double rate = 0;    // nodes a nanosecond, of all cores together
 };
 
-// In the order of WorksOf(), which is the same for all clusters: only the amounts differ, by what a core has near.
-std::vector<Way> WaysOf(const std::vector<const ClusterProfile*>& profiles, const std::vector<int>& cores, const Graph& graph,
-                        const Node& node, double run_bytes) {
+// In the order of WorksOf(), which is the same for all clusters: only the amounts differ, by what a core has
+// near.
+std::vector<Way> WaysOf(const std::vector<const ClusterProfile*>& profiles, const std::vector<int>& cores,
+                        const Graph& graph, const Node& node, double run_bytes) {
   std::vector<Way> ways;
   for (size_t c = 0; c < profiles.size(); ++c) {
     const std::vector<Work> works = WorksOf({graph, node, profiles[c]->caches, run_bytes});
@@ -62,13 +63,15 @@ std::vector<Way> WaysOf(const std::vector<const ClusterProfile*>& profiles, cons
   return ways;
 }
 
-// All cores compute a node in the same way, as they share its packed weights: the one in which they are fastest together, whichever of
-// them the planner takes then.
-std::vector<NodePrediction> PredictTogether(const std::vector<const ClusterProfile*>& profiles, const std::vector<int>& cores,
-                                            const Graph& graph, const Node& node, double run_bytes) {
+// All cores compute a node in the same way, as they share its packed weights: the one in which they are
+// fastest together, whichever of them the planner takes then.
+std::vector<NodePrediction> PredictTogether(const std::vector<const ClusterProfile*>& profiles,
+                                            const std::vector<int>& cores, const Graph& graph,
+                                            const Node& node, double run_bytes) {
   Way best;
   for (const Way& way : WaysOf(profiles, cores, graph, node, run_bytes))
-    if (best.on.empty() || way.known > best.known || (way.known == best.known && way.rate > best.rate)) best = way;
+    if (best.on.empty() || way.known > best.known || (way.known == best.known && way.rate > best.rate))
+      best = way;
   best.on.resize(profiles.size());
   for (size_t c = 0; c < profiles.size(); ++c) {
     NodePrediction& p = best.on[c];
@@ -81,7 +84,8 @@ std::vector<NodePrediction> PredictTogether(const std::vector<const ClusterProfi
 
 }  // namespace
 
-NodePrediction Predict(const ClusterProfile& profile, const Graph& graph, const Node& node, double run_bytes) {
+NodePrediction Predict(const ClusterProfile& profile, const Graph& graph, const Node& node,
+                       double run_bytes) {
   return PredictTogether({&profile}, {1}, graph, node, run_bytes)[0];
 }
 

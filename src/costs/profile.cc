@@ -25,12 +25,17 @@ constexpr double kMostNs = 1e12, kMostBytes = 1e12;
 // How many, or the number of a core.
 int Count(const Json& j, const char* what) {
   const double number = j.get<double>();
-  if (!(number >= 0 && number <= INT_MAX)) Invalid(what, "out of range; got {}, expected 0 to {}", number, INT_MAX);
+  if (!(number >= 0 && number <= INT_MAX))
+    Invalid(what, "out of range; got {}, expected 0 to {}", number, INT_MAX);
   return int(number);
 }
 
 Json FitJson(const Fit& fit) {
-  return {{"samples", fit.samples}, {"within_10_percent", fit.within}, {"spread", fit.spread}, {"things", fit.things}, {"ns", fit.ns}};
+  return {{"samples", fit.samples},
+          {"within_10_percent", fit.within},
+          {"spread", fit.spread},
+          {"things", fit.things},
+          {"ns", fit.ns}};
 }
 
 Fit FitFromJson(const Json& j) {
@@ -67,7 +72,8 @@ ClusterProfile ClusterFromJson(const Json& j) {
   c.khz = Count(j.at("khz"), "khz");
   c.governor = j.at("governor").get<std::string>();
   c.celsius = j.at("celsius").get<double>();
-  for (const auto& [kernel, fit] : Object(j.at("kernels"), "profile", "kernels").items()) c.kernels[kernel] = FitFromJson(fit);
+  for (const auto& [kernel, fit] : Object(j.at("kernels"), "profile", "kernels").items())
+    c.kernels[kernel] = FitFromJson(fit);
   return c;
 }
 
@@ -75,13 +81,14 @@ Profile FromJson(const Json& j) {
   if (j.at("format") != kFormat || j.at("version") != kVersion)
     Invalid("format", "got another one, expected {}, version {}", kFormat, kVersion);
   Profile profile;
-  profile.key = {j.at("cpu").get<std::string>(), j.at("target").get<std::string>(), j.at("mete").get<std::string>(),
-                 j.at("sources").get<std::string>()};
+  profile.key = {j.at("cpu").get<std::string>(), j.at("target").get<std::string>(),
+                 j.at("mete").get<std::string>(), j.at("sources").get<std::string>()};
   profile.seconds = j.at("seconds").get<double>();
   profile.take_ns = j.at("take_ns").get<double>();
   profile.barrier_ns = j.at("barrier_ns").get<double>();
   profile.wake_ns = j.at("wake_ns").get<double>();
-  for (const Json& c : List(j.at("clusters"), "profile", "clusters")) profile.clusters.push_back(ClusterFromJson(c));
+  for (const Json& c : List(j.at("clusters"), "profile", "clusters"))
+    profile.clusters.push_back(ClusterFromJson(c));
   return profile;
 }
 
@@ -91,23 +98,26 @@ void Add(const std::string& where, const std::string& what, Problems& problems) 
 
 bool IsTime(double ns) { return ns >= 0 && ns <= kMostNs; }  // not NaN
 
-// Why the profile has no times of these cores, or nothing. Clusters are numbered as the process sees them: the second one is the first
-// where the cores of the first are not for it, and of one core alone nobody has seen what it costs to hand work to another.
+// Why the profile has no times of these cores, or nothing. Clusters are numbered as the process sees them:
+// the second one is the first where the cores of the first are not for it, and of one core alone nobody has
+// seen what it costs to hand work to another.
 std::string LackOf(const Profile& profile, const Cluster& cluster) {
   const ClusterProfile* measured = ProfileOf(profile, cluster.name);
   if (!measured) return fmt::format("it lacks {} of this machine", cluster.name);
   for (const int core : cluster.cores)
     if (std::find(measured->cores.begin(), measured->cores.end(), core) == measured->cores.end())
-      return fmt::format("it was measured with other cores of {}; got {}, expected {} among them", cluster.name,
-                         fmt::join(measured->cores, ","), core);
+      return fmt::format("it was measured with other cores of {}; got {}, expected {} among them",
+                         cluster.name, fmt::join(measured->cores, ","), core);
   return "";
 }
 
 void VerifyFit(const std::string& where, const Fit& fit, Problems& problems) {
   const auto add = [&](const std::string& what) { Add(where, what, problems); };
-  if (fit.things.size() > kMostThings) add(fmt::format("things; got {}, expected {} at most", fit.things.size(), kMostThings));
+  if (fit.things.size() > kMostThings)
+    add(fmt::format("things; got {}, expected {} at most", fit.things.size(), kMostThings));
   if (fit.ns.empty()) add("takes no time at all; expected some ns of one thing at least");
-  if (!(fit.within >= 0 && fit.within <= 1)) add(fmt::format("samples within 10 %; got a share of {}, expected 0 to 1", fit.within));
+  if (!(fit.within >= 0 && fit.within <= 1))
+    add(fmt::format("samples within 10 %; got a share of {}, expected 0 to 1", fit.within));
   if (!(fit.spread >= 0)) add(fmt::format("spread; got {}, expected 0 or more", fit.spread));
   for (const auto& [thing, ns] : fit.ns) {
     if (!IsTime(ns)) add(fmt::format("time of '{}'; got {} ns, expected 0 to {:.0e}", thing, ns, kMostNs));
@@ -119,8 +129,10 @@ void VerifyFit(const std::string& where, const Fit& fit, Problems& problems) {
 void VerifyCluster(const ClusterProfile& c, Problems& problems) {
   const auto add = [&](const std::string& what) { Add(c.cluster, what, problems); };
   if (c.cores.empty()) add("no cores");
-  for (const auto& [which, bytes] : {std::pair("near", c.caches.near_bytes), std::pair("last", c.caches.last_bytes)})
-    if (!(bytes > 0 && bytes <= kMostBytes)) add(fmt::format("bytes of the {} cache; got {}, expected more than 0", which, bytes));
+  for (const auto& [which, bytes] :
+       {std::pair("near", c.caches.near_bytes), std::pair("last", c.caches.last_bytes)})
+    if (!(bytes > 0 && bytes <= kMostBytes))
+      add(fmt::format("bytes of the {} cache; got {}, expected more than 0", which, bytes));
   if (!IsTime(c.reference_ns)) add(fmt::format("reference; got {} ns", c.reference_ns));
   if (c.kernels.empty() || c.kernels.size() > kMostKernels)
     add(fmt::format("kernels; got {}, expected 1 to {}", c.kernels.size(), kMostKernels));
@@ -138,9 +150,11 @@ const ClusterProfile* ProfileOf(const Profile& profile, const std::string& clust
 void Verify(const Profile& profile) {
   Problems problems;
   if (profile.clusters.empty() || profile.clusters.size() > kMostClusters)
-    Add("profile", fmt::format("clusters; got {}, expected 1 to {}", profile.clusters.size(), kMostClusters), problems);
+    Add("profile", fmt::format("clusters; got {}, expected 1 to {}", profile.clusters.size(), kMostClusters),
+        problems);
   for (const double ns : {profile.take_ns, profile.barrier_ns, profile.wake_ns})
-    if (!IsTime(ns)) Add("profile", fmt::format("time of a take, a barrier or a wake-up; got {} ns", ns), problems);
+    if (!IsTime(ns))
+      Add("profile", fmt::format("time of a take, a barrier or a wake-up; got {} ns", ns), problems);
   for (const ClusterProfile& c : profile.clusters) VerifyCluster(c, problems);
   problems.ThrowIfAny();
 }
@@ -152,7 +166,8 @@ std::string WhyNot(const Profile& profile, const ProfileKey& key, const Machine&
   if (profile.key.cpu != key.cpu) return differs("processor", profile.key.cpu, key.cpu);
   if (profile.key.target != key.target) return differs("instruction set", profile.key.target, key.target);
   if (profile.key.version != key.version) return differs("version of Mete", profile.key.version, key.version);
-  if (profile.key.sources != key.sources) return "it is stale: the kernels have changed since it was measured";
+  if (profile.key.sources != key.sources)
+    return "it is stale: the kernels have changed since it was measured";
   for (const Cluster& c : machine.clusters)
     if (const std::string lack = LackOf(profile, c); !lack.empty()) return lack;
   return "";

@@ -38,7 +38,8 @@ Profile Sample() {
 
 Graph SoftmaxGraph(const std::string& op = "Softmax") {
   Graph graph;
-  const ValueId x = graph.AddValue("x", DType::kF32, {2, 100}), y = graph.AddValue("y", DType::kF32, {2, 100});
+  const ValueId x = graph.AddValue("x", DType::kF32, {2, 100}),
+                y = graph.AddValue("y", DType::kF32, {2, 100});
   graph.AddNode(op, "node", {x}, {y});
   return graph;
 }
@@ -50,7 +51,8 @@ TEST(Profile, SurvivesItsFile) {
 
 TEST(Profile, GarbageIsAnErrorThatNamesTheFile) {
   const std::string good = ToJson(Sample());
-  for (const std::string& text : std::vector<std::string>{"", "{", "[1]", good.substr(0, good.size() / 2), "{\"format\": 3}"}) {
+  for (const std::string& text :
+       std::vector<std::string>{"", "{", "[1]", good.substr(0, good.size() / 2), "{\"format\": 3}"}) {
     try {
       ProfileFromJson(text, "profile.json");
       FAIL() << text;
@@ -75,12 +77,13 @@ TEST(Profile, NonsenseInAFileIsAnErrorThatNamesBoth) {
     }
     return std::string();
   };
-  for (const auto& [what, nonsense, said] : std::vector<std::array<std::string, 3>>{{"\"samples\": 9", "\"samples\": 1e300", "samples"},
-                                                                                    {"\"khz\": 1800000", "\"khz\": -1", "khz"},
-                                                                                    {"\"spread\": 0.0625", "\"spread\": -3", "spread"},
-                                                                                    {"0.875", "7", "within 10 %"},
-                                                                                    {"\"version\": 3", "\"version\": 2", "version 3"},
-                                                                                    {"\"take_ns\": 100", "\"take_ns\": -100", "-100"}}) {
+  for (const auto& [what, nonsense, said] :
+       std::vector<std::array<std::string, 3>>{{"\"samples\": 9", "\"samples\": 1e300", "samples"},
+                                               {"\"khz\": 1800000", "\"khz\": -1", "khz"},
+                                               {"\"spread\": 0.0625", "\"spread\": -3", "spread"},
+                                               {"0.875", "7", "within 10 %"},
+                                               {"\"version\": 3", "\"version\": 2", "version 3"},
+                                               {"\"take_ns\": 100", "\"take_ns\": -100", "-100"}}) {
     const std::string error = error_of(what, nonsense);
     for (const std::string& part : {std::string("[profile.json]"), said, std::string("mete profile")})
       EXPECT_NE(error.find(part), std::string::npos) << part << " in '" << error << "'";
@@ -97,7 +100,8 @@ TEST(Profile, OneOfWhatIsToBeAListIsNone) {
     const nlohmann::json::json_pointer at(what);
     const nlohmann::json first = *j.at(at).begin();
     j[at] = kind == std::string("list") ? first : nlohmann::json{first};
-    EXPECT_TELLS(ProfileFromJson(j.dump(), "profile.json"), at.back() + " must be a" + (kind[0] == 'o' ? "n " : " ") + kind);
+    EXPECT_TELLS(ProfileFromJson(j.dump(), "profile.json"),
+                 at.back() + " must be a" + (kind[0] == 'o' ? "n " : " ") + kind);
   }
 }
 
@@ -111,7 +115,8 @@ TEST(Profile, TimesThatCannotBeAreNamedAllAtOnce) {
     Verify(profile);
     FAIL();
   } catch (const Error& e) {
-    for (const char* part : {"-1", "cluster0", "near cache", "last cache", "cluster1, Softmax", "'byte'", "'not a thing'"})
+    for (const char* part :
+         {"-1", "cluster0", "near cache", "last cache", "cluster1, Softmax", "'byte'", "'not a thing'"})
       EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << part << " in " << e.what();
   }
 }
@@ -120,9 +125,12 @@ TEST(Profile, OfAnotherMachineOrOlderKernelsDoesNotServe) {
   const Profile profile = Sample();
   const ProfileKey key = profile.key;
   EXPECT_EQ(WhyNot(profile, key, TwoClusters()), "");
-  EXPECT_NE(WhyNot(profile, {"other CPU", "avx2", "0.1.0", "abc"}, TwoClusters()).find("processor"), std::string::npos);
-  EXPECT_NE(WhyNot(profile, {"CPU", "avx512", "0.1.0", "abc"}, TwoClusters()).find("instruction set"), std::string::npos);
-  EXPECT_NE(WhyNot(profile, {"CPU", "avx2", "0.2.0", "abc"}, TwoClusters()).find("version"), std::string::npos);
+  EXPECT_NE(WhyNot(profile, {"other CPU", "avx2", "0.1.0", "abc"}, TwoClusters()).find("processor"),
+            std::string::npos);
+  EXPECT_NE(WhyNot(profile, {"CPU", "avx512", "0.1.0", "abc"}, TwoClusters()).find("instruction set"),
+            std::string::npos);
+  EXPECT_NE(WhyNot(profile, {"CPU", "avx2", "0.2.0", "abc"}, TwoClusters()).find("version"),
+            std::string::npos);
   EXPECT_NE(WhyNot(profile, {"CPU", "avx2", "0.1.0", "new"}, TwoClusters()).find("stale"), std::string::npos);
   Machine more = TwoClusters();
   more.clusters.push_back({"cluster2", {4}});
@@ -135,7 +143,8 @@ TEST(Profile, OfOtherCoresDoesNotServe) {
   Machine few = TwoClusters();
   few.clusters[0].cores = {1};
   EXPECT_EQ(WhyNot(profile, profile.key, few), "");
-  EXPECT_NE(WhyNot(profile, profile.key, {"CPU", {{"cluster0", {2, 3}}}}).find("expected 2"), std::string::npos);
+  EXPECT_NE(WhyNot(profile, profile.key, {"CPU", {{"cluster0", {2, 3}}}}).find("expected 2"),
+            std::string::npos);
   Profile of_one = profile;
   of_one.clusters[0].cores = {0};
   EXPECT_NE(WhyNot(of_one, profile.key, TwoClusters()).find("other cores"), std::string::npos);
@@ -161,7 +170,8 @@ TEST(Predict, WhatNoProbeHadIsTakenForElementwiseAndSaysSo) {
 // A 3x3 convolution, which can be computed in three ways.
 Graph ConvGraph() {
   Graph graph;
-  const ValueId x = graph.AddValue("x", DType::kF32, {1, 14, 14, 64}), y = graph.AddValue("y", DType::kF32, {1, 14, 14, 64});
+  const ValueId x = graph.AddValue("x", DType::kF32, {1, 14, 14, 64}),
+                y = graph.AddValue("y", DType::kF32, {1, 14, 14, 64});
   const ValueId w = graph.AddValue("w", DType::kF32, {64, 64, 3, 3});
   graph.value(w).constant = Tensor(DType::kF32, {64, 64, 3, 3});
   Attributes attributes;
@@ -188,10 +198,12 @@ TEST(Predict, TakesAWayThatWasMeasured) {
   }
 }
 
-// A quantized product is computed by a kernel that no probe has: its arithmetic counts, and rather too much than too little.
+// A quantized product is computed by a kernel that no probe has: its arithmetic counts, and rather too much
+// than too little.
 TEST(Predict, ArithmeticThatNoProbeHadIsNotTakenForFree) {
   Graph graph;
-  const ValueId x = graph.AddValue("x", DType::kU8, {10, 100}), w = graph.AddValue("w", DType::kU8, {100, 50});
+  const ValueId x = graph.AddValue("x", DType::kU8, {10, 100}),
+                w = graph.AddValue("w", DType::kU8, {100, 50});
   const ValueId y = graph.AddValue("y", DType::kI32, {10, 50});
   graph.AddNode("MatMulInteger", "node", {x, w}, {y});
   const NodePrediction p = Predict(Sample().clusters[0], graph, graph.nodes[0], BytesOfRun(graph));

@@ -20,14 +20,16 @@
 namespace mete {
 namespace {
 
-// Of a first-level data cache: 32 to 64 KiB in cores of the last ten years. Guess; where it ends is soft anyway.
+// Of a first-level data cache: 32 to 64 KiB in cores of the last ten years. Guess; where it ends is soft
+// anyway.
 constexpr double kFirstBytes = 48 << 10;
 
-// And where in it a line may lie: 64 sets (4 KiB of lines) of 8 lines in most x86 cores of the last ten years; others have more sets of
-// fewer. Guess; of 4 to 12 lines a set, 8 fitted depthwise convolutions best.
+// And where in it a line may lie: 64 sets (4 KiB of lines) of 8 lines in most x86 cores of the last ten
+// years; others have more sets of fewer. Guess; of 4 to 12 lines a set, 8 fitted depthwise convolutions best.
 constexpr int64_t kSets = 64, kWays = 8, kLineBytes = 64;
 
-// A tile asks for the places of its outputs ahead of time only where its sum is that long (kLeastAhead of kernels/fast/tile).
+// A tile asks for the places of its outputs ahead of time only where its sum is that long (kLeastAhead of
+// kernels/fast/tile).
 constexpr int64_t kShortSum = 64;
 
 struct Sizes {
@@ -36,14 +38,15 @@ struct Sizes {
 
 Sizes SizesOf(const ConvShape& s) {
   const double taps = double(s.kernel_height * s.kernel_width), k = taps * double(s.in_channels / s.groups);
-  const double out = double(s.out_pixels() * s.out_channels), in = double(s.batch * s.in_height * s.in_width * s.in_channels);
+  const double out = double(s.out_pixels() * s.out_channels),
+               in = double(s.batch * s.in_height * s.in_width * s.in_channels);
   // A stride passes over pixels that nobody asks for.
   const double read = std::min(in, double(s.out_pixels()) * taps * double(s.in_channels));
   return {kFloatBytes * read, kFloatBytes * k * double(s.out_channels), kFloatBytes * out};
 }
 
-// A product of one row is over before its tiles have a speed: what it takes is where its few bytes come from, and whether the processor
-// still has its code and its branches near.
+// A product of one row is over before its tiles have a speed: what it takes is where its few bytes come from,
+// and whether the processor still has its code and its branches near.
 Work OneRowWork(const NodeInRun& at, double weights, double in, double out) {
   Amounts a(at, "conv_1x1_f32", "one row");
   a.AddWeightsFromMemory(weights);
@@ -60,9 +63,14 @@ Work DirectWork(const NodeInRun& at, const ConvShape& s) {
   const ConvPlan plan = PlanConv(s);
   const Sizes sizes = SizesOf(s);
   const double k = double(s.kernel_height * s.kernel_width * s.in_channels / s.groups);
-  const double pixels = double(s.out_pixels()), weights = kFloatBytes * k * double(plan.split.padded_columns() * s.groups);
+  const double pixels = double(s.out_pixels()),
+               weights = kFloatBytes * k * double(plan.split.padded_columns() * s.groups);
   if (plan.as_gemm && s.out_pixels() == 1) return OneRowWork(at, weights, sizes.in, sizes.out);
-  Amounts a(at, plan.as_gemm ? "conv_1x1_f32" : plan.joined ? "conv_rows_f32" : "conv_f32", s.out_pixels() == 1 ? "one row" : "");
+  Amounts a(at,
+            plan.as_gemm  ? "conv_1x1_f32"
+            : plan.joined ? "conv_rows_f32"
+                          : "conv_f32",
+            s.out_pixels() == 1 ? "one row" : "");
   a.AddTiles(plan.split, double(s.groups), pixels, double(plan.row_step), k);
   a.AddWeights(weights, plan.as_gemm ? pixels : std::min(pixels, double(plan.pass)));
   a.AddColdWeights(plan.split, weights, pixels, double(plan.row_step), k);
@@ -71,8 +79,9 @@ Work DirectWork(const NodeInRun& at, const ConvShape& s) {
   return a.Take();
 }
 
-// Lines of the same vector of all of a tile's pixels and weights that are more than their set of the first-level cache holds. As if
-// pixels and weights began in the same set (guess: where buffers lie nobody knows beforehand).
+// Lines of the same vector of all of a tile's pixels and weights that are more than their set of the
+// first-level cache holds. As if pixels and weights began in the same set (guess: where buffers lie nobody
+// knows beforehand).
 double CrowdedLines(int64_t rows, int64_t columns, int64_t taps, int64_t row_bytes, int64_t pixel_bytes) {
   std::array<int64_t, kSets> lines{};
   const auto add = [&](int64_t offset) { ++lines[size_t(offset / kLineBytes % kSets)]; };
@@ -84,21 +93,26 @@ double CrowdedLines(int64_t rows, int64_t columns, int64_t taps, int64_t row_byt
   return double(crowded);
 }
 
-// Tiles of up to four columns and, at stride 1, two rows (kernels/fast/depthwise), one after the other through all channels.
+// Tiles of up to four columns and, at stride 1, two rows (kernels/fast/depthwise), one after the other
+// through all channels.
 void AddDepthwiseTiles(const ConvShape& s, double vectors, int64_t lanes, Amounts& a) {
   const bool few = s.out_channels < lanes;
-  const double across = few ? double(s.out_width) : CeilDiv(double(s.out_width), 4), wide = double(s.out_width) / across;
+  const double across = few ? double(s.out_width) : CeilDiv(double(s.out_width), 4),
+               wide = double(s.out_width) / across;
   const int64_t high = !few && s.stride_x == 1 && s.stride_y == 1 ? 2 : 1;
   const double down = CeilDiv(double(s.out_height), double(high));
   const double tiles = double(s.batch) * down * across, all = double(s.out_pixels()) * vectors;
-  const std::string kind = std::to_string(s.kernel_width) + " wide, stride " + std::to_string(s.stride_x) + (few ? ", few channels" : "");
+  const std::string kind = std::to_string(s.kernel_width) + " wide, stride " + std::to_string(s.stride_x) +
+                           (few ? ", few channels" : "");
   a.Add("vector, " + kind, all);
   a.Add("tile x vector, " + kind, tiles * vectors);
   a.Add("vector, " + kind + ", across cache lines", all * ShareAcross(s.out_channels, lanes));
   a.Add("tile", tiles);
   a.Add("row of tiles", double(s.batch) * down);
-  // Where the pixels and weights of a tile are more than the first-level cache, each tile reads the weights from the second one.
-  const int64_t side = s.kernel_width, rows = side + high - 1, pixel = int64_t{sizeof(float)} * s.out_channels;
+  // Where the pixels and weights of a tile are more than the first-level cache, each tile reads the weights
+  // from the second one.
+  const int64_t side = s.kernel_width, rows = side + high - 1,
+                pixel = int64_t{sizeof(float)} * s.out_channels;
   const double columns = (wide - 1) * double(s.stride_x) + double(side);
   const double touched = (double(rows) * columns + double(side * side) + double(high) * wide) * double(pixel);
   a.Add("byte of weights again", tiles * double(side * side * pixel) * Beyond(touched, kFirstBytes, 0.5));
@@ -134,13 +148,16 @@ Work WinogradWork(const NodeInRun& at, const ConvShape& s, int tile) {
   a.AddWeights(weights, tiles / passes, passes);
   a.AddColdWeights(plan.gemm.split, weights, tiles / passes, double(plan.gemm.row_step), k);
   // Between the transforms and the products, which a long pass over many channels sends far away and back.
-  const double between = double(plan.pass) * positions * (k + columns) * kFloatBytes, values = tiles * positions * (k + columns);
+  const double between = double(plan.pass) * positions * (k + columns) * kFloatBytes,
+               values = tiles * positions * (k + columns);
   a.AddNearFar("value transformed", tiles * positions * k, between);
   a.AddNearFar("value transformed back", tiles * positions * columns, between);
-  a.Add("value x doublings of the near cache", values * std::max(0.0, std::log2(between / at.caches.near_bytes)));
+  a.Add("value x doublings of the near cache",
+        values * std::max(0.0, std::log2(between / at.caches.near_bytes)));
   const int64_t lanes = plan.gemm.split.lanes();
   a.Add("value across cache lines",
-        tiles * positions * (k * ShareAcross(s.in_channels, lanes) + columns * ShareAcross(s.out_channels, lanes)));
+        tiles * positions *
+            (k * ShareAcross(s.in_channels, lanes) + columns * ShareAcross(s.out_channels, lanes)));
   a.AddData(at.node.inputs[0], sizes.in, sizes.out);
   a.AddEpilogue(sizes.out);
   return a.Take();
@@ -154,8 +171,8 @@ std::vector<Work> ConvWorks(const NodeInRun& at, const ConvShape& s) {
   return works;
 }
 
-// A row of one matrix: its weights are read once, as they lie in the model. They are asked for so far ahead that it is taken for the same
-// which of the caches has them (guess).
+// A row of one matrix: its weights are read once, as they lie in the model. They are asked for so far ahead
+// that it is taken for the same which of the caches has them (guess).
 Work VectorWork(const NodeInRun& at, double n, double k, bool by_rows, bool constant) {
   Amounts a(at, by_rows ? "matvec_rows_f32" : "matvec_columns_f32");
   a.Add("byte of weights", kFloatBytes * n * k);
@@ -173,7 +190,8 @@ Work MatrixWork(const NodeInRun& at, const Product& p) {
   const GemmPlan plan = PlanGemm(p.n, p.k);
   Amounts a(at, "gemm_f32", constant ? "" : "both computed");
   a.AddTiles(plan.split, batch, m, double(plan.row_step), k);
-  const double weights = kFloatBytes * k * double(plan.split.padded_columns()), out = kFloatBytes * batch * m * n;
+  const double weights = kFloatBytes * k * double(plan.split.padded_columns()),
+               out = kFloatBytes * batch * m * n;
   if (constant) {
     a.AddWeights(weights, m);
     a.AddColdWeights(plan.split, weights, m, double(plan.row_step), k);
@@ -191,7 +209,8 @@ double BytesOf(const Value& value) { return double(value.shape.Elements()) * dou
 // A vector of channels of each tap of each pixel; of a whole image, one pixel is written.
 Work PoolWork(const NodeInRun& at, const Pooling& pooling, const Value& in, const Value& out) {
   Amounts a(at, at.node.op);
-  const double channels = double(in.shape.back()), vectors = CeilDiv(channels, double(PlanGemm(1, 1).split.lanes()));
+  const double channels = double(in.shape.back()),
+               vectors = CeilDiv(channels, double(PlanGemm(1, 1).split.lanes()));
   if (pooling.whole_image) {
     a.Add("vector x tap", vectors * double(in.shape.Elements()) / channels);
     a.AddData(at.node.inputs[0], BytesOf(in), 0);
@@ -205,15 +224,20 @@ Work PoolWork(const NodeInRun& at, const Pooling& pooling, const Value& in, cons
   return a.Take();
 }
 
-// By how processor/cpu moves it: rows that stay as they are, matrices of few rows or columns, which kernels/fast/layout interleaves (Few),
-// those of more in tiles, and what has no fast form.
+// By how processor/cpu moves it: rows that stay as they are, matrices of few rows or columns, which
+// kernels/fast/layout interleaves (Few), those of more in tiles, and what has no fast form.
 Work TransposeWork(const NodeInRun& at, const Value& in, const Value& out) {
   constexpr int64_t kFew = 4;
   const Permutation p = JoinedPermutation(in.shape, at.node.attributes.IntList("perm"));
   const size_t rank = p.dims.size();
   const TransposeWay way = WayOf(p, SizeOf(in.type));
-  const bool matrices = way == TransposeWay::kMatrices, few = matrices && std::min(p.dims[rank - 2], p.dims[rank - 1]) <= kFew;
-  Amounts a(at, at.node.op, few ? "of few columns" : matrices ? "in tiles" : way == TransposeWay::kRows ? "in rows" : "one by one");
+  const bool matrices = way == TransposeWay::kMatrices,
+             few = matrices && std::min(p.dims[rank - 2], p.dims[rank - 1]) <= kFew;
+  Amounts a(at, at.node.op,
+            few                          ? "of few columns"
+            : matrices                   ? "in tiles"
+            : way == TransposeWay::kRows ? "in rows"
+                                         : "one by one");
   if (matrices) a.Add("matrix", rank == 3 ? double(p.dims[0]) : 1);
   a.AddData(at.node.inputs[0], BytesOf(in), BytesOf(out));
   return a.Take();
@@ -236,7 +260,8 @@ bool IsEmpty(const Graph& graph, const Node& node) {
 std::vector<Work> OtherWorks(const NodeInRun& at) {
   const Node& node = at.node;
   const double bytes = double(BytesMoved(at.graph, node));
-  const auto first = std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });
+  const auto first =
+      std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });
   if (bytes <= 0 || first == node.outputs.end()) return {};
   const Value& out = at.graph.value(*first);
   if (node.input(0) == kNoValue || IsEmpty(at.graph, node)) return {AnyWork(at, out, bytes)};
@@ -251,7 +276,9 @@ std::vector<Work> OtherWorks(const NodeInRun& at) {
 
 }  // namespace
 
-bool IsProduct(const Node& node) { return node.op == "Conv" || node.op == "Gemm" || node.op == "MatMul" || node.op == "mete.MatMul"; }
+bool IsProduct(const Node& node) {
+  return node.op == "Conv" || node.op == "Gemm" || node.op == "MatMul" || node.op == "mete.MatMul";
+}
 
 std::vector<Work> WorksOf(const NodeInRun& at) {
   const Node& node = at.node;

@@ -1,8 +1,9 @@
-// What a kernel has to do for a node, in the amounts that its time is made of: a profile (profile.h) says what each of them takes.
+// What a kernel has to do for a node, in the amounts that its time is made of: a profile (profile.h) says
+// what each of them takes.
 //
-// AsyMo and CoDL predict ceil(blocks / cores) * ceil(block / tile) * t_unit + t_task. Here t_unit is not one number a kernel: a register
-// tile's time goes with its width and with K, each row of tiles and each panel costs something to begin, and what is not in a cache comes
-// at so much a byte, near or far (ours).
+// AsyMo and CoDL predict ceil(blocks / cores) * ceil(block / tile) * t_unit + t_task. Here t_unit is not one
+// number a kernel: a register tile's time goes with its width and with K, each row of tiles and each panel
+// costs something to begin, and what is not in a cache comes at so much a byte, near or far (ours).
 #pragma once
 
 #include <map>
@@ -14,7 +15,8 @@
 namespace mete {
 
 struct Work {
-  std::string kernel;  // as processor/cpu names it, but for the target: "conv_1x1_f32"; "Softmax" and so on for what is no product
+  // as processor/cpu names it, but for the target: "conv_1x1_f32"; "Softmax" and so on for what is no product
+  std::string kernel;
   std::string regime;  // where a kernel's time is made of other things: "one row"; mostly empty
   std::map<std::string, double> amounts;  // "ns of such a thing" times these is the time
 
@@ -30,13 +32,14 @@ struct CoreCaches {
 // A node of a network that is run again and again.
 struct NodeInRun {
   const Graph& graph;
-  const Node& node;  // one of graph.nodes, in the order in which they run, since what ran before says how far its inputs are
+  // one of graph.nodes, in the order in which they run, since what ran before says how far its inputs are
+  const Node& node;
   CoreCaches caches;
   double run_bytes = 0;  // BytesOfRun(graph)
 };
 
-// The ways to compute a node, of which processor/cpu measures the fastest; of all but some convolutions there is one. Empty for nodes that
-// compute nothing or whose shapes only the data tell.
+// The ways to compute a node, of which processor/cpu measures the fastest; of all but some convolutions there
+// is one. Empty for nodes that compute nothing or whose shapes only the data tell.
 std::vector<Work> WorksOf(const NodeInRun& at);
 
 // Whether the node is a convolution or a matrix product.

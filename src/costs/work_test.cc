@@ -18,9 +18,11 @@ ValueId Weights(Graph& graph, const Shape& shape) {
 }
 
 // A convolution over NHWC of stride 1 that keeps the size.
-Graph ConvGraph(int64_t side, int64_t in, int64_t out, int64_t kernel, int64_t groups = 1, const std::string& activation = "") {
+Graph ConvGraph(int64_t side, int64_t in, int64_t out, int64_t kernel, int64_t groups = 1,
+                const std::string& activation = "") {
   Graph graph;
-  const ValueId x = graph.AddValue("x", DType::kF32, {1, side, side, in}), y = graph.AddValue("y", DType::kF32, {1, side, side, out});
+  const ValueId x = graph.AddValue("x", DType::kF32, {1, side, side, in}),
+                y = graph.AddValue("y", DType::kF32, {1, side, side, out});
   Attributes attributes;
   attributes.Set("layout", std::string("NHWC"));
   attributes.Set("group", groups);
@@ -31,7 +33,9 @@ Graph ConvGraph(int64_t side, int64_t in, int64_t out, int64_t kernel, int64_t g
   return graph;
 }
 
-std::vector<Work> Of(const Graph& graph, const Node& node) { return WorksOf({graph, node, kCaches, BytesOfRun(graph)}); }
+std::vector<Work> Of(const Graph& graph, const Node& node) {
+  return WorksOf({graph, node, kCaches, BytesOfRun(graph)});
+}
 std::vector<Work> Of(const Graph& graph) { return Of(graph, graph.nodes[0]); }
 
 double AmountOf(const Work& work, const std::string& what) {
@@ -64,7 +68,8 @@ TEST(WorksOf, AThreeByThreeConvolutionHasThreeWays) {
   EXPECT_EQ(works[1].key(), "winograd_f2_f32");
   EXPECT_EQ(works[2].key(), "winograd_f4_f32");
   EXPECT_EQ(works[2].amounts.at("value transformed"), 16 * 36 * 64);  // 4 x 4 tiles of 6 x 6 values
-  EXPECT_NEAR(Tiles(works[0]) / Tiles(works[1]), 2.25, 1e-9);         // 7 x 7 tiles of 2 x 2 cover 14 x 14 exactly
+  // 7 x 7 tiles of 2 x 2 cover 14 x 14 exactly
+  EXPECT_NEAR(Tiles(works[0]) / Tiles(works[1]), 2.25, 1e-9);
 }
 
 TEST(WorksOf, WhatIsTooLargeForTheNearCacheIsFarInPart) {
@@ -84,7 +89,8 @@ ValueId Then(Graph& graph, const std::string& op, ValueId x, int64_t size) {
 // How far a convolution of 14 x 14 x 64 finds its input, if so many bytes pass between that and who made it.
 double FarRead(int64_t bytes_between, bool through_view) {
   Graph graph;
-  const ValueId x = graph.AddValue("x", DType::kF32, {1, 14, 14, 64}), aside = graph.AddValue("aside", DType::kF32, {16});
+  const ValueId x = graph.AddValue("x", DType::kF32, {1, 14, 14, 64}),
+                aside = graph.AddValue("aside", DType::kF32, {16});
   const ValueId made = graph.AddValue("made", DType::kF32, {1, 14, 14, 64});
   graph.AddNode("Relu", "maker", {x}, {made});
   if (bytes_between > 0) Then(graph, "Sqrt", aside, bytes_between / 4 - 16);
@@ -116,8 +122,10 @@ TEST(WorksOf, AResidualThatWasMadeLongAgoIsFar) {
     Graph graph;
     const ValueId aside = graph.AddValue("aside", DType::kF32, {16});
     const Shape shape{1, 14, 14, 64};
-    const ValueId x = graph.AddValue("x", DType::kF32, shape), kept = graph.AddValue("kept", DType::kF32, shape);
-    const ValueId near = graph.AddValue("near", DType::kF32, shape), y = graph.AddValue("y", DType::kF32, shape);
+    const ValueId x = graph.AddValue("x", DType::kF32, shape),
+                  kept = graph.AddValue("kept", DType::kF32, shape);
+    const ValueId near = graph.AddValue("near", DType::kF32, shape),
+                  y = graph.AddValue("y", DType::kF32, shape);
     graph.AddNode("Relu", "keeper", {x}, {kept});
     Then(graph, "Sqrt", aside, between / 4 - 16);
     graph.AddNode("Relu", "maker", {x}, {near});
@@ -171,7 +179,8 @@ TEST(WorksOf, DepthwiseAndOneRowAreOfTheirOwn) {
 
 // As processor/cpu computes it, which asks the same functions (src/dispatch).
 TEST(WorksOf, AProductThatOnlyTheReferenceComputesIsNone) {
-  const auto of = [](const char* op, const Shape& a, const Shape& b, const Shape& y, const Attributes& attributes) {
+  const auto of = [](const char* op, const Shape& a, const Shape& b, const Shape& y,
+                     const Attributes& attributes) {
     Graph graph;
     const ValueId x = graph.AddValue("x", DType::kF32, a), out = graph.AddValue("y", DType::kF32, y);
     graph.AddNode(op, "product", {x, Weights(graph, b)}, {out}, attributes);
@@ -200,7 +209,8 @@ TEST(WorksOf, WeightsComeFromMemoryWhereARunIsLargerThanTheLastCache) {
   const auto share = [](int64_t other_weights) {
     Graph graph = ConvGraph(14, 64, 64, 1);
     const ValueId x = graph.AddValue("aside", DType::kF32, {16});
-    graph.AddNode("Sum", "others", {x, Weights(graph, {other_weights})}, {graph.AddValue("sum", DType::kF32, {16})});
+    graph.AddNode("Sum", "others", {x, Weights(graph, {other_weights})},
+                  {graph.AddValue("sum", DType::kF32, {16})});
     const Work work = Of(graph)[0];
     return AmountOf(work, "byte of weights, from memory") / work.amounts.at("byte of weights");
   };
@@ -215,13 +225,16 @@ TEST(WorksOf, ANetworksInputIsAsFarAsTheLastRun) {
   for (const bool is_input : {false, true}) {
     Graph graph;
     const Shape shape{1, 14, 14, 64};
-    const ValueId x = graph.AddValue("x", DType::kF32, shape), made = graph.AddValue("made", DType::kF32, shape);
+    const ValueId x = graph.AddValue("x", DType::kF32, shape),
+                  made = graph.AddValue("made", DType::kF32, shape);
     const ValueId bulk = graph.AddValue("bulk", DType::kF32, {16});
-    graph.AddNode("Sum", "weights", {bulk, Weights(graph, {4 << 20})}, {graph.AddValue("sum", DType::kF32, {16})});
+    graph.AddNode("Sum", "weights", {bulk, Weights(graph, {4 << 20})},
+                  {graph.AddValue("sum", DType::kF32, {16})});
     if (!is_input) graph.AddNode("Relu", "maker", {bulk}, {made});
     Attributes attributes;
     attributes.Set("layout", std::string("NHWC"));
-    graph.AddNode("Conv", "conv", {is_input ? x : made, Weights(graph, {64, 64, 1, 1})}, {graph.AddValue("y", DType::kF32, shape)}, attributes);
+    graph.AddNode("Conv", "conv", {is_input ? x : made, Weights(graph, {64, 64, 1, 1})},
+                  {graph.AddValue("y", DType::kF32, shape)}, attributes);
     const Work work = Of(graph, graph.nodes.back())[0];
     EXPECT_EQ(AmountOf(work, "byte read, from memory"), is_input ? work.amounts.at("byte read") : 0);
   }
@@ -245,7 +258,8 @@ TEST(WorksOf, AProductOfOneRowGoesWithItsBytes) {
 
 TEST(WorksOf, PoolsGoWithTheirTapsAndVectors) {
   Graph graph;
-  const ValueId x = graph.AddValue("x", DType::kF32, {1, 8, 8, 64}), y = graph.AddValue("y", DType::kF32, {1, 4, 4, 64});
+  const ValueId x = graph.AddValue("x", DType::kF32, {1, 8, 8, 64}),
+                y = graph.AddValue("y", DType::kF32, {1, 4, 4, 64});
   const ValueId z = graph.AddValue("z", DType::kF32, {1, 1, 1, 64});
   Attributes attributes;
   attributes.Set("layout", std::string("NHWC"));
@@ -279,7 +293,8 @@ TEST(WorksOf, TransposesGoByHowTheyAreMoved) {
 
 TEST(WorksOf, APoolWithoutAFastFormIsOfItsOwn) {
   Graph graph;
-  const ValueId x = graph.AddValue("x", DType::kF32, {1, 64, 8, 8}), y = graph.AddValue("y", DType::kF32, {1, 64, 4, 4});
+  const ValueId x = graph.AddValue("x", DType::kF32, {1, 64, 8, 8}),
+                y = graph.AddValue("y", DType::kF32, {1, 64, 4, 4});
   Attributes attributes;
   attributes.Set("kernel_shape", Ints{3, 3});
   graph.AddNode("MaxPool", "pool", {x}, {y}, attributes);
@@ -300,7 +315,8 @@ TEST(WorksOf, AnActivationCostsByItsKindAndAReluNothing) {
 TEST(WorksOf, MatricesOfOneRowAndOfMany) {
   for (const int64_t rows : {1, 5}) {
     Graph graph;
-    const ValueId x = graph.AddValue("x", DType::kF32, {rows, 30}), y = graph.AddValue("y", DType::kF32, {rows, 20});
+    const ValueId x = graph.AddValue("x", DType::kF32, {rows, 30}),
+                  y = graph.AddValue("y", DType::kF32, {rows, 20});
     graph.AddNode("MatMul", "product", {x, Weights(graph, {30, 20})}, {y});
     const auto works = Of(graph);
     ASSERT_EQ(works.size(), 1u);
@@ -320,7 +336,8 @@ TEST(WorksOf, ViewsAndUnknownShapesAreNoWork) {
 // Without elements on one side, and still with something to read on the other.
 TEST(WorksOf, EmptyTensorsAreNoWork) {
   Graph product;
-  const ValueId x = product.AddValue("x", DType::kF32, {4, 8}), y = product.AddValue("y", DType::kF32, {4, 0});
+  const ValueId x = product.AddValue("x", DType::kF32, {4, 8}),
+                y = product.AddValue("y", DType::kF32, {4, 0});
   product.AddNode("MatMul", "product", {x, Weights(product, {8, 0})}, {y});
   EXPECT_TRUE(Of(product).empty());
   Graph conv = ConvGraph(14, 64, 64, 3);
@@ -332,7 +349,8 @@ TEST(WorksOf, EmptyTensorsAreNoWork) {
 
 TEST(WorksOf, AFirstOutputThatNobodyWantsIsPassedOver) {
   Graph graph;
-  const ValueId x = graph.AddValue("x", DType::kF32, {5, 1, 8}), last = graph.AddValue("last", DType::kF32, {1, 1, 16});
+  const ValueId x = graph.AddValue("x", DType::kF32, {5, 1, 8}),
+                last = graph.AddValue("last", DType::kF32, {1, 1, 16});
   graph.AddNode("GRU", "gru", {x, Weights(graph, {1, 48, 8}), Weights(graph, {1, 48, 16})}, {kNoValue, last});
   ASSERT_EQ(Of(graph).size(), 1u);
   EXPECT_EQ(Of(graph)[0].amounts.at("output"), 16);

@@ -59,7 +59,8 @@ std::optional<Product> OfMatMul(const Graph& graph, const Node& node, std::strin
 
 std::optional<Product> OfView(const Graph& graph, const Node& node, std::string* why) {
   MatMulView view;
-  ParseMatMulView(node.attributes, graph.value(node.inputs[0]).shape, graph.value(node.inputs[1]).shape, view);
+  ParseMatMulView(node.attributes, graph.value(node.inputs[0]).shape, graph.value(node.inputs[1]).shape,
+                  view);
   if (view.a_column != 1 || view.y_column != 1 || (view.b_column != 1 && view.b_row != 1))
     return No("elements of a row lie apart", why);
   Product p;

@@ -20,23 +20,30 @@ bool IsNhwc(const Node& node) { return node.attributes.String("layout", "") == "
 std::optional<ConvShape> ConvolutionOf(const Graph& graph, const Node& node, std::string* why) {
   if (!IsNhwc(node)) return No("not in NHWC", why);
   if (!IsF32(graph, node.inputs[0])) return No("not f32", why);
-  if (!IsF32(graph, node.inputs[1]) || !IsConstant(graph, node.inputs[1])) return No("weights are not constant", why);
-  if (node.input(2) != kNoValue && !IsConstant(graph, node.inputs[2])) return No("the bias is not constant", why);
+  if (!IsF32(graph, node.inputs[1]) || !IsConstant(graph, node.inputs[1]))
+    return No("weights are not constant", why);
+  if (node.input(2) != kNoValue && !IsConstant(graph, node.inputs[2]))
+    return No("the bias is not constant", why);
   const Shape& y = graph.value(node.outputs[0]).shape;
   if (y.Elements() == 0) return No("nothing to compute", why);
   if (!FastActivation(node)) return No("the activation has no fast form", why);
-  return ConvShapeOf(graph.value(node.inputs[0]).shape, graph.value(node.inputs[1]).shape, y, node.attributes);
+  return ConvShapeOf(graph.value(node.inputs[0]).shape, graph.value(node.inputs[1]).shape, y,
+                     node.attributes);
 }
 
 bool SumsInPieces(const Node& node) {
-  return node.attributes.Has(kSumPiece) && !node.attributes.Has("residual") && FastActivation(node)->op == FusedOp::kNone;
+  return node.attributes.Has(kSumPiece) && !node.attributes.Has("residual") &&
+         FastActivation(node)->op == FusedOp::kNone;
 }
 
-bool IsPooling(const Node& node) { return node.op == "MaxPool" || node.op == "AveragePool" || IsGlobal(node); }
+bool IsPooling(const Node& node) {
+  return node.op == "MaxPool" || node.op == "AveragePool" || IsGlobal(node);
+}
 
 std::optional<Pooling> PoolingOf(const Graph& graph, const Node& node, std::string* why) {
   if (!IsNhwc(node)) return No("not in NHWC", why);
-  if (!IsF32(graph, node.inputs[0]) || graph.value(node.inputs[0]).shape.Elements() == 0) return No("not f32, or empty", why);
+  if (!IsF32(graph, node.inputs[0]) || graph.value(node.inputs[0]).shape.Elements() == 0)
+    return No("not f32, or empty", why);
   if (node.output(1) != kNoValue) return No("the indices are wanted", why);
   Pooling pooling;
   pooling.kind = node.op == "MaxPool" || node.op == "GlobalMaxPool" ? PoolKind::kMax : PoolKind::kAverage;
@@ -46,10 +53,12 @@ std::optional<Pooling> PoolingOf(const Graph& graph, const Node& node, std::stri
   const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape;
   PoolShape& shape = pooling.shape;
   shape = {WindowOf(x, y, node.attributes, kernel[0], kernel[1]), pooling.kind};
-  shape.count_include_pad = node.attributes.Int("count_include_pad", 0) != 0 || node.attributes.Int("mete_caffe", 0) != 0;
+  shape.count_include_pad =
+      node.attributes.Int("count_include_pad", 0) != 0 || node.attributes.Int("mete_caffe", 0) != 0;
   const Ints& pads = node.attributes.IntList("pads");
   const std::string_view mode = node.attributes.String("auto_pad", "NOTSET");
-  if (shape.count_include_pad && mode != "NOTSET" && mode != "VALID") return No("padding counts and is automatic", why);
+  if (shape.count_include_pad && mode != "NOTSET" && mode != "VALID")
+    return No("padding counts and is automatic", why);
   if (pads.size() == 4) shape.pad_bottom = pads[2], shape.pad_right = pads[3];
   return pooling;
 }

@@ -1,4 +1,5 @@
-// Which convolutions and pools the fast kernels compute, and each of them in their terms. Pure, as dispatch/products.h.
+// Which convolutions and pools the fast kernels compute, and each of them in their terms. Pure, as
+// dispatch/products.h.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,8 @@ namespace mete {
 // Of a Conv. Nothing for those that only the reference computes; `why` then says why.
 std::optional<ConvShape> ConvolutionOf(const Graph& graph, const Node& node, std::string* why);
 
-// Whether the sums of such a convolution are added in pieces of given length (kSumPiece in graph/fused.h), which has a kernel of its own.
+// Whether the sums of such a convolution are added in pieces of given length (kSumPiece in graph/fused.h),
+// which has a kernel of its own.
 bool SumsInPieces(const Node& node);
 
 struct Pooling {

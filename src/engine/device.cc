@@ -12,7 +12,8 @@ namespace mete {
 DeviceInfo ThisDevice() {
   const Machine machine = ReadMachine();
   DeviceInfo info{machine.name, {}, ActiveTarget(), AvailableTargets()};
-  for (const Cluster& c : machine.clusters) info.cores.insert(info.cores.end(), c.cores.begin(), c.cores.end());
+  for (const Cluster& c : machine.clusters)
+    info.cores.insert(info.cores.end(), c.cores.begin(), c.cores.end());
   return info;
 }
 

@@ -14,7 +14,9 @@ namespace mete {
 // A file that goes with the object.
 class ModelFile {
  public:
-  explicit ModelFile(const ModelProto& model) { std::ofstream(path_.str(), std::ios::binary) << model.SerializeAsString(); }
+  explicit ModelFile(const ModelProto& model) {
+    std::ofstream(path_.str(), std::ios::binary) << model.SerializeAsString();
+  }
   const std::string& path() const { return path_.str(); }
 
  private:
@@ -28,7 +30,8 @@ inline std::string Weights(size_t count) {
   return {reinterpret_cast<const char*>(values.data()), count * sizeof(float)};
 }
 
-// data 1x3x16x16 -> Conv, Relu, Conv, Add with the first, GlobalAveragePool, Conv, Flatten, Softmax -> probabilities 1x5
+// data 1x3x16x16 -> Conv, Relu, Conv, Add with the first, GlobalAveragePool, Conv, Flatten, Softmax ->
+// probabilities 1x5
 inline ModelProto ConvNet() {
   ModelProto m = EmptyModel();
   AddInput(m, "data", {1, 3, 16, 16});
@@ -47,8 +50,8 @@ inline ModelProto ConvNet() {
   return m;
 }
 
-// data 1x3x16x16 -> convolutions of 7, 9 and 16 channels (the last of 9 more behind a Relu), joined -> Conv -> y 1x5x16x16; the joined
-// ones are an output too.
+// data 1x3x16x16 -> convolutions of 7, 9 and 16 channels (the last of 9 more behind a Relu), joined -> Conv
+// -> y 1x5x16x16; the joined ones are an output too.
 inline ModelProto ConcatNet() {
   ModelProto m = EmptyModel();
   AddInput(m, "data", {1, 3, 16, 16});
@@ -68,7 +71,8 @@ inline ModelProto ConcatNet() {
   return m;
 }
 
-// data 1x32x56x56 -> Conv 3x3 [-> QuantizeLinear, DequantizeLinear] -> y: one that Winograd's computes faster.
+// data 1x32x56x56 -> Conv 3x3 [-> QuantizeLinear, DequantizeLinear] -> y: one that Winograd's computes
+// faster.
 inline Model WideNet(bool quantized) {
   ModelProto m = EmptyModel();
   AddInput(m, "data", {1, 32, 56, 56});

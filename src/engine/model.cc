@@ -16,14 +16,18 @@ Imported Import(const std::string& path, const LoadOptions& options) {
   const ImportOptions import{options.input_shapes, options.tensor_shapes, options.batch};
   const std::filesystem::path file(path);
   if (file.extension() == ".caffemodel")
-    Fail(Code::kFailedPrecondition, path, "these are weights alone; expected the network that they belong to; try {}",
+    Fail(Code::kFailedPrecondition, path,
+         "these are weights alone; expected the network that they belong to; try {}",
          std::filesystem::path(file).replace_extension(".prototxt").string());
   if (file.extension() != ".prototxt") return ImportOnnx(path, import);
-  const std::string weights = options.weights.empty() ? std::filesystem::path(file).replace_extension(".caffemodel").string() : options.weights;
+  const std::string weights = options.weights.empty()
+                                  ? std::filesystem::path(file).replace_extension(".caffemodel").string()
+                                  : options.weights;
   return ImportCaffe(path, weights, import);
 }
 
-std::vector<Port> Ports(const Graph& graph, const std::vector<ValueId>& ids, const std::map<std::string, Shape>& declared) {
+std::vector<Port> Ports(const Graph& graph, const std::vector<ValueId>& ids,
+                        const std::map<std::string, Shape>& declared) {
   std::vector<Port> ports;
   for (ValueId id : ids) {
     const Value& value = graph.value(id);
@@ -37,7 +41,8 @@ ModelStats Count(const Graph& graph) {
   ModelStats stats;
   stats.nodes = int(graph.nodes.size());
   for (const Value& v : graph.values)
-    if (v.is_constant()) stats.parameters += v.constant.elements(), stats.constant_bytes += int64_t(v.constant.bytes());
+    if (v.is_constant())
+      stats.parameters += v.constant.elements(), stats.constant_bytes += int64_t(v.constant.bytes());
   for (const Node& node : graph.nodes) {
     stats.flops += Flops(graph, node);
     ++stats.operators[node.op];
@@ -54,7 +59,8 @@ Model Optimized(Imported imported, const LoadOptions& options) {
   impl->inputs = Ports(impl->graph, impl->graph.inputs, imported.declared);
   impl->outputs = Ports(impl->graph, impl->graph.outputs, {});
   impl->stats = Count(impl->graph);
-  for (const PassRecord& r : records) impl->stats.passes.push_back({r.name, r.ms, r.nodes_before, r.nodes_after});
+  for (const PassRecord& r : records)
+    impl->stats.passes.push_back({r.name, r.ms, r.nodes_before, r.nodes_after});
   return ModelInternals::Make(std::move(impl));
 }
 
@@ -66,15 +72,21 @@ std::vector<std::string> PassNames() {
   return names;
 }
 
-Model ModelOf(Graph graph, const LoadOptions& options) { return Optimized({std::move(graph), {}, {}, {}}, options); }
+Model ModelOf(Graph graph, const LoadOptions& options) {
+  return Optimized({std::move(graph), {}, {}, {}}, options);
+}
 
 Model Model::Load(const std::string& path, const LoadOptions& options) {
-  if (options.batch < 0) Invalid("batch", "cannot be negative; got {}, expected 0 for what the file says, or the number of inputs", options.batch);
+  if (options.batch < 0)
+    Invalid("batch", "cannot be negative; got {}, expected 0 for what the file says, or the number of inputs",
+            options.batch);
   return Optimized(Import(path, options), options);
 }
 
 const Model::Impl& Model::impl() const {
-  if (!impl_) Fail(Code::kFailedPrecondition, "model", "it is empty: made by default, or moved from; try Model::Load()");
+  if (!impl_)
+    Fail(Code::kFailedPrecondition, "model",
+         "it is empty: made by default, or moved from; try Model::Load()");
   return *impl_;
 }
 

@@ -23,7 +23,8 @@ struct ModelInternals {
 // The model's graph after its passes; as long as the model lives.
 inline const Graph& GraphOf(const Model& model) { return ModelInternals::Of(model).graph; }
 
-// A model of a graph that is there already: a device's share, or one that another device sent. With the passes that `options` asks for.
+// A model of a graph that is there already: a device's share, or one that another device sent. With the
+// passes that `options` asks for.
 Model ModelOf(Graph graph, const LoadOptions& options = {});
 
 // Error INVALID_ARGUMENT where they are not what the model takes.

@@ -1,6 +1,6 @@
-// libFuzzer: bytes as an ONNX model, imported, sent through every pass (constants are folded, which runs the reference
-// kernels) and, where that is little work, prepared and run once. The mutator changes the parsed model, so that most
-// inputs get past the parser.
+// libFuzzer: bytes as an ONNX model, imported, sent through every pass (constants are folded, which runs the
+// reference kernels) and, where that is little work, prepared and run once. The mutator changes the parsed
+// model, so that most inputs get past the parser.
 #include <cstring>
 #include <random>
 
@@ -27,10 +27,12 @@ using ::onnx::NodeProto;
 using ::onnx::TensorProto;
 
 // Names of attributes that only the passes may write (graph/fused.h).
-constexpr const char* kOurs[] = {"layout",    "residual",    "activation",    "activation_alpha", "activation_beta",
-                                 "sum_piece", "into_offset", "into_channels", "mete_caffe",       "mete_layout"};
+constexpr const char* kOurs[] = {"layout",          "residual",   "activation",  "activation_alpha",
+                                 "activation_beta", "sum_piece",  "into_offset", "into_channels",
+                                 "mete_caffe",      "mete_layout"};
 
-// The passes and kernels trust what is named so: an import that lets it through is a fault, whatever happens then.
+// The passes and kernels trust what is named so: an import that lets it through is a fault, whatever happens
+// then.
 void CheckNothingIsOurs(const Graph& graph) {
   for (const Node& node : graph.nodes) {
     if (node.op.starts_with("mete.")) __builtin_trap();
@@ -50,7 +52,8 @@ class Mutator {
       case 0: return ChangeInput(g);
       case 1: return ChangeWiring(g);
       case 2: return ChangeOperator(g);
-      case 3: case 4: return ChangeConstant(g);
+      case 3:
+      case 4: return ChangeConstant(g);
       default: return ChangeAttribute(g);
     }
   }
@@ -59,18 +62,34 @@ class Mutator {
 
  private:
   int64_t Number() {
-    static constexpr int64_t kEdges[] = {INT64_MIN, INT64_MAX, -(int64_t(1) << 31), int64_t(1) << 31, int64_t(1) << 32, int64_t(1) << 40,
-                                         int64_t(1) << 61, 1000000007, 100000, 4096, 255, -1, 0, 1, 2};
+    static constexpr int64_t kEdges[] = {INT64_MIN,
+                                         INT64_MAX,
+                                         -(int64_t(1) << 31),
+                                         int64_t(1) << 31,
+                                         int64_t(1) << 32,
+                                         int64_t(1) << 40,
+                                         int64_t(1) << 61,
+                                         1000000007,
+                                         100000,
+                                         4096,
+                                         255,
+                                         -1,
+                                         0,
+                                         1,
+                                         2};
     return Below(2) ? kEdges[Below(std::size(kEdges))] : int64_t(Below(9)) - 3;
   }
 
   float Real() {
-    static constexpr float kEdges[] = {0, -0.0f, 1e-30f, -1e-30f, 1e30f, -1e30f, INFINITY, -INFINITY, NAN, 0.5f, -1, 3e9f, 1e19f, 1e-45f};
+    static constexpr float kEdges[] = {0,         -0.0f, 1e-30f, -1e-30f, 1e30f, -1e30f, INFINITY,
+                                       -INFINITY, NAN,   0.5f,   -1,      3e9f,  1e19f,  1e-45f};
     return kEdges[Below(std::size(kEdges))];
   }
 
   template <class List>
-  auto* Pick(List* list) { return list->size() ? list->Mutable(int(Below(size_t(list->size())))) : nullptr; }
+  auto* Pick(List* list) {
+    return list->size() ? list->Mutable(int(Below(size_t(list->size())))) : nullptr;
+  }
 
   template <class List, class Value>
   void ChangeList(List* list, Value value) {
@@ -103,7 +122,8 @@ class Mutator {
       NodeProto copy = *node;
       copy.set_name("");
       for (auto& out : *copy.mutable_output()) out += "'";
-      if (copy.input_size() > 0 && node->output_size() > 0) copy.set_input(int(Below(size_t(copy.input_size()))), node->output(0));
+      if (copy.input_size() > 0 && node->output_size() > 0)
+        copy.set_input(int(Below(size_t(copy.input_size()))), node->output(0));
       if (copy.output_size() > 0) g.add_output()->set_name(copy.output(0));
       *g.add_node() = copy;
     } else if (node->input_size() == 0 || Below(6) == 0) node->add_input(ValueName(g));
@@ -113,7 +133,8 @@ class Mutator {
 
   void ChangeOperator(GraphProto& g) {
     static const auto operators = AllOperators();
-    if (NodeProto* node = Pick(g.mutable_node())) node->set_op_type(std::string(operators[Below(operators.size())]->name));
+    if (NodeProto* node = Pick(g.mutable_node()))
+      node->set_op_type(std::string(operators[Below(operators.size())]->name));
   }
 
   void ChangeConstant(GraphProto& g) {
@@ -163,7 +184,8 @@ class Mutator {
   std::mt19937 random_;
 };
 
-// Small numbers, which serve as indices, sizes and repeats without asking for much; floats also get what is not finite.
+// Small numbers, which serve as indices, sizes and repeats without asking for much; floats also get what is
+// not finite.
 Tensor SmallInput(const Value& value) {
   static constexpr float kReals[] = {0, 1, -1, 0.5f, 2, -3, 1e30f, INFINITY, NAN};
   Tensor tensor(value.type, value.shape);
@@ -179,7 +201,7 @@ Tensor SmallInput(const Value& value) {
 
 // Whether a run is a matter of milliseconds. Nodes whose shapes hang on data count with what is known.
 bool IsLittleWork(const Graph& graph) {
-  constexpr double kMaxWork = 1e6;       // inner-loop steps: as folding may take
+  constexpr double kMaxWork = 1e6;        // inner-loop steps: as folding may take
   constexpr int64_t kMaxBytes = 1 << 22;  // of all values
   double work = 0;
   int64_t bytes = 0;
@@ -216,7 +238,8 @@ void RunOnce(const Graph& graph, bool reference) {
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
   mete::Mutator mutator(seed);
   mete::ModelProto model;
-  if (mutator.Below(16) == 0 || !model.ParseFromArray(data, int(size))) return LLVMFuzzerMutate(data, size, max_size);
+  if (mutator.Below(16) == 0 || !model.ParseFromArray(data, int(size)))
+    return LLVMFuzzerMutate(data, size, max_size);
   for (size_t i = mutator.Below(4) + 1; i > 0; --i) mutator.Change(model);
   const std::string out = model.SerializeAsString();
   if (out.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
@@ -233,12 +256,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   limits.max_bytes = 1 << 24;
   limits.max_work = 1e6;
   try {
-    mete::Imported imported = mete::ImportOnnx({reinterpret_cast<const std::byte*>(data), size}, nullptr, "fuzz", "", options);
+    mete::Imported imported =
+        mete::ImportOnnx({reinterpret_cast<const std::byte*>(data), size}, nullptr, "fuzz", "", options);
     mete::CheckNothingIsOurs(imported.graph);
     mete::RunPasses(imported.graph, true, {}, limits);
     mete::Verify(imported.graph);
     if (mete::IsLittleWork(imported.graph)) mete::RunOnce(imported.graph, size % 4 == 0);
-  } catch (const mete::Error&) {
-  }
+  } catch (const mete::Error&) {}
   return 0;
 }

@@ -1,4 +1,5 @@
-// NumPy's .npy and raw files. The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+// NumPy's .npy and raw files. The format:
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -25,8 +26,9 @@ struct TypeRow {
   std::string_view descr;
 };
 constexpr TypeRow kTypes[] = {
-    {DType::kF32, "<f4"}, {DType::kF64, "<f8"}, {DType::kF16, "<f2"}, {DType::kI8, "|i1"},  {DType::kU8, "|u1"},  {DType::kI16, "<i2"},
-    {DType::kU16, "<u2"}, {DType::kI32, "<i4"}, {DType::kU32, "<u4"}, {DType::kI64, "<i8"}, {DType::kU64, "<u8"}, {DType::kBool, "|b1"},
+    {DType::kF32, "<f4"}, {DType::kF64, "<f8"}, {DType::kF16, "<f2"}, {DType::kI8, "|i1"},
+    {DType::kU8, "|u1"},  {DType::kI16, "<i2"}, {DType::kU16, "<u2"}, {DType::kI32, "<i4"},
+    {DType::kU32, "<u4"}, {DType::kI64, "<i8"}, {DType::kU64, "<u8"}, {DType::kBool, "|b1"},
 };
 
 uint32_t Number(std::string_view bytes, size_t at, size_t count) {
@@ -40,7 +42,8 @@ std::pair<std::string_view, size_t> SplitHeader(std::string_view file, const std
   if (file.size() < 10 || file.substr(0, 6) != kMagic)
     Fail(Code::kDataLoss, path, "not a .npy file; got other first bytes, expected \\x93NUMPY");
   const int version = uint8_t(file[6]);
-  if (version < 1 || version > 3) Fail(Code::kUnimplemented, path, ".npy version; got {}, expected 1 to 3", version);
+  if (version < 1 || version > 3)
+    Fail(Code::kUnimplemented, path, ".npy version; got {}, expected 1 to 3", version);
   const size_t start = version == 1 ? 10 : 12;
   if (file.size() < start) Fail(Code::kDataLoss, path, "the .npy file is truncated in its header");
   const size_t length = Number(file, 8, start - 8);
@@ -58,11 +61,14 @@ std::string_view ValueOf(std::string_view header, const char* key, const std::st
 
 DType TypeOf(std::string_view header, const std::string& path) {
   std::string_view value = ValueOf(header, "descr", path);
-  if (value.empty() || value[0] != '\'') Fail(Code::kUnimplemented, path, "the .npy file holds records; expected one element type");
+  if (value.empty() || value[0] != '\'')
+    Fail(Code::kUnimplemented, path, "the .npy file holds records; expected one element type");
   value = value.substr(1, value.find('\'', 1) - 1);
   for (const TypeRow& row : kTypes)
     if (value == row.descr) return row.type;
-  Fail(Code::kUnimplemented, path, "element type of the .npy file; got '{}', expected a little-endian float, integer or bool; try astype()",
+  Fail(Code::kUnimplemented, path,
+       "element type of the .npy file; got '{}', expected a little-endian float, integer or bool; try "
+       "astype()",
        value);
 }
 
@@ -78,25 +84,30 @@ Shape ShapeOf(std::string_view header, const std::string& path) {
     if (digit == std::string_view::npos) return shape;
     int64_t dim = 0;
     const auto [end, error] = std::from_chars(value.data() + digit, value.data() + value.size(), dim);
-    if (error != std::errc()) Fail(Code::kDataLoss, path, "the .npy header's shape is not a tuple of numbers");
-    if (shape.rank() == Shape::kMaxRank) Fail(Code::kUnimplemented, path, "too many dimensions; expected at most {}", int(Shape::kMaxRank));
+    if (error != std::errc())
+      Fail(Code::kDataLoss, path, "the .npy header's shape is not a tuple of numbers");
+    if (shape.rank() == Shape::kMaxRank)
+      Fail(Code::kUnimplemented, path, "too many dimensions; expected at most {}", int(Shape::kMaxRank));
     shape.push_back(dim);
     value.remove_prefix(size_t(end - value.data()));
   }
 }
 
 Tensor CopyOf(std::string_view bytes, DType type, const Shape& shape, const std::string& path) {
-  const int64_t elements = CheckedElements(shape, type, int64_t(1) << 40);  // some limit, against overflow; the data decides
+  // some limit, against overflow; the data decides
+  const int64_t elements = CheckedElements(shape, type, int64_t(1) << 40);
   const int64_t expected = elements < 0 ? -1 : elements * int64_t(SizeOf(type));
   if (expected != int64_t(bytes.size()))
-    Fail(Code::kDataLoss, path, "the data does not fill the shape {} of {}; got {} bytes{}", ToString(shape), Name(type), bytes.size(),
-         expected < 0 ? "" : fmt::format(", expected {}", expected));
+    Fail(Code::kDataLoss, path, "the data does not fill the shape {} of {}; got {} bytes{}", ToString(shape),
+         Name(type), bytes.size(), expected < 0 ? "" : fmt::format(", expected {}", expected));
   Tensor t(type, shape);
   if (!bytes.empty()) std::memcpy(t.mutable_view().data, bytes.data(), bytes.size());
   return t;
 }
 
-std::string_view Text(const MappedFile& file) { return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}; }
+std::string_view Text(const MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
 
 std::string Header(DType type, const Shape& shape) {
   std::string dims;

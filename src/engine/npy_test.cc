@@ -59,7 +59,8 @@ TEST_F(NpyFile, DataStartsAlignedAndBf16BecomesF32) {
 
 TEST_F(NpyFile, RejectsDamagedFiles) {
   EXPECT_EQ(ReadCode(), Code::kNotFound);
-  for (const std::string& bytes : {std::string(), std::string("<html>not numpy</html>"), std::string("\x93NUMPY\x01\x00\xff\xff{", 11)}) {
+  for (const std::string& bytes : {std::string(), std::string("<html>not numpy</html>"),
+                                   std::string("\x93NUMPY\x01\x00\xff\xff{", 11)}) {
     WriteBytes(bytes);
     EXPECT_EQ(ReadCode(), Code::kDataLoss);
   }

@@ -40,12 +40,16 @@ class PackedCache : public testing::Test {
     options.profile_cache.clear();
     if (options.threads == 0) options.threads = 1;
     Session session(model, options);
-    return {Values(session.Run(std::vector{Ramp({1, 64, 12, 12}, 0.02f)}).at(0)), session.stats(), session.Explain()};
+    return {Values(session.Run(std::vector{Ramp({1, 64, 12, 12}, 0.02f)}).at(0)), session.stats(),
+            session.Explain()};
   }
-  static bool Says(const Result& result, const char* regex) { return std::regex_search(result.explained, std::regex(regex)); }
+  static bool Says(const Result& result, const char* regex) {
+    return std::regex_search(result.explained, std::regex(regex));
+  }
   std::vector<fs::path> Files() {
     std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(folder_.str() + "/weights")) files.push_back(entry.path());
+    for (const auto& entry : fs::directory_iterator(folder_.str() + "/weights"))
+      files.push_back(entry.path());
     return files;
   }
 
@@ -76,7 +80,8 @@ TEST_F(PackedCache, ChangedWeightsArePackedAnew) {
   const ModelFile other_file(LargeNet(0.25f));
   const Model other = Model::Load(other_file.path());
   const Result got = Run(other, options);
-  EXPECT_TRUE(Says(got, ": 1 \\([0-9.]+ MiB\\) mapped, 1 \\([0-9.]+ MiB\\) packed and written\n")) << got.explained;
+  EXPECT_TRUE(Says(got, ": 1 \\([0-9.]+ MiB\\) mapped, 1 \\([0-9.]+ MiB\\) packed and written\n"))
+      << got.explained;
   EXPECT_EQ(got.y, Run(other, {}).y);
   EXPECT_EQ(Files().size(), 3u);
   EXPECT_GT(Run(model_, options).stats.mapped_bytes, 0) << "the files of the first are still there";
@@ -91,7 +96,8 @@ TEST_F(PackedCache, DamagedFilesAreWrittenAgain) {
   }
   const Result second = Run(model_, options), third = Run(model_, options);
   EXPECT_EQ(second.stats.mapped_bytes, 0);
-  EXPECT_NE(second.explained.find("its content is damaged; packed again"), std::string::npos) << second.explained;
+  EXPECT_NE(second.explained.find("its content is damaged; packed again"), std::string::npos)
+      << second.explained;
   EXPECT_EQ(second.y, first.y);
   EXPECT_EQ(third.stats.mapped_bytes, third.stats.packed_bytes);
   EXPECT_EQ(third.y, first.y);

@@ -31,7 +31,8 @@ Plan MakePlan(const Graph& graph, const Machine& machine, const SessionOptions& 
   if (options.threads < 0) Invalid("threads", "cannot be negative; got {}", options.threads);
   if (const auto& names = PolicyNames(); std::find(names.begin(), names.end(), options.policy) == names.end())
     Invalid("policy", "unknown policy; got '{}'{}", options.policy, ExpectedOneOf(options.policy, names));
-  Plan plan = options.plan_json.empty() ? PlanHere(graph, machine, options, note) : PlanFromJson(options.plan_json);
+  Plan plan =
+      options.plan_json.empty() ? PlanHere(graph, machine, options, note) : PlanFromJson(options.plan_json);
   Verify(plan, graph, machine);
   return plan;
 }
@@ -58,7 +59,8 @@ void CheckPort(const char* kind, const Port& port, DType type, const Shape& shap
   if (port.type != DType::kUnknown && type != port.type)
     Invalid(port.name, "wrong {} type; got {}, expected {}", kind, Name(type), Name(port.type));
   if (port.shape.known() && shape != port.shape)
-    Invalid(port.name, "wrong {} shape; got {}, expected {}{}", kind, ToString(shape), ToString(port.shape), AdviceFor(port, shape));
+    Invalid(port.name, "wrong {} shape; got {}, expected {}{}", kind, ToString(shape), ToString(port.shape),
+            AdviceFor(port, shape));
   if (!data && shape.Elements() > 0) Invalid(port.name, "{} has no data", kind);
 }
 
@@ -67,11 +69,14 @@ std::string ReasonOf(const Plan& plan) {
   if (plan.steps.empty()) return "nothing to do";
   const auto predicted = [](const Step& s) { return s.predicted_us > 0; };
   const auto computes = std::find_if(plan.steps.begin(), plan.steps.end(), predicted);
-  if (computes == plan.steps.end() || plan.threads == 1) return (computes == plan.steps.end() ? plan.steps[0] : *computes).reason;
+  if (computes == plan.steps.end() || plan.threads == 1)
+    return (computes == plan.steps.end() ? plan.steps[0] : *computes).reason;
   const auto divided = [](const Step& s) { return s.predicted_us > 0 && s.threads > 1; };
-  return fmt::format("by the profile of this machine {} of {} nodes that compute are divided, each over the first so many threads",
-                     std::count_if(plan.steps.begin(), plan.steps.end(), divided),
-                     std::count_if(plan.steps.begin(), plan.steps.end(), predicted));
+  return fmt::format(
+      "by the profile of this machine {} of {} nodes that compute are divided, each over the first so many "
+      "threads",
+      std::count_if(plan.steps.begin(), plan.steps.end(), divided),
+      std::count_if(plan.steps.begin(), plan.steps.end(), predicted));
 }
 
 std::string TuningText(const std::optional<Tuner>& tuner) {
@@ -84,8 +89,10 @@ std::string TuningText(const std::optional<Tuner>& tuner) {
 
 void CheckInputs(const Model& model, std::span<const ConstView> inputs) {
   const auto& ports = model.inputs();
-  if (inputs.size() != ports.size()) Invalid(model.name(), "wrong number of inputs; got {}, expected {}", inputs.size(), ports.size());
-  for (size_t i = 0; i < ports.size(); ++i) CheckPort("input", ports[i], inputs[i].type, inputs[i].shape, inputs[i].data);
+  if (inputs.size() != ports.size())
+    Invalid(model.name(), "wrong number of inputs; got {}, expected {}", inputs.size(), ports.size());
+  for (size_t i = 0; i < ports.size(); ++i)
+    CheckPort("input", ports[i], inputs[i].type, inputs[i].shape, inputs[i].data);
 }
 
 SessionOptions SessionOptions::Estimated(int threads) {
@@ -107,20 +114,23 @@ struct Session::Impl {
   }
 
   CpuOptions OptionsOf(const SessionOptions& options) {
-    CpuOptions cpu{plan.threads, plan.cores, options.reference || ReferenceFromEnvironment(), ConvFromEnvironment()};
-    // A network with quantized values is judged by the roundings of the engine that calibrated it (passes/fuse_quantized.cc), which
-    // a larger error would cross more often.
+    CpuOptions cpu{plan.threads, plan.cores, options.reference || ReferenceFromEnvironment(),
+                   ConvFromEnvironment()};
+    // A network with quantized values is judged by the roundings of the engine that calibrated it
+    // (passes/fuse_quantized.cc), which a larger error would cross more often.
     cpu.plain_sums = model.stats().operators.contains("QuantizeLinear");
     cpu.packed_cache = options.packed_cache;
     cpu.speeds = plan.speeds;
     cpu.workers = WorkersOf(plan, machine);
-    if (cpu.reference && !plan.speeds.empty()) Invalid("speeds", "the reference kernels cannot be slowed; leave out one of the two");
+    if (cpu.reference && !plan.speeds.empty())
+      Invalid("speeds", "the reference kernels cannot be slowed; leave out one of the two");
     if (!plan.steps.empty()) cpu.policy = plan.steps[0].policy;
     if (!options.tune || cpu.reference) return cpu;
     tuner.emplace(TuningFile(options.tuning_cache, machine.name, ActiveTarget()));
     cpu.tuner = &*tuner;
     const Cluster& fastest = machine.clusters.front();
-    cpu.weights_from_memory = model.stats().constant_bytes > std::max(fastest.cache_bytes(2), fastest.cache_bytes(3));
+    cpu.weights_from_memory =
+        model.stats().constant_bytes > std::max(fastest.cache_bytes(2), fastest.cache_bytes(3));
     return cpu;
   }
 
@@ -162,14 +172,18 @@ Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 
-void Session::Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options) {
+void Session::Run(std::span<const ConstView> inputs, std::span<const View> outputs,
+                  const RunOptions& options) {
   Impl& session = impl();
   CheckInputs(session.model, inputs);
   const auto& ports = session.model.outputs();
   if (outputs.size() != ports.size())
-    Invalid(session.model.name(), "wrong number of outputs; got {}, expected {}", outputs.size(), ports.size());
+    Invalid(session.model.name(), "wrong number of outputs; got {}, expected {}", outputs.size(),
+            ports.size());
   for (size_t i = 0; i < ports.size(); ++i) {
-    if (!ports[i].shape.known()) Invalid(ports[i].name, "the output's shape is known only at run time; try the Run() that returns tensors");
+    if (!ports[i].shape.known())
+      Invalid(ports[i].name,
+              "the output's shape is known only at run time; try the Run() that returns tensors");
     CheckPort("output", ports[i], outputs[i].type, outputs[i].shape, outputs[i].data);
   }
   std::lock_guard lock(session.mutex);
@@ -200,16 +214,17 @@ std::vector<Tensor> Session::Run(std::span<const Tensor> inputs, const RunOption
     const ConstView v = session.executor.Output(i);
     results[i] = Tensor(v.type, v.shape);
     if (v.bytes() > 0)
-      std::copy_n(static_cast<const std::byte*>(v.data), v.bytes(), static_cast<std::byte*>(results[i].mutable_view().data));
+      std::copy_n(static_cast<const std::byte*>(v.data), v.bytes(),
+                  static_cast<std::byte*>(results[i].mutable_view().data));
   }
   return results;
 }
 
 std::string Session::Explain(const Trace& trace, const DeviceLimits& limits, int columns) const {
   const Plan& plan = impl().plan;
-  const std::string head =
-      fmt::format("plan for {} on {}, {} thread{}: {}\n", plan.model, plan.machine, plan.threads, plan.threads == 1 ? "" : "s", ReasonOf(plan)) +
-      impl().WholeRunText() + TuningText(impl().tuner) + impl().cpu.packer().Explain();
+  const std::string head = fmt::format("plan for {} on {}, {} thread{}: {}\n", plan.model, plan.machine,
+                                       plan.threads, plan.threads == 1 ? "" : "s", ReasonOf(plan)) +
+                           impl().WholeRunText() + TuningText(impl().tuner) + impl().cpu.packer().Explain();
   std::string text;
   for (const std::string& line : WrapText(head, columns)) text += line + "\n";
   text.erase(text.find_last_not_of('\n') + 2);  // one line break, and not that of the empty line behind it
@@ -224,7 +239,9 @@ std::vector<std::string> Session::Notes() const {
   if (impl().tuner && !impl().tuner->note().empty()) notes.push_back(impl().tuner->note());
   for (const std::string& problem : impl().cpu.packer().problems()) notes.push_back(problem);
   for (const int core : impl().cpu.pool().refused_cores())
-    notes.push_back(fmt::format("no thread could be pinned to core {}, which went away or is not allowed; that thread runs on any", core));
+    notes.push_back(fmt::format(
+        "no thread could be pinned to core {}, which went away or is not allowed; that thread runs on any",
+        core));
   return notes;
 }
 
@@ -232,7 +249,9 @@ std::string Session::PlanJson() const { return ToJson(impl().plan); }
 const SessionStats& Session::stats() const { return impl().stats; }
 
 Session::Impl& Session::impl() const {
-  if (!impl_) Fail(Code::kFailedPrecondition, "session", "it is empty: made by default, or moved from; try to assign one made of a Model");
+  if (!impl_)
+    Fail(Code::kFailedPrecondition, "session",
+         "it is empty: made by default, or moved from; try to assign one made of a Model");
   return *impl_;
 }
 

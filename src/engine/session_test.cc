@@ -41,7 +41,8 @@ TEST_F(SessionTest, FastAndReferenceKernelsAndAllThreadsAgree) {
 
 TEST(SessionOfConcat, IsTheSameWithAndWithoutThePass) {
   const ModelFile file(ConcatNet());
-  const Model in_place = Model::Load(file.path()), copied = Model::Load(file.path(), {.disabled_passes = {"concat-in-place"}});
+  const Model in_place = Model::Load(file.path()),
+              copied = Model::Load(file.path(), {.disabled_passes = {"concat-in-place"}});
   for (const bool reference : {false, true})
     for (const int threads : {1, 2}) {
       SessionOptions options = SessionOptions::Estimated(threads);
@@ -50,8 +51,10 @@ TEST(SessionOfConcat, IsTheSameWithAndWithoutThePass) {
       EXPECT_EQ(a.Explain().find("Concat "), std::string::npos);
       EXPECT_NE(b.Explain().find("Concat "), std::string::npos);
       for (const float step : {0.02f, 0.03f}) {
-        const auto got = a.Run(std::vector{Ramp(kInput, step)}), want = b.Run(std::vector{Ramp(kInput, step)});
-        for (size_t o = 0; o < want.size(); ++o) EXPECT_EQ(Values(got[o]), Values(want[o]));  // the same sums in the same order
+        const auto got = a.Run(std::vector{Ramp(kInput, step)}),
+                   want = b.Run(std::vector{Ramp(kInput, step)});
+        // the same sums in the same order
+        for (size_t o = 0; o < want.size(); ++o) EXPECT_EQ(Values(got[o]), Values(want[o]));
       }
     }
 }
@@ -155,18 +158,22 @@ TEST_F(SessionTest, IsCancelledFromAnotherThread) {
   Session session(model_, SessionOptions::Estimated());
   CancelToken token;
   std::thread other([&] { token.Cancel(); });
-  EXPECT_THROW(
-      while (true) Run(session, 0.02f, {.cancel = &token}), Error);
+  EXPECT_THROW(while (true) Run(session, 0.02f, {.cancel = &token}), Error);
   other.join();
 }
 
 TEST_F(SessionTest, WrongInputsAreNamed) {
   Session session(model_, SessionOptions::Estimated());
-  EXPECT_EQ(MessageOf([&] { session.Run(std::vector<Tensor>()); }), "[test] wrong number of inputs; got 0, expected 1");
-  EXPECT_EQ(MessageOf([&] { session.Run(std::vector{Tensor(DType::kI64, kInput)}); }), "[data] wrong input type; got i64, expected f32");
-  EXPECT_EQ(MessageOf([&] { session.Run(std::vector{Ramp({1, 3, 8, 8}, 1)}); }),
+  EXPECT_EQ(MessageOf([&] { session.Run(std::vector<Tensor>()); }),
+            "[test] wrong number of inputs; got 0, expected 1");
+  EXPECT_EQ(MessageOf([&] { session.Run(std::vector{Tensor(DType::kI64, kInput)}); }),
+            "[data] wrong input type; got i64, expected f32");
+  EXPECT_EQ(MessageOf([&] {
+              session.Run(std::vector{Ramp({1, 3, 8, 8}, 1)});
+            }),
             "[data] wrong input shape; got 1x3x8x8, expected 1x3x16x16");
-  EXPECT_EQ(MessageOf([&] { session.Run(std::vector<Tensor>(1)); }), "[data] wrong input type; got unknown, expected f32");
+  EXPECT_EQ(MessageOf([&] { session.Run(std::vector<Tensor>(1)); }),
+            "[data] wrong input type; got unknown, expected f32");
 }
 
 TEST_F(SessionTest, WrongOutputsAreNamed) {
@@ -176,7 +183,9 @@ TEST_F(SessionTest, WrongOutputsAreNamed) {
   Tensor output(DType::kF32, {1, 4});
   const View wrong[] = {output.mutable_view()};
   EXPECT_EQ(MessageOf([&] { session.Run(in, {}); }), "[test] wrong number of outputs; got 0, expected 1");
-  EXPECT_NE(MessageOf([&] { session.Run(in, wrong); }).find("[probabilities] wrong output shape; got 1x4, expected 1x5"),
+  EXPECT_NE(MessageOf([&] {
+              session.Run(in, wrong);
+            }).find("[probabilities] wrong output shape; got 1x4, expected 1x5"),
             std::string::npos);
   const View null[] = {{nullptr, DType::kF32, {1, 5}}};
   EXPECT_EQ(MessageOf([&] { session.Run(in, null); }), "[probabilities] output has no data");
@@ -197,7 +206,8 @@ TEST_F(SessionTest, ATraceAccountsForTheWholeRun) {
     EXPECT_NE(trace.TableByOperator().find(row), std::string::npos) << row;
 }
 
-// Equal slices: what is a thread's no other one computes, so that all are in the trace however busy the machine is.
+// Equal slices: what is a thread's no other one computes, so that all are in the trace however busy the
+// machine is.
 TEST_F(SessionTest, ATraceHasALaneForEachThread) {
   SessionOptions options = SessionOptions::Estimated(2);
   options.policy = "equal";
@@ -215,22 +225,28 @@ TEST_F(SessionTest, ATraceHasALaneForEachThread) {
 
 TEST_F(SessionTest, ModelsAndSessionsThatAreEmptyGiveErrors) {
   const Model none;
-  EXPECT_EQ(MessageOf([&] { (void)none.inputs(); }), "[model] it is empty: made by default, or moved from; try Model::Load()");
+  EXPECT_EQ(MessageOf([&] { (void)none.inputs(); }),
+            "[model] it is empty: made by default, or moved from; try Model::Load()");
   EXPECT_THROW(Session{none}, Error);
   Model moved = model_;
   const Model taken = std::move(moved);
-  for (const auto& use : {+[](const Model& m) { (void)m.name(); }, +[](const Model& m) { (void)m.outputs(); }, +[](const Model& m) { (void)m.notes(); },
-                          +[](const Model& m) { (void)m.stats(); }, +[](const Model& m) { (void)m.metadata(); }, +[](const Model& m) { (void)m.Text(); },
-                          +[](const Model& m) { (void)m.Dot(); }})
+  for (const auto& use : {+[](const Model& m) { (void)m.name(); }, +[](const Model& m) { (void)m.outputs(); },
+                          +[](const Model& m) { (void)m.notes(); }, +[](const Model& m) { (void)m.stats(); },
+                          +[](const Model& m) { (void)m.metadata(); },
+                          +[](const Model& m) { (void)m.Text(); }, +[](const Model& m) { (void)m.Dot(); }})
     EXPECT_NE(MessageOf([&] { use(moved); }).find("[model] it is empty"), std::string::npos);
   Session session(taken, SessionOptions::Estimated()), empty;
   const Session other = std::move(session);
   for (Session* s : {&session, &empty}) {
     EXPECT_NE(MessageOf([&] { s->Run({Ramp(kInput, 1)}); }).find("[session] it is empty"), std::string::npos);
-    EXPECT_NE(MessageOf([&] { s->Run(std::span<const ConstView>(), std::span<const View>()); }).find("[session] it is empty"), std::string::npos);
-    for (const auto& use : {+[](const Session& m) { (void)m.Explain(); }, +[](const Session& m) { (void)m.Steps(); },
-                            +[](const Session& m) { (void)m.PlanJson(); }, +[](const Session& m) { (void)m.Notes(); },
-                            +[](const Session& m) { (void)m.stats(); }})
+    EXPECT_NE(MessageOf([&] {
+                s->Run(std::span<const ConstView>(), std::span<const View>());
+              }).find("[session] it is empty"),
+              std::string::npos);
+    for (const auto& use :
+         {+[](const Session& m) { (void)m.Explain(); }, +[](const Session& m) { (void)m.Steps(); },
+          +[](const Session& m) { (void)m.PlanJson(); }, +[](const Session& m) { (void)m.Notes(); },
+          +[](const Session& m) { (void)m.stats(); }})
       EXPECT_NE(MessageOf([&] { use(*s); }).find("[session] it is empty"), std::string::npos);
   }
 }
@@ -260,23 +276,40 @@ TEST_F(SessionTest, TellsHowFarItsMakingIs) {
 
 TEST_F(SessionTest, AdviceIsGivenOnlyWhereItHelps) {
   Session fixed(model_, SessionOptions::Estimated());
-  EXPECT_EQ(MessageOf([&] { fixed.Run({Ramp({1, 3, 8, 8}, 1)}); }), "[data] wrong input shape; got 1x3x8x8, expected 1x3x16x16");
+  EXPECT_EQ(MessageOf([&] {
+              fixed.Run({Ramp({1, 3, 8, 8}, 1)});
+            }),
+            "[data] wrong input shape; got 1x3x8x8, expected 1x3x16x16");
   ModelProto open = ConvNet();
-  open.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param("N");
+  open.mutable_graph()
+      ->mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(0)
+      ->set_dim_param("N");
   const ModelFile file(open);
   const Model model = Model::Load(file.path());
   EXPECT_EQ(model.inputs()[0].declared, (Shape{-1, 3, 16, 16}));
   Session session(model, SessionOptions::Estimated());
-  EXPECT_EQ(MessageOf([&] { session.Run({Ramp({2, 3, 16, 16}, 1)}); }),
-            "[data] wrong input shape; got 2x3x16x16, expected 1x3x16x16; try --shape data=2x3x16x16, in C++ LoadOptions::input_shapes");
-  EXPECT_EQ(MessageOf([&] { session.Run({Ramp({2, 3, 8, 16}, 1)}); }), "[data] wrong input shape; got 2x3x8x16, expected 1x3x16x16");
-  Session two(Model::Load(file.path(), {.tensor_shapes = {{"", {2, 3, 16, 16}}}}), SessionOptions::Estimated());
+  EXPECT_EQ(MessageOf([&] {
+              session.Run({Ramp({2, 3, 16, 16}, 1)});
+            }),
+            "[data] wrong input shape; got 2x3x16x16, expected 1x3x16x16; try --shape data=2x3x16x16, in C++ "
+            "LoadOptions::input_shapes");
+  EXPECT_EQ(MessageOf([&] {
+              session.Run({Ramp({2, 3, 8, 16}, 1)});
+            }),
+            "[data] wrong input shape; got 2x3x8x16, expected 1x3x16x16");
+  Session two(Model::Load(file.path(), {.tensor_shapes = {{"", {2, 3, 16, 16}}}}),
+              SessionOptions::Estimated());
   EXPECT_EQ(two.Run({Ramp({2, 3, 16, 16}, 1)})[0].shape(), (Shape{2, 5}));
 }
 
 TEST_F(SessionTest, OneProblemOfAllNodesIsOneLine) {
-  EXPECT_EQ(MessageOf([&] { Session(model_, {.policy = "equl"}); }),
-            "[policy] unknown policy; got 'equl', expected one of equal, ratio, asymo, sani, adaptive; try equal");
+  EXPECT_EQ(
+      MessageOf([&] { Session(model_, {.policy = "equl"}); }),
+      "[policy] unknown policy; got 'equl', expected one of equal, ratio, asymo, sani, adaptive; try equal");
   std::string plan = Session(model_, SessionOptions::Estimated()).PlanJson();
   for (size_t at; (at = plan.find("\"adaptive\"")) != std::string::npos;) plan.replace(at, 10, "\"magic\"");
   const std::string message = MessageOf([&] { Session(model_, {.plan_json = plan}); });
@@ -353,7 +386,8 @@ TEST_F(SessionTest, WhatIsMeasuredIsKeptForTheNextSession) {
     Session wide(WideNet(false), {.tune = true, .tuning_cache = cache.str()});
     const std::string explained = wide.Explain();
     EXPECT_NE(explained.find("tuned: "), std::string::npos);
-    EXPECT_EQ(explained.find("tuned: 0 candidates measured at this start") != std::string::npos, known) << explained;
+    EXPECT_EQ(explained.find("tuned: 0 candidates measured at this start") != std::string::npos, known)
+        << explained;
     Session small(model_, {.tune = true, .tuning_cache = cache.str()});
     ExpectNear(Run(small, 0.02f), want);
   }

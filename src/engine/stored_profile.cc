@@ -29,14 +29,16 @@ std::unique_ptr<Profile> LoadProfile(const std::string& folder, const Machine& m
   if (path.empty() || !fs::exists(path, error)) return nullptr;
   constexpr uintmax_t kLargestFile = 16 << 20;
   const uintmax_t bytes = fs::file_size(path, error);
-  if (error || bytes > kLargestFile) return *why = fmt::format("[{}] the profile cannot be read; try \"mete profile\"", path), nullptr;
+  if (error || bytes > kLargestFile)
+    return *why = fmt::format("[{}] the profile cannot be read; try \"mete profile\"", path), nullptr;
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   try {
     auto profile = std::make_unique<Profile>(ProfileFromJson(text.str(), path));
     *why = WhyNot(*profile, key, machine);
     if (why->empty()) return profile;
-    *why = fmt::format("[{}] the profile does not serve: {}; try \"mete profile\" to measure again", path, *why);
+    *why =
+        fmt::format("[{}] the profile does not serve: {}; try \"mete profile\" to measure again", path, *why);
   } catch (const Error& e) {
     *why = e.what();
   }
@@ -45,14 +47,16 @@ std::unique_ptr<Profile> LoadProfile(const std::string& folder, const Machine& m
 
 std::string FileToKeep(const std::string& folder, const ProfileKey& key) {
   const std::string path = ProfileFile(folder, key);
-  if (path.empty()) Fail(Code::kUnavailable, "profile", "there is no folder to keep it in; try to set METE_CACHE or HOME");
+  if (path.empty())
+    Fail(Code::kUnavailable, "profile", "there is no folder to keep it in; try to set METE_CACHE or HOME");
   std::error_code ignored;  // who writes the file tells
   fs::create_directories(fs::path(path).parent_path(), ignored);
   return path;
 }
 
 std::string SaveProfile(const std::string& folder, const Profile& profile) {
-  const std::string path = FileToKeep(folder, profile.key), temporary = fmt::format("{}.{}.part", path, getpid());
+  const std::string path = FileToKeep(folder, profile.key),
+                    temporary = fmt::format("{}.{}.part", path, getpid());
   std::error_code error;
   std::ofstream file(temporary);
   file << ToJson(profile);

@@ -10,7 +10,8 @@ int64_t Elements(const Graph& graph, ValueId id) {
   return id == kNoValue || !graph.value(id).shape.known() ? 0 : graph.value(id).shape.Elements();
 }
 
-// Every row of the input, of whatever time step and batch, is multiplied by the weights (input 1), and the state by the recurrent ones.
+// Every row of the input, of whatever time step and batch, is multiplied by the weights (input 1), and the
+// state by the recurrent ones.
 int64_t RecurrentFlops(const Graph& graph, const Node& node) {
   const Shape& x = graph.value(node.inputs[0]).shape;
   if (node.inputs.size() < 3 || !x.known() || x.rank() == 0 || x.back() < 1) return 0;
@@ -24,7 +25,8 @@ int64_t Flops(const Graph& graph, const Node& node) {
   int64_t outputs = Elements(graph, node.outputs[0]);
   const Shape& weight = graph.value(node.inputs[1]).shape;
   if (node.op == "Conv" || node.op == "ConvInteger" || node.op == "QLinearConv") {
-    const Shape& w = node.op == "QLinearConv" && node.inputs.size() > 3 ? graph.value(node.inputs[3]).shape : weight;
+    const Shape& w =
+        node.op == "QLinearConv" && node.inputs.size() > 3 ? graph.value(node.inputs[3]).shape : weight;
     if (!w.known() || w.rank() == 0 || w[0] < 1) return 0;
     const int64_t all = node.op == "Conv" ? node.attributes.Int(kIntoChannels, 0) : 0;
     if (all > 0) outputs = outputs / all * w[0];  // it computes its slice alone
@@ -33,7 +35,9 @@ int64_t Flops(const Graph& graph, const Node& node) {
   if (!weight.known()) return 0;
   if (IsRecurrentOperator(node.op)) return RecurrentFlops(graph, node);
   if (node.op == "ConvTranspose")
-    return weight.rank() > 0 && weight[0] > 0 ? 2 * Elements(graph, node.inputs[0]) * (weight.Elements() / weight[0]) : 0;
+    return weight.rank() > 0 && weight[0] > 0
+               ? 2 * Elements(graph, node.inputs[0]) * (weight.Elements() / weight[0])
+               : 0;
   const Shape& a = graph.value(node.inputs[0]).shape;
   if (!a.known() || a.rank() == 0) return 0;
   if (node.op == "Gemm") return 2 * outputs * (node.attributes.Int("transA", 0) ? a[0] : a[1]);

@@ -29,7 +29,8 @@ TEST_F(FlopsTest, OneThatWritesASliceCountsTheSliceAlone) {
   Attributes slice;
   slice.Set(kIntoChannels, int64_t{20});
   const Node& conv =
-      Add("Conv", {Value({1, 5, 6, 4}), Value({7, 4, 1, 1}), kNoValue, kNoValue, Value({1, 5, 6, 20})}, {1, 5, 6, 20}, slice);
+      Add("Conv", {Value({1, 5, 6, 4}), Value({7, 4, 1, 1}), kNoValue, kNoValue, Value({1, 5, 6, 20})},
+          {1, 5, 6, 20}, slice);
   EXPECT_EQ(Flops(graph_, conv), 2 * 7 * 5 * 6 * 4);
   EXPECT_EQ(BytesMoved(graph_, conv), 4 * (4 * 5 * 6 + 7 * 4 + 7 * 5 * 6));
 }
@@ -42,7 +43,8 @@ TEST_F(FlopsTest, ProductsAndOthers) {
 }
 
 TEST_F(FlopsTest, RecurrentOnesCountEveryTimeStep) {
-  const Node& lstm = Add("LSTM", {Value({5, 2, 3}), Value({1, 4 * 6, 3}), Value({1, 4 * 6, 6})}, {5, 1, 2, 6});
+  const Node& lstm =
+      Add("LSTM", {Value({5, 2, 3}), Value({1, 4 * 6, 3}), Value({1, 4 * 6, 6})}, {5, 1, 2, 6});
   EXPECT_EQ(Flops(graph_, lstm), 2 * 5 * 2 * (4 * 6) * (3 + 6));
   const Node& gru = Add("GRU", {Value({5, 2, 3}), Value({2, 3 * 6, 3}), Value({2, 3 * 6, 6})}, {5, 2, 2, 6});
   EXPECT_EQ(Flops(graph_, gru), 2 * 5 * 2 * 2 * (3 * 6) * (3 + 6));

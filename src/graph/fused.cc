@@ -31,7 +31,8 @@ class Slices {
 
   template <class... A>
   void Add(const Node& node, fmt::format_string<A...> format, A&&... args) {
-    problems_ += (problems_.empty() ? "[" : "\n[") + node.name + "] " + fmt::format(format, std::forward<A>(args)...);
+    problems_ +=
+        (problems_.empty() ? "[" : "\n[") + node.name + "] " + fmt::format(format, std::forward<A>(args)...);
   }
 
   void Visit(const Node& node) {
@@ -43,17 +44,21 @@ class Slices {
     Written written;
     if (into != kNoValue) {
       const auto before = written_.find(into);
-      if (before == written_.end()) return Add(node, "input {} is made by no convolution that writes a slice", kIntoInput);
+      if (before == written_.end())
+        return Add(node, "input {} is made by no convolution that writes a slice", kIntoInput);
       written = std::move(before->second);
     }
-    const int64_t all = node.attributes.Int(kIntoChannels, 0), begin = node.attributes.Int(kIntoOffset, 0), end = begin + weights[0];
+    const int64_t all = node.attributes.Int(kIntoChannels, 0), begin = node.attributes.Int(kIntoOffset, 0),
+                  end = begin + weights[0];
     for (const auto& [other_begin, other_end] : written.ranges)
       if (begin < other_end && other_begin < end)
-        return Add(node, "channels are written twice; got {} to {} after {} to {}", begin, end - 1, other_begin, other_end - 1);
+        return Add(node, "channels are written twice; got {} to {} after {} to {}", begin, end - 1,
+                   other_begin, other_end - 1);
     written.ranges.push_back({begin, end});
     written.channels += weights[0];
     if (written.channels < all && !OnlyGoesOn(out))
-      Add(node, "output '{}' is read before all its channels are written; got {} of {}", graph_.value(out).name, written.channels, all);
+      Add(node, "output '{}' is read before all its channels are written; got {} of {}",
+          graph_.value(out).name, written.channels, all);
     written_[out] = std::move(written);
   }
 
@@ -79,16 +84,18 @@ bool TakesSumPiece(const Attributes& attributes, const Shape& weights) {
     const Ints& list = attributes.IntList(name);
     return std::all_of(list.begin(), list.end(), [&](int64_t v) { return v == value; });
   };
-  return weights.rank() == 4 && weights[2] == 1 && weights[3] == 1 && attributes.Int("group", 1) == 1 && all("strides", 1) &&
-         all("pads", 0);
+  return weights.rank() == 4 && weights[2] == 1 && weights[3] == 1 && attributes.Int("group", 1) == 1 &&
+         all("strides", 1) && all("pads", 0);
 }
 
 void CheckSumPiece(const InferContext& c) {
   if (!c.attributes.Has(kSumPiece)) return;
   const int64_t piece = c.attributes.Int(kSumPiece, 0);
   if (piece < 1 || !TakesSumPiece(c.attributes, c.shape(1)))
-    c.Bad("{} does not fit; got {}, expected a number from 1 on, on a 1x1 convolution without padding, strides and groups", kSumPiece,
-          piece);
+    c.Bad(
+        "{} does not fit; got {}, expected a number from 1 on, on a 1x1 convolution without padding, strides "
+        "and groups",
+        kSumPiece, piece);
 }
 
 Shape CheckSlice(const InferContext& c, const Shape& slice) {
@@ -99,7 +106,8 @@ Shape CheckSlice(const InferContext& c, const Shape& slice) {
   if (c.attributes.String("layout", "") != "NHWC" || c.attributes.Has(kSumPiece))
     c.Bad("{} needs the layout NHWC and no {}", kIntoChannels, kSumPiece);
   const int64_t all = c.attributes.Int(kIntoChannels, 0), offset = c.attributes.Int(kIntoOffset, 0);
-  if (!SliceFits(c.attributes, slice[3])) c.Bad("a slice of {} channels does not fit; got place {} of {}", slice[3], offset, all);
+  if (!SliceFits(c.attributes, slice[3]))
+    c.Bad("a slice of {} channels does not fit; got place {} of {}", slice[3], offset, all);
   Shape whole = slice;
   whole[3] = all;
   if (c.has(kIntoInput) && (c.shape(kIntoInput) != whole || c.type(kIntoInput) != c.type(0)))
@@ -112,14 +120,14 @@ void CheckEpilogue(const InferContext& c, DType type, const Shape& output, int r
   EpilogueSpec spec;
   if (const std::string problem = ParseEpilogue(c.attributes, spec); !problem.empty()) c.Bad("{}", problem);
   if (!spec.residual) {
-    if (c.has(residual_input)) c.Bad("input {} is a residual but the attribute residual is not set", residual_input);
+    if (c.has(residual_input))
+      c.Bad("input {} is a residual but the attribute residual is not set", residual_input);
     return;
   }
   if (!c.has(residual_input)) c.Bad("the residual is missing; expected it as input {}", residual_input);
   if (c.shape(residual_input) != output || c.type(residual_input) != type)
     c.Bad("the residual does not fit the output; got {} {}, expected {} {}", Name(c.type(residual_input)),
-        ToString(c.shape(residual_input)), Name(type),
-          ToString(output));
+          ToString(c.shape(residual_input)), Name(type), ToString(output));
 }
 
 }  // namespace mete

@@ -19,8 +19,10 @@ ValueId Graph::AddConstant(std::string name, Tensor tensor) {
   return id;
 }
 
-Node& Graph::AddNode(std::string op, std::string node_name, std::vector<ValueId> in, std::vector<ValueId> out, Attributes attributes) {
-  nodes.push_back({std::move(node_name), std::move(op), std::move(in), std::move(out), std::move(attributes)});
+Node& Graph::AddNode(std::string op, std::string node_name, std::vector<ValueId> in, std::vector<ValueId> out,
+                     Attributes attributes) {
+  nodes.push_back(
+      {std::move(node_name), std::move(op), std::move(in), std::move(out), std::move(attributes)});
   return nodes.back();
 }
 
@@ -30,7 +32,8 @@ std::optional<Ints> IntsOf(const Graph& graph, ValueId id) {
   return Ints(t.as<int64_t>(), t.as<int64_t>() + t.elements());
 }
 
-Uses::Uses(const Graph& graph) : producer(graph.values.size(), -1), readers(graph.values.size()), is_output(graph.values.size()) {
+Uses::Uses(const Graph& graph)
+    : producer(graph.values.size(), -1), readers(graph.values.size()), is_output(graph.values.size()) {
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     for (ValueId id : graph.nodes[n].inputs)
       if (id != kNoValue) readers[size_t(id)].push_back(int(n));
@@ -76,8 +79,8 @@ void RemoveUnused(Graph& graph) {
   for (ValueId id : graph.outputs) live[size_t(id)] = true;
   std::vector<Node> kept;
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-    const bool used =
-        std::any_of(node->outputs.begin(), node->outputs.end(), [&](ValueId id) { return id != kNoValue && live[size_t(id)]; });
+    const bool used = std::any_of(node->outputs.begin(), node->outputs.end(),
+                                  [&](ValueId id) { return id != kNoValue && live[size_t(id)]; });
     if (!used) continue;
     for (ValueId id : node->inputs)
       if (id != kNoValue) live[size_t(id)] = true;
@@ -110,6 +113,8 @@ void RemoveUnused(Graph& graph) {
   rename(graph.outputs);
 }
 
-std::string Describe(const Value& value) { return fmt::format("{} {}", Name(value.type), ToString(value.shape)); }
+std::string Describe(const Value& value) {
+  return fmt::format("{} {}", Name(value.type), ToString(value.shape));
+}
 
 }  // namespace mete

@@ -26,7 +26,7 @@ struct Value {
   DType type = DType::kUnknown;
   Shape shape = Shape::Unknown();  // in memory order; Unknown() where it depends on the data
   Layout layout = Layout::kPlain;
-  Tensor constant;                 // has_value() for weights and folded results
+  Tensor constant;  // has_value() for weights and folded results
 
   bool is_constant() const { return constant.has_value(); }
 };
@@ -55,7 +55,8 @@ struct Graph {
   ValueId AddValue(std::string name, DType type = DType::kUnknown, const Shape& shape = Shape::Unknown());
   ValueId AddConstant(std::string name, Tensor tensor);
   // Appends; the outputs keep whatever type and shape they have. The name must be unused.
-  Node& AddNode(std::string op, std::string name, std::vector<ValueId> inputs, std::vector<ValueId> outputs, Attributes attributes = {});
+  Node& AddNode(std::string op, std::string name, std::vector<ValueId> inputs, std::vector<ValueId> outputs,
+                Attributes attributes = {});
 };
 
 // Of f32, with a known shape: what fast kernels and the passes that serve them ask for.
@@ -63,7 +64,9 @@ inline bool IsF32(const Graph& graph, ValueId id) {
   return id != kNoValue && graph.value(id).type == DType::kF32 && graph.value(id).shape.known();
 }
 
-inline bool IsConstant(const Graph& graph, ValueId id) { return id != kNoValue && graph.value(id).is_constant(); }
+inline bool IsConstant(const Graph& graph, ValueId id) {
+  return id != kNoValue && graph.value(id).is_constant();
+}
 
 // A constant of i64 (axes, pads, ...) as a list.
 std::optional<Ints> IntsOf(const Graph& graph, ValueId id);

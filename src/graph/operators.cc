@@ -9,8 +9,9 @@ namespace {
 
 std::vector<const OpSchema*> BuildTable() {
   std::vector<const OpSchema*> table;
-  for (auto family : {ElementwiseOperators(), ReductionOperators(), ConvolutionOperators(), NormalizationOperators(), MatrixOperators(),
-                      TensorOperators(), IndexOperators(), ImageOperators(), SequenceOperators(), QuantizedOperators(), FusedOperators()})
+  for (auto family : {ElementwiseOperators(), ReductionOperators(), ConvolutionOperators(),
+                      NormalizationOperators(), MatrixOperators(), TensorOperators(), IndexOperators(),
+                      ImageOperators(), SequenceOperators(), QuantizedOperators(), FusedOperators()})
     for (const OpSchema& op : family) table.push_back(&op);
   std::sort(table.begin(), table.end(), [](auto* a, auto* b) { return std::string_view(a->name) < b->name; });
   return table;
@@ -21,19 +22,22 @@ const std::vector<const OpSchema*>& Table() {
   return table;
 }
 
-std::vector<InferContext::Result> Infer(const Node& node, std::span<const ConstView> inputs, std::span<const uint8_t> has_data,
-                                        int64_t max_bytes) {
+std::vector<InferContext::Result> Infer(const Node& node, std::span<const ConstView> inputs,
+                                        std::span<const uint8_t> has_data, int64_t max_bytes) {
   const OpSchema* op = FindOperator(node.op);
   if (!op) Fail(Code::kUnimplemented, node.name, "unknown operator {}", node.op);
   InferContext context(node.name, node.attributes, inputs, has_data, node.outputs.size());
   for (const ConstView& in : inputs)
     if (in.present() && !in.shape.known()) return std::vector<InferContext::Result>(node.outputs.size());
   for (int i = 0; i < op->min_inputs; ++i)
-    if (!context.has(i)) context.Bad("{} needs input {}; got {} inputs, expected at least {}", node.op, i, inputs.size(), op->min_inputs);
+    if (!context.has(i))
+      context.Bad("{} needs input {}; got {} inputs, expected at least {}", node.op, i, inputs.size(),
+                  op->min_inputs);
   op->infer(context);
   for (const InferContext::Result& r : context.results())
     if (r.shape.known() && CheckedElements(r.shape, r.type, max_bytes) < 0)
-      context.Bad("output has impossible dimensions; got {}, expected none negative and at most {} bytes", ToString(r.shape), max_bytes);
+      context.Bad("output has impossible dimensions; got {}, expected none negative and at most {} bytes",
+                  ToString(r.shape), max_bytes);
   return {context.results().begin(), context.results().end()};
 }
 
@@ -46,7 +50,8 @@ Ints Widen(const ConstView& v) {
 
 const OpSchema* FindOperator(std::string_view op) {
   const auto& table = Table();
-  auto at = std::lower_bound(table.begin(), table.end(), op, [](const OpSchema* a, std::string_view n) { return a->name < n; });
+  auto at = std::lower_bound(table.begin(), table.end(), op,
+                             [](const OpSchema* a, std::string_view n) { return a->name < n; });
   return at != table.end() && (*at)->name == op ? *at : nullptr;
 }
 
@@ -59,7 +64,8 @@ OpKind KindOf(std::string_view op) {
 
 bool IsElementwiseOperator(std::string_view op) {
   const OpKind kind = KindOf(op);
-  return kind == OpKind::kElementwise || kind == OpKind::kElementwiseFold || kind == OpKind::kElementwiseFirst || kind == OpKind::kCopy;
+  return kind == OpKind::kElementwise || kind == OpKind::kElementwiseFold ||
+         kind == OpKind::kElementwiseFirst || kind == OpKind::kCopy;
 }
 
 bool IsViewOperator(std::string_view op) {
@@ -96,7 +102,8 @@ void InferContext::NeedRank(int i, int least, int most) const {
 }
 
 int InferContext::Axis(int64_t axis, int rank) const {
-  if (axis < -rank || axis >= rank) Bad("axis is out of range; got {}, expected {} to {}", axis, -rank, rank - 1);
+  if (axis < -rank || axis >= rank)
+    Bad("axis is out of range; got {}, expected {} to {}", axis, -rank, rank - 1);
   return int(axis < 0 ? axis + rank : axis);
 }
 
@@ -113,7 +120,8 @@ std::vector<InferContext::Result> InferNode(const Graph& graph, const Node& node
   return Infer(node, inputs, has_data, max_bytes);
 }
 
-std::vector<InferContext::Result> InferNode(const Node& node, std::span<const ConstView> inputs, int64_t max_bytes) {
+std::vector<InferContext::Result> InferNode(const Node& node, std::span<const ConstView> inputs,
+                                            int64_t max_bytes) {
   return Infer(node, inputs, std::vector<uint8_t>(inputs.size(), 1), max_bytes);
 }
 
@@ -140,7 +148,8 @@ Shape BroadcastShapes(const InferContext& c, const Shape& a, const Shape& b) {
   for (int i = 0; i < rank; ++i) {
     const int ia = i - (rank - a.rank()), ib = i - (rank - b.rank());
     const int64_t da = ia < 0 ? 1 : a[ia], db = ib < 0 ? 1 : b[ib];
-    if (da != db && da != 1 && db != 1) c.Bad("shapes cannot be broadcast together; got {} and {}", ToString(a), ToString(b));
+    if (da != db && da != 1 && db != 1)
+      c.Bad("shapes cannot be broadcast together; got {} and {}", ToString(a), ToString(b));
     out.push_back(da == 1 ? db : da);
   }
   return out;

@@ -17,8 +17,8 @@ namespace mete {
 // data; at run time (for nodes whose shapes depend on data) all inputs have it.
 class InferContext {
  public:
-  InferContext(const std::string& node, const Attributes& attributes, std::span<const ConstView> inputs, std::span<const uint8_t> has_data,
-               size_t outputs)
+  InferContext(const std::string& node, const Attributes& attributes, std::span<const ConstView> inputs,
+               std::span<const uint8_t> has_data, size_t outputs)
       : attributes(attributes), node_(node), inputs_(inputs), has_data_(has_data), results_(outputs) {}
 
   const Attributes& attributes;
@@ -65,14 +65,21 @@ class InferContext {
 
 using InferFn = void (*)(InferContext&);
 
-// Which elements of its inputs an output element follows from. Passes, the memory plan, partition and costs ask here.
+// Which elements of its inputs an output element follows from. Passes, the memory plan, partition and costs
+// ask here.
 enum class OpKind : uint8_t {
   kOther,
-  kElementwise,       // those at its place: inputs broadcast to the output, and a kernel reads all of them before it writes the element
-  kElementwiseFold,   // those at its place, but a kernel takes input after input: it writes the output before it has read the last one
-  kElementwiseFirst,  // that at its place of the first input; others are numbers (Clip's bounds) or only a type (CastLike)
-  kView,              // the output has the bytes of the first input in the same order, mostly without any work
-  kCopy,              // the output is the first input: a view, and element-wise
+  // those at its place: inputs broadcast to the output, and a kernel reads all of them before it writes the
+  // element
+  kElementwise,
+  // those at its place, but a kernel takes input after input: it writes the output before it has read the
+  // last one
+  kElementwiseFold,
+  // that at its place of the first input; others are numbers (Clip's bounds) or only a type (CastLike)
+  kElementwiseFirst,
+  // the output has the bytes of the first input in the same order, mostly without any work
+  kView,
+  kCopy,  // the output is the first input: a view, and element-wise
 };
 
 struct OpSchema {
@@ -89,17 +96,19 @@ std::vector<const OpSchema*> AllOperators();        // sorted by name
 OpKind KindOf(std::string_view op);  // kOther where unknown
 bool IsElementwiseOperator(std::string_view op);
 bool IsViewOperator(std::string_view op);
-// Whether the output of this node may take the place of its input `i`, where that has the same shape, elements of the same size, and no
-// other reader: Relu(x) and Add(x, y) may, and Sum(x, y, z) over x alone.
+// Whether the output of this node may take the place of its input `i`, where that has the same shape,
+// elements of the same size, and no other reader: Relu(x) and Add(x, y) may, and Sum(x, y, z) over x alone.
 bool MayOverwrite(const Node& node, size_t i);
 
 // Runs one node's inference over what its inputs' values say. Results are in the order of its outputs;
 // all Unknown() where an input's shape is. Throws INVALID_ARGUMENT naming the node for shapes that do
 // not fit or whose bytes pass `max_bytes`.
-std::vector<InferContext::Result> InferNode(const Graph& graph, const Node& node, int64_t max_bytes = int64_t(1) << 33);
+std::vector<InferContext::Result> InferNode(const Graph& graph, const Node& node,
+                                            int64_t max_bytes = int64_t(1) << 33);
 
 // The same at run time, from the inputs themselves (all with data).
-std::vector<InferContext::Result> InferNode(const Node& node, std::span<const ConstView> inputs, int64_t max_bytes = int64_t(1) << 33);
+std::vector<InferContext::Result> InferNode(const Node& node, std::span<const ConstView> inputs,
+                                            int64_t max_bytes = int64_t(1) << 33);
 
 // Infers every node in order and writes the outputs' types and shapes. Collects the problems of all
 // nodes into one Error.

@@ -23,7 +23,8 @@ std::string Refs(const Graph& graph, const std::vector<ValueId>& ids, bool typed
 
 std::string AttributesText(const Attributes& attributes) {
   std::string out;
-  for (const auto& [name, value] : attributes) out += (out.empty() ? " {" : ", ") + name + "=" + ToString(value);
+  for (const auto& [name, value] : attributes)
+    out += (out.empty() ? " {" : ", ") + name + "=" + ToString(value);
   return out.empty() ? out : out + "}";
 }
 
@@ -45,16 +46,18 @@ std::string ToText(const Graph& graph) {
   for (size_t i = 0; i < graph.values.size(); ++i)
     if (graph.values[i].is_constant()) out += "  const " + Refs(graph, {ValueId(i)}, true) + "\n";
   for (const Node& node : graph.nodes)
-    out += fmt::format("  {} = {}({}){}  # {}\n", Refs(graph, node.outputs, true), node.op, Refs(graph, node.inputs, false),
-                       AttributesText(node.attributes), node.name);
+    out += fmt::format("  {} = {}({}){}  # {}\n", Refs(graph, node.outputs, true), node.op,
+                       Refs(graph, node.inputs, false), AttributesText(node.attributes), node.name);
   for (ValueId id : graph.outputs) out += "  output " + Ref(graph, id) + "\n";
   return out;
 }
 
 std::string ToDot(const Graph& graph) {
-  std::string out = "digraph " + DotQuote(graph.name) + " {\n  rankdir=TB; node [shape=box, fontname=\"sans-serif\"];\n";
+  std::string out =
+      "digraph " + DotQuote(graph.name) + " {\n  rankdir=TB; node [shape=box, fontname=\"sans-serif\"];\n";
   for (ValueId id : graph.inputs)
-    out += fmt::format("  v{} [shape=ellipse, label={}];\n", id, DotQuote(graph.value(id).name + "\n" + Describe(graph.value(id))));
+    out += fmt::format("  v{} [shape=ellipse, label={}];\n", id,
+                       DotQuote(graph.value(id).name + "\n" + Describe(graph.value(id))));
   for (size_t n = 0; n < graph.nodes.size(); ++n)
     out += fmt::format("  n{} [label={}];\n", n, DotQuote(graph.nodes[n].op + "\n" + graph.nodes[n].name));
   const Uses uses(graph);
@@ -66,7 +69,8 @@ std::string ToDot(const Graph& graph) {
       out += fmt::format("  {} -> n{} [label={}];\n", from, n, DotQuote(Describe(graph.value(id))));
     }
   for (ValueId id : graph.outputs) {
-    out += fmt::format("  o{} [shape=ellipse, label={}];\n", id, DotQuote(graph.value(id).name + "\n" + Describe(graph.value(id))));
+    out += fmt::format("  o{} [shape=ellipse, label={}];\n", id,
+                       DotQuote(graph.value(id).name + "\n" + Describe(graph.value(id))));
     if (uses.producer[size_t(id)] >= 0) out += fmt::format("  n{} -> o{};\n", uses.producer[size_t(id)], id);
   }
   return out + "}\n";

@@ -25,7 +25,8 @@ class Verifier {
       }
     for (const Node& node : graph_.nodes) CheckNode(node);
     for (ValueId id : graph_.outputs)
-      if (CheckId(graph_.name, id) && !made_[size_t(id)]) Add(graph_.name, "output '{}' is made by no node", graph_.value(id).name);
+      if (CheckId(graph_.name, id) && !made_[size_t(id)])
+        Add(graph_.name, "output '{}' is made by no node", graph_.value(id).name);
     if (problems_.empty()) problems_ = SliceProblems(graph_);
     ThrowIfAny();
   }
@@ -36,7 +37,9 @@ class Verifier {
 
   void ThrowIfAny() const {
     if (problems_.empty()) return;
-    throw Error(Code::kInvalidArgument, problems_ + (count_ > kMostProblems ? fmt::format("\nand {} more", count_ - kMostProblems) : ""));
+    throw Error(
+        Code::kInvalidArgument,
+        problems_ + (count_ > kMostProblems ? fmt::format("\nand {} more", count_ - kMostProblems) : ""));
   }
 
   void Append(const std::string& problem) {
@@ -62,8 +65,8 @@ class Verifier {
     for (const Value& v : graph_.values) {
       if (!v.is_constant()) continue;
       if (v.type != v.constant.type() || v.shape != v.constant.shape())
-        Add(v.name, "constant does not fit its value; got {} {}, expected {}", Name(v.constant.type()), ToString(v.constant.shape()),
-            Describe(v));
+        Add(v.name, "constant does not fit its value; got {} {}, expected {}", Name(v.constant.type()),
+            ToString(v.constant.shape()), Describe(v));
     }
   }
 
@@ -74,7 +77,9 @@ class Verifier {
       if (id == kNoValue) continue;
       if (!CheckId(node.name, id)) good = false;
       else if (!made_[size_t(id)])
-        Add(node.name, "input '{}' is not made by an earlier node, an input or a constant", graph_.value(id).name), good = false;
+        Add(node.name, "input '{}' is not made by an earlier node, an input or a constant",
+            graph_.value(id).name),
+            good = false;
     }
     for (ValueId id : node.outputs) {
       if (id == kNoValue) continue;
@@ -84,9 +89,13 @@ class Verifier {
     const OpSchema* op = FindOperator(node.op);
     if (!op) return Add(node.name, "unknown operator {}", node.op);
     if (op->max_inputs >= 0 && int(node.inputs.size()) > op->max_inputs)
-      Add(node.name, "{} has too many inputs; got {}, expected at most {}", node.op, node.inputs.size(), op->max_inputs), good = false;
+      Add(node.name, "{} has too many inputs; got {}, expected at most {}", node.op, node.inputs.size(),
+          op->max_inputs),
+          good = false;
     if (op->max_outputs >= 0 && int(node.outputs.size()) > op->max_outputs)
-      Add(node.name, "{} has too many outputs; got {}, expected at most {}", node.op, node.outputs.size(), op->max_outputs), good = false;
+      Add(node.name, "{} has too many outputs; got {}, expected at most {}", node.op, node.outputs.size(),
+          op->max_outputs),
+          good = false;
     if (good) CheckShapes(node);
   }
 
@@ -98,8 +107,8 @@ class Verifier {
         const Value& v = graph_.value(node.outputs[i]);
         if (v.type == DType::kUnknown) continue;  // not inferred yet, or known only at run time
         if (v.type != results[i].type || v.shape != results[i].shape)
-          Add(node.name, "output '{}' is {}, but {} gives {} {}", v.name, Describe(v), node.op, Name(results[i].type),
-              ToString(results[i].shape));
+          Add(node.name, "output '{}' is {}, but {} gives {} {}", v.name, Describe(v), node.op,
+              Name(results[i].type), ToString(results[i].shape));
       }
     } catch (const Error& e) {
       Append(e.what());

@@ -10,12 +10,13 @@
 namespace mete {
 
 void CheckImageSize(int64_t width, int64_t height, const std::string& name, const DecodeOptions& options) {
-  if (width <= 0 || height <= 0) Fail(Code::kDataLoss, name, "the picture has no pixels; got {} x {}", width, height);
+  if (width <= 0 || height <= 0)
+    Fail(Code::kDataLoss, name, "the picture has no pixels; got {} x {}", width, height);
   int64_t pixels;
   if (__builtin_mul_overflow(width, height, &pixels) || pixels > options.max_pixels)
     Fail(Code::kResourceExhausted, name,
-         "the picture is too large; got {} x {} pixels, expected at most {} pixels; try a smaller copy of it", width, height,
-         options.max_pixels);
+         "the picture is too large; got {} x {} pixels, expected at most {} pixels; try a smaller copy of it",
+         width, height, options.max_pixels);
 }
 
 void CorruptImage(const std::string& name, const char* format, const char* reason) {
@@ -27,10 +28,13 @@ namespace {
 [[noreturn]] void RefuseFormat(Bytes bytes, const std::string& name) {
   constexpr const char* kExpected = "expected JPEG, PNG, BMP, PGM or PPM";
   if (const FileKind* kind = KindOfFile(bytes))
-    Invalid(name, "this is no picture that can be read; got {}, {}; try {}", kind->name, kExpected, kind->instead_of_picture);
+    Invalid(name, "this is no picture that can be read; got {}, {}; try {}", kind->name, kExpected,
+            kind->instead_of_picture);
   std::string start;
-  for (std::byte b : bytes.first(std::min<size_t>(bytes.size(), 4))) start += fmt::format(" {:02x}", unsigned(b));
-  Invalid(name, "not a picture of a known format; got a file that starts with{}, {}; try a copy as PNG", start, kExpected);
+  for (std::byte b : bytes.first(std::min<size_t>(bytes.size(), 4)))
+    start += fmt::format(" {:02x}", unsigned(b));
+  Invalid(name, "not a picture of a known format; got a file that starts with{}, {}; try a copy as PNG",
+          start, kExpected);
 }
 
 Image DecodeStored(Bytes bytes, const std::string& name, const DecodeOptions& options) {

@@ -21,7 +21,8 @@ Image DecodePng(Bytes bytes, const std::string& name, const DecodeOptions& optio
 Image DecodeBmp(Bytes bytes, const std::string& name, const DecodeOptions& options);
 Image DecodePnm(Bytes bytes, const std::string& name, const DecodeOptions& options);
 
-// What a header says, before anything of that size is allocated. Error where a side is 0 or the picture too large.
+// What a header says, before anything of that size is allocated. Error where a side is 0 or the picture too
+// large.
 void CheckImageSize(int64_t width, int64_t height, const std::string& name, const DecodeOptions& options);
 
 [[noreturn]] void CorruptImage(const std::string& name, const char* format, const char* reason);

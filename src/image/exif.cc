@@ -22,13 +22,16 @@ class Tiff {
   }
 
  private:
-  bool Starts(const char (&magic)[5]) const { return bytes_.size() >= 8 && std::memcmp(bytes_.data(), magic, 4) == 0; }
+  bool Starts(const char (&magic)[5]) const {
+    return bytes_.size() >= 8 && std::memcmp(bytes_.data(), magic, 4) == 0;
+  }
 
   const Bytes bytes_;
   bool little_ = false, good_ = false;
 };
 
-// EXIF 2.32, 4.5 and 4.6: the header's offset leads to a directory, which is a count and entries of tag, type, count and value.
+// EXIF 2.32, 4.5 and 4.6: the header's offset leads to a directory, which is a count and entries of tag,
+// type, count and value.
 constexpr size_t kDirectoryOffset = 4, kEntryBytes = 12, kType = 2, kCount = 4, kValue = 8;
 constexpr uint32_t kOrientationTag = 0x0112, kShort = 3;
 
@@ -42,7 +45,8 @@ int ExifOrientation(Bytes bytes) {
     const size_t entry = directory + 2 + i * kEntryBytes;
     if (tiff.Number(entry, 2) != kOrientationTag) continue;
     const uint32_t value = tiff.Number(entry + kValue, 2);
-    const bool good = tiff.Number(entry + kType, 2) == kShort && tiff.Number(entry + kCount, 4) == 1 && value >= 1 && value <= 8;
+    const bool good = tiff.Number(entry + kType, 2) == kShort && tiff.Number(entry + kCount, 4) == 1 &&
+                      value >= 1 && value <= 8;
     return good ? int(value) : 1;
   }
   return 1;
@@ -51,14 +55,17 @@ int ExifOrientation(Bytes bytes) {
 Image Upright(Image image) {
   const int o = image.exif_orientation;
   if (o <= 1 || o > 8) return image;
-  // Where a pixel of the picture that is shown was stored: its x and y exchanged in four of the cases, and counted from the other end.
-  const bool swap = o >= 5, flip_x = o == 2 || o == 3 || o == 7 || o == 8, flip_y = o == 3 || o == 4 || o == 6 || o == 7;
+  // Where a pixel of the picture that is shown was stored: its x and y exchanged in four of the cases, and
+  // counted from the other end.
+  const bool swap = o >= 5, flip_x = o == 2 || o == 3 || o == 7 || o == 8,
+             flip_y = o == 3 || o == 4 || o == 6 || o == 7;
   Image out(swap ? image.height : image.width, swap ? image.width : image.height);
   out.exif_orientation = o;
   for (int y = 0; y < out.height; ++y)
     for (int x = 0; x < out.width; ++x) {
       const int column = swap ? y : x, row = swap ? x : y;
-      const uint8_t* from = image.row(flip_y ? image.height - 1 - row : row) + (flip_x ? image.width - 1 - column : column) * Image::kChannels;
+      const uint8_t* from = image.row(flip_y ? image.height - 1 - row : row) +
+                            (flip_x ? image.width - 1 - column : column) * Image::kChannels;
       std::memcpy(out.row(y) + x * Image::kChannels, from, Image::kChannels);
     }
   return out;

@@ -15,11 +15,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     p.resize_height = 9;
     p.transpose = true;
     (void)mete::MakeInput(image, p);
-  } catch (const mete::Error&) {
-  }
+  } catch (const mete::Error&) {}
   try {
     (void)mete::ParsePreprocess({reinterpret_cast<const char*>(data), size}, "fuzz");
-  } catch (const mete::Error&) {
-  }
+  } catch (const mete::Error&) {}
   return 0;
 }

@@ -54,7 +54,8 @@ TEST(DecodeJpeg, ScalesWhileDecoding) {
 TEST(DecodeJpeg, TruncatedAnywhereIsAnError) {
   for (bool progressive : {false, true}) {
     const std::string bytes = EncodeJpeg(Gradient(64, 64), progressive);
-    for (size_t n = 3; n + 2 < bytes.size(); n += 7) ExpectError(ErrorOf(bytes.substr(0, n)), Code::kDataLoss, "JPEG");
+    for (size_t n = 3; n + 2 < bytes.size(); n += 7)
+      ExpectError(ErrorOf(bytes.substr(0, n)), Code::kDataLoss, "JPEG");
   }
 }
 
@@ -77,15 +78,19 @@ TEST(DecodePng, EveryColourTypeBecomesRgb) {
   };
   const std::vector<png_color> palette = {{1, 2, 3}, {200, 100, 50}};
   for (const Case& c :
-       {Case{PNG_COLOR_TYPE_GRAY, 1, {0x40}, {0, 0, 0, 255, 255, 255}}, Case{PNG_COLOR_TYPE_GRAY, 4, {0x3c}, {51, 51, 51, 204, 204, 204}},
-        Case{PNG_COLOR_TYPE_GRAY, 8, {7, 9}, {7, 7, 7, 9, 9, 9}}, Case{PNG_COLOR_TYPE_GRAY, 16, {7, 1, 9, 2}, {7, 7, 7, 9, 9, 9}},
+       {Case{PNG_COLOR_TYPE_GRAY, 1, {0x40}, {0, 0, 0, 255, 255, 255}},
+        Case{PNG_COLOR_TYPE_GRAY, 4, {0x3c}, {51, 51, 51, 204, 204, 204}},
+        Case{PNG_COLOR_TYPE_GRAY, 8, {7, 9}, {7, 7, 7, 9, 9, 9}},
+        Case{PNG_COLOR_TYPE_GRAY, 16, {7, 1, 9, 2}, {7, 7, 7, 9, 9, 9}},
         Case{PNG_COLOR_TYPE_GRAY_ALPHA, 8, {7, 0, 9, 1}, {7, 7, 7, 9, 9, 9}},
         Case{PNG_COLOR_TYPE_RGB, 16, {1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0}, {1, 2, 3, 4, 5, 6}},
         Case{PNG_COLOR_TYPE_RGBA, 8, {1, 2, 3, 0, 4, 5, 6, 255}, {1, 2, 3, 4, 5, 6}},
         Case{PNG_COLOR_TYPE_PALETTE, 1, {0x40}, {1, 2, 3, 200, 100, 50}},
         Case{PNG_COLOR_TYPE_PALETTE, 8, {1, 0}, {200, 100, 50, 1, 2, 3}}}) {
-    const auto bytes = EncodePng(2, 1, c.color, c.depth, {c.row}, c.color == PNG_COLOR_TYPE_PALETTE ? palette : std::vector<png_color>{});
-    EXPECT_EQ(DecodeImage(AsBytes(bytes), "pic").rgb, c.expected) << "colour type " << c.color << ", depth " << c.depth;
+    const auto bytes = EncodePng(2, 1, c.color, c.depth, {c.row},
+                                 c.color == PNG_COLOR_TYPE_PALETTE ? palette : std::vector<png_color>{});
+    EXPECT_EQ(DecodeImage(AsBytes(bytes), "pic").rgb, c.expected)
+        << "colour type " << c.color << ", depth " << c.depth;
   }
 }
 
@@ -97,12 +102,14 @@ TEST(DecodePng, InterlacedEqualsPlain) {
 
 TEST(DecodePng, TruncatedAnywhereIsAnError) {
   const std::string bytes = EncodePng(Gradient(19, 13));
-  for (size_t n = 8; n < bytes.size(); n += 5) ExpectError(ErrorOf(bytes.substr(0, n)), Code::kDataLoss, "PNG");
+  for (size_t n = 8; n < bytes.size(); n += 5)
+    ExpectError(ErrorOf(bytes.substr(0, n)), Code::kDataLoss, "PNG");
 }
 
 // The header's checksum must fit, or libpng stops there.
 std::string WithSize(std::string png, uint32_t width, uint32_t height) {
-  for (int i = 0; i < 4; ++i) png[size_t(16 + i)] = char(width >> (24 - 8 * i)), png[size_t(20 + i)] = char(height >> (24 - 8 * i));
+  for (int i = 0; i < 4; ++i)
+    png[size_t(16 + i)] = char(width >> (24 - 8 * i)), png[size_t(20 + i)] = char(height >> (24 - 8 * i));
   uint32_t crc = ~0u;
   for (size_t i = 12; i < 29; ++i) {
     crc ^= uint8_t(png[i]);
@@ -121,10 +128,12 @@ TEST(DecodePng, AHugeHeaderIsRefusedBeforeAllocating) {
 
 TEST(DecodeBmp, RowsFromBelowAndFromAbove) {
   const std::string two_rows = std::string("\1\2\3\4\5\6\0\0", 8) + std::string("\7\10\11\12\13\14\0\0", 8);
-  EXPECT_EQ(DecodeImage(AsBytes(BmpHeader(2, 2, 24) + two_rows), "pic").rgb, (std::vector<uint8_t>{9, 8, 7, 12, 11, 10, 3, 2, 1, 6, 5, 4}));
+  EXPECT_EQ(DecodeImage(AsBytes(BmpHeader(2, 2, 24) + two_rows), "pic").rgb,
+            (std::vector<uint8_t>{9, 8, 7, 12, 11, 10, 3, 2, 1, 6, 5, 4}));
   EXPECT_EQ(DecodeImage(AsBytes(BmpHeader(2, -2, 24) + two_rows), "pic").rgb,
             (std::vector<uint8_t>{3, 2, 1, 6, 5, 4, 9, 8, 7, 12, 11, 10}));
-  EXPECT_EQ(DecodeImage(AsBytes(BmpHeader(1, 1, 32) + "\1\2\3\4"), "pic").rgb, (std::vector<uint8_t>{3, 2, 1}));
+  EXPECT_EQ(DecodeImage(AsBytes(BmpHeader(1, 1, 32) + "\1\2\3\4"), "pic").rgb,
+            (std::vector<uint8_t>{3, 2, 1}));
 }
 
 TEST(DecodeBmp, WrongFilesAreErrors) {
@@ -137,8 +146,10 @@ TEST(DecodeBmp, WrongFilesAreErrors) {
 }
 
 TEST(DecodePnm, GrayAndColour) {
-  EXPECT_EQ(DecodeImage(AsBytes("P6 # a comment\n1 2\n255\n\1\2\3\4\5\6"), "pic").rgb, (std::vector<uint8_t>{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(DecodeImage(AsBytes("P5 2 1 15\n\17\5"), "pic").rgb, (std::vector<uint8_t>{255, 255, 255, 85, 85, 85}));
+  EXPECT_EQ(DecodeImage(AsBytes("P6 # a comment\n1 2\n255\n\1\2\3\4\5\6"), "pic").rgb,
+            (std::vector<uint8_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(DecodeImage(AsBytes("P5 2 1 15\n\17\5"), "pic").rgb,
+            (std::vector<uint8_t>{255, 255, 255, 85, 85, 85}));
   ExpectError(ErrorOf("P6 100000 100000 255\n"), Code::kResourceExhausted, "too large");
   ExpectError(ErrorOf("P6 99999999999 1 255\n"), Code::kDataLoss, "three numbers");
   ExpectError(ErrorOf("P6 2 2 255\n123"), Code::kDataLoss, "last row");
@@ -146,12 +157,20 @@ TEST(DecodePnm, GrayAndColour) {
 
 TEST(DecodeImage, OtherFilesAreNamedForWhatTheyAre) {
   ExpectError(ErrorOf(""), Code::kDataLoss, "0 bytes");
-  ExpectError(ErrorOf("<!DOCTYPE html>"), Code::kInvalidArgument, "got HTML, a web page, expected JPEG, PNG, BMP, PGM or PPM; try to download the file itself");
+  ExpectError(ErrorOf("<!DOCTYPE html>"), Code::kInvalidArgument,
+              "got HTML, a web page, expected JPEG, PNG, BMP, PGM or PPM; try to download the file itself");
   ExpectError(ErrorOf(std::string("RIFF\x24\0\0\0WEBPVP8 ", 16)), Code::kInvalidArgument, "got WebP");
-  ExpectError(ErrorOf(std::string("\0\0\0\x18" "ftypheic", 12)), Code::kInvalidArgument, "got HEIC");
-  ExpectError(ErrorOf(std::string("\0\0\0\x1c" "ftypavif", 12)), Code::kInvalidArgument, "got AVIF");
+  ExpectError(ErrorOf(std::string("\0\0\0\x18"
+                                  "ftypheic",
+                                  12)),
+              Code::kInvalidArgument, "got HEIC");
+  ExpectError(ErrorOf(std::string("\0\0\0\x1c"
+                                  "ftypavif",
+                                  12)),
+              Code::kInvalidArgument, "got AVIF");
   ExpectError(ErrorOf("GIF89a"), Code::kInvalidArgument, "got GIF");
-  ExpectError(ErrorOf("\x93NUMPY"), Code::kInvalidArgument, "got a NumPy array, expected JPEG, PNG, BMP, PGM or PPM; try --input NAME=FILE");
+  ExpectError(ErrorOf("\x93NUMPY"), Code::kInvalidArgument,
+              "got a NumPy array, expected JPEG, PNG, BMP, PGM or PPM; try --input NAME=FILE");
   ExpectError(ErrorOf("\xde\xad\xbe\xef"), Code::kInvalidArgument, "starts with de ad be ef");
   EXPECT_THROW(LoadImage("no/such/file.jpg"), Error);
 }
@@ -174,7 +193,8 @@ std::string WithExif(const std::string& jpeg, const std::string& tiff) {
   return jpeg.substr(0, 2) + "\xff\xe1" + char(n >> 8) + char(n) + content + jpeg.substr(2);
 }
 
-// What EXIF 2.32, 4.6.4.A says: where the first row and the first column of what is stored are in the picture that is shown.
+// What EXIF 2.32, 4.6.4.A says: where the first row and the first column of what is stored are in the picture
+// that is shown.
 TEST(Exif, PicturesComeOutUpright) {
   const Image stored = Gradient(64, 32);  // red grows to the right, green downwards
   const std::string jpeg = EncodeJpeg(stored);
@@ -183,15 +203,20 @@ TEST(Exif, PicturesComeOutUpright) {
     const char* row;     // the stored first row is on this side
     const char* column;  // and the stored first column
   };
-  const auto dark = [](const Image& image, const std::string& side, int channel) {  // whether that side has the channel's least values
+  // whether that side has the channel's least values
+  const auto dark = [](const Image& image, const std::string& side, int channel) {
     const bool vertical = side == "left" || side == "right";
-    const int last = (vertical ? image.width : image.height) - 1, at = side == "left" || side == "top" ? 0 : last;
-    const uint8_t* here = vertical ? image.row(image.height / 2) + at * 3 : image.row(at) + image.width / 2 * 3;
-    const uint8_t* there = vertical ? image.row(image.height / 2) + (last - at) * 3 : image.row(last - at) + image.width / 2 * 3;
+    const int last = (vertical ? image.width : image.height) - 1,
+              at = side == "left" || side == "top" ? 0 : last;
+    const uint8_t* here =
+        vertical ? image.row(image.height / 2) + at * 3 : image.row(at) + image.width / 2 * 3;
+    const uint8_t* there =
+        vertical ? image.row(image.height / 2) + (last - at) * 3 : image.row(last - at) + image.width / 2 * 3;
     return here[channel] + 150 < there[channel];
   };
-  for (const Case& c : {Case{1, "top", "left"}, Case{2, "top", "right"}, Case{3, "bottom", "right"}, Case{4, "bottom", "left"},
-                        Case{5, "left", "top"}, Case{6, "right", "top"}, Case{7, "right", "bottom"}, Case{8, "left", "bottom"}}) {
+  for (const Case& c : {Case{1, "top", "left"}, Case{2, "top", "right"}, Case{3, "bottom", "right"},
+                        Case{4, "bottom", "left"}, Case{5, "left", "top"}, Case{6, "right", "top"},
+                        Case{7, "right", "bottom"}, Case{8, "left", "bottom"}}) {
     for (const bool little : {true, false}) {
       const std::string bytes = WithExif(jpeg, Exif(c.orientation, little));
       const Image shown = DecodeImage(AsBytes(bytes), "pic");
@@ -208,7 +233,8 @@ TEST(Exif, PicturesComeOutUpright) {
 
 TEST(Exif, DamagedDataLeavesThePictureAsItIs) {
   const std::string jpeg = EncodeJpeg(Gradient(64, 32)), good = Exif(6, true);
-  for (size_t n = 0; n < good.size() - 4; ++n) EXPECT_EQ(DecodeImage(AsBytes(WithExif(jpeg, good.substr(0, n))), "pic").exif_orientation, 1) << n;
+  for (size_t n = 0; n < good.size() - 4; ++n)
+    EXPECT_EQ(DecodeImage(AsBytes(WithExif(jpeg, good.substr(0, n))), "pic").exif_orientation, 1) << n;
   std::string far = good;
   far[7] = '\x7f';  // the directory is said to be 2 GB away
   EXPECT_EQ(DecodeImage(AsBytes(WithExif(jpeg, far)), "pic").width, 64);
@@ -227,22 +253,25 @@ TEST(DecodeImage, FlippedBitsNeverCrash) {
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
   const Image image = Gradient(40, 30);
-  for (const std::string& good : {EncodeJpeg(image), EncodeJpeg(image, true), EncodePng(image), EncodePng(image, true)})
+  for (const std::string& good :
+       {EncodeJpeg(image), EncodeJpeg(image, true), EncodePng(image), EncodePng(image, true)})
     for (int i = 0; i < 300; ++i) {
       std::string bad = good;
       for (int flips = 0; flips < 3; ++flips) bad[random() % bad.size()] ^= char(1 << (random() % 8));
       try {
         DecodeImage(AsBytes(bad), "pic");
-      } catch (const Error&) {
-      }
+      } catch (const Error&) {}
     }
 }
 
 TEST(LoadImage, ReadsTheSamples) {
   const char* shared = std::getenv("METE_SHARED");
-  const std::filesystem::path folder = std::filesystem::path(shared ? shared : "../shared") / "images/samples";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is missing: the sample pictures are not in the repository";
-  const Image cat = LoadImage(folder / "cat.bmp"), face = LoadImage(folder / "face.jpg"), hopper = LoadImage(folder / "grace_hopper.bmp");
+  const std::filesystem::path folder =
+      std::filesystem::path(shared ? shared : "../shared") / "images/samples";
+  if (!std::filesystem::exists(folder))
+    GTEST_SKIP() << folder << " is missing: the sample pictures are not in the repository";
+  const Image cat = LoadImage(folder / "cat.bmp"), face = LoadImage(folder / "face.jpg"),
+              hopper = LoadImage(folder / "grace_hopper.bmp");
   EXPECT_EQ(cat.width * 1000 + cat.height, 512341);
   EXPECT_EQ(face.width * 1000 + face.height, 512355);
   EXPECT_EQ(hopper.width * 1000 + hopper.height, 512600);

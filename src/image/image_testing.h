@@ -16,7 +16,9 @@
 
 namespace mete {
 
-inline std::span<const std::byte> AsBytes(const std::string& s) { return std::as_bytes(std::span(s.data(), s.size())); }
+inline std::span<const std::byte> AsBytes(const std::string& s) {
+  return std::as_bytes(std::span(s.data(), s.size()));
+}
 
 // Smooth, so that a JPEG keeps it.
 inline Image Gradient(int width, int height) {
@@ -55,18 +57,25 @@ inline std::string EncodeJpeg(const Image& image, bool progressive = false) {
 }
 
 // Rows as PNG stores them at that colour type and depth.
-inline std::string EncodePng(int width, int height, int color, int depth, const std::vector<std::vector<uint8_t>>& rows,
-                             const std::vector<png_color>& palette = {}, bool interlaced = false, std::string exif = "") {
+inline std::string EncodePng(int width, int height, int color, int depth,
+                             const std::vector<std::vector<uint8_t>>& rows,
+                             const std::vector<png_color>& palette = {}, bool interlaced = false,
+                             std::string exif = "") {
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
   png_infop info = png_create_info_struct(png);
   std::string bytes;
-  png_set_write_fn(png, &bytes, [](png_structp p, png_bytep data, size_t n) {
-    static_cast<std::string*>(png_get_io_ptr(p))->append(reinterpret_cast<char*>(data), n);
-  }, nullptr);
-  png_set_IHDR(png, info, unsigned(width), unsigned(height), depth, color, interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
-               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_write_fn(
+      png, &bytes,
+      [](png_structp p, png_bytep data, size_t n) {
+        static_cast<std::string*>(png_get_io_ptr(p))->append(reinterpret_cast<char*>(data), n);
+      },
+      nullptr);
+  png_set_IHDR(png, info, unsigned(width), unsigned(height), depth, color,
+               interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+               PNG_FILTER_TYPE_DEFAULT);
   if (!palette.empty()) png_set_PLTE(png, info, palette.data(), int(palette.size()));
-  if (!exif.empty()) png_set_eXIf_1(png, info, png_uint_32(exif.size()), reinterpret_cast<png_bytep>(exif.data()));
+  if (!exif.empty())
+    png_set_eXIf_1(png, info, png_uint_32(exif.size()), reinterpret_cast<png_bytep>(exif.data()));
   png_write_info(png, info);
   const int passes = png_set_interlace_handling(png);
   for (int pass = 0; pass < passes; ++pass)
@@ -88,7 +97,8 @@ inline std::string BmpHeader(int32_t width, int32_t height, int bits) {
   auto put = [&](uint32_t v, int n) {
     for (int i = 0; i < n; ++i) h += char(v >> (8 * i));
   };
-  put(0, 4), put(0, 4), put(54, 4), put(40, 4), put(uint32_t(width), 4), put(uint32_t(height), 4), put(1, 2), put(uint32_t(bits), 2);
+  put(0, 4), put(0, 4), put(54, 4), put(40, 4), put(uint32_t(width), 4), put(uint32_t(height), 4), put(1, 2),
+      put(uint32_t(bits), 2);
   for (int i = 0; i < 6; ++i) put(0, 4);
   return h;
 }

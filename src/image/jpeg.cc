@@ -34,7 +34,8 @@ struct Reader {
     jpeg.client_data = this;
     errors.error_exit = [](j_common_ptr c) { Of(c)->Stop(); };
     errors.emit_message = [](j_common_ptr c, int level) {
-      // Stray bytes between two segments do no harm, and cameras write them. Every other warning means lost pixels.
+      // Stray bytes between two segments do no harm, and cameras write them. Every other warning means lost
+      // pixels.
       if (level < 0 && c->err->msg_code != JWRN_EXTRANEOUS_DATA) Of(c)->Stop();
     };
     progress.progress_monitor = [](j_common_ptr c) {
@@ -46,7 +47,8 @@ struct Reader {
   static Reader* Of(j_common_ptr c) { return static_cast<Reader*>(c->client_data); }
   [[noreturn]] void Stop() {
     code = errors.msg_code;
-    if (jpeg.input_scan_number > kMaxScans) std::snprintf(reason, sizeof reason, "more than %d scans", kMaxScans);
+    if (jpeg.input_scan_number > kMaxScans)
+      std::snprintf(reason, sizeof reason, "more than %d scans", kMaxScans);
     else errors.format_message(reinterpret_cast<j_common_ptr>(&jpeg), reason);
     std::longjmp(jump, 1);
   }
@@ -58,7 +60,8 @@ int OrientationOf(const jpeg_decompress_struct& jpeg) {
   constexpr std::string_view kExif("Exif\0\0", 6);
   for (const jpeg_marker_struct* m = jpeg.marker_list; m; m = m->next) {
     const Bytes data = std::as_bytes(std::span(m->data, m->data_length));
-    if (m->marker == kExifMarker && data.size() > kExif.size() && std::memcmp(data.data(), kExif.data(), kExif.size()) == 0)
+    if (m->marker == kExifMarker && data.size() > kExif.size() &&
+        std::memcmp(data.data(), kExif.data(), kExif.size()) == 0)
       return ExifOrientation(data.subspan(kExif.size()));
   }
   return 1;
@@ -112,18 +115,22 @@ bool CanHold(size_t bytes, const jpeg_decompress_struct& jpeg) {
 
 }  // namespace
 
-bool IsJpeg(Bytes b) { return b.size() >= 3 && b[0] == std::byte{0xff} && b[1] == std::byte{0xd8} && b[2] == std::byte{0xff}; }
+bool IsJpeg(Bytes b) {
+  return b.size() >= 3 && b[0] == std::byte{0xff} && b[1] == std::byte{0xd8} && b[2] == std::byte{0xff};
+}
 
 Image DecodeJpeg(Bytes bytes, const std::string& name, const DecodeOptions& options) {
   const int d = options.jpeg_denominator;
-  if (d != 1 && d != 2 && d != 4 && d != 8) Invalid(name, "a JPEG cannot be decoded at 1/{}; expected 1, 2, 4 or 8", d);
+  if (d != 1 && d != 2 && d != 4 && d != 8)
+    Invalid(name, "a JPEG cannot be decoded at 1/{}; expected 1, 2, 4 or 8", d);
   Reader r;
   if (!Start(r, bytes.data(), bytes.size())) {
     if (r.code == JERR_IMAGE_TOO_BIG) CheckImageSize(r.jpeg.image_width, r.jpeg.image_height, name, options);
     CorruptImage(name, "JPEG", r.reason);
   }
   CheckImageSize(r.jpeg.image_width, r.jpeg.image_height, name, options);
-  if (!CanHold(bytes.size(), r.jpeg)) CorruptImage(name, "JPEG", "the file is too short for its number of pixels");
+  if (!CanHold(bytes.size(), r.jpeg))
+    CorruptImage(name, "JPEG", "the file is too short for its number of pixels");
   if (!SetOutput(r, d)) CorruptImage(name, "JPEG", r.reason);
   Image image(int(r.jpeg.output_width), int(r.jpeg.output_height));
   image.exif_orientation = OrientationOf(r.jpeg);

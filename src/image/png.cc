@@ -43,7 +43,7 @@ void Read(png_structp png, png_bytep to, size_t n) {
 bool ReadHeader(Reader& r) {
   if (setjmp(png_jmpbuf(r.png))) return false;
   png_set_user_limits(r.png, 0x7fffffff, 0x7fffffff);  // CheckImageSize() has the say
-  png_set_chunk_malloc_max(r.png, 16 << 20);            // metadata
+  png_set_chunk_malloc_max(r.png, 16 << 20);           // metadata
   png_set_read_fn(r.png, &r, Read);
   png_read_info(r.png, r.info);
   return true;
@@ -79,14 +79,16 @@ bool ReadPixels(Reader& r, Image& image, int passes) {
 
 // Deflate makes at most 1032 bytes out of one.
 bool CanHold(size_t bytes, png_structp png, png_infop info) {
-  const uint64_t bits = uint64_t(png_get_image_width(png, info)) * png_get_image_height(png, info) * png_get_bit_depth(png, info) *
-                        png_get_channels(png, info);
+  const uint64_t bits = uint64_t(png_get_image_width(png, info)) * png_get_image_height(png, info) *
+                        png_get_bit_depth(png, info) * png_get_channels(png, info);
   return bits / 8 / 1032 <= bytes;
 }
 
 }  // namespace
 
-bool IsPng(Bytes b) { return b.size() >= 8 && png_sig_cmp(reinterpret_cast<png_const_bytep>(b.data()), 0, 8) == 0; }
+bool IsPng(Bytes b) {
+  return b.size() >= 8 && png_sig_cmp(reinterpret_cast<png_const_bytep>(b.data()), 0, 8) == 0;
+}
 
 Image DecodePng(Bytes bytes, const std::string& name, const DecodeOptions& options) {
   Reader r;
@@ -96,12 +98,14 @@ Image DecodePng(Bytes bytes, const std::string& name, const DecodeOptions& optio
   if (!r.info) Fail(Code::kResourceExhausted, name, "cannot start the PNG decoder");
   if (!ReadHeader(r)) CorruptImage(name, "PNG", r.reason);
   CheckImageSize(png_get_image_width(r.png, r.info), png_get_image_height(r.png, r.info), name, options);
-  if (!CanHold(bytes.size(), r.png, r.info)) CorruptImage(name, "PNG", "the file is too short for its number of pixels");
+  if (!CanHold(bytes.size(), r.png, r.info))
+    CorruptImage(name, "PNG", "the file is too short for its number of pixels");
   int passes = 1;
   if (!SetOutput(r, &passes)) CorruptImage(name, "PNG", r.reason);
   Image image(int(png_get_image_width(r.png, r.info)), int(png_get_image_height(r.png, r.info)));
   image.exif_orientation = OrientationOf(r);
-  if (png_get_rowbytes(r.png, r.info) != size_t(image.width) * 3) CorruptImage(name, "PNG", "the rows have an unexpected length");
+  if (png_get_rowbytes(r.png, r.info) != size_t(image.width) * 3)
+    CorruptImage(name, "PNG", "the rows have an unexpected length");
   if (!ReadPixels(r, image, passes)) CorruptImage(name, "PNG", r.reason);
   return image;
 }

@@ -12,16 +12,19 @@ Image ResizeShorter(const Image& image, int side, Interpolation interpolation) {
   const int shorter = std::min(image.width, image.height), longer = std::max(image.width, image.height);
   const int64_t scaled = int64_t(longer) * side / std::max(shorter, 1);
   const int other = int(std::min<int64_t>(scaled, INT32_MAX));  // ResizeImage() refuses what is too large
-  return image.width <= image.height ? ResizeImage(image, side, other, interpolation) : ResizeImage(image, other, side, interpolation);
+  return image.width <= image.height ? ResizeImage(image, side, other, interpolation)
+                                     : ResizeImage(image, other, side, interpolation);
 }
 
-// Scaled to cover size / fraction, and its centre of the size itself. For a square size that is what torchvision does: Resize() to the
-// shorter side, then CenterCrop().
+// Scaled to cover size / fraction, and its centre of the size itself. For a square size that is what
+// torchvision does: Resize() to the shorter side, then CenterCrop().
 Image CoverAndCrop(const Image& image, const Preprocess& p) {
   const auto side = [&](int size) { return std::max(size, int(std::lround(size / p.crop_fraction))); };
   int width = side(p.resize_width), height = side(p.resize_height);
   const bool by_width = int64_t(image.width) * height <= int64_t(image.height) * width;
-  const auto other = [](int64_t from, int64_t to, int64_t of) { return int(std::min<int64_t>(of * to / std::max<int64_t>(from, 1), INT32_MAX)); };
+  const auto other = [](int64_t from, int64_t to, int64_t of) {
+    return int(std::min<int64_t>(of * to / std::max<int64_t>(from, 1), INT32_MAX));
+  };
   if (by_width) height = std::max(height, other(image.width, width, image.height));
   else width = std::max(width, other(image.height, height, image.width));
   return CropCenter(ResizeImage(image, width, height, p.interpolation), p.resize_width, p.resize_height);
@@ -31,12 +34,15 @@ Image CoverAndCrop(const Image& image, const Preprocess& p) {
 Image Letterbox(const Image& image, const Preprocess& p) {
   const double scale = std::min(double(p.resize_width) / image.width, double(p.resize_height) / image.height);
   const auto side = [&](int from, int most) { return std::clamp(int(std::lround(from * scale)), 1, most); };
-  const Image inner = ResizeImage(image, side(image.width, p.resize_width), side(image.height, p.resize_height), p.interpolation);
+  const Image inner = ResizeImage(image, side(image.width, p.resize_width),
+                                  side(image.height, p.resize_height), p.interpolation);
   Image out(p.resize_width, p.resize_height);
-  for (size_t i = 0; i < out.rgb.size(); ++i) out.rgb[i] = uint8_t(std::lround(std::clamp(p.pad[i % Image::kChannels], 0.0f, 255.0f)));
+  for (size_t i = 0; i < out.rgb.size(); ++i)
+    out.rgb[i] = uint8_t(std::lround(std::clamp(p.pad[i % Image::kChannels], 0.0f, 255.0f)));
   const int left = (out.width - inner.width) / 2, top = (out.height - inner.height) / 2;
   for (int y = 0; y < inner.height; ++y)
-    std::copy_n(inner.row(y), size_t(inner.width) * Image::kChannels, out.row(top + y) + size_t(left) * Image::kChannels);
+    std::copy_n(inner.row(y), size_t(inner.width) * Image::kChannels,
+                out.row(top + y) + size_t(left) * Image::kChannels);
   return out;
 }
 
@@ -50,7 +56,9 @@ Image Stages(Image image, const Preprocess& p) {
 }
 
 // ITU-R BT.601 luma in 16-bit fixed point.
-uint8_t Gray(const uint8_t* rgb) { return uint8_t((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16); }
+uint8_t Gray(const uint8_t* rgb) {
+  return uint8_t((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);
+}
 
 uint8_t Pick(const uint8_t* rgb, int channel, ChannelOrder order) {
   switch (order) {
@@ -62,7 +70,9 @@ uint8_t Pick(const uint8_t* rgb, int channel, ChannelOrder order) {
 }
 
 void Store(float v, float* to) { *to = v; }
-void Store(float v, uint8_t* to) { *to = uint8_t(std::nearbyint(std::clamp(std::isnan(v) ? 0.0f : v, 0.0f, 255.0f))); }
+void Store(float v, uint8_t* to) {
+  *to = uint8_t(std::nearbyint(std::clamp(std::isnan(v) ? 0.0f : v, 0.0f, 255.0f)));
+}
 
 template <class T>
 void Fill(const Image& image, const Preprocess& p, int channels, T* to) {
@@ -73,8 +83,8 @@ void Fill(const Image& image, const Preprocess& p, int channels, T* to) {
     for (int64_t y = 0; y < h; ++y)
       for (int64_t x = 0; x < w; ++x) {
         const int64_t pixel = y * y_step + x * x_step;
-        const float value =
-            (float(Pick(image.row(int(y)) + x * 3, c, p.channels)) - p.mean[size_t(c)]) * p.scale[size_t(c)] / p.divisor[size_t(c)];
+        const float value = (float(Pick(image.row(int(y)) + x * 3, c, p.channels)) - p.mean[size_t(c)]) *
+                            p.scale[size_t(c)] / p.divisor[size_t(c)];
         Store(value, to + (planes ? c * w * h + pixel : pixel * channels + c));
       }
 }
@@ -96,9 +106,12 @@ void FillPicture(const Image& ready, const Preprocess& p, const View& batch, int
 void CheckSettings(const Preprocess& p) {
   if (p.type != DType::kF32 && p.type != DType::kU8)
     Invalid("preprocess", "cannot make an input of type {}; expected f32 or u8", Name(p.type));
-  if (p.crop_fraction < 0 || p.crop_fraction > 1) Invalid("crop_fraction", "out of range; got {}, expected 0 to 1", p.crop_fraction);
-  if (std::count(p.divisor.begin(), p.divisor.end(), 0.0f) > 0) Invalid("divisor", "cannot be 0; expected a number for each channel");
-  if (p.letterbox && p.crop_fraction > 0) Invalid("preprocess", "letterbox and crop_fraction exclude each other; try one of them");
+  if (p.crop_fraction < 0 || p.crop_fraction > 1)
+    Invalid("crop_fraction", "out of range; got {}, expected 0 to 1", p.crop_fraction);
+  if (std::count(p.divisor.begin(), p.divisor.end(), 0.0f) > 0)
+    Invalid("divisor", "cannot be 0; expected a number for each channel");
+  if (p.letterbox && p.crop_fraction > 0)
+    Invalid("preprocess", "letterbox and crop_fraction exclude each other; try one of them");
   if (!p.resize_width && (p.letterbox || p.crop_fraction > 0))
     Invalid("preprocess", "{} needs a size; try resize", p.letterbox ? "letterbox" : "crop_fraction");
 }
@@ -126,8 +139,8 @@ PictureShape PictureShapeOf(const Shape& s) {
   const auto is_channels = [](int64_t dim) { return dim == 1 || dim == 3; };
   PictureShape shape{true, s[0], s[2], s[3], s[1], TensorOrder::kNchw};
   if (is_channels(s[3]) && !is_channels(s[1])) shape = {true, s[0], s[1], s[2], s[3], TensorOrder::kNhwc};
-  shape.known = is_channels(shape.channels) && shape.count >= 0 && shape.height > 0 && shape.width > 0 && shape.height <= kMostSide &&
-                shape.width <= kMostSide;
+  shape.known = is_channels(shape.channels) && shape.count >= 0 && shape.height > 0 && shape.width > 0 &&
+                shape.height <= kMostSide && shape.width <= kMostSide;
   return shape;
 }
 
@@ -141,12 +154,17 @@ Tensor MakeInput(const Image& image, const Preprocess& p) {
 
 Tensor MakeInput(std::span<const Image> images, const Preprocess& preprocess, const Shape& input) {
   const PictureShape want = PictureShapeOf(input);
-  if (!want.known) Invalid("preprocess", "the input does not take pictures; got {}, expected Nx3xHxW, Nx1xHxW, NxHxWx3 or NxHxWx1", ToString(input));
+  if (!want.known)
+    Invalid("preprocess",
+            "the input does not take pictures; got {}, expected Nx3xHxW, Nx1xHxW, NxHxWx3 or NxHxWx1",
+            ToString(input));
   if (int64_t(images.size()) != want.count)
-    Invalid("preprocess", "the input takes {} pictures at once; got {}, expected {}", want.count, images.size(), ToString(input));
+    Invalid("preprocess", "the input takes {} pictures at once; got {}, expected {}", want.count,
+            images.size(), ToString(input));
   if (ChannelsOf(preprocess) != want.channels)
-    Invalid("preprocess", "the input does not take such pictures; got {} channels, expected {}; try channels = {}", ChannelsOf(preprocess),
-            ToString(input), want.channels == 1 ? "gray" : "rgb");
+    Invalid("preprocess",
+            "the input does not take such pictures; got {} channels, expected {}; try channels = {}",
+            ChannelsOf(preprocess), ToString(input), want.channels == 1 ? "gray" : "rgb");
   const Preprocess p = FittedTo(preprocess, want);
   CheckSettings(p);
   Tensor batch(p.type, input);
@@ -154,7 +172,9 @@ Tensor MakeInput(std::span<const Image> images, const Preprocess& preprocess, co
     const Image ready = Stages(images[i], p);
     const Shape one = ShapeOf(ready, p);
     if (WithBatch(want.count, one) != input)
-      Invalid("preprocess", "the settings do not end at the input's size; got {}, expected {}; try resize = {}x{}, or without resize",
+      Invalid("preprocess",
+              "the settings do not end at the input's size; got {}, expected {}; try resize = {}x{}, or "
+              "without resize",
               ToString(WithBatch(want.count, one)), ToString(input), p.transpose ? want.height : want.width,
               p.transpose ? want.width : want.height);
     FillPicture(ready, p, batch.mutable_view(), int64_t(i));

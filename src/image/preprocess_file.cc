@@ -20,7 +20,9 @@ struct Text {
   std::string_view key, value;
   const std::string& where;
 
-  [[noreturn]] void Bad(const char* expected) const { Invalid(where, "bad value for '{}'; got '{}', expected {}", key, value, expected); }
+  [[noreturn]] void Bad(const char* expected) const {
+    Invalid(where, "bad value for '{}'; got '{}', expected {}", key, value, expected);
+  }
 };
 
 std::string_view Trim(std::string_view s) {
@@ -82,7 +84,8 @@ void SetStd(const Text& t, Preprocess& p) {
   p.scale = {1, 1, 1};
 }
 
-// The ways to cut exclude each other: the last one that is set counts, so that a flag replaces what a file or a recipe says.
+// The ways to cut exclude each other: the last one that is set counts, so that a flag replaces what a file or
+// a recipe says.
 void SetResizeShorter(const Text& t, Preprocess& p) {
   p.resize_shorter = t.value == "none" ? 0 : Positive(t, t.value, "none or a side");
   p.crop_fraction = 0;
@@ -129,38 +132,53 @@ constexpr Field kFields[] = {
     {{"resize", "N|WxH|none", "then resize to this width and height (default: the input's size)"},
      [](const Text& t, Preprocess& p) { SetSize(t, p.resize_width, p.resize_height); }},
     {{"crop_fraction", "F|none",
-      "for that, keep the aspect: cover the size divided by F, and cut out the centre (0.875: 224 pixels of 256)"},
+      "for that, keep the aspect: cover the size divided by F, and cut out the centre (0.875: 224 pixels of "
+      "256)"},
      SetCropFraction},
-    {{"letterbox", "true|false", "for that, keep the aspect: fit into the size, and fill the rest"}, SetLetterbox},
+    {{"letterbox", "true|false", "for that, keep the aspect: fit into the size, and fill the rest"},
+     SetLetterbox},
     {{"pad", "a[,b,c]", "what --letterbox fills with, RGB from 0 to 255 (default: 114)"},
      [](const Text& t, Preprocess& p) { p.pad = Channels(t); }},
-    {{"interpolation", "antialias|bilinear|bicubic", "resize as Pillow's bilinear does (antialias, the default), OpenCV's, or Pillow's bicubic"},
+    {{"interpolation", "antialias|bilinear|bicubic",
+      "resize as Pillow's bilinear does (antialias, the default), OpenCV's, or Pillow's bicubic"},
      [](const Text& t, Preprocess& p) {
        p.interpolation = Interpolation(Choice(t, {"antialias", "bilinear", "bicubic"}));
      }},
-    {{"channels", "rgb|bgr|gray", "order of the channels (default: rgb, or gray for an input of one channel)"},
-     [](const Text& t, Preprocess& p) { p.channels = ChannelOrder(Choice(t, {"rgb", "bgr", "gray"})); }},
+    {{"channels", "rgb|bgr|gray",
+      "order of the channels (default: rgb, or gray for an input of one channel)"},
+     [](const Text& t, Preprocess& p) {
+       p.channels = ChannelOrder(Choice(t, {"rgb", "bgr", "gray"}));
+     }},
     {{"mean", "a[,b,c]", "subtract this from the pixels 0 to 255; one number, or one a channel"},
-     [](const Text& t, Preprocess& p) { p.mean = Channels(t); }, true},
+     [](const Text& t, Preprocess& p) { p.mean = Channels(t); },
+     true},
     {{"scale", "a[,b,c]", "then multiply by this; one number, or one a channel"}, SetScale, true},
     {{"std", "a[,b,c]", "then divide by this, instead of scale; one number, or one a channel"}, SetStd, true},
     {{"layout", "nchw|nhwc", "order of the dimensions (default: as the input's shape is)"},
-     [](const Text& t, Preprocess& p) { p.layout = TensorOrder(Choice(t, {"nchw", "nhwc"})); }},
-    {{"transpose", "true|false", "swap height and width"}, [](const Text& t, Preprocess& p) { p.transpose = Truth(t); }},
+     [](const Text& t, Preprocess& p) {
+       p.layout = TensorOrder(Choice(t, {"nchw", "nhwc"}));
+     }},
+    {{"transpose", "true|false", "swap height and width"},
+     [](const Text& t, Preprocess& p) { p.transpose = Truth(t); }},
     {{"type", "f32|u8", "type of the elements (default: the input's)"},
-     [](const Text& t, Preprocess& p) { p.type = Choice(t, {"f32", "u8"}) == 0 ? DType::kF32 : DType::kU8; }},
-    {{"labels", "FILE", "names of the classes, one a line"}, [](const Text& t, Preprocess& p) { p.labels = t.value; }},
+     [](const Text& t, Preprocess& p) {
+       p.type = Choice(t, {"f32", "u8"}) == 0 ? DType::kF32 : DType::kU8;
+     }},
+    {{"labels", "FILE", "names of the classes, one a line"},
+     [](const Text& t, Preprocess& p) { p.labels = t.value; }},
     {{"top_k", "K", "print the K best classes (default: 5)"},
      [](const Text& t, Preprocess& p) { p.top_k = Positive(t, t.value, "a number from 1 on"); }},
-    {{"softmax", "true|false", "turn scores into probabilities first"}, [](const Text& t, Preprocess& p) { p.softmax = Truth(t); }},
+    {{"softmax", "true|false", "turn scores into probabilities first"},
+     [](const Text& t, Preprocess& p) { p.softmax = Truth(t); }},
     {{"classify", "NAME", "rank the scores of this output (default: of the only one that can have them)"},
      [](const Text& t, Preprocess& p) { p.classify = t.value; }},
 };
 
-// The settings are those of the networks' own training or evaluation scripts; what they crop is written as a fraction, so that a recipe
-// serves inputs of any size.
+// The settings are those of the networks' own training or evaluation scripts; what they crop is written as a
+// fraction, so that a recipe serves inputs of any size.
 constexpr PreprocessRecipe kRecipes[] = {
-    {"raw", "", "pixels 0 to 255, stretched to the input's size: models that normalize by themselves, most 8-bit ones"},
+    {"raw", "",
+     "pixels 0 to 255, stretched to the input's size: models that normalize by themselves, most 8-bit ones"},
     {"unit", "std = 255", "0 to 1: many detectors, and networks trained on ToTensor() alone"},
     {"imagenet-torch",
      "crop_fraction = 0.875\n"
@@ -199,7 +217,8 @@ const char* SettingsOf(const Text& t) {
   Invalid(t.where, "no such recipe; got '{}'{}", t.value, ExpectedOneOf(t.value, names));
 }
 
-// All that is about pixels becomes the recipe's; what follows from the input (layout, type) and what is printed stays.
+// All that is about pixels becomes the recipe's; what follows from the input (layout, type) and what is
+// printed stays.
 void SetRecipe(const Text& t, Preprocess& p) {
   Preprocess fresh;
   if (p.channels == ChannelOrder::kGray) fresh.channels = p.channels;
@@ -220,7 +239,10 @@ std::string AsText(const toml::node& node, std::string_view key, const std::stri
       if (item.is_array() || item.is_table()) Invalid(where, "bad value for '{}'; got a nested array", key);
       list += (list.empty() ? "" : ",") + AsText(item, key, where);
     }
-  else Invalid(where, "bad value for '{}'; got a table or a date, expected a number, a text, a boolean or an array", key);
+  else
+    Invalid(where,
+            "bad value for '{}'; got a table or a date, expected a number, a text, a boolean or an array",
+            key);
   return list;
 }
 
@@ -237,7 +259,8 @@ std::span<const PreprocessKey> PreprocessKeys() {
   return keys;
 }
 
-void SetPreprocess(Preprocess& preprocess, std::string_view key, std::string_view value, const std::string& where) {
+void SetPreprocess(Preprocess& preprocess, std::string_view key, std::string_view value,
+                   const std::string& where) {
   std::vector<std::string> known;
   for (const Field& f : kFields) {
     if (key == f.key.key) {
@@ -255,7 +278,8 @@ Preprocess ParsePreprocess(std::string_view text, const std::string& name, const
   try {
     table = toml::parse(text, std::string_view(name));
   } catch (const toml::parse_error& e) {
-    Invalid(fmt::format("{}:{}:{}", name, e.source().begin.line, e.source().begin.column), "not valid TOML; {}", e.description());
+    Invalid(fmt::format("{}:{}:{}", name, e.source().begin.line, e.source().begin.column),
+            "not valid TOML; {}", e.description());
   }
   for (const char* other : {"crop", "resize_shorter", "letterbox"})
     if (table.contains("crop_fraction") && table.contains(other))
@@ -272,12 +296,16 @@ Preprocess ParsePreprocess(std::string_view text, const std::string& name, const
 
 Preprocess LoadPreprocess(const std::string& path, const Preprocess& defaults) {
   const auto file = MappedFile::Open(path);
-  Preprocess p = ParsePreprocess({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}, path, defaults);
-  if (!p.labels.empty() && p.labels != defaults.labels) p.labels = (std::filesystem::path(path).parent_path() / p.labels).string();
+  Preprocess p = ParsePreprocess({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()},
+                                 path, defaults);
+  if (!p.labels.empty() && p.labels != defaults.labels)
+    p.labels = (std::filesystem::path(path).parent_path() / p.labels).string();
   return p;
 }
 
-std::string PreprocessPath(const std::string& model_path) { return std::filesystem::path(model_path).replace_extension(".toml").string(); }
+std::string PreprocessPath(const std::string& model_path) {
+  return std::filesystem::path(model_path).replace_extension(".toml").string();
+}
 
 Preprocess PreprocessFor(const std::string& model_path, DType type, const Shape& input) {
   Preprocess p;

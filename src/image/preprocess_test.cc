@@ -35,8 +35,8 @@ TEST(ResizeImage, BilinearReadsTheTwoNearestPixels) {
           return double(in.row(std::clamp(int(row), 0, 6))[std::clamp(int(column), 0, 10) * 3 + c]);
         };
         const double fy = std::floor(sy), fx = std::floor(sx), ty = sy - fy, tx = sx - fx;
-        const double expected =
-            (at(fy, fx) * (1 - tx) + at(fy, fx + 1) * tx) * (1 - ty) + (at(fy + 1, fx) * (1 - tx) + at(fy + 1, fx + 1) * tx) * ty;
+        const double expected = (at(fy, fx) * (1 - tx) + at(fy, fx + 1) * tx) * (1 - ty) +
+                                (at(fy + 1, fx) * (1 - tx) + at(fy + 1, fx + 1) * tx) * ty;
         EXPECT_NEAR(out.row(y)[x * 3 + c], expected, 1.01);  // rounded twice
       }
 }
@@ -52,7 +52,8 @@ TEST(ResizeImage, AntialiasAveragesWhatItDrops) {
 
 TEST(ResizeImage, BothEqualWhereItGrows) {
   const Image in = Noise(5, 6);
-  EXPECT_EQ(ResizeImage(in, 9, 13, Interpolation::kAntialias).rgb, ResizeImage(in, 9, 13, Interpolation::kBilinear).rgb);
+  EXPECT_EQ(ResizeImage(in, 9, 13, Interpolation::kAntialias).rgb,
+            ResizeImage(in, 9, 13, Interpolation::kBilinear).rgb);
 }
 
 // What Pillow's Image.resize(), whose default it is, gives for one channel.
@@ -66,7 +67,8 @@ TEST(ResizeImage, BicubicIsPillows) {
     return values;
   };
   EXPECT_EQ(reds(ResizeImage(in, 3, 1, Interpolation::kBicubic)), (std::vector<int>{90, 91, 95}));
-  EXPECT_EQ(reds(ResizeImage(in, 10, 1, Interpolation::kBicubic)), (std::vector<int>{0, 122, 180, 36, 0, 85, 255, 135, 41, 2}));
+  EXPECT_EQ(reds(ResizeImage(in, 10, 1, Interpolation::kBicubic)),
+            (std::vector<int>{0, 122, 180, 36, 0, 85, 255, 135, 41, 2}));
 }
 
 TEST(CropCenter, TheOddPixelStaysRightAndBelow) {
@@ -85,8 +87,8 @@ TEST(MakeInput, StagesRunInOrder) {
   p.resize_width = 16;
   p.resize_height = 12;
   const Image in = Noise(100, 64);
-  const Image expected =
-      ResizeImage(CropCenter(ResizeImage(in, 50, 32, Interpolation::kAntialias), 28, 28), 16, 12, Interpolation::kAntialias);
+  const Image expected = ResizeImage(CropCenter(ResizeImage(in, 50, 32, Interpolation::kAntialias), 28, 28),
+                                     16, 12, Interpolation::kAntialias);
   const Tensor t = MakeInput(in, p);
   ASSERT_EQ(t.shape(), (Shape{1, 3, 12, 16}));
   EXPECT_EQ(t.as<float>()[12 * 16 + 5], expected.row(0)[5 * 3 + 1]);
@@ -161,7 +163,8 @@ TEST(MakeInput, CropFractionCoversAndCutsTheCentre) {
   torch.resize_shorter = 32, torch.crop_width = torch.crop_height = 28;
   const Tensor a = MakeInput(in, p, {1, 3, 28, 28}), b = MakeInput(in, torch);
   EXPECT_EQ(Reds(a), Reds(b));
-  for (const Shape& shape : {Shape{1, 3, 60, 80}, Shape{1, 3, 80, 60}, Shape{1, 3, 1, 90}})  // whichever side is the narrow one
+  // whichever side is the narrow one
+  for (const Shape& shape : {Shape{1, 3, 60, 80}, Shape{1, 3, 80, 60}, Shape{1, 3, 1, 90}})
     EXPECT_EQ(MakeInput(in, p, shape).shape(), shape);
 }
 
@@ -171,16 +174,28 @@ TEST(MakeInput, TakesAsManyPicturesAsTheInput) {
   EXPECT_EQ(batch.shape(), (Shape{2, 3, 4, 4}));
   EXPECT_EQ(Reds(batch), Reds(MakeInput(two[0], {}, {1, 3, 4, 4})));
   EXPECT_EQ(batch.as<float>()[48], 0);
-  EXPECT_EQ(MessageOf([&] { MakeInput(two, {}, {3, 3, 4, 4}); }), "[preprocess] the input takes 3 pictures at once; got 2, expected 3x3x4x4");
-  EXPECT_NE(MessageOf([&] { MakeInput(two, {}, {2, 1, 4, 4}); }).find("try channels = gray"), std::string::npos);
-  EXPECT_NE(MessageOf([&] { MakeInput(two, {}, {2, 10}); }).find("does not take pictures"), std::string::npos);
+  EXPECT_EQ(MessageOf([&] {
+              MakeInput(two, {}, {3, 3, 4, 4});
+            }),
+            "[preprocess] the input takes 3 pictures at once; got 2, expected 3x3x4x4");
+  EXPECT_NE(MessageOf([&] {
+              MakeInput(two, {}, {2, 1, 4, 4});
+            }).find("try channels = gray"),
+            std::string::npos);
+  EXPECT_NE(MessageOf([&] {
+              MakeInput(two, {}, {2, 10});
+            }).find("does not take pictures"),
+            std::string::npos);
 }
 
 TEST(MakeInput, ASizeThatWasAskedForIsNotOverridden) {
   Preprocess p;
   p.resize_width = p.resize_height = 6;
-  EXPECT_EQ(MessageOf([&] { MakeInput(Noise(8, 8), p, {1, 3, 4, 5}); }),
-            "[preprocess] the settings do not end at the input's size; got 1x3x6x6, expected 1x3x4x5; try resize = 5x4, or without resize");
+  EXPECT_EQ(MessageOf([&] {
+              MakeInput(Noise(8, 8), p, {1, 3, 4, 5});
+            }),
+            "[preprocess] the settings do not end at the input's size; got 1x3x6x6, expected 1x3x4x5; try "
+            "resize = 5x4, or without resize");
 }
 
 TEST(PreprocessFor, FollowsFromTheInput) {
@@ -192,9 +207,11 @@ TEST(PreprocessFor, FollowsFromTheInput) {
   EXPECT_FALSE(gray.values_known);
   Preprocess wrong;
   wrong.divisor[1] = 0;
-  EXPECT_EQ(MessageOf([&] { MakeInput(Image(2, 2), wrong); }), "[divisor] cannot be 0; expected a number for each channel");
+  EXPECT_EQ(MessageOf([&] { MakeInput(Image(2, 2), wrong); }),
+            "[divisor] cannot be 0; expected a number for each channel");
   wrong = {}, wrong.crop_fraction = 9;
-  EXPECT_EQ(MessageOf([&] { MakeInput(Image(2, 2), wrong); }), "[crop_fraction] out of range; got 9, expected 0 to 1");
+  EXPECT_EQ(MessageOf([&] { MakeInput(Image(2, 2), wrong); }),
+            "[crop_fraction] out of range; got 9, expected 0 to 1");
   EXPECT_FALSE(ParsePreprocess("labels = 'l'\nresize = 3\nchannels = 'bgr'", "net.toml").values_known);
   for (const char* known : {"preprocess = 'raw'", "mean = 0", "std = 1", "scale = 1"})
     EXPECT_TRUE(ParsePreprocess(known, "net.toml").values_known) << known;
@@ -202,7 +219,8 @@ TEST(PreprocessFor, FollowsFromTheInput) {
 
 TEST(Recipes, AreReadAndKeepWhatIsNotAboutPixels) {
   for (const PreprocessRecipe& r : PreprocessRecipes()) {
-    Preprocess p = ParsePreprocess("top_k = 3\nmean = 9\ncrop = 7\nlabels = 'l'\nlayout = 'nhwc'", "net.toml");
+    Preprocess p =
+        ParsePreprocess("top_k = 3\nmean = 9\ncrop = 7\nlabels = 'l'\nlayout = 'nhwc'", "net.toml");
     SetPreprocess(p, "preprocess", r.name, "--preprocess");
     EXPECT_EQ(p.top_k, 3);
     EXPECT_EQ(p.labels, "l");
@@ -211,11 +229,13 @@ TEST(Recipes, AreReadAndKeepWhatIsNotAboutPixels) {
     EXPECT_NE(p.mean[0], 9) << r.name;
     EXPECT_EQ(MakeInput(Noise(50, 40), p, {2 - 1, 32, 32, 3}).shape(), (Shape{1, 32, 32, 3})) << r.name;
   }
-  const Preprocess p = ParsePreprocess("std = 2\npreprocess = 'mobilenet'", "net.toml");  // whatever the order
+  // whatever the order
+  const Preprocess p = ParsePreprocess("std = 2\npreprocess = 'mobilenet'", "net.toml");
   EXPECT_EQ(p.mean[0], 127.5f);
   EXPECT_EQ(p.divisor[0], 2);
   EXPECT_EQ(MessageOf([] { ParsePreprocess("preprocess = 'mobilnet'", "net.toml"); }),
-            "[net.toml:1] no such recipe; got 'mobilnet', expected one of raw, unit, imagenet-torch, mobilenet, caffe-bgr, clip, yolo; try "
+            "[net.toml:1] no such recipe; got 'mobilnet', expected one of raw, unit, imagenet-torch, "
+            "mobilenet, caffe-bgr, clip, yolo; try "
             "mobilenet");
 }
 
@@ -238,9 +258,12 @@ TEST(SetPreprocess, TheLastWayToCutCounts) {
   EXPECT_EQ(p.resize_shorter, 0);
   SetPreprocess(p, "letterbox", "true", "test");
   EXPECT_EQ(p.crop_fraction, 0);
-  EXPECT_NE(MessageOf([] { ParsePreprocess("crop_fraction = 0.5\ncrop = 3", "n"); }).find("[n] crop_fraction and crop exclude each other"),
+  EXPECT_NE(MessageOf([] {
+              ParsePreprocess("crop_fraction = 0.5\ncrop = 3", "n");
+            }).find("[n] crop_fraction and crop exclude each other"),
             std::string::npos);
-  EXPECT_NE(MessageOf([] { ParsePreprocess("crop_fraction = 2", "n"); }).find("0.01 to 1"), std::string::npos);
+  EXPECT_NE(MessageOf([] { ParsePreprocess("crop_fraction = 2", "n"); }).find("0.01 to 1"),
+            std::string::npos);
 }
 
 TEST(ParsePreprocess, ReadsEveryKey) {
@@ -260,7 +283,8 @@ pad = [1, 2, 3]
 labels = "names.txt"
 top_k = 3
 softmax = true
-classify = "prob")", "net.toml");
+classify = "prob")",
+                                       "net.toml");
   EXPECT_EQ(p.resize_shorter, 256);
   EXPECT_EQ(p.crop_width * 1000 + p.crop_height, 224224);
   EXPECT_EQ(p.resize_width * 1000 + p.resize_height, 320240);
@@ -281,14 +305,17 @@ classify = "prob")", "net.toml");
 }
 
 TEST(ParsePreprocess, ProblemsNameTheLineAndTheKeys) {
-  EXPECT_EQ(MessageOf([] { ParsePreprocess("\nmeen = 3", "net.toml"); }), "[net.toml:2] unknown key 'meen'; try mean");
-  EXPECT_EQ(MessageOf([] { ParsePreprocess("top = 3", "net.toml"); }), "[net.toml:1] unknown key 'top'; try top_k");
+  EXPECT_EQ(MessageOf([] { ParsePreprocess("\nmeen = 3", "net.toml"); }),
+            "[net.toml:2] unknown key 'meen'; try mean");
+  EXPECT_EQ(MessageOf([] { ParsePreprocess("top = 3", "net.toml"); }),
+            "[net.toml:1] unknown key 'top'; try top_k");
   EXPECT_EQ(MessageOf([] { ParsePreprocess("channels = 'rbg'", "net.toml"); }),
             "[net.toml:1] bad value for 'channels'; got 'rbg', expected one of rgb, bgr, gray; try rgb");
   EXPECT_EQ(MessageOf([] { ParsePreprocess("crop = 'big'", "net.toml"); }),
             "[net.toml:1] bad value for 'crop'; got 'big', expected none, a side, or WIDTHxHEIGHT");
   EXPECT_EQ(MessageOf([] { ParsePreprocess("crop = ", "net.toml"); }).rfind("[net.toml:1:", 0), 0u);
-  EXPECT_NE(MessageOf([] { ParsePreprocess("mean = [1, 2]", "n"); }).find("expected a number, or three"), std::string::npos);
+  EXPECT_NE(MessageOf([] { ParsePreprocess("mean = [1, 2]", "n"); }).find("expected a number, or three"),
+            std::string::npos);
   EXPECT_NE(MessageOf([] { ParsePreprocess("std = 0", "n"); }).find("other than 0"), std::string::npos);
   EXPECT_NE(MessageOf([] { ParsePreprocess("scale = 0", "n"); }).find("other than 0"), std::string::npos);
   EXPECT_NE(MessageOf([] { ParsePreprocess("[mean]\nx = 1", "n"); }).find("table"), std::string::npos);

@@ -10,7 +10,7 @@ namespace {
 
 // For each output position: the first source position and the weights from there on.
 struct Taps {
-  int count = 0;              // weights a position; unused ones are 0
+  int count = 0;  // weights a position; unused ones are 0
   std::vector<int> first;
   std::vector<int32_t> weight;  // 1.0 is 1 << kBits
 };
@@ -60,7 +60,9 @@ Taps MakeTaps(int from, int to, Interpolation interpolation) {
   return taps;
 }
 
-uint8_t Rounded(int64_t sum) { return uint8_t(std::clamp<int64_t>((sum + (1 << (kBits - 1))) >> kBits, 0, 255)); }
+uint8_t Rounded(int64_t sum) {
+  return uint8_t(std::clamp<int64_t>((sum + (1 << (kBits - 1))) >> kBits, 0, 255));
+}
 
 Image ResizeWidth(const Image& in, int width, Interpolation interpolation) {
   const Taps taps = MakeTaps(in.width, width, interpolation);
@@ -100,11 +102,14 @@ Image ResizeHeight(const Image& in, int height, Interpolation interpolation) {
 }  // namespace
 
 Image ResizeImage(const Image& image, int width, int height, Interpolation interpolation) {
-  if (image.width <= 0 || image.height <= 0) Invalid("resize", "the picture has no pixels; got {} x {}", image.width, image.height);
+  if (image.width <= 0 || image.height <= 0)
+    Invalid("resize", "the picture has no pixels; got {} x {}", image.width, image.height);
   if (width <= 0 || height <= 0 || width > kMaxSide || height > kMaxSide ||
       int64_t(width) * std::max(height, image.height) > kMaxImagePixels)
-    Invalid("resize", "cannot make a picture of {} x {} out of {} x {}; expected sides of 1 to {} and at most {} pixels", width, height,
-            image.width, image.height, kMaxSide, kMaxImagePixels);
+    Invalid(
+        "resize",
+        "cannot make a picture of {} x {} out of {} x {}; expected sides of 1 to {} and at most {} pixels",
+        width, height, image.width, image.height, kMaxSide, kMaxImagePixels);
   if (width == image.width && height == image.height) return image;
   Image resized = width == image.width ? image : ResizeWidth(image, width, interpolation);
   if (height != image.height) resized = ResizeHeight(resized, height, interpolation);
@@ -114,8 +119,10 @@ Image ResizeImage(const Image& image, int width, int height, Interpolation inter
 
 Image CropCenter(const Image& image, int width, int height) {
   if (width <= 0 || height <= 0 || width > image.width || height > image.height)
-    Invalid(image.name.empty() ? "crop" : image.name, "the part to crop does not fit into the picture; got {}x{}, expected 1x1 to {}x{}; try "
-            "a larger resize_shorter before, or a smaller crop", width, height, image.width, image.height);
+    Invalid(image.name.empty() ? "crop" : image.name,
+            "the part to crop does not fit into the picture; got {}x{}, expected 1x1 to {}x{}; try "
+            "a larger resize_shorter before, or a smaller crop",
+            width, height, image.width, image.height);
   Image out(width, height);
   const size_t left = size_t(image.width - width) / 2;
   const int top = (image.height - height) / 2;

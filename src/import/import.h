@@ -21,12 +21,14 @@ struct ImportOptions {
 struct Imported {
   Graph graph;                     // sorted; only constants and inputs are sure to have types and shapes
   std::vector<std::string> notes;  // what was assumed
-  std::map<std::string, Shape> declared;       // of inputs, by name: Port::declared
+  std::map<std::string, Shape> declared;        // of inputs, by name: Port::declared
   std::map<std::string, std::string> metadata;  // Model::metadata()
 };
 
-// The shape under an input's name, or under "" where it is the only one of the model's `inputs`; null where there is none.
-inline const Shape* ShapeGiven(const std::map<std::string, Shape>& shapes, const std::string& input, size_t inputs) {
+// The shape under an input's name, or under "" where it is the only one of the model's `inputs`; null where
+// there is none.
+inline const Shape* ShapeGiven(const std::map<std::string, Shape>& shapes, const std::string& input,
+                               size_t inputs) {
   auto at = shapes.find(input);
   if (at == shapes.end() && inputs == 1) at = shapes.find("");
   return at == shapes.end() ? nullptr : &at->second;

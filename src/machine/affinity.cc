@@ -13,7 +13,8 @@ namespace mete {
 namespace {
 
 std::vector<int> OwnMask() {
-  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(kMostCores), [](cpu_set_t* s) { CPU_FREE(s); });
+  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(kMostCores),
+                                                             [](cpu_set_t* s) { CPU_FREE(s); });
   const size_t bytes = CPU_ALLOC_SIZE(kMostCores);
   CPU_ZERO_S(bytes, set.get());
   std::vector<int> cores;
@@ -27,12 +28,15 @@ std::vector<int> RecordedMask(Sysfs& sysfs) {
   return ParseCoreList(sysfs.Field("proc/self/status", "Cpus_allowed_list")).value_or(std::vector<int>());
 }
 
-// A file of the cgroup, or of the nearest one above it that shows one: in a container the path is the host's and what is mounted is not.
-std::vector<int> NearestCpuset(Sysfs& sysfs, const std::string& mount, std::string group, std::initializer_list<const char*> names) {
+// A file of the cgroup, or of the nearest one above it that shows one: in a container the path is the host's
+// and what is mounted is not.
+std::vector<int> NearestCpuset(Sysfs& sysfs, const std::string& mount, std::string group,
+                               std::initializer_list<const char*> names) {
   if (group.find("..") != group.npos) group.clear();  // outside of what is mounted
   for (;;) {
     for (const char* name : names)
-      if (const std::string path = mount + group + "/" + name; sysfs.Exists(path)) return sysfs.Cores(path).value_or(std::vector<int>());
+      if (const std::string path = mount + group + "/" + name; sysfs.Exists(path))
+        return sysfs.Cores(path).value_or(std::vector<int>());
     if (group.empty()) return {};
     group.resize(group.rfind('/') == group.npos ? 0 : group.rfind('/'));
   }
@@ -66,7 +70,8 @@ double LeastQuota(Sysfs& sysfs, const std::string& mount, std::string group, boo
   for (;;) {
     const std::string folder = mount + group + "/";
     const auto line = [&](const char* file) { return sysfs.Line(folder + file).value_or(""); };
-    const double quota = QuotaOf(version2 ? line("cpu.max") : line("cpu.cfs_quota_us") + " " + line("cpu.cfs_period_us"));
+    const double quota =
+        QuotaOf(version2 ? line("cpu.max") : line("cpu.cfs_quota_us") + " " + line("cpu.cfs_period_us"));
     if (quota > 0 && (least == 0 || quota < least)) least = quota;
     if (group.empty()) return least;
     group.resize(group.rfind('/') == group.npos ? 0 : group.rfind('/'));
@@ -81,7 +86,8 @@ double ReadQuota(Sysfs& sysfs) {
     const std::string controllers = "," + rest.substr(0, colon) + ",", group = rest.substr(colon + 1);
     double quota = 0;
     if (controllers == ",,") quota = LeastQuota(sysfs, "sys/fs/cgroup", group, true);
-    else if (controllers.find(",cpu,") != controllers.npos) quota = LeastQuota(sysfs, "sys/fs/cgroup/cpu", group, false);
+    else if (controllers.find(",cpu,") != controllers.npos)
+      quota = LeastQuota(sysfs, "sys/fs/cgroup/cpu", group, false);
     if (quota > 0 && (least == 0 || quota < least)) least = quota;
   }
   return least;
@@ -95,14 +101,19 @@ Affinity ReadAffinity(Sysfs& sysfs) {
   a.affinity = sysfs.is_host() ? OwnMask() : RecordedMask(sysfs);
   a.cpuset = ReadCpuset(sysfs);
   a.quota_cores = ReadQuota(sysfs);
-  if (a.online.empty()) sysfs.Note("sys/devices/system/cpu/online: not told which cores there are; taken: those that this process may use");
-  if (a.affinity.empty()) sysfs.Note("proc/self/status: not told which cores this process may use; taken: all that are online");
+  if (a.online.empty())
+    sysfs.Note(
+        "sys/devices/system/cpu/online: not told which cores there are; taken: those that this process may "
+        "use");
+  if (a.affinity.empty())
+    sysfs.Note("proc/self/status: not told which cores this process may use; taken: all that are online");
   for (const std::vector<int>* list : {&a.affinity, &a.online, &a.cpuset}) {
     if (list->empty()) continue;
     const std::vector<int> both = a.allowed.empty() ? *list : Intersection(a.allowed, *list);
     if (both.empty())
-      sysfs.Note("the process's mask, the cores online and the cpuset contradict each other: " + FormatCoreList(a.allowed) + " and " +
-                 FormatCoreList(*list) + " have no core in common; taken: the former");
+      sysfs.Note("the process's mask, the cores online and the cpuset contradict each other: " +
+                 FormatCoreList(a.allowed) + " and " + FormatCoreList(*list) +
+                 " have no core in common; taken: the former");
     else a.allowed = both;
   }
   if (a.allowed.empty()) a.allowed = {0};

@@ -10,7 +10,8 @@
 namespace mete {
 namespace {
 
-// Equal cores of one processor may differ by what each reached at its test: Intel's favoured cores by 100 to 200 MHz of 5000. Guess.
+// Equal cores of one processor may differ by what each reached at its test: Intel's favoured cores by 100 to
+// 200 MHz of 5000. Guess.
 constexpr double kSame = 0.95;
 
 using Known = std::optional<std::vector<double>>;
@@ -70,11 +71,12 @@ Known ByFrequency(const std::vector<CoreFacts>& cores) {
 }  // namespace
 
 double HybridCapacity(const std::string& type, int64_t max_khz, int64_t performance_khz) {
-  // An E-core's work a cycle beside a P-core's: the driver intel_pstate of Linux turns the processor's own scale of performance into
-  // frequency with 78741 kHz a step for P-cores (HYBRID_SCALING_FACTOR_ADL) and 100000 for E-cores. That is Intel's mix of integer
-  // programs; for f32 products it is nearer to a half.
+  // An E-core's work a cycle beside a P-core's: the driver intel_pstate of Linux turns the processor's own
+  // scale of performance into frequency with 78741 kHz a step for P-cores (HYBRID_SCALING_FACTOR_ADL) and
+  // 100000 for E-cores. That is Intel's mix of integer programs; for f32 products it is nearer to a half.
   constexpr double kEfficientWork = 0.78741;
-  const double frequency = max_khz > 0 && performance_khz > 0 ? std::min(1.0, double(max_khz) / double(performance_khz)) : 1;
+  const double frequency =
+      max_khz > 0 && performance_khz > 0 ? std::min(1.0, double(max_khz) / double(performance_khz)) : 1;
   if (type == kPerformanceCore) return 1;
   return type == kEfficientCore || type == kLowPowerCore ? frequency * kEfficientWork : 0;
 }

@@ -30,10 +30,12 @@ Meters Those(const Meters& meters, F&& are) {
   return some;
 }
 
-// Zones that nothing else of `all` contains. The memory's zone lies below its package's folder, and is not part of its counter (Intel's
-// manual, volume 3, RAPL domains); "psys" is the whole platform and lies beside the packages.
+// Zones that nothing else of `all` contains. The memory's zone lies below its package's folder, and is not
+// part of its counter (Intel's manual, volume 3, RAPL domains); "psys" is the whole platform and lies beside
+// the packages.
 Meters Outermost(const Meters& all) {
-  const bool packages = std::any_of(all.begin(), all.end(), [](const Meter& m) { return m.name.starts_with("package"); });
+  const bool packages =
+      std::any_of(all.begin(), all.end(), [](const Meter& m) { return m.name.starts_with("package"); });
   return Those(all, [&](const Meter& m) {
     if (m.name == "psys") return !packages;
     const std::string zone = ZoneOf(m);
@@ -42,7 +44,8 @@ Meters Outermost(const Meters& all) {
   });
 }
 
-// Of powercap the first kind of control; intel-rapl-mmio, where it is, shows the counters of intel-rapl once more.
+// Of powercap the first kind of control; intel-rapl-mmio, where it is, shows the counters of intel-rapl once
+// more.
 Meters Powercap(const Meters& readable) {
   const Meters all = Those(readable, [](const Meter& m) { return m.kind == Meter::Kind::kPowercap; });
   if (all.empty()) return {};
@@ -65,11 +68,14 @@ Meters Named(const Meters& found, const std::vector<std::string>& names) {
     if (same == found.end())
       Fail(Code::kFailedPrecondition, "energy", "no such meter; got '{}', expected some of {}", name,
            found.empty() ? "none" : Names(found));
-    if (!same->readable) Fail(Code::kFailedPrecondition, same->path, "this user may not read the meter; try as root");
+    if (!same->readable)
+      Fail(Code::kFailedPrecondition, same->path, "this user may not read the meter; try as root");
     if (const auto other = std::find_if(same + 1, found.end(), is_named); other != found.end())
-      Fail(Code::kFailedPrecondition, "energy", "several meters are called '{}'; try their files, {} or {}", name, same->path, other->path);
+      Fail(Code::kFailedPrecondition, "energy", "several meters are called '{}'; try their files, {} or {}",
+           name, same->path, other->path);
     if (std::any_of(chosen.begin(), chosen.end(), [&](const Meter& m) { return m.path == same->path; }))
-      Fail(Code::kFailedPrecondition, "energy", "the meter '{}' is named twice, and would count twice; try it once", name);
+      Fail(Code::kFailedPrecondition, "energy",
+           "the meter '{}' is named twice, and would count twice; try it once", name);
     chosen.push_back(*same);
   }
   return chosen;
@@ -77,12 +83,15 @@ Meters Named(const Meters& found, const std::vector<std::string>& names) {
 
 [[noreturn]] void FailWithout(const Meters& found, const Meters& readable) {
   if (found.empty())
-    Fail(Code::kFailedPrecondition, "energy", "this machine shows no energy meter; looked for one in {}; try "
-         "'mete simulate MODEL --machine FILE --objective energy', which needs only a machine file", fmt::join(kMeterFolders, ", "));
+    Fail(Code::kFailedPrecondition, "energy",
+         "this machine shows no energy meter; looked for one in {}; try "
+         "'mete simulate MODEL --machine FILE --objective energy', which needs only a machine file",
+         fmt::join(kMeterFolders, ", "));
   if (readable.empty())
-    Fail(Code::kFailedPrecondition, found[0].path, "this user may not read any of the {} energy meters ({}); try as root", found.size(),
-         Names(found));
-  Fail(Code::kFailedPrecondition, "energy", "which of the meters add up to what the machine takes is not known; got {}; try --meter NAME",
+    Fail(Code::kFailedPrecondition, found[0].path,
+         "this user may not read any of the {} energy meters ({}); try as root", found.size(), Names(found));
+  Fail(Code::kFailedPrecondition, "energy",
+       "which of the meters add up to what the machine takes is not known; got {}; try --meter NAME",
        Names(readable));
 }
 

@@ -8,12 +8,13 @@ namespace mete {
 namespace {
 
 const std::string kCpus = "sys/devices/system/cpu/";
-constexpr int64_t kMostKhz = 100'000'000;     // guess: 100 GHz
-constexpr int64_t kMostCapacity = 1024;       // SCHED_CAPACITY_SCALE of the kernel
-constexpr int kMostCacheIndices = 16;         // guess: four levels have at most six
-constexpr int64_t kMostCacheLevel = 8;        // guess, twice what there is
+constexpr int64_t kMostKhz = 100'000'000;  // guess: 100 GHz
+constexpr int64_t kMostCapacity = 1024;    // SCHED_CAPACITY_SCALE of the kernel
+constexpr int kMostCacheIndices = 16;      // guess: four levels have at most six
+constexpr int64_t kMostCacheLevel = 8;     // guess, twice what there is
 
-std::vector<int> FirstList(Sysfs& sysfs, const std::string& folder, std::initializer_list<const char*> names) {
+std::vector<int> FirstList(Sysfs& sysfs, const std::string& folder,
+                           std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (auto list = sysfs.Cores(folder + name)) return *list;
   return {};
@@ -26,7 +27,8 @@ std::vector<CoreCache> ReadCaches(Sysfs& sysfs, const std::string& cpu) {
     if (!sysfs.Exists(index)) break;
     const int64_t level = sysfs.Number(index + "level", kMostCacheLevel).value_or(0);
     if (level == 0 || sysfs.Line(index + "type") == "Instruction") continue;
-    caches.push_back({int(level), sysfs.Size(index + "size").value_or(0), FirstList(sysfs, index, {"shared_cpu_list"})});
+    caches.push_back(
+        {int(level), sysfs.Size(index + "size").value_or(0), FirstList(sysfs, index, {"shared_cpu_list"})});
   }
   return caches;
 }
@@ -51,7 +53,8 @@ std::map<int, Policy> PolicyOfCore(Sysfs& sysfs) {
   std::map<int, Policy> policies;
   for (const std::string& name : sysfs.Folder(kCpus + "cpufreq")) {
     if (name.rfind("policy", 0) != 0) continue;
-    const Policy policy{name, FirstList(sysfs, kCpus + "cpufreq/" + name + "/", {"related_cpus", "affected_cpus"})};
+    const Policy policy{name,
+                        FirstList(sysfs, kCpus + "cpufreq/" + name + "/", {"related_cpus", "affected_cpus"})};
     for (int core : policy.cores) policies[core] = policy;
   }
   return policies;

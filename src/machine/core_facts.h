@@ -18,12 +18,12 @@ struct CoreCache {
 
 struct CoreFacts {
   int core = 0;
-  std::string type = {};              // "Cortex-A72", "P-core"; empty: not told
-  int64_t cpu_capacity = 0;           // the kernel's, 1024 for the fastest; 0: not told
-  Frequency frequency = {};           // of one policy at most
-  std::vector<int> switched = {};     // whose frequency changes with this core's
-  std::vector<int> siblings = {};     // threads of the same physical core, this one included
-  std::vector<int> package = {};      // cores of the same socket
+  std::string type = {};               // "Cortex-A72", "P-core"; empty: not told
+  int64_t cpu_capacity = 0;            // the kernel's, 1024 for the fastest; 0: not told
+  Frequency frequency = {};            // of one policy at most
+  std::vector<int> switched = {};      // whose frequency changes with this core's
+  std::vector<int> siblings = {};      // threads of the same physical core, this one included
+  std::vector<int> package = {};       // cores of the same socket
   std::vector<CoreCache> caches = {};  // instructions' left out
 };
 

@@ -14,13 +14,15 @@ namespace {
 std::optional<int> Core(std::string_view text) {
   int core = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), core);
-  if (error != std::errc() || end != text.data() + text.size() || core < 0 || core >= kMostCores) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || core < 0 || core >= kMostCores)
+    return std::nullopt;
   return core;
 }
 
 bool AddRange(std::string_view range, std::vector<int>& cores) {
   const size_t dash = range.find('-');
-  const auto first = Core(range.substr(0, dash)), last = dash == range.npos ? first : Core(range.substr(dash + 1));
+  const auto first = Core(range.substr(0, dash)),
+             last = dash == range.npos ? first : Core(range.substr(dash + 1));
   if (!first || !last || *last < *first || cores.size() > size_t(kMostCores)) return false;
   for (int core = *first; core <= *last; ++core) cores.push_back(core);
   return true;

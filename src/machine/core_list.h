@@ -8,8 +8,8 @@
 
 namespace mete {
 
-// Ascending and without repetitions, so that equal sets are equal texts; nothing where the text is not such a list, or one of no cores,
-// or names a core beyond kMostCores (0-4294967295 would otherwise be 16 GiB).
+// Ascending and without repetitions, so that equal sets are equal texts; nothing where the text is not such a
+// list, or one of no cores, or names a core beyond kMostCores (0-4294967295 would otherwise be 16 GiB).
 std::optional<std::vector<int>> ParseCoreList(std::string_view text);
 std::string FormatCoreList(const std::vector<int>& cores);
 

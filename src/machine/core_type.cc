@@ -20,14 +20,16 @@ struct ArmCore {
 
 // Part numbers of MIDR_EL1, as arch/arm64/include/asm/cputype.h of Linux and lscpu of util-linux have them.
 constexpr ArmCore kArmCores[] = {
-    {0x41, 0xc07, "Cortex-A7"},      {0x41, 0xc0f, "Cortex-A15"},     {0x41, 0xd03, "Cortex-A53"},     {0x41, 0xd04, "Cortex-A35"},
-    {0x41, 0xd05, "Cortex-A55"},     {0x41, 0xd07, "Cortex-A57"},     {0x41, 0xd08, "Cortex-A72"},     {0x41, 0xd09, "Cortex-A73"},
-    {0x41, 0xd0a, "Cortex-A75"},     {0x41, 0xd0b, "Cortex-A76"},     {0x41, 0xd0c, "Neoverse-N1"},    {0x41, 0xd0d, "Cortex-A77"},
-    {0x41, 0xd40, "Neoverse-V1"},    {0x41, 0xd41, "Cortex-A78"},     {0x41, 0xd44, "Cortex-X1"},      {0x41, 0xd46, "Cortex-A510"},
-    {0x41, 0xd47, "Cortex-A710"},    {0x41, 0xd48, "Cortex-X2"},      {0x41, 0xd49, "Neoverse-N2"},    {0x41, 0xd4d, "Cortex-A715"},
-    {0x41, 0xd4e, "Cortex-X3"},      {0x41, 0xd4f, "Neoverse-V2"},    {0x41, 0xd80, "Cortex-A520"},    {0x41, 0xd81, "Cortex-A720"},
-    {0x41, 0xd82, "Cortex-X4"},      {0x51, 0x802, "Kryo-3xx-Gold"},  {0x51, 0x803, "Kryo-3xx-Silver"}, {0x51, 0x804, "Kryo-4xx-Gold"},
-    {0x51, 0x805, "Kryo-4xx-Silver"},
+    {0x41, 0xc07, "Cortex-A7"},     {0x41, 0xc0f, "Cortex-A15"},      {0x41, 0xd03, "Cortex-A53"},
+    {0x41, 0xd04, "Cortex-A35"},    {0x41, 0xd05, "Cortex-A55"},      {0x41, 0xd07, "Cortex-A57"},
+    {0x41, 0xd08, "Cortex-A72"},    {0x41, 0xd09, "Cortex-A73"},      {0x41, 0xd0a, "Cortex-A75"},
+    {0x41, 0xd0b, "Cortex-A76"},    {0x41, 0xd0c, "Neoverse-N1"},     {0x41, 0xd0d, "Cortex-A77"},
+    {0x41, 0xd40, "Neoverse-V1"},   {0x41, 0xd41, "Cortex-A78"},      {0x41, 0xd44, "Cortex-X1"},
+    {0x41, 0xd46, "Cortex-A510"},   {0x41, 0xd47, "Cortex-A710"},     {0x41, 0xd48, "Cortex-X2"},
+    {0x41, 0xd49, "Neoverse-N2"},   {0x41, 0xd4d, "Cortex-A715"},     {0x41, 0xd4e, "Cortex-X3"},
+    {0x41, 0xd4f, "Neoverse-V2"},   {0x41, 0xd80, "Cortex-A520"},     {0x41, 0xd81, "Cortex-A720"},
+    {0x41, 0xd82, "Cortex-X4"},     {0x51, 0x802, "Kryo-3xx-Gold"},   {0x51, 0x803, "Kryo-3xx-Silver"},
+    {0x51, 0x804, "Kryo-4xx-Gold"}, {0x51, 0x805, "Kryo-4xx-Silver"},
 };
 
 int64_t Parse(const std::string& text, int base) {
@@ -45,7 +47,8 @@ std::map<int, std::string> ReadArmTypes(Sysfs& sysfs) {
     if (key == "processor") core = Parse(value, 10), implementer = -1;
     if (key == "CPU implementer") implementer = Parse(value, 16);
     if (key != "CPU part" || core < 0 || core >= kMostCores) continue;
-    if (const std::string name = ArmCoreName(implementer, Parse(value, 16)); !name.empty()) types[int(core)] = name;
+    if (const std::string name = ArmCoreName(implementer, Parse(value, 16)); !name.empty())
+      types[int(core)] = name;
   }
   return types;
 }
@@ -104,8 +107,8 @@ std::string ArmCoreName(int64_t implementer, int64_t part) {
   return "";
 }
 
-// "Intel 64 and IA-32 Architectures Software Developer's Manual", CPUID: bit 15 of leaf 7's EDX says hybrid, bits 31 to 24 of leaf 0x1a's
-// EAX are 0x20 for Atom and 0x40 for Core.
+// "Intel 64 and IA-32 Architectures Software Developer's Manual", CPUID: bit 15 of leaf 7's EDX says hybrid,
+// bits 31 to 24 of leaf 0x1a's EAX are 0x20 for Atom and 0x40 for Core.
 std::string HybridTypeOf(uint32_t leaf7_edx, uint32_t leaf1a_eax) {
   if ((leaf7_edx >> 15 & 1) == 0) return "";
   switch (leaf1a_eax >> 24) {

@@ -20,7 +20,8 @@ std::map<int, std::string> ReadCoreTypes(Sysfs& sysfs, const std::vector<int>& c
 // "Cortex-A72" of 0x41, 0xd08; "" where the table lacks it.
 std::string ArmCoreName(int64_t implementer, int64_t part);
 
-// What the registers of cpuid, read on a core, say about it: EDX of leaf 7 and EAX of leaf 0x1a. "" where the processor is not hybrid.
+// What the registers of cpuid, read on a core, say about it: EDX of leaf 7 and EAX of leaf 0x1a. "" where the
+// processor is not hybrid.
 std::string HybridTypeOf(uint32_t leaf7_edx, uint32_t leaf1a_eax);
 
 }  // namespace mete

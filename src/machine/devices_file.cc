@@ -37,12 +37,15 @@ class Reader {
     device.up_mbit_per_s = keys.TakeFigure("up_mbit_per_s", 0.001, 1e6);
     device.down_mbit_per_s = keys.TakeFigure("down_mbit_per_s", 0.001, 1e6);
     if (keys.Find("idle_w")) device.idle_w = keys.TakeFigure("idle_w", 0, kMostWatts);
-    if (keys.Find("sent_nj_per_byte")) device.sent_nj_per_byte = keys.TakeFigure("sent_nj_per_byte", 0, kMostNanojoules);
-    if (keys.Find("received_nj_per_byte")) device.received_nj_per_byte = keys.TakeFigure("received_nj_per_byte", 0, kMostNanojoules);
+    if (keys.Find("sent_nj_per_byte"))
+      device.sent_nj_per_byte = keys.TakeFigure("sent_nj_per_byte", 0, kMostNanojoules);
+    if (keys.Find("received_nj_per_byte"))
+      device.received_nj_per_byte = keys.TakeFigure("received_nj_per_byte", 0, kMostNanojoules);
     keys.RefuseOthers();
     if (!names_.insert(device.name).second) keys.Problem(table.get("name"), "another device has this name");
     if (file_.devices.size() + size_t(count) > size_t(kMostDevices))
-      return keys.Problem(&table, "too many devices; got {}, expected {} at most", file_.devices.size() + size_t(count), kMostDevices);
+      return keys.Problem(&table, "too many devices; got {}, expected {} at most",
+                          file_.devices.size() + size_t(count), kMostDevices);
     for (int i = 1; i <= count; ++i) {
       file_.devices.push_back(device);
       if (count > 1) file_.devices.back().name += fmt::format("-{}", i);
@@ -53,7 +56,10 @@ class Reader {
   int MachineOf(const std::string& name) {
     const auto [at, is_new] = machines_.try_emplace(name, int(file_.machines.size()));
     if (is_new && !name.empty())
-      problems_.Try([&] { file_.machines.push_back(ReadMachineFile((std::filesystem::path(path_).parent_path() / name).string())); });
+      problems_.Try([&] {
+        file_.machines.push_back(
+            ReadMachineFile((std::filesystem::path(path_).parent_path() / name).string()));
+      });
     return at->second;
   }
 
@@ -68,7 +74,8 @@ class Reader {
 
 DevicesFile ReadDevicesFile(const std::string& path) {
   const auto file = MappedFile::Open(path);
-  return Reader(path).Do(ParseToml({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}, path));
+  return Reader(path).Do(
+      ParseToml({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}, path));
 }
 
 }  // namespace mete

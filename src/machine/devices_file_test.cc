@@ -39,7 +39,9 @@ TEST(DevicesFile, CountsDevicesAlikeAndReadsEachMachineOnce) {
 
 TEST(DevicesFile, PowerMayBeLeftOut) {
   EXPECT_FALSE(Read("name = \"pool\"\n" + Device("a", "")).devices[0].idle_w);
-  const std::string power = "idle_w = { value = 2, source = \"estimate\" }\nsent_nj_per_byte = { value = 5, source = \"estimate\" }\n";
+  const std::string power =
+      "idle_w = { value = 2, source = \"estimate\" }\nsent_nj_per_byte = { value = 5, source = \"estimate\" "
+      "}\n";
   const DeviceEntry device = Read("name = \"pool\"\n" + Device("a", power)).devices[0];
   EXPECT_EQ(device.idle_w->value, 2);
   EXPECT_EQ(device.sent_nj_per_byte.value, 5);
@@ -48,9 +50,11 @@ TEST(DevicesFile, PowerMayBeLeftOut) {
 }
 
 TEST(DevicesFile, TellsAllProblemsAtOnce) {
-  const std::string bad = "name = \"pool\"\n" + Device("a", "") + Device("a", "color = 1\n") + Device("b", "count = 2000\n") +
+  const std::string bad = "name = \"pool\"\n" + Device("a", "") + Device("a", "color = 1\n") +
+                          Device("b", "count = 2000\n") +
                           "[[device]]\nname = \"c\"\nmachine = \"none.toml\"\n" + kFigures;
-  for (const char* problem : {"another device has this name", "unknown key 'color'", "'count' is not believed", "none.toml"})
+  for (const char* problem :
+       {"another device has this name", "unknown key 'color'", "'count' is not believed", "none.toml"})
     EXPECT_TELLS(Read(bad), problem);
   EXPECT_TELLS(Read("name = \"pool\"\n"), "'device' is missing");
   EXPECT_TELLS(Read("name = \"pool\"\n" + Device("a", "", "latency_us = 3\n")), "'latency_us' has no source");
@@ -63,7 +67,9 @@ TEST(DevicesFile, BoundsTheNumberOfDevices) {
   EXPECT_TELLS(Read(text), "too many devices; got 1200");
 }
 
-TEST(DevicesFile, TheOneThatIsShippedIsRead) { EXPECT_EQ(ReadDevicesFile("boards/rk3399x6.toml").devices.size(), 6u); }
+TEST(DevicesFile, TheOneThatIsShippedIsRead) {
+  EXPECT_EQ(ReadDevicesFile("boards/rk3399x6.toml").devices.size(), 6u);
+}
 
 }  // namespace
 }  // namespace mete

@@ -11,15 +11,21 @@ namespace mete {
 namespace {
 
 constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kPowercapUpdate = kMs;              // Intel's manual, volume 3, RAPL: "updated approximately once every 1 ms"
-constexpr int64_t kCounterPoll = 10'000 * kMs;        // counters of 32 bits in units of 15 uJ wrap in 60 s at a kilowatt; a sixth of it
-constexpr int64_t kHwmonUpdate = 1'000 * kMs;         // guess, of a chip without update_interval: many drivers keep figures for a second
-constexpr int64_t kIna231Update = 260 * kMs;          // what the Odroid-XU3's kernel sets (update_period); guess for other boards
-constexpr int64_t kBatteryUpdate = 2'000 * kMs;       // guess: gauges refresh in 0.2 to 10 s
-constexpr int kCounterUpdates = 200;                  // the first and the last reading may each be one update old: 1 %
-constexpr int kSampleUpdates = 20;                    // guess: steady power is not older than itself, so that only noise is to be averaged
-constexpr int64_t kMostUpdateMs = 600'000;            // guess
-constexpr double kMostFigure = 1e18;                  // of a file: below what 64 bits hold
+// Intel's manual, volume 3, RAPL: "updated approximately once every 1 ms"
+constexpr int64_t kPowercapUpdate = kMs;
+// counters of 32 bits in units of 15 uJ wrap in 60 s at a kilowatt; a sixth of it
+constexpr int64_t kCounterPoll = 10'000 * kMs;
+// guess, of a chip without update_interval: many drivers keep figures for a second
+constexpr int64_t kHwmonUpdate = 1'000 * kMs;
+// what the Odroid-XU3's kernel sets (update_period); guess for other boards
+constexpr int64_t kIna231Update = 260 * kMs;
+constexpr int64_t kBatteryUpdate = 2'000 * kMs;  // guess: gauges refresh in 0.2 to 10 s
+// the first and the last reading may each be one update old: 1 %
+constexpr int kCounterUpdates = 200;
+// guess: steady power is not older than itself, so that only noise is to be averaged
+constexpr int kSampleUpdates = 20;
+constexpr int64_t kMostUpdateMs = 600'000;  // guess
+constexpr double kMostFigure = 1e18;        // of a file: below what 64 bits hold
 
 // The number in a file of one line, signed and perhaps with a fraction.
 double NumberIn(Sysfs& sysfs, const std::string& path) {
@@ -28,7 +34,8 @@ double NumberIn(Sysfs& sysfs, const std::string& path) {
   double n = 0;
   const auto [end, error] = std::from_chars(line->data(), line->data() + line->size(), n);
   if (error != std::errc() || end != line->data() + line->size() || !(std::abs(n) <= kMostFigure))
-    Fail(Code::kUnavailable, "/" + path, "the meter shows no number; got '{}'", Printable(line->substr(0, 40)));
+    Fail(Code::kUnavailable, "/" + path, "the meter shows no number; got '{}'",
+         Printable(line->substr(0, 40)));
   return n;
 }
 
@@ -45,7 +52,8 @@ class Part {
 // Energy that the hardware counts, in microjoules.
 class Counter : public Part {
  public:
-  // `range`: what it shows at most before it begins again at 0; nothing where it never does. One that it has passed is not believed.
+  // `range`: what it shows at most before it begins again at 0; nothing where it never does. One that it has
+  // passed is not believed.
   Counter(Sysfs& sysfs, std::string path, std::optional<double> range)
       : sysfs_(sysfs), path_(std::move(path)), range_(range), last_(NumberIn(sysfs, path_)) {}
 
@@ -69,7 +77,8 @@ class Counter : public Part {
 class Samples : public Part {
  public:
   using Watts = std::function<double()>;
-  Samples(Watts watts, int64_t now_ns) : watts_(std::move(watts)), last_ns_(now_ns), last_(std::abs(watts_())) {}
+  Samples(Watts watts, int64_t now_ns)
+      : watts_(std::move(watts)), last_ns_(now_ns), last_(std::abs(watts_())) {}
 
   double Joules(int64_t now_ns) override {
     const double now = std::abs(watts_());
@@ -103,7 +112,8 @@ class PartMaker {
   }
 
  private:
-  std::unique_ptr<Part> Counted(const std::string& path, std::optional<double> range, int64_t update_ns) const {
+  std::unique_ptr<Part> Counted(const std::string& path, std::optional<double> range,
+                                int64_t update_ns) const {
     auto part = std::make_unique<Counter>(sysfs_, path, range);
     part->update_ns = update_ns, part->poll_ns = kCounterPoll, part->span_ns = kCounterUpdates * update_ns;
     return part;
@@ -124,13 +134,16 @@ class PartMaker {
   std::unique_ptr<Part> Battery(const std::string& path) const {
     const std::string folder = FolderOf(path);
     if (!EndsWith(path, "power_now") && !EndsWith(path, "current_now"))
-      Fail(Code::kFailedPrecondition, "/" + path, "the battery tells what is left, too coarse to measure with; expected its power_now, or "
+      Fail(Code::kFailedPrecondition, "/" + path,
+           "the battery tells what is left, too coarse to measure with; expected its power_now, or "
            "current_now and voltage_now; try another meter");
     const auto watts = [&sysfs = sysfs_, path, folder] {
       const std::string status = sysfs.Line(folder + "status").value_or("Discharging");
       if (status != "Discharging")
-        Fail(Code::kFailedPrecondition, "/" + folder + "status", "the battery's current is not what the machine takes; got '{}', expected "
-             "'Discharging'; try without the charger", Printable(status.substr(0, 40)));
+        Fail(Code::kFailedPrecondition, "/" + folder + "status",
+             "the battery's current is not what the machine takes; got '{}', expected "
+             "'Discharging'; try without the charger",
+             Printable(status.substr(0, 40)));
       if (EndsWith(path, "power_now")) return NumberIn(sysfs, path) * 1e-6;
       return NumberIn(sysfs, path) * NumberIn(sysfs, folder + "voltage_now") * 1e-12;
     };
@@ -143,15 +156,19 @@ class PartMaker {
     return Sampled([&sysfs = sysfs_, path] { return NumberIn(sysfs, path); }, update_ns);
   }
 
-  // power1_input in microwatts, energy1_input in microjoules, curr1_input in milliamperes beside in1_input in millivolts.
+  // power1_input in microwatts, energy1_input in microjoules, curr1_input in milliamperes beside in1_input in
+  // millivolts.
   std::unique_ptr<Part> Hwmon(const std::string& path) const {
     const std::string folder = FolderOf(path), file = path.substr(folder.size());
     const auto interval_ms = sysfs_.Number(folder + "update_interval", kMostUpdateMs);
     const int64_t update_ns = interval_ms.value_or(0) > 0 ? *interval_ms * kMs : kHwmonUpdate;
     if (file.starts_with("energy")) return Counted(path, std::nullopt, update_ns);
-    if (file.starts_with("power")) return Sampled([&sysfs = sysfs_, path] { return NumberIn(sysfs, path) * 1e-6; }, update_ns);
+    if (file.starts_with("power"))
+      return Sampled([&sysfs = sysfs_, path] { return NumberIn(sysfs, path) * 1e-6; }, update_ns);
     const std::string volts = folder + "in" + file.substr(std::string("curr").size());
-    return Sampled([&sysfs = sysfs_, path, volts] { return NumberIn(sysfs, path) * NumberIn(sysfs, volts) * 1e-6; }, update_ns);
+    return Sampled(
+        [&sysfs = sysfs_, path, volts] { return NumberIn(sysfs, path) * NumberIn(sysfs, volts) * 1e-6; },
+        update_ns);
   }
 
   Sysfs& sysfs_;
@@ -194,12 +211,17 @@ class ReadMeter : public EnergyMeter {
 
 }  // namespace
 
-std::unique_ptr<EnergyMeter> OpenMeter(const std::string& root, const std::vector<Meter>& meters, EnergyClock clock) {
+std::unique_ptr<EnergyMeter> OpenMeter(const std::string& root, const std::vector<Meter>& meters,
+                                       EnergyClock clock) {
   return std::make_unique<ReadMeter>(root, meters, std::move(clock));
 }
 
 ModelMeter::ModelMeter(const MachineFile& file, EnergyClock clock)
-    : file_(file), clock_(std::move(clock)), start_ns_(clock_()), settled_ns_(start_ns_), awake_(file.clusters.size(), false) {}
+    : file_(file),
+      clock_(std::move(clock)),
+      start_ns_(clock_()),
+      settled_ns_(start_ns_),
+      awake_(file.clusters.size(), false) {}
 
 void ModelMeter::Settle() {
   const int64_t now_ns = clock_();

@@ -1,4 +1,5 @@
-// Joules: from what the kernel shows (see meters.h), or from a machine file's power model. Every reading says which. Not thread-safe.
+// Joules: from what the kernel shows (see meters.h), or from a machine file's power model. Every reading says
+// which. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,28 +25,33 @@ struct EnergyReading {
 class EnergyMeter {
  public:
   virtual ~EnergyMeter() = default;
-  // Those of power add it up from one reading to the next, with the mean of both: read them as often as poll_ns() says.
+  // Those of power add it up from one reading to the next, with the mean of both: read them as often as
+  // poll_ns() says.
   virtual EnergyReading Read() = 0;
   virtual int64_t update_ns() const = 0;  // how old a figure may be: what is shorter is not seen
   virtual int64_t poll_ns() const = 0;
-  virtual int64_t span_ns() const = 0;    // what is measured for so long is within 1 % of what the meter could show at best
+  // what is measured for so long is within 1 % of what the meter could show at best
+  virtual int64_t span_ns() const = 0;
 };
 
 // The meters that are read as one. Those of `names` where it names some, else what is known to add up:
-//  - of powercap the packages and their memory; not what a package contains, nor the whole platform beside it, nor a second
+//  - of powercap the packages and their memory; not what a package contains, nor the whole platform beside
+//  it, nor a second
 //    interface to the same counters
 //  - else the sensors of an INA231, of which the boards that have it have one a rail
 //  - else a single INA, else the battery
-// Sensors of other chips say nothing of what they measure, and several INA may contain each other: they must be named. Error
-// FAILED_PRECONDITION that says what is missing.
+// Sensors of other chips say nothing of what they measure, and several INA may contain each other: they must
+// be named. Error FAILED_PRECONDITION that says what is missing.
 std::vector<Meter> ChooseMeters(const std::vector<Meter>& found, const std::vector<std::string>& names);
 
-// Reads `meters` below `root`, which is ReadMachine()'s, as one. Error UNAVAILABLE, here or while reading, that names the file; Error
-// FAILED_PRECONDITION for a battery that is not being discharged, or one that only tells what is left in it.
-std::unique_ptr<EnergyMeter> OpenMeter(const std::string& root, const std::vector<Meter>& meters, EnergyClock clock);
+// Reads `meters` below `root`, which is ReadMachine()'s, as one. Error UNAVAILABLE, here or while reading,
+// that names the file; Error FAILED_PRECONDITION for a battery that is not being discharged, or one that only
+// tells what is left in it.
+std::unique_ptr<EnergyMeter> OpenMeter(const std::string& root, const std::vector<Meter>& meters,
+                                       EnergyClock clock);
 
-// No meter but a model: `idle_w` of the clusters that are awake for as long as they are, and a busy core's watts at the clock that it has.
-// Who computes says so, and so this one needs no polling.
+// No meter but a model: `idle_w` of the clusters that are awake for as long as they are, and a busy core's
+// watts at the clock that it has. Who computes says so, and so this one needs no polling.
 class ModelMeter : public EnergyMeter {
  public:
   ModelMeter(const MachineFile& file, EnergyClock clock);

@@ -18,7 +18,8 @@ struct HandClock {
   }
 };
 
-std::unique_ptr<EnergyMeter> Open(const RecordedTree& tree, HandClock& hand, const std::vector<std::string>& names = {}) {
+std::unique_ptr<EnergyMeter> Open(const RecordedTree& tree, HandClock& hand,
+                                  const std::vector<std::string>& names = {}) {
   return OpenMeter(tree.root(), ChooseMeters(ReadMachine(tree.root()).meters, names), hand.clock());
 }
 
@@ -46,11 +47,13 @@ sys/class/powercap/intel-rapl-mmio:0/energy_uj = 1
 TEST(Meters, AddsWhatDoesNotContainEachOther) {
   const RecordedTree tree(kRaplTree);
   const std::vector<Meter> chosen = ChooseMeters(ReadMachine(tree.root()).meters, {});
-  EXPECT_EQ(Paths(chosen), "/sys/class/powercap/intel-rapl:0/energy_uj\n/sys/class/powercap/intel-rapl:0:1/energy_uj\n");
+  EXPECT_EQ(Paths(chosen),
+            "/sys/class/powercap/intel-rapl:0/energy_uj\n/sys/class/powercap/intel-rapl:0:1/energy_uj\n");
 }
 
 TEST(Meters, TakesTheWholePlatformWhereThereIsNothingElse) {
-  const RecordedTree tree("sys/class/powercap/intel-rapl:1/name = psys\nsys/class/powercap/intel-rapl:1/energy_uj = 1");
+  const RecordedTree tree(
+      "sys/class/powercap/intel-rapl:1/name = psys\nsys/class/powercap/intel-rapl:1/energy_uj = 1");
   EXPECT_EQ(ChooseMeters(ReadMachine(tree.root()).meters, {}).size(), 1u);
 }
 
@@ -90,9 +93,11 @@ sys/class/hwmon/hwmon0/in2_input = 5000
 TEST(Meters, SaysWhereItLookedForOne) {
   const RecordedTree tree(kServerTree);
   const std::vector<Meter> found = ReadMachine(tree.root()).meters;
-  for (const char* folder : {"/sys/class/powercap", "/sys/class/power_supply", "/sys/class/hwmon", "/sys/bus/i2c/drivers/INA231"})
+  for (const char* folder :
+       {"/sys/class/powercap", "/sys/class/power_supply", "/sys/class/hwmon", "/sys/bus/i2c/drivers/INA231"})
     EXPECT_TELLS(ChooseMeters(found, {}), folder);
-  EXPECT_TELLS(ChooseMeters({{Meter::Kind::kPowercap, "package-0", "/sys/x/energy_uj", false}}, {}), "may not read any of the 1");
+  EXPECT_TELLS(ChooseMeters({{Meter::Kind::kPowercap, "package-0", "/sys/x/energy_uj", false}}, {}),
+               "may not read any of the 1");
 }
 
 TEST(Energy, CountsOverTheEndOfACounter) {
@@ -100,7 +105,8 @@ TEST(Energy, CountsOverTheEndOfACounter) {
   HandClock hand;
   const auto meter = Open(tree, hand);
   hand.ns += kSecond;
-  tree.Write("sys/class/powercap/intel-rapl:0/energy_uj", "300000\n");  // 0.1 J to the end, 0.3 J from the start
+  // 0.1 J to the end, 0.3 J from the start
+  tree.Write("sys/class/powercap/intel-rapl:0/energy_uj", "300000\n");
   tree.Write("sys/class/powercap/intel-rapl:0:1/energy_uj", "5250000\n");
   const EnergyReading reading = meter->Read();
   EXPECT_NEAR(reading.joules, 0.4 + 0.25, 1e-9);
@@ -111,13 +117,15 @@ TEST(Energy, CountsOverTheEndOfACounter) {
 }
 
 TEST(Energy, DoesNotGuessWhereACounterWithoutARangeWentBack) {
-  const RecordedTree tree("sys/class/powercap/intel-rapl:0/name = package-0\nsys/class/powercap/intel-rapl:0/energy_uj = 900");
+  const RecordedTree tree(
+      "sys/class/powercap/intel-rapl:0/name = package-0\nsys/class/powercap/intel-rapl:0/energy_uj = 900");
   HandClock hand;
   const auto meter = Open(tree, hand);
   tree.Write("sys/class/powercap/intel-rapl:0/energy_uj", "100\n");
   EXPECT_TELLS(meter->Read(), "went back; got 100 uJ after 900");
-  const RecordedTree passed("sys/class/powercap/intel-rapl:0/name = package-0\nsys/class/powercap/intel-rapl:0/energy_uj = 900\n"
-                            "sys/class/powercap/intel-rapl:0/max_energy_range_uj = 0");
+  const RecordedTree passed(
+      "sys/class/powercap/intel-rapl:0/name = package-0\nsys/class/powercap/intel-rapl:0/energy_uj = 900\n"
+      "sys/class/powercap/intel-rapl:0/max_energy_range_uj = 0");
   const auto beyond = Open(passed, hand);
   passed.Write("sys/class/powercap/intel-rapl:0/energy_uj", "100\n");
   EXPECT_TELLS(beyond->Read(), "went back");
@@ -136,9 +144,12 @@ TEST(Energy, AddsUpPowerOverTime) {
 }
 
 TEST(Energy, MultipliesCurrentsByVoltages) {
-  const RecordedTree phone(std::string(kPhoneTree) + "sys/class/power_supply/battery/voltage_now = 4000000\n");  // -312 mA
-  const RecordedTree board("sys/class/hwmon/hwmon0/name = ina3221\nsys/class/hwmon/hwmon0/curr2_input = 500\n"
-                           "sys/class/hwmon/hwmon0/in2_input = 5000");
+  // -312 mA
+  const RecordedTree phone(std::string(kPhoneTree) +
+                           "sys/class/power_supply/battery/voltage_now = 4000000\n");
+  const RecordedTree board(
+      "sys/class/hwmon/hwmon0/name = ina3221\nsys/class/hwmon/hwmon0/curr2_input = 500\n"
+      "sys/class/hwmon/hwmon0/in2_input = 5000");
   HandClock hand;
   const auto battery = Open(phone, hand), rail = Open(board, hand);
   hand.ns += kSecond;
@@ -163,11 +174,13 @@ sys/bus/i2c/drivers/INA231/4-0040/sensor_W = 0.5
 }
 
 TEST(Energy, BelievesNoBatteryThatIsBeingCharged) {
-  const RecordedTree tree(std::string(kPhoneTree) + "sys/class/power_supply/battery/voltage_now = 4000000\n"
+  const RecordedTree tree(std::string(kPhoneTree) +
+                          "sys/class/power_supply/battery/voltage_now = 4000000\n"
                           "sys/class/power_supply/battery/status = Charging\n");
   HandClock hand;
   EXPECT_TELLS(Open(tree, hand), "got 'Charging', expected 'Discharging'");
-  const RecordedTree gauge("sys/class/power_supply/b/type = Battery\nsys/class/power_supply/b/charge_now = 1");
+  const RecordedTree gauge(
+      "sys/class/power_supply/b/type = Battery\nsys/class/power_supply/b/charge_now = 1");
   EXPECT_TELLS(Open(gauge, hand), "too coarse");
 }
 
@@ -176,9 +189,12 @@ TEST(Energy, NamesTheFileThatShowsNoNumber) {
   HandClock hand;
   EXPECT_TELLS(Open(phone, hand), "/sys/class/power_supply/battery/voltage_now");
   for (const char* text : {"", "x", "1 W", "nan", "inf", "1e30"}) {
-    const RecordedTree tree(std::string("sys/class/powercap/p:0/name = package-0\nsys/class/powercap/p:0/energy_uj = ") + text);
-    EXPECT_TELLS(OpenMeter(tree.root(), {{Meter::Kind::kPowercap, "p", "/sys/class/powercap/p:0/energy_uj", true}}, hand.clock()),
-                 "shows no number");
+    const RecordedTree tree(
+        std::string("sys/class/powercap/p:0/name = package-0\nsys/class/powercap/p:0/energy_uj = ") + text);
+    EXPECT_TELLS(
+        OpenMeter(tree.root(), {{Meter::Kind::kPowercap, "p", "/sys/class/powercap/p:0/energy_uj", true}},
+                  hand.clock()),
+        "shows no number");
   }
 }
 

@@ -12,8 +12,8 @@
 namespace mete {
 namespace {
 
-constexpr size_t kMostClusters = 64;    // guess: three today
-constexpr int kMostThreads = 8;         // of a core; guess: eight of POWER
+constexpr size_t kMostClusters = 64;  // guess: three today
+constexpr int kMostThreads = 8;       // of a core; guess: eight of POWER
 constexpr int kMostCacheLevel = 4;
 constexpr size_t kMostCaches = 4;
 
@@ -46,7 +46,8 @@ struct Read {
 std::vector<std::vector<int>> Runs(const std::vector<int>& cores, size_t size) {
   std::vector<std::vector<int>> runs;
   for (size_t i = 0; i < cores.size(); i += size)
-    runs.emplace_back(cores.begin() + ptrdiff_t(i), cores.begin() + ptrdiff_t(std::min(i + size, cores.size())));
+    runs.emplace_back(cores.begin() + ptrdiff_t(i),
+                      cores.begin() + ptrdiff_t(std::min(i + size, cores.size())));
   return runs;
 }
 
@@ -74,7 +75,8 @@ class Reader {
   void ReadMemory(TomlKeys& keys, MachineFile& file) {
     const toml::node* node = keys.Find("memory");
     const toml::table* table = node ? node->as_table() : nullptr;
-    if (!table) return keys.Problem(node, "the table 'memory' is missing; expected its keys gib and gbytes_per_s");
+    if (!table)
+      return keys.Problem(node, "the table 'memory' is missing; expected its keys gib and gbytes_per_s");
     TomlKeys memory(*table, path_, "memory", problems_);
     file.memory_gib = memory.TakeFigure("gib", 0.001, 1e6);
     file.memory_gbytes_per_s = memory.TakeFigure("gbytes_per_s", 0.01, 1e5);
@@ -90,7 +92,8 @@ class Reader {
     read.cluster.core = keys.Text("core");
     read.source = keys.Text("source");
     ReadCores(keys, read.cluster);
-    for (const ClusterFigureKey& k : kClusterFigures) read.figures.*k.figure = keys.TakeFigure(k.key, k.least, k.most);
+    for (const ClusterFigureKey& k : kClusterFigures)
+      read.figures.*k.figure = keys.TakeFigure(k.key, k.least, k.most);
     for (const toml::table* cache : keys.Tables("caches")) ReadCache(keys, *cache, read);
     keys.RefuseOthers();
     Check(keys, table, read, file);
@@ -101,14 +104,17 @@ class Reader {
     const std::string text = keys.Text("cores");
     const auto cores = ParseCoreList(text);
     if (!cores && !text.empty())
-      keys.Problem(nullptr, "'cores' is wrong; got '{}', expected a list such as 0-3,5 below {}", text.substr(0, 40), kMostCores);
+      keys.Problem(nullptr, "'cores' is wrong; got '{}', expected a list such as 0-3,5 below {}",
+                   text.substr(0, 40), kMostCores);
     cluster.cores = cores.value_or(std::vector<int>());
     const size_t threads = size_t(keys.Count("threads_per_core", kMostThreads, 1));
     if (cluster.cores.size() % threads != 0)
-      keys.Problem(nullptr, "'threads_per_core' does not divide the cores; got {} for {} cores", threads, cluster.cores.size());
+      keys.Problem(nullptr, "'threads_per_core' does not divide the cores; got {} for {} cores", threads,
+                   cluster.cores.size());
     if (threads > 1) cluster.siblings = Runs(cluster.cores, threads);
     for (int core : cluster.cores)
-      if (!all_cores_.insert(core).second) return keys.Problem(nullptr, "'cores' has a core of another cluster; got {} again", core);
+      if (!all_cores_.insert(core).second)
+        return keys.Problem(nullptr, "'cores' has a core of another cluster; got {} again", core);
   }
 
   void ReadCache(TomlKeys& cluster, const toml::table& table, Read& read) {
@@ -123,7 +129,8 @@ class Reader {
     } else {
       const size_t sharers = size_t(keys.Count("shared_by", kMostCores)), cores = read.cluster.cores.size();
       if (cores % sharers != 0)
-        keys.Problem(&table, "'shared_by' does not divide the cluster's cores; got {} for {} cores", sharers, cores);
+        keys.Problem(&table, "'shared_by' does not divide the cluster's cores; got {} for {} cores", sharers,
+                     cores);
       cache.shared = Runs(read.cluster.cores, sharers);
     }
     keys.RefuseOthers();
@@ -140,15 +147,17 @@ class Reader {
     if (f.min_mhz.value > f.max_mhz.value)
       keys.Problem(&table, "min_mhz is above max_mhz; got {} and {}", f.min_mhz.value, f.max_mhz.value);
     if (f.gbytes_per_s.value > file.memory_gbytes_per_s.value && file.memory_gbytes_per_s.value > 0)
-      keys.Problem(&table, "'gbytes_per_s' is more than the memory's; got {}, expected {} at most", f.gbytes_per_s.value,
-                   file.memory_gbytes_per_s.value);
+      keys.Problem(&table, "'gbytes_per_s' is more than the memory's; got {}, expected {} at most",
+                   f.gbytes_per_s.value, file.memory_gbytes_per_s.value);
     for (const Read& other : clusters_)
-      if (other.cluster.name == read.cluster.name) return keys.Problem(&table, "another cluster has this name too");
+      if (other.cluster.name == read.cluster.name)
+        return keys.Problem(&table, "another cluster has this name too");
   }
 
   // What needs all clusters.
   void Finish(MachineFile& file) {
-    std::stable_sort(clusters_.begin(), clusters_.end(), [](const Read& a, const Read& b) { return a.sustained() > b.sustained(); });
+    std::stable_sort(clusters_.begin(), clusters_.end(),
+                     [](const Read& a, const Read& b) { return a.sustained() > b.sustained(); });
     const std::vector<int> all(all_cores_.begin(), all_cores_.end());
     for (Read& read : clusters_) {
       Cluster& c = read.cluster;
@@ -174,11 +183,15 @@ class Reader {
 
 }  // namespace
 
-double ClusterFigures::active_watts(double mhz) const { return active_w.value * std::pow(mhz / max_mhz.value, power_exponent.value); }
+double ClusterFigures::active_watts(double mhz) const {
+  return active_w.value * std::pow(mhz / max_mhz.value, power_exponent.value);
+}
 
 std::span<const ClusterFigureKey> ClusterFigureKeys() { return kClusterFigures; }
 
-MachineFile ParseMachineFile(std::string_view text, const std::string& path) { return Reader(path).Do(ParseToml(text, path)); }
+MachineFile ParseMachineFile(std::string_view text, const std::string& path) {
+  return Reader(path).Do(ParseToml(text, path));
+}
 
 MachineFile ReadMachineFile(const std::string& path) {
   const auto file = MappedFile::Open(path);

@@ -24,16 +24,31 @@ gbytes_per_s = { value = 10, source = "estimate: half of nominal" }
 // A cluster of four cores; lines that are given replace those of the same key.
 std::string ClusterText(std::initializer_list<std::pair<std::string, std::string>> changes = {}) {
   std::vector<std::pair<std::string, std::string>> lines = {
-      {"name", "\"little\""}, {"core", "\"Cortex-A53\""}, {"cores", "\"0-3\""}, {"source", "\"data sheet\""},
-      {"caches", "[{ level = 1, kib = 32, shared_by = 1, source = \"manual\" }, "
-                 "{ level = 2, kib = 512, shared_by = \"all\", source = \"manual\" }]"}};
-  const std::pair<const char*, const char*> figures[] = {
-      {"min_mhz", "400"}, {"max_mhz", "1000"}, {"f32_flops_per_cycle", "8"}, {"int8_ops_per_cycle", "16"}, {"compute_share", "0.5"},
-      {"depthwise_share", "0.1"}, {"gbytes_per_s", "4"}, {"dequeue_ns", "100"}, {"barrier_us", "2"}, {"wake_us", "50"},
-      {"idle_w", "0.1"}, {"active_w", "0.4"}, {"power_exponent", "2"}};
-  for (const auto& [key, value] : figures) lines.emplace_back(key, std::string("{ value = ") + value + ", source = \"estimate\" }");
+      {"name", "\"little\""},
+      {"core", "\"Cortex-A53\""},
+      {"cores", "\"0-3\""},
+      {"source", "\"data sheet\""},
+      {"caches",
+       "[{ level = 1, kib = 32, shared_by = 1, source = \"manual\" }, "
+       "{ level = 2, kib = 512, shared_by = \"all\", source = \"manual\" }]"}};
+  const std::pair<const char*, const char*> figures[] = {{"min_mhz", "400"},
+                                                         {"max_mhz", "1000"},
+                                                         {"f32_flops_per_cycle", "8"},
+                                                         {"int8_ops_per_cycle", "16"},
+                                                         {"compute_share", "0.5"},
+                                                         {"depthwise_share", "0.1"},
+                                                         {"gbytes_per_s", "4"},
+                                                         {"dequeue_ns", "100"},
+                                                         {"barrier_us", "2"},
+                                                         {"wake_us", "50"},
+                                                         {"idle_w", "0.1"},
+                                                         {"active_w", "0.4"},
+                                                         {"power_exponent", "2"}};
+  for (const auto& [key, value] : figures)
+    lines.emplace_back(key, std::string("{ value = ") + value + ", source = \"estimate\" }");
   for (const auto& [key, value] : changes) {
-    const auto at = std::find_if(lines.begin(), lines.end(), [&, k = key](const auto& line) { return line.first == k; });
+    const auto at =
+        std::find_if(lines.begin(), lines.end(), [&, k = key](const auto& line) { return line.first == k; });
     if (at == lines.end()) lines.emplace_back(key, value);
     else at->second = value;
   }
@@ -43,10 +58,11 @@ std::string ClusterText(std::initializer_list<std::pair<std::string, std::string
   return text;
 }
 
-const std::string kBig = ClusterText({{"name", "\"big\""},
-                                      {"cores", "\"4-7\""},
-                                      {"threads_per_core", "2"},
-                                      {"f32_flops_per_cycle", "{ value = 16, source = \"2 pipes x 4 lanes x 2\" }"}});
+const std::string kBig =
+    ClusterText({{"name", "\"big\""},
+                 {"cores", "\"4-7\""},
+                 {"threads_per_core", "2"},
+                 {"f32_flops_per_cycle", "{ value = 16, source = \"2 pipes x 4 lanes x 2\" }"}});
 
 std::string ErrorOf(const std::string& text) {
   try {
@@ -83,7 +99,8 @@ TEST(MachineFile, ReadsAllFigures) {
   EXPECT_EQ(little.cache_bytes(2), 512 << 10);
   const ClusterFigures& figures = f.clusters[1];
   const double expected[] = {400, 1000, 8, 16, 0.5, 0.1, 4, 100, 2, 50, 0.1, 0.4, 2};
-  for (size_t i = 0; i < std::size(expected); ++i) EXPECT_EQ((figures.*ClusterFigureKeys()[i].figure).value, expected[i]);
+  for (size_t i = 0; i < std::size(expected); ++i)
+    EXPECT_EQ((figures.*ClusterFigureKeys()[i].figure).value, expected[i]);
   EXPECT_EQ(f.clusters[0].f32_flops_per_cycle.source, "2 pipes x 4 lanes x 2");
   EXPECT_FALSE(f.clusters[0].f32_flops_per_cycle.is_estimate());
   EXPECT_EQ(figures.cache_kib[1].source, "manual");
@@ -102,9 +119,12 @@ TEST(MachineFile, JsonHasFiguresWithTheirSources) {
 }
 
 TEST(MachineFile, RefusesFiguresWithoutASource) {
-  ExpectError(kHead + ClusterText({{"max_mhz", "1000"}}), "cluster 'little': 'max_mhz' has no source; got 1000");
-  ExpectError(kHead + ClusterText({{"max_mhz", "{ value = 1000 }"}}), "cluster 'little': max_mhz: 'source' is missing");
-  ExpectError(kHead + ClusterText({{"max_mhz", "{ value = 1000, source = \" \" }"}}), "'source' is wrong; got ' '");
+  ExpectError(kHead + ClusterText({{"max_mhz", "1000"}}),
+              "cluster 'little': 'max_mhz' has no source; got 1000");
+  ExpectError(kHead + ClusterText({{"max_mhz", "{ value = 1000 }"}}),
+              "cluster 'little': max_mhz: 'source' is missing");
+  ExpectError(kHead + ClusterText({{"max_mhz", "{ value = 1000, source = \" \" }"}}),
+              "'source' is wrong; got ' '");
   ExpectError(kHead + ClusterText({{"max_mhz", "{ value = 1000, source = 7 }"}}), "'source' is wrong; got 7");
   ExpectError(kHead + ClusterText({{"source", ""}}), "cluster 'little': 'source' is missing");
   ExpectError(kHead + ClusterText({{"caches", "[{ level = 1, kib = 32, shared_by = 1 }]"}}),
@@ -112,7 +132,8 @@ TEST(MachineFile, RefusesFiguresWithoutASource) {
 }
 
 TEST(MachineFile, RefusesUnknownKeysWithTheNearest) {
-  ExpectError("nmae = \"x\"\n" + kHead + ClusterText(), "[toy.toml:1] machine: unknown key 'nmae', expected one of name, memory, cluster; try name");
+  ExpectError("nmae = \"x\"\n" + kHead + ClusterText(),
+              "[toy.toml:1] machine: unknown key 'nmae', expected one of name, memory, cluster; try name");
   ExpectError(kHead + ClusterText({{"max_mzh", "1"}}), "unknown key 'max_mzh'; try max_mhz");
   ExpectError(kHead + ClusterText({{"idle_w", "{ value = 1, source = \"estimate\", unit = \"W\" }"}}),
               "unknown key 'unit', expected one of value, source");
@@ -123,35 +144,46 @@ TEST(MachineFile, RefusesNonsense) {
     ExpectError(kHead + ClusterText({{"max_mhz", std::string("{ value = ") + value + ", source = \"x\" }"}}),
                 "max_mhz: 'value' is not believed");
   for (const char* value : {"nan", "-0.5", "1.5", "0"})
-    ExpectError(kHead + ClusterText({{"compute_share", std::string("{ value = ") + value + ", source = \"x\" }"}}),
-                "compute_share: 'value'");
+    ExpectError(
+        kHead + ClusterText({{"compute_share", std::string("{ value = ") + value + ", source = \"x\" }"}}),
+        "compute_share: 'value'");
   for (const char* cores : {"0-999999999", "0-4294967295", "-1", "banana", "3-1"})
-    ExpectError(kHead + ClusterText({{"cores", '"' + std::string(cores) + '"'}}), "'cores' is wrong; got '" + std::string(cores));
+    ExpectError(kHead + ClusterText({{"cores", '"' + std::string(cores) + '"'}}),
+                "'cores' is wrong; got '" + std::string(cores));
   ExpectError(kHead + ClusterText({{"cores", "4"}}), "'cores' is wrong; got 4, expected a text");
   for (const char* threads : {"0", "-2", "1000000000", "1.5", "nan"})
     ExpectError(kHead + ClusterText({{"threads_per_core", threads}}), "'threads_per_core'");
 }
 
 TEST(MachineFile, RefusesContradictions) {
-  ExpectError(kHead + ClusterText({{"threads_per_core", "3"}}), "'threads_per_core' does not divide the cores; got 3 for 4 cores");
-  ExpectError(kHead + ClusterText({{"min_mhz", "{ value = 2000, source = \"x\" }"}}), "min_mhz is above max_mhz");
+  ExpectError(kHead + ClusterText({{"threads_per_core", "3"}}),
+              "'threads_per_core' does not divide the cores; got 3 for 4 cores");
+  ExpectError(kHead + ClusterText({{"min_mhz", "{ value = 2000, source = \"x\" }"}}),
+              "min_mhz is above max_mhz");
   ExpectError(kHead + ClusterText({{"gbytes_per_s", "{ value = 11, source = \"x\" }"}}),
               "is more than the memory's; got 11, expected 10 at most");
-  ExpectError(kHead + ClusterText() + ClusterText({{"cores", "\"4-5\""}}), "another cluster has this name too");
-  ExpectError(kHead + ClusterText() + ClusterText({{"name", "\"big\""}}), "'cores' has a core of another cluster; got 0 again");
-  const auto cache = [](const std::string& text) { return kHead + ClusterText({{"caches", "[" + text + "]"}}); };
+  ExpectError(kHead + ClusterText() + ClusterText({{"cores", "\"4-5\""}}),
+              "another cluster has this name too");
+  ExpectError(kHead + ClusterText() + ClusterText({{"name", "\"big\""}}),
+              "'cores' has a core of another cluster; got 0 again");
+  const auto cache = [](const std::string& text) {
+    return kHead + ClusterText({{"caches", "[" + text + "]"}});
+  };
   ExpectError(cache(""), "'caches' is wrong");
   ExpectError(cache("1"), "'caches' is wrong");
   ExpectError(cache("{ level = 1, kib = 32, shared_by = 3, source = \"x\" }"),
               "'shared_by' does not divide the cluster's cores; got 3 for 4");
-  ExpectError(cache("{ level = 1, kib = 32, shared_by = \"some\", source = \"x\" }"), "expected \"all\" or a number");
+  ExpectError(cache("{ level = 1, kib = 32, shared_by = \"some\", source = \"x\" }"),
+              "expected \"all\" or a number");
   ExpectError(cache("{ level = 9, kib = 32, shared_by = 1, source = \"x\" }"), "'level' is not believed");
-  ExpectError(cache("{ level = 2, kib = 32, shared_by = 1, source = \"x\" }, { level = 1, kib = 8, shared_by = 1, source = \"x\" }"),
+  ExpectError(cache("{ level = 2, kib = 32, shared_by = 1, source = \"x\" }, { level = 1, kib = 8, shared_by "
+                    "= 1, source = \"x\" }"),
               "levels must ascend; got 1 after 2");
 }
 
 TEST(MachineFile, ReportsAllProblemsAtOnceWithTheirLines) {
-  const std::string error = ErrorOf(kHead + ClusterText({{"core", "7"}, {"idle_w", ""}, {"wake_us", "{ value = -1, source = \"x\" }"}}));
+  const std::string error = ErrorOf(
+      kHead + ClusterText({{"core", "7"}, {"idle_w", ""}, {"wake_us", "{ value = -1, source = \"x\" }"}}));
   EXPECT_NE(error.find("[toy.toml:7] cluster 'little': 'core' is wrong; got 7"), error.npos) << error;
   EXPECT_NE(error.find("'idle_w' is missing"), error.npos) << error;
   EXPECT_NE(error.find("wake_us: 'value' is not believed; got -1"), error.npos) << error;
@@ -174,7 +206,8 @@ TEST(MachineFile, RefusesWhatIsNoMachineFile) {
 }
 
 TEST(MachineFile, MessagesHaveNoControlSequences) {
-  const std::string error = ErrorOf("\"\\u001b[31m\" = 1\nname = \"\\u001b[2J\"\n[[cluster]]\nname = \"\\u001b[1m\"\n");
+  const std::string error =
+      ErrorOf("\"\\u001b[31m\" = 1\nname = \"\\u001b[2J\"\n[[cluster]]\nname = \"\\u001b[1m\"\n");
   EXPECT_FALSE(error.empty());
   EXPECT_EQ(error.find('\x1b'), error.npos);
 }
@@ -229,8 +262,8 @@ TEST(Boards, HaveTheCoresThatTheirMakersSay) {
 TEST(Boards, SayWhichFiguresAreEstimates) {
   for (const std::string& path : Boards())
     for (const ClusterFigures& f : ReadMachineFile(path).clusters)
-      for (const Figure* figure : {&f.compute_share, &f.depthwise_share, &f.gbytes_per_s, &f.dequeue_ns, &f.barrier_us, &f.wake_us,
-                                   &f.idle_w, &f.active_w, &f.power_exponent})
+      for (const Figure* figure : {&f.compute_share, &f.depthwise_share, &f.gbytes_per_s, &f.dequeue_ns,
+                                   &f.barrier_us, &f.wake_us, &f.idle_w, &f.active_w, &f.power_exponent})
         EXPECT_TRUE(figure->is_estimate()) << path << " " << figure->source;
 }
 

@@ -21,7 +21,8 @@ Json FiguresJson(const ClusterFigures& figures) {
 
 std::string ToJson(const MachineFile& file) {
   Json j = Json::parse(ToJson(file.machine));
-  j["memory"] = {{"gib", FigureJson(file.memory_gib)}, {"gbytes_per_s", FigureJson(file.memory_gbytes_per_s)}};
+  j["memory"] = {{"gib", FigureJson(file.memory_gib)},
+                 {"gbytes_per_s", FigureJson(file.memory_gbytes_per_s)}};
   for (size_t i = 0; i < file.clusters.size(); ++i) {
     j["clusters"][i]["source"] = file.sources[i];
     j["clusters"][i]["f32_gflops"] = file.clusters[i].f32_gflops();

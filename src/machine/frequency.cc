@@ -18,7 +18,8 @@ std::vector<std::vector<std::string>> PoliciesOf(const std::vector<Cluster>& clu
   for (const Cluster& c : clusters) {
     policies.push_back(c.frequency.policies);
     if (policies.back().empty())
-      Fail(Code::kFailedPrecondition, c.name, "cpufreq does not show who sets this cluster's frequency; expected its policies in "
+      Fail(Code::kFailedPrecondition, c.name,
+           "cpufreq does not show who sets this cluster's frequency; expected its policies in "
            "/sys/devices/system/cpu/cpufreq");
   }
   return policies;
@@ -39,7 +40,9 @@ std::vector<std::vector<int64_t>> KhzOf(const std::string& root, const std::vect
   std::vector<std::vector<int64_t>> khz;
   for (const Cluster& c : clusters) {
     khz.push_back(CommonKhz(sysfs, c.frequency.policies));
-    if (khz.back().empty()) Fail(Code::kFailedPrecondition, c.name, "cpufreq does not tell which frequencies this cluster may have");
+    if (khz.back().empty())
+      Fail(Code::kFailedPrecondition, c.name,
+           "cpufreq does not tell which frequencies this cluster may have");
   }
   return khz;
 }
@@ -47,12 +50,16 @@ std::vector<std::vector<int64_t>> KhzOf(const std::string& root, const std::vect
 // Why limits are not what the user has set; "" where they are.
 std::string HeldDown(const std::string& root) {
   const std::string what = WhatCools(root);
-  return what.empty() ? "" : fmt::format("{} holds clocks down for heat, and hides what the limits are without it", what);
+  return what.empty()
+             ? ""
+             : fmt::format("{} holds clocks down for heat, and hides what the limits are without it", what);
 }
 
 }  // namespace
 
-int64_t LoadedKhz(const Frequency& f) { return f.governor == "userspace" || f.limit_khz == 0 ? f.current_khz : f.limit_khz; }
+int64_t LoadedKhz(const Frequency& f) {
+  return f.governor == "userspace" || f.limit_khz == 0 ? f.current_khz : f.limit_khz;
+}
 
 std::string WhyFrequenciesStay(const std::vector<Cluster>& clusters, const std::string& root) {
   for (const Cluster& c : clusters) {
@@ -68,7 +75,9 @@ std::string WhyFrequenciesStay(const std::vector<Cluster>& clusters, const std::
 }
 
 FrequencyControl::FrequencyControl(const std::vector<Cluster>& clusters, FrequencyPlaces places)
-    : places_(std::move(places)), policies_(PoliciesOf(clusters)), khz_(KhzOf(places_.root, clusters)),
+    : places_(std::move(places)),
+      policies_(PoliciesOf(clusters)),
+      khz_(KhzOf(places_.root, clusters)),
       lock_(places_.root, places_.folder, places_.write, [this] { return ReadSettings(); }) {
   signals_.Arm(lock_.restorers(), lock_.path(), places_.write);
 }
@@ -83,7 +92,8 @@ FrequencySettings FrequencyControl::ReadSettings() const {
   FrequencySettings settings;
   for (const auto& policies : policies_)
     for (const std::string& policy : policies) settings[policy] = ReadFrequencySetting(sysfs, policy);
-  if (const std::string why = HeldDown(places_.root); !why.empty())  // asked after reading: heat that began before that is seen
+  // asked after reading: heat that began before that is seen
+  if (const std::string why = HeldDown(places_.root); !why.empty())
     Fail(Code::kFailedPrecondition, "frequency", "{}; try again when it has cooled down", why);
   return settings;
 }
@@ -91,10 +101,12 @@ FrequencySettings FrequencyControl::ReadSettings() const {
 void FrequencyControl::Set(size_t cluster, int64_t khz) {
   const std::vector<int64_t>& may = khz_.at(cluster);
   if (std::find(may.begin(), may.end(), khz) == may.end())
-    Invalid("frequency", "this cluster cannot have the frequency; got {} kHz, expected one of {}", khz, fmt::join(may, ", "));
+    Invalid("frequency", "this cluster cannot have the frequency; got {} kHz, expected one of {}", khz,
+            fmt::join(may, ", "));
   if (restored_) Fail(Code::kFailedPrecondition, "frequency", "the frequencies were put back for good");
   const FrequencySignals::Quiet quiet;
-  if (quiet.interrupted()) Fail(Code::kCancelled, "frequency", "interrupted; the frequencies are as they were");
+  if (quiet.interrupted())
+    Fail(Code::kCancelled, "frequency", "interrupted; the frequencies are as they were");
   for (const std::string& policy : policies_[cluster]) PinFrequency(places_.root, policy, khz, places_.write);
 }
 
@@ -111,7 +123,8 @@ const char* FrequencyControl::PutBack() {
 
 void FrequencyControl::Restore() {
   if (const char* failed = PutBack())
-    Fail(Code::kUnavailable, failed, "cannot put the frequency back; {}; the next start tries again", std::strerror(errno));
+    Fail(Code::kUnavailable, failed, "cannot put the frequency back; {}; the next start tries again",
+         std::strerror(errno));
 }
 
 }  // namespace mete

@@ -20,7 +20,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "mete frequency lock 2";
-constexpr size_t kMostBytes = 1 << 20;  // guess: a policy takes 150 bytes, with tunables 1 KiB, and there are some hundred at most
+// guess: a policy takes 150 bytes, with tunables 1 KiB, and there are some hundred at most
+constexpr size_t kMostBytes = 1 << 20;
 
 // What stands in the lock.
 struct Left {
@@ -41,8 +42,12 @@ std::string ThisBoot() { return FirstLine("/proc/sys/kernel/random/boot_id"); }
 std::string ToText(const Left& left) {
   Json j{{"format", kFormat}, {"boot_id", left.boot}, {"pid", left.pid}};
   for (const auto& [name, s] : left.settings)
-    j["policies"][name] = {{"governor", s.governor}, {"min_khz", s.min_khz}, {"max_khz", s.max_khz}, {"speed_khz", s.speed_khz},
-                           {"tunables_in", s.tunables.folder}, {"tunables", s.tunables.values}};
+    j["policies"][name] = {{"governor", s.governor},
+                           {"min_khz", s.min_khz},
+                           {"max_khz", s.max_khz},
+                           {"speed_khz", s.speed_khz},
+                           {"tunables_in", s.tunables.folder},
+                           {"tunables", s.tunables.values}};
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -58,17 +63,24 @@ Left Parse(const std::string& path, const std::string& text) {
     if (j.at("format") != kFormat) throw Error(Code::kDataLoss, "another format");
     Left left{j.at("boot_id"), j.at("pid"), {}};
     for (const auto& [name, s] : j.at("policies").items())
-      left.settings[name] = {s.at("governor"), s.at("min_khz"), s.at("max_khz"), s.at("speed_khz"),
+      left.settings[name] = {s.at("governor"),
+                             s.at("min_khz"),
+                             s.at("max_khz"),
+                             s.at("speed_khz"),
                              {s.at("tunables_in"), s.at("tunables")}};
     RestorersOf("/", left.settings);  // for what they refuse
     return left;
   } catch (const std::exception& e) {
-    Fail(Code::kDataLoss, path, "the file that says how frequencies were set before cannot be understood ({}); try to set them back by "
-         "hand, and remove it", Printable(std::string(e.what()).substr(0, 100)));
+    Fail(Code::kDataLoss, path,
+         "the file that says how frequencies were set before cannot be understood ({}); try to set them back "
+         "by "
+         "hand, and remove it",
+         Printable(std::string(e.what()).substr(0, 100)));
   }
 }
 
-// The boot of a file that may be damaged or of another format: the id that follows its name; "" where there is none that is whole.
+// The boot of a file that may be damaged or of another format: the id that follows its name; "" where there
+// is none that is whole.
 std::string BootIn(const std::string& text) {
   constexpr size_t kIdLength = 36;  // of a UUID, which it is
   const std::string name = "\"boot_id\"";
@@ -77,44 +89,57 @@ std::string BootIn(const std::string& text) {
   return end != text.npos && end - begin - 1 == kIdLength ? text.substr(begin + 1, kIdLength) : "";
 }
 
-// Nothing where there is no file. Of one from before the machine was started anew only the boot is read, so that it can go whatever it is.
+// Nothing where there is no file. Of one from before the machine was started anew only the boot is read, so
+// that it can go whatever it is.
 std::optional<Left> ReadLock(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file && access(path.c_str(), F_OK) != 0 && errno == ENOENT) return std::nullopt;
-  if (!file) Fail(Code::kUnavailable, path, "what was set before cannot be read; {}; try as the user who owns it", std::strerror(errno));
+  if (!file)
+    Fail(Code::kUnavailable, path, "what was set before cannot be read; {}; try as the user who owns it",
+         std::strerror(errno));
   std::string text(kMostBytes + 1, '\0');
   file.read(text.data(), std::streamsize(text.size()));
   text.resize(size_t(file.gcount()));
   if (const std::string boot = BootIn(text); !boot.empty() && boot != ThisBoot()) return Left{boot, 0, {}};
-  if (text.size() > kMostBytes) Fail(Code::kDataLoss, path, "too long for a lock of frequencies; expected {} bytes at most", kMostBytes);
+  if (text.size() > kMostBytes)
+    Fail(Code::kDataLoss, path, "too long for a lock of frequencies; expected {} bytes at most", kMostBytes);
   return Parse(path, text);
 }
 
 // "policy0 ondemand, 408000 to 1416000 kHz": of so many policies as somebody reads.
 std::string ToText(const FrequencySettings& settings) {
-  constexpr size_t kMostPolicies = 4;  // guess: clusters of a phone; machines of more have one setting for all
+  // guess: clusters of a phone; machines of more have one setting for all
+  constexpr size_t kMostPolicies = 4;
   std::vector<std::string> texts;
   for (const auto& [name, s] : settings)
-    if (texts.size() < kMostPolicies) texts.push_back(fmt::format("{} {}, {} to {} kHz", name, s.governor, s.min_khz, s.max_khz));
-  if (settings.size() > kMostPolicies) texts.push_back(fmt::format("{} more", settings.size() - kMostPolicies));
+    if (texts.size() < kMostPolicies)
+      texts.push_back(fmt::format("{} {}, {} to {} kHz", name, s.governor, s.min_khz, s.max_khz));
+  if (settings.size() > kMostPolicies)
+    texts.push_back(fmt::format("{} more", settings.size() - kMostPolicies));
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 // What was done, in a line; "" where nothing was to be put back. Error where that is not allowed.
-std::string PutBackLeft(const std::string& root, const std::string& path, const Left& left, WriteFrequencyFile write) {
+std::string PutBackLeft(const std::string& root, const std::string& path, const Left& left,
+                        WriteFrequencyFile write) {
   if (left.boot != ThisBoot()) return unlink(path.c_str()), "";  // the kernel has forgotten it too
   const std::vector<FrequencyRestorer> restorers = RestorersOf(root, left.settings);
   if (const char* failed = PutBackAll(restorers, path.c_str(), write))
-    Fail(Code::kUnavailable, failed, "cannot put back the frequency that process {}, which is gone, has changed; {}; expected as before: "
-         "{}; try 'METE_CACHE={} mete machine' as root, or write that by hand into scaling_governor, scaling_min_freq and "
-         "scaling_max_freq, and remove {}", left.pid, std::strerror(errno), ToText(left.settings),
+    Fail(Code::kUnavailable, failed,
+         "cannot put back the frequency that process {}, which is gone, has changed; {}; expected as before: "
+         "{}; try 'METE_CACHE={} mete machine' as root, or write that by hand into scaling_governor, "
+         "scaling_min_freq and "
+         "scaling_max_freq, and remove {}",
+         left.pid, std::strerror(errno), ToText(left.settings),
          std::filesystem::path(path).parent_path().string(), path);
-  return fmt::format("process {} did not put the frequencies back; that was done now: {}", left.pid, ToText(left.settings));
+  return fmt::format("process {} did not put the frequencies back; that was done now: {}", left.pid,
+                     ToText(left.settings));
 }
 
 class Descriptor {
  public:
-  Descriptor(const std::string& path, int flags) : path_(path), fd_(open(path.c_str(), flags | O_CLOEXEC, 0644)) {
+  Descriptor(const std::string& path, int flags)
+      : path_(path), fd_(open(path.c_str(), flags | O_CLOEXEC, 0644)) {
     Check(fd_ >= 0, "cannot be opened");
   }
   ~Descriptor() {
@@ -130,12 +155,15 @@ class Descriptor {
     return locked;
   }
   void Sync() const { Check(fsync(fd_) == 0, "cannot be brought to the disk"); }
-  void Write(const std::string& text) const { Check(write(fd_, text.data(), text.size()) == ssize_t(text.size()), "cannot be written"); }
+  void Write(const std::string& text) const {
+    Check(write(fd_, text.data(), text.size()) == ssize_t(text.size()), "cannot be written");
+  }
 
  private:
   void Check(bool good, const char* what) const {
     if (!good)
-      Fail(Code::kUnavailable, path_, "{}; {}; frequencies are not changed without it; try another folder in METE_CACHE", what,
+      Fail(Code::kUnavailable, path_,
+           "{}; {}; frequencies are not changed without it; try another folder in METE_CACHE", what,
            std::strerror(errno));
   }
   const std::string path_;
@@ -151,7 +179,8 @@ class Guard {
   const Descriptor file_;
 };
 
-// Whether the process that wrote the lock lives: it holds it. Nobody else does for longer than the guard is theirs.
+// Whether the process that wrote the lock lives: it holds it. Nobody else does for longer than the guard is
+// theirs.
 bool IsHeld(const std::string& lock) try {
   return !Descriptor(lock, O_RDONLY).TryLock();
 } catch (const Error&) {
@@ -179,7 +208,8 @@ std::string MendFrequencies(const std::string& root, const std::string& folder, 
 FrequencyLock::FrequencyLock(const std::string& root, const std::string& folder, WriteFrequencyFile write,
                              const ReadSettings& read) {
   if (folder.empty())
-    Fail(Code::kFailedPrecondition, "frequency", "no folder for the note of what is changed; try METE_CACHE, XDG_CACHE_HOME or HOME");
+    Fail(Code::kFailedPrecondition, "frequency",
+         "no folder for the note of what is changed; try METE_CACHE, XDG_CACHE_HOME or HOME");
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   path_ = LockIn(folder);
@@ -195,8 +225,10 @@ void FrequencyLock::TakeOver(const std::string& root, WriteFrequencyFile write) 
   const std::optional<Left> left = ReadLock(path_);
   if (!left) return;
   if (is_held)
-    Fail(Code::kFailedPrecondition, path_, "process {} has set the frequencies and still runs; try again when it is done", left->pid);
-  if (std::string note = PutBackLeft(root, path_, *left, write); !note.empty()) notes_.push_back(std::move(note));
+    Fail(Code::kFailedPrecondition, path_,
+         "process {} has set the frequencies and still runs; try again when it is done", left->pid);
+  if (std::string note = PutBackLeft(root, path_, *left, write); !note.empty())
+    notes_.push_back(std::move(note));
 }
 
 // A name of its own first, so that the lock is there whole and held, or not at all.
@@ -207,7 +239,8 @@ void FrequencyLock::Create() {
   file->Write(ToText({ThisBoot(), getpid(), settings_}));
   file->Sync();
   if (rename(temporary.c_str(), path_.c_str()) != 0)
-    Fail(Code::kUnavailable, path_, "cannot be written; {}; frequencies are not changed without it", std::strerror(errno));
+    Fail(Code::kUnavailable, path_, "cannot be written; {}; frequencies are not changed without it",
+         std::strerror(errno));
   Descriptor(std::filesystem::path(path_).parent_path().string(), O_RDONLY | O_DIRECTORY).Sync();
   held_ = file;
 }

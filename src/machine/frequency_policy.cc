@@ -15,9 +15,9 @@
 namespace mete {
 namespace {
 
-constexpr int64_t kMostKhz = 100'000'000;   // guess: 100 GHz
-constexpr size_t kMostFrequencies = 1024;   // guess: ten times what drivers list
-constexpr size_t kMostGovernor = 32;        // CPUFREQ_NAME_LEN of the kernel is 16
+constexpr int64_t kMostKhz = 100'000'000;  // guess: 100 GHz
+constexpr size_t kMostFrequencies = 1024;  // guess: ten times what drivers list
+constexpr size_t kMostGovernor = 32;       // CPUFREQ_NAME_LEN of the kernel is 16
 
 std::string FolderOf(const std::string& name) { return "sys/devices/system/cpu/cpufreq/" + name + "/"; }
 
@@ -41,25 +41,31 @@ int64_t NumberIn(const char* path) {
 void MustWrite(const std::string& path, const std::string& text, WriteFrequencyFile write) {
   errno = 0;
   if (write(path.c_str(), text.c_str())) return;
-  Fail(Code::kUnavailable, path, "cannot set the frequency to {}; {}; try as root", text, errno ? std::strerror(errno) : "refused");
+  Fail(Code::kUnavailable, path, "cannot set the frequency to {}; {}; try as root", text,
+       errno ? std::strerror(errno) : "refused");
 }
 
 std::string MustRead(Sysfs& sysfs, const std::string& path) {
   const auto line = sysfs.Line(path);
-  if (!line || line->empty()) Fail(Code::kUnavailable, "/" + path, "cannot be read; expected a setting of cpufreq");
+  if (!line || line->empty())
+    Fail(Code::kUnavailable, "/" + path, "cannot be read; expected a setting of cpufreq");
   return *line;
 }
 
 bool IsNumber(const std::string& text) {
-  return !text.empty() && text.size() <= 10 && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+  return !text.empty() && text.size() <= 10 &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
 bool IsGovernor(const std::string& text) {
   return !text.empty() && text.size() <= kMostGovernor &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; });
+         std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; });
 }
 
-bool IsPolicy(const std::string& name) { return name.starts_with("policy") && IsNumber(name.substr(std::strlen("policy"))); }
+bool IsPolicy(const std::string& name) {
+  return name.starts_with("policy") && IsNumber(name.substr(std::strlen("policy")));
+}
 
 bool Offers(Sysfs& sysfs, const std::string& path, const std::string& word) {
   std::istringstream words(sysfs.Line(path).value_or(""));
@@ -69,9 +75,12 @@ bool Offers(Sysfs& sysfs, const std::string& path, const std::string& word) {
 }
 
 const FrequencySetting& Checked(const std::string& name, const FrequencySetting& s) {
-  if (!IsPolicy(name)) Invalid("cpufreq", "not a policy; got '{}', expected policy0 or the like", Printable(name.substr(0, 40)));
-  const bool numbers = IsNumber(s.min_khz) && IsNumber(s.max_khz) && (s.speed_khz.empty() || IsNumber(s.speed_khz));
-  if (!numbers || !IsGovernor(s.governor)) Invalid(name, "not a setting of cpufreq; expected a governor and frequencies in kHz");
+  if (!IsPolicy(name))
+    Invalid("cpufreq", "not a policy; got '{}', expected policy0 or the like", Printable(name.substr(0, 40)));
+  const bool numbers =
+      IsNumber(s.min_khz) && IsNumber(s.max_khz) && (s.speed_khz.empty() || IsNumber(s.speed_khz));
+  if (!numbers || !IsGovernor(s.governor))
+    Invalid(name, "not a setting of cpufreq; expected a governor and frequencies in kHz");
   return s;
 }
 
@@ -82,7 +91,8 @@ void CloseLimits(const std::string& path, int64_t khz, int64_t max_khz, WriteFre
 }
 
 // Limits that leave room for the frequency; they only widen.
-void OpenLimits(const std::string& path, int64_t khz, int64_t min_khz, int64_t max_khz, WriteFrequencyFile write) {
+void OpenLimits(const std::string& path, int64_t khz, int64_t min_khz, int64_t max_khz,
+                WriteFrequencyFile write) {
   if (khz > max_khz) MustWrite(path + "scaling_max_freq", std::to_string(khz), write);
   if (khz < min_khz) MustWrite(path + "scaling_min_freq", std::to_string(khz), write);
 }
@@ -90,7 +100,8 @@ void OpenLimits(const std::string& path, int64_t khz, int64_t min_khz, int64_t m
 }  // namespace
 
 bool WriteFrequencyFileOfKernel(const char* path, const char* text) {
-  const int fd = open(path, O_WRONLY | O_CLOEXEC | O_TRUNC);  // O_TRUNC: for trees of plain files; the kernel's do not mind
+  // O_TRUNC: for trees of plain files; the kernel's do not mind
+  const int fd = open(path, O_WRONLY | O_CLOEXEC | O_TRUNC);
   if (fd < 0) return false;
   const size_t size = std::strlen(text);
   const bool written = write(fd, text, size) == ssize_t(size);
@@ -102,7 +113,8 @@ bool WriteFrequencyFileOfKernel(const char* path, const char* text) {
 
 FrequencySetting ReadFrequencySetting(Sysfs& sysfs, const std::string& name) {
   const std::string folder = FolderOf(name);
-  FrequencySetting s{MustRead(sysfs, folder + "scaling_governor"), MustRead(sysfs, folder + "scaling_min_freq"),
+  FrequencySetting s{MustRead(sysfs, folder + "scaling_governor"),
+                     MustRead(sysfs, folder + "scaling_min_freq"),
                      MustRead(sysfs, folder + "scaling_max_freq")};
   if (s.governor == "userspace") s.speed_khz = MustRead(sysfs, folder + "scaling_setspeed");
   s.tunables = ReadGovernorTunables(sysfs, name, s.governor);
@@ -136,13 +148,16 @@ void PinFrequency(const std::string& root, const std::string& name, int64_t khz,
   const std::string folder = FolderOf(name), path = sysfs.PathOf(folder);
   const int64_t min_khz = sysfs.Number(folder + "scaling_min_freq", kMostKhz).value_or(0);
   const int64_t max_khz = sysfs.Number(folder + "scaling_max_freq", kMostKhz).value_or(0);
-  if (!Offers(sysfs, folder + "scaling_available_governors", "userspace")) return CloseLimits(path, khz, max_khz, write);
+  if (!Offers(sysfs, folder + "scaling_available_governors", "userspace"))
+    return CloseLimits(path, khz, max_khz, write);
   OpenLimits(path, khz, min_khz, max_khz, write);
-  if (sysfs.Line(folder + "scaling_governor") != "userspace") MustWrite(path + "scaling_governor", "userspace", write);
+  if (sysfs.Line(folder + "scaling_governor") != "userspace")
+    MustWrite(path + "scaling_governor", "userspace", write);
   MustWrite(path + "scaling_setspeed", std::to_string(khz), write);
 }
 
-FrequencyRestorer::FrequencyRestorer(const std::string& root, const std::string& name, const FrequencySetting& setting)
+FrequencyRestorer::FrequencyRestorer(const std::string& root, const std::string& name,
+                                     const FrequencySetting& setting)
     : setting_(Checked(name, setting)), tunables_(root, name, setting.governor, setting.tunables) {
   const std::string folder = Sysfs(root).PathOf(FolderOf(name));
   governor_path_ = folder + "scaling_governor", speed_path_ = folder + "scaling_setspeed";
@@ -168,7 +183,8 @@ const char* FrequencyRestorer::Do(WriteFrequencyFile write) const {
   return failed;
 }
 
-const char* PutBackAll(const std::vector<FrequencyRestorer>& restorers, const char* lock_path, WriteFrequencyFile write) {
+const char* PutBackAll(const std::vector<FrequencyRestorer>& restorers, const char* lock_path,
+                       WriteFrequencyFile write) {
   const char* failed = nullptr;
   int error = 0;
   for (const FrequencyRestorer& r : restorers)

@@ -1,4 +1,5 @@
-// One policy of cpufreq: cores whose clock is switched together, what it was set to before, and how it is set and put back.
+// One policy of cpufreq: cores whose clock is switched together, what it was set to before, and how it is set
+// and put back.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +23,17 @@ struct FrequencySetting {
 // `name` is that of its folder in sys/devices/system/cpu/cpufreq.
 FrequencySetting ReadFrequencySetting(Sysfs& sysfs, const std::string& name);
 
-// `count` frequencies from the least to the most, evenly; fewer where they are less than a MHz apart. Of what is bad, none.
-std::vector<int64_t> SpreadKhz(int64_t min_khz, int64_t max_khz, int count = 8);  // guess: 8 show where a curve has its bottom
+// `count` frequencies from the least to the most, evenly; fewer where they are less than a MHz apart. Of what
+// is bad, none. guess: 8 show where a curve has its bottom
+std::vector<int64_t> SpreadKhz(int64_t min_khz, int64_t max_khz, int count = 8);
 
-// What may be set, ascending: scaling_available_frequencies, or where the driver lists none a spread of what the hardware can.
+// What may be set, ascending: scaling_available_frequencies, or where the driver lists none a spread of what
+// the hardware can.
 std::vector<int64_t> AvailableKhz(Sysfs& sysfs, const std::string& name);
 
-// Sets the policy to one frequency: by the governor userspace where it is offered, else by equal limits. At each moment the lower limit
-// is not above the upper one. Error UNAVAILABLE that names the file that could not be written.
+// Sets the policy to one frequency: by the governor userspace where it is offered, else by equal limits. At
+// each moment the lower limit is not above the upper one. Error UNAVAILABLE that names the file that could
+// not be written.
 void PinFrequency(const std::string& root, const std::string& name, int64_t khz, WriteFrequencyFile write);
 
 // Puts a policy back. All is prepared beforehand, so that Do() may run in a signal handler.
@@ -48,8 +52,9 @@ class FrequencyRestorer {
   TunablesRestorer tunables_;
 };
 
-// All of them; where that succeeds the lock (frequency_lock.h) goes too. Else the path of the first file that could not be written, with
-// its errno; it lives as long as its restorer. Async-signal-safe.
-const char* PutBackAll(const std::vector<FrequencyRestorer>& restorers, const char* lock_path, WriteFrequencyFile write);
+// All of them; where that succeeds the lock (frequency_lock.h) goes too. Else the path of the first file that
+// could not be written, with its errno; it lives as long as its restorer. Async-signal-safe.
+const char* PutBackAll(const std::vector<FrequencyRestorer>& restorers, const char* lock_path,
+                       WriteFrequencyFile write);
 
 }  // namespace mete

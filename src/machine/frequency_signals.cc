@@ -15,14 +15,15 @@ namespace {
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
 
 std::atomic<FrequencySignals*> g_current = nullptr;
-std::atomic_flag g_busy = ATOMIC_FLAG_INIT;  // somebody changes frequencies; held by a thread only while the signals are masked there
+// somebody changes frequencies; held by a thread only while the signals are masked there
+std::atomic_flag g_busy = ATOMIC_FLAG_INIT;
 std::atomic<bool> g_interrupted = false, g_put_back = false;
-std::atomic<pid_t> g_owner = 0;  // a child that was forked has the handlers too, and no business with its parent's frequencies
+// a child that was forked has the handlers too, and no business with its parent's frequencies
+std::atomic<pid_t> g_owner = 0;
 struct sigaction g_before[std::size(kSignals)];
 
 void Acquire() {
-  while (g_busy.test_and_set(std::memory_order_acquire)) {
-  }
+  while (g_busy.test_and_set(std::memory_order_acquire)) {}
 }
 void Release() { g_busy.clear(std::memory_order_release); }
 
@@ -51,7 +52,8 @@ void PassOn(int signal, siginfo_t* info, void* context) {
     const struct sigaction& before = g_before[i];
     const bool is_default = !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL;
     if (is_default || (before.sa_flags & SA_RESETHAND)) SetDefault(signal);
-    if (is_default) raise(signal);  // comes when the handler has returned; the first process of a container lives on
+    // comes when the handler has returned; the first process of a container lives on
+    if (is_default) raise(signal);
     else Call(before, signal, info, context);
   }
 }
@@ -67,12 +69,14 @@ int FlagsAs(const struct sigaction& before) {
 FrequencySignals::FrequencySignals() {
   FrequencySignals* none = nullptr;
   if (!g_current.compare_exchange_strong(none, this))
-    Fail(Code::kFailedPrecondition, "frequency", "something else in this process sets frequencies; expected one at a time");
+    Fail(Code::kFailedPrecondition, "frequency",
+         "something else in this process sets frequencies; expected one at a time");
   g_interrupted = g_put_back = false;
   g_owner = getpid();
 }
 
-void FrequencySignals::Arm(const std::vector<FrequencyRestorer>& restorers, const std::string& lock_path, WriteFrequencyFile write) {
+void FrequencySignals::Arm(const std::vector<FrequencyRestorer>& restorers, const std::string& lock_path,
+                           WriteFrequencyFile write) {
   restorers_ = &restorers, lock_path_ = lock_path.c_str(), write_ = write;
   struct sigaction action = {};
   action.sa_sigaction = OnSignal;
@@ -80,8 +84,9 @@ void FrequencySignals::Arm(const std::vector<FrequencyRestorer>& restorers, cons
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     struct sigaction now;
     sigaction(kSignals[i], nullptr, &now);
-    const bool is_ignored = now.sa_handler == SIG_IGN;         // under nohup: stays so
-    if (is_ignored || now.sa_sigaction == OnSignal) continue;  // somebody gave ours back after Disarm(): g_before is still right
+    const bool is_ignored = now.sa_handler == SIG_IGN;  // under nohup: stays so
+    // somebody gave ours back after Disarm(): g_before is still right
+    if (is_ignored || now.sa_sigaction == OnSignal) continue;
     g_before[i] = now;
     action.sa_flags = FlagsAs(now);
     sigaction(kSignals[i], &action, nullptr);
@@ -99,7 +104,8 @@ void FrequencySignals::Disarm() {
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     struct sigaction now;
     sigaction(kSignals[i], nullptr, &now);
-    if (now.sa_sigaction == OnSignal) sigaction(kSignals[i], &g_before[i], nullptr);  // else somebody has taken it since
+    // else somebody has taken it since
+    if (now.sa_sigaction == OnSignal) sigaction(kSignals[i], &g_before[i], nullptr);
   }
   const Quiet quiet;  // a handler that has begun on another thread comes to its end, or finds nothing to do
   restorers_ = nullptr;
@@ -107,7 +113,8 @@ void FrequencySignals::Disarm() {
 
 bool FrequencySignals::is_owner() { return g_owner == getpid(); }
 
-// Async-signal-safe: atomics that need no lock, getpid, open, read, write, close, unlink, sigaction and raise.
+// Async-signal-safe: atomics that need no lock, getpid, open, read, write, close, unlink, sigaction and
+// raise.
 void FrequencySignals::OnSignal(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   if (is_owner()) PutBackNow();

@@ -1,4 +1,5 @@
-// Puts frequencies back when a signal ends the process. What a handler can reach is global, so there is one of these at a time.
+// Puts frequencies back when a signal ends the process. What a handler can reach is global, so there is one
+// of these at a time.
 #pragma once
 
 #include <csignal>
@@ -14,7 +15,8 @@ class FrequencySignals {
   FrequencySignals();  // Error FAILED_PRECONDITION where there is another one
   ~FrequencySignals();
   // From now on, until Disarm() or the end, signals put back. Both must live as long.
-  void Arm(const std::vector<FrequencyRestorer>& restorers, const std::string& lock_path, WriteFrequencyFile write);
+  void Arm(const std::vector<FrequencyRestorer>& restorers, const std::string& lock_path,
+           WriteFrequencyFile write);
   void Disarm();
   static bool is_owner();  // not of a child that was forked since
   FrequencySignals(const FrequencySignals&) = delete;

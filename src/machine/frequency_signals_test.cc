@@ -166,10 +166,13 @@ class FrequencyLockTest : public FrequencyTest {
  protected:
   // What a process with other settings would have left.
   nlohmann::json Left() const {
-    const nlohmann::json setting{{"governor", "powersave"}, {"min_khz", "408000"}, {"max_khz", "600000"}, {"speed_khz", ""},
-                                 {"tunables_in", ""}, {"tunables", nlohmann::json::object()}};
-    return {{"format", "mete frequency lock 2"}, {"boot_id", Get("/proc/sys/kernel/random/boot_id")},
-            {"pid", getpid()}, {"policies", {{"policy0", setting}}}};
+    const nlohmann::json setting{{"governor", "powersave"}, {"min_khz", "408000"},
+                                 {"max_khz", "600000"},     {"speed_khz", ""},
+                                 {"tunables_in", ""},       {"tunables", nlohmann::json::object()}};
+    return {{"format", "mete frequency lock 2"},
+            {"boot_id", Get("/proc/sys/kernel/random/boot_id")},
+            {"pid", getpid()},
+            {"policies", {{"policy0", setting}}}};
   }
   void Leave(const std::string& text) const {
     std::filesystem::create_directories(folder_.str());
@@ -216,7 +219,11 @@ TEST_F(FrequencyLockTest, IsMendedWithoutSettingAnything) {
   EXPECT_FALSE(std::filesystem::exists(folder_.str() + "/frequency.lock.guard"));
   Leave(Left().dump());
   const std::string note = MendFrequencies(tree_.root(), folder_.str());
-  EXPECT_NE(note.find("did not put the frequencies back; that was done now: policy0 powersave, 408000 to 600000 kHz"), note.npos) << note;
+  EXPECT_NE(
+      note.find(
+          "did not put the frequencies back; that was done now: policy0 powersave, 408000 to 600000 kHz"),
+      note.npos)
+      << note;
   EXPECT_EQ(All("policy0"), "powersave 408000 600000");
   EXPECT_FALSE(std::filesystem::exists(lock()));
 }
@@ -225,8 +232,9 @@ TEST_F(FrequencyLockTest, SaysHowToPutBackWhatItMayNot) {
   Leave(Left().dump());
   g_closed = "policy0/scaling_governor";
   const std::string note = MendFrequencies(tree_.root(), folder_.str(), WriteAsKernel);
-  for (const std::string& part : {std::string("policy0/scaling_governor] cannot put back"), std::string("Permission denied"),
-                                  std::string("policy0 powersave, 408000 to 600000 kHz"), "METE_CACHE=" + folder_.str(), lock()})
+  for (const std::string& part :
+       {std::string("policy0/scaling_governor] cannot put back"), std::string("Permission denied"),
+        std::string("policy0 powersave, 408000 to 600000 kHz"), "METE_CACHE=" + folder_.str(), lock()})
     EXPECT_NE(note.find(part), note.npos) << part << " in " << note;
   EXPECT_TRUE(std::filesystem::exists(lock()));
   Leave("{");
@@ -276,7 +284,8 @@ TEST_F(FrequencyLockTest, IsHeldByAForkedChildUntilThatEnds) {
 
 TEST_F(FrequencyLockTest, NamesSomePoliciesOfMany) {
   nlohmann::json left = Left();
-  for (int i = 1; i < 9; ++i) left["policies"]["policy" + std::to_string(10 * i)] = left["policies"]["policy0"];
+  for (int i = 1; i < 9; ++i)
+    left["policies"]["policy" + std::to_string(10 * i)] = left["policies"]["policy0"];
   Leave(left.dump());
   const std::string note = MendFrequencies(tree_.root(), folder_.str());
   EXPECT_NE(note.find("policy0 powersave, 408000 to 600000 kHz; policy10 powersave"), note.npos) << note;
@@ -284,7 +293,8 @@ TEST_F(FrequencyLockTest, NamesSomePoliciesOfMany) {
 }
 
 TEST_F(FrequencyLockTest, RefusesADamagedOne) {
-  std::vector<std::string> bad{"", "{", "[]", "{}", "\"x\"", std::string((1 << 20) + 1, ' '), std::string(1 << 20, '[')};
+  std::vector<std::string> bad{
+      "", "{", "[]", "{}", "\"x\"", std::string((1 << 20) + 1, ' '), std::string(1 << 20, '[')};
   nlohmann::json left = Left();
   left["policies"]["../../../etc"] = left["policies"]["policy0"];
   bad.push_back(left.dump());
@@ -294,9 +304,12 @@ TEST_F(FrequencyLockTest, RefusesADamagedOne) {
     left["policies"]["policy0"][key] = value;
     bad.push_back(left.dump());
   }
-  for (const auto& [folder, name, text] : std::vector<std::array<const char*, 3>>{
-           {"../../x", "a", "1"}, {"policy4/powersave", "a", "1"}, {"powersave", "../a", "1"}, {"powersave", "a", "1\n2"},
-           {"powersave", "a", ""}}) {
+  for (const auto& [folder, name, text] :
+       std::vector<std::array<const char*, 3>>{{"../../x", "a", "1"},
+                                               {"policy4/powersave", "a", "1"},
+                                               {"powersave", "../a", "1"},
+                                               {"powersave", "a", "1\n2"},
+                                               {"powersave", "a", ""}}) {
     left = Left();
     left["policies"]["policy0"]["tunables_in"] = folder, left["policies"]["policy0"]["tunables"][name] = text;
     bad.push_back(left.dump());

@@ -32,7 +32,8 @@ TEST_F(FrequencyTest, AsksTheGovernorUserspaceWhereItIsOffered) {
 }
 
 TEST_F(FrequencyTest, PutsBackInTheEnd) {
-  for (const auto& [big, little] : std::vector<std::pair<int64_t, int64_t>>{{1800000, 408000}, {408000, 1416000}, {1008000, 1008000}}) {
+  for (const auto& [big, little] :
+       std::vector<std::pair<int64_t, int64_t>>{{1800000, 408000}, {408000, 1416000}, {1008000, 1008000}}) {
     const auto control = Control();
     control->Set(0, big);
     control->Set(1, little);
@@ -45,7 +46,8 @@ TEST_F(FrequencyTest, PutsBackInTheEnd) {
 }
 
 TEST_F(FrequencyTest, PutsBackLimitsThatLieAboveOrBelow) {
-  for (const auto& [limits, khz] : std::vector<std::pair<const char*, int64_t>>{{"408000", 1416000}, {"1416000", 408000}}) {
+  for (const auto& [limits, khz] :
+       std::vector<std::pair<const char*, int64_t>>{{"408000", 1416000}, {"1416000", 408000}}) {
     tree_.Write(kCpufreq + "policy0/scaling_min_freq", limits);
     tree_.Write(kCpufreq + "policy0/scaling_max_freq", limits);
     Control()->Set(1, khz);
@@ -70,14 +72,18 @@ TEST_F(FrequencyTest, WritesWhatItWasBeforeTheFirstChange) {
 }
 
 TEST_F(FrequencyTest, RefusesFrequenciesThatThereAreNot) {
-  EXPECT_TELLS(Control()->Set(1, 1000000), "got 1000000 kHz, expected one of 408000, 600000, 1008000, 1416000");
+  EXPECT_TELLS(Control()->Set(1, 1000000),
+               "got 1000000 kHz, expected one of 408000, 600000, 1008000, 1416000");
   const RecordedTree bare(kServerTree);
-  EXPECT_TELLS(FrequencyControl(ReadMachine(bare.root()).clusters, {bare.root(), folder_.str(), WriteAsKernel}), "cpufreq does not show");
+  EXPECT_TELLS(
+      FrequencyControl(ReadMachine(bare.root()).clusters, {bare.root(), folder_.str(), WriteAsKernel}),
+      "cpufreq does not show");
 }
 
 TEST_F(FrequencyTest, NamesTheFileThatItMayNotWrite) {
   g_closed = "policy0/scaling_min_freq";
-  EXPECT_TELLS(Control()->Set(1, 408000), kCpufreq + "policy0/scaling_min_freq] cannot set the frequency to 408000; Permission denied");
+  EXPECT_TELLS(Control()->Set(1, 408000),
+               kCpufreq + "policy0/scaling_min_freq] cannot set the frequency to 408000; Permission denied");
   g_closed.clear();
   const auto control = Control();
   control->Set(0, 408000);
@@ -88,7 +94,8 @@ TEST_F(FrequencyTest, NamesTheFileThatItMayNotWrite) {
 
 TEST_F(FrequencyTest, NeedsAFolderForItsLock) {
   EXPECT_TELLS(FrequencyControl(machine_.clusters, {tree_.root(), "", WriteAsKernel}), "no folder");
-  EXPECT_TELLS(FrequencyControl(machine_.clusters, {tree_.root(), "/dev/null/x", WriteAsKernel}), "frequencies are not changed without it");
+  EXPECT_TELLS(FrequencyControl(machine_.clusters, {tree_.root(), "/dev/null/x", WriteAsKernel}),
+               "frequencies are not changed without it");
   ExpectUntouched();
 }
 
@@ -99,7 +106,8 @@ TEST_F(FrequencyTest, SaysBeforehandWhyItCannotSet) {
             "/" + kCpufreq + "policy0/scaling_min_freq cannot be written: No such file or directory");
   const RecordedTree bare(kServerTree);
   const Machine machine = ReadMachine(bare.root());
-  EXPECT_NE(WhyFrequenciesStay(machine.clusters, bare.root()).find("cpufreq does not show the policies"), std::string::npos);
+  EXPECT_NE(WhyFrequenciesStay(machine.clusters, bare.root()).find("cpufreq does not show the policies"),
+            std::string::npos);
 }
 
 TEST_F(FrequencyTest, ExpectsTheUpperLimitUnderLoadWhereNobodySets) {
@@ -125,14 +133,17 @@ class TunablesTest : public FrequencyTest {
         std::filesystem::remove_all(folder / Get(path));
         if (text != std::string("conservative")) continue;
         std::filesystem::create_directories(folder / text);
-        for (const char* name : {"up_threshold", "freq_step", "odd"}) std::ofstream(folder / text / name) << "80\n";
+        for (const char* name : {"up_threshold", "freq_step", "odd"})
+          std::ofstream(folder / text / name) << "80\n";
         std::ofstream(folder / text / "sampling_rate_min") << "10000\n";
         std::ofstream(folder / text / "down_threshold") << "20\n";
       }
     }
     const auto now = [&](const char* other) { return std::stoi(Get(file.parent_path() / other)); };
-    if (file.filename() == "down_threshold" && std::stoi(text) >= now("up_threshold")) return errno = EINVAL, false;
-    if (file.filename() == "up_threshold" && std::stoi(text) <= now("down_threshold")) return errno = EINVAL, false;
+    if (file.filename() == "down_threshold" && std::stoi(text) >= now("up_threshold"))
+      return errno = EINVAL, false;
+    if (file.filename() == "up_threshold" && std::stoi(text) <= now("down_threshold"))
+      return errno = EINVAL, false;
     if (file.filename() == "odd") return errno = EINVAL, false;
     return WriteAsKernel(path, text);
   }
@@ -140,14 +151,17 @@ class TunablesTest : public FrequencyTest {
   void Tune(const std::string& folder, const char* up = "95\n", const char* down = "20\n") {
     tree_.Write(kCpufreq + "policy4/scaling_available_governors", "conservative userspace\n");
     tree_.Write(kCpufreq + "policy4/scaling_governor", "conservative\n");
-    for (const auto& [name, text] : {std::pair("up_threshold", up), std::pair("freq_step", "7\n"), std::pair("odd", "80\n"),
-                                     std::pair("sampling_rate_min", "20000\n"), std::pair("down_threshold", down)})
+    for (const auto& [name, text] :
+         {std::pair("up_threshold", up), std::pair("freq_step", "7\n"), std::pair("odd", "80\n"),
+          std::pair("sampling_rate_min", "20000\n"), std::pair("down_threshold", down)})
       tree_.Write(kCpufreq + folder + name, text);
-    std::filesystem::permissions(tree_.root() + "/" + kCpufreq + folder + "sampling_rate_min", std::filesystem::perms(0444));
+    std::filesystem::permissions(tree_.root() + "/" + kCpufreq + folder + "sampling_rate_min",
+                                 std::filesystem::perms(0444));
   }
   std::string Tuned(const std::string& folder) const {
     std::string all;
-    for (const char* name : {"up_threshold", "freq_step"}) all += Get(tree_.root() + "/" + kCpufreq + folder + name) + " ";
+    for (const char* name : {"up_threshold", "freq_step"})
+      all += Get(tree_.root() + "/" + kCpufreq + folder + name) + " ";
     return all;
   }
 };
@@ -157,7 +171,9 @@ TEST_F(TunablesTest, ArePutBackAfterTheirGovernor) {
     Tune(folder);
     const auto control = Control(WriteForgetting);
     const auto saved = nlohmann::json::parse(std::ifstream(lock()))["policies"]["policy4"]["tunables"];
-    EXPECT_EQ(saved, (nlohmann::json{{"up_threshold", "95"}, {"down_threshold", "20"}, {"freq_step", "7"}, {"odd", "80"}}))
+    EXPECT_EQ(
+        saved,
+        (nlohmann::json{{"up_threshold", "95"}, {"down_threshold", "20"}, {"freq_step", "7"}, {"odd", "80"}}))
         << "what may not be written stays out";
     control->Set(0, 1008000);
     EXPECT_EQ(Of("policy4", "governor"), "userspace");
@@ -170,7 +186,8 @@ TEST_F(TunablesTest, ArePutBackAfterTheirGovernor) {
 }
 
 TEST_F(TunablesTest, ArePutBackWhateverTheirOrder) {
-  for (const auto& [up, down] : {std::pair("95", "85"), std::pair("15", "10")}) {  // the defaults are 80 and 20
+  // the defaults are 80 and 20
+  for (const auto& [up, down] : {std::pair("95", "85"), std::pair("15", "10")}) {
     Tune("policy4/conservative/", up, down);
     const auto control = Control(WriteForgetting);
     control->Set(0, 1008000);
@@ -182,8 +199,9 @@ TEST_F(TunablesTest, ArePutBackWhateverTheirOrder) {
 
 TEST_F(TunablesTest, KeepFrequenciesFromBeingSetWhereOneCouldNotBePutBack) {
   const std::string folder = "conservative/", root = tree_.root() + "/" + kCpufreq + folder;
-  for (const auto& [name, text] : {std::pair("loads", std::string(256, '1')), std::pair("loads", std::string("1\t2")),
-                                   std::pair("a b", std::string("1"))}) {
+  for (const auto& [name, text] :
+       {std::pair("loads", std::string(256, '1')), std::pair("loads", std::string("1\t2")),
+        std::pair("a b", std::string("1"))}) {
     Tune(folder);
     tree_.Write(kCpufreq + folder + name, text);
     EXPECT_TELLS(Control(WriteForgetting), std::string(name) + "] could not be put back");
@@ -199,7 +217,8 @@ TEST_F(TunablesTest, AreNamedWhereTheyCannotBePutBack) {
   const auto control = Control(WriteForgetting);
   control->Set(0, 1008000);
   g_closed = "conservative/freq_step";
-  EXPECT_TELLS(control->Restore(), "conservative/freq_step] cannot put the frequency back; Permission denied");
+  EXPECT_TELLS(control->Restore(),
+               "conservative/freq_step] cannot put the frequency back; Permission denied");
   EXPECT_EQ(Tuned("conservative/"), "95 80 ");
 }
 
@@ -223,7 +242,8 @@ TEST_F(HeatTest, KeepsFrequenciesFromBeingSet) {
 }
 
 TEST_F(HeatTest, IsNoneWhereNothingHoldsClocksDown) {
-  for (const auto& [type, state] : {std::pair("cpufreq-cpu4", "0"), std::pair("gpu-devfreq", "3"), std::pair("cpufreq-cpu4", "hot")}) {
+  for (const auto& [type, state] :
+       {std::pair("cpufreq-cpu4", "0"), std::pair("gpu-devfreq", "3"), std::pair("cpufreq-cpu4", "hot")}) {
     Cool(type, state);
     EXPECT_EQ(WhyFrequenciesStay(machine_.clusters, tree_.root()), "");
     Control()->Set(0, 408000);
@@ -232,7 +252,8 @@ TEST_F(HeatTest, IsNoneWhereNothingHoldsClocksDown) {
 }
 
 TEST(SpreadKhz, GoesFromTheLeastToTheMost) {
-  EXPECT_EQ(SpreadKhz(400000, 1800000, 8), (Khz{400000, 600000, 800000, 1000000, 1200000, 1400000, 1600000, 1800000}));
+  EXPECT_EQ(SpreadKhz(400000, 1800000, 8),
+            (Khz{400000, 600000, 800000, 1000000, 1200000, 1400000, 1600000, 1800000}));
   EXPECT_EQ(SpreadKhz(1000, 1000, 8), Khz{1000});
   EXPECT_EQ(SpreadKhz(1000, 3500, 8), (Khz{1000, 2250, 3500}));
   EXPECT_EQ(SpreadKhz(0, 5, 8), Khz{});
@@ -240,7 +261,8 @@ TEST(SpreadKhz, GoesFromTheLeastToTheMost) {
 }
 
 TEST(AvailableKhz, SpreadsWhereTheDriverListsNone) {
-  const RecordedTree tree("cpufreq/policy0/cpuinfo_min_freq = 800000\ncpufreq/policy0/cpuinfo_max_freq = 5000000");
+  const RecordedTree tree(
+      "cpufreq/policy0/cpuinfo_min_freq = 800000\ncpufreq/policy0/cpuinfo_max_freq = 5000000");
   Sysfs sysfs(tree.root());
   const Khz list = AvailableKhz(sysfs, "policy0");
   ASSERT_EQ(list.size(), 8u);

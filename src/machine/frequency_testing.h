@@ -36,13 +36,15 @@ inline std::string Get(const std::string& path) {
 inline std::string g_closed;
 
 inline bool WriteAsKernel(const char* path, const char* text) {
-  const std::string file = path, folder = file.substr(0, file.rfind('/') + 1), name = file.substr(folder.size());
+  const std::string file = path, folder = file.substr(0, file.rfind('/') + 1),
+                    name = file.substr(folder.size());
   if (!g_closed.empty() && file.ends_with(g_closed)) return errno = EACCES, false;
   const auto number = [](const std::string& t) { return std::stoll(t); };
   const auto now = [&](const char* other) { return number(Get(folder + other)); };
   if (name == "scaling_min_freq" && number(text) > now("scaling_max_freq")) return errno = EINVAL, false;
   if (name == "scaling_max_freq" && number(text) < now("scaling_min_freq")) return errno = EINVAL, false;
-  if (name == "scaling_setspeed" && Get(folder + "scaling_governor") != "userspace") return errno = EINVAL, false;
+  if (name == "scaling_setspeed" && Get(folder + "scaling_governor") != "userspace")
+    return errno = EINVAL, false;
   return WriteFrequencyFileOfKernel(path, text);
 }
 
@@ -56,7 +58,8 @@ class FrequencyTest : public testing::Test {
   }
   // Where a signal comes, the real way to write: a handler may not do all that WriteAsKernel does.
   std::unique_ptr<FrequencyControl> Control(WriteFrequencyFile write = WriteAsKernel) const {
-    return std::make_unique<FrequencyControl>(machine_.clusters, FrequencyPlaces{tree_.root(), folder_.str(), write});
+    return std::make_unique<FrequencyControl>(machine_.clusters,
+                                              FrequencyPlaces{tree_.root(), folder_.str(), write});
   }
   std::string lock() const { return folder_.str() + "/frequency.lock"; }
   void ExpectUntouched() const {

@@ -13,15 +13,18 @@
 namespace mete {
 namespace {
 
-constexpr size_t kMostTunables = 64;  // of a governor; guess: twice those of Android's interactive, which has most
-constexpr size_t kMostName = 64;      // guess
-constexpr size_t kMostText = 255;     // guess: lists of frequencies with a load each, of interactive, have a hundred
+// of a governor; guess: twice those of Android's interactive, which has most
+constexpr size_t kMostTunables = 64;
+constexpr size_t kMostName = 64;  // guess
+// guess: lists of frequencies with a load each, of interactive, have a hundred
+constexpr size_t kMostText = 255;
 
 const std::string kCpufreq = "sys/devices/system/cpu/cpufreq/";
 
 bool IsName(const std::string& name) {
   return !name.empty() && name.size() <= kMostName &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; });
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; });
 }
 
 bool IsText(const std::string& text) {
@@ -40,12 +43,15 @@ bool Shows(const char* path, std::string_view text) {
   return line.substr(0, line.find('\n')) == text;
 }
 
-// What could not be put back must not be lost. What shows nothing is a switch that is only written, and has nothing to be put back.
+// What could not be put back must not be lost. What shows nothing is a switch that is only written, and has
+// nothing to be put back.
 void CheckTunable(const std::string& path, const std::string& name, const std::string& text, size_t others) {
   if (IsName(name) && IsText(text) && others < kMostTunables) return;
   Fail(Code::kFailedPrecondition, Printable("/" + path),
-       "could not be put back, so that no frequency is changed; expected {} tunables of a governor at most, and of each {} printable "
-       "characters at most; try another governor", kMostTunables, kMostText);
+       "could not be put back, so that no frequency is changed; expected {} tunables of a governor at most, "
+       "and of each {} printable "
+       "characters at most; try another governor",
+       kMostTunables, kMostText);
 }
 
 }  // namespace
@@ -66,18 +72,21 @@ GovernorTunables ReadGovernorTunables(Sysfs& sysfs, const std::string& policy, c
   return {};
 }
 
-TunablesRestorer::TunablesRestorer(const std::string& root, const std::string& policy, const std::string& governor,
-                                   const GovernorTunables& tunables) {
+TunablesRestorer::TunablesRestorer(const std::string& root, const std::string& policy,
+                                   const std::string& governor, const GovernorTunables& tunables) {
   if (tunables.values.empty()) return;
-  const bool good = tunables.values.size() <= kMostTunables && (tunables.folder == policy + "/" + governor || tunables.folder == governor);
+  const bool good = tunables.values.size() <= kMostTunables &&
+                    (tunables.folder == policy + "/" + governor || tunables.folder == governor);
   if (!good) Invalid(policy, "not the tunables of its governor {}", governor);
   for (const auto& [name, text] : tunables.values) {
-    if (!IsName(name) || !IsText(text)) Invalid(policy, "not a tunable of its governor {}; expected a file's name and a line", governor);
+    if (!IsName(name) || !IsText(text))
+      Invalid(policy, "not a tunable of its governor {}; expected a file's name and a line", governor);
     tunables_.push_back({Sysfs(root).PathOf(kCpufreq + tunables.folder + "/" + name), text});
   }
 }
 
-// Twice: some are refused for what another still is, as conservative's down_threshold at or above up_threshold.
+// Twice: some are refused for what another still is, as conservative's down_threshold at or above
+// up_threshold.
 const char* TunablesRestorer::Do(WriteFrequencyFile write) const {
   DoOnce(write);
   return DoOnce(write);
@@ -87,7 +96,8 @@ const char* TunablesRestorer::DoOnce(WriteFrequencyFile write) const {
   const char* failed = nullptr;
   int error = 0;
   for (const Tunable& t : tunables_)
-    if (!Shows(t.path.c_str(), t.text) && !write(t.path.c_str(), t.text.c_str()) && !failed) failed = t.path.c_str(), error = errno;
+    if (!Shows(t.path.c_str(), t.text) && !write(t.path.c_str(), t.text.c_str()) && !failed)
+      failed = t.path.c_str(), error = errno;
   errno = error;
   return failed;
 }

@@ -28,8 +28,11 @@ class Reader {
     if (const toml::node* insecure = keys.Find("insecure")) file_.insecure = insecure->value_or(false);
     const int ways = !file_.keys.empty() + !file_.token.empty() + file_.insecure;
     if (ways != 1)
-      keys.Problem(&table, "why workers believe us is said {} times, expected once; try one of: keys = \"keys/{}\", token = \"token\", "
-                   "insecure = true", ways, "laptop");
+      keys.Problem(&table,
+                   "why workers believe us is said {} times, expected once; try one of: keys = \"keys/{}\", "
+                   "token = \"token\", "
+                   "insecure = true",
+                   ways, "laptop");
     for (const toml::table* device : keys.Tables("device")) ReadDevice(*device);
     keys.RefuseOthers();
     problems_.ThrowIfAny();
@@ -53,10 +56,13 @@ class Reader {
     keys.RefuseOthers();
     if (!names_.insert(device.name).second) keys.Problem(table.get("name"), "another device has this name");
     const bool own = file_.devices.empty();
-    if (own && !device.address.empty()) keys.Problem(table.get("address"), "the first device is this one and has no address");
+    if (own && !device.address.empty())
+      keys.Problem(table.get("address"), "the first device is this one and has no address");
     if (!own && !IsAddress(device.address))
-      keys.Problem(&table, "its address is not one; got '{}', expected HOST:PORT", Printable(device.address.substr(0, 80)));
-    if (!own && !addresses_.insert(device.address).second) keys.Problem(table.get("address"), "another device has this address");
+      keys.Problem(&table, "its address is not one; got '{}', expected HOST:PORT",
+                   Printable(device.address.substr(0, 80)));
+    if (!own && !addresses_.insert(device.address).second)
+      keys.Problem(table.get("address"), "another device has this address");
     if (file_.devices.size() >= size_t(kMostDevices))
       return keys.Problem(&table, "too many devices; expected {} at most", kMostDevices);
     file_.devices.push_back(device);
@@ -65,7 +71,8 @@ class Reader {
   static std::optional<HostPower> ReadPower(TomlKeys& keys) {
     const bool sent = keys.Find("sent_nj_per_byte"), received = keys.Find("received_nj_per_byte");
     if (!keys.Find("idle_w") && !keys.Find("compute_w") && !sent && !received) return {};
-    HostPower power{keys.TakeFigure("idle_w", 0, kMostWatts), keys.TakeFigure("compute_w", 0, kMostWatts), {}, {}};
+    HostPower power{
+        keys.TakeFigure("idle_w", 0, kMostWatts), keys.TakeFigure("compute_w", 0, kMostWatts), {}, {}};
     if (sent) power.sent_nj_per_byte = keys.TakeFigure("sent_nj_per_byte", 0, kMostNanojoules);
     if (received) power.received_nj_per_byte = keys.TakeFigure("received_nj_per_byte", 0, kMostNanojoules);
     return power;
@@ -75,8 +82,9 @@ class Reader {
     const size_t colon = text.rfind(':');
     if (colon == std::string::npos || colon == 0 || text.size() > 255) return false;
     const std::string port = text.substr(colon + 1);
-    return !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos && std::stoi(port) > 0 &&
-           std::stoi(port) < 65536 && text.find_first_of(" /\t\n") == std::string::npos;
+    return !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos &&
+           std::stoi(port) > 0 && std::stoi(port) < 65536 &&
+           text.find_first_of(" /\t\n") == std::string::npos;
   }
 
   const std::string path_;

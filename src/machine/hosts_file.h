@@ -1,7 +1,9 @@
-// Several devices that are there, as somebody wrote them down: where workers are to be reached, and why they believe us. A TOML file:
+// Several devices that are there, as somebody wrote them down: where workers are to be reached, and why they
+// believe us. A TOML file:
 //
 //     name = "Two boards and a laptop"
-//     keys = "keys/laptop"             # this device's certificate and key, made by `mete keys make`; beside this file
+//     # this device's certificate and key, made by `mete keys make`; beside this file
+//     keys = "keys/laptop"
 //     # token = "token"                # or a file with the token that all share, on a closed network
 //     # insecure = true                # or neither
 //     [[device]]
@@ -9,7 +11,8 @@
 //     [[device]]
 //     name = "pi-1"                    # what its certificate says
 //     address = "192.168.1.20:7077"    # HOST:PORT
-//     # For plans with the least energy, of every device or none: what it takes from its socket or battery on and without work, how much
+//     # For plans with the least energy, of every device or none: what it takes from its socket or battery on
+//     # and without work, how much
 //     # more while it computes, and, if you know it, what a byte costs on its link.
 //     idle_w = { value = 2.5, source = "..." }
 //     compute_w = { value = 3.5, source = "..." }
@@ -43,7 +46,8 @@ struct HostsFile {
   std::vector<HostEntry> devices;  // the first one is the caller's own
 };
 
-// Whether the file has devices with addresses, rather than with machine files (devices_file.h). Error where it is no TOML.
+// Whether the file has devices with addresses, rather than with machine files (devices_file.h). Error where
+// it is no TOML.
 bool IsHostsFile(const std::string& path);
 // Whether the file has several devices, of either kind, rather than one machine. Error where it is no TOML.
 bool DescribesDevices(const std::string& path);

@@ -36,9 +36,14 @@ TEST(HostsFile, HasDevicesAndOneReasonToBelieveThem) {
 
 TEST(HostsFile, HasWattsOfDevicesOrNone) {
   const std::string head = "name = \"home\"\ninsecure = true\n" + kOwn;
-  const auto figure = [](const char* key, const char* value) { return fmt::format("{} = {{ value = {}, source = \"a meter\" }}\n", key, value); };
+  const auto figure = [](const char* key, const char* value) {
+    return fmt::format("{} = {{ value = {}, source = \"a meter\" }}\n", key, value);
+  };
   EXPECT_FALSE(Read(head).devices[0].power);
-  const HostPower power = *Read(head + figure("idle_w", "2.5") + figure("compute_w", "3") + figure("sent_nj_per_byte", "7")).devices[0].power;
+  const HostPower power =
+      *Read(head + figure("idle_w", "2.5") + figure("compute_w", "3") + figure("sent_nj_per_byte", "7"))
+           .devices[0]
+           .power;
   EXPECT_EQ(power.idle_w.value, 2.5);
   EXPECT_EQ(power.compute_w.value, 3);
   EXPECT_EQ(power.sent_nj_per_byte.value, 7);
@@ -65,7 +70,8 @@ TEST(HostsFile, AllProblemsAreToldAtOnce) {
   EXPECT_TELLS(ReadHostsFile(file.path()), "expected HOST:PORT");
   EXPECT_TELLS(ReadHostsFile(file.path()), "speed");
   for (const char* address : {"host", ":1", "host:", "host:0", "ho st:1", "http://a:1", "host:12x"})
-    EXPECT_TELLS(Read("name = \"h\"\ninsecure = true\n" + kOwn + "[[device]]\nname = \"b\"\naddress = \"" + address + "\"\n"),
+    EXPECT_TELLS(Read("name = \"h\"\ninsecure = true\n" + kOwn + "[[device]]\nname = \"b\"\naddress = \"" +
+                      address + "\"\n"),
                  "expected HOST:PORT");
 }
 

@@ -41,7 +41,9 @@ int Machine::default_threads() const {
 }
 
 const Cluster* Machine::ClusterOf(int core) const {
-  const auto has = [&](const Cluster& c) { return std::find(c.cores.begin(), c.cores.end(), core) != c.cores.end(); };
+  const auto has = [&](const Cluster& c) {
+    return std::find(c.cores.begin(), c.cores.end(), core) != c.cores.end();
+  };
   const auto at = std::find_if(clusters.begin(), clusters.end(), has);
   return at == clusters.end() ? nullptr : &*at;
 }
@@ -54,7 +56,8 @@ std::vector<bool> Machine::SharesCore(const std::vector<int>& cores) const {
     const Cluster* cluster = ClusterOf(core);
     if (!cluster) continue;
     for (const std::vector<int>& group : cluster->siblings)
-      if (std::find(group.begin(), group.end(), core) != group.end()) shares.back() = !seen.insert(&group).second;
+      if (std::find(group.begin(), group.end(), core) != group.end())
+        shares.back() = !seen.insert(&group).second;
   }
   return shares;
 }

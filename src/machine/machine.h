@@ -7,14 +7,16 @@
 
 namespace mete {
 
-// Bounds for what files say. Linux itself is built for at most 8192 CPUs; a text with more cores than these is not believed.
+// Bounds for what files say. Linux itself is built for at most 8192 CPUs; a text with more cores than these
+// is not believed.
 inline constexpr int kMostCores = 4096;
 
 // A level of the data caches (unified ones included) as the cores of one cluster see it.
 struct Cache {
   int level = 0;
-  int64_t bytes = 0;                     // of each instance
-  std::vector<std::vector<int>> shared;  // the cores at each instance, those of other clusters and forbidden ones too
+  int64_t bytes = 0;  // of each instance
+  // the cores at each instance, those of other clusters and forbidden ones too
+  std::vector<std::vector<int>> shared;
 };
 
 // What cpufreq says; 0 and "": not told.
@@ -41,10 +43,12 @@ struct Cluster {
   std::string name;        // "cluster0", fastest first
   std::vector<int> cores;  // CPU numbers
   std::string core = {};   // "Cortex-A72", "P-core"; empty: not told
-  double capacity = 1;     // speed of a core beside the fastest of the machine: a first guess, before kernels are measured
+  // speed of a core beside the fastest of the machine: a first guess, before kernels are measured
+  double capacity = 1;
   CapacitySource capacity_source = CapacitySource::kEqual;
-  std::vector<std::vector<int>> siblings = {};  // cores that are threads of one physical core; only groups of several
-  std::vector<Cache> caches = {};               // by level
+  // cores that are threads of one physical core; only groups of several
+  std::vector<std::vector<int>> siblings = {};
+  std::vector<Cache> caches = {};  // by level
   Frequency frequency = {};
 
   int64_t cache_bytes(int level) const;  // data cache of that level as one core sees it; 0: not told
@@ -66,7 +70,8 @@ struct Affinity {
   std::vector<int> affinity;  // this process's mask
   std::vector<int> cpuset;    // the cgroup's
   std::vector<int> allowed;   // what all three leave
-  // So many cores' time the cgroup may use (cpu.max, cfs_quota_us), the least of it and those above; 0: no limit.
+  // So many cores' time the cgroup may use (cpu.max, cfs_quota_us), the least of it and those above; 0: no
+  // limit.
   double quota_cores = 0;
 };
 
@@ -76,20 +81,25 @@ struct Machine {
   int64_t memory_bytes = 0;
   Affinity affinity = {};
   std::vector<Meter> meters = {};
-  std::vector<std::string> notes = {};  // what could not be read or was not believed, and what is done without it
+  // what could not be read or was not believed, and what is done without it
+  std::vector<std::string> notes = {};
 
   const Cluster* ClusterOf(int core) const;  // nullptr where it is on none
-  // Of each of these CPU numbers, whether it is a thread of a physical core that one before it is a thread of too.
+  // Of each of these CPU numbers, whether it is a thread of a physical core that one before it is a thread of
+  // too.
   std::vector<bool> SharesCore(const std::vector<int>& cores) const;
   int cores() const;
-  int default_threads() const;  // one a core, or as many as the cgroup's quota keeps busy: more would only be held back together
+  // one a core, or as many as the cgroup's quota keeps busy: more would only be held back together
+  int default_threads() const;
 };
 
-// Reads /proc and /sys below `root`; a folder laid out alike, which was copied from another machine, is that machine. What cannot be
-// read is left at 0 and stands in the notes where it matters; there is always at least one cluster with one core.
+// Reads /proc and /sys below `root`; a folder laid out alike, which was copied from another machine, is that
+// machine. What cannot be read is left at 0 and stands in the notes where it matters; there is always at
+// least one cluster with one core.
 Machine ReadMachine(const std::string& root = "/");
 
-// Throws Error with everything that contradicts itself: no cores, a core twice, a capacity outside of (0, 1], negative sizes.
+// Throws Error with everything that contradicts itself: no cores, a core twice, a capacity outside of (0, 1],
+// negative sizes.
 void Verify(const Machine& machine);
 
 std::string ToText(const Machine& machine);  // a line a cluster

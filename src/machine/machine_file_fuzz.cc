@@ -6,7 +6,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
-    const mete::MachineFile file = mete::ParseMachineFile({reinterpret_cast<const char*>(data), size}, "fuzz");
+    const mete::MachineFile file =
+        mete::ParseMachineFile({reinterpret_cast<const char*>(data), size}, "fuzz");
     mete::Verify(file.machine);
     for (const mete::ClusterFigures& cluster : file.clusters)
       for (const mete::ClusterFigureKey& k : mete::ClusterFigureKeys()) {
@@ -14,7 +15,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         if (f.source.empty() || !(f.value >= k.least && f.value <= k.most)) std::abort();
       }
     (void)mete::ToJson(file);
-  } catch (const mete::Error&) {
-  }
+  } catch (const mete::Error&) {}
   return 0;
 }

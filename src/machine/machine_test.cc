@@ -22,7 +22,8 @@ Machine Read(const RecordedTree& tree) {
 
 // Whether a note has this text.
 bool Notes(const Machine& machine, const std::string& text) {
-  return std::any_of(machine.notes.begin(), machine.notes.end(), [&](const std::string& n) { return n.find(text) != n.npos; });
+  return std::any_of(machine.notes.begin(), machine.notes.end(),
+                     [&](const std::string& n) { return n.find(text) != n.npos; });
 }
 
 std::string AllNotes(const Machine& machine) {
@@ -126,7 +127,8 @@ TEST(ReadMachine, KeepsToTheCpusetOfAContainer) {
   const Machine m = Read(tree);
   ASSERT_EQ(m.clusters.size(), 1u);
   EXPECT_EQ(m.clusters[0].cores, (Cores{2, 3, 5}));
-  EXPECT_EQ(m.clusters[0].siblings, (Groups{{2, 3}}));  // core 4 is not allowed, so that 5 has a physical core of its own
+  // core 4 is not allowed, so that 5 has a physical core of its own
+  EXPECT_EQ(m.clusters[0].siblings, (Groups{{2, 3}}));
   EXPECT_EQ(m.affinity.online.size(), 8u);
   EXPECT_EQ(m.affinity.affinity.size(), 8u);
   EXPECT_EQ(m.affinity.cpuset, (Cores{2, 3, 5}));
@@ -187,7 +189,8 @@ TEST(ReadMachine, ComparesWithForbiddenCores) {
 
 TEST(ReadMachine, GoesByFrequencyWhereTheKernelCallsAllEqual) {
   const RecordedTree tree(kPhoneTree);
-  for (int core = 0; core < 8; ++core) tree.Write("sys/devices/system/cpu/cpu" + std::to_string(core) + "/cpu_capacity", "1024");
+  for (int core = 0; core < 8; ++core)
+    tree.Write("sys/devices/system/cpu/cpu" + std::to_string(core) + "/cpu_capacity", "1024");
   const Machine m = Read(tree);
   ASSERT_EQ(m.clusters.size(), 3u);
   EXPECT_EQ(m.clusters[2].capacity_source, CapacitySource::kMaxFrequency);
@@ -195,8 +198,9 @@ TEST(ReadMachine, GoesByFrequencyWhereTheKernelCallsAllEqual) {
 }
 
 TEST(ReadMachine, TakesVirtualCoresThatAreSocketsForOneCluster) {
-  const RecordedTree tree("cpu/online = 0-3\ncpu{0-3}/topology/package_cpus_list = $\ncpu{0-3}/cache/index0/level = 3\n"
-                          "cpu{0-3}/cache/index0/shared_cpu_list = $\n");
+  const RecordedTree tree(
+      "cpu/online = 0-3\ncpu{0-3}/topology/package_cpus_list = $\ncpu{0-3}/cache/index0/level = 3\n"
+      "cpu{0-3}/cache/index0/shared_cpu_list = $\n");
   EXPECT_EQ(Read(tree).clusters.size(), 1u);
 }
 
@@ -220,9 +224,10 @@ TEST(ReadMachine, FindsMeters) {
 }
 
 TEST(ReadMachine, FindsSensorsOfThreeChannelsAndOfTheOdroid) {
-  const RecordedTree tree("sys/class/hwmon/hwmon3/name = ina3221\nsys/class/hwmon/hwmon3/curr1_input = 300\n"
-                          "sys/class/hwmon/hwmon3/currents = 1\nsys/bus/i2c/drivers/INA231/3-0040/sensor_name = sensor_arm\n"
-                          "sys/bus/i2c/drivers/INA231/3-0040/sensor_W = 1.25\n");
+  const RecordedTree tree(
+      "sys/class/hwmon/hwmon3/name = ina3221\nsys/class/hwmon/hwmon3/curr1_input = 300\n"
+      "sys/class/hwmon/hwmon3/currents = 1\nsys/bus/i2c/drivers/INA231/3-0040/sensor_name = sensor_arm\n"
+      "sys/bus/i2c/drivers/INA231/3-0040/sensor_W = 1.25\n");
   const std::vector<Meter> meters = Read(tree).meters;
   ASSERT_EQ(meters.size(), 2u);
   EXPECT_EQ(meters[0].path, "/sys/class/hwmon/hwmon3/curr1_input");
@@ -232,7 +237,8 @@ TEST(ReadMachine, FindsSensorsOfThreeChannelsAndOfTheOdroid) {
 
 TEST(ReadMachine, SaysWhichMetersAreClosed) {
   const RecordedTree tree(kHybridTree);
-  tree.Write("sys/class/powercap/intel-rapl:0:0/energy_uj", "");  // as unreadable as one of which root alone may read
+  // as unreadable as one of which root alone may read
+  tree.Write("sys/class/powercap/intel-rapl:0:0/energy_uj", "");
   const Machine m = Read(tree);
   EXPECT_TRUE(m.meters[0].readable);
   EXPECT_FALSE(m.meters[1].readable);
@@ -259,11 +265,18 @@ TEST(ReadMachine, GivesOneCoreWhereNothingCanBeRead) {
 }
 
 TEST(ReadMachine, DisbelievesNonsense) {
-  const std::string garbage[] = {"", "\n", "-1", "1e9", "99999999999999999999999999", "0-4294967295", "3-1", "banana", "0,,1", "0-", "-",
-                                 std::string("\0\xff\x1b[31m\x80", 8), std::string(200000, '9')};
-  const char* files[] = {"online", "cpu4/cpu_capacity", "cpu4/topology/core_cpus_list", "cpu4/topology/package_cpus_list",
-                         "cpu4/cache/index0/level", "cpu4/cache/index0/size", "cpu4/cache/index2/shared_cpu_list",
-                         "cpufreq/policy4/cpuinfo_max_freq", "cpufreq/policy4/related_cpus"};
+  const std::string garbage[] = {
+      "",       "\n",   "-1", "1e9", "99999999999999999999999999",         "0-4294967295",          "3-1",
+      "banana", "0,,1", "0-", "-",   std::string("\0\xff\x1b[31m\x80", 8), std::string(200000, '9')};
+  const char* files[] = {"online",
+                         "cpu4/cpu_capacity",
+                         "cpu4/topology/core_cpus_list",
+                         "cpu4/topology/package_cpus_list",
+                         "cpu4/cache/index0/level",
+                         "cpu4/cache/index0/size",
+                         "cpu4/cache/index2/shared_cpu_list",
+                         "cpufreq/policy4/cpuinfo_max_freq",
+                         "cpufreq/policy4/related_cpus"};
   for (const char* file : files) {
     const std::string path = "sys/devices/system/cpu/" + std::string(file);
     const RecordedTree tree(kRk3399Tree);
@@ -271,7 +284,8 @@ TEST(ReadMachine, DisbelievesNonsense) {
       tree.Write(path, text);
       const Machine m = Read(tree);
       EXPECT_EQ(m.cores(), 6) << path << " " << text.substr(0, 20);
-      EXPECT_TRUE(Notes(m, path + ": not believed")) << path << " " << text.substr(0, 20) << "\n" << AllNotes(m);
+      EXPECT_TRUE(Notes(m, path + ": not believed")) << path << " " << text.substr(0, 20) << "\n"
+                                                     << AllNotes(m);
       for (const std::string& note : m.notes) EXPECT_EQ(note.find('\x1b'), note.npos);
     }
   }
@@ -288,9 +302,11 @@ TEST(ReadMachine, DisbelievesSizesThatAreNone) {
 }
 
 TEST(ReadMachine, SurvivesGarbageInProc) {
-  const std::string garbage[] = {"", std::string(100000, ':'), std::string("\0\xff:\xfe\n\n:", 7), "processor : -1\n",
-                                 "processor : 99999999999999999999\nCPU part : zz\nMemTotal: -4 kB\nCpus_allowed_list: 0-\n"};
-  for (const char* path : {"proc/cpuinfo", "proc/meminfo", "proc/self/status", "proc/self/cgroup", "proc/device-tree/model"}) {
+  const std::string garbage[] = {
+      "", std::string(100000, ':'), std::string("\0\xff:\xfe\n\n:", 7), "processor : -1\n",
+      "processor : 99999999999999999999\nCPU part : zz\nMemTotal: -4 kB\nCpus_allowed_list: 0-\n"};
+  for (const char* path :
+       {"proc/cpuinfo", "proc/meminfo", "proc/self/status", "proc/self/cgroup", "proc/device-tree/model"}) {
     const RecordedTree tree(kRk3399Tree);
     for (const std::string& text : garbage) {
       tree.Write(path, text);
@@ -334,7 +350,10 @@ TEST(MachineText, HasAllInJsonAndALineAClusterInText) {
   EXPECT_EQ(j["notes"].size(), m.notes.size());
   const std::string text = ToText(m);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
-  EXPECT_NE(text.find("cluster1: cores 12-19, capacity 0.598 (hybrid type), 4100000 kHz, L1 32 KiB, L2 2048 KiB"), text.npos) << text;
+  EXPECT_NE(
+      text.find("cluster1: cores 12-19, capacity 0.598 (hybrid type), 4100000 kHz, L1 32 KiB, L2 2048 KiB"),
+      text.npos)
+      << text;
 }
 
 TEST(VerifyMachine, RefusesContradictions) {

@@ -21,7 +21,8 @@ class Meters {
   explicit Meters(Sysfs& sysfs) : sysfs_(sysfs) {}
 
   // The first of `files` that the folder has.
-  void AddFirst(Meter::Kind kind, const std::string& name, const std::string& folder, std::initializer_list<const char*> files) {
+  void AddFirst(Meter::Kind kind, const std::string& name, const std::string& folder,
+                std::initializer_list<const char*> files) {
     for (const char* file : files)
       if (sysfs_.Exists(folder + file)) return Add(kind, name, folder + file);
   }
@@ -39,14 +40,16 @@ class Meters {
   void ReadPowercap() {
     const std::string folder = "sys/class/powercap/";
     for (const std::string& zone : sysfs_.Folder(folder))
-      AddFirst(Meter::Kind::kPowercap, NameOr(folder + zone + "/name", zone), folder + zone + "/", {"energy_uj"});
+      AddFirst(Meter::Kind::kPowercap, NameOr(folder + zone + "/name", zone), folder + zone + "/",
+               {"energy_uj"});
   }
 
   void ReadBatteries() {
     const std::string folder = "sys/class/power_supply/";
     for (const std::string& supply : sysfs_.Folder(folder))
       if (sysfs_.Line(folder + supply + "/type") == "Battery")
-        AddFirst(Meter::Kind::kBattery, supply, folder + supply + "/", {"power_now", "current_now", "energy_now", "charge_now"});
+        AddFirst(Meter::Kind::kBattery, supply, folder + supply + "/",
+                 {"power_now", "current_now", "energy_now", "charge_now"});
   }
 
   // Chips with power1_input and the like. TI's INA have it too, or, those of three channels, only currents.
@@ -63,16 +66,19 @@ class Meters {
   void ReadIna231() {
     const std::string folder = "sys/bus/i2c/drivers/INA231/";
     for (const std::string& chip : sysfs_.Folder(folder))
-      AddFirst(Meter::Kind::kIna, NameOr(folder + chip + "/sensor_name", chip), folder + chip + "/", {"sensor_W"});
+      AddFirst(Meter::Kind::kIna, NameOr(folder + chip + "/sensor_name", chip), folder + chip + "/",
+               {"sensor_W"});
   }
 
   std::vector<Meter> found() && { return std::move(found_); }
 
  private:
-  void AddOfKind(Meter::Kind kind, const std::string& name, const std::string& folder, const std::vector<std::string>& files,
-                 std::initializer_list<std::string_view> quantities) {
+  void AddOfKind(Meter::Kind kind, const std::string& name, const std::string& folder,
+                 const std::vector<std::string>& files, std::initializer_list<std::string_view> quantities) {
     for (const std::string& file : files) {
-      if (std::none_of(quantities.begin(), quantities.end(), [&](std::string_view q) { return Measures(file, q); })) continue;
+      if (std::none_of(quantities.begin(), quantities.end(),
+                       [&](std::string_view q) { return Measures(file, q); }))
+        continue;
       const std::string label = NameOr(folder + file.substr(0, file.find('_')) + "_label", "");
       Add(kind, label.empty() ? name : name + " " + label, folder + file);
     }
@@ -88,12 +94,16 @@ std::vector<Meter> ReadMeters(Sysfs& sysfs) {
   Meters meters(sysfs);
   meters.ReadPowercap();
   meters.ReadBatteries();
-  for (const std::string& chip : sysfs.Folder("sys/class/hwmon")) meters.ReadHwmon("sys/class/hwmon/" + chip + "/");
+  for (const std::string& chip : sysfs.Folder("sys/class/hwmon"))
+    meters.ReadHwmon("sys/class/hwmon/" + chip + "/");
   meters.ReadIna231();
   std::vector<Meter> found = std::move(meters).found();
   const auto closed = std::count_if(found.begin(), found.end(), [](const Meter& m) { return !m.readable; });
-  if (found.empty()) sysfs.Note("no energy meter; looked for in powercap, power_supply, hwmon and INA231 below /sys");
-  if (closed > 0) sysfs.Note(std::to_string(closed) + " of " + std::to_string(found.size()) + " energy meters cannot be read by this user");
+  if (found.empty())
+    sysfs.Note("no energy meter; looked for in powercap, power_supply, hwmon and INA231 below /sys");
+  if (closed > 0)
+    sysfs.Note(std::to_string(closed) + " of " + std::to_string(found.size()) +
+               " energy meters cannot be read by this user");
   return found;
 }
 

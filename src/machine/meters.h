@@ -9,8 +9,8 @@
 namespace mete {
 
 // Where they are looked for.
-inline constexpr const char* kMeterFolders[] = {"/sys/class/powercap", "/sys/class/power_supply", "/sys/class/hwmon",
-                                                "/sys/bus/i2c/drivers/INA231"};
+inline constexpr const char* kMeterFolders[] = {"/sys/class/powercap", "/sys/class/power_supply",
+                                                "/sys/class/hwmon", "/sys/bus/i2c/drivers/INA231"};
 
 std::vector<Meter> ReadMeters(Sysfs& sysfs);
 

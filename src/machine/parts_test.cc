@@ -19,7 +19,8 @@ TEST(CoreList, ParsesRangesAndNumbers) {
 }
 
 TEST(CoreList, RefusesWhatIsNone) {
-  for (const char* text : {"", ",", "1,", "-1", "1-", "3-2", "0x3", "1.5", "4096", "0-4294967295", "99999999999999999999", " 1", "1 - 2"})
+  for (const char* text : {"", ",", "1,", "-1", "1-", "3-2", "0x3", "1.5", "4096", "0-4294967295",
+                           "99999999999999999999", " 1", "1 - 2"})
     EXPECT_EQ(ParseCoreList(text), std::nullopt) << text;
 }
 
@@ -30,7 +31,8 @@ TEST(CoreList, BoundsRepeatedRanges) {
 }
 
 TEST(CoreList, MakesARoundTrip) {
-  for (const char* text : {"0", "0-1", "0,2", "0-3,5,7-9"}) EXPECT_EQ(FormatCoreList(*ParseCoreList(text)), text);
+  for (const char* text : {"0", "0-1", "0,2", "0-3,5,7-9"})
+    EXPECT_EQ(FormatCoreList(*ParseCoreList(text)), text);
   EXPECT_EQ(FormatCoreList({}), "");
 }
 
@@ -59,23 +61,28 @@ CoreFacts Facts(const std::string& type, int64_t cpu_capacity, int64_t max_khz) 
 TEST(Capacity, TakesTheFirstThatTellsCoresApart) {
   EXPECT_EQ(CapacitiesOf({Facts("", 512, 3), Facts("", 1024, 1)}).of, (std::vector{0.5, 1.0}));
   EXPECT_EQ(CapacitiesOf({Facts("", 1024, 300), Facts("", 1024, 600)}).of, (std::vector{0.5, 1.0}));
-  EXPECT_EQ(CapacitiesOf({Facts("", 0, 300), Facts("", 1024, 600)}).of, (std::vector{0.5, 1.0}));  // not known of all
+  // not known of all
+  EXPECT_EQ(CapacitiesOf({Facts("", 0, 300), Facts("", 1024, 600)}).of, (std::vector{0.5, 1.0}));
   EXPECT_EQ(CapacitiesOf({Facts("", 512, 600), Facts("", 512, 600)}).of, (std::vector{0.5, 0.5}));
   EXPECT_EQ(CapacitiesOf({Facts("", 0, 0), Facts("", 0, 600)}).of, (std::vector{1.0, 1.0}));
   EXPECT_EQ(CapacitiesOf({}).of, std::vector<double>());
 }
 
 TEST(Capacity, HybridNeedsATypeForEveryCore) {
-  EXPECT_EQ(CapacitiesOf({Facts(kPerformanceCore, 0, 0), Facts(kEfficientCore, 0, 0)}).source, CapacitySource::kHybridType);
-  EXPECT_EQ(CapacitiesOf({Facts(kPerformanceCore, 0, 4), Facts("", 0, 2)}).source, CapacitySource::kMaxFrequency);
-  EXPECT_EQ(CapacitiesOf({Facts(kPerformanceCore, 0, 5000), Facts(kPerformanceCore, 0, 2000)}).source, CapacitySource::kMaxFrequency);
+  EXPECT_EQ(CapacitiesOf({Facts(kPerformanceCore, 0, 0), Facts(kEfficientCore, 0, 0)}).source,
+            CapacitySource::kHybridType);
+  EXPECT_EQ(CapacitiesOf({Facts(kPerformanceCore, 0, 4), Facts("", 0, 2)}).source,
+            CapacitySource::kMaxFrequency);
+  EXPECT_EQ(CapacitiesOf({Facts(kPerformanceCore, 0, 5000), Facts(kPerformanceCore, 0, 2000)}).source,
+            CapacitySource::kMaxFrequency);
 }
 
 TEST(Capacity, WhatIsNearlyEqualIsEqual) {
   const auto same = CapacitiesOf({Facts("", 0, 5000), Facts("", 0, 4800), Facts("", 0, 2000)});
   EXPECT_EQ(same.of, (std::vector{1.0, 1.0, 0.4}));
   EXPECT_EQ(CapacitiesOf({Facts("", 0, 5000), Facts("", 0, 4900)}).source, CapacitySource::kEqual);
-  EXPECT_EQ(CapacitiesOf({Facts("", 1024, 0), Facts("", 1009, 0), Facts("", 500, 0)}).of, (std::vector{1.0, 1.0, 500.0 / 1024}));
+  EXPECT_EQ(CapacitiesOf({Facts("", 1024, 0), Facts("", 1009, 0), Facts("", 500, 0)}).of,
+            (std::vector{1.0, 1.0, 500.0 / 1024}));
 }
 
 TEST(Capacity, OfAnEfficientCoreIsItsClockAndItsWorkACycle) {

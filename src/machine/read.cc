@@ -19,27 +19,32 @@ using Cores = std::vector<int>;
 // What a core has in common with all others of its cluster; the faster sorts first.
 using Key = std::tuple<double, std::string, Cores, Cores, Cores>;
 
-// A group of one physical core divides nothing: processors whose cores have a clock each, or virtual ones that call each core a socket,
-// would otherwise have as many clusters as cores.
-Cores IfShared(const Cores& group, const Cores& siblings) { return group.size() > std::max<size_t>(siblings.size(), 1) ? group : Cores(); }
+// A group of one physical core divides nothing: processors whose cores have a clock each, or virtual ones
+// that call each core a socket, would otherwise have as many clusters as cores.
+Cores IfShared(const Cores& group, const Cores& siblings) {
+  return group.size() > std::max<size_t>(siblings.size(), 1) ? group : Cores();
+}
 
 Cores OutermostCache(const CoreFacts& facts) {
-  const auto outer = std::max_element(facts.caches.begin(), facts.caches.end(), [](auto& a, auto& b) { return a.level < b.level; });
+  const auto outer = std::max_element(facts.caches.begin(), facts.caches.end(),
+                                      [](auto& a, auto& b) { return a.level < b.level; });
   return outer == facts.caches.end() ? Cores() : outer->shared;
 }
 
 Key KeyOf(const CoreFacts& facts, double capacity) {
-  return {-capacity, facts.type, IfShared(OutermostCache(facts), facts.siblings), IfShared(facts.switched, facts.siblings),
-          IfShared(facts.package, facts.siblings)};
+  return {-capacity, facts.type, IfShared(OutermostCache(facts), facts.siblings),
+          IfShared(facts.switched, facts.siblings), IfShared(facts.package, facts.siblings)};
 }
 
 void AddShared(std::vector<Cores>& groups, const Cores& group) {
-  if (!group.empty() && std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+  if (!group.empty() && std::find(groups.begin(), groups.end(), group) == groups.end())
+    groups.push_back(group);
 }
 
 void AddCaches(Cluster& cluster, const CoreFacts& facts) {
   for (const CoreCache& c : facts.caches) {
-    auto at = std::find_if(cluster.caches.begin(), cluster.caches.end(), [&](const Cache& k) { return k.level == c.level; });
+    auto at = std::find_if(cluster.caches.begin(), cluster.caches.end(),
+                           [&](const Cache& k) { return k.level == c.level; });
     if (at == cluster.caches.end()) at = cluster.caches.insert(at, {c.level, c.bytes, {}});
     AddShared(at->shared, c.shared);
   }
@@ -52,7 +57,8 @@ void AddFrequency(Frequency& f, const Frequency& core, bool first) {
   f.limit_khz = std::max(f.limit_khz, core.limit_khz);
   if (core.governor != f.governor) f.governor = "mixed";
   for (const std::string& policy : core.policies)
-    if (std::find(f.policies.begin(), f.policies.end(), policy) == f.policies.end()) f.policies.push_back(policy);
+    if (std::find(f.policies.begin(), f.policies.end(), policy) == f.policies.end())
+      f.policies.push_back(policy);
 }
 
 void AddCore(Cluster& cluster, const CoreFacts& facts, const Cores& allowed) {
@@ -60,7 +66,8 @@ void AddCore(Cluster& cluster, const CoreFacts& facts, const Cores& allowed) {
   cluster.cores.push_back(facts.core);
   cluster.core = facts.type;
   AddCaches(cluster, facts);
-  if (const Cores siblings = Intersection(facts.siblings, allowed); siblings.size() > 1) AddShared(cluster.siblings, siblings);
+  if (const Cores siblings = Intersection(facts.siblings, allowed); siblings.size() > 1)
+    AddShared(cluster.siblings, siblings);
 }
 
 std::vector<Cluster> MakeClusters(const std::vector<CoreFacts>& cores, const Cores& allowed) {
@@ -87,7 +94,8 @@ void NoteWhatIsMissing(Sysfs& sysfs, const std::vector<Cluster>& clusters) {
     sysfs.Note("neither cpu_capacity nor core types nor frequencies tell the cores apart; taken as equal");
   if (any([](const Cluster& c) { return c.frequency.max_khz == 0; }))
     sysfs.Note("cpufreq: not told; frequencies and governors are unknown");
-  if (any([](const Cluster& c) { return c.caches.empty(); })) sysfs.Note("cpuN/cache: not told; sizes of caches are unknown");
+  if (any([](const Cluster& c) { return c.caches.empty(); }))
+    sysfs.Note("cpuN/cache: not told; sizes of caches are unknown");
 }
 
 // The host's CPU; of boards whose CPU has no name, the board.
@@ -119,7 +127,8 @@ Machine ReadMachine(const std::string& root) {
   // Forbidden cores count where speeds are compared: a process on small cores alone has no fast ones.
   const Affinity& a = machine.affinity;
   Cores cores;
-  std::set_union(a.online.begin(), a.online.end(), a.allowed.begin(), a.allowed.end(), std::back_inserter(cores));
+  std::set_union(a.online.begin(), a.online.end(), a.allowed.begin(), a.allowed.end(),
+                 std::back_inserter(cores));
   machine.clusters = MakeClusters(ReadCoreFacts(sysfs, cores), a.allowed);
   NoteWhatIsMissing(sysfs, machine.clusters);
   machine.meters = ReadMeters(sysfs);

@@ -17,9 +17,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kMostBytes = size_t{kMostCores} << 10;  // proc/cpuinfo has less than 1 KiB a core on Arm, where all of it is needed
-constexpr size_t kMostEntries = 2 * kMostCores;        // of a folder: the cores, and what else is in sys/devices/system/cpu
-constexpr size_t kMostNotes = 64;                  // a damaged tree has one for every file
+// proc/cpuinfo has less than 1 KiB a core on Arm, where all of it is needed
+constexpr size_t kMostBytes = size_t{kMostCores} << 10;
+// of a folder: the cores, and what else is in sys/devices/system/cpu
+constexpr size_t kMostEntries = 2 * kMostCores;
+constexpr size_t kMostNotes = 64;                      // a damaged tree has one for every file
 constexpr int64_t kMostCacheBytes = int64_t{1} << 40;  // guess: a thousand times the largest of today
 
 std::optional<int64_t> ParseNumber(std::string_view text, int64_t most) {
@@ -36,7 +38,9 @@ std::string_view Trim(std::string_view text) {
 
 // So that policy4 is before policy10.
 bool NaturallyLess(const std::string& a, const std::string& b) {
-  const auto key = [](const std::string& s) { return std::tuple(s.substr(0, s.find_first_of("0123456789")), s.size(), s); };
+  const auto key = [](const std::string& s) {
+    return std::tuple(s.substr(0, s.find_first_of("0123456789")), s.size(), s);
+  };
   return key(a) < key(b);
 }
 
@@ -65,7 +69,8 @@ bool Sysfs::MayBeWritten(const std::string& path) const {
 std::vector<std::string> Sysfs::Folder(const std::string& path) const {
   std::vector<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator at(root_ + path, error), end; !error && at != end && names.size() < kMostEntries; at.increment(error))
+  for (fs::directory_iterator at(root_ + path, error), end;
+       !error && at != end && names.size() < kMostEntries; at.increment(error))
     names.push_back(at->path().filename().string());
   std::sort(names.begin(), names.end(), NaturallyLess);
   return names;
@@ -79,7 +84,8 @@ std::optional<std::string> Sysfs::Read(const std::string& path) const {
   if (!file) return std::nullopt;
   std::string text;
   char chunk[4096];
-  while (text.size() < kMostBytes && (file.read(chunk, sizeof(chunk)), file.gcount() > 0)) text.append(chunk, size_t(file.gcount()));
+  while (text.size() < kMostBytes && (file.read(chunk, sizeof(chunk)), file.gcount() > 0))
+    text.append(chunk, size_t(file.gcount()));
   if (file.bad()) return std::nullopt;
   return text;
 }
@@ -87,7 +93,8 @@ std::optional<std::string> Sysfs::Read(const std::string& path) const {
 void Sysfs::Disbelieve(const std::string& path, const std::string& text, const std::string& expected) {
   constexpr size_t kShown = 40;
   const std::string shown = text.size() > kShown ? text.substr(0, kShown) + "..." : text;
-  if (notes_.size() < kMostNotes) Note(fmt::format("{}: not believed; got '{}', expected {}", path, Printable(shown), expected));
+  if (notes_.size() < kMostNotes)
+    Note(fmt::format("{}: not believed; got '{}', expected {}", path, Printable(shown), expected));
 }
 
 std::optional<std::string> Sysfs::Line(const std::string& path) {

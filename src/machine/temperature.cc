@@ -8,8 +8,8 @@
 namespace mete {
 namespace {
 
-// Names in Linux of what lowers the upper limit of a policy: drivers/thermal/cpufreq_cooling.c of newer and of older kernels, and
-// drivers/acpi/processor_thermal.c.
+// Names in Linux of what lowers the upper limit of a policy: drivers/thermal/cpufreq_cooling.c of newer and
+// of older kernels, and drivers/acpi/processor_thermal.c.
 bool LowersClocks(const std::string& type) {
   return type.starts_with("cpufreq-") || type.starts_with("thermal-cpufreq-") || type == "Processor";
 }
@@ -22,7 +22,8 @@ double ReadCelsius(const std::string& root) {
   const std::string folder = "sys/class/thermal/";
   int64_t hottest = 0;
   for (const std::string& zone : sysfs.Folder(folder))
-    if (zone.starts_with("thermal_zone")) hottest = std::max(hottest, sysfs.Number(folder + zone + "/temp", kMostMilli).value_or(0));
+    if (zone.starts_with("thermal_zone"))
+      hottest = std::max(hottest, sysfs.Number(folder + zone + "/temp", kMostMilli).value_or(0));
   return double(hottest) * 1e-3;
 }
 
@@ -34,7 +35,8 @@ std::string WhatCools(const std::string& root) {
     if (!device.starts_with("cooling_device")) continue;
     const std::string type = sysfs.Line(folder + device + "/type").value_or("");
     const int64_t state = sysfs.Number(folder + device + "/cur_state", kMostStates).value_or(0);
-    if (state > 0 && LowersClocks(type)) return fmt::format("{} ({}) in state {}", device, Printable(type.substr(0, 40)), state);
+    if (state > 0 && LowersClocks(type))
+      return fmt::format("{} ({}) in state {}", device, Printable(type.substr(0, 40)), state);
   }
   return "";
 }

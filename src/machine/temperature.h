@@ -8,7 +8,8 @@ namespace mete {
 // Of the hottest thermal zone below `root`; 0: not told.
 double ReadCelsius(const std::string& root = "/");
 
-// What holds clocks down just now, because of heat: "cooling_device2 (cpufreq-cpu4) in state 3"; "" where nothing does, or nothing is told.
+// What holds clocks down just now, because of heat: "cooling_device2 (cpufreq-cpu4) in state 3"; "" where
+// nothing does, or nothing is told.
 std::string WhatCools(const std::string& root = "/");
 
 }  // namespace mete

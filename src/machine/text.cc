@@ -17,9 +17,16 @@ Json FrequencyJson(const Frequency& f) {
 }
 
 Json ClusterJson(const Cluster& c) {
-  Json j{{"name", c.name}, {"cores", c.cores}, {"core", c.core}, {"capacity", c.capacity}, {"capacity_source", Name(c.capacity_source)},
-         {"siblings", c.siblings}, {"caches", Json::array()}, {"frequency", FrequencyJson(c.frequency)}};
-  for (const Cache& cache : c.caches) j["caches"].push_back({{"level", cache.level}, {"bytes", cache.bytes}, {"shared", cache.shared}});
+  Json j{{"name", c.name},
+         {"cores", c.cores},
+         {"core", c.core},
+         {"capacity", c.capacity},
+         {"capacity_source", Name(c.capacity_source)},
+         {"siblings", c.siblings},
+         {"caches", Json::array()},
+         {"frequency", FrequencyJson(c.frequency)}};
+  for (const Cache& cache : c.caches)
+    j["caches"].push_back({{"level", cache.level}, {"bytes", cache.bytes}, {"shared", cache.shared}});
   return j;
 }
 
@@ -47,10 +54,11 @@ const char* Name(Meter::Kind kind) {
 }
 
 std::string ToText(const Machine& machine) {
-  std::string out = fmt::format("{}, {} cores, {:.1f} GiB\n", machine.name, machine.cores(), double(machine.memory_bytes) / (1 << 30));
+  std::string out = fmt::format("{}, {} cores, {:.1f} GiB\n", machine.name, machine.cores(),
+                                double(machine.memory_bytes) / (1 << 30));
   for (const Cluster& c : machine.clusters) {
-    out += fmt::format("  {}: cores {}, capacity {:.3f} ({}), {} kHz", c.name, FormatCoreList(c.cores), c.capacity, Name(c.capacity_source),
-                       c.frequency.max_khz);
+    out += fmt::format("  {}: cores {}, capacity {:.3f} ({}), {} kHz", c.name, FormatCoreList(c.cores),
+                       c.capacity, Name(c.capacity_source), c.frequency.max_khz);
     for (const Cache& cache : c.caches) out += fmt::format(", L{} {} KiB", cache.level, cache.bytes >> 10);
     out += "\n";
   }
@@ -66,12 +74,21 @@ std::string CoresText(const Machine& machine, const std::vector<int>& cores) {
 
 std::string ToJson(const Machine& machine) {
   const Affinity& a = machine.affinity;
-  Json j{{"name", machine.name}, {"memory_bytes", machine.memory_bytes}, {"clusters", Json::array()},
-         {"affinity", {{"online", a.online}, {"affinity", a.affinity}, {"cpuset", a.cpuset}, {"allowed", a.allowed}, {"quota_cores", a.quota_cores}}},
-         {"meters", Json::array()}, {"notes", machine.notes}};
+  Json j{{"name", machine.name},
+         {"memory_bytes", machine.memory_bytes},
+         {"clusters", Json::array()},
+         {"affinity",
+          {{"online", a.online},
+           {"affinity", a.affinity},
+           {"cpuset", a.cpuset},
+           {"allowed", a.allowed},
+           {"quota_cores", a.quota_cores}}},
+         {"meters", Json::array()},
+         {"notes", machine.notes}};
   for (const Cluster& c : machine.clusters) j["clusters"].push_back(ClusterJson(c));
   for (const Meter& m : machine.meters)
-    j["meters"].push_back({{"kind", Name(m.kind)}, {"name", m.name}, {"path", m.path}, {"readable", m.readable}});
+    j["meters"].push_back(
+        {{"kind", Name(m.kind)}, {"name", m.name}, {"path", m.path}, {"readable", m.readable}});
   return j.dump(2, ' ', false, Json::error_handler_t::replace);  // names of files are bytes
 }
 

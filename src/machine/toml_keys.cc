@@ -9,7 +9,7 @@ namespace mete {
 namespace {
 
 constexpr size_t kMostBytes = 1 << 20;  // guess: a board is described in some kilobytes
-constexpr size_t kMostText = 1000;  // guess: sources are sentences
+constexpr size_t kMostText = 1000;      // guess: sources are sentences
 
 std::string Shown(const toml::node& node) {
   if (const auto* v = node.as_string()) return fmt::format("'{}'", Printable(v->get().substr(0, 40)));
@@ -20,12 +20,13 @@ std::string Shown(const toml::node& node) {
 }  // namespace
 
 toml::table ParseToml(std::string_view text, const std::string& path) {
-  if (text.size() > kMostBytes) Invalid(path, "too long for a description; got {} bytes, expected {} at most", text.size(), kMostBytes);
+  if (text.size() > kMostBytes)
+    Invalid(path, "too long for a description; got {} bytes, expected {} at most", text.size(), kMostBytes);
   try {
     return toml::parse(text, std::string_view(path));
   } catch (const toml::parse_error& e) {
-    Invalid(fmt::format("{}:{}:{}", path, e.source().begin.line, e.source().begin.column), "not valid TOML; {}",
-            Printable(std::string(e.description())));
+    Invalid(fmt::format("{}:{}:{}", path, e.source().begin.line, e.source().begin.column),
+            "not valid TOML; {}", Printable(std::string(e.description())));
   }
 }
 
@@ -48,8 +49,10 @@ std::string TomlKeys::Text(const char* key) {
   const toml::node* node = Need(key, "a text");
   if (!node) return "";
   const auto* text = node->as_string();
-  const bool good = text && text->get().find_first_not_of(" \t\n") != std::string::npos && text->get().size() <= kMostText;
-  if (!good) Problem(node, "'{}' is wrong; got {}, expected a text of 1 to {} letters", key, Shown(*node), kMostText);
+  const bool good =
+      text && text->get().find_first_not_of(" \t\n") != std::string::npos && text->get().size() <= kMostText;
+  if (!good)
+    Problem(node, "'{}' is wrong; got {}, expected a text of 1 to {} letters", key, Shown(*node), kMostText);
   return good ? Printable(text->get()) : "";
 }
 
@@ -58,14 +61,16 @@ double TomlKeys::Number(const char* key, double least, double most) {
   if (!node) return least;
   const auto value = node->is_number() ? node->value<double>() : std::nullopt;
   if (value && *value >= least && *value <= most) return *value;  // not true of NaN
-  Problem(node, "'{}' is not believed; got {}, expected a number from {} to {}", key, Shown(*node), least, most);
+  Problem(node, "'{}' is not believed; got {}, expected a number from {} to {}", key, Shown(*node), least,
+          most);
   return least;
 }
 
 int TomlKeys::Count(const char* key, int most, std::optional<int> otherwise) {
   if (otherwise && !table_.contains(key)) return known_.push_back(key), *otherwise;
   const double value = Number(key, 1, most);
-  if (value != std::floor(value)) Problem(table_.get(key), "'{}' is wrong; got {}, expected a whole number", key, value);
+  if (value != std::floor(value))
+    Problem(table_.get(key), "'{}' is wrong; got {}, expected a whole number", key, value);
   return int(value);
 }
 
@@ -74,7 +79,9 @@ Figure TomlKeys::TakeFigure(const char* key, double least, double most) {
   if (!node) return {};
   const toml::table* table = node->as_table();
   if (!table) {
-    Problem(node, "'{}' has no source; got {}, expected {{ value = ..., source = \"...\" }}; try source = \"estimate\" where it is one",
+    Problem(node,
+            "'{}' has no source; got {}, expected {{ value = ..., source = \"...\" }}; try source = "
+            "\"estimate\" where it is one",
             key, Shown(*node));
     return {};
   }
@@ -88,19 +95,29 @@ std::optional<Description> DescriptionOf(const toml::table& table) {
   if (table.contains("cluster")) return Description::kMachine;
   const toml::array* devices = table["device"].as_array();
   if (!devices) return {};
-  const auto simulated = [](const toml::node& node) { return node.is_table() && node.as_table()->contains("machine"); };
-  return std::any_of(devices->begin(), devices->end(), simulated) ? Description::kSimulatedDevices : Description::kWorkers;
+  const auto simulated = [](const toml::node& node) {
+    return node.is_table() && node.as_table()->contains("machine");
+  };
+  return std::any_of(devices->begin(), devices->end(), simulated) ? Description::kSimulatedDevices
+                                                                  : Description::kWorkers;
 }
 
 void RefuseOtherDescription(const toml::table& table, const std::string& path, Description expected) {
   const std::optional<Description> got = DescriptionOf(table);
   if (!got || *got == expected) return;
-  if (expected == Description::kMachine) Invalid(path, "describes several devices, not one machine; try it as --devices of plan or simulate", path);
-  if (*got == Description::kMachine) Invalid(path, "describes one machine, not several devices; try --machine {}", path);
+  if (expected == Description::kMachine)
+    Invalid(path, "describes several devices, not one machine; try it as --devices of plan or simulate",
+            path);
+  if (*got == Description::kMachine)
+    Invalid(path, "describes one machine, not several devices; try --machine {}", path);
   if (expected == Description::kWorkers)
-    Invalid(path, "describes devices to simulate, without addresses; expected a file of workers; try it with plan or simulate, or write one "
+    Invalid(path,
+            "describes devices to simulate, without addresses; expected a file of workers; try it with plan "
+            "or simulate, or write one "
             "with 'mete devices --toml'");
-  Invalid(path, "describes workers, not devices to simulate; expected machine files of them; try boards/rk3399x6.toml as an example");
+  Invalid(path,
+          "describes workers, not devices to simulate; expected machine files of them; try "
+          "boards/rk3399x6.toml as an example");
 }
 
 std::vector<const toml::table*> TomlKeys::Tables(const char* key) {
@@ -118,7 +135,8 @@ std::vector<const toml::table*> TomlKeys::Tables(const char* key) {
 void TomlKeys::RefuseOthers() {
   for (const auto& [key, node] : table_)
     if (std::find(known_.begin(), known_.end(), key.str()) == known_.end())
-      Problem(&node, "unknown key '{}'{}", Printable(std::string(key.str().substr(0, 40))), ExpectedOneOf(key.str(), known_));
+      Problem(&node, "unknown key '{}'{}", Printable(std::string(key.str().substr(0, 40))),
+              ExpectedOneOf(key.str(), known_));
 }
 
 }  // namespace mete

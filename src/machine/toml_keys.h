@@ -14,7 +14,8 @@
 
 namespace mete {
 
-// A file's text as a table; Error with the place where it is not TOML, or where it is longer than a description can be.
+// A file's text as a table; Error with the place where it is not TOML, or where it is longer than a
+// description can be.
 toml::table ParseToml(std::string_view text, const std::string& path);
 
 // The three kinds of files that describe hardware look alike from outside.
@@ -32,10 +33,12 @@ class TomlKeys {
   TomlKeys(const toml::table& table, std::string path, std::string what, Problems& problems)
       : table_(table), path_(std::move(path)), what_(std::move(what)), problems_(problems) {}
 
-  // Each takes a key and adds a problem where it is missing or wrong; what is returned then is of no use, since reading fails in the end.
+  // Each takes a key and adds a problem where it is missing or wrong; what is returned then is of no use,
+  // since reading fails in the end.
   std::string Text(const char* key);
   Figure TakeFigure(const char* key, double least, double most);
-  double Number(const char* key, double least, double most);  // without a source: no figure of a machine, or one whose table has it
+  // without a source: no figure of a machine, or one whose table has it
+  double Number(const char* key, double least, double most);
   int Count(const char* key, int most, std::optional<int> otherwise = {});
   const toml::node* Find(const char* key);  // nullptr where it is missing, which is no problem
   std::vector<const toml::table*> Tables(const char* key);
@@ -43,7 +46,8 @@ class TomlKeys {
   void RefuseOthers();  // keys that nobody took
   template <class... A>
   void Problem(const toml::node* at, fmt::format_string<A...> format, A&&... args) {
-    problems_.Try([&] { Invalid(Where(at), "{}: {}", what_, fmt::format(format, std::forward<A>(args)...)); });
+    problems_.Try(
+        [&] { Invalid(Where(at), "{}: {}", what_, fmt::format(format, std::forward<A>(args)...)); });
   }
   std::string_view what() const { return what_; }
 

@@ -1,8 +1,8 @@
 // Recorded /proc and /sys of other machines, as short listings that tests write into a folder of their own.
 //
-// A line is "PATH = CONTENT". "cpu" at its start is short for sys/devices/system/cpu/cpu; {0-3,5} stands for a file for each of these
-// cores, whose number is then what $ in the content becomes; | is a line's end; several lines of one path follow each other in the
-// file. The figures are those that such machines show.
+// A line is "PATH = CONTENT". "cpu" at its start is short for sys/devices/system/cpu/cpu; {0-3,5} stands for
+// a file for each of these cores, whose number is then what $ in the content becomes; | is a line's end;
+// several lines of one path follow each other in the file. The figures are those that such machines show.
 #pragma once
 
 #include <filesystem>
@@ -81,7 +81,8 @@ sys/class/power_supply/usb/type = USB
 sys/class/power_supply/usb/current_now = 0
 )";
 
-// Six P-cores of two threads and eight E-cores in modules of four, each core with a clock of its own, two P-cores favoured.
+// Six P-cores of two threads and eight E-cores in modules of four, each core with a clock of its own, two
+// P-cores favoured.
 inline constexpr const char* kHybridTree = R"(
 proc/cpuinfo = processor : 0|model name : Toy Core i9
 proc/self/status = Cpus_allowed_list: 0-19
@@ -140,7 +141,8 @@ cpu{4-7}/cache/index0/shared_cpu_list = 4-7
 cpu{0-7}/cpufreq/cpuinfo_max_freq = 3000000
 )";
 
-// A container on eight equal cores that may use three. The path of its cgroup is the host's, of which it sees only its own.
+// A container on eight equal cores that may use three. The path of its cgroup is the host's, of which it sees
+// only its own.
 inline constexpr const char* kContainerTree = R"(
 proc/self/status = Cpus_allowed_list: 0-7
 proc/self/cgroup = 0::/machine.slice/toy
@@ -166,7 +168,8 @@ class RecordedTree {
   const std::string& root() const { return temp_.str(); }
 
   // One file, over what is there; `content` as it is.
-  void Write(const std::string& path, const std::string& content, std::ios::openmode mode = std::ios::trunc) const {
+  void Write(const std::string& path, const std::string& content,
+             std::ios::openmode mode = std::ios::trunc) const {
     const std::filesystem::path file = std::filesystem::path(root()) / path;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::binary | mode) << content;
@@ -174,20 +177,24 @@ class RecordedTree {
 
  private:
   static std::string Replace(std::string text, const std::string& from, const std::string& to) {
-    for (size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) text.replace(at, from.size(), to);
+    for (size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+      text.replace(at, from.size(), to);
     return text;
   }
 
   void WriteLine(std::string path, const std::string& content) const {
-    if (path.rfind("cpu", 0) == 0) path = "sys/devices/system/" + std::string(path.rfind("cpu/", 0) == 0 ? "" : "cpu/") + path;
+    if (path.rfind("cpu", 0) == 0)
+      path = "sys/devices/system/" + std::string(path.rfind("cpu/", 0) == 0 ? "" : "cpu/") + path;
     const std::string text = Replace(content, "|", "\n") + "\n";
     const size_t open = path.find('{'), close = path.find('}');
     if (open == path.npos) return Write(path, text, std::ios::app);
-    const std::vector<int> cores = ParseCoreList(path.substr(open + 1, close - open - 1)).value_or(std::vector<int>());
+    const std::vector<int> cores =
+        ParseCoreList(path.substr(open + 1, close - open - 1)).value_or(std::vector<int>());
     EXPECT_FALSE(cores.empty()) << path;
     for (int core : cores) {
       const std::string number = std::to_string(core);
-      Write(Replace(path.substr(0, open) + number + path.substr(close + 1), "$", number), Replace(text, "$", number), std::ios::app);
+      Write(Replace(path.substr(0, open) + number + path.substr(close + 1), "$", number),
+            Replace(text, "$", number), std::ios::app);
     }
   }
 

@@ -38,7 +38,8 @@ bool CanAsk(const Graph& graph, const Node& node, const Part& part) {
   for (ValueId id : node.outputs) {
     if (id == kNoValue) continue;
     const Shape& shape = graph.value(id).shape;
-    if (!shape.known() || part.axis >= shape.rank() || (extent >= 0 && shape[part.axis] != extent)) return false;
+    if (!shape.known() || part.axis >= shape.rank() || (extent >= 0 && shape[part.axis] != extent))
+      return false;
     extent = shape[part.axis];
   }
   return part.rows.begin >= 0 && part.rows.begin < part.rows.end && part.rows.end <= extent;

@@ -40,7 +40,8 @@ ValueId Bytes(Builder& b, const Shape& shape) {
 ValueId ByteConstant(Builder& b, const Shape& shape) {
   std::vector<uint8_t> values;
   for (int64_t i = 0; i < shape.Elements(); ++i) values.push_back(uint8_t(90 + 3 * i));
-  return b.graph.AddConstant("bytes" + std::to_string(b.graph.values.size()), Tensor::Of<uint8_t>(DType::kU8, shape, values));
+  return b.graph.AddConstant("bytes" + std::to_string(b.graph.values.size()),
+                             Tensor::Of<uint8_t>(DType::kU8, shape, values));
 }
 
 struct ConvCase {
@@ -50,7 +51,9 @@ struct ConvCase {
 OneNode ConvOf(const ConvCase& c) {
   return OneNode([&](Builder& b) {
     return b.Op("Conv", {b.Input({1, 2, c.rows, 3}), b.Weight({4, 2, c.kernel, 1})},
-                Attrs({{"strides", Ints{c.stride, 1}}, {"dilations", Ints{c.dilation, 1}}, {"pads", Ints{c.pad, 0, c.pad_end, 0}}}));
+                Attrs({{"strides", Ints{c.stride, 1}},
+                       {"dilations", Ints{c.dilation, 1}},
+                       {"pads", Ints{c.pad, 0, c.pad_end, 0}}}));
   });
 }
 
@@ -80,7 +83,9 @@ TEST(Divide, RowsOfPaddingAloneAreNotDivided) {
 }
 
 TEST(Divide, ChannelsOfAConvolutionAreRowsOfItsWeights) {
-  const OneNode conv([](Builder& b) { return b.Op("Conv", {b.Input({1, 3, 4, 4}), b.Weight({8, 3, 1, 1}), b.Weight({8})}); });
+  const OneNode conv([](Builder& b) {
+    return b.Op("Conv", {b.Input({1, 3, 4, 4}), b.Weight({8, 3, 1, 1}), b.Weight({8})});
+  });
   const auto d = conv.Of(1, 2, 5);
   EXPECT_TRUE(d->inputs[0].all());
   EXPECT_EQ(d->inputs[1], Part::Of(0, {2, 5}));
@@ -101,14 +106,18 @@ TEST(Divide, GroupedConvolutionsAreDividedBetweenGroups) {
 }
 
 TEST(Divide, RepeatedRowsAreMadeInBlocksOfOne) {
-  const OneNode twice([](Builder& b) { return b.Op("Resize", {b.Input({1, 3, 8, 8}), kNoValue, kNoValue, b.Ints({1, 3, 24, 16})}); });
+  const OneNode twice([](Builder& b) {
+    return b.Op("Resize", {b.Input({1, 3, 8, 8}), kNoValue, kNoValue, b.Ints({1, 3, 24, 16})});
+  });
   const auto d = twice.Of(2, 4, 13);
   EXPECT_EQ(Part::Of(2, d->rows.value()), Part::Of(2, {3, 15}));
   EXPECT_EQ(d->inputs[0], Part::Of(2, {1, 5}));
   EXPECT_EQ(d->ints.at(3), (Ints{1, 3, 12, 16}));
-  const OneNode up([](Builder& b) {  // rounds up from the edges of pixels: the last row of a block is the next one's
+  // rounds up from the edges of pixels: the last row of a block is the next one's
+  const OneNode up([](Builder& b) {
     return b.Op("Resize", {b.Input({1, 3, 8, 8}), kNoValue, kNoValue, b.Ints({1, 3, 24, 16})},
-                Attrs({{"coordinate_transformation_mode", std::string("asymmetric")}, {"nearest_mode", std::string("ceil")}}));
+                Attrs({{"coordinate_transformation_mode", std::string("asymmetric")},
+                       {"nearest_mode", std::string("ceil")}}));
   });
   EXPECT_FALSE(up.Of(2, 0, 12));
 }
@@ -144,84 +153,163 @@ struct AxesCase {
 
 const std::vector<AxesCase>& AxesCases() {
   static const std::vector<AxesCase> cases = {
-      {"Conv", "0123", [](Builder& b) { return b.Conv(b.Input({2, 4, 6, 6}), 4, 6, 3, {1, 1, 1, 1}); }},
-      {"ConvTranspose", "023", [](Builder& b) { return b.Op("ConvTranspose", {b.Input({2, 4, 6, 6}), b.Weight({4, 3, 3, 3})}); }},
+      {"Conv", "0123",
+       [](Builder& b) {
+         return b.Conv(b.Input({2, 4, 6, 6}), 4, 6, 3, {1, 1, 1, 1});
+       }},
+      {"ConvTranspose", "023",
+       [](Builder& b) {
+         return b.Op("ConvTranspose", {b.Input({2, 4, 6, 6}), b.Weight({4, 3, 3, 3})});
+       }},
       {"MaxPool", "0123",
-       [](Builder& b) { return b.Op("MaxPool", {b.Input({2, 4, 6, 6})}, Attrs({{"kernel_shape", Ints{2, 2}}})); }},
-      {"GlobalMaxPool", "01", [](Builder& b) { return b.Op("GlobalMaxPool", {b.Input({2, 4, 6, 6})}); }},
-      {"Gemm", "01", [](Builder& b) { return b.Op("Gemm", {b.Input({4, 6}), b.Weight({6, 8}), b.Weight({8})}); }},
+       [](Builder& b) {
+         return b.Op("MaxPool", {b.Input({2, 4, 6, 6})}, Attrs({{"kernel_shape", Ints{2, 2}}}));
+       }},
+      {"GlobalMaxPool", "01",
+       [](Builder& b) {
+         return b.Op("GlobalMaxPool", {b.Input({2, 4, 6, 6})});
+       }},
+      {"Gemm", "01",
+       [](Builder& b) {
+         return b.Op("Gemm", {b.Input({4, 6}), b.Weight({6, 8}), b.Weight({8})});
+       }},
       {"Gemm with a bias for each row", "01",
-       [](Builder& b) { return b.Op("Gemm", {b.Input({4, 6}), b.Weight({6, 8}), b.Weight({4, 1})}); }},
+       [](Builder& b) {
+         return b.Op("Gemm", {b.Input({4, 6}), b.Weight({6, 8}), b.Weight({4, 1})});
+       }},
       {"Gemm transposed", "01",
        [](Builder& b) {
-         return b.Op("Gemm", {b.Input({6, 4}), b.Weight({8, 6})}, Attrs({{"transA", int64_t(1)}, {"transB", int64_t(1)}}));
+         return b.Op("Gemm", {b.Input({6, 4}), b.Weight({8, 6})},
+                     Attrs({{"transA", int64_t(1)}, {"transB", int64_t(1)}}));
        }},
-      {"MatMul", "0123", [](Builder& b) { return b.Op("MatMul", {b.Input({2, 1, 4, 5}), b.Input({2, 5, 6})}); }},
+      {"MatMul", "0123",
+       [](Builder& b) {
+         return b.Op("MatMul", {b.Input({2, 1, 4, 5}), b.Input({2, 5, 6})});
+       }},
       {"Attention", "012",
-       [](Builder& b) { return b.Op("Attention", {b.Input({2, 4, 6, 8}), b.Input({2, 4, 5, 8}), b.Input({2, 4, 5, 8})}); }},
+       [](Builder& b) {
+         return b.Op("Attention", {b.Input({2, 4, 6, 8}), b.Input({2, 4, 5, 8}), b.Input({2, 4, 5, 8})});
+       }},
       {"MatMulInteger", "012",
        [](Builder& b) {
-         return b.Op("MatMulInteger", {Bytes(b, {2, 4, 5}), Bytes(b, {2, 5, 6}), ByteConstant(b, {4}), ByteConstant(b, {6})});
+         return b.Op("MatMulInteger",
+                     {Bytes(b, {2, 4, 5}), Bytes(b, {2, 5, 6}), ByteConstant(b, {4}), ByteConstant(b, {6})});
        }},
       {"MatMulInteger with matrices of zero points", "012",
        [](Builder& b) {
-         return b.Op("MatMulInteger", {Bytes(b, {2, 4, 5}), Bytes(b, {2, 5, 6}), ByteConstant(b, {2, 4, 1}), ByteConstant(b, {2, 1, 6})});
+         return b.Op("MatMulInteger", {Bytes(b, {2, 4, 5}), Bytes(b, {2, 5, 6}), ByteConstant(b, {2, 4, 1}),
+                                       ByteConstant(b, {2, 1, 6})});
        }},
       {"QLinearMatMul", "012",
        [](Builder& b) {
-         return b.Op("QLinearMatMul", {Bytes(b, {2, 4, 5}), b.Weight({4}, 0.01f, 0.02f), ByteConstant(b, {4}), Bytes(b, {5, 6}),
-                                       b.Weight({6}, 0.01f, 0.02f), ByteConstant(b, {6}), b.Scalar(0.02f), ByteConstant(b, {})});
+         return b.Op("QLinearMatMul", {Bytes(b, {2, 4, 5}), b.Weight({4}, 0.01f, 0.02f), ByteConstant(b, {4}),
+                                       Bytes(b, {5, 6}), b.Weight({6}, 0.01f, 0.02f), ByteConstant(b, {6}),
+                                       b.Scalar(0.02f), ByteConstant(b, {})});
        }},
       {"Attention with a mask", "012",
        [](Builder& b) {
-         return b.Op("Attention", {b.Input({2, 4, 6, 8}), b.Input({2, 4, 6, 8}), b.Input({2, 4, 6, 8}), b.Input({4, 6, 6})});
+         return b.Op("Attention", {b.Input({2, 4, 6, 8}), b.Input({2, 4, 6, 8}), b.Input({2, 4, 6, 8}),
+                                   b.Input({4, 6, 6})});
        }},
       {"causal Attention", "01",
        [](Builder& b) {
          return b.Op("Attention", {b.Input({2, 4, 6, 8}), b.Input({2, 4, 6, 8}), b.Input({2, 4, 6, 8})},
                      Attrs({{"is_causal", int64_t(1)}}));
        }},
-      {"Softmax", "01", [](Builder& b) { return b.Op("Softmax", {b.Input({2, 4, 6})}); }},
+      {"Softmax", "01",
+       [](Builder& b) {
+         return b.Op("Softmax", {b.Input({2, 4, 6})});
+       }},
       {"LayerNormalization", "01",
-       [](Builder& b) { return b.Op("LayerNormalization", {b.Input({2, 4, 6}), b.Weight({6}), b.Weight({6})}); }},
+       [](Builder& b) {
+         return b.Op("LayerNormalization", {b.Input({2, 4, 6}), b.Weight({6}), b.Weight({6})});
+       }},
       {"InstanceNormalization", "01",
-       [](Builder& b) { return b.Op("InstanceNormalization", {b.Input({2, 4, 6}), b.Weight({4}), b.Weight({4})}); }},
-      {"BatchNormalization", "0123", [](Builder& b) { return b.BatchNorm(b.Input({2, 4, 6, 6}), 4); }},
-      {"LRN", "023", [](Builder& b) { return b.Op("LRN", {b.Input({2, 4, 6, 6})}, Attrs({{"size", int64_t(3)}})); }},
+       [](Builder& b) {
+         return b.Op("InstanceNormalization", {b.Input({2, 4, 6}), b.Weight({4}), b.Weight({4})});
+       }},
+      {"BatchNormalization", "0123",
+       [](Builder& b) {
+         return b.BatchNorm(b.Input({2, 4, 6, 6}), 4);
+       }},
+      {"LRN", "023",
+       [](Builder& b) {
+         return b.Op("LRN", {b.Input({2, 4, 6, 6})}, Attrs({{"size", int64_t(3)}}));
+       }},
       {"ReduceMean", "02",
-       [](Builder& b) { return b.Op("ReduceMean", {b.Input({2, 4, 6, 8}), b.Ints({1, -1})}); }},
+       [](Builder& b) {
+         return b.Op("ReduceMean", {b.Input({2, 4, 6, 8}), b.Ints({1, -1})});
+       }},
       {"ReduceMean without dimensions", "01",
-       [](Builder& b) { return b.Op("ReduceMean", {b.Input({2, 4, 6, 8}), b.Ints({1, -1})}, Attrs({{"keepdims", int64_t(0)}})); }},
-      {"Reshape", "013", [](Builder& b) { return b.Op("Reshape", {b.Input({2, 4, 6, 8}), b.Ints({2, 2, 2, 48})}); }},
-      {"Transpose", "012", [](Builder& b) { return b.Op("Transpose", {b.Input({2, 4, 6})}); }},
-      {"Unsqueeze", "02", [](Builder& b) { return b.Op("Unsqueeze", {b.Input({2, 4}), b.Ints({1})}); }},
-      {"Expand", "01", [](Builder& b) { return b.Op("Expand", {b.Input({4, 1}), b.Ints({4, 6})}); }},
+       [](Builder& b) {
+         return b.Op("ReduceMean", {b.Input({2, 4, 6, 8}), b.Ints({1, -1})},
+                     Attrs({{"keepdims", int64_t(0)}}));
+       }},
+      {"Reshape", "013",
+       [](Builder& b) {
+         return b.Op("Reshape", {b.Input({2, 4, 6, 8}), b.Ints({2, 2, 2, 48})});
+       }},
+      {"Transpose", "012",
+       [](Builder& b) {
+         return b.Op("Transpose", {b.Input({2, 4, 6})});
+       }},
+      {"Unsqueeze", "02",
+       [](Builder& b) {
+         return b.Op("Unsqueeze", {b.Input({2, 4}), b.Ints({1})});
+       }},
+      {"Expand", "01",
+       [](Builder& b) {
+         return b.Op("Expand", {b.Input({4, 1}), b.Ints({4, 6})});
+       }},
       {"Concat", "02",
-       [](Builder& b) { return b.Op("Concat", {b.Input({2, 4, 6}), b.Input({2, 2, 6})}, Attrs({{"axis", int64_t(1)}})); }},
+       [](Builder& b) {
+         return b.Op("Concat", {b.Input({2, 4, 6}), b.Input({2, 2, 6})}, Attrs({{"axis", int64_t(1)}}));
+       }},
       {"Gather", "0123",
        [](Builder& b) {
          Tensor indices = Tensor::Of<int64_t>(DType::kI64, {2, 2}, std::vector<int64_t>{3, 0, 1, 2});
-         return b.Op("Gather", {b.Input({2, 4, 6}), b.graph.AddConstant("indices", indices)}, Attrs({{"axis", int64_t(1)}}));
+         return b.Op("Gather", {b.Input({2, 4, 6}), b.graph.AddConstant("indices", indices)},
+                     Attrs({{"axis", int64_t(1)}}));
        }},
       {"Slice", "012",
-       [](Builder& b) { return b.Op("Slice", {b.Input({2, 9, 6}), b.Ints({-8}), b.Ints({100}), b.Ints({1}), b.Ints({3})}); }},
+       [](Builder& b) {
+         return b.Op("Slice", {b.Input({2, 9, 6}), b.Ints({-8}), b.Ints({100}), b.Ints({1}), b.Ints({3})});
+       }},
       {"Slice backwards", "02",
-       [](Builder& b) { return b.Op("Slice", {b.Input({2, 9, 6}), b.Ints({8}), b.Ints({0}), b.Ints({1}), b.Ints({-3})}); }},
-      {"Pad", "012", [](Builder& b) { return b.Op("Pad", {b.Input({2, 4, 6}), b.Ints({0, 1, 0, 0, 2, 0})}); }},
+       [](Builder& b) {
+         return b.Op("Slice", {b.Input({2, 9, 6}), b.Ints({8}), b.Ints({0}), b.Ints({1}), b.Ints({-3})});
+       }},
+      {"Pad", "012",
+       [](Builder& b) {
+         return b.Op("Pad", {b.Input({2, 4, 6}), b.Ints({0, 1, 0, 0, 2, 0})});
+       }},
       {"Pad by reflection", "02",
        [](Builder& b) {
-         return b.Op("Pad", {b.Input({2, 4, 6}), b.Ints({0, 1, 0, 0, 2, 0})}, Attrs({{"mode", std::string("reflect")}}));
+         return b.Op("Pad", {b.Input({2, 4, 6}), b.Ints({0, 1, 0, 0, 2, 0})},
+                     Attrs({{"mode", std::string("reflect")}}));
        }},
       {"Where", "01",
-       [](Builder& b) { return b.Op("Where", {b.Op("Greater", {b.Input({4, 6}), b.Scalar(0)}), b.Input({6}), b.Scalar(1)}); }},
-      {"Squeeze without axes", "", [](Builder& b) { return b.Op("Squeeze", {b.Input({1, 4, 5})}); }},
-      {"Squeeze", "01", [](Builder& b) { return b.Op("Squeeze", {b.Input({1, 4, 5}), b.Ints({0})}); }},
+       [](Builder& b) {
+         return b.Op("Where", {b.Op("Greater", {b.Input({4, 6}), b.Scalar(0)}), b.Input({6}), b.Scalar(1)});
+       }},
+      {"Squeeze without axes", "",
+       [](Builder& b) {
+         return b.Op("Squeeze", {b.Input({1, 4, 5})});
+       }},
+      {"Squeeze", "01",
+       [](Builder& b) {
+         return b.Op("Squeeze", {b.Input({1, 4, 5}), b.Ints({0})});
+       }},
       {"Transpose counted from the end", "012",
-       [](Builder& b) { return b.Op("Transpose", {b.Input({2, 4, 6})}, Attrs({{"perm", Ints{0, -1, -2}}})); }},
+       [](Builder& b) {
+         return b.Op("Transpose", {b.Input({2, 4, 6})}, Attrs({{"perm", Ints{0, -1, -2}}}));
+       }},
       {"BatchNormalization in training", "",
        [](Builder& b) {
-         return b.Op("BatchNormalization", {b.Input({2, 4, 6, 6}), b.Weight({4}), b.Weight({4}), b.Weight({4}), b.Weight({4}, 0.5, 2)},
-                     Attrs({{"training_mode", int64_t(1)}}));
+         return b.Op(
+             "BatchNormalization",
+             {b.Input({2, 4, 6, 6}), b.Weight({4}), b.Weight({4}), b.Weight({4}), b.Weight({4}, 0.5, 2)},
+             Attrs({{"training_mode", int64_t(1)}}));
        }},
       {"Attention through a window", "01",
        [](Builder& b) {
@@ -235,31 +323,50 @@ const std::vector<AxesCase>& AxesCases() {
        }},
       {"MaxPool with an empty auto_pad", "0123",
        [](Builder& b) {
-         Attributes a = Attrs({{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t(1)}});
+         Attributes a =
+             Attrs({{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t(1)}});
          a.Set("auto_pad", std::string(""));
          return b.Op("MaxPool", {b.Input({2, 4, 7, 5})}, a);
        }},
-      {"SwiGLU", "01", [](Builder& b) { return b.Op("SwiGLU", {b.Input({4, 6}), b.Input({4, 6})}); }},
-      {"Clip", "01", [](Builder& b) { return b.Op("Clip", {b.Input({4, 6}), b.Scalar(-1), b.Scalar(1)}); }},
+      {"SwiGLU", "01",
+       [](Builder& b) {
+         return b.Op("SwiGLU", {b.Input({4, 6}), b.Input({4, 6})});
+       }},
+      {"Clip", "01",
+       [](Builder& b) {
+         return b.Op("Clip", {b.Input({4, 6}), b.Scalar(-1), b.Scalar(1)});
+       }},
       {"QuantizeLinear", "01",
        [](Builder& b) {
-         const ValueId zero = b.graph.AddConstant("zero", Tensor::Of<uint8_t>(DType::kU8, {6}, std::vector<uint8_t>(6, 128)));
+         const ValueId zero =
+             b.graph.AddConstant("zero", Tensor::Of<uint8_t>(DType::kU8, {6}, std::vector<uint8_t>(6, 128)));
          return b.Op("QuantizeLinear", {b.Input({4, 6}), b.Weight({6}, 0.1f, 0.2f), zero});
        }},
       {"SpaceToDepth", "023",
-       [](Builder& b) { return b.Op("SpaceToDepth", {b.Input({2, 4, 8, 8})}, Attrs({{"blocksize", int64_t(2)}})); }},
+       [](Builder& b) {
+         return b.Op("SpaceToDepth", {b.Input({2, 4, 8, 8})}, Attrs({{"blocksize", int64_t(2)}}));
+       }},
       {"Resize by 2", "0123",
-       [](Builder& b) { return b.Op("Resize", {b.Input({2, 4, 6, 6}), kNoValue, b.Floats({1, 1, 2, 2})}); }},
+       [](Builder& b) {
+         return b.Op("Resize", {b.Input({2, 4, 6, 6}), kNoValue, b.Floats({1, 1, 2, 2})});
+       }},
       {"Resize by 1.5", "01",
-       [](Builder& b) { return b.Op("Resize", {b.Input({2, 4, 6, 6}), kNoValue, b.Floats({1, 1, 1.5f, 1.5f})}); }},
+       [](Builder& b) {
+         return b.Op("Resize", {b.Input({2, 4, 6, 6}), kNoValue, b.Floats({1, 1, 1.5f, 1.5f})});
+       }},
       {"Resize of axes", "012",
        [](Builder& b) {
          return b.Op("Resize", {b.Input({2, 4, 6, 6}), kNoValue, kNoValue, b.Ints({9})},
                      Attrs({{"axes", Ints{-1}}, {"mode", std::string("linear")}}));
        }},
       {"DepthToSpace", "023",
-       [](Builder& b) { return b.Op("DepthToSpace", {b.Input({2, 8, 4, 4})}, Attrs({{"blocksize", int64_t(2)}})); }},
-      {"CumSum", "", [](Builder& b) { return b.Op("CumSum", {b.Input({4, 6}), b.Ints({1})}); }},
+       [](Builder& b) {
+         return b.Op("DepthToSpace", {b.Input({2, 8, 4, 4})}, Attrs({{"blocksize", int64_t(2)}}));
+       }},
+      {"CumSum", "",
+       [](Builder& b) {
+         return b.Op("CumSum", {b.Input({4, 6}), b.Ints({1})});
+       }},
   };
   return cases;
 }
@@ -284,13 +391,15 @@ TEST(Divide, EachOperatorAlongItsAxes) {
       std::vector<IndexRange> parts{{0, half}};
       for (int64_t row = half; row < extent; ++row) parts.push_back({row, row + 1});
       for (const IndexRange& rows : parts) {
-        const ShareGraph share = MakeShareGraph(graph, std::vector{node}, std::vector{ValuePart{out, Part::Of(axis, rows)}});
+        const ShareGraph share =
+            MakeShareGraph(graph, std::vector{node}, std::vector{ValuePart{out, Part::Of(axis, rows)}});
         Verify(share.graph);
         if (rows.begin == 0) {
           EXPECT_EQ(!share.parts.computed[0].all(), divided);
         }
         std::vector<Tensor> inputs;
-        for (const ValuePart& input : share.parts.inputs) inputs.push_back(Cut(values[size_t(input.value)], input.part));
+        for (const ValuePart& input : share.parts.inputs)
+          inputs.push_back(Cut(values[size_t(input.value)], input.part));
         const Tensor piece = EvaluateAll(share.graph, inputs)[size_t(share.graph.outputs[0])];
         Place(piece.view(), Part::Of(axis, rows), stitched.mutable_view(), Part::All());
       }

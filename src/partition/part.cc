@@ -7,12 +7,15 @@
 namespace mete {
 namespace {
 
-IndexRange RowsOf(const Part& part, const Shape& shape, int axis) { return part.all() ? IndexRange{0, shape[axis]} : part.rows; }
+IndexRange RowsOf(const Part& part, const Shape& shape, int axis) {
+  return part.all() ? IndexRange{0, shape[axis]} : part.rows;
+}
 
 }  // namespace
 
 std::string ToString(const Part& part) {
-  return part.all() ? "all" : fmt::format("axis {}, rows {} to {}", part.axis, part.rows.begin, part.rows.end);
+  return part.all() ? "all"
+                    : fmt::format("axis {}, rows {} to {}", part.axis, part.rows.begin, part.rows.end);
 }
 
 Part Normalized(const Part& part, const Shape& shape) {
@@ -43,10 +46,13 @@ void Place(const ConstView& piece, const Part& part, const View& into, const Par
   const int axis = std::max(part.axis, wanted.axis);
   if (piece.type != into.type || piece.shape.rank() != into.shape.rank() || axis >= into.shape.rank() ||
       (!part.all() && !wanted.all() && part.axis != wanted.axis))
-    Invalid("part", "does not fit where it shall go; got {} {} as {}, expected a part of {} {} as {}", Name(piece.type),
-            ToString(piece.shape), ToString(part), Name(into.type), ToString(into.shape), ToString(wanted));
+    Invalid("part", "does not fit where it shall go; got {} {} as {}, expected a part of {} {} as {}",
+            Name(piece.type), ToString(piece.shape), ToString(part), Name(into.type), ToString(into.shape),
+            ToString(wanted));
   if (axis < 0) {
-    if (piece.shape != into.shape) Invalid("part", "has the wrong shape; got {}, expected {}", ToString(piece.shape), ToString(into.shape));
+    if (piece.shape != into.shape)
+      Invalid("part", "has the wrong shape; got {}, expected {}", ToString(piece.shape),
+              ToString(into.shape));
     std::memcpy(into.data, piece.data, piece.bytes());
     return;
   }
@@ -54,16 +60,16 @@ void Place(const ConstView& piece, const Part& part, const View& into, const Par
   Shape expected = into.shape;
   expected[axis] = has.size();
   if (piece.shape != expected || wants.size() != into.shape[axis])
-    Invalid("part", "has the wrong shape; got {} as {} of {} as {}, expected {}", ToString(piece.shape), ToString(part),
-            ToString(into.shape), ToString(wanted), ToString(expected));
+    Invalid("part", "has the wrong shape; got {} as {} of {} as {}, expected {}", ToString(piece.shape),
+            ToString(part), ToString(into.shape), ToString(wanted), ToString(expected));
   const int64_t begin = std::max(has.begin, wants.begin), end = std::min(has.end, wants.end);
   if (begin >= end) return;
   const size_t row = size_t(into.shape.Elements(axis + 1, into.shape.rank())) * SizeOf(into.type);
   const auto* from = static_cast<const std::byte*>(piece.data);
   auto* to = static_cast<std::byte*>(into.data);
   for (int64_t i = 0, n = into.shape.Elements(0, axis); i < n; ++i)
-    std::memcpy(to + size_t(i * wants.size() + begin - wants.begin) * row, from + size_t(i * has.size() + begin - has.begin) * row,
-                size_t(end - begin) * row);
+    std::memcpy(to + size_t(i * wants.size() + begin - wants.begin) * row,
+                from + size_t(i * has.size() + begin - has.begin) * row, size_t(end - begin) * row);
 }
 
 }  // namespace mete

@@ -1,5 +1,5 @@
-// Which part of a value a device holds: all of it, or some rows of one axis. "Rows" are the indices of any axis: of an image's height,
-// of channels, of tokens, of heads.
+// Which part of a value a device holds: all of it, or some rows of one axis. "Rows" are the indices of any
+// axis: of an image's height, of channels, of tokens, of heads.
 #pragma once
 
 #include <string>
@@ -36,8 +36,9 @@ Shape ShapeOf(const Part& part, const Shape& whole);
 
 // A copy of a part of `whole`; `whole` itself where it is all. Any element type.
 Tensor Cut(const Tensor& whole, const Part& part);
-// Copies what `piece`, which is the part `part` of a value, has of the part `wanted` of the same value into `into`, which is that part.
-// All three of one element type, the parts along one axis or all. Error where shapes do not fit the parts.
+// Copies what `piece`, which is the part `part` of a value, has of the part `wanted` of the same value into
+// `into`, which is that part. All three of one element type, the parts along one axis or all. Error where
+// shapes do not fit the parts.
 void Place(const ConstView& piece, const Part& part, const View& into, const Part& wanted);
 
 }  // namespace mete

@@ -31,12 +31,13 @@ TEST(Part, HullHasBothAndIsAllAcrossAxes) {
 TEST(Part, CutTakesRowsOfAnyAxis) {
   const Tensor whole = Counting({2, 3, 2}), piece = Cut(whole, Part::Of(1, {1, 3}));
   EXPECT_EQ(piece.shape(), (Shape{2, 2, 2}));
-  EXPECT_EQ((std::vector<float>{piece.as<float>(), piece.as<float>() + 8}), (std::vector<float>{2, 3, 4, 5, 8, 9, 10, 11}));
+  EXPECT_EQ((std::vector<float>{piece.as<float>(), piece.as<float>() + 8}),
+            (std::vector<float>{2, 3, 4, 5, 8, 9, 10, 11}));
   EXPECT_EQ(Cut(whole, Part::All()).data(), whole.data());
 }
 
 TEST(Part, PlaceCopiesWhatBothHave) {
-  Tensor into(DType::kF32, {2, 2});  // rows 1 to 3 of axis 1
+  Tensor into(DType::kF32, {2, 2});       // rows 1 to 3 of axis 1
   const Tensor piece = Counting({2, 3});  // rows 2 to 5
   Place(piece.view(), Part::Of(1, {2, 5}), into.mutable_view(), Part::Of(1, {1, 3}));
   EXPECT_EQ((std::vector<float>{into.as<float>(), into.as<float>() + 4}), (std::vector<float>{0, 0, 0, 3}));

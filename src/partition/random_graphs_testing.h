@@ -1,4 +1,5 @@
-// Random graphs of images with branches, for property tests: every operator that has to do with rows, and some that have not.
+// Random graphs of images with branches, for property tests: every operator that has to do with rows, and
+// some that have not.
 #pragma once
 
 #include <random>
@@ -21,11 +22,15 @@ class RandomGraph : public Builder {
     Settle(graph);
   }
 
-  int64_t Pick(int64_t least, int64_t most) { return std::uniform_int_distribution<int64_t>(least, most)(random_); }
+  int64_t Pick(int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random_);
+  }
 
  private:
   const Shape& ShapeAt(ValueId id) { return graph.value(id).shape; }
-  ValueId Some() { return made_[size_t(Pick(std::max<int64_t>(0, int64_t(made_.size()) - 4), int64_t(made_.size()) - 1))]; }
+  ValueId Some() {
+    return made_[size_t(Pick(std::max<int64_t>(0, int64_t(made_.size()) - 4), int64_t(made_.size()) - 1))];
+  }
   // Another value of the same shape, or the same one.
   ValueId Like(ValueId x) {
     std::vector<ValueId> like;
@@ -43,14 +48,17 @@ class RandomGraph : public Builder {
     a.Set("dilations", mete::Ints{dilation, 1});
     const int64_t padding = Pick(0, 3);
     if (padding == 3) a.Set("auto_pad", std::string(Pick(0, 1) ? "SAME_UPPER" : "SAME_LOWER"));
-    else a.Set("pads", mete::Ints{Pick(0, kernel[0] - 1), Pick(0, kernel[1] - 1), Pick(0, kernel[0] - 1), Pick(0, kernel[1] - 1)});
+    else
+      a.Set("pads", mete::Ints{Pick(0, kernel[0] - 1), Pick(0, kernel[1] - 1), Pick(0, kernel[0] - 1),
+                               Pick(0, kernel[1] - 1)});
     return a;
   }
 
   ValueId RandomConv(ValueId x) {
     int64_t kernel[2];
     Attributes a = WindowOf(ShapeAt(x), kernel, false);
-    const int64_t channels = ShapeAt(x)[1], group = channels % 2 == 0 ? std::vector<int64_t>{1, 2, channels}[size_t(Pick(0, 2))] : 1;
+    const int64_t channels = ShapeAt(x)[1],
+                  group = channels % 2 == 0 ? std::vector<int64_t>{1, 2, channels}[size_t(Pick(0, 2))] : 1;
     const int64_t out = group * Pick(1, 3);
     a.Set("group", group);
     std::vector<ValueId> in{x, Weight({out, channels / group, kernel[0], kernel[1]})};
@@ -89,7 +97,8 @@ class RandomGraph : public Builder {
 
   ValueId RandomSlice(ValueId x) {
     const int64_t rows = ShapeAt(x)[2];
-    return Op("Slice", {x, Ints({Pick(0, rows / 3), 0}), Ints({-Pick(1, 2), 100}), Ints({2, 3}), Ints({Pick(1, 2), 1})});
+    return Op("Slice", {x, Ints({Pick(0, rows / 3), 0}), Ints({-Pick(1, 2), 100}), Ints({2, 3}),
+                        Ints({Pick(1, 2), 1})});
   }
 
   // Channels of halves, taken apart, one of them changed, put together again.
@@ -100,7 +109,8 @@ class RandomGraph : public Builder {
     Attributes split, concat;
     split.Set("axis", int64_t(1));
     concat.Set("axis", int64_t(1));
-    graph.AddNode("Split", "Split" + std::to_string(graph.nodes.size()), {x, Ints({1, channels - 1})}, {a, b}, split);
+    graph.AddNode("Split", "Split" + std::to_string(graph.nodes.size()), {x, Ints({1, channels - 1})}, {a, b},
+                  split);
     return Op("Concat", {Op("Sigmoid", {b}), a}, concat);
   }
 
@@ -119,8 +129,11 @@ class RandomGraph : public Builder {
     const Shape& s = ShapeAt(x);
     const int64_t scale = Pick(1, 3), kind = Pick(0, 3);
     if (kind == 0) a.Set("mode", std::string("linear"));
-    if (kind == 1) a.Set("coordinate_transformation_mode", std::string("asymmetric")), a.Set("nearest_mode", std::string("floor"));
-    if (Pick(0, 1)) return Op("Resize", {x, kNoValue, kNoValue, Ints({s[0], s[1], scale * s[2], s[3] + Pick(0, 1)})}, a);
+    if (kind == 1)
+      a.Set("coordinate_transformation_mode", std::string("asymmetric")),
+          a.Set("nearest_mode", std::string("floor"));
+    if (Pick(0, 1))
+      return Op("Resize", {x, kNoValue, kNoValue, Ints({s[0], s[1], scale * s[2], s[3] + Pick(0, 1)})}, a);
     return Op("Resize", {x, kNoValue, Floats({1, 1, float(scale), kind == 2 ? 2.0f : 1.5f})}, a);
   }
 
@@ -175,11 +188,14 @@ class RandomGraph : public Builder {
     const ValueId x = Some();
     ValueId y = kNoValue;
     switch (Pick(0, 9)) {
-      case 0: case 1: case 2: y = RandomConv(x); break;
+      case 0:
+      case 1:
+      case 2: y = RandomConv(x); break;
       case 3: y = RandomPool(x); break;
       case 4: y = RandomTransposed(x); break;
       case 5: y = Op("Relu", {x}); break;
-      case 6: case 7: y = Joined(x); break;
+      case 6:
+      case 7: y = Joined(x); break;
       case 8: y = Normal(x); break;
       default: y = Moved(x); break;
     }

@@ -5,7 +5,8 @@
 namespace mete {
 namespace {
 
-// Of a table: the number is a model file's. Guess: images have some hundreds, and of more rows Divide() is asked each time.
+// Of a table: the number is a model file's. Guess: images have some hundreds, and of more rows Divide() is
+// asked each time.
 constexpr int64_t kMostRows = 65536;
 
 int64_t ExtentOf(const Graph& graph, const Node& node, int axis) {
@@ -59,9 +60,11 @@ const std::vector<Part>& RowNeeds::Inputs(int node, Part& part) {
   if (table.by_rows) {
     for (size_t i = 0; i < answer_.size(); ++i)
       if (table.axes[i] != Part::kAllAxes)
-        answer_[i] = Part::Of(table.axes[i], {table.begins[i][size_t(part.rows.begin)], table.ends[i][size_t(part.rows.end - 1)]});
+        answer_[i] = Part::Of(table.axes[i], {table.begins[i][size_t(part.rows.begin)],
+                                              table.ends[i][size_t(part.rows.end - 1)]});
     if (!table.computes.empty())
-      part.rows = {table.computes[size_t(part.rows.begin)].begin, table.computes[size_t(part.rows.end - 1)].end};
+      part.rows = {table.computes[size_t(part.rows.begin)].begin,
+                   table.computes[size_t(part.rows.end - 1)].end};
     return answer_;
   }
   const auto d = table.divides ? Divide(graph_, n, part) : std::nullopt;

@@ -22,7 +22,8 @@ TEST(RowNeeds, SaysWhatDivideSays) {
         const auto d = Divide(graph, node, part);
         const std::vector<Part>& inputs = needs.Inputs(n, part);
         EXPECT_EQ(part, !d ? Part::All() : Part::Of(axis, d->rows.value_or(IndexRange{begin, end})));
-        for (size_t i = 0; d && i < inputs.size(); ++i) EXPECT_EQ(inputs[i], d->inputs[i]) << node.name << " " << ToString(inputs[i]);
+        for (size_t i = 0; d && i < inputs.size(); ++i)
+          EXPECT_EQ(inputs[i], d->inputs[i]) << node.name << " " << ToString(inputs[i]);
       }
     }
   }
@@ -52,7 +53,8 @@ TEST(Layers, CoverTheNodesOnceAndBeginWithWhatComputes) {
 
 TEST(Layers, AValueIsLiveUntilItsLastReader) {
   Builder b;
-  const ValueId x = b.Input({1, 2, 8, 8}), a = b.Conv(x, 2, 2, 1), c = b.Conv(a, 2, 2, 1), sum = b.Op("Add", {c, a});
+  const ValueId x = b.Input({1, 2, 8, 8}), a = b.Conv(x, 2, 2, 1), c = b.Conv(a, 2, 2, 1),
+                sum = b.Op("Add", {c, a});
   b.Output(b.Conv(sum, 2, 2, 1));
   InferShapes(b.graph);
   const std::vector<Layer> layers = LayersOf(b.graph);

@@ -18,7 +18,8 @@ std::optional<Division> AlongOne(const DivideContext& c) {
   return SameAxis(c);
 }
 
-// From attribute `axis` on; scale and bias belong to these axes. Mean and deviation, where asked for, have rows of the same axes.
+// From attribute `axis` on; scale and bias belong to these axes. Mean and deviation, where asked for, have
+// rows of the same axes.
 std::optional<Division> FromAxis(const DivideContext& c) {
   if (c.axis >= Positive(c.node.attributes.Int("axis", -1), c.shape(0).rank())) return std::nullopt;
   Division d = c.Whole();
@@ -39,7 +40,8 @@ std::optional<Division> ByChannel(const DivideContext& c) {
 
 std::optional<Division> BatchNormalization(const DivideContext& c) {
   const bool training = c.node.attributes.Int("training_mode", 0) != 0;  // by the moments of all rows
-  if (training || IsNhwc(c.node.attributes) || c.node.outputs.size() > 1 || c.shape(0).rank() < 2) return std::nullopt;
+  if (training || IsNhwc(c.node.attributes) || c.node.outputs.size() > 1 || c.shape(0).rank() < 2)
+    return std::nullopt;
   return ByChannel(c);
 }
 
@@ -91,12 +93,27 @@ std::optional<Division> Reduce(const DivideContext& c) {
 }
 
 constexpr DivideRule kRules[] = {
-    {"Softmax", AlongOne}, {"LogSoftmax", AlongOne}, {"Hardmax", AlongOne}, {"LpNormalization", AlongOne},
-    {"LayerNormalization", FromAxis}, {"RMSNormalization", FromAxis},
-    {"BatchNormalization", BatchNormalization}, {"InstanceNormalization", InstanceNormalization}, {"LRN", OverChannels},
-    {"QuantizeLinear", Quantize}, {"DequantizeLinear", Quantize},
-    {"ReduceL1", Reduce}, {"ReduceL2", Reduce}, {"ReduceLogSum", Reduce}, {"ReduceLogSumExp", Reduce}, {"ReduceMax", Reduce},
-    {"ReduceMean", Reduce}, {"ReduceMin", Reduce}, {"ReduceProd", Reduce}, {"ReduceSum", Reduce}, {"ReduceSumSquare", Reduce},
+    {"Softmax", AlongOne},
+    {"LogSoftmax", AlongOne},
+    {"Hardmax", AlongOne},
+    {"LpNormalization", AlongOne},
+    {"LayerNormalization", FromAxis},
+    {"RMSNormalization", FromAxis},
+    {"BatchNormalization", BatchNormalization},
+    {"InstanceNormalization", InstanceNormalization},
+    {"LRN", OverChannels},
+    {"QuantizeLinear", Quantize},
+    {"DequantizeLinear", Quantize},
+    {"ReduceL1", Reduce},
+    {"ReduceL2", Reduce},
+    {"ReduceLogSum", Reduce},
+    {"ReduceLogSumExp", Reduce},
+    {"ReduceMax", Reduce},
+    {"ReduceMean", Reduce},
+    {"ReduceMin", Reduce},
+    {"ReduceProd", Reduce},
+    {"ReduceSum", Reduce},
+    {"ReduceSumSquare", Reduce},
 };
 
 }  // namespace

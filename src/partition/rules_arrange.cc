@@ -6,8 +6,9 @@
 namespace mete {
 namespace {
 
-// The same bytes in another shape. Rows of the output are rows of an input axis where as many elements lie before both, be it that one
-// of the two axes is the other's rows with what follows: heads of a token's features, channels of a flattened image.
+// The same bytes in another shape. Rows of the output are rows of an input axis where as many elements lie
+// before both, be it that one of the two axes is the other's rows with what follows: heads of a token's
+// features, channels of a flattened image.
 std::optional<Part> ThroughReshape(const Shape& in, const Shape& out, int axis, IndexRange rows) {
   const int64_t before = out.Elements(0, axis);
   for (int i = 0; i < in.rank(); ++i) {
@@ -26,7 +27,8 @@ Ints Dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
 Ints DimsOfPart(const DivideContext& c) { return Dims(ShapeOf(Part::Of(c.axis, c.rows), c.output())); }
 
 std::optional<Division> SameBytes(const DivideContext& c) {
-  const auto part = c.output().Elements() == 0 ? std::nullopt : ThroughReshape(c.shape(0), c.output(), c.axis, c.rows);
+  const auto part =
+      c.output().Elements() == 0 ? std::nullopt : ThroughReshape(c.shape(0), c.output(), c.axis, c.rows);
   if (!part) return std::nullopt;
   Division d = c.Whole();
   d.inputs[0] = *part;
@@ -55,7 +57,9 @@ std::optional<Division> Expand(const DivideContext& c) {
 std::optional<Division> Transpose(const DivideContext& c) {
   const Ints& perm = c.node.attributes.IntList("perm");
   Division d = c.Whole();
-  c.SameRows(d, 0, perm.empty() ? c.output().rank() - 1 - c.axis : Positive(perm[size_t(c.axis)], c.output().rank()));
+  c.SameRows(
+      d, 0,
+      perm.empty() ? c.output().rank() - 1 - c.axis : Positive(perm[size_t(c.axis)], c.output().rank()));
   return d;
 }
 
@@ -133,8 +137,11 @@ std::optional<Division> Pad(const DivideContext& c) {
     return d;
   }
   const size_t k = size_t(at - axes->begin());
-  const int64_t pad = (*pads)[k], begin = c.rows.begin - pad, end = c.rows.end - pad, dim = c.shape(0)[c.axis];
-  if (c.node.attributes.String("mode", "constant") != "constant" && (pad != 0 || (*pads)[axes->size() + k] != 0)) return std::nullopt;
+  const int64_t pad = (*pads)[k], begin = c.rows.begin - pad, end = c.rows.end - pad,
+                dim = c.shape(0)[c.axis];
+  if (c.node.attributes.String("mode", "constant") != "constant" &&
+      (pad != 0 || (*pads)[axes->size() + k] != 0))
+    return std::nullopt;
   const IndexRange reads{std::max<int64_t>(0, begin), std::min(dim, end)};
   if (reads.begin >= reads.end) return std::nullopt;
   d.inputs[0] = Part::Of(c.axis, reads);
@@ -144,7 +151,8 @@ std::optional<Division> Pad(const DivideContext& c) {
   return d;
 }
 
-// Blocks of pixels become channels, or come of them: rows of the smaller image are so many rows of the larger one.
+// Blocks of pixels become channels, or come of them: rows of the smaller image are so many rows of the larger
+// one.
 template <bool kToDepth>
 std::optional<Division> Blocks(const DivideContext& c) {
   const int64_t size = c.node.attributes.Int("blocksize", 1);
@@ -156,14 +164,15 @@ std::optional<Division> Blocks(const DivideContext& c) {
   return d;
 }
 
-// Each input row becomes so many equal ones, whatever lies beside it: by the modes that round to the middle of pixels, or down from their
-// edges.
+// Each input row becomes so many equal ones, whatever lies beside it: by the modes that round to the middle
+// of pixels, or down from their edges.
 bool RepeatsRows(const Attributes& attributes) {
   if (attributes.String("mode", "nearest") != "nearest") return false;
   const auto coordinates = attributes.String("coordinate_transformation_mode", "half_pixel");
   const auto nearest = attributes.String("nearest_mode", "round_prefer_floor");
   if (coordinates == "asymmetric") return nearest == "floor";
-  const bool middle = coordinates == "half_pixel" || coordinates == "half_pixel_symmetric" || coordinates == "pytorch_half_pixel";
+  const bool middle = coordinates == "half_pixel" || coordinates == "half_pixel_symmetric" ||
+                      coordinates == "pytorch_half_pixel";
   return middle && nearest.starts_with("round");
 }
 
@@ -184,7 +193,8 @@ int64_t WholeScale(const DivideContext& c, const Ints& axes) {
   if (at == axes.end()) return 1;
   const bool scales = c.has(2) && c.shape(2).Elements() > 0;
   if (scales && !IsConstant(c.graph, c.node.input(2))) return 0;
-  if (scales && c.graph.value(c.node.input(2)).constant.as<float>()[at - axes.begin()] != float(out / in)) return 0;
+  if (scales && c.graph.value(c.node.input(2)).constant.as<float>()[at - axes.begin()] != float(out / in))
+    return 0;
   return out / in;
 }
 
@@ -207,9 +217,19 @@ std::optional<Division> Resize(const DivideContext& c) {
 }
 
 constexpr DivideRule kRules[] = {
-    {"SpaceToDepth", Blocks<true>}, {"DepthToSpace", Blocks<false>},
-    {"Reshape", Reshape}, {"Flatten", SameBytes}, {"Squeeze", Squeeze}, {"Unsqueeze", SameBytes}, {"Expand", Expand},
-    {"Transpose", Transpose}, {"Concat", Concat}, {"Split", Split}, {"Gather", Gather}, {"Slice", Slice}, {"Pad", Pad},
+    {"SpaceToDepth", Blocks<true>},
+    {"DepthToSpace", Blocks<false>},
+    {"Reshape", Reshape},
+    {"Flatten", SameBytes},
+    {"Squeeze", Squeeze},
+    {"Unsqueeze", SameBytes},
+    {"Expand", Expand},
+    {"Transpose", Transpose},
+    {"Concat", Concat},
+    {"Split", Split},
+    {"Gather", Gather},
+    {"Slice", Slice},
+    {"Pad", Pad},
     {"Resize", Resize},
 };
 

@@ -1,4 +1,5 @@
-// Matrix products: rows of the left side, columns of the right one, or products of a batch. Attention: heads, or rows of queries.
+// Matrix products: rows of the left side, columns of the right one, or products of a batch. Attention: heads,
+// or rows of queries.
 #include <initializer_list>
 
 #include "partition/rules.h"
@@ -32,7 +33,8 @@ std::optional<Division> MatMul(const DivideContext& c) {
   return Product(c, 0, 1);
 }
 
-// Scales and zero points of a matrix's rows, as a list or as a matrix of one column. One of all of it is needed whole.
+// Scales and zero points of a matrix's rows, as a list or as a matrix of one column. One of all of it is
+// needed whole.
 bool OfRows(const DivideContext& c, Division& d, std::initializer_list<int> inputs) {
   for (int i : inputs) {
     if (!c.has(i)) continue;
@@ -62,8 +64,8 @@ std::optional<Division> QLinearMatMul(const DivideContext& c) {
   return d;
 }
 
-// Of 4-D Q, K and V: images, heads where there are as many of each, and queries where none is hidden from another. A mask is broadcast to
-// images, heads and queries.
+// Of 4-D Q, K and V: images, heads where there are as many of each, and queries where none is hidden from
+// another. A mask is broadcast to images, heads and queries.
 std::optional<Division> Attention(const DivideContext& c) {
   for (int i = 4; i < c.inputs(); ++i)
     if (c.has(i)) return std::nullopt;
@@ -72,7 +74,8 @@ std::optional<Division> Attention(const DivideContext& c) {
   for (int i = 0; i < 3; ++i)
     if (c.shape(i).rank() != 4 || c.shape(i)[1] != c.shape(0)[1]) return std::nullopt;
   const Attributes& a = c.node.attributes;
-  const bool hides = a.Int("is_causal", 0) != 0 || a.Int("left_window_size", -1) >= 0 || a.Int("right_window_size", -1) >= 0;
+  const bool hides =
+      a.Int("is_causal", 0) != 0 || a.Int("left_window_size", -1) >= 0 || a.Int("right_window_size", -1) >= 0;
   if (c.axis == 3 || (c.axis == 2 && hides)) return std::nullopt;
   Division d = c.Whole();
   for (int i = 0; i < (c.axis == 2 ? 1 : 3); ++i) c.SameRows(d, i, c.axis);
@@ -80,8 +83,11 @@ std::optional<Division> Attention(const DivideContext& c) {
   return d;
 }
 
-constexpr DivideRule kRules[] = {
-    {"Gemm", Gemm}, {"MatMul", MatMul}, {"MatMulInteger", MatMulInteger}, {"QLinearMatMul", QLinearMatMul}, {"Attention", Attention}};
+constexpr DivideRule kRules[] = {{"Gemm", Gemm},
+                                 {"MatMul", MatMul},
+                                 {"MatMulInteger", MatMulInteger},
+                                 {"QLinearMatMul", QLinearMatMul},
+                                 {"Attention", Attention}};
 
 }  // namespace
 

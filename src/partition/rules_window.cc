@@ -1,5 +1,6 @@
-// Convolutions and pools. Along a spatial axis an output row needs the rows under its window, and the share pads where the whole does;
-// along channels a convolution needs the weights of those channels, and a pool or a grouped convolution the channels themselves.
+// Convolutions and pools. Along a spatial axis an output row needs the rows under its window, and the share
+// pads where the whole does; along channels a convolution needs the weights of those channels, and a pool or
+// a grouped convolution the channels themselves.
 #include "partition/rules.h"
 
 namespace mete {
@@ -20,12 +21,14 @@ void WritePads(Division& d, const Window& window, int spatial) {
   d.attributes.Set("pads", std::move(pads));
 }
 
-// Rows `rows` of the outputs of `a`: what they read, and the padding that is left. Empty where they read padding alone.
+// Rows `rows` of the outputs of `a`: what they read, and the padding that is left. Empty where they read
+// padding alone.
 IndexRange Halo(WindowAxis& a, IndexRange rows) {
   const int64_t begin = a.Input(rows.begin, 0), end = a.Input(rows.end - 1, a.kernel - 1) + 1;
   const IndexRange reads{std::max<int64_t>(0, begin), std::min(a.in, end)};
   a.pad = std::max<int64_t>(0, -begin);
-  // A window may reach behind the padding where sizes are rounded up: an average does not count what is there.
+  // A window may reach behind the padding where sizes are rounded up: an average does not count what is
+  // there.
   a.pad_end = std::clamp<int64_t>(end - a.in, 0, a.pad_end);
   return reads;
 }
@@ -41,7 +44,8 @@ std::optional<Division> Spatial(const DivideContext& c, Window window, int x = 0
   return d;
 }
 
-bool Resolve(const DivideContext& c, std::span<const int64_t> kernel, bool pooling, Window& window, int x = 0) {
+bool Resolve(const DivideContext& c, std::span<const int64_t> kernel, bool pooling, Window& window,
+             int x = 0) {
   return ResolveWindow(c.node.attributes, ImageDimsOf(c.shape(x), false), kernel, pooling, window).empty();
 }
 
@@ -90,7 +94,8 @@ std::optional<Division> QuantizedConv(const DivideContext& c) {
 }
 
 std::optional<Division> Pool(const DivideContext& c) {
-  if (!IsImage(c) || (c.node.outputs.size() > 1 && c.node.output(1) != kNoValue)) return std::nullopt;  // indices are those of the whole
+  // indices are those of the whole
+  if (!IsImage(c) || (c.node.outputs.size() > 1 && c.node.output(1) != kNoValue)) return std::nullopt;
   if (c.axis <= 1) {
     Division d = c.Whole();
     c.SameRows(d, 0, c.axis);
@@ -108,16 +113,20 @@ std::optional<Division> GlobalPool(const DivideContext& c) {
   return d;
 }
 
-// Output row o is made of the input rows i with o = i * stride - pad + k * dilation: the window seen from its other side.
+// Output row o is made of the input rows i with o = i * stride - pad + k * dilation: the window seen from its
+// other side.
 std::optional<Division> ConvTranspose(const DivideContext& c) {
   if (!IsImage(c) || c.inputs() > 3 || c.axis == 1) return std::nullopt;
   if (c.axis == 0) return Batch(c);
   Window window;
   const int spatial = c.shape(0).rank() - 2;
-  if (!ResolveTransposedWindow(c.node.attributes, ImageDimsOf(c.shape(0), false), c.shape(1).dims().subspan(2), window).empty())
+  if (!ResolveTransposedWindow(c.node.attributes, ImageDimsOf(c.shape(0), false),
+                               c.shape(1).dims().subspan(2), window)
+           .empty())
     return std::nullopt;
   WindowAxis& a = window[size_t(kSpatialDims - spatial + c.axis - 2)];
-  const int64_t first = c.rows.begin + a.pad, last = c.rows.end - 1 + a.pad;  // in the output with its padding
+  // in the output with its padding
+  const int64_t first = c.rows.begin + a.pad, last = c.rows.end - 1 + a.pad;
   const int64_t begin = std::clamp<int64_t>((first - a.extent() + a.stride) / a.stride, 0, first / a.stride);
   const int64_t end = std::min(a.out, last / a.stride + 1);
   if (begin >= end) return std::nullopt;

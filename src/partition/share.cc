@@ -13,8 +13,8 @@
 namespace mete {
 namespace {
 
-// The division of a node for a part of its outputs, or for more, where it makes rows in blocks; all of it where the part is all or cannot
-// be had.
+// The division of a node for a part of its outputs, or for more, where it makes rows in blocks; all of it
+// where the part is all or cannot be had.
 Division DivisionOf(const Graph& graph, const Node& node, Part& part) {
   if (!part.all()) {
     if (auto d = Divide(graph, node, part)) {
@@ -57,7 +57,9 @@ class Needs {
 // Writes a share's graph, node after node.
 class ShareWriter {
  public:
-  ShareWriter(const Graph& whole, ShareGraph& share) : whole_(whole), share_(share) { share.graph.name = whole.name; }
+  ShareWriter(const Graph& whole, ShareGraph& share) : whole_(whole), share_(share) {
+    share.graph.name = whole.name;
+  }
 
   void Input(const ValuePart& input) {
     const ValueId id = AddHeld(input.value, input.part);
@@ -70,10 +72,12 @@ class ShareWriter {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const auto ints = d.ints.find(int(i));
       if (node.inputs[i] == kNoValue) inputs.push_back(kNoValue);
-      else if (ints != d.ints.end()) inputs.push_back(share_.graph.AddConstant(node.name + ".ints", Tensor::Ints(ints->second)));
+      else if (ints != d.ints.end())
+        inputs.push_back(share_.graph.AddConstant(node.name + ".ints", Tensor::Ints(ints->second)));
       else inputs.push_back(Get(node.inputs[i], d.inputs[i]));
     }
-    for (ValueId id : node.outputs) outputs.push_back(id == kNoValue ? kNoValue : AddHeld(id, NormalizedOf(whole_, id, part)));
+    for (ValueId id : node.outputs)
+      outputs.push_back(id == kNoValue ? kNoValue : AddHeld(id, NormalizedOf(whole_, id, part)));
     share_.graph.AddNode(node.op, node.name, std::move(inputs), std::move(outputs), d.attributes);
   }
 
@@ -85,7 +89,8 @@ class ShareWriter {
 
   ValueId AddHeld(ValueId id, const Part& part) {
     const Value& value = whole_.value(id);
-    const ValueId here = share_.graph.AddValue(value.name, value.type, value.shape.known() ? ShapeOf(part, value.shape) : value.shape);
+    const ValueId here = share_.graph.AddValue(
+        value.name, value.type, value.shape.known() ? ShapeOf(part, value.shape) : value.shape);
     held_[id] = part;
     here_[KeyOf(id, part)] = here;
     return here;
@@ -108,7 +113,8 @@ class ShareWriter {
     const Value& value = whole_.value(id);
     const Part& held = held_.at(id);
     const int64_t first = held.all() ? 0 : held.rows.begin;
-    const std::string name = fmt::format("{}.rows.{}.{}.{}", value.name, part.axis, part.rows.begin, part.rows.end);
+    const std::string name =
+        fmt::format("{}.rows.{}.{}.{}", value.name, part.axis, part.rows.begin, part.rows.end);
     Graph& graph = share_.graph;
     const ValueId starts = graph.AddConstant(name + ".starts", Tensor::Ints(Ints{part.rows.begin - first}));
     const ValueId ends = graph.AddConstant(name + ".ends", Tensor::Ints(Ints{part.rows.end - first}));
@@ -120,18 +126,21 @@ class ShareWriter {
 
   const Graph& whole_;
   ShareGraph& share_;
-  std::map<ValueId, Part> held_;    // what the share's node or caller gives of a value
-  std::map<Key, ValueId> here_;     // what has been made of it
+  std::map<ValueId, Part> held_;  // what the share's node or caller gives of a value
+  std::map<Key, ValueId> here_;   // what has been made of it
 };
 
 void CheckWanted(const Graph& graph, const ValuePart& w) {
   const Value& value = graph.value(w.value);
   if (w.part.all()) return;
-  if (!value.shape.known()) Invalid(value.name, "has a shape that depends on data; got a part of it, {}; expected all", ToString(w.part));
+  if (!value.shape.known())
+    Invalid(value.name, "has a shape that depends on data; got a part of it, {}; expected all",
+            ToString(w.part));
   const IndexRange& rows = w.part.rows;
   const bool has_axis = w.part.axis >= 0 && w.part.axis < value.shape.rank();
   if (!has_axis || rows.begin < 0 || rows.begin >= rows.end || rows.end > value.shape[w.part.axis])
-    Invalid(value.name, "has no such part; got {}, expected rows of {}", ToString(w.part), ToString(value.shape));
+    Invalid(value.name, "has no such part; got {}, expected rows of {}", ToString(w.part),
+            ToString(value.shape));
 }
 
 }  // namespace
@@ -150,7 +159,8 @@ GroupBorder BorderOf(const Graph& graph, const Uses& uses, std::span<const int> 
     for (ValueId id : node.outputs) {
       if (id == kNoValue) continue;
       const auto& readers = uses.readers[size_t(id)];
-      if (uses.is_output[size_t(id)] || std::any_of(readers.begin(), readers.end(), [&](int r) { return !inside[size_t(r)]; }))
+      if (uses.is_output[size_t(id)] ||
+          std::any_of(readers.begin(), readers.end(), [&](int r) { return !inside[size_t(r)]; }))
         outputs.insert(id);
     }
   }
@@ -198,7 +208,8 @@ ShareGraph MakeShareGraph(const Graph& graph, std::span<const int> nodes, std::s
   share.parts = PartsOf(graph, nodes, wanted);
   ShareWriter writer(graph, share);
   for (const ValuePart& input : share.parts.inputs) writer.Input(input);
-  for (size_t k = 0; k < share.parts.nodes.size(); ++k) writer.Write(graph.nodes[size_t(share.parts.nodes[k])], share.parts.computed[k]);
+  for (size_t k = 0; k < share.parts.nodes.size(); ++k)
+    writer.Write(graph.nodes[size_t(share.parts.nodes[k])], share.parts.computed[k]);
   for (const ValuePart& output : share.parts.outputs) writer.Output(output);
   return share;
 }

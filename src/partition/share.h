@@ -1,6 +1,7 @@
-// A device's share of a group of fused nodes: a Graph of its own, which any session can run. It has the group's nodes with the rows that
-// are asked for and the halo that these need, the padding that is left at their edges, and the weights' rows. Nodes that cannot be
-// divided as asked, or whose readers need rows along different axes, are computed whole: a share is always right, but it may repeat work.
+// A device's share of a group of fused nodes: a Graph of its own, which any session can run. It has the
+// group's nodes with the rows that are asked for and the halo that these need, the padding that is left at
+// their edges, and the weights' rows. Nodes that cannot be divided as asked, or whose readers need rows along
+// different axes, are computed whole: a share is always right, but it may repeat work.
 #pragma once
 
 #include <span>
@@ -33,13 +34,16 @@ struct ShareParts {
   std::vector<Part> computed;      // for each of `nodes`: the part of its outputs that it computes
 };
 
-// `wanted`: values that are made in the group, a part of each. Nodes outside the group are not looked at. Throws where a wanted value is
-// not made in the group, or a part is asked for of one whose shape is not known.
+// `wanted`: values that are made in the group, a part of each. Nodes outside the group are not looked at.
+// Throws where a wanted value is not made in the group, or a part is asked for of one whose shape is not
+// known.
 ShareParts PartsOf(const Graph& graph, std::span<const int> nodes, std::span<const ValuePart> wanted);
 
 struct ShareGraph {
   ShareParts parts;
-  Graph graph;  // its inputs and outputs are those of `parts`, in their order; weights share the bytes of the whole graph's where not cut
+  // its inputs and outputs are those of `parts`, in their order; weights share the bytes of the whole graph's
+  // where not cut
+  Graph graph;
 };
 
 // Throws as PartsOf does.

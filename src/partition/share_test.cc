@@ -25,18 +25,20 @@ struct Counted {
 };
 
 // Computes a part of `value` as a share of a group whose inputs are cut from the whole's values.
-Tensor ComputePart(const Graph& graph, const std::vector<Tensor>& values, const std::vector<int>& nodes, const ValuePart& wanted,
-                   Counted& count) {
+Tensor ComputePart(const Graph& graph, const std::vector<Tensor>& values, const std::vector<int>& nodes,
+                   const ValuePart& wanted, Counted& count) {
   const ShareGraph share = MakeShareGraph(graph, nodes, std::vector{wanted});
   Verify(share.graph);
   std::vector<Tensor> inputs;
-  for (const ValuePart& input : share.parts.inputs) inputs.push_back(Cut(values[size_t(input.value)], input.part));
+  for (const ValuePart& input : share.parts.inputs)
+    inputs.push_back(Cut(values[size_t(input.value)], input.part));
   for (const Part& part : share.parts.computed) ++count.nodes, count.divided += !part.all();
   return EvaluateAll(share.graph, inputs)[size_t(share.graph.outputs[0])];
 }
 
 // Divides each output of a group along `axis` and stitches the parts together.
-void ExpectStitched(RandomGraph& random, const std::vector<Tensor>& values, const std::vector<int>& nodes, int axis, Counted& count) {
+void ExpectStitched(RandomGraph& random, const std::vector<Tensor>& values, const std::vector<int>& nodes,
+                    int axis, Counted& count) {
   const Graph& graph = random.graph;
   for (ValueId id : BorderOf(graph, Uses(graph), nodes).outputs) {
     const Tensor& whole = values[size_t(id)];
@@ -47,8 +49,9 @@ void ExpectStitched(RandomGraph& random, const std::vector<Tensor>& values, cons
       const Tensor piece = ComputePart(graph, values, nodes, {id, part}, count);
       Place(piece.view(), part, stitched.mutable_view(), Part::All());
     }
-    ASSERT_EQ(std::memcmp(stitched.data(), whole.data(), whole.bytes()), 0) << "value " << graph.value(id).name << " axis " << axis << "\n"
-                                                                            << ToText(graph);
+    ASSERT_EQ(std::memcmp(stitched.data(), whole.data(), whole.bytes()), 0)
+        << "value " << graph.value(id).name << " axis " << axis << "\n"
+        << ToText(graph);
   }
 }
 
@@ -63,7 +66,8 @@ TEST(Share, AnyDivisionOfAnyGroupStitchedTogetherEqualsTheWhole) {
       const int first = int(random.Pick(0, n - 1)), last = int(random.Pick(first, n - 1));
       std::vector<int> nodes;
       for (int i = first; i <= last; ++i) nodes.push_back(i);
-      ExpectStitched(random, values, nodes, int(random.Pick(0, 5)) % 4 == 0 ? int(random.Pick(0, 3)) : 2, count);
+      ExpectStitched(random, values, nodes, int(random.Pick(0, 5)) % 4 == 0 ? int(random.Pick(0, 3)) : 2,
+                     count);
       if (HasFatalFailure()) return;
     }
   }
@@ -105,8 +109,9 @@ TEST(Share, AResidualIsCutFromTheRowsThatTheHaloNeeds) {
 
 TEST(Share, NodesWhoseReadersNeedOtherAxesAreWhole) {
   Branches net;
-  const ShareGraph share = net.Of(net.b.Op("Mul", {net.second, net.b.Op("GlobalAveragePool", {net.second})}), Part::Of(2, {4, 6}));
-  EXPECT_TRUE(share.parts.computed[1].all());               // the second convolution, for the pool
+  const ShareGraph share =
+      net.Of(net.b.Op("Mul", {net.second, net.b.Op("GlobalAveragePool", {net.second})}), Part::Of(2, {4, 6}));
+  EXPECT_TRUE(share.parts.computed[1].all());                   // the second convolution, for the pool
   EXPECT_EQ(share.parts.computed.back(), Part::Of(2, {4, 6}));  // the product
 }
 
@@ -126,7 +131,8 @@ TEST(Share, WeightsThatAreNotCutShareTheirBytes) {
 TEST(Share, RefusesWhatTheGroupDoesNotMakeAndRowsThatAreNotThere) {
   Branches net;
   EXPECT_TELLS(net.Of(net.x, Part::Of(2, {4, 6})), "[x0] is asked of a group that does not make it");
-  for (const Part& part : {Part::Of(2, {4, 13}), Part::Of(4, {0, 1}), Part::Of(2, {6, 6}), Part::Of(-2, {0, 1})})
+  for (const Part& part :
+       {Part::Of(2, {4, 13}), Part::Of(4, {0, 1}), Part::Of(2, {6, 6}), Part::Of(-2, {0, 1})})
     EXPECT_TELLS(net.Of(net.second, part), "has no such part");
 }
 

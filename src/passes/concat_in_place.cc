@@ -1,5 +1,6 @@
-// Lets the convolutions whose outputs are joined along the channels of NHWC values write straight into their places, so that nothing is
-// left to copy (the contract is in graph/fused.h, 7). A Concat that only another one reads is one with it.
+// Lets the convolutions whose outputs are joined along the channels of NHWC values write straight into their
+// places, so that nothing is left to copy (the contract is in graph/fused.h, 7). A Concat that only another
+// one reads is one with it.
 #include "base/fused.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -29,7 +30,8 @@ class Joiner {
     int64_t offset;  // channels
   };
 
-  // True for a Concat along the last dimension whose inputs all come from convolutions that nobody else reads.
+  // True for a Concat along the last dimension whose inputs all come from convolutions that nobody else
+  // reads.
   bool Joins(const Node& node) const {
     if (node.op != "Concat" || node.inputs.empty()) return false;
     const Shape& shape = graph_.value(node.outputs[0]).shape;
@@ -43,8 +45,8 @@ class Joiner {
     const size_t p = size_t(uses_.producer[size_t(id)]);
     const Node& node = graph_.nodes[p];
     if (joins_[p]) return true;
-    return node.op == "Conv" && node.attributes.String("layout", "") == "NHWC" && !node.attributes.Has(kIntoChannels) &&
-           !node.attributes.Has(kSumPiece);
+    return node.op == "Conv" && node.attributes.String("layout", "") == "NHWC" &&
+           !node.attributes.Has(kIntoChannels) && !node.attributes.Has(kSumPiece);
   }
 
   // The convolutions below a Concat with their places; the Concats among them are done with.
@@ -61,14 +63,16 @@ class Joiner {
         offset += graph_.value(node.outputs[0]).shape[3];
         continue;
       }
-      for (auto id = node.inputs.rbegin(); id != node.inputs.rend(); ++id) waiting.push_back(size_t(uses_.producer[size_t(*id)]));
+      for (auto id = node.inputs.rbegin(); id != node.inputs.rend(); ++id)
+        waiting.push_back(size_t(uses_.producer[size_t(*id)]));
       joins_[n] = false;
       node.op.clear();
     }
     return slices;
   }
 
-  // In the order of execution each convolution goes on with the value of the one before, and the last one makes the Concat's.
+  // In the order of execution each convolution goes on with the value of the one before, and the last one
+  // makes the Concat's.
   void Join(size_t concat) {
     const ValueId joined = graph_.nodes[concat].outputs[0];
     const Shape shape = graph_.value(joined).shape;

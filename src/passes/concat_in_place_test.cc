@@ -24,7 +24,8 @@ class NhwcBuilder : public Builder {
 TEST(ConcatInPlace, ConvolutionsWriteTheirSlices) {
   NhwcBuilder b;
   const ValueId x = b.Input({2, 4, 5, 3});
-  const ValueId last = b.NhwcConv(x, 3, 16, 1), first = b.NhwcConv(x, 3, 7, 3);  // executed the other way round
+  // executed the other way round
+  const ValueId last = b.NhwcConv(x, 3, 16, 1), first = b.NhwcConv(x, 3, 7, 3);
   const ValueId middle = b.NhwcConv(b.NhwcConv(x, 3, 4, 1), 4, 9, 3);
   Graph& g = b.Output(b.Op("Neg", {b.Concat({first, middle, last})}));
   ExpectSame(g, ConcatInPlace);
@@ -110,7 +111,8 @@ TEST(ConcatInPlace, TheVerifierRefusesWhatCouldNotShareMemory) {
   refuses(outside, "does not fit");
   Graph caller = joined();
   caller.inputs.push_back(caller.AddValue("mine", DType::kF32, {1, 2, 2, 9}));
-  caller.nodes[0].inputs = {caller.nodes[0].inputs[0], caller.nodes[0].inputs[1], kNoValue, kNoValue, caller.inputs[1]};
+  caller.nodes[0].inputs = {caller.nodes[0].inputs[0], caller.nodes[0].inputs[1], kNoValue, kNoValue,
+                            caller.inputs[1]};
   refuses(caller, "made by no convolution");
 }
 

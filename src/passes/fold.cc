@@ -34,14 +34,16 @@ class Budget {
     const double work = FoldWork(graph, node);
     bool fits = work <= limits_.max_work - spent_.work;
     for (ValueId id : node.outputs)
-      if (fits && id != kNoValue && graph.value(id).shape.known()) fits = TakeBytes(graph.value(id).shape, graph.value(id).type);
+      if (fits && id != kNoValue && graph.value(id).shape.known())
+        fits = TakeBytes(graph.value(id).shape, graph.value(id).type);
     if (fits) spent_.work += work;
     else spent_.bytes = bytes;
     return fits;
   }
 
   bool TakeBytes(const Shape& shape, DType type) {
-    const int64_t elements = CheckedElements(shape, type, std::min(limits_.max_result_bytes, limits_.max_bytes - spent_.bytes));
+    const int64_t elements =
+        CheckedElements(shape, type, std::min(limits_.max_result_bytes, limits_.max_bytes - spent_.bytes));
     if (elements < 0) return false;
     spent_.bytes += elements * int64_t(SizeOf(type));
     return true;
@@ -64,7 +66,8 @@ void Evaluate(Graph& graph, const Node& node, RefKernel kernel, Budget& budget, 
   auto allocate = [&](size_t i, DType type, const Shape& shape) {
     if (i >= out.size() || node.outputs[i] == kNoValue) return;
     if (!graph.value(node.outputs[i]).shape.known() && !budget.TakeBytes(shape, type))
-      Fail(Code::kResourceExhausted, node.name, "a constant result is too large; got {} {}", Name(type), ToString(shape));
+      Fail(Code::kResourceExhausted, node.name, "a constant result is too large; got {} {}", Name(type),
+           ToString(shape));
     results[i] = Tensor(type, shape);
     out[i] = results[i].mutable_view();
   };
@@ -84,7 +87,8 @@ void Evaluate(Graph& graph, const Node& node, RefKernel kernel, Budget& budget, 
 }
 
 // Infers one node and folds it where it can be; true where it was folded.
-bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, bool keep_dequantized, Budget& budget, Scratch& scratch) {
+bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, bool keep_dequantized, Budget& budget,
+           Scratch& scratch) {
   const auto results = InferNode(graph, node, limits.max_value_bytes);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;

@@ -38,7 +38,8 @@ std::optional<Affine> OfBatchNorm(const Graph& graph, const Node& node) {
 
 // The constant's value for each channel, where it is the same within a channel. `from_back` says where
 // the activation has its channels, counted from its last dimension, where shapes line up.
-std::optional<std::vector<double>> PerChannel(const Graph& graph, ValueId id, int64_t channels, int from_back) {
+std::optional<std::vector<double>> PerChannel(const Graph& graph, ValueId id, int64_t channels,
+                                              int from_back) {
   if (!IsConstant(graph, id) || !IsF32(graph, id)) return std::nullopt;
   const Tensor& t = graph.value(id).constant;
   if (t.elements() == 1) return std::vector<double>(size_t(channels), double(*t.as<float>()));
@@ -48,7 +49,8 @@ std::optional<std::vector<double>> PerChannel(const Graph& graph, ValueId id, in
 }
 
 // A binary node with a constant, as an affine of its input number `data_at`.
-std::optional<Affine> OfBinary(const Graph& graph, const Node& node, int64_t channels, int from_back, size_t data_at) {
+std::optional<Affine> OfBinary(const Graph& graph, const Node& node, int64_t channels, int from_back,
+                               size_t data_at) {
   const auto c = PerChannel(graph, node.input(1 - data_at), channels, from_back);
   if (!c) return std::nullopt;
   Affine a{std::vector<double>(size_t(channels), 1), std::vector<double>(size_t(channels), 0)};
@@ -85,10 +87,12 @@ class Folder {
       Node& product = graph_.nodes[size_t(producer)];
       const int from_back = ChannelFromBack(product);
       if (from_back == 0 || !Foldable(product)) continue;
-      const bool normalizes_channels = graph_.value(data).shape.rank() - from_back == 1;  // BatchNormalization has them in axis 1
+      // BatchNormalization has them in axis 1
+      const bool normalizes_channels = graph_.value(data).shape.rank() - from_back == 1;
       if (node.op == "BatchNormalization" && !normalizes_channels) continue;
       const int64_t channels = graph_.value(data).shape[graph_.value(data).shape.rank() - from_back];
-      const auto affine = node.op == "BatchNormalization" ? OfBatchNorm(graph_, node) : OfBinary(graph_, node, channels, from_back, at);
+      const auto affine = node.op == "BatchNormalization" ? OfBatchNorm(graph_, node)
+                                                          : OfBinary(graph_, node, channels, from_back, at);
       if (!affine || int64_t(affine->scale.size()) != channels) continue;
       if (graph_.value(node.outputs[0]).shape != graph_.value(data).shape) continue;
       Apply(product, *affine);
@@ -106,14 +110,17 @@ class Folder {
   }
 
   bool Foldable(const Node& node) const {
-    if (!IsConstant(graph_, node.input(1)) || !IsF32(graph_, node.input(1)) || !IsF32(graph_, node.outputs[0])) return false;
+    if (!IsConstant(graph_, node.input(1)) || !IsF32(graph_, node.input(1)) ||
+        !IsF32(graph_, node.outputs[0]))
+      return false;
     if (node.attributes.Has("activation") || node.attributes.Has("residual")) return false;
     if (node.op == "MatMul" && graph_.value(node.inputs[1]).shape.rank() != 2) return false;
     if (node.op == "Gemm" && node.attributes.Float("alpha", 1) != 1) return false;
     const ValueId bias = node.input(2);
     if (bias == kNoValue) return true;
     if (!IsConstant(graph_, bias)) return false;
-    if (node.op == "Gemm" && (graph_.value(bias).shape.rank() > 1 || node.attributes.Float("beta", 1) != 1)) return false;
+    if (node.op == "Gemm" && (graph_.value(bias).shape.rank() > 1 || node.attributes.Float("beta", 1) != 1))
+      return false;
     return true;
   }
 
@@ -136,7 +143,8 @@ class Folder {
     float* to = scaled.mutable_view().as<float>();
     const bool by_rows = node.op == "Conv" || (node.op == "Gemm" && node.attributes.Int("transB", 0));
     const int64_t rows = w.shape()[0], columns = w.elements() / std::max<int64_t>(rows, 1);
-    const int64_t group_rows = rows / node.attributes.Int("group", 1);  // of ConvTranspose: C x M/group x k...
+    // of ConvTranspose: C x M/group x k...
+    const int64_t group_rows = rows / node.attributes.Int("group", 1);
     const int64_t spatial = node.op == "ConvTranspose" ? w.shape().Elements(2, w.shape().rank()) : 1;
     const float* from = w.as<float>();
     for (int64_t r = 0; r < rows; ++r, from += columns, to += columns) {
@@ -148,12 +156,15 @@ class Folder {
       for (int64_t c = 0; c < columns; ++c) to[c] = float(double(from[c]) * scale[c / spatial]);
     }
     ReleasePages(w.data(), w.bytes());
-    const auto old = size_t(node.inputs[1]);  // given back now, not at the end of the pass: two copies of all weights are never there
-    if (old >= uses_.readers.size() || (uses_.readers[old].size() == 1 && !uses_.is_output[old])) graph_.values[old].constant = Tensor();
+    // given back now, not at the end of the pass: two copies of all weights are never there
+    const auto old = size_t(node.inputs[1]);
+    if (old >= uses_.readers.size() || (uses_.readers[old].size() == 1 && !uses_.is_output[old]))
+      graph_.values[old].constant = Tensor();
     node.inputs[1] = graph_.AddConstant(graph_.value(node.outputs[0]).name + ".weight", std::move(scaled));
   }
 
-  // The product now writes what the folded node wrote; the folded node, without an operator, is dropped at the end.
+  // The product now writes what the folded node wrote; the folded node, without an operator, is dropped at
+  // the end.
   void TakeOver(size_t producer, size_t folded) {
     const ValueId output = graph_.nodes[folded].outputs[0];
     graph_.nodes[producer].outputs[0] = output;
@@ -167,8 +178,11 @@ class Folder {
     std::vector<Node> nodes;
     std::swap(nodes, graph_.nodes);
     for (Node& node : nodes) {
-      const auto affine = node.op == "BatchNormalization" && IsF32(graph_, node.input(0)) ? OfBatchNorm(graph_, node) : std::nullopt;
-      if (!affine || ChannelsOf(graph_, node.inputs[0]) != int64_t(affine->scale.size())) graph_.nodes.push_back(std::move(node));
+      const auto affine = node.op == "BatchNormalization" && IsF32(graph_, node.input(0))
+                              ? OfBatchNorm(graph_, node)
+                              : std::nullopt;
+      if (!affine || ChannelsOf(graph_, node.inputs[0]) != int64_t(affine->scale.size()))
+        graph_.nodes.push_back(std::move(node));
       else Split(node, *affine), changed = true;
     }
     return changed;
@@ -180,9 +194,12 @@ class Folder {
     for (int i = 2; i < shape.rank(); ++i) per_channel.push_back(1);
     const std::vector<float> scale(a.scale.begin(), a.scale.end()), shift(a.shift.begin(), a.shift.end());
     const ValueId scaled = graph_.AddValue(node.name + ".scaled", DType::kF32, shape);
-    graph_.AddNode("Mul", node.name + ".mul",
-                   {node.inputs[0], graph_.AddConstant(node.name + ".scale", Tensor::Floats(per_channel, scale))}, {scaled});
-    graph_.AddNode("Add", node.name + ".add", {scaled, graph_.AddConstant(node.name + ".shift", Tensor::Floats(per_channel, shift))},
+    graph_.AddNode(
+        "Mul", node.name + ".mul",
+        {node.inputs[0], graph_.AddConstant(node.name + ".scale", Tensor::Floats(per_channel, scale))},
+        {scaled});
+    graph_.AddNode("Add", node.name + ".add",
+                   {scaled, graph_.AddConstant(node.name + ".shift", Tensor::Floats(per_channel, shift))},
                    {node.outputs[0]});
   }
 

@@ -7,7 +7,8 @@ namespace {
 
 // The pads of a Pad node as `spatial` begins and then ends, where it only adds zeros there.
 std::optional<Ints> SpatialZeroPads(const Graph& graph, const Node& pad) {
-  if (pad.attributes.String("mode", "constant") != "constant" || pad.input(3) != kNoValue) return std::nullopt;
+  if (pad.attributes.String("mode", "constant") != "constant" || pad.input(3) != kNoValue)
+    return std::nullopt;
   if (pad.input(2) != kNoValue && ScalarOf(graph, pad.inputs[2]) != 0.0) return std::nullopt;
   const auto pads = IntsOf(graph, pad.input(1));
   const int rank = graph.value(pad.inputs[0]).shape.rank();
@@ -28,7 +29,8 @@ bool FoldPad(Graph& graph) {
   const Uses uses(graph);
   bool changed = false;
   for (Node& node : graph.nodes) {
-    if (node.op != "Conv" || !IsOneOf(node.attributes.String("auto_pad", "NOTSET"), {"NOTSET", "VALID"})) continue;
+    if (node.op != "Conv" || !IsOneOf(node.attributes.String("auto_pad", "NOTSET"), {"NOTSET", "VALID"}))
+      continue;
     const int producer = uses.producer[size_t(node.inputs[0])];
     if (producer < 0 || graph.nodes[size_t(producer)].op != "Pad") continue;
     const Node& pad = graph.nodes[size_t(producer)];

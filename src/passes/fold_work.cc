@@ -10,7 +10,8 @@ namespace {
 double Elements(const Graph& graph, ValueId id) {
   if (id == kNoValue || !graph.value(id).shape.known()) return 0;
   double n = 1;
-  for (int64_t d : graph.value(id).shape.dims()) n *= double(std::max<int64_t>(d, 1));  // loops around an empty dimension run all the same
+  // loops around an empty dimension run all the same
+  for (int64_t d : graph.value(id).shape.dims()) n *= double(std::max<int64_t>(d, 1));
   return n;
 }
 
@@ -33,30 +34,14 @@ struct Row {
   Cost cost;
 };
 constexpr Row kCosts[] = {
-    {"Attention", Cost::kPairs},
-    {"AveragePool", Cost::kWindow},
-    {"Conv", Cost::kWeights},
-    {"ConvInteger", Cost::kWeights},
-    {"ConvTranspose", Cost::kWeights},
-    {"DeformConv", Cost::kWeights},
-    {"Einsum", Cost::kPairs},
-    {"FlexAttention", Cost::kPairs},
-    {"GRU", Cost::kRecurrent},
-    {"Gemm", Cost::kMatrix},
-    {"LRN", Cost::kNeighbours},
-    {"LSTM", Cost::kRecurrent},
-    {"LinearAttention", Cost::kPairs},
-    {"LpPool", Cost::kWindow},
-    {"MatMul", Cost::kMatrix},
-    {"MatMulInteger", Cost::kMatrix},
-    {"MaxPool", Cost::kWindow},
-    {"NonMaxSuppression", Cost::kPairs},
-    {"QLinearConv", Cost::kWeights},
-    {"QLinearMatMul", Cost::kMatrix},
-    {"RNN", Cost::kRecurrent},
-    {"Resize", Cost::kNeighbours},
-    {"RoiAlign", Cost::kSamples},
-    {"mete.LRNWithin", Cost::kSquares},
+    {"Attention", Cost::kPairs},       {"AveragePool", Cost::kWindow},    {"Conv", Cost::kWeights},
+    {"ConvInteger", Cost::kWeights},   {"ConvTranspose", Cost::kWeights}, {"DeformConv", Cost::kWeights},
+    {"Einsum", Cost::kPairs},          {"FlexAttention", Cost::kPairs},   {"GRU", Cost::kRecurrent},
+    {"Gemm", Cost::kMatrix},           {"LRN", Cost::kNeighbours},        {"LSTM", Cost::kRecurrent},
+    {"LinearAttention", Cost::kPairs}, {"LpPool", Cost::kWindow},         {"MatMul", Cost::kMatrix},
+    {"MatMulInteger", Cost::kMatrix},  {"MaxPool", Cost::kWindow},        {"NonMaxSuppression", Cost::kPairs},
+    {"QLinearConv", Cost::kWeights},   {"QLinearMatMul", Cost::kMatrix},  {"RNN", Cost::kRecurrent},
+    {"Resize", Cost::kNeighbours},     {"RoiAlign", Cost::kSamples},      {"mete.LRNWithin", Cost::kSquares},
 };
 
 Cost CostOf(std::string_view op) {
@@ -72,15 +57,19 @@ double Multiplied(const Graph& graph, const Node& node, double in, double out) {
     case Cost::kWeights: {
       const ValueId weights = node.input(node.op == "QLinearConv" ? 3 : 1);
       const double rank = weights == kNoValue ? 0 : graph.value(weights).shape.rank();
-      return (node.op == "ConvTranspose" ? in : out) * Elements(graph, weights) / std::max(1.0, Dim(graph, weights, int(rank)));
+      return (node.op == "ConvTranspose" ? in : out) * Elements(graph, weights) /
+             std::max(1.0, Dim(graph, weights, int(rank)));
     }
     case Cost::kMatrix: return out * std::max(Dim(graph, node.input(0), 1), Dim(graph, node.input(0), 2));
     case Cost::kPairs: return in * in;
     case Cost::kRecurrent: return in * (Elements(graph, node.input(1)) + Elements(graph, node.input(2)));
     case Cost::kNeighbours: return out * std::max(1.0, std::min(in, double(node.attributes.Int("size", 64))));
-    case Cost::kSquares: return out * std::min(in, double(node.attributes.Int("size", 5)) * double(node.attributes.Int("size", 5)));
+    case Cost::kSquares:
+      return out *
+             std::min(in, double(node.attributes.Int("size", 5)) * double(node.attributes.Int("size", 5)));
     case Cost::kSamples: {
-      const double asked = double(node.attributes.Int("sampling_ratio", 0));  // 0: depends on the data; up to the kernel's limit
+      // 0: depends on the data; up to the kernel's limit
+      const double asked = double(node.attributes.Int("sampling_ratio", 0));
       return out * (asked > 0 ? asked * asked : 0x1p24);
     }
   }

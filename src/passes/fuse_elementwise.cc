@@ -14,7 +14,7 @@ constexpr size_t kMaxInputs = 12;
 struct Program {
   std::vector<ValueId> inputs;
   Strings ops;
-  Ints args;       // registers; results of steps are written as -2 - step until the inputs are counted
+  Ints args;  // registers; results of steps are written as -2 - step until the inputs are counted
   Floats params;
   std::vector<size_t> nodes;
 
@@ -98,7 +98,8 @@ class Fuser {
     if (node.op == "PRelu") return ExpandPRelu(x, node.inputs[1], program);
     if (node.op == "Sum") {
       int sum = x;
-      for (size_t i = 1; i < node.inputs.size(); ++i) sum = program.Step("Add", sum, Register(node.inputs[i], program));
+      for (size_t i = 1; i < node.inputs.size(); ++i)
+        sum = program.Step("Add", sum, Register(node.inputs[i], program));
       return sum;
     }
     if (node.op == "Pow" && ScalarOf(graph_, node.inputs[1]) == 2.0) return program.Step("Mul", x, x);
@@ -109,7 +110,8 @@ class Fuser {
       const Activation open = DefaultActivation(op);
       return program.Step("Clip", x, -1, low ? float(*low) : open.alpha, high ? float(*high) : open.beta);
     }
-    if (op == FusedOp::kGelu) return program.Step("Gelu", x, -1, a.String("approximate", "none") == "tanh" ? 1.f : 0.f);
+    if (op == FusedOp::kGelu)
+      return program.Step("Gelu", x, -1, a.String("approximate", "none") == "tanh" ? 1.f : 0.f);
     const Activation given = DefaultActivation(op);
     return program.Step(node.op, x, -1, a.Float("alpha", given.alpha), a.Float("beta", given.beta));
   }

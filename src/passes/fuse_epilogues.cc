@@ -8,11 +8,13 @@ namespace mete {
 namespace {
 
 std::optional<Activation> OfActivation(const Graph& graph, const Node& node) {
-  static constexpr FusedOp kSupported[] = {FusedOp::kRelu, FusedOp::kClip, FusedOp::kLeakyRelu, FusedOp::kSigmoid, FusedOp::kHardSigmoid,
-                                           FusedOp::kHardSwish, FusedOp::kTanh, FusedOp::kElu, FusedOp::kGelu, FusedOp::kSwish};
+  static constexpr FusedOp kSupported[] = {
+      FusedOp::kRelu,      FusedOp::kClip, FusedOp::kLeakyRelu, FusedOp::kSigmoid, FusedOp::kHardSigmoid,
+      FusedOp::kHardSwish, FusedOp::kTanh, FusedOp::kElu,       FusedOp::kGelu,    FusedOp::kSwish};
   Activation result = DefaultActivation(FusedOpOf(node.op));
   result.op = FusedOpOf(node.op);
-  if (std::find(std::begin(kSupported), std::end(kSupported), result.op) == std::end(kSupported)) return std::nullopt;
+  if (std::find(std::begin(kSupported), std::end(kSupported), result.op) == std::end(kSupported))
+    return std::nullopt;
   const Attributes& a = node.attributes;
   result.alpha = a.Float("alpha", result.alpha);
   result.beta = a.Float("beta", result.beta);
@@ -46,7 +48,8 @@ class Fuser {
     const int p = uses_.producer[size_t(id)];
     if (p < 0 || !uses_.OnlyReader(id)) return nullptr;
     Node& node = graph_.nodes[size_t(p)];
-    return IsOneOf(node.op, {"Conv", "Gemm", "MatMul"}) && !node.attributes.Has("activation") ? &node : nullptr;
+    return IsOneOf(node.op, {"Conv", "Gemm", "MatMul"}) && !node.attributes.Has("activation") ? &node
+                                                                                              : nullptr;
   }
 
   void FuseResidual(size_t n) {
@@ -57,7 +60,9 @@ class Fuser {
       const ValueId data = add.inputs[at], other = add.inputs[1 - at];
       Node* product = Product(data);
       if (!product || data == other || product->attributes.Has("residual")) continue;
-      if (!IsF32(graph_, other) || graph_.value(other).shape != graph_.value(data).shape || IsConstant(graph_, other)) continue;
+      if (!IsF32(graph_, other) || graph_.value(other).shape != graph_.value(data).shape ||
+          IsConstant(graph_, other))
+        continue;
       product->inputs.resize(3, kNoValue);
       product->inputs.push_back(other);
       product->attributes.Set("residual", int64_t{1});

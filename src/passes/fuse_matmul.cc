@@ -1,5 +1,5 @@
-// Products of two computed matrices (attention) read their operands where they lie: the transposes before and behind them, and a
-// multiplication by a number, become a mete.MatMul (graph/fused.h, 8).
+// Products of two computed matrices (attention) read their operands where they lie: the transposes before and
+// behind them, and a multiplication by a number, become a mete.MatMul (graph/fused.h, 8).
 #include <numeric>
 
 #include "base/matmul_view.h"
@@ -21,23 +21,30 @@ class Fuser {
   }
 
  private:
-  // Of two operands with equal batches; those with a constant one are packed beforehand and have nothing to gain.
+  // Of two operands with equal batches; those with a constant one are packed beforehand and have nothing to
+  // gain.
   bool IsPlainProduct(const Node& node) const {
     if (node.op != "MatMul" || node.inputs.size() != 2 || !node.attributes.empty()) return false;
     const Value &a = graph_.value(node.inputs[0]), &b = graph_.value(node.inputs[1]);
     if (a.type != DType::kF32 || b.type != DType::kF32 || a.is_constant() || b.is_constant()) return false;
-    if (!a.shape.known() || !b.shape.known() || a.shape.Elements() == 0 || b.shape.Elements() == 0) return false;
-    return a.shape.rank() >= 2 && a.shape.rank() == b.shape.rank() && std::equal(a.shape.begin(), a.shape.end() - 2, b.shape.begin());
+    if (!a.shape.known() || !b.shape.known() || a.shape.Elements() == 0 || b.shape.Elements() == 0)
+      return false;
+    return a.shape.rank() >= 2 && a.shape.rank() == b.shape.rank() &&
+           std::equal(a.shape.begin(), a.shape.end() - 2, b.shape.begin());
   }
 
   // Empty for what is no Transpose.
-  Ints PermOf(const Node* node) const { return node && node->op == "Transpose" ? node->attributes.IntList("perm") : Ints(); }
+  Ints PermOf(const Node* node) const {
+    return node && node->op == "Transpose" ? node->attributes.IntList("perm") : Ints();
+  }
   // The node that makes `id`, and the one that reads it; null unless there is one reader.
   Node* Producer(ValueId id) {
     const int p = uses_.producer[size_t(id)];
     return p >= 0 && uses_.OnlyReader(id) ? &graph_.nodes[size_t(p)] : nullptr;
   }
-  Node* Reader(ValueId id) { return uses_.OnlyReader(id) ? &graph_.nodes[size_t(uses_.readers[size_t(id)][0])] : nullptr; }
+  Node* Reader(ValueId id) {
+    return uses_.OnlyReader(id) ? &graph_.nodes[size_t(uses_.readers[size_t(id)][0])] : nullptr;
+  }
 
   // The columns of a, and the rows or the columns of b, must be next to each other in memory, and those of y.
   void Fuse(size_t n) {
@@ -45,14 +52,17 @@ class Fuser {
     const size_t rank = size_t(graph_.value(product.inputs[0]).shape.rank());
     Attributes attributes;
     std::vector<ValueId> inputs = product.inputs;
-    const auto stays_last = [&](const Ints& perm) { return perm.size() == rank && perm.back() == int64_t(rank) - 1; };
+    const auto stays_last = [&](const Ints& perm) {
+      return perm.size() == rank && perm.back() == int64_t(rank) - 1;
+    };
     const Ints perm_a = PermOf(Producer(inputs[0])), perm_b = PermOf(Producer(inputs[1]));
     if (stays_last(perm_a)) attributes.Set(kPermA, perm_a), Take(inputs[0]);
     if (stays_last(perm_b) || (perm_b.size() == rank && perm_b[rank - 2] == int64_t(rank) - 1))
       attributes.Set(kPermB, perm_b), Take(inputs[1]);
     ValueId out = product.outputs[0];
     if (const auto scale = ScaleBehind(out)) attributes.Set(kScale, *scale), Skip(out);
-    if (const Ints perm_y = PermOf(Reader(out)); stays_last(perm_y)) attributes.Set(kPermY, perm_y), Skip(out);
+    if (const Ints perm_y = PermOf(Reader(out)); stays_last(perm_y))
+      attributes.Set(kPermY, perm_y), Skip(out);
     if (attributes.empty()) return;
     Node& node = graph_.nodes[n];
     node.op = "mete.MatMul";
@@ -65,7 +75,8 @@ class Fuser {
   // The number by which the only reader of `id` multiplies or divides it.
   std::optional<float> ScaleBehind(ValueId id) {
     const Node* reader = Reader(id);
-    if (!reader || !IsOneOf(reader->op, {"Mul", "Div"}) || graph_.value(reader->outputs[0]).shape != graph_.value(id).shape)
+    if (!reader || !IsOneOf(reader->op, {"Mul", "Div"}) ||
+        graph_.value(reader->outputs[0]).shape != graph_.value(id).shape)
       return std::nullopt;
     const bool first = reader->inputs[0] == id;
     if (reader->op == "Div" && !first) return std::nullopt;

@@ -21,7 +21,8 @@ const Node& Only(const Graph& graph) { return graph.nodes.at(0); }
 TEST(FuseMatMul, TakesTransposesAndTheScale) {
   for (const char* op : {"Mul", "Div"}) {
     HeadsBuilder b;
-    const ValueId q = b.Transpose(b.Input({2, 5, 3, 7}), {0, 2, 1, 3}), k = b.Transpose(b.Input({2, 4, 3, 7}), {0, 2, 3, 1});
+    const ValueId q = b.Transpose(b.Input({2, 5, 3, 7}), {0, 2, 1, 3}),
+                  k = b.Transpose(b.Input({2, 4, 3, 7}), {0, 2, 3, 1});
     Graph& g = b.Output(b.Op(op, {b.Product(q, k), b.Scalar(0.125f)}));
     ExpectSame(g, FuseMatMul);
     EXPECT_EQ(g.nodes.size(), 1u) << ToText(g);
@@ -47,7 +48,8 @@ TEST(FuseMatMul, LeavesWhatOthersReadAndWhatIsNoPlainProduct) {
   const ValueId plain = b.Product(x, y);
   const ValueId weight = b.Product(b.Transpose(b.Input({3, 5, 4}), {1, 0, 2}), b.Weight({5, 4, 2}));
   const ValueId broadcast = b.Product(b.Transpose(b.Input({3, 5, 4}), {1, 0, 2}), b.Input({4, 2}));
-  const ValueId columns = b.Product(b.Transpose(b.Input({5, 4, 3}), {0, 2, 1}), b.Input({5, 4, 2}));  // rows of A lie apart
+  // rows of A lie apart
+  const ValueId columns = b.Product(b.Transpose(b.Input({5, 4, 3}), {0, 2, 1}), b.Input({5, 4, 2}));
   for (ValueId id : {plain, weight, broadcast, columns}) b.Output(b.Op("Relu", {id}));
   FoldConstants(b.graph);
   EXPECT_FALSE(FuseMatMul(b.graph)) << ToText(b.graph);
@@ -69,7 +71,8 @@ TEST(FuseMatMul, LeavesAScaleThatBroadcastsTheProduct) {
 
 TEST(MatMulView, WhatDoesNotFitIsTold) {
   MatMulView view;
-  const auto problem = [&](const Shape& a, const Shape& b, std::initializer_list<std::pair<const char*, mete::Ints>> perms) {
+  const auto problem = [&](const Shape& a, const Shape& b,
+                           std::initializer_list<std::pair<const char*, mete::Ints>> perms) {
     Attributes attributes;
     for (const auto& [name, perm] : perms) attributes.Set(name, perm);
     return ParseMatMulView(attributes, a, b, view);
@@ -79,7 +82,8 @@ TEST(MatMulView, WhatDoesNotFitIsTold) {
   EXPECT_NE(problem({1, 2, 3}, {3, 4}, {}), "");
   EXPECT_NE(problem({2, 3}, {2, 4}, {}), "");
   EXPECT_EQ(problem({3, 2}, {3, 4}, {{kPermA, {1, 0}}}), "");
-  for (const mete::Ints& perm : {mete::Ints{0}, mete::Ints{0, 0}, mete::Ints{0, 2}, mete::Ints{-1, 0}, mete::Ints{0, 1, 2}})
+  for (const mete::Ints& perm :
+       {mete::Ints{0}, mete::Ints{0, 0}, mete::Ints{0, 2}, mete::Ints{-1, 0}, mete::Ints{0, 1, 2}})
     for (const char* name : {kPermA, kPermB, kPermY}) EXPECT_NE(problem({3, 3}, {3, 3}, {{name, perm}}), "");
   EXPECT_NE(problem({2, 3, 4}, {3, 4, 5}, {}), "");
 }

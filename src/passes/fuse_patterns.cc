@@ -30,11 +30,14 @@ bool TanhGelu(Graph& g, const Pattern::Match& m, std::vector<ValueId>* inputs, A
 }
 
 // x * HardSigmoid(x) is HardSwish only with alpha 1/6 and beta 1/2.
-bool HardSwishOfHardSigmoid(Graph& g, const Pattern::Match& m, std::vector<ValueId>* inputs, Attributes* attributes) {
+bool HardSwishOfHardSigmoid(Graph& g, const Pattern::Match& m, std::vector<ValueId>* inputs,
+                            Attributes* attributes) {
   for (int n : m.nodes) {
     const Node& node = g.nodes[size_t(n)];
     if (node.op != "HardSigmoid") continue;
-    if (std::abs(node.attributes.Float("alpha", 0.2f) - 1.f / 6) > 1e-5f || node.attributes.Float("beta", 0.5f) != 0.5f) return false;
+    if (std::abs(node.attributes.Float("alpha", 0.2f) - 1.f / 6) > 1e-5f ||
+        node.attributes.Float("beta", 0.5f) != 0.5f)
+      return false;
   }
   return Unary(g, m, inputs, attributes);
 }
@@ -46,15 +49,19 @@ bool OverLastAxis(const Graph& graph, const Pattern::Match& m, ValueId x) {
     const Node& node = graph.nodes[size_t(n)];
     if (node.op != "ReduceMean") continue;
     const auto axes = IntsOf(graph, node.input(1));
-    if (!axes || axes->size() != 1 || ((*axes)[0] != -1 && (*axes)[0] != rank - 1) || node.attributes.Int("keepdims", 1) != 1) return false;
+    if (!axes || axes->size() != 1 || ((*axes)[0] != -1 && (*axes)[0] != rank - 1) ||
+        node.attributes.Int("keepdims", 1) != 1)
+      return false;
   }
   return true;
 }
 
-bool NormalizeLast(Graph& graph, const Pattern::Match& m, std::vector<ValueId>* inputs, Attributes* attributes) {
+bool NormalizeLast(Graph& graph, const Pattern::Match& m, std::vector<ValueId>* inputs,
+                   Attributes* attributes) {
   const ValueId x = m.bound.at("x"), gamma = m.bound.at("gamma");
   const auto epsilon = ScalarOf(graph, m.bound.at("epsilon"));
-  if (!epsilon || !IsF32(graph, x) || graph.value(x).shape.rank() < 1 || !OverLastAxis(graph, m, x)) return false;
+  if (!epsilon || !IsF32(graph, x) || graph.value(x).shape.rank() < 1 || !OverLastAxis(graph, m, x))
+    return false;
   const Shape row{graph.value(x).shape.back()};
   if (graph.value(gamma).shape != row) return false;
   *inputs = {x, gamma};
@@ -83,10 +90,12 @@ constexpr Rule kRules[] = {
     {"Mul(Mul(x, Clip(Add(x, 3), 0, 6)), 0.16666667)", "HardSwish", Unary},
     {"Mul(x, Mul(Clip(Add(x, 3), 0, 6), 0.16666667))", "HardSwish", Unary},
     {"Mul(x, Tanh(Softplus(x)))", "Mish", Unary},
-    {"Add(Mul(Div(Sub(x, ReduceMean(x)), Sqrt(Add(ReduceMean(Pow(Sub(x, ReduceMean(x)), 2)), ?epsilon))), ?gamma), ?beta)",
+    {"Add(Mul(Div(Sub(x, ReduceMean(x)), Sqrt(Add(ReduceMean(Pow(Sub(x, ReduceMean(x)), 2)), ?epsilon))), "
+     "?gamma), ?beta)",
      "LayerNormalization", NormalizeLast},
     {"Mul(Div(x, Sqrt(Add(ReduceMean(Pow(x, 2)), ?epsilon))), ?gamma)", "RMSNormalization", NormalizeLast},
-    {"Mul(Mul(x, Reciprocal(Sqrt(Add(ReduceMean(Pow(x, 2)), ?epsilon)))), ?gamma)", "RMSNormalization", NormalizeLast},
+    {"Mul(Mul(x, Reciprocal(Sqrt(Add(ReduceMean(Pow(x, 2)), ?epsilon)))), ?gamma)", "RMSNormalization",
+     NormalizeLast},
 };
 
 bool Apply(Graph& graph, const Rule& rule, const Pattern::Match& match) {
@@ -109,7 +118,8 @@ bool FusePatterns(Graph& graph) {
   bool changed = false;
   for (const Rule& rule : kRules) {
     const Pattern pattern(rule.pattern);
-    const Uses uses(graph);  // stale after a replacement only where nodes died: those no longer match by operator
+    // stale after a replacement only where nodes died: those no longer match by operator
+    const Uses uses(graph);
     bool replaced = false;
     for (size_t n = 0; n < graph.nodes.size(); ++n) {
       Pattern::Match match;

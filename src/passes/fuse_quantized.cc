@@ -1,11 +1,14 @@
-// Reads DequantizeLinear -> Conv -> [Clip] -> QuantizeLinear as the convolution of integers that it stands for.
+// Reads DequantizeLinear -> Conv -> [Clip] -> QuantizeLinear as the convolution of integers that it stands
+// for.
 //
-// A network in this form was calibrated, and is judged, with the arithmetic of the engine that made it, and each value is rounded
-// to 8 bits after each layer: sums that differ in their last bit put some values on the other side of a half, and pictures near
-// a tie change their class. So this pass follows ONNX Runtime's arithmetic on x86 exactly. There an int8 activation that one
-// operator reads is shifted to uint8, one that several read stays int8, and:
+// A network in this form was calibrated, and is judged, with the arithmetic of the engine that made it, and
+// each value is rounded to 8 bits after each layer: sums that differ in their last bit put some values on the
+// other side of a half, and pictures near a tie change their class. So this pass follows ONNX Runtime's
+// arithmetic on x86 exactly. There an int8 activation that one operator reads is shifted to uint8, one that
+// several read stays int8, and:
 //   both ends of the convolution agree   QLinearConv: exact integer sums, one rounding
-//   they do not                          a sum of floats, K in pieces, the bias last (graph/fused.h, "sum_piece")
+//   they do not                          a sum of floats, K in pieces, the bias last (graph/fused.h,
+//                                        "sum_piece")
 #include <algorithm>
 #include <cmath>
 
@@ -16,8 +19,9 @@
 namespace mete {
 namespace {
 
-// The piece of K that ONNX Runtime's f32 product sums before it adds to what it has, for a result of m x n: 128 with panels of
-// 128 columns, traded against each other where K or n is short. Determined by comparing bits over K = 24 .. 960.
+// The piece of K that ONNX Runtime's f32 product sums before it adds to what it has, for a result of m x n:
+// 128 with panels of 128 columns, traded against each other where K or n is short. Determined by comparing
+// bits over K = 24 .. 960.
 int64_t SumPiece(int64_t k, int64_t n) {
   int64_t piece = 128, columns = 128;
   if (n >= k) {
@@ -42,7 +46,8 @@ class Fuser {
   // What stands between two quantized activations.
   struct Group {
     const Node *input = nullptr, *weights = nullptr, *bias = nullptr;  // DequantizeLinear; no bias: null
-    int clip = -1;                                                     // redundant beside the saturation of `quantize`
+    // redundant beside the saturation of `quantize`
+    int clip = -1;
     int quantize = -1;
   };
 
@@ -52,7 +57,9 @@ class Fuser {
   }
 
   bool IsScalar(ValueId id) const { return IsConstant(graph_, id) && graph_.value(id).shape.Elements() == 1; }
-  bool IsByte(ValueId id) const { return graph_.value(id).type == DType::kI8 || graph_.value(id).type == DType::kU8; }
+  bool IsByte(ValueId id) const {
+    return graph_.value(id).type == DType::kI8 || graph_.value(id).type == DType::kU8;
+  }
 
   int OnlyReader(ValueId id, std::string_view op) const {
     if (!uses_.OnlyReader(id)) return -1;
@@ -62,22 +69,26 @@ class Fuser {
 
   // One scale for all, or one per output channel.
   bool AreWeights(const Node& node, int64_t channels) const {
-    if (!IsConstant(graph_, node.inputs[0]) || !IsByte(node.inputs[0]) || !IsConstant(graph_, node.inputs[1])) return false;
+    if (!IsConstant(graph_, node.inputs[0]) || !IsByte(node.inputs[0]) || !IsConstant(graph_, node.inputs[1]))
+      return false;
     const int64_t scales = graph_.value(node.inputs[1]).shape.Elements();
-    return (scales == 1 || (scales == channels && node.attributes.Int("axis", 1) == 0)) && node.attributes.Int("block_size", 0) == 0;
+    return (scales == 1 || (scales == channels && node.attributes.Int("axis", 1) == 0)) &&
+           node.attributes.Int("block_size", 0) == 0;
   }
 
   // Integers in units of the products' scale, as QLinearConv takes them.
   bool IsBias(const Node& bias, const Node& x, const Node& w) const {
     if (!IsConstant(graph_, bias.inputs[0]) || graph_.value(bias.inputs[0]).type != DType::kI32) return false;
     if (bias.input(2) != kNoValue && !IsZeros(bias.inputs[2])) return false;
-    const Tensor &scale = graph_.value(bias.inputs[1]).constant, &per_weight = graph_.value(w.inputs[1]).constant;
+    const Tensor &scale = graph_.value(bias.inputs[1]).constant,
+                 &per_weight = graph_.value(w.inputs[1]).constant;
     if (!scale.has_value() || scale.type() != DType::kF32 || per_weight.type() != DType::kF32) return false;
     if (scale.elements() != per_weight.elements()) return false;
     const float per_input = float(*ScalarOf(graph_, x.inputs[1]));
     for (int64_t i = 0; i < scale.elements(); ++i) {
       const float product = per_input * per_weight.as<float>()[i];
-      if (std::abs(scale.as<float>()[i] - product) > 1e-5f * product) return false;  // some roundings of the file's writer
+      // some roundings of the file's writer
+      if (std::abs(scale.as<float>()[i] - product) > 1e-5f * product) return false;
     }
     return true;
   }
@@ -93,7 +104,8 @@ class Fuser {
   bool IsRedundant(const Node& clip, const Node& quantize) const {
     const auto scale = ScalarOf(graph_, quantize.inputs[1]);
     const bool is_signed = graph_.value(quantize.outputs[0]).type == DType::kI8;
-    const double least = is_signed ? -128 : 0, most = is_signed ? 127 : 255, zero = ZeroPoint(quantize.inputs[2]);
+    const double least = is_signed ? -128 : 0, most = is_signed ? 127 : 255,
+                 zero = ZeroPoint(quantize.inputs[2]);
     auto level = [&](double x) { return std::nearbyint(float(x) / float(*scale)) + zero; };
     const auto low = ScalarOf(graph_, clip.input(1)), high = ScalarOf(graph_, clip.input(2));
     if ((clip.input(1) != kNoValue && !low) || (clip.input(2) != kNoValue && !high)) return false;
@@ -107,12 +119,13 @@ class Fuser {
 
   // A tensor's one scale and zero point.
   bool IsPerTensor(const Node& node) const {
-    return IsScalar(node.inputs[1]) && graph_.value(node.inputs[1]).type == DType::kF32 && node.input(2) != kNoValue &&
-           IsScalar(node.inputs[2]);
+    return IsScalar(node.inputs[1]) && graph_.value(node.inputs[1]).type == DType::kF32 &&
+           node.input(2) != kNoValue && IsScalar(node.inputs[2]);
   }
 
   std::optional<Group> GroupOf(const Node& conv) const {
-    if (!graph_.value(conv.outputs[0]).shape.known() || graph_.value(conv.outputs[0]).type != DType::kF32) return std::nullopt;
+    if (!graph_.value(conv.outputs[0]).shape.known() || graph_.value(conv.outputs[0]).type != DType::kF32)
+      return std::nullopt;
     Group g;
     g.input = Dequantized(conv.inputs[0]);
     g.weights = Dequantized(conv.inputs[1]);
@@ -157,7 +170,8 @@ class Fuser {
     Node& quantize = graph_.nodes[size_t(g.quantize)];
     const Node &x = *g.input, &w = *g.weights;
     conv.op = "QLinearConv";
-    conv.inputs = {x.inputs[0], x.inputs[1], x.inputs[2], w.inputs[0], w.inputs[1], WeightZero(w), quantize.inputs[1], quantize.inputs[2]};
+    conv.inputs = {x.inputs[0], x.inputs[1],   x.inputs[2],        w.inputs[0],
+                   w.inputs[1], WeightZero(w), quantize.inputs[1], quantize.inputs[2]};
     if (g.bias) conv.inputs.push_back(g.bias->inputs[0]);
     conv.outputs = quantize.outputs;
     quantize.op.clear();
@@ -187,7 +201,8 @@ class Fuser {
 }  // namespace
 
 bool FuseQuantized(Graph& graph) {
-  const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& n) { return n.op == "DequantizeLinear"; });
+  const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                               [](const Node& n) { return n.op == "DequantizeLinear"; });
   if (!any) return false;
   Fuser(graph).Run();
   return true;

@@ -10,11 +10,17 @@ namespace {
 class QuantizedBuilder : public Builder {
  public:
   using Builder::Builder;
-  ValueId Quantize(ValueId x, DType type = DType::kI8) { return Op("QuantizeLinear", {x, Scalar(0.0625f), Zero(type)}); }
-  ValueId Dequantize(ValueId x, DType type = DType::kI8) { return Op("DequantizeLinear", {x, Scalar(0.0625f), Zero(type)}); }
+  ValueId Quantize(ValueId x, DType type = DType::kI8) {
+    return Op("QuantizeLinear", {x, Scalar(0.0625f), Zero(type)});
+  }
+  ValueId Dequantize(ValueId x, DType type = DType::kI8) {
+    return Op("DequantizeLinear", {x, Scalar(0.0625f), Zero(type)});
+  }
   ValueId Conv(ValueId x, int64_t in, int64_t out, int64_t kernel, float bias_factor = 1) {
-    Tensor weights(DType::kI8, Shape{out, in, kernel, kernel}), bias(DType::kI32, Shape{out}), scale(DType::kF32, Shape{out});
-    for (int64_t i = 0; i < weights.elements(); ++i) weights.mutable_view().as<int8_t>()[i] = int8_t(i * 37 % 101 - 50);
+    Tensor weights(DType::kI8, Shape{out, in, kernel, kernel}), bias(DType::kI32, Shape{out}),
+        scale(DType::kF32, Shape{out});
+    for (int64_t i = 0; i < weights.elements(); ++i)
+      weights.mutable_view().as<int8_t>()[i] = int8_t(i * 37 % 101 - 50);
     for (int64_t i = 0; i < out; ++i) {
       bias.mutable_view().as<int32_t>()[i] = int32_t(i * 5300 % 20000 - 10000);
       scale.mutable_view().as<float>()[i] = 0.001f * float(i + 1);
@@ -22,10 +28,12 @@ class QuantizedBuilder : public Builder {
     Attributes per_channel;
     per_channel.Set("axis", int64_t{0});
     auto dequantized = [&](const Tensor& t, const Tensor& by) {
-      return Op("DequantizeLinear", {graph.AddConstant(Name(), t), graph.AddConstant(Name(), by)}, per_channel);
+      return Op("DequantizeLinear", {graph.AddConstant(Name(), t), graph.AddConstant(Name(), by)},
+                per_channel);
     };
     Tensor bias_scale(DType::kF32, scale.shape());
-    for (int64_t i = 0; i < out; ++i) bias_scale.mutable_view().as<float>()[i] = 0.0625f * bias_factor * scale.as<float>()[i];
+    for (int64_t i = 0; i < out; ++i)
+      bias_scale.mutable_view().as<float>()[i] = 0.0625f * bias_factor * scale.as<float>()[i];
     const ValueId w = dequantized(weights, scale), b = dequantized(bias, bias_scale);
     return Op("Conv", {x, w, b});
   }
@@ -44,8 +52,8 @@ const Node* Find(const Graph& graph, const std::string& op) {
   return nullptr;
 }
 
-// Folds around the pass as RunPasses does, with everything before left in floats; a value on a half may round either way, by a
-// step of 1/16.
+// Folds around the pass as RunPasses does, with everything before left in floats; a value on a half may round
+// either way, by a step of 1/16.
 void ExpectSameToAStep(Graph& graph) {
   FoldConstants(graph, {}, true);
   Settle(graph);
@@ -67,7 +75,8 @@ TEST(FuseQuantized, SumsIntegersWhereBothEndsAgree) {
   for (DType type : {DType::kI8, DType::kU8}) {
     QuantizedBuilder b;
     ValueId x = b.Dequantize(b.Quantize(b.Input({2, 5, 6, 7}), type), type);
-    x = b.Op("Clip", {b.Conv(x, 5, 9, 3), b.Scalar(-9), b.Scalar(16)});  // levels end at -131 / 16 and 15.8 or nearer
+    // levels end at -131 / 16 and 15.8 or nearer
+    x = b.Op("Clip", {b.Conv(x, 5, 9, 3), b.Scalar(-9), b.Scalar(16)});
     Graph& g = b.Output(b.Dequantize(b.Quantize(x, type), type));
     ExpectSameToAStep(g);
     ASSERT_TRUE(Find(g, "QLinearConv"));
@@ -99,8 +108,13 @@ TEST(FuseQuantized, LeavesABiasInOtherUnits) {
 TEST(FuseQuantized, GivesTheOrderOfFloatSumsWhereTheEndsDiffer) {
   QuantizedBuilder b;
   const ValueId shared = b.Dequantize(b.Quantize(b.Input({2, 24, 6, 7})));
-  const ValueId y = b.Dequantize(b.Quantize(b.Op("Clip", {b.Conv(shared, 24, 9, 1), b.Scalar(-9), b.Scalar(16)})));
-  Graph& g = b.Output(b.Op("Concat", {y, shared}, [] { Attributes a; a.Set("axis", int64_t{1}); return a; }()));
+  const ValueId y =
+      b.Dequantize(b.Quantize(b.Op("Clip", {b.Conv(shared, 24, 9, 1), b.Scalar(-9), b.Scalar(16)})));
+  Graph& g = b.Output(b.Op("Concat", {y, shared}, [] {
+    Attributes a;
+    a.Set("axis", int64_t{1});
+    return a;
+  }()));
   ExpectSameToAStep(g);
   ASSERT_EQ(CountOf(g, "Conv"), 1);
   EXPECT_EQ(Find(g, "Conv")->attributes.Int("sum_piece", 0), 32);  // 42 pixels, 24 channels

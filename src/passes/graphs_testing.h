@@ -31,7 +31,9 @@ class Builder {
     return graph.AddConstant(Name(), t);
   }
   ValueId Scalar(float v) { return graph.AddConstant(Name(), Tensor::Floats({}, {&v, 1})); }
-  ValueId Floats(const std::vector<float>& v) { return graph.AddConstant(Name(), Tensor::Floats({int64_t(v.size())}, v)); }
+  ValueId Floats(const std::vector<float>& v) {
+    return graph.AddConstant(Name(), Tensor::Floats({int64_t(v.size())}, v));
+  }
   ValueId Ints(const mete::Ints& v) { return graph.AddConstant(Name(), Tensor::Ints(v)); }
   ValueId Op(const std::string& op, std::vector<ValueId> in, Attributes attributes = {}) {
     const ValueId out = graph.AddValue(Name());
@@ -68,7 +70,8 @@ inline std::vector<Tensor> Evaluate(const Graph& graph) {
 }
 
 inline int CountOf(const Graph& graph, const std::string& op) {
-  return int(std::count_if(graph.nodes.begin(), graph.nodes.end(), [&](const Node& n) { return n.op == op; }));
+  return int(
+      std::count_if(graph.nodes.begin(), graph.nodes.end(), [&](const Node& n) { return n.op == op; }));
 }
 
 inline void Settle(Graph& graph) {
@@ -91,7 +94,8 @@ inline void ExpectSame(Graph& graph, bool (*pass)(Graph&)) {
     ASSERT_EQ(before[o].shape(), after[o].shape());
     for (int64_t i = 0; i < before[o].elements(); ++i) {
       const float a = before[o].as<float>()[i], b = after[o].as<float>()[i];
-      ASSERT_NEAR(a, b, 1e-5 * (1 + std::abs(a))) << "output " << o << " element " << i << "\n" << ToText(graph);
+      ASSERT_NEAR(a, b, 1e-5 * (1 + std::abs(a))) << "output " << o << " element " << i << "\n"
+                                                  << ToText(graph);
     }
   }
 }

@@ -8,18 +8,21 @@
 namespace mete {
 namespace {
 
-constexpr int kToNhwcAxis[4] = {0, 3, 1, 2};         // where plain axis a is in NHWC
+constexpr int kToNhwcAxis[4] = {0, 3, 1, 2};        // where plain axis a is in NHWC
 const std::vector<int> kNchwToNhwc = {0, 2, 3, 1};  // NHWC axis i is plain axis kNchwToNhwc[i]
 
 bool LikesNhwc(const Node& node) {
-  return IsOneOf(node.op, {"Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "ConvTranspose", "LRN",
-                           "BatchNormalization", "DepthToSpace", "SpaceToDepth"});
+  return IsOneOf(node.op, {"Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
+                           "ConvTranspose", "LRN", "BatchNormalization", "DepthToSpace", "SpaceToDepth"});
 }
 
 class LayoutPass {
  public:
   explicit LayoutPass(Graph& graph)
-      : graph_(graph), uses_(graph), twin_(graph.values.size(), kNoValue), has_plain_(graph.values.size(), true) {
+      : graph_(graph),
+        uses_(graph),
+        twin_(graph.values.size(), kNoValue),
+        has_plain_(graph.values.size(), true) {
     for (size_t i = 0; i < graph.values.size(); ++i)
       if (uses_.producer[i] >= 0) has_plain_[i] = false;
   }
@@ -68,7 +71,8 @@ class LayoutPass {
   static Shape ToNhwc(const Shape& s) { return {s[0], s[2], s[3], s[1]}; }
 
   ValueId AddTwin(ValueId id) {
-    const ValueId twin = graph_.AddValue(graph_.value(id).name + ".nhwc", graph_.value(id).type, ToNhwc(ShapeOf(id)));
+    const ValueId twin =
+        graph_.AddValue(graph_.value(id).name + ".nhwc", graph_.value(id).type, ToNhwc(ShapeOf(id)));
     graph_.value(twin).layout = Layout::kNhwc;
     Grow();
     twin_[size_t(id)] = twin;
@@ -84,7 +88,8 @@ class LayoutPass {
   ValueId Twin(ValueId id) {
     if (twin_[size_t(id)] != kNoValue) return twin_[size_t(id)];
     if (graph_.value(id).is_constant()) {
-      const ValueId twin = graph_.AddConstant(graph_.value(id).name + ".nhwc", Permuted(graph_.value(id).constant, kNchwToNhwc));
+      const ValueId twin = graph_.AddConstant(graph_.value(id).name + ".nhwc",
+                                              Permuted(graph_.value(id).constant, kNchwToNhwc));
       Grow();
       return twin_[size_t(id)] = twin;
     }
@@ -92,7 +97,8 @@ class LayoutPass {
     Attributes attributes;
     attributes.Set("perm", Ints{0, 2, 3, 1});
     attributes.Set("mete_layout", int64_t{1});
-    graph_.AddNode("Transpose", "layout.to_nhwc." + graph_.value(id).name, {id}, {twin}, std::move(attributes));
+    graph_.AddNode("Transpose", "layout.to_nhwc." + graph_.value(id).name, {id}, {twin},
+                   std::move(attributes));
     return twin;
   }
 
@@ -103,7 +109,8 @@ class LayoutPass {
     Attributes attributes;
     attributes.Set("perm", Ints{0, 3, 1, 2});
     attributes.Set("mete_layout", int64_t{1});
-    graph_.AddNode("Transpose", "layout.to_plain." + graph_.value(id).name, {twin_[size_t(id)]}, {id}, std::move(attributes));
+    graph_.AddNode("Transpose", "layout.to_plain." + graph_.value(id).name, {twin_[size_t(id)]}, {id},
+                   std::move(attributes));
   }
 
   void Emit(Node node) {
@@ -114,7 +121,8 @@ class LayoutPass {
   }
 
   bool Likes(Node& node) {
-    if (!IsRank4(node.input(0)) || !graph_.value(node.inputs[0]).shape.known() || graph_.value(node.inputs[0]).type != DType::kF32)
+    if (!IsRank4(node.input(0)) || !graph_.value(node.inputs[0]).shape.known() ||
+        graph_.value(node.inputs[0]).type != DType::kF32)
       return false;
     if (node.outputs.size() > 1)
       for (size_t i = 1; i < node.outputs.size(); ++i)
@@ -159,7 +167,8 @@ class LayoutPass {
   bool FollowElementwise(Node& node) {
     // Scalars of Clip and the like have one element and stay; others must line up.
     for (ValueId id : node.inputs)
-      if (id != kNoValue && !IsRank4(id) && !graph_.value(id).is_constant() && !(ShapeOf(id).known() && ShapeOf(id).Elements() == 1))
+      if (id != kNoValue && !IsRank4(id) && !graph_.value(id).is_constant() &&
+          !(ShapeOf(id).known() && ShapeOf(id).Elements() == 1))
         return false;
     std::vector<ValueId> inputs;
     for (ValueId id : node.inputs) {
@@ -224,7 +233,8 @@ class LayoutPass {
     if (!pads || node.input(3) != kNoValue || pads->size() != 8) return false;
     Ints renamed(8);
     for (int a = 0; a < 4; ++a)
-      for (int half = 0; half < 2; ++half) renamed[size_t(half * 4 + kToNhwcAxis[a])] = (*pads)[size_t(half * 4 + a)];
+      for (int half = 0; half < 2; ++half)
+        renamed[size_t(half * 4 + kToNhwcAxis[a])] = (*pads)[size_t(half * 4 + a)];
     node.inputs[1] = AddInts(graph_, node.name + ".pads", renamed);
     Grow();
     node.inputs[0] = Twin(node.inputs[0]);
@@ -237,7 +247,8 @@ class LayoutPass {
     if (node.attributes.Has("axes") || node.input(1) != kNoValue) return false;
     for (size_t i : {size_t(2), size_t(3)}) {
       const ValueId id = node.input(i);
-      if (id != kNoValue && (!IsConstant(graph_, id) || graph_.value(id).constant.elements() != 4)) return false;
+      if (id != kNoValue && (!IsConstant(graph_, id) || graph_.value(id).constant.elements() != 4))
+        return false;
     }
     for (size_t i : {size_t(2), size_t(3)}) {
       if (node.input(i) == kNoValue) continue;
@@ -256,7 +267,8 @@ class LayoutPass {
   }
 
   static bool IsReduction(const Node& node) {
-    return IsOneOf(node.op, {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceL1", "ReduceProd", "ReduceSumSquare"});
+    return IsOneOf(node.op, {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceL1",
+                             "ReduceProd", "ReduceSumSquare"});
   }
 
   bool FollowReduce(Node& node) {
@@ -270,7 +282,8 @@ class LayoutPass {
 
   // A reduction over H and W that drops them leaves N x C either way.
   bool Reduces(Node& node) {
-    if (!IsReduction(node) || !IsRank4(node.inputs[0]) || node.attributes.Int("keepdims", 1) != 0) return false;
+    if (!IsReduction(node) || !IsRank4(node.inputs[0]) || node.attributes.Int("keepdims", 1) != 0)
+      return false;
     const auto axes = IntsOf(graph_, node.input(1));
     if (!axes || axes->size() != 2) return false;
     Ints sorted = *axes;
@@ -292,7 +305,8 @@ class LayoutPass {
     const int last = t < 0 ? -1 : NextOf(nodes, size_t(t), "Reshape");
     if (last < 0 || nodes[size_t(t)].attributes.IntList("perm") != Ints{0, 2, 1, 3, 4}) return false;
     const Shape in = ShapeOf(nodes[n].inputs[0]), wide = ShapeOf(nodes[n].outputs[0]);
-    if (in.rank() != 4 || wide.rank() != 5 || wide[0] != in[0] || wide[1] * wide[2] != in[1] || wide[3] != in[2] || wide[4] != in[3])
+    if (in.rank() != 4 || wide.rank() != 5 || wide[0] != in[0] || wide[1] * wide[2] != in[1] ||
+        wide[3] != in[2] || wide[4] != in[3])
       return false;
     if (ShapeOf(nodes[size_t(last)].outputs[0]) != in) return false;
     const Shape split{in[0], in[2], in[3], wide[1], wide[2]}, swapped{in[0], in[2], in[3], wide[2], wide[1]};
@@ -301,7 +315,8 @@ class LayoutPass {
     Attributes attributes;
     attributes.Set("perm", Ints{0, 1, 2, 4, 3});
     graph_.AddNode("Transpose", nodes[size_t(t)].name, {a}, {b}, std::move(attributes));
-    const ValueId shape = AddInts(graph_, nodes[size_t(last)].name + ".shape", Ints{in[0], in[2], in[3], in[1]});
+    const ValueId shape =
+        AddInts(graph_, nodes[size_t(last)].name + ".shape", Ints{in[0], in[2], in[3], in[1]});
     Grow();
     const ValueId twin = AddTwin(nodes[size_t(last)].outputs[0]);
     graph_.AddNode("Reshape", nodes[size_t(last)].name, {b, shape}, {twin});
@@ -328,8 +343,8 @@ class LayoutPass {
 
   Graph& graph_;
   const Uses uses_;
-  std::vector<ValueId> twin_;     // per plain value
-  std::vector<bool> has_plain_;   // per value: some emitted node, input or constant gives its plain form
+  std::vector<ValueId> twin_;    // per plain value
+  std::vector<bool> has_plain_;  // per value: some emitted node, input or constant gives its plain form
   bool changed_ = false;
 };
 

@@ -14,8 +14,10 @@ constexpr Pass kPasses[] = {
     {kFuseQuantized, "sums convolutions between quantized activations in integers", FuseQuantized},
     {"simplify", "removes identities, dropouts and whatever changes nothing", Simplify},
     {"fold-pad", "folds zero padding into the convolution behind it", FoldPad},
-    {"fold-batchnorm", "folds batch norms, scales and shifts into convolutions and matrix products", FoldBatchNorm},
-    {"fuse-patterns", "recognises Gelu, Swish, HardSwish, Mish, LayerNormalization written as formulas", FusePatterns},
+    {"fold-batchnorm", "folds batch norms, scales and shifts into convolutions and matrix products",
+     FoldBatchNorm},
+    {"fuse-patterns", "recognises Gelu, Swish, HardSwish, Mish, LayerNormalization written as formulas",
+     FusePatterns},
     {"layout", "brings activations into NHWC", ToNhwc},
     {"cancel-transposes", "joins transposes that follow each other", CancelTransposes},
     {"fuse-matmul", "lets products read and write transposed matrices where they lie", FuseMatMul},
@@ -26,7 +28,8 @@ constexpr Pass kPasses[] = {
 
 void CheckNames(const std::vector<std::string>& disabled) {
   for (const std::string& name : disabled) {
-    if (std::any_of(std::begin(kPasses), std::end(kPasses), [&](const Pass& p) { return name == p.name; })) continue;
+    if (std::any_of(std::begin(kPasses), std::end(kPasses), [&](const Pass& p) { return name == p.name; }))
+      continue;
     std::string known;
     for (const Pass& p : kPasses) known += (known.empty() ? "" : ", ") + std::string(p.name);
     Invalid("passes", "unknown pass; got '{}', expected one of: {}", name, known);
@@ -53,15 +56,19 @@ PassRecord RunOne(Graph& graph, const char* name, Run run) {
 std::span<const Pass> OptimizingPasses() { return kPasses; }
 
 std::vector<std::string> PassesBehindDivision() {
-  const auto* layout = std::find_if(std::begin(kPasses), std::end(kPasses), [](const Pass& p) { return p.run == ToNhwc; });
+  const auto* layout =
+      std::find_if(std::begin(kPasses), std::end(kPasses), [](const Pass& p) { return p.run == ToNhwc; });
   std::vector<std::string> names;
   for (const Pass* pass = layout; pass != std::end(kPasses); ++pass) names.push_back(pass->name);
   return names;
 }
 
-std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector<std::string>& disabled, const FoldLimits& limits) {
+std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector<std::string>& disabled,
+                                  const FoldLimits& limits) {
   CheckNames(disabled);
-  auto runs = [&](const char* name) { return optimize && std::find(disabled.begin(), disabled.end(), name) == disabled.end(); };
+  auto runs = [&](const char* name) {
+    return optimize && std::find(disabled.begin(), disabled.end(), name) == disabled.end();
+  };
   std::vector<PassRecord> records;
   FoldSpent spent;
   const auto fuse_quantized = [&](Graph& g) {
@@ -69,10 +76,12 @@ std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector
     RemoveUnused(g);  // weights that are integers now shall not be folded to floats first
     return FoldConstants(g, limits, false, &spent);  // what stays in floats
   };
-  records.push_back(RunOne(graph, "fold", [&](Graph& g) { return FoldConstants(g, limits, runs(kFuseQuantized), &spent); }));
+  records.push_back(RunOne(graph, "fold",
+                           [&](Graph& g) { return FoldConstants(g, limits, runs(kFuseQuantized), &spent); }));
   for (const Pass& pass : kPasses) {
     if (!runs(pass.name)) continue;
-    records.push_back(pass.run == FuseQuantized ? RunOne(graph, pass.name, fuse_quantized) : RunOne(graph, pass.name, pass.run));
+    records.push_back(pass.run == FuseQuantized ? RunOne(graph, pass.name, fuse_quantized)
+                                                : RunOne(graph, pass.name, pass.run));
   }
   return records;
 }

@@ -11,14 +11,15 @@ namespace mete {
 
 struct Pass {
   const char* name;
-  const char* what;       // one line for people
-  bool (*run)(Graph&);    // true where it changed something
+  const char* what;     // one line for people
+  bool (*run)(Graph&);  // true where it changed something
 };
 
 // The optimising passes, in the order in which they run.
 std::span<const Pass> OptimizingPasses();
 
-// The names of those that run when a graph has been divided over devices, if it is: each share has them by itself (partition/divide.h).
+// The names of those that run when a graph has been divided over devices, if it is: each share has them by
+// itself (partition/divide.h).
 std::vector<std::string> PassesBehindDivision();
 
 struct PassRecord {
@@ -31,10 +32,12 @@ struct PassRecord {
 // What constant folding may spend, so that a small file cannot ask for 10^12 steps or all memory. What
 // passes a limit is left to run with the other nodes.
 struct FoldLimits {
-  int64_t max_value_bytes = int64_t(1) << 33;   // of any value's shape: more is an error
-  int64_t max_result_bytes = int64_t(1) << 30;  // of one folded value; guess: VGG's first full layer has 411 MB
-  int64_t max_bytes = int64_t(3) << 29;         // of all: the promise is 2 GB with everything else
-  double max_work = 4e9;                        // inner-loop steps of all; guess: some 10 s of reference kernels
+  int64_t max_value_bytes = int64_t(1) << 33;  // of any value's shape: more is an error
+  // of one folded value; guess: VGG's first full layer has 411 MB
+  int64_t max_result_bytes = int64_t(1) << 30;
+  int64_t max_bytes = int64_t(3) << 29;  // of all: the promise is 2 GB with everything else
+  // inner-loop steps of all; guess: some 10 s of reference kernels
+  double max_work = 4e9;
 };
 
 // What was spent of max_bytes and max_work, where a graph is folded more than once.
@@ -45,9 +48,10 @@ struct FoldSpent {
 
 // Infers every type and shape, evaluating what depends on constants alone; always runs first, because
 // shapes may hang on it. Throws one Error with the problems of all nodes.
-// With `keep_dequantized`, a DequantizeLinear of constants stays, so that FuseQuantized can read the integers.
-// `spent` counts on; null: nothing was spent before.
-bool FoldConstants(Graph& graph, const FoldLimits& limits = {}, bool keep_dequantized = false, FoldSpent* spent = nullptr);
+// With `keep_dequantized`, a DequantizeLinear of constants stays, so that FuseQuantized can read the
+// integers. `spent` counts on; null: nothing was spent before.
+bool FoldConstants(Graph& graph, const FoldLimits& limits = {}, bool keep_dequantized = false,
+                   FoldSpent* spent = nullptr);
 
 // Folds, then runs every pass that `disabled` does not name; drops what became unused and verifies after
 // each. Error where a name in `disabled` is unknown.
@@ -55,16 +59,17 @@ std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector
                                   const FoldLimits& limits = {});
 
 // The passes, a file each.
-bool FuseQuantized(Graph& graph);        // fuse_quantized.cc; leaves DequantizeLinear of constants, to be folded next
-bool Simplify(Graph& graph);             // simplify.cc
-bool FoldBatchNorm(Graph& graph);        // fold_batchnorm.cc
-bool FoldPad(Graph& graph);              // fold_pad.cc
-bool FusePatterns(Graph& graph);         // fuse_patterns.cc
-bool ToNhwc(Graph& graph);               // layout.cc
-bool CancelTransposes(Graph& graph);     // transposes.cc
-bool FuseMatMul(Graph& graph);           // fuse_matmul.cc
-bool FuseEpilogues(Graph& graph);        // fuse_epilogues.cc
-bool FuseElementwise(Graph& graph);      // fuse_elementwise.cc
-bool ConcatInPlace(Graph& graph);        // concat_in_place.cc
+// fuse_quantized.cc; leaves DequantizeLinear of constants, to be folded next
+bool FuseQuantized(Graph& graph);
+bool Simplify(Graph& graph);          // simplify.cc
+bool FoldBatchNorm(Graph& graph);     // fold_batchnorm.cc
+bool FoldPad(Graph& graph);           // fold_pad.cc
+bool FusePatterns(Graph& graph);      // fuse_patterns.cc
+bool ToNhwc(Graph& graph);            // layout.cc
+bool CancelTransposes(Graph& graph);  // transposes.cc
+bool FuseMatMul(Graph& graph);        // fuse_matmul.cc
+bool FuseEpilogues(Graph& graph);     // fuse_epilogues.cc
+bool FuseElementwise(Graph& graph);   // fuse_elementwise.cc
+bool ConcatInPlace(Graph& graph);     // concat_in_place.cc
 
 }  // namespace mete

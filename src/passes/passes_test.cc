@@ -27,15 +27,19 @@ TEST(FoldConstants, EvaluatesShapeArithmetic) {
 }
 
 TEST(FoldConstants, LeavesWhatPassesALimit) {
-  const std::pair<FoldLimits, size_t> cases[] = {
-      {{}, 0}, {{.max_result_bytes = 399}, 2}, {{.max_bytes = 799}, 1}, {{.max_work = 1200}, 1}, {{.max_work = 10}, 2}};
+  const std::pair<FoldLimits, size_t> cases[] = {{{}, 0},
+                                                 {{.max_result_bytes = 399}, 2},
+                                                 {{.max_bytes = 799}, 1},
+                                                 {{.max_work = 1200}, 1},
+                                                 {{.max_work = 10}, 2}};
   for (const auto& [limits, left] : cases) {
     Builder b;
-    const ValueId first = b.Op("Neg", {b.Weight({10, 10})});  // 400 bytes, 200 steps
+    const ValueId first = b.Op("Neg", {b.Weight({10, 10})});           // 400 bytes, 200 steps
     Graph& g = b.Output(b.Op("MatMul", {first, b.Weight({10, 10})}));  // 400 bytes, 1300 steps
     FoldConstants(g, limits);
     Settle(g);
-    EXPECT_EQ(g.nodes.size(), left) << limits.max_result_bytes << " " << limits.max_bytes << " " << limits.max_work;
+    EXPECT_EQ(g.nodes.size(), left) << limits.max_result_bytes << " " << limits.max_bytes << " "
+                                    << limits.max_work;
   }
 }
 
@@ -117,7 +121,8 @@ TEST(FoldBatchNorm, FoldsTheBiasOfMatMul) {
 
 TEST(FoldBatchNorm, LeavesTheColumnsOfABatchedMatMulAlone) {
   Builder b;
-  Graph& g = b.Output(b.BatchNorm(b.Op("MatMul", {b.Input({2, 4, 6}), b.Weight({6, 4})}), 4));  // channels are axis 1, not the columns
+  // channels are axis 1, not the columns
+  Graph& g = b.Output(b.BatchNorm(b.Op("MatMul", {b.Input({2, 4, 6}), b.Weight({6, 4})}), 4));
   ExpectSame(g, FoldBatchNorm);
   EXPECT_EQ(CountOf(g, "Mul"), 1);
 }
@@ -133,7 +138,8 @@ TEST(FoldBatchNorm, BecomesMulAndAddWhereTheConvIsReadTwice) {
 
 TEST(FoldBatchNorm, LeavesAScaleAlongAnotherAxis) {
   Builder b;
-  Graph& g = b.Output(b.Op("Mul", {b.Conv(b.Input({1, 3, 4, 4}), 3, 4, 1), b.Weight({4})}));  // along the width
+  // along the width
+  Graph& g = b.Output(b.Op("Mul", {b.Conv(b.Input({1, 3, 4, 4}), 3, 4, 1), b.Weight({4})}));
   FoldConstants(g);
   EXPECT_FALSE(FoldBatchNorm(g));
 }
@@ -174,7 +180,8 @@ TEST(FusePatterns, RecognisesLayerNormalization) {
   const ValueId d = b.Op("Sub", {x, b.Op("ReduceMean", {x, b.Ints({-1})})});
   const ValueId variance = b.Op("ReduceMean", {b.Op("Pow", {d, b.Scalar(2)}), b.Ints({-1})});
   const ValueId deviation = b.Op("Sqrt", {b.Op("Add", {variance, b.Scalar(1e-5f)})});
-  Graph& g = b.Output(b.Op("Add", {b.Op("Mul", {b.Op("Div", {d, deviation}), b.Weight({8})}), b.Weight({8})}));
+  Graph& g =
+      b.Output(b.Op("Add", {b.Op("Mul", {b.Op("Div", {d, deviation}), b.Weight({8})}), b.Weight({8})}));
   ExpectSame(g, FusePatterns);
   EXPECT_EQ(g.nodes.size(), 1u);
   EXPECT_EQ(g.nodes[0].op, "LayerNormalization");
@@ -341,15 +348,21 @@ TEST(RunPasses, RefusesAnUnknownName) {
 
 // Constants are folded twice where fuse-quantized runs, but may take no more for it.
 TEST(RunPasses, DequantizesConstantsWithinTheLimitsOfFolding) {
-  const std::pair<FoldLimits, int> cases[] = {{{}, 0}, {{.max_result_bytes = 399}, 1}, {{.max_bytes = 800}, 0}, {{.max_bytes = 799}, 1},
+  const std::pair<FoldLimits, int> cases[] = {{{}, 0},
+                                              {{.max_result_bytes = 399}, 1},
+                                              {{.max_bytes = 800}, 0},
+                                              {{.max_bytes = 799}, 1},
                                               {{.max_work = 250}, 1}};
   for (const auto& [limits, left] : cases) {
     Builder b;
     const ValueId x = b.Input({10, 10}), bytes = b.graph.AddConstant("bytes", Tensor(DType::kI8, {10, 10}));
-    const ValueId weights = b.Op("DequantizeLinear", {bytes, b.Scalar(0.5f)});                          // 400 bytes, 201 steps
-    Graph& g = b.Output(b.Op("Add", {b.Op("Add", {x, b.Op("Neg", {b.Weight({10, 10})})}), weights}));  // 400 bytes, 200 steps
+    // 400 bytes, 201 steps
+    const ValueId weights = b.Op("DequantizeLinear", {bytes, b.Scalar(0.5f)});
+    // 400 bytes, 200 steps
+    Graph& g = b.Output(b.Op("Add", {b.Op("Add", {x, b.Op("Neg", {b.Weight({10, 10})})}), weights}));
     RunPasses(g, true, {}, limits);
-    EXPECT_EQ(CountOf(g, "DequantizeLinear"), left) << limits.max_result_bytes << " " << limits.max_bytes << " " << limits.max_work;
+    EXPECT_EQ(CountOf(g, "DequantizeLinear"), left)
+        << limits.max_result_bytes << " " << limits.max_bytes << " " << limits.max_work;
   }
 }
 

@@ -62,7 +62,8 @@ bool Pattern::Matches(const Graph& graph, const Uses& uses, int root, Match* mat
 
 bool Pattern::MatchValue(const Graph& graph, const Uses& uses, const Term& term, ValueId id, Match* match) {
   if (id == kNoValue) return false;
-  if (!term.op.empty()) return uses.producer[size_t(id)] >= 0 && MatchNode(graph, uses, term, uses.producer[size_t(id)], match);
+  if (!term.op.empty())
+    return uses.producer[size_t(id)] >= 0 && MatchNode(graph, uses, term, uses.producer[size_t(id)], match);
   if (term.name.empty()) {
     const auto value = ScalarOf(graph, id);
     return value && std::abs(*value - term.number) <= 1e-4 * std::abs(term.number);
@@ -86,7 +87,8 @@ bool Pattern::MatchNode(const Graph& graph, const Uses& uses, const Term& term, 
   return false;
 }
 
-bool Pattern::MatchOperands(const Graph& graph, const Uses& uses, const Term& term, const Node& node, bool swapped, Match* match) {
+bool Pattern::MatchOperands(const Graph& graph, const Uses& uses, const Term& term, const Node& node,
+                            bool swapped, Match* match) {
   for (size_t i = 0; i < term.operands.size(); ++i)
     if (!MatchValue(graph, uses, term.operands[i], node.inputs[swapped ? 1 - i : i], match)) return false;
   return true;

@@ -30,16 +30,17 @@ class Pattern {
 
  private:
   struct Term {
-    std::string op;        // operator, or empty
-    std::string name;      // value or captured constant
-    bool constant = false; // ?name
-    double number = 0;     // where op and name are empty
+    std::string op;         // operator, or empty
+    std::string name;       // value or captured constant
+    bool constant = false;  // ?name
+    double number = 0;      // where op and name are empty
     std::vector<Term> operands;
   };
   static Term Parse(std::string_view text, size_t* at);
   static bool MatchValue(const Graph& graph, const Uses& uses, const Term& term, ValueId id, Match* match);
   static bool MatchNode(const Graph& graph, const Uses& uses, const Term& term, int n, Match* match);
-  static bool MatchOperands(const Graph& graph, const Uses& uses, const Term& term, const Node& node, bool swapped, Match* match);
+  static bool MatchOperands(const Graph& graph, const Uses& uses, const Term& term, const Node& node,
+                            bool swapped, Match* match);
 
   Term root_;
 };

@@ -22,7 +22,8 @@ Tensor Permuted(const Tensor& source, const std::vector<int>& perm) {
   Tensor result(source.type(), shape);
   const size_t size = SizeOf(source.type());
   std::vector<int64_t> stride(perm.size());  // of the source, in result order
-  for (size_t i = 0; i < perm.size(); ++i) stride[i] = source.shape().Elements(perm[i] + 1, source.shape().rank());
+  for (size_t i = 0; i < perm.size(); ++i)
+    stride[i] = source.shape().Elements(perm[i] + 1, source.shape().rank());
   std::vector<int64_t> index(perm.size());
   auto* to = static_cast<std::byte*>(result.mutable_view().data);
   const auto* from = static_cast<const std::byte*>(source.data());

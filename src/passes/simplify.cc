@@ -22,11 +22,13 @@ bool ChangesNothing(const Graph& graph, const Node& node) {
   for (size_t i = 1; i < node.outputs.size(); ++i)
     if (node.outputs[i] != kNoValue) return false;
   if (node.op == "Identity") return true;
-  if (node.op == "Dropout") return node.input(2) == kNoValue || graph.value(node.input(2)).is_constant();  // inference refuses training
+  // inference refuses training
+  if (node.op == "Dropout") return node.input(2) == kNoValue || graph.value(node.input(2)).is_constant();
   if (IsOneOf(node.op, {"Cast", "CastLike", "Reshape", "Expand", "Flatten", "Squeeze", "Unsqueeze", "Tile"}))
     return SameTypeAndShape(graph, node);
   if (IsOneOf(node.op, {"Concat", "Sum", "Max", "Min", "Mean"})) return node.inputs.size() == 1;
-  if (node.op == "Transpose") return node.attributes.Has("perm") && IsIdentity(node.attributes.IntList("perm"));
+  if (node.op == "Transpose")
+    return node.attributes.Has("perm") && IsIdentity(node.attributes.IntList("perm"));
   if (node.op == "Pad") return AllZero(graph, node.input(1));
   return false;
 }

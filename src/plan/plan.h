@@ -25,21 +25,23 @@ struct Share {
 
 // Another choice for a step that the planner has weighed.
 struct Rejected {
-  std::string choice;       // "big 4 + little 2"
+  std::string choice;  // "big 4 + little 2"
   double predicted_us = 0;
   std::string reason;
 };
-inline constexpr size_t kMostRejected = 16;  // of a step: all up to 17 cores, the fastest of more. Guess: nobody reads as many
+// of a step: all up to 17 cores, the fastest of more. Guess: nobody reads as many
+inline constexpr size_t kMostRejected = 16;
 
 struct Step {
-  std::string node;            // the node that is planned as a whole, fused ones included
+  std::string node;  // the node that is planned as a whole, fused ones included
   SplitAxis axis = SplitAxis::kNone;
-  std::vector<Share> shares;   // cover [0, 1000) once, in order
-  int threads = 1;             // the plan's first so many take blocks of the share
+  std::vector<Share> shares;  // cover [0, 1000) once, in order
+  int threads = 1;            // the plan's first so many take blocks of the share
   std::string policy = "adaptive";
-  std::string reason;          // why so
-  double predicted_us = 0;     // 0: nobody has predicted it
-  std::vector<int64_t> blocks = {};     // of each of its threads, as the prediction deals them out; empty where there is none
+  std::string reason;       // why so
+  double predicted_us = 0;  // 0: nobody has predicted it
+  // of each of its threads, as the prediction deals them out; empty where there is none
+  std::vector<int64_t> blocks = {};
   std::vector<Rejected> rejected = {};  // the fastest first
 
   int64_t all_blocks() const;
@@ -54,7 +56,8 @@ struct Plan {
   std::vector<Step> steps;     // in the order in which they run, one for each node
 };
 
-inline constexpr double kLeastSpeed = 0.01;  // that is emulated: a layer of a second takes two minutes, and nobody asks for more
+// that is emulated: a layer of a second takes two minutes, and nobody asks for more
+inline constexpr double kLeastSpeed = 0.01;
 
 struct CpuChoice {
   int threads = 0;             // 0: one a core
@@ -63,11 +66,12 @@ struct CpuChoice {
   std::string policy = "adaptive";
 };
 
-// Everything on one CPU, all threads at each step. Cores are put in the order of their speeds, the fastest first: the calling thread's.
+// Everything on one CPU, all threads at each step. Cores are put in the order of their speeds, the fastest
+// first: the calling thread's.
 Plan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoice& choice);
 
-// What is to be expected of the plan's threads: the capacity of the core that each is pinned to, times the speed that is emulated. Alike
-// where they are not pinned.
+// What is to be expected of the plan's threads: the capacity of the core that each is pinned to, times the
+// speed that is emulated. Alike where they are not pinned.
 std::vector<WorkerSpeed> WorkersOf(const Plan& plan, const Machine& machine);
 
 // Error listing everything that does not fit: nodes missing, unknown or out of order, shares that do not

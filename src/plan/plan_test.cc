@@ -13,7 +13,8 @@ namespace {
 Graph TwoNodes() {
   Graph g;
   g.name = "two";
-  const ValueId x = g.AddValue("x", DType::kF32, {2}), y = g.AddValue("y", DType::kF32, {2}), z = g.AddValue("z", DType::kF32, {2});
+  const ValueId x = g.AddValue("x", DType::kF32, {2}), y = g.AddValue("y", DType::kF32, {2}),
+                z = g.AddValue("z", DType::kF32, {2});
   g.inputs = {x};
   g.AddNode("Relu", "first", {x}, {y});
   g.AddNode("Exp", "second", {y}, {z});
@@ -70,14 +71,16 @@ TEST(Plan, PredictionsSurviveJson) {
   EXPECT_EQ(again.steps[1].rejected[0].choice, "big 2");
   EXPECT_EQ(again.steps[1].rejected[1].predicted_us, 99);
   EXPECT_TRUE(again.steps[0].rejected.empty());
-  EXPECT_NE(ToText(again).find("second: cpu on 1 of 2 threads, adaptive, blocks 7, 12.2 us predicted"), std::string::npos) << ToText(again);
+  EXPECT_NE(ToText(again).find("second: cpu on 1 of 2 threads, adaptive, blocks 7, 12.2 us predicted"),
+            std::string::npos)
+      << ToText(again);
   EXPECT_NE(ToText(again).find("not big 2, 13.5 us: slower"), std::string::npos);
 }
 
 TEST(Plan, NamesOfAnyBytesSurviveJson) {
   Graph graph = TwoNodes();
   graph.name = "two\xff";
-  graph.nodes[0].name = "caf\xc3\xa9";      // UTF-8
+  graph.nodes[0].name = "caf\xc3\xa9";       // UTF-8
   graph.nodes[1].name = "caf\xe9 \xc3\x01";  // Latin-1, and half a character
   const Plan plan = PlanFromJson(ToJson(PlanOneCpu(graph, TwoCores(), {2})));
   EXPECT_EQ(plan.model, graph.name);
@@ -108,7 +111,8 @@ TEST(PlanFromJson, NamesANumberThatIsTooLarge) {
 
 TEST(PlanFromJson, RefusesOneOfWhatIsToBeAList) {
   Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2, {0, 1}});
-  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333}, plan.steps[0].rejected = {{"big 1", 2, "slower"}};
+  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333},
+  plan.steps[0].rejected = {{"big 1", 2, "slower"}};
   for (const char* list : {"/cores", "/steps", "/steps/0/shares", "/steps/0/blocks", "/steps/0/rejected"}) {
     nlohmann::json j = nlohmann::json::parse(ToJson(plan));
     const nlohmann::json::json_pointer at(list);
@@ -131,7 +135,8 @@ TEST(PlanFromJson, RefusesWhatIsNestedTooDeep) {
 // Whatever a byte is changed to, it is a plan, which then may be a bad one, or an Error.
 TEST(PlanFromJson, SurvivesAnyOneByte) {
   Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2, {0, 1}});
-  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333, 3}, plan.steps[0].rejected = {{"big 1", 2, "slower"}};
+  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333, 3},
+  plan.steps[0].rejected = {{"big 1", 2, "slower"}};
   const std::string json = ToJson(plan);
   int refused = 0;
   for (size_t i = 0; i < json.size(); ++i)
@@ -148,9 +153,9 @@ TEST(PlanFromJson, SurvivesAnyOneByte) {
 }
 
 TEST(PlanFromJson, RefusesWhatIsNotAPlan) {
-  for (const char* text :
-       {"", "{", "[]", "{}", "{\"format\":\"mete-plan\",\"version\":2}", "{\"format\":\"mete-plan\",\"version\":1,\"threads\":\"x\"}",
-        "{\"format\":\"mete-plan\",\"version\":1,\"model\":{\"bytes\":3}}"})
+  for (const char* text : {"", "{", "[]", "{}", "{\"format\":\"mete-plan\",\"version\":2}",
+                           "{\"format\":\"mete-plan\",\"version\":1,\"threads\":\"x\"}",
+                           "{\"format\":\"mete-plan\",\"version\":1,\"model\":{\"bytes\":3}}"})
     EXPECT_THROW(PlanFromJson(text), Error) << text;
 }
 

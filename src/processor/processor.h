@@ -19,7 +19,7 @@ class Prepared {
   // the data (an index out of range).
   virtual void Execute(std::span<const ConstView> inputs, std::span<View> outputs) = 0;
 
-  virtual std::string kernel() const = 0;        // for people: "reference", "conv_f32 avx512"
+  virtual std::string kernel() const = 0;            // for people: "reference", "conv_f32 avx512"
   virtual std::string reason() const { return ""; }  // why this one
   virtual int64_t packed_bytes() const { return 0; }
   // Operations that this kernel computes for a node of `flops` (graph/flops.h): fewer where it is Winograd's.

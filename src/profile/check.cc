@@ -46,7 +46,8 @@ class Rounds {
   int done_ = 0;
 };
 
-// As a user would run it, kernels tuned; of a core that is emulated, the time that a divided step would take on it.
+// As a user would run it, kernels tuned; of a core that is emulated, the time that a divided step would take
+// on it.
 Session MakeSession(const Model& model, const TimedCore& core) {
   SessionOptions options = SessionOptions::Estimated();
   options.cores = {core.number};
@@ -63,7 +64,8 @@ void Keep(const Trace& trace, Trace& least) {
 // A model on one core, of each step the least of its times.
 class TimedModel {
  public:
-  TimedModel(const Model& model, const TimedCore& core) : model_(model), session_(MakeSession(model, core)), inputs_(InputsFor(model)) {}
+  TimedModel(const Model& model, const TimedCore& core)
+      : model_(model), session_(MakeSession(model, core)), inputs_(InputsFor(model)) {}
 
   void Run(const CancelToken* cancel) {
     session_.Run(inputs_, {.cancel = cancel});  // finds the caches as others left them
@@ -83,8 +85,8 @@ class TimedModel {
     for (size_t i = 0; i < steps.size(); ++i) {
       const NodePrediction p = Predict(profile, graph, graph.nodes[i], run_bytes);
       if (steps[i].ns <= 0 || p.kernel.empty()) continue;
-      nodes.push_back({steps[i].node, steps[i].op, steps[i].kernel, p.kernel, IsProduct(graph.nodes[i]), p.known, p.ns / speed,
-                       double(steps[i].ns)});
+      nodes.push_back({steps[i].node, steps[i].op, steps[i].kernel, p.kernel, IsProduct(graph.nodes[i]),
+                       p.known, p.ns / speed, double(steps[i].ns)});
     }
     return nodes;
   }
@@ -99,9 +101,12 @@ class TimedModel {
 // What is measured on one core.
 class CoreCheck {
  public:
-  CoreCheck(const std::vector<Model>& models, const std::vector<Model>& probes, const Machine& machine, const Profile& profile,
-            const TimedCore& core, const CancelToken* cancel)
-      : core_(core), profile_(ProfileOfCore(profile, machine, core.number)), drift_(machine, profile_, core.number), cancel_(cancel) {
+  CoreCheck(const std::vector<Model>& models, const std::vector<Model>& probes, const Machine& machine,
+            const Profile& profile, const TimedCore& core, const CancelToken* cancel)
+      : core_(core),
+        profile_(ProfileOfCore(profile, machine, core.number)),
+        drift_(machine, profile_, core.number),
+        cancel_(cancel) {
     for (const Model& model : models) models_.push_back(std::make_unique<TimedModel>(model, core));
     if (!probes.empty()) probes_.emplace(probes, machine, *machine.ClusterOf(core.number), core, cancel);
   }
@@ -119,7 +124,8 @@ class CoreCheck {
     std::vector<Check> checks;
     for (const auto& model : models_) {
       checks.push_back({model->Compare(profile_, core_.speed), {}, drift_.factor()});
-      if (fitted) checks.back().in_turns = model->Compare(*fitted, 1);  // which was measured at the core's speed
+      // which was measured at the core's speed
+      if (fitted) checks.back().in_turns = model->Compare(*fitted, 1);
     }
     return checks;
   }
@@ -135,8 +141,8 @@ class CoreCheck {
 
 }  // namespace
 
-std::vector<std::vector<Check>> CheckModels(const std::vector<Model>& models, const Machine& machine, const Profile& profile,
-                                            const CheckOptions& options) {
+std::vector<std::vector<Check>> CheckModels(const std::vector<Model>& models, const Machine& machine,
+                                            const Profile& profile, const CheckOptions& options) {
   std::vector<Model> probes;
   const int count = !options.in_turns ? 0 : options.probes > 0 ? options.probes : ZooProbes();
   for (int i = 0; i < count; ++i) probes.push_back(LoadProbe(i));
@@ -158,8 +164,8 @@ std::vector<std::vector<Check>> CheckModels(const std::vector<Model>& models, co
   return checks;
 }
 
-CheckedPlan CheckPlan(const Model& model, const Machine& machine, const Profile& profile, const CpuChoice& choice, double seconds,
-                      const CancelToken* cancel) {
+CheckedPlan CheckPlan(const Model& model, const Machine& machine, const Profile& profile,
+                      const CpuChoice& choice, double seconds, const CancelToken* cancel) {
   const Graph& graph = GraphOf(model);
   const Plan plan = PlanByProfile(graph, machine, choice, &profile);
   SessionOptions options = SessionOptions::Estimated();

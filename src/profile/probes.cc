@@ -15,18 +15,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr ConvAlgorithm kWays[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4};
+constexpr ConvAlgorithm kWays[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2,
+                                   ConvAlgorithm::kWinogradF4};
 
-// Whether to run a network with its convolutions computed in each way: for few of them it would take too long.
+// Whether to run a network with its convolutions computed in each way: for few of them it would take too
+// long.
 bool HasWinograd(const Graph& graph) {
   constexpr int64_t kFew = 3;  // guess: the network of first layers has two
-  return std::count_if(graph.nodes.begin(), graph.nodes.end(),
-                       [&](const Node& n) { return n.op == "Conv" && WorksOf({graph, n, {1, 1}}).size() > 1; }) > kFew;
+  return std::count_if(graph.nodes.begin(), graph.nodes.end(), [&](const Node& n) {
+           return n.op == "Conv" && WorksOf({graph, n, {1, 1}}).size() > 1;
+         }) > kFew;
 }
 
 using Samples = std::map<std::string, std::map<const Node*, FitSample>>;  // by kernel
 
-// Of each node the way that the runner computed it; what several runners computed in the same way is one sample.
+// Of each node the way that the runner computed it; what several runners computed in the same way is one
+// sample.
 void Collect(const Runner& runner, const CoreCaches& caches, Samples& samples) {
   const double run_bytes = BytesOfRun(runner.graph());
   for (const Runner::Timed& t : runner.Times()) {
@@ -35,15 +39,16 @@ void Collect(const Runner& runner, const CoreCaches& caches, Samples& samples) {
     const std::vector<Work> works = WorksOf({runner.graph(), *t.node, caches, run_bytes});
     for (const Work& work : works) {
       if (works.size() > 1 && work.kernel != kernel) continue;
-      FitSample& sample = samples[work.key()].emplace(t.node, FitSample{work.amounts, t.least_ns}).first->second;
+      FitSample& sample =
+          samples[work.key()].emplace(t.node, FitSample{work.amounts, t.least_ns}).first->second;
       sample.ns = std::min(sample.ns, t.least_ns);
     }
   }
 }
 
 CoreCaches CachesOf(const Cluster& cluster) {
-  // Guesses: where nothing tells how large the second-level cache is; and how much a memory controller or a cache that nothing tells of
-  // keeps at least, where there is no third level or a small one.
+  // Guesses: where nothing tells how large the second-level cache is; and how much a memory controller or a
+  // cache that nothing tells of keeps at least, where there is no third level or a small one.
   constexpr double kNearBytes = 1 << 20, kTimesLarger = 4;
   const double near = cluster.cache_bytes(2) > 0 ? double(cluster.cache_bytes(2)) : kNearBytes;
   return {near, std::max(double(cluster.cache_bytes(3)), kTimesLarger * near)};
@@ -54,8 +59,9 @@ CoreCaches CachesOf(const Cluster& cluster) {
 Model LoadProbe(int number) {
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error);
-  if (error) Fail(Code::kUnavailable, "TMPDIR", "no folder for probe networks; got {}, expected a folder; try another one",
-                  error.message());
+  if (error)
+    Fail(Code::kUnavailable, "TMPDIR",
+         "no folder for probe networks; got {}, expected a folder; try another one", error.message());
   std::string name = (folder / "mete-probe-XXXXXX.onnx").string();
   const int file = mkstemps(name.data(), 5);
   if (file < 0) Fail(Code::kUnavailable, name, "cannot write a probe network; try another folder in TMPDIR");
@@ -71,8 +77,8 @@ Model LoadProbe(int number) {
   return Model::Load(name);
 }
 
-ProbeRunners::ProbeRunners(const std::vector<Model>& probes, const Machine& machine, const Cluster& cluster, const TimedCore& core,
-                           const CancelToken* cancel)
+ProbeRunners::ProbeRunners(const std::vector<Model>& probes, const Machine& machine, const Cluster& cluster,
+                           const TimedCore& core, const CancelToken* cancel)
     : cluster_(cluster), cancel_(cancel) {
   for (const Model& probe : probes)
     for (const ConvAlgorithm way : kWays) {
@@ -83,7 +89,8 @@ ProbeRunners::ProbeRunners(const std::vector<Model>& probes, const Machine& mach
 }
 
 void ProbeRunners::CheckCancelled() const {
-  if (cancel_ && cancel_->cancelled()) Fail(Code::kCancelled, "profile", "the measurement was cancelled; nothing was kept");
+  if (cancel_ && cancel_->cancelled())
+    Fail(Code::kCancelled, "profile", "the measurement was cancelled; nothing was kept");
 }
 
 void ProbeRunners::Round(const std::function<void()>& before) {

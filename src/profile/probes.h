@@ -17,8 +17,8 @@ Model LoadProbe(int number);
 // Each network with its convolutions computed in each way that there is.
 class ProbeRunners {
  public:
-  ProbeRunners(const std::vector<Model>& probes, const Machine& machine, const Cluster& cluster, const TimedCore& core,
-               const CancelToken* cancel = nullptr);
+  ProbeRunners(const std::vector<Model>& probes, const Machine& machine, const Cluster& cluster,
+               const TimedCore& core, const CancelToken* cancel = nullptr);
 
   // All once, `before` called before each. Error CANCELLED.
   void Round(const std::function<void()>& before = [] {});

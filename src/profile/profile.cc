@@ -12,13 +12,16 @@
 namespace mete {
 namespace {
 
-// All networks in turns until the time is up, so that what else the machine does for a while meets all of them; thrice at least.
-void RunRounds(ProbeRunners& runners, double seconds, const ProfileOptions& options, const std::string& what) {
+// All networks in turns until the time is up, so that what else the machine does for a while meets all of
+// them; thrice at least.
+void RunRounds(ProbeRunners& runners, double seconds, const ProfileOptions& options,
+               const std::string& what) {
   constexpr int kLeastRounds = 3;  // guess: the least of fewer is mostly noise
   const int64_t start = NowNs();
   for (int round = 0; round < kLeastRounds || double(NowNs() - start) < seconds * 1e9; ++round)
     runners.Round([&] {
-      if (options.progress) options.progress(what, int(std::min(99.0, double(NowNs() - start) / seconds * 1e-7)), 100);
+      if (options.progress)
+        options.progress(what, int(std::min(99.0, double(NowNs() - start) / seconds * 1e-7)), 100);
     });
 }
 
@@ -37,14 +40,17 @@ Profile MeasureProfile(const Machine& machine, const ProfileOptions& options) {
   std::vector<int> cores;
   for (const Cluster& c : machine.clusters) cores.insert(cores.end(), c.cores.begin(), c.cores.end());
   const HandOff hand_off = MeasureHandOff(cores);
-  profile.take_ns = hand_off.take_ns, profile.barrier_ns = hand_off.barrier_ns, profile.wake_ns = hand_off.wake_ns;
+  profile.take_ns = hand_off.take_ns, profile.barrier_ns = hand_off.barrier_ns,
+  profile.wake_ns = hand_off.wake_ns;
   for (const Cluster& cluster : machine.clusters) {
     ProbeRunners runners(probes, machine, cluster, {cluster.cores[0]}, options.cancel);
-    RunRounds(runners, options.seconds / double(machine.clusters.size()), options, "measuring " + cluster.name);
+    RunRounds(runners, options.seconds / double(machine.clusters.size()), options,
+              "measuring " + cluster.name);
     ClusterProfile fitted = runners.Fitted();
     const Machine now = ReadMachine();
     for (const Cluster& c : now.clusters)
-      if (c.name == cluster.name) fitted.khz = c.frequency.current_khz, fitted.governor = c.frequency.governor;
+      if (c.name == cluster.name)
+        fitted.khz = c.frequency.current_khz, fitted.governor = c.frequency.governor;
     fitted.celsius = ReadCelsius();
     profile.clusters.push_back(std::move(fitted));
   }

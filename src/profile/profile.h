@@ -1,4 +1,5 @@
-// Measures this machine: what things take (costs/profile.h), from the layers of networks that are there for that (zoo/probes.cc).
+// Measures this machine: what things take (costs/profile.h), from the layers of networks that are there for
+// that (zoo/probes.cc).
 #pragma once
 
 #include <functional>
@@ -19,8 +20,8 @@ struct ProfileOptions {
   int probes = 0;  // of the probe networks the first so many; 0: all. For tests
 };
 
-// Of each cluster the first core, one after the other. Error CANCELLED, or where the probe networks cannot be written to the folder for
-// temporary files.
+// Of each cluster the first core, one after the other. Error CANCELLED, or where the probe networks cannot be
+// written to the folder for temporary files.
 Profile MeasureProfile(const Machine& machine, const ProfileOptions& options);
 
 // How fast a cluster is just now beside when it was profiled: the first probe network again.

@@ -30,7 +30,8 @@ TEST(MeasureProfile, HasTimesOfEveryClusterAndServesThisMachine) {
   ASSERT_EQ(profile.clusters.size(), machine.clusters.size());
   for (const ClusterProfile& c : profile.clusters) {
     EXPECT_GT(c.reference_ns, 0);
-    for (const char* kernel : {"conv_1x1_f32", "conv_f32", "winograd_f2_f32", "winograd_f4_f32", "depthwise_f32"}) {
+    for (const char* kernel :
+         {"conv_1x1_f32", "conv_f32", "winograd_f2_f32", "winograd_f4_f32", "depthwise_f32"}) {
       ASSERT_TRUE(c.kernels.contains(kernel)) << kernel;
       EXPECT_GT(c.kernels.at(kernel).samples, 0);
       EXPECT_FALSE(c.kernels.at(kernel).ns.empty()) << kernel;
@@ -123,13 +124,14 @@ TEST(CheckModels, ComparesEveryNodeThatComputes) {
 TEST(CheckModels, HasACheckForEachCore) {
   const Machine machine = ReadMachine();
   const int core = machine.clusters[0].cores[0];
-  const auto checks =
-      CheckModels({SmallModel()}, machine, Measured(), {.cores = {{core}, {core, 0.9}}, .in_turns = true, .probes = 1});
+  const auto checks = CheckModels({SmallModel()}, machine, Measured(),
+                                  {.cores = {{core}, {core, 0.9}}, .in_turns = true, .probes = 1});
   ASSERT_EQ(checks.size(), 1u);
   ASSERT_EQ(checks[0].size(), 2u);
   const Check &plain = checks[0][0], &slow = checks[0][1];
   ASSERT_EQ(slow.nodes.size(), plain.nodes.size());
-  for (size_t i = 0; i < plain.nodes.size(); ++i) EXPECT_EQ(slow.nodes[i].predicted_ns, plain.nodes[i].predicted_ns / 0.9);
+  for (size_t i = 0; i < plain.nodes.size(); ++i)
+    EXPECT_EQ(slow.nodes[i].predicted_ns, plain.nodes[i].predicted_ns / 0.9);
   for (const Check& check : checks[0]) {
     ASSERT_EQ(check.in_turns.size(), check.nodes.size());
     for (size_t i = 0; i < check.nodes.size(); ++i) {
@@ -144,7 +146,8 @@ TEST(CheckModels, StopsWhenItIsCancelled) {
   cancel.Cancel();
   const Machine machine = ReadMachine();
   try {
-    CheckModels({SmallModel()}, machine, Measured(), {.cores = {{machine.clusters[0].cores[0]}}, .cancel = &cancel});
+    CheckModels({SmallModel()}, machine, Measured(),
+                {.cores = {{machine.clusters[0].cores[0]}}, .cancel = &cancel});
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), Code::kCancelled);
@@ -160,7 +163,9 @@ TEST(CheckPlan, TimesWholeRuns) {
 
 TEST(ShareWithin, CountsThoseThatAreClose) {
   std::vector<CheckedNode> nodes(4);
-  for (size_t i = 0; i < nodes.size(); ++i) nodes[i].measured_ns = 100, nodes[i].predicted_ns = 90 + 10 * double(i);  // 0.9 to 1.2
+  // 0.9 to 1.2
+  for (size_t i = 0; i < nodes.size(); ++i)
+    nodes[i].measured_ns = 100, nodes[i].predicted_ns = 90 + 10 * double(i);
   EXPECT_EQ(ShareWithin(nodes, 1, 0.101), 0.75);
   EXPECT_EQ(ShareWithin(nodes, 1.25, 0.101), 0.0);
   EXPECT_EQ(ShareWithin({}, 1, 0.1), 1);

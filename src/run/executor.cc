@@ -11,8 +11,14 @@
 
 namespace mete {
 
-Executor::Executor(const Graph& graph, const Plan& plan, Cpu& cpu, const std::function<void(int, int)>& progress)
-    : graph_(graph), plan_(plan), cpu_(cpu), memory_(PlanMemory(graph)), steps_(graph.nodes.size()), dynamic_(graph.values.size()) {
+Executor::Executor(const Graph& graph, const Plan& plan, Cpu& cpu,
+                   const std::function<void(int, int)>& progress)
+    : graph_(graph),
+      plan_(plan),
+      cpu_(cpu),
+      memory_(PlanMemory(graph)),
+      steps_(graph.nodes.size()),
+      dynamic_(graph.values.size()) {
   arena_ = Tensor(DType::kU8, Shape{memory_.arena_bytes});
   current_inputs_.resize(graph.inputs.size());
   current_outputs_.resize(graph.outputs.size());
@@ -31,7 +37,9 @@ ConstView Executor::Bound(ValueId id) const {
   ConstView view{nullptr, v.type, v.shape};
   switch (memory_.home[size_t(id)]) {
     case Home::kConstant: view.data = graph_.value(memory_.alias_of[size_t(id)]).constant.data(); break;
-    case Home::kArena: view.data = static_cast<const std::byte*>(arena_.data()) + memory_.where[size_t(id)]; break;
+    case Home::kArena:
+      view.data = static_cast<const std::byte*>(arena_.data()) + memory_.where[size_t(id)];
+      break;
     default: break;
   }
   return view;
@@ -114,7 +122,8 @@ void Executor::RunDynamic(BoundStep& step) {
   for (size_t i = 0; i < node.inputs.size(); ++i) step.inputs[i] = Current(node.inputs[i]);
   const auto results = InferNode(node, step.inputs);
   auto allocate = [&](size_t i, DType type, const Shape& shape) {
-    if (i < node.outputs.size() && node.outputs[i] != kNoValue) step.outputs[i] = Allocate(node.outputs[i], type, shape);
+    if (i < node.outputs.size() && node.outputs[i] != kNoValue)
+      step.outputs[i] = Allocate(node.outputs[i], type, shape);
   };
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
@@ -127,8 +136,8 @@ void Executor::RunDynamic(BoundStep& step) {
   step.dynamic(args);
 }
 
-// The node's event of the calling thread, from its begin to its end, then those of the others that took part. All but the last of them to be
-// done wait until the node ends.
+// The node's event of the calling thread, from its begin to its end, then those of the others that took part.
+// All but the last of them to be done wait until the node ends.
 void Executor::Record(const BoundStep& step, int64_t start, int64_t end, int64_t run_start, Trace& trace) {
   const bool layout = step.node->attributes.Has("mete_layout");
   const std::string &name = step.node->name, &op = step.node->op;
@@ -164,11 +173,13 @@ void Executor::BeginTrace(Trace& trace) {
   trace.process = plan_.model;
   trace.lanes.clear();
   for (int w = 0; w < plan_.threads; ++w)
-    trace.lanes.push_back(fmt::format("thread {}{}", w, plan_.cores.empty() ? "" : fmt::format(", core {}", plan_.cores[size_t(w)])));
+    trace.lanes.push_back(fmt::format(
+        "thread {}{}", w, plan_.cores.empty() ? "" : fmt::format(", core {}", plan_.cores[size_t(w)])));
   cpu_.pool().TakeWaitNs();
 }
 
-void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options) {
+void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outputs,
+                   const RunOptions& options) {
   std::copy(inputs.begin(), inputs.end(), current_inputs_.begin());
   std::copy(outputs.begin(), outputs.end(), current_outputs_.begin());
   for (const Patch& p : patches_) {
@@ -184,7 +195,8 @@ void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outp
   cpu_.pool().RecordSpans(options.trace != nullptr);
   if (options.trace) BeginTrace(*options.trace);
   for (BoundStep& step : steps_) {
-    if (options.cancel && options.cancel->cancelled()) Fail(Code::kCancelled, step.node->name, "the run was cancelled before this step");
+    if (options.cancel && options.cancel->cancelled())
+      Fail(Code::kCancelled, step.node->name, "the run was cancelled before this step");
     RunStep(step, options.trace, start);
   }
   FinishOutputs(outputs);
@@ -197,7 +209,8 @@ void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outp
 void Executor::FinishOutputs(std::span<const View> outputs) {
   for (size_t p = 0; p < outputs.size(); ++p) {
     const ValueId id = graph_.outputs[p];
-    const bool in_place = memory_.home[size_t(id)] == Home::kOutput && memory_.where[size_t(id)] == int64_t(p);
+    const bool in_place =
+        memory_.home[size_t(id)] == Home::kOutput && memory_.where[size_t(id)] == int64_t(p);
     if (in_place || !outputs[p].data) continue;
     const ConstView source = Current(id);
     if (source.bytes() > 0) std::memcpy(outputs[p].data, source.data, source.bytes());

@@ -20,8 +20,10 @@ namespace mete {
 
 class Executor {
  public:
-  // Keeps references to all three. Prepares every step; throws one Error with every step that cannot be. `progress`: as in SessionOptions.
-  Executor(const Graph& graph, const Plan& plan, Cpu& cpu, const std::function<void(int, int)>& progress = nullptr);
+  // Keeps references to all three. Prepares every step; throws one Error with every step that cannot be.
+  // `progress`: as in SessionOptions.
+  Executor(const Graph& graph, const Plan& plan, Cpu& cpu,
+           const std::function<void(int, int)>& progress = nullptr);
 
   // One run. `outputs[i].data` may be null for an output whose shape is known only at run time; read it
   // with Output(i) afterwards. Not reentrant.
@@ -84,7 +86,7 @@ class Executor {
   bool alone_ = false;  // the run is the calling thread's alone
   std::vector<BoundStep> steps_;
   std::vector<Patch> patches_;
-  std::vector<DynamicValue> dynamic_;     // per value
+  std::vector<DynamicValue> dynamic_;  // per value
   std::vector<ConstView> current_inputs_;
   std::vector<View> current_outputs_;
   Scratch scratch_;

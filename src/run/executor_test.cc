@@ -16,7 +16,8 @@ int StepThreads(const CpuOptions& options, size_t step) {
   return step % 3 == 0 ? options.threads : std::min(int(step % 3), options.threads);
 }
 
-std::vector<Tensor> Outputs(const Graph& graph, const CpuOptions& options, const RunOptions& run = {}, Policy::Times* times = nullptr) {
+std::vector<Tensor> Outputs(const Graph& graph, const CpuOptions& options, const RunOptions& run = {},
+                            Policy::Times* times = nullptr) {
   Verify(graph);
   Cpu cpu(options);
   Plan plan;
@@ -24,7 +25,8 @@ std::vector<Tensor> Outputs(const Graph& graph, const CpuOptions& options, const
   for (size_t i = 0; i < plan.steps.size(); ++i) plan.steps[i].threads = StepThreads(options, i);
   Executor executor(graph, plan, cpu);
   Tensor input(DType::kF32, graph.value(graph.inputs[0]).shape);
-  for (int64_t i = 0; i < input.elements(); ++i) input.mutable_view().as<float>()[i] = float(i % 23 - 11) * 0.1f;
+  for (int64_t i = 0; i < input.elements(); ++i)
+    input.mutable_view().as<float>()[i] = float(i % 23 - 11) * 0.1f;
   std::vector<Tensor> results;
   std::vector<View> out;
   for (ValueId id : graph.outputs) results.emplace_back(graph.value(id).type, graph.value(id).shape);
@@ -39,10 +41,12 @@ TEST(Executor, SlicesOfAConcatenationGiveWhatTheirConcatGives) {
   for (const bool reference : {false, true})
     for (const bool is_output : {false, true})
       for (const int threads : {1, 2, 3}) {
-        SCOPED_TRACE(testing::Message() << "reference " << reference << ", output " << is_output << ", threads " << threads);
+        SCOPED_TRACE(testing::Message()
+                     << "reference " << reference << ", output " << is_output << ", threads " << threads);
         Graph in_place = SlicesNet(), joined = SlicesNet(false);
         if (!is_output) in_place.outputs.pop_back(), joined.outputs.pop_back();
-        const auto got = Outputs(in_place, {threads, {}, reference}), want = Outputs(joined, {threads, {}, reference});
+        const auto got = Outputs(in_place, {threads, {}, reference}),
+                   want = Outputs(joined, {threads, {}, reference});
         for (size_t o = 0; o < want.size(); ++o)
           for (int64_t i = 0; i < want[o].elements(); ++i)
             ASSERT_EQ(got[o].as<float>()[i], want[o].as<float>()[i]) << "output " << o << " element " << i;
@@ -60,7 +64,8 @@ TEST(Executor, ARunOfTheCallerAloneGivesTheSameWithoutTheOthers) {
   EXPECT_GT(together.together_ns, 0);
   EXPECT_EQ(alone.together_ns, 0);
   for (size_t o = 0; o < want.size(); ++o)
-    for (int64_t i = 0; i < want[o].elements(); ++i) ASSERT_EQ(got[o].as<float>()[i], want[o].as<float>()[i]) << o << " " << i;
+    for (int64_t i = 0; i < want[o].elements(); ++i)
+      ASSERT_EQ(got[o].as<float>()[i], want[o].as<float>()[i]) << o << " " << i;
 }
 
 constexpr int64_t kElements = 6 * 7;
@@ -77,7 +82,10 @@ void Fill(const View& view, int input) {
 
 Attributes AttributesOf(const std::string& op, DType type, int inputs) {
   Attributes a;
-  if (op == "Cast" || op == "BitCast") a.Set("to", std::string(Name(type == DType::kF32 ? DType::kI32 : type == DType::kI32 ? DType::kF32 : type)));
+  if (op == "Cast" || op == "BitCast")
+    a.Set("to", std::string(Name(type == DType::kF32   ? DType::kI32
+                                 : type == DType::kI32 ? DType::kF32
+                                                       : type)));
   if (op == "BitShift") a.Set("direction", std::string("LEFT"));
   if (op == "mete.Elementwise") {
     a.Set("ops", Strings{inputs == 1 ? "Relu" : "Sub"});
@@ -87,8 +95,8 @@ Attributes AttributesOf(const std::string& op, DType type, int inputs) {
   return a;
 }
 
-// Copies of the inputs, then the operator. Nothing where it does not take that many inputs of that type. Where `apart`, the caller gets
-// the copies too, so that nothing may write over them.
+// Copies of the inputs, then the operator. Nothing where it does not take that many inputs of that type.
+// Where `apart`, the caller gets the copies too, so that nothing may write over them.
 std::optional<Graph> OneOperator(const OpSchema& op, DType type, int inputs, bool apart) {
   Graph g;
   g.name = "one";

@@ -29,12 +29,14 @@ Speed SpeedOf(const StepInfo& e, const DeviceLimits& limits) {
   if (e.flops > 0 && limits.gflops > 0) s.of_peak = SharesOfPeak(e, ns, limits.gflops);
   const double gbytes = double(e.bytes) / ns;
   if (e.bytes > 0) s.gbytes = fmt::format("{:.1f}", gbytes);
-  if (e.bytes > 0 && limits.read_gbytes > 0) s.of_memory = fmt::format("{:.0f} %", 100 * gbytes / limits.read_gbytes);
+  if (e.bytes > 0 && limits.read_gbytes > 0)
+    s.of_memory = fmt::format("{:.0f} %", 100 * gbytes / limits.read_gbytes);
   return s;
 }
 
 constexpr size_t kLongestName = 48;
-constexpr int kNarrow = 110;  // columns; in fewer the operator stands with the reason, so that names of nodes and kernels can be read
+// columns; in fewer the operator stands with the reason, so that names of nodes and kernels can be read
+constexpr int kNarrow = 110;
 
 // Who computes a step.
 std::string Where(const StepInfo& s) { return fmt::format("{} x{} {}", s.processor, s.threads, s.policy); }
@@ -44,7 +46,8 @@ std::string SharedTarget(const std::vector<StepInfo>& steps) {
   std::string shared;
   for (const StepInfo& s : steps) {
     const size_t space = s.kernel.rfind(' ');
-    if (space == std::string::npos || s.kernel.ends_with(')')) continue;  // "view", "reference (shape known at run time)"
+    // "view", "reference (shape known at run time)"
+    if (space == std::string::npos || s.kernel.ends_with(')')) continue;
     const std::string target = s.kernel.substr(space + 1);
     if (shared.empty()) shared = target;
     if (shared != target) return "";
@@ -63,7 +66,9 @@ bool IsAbovePeak(const StepInfo& s, const DeviceLimits& limits) {
 }
 
 std::string WithoutTarget(const std::string& kernel, const std::string& target) {
-  return !target.empty() && kernel.ends_with(" " + target) ? kernel.substr(0, kernel.size() - target.size() - 1) : kernel;
+  return !target.empty() && kernel.ends_with(" " + target)
+             ? kernel.substr(0, kernel.size() - target.size() - 1)
+             : kernel;
 }
 
 }  // namespace
@@ -74,10 +79,14 @@ std::vector<StepInfo> Executor::Steps(const Trace& trace) const {
   for (size_t i = 0; i < steps_.size(); ++i) {
     const BoundStep& s = steps_[i];
     const Step& planned = plan_.steps[i];
-    const std::string kernel = s.prepared ? s.prepared->kernel() : memory_.is_view[i] ? "view" : "reference (shape known at run time)";
-    infos.push_back({s.node->name, s.node->op, planned.shares[0].processor, planned.policy, kernel, s.prepared ? s.prepared->reason() : "",
-                     planned.threads, 0, s.flops, s.bytes, s.computed_flops()});
-    while (event < trace.events.size() && (trace.events[event].waits() || trace.events[event].worker != 0)) ++event;
+    const std::string kernel = s.prepared           ? s.prepared->kernel()
+                               : memory_.is_view[i] ? "view"
+                                                    : "reference (shape known at run time)";
+    infos.push_back({s.node->name, s.node->op, planned.shares[0].processor, planned.policy, kernel,
+                     s.prepared ? s.prepared->reason() : "", planned.threads, 0, s.flops, s.bytes,
+                     s.computed_flops()});
+    while (event < trace.events.size() && (trace.events[event].waits() || trace.events[event].worker != 0))
+      ++event;
     if (event == trace.events.size() || trace.events[event].name != s.node->name) continue;
     infos.back().ns = trace.events[event].end_ns - trace.events[event].start_ns;
     ++event;
@@ -87,13 +96,17 @@ std::vector<StepInfo> Executor::Steps(const Trace& trace) const {
 
 std::string ExplainTable(const std::vector<StepInfo>& steps, const DeviceLimits& limits, int columns) {
   const bool timed = std::any_of(steps.begin(), steps.end(), [](const StepInfo& s) { return s.ns > 0; });
-  const bool alike = std::all_of(steps.begin(), steps.end(), [&](const StepInfo& s) { return Where(s) == Where(steps[0]); });
-  const bool winograd = std::any_of(steps.begin(), steps.end(), [](const StepInfo& s) { return s.computed_flops != s.flops; });
+  const bool alike =
+      std::all_of(steps.begin(), steps.end(), [&](const StepInfo& s) { return Where(s) == Where(steps[0]); });
+  const bool winograd =
+      std::any_of(steps.begin(), steps.end(), [](const StepInfo& s) { return s.computed_flops != s.flops; });
   const bool narrow = columns > 0 && columns < kNarrow;
   const std::string target = narrow ? SharedTarget(steps) : "";
   TableLayout layout{.align = "", .columns = columns};
   Rows rows{{}};
-  const auto add_column = [&](const char* name, char align) { rows[0].push_back(name), layout.align += align; };
+  const auto add_column = [&](const char* name, char align) {
+    rows[0].push_back(name), layout.align += align;
+  };
   add_column("node", 'l');
   if (!narrow) add_column("operator", 'l');
   if (!alike) add_column("where", 'l');
@@ -117,12 +130,20 @@ std::string ExplainTable(const std::vector<StepInfo>& steps, const DeviceLimits&
   const auto add_lines = [&](const std::string& paragraph) {
     for (const std::string& line : WrapText(paragraph, columns)) text += line + "\n";
   };
-  if (alike && !steps.empty()) add_lines(fmt::format("every node: {}{}", Where(steps[0]), target.empty() ? "" : ", kernels for " + target));
+  if (alike && !steps.empty())
+    add_lines(
+        fmt::format("every node: {}{}", Where(steps[0]), target.empty() ? "" : ", kernels for " + target));
   else if (!target.empty()) add_lines(fmt::format("kernels for {}", target));
   text += FormatTable(rows, layout);
-  if (timed && std::any_of(steps.begin(), steps.end(), [&](const StepInfo& s) { return IsAbovePeak(s, limits); }))
-    add_lines("of memory: of the rate at which memory is read; more than 100 % where caches held some of the bytes");
-  if (timed && winograd) add_lines("of peak: by the operations of the node; in parentheses those that Winograd's algorithm leaves of them");
+  if (timed &&
+      std::any_of(steps.begin(), steps.end(), [&](const StepInfo& s) { return IsAbovePeak(s, limits); }))
+    add_lines(
+        "of memory: of the rate at which memory is read; more than 100 % where caches held some of the "
+        "bytes");
+  if (timed && winograd)
+    add_lines(
+        "of peak: by the operations of the node; in parentheses those that Winograd's algorithm leaves of "
+        "them");
   return text;
 }
 

@@ -36,7 +36,8 @@ class Planner {
     for (size_t i = 0; i < n; ++i) {
       const Value& v = graph_.values[i];
       if (v.is_constant()) plan_.home[i] = Home::kConstant;
-      else if (uses_.producer[i] >= 0) plan_.home[i] = v.shape.known() && v.type != DType::kUnknown ? Home::kArena : Home::kDynamic;
+      else if (uses_.producer[i] >= 0)
+        plan_.home[i] = v.shape.known() && v.type != DType::kUnknown ? Home::kArena : Home::kDynamic;
     }
     for (size_t p = 0; p < graph_.inputs.size(); ++p) Set(graph_.inputs[p], Home::kInput, p);
     for (size_t p = 0; p < graph_.outputs.size(); ++p)
@@ -81,12 +82,13 @@ class Planner {
     return true;
   }
 
-  // The next slice of a value that convolutions write one after the other (graph/fused.h, 7). Where the caller gets it, all of
-  // them write into the caller's memory.
+  // The next slice of a value that convolutions write one after the other (graph/fused.h, 7). Where the
+  // caller gets it, all of them write into the caller's memory.
   void ContinueInto(const Node& node) {
     const ValueId in = node.input(kIntoInput), out = node.outputs[0];
     if (in == kNoValue || !InArena(Root(in))) return;
-    if (plan_.home[size_t(out)] == Home::kOutput) Set(Root(in), Home::kOutput, size_t(plan_.where[size_t(out)]));
+    if (plan_.home[size_t(out)] == Home::kOutput)
+      Set(Root(in), Home::kOutput, size_t(plan_.where[size_t(out)]));
     else if (!InArena(out)) return;
     Alias(out, Root(in));
   }
@@ -103,7 +105,9 @@ class Planner {
     }
   }
 
-  int64_t Bytes(ValueId id) const { return graph_.value(id).shape.Elements() * int64_t(SizeOf(graph_.value(id).type)); }
+  int64_t Bytes(ValueId id) const {
+    return graph_.value(id).shape.Elements() * int64_t(SizeOf(graph_.value(id).type));
+  }
 
   void PlaceArena() {
     std::vector<Lifetime> lifetimes;
@@ -137,7 +141,8 @@ class Planner {
 ArenaPlacement Place(const std::vector<Lifetime>& lifetimes) {
   std::vector<size_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
   ArenaPlacement result;
   result.offsets.assign(lifetimes.size(), 0);
   std::vector<size_t> placed;  // sorted by offset
@@ -151,8 +156,9 @@ ArenaPlacement Place(const std::vector<Lifetime>& lifetimes) {
     }
     result.offsets[i] = at;
     result.total = std::max(result.total, at + RoundUp(lifetimes[i].bytes));
-    placed.insert(
-        std::upper_bound(placed.begin(), placed.end(), i, [&](size_t a, size_t b) { return result.offsets[a] < result.offsets[b]; }), i);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
+                                   [&](size_t a, size_t b) { return result.offsets[a] < result.offsets[b]; }),
+                  i);
   }
   return result;
 }

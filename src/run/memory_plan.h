@@ -1,5 +1,6 @@
 // Where every activation lives: one arena; values whose lifetimes do not overlap share bytes; a view
-// (Reshape, ...) shares its input's, and so do the values of a concatenation that convolutions write slice by slice.
+// (Reshape, ...) shares its input's, and so do the values of a concatenation that convolutions write slice by
+// slice.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +28,12 @@ ArenaPlacement Place(const std::vector<Lifetime>& lifetimes);
 enum class Home : uint8_t { kNone, kConstant, kInput, kOutput, kArena, kDynamic };
 
 struct MemoryPlan {
-  std::vector<Home> home;          // per value
-  std::vector<int64_t> where;      // kArena: offset; kInput, kOutput: port index
-  std::vector<ValueId> alias_of;   // the value whose memory this one shares, itself mostly
-  std::vector<uint8_t> is_view;    // per node: its output is an alias, there is nothing to compute
+  std::vector<Home> home;         // per value
+  std::vector<int64_t> where;     // kArena: offset; kInput, kOutput: port index
+  std::vector<ValueId> alias_of;  // the value whose memory this one shares, itself mostly
+  std::vector<uint8_t> is_view;   // per node: its output is an alias, there is nothing to compute
   int64_t arena_bytes = 0;
-  int64_t unshared_bytes = 0;      // the sum over all values
+  int64_t unshared_bytes = 0;  // the sum over all values
 };
 
 MemoryPlan PlanMemory(const Graph& graph);

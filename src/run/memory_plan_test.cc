@@ -31,7 +31,8 @@ TEST(Place, NeverOverlapsValuesThatLiveAtTheSameTime) {
       EXPECT_LE(p.offsets[a] + lives[a].bytes, p.total);
       for (size_t b = 0; b < a; ++b) {
         if (lives[a].last < lives[b].first || lives[b].last < lives[a].first) continue;
-        EXPECT_TRUE(p.offsets[a] + lives[a].bytes <= p.offsets[b] || p.offsets[b] + lives[b].bytes <= p.offsets[a]);
+        EXPECT_TRUE(p.offsets[a] + lives[a].bytes <= p.offsets[b] ||
+                    p.offsets[b] + lives[b].bytes <= p.offsets[a]);
       }
     }
   }
@@ -98,7 +99,8 @@ TEST(PlanMemory, SlicesOfAConcatenationShareItsMemory) {
     EXPECT_EQ(plan.home[size_t(v)], Home::kArena) << v;
     EXPECT_EQ(plan.where[size_t(v)], plan.where[5]) << v;
   }
-  EXPECT_TRUE(plan.where[4] >= plan.where[5] + 2048 || plan.where[4] + 512 <= plan.where[5]);  // alive between the slices
+  // alive between the slices
+  EXPECT_TRUE(plan.where[4] >= plan.where[5] + 2048 || plan.where[4] + 512 <= plan.where[5]);
   EXPECT_EQ(plan.arena_bytes, 2048 + 512);
   EXPECT_EQ(std::count(plan.is_view.begin(), plan.is_view.end(), 1), 0);
 }

@@ -8,9 +8,9 @@
 
 namespace mete {
 
-// in -> three convolutions of 7 + 9 + 16 channels into one value, an Exp of the input between them -> Relu, Softmax.
-// Values: 0 in, 1 weights 7, 2 weights 9, 3 weights 16, 4 exp, 5 to 7 the slices, 8 relu, 9 softmax. Where not `in_place`, 5 to 7 are
-// the convolutions' own outputs and 10 their Concat.
+// in -> three convolutions of 7 + 9 + 16 channels into one value, an Exp of the input between them -> Relu,
+// Softmax. Values: 0 in, 1 weights 7, 2 weights 9, 3 weights 16, 4 exp, 5 to 7 the slices, 8 relu, 9 softmax.
+// Where not `in_place`, 5 to 7 are the convolutions' own outputs and 10 their Concat.
 inline Graph SlicesNet(bool in_place = true) {
   Graph g;
   g.name = "slices";
@@ -18,11 +18,13 @@ inline Graph SlicesNet(bool in_place = true) {
   const int64_t channels[] = {7, 9, 16};
   for (int64_t m : channels) {
     Tensor w(DType::kF32, {m, 8, 1, 1});
-    for (int64_t i = 0; i < w.elements(); ++i) w.mutable_view().as<float>()[i] = float((i * 37 + m) % 101 - 50) * 0.01f;
+    for (int64_t i = 0; i < w.elements(); ++i)
+      w.mutable_view().as<float>()[i] = float((i * 37 + m) % 101 - 50) * 0.01f;
     g.AddConstant("w" + std::to_string(m), w);
   }
   g.AddValue("exp", DType::kF32, {1, 4, 4, 8});
-  for (int64_t m : channels) g.AddValue("slice" + std::to_string(m), DType::kF32, {1, 4, 4, in_place ? 32 : m});
+  for (int64_t m : channels)
+    g.AddValue("slice" + std::to_string(m), DType::kF32, {1, 4, 4, in_place ? 32 : m});
   g.AddValue("relu", DType::kF32, {1, 4, 4, 32});
   g.AddValue("softmax", DType::kF32, {1, 4, 4, 32});
   auto slice = [&](ValueId x, ValueId w, ValueId into, ValueId out, int64_t offset) {
@@ -30,7 +32,8 @@ inline Graph SlicesNet(bool in_place = true) {
     a.Set("layout", std::string("NHWC"));
     if (in_place) a.Set(kIntoOffset, offset);
     if (in_place) a.Set(kIntoChannels, int64_t{32});
-    g.AddNode("Conv", "conv" + std::to_string(out), {x, w, kNoValue, kNoValue, in_place ? into : kNoValue}, {out}, a);
+    g.AddNode("Conv", "conv" + std::to_string(out), {x, w, kNoValue, kNoValue, in_place ? into : kNoValue},
+              {out}, a);
   };
   slice(0, 1, kNoValue, 5, 0);
   g.AddNode("Exp", "exp", {0}, {4});

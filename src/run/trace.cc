@@ -21,12 +21,14 @@ struct Row {
 
 bool IsLayout(const TraceEvent& e) { return e.layout; }
 
-// The nodes' events on the calling thread without changes of layout, and without the waiting inside them: a wait follows its node.
+// The nodes' events on the calling thread without changes of layout, and without the waiting inside them: a
+// wait follows its node.
 std::vector<TraceEvent> Working(const Trace& trace) {
   std::vector<TraceEvent> nodes;
   for (const TraceEvent& e : trace.events) {
     if (e.worker != 0) continue;
-    if (e.waits() && !nodes.empty() && nodes.back().name == e.op) nodes.back().end_ns -= e.end_ns - e.start_ns;
+    if (e.waits() && !nodes.empty() && nodes.back().name == e.op)
+      nodes.back().end_ns -= e.end_ns - e.start_ns;
     else if (!e.waits() && !IsLayout(e)) nodes.push_back(e);
   }
   return nodes;
@@ -46,7 +48,8 @@ std::vector<Row> BracketRows(const Trace& trace) {
   return {wait, transfer, layout, other};
 }
 
-std::string Format(std::vector<Row> rows, const std::vector<Row>& brackets, int64_t total_ns, int limit, const char* first, int columns) {
+std::string Format(std::vector<Row> rows, const std::vector<Row>& brackets, int64_t total_ns, int limit,
+                   const char* first, int columns) {
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.ns > b.ns; });
   int64_t hidden_ns = 0;
   size_t shown = limit > 0 ? std::min(rows.size(), size_t(limit)) : rows.size();
@@ -68,7 +71,8 @@ std::string Format(std::vector<Row> rows, const std::vector<Row>& brackets, int6
 
 std::string Trace::Table(int limit, int columns) const {
   std::vector<Row> rows;
-  for (const TraceEvent& e : Working(*this)) rows.push_back({e.name, e.op, e.end_ns - e.start_ns, e.flops, 1});
+  for (const TraceEvent& e : Working(*this))
+    rows.push_back({e.name, e.op, e.end_ns - e.start_ns, e.flops, 1});
   return Format(std::move(rows), BracketRows(*this), total_ns, limit, "node", columns);
 }
 
@@ -81,7 +85,8 @@ std::string Trace::TableByOperator(int columns) const {
     ++row.count;
   }
   std::vector<Row> rows;
-  for (auto& [op, row] : by_op) rows.push_back({fmt::format("{} nodes", row.count), op, row.ns, row.flops, row.count});
+  for (auto& [op, row] : by_op)
+    rows.push_back({fmt::format("{} nodes", row.count), op, row.ns, row.flops, row.count});
   return Format(std::move(rows), BracketRows(*this), total_ns, 0, "nodes", columns);
 }
 
@@ -100,7 +105,8 @@ namespace {
 
 double Us(int64_t ns) { return double(ns) / 1000; }
 
-// The events of one node: those of a worker are its pieces, and perhaps a wait at the last one's end. Nodes of a graph have different names.
+// The events of one node: those of a worker are its pieces, and perhaps a wait at the last one's end. Nodes
+// of a graph have different names.
 using NodeEvents = std::span<const TraceEvent>;
 
 const std::string& NodeOf(const TraceEvent& e) { return e.waits() ? e.op : e.name; }
@@ -140,17 +146,21 @@ std::string Trace::ChromeJson() const {
   const int run = timeline.AddProcess(process.empty() ? "a run" : process);
   std::vector<Timeline::Lane> lane_of;
   for (int w = 0; w < workers; ++w)
-    lane_of.push_back(timeline.AddLane(run, size_t(w) < lanes.size() ? lanes[size_t(w)] : fmt::format("thread {}", w)));
+    lane_of.push_back(
+        timeline.AddLane(run, size_t(w) < lanes.size() ? lanes[size_t(w)] : fmt::format("thread {}", w)));
   for (const TraceEvent& e : events)
-    timeline.AddSlice(lane_of[size_t(e.worker)], e.name, e.waits() ? "wait" : IsLayout(e) ? "layout" : "node", Us(e.start_ns), Us(e.end_ns),
-                      {{"op", e.op}, {"flops", e.flops}, {"bytes", e.bytes}});
+    timeline.AddSlice(lane_of[size_t(e.worker)], e.name,
+                      e.waits()     ? "wait"
+                      : IsLayout(e) ? "layout"
+                                    : "node",
+                      Us(e.start_ns), Us(e.end_ns), {{"op", e.op}, {"flops", e.flops}, {"bytes", e.bytes}});
   for (NodeEvents rest(events); !rest.empty();) {
     const NodeEvents node = FirstNode(rest);
     const Computed last = LastOf(node);
     for (const TraceEvent& e : node)
       if (e.waits() && last.worker >= 0 && e.worker != last.worker)
-        timeline.AddArrow("waited for", lane_of[size_t(last.worker)], UsBefore(last.end_ns), lane_of[size_t(e.worker)],
-                          UsBefore(e.end_ns));
+        timeline.AddArrow("waited for", lane_of[size_t(last.worker)], UsBefore(last.end_ns),
+                          lane_of[size_t(e.worker)], UsBefore(e.end_ns));
     rest = rest.subspan(node.size());
   }
   for (const Row& row : BracketRows(*this)) timeline.AddCounter(run, row.name, "us", Us(row.ns));

@@ -10,8 +10,11 @@ namespace {
 
 Trace Example() {
   Trace t;
-  t.events = {{"in", "Transpose", 0, 0, 1000, 0, true},  {"a", "Conv", 0, 1000, 5000, 8000}, {"[wait]", "a", 0, 4000, 5000, 0},
-              {"b", "Conv", 0, 5000, 7000, 4000}, {"c", "Relu", 0, 7000, 8000, 0}};
+  t.events = {{"in", "Transpose", 0, 0, 1000, 0, true},
+              {"a", "Conv", 0, 1000, 5000, 8000},
+              {"[wait]", "a", 0, 4000, 5000, 0},
+              {"b", "Conv", 0, 5000, 7000, 4000},
+              {"c", "Relu", 0, 7000, 8000, 0}};
   t.total_ns = 9000;
   return t;
 }
@@ -84,22 +87,25 @@ TEST(Trace, WritesATimelineThatParses) {
 
 TEST(Trace, NamesProcessAndLanesOfATimeline) {
   Trace t = Example();
-  t.process = "net", t.lanes = {"thread 0, core 4", "thread 1, core 5", "thread 2, core 6"};  // the last two took no part
+  // the last two took no part
+  t.process = "net", t.lanes = {"thread 0, core 4", "thread 1, core 5", "thread 2, core 6"};
   std::vector<std::string> names;
   for (const auto& e : Events(t, "M")) {
     EXPECT_GT(e.at("pid"), 0);
-    if (e.at("name") == "process_name" || e.at("name") == "thread_name") names.push_back(e.at("args").at("name"));
+    if (e.at("name") == "process_name" || e.at("name") == "thread_name")
+      names.push_back(e.at("args").at("name"));
     if (e.contains("tid")) {
       EXPECT_GT(e.at("tid"), 0);
     }
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"net", "thread 0, core 4", "thread 1, core 5", "thread 2, core 6"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"net", "thread 0, core 4", "thread 1, core 5", "thread 2, core 6"}));
 }
 
 TEST(Trace, DrawsAnArrowFromWhoeverIsWaitedFor) {
   Trace t;
-  t.events = {{"a", "Conv", 0, 0, 9000}, {"[wait]", "a", 0, 5000, 9000}, {"a", "Conv", 1, 1000, 8000}, {"[wait]", "a", 1, 3000, 8000},
-              {"a", "Conv", 2, 2000, 8000}, {"b", "Relu", 0, 9000, 9500}};
+  t.events = {{"a", "Conv", 0, 0, 9000},      {"[wait]", "a", 0, 5000, 9000}, {"a", "Conv", 1, 1000, 8000},
+              {"[wait]", "a", 1, 3000, 8000}, {"a", "Conv", 2, 2000, 8000},   {"b", "Relu", 0, 9000, 9500}};
   const auto from = Events(t, "s"), to = Events(t, "f");
   ASSERT_EQ(from.size(), 2u);
   ASSERT_EQ(to.size(), 2u);

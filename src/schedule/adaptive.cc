@@ -1,7 +1,8 @@
-// Ours. What remains is dealt out such that all workers would be done at once, by the speeds that they have shown in this step, in this
-// run and earlier ones, and by when each is free. A worker takes all of its part where its times are as expected, and the less the more
-// they vary; what it leaves absorbs what it turns out to be slower or faster by. The fastest cluster takes from the front, the others
-// from the back, so that each keeps to a contiguous range. A worker leaves to the others what they would be done with before it were.
+// Ours. What remains is dealt out such that all workers would be done at once, by the speeds that they have
+// shown in this step, in this run and earlier ones, and by when each is free. A worker takes all of its part
+// where its times are as expected, and the less the more they vary; what it leaves absorbs what it turns out
+// to be slower or faster by. The fastest cluster takes from the front, the others from the back, so that each
+// keeps to a contiguous range. A worker leaves to the others what they would be done with before it were.
 // Workers that are alike by plan, and not found to differ, take parts of one size, the same in every run.
 #include <algorithm>
 #include <cmath>
@@ -22,7 +23,9 @@ class Adaptive : public Policy {
     double fastest = 0;
     for (const WorkerSpeed& w : workers)
       if (w.speed > fastest) fastest = w.speed, front_ = w.cluster;
-    const auto differs = [&](const WorkerSpeed& w) { return w.cluster != workers[0].cluster || w.speed != workers[0].speed; };
+    const auto differs = [&](const WorkerSpeed& w) {
+      return w.cluster != workers[0].cluster || w.speed != workers[0].speed;
+    };
     alike_ = size_t(std::find_if(workers.begin(), workers.end(), differs) - workers.begin());
   }
 
@@ -99,7 +102,8 @@ class Adaptive : public Policy {
     others_.clear();
     for (size_t v = 0; v < count_; ++v)
       if (int(v) != worker && !gone_[v]) others_.push_back(StartOf(int(v), now_ns));
-    std::sort(others_.begin(), others_.end(), [](const Start& a, const Start& b) { return a.in_ns < b.in_ns; });
+    std::sort(others_.begin(), others_.end(),
+              [](const Start& a, const Start& b) { return a.in_ns < b.in_ns; });
   }
 
   int64_t Count(int worker) const {
@@ -110,14 +114,16 @@ class Adaptive : public Policy {
     if (!seen_.Known()) return std::clamp<int64_t>(std::llround(kUnknownPart * share), 1, left);
     const int64_t best = Rounded(worker, share);
     if (const int64_t slice = EvenSlice(worker, best); slice > 0) return slice;
-    const int64_t most = std::min(std::max<int64_t>(left - OthersDue(worker), 1), std::max(seen_.Trusted(worker), run_));
+    const int64_t most =
+        std::min(std::max<int64_t>(left - OthersDue(worker), 1), std::max(seen_.Trusted(worker), run_));
     const int64_t part = std::min(best, most);
     if (seen_.WasIdle(worker)) return std::min<int64_t>(part, 1);
     const int64_t rest = Whole(worker, part - std::llround(HeldBack(worker, double(part))));
     return rest > 0 ? rest : part;
   }
 
-  // Else nobody may come for what the fastest would leave to others: one that is not running just now is late for as long as that lasts.
+  // Else nobody may come for what the fastest would leave to others: one that is not running just now is late
+  // for as long as that lasts.
   bool AnotherIsHere(int worker) const {
     for (size_t v = 0; v < count_; ++v)
       if (int(v) != worker && !gone_[v] && seen_.Asked(int(v))) return true;
@@ -133,13 +139,17 @@ class Adaptive : public Policy {
 
   bool Alike() const { return count_ <= alike_; }  // the workers of this region, by plan
 
-  bool FromFront(int worker) const { return Alike() ? 2 * size_t(worker) < count_ : workers_[size_t(worker)].cluster == front_; }
+  bool FromFront(int worker) const {
+    return Alike() ? 2 * size_t(worker) < count_ : workers_[size_t(worker)].cluster == front_;
+  }
 
-  // Of those who share the region, how many times as long even parts take as the best ones, by what the workers are worth usually.
+  // Of those who share the region, how many times as long even parts take as the best ones, by what the
+  // workers are worth usually.
   double EvenOverBest() const {
     double slowest = 0, rate = 0;
     for (size_t v = 0; v < count_; ++v)
-      if (!worth_.LeftOut(int(v))) slowest = std::max(slowest, seen_.UsualFactor(int(v))), rate += 1 / seen_.UsualFactor(int(v));
+      if (!worth_.LeftOut(int(v)))
+        slowest = std::max(slowest, seen_.UsualFactor(int(v))), rate += 1 / seen_.UsualFactor(int(v));
     return slowest * rate / double(Sharers(count_));
   }
 
@@ -149,15 +159,17 @@ class Adaptive : public Policy {
     return sharers;
   }
 
-  // What a worker takes first where all are alike by plan: as much as the others and, of two workers, always the same blocks. Shares
-  // that follow what is but noise leave somebody waiting, and inputs in other caches: on two equal cores of a shared machine they cost
-  // MobileNet v2 6 % (measured). Not where that would take longer than with the `best` number of blocks by more than what was seen
-  // varies by. 0: not here.
+  // What a worker takes first where all are alike by plan: as much as the others and, of two workers, always
+  // the same blocks. Shares that follow what is but noise leave somebody waiting, and inputs in other caches:
+  // on two equal cores of a shared machine they cost MobileNet v2 6 % (measured). Not where that would take
+  // longer than with the `best` number of blocks by more than what was seen varies by. 0: not here.
   int64_t EvenSlice(int worker, int64_t best) const {
-    // Guesses: it is no noise where a worker is slower by a fifth in all regions; it may be up to twice what its times are off by here.
+    // Guesses: it is no noise where a worker is slower by a fifth in all regions; it may be up to twice what
+    // its times are off by here.
     constexpr double kUsually = 1.1, kLeast = 1.05, kMost = 1.3;
     if (!Alike() || seen_.Computed(worker) || seen_.WasIdle(worker) || EvenOverBest() > kUsually) return 0;
-    const int64_t sharers = Sharers(count_), slice = (blocks_ + sharers - 1 - Sharers(size_t(worker))) / sharers;
+    const int64_t sharers = Sharers(count_),
+                  slice = (blocks_ + sharers - 1 - Sharers(size_t(worker))) / sharers;
     if (slice > std::min(left_.size(), seen_.Trusted(worker))) return 0;
     const double noise = std::min(kLeast + 2 * seen_.Spread(worker), kMost);
     const double rounding = Fractions(left_.size() - best) ? seen_.BlockNs(worker) : 0;
@@ -174,7 +186,8 @@ class Adaptive : public Policy {
   // Of a worker's share, what it takes at once while no times are known. Guess.
   static constexpr double kUnknownPart = 0.6;
 
-  // Blocks that a worker would compute from now on if all were done at once. Those who would not be free before that get nothing.
+  // Blocks that a worker would compute from now on if all were done at once. Those who would not be free
+  // before that get nothing.
   double Share(int worker) const {
     const Start own{seen_.TakeNs(worker), 1 / seen_.BlockNs(worker)};
     return std::max(0.0, DoneIn(double(left_.size()), &own) - own.in_ns) * own.rate;
@@ -183,7 +196,8 @@ class Adaptive : public Policy {
   // In how long `blocks` would be done at the earliest by the others, and by one more.
   double DoneIn(double blocks, const Start* more) const {
     double rate = 0, sum = 0, done = 0;
-    const auto joins = [&](const Start& s) {  // blocks = sum of (done - start) * rate over those who begin before it is done
+    // blocks = sum of (done - start) * rate over those who begin before it is done
+    const auto joins = [&](const Start& s) {
       if (rate > 0 && s.in_ns >= done) return false;
       rate += s.rate, sum += s.rate * s.in_ns;
       done = (blocks + sum) / rate;
@@ -216,7 +230,8 @@ class Adaptive : public Policy {
   }
 
   double Own(int worker, int64_t count) const {
-    return count == 0 ? 0 : seen_.TakeNs(worker) + CutNs(worker, count) + double(count) * seen_.BlockNs(worker);
+    return count == 0 ? 0
+                      : seen_.TakeNs(worker) + CutNs(worker, count) + double(count) * seen_.BlockNs(worker);
   }
 
   double Makespan(int worker, int64_t count) const {
@@ -236,18 +251,20 @@ class Adaptive : public Policy {
     dealt_ = others_;
     double done = 0;
     for (int64_t b = 0; b < blocks; ++b) {
-      const auto next = std::min_element(dealt_.begin(), dealt_.end(),
-                                         [](const Start& x, const Start& y) { return x.in_ns + 1 / x.rate < y.in_ns + 1 / y.rate; });
+      const auto next = std::min_element(dealt_.begin(), dealt_.end(), [](const Start& x, const Start& y) {
+        return x.in_ns + 1 / x.rate < y.in_ns + 1 / y.rate;
+      });
       next->in_ns += 1 / next->rate;
       done = std::max(done, next->in_ns);
     }
     return done;
   }
 
-  // Twice what it has been off by of late; nothing where what is lost by that is less than what taking more often costs: both ends of
-  // the range that is left take once or twice more.
+  // Twice what it has been off by of late; nothing where what is lost by that is less than what taking more
+  // often costs: both ends of the range that is left take once or twice more.
   double HeldBack(int worker, double part) const {
-    constexpr double kTakes = 8;  // guess; of 4, 8 and 15 none was better beyond the noise, and 15 recovers later from a disturbance
+    // guess; of 4, 8 and 15 none was better beyond the noise, and 15 recovers later from a disturbance
+    constexpr double kTakes = 8;
     const double off = seen_.Spread(worker) * part, take = std::max(seen_.TakeNs(worker), double(cost_.ns));
     return off * seen_.BlockNs(worker) < kTakes * take ? 0 : std::min(2 * off, (1 - kUnknownPart) * part);
   }
@@ -264,7 +281,7 @@ class Adaptive : public Policy {
   Times times_;                                      // of the regions that are counted
   int64_t blocks_ = 0, begin_ns_ = 0, done_ns_ = 0;  // of the last region
   bool counts_ = false;                              // not its first run
-  std::vector<bool> gone_;            // workers that this region has nothing more for
+  std::vector<bool> gone_;                           // workers that this region has nothing more for
   std::vector<double> others_block_ns_;
   std::vector<Start> others_;         // than the one that asks, who still take
   mutable std::vector<Start> dealt_;  // of RestDoneIn alone
@@ -272,6 +289,8 @@ class Adaptive : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> MakeAdaptive(std::vector<WorkerSpeed> workers, TakeCost cost) { return std::make_unique<Adaptive>(workers, cost); }
+std::unique_ptr<Policy> MakeAdaptive(std::vector<WorkerSpeed> workers, TakeCost cost) {
+  return std::make_unique<Adaptive>(workers, cost);
+}
 
 }  // namespace mete

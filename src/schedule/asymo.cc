@@ -10,7 +10,8 @@ namespace {
 
 class Asymo : public Policy {
  public:
-  Asymo(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers), queues_(workers), seen_(workers, cost), cost_(cost) {}
+  Asymo(const std::vector<WorkerSpeed>& workers, TakeCost cost)
+      : workers_(workers), queues_(workers), seen_(workers, cost), cost_(cost) {}
 
   void Begin(const Region& region, int64_t now_ns) override {
     count_ = region.Workers(workers_.size());
@@ -30,8 +31,9 @@ class Asymo : public Policy {
   }
 
  private:
-  // Blocks at a time, ours: with p pieces a worker, taking costs p times `cost` and the last piece leaves the others idle for half of
-  // its time on average. The sum is least where p is the root of (the worker's time / 2 / cost). Four pieces before times are known.
+  // Blocks at a time, ours: with p pieces a worker, taking costs p times `cost` and the last piece leaves the
+  // others idle for half of its time on average. The sum is least where p is the root of (the worker's time /
+  // 2 / cost). Four pieces before times are known.
   int64_t PieceOf(size_t cluster) const {
     if (queues_.workers(cluster) == 0) return 1;
     const double share = double(queues_[cluster].size()) / queues_.workers(cluster);
@@ -50,7 +52,8 @@ class Asymo : public Policy {
       for (size_t w = 0; w < count_; ++w)
         if (size_t(workers_[w].cluster) == c) rate += 1 / seen_.BlockNs(int(w));
       const int64_t piece = std::min(pieces_[c], queues_[c].size());
-      if (double(piece) * seen_.BlockNs(worker) <= double(queues_[c].size()) / rate) return queues_.TakeBack(c, piece);
+      if (double(piece) * seen_.BlockNs(worker) <= double(queues_[c].size()) / rate)
+        return queues_.TakeBack(c, piece);
     }
     return {};
   }
@@ -65,6 +68,8 @@ class Asymo : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> MakeAsymo(std::vector<WorkerSpeed> workers, TakeCost cost) { return std::make_unique<Asymo>(workers, cost); }
+std::unique_ptr<Policy> MakeAsymo(std::vector<WorkerSpeed> workers, TakeCost cost) {
+  return std::make_unique<Asymo>(workers, cost);
+}
 
 }  // namespace mete

@@ -14,11 +14,13 @@ ClusterQueues::ClusterQueues(const std::vector<WorkerSpeed>& workers) : workers_
 void ClusterQueues::Deal(int64_t blocks, size_t count) {
   std::fill(speeds_.begin(), speeds_.end(), 0);
   std::fill(counts_.begin(), counts_.end(), 0);
-  for (size_t w = 0; w < count; ++w) speeds_[size_t(workers_[w].cluster)] += workers_[w].speed, ++counts_[size_t(workers_[w].cluster)];
+  for (size_t w = 0; w < count; ++w)
+    speeds_[size_t(workers_[w].cluster)] += workers_[w].speed, ++counts_[size_t(workers_[w].cluster)];
   double all = 0, before = 0;
   for (const double speed : speeds_) all += speed;
   for (size_t c = 0; c < queues_.size(); ++c) {
-    queues_[c] = {std::llround(double(blocks) * before / all), std::llround(double(blocks) * (before + speeds_[c]) / all)};
+    queues_[c] = {std::llround(double(blocks) * before / all),
+                  std::llround(double(blocks) * (before + speeds_[c]) / all)};
     before += speeds_[c];
   }
 }

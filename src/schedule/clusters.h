@@ -1,4 +1,5 @@
-// What the policies with a queue for each cluster share: blocks dealt out in proportion to the clusters' speeds.
+// What the policies with a queue for each cluster share: blocks dealt out in proportion to the clusters'
+// speeds.
 #pragma once
 
 #include <vector>
@@ -19,7 +20,8 @@ class ClusterQueues {
   int workers(size_t cluster) const { return counts_[cluster]; }  // who take part
   int64_t left() const;
 
-  // The next `count` blocks of a cluster, or as many as there are: from the front for its own workers, from the back for others.
+  // The next `count` blocks of a cluster, or as many as there are: from the front for its own workers, from
+  // the back for others.
   BlockRange TakeFront(size_t cluster, int64_t count);
   BlockRange TakeBack(size_t cluster, int64_t count);
 

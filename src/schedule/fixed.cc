@@ -8,7 +8,8 @@ namespace {
 
 class Fixed : public Policy {
  public:
-  explicit Fixed(const std::vector<double>& shares) : ends_(shares.size() + 1, 0), taken_(shares.size(), false) {
+  explicit Fixed(const std::vector<double>& shares)
+      : ends_(shares.size() + 1, 0), taken_(shares.size(), false) {
     std::partial_sum(shares.begin(), shares.end(), ends_.begin() + 1);
     for (double& end : ends_) end /= ends_.back();
   }
@@ -22,7 +23,8 @@ class Fixed : public Policy {
     const size_t w = size_t(worker);
     if (taken_[w]) return false;
     taken_[w] = true;
-    *range = {std::llround(ends_[w] / all_ * double(blocks_)), std::llround(ends_[w + 1] / all_ * double(blocks_))};
+    *range = {std::llround(ends_[w] / all_ * double(blocks_)),
+              std::llround(ends_[w + 1] / all_ * double(blocks_))};
     return range->size() > 0;
   }
 

@@ -5,7 +5,8 @@
 
 namespace mete {
 
-std::unique_ptr<Policy> MakeFixed(std::vector<double> shares);  // one contiguous slice a worker, in proportion
+// one contiguous slice a worker, in proportion
+std::unique_ptr<Policy> MakeFixed(std::vector<double> shares);
 std::unique_ptr<Policy> MakeAsymo(std::vector<WorkerSpeed> workers, TakeCost cost);
 std::unique_ptr<Policy> MakeSani(std::vector<WorkerSpeed> workers);
 std::unique_ptr<Policy> MakeAdaptive(std::vector<WorkerSpeed> workers, TakeCost cost);

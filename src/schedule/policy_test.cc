@@ -14,13 +14,15 @@ namespace {
 
 std::vector<WorkerSpeed> Workers(const std::vector<double>& speeds) {
   std::vector<WorkerSpeed> workers;
-  for (const double speed : speeds) workers.push_back({workers.empty() || speed == workers.back().speed ? 0 : 1, speed});
+  for (const double speed : speeds)
+    workers.push_back({workers.empty() || speed == workers.back().speed ? 0 : 1, speed});
   return workers;
 }
 
-// Ideal time over simulated time for `layers` layers of `blocks` blocks that take a core of speed 1 `layer_ns`, the mean of `runs` runs
-// after a first one.
-double Efficiency(std::string_view name, const std::vector<double>& speeds, int layers, int64_t blocks, double layer_ns, int runs = 3) {
+// Ideal time over simulated time for `layers` layers of `blocks` blocks that take a core of speed 1
+// `layer_ns`, the mean of `runs` runs after a first one.
+double Efficiency(std::string_view name, const std::vector<double>& speeds, int layers, int64_t blocks,
+                  double layer_ns, int runs = 3) {
   const auto policy = MakePolicy(name, Workers(speeds));
   const SimulatedWorkers workers = ConstantWorkers(speeds, 300, 1000);
   int64_t now = 0, start = 0;
@@ -36,8 +38,11 @@ double Efficiency(std::string_view name, const std::vector<double>& speeds, int 
 TEST(Policy, EveryBlockIsTakenOnceWhateverTheOrderOfTheWorkers) {
   std::mt19937 random(1);
   for (const std::string& name : PolicyNames())
-    for (const std::vector<double>& speeds :
-         {std::vector<double>{1}, {1, 0.4}, {1, 1, 0.25, 0.25}, {1, 1, 0.7, 0.4, 0.4}, std::vector<double>(17, 1)}) {
+    for (const std::vector<double>& speeds : {std::vector<double>{1},
+                                              {1, 0.4},
+                                              {1, 1, 0.25, 0.25},
+                                              {1, 1, 0.7, 0.4, 0.4},
+                                              std::vector<double>(17, 1)}) {
       const auto policy = MakePolicy(name, Workers(speeds));
       int64_t now = 0;
       for (int64_t i = 0; i < 60; ++i) {
@@ -59,7 +64,8 @@ TEST(Policy, EveryBlockIsTakenOnceWhateverTheOrderOfTheWorkers) {
             asking.erase(asking.begin() + int64_t(at));
           }
         }
-        ASSERT_TRUE(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; })) << name << ", " << speeds.size() << " workers";
+        ASSERT_TRUE(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }))
+            << name << ", " << speeds.size() << " workers";
       }
     }
 }
@@ -73,10 +79,13 @@ TEST(Policy, UnevenCoresGiveWhatTheyCarryWithAdaptiveAndNotWithEqual) {
 }
 
 TEST(Policy, AdaptiveLosesNothingToTheOthers) {
-  for (const std::vector<double>& speeds : {std::vector<double>{1, 0.4}, {1, 1, 1, 1, 0.4, 0.4, 0.4, 0.4}, {1, 0.7, 0.7, 0.7, 0.3, 0.3, 0.3, 0.3}})
+  for (const std::vector<double>& speeds : {std::vector<double>{1, 0.4},
+                                            {1, 1, 1, 1, 0.4, 0.4, 0.4, 0.4},
+                                            {1, 0.7, 0.7, 0.7, 0.3, 0.3, 0.3, 0.3}})
     for (const double layer_ns : {1e6, 350e3}) {
       const double adaptive = Efficiency("adaptive", speeds, 30, 128, layer_ns);
-      for (const std::string& name : PolicyNames()) EXPECT_GE(adaptive, 0.98 * Efficiency(name, speeds, 30, 128, layer_ns)) << name;
+      for (const std::string& name : PolicyNames())
+        EXPECT_GE(adaptive, 0.98 * Efficiency(name, speeds, 30, 128, layer_ns)) << name;
     }
 }
 
@@ -84,14 +93,17 @@ TEST(Policy, EqualCoresAreAsFastWithAdaptiveAsWithEqualSlices) {
   EXPECT_GE(Efficiency("adaptive", {1, 1}, 54, 64, 500e3), 0.98 * Efficiency("equal", {1, 1}, 54, 64, 500e3));
 }
 
-// A core that gets slower by three quarters in the midst of a run: the others have taken over after a few layers.
+// A core that gets slower by three quarters in the midst of a run: the others have taken over after a few
+// layers.
 TEST(Policy, AdaptiveRecoversFromADisturbance) {
   const auto policy = MakePolicy("adaptive", Workers({1, 1}));
   const double layer_ns = 500e3;
   const int64_t blocks = 64;
   int64_t now = 0;
-  const SimulatedWorkers even = ConstantWorkers({1, 1}, 300, 1000), disturbed = ConstantWorkers({1, 0.25}, 300, 1000);
-  for (int i = 0; i < 100; ++i) now = Simulate(*policy, {1 + i % 10, blocks}, layer_ns / blocks, even, now).end_ns;
+  const SimulatedWorkers even = ConstantWorkers({1, 1}, 300, 1000),
+                         disturbed = ConstantWorkers({1, 0.25}, 300, 1000);
+  for (int i = 0; i < 100; ++i)
+    now = Simulate(*policy, {1 + i % 10, blocks}, layer_ns / blocks, even, now).end_ns;
   std::vector<double> efficiency;
   for (int i = 0; i < 10; ++i) {
     const int64_t end = Simulate(*policy, {1 + i % 10, blocks}, layer_ns / blocks, disturbed, now).end_ns;
@@ -105,10 +117,12 @@ TEST(Policy, AdaptiveRecoversFromADisturbance) {
 // A worker that was so slow that it got nothing is found when it is well again.
 TEST(Policy, AdaptiveTriesAgainWhoWasTooSlow) {
   const auto policy = MakePolicy("adaptive", Workers({1, 1}));
-  const SimulatedWorkers even = ConstantWorkers({1, 1}, 300, 1000), hopeless = ConstantWorkers({1, 0.001}, 300, 1000);
+  const SimulatedWorkers even = ConstantWorkers({1, 1}, 300, 1000),
+                         hopeless = ConstantWorkers({1, 0.001}, 300, 1000);
   const double layer_ns = 500e3;
   int64_t now = 0, start = 0;
-  for (int i = 0; i < 100; ++i) now = Simulate(*policy, {1 + i % 10, 64}, layer_ns / 64, hopeless, now).end_ns;
+  for (int i = 0; i < 100; ++i)
+    now = Simulate(*policy, {1 + i % 10, 64}, layer_ns / 64, hopeless, now).end_ns;
   for (int i = 0; i < 2000; ++i) {
     if (i == 1000) start = now;
     now = Simulate(*policy, {1 + i % 10, 64}, layer_ns / 64, even, now).end_ns;
@@ -173,7 +187,9 @@ TEST(Policy, AdaptiveLeavesRunsWhole) {
     std::fill(free_at.begin(), free_at.end(), begin);
     BlockRange range;
     for (std::vector<int> asking{0, 1}; !asking.empty();) {
-      const auto first = std::min_element(asking.begin(), asking.end(), [&](int a, int b) { return free_at[size_t(a)] < free_at[size_t(b)]; });
+      const auto first = std::min_element(asking.begin(), asking.end(), [&](int a, int b) {
+        return free_at[size_t(a)] < free_at[size_t(b)];
+      });
       int64_t& free = free_at[size_t(*first)];
       if (!policy->NextBlock(*first, free, &range)) {
         asking.erase(first);
@@ -187,7 +203,8 @@ TEST(Policy, AdaptiveLeavesRunsWhole) {
   EXPECT_EQ(cuts, 0);
 }
 
-// Shares that follow noise cost more than they save. Here it is up to a tenth, and now and then a block takes three times as long.
+// Shares that follow noise cost more than they save. Here it is up to a tenth, and now and then a block takes
+// three times as long.
 TEST(Policy, AdaptiveGivesAlikeWorkersHalfOfAllInSpiteOfNoise) {
   constexpr int kWarm = 200, kRegions = 2000;
   constexpr double kBlockNs = 1e3;
@@ -199,11 +216,13 @@ TEST(Policy, AdaptiveGivesAlikeWorkersHalfOfAllInSpiteOfNoise) {
     return start + int64_t(work * (random() % 40 == 0 ? 3 : 0.9 + 0.2 * double(random() % 1000) / 1000));
   };
   const auto policy = MakePolicy("adaptive", Workers({1, 1}));
-  for (int64_t now = 0; region < kWarm + kRegions; ++region) now = Simulate(*policy, {1 + region % 10, 64}, kBlockNs, workers, now).end_ns;
+  for (int64_t now = 0; region < kWarm + kRegions; ++region)
+    now = Simulate(*policy, {1 + region % 10, 64}, kBlockNs, workers, now).end_ns;
   EXPECT_GE(halves, 2 * kRegions * 3 / 4);
 }
 
-// Of any number of workers and blocks: one take each, sizes that differ by one at most, the first ones' the larger ones.
+// Of any number of workers and blocks: one take each, sizes that differ by one at most, the first ones' the
+// larger ones.
 TEST(Policy, AdaptiveGivesAlikeWorkersEvenParts) {
   for (const size_t count : {2, 3, 4, 7})
     for (const int64_t blocks : {64, 65, 70}) {
@@ -213,7 +232,8 @@ TEST(Policy, AdaptiveGivesAlikeWorkersEvenParts) {
       for (int i = 0; i < 40; ++i) region = Simulate(*policy, {1, blocks, 5}, 10e3, workers, region.end_ns);
       for (size_t w = 0; w < count; ++w) {
         EXPECT_EQ(region.takes[w], 1) << count << " workers, worker " << w << ", " << blocks << " blocks";
-        EXPECT_EQ(region.busy_ns[w], (blocks + int64_t(count - 1 - w)) / int64_t(count) * 10'000) << count << " workers, worker " << w;
+        EXPECT_EQ(region.busy_ns[w], (blocks + int64_t(count - 1 - w)) / int64_t(count) * 10'000)
+            << count << " workers, worker " << w;
       }
     }
 }
@@ -254,7 +274,8 @@ TEST(Policy, AFewWorkersAreAsFastAsIfThereWereNoOthers) {
   const std::vector<double> all{1, 1, 0.3, 0.3}, few{1, 1};
   for (const std::string& name : PolicyNames()) {
     const auto of_all = MakePolicy(name, Workers(all)), of_few = MakePolicy(name, Workers(few));
-    const SimulatedWorkers all_workers = ConstantWorkers(all, 300, 1000), few_workers = ConstantWorkers(few, 300, 1000);
+    const SimulatedWorkers all_workers = ConstantWorkers(all, 300, 1000),
+                           few_workers = ConstantWorkers(few, 300, 1000);
     int64_t now = 0;
     for (int i = 0; i < 40; ++i) {
       const SimulatedRegion want = Simulate(*of_few, {1 + i % 4, 64}, 10e3, few_workers, now);
@@ -266,11 +287,13 @@ TEST(Policy, AFewWorkersAreAsFastAsIfThereWereNoOthers) {
   }
 }
 
-// What was seen of the others stays: neither do they count as idle, and so as due for a trial, nor are they new again.
+// What was seen of the others stays: neither do they count as idle, and so as due for a trial, nor are they
+// new again.
 TEST(Policy, AdaptiveKeepsWhatItKnowsOfThoseLeftOut) {
   const std::vector<double> speeds{1, 0.37};
   const SimulatedWorkers workers = ConstantWorkers(speeds, 300, 1000);
-  const auto straight = MakePolicy("adaptive", Workers({1, 1})), with_pause = MakePolicy("adaptive", Workers({1, 1}));
+  const auto straight = MakePolicy("adaptive", Workers({1, 1})),
+             with_pause = MakePolicy("adaptive", Workers({1, 1}));
   int64_t now = 0;
   for (int i = 0; i < 50; ++i) {
     const int64_t start = now;
@@ -278,7 +301,8 @@ TEST(Policy, AdaptiveKeepsWhatItKnowsOfThoseLeftOut) {
     Simulate(*with_pause, {1, 64}, 10e3, workers, start);
   }
   for (int i = 0; i < 100; ++i) now = Simulate(*with_pause, {1, 64, 1, 1}, 10e3, workers, now).end_ns;
-  const SimulatedRegion want = Simulate(*straight, {1, 64}, 10e3, workers, now), got = Simulate(*with_pause, {1, 64}, 10e3, workers, now);
+  const SimulatedRegion want = Simulate(*straight, {1, 64}, 10e3, workers, now),
+                        got = Simulate(*with_pause, {1, 64}, 10e3, workers, now);
   EXPECT_EQ(got.end_ns, want.end_ns);
   EXPECT_GT(got.takes[1], 0);
 }
@@ -293,7 +317,9 @@ TEST(Simulate, TakingCostsEachWorkerItsOwn) {
 
 TEST(Simulate, AWorkerAsksWhenItHasItsCore) {
   SimulatedWorkers workers = ConstantWorkers({1, 1}, 0, 0);
-  workers.finish = [](int w, int64_t start, double work) { return std::max<int64_t>(start, w == 0 ? 5000 : 0) + int64_t(work); };
+  workers.finish = [](int w, int64_t start, double work) {
+    return std::max<int64_t>(start, w == 0 ? 5000 : 0) + int64_t(work);
+  };
   const SimulatedRegion region = Simulate(*MakePolicy("sani", Workers({1, 1})), {1, 10}, 50, workers, 1000);
   EXPECT_EQ(region.takes[0], 0);  // the other one has done it all by then
   EXPECT_EQ(region.busy_ns[1], 500);

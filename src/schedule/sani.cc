@@ -12,7 +12,12 @@ namespace {
 class Sani : public Policy {
  public:
   explicit Sani(const std::vector<WorkerSpeed>& workers)
-      : workers_(workers), queues_(workers), seen_(workers, {}), at_a_time_(workers.size(), kWhole), took_(workers.size(), 0), by_speed_(workers.size()) {}
+      : workers_(workers),
+        queues_(workers),
+        seen_(workers, {}),
+        at_a_time_(workers.size(), kWhole),
+        took_(workers.size(), 0),
+        by_speed_(workers.size()) {}
 
   void Begin(const Region& region, int64_t now_ns) override {
     count_ = region.Workers(workers_.size());
@@ -30,7 +35,8 @@ class Sani : public Policy {
     if (++took_[size_t(worker)] > round_ + 1 && EverybodyTook()) Adjust();
     const size_t own = size_t(workers_[size_t(worker)].cluster);
     *range = queues_.TakeFront(own, at_a_time_[size_t(worker)]);
-    for (size_t c = 0; c < queues_.size() && range->size() == 0; ++c) *range = queues_.TakeBack(c, at_a_time_[size_t(worker)]);
+    for (size_t c = 0; c < queues_.size() && range->size() == 0; ++c)
+      *range = queues_.TakeBack(c, at_a_time_[size_t(worker)]);
     if (range->size() > 0) seen_.Start(worker, *range, now_ns);
     return range->size() > 0;
   }
@@ -38,14 +44,16 @@ class Sani : public Policy {
  private:
   static constexpr int64_t kWhole = 2;
 
-  bool EverybodyTook() const { return *std::min_element(took_.begin(), took_.begin() + std::ptrdiff_t(count_)) > round_; }
+  bool EverybodyTook() const {
+    return *std::min_element(took_.begin(), took_.begin() + std::ptrdiff_t(count_)) > round_;
+  }
 
-  // After a round: the k fastest take a block more at a time, the k slowest one less. k is a quarter of the threads, ours.
+  // After a round: the k fastest take a block more at a time, the k slowest one less. k is a quarter of the
+  // threads, ours.
   void Adjust() {
     ++round_;
-    std::sort(by_speed_.begin(), by_speed_.end(), [&](int a, int b) {
-      return std::pair(seen_.BlockNs(a), a) < std::pair(seen_.BlockNs(b), b);
-    });
+    std::sort(by_speed_.begin(), by_speed_.end(),
+              [&](int a, int b) { return std::pair(seen_.BlockNs(a), a) < std::pair(seen_.BlockNs(b), b); });
     const size_t k = count_ < 2 ? 0 : std::max<size_t>(1, count_ / 4);
     for (size_t i = 0; i < k; ++i) {
       at_a_time_[size_t(by_speed_[i])] += kWhole;

@@ -12,15 +12,19 @@ SimulatedWorkers ConstantWorkers(std::vector<double> speeds, int64_t take_ns, in
   return {count, finish, std::vector<int64_t>(size_t(count), take_ns), barrier_ns};
 }
 
-SimulatedRegion Simulate(Policy& policy, const Region& region, double block_ns, const SimulatedWorkers& workers, int64_t start_ns) {
-  SimulatedRegion result{start_ns, std::vector<int64_t>(size_t(workers.count), 0), std::vector<int64_t>(size_t(workers.count), 0)};
+SimulatedRegion Simulate(Policy& policy, const Region& region, double block_ns,
+                         const SimulatedWorkers& workers, int64_t start_ns) {
+  SimulatedRegion result{start_ns, std::vector<int64_t>(size_t(workers.count), 0),
+                         std::vector<int64_t>(size_t(workers.count), 0)};
   std::vector<int64_t> free_at(size_t(workers.count));
   std::vector<int> asking(region.Workers(size_t(workers.count)));
-  for (int w = 0; w < int(asking.size()); ++w) asking[size_t(w)] = w, free_at[size_t(w)] = workers.finish(w, start_ns, 0);
+  for (int w = 0; w < int(asking.size()); ++w)
+    asking[size_t(w)] = w, free_at[size_t(w)] = workers.finish(w, start_ns, 0);
   policy.Begin(region, start_ns);
   std::vector<int64_t> in_hand(size_t(workers.count), 0);
   for (int64_t left = region.blocks; left > 0;) {
-    const auto first = std::min_element(asking.begin(), asking.end(), [&](int a, int b) { return free_at[size_t(a)] < free_at[size_t(b)]; });
+    const auto first = std::min_element(
+        asking.begin(), asking.end(), [&](int a, int b) { return free_at[size_t(a)] < free_at[size_t(b)]; });
     const size_t w = size_t(*first);
     BlockRange range;
     const bool any = policy.NextBlock(int(w), free_at[w], &range);

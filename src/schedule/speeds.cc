@@ -6,22 +6,28 @@
 namespace mete {
 namespace {
 
-// How much a new observation counts. Guesses: what is usual changes over tens of runs, a disturbance within two or three blocks.
+// How much a new observation counts. Guesses: what is usual changes over tens of runs, a disturbance within
+// two or three blocks.
 constexpr double kUsualGain = 0.1, kSlowdownGain = 0.5;
-// A disturbance is believed the sooner the longer what was observed took, and only where it is larger than what regions differ by from run
-// to run: else the noise of one misleads the next. Guesses.
+// A disturbance is believed the sooner the longer what was observed took, and only where it is larger than
+// what regions differ by from run to run: else the noise of one misleads the next. Guesses.
 constexpr double kLongNs = 200e3, kNoDisturbance = 1.25;
-// An observation counts as at most so many times what was expected: a preempted thread takes a hundred times as long, once.
+// An observation counts as at most so many times what was expected: a preempted thread takes a hundred times
+// as long, once.
 constexpr double kMostSurprise = 3;
 constexpr double kLeastJoinNs = 5e3;  // guess: below it, being late is no surprise
-// What is learned of a worker stays within these bounds of the plan, or of what is usual, so that no run of bad luck feeds on itself.
+// What is learned of a worker stays within these bounds of the plan, or of what is usual, so that no run of
+// bad luck feeds on itself.
 constexpr double kMostFactor = 100, kLeastSlowdown = 0.5, kMostSlowdown = 8;  // guesses
-constexpr double kLeastBlockNs = 1e-3;                  // guess: above 0, so that rates are finite
-constexpr double kFirstSpread = 0.2;                    // guess, until there were some observations
-constexpr double kAll = 1e15;                           // more blocks than there are
-constexpr double kDisappointment = 1.5;                 // guess: what takes so much longer than expected was not expected at all
-constexpr int kLeastPatience = 10, kMostPatience = 2560;  // guesses: tried within some runs; a hopeless one costs less than 0.1 %
-constexpr double kBetter = 0.7;                         // guess: a trial that takes so much of the time that was expected was worth it
+constexpr double kLeastBlockNs = 1e-3;  // guess: above 0, so that rates are finite
+constexpr double kFirstSpread = 0.2;    // guess, until there were some observations
+constexpr double kAll = 1e15;           // more blocks than there are
+// guess: what takes so much longer than expected was not expected at all
+constexpr double kDisappointment = 1.5;
+// guesses: tried within some runs; a hopeless one costs less than 0.1 %
+constexpr int kLeastPatience = 10, kMostPatience = 2560;
+// guess: a trial that takes so much of the time that was expected was worth it
+constexpr double kBetter = 0.7;
 
 // The first observations count as much as each other.
 double GainOf(int seen) { return std::max(kUsualGain, 1.0 / (seen + 2)); }
@@ -30,7 +36,8 @@ double Bounded(double ratio) { return std::clamp(ratio, 1 / kMostSurprise, kMost
 
 }  // namespace
 
-Speeds::Speeds(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers_(workers.size()), cost_(cost) {
+Speeds::Speeds(const std::vector<WorkerSpeed>& workers, TakeCost cost)
+    : workers_(workers.size()), cost_(cost) {
   for (size_t w = 0; w < workers.size(); ++w)
     if (workers[w].speed > workers[size_t(reference_)].speed) reference_ = int(w);
   for (size_t w = 0; w < workers.size(); ++w)
@@ -40,7 +47,8 @@ Speeds::Speeds(const std::vector<WorkerSpeed>& workers, TakeCost cost) : workers
 void Speeds::Reset(Times& times) const {
   times.block_ns = 1, times.take_ns = times.cut_ns = 0, times.seen = times.seen_few = times.seen_cut = 0;
   times.workers.clear();
-  for (const Worker& w : workers_) times.workers.push_back({w.factor, kFirstSpread, 0, true, 0, kLeastPatience, kAll});
+  for (const Worker& w : workers_)
+    times.workers.push_back({w.factor, kFirstSpread, 0, true, 0, kLeastPatience, kAll});
 }
 
 void Speeds::Begin(const Region& region, int64_t now_ns) {
@@ -83,7 +91,8 @@ void Speeds::Start(int worker, const BlockRange& range, int64_t now_ns) {
 bool Speeds::Finish(int worker, int64_t now_ns) {
   Worker& w = workers_[size_t(worker)];
   if (!w.asked) {
-    const double join = std::min(double(now_ns - begin_ns_), kMostSurprise * std::max(w.join_ns, kLeastJoinNs));
+    const double join =
+        std::min(double(now_ns - begin_ns_), kMostSurprise * std::max(w.join_ns, kLeastJoinNs));
     w.asked = true, w.join_ns += kUsualGain * (join - w.join_ns);
   }
   if (w.range.size() == 0) return false;
@@ -101,15 +110,20 @@ double Speeds::OfOne(const BlockRange& range) const {
 
 void Speeds::LearnFirst(int worker, double ns) {
   Times& times = times_[region_];
-  times.block_ns = std::max(ns / double(workers_[size_t(worker)].range.size()) / times.workers[size_t(worker)].factor, kLeastBlockNs);
+  times.block_ns =
+      std::max(ns / double(workers_[size_t(worker)].range.size()) / times.workers[size_t(worker)].factor,
+               kLeastBlockNs);
   times.take_ns = times.cut_ns = double(cost_.ns), times.seen = 1;
 }
 
 void Speeds::LearnSlowdown(int worker, double ns, double usual) {
   Worker& w = workers_[size_t(worker)];
-  const double certain = std::max(0.0, 1 - 2 * here(worker).spread);  // else it is rather this region's times that are wrong
-  const double gain = kSlowdownGain * certain * std::min(1.0, ns / kLongNs), bounded = w.slowdown * Bounded(ns / (usual * w.slowdown));
-  w.seen_slowdown = std::clamp(w.seen_slowdown + gain * (bounded - w.seen_slowdown), kLeastSlowdown, kMostSlowdown);
+  // else it is rather this region's times that are wrong
+  const double certain = std::max(0.0, 1 - 2 * here(worker).spread);
+  const double gain = kSlowdownGain * certain * std::min(1.0, ns / kLongNs),
+               bounded = w.slowdown * Bounded(ns / (usual * w.slowdown));
+  w.seen_slowdown =
+      std::clamp(w.seen_slowdown + gain * (bounded - w.seen_slowdown), kLeastSlowdown, kMostSlowdown);
   w.slowdown = w.seen_slowdown < kNoDisturbance && w.seen_slowdown > 1 / kNoDisturbance ? 1 : w.seen_slowdown;
 }
 
@@ -119,9 +133,10 @@ void Speeds::LearnTrial(InRegion& here, const Worker& w, double ratio) {
   here.idle = 0, here.trusted = 1;
 }
 
-// What is unexpected where runs were cut is half put down to that. The rest: of few blocks to taking them, of many to the blocks, or to the
-// worker's factor; half and half where it is few blocks of a worker whose factor may be wrong. `surprise`: by how much it took longer than
-// usual, relative to `of_one`, the time of a worker of factor 1.
+// What is unexpected where runs were cut is half put down to that. The rest: of few blocks to taking them, of
+// many to the blocks, or to the worker's factor; half and half where it is few blocks of a worker whose
+// factor may be wrong. `surprise`: by how much it took longer than usual, relative to `of_one`, the time of a
+// worker of factor 1.
 void Speeds::LearnTimes(int worker, double surprise, double of_one) {
   Times& times = times_[region_];
   InRegion& here = times.workers[size_t(worker)];
@@ -129,9 +144,13 @@ void Speeds::LearnTimes(int worker, double surprise, double of_one) {
   const double blocks = double(w.range.size()), more = surprise * of_one, all = of_one + more;
   const int cuts = Cuts(w.range);
   const bool few = 2 * blocks < FairShare(worker);
-  const double to_cut = cuts > 0 ? 0.5 : 0, to_take = (1 - to_cut) * (!few ? 0 : worker == reference_ ? 1 : 0.5);
+  const double to_cut = cuts > 0 ? 0.5 : 0, to_take = (1 - to_cut) * (!few                   ? 0
+                                                                      : worker == reference_ ? 1
+                                                                                             : 0.5);
   const double to_blocks = 1 - to_cut - to_take;
-  if (cuts > 0) times.cut_ns = std::clamp(times.cut_ns + to_cut * GainOf(times.seen_cut++) * more / cuts, 0.0, all / cuts);
+  if (cuts > 0)
+    times.cut_ns =
+        std::clamp(times.cut_ns + to_cut * GainOf(times.seen_cut++) * more / cuts, 0.0, all / cuts);
   if (few) times.take_ns += to_take * GainOf(times.seen_few++) * more;
   times.take_ns = std::clamp(times.take_ns, 0.0, all);  // taking cannot have cost more than all
   if (to_blocks == 0) return;
@@ -140,7 +159,8 @@ void Speeds::LearnTimes(int worker, double surprise, double of_one) {
     times.block_ns = std::max({kLeastBlockNs, 0.5 * times.block_ns, block_ns});
   } else {
     const double gain = std::max(GainOf(here.seen++), std::min(kSlowdownGain, here.spread));
-    here.factor = std::clamp(here.factor * (1 + to_blocks * gain * surprise), w.by_plan / kMostFactor, w.by_plan * kMostFactor);
+    here.factor = std::clamp(here.factor * (1 + to_blocks * gain * surprise), w.by_plan / kMostFactor,
+                             w.by_plan * kMostFactor);
     w.factor += kUsualGain * kUsualGain * (here.factor - w.factor);
   }
 }
@@ -154,7 +174,8 @@ void Speeds::Learn(int worker, double ns) {
   if (w.tried) return LearnTrial(here, w, ns / usual);
   here.idle = 0, here.patience = kLeastPatience;
   const double ratio = Bounded(ns / (usual * w.slowdown)), blocks = double(w.range.size());
-  here.trusted = ratio > kDisappointment ? std::max(1.0, blocks / 2) : std::min(kAll, std::max(here.trusted, 2 * blocks));
+  here.trusted = ratio > kDisappointment ? std::max(1.0, blocks / 2)
+                                         : std::min(kAll, std::max(here.trusted, 2 * blocks));
   here.spread += kUsualGain * (std::abs(ratio - 1) - here.spread);
   LearnSlowdown(worker, ns, usual);
   LearnTimes(worker, Bounded(ns / usual) - 1, of_one);

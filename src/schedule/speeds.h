@@ -1,4 +1,5 @@
-// What a policy has seen of its workers: for each region, in this run and in earlier ones, how long they take.
+// What a policy has seen of its workers: for each region, in this run and in earlier ones, how long they
+// take.
 #pragma once
 
 #include <vector>
@@ -7,20 +8,25 @@
 
 namespace mete {
 
-// A worker's time for n blocks is modelled as factor * slowdown * (take_ns + cuts * cut_ns + n * block_ns), where cuts are the ends of its
-// range within a run. The three times are the region's, so that what a worker of few blocks shows of the one and a worker of many of the
-// other serves both. The factor is the worker's in that region, 1 for the fastest by plan; the slowdown is the worker's just now.
+// A worker's time for n blocks is modelled as factor * slowdown * (take_ns + cuts * cut_ns + n * block_ns),
+// where cuts are the ends of its range within a run. The three times are the region's, so that what a worker
+// of few blocks shows of the one and a worker of many of the other serves both. The factor is the worker's in
+// that region, 1 for the fastest by plan; the slowdown is the worker's just now.
 class Speeds {
  public:
   Speeds(const std::vector<WorkerSpeed>& workers, TakeCost cost);
 
   void Begin(const Region& region, int64_t now_ns);
   void Start(int worker, const BlockRange& range, int64_t now_ns);  // begins to compute
-  bool Finish(int worker, int64_t now_ns);                          // asks: has computed what it started; whether it had
-  void LeaveOut(int worker);                                        // it shall do nothing, so that it is not idle
-  bool Asked(int worker) const { return workers_[size_t(worker)].asked; }  // in this region, so that it is there
+  // asks: has computed what it started; whether it had
+  bool Finish(int worker, int64_t now_ns);
+  // it shall do nothing, so that it is not idle
+  void LeaveOut(int worker);
+  // in this region, so that it is there
+  bool Asked(int worker) const { return workers_[size_t(worker)].asked; }
 
-  bool Computed(int worker) const { return here(worker).computed; }  // something in this region, or has begun to
+  // something in this region, or has begun to
+  bool Computed(int worker) const { return here(worker).computed; }
 
   double UsualFactor(int worker) const { return workers_[size_t(worker)].factor; }  // over all regions
 
@@ -29,16 +35,19 @@ class Speeds {
   double TakeNs(int worker) const { return Factor(worker) * known().take_ns; }
   double CutNs(int worker) const { return Factor(worker) * known().cut_ns; }
   bool Known() const { return known().seen > 0; }
-  // By how much a worker's times for this region have been off of late, relative to what was expected; an average.
+  // By how much a worker's times for this region have been off of late, relative to what was expected; an
+  // average.
   double Spread(int worker) const { return here(worker).spread; }
   // In how long the worker is expected to ask next. One that is late will be as late again.
   double FreeInNs(int worker, int64_t now_ns) const;
   // So many blocks may be risked at once: twice what went as expected, half of what did not.
   int64_t Trusted(int worker) const { return int64_t(here(worker).trusted); }
-  // A worker that is found slow gets nothing, and nobody would learn that it is well again. So it is due for a block every now and then,
-  // the more seldom the more often that was in vain; and what it gets first after it had nothing is but a block.
-  // Not the fastest by plan: its factor is 1, whatever it does.
-  bool WasIdle(int worker) const { return worker != reference_ && !here(worker).computed && here(worker).idle > 0; }
+  // A worker that is found slow gets nothing, and nobody would learn that it is well again. So it is due for
+  // a block every now and then, the more seldom the more often that was in vain; and what it gets first after
+  // it had nothing is but a block. Not the fastest by plan: its factor is 1, whatever it does.
+  bool WasIdle(int worker) const {
+    return worker != reference_ && !here(worker).computed && here(worker).idle > 0;
+  }
   bool IsDue(int worker) const { return WasIdle(worker) && here(worker).idle >= here(worker).patience; }
 
  private:
@@ -75,7 +84,9 @@ class Speeds {
   double Factor(int worker) const { return here(worker).factor * workers_[size_t(worker)].slowdown; }
   double FairShare(int worker) const;
   double OfOne(const BlockRange& range) const;
-  int Cuts(const BlockRange& range) const { return (range.begin % now_.run != 0) + (range.end % now_.run != 0 && range.end != now_.blocks); }
+  int Cuts(const BlockRange& range) const {
+    return (range.begin % now_.run != 0) + (range.end % now_.run != 0 && range.end != now_.blocks);
+  }
   void Reset(Times& times) const;
   void CountIdle(Times& times);
   void LearnFirst(int worker, double ns);

@@ -1,5 +1,5 @@
-// Two workers of equal speed, of which the second is stopped for two thirds of each 200 us, as where another process has its core. For
-// tests.
+// Two workers of equal speed, of which the second is stopped for two thirds of each 200 us, as where another
+// process has its core. For tests.
 #pragma once
 
 #include "schedule/simulate.h"
@@ -11,7 +11,8 @@ inline int64_t DoneBesideStops(int worker, int64_t start, double work) {
   if (worker == 0) return start + int64_t(work);
   int64_t left = int64_t(work), at = start;
   while (true) {
-    const int64_t phase = at % kPeriod, from = at + std::max<int64_t>(0, kStopped - phase), until = at - phase + kPeriod;
+    const int64_t phase = at % kPeriod, from = at + std::max<int64_t>(0, kStopped - phase),
+                  until = at - phase + kPeriod;
     if (left <= until - from) return from + left;
     left -= until - from, at = until;
   }

@@ -5,8 +5,8 @@
 namespace mete {
 namespace {
 
-// Guesses, held against simulated networks beside a core that is slow, stopped or disturbed now and then. A trial costs what the worse way
-// does; it is repeated the more seldom the more often it was in vain.
+// Guesses, held against simulated networks beside a core that is slow, stopped or disturbed now and then. A
+// trial costs what the worse way does; it is repeated the more seldom the more often it was in vain.
 constexpr int kMostPatience = 256;
 constexpr double kTrialGain = 0.25;    // how much a new time counts in a trial, at least
 constexpr int kManySeen = 1 << 20;     // more need not be counted

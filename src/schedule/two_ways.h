@@ -1,5 +1,6 @@
-// Two ways to do the same thing again and again: the usual one and another. Which of them takes less time is found out by doing it: the
-// other way is tried now and then where somebody has a reason to, and kept where it was faster; then the usual one is tried now and then.
+// Two ways to do the same thing again and again: the usual one and another. Which of them takes less time is
+// found out by doing it: the other way is tried now and then where somebody has a reason to, and kept where
+// it was faster; then the usual one is tried now and then.
 #pragma once
 
 namespace mete {
@@ -9,21 +10,24 @@ class TwoWays {
   struct Rule {
     double much_sooner;  // the other way is kept where it takes less than so much of the usual one's time
     int trial_runs;      // that a trial has
-    int settling_runs;   // of them, and of those after it, the first so many do not count: caches are cold, threads asleep
+    // of them, and of those after it, the first so many do not count: caches are cold, threads asleep
+    int settling_runs;
     int least_patience;  // times until the first trial, and from one that changed the way to the next
     double usual_gain;   // how much a new time counts, at least
-    bool doubts;         // least_patience is enough where the way in use has come to take longer than is known of the other
+    // least_patience is enough where the way in use has come to take longer than is known of the other
+    bool doubts;
   };
   explicit TwoWays(const Rule& rule);
 
   bool other() const { return other_; }  // which way the next time is due to be
   bool trying() const { return trial_ > 0; }
   bool keeps_other() const { return other_ != trying(); }  // but for a trial
-  int seen() const { return usual_time_.seen; }  // times of the usual way
+  int seen() const { return usual_time_.seen; }            // times of the usual way
 
   // It was done in the one way or in the other, which need not be the way that was due, in `ns`.
   void Learn(bool other, double ns);
-  // Before it is done again; a trial that ends is judged unless it is `void_trial`, and another may begin where `promising`.
+  // Before it is done again; a trial that ends is judged unless it is `void_trial`, and another may begin
+  // where `promising`.
   void Next(bool promising, bool void_trial = false);
   void UseUsual() { other_ = false, trial_ = 0; }
 
@@ -38,7 +42,8 @@ class TwoWays {
     double ns = 0;
     int seen = 0;
   };
-  bool OtherIsSooner(bool kept_other) const;  // by what is known; the way that is kept has the benefit of the doubt
+  // by what is known; the way that is kept has the benefit of the doubt
+  bool OtherIsSooner(bool kept_other) const;
   void Judge();
   double GainOf(int seen) const;
 

@@ -5,10 +5,15 @@
 namespace mete {
 namespace {
 
-constexpr TwoWays::Rule kRule{
-    .much_sooner = 0.9, .trial_runs = 3, .settling_runs = 1, .least_patience = 4, .usual_gain = 0.05, .doubts = true};
+constexpr TwoWays::Rule kRule{.much_sooner = 0.9,
+                              .trial_runs = 3,
+                              .settling_runs = 1,
+                              .least_patience = 4,
+                              .usual_gain = 0.05,
+                              .doubts = true};
 
-// So many times, of which the first of each way since the last change takes `cold` times as long; returns how many were the other way.
+// So many times, of which the first of each way since the last change takes `cold` times as long; returns how
+// many were the other way.
 int CountOther(TwoWays& ways, int times, double usual_ns, double other_ns, bool promising, double cold = 1) {
   int count = 0;
   bool last = ways.other();
@@ -40,10 +45,11 @@ TEST(TwoWays, TrialsInVainBecomeSeldom) {
 
 TEST(TwoWays, AWayThatTakesLongerThanItDidIsDoubtedAtOnce) {
   TwoWays ways(kRule);
-  CountOther(ways, 2000, 100, 105, true);  // trials are seldom now
+  CountOther(ways, 2000, 100, 105, true);                // trials are seldom now
   EXPECT_GE(CountOther(ways, 100, 130, 105, true), 60);  // 16 until its usual time is more than 105 / 0.9
   EXPECT_GE(CountOther(ways, 1000, 130, 105, true), 950);
-  EXPECT_LE(CountOther(ways, 100, 130, 140, true), 60);  // and back, as the other way is known to take longer now
+  // and back, as the other way is known to take longer now
+  EXPECT_LE(CountOther(ways, 100, 130, 140, true), 60);
 }
 
 TEST(TwoWays, TheFirstTimeAfterAChangeDoesNotCount) {
@@ -56,7 +62,8 @@ TEST(TwoWays, AVoidTrialIsNotJudged) {
   CountOther(ways, 100, 100, 50, true);
   ASSERT_TRUE(ways.other());
   bool back = false;
-  for (int i = 0; i < 1000 && !back; ++i) {  // until a trial of the usual way has ended, of which nobody learned that it takes longer
+  // until a trial of the usual way has ended, of which nobody learned that it takes longer
+  for (int i = 0; i < 1000 && !back; ++i) {
     ways.Next(true, true);
     back = !ways.other() && !ways.trying();
   }

@@ -9,7 +9,8 @@
 namespace mete {
 namespace {
 
-// Runs of a network: what it takes with all workers and with the calling one alone, and of that what its regions take.
+// Runs of a network: what it takes with all workers and with the calling one alone, and of that what its
+// regions take.
 struct Network {
   double together_ns, alone_ns, regions_ns, regions_alone_ns;
 };
@@ -32,7 +33,8 @@ class Runs {
   WholeRun whole_run_;
 };
 
-constexpr Network kSlower = {1100, 1000, 800, 850}, kSooner = {600, 1000, 400, 850}, kLittleSooner = {950, 1000, 780, 850};
+constexpr Network kSlower = {1100, 1000, 800, 850}, kSooner = {600, 1000, 400, 850},
+                  kLittleSooner = {950, 1000, 780, 850};
 
 TEST(WholeRun, TheCallerIsNotTriedAloneWhereOthersClearlyHelp) {
   Runs runs;
@@ -109,12 +111,14 @@ TEST(WholeRun, ManyShortRegionsAreNotMuchLongerThanAlone) {
     const bool alone = whole_run.BeginAlone();
     const int64_t begin = now;
     for (int id = 1; id <= kRegions; ++id) {
-      now = alone ? now + int64_t(kRegionNs) : Simulate(*policy, {id, 64}, kRegionNs / 64, workers, now).end_ns;
+      now =
+          alone ? now + int64_t(kRegionNs) : Simulate(*policy, {id, 64}, kRegionNs / 64, workers, now).end_ns;
       now += int64_t(random() % 2000);  // between layers
     }
     whole_run.Learn(double(now - begin), policy->TakeTimes());
   }
-  EXPECT_LE(double(now - start) / (kRuns * kRegions), 1.02 * (kRegionNs + 1000));  // 1.11 without the decision over runs
+  // 1.11 without the decision over runs
+  EXPECT_LE(double(now - start) / (kRuns * kRegions), 1.02 * (kRegionNs + 1000));
 }
 
 }  // namespace

@@ -6,10 +6,15 @@ namespace mete {
 namespace {
 
 constexpr int kLeastSeen = 8;  // runs before a worker is doubted: its speed is learned in the first of them
-// A worker is left out where that takes less than 0.9 of the time with it: a single region does not show what it costs the next one that
-// its inputs lie in other caches. Guess. No doubts: the times of short regions vary so much that three models took 0.5 to 1 % longer.
-constexpr TwoWays::Rule kRule{
-    .much_sooner = 0.9, .trial_runs = 3, .settling_runs = 0, .least_patience = 4, .usual_gain = 0.05, .doubts = false};
+// A worker is left out where that takes less than 0.9 of the time with it: a single region does not show what
+// it costs the next one that its inputs lie in other caches. Guess. No doubts: the times of short regions
+// vary so much that three models took 0.5 to 1 % longer.
+constexpr TwoWays::Rule kRule{.much_sooner = 0.9,
+                              .trial_runs = 3,
+                              .settling_runs = 0,
+                              .least_patience = 4,
+                              .usual_gain = 0.05,
+                              .doubts = false};
 
 }  // namespace
 
@@ -23,7 +28,8 @@ void Worth::Begin(const Region& region, const std::vector<double>& others_block_
   if (region_ == 0 || here.empty()) here.assign(workers_.size(), {.ways = TwoWays(kRule)});
   count_ = region.Workers(workers_.size());
   const auto slower = [](const WorkerSpeed& a, const WorkerSpeed& b) { return a.speed < b.speed; };
-  stays_ = int(std::max_element(speeds_.begin(), speeds_.begin() + std::ptrdiff_t(count_), slower) - speeds_.begin());
+  stays_ = int(std::max_element(speeds_.begin(), speeds_.begin() + std::ptrdiff_t(count_), slower) -
+               speeds_.begin());
   bool trial = false;
   for (size_t w = 0; w < count_; ++w) {
     workers_[w] = {others_block_ns[w], 0, now_ns};
@@ -41,20 +47,24 @@ void Worth::End() {
   if (region_ == 0 || last <= begin_ns_) return;
   for (size_t w = 0; w < count_; ++w) {
     const Worker& worker = workers_[w];
-    if (worker.others_block_ns <= 0) continue;  // the first run, of cold caches and blocks dealt out blindly, says nothing
+    // the first run, of cold caches and blocks dealt out blindly, says nothing
+    if (worker.others_block_ns <= 0) continue;
     InRegion& here = regions_[region_][w];
     here.took = worker.blocks > 0, here.refused = worker.asked && !here.took;
     here.ways.Learn(!here.took, double(last - begin_ns_));
     if (!here.took) continue;
-    const double late = worker.done_ns == last ? TwoWays::Bounded(double(last - next_to_last), here.ways.usual_ns()) : 0;
-    here.gain_ns += here.ways.usual_gain() * (double(worker.blocks) * worker.others_block_ns - late - here.gain_ns);
+    const double late =
+        worker.done_ns == last ? TwoWays::Bounded(double(last - next_to_last), here.ways.usual_ns()) : 0;
+    here.gain_ns +=
+        here.ways.usual_gain() * (double(worker.blocks) * worker.others_block_ns - late - here.gain_ns);
   }
 }
 
-// One trial at a time in a region. One with a worker that got nothing, as it is too slow, says nothing: that is for its speed to say
-// (speeds.h).
+// One trial at a time in a region. One with a worker that got nothing, as it is too slow, says nothing: that
+// is for its speed to say (speeds.h).
 void Worth::Next(InRegion& worker, bool* trial) {
-  const bool promising = worker.ways.other() || (worker.took && worker.ways.seen() >= kLeastSeen && worker.gain_ns < 0);
+  const bool promising =
+      worker.ways.other() || (worker.took && worker.ways.seen() >= kLeastSeen && worker.gain_ns < 0);
   worker.ways.Next(promising && !*trial, !worker.ways.other() && worker.refused);
   *trial |= worker.ways.trying();
 }

@@ -1,6 +1,6 @@
-// Whether a region is done sooner with a worker or without it, by how long it took in either way. A worker's own times do not say: one
-// that is stopped now and then, as where another process has its core for a while, computes as fast as ever in between, and everybody
-// waits for what it has in hand.
+// Whether a region is done sooner with a worker or without it, by how long it took in either way. A worker's
+// own times do not say: one that is stopped now and then, as where another process has its core for a while,
+// computes as fast as ever in between, and everybody waits for what it has in hand.
 #pragma once
 
 #include <vector>
@@ -24,7 +24,7 @@ class Worth {
   bool LeftOut(int worker) const { return regions_[region_][size_t(worker)].ways.other(); }
 
  private:
-  struct InRegion {  // a worker's
+  struct InRegion {                      // a worker's
     TwoWays ways;                        // with it, or left out
     double gain_ns = 0;                  // what others would need for its blocks, less what they wait for it
     bool took = false, refused = false;  // in the last run: blocks; it asked for some and got none

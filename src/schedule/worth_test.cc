@@ -60,7 +60,8 @@ TEST(Worth, AColdFirstRunSaysNothing) {
   }
 }
 
-// A step on the first two of three, of whom the third is the fastest: whoever else others wait for, one of the two is there.
+// A step on the first two of three, of whom the third is the fastest: whoever else others wait for, one of
+// the two is there.
 TEST(Worth, OneOfThoseWhoTakePartIsAlwaysThere) {
   Worth worth(WorkersOf({0.5, 0.5, 1}));
   int64_t now = 1;
@@ -68,7 +69,8 @@ TEST(Worth, OneOfThoseWhoTakePartIsAlwaysThere) {
     worth.Begin({1, 10, 1, 2}, {100, 100}, now);
     ASSERT_FALSE(worth.LeftOut(0) && worth.LeftOut(1)) << i;
     for (const int w : {0, 1})
-      if (!worth.LeftOut(w)) worth.Asks(w), worth.Took(w, 5), worth.Done(w, now + (i % 2 == w ? 100'000 : 1000));
+      if (!worth.LeftOut(w))
+        worth.Asks(w), worth.Took(w, 5), worth.Done(w, now + (i % 2 == w ? 100'000 : 1000));
   }
 }
 
@@ -79,8 +81,8 @@ TEST(Worth, OneLongDelayIsForgiven) {
   EXPECT_EQ(regions.CountLeftOut(1000, 0), 0);
 }
 
-// Beside a worker that computes as fast as ever while it runs, and is stopped in between: whoever waits for what it has in hand waits up to
-// 130 us, which pays in long regions and not in short ones.
+// Beside a worker that computes as fast as ever while it runs, and is stopped in between: whoever waits for
+// what it has in hand waits up to 130 us, which pays in long regions and not in short ones.
 double OverAlone(double region_ns) {
   const SimulatedWorkers workers = WorkersOneStopped();
   std::mt19937 random(1);
@@ -89,7 +91,8 @@ double OverAlone(double region_ns) {
   constexpr int kWarm = 1000, kRuns = 2000, kRegions = 10;
   for (int i = 0; i < (kWarm + kRuns) * kRegions; ++i) {
     if (i == kWarm * kRegions) start = now;
-    now = Simulate(*policy, {1 + i % kRegions, 64}, region_ns / 64, workers, now).end_ns + int64_t(random() % 2000);
+    now = Simulate(*policy, {1 + i % kRegions, 64}, region_ns / 64, workers, now).end_ns +
+          int64_t(random() % 2000);
   }
   return double(now - start) / (kRuns * kRegions) / (region_ns + 1000);
 }

@@ -46,7 +46,9 @@ class BadInput : public testing::Test {
     }
     return "";
   }
-  std::string LoadError(const ModelProto& model) { return LoadError(Write("model.onnx", model.SerializeAsString())); }
+  std::string LoadError(const ModelProto& model) {
+    return LoadError(Write("model.onnx", model.SerializeAsString()));
+  }
 
   bool check_form_ = true;
   const TempPath temp_;

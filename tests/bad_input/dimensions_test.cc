@@ -1,5 +1,5 @@
-// Dimensions and attributes that are negative, zero, or overflow when multiplied: each is refused at load, at once and
-// without asking for memory, with a message that names the node.
+// Dimensions and attributes that are negative, zero, or overflow when multiplied: each is refused at load, at
+// once and without asking for memory, with a message that names the node.
 #include <chrono>
 
 #include "bad_input.h"
@@ -13,7 +13,7 @@ using Ints = std::vector<int64_t>;
 
 struct Const {
   Ints dims;
-  Ints values;       // i64; empty: f32 zeros of `dims`
+  Ints values;  // i64; empty: f32 zeros of `dims`
 };
 
 struct Case {
@@ -39,7 +39,8 @@ ModelProto ModelOf(const Case& c) {
     inputs.push_back(name);
     int64_t elements = 1;
     for (int64_t d : c.inputs[i].dims) elements *= d;
-    if (c.inputs[i].values.empty()) AddRaw(m, name, TensorProto::FLOAT, c.inputs[i].dims, std::string(size_t(elements) * 4, '\0'));
+    if (c.inputs[i].values.empty())
+      AddRaw(m, name, TensorProto::FLOAT, c.inputs[i].dims, std::string(size_t(elements) * 4, '\0'));
     else AddRaw(m, name, TensorProto::INT64, c.inputs[i].dims, RawOf(c.inputs[i].values));
   }
   NodeProto& node = AddOp(m, c.op, inputs, {"y"}, "bad");
@@ -82,7 +83,10 @@ const Case kCases[] = {
     {"MaxPoolKernelNegative", "MaxPool", {}, {{"kernel_shape", {-2, 2}}}},
     {"MaxPoolKernelZero", "MaxPool", {}, {{"kernel_shape", {0, 2}}}},
     {"MaxPoolKernelHuge", "MaxPool", {}, {{"kernel_shape", {kMost, kMost}}}},
-    {"AveragePoolPadHuge", "AveragePool", {}, {{"kernel_shape", {2, 2}}, {"pads", {kHuge, kHuge, kHuge, kHuge}}}},
+    {"AveragePoolPadHuge",
+     "AveragePool",
+     {},
+     {{"kernel_shape", {2, 2}}, {"pads", {kHuge, kHuge, kHuge, kHuge}}}},
     {"ReshapeNegative", "Reshape", {List({-2, 64})}},
     {"ReshapeOverflows", "Reshape", {List({kHuge, kHuge})}},
     {"ReshapeWrapsToTheRightCount", "Reshape", {List({kLeast, 2, 128})}},
@@ -130,10 +134,12 @@ const Case kCases[] = {
     {"MatMulDisagrees", "MatMul", {{{7, 3}, {}}}},
 };
 
-INSTANTIATE_TEST_SUITE_P(Load, BadDimensions, testing::ValuesIn(kCases), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Load, BadDimensions, testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(BadInput, DimensionsOfInitializers) {
-  for (const Ints& dims : {Ints{-1}, Ints{kHuge}, Ints{kHuge, kHuge}, Ints{kLeast, 2}, Ints{0, kHuge, kHuge}}) {
+  for (const Ints& dims :
+       {Ints{-1}, Ints{kHuge}, Ints{kHuge, kHuge}, Ints{kLeast, 2}, Ints{0, kHuge, kHuge}}) {
     ModelProto m = ReluModel();
     AddRaw(m, "w", TensorProto::FLOAT, dims, "1234");
     EXPECT_NE(LoadError(m), "") << testing::PrintToString(dims);

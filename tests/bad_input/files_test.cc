@@ -22,7 +22,8 @@ std::string SoundModel() {
 
 constexpr char kNet[] =
     "layer { name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 1 dim: 2 dim: 4 dim: 4 } } } "
-    "layer { name: 'fc' type: 'InnerProduct' bottom: 'x' top: 'y' inner_product_param { num_output: 1 bias_term: false } }";
+    "layer { name: 'fc' type: 'InnerProduct' bottom: 'x' top: 'y' inner_product_param { num_output: 1 "
+    "bias_term: false } }";
 
 // A .caffemodel of one layer with one blob of 1 x `columns`.
 std::string Weights(const std::string& layer, uint8_t columns) {
@@ -30,7 +31,8 @@ std::string Weights(const std::string& layer, uint8_t columns) {
     const unsigned n = unsigned(content.size());
     return key + char(n % 128 | 128) + char(n / 128) + content;
   };
-  const std::string blob = field("\x3a", field("\x0a", {1, char(columns)})) + field("\x2a", RawOf(std::vector<float>(columns, 1.0f)));
+  const std::string blob = field("\x3a", field("\x0a", {1, char(columns)})) +
+                           field("\x2a", RawOf(std::vector<float>(columns, 1.0f)));
   return field("\xa2\x06", field("\x0a", layer) + field("\x3a", blob));
 }
 
@@ -41,8 +43,10 @@ TEST_F(BadInput, TheSoundFilesLoad) {
 }
 
 TEST_F(BadInput, AMissingFileIsNotFound) {
-  EXPECT_TRUE(StartsWith(LoadError((folder_ / "none.onnx").string()), "NOT_FOUND: [" + (folder_ / "none.onnx").string() + "]"));
-  EXPECT_TRUE(StartsWith(LoadError((folder_ / "none.prototxt").string()), "NOT_FOUND: [" + (folder_ / "none.prototxt").string() + "]"));
+  EXPECT_TRUE(StartsWith(LoadError((folder_ / "none.onnx").string()),
+                         "NOT_FOUND: [" + (folder_ / "none.onnx").string() + "]"));
+  EXPECT_TRUE(StartsWith(LoadError((folder_ / "none.prototxt").string()),
+                         "NOT_FOUND: [" + (folder_ / "none.prototxt").string() + "]"));
   EXPECT_NE(LoadError(folder_.string()), "");  // a folder
 }
 
@@ -55,7 +59,8 @@ TEST_F(BadInput, AnEmptyFileSaysSo) {
 
 TEST_F(BadInput, EveryTruncationIsAnError) {
   const std::string model = SoundModel(), weights = Weights("fc", 32);
-  for (size_t n = 0; n < model.size(); n += 3) EXPECT_NE(LoadError(Write("m.onnx", model.substr(0, n))), "") << n;
+  for (size_t n = 0; n < model.size(); n += 3)
+    EXPECT_NE(LoadError(Write("m.onnx", model.substr(0, n))), "") << n;
   const std::string net = Write("net.prototxt", kNet);
   for (size_t n = 0; n < weights.size(); n += 3) {
     Write("net.caffemodel", weights.substr(0, n));
@@ -63,7 +68,8 @@ TEST_F(BadInput, EveryTruncationIsAnError) {
   }
   Write("net.caffemodel", weights);
   const std::string text = kNet;
-  for (size_t n = text.size() / 2; n + 1 < text.size(); n += 3) EXPECT_NE(LoadError(Write("net.prototxt", text.substr(0, n))), "") << n;
+  for (size_t n = text.size() / 2; n + 1 < text.size(); n += 3)
+    EXPECT_NE(LoadError(Write("net.prototxt", text.substr(0, n))), "") << n;
 }
 
 TEST_F(BadInput, RandomBytesAreErrors) {
@@ -98,7 +104,8 @@ TEST_F(BadInput, FlippedBitsGiveAnErrorOrAModel) {
 
 TEST_F(BadInput, AWebPageIsNamedForWhatItIs) {
   const std::string page = "<!DOCTYPE html>\n<html><body>404</body></html>\n";
-  EXPECT_TRUE(Contains(LoadError(Write("net.prototxt", page)), "net.prototxt] this is a web page; got '<!DOCTYPE html>', expected a Caffe net"));
+  EXPECT_TRUE(Contains(LoadError(Write("net.prototxt", page)),
+                       "net.prototxt] this is a web page; got '<!DOCTYPE html>', expected a Caffe net"));
   EXPECT_TRUE(StartsWith(LoadError(Write("m.onnx", page)), "DATA_LOSS: "));
   Write("net.caffemodel", page);
   EXPECT_TRUE(Contains(LoadError(Write("net.prototxt", kNet)), "web page"));
@@ -107,7 +114,8 @@ TEST_F(BadInput, AWebPageIsNamedForWhatItIs) {
 TEST_F(BadInput, ACaffeNetAndWeightsThatDisagree) {
   const std::string net = Write("net.prototxt", kNet);
   Write("net.caffemodel", Weights("fc", 31));
-  EXPECT_TRUE(Contains(LoadError(net), "[fc] the .caffemodel's weight does not fit; got 1x31, expected 1x32"));
+  EXPECT_TRUE(
+      Contains(LoadError(net), "[fc] the .caffemodel's weight does not fit; got 1x31, expected 1x32"));
   Write("net.caffemodel", Weights("other", 32));
   EXPECT_TRUE(Contains(LoadError(net), "[fc] the .caffemodel has no layer of this name"));
   LoadOptions options;

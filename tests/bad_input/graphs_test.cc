@@ -48,7 +48,8 @@ TEST_F(BadInput, UnsupportedOperatorsAreAllListedAndNothingIsWritten) {
   EXPECT_TRUE(Contains(error, "If"));
   EXPECT_TRUE(Contains(error, "SequenceEmpty"));
   int files = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::recursive_directory_iterator(folder_ / "model")) ++files;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::recursive_directory_iterator(folder_ / "model"))
+    ++files;
   EXPECT_EQ(files, 1);
 }
 
@@ -69,19 +70,19 @@ class BadExternalData : public BadInput {
   }
 };
 
-TEST_F(BadExternalData, MustBeThere) {
-  EXPECT_TRUE(StartsWith(ErrorFor("none.bin"), "NOT_FOUND: "));
-}
+TEST_F(BadExternalData, MustBeThere) { EXPECT_TRUE(StartsWith(ErrorFor("none.bin"), "NOT_FOUND: ")); }
 
 TEST_F(BadExternalData, MustBeLongEnough) {
   Write("short.bin", "123456789012345");
-  EXPECT_TRUE(Contains(ErrorFor("short.bin"), "'w'] external data 'short.bin' is too short; got 15 bytes, expected 16 from byte 0"));
+  EXPECT_TRUE(Contains(ErrorFor("short.bin"),
+                       "'w'] external data 'short.bin' is too short; got 15 bytes, expected 16 from byte 0"));
 }
 
 TEST_F(BadExternalData, MustBeInTheModelsFolder) {
   std::ofstream(folder_ / "secret.bin") << "1234567890123456";
   std::filesystem::create_symlink(folder_ / "secret.bin", folder_ / "model" / "link.bin");
-  for (const std::string& location : {std::string("../secret.bin"), (folder_ / "secret.bin").string(), std::string("link.bin"), std::string("/etc/passwd")})
+  for (const std::string& location : {std::string("../secret.bin"), (folder_ / "secret.bin").string(),
+                                      std::string("link.bin"), std::string("/etc/passwd")})
     EXPECT_TRUE(Contains(ErrorFor(location), "outside the model's folder")) << location;
 }
 
@@ -103,15 +104,20 @@ class BadRun : public BadInput {
 TEST_F(BadRun, TheSoundInputRuns) { EXPECT_EQ(RunError({Tensor(DType::kF32, {2, 3})}), ""); }
 
 TEST_F(BadRun, AWrongShapeIsNamed) {
-  EXPECT_TRUE(Contains(RunError({Tensor(DType::kF32, {3, 2})}), "[x] wrong input shape; got 3x2, expected 2x3"));
+  EXPECT_TRUE(
+      Contains(RunError({Tensor(DType::kF32, {3, 2})}), "[x] wrong input shape; got 3x2, expected 2x3"));
   EXPECT_TRUE(Contains(RunError({Tensor(DType::kF32, {6})}), "got 6, expected 2x3"));
 }
 
-TEST_F(BadRun, AWrongTypeIsNamed) { EXPECT_TRUE(Contains(RunError({Tensor(DType::kI64, {2, 3})}), "[x] wrong input type; got i64, expected f32")); }
+TEST_F(BadRun, AWrongTypeIsNamed) {
+  EXPECT_TRUE(
+      Contains(RunError({Tensor(DType::kI64, {2, 3})}), "[x] wrong input type; got i64, expected f32"));
+}
 
 TEST_F(BadRun, AWrongNumberOfInputsIsNamed) {
   EXPECT_TRUE(Contains(RunError({}), "got 0, expected 1"));
-  EXPECT_TRUE(Contains(RunError({Tensor(DType::kF32, {2, 3}), Tensor(DType::kF32, {2, 3})}), "got 2, expected 1"));
+  EXPECT_TRUE(
+      Contains(RunError({Tensor(DType::kF32, {2, 3}), Tensor(DType::kF32, {2, 3})}), "got 2, expected 1"));
   EXPECT_NE(RunError({Tensor()}), "");
 }
 

@@ -21,13 +21,16 @@ class BadPicture : public BadInput {
 
   // A grayscale JPEG of 8 x 8 pixels, of no colour, with the sizes that its header claims.
   static std::string Jpeg(unsigned width, unsigned height) {
-    std::string quantization(64, 1), huffman = std::string("\x00", 1) + std::string(1, 1) + std::string(15, 0) + std::string(1, 0);
+    std::string quantization(64, 1),
+        huffman = std::string("\x00", 1) + std::string(1, 1) + std::string(15, 0) + std::string(1, 0);
     std::string ac = huffman;
     ac[0] = 0x10;
-    const std::string frame = {8, char(height >> 8), char(height), char(width >> 8), char(width), 1, 1, 0x11, 0};
+    const std::string frame = {8, char(height >> 8), char(height), char(width >> 8), char(width), 1, 1, 0x11,
+                               0};
     const std::string scan = {1, 1, 0, 0, 63, 0};
-    return "\xff\xd8" + Segment(0xdb, std::string(1, 0) + quantization) + Segment(0xc0, frame) + Segment(0xc4, huffman) + Segment(0xc4, ac) +
-           Segment(0xda, scan) + std::string(1, 0x3f) + "\xff\xd9";
+    return "\xff\xd8" + Segment(0xdb, std::string(1, 0) + quantization) + Segment(0xc0, frame) +
+           Segment(0xc4, huffman) + Segment(0xc4, ac) + Segment(0xda, scan) + std::string(1, 0x3f) +
+           "\xff\xd9";
   }
 
  private:
@@ -56,7 +59,8 @@ TEST_F(BadPicture, EmptyTruncatedAndCorrupt) {
 TEST_F(BadPicture, HugeClaimsAreRefusedBeforeAskingForMemory) {
   EXPECT_TRUE(StartsWith(Error_(Jpeg(65535, 65535)), "RESOURCE_EXHAUSTED: "));
   EXPECT_TRUE(StartsWith(Error_(Jpeg(65500, 65500)), "RESOURCE_EXHAUSTED: "));
-  EXPECT_NE(Error_(Jpeg(100000 & 0xffff, 100000 & 0xffff)), "");  // what is left of 100,000 in 16 bits: more pixels than data
+  // what is left of 100,000 in 16 bits: more pixels than data
+  EXPECT_NE(Error_(Jpeg(100000 & 0xffff, 100000 & 0xffff)), "");
   std::string png("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\1\x86\xa0\0\1\x86\xa0\x08\x02\0\0\0", 29);
   png += std::string("\x3e\x20\x6d\x8f", 4);  // its checksum is checked as well, and wrong here
   EXPECT_NE(Error_(png), "");

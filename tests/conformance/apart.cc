@@ -43,7 +43,8 @@ std::string ReadAll(int pipe_end) {
 
 // Tabs and line ends would break the table.
 std::string OneLine(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
   return text;
 }
 
@@ -63,10 +64,12 @@ Outcome RunCaseApart(const std::string& folder, int seconds, size_t memory_bytes
   close(ends[0]);
   int state = 0;
   waitpid(child, &state, 0);
-  if (WIFSIGNALED(state) && WTERMSIG(state) == SIGALRM) return {Status::kCrashed, fmt::format("took more than {} s", seconds)};
+  if (WIFSIGNALED(state) && WTERMSIG(state) == SIGALRM)
+    return {Status::kCrashed, fmt::format("took more than {} s", seconds)};
   if (WIFSIGNALED(state)) return {Status::kCrashed, fmt::format("signal {}", strsignal(WTERMSIG(state)))};
   const size_t tab = text.find('\t');
-  if (tab == std::string::npos || WEXITSTATUS(state) != 0) return {Status::kCrashed, fmt::format("exit status {}", WEXITSTATUS(state))};
+  if (tab == std::string::npos || WEXITSTATUS(state) != 0)
+    return {Status::kCrashed, fmt::format("exit status {}", WEXITSTATUS(state))};
   return {StatusOf(text.substr(0, tab)), OneLine(text.substr(tab + 1))};
 }
 

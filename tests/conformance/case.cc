@@ -65,14 +65,16 @@ std::string CompareData(const Tensor& got, const Tensor& expected) {
   for (int64_t i = 0; i < expected.elements(); ++i)
     if (!Same<T>(got.as<T>()[i], expected.as<T>()[i]) && different++ == 0) first = i;
   if (different == 0) return "";
-  return fmt::format("{} of {} elements differ; element {}: got {}, expected {}", different, expected.elements(), first,
-                     double(got.as<T>()[first]), double(expected.as<T>()[first]));
+  return fmt::format("{} of {} elements differ; element {}: got {}, expected {}", different,
+                     expected.elements(), first, double(got.as<T>()[first]), double(expected.as<T>()[first]));
 }
 
 // Empty where they agree.
 std::string Compare(const Tensor& got, const Tensor& expected) {
-  if (got.type() != expected.type()) return fmt::format("got {}, expected {}", mete::Name(got.type()), mete::Name(expected.type()));
-  if (got.shape() != expected.shape()) return fmt::format("got {}, expected {}", ToString(got.shape()), ToString(expected.shape()));
+  if (got.type() != expected.type())
+    return fmt::format("got {}, expected {}", mete::Name(got.type()), mete::Name(expected.type()));
+  if (got.shape() != expected.shape())
+    return fmt::format("got {}, expected {}", ToString(got.shape()), ToString(expected.shape()));
   return VisitAny(got.type(), [&]<class T>() { return CompareData<T>(got, expected); });
 }
 
@@ -87,7 +89,8 @@ Outcome RunDataSet(const fs::path& model_path, const fs::path& data) {
     for (const Named& input : inputs)
       if (input.name == port.name) given.push_back(input.tensor);
   const std::vector<Tensor> got = session.Run(given);
-  if (got.size() != expected.size()) return {Status::kWrong, fmt::format("got {} outputs, expected {}", got.size(), expected.size())};
+  if (got.size() != expected.size())
+    return {Status::kWrong, fmt::format("got {} outputs, expected {}", got.size(), expected.size())};
   for (size_t i = 0; i < got.size(); ++i)
     if (const std::string difference = Compare(got[i], expected[i].tensor); !difference.empty())
       return {Status::kWrong, fmt::format("output {}: {}", i, difference)};
@@ -111,7 +114,9 @@ Outcome RunCase(const std::string& folder) {
   try {
     for (int i = 0;; ++i) {
       const fs::path data = fs::path(folder) / fmt::format("test_data_set_{}", i);
-      if (!fs::exists(data)) return i ? Outcome{Status::kPassed, ""} : Outcome{Status::kMissing, "the onnx package does not have it"};
+      if (!fs::exists(data))
+        return i ? Outcome{Status::kPassed, ""}
+                 : Outcome{Status::kMissing, "the onnx package does not have it"};
       const Outcome outcome = RunDataSet(fs::path(folder) / "model.onnx", data);
       if (outcome.status != Status::kPassed) return outcome;
     }

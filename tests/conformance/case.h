@@ -13,7 +13,7 @@ Status StatusOf(const std::string& name);  // kMissing for anything that is not 
 
 struct Case {
   std::string name;
-  std::string row;     // the operator that the case is counted for
+  std::string row;  // the operator that the case is counted for
 };
 
 struct Outcome {

@@ -17,7 +17,7 @@
 namespace mete::conformance {
 namespace {
 
-constexpr int kSeconds = 20;                     // a case takes milliseconds; sanitizers make it slower
+constexpr int kSeconds = 20;  // a case takes milliseconds; sanitizers make it slower
 constexpr size_t kMemoryBytes = size_t(4) << 30;
 
 struct Options {
@@ -57,7 +57,8 @@ std::vector<Case> ReadCases(const std::string& path, const std::string& only) {
     const auto base = operators.find(name.substr(0, expanded));
     std::string op = base != operators.end() ? base->second : row.at(1);
     op = op.substr(0, op.find(','));
-    if (expanded != std::string::npos) op = base != operators.end() ? op + " (expanded)" : "others (expanded)";
+    if (expanded != std::string::npos)
+      op = base != operators.end() ? op + " (expanded)" : "others (expanded)";
     cases.push_back({name, op});
   }
   return cases;
@@ -80,12 +81,14 @@ void PrintTable(const std::vector<Result>& results) {
   fmt::print(kLine, "operator", "passed", "unsupported", "wrong", "crashed", "missing");
   auto print = [&](const std::string& name, const Row& r) {
     fmt::print(kLine, name, r.count[0], r.count[1], r.count[2], r.count[3], r.count[4]);
-    for (const auto& [reason, times] : r.reasons) fmt::print("    unsupported {}x: {}\n", times, reason.substr(0, 160));
+    for (const auto& [reason, times] : r.reasons)
+      fmt::print("    unsupported {}x: {}\n", times, reason.substr(0, 160));
   };
   for (const auto& [name, row] : rows) print(name, row);
   print("all", total);
   const int have = int(results.size()) - total.count[size_t(Status::kMissing)];
-  fmt::print("passed {} of {} ({:.1f} %)\n", total.count[0], have, have ? 100.0 * total.count[0] / have : 0.0);
+  fmt::print("passed {} of {} ({:.1f} %)\n", total.count[0], have,
+             have ? 100.0 * total.count[0] / have : 0.0);
 }
 
 bool IsBad(Status s) { return s == Status::kWrong || s == Status::kCrashed; }
@@ -102,14 +105,16 @@ int Judge(const std::vector<Result>& results, const std::string& kept_path) {
     const bool lost = passed_before && r.outcome.status != Status::kPassed;
     if (!lost && !IsBad(r.outcome.status)) continue;
     ++bad;
-    fmt::print("{}{}: {}: {}\n", r.test.name, lost ? " (passed before)" : "", Name(r.outcome.status), r.outcome.reason);
+    fmt::print("{}{}: {}: {}\n", r.test.name, lost ? " (passed before)" : "", Name(r.outcome.status),
+               r.outcome.reason);
   }
   return bad;
 }
 
 void Write(const std::vector<Result>& results, const std::string& path) {
   std::ofstream file(path);
-  for (const Result& r : results) file << r.test.name << '\t' << Name(r.outcome.status) << '\t' << r.outcome.reason << '\n';
+  for (const Result& r : results)
+    file << r.test.name << '\t' << Name(r.outcome.status) << '\t' << r.outcome.reason << '\n';
 }
 
 bool Parse(int argc, char** argv, Options& o) {
@@ -130,7 +135,8 @@ bool Parse(int argc, char** argv, Options& o) {
 int Main(const Options& o) {
   std::vector<Result> results;
   for (const Case& c : ReadCases(o.cases, o.only)) {
-    results.push_back({c, RunCaseApart((std::filesystem::path(o.data) / c.name).string(), kSeconds, kMemoryBytes)});
+    results.push_back(
+        {c, RunCaseApart((std::filesystem::path(o.data) / c.name).string(), kSeconds, kMemoryBytes)});
     const Outcome& outcome = results.back().outcome;
     if (o.list) fmt::print("{}\t{}\t{}\n", c.name, Name(outcome.status), outcome.reason);
   }
@@ -147,6 +153,7 @@ int Main(const Options& o) {
 int main(int argc, char** argv) {
   mete::conformance::Options options;
   if (mete::conformance::Parse(argc, argv, options)) return mete::conformance::Main(options);
-  fmt::print(stderr, "usage: conformance_runner CASES.tsv DATA RESULTS.tsv [--update] [--only TEXT] [--list]\n");
+  fmt::print(stderr,
+             "usage: conformance_runner CASES.tsv DATA RESULTS.tsv [--update] [--only TEXT] [--list]\n");
   return 2;
 }

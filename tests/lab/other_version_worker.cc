@@ -1,4 +1,5 @@
-// A worker that speaks another version of the protocol, for tests of who meets it: other_version_worker --listen HOST:PORT
+// A worker that speaks another version of the protocol, for tests of who meets it: other_version_worker
+// --listen HOST:PORT
 #include <unistd.h>
 
 #include <cstdio>

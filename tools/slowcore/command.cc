@@ -29,14 +29,16 @@ struct Attributes {
 
 pid_t Start(const std::vector<std::string>& words, const sigset_t& mask) {
   std::vector<char*> argv;
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));  // posix_spawn changes nothing
+  // posix_spawn changes nothing
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   const Attributes attributes(mask);
   pid_t pid = 0;
   const int error = posix_spawnp(&pid, argv[0], nullptr, &attributes.value, argv.data(), environ);
   if (error == 0) return pid;
-  throw cli::UsageError(fmt::format("[--] the command cannot be started; got '{}' ({}), expected a program with its arguments",
-                                    Printable(words[0]), std::strerror(error)));
+  throw cli::UsageError(
+      fmt::format("[--] the command cannot be started; got '{}' ({}), expected a program with its arguments",
+                  Printable(words[0]), std::strerror(error)));
 }
 
 }  // namespace

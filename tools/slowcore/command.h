@@ -8,8 +8,8 @@
 
 namespace mete::slowcore {
 
-// Runs it to its end and returns its exit code, or 128 and the signal that ended it, as shells do. Signals that reach us meanwhile
-// are passed on to it. Throws UsageError where it cannot be started.
+// Runs it to its end and returns its exit code, or 128 and the signal that ended it, as shells do. Signals
+// that reach us meanwhile are passed on to it. Throws UsageError where it cannot be started.
 int RunCommand(const std::vector<std::string>& words, Signals& signals);
 
 }  // namespace mete::slowcore

@@ -11,7 +11,8 @@
 
 namespace mete::slowcore {
 
-// A thread that asks for every core gets those of its cpuset. It is a thread of its own, so nobody's affinity changes.
+// A thread that asks for every core gets those of its cpuset. It is a thread of its own, so nobody's affinity
+// changes.
 std::vector<int> CoresAllowed() {
   std::vector<int> cores;
   std::thread([&] {
@@ -30,8 +31,9 @@ void PinTo(int core) {
   CPU_ZERO(&set);
   if (core >= 0 && core < CPU_SETSIZE) CPU_SET(core, &set);
   if (pthread_setaffinity_np(pthread_self(), sizeof(set), &set) == 0) return;
-  throw cli::UsageError(fmt::format("[--core] not a core of this machine, or not for this process; got {}, expected one of {}", core,
-                                    fmt::join(CoresAllowed(), ", ")));
+  throw cli::UsageError(
+      fmt::format("[--core] not a core of this machine, or not for this process; got {}, expected one of {}",
+                  core, fmt::join(CoresAllowed(), ", ")));
 }
 
 }  // namespace mete::slowcore

@@ -24,7 +24,8 @@ void AddFlags(CLI::App& app, Options& options, cli::Context& context) {
 // The words behind -- are a program's own: no flag among them is ours.
 int Main(int argc, char** argv) {
   Options options;
-  char** mark = std::find_if(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--"; });
+  char** mark =
+      std::find_if(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--"; });
   if (mark != argv + argc) options.command.emplace(mark + 1, argv + argc);
   int exit_code = 0;  // the command's
   const auto build = [&](CLI::App& app, cli::Context& context) {

@@ -11,18 +11,20 @@ struct Range {
   double least, most;
   bool Has(double v) const { return v >= least && v <= most; }  // false for what is not a number
 };
-// Guess: beyond these, a switch of threads (some microseconds) is no longer small beside a busy part or beside what others get; and the
-// kernel's default leaves real-time threads 0.95 of a core.
+// Guess: beyond these, a switch of threads (some microseconds) is no longer small beside a busy part or
+// beside what others get; and the kernel's default leaves real-time threads 0.95 of a core.
 constexpr Range kSpeeds{0.05, 0.95};
-// Guess. Shorter: switching eats what others should get. Longer: waiting for a busy part to end (0.2 ms) is seen in single layers.
+// Guess. Shorter: switching eats what others should get. Longer: waiting for a busy part to end (0.2 ms) is
+// seen in single layers.
 constexpr Range kPeriodsUs{150, 300};
-constexpr Range kSeconds{0, 1e6};       // guess: eleven days
+constexpr Range kSeconds{0, 1e6};            // guess: eleven days
 constexpr Range kPhaseSeconds{0.001, 1000};  // guess: from a few periods
-constexpr Range kShares{0.01, 0.99};    // guess
+constexpr Range kShares{0.01, 0.99};         // guess
 
 void CheckRange(const char* flag, const char* what, double value, const Range& range) {
   if (range.Has(value)) return;
-  throw cli::UsageError(fmt::format("[{}] {} is out of range; got {}, expected {} to {}", flag, what, value, range.least, range.most));
+  throw cli::UsageError(fmt::format("[{}] {} is out of range; got {}, expected {} to {}", flag, what, value,
+                                    range.least, range.most));
 }
 
 }  // namespace
@@ -35,8 +37,10 @@ std::optional<PhaseSettings> Options::phases() const {
 void AddOptions(CLI::App& app, Options& o) {
   app.description(
       "slowcore --core N --speed F [--for SECONDS | -- COMMAND ARGS...]\n"
-      "Makes one core slow for every program on it: a real-time thread is busy there for a part of each period,\n"
-      "so that others get the share of the core that you ask for. It measures what they get and corrects itself.\n"
+      "Makes one core slow for every program on it: a real-time thread is busy there for a part of each "
+      "period,\n"
+      "so that others get the share of the core that you ask for. It measures what they get and corrects "
+      "itself.\n"
       "The core is free again when it ends, however it ends; nothing of the machine is changed.");
   app.footer(
       "Needs the right to real-time priorities: root, CAP_SYS_NICE, or 'ulimit -r' of 1 or more.\n"
@@ -54,9 +58,12 @@ void AddOptions(CLI::App& app, Options& o) {
       "  slowcore --core 1 --speed 0.35 -- mete bench net.onnx --threads 2\n"
       "  slowcore --core 1 --speed 0.5 --on-off 0.05 --for 60    interference at random");
   app.add_option("--core", o.core, "the core to make slow, as the kernel counts them")->required();
-  app.add_option("--speed", o.speed, fmt::format("what others get of it, {} to {}", kSpeeds.least, kSpeeds.most))->required();
+  app.add_option("--speed", o.speed,
+                 fmt::format("what others get of it, {} to {}", kSpeeds.least, kSpeeds.most))
+      ->required();
   app.add_option("--period-us", o.period_us,
-                 fmt::format("microseconds from one busy part to the next, {} to {} (200)", kPeriodsUs.least, kPeriodsUs.most));
+                 fmt::format("microseconds from one busy part to the next, {} to {} (200)", kPeriodsUs.least,
+                             kPeriodsUs.most));
   app.add_option("--for", o.seconds, "seconds to keep it slow, not counting those to get there");
   app.add_option("--on-off", o.on_off_s, "slow and free in turns of random length; its mean in seconds");
   app.add_option("--on-share", o.on_share, "with --on-off: the share of the time that is slow (0.5)");
@@ -71,7 +78,8 @@ void Check(const Options& o) {
   CheckRange("--on-share", "a share", o.on_share, kShares);
   if (o.command && o.command->empty())
     throw cli::UsageError("[--] no command; got nothing behind it, expected a program with its arguments");
-  if (o.command && o.seconds) throw cli::UsageError("[--for] a command ends when it ends; got both, expected one; leave out --for");
+  if (o.command && o.seconds)
+    throw cli::UsageError("[--for] a command ends when it ends; got both, expected one; leave out --for");
 }
 
 }  // namespace mete::slowcore

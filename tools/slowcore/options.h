@@ -14,7 +14,8 @@ namespace mete::slowcore {
 struct Options {
   int core = -1;
   double speed = 0;
-  double period_us = 200;  // guess: a fiftieth of a quick network's layer or less, and twenty times a switch of threads or more
+  // guess: a fiftieth of a quick network's layer or less, and twenty times a switch of threads or more
+  double period_us = 200;
   std::optional<double> seconds;
   std::optional<double> on_off_s;
   double on_share = 0.5;

@@ -11,8 +11,9 @@
 namespace mete::slowcore {
 namespace {
 
-constexpr int kPatience = 40;               // guess: times the windows' own length, with that many others on the core it is over
-constexpr int64_t kListenNs = 10'000'000;   // how late a signal is heard at most
+// guess: times the windows' own length, with that many others on the core it is over
+constexpr int kPatience = 40;
+constexpr int64_t kListenNs = 10'000'000;  // how late a signal is heard at most
 
 std::vector<double> Watch(int core, const GapLimits& limits, int windows, const std::atomic<bool>& stop) {
   PinTo(core);
@@ -44,7 +45,8 @@ std::vector<double> Probe(int core, const GapLimits& limits, int windows, Signal
   if (stop) Fail(Code::kCancelled, "slowcore", "interrupted while measuring");
   if (int(shares.size()) == windows) return shares;
   Fail(Code::kUnavailable, "--core",
-       "core {} has too little time to measure its speed; got {} windows of {} ms in {} s, expected {}; try when fewer others run there",
+       "core {} has too little time to measure its speed; got {} windows of {} ms in {} s, expected {}; try "
+       "when fewer others run there",
        core, shares.size(), kWindowNs / 1'000'000, kPatience * windows * kWindowNs / 1'000'000'000, windows);
 }
 

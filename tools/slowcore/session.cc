@@ -17,16 +17,22 @@ namespace {
 constexpr double kPromise = 0.01;  // of the asked speed
 constexpr double kAim = 0.004;     // below the promise, as it shall hold later too. Guess
 constexpr int kWindows = 20;       // 0.5 s for a median and its spread. Guess
-constexpr int kRounds = 8;         // one step is exact but for noise; what is not there by then is not to be had. Guess
+// one step is exact but for noise; what is not there by then is not to be had. Guess
+constexpr int kRounds = 8;
 
 class Session {
  public:
   Session(const Options& options, Signals& signals, const cli::Context& context)
-      : options_(options), context_(context), pace_(options.pace()), signals_(signals), slower_(options.core, pace_, options.phases()) {}
+      : options_(options),
+        context_(context),
+        pace_(options.pace()),
+        signals_(signals),
+        slower_(options.core, pace_, options.phases()) {}
 
   Outcome Run() {
     Calibrate();
-    cli::PrintNote(context_, fmt::format("core {} is slow now: {:.4f} of its speed", options_.core, outcome_.start.median));
+    cli::PrintNote(context_, fmt::format("core {} is slow now: {:.4f} of its speed", options_.core,
+                                         outcome_.start.median));
     slower_.Set(Slower::Mode::kPhases);
     const Account before = slower_.account();
     const int64_t start = NowNs();
@@ -40,7 +46,8 @@ class Session {
 
  private:
   static Account Difference(const Account& a, const Account& b) {
-    return {a.slow_ns - b.slow_ns, a.lost_ns - b.lost_ns, a.held_ns - b.held_ns, a.cpu_ns - b.cpu_ns, a.periods - b.periods};
+    return {a.slow_ns - b.slow_ns, a.lost_ns - b.lost_ns, a.held_ns - b.held_ns, a.cpu_ns - b.cpu_ns,
+            a.periods - b.periods};
   }
 
   void Calibrate() {
@@ -63,13 +70,15 @@ class Session {
   void Hold() {
     if (options_.command) outcome_.exit_code = RunCommand(*options_.command, signals_);
     else if (options_.seconds) HoldFor(int64_t(*options_.seconds * 1e9));
-    else while (signals_.Wait(std::nullopt).value_or(SIGCHLD) == SIGCHLD) {}
+    else
+      while (signals_.Wait(std::nullopt).value_or(SIGCHLD) == SIGCHLD) {}
   }
 
   void HoldFor(int64_t ns) {
     const int64_t end = NowNs() + ns;
     for (int64_t now = NowNs(); now < end; now = NowNs())
-      if (signals_.Wait(end - now).value_or(SIGCHLD) != SIGCHLD) Fail(Code::kCancelled, "slowcore", "interrupted before its time was over");
+      if (signals_.Wait(end - now).value_or(SIGCHLD) != SIGCHLD)
+        Fail(Code::kCancelled, "slowcore", "interrupted before its time was over");
   }
 
   const Options& options_;

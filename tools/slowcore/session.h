@@ -10,11 +10,11 @@
 namespace mete::slowcore {
 
 struct Outcome {
-  Spread start, end;        // the speed as probed before and after; 1 is the free core
-  double free_share = 0;    // of the free core: what its interrupts leave
-  double overhead_ns = 0;   // what others lose in a period beside the busy part
-  Account account;          // between the two
-  double seconds = 0;       // between the two
+  Spread start, end;       // the speed as probed before and after; 1 is the free core
+  double free_share = 0;   // of the free core: what its interrupts leave
+  double overhead_ns = 0;  // what others lose in a period beside the busy part
+  Account account;         // between the two
+  double seconds = 0;      // between the two
   int exit_code = 0;
 };
 

@@ -19,7 +19,8 @@
 namespace mete::slowcore {
 namespace {
 
-constexpr int64_t kNapNs = 10'000'000;  // guess: of a core that is free; so late it hears that something is wanted of it
+// guess: of a core that is free; so late it hears that something is wanted of it
+constexpr int64_t kNapNs = 10'000'000;
 
 timespec ToTimespec(int64_t ns) { return {.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000}; }
 
@@ -41,17 +42,22 @@ void BecomeRealTime() {
   const int error = pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
   if (error == 0) return;
   Fail(Code::kUnavailable, "SCHED_FIFO",
-       "the kernel refuses a real-time priority; got '{}', expected the right to it: CAP_SYS_NICE, or a limit of 1 or more in 'ulimit -r'; "
-       "try 'sudo setcap cap_sys_nice+ep slowcore', or sudo; where control groups ration real-time threads, also cpu.rt_runtime_us",
+       "the kernel refuses a real-time priority; got '{}', expected the right to it: CAP_SYS_NICE, or a "
+       "limit of 1 or more in 'ulimit -r'; "
+       "try 'sudo setcap cap_sys_nice+ep slowcore', or sudo; where control groups ration real-time threads, "
+       "also cpu.rt_runtime_us",
        std::strerror(error));
 }
 
-void Grow(std::atomic<int64_t>& sum, int64_t by) { sum.store(sum.load(std::memory_order_relaxed) + by, std::memory_order_relaxed); }
+void Grow(std::atomic<int64_t>& sum, int64_t by) {
+  sum.store(sum.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+}
 
 }  // namespace
 
 Timer::Timer() : fd_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)) {
-  if (fd_ < 0) Fail(Code::kUnavailable, "slowcore", "no timer; got '{}' from timerfd_create", std::strerror(errno));
+  if (fd_ < 0)
+    Fail(Code::kUnavailable, "slowcore", "no timer; got '{}' from timerfd_create", std::strerror(errno));
 }
 
 Timer::~Timer() { close(fd_); }
@@ -71,7 +77,8 @@ void Timer::Wait() const {
   while (read(fd_, &times, sizeof(times)) < 0 && errno == EINTR) {}
 }
 
-Slower::Slower(int core, const Pace& pace, const std::optional<PhaseSettings>& phases) : pace_(pace), pacer_(pace) {
+Slower::Slower(int core, const Pace& pace, const std::optional<PhaseSettings>& phases)
+    : pace_(pace), pacer_(pace) {
   if (phases) phases_.emplace(*phases);
   std::promise<void> ready;
   std::future<void> is_ready = ready.get_future();

@@ -1,5 +1,5 @@
-// The thread that keeps others off a core. While an object of this class lives, its thread has a real-time priority and that core;
-// both go with it.
+// The thread that keeps others off a core. While an object of this class lives, its thread has a real-time
+// priority and that core; both go with it.
 #pragma once
 
 #include <atomic>
@@ -17,13 +17,14 @@ struct Account {
   int64_t slow_ns = 0;  // time in which the core was meant to be slow
   int64_t lost_ns = 0;  // of it, what was not others', as far as our own clock can tell
   int64_t held_ns = 0;  // of that, between waking up and going to sleep
-  int64_t cpu_ns = 0;   // the thread's own processor time: less than held_ns where somebody else had the core all the same
+  // the thread's own processor time: less than held_ns where somebody else had the core all the same
+  int64_t cpu_ns = 0;
   int64_t periods = 0;
 };
 
-// Goes off once a period. The kernel sets it again by itself, when it goes off: a thread that sleeps until a time sets a timer each
-// time on its way, which others pay. (Measured on a virtual machine: 9 to 12 us from the end of a busy part until others go on,
-// against 2 to 3.)
+// Goes off once a period. The kernel sets it again by itself, when it goes off: a thread that sleeps until a
+// time sets a timer each time on its way, which others pay. (Measured on a virtual machine: 9 to 12 us from
+// the end of a busy part until others go on, against 2 to 3.)
 class Timer {
  public:
   Timer();  // throws UNAVAILABLE where there is none to be had
@@ -43,7 +44,8 @@ class Slower {
  public:
   enum class Mode { kFree, kSlow, kPhases, kEnd };
 
-  // The core is free at first. Throws UsageError where the core is not for us, and Error where the priority is refused.
+  // The core is free at first. Throws UsageError where the core is not for us, and Error where the priority
+  // is refused.
   Slower(int core, const Pace& pace, const std::optional<PhaseSettings>& phases);
   ~Slower();
   Slower(const Slower&) = delete;

@@ -46,7 +46,8 @@ std::string Quoted(const std::string& text) {
 void PrintToml(const std::vector<FoundDevice>& found) {
   fmt::print(
       "name = \"Found on the network\"\n"
-      "keys = \"keys/self\"  # this device's folder of 'mete keys make'; or token = FILE, or insecure = true\n\n"
+      "keys = \"keys/self\"  # this device's folder of 'mete keys make'; or token = FILE, or insecure = "
+      "true\n\n"
       "[[device]]  # the caller's own\nname = \"self\"\n");
   std::set<std::string> names{"self"};
   for (const FoundDevice& d : found) {
@@ -57,14 +58,18 @@ void PrintToml(const std::vector<FoundDevice>& found) {
 }
 
 void PrintTable(const std::vector<FoundDevice>& found, const Context& context) {
-  if (found.empty()) return PrintNote(context, "no worker found; try a longer --timeout, or whether one runs ('mete worker')");
+  if (found.empty())
+    return PrintNote(context, "no worker found; try a longer --timeout, or whether one runs ('mete worker')");
   Rows rows{{"name", "host", "address", "version", "cores"}};
   for (const FoundDevice& d : found)
-    rows.push_back({d.name, d.host, Endpoint(d), Known(d.version), d.cores > 0 ? std::to_string(d.cores) : "-"});
+    rows.push_back(
+        {d.name, d.host, Endpoint(d), Known(d.version), d.cores > 0 ? std::to_string(d.cores) : "-"});
   fmt::print("{}", FormatTable(rows, "llllr"));
 }
 
-std::chrono::milliseconds TimeoutOf(const DevicesFlags& flags) { return std::chrono::milliseconds(std::llround(flags.timeout_s * 1e3)); }
+std::chrono::milliseconds TimeoutOf(const DevicesFlags& flags) {
+  return std::chrono::milliseconds(std::llround(flags.timeout_s * 1e3));
+}
 
 std::vector<FoundDevice> Find(const DevicesFlags& flags, const Context& context) {
   const Progress progress(context, "asking the network");
@@ -91,10 +96,12 @@ void PrintStates(const std::vector<HostState>& states) {
   Rows rows{{"name", "address", "state", "version", "machine", "threads", "deployments", "round trip"}};
   for (const HostState& s : states) {
     if (s.why_not.empty() && !s.host.address.empty())
-      rows.push_back({s.host.name, s.host.address, s.state, s.hello.version, Known(s.hello.machine), std::to_string(s.hello.threads),
-                      std::to_string(s.hello.deployments), FormatMs(s.round_trip_ms)});
+      rows.push_back({s.host.name, s.host.address, s.state, s.hello.version, Known(s.hello.machine),
+                      std::to_string(s.hello.threads), std::to_string(s.hello.deployments),
+                      FormatMs(s.round_trip_ms)});
     else
-      rows.push_back({s.host.name, Known(s.host.address), s.state, Known(s.hello.version), "-", "-", "-", "-"});
+      rows.push_back(
+          {s.host.name, Known(s.host.address), s.state, Known(s.hello.version), "-", "-", "-", "-"});
   }
   fmt::print("{}", FormatTable(rows, "lllllrrr"));
   for (const HostState& s : states)
@@ -117,8 +124,9 @@ void ShowStates(const DevicesFlags& flags, const Context& context) {
   if (context.json) PrintJson({{"devices", json}});
   else PrintStates(states);
   if (!missing.empty())
-    throw Error(Code::kUnavailable, fmt::format("[{}] {} of {} workers cannot be used: {}; try 'mete worker' there", flags.file,
-                                                missing.size(), states.size() - 1, fmt::join(missing, ", ")));
+    throw Error(Code::kUnavailable,
+                fmt::format("[{}] {} of {} workers cannot be used: {}; try 'mete worker' there", flags.file,
+                            missing.size(), states.size() - 1, fmt::join(missing, ", ")));
 }
 
 void ShowFound(const DevicesFlags& flags, const Context& context) {
@@ -134,22 +142,29 @@ void ShowFound(const DevicesFlags& flags, const Context& context) {
 }  // namespace
 
 void AddDevices(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("devices", "list the workers on the local network, or ask those of a file");
+  CLI::App* command =
+      app.add_subcommand("devices", "list the workers on the local network, or ask those of a file");
   auto flags = std::make_shared<DevicesFlags>();
-  CLI::Option* file = command->add_option("--devices", flags->file, "ask the workers of this file whether they are there")
-                          ->type_name("FILE.toml");
-  command->add_option("--timeout", flags->timeout_s, "how long to look for them, or to wait for an answer, at the longest")
+  CLI::Option* file =
+      command->add_option("--devices", flags->file, "ask the workers of this file whether they are there")
+          ->type_name("FILE.toml");
+  command
+      ->add_option("--timeout", flags->timeout_s,
+                   "how long to look for them, or to wait for an answer, at the longest")
       ->type_name("SECONDS")
       ->check(Between(0.1, 600))
       ->capture_default_str();
   command->add_flag("--toml", flags->toml, "print what was found as a devices file")->excludes(file);
   AddJsonFlag(*command, context);
   command->footer(
-      "Workers tell of themselves by mDNS, through Avahi: the packages avahi-daemon and avahi-utils must be there on both ends. Without\n"
-      "it, write the file that --toml prints by hand. What the network says is not proven: certificates and tokens (mete keys) are for\n"
+      "Workers tell of themselves by mDNS, through Avahi: the packages avahi-daemon and avahi-utils must be "
+      "there on both ends. Without\n"
+      "it, write the file that --toml prints by hand. What the network says is not proven: certificates and "
+      "tokens (mete keys) are for\n"
       "that.\n"
       "\n"
-      "With --devices it asks the workers of a file instead, all at a time, as run and bench would: what is wrong with an address, a key,\n"
+      "With --devices it asks the workers of a file instead, all at a time, as run and bench would: what is "
+      "wrong with an address, a key,\n"
       "a token or a version is told, and the exit code is 1 unless all are there.\n"
       "\n"
       "Examples:\n"

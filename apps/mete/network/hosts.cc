@@ -53,7 +53,8 @@ std::string ProfilePath(const std::string& digest, const HostsFile& file) {
   for (const HostEntry& host : file.devices) hosts += "\n" + host.name + " " + host.address;
   const Digest name = DigestOfText(hosts);
   const std::string cache = CacheFolder();
-  if (cache.empty()) throw UsageError("[profile] there is no cache folder to keep it in; try setting METE_CACHE");
+  if (cache.empty())
+    throw UsageError("[profile] there is no cache folder to keep it in; try setting METE_CACHE");
   return cache + "/devices/" + ToHex(name).substr(0, 32) + ".json";
 }
 
@@ -88,8 +89,9 @@ PoolCosts CostsOn(const PoolProfile& profile, const HostsFile& file) {
   PoolCosts costs = profile.costs;
   for (size_t d = 0; d < costs.devices.size(); ++d)
     if (const auto& power = file.devices[d].power)
-      costs.devices[d].power = PowerCosts{power->idle_w.value, power->compute_w.value, power->sent_nj_per_byte.value * 1e-9,
-                                          power->received_nj_per_byte.value * 1e-9};
+      costs.devices[d].power =
+          PowerCosts{power->idle_w.value, power->compute_w.value, power->sent_nj_per_byte.value * 1e-9,
+                     power->received_nj_per_byte.value * 1e-9};
   return costs;
 }
 
@@ -113,11 +115,14 @@ std::vector<std::unique_ptr<RemoteDevice>> OpenHosts(const HostsFile& file, cons
   const Security security = ReadSecurity(file.keys, file.token, context);
   std::vector<std::unique_ptr<RemoteDevice>> remotes;
   for (const HostEntry& host : file.devices)
-    remotes.push_back(host.address.empty() ? nullptr : std::make_unique<RemoteDevice>(RemoteAddress{host.name, host.address}, security));
+    remotes.push_back(host.address.empty()
+                          ? nullptr
+                          : std::make_unique<RemoteDevice>(RemoteAddress{host.name, host.address}, security));
   return remotes;
 }
 
-std::vector<HostState> AskHosts(const HostsFile& file, std::chrono::milliseconds timeout, const Context& context) {
+std::vector<HostState> AskHosts(const HostsFile& file, std::chrono::milliseconds timeout,
+                                const Context& context) {
   const auto remotes = OpenHosts(file, context);
   std::vector<HostState> states(remotes.size());
   std::vector<std::thread> asking;
@@ -139,10 +144,12 @@ std::vector<std::string> NamesOf(const HostsFile& file) {
 PoolProfile StoredPoolProfile(const Graph& graph, const HostsFile& file) {
   const std::string digest = DigestOfGraph(graph), path = ProfilePath(digest, file);
   if (!std::filesystem::exists(path))
-    throw UsageError("[--devices] nobody has measured this model on these devices; try mete profile MODEL --devices FILE");
+    throw UsageError(
+        "[--devices] nobody has measured this model on these devices; try mete profile MODEL --devices FILE");
   PoolProfile profile = PoolProfileFromJson(ReadTextFile(path), path);
   if (profile.digest != digest || profile.costs.devices.size() != file.devices.size())
-    throw UsageError("[--devices] what was measured is of another model; try mete profile MODEL --devices FILE");
+    throw UsageError(
+        "[--devices] what was measured is of another model; try mete profile MODEL --devices FILE");
   return profile;
 }
 
@@ -153,10 +160,12 @@ std::string StorePoolProfile(const PoolProfile& profile, const HostsFile& file) 
   return path;
 }
 
-PoolCosts MeasuredCosts(const Graph& graph, const HostsFile& file) { return CostsOn(StoredPoolProfile(graph, file), file); }
+PoolCosts MeasuredCosts(const Graph& graph, const HostsFile& file) {
+  return CostsOn(StoredPoolProfile(graph, file), file);
+}
 
-std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const ModelFlags& model_flags, const HostsFlags& flags,
-                                                   const Context& context) {
+std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const ModelFlags& model_flags,
+                                                   const HostsFlags& flags, const Context& context) {
   CheckCancelled(context);
   CheckCores(model_flags);
   const HostsFile file = ReadHostsFile(flags.file);
@@ -169,15 +178,18 @@ std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const Mod
   if (!model_flags.objective.empty()) options.objective = ParseDevicesObjectiveFlag(model_flags.objective);
   else if (flags.lanes > 1) options.objective = DevicesObjective::kThroughput;
   if (options.objective == DevicesObjective::kEnergy) CheckPower(costs);
-  if (!model_flags.objective.empty() && options.objective != DevicesObjective::kLatency && flags.planner != "dynamic" && flags.planner != "alone")
-    throw UsageError(fmt::format("[--planner] {} plans for latency alone; got --objective {}, try --planner dynamic", flags.planner,
-                                 model_flags.objective));
+  if (!model_flags.objective.empty() && options.objective != DevicesObjective::kLatency &&
+      flags.planner != "dynamic" && flags.planner != "alone")
+    throw UsageError(
+        fmt::format("[--planner] {} plans for latency alone; got --objective {}, try --planner dynamic",
+                    flags.planner, model_flags.objective));
   options.planner = flags.planner;
   options.deadline_ms = flags.deadline_ms;
   options.remake = options.trial = !flags.keep_plan;
   options.cancel = context.cancel;
   options.tell = [&context](const std::string& note) { PrintNote(context, note); };
-  const auto shown = std::make_shared<FirstProgress>(context);  // the session's thread may send weights again much later
+  // the session's thread may send weights again much later
+  const auto shown = std::make_shared<FirstProgress>(context);
   options.progress = [shown](const std::string&, int64_t sent, int64_t all) { shown->Update(sent, all); };
   auto session = std::make_unique<DevicesSession>(graph, costs, OpenHosts(file, context), options);
   shown->End();
@@ -199,8 +211,8 @@ class OverHosts : public SessionOverDevices {
 
 }  // namespace
 
-std::unique_ptr<SessionOverDevices> MakeSessionOverDevices(const Model& model, const ModelFlags& model_flags, const HostsFlags& flags,
-                                                           const Context& context) {
+std::unique_ptr<SessionOverDevices> MakeSessionOverDevices(const Model& model, const ModelFlags& model_flags,
+                                                           const HostsFlags& flags, const Context& context) {
   return std::make_unique<OverHosts>(MakeDevicesSession(model, model_flags, flags, context));
 }
 

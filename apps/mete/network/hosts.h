@@ -27,13 +27,14 @@ struct HostState {
   std::string why_not;       // it is not there; empty: it is, or is this device
 };
 // Asks all of them at a time.
-std::vector<HostState> AskHosts(const HostsFile& file, std::chrono::milliseconds timeout, const Context& context);
+std::vector<HostState> AskHosts(const HostsFile& file, std::chrono::milliseconds timeout,
+                                const Context& context);
 
 // What `mete profile MODEL --devices FILE` keeps; UsageError that says so where there is none that serves.
 PoolProfile StoredPoolProfile(const Graph& graph, const HostsFile& file);
 std::string StorePoolProfile(const PoolProfile& profile, const HostsFile& file);  // the path
 
-std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const ModelFlags& model_flags, const HostsFlags& flags,
-                                                   const Context& context);
+std::unique_ptr<DevicesSession> MakeDevicesSession(const Model& model, const ModelFlags& model_flags,
+                                                   const HostsFlags& flags, const Context& context);
 
 }  // namespace mete::cli

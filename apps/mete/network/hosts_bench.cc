@@ -20,9 +20,10 @@
 namespace mete::cli {
 namespace {
 
-constexpr double kWrong = 1e-3;  // of the largest value: more than f32's sums in another order differ by. Guess
-constexpr int kRounds = 20;      // of plans that run in turns; guess: a median within a percent or two
-constexpr int kAloneRuns = 5;    // of this device alone, to compare with
+// of the largest value: more than f32's sums in another order differ by. Guess
+constexpr double kWrong = 1e-3;
+constexpr int kRounds = 20;    // of plans that run in turns; guess: a median within a percent or two
+constexpr int kAloneRuns = 5;  // of this device alone, to compare with
 
 struct Measured {
   std::vector<double> ms;
@@ -30,15 +31,15 @@ struct Measured {
   int64_t alone = 0, wrong = 0;
   int64_t alone_at_end = 0;        // in a row, the last one too; 0: devices were in use then
   std::vector<double> compute_us;  // by device, the least of all requests
-  double apart = 0;  // the largest of requests that were not computed by this device alone
-  bool interrupted = false;  // before the end; what was measured until then counts
+  double apart = 0;                // the largest of requests that were not computed by this device alone
+  bool interrupted = false;        // before the end; what was measured until then counts
 };
 
 // Requests, as many at a time as there are lanes.
 class Load {
  public:
-  Load(DevicesSession& session, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected, double bound,
-       const Context& context)
+  Load(DevicesSession& session, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected,
+       double bound, const Context& context)
       : session_(session), inputs_(inputs), expected_(expected), bound_(bound), context_(context) {}
 
   Measured Run(int lanes, int runs, double seconds) {
@@ -102,19 +103,26 @@ class Load {
 std::pair<std::string, double> BestAlone(const Graph& graph, const PoolCosts& costs) {
   std::pair<std::string, double> best{"", INFINITY};
   for (size_t d = 0; d < costs.devices.size(); ++d)
-    if (const double us = PlanAlone(graph, costs, int(d)).predicted_us; us < best.second) best = {costs.devices[d].name, us};
+    if (const double us = PlanAlone(graph, costs, int(d)).predicted_us; us < best.second)
+      best = {costs.devices[d].name, us};
   return best;
 }
 
 Json ComparedJson(const ComparedPlan& c, const std::vector<ComparedPlan>& all) {
   const Spread time = Summarize(c.us);
-  return {{"name", c.name}, {"same_as", all[c.same_as].name}, {"plan", PlanText(c.plan)},
-          {"predicted_ms", c.plan.predicted_us * 1e-3}, {"median_ms", time.median * 1e-3},
-          {"min_ms", time.least * 1e-3}, {"p95_ms", time.p95 * 1e-3}, {"plan_s", c.plan_s}, {"measured", c.measured}};
+  return {{"name", c.name},
+          {"same_as", all[c.same_as].name},
+          {"plan", PlanText(c.plan)},
+          {"predicted_ms", c.plan.predicted_us * 1e-3},
+          {"median_ms", time.median * 1e-3},
+          {"min_ms", time.least * 1e-3},
+          {"p95_ms", time.p95 * 1e-3},
+          {"plan_s", c.plan_s},
+          {"measured", c.measured}};
 }
 
-void CompareHosts(DevicesSession& session, const PoolProfile& profile, const std::vector<Tensor>& inputs, const std::string& model,
-                  const HostsFlags& flags, int rounds, const Context& context) {
+void CompareHosts(DevicesSession& session, const PoolProfile& profile, const std::vector<Tensor>& inputs,
+                  const std::string& model, const HostsFlags& flags, int rounds, const Context& context) {
   const std::vector<ComparedPlan> compared = [&] {
     const Progress progress(context, "planning, and running plans in turns");
     return session.Compare(flags.beside, inputs, rounds);
@@ -132,11 +140,13 @@ void CompareHosts(DevicesSession& session, const PoolProfile& profile, const std
   const double chosen = Summarize(compared[0].us).median;
   for (const ComparedPlan& c : compared) {
     const Spread time = Summarize(c.us);
-    rows.push_back({c.name, FormatMs(time.median * 1e-3), FormatMs(time.least * 1e-3), FormatMs(c.plan.predicted_us * 1e-3),
-                    c.same_as == 0 ? "the same" : fmt::format("{:.2f}", time.median / chosen), FormatMs(c.plan_s * 1e3),
-                    std::to_string(c.measured), PlanText(c.plan)});
+    rows.push_back({c.name, FormatMs(time.median * 1e-3), FormatMs(time.least * 1e-3),
+                    FormatMs(c.plan.predicted_us * 1e-3),
+                    c.same_as == 0 ? "the same" : fmt::format("{:.2f}", time.median / chosen),
+                    FormatMs(c.plan_s * 1e3), std::to_string(c.measured), PlanText(c.plan)});
   }
-  PrintText(fmt::format("{}, {} rounds; single layers were measured in {:.1f} s", model, rounds, profile.seconds));
+  PrintText(
+      fmt::format("{}, {} rounds; single layers were measured in {:.1f} s", model, rounds, profile.seconds));
   fmt::print("{}", FormatTable(rows, "lrrrrrrw", "  "));
 }
 
@@ -209,34 +219,41 @@ Json ResultJson(const HostsResult& r) {
 void PrintResult(const HostsResult& r) {
   const Style style = StyleOf(1);
   const Spread time = Summarize(r.measured.ms);
-  PrintText(fmt::format("{}{}{} on {} devices, planner {}", style.bold, r.model, style.reset, r.profile.costs.devices.size(), r.flags.planner));
+  PrintText(fmt::format("{}{}{} on {} devices, planner {}", style.bold, r.model, style.reset,
+                        r.profile.costs.devices.size(), r.flags.planner));
   Rows rows{{"plan", PlanText(r.plan)},
-            {"predicted", FormatMs(r.plan.predicted_us * 1e-3) + (r.plan.joules > 0 ? ", " + JoulesText(r.plan.joules) : "")},
-            {"median", fmt::format("{} +- {} (median absolute deviation of {} requests{})", FormatMs(time.median), FormatMs(time.mad),
-                                   time.count, r.measured.interrupted ? " until the interrupt" : "")},
-            {"period", fmt::format("{} from one answer to the next, {} at a time; predicted {}", FormatMs(r.measured.period_ms),
-                                   r.flags.lanes, FormatMs(r.plan.period_us * 1e-3))},
+            {"predicted", FormatMs(r.plan.predicted_us * 1e-3) +
+                              (r.plan.joules > 0 ? ", " + JoulesText(r.plan.joules) : "")},
+            {"median", fmt::format("{} +- {} (median absolute deviation of {} requests{})",
+                                   FormatMs(time.median), FormatMs(time.mad), time.count,
+                                   r.measured.interrupted ? " until the interrupt" : "")},
+            {"period",
+             fmt::format("{} from one answer to the next, {} at a time; predicted {}",
+                         FormatMs(r.measured.period_ms), r.flags.lanes, FormatMs(r.plan.period_us * 1e-3))},
             {"p95, p99", fmt::format("{}, {}", FormatMs(time.p95), FormatMs(time.p99))},
             {"least, most", fmt::format("{}, {}", FormatMs(time.least), FormatMs(time.most))},
             {"this device alone", FormatMs(r.alone_ms)},
             {"best single device", fmt::format("{}, {} predicted", r.best, FormatMs(r.best_us * 1e-3))},
-            {"answers",
-             fmt::format("{} wrong, {} computed by this device alone, {} computed again; at most {:.2g} of the largest value apart from "
-                         "this device's", r.measured.wrong, r.measured.alone, r.stats.retries, r.measured.apart)}};
+            {"answers", fmt::format("{} wrong, {} computed by this device alone, {} computed again; at most "
+                                    "{:.2g} of the largest value apart from "
+                                    "this device's",
+                                    r.measured.wrong, r.measured.alone, r.stats.retries, r.measured.apart)}};
   fmt::print("{}", FormatList(rows, "  "));
 }
 
 }  // namespace
 
-void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vector<std::string> input_words, uint64_t seed, int runs,
-                double seconds, const Context& context) {
+void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vector<std::string> input_words,
+                uint64_t seed, int runs, double seconds, const Context& context) {
   const std::vector<TensorFile> files = ReadTensorFiles(input_words);
   const Model model = LoadDivisible(model_flags, context, nullptr, ShapesOf(files));
   std::vector<Tensor> inputs = PlaceTensors(model, files);
   FillRandom(model, seed, inputs);
   const auto session = MakeDevicesSession(model, model_flags, flags, context);
   const PoolProfile profile = StoredPoolProfile(GraphOf(model), ReadHostsFile(flags.file));
-  if (!flags.beside.empty()) return CompareHosts(*session, profile, inputs, model_flags.model, flags, runs > 0 ? runs : kRounds, context);
+  if (!flags.beside.empty())
+    return CompareHosts(*session, profile, inputs, model_flags.model, flags, runs > 0 ? runs : kRounds,
+                        context);
   std::vector<double> alone_ms;
   std::vector<Tensor> expected;
   for (int i = 0; i <= kAloneRuns; ++i) {
@@ -244,16 +261,20 @@ void BenchHosts(const ModelFlags& model_flags, const HostsFlags& flags, std::vec
     expected = session->alone().Run(inputs);
     if (i > 0) alone_ms.push_back(watch.ms());
   }
-  HostsResult result{model_flags.model, flags, profile, session->plan(), {}, Summarize(alone_ms).median, "", 0, {}};
+  HostsResult result{
+      model_flags.model, flags, profile, session->plan(), {}, Summarize(alone_ms).median, "", 0, {}};
   for (int i = 0; i < 3; ++i) (void)session->Run(inputs);  // not counted
   const bool exact = flags.transfer == "f32";
-  result.measured = Load(*session, inputs, expected, exact ? kWrong : INFINITY, context).Run(flags.lanes, runs, seconds);
+  result.measured =
+      Load(*session, inputs, expected, exact ? kWrong : INFINITY, context).Run(flags.lanes, runs, seconds);
   result.stats = session->stats();
   std::tie(result.best, result.best_us) = BestAlone(GraphOf(model), profile.costs);
   if (context.json) PrintJson(ResultJson(result));
   else PrintResult(result);
   if (result.measured.interrupted)
-    throw Error(Code::kCancelled, fmt::format("[bench] interrupted; what is printed is of the {} requests until then", result.measured.ms.size()));
+    throw Error(Code::kCancelled,
+                fmt::format("[bench] interrupted; what is printed is of the {} requests until then",
+                            result.measured.ms.size()));
 }
 
 }  // namespace mete::cli

@@ -14,8 +14,9 @@ void PrintLinks(const std::vector<std::string>& names, const std::vector<LinkPro
   for (size_t d = 1; d < links.size(); ++d) {
     const LinkProfile& l = links[d];
     const auto rate = [](double mbit) { return fmt::format("{:.1f} Mb/s", mbit); };
-    rows.push_back({names[d], FormatMs(l.round_trip_us * 1e-3), FormatMs(l.message_us * 1e-3), rate(l.up_mbit_per_s),
-                    rate(l.down_mbit_per_s), rate(l.busy_up_mbit_per_s), rate(l.busy_down_mbit_per_s)});
+    rows.push_back({names[d], FormatMs(l.round_trip_us * 1e-3), FormatMs(l.message_us * 1e-3),
+                    rate(l.up_mbit_per_s), rate(l.down_mbit_per_s), rate(l.busy_up_mbit_per_s),
+                    rate(l.busy_down_mbit_per_s)});
   }
   if (rows.size() > 1) fmt::print("{}", FormatTable(rows, "lrrrrrr", "  "));
 }
@@ -24,8 +25,9 @@ void PrintSizes(const std::vector<std::string>& names, const std::vector<LinkPro
   Rows rows{{"link to", "a message of", "to it", "from it", "to it, both computing", "from it"}};
   for (size_t d = 1; d < links.size(); ++d)
     for (const MessageTimes& t : links[d].sizes)
-      rows.push_back({&t == links[d].sizes.data() ? names[d] : "", FormatBytes(t.bytes), FormatMs(t.up_us * 1e-3),
-                      FormatMs(t.down_us * 1e-3), FormatMs(t.busy_up_us * 1e-3), FormatMs(t.busy_down_us * 1e-3)});
+      rows.push_back({&t == links[d].sizes.data() ? names[d] : "", FormatBytes(t.bytes),
+                      FormatMs(t.up_us * 1e-3), FormatMs(t.down_us * 1e-3), FormatMs(t.busy_up_us * 1e-3),
+                      FormatMs(t.busy_down_us * 1e-3)});
   if (rows.size() > 1) fmt::print("{}", FormatTable(rows, "lrrrrr", "  "));
 }
 
@@ -36,19 +38,22 @@ double AllUs(const DeviceCosts& device) {
 }
 
 void PrintPoolProfile(const PoolProfile& profile, const std::string& model, const std::string& kept) {
-  PrintText(fmt::format("{}: layers and links measured in {:.1f} s, {:.1f} s of it choosing kernels and preparing; kept in {}", model,
-                        profile.seconds, profile.prepare_seconds, kept));
+  PrintText(fmt::format(
+      "{}: layers and links measured in {:.1f} s, {:.1f} s of it choosing kernels and preparing; kept in {}",
+      model, profile.seconds, profile.prepare_seconds, kept));
   std::vector<std::string> names;
   for (const DeviceCosts& device : profile.costs.devices) names.push_back(device.name);
   PrintLinks(names, profile.links);
   Rows rows{{"device", "all layers"}};
-  for (const DeviceCosts& device : profile.costs.devices) rows.push_back({device.name, FormatMs(AllUs(device) * 1e-3)});
+  for (const DeviceCosts& device : profile.costs.devices)
+    rows.push_back({device.name, FormatMs(AllUs(device) * 1e-3)});
   fmt::print("{}", FormatTable(rows, "lr", "  "));
 }
 
-void PrintLinksAlone(const std::vector<std::string>& names, const std::vector<LinkProfile>& links, double seconds,
-                     const Context& context) {
-  if (names.size() < 2) PrintNote(context, "the file has no device but this one: there are no links to measure");
+void PrintLinksAlone(const std::vector<std::string>& names, const std::vector<LinkProfile>& links,
+                     double seconds, const Context& context) {
+  if (names.size() < 2)
+    PrintNote(context, "the file has no device but this one: there are no links to measure");
   if (context.json) {
     Json json{{"seconds", seconds}, {"links", Json::array()}};
     for (size_t d = 1; d < links.size(); ++d) {
@@ -57,7 +62,10 @@ void PrintLinksAlone(const std::vector<std::string>& names, const std::vector<Li
     }
     return PrintJson(json);
   }
-  PrintText(fmt::format("links measured in {:.1f} s; mete profile MODEL --devices FILE measures them with a model's layers, and keeps both", seconds));
+  PrintText(
+      fmt::format("links measured in {:.1f} s; mete profile MODEL --devices FILE measures them with a "
+                  "model's layers, and keeps both",
+                  seconds));
   PrintLinks(names, links);
   fmt::print("\n");
   PrintSizes(names, links);
@@ -65,7 +73,8 @@ void PrintLinksAlone(const std::vector<std::string>& names, const std::vector<Li
 
 }  // namespace
 
-void ProfileHosts(const std::vector<std::string>& models, const std::string& path, const ModelFlags& session, const Context& context) {
+void ProfileHosts(const std::vector<std::string>& models, const std::string& path, const ModelFlags& session,
+                  const Context& context) {
   CheckCores(session);
   const HostsFile file = ReadHostsFile(path);
   const std::vector<std::string> names = NamesOf(file);

@@ -23,7 +23,9 @@ struct MakeFlags {
   bool renew = false;
 };
 
-std::string Joined(const std::vector<std::string>& texts) { return texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, " ")); }
+std::string Joined(const std::vector<std::string>& texts) {
+  return texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, " "));
+}
 
 // What is wrong with a NAME only the command line can mend.
 std::vector<Host> ParseHosts(const std::vector<std::string>& texts) try {
@@ -37,19 +39,27 @@ std::vector<Host> ParseHosts(const std::vector<std::string>& texts) try {
 Json HostsToJson(const std::vector<MadeHost>& hosts) {
   Json json = Json::array();
   for (const MadeHost& h : hosts)
-    json.push_back({{"name", h.name}, {"folder", h.folder}, {"addresses", h.addresses}, {"valid_until", FormatTimestamp(h.valid_until)}});
+    json.push_back({{"name", h.name},
+                    {"folder", h.folder},
+                    {"addresses", h.addresses},
+                    {"valid_until", FormatTimestamp(h.valid_until)}});
   return json;
 }
 
 void Make(const MakeFlags& flags, const Context& context) {
-  const MadeKeys made = MakeKeys(flags.folder, ParseHosts(flags.hosts), {.days = flags.days, .renew = flags.renew});
+  const MadeKeys made =
+      MakeKeys(flags.folder, ParseHosts(flags.hosts), {.days = flags.days, .renew = flags.renew});
   if (context.json)
-    return PrintJson({{"folder", flags.folder}, {"made_authority", made.made_authority}, {"hosts", HostsToJson(made.hosts)}});
+    return PrintJson({{"folder", flags.folder},
+                      {"made_authority", made.made_authority},
+                      {"hosts", HostsToJson(made.hosts)}});
   Rows rows{{"host", "addresses", "valid until", "copy this folder to the host"}};
-  for (const MadeHost& h : made.hosts) rows.push_back({h.name, Joined(h.addresses), FormatDate(h.valid_until), h.folder});
+  for (const MadeHost& h : made.hosts)
+    rows.push_back({h.name, Joined(h.addresses), FormatDate(h.valid_until), h.folder});
   fmt::print("{}", FormatTable(rows, "lllw"));
   if (made.made_authority)
-    PrintText(fmt::format("\n{}/{} signs for further hosts: it stays here, and nobody else should have it.", flags.folder, kAuthorityKeyFile));
+    PrintText(fmt::format("\n{}/{} signs for further hosts: it stays here, and nobody else should have it.",
+                          flags.folder, kAuthorityKeyFile));
 }
 
 void Token(const std::string& path, const Context& context) {
@@ -59,7 +69,11 @@ void Token(const std::string& path, const Context& context) {
 }
 
 Json ToJson(const CertificateFacts& c) {
-  Json json{{"file", c.file}, {"name", c.name}, {"addresses", c.addresses}, {"authority", c.is_authority}, {"signed", c.is_signed}};
+  Json json{{"file", c.file},
+            {"name", c.name},
+            {"addresses", c.addresses},
+            {"authority", c.is_authority},
+            {"signed", c.is_signed}};
   if (!c.sha256.empty()) {
     json["valid_from"] = FormatTimestamp(c.valid_from);
     json["valid_until"] = FormatTimestamp(c.valid_until);
@@ -75,7 +89,8 @@ Json ToJson(const CertificateFacts& c) {
 std::string FingerprintText(const std::string& sha256) {
   constexpr size_t kIndent = 4, kHalf = 3 * 16;  // "1E:"
   const size_t columns = size_t(TerminalColumns(1));
-  if (columns == 0 || kIndent + sha256.size() <= columns || sha256.size() < kHalf) return fmt::format("    {}\n", sha256);
+  if (columns == 0 || kIndent + sha256.size() <= columns || sha256.size() < kHalf)
+    return fmt::format("    {}\n", sha256);
   return fmt::format("    {}\n    {}\n", sha256.substr(0, kHalf), sha256.substr(kHalf));
 }
 
@@ -85,7 +100,8 @@ void PrintTable(const std::vector<CertificateFacts>& all) {
     const bool is_read = !c.sha256.empty();
     const std::string good = c.is_authority ? "good, the authority" : "good";
     rows.push_back({is_read ? c.name : "?", Joined(c.addresses), is_read ? FormatDate(c.valid_until) : "-",
-                    is_read ? std::to_string(DaysUntil(c.valid_until)) : "-", c.problem.empty() ? good : c.problem});
+                    is_read ? std::to_string(DaysUntil(c.valid_until)) : "-",
+                    c.problem.empty() ? good : c.problem});
   }
   fmt::print("{}\nSHA-256 fingerprints\n", FormatTable(rows, "lllrw"));
   for (const CertificateFacts& c : all)
@@ -101,19 +117,25 @@ void Show(const std::string& folder, const Context& context) {
 }
 
 void AddMake(CLI::App& keys, Context& context) {
-  CLI::App* make = keys.add_subcommand("make", "make keys and certificates for hosts, and the authority that signs them");
+  CLI::App* make =
+      keys.add_subcommand("make", "make keys and certificates for hosts, and the authority that signs them");
   auto flags = std::make_shared<MakeFlags>();
   make->add_option("FOLDER", flags->folder, "where they go; an authority that is there signs")->required();
-  make->add_option("NAME", flags->hosts, "a host, perhaps with other names and IP addresses: NAME=ADDRESS,ADDRESS")->required();
+  make->add_option("NAME", flags->hosts,
+                   "a host, perhaps with other names and IP addresses: NAME=ADDRESS,ADDRESS")
+      ->required();
   make->add_option("--days", flags->days, "how long the hosts' certificates are valid")
       ->type_name("N")
       ->check(Between(1, kAuthorityDays))
       ->capture_default_str();
-  make->add_flag("--renew", flags->renew, "new keys for hosts that have some; with NAME alone they keep their addresses");
+  make->add_flag("--renew", flags->renew,
+                 "new keys for hosts that have some; with NAME alone they keep their addresses");
   AddJsonFlag(*make, context);
   make->footer(
-      "FOLDER gets ca.pem and ca-key.pem, the authority, which stays with you, and a folder for each host with ca.pem, cert.pem and\n"
-      "key.pem: copy only that one to the host. A host that is called by an IP address needs it here. Certificates are valid from a day\n"
+      "FOLDER gets ca.pem and ca-key.pem, the authority, which stays with you, and a folder for each host "
+      "with ca.pem, cert.pem and\n"
+      "key.pem: copy only that one to the host. A host that is called by an IP address needs it here. "
+      "Certificates are valid from a day\n"
       "ago, because boards' clocks may be behind; a host's for 2 years, the authority's for 10.\n"
       "\n"
       "Examples:\n"
@@ -124,12 +146,14 @@ void AddMake(CLI::App& keys, Context& context) {
 }
 
 void AddToken(CLI::App& keys, Context& context) {
-  CLI::App* token = keys.add_subcommand("token", "make a random token, for networks where certificates are too much");
+  CLI::App* token =
+      keys.add_subcommand("token", "make a random token, for networks where certificates are too much");
   auto path = std::make_shared<std::string>();
   token->add_option("FILE", *path, "the new file")->required();
   AddJsonFlag(*token, context);
   token->footer(
-      "A token says who may use a worker; it hides nothing from whoever listens to the network. Certificates do both.\n"
+      "A token says who may use a worker; it hides nothing from whoever listens to the network. Certificates "
+      "do both.\n"
       "\n"
       "Examples:\n"
       "  mete keys token token.txt\n"
@@ -138,7 +162,8 @@ void AddToken(CLI::App& keys, Context& context) {
 }
 
 void AddShow(CLI::App& keys, Context& context) {
-  CLI::App* show = keys.add_subcommand("show", "list certificates: for whom, how long, and whether the authority has signed them");
+  CLI::App* show = keys.add_subcommand(
+      "show", "list certificates: for whom, how long, and whether the authority has signed them");
   auto folder = std::make_shared<std::string>();
   show->add_option("FOLDER", *folder, "of 'mete keys make', or the folder of a host")->required();
   AddJsonFlag(*show, context);
@@ -153,7 +178,8 @@ void AddShow(CLI::App& keys, Context& context) {
 }  // namespace
 
 void AddKeys(CLI::App& app, Context& context) {
-  CLI::App* keys = app.add_subcommand("keys", "make and list the certificates by which callers and workers know each other");
+  CLI::App* keys = app.add_subcommand(
+      "keys", "make and list the certificates by which callers and workers know each other");
   keys->require_subcommand(1);
   keys->footer(
       "Examples:\n"

@@ -38,10 +38,12 @@ struct WorkerFlags {
 void CheckListen(const std::string& listen) {
   const size_t colon = listen.rfind(':');
   const std::string port = colon == std::string::npos ? "" : listen.substr(colon + 1);
-  const bool good = colon > 0 && !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos &&
-                    std::stoi(port) <= 65535;
+  const bool good = colon > 0 && !port.empty() && port.size() <= 5 &&
+                    port.find_first_not_of("0123456789") == std::string::npos && std::stoi(port) <= 65535;
   if (!good)
-    throw UsageError(fmt::format("[--listen] is not an address; got '{}', expected HOST:PORT; try 0.0.0.0:7077 for all networks", listen));
+    throw UsageError(fmt::format(
+        "[--listen] is not an address; got '{}', expected HOST:PORT; try 0.0.0.0:7077 for all networks",
+        listen));
 }
 
 bool IsLoopback(const std::string& listen) {
@@ -52,9 +54,14 @@ Security SecurityOf(const WorkerFlags& flags, const Context& context) {
   const Security security = ReadSecurity(flags.keys, flags.token, context);
   if (!security.plain() || IsLoopback(flags.listen)) return security;
   if (!flags.insecure)
-    throw UsageError(fmt::format("[--listen] {} can be reached by others, and nothing says whom to believe; try --keys FOLDER (mete keys "
-                                 "make), --token FILE (mete keys token) on a closed network, or --insecure", flags.listen));
-  PrintNote(context, fmt::format("anybody who reaches {} may compute here, and everything is sent as plain text", flags.listen));
+    throw UsageError(
+        fmt::format("[--listen] {} can be reached by others, and nothing says whom to believe; try --keys "
+                    "FOLDER (mete keys "
+                    "make), --token FILE (mete keys token) on a closed network, or --insecure",
+                    flags.listen));
+  PrintNote(context,
+            fmt::format("anybody who reaches {} may compute here, and everything is sent as plain text",
+                        flags.listen));
   return security;
 }
 
@@ -64,9 +71,12 @@ WorkerOptions OptionsOf(const WorkerFlags& flags, const Context& context) {
   options.listen = flags.listen;
   options.security = SecurityOf(flags, context);
   options.session = SessionOptionsOf(flags.machine);
-  if (options.session.threads == 0) options.session.threads = ReadMachine().default_threads();  // callers are told how many
+  // callers are told how many
+  if (options.session.threads == 0) options.session.threads = ReadMachine().default_threads();
   const std::string cache = CacheFolder();
-  options.weights_folder = !flags.weights_folder.empty() ? flags.weights_folder : cache.empty() ? "" : cache + "/received";
+  options.weights_folder = !flags.weights_folder.empty() ? flags.weights_folder
+                           : cache.empty()               ? ""
+                                                         : cache + "/received";
   options.weights_bytes = int64_t(flags.weights_gib * 1024 * 1024 * 1024);
   options.memory_bytes = int64_t(flags.memory_gib * 1024 * 1024 * 1024);
   options.max_deployments = flags.deployments;
@@ -82,25 +92,32 @@ void Work(const WorkerFlags& flags, const Context& context) {
   CheckCores(flags.machine);
   std::signal(SIGTERM, [](int) { std::raise(SIGINT); });  // a service is stopped so
   const WorkerOptions options = OptionsOf(flags, context);
-  // Shares come and go, and threads have heaps of their own: what is freed shall go back to the system, not stay there in pieces. With
+  // Shares come and go, and threads have heaps of their own: what is freed shall go back to the system, not
+  // stay there in pieces. With
   // --memory-gib 1 GoogLeNet's groups, one after the other, kept 1.9 GiB without this and 1.2 GiB with it.
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   const Worker worker(options);
   std::unique_ptr<Announcement> announcement;
   if (flags.announced) {
     const std::string name = flags.announce.empty() ? HostName() : flags.announce;
-    const std::map<std::string, std::string> facts{{"version", METE_VERSION}, {"cores", std::to_string(options.session.threads)}};
+    const std::map<std::string, std::string> facts{{"version", METE_VERSION},
+                                                   {"cores", std::to_string(options.session.threads)}};
     announcement = std::make_unique<Announcement>(name, worker.port(), facts);
   }
-  const std::string address = flags.listen.substr(0, flags.listen.rfind(':')) + ":" + std::to_string(worker.port());
-  const char* callers = options.security.tls()               ? "whose certificate this host's authority signed"
+  const std::string address =
+      flags.listen.substr(0, flags.listen.rfind(':')) + ":" + std::to_string(worker.port());
+  const char* callers = options.security.tls()            ? "whose certificate this host's authority signed"
                         : !options.security.token.empty() ? "that have the token"
                         : IsLoopback(flags.listen)        ? "on this host, without a proof of who they are"
                                                           : "from anywhere, without a proof of who they are";
-  const char* proof = options.security.tls() ? "certificates" : options.security.token.empty() ? "none" : "token";
-  if (context.json) PrintJson({{"listening", address}, {"threads", options.session.threads}, {"proof", proof}});
-  else PrintText(fmt::format("listening on {}, {} thread{}, for callers {}; Ctrl-C ends it", address, options.session.threads,
-                             options.session.threads == 1 ? "" : "s", callers));
+  const char* proof = options.security.tls()           ? "certificates"
+                      : options.security.token.empty() ? "none"
+                                                       : "token";
+  if (context.json)
+    PrintJson({{"listening", address}, {"threads", options.session.threads}, {"proof", proof}});
+  else
+    PrintText(fmt::format("listening on {}, {} thread{}, for callers {}; Ctrl-C ends it", address,
+                          options.session.threads, options.session.threads == 1 ? "" : "s", callers));
   std::fflush(stdout);
   while (!context.cancel->cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }
@@ -111,32 +128,61 @@ void AddWorker(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("worker", "compute this device's share of other devices' requests");
   auto flags = std::make_shared<WorkerFlags>();
   command->add_option("--listen", flags->listen, "where callers reach it; port 0: any that is free")
-      ->type_name("HOST:PORT")->capture_default_str()->group("Network");
+      ->type_name("HOST:PORT")
+      ->capture_default_str()
+      ->group("Network");
   CLI::Option* keys =
-      command->add_option("--keys", flags->keys, "prove and demand who is there: this host's folder as `mete keys make` makes it")
-          ->type_name("FOLDER")->group("Network");
-  command->add_option("--token", flags->token, "believe who has this token; it is sent as it is, so on a closed network only")
-      ->type_name("FILE")->excludes(keys)->group("Network");
-  command->add_flag("--insecure", flags->insecure, "believe everybody, even beyond this host")->group("Network");
-  CLI::Option* announce =
-      command->add_flag("--announce", flags->announced, "tell the local network of it (mDNS, through Avahi): mete devices");
+      command
+          ->add_option("--keys", flags->keys,
+                       "prove and demand who is there: this host's folder as `mete keys make` makes it")
+          ->type_name("FOLDER")
+          ->group("Network");
+  command
+      ->add_option("--token", flags->token,
+                   "believe who has this token; it is sent as it is, so on a closed network only")
+      ->type_name("FILE")
+      ->excludes(keys)
+      ->group("Network");
+  command->add_flag("--insecure", flags->insecure, "believe everybody, even beyond this host")
+      ->group("Network");
+  CLI::Option* announce = command->add_flag(
+      "--announce", flags->announced, "tell the local network of it (mDNS, through Avahi): mete devices");
   announce->group("Network");
   command->add_option("--name", flags->announce, "its name there (default: the host's)")
-      ->type_name("NAME")->needs(announce)->group("Network");
+      ->type_name("NAME")
+      ->needs(announce)
+      ->group("Network");
   AddSessionFlags(*command, flags->machine);
-  command->add_option("--weights", flags->weights_folder, "keep what callers send once in this folder (default: in the cache folder)")
-      ->type_name("DIR")->group("Limits");
+  command
+      ->add_option("--weights", flags->weights_folder,
+                   "keep what callers send once in this folder (default: in the cache folder)")
+      ->type_name("DIR")
+      ->group("Limits");
   command->add_option("--weights-gib", flags->weights_gib, "of that folder at most")
-      ->type_name("N")->check(Between(0, 1e6))->capture_default_str()->group("Limits");
-  command->add_option("--memory-gib", flags->memory_gib, "of shares, their requests, and weights that are not on the disk at most")
-      ->type_name("N")->check(Between(0.001, 1e6))->capture_default_str()->group("Limits");
+      ->type_name("N")
+      ->check(Between(0, 1e6))
+      ->capture_default_str()
+      ->group("Limits");
+  command
+      ->add_option("--memory-gib", flags->memory_gib,
+                   "of shares, their requests, and weights that are not on the disk at most")
+      ->type_name("N")
+      ->check(Between(0.001, 1e6))
+      ->capture_default_str()
+      ->group("Limits");
   command->add_option("--deployments", flags->deployments, "callers' plans at a time at most")
-      ->type_name("N")->check(Between(1, 1000))->capture_default_str()->group("Limits");
+      ->type_name("N")
+      ->check(Between(1, 1000))
+      ->capture_default_str()
+      ->group("Limits");
   AddJsonFlag(*command, context);
   command->footer(
-      "A caller (mete run, bench, profile with --devices FILE) sends this worker shares of its model as graphs, their weights once, and\n"
-      "the rows of each request; it gets rows back. Shares run with everything that mete run has. Weights are kept on the disk by their\n"
-      "digests, so that another start sends nothing. The gRPC service of health is there as well, and without --token that of reflection.\n"
+      "A caller (mete run, bench, profile with --devices FILE) sends this worker shares of its model as "
+      "graphs, their weights once, and\n"
+      "the rows of each request; it gets rows back. Shares run with everything that mete run has. Weights "
+      "are kept on the disk by their\n"
+      "digests, so that another start sends nothing. The gRPC service of health is there as well, and "
+      "without --token that of reflection.\n"
       "\n"
       "Examples:\n"
       "  mete worker --listen 0.0.0.0:7077 --keys keys/pi-1\n"

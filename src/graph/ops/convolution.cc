@@ -24,7 +24,8 @@ void InferConvTranspose(InferContext& c) {
   const auto kernel = KernelOf(c);
   const int64_t group = GroupOf(c, x.channels);
   CheckWeights(c, c.shape(1)[0], x.channels, "input channels");
-  if (c.shape(1)[1] > (int64_t(1) << 40) / group) c.Bad("too many output channels; got {} groups of {}", group, c.shape(1)[1]);
+  if (c.shape(1)[1] > (int64_t(1) << 40) / group)
+    c.Bad("too many output channels; got {} groups of {}", group, c.shape(1)[1]);
   const int64_t outputs = c.shape(1)[1] * group;
   CheckBias(c, 2, outputs);
   Window window;
@@ -40,7 +41,8 @@ void InferDeformConv(InferContext& c) {
   c.NeedRank(0, 4, 4);
   const ImageDims x = ImageDimsOf(c.shape(0), false);
   const auto kernel = KernelOf(c);
-  const int64_t outputs = c.shape(1)[0], group = GroupOf(c, x.channels), offset_group = c.attributes.Int("offset_group", 1);
+  const int64_t outputs = c.shape(1)[0], group = GroupOf(c, x.channels),
+                offset_group = c.attributes.Int("offset_group", 1);
   CheckWeights(c, c.shape(1)[1], x.channels / group, "input channels of a group");
   if (outputs % group != 0) c.Bad("group does not divide the output channels; got {} of {}", group, outputs);
   if (offset_group < 1 || x.channels % offset_group != 0)
@@ -52,9 +54,11 @@ void InferDeformConv(InferContext& c) {
   CheckWindow(c, ResolveWindow(c.attributes, x, kernel, false, window));
   const int64_t taps = offset_group * kernel[0] * kernel[1], h = window[1].out, w = window[2].out;
   if (c.shape(2) != Shape{x.batch, 2 * taps, h, w})
-    c.Bad("offset has the wrong shape; got {}, expected {}", ToString(c.shape(2)), ToString(Shape{x.batch, 2 * taps, h, w}));
+    c.Bad("offset has the wrong shape; got {}, expected {}", ToString(c.shape(2)),
+          ToString(Shape{x.batch, 2 * taps, h, w}));
   if (c.has(4) && c.shape(4) != Shape{x.batch, taps, h, w})
-    c.Bad("mask has the wrong shape; got {}, expected {}", ToString(c.shape(4)), ToString(Shape{x.batch, taps, h, w}));
+    c.Bad("mask has the wrong shape; got {}, expected {}", ToString(c.shape(4)),
+          ToString(Shape{x.batch, taps, h, w}));
   c.Output(0, c.type(0), ImageShape(x, outputs, window, false));
 }
 
@@ -79,7 +83,8 @@ void InferPool(InferContext& c) {
 }
 
 void CheckPower(const InferContext& c) {
-  if (c.attributes.Int("p", 2) < 1) c.Bad("p is out of range; got {}, expected at least 1", c.attributes.Int("p", 2));
+  if (c.attributes.Int("p", 2) < 1)
+    c.Bad("p is out of range; got {}, expected at least 1", c.attributes.Int("p", 2));
 }
 
 void InferLpPool(InferContext& c) {

@@ -16,7 +16,8 @@ inline void CheckWindow(const InferContext& c, const std::string& problem) {
 
 inline bool CheckedNhwc(const InferContext& c) {
   const std::string_view layout = c.attributes.String("layout", "");
-  if (!layout.empty() && layout != "NHWC" && layout != "NCHW") c.Bad("layout is unknown; got {}, expected NHWC or NCHW", layout);
+  if (!layout.empty() && layout != "NHWC" && layout != "NCHW")
+    c.Bad("layout is unknown; got {}, expected NHWC or NCHW", layout);
   if (layout == "NHWC") c.NeedRank(0, 4, 4);
   return layout == "NHWC";
 }
@@ -34,25 +35,28 @@ inline std::span<const int64_t> KernelOf(const InferContext& c, int weights = 1)
     c.Bad("weights have impossible dimensions; got {}", ToString(c.shape(weights)));
   const Ints& said = c.attributes.IntList("kernel_shape");
   if (!said.empty() && !std::equal(said.begin(), said.end(), kernel.begin(), kernel.end()))
-    c.Bad("kernel_shape does not fit the weights; got {}, expected the last dimensions of {}", ToString(Attribute(said)),
-        ToString(c.shape(weights)));
+    c.Bad("kernel_shape does not fit the weights; got {}, expected the last dimensions of {}",
+          ToString(Attribute(said)), ToString(c.shape(weights)));
   return kernel;
 }
 
 inline int64_t GroupOf(const InferContext& c, int64_t channels) {
   const int64_t group = c.attributes.Int("group", 1);
-  if (group < 1 || channels % group != 0) c.Bad("group does not divide the channels; got {} of {}", group, channels);
+  if (group < 1 || channels % group != 0)
+    c.Bad("group does not divide the channels; got {} of {}", group, channels);
   return group;
 }
 
 inline void CheckBias(const InferContext& c, int i, int64_t channels) {
-  if (c.has(i) && c.shape(i) != Shape{channels}) c.Bad("bias has the wrong shape; got {}, expected {}", ToString(c.shape(i)), channels);
+  if (c.has(i) && c.shape(i) != Shape{channels})
+    c.Bad("bias has the wrong shape; got {}, expected {}", ToString(c.shape(i)), channels);
 }
 
-inline void CheckWeights(const InferContext& c, int64_t got, int64_t expected, const char* what, int weights = 1) {
+inline void CheckWeights(const InferContext& c, int64_t got, int64_t expected, const char* what,
+                         int weights = 1) {
   if (got != expected)
-    c.Bad("weights do not fit: {}; got {}, expected {} (weights {}, input {})", what, got, expected, ToString(c.shape(weights)),
-        ToString(c.shape(0)));
+    c.Bad("weights do not fit: {}; got {}, expected {} (weights {}, input {})", what, got, expected,
+          ToString(c.shape(weights)), ToString(c.shape(0)));
 }
 
 // The output's shape of a Conv of input 0 with the weights of input `weights`.

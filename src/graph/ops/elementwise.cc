@@ -56,7 +56,8 @@ void InferMod(InferContext& c) {
 
 void InferBitShift(InferContext& c) {
   const auto direction = c.attributes.String("direction", "");
-  if (direction != "LEFT" && direction != "RIGHT") c.Bad("attribute direction is unknown; got '{}', expected LEFT or RIGHT", direction);
+  if (direction != "LEFT" && direction != "RIGHT")
+    c.Bad("attribute direction is unknown; got '{}', expected LEFT or RIGHT", direction);
   InferBroadcast<kIntTypes>(c);
 }
 
@@ -64,7 +65,8 @@ void InferPRelu(InferContext& c) {
   NeedType(c, 0, kNumericTypes);
   NeedSameTypes(c, 0, 1);
   if (BroadcastAll(c) != c.shape(0))
-    c.Bad("slope cannot be broadcast to the input; got {}, expected to fit {}", ToString(c.shape(1)), ToString(c.shape(0)));
+    c.Bad("slope cannot be broadcast to the input; got {}, expected to fit {}", ToString(c.shape(1)),
+          ToString(c.shape(0)));
   c.Output(0, c.type(0), c.shape(0));
 }
 
@@ -79,7 +81,8 @@ void InferClip(InferContext& c) {
   NeedType(c, 0, kNumericTypes);
   NeedSameTypes(c, 0, 1);
   for (int i = 1; i <= 2; ++i)
-    if (c.has(i) && c.shape(i).Elements() != 1) c.Bad("bound must be a scalar; got input {} as {}", i, ToString(c.shape(i)));
+    if (c.has(i) && c.shape(i).Elements() != 1)
+      c.Bad("bound must be a scalar; got input {} as {}", i, ToString(c.shape(i)));
   c.Output(0, c.type(0), c.shape(0));
 }
 
@@ -100,7 +103,8 @@ void InferWhere(InferContext& c) {
 DType TargetType(const InferContext& c) {
   const auto name = c.attributes.String("to", "");
   const DType to = DTypeOf(name);
-  if (to == DType::kUnknown) c.Bad("attribute to is not an element type; got '{}', expected f32, i64, ...", name);
+  if (to == DType::kUnknown)
+    c.Bad("attribute to is not an element type; got '{}', expected f32, i64, ...", name);
   return to;
 }
 
@@ -110,7 +114,8 @@ void InferCastLike(InferContext& c) { c.Output(0, c.type(1), c.shape(0)); }
 void InferBitCast(InferContext& c) {
   const DType to = TargetType(c);
   if (SizeOf(to) != SizeOf(c.type(0)))
-    c.Bad("a bit cast keeps the element's size; got {} to {}, expected {} bytes; try a Cast", Name(c.type(0)), Name(to), SizeOf(c.type(0)));
+    c.Bad("a bit cast keeps the element's size; got {} to {}, expected {} bytes; try a Cast", Name(c.type(0)),
+          Name(to), SizeOf(c.type(0)));
   c.Output(0, to, c.shape(0));
 }
 
@@ -118,7 +123,8 @@ void InferBitCast(InferContext& c) {
 void InferDropout(InferContext& c) {
   NeedType(c, 0, kFloatTypes);
   const auto training = c.has(2) ? c.ints(2) : std::optional<Ints>(Ints{0});
-  const bool keeps_all = c.has(1) && c.has_data(1) && c.type(1) == DType::kF32 && c.data(1).elements() == 1 && *c.data(1).as<float>() == 0;
+  const bool keeps_all = c.has(1) && c.has_data(1) && c.type(1) == DType::kF32 && c.data(1).elements() == 1 &&
+                         *c.data(1).as<float>() == 0;
   if (training && training->size() == 1 && training->front() != 0 && !keeps_all)
     c.Bad("training_mode is not supported; got true, expected false");
   c.Output(0, c.type(0), c.shape(0));
@@ -133,7 +139,8 @@ constexpr InferFn kIntBroadcast = InferBroadcast<kIntTypes>;
 constexpr InferFn kLogicBroadcast = InferBroadcast<kBoolType>;
 constexpr InferFn kOrder = InferCompare<kNumericTypes>;
 
-constexpr OpKind kEach = OpKind::kElementwise, kFold = OpKind::kElementwiseFold, kFirst = OpKind::kElementwiseFirst;
+constexpr OpKind kEach = OpKind::kElementwise, kFold = OpKind::kElementwiseFold,
+                 kFirst = OpKind::kElementwiseFirst;
 
 constexpr OpSchema kOperators[] = {
     // Activations.

@@ -9,7 +9,8 @@ namespace {
 
 void InferElementwise(InferContext& c) {
   FusedProgram program;
-  if (const std::string problem = ParseFusedProgram(c.attributes, c.inputs(), program); !problem.empty()) c.Bad("{}", problem);
+  if (const std::string problem = ParseFusedProgram(c.attributes, c.inputs(), program); !problem.empty())
+    c.Bad("{}", problem);
   Shape out;
   for (int i = 0; i < c.inputs(); ++i) {
     if (!c.has(i)) c.Bad("input {} is missing; expected all of {}", i, c.inputs());
@@ -27,7 +28,9 @@ void InferMatMulView(InferContext& c) {
   if (c.shape(0).Elements() == 0 || c.shape(1).Elements() == 0)
     c.Bad("an operand is empty; got {} and {}", ToString(c.shape(0)), ToString(c.shape(1)));
   MatMulView view;
-  if (const std::string problem = ParseMatMulView(c.attributes, c.shape(0), c.shape(1), view); !problem.empty()) c.Bad("{}", problem);
+  if (const std::string problem = ParseMatMulView(c.attributes, c.shape(0), c.shape(1), view);
+      !problem.empty())
+    c.Bad("{}", problem);
   c.Output(0, DType::kF32, view.y);
 }
 

@@ -4,7 +4,8 @@
 namespace mete {
 namespace {
 
-void NeedOneOf(const InferContext& c, const char* name, std::string_view fallback, std::initializer_list<std::string_view> allowed) {
+void NeedOneOf(const InferContext& c, const char* name, std::string_view fallback,
+               std::initializer_list<std::string_view> allowed) {
   const auto value = c.attributes.String(name, fallback);
   for (auto a : allowed)
     if (value == a) return;
@@ -20,7 +21,8 @@ void InferGridSample(InferContext& c) {
   c.NeedRank(0, 4, 5);
   c.NeedRank(1, in.rank(), in.rank());
   if (grid[0] != in[0] || grid.back() != in.rank() - 2)
-    c.Bad("grid does not fit the input; got {} for {}, expected {} x ... x {}", ToString(grid), ToString(in), in[0], in.rank() - 2);
+    c.Bad("grid does not fit the input; got {} for {}, expected {} x ... x {}", ToString(grid), ToString(in),
+          in[0], in.rank() - 2);
   Shape out{in[0], in[1]};
   for (int i = 1; i < grid.rank() - 1; ++i) out.push_back(grid[i]);
   for (int i = 2; i < in.rank(); ++i)
@@ -33,7 +35,8 @@ void InferAffineGrid(InferContext& c) {
   c.NeedRank(0, 3, 3);
   const auto size = ShortList(c, 1);
   if (!size) return c.OutputUnknown(0, c.type(0));
-  if (size->size() != 4 && size->size() != 5) c.Bad("size has the wrong length; got {}, expected 4 or 5", size->size());
+  if (size->size() != 4 && size->size() != 5)
+    c.Bad("size has the wrong length; got {}, expected 4 or 5", size->size());
   const int64_t dims = int64_t(size->size()) - 2;
   NeedShape(c, 0, {(*size)[0], dims, dims + 1});
   Shape out;
@@ -56,7 +59,8 @@ void InferRoiAlign(InferContext& c) {
   const int64_t ratio = c.attributes.Int("sampling_ratio", 0);
   if (height < 1 || width < 1 || ratio < 0 || ratio > INT16_MAX)
     c.Bad("output size or sampling_ratio is impossible; got {} x {} and {}", height, width, ratio);
-  if (c.shape(0)[2] == 0 || c.shape(0)[3] == 0) c.Bad("input has no pixels to sample; got {}", ToString(c.shape(0)));
+  if (c.shape(0)[2] == 0 || c.shape(0)[3] == 0)
+    c.Bad("input has no pixels to sample; got {}", ToString(c.shape(0)));
   c.Output(0, c.type(0), {c.shape(1)[0], c.shape(0)[1], height, width});
 }
 
@@ -93,13 +97,15 @@ void InferMaxUnpool(InferContext& c) {
   const Shape out = ShapeFrom(c, *asked);
   bool fits = out.rank() == unpooled.rank();
   for (int i = 0; fits && i < out.rank(); ++i) fits = out[i] >= unpooled[i];
-  if (!fits) c.Bad("output_shape is too small; got {}, expected at least {}", ToString(out), ToString(unpooled));
+  if (!fits)
+    c.Bad("output_shape is too small; got {}, expected at least {}", ToString(out), ToString(unpooled));
   c.Output(0, c.type(0), out);
 }
 
 constexpr OpSchema kOperators[] = {
-    {"AffineGrid", 2, 2, 1, InferAffineGrid},   {"GridSample", 2, 2, 1, InferGridSample}, {"MaxUnpool", 2, 3, 1, InferMaxUnpool},
-    {"Resize", 1, 4, 1, InferResize},           {"RoiAlign", 3, 3, 1, InferRoiAlign},
+    {"AffineGrid", 2, 2, 1, InferAffineGrid}, {"GridSample", 2, 2, 1, InferGridSample},
+    {"MaxUnpool", 2, 3, 1, InferMaxUnpool},   {"Resize", 1, 4, 1, InferResize},
+    {"RoiAlign", 3, 3, 1, InferRoiAlign},
 };
 
 }  // namespace

@@ -11,13 +11,15 @@ Tensor Scales(const std::vector<float>& values) { return Tensor::Floats({int64_t
 TEST(ResizeInfer, ScalesRoundDownInFloat) {
   EXPECT_EQ(InferText("Resize", {}, {Shape{1, 1, 2, 4}, {}, Scales({1, 1, 0.6f, 1.5f})}), "f32 1x1x1x6");
   EXPECT_EQ(InferText("Resize", {}, {Shape{10}, {}, Scales({0.7f})}), "f32 7");
-  EXPECT_EQ(InferText("Resize", {}, {Shape{10}, {}, Scales({-1})}), "error: [node] scale is impossible; got -1 for dimension 0 of 10");
+  EXPECT_EQ(InferText("Resize", {}, {Shape{10}, {}, Scales({-1})}),
+            "error: [node] scale is impossible; got -1 for dimension 0 of 10");
   EXPECT_EQ(InferText("Resize", {}, {Shape{10}, {}, TestInput(DType::kF32, {1})}), "f32 ?");
 }
 
 TEST(ResizeInfer, SizesKeepTheAspectWhereAsked) {
   const auto with = [](const char* policy) {
-    return InferText("Resize", Attrs({{"axes", Ints{2, 3}}, {"keep_aspect_ratio_policy", std::string(policy)}}),
+    return InferText("Resize",
+                     Attrs({{"axes", Ints{2, 3}}, {"keep_aspect_ratio_policy", std::string(policy)}}),
                      {Shape{1, 1, 2, 4}, {}, {}, L({6, 8})});
   };
   EXPECT_EQ(with("stretch"), "f32 1x1x6x8");
@@ -28,11 +30,13 @@ TEST(ResizeInfer, SizesKeepTheAspectWhereAsked) {
 
 TEST(ResizeInfer, NeedsScalesOrSizes) {
   EXPECT_EQ(InferText("Resize", {}, {Shape{4}}), "error: [node] needs either scales or sizes; got neither");
-  EXPECT_EQ(InferText("Resize", {}, {Shape{4}, {}, Scales({1}), L({4})}), "error: [node] needs either scales or sizes; got both");
+  EXPECT_EQ(InferText("Resize", {}, {Shape{4}, {}, Scales({1}), L({4})}),
+            "error: [node] needs either scales or sizes; got both");
   EXPECT_EQ(InferText("Resize", {}, {Shape{4}, {}, Scales({}), L({8})}), "f32 8");
-  EXPECT_EQ(InferText("Resize", Attrs({{"coordinate_transformation_mode", std::string("tf_crop_and_resize")}}),
-                      {Shape{4}, {}, Scales({1})}),
-            "error: [node] tf_crop_and_resize needs roi");
+  EXPECT_EQ(
+      InferText("Resize", Attrs({{"coordinate_transformation_mode", std::string("tf_crop_and_resize")}}),
+                {Shape{4}, {}, Scales({1})}),
+      "error: [node] tf_crop_and_resize needs roi");
 }
 
 TEST(GridSampleInfer, TakesTheGridsSize) {
@@ -50,7 +54,8 @@ TEST(AffineGridInfer, DropsTheChannels) {
 
 TEST(RoiAlignInfer, OneOutputARegion) {
   const auto size = Attrs({{"output_height", int64_t(5)}, {"output_width", int64_t(6)}});
-  EXPECT_EQ(InferText("RoiAlign", size, {Shape{1, 3, 8, 8}, Shape{4, 4}, TestInput(DType::kI64, {4})}), "f32 4x3x5x6");
+  EXPECT_EQ(InferText("RoiAlign", size, {Shape{1, 3, 8, 8}, Shape{4, 4}, TestInput(DType::kI64, {4})}),
+            "f32 4x3x5x6");
   EXPECT_EQ(InferText("RoiAlign", size, {Shape{1, 3, 8, 8}, Shape{4, 5}, TestInput(DType::kI64, {4})}),
             "error: [node] input 1 has the wrong shape; got 4x5, expected 4x4");
 }

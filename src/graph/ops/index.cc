@@ -22,7 +22,8 @@ void NeedIndicesWithin(const InferContext& c, int axis) {
   c.NeedRank(1, data.rank(), data.rank());
   for (int i = 0; i < data.rank(); ++i)
     if (i != axis && indices[i] > data[i])
-      c.Bad("indices pass the data in dimension {}; got {}, expected at most {}", i, ToString(indices), ToString(data));
+      c.Bad("indices pass the data in dimension {}; got {}, expected at most {}", i, ToString(indices),
+            ToString(data));
 }
 
 void InferGatherElements(InferContext& c) {
@@ -36,7 +37,8 @@ int TupleLength(const InferContext& c, int batch_dims) {
   c.NeedRank(1, batch_dims + 1);
   const int64_t length = c.shape(1).back();
   if (length < 1 || length > c.shape(0).rank() - batch_dims)
-    c.Bad("index tuples have the wrong length; got {}, expected 1 to {}", length, c.shape(0).rank() - batch_dims);
+    c.Bad("index tuples have the wrong length; got {}, expected 1 to {}", length,
+          c.shape(0).rank() - batch_dims);
   return int(length);
 }
 
@@ -48,7 +50,8 @@ void InferGatherND(InferContext& c) {
   const int length = TupleLength(c, int(batch_dims));
   Shape out;
   for (int i = 0; i < indices.rank() - 1; ++i) {
-    if (i < batch_dims && indices[i] != data[i]) c.Bad("batch dimensions differ; got {} and {}", ToString(data), ToString(indices));
+    if (i < batch_dims && indices[i] != data[i])
+      c.Bad("batch dimensions differ; got {} and {}", ToString(data), ToString(indices));
     Append(c, out, indices[i]);
   }
   for (int i = int(batch_dims) + length; i < data.rank(); ++i) Append(c, out, data[i]);
@@ -101,14 +104,16 @@ void InferTensorScatter(InferContext& c) {
   NeedSameType(c, 0, 1);
   c.NeedRank(0, 2);
   const auto mode = c.attributes.String("mode", "linear");
-  if (mode != "linear" && mode != "circular") c.Bad("mode is unknown; got {}, expected linear or circular", mode);
+  if (mode != "linear" && mode != "circular")
+    c.Bad("mode is unknown; got {}, expected linear or circular", mode);
   const int axis = c.Axis(c.attributes.Int("axis", -2), cache.rank());
   if (axis == 0) c.Bad("axis must not be the batch's; got 0");
   c.NeedRank(1, cache.rank(), cache.rank());
   Shape update = cache;
   update[axis] = c.shape(1)[axis];
   NeedShape(c, 1, update);
-  if (update[axis] > cache[axis]) c.Bad("the update is longer than the cache; got {}, expected at most {}", update[axis], cache[axis]);
+  if (update[axis] > cache[axis])
+    c.Bad("the update is longer than the cache; got {}, expected at most {}", update[axis], cache[axis]);
   if (c.has(2)) {
     NeedType(c, 2, kIndexTypes);
     NeedShape(c, 2, {cache[0]});
@@ -137,9 +142,12 @@ int64_t SpatialAttribute(const InferContext& c, const char* name, size_t i, size
 
 // How many blocks fit along one dimension of the image.
 int64_t Blocks(const InferContext& c, int64_t image, int64_t block, size_t i, size_t rank) {
-  const int64_t before = SpatialAttribute(c, "pads", i, 2 * rank, 0), after = SpatialAttribute(c, "pads", rank + i, 2 * rank, 0);
-  const int64_t dilation = SpatialAttribute(c, "dilations", i, rank, 1), stride = SpatialAttribute(c, "strides", i, rank, 1);
-  if (image < 0 || block < 1) c.Bad("image and block are impossible; got {} and {} in dimension {}", image, block, i);
+  const int64_t before = SpatialAttribute(c, "pads", i, 2 * rank, 0),
+                after = SpatialAttribute(c, "pads", rank + i, 2 * rank, 0);
+  const int64_t dilation = SpatialAttribute(c, "dilations", i, rank, 1),
+                stride = SpatialAttribute(c, "strides", i, rank, 1);
+  if (image < 0 || block < 1)
+    c.Bad("image and block are impossible; got {} and {} in dimension {}", image, block, i);
   const int64_t room = CheckedAdd(c, image, before + after) - CheckedMul(c, dilation, block - 1) - 1;
   return room < 0 ? 0 : room / stride + 1;
 }
@@ -150,7 +158,8 @@ void InferCol2Im(InferContext& c) {
   const auto image = ShortList(c, 1), block = ShortList(c, 2);
   if (!image || !block) return c.OutputUnknown(0, c.type(0));
   const size_t rank = image->size();
-  if (block->size() != rank || rank == 0) c.Bad("image_shape and block_shape differ in length; got {} and {}", rank, block->size());
+  if (block->size() != rank || rank == 0)
+    c.Bad("image_shape and block_shape differ in length; got {} and {}", rank, block->size());
   int64_t blocks = 1, size = 1;
   for (size_t i = 0; i < rank; ++i) {
     blocks = CheckedMul(c, blocks, Blocks(c, (*image)[i], (*block)[i], i, rank));

@@ -9,10 +9,12 @@ TestInput Idx(const Shape& shape) { return TestInput(DType::kI64, shape); }
 Tensor L(const std::vector<int64_t>& values) { return Tensor::Ints(values); }
 
 TEST(GatherInfer, PutsTheIndicesShapeInPlaceOfTheAxis) {
-  EXPECT_EQ(InferText("Gather", Attrs({{"axis", int64_t(-2)}}), {Shape{2, 3, 4}, Idx({5, 6})}), "f32 2x5x6x4");
+  EXPECT_EQ(InferText("Gather", Attrs({{"axis", int64_t(-2)}}), {Shape{2, 3, 4}, Idx({5, 6})}),
+            "f32 2x5x6x4");
   EXPECT_EQ(InferText("Gather", {}, {Shape{3}, Idx({})}), "f32 scalar");
-  EXPECT_EQ(InferText("Gather", {}, {Shape{3}, Shape{1}}),
-            "error: [node] input 1 has a type that this operator does not take; got f32, expected one of i32 i64");
+  EXPECT_EQ(
+      InferText("Gather", {}, {Shape{3}, Shape{1}}),
+      "error: [node] input 1 has a type that this operator does not take; got f32, expected one of i32 i64");
   EXPECT_EQ(InferText("Gather", Attrs({{"axis", int64_t(1)}}), {Shape{3}, Idx({1})}),
             "error: [node] axis is out of range; got 1, expected -1 to 0");
 }
@@ -24,7 +26,8 @@ TEST(GatherElementsInfer, IndicesMayBeLongerAlongTheAxisOnly) {
 }
 
 TEST(GatherNDInfer, SharesBatchDimensions) {
-  EXPECT_EQ(InferText("GatherND", Attrs({{"batch_dims", int64_t(1)}}), {Shape{2, 3, 4}, Idx({2, 5, 1})}), "f32 2x5x4");
+  EXPECT_EQ(InferText("GatherND", Attrs({{"batch_dims", int64_t(1)}}), {Shape{2, 3, 4}, Idx({2, 5, 1})}),
+            "f32 2x5x4");
   EXPECT_EQ(InferText("GatherND", {}, {Shape{2, 3}, Idx({4, 2})}), "f32 4");
   EXPECT_EQ(InferText("GatherND", {}, {Shape{2, 3}, Idx({4, 3})}),
             "error: [node] index tuples have the wrong length; got 3, expected 1 to 2");
@@ -35,13 +38,15 @@ TEST(ScatterInfer, ChecksTheUpdates) {
   EXPECT_EQ(InferText("ScatterND", {}, {Shape{4, 3}, Idx({2, 1}), Shape{2, 2}}),
             "error: [node] input 2 has the wrong shape; got 2x2, expected 2x3");
   EXPECT_EQ(InferText("ScatterElements", {}, {Shape{4, 3}, Idx({2, 1}), Shape{2, 1}}), "f32 4x3");
-  EXPECT_EQ(InferText("ScatterElements", Attrs({{"reduction", std::string("xor")}}), {Shape{4}, Idx({2}), Shape{2}}),
+  EXPECT_EQ(InferText("ScatterElements", Attrs({{"reduction", std::string("xor")}}),
+                      {Shape{4}, Idx({2}), Shape{2}}),
             "error: [node] reduction is unknown; got xor, expected none, add, mul, min or max");
 }
 
 TEST(UniqueInfer, KnowsTypesButNoShapes) {
   EXPECT_EQ(InferText("Unique", {}, {Shape{4}}, 4), "f32 ?, i64 ?, i64 ?, i64 ?");
-  EXPECT_EQ(InferText("Unique", Attrs({{"axis", int64_t(2)}}), {Shape{4}}), "error: [node] axis is out of range; got 2, expected -1 to 0");
+  EXPECT_EQ(InferText("Unique", Attrs({{"axis", int64_t(2)}}), {Shape{4}}),
+            "error: [node] axis is out of range; got 2, expected -1 to 0");
 }
 
 TEST(Col2ImInfer, CountsBlocks) {

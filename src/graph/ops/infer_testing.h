@@ -21,8 +21,8 @@ struct TestInput {
   Tensor constant;
 };
 
-inline std::vector<InferContext::Result> InferOp(std::string op, Attributes attributes, const std::vector<TestInput>& inputs,
-                                                 size_t outputs = 1) {
+inline std::vector<InferContext::Result> InferOp(std::string op, Attributes attributes,
+                                                 const std::vector<TestInput>& inputs, size_t outputs = 1) {
   Graph graph;
   std::vector<ValueId> in, out;
   for (const TestInput& i : inputs) {
@@ -35,7 +35,8 @@ inline std::vector<InferContext::Result> InferOp(std::string op, Attributes attr
 }
 
 // "f32 2x3" (or "unknown ?") for every output, separated by ", "; the message of an Error as "error: ...".
-inline std::string InferText(std::string op, Attributes attributes, const std::vector<TestInput>& inputs, size_t outputs = 1) try {
+inline std::string InferText(std::string op, Attributes attributes, const std::vector<TestInput>& inputs,
+                             size_t outputs = 1) try {
   std::string text;
   for (const auto& r : InferOp(std::move(op), std::move(attributes), inputs, outputs))
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", Name(r.type), ToString(r.shape));

@@ -1,4 +1,5 @@
-// numpy's matmul of two shapes: batched, broadcast, with vectors promoted. For every operator that multiplies matrices.
+// numpy's matmul of two shapes: batched, broadcast, with vectors promoted. For every operator that multiplies
+// matrices.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +16,10 @@ inline Shape MatMulShape(const InferContext& c, int left, int right) {
   const int ra = a.rank(), rb = b.rank();
   const int64_t inner_b = rb == 1 ? b[0] : b[rb - 2];
   if (a.back() != inner_b)
-    c.Bad("inner dimensions differ; got {} and {}, expected {} to be {}", ToString(a), ToString(b), inner_b, a.back());
-  const Shape batch_a(a.dims().first(size_t(std::max(0, ra - 2)))), batch_b(b.dims().first(size_t(std::max(0, rb - 2))));
+    c.Bad("inner dimensions differ; got {} and {}, expected {} to be {}", ToString(a), ToString(b), inner_b,
+          a.back());
+  const Shape batch_a(a.dims().first(size_t(std::max(0, ra - 2)))),
+      batch_b(b.dims().first(size_t(std::max(0, rb - 2))));
   Shape out = BroadcastShapes(c, batch_a, batch_b);
   if (ra > 1) out.push_back(a[ra - 2]);
   if (rb > 1) out.push_back(b[rb - 1]);

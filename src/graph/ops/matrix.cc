@@ -35,11 +35,12 @@ void InferGemm(InferContext& c) {
   const int ta = c.attributes.Int("transA", 0) != 0, tb = c.attributes.Int("transB", 0) != 0;
   const Shape &a = c.shape(0), &b = c.shape(1);
   if (a[1 - ta] != b[tb])
-    c.Bad("inner dimensions differ; got {} (transA {}) and {} (transB {}), expected {} to be {}", ToString(a), ta, ToString(b), tb, b[tb],
-          a[1 - ta]);
+    c.Bad("inner dimensions differ; got {} (transA {}) and {} (transB {}), expected {} to be {}", ToString(a),
+          ta, ToString(b), tb, b[tb], a[1 - ta]);
   const Shape out{a[ta], b[1 - tb]};
   if (c.has(2) && BroadcastShapes(c, out, c.shape(2)) != out)
-    c.Bad("C cannot be broadcast to the product; got {}, expected to fit {}", ToString(c.shape(2)), ToString(out));
+    c.Bad("C cannot be broadcast to the product; got {}, expected to fit {}", ToString(c.shape(2)),
+          ToString(out));
   CheckFloatEpilogue(c, out);
   c.Output(0, c.type(0), out);
 }

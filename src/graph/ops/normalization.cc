@@ -8,7 +8,8 @@ namespace {
 // The axis that channels lie on: 1, or the last where a pass has set layout="NHWC".
 int ChannelAxis(const InferContext& c) {
   const auto layout = c.attributes.String("layout", "NCHW");
-  if (layout != "NCHW" && layout != "NHWC") c.Bad("attribute layout is unknown; got '{}', expected NCHW or NHWC", layout);
+  if (layout != "NCHW" && layout != "NHWC")
+    c.Bad("attribute layout is unknown; got '{}', expected NCHW or NHWC", layout);
   return layout == "NHWC" ? c.shape(0).rank() - 1 : 1;
 }
 
@@ -43,7 +44,8 @@ void InferGroupNormalization(InferContext& c) {
   c.NeedRank(0, 2);
   const int64_t groups = c.attributes.Int("num_groups", 0), channels = c.shape(0)[1];
   if (groups <= 0 || channels % groups != 0)
-    c.Bad("num_groups does not divide the channels; got {}, expected a divisor of {} from 1 on", groups, channels);
+    c.Bad("num_groups does not divide the channels; got {}, expected a divisor of {} from 1 on", groups,
+          channels);
   InferInstanceNormalization(c);
 }
 
@@ -53,7 +55,8 @@ void NeedFitting(const InferContext& c) {
     if (!c.has(i)) continue;
     NeedType(c, i, kFloatTypes);
     if (BroadcastShapes(c, c.shape(0), c.shape(i)) != c.shape(0))
-      c.Bad("input {} cannot be broadcast to input 0; got {}, expected to fit {}", i, ToString(c.shape(i)), ToString(c.shape(0)));
+      c.Bad("input {} cannot be broadcast to input 0; got {}, expected to fit {}", i, ToString(c.shape(i)),
+            ToString(c.shape(0)));
   }
 }
 
@@ -61,10 +64,12 @@ void InferLayerNormalization(InferContext& c) {
   c.NeedRank(0, 1);
   NeedFitting(c);
   Shape statistics = c.shape(0);
-  for (int i = c.Axis(c.attributes.Int("axis", -1), statistics.rank()); i < statistics.rank(); ++i) statistics[i] = 1;
+  for (int i = c.Axis(c.attributes.Int("axis", -1), statistics.rank()); i < statistics.rank(); ++i)
+    statistics[i] = 1;
   SameAsInput(c);
   const int64_t stash = c.attributes.Int("stash_type", 1);  // ONNX's numbers: 1 is f32, 16 is bf16
-  if (stash != 1 && stash != 16) c.Bad("stash_type is not supported; got {}, expected 1 (f32) or 16 (bf16)", stash);
+  if (stash != 1 && stash != 16)
+    c.Bad("stash_type is not supported; got {}, expected 1 (f32) or 16 (bf16)", stash);
   for (int i = 1; i <= 2; ++i) c.Output(i, stash == 1 ? DType::kF32 : DType::kBF16, statistics);
 }
 
@@ -78,7 +83,8 @@ void InferRmsNormalization(InferContext& c) {
 void InferLrn(InferContext& c) {
   c.NeedRank(0, 2);
   ChannelAxis(c);
-  if (c.attributes.Int("size", 0) <= 0) c.Bad("attribute size must be positive; got {}", c.attributes.Int("size", 0));
+  if (c.attributes.Int("size", 0) <= 0)
+    c.Bad("attribute size must be positive; got {}", c.attributes.Int("size", 0));
   SameAsInput(c);
 }
 
@@ -110,7 +116,8 @@ void InferNormalize(InferContext& c) {
   c.NeedRank(0, 2);
   const int64_t scales = c.attributes.Int("channel_shared", 1) != 0 ? 1 : c.shape(0)[1];
   NeedType(c, 1, kFloatTypes);
-  if (c.shape(1).Elements() != scales) c.Bad("scale has the wrong number of elements; got {}, expected {}", ToString(c.shape(1)), scales);
+  if (c.shape(1).Elements() != scales)
+    c.Bad("scale has the wrong number of elements; got {}, expected {}", ToString(c.shape(1)), scales);
   SameAsInput(c);
 }
 

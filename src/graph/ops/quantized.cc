@@ -42,16 +42,20 @@ void InferQuantizeLinear(InferContext& c) {
   CheckScale(c);
   const DType type = OutputType(c, c.has(2) ? c.type(2) : DType::kU8);
   if (c.has(2) && c.type(2) != type)
-    c.Bad("the zero point has another type than the output; got {}, expected {}", Name(c.type(2)), Name(type));
-  if (!(kQuantizedTypes & TypeBit(type))) c.Bad("cannot quantize to {}; expected i8, u8, i16 or u16", Name(type));
+    c.Bad("the zero point has another type than the output; got {}, expected {}", Name(c.type(2)),
+          Name(type));
+  if (!(kQuantizedTypes & TypeBit(type)))
+    c.Bad("cannot quantize to {}; expected i8, u8, i16 or u16", Name(type));
   c.Output(0, type, c.shape(0));
 }
 
 void InferDequantizeLinear(InferContext& c) {
-  NeedType(c, 0, kQuantizedTypes | kI32Type | TypeBit(DType::kF32));  // f32: what importers make of float8 and float4
+  // f32: what importers make of float8 and float4
+  NeedType(c, 0, kQuantizedTypes | kI32Type | TypeBit(DType::kF32));
   CheckScale(c);
   if (c.has(2) && c.type(2) != c.type(0))
-    c.Bad("the zero point has another type than the input; got {}, expected {}", Name(c.type(2)), Name(c.type(0)));
+    c.Bad("the zero point has another type than the input; got {}, expected {}", Name(c.type(2)),
+          Name(c.type(0)));
   const DType type = OutputType(c, c.type(1));
   if (!(kScaleTypes & TypeBit(type))) c.Bad("cannot dequantize to {}; expected f32, f16 or bf16", Name(type));
   c.Output(0, type, c.shape(0));
@@ -65,7 +69,8 @@ void InferDynamicQuantizeLinear(InferContext& c) {
 }
 
 void NeedScalar(const InferContext& c, int i) {
-  if (c.has(i) && c.shape(i) != Shape() && c.shape(i) != Shape{1}) c.Bad("input {} must be one number; got {}", i, ToString(c.shape(i)));
+  if (c.has(i) && c.shape(i) != Shape() && c.shape(i) != Shape{1})
+    c.Bad("input {} must be one number; got {}", i, ToString(c.shape(i)));
 }
 
 void NeedScalarOr(const InferContext& c, int i, int64_t count) {
@@ -77,19 +82,22 @@ void InferConvInteger(InferContext& c) {
   const Shape y = ConvShape(c, 1);
   for (int i = 0; i < 2; ++i)
     if (c.has(2 + i) && c.type(2 + i) != c.type(i))
-      c.Bad("zero point {} has another type than its tensor; got {}, expected {}", i, Name(c.type(2 + i)), Name(c.type(i)));
+      c.Bad("zero point {} has another type than its tensor; got {}, expected {}", i, Name(c.type(2 + i)),
+            Name(c.type(i)));
   NeedScalar(c, 2);
   NeedScalarOr(c, 3, c.shape(1)[0]);
   c.Output(0, DType::kI32, y);
 }
 
-// Inputs of QLinearConv and QLinearMatMul: a, its scale and zero point, b, its scale and zero point, y's scale and zero point.
+// Inputs of QLinearConv and QLinearMatMul: a, its scale and zero point, b, its scale and zero point, y's
+// scale and zero point.
 void CheckQLinearTypes(const InferContext& c, TypeSet scales) {
   for (int i : {0, 3, 7}) NeedType(c, i, kByteTypes);
   for (int i : {1, 4, 6}) NeedType(c, i, scales);
   for (int i : {0, 3})
     if (c.type(i + 2) != c.type(i))
-      c.Bad("input {} has another type than input {}; got {}, expected {}", i + 2, i, Name(c.type(i + 2)), Name(c.type(i)));
+      c.Bad("input {} has another type than input {}; got {}, expected {}", i + 2, i, Name(c.type(i + 2)),
+            Name(c.type(i)));
 }
 
 void InferQLinearConv(InferContext& c) {
@@ -102,7 +110,8 @@ void InferQLinearConv(InferContext& c) {
   c.Output(0, c.type(7), y);
 }
 
-// A row-wise parameter of an [..., M, K] matrix is [M] or [..., M, 1], a column-wise one of [..., K, N] is [N] or [..., 1, N].
+// A row-wise parameter of an [..., M, K] matrix is [M] or [..., M, 1], a column-wise one of [..., K, N] is
+// [N] or [..., 1, N].
 void CheckMatrixParameter(const InferContext& c, int i, const Shape& matrix, bool rows) {
   if (!c.has(i) || c.shape(i) == Shape() || c.shape(i) == Shape{1}) return;
   const int rank = matrix.rank(), axis = rows ? rank - 2 : rank - 1;
@@ -120,7 +129,8 @@ void CheckProductScales(const InferContext& c, const Shape& y) {
     if (!matrices && c.shape(i).Elements() != 1)
       c.Bad("input {} must be one number where a vector is multiplied; got {}", i, ToString(c.shape(i)));
   for (int i : {1, 4})
-    if (c.shape(i).rank() > y.rank()) c.Bad("input {} has too many dimensions; got {} for {}", i, ToString(c.shape(i)), ToString(y));
+    if (c.shape(i).rank() > y.rank())
+      c.Bad("input {} has too many dimensions; got {} for {}", i, ToString(c.shape(i)), ToString(y));
 }
 
 void InferMatMulInteger(InferContext& c) {
@@ -128,7 +138,8 @@ void InferMatMulInteger(InferContext& c) {
   const Shape y = MatMulShape(c, 0, 1);
   for (int i = 0; i < 2; ++i)
     if (c.has(2 + i) && c.type(2 + i) != c.type(i))
-      c.Bad("zero point {} has another type than its matrix; got {}, expected {}", i, Name(c.type(2 + i)), Name(c.type(i)));
+      c.Bad("zero point {} has another type than its matrix; got {}, expected {}", i, Name(c.type(2 + i)),
+            Name(c.type(i)));
   CheckMatrixParameter(c, 2, c.shape(0), true);
   CheckMatrixParameter(c, 3, c.shape(1), false);
   c.Output(0, DType::kI32, y);

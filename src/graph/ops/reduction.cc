@@ -54,7 +54,8 @@ void InferTopK(InferContext& c) {
   const int axis = c.Axis(c.attributes.Int("axis", -1), shape.rank());
   const auto k = c.ints(1);
   if (k && (k->front() < 0 || k->front() > shape[axis]))
-    c.Bad("K is out of range for axis {} of {}; got {}, expected 0 to {}", axis, ToString(shape), k->front(), shape[axis]);
+    c.Bad("K is out of range for axis {} of {}; got {}, expected 0 to {}", axis, ToString(shape), k->front(),
+          shape[axis]);
   if (k) shape[axis] = k->front();
   else shape = Shape::Unknown();
   c.Output(0, c.type(0), shape);

@@ -14,12 +14,15 @@ void NeedIfThere(const InferContext& c, int i, const Shape& shape) {
 // Inputs: X, W, R, B, sequence_lens, initial_h, and for LSTM initial_c and P.
 void InferRecurrent(InferContext& c, int64_t gates, std::span<const RecurrentKind> functions) {
   RecurrentSpec spec;
-  if (const std::string problem = ParseRecurrent(c.attributes, functions, spec); !problem.empty()) c.Bad("{}", problem);
+  if (const std::string problem = ParseRecurrent(c.attributes, functions, spec); !problem.empty())
+    c.Bad("{}", problem);
   NeedType(c, 0, kFloatTypes);
   for (int i : {1, 2, 3, 5, 6, 7})
-    if (c.has(i) && c.type(i) != c.type(0)) c.Bad("inputs 0 and {} differ in type; got {} and {}", i, Name(c.type(0)), Name(c.type(i)));
+    if (c.has(i) && c.type(i) != c.type(0))
+      c.Bad("inputs 0 and {} differ in type; got {} and {}", i, Name(c.type(0)), Name(c.type(i)));
   for (int i = 0; i < 3; ++i) c.NeedRank(i, 3, 3);
-  const int64_t length = c.shape(0)[spec.batch_first ? 1 : 0], batch = c.shape(0)[spec.batch_first ? 0 : 1], inputs = c.shape(0)[2];
+  const int64_t length = c.shape(0)[spec.batch_first ? 1 : 0], batch = c.shape(0)[spec.batch_first ? 0 : 1],
+                inputs = c.shape(0)[2];
   const int64_t hidden = c.shape(2)[2], directions = spec.directions;
   if (hidden < 1 || hidden > int64_t(1) << 32)
     c.Bad("R has the wrong shape; got {}, expected a last dimension of at least 1", ToString(c.shape(2)));
@@ -32,7 +35,9 @@ void InferRecurrent(InferContext& c, int64_t gates, std::span<const RecurrentKin
   const Shape state = spec.batch_first ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
   for (int i : {5, 6}) NeedIfThere(c, i, state);
   NeedIfThere(c, 7, Shape{directions, 3 * hidden});
-  c.Output(0, c.type(0), spec.batch_first ? Shape{batch, length, directions, hidden} : Shape{length, directions, batch, hidden});
+  c.Output(
+      0, c.type(0),
+      spec.batch_first ? Shape{batch, length, directions, hidden} : Shape{length, directions, batch, hidden});
   c.Output(1, c.type(0), state);
   if (gates == 4) c.Output(2, c.type(0), state);
 }

@@ -8,11 +8,13 @@ namespace {
 // Input i as heads; a 3-D one needs the attribute `count_name`.
 Heads CheckedHeads(const InferContext& c, int i, const char* count_name) {
   const Shape& s = c.shape(i);
-  if (CheckedElements(s, c.type(i), int64_t(1) << 40) < 0) c.Bad("input {} has impossible dimensions; got {}", i, ToString(s));
+  if (CheckedElements(s, c.type(i), int64_t(1) << 40) < 0)
+    c.Bad("input {} has impossible dimensions; got {}", i, ToString(s));
   if (s.rank() == 4) return Heads(s, 0);
   const int64_t count = c.attributes.Int(count_name, 0);
   if (count < 1 || s[2] % count != 0)
-    c.Bad("{} does not divide the last dimension of input {}; got {} and {}", count_name, i, count, ToString(s));
+    c.Bad("{} does not divide the last dimension of input {}; got {} and {}", count_name, i, count,
+          ToString(s));
   return Heads(s, count);
 }
 
@@ -22,17 +24,21 @@ void NeedQueryKeyValue(const InferContext& c, int least, int most) {
     c.NeedRank(i, least, most);
     if (c.shape(i).rank() != c.shape(0).rank())
       c.Bad("query, key and value differ in rank; got {} and {}", ToString(c.shape(0)), ToString(c.shape(i)));
-    if (c.type(i) != c.type(0)) c.Bad("query, key and value differ in type; got {} and {}", Name(c.type(0)), Name(c.type(i)));
+    if (c.type(i) != c.type(0))
+      c.Bad("query, key and value differ in type; got {} and {}", Name(c.type(0)), Name(c.type(i)));
   }
 }
 
 void CheckHeadsFit(const InferContext& c, const Heads& q, const Heads& k, const Heads& v) {
-  if (q.batch != k.batch || q.batch != v.batch) c.Bad("batches differ; got {}, {} and {}", q.batch, k.batch, v.batch);
+  if (q.batch != k.batch || q.batch != v.batch)
+    c.Bad("batches differ; got {}, {} and {}", q.batch, k.batch, v.batch);
   if (q.size != k.size) c.Bad("query and key differ in head size; got {} and {}", q.size, k.size);
   if (k.length != v.length) c.Bad("key and value differ in length; got {} and {}", k.length, v.length);
   if (k.heads != v.heads || k.heads < 1 || q.heads % k.heads != 0)
-    c.Bad("numbers of heads do not fit; got {} queries, {} keys and {} values, expected a multiple of equal numbers", q.heads, k.heads,
-        v.heads);
+    c.Bad(
+        "numbers of heads do not fit; got {} queries, {} keys and {} values, expected a multiple of equal "
+        "numbers",
+        q.heads, k.heads, v.heads);
 }
 
 void CheckMask(const InferContext& c, const Shape& scores) {
@@ -53,7 +59,8 @@ int64_t CheckPast(const InferContext& c, const Heads& k, const Heads& v) {
   if (c.has(6)) c.Bad("nonpad_kv_seqlen cannot be given together with past_key");
   for (int i : {4, 5}) {
     c.NeedRank(i, 4, 4);
-    if (c.type(i) != c.type(0)) c.Bad("input {} has the wrong type; got {}, expected {}", i, Name(c.type(i)), Name(c.type(0)));
+    if (c.type(i) != c.type(0))
+      c.Bad("input {} has the wrong type; got {}, expected {}", i, Name(c.type(i)), Name(c.type(0)));
   }
   const int64_t past = c.shape(4)[2];
   NeedShape(c, 4, Shape{k.batch, k.heads, past, k.size});
@@ -65,7 +72,8 @@ int64_t CheckPast(const InferContext& c, const Heads& k, const Heads& v) {
 
 void InferAttention(InferContext& c) {
   NeedQueryKeyValue(c, 3, 4);
-  const Heads q = CheckedHeads(c, 0, "q_num_heads"), k = CheckedHeads(c, 1, "kv_num_heads"), v = CheckedHeads(c, 2, "kv_num_heads");
+  const Heads q = CheckedHeads(c, 0, "q_num_heads"), k = CheckedHeads(c, 1, "kv_num_heads"),
+              v = CheckedHeads(c, 2, "kv_num_heads");
   CheckHeadsFit(c, q, k, v);
   const int64_t total = CheckPast(c, k, v) + k.length;
   const Shape scores{q.batch, q.heads, q.length, total};
@@ -76,7 +84,9 @@ void InferAttention(InferContext& c) {
       c.Bad("{} is out of range; got {}, expected at least -1", side, size);
   if (const int64_t mode = c.attributes.Int("qk_matmul_output_mode", 0); mode < 0 || mode > 3)
     c.Bad("qk_matmul_output_mode is out of range; got {}, expected 0 to 3", mode);
-  c.Output(0, c.type(0), c.shape(0).rank() == 4 ? Shape{q.batch, q.heads, q.length, v.size} : Shape{q.batch, q.length, q.heads * v.size});
+  c.Output(0, c.type(0),
+           c.shape(0).rank() == 4 ? Shape{q.batch, q.heads, q.length, v.size}
+                                  : Shape{q.batch, q.length, q.heads * v.size});
   c.Output(1, c.type(0), Shape{k.batch, k.heads, total, k.size});
   c.Output(2, c.type(0), Shape{v.batch, v.heads, total, v.size});
   c.Output(3, c.type(0), scores);
@@ -91,15 +101,18 @@ void InferFlexAttention(InferContext& c) {
 
 void InferLinearAttention(InferContext& c) {
   NeedQueryKeyValue(c, 3, 3);
-  const Heads q = CheckedHeads(c, 0, "q_num_heads"), k = CheckedHeads(c, 1, "kv_num_heads"), v = CheckedHeads(c, 2, "kv_num_heads");
+  const Heads q = CheckedHeads(c, 0, "q_num_heads"), k = CheckedHeads(c, 1, "kv_num_heads"),
+              v = CheckedHeads(c, 2, "kv_num_heads");
   CheckHeadsFit(c, q, k, v);
   if (q.length != k.length) c.Bad("query and key differ in length; got {} and {}", q.length, k.length);
   const std::string_view rule = c.attributes.String("update_rule", "gated_delta");
   if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta")
     c.Bad("update_rule is unknown; got {}, expected linear, gated, delta or gated_delta", rule);
   const bool gated = rule.starts_with("gated"), delta = rule.ends_with("delta");
-  if (c.has(4) != gated) c.Bad("update_rule {} and the decay do not fit; got a decay: {}, expected: {}", rule, c.has(4), gated);
-  if (c.has(5) != delta) c.Bad("update_rule {} and beta do not fit; got a beta: {}, expected: {}", rule, c.has(5), delta);
+  if (c.has(4) != gated)
+    c.Bad("update_rule {} and the decay do not fit; got a decay: {}, expected: {}", rule, c.has(4), gated);
+  if (c.has(5) != delta)
+    c.Bad("update_rule {} and beta do not fit; got a beta: {}, expected: {}", rule, c.has(5), delta);
   const Shape state{k.batch, k.heads, k.size, v.size}, one_a_head{k.batch, k.length, k.heads};
   for (int i : {3, 4, 5})
     if (c.has(i)) NeedType(c, i, kFloatTypes);
@@ -113,7 +126,8 @@ void InferLinearAttention(InferContext& c) {
 void InferRotaryEmbedding(InferContext& c) {
   NeedType(c, 0, kFloatTypes);
   for (int i : {1, 2})
-    if (c.type(i) != c.type(0)) c.Bad("inputs 0 and {} differ in type; got {} and {}", i, Name(c.type(0)), Name(c.type(i)));
+    if (c.type(i) != c.type(0))
+      c.Bad("inputs 0 and {} differ in type; got {} and {}", i, Name(c.type(0)), Name(c.type(i)));
   c.NeedRank(0, 3, 4);
   const Heads x = CheckedHeads(c, 0, "num_heads");
   const int64_t given = c.attributes.Int("rotary_embedding_dim", 0), rotated = given == 0 ? x.size : given;

@@ -15,7 +15,8 @@ void InferReshape(InferContext& c) {
   for (size_t i = 0; i < target->size(); ++i) {
     int64_t d = (*target)[i];
     if (d == 0 && !allow_zero) {
-      if (int(i) >= in.rank()) c.Bad("dimension {} is copied from an input that has none; got {}", i, ToString(in));
+      if (int(i) >= in.rank())
+        c.Bad("dimension {} is copied from an input that has none; got {}", i, ToString(in));
       d = in[int(i)];
     }
     if (d == -1) {
@@ -33,7 +34,8 @@ void InferReshape(InferContext& c) {
     out[free_axis] = known == 0 ? 0 : elements / known;
     known = CheckedMul(c, known, out[free_axis]);
   }
-  if (known != elements) c.Bad("shapes have different numbers of elements; got {} for {}", ToString(out), ToString(in));
+  if (known != elements)
+    c.Bad("shapes have different numbers of elements; got {} for {}", ToString(out), ToString(in));
   c.Output(0, c.type(0), out);
 }
 
@@ -41,7 +43,8 @@ void InferFlatten(InferContext& c) {
   const Shape& in = c.shape(0);
   const int64_t axis = c.attributes.Int("axis", 1);
   const int rank = in.rank();
-  if (axis < -rank || axis > rank) c.Bad("axis is out of range; got {}, expected {} to {}", axis, -rank, rank);
+  if (axis < -rank || axis > rank)
+    c.Bad("axis is out of range; got {}, expected {} to {}", axis, -rank, rank);
   const int at = int(axis < 0 ? axis + rank : axis);
   c.Output(0, c.type(0), {in.Elements(0, at), in.Elements(at, rank)});
 }
@@ -51,11 +54,13 @@ void InferTranspose(InferContext& c) {
   const Ints& perm = c.attributes.IntList("perm");
   const bool reverse = !c.attributes.Has("perm");
   if (!reverse) {
-    if (int(perm.size()) != in.rank()) c.Bad("perm has the wrong length; got {}, expected {}", perm.size(), in.rank());
+    if (int(perm.size()) != in.rank())
+      c.Bad("perm has the wrong length; got {}, expected {}", perm.size(), in.rank());
     CheckAxes(c, perm, in.rank());
   }
   Shape out = in;
-  for (int i = 0; i < in.rank(); ++i) out[i] = in[reverse ? in.rank() - 1 - i : c.Axis(perm[size_t(i)], in.rank())];
+  for (int i = 0; i < in.rank(); ++i)
+    out[i] = in[reverse ? in.rank() - 1 - i : c.Axis(perm[size_t(i)], in.rank())];
   c.Output(0, c.type(0), out);
 }
 
@@ -70,7 +75,8 @@ void InferConcat(InferContext& c) {
     for (int d = 0; d < out.rank(); ++d) {
       if (d == axis) out[d] = CheckedAdd(c, out[d], c.shape(i)[d]);
       else if (c.shape(i)[d] != out[d])
-        c.Bad("inputs differ in dimension {}; got {} and {}, axis is {}", d, ToString(c.shape(0)), ToString(c.shape(i)), axis);
+        c.Bad("inputs differ in dimension {}; got {} and {}, axis is {}", d, ToString(c.shape(0)),
+              ToString(c.shape(i)), axis);
     }
   }
   c.Output(0, c.type(0), out);
@@ -98,7 +104,8 @@ void InferSplit(InferContext& c) {
     for (int i = 0; i < c.outputs(); ++i) c.OutputUnknown(i, c.type(0));
     return;
   }
-  if (int(given->size()) != c.outputs()) c.Bad("sizes do not fit the outputs; got {}, expected {}", given->size(), c.outputs());
+  if (int(given->size()) != c.outputs())
+    c.Bad("sizes do not fit the outputs; got {}, expected {}", given->size(), c.outputs());
   int64_t sum = 0;
   for (int64_t size : *given) {
     if (size < 0) c.Bad("sizes must not be negative; got {}", size);
@@ -136,7 +143,8 @@ void InferUnsqueeze(InferContext& c) {
   auto axes = ShortList(c, 1);
   if (!axes) return c.OutputUnknown(0, c.type(0));
   const int rank = c.shape(0).rank() + int(axes->size());
-  if (rank > Shape::kMaxRank) c.Bad("too many dimensions; got {}, expected at most {}", rank, Shape::kMaxRank);
+  if (rank > Shape::kMaxRank)
+    c.Bad("too many dimensions; got {}, expected at most {}", rank, Shape::kMaxRank);
   unsigned added = 0;
   for (int64_t axis : CheckAxes(c, *axes, rank)) added |= 1u << axis;
   Shape out;

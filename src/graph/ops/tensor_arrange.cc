@@ -43,7 +43,8 @@ struct Block {
 Block BlockOf(const InferContext& c) {
   c.NeedRank(0, 4, 4);
   const bool nhwc = c.attributes.String("layout", "") == "NHWC";
-  const Block b = nhwc ? Block{1, 2, 3, c.attributes.Int("blocksize", 0)} : Block{2, 3, 1, c.attributes.Int("blocksize", 0)};
+  const Block b = nhwc ? Block{1, 2, 3, c.attributes.Int("blocksize", 0)}
+                       : Block{2, 3, 1, c.attributes.Int("blocksize", 0)};
   if (b.size <= 0 || b.size > INT32_MAX) c.Bad("blocksize is impossible; got {}", b.size);
   return b;
 }
@@ -60,8 +61,8 @@ void InferSlice(InferContext& c) {
   const auto steps = c.has(4) ? ShortList(c, 4) : Ints(size_t(count), 1);
   if (!starts || !ends || !axes || !steps) return c.OutputUnknown(0, c.type(0));
   if (ends->size() != starts->size() || axes->size() != starts->size() || steps->size() != starts->size())
-    c.Bad("starts, ends, axes and steps differ in length; got {}, {}, {} and {}", starts->size(), ends->size(), axes->size(),
-          steps->size());
+    c.Bad("starts, ends, axes and steps differ in length; got {}, {}, {} and {}", starts->size(),
+          ends->size(), axes->size(), steps->size());
   for (size_t i = 0; i < axes->size(); ++i) {
     if ((*steps)[i] == 0) c.Bad("step is impossible for axis {}; got 0, expected another number", (*axes)[i]);
     int64_t& dim = out[int((*axes)[i])];
@@ -74,7 +75,8 @@ void InferTile(InferContext& c) {
   Shape out = c.shape(0);
   const auto repeats = ShortList(c, 1);
   if (!repeats) return c.OutputUnknown(0, c.type(0));
-  if (int(repeats->size()) != out.rank()) c.Bad("repeats has the wrong length; got {}, expected {}", repeats->size(), out.rank());
+  if (int(repeats->size()) != out.rank())
+    c.Bad("repeats has the wrong length; got {}, expected {}", repeats->size(), out.rank());
   for (int i = 0; i < out.rank(); ++i) {
     if ((*repeats)[size_t(i)] < 0) c.Bad("repeats must not be negative; got {}", (*repeats)[size_t(i)]);
     out[i] = CheckedMul(c, out[i], (*repeats)[size_t(i)]);
@@ -100,8 +102,10 @@ void InferPad(InferContext& c) {
     const int64_t dim = out[int((*axes)[i])];
     const int64_t padded = CheckedAdd(c, CheckedAdd(c, dim, (*pads)[i]), (*pads)[n + i]);
     if (padded < 0)
-      c.Bad("pads remove more than there is; got {} and {} for dimension {} of {}", (*pads)[i], (*pads)[n + i], (*axes)[i], dim);
-    if (dim == 0 && padded > 0 && mode != "constant") c.Bad("mode {} has nothing to repeat in dimension {}", mode, (*axes)[i]);
+      c.Bad("pads remove more than there is; got {} and {} for dimension {} of {}", (*pads)[i],
+            (*pads)[n + i], (*axes)[i], dim);
+    if (dim == 0 && padded > 0 && mode != "constant")
+      c.Bad("mode {} has nothing to repeat in dimension {}", mode, (*axes)[i]);
     out[int((*axes)[i])] = padded;
   }
   c.Output(0, c.type(0), out);
@@ -114,7 +118,8 @@ void InferCenterCropPad(InferContext& c) {
   const Ints axes = c.attributes.Has("axes") ? CheckAxes(c, given, out.rank()) : AllAxes(out.rank());
   const auto dims = ShortList(c, 1);
   if (!dims) return c.OutputUnknown(0, c.type(0));
-  if (dims->size() != axes.size()) c.Bad("shape has the wrong length; got {}, expected {}", dims->size(), axes.size());
+  if (dims->size() != axes.size())
+    c.Bad("shape has the wrong length; got {}, expected {}", dims->size(), axes.size());
   for (size_t i = 0; i < axes.size(); ++i) out[int(axes[i])] = (*dims)[i];
   c.Output(0, c.type(0), out);
 }
@@ -150,7 +155,8 @@ void InferReverseSequence(InferContext& c) {
   if (batch == time || batch < 0 || batch > 1 || time < 0 || time > 1)
     c.Bad("batch_axis and time_axis must be 0 and 1; got {} and {}", batch, time);
   if (c.shape(1) != Shape{c.shape(0)[int(batch)]})
-    c.Bad("sequence_lens has the wrong shape; got {}, expected {}", ToString(c.shape(1)), c.shape(0)[int(batch)]);
+    c.Bad("sequence_lens has the wrong shape; got {}, expected {}", ToString(c.shape(1)),
+          c.shape(0)[int(batch)]);
   c.Output(0, c.type(0), c.shape(0));
 }
 

@@ -21,14 +21,17 @@ int64_t RangeOfInts(const InferContext& c) {
   if (v[2] == 0) c.Bad("delta is impossible; got 0, expected another number");
   const __int128 span = v[2] > 0 ? v[1] - v[0] : v[0] - v[1], step = v[2] > 0 ? v[2] : -v[2];
   const __int128 n = span <= 0 ? 0 : (span + step - 1) / step;
-  if (n > INT64_MAX) c.Bad("range has too many elements; got {} to {} by {}", (*c.ints(0))[0], (*c.ints(1))[0], (*c.ints(2))[0]);
+  if (n > INT64_MAX)
+    c.Bad("range has too many elements; got {} to {} by {}", (*c.ints(0))[0], (*c.ints(1))[0],
+          (*c.ints(2))[0]);
   return int64_t(n);
 }
 
 int64_t RangeOfFloats(const InferContext& c) {
   const double start = *ScalarOf(c, 0), limit = *ScalarOf(c, 1), delta = *ScalarOf(c, 2);
   const double n = std::ceil((limit - start) / delta);
-  if (delta == 0 || std::isnan(n) || n >= 0x1p62) c.Bad("range has no end; got {} to {} by {}", start, limit, delta);
+  if (delta == 0 || std::isnan(n) || n >= 0x1p62)
+    c.Bad("range has no end; got {} to {} by {}", start, limit, delta);
   return n > 0 ? int64_t(n) : 0;
 }
 
@@ -55,7 +58,8 @@ void InferRange(InferContext& c) {
 
 void InferConstantOfShape(InferContext& c) {
   const Tensor* value = c.attributes.TensorOf("value");
-  if (value && value->elements() != 1) c.Bad("value must have one element; got shape {}", ToString(value->shape()));
+  if (value && value->elements() != 1)
+    c.Bad("value must have one element; got shape {}", ToString(value->shape()));
   const DType type = value ? value->type() : DType::kF32;
   const auto dims = ShortList(c, 0);
   if (!dims) return c.OutputUnknown(0, type);

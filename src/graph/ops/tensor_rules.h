@@ -11,12 +11,15 @@
 namespace mete {
 
 inline void NeedSameType(const InferContext& c, int i, int j) {
-  if (c.type(i) != c.type(j)) c.Bad("inputs {} and {} must have one element type; got {} and {}", i, j, Name(c.type(i)), Name(c.type(j)));
+  if (c.type(i) != c.type(j))
+    c.Bad("inputs {} and {} must have one element type; got {} and {}", i, j, Name(c.type(i)),
+          Name(c.type(j)));
 }
 
 // One element, as a scalar or as a list of one.
 inline void NeedScalar(const InferContext& c, int i) {
-  if (c.shape(i).Elements() != 1) c.Bad("input {} must have one element; got shape {}", i, ToString(c.shape(i)));
+  if (c.shape(i).Elements() != 1)
+    c.Bad("input {} must have one element; got shape {}", i, ToString(c.shape(i)));
 }
 
 inline int64_t CheckedMul(const InferContext& c, int64_t a, int64_t b) {
@@ -32,7 +35,8 @@ inline int64_t CheckedAdd(const InferContext& c, int64_t a, int64_t b) {
 }
 
 inline void Append(const InferContext& c, Shape& shape, int64_t dim) {
-  if (shape.rank() >= Shape::kMaxRank) c.Bad("too many dimensions; got more than {0}, expected at most {0}", Shape::kMaxRank);
+  if (shape.rank() >= Shape::kMaxRank)
+    c.Bad("too many dimensions; got more than {0}, expected at most {0}", Shape::kMaxRank);
   if (dim < 0) c.Bad("output has a negative dimension; got {}", dim);
   shape.push_back(dim);
 }
@@ -47,7 +51,8 @@ inline Shape ShapeFrom(const InferContext& c, const Ints& dims) {
 inline std::optional<Ints> ShortList(const InferContext& c, int i) {
   NeedType(c, i, kIndexTypes);
   if (c.shape(i).rank() > 1 || c.shape(i).Elements() > 2 * Shape::kMaxRank)
-    c.Bad("input {} must be a list of at most {} numbers; got shape {}", i, 2 * Shape::kMaxRank, ToString(c.shape(i)));
+    c.Bad("input {} must be a list of at most {} numbers; got shape {}", i, 2 * Shape::kMaxRank,
+          ToString(c.shape(i)));
   return c.ints(i);
 }
 

@@ -12,22 +12,30 @@ TEST(ReshapeInfer, ZeroCopiesAndMinusOneFills) {
   EXPECT_EQ(InferText("Reshape", {}, {Shape{2, 3, 4}, L({0, -1})}), "f32 2x12");
   EXPECT_EQ(InferText("Reshape", {}, {Shape{2, 3, 4}, L({})}),
             "error: [node] shapes have different numbers of elements; got scalar for 2x3x4");
-  EXPECT_EQ(InferText("Reshape", {}, {Shape{0, 3}, L({3, 0})}), "error: [node] shapes have different numbers of elements; got 3x3 for 0x3");
+  EXPECT_EQ(InferText("Reshape", {}, {Shape{0, 3}, L({3, 0})}),
+            "error: [node] shapes have different numbers of elements; got 3x3 for 0x3");
   EXPECT_EQ(InferText("Reshape", Attrs({{"allowzero", int64_t(1)}}), {Shape{0, 3}, L({3, 0})}), "f32 3x0");
 }
 
 TEST(ReshapeInfer, RefusesWhatCannotBe) {
-  EXPECT_EQ(InferText("Reshape", {}, {Shape{2, 3}, L({-1, -1})}), "error: [node] more than one dimension is -1; got [-1, -1]");
-  EXPECT_EQ(InferText("Reshape", {}, {Shape{2, 3}, L({-1, 4})}), "error: [node] cannot tell the dimension that is -1; got 2x3 for [-1, 4]");
-  EXPECT_EQ(InferText("Reshape", {}, {Shape{2, 3}, L({-2, 3})}), "error: [node] output has a negative dimension; got -2");
-  EXPECT_EQ(InferText("Reshape", {}, {Shape{2, 3}, L({INT64_MAX, 4})}).substr(0, 35), "error: [node] a dimension overflows");
+  EXPECT_EQ(InferText("Reshape", {}, {Shape{2, 3}, L({-1, -1})}),
+            "error: [node] more than one dimension is -1; got [-1, -1]");
+  EXPECT_EQ(InferText("Reshape", {}, {Shape{2, 3}, L({-1, 4})}),
+            "error: [node] cannot tell the dimension that is -1; got 2x3 for [-1, 4]");
+  EXPECT_EQ(InferText("Reshape", {}, {Shape{2, 3}, L({-2, 3})}),
+            "error: [node] output has a negative dimension; got -2");
+  EXPECT_EQ(InferText("Reshape", {}, {Shape{2, 3}, L({INT64_MAX, 4})}).substr(0, 35),
+            "error: [node] a dimension overflows");
 }
 
-TEST(ReshapeInfer, IsUnknownWithoutTheShape) { EXPECT_EQ(InferText("Reshape", {}, {Shape{4}, kUnknownList}), "f32 ?"); }
+TEST(ReshapeInfer, IsUnknownWithoutTheShape) {
+  EXPECT_EQ(InferText("Reshape", {}, {Shape{4}, kUnknownList}), "f32 ?");
+}
 
 TEST(ReshapeInfer, RefusesAShapeOfFloats) {
-  EXPECT_EQ(InferText("Reshape", {}, {Shape{4}, Shape{1}}),
-            "error: [node] input 1 has a type that this operator does not take; got f32, expected one of i32 i64");
+  EXPECT_EQ(
+      InferText("Reshape", {}, {Shape{4}, Shape{1}}),
+      "error: [node] input 1 has a type that this operator does not take; got f32, expected one of i32 i64");
 }
 
 TEST(FlattenInfer, AxisMayBeNegativeOrTheRank) {
@@ -54,10 +62,14 @@ TEST(ConcatInfer, SumsOneDimension) {
 }
 
 TEST(SplitInfer, EqualPartsLeaveTheRestToTheLast) {
-  EXPECT_EQ(InferText("Split", Attrs({{"num_outputs", int64_t(4)}}), {Shape{7}}, 4), "f32 2, f32 2, f32 2, f32 1");
-  EXPECT_EQ(InferText("Split", Attrs({{"num_outputs", int64_t(4)}}), {Shape{5}}, 4), "error: [node] cannot split 5 into 4 parts");
-  EXPECT_EQ(InferText("Split", Attrs({{"axis", int64_t(1)}}), {Shape{2, 5}, L({2, 3})}, 2), "f32 2x2, f32 2x3");
-  EXPECT_EQ(InferText("Split", {}, {Shape{5}, L({2, 2})}, 2), "error: [node] sizes do not sum to dimension 0; got 4, expected 5");
+  EXPECT_EQ(InferText("Split", Attrs({{"num_outputs", int64_t(4)}}), {Shape{7}}, 4),
+            "f32 2, f32 2, f32 2, f32 1");
+  EXPECT_EQ(InferText("Split", Attrs({{"num_outputs", int64_t(4)}}), {Shape{5}}, 4),
+            "error: [node] cannot split 5 into 4 parts");
+  EXPECT_EQ(InferText("Split", Attrs({{"axis", int64_t(1)}}), {Shape{2, 5}, L({2, 3})}, 2),
+            "f32 2x2, f32 2x3");
+  EXPECT_EQ(InferText("Split", {}, {Shape{5}, L({2, 2})}, 2),
+            "error: [node] sizes do not sum to dimension 0; got 4, expected 5");
   EXPECT_EQ(InferText("Split", {}, {Shape{5}, kUnknownList}, 2), "f32 ?, f32 ?");
 }
 
@@ -74,22 +86,26 @@ TEST(SliceInfer, ClampsAndStepsBackwards) {
 TEST(SqueezeInfer, DropsOnesOnly) {
   EXPECT_EQ(InferText("Squeeze", {}, {Shape{1, 3, 1}}), "f32 3");
   EXPECT_EQ(InferText("Squeeze", {}, {Shape{1, 3, 1}, L({-1})}), "f32 1x3");
-  EXPECT_EQ(InferText("Squeeze", {}, {Shape{1, 3, 1}, L({1})}), "error: [node] dimension 1 cannot be removed; got 3, expected 1");
+  EXPECT_EQ(InferText("Squeeze", {}, {Shape{1, 3, 1}, L({1})}),
+            "error: [node] dimension 1 cannot be removed; got 3, expected 1");
 }
 
 TEST(UnsqueezeInfer, CountsAxesInTheOutput) {
   EXPECT_EQ(InferText("Unsqueeze", {}, {Shape{3, 4}, L({-1, 0})}), "f32 1x3x4x1");
-  EXPECT_EQ(InferText("Unsqueeze", {}, {Shape{3, 4}, L({0, -4})}), "error: [node] an axis is given twice; got 0 again, expected each once");
+  EXPECT_EQ(InferText("Unsqueeze", {}, {Shape{3, 4}, L({0, -4})}),
+            "error: [node] an axis is given twice; got 0 again, expected each once");
 }
 
 TEST(ExpandInfer, BroadcastsBothWays) {
   EXPECT_EQ(InferText("Expand", {}, {Shape{3, 1}, L({2, 1, 6})}), "f32 2x3x6");
-  EXPECT_EQ(InferText("Expand", {}, {Shape{3}, L({2})}), "error: [node] shapes cannot be broadcast together; got 3 and 2");
+  EXPECT_EQ(InferText("Expand", {}, {Shape{3}, L({2})}),
+            "error: [node] shapes cannot be broadcast together; got 3 and 2");
 }
 
 TEST(TileInfer, Multiplies) {
   EXPECT_EQ(InferText("Tile", {}, {Shape{2, 3}, L({2, 0})}), "f32 4x0");
-  EXPECT_EQ(InferText("Tile", {}, {Shape{2, 3}, L({INT64_MAX, 1})}).substr(0, 35), "error: [node] a dimension overflows");
+  EXPECT_EQ(InferText("Tile", {}, {Shape{2, 3}, L({INT64_MAX, 1})}).substr(0, 35),
+            "error: [node] a dimension overflows");
 }
 
 TEST(PadInfer, AddsAndRemoves) {
@@ -102,41 +118,53 @@ TEST(PadInfer, AddsAndRemoves) {
 }
 
 TEST(RangeInfer, CountsUpAndDown) {
-  const auto i = [](int64_t v) { return Tensor::Of<int64_t>(DType::kI64, {}, std::span<const int64_t>(&v, 1)); };
+  const auto i = [](int64_t v) {
+    return Tensor::Of<int64_t>(DType::kI64, {}, std::span<const int64_t>(&v, 1));
+  };
   EXPECT_EQ(InferText("Range", {}, {i(10), i(4), i(-2)}), "i64 3");
   EXPECT_EQ(InferText("Range", {}, {i(1), i(1), i(3)}), "i64 0");
-  EXPECT_EQ(InferText("Range", {}, {i(1), i(2), i(0)}), "error: [node] delta is impossible; got 0, expected another number");
-  EXPECT_EQ(InferText("Range", {}, {i(INT64_MIN), i(INT64_MAX), i(1)}),
-            "error: [node] range has too many elements; got -9223372036854775808 to 9223372036854775807 by 1");
+  EXPECT_EQ(InferText("Range", {}, {i(1), i(2), i(0)}),
+            "error: [node] delta is impossible; got 0, expected another number");
+  EXPECT_EQ(
+      InferText("Range", {}, {i(INT64_MIN), i(INT64_MAX), i(1)}),
+      "error: [node] range has too many elements; got -9223372036854775808 to 9223372036854775807 by 1");
 }
 
 TEST(ShapeInfer, CutsTheRank) {
-  EXPECT_EQ(InferText("Shape", Attrs({{"start", int64_t(-3)}, {"end", int64_t(-1)}}), {Shape{3, 4, 5}}), "i64 2");
+  EXPECT_EQ(InferText("Shape", Attrs({{"start", int64_t(-3)}, {"end", int64_t(-1)}}), {Shape{3, 4, 5}}),
+            "i64 2");
   EXPECT_EQ(InferText("Shape", Attrs({{"start", int64_t(-10)}}), {Shape{3, 4, 5}}), "i64 3");
-  EXPECT_EQ(InferText("Shape", Attrs({{"start", int64_t(2)}, {"end", int64_t(1)}}), {Shape{3, 4, 5}}), "i64 0");
+  EXPECT_EQ(InferText("Shape", Attrs({{"start", int64_t(2)}, {"end", int64_t(1)}}), {Shape{3, 4, 5}}),
+            "i64 0");
 }
 
 TEST(DepthToSpaceInfer, KnowsBothLayouts) {
   const auto nhwc = Attrs({{"blocksize", int64_t(2)}, {"layout", std::string("NHWC")}});
-  EXPECT_EQ(InferText("DepthToSpace", Attrs({{"blocksize", int64_t(2)}}), {Shape{1, 8, 2, 3}}), "f32 1x2x4x6");
+  EXPECT_EQ(InferText("DepthToSpace", Attrs({{"blocksize", int64_t(2)}}), {Shape{1, 8, 2, 3}}),
+            "f32 1x2x4x6");
   EXPECT_EQ(InferText("DepthToSpace", nhwc, {Shape{1, 2, 3, 8}}), "f32 1x4x6x2");
   EXPECT_EQ(InferText("SpaceToDepth", nhwc, {Shape{1, 4, 6, 2}}), "f32 1x2x3x8");
-  EXPECT_EQ(InferText("DepthToSpace", {}, {Shape{1, 8, 2, 3}}), "error: [node] blocksize is impossible; got 0");
+  EXPECT_EQ(InferText("DepthToSpace", {}, {Shape{1, 8, 2, 3}}),
+            "error: [node] blocksize is impossible; got 0");
 }
 
 TEST(OneHotInfer, InsertsTheDepth) {
   const Tensor depth = Tensor::Floats({}, std::vector<float>{12});
-  EXPECT_EQ(InferText("OneHot", Attrs({{"axis", int64_t(1)}}), {TestInput(DType::kI64, {2, 3}), depth, TestInput(DType::kI32, {2})}),
+  EXPECT_EQ(InferText("OneHot", Attrs({{"axis", int64_t(1)}}),
+                      {TestInput(DType::kI64, {2, 3}), depth, TestInput(DType::kI32, {2})}),
             "i32 2x12x3");
-  EXPECT_EQ(InferText("OneHot", {}, {TestInput(DType::kI64, {2}), Tensor::Floats({}, std::vector<float>{-1}), Shape{2}}),
+  EXPECT_EQ(InferText("OneHot", {},
+                      {TestInput(DType::kI64, {2}), Tensor::Floats({}, std::vector<float>{-1}), Shape{2}}),
             "error: [node] depth is impossible; got -1");
 }
 
 TEST(NonZeroInfer, NeverKnowsItsShape) { EXPECT_EQ(InferText("NonZero", {}, {L({1, 0})}), "i64 ?"); }
 
 TEST(EyeLikeInfer, TakesATypeByName) {
-  EXPECT_EQ(InferText("EyeLike", Attrs({{"dtype", std::string("f64")}}), {TestInput(DType::kI32, {3, 4})}), "f64 3x4");
-  EXPECT_EQ(InferText("EyeLike", Attrs({{"dtype", std::string("x")}}), {Shape{3, 4}}), "error: [node] dtype is not an element type; got x");
+  EXPECT_EQ(InferText("EyeLike", Attrs({{"dtype", std::string("f64")}}), {TestInput(DType::kI32, {3, 4})}),
+            "f64 3x4");
+  EXPECT_EQ(InferText("EyeLike", Attrs({{"dtype", std::string("x")}}), {Shape{3, 4}}),
+            "error: [node] dtype is not an element type; got x");
 }
 
 }  // namespace

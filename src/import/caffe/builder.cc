@@ -10,10 +10,13 @@ namespace {
 
 constexpr size_t kShown = 20;  // problems that are told one by one; guess: a screen of them
 
-// Whether a tensor can be the net's input as the net describes it. Nets are often run with another batch than the file has.
+// Whether a tensor can be the net's input as the net describes it. Nets are often run with another batch than
+// the file has.
 bool Fits(const Shape& tensor, const Shape& declared) {
-  if (!declared.known() || std::any_of(declared.begin(), declared.end(), [](int64_t d) { return d <= 0; })) return true;
-  return tensor.rank() == declared.rank() && declared.rank() > 0 && std::equal(tensor.begin() + 1, tensor.end(), declared.begin() + 1);
+  if (!declared.known() || std::any_of(declared.begin(), declared.end(), [](int64_t d) { return d <= 0; }))
+    return true;
+  return tensor.rank() == declared.rank() && declared.rank() > 0 &&
+         std::equal(tensor.begin() + 1, tensor.end(), declared.begin() + 1);
 }
 
 }  // namespace
@@ -34,9 +37,11 @@ void Builder::UnsupportedType(const std::string& type, const std::string& layer)
 
 void Builder::TellUnsupportedTypes() {
   for (const auto& [type, count] : unsupported_types_)
-    Problem(Error(Code::kUnimplemented,
-                  fmt::format("[{}] unsupported layer type '{}' ({} time{}, first at '{}'); try the network as an ONNX file", model_, type, count.times,
-                              count.times == 1 ? "" : "s", count.first)));
+    Problem(Error(
+        Code::kUnimplemented,
+        fmt::format(
+            "[{}] unsupported layer type '{}' ({} time{}, first at '{}'); try the network as an ONNX file",
+            model_, type, count.times, count.times == 1 ? "" : "s", count.first)));
 }
 
 void Builder::WeightProblem(const std::string& layer, const std::string& what) {
@@ -47,10 +52,12 @@ void Builder::TellWeightProblems() {
   constexpr size_t kFew = 6;  // guess: a file that was cut or edited; more is another net's
   const size_t count = weight_problems_.size();
   if (count > kFew)
-    return Problem(Error(Code::kInvalidArgument,
-                         fmt::format("[{}] the .caffemodel does not fit this net: {} of the {} weights that it needs are missing or of other "
-                                     "shapes, first {}; try --weights with the .caffemodel that belongs to it", model_, count, weights_read_,
-                                     weight_problems_[0])));
+    return Problem(
+        Error(Code::kInvalidArgument,
+              fmt::format("[{}] the .caffemodel does not fit this net: {} of the {} weights that it needs "
+                          "are missing or of other "
+                          "shapes, first {}; try --weights with the .caffemodel that belongs to it",
+                          model_, count, weights_read_, weight_problems_[0])));
   for (const std::string& line : weight_problems_) Problem(Error(Code::kInvalidArgument, line));
 }
 
@@ -75,13 +82,16 @@ void Builder::AddInput(const std::string& name, const Shape& declared) {
   Shape& open = result_.declared[name] = declared;
   if (open.rank() > 0) open[0] = -1;
   if (blobs_.count(name)) Invalid(name, "two inputs have this name");
-  const bool positive = shape.known() && std::all_of(shape.begin(), shape.end(), [](int64_t d) { return d > 0; });
+  const bool positive =
+      shape.known() && std::all_of(shape.begin(), shape.end(), [](int64_t d) { return d > 0; });
   if (!positive || CheckedElements(shape, DType::kF32, options_.max_value_bytes) < 0) {
     blobs_[name] = {};
-    if (!shape.known()) Fail(Code::kFailedPrecondition, name, "the net does not say this input's shape; try --shape {}=...", name);
+    if (!shape.known())
+      Fail(Code::kFailedPrecondition, name, "the net does not say this input's shape; try --shape {}=...",
+           name);
     Fail(is_given ? Code::kFailedPrecondition : Code::kInvalidArgument, name,
-         "the input has impossible dimensions; got {}, expected all from 1 on and at most {} bytes", ToString(shape),
-         options_.max_value_bytes);
+         "the input has impossible dimensions; got {}, expected all from 1 on and at most {} bytes",
+         ToString(shape), options_.max_value_bytes);
   }
   const ValueId id = graph().AddValue(name, DType::kF32, shape);
   graph().inputs.push_back(id);
@@ -90,7 +100,8 @@ void Builder::AddInput(const std::string& name, const Shape& declared) {
 
 ValueId Builder::Read(const std::string& layer, const std::string& blob) {
   const auto at = blobs_.find(blob);
-  if (at == blobs_.end()) Invalid(layer, "bottom '{}' is made by no earlier layer; try the deploy.prototxt", blob);
+  if (at == blobs_.end())
+    Invalid(layer, "bottom '{}' is made by no earlier layer; try the deploy.prototxt", blob);
   return at->second.id;
 }
 
@@ -101,7 +112,8 @@ void Builder::Consume(const std::string& blob) {
 void Builder::Write(const std::string& layer, const std::string& blob, ValueId id, bool in_place) {
   std::string name = blob;
   if (const auto at = blobs_.find(blob); at != blobs_.end()) {
-    if (!in_place && id != kNoValue) Invalid(layer, "top '{}' is made by '{}' already", blob, at->second.maker);
+    if (!in_place && id != kNoValue)
+      Invalid(layer, "top '{}' is made by '{}' already", blob, at->second.maker);
     // The last value of a blob has its name; the caller knows an input by its name though.
     if (at->second.maker.empty()) name = blob + "@" + layer;
     else if (at->second.id != kNoValue) graph().value(at->second.id).name = blob + "@" + at->second.maker;
@@ -113,9 +125,12 @@ void Builder::Write(const std::string& layer, const std::string& blob, ValueId i
 Imported Builder::Finish() {
   for (const auto& [name, shape] : options_.input_shapes)
     if (!used_shapes_.count(name))
-      Problem(Error(Code::kFailedPrecondition,
-                    name.empty() ? fmt::format("[{}] a shape without a name is given for {} inputs; try --shape NAME=...", model_, inputs_)
-                                 : fmt::format("[{}] a shape is given for '{}', which is no input", model_, name)));
+      Problem(
+          Error(Code::kFailedPrecondition,
+                name.empty()
+                    ? fmt::format("[{}] a shape without a name is given for {} inputs; try --shape NAME=...",
+                                  model_, inputs_)
+                    : fmt::format("[{}] a shape is given for '{}', which is no input", model_, name)));
   TellUnsupportedTypes();
   TellWeightProblems();
   std::vector<const Blob*> outputs;
@@ -123,10 +138,14 @@ Imported Builder::Finish() {
     if (!blob.read && !blob.maker.empty() && blob.id != kNoValue) outputs.push_back(&blob);
   std::sort(outputs.begin(), outputs.end(), [](auto* a, auto* b) { return a->order < b->order; });
   for (const Blob* blob : outputs) graph().outputs.push_back(blob->id);
-  if (problems_.empty() && outputs.empty()) Invalid(model_, "the net makes nothing; got {} layers", graph().nodes.size());
+  if (problems_.empty() && outputs.empty())
+    Invalid(model_, "the net makes nothing; got {} layers", graph().nodes.size());
   if (problem_lines_ > kShown) problems_ += fmt::format("\n... and {} more", problem_lines_ - kShown);
   if (!problems_.empty())
-    throw Error(bad_ ? Code::kInvalidArgument : unsupported_ ? Code::kUnimplemented : Code::kFailedPrecondition, problems_);
+    throw Error(bad_           ? Code::kInvalidArgument
+                : unsupported_ ? Code::kUnimplemented
+                               : Code::kFailedPrecondition,
+                problems_);
   return std::move(result_);
 }
 
@@ -135,29 +154,35 @@ Layer::Layer(Builder& builder, const caffe::LayerParameter& parameter) : p(param
     bottoms_.push_back(builder.Read(p.name(), bottom));
     builder.Consume(bottom);
   }
-  if (const auto at = builder.weights().layers.find(p.name()); at != builder.weights().layers.end()) blobs_ = at->second;
+  if (const auto at = builder.weights().layers.find(p.name()); at != builder.weights().layers.end())
+    blobs_ = at->second;
 }
 
 int Layer::Axis(int64_t axis, int i) const {
   const int rank = shape(i).rank();
-  if (axis < -rank || axis >= rank) Bad("axis is out of range; got {}, expected {} to {}", axis, -rank, rank - 1);
+  if (axis < -rank || axis >= rank)
+    Bad("axis is out of range; got {}, expected {} to {}", axis, -rank, rank - 1);
   return int(axis < 0 ? axis + rank : axis);
 }
 
-std::vector<ValueId> Layer::EmitAll(const std::string& op, std::vector<ValueId> inputs, Attributes attributes, int outputs) {
+std::vector<ValueId> Layer::EmitAll(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
+                                    int outputs) {
   Graph& graph = builder_.graph();
-  Node node{builder_.UniqueNodeName(p.name()), op, std::move(inputs), std::vector<ValueId>(size_t(outputs), kNoValue),
-            std::move(attributes)};
+  Node node{builder_.UniqueNodeName(p.name()), op, std::move(inputs),
+            std::vector<ValueId>(size_t(outputs), kNoValue), std::move(attributes)};
   const auto results = InferNode(graph, node, builder_.options().max_value_bytes);
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i].shape.known()) Bad("the shape of its output depends on its input's data");
-    node.outputs[i] = graph.AddValue(i == 0 ? node.name : fmt::format("{}#{}", node.name, i), results[i].type, results[i].shape);
+    node.outputs[i] = graph.AddValue(i == 0 ? node.name : fmt::format("{}#{}", node.name, i), results[i].type,
+                                     results[i].shape);
   }
   graph.nodes.push_back(node);
   return node.outputs;
 }
 
-ValueId Layer::EmitReshape(ValueId x, const Shape& shape) { return Emit("Reshape", {x, Ints("shape", shape.dims())}); }
+ValueId Layer::EmitReshape(ValueId x, const Shape& shape) {
+  return Emit("Reshape", {x, Ints("shape", shape.dims())});
+}
 
 void Layer::SetTop(int i, ValueId id) {
   const std::string& top = p.top(i);
@@ -190,7 +215,8 @@ std::vector<int64_t> WithoutLeadingOnes(std::span<const int64_t> dims) {
 // Empty where the file does not say.
 std::vector<int64_t> DimsOf(const caffe::BlobProto& b) {
   if (b.has_shape()) return {b.shape().dim().begin(), b.shape().dim().end()};
-  if (b.has_num() || b.has_channels() || b.has_height() || b.has_width()) return {b.num(), b.channels(), b.height(), b.width()};
+  if (b.has_num() || b.has_channels() || b.has_height() || b.has_width())
+    return {b.num(), b.channels(), b.height(), b.width()};
   return {};
 }
 
@@ -199,17 +225,22 @@ int SizeOf(const caffe::BlobProto& b) { return b.data_size() ? b.data_size() : b
 }  // namespace
 
 std::string Layer::WhatIsWrong(int i, const Shape& shape, const std::string& what) {
-  if (builder_.weights().layers.empty()) return fmt::format("it needs a {}, but there is no .caffemodel", what);
-  if (!blobs_) return fmt::format("the .caffemodel has no layer of this name; expected one with a {} of {}", what, ToString(shape));
+  if (builder_.weights().layers.empty())
+    return fmt::format("it needs a {}, but there is no .caffemodel", what);
+  if (!blobs_)
+    return fmt::format("the .caffemodel has no layer of this name; expected one with a {} of {}", what,
+                       ToString(shape));
   if (i >= blobs_->size())
-    return fmt::format("the .caffemodel has no {} for it; got {} blobs, expected at least {}", what, blobs_->size(), i + 1);
+    return fmt::format("the .caffemodel has no {} for it; got {} blobs, expected at least {}", what,
+                       blobs_->size(), i + 1);
   const caffe::BlobProto& b = blobs_->Get(i);
   const std::vector<int64_t> dims = DimsOf(b);
   if (!dims.empty() && WithoutLeadingOnes(dims) != WithoutLeadingOnes(shape.dims()))
-    return fmt::format("the .caffemodel's {} does not fit; got {}, expected {}", what, fmt::join(dims, "x"), ToString(shape));
-  if (SizeOf(b) != shape.Elements())
-    return fmt::format("the .caffemodel's {} does not fit; got {} values, expected {} ({})", what, SizeOf(b), shape.Elements(),
+    return fmt::format("the .caffemodel's {} does not fit; got {}, expected {}", what, fmt::join(dims, "x"),
                        ToString(shape));
+  if (SizeOf(b) != shape.Elements())
+    return fmt::format("the .caffemodel's {} does not fit; got {} values, expected {} ({})", what, SizeOf(b),
+                       shape.Elements(), ToString(shape));
   return "";
 }
 

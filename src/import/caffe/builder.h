@@ -22,7 +22,8 @@ class Builder {
 
   // Problems do not stop the import, so that one Error can tell all of them.
   void Problem(const Error& error);
-  void UnsupportedType(const std::string& type, const std::string& layer);  // told in the end, a line for each type
+  // told in the end, a line for each type
+  void UnsupportedType(const std::string& type, const std::string& layer);
   // Of a layer's weights; many are one problem: a .caffemodel of another net.
   void WeightProblem(const std::string& layer, const std::string& what);
   void Note(std::string text) { result_.notes.push_back(std::move(text)); }
@@ -30,7 +31,8 @@ class Builder {
   void AddInput(const std::string& blob, const Shape& declared);
   bool HasShapeFor(const std::string& blob) const { return Given(blob) || OfTensor(blob); }
 
-  // The blob's present value; kNoValue where the layer that makes it failed. Error where there is none of that name.
+  // The blob's present value; kNoValue where the layer that makes it failed. Error where there is none of
+  // that name.
   ValueId Read(const std::string& layer, const std::string& blob);
   void Consume(const std::string& blob);
   // Gives the blob a new value (kNoValue: unknown because of an earlier problem).
@@ -49,8 +51,12 @@ class Builder {
     bool read = false;
     size_t order = 0;  // of making
   };
-  const Shape* Given(const std::string& blob) const { return ShapeGiven(options_.input_shapes, blob, inputs_); }
-  const Shape* OfTensor(const std::string& blob) const { return ShapeGiven(options_.tensor_shapes, blob, inputs_); }
+  const Shape* Given(const std::string& blob) const {
+    return ShapeGiven(options_.input_shapes, blob, inputs_);
+  }
+  const Shape* OfTensor(const std::string& blob) const {
+    return ShapeGiven(options_.tensor_shapes, blob, inputs_);
+  }
   struct TypeCount {
     int times = 0;
     std::string first;  // layer of that type
@@ -90,7 +96,8 @@ class Layer {
   int Axis(int64_t axis, int i = 0) const;  // of bottom i, from [-rank, rank)
 
   // Appends a node and infers its outputs, whose shapes must follow from the bottoms' shapes.
-  std::vector<ValueId> EmitAll(const std::string& op, std::vector<ValueId> inputs, Attributes attributes, int outputs);
+  std::vector<ValueId> EmitAll(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
+                               int outputs);
   ValueId Emit(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {}) {
     return EmitAll(op, std::move(inputs), std::move(attributes), 1)[0];
   }
@@ -101,10 +108,11 @@ class Layer {
   ValueId Scalar(const std::string& what, float value) { return Floats(what, Shape{}, std::span(&value, 1)); }
   ValueId Ints(const std::string& what, std::span<const int64_t> values);
 
-  // Blob i of the weights as a constant of `shape`. What is missing or does not fit is noted as a problem, and
-  // gives a value without data, so that the layers behind can be checked too.
+  // Blob i of the weights as a constant of `shape`. What is missing or does not fit is noted as a problem,
+  // and gives a value without data, so that the layers behind can be checked too.
   ValueId Weight(int i, const Shape& shape, const std::string& what) { return Weight(i, shape, shape, what); }
-  // The same where the blob's shape in the file is `stored` and the constant's `shape` has ones in other places.
+  // The same where the blob's shape in the file is `stored` and the constant's `shape` has ones in other
+  // places.
   ValueId Weight(int i, const Shape& stored, const Shape& shape, const std::string& what);
   const Blobs& blobs() const { return *blobs_; }  // where Weight() gave a constant
   bool IsConstant(ValueId id) const { return builder_.graph().value(id).is_constant(); }

@@ -1,4 +1,5 @@
-// libFuzzer: the first two bytes (little-endian) say how many of the rest are the net; the others are the weights.
+// libFuzzer: the first two bytes (little-endian) say how many of the rest are the net; the others are the
+// weights.
 #include "base/error.h"
 #include "graph/graph.h"
 #include "import/caffe/caffe.h"
@@ -13,7 +14,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     options.max_value_bytes = 1 << 28;
     const mete::Imported imported = mete::ImportCaffe(text, weights, "fuzz", options);
     mete::Verify(imported.graph);
-  } catch (const mete::Error&) {
-  }
+  } catch (const mete::Error&) {}
   return 0;
 }

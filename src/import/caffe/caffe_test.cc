@@ -33,7 +33,8 @@ Imported Import(const std::string& net, const std::string& weights = "", const I
   return ImportCaffe(net, std::as_bytes(std::span(weights.data(), weights.size())), "net", options);
 }
 
-constexpr char kInput[] = "layer { name: 'data' type: 'Input' top: 'data' input_param { shape { dim: 2 dim: 4 dim: 6 dim: 5 } } } ";
+constexpr char kInput[] =
+    "layer { name: 'data' type: 'Input' top: 'data' input_param { shape { dim: 2 dim: 4 dim: 6 dim: 5 } } } ";
 
 std::string Single(const std::string& type, const std::string& rest) {
   return kInput + ("layer { name: 'l' type: '" + type + "' bottom: 'data' top: 'y' ") + rest + " }";
@@ -61,7 +62,8 @@ class CaffeLayer : public testing::TestWithParam<LayerCase> {};
 TEST_P(CaffeLayer, BecomesTheseOperators) {
   const LayerCase& c = GetParam();
   SCOPED_TRACE(testing::Message() << c.type << " " << c.rest);
-  EXPECT_EQ(Summary(Import(Single(c.type, c.rest), c.blobs.empty() ? "" : Model("l", c.blobs)).graph), c.expected);
+  EXPECT_EQ(Summary(Import(Single(c.type, c.rest), c.blobs.empty() ? "" : Model("l", c.blobs)).graph),
+            c.expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -72,26 +74,41 @@ INSTANTIATE_TEST_SUITE_P(
                   {{6, 2, 3, 3}, {6}},
                   "Conv -> y 2x6x3x3"},
         LayerCase{"Convolution",
-                  "convolution_param { num_output: 3 kernel_h: 1 kernel_w: 3 pad_w: 1 stride_h: 2 stride_w: 1 bias_term: false }",
+                  "convolution_param { num_output: 3 kernel_h: 1 kernel_w: 3 pad_w: 1 stride_h: 2 stride_w: "
+                  "1 bias_term: false }",
                   {{3, 4, 1, 3}},
                   "Conv -> y 2x3x3x5"},
         LayerCase{"Convolution",
                   "convolution_param { num_output: 3 kernel_size: 3 dilation: 2 }",
                   {{3, 4, 3, 3}, {1, 1, 1, 3}},
                   "Conv -> y 2x3x2x1"},
-        LayerCase{"Deconvolution",
-                  "convolution_param { num_output: 4 kernel_size: 4 stride: 2 pad: 1 group: 4 bias_term: false }",
-                  {{4, 1, 4, 4}},
-                  "ConvTranspose -> y 2x4x12x10"},
-        LayerCase{"InnerProduct", "inner_product_param { num_output: 7 }", {{7, 120}, {7}}, "Flatten Gemm -> y 2x7"},
+        LayerCase{
+            "Deconvolution",
+            "convolution_param { num_output: 4 kernel_size: 4 stride: 2 pad: 1 group: 4 bias_term: false }",
+            {{4, 1, 4, 4}},
+            "ConvTranspose -> y 2x4x12x10"},
+        LayerCase{"InnerProduct",
+                  "inner_product_param { num_output: 7 }",
+                  {{7, 120}, {7}},
+                  "Flatten Gemm -> y 2x7"},
         LayerCase{"InnerProduct",
                   "inner_product_param { num_output: 7 axis: -1 transpose: true bias_term: false }",
                   {{5, 7}},
                   "Reshape Gemm Reshape -> y 2x4x6x7"},
-        LayerCase{"Pooling", "pooling_param { pool: MAX kernel_size: 3 stride: 2 }", {}, "MaxPool -> y 2x4x3x2"},
-        LayerCase{"Pooling", "pooling_param { pool: MAX kernel_size: 2 stride: 4 round_mode: FLOOR }", {}, "MaxPool -> y 2x4x2x1"},
-        LayerCase{"Pooling", "pooling_param { pool: AVE kernel_size: 3 stride: 2 pad: 1 }", {}, "AveragePool -> y 2x4x4x3"},
-        LayerCase{"Pooling", "pooling_param { pool: AVE global_pooling: true }", {}, "GlobalAveragePool -> y 2x4x1x1"}));
+        LayerCase{
+            "Pooling", "pooling_param { pool: MAX kernel_size: 3 stride: 2 }", {}, "MaxPool -> y 2x4x3x2"},
+        LayerCase{"Pooling",
+                  "pooling_param { pool: MAX kernel_size: 2 stride: 4 round_mode: FLOOR }",
+                  {},
+                  "MaxPool -> y 2x4x2x1"},
+        LayerCase{"Pooling",
+                  "pooling_param { pool: AVE kernel_size: 3 stride: 2 pad: 1 }",
+                  {},
+                  "AveragePool -> y 2x4x4x3"},
+        LayerCase{"Pooling",
+                  "pooling_param { pool: AVE global_pooling: true }",
+                  {},
+                  "GlobalAveragePool -> y 2x4x1x1"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Elementwise, CaffeLayer,
@@ -105,28 +122,40 @@ INSTANTIATE_TEST_SUITE_P(
         LayerCase{"Power", "power_param { power: 2 scale: 3 shift: 1 }", {}, "mete.Power -> y 2x4x6x5"},
         LayerCase{"Exp", "exp_param { base: 2 }", {}, "mete.Power Exp -> y 2x4x6x5"},
         LayerCase{"Log", "log_param { base: 10 }", {}, "mete.Power Log Mul -> y 2x4x6x5"},
-        LayerCase{"Threshold", "", {}, "Greater Cast -> y 2x4x6x5"}, LayerCase{"Dropout", "", {}, "Identity -> y 2x4x6x5"},
+        LayerCase{"Threshold", "", {}, "Greater Cast -> y 2x4x6x5"},
+        LayerCase{"Dropout", "", {}, "Identity -> y 2x4x6x5"},
         LayerCase{"Softmax", "", {}, "Softmax -> y 2x4x6x5"},
         LayerCase{"Scale", "scale_param { bias_term: true }", {{4}, {4}}, "Mul Add -> y 2x4x6x5"},
         LayerCase{"Scale", "scale_param { axis: 2 num_axes: -1 }", {{6, 5}}, "Mul -> y 2x4x6x5"},
         LayerCase{"Bias", "bias_param { axis: 0 num_axes: 2 }", {{2, 4}}, "Add -> y 2x4x6x5"},
         LayerCase{"Eltwise", "bottom: 'data' eltwise_param { operation: PROD }", {}, "Mul -> y 2x4x6x5"},
-        LayerCase{
-            "Eltwise", "bottom: 'data' bottom: 'data' eltwise_param { coeff: 1 coeff: -1 coeff: 0.5 }", {}, "Mul Add Mul Add -> y 2x4x6x5"},
+        LayerCase{"Eltwise",
+                  "bottom: 'data' bottom: 'data' eltwise_param { coeff: 1 coeff: -1 coeff: 0.5 }",
+                  {},
+                  "Mul Add Mul Add -> y 2x4x6x5"},
         LayerCase{"Eltwise", "bottom: 'data' eltwise_param { operation: MAX }", {}, "Max -> y 2x4x6x5"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Normalize, CaffeLayer,
-    testing::Values(
-        LayerCase{"BatchNorm", "", {{4}, {4}, {1}}, "BatchNormalization -> y 2x4x6x5"}, LayerCase{"LRN", "", {}, "LRN -> y 2x4x6x5"},
-        LayerCase{"LRN", "lrn_param { norm_region: WITHIN_CHANNEL local_size: 3 }", {}, "mete.LRNWithin -> y 2x4x6x5"},
-        LayerCase{"Normalize", "", {{1}}, "mete.Normalize -> y 2x4x6x5"},
-        LayerCase{"Normalize", "norm_param { across_spatial: false channel_shared: false }", {{4}}, "mete.Normalize -> y 2x4x6x5"}));
+    testing::Values(LayerCase{"BatchNorm", "", {{4}, {4}, {1}}, "BatchNormalization -> y 2x4x6x5"},
+                    LayerCase{"LRN", "", {}, "LRN -> y 2x4x6x5"},
+                    LayerCase{"LRN",
+                              "lrn_param { norm_region: WITHIN_CHANNEL local_size: 3 }",
+                              {},
+                              "mete.LRNWithin -> y 2x4x6x5"},
+                    LayerCase{"Normalize", "", {{1}}, "mete.Normalize -> y 2x4x6x5"},
+                    LayerCase{"Normalize",
+                              "norm_param { across_spatial: false channel_shared: false }",
+                              {{4}},
+                              "mete.Normalize -> y 2x4x6x5"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Resize, CaffeLayer,
     testing::Values(LayerCase{"Interp", "interp_param { zoom_factor: 2 }", {}, "Resize -> y 2x4x11x9"},
-                    LayerCase{"Interp", "interp_param { height: 7 width: 8 pad_beg: -1 pad_end: -1 }", {}, "Slice Resize -> y 2x4x7x8"},
+                    LayerCase{"Interp",
+                              "interp_param { height: 7 width: 8 pad_beg: -1 pad_end: -1 }",
+                              {},
+                              "Slice Resize -> y 2x4x7x8"},
                     LayerCase{"Interp", "interp_param { shrink_factor: 2 }", {}, "Resize -> y 2x4x3x3"},
                     LayerCase{"Upsample", "upsample_param { scale: 3 }", {}, "Resize -> y 2x4x18x15"}));
 
@@ -140,28 +169,39 @@ INSTANTIATE_TEST_SUITE_P(
                   "top: 'z' top: 'w' slice_param { axis: 2 slice_point: 1 slice_point: 4 }",
                   {},
                   "Split -> y 2x4x1x5 z 2x4x3x5 w 2x4x2x5"},
-        LayerCase{"Split", "top: 'z'", {}, "Identity Identity -> y 2x4x6x5 z 2x4x6x5"}, LayerCase{"Flatten", "", {}, "Flatten -> y 2x120"},
+        LayerCase{"Split", "top: 'z'", {}, "Identity Identity -> y 2x4x6x5 z 2x4x6x5"},
+        LayerCase{"Flatten", "", {}, "Flatten -> y 2x120"},
         LayerCase{"Flatten", "flatten_param { axis: 2 }", {}, "Reshape -> y 2x4x30"},
         LayerCase{"Flatten", "flatten_param { axis: 1 end_axis: 2 }", {}, "Reshape -> y 2x24x5"},
         LayerCase{"Reshape", "reshape_param { shape { dim: 0 dim: -1 dim: 3 } }", {}, "Reshape -> y 2x40x3"},
-        LayerCase{"Reshape", "reshape_param { shape { dim: 2 dim: 2 } axis: 1 num_axes: 1 }", {}, "Reshape -> y 2x2x2x6x5"},
+        LayerCase{"Reshape",
+                  "reshape_param { shape { dim: 2 dim: 2 } axis: 1 num_axes: 1 }",
+                  {},
+                  "Reshape -> y 2x2x2x6x5"},
         LayerCase{"Permute", "permute_param { order: 0 order: 2 order: 3 }", {}, "Transpose -> y 2x6x5x4"},
-        LayerCase{"Reduction", "reduction_param { operation: MEAN axis: 2 coeff: 2 }", {}, "ReduceMean Mul -> y 2x4"},
+        LayerCase{"Reduction",
+                  "reduction_param { operation: MEAN axis: 2 coeff: 2 }",
+                  {},
+                  "ReduceMean Mul -> y 2x4"},
         LayerCase{"Reduction", "reduction_param { operation: SUMSQ }", {}, "ReduceSumSquare -> y scalar"},
         LayerCase{"ArgMax", "argmax_param { axis: 1 }", {}, "TopK Cast -> y 2x1x6x5"},
-        LayerCase{"ArgMax", "argmax_param { top_k: 3 out_max_val: true }", {}, "Reshape TopK Cast Reshape Reshape Concat -> y 2x2x3"}));
+        LayerCase{"ArgMax",
+                  "argmax_param { top_k: 3 out_max_val: true }",
+                  {},
+                  "Reshape TopK Cast Reshape Reshape Concat -> y 2x2x3"}));
 
 TEST(CaffeImport, InPlaceLayersMakeFreshValues) {
-  const Imported i =
-      Import(std::string(kInput) +
-             "layer { name: 'a' type: 'AbsVal' bottom: 'data' top: 'y' } layer { name: 'r' type: 'ReLU' bottom: 'y' top: 'y' } "
-             "layer { name: 't' type: 'TanH' bottom: 'y' top: 'y' }");
+  const Imported i = Import(std::string(kInput) +
+                            "layer { name: 'a' type: 'AbsVal' bottom: 'data' top: 'y' } layer { name: 'r' "
+                            "type: 'ReLU' bottom: 'y' top: 'y' } "
+                            "layer { name: 't' type: 'TanH' bottom: 'y' top: 'y' }");
   EXPECT_EQ(Summary(i.graph), "Abs Relu Tanh -> y 2x4x6x5");
 }
 
 TEST(CaffeImport, WeightsOutliveTheFile) {
   const Imported i =
-      Import(Single("Convolution", "convolution_param { num_output: 2 kernel_size: 1 bias_term: false }"), Model("l", {{2, 4, 1, 1}}));
+      Import(Single("Convolution", "convolution_param { num_output: 2 kernel_size: 1 bias_term: false }"),
+             Model("l", {{2, 4, 1, 1}}));
   const Value& w = i.graph.value(i.graph.nodes.back().inputs[1]);
   EXPECT_EQ(w.constant.as<float>()[7], 7.5f);
 }
@@ -189,24 +229,28 @@ TEST(CaffeImport, PoolingFollowsCaffesRule) {
 }
 
 TEST(CaffeImport, CropTakesItsSizeFromTheSecondBottom) {
-  const std::string net = std::string(kInput) +
-                          "layer { name: 'p' type: 'Pooling' bottom: 'data' top: 'p' pooling_param { kernel_size: 2 stride: 2 } }"
-                          "layer { name: 'c' type: 'Crop' bottom: 'data' bottom: 'p' top: 'c' crop_param { offset: 1 offset: 2 } }";
+  const std::string net =
+      std::string(kInput) +
+      "layer { name: 'p' type: 'Pooling' bottom: 'data' top: 'p' pooling_param { kernel_size: 2 stride: 2 } }"
+      "layer { name: 'c' type: 'Crop' bottom: 'data' bottom: 'p' top: 'c' crop_param { offset: 1 offset: 2 } "
+      "}";
   EXPECT_EQ(Summary(Import(net).graph), "MaxPool Slice -> c 2x4x3x3");
 }
 
 TEST(CaffeImport, UpsampleWithAMaskUnpools) {
-  const std::string net =
-      std::string(kInput) +
-      "layer { name: 'p' type: 'Pooling' bottom: 'data' top: 'p' top: 'm' pooling_param { kernel_size: 2 stride: 2 } }"
-      "layer { name: 'u' type: 'Upsample' bottom: 'p' bottom: 'm' top: 'u' upsample_param { scale: 2 pad_out_w: true } }";
+  const std::string net = std::string(kInput) +
+                          "layer { name: 'p' type: 'Pooling' bottom: 'data' top: 'p' top: 'm' pooling_param "
+                          "{ kernel_size: 2 stride: 2 } }"
+                          "layer { name: 'u' type: 'Upsample' bottom: 'p' bottom: 'm' top: 'u' "
+                          "upsample_param { scale: 2 pad_out_w: true } }";
   EXPECT_EQ(Summary(Import(net).graph), "MaxPool MaxUnpool -> u 2x4x6x5");
 }
 
 TEST(CaffeImport, ReadsTheSharedModels) {
   const char* shared = std::getenv("METE_SHARED");
   const std::filesystem::path folder = std::filesystem::path(shared ? shared : "../shared") / "models";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is missing: the trained models are not in the repository";
+  if (!std::filesystem::exists(folder))
+    GTEST_SKIP() << folder << " is missing: the trained models are not in the repository";
   auto outputs = [&](const std::string& name) {
     const Imported i = ImportCaffe(folder / (name + ".prototxt"), folder / (name + ".caffemodel"), {});
     const std::string s = Summary(i.graph);
@@ -226,7 +270,8 @@ TEST(CaffeImport, ReadsV1Layers) {
   AddBlob(w.mutable_layers(0)->mutable_blobs(), {1, 1, 1, 3});
   const Imported i = Import(
       "input: 'data' input_dim: 2 input_dim: 4 input_dim: 6 input_dim: 5 "
-      "layers { name: 'c' type: CONVOLUTION bottom: 'data' top: 'c' blobs_lr: 1 convolution_param { num_output: 3 kernel_size: 1 } } "
+      "layers { name: 'c' type: CONVOLUTION bottom: 'data' top: 'c' blobs_lr: 1 convolution_param { "
+      "num_output: 3 kernel_size: 1 } } "
       "layers { name: 'r' type: RELU bottom: 'c' top: 'c' } "
       "layers { name: 'acc' type: ACCURACY bottom: 'c' bottom: 'label' top: 'acc' include { phase: TEST } } "
       "layers { name: 'p' type: SOFTMAX bottom: 'c' top: 'p' include { phase: TEST } }"
@@ -246,14 +291,16 @@ TEST(CaffeImport, ReadsV0Layers) {
   const Imported i = Import(
       "input: 'data' input_dim: 2 input_dim: 4 input_dim: 6 input_dim: 5 "
       "layers { layer { name: 'pad' type: 'padding' pad: 1 } bottom: 'data' top: 'pad' } "
-      "layers { layer { name: 'c' type: 'conv' num_output: 4 kernelsize: 3 stride: 2 group: 2 biasterm: false } bottom: 'pad' top: 'c' } "
+      "layers { layer { name: 'c' type: 'conv' num_output: 4 kernelsize: 3 stride: 2 group: 2 biasterm: "
+      "false } bottom: 'pad' top: 'c' } "
       "layers { layer { name: 'r' type: 'relu' } bottom: 'c' top: 'c' } "
       "layers { layer { name: 'p' type: 'pool' pool: AVE kernelsize: 2 stride: 2 } bottom: 'c' top: 'p' } ",
       w.SerializeAsString());
   EXPECT_EQ(Summary(i.graph), "Pad Conv Relu AveragePool -> p 2x4x2x2");
 }
 
-std::string MessageOf(const std::string& net, const std::string& weights, Code code, const ImportOptions& options = {}) {
+std::string MessageOf(const std::string& net, const std::string& weights, Code code,
+                      const ImportOptions& options = {}) {
   try {
     Import(net, weights, options);
   } catch (const Error& e) {
@@ -264,7 +311,9 @@ std::string MessageOf(const std::string& net, const std::string& weights, Code c
   return "";
 }
 
-void ExpectHas(const std::string& text, const std::string& part) { EXPECT_NE(text.find(part), std::string::npos) << text; }
+void ExpectHas(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
 
 TEST(BadCaffe, AWebPageSavedAsPrototxt) {
   ExpectHas(MessageOf("\n<!DOCTYPE html>\n<html></html>", "", Code::kDataLoss),
@@ -283,18 +332,20 @@ TEST(BadCaffe, SyntaxErrorsHaveLineAndColumn) {
 }
 
 TEST(BadCaffe, UnknownFieldsOfKnownParametersAreNotIgnored) {
-  ExpectHas(MessageOf(Single("ReLU", "relu_param { slope: 1 }"), "", Code::kInvalidArgument), "no field named \"slope\"");
+  ExpectHas(MessageOf(Single("ReLU", "relu_param { slope: 1 }"), "", Code::kInvalidArgument),
+            "no field named \"slope\"");
   EXPECT_EQ(Summary(Import(Single("ReLU", "transform_param { x: 1 }")).graph), "Relu -> y 2x4x6x5");
 }
 
 TEST(BadCaffe, FilesThatDisagreeAreToldInOneError) {
-  const std::string net =
-      std::string(kInput) +
-      "layer { name: 'a' type: 'Convolution' bottom: 'data' top: 'a' convolution_param { num_output: 3 kernel_size: 1 } }"
-      "layer { name: 'b' type: 'Convolution' bottom: 'a' top: 'b' convolution_param { num_output: 2 kernel_size: 1 } }"
-      "layer { name: 'c' type: 'NoSuch' bottom: 'b' top: 'c' }"
-      "layer { name: 'd' type: 'PReLU' bottom: 'c' top: 'd' }"
-      "layer { name: 'e' type: 'ReLU' bottom: 'nothing' top: 'e' }";
+  const std::string net = std::string(kInput) +
+                          "layer { name: 'a' type: 'Convolution' bottom: 'data' top: 'a' convolution_param { "
+                          "num_output: 3 kernel_size: 1 } }"
+                          "layer { name: 'b' type: 'Convolution' bottom: 'a' top: 'b' convolution_param { "
+                          "num_output: 2 kernel_size: 1 } }"
+                          "layer { name: 'c' type: 'NoSuch' bottom: 'b' top: 'c' }"
+                          "layer { name: 'd' type: 'PReLU' bottom: 'c' top: 'd' }"
+                          "layer { name: 'e' type: 'ReLU' bottom: 'nothing' top: 'e' }";
   const std::string m = MessageOf(net, Model("a", {{3, 3, 1, 1}}), Code::kInvalidArgument);
   ExpectHas(m, "[a] the .caffemodel's weight does not fit; got 3x3x1x1, expected 3x4x1x1");
   ExpectHas(m, "[a] the .caffemodel has no bias for it; got 1 blobs, expected at least 2");
@@ -305,23 +356,27 @@ TEST(BadCaffe, FilesThatDisagreeAreToldInOneError) {
 }
 
 TEST(BadCaffe, OnlyUnsupportedLayersAreUnimplemented) {
-  const std::string m =
-      MessageOf(Single("PriorBox", "prior_box_param { min_size: 3 }") + "layer { name: 'm' type: 'MVN' bottom: 'data' top: 'm' }", "",
-                Code::kUnimplemented);
+  const std::string m = MessageOf(Single("PriorBox", "prior_box_param { min_size: 3 }") +
+                                      "layer { name: 'm' type: 'MVN' bottom: 'data' top: 'm' }",
+                                  "", Code::kUnimplemented);
   ExpectHas(m, "'PriorBox'");
   ExpectHas(m, "'MVN'");
 }
 
 TEST(BadCaffe, ImpossibleNumbers) {
-  auto input = [](const std::string& dims) { return "layer { name: 'd' type: 'Input' top: 'd' input_param { shape { " + dims + " } } }"; };
-  for (const char* dims :
-       {"dim: 0", "dim: -3", "dim: 4000000000 dim: 4000000000 dim: 4000000000", "dim:1 dim:1 dim:1 dim:1 dim:1 dim:1 dim:1 dim:1 dim:1"})
+  auto input = [](const std::string& dims) {
+    return "layer { name: 'd' type: 'Input' top: 'd' input_param { shape { " + dims + " } } }";
+  };
+  for (const char* dims : {"dim: 0", "dim: -3", "dim: 4000000000 dim: 4000000000 dim: 4000000000",
+                           "dim:1 dim:1 dim:1 dim:1 dim:1 dim:1 dim:1 dim:1 dim:1"})
     MessageOf(input(dims), "", Code::kInvalidArgument);
   for (const char* conv :
-       {"num_output: 3", "kernel_size: 1", "num_output: 3 kernel_size: 1 group: 0", "num_output: 3 kernel_size: 1 group: 3",
-        "num_output: 4294967295 kernel_size: 4294967295", "num_output: 1 kernel_size: 1 stride: 0", "num_output: 1 kernel_size: 9",
+       {"num_output: 3", "kernel_size: 1", "num_output: 3 kernel_size: 1 group: 0",
+        "num_output: 3 kernel_size: 1 group: 3", "num_output: 4294967295 kernel_size: 4294967295",
+        "num_output: 1 kernel_size: 1 stride: 0", "num_output: 1 kernel_size: 9",
         "num_output: 1 kernel_size: 1 pad: 4294967295", "num_output: 1 kernel_size: 1 axis: 7"})
-    MessageOf(Single("Convolution", std::string("convolution_param { ") + conv + " }"), "", Code::kInvalidArgument);
+    MessageOf(Single("Convolution", std::string("convolution_param { ") + conv + " }"), "",
+              Code::kInvalidArgument);
   for (const char* pool : {"", "kernel_size: 2 pad: 2", "kernel_size: 2 stride: 0"})
     MessageOf(Single("Pooling", std::string("pooling_param { ") + pool + " }"), "", Code::kInvalidArgument);
   MessageOf(Single("ReLU", "top: 'z'"), "", Code::kInvalidArgument);
@@ -331,24 +386,30 @@ TEST(BadCaffe, ImpossibleNumbers) {
 // Where asserts are on, libprotobuf complains of such names on stderr by itself.
 TEST(BadCaffe, NamesOfAnyBytesAreTakenInSilence) {
   const std::string name = "l\xff\x1b[1m";
-  const std::string net = std::string(kInput) + "layer { name: 'l\xff\\033[1m' type: 'ReLU' bottom: 'data' top: 'y' }";
+  const std::string net =
+      std::string(kInput) + "layer { name: 'l\xff\\033[1m' type: 'ReLU' bottom: 'data' top: 'y' }";
   const std::string weights = Model(name, {});  // writing them complains too
   testing::internal::CaptureStderr();
   EXPECT_EQ(Import(net, weights).graph.nodes.at(0).name, name);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-  const std::string bad = std::string(kInput) + "layer { name: 'l\xff' type: 'Frob\\033[1m' bottom: 'data' top: 'y' }";
-  ExpectHas(MessageOf(bad, "", Code::kUnimplemented), "unsupported layer type 'Frob?[1m' (1 time, first at 'l\xff')");
+  const std::string bad =
+      std::string(kInput) + "layer { name: 'l\xff' type: 'Frob\\033[1m' bottom: 'data' top: 'y' }";
+  ExpectHas(MessageOf(bad, "", Code::kUnimplemented),
+            "unsupported layer type 'Frob?[1m' (1 time, first at 'l\xff')");
 }
 
 TEST(BadCaffe, DataLayersNeedAShape) {
-  const std::string net = "layer { name: 'd' type: 'Data' top: 'x' top: 'label' } layer { name: 'r' type: 'ReLU' bottom: 'x' top: 'r' }";
+  const std::string net =
+      "layer { name: 'd' type: 'Data' top: 'x' top: 'label' } layer { name: 'r' type: 'ReLU' bottom: 'x' "
+      "top: 'r' }";
   ExpectHas(MessageOf(net, "", Code::kUnimplemented), "reads a data set; try the deploy.prototxt");
   ImportOptions options;
   options.input_shapes["x"] = Shape{1, 3};
   EXPECT_EQ(Summary(Import(net, "", options).graph), "Relu -> r 1x3");
   options.input_shapes["y"] = Shape{1};
   ExpectHas(MessageOf(net, "", Code::kFailedPrecondition, options), "'y', which is no input");
-  ExpectHas(MessageOf("input: 'x' layer { name: 'r' type: 'ReLU' bottom: 'x' top: 'r' }", "", Code::kFailedPrecondition),
+  ExpectHas(MessageOf("input: 'x' layer { name: 'r' type: 'ReLU' bottom: 'x' top: 'r' }", "",
+                      Code::kFailedPrecondition),
             "[x] the net does not say this input's shape; try --shape x=...");
 }
 

@@ -17,7 +17,8 @@ template <const char* kOp>
 void Plain(Layer& l) {
   l.SetTop(0, l.Emit(kOp, {l.in()}));
 }
-constexpr char kSigmoid[] = "Sigmoid", kTanh[] = "Tanh", kAbs[] = "Abs", kSoftplus[] = "Softplus", kIdentity[] = "Identity";
+constexpr char kSigmoid[] = "Sigmoid", kTanh[] = "Tanh", kAbs[] = "Abs", kSoftplus[] = "Softplus",
+               kIdentity[] = "Identity";
 
 void Relu(Layer& l) {
   const float slope = l.p.relu_param().negative_slope();
@@ -71,7 +72,9 @@ void Log(Layer& l) {  // log_base(shift + scale * x)
 void Threshold(Layer& l) {
   Attributes to;
   to.Set("to", std::string("f32"));
-  l.SetTop(0, l.Emit("Cast", {l.Emit("Greater", {l.in(), l.Scalar("threshold", l.p.threshold_param().threshold())})}, to));
+  l.SetTop(
+      0, l.Emit("Cast",
+                {l.Emit("Greater", {l.in(), l.Scalar("threshold", l.p.threshold_param().threshold())})}, to));
 }
 
 // Bottom i times its coefficient.
@@ -84,7 +87,8 @@ ValueId Term(Layer& l, int i) {
 void Eltwise(Layer& l) {
   const auto& p = l.p.eltwise_param();
   for (int i = 1; i < l.bottoms(); ++i)
-    if (l.shape(i) != l.shape()) l.Bad("the bottoms differ in shape; got {} and {}", ToString(l.shape()), ToString(l.shape(i)));
+    if (l.shape(i) != l.shape())
+      l.Bad("the bottoms differ in shape; got {} and {}", ToString(l.shape()), ToString(l.shape(i)));
   const bool sum = p.operation() == caffe::EltwiseParameter::SUM;
   if (p.coeff_size() && (!sum || p.coeff_size() != l.bottoms()))
     l.Bad("coeff is for SUM, a value a bottom; got {} for {} bottoms", p.coeff_size(), l.bottoms());

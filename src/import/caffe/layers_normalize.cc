@@ -18,14 +18,17 @@ std::vector<float> Averages(const Blobs& blobs, int i, float factor) {
 void BatchNorm(Layer& l) {
   const auto& p = l.p.batch_norm_param();
   if (!p.use_global_stats())
-    Fail(Code::kUnimplemented, l.p.name(), "BatchNorm over the batch itself is not supported; try use_global_stats: true");
+    Fail(Code::kUnimplemented, l.p.name(),
+         "BatchNorm over the batch itself is not supported; try use_global_stats: true");
   if (l.shape().rank() < 2) l.Bad("BatchNorm needs 2 dimensions or more; got {}", ToString(l.shape()));
   const Shape channels{l.shape()[1]};
-  const ValueId mean = l.Weight(0, channels, "mean"), variance = l.Weight(1, channels, "variance"), count = l.Weight(2, Shape{1}, "factor");
+  const ValueId mean = l.Weight(0, channels, "mean"), variance = l.Weight(1, channels, "variance"),
+                count = l.Weight(2, Shape{1}, "factor");
   const std::vector<float> ones(size_t(channels[0]), 1.0f), zeros(size_t(channels[0]), 0.0f);
   Attributes a;
   a.Set("epsilon", p.eps());
-  std::vector<ValueId> inputs = {l.in(), l.Floats("scale", channels, ones), l.Floats("shift", channels, zeros), mean, variance};
+  std::vector<ValueId> inputs = {l.in(), l.Floats("scale", channels, ones),
+                                 l.Floats("shift", channels, zeros), mean, variance};
   if (l.IsConstant(mean) && l.IsConstant(variance) && l.IsConstant(count)) {
     const float steps = Averages(l.blobs(), 2, 1)[0], factor = steps == 0 ? 0 : 1 / steps;
     inputs[3] = l.Floats("mean", channels, Averages(l.blobs(), 0, factor));
@@ -38,7 +41,8 @@ void BatchNorm(Layer& l) {
 Shape Part(Layer& l, int axis, int count) {
   const Shape& in = l.shape();
   const int end = count < 0 ? in.rank() : axis + count;
-  if (count < -1 || end > in.rank()) l.Bad("num_axes is out of range; got {} from axis {} of {}", count, axis, ToString(in));
+  if (count < -1 || end > in.rank())
+    l.Bad("num_axes is out of range; got {} from axis {} of {}", count, axis, ToString(in));
   return Shape(in.dims().subspan(size_t(axis), size_t(end - axis)));
 }
 
@@ -52,7 +56,8 @@ Shape Aligned(Layer& l, int axis, Shape part) {
 ValueId SecondBottom(Layer& l, int axis) {
   const Shape part = l.shape(1);
   if (part.rank() > l.shape().rank() - axis || Part(l, axis, part.rank()) != part)
-    l.Bad("the bottoms do not fit; got {} and {}, from axis {} on", ToString(l.shape()), ToString(part), axis);
+    l.Bad("the bottoms do not fit; got {} and {}, from axis {} on", ToString(l.shape()), ToString(part),
+          axis);
   const Shape aligned = Aligned(l, axis, part);
   return aligned == part ? l.in(1) : l.EmitReshape(l.in(1), aligned);
 }
@@ -62,7 +67,8 @@ void Scale(Layer& l) {
   const int axis = l.Axis(p.axis());
   const bool own = l.bottoms() == 1;
   const Shape part = own ? Part(l, axis, p.num_axes()) : l.shape(1);
-  ValueId y = l.Emit("Mul", {l.in(), own ? l.Weight(0, part, Aligned(l, axis, part), "scale") : SecondBottom(l, axis)});
+  ValueId y = l.Emit(
+      "Mul", {l.in(), own ? l.Weight(0, part, Aligned(l, axis, part), "scale") : SecondBottom(l, axis)});
   if (p.bias_term()) y = l.Emit("Add", {y, l.Weight(own ? 1 : 0, part, Aligned(l, axis, part), "bias")});
   l.SetTop(0, y);
 }
@@ -94,7 +100,8 @@ void Normalize(Layer& l) {
   a.Set("across_spatial", int64_t(p.across_spatial()));
   a.Set("channel_shared", int64_t(p.channel_shared()));
   a.Set("eps", p.eps());
-  l.SetTop(0, l.Emit("mete.Normalize", {l.in(), l.Weight(0, p.channel_shared() ? Shape{1} : Shape{l.shape()[1]}, "scale")}, a));
+  l.SetTop(0, l.Emit("mete.Normalize",
+                     {l.in(), l.Weight(0, p.channel_shared() ? Shape{1} : Shape{l.shape()[1]}, "scale")}, a));
 }
 
 constexpr LayerType kLayers[] = {

@@ -1,4 +1,5 @@
-// Interp (bilinear, corners aligned, of the segmentation forks) and Upsample (nearest, or SegNet's unpooling).
+// Interp (bilinear, corners aligned, of the segmentation forks) and Upsample (nearest, or SegNet's
+// unpooling).
 #include "import/caffe/builder.h"
 
 namespace mete::caffe_import {
@@ -12,7 +13,8 @@ void NeedPicture(Layer& l) {
 
 ValueId EmitResize(Layer& l, ValueId x, int64_t height, int64_t width, Attributes attributes) {
   const Shape& in = l.ShapeOf(x);
-  return l.Emit("Resize", {x, kNoValue, kNoValue, l.Ints("sizes", Ints{in[0], in[1], height, width})}, std::move(attributes));
+  return l.Emit("Resize", {x, kNoValue, kNoValue, l.Ints("sizes", Ints{in[0], in[1], height, width})},
+                std::move(attributes));
 }
 
 int64_t InterpSize(Layer& l, int64_t in, int64_t given) {
@@ -27,12 +29,15 @@ int64_t InterpSize(Layer& l, int64_t in, int64_t given) {
 // Negative padding cuts a border off first.
 ValueId CutBorder(Layer& l) {
   const auto& p = l.p.interp_param();
-  if (p.pad_beg() > 0 || p.pad_end() > 0) l.Bad("padding must not be positive; got {} and {}", p.pad_beg(), p.pad_end());
+  if (p.pad_beg() > 0 || p.pad_end() > 0)
+    l.Bad("padding must not be positive; got {} and {}", p.pad_beg(), p.pad_end());
   if (p.pad_beg() == 0 && p.pad_end() == 0) return l.in();
   const int64_t begin = -int64_t(p.pad_beg()), end = p.pad_end();
-  if (l.shape()[2] + end <= begin || l.shape()[3] + end <= begin) l.Bad("the padding leaves nothing of {}", ToString(l.shape()));
-  return l.Emit("Slice", {l.in(), l.Ints("starts", Ints{begin, begin}), l.Ints("ends", Ints{l.shape()[2] + end, l.shape()[3] + end}),
-                          l.Ints("axes", Ints{2, 3})});
+  if (l.shape()[2] + end <= begin || l.shape()[3] + end <= begin)
+    l.Bad("the padding leaves nothing of {}", ToString(l.shape()));
+  return l.Emit("Slice",
+                {l.in(), l.Ints("starts", Ints{begin, begin}),
+                 l.Ints("ends", Ints{l.shape()[2] + end, l.shape()[3] + end}), l.Ints("axes", Ints{2, 3})});
 }
 
 void Interp(Layer& l) {
@@ -58,19 +63,23 @@ struct Size {
 Size UpsampledSize(Layer& l) {
   const auto& p = l.p.upsample_param();
   Size size{int64_t(p.upsample_h()), int64_t(p.upsample_w())};
-  const int64_t sh = p.has_scale_h() ? p.scale_h() : p.scale(), sw = p.has_scale_w() ? p.scale_w() : p.scale();
-  if ((size.height == 0 && sh < 1) || (size.width == 0 && sw < 1)) l.Bad("scale must be from 1 on; got {} and {}", sh, sw);
+  const int64_t sh = p.has_scale_h() ? p.scale_h() : p.scale(),
+                sw = p.has_scale_w() ? p.scale_w() : p.scale();
+  if ((size.height == 0 && sh < 1) || (size.width == 0 && sw < 1))
+    l.Bad("scale must be from 1 on; got {} and {}", sh, sw);
   if (size.height == 0) size.height = l.shape()[2] * sh - (p.pad_out_h() ? 1 : 0);
   if (size.width == 0) size.width = l.shape()[3] * sw - (p.pad_out_w() ? 1 : 0);
   return size;
 }
 
-// Puts each value where its pooling found it. The mask counts positions in the pooling's input, so sizes must agree.
+// Puts each value where its pooling found it. The mask counts positions in the pooling's input, so sizes must
+// agree.
 void Unpool(Layer& l, Size size) {
   const Shape out{l.shape()[0], l.shape()[1], size.height, size.width};
   const Shape pooled = l.PooledFrom(l.in(1));
   if (pooled != out)
-    l.Bad("unpooling to another size than was pooled is not supported; got {}, expected {}", ToString(out), ToString(pooled));
+    l.Bad("unpooling to another size than was pooled is not supported; got {}, expected {}", ToString(out),
+          ToString(pooled));
   Attributes a;
   a.Set("kernel_shape", Ints{1, 1});  // output_shape says all
   l.SetTop(0, l.Emit("MaxUnpool", {l.in(), l.in(1), l.Ints("shape", out.dims())}, a));

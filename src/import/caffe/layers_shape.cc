@@ -30,7 +30,8 @@ Ints SliceSizes(Layer& l, int axis) {
     if (whole % l.tops()) l.Bad("{} does not divide into {} equal parts; try slice_point", whole, l.tops());
     return Ints(size_t(l.tops()), whole / l.tops());
   }
-  if (points.size() != l.tops() - 1) l.Bad("slice_point has the wrong number of values; got {}, expected {}", points.size(), l.tops() - 1);
+  if (points.size() != l.tops() - 1)
+    l.Bad("slice_point has the wrong number of values; got {}, expected {}", points.size(), l.tops() - 1);
   Ints sizes;
   int64_t at = 0;
   for (int64_t point : points) {
@@ -47,7 +48,8 @@ void Slice(Layer& l) {
   const auto& p = l.p.slice_param();
   const int axis = l.Axis(p.has_slice_dim() ? int64_t(p.slice_dim()) : p.axis());
   if (l.tops() == 1) return l.SetTop(0, l.Emit("Identity", {l.in()}));
-  const auto parts = l.EmitAll("Split", {l.in(), l.Ints("sizes", SliceSizes(l, axis))}, AxisOf(axis), l.tops());
+  const auto parts =
+      l.EmitAll("Split", {l.in(), l.Ints("sizes", SliceSizes(l, axis))}, AxisOf(axis), l.tops());
   for (int i = 0; i < l.tops(); ++i) l.SetTop(i, parts[size_t(i)]);
 }
 
@@ -71,7 +73,8 @@ void Flatten(Layer& l) {
 void Reshape(Layer& l) {
   const auto& p = l.p.reshape_param();
   const Shape in = l.shape();
-  const int64_t from = p.axis() < 0 ? int64_t(p.axis()) + in.rank() + 1 : p.axis();  // may also be behind the last dim
+  // may also be behind the last dim
+  const int64_t from = p.axis() < 0 ? int64_t(p.axis()) + in.rank() + 1 : p.axis();
   const int64_t to = p.num_axes() == -1 ? in.rank() : from + p.num_axes();
   if (from < 0 || from > in.rank() || p.num_axes() < -1 || to > in.rank())
     l.Bad("axis {} and num_axes {} do not fit {}", p.axis(), p.num_axes(), ToString(in));
@@ -90,7 +93,8 @@ void Permute(Layer& l) {
   Ints order;
   std::set<int64_t> seen;
   for (int64_t axis : l.p.permute_param().order()) {
-    if (axis >= rank || !seen.insert(axis).second) l.Bad("order must name different axes below {}; got {}", rank, axis);
+    if (axis >= rank || !seen.insert(axis).second)
+      l.Bad("order must name different axes below {}; got {}", rank, axis);
     order.push_back(axis);
   }
   for (int64_t axis = 0; axis < rank; ++axis)
@@ -121,8 +125,8 @@ void Reduction(Layer& l) {
   l.SetTop(0, y);
 }
 
-// Caffe gives the indices as floats. Without an axis all but the first dimension are looked through, and the result is
-// N x 1 x k, or N x 2 x k with the values behind the indices.
+// Caffe gives the indices as floats. Without an axis all but the first dimension are looked through, and the
+// result is N x 1 x k, or N x 2 x k with the values behind the indices.
 void ArgMax(Layer& l) {
   const auto& p = l.p.argmax_param();
   const Shape in = l.shape();
@@ -137,7 +141,8 @@ void ArgMax(Layer& l) {
   to.Set("to", std::string("f32"));
   ValueId y = p.out_max_val() && !flat ? top[0] : l.Emit("Cast", {top[1]}, to);
   if (flat) y = l.EmitReshape(y, Shape{in[0], 1, k});
-  if (flat && p.out_max_val()) y = l.Emit("Concat", {y, l.EmitReshape(top[0], Shape{in[0], 1, k})}, AxisOf(1));
+  if (flat && p.out_max_val())
+    y = l.Emit("Concat", {y, l.EmitReshape(top[0], Shape{in[0], 1, k})}, AxisOf(1));
   l.SetTop(0, y);
 }
 
@@ -145,18 +150,22 @@ void Crop(Layer& l) {
   const auto& p = l.p.crop_param();
   const int axis = l.Axis(p.axis()), rank = l.shape().rank();
   if (l.shape(1).rank() != rank)
-    l.Bad("the bottoms differ in the number of dimensions; got {} and {}", ToString(l.shape()), ToString(l.shape(1)));
+    l.Bad("the bottoms differ in the number of dimensions; got {} and {}", ToString(l.shape()),
+          ToString(l.shape(1)));
   if (p.offset_size() > 1 && p.offset_size() != rank - axis)
     l.Bad("offset has the wrong number of values; got {}, expected 1 or {}", p.offset_size(), rank - axis);
   Ints starts, ends, axes;
   for (int i = axis; i < rank; ++i) {
-    const int64_t offset = p.offset_size() == 0 ? 0 : p.offset(p.offset_size() == 1 ? 0 : i - axis), size = l.shape(1)[i];
-    if (offset > l.shape()[i] - size) l.Bad("the part is outside; got {} from {} on in {}", size, offset, l.shape()[i]);
+    const int64_t offset = p.offset_size() == 0 ? 0 : p.offset(p.offset_size() == 1 ? 0 : i - axis),
+                  size = l.shape(1)[i];
+    if (offset > l.shape()[i] - size)
+      l.Bad("the part is outside; got {} from {} on in {}", size, offset, l.shape()[i]);
     starts.push_back(offset);
     ends.push_back(offset + size);
     axes.push_back(i);
   }
-  l.SetTop(0, l.Emit("Slice", {l.in(), l.Ints("starts", starts), l.Ints("ends", ends), l.Ints("axes", axes)}));
+  l.SetTop(0,
+           l.Emit("Slice", {l.in(), l.Ints("starts", starts), l.Ints("ends", ends), l.Ints("axes", axes)}));
 }
 
 constexpr LayerType kLayers[] = {

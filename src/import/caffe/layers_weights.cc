@@ -10,9 +10,11 @@ using mete::Ints;
 using Repeated = google::protobuf::RepeatedField<uint32_t>;
 
 // A value a spatial dimension: from the list (one for all, or one each) or from the _h and _w fields.
-Ints Spatial(Layer& l, const char* what, const Repeated& list, bool has_hw, int64_t h, int64_t w, int dims, int64_t fallback) {
+Ints Spatial(Layer& l, const char* what, const Repeated& list, bool has_hw, int64_t h, int64_t w, int dims,
+             int64_t fallback) {
   if (has_hw) {
-    if (!list.empty() || dims != 2) l.Bad("{0} is given as {0}_h and {0}_w beside a list, or for {1} dimensions", what, dims);
+    if (!list.empty() || dims != 2)
+      l.Bad("{0} is given as {0}_h and {0}_w beside a list, or for {1} dimensions", what, dims);
     return {h, w};
   }
   if (list.empty()) return Ints(size_t(dims), fallback);
@@ -44,10 +46,13 @@ ConvForm ReadConvolution(Layer& l) {
   const auto& p = l.p.convolution_param();
   if (l.Axis(p.axis()) != 1) l.Bad("convolution along axis {} is not supported; expected 1", p.axis());
   const int dims = l.shape().rank() - 2;
-  if (dims < 1 || dims > 3) l.Bad("convolution over {} is not supported; expected 3 to 5 dimensions", ToString(l.shape()));
+  if (dims < 1 || dims > 3)
+    l.Bad("convolution over {} is not supported; expected 3 to 5 dimensions", ToString(l.shape()));
   ConvForm f;
-  f.kernel = Spatial(l, "kernel", p.kernel_size(), p.has_kernel_h() || p.has_kernel_w(), p.kernel_h(), p.kernel_w(), dims, 0);
-  const Ints stride = Spatial(l, "stride", p.stride(), p.has_stride_h() || p.has_stride_w(), p.stride_h(), p.stride_w(), dims, 1);
+  f.kernel = Spatial(l, "kernel", p.kernel_size(), p.has_kernel_h() || p.has_kernel_w(), p.kernel_h(),
+                     p.kernel_w(), dims, 0);
+  const Ints stride = Spatial(l, "stride", p.stride(), p.has_stride_h() || p.has_stride_w(), p.stride_h(),
+                              p.stride_w(), dims, 1);
   const Ints pad = Spatial(l, "pad", p.pad(), p.has_pad_h() || p.has_pad_w(), p.pad_h(), p.pad_w(), dims, 0);
   const Ints dilation = Spatial(l, "dilation", p.dilation(), false, 0, 0, dims, 1);
   NeedPositive(l, "kernel", f.kernel);
@@ -58,7 +63,8 @@ ConvForm ReadConvolution(Layer& l) {
   // Depthwise layers of several forks: a group a channel.
   f.group = l.p.type() == "Convolution" || l.p.type() == "Deconvolution" ? int64_t(p.group()) : f.channels;
   if (f.outputs < 1 || f.group < 1 || f.outputs % f.group || f.channels % f.group)
-    l.Bad("groups do not divide the channels; got {} groups for {} channels in and {} out", f.group, f.channels, f.outputs);
+    l.Bad("groups do not divide the channels; got {} groups for {} channels in and {} out", f.group,
+          f.channels, f.outputs);
   f.attributes.Set("kernel_shape", f.kernel);
   f.attributes.Set("strides", stride);
   f.attributes.Set("pads", Twice(pad));
@@ -99,10 +105,12 @@ void InnerProduct(Layer& l) {
   const int64_t rows = in.Elements(0, axis), depth = in.Elements(axis, in.rank()), outputs = p.num_output();
   if (outputs < 1) l.Bad("num_output must be from 1 on; got {}", outputs);
   ValueId x = l.in();
-  if (in.rank() != 2 || axis != 1) x = axis == 1 ? l.Emit("Flatten", {x}) : l.EmitReshape(x, Shape{rows, depth});
+  if (in.rank() != 2 || axis != 1)
+    x = axis == 1 ? l.Emit("Flatten", {x}) : l.EmitReshape(x, Shape{rows, depth});
   Attributes attributes;
   attributes.Set("transB", int64_t(!p.transpose()));
-  std::vector<ValueId> inputs = {x, l.Weight(0, p.transpose() ? Shape{depth, outputs} : Shape{outputs, depth}, "weight")};
+  std::vector<ValueId> inputs = {
+      x, l.Weight(0, p.transpose() ? Shape{depth, outputs} : Shape{outputs, depth}, "weight")};
   if (p.bias_term()) inputs.push_back(l.Weight(1, Shape{outputs}, "bias"));
   ValueId y = l.Emit("Gemm", std::move(inputs), attributes);
   if (axis != 1) {
@@ -114,7 +122,9 @@ void InnerProduct(Layer& l) {
 }
 
 // One value for both directions, or one each.
-Ints Pair(bool has_both, int64_t both, int64_t h, int64_t w) { return has_both ? Ints{both, both} : Ints{h, w}; }
+Ints Pair(bool has_both, int64_t both, int64_t h, int64_t w) {
+  return has_both ? Ints{both, both} : Ints{h, w};
+}
 
 Attributes PoolWindow(Layer& l, const caffe::PoolingParameter& p) {
   const bool hw = p.has_kernel_h() || p.has_kernel_w();
@@ -124,7 +134,9 @@ Attributes PoolWindow(Layer& l, const caffe::PoolingParameter& p) {
   NeedPositive(l, "kernel", kernel);
   NeedPositive(l, "stride", stride);
   for (size_t i = 0; i < 2; ++i)
-    if (pad[i] >= kernel[i]) l.Bad("pad must be smaller than the kernel; got {} and {}", fmt::join(pad, "x"), fmt::join(kernel, "x"));
+    if (pad[i] >= kernel[i])
+      l.Bad("pad must be smaller than the kernel; got {} and {}", fmt::join(pad, "x"),
+            fmt::join(kernel, "x"));
   Attributes a;
   a.Set("kernel_shape", kernel);
   a.Set("strides", stride);
@@ -137,11 +149,13 @@ Attributes PoolWindow(Layer& l, const caffe::PoolingParameter& p) {
 void Pooling(Layer& l) {
   const auto& p = l.p.pooling_param();
   if (l.shape().rank() != 4) l.Bad("pooling needs 4 dimensions; got {}", ToString(l.shape()));
-  if (p.pool() == caffe::PoolingParameter::STOCHASTIC) Fail(Code::kUnimplemented, l.p.name(), "stochastic pooling is not supported");
+  if (p.pool() == caffe::PoolingParameter::STOCHASTIC)
+    Fail(Code::kUnimplemented, l.p.name(), "stochastic pooling is not supported");
   const bool max = p.pool() == caffe::PoolingParameter::MAX;
   if (!max && l.tops() > 1) l.Bad("only MAX pooling has a second top");
   if (p.global_pooling()) {
-    if (l.tops() > 1) Fail(Code::kUnimplemented, l.p.name(), "global pooling with a second top is not supported");
+    if (l.tops() > 1)
+      Fail(Code::kUnimplemented, l.p.name(), "global pooling with a second top is not supported");
     return l.SetTop(0, l.Emit(max ? "GlobalMaxPool" : "GlobalAveragePool", {l.in()}));
   }
   const auto made = l.EmitAll(max ? "MaxPool" : "AveragePool", {l.in()}, PoolWindow(l, p), l.tops());

@@ -15,19 +15,20 @@ namespace {
 
 namespace pb = google::protobuf;
 
-constexpr int kMaxNesting = 64;        // real nets nest 5 deep
+constexpr int kMaxNesting = 64;  // real nets nest 5 deep
 constexpr size_t kMaxShownProblems = 10;
 
-// Unknown fields come as warnings. A layer's unknown parameter message belongs to a layer type that is unknown too,
-// or that has no meaning here (data, loss); a field within a known parameter could change the numbers.
+// Unknown fields come as warnings. A layer's unknown parameter message belongs to a layer type that is
+// unknown too, or that has no meaning here (data, loss); a field within a known parameter could change the
+// numbers.
 class Collector : public pb::io::ErrorCollector {
  public:
   explicit Collector(const std::string& name) : name_(name) {}
 
   void AddError(int line, int column, const std::string& message) override { Add(line, column, message); }
   void AddWarning(int line, int column, const std::string& message) override {
-    for (const char* harmless : {"\"mete.caffe.LayerParameter\"", "\"mete.caffe.V1LayerParameter\"", "\"mete.caffe.V0LayerParameter\"",
-                                 "\"mete.caffe.NetParameter\""})
+    for (const char* harmless : {"\"mete.caffe.LayerParameter\"", "\"mete.caffe.V1LayerParameter\"",
+                                 "\"mete.caffe.V0LayerParameter\"", "\"mete.caffe.NetParameter\""})
       if (message.find(harmless) != message.npos) return;
     Add(line, column, message);
   }
@@ -49,11 +50,14 @@ void RefuseWebPage(std::string_view text, const std::string& name, const char* e
 }
 
 bool Matches(const caffe::NetStateRule& rule, const caffe::NetState& state) {
-  auto has = [&](const std::string& stage) { return std::find(state.stage().begin(), state.stage().end(), stage) != state.stage().end(); };
+  auto has = [&](const std::string& stage) {
+    return std::find(state.stage().begin(), state.stage().end(), stage) != state.stage().end();
+  };
   if (rule.has_phase() && rule.phase() != state.phase()) return false;
   if (rule.has_min_level() && state.level() < rule.min_level()) return false;
   if (rule.has_max_level() && state.level() > rule.max_level()) return false;
-  return std::all_of(rule.stage().begin(), rule.stage().end(), has) && std::none_of(rule.not_stage().begin(), rule.not_stage().end(), has);
+  return std::all_of(rule.stage().begin(), rule.stage().end(), has) &&
+         std::none_of(rule.not_stage().begin(), rule.not_stage().end(), has);
 }
 
 bool Included(const caffe::LayerParameter& layer, const caffe::NetState& state) {
@@ -66,10 +70,14 @@ bool Included(const caffe::LayerParameter& layer, const caffe::NetState& state) 
 
 Net ParseNet(std::string_view text, const std::string& name) {
   RefuseWebPage(text, name, "a Caffe net in text form");
-  if (text.find_first_not_of(" \t\r\n") == text.npos) Fail(Code::kDataLoss, name, "the file is empty; expected a Caffe net in text form");
-  if (text.size() > INT_MAX) Fail(Code::kDataLoss, name, "the file is too long for a net in text form; got {} bytes", text.size());
+  if (text.find_first_not_of(" \t\r\n") == text.npos)
+    Fail(Code::kDataLoss, name, "the file is empty; expected a Caffe net in text form");
+  if (text.size() > INT_MAX)
+    Fail(Code::kDataLoss, name, "the file is too long for a net in text form; got {} bytes", text.size());
   if (text.substr(0, 4096).find('\0') != text.npos)
-    Fail(Code::kDataLoss, name, "this is no text; expected a Caffe net in text form; try the .prototxt that belongs to the .caffemodel");
+    Fail(Code::kDataLoss, name,
+         "this is no text; expected a Caffe net in text form; try the .prototxt that belongs to the "
+         ".caffemodel");
   Net net;
   Collector collector(name);
   pb::TextFormat::Parser parser;
@@ -82,8 +90,8 @@ Net ParseNet(std::string_view text, const std::string& name) {
   if (!parsed) throw Error(Code::kDataLoss, collector.problems().Text());
   if (collector.problems().any()) throw Error(Code::kInvalidArgument, collector.problems().Text());
   if (net.header.layer_size() && net.header.layers_size())
-    Invalid(name, "the net mixes 'layer' and 'layers'; got {} and {}, expected one of the two", net.header.layer_size(),
-            net.header.layers_size());
+    Invalid(name, "the net mixes 'layer' and 'layers'; got {} and {}, expected one of the two",
+            net.header.layer_size(), net.header.layers_size());
 
   for (auto& layer : *net.header.mutable_layer()) net.layers.push_back(std::move(layer));
   for (const auto& layer : net.header.layers()) net.layers.push_back(Upgrade(layer));
@@ -96,17 +104,26 @@ Net ParseNet(std::string_view text, const std::string& name) {
 Weights ParseWeights(std::span<const std::byte> bytes, const std::string& name) {
   Weights weights;
   if (bytes.empty()) return weights;
-  RefuseWebPage({reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 256)}, name, "a .caffemodel");
+  RefuseWebPage({reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 256)}, name,
+                "a .caffemodel");
   auto message = std::make_shared<caffe::Weights>();
-  if (bytes.size() > INT_MAX) Fail(Code::kDataLoss, name, "the file is too large; got {} bytes, expected less than 2 GiB", bytes.size());
+  if (bytes.size() > INT_MAX)
+    Fail(Code::kDataLoss, name, "the file is too large; got {} bytes, expected less than 2 GiB",
+         bytes.size());
   const pb::LogSilencer quiet;
   if (!message->ParseFromArray(bytes.data(), int(bytes.size())))
-    Fail(Code::kDataLoss, name, "corrupt or truncated; got {} bytes that are not a whole message, expected a .caffemodel; try to download it again", bytes.size());
+    Fail(Code::kDataLoss, name,
+         "corrupt or truncated; got {} bytes that are not a whole message, expected a .caffemodel; try to "
+         "download it again",
+         bytes.size());
   for (const auto& layer : message->layer()) weights.layers[layer.name()] = &layer.blobs();
   for (const auto& layer : message->layers())
     if (layer.has_layer()) weights.layers[layer.layer().name()] = &layer.layer().blobs();
     else weights.layers[layer.name()] = &layer.blobs();
-  if (weights.layers.empty()) Fail(Code::kDataLoss, name, "this is no .caffemodel; got {} bytes that hold no layer, expected the weights of the network", bytes.size());
+  if (weights.layers.empty())
+    Fail(Code::kDataLoss, name,
+         "this is no .caffemodel; got {} bytes that hold no layer, expected the weights of the network",
+         bytes.size());
   weights.message = std::move(message);
   return weights;
 }

@@ -16,12 +16,12 @@ namespace mete::caffe_import {
 using Blobs = google::protobuf::RepeatedPtrField<caffe::BlobProto>;
 
 struct Net {
-  caffe::NetParameter header;                  // name, inputs, state; no layers
+  caffe::NetParameter header;                 // name, inputs, state; no layers
   std::vector<caffe::LayerParameter> layers;  // those of the TEST phase
 };
 
-// Error DATA_LOSS for what is no net in text form, with every syntax error's line and column; INVALID_ARGUMENT
-// where a layer's parameters hold a field that Mete does not know and must not ignore.
+// Error DATA_LOSS for what is no net in text form, with every syntax error's line and column;
+// INVALID_ARGUMENT where a layer's parameters hold a field that Mete does not know and must not ignore.
 Net ParseNet(std::string_view text, const std::string& name);
 
 struct Weights {

@@ -1,4 +1,5 @@
-// Layers as Caffe wrote them before 2014 (V1: an enum for the type) and before 2013 (V0: all parameters in one message).
+// Layers as Caffe wrote them before 2014 (V1: an enum for the type) and before 2013 (V0: all parameters in
+// one message).
 #include <map>
 
 #include "import/caffe/parse.h"
@@ -57,11 +58,29 @@ const char* TypeOf(V1::LayerType type) {
 // V0's names; one that is not here stays as it is and is reported as an unknown type.
 std::string TypeOf(const std::string& v0) {
   static const std::map<std::string, const char*> kTypes = {
-      {"accuracy", "Accuracy"}, {"bnll", "BNLL"}, {"concat", "Concat"}, {"conv", "Convolution"}, {"data", "Data"}, {"dropout", "Dropout"},
-      {"euclidean_loss", "EuclideanLoss"}, {"flatten", "Flatten"}, {"hdf5_data", "HDF5Data"}, {"hdf5_output", "HDF5Output"},
-      {"images", "ImageData"}, {"infogain_loss", "InfogainLoss"}, {"innerproduct", "InnerProduct"}, {"lrn", "LRN"},
-      {"multinomial_logistic_loss", "MultinomialLogisticLoss"}, {"padding", "Padding"}, {"pool", "Pooling"}, {"relu", "ReLU"},
-      {"sigmoid", "Sigmoid"}, {"softmax", "Softmax"}, {"softmax_loss", "SoftmaxWithLoss"}, {"split", "Split"}, {"tanh", "TanH"},
+      {"accuracy", "Accuracy"},
+      {"bnll", "BNLL"},
+      {"concat", "Concat"},
+      {"conv", "Convolution"},
+      {"data", "Data"},
+      {"dropout", "Dropout"},
+      {"euclidean_loss", "EuclideanLoss"},
+      {"flatten", "Flatten"},
+      {"hdf5_data", "HDF5Data"},
+      {"hdf5_output", "HDF5Output"},
+      {"images", "ImageData"},
+      {"infogain_loss", "InfogainLoss"},
+      {"innerproduct", "InnerProduct"},
+      {"lrn", "LRN"},
+      {"multinomial_logistic_loss", "MultinomialLogisticLoss"},
+      {"padding", "Padding"},
+      {"pool", "Pooling"},
+      {"relu", "ReLU"},
+      {"sigmoid", "Sigmoid"},
+      {"softmax", "Softmax"},
+      {"softmax_loss", "SoftmaxWithLoss"},
+      {"split", "Split"},
+      {"tanh", "TanH"},
       {"window_data", "WindowData"}};
   const auto at = kTypes.find(v0);
   return at == kTypes.end() ? v0 : at->second;
@@ -93,7 +112,8 @@ void UpgradeLrn(const caffe::V0LayerParameter& v0, caffe::LRNParameter& p) {
 void UpgradeV0(const caffe::V0LayerParameter& v0, caffe::LayerParameter& layer) {
   layer.set_name(v0.name());
   layer.set_type(TypeOf(v0.type()));
-  if (layer.type() == "Convolution" || layer.type() == "Padding") UpgradeConvolution(v0, *layer.mutable_convolution_param());
+  if (layer.type() == "Convolution" || layer.type() == "Padding")
+    UpgradeConvolution(v0, *layer.mutable_convolution_param());
   if (layer.type() == "Pooling") UpgradePooling(v0, *layer.mutable_pooling_param());
   if (layer.type() == "LRN") UpgradeLrn(v0, *layer.mutable_lrn_param());
   if (layer.type() == "Concat") layer.mutable_concat_param()->set_concat_dim(v0.concat_dim());
@@ -109,7 +129,9 @@ void CopyParameters(const V1& from, caffe::LayerParameter& to) {
   from.GetReflection()->ListFields(from, &fields);
   for (const auto* field : fields) {
     const auto* same = to.GetDescriptor()->FindFieldByName(field->name());
-    if (!same || field->is_repeated() || !field->message_type() || same->message_type() != field->message_type()) continue;
+    if (!same || field->is_repeated() || !field->message_type() ||
+        same->message_type() != field->message_type())
+      continue;
     to.GetReflection()->MutableMessage(&to, same)->CopyFrom(from.GetReflection()->GetMessage(from, field));
   }
 }

@@ -27,17 +27,20 @@ int KindOf(const AttributeProto& a) {
 bool NamesType(const std::string& name) { return name == "to" || name == "dtype" || name == "output_dtype"; }
 
 // Nothing for UNDEFINED, which means "as without the attribute".
-std::optional<Attribute> TypeAttribute(const AttributeProto& a, const std::string& op, const std::string& where, Problems& problems) {
+std::optional<Attribute> TypeAttribute(const AttributeProto& a, const std::string& op,
+                                       const std::string& where, Problems& problems) {
   const int32_t number = a.i() >= 0 && a.i() < 1000 ? int32_t(a.i()) : 1000;
   if (number == 0) return std::nullopt;
   const DType type = DTypeOfOnnx(number);
   if (type != DType::kUnknown) return Name(type);
-  problems.Unsupported("operator " + op, fmt::format("attribute {} asks for element type {}", a.name(), OnnxTypeName(number)), where);
+  problems.Unsupported("operator " + op,
+                       fmt::format("attribute {} asks for element type {}", a.name(), OnnxTypeName(number)),
+                       where);
   return std::nullopt;
 }
 
-std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op, const std::string& where, TensorReader& tensors,
-                                 Problems& problems) {
+std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op, const std::string& where,
+                                 TensorReader& tensors, Problems& problems) {
   const int kind = KindOf(a);
   if (kind == AttributeProto::INT && NamesType(a.name())) return TypeAttribute(a, op, where, problems);
   switch (kind) {
@@ -53,15 +56,18 @@ std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op,
       problems.Unsupported("operator " + op, "it has a subgraph, and subgraphs are not supported", where);
       return std::nullopt;
     default:
-      problems.Unsupported("operator " + op, fmt::format("attribute {} is of a kind that is not supported", a.name()), where);
+      problems.Unsupported("operator " + op,
+                           fmt::format("attribute {} is of a kind that is not supported", a.name()), where);
       return std::nullopt;
   }
 }
 
-// What our passes write (graph/fused.h) no file may: kernels trust it. The recurrent operators have three of these names of their own.
+// What our passes write (graph/fused.h) no file may: kernels trust it. The recurrent operators have three of
+// these names of their own.
 bool IsReserved(std::string_view op, std::string_view name) {
-  static constexpr std::string_view kReserved[] = {"layout",  "residual",  "activation", "activation_alpha", "activation_beta",
-                                                   kSumPiece, kIntoOffset, kIntoChannels};
+  static constexpr std::string_view kReserved[] = {"layout",           "residual",        "activation",
+                                                   "activation_alpha", "activation_beta", kSumPiece,
+                                                   kIntoOffset,        kIntoChannels};
   if (name.starts_with("mete_")) return true;
   if (op == "LSTM" || op == "GRU" || op == "RNN") return false;
   return std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved);
@@ -69,7 +75,8 @@ bool IsReserved(std::string_view op, std::string_view name) {
 
 }  // namespace
 
-Attributes ReadAttributes(const ::onnx::NodeProto& node, const std::string& where, TensorReader& tensors, Problems& problems) {
+Attributes ReadAttributes(const ::onnx::NodeProto& node, const std::string& where, TensorReader& tensors,
+                          Problems& problems) {
   Attributes out;
   for (const AttributeProto& a : node.attribute()) {
     if (out.Has(a.name())) {
@@ -77,13 +84,16 @@ Attributes ReadAttributes(const ::onnx::NodeProto& node, const std::string& wher
       continue;
     }
     if (IsReserved(node.op_type(), a.name())) {
-      problems.Bad(where, "attribute '{}' is none of operator {}: only Mete's own passes write it", a.name(), node.op_type());
+      problems.Bad(where, "attribute '{}' is none of operator {}: only Mete's own passes write it", a.name(),
+                   node.op_type());
       continue;
     }
     try {
-      if (auto value = Convert(a, node.op_type(), where, tensors, problems)) out.Set(a.name(), std::move(*value));
+      if (auto value = Convert(a, node.op_type(), where, tensors, problems))
+        out.Set(a.name(), std::move(*value));
     } catch (const Error& e) {
-      if (e.code() == Code::kUnimplemented) problems.Unsupported("operator " + node.op_type(), e.what(), where);
+      if (e.code() == Code::kUnimplemented)
+        problems.Unsupported("operator " + node.op_type(), e.what(), where);
       else problems.Bad(e);
     }
   }

@@ -10,8 +10,9 @@ using ::onnx::AttributeProto;
 using ::onnx::FunctionProto;
 using ::onnx::NodeProto;
 
-constexpr int kMaxDepth = 32;                   // of calls in calls; real exporters nest a few levels
-constexpr int kAttributeDefaults = 11;          // FunctionProto.attribute_proto, since IR version 9: unknown to the installed schema
+constexpr int kMaxDepth = 32;  // of calls in calls; real exporters nest a few levels
+// FunctionProto.attribute_proto, since IR version 9: unknown to the installed schema
+constexpr int kAttributeDefaults = 11;
 
 using Names = std::map<std::string, std::string>;
 using AttributeMap = std::map<std::string, AttributeProto>;
@@ -21,14 +22,18 @@ struct Function {
   AttributeMap defaults;
 };
 
-std::string Key(const std::string& domain, const std::string& name) { return (IsDefaultDomain(domain) ? "" : domain) + "." + name; }
+std::string Key(const std::string& domain, const std::string& name) {
+  return (IsDefaultDomain(domain) ? "" : domain) + "." + name;
+}
 
 AttributeMap DefaultsOf(const FunctionProto& function) {
   AttributeMap out;
   const auto& unknown = function.unknown_fields();
   for (int i = 0; i < unknown.field_count(); ++i) {
     const auto& field = unknown.field(i);
-    if (field.number() != kAttributeDefaults || field.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED) continue;
+    if (field.number() != kAttributeDefaults ||
+        field.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+      continue;
     AttributeProto a;
     if (a.ParsePartialFromString(field.length_delimited())) out[a.name()] = a;
   }
@@ -37,7 +42,8 @@ AttributeMap DefaultsOf(const FunctionProto& function) {
 
 class Inliner {
  public:
-  Inliner(const ::onnx::ModelProto& model, int64_t max_bytes, Problems& problems) : bytes_left_(max_bytes), problems_(problems) {
+  Inliner(const ::onnx::ModelProto& model, int64_t max_bytes, Problems& problems)
+      : bytes_left_(max_bytes), problems_(problems) {
     for (const FunctionProto& f : model.functions())
       if (!functions_.emplace(Key(f.domain(), f.name()), Function{&f, DefaultsOf(f)}).second)
         problems_.Bad(problems_.model(), "function '{}' is defined twice", f.name());
@@ -54,11 +60,14 @@ class Inliner {
  private:
   void Expand(const NodeProto& call, const Function& function, int64_t opset, int depth) {
     if (failed_) return;
-    if (depth >= kMaxDepth) return Stop("function '{}' calls itself, or calls nest deeper than {}", call.op_type(), kMaxDepth);
+    if (depth >= kMaxDepth)
+      return Stop("function '{}' calls itself, or calls nest deeper than {}", call.op_type(), kMaxDepth);
     const FunctionProto& f = *function.proto;
     if (call.input_size() > f.input_size() || call.output_size() > f.output_size())
-      return problems_.Bad(call.name(), "call of function '{}' does not fit; got {} inputs and {} outputs, expected at most {} and {}",
-                           f.name(), call.input_size(), call.output_size(), f.input_size(), f.output_size());
+      return problems_.Bad(
+          call.name(),
+          "call of function '{}' does not fit; got {} inputs and {} outputs, expected at most {} and {}",
+          f.name(), call.input_size(), call.output_size(), f.input_size(), f.output_size());
     const std::string prefix = fmt::format("{}#{}/", f.name(), ++calls_);
     const Names names = BindNames(call, f, prefix, opset);
     AttributeMap given = function.defaults;
@@ -92,7 +101,8 @@ class Inliner {
     flat_.push_back({std::move(identity), opset});
   }
 
-  static NodeProto Copy(const NodeProto& body, const Names& names, const AttributeMap& given, const std::string& prefix) {
+  static NodeProto Copy(const NodeProto& body, const Names& names, const AttributeMap& given,
+                        const std::string& prefix) {
     auto rename = [&](const std::string& name) {
       const auto at = names.find(name);
       return at != names.end() ? at->second : name.empty() ? name : prefix + name;
@@ -132,7 +142,8 @@ class Inliner {
 
 bool IsDefaultDomain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 
-std::vector<FlatNode> InlineFunctions(::onnx::ModelProto& model, int64_t opset, int64_t max_bytes, Problems& problems) {
+std::vector<FlatNode> InlineFunctions(::onnx::ModelProto& model, int64_t opset, int64_t max_bytes,
+                                      Problems& problems) {
   Inliner inliner(model, max_bytes, problems);
   for (NodeProto& node : *model.mutable_graph()->mutable_node()) inliner.Add(std::move(node), opset, 0);
   return inliner.Take();

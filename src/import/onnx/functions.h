@@ -15,7 +15,8 @@ struct FlatNode {
 
 // Takes the nodes out of `model`. Expanded functions may hold at most `max_bytes` (calls of calls grow
 // exponentially in a hostile file).
-std::vector<FlatNode> InlineFunctions(::onnx::ModelProto& model, int64_t opset, int64_t max_bytes, Problems& problems);
+std::vector<FlatNode> InlineFunctions(::onnx::ModelProto& model, int64_t opset, int64_t max_bytes,
+                                      Problems& problems);
 
 // "" and "ai.onnx" are the same domain.
 bool IsDefaultDomain(const std::string& domain);

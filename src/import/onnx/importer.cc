@@ -12,7 +12,8 @@ namespace {
 
 using ::onnx::NodeProto;
 
-constexpr int64_t kNewestOpset = 28;  // what follows 24 changed no operator that both have in a way that matters here
+// what follows 24 changed no operator that both have in a way that matters here
+constexpr int64_t kNewestOpset = 28;
 
 bool IsOtherFloat(int32_t data_type) {
   const DType type = DTypeOfOnnx(data_type);
@@ -27,15 +28,16 @@ bool HasMixedFloats(const ::onnx::GraphProto& graph, const std::vector<FlatNode>
     if (IsOtherFloat(input.type().tensor_type().elem_type())) return true;
   for (const FlatNode& n : nodes)
     for (const auto& a : n.proto.attribute())
-      if (IsOtherFloat(a.t().data_type()) ||
-          ((a.name() == "to" || a.name() == "dtype") && a.i() > 0 && a.i() < 100 && IsOtherFloat(int32_t(a.i()))))
+      if (IsOtherFloat(a.t().data_type()) || ((a.name() == "to" || a.name() == "dtype") && a.i() > 0 &&
+                                              a.i() < 100 && IsOtherFloat(int32_t(a.i()))))
         return true;
   return false;
 }
 
 // Such a node is unsupported for that reason already.
 bool HasSubgraph(const NodeProto& node) {
-  return std::any_of(node.attribute().begin(), node.attribute().end(), [](const auto& a) { return a.has_g() || a.graphs_size() > 0; });
+  return std::any_of(node.attribute().begin(), node.attribute().end(),
+                     [](const auto& a) { return a.has_g() || a.graphs_size() > 0; });
 }
 
 std::string WhyUnsupported(const ::onnx::TensorProto& t) {
@@ -55,8 +57,8 @@ bool KeepsNarrow(const std::string& op, size_t input) {
   return op == "Pad" && (input == 0 || input == 2);
 }
 
-// Of the operators to which our passes give inputs that ONNX does not know (graph/fused.h, 1 and 7); 0 for all others, whose inputs
-// Verify() counts.
+// Of the operators to which our passes give inputs that ONNX does not know (graph/fused.h, 1 and 7); 0 for
+// all others, whose inputs Verify() counts.
 int MostInputs(std::string_view op) {
   if (op == "MatMul") return 2;
   return op == "Conv" || op == "Gemm" ? 3 : 0;
@@ -69,7 +71,8 @@ Tensor ConstantValue(const Attributes& a) {
     const float v = a.Float("value_float", 0);
     return Tensor::Floats({}, std::span(&v, 1));
   }
-  if (a.Has("value_floats")) return Tensor::Floats({int64_t(a.FloatList("value_floats").size())}, a.FloatList("value_floats"));
+  if (a.Has("value_floats"))
+    return Tensor::Floats({int64_t(a.FloatList("value_floats").size())}, a.FloatList("value_floats"));
   if (a.Has("value_int")) {
     const int64_t v = a.Int("value_int", 0);
     return Tensor::Of<int64_t>(DType::kI64, {}, std::span(&v, 1));
@@ -105,14 +108,17 @@ Imported Importer::Run() {
 void Importer::CheckVersions() {
   opset_ = DefaultOpset(model_.opset_import());
   if (opset_ == 0 && model_.opset_import_size() == 0) {
-    if (model_.ir_version() >= 3) problems_.Bad(name_, "the file does not say its opset; it may be truncated");
+    if (model_.ir_version() >= 3)
+      problems_.Bad(name_, "the file does not say its opset; it may be truncated");
     opset_ = 1;  // what the format says for older files
   }
   if (opset_ > kNewestOpset)
-    problems_.Bad(name_, "the opset is too new; got {}, expected at most {}; try to export the model with an older one", opset_,
-                  kNewestOpset);
+    problems_.Bad(
+        name_, "the opset is too new; got {}, expected at most {}; try to export the model with an older one",
+        opset_, kNewestOpset);
   if (model_.graph().sparse_initializer_size() > 0)
-    problems_.Unsupported("initializer", "it is sparse", model_.graph().sparse_initializer(0).values().name());
+    problems_.Unsupported("initializer", "it is sparse",
+                          model_.graph().sparse_initializer(0).values().name());
 }
 
 void Importer::ReadMetadata() {
@@ -132,7 +138,8 @@ void Importer::AddInitializers() {
       AddConstant(t.name(), tensors_.Read(t, where), where);
       MarkNarrow(t.data_type(), Reference(t.name()));
     } catch (const Error& e) {
-      if (e.code() == Code::kNotFound || e.code() == Code::kDataLoss) throw;  // about files: nothing else is worth saying
+      // about files: nothing else is worth saying
+      if (e.code() == Code::kNotFound || e.code() == Code::kDataLoss) throw;
       if (e.code() == Code::kUnimplemented) problems_.Unsupported("initializer", WhyUnsupported(t), t.name());
       else problems_.Bad(e);
       defined_.insert(Reference(t.name()));  // so that its readers are not reported as well
@@ -157,24 +164,31 @@ void Importer::AddInputs() {
 bool Importer::CheckOperator(const FlatNode& flat, const std::string& node) {
   const std::string& op = flat.proto.op_type();
   if (op.starts_with("mete.")) {
-    problems_.Bad(node, "operator {} is none of ONNX: only Mete's own passes make it; expected an operator of ai.onnx", op);
+    problems_.Bad(
+        node, "operator {} is none of ONNX: only Mete's own passes make it; expected an operator of ai.onnx",
+        op);
     return false;
   }
   if (!IsDefaultDomain(flat.proto.domain())) {
     const bool optimized = flat.proto.domain() == "com.microsoft";
-    problems_.Unsupported("operator " + flat.proto.domain() + "." + op,
-                          fmt::format("its domain is not ai.onnx and the model does not define it{}",
-                                      optimized ? "; try the model from before ONNX Runtime's optimizer or quantizer changed it" : ""),
-                          node);
+    problems_.Unsupported(
+        "operator " + flat.proto.domain() + "." + op,
+        fmt::format(
+            "its domain is not ai.onnx and the model does not define it{}",
+            optimized ? "; try the model from before ONNX Runtime's optimizer or quantizer changed it" : ""),
+        node);
     return false;
   }
   if (const int most = MostInputs(op); most > 0 && flat.proto.input_size() > most) {
-    problems_.Bad(node, "{} has too many inputs; got {}, expected at most {}", op, flat.proto.input_size(), most);
+    problems_.Bad(node, "{} has too many inputs; got {}, expected at most {}", op, flat.proto.input_size(),
+                  most);
     return false;
   }
   if (flat.opset < OldestOpset(op)) {
-    problems_.Unsupported("operator " + op,
-                          fmt::format("its form at opset {} is too old, expected {} or later", flat.opset, OldestOpset(op)), node);
+    problems_.Unsupported(
+        "operator " + op,
+        fmt::format("its form at opset {} is too old, expected {} or later", flat.opset, OldestOpset(op)),
+        node);
     return false;
   }
   return true;
@@ -187,12 +201,14 @@ void Importer::AddNode(const FlatNode& flat) {
   const Attributes attributes = known ? ReadAttributes(proto, node, tensors_, problems_) : Attributes();
   if (known && proto.op_type() == "Constant") return AddConstantNode(proto, node, attributes);
 
-  Upgrade upgrade{result_.graph, names_, problems_, mixed_floats_, {node, proto.op_type(), {}, {}, attributes}};
+  Upgrade upgrade{
+      result_.graph, names_, problems_, mixed_floats_, {node, proto.op_type(), {}, {}, attributes}};
   for (const std::string& name : proto.input()) {
     upgrade.node.inputs.push_back(Reference(name));
     if (!name.empty()) first_reader_.emplace(upgrade.node.inputs.back(), node);
   }
-  for (const std::string& name : proto.output()) upgrade.node.outputs.push_back(name.empty() ? kNoValue : Define(name, node));
+  for (const std::string& name : proto.output())
+    upgrade.node.outputs.push_back(name.empty() ? kNoValue : Define(name, node));
   if (!known) return;
   for (ValueId id : upgrade.node.outputs) MarkNarrow(proto, id);
   try {
@@ -202,11 +218,14 @@ void Importer::AddNode(const FlatNode& flat) {
     return;
   }
   const Node& added = result_.graph.nodes.back();
-  if (!FindOperator(added.op) && !HasSubgraph(proto)) problems_.Unsupported("operator " + added.op, "Mete does not have it", node);
+  if (!FindOperator(added.op) && !HasSubgraph(proto))
+    problems_.Unsupported("operator " + added.op, "Mete does not have it", node);
 }
 
-void Importer::AddConstantNode(const NodeProto& proto, const std::string& node, const Attributes& attributes) {
-  if (proto.output_size() != 1) return problems_.Bad(node, "Constant has {} outputs; expected 1", proto.output_size());
+void Importer::AddConstantNode(const NodeProto& proto, const std::string& node,
+                               const Attributes& attributes) {
+  if (proto.output_size() != 1)
+    return problems_.Bad(node, "Constant has {} outputs; expected 1", proto.output_size());
   try {
     Tensor value = ConstantValue(attributes);
     if (value.has_value()) {
@@ -214,7 +233,8 @@ void Importer::AddConstantNode(const NodeProto& proto, const std::string& node, 
       MarkNarrow(proto, Reference(proto.output(0)));
       return;
     }
-    if (attributes.empty() && proto.attribute_size() > 0) return void(Define(proto.output(0), node));  // reported already
+    // reported already
+    if (attributes.empty() && proto.attribute_size() > 0) return void(Define(proto.output(0), node));
     problems_.Unsupported("operator Constant", "its value is not a tensor, number or list of numbers", node);
   } catch (const Error& e) {
     problems_.Bad(node, "{}", e.what());
@@ -246,13 +266,15 @@ void Importer::AddOutputs() {
     first_reader_.emplace(id, "the model's outputs");
     result_.graph.outputs.push_back(id);
   }
-  if (model_.graph().output_size() == 0) problems_.Bad(name_, "the model has no outputs; expected at least one");
+  if (model_.graph().output_size() == 0)
+    problems_.Bad(name_, "the model has no outputs; expected at least one");
 }
 
 void Importer::CheckDangling() {
   for (const auto& [id, reader] : first_reader_)
     if (!defined_.count(id))
-      problems_.Bad(reader, "input '{}' is made by no node and is neither an input of the model nor an initializer",
+      problems_.Bad(reader,
+                    "input '{}' is made by no node and is neither an input of the model nor an initializer",
                     result_.graph.value(id).name);
 }
 
@@ -265,8 +287,9 @@ void Importer::MarkNarrow(const NodeProto& maker, ValueId id) {
   for (const auto& a : maker.attribute()) MarkNarrow(a.t().data_type(), id);
 }
 
-// What leaves a narrow type behind gets the same numbers from the wider one; so does what only moves elements, whose
-// output is then narrow too. Anything else would compute, round or overflow as the wider type does.
+// What leaves a narrow type behind gets the same numbers from the wider one; so does what only moves
+// elements, whose output is then narrow too. Anything else would compute, round or overflow as the wider type
+// does.
 void Importer::CheckNarrow() {
   if (narrow_.empty()) return;
   for (const Node& node : result_.graph.nodes) {
@@ -278,13 +301,17 @@ void Importer::CheckNarrow() {
       else
         problems_.Unsupported(
             "operator " + node.op,
-            fmt::format("it computes with element type {}; expected a Cast or DequantizeLinear first", OnnxTypeName(type)), node.name);
+            fmt::format("it computes with element type {}; expected a Cast or DequantizeLinear first",
+                        OnnxTypeName(type)),
+            node.name);
     }
   }
   for (ValueId id : result_.graph.outputs)
     if (const auto at = narrow_.find(id); at != narrow_.end())
-      problems_.Unsupported("output", fmt::format("element type {}; expected a Cast or DequantizeLinear first", OnnxTypeName(at->second)),
-                            result_.graph.value(id).name);
+      problems_.Unsupported(
+          "output",
+          fmt::format("element type {}; expected a Cast or DequantizeLinear first", OnnxTypeName(at->second)),
+          result_.graph.value(id).name);
 }
 
 ValueId Importer::Reference(const std::string& name) {
@@ -304,7 +331,8 @@ ValueId Importer::Define(const std::string& name, const std::string& where) {
 
 std::string Importer::NodeName(const NodeProto& proto) {
   if (!proto.name().empty()) return names_.Unique(Printable(proto.name()));
-  return names_.Unique(Printable(proto.op_type() + "_" + (proto.output_size() ? proto.output(0) : "nothing")));
+  return names_.Unique(
+      Printable(proto.op_type() + "_" + (proto.output_size() ? proto.output(0) : "nothing")));
 }
 
 }  // namespace mete::onnx_import

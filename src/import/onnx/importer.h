@@ -17,7 +17,8 @@ namespace mete::onnx_import {
 
 class Importer {
  public:
-  Importer(::onnx::ModelProto& model, const std::string& name, TensorReader& tensors, const ImportOptions& options)
+  Importer(::onnx::ModelProto& model, const std::string& name, TensorReader& tensors,
+           const ImportOptions& options)
       : model_(model), name_(name), tensors_(tensors), options_(options), problems_(name) {}
 
   Imported Run();  // throws one Error with all problems
@@ -38,8 +39,8 @@ class Importer {
   void AddConstantNode(const ::onnx::NodeProto& proto, const std::string& node, const Attributes& attributes);
   void AddConstant(const std::string& name, Tensor tensor, const std::string& where);
 
-  ValueId Reference(const std::string& name);                          // kNoValue for ""
-  ValueId Define(const std::string& name, const std::string& where);   // a problem where it is made twice
+  ValueId Reference(const std::string& name);                         // kNoValue for ""
+  ValueId Define(const std::string& name, const std::string& where);  // a problem where it is made twice
   std::string NodeName(const ::onnx::NodeProto& proto);
 
   ::onnx::ModelProto& model_;

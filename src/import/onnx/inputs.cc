@@ -30,13 +30,17 @@ bool HasName(const TensorShapeProto_Dimension& d) { return !d.has_dim_value() &&
 std::string Declared(const ValueInfoProto& input) {
   std::string text;
   for (const TensorShapeProto_Dimension& d : DimsOf(input))
-    text += (text.empty() ? "" : "x") + (d.has_dim_value() ? std::to_string(d.dim_value()) : HasName(d) ? d.dim_param() : "?");
+    text += (text.empty() ? "" : "x") + (d.has_dim_value() ? std::to_string(d.dim_value())
+                                         : HasName(d)      ? d.dim_param()
+                                                           : "?");
   return text.empty() ? "scalar" : text;
 }
 
 bool IsFixed(const ValueInfoProto& input) {
   const Dims& dims = DimsOf(input);
-  return HasShape(input) && std::all_of(dims.begin(), dims.end(), [](const TensorShapeProto_Dimension& d) { return d.has_dim_value(); });
+  return HasShape(input) && std::all_of(dims.begin(), dims.end(), [](const TensorShapeProto_Dimension& d) {
+           return d.has_dim_value();
+         });
 }
 
 bool Fits(const Shape& given, const ValueInfoProto& input) {
@@ -47,11 +51,12 @@ bool Fits(const Shape& given, const ValueInfoProto& input) {
   return true;
 }
 
-// A named dimension ('N') has one size in all inputs. So what is sure is bound first: sizes that are given by name, then given shapes, then
-// the tensors', then the batch; what is left gets defaults.
+// A named dimension ('N') has one size in all inputs. So what is sure is bound first: sizes that are given by
+// name, then given shapes, then the tensors', then the batch; what is left gets defaults.
 class Resolver {
  public:
-  Resolver(std::vector<const ValueInfoProto*> inputs, const ImportOptions& options, std::vector<std::string>& notes, Problems& problems)
+  Resolver(std::vector<const ValueInfoProto*> inputs, const ImportOptions& options,
+           std::vector<std::string>& notes, Problems& problems)
       : inputs_(std::move(inputs)), options_(options), notes_(notes), problems_(problems) {
     BindGivenNames();
     for (const ValueInfoProto* input : inputs_)
@@ -69,7 +74,9 @@ class Resolver {
     if (!HasShape(input)) {
       const Shape* tensor = ShapeGiven(options_.tensor_shapes, input.name(), inputs_.size());
       if (given || tensor) shape = given ? *given : *tensor;
-      else problems_.BadRequest(input.name(), "the model does not say this input's shape; try --shape {}=...", input.name());
+      else
+        problems_.BadRequest(input.name(), "the model does not say this input's shape; try --shape {}=...",
+                             input.name());
     } else if (given) {
       shape = Check(input, *given);
     } else {
@@ -78,14 +85,17 @@ class Resolver {
     }
     if (CheckedElements(shape, type, options_.max_value_bytes) >= 0) return shape;
     constexpr fmt::format_string<std::string, const int64_t&> kImpossible =
-        "input has impossible dimensions; got {}, expected none negative and at most {} bytes; try a smaller --shape";
+        "input has impossible dimensions; got {}, expected none negative and at most {} bytes; try a smaller "
+        "--shape";
     if (given) problems_.BadRequest(input.name(), kImpossible, ToString(shape), options_.max_value_bytes);
     else problems_.Bad(input.name(), kImpossible, ToString(shape), options_.max_value_bytes);
     return shape;
   }
 
  private:
-  const Shape* Given(const ValueInfoProto& input) const { return ShapeGiven(options_.input_shapes, input.name(), inputs_.size()); }
+  const Shape* Given(const ValueInfoProto& input) const {
+    return ShapeGiven(options_.input_shapes, input.name(), inputs_.size());
+  }
 
   // Null where there is none that fits, in its named dimensions, too.
   const Shape* OfTensor(const ValueInfoProto& input) const {
@@ -117,18 +127,26 @@ class Resolver {
     const std::set<std::string> dims = NamesOfDims();
     std::vector<std::string> inputs;
     for (const ValueInfoProto* input : inputs_) inputs.push_back(fmt::format("'{}'", input->name()));
-    const std::string known = fmt::format("{}{}{}{}", fmt::join(inputs, ", "), dims.empty() ? "" : ", or of the open dimensions '",
-                                          fmt::join(dims, "', '"), dims.empty() ? "" : "'");
+    const std::string known =
+        fmt::format("{}{}{}{}", fmt::join(inputs, ", "), dims.empty() ? "" : ", or of the open dimensions '",
+                    fmt::join(dims, "', '"), dims.empty() ? "" : "'");
     for (const auto& [name, shape] : options_.input_shapes) {
       const auto has_name = [&name = name](const ValueInfoProto* input) { return input->name() == name; };
-      if (std::any_of(inputs_.begin(), inputs_.end(), has_name) || (name.empty() && inputs_.size() == 1)) continue;
+      if (std::any_of(inputs_.begin(), inputs_.end(), has_name) || (name.empty() && inputs_.size() == 1))
+        continue;
       if (dims.count(name) && shape.rank() == 1 && shape[0] >= 0) sizes_.emplace(name, shape[0]);
-      else if (dims.count(name)) problems_.BadRequest(problems_.model(), "dimension '{}' has one size; got {}", name, ToString(shape));
+      else if (dims.count(name))
+        problems_.BadRequest(problems_.model(), "dimension '{}' has one size; got {}", name, ToString(shape));
       else if (name.empty())
-        problems_.BadRequest(problems_.model(), "a shape without a name is given for {} inputs; expected one of {}; try --shape NAME={}",
-                             inputs_.size(), known, ToString(shape));
-      else problems_.BadRequest(problems_.model(), "a shape is given for an unknown input; got '{}', expected one of {}; try --shape with one of these", name,
-                                known);
+        problems_.BadRequest(
+            problems_.model(),
+            "a shape without a name is given for {} inputs; expected one of {}; try --shape NAME={}",
+            inputs_.size(), known, ToString(shape));
+      else
+        problems_.BadRequest(problems_.model(),
+                             "a shape is given for an unknown input; got '{}', expected one of {}; try "
+                             "--shape with one of these",
+                             name, known);
     }
   }
 
@@ -137,8 +155,10 @@ class Resolver {
     for (int i = 0; fits && i < given.rank(); ++i)
       if (HasName(DimsOf(input)[i])) fits = sizes_.at(DimsOf(input)[i].dim_param()) == given[i];
     if (!fits)
-      problems_.BadRequest(input.name(), "the given shape does not fit this input; got {}, expected {}{}{}", ToString(given), Declared(input),
-                           BoundText(input), IsFixed(input) ? "; the file fixes it; try without --shape" : "; try these sizes in --shape");
+      problems_.BadRequest(
+          input.name(), "the given shape does not fit this input; got {}, expected {}{}{}", ToString(given),
+          Declared(input), BoundText(input),
+          IsFixed(input) ? "; the file fixes it; try without --shape" : "; try these sizes in --shape");
     return given;
   }
 
@@ -155,7 +175,8 @@ class Resolver {
     const Dims& dims = DimsOf(input);
     Shape shape;
     if (dims.size() > Shape::kMaxRank) {
-      problems_.Bad(input.name(), "input has too many dimensions; got {}, expected at most {}", dims.size(), int(Shape::kMaxRank));
+      problems_.Bad(input.name(), "input has too many dimensions; got {}, expected at most {}", dims.size(),
+                    int(Shape::kMaxRank));
       return shape;
     }
     std::string advice;
@@ -172,8 +193,9 @@ class Resolver {
       advice += fmt::format("--shape {}=..., ", dims[i].dim_param());
     }
     if (assumed_.count(input.name()))
-      notes_.push_back(fmt::format("input '{}' is {} in the file: {} is assumed; try {}{}--shape {}=...", input.name(), Declared(input),
-                                   ToString(shape), advice, advice.empty() ? "" : "or ", input.name()));
+      notes_.push_back(fmt::format("input '{}' is {} in the file: {} is assumed; try {}{}--shape {}=...",
+                                   input.name(), Declared(input), ToString(shape), advice,
+                                   advice.empty() ? "" : "or ", input.name()));
     return shape;
   }
 
@@ -189,7 +211,8 @@ class Resolver {
 Shape DeclaredShape(const ValueInfoProto& input) {
   Shape shape;
   if (!HasShape(input) || DimsOf(input).size() > Shape::kMaxRank) return Shape::Unknown();
-  for (const TensorShapeProto_Dimension& d : DimsOf(input)) shape.push_back(d.has_dim_value() ? d.dim_value() : -1);
+  for (const TensorShapeProto_Dimension& d : DimsOf(input))
+    shape.push_back(d.has_dim_value() ? d.dim_value() : -1);
   return shape;
 }
 
@@ -200,14 +223,16 @@ DType TypeOf(const ValueInfoProto& input, Problems& problems) {
   }
   const int32_t number = input.type().tensor_type().elem_type();
   const DType type = DTypeOfOnnx(number);
-  if (type == DType::kUnknown) problems.Unsupported("input", fmt::format("element type {}", OnnxTypeName(number)), input.name());
+  if (type == DType::kUnknown)
+    problems.Unsupported("input", fmt::format("element type {}", OnnxTypeName(number)), input.name());
   return type;
 }
 
 }  // namespace
 
-std::vector<Input> ResolveInputs(const ::onnx::GraphProto& graph, const std::set<std::string>& constants, const ImportOptions& options,
-                                 std::vector<std::string>& notes, Problems& problems) {
+std::vector<Input> ResolveInputs(const ::onnx::GraphProto& graph, const std::set<std::string>& constants,
+                                 const ImportOptions& options, std::vector<std::string>& notes,
+                                 Problems& problems) {
   std::vector<const ValueInfoProto*> inputs;
   for (const ValueInfoProto& input : graph.input())
     if (!constants.count(input.name())) inputs.push_back(&input);
@@ -217,7 +242,8 @@ std::vector<Input> ResolveInputs(const ::onnx::GraphProto& graph, const std::set
   for (const ValueInfoProto* input : inputs) {
     if (!seen.insert(input->name()).second) problems.Bad(input->name(), "two inputs have this name");
     const DType type = TypeOf(*input, problems);
-    if (type != DType::kUnknown) out.push_back({input->name(), type, resolver.Resolve(*input, type), DeclaredShape(*input)});
+    if (type != DType::kUnknown)
+      out.push_back({input->name(), type, resolver.Resolve(*input, type), DeclaredShape(*input)});
   }
   return out;
 }

@@ -20,7 +20,8 @@ struct Input {
 };
 
 // Inputs that are also in `constants` are left out. Each input of which a dimension was assumed is a note.
-std::vector<Input> ResolveInputs(const ::onnx::GraphProto& graph, const std::set<std::string>& constants, const ImportOptions& options,
-                                 std::vector<std::string>& notes, Problems& problems);
+std::vector<Input> ResolveInputs(const ::onnx::GraphProto& graph, const std::set<std::string>& constants,
+                                 const ImportOptions& options, std::vector<std::string>& notes,
+                                 Problems& problems);
 
 }  // namespace mete::onnx_import

@@ -31,8 +31,8 @@ inline ModelProto EmptyModel(int64_t opset = 13) {
 }
 
 // Dimensions below 0 are left open; `names` gives them names.
-inline void AddInput(ModelProto& m, const std::string& name, std::vector<int64_t> dims, const std::vector<std::string>& names = {},
-                     int32_t type = TensorProto::FLOAT) {
+inline void AddInput(ModelProto& m, const std::string& name, std::vector<int64_t> dims,
+                     const std::vector<std::string>& names = {}, int32_t type = TensorProto::FLOAT) {
   auto* input = m.mutable_graph()->add_input();
   input->set_name(name);
   auto* tensor = input->mutable_type()->mutable_tensor_type();
@@ -45,10 +45,12 @@ inline void AddInput(ModelProto& m, const std::string& name, std::vector<int64_t
   }
 }
 
-inline void AddOutput(ModelProto& m, const std::string& name) { m.mutable_graph()->add_output()->set_name(name); }
+inline void AddOutput(ModelProto& m, const std::string& name) {
+  m.mutable_graph()->add_output()->set_name(name);
+}
 
-inline NodeProto& AddOp(ModelProto& m, const std::string& op, const std::vector<std::string>& in, const std::vector<std::string>& out,
-                        const std::string& name = "") {
+inline NodeProto& AddOp(ModelProto& m, const std::string& op, const std::vector<std::string>& in,
+                        const std::vector<std::string>& out, const std::string& name = "") {
   NodeProto& n = *m.mutable_graph()->add_node();
   n.set_op_type(op);
   n.set_name(name);
@@ -57,7 +59,8 @@ inline NodeProto& AddOp(ModelProto& m, const std::string& op, const std::vector<
   return n;
 }
 
-inline TensorProto& AddRaw(ModelProto& m, const std::string& name, int32_t type, const std::vector<int64_t>& dims, const std::string& raw) {
+inline TensorProto& AddRaw(ModelProto& m, const std::string& name, int32_t type,
+                           const std::vector<int64_t>& dims, const std::string& raw) {
   TensorProto& t = *m.mutable_graph()->add_initializer();
   t.set_name(name);
   t.set_data_type(type);
@@ -94,12 +97,14 @@ inline ModelProto ReluModel(int64_t opset = 13) {
   return m;
 }
 
-inline Imported ImportBytes(const std::string& bytes, const ImportOptions& options = {}, const std::string& folder = "") {
+inline Imported ImportBytes(const std::string& bytes, const ImportOptions& options = {},
+                            const std::string& folder = "") {
   auto owner = std::make_shared<std::string>(bytes);
   return ImportOnnx(std::as_bytes(std::span(*owner)), owner, "test.onnx", folder, options);
 }
 
-inline Imported Import(const ModelProto& m, const ImportOptions& options = {}, const std::string& folder = "") {
+inline Imported Import(const ModelProto& m, const ImportOptions& options = {},
+                       const std::string& folder = "") {
   return ImportBytes(m.SerializeAsString(), options, folder);
 }
 
@@ -112,7 +117,8 @@ inline std::string ErrorOf(const std::function<void()>& action) {
   }
   return "";
 }
-inline std::string ImportError(const ModelProto& m, const ImportOptions& options = {}, const std::string& folder = "") {
+inline std::string ImportError(const ModelProto& m, const ImportOptions& options = {},
+                               const std::string& folder = "") {
   return ErrorOf([&] { Import(m, options, folder); });
 }
 

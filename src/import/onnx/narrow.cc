@@ -8,12 +8,23 @@ namespace {
 
 // By number, from onnx.proto of 1.19: the installed schema may be older.
 enum : int32_t {
-  kE4M3FN = 17, kE4M3FNUZ = 18, kE5M2 = 19, kE5M2FNUZ = 20, kUint4 = 21, kInt4 = 22, kE2M1 = 23, kE8M0 = 24, kUint2 = 25, kInt2 = 26,
+  kE4M3FN = 17,
+  kE4M3FNUZ = 18,
+  kE5M2 = 19,
+  kE5M2FNUZ = 20,
+  kUint4 = 21,
+  kInt4 = 22,
+  kE2M1 = 23,
+  kE8M0 = 24,
+  kUint2 = 25,
+  kInt2 = 26,
 };
 
 constexpr NarrowType kTypes[] = {
-    {kE4M3FN, 8, DType::kF32}, {kE4M3FNUZ, 8, DType::kF32}, {kE5M2, 8, DType::kF32}, {kE5M2FNUZ, 8, DType::kF32}, {kUint4, 4, DType::kU8},
-    {kInt4, 4, DType::kI8},    {kE2M1, 4, DType::kF32},     {kE8M0, 8, DType::kF32}, {kUint2, 2, DType::kU8},     {kInt2, 2, DType::kI8},
+    {kE4M3FN, 8, DType::kF32},   {kE4M3FNUZ, 8, DType::kF32}, {kE5M2, 8, DType::kF32},
+    {kE5M2FNUZ, 8, DType::kF32}, {kUint4, 4, DType::kU8},     {kInt4, 4, DType::kI8},
+    {kE2M1, 4, DType::kF32},     {kE8M0, 8, DType::kF32},     {kUint2, 2, DType::kU8},
+    {kInt2, 2, DType::kI8},
 };
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -22,8 +33,9 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 float Finite(uint32_t code, int exponent_bits, int mantissa_bits, int bias) {
   const int exponent = int(code >> mantissa_bits) & ((1 << exponent_bits) - 1);
   const int mantissa = int(code) & ((1 << mantissa_bits) - 1);
-  const float magnitude = exponent == 0 ? std::ldexp(float(mantissa), 1 - bias - mantissa_bits)
-                                        : std::ldexp(float(mantissa + (1 << mantissa_bits)), exponent - bias - mantissa_bits);
+  const float magnitude =
+      exponent == 0 ? std::ldexp(float(mantissa), 1 - bias - mantissa_bits)
+                    : std::ldexp(float(mantissa + (1 << mantissa_bits)), exponent - bias - mantissa_bits);
   return code >> (exponent_bits + mantissa_bits) & 1 ? -magnitude : magnitude;
 }
 
@@ -59,7 +71,9 @@ size_t PackedBytes(const NarrowType& type, size_t elements) {
 
 void Widen(const NarrowType& type, std::span<const uint8_t> packed, Tensor& out) {
   const uint32_t per_byte = uint32_t(8 / type.bits), codes = 1u << type.bits;
-  const auto code = [&](size_t i) { return uint32_t(packed[i / per_byte]) >> (i % per_byte * size_t(type.bits)) & (codes - 1); };
+  const auto code = [&](size_t i) {
+    return uint32_t(packed[i / per_byte]) >> (i % per_byte * size_t(type.bits)) & (codes - 1);
+  };
   const size_t n = size_t(out.elements());
   if (type.wide == DType::kF32) {
     float values[256] = {};

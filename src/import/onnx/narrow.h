@@ -1,4 +1,5 @@
-// Element types that are narrower than any of Mete's: read as the smallest wider type that holds every value exactly.
+// Element types that are narrower than any of Mete's: read as the smallest wider type that holds every value
+// exactly.
 #pragma once
 
 #include <cstddef>

@@ -13,18 +13,24 @@ namespace {
 
 [[noreturn]] void NotOnnx(std::span<const std::byte> bytes, const std::string& name) {
   if (const FileKind* kind = KindOfFile(bytes))
-    Fail(Code::kDataLoss, name, "this is no model that can be read; got {}, expected .onnx or .prototxt; try {}", kind->name,
+    Fail(Code::kDataLoss, name,
+         "this is no model that can be read; got {}, expected .onnx or .prototxt; try {}", kind->name,
          kind->instead_of_model);
-  Fail(Code::kDataLoss, name, "the file is truncated or not an ONNX model; expected a whole .onnx; try to make or download it again");
+  Fail(
+      Code::kDataLoss, name,
+      "the file is truncated or not an ONNX model; expected a whole .onnx; try to make or download it again");
 }
 
 // Of a file's `bytes` the `message` without its tensors' data.
-::onnx::ModelProto Parse(const std::string& message, std::span<const std::byte> bytes, const std::string& name) {
+::onnx::ModelProto Parse(const std::string& message, std::span<const std::byte> bytes,
+                         const std::string& name) {
   ::onnx::ModelProto model;
   if (message.size() > size_t(std::numeric_limits<int>::max()))
-    Fail(Code::kUnimplemented, name, "the model without its weights is larger than 2 GiB; got {} bytes", message.size());
+    Fail(Code::kUnimplemented, name, "the model without its weights is larger than 2 GiB; got {} bytes",
+         message.size());
   google::protobuf::LogSilencer quiet;  // a bad file is told by the Error alone
-  if (!model.ParsePartialFromArray(message.data(), int(message.size())) || !model.has_graph()) NotOnnx(bytes, name);
+  if (!model.ParsePartialFromArray(message.data(), int(message.size())) || !model.has_graph())
+    NotOnnx(bytes, name);
   return model;
 }
 
@@ -37,13 +43,16 @@ Imported ImportOnnx(const std::string& path, const ImportOptions& options) {
   return ImportOnnx(file->bytes(), file, at.filename().string(), folder, options);
 }
 
-Imported ImportOnnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name, const std::string& folder,
-                    const ImportOptions& options) {
-  if (bytes.empty()) Fail(Code::kDataLoss, name, "the file is empty; expected an ONNX model; try to make or download it again");
+Imported ImportOnnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                    const std::string& name, const std::string& folder, const ImportOptions& options) {
+  if (bytes.empty())
+    Fail(Code::kDataLoss, name,
+         "the file is empty; expected an ONNX model; try to make or download it again");
   onnx_import::StrippedModel stripped;
   if (!onnx_import::StripRawData(bytes, stripped)) NotOnnx(bytes, name);
   ::onnx::ModelProto model = Parse(stripped.message, bytes, name);
-  onnx_import::TensorReader tensors(std::move(stripped.raw), std::move(owner), folder, options.max_value_bytes);
+  onnx_import::TensorReader tensors(std::move(stripped.raw), std::move(owner), folder,
+                                    options.max_value_bytes);
   return onnx_import::Importer(model, name, tensors, options).Run();
 }
 

@@ -17,7 +17,7 @@ Imported ImportOnnx(const std::string& path, const ImportOptions& options);
 
 // The same from memory that `owner` keeps alive (constants may point into it). `folder` holds external
 // data; empty: the model may have none. `name` is for messages.
-Imported ImportOnnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name, const std::string& folder,
-                    const ImportOptions& options);
+Imported ImportOnnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                    const std::string& name, const std::string& folder, const ImportOptions& options);
 
 }  // namespace mete

@@ -7,7 +7,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.max_value_bytes = int64_t(64) << 20;
   try {
     mete::ImportOnnx({reinterpret_cast<const std::byte*>(data), size}, nullptr, "fuzz", "", options);
-  } catch (const mete::Error&) {
-  }
+  } catch (const mete::Error&) {}
   return 0;
 }

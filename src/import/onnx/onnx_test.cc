@@ -58,8 +58,11 @@ TEST(ImportOnnx, OpenDimensionsGetDefaultsAndANoteForEachInput) {
   EXPECT_EQ(Describe(ValueNamed(r.graph, "image")), "f32 1x3x224x100");
   EXPECT_EQ(Describe(ValueNamed(r.graph, "tokens")), "f32 1x16");
   ASSERT_EQ(r.notes.size(), 2u);
-  EXPECT_EQ(r.notes[0], "input 'image' is Nx?x?x100 in the file: 1x3x224x100 is assumed; try --shape N=..., or --shape image=...");
-  EXPECT_EQ(r.notes[1], "input 'tokens' is NxT in the file: 1x16 is assumed; try --shape T=..., or --shape tokens=...");
+  EXPECT_EQ(r.notes[0],
+            "input 'image' is Nx?x?x100 in the file: 1x3x224x100 is assumed; try --shape N=..., or --shape "
+            "image=...");
+  EXPECT_EQ(r.notes[1],
+            "input 'tokens' is NxT in the file: 1x16 is assumed; try --shape T=..., or --shape tokens=...");
   EXPECT_EQ(r.declared.at("image"), (Shape{-1, -1, -1, 100}));
 }
 
@@ -85,10 +88,13 @@ TEST(ImportOnnx, OpenDimensionsAreGivenByTheirNames) {
   options.input_shapes = {{"T", Shape{5, 6}}};
   EXPECT_TRUE(Contains(ImportError(OpenModel(), options), "dimension 'T' has one size; got 5x6"));
   options.input_shapes = {{"U", Shape{5}}};
-  EXPECT_TRUE(Contains(ImportError(OpenModel(), options),
-                       "got 'U', expected one of 'ids', 'mask', 'state', or of the open dimensions 'N', 'P', 'T'"));
+  EXPECT_TRUE(
+      Contains(ImportError(OpenModel(), options),
+               "got 'U', expected one of 'ids', 'mask', 'state', or of the open dimensions 'N', 'P', 'T'"));
   options.input_shapes = {{"T", Shape{5}}, {"ids", Shape{1, 6}}};
-  EXPECT_TRUE(Contains(ImportError(OpenModel(), options), "[ids] the given shape does not fit this input; got 1x6, expected NxT, with N=1, T=5"));
+  EXPECT_TRUE(
+      Contains(ImportError(OpenModel(), options),
+               "[ids] the given shape does not fit this input; got 1x6, expected NxT, with N=1, T=5"));
 }
 
 TEST(ImportOnnx, TensorsDecideWhatIsLeftOpenWhereTheyFit) {
@@ -98,7 +104,7 @@ TEST(ImportOnnx, TensorsDecideWhatIsLeftOpenWhereTheyFit) {
   EXPECT_EQ(Describe(ValueNamed(r.graph, "ids")), "f32 1x5");
   EXPECT_EQ(Describe(ValueNamed(r.graph, "mask")), "f32 1x5");
   EXPECT_EQ(Describe(ValueNamed(r.graph, "state")), "f32 1x16x8");  // 9 is not 8: Run() will say so
-  options.input_shapes = {{"T", Shape{6}}};                          // which is not asked for by a tensor
+  options.input_shapes = {{"T", Shape{6}}};                         // which is not asked for by a tensor
   EXPECT_EQ(Describe(ValueNamed(Import(OpenModel(), options).graph, "ids")), "f32 1x6");
 }
 
@@ -119,7 +125,9 @@ TEST(ImportOnnx, TheOnlyInputNeedsNoName) {
   ImportOptions options;
   options.input_shapes = {{"", Shape{4, 3}}};
   EXPECT_EQ(Describe(ValueNamed(Import(m, options).graph, "x")), "f32 4x3");
-  EXPECT_TRUE(Contains(ImportError(OpenModel(), options), "a shape without a name is given for 3 inputs; expected one of 'ids', 'mask', 'state'"));
+  EXPECT_TRUE(
+      Contains(ImportError(OpenModel(), options),
+               "a shape without a name is given for 3 inputs; expected one of 'ids', 'mask', 'state'"));
 }
 
 TEST(ImportOnnx, TellsWhatTheFileSaysOfItself) {
@@ -128,7 +136,8 @@ TEST(ImportOnnx, TellsWhatTheFileSaysOfItself) {
   auto* entry = m.add_metadata_props();
   entry->set_key("author");
   entry->set_value("me\n");
-  EXPECT_EQ(Import(m).metadata, (std::map<std::string, std::string>{{"author", "me?"}, {"producer", "somebody"}}));
+  EXPECT_EQ(Import(m).metadata,
+            (std::map<std::string, std::string>{{"author", "me?"}, {"producer", "somebody"}}));
 }
 
 TEST(ImportOnnx, AGivenShapeAlsoBindsTheNamesOfItsDimensions) {
@@ -148,10 +157,12 @@ TEST(ImportOnnx, AGivenShapeAlsoBindsTheNamesOfItsDimensions) {
 TEST(ImportOnnx, AGivenShapeMustFit) {
   ImportOptions options;
   options.input_shapes["x"] = Shape{2, 4};
-  EXPECT_TRUE(Contains(ImportError(ReluModel(), options), "[x] the given shape does not fit this input; got 2x4, expected 2x3"));
+  EXPECT_TRUE(Contains(ImportError(ReluModel(), options),
+                       "[x] the given shape does not fit this input; got 2x4, expected 2x3"));
   options.input_shapes = {{"image", Shape{1}}};
   EXPECT_TRUE(Contains(ImportError(ReluModel(), options), "unknown input; got 'image', expected one of 'x'"));
-  EXPECT_TRUE(StartsWith(ImportError(ReluModel(), options), "FAILED_PRECONDITION: "));  // not the model's fault
+  // not the model's fault
+  EXPECT_TRUE(StartsWith(ImportError(ReluModel(), options), "FAILED_PRECONDITION: "));
   ModelProto bad = ReluModel();
   AddRaw(bad, "w", TensorProto::FLOAT, {2}, "1234");
   EXPECT_TRUE(StartsWith(ImportError(bad, options), "INVALID_ARGUMENT: "));
@@ -209,7 +220,8 @@ TEST(ImportOnnx, ListsEverythingThatIsUnsupportedAtOnce) {
   EXPECT_TRUE(Contains(error, "operator Frobnicate: Mete does not have it (2 times, first at 'f1')"));
   EXPECT_TRUE(Contains(error, "operator com.example.FusedThing"));
   EXPECT_TRUE(Contains(error, "asks for element type STRING"));
-  EXPECT_TRUE(Contains(error, "operator If: it has a subgraph, and subgraphs are not supported (1 time, first at 'branch')"));
+  EXPECT_TRUE(Contains(
+      error, "operator If: it has a subgraph, and subgraphs are not supported (1 time, first at 'branch')"));
   EXPECT_EQ(error.find("operator If"), error.rfind("operator If")) << error;
 }
 
@@ -224,8 +236,9 @@ TEST(ImportOnnx, ReportsInputsThatNobodyMakesAndValuesMadeTwice) {
 
 // Kernels trust what the passes write.
 TEST(ImportOnnx, RefusesAttributesThatOnlyOurPassesWrite) {
-  const std::vector<std::string> reserved{"layout",    "residual",    "activation",    "activation_alpha", "activation_beta",
-                                          "sum_piece", "into_offset", "into_channels", "mete_caffe",       "mete_layout"};
+  const std::vector<std::string> reserved{"layout",          "residual",   "activation",  "activation_alpha",
+                                          "activation_beta", "sum_piece",  "into_offset", "into_channels",
+                                          "mete_caffe",      "mete_layout"};
   ModelProto m = EmptyModel();
   AddInput(m, "x", {1, 2, 3, 3});
   AddInput(m, "w", {2, 2, 1, 1});
@@ -235,24 +248,29 @@ TEST(ImportOnnx, RefusesAttributesThatOnlyOurPassesWrite) {
   const std::string error = ImportError(m);
   EXPECT_TRUE(StartsWith(error, "INVALID_ARGUMENT: "));
   for (const std::string& name : reserved)
-    EXPECT_TRUE(Contains(error, "[conv] attribute '" + name + "' is none of operator Conv: only Mete's own passes write it"));
+    EXPECT_TRUE(Contains(
+        error, "[conv] attribute '" + name + "' is none of operator Conv: only Mete's own passes write it"));
 }
 
 TEST(ImportOnnx, RefusesOperatorsThatOnlyOurPassesMakeAllAtOnce) {
   ModelProto m = EmptyModel();
   AddInput(m, "x", {4, 4});
   std::string last = "x";
-  const std::vector<std::string> own{"mete.Elementwise", "mete.LRNWithin", "mete.MatMul", "mete.Normalize", "mete.Power"};
+  const std::vector<std::string> own{"mete.Elementwise", "mete.LRNWithin", "mete.MatMul", "mete.Normalize",
+                                     "mete.Power"};
   for (const std::string& op : own) AddOp(m, op, {last, last}, {op + "_out"}, "n_" + op), last = op + "_out";
   AddOp(m, "mete.MatMul", {last, last}, {"y"}, "in_our_domain").set_domain("ai.onnx");
   AddOutput(m, "y");
   const std::string error = ImportError(m);
   EXPECT_TRUE(StartsWith(error, "INVALID_ARGUMENT: "));
-  for (const std::string& op : own) EXPECT_TRUE(Contains(error, "[n_" + op + "] operator " + op + " is none of ONNX"));
+  for (const std::string& op : own)
+    EXPECT_TRUE(Contains(error, "[n_" + op + "] operator " + op + " is none of ONNX"));
   EXPECT_TRUE(Contains(error, "[in_our_domain] operator mete.MatMul is none of ONNX"));
   const auto all = AllOperators();
-  EXPECT_EQ(std::count_if(all.begin(), all.end(), [](const OpSchema* op) { return std::string_view(op->name).starts_with("mete."); }),
-            int(own.size())) << "one of ours is not in this test";
+  EXPECT_EQ(std::count_if(all.begin(), all.end(),
+                          [](const OpSchema* op) { return std::string_view(op->name).starts_with("mete."); }),
+            int(own.size()))
+      << "one of ours is not in this test";
 }
 
 TEST(ImportOnnx, RefusesOurOperatorsAsADomainToo) {
@@ -298,7 +316,12 @@ TEST(ImportOnnx, AnOutputMustBeMadeAndBeThere) {
 
 TEST(ImportOnnx, RejectsImpossibleInputDimensions) {
   ModelProto m = ReluModel();
-  auto* dim = m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0);
+  auto* dim = m.mutable_graph()
+                  ->mutable_input(0)
+                  ->mutable_type()
+                  ->mutable_tensor_type()
+                  ->mutable_shape()
+                  ->mutable_dim(0);
   dim->set_dim_value(-5);
   EXPECT_TRUE(Contains(ImportError(m), "[x] input has impossible dimensions; got -5x3"));
   dim->set_dim_value(int64_t(1) << 62);
@@ -309,7 +332,8 @@ TEST(ImportOnnx, RejectsImpossibleInputDimensions) {
 
 TEST(ImportOnnx, AnInputMustBeATensorOfAKnownType) {
   ModelProto m = ReluModel();
-  m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::STRING);
+  m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+      TensorProto::STRING);
   EXPECT_TRUE(Contains(ImportError(m), "unsupported input: element type STRING"));
   m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sequence_type();
   EXPECT_TRUE(Contains(ImportError(m), "it is not a tensor"));
@@ -317,7 +341,8 @@ TEST(ImportOnnx, AnInputMustBeATensorOfAKnownType) {
 
 TEST(ImportOnnx, RejectsOpsetsThatAreTooNewOrTooOld) {
   EXPECT_TRUE(Contains(ImportError(ReluModel(99)), "the opset is too new; got 99"));
-  EXPECT_TRUE(Contains(ImportError(ReluModel(5)), "operator Relu: its form at opset 5 is too old, expected 6 or later"));
+  EXPECT_TRUE(Contains(ImportError(ReluModel(5)),
+                       "operator Relu: its form at opset 5 is too old, expected 6 or later"));
   EXPECT_EQ(ImportError(ReluModel(6)), "");
 }
 
@@ -429,7 +454,8 @@ TEST(ImportOnnx, RandomAndBitFlippedFilesNeverCrash) {
 }
 
 TEST(ImportOnnx, AMissingFileIsNotFound) {
-  EXPECT_TRUE(StartsWith(ErrorOf([] { ImportOnnx("/nowhere/model.onnx", ImportOptions{}); }), "NOT_FOUND: [/nowhere/model.onnx]"));
+  EXPECT_TRUE(StartsWith(ErrorOf([] { ImportOnnx("/nowhere/model.onnx", ImportOptions{}); }),
+                         "NOT_FOUND: [/nowhere/model.onnx]"));
 }
 
 }  // namespace

@@ -26,12 +26,14 @@ void Problems::Throw() const {
   size_t left_out = more_bad_;
   for (const auto& [what, count] : unsupported_) {
     if (lines.size() < 2 * kShown)
-      lines.push_back(Printable(fmt::format("[{}] unsupported {} ({} time{}, first at '{}')", model_, what, count.times,
-                                            count.times == 1 ? "" : "s", count.first)));
+      lines.push_back(Printable(fmt::format("[{}] unsupported {} ({} time{}, first at '{}')", model_, what,
+                                            count.times, count.times == 1 ? "" : "s", count.first)));
     else ++left_out;
   }
   if (left_out > 0) lines.push_back(fmt::format("... and {} more", left_out));
-  const Code code = bad_model_ ? Code::kInvalidArgument : unsupported_.empty() ? Code::kFailedPrecondition : Code::kUnimplemented;
+  const Code code = bad_model_             ? Code::kInvalidArgument
+                    : unsupported_.empty() ? Code::kFailedPrecondition
+                                           : Code::kUnimplemented;
   throw Error(code, fmt::format("{}", fmt::join(lines, "\n")));
 }
 

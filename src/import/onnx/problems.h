@@ -27,8 +27,8 @@ class Problems {
     Add("[" + where + "] " + fmt::format(format, std::forward<A>(args)...));
   }
 
-  // Counted by `what`, e.g. "operator Loop", with the reason and the first node or value that asks for it. One that
-  // asks twice in a row (If, with two branches) counts once.
+  // Counted by `what`, e.g. "operator Loop", with the reason and the first node or value that asks for it.
+  // One that asks twice in a row (If, with two branches) counts once.
   void Unsupported(const std::string& what, const std::string& reason, const std::string& who);
 
   bool any() const { return !bad_.empty() || !unsupported_.empty(); }

@@ -13,8 +13,8 @@ Tensor ReadTensorPb(const std::string& path) {
   const auto file = MappedFile::Open(path);
   const auto bytes = file->bytes();
   ::onnx::TensorProto proto;
-  if (bytes.empty() || int64_t(bytes.size()) > kMaxBytes || !proto.ParseFromArray(bytes.data(), int(bytes.size())) ||
-      !proto.has_data_type())
+  if (bytes.empty() || int64_t(bytes.size()) > kMaxBytes ||
+      !proto.ParseFromArray(bytes.data(), int(bytes.size())) || !proto.has_data_type())
     Fail(Code::kDataLoss, path, "not an ONNX tensor (TensorProto), or a truncated one");
   std::shared_ptr<std::string> raw(proto.release_raw_data());
   std::vector<std::span<const std::byte>> spans;

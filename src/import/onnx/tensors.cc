@@ -18,22 +18,42 @@ struct TypeRow {
 };
 // By number, from onnx.proto (1.12 and later).
 constexpr TypeRow kTypes[] = {
-    {"UNDEFINED", DType::kUnknown},      {"FLOAT", DType::kF32},          {"UINT8", DType::kU8},
-    {"INT8", DType::kI8},                {"UINT16", DType::kU16},         {"INT16", DType::kI16},
-    {"INT32", DType::kI32},              {"INT64", DType::kI64},          {"STRING", DType::kUnknown},
-    {"BOOL", DType::kBool},              {"FLOAT16", DType::kF16},        {"DOUBLE", DType::kF64},
-    {"UINT32", DType::kU32},             {"UINT64", DType::kU64},         {"COMPLEX64", DType::kUnknown},
-    {"COMPLEX128", DType::kUnknown},     {"BFLOAT16", DType::kBF16},      {"FLOAT8E4M3FN", DType::kUnknown},
-    {"FLOAT8E4M3FNUZ", DType::kUnknown}, {"FLOAT8E5M2", DType::kUnknown}, {"FLOAT8E5M2FNUZ", DType::kUnknown},
-    {"UINT4", DType::kUnknown},          {"INT4", DType::kUnknown},       {"FLOAT4E2M1", DType::kUnknown},
-    {"FLOAT8E8M0", DType::kUnknown},     {"UINT2", DType::kUnknown},      {"INT2", DType::kUnknown},
+    {"UNDEFINED", DType::kUnknown},
+    {"FLOAT", DType::kF32},
+    {"UINT8", DType::kU8},
+    {"INT8", DType::kI8},
+    {"UINT16", DType::kU16},
+    {"INT16", DType::kI16},
+    {"INT32", DType::kI32},
+    {"INT64", DType::kI64},
+    {"STRING", DType::kUnknown},
+    {"BOOL", DType::kBool},
+    {"FLOAT16", DType::kF16},
+    {"DOUBLE", DType::kF64},
+    {"UINT32", DType::kU32},
+    {"UINT64", DType::kU64},
+    {"COMPLEX64", DType::kUnknown},
+    {"COMPLEX128", DType::kUnknown},
+    {"BFLOAT16", DType::kBF16},
+    {"FLOAT8E4M3FN", DType::kUnknown},
+    {"FLOAT8E4M3FNUZ", DType::kUnknown},
+    {"FLOAT8E5M2", DType::kUnknown},
+    {"FLOAT8E5M2FNUZ", DType::kUnknown},
+    {"UINT4", DType::kUnknown},
+    {"INT4", DType::kUnknown},
+    {"FLOAT4E2M1", DType::kUnknown},
+    {"FLOAT8E8M0", DType::kUnknown},
+    {"UINT2", DType::kUnknown},
+    {"INT2", DType::kUnknown},
 };
 Shape ShapeOf(const TensorProto& proto, DType type, int64_t max_bytes, const std::string& where) {
   if (proto.dims_size() > Shape::kMaxRank)
-    Invalid(where, "too many dimensions; got {}, expected at most {}", proto.dims_size(), int(Shape::kMaxRank));
+    Invalid(where, "too many dimensions; got {}, expected at most {}", proto.dims_size(),
+            int(Shape::kMaxRank));
   const Shape shape(std::span(proto.dims().data(), size_t(proto.dims_size())));
   if (CheckedElements(shape, type, max_bytes) < 0)
-    Invalid(where, "impossible dimensions; got {}, expected none negative and at most {} bytes", ToString(shape), max_bytes);
+    Invalid(where, "impossible dimensions; got {}, expected none negative and at most {} bytes",
+            ToString(shape), max_bytes);
   return shape;
 }
 
@@ -41,7 +61,8 @@ Shape ShapeOf(const TensorProto& proto, DType type, int64_t max_bytes, const std
 template <class T, class Field>
 void FillFrom(const Field& from, Tensor& to, const std::string& where) {
   if (from.size() != to.elements())
-    Invalid(where, "values do not fill the shape {}; got {}, expected {}", ToString(to.shape()), from.size(), to.elements());
+    Invalid(where, "values do not fill the shape {}; got {}, expected {}", ToString(to.shape()), from.size(),
+            to.elements());
   T* out = to.mutable_view().as<T>();
   for (auto v : from) *out++ = T(v);
 }
@@ -55,7 +76,9 @@ void FillTyped(const TensorProto& p, Tensor& to, const std::string& where) {
     case DType::kU32: return FillFrom<uint32_t>(p.uint64_data(), to, where);
     case DType::kI32: return FillFrom<int32_t>(p.int32_data(), to, where);
     case DType::kI16: return FillFrom<int16_t>(p.int32_data(), to, where);
-    case DType::kU16: case DType::kF16: case DType::kBF16: return FillFrom<uint16_t>(p.int32_data(), to, where);
+    case DType::kU16:
+    case DType::kF16:
+    case DType::kBF16: return FillFrom<uint16_t>(p.int32_data(), to, where);
     case DType::kI8: return FillFrom<int8_t>(p.int32_data(), to, where);
     case DType::kU8: return FillFrom<uint8_t>(p.int32_data(), to, where);
     case DType::kBool: return FillFrom<bool>(p.int32_data(), to, where);
@@ -68,20 +91,23 @@ bool IsAligned(const void* p, DType type) { return reinterpret_cast<uintptr_t>(p
 // A bool of another value than 0 or 1 is undefined in C++: such bytes have to be copied and put right.
 bool NeedsCopy(std::span<const std::byte> bytes, DType type) {
   if (!IsAligned(bytes.data(), type)) return true;
-  return type == DType::kBool && std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b > std::byte(1); });
+  return type == DType::kBool &&
+         std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b > std::byte(1); });
 }
 
 Tensor CopyBytes(std::span<const std::byte> bytes, DType type, const Shape& shape) {
   Tensor t(type, shape);
   auto* out = t.mutable_view().as<std::byte>();
-  if (type == DType::kBool) std::transform(bytes.begin(), bytes.end(), out, [](std::byte b) { return std::byte(b != std::byte(0)); });
+  if (type == DType::kBool)
+    std::transform(bytes.begin(), bytes.end(), out, [](std::byte b) { return std::byte(b != std::byte(0)); });
   else if (!bytes.empty()) std::memcpy(out, bytes.data(), bytes.size());
   ReleasePages(bytes.data(), bytes.size());
   return t;
 }
 
 bool HasTypedData(const TensorProto& p) {
-  return p.float_data_size() || p.int32_data_size() || p.int64_data_size() || p.double_data_size() || p.uint64_data_size();
+  return p.float_data_size() || p.int32_data_size() || p.int64_data_size() || p.double_data_size() ||
+         p.uint64_data_size();
 }
 
 }  // namespace
@@ -91,44 +117,55 @@ DType DTypeOfOnnx(int32_t data_type) {
 }
 
 std::string OnnxTypeName(int32_t data_type) {
-  return data_type >= 0 && data_type < int32_t(std::size(kTypes)) ? kTypes[data_type].name : fmt::format("type {}", data_type);
+  return data_type >= 0 && data_type < int32_t(std::size(kTypes)) ? kTypes[data_type].name
+                                                                  : fmt::format("type {}", data_type);
 }
 
-bool IsComplex(int32_t data_type) { return data_type == TensorProto::COMPLEX64 || data_type == TensorProto::COMPLEX128; }
+bool IsComplex(int32_t data_type) {
+  return data_type == TensorProto::COMPLEX64 || data_type == TensorProto::COMPLEX128;
+}
 
 Tensor TensorReader::Read(const TensorProto& proto, const std::string& where) {
   const NarrowType* const narrow = FindNarrow(proto.data_type());
   const DType type = narrow ? narrow->wide : DTypeOfOnnx(proto.data_type());
   if (IsComplex(proto.data_type()))
-    Fail(Code::kUnimplemented, where, "element type {} is not supported: no operator here computes with complex numbers",
+    Fail(Code::kUnimplemented, where,
+         "element type {} is not supported: no operator here computes with complex numbers",
          OnnxTypeName(proto.data_type()));
-  if (type == DType::kUnknown) Fail(Code::kUnimplemented, where, "element type {} is not supported", OnnxTypeName(proto.data_type()));
+  if (type == DType::kUnknown)
+    Fail(Code::kUnimplemented, where, "element type {} is not supported", OnnxTypeName(proto.data_type()));
   if (proto.has_segment()) Fail(Code::kUnimplemented, where, "tensors in segments are not supported");
   const Shape shape = ShapeOf(proto, type, max_bytes_, where);
   const size_t elements = size_t(shape.Elements());
   const size_t needed = narrow ? PackedBytes(*narrow, elements) : elements * SizeOf(type);
 
   const bool external = proto.data_location() == TensorProto::EXTERNAL;
-  if (external && (proto.has_raw_data() || HasTypedData(proto))) Invalid(where, "has both external and own data; expected one of them");
-  if (proto.has_raw_data() && HasTypedData(proto)) Invalid(where, "has both raw and typed data; expected one of them");
+  if (external && (proto.has_raw_data() || HasTypedData(proto)))
+    Invalid(where, "has both external and own data; expected one of them");
+  if (proto.has_raw_data() && HasTypedData(proto))
+    Invalid(where, "has both raw and typed data; expected one of them");
 
   Tensor out;
   if (external || proto.has_raw_data()) {
     const Bytes data = external ? ExternalBytes(proto, needed, where) : RawBytes(proto, where);
     if (data.bytes.size() != needed)
-      Invalid(where, "raw data does not fill {} {}; got {} bytes, expected {}", Name(type), ToString(shape), data.bytes.size(), needed);
+      Invalid(where, "raw data does not fill {} {}; got {} bytes, expected {}", Name(type), ToString(shape),
+              data.bytes.size(), needed);
     if (!narrow)
-      return NeedsCopy(data.bytes, type) ? CopyBytes(data.bytes, type, shape) : Tensor(type, shape, data.bytes.data(), data.owner);
+      return NeedsCopy(data.bytes, type) ? CopyBytes(data.bytes, type, shape)
+                                         : Tensor(type, shape, data.bytes.data(), data.owner);
     out = Tensor(type, shape);
     Widen(*narrow, {reinterpret_cast<const uint8_t*>(data.bytes.data()), needed}, out);
   } else if (narrow) {
     std::vector<uint8_t> packed(proto.int32_data().begin(), proto.int32_data().end());
     if (packed.size() != needed)
-      Invalid(where, "values do not fill the shape {}; got {} bytes, expected {}", ToString(shape), packed.size(), needed);
+      Invalid(where, "values do not fill the shape {}; got {} bytes, expected {}", ToString(shape),
+              packed.size(), needed);
     out = Tensor(type, shape);
     Widen(*narrow, packed, out);
   } else {
-    if (elements != 0 && !HasTypedData(proto)) Invalid(where, "has no data; expected {} elements for {}", elements, ToString(shape));
+    if (elements != 0 && !HasTypedData(proto))
+      Invalid(where, "has no data; expected {} elements for {}", elements, ToString(shape));
     out = Tensor(type, shape);
     FillTyped(proto, out, where);
   }

@@ -101,7 +101,8 @@ TEST(Initializers, AlignedRawDataStaysInTheFile) {
   };
   EXPECT_TRUE(inside(ValueNamed(r.graph, "b").constant));
   const size_t at = file->find(RawOf<float>({1, 2}));
-  EXPECT_EQ(inside(ValueNamed(r.graph, "f").constant), reinterpret_cast<uintptr_t>(file->data() + at) % 4 == 0);
+  EXPECT_EQ(inside(ValueNamed(r.graph, "f").constant),
+            reinterpret_cast<uintptr_t>(file->data() + at) % 4 == 0);
   EXPECT_EQ(ValueNamed(r.graph, "f").constant.as<float>()[1], 2);
   EXPECT_EQ(file.use_count(), 1 + inside(ValueNamed(r.graph, "f").constant) + 1);
 }
@@ -136,20 +137,23 @@ TEST(Initializers, NarrowIntegersAreWidened) {
   }
 }
 
-// From the tables of the float8 (Micikevicius et al. 2022; Noune et al. 2022) and OCP microscaling formats: zero, the
-// least and the largest subnormal, one, the largest, a negative, and what is not finite.
+// From the tables of the float8 (Micikevicius et al. 2022; Noune et al. 2022) and OCP microscaling formats:
+// zero, the least and the largest subnormal, one, the largest, a negative, and what is not finite.
 TEST(Initializers, NarrowFloatsAreWidenedExactly) {
   const float inf = std::numeric_limits<float>::infinity();
   for (bool typed : {false, true}) {
     EXPECT_EQ(Widened<float>(17, 7, std::string("\x00\x01\x07\x38\x7e\xfe\xb9", 7), typed),
               (std::vector<float>{0, 0x1p-9f, 0x7p-9f, 1, 448, -448, -1.125f}));
-    EXPECT_EQ(Widened<float>(18, 5, std::string("\x00\x01\x40\x7f\xff", 5), typed), (std::vector<float>{0, 0x1p-10f, 1, 240, -240}));
+    EXPECT_EQ(Widened<float>(18, 5, std::string("\x00\x01\x40\x7f\xff", 5), typed),
+              (std::vector<float>{0, 0x1p-10f, 1, 240, -240}));
     EXPECT_EQ(Widened<float>(19, 7, std::string("\x00\x01\x03\x3c\x7b\x7c\xfc", 7), typed),
               (std::vector<float>{0, 0x1p-16f, 0x3p-16f, 1, 57344, inf, -inf}));
     EXPECT_EQ(Widened<float>(20, 5, std::string("\x00\x01\x40\x7f\xff", 5), typed),
               (std::vector<float>{0, 0x1p-17f, 1, 57344, -57344}));
-    EXPECT_EQ(Widened<float>(23, 9, "\x10\x32\x54\x76\x0f", typed), (std::vector<float>{0, 0.5f, 1, 1.5f, 2, 3, 4, 6, -6}));
-    EXPECT_EQ(Widened<float>(24, 3, std::string("\x00\x7f\xfe", 3), typed), (std::vector<float>{0x1p-127f, 1, 0x1p127f}));
+    EXPECT_EQ(Widened<float>(23, 9, "\x10\x32\x54\x76\x0f", typed),
+              (std::vector<float>{0, 0.5f, 1, 1.5f, 2, 3, 4, 6, -6}));
+    EXPECT_EQ(Widened<float>(24, 3, std::string("\x00\x7f\xfe", 3), typed),
+              (std::vector<float>{0x1p-127f, 1, 0x1p127f}));
   }
   const std::pair<int32_t, const char*> nans[] = {
       {17, "\x7f\xff"}, {18, "\x80\x80"}, {19, "\x7d\xff"}, {20, "\x80\x80"}, {24, "\xff\xff"}};
@@ -169,9 +173,12 @@ ModelProto NarrowModel(const std::string& op, const std::vector<std::string>& in
 
 TEST(Initializers, NarrowTypesMayBeMovedBeforeTheyAreLeft) {
   using Call = std::pair<std::string, std::vector<std::string>>;
-  for (const auto& [op, inputs] : {Call{"Identity", {"w"}}, Call{"Reshape", {"w", "shape"}}, Call{"Transpose", {"w"}}}) {
+  for (const auto& [op, inputs] :
+       {Call{"Identity", {"w"}}, Call{"Reshape", {"w", "shape"}}, Call{"Transpose", {"w"}}}) {
     ModelProto m = NarrowModel(op, inputs);
-    EXPECT_TRUE(Contains(ImportError(m), "unsupported output: element type INT4; expected a Cast or DequantizeLinear first (1 time"));
+    EXPECT_TRUE(
+        Contains(ImportError(m),
+                 "unsupported output: element type INT4; expected a Cast or DequantizeLinear first (1 time"));
     AddInt(AddOp(m, "Cast", {"y"}, {"z"}), "to", TensorProto::FLOAT);
     m.mutable_graph()->mutable_output(0)->set_name("z");
     EXPECT_EQ(ImportError(m), "");
@@ -183,7 +190,8 @@ TEST(Initializers, NarrowTypesMayBeMovedBeforeTheyAreLeft) {
 
 TEST(Initializers, NarrowTypesThatSomethingComputesWithAreRefused) {
   EXPECT_TRUE(Contains(ImportError(NarrowModel("Add", {"w", "w"})),
-                       "unsupported operator Add: it computes with element type INT4; expected a Cast or DequantizeLinear first (1 time"));
+                       "unsupported operator Add: it computes with element type INT4; expected a Cast or "
+                       "DequantizeLinear first (1 time"));
   ModelProto m = EmptyModel(21);  // through a Constant and a moved value, the nodes not in order
   AddOp(m, "Relu", {"c2"}, {"y"}, "relu");
   AddOp(m, "Identity", {"c"}, {"c2"});
@@ -235,7 +243,8 @@ TEST(Initializers, UnsupportedTypesAreAllListed) {
 TEST(Initializers, DataMustFillTheShape) {
   ModelProto m = ReluModel();
   TensorProto& t = AddRaw(m, "w", TensorProto::FLOAT, {2}, "1234");
-  EXPECT_TRUE(Contains(ImportError(m), "initializer 'w'] raw data does not fill f32 2; got 4 bytes, expected 8"));
+  EXPECT_TRUE(
+      Contains(ImportError(m), "initializer 'w'] raw data does not fill f32 2; got 4 bytes, expected 8"));
   t.clear_raw_data();
   EXPECT_TRUE(Contains(ImportError(m), "has no data; expected 2 elements"));
   t.add_float_data(1);
@@ -245,7 +254,8 @@ TEST(Initializers, DataMustFillTheShape) {
 }
 
 TEST(Initializers, ImpossibleDimensionsAreErrors) {
-  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{-1}, {int64_t(1) << 40, int64_t(1) << 40}, {int64_t(1) << 40}}) {
+  for (const std::vector<int64_t>& dims :
+       {std::vector<int64_t>{-1}, {int64_t(1) << 40, int64_t(1) << 40}, {int64_t(1) << 40}}) {
     ModelProto m = ReluModel();
     AddRaw(m, "w", TensorProto::FLOAT, dims, "1234");
     EXPECT_TRUE(Contains(ImportError(m), "impossible dimensions"));
@@ -259,7 +269,8 @@ TEST(Initializers, ADimensionOfZeroMakesAnEmptyConstant) {
   EXPECT_EQ(ReadBack([](TensorProto& p) {
               p.set_data_type(TensorProto::FLOAT);
               p.add_dims(0);
-            }).elements(), 0);
+            }).elements(),
+            0);
 }
 
 class ExternalData : public ::testing::Test {
@@ -270,7 +281,9 @@ class ExternalData : public ::testing::Test {
     Write("secret.bin", RawOf<float>({1, 2, 3, 4}));
   }
 
-  void Write(const std::string& name, const std::string& bytes) { std::ofstream(folder_ / name, std::ios::binary) << bytes; }
+  void Write(const std::string& name, const std::string& bytes) {
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+  }
 
   ModelProto Model(const std::vector<std::pair<std::string, std::string>>& entries) {
     ModelProto m = EmptyModel();
@@ -297,7 +310,8 @@ class ExternalData : public ::testing::Test {
 };
 
 TEST_F(ExternalData, IsReadFromTheModelsFolder) {
-  const ModelProto m = Model({{"location", "sub/weights.bin"}, {"offset", "4"}, {"length", "8"}, {"checksum", "0"}});
+  const ModelProto m =
+      Model({{"location", "sub/weights.bin"}, {"offset", "4"}, {"length", "8"}, {"checksum", "0"}});
   const Imported r = Import(m, {}, (folder_ / "model").string());
   EXPECT_EQ(ValueNamed(r.graph, "w").constant.as<float>()[0], 2);
 }
@@ -310,7 +324,8 @@ TEST_F(ExternalData, IsFoundBesideTheModelFile) {
 
 TEST_F(ExternalData, AtAnOddOffsetIsCopied) {
   Write("model/odd.bin", RawOf<float>({5, 6}).insert(0, 1, '.'));
-  const Imported r = Import(Model({{"location", "odd.bin"}, {"offset", "1"}}), {}, (folder_ / "model").string());
+  const Imported r =
+      Import(Model({{"location", "odd.bin"}, {"offset", "1"}}), {}, (folder_ / "model").string());
   EXPECT_EQ(ValueNamed(r.graph, "w").constant.as<float>()[1], 6);
 }
 
@@ -318,17 +333,21 @@ TEST_F(ExternalData, MissingOrTooShortIsAnError) {
   EXPECT_TRUE(StartsWith(ErrorFor({{"location", "none.bin"}}), "NOT_FOUND: "));
   EXPECT_TRUE(Contains(ErrorFor({{"location", "sub/weights.bin"}, {"offset", "12"}}),
                        "is too short; got 16 bytes, expected 8 from byte 12"));
-  EXPECT_TRUE(Contains(ErrorFor({{"location", "sub/weights.bin"}, {"offset", "18446744073709551615"}}), "is too short"));
+  EXPECT_TRUE(Contains(ErrorFor({{"location", "sub/weights.bin"}, {"offset", "18446744073709551615"}}),
+                       "is too short"));
   EXPECT_TRUE(Contains(ErrorFor({{"location", "sub/weights.bin"}, {"length", "4"}}), "does not fill"));
-  EXPECT_TRUE(Contains(ErrorFor({{"location", "sub/weights.bin"}, {"offset", "-1"}}), "bad offset; got '-1'"));
+  EXPECT_TRUE(
+      Contains(ErrorFor({{"location", "sub/weights.bin"}, {"offset", "-1"}}), "bad offset; got '-1'"));
   EXPECT_TRUE(Contains(ErrorFor({{"location", "sub"}}), "is not a regular file"));
   EXPECT_TRUE(Contains(ErrorFor({}), "has no location"));
-  EXPECT_TRUE(Contains(ImportError(Model({{"location", "a"}})), "in a model that was not read from a folder"));
+  EXPECT_TRUE(
+      Contains(ImportError(Model({{"location", "a"}})), "in a model that was not read from a folder"));
 }
 
 TEST_F(ExternalData, OutsideTheModelsFolderIsAnError) {
   EXPECT_TRUE(Contains(ErrorFor({{"location", "../secret.bin"}}), "outside the model's folder"));
-  EXPECT_TRUE(Contains(ErrorFor({{"location", (folder_ / "secret.bin").string()}}), "outside the model's folder"));
+  EXPECT_TRUE(
+      Contains(ErrorFor({{"location", (folder_ / "secret.bin").string()}}), "outside the model's folder"));
   std::filesystem::create_symlink(folder_ / "secret.bin", folder_ / "model" / "link.bin");
   EXPECT_TRUE(Contains(ErrorFor({{"location", "link.bin"}}), "outside the model's folder"));
   std::filesystem::create_symlink("sub/weights.bin", folder_ / "model" / "inside.bin");

@@ -54,18 +54,76 @@ struct Oldest {
 // Operators whose form at the given opset is still what opset 7 says (opset 6 gave many integer types
 // and took `consumed_inputs` away; opset 7 changed broadcasting and the recurrent operators).
 constexpr Oldest kOldest[] = {
-    {"Abs", 6},        {"ArgMax", 1},         {"ArgMin", 1},      {"AveragePool", 1},  {"Cast", 6},       {"Ceil", 6},
-    {"Clip", 6},       {"Concat", 4},         {"Constant", 1},    {"Conv", 1},         {"ConvTranspose", 1}, {"DepthToSpace", 1},
-    {"Elu", 6},        {"Exp", 6},            {"Flatten", 1},     {"Floor", 6},        {"Gather", 1},     {"GlobalAveragePool", 1},
-    {"GlobalLpPool", 2}, {"GlobalMaxPool", 1}, {"HardSigmoid", 6}, {"Hardmax", 1},      {"Identity", 1},   {"InstanceNormalization", 6},
-    {"LRN", 1},        {"LeakyRelu", 6},      {"Log", 6},         {"LogSoftmax", 1},   {"LpNormalization", 1}, {"LpPool", 2},
-    {"MatMul", 1},     {"Max", 6},            {"MaxPool", 1},     {"Mean", 6},         {"Min", 6},        {"Neg", 6},
-    {"Not", 1},        {"Pad", 2},            {"Reciprocal", 6},  {"ReduceL1", 1},     {"ReduceL2", 1},   {"ReduceLogSum", 1},
-    {"ReduceLogSumExp", 1}, {"ReduceMax", 1}, {"ReduceMean", 1},  {"ReduceMin", 1},    {"ReduceProd", 1}, {"ReduceSum", 1},
-    {"ReduceSumSquare", 1}, {"Relu", 6},      {"Reshape", 5},     {"Selu", 6},         {"Shape", 1},      {"Sigmoid", 6},
-    {"Size", 1},       {"Slice", 1},          {"Softmax", 1},     {"Softplus", 1},     {"Softsign", 1},   {"SpaceToDepth", 1},
-    {"Split", 2},      {"Sqrt", 6},           {"Squeeze", 1},     {"Sum", 6},          {"Tanh", 6},       {"ThresholdedRelu", 1},
-    {"Tile", 6},       {"TopK", 1},           {"Transpose", 1},   {"Unsqueeze", 1},
+    {"Abs", 6},
+    {"ArgMax", 1},
+    {"ArgMin", 1},
+    {"AveragePool", 1},
+    {"Cast", 6},
+    {"Ceil", 6},
+    {"Clip", 6},
+    {"Concat", 4},
+    {"Constant", 1},
+    {"Conv", 1},
+    {"ConvTranspose", 1},
+    {"DepthToSpace", 1},
+    {"Elu", 6},
+    {"Exp", 6},
+    {"Flatten", 1},
+    {"Floor", 6},
+    {"Gather", 1},
+    {"GlobalAveragePool", 1},
+    {"GlobalLpPool", 2},
+    {"GlobalMaxPool", 1},
+    {"HardSigmoid", 6},
+    {"Hardmax", 1},
+    {"Identity", 1},
+    {"InstanceNormalization", 6},
+    {"LRN", 1},
+    {"LeakyRelu", 6},
+    {"Log", 6},
+    {"LogSoftmax", 1},
+    {"LpNormalization", 1},
+    {"LpPool", 2},
+    {"MatMul", 1},
+    {"Max", 6},
+    {"MaxPool", 1},
+    {"Mean", 6},
+    {"Min", 6},
+    {"Neg", 6},
+    {"Not", 1},
+    {"Pad", 2},
+    {"Reciprocal", 6},
+    {"ReduceL1", 1},
+    {"ReduceL2", 1},
+    {"ReduceLogSum", 1},
+    {"ReduceLogSumExp", 1},
+    {"ReduceMax", 1},
+    {"ReduceMean", 1},
+    {"ReduceMin", 1},
+    {"ReduceProd", 1},
+    {"ReduceSum", 1},
+    {"ReduceSumSquare", 1},
+    {"Relu", 6},
+    {"Reshape", 5},
+    {"Selu", 6},
+    {"Shape", 1},
+    {"Sigmoid", 6},
+    {"Size", 1},
+    {"Slice", 1},
+    {"Softmax", 1},
+    {"Softplus", 1},
+    {"Softsign", 1},
+    {"SpaceToDepth", 1},
+    {"Split", 2},
+    {"Sqrt", 6},
+    {"Squeeze", 1},
+    {"Sum", 6},
+    {"Tanh", 6},
+    {"ThresholdedRelu", 1},
+    {"Tile", 6},
+    {"TopK", 1},
+    {"Transpose", 1},
+    {"Unsqueeze", 1},
 };
 
 }  // namespace
@@ -94,14 +152,17 @@ ValueId Upgrade::Scalar(const std::string& suffix, float value, ValueId like) {
   return Emit("CastLike", suffix + "_cast", {id, like});
 }
 
-ValueId Upgrade::Emit(const std::string& op, const std::string& suffix, std::vector<ValueId> inputs, Attributes attributes) {
+ValueId Upgrade::Emit(const std::string& op, const std::string& suffix, std::vector<ValueId> inputs,
+                      Attributes attributes) {
   const std::string name = names.Unique(node.name + "/" + suffix);
   const ValueId out = graph.AddValue(name);
   graph.AddNode(op, name, std::move(inputs), {out}, std::move(attributes));
   return out;
 }
 
-void Upgrade::Unsupported(const std::string& reason) { problems.Unsupported("operator " + node.op, reason, node.name); }
+void Upgrade::Unsupported(const std::string& reason) {
+  problems.Unsupported("operator " + node.op, reason, node.name);
+}
 
 void Upgrade::AttributeToInput(const std::string& name, size_t i) {
   if (!node.attributes.Has(name)) return;

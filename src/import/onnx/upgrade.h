@@ -36,7 +36,8 @@ struct Upgrade {
   // An f32 scalar of the element type of `like`.
   ValueId Scalar(const std::string& suffix, float value, ValueId like);
   // Adds a node that makes a new value.
-  ValueId Emit(const std::string& op, const std::string& suffix, std::vector<ValueId> inputs, Attributes attributes = {});
+  ValueId Emit(const std::string& op, const std::string& suffix, std::vector<ValueId> inputs,
+               Attributes attributes = {});
   void Unsupported(const std::string& reason);
   template <class... A>
   void Bad(fmt::format_string<A...> format, A&&... args) {

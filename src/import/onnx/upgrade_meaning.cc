@@ -31,7 +31,8 @@ void UpgradeBatchNormalization(Upgrade& u) {
 void UpgradeUpsampleAttribute(Upgrade& u) {
   const Floats scales = u.node.attributes.FloatList("scales");
   u.node.attributes.Erase("scales");
-  u.SetInput(1, u.graph.AddConstant(u.node.name + "/scales", Tensor::Floats({int64_t(scales.size())}, scales)));
+  u.SetInput(1,
+             u.graph.AddConstant(u.node.name + "/scales", Tensor::Floats({int64_t(scales.size())}, scales)));
 }
 
 void UpgradeUpsample(Upgrade& u) { u.node.op = "Resize"; }
@@ -49,7 +50,8 @@ void UpgradeResize10(Upgrade& u) {
 // At opset 11 roi and scales had to be given: empty where they do not matter.
 void UpgradeResizeEmptyInputs(Upgrade& u) {
   for (ValueId& id : u.node.inputs)
-    if (id != kNoValue && u.graph.value(id).is_constant() && u.graph.value(id).constant.elements() == 0) id = kNoValue;
+    if (id != kNoValue && u.graph.value(id).is_constant() && u.graph.value(id).constant.elements() == 0)
+      id = kNoValue;
   if (u.node.attributes.String("coordinate_transformation_mode", "") == "tf_half_pixel_for_nn")
     u.Unsupported("coordinate_transformation_mode tf_half_pixel_for_nn is not supported");
 }
@@ -59,7 +61,8 @@ void UpgradeScatter(Upgrade& u) { u.node.op = "ScatterElements"; }
 // Scale and bias were per group: repeat each for the channels of its group.
 void UpgradeGroupNormalization(Upgrade& u) {
   const int64_t groups = u.node.attributes.Int("num_groups", 0);
-  if (u.node.inputs.size() < 3) return u.Bad("has too few inputs; got {}, expected X, scale and bias", u.node.inputs.size());
+  if (u.node.inputs.size() < 3)
+    return u.Bad("has too few inputs; got {}, expected X, scale and bias", u.node.inputs.size());
   if (groups <= 0) return u.Bad("num_groups; got {}, expected a number from 1 on", groups);
   Attributes channels;
   channels.Set("start", int64_t(1));
@@ -78,7 +81,9 @@ void UpgradeGroupNormalization(Upgrade& u) {
   }
 }
 
-void UpgradeRoiAlign(Upgrade& u) { u.node.attributes.Set("coordinate_transformation_mode", "output_half_pixel"); }
+void UpgradeRoiAlign(Upgrade& u) {
+  u.node.attributes.Set("coordinate_transformation_mode", "output_half_pixel");
+}
 
 void UpgradeGridSample(Upgrade& u) {
   const std::string mode(u.node.attributes.String("mode", "bilinear"));

@@ -11,10 +11,12 @@ using Names = std::vector<std::string>;
 
 // A node "n" with inputs x, y, z (as many as asked for) and output "out", upgraded from `opset`.
 struct Upgraded {
-  Upgraded(const std::string& op, int64_t opset, Attributes attributes, size_t inputs = 1, size_t outputs = 1, bool mixed_floats = false)
+  Upgraded(const std::string& op, int64_t opset, Attributes attributes, size_t inputs = 1, size_t outputs = 1,
+           bool mixed_floats = false)
       : Upgraded() {
     Upgrade u{graph, names, problems, mixed_floats, {names.Unique("n"), op, {}, {}, std::move(attributes)}};
-    for (size_t i = 0; i < inputs; ++i) u.node.inputs.push_back(graph.AddValue(std::string(1, char('x' + i))));
+    for (size_t i = 0; i < inputs; ++i)
+      u.node.inputs.push_back(graph.AddValue(std::string(1, char('x' + i))));
     for (size_t i = 0; i < outputs; ++i) u.node.outputs.push_back(graph.AddValue("out" + std::to_string(i)));
     UpgradeAndAdd(u, opset);
   }
@@ -69,8 +71,8 @@ TEST(Upgrade, AxesBecomeAnInput) {
   EXPECT_EQ(Upgraded("Squeeze", 12, With("axes", Ints{0, 2})).IntsOf(1), (Ints{0, 2}));
   EXPECT_EQ(Upgraded("Unsqueeze", 7, With("axes", Ints{1})).IntsOf(1), (Ints{1}));
   EXPECT_EQ(Upgraded("ReduceSum", 12, With("axes", Ints{1})).IntsOf(1), (Ints{1}));
-  for (const char* op :
-       {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSumSquare"})
+  for (const char* op : {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
+                         "ReduceMin", "ReduceProd", "ReduceSumSquare"})
     EXPECT_EQ(Upgraded(op, 17, With("axes", Ints{-1})).IntsOf(1), (Ints{-1})) << op;
   EXPECT_EQ(Upgraded("ReduceMean", 13, {}).node().inputs.size(), 1u);
 }
@@ -101,9 +103,13 @@ TEST(Upgrade, SplitSaysItsSizesOrItsCount) {
   EXPECT_FALSE(Upgraded("Split", 18, {}, 2, 2).node().attributes.Has("num_outputs"));
 }
 
-TEST(Upgrade, TopKTakesKAsAnInput) { EXPECT_EQ(Upgraded("TopK", 9, With("k", int64_t(4))).IntsOf(1), (Ints{4})); }
+TEST(Upgrade, TopKTakesKAsAnInput) {
+  EXPECT_EQ(Upgraded("TopK", 9, With("k", int64_t(4))).IntsOf(1), (Ints{4}));
+}
 
-TEST(Upgrade, DropoutLosesItsRatio) { EXPECT_TRUE(Upgraded("Dropout", 7, With("ratio", 0.5f)).node().attributes.empty()); }
+TEST(Upgrade, DropoutLosesItsRatio) {
+  EXPECT_TRUE(Upgraded("Dropout", 7, With("ratio", 0.5f)).node().attributes.empty());
+}
 
 TEST(Upgrade, BatchNormalizationKeepsOnlyItsResult) {
   const Upgraded u("BatchNormalization", 7, With("spatial", int64_t(1)), 5, 5);
@@ -126,7 +132,9 @@ TEST(Upgrade, UpsampleBecomesAnAsymmetricResizeThatRoundsDown) {
   EXPECT_EQ(resize.node().input(1), kNoValue);
 }
 
-TEST(Upgrade, ScatterBecomesScatterElements) { EXPECT_EQ(Upgraded("Scatter", 9, {}, 3).node().op, "ScatterElements"); }
+TEST(Upgrade, ScatterBecomesScatterElements) {
+  EXPECT_EQ(Upgraded("Scatter", 9, {}, 3).node().op, "ScatterElements");
+}
 
 TEST(Upgrade, GroupNormalizationGetsScalesPerChannel) {
   const Upgraded u("GroupNormalization", 18, With("num_groups", int64_t(2)), 3);
@@ -138,8 +146,10 @@ TEST(Upgrade, GroupNormalizationGetsScalesPerChannel) {
 
 TEST(Upgrade, RenamedModesAndChangedDefaults) {
   EXPECT_EQ(Upgraded("GridSample", 16, {}, 2).node().attributes.String("mode", ""), "linear");
-  EXPECT_EQ(Upgraded("GridSample", 16, With("mode", "bicubic"), 2).node().attributes.String("mode", ""), "cubic");
-  EXPECT_EQ(Upgraded("RoiAlign", 10, {}, 3).node().attributes.String("coordinate_transformation_mode", ""), "output_half_pixel");
+  EXPECT_EQ(Upgraded("GridSample", 16, With("mode", "bicubic"), 2).node().attributes.String("mode", ""),
+            "cubic");
+  EXPECT_EQ(Upgraded("RoiAlign", 10, {}, 3).node().attributes.String("coordinate_transformation_mode", ""),
+            "output_half_pixel");
 }
 
 }  // namespace

@@ -18,9 +18,11 @@ struct Path {
 constexpr Path kInAttribute[] = {{::onnx::AttributeProto::kTFieldNumber, nullptr, 0},
                                  {::onnx::AttributeProto::kTensorsFieldNumber, nullptr, 0}};
 constexpr Path kInNode[] = {{::onnx::NodeProto::kAttributeFieldNumber, kInAttribute, 2}};
-constexpr Path kInGraph[] = {{::onnx::GraphProto::kNodeFieldNumber, kInNode, 1}, {::onnx::GraphProto::kInitializerFieldNumber, nullptr, 0}};
+constexpr Path kInGraph[] = {{::onnx::GraphProto::kNodeFieldNumber, kInNode, 1},
+                             {::onnx::GraphProto::kInitializerFieldNumber, nullptr, 0}};
 constexpr uint32_t kFunctionAttributeDefault = 11;  // FunctionProto.attribute_proto, since IR version 9
-constexpr Path kInFunction[] = {{::onnx::FunctionProto::kNodeFieldNumber, kInNode, 1}, {kFunctionAttributeDefault, kInAttribute, 2}};
+constexpr Path kInFunction[] = {{::onnx::FunctionProto::kNodeFieldNumber, kInNode, 1},
+                                {kFunctionAttributeDefault, kInAttribute, 2}};
 constexpr Path kInModel[] = {{::onnx::ModelProto::kGraphFieldNumber, kInGraph, 2},
                              {::onnx::ModelProto::kFunctionsFieldNumber, kInFunction, 2}};
 
@@ -39,7 +41,8 @@ void AppendSpan(std::span<const std::byte> bytes, std::string& out) {
   if (!bytes.empty()) out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-bool StripTensor(std::span<const std::byte> tensor, std::string& out, std::vector<std::span<const std::byte>>& raw) {
+bool StripTensor(std::span<const std::byte> tensor, std::string& out,
+                 std::vector<std::span<const std::byte>>& raw) {
   WireReader reader(tensor);
   for (WireField f; reader.Next(f);) {
     if (f.is_message && f.number == ::onnx::TensorProto::kRawDataFieldNumber) {
@@ -56,13 +59,15 @@ bool StripMessage(std::span<const std::byte> message, std::span<const Path> path
                   std::vector<std::span<const std::byte>>& raw) {
   WireReader reader(message);
   for (WireField f; reader.Next(f);) {
-    const auto path = std::find_if(paths.begin(), paths.end(), [&](const Path& p) { return f.is_message && p.field == f.number; });
+    const auto path = std::find_if(paths.begin(), paths.end(),
+                                   [&](const Path& p) { return f.is_message && p.field == f.number; });
     if (path == paths.end()) {
       AppendSpan(f.whole, out);
       continue;
     }
     std::string inner;
-    const bool good = path->inside ? StripMessage(f.payload, {path->inside, path->count}, inner, raw) : StripTensor(f.payload, inner, raw);
+    const bool good = path->inside ? StripMessage(f.payload, {path->inside, path->count}, inner, raw)
+                                   : StripTensor(f.payload, inner, raw);
     if (!good) return false;
     AppendMessage(f.number, inner, out);
   }
@@ -120,6 +125,8 @@ bool WireReader::Next(WireField& field) {
   return true;
 }
 
-bool StripRawData(std::span<const std::byte> model, StrippedModel& out) { return StripMessage(model, kInModel, out.message, out.raw); }
+bool StripRawData(std::span<const std::byte> model, StrippedModel& out) {
+  return StripMessage(model, kInModel, out.message, out.raw);
+}
 
 }  // namespace mete::onnx_import

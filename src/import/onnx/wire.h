@@ -34,12 +34,14 @@ class WireReader {
 };
 
 struct StrippedModel {
-  std::string message;                           // the ModelProto; each raw_data that was taken out holds its index below
-  std::vector<std::span<const std::byte>> raw;   // the bytes themselves, in the original
+  // the ModelProto; each raw_data that was taken out holds its index below
+  std::string message;
+  std::vector<std::span<const std::byte>> raw;  // the bytes themselves, in the original
 };
 
 // Every tensor that the importer reads has its raw_data replaced, or is without: initializers, and the
-// tensors among the attributes of the nodes of the graph and of functions. False where `model` is not a message.
+// tensors among the attributes of the nodes of the graph and of functions. False where `model` is not a
+// message.
 bool StripRawData(std::span<const std::byte> model, StrippedModel& out);
 
 }  // namespace mete::onnx_import

@@ -31,8 +31,8 @@ HWY_INLINE bool IsClamp(FusedOp op) {
   return op == FusedOp::kNone || op == FusedOp::kRelu || op == FusedOp::kClip;
 }
 
-// x clamp(x scale + shift, low, 1): HardSwish, and LeakyRelu of a slope in [0, 1], whose scale is so large that the clamp gives one
-// of its bounds (but for denormal x). Cheap enough for registers, too.
+// x clamp(x scale + shift, low, 1): HardSwish, and LeakyRelu of a slope in [0, 1], whose scale is so large
+// that the clamp gives one of its bounds (but for denormal x). Cheap enough for registers, too.
 HWY_INLINE bool IsGate(const Activation& a) {
   return a.op == FusedOp::kHardSwish || (a.op == FusedOp::kLeakyRelu && a.alpha >= 0 && a.alpha <= 1);
 }
@@ -60,9 +60,9 @@ HWY_INLINE V32 HardSigmoid(V32 x, V32 alpha, V32 beta) {
   return Clamp(hn::MulAdd(x, alpha, beta), Num(0.0f), Num(1.0f));
 }
 
-// x times the normal distribution F(x), as max(x, 0) - a F(-a) with a = |x| and F(-a) = e^(-a^2 / 2) P(a) / Q(a): near 0 where
-// F is, so that little is lost for large -x. P and Q of degree 2 and 3 with the least largest error, 9.2e-8 of F(-a) max(1, a);
-// with all the rounding 1e-6 relative + 1.5e-7 absolute.
+// x times the normal distribution F(x), as max(x, 0) - a F(-a) with a = |x| and F(-a) = e^(-a^2 / 2) P(a) /
+// Q(a): near 0 where F is, so that little is lost for large -x. P and Q of degree 2 and 3 with the least
+// largest error, 9.2e-8 of F(-a) max(1, a); with all the rounding 1e-6 relative + 1.5e-7 absolute.
 HWY_INLINE V32 GeluExact(V32 x) {
   const V32 a = AtMost(Num(13.0f), hn::Abs(x));  // from there on F(-a) is 0; 13^2 / 2 < 87
   const V32 e = ExpInRange(hn::Mul(hn::Mul(a, Num(-0.5f)), a));
@@ -99,11 +99,13 @@ HWY_INLINE V32 Elu(V32 x, V32 alpha) {
   return BySign(x, x, hn::Mul(alpha, hn::Sub(ExpBelow0(AtMost(Num(0.0f), x)), Num(1.0f))));
 }
 
-// x tanh(ln(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2). Beyond 20 the fraction is 1, below -87 hardly a normal number.
+// x tanh(ln(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2). Beyond 20 the fraction is 1, below -87 hardly a
+// normal number.
 HWY_INLINE V32 Mish(V32 x) {
   const V32 e = ExpInRange(Clamp(x, Num(-87.0f), Num(20.0f)));
   const V32 n = hn::Mul(e, hn::Add(e, Num(2.0f)));
-  return hn::IfThenZeroElse(hn::Lt(x, Num(-87.0f)), hn::Mul(hn::Mul(x, n), Reciprocal(hn::Add(n, Num(2.0f)))));
+  return hn::IfThenZeroElse(hn::Lt(x, Num(-87.0f)),
+                            hn::Mul(hn::Mul(x, n), Reciprocal(hn::Add(n, Num(2.0f)))));
 }
 
 // Rows of a matrix, `stride` elements apart.
@@ -113,15 +115,18 @@ struct Rows {
 
 template <class F>
 HWY_INLINE void MapEach(const Rows& rows, const float* from, float* to, const F& f) {
-  for (size_t i = 0; i < rows.count; ++i) MapRow(from + i * rows.stride, rows.columns, to + i * rows.stride, f);
+  for (size_t i = 0; i < rows.count; ++i)
+    MapRow(from + i * rows.stride, rows.columns, to + i * rows.stride, f);
 }
 
-// to[i] = activation(from[i]) in all the rows; the same array is fine. True if `a` is an activation, else nothing is done.
-// One copy of the code for all kernels, and one choice for many values: call it for what a tile just left in the first-level cache.
+// to[i] = activation(from[i]) in all the rows; the same array is fine. True if `a` is an activation, else
+// nothing is done. One copy of the code for all kernels, and one choice for many values: call it for what a
+// tile just left in the first-level cache.
 inline HWY_NOINLINE bool ActivateRows(const Activation& a, const Rows& rows, const float* from, float* to) {
   const V32 va = Num(a.alpha), vb = Num(a.beta);
   switch (a.op) {
-#define METE_MAP(expression) return MapEach(rows, from, to, [=](V32 x) HWY_ATTR { return (void)va, (void)vb, expression; }), true
+#define METE_MAP(expression) \
+  return MapEach(rows, from, to, [=](V32 x) HWY_ATTR { return (void)va, (void)vb, expression; }), true
     case FusedOp::kNone:
       if (from == to) return true;
       METE_MAP(x);

@@ -17,9 +17,10 @@ struct Range {
 
 // output = activation(sum + bias[channel] + residual), in f32. Owns nothing.
 struct Epilogue {
-  const float* bias = nullptr;      // one per output channel, or null
-  const float* residual = nullptr;  // shaped like the output, or null; not the output itself, whose sums lie there before
-  int64_t residual_stride = 0;      // elements between its rows (pixels); 0: as in the output
+  const float* bias = nullptr;  // one per output channel, or null
+  // shaped like the output, or null; not the output itself, whose sums lie there before
+  const float* residual = nullptr;
+  int64_t residual_stride = 0;  // elements between its rows (pixels); 0: as in the output
   Activation activation;
 };
 

@@ -29,7 +29,9 @@ inline void OnEveryTarget(const std::function<void(const std::string& target)>& 
 
 class RandomData {
  public:
-  explicit RandomData(uint32_t seed) : engine_(seed) { ::testing::Test::RecordProperty("seed", static_cast<int>(seed)); }
+  explicit RandomData(uint32_t seed) : engine_(seed) {
+    ::testing::Test::RecordProperty("seed", static_cast<int>(seed));
+  }
 
   // Uniform in [-scale, scale].
   std::vector<float> Floats(int64_t count, float scale = 1) {
@@ -38,7 +40,9 @@ class RandomData {
     for (float& v : values) v = uniform(engine_);
     return values;
   }
-  int64_t Int(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(engine_); }
+  int64_t Int(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(engine_);
+  }
 
  private:
   std::mt19937 engine_;
@@ -72,7 +76,8 @@ inline double ActivateOracle(const Activation& activation, double x) {
 }
 
 inline constexpr FusedOp kAllActivations[] = {
-    FusedOp::kNone,  FusedOp::kRelu, FusedOp::kClip, FusedOp::kLeakyRelu, FusedOp::kSigmoid,  FusedOp::kHardSigmoid, FusedOp::kHardSwish,
-    FusedOp::kSwish, FusedOp::kTanh, FusedOp::kGelu, FusedOp::kElu,       FusedOp::kSoftplus, FusedOp::kMish};
+    FusedOp::kNone,        FusedOp::kRelu,      FusedOp::kClip,  FusedOp::kLeakyRelu, FusedOp::kSigmoid,
+    FusedOp::kHardSigmoid, FusedOp::kHardSwish, FusedOp::kSwish, FusedOp::kTanh,      FusedOp::kGelu,
+    FusedOp::kElu,         FusedOp::kSoftplus,  FusedOp::kMish};
 
 }  // namespace mete

@@ -44,8 +44,8 @@ HWY_INLINE void StoreN(V32 v, F32 d, float* p, size_t count) {
 }
 
 // The larger and the smaller of a bound and v, where a NaN in v stays: x86 returns the second operand of a
-// comparison with NaN, Highway's scalar code the first; Arm's own maximum the NaN, but Highway takes the other
-// one of Arm's two (FMAXNM), which gives the number.
+// comparison with NaN, Highway's scalar code the first; Arm's own maximum the NaN, but Highway takes the
+// other one of Arm's two (FMAXNM), which gives the number.
 HWY_INLINE V32 AtLeast(V32 bound, V32 v) {
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
   return hn::IfThenElse(hn::Lt(v, bound), bound, v);

@@ -23,7 +23,8 @@ void RunConv(RefArgs& args, bool transposed) {
   }
   Convolve(c, args.in[0].as<T>(), args.in[1].as<T>(), args.scratch.Get<double>(size_t(c.y.plane())),
            [&](double sum, int64_t m, int64_t at) {
-             const int64_t residual_at = slice ? at / all * channels + m : at;  // the residual has the slice's channels alone
+             // the residual has the slice's channels alone
+             const int64_t residual_at = slice ? at / all * channels + m : at;
              y[at] = epilogue.Apply(bias ? sum + double(bias[m]) : sum, residual_at);
            });
 }

@@ -1,4 +1,5 @@
-// The sums of a convolution, plane by plane in double: what Conv, ConvTranspose and the quantized convolutions share.
+// The sums of a convolution, plane by plane in double: what Conv, ConvTranspose and the quantized
+// convolutions share.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,8 @@ struct ConvCall {
   bool transposed;
 
   // Weights are [y channels][x_group][taps], or [x channels][y_group][taps] where transposed.
-  ConvCall(const Attributes& attributes, const Shape& x_shape, const Shape& weights, const Shape& y_shape, bool transposed = false)
+  ConvCall(const Attributes& attributes, const Shape& x_shape, const Shape& weights, const Shape& y_shape,
+           bool transposed = false)
       : transposed(transposed) {
     const bool nhwc = IsNhwc(attributes);
     x = ImageDimsOf(x_shape, nhwc);
@@ -47,30 +49,36 @@ void ForEachTapRow(const Window& w, F&& body) {
         const IndexRange od = w[0].OutputsOfTap(kd), oh = w[1].OutputsOfTap(kh), ow = w[2].OutputsOfTap(kw);
         if (ow.size() == 0) continue;
         for (int64_t d = od.begin; d < od.end; ++d)
-          for (int64_t h = oh.begin; h < oh.end; ++h) body(tap, d, h, w[0].Input(d, kd), w[1].Input(h, kh), kw, ow);
+          for (int64_t h = oh.begin; h < oh.end; ++h)
+            body(tap, d, h, w[0].Input(d, kd), w[1].Input(h, kh), kw, ow);
       }
 }
 
 template <class T>
 void AddPlane(const ConvCall& c, const T* x, const T* weights, double* sums) {
   const int64_t step = c.window[2].stride * c.x.stride[2];
-  ForEachTapRow(c.window, [&](int64_t tap, int64_t d, int64_t h, int64_t xd, int64_t xh, int64_t kw, IndexRange ow) {
-    const double weight = weights[tap];
-    double* row = sums + (d * c.y.size[1] + h) * c.y.size[2];
-    const T* from = x + xd * c.x.stride[0] + xh * c.x.stride[1] + c.window[2].Input(ow.begin, kw) * c.x.stride[2];
-    for (int64_t o = ow.begin; o < ow.end; ++o) row[o] += weight * double(from[(o - ow.begin) * step]);
-  });
+  ForEachTapRow(
+      c.window, [&](int64_t tap, int64_t d, int64_t h, int64_t xd, int64_t xh, int64_t kw, IndexRange ow) {
+        const double weight = weights[tap];
+        double* row = sums + (d * c.y.size[1] + h) * c.y.size[2];
+        const T* from =
+            x + xd * c.x.stride[0] + xh * c.x.stride[1] + c.window[2].Input(ow.begin, kw) * c.x.stride[2];
+        for (int64_t o = ow.begin; o < ow.end; ++o) row[o] += weight * double(from[(o - ow.begin) * step]);
+      });
 }
 
-// The same window with the roles changed: x is indexed by the window's outputs, and what it makes by its inputs.
+// The same window with the roles changed: x is indexed by the window's outputs, and what it makes by its
+// inputs.
 template <class T>
 void AddPlaneTransposed(const ConvCall& c, const T* x, const T* weights, double* sums) {
-  ForEachTapRow(c.window, [&](int64_t tap, int64_t d, int64_t h, int64_t yd, int64_t yh, int64_t kw, IndexRange ow) {
-    const double weight = weights[tap];
-    double* row = sums + (yd * c.y.size[1] + yh) * c.y.size[2];
-    const T* from = x + d * c.x.stride[0] + h * c.x.stride[1];
-    for (int64_t o = ow.begin; o < ow.end; ++o) row[c.window[2].Input(o, kw)] += weight * double(from[o * c.x.stride[2]]);
-  });
+  ForEachTapRow(c.window,
+                [&](int64_t tap, int64_t d, int64_t h, int64_t yd, int64_t yh, int64_t kw, IndexRange ow) {
+                  const double weight = weights[tap];
+                  double* row = sums + (yd * c.y.size[1] + yh) * c.y.size[2];
+                  const T* from = x + d * c.x.stride[0] + h * c.x.stride[1];
+                  for (int64_t o = ow.begin; o < ow.end; ++o)
+                    row[c.window[2].Input(o, kw)] += weight * double(from[o * c.x.stride[2]]);
+                });
 }
 
 // store(sum, output channel, index of y's element) for every output. `sums` holds one plane of y.
@@ -82,14 +90,16 @@ void Convolve(const ConvCall& c, const T* x, const T* weights, double* sums, Sto
       for (int64_t i = 0; i < c.x_group; ++i) {
         const int64_t channel = m / c.y_group * c.x_group + i;
         const T* plane = x + n * c.x.batch_stride + channel * c.x.channel_stride;
-        if (c.transposed) AddPlaneTransposed(c, plane, weights + (channel * c.y_group + m % c.y_group) * c.taps, sums);
+        if (c.transposed)
+          AddPlaneTransposed(c, plane, weights + (channel * c.y_group + m % c.y_group) * c.taps, sums);
         else AddPlane(c, plane, weights + (m * c.x_group + i) * c.taps, sums);
       }
       const double* sum = sums;
       const int64_t start = n * c.y.batch_stride + m * c.y.channel_stride;
       for (int64_t d = 0; d < c.y.size[0]; ++d)
         for (int64_t h = 0; h < c.y.size[1]; ++h)
-          for (int64_t w = 0; w < c.y.size[2]; ++w) store(*sum++, m, start + d * c.y.stride[0] + h * c.y.stride[1] + w * c.y.stride[2]);
+          for (int64_t w = 0; w < c.y.size[2]; ++w)
+            store(*sum++, m, start + d * c.y.stride[0] + h * c.y.stride[1] + w * c.y.stride[2]);
     }
 }
 

@@ -36,27 +36,35 @@ void ForEachPlace(const Pooling& p, F&& f) {
       for (int64_t d = 0; d < p.y.size[0]; ++d)
         for (int64_t h = 0; h < p.y.size[1]; ++h)
           for (int64_t w = 0; w < p.y.size[2]; ++w)
-            f(Place{n * p.y.channels + c, n * p.x.batch_stride + c * p.x.channel_stride,
-                    n * p.y.batch_stride + c * p.y.channel_stride + d * p.y.stride[0] + h * p.y.stride[1] + w * p.y.stride[2], {d, h, w}});
+            f(Place{n * p.y.channels + c,
+                    n * p.x.batch_stride + c * p.x.channel_stride,
+                    n * p.y.batch_stride + c * p.y.channel_stride + d * p.y.stride[0] + h * p.y.stride[1] +
+                        w * p.y.stride[2],
+                    {d, h, w}});
 }
 
 // f(value, {d, h, w}) for every element of x under the window; padding is skipped.
 template <class T, class F>
 void ForEachElement(const Pooling& p, const Place& place, const T* x, F&& f) {
   const WindowAxis &a = p.window[0], &b = p.window[1], &c = p.window[2];
-  const IndexRange ka = a.TapsOfOutput(place.o[0]), kb = b.TapsOfOutput(place.o[1]), kc = c.TapsOfOutput(place.o[2]);
+  const IndexRange ka = a.TapsOfOutput(place.o[0]), kb = b.TapsOfOutput(place.o[1]),
+                   kc = c.TapsOfOutput(place.o[2]);
   for (int64_t i = ka.begin; i < ka.end; ++i)
     for (int64_t j = kb.begin; j < kb.end; ++j)
       for (int64_t k = kc.begin; k < kc.end; ++k) {
-        const std::array<int64_t, kSpatialDims> at{a.Input(place.o[0], i), b.Input(place.o[1], j), c.Input(place.o[2], k)};
+        const std::array<int64_t, kSpatialDims> at{a.Input(place.o[0], i), b.Input(place.o[1], j),
+                                                   c.Input(place.o[2], k)};
         f(x[place.x_start + at[0] * p.x.stride[0] + at[1] * p.x.stride[1] + at[2] * p.x.stride[2]], at);
       }
 }
 
-// The index that MaxPool reports: into X as ONNX lays it out, with the first spatial dimension fastest where column-major.
-int64_t FlatIndex(const Pooling& p, const Place& place, const std::array<int64_t, kSpatialDims>& at, bool column_major) {
+// The index that MaxPool reports: into X as ONNX lays it out, with the first spatial dimension fastest where
+// column-major.
+int64_t FlatIndex(const Pooling& p, const Place& place, const std::array<int64_t, kSpatialDims>& at,
+                  bool column_major) {
   const auto& s = p.x.size;
-  const int64_t inside = column_major ? at[0] + s[0] * (at[1] + s[1] * at[2]) : (at[0] * s[1] + at[1]) * s[2] + at[2];
+  const int64_t inside =
+      column_major ? at[0] + s[0] * (at[1] + s[1] * at[2]) : (at[0] * s[1] + at[1]) * s[2] + at[2];
   return place.plane * p.x.plane() + inside;
 }
 
@@ -94,16 +102,19 @@ void MaxPool(RefArgs& args) {
   });
 }
 
-double PaddedCount(const Pooling& p, const Place& place) {  // double: padding may be much larger than any tensor
+// double: padding may be much larger than any tensor
+double PaddedCount(const Pooling& p, const Place& place) {
   double count = 1;
-  for (size_t i = 0; i < kSpatialDims; ++i) count *= double(p.window[i].PaddedTapsOfOutput(place.o[i]).size());
+  for (size_t i = 0; i < kSpatialDims; ++i)
+    count *= double(p.window[i].PaddedTapsOfOutput(place.o[i]).size());
   return count;
 }
 
 template <class T>
 void AveragePool(RefArgs& args) {
   const Pooling p(args);
-  const bool with_padding = args.attributes.Int("count_include_pad", 0) != 0 || args.attributes.Int("mete_caffe", 0) != 0;
+  const bool with_padding =
+      args.attributes.Int("count_include_pad", 0) != 0 || args.attributes.Int("mete_caffe", 0) != 0;
   const T* x = args.in[0].as<T>();
   T* y = args.out[0].as<T>();
   ForEachPlace(p, [&](const Place& place) {
@@ -122,12 +133,14 @@ void LpPool(RefArgs& args) {
   T* y = args.out[0].as<T>();
   ForEachPlace(p, [&](const Place& place) {
     double sum = 0;
-    ForEachElement(p, place, x, [&](T value, const auto&) { sum += std::pow(std::fabs(double(value)), power); });
+    ForEachElement(p, place, x,
+                   [&](T value, const auto&) { sum += std::pow(std::fabs(double(value)), power); });
     y[place.y] = FromDouble<T>(std::pow(sum, 1 / power));
   });
 }
 
-// Calls f(first element, stride, count) for each channel of each batch; results are in y's order as all else is 1.
+// Calls f(first element, stride, count) for each channel of each batch; results are in y's order as all else
+// is 1.
 template <class T, class F>
 void GlobalPool(RefArgs& args, F&& f) {
   const Shape& shape = args.in[0].shape;
@@ -138,7 +151,8 @@ void GlobalPool(RefArgs& args, F&& f) {
   const T* x = args.in[0].as<T>();
   T* y = args.out[0].as<T>();
   for (int64_t n = 0; n < batch; ++n)
-    for (int64_t c = 0; c < channels; ++c) *y++ = f(x + n * channels * count + c * channel_stride, stride, count);
+    for (int64_t c = 0; c < channels; ++c)
+      *y++ = f(x + n * channels * count + c * channel_stride, stride, count);
 }
 
 template <class T>
@@ -191,7 +205,8 @@ void GlobalMaxPoolReference(RefArgs& args) {
 void GlobalLpPoolReference(RefArgs& args) {
   const double power = double(args.attributes.Int("p", 2));
   VisitFloat(args.in[0].type, [&]<class T>() {
-    GlobalPool<T>(args, [&](const T* x, int64_t stride, int64_t count) { return LpNorm<T>(x, stride, count, power); });
+    GlobalPool<T>(
+        args, [&](const T* x, int64_t stride, int64_t count) { return LpNorm<T>(x, stride, count, power); });
   });
 }
 

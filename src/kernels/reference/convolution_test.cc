@@ -11,7 +11,8 @@ namespace {
 
 using std::string;
 
-// An independent oracle: every output visits every input position and asks whether a tap falls there. Explicit padding only.
+// An independent oracle: every output visits every input position and asks whether a tap falls there.
+// Explicit padding only.
 struct Case {
   int spatial;
   int64_t batch, channels, outputs, group;
@@ -34,7 +35,8 @@ Shape Join(Ints head, const Ints& tail) {
   return Shape(std::span<const int64_t>(head));
 }
 
-std::vector<double> Naive(const Case& c, const Tensor& x, const Tensor& w, const Tensor& bias, const Ints& out_size, bool transposed) {
+std::vector<double> Naive(const Case& c, const Tensor& x, const Tensor& w, const Tensor& bias,
+                          const Ints& out_size, bool transposed) {
   const auto in_places = AllPlaces(c.size), taps = AllPlaces(c.kernel), out_places = AllPlaces(out_size);
   const int64_t x_group = c.channels / c.group, y_group = c.outputs / c.group;
   std::vector<double> y;
@@ -47,14 +49,15 @@ std::vector<double> Naive(const Case& c, const Tensor& x, const Tensor& w, const
             bool hit = true;
             for (int d = 0; d < c.spatial; ++d) {
               const size_t s = size_t(d);
-              const int64_t small = transposed ? in_places[i][s] : o[s], big = transposed ? o[s] : in_places[i][s];
+              const int64_t small = transposed ? in_places[i][s] : o[s],
+                            big = transposed ? o[s] : in_places[i][s];
               hit &= small * c.stride[s] - c.pads[s] + taps[t][s] * c.dilation[s] == big;
             }
             if (!hit) continue;
             for (int64_t k = 0; k < x_group; ++k) {
               const int64_t channel = m / y_group * x_group + k;
               const int64_t at = transposed ? channel * y_group + m % y_group : m * x_group + k;
-  const float* plane = x.as<float>() + (n * c.channels + channel) * int64_t(in_places.size());
+              const float* plane = x.as<float>() + (n * c.channels + channel) * int64_t(in_places.size());
               sum += double(plane[i]) * double(w.as<float>()[size_t(at) * taps.size() + t]);
             }
           }
@@ -66,7 +69,9 @@ std::vector<double> Naive(const Case& c, const Tensor& x, const Tensor& w, const
 class Random {
  public:
   explicit Random(uint32_t seed) : engine_(seed) {}
-  int64_t operator()(int64_t least, int64_t most) { return std::uniform_int_distribution<int64_t>(least, most)(engine_); }
+  int64_t operator()(int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(engine_);
+  }
   Tensor Floats(const Shape& shape) {
     std::vector<float> values(size_t(shape.Elements()));
     for (float& v : values) v = std::uniform_real_distribution<float>(-1, 1)(engine_);
@@ -89,7 +94,11 @@ Case RandomCase(Random& r) {
 }
 
 Attributes AttributesOf(const Case& c) {
-  return Attrs({{"strides", c.stride}, {"dilations", c.dilation}, {"pads", c.pads}, {"group", c.group}, {"kernel_shape", c.kernel}});
+  return Attrs({{"strides", c.stride},
+                {"dilations", c.dilation},
+                {"pads", c.pads},
+                {"group", c.group},
+                {"kernel_shape", c.kernel}});
 }
 
 Ints SpatialOf(const Tensor& t) { return Ints(t.shape().begin() + 2, t.shape().end()); }
@@ -97,7 +106,8 @@ Ints SpatialOf(const Tensor& t) { return Ints(t.shape().begin() + 2, t.shape().e
 void ExpectClose(const std::vector<double>& expected, const Tensor& got, const string& what) {
   ASSERT_EQ(int64_t(expected.size()), got.elements()) << what;
   for (size_t i = 0; i < expected.size(); ++i)
-    ASSERT_NEAR(expected[i], got.as<float>()[i], 2e-6 * (1 + std::abs(expected[i]))) << what << " element " << i;
+    ASSERT_NEAR(expected[i], got.as<float>()[i], 2e-6 * (1 + std::abs(expected[i])))
+        << what << " element " << i;
 }
 
 Tensor Transposed(const Tensor& x, const std::array<int, 4>& order) {
@@ -120,7 +130,8 @@ TEST(ConvReference, EqualsTheNaiveSumOverOddShapes) {
   for (uint32_t seed = 1; seed <= 150; ++seed) {
     Random r(seed);
     const Case c = RandomCase(r);
-    const Tensor x = r.Floats(Join({c.batch, c.channels}, c.size)), w = r.Floats(Join({c.outputs, c.channels / c.group}, c.kernel));
+    const Tensor x = r.Floats(Join({c.batch, c.channels}, c.size)),
+                 w = r.Floats(Join({c.outputs, c.channels / c.group}, c.kernel));
     const Tensor bias = r.Floats({c.outputs});
     const Tensor y = RunOp("Conv", AttributesOf(c), {x, w, bias})[0];
     ExpectClose(Naive(c, x, w, bias, SpatialOf(y), false), y, "seed " + std::to_string(seed));
@@ -132,10 +143,12 @@ TEST(ConvTransposeReference, EqualsTheNaiveSumOverOddShapes) {
     Random r(seed);
     Case c = RandomCase(r);
     for (int i = 0; i < c.spatial; ++i) {  // padding that eats the whole output is an error
-      const int64_t full = (c.size[size_t(i)] - 1) * c.stride[size_t(i)] + (c.kernel[size_t(i)] - 1) * c.dilation[size_t(i)] + 1;
+      const int64_t full = (c.size[size_t(i)] - 1) * c.stride[size_t(i)] +
+                           (c.kernel[size_t(i)] - 1) * c.dilation[size_t(i)] + 1;
       if (full <= 4) c.pads[size_t(i)] = c.pads[size_t(i + c.spatial)] = 0;
     }
-    const Tensor x = r.Floats(Join({c.batch, c.channels}, c.size)), w = r.Floats(Join({c.channels, c.outputs / c.group}, c.kernel));
+    const Tensor x = r.Floats(Join({c.batch, c.channels}, c.size)),
+                 w = r.Floats(Join({c.channels, c.outputs / c.group}, c.kernel));
     const Tensor bias = r.Floats({c.outputs});
     Attributes attributes = AttributesOf(c);
     attributes.Set("output_padding", Ints(size_t(c.spatial), r(0, 1)));
@@ -148,7 +161,8 @@ TEST(ConvReference, BothLayoutsAgree) {
   for (const char* op : {"Conv", "ConvTranspose"}) {
     Random r(7);
     const Tensor x = r.Floats({2, 4, 5, 6}), w = r.Floats({4, 2, 3, 2}), bias = r.Floats({4});
-    Attributes plain = Attrs({{"strides", Ints{2, 1}}, {"pads", Ints{1, 0, 1, 1}}, {"group", int64_t(2)}}), nhwc = plain;
+    Attributes plain = Attrs({{"strides", Ints{2, 1}}, {"pads", Ints{1, 0, 1, 1}}, {"group", int64_t(2)}}),
+               nhwc = plain;
     nhwc.Set("layout", string("NHWC"));
     const Tensor used = string(op) == "Conv" ? bias : Tensor();
     const Tensor a = RunOp(op, plain, {x, w, used})[0], b = ToNchw(RunOp(op, nhwc, {ToNhwc(x), w, used})[0]);
@@ -158,10 +172,13 @@ TEST(ConvReference, BothLayoutsAgree) {
 }
 
 TEST(ConvReference, AddsTheResidualBeforeTheActivation) {
-  const Tensor x = F({1, 1, 1, 3}, {1, -2, 3}), w = F({1, 1, 1, 1}, {2}), bias = F({1}, {1}), residual = F({1, 1, 1, 3}, {-4, 1, 5});
+  const Tensor x = F({1, 1, 1, 3}, {1, -2, 3}), w = F({1, 1, 1, 1}, {2}), bias = F({1}, {1}),
+               residual = F({1, 1, 1, 3}, {-4, 1, 5});
   const Attributes relu = Attrs({{"activation", string("Relu")}, {"residual", int64_t(1)}});
   EXPECT_EQ(RunFor<float>("Conv", relu, {x, w, bias, residual}), (std::vector<float>{0, 0, 12}));
-  const Attributes clip = Attrs({{"activation", string("Clip")}, {"activation_alpha", 0.f}, {"activation_beta", 6.f}, 
+  const Attributes clip = Attrs({{"activation", string("Clip")},
+                                 {"activation_alpha", 0.f},
+                                 {"activation_beta", 6.f},
                                  {"residual", int64_t(1)}});
   EXPECT_EQ(RunFor<float>("Conv", clip, {x, w, Tensor(), residual}), (std::vector<float>{0, 0, 6}));
 }
@@ -176,10 +193,13 @@ TEST(ConvReference, HalfPrecisionRoundsOnce) {
 TEST(ConvTransposeReference, OutputShapeDecidesThePadding) {
   const Tensor x = F({1, 1, 2}, {1, 2}), w = F({1, 1, 3}, {1, 10, 100});
   EXPECT_EQ(RunFor<float>("ConvTranspose", {}, {x, w}), (std::vector<float>{1, 12, 120, 200}));
-  EXPECT_EQ(RunFor<float>("ConvTranspose", Attrs({{"output_shape", Ints{3}}}), {x, w}), (std::vector<float>{12, 120, 200}));
-  EXPECT_EQ(RunFor<float>("ConvTranspose", Attrs({{"output_shape", Ints{3}}, {"auto_pad", string("SAME_UPPER")}}), {x, w}),
-      (std::vector<float>{1, 12, 120}));
-  EXPECT_EQ(RunFor<float>("ConvTranspose", Attrs({{"output_shape", Ints{5}}}), {x, w}), (std::vector<float>{1, 12, 120, 200, 0}));
+  EXPECT_EQ(RunFor<float>("ConvTranspose", Attrs({{"output_shape", Ints{3}}}), {x, w}),
+            (std::vector<float>{12, 120, 200}));
+  EXPECT_EQ(RunFor<float>("ConvTranspose",
+                          Attrs({{"output_shape", Ints{3}}, {"auto_pad", string("SAME_UPPER")}}), {x, w}),
+            (std::vector<float>{1, 12, 120}));
+  EXPECT_EQ(RunFor<float>("ConvTranspose", Attrs({{"output_shape", Ints{5}}}), {x, w}),
+            (std::vector<float>{1, 12, 120, 200, 0}));
 }
 
 TEST(MaxPoolReference, IndicesCountInOnnxOrderOrColumnMajor) {
@@ -187,17 +207,20 @@ TEST(MaxPoolReference, IndicesCountInOnnxOrderOrColumnMajor) {
   const auto row = RunOp("MaxPool", Attrs({{"kernel_shape", Ints{2, 2}}}), {x}, 2);
   EXPECT_EQ(row[0].as<float>()[1], 6);
   EXPECT_EQ(row[1].as<int64_t>()[1], 1);
-  const auto column = RunOp("MaxPool", Attrs({{"kernel_shape", Ints{2, 2}}, {"storage_order", int64_t(1)}}), {x}, 2);
+  const auto column =
+      RunOp("MaxPool", Attrs({{"kernel_shape", Ints{2, 2}}, {"storage_order", int64_t(1)}}), {x}, 2);
   EXPECT_EQ(column[1].as<int64_t>()[1], 2);
 }
 
 TEST(AveragePoolReference, DividesByWhatTheWindowCovers) {
   const Tensor x = F({1, 1, 4}, {4, 8, 2, 6});
-  const Attributes plain = Attrs({{"kernel_shape", Ints{3}}, {"strides", Ints{2}}, {"pads", Ints{1, 1}}, {"ceil_mode", int64_t(1)}});
+  const Attributes plain = Attrs(
+      {{"kernel_shape", Ints{3}}, {"strides", Ints{2}}, {"pads", Ints{1, 1}}, {"ceil_mode", int64_t(1)}});
   EXPECT_EQ(RunFor<float>("AveragePool", plain, {x}), (std::vector<float>{6, 16.f / 3, 6}));
   Attributes counted = plain;
   counted.Set("count_include_pad", int64_t(1));
-  EXPECT_EQ(RunFor<float>("AveragePool", counted, {x}), (std::vector<float>{4, 16.f / 3, 3}));  // the last covers 6 and one padding
+  // the last covers 6 and one padding
+  EXPECT_EQ(RunFor<float>("AveragePool", counted, {x}), (std::vector<float>{4, 16.f / 3, 3}));
   Attributes caffe = plain;
   caffe.Set("mete_caffe", int64_t(1));
   EXPECT_EQ(RunFor<float>("AveragePool", caffe, {x}), RunFor<float>("AveragePool", counted, {x}));
@@ -207,7 +230,9 @@ TEST(PoolReference, BothLayoutsAgree) {
   Random r(3);
   const Tensor x = r.Floats({2, 3, 5, 4});
   for (const char* op : {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"}) {
-    Attributes plain = Attrs({{"kernel_shape", Ints{2, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{0, 1, 1, 1}}}), nhwc = plain;
+    Attributes plain =
+                   Attrs({{"kernel_shape", Ints{2, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{0, 1, 1, 1}}}),
+               nhwc = plain;
     nhwc.Set("layout", string("NHWC"));
     const Tensor a = RunOp(op, plain, {x})[0], b = ToNchw(RunOp(op, nhwc, {ToNhwc(x)})[0]);
     ASSERT_EQ(a.shape(), b.shape());
@@ -227,7 +252,8 @@ TEST(DeformConvReference, WithoutOffsetsItIsAConv) {
   Random r(11);
   const Tensor x = r.Floats({1, 4, 5, 5}), w = r.Floats({2, 2, 3, 3});
   const Attributes a = Attrs({{"group", int64_t(2)}, {"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{2, 2}}});
-  const Tensor y = RunOp("Conv", a, {x, w})[0], deformed = RunOp("DeformConv", a, {x, w, Tensor(DType::kF32, {1, 18, 3, 3})})[0];
+  const Tensor y = RunOp("Conv", a, {x, w})[0],
+               deformed = RunOp("DeformConv", a, {x, w, Tensor(DType::kF32, {1, 18, 3, 3})})[0];
   for (int64_t i = 0; i < y.elements(); ++i) EXPECT_NEAR(y.as<float>()[i], deformed.as<float>()[i], 1e-6);
 }
 

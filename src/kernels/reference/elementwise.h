@@ -29,7 +29,8 @@ void MapPairs(const ConstView& a, const ConstView& b, const View& out, F f) {
   Out* to = out.as<Out>();
   const std::array<Steps, 2> steps{BroadcastSteps(a.shape, out.shape), BroadcastSteps(b.shape, out.shape)};
   const size_t last = size_t(std::max(0, out.shape.rank() - 1));
-  const int64_t n = out.shape.rank() == 0 ? 1 : out.shape.back(), step_a = steps[0][last], step_b = steps[1][last];
+  const int64_t n = out.shape.rank() == 0 ? 1 : out.shape.back(), step_a = steps[0][last],
+                step_b = steps[1][last];
   ForEachRow(out.shape, steps, [&](const auto& at) {
     const A* ra = pa + at[0];
     const B* rb = pb + at[1];

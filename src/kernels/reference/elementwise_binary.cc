@@ -8,7 +8,8 @@ namespace {
 
 template <class F>
 void PairNumbers(RefArgs& args, F f) {
-  VisitNumeric(args.out[0].type, [&]<class T>() { MapPairs<T, T, T>(args.in[0], args.in[1], args.out[0], f); });
+  VisitNumeric(args.out[0].type,
+               [&]<class T>() { MapPairs<T, T, T>(args.in[0], args.in[1], args.out[0], f); });
 }
 
 template <class F>
@@ -28,7 +29,8 @@ void PairBools(RefArgs& args, F f) {
 
 template <class F>
 void Compare(RefArgs& args, F f) {
-  VisitElement(args.in[0].type, [&]<class T>() { MapPairs<T, T, BoolByte>(args.in[0], args.in[1], args.out[0], f); });
+  VisitElement(args.in[0].type,
+               [&]<class T>() { MapPairs<T, T, BoolByte>(args.in[0], args.in[1], args.out[0], f); });
 }
 
 // out = f(...f(f(in0, in1), in2)...), rounded to the element type at every step.
@@ -92,7 +94,8 @@ T TruncatedModulo(T a, T b) {
 }
 
 void Mod(RefArgs& args) {
-  if (args.attributes.Int("fmod", 0) != 0) PairNumbers(args, [](auto a, auto b) { return TruncatedModulo(a, b); });
+  if (args.attributes.Int("fmod", 0) != 0)
+    PairNumbers(args, [](auto a, auto b) { return TruncatedModulo(a, b); });
   else PairNumbers(args, [](auto a, auto b) { return FloorModulo(a, b); });
 }
 
@@ -112,7 +115,8 @@ int64_t IntegerPower(int64_t base, int64_t exponent) {
 template <class T, class E>
 T PowerOf(Compute<T> base, Compute<E> exponent) {
   if constexpr (kIsFloat<T> && std::is_same_v<T, E>) return T(std::pow(base, exponent));
-  else if constexpr (kIsFloat<T> || kIsFloat<E>) return FromDouble<T>(std::pow(double(base), double(exponent)));
+  else if constexpr (kIsFloat<T> || kIsFloat<E>)
+    return FromDouble<T>(std::pow(double(base), double(exponent)));
   else return T(IntegerPower(int64_t(base), int64_t(exponent)));
 }
 
@@ -126,12 +130,14 @@ void PowThrough(RefArgs& args) {
     E* to = static_cast<E*>(const_cast<void*>(exponent.data));
     for (int64_t i = 0, n = args.in[1].elements(); i < n; ++i) to[i] = E(Compute<From>(from[i]));
   });
-  VisitNumeric(args.in[0].type, [&]<class T>() { MapPairs<T, E, T>(args.in[0], exponent, args.out[0], PowerOf<T, E>); });
+  VisitNumeric(args.in[0].type,
+               [&]<class T>() { MapPairs<T, E, T>(args.in[0], exponent, args.out[0], PowerOf<T, E>); });
 }
 
 void Pow(RefArgs& args) {
   if (IsFloat(args.in[0].type) && args.in[0].type == args.in[1].type) {
-    VisitFloat(args.in[0].type, [&]<class T>() { MapPairs<T, T, T>(args.in[0], args.in[1], args.out[0], PowerOf<T, T>); });
+    VisitFloat(args.in[0].type,
+               [&]<class T>() { MapPairs<T, T, T>(args.in[0], args.in[1], args.out[0], PowerOf<T, T>); });
   } else if (IsInt(args.in[1].type)) {
     PowThrough<int64_t>(args);
   } else {
@@ -155,7 +161,8 @@ T ShiftRight(T x, T amount) {
 }
 
 void BitShift(RefArgs& args) {
-  if (args.attributes.String("direction", "") == "LEFT") PairInts(args, [](auto x, auto amount) { return ShiftLeft(x, amount); });
+  if (args.attributes.String("direction", "") == "LEFT")
+    PairInts(args, [](auto x, auto amount) { return ShiftLeft(x, amount); });
   else PairInts(args, [](auto x, auto amount) { return ShiftRight(x, amount); });
 }
 
@@ -166,7 +173,8 @@ void PRelu(RefArgs& args) {
 void SwiGlu(RefArgs& args) {
   const float alpha = args.attributes.Float("alpha", 1);
   VisitFloat(args.out[0].type, [&]<class T>() {
-    MapPairs<T, T, T>(args.in[0], args.in[1], args.out[0], [=](auto a, auto b) { return a * Sigmoid(alpha * a) * b; });
+    MapPairs<T, T, T>(args.in[0], args.in[1], args.out[0],
+                      [=](auto a, auto b) { return a * Sigmoid(alpha * a) * b; });
   });
 }
 

@@ -14,12 +14,14 @@ void Identity(RefArgs& args) { CopyBytes(args.in[0], args.out[0]); }
 
 bool IsTraining(const RefArgs& args) {
   if (!args.has(2) || args.in[2].elements() != 1 || *args.in[2].as<uint8_t>() == 0) return false;
-  const bool keeps_all = args.has(1) && args.in[1].type == DType::kF32 && args.in[1].elements() == 1 && *args.in[1].as<float>() == 0;
+  const bool keeps_all = args.has(1) && args.in[1].type == DType::kF32 && args.in[1].elements() == 1 &&
+                         *args.in[1].as<float>() == 0;
   return !keeps_all;
 }
 
 void Dropout(RefArgs& args) {
-  if (IsTraining(args)) Fail(Code::kUnimplemented, "Dropout", "training_mode is not supported; got true, expected false");
+  if (IsTraining(args))
+    Fail(Code::kUnimplemented, "Dropout", "training_mode is not supported; got true, expected false");
   CopyBytes(args.in[0], args.out[0]);
   if (args.wants(1) && args.out[1].bytes() != 0) std::memset(args.out[1].data, 1, args.out[1].bytes());
 }
@@ -61,7 +63,8 @@ void Cast(RefArgs& args) {
 
 void Where(RefArgs& args) {
   const View& out = args.out[0];
-  const std::array<Steps, 3> steps{BroadcastSteps(args.in[0].shape, out.shape), BroadcastSteps(args.in[1].shape, out.shape),
+  const std::array<Steps, 3> steps{BroadcastSteps(args.in[0].shape, out.shape),
+                                   BroadcastSteps(args.in[1].shape, out.shape),
                                    BroadcastSteps(args.in[2].shape, out.shape)};
   const BoolByte* condition = args.in[0].as<BoolByte>();
   VisitSize(out.type, [&]<class T>() {
@@ -72,7 +75,8 @@ void Where(RefArgs& args) {
 }
 
 constexpr RefEntry kEntries[] = {
-    {"BitCast", Identity}, {"Cast", Cast}, {"CastLike", Cast}, {"Dropout", Dropout}, {"Identity", Identity}, {"Where", Where},
+    {"BitCast", Identity}, {"Cast", Cast},         {"CastLike", Cast},
+    {"Dropout", Dropout},  {"Identity", Identity}, {"Where", Where},
 };
 
 }  // namespace

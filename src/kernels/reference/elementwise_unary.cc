@@ -18,20 +18,29 @@ void MapNumbers(RefArgs& args, F f) {
 }
 
 template <class T>
-T Softplus(T x) { return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x))); }
+T Softplus(T x) {
+  return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x)));
+}
 
 template <class T>
-T HardSigmoid(T x, T alpha, T beta) { return std::max(T(0), std::min(T(1), alpha * x + beta)); }
+T HardSigmoid(T x, T alpha, T beta) {
+  return std::max(T(0), std::min(T(1), alpha * x + beta));
+}
 
 // erfc instead of 1 + erf: no cancellation for negative x.
 template <class T>
-T GeluErf(T x) { return x * std::erfc(-x / std::numbers::sqrt2_v<T>) / 2; }
+T GeluErf(T x) {
+  return x * std::erfc(-x / std::numbers::sqrt2_v<T>) / 2;
+}
 
 template <class T>
-T GeluTanh(T x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi_v<T>) * (x + T(0.044715) * x * x * x))); }
+T GeluTanh(T x) {
+  return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi_v<T>) * (x + T(0.044715) * x * x * x)));
+}
 
 void Gelu(RefArgs& args) {
-  if (args.attributes.String("approximate", "none") == "tanh") MapFloats(args, [](auto x) { return GeluTanh(x); });
+  if (args.attributes.String("approximate", "none") == "tanh")
+    MapFloats(args, [](auto x) { return GeluTanh(x); });
   else MapFloats(args, [](auto x) { return GeluErf(x); });
 }
 
@@ -97,7 +106,8 @@ void Clip(RefArgs& args) {
   VisitNumeric(args.in[0].type, [&]<class T>() {
     using C = Compute<T>;
     const bool has_least = args.has(1), has_most = args.has(2);
-    const C least = has_least ? C(*args.in[1].as<T>()) : C(0), most = has_most ? C(*args.in[2].as<T>()) : C(0);
+    const C least = has_least ? C(*args.in[1].as<T>()) : C(0),
+            most = has_most ? C(*args.in[2].as<T>()) : C(0);
     MapElements<T, T>(args.in[0], args.out[0], [=](C x) {
       if (has_least && x < least) x = least;
       return has_most && x > most ? most : x;
@@ -106,7 +116,9 @@ void Clip(RefArgs& args) {
 }
 
 template <class T>
-T Negated(T x) { return WrapSub(T(0), x); }
+T Negated(T x) {
+  return WrapSub(T(0), x);
+}
 
 void Neg(RefArgs& args) {
   MapNumbers(args, [](auto x) {
@@ -123,21 +135,28 @@ void Abs(RefArgs& args) {
 }
 
 void IsInf(RefArgs& args) {
-  const bool negative = args.attributes.Int("detect_negative", 1) != 0, positive = args.attributes.Int("detect_positive", 1) != 0;
+  const bool negative = args.attributes.Int("detect_negative", 1) != 0,
+             positive = args.attributes.Int("detect_positive", 1) != 0;
   VisitFloat(args.in[0].type, [&]<class T>() {
-    MapElements<T, BoolByte>(args.in[0], args.out[0], [=](auto x) { return std::isinf(x) && (x < 0 ? negative : positive); });
+    MapElements<T, BoolByte>(args.in[0], args.out[0],
+                             [=](auto x) { return std::isinf(x) && (x < 0 ? negative : positive); });
   });
 }
 
 void IsNaN(RefArgs& args) {
-  VisitFloat(args.in[0].type, [&]<class T>() { MapElements<T, BoolByte>(args.in[0], args.out[0], [](auto x) { return std::isnan(x); }); });
+  VisitFloat(args.in[0].type, [&]<class T>() {
+    MapElements<T, BoolByte>(args.in[0], args.out[0], [](auto x) { return std::isnan(x); });
+  });
 }
 
 void BitwiseNot(RefArgs& args) {
-  VisitSize(args.in[0].type, [&]<class T>() { MapElements<T, T>(args.in[0], args.out[0], [](T x) { return T(~x); }); });
+  VisitSize(args.in[0].type,
+            [&]<class T>() { MapElements<T, T>(args.in[0], args.out[0], [](T x) { return T(~x); }); });
 }
 
-void Not(RefArgs& args) { MapElements<BoolByte, BoolByte>(args.in[0], args.out[0], [](bool x) { return !x; }); }
+void Not(RefArgs& args) {
+  MapElements<BoolByte, BoolByte>(args.in[0], args.out[0], [](bool x) { return !x; });
+}
 
 constexpr RefEntry kEntries[] = {
     {"Abs", Abs},
@@ -169,11 +188,15 @@ constexpr RefEntry kEntries[] = {
     {"Not", Not},
     {"Reciprocal", [](RefArgs& args) { MapFloats(args, [](auto x) { return 1 / x; }); }},
     {"Relu", [](RefArgs& args) { MapNumbers(args, [](auto x) { return x < 0 ? decltype(x)(0) : x; }); }},
-    {"Round", [](RefArgs& args) { MapFloats(args, [](auto x) { return std::nearbyint(x); }); }},  // halves to even
+    // halves to even
+    {"Round", [](RefArgs& args) { MapFloats(args, [](auto x) { return std::nearbyint(x); }); }},
     {"Selu", Selu},
     {"Shrink", Shrink},
     {"Sigmoid", [](RefArgs& args) { MapFloats(args, [](auto x) { return Sigmoid(x); }); }},
-    {"Sign", [](RefArgs& args) { MapNumbers(args, [](auto x) { return x != x ? x : decltype(x)((x > 0) - (x < 0)); }); }},
+    {"Sign",
+     [](RefArgs& args) {
+       MapNumbers(args, [](auto x) { return x != x ? x : decltype(x)((x > 0) - (x < 0)); });
+     }},
     {"Sin", [](RefArgs& args) { MapFloats(args, [](auto x) { return std::sin(x); }); }},
     {"Sinh", [](RefArgs& args) { MapFloats(args, [](auto x) { return std::sinh(x); }); }},
     {"Softplus", [](RefArgs& args) { MapFloats(args, [](auto x) { return Softplus(x); }); }},

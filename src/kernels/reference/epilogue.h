@@ -1,4 +1,5 @@
-// The scalar functions of fused operators (base/fused.h) and the epilogue of Conv, Gemm and MatMul, in double.
+// The scalar functions of fused operators (base/fused.h) and the epilogue of Conv, Gemm and MatMul, in
+// double.
 #pragma once
 
 #include <cmath>
@@ -12,12 +13,14 @@ namespace mete {
 
 inline double Logistic(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
 inline double SoftplusOf(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
-inline double Clamp(double x, double least, double greatest) {  // keeps NaN; `greatest` wins where the two cross
+// keeps NaN; `greatest` wins where the two cross
+inline double Clamp(double x, double least, double greatest) {
   const double raised = x < least ? least : x;
   return raised > greatest ? greatest : raised;
 }
 inline double GeluOf(double x, bool tanh_form) {
-  if (tanh_form) return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));  // sqrt(2 / pi)
+  // sqrt(2 / pi)
+  if (tanh_form) return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
   return 0.5 * x * (1 + std::erf(x * 0.7071067811865476));
 }
 
@@ -60,7 +63,8 @@ class ReferenceEpilogue {
  public:
   explicit ReferenceEpilogue(const RefArgs& args, size_t residual_input = 3) {
     EpilogueSpec spec;
-    if (const std::string problem = ParseEpilogue(args.attributes, spec); !problem.empty()) Invalid("kernel", "{}", problem);
+    if (const std::string problem = ParseEpilogue(args.attributes, spec); !problem.empty())
+      Invalid("kernel", "{}", problem);
     activation_ = spec.activation;
     if (spec.residual && args.has(residual_input)) residual_ = args.in[residual_input].as<T>();
   }

@@ -15,7 +15,8 @@ inline std::vector<Tensor> RandomInputs(const Graph& graph, uint32_t seed) {
   std::vector<Tensor> inputs;
   for (ValueId id : graph.inputs) {
     Tensor t(DType::kF32, graph.value(id).shape);
-    for (int64_t i = 0; i < t.elements(); ++i) t.mutable_view().as<float>()[i] = std::uniform_real_distribution<float>(-2, 2)(random);
+    for (int64_t i = 0; i < t.elements(); ++i)
+      t.mutable_view().as<float>()[i] = std::uniform_real_distribution<float>(-2, 2)(random);
     inputs.push_back(std::move(t));
   }
   return inputs;

@@ -21,7 +21,8 @@ float RunProgram(const FusedProgram& p, float* registers) {
 
 void Elementwise(RefArgs& args) {
   FusedProgram program;
-  if (const std::string problem = ParseFusedProgram(args.attributes, int(args.in.size()), program); !problem.empty())
+  if (const std::string problem = ParseFusedProgram(args.attributes, int(args.in.size()), program);
+      !problem.empty())
     Invalid("kernel", "{}", problem);
   const Shape& shape = args.out[0].shape;
   std::array<Steps, FusedProgram::kMaxInputs> steps{};

@@ -18,7 +18,8 @@ Attributes Program(Strings ops, Ints args, Floats params) {
 TEST(FusedElementwise, RunsATreeOverBroadcastInputs) {
   // max(x + b, 0) * (x + b)
   const Attributes a = Program({"Add", "Relu", "Mul"}, {0, 1, -1, 2, -1, -1, 3, 2, -1}, {0, 0, 0, 0, 0, 0});
-  EXPECT_EQ(RunFor<float>("mete.Elementwise", a, {F({2, 2}, {1, 2, -3, 4}), F({2}, {1, -1})}), (std::vector<float>{4, 1, 0, 9}));
+  EXPECT_EQ(RunFor<float>("mete.Elementwise", a, {F({2, 2}, {1, 2, -3, 4}), F({2}, {1, -1})}),
+            (std::vector<float>{4, 1, 0, 9}));
 }
 
 TEST(FusedElementwise, ScalarsHaveRankZero) {
@@ -34,7 +35,9 @@ TEST(FusedElementwise, BadProgramsAreNamed) {
   EXPECT_NE(error(Program({"Relu"}, {0, 1, -1}, {0, 0})).find("operand 1 of op 0"), string::npos);
   EXPECT_NE(error(Program({"Add"}, {0, 1}, {0, 0})).find("do not fit"), string::npos);
   EXPECT_NE(error(Program({}, {}, {})).find("number of ops"), string::npos);
-  EXPECT_NE(InferText("mete.Elementwise", Program({"Add"}, {0, 1, -1}, {0, 0}), {Shape{2}, Shape{3}}).find("broadcast"), string::npos);
+  EXPECT_NE(InferText("mete.Elementwise", Program({"Add"}, {0, 1, -1}, {0, 0}), {Shape{2}, Shape{3}})
+                .find("broadcast"),
+            string::npos);
 }
 
 Attributes WithRelu() { return Attrs({{"activation", string("Relu")}, {"residual", int64_t(1)}}); }
@@ -43,25 +46,29 @@ TEST(FusedEpilogue, MatMulAddsBiasAndResidualBeforeTheActivation) {
   const Tensor a = F({2, 1, 2}, {1, 2, 3, 4}), b = F({2, 2}, {1, 0, 0, -1}), bias = F({2}, {10, 0}),
                residual = F({2, 1, 2}, {0, 1, -20, 5});
   EXPECT_EQ(RunFor<float>("MatMul", WithRelu(), {a, b, bias, residual}), (std::vector<float>{11, 0, 0, 1}));
-  EXPECT_EQ(RunFor<float>("MatMul", WithRelu(), {a, b, Tensor(), residual}), (std::vector<float>{1, 0, 0, 1}));
+  EXPECT_EQ(RunFor<float>("MatMul", WithRelu(), {a, b, Tensor(), residual}),
+            (std::vector<float>{1, 0, 0, 1}));
   EXPECT_EQ(RunFor<float>("MatMul", {}, {a, b, bias}), (std::vector<float>{11, -2, 13, -4}));
 }
 
 TEST(FusedEpilogue, GemmScalesFirst) {
   Attributes attributes = WithRelu();
   attributes.Set("alpha", 2.f);
-  const Tensor a = F({1, 2}, {1, 2}), b = F({2, 2}, {1, 0, 0, -1}), c = F({2}, {1, 1}), residual = F({1, 2}, {0.5f, 2});
+  const Tensor a = F({1, 2}, {1, 2}), b = F({2, 2}, {1, 0, 0, -1}), c = F({2}, {1, 1}),
+               residual = F({1, 2}, {0.5f, 2});
   EXPECT_EQ(RunFor<float>("Gemm", attributes, {a, b, c, residual}), (std::vector<float>{3.5f, 0}));
 }
 
 TEST(FusedEpilogue, WhatDoesNotFitIsNamed) {
   const Shape m{2, 2};
   EXPECT_NE(InferText("MatMul", WithRelu(), {m, m}).find("residual is missing"), string::npos);
-  EXPECT_NE(InferText("MatMul", WithRelu(), {m, m, TestInput(), Shape{2}}).find("does not fit"), string::npos);
+  EXPECT_NE(InferText("MatMul", WithRelu(), {m, m, TestInput(), Shape{2}}).find("does not fit"),
+            string::npos);
   EXPECT_NE(InferText("MatMul", {}, {m, m, TestInput(), m}).find("not set"), string::npos);
   EXPECT_NE(InferText("MatMul", {}, {m, m, Shape{3}}).find("wrong shape"), string::npos);
   const TestInput ints(DType::kI32, m);
-  EXPECT_NE(InferText("Gemm", Attrs({{"activation", string("Relu")}}), {ints, ints}).find("type"), string::npos);
+  EXPECT_NE(InferText("Gemm", Attrs({{"activation", string("Relu")}}), {ints, ints}).find("type"),
+            string::npos);
 }
 
 TEST(FusedFunctions, EqualTheirDefinitions) {

@@ -23,7 +23,8 @@ void RunAffineGrid(RefArgs& args) {
     for (int64_t n = 0; n < out.shape[0]; ++n)
       for (int64_t i = 0; i < depth * height * width; ++i) {
         const double z = dims == 3 ? Normalized(i / width / height, depth, align) : 1;
-        const double at[] = {Normalized(i % width, width, align), Normalized(i / width % height, height, align), z, 1};
+        const double at[] = {Normalized(i % width, width, align),
+                             Normalized(i / width % height, height, align), z, 1};
         for (int r = 0; r < dims; ++r) {
           const T* row = args.in[0].as<T>() + (n * dims + r) * (dims + 1);
           double sum = 0;
@@ -40,7 +41,8 @@ Shape UnpooledShape(const RefArgs& args) {
   const Ints &kernel = args.attributes.IntList("kernel_shape"), &strides = args.attributes.IntList("strides"),
              &pads = args.attributes.IntList("pads");
   for (size_t i = 0; i < kernel.size(); ++i) {
-    const int64_t stride = strides.empty() ? 1 : strides[i], pad = pads.empty() ? 0 : pads[i] + pads[kernel.size() + i];
+    const int64_t stride = strides.empty() ? 1 : strides[i],
+                  pad = pads.empty() ? 0 : pads[i] + pads[kernel.size() + i];
     shape[int(i) + 2] = (shape[int(i) + 2] - 1) * stride + kernel[i] - pad;
   }
   return shape;
@@ -67,7 +69,8 @@ void RunMaxUnpool(RefArgs& args) {
     std::fill_n(to, out.elements(), T(0));
     for (int64_t i = 0, n = args.in[0].elements(); i < n; ++i) {
       if (index[i] < 0 || index[i] >= limit)
-        Fail(Code::kOutOfRange, "MaxUnpool", "index is out of range; got {}, expected 0 to {}", index[i], limit - 1);
+        Fail(Code::kOutOfRange, "MaxUnpool", "index is out of range; got {}, expected 0 to {}", index[i],
+             limit - 1);
       to[OffsetIn(out.shape, counted, index[i])] = args.in[0].as<T>()[i];
     }
   });

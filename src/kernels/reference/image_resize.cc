@@ -33,13 +33,15 @@ int ReadAxes(const RefArgs& args, AxisList& axes) {
   const Shape &in = args.in[0].shape, &out = args.out[0].shape;
   const Ints& named = args.attributes.IntList("axes");
   const int count = args.attributes.Has("axes") ? int(named.size()) : in.rank();
-  const bool crops = args.attributes.String("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
+  const bool crops =
+      args.attributes.String("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
   const bool scaled = args.has(2) && args.in[2].elements() > 0;
   double roi[2 * Shape::kMaxRank];
   if (crops) ReadDoubles(args.in[1], roi);
   for (int i = 0; i < count; ++i) {
     const int axis = named.empty() ? i : WrapAxis(named[size_t(i)], in.rank());
-    AxisResize& a = axes[size_t(i)] = {axis, in[axis], out[axis], in[axis] == 0 ? 1 : double(out[axis]) / double(in[axis])};
+    AxisResize& a = axes[size_t(i)] = {axis, in[axis], out[axis],
+                                       in[axis] == 0 ? 1 : double(out[axis]) / double(in[axis])};
     if (scaled) a.scale = args.in[2].as<float>()[i];
     if (crops) a.roi_start = roi[i], a.roi_end = roi[count + i], a.crops = true;
   }
@@ -53,14 +55,16 @@ int ReadAxes(const RefArgs& args, AxisList& axes) {
 
 // Where an output pixel lies in the input. NaN: outside of it, take the extrapolation value.
 double Coordinate(const AxisResize& a, std::string_view mode, int64_t pixel) {
-  const double y = double(pixel), in = double(a.in), out = a.scale * in;  // the output's length before it was rounded
+  // the output's length before it was rounded
+  const double y = double(pixel), in = double(a.in), out = a.scale * in;
   if (mode == "align_corners") return out == 1 ? 0 : y * (in - 1) / (out - 1);
   if (mode == "asymmetric") return y / a.scale;
   if (mode == "pytorch_half_pixel" && out == 1) return -0.5;
   if (mode == "half_pixel_symmetric") return in / 2 * (1 - double(a.out) / out) + (y + 0.5) / a.scale - 0.5;
   if (mode != "tf_crop_and_resize") return (y + 0.5) / a.scale - 0.5;
   const double extent = a.roi_end - a.roi_start;
-  const double x = a.roi_start * (in - 1) + (out == 1 ? extent * (in - 1) / 2 : y * extent * (in - 1) / (out - 1));
+  const double x =
+      a.roi_start * (in - 1) + (out == 1 ? extent * (in - 1) / 2 : y * extent * (in - 1) / (out - 1));
   return x >= 0 && x <= in - 1 ? x : NAN;
 }
 
@@ -73,7 +77,10 @@ int64_t NearestPixel(double x, std::string_view mode, int64_t n) {
   if (std::isnan(x)) return AxisMap::kNone;
   const int64_t whole = WholePixel(x);
   const double part = x - double(whole);
-  const bool right = mode == "floor" ? part == 1 : mode == "ceil" ? true : mode == "round_prefer_ceil" ? part >= 0.5 : part > 0.5;
+  const bool right = mode == "floor"               ? part == 1
+                     : mode == "ceil"              ? true
+                     : mode == "round_prefer_ceil" ? part >= 0.5
+                                                   : part > 0.5;
   return std::clamp<int64_t>(whole + right, 0, n - 1);
 }
 
@@ -83,7 +90,8 @@ void RunNearest(RefArgs& args, const AxisList& axes, int count) {
   AxisMap map(args.in[0].shape, args.out[0].shape, args.scratch);
   for (int i = 0; i < count; ++i) {
     const AxisResize& a = axes[size_t(i)];
-    if (!a.identity()) map.Set(a.axis, [&](int64_t y) { return NearestPixel(Coordinate(a, coordinates, y), nearest, a.in); });
+    if (!a.identity())
+      map.Set(a.axis, [&](int64_t y) { return NearestPixel(Coordinate(a, coordinates, y), nearest, a.in); });
   }
   const double value = args.attributes.Float("extrapolation_value", 0);
   VisitElement(args.in[0].type, [&]<class T>() {
@@ -96,14 +104,17 @@ void RunNearest(RefArgs& args, const AxisList& axes, int count) {
 
 struct Filter {
   bool cubic, antialias, exclude_outside;
-  double a;             // the cubic's coefficient
+  double a;  // the cubic's coefficient
   std::string_view mode;
-  double outside;       // the extrapolation value
+  double outside;  // the extrapolation value
 
   explicit Filter(const Attributes& attributes)
-      : cubic(attributes.String("mode", "nearest") == "cubic"), antialias(attributes.Int("antialias", 0) != 0),
-        exclude_outside(attributes.Int("exclude_outside", 0) != 0), a(attributes.Float("cubic_coeff_a", -0.75f)),
-        mode(attributes.String("coordinate_transformation_mode", "half_pixel")), outside(attributes.Float("extrapolation_value", 0)) {}
+      : cubic(attributes.String("mode", "nearest") == "cubic"),
+        antialias(attributes.Int("antialias", 0) != 0),
+        exclude_outside(attributes.Int("exclude_outside", 0) != 0),
+        a(attributes.Float("cubic_coeff_a", -0.75f)),
+        mode(attributes.String("coordinate_transformation_mode", "half_pixel")),
+        outside(attributes.Float("extrapolation_value", 0)) {}
 
   double operator()(double x) const {
     x = std::abs(x);
@@ -123,7 +134,8 @@ struct Rows {
 };
 
 template <class W>
-void SetWeights(const Filter& filter, const AxisResize& a, double x, int64_t taps, int64_t* first, W* weights) {
+void SetWeights(const Filter& filter, const AxisResize& a, double x, int64_t taps, int64_t* first,
+                W* weights) {
   const double stretch = filter.antialias ? std::min(a.scale, 1.0) : 1;
   *first = WholePixel(x) + 1 - taps / 2;
   double sum = 0;
@@ -154,7 +166,8 @@ Rows<W> MakeRows(const Filter& filter, const AxisResize& a, Scratch& scratch) {
 }
 
 template <class W>
-void ResizeAxis(const Filter& filter, const AxisResize& a, const Shape& shape, const W* in, W* out, Scratch& scratch) {
+void ResizeAxis(const Filter& filter, const AxisResize& a, const Shape& shape, const W* in, W* out,
+                Scratch& scratch) {
   const Rows<W> rows = MakeRows<W>(filter, a, scratch);
   const AxisSplit split(shape, a.axis);
   for (int64_t o = 0; o < split.outer; ++o, in += a.in * split.inner)
@@ -171,16 +184,21 @@ void ResizeAxis(const Filter& filter, const AxisResize& a, const Shape& shape, c
 
 // Axes that shrink most come first: then no intermediate is larger than the input or the output.
 int SortActive(AxisList& axes, int count) {
-  const auto end = std::remove_if(axes.begin(), axes.begin() + count, [](const AxisResize& a) { return a.identity(); });
-  const auto before = [](const AxisResize& a, const AxisResize& b) { return double(a.out) / double(a.in) < double(b.out) / double(b.in); };
-  for (auto axis = axes.begin(); axis != end; ++axis)  // GCC 12 for Arm believes that std::sort writes behind the array
+  const auto end =
+      std::remove_if(axes.begin(), axes.begin() + count, [](const AxisResize& a) { return a.identity(); });
+  const auto before = [](const AxisResize& a, const AxisResize& b) {
+    return double(a.out) / double(a.in) < double(b.out) / double(b.in);
+  };
+  // GCC 12 for Arm believes that std::sort writes behind the array
+  for (auto axis = axes.begin(); axis != end; ++axis)
     std::rotate(std::upper_bound(axes.begin(), axis, *axis, before), axis, axis + 1);
   return int(end - axes.begin());
 }
 
 // Gives where the result lies: `out`, or scratch memory where that is null.
 template <class W>
-const W* ResizeAll(const Filter& filter, const AxisList& axes, int count, Shape shape, const W* in, W* out, Scratch& scratch) {
+const W* ResizeAll(const Filter& filter, const AxisList& axes, int count, Shape shape, const W* in, W* out,
+                   Scratch& scratch) {
   for (int i = 0; i < count; ++i) {
     const AxisResize& a = axes[size_t(i)];
     Shape next = shape;

@@ -39,7 +39,8 @@ double Reflect(double x, double low, double high) {
 
 struct Border {
   double low, high;
-  Border(const Grid& g, int64_t n) : low(g.align_corners ? 0 : -0.5), high(double(n) - (g.align_corners ? 1 : 0.5)) {}
+  Border(const Grid& g, int64_t n)
+      : low(g.align_corners ? 0 : -0.5), high(double(n) - (g.align_corners ? 1 : 0.5)) {}
 };
 
 int64_t PixelIndex(const Grid& g, int64_t i, int64_t n) {
@@ -66,8 +67,11 @@ Taps TapsAt(const Grid& g, double x, int64_t n) {
   const Border border(g, n);
   if (!(x >= border.low && x <= border.high)) {  // also NaN
     if (g.padding == Padding::kBorder) x = std::isnan(x) ? 0 : std::clamp<double>(x, 0, double(n - 1));
-    else if (g.padding == Padding::kReflection) x = std::isfinite(x) ? Reflect(x, border.low, border.high) : border.low;
-    else x = std::isnan(x) ? -4 : std::clamp<double>(x, -4, double(n) + 4);  // no tap reaches back into the image
+    else if (g.padding == Padding::kReflection)
+      x = std::isfinite(x) ? Reflect(x, border.low, border.high) : border.low;
+    else
+      x = std::isnan(x) ? -4
+                        : std::clamp<double>(x, -4, double(n) + 4);  // no tap reaches back into the image
   }
   Taps taps;
   const double floor = std::floor(x);
@@ -86,12 +90,13 @@ Taps TapsAt(const Grid& g, double x, int64_t n) {
 template <class T>
 double SamplePlane(const T* plane, const Shape& size, const std::array<Taps, 3>& taps) {
   double sum = 0;
-  const auto &[z, y, x] = taps;
+  const auto& [z, y, x] = taps;
   for (int a = 0; a < z.count; ++a)
     for (int b = 0; b < y.count; ++b)
       for (int c = 0; c < x.count; ++c)
         if (z.index[a] >= 0 && y.index[b] >= 0 && x.index[c] >= 0)
-          sum += z.weight[a] * y.weight[b] * x.weight[c] * double(plane[(z.index[a] * size[1] + y.index[b]) * size[2] + x.index[c]]);
+          sum += z.weight[a] * y.weight[b] * x.weight[c] *
+                 double(plane[(z.index[a] * size[1] + y.index[b]) * size[2] + x.index[c]]);
   return sum;
 }
 
@@ -103,7 +108,9 @@ C Denormalize(C n, int64_t length, bool align_corners) {
 
 double CoordinateAt(const ConstView& grid, int64_t i, int64_t length, bool align_corners) {
   if (grid.type == DType::kF64) return Denormalize(grid.as<double>()[i], length, align_corners);
-  return VisitFloat(grid.type, [&]<class T>() { return double(Denormalize(float(grid.as<T>()[i]), length, align_corners)); });
+  return VisitFloat(grid.type, [&]<class T>() {
+    return double(Denormalize(float(grid.as<T>()[i]), length, align_corners));
+  });
 }
 
 Grid GridOf(const Attributes& attributes) {
@@ -129,7 +136,8 @@ Corners CornersAt(double y, double x, int64_t height, int64_t width) {
   if (!(y >= -1 && y <= double(height) && x >= -1 && x <= double(width))) return c;
   y = std::clamp<double>(y, 0, double(height - 1));
   x = std::clamp<double>(x, 0, double(width - 1));
-  const int64_t y0 = int64_t(y), x0 = int64_t(x), y1 = std::min(y0 + 1, height - 1), x1 = std::min(x0 + 1, width - 1);
+  const int64_t y0 = int64_t(y), x0 = int64_t(x), y1 = std::min(y0 + 1, height - 1),
+                x1 = std::min(x0 + 1, width - 1);
   const double fy = y - double(y0), fx = x - double(x0);
   return {{y0 * width + x0, y0 * width + x1, y1 * width + x0, y1 * width + x1},
           {(1 - fy) * (1 - fx), (1 - fy) * fx, fy * (1 - fx), fy * fx}};
@@ -139,7 +147,9 @@ struct RoiAxis {
   double start, bin;
   int64_t samples;  // per bin
 
-  double At(int64_t p, int64_t i) const { return start + double(p) * bin + (double(i) + 0.5) * bin / double(samples); }
+  double At(int64_t p, int64_t i) const {
+    return start + double(p) * bin + (double(i) + 0.5) * bin / double(samples);
+  }
 };
 
 // Samples per bin along an axis are limited, so that a wild region ends in an error and not in an endless
@@ -149,16 +159,20 @@ constexpr double kMaxSamples = 1 << 12;
 RoiAxis AxisOf(const Attributes& a, double from, double to, int64_t bins) {
   const bool half_pixel = a.String("coordinate_transformation_mode", "half_pixel") == "half_pixel";
   const double scale = a.Float("spatial_scale", 1), shift = half_pixel ? 0.5 : 0;
-  const double start = from * scale - shift, extent = to * scale - shift - start, size = half_pixel ? extent : std::max(extent, 1.0);
-  const double bin = size / double(bins), asked = double(a.Int("sampling_ratio", 0)), samples = asked > 0 ? asked : std::ceil(bin);
+  const double start = from * scale - shift, extent = to * scale - shift - start,
+               size = half_pixel ? extent : std::max(extent, 1.0);
+  const double bin = size / double(bins), asked = double(a.Int("sampling_ratio", 0)),
+               samples = asked > 0 ? asked : std::ceil(bin);
   if (!(samples <= kMaxSamples))
-    Fail(Code::kOutOfRange, "RoiAlign", "region is too large; got {} samples a bin, expected at most {}", samples, kMaxSamples);
+    Fail(Code::kOutOfRange, "RoiAlign", "region is too large; got {} samples a bin, expected at most {}",
+         samples, kMaxSamples);
   return {start, bin, std::max<int64_t>(0, int64_t(std::max(samples, 0.0)))};
 }
 
 // One bin of every channel: `sums` has an entry a channel.
 template <class T>
-void PoolBin(const T* image, const Shape& size, const RoiAxis& y, const RoiAxis& x, int64_t py, int64_t px, bool max, double* sums) {
+void PoolBin(const T* image, const Shape& size, const RoiAxis& y, const RoiAxis& x, int64_t py, int64_t px,
+             bool max, double* sums) {
   const int64_t channels = size[1], pixels = size[2] * size[3];
   std::fill_n(sums, channels, 0.0);
   for (int64_t i = 0; i < y.samples * x.samples; ++i) {
@@ -169,7 +183,8 @@ void PoolBin(const T* image, const Shape& size, const RoiAxis& y, const RoiAxis&
       for (int k = 0; k < 4; ++k) v[k] = c.weight[k] == 0 ? 0 : c.weight[k] * double(plane[c.at[k]]);
       if (!max) sums[ch] += v[0] + v[1] + v[2] + v[3];
       // The definition takes the largest of the weighted corners, not the largest interpolated sample.
-      else if (const double most = std::max({v[0], v[1], v[2], v[3]}); i == 0 || most > sums[ch]) sums[ch] = most;
+      else if (const double most = std::max({v[0], v[1], v[2], v[3]}); i == 0 || most > sums[ch])
+        sums[ch] = most;
     }
   }
   if (!max)
@@ -197,14 +212,17 @@ void RunGridSample(RefArgs& args) {
   if (out.elements() == 0) return;
   const Grid g = GridOf(args.attributes);
   const int dims = in.shape.rank() - 2;
-  const Shape size = dims == 3 ? Shape{in.shape[2], in.shape[3], in.shape[4]} : Shape{1, in.shape[2], in.shape[3]};
-  const int64_t channels = in.shape[1], pixels = size.Elements(), points = out.shape.Elements(2, out.shape.rank());
+  const Shape size =
+      dims == 3 ? Shape{in.shape[2], in.shape[3], in.shape[4]} : Shape{1, in.shape[2], in.shape[3]};
+  const int64_t channels = in.shape[1], pixels = size.Elements(),
+                points = out.shape.Elements(2, out.shape.rank());
   VisitNumeric(in.type, [&]<class T>() {
     for (int64_t i = 0; i < out.shape[0] * points; ++i) {
       std::array<Taps, 3> taps;
       // The last dimension comes first in the grid.
       for (int d = 0; d < dims; ++d)
-        taps[size_t(2 - d)] = TapsAt(g, CoordinateAt(grid, i * dims + d, size[2 - d], g.align_corners), size[2 - d]);
+        taps[size_t(2 - d)] =
+            TapsAt(g, CoordinateAt(grid, i * dims + d, size[2 - d], g.align_corners), size[2 - d]);
       const int64_t n = i / points, point = i % points;
       for (int64_t c = n * channels; c < (n + 1) * channels; ++c)
         out.as<T>()[c * points + point] = FromDouble<T>(SamplePlane(in.as<T>() + c * pixels, size, taps));
@@ -222,8 +240,10 @@ void RunRoiAlign(RefArgs& args) {
     for (int64_t r = 0; r < out.shape[0]; ++r) {
       const int64_t image = batch[r];
       if (image < 0 || image >= in.shape[0])
-        Fail(Code::kOutOfRange, "RoiAlign", "batch index is out of range; got {}, expected 0 to {}", image, in.shape[0] - 1);
-      AlignRegion<T>(args, r, in.as<T>() + image * in.shape.Elements(1, 4), out.as<T>() + r * out.shape.Elements(1, 4), sums);
+        Fail(Code::kOutOfRange, "RoiAlign", "batch index is out of range; got {}, expected 0 to {}", image,
+             in.shape[0] - 1);
+      AlignRegion<T>(args, r, in.as<T>() + image * in.shape.Elements(1, 4),
+                     out.as<T>() + r * out.shape.Elements(1, 4), sums);
     }
   });
 }

@@ -41,8 +41,9 @@ TEST(ResizeKernel, NearestModesRoundTheirWay) {
 
 TEST(ResizeKernel, NearestDoublesImages) {
   const Tensor scales = F({4}, {1, 1, 2, 2});
-  EXPECT_EQ(RunFor<float>("Resize", Modes("nearest", "asymmetric"), {F({1, 1, 2, 2}, {1, 2, 3, 4}), kNone, scales}),
-            (Vf{1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 4, 4, 3, 3, 4, 4}));
+  EXPECT_EQ(
+      RunFor<float>("Resize", Modes("nearest", "asymmetric"), {F({1, 1, 2, 2}, {1, 2, 3, 4}), kNone, scales}),
+      (Vf{1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 4, 4, 3, 3, 4, 4}));
 }
 
 TEST(ResizeKernel, LinearCoordinates) {
@@ -57,26 +58,29 @@ TEST(ResizeKernel, LinearCoordinates) {
 TEST(ResizeKernel, HalfPixelSymmetricCentersTheOutput) {
   // 4 * 0.6 = 2.4 pixels, of which 2 are kept: the sources are half_pixel's, moved by (4 - 2 / 0.6) / 2.
   const auto a = Modes("linear", "half_pixel_symmetric");
-  ExpectNear(RunFor<float>("Resize", a, {F({4}, {1, 2, 3, 4}), kNone, F({1}, {0.6f})}), {1.6666667f, 3.3333333f});
+  ExpectNear(RunFor<float>("Resize", a, {F({4}, {1, 2, 3, 4}), kNone, F({1}, {0.6f})}),
+             {1.6666667f, 3.3333333f});
 }
 
 TEST(ResizeKernel, CropsAndExtrapolates) {
   Attributes a = Modes("linear", "tf_crop_and_resize");
   a.Set("extrapolation_value", 9.f);
-  EXPECT_EQ(RunFor<float>("Resize", a, {F({3}, {1, 2, 3}), F({2}, {0.5f, 1.5f}), kNone, L({3})}), (Vf{2, 3, 9}));
+  EXPECT_EQ(RunFor<float>("Resize", a, {F({3}, {1, 2, 3}), F({2}, {0.5f, 1.5f}), kNone, L({3})}),
+            (Vf{2, 3, 9}));
   EXPECT_EQ(RunFor<float>("Resize", a, {F({3}, {1, 2, 3}), F({2}, {NAN, 1}), kNone, L({2})}), (Vf{9, 9}));
   a.Set("mode", std::string("nearest"));
-  EXPECT_EQ(RunFor<float>("Resize", a, {F({3}, {1, 2, 3}), F({2}, {0.5f, 1.5f}), kNone, L({3})}), (Vf{2, 3, 9}));
+  EXPECT_EQ(RunFor<float>("Resize", a, {F({3}, {1, 2, 3}), F({2}, {0.5f, 1.5f}), kNone, L({3})}),
+            (Vf{2, 3, 9}));
 }
 
 // Keys' cubic with a = -0.75 at 1/2: -3/32, 19/32, 19/32, -3/32.
 TEST(ResizeKernel, CubicClampsOrExcludesWhatIsOutside) {
   Attributes a = Modes("cubic", "asymmetric");
-  ExpectNear(Resize1d(a, {1, 2, 4, 8}, 8), {1, (-3 + 19 + 38 - 12) / 32.f, 2, (-3 + 38 + 76 - 24) / 32.f, 4, (-6 + 76 + 152 - 24) / 32.f, 8,
-                                           (-12 + 152 + 152 - 24) / 32.f});
+  ExpectNear(Resize1d(a, {1, 2, 4, 8}, 8), {1, (-3 + 19 + 38 - 12) / 32.f, 2, (-3 + 38 + 76 - 24) / 32.f, 4,
+                                            (-6 + 76 + 152 - 24) / 32.f, 8, (-12 + 152 + 152 - 24) / 32.f});
   a.Set("exclude_outside", int64_t(1));
-  ExpectNear(Resize1d(a, {1, 2, 4, 8}, 8),
-             {1, (19 + 38 - 12) / 35.f, 2, (-3 + 38 + 76 - 24) / 32.f, 4, (-6 + 76 + 152) / 35.f, 8, (-12 + 152) / 16.f});
+  ExpectNear(Resize1d(a, {1, 2, 4, 8}, 8), {1, (19 + 38 - 12) / 35.f, 2, (-3 + 38 + 76 - 24) / 32.f, 4,
+                                            (-6 + 76 + 152) / 35.f, 8, (-12 + 152) / 16.f});
 }
 
 // Halving with the triangle stretched to two pixels: weights 1, 3, 3, 1 over 8.
@@ -93,13 +97,16 @@ TEST(ResizeKernel, AxesMayBeReorderedAndAnyOrderGivesTheSame) {
   a.Set("axes", Ints{0, 1});
   b.Set("axes", Ints{-1, 0});
   const Tensor in = F({5, 7}, x);
-  ExpectNear(RunFor<float>("Resize", a, {in, kNone, kNone, L({9, 3})}), RunFor<float>("Resize", b, {in, kNone, kNone, L({3, 9})}));
+  ExpectNear(RunFor<float>("Resize", a, {in, kNone, kNone, L({9, 3})}),
+             RunFor<float>("Resize", b, {in, kNone, kNone, L({3, 9})}));
 }
 
 TEST(ResizeKernel, IntegersRoundAndSaturate) {
-  EXPECT_EQ(RunFor<uint8_t>("Resize", Modes("linear", "align_corners"), {U8({2}, {0, 3}), kNone, kNone, L({3})}),
-            (std::vector<uint8_t>{0, 2, 3}));
-  const auto cubic = RunFor<uint8_t>("Resize", Modes("cubic", "asymmetric"), {U8({4}, {0, 255, 255, 0}), kNone, kNone, L({8})});
+  EXPECT_EQ(
+      RunFor<uint8_t>("Resize", Modes("linear", "align_corners"), {U8({2}, {0, 3}), kNone, kNone, L({3})}),
+      (std::vector<uint8_t>{0, 2, 3}));
+  const auto cubic = RunFor<uint8_t>("Resize", Modes("cubic", "asymmetric"),
+                                     {U8({4}, {0, 255, 255, 0}), kNone, kNone, L({8})});
   EXPECT_EQ(cubic[3], 255);  // overshoots to 303
 }
 
@@ -107,7 +114,9 @@ TEST(GridSampleKernel, PaddingModes) {
   // One row of pixels 1 2 3; x = -2 lies at pixel -2, x = 0 in the middle, x = 4/3 at pixel 3.
   const Tensor in = F({1, 1, 1, 3}, {1, 2, 3}), grid = F({1, 1, 3, 2}, {-2, 0, 0, 0, 4 / 3.f, 0});
   const auto run = [&](const char* mode, const char* padding) {
-    return RunFor<float>("GridSample", Attrs({{"mode", std::string(mode)}, {"padding_mode", std::string(padding)}}), {in, grid});
+    return RunFor<float>("GridSample",
+                         Attrs({{"mode", std::string(mode)}, {"padding_mode", std::string(padding)}}),
+                         {in, grid});
   };
   ExpectNear(run("linear", "zeros"), {0, 2, 0});
   ExpectNear(run("linear", "border"), {1, 2, 3});
@@ -119,19 +128,25 @@ TEST(GridSampleKernel, PaddingModes) {
 TEST(GridSampleKernel, LinearBetweenPixelsAndAlignedCorners) {
   const Tensor in = F({1, 1, 2, 2}, {1, 2, 3, 4});
   ExpectNear(RunFor<float>("GridSample", {}, {in, F({1, 1, 1, 2}, {0, 0})}), {2.5f});
-  ExpectNear(RunFor<float>("GridSample", Attrs({{"align_corners", int64_t(1)}}), {in, F({1, 1, 2, 2}, {1, -1, 0, 1})}), {2, 3.5f});
+  ExpectNear(RunFor<float>("GridSample", Attrs({{"align_corners", int64_t(1)}}),
+                           {in, F({1, 1, 2, 2}, {1, -1, 0, 1})}),
+             {2, 3.5f});
 }
 
 TEST(GridSampleKernel, VolumesTakeThreeCoordinates) {
   const Tensor in = F({1, 1, 2, 1, 2}, {1, 2, 3, 4});
-  ExpectNear(RunFor<float>("GridSample", Attrs({{"align_corners", int64_t(1)}}), {in, F({1, 1, 1, 2, 3}, {1, 0, -1, -1, 0, 0})}), {2, 2});
+  ExpectNear(RunFor<float>("GridSample", Attrs({{"align_corners", int64_t(1)}}),
+                           {in, F({1, 1, 1, 2, 3}, {1, 0, -1, -1, 0, 0})}),
+             {2, 2});
 }
 
 TEST(GridSampleKernel, SurvivesNanAndInfinity) {
   const Tensor in = F({1, 1, 1, 3}, {1, 2, 3}), grid = F({1, 1, 3, 2}, {NAN, 0, INFINITY, 0, 1e30f, 0});
   for (const char* mode : {"nearest", "linear", "cubic"})
     for (const char* padding : {"zeros", "border", "reflection"})
-      for (float v : RunFor<float>("GridSample", Attrs({{"mode", std::string(mode)}, {"padding_mode", std::string(padding)}}), {in, grid}))
+      for (float v : RunFor<float>(
+               "GridSample", Attrs({{"mode", std::string(mode)}, {"padding_mode", std::string(padding)}}),
+               {in, grid}))
         EXPECT_TRUE(v >= 0 && v <= 3) << mode << " " << padding;
 }
 
@@ -157,8 +172,9 @@ TEST(MaxUnpoolKernel, PutsElementsBack) {
   EXPECT_EQ(RunFor<float>("MaxUnpool", pool, {in, I64({1, 1, 2}, {1, 2})}), (Vf{0, 5, 7, 0}));
   EXPECT_THROW(RunOp("MaxUnpool", pool, {in, I64({1, 1, 2}, {1, 4})}), Error);
   const auto square = Attrs({{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
-  EXPECT_EQ(RunFor<float>("MaxUnpool", square, {F({1, 1, 1, 1}, {5}), I64({1, 1, 1, 1}, {3}), L({1, 1, 3, 3})}),
-            (Vf{0, 0, 0, 0, 5, 0, 0, 0, 0}));
+  EXPECT_EQ(
+      RunFor<float>("MaxUnpool", square, {F({1, 1, 1, 1}, {5}), I64({1, 1, 1, 1}, {3}), L({1, 1, 3, 3})}),
+      (Vf{0, 0, 0, 0, 5, 0, 0, 0, 0}));
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ void RunGatherElements(RefArgs& args) {
   const IndexReader index(indices);
   VisitSize(data.type, [&]<class T>() {
     ForEach<2>(indices.shape, {steps, RowMajorSteps(indices.shape)}, [&](const std::array<int64_t, 2>& at) {
-      args.out[0].as<T>()[at[1]] = data.as<T>()[at[0] + CheckIndex("GatherElements", index[at[1]], dim) * axis_step];
+      args.out[0].as<T>()[at[1]] =
+          data.as<T>()[at[0] + CheckIndex("GatherElements", index[at[1]], dim) * axis_step];
     });
   });
 }
@@ -37,17 +38,21 @@ void RunGatherElements(RefArgs& args) {
 void RunGatherND(RefArgs& args) {
   const ConstView &data = args.in[0], &indices = args.in[1];
   const int batch_dims = int(args.attributes.Int("batch_dims", 0)), length = int(indices.shape.back());
-  const int64_t batches = indices.shape.Elements(0, batch_dims), tuples = indices.shape.Elements(batch_dims, indices.shape.rank() - 1);
+  const int64_t batches = indices.shape.Elements(0, batch_dims),
+                tuples = indices.shape.Elements(batch_dims, indices.shape.rank() - 1);
   const int64_t per_batch = data.shape.Elements(batch_dims, data.shape.rank());
-  const int64_t inner = data.shape.Elements(batch_dims + length, data.shape.rank()), bytes = inner * int64_t(SizeOf(data.type));
+  const int64_t inner = data.shape.Elements(batch_dims + length, data.shape.rank()),
+                bytes = inner * int64_t(SizeOf(data.type));
   const Steps steps = RowMajorSteps(data.shape);
   const IndexReader index(indices);
   auto* to = args.out[0].as<std::byte>();
   for (int64_t i = 0, n = batches * tuples; i < n; ++i) {
     int64_t from = i / tuples * per_batch;
     for (int k = 0; k < length; ++k)
-      from += CheckIndex("GatherND", index[i * length + k], data.shape[batch_dims + k]) * steps[size_t(batch_dims + k)];
-    if (bytes > 0) CopyBytes(to + i * bytes, data.as<std::byte>() + from * int64_t(SizeOf(data.type)), size_t(bytes));
+      from += CheckIndex("GatherND", index[i * length + k], data.shape[batch_dims + k]) *
+              steps[size_t(batch_dims + k)];
+    if (bytes > 0)
+      CopyBytes(to + i * bytes, data.as<std::byte>() + from * int64_t(SizeOf(data.type)), size_t(bytes));
   }
 }
 

@@ -19,7 +19,8 @@ Box BoxAt(const float* v, bool center) {
 }
 
 bool Overlap(const Box& a, const Box& b, float threshold) {
-  const float height = std::min(a.y1, b.y1) - std::max(a.y0, b.y0), width = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
+  const float height = std::min(a.y1, b.y1) - std::max(a.y0, b.y0),
+              width = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
   if (!(height > 0 && width > 0)) return false;
   const float shared = height * width, either = a.area() + b.area() - shared;
   return a.area() > 0 && b.area() > 0 && either > 0 && shared / either > threshold;
@@ -45,19 +46,24 @@ int64_t SortCandidates(const float* scores, int64_t boxes, const Limits& limits,
   int64_t count = 0;
   for (int64_t i = 0; i < boxes; ++i)
     if (!limits.has_score || scores[i] > limits.score) candidates[count++] = i;
-  const auto score = [&](int64_t i) { return std::isnan(scores[i]) ? -std::numeric_limits<float>::infinity() : scores[i]; };
-  std::sort(candidates, candidates + count, [&](int64_t a, int64_t b) { return score(a) != score(b) ? score(a) > score(b) : a < b; });
+  const auto score = [&](int64_t i) {
+    return std::isnan(scores[i]) ? -std::numeric_limits<float>::infinity() : scores[i];
+  };
+  std::sort(candidates, candidates + count,
+            [&](int64_t a, int64_t b) { return score(a) != score(b) ? score(a) > score(b) : a < b; });
   return count;
 }
 
 // Keeps candidates that overlap no kept one; gives how many.
-int64_t Suppress(const float* boxes, bool center, const int64_t* candidates, int64_t count, const Limits& limits, int64_t* kept) {
+int64_t Suppress(const float* boxes, bool center, const int64_t* candidates, int64_t count,
+                 const Limits& limits, int64_t* kept) {
   int64_t n = 0;
   for (int64_t i = 0; i < count && n < limits.most; ++i) {
     const int64_t candidate = candidates[i];
     const Box box = BoxAt(boxes + candidate * 4, center);
     bool good = true;
-    for (int64_t k = 0; k < n && good; ++k) good = !Overlap(box, BoxAt(boxes + kept[k] * 4, center), limits.overlap);
+    for (int64_t k = 0; k < n && good; ++k)
+      good = !Overlap(box, BoxAt(boxes + kept[k] * 4, center), limits.overlap);
     if (good) kept[n++] = candidate;
   }
   return n;
@@ -69,7 +75,8 @@ void RunNonMaxSuppression(RefArgs& args) {
   const ConstView &boxes = args.in[0], &scores = args.in[1];
   const bool center = args.attributes.Int("center_point_box", 0) != 0;
   const Limits limits = LimitsOf(args);
-  const int64_t batches = scores.shape[0], classes = scores.shape[1], count = scores.shape[2], per_class = std::min(limits.most, count);
+  const int64_t batches = scores.shape[0], classes = scores.shape[1], count = scores.shape[2],
+                per_class = std::min(limits.most, count);
   const int64_t groups = per_class == 0 ? 0 : batches * classes;  // each a class of an image
   int64_t* kept = args.scratch.Get<int64_t>(size_t(groups * per_class));
   int64_t* kept_counts = args.scratch.Get<int64_t>(size_t(groups));
@@ -77,7 +84,8 @@ void RunNonMaxSuppression(RefArgs& args) {
   int64_t total = 0;
   for (int64_t g = 0; g < groups; ++g) {
     const int64_t found = SortCandidates(scores.as<float>() + g * count, count, limits, candidates);
-    kept_counts[g] = Suppress(boxes.as<float>() + g / classes * count * 4, center, candidates, found, limits, kept + g * per_class);
+    kept_counts[g] = Suppress(boxes.as<float>() + g / classes * count * 4, center, candidates, found, limits,
+                              kept + g * per_class);
     total += kept_counts[g];
   }
   args.allocate(0, DType::kI64, {total, 3});

@@ -20,9 +20,12 @@ void CombineEach(void* to, const void* from, int64_t count, F f) {
 template <class T>
 Combine CombineOf(std::string_view reduction) {
   using C = Compute<T>;
-  if (reduction == "add") return [](void* to, const void* from, int64_t n) { CombineEach<T>(to, from, n, WrapAdd<C>); };
-  if (reduction == "mul") return [](void* to, const void* from, int64_t n) { CombineEach<T>(to, from, n, WrapMul<C>); };
-  if (reduction == "min") return [](void* to, const void* from, int64_t n) { CombineEach<T>(to, from, n, Least<C>); };
+  if (reduction == "add")
+    return [](void* to, const void* from, int64_t n) { CombineEach<T>(to, from, n, WrapAdd<C>); };
+  if (reduction == "mul")
+    return [](void* to, const void* from, int64_t n) { CombineEach<T>(to, from, n, WrapMul<C>); };
+  if (reduction == "min")
+    return [](void* to, const void* from, int64_t n) { CombineEach<T>(to, from, n, Least<C>); };
   return [](void* to, const void* from, int64_t n) { CombineEach<T>(to, from, n, Most<C>); };
 }
 
@@ -72,15 +75,18 @@ void RunScatterND(RefArgs& args) {
   const ConstView &data = args.in[0], &indices = args.in[1], &updates = args.in[2];
   CopyBytes(args.out[0].data, data.data, data.bytes());
   const int length = int(indices.shape.back());
-  const int64_t tuples = indices.shape.Elements(0, indices.shape.rank() - 1), size = int64_t(SizeOf(data.type));
+  const int64_t tuples = indices.shape.Elements(0, indices.shape.rank() - 1),
+                size = int64_t(SizeOf(data.type));
   const int64_t inner = data.shape.Elements(length, data.shape.rank());
   const Steps steps = RowMajorSteps(data.shape);
   const IndexReader index(indices);
   const Combine combine = CombineFor(data.type, args.attributes.String("reduction", "none"));
   for (int64_t i = 0; i < tuples; ++i) {
     int64_t to = 0;
-    for (int k = 0; k < length; ++k) to += CheckIndex("ScatterND", index[i * length + k], data.shape[k]) * steps[size_t(k)];
-    if (inner > 0) combine(args.out[0].as<std::byte>() + to * size, updates.as<std::byte>() + i * inner * size, inner);
+    for (int k = 0; k < length; ++k)
+      to += CheckIndex("ScatterND", index[i * length + k], data.shape[k]) * steps[size_t(k)];
+    if (inner > 0)
+      combine(args.out[0].as<std::byte>() + to * size, updates.as<std::byte>() + i * inner * size, inner);
   }
 }
 
@@ -108,9 +114,11 @@ void RunTensorScatter(RefArgs& args) {
   const AxisSplit to(cache.shape, axis), from(update.shape, axis);
   const int64_t bytes = to.inner * int64_t(SizeOf(cache.type)), per_batch = to.outer / cache.shape[0];
   for (int64_t o = 0; o < to.outer; ++o) {
-    const int64_t first = args.has(2) ? IndexReader(args.in[2])[o / per_batch] : 0, most = circular ? INT32_MAX : to.length - from.length;
+    const int64_t first = args.has(2) ? IndexReader(args.in[2])[o / per_batch] : 0,
+                  most = circular ? INT32_MAX : to.length - from.length;
     if (first < 0 || first > most)
-      Fail(Code::kOutOfRange, "TensorScatter", "write index is out of range; got {}, expected 0 to {}", first, most);
+      Fail(Code::kOutOfRange, "TensorScatter", "write index is out of range; got {}, expected 0 to {}", first,
+           most);
     for (int64_t i = 0; i < from.length; ++i)
       CopyBytes(args.out[0].as<std::byte>() + (o * to.length + (first + i) % to.length) * bytes,
                 update.as<std::byte>() + (o * from.length + i) * bytes, size_t(bytes));
@@ -135,7 +143,8 @@ void RunCol2Im(RefArgs& args) {
     for (int64_t plane = 0, n = out.shape[0] * out.shape[1]; plane < n; ++plane, to += image)
       for (int64_t element = 0; element < block; ++element)
         for (int64_t column = 0; column < columns; ++column, ++from)
-          if (const int64_t at = ImageOffset(dims, element, column); at >= 0) to[at] = T(WrapAdd<C>(C(to[at]), C(*from)));
+          if (const int64_t at = ImageOffset(dims, element, column); at >= 0)
+            to[at] = T(WrapAdd<C>(C(to[at]), C(*from)));
   });
 }
 

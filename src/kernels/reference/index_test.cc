@@ -35,19 +35,23 @@ TEST(IndexKernels, RefuseIndicesOutOfRange) {
   EXPECT_EQ(CodeOf("ScatterND", {}, {x, I64({1, 2}, {2, 0}), F({1}, {1})}), Code::kOutOfRange);
   EXPECT_EQ(CodeOf("ScatterElements", {}, {x, I64({1, 1}, {2}), F({1, 1}, {1})}), Code::kOutOfRange);
   EXPECT_EQ(CodeOf("Compress", Attrs({{"axis", int64_t(0)}}), {x, Bools({3}, {0, 0, 1})}), Code::kOutOfRange);
-  EXPECT_EQ(CodeOf("TensorScatter", {}, {F({1, 2, 1}, {1, 2}), F({1, 2, 1}, {3, 4}), L({1})}), Code::kOutOfRange);
+  EXPECT_EQ(CodeOf("TensorScatter", {}, {F({1, 2, 1}, {1, 2}), F({1, 2, 1}, {3, 4}), L({1})}),
+            Code::kOutOfRange);
 }
 
 TEST(GatherElementsKernel, WalksBothAxes) {
   const Tensor x = F({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
-  EXPECT_EQ(RunFor<float>("GatherElements", {}, {x, I64({2, 3}, {1, 2, 0, 2, 0, 0})}), (Vf{4, 8, 3, 7, 2, 3}));
-  EXPECT_EQ(RunFor<float>("GatherElements", Attrs({{"axis", int64_t(1)}}), {x, I64({1, 4}, {-1, 0, 1, 1})}), (Vf{3, 1, 2, 2}));
+  EXPECT_EQ(RunFor<float>("GatherElements", {}, {x, I64({2, 3}, {1, 2, 0, 2, 0, 0})}),
+            (Vf{4, 8, 3, 7, 2, 3}));
+  EXPECT_EQ(RunFor<float>("GatherElements", Attrs({{"axis", int64_t(1)}}), {x, I64({1, 4}, {-1, 0, 1, 1})}),
+            (Vf{3, 1, 2, 2}));
 }
 
 TEST(GatherNDKernel, TuplesAndBatches) {
   const Tensor x = F({2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
   EXPECT_EQ(RunFor<float>("GatherND", {}, {x, I64({2, 2}, {0, 1, 1, 0})}), (Vf{2, 3, 4, 5}));
-  EXPECT_EQ(RunFor<float>("GatherND", Attrs({{"batch_dims", int64_t(1)}}), {x, I64({2, 1}, {1, 0})}), (Vf{2, 3, 4, 5}));
+  EXPECT_EQ(RunFor<float>("GatherND", Attrs({{"batch_dims", int64_t(1)}}), {x, I64({2, 1}, {1, 0})}),
+            (Vf{2, 3, 4, 5}));
 }
 
 TEST(ScatterNDKernel, ReplacesAndReduces) {
@@ -64,16 +68,20 @@ TEST(ScatterNDKernel, ReplacesAndReduces) {
 
 TEST(ScatterElementsKernel, WritesAlongTheAxis) {
   const Tensor x = F({1, 5}, {1, 2, 3, 4, 5});
-  EXPECT_EQ(RunFor<float>("ScatterElements", Attrs({{"axis", int64_t(1)}}), {x, I64({1, 2}, {1, -2}), F({1, 2}, {1.5f, 2.5f})}),
+  EXPECT_EQ(RunFor<float>("ScatterElements", Attrs({{"axis", int64_t(1)}}),
+                          {x, I64({1, 2}, {1, -2}), F({1, 2}, {1.5f, 2.5f})}),
             (Vf{1, 1.5f, 3, 2.5f, 5}));
   const auto add = Attrs({{"axis", int64_t(0)}, {"reduction", std::string("add")}});
-  EXPECT_EQ(RunFor<uint8_t>("ScatterElements", add, {U8({2}, {250, 1}), L({0, 0}), U8({2}, {5, 10})}), (std::vector<uint8_t>{9, 1}));
+  EXPECT_EQ(RunFor<uint8_t>("ScatterElements", add, {U8({2}, {250, 1}), L({0, 0}), U8({2}, {5, 10})}),
+            (std::vector<uint8_t>{9, 1}));
 }
 
 TEST(TensorScatterKernel, CircularWrapsAround) {
   const auto circular = Attrs({{"mode", std::string("circular")}});
-  EXPECT_EQ(RunFor<float>("TensorScatter", circular, {F({1, 3, 1}, {1, 2, 3}), F({1, 2, 1}, {8, 9}), L({2})}), (Vf{9, 2, 8}));
-  EXPECT_EQ(RunFor<float>("TensorScatter", {}, {F({2, 2, 1}, {1, 2, 3, 4}), F({2, 1, 1}, {8, 9}), L({0, 1})}), (Vf{8, 2, 3, 9}));
+  EXPECT_EQ(RunFor<float>("TensorScatter", circular, {F({1, 3, 1}, {1, 2, 3}), F({1, 2, 1}, {8, 9}), L({2})}),
+            (Vf{9, 2, 8}));
+  EXPECT_EQ(RunFor<float>("TensorScatter", {}, {F({2, 2, 1}, {1, 2, 3, 4}), F({2, 1, 1}, {8, 9}), L({0, 1})}),
+            (Vf{8, 2, 3, 9}));
 }
 
 TEST(CompressKernel, FlatOrAlongAnAxis) {
@@ -105,12 +113,15 @@ TEST(UniqueKernel, SlicesAlongAnAxis) {
   EXPECT_EQ(IntsOf(out[1]), (Vi{1, 0}));
 }
 
-TEST(UniqueKernel, NanEqualsItself) { EXPECT_EQ(RunFor<float>("Unique", {}, {F({3}, {NAN, 1, NAN})}).size(), 2u); }
+TEST(UniqueKernel, NanEqualsItself) {
+  EXPECT_EQ(RunFor<float>("Unique", {}, {F({3}, {NAN, 1, NAN})}).size(), 2u);
+}
 
 TEST(NonMaxSuppressionKernel, DropsOverlapsAndTiesGoToTheEarlierBox) {
   const Tensor boxes = F({1, 3, 4}, {0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 0, 10, 1, 11});
   const auto run = [&](Vf scores, int64_t most) {
-    return IntsOf(RunOp("NonMaxSuppression", {}, {boxes, F({1, 1, 3}, scores), L({most}), F({1}, {0.5f}), F({1}, {0.0f})})[0]);
+    return IntsOf(RunOp("NonMaxSuppression", {},
+                        {boxes, F({1, 1, 3}, scores), L({most}), F({1}, {0.5f}), F({1}, {0.0f})})[0]);
   };
   EXPECT_EQ(run({0.9f, 0.75f, 0.95f}, 3), (Vi{0, 0, 2, 0, 0, 0}));
   EXPECT_EQ(run({0.5f, 0.5f, 0.5f}, 1), (Vi{0, 0, 0}));
@@ -120,9 +131,11 @@ TEST(NonMaxSuppressionKernel, DropsOverlapsAndTiesGoToTheEarlierBox) {
 
 TEST(Col2ImKernel, SumsOverlappingBlocks) {
   // Three blocks of two, one apart, over an image of four.
-  EXPECT_EQ(RunFor<float>("Col2Im", {}, {F({1, 2, 3}, {1, 2, 3, 10, 20, 30}), L({4}), L({2})}), (Vf{1, 12, 23, 30}));
+  EXPECT_EQ(RunFor<float>("Col2Im", {}, {F({1, 2, 3}, {1, 2, 3, 10, 20, 30}), L({4}), L({2})}),
+            (Vf{1, 12, 23, 30}));
   const auto padded = Attrs({{"pads", Ints{1, 1}}, {"strides", Ints{2}}});
-  EXPECT_EQ(RunFor<float>("Col2Im", padded, {F({1, 2, 3}, {1, 2, 3, 10, 20, 30}), L({4}), L({2})}), (Vf{10, 2, 20, 3}));
+  EXPECT_EQ(RunFor<float>("Col2Im", padded, {F({1, 2, 3}, {1, 2, 3, 10, 20, 30}), L({4}), L({2})}),
+            (Vf{10, 2, 20, 3}));
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ int CompareSlices(const void* data, const AxisSplit& split, int64_t a, int64_t b
   for (int64_t o = 0; o < split.outer; ++o)
     for (int64_t i = 0; i < split.inner; ++i) {
       const T* row = from + o * split.length * split.inner + i;
-      if (const int order = CompareElements<Compute<T>>(row[a * split.inner], row[b * split.inner])) return order;
+      if (const int order = CompareElements<Compute<T>>(row[a * split.inner], row[b * split.inner]))
+        return order;
     }
   return 0;
 }
@@ -60,7 +61,8 @@ void SortByAppearance(Groups& g, int64_t slices, Scratch& scratch) {
   int64_t* order = scratch.Get<int64_t>(size_t(g.count));
   for (int64_t i = 0; i < g.count; ++i) order[i] = i;
   std::sort(order, order + g.count, [&](int64_t a, int64_t b) { return g.first[a] < g.first[b]; });
-  Groups out{scratch.Get<int64_t>(size_t(g.count)), scratch.Get<int64_t>(size_t(g.count)), g.group_of_slice, g.count};
+  Groups out{scratch.Get<int64_t>(size_t(g.count)), scratch.Get<int64_t>(size_t(g.count)), g.group_of_slice,
+             g.count};
   int64_t* rank = scratch.Get<int64_t>(size_t(g.count));
   for (int64_t i = 0; i < g.count; ++i) {
     out.first[i] = g.first[order[i]];

@@ -15,7 +15,8 @@ namespace mete {
 // Reads an i32 or i64 input (inference has checked that it is one).
 class IndexReader {
  public:
-  explicit IndexReader(const ConstView& v) : wide_(v.type == DType::kI64 ? v.as<int64_t>() : nullptr), narrow_(v.as<int32_t>()) {}
+  explicit IndexReader(const ConstView& v)
+      : wide_(v.type == DType::kI64 ? v.as<int64_t>() : nullptr), narrow_(v.as<int32_t>()) {}
   int64_t operator[](int64_t i) const { return wide_ ? wide_[i] : narrow_[i]; }
 
  private:
@@ -25,7 +26,8 @@ class IndexReader {
 
 // An index in [-dim, dim) to one in [0, dim); Error OUT_OF_RANGE otherwise.
 inline int64_t CheckIndex(const char* op, int64_t index, int64_t dim) {
-  if (index < -dim || index >= dim) Fail(Code::kOutOfRange, op, "index is out of range; got {}, expected {} to {}", index, -dim, dim - 1);
+  if (index < -dim || index >= dim)
+    Fail(Code::kOutOfRange, op, "index is out of range; got {}, expected {} to {}", index, -dim, dim - 1);
   return index < 0 ? index + dim : index;
 }
 
@@ -35,11 +37,13 @@ inline void CopyBytes(void* to, const void* from, size_t bytes) {
 }
 
 // to[index . to_steps] = from[index . from_steps] for every index in `shape`.
-inline void CopyWalk(DType type, const Shape& shape, const void* from, const Steps& from_steps, void* to, const Steps& to_steps) {
+inline void CopyWalk(DType type, const Shape& shape, const void* from, const Steps& from_steps, void* to,
+                     const Steps& to_steps) {
   VisitSize(type, [&]<class T>() {
     const int last = shape.rank() - 1;
     const int64_t n = last < 0 ? 1 : shape[last];
-    const int64_t in_step = last < 0 ? 0 : from_steps[size_t(last)], out_step = last < 0 ? 0 : to_steps[size_t(last)];
+    const int64_t in_step = last < 0 ? 0 : from_steps[size_t(last)],
+                  out_step = last < 0 ? 0 : to_steps[size_t(last)];
     ForEachRow<2>(shape, {from_steps, to_steps}, [&](const std::array<int64_t, 2>& at) {
       const T* in = static_cast<const T*>(from) + at[0];
       T* out = static_cast<T*>(to) + at[1];
@@ -55,7 +59,8 @@ class AxisMap {
   static constexpr int64_t kNone = -1;
 
   // Every axis starts as f(i) = i. Both shapes have one rank.
-  AxisMap(const Shape& in, const Shape& out, Scratch& scratch) : out_(out), steps_(RowMajorSteps(in)), empty_(out.Elements() == 0) {
+  AxisMap(const Shape& in, const Shape& out, Scratch& scratch)
+      : out_(out), steps_(RowMajorSteps(in)), empty_(out.Elements() == 0) {
     if (empty_) return;
     for (int d = 0; d < out.rank(); ++d) {
       tables_[size_t(d)] = scratch.Get<int64_t>(size_t(out[d]));

@@ -80,7 +80,9 @@ struct AxisSplit {
   int64_t outer, length, inner;
 
   AxisSplit(const Shape& shape, int axis, int axes = 1)
-      : outer(shape.Elements(0, axis)), length(shape.Elements(axis, axis + axes)), inner(shape.Elements(axis + axes, shape.rank())) {}
+      : outer(shape.Elements(0, axis)),
+        length(shape.Elements(axis, axis + axes)),
+        inner(shape.Elements(axis + axes, shape.rank())) {}
 
   // Calls f(offset) with the start of every line along the axis; its element j lies at offset + j * inner.
   // Lines may be empty (length 0).

@@ -19,7 +19,8 @@ struct MatMulDims {
     k = a.back();
     if (ra > 1) m = a[ra - 2];
     if (rb > 1) n = b[rb - 1];
-    const Shape batch_a(a.dims().first(size_t(std::max(0, ra - 2)))), batch_b(b.dims().first(size_t(std::max(0, rb - 2))));
+    const Shape batch_a(a.dims().first(size_t(std::max(0, ra - 2)))),
+        batch_b(b.dims().first(size_t(std::max(0, rb - 2))));
     for (int i = 0, rank = std::max(batch_a.rank(), batch_b.rank()); i < rank; ++i) {
       const int ia = i - (rank - batch_a.rank()), ib = i - (rank - batch_b.rank());
       const int64_t da = ia < 0 ? 1 : batch_a[ia], db = ib < 0 ? 1 : batch_b[ib];

@@ -27,7 +27,8 @@ void RowTimesMatrix(const Matrix<T>& a, const Matrix<T>& b, int64_t m, int64_t n
   for (int64_t p = 0; p < k; ++p) {
     const Wide<T> factor = Wide<T>(Compute<T>(a.data[m * a.row_step + p * a.column_step]));
     const T* row = b.data + p * b.row_step;
-    for (int64_t j = 0; j < n; ++j) sums[j] = WrapAdd(sums[j], WrapMul(factor, Wide<T>(Compute<T>(row[j * b.column_step]))));
+    for (int64_t j = 0; j < n; ++j)
+      sums[j] = WrapAdd(sums[j], WrapMul(factor, Wide<T>(Compute<T>(row[j * b.column_step]))));
   }
 }
 
@@ -76,7 +77,8 @@ void MatMulOfViews(RefArgs& args) {
 
 // alpha * A * B + beta * C; alpha and beta are floats even for integer matrices.
 template <class T>
-T Scaled(const ReferenceEpilogue<T>& epilogue, Wide<T> product, Wide<T> c, double alpha, double beta, int64_t at) {
+T Scaled(const ReferenceEpilogue<T>& epilogue, Wide<T> product, Wide<T> c, double alpha, double beta,
+         int64_t at) {
   if constexpr (!kIsFloat<T>)
     if (alpha == 1 && beta == 1) return FromWide<T>(WrapAdd(product, c));
   const double value = alpha * double(product) + (beta == 0 ? 0 : beta * double(c));
@@ -91,7 +93,8 @@ void Gemm(RefArgs& args) {
   const int64_t m = out[0], n = out[1], k = a[ta ? 0 : 1];
   const Steps c_steps = args.has(2) ? BroadcastSteps(args.in[2].shape, out) : Steps{};
   VisitNumeric(args.out[0].type, [&]<class T>() {
-    const Matrix<T> left{args.in[0].as<T>(), ta ? 1 : a[1], ta ? a[1] : 1}, right{args.in[1].as<T>(), tb ? 1 : b[1], tb ? b[1] : 1};
+    const Matrix<T> left{args.in[0].as<T>(), ta ? 1 : a[1], ta ? a[1] : 1},
+        right{args.in[1].as<T>(), tb ? 1 : b[1], tb ? b[1] : 1};
     const ReferenceEpilogue<T> epilogue(args);
     const T* c = args.has(2) ? args.in[2].as<T>() : nullptr;
     Wide<T>* sums = args.scratch.Get<Wide<T>>(size_t(n));
@@ -109,7 +112,8 @@ void Gemm(RefArgs& args) {
 // An odometer over some of an Einsum's indices, with every operand's offset.
 class EinsumWalk {
  public:
-  EinsumWalk(const Einsum& einsum, size_t first, size_t last) : einsum_(einsum), first_(first), last_(last), index_(last) {}
+  EinsumWalk(const Einsum& einsum, size_t first, size_t last)
+      : einsum_(einsum), first_(first), last_(last), index_(last) {}
 
   // f() for every combination; `offsets` moves along and ends where it began.
   template <class F>
@@ -141,7 +145,8 @@ void RunEinsum(RefArgs& args) {
   std::vector<Shape> shapes;
   for (const ConstView& in : args.in) shapes.push_back(in.shape);
   const Einsum einsum("Einsum", args.attributes.String("equation", ""), shapes);
-  EinsumWalk outer(einsum, 0, size_t(einsum.output_indices)), inner(einsum, size_t(einsum.output_indices), einsum.extents.size());
+  EinsumWalk outer(einsum, 0, size_t(einsum.output_indices)),
+      inner(einsum, size_t(einsum.output_indices), einsum.extents.size());
   std::vector<int64_t> offsets(args.in.size(), 0);
   VisitNumeric(args.out[0].type, [&]<class T>() {
     T* out = args.out[0].as<T>();
@@ -149,7 +154,8 @@ void RunEinsum(RefArgs& args) {
       Wide<T> sum = 0;
       inner.Run(offsets, [&] {
         Wide<T> product = 1;
-        for (size_t k = 0; k < offsets.size(); ++k) product = WrapMul(product, Wide<T>(Compute<T>(args.in[k].as<T>()[offsets[k]])));
+        for (size_t k = 0; k < offsets.size(); ++k)
+          product = WrapMul(product, Wide<T>(Compute<T>(args.in[k].as<T>()[offsets[k]])));
         sum = WrapAdd(sum, product);
       });
       *out++ = FromWide<T>(sum);

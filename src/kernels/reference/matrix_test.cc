@@ -36,8 +36,10 @@ TEST(MatMul, NoDepthGivesZeros) {
 }
 
 TEST(MatMul, IntegersWrapAndHalvesRoundOnce) {
-  EXPECT_EQ(RunFor<int32_t>("MatMul", {}, {I32({1, 2}, {INT32_MAX, 2}), I32({2, 1}, {1, 1})}), (std::vector<int32_t>{INT32_MIN + 1}));
-  EXPECT_EQ(RunFor<int64_t>("MatMul", {}, {I64({1, 1}, {INT64_MIN}), I64({1, 1}, {-1})}), (std::vector<int64_t>{INT64_MIN}));
+  EXPECT_EQ(RunFor<int32_t>("MatMul", {}, {I32({1, 2}, {INT32_MAX, 2}), I32({2, 1}, {1, 1})}),
+            (std::vector<int32_t>{INT32_MIN + 1}));
+  EXPECT_EQ(RunFor<int64_t>("MatMul", {}, {I64({1, 1}, {INT64_MIN}), I64({1, 1}, {-1})}),
+            (std::vector<int64_t>{INT64_MIN}));
   const uint16_t one = F16(1.f).bits, tiny = F16(0x1p-11f).bits;
   EXPECT_EQ(RunFor<uint16_t>("MatMul", {},
                              {MakeTensor<uint16_t>(DType::kF16, {1, 3}, {one, one, one}),
@@ -47,17 +49,22 @@ TEST(MatMul, IntegersWrapAndHalvesRoundOnce) {
 
 TEST(Gemm, ScalesTransposesAndAdds) {
   const Tensor a = Counting({3, 2}), b = Counting({2, 3}), c = F({1, 2}, {1, 2});
-  const Attributes all = Attrs({{"transA", int64_t(1)}, {"transB", int64_t(1)}, {"alpha", 0.5f}, {"beta", 2.f}});
-  EXPECT_EQ(RunFor<float>("Gemm", all, {a, b, c}), (Floats32{7, 18, 8.5f, 24}));  // from the products 10 28, 13 40
-  EXPECT_EQ(RunFor<float>("Gemm", {}, {Counting({2, 3}), Counting({3, 2}), F({2, 1}, {1, 2})}), (Floats32{11, 14, 30, 42}));
+  const Attributes all =
+      Attrs({{"transA", int64_t(1)}, {"transB", int64_t(1)}, {"alpha", 0.5f}, {"beta", 2.f}});
+  // from the products 10 28, 13 40
+  EXPECT_EQ(RunFor<float>("Gemm", all, {a, b, c}), (Floats32{7, 18, 8.5f, 24}));
+  EXPECT_EQ(RunFor<float>("Gemm", {}, {Counting({2, 3}), Counting({3, 2}), F({2, 1}, {1, 2})}),
+            (Floats32{11, 14, 30, 42}));
   EXPECT_EQ(RunFor<float>("Gemm", {}, {Counting({2, 3}), Counting({3, 2})}), (Floats32{10, 13, 28, 40}));
 }
 
 TEST(Gemm, IntegersAreExactWithoutScaling) {
   const int64_t big = (int64_t(1) << 60) + 1;
-  EXPECT_EQ(RunFor<int64_t>("Gemm", {}, {I64({1, 1}, {big}), I64({1, 1}, {1}), I64({}, {1})}), (std::vector<int64_t>{big + 1}));
-  EXPECT_EQ(RunFor<int32_t>("Gemm", Attrs({{"alpha", 0.5f}}), {I32({1, 1}, {5}), I32({1, 1}, {1}), I32({1}, {1})}),
-            (std::vector<int32_t>{3}));
+  EXPECT_EQ(RunFor<int64_t>("Gemm", {}, {I64({1, 1}, {big}), I64({1, 1}, {1}), I64({}, {1})}),
+            (std::vector<int64_t>{big + 1}));
+  EXPECT_EQ(
+      RunFor<int32_t>("Gemm", Attrs({{"alpha", 0.5f}}), {I32({1, 1}, {5}), I32({1, 1}, {1}), I32({1}, {1})}),
+      (std::vector<int32_t>{3}));
 }
 
 TEST(Products, AddBiasAndResidualBeforeTheActivation) {
@@ -65,8 +72,10 @@ TEST(Products, AddBiasAndResidualBeforeTheActivation) {
   const Tensor a = Counting({2, 1, 3}), b = Counting({3, 2}), residual = F({2, 1, 2}, {-12, 0, 0, -50});
   EXPECT_EQ(RunFor<float>("MatMul", fused, {a, b, F({2}, {1, 2}), residual}), (Floats32{0, 15, 29, 0}));
   EXPECT_EQ(RunFor<float>("MatMul", {}, {a, b, F({2}, {1, 2})}), (Floats32{11, 15, 29, 42}));
-  const Attributes halved = Attrs({{"residual", int64_t(1)}, {"activation", std::string("Relu")}, {"alpha", 0.5f}});
-  EXPECT_EQ(RunFor<float>("Gemm", halved, {Counting({2, 3}), b, {}, F({2, 2}, {-6, 0, 0, -50})}), (Floats32{0, 6.5f, 14, 0}));
+  const Attributes halved =
+      Attrs({{"residual", int64_t(1)}, {"activation", std::string("Relu")}, {"alpha", 0.5f}});
+  EXPECT_EQ(RunFor<float>("Gemm", halved, {Counting({2, 3}), b, {}, F({2, 2}, {-6, 0, 0, -50})}),
+            (Floats32{0, 6.5f, 14, 0}));
 }
 
 Floats32 RunEinsum(const char* equation, const std::vector<Tensor>& inputs) {
@@ -85,7 +94,8 @@ TEST(Einsum, MatchesHandComputedValues) {
 }
 
 TEST(Einsum, EllipsesBroadcast) {
-  EXPECT_EQ(RunEinsum("...ij,...jk->...ik", {Counting({2, 1, 1, 2}), Counting({3, 2, 1})}), (Floats32{1, 3, 5, 3, 13, 23}));
+  EXPECT_EQ(RunEinsum("...ij,...jk->...ik", {Counting({2, 1, 1, 2}), Counting({3, 2, 1})}),
+            (Floats32{1, 3, 5, 3, 13, 23}));
   EXPECT_EQ(RunEinsum("...,...", {F({2, 1}, {1, 2}), F({2}, {3, 4})}), (Floats32{3, 4, 6, 8}));
 }
 

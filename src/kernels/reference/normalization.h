@@ -8,8 +8,9 @@
 
 namespace mete {
 
-std::span<const RefEntry> ChannelNormReferences();  // normalization_channel.cc: BatchNormalization, LRN, group norms
-std::span<const RefEntry> LineNormReferences();     // normalization_line.cc: layer, RMS and Lp norms
+// normalization_channel.cc: BatchNormalization, LRN, group norms
+std::span<const RefEntry> ChannelNormReferences();
+std::span<const RefEntry> LineNormReferences();  // normalization_line.cc: layer, RMS and Lp norms
 
 struct Moments {
   double mean = 0, variance = 0;

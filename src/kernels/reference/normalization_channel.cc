@@ -42,7 +42,8 @@ Moments ChannelMoments(const RefArgs& args, const AxisSplit& split, int64_t chan
   return VisitFloat(args.in[0].type, [&]<class T>() {
     return MomentsOf(split.outer * split.inner, [&](auto f) {
       for (int64_t o = 0; o < split.outer; ++o)
-        for (int64_t i = 0; i < split.inner; ++i) f(double(args.in[0].as<T>()[(o * split.length + channel) * split.inner + i]));
+        for (int64_t i = 0; i < split.inner; ++i)
+          f(double(args.in[0].as<T>()[(o * split.length + channel) * split.inner + i]));
     });
   });
 }
@@ -83,7 +84,8 @@ void NormalizeGroups(RefArgs& args, int64_t groups) {
     for (int64_t g = 0; g < shape[0] * groups; ++g) {
       const T* in = args.in[0].as<T>() + g * size;
       T* out = args.out[0].as<T>() + g * size;
-      const Moments moments = MomentsOf(size, [&](auto f) { std::for_each(in, in + size, [&](T x) { f(double(x)); }); });
+      const Moments moments =
+          MomentsOf(size, [&](auto f) { std::for_each(in, in + size, [&](T x) { f(double(x)); }); });
       const double factor = 1 / std::sqrt(moments.variance + epsilon);
       const int64_t first_channel = g % groups * (shape[1] / groups);
       for (int64_t i = 0; i < size; ++i) {
@@ -99,7 +101,8 @@ void InstanceNormalization(RefArgs& args) { NormalizeGroups(args, args.in[0].sha
 
 void Lrn(RefArgs& args) {
   const AxisSplit split = ChannelSplit(args);
-  const int64_t size = std::min(args.attributes.Int("size", 1), 2 * split.length + 1);  // wider windows see nothing more
+  // wider windows see nothing more
+  const int64_t size = std::min(args.attributes.Int("size", 1), 2 * split.length + 1);
   const double alpha = args.attributes.Float("alpha", 1e-4f) / double(args.attributes.Int("size", 1));
   const double beta = args.attributes.Float("beta", 0.75f), bias = args.attributes.Float("bias", 1);
   const int64_t before = (size - 1) / 2, after = size / 2;
@@ -111,7 +114,8 @@ void Lrn(RefArgs& args) {
         double sum = 0;
         for (int64_t k = std::max<int64_t>(0, c - before); k <= std::min(split.length - 1, c + after); ++k)
           sum += double(in[k * split.inner]) * double(in[k * split.inner]);
-        out[c * split.inner] = FromDouble<T>(double(in[c * split.inner]) * std::pow(bias + alpha * sum, -beta));
+        out[c * split.inner] =
+            FromDouble<T>(double(in[c * split.inner]) * std::pow(bias + alpha * sum, -beta));
       }
     });
   });
@@ -119,7 +123,8 @@ void Lrn(RefArgs& args) {
 
 // Caffe's within-channel form: the window is size x size pixels, and padding counts in its mean.
 template <class T>
-void LrnPlane(const T* in, T* out, int64_t height, int64_t width, int64_t reach, double alpha, double beta, double bias) {
+void LrnPlane(const T* in, T* out, int64_t height, int64_t width, int64_t reach, double alpha, double beta,
+              double bias) {
   for (int64_t y = 0; y < height; ++y)
     for (int64_t x = 0; x < width; ++x) {
       double sum = 0;
@@ -138,8 +143,8 @@ void LrnWithin(RefArgs& args) {
   const double beta = args.attributes.Float("beta", 0.75f), bias = args.attributes.Float("bias", 1);
   VisitFloat(args.in[0].type, [&]<class T>() {
     for (int64_t plane = 0, n = shape.Elements(0, shape.rank() - 2); plane < n; ++plane)
-      LrnPlane(args.in[0].as<T>() + plane * height * width, args.out[0].as<T>() + plane * height * width, height, width, reach, alpha, beta,
-               bias);
+      LrnPlane(args.in[0].as<T>() + plane * height * width, args.out[0].as<T>() + plane * height * width,
+               height, width, reach, alpha, beta, bias);
   });
 }
 

@@ -35,7 +35,8 @@ void ScaleRows(RefArgs& args, int64_t size, const double* mean, const double* fa
     int64_t i = 0;
     ForEach<2>(args.in[0].shape, {scale.steps, bias.steps}, [&](const auto& at) {
       const int64_t row = i / size;
-      out[i] = FromDouble<T>((double(in[i]) - mean[row]) * factor[row] * scale.values[at[0]] + bias.values[at[1]]);
+      out[i] =
+          FromDouble<T>((double(in[i]) - mean[row]) * factor[row] * scale.values[at[0]] + bias.values[at[1]]);
       ++i;
     });
   });
@@ -58,7 +59,8 @@ void NormalizeRows(RefArgs& args, bool centred) {
   VisitFloat(args.in[0].type, [&]<class T>() {
     for (int64_t r = 0; r < rows; ++r) {
       const T* in = args.in[0].as<T>() + r * size;
-      const Moments m = MomentsOf(size, [&](auto f) { std::for_each(in, in + size, [&](T x) { f(double(x)); }); });
+      const Moments m =
+          MomentsOf(size, [&](auto f) { std::for_each(in, in + size, [&](T x) { f(double(x)); }); });
       mean[r] = centred ? m.mean : 0;
       factor[r] = 1 / std::sqrt(m.variance + (centred ? 0 : m.mean * m.mean) + epsilon);
     }
@@ -82,7 +84,8 @@ void LpNormalization(RefArgs& args) {
       }
       if (squares) norm = std::sqrt(norm);
       for (int64_t j = 0; j < split.length; ++j)
-        args.out[0].as<T>()[at + j * split.inner] = FromDouble<T>(norm == 0 ? 0 : double(in[j * split.inner]) / norm);
+        args.out[0].as<T>()[at + j * split.inner] =
+            FromDouble<T>(norm == 0 ? 0 : double(in[j * split.inner]) / norm);
     });
   });
 }
@@ -98,8 +101,11 @@ void MeanVarianceNormalization(RefArgs& args) {
     ForEach<1>(parted.kept, {parted.kept_steps}, [&](const auto& start) {
       const T* in = args.in[0].as<T>() + start[0];
       T* out = args.out[0].as<T>() + start[0];
-      auto each = [&](auto f) { ForEach<1>(parted.reduced, {parted.reduced_steps}, [&](const auto& at) { f(at[0]); }); };
-      const Moments m = MomentsOf(parted.reduced.Elements(), [&](auto f) { each([&](int64_t at) { f(double(in[at])); }); });
+      auto each = [&](auto f) {
+        ForEach<1>(parted.reduced, {parted.reduced_steps}, [&](const auto& at) { f(at[0]); });
+      };
+      const Moments m =
+          MomentsOf(parted.reduced.Elements(), [&](auto f) { each([&](int64_t at) { f(double(in[at])); }); });
       const double factor = 1 / (std::sqrt(m.variance) + kEpsilon);
       each([&](int64_t at) { out[at] = FromDouble<T>((double(in[at]) - m.mean) * factor); });
     });
@@ -109,7 +115,8 @@ void MeanVarianceNormalization(RefArgs& args) {
 // The Normalize layer of Caffe's SSD branch: each sample, or each of its pixels, divided by its L2 norm.
 void Normalize(RefArgs& args) {
   const Shape& shape = args.in[0].shape;
-  const bool across = args.attributes.Int("across_spatial", 1) != 0, shared = args.attributes.Int("channel_shared", 1) != 0;
+  const bool across = args.attributes.Int("across_spatial", 1) != 0,
+             shared = args.attributes.Int("channel_shared", 1) != 0;
   const double eps = args.attributes.Float("eps", 1e-10f);
   const AxisSplit split(shape, 1, across ? shape.rank() - 1 : 1);
   const int64_t pixels = shape.Elements(2, shape.rank());
@@ -119,7 +126,8 @@ void Normalize(RefArgs& args) {
     split.ForEachLine([&](int64_t start) {
       const T* in = args.in[0].as<T>() + start;
       double sum = eps;
-      for (int64_t j = 0; j < split.length; ++j) sum += double(in[j * split.inner]) * double(in[j * split.inner]);
+      for (int64_t j = 0; j < split.length; ++j)
+        sum += double(in[j * split.inner]) * double(in[j * split.inner]);
       for (int64_t j = 0; j < split.length; ++j) {
         const double factor = scale[shared ? 0 : across ? j / pixels : j] / std::sqrt(sum);
         args.out[0].as<T>()[start + j * split.inner] = FromDouble<T>(double(in[j * split.inner]) * factor);

@@ -28,16 +28,18 @@ decltype(auto) VisitElement(DType type, F&& f) {
 }
 
 template <class T>
-inline constexpr bool kIsFloat = std::is_floating_point_v<T> || std::is_same_v<T, F16> || std::is_same_v<T, BF16>;
+inline constexpr bool kIsFloat =
+    std::is_floating_point_v<T> || std::is_same_v<T, F16> || std::is_same_v<T, BF16>;
 
 // What one element is computed in: f16 and bf16 in float, bool in bool, the others in themselves.
 template <class T>
-using Compute =
-    std::conditional_t<std::is_same_v<T, BoolByte>, bool, std::conditional_t<kIsFloat<T> && !std::is_same_v<T, double>, float, T>>;
+using Compute = std::conditional_t<std::is_same_v<T, BoolByte>, bool,
+                                   std::conditional_t<kIsFloat<T> && !std::is_same_v<T, double>, float, T>>;
 
 // What many elements are summed up in: double, int64_t or uint64_t.
 template <class T>
-using Wide = std::conditional_t<kIsFloat<T>, double, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+using Wide =
+    std::conditional_t<kIsFloat<T>, double, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
 // Integers modulo 2^bits, without the undefined overflow of signed ones (nor of promoted uint16_t);
 // floats as they are.
@@ -51,20 +53,32 @@ T Wrapping(T a, T b, F f) {
   }
 }
 template <class T>
-T WrapAdd(T a, T b) { return Wrapping(a, b, [](auto x, auto y) { return x + y; }); }
+T WrapAdd(T a, T b) {
+  return Wrapping(a, b, [](auto x, auto y) { return x + y; });
+}
 template <class T>
-T WrapSub(T a, T b) { return Wrapping(a, b, [](auto x, auto y) { return x - y; }); }
+T WrapSub(T a, T b) {
+  return Wrapping(a, b, [](auto x, auto y) { return x - y; });
+}
 template <class T>
-T WrapMul(T a, T b) { return Wrapping(a, b, [](auto x, auto y) { return x * y; }); }
+T WrapMul(T a, T b) {
+  return Wrapping(a, b, [](auto x, auto y) { return x * y; });
+}
 
 // numpy's minimum and maximum: a NaN wins.
 template <class T>
-T Least(T a, T b) { return a < b || a != a ? a : b; }
+T Least(T a, T b) {
+  return a < b || a != a ? a : b;
+}
 template <class T>
-T Most(T a, T b) { return a > b || a != a ? a : b; }
+T Most(T a, T b) {
+  return a > b || a != a ? a : b;
+}
 
 template <class T>
-T Sigmoid(T x) { return 1 / (1 + std::exp(-x)); }
+T Sigmoid(T x) {
+  return 1 / (1 + std::exp(-x));
+}
 
 // Rounds to float so that rounding the result once more, to f16 or bf16, is as good as rounding once
 // (round to odd).

@@ -29,12 +29,15 @@ class ScaleIndex {
   int64_t inner_ = 1, length_ = 1, block_ = 0, blocks_ = 0;
 };
 
-const double* ZeroPoints(RefArgs& args, size_t input) { return args.has(input) ? Doubles(args, args.in[input]) : nullptr; }
+const double* ZeroPoints(RefArgs& args, size_t input) {
+  return args.has(input) ? Doubles(args, args.in[input]) : nullptr;
+}
 
 // Floats are divided in f32, as numpy and other engines do: a tie must fall the same way.
 void QuantizeLinear(RefArgs& args) {
   const ScaleIndex index(args, args.in[0].shape, args.in[1].shape);
-  const double *x = Doubles(args, args.in[0]), *scales = Doubles(args, args.in[1]), *zeros = ZeroPoints(args, 2);
+  const double *x = Doubles(args, args.in[0]), *scales = Doubles(args, args.in[1]),
+               *zeros = ZeroPoints(args, 2);
   const bool in_float = IsFloat(args.in[0].type);
   VisitQuantized(args.out[0].type, [&]<class T>() {
     T* y = args.out[0].as<T>();
@@ -48,7 +51,8 @@ void QuantizeLinear(RefArgs& args) {
 
 void DequantizeLinear(RefArgs& args) {
   const ScaleIndex index(args, args.in[0].shape, args.in[1].shape);
-  const double *x = Doubles(args, args.in[0]), *scales = Doubles(args, args.in[1]), *zeros = ZeroPoints(args, 2);
+  const double *x = Doubles(args, args.in[0]), *scales = Doubles(args, args.in[1]),
+               *zeros = ZeroPoints(args, 2);
   VisitFloat(args.out[0].type, [&]<class T>() {
     T* y = args.out[0].as<T>();
     for (int64_t i = 0, n = args.out[0].elements(); i < n; ++i) {

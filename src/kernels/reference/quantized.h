@@ -21,8 +21,9 @@ inline double* Doubles(RefArgs& args, const ConstView& v) {
   return values;
 }
 
-// Rounds half to even, as ONNX asks, and saturates. ONNX does not say what a NaN becomes; ONNX Runtime's CPU kernels, which take the
-// greater of it and the least level first, give the least level, and so do we here and in processor/cpu/quantized.cc.
+// Rounds half to even, as ONNX asks, and saturates. ONNX does not say what a NaN becomes; ONNX Runtime's CPU
+// kernels, which take the greater of it and the least level first, give the least level, and so do we here
+// and in processor/cpu/quantized.cc.
 template <class T>
 T Quantized(double scaled, double zero_point) {
   if (std::isnan(scaled)) return std::numeric_limits<T>::min();

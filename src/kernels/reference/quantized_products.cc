@@ -1,5 +1,6 @@
-// Convolutions and matrix products of 8-bit integers. Zero points are taken off first, so that padding is zero, and the sums are
-// kept in double, which is exact far beyond any sum of 8-bit products that fits in memory.
+// Convolutions and matrix products of 8-bit integers. Zero points are taken off first, so that padding is
+// zero, and the sums are kept in double, which is exact far beyond any sum of 8-bit products that fits in
+// memory.
 #include "kernels/reference/convolution_planes.h"
 #include "kernels/reference/iterate.h"
 #include "kernels/reference/matmul.h"
@@ -23,7 +24,8 @@ double* Shifted(RefArgs& args, const ConstView& v, const ConstView& zero, const 
   if (!zero.present()) return values;
   const double* zeros = Doubles(args, zero);
   double* next = values;
-  ForEach(v.shape, std::array<Steps, 1>{BroadcastSteps(zero_shape, v.shape)}, [&](const auto& at) { *next++ -= zeros[at[0]]; });
+  ForEach(v.shape, std::array<Steps, 1>{BroadcastSteps(zero_shape, v.shape)},
+          [&](const auto& at) { *next++ -= zeros[at[0]]; });
   return values;
 }
 
@@ -37,9 +39,10 @@ double* ShiftedWeights(RefArgs& args, const ConstView& w, const ConstView& zero)
 
 int32_t ToI32(double sum) { return int32_t(uint32_t(int64_t(sum))); }
 
-double* MatMulSums(RefArgs& args, const ConstView& a, const ConstView& a_zero, const ConstView& b, const ConstView& b_zero) {
-  const double *x = Shifted(args, a, a_zero, a_zero.present() ? AsColumn(a_zero.shape) : Shape());
-  const double *w = Shifted(args, b, b_zero, b_zero.present() ? b_zero.shape : Shape());
+double* MatMulSums(RefArgs& args, const ConstView& a, const ConstView& a_zero, const ConstView& b,
+                   const ConstView& b_zero) {
+  const double* x = Shifted(args, a, a_zero, a_zero.present() ? AsColumn(a_zero.shape) : Shape());
+  const double* w = Shifted(args, b, b_zero, b_zero.present() ? b_zero.shape : Shape());
   const MatMulDims d(a.shape, b.shape);
   double *sums = args.scratch.Get<double>(size_t(args.out[0].elements())), *row = sums;
   d.ForEachMatrix([&](int64_t at_a, int64_t at_b) {
@@ -57,7 +60,8 @@ void ConvIntegerReference(RefArgs& args) {
   const double* x = Shifted(args, args.in[0], x_zero, Shape{});
   const double* w = ShiftedWeights(args, args.in[1], InputOrNone(args, 3));
   int32_t* y = args.out[0].as<int32_t>();
-  Convolve(c, x, w, args.scratch.Get<double>(size_t(c.y.plane())), [&](double sum, int64_t, int64_t at) { y[at] = ToI32(sum); });
+  Convolve(c, x, w, args.scratch.Get<double>(size_t(c.y.plane())),
+           [&](double sum, int64_t, int64_t at) { y[at] = ToI32(sum); });
 }
 
 void QLinearConvReference(RefArgs& args) {
@@ -65,7 +69,8 @@ void QLinearConvReference(RefArgs& args) {
   const ConvCall c(args.attributes, args.in[0].shape, args.in[3].shape, args.out[0].shape);
   const double* x = Shifted(args, args.in[0], args.in[2], Shape{});
   const double* w = ShiftedWeights(args, args.in[3], args.in[5]);
-  const float *x_scale = args.in[1].as<float>(), *w_scale = args.in[4].as<float>(), *y_scale = args.in[6].as<float>();
+  const float *x_scale = args.in[1].as<float>(), *w_scale = args.in[4].as<float>(),
+              *y_scale = args.in[6].as<float>();
   const bool per_channel = args.in[4].elements() > 1;
   const int32_t* bias = args.has(8) ? args.in[8].as<int32_t>() : nullptr;
   const double y_zero = *Doubles(args, args.in[7]);
@@ -74,7 +79,8 @@ void QLinearConvReference(RefArgs& args) {
     T* y = args.out[0].as<T>();
     Convolve(c, x, w, sums, [&](double sum, int64_t m, int64_t at) {
       const float scale = *x_scale * w_scale[per_channel ? m : 0] / *y_scale;
-      y[at] = Quantized<T>(float(sum + (bias ? bias[m] : 0)) * scale, y_zero);  // in f32, as other engines: a tie must fall the same way
+      // in f32, as other engines: a tie must fall the same way
+      y[at] = Quantized<T>(float(sum + (bias ? bias[m] : 0)) * scale, y_zero);
     });
   });
 }
@@ -86,10 +92,12 @@ void MatMulIntegerReference(RefArgs& args) {
 
 void QLinearMatMulReference(RefArgs& args) {
   const double* sums = MatMulSums(args, args.in[0], args.in[2], args.in[3], args.in[5]);
-  const double *a_scale = Doubles(args, args.in[1]), *b_scale = Doubles(args, args.in[4]), *y_scale = Doubles(args, args.in[6]),
-               *y_zero = Doubles(args, args.in[7]);
+  const double *a_scale = Doubles(args, args.in[1]), *b_scale = Doubles(args, args.in[4]),
+               *y_scale = Doubles(args, args.in[6]), *y_zero = Doubles(args, args.in[7]);
   const Shape& shape = args.out[0].shape;
-  auto steps = [&](size_t i, Shape (*as)(const Shape&)) { return BroadcastSteps(as(args.in[i].shape), shape); };
+  auto steps = [&](size_t i, Shape (*as)(const Shape&)) {
+    return BroadcastSteps(as(args.in[i].shape), shape);
+  };
   const std::array<Steps, 4> walk{steps(1, AsColumn), steps(4, AsIs), steps(6, AsColumn), steps(7, AsColumn)};
   VisitQuantized(args.out[0].type, [&]<class T>() {
     T* y = args.out[0].as<T>();

@@ -71,7 +71,8 @@ void TopK(RefArgs& args) {
 int64_t AxisInput(const RefArgs& args) {
   const int rank = args.in[0].shape.rank();
   const int64_t axis = args.in[1].type == DType::kI32 ? *args.in[1].as<int32_t>() : *args.in[1].as<int64_t>();
-  if (axis < -rank || axis >= rank) Invalid("cumulative", "axis is out of range; got {}, expected {} to {}", axis, -rank, rank - 1);
+  if (axis < -rank || axis >= rank)
+    Invalid("cumulative", "axis is out of range; got {}, expected {} to {}", axis, -rank, rank - 1);
   return axis;
 }
 
@@ -79,8 +80,10 @@ int64_t AxisInput(const RefArgs& args) {
 template <class F>
 void Accumulate(RefArgs& args, int start_value, F f) {
   const AxisSplit split = SplitAt(args.in[0].shape, AxisInput(args));
-  const bool exclusive = args.attributes.Int("exclusive", 0) != 0, reverse = args.attributes.Int("reverse", 0) != 0;
-  const int64_t first = reverse ? (split.length - 1) * split.inner : 0, step = reverse ? -split.inner : split.inner;
+  const bool exclusive = args.attributes.Int("exclusive", 0) != 0,
+             reverse = args.attributes.Int("reverse", 0) != 0;
+  const int64_t first = reverse ? (split.length - 1) * split.inner : 0,
+                step = reverse ? -split.inner : split.inner;
   VisitNumeric(args.in[0].type, [&]<class T>() {
     const T* in = args.in[0].as<T>();
     T* out = args.out[0].as<T>();
@@ -109,7 +112,8 @@ void ForEachFloatLine(RefArgs& args, F f) {
   const AxisSplit split = SplitAt(args.in[0].shape, args.attributes.Int("axis", -1));
   if (split.length == 0) return;
   VisitFloat(args.in[0].type, [&]<class T>() {
-    split.ForEachLine([&](int64_t at) { f(args.in[0].as<T>() + at, args.out[0].as<T>() + at, split.length, split.inner); });
+    split.ForEachLine(
+        [&](int64_t at) { f(args.in[0].as<T>() + at, args.out[0].as<T>() + at, split.length, split.inner); });
   });
 }
 
@@ -130,7 +134,8 @@ double SumOfExp(const T* x, int64_t length, int64_t step, double most) {
 void Softmax(RefArgs& args) {
   ForEachFloatLine(args, []<class T>(const T* in, T* out, int64_t length, int64_t step) {
     const double most = Greatest(in, length, step), sum = SumOfExp(in, length, step, most);
-    for (int64_t j = 0; j < length; ++j) out[j * step] = FromDouble<T>(std::exp(double(in[j * step]) - most) / sum);
+    for (int64_t j = 0; j < length; ++j)
+      out[j * step] = FromDouble<T>(std::exp(double(in[j * step]) - most) / sum);
   });
 }
 

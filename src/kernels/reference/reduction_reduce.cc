@@ -33,7 +33,8 @@ class Group {
   // f(x) for every element, in row-major order, in what elements are computed in.
   template <class F>
   void Each(F&& f) const {
-    ForEach<1>(parted_.reduced, {parted_.reduced_steps}, [&](const auto& at) { f(Compute<T>(start_[at[0]])); });
+    ForEach<1>(parted_.reduced, {parted_.reduced_steps},
+               [&](const auto& at) { f(Compute<T>(start_[at[0]])); });
   }
 
   // start op x op x ..., in Wide<T>.
@@ -60,19 +61,24 @@ void ReduceGroups(RefArgs& args, F f) {
   const PartedShape parted(args.in[0].shape, ReducedAxes(args));
   const In* in = args.in[0].as<In>();
   In* out = args.out[0].as<In>();
-  ForEach<1>(parted.kept, {parted.kept_steps}, [&](const auto& at) { *out++ = f(Group<In>(in + at[0], parted)); });
+  ForEach<1>(parted.kept, {parted.kept_steps},
+             [&](const auto& at) { *out++ = f(Group<In>(in + at[0], parted)); });
 }
 
 // f(group) gives Wide<T>.
 template <class F>
 void ReduceWide(RefArgs& args, F f) {
-  VisitNumeric(args.in[0].type, [&]<class T>() { ReduceGroups<T>(args, [&](const Group<T>& group) { return FromWide<T>(f(group)); }); });
+  VisitNumeric(args.in[0].type, [&]<class T>() {
+    ReduceGroups<T>(args, [&](const Group<T>& group) { return FromWide<T>(f(group)); });
+  });
 }
 
 // f(group) gives double, also for integers.
 template <class F>
 void ReduceDouble(RefArgs& args, F f) {
-  VisitNumeric(args.in[0].type, [&]<class T>() { ReduceGroups<T>(args, [&](const Group<T>& group) { return FromDouble<T>(f(group)); }); });
+  VisitNumeric(args.in[0].type, [&]<class T>() {
+    ReduceGroups<T>(args, [&](const Group<T>& group) { return FromDouble<T>(f(group)); });
+  });
 }
 
 void ReduceMean(RefArgs& args) {
@@ -139,18 +145,28 @@ void ReduceMin(RefArgs& args) {
 
 constexpr RefEntry kEntries[] = {
     {"ReduceL1", ReduceL1},
-    {"ReduceL2", [](RefArgs& args) { ReduceDouble(args, [](const auto& group) { return std::sqrt(double(group.SumSquare())); }); }},
-    {"ReduceLogSum", [](RefArgs& args) { ReduceDouble(args, [](const auto& group) { return std::log(double(group.Sum())); }); }},
-    {"ReduceLogSumExp", [](RefArgs& args) { ReduceDouble(args, [](const auto& group) { return LogSumExp(group); }); }},
+    {"ReduceL2",
+     [](RefArgs& args) {
+       ReduceDouble(args, [](const auto& group) { return std::sqrt(double(group.SumSquare())); });
+     }},
+    {"ReduceLogSum",
+     [](RefArgs& args) {
+       ReduceDouble(args, [](const auto& group) { return std::log(double(group.Sum())); });
+     }},
+    {"ReduceLogSumExp",
+     [](RefArgs& args) { ReduceDouble(args, [](const auto& group) { return LogSumExp(group); }); }},
     {"ReduceMax", ReduceMax},
     {"ReduceMean", ReduceMean},
     {"ReduceMin", ReduceMin},
     {"ReduceProd",
      [](RefArgs& args) {
-       ReduceWide(args, [](const auto& group) { return group.Fold(1, [](auto product, auto x) { return WrapMul(product, x); }); });
+       ReduceWide(args, [](const auto& group) {
+         return group.Fold(1, [](auto product, auto x) { return WrapMul(product, x); });
+       });
      }},
     {"ReduceSum", [](RefArgs& args) { ReduceWide(args, [](const auto& group) { return group.Sum(); }); }},
-    {"ReduceSumSquare", [](RefArgs& args) { ReduceWide(args, [](const auto& group) { return group.SumSquare(); }); }},
+    {"ReduceSumSquare",
+     [](RefArgs& args) { ReduceWide(args, [](const auto& group) { return group.SumSquare(); }); }},
 };
 
 }  // namespace

@@ -8,9 +8,9 @@ namespace {
 
 std::vector<RefEntry> BuildTable() {
   std::vector<RefEntry> table;
-  for (auto family :
-       {ElementwiseReferences(), ReductionReferences(), ConvolutionReferences(), NormalizationReferences(), MatrixReferences(),
-        TensorReferences(), IndexReferences(), ImageReferences(), SequenceReferences(), QuantizedReferences(), FusedReferences()})
+  for (auto family : {ElementwiseReferences(), ReductionReferences(), ConvolutionReferences(),
+                      NormalizationReferences(), MatrixReferences(), TensorReferences(), IndexReferences(),
+                      ImageReferences(), SequenceReferences(), QuantizedReferences(), FusedReferences()})
     table.insert(table.end(), family.begin(), family.end());
   std::sort(table.begin(), table.end(), [](auto& a, auto& b) { return std::string_view(a.op) < b.op; });
   return table;
@@ -42,7 +42,8 @@ void* Scratch::GetBytes(size_t bytes) {
 
 RefKernel FindReference(std::string_view op) {
   static const std::vector<RefEntry> table = BuildTable();  // immutable after the first call
-  auto at = std::lower_bound(table.begin(), table.end(), op, [](const RefEntry& a, std::string_view n) { return a.op < n; });
+  auto at = std::lower_bound(table.begin(), table.end(), op,
+                             [](const RefEntry& a, std::string_view n) { return a.op < n; });
   return at != table.end() && at->op == op ? at->run : nullptr;
 }
 

@@ -20,7 +20,9 @@ namespace mete {
 class Scratch {
  public:
   template <class T>
-  T* Get(size_t count) { return static_cast<T*>(GetBytes(count * sizeof(T))); }
+  T* Get(size_t count) {
+    return static_cast<T*>(GetBytes(count * sizeof(T)));
+  }
   void Reset();
 
  private:

@@ -15,11 +15,15 @@
 namespace mete {
 
 // Inputs without a value are left out. Throws what inference or the kernel throws.
-inline std::vector<Tensor> RunOp(const std::string& op, const Attributes& attributes, const std::vector<Tensor>& inputs,
-                                 size_t outputs = 1) {
+inline std::vector<Tensor> RunOp(const std::string& op, const Attributes& attributes,
+                                 const std::vector<Tensor>& inputs, size_t outputs = 1) {
   std::vector<ConstView> in;
   for (const Tensor& t : inputs) in.push_back(t.has_value() ? t.view() : ConstView{});
-  const Node node{.name = "node", .op = op, .inputs = {}, .outputs = std::vector<ValueId>(outputs, 0), .attributes = attributes};
+  const Node node{.name = "node",
+                  .op = op,
+                  .inputs = {},
+                  .outputs = std::vector<ValueId>(outputs, 0),
+                  .attributes = attributes};
   const auto results = InferNode(node, in);
   const RefKernel kernel = FindReference(op);
   if (!kernel) Fail(Code::kUnimplemented, op, "no reference kernel");
@@ -31,7 +35,8 @@ inline std::vector<Tensor> RunOp(const std::string& op, const Attributes& attrib
     out[i] = made[i].mutable_view();
   };
   for (size_t i = 0; i < outputs; ++i)
-    if (results[i].type != DType::kUnknown && results[i].shape.known()) allocate(i, results[i].type, results[i].shape);
+    if (results[i].type != DType::kUnknown && results[i].shape.known())
+      allocate(i, results[i].type, results[i].shape);
   Scratch scratch;
   RefArgs args{node.attributes, in, out, scratch, allocate};
   kernel(args);
@@ -40,7 +45,8 @@ inline std::vector<Tensor> RunOp(const std::string& op, const Attributes& attrib
 
 // A one-output operator's result as a vector of T (its element type must be T's size).
 template <class T>
-std::vector<T> RunFor(const std::string& op, const Attributes& attributes, const std::vector<Tensor>& inputs) {
+std::vector<T> RunFor(const std::string& op, const Attributes& attributes,
+                      const std::vector<Tensor>& inputs) {
   const Tensor out = RunOp(op, attributes, inputs)[0];
   return std::vector<T>(out.as<T>(), out.as<T>() + out.elements());
 }
@@ -54,15 +60,26 @@ Tensor MakeTensor(DType type, const Shape& shape, const std::vector<T>& values) 
   return t;
 }
 
-inline Tensor F(const Shape& shape, const std::vector<float>& values) { return MakeTensor(DType::kF32, shape, values); }
-inline Tensor I64(const Shape& shape, const std::vector<int64_t>& values) { return MakeTensor(DType::kI64, shape, values); }
-inline Tensor I32(const Shape& shape, const std::vector<int32_t>& values) { return MakeTensor(DType::kI32, shape, values); }
-inline Tensor U8(const Shape& shape, const std::vector<uint8_t>& values) { return MakeTensor(DType::kU8, shape, values); }
-inline Tensor Bools(const Shape& shape, const std::vector<uint8_t>& values) { return MakeTensor(DType::kBool, shape, values); }
+inline Tensor F(const Shape& shape, const std::vector<float>& values) {
+  return MakeTensor(DType::kF32, shape, values);
+}
+inline Tensor I64(const Shape& shape, const std::vector<int64_t>& values) {
+  return MakeTensor(DType::kI64, shape, values);
+}
+inline Tensor I32(const Shape& shape, const std::vector<int32_t>& values) {
+  return MakeTensor(DType::kI32, shape, values);
+}
+inline Tensor U8(const Shape& shape, const std::vector<uint8_t>& values) {
+  return MakeTensor(DType::kU8, shape, values);
+}
+inline Tensor Bools(const Shape& shape, const std::vector<uint8_t>& values) {
+  return MakeTensor(DType::kBool, shape, values);
+}
 
 // Element by element, relative to the larger of 1 and what is expected; NaN and infinities must match.
 template <class T>
-void ExpectNear(const std::vector<T>& got, const std::vector<T>& expected, double tolerance, const std::string& what = "") {
+void ExpectNear(const std::vector<T>& got, const std::vector<T>& expected, double tolerance,
+                const std::string& what = "") {
   ASSERT_EQ(got.size(), expected.size()) << what;
   for (size_t i = 0; i < got.size(); ++i) {
     const double g = double(got[i]), e = double(expected[i]);

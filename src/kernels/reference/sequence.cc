@@ -37,9 +37,15 @@ struct Cell {
   double clip;
   bool linear_before_reset, input_forget;
 
-  double Gate(int function, double x) const { return Apply(f[size_t(function)], clip > 0 ? Clamp(x, -clip, clip) : x); }
-  double FromInput(int64_t row, const T* x) const { return Dot(w + row * inputs, x, inputs) + (w_bias ? double(w_bias[row]) : 0); }
-  double FromState(int64_t row, const double* h) const { return Dot(r + row * hidden, h, hidden) + (r_bias ? double(r_bias[row]) : 0); }
+  double Gate(int function, double x) const {
+    return Apply(f[size_t(function)], clip > 0 ? Clamp(x, -clip, clip) : x);
+  }
+  double FromInput(int64_t row, const T* x) const {
+    return Dot(w + row * inputs, x, inputs) + (w_bias ? double(w_bias[row]) : 0);
+  }
+  double FromState(int64_t row, const double* h) const {
+    return Dot(r + row * hidden, h, hidden) + (r_bias ? double(r_bias[row]) : 0);
+  }
 
  private:
   template <class V>
@@ -60,7 +66,9 @@ template <class T>
 void StepLstm(const Cell<T>& cell, const T* x, CellState& s) {
   const int64_t n = cell.hidden;
   for (int64_t i = 0; i < 4 * n; ++i) s.gates[i] = cell.FromInput(i, x) + cell.FromState(i, s.h);
-  auto peep = [&](int64_t which, int64_t i, double c) { return cell.peepholes ? double(cell.peepholes[which * n + i]) * c : 0; };
+  auto peep = [&](int64_t which, int64_t i, double c) {
+    return cell.peepholes ? double(cell.peepholes[which * n + i]) * c : 0;
+  };
   for (int64_t i = 0; i < n; ++i) {
     const double in = cell.Gate(0, s.gates[i] + peep(0, i, s.c[i]));
     const double forget = cell.input_forget ? 1 - in : cell.Gate(0, s.gates[2 * n + i] + peep(2, i, s.c[i]));
@@ -73,12 +81,13 @@ void StepLstm(const Cell<T>& cell, const T* x, CellState& s) {
 template <class T>
 void StepGru(const Cell<T>& cell, const T* x, CellState& s) {
   const int64_t n = cell.hidden;
-  for (int64_t i = 0; i < 2 * n; ++i) s.gates[i] = cell.Gate(0, cell.FromInput(i, x) + cell.FromState(i, s.h));
+  for (int64_t i = 0; i < 2 * n; ++i)
+    s.gates[i] = cell.Gate(0, cell.FromInput(i, x) + cell.FromState(i, s.h));
   double* reset_h = s.gates + 2 * n;
   for (int64_t i = 0; i < n; ++i) reset_h[i] = s.gates[n + i] * s.h[i];
   for (int64_t i = 0; i < n; ++i) {
-    const double recurrent =
-        cell.linear_before_reset ? s.gates[n + i] * cell.FromState(2 * n + i, s.h) : cell.FromState(2 * n + i, reset_h);
+    const double recurrent = cell.linear_before_reset ? s.gates[n + i] * cell.FromState(2 * n + i, s.h)
+                                                      : cell.FromState(2 * n + i, reset_h);
     const double update = s.gates[i];
     s.next[i] = (1 - update) * cell.Gate(1, cell.FromInput(2 * n + i, x) + recurrent) + update * s.h[i];
   }
@@ -87,7 +96,8 @@ void StepGru(const Cell<T>& cell, const T* x, CellState& s) {
 
 template <class T>
 void StepRnn(const Cell<T>& cell, const T* x, CellState& s) {
-  for (int64_t i = 0; i < cell.hidden; ++i) s.next[i] = cell.Gate(0, cell.FromInput(i, x) + cell.FromState(i, s.h));
+  for (int64_t i = 0; i < cell.hidden; ++i)
+    s.next[i] = cell.Gate(0, cell.FromInput(i, x) + cell.FromState(i, s.h));
   std::swap(s.h, s.next);
 }
 
@@ -102,8 +112,13 @@ template <class T>
 class Recurrence {
  public:
   Recurrence(RefArgs& args, int64_t gates, const RecurrentSpec& spec)
-      : args_(args), spec_(spec), gates_(gates), hidden_(args.in[2].shape[2]), inputs_(args.in[0].shape[2]),
-        length_(args.in[0].shape[spec.batch_first ? 1 : 0]), batch_(args.in[0].shape[spec.batch_first ? 0 : 1]) {
+      : args_(args),
+        spec_(spec),
+        gates_(gates),
+        hidden_(args.in[2].shape[2]),
+        inputs_(args.in[0].shape[2]),
+        length_(args.in[0].shape[spec.batch_first ? 1 : 0]),
+        batch_(args.in[0].shape[spec.batch_first ? 0 : 1]) {
     state_.h = args.scratch.Get<double>(size_t(hidden_));
     state_.c = args.scratch.Get<double>(size_t(hidden_));
     state_.next = args.scratch.Get<double>(size_t(hidden_));
@@ -118,26 +133,40 @@ class Recurrence {
   }
 
  private:
-  const T* Optional(size_t input, int64_t offset) const { return args_.has(input) ? args_.in[input].as<T>() + offset : nullptr; }
+  const T* Optional(size_t input, int64_t offset) const {
+    return args_.has(input) ? args_.in[input].as<T>() + offset : nullptr;
+  }
 
   Cell<T> CellOf(int64_t d) const {
     const int64_t rows = gates_ * hidden_;
     const T* bias = Optional(3, d * 2 * rows);
-    return {inputs_, hidden_, gates_, args_.in[1].as<T>() + d * rows * inputs_, args_.in[2].as<T>() + d * rows * hidden_, bias,
-        bias ? bias + rows : nullptr,
-            Optional(7, d * 3 * hidden_), spec_.functions[size_t(d)], spec_.clip, args_.attributes.Int("linear_before_reset", 0) != 0,
+    return {inputs_,
+            hidden_,
+            gates_,
+            args_.in[1].as<T>() + d * rows * inputs_,
+            args_.in[2].as<T>() + d * rows * hidden_,
+            bias,
+            bias ? bias + rows : nullptr,
+            Optional(7, d * 3 * hidden_),
+            spec_.functions[size_t(d)],
+            spec_.clip,
+            args_.attributes.Int("linear_before_reset", 0) != 0,
             args_.attributes.Int("input_forget", 0) != 0};
   }
 
   int64_t LengthOf(int64_t n) const {
     if (!args_.has(4)) return length_;
-    const int64_t length = args_.in[4].type == DType::kI32 ? args_.in[4].as<int32_t>()[n] : args_.in[4].as<int64_t>()[n];
+    const int64_t length =
+        args_.in[4].type == DType::kI32 ? args_.in[4].as<int32_t>()[n] : args_.in[4].as<int64_t>()[n];
     if (length < 0 || length > length_)
-      Fail(Code::kOutOfRange, "kernel", "sequence_lens[{}] is out of range; got {}, expected 0 to {}", n, length, length_);
+      Fail(Code::kOutOfRange, "kernel", "sequence_lens[{}] is out of range; got {}, expected 0 to {}", n,
+           length, length_);
     return length;
   }
 
-  int64_t StateOffset(int64_t d, int64_t n) const { return (spec_.batch_first ? n * spec_.directions + d : d * batch_ + n) * hidden_; }
+  int64_t StateOffset(int64_t d, int64_t n) const {
+    return (spec_.batch_first ? n * spec_.directions + d : d * batch_ + n) * hidden_;
+  }
 
   void Load(double* to, const T* from) const {
     for (int64_t i = 0; i < hidden_; ++i) to[i] = from ? double(from[i]) : 0;
@@ -159,7 +188,8 @@ class Recurrence {
       const int64_t t = backward && s < length ? length - 1 - s : s;
       const int64_t step = spec_.batch_first ? n * length_ + t : t * batch_ + n;
       if (s < length) Step(cell, args_.in[0].as<T>() + step * inputs_, state_);
-      const int64_t y = spec_.batch_first ? step * spec_.directions + d : (t * spec_.directions + d) * batch_ + n;
+      const int64_t y =
+          spec_.batch_first ? step * spec_.directions + d : (t * spec_.directions + d) * batch_ + n;
       Store(0, y * hidden_, s < length ? state_.h : nullptr);
     }
     Store(1, StateOffset(d, n), state_.h);
@@ -174,7 +204,8 @@ class Recurrence {
 
 void RunRecurrent(RefArgs& args, int64_t gates, std::span<const RecurrentKind> functions) {
   RecurrentSpec spec;
-  if (const std::string problem = ParseRecurrent(args.attributes, functions, spec); !problem.empty()) Invalid("kernel", "{}", problem);
+  if (const std::string problem = ParseRecurrent(args.attributes, functions, spec); !problem.empty())
+    Invalid("kernel", "{}", problem);
   VisitFloat(args.in[0].type, [&]<class T>() { Recurrence<T>(args, gates, spec).Run(); });
 }
 

@@ -42,7 +42,9 @@ class Bias {
   }
 
  private:
-  int64_t LengthOf(int64_t b) const { return lengths_->type == DType::kI32 ? lengths_->as<int32_t>()[b] : lengths_->as<int64_t>()[b]; }
+  int64_t LengthOf(int64_t b) const {
+    return lengths_->type == DType::kI32 ? lengths_->as<int32_t>()[b] : lengths_->as<int64_t>()[b];
+  }
 
   bool Hidden(int64_t b, int64_t i, int64_t j) const {
     // A length beyond all keys hides none; one below zero hides all.
@@ -60,14 +62,20 @@ class Bias {
 
 // Past and new keys (or values) end to end, as batch x heads x total x size.
 template <class T>
-const T* Joined(RefArgs& args, size_t past_input, const ConstView& fresh, const Heads& heads, int64_t past, size_t output) {
+const T* Joined(RefArgs& args, size_t past_input, const ConstView& fresh, const Heads& heads, int64_t past,
+                size_t output) {
   const int64_t total = past + heads.length;
-  T* joined = args.wants(output) ? args.out[output].as<T>() : args.scratch.Get<T>(size_t(heads.batch * heads.heads * total * heads.size));
+  T* joined = args.wants(output)
+                  ? args.out[output].as<T>()
+                  : args.scratch.Get<T>(size_t(heads.batch * heads.heads * total * heads.size));
   T* to = joined;
   for (int64_t b = 0; b < heads.batch; ++b)
     for (int64_t h = 0; h < heads.heads; ++h) {
-      if (past > 0) to = std::copy_n(args.in[past_input].as<T>() + (b * heads.heads + h) * past * heads.size, past * heads.size, to);
-      for (int64_t i = 0; i < heads.length; ++i) to = std::copy_n(fresh.as<T>() + heads.At(b, h, i), heads.size, to);
+      if (past > 0)
+        to = std::copy_n(args.in[past_input].as<T>() + (b * heads.heads + h) * past * heads.size,
+                         past * heads.size, to);
+      for (int64_t i = 0; i < heads.length; ++i)
+        to = std::copy_n(fresh.as<T>() + heads.At(b, h, i), heads.size, to);
     }
   return joined;
 }
@@ -85,17 +93,23 @@ template <class T>
 class AttentionCall {
  public:
   AttentionCall(RefArgs& args, bool full)
-      : q_(args.in[0].shape, args.attributes.Int("q_num_heads", 1)), k_(args.in[1].shape, args.attributes.Int("kv_num_heads", 1)),
-        v_(args.in[2].shape, args.attributes.Int("kv_num_heads", 1)), past_(full && args.has(4) ? args.in[4].shape[2] : 0),
+      : q_(args.in[0].shape, args.attributes.Int("q_num_heads", 1)),
+        k_(args.in[1].shape, args.attributes.Int("kv_num_heads", 1)),
+        v_(args.in[2].shape, args.attributes.Int("kv_num_heads", 1)),
+        past_(full && args.has(4) ? args.in[4].shape[2] : 0),
         total_(past_ + k_.length),
-        group_(q_.heads / k_.heads), bias_(args, full, q_.length, past_), query_(args.in[0].as<T>()), y_(args.out[0].shape, q_.heads),
+        group_(q_.heads / k_.heads),
+        bias_(args, full, q_.length, past_),
+        query_(args.in[0].as<T>()),
+        y_(args.out[0].shape, q_.heads),
         out_(args.out[0].as<T>()) {
     keys_ = Joined<T>(args, 4, args.in[1], k_, past_, 1);
     values_ = Joined<T>(args, 5, args.in[2], v_, past_, 2);
     scale_ = args.attributes.Float("scale", 0);
     if (!args.attributes.Has("scale")) scale_ = 1 / std::sqrt(double(q_.size));
     softcap_ = args.attributes.Float("softcap", 0);
-    if (args.wants(3)) scores_out_ = args.out[3].as<T>(), mode_ = args.attributes.Int("qk_matmul_output_mode", 0);
+    if (args.wants(3))
+      scores_out_ = args.out[3].as<T>(), mode_ = args.attributes.Int("qk_matmul_output_mode", 0);
     row_ = args.scratch.Get<double>(size_t(total_));
     sums_ = args.scratch.Get<double>(size_t(v_.size));
   }

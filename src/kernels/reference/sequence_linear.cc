@@ -22,7 +22,8 @@ void StoreDoubles(const View& to, const double* values) {
   });
 }
 
-// The state S of a head is a k.size x v.size matrix; a token decays it, adds key x value, and reads it with the query.
+// The state S of a head is a k.size x v.size matrix; a token decays it, adds key x value, and reads it with
+// the query.
 struct LinearCall {
   Heads q, k, v;
   const double *query, *key, *value, *decay, *beta;
@@ -31,12 +32,18 @@ struct LinearCall {
   double *state, *update, *out;
 
   explicit LinearCall(RefArgs& args)
-      : q(args.in[0].shape, args.attributes.Int("q_num_heads", 1)), k(args.in[1].shape, args.attributes.Int("kv_num_heads", 1)),
-        v(args.in[2].shape, args.attributes.Int("kv_num_heads", 1)), query(AsDoubles(args, 0)), key(AsDoubles(args, 1)),
-            value(AsDoubles(args, 2)),
-        decay(AsDoubles(args, 4)), beta(AsDoubles(args, 5)), decay_width(decay ? args.in[4].shape[2] : 0),
-            beta_width(beta ? args.in[5].shape[2] : 0),
-        scale(args.attributes.Float("scale", 0)), state(AsDoubles(args, 3)) {
+      : q(args.in[0].shape, args.attributes.Int("q_num_heads", 1)),
+        k(args.in[1].shape, args.attributes.Int("kv_num_heads", 1)),
+        v(args.in[2].shape, args.attributes.Int("kv_num_heads", 1)),
+        query(AsDoubles(args, 0)),
+        key(AsDoubles(args, 1)),
+        value(AsDoubles(args, 2)),
+        decay(AsDoubles(args, 4)),
+        beta(AsDoubles(args, 5)),
+        decay_width(decay ? args.in[4].shape[2] : 0),
+        beta_width(beta ? args.in[5].shape[2] : 0),
+        scale(args.attributes.Float("scale", 0)),
+        state(AsDoubles(args, 3)) {
     if (scale == 0) scale = 1 / std::sqrt(double(q.size));
     const int64_t elements = k.batch * k.heads * k.size * v.size;
     if (!state) state = args.scratch.Get<double>(size_t(elements)), std::fill_n(state, elements, 0.0);
@@ -93,8 +100,10 @@ struct LinearCall {
 int64_t TableRow(const RefArgs& args, int64_t token) {
   if (!args.has(3)) return token;
   const ConstView& ids = args.in[3];
-  const int64_t id = ids.type == DType::kI32 ? ids.as<int32_t>()[token] : ids.as<int64_t>()[token], rows = args.in[1].shape[0];
-  if (id < 0 || id >= rows) Fail(Code::kOutOfRange, "kernel", "position id is out of range; got {}, expected 0 to {}", id, rows - 1);
+  const int64_t id = ids.type == DType::kI32 ? ids.as<int32_t>()[token] : ids.as<int64_t>()[token],
+                rows = args.in[1].shape[0];
+  if (id < 0 || id >= rows)
+    Fail(Code::kOutOfRange, "kernel", "position id is out of range; got {}, expected 0 to {}", id, rows - 1);
   return id;
 }
 

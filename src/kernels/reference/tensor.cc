@@ -11,14 +11,17 @@ void RunTranspose(RefArgs& args) {
   const Shape& in = args.in[0].shape;
   const Ints& perm = args.attributes.IntList("perm");
   std::array<int, Shape::kMaxRank> order{};
-  for (int i = 0; i < in.rank(); ++i) order[size_t(i)] = perm.empty() ? in.rank() - 1 - i : WrapAxis(perm[size_t(i)], in.rank());
+  for (int i = 0; i < in.rank(); ++i)
+    order[size_t(i)] = perm.empty() ? in.rank() - 1 - i : WrapAxis(perm[size_t(i)], in.rank());
   const Shape& out = args.out[0].shape;
-  CopyWalk(args.in[0].type, out, args.in[0].data, PermutedSteps(in, order), args.out[0].data, RowMajorSteps(out));
+  CopyWalk(args.in[0].type, out, args.in[0].data, PermutedSteps(in, order), args.out[0].data,
+           RowMajorSteps(out));
 }
 
 void RunExpand(RefArgs& args) {
   const Shape& out = args.out[0].shape;
-  CopyWalk(args.in[0].type, out, args.in[0].data, BroadcastSteps(args.in[0].shape, out), args.out[0].data, RowMajorSteps(out));
+  CopyWalk(args.in[0].type, out, args.in[0].data, BroadcastSteps(args.in[0].shape, out), args.out[0].data,
+           RowMajorSteps(out));
 }
 
 // Copies `part`, whose dimension `axis` starts at `start` of the whole's, into the whole or back.
@@ -37,15 +40,15 @@ struct PartOfAxis {
   void Join(const void* part, void* whole) const {
     if (part_bytes == 0) return;
     for (int64_t o = 0; o < outer; ++o)
-      CopyBytes(static_cast<std::byte*>(whole) + o * whole_bytes + offset_bytes, static_cast<const std::byte*>(part) + o * part_bytes,
-                size_t(part_bytes));
+      CopyBytes(static_cast<std::byte*>(whole) + o * whole_bytes + offset_bytes,
+                static_cast<const std::byte*>(part) + o * part_bytes, size_t(part_bytes));
   }
 
   void Cut(const void* whole, void* part) const {
     if (part_bytes == 0) return;
     for (int64_t o = 0; o < outer; ++o)
-      CopyBytes(static_cast<std::byte*>(part) + o * part_bytes, static_cast<const std::byte*>(whole) + o * whole_bytes + offset_bytes,
-                size_t(part_bytes));
+      CopyBytes(static_cast<std::byte*>(part) + o * part_bytes,
+                static_cast<const std::byte*>(whole) + o * whole_bytes + offset_bytes, size_t(part_bytes));
   }
 };
 
@@ -62,13 +65,15 @@ void RunConcat(RefArgs& args) {
 void RunSplit(RefArgs& args) {
   const ConstView& in = args.in[0];
   const int axis = WrapAxis(args.attributes.Int("axis", 0), in.shape.rank());
-  const int64_t dim = in.shape[axis], parts = int64_t(args.out.size()), equal = dim / parts + (dim % parts != 0);
+  const int64_t dim = in.shape[axis], parts = int64_t(args.out.size()),
+                equal = dim / parts + (dim % parts != 0);
   int64_t start = 0;
   for (int64_t i = 0; i < parts; ++i) {
     // A left-out output has no shape to ask.
     const int64_t size = args.has(1) ? IndexReader(args.in[1])[i] : equal;
     const View& out = args.out[size_t(i)];
-    if (args.wants(size_t(i)) && in.elements() > 0) PartOfAxis(in.shape, out.shape, axis, start, in.type).Cut(in.data, out.data);
+    if (args.wants(size_t(i)) && in.elements() > 0)
+      PartOfAxis(in.shape, out.shape, axis, start, in.type).Cut(in.data, out.data);
     start += size;
   }
 }

@@ -32,10 +32,11 @@ struct BlockWalk {
     const bool nhwc = attributes.String("layout", "") == "NHWC";
     const int64_t b = attributes.Int("blocksize", 1), n = wide_shape[0], c = wide_shape[nhwc ? 3 : 1];
     const int64_t h = wide_shape[nhwc ? 1 : 2] / b, w = wide_shape[nhwc ? 2 : 3] / b;
-    const int64_t channel = nhwc ? 1 : h * w;                               // one channel of the deep form
-    const int64_t column = depth_first ? c * channel : channel;             // one column of a block
-    const int64_t own = depth_first ? channel : b * b * channel;            // one channel of the wide form
-    const int64_t batch = b * b * c * h * w, pixel = nhwc ? b * b * c : 1;  // one image, one pixel of the deep form
+    const int64_t channel = nhwc ? 1 : h * w;                     // one channel of the deep form
+    const int64_t column = depth_first ? c * channel : channel;   // one column of a block
+    const int64_t own = depth_first ? channel : b * b * channel;  // one channel of the wide form
+    // one image, one pixel of the deep form
+    const int64_t batch = b * b * c * h * w, pixel = nhwc ? b * b * c : 1;
     if (nhwc) {
       shape = {n, h, b, w, b, c};
       deep = {batch, w * pixel, b * column, pixel, column, own};
@@ -116,10 +117,13 @@ void RunReverseSequence(RefArgs& args) {
   for (int64_t b = 0; b < batches; ++b) {
     const int64_t length = lengths[b];
     if (length < 0 || length > steps)
-      Fail(Code::kOutOfRange, "ReverseSequence", "sequence length is out of range; got {}, expected 0 to {}", length, steps);
+      Fail(Code::kOutOfRange, "ReverseSequence", "sequence length is out of range; got {}, expected 0 to {}",
+           length, steps);
     for (int64_t t = 0; t < steps; ++t) {
       const int64_t from = t < length ? length - 1 - t : t;
-      const auto row = [&](int64_t time) { return (time_first ? time * batches + b : b * steps + time) * inner; };
+      const auto row = [&](int64_t time) {
+        return (time_first ? time * batches + b : b * steps + time) * inner;
+      };
       CopyBytes(args.out[0].as<std::byte>() + row(t), in.as<std::byte>() + row(from), size_t(inner));
     }
   }

@@ -39,7 +39,8 @@ void RunShape(RefArgs& args) {
   const Shape& in = args.in[0].shape;
   const int64_t start = args.attributes.Int("start", 0);
   const int64_t first = std::clamp<int64_t>(start < 0 ? start + in.rank() : start, 0, in.rank());
-  for (int64_t i = 0, n = args.out[0].elements(); i < n; ++i) args.out[0].as<int64_t>()[i] = in[int(first + i)];
+  for (int64_t i = 0, n = args.out[0].elements(); i < n; ++i)
+    args.out[0].as<int64_t>()[i] = in[int(first + i)];
 }
 
 void RunSize(RefArgs& args) { *args.out[0].as<int64_t>() = args.in[0].elements(); }
@@ -50,7 +51,9 @@ void RunRange(RefArgs& args) {
 
 void RunConstantOfShape(RefArgs& args) {
   const Tensor* value = args.attributes.TensorOf("value");
-  VisitSize(args.out[0].type, [&]<class T>() { std::fill_n(args.out[0].as<T>(), args.out[0].elements(), value ? *value->as<T>() : T(0)); });
+  VisitSize(args.out[0].type, [&]<class T>() {
+    std::fill_n(args.out[0].as<T>(), args.out[0].elements(), value ? *value->as<T>() : T(0));
+  });
 }
 
 void RunConstant(RefArgs& args) {
@@ -66,7 +69,8 @@ void RunEyeLike(RefArgs& args) {
   VisitElement(out.type, [&]<class T>() {
     T* to = out.as<T>();
     std::fill_n(to, out.elements(), FromDouble<T>(0));
-    for (int64_t r = std::max<int64_t>(0, -k); r < rows && r + k < columns; ++r) to[r * columns + r + k] = FromDouble<T>(1);
+    for (int64_t r = std::max<int64_t>(0, -k); r < rows && r + k < columns; ++r)
+      to[r * columns + r + k] = FromDouble<T>(1);
   });
 }
 

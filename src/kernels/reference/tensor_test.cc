@@ -13,18 +13,21 @@ Tensor One(int64_t value) { return I64({}, {value}); }
 
 TEST(TransposeKernel, SwapsRowsAndColumns) {
   EXPECT_EQ(RunFor<float>("Transpose", {}, {F({2, 3}, {1, 2, 3, 4, 5, 6})}), (Vf{1, 4, 2, 5, 3, 6}));
-  EXPECT_EQ(RunFor<uint8_t>("Transpose", Attrs({{"perm", Ints{1, 0, 2}}}), {U8({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}),
+  EXPECT_EQ(RunFor<uint8_t>("Transpose", Attrs({{"perm", Ints{1, 0, 2}}}),
+                            {U8({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}),
             (std::vector<uint8_t>{1, 2, 5, 6, 3, 4, 7, 8}));
 }
 
 TEST(ConcatKernel, JoinsAlongEitherAxis) {
   const std::vector<Tensor> in = {F({2, 1}, {1, 2}), F({2, 2}, {3, 4, 5, 6}), F({2, 0}, {})};
   EXPECT_EQ(RunFor<float>("Concat", Attrs({{"axis", int64_t(1)}}), in), (Vf{1, 3, 4, 2, 5, 6}));
-  EXPECT_EQ(RunFor<float>("Concat", Attrs({{"axis", int64_t(-1)}}), {F({1}, {1}), F({2}, {2, 3})}), (Vf{1, 2, 3}));
+  EXPECT_EQ(RunFor<float>("Concat", Attrs({{"axis", int64_t(-1)}}), {F({1}, {1}), F({2}, {2, 3})}),
+            (Vf{1, 2, 3}));
 }
 
 TEST(SplitKernel, CutsColumns) {
-  const auto out = RunOp("Split", Attrs({{"axis", int64_t(1)}}), {F({2, 3}, {1, 2, 3, 4, 5, 6}), L({1, 2})}, 2);
+  const auto out =
+      RunOp("Split", Attrs({{"axis", int64_t(1)}}), {F({2, 3}, {1, 2, 3, 4, 5, 6}), L({1, 2})}, 2);
   EXPECT_EQ(Vf(out[0].as<float>(), out[0].as<float>() + 2), (Vf{1, 4}));
   EXPECT_EQ(Vf(out[1].as<float>(), out[1].as<float>() + 4), (Vf{2, 3, 5, 6}));
 }
@@ -38,7 +41,8 @@ TEST(SliceKernel, StepsForwardsAndBackwards) {
 }
 
 TEST(PadKernel, ConstantFillsAndCrops) {
-  EXPECT_EQ(RunFor<float>("Pad", {}, {F({1, 3}, {1, 2, 3}), L({0, 1, 1, -1}), F({}, {9})}), (Vf{9, 1, 2, 9, 9, 9}));
+  EXPECT_EQ(RunFor<float>("Pad", {}, {F({1, 3}, {1, 2, 3}), L({0, 1, 1, -1}), F({}, {9})}),
+            (Vf{9, 1, 2, 9, 9, 9}));
 }
 
 TEST(PadKernel, ReflectEdgeAndWrapReachPastOnePeriod) {
@@ -74,9 +78,11 @@ TEST(TriluKernel, KeepsEitherSideOfTheDiagonal) {
 // Channels 0..7 with one pixel each, in blocks of 2: DCR takes the block from the slow end of the channels.
 TEST(DepthToSpaceKernel, OrdersOfChannels) {
   const Tensor x = F({1, 8, 1, 1}, {0, 1, 2, 3, 4, 5, 6, 7});
-  EXPECT_EQ(RunFor<float>("DepthToSpace", Attrs({{"blocksize", int64_t(2)}}), {x}), (Vf{0, 2, 4, 6, 1, 3, 5, 7}));
-  EXPECT_EQ(RunFor<float>("DepthToSpace", Attrs({{"blocksize", int64_t(2)}, {"mode", std::string("CRD")}}), {x}),
-            (Vf{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(RunFor<float>("DepthToSpace", Attrs({{"blocksize", int64_t(2)}}), {x}),
+            (Vf{0, 2, 4, 6, 1, 3, 5, 7}));
+  EXPECT_EQ(
+      RunFor<float>("DepthToSpace", Attrs({{"blocksize", int64_t(2)}, {"mode", std::string("CRD")}}), {x}),
+      (Vf{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
 TEST(DepthToSpaceKernel, NhwcIsTheTransposedResultAndSpaceToDepthUndoesIt) {
@@ -105,36 +111,43 @@ TEST(ReverseSequenceKernel, ReversesEachPrefix) {
 }
 
 TEST(ShapeKernel, GivesDimensions) {
-  EXPECT_EQ(RunFor<int64_t>("Shape", Attrs({{"start", int64_t(1)}}), {F({1, 2, 3}, {1, 2, 3, 4, 5, 6})}), (Vi{2, 3}));
+  EXPECT_EQ(RunFor<int64_t>("Shape", Attrs({{"start", int64_t(1)}}), {F({1, 2, 3}, {1, 2, 3, 4, 5, 6})}),
+            (Vi{2, 3}));
   EXPECT_EQ(RunFor<int64_t>("Size", {}, {F({2, 3}, {1, 2, 3, 4, 5, 6})}), (Vi{6}));
 }
 
 TEST(RangeKernel, IntegersAndFloats) {
   EXPECT_EQ(RunFor<int64_t>("Range", {}, {One(10), One(4), One(-2)}), (Vi{10, 8, 6}));
-  EXPECT_EQ(RunFor<float>("Range", {}, {F({}, {1}), F({}, {2}), F({}, {0.25f})}), (Vf{1, 1.25f, 1.5f, 1.75f}));
+  EXPECT_EQ(RunFor<float>("Range", {}, {F({}, {1}), F({}, {2}), F({}, {0.25f})}),
+            (Vf{1, 1.25f, 1.5f, 1.75f}));
 }
 
 TEST(ConstantOfShapeKernel, FillsWithTheValue) {
-  EXPECT_EQ(RunFor<int32_t>("ConstantOfShape", Attrs({{"value", I32({1}, {5})}}), {L({2, 1})}), (std::vector<int32_t>{5, 5}));
+  EXPECT_EQ(RunFor<int32_t>("ConstantOfShape", Attrs({{"value", I32({1}, {5})}}), {L({2, 1})}),
+            (std::vector<int32_t>{5, 5}));
   EXPECT_EQ(RunFor<float>("ConstantOfShape", {}, {L({2})}), (Vf{0, 0}));
 }
 
 TEST(EyeLikeKernel, ShiftsTheDiagonal) {
-  EXPECT_EQ(RunFor<float>("EyeLike", Attrs({{"k", int64_t(1)}, {"dtype", std::string("f32")}}), {I32({2, 3}, {9, 9, 9, 9, 9, 9})}),
+  EXPECT_EQ(RunFor<float>("EyeLike", Attrs({{"k", int64_t(1)}, {"dtype", std::string("f32")}}),
+                          {I32({2, 3}, {9, 9, 9, 9, 9, 9})}),
             (Vf{0, 1, 0, 0, 0, 1}));
-  EXPECT_EQ(RunFor<uint8_t>("EyeLike", Attrs({{"k", int64_t(-1)}, {"dtype", std::string("bool")}}), {F({2, 2}, {9, 9, 9, 9})}),
+  EXPECT_EQ(RunFor<uint8_t>("EyeLike", Attrs({{"k", int64_t(-1)}, {"dtype", std::string("bool")}}),
+                            {F({2, 2}, {9, 9, 9, 9})}),
             (std::vector<uint8_t>{0, 0, 1, 0}));
 }
 
 TEST(OneHotKernel, WrapsNegativesAndSkipsWhatIsOutside) {
   const std::vector<Tensor> in = {L({1, -1, 3}), One(3), F({2}, {-1, 5})};
   EXPECT_EQ(RunFor<float>("OneHot", {}, in), (Vf{-1, 5, -1, -1, -1, 5, -1, -1, -1}));
-  EXPECT_EQ(RunFor<float>("OneHot", Attrs({{"axis", int64_t(0)}}), in), (Vf{-1, -1, -1, 5, -1, -1, -1, 5, -1}));
+  EXPECT_EQ(RunFor<float>("OneHot", Attrs({{"axis", int64_t(0)}}), in),
+            (Vf{-1, -1, -1, 5, -1, -1, -1, 5, -1}));
 }
 
 // Indices may be floats: they lose their fraction, and one just below 0 is 0, not the depth.
 TEST(OneHotKernel, TakesIndicesOfFloats) {
-  EXPECT_EQ(RunFor<float>("OneHot", {}, {F({3}, {-1e-20f, 1.75f, -1.5f}), One(3), F({2}, {0, 1})}), (Vf{1, 0, 0, 0, 1, 0, 0, 0, 1}));
+  EXPECT_EQ(RunFor<float>("OneHot", {}, {F({3}, {-1e-20f, 1.75f, -1.5f}), One(3), F({2}, {0, 1})}),
+            (Vf{1, 0, 0, 0, 1, 0, 0, 0, 1}));
 }
 
 TEST(NonZeroKernel, ListsCoordinatesByDimension) {

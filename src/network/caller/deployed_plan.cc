@@ -12,7 +12,8 @@
 namespace mete {
 namespace {
 
-// Of the time that a request may take, for asking who is late. Guess: a board in whose network nothing is wrong answers within a tenth.
+// Of the time that a request may take, for asking who is late. Guess: a board in whose network nothing is
+// wrong answers within a tenth.
 constexpr std::chrono::milliseconds kAskTime{50};
 
 // Who knows it may feed the deployment.
@@ -27,8 +28,9 @@ std::string RandomId() {
 }
 
 bool HasWork(const DeviceProgram& program) {
-  return std::any_of(program.stages.begin(), program.stages.end(),
-                     [](const ProgramStage& s) { return !s.sends.empty() || !s.needs.empty() || !s.graph.nodes.empty(); });
+  return std::any_of(program.stages.begin(), program.stages.end(), [](const ProgramStage& s) {
+    return !s.sends.empty() || !s.needs.empty() || !s.graph.nodes.empty();
+  });
 }
 
 std::set<int> SendsTo(const DeviceProgram& program) {
@@ -50,15 +52,18 @@ double ComputeUs(const std::vector<StageTimes>& times) {
 class DeployedPlan::Post : public Outbox {
  public:
   Post(DeployedPlan& plan, uint64_t request) : plan_(plan), request_(request) {}
-  void Send(int to, const PieceId& id, Tensor piece) override { plan_.deployments_.at(to)->Send(request_, id, std::move(piece)); }
+  void Send(int to, const PieceId& id, Tensor piece) override {
+    plan_.deployments_.at(to)->Send(request_, id, std::move(piece));
+  }
 
  private:
   DeployedPlan& plan_;
   const uint64_t request_;
 };
 
-DeployedPlan::DeployedPlan(const Graph& graph, const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes,
-                           const MakeShareSession& make, DigestMemo& digests, const DeployOptions& options, const WeightsProgress& progress,
+DeployedPlan::DeployedPlan(const Graph& graph, const DevicesPlan& plan,
+                           const std::vector<RemoteDevice*>& remotes, const MakeShareSession& make,
+                           DigestMemo& digests, const DeployOptions& options, const WeightsProgress& progress,
                            std::vector<std::string>* notes)
     : graph_(graph),
       plan_(plan),
@@ -84,13 +89,14 @@ DeployedPlan::DeployedPlan(const Graph& graph, const DevicesPlan& plan, const st
 
 DeployedPlan::~DeployedPlan() = default;
 
-void DeployedPlan::DeployTo(int device, const DeviceProgram& program, const WeightsProgress& progress, DigestMemo& digests,
-                            std::vector<std::string>* notes) {
+void DeployedPlan::DeployTo(int device, const DeviceProgram& program, const WeightsProgress& progress,
+                            DigestMemo& digests, std::vector<std::string>* notes) {
   RemoteDevice& remote = *remotes_[size_t(device)];
   const PackedProgram packed = PackProgram(program, &digests);
   try {
     std::string note;
-    remote.SendWeights(packed.weights, [&](int64_t sent, int64_t all) { progress(remote.name(), sent, all); }, &note);
+    remote.SendWeights(
+        packed.weights, [&](int64_t sent, int64_t all) { progress(remote.name(), sent, all); }, &note);
     if (!note.empty()) notes->push_back(remote.name() + ": " + note);
   } catch (const Error& error) {
     throw DeviceError(error, device);
@@ -109,12 +115,15 @@ void DeployedPlan::DeployTo(int device, const DeviceProgram& program, const Weig
     peer->set_name(remotes_[size_t(to)]->name());
     peer->set_address(remotes_[size_t(to)]->address().address);
   }
-  deployments_[device].reset(new RemoteDeployment(remote, device, deploy, options_.coding, *this));  // its base is private
+  // its base is private
+  deployments_[device].reset(new RemoteDeployment(remote, device, deploy, options_.coding, *this));
 }
 
 size_t DeployedPlan::TakeLane() {
   std::unique_lock lock(mutex_);
-  const auto free = [&] { return std::find_if(lanes_.begin(), lanes_.end(), [](const Lane& l) { return !l.busy; }); };
+  const auto free = [&] {
+    return std::find_if(lanes_.begin(), lanes_.end(), [](const Lane& l) { return !l.busy; });
+  };
   changed_.wait(lock, [&] { return error_ || free() != lanes_.end(); });
   if (error_) throw *error_;
   const auto lane = free();
@@ -123,7 +132,8 @@ size_t DeployedPlan::TakeLane() {
   return size_t(lane - lanes_.begin());
 }
 
-std::vector<Tensor> DeployedPlan::Run(std::span<const Tensor> inputs, std::chrono::microseconds patience, RequestTimes* times) {
+std::vector<Tensor> DeployedPlan::Run(std::span<const Tensor> inputs, std::chrono::microseconds patience,
+                                      RequestTimes* times) {
   const int64_t start_ns = NowNs();
   const size_t lane = TakeLane();
   const uint64_t request = lanes_[lane].next;
@@ -152,7 +162,8 @@ std::vector<Tensor> DeployedPlan::Run(std::span<const Tensor> inputs, std::chron
   }
 }
 
-std::vector<Tensor> DeployedPlan::RunOn(size_t lane, uint64_t request, std::span<const Tensor> inputs, std::chrono::microseconds patience) {
+std::vector<Tensor> DeployedPlan::RunOn(size_t lane, uint64_t request, std::span<const Tensor> inputs,
+                                        std::chrono::microseconds patience) {
   const std::shared_ptr<Inbox> inbox = lanes_[lane].inbox;
   const auto late = std::chrono::steady_clock::now() + patience;
   inbox->WaitUntil(late - std::min<std::chrono::microseconds>(kAskTime, patience / 8));
@@ -170,7 +181,8 @@ std::vector<Tensor> DeployedPlan::RunOn(size_t lane, uint64_t request, std::span
   }
 }
 
-DeviceError DeployedPlan::TooLate(uint64_t request, int device, std::chrono::steady_clock::time_point until) const {
+DeviceError DeployedPlan::TooLate(uint64_t request, int device,
+                                  std::chrono::steady_clock::time_point until) const {
   std::set<int> asked{0};  // this device knows of itself
   while (asked.insert(device).second) {
     const std::optional<int> next = deployments_.at(device)->WaitsFor(request, until);
@@ -178,7 +190,9 @@ DeviceError DeployedPlan::TooLate(uint64_t request, int device, std::chrono::ste
     device = *next;
   }
   const std::string name = device == 0 ? "this device" : remotes_[size_t(device)]->name();
-  return {Error(Code::kDeadlineExceeded, fmt::format("[devices] a part of the answer did not come in time, from {}", name)), device};
+  return {Error(Code::kDeadlineExceeded,
+                fmt::format("[devices] a part of the answer did not come in time, from {}", name)),
+          device};
 }
 
 std::vector<Tensor> DeployedPlan::InOrder(const std::vector<Tensor>& held) const {

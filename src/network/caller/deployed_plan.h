@@ -1,5 +1,6 @@
-// A plan that is ready on all its devices: the caller's own share in sessions here, the others' on workers. Requests run over all of them.
-// Once a device has failed it stays failed: whoever has another plan deploys that.
+// A plan that is ready on all its devices: the caller's own share in sessions here, the others' on workers.
+// Requests run over all of them. Once a device has failed it stays failed: whoever has another plan deploys
+// that.
 #pragma once
 
 #include <chrono>
@@ -27,12 +28,14 @@ class DeviceError : public Error {
 struct DeployOptions {
   Coding coding = Coding::kF32;
   int lanes = 1;  // requests at a time
-  std::chrono::milliseconds ready_timeout{120'000};  // until the slowest has prepared its share. Guess: VGG-16 on a slow board
+  // until the slowest has prepared its share. Guess: VGG-16 on a slow board
+  std::chrono::milliseconds ready_timeout{120'000};
 };
 
 struct RequestTimes {
   double us = 0;
-  // By device, all its stages: of the last request of which it has told, as that mostly comes after the outputs. 0: of none yet.
+  // By device, all its stages: of the last request of which it has told, as that mostly comes after the
+  // outputs. 0: of none yet.
   std::vector<double> compute_us;
 };
 
@@ -41,16 +44,19 @@ using WeightsProgress = std::function<void(const std::string&, int64_t, int64_t)
 
 class DeployedPlan : private RemoteEvents {
  public:
-  // `remotes`: by device of the plan; of the caller's own, the first, null. Sends weights and programs, and waits until all are ready.
-  // Keeps pointers to the remotes. `notes`: what is not as it should be. Throws DeviceError.
-  DeployedPlan(const Graph& graph, const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes, const MakeShareSession& make,
-               DigestMemo& digests, const DeployOptions& options, const WeightsProgress& progress, std::vector<std::string>* notes);
+  // `remotes`: by device of the plan; of the caller's own, the first, null. Sends weights and programs, and
+  // waits until all are ready. Keeps pointers to the remotes. `notes`: what is not as it should be. Throws
+  // DeviceError.
+  DeployedPlan(const Graph& graph, const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes,
+               const MakeShareSession& make, DigestMemo& digests, const DeployOptions& options,
+               const WeightsProgress& progress, std::vector<std::string>* notes);
   ~DeployedPlan();
 
-  // Inputs in the order of InputsOf() (plan/devices/program.h); outputs in the graph's, of a plan of some layers in that of OutputsOf().
-  // Waits for a lane that is free. Throws DeviceError where a device fails, or is later than
-  // `patience`; others where the data cause it. Thread-safe.
-  std::vector<Tensor> Run(std::span<const Tensor> inputs, std::chrono::microseconds patience, RequestTimes* times = nullptr);
+  // Inputs in the order of InputsOf() (plan/devices/program.h); outputs in the graph's, of a plan of some
+  // layers in that of OutputsOf(). Waits for a lane that is free. Throws DeviceError where a device fails, or
+  // is later than `patience`; others where the data cause it. Thread-safe.
+  std::vector<Tensor> Run(std::span<const Tensor> inputs, std::chrono::microseconds patience,
+                          RequestTimes* times = nullptr);
 
   bool failed() const;
   const DevicesPlan& plan() const { return plan_; }
@@ -63,11 +69,13 @@ class DeployedPlan : private RemoteEvents {
   };
   class Post;
 
-  void DeployTo(int device, const DeviceProgram& program, const WeightsProgress& progress, DigestMemo& digests,
-                std::vector<std::string>* notes);
+  void DeployTo(int device, const DeviceProgram& program, const WeightsProgress& progress,
+                DigestMemo& digests, std::vector<std::string>* notes);
   size_t TakeLane();
-  std::vector<Tensor> RunOn(size_t lane, uint64_t request, std::span<const Tensor> inputs, std::chrono::microseconds patience);
-  // Who keeps all from a request that `device` is late with: itself, or for whom it waits, as far as they say so until then.
+  std::vector<Tensor> RunOn(size_t lane, uint64_t request, std::span<const Tensor> inputs,
+                            std::chrono::microseconds patience);
+  // Who keeps all from a request that `device` is late with: itself, or for whom it waits, as far as they say
+  // so until then.
   DeviceError TooLate(uint64_t request, int device, std::chrono::steady_clock::time_point until) const;
   std::vector<Tensor> InOrder(const std::vector<Tensor>& held) const;
 

@@ -17,13 +17,15 @@ class Pool : public Workers {
   Pool(int workers, uint32_t seed) : Workers(workers, seed) {
     remotes.push_back(nullptr);
     for (int w = 0; w < workers; ++w) {
-      held.push_back(std::make_unique<RemoteDevice>(RemoteAddress{costs.devices[size_t(w) + 1].name, AddressOf(size_t(w))}, Security{}));
+      held.push_back(std::make_unique<RemoteDevice>(
+          RemoteAddress{costs.devices[size_t(w) + 1].name, AddressOf(size_t(w))}, Security{}));
       remotes.push_back(held.back().get());
     }
   }
   std::unique_ptr<DeployedPlan> Deploy(const DeployOptions& options = {}) {
-    return std::make_unique<DeployedPlan>(random.graph, plan, remotes, ReferenceSession, digests, options,
-                                          [](const std::string&, int64_t, int64_t) {}, &notes);
+    return std::make_unique<DeployedPlan>(
+        random.graph, plan, remotes, ReferenceSession, digests, options,
+        [](const std::string&, int64_t, int64_t) {}, &notes);
   }
 
   std::vector<std::unique_ptr<RemoteDevice>> held;
@@ -89,7 +91,8 @@ TEST(DeployedPlan, NothingIsKeptOfOneThatIsGone) {
     pool.ExpectWhole(pool.Deploy()->Run(pool.inputs, kPatience));
     if (i == 19) first = AllocatedBytes();  // threads and connections have by then what they keep
   }
-  EXPECT_LT(AllocatedBytes(), first + (size_t(1) << 20));  // of each 10 KiB, which is less than its sessions have
+  // of each 10 KiB, which is less than its sessions have
+  EXPECT_LT(AllocatedBytes(), first + (size_t(1) << 20));
 }
 
 TEST(DeployedPlan, WhoWaitsForAnotherIsNotToBlame) {
@@ -115,7 +118,8 @@ TEST(DeployedPlan, WhoWaitsForAnotherIsNotToBlame) {
     for (;;) (void)deployed->Run(pool.inputs, std::chrono::seconds(1));  // until it computes
   } catch (const DeviceError& error) {
     EXPECT_EQ(error.device(), 2);
-    EXPECT_EQ(std::string(error.what()), "[devices] a part of the answer did not come in time, from worker-2");
+    EXPECT_EQ(std::string(error.what()),
+              "[devices] a part of the answer did not come in time, from worker-2");
   }
 }
 

@@ -12,14 +12,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double kPatience = 4;                // times the usual; guess: what a shared host does to one request in a thousand
-constexpr milliseconds kLeastPatience{250};    // and at least so long: guess, what a board does besides
-constexpr double kAloneMargin = 1.2;           // times what a request takes here; guess
-constexpr double kSmoothing = 0.1;             // of what requests take: the last ten or so. Guess
+// times the usual; guess: what a shared host does to one request in a thousand
+constexpr double kPatience = 4;
+constexpr milliseconds kLeastPatience{250};  // and at least so long: guess, what a board does besides
+constexpr double kAloneMargin = 1.2;         // times what a request takes here; guess
+constexpr double kSmoothing = 0.1;           // of what requests take: the last ten or so. Guess
 
 }  // namespace
 
-DevicesSession::DevicesSession(Graph graph, PoolCosts costs, std::vector<std::unique_ptr<RemoteDevice>> remotes,
+DevicesSession::DevicesSession(Graph graph, PoolCosts costs,
+                               std::vector<std::unique_ptr<RemoteDevice>> remotes,
                                DevicesSessionOptions options)
     : graph_(std::move(graph)),
       costs_(std::move(costs)),
@@ -33,7 +35,8 @@ DevicesSession::DevicesSession(Graph graph, PoolCosts costs, std::vector<std::un
       }),
       members_(remotes_.size()) {
   if (remotes_.size() != costs_.devices.size() || remotes_.empty() || remotes_[0])
-    Invalid("devices", "are others than the costs are of; got {}, expected {}", remotes_.size(), costs_.devices.size());
+    Invalid("devices", "are others than the costs are of; got {}, expected {}", remotes_.size(),
+            costs_.devices.size());
   Verify(costs_, LayersOf(graph_).size());
   for (const LayerCost& layer : costs_.devices[0].layers) alone_us_ += layer.us;
   FirstRebuild();
@@ -58,7 +61,8 @@ void DevicesSession::End() {
 void DevicesSession::FirstRebuild() {
   const Watch watch([this] { return options_.cancel && options_.cancel->cancelled(); }, [this] { End(); });
   Rebuild();
-  if (ending_.cancelled()) throw Error(Code::kCancelled, "[devices] interrupted before there was a plan to run");
+  if (ending_.cancelled())
+    throw Error(Code::kCancelled, "[devices] interrupted before there was a plan to run");
 }
 
 std::vector<Tensor> DevicesSession::Run(std::span<const Tensor> inputs, RequestReport* report) {
@@ -125,7 +129,8 @@ void DevicesSession::Lost(const std::shared_ptr<DeployedPlan>& deployed, const E
     if (deployed_ != deployed) return;  // another request was sooner
     deployed_.reset();
     rebuild_ = true;
-    if (const auto* of_device = dynamic_cast<const DeviceError*>(&error); of_device && of_device->device() > 0)
+    if (const auto* of_device = dynamic_cast<const DeviceError*>(&error);
+        of_device && of_device->device() > 0)
       LoseMember(planned_[size_t(of_device->device())], error, false);  // it has served, so that it may again
   }
   wake_.notify_all();
@@ -141,8 +146,8 @@ void DevicesSession::LoseMember(size_t device, const Error& error, bool refuses)
   if (refuses) member.refusal = error.code();
   else member.refusal.reset();
   stats_.lost += was_there;
-  untold_.push_back(fmt::format("{} {}, the others go on without it: {}", costs_.devices[device].name, refuses ? "cannot serve" : "is lost",
-                                error.what()));
+  untold_.push_back(fmt::format("{} {}, the others go on without it: {}", costs_.devices[device].name,
+                                refuses ? "cannot serve" : "is lost", error.what()));
 }
 
 void DevicesSession::Tell(const std::string& note) {
@@ -153,7 +158,8 @@ void DevicesSession::Tell(const std::string& note) {
   TellAll();
 }
 
-// One thread tells; who comes meanwhile leaves to it what there is to tell, also where the session is used by whoever is told.
+// One thread tells; who comes meanwhile leaves to it what there is to tell, also where the session is used by
+// whoever is told.
 void DevicesSession::TellAll() {
   std::unique_lock lock(mutex_);
   if (telling_) return;
@@ -174,7 +180,8 @@ void DevicesSession::Learn(const RequestTimes& times, const DeployedPlan* deploy
   usual_us_ = usual_us_ == 0 ? times.us : usual_us_ + kSmoothing * (times.us - usual_us_);
   for (size_t d = 0; d < times.compute_us.size(); ++d) {
     Member& member = members_[planned_[d]];
-    // What a worker says of itself is believed as far as it can be: no longer than the request took, and a number.
+    // What a worker says of itself is believed as far as it can be: no longer than the request took, and a
+    // number.
     if (times.compute_us[d] > 0 && times.compute_us[d] <= times.us && member.planned_us > 0)
       member.drift.Add(times.compute_us[d], member.planned_us);
   }
@@ -203,7 +210,8 @@ PoolCosts DevicesSession::CostsOf(const std::vector<size_t>& members) const {
   PoolCosts costs;
   for (const size_t d : members) {
     costs.devices.push_back(costs_.devices[d]);
-    for (LayerCost& layer : costs.devices.back().layers) layer.us *= members_[d].scale, layer.least_us *= members_[d].scale;
+    for (LayerCost& layer : costs.devices.back().layers)
+      layer.us *= members_[d].scale, layer.least_us *= members_[d].scale;
   }
   return costs;
 }

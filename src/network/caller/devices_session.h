@@ -1,7 +1,8 @@
-// A model on several devices: plans, deploys, and answers requests whatever becomes of the devices. One that dies, hangs or is late costs
-// its request one retry: the request is then computed here alone, from a session that is always ready, while a thread of the session's
-// makes the plan again without that device. Lost devices are tried again, with back-off, and taken in when they are back. Where devices are
-// for long faster or slower than the costs say, these are corrected and the plan is made again, if that gains something.
+// A model on several devices: plans, deploys, and answers requests whatever becomes of the devices. One that
+// dies, hangs or is late costs its request one retry: the request is then computed here alone, from a session
+// that is always ready, while a thread of the session's makes the plan again without that device. Lost
+// devices are tried again, with back-off, and taken in when they are back. Where devices are for long faster
+// or slower than the costs say, these are corrected and the plan is made again, if that gains something.
 #pragma once
 
 #include <condition_variable>
@@ -26,62 +27,74 @@ namespace mete {
 struct DevicesSessionOptions {
   SessionOptions session = SessionOptions::Estimated();  // of this device
   DeployOptions deploy;
-  std::string planner = "dynamic";  // plan/devices/named.h; planners that measure do so when the session is made
+  // plan/devices/named.h; planners that measure do so when the session is made
+  std::string planner = "dynamic";
   DevicesObjective objective = DevicesObjective::kLatency;
-  double deadline_ms = 0;           // of a request: others are given up in time to compute it here. 0: after four times the usual
-  bool remake = true;               // false: the first plan is kept as long as it works
-  // Before a plan that divides the model is used it runs in turns with what the best single devices would do, and the one that is the
-  // fastest is taken: predictions may err, and nobody wants to be slower than the best single choice. Only of planner dynamic, and for
-  // latency.
+  // of a request: others are given up in time to compute it here. 0: after four times the usual
+  double deadline_ms = 0;
+  bool remake = true;  // false: the first plan is kept as long as it works
+  // Before a plan that divides the model is used it runs in turns with what the best single devices would do,
+  // and the one that is the fastest is taken: predictions may err, and nobody wants to be slower than the
+  // best single choice. Only of planner dynamic, and for latency.
   bool trial = true;
-  std::chrono::milliseconds again{10'000};  // what fails though no device does is tried again after so long. Guess
-  const CancelToken* cancel = nullptr;      // ends the making of a session, which then throws CANCELLED; planning itself ends first
+  // what fails though no device does is tried again after so long. Guess
+  std::chrono::milliseconds again{10'000};
+  // ends the making of a session, which then throws CANCELLED; planning itself ends first
+  const CancelToken* cancel = nullptr;
   WeightsProgress progress = [](const std::string&, int64_t, int64_t) {};
-  // What happens to devices, in a line: one at a time, by any thread, which may use the session but not end it. Does not throw.
+  // What happens to devices, in a line: one at a time, by any thread, which may use the session but not end
+  // it. Does not throw.
   std::function<void(const std::string&)> tell = [](const std::string&) {};
 };
 
 struct DevicesSessionStats {
   int64_t requests = 0;
-  int64_t retries = 0;   // requests that were computed again, as a device failed
-  int64_t plans = 0;     // that were deployed
-  int64_t lost = 0;      // times that a device was
-  int measured = 0;      // plans or parts of plans that a planner, or the last trial, had run
-  double plan_s = 0;     // that the planner took, with what it measured
-  double usual_us = 0;   // of a request by the plan in use: of its trial, then as measured; 0: not known yet
+  int64_t retries = 0;  // requests that were computed again, as a device failed
+  int64_t plans = 0;    // that were deployed
+  int64_t lost = 0;     // times that a device was
+  int measured = 0;     // plans or parts of plans that a planner, or the last trial, had run
+  double plan_s = 0;    // that the planner took, with what it measured
+  double usual_us = 0;  // of a request by the plan in use: of its trial, then as measured; 0: not known yet
 };
 
 struct RequestReport {
   double us = 0;
-  bool alone = true;     // computed by this device alone, planned or not
+  bool alone = true;  // computed by this device alone, planned or not
   bool retried = false;
-  std::vector<double> compute_us;  // by device of the plan, what it computed for the request; empty where this device did it alone
+  // by device of the plan, what it computed for the request; empty where this device did it alone
+  std::vector<double> compute_us;
 };
 
 // A plan that ran in turns with others.
 struct ComparedPlan {
-  std::string name;        // "chosen", of the session; "alone NAME"; or of the planner
+  std::string name;  // "chosen", of the session; "alone NAME"; or of the planner
   DevicesPlan plan;
   double plan_s = 0;       // that planning took, with what the planner had run
   int measured = 0;        // plans or parts of plans that it had run
   std::vector<double> us;  // of each round
-  size_t same_as = 0;      // which of those compared has the devices do the same: itself, or an earlier one whose runs count for both
+  // which of those compared has the devices do the same: itself, or an earlier one whose runs count for both
+  size_t same_as = 0;
 };
 
 class DevicesSession {
  public:
-  // `graph` as it is before the pass `layout`. `remotes`: one for each device of the costs, the first, this device, null. Who does not
-  // answer is left out, and tried again later. Error where the costs are not of the graph's layers, or there is nothing to run it on;
-  // CANCELLED.
-  DevicesSession(Graph graph, PoolCosts costs, std::vector<std::unique_ptr<RemoteDevice>> remotes, DevicesSessionOptions options);
-  ~DevicesSession();  // gives up what is under way with devices; what is computed here may end first, a layer or a plan
+  // `graph` as it is before the pass `layout`. `remotes`: one for each device of the costs, the first, this
+  // device, null. Who does not answer is left out, and tried again later. Error where the costs are not of
+  // the graph's layers, or there is nothing to run it on; CANCELLED.
+  DevicesSession(Graph graph, PoolCosts costs, std::vector<std::unique_ptr<RemoteDevice>> remotes,
+                 DevicesSessionOptions options);
+  // gives up what is under way with devices; what is computed here may end first, a layer or a plan
+  ~DevicesSession();
 
-  // Inputs and outputs in the graph's order. Errors: of the inputs, and what data cause. Thread-safe; requests at a time: the lanes.
+  // Inputs and outputs in the graph's order. Errors: of the inputs, and what data cause. Thread-safe;
+  // requests at a time: the lanes.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, RequestReport* report = nullptr);
 
-  // The plan in use, each device alone, and what `planners` plan, in turns on these inputs, the second run of each turn counts; plans that
-  // are the same have one turn. For comparisons; no requests may run. Nothing is planned again meanwhile. Error where a device fails.
-  std::vector<ComparedPlan> Compare(const std::vector<std::string>& planners, const std::vector<Tensor>& inputs, int rounds);
+  // The plan in use, each device alone, and what `planners` plan, in turns on these inputs, the second run of
+  // each turn counts; plans that are the same have one turn. For comparisons; no requests may run. Nothing is
+  // planned again meanwhile. Error where a device fails.
+  std::vector<ComparedPlan> Compare(const std::vector<std::string>& planners,
+                                    const std::vector<Tensor>& inputs, int rounds);
 
   DevicesPlan plan() const;  // of the devices that are there; the one in use
   DevicesSessionStats stats() const;
@@ -92,10 +105,11 @@ class DevicesSession {
   struct Member {
     bool there = true;
     BackOff back_off;
-    std::optional<Code> refusal;  // why it cannot serve, as was told; of one that serves, or is lost in another way, none
-    double scale = 1;             // of the costs, by what was measured
-    double planned_us = 0;        // that the plan in use predicts for it to compute
-    DeviceDrift drift;            // of what it takes from that
+    // why it cannot serve, as was told; of one that serves, or is lost in another way, none
+    std::optional<Code> refusal;
+    double scale = 1;       // of the costs, by what was measured
+    double planned_us = 0;  // that the plan in use predicts for it to compute
+    DeviceDrift drift;      // of what it takes from that
   };
   // A plan, deployed.
   struct ReadyPlan {
@@ -111,32 +125,37 @@ class DevicesSession {
   std::shared_ptr<DeployedPlan> Current() const;
   std::chrono::microseconds Patience() const;
   void Lost(const std::shared_ptr<DeployedPlan>& deployed, const Error& error);
-  // mutex_ is locked; TellAll() when it is not any more. `refuses`: it is there, and that will not pass by itself.
+  // mutex_ is locked; TellAll() when it is not any more. `refuses`: it is there, and that will not pass by
+  // itself.
   void LoseMember(size_t device, const Error& error, bool refuses);
   void Tell(const std::string& note);
   void TellAll();  // what is in untold_, in order; mutex_ is not locked
   void Learn(const RequestTimes& times, const DeployedPlan* deployed);  // null: alone
 
-  void End();                  // whatever is under way gives up
-  void FirstRebuild();         // in the constructor
-  void Keep();                 // the thread
-  bool TryAgain();             // whether somebody has come back
-  bool Correct();              // costs by what was measured; whether that is worth another plan
+  void End();           // whatever is under way gives up
+  void FirstRebuild();  // in the constructor
+  void Keep();          // the thread
+  bool TryAgain();      // whether somebody has come back
+  bool Correct();       // costs by what was measured; whether that is worth another plan
   void Rebuild();
-  bool Deploy();               // false: a device was lost meanwhile
+  bool Deploy();  // false: a device was lost meanwhile
   void StayAlone(const std::string& why);
   void Use(const std::vector<size_t>& members, ReadyPlan ready);
   bool PlanServesAll() const;  // the plan in use is of all who are there, and works
   void DropSilent();
-  bool SaysHello(size_t device);  // else it is lost
+  bool SaysHello(size_t device);                                       // else it is lost
   std::vector<size_t> WhoAnswers(const std::vector<size_t>& devices);  // the others are lost
-  std::vector<size_t> There() const;  // mutex_ is locked; also the next ones
+  std::vector<size_t> There() const;                                   // mutex_ is locked; also the next ones
   PoolCosts CostsOf(const std::vector<size_t>& members) const;
-  ComparedPlan MakePlan(const std::string& planner, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes);
+  ComparedPlan MakePlan(const std::string& planner, const PoolCosts& costs,
+                        const std::vector<RemoteDevice*>& remotes);
   double MeasurePlan(DevicesPlan plan, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes);
-  std::shared_ptr<DeployedPlan> DeployPlan(const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes);  // null: this device alone
+  // null: this device alone
+  std::shared_ptr<DeployedPlan> DeployPlan(const DevicesPlan& plan,
+                                           const std::vector<RemoteDevice*>& remotes);
   std::vector<DevicesPlan> SinglesBeside(const DevicesPlan& plan, const PoolCosts& costs) const;
-  std::vector<ReadyPlan> DeployBeside(const DevicesPlan& plan, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes);
+  std::vector<ReadyPlan> DeployBeside(const DevicesPlan& plan, const PoolCosts& costs,
+                                      const std::vector<RemoteDevice*>& remotes);
   // The plan, or what is faster where it is tried.
   ReadyPlan Best(const DevicesPlan& plan, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes);
   double RunOnce(DeployedPlan* deployed, const std::vector<Tensor>& inputs);  // microseconds
@@ -152,7 +171,7 @@ class DevicesSession {
 
   std::mutex keeping_;  // whoever asks devices, plans and deploys has it: the keeper, or Compare()
   DigestMemo digests_;
-  std::string why_alone_;                     // though devices are there; empty: it is not
+  std::string why_alone_;                      // though devices are there; empty: it is not
   std::optional<Clock::time_point> again_at_;  // when that is tried again
 
   mutable std::mutex mutex_;  // all below

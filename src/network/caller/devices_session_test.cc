@@ -35,7 +35,9 @@ class Devices : public Workers {
   std::unique_ptr<DevicesSession> Open() {
     std::vector<std::unique_ptr<RemoteDevice>> all;
     for (size_t d = 0; d < costs.devices.size(); ++d)
-      all.push_back(d == 0 ? nullptr : std::make_unique<RemoteDevice>(RemoteAddress{costs.devices[d].name, AddressOf(d - 1)}, Security{}));
+      all.push_back(d == 0 ? nullptr
+                           : std::make_unique<RemoteDevice>(
+                                 RemoteAddress{costs.devices[d].name, AddressOf(d - 1)}, Security{}));
     return std::make_unique<DevicesSession>(random.graph, costs, std::move(all), options);
   }
   std::string Notes() {
@@ -63,7 +65,8 @@ TEST(DevicesSession, GivesTheBitsOfOneDevice) {
 TEST(DevicesSession, ComparesPlansInTurnsAndRunsThoseThatAreTheSameOnce) {
   Devices devices(1);
   const auto session = devices.Open();
-  const std::vector<ComparedPlan> compared = session->Compare({"layerwise", "alone", "layerwise"}, devices.inputs, 3);
+  const std::vector<ComparedPlan> compared =
+      session->Compare({"layerwise", "alone", "layerwise"}, devices.inputs, 3);
   ASSERT_EQ(compared.size(), 6u);  // the chosen, each of two devices alone, three planners'
   EXPECT_EQ(compared[0].name, "chosen");
   EXPECT_EQ(compared[5].same_as, compared[3].same_as);
@@ -190,7 +193,8 @@ TEST(DevicesSession, WhatFailedForAWhileIsToldOnceAndTriedAgain) {
   Devices devices(1);
   Builder b;
   ValueId y = b.Input({1, 16, 8, 8});
-  for (int i = 0; i < 5; ++i) y = b.Conv(y, 16, 16, 3, {1, 1, 1, 1});  // weights that travel by themselves, at least one of them each time
+  // weights that travel by themselves, at least one of them each time
+  for (int i = 0; i < 5; ++i) y = b.Conv(y, 16, 16, 3, {1, 1, 1, 1});
   b.Output(y);
   InferShapes(b.graph);
   devices.Use(b.graph);
@@ -208,7 +212,9 @@ TEST(DevicesSession, WhatFailedForAWhileIsToldOnceAndTriedAgain) {
   EXPECT_FALSE(report.alone) << devices.Notes();
   EXPECT_EQ(failures, 0);
   std::lock_guard lock(devices.mutex);
-  EXPECT_EQ(std::count(devices.notes.begin(), devices.notes.end(), "this device computes alone: the disk is full"), 1);
+  EXPECT_EQ(
+      std::count(devices.notes.begin(), devices.notes.end(), "this device computes alone: the disk is full"),
+      1);
 }
 
 TEST(DevicesSession, APlanGoesOnWhereWhoComesCannotServe) {
@@ -233,7 +239,8 @@ TEST(DevicesSession, ErrorsOfTheInputsAreTheCallers) {
   std::swap(turned[2], turned[3]);
   EXPECT_TELLS(session->Run(std::vector<Tensor>{}), "wrong number of inputs");
   EXPECT_TELLS(session->Run(std::vector<Tensor>{Tensor(DType::kF32, {3})}), "wrong input shape");
-  EXPECT_TELLS(session->Run(std::vector<Tensor>{Tensor(DType::kI32, shape)}), "wrong input type; got i32");  // as many bytes
+  // as many bytes
+  EXPECT_TELLS(session->Run(std::vector<Tensor>{Tensor(DType::kI32, shape)}), "wrong input type; got i32");
   ASSERT_NE(turned, shape);
   EXPECT_TELLS(session->Run(std::vector<Tensor>{Tensor(DType::kF32, turned)}), "wrong input shape");
   EXPECT_EQ(session->stats().lost, 0);

@@ -41,8 +41,12 @@ class Hanging : public pb::Worker::Service {
     if (where_ == Where::kWeights) *missing = *asked;
     return grpc::Status::OK;
   }
-  grpc::Status Store(grpc::ServerContext* context, grpc::ServerReader<pb::WeightChunk>*, pb::Stored*) override { return Hang(*context); }
-  grpc::Status Serve(grpc::ServerContext* context, grpc::ServerReaderWriter<pb::FromWorker, pb::ToWorker>* stream) override {
+  grpc::Status Store(grpc::ServerContext* context, grpc::ServerReader<pb::WeightChunk>*,
+                     pb::Stored*) override {
+    return Hang(*context);
+  }
+  grpc::Status Serve(grpc::ServerContext* context,
+                     grpc::ServerReaderWriter<pb::FromWorker, pb::ToWorker>* stream) override {
     pb::FromWorker ready;
     ready.mutable_ready();
     if (where_ != Where::kReady) stream->Write(ready);
@@ -66,7 +70,8 @@ class Hanging : public pb::Worker::Service {
   }
 
   // A piece that is not the last of its message.
-  grpc::Status SayNonsense(const grpc::ServerContext& context, grpc::ServerReaderWriter<pb::FromWorker, pb::ToWorker>& stream) {
+  grpc::Status SayNonsense(const grpc::ServerContext& context,
+                           grpc::ServerReaderWriter<pb::FromWorker, pb::ToWorker>& stream) {
     pb::ToWorker message;
     for (int i = 0; i < 2; ++i) (void)stream.Read(&message);  // the program, the beginning
     pb::FromWorker nonsense;
@@ -91,7 +96,8 @@ class Hanging : public pb::Worker::Service {
 std::unique_ptr<DevicesSession> Open(const Workers& workers, const DevicesSessionOptions& options) {
   std::vector<std::unique_ptr<RemoteDevice>> all(1);
   for (size_t w = 0; w < workers.ports.size(); ++w)
-    all.push_back(std::make_unique<RemoteDevice>(RemoteAddress{workers.costs.devices[w + 1].name, workers.AddressOf(w)}, Security{}));
+    all.push_back(std::make_unique<RemoteDevice>(
+        RemoteAddress{workers.costs.devices[w + 1].name, workers.AddressOf(w)}, Security{}));
   return std::make_unique<DevicesSession>(workers.random.graph, workers.costs, std::move(all), options);
 }
 
@@ -102,8 +108,10 @@ double SecondsOf(const std::function<void()>& f) {
 }
 
 TEST(DevicesSession, EndsAtOnceWhateverADeviceLetsItWaitFor) {
-  const std::pair<Where, const char*> cases[] = {
-      {Where::kWeights, "dynamic"}, {Where::kReady, "dynamic"}, {Where::kRequest, "dynamic"}, {Where::kRequest, "fss"}};
+  const std::pair<Where, const char*> cases[] = {{Where::kWeights, "dynamic"},
+                                                 {Where::kReady, "dynamic"},
+                                                 {Where::kRequest, "dynamic"},
+                                                 {Where::kRequest, "fss"}};
   for (const auto& [where, planner] : cases) {
     SCOPED_TRACE(testing::Message() << int(where) << " " << planner);
     Workers workers(1, 3);
@@ -132,7 +140,8 @@ TEST(DevicesSession, IsNotMadeAnyMoreWhenItsMakerIsInterrupted) {
       EXPECT_TRUE(hanging.WaitUntilItHangs());
       interrupt.Cancel();
     });
-    EXPECT_LT(SecondsOf([&] { EXPECT_TELLS(Open(workers, options), "interrupted before there was a plan"); }), 2);
+    EXPECT_LT(SecondsOf([&] { EXPECT_TELLS(Open(workers, options), "interrupted before there was a plan"); }),
+              2);
   }
 }
 
@@ -147,7 +156,8 @@ TEST(DevicesSession, PlansAreNotComparedWhileOneIsDeployed) {
   const Hanging hanging(Where::kReady, workers.ports[1]);
   ASSERT_TRUE(hanging.WaitUntilItHangs());
   std::vector<ComparedPlan> compared;
-  EXPECT_GT(SecondsOf([&] { compared = session->Compare({"layerwise"}, workers.inputs, 1); }), 0.5);  // until the other one is given up
+  // until the other one is given up
+  EXPECT_GT(SecondsOf([&] { compared = session->Compare({"layerwise"}, workers.inputs, 1); }), 0.5);
   EXPECT_EQ(compared.size(), 4u);  // chosen, alone on each of two, layerwise
   EXPECT_EQ(session->stats().lost, 2);
 }

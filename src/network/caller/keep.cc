@@ -12,10 +12,12 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{100};           // how often something is looked for; guess
 constexpr std::chrono::milliseconds kHelloTimeout{1000};  // guess: more than a busy board is late
-constexpr double kGain = 0.95;                            // of the time: a plan that gains less is not worth deploying. Guess
+// of the time: a plan that gains less is not worth deploying. Guess
+constexpr double kGain = 0.95;
 
 // What a plan takes where devices are faster or slower than it says.
-double ScaledUs(const Graph& graph, DevicesPlan plan, const PoolCosts& costs, const std::vector<double>& ratios) {
+double ScaledUs(const Graph& graph, DevicesPlan plan, const PoolCosts& costs,
+                const std::vector<double>& ratios) {
   for (PlannedGroup& group : plan.groups)
     for (DeviceShare& share : group.shares) share.compute_us *= ratios[size_t(share.device)];
   return SimulateDevices(graph, plan, costs).us;
@@ -70,7 +72,8 @@ bool DevicesSession::SaysHello(size_t device) {
 // All at the same time: of hundreds that are gone each takes as long as a connection is tried.
 std::vector<size_t> DevicesSession::WhoAnswers(const std::vector<size_t>& devices) {
   std::vector<std::future<bool>> asked;
-  for (const size_t d : devices) asked.push_back(std::async(std::launch::async, [this, d] { return SaysHello(d); }));
+  for (const size_t d : devices)
+    asked.push_back(std::async(std::launch::async, [this, d] { return SaysHello(d); }));
   std::vector<size_t> answer;
   for (size_t i = 0; i < devices.size(); ++i)
     if (asked[i].get()) answer.push_back(devices[i]);
@@ -113,7 +116,9 @@ bool DevicesSession::Correct() {
   DevicesPlan plan;
   {
     std::lock_guard lock(mutex_);
-    if (rebuild_ || std::none_of(planned_.begin(), planned_.end(), [&](size_t d) { return members_[d].drift.Lasts(); })) return false;
+    if (rebuild_ ||
+        std::none_of(planned_.begin(), planned_.end(), [&](size_t d) { return members_[d].drift.Lasts(); }))
+      return false;
     for (const size_t d : planned_) {
       Member& member = members_[d];
       ratios.push_back(member.drift.ratio());
@@ -126,10 +131,11 @@ bool DevicesSession::Correct() {
     for (PlannedGroup& group : plan_.groups)  // the next correction begins where this one ends
       for (DeviceShare& share : group.shares) share.compute_us *= ratios[size_t(share.device)];
   }
-  const double before_us = ScaledUs(graph_, plan, costs, ratios), after_us = PlanDevices(graph_, costs).predicted_us;
+  const double before_us = ScaledUs(graph_, plan, costs, ratios),
+               after_us = PlanDevices(graph_, costs).predicted_us;
   if (after_us >= kGain * before_us) return false;
-  Tell(fmt::format("devices are not as fast as the costs say: planned again, {:.1f} instead of {:.1f} ms", after_us * 1e-3,
-                   before_us * 1e-3));
+  Tell(fmt::format("devices are not as fast as the costs say: planned again, {:.1f} instead of {:.1f} ms",
+                   after_us * 1e-3, before_us * 1e-3));
   return true;
 }
 
@@ -211,7 +217,8 @@ void DevicesSession::Use(const std::vector<size_t>& members, ReadyPlan ready) {
       member.planned_us = PlannedUs(plan_, d);
       if (member.planned_us == 0) continue;
       member.back_off.Serves(Clock::now());
-      if (std::exchange(member.refusal, std::nullopt)) untold_.push_back(fmt::format("{} serves now", costs_.devices[members[d]].name));
+      if (std::exchange(member.refusal, std::nullopt))
+        untold_.push_back(fmt::format("{} serves now", costs_.devices[members[d]].name));
     }
     rebuild_ = false;
     ++stats_.plans;

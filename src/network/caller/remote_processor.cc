@@ -41,8 +41,9 @@ class RemoteStep : public Prepared {
  public:
   RemoteStep(Graph graph, const Node& node, RemoteDevice& remote)
       : graph_(std::move(graph)),
-        deployed_(graph_, PlanThere(graph_, remote.name()), {nullptr, &remote}, {}, digests_, {},
-                  [](const std::string&, int64_t, int64_t) {}, &notes_),
+        deployed_(
+            graph_, PlanThere(graph_, remote.name()), {nullptr, &remote}, {}, digests_, {},
+            [](const std::string&, int64_t, int64_t) {}, &notes_),
         kernel_("remote " + remote.name()) {
     // A share's inputs are in the order of their ids, each once, and without constants.
     for (const ValueId id : graph_.inputs)
@@ -57,9 +58,11 @@ class RemoteStep : public Prepared {
 
   void Execute(std::span<const ConstView> inputs, std::span<View> outputs) override {
     std::vector<Tensor> in;
-    for (const size_t i : inputs_) in.push_back(CopyOf(inputs[i]));  // where a run fails, its inputs may still be on their way
+    // where a run fails, its inputs may still be on their way
+    for (const size_t i : inputs_) in.push_back(CopyOf(inputs[i]));
     const std::vector<Tensor> out = deployed_.Run(in, kPatience);
-    for (size_t i = 0; i < out.size(); ++i) std::memcpy(outputs[outputs_[i]].data, out[i].data(), out[i].bytes());
+    for (size_t i = 0; i < out.size(); ++i)
+      std::memcpy(outputs[outputs_[i]].data, out[i].data(), out[i].bytes());
   }
   std::string kernel() const override { return kernel_; }
 

@@ -20,9 +20,11 @@ TEST(RemoteProcessor, ComputesEveryStepOfAGraphAsTheReferenceDoes) {
     std::vector<ConstView> inputs;
     std::vector<Tensor> results;
     std::vector<View> outputs;
-    for (const ValueId id : node.inputs) inputs.push_back(id == kNoValue ? ConstView{} : values[size_t(id)].view());
+    for (const ValueId id : node.inputs)
+      inputs.push_back(id == kNoValue ? ConstView{} : values[size_t(id)].view());
     for (const ValueId id : node.outputs)
-      results.push_back(id == kNoValue ? Tensor() : Tensor(values[size_t(id)].type(), values[size_t(id)].shape()));
+      results.push_back(id == kNoValue ? Tensor()
+                                       : Tensor(values[size_t(id)].type(), values[size_t(id)].shape()));
     for (Tensor& result : results) outputs.push_back(result.mutable_view());
     const std::unique_ptr<Prepared> step = processor.Prepare(graph, node, {});
     EXPECT_EQ(step->kernel(), "remote worker-1");
@@ -32,7 +34,9 @@ TEST(RemoteProcessor, ComputesEveryStepOfAGraphAsTheReferenceDoes) {
       const Tensor& expected = values[size_t(node.outputs[i])];
       // The worker's passes may write a node otherwise: a batch norm as a product and a sum, rounded twice.
       for (int64_t k = 0; k < expected.elements(); ++k)
-        ASSERT_NEAR(results[i].as<float>()[k], expected.as<float>()[k], 1e-5 * (1 + std::abs(expected.as<float>()[k]))) << node.name;
+        ASSERT_NEAR(results[i].as<float>()[k], expected.as<float>()[k],
+                    1e-5 * (1 + std::abs(expected.as<float>()[k])))
+            << node.name;
       ++computed;
     }
   }

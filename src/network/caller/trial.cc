@@ -1,4 +1,5 @@
-// Plans that are run before one of them is used: because a planner wants to see them measured, or because predictions may err.
+// Plans that are run before one of them is used: because a planner wants to see them measured, or because
+// predictions may err.
 #include <algorithm>
 
 #include "base/clock.h"
@@ -11,9 +12,12 @@
 namespace mete {
 namespace {
 
-constexpr int kMeasuredRuns = 3;                   // of a plan that a planner wants to see measured; the median counts
-constexpr int kRounds = 7;                         // of plans that run in turns; guess: a median that a disturbance or two do not move
-constexpr int kSingles = 2;                        // devices that are tried alone, the best by prediction; guess
+// of a plan that a planner wants to see measured; the median counts
+constexpr int kMeasuredRuns = 3;
+// of plans that run in turns; guess: a median that a disturbance or two do not move
+constexpr int kRounds = 7;
+// devices that are tried alone, the best by prediction; guess
+constexpr int kSingles = 2;
 constexpr std::chrono::minutes kTrialPatience{1};  // guess: VGG-16 on the slowest board
 
 double MedianOf(std::vector<double> us) {
@@ -41,10 +45,12 @@ bool SameWork(const DevicesPlan& a, const DevicesPlan& b) {
 
 }  // namespace
 
-std::shared_ptr<DeployedPlan> DevicesSession::DeployPlan(const DevicesPlan& plan, const std::vector<RemoteDevice*>& remotes) {
+std::shared_ptr<DeployedPlan> DevicesSession::DeployPlan(const DevicesPlan& plan,
+                                                         const std::vector<RemoteDevice*>& remotes) {
   if (OnlyDevice(plan) == 0) return nullptr;
   std::vector<std::string> notes;
-  auto deployed = std::make_shared<DeployedPlan>(graph_, plan, remotes, make_, digests_, options_.deploy, options_.progress, &notes);
+  auto deployed = std::make_shared<DeployedPlan>(graph_, plan, remotes, make_, digests_, options_.deploy,
+                                                 options_.progress, &notes);
   for (const std::string& note : notes) Tell(note);
   return deployed;
 }
@@ -58,7 +64,8 @@ double DevicesSession::RunOnce(DeployedPlan* deployed, const std::vector<Tensor>
 }
 
 // A plan of some of the layers is deployed even where it is all on this device.
-double DevicesSession::MeasurePlan(DevicesPlan plan, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes) {
+double DevicesSession::MeasurePlan(DevicesPlan plan, const PoolCosts& costs,
+                                   const std::vector<RemoteDevice*>& remotes) {
   NamePlan(plan, graph_, costs, "");  // planners leave that for the end
   std::vector<std::string> notes;
   DeployedPlan deployed(graph_, plan, remotes, make_, digests_, options_.deploy, options_.progress, &notes);
@@ -69,16 +76,19 @@ double DevicesSession::MeasurePlan(DevicesPlan plan, const PoolCosts& costs, con
   return MedianOf(us);
 }
 
-ComparedPlan DevicesSession::MakePlan(const std::string& planner, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes) {
+ComparedPlan DevicesSession::MakePlan(const std::string& planner, const PoolCosts& costs,
+                                      const std::vector<RemoteDevice*>& remotes) {
   const int64_t start_ns = NowNs();
   ComparedPlan made{planner, {}, 0, 0, {}};
-  made.plan = PlanDevicesBy(planner, graph_, costs, [&](const DevicesPlan& p) { return MeasurePlan(p, costs, remotes); }, &made.measured,
-                            options_.objective);
+  made.plan = PlanDevicesBy(
+      planner, graph_, costs, [&](const DevicesPlan& p) { return MeasurePlan(p, costs, remotes); },
+      &made.measured, options_.objective);
   made.plan_s = double(NowNs() - start_ns) * 1e-9;
   return made;
 }
 
-std::vector<ComparedPlan> DevicesSession::Compare(const std::vector<std::string>& planners, const std::vector<Tensor>& inputs, int rounds) {
+std::vector<ComparedPlan> DevicesSession::Compare(const std::vector<std::string>& planners,
+                                                  const std::vector<Tensor>& inputs, int rounds) {
   std::lock_guard keeping(keeping_);
   std::vector<size_t> members;
   std::vector<ComparedPlan> compared;
@@ -98,7 +108,8 @@ std::vector<ComparedPlan> DevicesSession::Compare(const std::vector<std::string>
   for (const std::string& planner : planners) compared.push_back(MakePlan(planner, costs, remotes));
   for (size_t i = 1; i < compared.size(); ++i) {
     ComparedPlan& c = compared[i];
-    c.same_as = size_t(std::find_if(compared.begin(), compared.end(), [&](const ComparedPlan& o) { return SameWork(o.plan, c.plan); }) -
+    c.same_as = size_t(std::find_if(compared.begin(), compared.end(),
+                                    [&](const ComparedPlan& o) { return SameWork(o.plan, c.plan); }) -
                        compared.begin());
     deployed.push_back(c.same_as < i ? deployed[c.same_as] : DeployPlan(c.plan, remotes));
   }
@@ -106,7 +117,8 @@ std::vector<ComparedPlan> DevicesSession::Compare(const std::vector<std::string>
     for (size_t k = 0; k < compared.size(); ++k) {
       const size_t i = (k + size_t(round + 1)) % compared.size();  // whoever comes first finds other caches
       if (compared[i].same_as < i) continue;
-      (void)RunOnce(deployed[i].get(), inputs);  // finds what others left in the caches, and cores that have slept
+      // finds what others left in the caches, and cores that have slept
+      (void)RunOnce(deployed[i].get(), inputs);
       if (const double us = RunOnce(deployed[i].get(), inputs); round >= 0) compared[i].us.push_back(us);
     }
   for (ComparedPlan& c : compared)
@@ -114,18 +126,21 @@ std::vector<ComparedPlan> DevicesSession::Compare(const std::vector<std::string>
   return compared;
 }
 
-std::vector<DevicesPlan> DevicesSession::SinglesBeside(const DevicesPlan& plan, const PoolCosts& costs) const {
+std::vector<DevicesPlan> DevicesSession::SinglesBeside(const DevicesPlan& plan,
+                                                       const PoolCosts& costs) const {
   std::vector<DevicesPlan> singles;
   for (size_t d = 0; d < costs.devices.size(); ++d)
     if (OnlyDevice(plan) != int(d)) singles.push_back(PlanAlone(graph_, costs, int(d)));
-  std::sort(singles.begin(), singles.end(), [](const DevicesPlan& a, const DevicesPlan& b) { return a.predicted_us < b.predicted_us; });
+  std::sort(singles.begin(), singles.end(),
+            [](const DevicesPlan& a, const DevicesPlan& b) { return a.predicted_us < b.predicted_us; });
   if (singles.size() > size_t(kSingles)) singles.resize(size_t(kSingles));
   return singles;
 }
 
-// The plan, and the single devices that it is tried beside, if it is; but for those that have no room for the whole model.
-std::vector<DevicesSession::ReadyPlan> DevicesSession::DeployBeside(const DevicesPlan& plan, const PoolCosts& costs,
-                                                                    const std::vector<RemoteDevice*>& remotes) {
+// The plan, and the single devices that it is tried beside, if it is; but for those that have no room for the
+// whole model.
+std::vector<DevicesSession::ReadyPlan> DevicesSession::DeployBeside(
+    const DevicesPlan& plan, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes) {
   std::vector<ReadyPlan> ready{{plan, DeployPlan(plan, remotes)}};
   const bool latency = options_.objective == DevicesObjective::kLatency;
   if (!options_.trial || !latency || plan.planner != "dynamic" || OnlyDevice(plan) == 0) return ready;
@@ -140,7 +155,8 @@ std::vector<DevicesSession::ReadyPlan> DevicesSession::DeployBeside(const Device
   return ready;
 }
 
-DevicesSession::ReadyPlan DevicesSession::Best(const DevicesPlan& plan, const PoolCosts& costs, const std::vector<RemoteDevice*>& remotes) {
+DevicesSession::ReadyPlan DevicesSession::Best(const DevicesPlan& plan, const PoolCosts& costs,
+                                               const std::vector<RemoteDevice*>& remotes) {
   std::vector<ReadyPlan> ready = DeployBeside(plan, costs, remotes);
   if (ready.size() == 1) return std::move(ready[0]);
   const std::vector<Tensor> inputs = MadeUpInputs(graph_, InputsOf(graph_, plan));
@@ -149,15 +165,19 @@ DevicesSession::ReadyPlan DevicesSession::Best(const DevicesPlan& plan, const Po
     for (size_t i = 0; i < ready.size(); ++i)
       if (const double run_us = RunOnce(ready[i].deployed.get(), inputs); round >= 0) us[i].push_back(run_us);
   for (size_t i = 0; i < ready.size(); ++i) ready[i].usual_us = MedianOf(us[i]);
-  const auto best =
-      std::min_element(ready.begin(), ready.end(), [](const ReadyPlan& a, const ReadyPlan& b) { return a.usual_us < b.usual_us; });
+  const auto best = std::min_element(ready.begin(), ready.end(), [](const ReadyPlan& a, const ReadyPlan& b) {
+    return a.usual_us < b.usual_us;
+  });
   {
     std::lock_guard lock(mutex_);
     stats_.measured += int(ready.size());
   }
   if (best != ready.begin())
-    Tell(fmt::format("one device is faster than the plan: {:.1f} instead of {:.1f} ms as measured, {:.1f} and {:.1f} predicted",
-                     best->usual_us * 1e-3, ready[0].usual_us * 1e-3, best->plan.predicted_us * 1e-3, plan.predicted_us * 1e-3));
+    Tell(
+        fmt::format("one device is faster than the plan: {:.1f} instead of {:.1f} ms as measured, {:.1f} and "
+                    "{:.1f} predicted",
+                    best->usual_us * 1e-3, ready[0].usual_us * 1e-3, best->plan.predicted_us * 1e-3,
+                    plan.predicted_us * 1e-3));
   return std::move(*best);
 }
 

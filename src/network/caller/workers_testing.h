@@ -34,7 +34,8 @@ class Busy {
   explicit Busy(const std::string& address) : remote_({"busy", address}, {}) {
     Builder b;
     ValueId y = b.Input({1, 64, 128, 128});
-    for (int i = 0; i < 40; ++i) y = b.Conv(y, 64, 64, 3, {1, 1, 1, 1});  // a minute with the reference's kernels
+    // a minute with the reference's kernels
+    for (int i = 0; i < 40; ++i) y = b.Conv(y, 64, 64, 3, {1, 1, 1, 1});
     b.Output(y);
     InferShapes(b.graph);
     request_.set_protocol(kProtocol);

@@ -7,14 +7,21 @@
 namespace mete {
 namespace {
 
-// Avahi asks the network three times, 250 ms apart, whether a name is free (RFC 6762, 8.1); then twice that, because boards are slow.
+// Avahi asks the network three times, 250 ms apart, whether a name is free (RFC 6762, 8.1); then twice that,
+// because boards are slow.
 constexpr std::chrono::seconds kConfirmation{2};
-constexpr std::chrono::milliseconds kLastWords{200};  // guess: until a program that closes its output has ended
-constexpr size_t kMostOutput = 16 << 10;              // bytes until it is confirmed; guess: it says a line of 50
-constexpr size_t kMostRecords = 255;                  // characters; the most of one record (RFC 6763, 6.1), and plenty for all of ours
+// guess: until a program that closes its output has ended
+constexpr std::chrono::milliseconds kLastWords{200};
+// bytes until it is confirmed; guess: it says a line of 50
+constexpr size_t kMostOutput = 16 << 10;
+// characters; the most of one record (RFC 6763, 6.1), and plenty for all of ours
+constexpr size_t kMostRecords = 255;
 
-std::vector<std::string> ArgumentsFor(const std::string& name, int port, const std::map<std::string, std::string>& records) {
-  if (!IsServiceName(name)) Invalid("name", "not a service's name; got '{}', expected 1 to 63 printable ASCII characters", Printable(name));
+std::vector<std::string> ArgumentsFor(const std::string& name, int port,
+                                      const std::map<std::string, std::string>& records) {
+  if (!IsServiceName(name))
+    Invalid("name", "not a service's name; got '{}', expected 1 to 63 printable ASCII characters",
+            Printable(name));
   if (port < 1 || port > 65535) Invalid("port", "got {}, expected 1 to 65535", port);
   std::vector<std::string> arguments{"--", name, kServiceType, std::to_string(port)};
   size_t length = 0;
@@ -22,15 +29,18 @@ std::vector<std::string> ArgumentsFor(const std::string& name, int port, const s
     arguments.push_back(key + "=" + value);
     length += arguments.back().size();
     const bool is_key = !key.empty() && key.find('=') == key.npos && IsPrintable(key);
-    if (!is_key || !IsPrintable(value)) Invalid(Printable(key), "not a record of a service; expected printable ASCII characters");
+    if (!is_key || !IsPrintable(value))
+      Invalid(Printable(key), "not a record of a service; expected printable ASCII characters");
   }
-  if (length > kMostRecords) Invalid(name, "the records are too long; got {} characters, expected at most {}", length, kMostRecords);
+  if (length > kMostRecords)
+    Invalid(name, "the records are too long; got {} characters, expected at most {}", length, kMostRecords);
   return arguments;
 }
 
 }  // namespace
 
-Announcement::Announcement(const std::string& name, int port, const std::map<std::string, std::string>& records) {
+Announcement::Announcement(const std::string& name, int port,
+                           const std::map<std::string, std::string>& records) {
   const std::vector<std::string> arguments = ArgumentsFor(name, port, records);
   const std::string path = AvahiProgram("avahi-publish-service");
   child_ = std::make_unique<Child>(path, arguments, Child::WhenFull::kLose);
@@ -38,7 +48,8 @@ Announcement::Announcement(const std::string& name, int port, const std::map<std
   std::string said;
   child_->Read(said, kMostOutput, "Established", deadline);
   const bool confirmed = said.find("Established") != said.npos;
-  if (!confirmed && child_->EndsBefore(std::min(deadline, std::chrono::steady_clock::now() + kLastWords))) FailOfAvahi(path, said);
+  if (!confirmed && child_->EndsBefore(std::min(deadline, std::chrono::steady_clock::now() + kLastWords)))
+    FailOfAvahi(path, said);
 }
 
 Announcement::~Announcement() = default;

@@ -21,13 +21,15 @@ std::string LastLine(std::string text) {
 std::string AvahiProgram(const std::string& name) {
   const std::string path = FindProgram(name);
   if (path.empty())
-    Fail(Code::kUnavailable, name, "the program is not in PATH; try 'apt install avahi-utils avahi-daemon', or write a devices file");
+    Fail(Code::kUnavailable, name,
+         "the program is not in PATH; try 'apt install avahi-utils avahi-daemon', or write a devices file");
   return path;
 }
 
 void FailOfAvahi(const std::string& path, const std::string& said) {
   const std::string line = LastLine(said);
-  const bool is_taken = line.find("collision") != line.npos;  // on another host it takes another name by itself
+  // on another host it takes another name by itself
+  const bool is_taken = line.find("collision") != line.npos;
   const char* way_out = is_taken ? "another name: a service of this host has it"
                                  : "'systemctl start avahi-daemon', or write a devices file";
   Fail(Code::kUnavailable, path, "Avahi does not do it; got '{}'; try {}", line, way_out);
@@ -37,6 +39,8 @@ bool IsPrintable(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-bool IsServiceName(const std::string& text) { return !text.empty() && text.size() <= kLongestName && IsPrintable(text); }
+bool IsServiceName(const std::string& text) {
+  return !text.empty() && text.size() <= kLongestName && IsPrintable(text);
+}
 
 }  // namespace mete

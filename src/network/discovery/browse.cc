@@ -2,7 +2,8 @@
 //
 //     =;eth0;IPv4;pi\0321;_mete._tcp;local;pi-1.local;192.168.1.20;5130;"version=0.1.0" "cores=6"
 //
-// The name has `\` before a dot or a backslash and `\DDD`, the byte's decimal number, for most others; a record has `\` before a quote.
+// The name has `\` before a dot or a backslash and `\DDD`, the byte's decimal number, for most others; a
+// record has `\` before a quote.
 #include <arpa/inet.h>
 
 #include <algorithm>
@@ -20,16 +21,18 @@ namespace mete {
 namespace {
 
 constexpr size_t kMostOutput = 1 << 20;  // bytes; a line of a device has 150
-constexpr size_t kLongestLine = 4096;    // guess: a datagram of mDNS has 9000 bytes at most, ours less than 500
-constexpr size_t kMostDevices = 1000;    // guess, as of devices files
-constexpr size_t kLongestHost = 255;     // RFC 1035
-constexpr size_t kLongestVersion = 32;   // guess: "0.1.0" and a commit
-constexpr int kMostCores = 8192;         // as many as Linux can be built for on x86-64 (NR_CPUS)
+// guess: a datagram of mDNS has 9000 bytes at most, ours less than 500
+constexpr size_t kLongestLine = 4096;
+constexpr size_t kMostDevices = 1000;   // guess, as of devices files
+constexpr size_t kLongestHost = 255;    // RFC 1035
+constexpr size_t kLongestVersion = 32;  // guess: "0.1.0" and a commit
+constexpr int kMostCores = 8192;        // as many as Linux can be built for on x86-64 (NR_CPUS)
 
 // 3 digits at `text`, a byte's number, or nothing.
 std::optional<char> ByteOf(std::string_view digits) {
   int value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + std::min<size_t>(digits.size(), 3), value);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + std::min<size_t>(digits.size(), 3), value);
   if (error != std::errc() || end != digits.data() + 3 || value < 0 || value > 255) return std::nullopt;
   return char(value);
 }
@@ -70,12 +73,15 @@ std::vector<std::string> Records(std::string_view text) {
 int NumberOr(std::string_view text, int least, int most, int otherwise) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && value >= least && value <= most ? value : otherwise;
+  return error == std::errc() && end == text.data() + text.size() && value >= least && value <= most
+             ? value
+             : otherwise;
 }
 
 bool IsHost(std::string_view host) {
   return !host.empty() && host.size() <= kLongestHost && std::all_of(host.begin(), host.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_';
   });
 }
 
@@ -111,8 +117,11 @@ bool SplitFields(std::string_view line, std::array<std::string_view, 10>& fields
 
 std::optional<FoundDevice> ParseLine(std::string_view line) {
   std::array<std::string_view, 10> f;
-  if (line.size() > kLongestLine || !SplitFields(line, f) || f[0] != "=" || f[4] != kServiceType || !IsHost(f[6])) return std::nullopt;
-  FoundDevice device{.name = Unescaped(f[3]), .host = std::string(f[6]), .address = AddressOf(std::string(f[7]), f[1])};
+  if (line.size() > kLongestLine || !SplitFields(line, f) || f[0] != "=" || f[4] != kServiceType ||
+      !IsHost(f[6]))
+    return std::nullopt;
+  FoundDevice device{
+      .name = Unescaped(f[3]), .host = std::string(f[6]), .address = AddressOf(std::string(f[7]), f[1])};
   device.port = NumberOr(f[8], 1, 65535, 0);
   if (!IsServiceName(device.name) || device.address.empty() || device.port == 0) return std::nullopt;
   for (const std::string& record : Records(f[9])) ReadRecord(record, device);
@@ -126,7 +135,9 @@ int Rank(const FoundDevice& device) {
   return a.find('%') != a.npos ? 2 : a.find(':') != a.npos ? 1 : 0;
 }
 
-std::tuple<const std::string&, const std::string&, int> KeyOf(const FoundDevice& d) { return {d.name, d.host, d.port}; }
+std::tuple<const std::string&, const std::string&, int> KeyOf(const FoundDevice& d) {
+  return {d.name, d.host, d.port};
+}
 
 }  // namespace
 

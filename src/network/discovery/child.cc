@@ -21,7 +21,8 @@ namespace mete {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kPatience{500};  // guess: between being asked to end and being ended; Avahi's programs take 1 ms
+// guess: between being asked to end and being ended; Avahi's programs take 1 ms
+constexpr std::chrono::milliseconds kPatience{500};
 constexpr std::chrono::milliseconds kNap{5};
 constexpr int kNoProgram = 127;  // as shells have it
 
@@ -41,7 +42,8 @@ std::vector<std::string> Environment() {
 }
 
 // Between fork() and exec: system calls only, because other threads may have held locks.
-[[noreturn]] void Become(const char* path, char** arguments, char** environment, int nothing, int pipe, pid_t parent) {
+[[noreturn]] void Become(const char* path, char** arguments, char** environment, int nothing, int pipe,
+                         pid_t parent) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -60,8 +62,10 @@ std::string FindProgram(const std::string& name) {
     const size_t colon = std::min(folders.find(':'), folders.size());
     const std::string file = std::string(folders.substr(0, colon)) + "/" + name;
     struct stat facts;
-    const bool is_file = stat(file.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && access(file.c_str(), X_OK) == 0;
-    if (is_file && file[0] == '/' && colon > 0) return file;  // never one of the folder that we happen to be in
+    const bool is_file =
+        stat(file.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && access(file.c_str(), X_OK) == 0;
+    // never one of the folder that we happen to be in
+    if (is_file && file[0] == '/' && colon > 0) return file;
     folders.remove_prefix(std::min(colon + 1, folders.size()));
   }
   return "";

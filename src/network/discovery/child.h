@@ -17,19 +17,23 @@ class Child {
  public:
   enum class WhenFull { kWait, kLose };  // what nobody reads
 
-  // Starts the program at `path` in the C locale with nothing to read; all that it writes is ours. It is killed when the thread that
-  // starts it ends. Error UNAVAILABLE.
-  Child(const std::string& path, const std::vector<std::string>& arguments, WhenFull when_full = WhenFull::kWait);
+  // Starts the program at `path` in the C locale with nothing to read; all that it writes is ours. It is
+  // killed when the thread that starts it ends. Error UNAVAILABLE.
+  Child(const std::string& path, const std::vector<std::string>& arguments,
+        WhenFull when_full = WhenFull::kWait);
   ~Child();  // SIGTERM, and SIGKILL where that does not do; takes half a second at the longest
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // Appends what it writes until it is done, or `text` has `most_bytes`, or `until` is in it (where not empty), or the time is up.
-  void Read(std::string& text, size_t most_bytes, const std::string& until, std::chrono::steady_clock::time_point deadline);
+  // Appends what it writes until it is done, or `text` has `most_bytes`, or `until` is in it (where not
+  // empty), or the time is up.
+  void Read(std::string& text, size_t most_bytes, const std::string& until,
+            std::chrono::steady_clock::time_point deadline);
 
   bool Running();
   bool EndsBefore(std::chrono::steady_clock::time_point deadline);  // waits
-  int status() const { return status_; }  // of one that has ended: its exit status, or 128 + the signal that ended it
+  // of one that has ended: its exit status, or 128 + the signal that ended it
+  int status() const { return status_; }
 
  private:
   bool Reap(int options);

@@ -45,7 +45,8 @@ class FakePrograms {
 };
 
 std::string ReadWhenThere(const std::string& path) {
-  for (int i = 0; i < 1000 && (!fs::exists(path) || fs::file_size(path) == 0); ++i) std::this_thread::sleep_for(milliseconds(5));
+  for (int i = 0; i < 1000 && (!fs::exists(path) || fs::file_size(path) == 0); ++i)
+    std::this_thread::sleep_for(milliseconds(5));
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -75,7 +76,8 @@ TEST(ParseBrowse, EveryServiceIsThereOnceByItsBestAddress) {
 }
 
 TEST(ParseBrowse, WhatIsWrongIsLeftOut) {
-  const auto line = [](const std::string& name, const std::string& host, const std::string& address, const std::string& port) {
+  const auto line = [](const std::string& name, const std::string& host, const std::string& address,
+                       const std::string& port) {
     return fmt::format("=;eth0;IPv4;{};_mete._tcp;local;{};{};{};\n", name, host, address, port);
   };
   EXPECT_EQ(ParseBrowse(line("a", "a.local", "1.2.3.4", "1")).size(), 1u);
@@ -83,22 +85,28 @@ TEST(ParseBrowse, WhatIsWrongIsLeftOut) {
   for (const char* name : {"", "\\027[31m", "a\\010b", "\\195\\164", "\x1b[0m"})
     EXPECT_TRUE(ParseBrowse(line(name, "a", "1.2.3.4", "1")).empty());
   EXPECT_TRUE(ParseBrowse(line(std::string(64, 'a'), "a", "1.2.3.4", "1")).empty());
-  for (const char* host : {"", "a b", "a\tb", "$(x)", "a\"b"}) EXPECT_TRUE(ParseBrowse(line("a", host, "1.2.3.4", "1")).empty());
-  for (const char* address : {"", "1.2.3", "a.local", "::g", "fe80::1%x y"}) EXPECT_TRUE(ParseBrowse(line("a", "a", address, "1")).empty());
+  for (const char* host : {"", "a b", "a\tb", "$(x)", "a\"b"})
+    EXPECT_TRUE(ParseBrowse(line("a", host, "1.2.3.4", "1")).empty());
+  for (const char* address : {"", "1.2.3", "a.local", "::g", "fe80::1%x y"})
+    EXPECT_TRUE(ParseBrowse(line("a", "a", address, "1")).empty());
   for (const char* port : {"", "0", "-1", "65536", "99999999999999999999", "1x", " 1", "+1"})
     EXPECT_TRUE(ParseBrowse(line("a", "a", "1.2.3.4", port)).empty());
-  for (const char* text : {"", "\n\n", "=", "=;;;;;;;;;", "=;eth0;IPv4;a;_http._tcp;local;a;1.2.3.4;1;", "Failed to resolve"})
+  for (const char* text :
+       {"", "\n\n", "=", "=;;;;;;;;;", "=;eth0;IPv4;a;_http._tcp;local;a;1.2.3.4;1;", "Failed to resolve"})
     EXPECT_TRUE(ParseBrowse(text).empty());
   EXPECT_TRUE(ParseBrowse(line("a", "a", "1.2.3.4", "1;" + std::string(5000, 'x'))).empty());
 }
 
 TEST(ParseBrowse, RecordsAreTakenOnlyWhereTheyMakeSense) {
-  const auto records = [](const std::string& text) { return ParseBrowse("=;e;IPv4;a;_mete._tcp;local;a;1.2.3.4;1;" + text + "\n").at(0); };
+  const auto records = [](const std::string& text) {
+    return ParseBrowse("=;e;IPv4;a;_mete._tcp;local;a;1.2.3.4;1;" + text + "\n").at(0);
+  };
   EXPECT_EQ(records("\"version=a\\\"b;c\"").version, "a\"b;c");
   EXPECT_EQ(records("\"version=" + std::string(33, '1') + "\"").version, "");
   EXPECT_EQ(records("\"version=\\027[0m\"").version, "");
   EXPECT_EQ(records("\"version=1").version, "1");
-  for (const char* cores : {"0", "-4", "8193", "x", "", "4 "}) EXPECT_EQ(records(fmt::format("\"cores={}\"", cores)).cores, 0);
+  for (const char* cores : {"0", "-4", "8193", "x", "", "4 "})
+    EXPECT_EQ(records(fmt::format("\"cores={}\"", cores)).cores, 0);
   EXPECT_EQ(records("\"cores=4\"").cores, 4);
 }
 
@@ -121,14 +129,16 @@ TEST(ParseBrowse, AnyBytesAreTaken) {
 
 TEST(FindDevices, AsksAvahi) {
   const FakePrograms programs;
-  programs.Write("avahi-browse", fmt::format("echo \"$@\" $LC_ALL > {}\ncat <<'END'\n{}END", programs.path("arguments"), kLines));
+  programs.Write("avahi-browse", fmt::format("echo \"$@\" $LC_ALL > {}\ncat <<'END'\n{}END",
+                                             programs.path("arguments"), kLines));
   EXPECT_EQ(FindDevices(milliseconds(20000)).size(), 4u);
   EXPECT_EQ(ReadWhenThere(programs.path("arguments")), "-rptk _mete._tcp C\n");
 }
 
 TEST(FindDevices, SaysWhatToInstall) {
   const FakePrograms programs;
-  EXPECT_TELLS(FindDevices(milliseconds(1000)), "[avahi-browse] the program is not in PATH; try 'apt install avahi-utils");
+  EXPECT_TELLS(FindDevices(milliseconds(1000)),
+               "[avahi-browse] the program is not in PATH; try 'apt install avahi-utils");
   fs::create_directory(programs.path("avahi-browse"));
   EXPECT_TELLS(FindDevices(milliseconds(1000)), "not in PATH");
 }
@@ -136,12 +146,14 @@ TEST(FindDevices, SaysWhatToInstall) {
 TEST(FindDevices, SaysThatThereIsNoDaemon) {
   const FakePrograms programs;
   programs.Write("avahi-browse", "echo 'Failed to create client object: Daemon not running' >&2; exit 1");
-  EXPECT_TELLS(FindDevices(milliseconds(20000)), "got 'Failed to create client object: Daemon not running'; try 'systemctl start");
+  EXPECT_TELLS(FindDevices(milliseconds(20000)),
+               "got 'Failed to create client object: Daemon not running'; try 'systemctl start");
 }
 
 TEST(FindDevices, AHangingProgramIsEndedAndWhatItSaidCounts) {
   const FakePrograms programs;
-  programs.Write("avahi-browse", fmt::format("cat <<'END'\n{}END\nprintf '=;eth0;IPv4;half'\nexec sleep 1000", kLines));
+  programs.Write("avahi-browse",
+                 fmt::format("cat <<'END'\n{}END\nprintf '=;eth0;IPv4;half'\nexec sleep 1000", kLines));
   const auto start = Clock::now();
   EXPECT_EQ(FindDevices(milliseconds(300)).size(), 4u);
   EXPECT_LT(Clock::now() - start, std::chrono::seconds(30));
@@ -155,14 +167,16 @@ TEST(FindDevices, AnEndlessOneIsCutOff) {
 
 TEST(Announcement, LivesAsLongAsTheObject) {
   const FakePrograms programs;
-  programs.Write("avahi-publish-service",
-                 fmt::format("for a in \"$@\"; do echo \"$a\"; done > {}\necho $$ > {}\necho \"Established under name 'pi 1'\" >&2\n"
-                             "exec sleep 1000", programs.path("arguments"), programs.path("pid")));
+  programs.Write("avahi-publish-service", fmt::format("for a in \"$@\"; do echo \"$a\"; done > {}\necho $$ > "
+                                                      "{}\necho \"Established under name 'pi 1'\" >&2\n"
+                                                      "exec sleep 1000",
+                                                      programs.path("arguments"), programs.path("pid")));
   pid_t pid = 0;
   {
     const Announcement announcement("pi 1", 5130, {{"version", "0.1.0"}, {"cores", "6"}});
     EXPECT_TRUE(announcement.alive());
-    EXPECT_EQ(ReadWhenThere(programs.path("arguments")), "--\npi 1\n_mete._tcp\n5130\ncores=6\nversion=0.1.0\n");
+    EXPECT_EQ(ReadWhenThere(programs.path("arguments")),
+              "--\npi 1\n_mete._tcp\n5130\ncores=6\nversion=0.1.0\n");
     pid = pid_t(std::stoi(ReadWhenThere(programs.path("pid"))));
     EXPECT_EQ(kill(pid, 0), 0);
   }
@@ -173,7 +187,9 @@ TEST(Announcement, DiesWithTheThreadThatMadeIt) {
   const FakePrograms programs;
   programs.Write("avahi-publish-service", "echo Established; exec sleep 1000");
   std::unique_ptr<Announcement> announcement;
-  std::thread([&] { announcement = std::make_unique<Announcement>("a", 1, std::map<std::string, std::string>{}); }).join();
+  std::thread([&] {
+    announcement = std::make_unique<Announcement>("a", 1, std::map<std::string, std::string>{});
+  }).join();
   for (int i = 0; i < 1000 && announcement->alive(); ++i) std::this_thread::sleep_for(milliseconds(5));
   EXPECT_FALSE(announcement->alive());
 }
@@ -181,7 +197,8 @@ TEST(Announcement, DiesWithTheThreadThatMadeIt) {
 TEST(Announcement, SaysWhyItCannotBe) {
   const FakePrograms programs;
   EXPECT_TELLS(Announcement("a", 1, {}), "[avahi-publish-service] the program is not in PATH");
-  programs.Write("avahi-publish-service", "echo 'Failed to create client object: Daemon not running' >&2; exit 1");
+  programs.Write("avahi-publish-service",
+                 "echo 'Failed to create client object: Daemon not running' >&2; exit 1");
   EXPECT_TELLS(Announcement("a", 1, {}), "Daemon not running");
   programs.Write("avahi-publish-service", "exit 0");
   EXPECT_TELLS(Announcement("a", 1, {}), "Avahi does not do it; got ''");
@@ -191,10 +208,13 @@ TEST(Announcement, SaysWhyItCannotBe) {
 
 TEST(Announcement, OneThatTalksIsNotHeldUp) {
   const FakePrograms programs;
-  programs.Write("avahi-publish-service",
-                 fmt::format("echo Established\n"
-                             "i=0; while [ $i -lt 20000 ]; do echo 'Name collision, again' 2>/dev/null; i=$((i+1)); done\n"
-                             "echo done > {}\nexec sleep 1000", programs.path("end")));
+  programs.Write(
+      "avahi-publish-service",
+      fmt::format(
+          "echo Established\n"
+          "i=0; while [ $i -lt 20000 ]; do echo 'Name collision, again' 2>/dev/null; i=$((i+1)); done\n"
+          "echo done > {}\nexec sleep 1000",
+          programs.path("end")));
   const Announcement announcement("a", 1, {});
   EXPECT_EQ(ReadWhenThere(programs.path("end")), "done\n");
 }

@@ -47,7 +47,8 @@ bool WriteAll(int fd, std::string_view text) {
 // False where the kernel or the file system does not know how.
 bool Renamed(const fs::path& from, const fs::path& to, unsigned flags) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return true;
-  if (errno == EEXIST) Fail(Code::kFailedPrecondition, to.string(), "is there already and is not replaced; try another name");
+  if (errno == EEXIST)
+    Fail(Code::kFailedPrecondition, to.string(), "is there already and is not replaced; try another name");
   if (errno != EINVAL && errno != ENOSYS) FailToWrite(to, "cannot rename to it");
   return false;
 }
@@ -59,11 +60,13 @@ void Rename(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 std::string ReadSmallFile(const std::string& path, size_t most_bytes) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe without a writer must not hold us up
+  // a pipe without a writer must not hold us up
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) FailToOpen(path, errno);
   struct stat facts;
   if (fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) Invalid(path, "not a regular file");
-  if (size_t(facts.st_size) > most_bytes) Invalid(path, "too large; got {} bytes, expected at most {}", facts.st_size, most_bytes);
+  if (size_t(facts.st_size) > most_bytes)
+    Invalid(path, "too large; got {} bytes, expected at most {}", facts.st_size, most_bytes);
   std::string text(most_bytes, '\0');
   size_t have = 0;
   while (have < text.size()) {
@@ -90,7 +93,9 @@ Aside::~Aside() {
 
 void WriteNewFile(const fs::path& path, const std::string& text, int mode) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (file.get() < 0 || fchmod(file.get(), mode_t(mode)) != 0 || !WriteAll(file.get(), text) || fsync(file.get()) != 0) FailToWrite(path);
+  if (file.get() < 0 || fchmod(file.get(), mode_t(mode)) != 0 || !WriteAll(file.get(), text) ||
+      fsync(file.get()) != 0)
+    FailToWrite(path);
 }
 
 void MakeFolder(const fs::path& path) {

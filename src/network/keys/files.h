@@ -16,7 +16,8 @@ template <class Do>
 auto Guarded(const std::string& where, Do&& it) try {
   return it();
 } catch (const std::filesystem::filesystem_error& e) {
-  Fail(Code::kUnavailable, e.path1().empty() ? where : Printable(e.path1().string()), "cannot be used: {}", e.code().message());
+  Fail(Code::kUnavailable, e.path1().empty() ? where : Printable(e.path1().string()), "cannot be used: {}",
+       e.code().message());
 }
 
 // Error NOT_FOUND, or INVALID_ARGUMENT where it is no regular file or has more bytes.
@@ -35,17 +36,19 @@ class Aside {
   std::filesystem::path path_;
 };
 
-// A file that is not there yet, with these permissions whatever the umask; on the disk before this returns. Error UNAVAILABLE.
+// A file that is not there yet, with these permissions whatever the umask; on the disk before this returns.
+// Error UNAVAILABLE.
 void WriteNewFile(const std::filesystem::path& path, const std::string& text, int mode);
 
 // Error UNAVAILABLE.
-void MakeFolder(const std::filesystem::path& path);  // with its parents, for the owner alone; does nothing where it is there
+// with its parents, for the owner alone; does nothing where it is there
+void MakeFolder(const std::filesystem::path& path);
 
 // Gives what was made aside its name. Error FAILED_PRECONDITION where that is taken.
 void Place(const std::filesystem::path& from, const std::filesystem::path& to);
 
-// Puts folder `from` where `to` is, in one step where the file system can; files of `to` that `from` lacks move along. What was in `to`
-// is in `from` afterwards.
+// Puts folder `from` where `to` is, in one step where the file system can; files of `to` that `from` lacks
+// move along. What was in `to` is in `from` afterwards.
 void Exchange(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace mete

@@ -23,7 +23,8 @@ struct Paths {
   std::string ca, certificate, key;
 };
 
-void CheckTimes(const std::vector<SslCertificate>& certificates, const std::string& file, const char* way_out) {
+void CheckTimes(const std::vector<SslCertificate>& certificates, const std::string& file,
+                const char* way_out) {
   const std::time_t now = std::time(nullptr);
   for (const SslCertificate& c : certificates) {
     const std::string problem = ProblemOfTime(c.get(), now);
@@ -36,7 +37,8 @@ void CheckTogether(const KeyFiles& files, const Paths& paths) {
   std::vector<SslCertificate> chain = ParseCertificates(files.certificate, paths.certificate);
   const SslKey key = ParseKey(files.key, paths.key);
   if (EVP_PKEY_eq(X509_get0_pubkey(chain[0].get()), key.get()) != 1)
-    Invalid(paths.key, "not the key of the certificate '{}'; try copying the host's whole folder again", paths.certificate);
+    Invalid(paths.key, "not the key of the certificate '{}'; try copying the host's whole folder again",
+            paths.certificate);
   CheckTimes(authorities, paths.ca, "; try 'mete keys make' with a new folder, and its keys on all hosts");
   CheckTimes(chain, paths.certificate, "; try 'mete keys make FOLDER NAME --renew' where ca-key.pem is");
   const SslCertificate own = std::move(chain[0]);
@@ -49,7 +51,8 @@ using Sha256 = std::array<unsigned char, EVP_MAX_MD_SIZE>;
 
 Sha256 DigestOfText(std::string_view text) {
   Sha256 digest{};
-  CheckSsl(EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr) == 1, "a digest");
+  CheckSsl(EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr) == 1,
+           "a digest");
   return digest;
 }
 
@@ -57,7 +60,8 @@ Sha256 DigestOfText(std::string_view text) {
 
 KeyFiles ReadKeys(const std::string& folder) {
   const std::filesystem::path place(folder);
-  const Paths paths{(place / kAuthorityFile).string(), (place / kCertificateFile).string(), (place / kKeyFile).string()};
+  const Paths paths{(place / kAuthorityFile).string(), (place / kCertificateFile).string(),
+                    (place / kKeyFile).string()};
   const auto read = [](const std::string& path) { return ReadSmallFile(path, kLargestPem); };
   KeyFiles files{read(paths.ca), read(paths.certificate), read(paths.key)};
   CheckTogether(files, paths);
@@ -72,9 +76,11 @@ std::string ReadToken(const std::string& path) {
   if (token.ends_with('\n')) token.pop_back();
   if (token.ends_with('\r')) token.pop_back();
   if (token.size() < kShortestToken || token.size() > kLongestToken)
-    Invalid(path, "not a token; got {} characters, expected {} to {}; try 'mete keys token'", token.size(), kShortestToken, kLongestToken);
+    Invalid(path, "not a token; got {} characters, expected {} to {}; try 'mete keys token'", token.size(),
+            kShortestToken, kLongestToken);
   if (!std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; }))
-    Invalid(path, "not a token; expected one line of printable characters without spaces; try 'mete keys token'");
+    Invalid(path,
+            "not a token; expected one line of printable characters without spaces; try 'mete keys token'");
   return token;
 }
 
@@ -85,7 +91,8 @@ std::string NoteOfReaders(const std::string& path) {
 }
 
 bool SameToken(std::string_view a, std::string_view b) {
-  const Sha256 first = DigestOfText(a), second = DigestOfText(b);  // of one length, so that theirs does not show either
+  // of one length, so that theirs does not show either
+  const Sha256 first = DigestOfText(a), second = DigestOfText(b);
   return CRYPTO_memcmp(first.data(), second.data(), first.size()) == 0;
 }
 

@@ -41,7 +41,9 @@ class Keys : public testing::Test {
 
   std::string folder() const { return place_.str(); }
   std::string path(const std::string& name) const { return place_.str() + "/" + name; }
-  std::string ReadingTells() const { return ErrorOf([&] { ReadKeys(path("pi-1")); }); }
+  std::string ReadingTells() const {
+    return ErrorOf([&] { ReadKeys(path("pi-1")); });
+  }
 
  private:
   const TempPath place_;
@@ -101,7 +103,8 @@ TEST_F(Keys, RenewedOnesKeepAddressesAndWhatElseIsInTheFolder) {
   MakeKeys(folder(), {{"pi-2"}}, {.renew = true});
   EXPECT_NE(Read(path("pi-2/key.pem")), before);
   EXPECT_EQ(Read(path("pi-2/notes.txt")), "mine");
-  EXPECT_EQ(ListCertificates(path("pi-2"))[1].addresses, (std::vector<std::string>{"192.168.1.20", "fd00::20", "pi-2.local"}));
+  EXPECT_EQ(ListCertificates(path("pi-2"))[1].addresses,
+            (std::vector<std::string>{"192.168.1.20", "fd00::20", "pi-2.local"}));
   MakeKeys(folder(), {{"pi-2", {"10.0.0.1"}}}, {.renew = true});
   EXPECT_EQ(ListCertificates(path("pi-2"))[1].addresses, std::vector<std::string>{"10.0.0.1"});
   ReadKeys(path("pi-2"));
@@ -112,7 +115,8 @@ TEST_F(Keys, AMissingFileIsNamed) {
   for (const char* file : {"ca.pem", "cert.pem", "key.pem"}) {
     const std::string text = Read(path(std::string("pi-1/") + file));
     fs::remove(path(std::string("pi-1/") + file));
-    EXPECT_NE(ReadingTells().find(fmt::format("pi-1/{}] cannot open the file", file)), std::string::npos) << ReadingTells();
+    EXPECT_NE(ReadingTells().find(fmt::format("pi-1/{}] cannot open the file", file)), std::string::npos)
+        << ReadingTells();
     Write(path(std::string("pi-1/") + file), text);
   }
 }
@@ -152,7 +156,8 @@ TEST_F(Keys, AnotherAuthoritysCertificateIsRefused) {
   const TempPath other;
   MakeKeys(other.str(), {{"pi-1"}});
   for (const char* file : {"cert.pem", "key.pem"})
-    fs::copy_file(other.str() + "/pi-1/" + file, path(std::string("pi-1/") + file), fs::copy_options::overwrite_existing);
+    fs::copy_file(other.str() + "/pi-1/" + file, path(std::string("pi-1/") + file),
+                  fs::copy_options::overwrite_existing);
   EXPECT_TELLS(ReadKeys(path("pi-1")), "pi-1/cert.pem] not signed by the authority");
   const std::vector<CertificateFacts> all = ListCertificates(folder());
   EXPECT_FALSE(all[1].is_signed);
@@ -232,8 +237,9 @@ TEST(Hosts, NamesAndAddressesAreParsed) {
 }
 
 TEST(Hosts, bad_names) {
-  for (const char* name : {"", ".", "..", "../x", "a/b", "/etc", ".x", "x.", "a..b", "-x", "x-", "a b", "a\nb", "x\x01", "ca.pem",
-                           "ca-key.pem", "*.local", "a_b", "a:b", "=1.2.3.4"})
+  for (const char* name :
+       {"",   ".",   "..",   "../x",  "a/b",    "/etc",       ".x",      "x.",  "a..b", "-x",
+        "x-", "a b", "a\nb", "x\x01", "ca.pem", "ca-key.pem", "*.local", "a_b", "a:b",  "=1.2.3.4"})
     EXPECT_TELLS(ParseHost(name), "not a host's name") << name;
   EXPECT_TELLS(ParseHost(std::string(65, 'a')), "not a host's name");
   EXPECT_TELLS(ParseHost("192.168.1.20"), "try 'board=192.168.1.20'");
@@ -242,7 +248,8 @@ TEST(Hosts, bad_names) {
 }
 
 TEST(Hosts, bad_addresses) {
-  for (const char* address : {"", "1.2.3.256", "1.2.3", "::g", "1.2.3.4,", "a b", "x,DNS:evil y", "DNS:x", "fe80::1%eth0", "x/y"})
+  for (const char* address :
+       {"", "1.2.3.256", "1.2.3", "::g", "1.2.3.4,", "a b", "x,DNS:evil y", "DNS:x", "fe80::1%eth0", "x/y"})
     EXPECT_TELLS(ParseHost(std::string("pi=") + address), "not an address") << address;
   std::string many = "pi=a";
   for (int i = 0; i < 40; ++i) many += ",a";
@@ -288,8 +295,13 @@ TEST(Tokens, LineBreaksAreLeftOut) {
 TEST(Tokens, BadOnesAreRefusedWithoutRepeatingThem) {
   const TempPath place;
   EXPECT_TELLS(ReadToken(place.str()), "cannot open the file");
-  const std::vector<std::string> all{"", "SECRET", std::string(1025, 'S'), "SECRET with spaces in it", "SECRET0123456789\n\n",
-                                     std::string("SECRET0123456789\0x", 18), "SECRET0123456789\xc3\xa4"};
+  const std::vector<std::string> all{"",
+                                     "SECRET",
+                                     std::string(1025, 'S'),
+                                     "SECRET with spaces in it",
+                                     "SECRET0123456789\n\n",
+                                     std::string("SECRET0123456789\0x", 18),
+                                     "SECRET0123456789\xc3\xa4"};
   for (const std::string& bad : all) {
     Write(place.str(), bad);
     EXPECT_TELLS(ReadToken(place.str()), "] not a token");

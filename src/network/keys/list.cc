@@ -46,7 +46,8 @@ CertificateFacts FactsOf(const fs::path& file, const std::vector<SslCertificate>
   Describe(own.get(), facts);
   std::vector<SslCertificate> itself;
   if (authorities.empty()) itself.emplace_back(X509_dup(own.get()));
-  const std::string unsigned_why = ProblemOfSignature(own.get(), chain, authorities.empty() ? itself : authorities);
+  const std::string unsigned_why =
+      ProblemOfSignature(own.get(), chain, authorities.empty() ? itself : authorities);
   facts.is_signed = unsigned_why.empty();
   facts.problem = ProblemOfTime(own.get(), std::time(nullptr));
   if (!facts.is_signed) facts.problem = "not signed by ca.pem: " + unsigned_why;
@@ -61,7 +62,8 @@ std::vector<fs::path> HostFiles(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const fs::path file = entry.path() / kCertificateFile;
-    const bool is_ours = entry.path().filename().string()[0] != '.' && entry.is_directory() && fs::exists(file);
+    const bool is_ours =
+        entry.path().filename().string()[0] != '.' && entry.is_directory() && fs::exists(file);
     if (is_ours && files.size() < kMostListed) files.push_back(file);
   }
   std::sort(files.begin(), files.end());
@@ -72,9 +74,12 @@ std::vector<CertificateFacts> ListAll(const std::string& folder) {
   if (!fs::is_directory(folder)) Fail(Code::kNotFound, folder, "no such folder; try 'mete keys make'");
   const fs::path file = fs::path(folder) / kAuthorityFile;
   if (!fs::exists(file))
-    Fail(Code::kNotFound, file.string(), "no authority's certificate here; expected a folder of 'mete keys make', or a host's; try mete keys make");
+    Fail(Code::kNotFound, file.string(),
+         "no authority's certificate here; expected a folder of 'mete keys make', or a host's; try mete keys "
+         "make");
   std::vector<CertificateFacts> all{FactsOf(file, {})};
-  const std::vector<SslCertificate> authorities = ParseCertificates(ReadSmallFile(file.string(), kLargestPem), file.string());
+  const std::vector<SslCertificate> authorities =
+      ParseCertificates(ReadSmallFile(file.string(), kLargestPem), file.string());
   for (const fs::path& host : HostFiles(folder)) all.push_back(FactsOf(host, authorities));
   return all;
 }
@@ -87,6 +92,8 @@ std::vector<CertificateFacts> ListCertificates(const std::string& folder) {
 
 std::string FormatDate(std::time_t time) { return FormatUtc(time, "%Y-%m-%d"); }
 std::string FormatTimestamp(std::time_t time) { return FormatUtc(time, "%Y-%m-%dT%H:%M:%SZ"); }
-int DaysUntil(std::time_t time) { return int(std::floor(std::difftime(time, std::time(nullptr)) / (24 * 60 * 60))); }
+int DaysUntil(std::time_t time) {
+  return int(std::floor(std::difftime(time, std::time(nullptr)) / (24 * 60 * 60)));
+}
 
 }  // namespace mete

@@ -9,7 +9,8 @@ namespace mete {
 
 struct CertificateFacts {
   std::string file;
-  std::string name;                    // the first one in the certificate, of an authority its own; from the file's text, printable
+  // the first one in the certificate, of an authority its own; from the file's text, printable
+  std::string name;
   std::vector<std::string> addresses;  // the other names, and IP addresses
   std::time_t valid_from = 0, valid_until = 0;
   std::string sha256;  // fingerprint as OpenSSL prints it: AB:CD:..; empty where the file could not be read
@@ -18,8 +19,8 @@ struct CertificateFacts {
   std::string problem;     // empty where it serves now
 };
 
-// The authority first, then the hosts by name. A certificate that cannot be read is in the list with its problem. Error NOT_FOUND where
-// there is none at all.
+// The authority first, then the hosts by name. A certificate that cannot be read is in the list with its
+// problem. Error NOT_FOUND where there is none at all.
 std::vector<CertificateFacts> ListCertificates(const std::string& folder);
 
 std::string FormatDate(std::time_t time);       // "2028-02-29", UTC

@@ -22,14 +22,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kLongestName = 64;     // characters; the most that X.509 gives a common name (RFC 5280, ub-common-name)
-constexpr size_t kLongestLabel = 63;    // between two dots (RFC 1035)
-constexpr size_t kMostAddresses = 32;   // of a host; guess: a board has a few
-constexpr int kSerialBits = 128;        // the issue's; RFC 5280 permits 159
-constexpr int kTokenBytes = 32;         // as many bits as the keys are worth, twice
-constexpr int kEarlierDays = 1;         // boards have no clock that runs without power: theirs may be behind by hours after a start
+// characters; the most that X.509 gives a common name (RFC 5280, ub-common-name)
+constexpr size_t kLongestName = 64;
+constexpr size_t kLongestLabel = 63;   // between two dots (RFC 1035)
+constexpr size_t kMostAddresses = 32;  // of a host; guess: a board has a few
+constexpr int kSerialBits = 128;       // the issue's; RFC 5280 permits 159
+constexpr int kTokenBytes = 32;        // as many bits as the keys are worth, twice
+// boards have no clock that runs without power: theirs may be behind by hours after a start
+constexpr int kEarlierDays = 1;
 
-bool IsAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+bool IsAlphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
 
 bool IsLabel(const std::string& label) {
   return !label.empty() && label.size() <= kLongestLabel && label.front() != '-' && label.back() != '-' &&
@@ -61,15 +65,19 @@ bool IsNumeric(const std::string& name) { return name.find_first_not_of("0123456
 
 void CheckName(const std::string& name) {
   if (IsIp(name) || (IsName(name) && IsNumeric(name)))
-    Invalid("NAME", "a host needs a name; got '{}', expected letters; try 'board={}'", Shown(name), Shown(name));
+    Invalid("NAME", "a host needs a name; got '{}', expected letters; try 'board={}'", Shown(name),
+            Shown(name));
   if (!IsName(name) || name == kAuthorityFile || name == kAuthorityKeyFile)
-    Invalid("NAME", "not a host's name; got '{}', expected at most {} letters, digits and '-', with single dots between", Shown(name),
-            kLongestName);
+    Invalid(
+        "NAME",
+        "not a host's name; got '{}', expected at most {} letters, digits and '-', with single dots between",
+        Shown(name), kLongestName);
 }
 
 void CheckAddress(const std::string& address, const std::string& name) {
   if (!IsIp(address) && (!IsName(address) || IsNumeric(address)))
-    Invalid(name, "not an address; got '{}', expected one as 192.168.1.20, fd00::20 or board.local", Shown(address));
+    Invalid(name, "not an address; got '{}', expected one as 192.168.1.20, fd00::20 or board.local",
+            Shown(address));
 }
 
 struct Authority {
@@ -86,11 +94,15 @@ SslKey NewKey() {
 
 void SetRandomSerial(X509* certificate) {
   const std::unique_ptr<BIGNUM, SslFree<BN_free>> number(BN_new());
-  CheckSsl(number && BN_rand(number.get(), kSerialBits, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) == 1, "a random serial number");
-  CheckSsl(BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate)) != nullptr, "a serial number");
+  CheckSsl(number && BN_rand(number.get(), kSerialBits, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) == 1,
+           "a random serial number");
+  CheckSsl(BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate)) != nullptr,
+           "a serial number");
 }
 
-void SetTime(ASN1_TIME* time, std::time_t seconds) { CheckSsl(ASN1_TIME_set(time, seconds) != nullptr, "a time"); }
+void SetTime(ASN1_TIME* time, std::time_t seconds) {
+  CheckSsl(ASN1_TIME_set(time, seconds) != nullptr, "a time");
+}
 
 void AddExtension(X509* certificate, X509* issuer, int kind, const std::string& value) {
   X509V3_CTX context;
@@ -109,7 +121,8 @@ SslCertificate NewCertificate(EVP_PKEY* key, const std::string& name, std::time_
   SetTime(X509_getm_notBefore(c), from);
   SetTime(X509_getm_notAfter(c), until);
   const auto* text = reinterpret_cast<const unsigned char*>(name.c_str());
-  CheckSsl(X509_NAME_add_entry_by_txt(X509_get_subject_name(c), "CN", MBSTRING_ASC, text, -1, -1, 0) == 1, "a certificate's name");
+  CheckSsl(X509_NAME_add_entry_by_txt(X509_get_subject_name(c), "CN", MBSTRING_ASC, text, -1, -1, 0) == 1,
+           "a certificate's name");
   return certificate;
 }
 
@@ -133,7 +146,8 @@ std::time_t Days(int days) { return std::time_t(days) * 24 * 60 * 60; }
 Authority NewAuthority(std::time_t now) {
   Authority authority{.key = NewKey(), .is_new = true};
   const std::string name = "Mete " + RandomHex<4>();
-  authority.certificate = NewCertificate(authority.key.get(), name, now - Days(kEarlierDays), now + Days(kAuthorityDays));
+  authority.certificate =
+      NewCertificate(authority.key.get(), name, now - Days(kEarlierDays), now + Days(kAuthorityDays));
   X509* c = authority.certificate.get();
   AddExtension(c, c, NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
   AddExtension(c, c, NID_key_usage, "critical,keyCertSign,cRLSign");
@@ -142,20 +156,25 @@ Authority NewAuthority(std::time_t now) {
 }
 
 Authority ReadAuthority(const fs::path& folder, std::time_t now) {
-  const std::string file = (folder / kAuthorityFile).string(), key_file = (folder / kAuthorityKeyFile).string();
-  if (!fs::exists(key_file)) Fail(Code::kNotFound, key_file, "the authority's key is not here; try the machine where '{}' was made", file);
+  const std::string file = (folder / kAuthorityFile).string(),
+                    key_file = (folder / kAuthorityKeyFile).string();
+  if (!fs::exists(key_file))
+    Fail(Code::kNotFound, key_file, "the authority's key is not here; try the machine where '{}' was made",
+         file);
   Authority authority{.key = ParseKey(ReadSmallFile(key_file, kLargestPem), key_file)};
   authority.certificate = std::move(ParseCertificates(ReadSmallFile(file, kLargestPem), file)[0]);
   X509* c = authority.certificate.get();
   if (X509_check_ca(c) != 1) Invalid(file, "no authority's certificate; expected one that may sign others");
-  if (EVP_PKEY_eq(X509_get0_pubkey(c), authority.key.get()) != 1) Invalid(key_file, "not the key of the certificate '{}'", file);
+  if (EVP_PKEY_eq(X509_get0_pubkey(c), authority.key.get()) != 1)
+    Invalid(key_file, "not the key of the certificate '{}'", file);
   const std::string problem = ProblemOfTime(c, now);
   if (!problem.empty()) Invalid(file, "{}; try a new folder, and its keys on all hosts", problem);
   return authority;
 }
 
 Authority AuthorityOf(const fs::path& folder, std::time_t now) {
-  if (fs::exists(folder / kAuthorityFile) || fs::exists(folder / kAuthorityKeyFile)) return ReadAuthority(folder, now);
+  if (fs::exists(folder / kAuthorityFile) || fs::exists(folder / kAuthorityKeyFile))
+    return ReadAuthority(folder, now);
   return NewAuthority(now);
 }
 
@@ -165,7 +184,8 @@ std::string AlternativeNames(const Host& host) {
   return text;
 }
 
-SslCertificate NewHostCertificate(const Authority& authority, EVP_PKEY* key, const Host& host, std::time_t now, int days) {
+SslCertificate NewHostCertificate(const Authority& authority, EVP_PKEY* key, const Host& host,
+                                  std::time_t now, int days) {
   X509* issuer = authority.certificate.get();
   const std::time_t until = std::min(now + Days(days), TimeOf(X509_get0_notAfter(issuer)));
   SslCertificate certificate = NewCertificate(key, host.name, now - Days(kEarlierDays), until);
@@ -182,7 +202,8 @@ SslCertificate NewHostCertificate(const Authority& authority, EVP_PKEY* key, con
 std::vector<std::string> AddressesBefore(const fs::path& folder, const std::string& name) {
   const std::string file = (folder / kCertificateFile).string();
   if (!fs::exists(file)) return {};
-  std::vector<std::string> all = AddressesOf(ParseCertificates(ReadSmallFile(file, kLargestPem), file)[0].get());
+  std::vector<std::string> all =
+      AddressesOf(ParseCertificates(ReadSmallFile(file, kLargestPem), file)[0].get());
   std::erase(all, name);
   for (const std::string& a : all) CheckAddress(a, file);
   return all;
@@ -211,12 +232,14 @@ class Maker {
   void Check(const std::vector<Host>& hosts) const {
     if (hosts.empty()) Invalid("NAME", "no host to make keys for");
     if (options_.days < 1 || options_.days > kAuthorityDays)
-      Invalid("--days", "how long a certificate is valid; got {}, expected 1 to {}", options_.days, kAuthorityDays);
+      Invalid("--days", "how long a certificate is valid; got {}, expected 1 to {}", options_.days,
+              kAuthorityDays);
     std::set<std::string> names;
     for (const Host& host : hosts) {
       CheckName(host.name);
       for (const std::string& a : host.addresses) CheckAddress(a, host.name);
-      if (!names.insert(host.name).second) Invalid("NAME", "'{}' twice; try 'NAME=ADDRESS,ADDRESS' for several addresses", host.name);
+      if (!names.insert(host.name).second)
+        Invalid("NAME", "'{}' twice; try 'NAME=ADDRESS,ADDRESS' for several addresses", host.name);
       if (fs::exists(fs::symlink_status(folder_ / host.name))) CheckMayReplace(host.name);
     }
   }
@@ -224,7 +247,8 @@ class Maker {
   void CheckMayReplace(const std::string& name) const {
     const std::string there = (folder_ / name).string();
     if (!options_.renew)
-      Fail(Code::kFailedPrecondition, there, "is there already and is not replaced; try --renew for a new key and certificate");
+      Fail(Code::kFailedPrecondition, there,
+           "is there already and is not replaced; try --renew for a new key and certificate");
     if (!fs::is_directory(fs::symlink_status(there)))
       Fail(Code::kFailedPrecondition, there, "is no folder; expected the keys of the host");
   }
@@ -243,7 +267,8 @@ class Maker {
     WriteNewFile(place / kKeyFile, ToPem(key.get()), 0600);
     WriteNewFile(place / kCertificateFile, ToPem(certificate.get()), 0644);
     WriteNewFile(place / kAuthorityFile, ToPem(authority.certificate.get()), 0644);
-    return {host.name, (folder_ / host.name).string(), host.addresses, TimeOf(X509_get0_notAfter(certificate.get()))};
+    return {host.name, (folder_ / host.name).string(), host.addresses,
+            TimeOf(X509_get0_notAfter(certificate.get()))};
   }
 
   void PlaceHost(const fs::path& from, const fs::path& to) const {
@@ -258,7 +283,8 @@ class Maker {
 
 void WriteToken(const fs::path& path) {
   if (fs::exists(fs::symlink_status(path)))
-    Fail(Code::kFailedPrecondition, path.string(), "is there already and is not replaced; try another name, or delete it");
+    Fail(Code::kFailedPrecondition, path.string(),
+         "is there already and is not replaced; try another name, or delete it");
   const Aside aside(path.has_parent_path() ? path.parent_path() : fs::path("."));
   WriteNewFile(aside.path() / "token", RandomHex<kTokenBytes>() + "\n", 0600);
   Place(aside.path() / "token", path);
@@ -273,7 +299,8 @@ Host ParseHost(const std::string& text) {
   if (equals == text.npos) return host;
   host.addresses = Split(text.substr(equals + 1), ',');
   if (host.addresses.size() > kMostAddresses)
-    Invalid(host.name, "too many addresses; got {}, expected at most {}", host.addresses.size(), kMostAddresses);
+    Invalid(host.name, "too many addresses; got {}, expected at most {}", host.addresses.size(),
+            kMostAddresses);
   for (const std::string& a : host.addresses) CheckAddress(a, host.name);
   return host;
 }

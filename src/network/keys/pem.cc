@@ -47,7 +47,8 @@ bool IsEnd() {
 std::string IpText(const ASN1_OCTET_STRING* bytes) {
   const int length = ASN1_STRING_length(bytes);
   char text[INET6_ADDRSTRLEN] = "?";
-  if (length == 4 || length == 16) inet_ntop(length == 4 ? AF_INET : AF_INET6, ASN1_STRING_get0_data(bytes), text, sizeof text);
+  if (length == 4 || length == 16)
+    inet_ntop(length == 4 ? AF_INET : AF_INET6, ASN1_STRING_get0_data(bytes), text, sizeof text);
   return text;
 }
 
@@ -85,7 +86,10 @@ SslKey ParseKey(const std::string& pem, const std::string& where) {
   const SslBio bio = ReaderOf(pem);
   SslKey key(PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassword, nullptr));
   ERR_clear_error();
-  if (!key) Invalid(where, "no private key in the file, or one with a password, or damaged; expected '-----BEGIN PRIVATE KEY-----'");
+  if (!key)
+    Invalid(where,
+            "no private key in the file, or one with a password, or damaged; expected '-----BEGIN PRIVATE "
+            "KEY-----'");
   return key;
 }
 
@@ -97,7 +101,8 @@ std::string ToPem(X509* certificate) {
 
 std::string ToPem(EVP_PKEY* key) {
   const SslBio bio = NewBuffer();
-  CheckSsl(PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) == 1, "the text of a key");
+  CheckSsl(PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) == 1,
+           "the text of a key");
   return TextOf(bio.get());
 }
 
@@ -123,7 +128,8 @@ std::string CommonNameOf(const X509* certificate) {
 
 std::vector<std::string> AddressesOf(const X509* certificate) {
   using Names = std::unique_ptr<GENERAL_NAMES, SslFree<GENERAL_NAMES_free>>;
-  const Names names(static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
+  const Names names(
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
   ERR_clear_error();
   std::vector<std::string> all;
   for (int i = 0; names && i < sk_GENERAL_NAME_num(names.get()); ++i) {
@@ -135,10 +141,13 @@ std::vector<std::string> AddressesOf(const X509* certificate) {
 }
 
 std::string ProblemOfTime(const X509* certificate, std::time_t now) {
-  const std::time_t from = TimeOf(X509_get0_notBefore(certificate)), until = TimeOf(X509_get0_notAfter(certificate));
+  const std::time_t from = TimeOf(X509_get0_notBefore(certificate)),
+                    until = TimeOf(X509_get0_notAfter(certificate));
   const std::string today = FormatDate(now);
   if (now > until) return fmt::format("expired on {}; got {} as today's date", FormatDate(until), today);
-  if (now < from) return fmt::format("not valid before {}; got {} as today's date; try setting the clock", FormatDate(from), today);
+  if (now < from)
+    return fmt::format("not valid before {}; got {} as today's date; try setting the clock", FormatDate(from),
+                       today);
   return "";
 }
 
@@ -151,9 +160,12 @@ std::string ProblemOfSignature(X509* certificate, const std::vector<SslCertifica
   const std::unique_ptr<X509_STORE, SslFree<X509_STORE_free>> store(X509_STORE_new());
   const std::unique_ptr<X509_STORE_CTX, SslFree<X509_STORE_CTX_free>> context(X509_STORE_CTX_new());
   CheckSsl(between && store && context, "a store of certificates");
-  for (const SslCertificate& a : authorities) CheckSsl(X509_STORE_add_cert(store.get(), a.get()) == 1, "a store of certificates");
-  for (const SslCertificate& o : others) CheckSsl(sk_X509_push(between.get(), o.get()) > 0, "a store of certificates");
-  CheckSsl(X509_STORE_CTX_init(context.get(), store.get(), certificate, between.get()) == 1, "a check of certificates");
+  for (const SslCertificate& a : authorities)
+    CheckSsl(X509_STORE_add_cert(store.get(), a.get()) == 1, "a store of certificates");
+  for (const SslCertificate& o : others)
+    CheckSsl(sk_X509_push(between.get(), o.get()) > 0, "a store of certificates");
+  CheckSsl(X509_STORE_CTX_init(context.get(), store.get(), certificate, between.get()) == 1,
+           "a check of certificates");
   X509_STORE_CTX_set_flags(context.get(), X509_V_FLAG_NO_CHECK_TIME);  // ProblemOfTime() says it better
   const bool good = X509_verify_cert(context.get()) == 1;
   ERR_clear_error();

@@ -15,11 +15,14 @@
 namespace mete {
 namespace {
 
-constexpr std::array<size_t, 3> kSizes{32 << 10, 128 << 10, 512 << 10};  // bytes; guess: of activations that are worth sending
-constexpr int kEchoes = 30;         // of one byte; the least counts, as all else is others' doing
-constexpr double kAlike = 0.02;     // of two messages of a size: a third is not needed. Guess: a fifth of what a prediction may be off
-constexpr int kFollowing = 200;     // messages that follow each other
-constexpr int kRunsThere = 50;      // of a product, in one call: an end is seen after it. Guess: half a second on a slow board
+// bytes; guess: of activations that are worth sending
+constexpr std::array<size_t, 3> kSizes{32 << 10, 128 << 10, 512 << 10};
+constexpr int kEchoes = 30;  // of one byte; the least counts, as all else is others' doing
+// of two messages of a size: a third is not needed. Guess: a fifth of what a prediction may be off
+constexpr double kAlike = 0.02;
+constexpr int kFollowing = 200;  // messages that follow each other
+// of a product, in one call: an end is seen after it. Guess: half a second on a slow board
+constexpr int kRunsThere = 50;
 constexpr std::chrono::seconds kTimeOut{120};  // guess: a megabyte, forty times, at 10 Mb/s
 
 class Echo {
@@ -54,7 +57,8 @@ class Echo {
  private:
   [[noreturn]] void Broken() {
     const grpc::Status status = Finish();
-    throw ErrorOf(status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "has ended the stream") : status, remote_.name());
+    throw ErrorOf(status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "has ended the stream") : status,
+                  remote_.name());
   }
 
   // Once, whoever finds first that the stream is broken: gRPC aborts at a second time.
@@ -108,12 +112,13 @@ double SizeUs(Echo& echo, size_t bytes, size_t answer) {
 // Of a message of each of kSizes and its answer of one byte, or the other way round.
 std::array<double, kSizes.size()> SizesUs(Echo& echo, bool up) {
   std::array<double, kSizes.size()> us;
-  for (size_t s = 0; s < kSizes.size(); ++s) us[s] = up ? SizeUs(echo, kSizes[s], 1) : SizeUs(echo, 1, kSizes[s]);
+  for (size_t s = 0; s < kSizes.size(); ++s)
+    us[s] = up ? SizeUs(echo, kSizes[s], 1) : SizeUs(echo, 1, kSizes[s]);
   return us;
 }
 
-// By the slope of a line through the sizes: what there is besides is the round trip's. Least squares. Where noise is all that is seen, by
-// what the largest size takes.
+// By the slope of a line through the sizes: what there is besides is the round trip's. Least squares. Where
+// noise is all that is seen, by what the largest size takes.
 double MbitPerS(const std::array<double, kSizes.size()>& us) {
   double n = 0, x = 0, y = 0, xx = 0, xy = 0;
   for (size_t s = 0; s < kSizes.size(); ++s) {
@@ -133,7 +138,8 @@ class Computing {
     there_ = std::jthread([this, &remote](std::stop_token stop) {
       Repeat(stop, [&] { (void)remote.Time(graph_, kRunsThere, kTimeOut); });
     });
-    here_ = std::jthread([this](std::stop_token stop) { Repeat(stop, [&] { (void)session_.Run(inputs_); }); });
+    here_ =
+        std::jthread([this](std::stop_token stop) { Repeat(stop, [&] { (void)session_.Run(inputs_); }); });
   }
 
   // Error where an end did not: what was measured meanwhile is worth nothing.
@@ -148,7 +154,8 @@ class Computing {
     Graph graph;
     graph.name = "product";
     const Shape shape{256, 256};
-    const ValueId x = graph.AddValue("x", DType::kF32, shape), w = graph.AddConstant("w", MadeUp(DType::kF32, shape));
+    const ValueId x = graph.AddValue("x", DType::kF32, shape),
+                  w = graph.AddConstant("w", MadeUp(DType::kF32, shape));
     const ValueId y = graph.AddValue("y", DType::kF32, shape);
     graph.AddNode("MatMul", "product", {x, w}, {y});
     graph.inputs = {x};
@@ -193,10 +200,12 @@ void ProfileBusyLink(RemoteDevice& remote, const SessionOptions& session, LinkPr
   const auto up = SizesUs(echo, true), down = SizesUs(echo, false);
   computing.End();
   link.busy_up_mbit_per_s = MbitPerS(up), link.busy_down_mbit_per_s = MbitPerS(down);
-  for (size_t s = 0; s < link.sizes.size(); ++s) link.sizes[s].busy_up_us = up[s], link.sizes[s].busy_down_us = down[s];
+  for (size_t s = 0; s < link.sizes.size(); ++s)
+    link.sizes[s].busy_up_us = up[s], link.sizes[s].busy_down_us = down[s];
 }
 
-std::vector<LinkProfile> ProfileLinks(const std::vector<RemoteDevice*>& remotes, const PoolProfileOptions& options) {
+std::vector<LinkProfile> ProfileLinks(const std::vector<RemoteDevice*>& remotes,
+                                      const PoolProfileOptions& options) {
   std::vector<LinkProfile> links(remotes.size());
   const auto check = [&] {
     if (options.cancel && options.cancel->cancelled()) Fail(Code::kCancelled, "profile", "was interrupted");

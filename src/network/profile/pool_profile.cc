@@ -18,9 +18,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kProgress{100};
 constexpr int kSteps = 5;  // of a profile
-constexpr double kSmallLayer = 0.003;  // of the model's time: how a smaller layer divides is not measured but taken to be not at all. Guess
-constexpr int kWholeRuns = 11;  // of the model, twice; guess: a median within a percent or two
-constexpr int kHalfRuns = 5;    // of halves of its layers; guess: the least of each counts
+// of the model's time: how a smaller layer divides is not measured but taken to be not at all. Guess
+constexpr double kSmallLayer = 0.003;
+constexpr int kWholeRuns = 11;               // of the model, twice; guess: a median within a percent or two
+constexpr int kHalfRuns = 5;                 // of halves of its layers; guess: the least of each counts
 constexpr std::chrono::minutes kTimeOut{5};  // of one graph; guess: VGG-16 prepared and run on a slow board
 
 double Median(std::vector<double> us) {
@@ -65,8 +66,10 @@ class Device {
   std::optional<Session> session_;
 };
 
-// Of each layer the sum of its nodes' least times. Nodes that passes have made count for the layer before, or not at all.
-std::vector<double> LayerUs(const Graph& graph, const std::vector<Layer>& layers, const GraphTimes& times, bool count_made) {
+// Of each layer the sum of its nodes' least times. Nodes that passes have made count for the layer before, or
+// not at all.
+std::vector<double> LayerUs(const Graph& graph, const std::vector<Layer>& layers, const GraphTimes& times,
+                            bool count_made) {
   std::map<std::string, size_t> layer_of;
   for (size_t l = 0; l < layers.size(); ++l)
     for (int n = layers[l].begin; n < layers[l].end; ++n) layer_of[graph.nodes[size_t(n)].name] = l;
@@ -80,7 +83,8 @@ std::vector<double> LayerUs(const Graph& graph, const std::vector<Layer>& layers
   return us;
 }
 
-// Those that take more than a little of the model's time, each where it was in the list; the others are empty.
+// Those that take more than a little of the model's time, each where it was in the list; the others are
+// empty.
 std::vector<Layer> LargeOnes(std::vector<Layer> layers, const std::vector<double>& us) {
   const double all_us = Sum(us);
   for (size_t l = 0; l < layers.size(); ++l)
@@ -88,16 +92,19 @@ std::vector<Layer> LargeOnes(std::vector<Layer> layers, const std::vector<double
   return layers;
 }
 
-// What single layers take on one device. Two graphs, as preparing takes longer than running: the model, in which each layer is seen by
-// itself, and halves of its layers. What a request takes as a rule counts, not the least: that is what plans are to predict.
+// What single layers take on one device. Two graphs, as preparing takes longer than running: the model, in
+// which each layer is seen by itself, and halves of its layers. What a request takes as a rule counts, not
+// the least: that is what plans are to predict.
 class LayersOn {
  public:
-  LayersOn(RemoteDevice* remote, const PoolProfileOptions& options, const Graph& graph, const std::vector<Layer>& layers)
+  LayersOn(RemoteDevice* remote, const PoolProfileOptions& options, const Graph& graph,
+           const std::vector<Layer>& layers)
       : device_(remote, options), graph_(graph), layers_(layers) {}
 
   void TimeModel() {
     const GraphTimes times = device_.Time(graph_, kWholeRuns);
-    if (whole_.us.empty() || Median(times.us) < Median(whole_.us)) whole_ = times;  // what others do on a device lasts for seconds
+    // what others do on a device lasts for seconds
+    if (whole_.us.empty() || Median(times.us) < Median(whole_.us)) whole_ = times;
   }
 
   // After the model.
@@ -110,11 +117,13 @@ class LayersOn {
 
   std::vector<LayerCost> Costs() const {
     const std::vector<double> us = ModelUs();
-    // Without what puts each half's input and output into another layout: within a group of layers there is nothing of it.
+    // Without what puts each half's input and output into another layout: within a group of layers there is
+    // nothing of it.
     const std::vector<double> half_us = LayerUs(graph_, layers_, half_times_, false);
     const double all_us = Sum(us), slower = all_us > 0 ? Median(whole_.us) / all_us : 1;
     std::vector<LayerCost> costs;
-    for (size_t l = 0; l < layers_.size(); ++l) costs.push_back(CostThrough(slower * us[l], slower * half_us[l], halves_.parts[l]));
+    for (size_t l = 0; l < layers_.size(); ++l)
+      costs.push_back(CostThrough(slower * us[l], slower * half_us[l], halves_.parts[l]));
     return costs;
   }
 
@@ -150,8 +159,8 @@ PoolCosts CostsOf(const std::vector<std::string>& names, const std::vector<LinkP
 
 std::string DigestOfGraph(const Graph& graph) { return ToHex(DigestOfText(ToText(graph))); }
 
-PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& names, const std::vector<RemoteDevice*>& remotes,
-                        const PoolProfileOptions& options) {
+PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& names,
+                        const std::vector<RemoteDevice*>& remotes, const PoolProfileOptions& options) {
   const int64_t start_ns = NowNs();
   const std::vector<Layer> layers = LayersOf(graph);
   std::deque<LayersOn> devices;
@@ -162,11 +171,13 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
     std::vector<std::future<void>> timed;
     for (LayersOn& device : devices) timed.push_back(std::async(std::launch::async, time, &device));
     for (auto& device : timed)
-      while (device.wait_for(kProgress) == std::future_status::timeout) options.progress("layers on all devices", done, kSteps);
+      while (device.wait_for(kProgress) == std::future_status::timeout)
+        options.progress("layers on all devices", done, kSteps);
     for (auto& device : timed) device.get();
     ++done;
   };
-  const auto on_links = [&](const std::function<void(RemoteDevice&, LinkProfile&)>& measure) {  // one after the other
+  // one after the other
+  const auto on_links = [&](const std::function<void(RemoteDevice&, LinkProfile&)>& measure) {
     for (size_t d = 0; d < remotes.size(); ++d) {
       if (!remotes[d]) continue;
       options.progress("the link to " + remotes[d]->name(), done, kSteps);

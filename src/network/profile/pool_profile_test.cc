@@ -39,7 +39,8 @@ TEST(PoolProfile, HasATimeOfEveryLayerOnEveryDeviceAndTheLink) {
   EXPECT_GT(profile.links[1].busy_up_mbit_per_s, 1);
   ASSERT_GT(profile.links[1].sizes.size(), 1u);
   for (const MessageTimes& times : profile.links[1].sizes)
-    for (const double us : {times.up_us, times.down_us, times.busy_up_us, times.busy_down_us}) EXPECT_GT(us, 0) << times.bytes;
+    for (const double us : {times.up_us, times.down_us, times.busy_up_us, times.busy_down_us})
+      EXPECT_GT(us, 0) << times.bytes;
 }
 
 // A worker that sends back what it gets, and computes nothing.
@@ -53,7 +54,8 @@ class Idle : public pb::Worker::Service {
   }
   int port() const { return port_; }
 
-  grpc::Status Echo(grpc::ServerContext*, grpc::ServerReaderWriter<pb::EchoReply, pb::EchoRequest>* stream) override {
+  grpc::Status Echo(grpc::ServerContext*,
+                    grpc::ServerReaderWriter<pb::EchoReply, pb::EchoRequest>* stream) override {
     pb::EchoReply reply;
     for (pb::EchoRequest request; stream->Read(&request);) {
       reply.mutable_data()->resize(size_t(request.answer_bytes()));
@@ -96,7 +98,8 @@ TEST(PoolProfile, ComesBackFromJsonAndNonsenseIsRefused) {
   const PoolProfile profile = Profile(SmallNet());
   const std::string text = ToJson(profile);
   EXPECT_EQ(ToJson(PoolProfileFromJson(text, "file")), text);
-  for (const std::string& bad : {std::string("{}"), std::string("nonsense"), std::string("[1,2]"), text.substr(0, text.size() / 2)})
+  for (const std::string& bad :
+       {std::string("{}"), std::string("nonsense"), std::string("[1,2]"), text.substr(0, text.size() / 2)})
     EXPECT_TELLS(PoolProfileFromJson(bad, "file"), "[file]");
   std::string negative = text;
   const size_t at = negative.find("\"us\":[") + 6;

@@ -10,11 +10,14 @@ namespace mete {
 namespace {
 
 constexpr const char* kTokenHeader = "mete-token";
-constexpr int kReconnectMs = 100;  // gRPC tries again after so long; when a device is asked again is decided elsewhere
-constexpr int kConnectMs = 3000;   // guess: a board on a bad wireless link
-constexpr int kMostStreams = 16;   // of a connection; guess: a caller has one or two, another worker one for each deployment
+// gRPC tries again after so long; when a device is asked again is decided elsewhere
+constexpr int kReconnectMs = 100;
+constexpr int kConnectMs = 3000;  // guess: a board on a bad wireless link
+// of a connection; guess: a caller has one or two, another worker one for each deployment
+constexpr int kMostStreams = 16;
 
-// Bytes of a status' message. gRPC's trailers have 8 KiB by default, in which what is no letter of ASCII takes three bytes for one.
+// Bytes of a status' message. gRPC's trailers have 8 KiB by default, in which what is no letter of ASCII
+// takes three bytes for one.
 constexpr size_t kMostStatusBytes = 4096;
 
 // What it takes in a trailer.
@@ -48,13 +51,17 @@ struct WayOut {
   bool refusal = false;  // it will not pass by itself
 };
 constexpr WayOut kWaysOut[] = {
-    {"certificate verify failed", "try certificates of one authority, and clocks that are right, on all devices: 'mete keys show FOLDER'",
+    {"certificate verify failed",
+     "try certificates of one authority, and clocks that are right, on all devices: 'mete keys show FOLDER'",
      true},
     {"not in peer certificate", "try the name that its certificate has: 'mete keys show FOLDER' there", true},
-    {"wrong version number", "it speaks no TLS; try 'mete worker --keys FOLDER' there, or a devices file without keys"},
+    {"wrong version number",
+     "it speaks no TLS; try 'mete worker --keys FOLDER' there, or a devices file without keys"},
     {"Socket closed", "try keys in the devices file where it has some, or whether it still runs"},
     {"DNS resolution failed", "try its IP address in the devices file"},
-    {"", "try whether 'mete worker' runs there, listens beyond its own host (--listen 0.0.0.0:PORT), and a firewall lets the port through"},
+    {"",
+     "try whether 'mete worker' runs there, listens beyond its own host (--listen 0.0.0.0:PORT), and a "
+     "firewall lets the port through"},
 };
 
 const WayOut& WayOutOf(const std::string& message) {
@@ -67,7 +74,8 @@ const WayOut& WayOutOf(const std::string& message) {
 std::string NoConnection(const std::string& message) {
   constexpr std::string_view kLast = "last error: ";
   const size_t last = message.find(kLast);
-  return fmt::format("cannot be reached: {}; {}", last == std::string::npos ? message : message.substr(last + kLast.size()),
+  return fmt::format("cannot be reached: {}; {}",
+                     last == std::string::npos ? message : message.substr(last + kLast.size()),
                      WayOutOf(message).way_out);
 }
 
@@ -76,7 +84,8 @@ std::string TextOf(const grpc::Status& status, const std::string& where) {
   const std::string message = Printable(status.error_message());
   if (message.starts_with("[")) return message;
   if (message.empty()) return fmt::format("[{}] gave no reason", where);
-  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) return fmt::format("[{}] has not answered in time", where);
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED)
+    return fmt::format("[{}] has not answered in time", where);
   const bool ours = message.starts_with("has ended");
   const bool gone = status.error_code() == grpc::StatusCode::UNAVAILABLE && !ours;
   return fmt::format("[{}] {}", where, gone ? NoConnection(message) : message);
@@ -84,8 +93,8 @@ std::string TextOf(const grpc::Status& status, const std::string& where) {
 
 }  // namespace
 
-std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address, const std::string& name, const Security& security,
-                                         const Keepalive& keepalive) {
+std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address, const std::string& name,
+                                         const Security& security, const Keepalive& keepalive) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMostMessageBytes);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.ping_ms);
@@ -94,9 +103,12 @@ std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address, const std::
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMs);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);  // is how long one attempt may take
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);             // of the environment: it is for the web, and boards are near
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);     // a connection of its own: one that is lost is no other's
-  if (!security.tls()) return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  // of the environment: it is for the web, and boards are near
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  // a connection of its own: one that is lost is no other's
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  if (!security.tls())
+    return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   arguments.SetSslTargetNameOverride(name);
   grpc::SslCredentialsOptions ssl{security.ca, security.key, security.certificate};
   return grpc::CreateCustomChannel(address, grpc::SslCredentials(ssl), arguments);
@@ -116,7 +128,8 @@ void LimitServer(grpc::ServerBuilder& builder, const Keepalive& keepalive) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.timeout_ms);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, keepalive.ping_ms / 2);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostStreams);  // each may hold a message that is not yet whole
+  // each may hold a message that is not yet whole
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostStreams);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two workers of one port are a mistake
 }
 
@@ -131,7 +144,9 @@ bool HasToken(const grpc::ServerContext& context, const Security& security) {
   return CRYPTO_memcmp(at->second.data(), security.token.data(), security.token.size()) == 0;
 }
 
-grpc::Status StatusOf(const Error& error) { return {grpc::StatusCode(int(error.code())), InTrailer(error.what())}; }
+grpc::Status StatusOf(const Error& error) {
+  return {grpc::StatusCode(int(error.code())), InTrailer(error.what())};
+}
 
 Error ErrorOf(const grpc::Status& status, const std::string& where) {
   const std::string text = TextOf(status, where);
@@ -141,7 +156,8 @@ Error ErrorOf(const grpc::Status& status, const std::string& where) {
     case grpc::StatusCode::ABORTED:
     case grpc::StatusCode::ALREADY_EXISTS: return {Code::kInternal, text};
     case grpc::StatusCode::UNAVAILABLE:
-      return {WayOutOf(status.error_message()).refusal ? Code::kFailedPrecondition : Code::kUnavailable, text};
+      return {WayOutOf(status.error_message()).refusal ? Code::kFailedPrecondition : Code::kUnavailable,
+              text};
     default: return {Code(int(status.error_code())), text};
   }
 }

@@ -7,17 +7,24 @@ namespace {
 
 constexpr size_t kTrailers = 8 << 10;  // gRPC's default
 
-std::string Sent(const std::string& text) { return StatusOf(Error(Code::kInvalidArgument, text)).error_message(); }
+std::string Sent(const std::string& text) {
+  return StatusOf(Error(Code::kInvalidArgument, text)).error_message();
+}
 
 TEST(ErrorOf, ACertificateThatIsWrongDoesNotPassAndACableMay) {
-  const auto code = [](const std::string& said) { return ErrorOf({grpc::StatusCode::UNAVAILABLE, said}, "pi").code(); };
-  EXPECT_EQ(code("last error: UNKNOWN: ipv4:10.0.0.1:7077: Ssl handshake failed: ...:certificate verify failed"), Code::kFailedPrecondition);
+  const auto code = [](const std::string& said) {
+    return ErrorOf({grpc::StatusCode::UNAVAILABLE, said}, "pi").code();
+  };
+  EXPECT_EQ(
+      code("last error: UNKNOWN: ipv4:10.0.0.1:7077: Ssl handshake failed: ...:certificate verify failed"),
+      Code::kFailedPrecondition);
   EXPECT_EQ(code("Hostname pi is not in peer certificate"), Code::kFailedPrecondition);
   EXPECT_EQ(code("Socket closed"), Code::kUnavailable);
 }
 
 TEST(StatusOf, AMessageThatFitsIsSentAsItIs) {
-  for (const std::string text : {"", "[conv_1] has no weights", "[a] one\n[b] another"}) EXPECT_EQ(Sent(text), text);
+  for (const std::string text : {"", "[conv_1] has no weights", "[a] one\n[b] another"})
+    EXPECT_EQ(Sent(text), text);
 }
 
 TEST(StatusOf, OfManyProblemsTheFirstOnesAreSentAndTheOthersCounted) {

@@ -13,7 +13,8 @@ namespace {
 // The numbers are hashed as they lie in memory: all hosts are little-endian.
 uint64_t CheckOf(const Chunk& chunk) {
   const pb::Frame& frame = chunk.frame;
-  const int64_t where[] = {int64_t(frame.request()), frame.stage(), frame.need(), frame.source(), frame.offset()};
+  const int64_t where[] = {int64_t(frame.request()), frame.stage(), frame.need(), frame.source(),
+                           frame.offset()};
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
   if (!state) throw std::bad_alloc();
   XXH3_64bits_reset_withSeed(state.get(), XXH3_64bits(where, sizeof where));
@@ -21,12 +22,16 @@ uint64_t CheckOf(const Chunk& chunk) {
   return XXH3_64bits_digest(state.get());
 }
 
-uint64_t CheckOf(const pb::Sealed& sealed) { return XXH3_64bits(sealed.deploy().data(), sealed.deploy().size()); }
+uint64_t CheckOf(const pb::Sealed& sealed) {
+  return XXH3_64bits(sealed.deploy().data(), sealed.deploy().size());
+}
 
 void CheckEqual(uint64_t got, uint64_t expected, const char* what) {
   if (got != expected)
     Fail(Code::kDataLoss, what,
-         "was damaged on its way; got the checksum {:016x}, expected {:016x}; try TLS (mete keys make), or another cable", got, expected);
+         "was damaged on its way; got the checksum {:016x}, expected {:016x}; try TLS (mete keys make), or "
+         "another cable",
+         got, expected);
 }
 
 }  // namespace
@@ -45,7 +50,8 @@ pb::Sealed Seal(const pb::Deploy& deploy) {
 pb::Deploy Unseal(const pb::Sealed& sealed) {
   CheckEqual(CheckOf(sealed), sealed.check(), "deployment");
   pb::Deploy deploy;
-  if (!deploy.ParseFromString(sealed.deploy())) Fail(Code::kDataLoss, "deployment", "cannot be read; got {} bytes", sealed.deploy().size());
+  if (!deploy.ParseFromString(sealed.deploy()))
+    Fail(Code::kDataLoss, "deployment", "cannot be read; got {} bytes", sealed.deploy().size());
   return deploy;
 }
 

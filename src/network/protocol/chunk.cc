@@ -16,8 +16,8 @@ namespace {
 namespace io = google::protobuf::io;
 using google::protobuf::MessageLite;
 
-// Of a message before its chunk's data. The numbers of a frame take 72 at most and a deployment's name and number 30; as much again for
-// what later versions may add.
+// Of a message before its chunk's data. The numbers of a frame take 72 at most and a deployment's name and
+// number 30; as much again for what later versions may add.
 constexpr size_t kMostHeadBytes = 256;
 
 enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kDelimited = 2, kFixed32 = 5 };  // protobuf's
@@ -26,7 +26,8 @@ constexpr uint32_t TagOf(int field) { return uint32_t(field) << 3 | kDelimited; 
 // A slice that shares `owner`. gRPC has no slices of what is constant; it only reads them.
 grpc::Slice SliceOf(std::shared_ptr<const void> owner, const void* data, size_t bytes) {
   using Owner = std::shared_ptr<const void>;
-  return {const_cast<void*>(data), bytes, [](void* o) { delete static_cast<Owner*>(o); }, new Owner(std::move(owner))};
+  return {const_cast<void*>(data), bytes, [](void* o) { delete static_cast<Owner*>(o); },
+          new Owner(std::move(owner))};
 }
 
 grpc::Slice CodedSlice(Coding coding, const Tensor& piece) {
@@ -44,7 +45,8 @@ size_t LengthOf(const std::vector<grpc::Slice>& slices) {
 
 std::vector<grpc::Slice> SlicesOf(const grpc::ByteBuffer& bytes) {
   std::vector<grpc::Slice> slices;
-  if (!bytes.Valid() || !bytes.Dump(&slices).ok()) Fail(Code::kDataLoss, "message", "has no bytes that can be read");
+  if (!bytes.Valid() || !bytes.Dump(&slices).ok())
+    Fail(Code::kDataLoss, "message", "has no bytes that can be read");
   return slices;
 }
 
@@ -109,7 +111,8 @@ std::optional<Chunk> ChunkIn(const std::vector<grpc::Slice>& slices, int frame_f
   if (frame->end() != all || (data ? data->end() : size_t(in.CurrentPosition())) != all) FailFrameAstray();
   Chunk chunk;
   const size_t numbers = (data ? data->tag : all) - frame->begin;
-  if (!message->ParseFromArray(head.data(), int(frame->tag)) || !chunk.frame.ParseFromArray(head.data() + frame->begin, int(numbers)))
+  if (!message->ParseFromArray(head.data(), int(frame->tag)) ||
+      !chunk.frame.ParseFromArray(head.data() + frame->begin, int(numbers)))
     Fail(Code::kDataLoss, "piece", "cannot be read; got {} bytes", all);
   if (data) chunk.data = From(slices, data->begin);
   return chunk;
@@ -117,7 +120,8 @@ std::optional<Chunk> ChunkIn(const std::vector<grpc::Slice>& slices, int frame_f
 
 }  // namespace
 
-bool WritePiece(Coding coding, uint64_t request, const PieceId& id, const Tensor& piece, const std::function<bool(const Chunk&)>& write) {
+bool WritePiece(Coding coding, uint64_t request, const PieceId& id, const Tensor& piece,
+                const std::function<bool(const Chunk&)>& write) {
   const grpc::Slice coded = CodedSlice(coding, piece);
   for (size_t at = 0; at < coded.size(); at += kChunkBytes) {
     Chunk chunk;
@@ -168,12 +172,14 @@ grpc::ByteBuffer Pack(const MessageLite& message) {
 std::optional<Chunk> UnpackEither(grpc::ByteBuffer& bytes, int frame_field, MessageLite* message) {
   if (std::optional<Chunk> chunk = ChunkIn(SlicesOf(bytes), frame_field, message)) return chunk;
   grpc::ProtoBufferReader reader(&bytes);
-  if (!message->ParseFromZeroCopyStream(&reader)) Fail(Code::kDataLoss, "message", "cannot be read; got {} bytes", bytes.Length());
+  if (!message->ParseFromZeroCopyStream(&reader))
+    Fail(Code::kDataLoss, "message", "cannot be read; got {} bytes", bytes.Length());
   return std::nullopt;
 }
 
 void FailFrameAstray() {
-  Fail(Code::kDataLoss, "piece", "is not where it is expected; try a frame that is last in its message, and has its data last");
+  Fail(Code::kDataLoss, "piece",
+       "is not where it is expected; try a frame that is last in its message, and has its data last");
 }
 
 }  // namespace mete

@@ -1,5 +1,6 @@
-// Pieces on their way, in chunks, and the messages that carry them as bytes. Through gRPC's protobuf the data of a message are copied twice
-// on each side. Here what is sent refers to the piece itself, and what has come is copied once, to where it is needed.
+// Pieces on their way, in chunks, and the messages that carry them as bytes. Through gRPC's protobuf the data
+// of a message are copied twice on each side. Here what is sent refers to the piece itself, and what has come
+// is copied once, to where it is needed.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -21,15 +22,20 @@ struct Chunk {
   std::vector<grpc::Slice> data;  // in order; each shares what it refers to
 };
 
-inline std::string_view BytesOf(const grpc::Slice& slice) { return {reinterpret_cast<const char*>(slice.begin()), slice.size()}; }
+inline std::string_view BytesOf(const grpc::Slice& slice) {
+  return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
+}
 
-// A coded piece in chunks of kChunkBytes, which refer to it. Serial equivalent: write(the first), write(the next), ...; false where one is.
-bool WritePiece(Coding coding, uint64_t request, const PieceId& id, const Tensor& piece, const std::function<bool(const Chunk&)>& write);
+// A coded piece in chunks of kChunkBytes, which refer to it. Serial equivalent: write(the first), write(the
+// next), ...; false where one is.
+bool WritePiece(Coding coding, uint64_t request, const PieceId& id, const Tensor& piece,
+                const std::function<bool(const Chunk&)>& write);
 
 // One that CheckChunk() (network/protocol/check.h) finds nothing in. Error as Inbox::Put.
 void PutChunk(Inbox& inbox, int from, const Chunk& chunk);
 
-// A message that has a chunk for its frame: what the ordinary one would be as bytes. `message` is all of it but for the frame.
+// A message that has a chunk for its frame: what the ordinary one would be as bytes. `message` is all of it
+// but for the frame.
 grpc::ByteBuffer PackChunk(const google::protobuf::MessageLite& message, int frame_field, const Chunk& chunk);
 template <class M>
 grpc::ByteBuffer Pack(const Chunk& chunk, const M& message = {}) {
@@ -40,7 +46,8 @@ grpc::ByteBuffer Pack(const Chunk& chunk, const M& message = {}) {
 grpc::ByteBuffer Pack(const google::protobuf::MessageLite& message);
 
 // Either. Error DATA_LOSS where it is neither, or where a frame is not where worker.proto wants it.
-std::optional<Chunk> UnpackEither(grpc::ByteBuffer& bytes, int frame_field, google::protobuf::MessageLite* message);
+std::optional<Chunk> UnpackEither(grpc::ByteBuffer& bytes, int frame_field,
+                                  google::protobuf::MessageLite* message);
 [[noreturn]] void FailFrameAstray();
 
 template <class M>

@@ -1,4 +1,5 @@
-// libFuzzer target: any bytes as a message that may have a chunk. What is understood is what protobuf understands.
+// libFuzzer target: any bytes as a message that may have a chunk. What is understood is what protobuf
+// understands.
 #include <cstdlib>
 
 #include "mete/error.h"
@@ -22,6 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!all.empty()) got.message.mutable_frame()->set_data(all);
   }
   mete::pb::Fed expected;
-  if (!expected.ParseFromArray(data, int(size)) || got.message.SerializeAsString() != expected.SerializeAsString()) std::abort();
+  if (!expected.ParseFromArray(data, int(size)) ||
+      got.message.SerializeAsString() != expected.SerializeAsString())
+    std::abort();
   return 0;
 }

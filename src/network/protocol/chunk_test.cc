@@ -90,7 +90,8 @@ TEST(Chunk, OfCodedFloatsHasTheirCode) {
 
 TEST(Chunk, AFailedWriteEndsAPiece) {
   int writes = 0;
-  EXPECT_FALSE(WritePiece(Coding::kF32, 1, {}, Tensor(DType::kF32, {1'000'000}), [&](const Chunk&) { return ++writes < 2; }));
+  EXPECT_FALSE(WritePiece(Coding::kF32, 1, {}, Tensor(DType::kF32, {1'000'000}),
+                          [&](const Chunk&) { return ++writes < 2; }));
   EXPECT_EQ(writes, 2);
 }
 
@@ -135,7 +136,8 @@ TEST(Chunk, IsRefusedWhereItCannotBeLeftInPlace) {
   const std::string good = Flat(Pack<pb::Fed>(chunk));
   pb::Fed after;
   after.set_from(2);
-  std::string unknown(1, char(9 << 3 | 2));  // a field that this version has no name for, longer than numbers may be
+  // a field that this version has no name for, longer than numbers may be
+  std::string unknown(1, char(9 << 3 | 2));
   unknown += char(0xff), unknown += char(3), unknown += std::string(511, 'x');
   for (const std::string& bad : {good + after.SerializeAsString(), unknown + good}) {
     pb::Fed protobuf;
@@ -178,7 +180,8 @@ TEST(Chunk, NothingIsReadOtherwiseThanProtobufDoes) {
     if (got.chunk) {
       ++chunks;
       *got.message.mutable_frame() = got.chunk->frame;
-      if (const std::string data = Flat(got.chunk->data); !data.empty()) got.message.mutable_frame()->set_data(data);
+      if (const std::string data = Flat(got.chunk->data); !data.empty())
+        got.message.mutable_frame()->set_data(data);
     }
     ASSERT_EQ(got.message.SerializeAsString(), protobuf.SerializeAsString());
   }
@@ -190,7 +193,9 @@ TEST(Chunk, SeedsOfTheFuzzerAreMessages) {
   const std::filesystem::path folder = "tests/fuzz/chunk_fuzz";
   pb::Fed fed;
   fed.set_deployment("sixteen letters!"), fed.set_from(2);
-  const auto write = [&](const char* name, const std::string& bytes) { std::ofstream(folder / name, std::ios::binary) << bytes; };
+  const auto write = [&](const char* name, const std::string& bytes) {
+    std::ofstream(folder / name, std::ios::binary) << bytes;
+  };
   if (std::getenv("METE_WRITE_SEEDS")) {
     write("first", Flat(Pack(ChunksOf(Coding::kF32, Counting({8}))[0], fed)));
     write("next", Flat(Pack<pb::Fed>(ChunksOf(Coding::kU8, Counting({300}))[0])));

@@ -1,4 +1,5 @@
-// libFuzzer target: any bytes as the programs of a deployment. What is accepted is packed again, and comes back the same.
+// libFuzzer target: any bytes as the programs of a deployment. What is accepted is packed again, and comes
+// back the same.
 #include <cstdlib>
 
 #include "mete/error.h"
@@ -14,8 +15,7 @@ void Feed(const mete::DeviceProgram& program, int device, const uint8_t* data, s
   for (size_t i = 0; i + 4 < size && i < 200; i += 4) {
     try {
       inbox.Put(data[i] % 4, {data[i + 1] % 4, data[i + 2] % 4, data[i + 3] % 4}, 0, bytes.substr(i, 64));
-    } catch (const mete::Error&) {
-    }
+    } catch (const mete::Error&) {}
   }
 }
 
@@ -26,7 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!deploy.ParseFromArray(data, int(size))) return 0;
   // Some weights are there and others are not, as on a device.
   const auto find = [](const mete::Digest& digest, mete::DType type, const mete::Shape& shape) {
-    return digest[0] % 2 == 0 || mete::CheckedElements(shape, type, 1 << 20) < 0 ? mete::Tensor() : mete::Tensor(type, shape);
+    return digest[0] % 2 == 0 || mete::CheckedElements(shape, type, 1 << 20) < 0 ? mete::Tensor()
+                                                                                 : mete::Tensor(type, shape);
   };
   try {
     (void)mete::WeightsIn(deploy.stages());
@@ -35,7 +36,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     mete::pb::Deploy again;
     for (const mete::pb::Stage& stage : mete::PackProgram(program).stages) *again.add_stages() = stage;
     if (again.stages_size() != deploy.stages_size()) std::abort();
-  } catch (const mete::Error&) {
-  }
+  } catch (const mete::Error&) {}
   return 0;
 }

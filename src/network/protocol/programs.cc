@@ -27,7 +27,9 @@ void PackShape(const Shape& shape, pb::Dims* to) {
   for (const int64_t d : shape.dims()) to->add_d(d);
 }
 
-Shape UnpackShape(const pb::Dims& from) { return Shape(std::span<const int64_t>(from.d().data(), size_t(from.d_size()))); }
+Shape UnpackShape(const pb::Dims& from) {
+  return Shape(std::span<const int64_t>(from.d().data(), size_t(from.d_size())));
+}
 
 void PackNeedPart(const NeedPart& part, pb::NeedPart* to) {
   to->set_need(part.need);
@@ -51,7 +53,8 @@ void PackNeed(const ProgramNeed& need, pb::Need* to) {
 ProgramNeed UnpackNeed(const pb::Need& from) {
   if (from.type() > uint32_t(DType::kBool)) Invalid("program", "has an unknown type; got {}", from.type());
   ProgramNeed need{kNoValue, DType(from.type()), UnpackShape(from.shape()), {}};
-  for (const pb::Source& s : from.sources()) need.sources.push_back({s.device(), s.hold(), UnpackPart(s.cut()), UnpackPart(s.at())});
+  for (const pb::Source& s : from.sources())
+    need.sources.push_back({s.device(), s.hold(), UnpackPart(s.cut()), UnpackPart(s.at())});
   return need;
 }
 
@@ -75,7 +78,8 @@ pb::Stage PackStage(const ProgramStage& stage, std::map<Digest, Tensor>& weights
 
 ProgramStage UnpackStage(const pb::Stage& from, const FindWeight& find, const WireLimits& limits) {
   ProgramStage stage;
-  for (const pb::Send& s : from.sends()) stage.sends.push_back({s.to(), s.need(), s.source(), s.hold(), UnpackPart(s.cut())});
+  for (const pb::Send& s : from.sends())
+    stage.sends.push_back({s.to(), s.need(), s.source(), s.hold(), UnpackPart(s.cut())});
   for (const pb::Need& need : from.needs()) stage.needs.push_back(UnpackNeed(need));
   for (const pb::NeedPart& part : from.inputs()) stage.inputs.push_back(UnpackNeedPart(part));
   for (const pb::NeedPart& part : from.kept()) stage.kept.push_back(UnpackNeedPart(part));
@@ -88,13 +92,15 @@ ProgramStage UnpackStage(const pb::Stage& from, const FindWeight& find, const Wi
 
 PackedProgram PackProgram(const DeviceProgram& program, DigestMemo* digests) {
   PackedProgram packed;
-  for (const ProgramStage& stage : program.stages) packed.stages.push_back(PackStage(stage, packed.weights, digests));
+  for (const ProgramStage& stage : program.stages)
+    packed.stages.push_back(PackStage(stage, packed.weights, digests));
   return packed;
 }
 
-DeviceProgram UnpackProgram(const google::protobuf::RepeatedPtrField<pb::Stage>& stages, int device, const FindWeight& find,
-                            const WireLimits& limits) {
-  if (stages.size() > kMostStages) Invalid("program", "has too many stages; got {}, expected {} at most", stages.size(), kMostStages);
+DeviceProgram UnpackProgram(const google::protobuf::RepeatedPtrField<pb::Stage>& stages, int device,
+                            const FindWeight& find, const WireLimits& limits) {
+  if (stages.size() > kMostStages)
+    Invalid("program", "has too many stages; got {}, expected {} at most", stages.size(), kMostStages);
   DeviceProgram program;
   for (const pb::Stage& stage : stages) program.stages.push_back(UnpackStage(stage, find, limits));
   Verify(program, device, {}, limits.max_value_bytes);

@@ -61,8 +61,10 @@ TEST(Programs, WhatDoesNotFitIsRefused) {
   };
   EXPECT_TELLS(unpack([](pb::Stage& s) { s.mutable_needs(0)->set_type(99); }), "unknown type");
   EXPECT_TELLS(unpack([](pb::Stage& s) { s.mutable_needs(0)->clear_sources(); }), "without all its sources");
-  EXPECT_TELLS(unpack([](pb::Stage& s) { s.mutable_needs(0)->mutable_shape()->set_d(0, int64_t(1) << 60); }), "that does not fit");
-  EXPECT_TELLS(unpack([](pb::Stage& s) { s.mutable_needs(0)->mutable_shape()->set_d(0, -1); }), "that does not fit");
+  EXPECT_TELLS(unpack([](pb::Stage& s) { s.mutable_needs(0)->mutable_shape()->set_d(0, int64_t(1) << 60); }),
+               "that does not fit");
+  EXPECT_TELLS(unpack([](pb::Stage& s) { s.mutable_needs(0)->mutable_shape()->set_d(0, -1); }),
+               "that does not fit");
   EXPECT_TELLS(unpack([](pb::Stage& s) { s.clear_inputs(); }), "other inputs or outputs");
   EXPECT_TELLS(unpack([](pb::Stage& s) { s.clear_holds(); }), "");
   EXPECT_TELLS(unpack([](pb::Stage& s) { s.set_graph("nonsense"); }), "[graph from another device]");
@@ -73,7 +75,8 @@ TEST(Programs, SeedsOfTheFuzzerAreDeployments) {
   const std::filesystem::path folder = "tests/fuzz/program_fuzz";
   if (std::getenv("METE_WRITE_SEEDS"))
     for (uint32_t seed = 1; seed <= 12; ++seed)
-      std::ofstream(folder / std::to_string(seed), std::ios::binary) << SecondOfThree(seed).deploy.SerializeAsString();
+      std::ofstream(folder / std::to_string(seed), std::ios::binary)
+          << SecondOfThree(seed).deploy.SerializeAsString();
   int seeds = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::ifstream file(entry.path(), std::ios::binary);

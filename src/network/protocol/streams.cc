@@ -19,21 +19,26 @@ int IndexOf(const char* method) {
 std::unique_ptr<ServeCall> OpenServe(grpc::Channel& channel, grpc::ClientContext* context) {
   const RpcMethod method("/mete.worker.v1.Worker/Serve", RpcMethod::BIDI_STREAMING);
   return std::unique_ptr<ServeCall>(
-      grpc::internal::ClientReaderWriterFactory<grpc::ByteBuffer, grpc::ByteBuffer>::Create(&channel, method, context));
+      grpc::internal::ClientReaderWriterFactory<grpc::ByteBuffer, grpc::ByteBuffer>::Create(&channel, method,
+                                                                                            context));
 }
 
-std::unique_ptr<FeedCall> OpenFeed(grpc::Channel& channel, grpc::ClientContext* context, pb::FeedReply* reply) {
+std::unique_ptr<FeedCall> OpenFeed(grpc::Channel& channel, grpc::ClientContext* context,
+                                   pb::FeedReply* reply) {
   const RpcMethod method("/mete.worker.v1.Worker/Feed", RpcMethod::CLIENT_STREAMING);
-  return std::unique_ptr<FeedCall>(grpc::internal::ClientWriterFactory<grpc::ByteBuffer>::Create(&channel, method, context, reply));
+  return std::unique_ptr<FeedCall>(
+      grpc::internal::ClientWriterFactory<grpc::ByteBuffer>::Create(&channel, method, context, reply));
 }
 
-// The service owns the handlers. Marking calls both methods streams both ways, which makes no difference to one that is read only.
+// The service owns the handlers. Marking calls both methods streams both ways, which makes no difference to
+// one that is read only.
 WorkerService::WorkerService() {
   using Bytes = grpc::ByteBuffer;
   MarkMethodStreamed(IndexOf("Serve"), new grpc::internal::BidiStreamingHandler<WorkerService, Bytes, Bytes>(
                                            std::mem_fn(&WorkerService::ServeBytes), this));
-  MarkMethodStreamed(IndexOf("Feed"), new grpc::internal::ClientStreamingHandler<WorkerService, Bytes, pb::FeedReply>(
-                                          std::mem_fn(&WorkerService::FeedBytes), this));
+  MarkMethodStreamed(IndexOf("Feed"),
+                     new grpc::internal::ClientStreamingHandler<WorkerService, Bytes, pb::FeedReply>(
+                         std::mem_fn(&WorkerService::FeedBytes), this));
 }
 
 }  // namespace mete

@@ -1,5 +1,5 @@
-// The two streams of worker.proto that pieces go through, with messages as bytes (network/protocol/chunk.h): on the wire the same. gRPC has no
-// synchronous stubs for that; these are made as its generated ones are.
+// The two streams of worker.proto that pieces go through, with messages as bytes (network/protocol/chunk.h):
+// on the wire the same. gRPC has no synchronous stubs for that; these are made as its generated ones are.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -18,7 +18,8 @@ using ServeStream = grpc::ServerReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>
 using FeedStream = grpc::ServerReader<grpc::ByteBuffer>;
 
 std::unique_ptr<ServeCall> OpenServe(grpc::Channel& channel, grpc::ClientContext* context);
-std::unique_ptr<FeedCall> OpenFeed(grpc::Channel& channel, grpc::ClientContext* context, pb::FeedReply* reply);
+std::unique_ptr<FeedCall> OpenFeed(grpc::Channel& channel, grpc::ClientContext* context,
+                                   pb::FeedReply* reply);
 
 // A worker's service, but for these two, is the generated one.
 class WorkerService : public pb::Worker::Service {

@@ -2,7 +2,8 @@
 
 namespace mete {
 
-WriteQueue::WriteQueue(std::function<void()> broken) : broken_(std::move(broken)), thread_([this] { Do(); }) {}
+WriteQueue::WriteQueue(std::function<void()> broken)
+    : broken_(std::move(broken)), thread_([this] { Do(); }) {}
 
 WriteQueue::~WriteQueue() {
   {

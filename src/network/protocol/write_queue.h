@@ -1,6 +1,7 @@
-// What is to be written to a stream, by a thread of its own, so that nobody who computes waits for the network. It takes whatever is
-// pushed: who pushes sees to it that this has a bound. A caller has one request a lane under way, and gives up all of them with the first
-// that fails; a worker's lane waits before its next request until the last one is written (network/worker/deployment.h).
+// What is to be written to a stream, by a thread of its own, so that nobody who computes waits for the
+// network. It takes whatever is pushed: who pushes sees to it that this has a bound. A caller has one request
+// a lane under way, and gives up all of them with the first that fails; a worker's lane waits before its next
+// request until the last one is written (network/worker/deployment.h).
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +20,8 @@ class WriteQueue {
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
 
-  // False where the stream is broken. In the order of the calls; each goes when it has been made, or will not be. Thread-safe.
+  // False where the stream is broken. In the order of the calls; each goes when it has been made, or will not
+  // be. Thread-safe.
   using Write = std::function<bool()>;
   void Push(Write write);
 

@@ -47,13 +47,14 @@ RemoteHello RemoteDevice::Hello(std::chrono::milliseconds timeout) {
   Check(status);
   if (reply.protocol() != kProtocol)
     Fail(Code::kFailedPrecondition, address_.name,
-         "speaks another version of the protocol; got {} (mete {}), expected {} (mete {}); try the same version of mete on all devices",
+         "speaks another version of the protocol; got {} (mete {}), expected {} (mete {}); try the same "
+         "version of mete on all devices",
          reply.protocol(), Printable(reply.version()), kProtocol, METE_VERSION);
   return {Printable(reply.version()), Printable(reply.machine()), reply.threads(), reply.deployments()};
 }
 
-void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights, const std::function<void(int64_t, int64_t)>& sent,
-                               std::string* note) {
+void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights,
+                               const std::function<void(int64_t, int64_t)>& sent, std::string* note) {
   pb::Digests asked, missing;
   for (const auto& [digest, tensor] : weights) asked.add_digest(digest.data(), digest.size());
   Call ask(*this, kAskTimeout);
@@ -107,8 +108,13 @@ GraphTimes RemoteDevice::Time(const Graph& graph, int runs, std::chrono::millise
   return timing;
 }
 
-RemoteDeployment::RemoteDeployment(RemoteDevice& remote, int device, const pb::Deploy& deploy, Coding coding, RemoteEvents& events)
-    : remote_(remote), device_(device), coding_(coding), events_(events), cancel_(remote.cancelled(), context_) {
+RemoteDeployment::RemoteDeployment(RemoteDevice& remote, int device, const pb::Deploy& deploy, Coding coding,
+                                   RemoteEvents& events)
+    : remote_(remote),
+      device_(device),
+      coding_(coding),
+      events_(events),
+      cancel_(remote.cancelled(), context_) {
   AddToken(context_, remote.security());
   stream_ = OpenServe(remote.channel(), &context_);
   queue_ = std::make_unique<WriteQueue>([] {});  // a broken stream ends the reader, which knows why
@@ -131,7 +137,8 @@ RemoteDeployment::~RemoteDeployment() {
 void RemoteDeployment::WaitReady(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, timeout, [&] { return ready_ || error_; }))
-    Fail(Code::kDeadlineExceeded, remote_.name(), "has not made its share ready in {} s", timeout.count() / 1000);
+    Fail(Code::kDeadlineExceeded, remote_.name(), "has not made its share ready in {} s",
+         timeout.count() / 1000);
   if (error_) std::rethrow_exception(error_);
 }
 
@@ -147,7 +154,8 @@ void RemoteDeployment::Write(const pb::ToWorker& message) {
 
 void RemoteDeployment::Send(uint64_t request, const PieceId& id, Tensor piece) {
   queue_->Push([this, request, id, piece = std::move(piece)] {
-    return WritePiece(coding_, request, id, piece, [&](const Chunk& chunk) { return stream_->Write(Pack<pb::ToWorker>(chunk)); });
+    return WritePiece(coding_, request, id, piece,
+                      [&](const Chunk& chunk) { return stream_->Write(Pack<pb::ToWorker>(chunk)); });
   });
 }
 

@@ -1,5 +1,5 @@
-// Another device, reached over the network: a worker (network/protocol/worker.proto) as its caller sees it. Every call has a deadline, and ends
-// when the device is cancelled.
+// Another device, reached over the network: a worker (network/protocol/worker.proto) as its caller sees it.
+// Every call has a deadline, and ends when the device is cancelled.
 #pragma once
 
 #include <chrono>
@@ -33,10 +33,12 @@ struct RemoteHello {
   int threads = 0, deployments = 0;
 };
 
-// Ends a call when somebody asks for it; one that has not yet begun ends as soon as it does. `context` outlives it.
+// Ends a call when somebody asks for it; one that has not yet begun ends as soon as it does. `context`
+// outlives it.
 class CancelOn {
  public:
-  CancelOn(std::stop_token stop, grpc::ClientContext& context) : callback_(std::move(stop), Cancel{context}) {}
+  CancelOn(std::stop_token stop, grpc::ClientContext& context)
+      : callback_(std::move(stop), Cancel{context}) {}
 
  private:
   struct Cancel {
@@ -60,16 +62,19 @@ class RemoteDevice {
   void Cancel() { stop_.request_stop(); }
   std::stop_token cancelled() const { return stop_.get_token(); }
 
-  // Error UNAVAILABLE or DEADLINE_EXCEEDED where nobody answers, FAILED_PRECONDITION for another protocol or a token or certificate that is
-  // not accepted. A connection that does not serve is given up then: gRPC looks after one that nobody waits for only every five seconds, so
-  // that a worker that is there again would not be seen for so long. One thread at a time.
+  // Error UNAVAILABLE or DEADLINE_EXCEEDED where nobody answers, FAILED_PRECONDITION for another protocol or
+  // a token or certificate that is not accepted. A connection that does not serve is given up then: gRPC
+  // looks after one that nobody waits for only every five seconds, so that a worker that is there again would
+  // not be seen for so long. One thread at a time.
   RemoteHello Hello(std::chrono::milliseconds timeout);
 
-  // Sends those that are not there; `sent` is told the bytes so far, and all that have to be sent. `note`: what the worker says of keeping
-  // them.
-  void SendWeights(const std::map<Digest, Tensor>& weights, const std::function<void(int64_t, int64_t)>& sent, std::string* note);
+  // Sends those that are not there; `sent` is told the bytes so far, and all that have to be sent. `note`:
+  // what the worker says of keeping them.
+  void SendWeights(const std::map<Digest, Tensor>& weights, const std::function<void(int64_t, int64_t)>& sent,
+                   std::string* note);
 
-  // Microseconds of each run of a graph there, by itself, with made-up weights, and of its nodes in the shortest of them.
+  // Microseconds of each run of a graph there, by itself, with made-up weights, and of its nodes in the
+  // shortest of them.
   GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout);
 
  private:
@@ -98,7 +103,8 @@ class RemoteEvents {
 class RemoteDeployment {
  public:
   // Sends the program; the weights must be there. `events` outlives it. Does not wait.
-  RemoteDeployment(RemoteDevice& remote, int device, const pb::Deploy& deploy, Coding coding, RemoteEvents& events);
+  RemoteDeployment(RemoteDevice& remote, int device, const pb::Deploy& deploy, Coding coding,
+                   RemoteEvents& events);
   ~RemoteDeployment();
   RemoteDeployment(const RemoteDeployment&) = delete;
   RemoteDeployment& operator=(const RemoteDeployment&) = delete;
@@ -106,7 +112,8 @@ class RemoteDeployment {
   void WaitReady(std::chrono::milliseconds timeout);  // Error where it does not come
   void Begin(uint64_t request);
   void Send(uint64_t request, const PieceId& id, Tensor piece);
-  // The device for whose piece it waits in this request; -1: none. Nothing where it does not say so until then. One thread a request.
+  // The device for whose piece it waits in this request; -1: none. Nothing where it does not say so until
+  // then. One thread a request.
   std::optional<int> WaitsFor(uint64_t request, std::chrono::steady_clock::time_point until);
 
  private:

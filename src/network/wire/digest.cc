@@ -18,7 +18,8 @@ Digest DigestOf(const ConstView& tensor) {
                     EVP_DigestUpdate(context.get(), head.data(), head.size()) == 1 &&
                     EVP_DigestUpdate(context.get(), tensor.data, tensor.bytes()) == 1 &&
                     EVP_DigestFinal_ex(context.get(), digest.data(), &length) == 1;
-  if (!good || length != digest.size()) Fail(Code::kInternal, "digest", "SHA-256 cannot be had of the system's OpenSSL");
+  if (!good || length != digest.size())
+    Fail(Code::kInternal, "digest", "SHA-256 cannot be had of the system's OpenSSL");
   return digest;
 }
 
@@ -28,11 +29,15 @@ const Digest& DigestMemo::Of(const Tensor& tensor) {
   return known->second.digest;
 }
 
-Digest DigestOfText(std::string_view text) { return DigestOf({text.data(), DType::kU8, Shape{int64_t(text.size())}}); }
+Digest DigestOfText(std::string_view text) {
+  return DigestOf({text.data(), DType::kU8, Shape{int64_t(text.size())}});
+}
 
 Digest DigestFrom(std::string_view bytes) {
   Digest digest;
-  if (bytes.size() != digest.size()) Invalid("message", "has a digest of the wrong length; got {} bytes, expected {}", bytes.size(), digest.size());
+  if (bytes.size() != digest.size())
+    Invalid("message", "has a digest of the wrong length; got {} bytes, expected {}", bytes.size(),
+            digest.size());
   std::copy(bytes.begin(), bytes.end(), digest.begin());
   return digest;
 }

@@ -1,4 +1,5 @@
-// What names a tensor's content among devices. Devices may not trust each other with more than their work, so it is a cryptographic one.
+// What names a tensor's content among devices. Devices may not trust each other with more than their work, so
+// it is a cryptographic one.
 #pragma once
 
 #include <array>
@@ -18,7 +19,8 @@ using Digest = std::array<uint8_t, 32>;  // SHA-256
 // Of type, shape and bytes: two tensors that have one are the same. Error where the system's library cannot.
 Digest DigestOf(const ConstView& tensor);
 
-// Digests of tensors that stay: weights of a model, of which several shares have the same ones. Keeps the tensors.
+// Digests of tensors that stay: weights of a model, of which several shares have the same ones. Keeps the
+// tensors.
 class DigestMemo {
  public:
   const Digest& Of(const Tensor& tensor);

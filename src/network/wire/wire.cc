@@ -64,9 +64,12 @@ class Packer {
     if (const auto* i = std::get_if<int64_t>(&item.second)) to->set_i(*i);
     else if (const auto* f = std::get_if<float>(&item.second)) to->set_f(*f);
     else if (const auto* s = std::get_if<std::string>(&item.second)) to->set_s(*s);
-    else if (const auto* is = std::get_if<Ints>(&item.second)) *to->mutable_ints()->mutable_v() = {is->begin(), is->end()};
-    else if (const auto* fs = std::get_if<Floats>(&item.second)) *to->mutable_floats()->mutable_v() = {fs->begin(), fs->end()};
-    else if (const auto* ss = std::get_if<Strings>(&item.second)) *to->mutable_strings()->mutable_v() = {ss->begin(), ss->end()};
+    else if (const auto* is = std::get_if<Ints>(&item.second))
+      *to->mutable_ints()->mutable_v() = {is->begin(), is->end()};
+    else if (const auto* fs = std::get_if<Floats>(&item.second))
+      *to->mutable_floats()->mutable_v() = {fs->begin(), fs->end()};
+    else if (const auto* ss = std::get_if<Strings>(&item.second))
+      *to->mutable_strings()->mutable_v() = {ss->begin(), ss->end()};
     else PackTensor(std::get<Tensor>(item.second), to->mutable_tensor());
   }
 
@@ -86,10 +89,13 @@ class Packer {
 
 void CheckCounts(const wire::Graph& graph, const WireLimits& limits) {
   if (graph.values_size() > limits.max_values || graph.nodes_size() > limits.max_nodes)
-    Fail(Code::kResourceExhausted, kWhere, "is too large; got {} values and {} nodes, expected {} and {} at most", graph.values_size(),
+    Fail(Code::kResourceExhausted, kWhere,
+         "is too large; got {} values and {} nodes, expected {} and {} at most", graph.values_size(),
          graph.nodes_size(), limits.max_values, limits.max_nodes);
   const auto check = [&](const char* what, int count, int most) {
-    if (count > most) Fail(Code::kResourceExhausted, kWhere, "has too many {}; got {}, expected {} at most", what, count, most);
+    if (count > most)
+      Fail(Code::kResourceExhausted, kWhere, "has too many {}; got {}, expected {} at most", what, count,
+           most);
   };
   check("inputs", graph.inputs_size(), limits.max_values);
   check("outputs", graph.outputs_size(), limits.max_values);
@@ -102,11 +108,14 @@ void CheckCounts(const wire::Graph& graph, const WireLimits& limits) {
 
 wire::Graph Parse(std::string_view bytes, const WireLimits& limits) {
   if (bytes.size() > limits.max_bytes)
-    Fail(Code::kResourceExhausted, kWhere, "is too long; got {} bytes, expected {} at most", bytes.size(), limits.max_bytes);
+    Fail(Code::kResourceExhausted, kWhere, "is too long; got {} bytes, expected {} at most", bytes.size(),
+         limits.max_bytes);
   wire::Graph graph;
-  if (!graph.ParseFromArray(bytes.data(), int(bytes.size()))) Invalid(kWhere, "is not one; got {} bytes that do not parse", bytes.size());
+  if (!graph.ParseFromArray(bytes.data(), int(bytes.size())))
+    Invalid(kWhere, "is not one; got {} bytes that do not parse", bytes.size());
   if (graph.version() != kWireVersion)
-    Fail(Code::kFailedPrecondition, kWhere, "has another version; got {}, expected {}; try the same version of mete on all devices",
+    Fail(Code::kFailedPrecondition, kWhere,
+         "has another version; got {}, expected {}; try the same version of mete on all devices",
          graph.version(), kWireVersion);
   CheckCounts(graph, limits);
   return graph;
@@ -114,7 +123,8 @@ wire::Graph Parse(std::string_view bytes, const WireLimits& limits) {
 
 const std::string& Named(const std::string& name) {
   if (name.size() > kMostName || Printable(name) != name)
-    Invalid(kWhere, "has a name that cannot be printed, or of more than {} letters; got '{}'", kMostName, Printable(name.substr(0, 40)));
+    Invalid(kWhere, "has a name that cannot be printed, or of more than {} letters; got '{}'", kMostName,
+            Printable(name.substr(0, 40)));
   return name;
 }
 
@@ -142,7 +152,8 @@ class Unpacker {
   Shape UnpackShape(DType type, const google::protobuf::RepeatedField<int64_t>& dims) const {
     const Shape shape(std::span<const int64_t>(dims.data(), size_t(dims.size())));
     if (CheckedElements(shape, type, limits_.max_value_bytes) < 0)
-      Fail(Code::kResourceExhausted, kWhere, "has a value that is too large, or a dimension below 0; got {}, expected {} bytes at most",
+      Fail(Code::kResourceExhausted, kWhere,
+           "has a value that is too large, or a dimension below 0; got {}, expected {} bytes at most",
            ToString(shape), limits_.max_value_bytes);
     return shape;
   }
@@ -154,10 +165,12 @@ class Unpacker {
     const int64_t bytes = shape.Elements() * int64_t(SizeOf(type));
     weight_bytes_ += bytes;
     if (weight_bytes_ > limits_.max_weight_bytes)
-      Fail(Code::kResourceExhausted, kWhere, "has too large constants; expected {} bytes of all at most", limits_.max_weight_bytes);
+      Fail(Code::kResourceExhausted, kWhere, "has too large constants; expected {} bytes of all at most",
+           limits_.max_weight_bytes);
     if (from.has_digest()) return Found(DigestFrom(from.digest()), type, shape);
     if (int64_t(from.raw().size()) != bytes)
-      Invalid(kWhere, "has a constant of the wrong size; got {} bytes for {} {}", from.raw().size(), Name(type), ToString(shape));
+      Invalid(kWhere, "has a constant of the wrong size; got {} bytes for {} {}", from.raw().size(),
+              Name(type), ToString(shape));
     Tensor tensor(type, shape);
     if (bytes > 0) std::memcpy(tensor.mutable_view().data, from.raw().data(), size_t(bytes));
     return tensor;
@@ -166,10 +179,11 @@ class Unpacker {
   Tensor Found(const Digest& digest, DType type, const Shape& shape) const {
     Tensor tensor = find_(digest, type, shape);
     if (!tensor.has_value())
-      Fail(Code::kFailedPrecondition, kWhere, "names a weight that is not here; got {}", ToHex(digest).substr(0, 16));
+      Fail(Code::kFailedPrecondition, kWhere, "names a weight that is not here; got {}",
+           ToHex(digest).substr(0, 16));
     if (tensor.type() != type || tensor.shape() != shape)
-      Invalid(kWhere, "names a weight that is another; got {} {} as {}, expected {} {}", Name(tensor.type()), ToString(tensor.shape()),
-              ToHex(digest).substr(0, 16), Name(type), ToString(shape));
+      Invalid(kWhere, "names a weight that is another; got {} {} as {}, expected {} {}", Name(tensor.type()),
+              ToString(tensor.shape()), ToHex(digest).substr(0, 16), Name(type), ToString(shape));
     return tensor;
   }
 
@@ -201,7 +215,8 @@ class Unpacker {
     Node node{Named(from.name()), Named(from.op()), {}, {}, {}};
     node.inputs.assign(from.inputs().begin(), from.inputs().end());
     node.outputs.assign(from.outputs().begin(), from.outputs().end());
-    for (const wire::Attribute& attribute : from.attributes()) node.attributes.Set(Named(attribute.name()), UnpackAttribute(attribute));
+    for (const wire::Attribute& attribute : from.attributes())
+      node.attributes.Set(Named(attribute.name()), UnpackAttribute(attribute));
     return node;
   }
 
@@ -217,7 +232,8 @@ void AddDigest(const wire::Tensor& tensor, std::set<Digest>& digests) {
 }  // namespace
 
 PackedGraph PackGraph(const Graph& graph, DigestMemo* digests) {
-  return Packer([&](const Tensor& tensor) { return digests ? digests->Of(tensor) : DigestOf(tensor.view()); }).Do(graph);
+  return Packer([&](const Tensor& tensor) { return digests ? digests->Of(tensor) : DigestOf(tensor.view()); })
+      .Do(graph);
 }
 
 std::string PackWithoutWeights(const Graph& graph) {

@@ -1,4 +1,5 @@
-// libFuzzer target: any bytes as a graph from another device. What is accepted is packed again, and that gives the same bytes back.
+// libFuzzer target: any bytes as a graph from another device. What is accepted is packed again, and that
+// gives the same bytes back.
 #include <cstdlib>
 
 #include "mete/error.h"
@@ -16,9 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     (void)mete::WeightsIn(bytes, limits);
     const mete::Graph graph = mete::UnpackGraph(bytes, find, limits);
     const mete::PackedGraph again = mete::PackGraph(graph);
-    const auto find_again = [&](const mete::Digest& digest, mete::DType, const mete::Shape&) { return again.weights.at(digest); };
-    if (mete::PackGraph(mete::UnpackGraph(again.bytes, find_again, limits)).bytes != again.bytes) std::abort();
-  } catch (const mete::Error&) {
-  }
+    const auto find_again = [&](const mete::Digest& digest, mete::DType, const mete::Shape&) {
+      return again.weights.at(digest);
+    };
+    if (mete::PackGraph(mete::UnpackGraph(again.bytes, find_again, limits)).bytes != again.bytes)
+      std::abort();
+  } catch (const mete::Error&) {}
   return 0;
 }

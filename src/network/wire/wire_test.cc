@@ -48,7 +48,8 @@ TEST(Wire, GraphsComeBackAsTheyWere) {
     const auto inputs = RandomInputs(random.graph, seed);
     const auto before = EvaluateAll(random.graph, inputs), after = EvaluateAll(graph, inputs);
     for (ValueId id : graph.outputs)
-      EXPECT_EQ(std::memcmp(before[size_t(id)].data(), after[size_t(id)].data(), before[size_t(id)].bytes()), 0);
+      EXPECT_EQ(std::memcmp(before[size_t(id)].data(), after[size_t(id)].data(), before[size_t(id)].bytes()),
+                0);
   }
 }
 
@@ -64,14 +65,16 @@ TEST(Wire, GraphsTravelWithoutWeightsWhereNobodyNeedsThem) {
   const Graph graph = OneConv();
   const auto made_up = [](const Digest&, DType type, const Shape& shape) { return Tensor(type, shape); };
   EXPECT_EQ(ToText(UnpackGraph(PackWithoutWeights(graph), made_up)), ToText(graph));
-  EXPECT_EQ(PackWithoutWeights(graph), PackWithoutWeights(OneConv()));  // so that whoever has timed it knows it again
+  // so that whoever has timed it knows it again
+  EXPECT_EQ(PackWithoutWeights(graph), PackWithoutWeights(OneConv()));
 }
 
 TEST(Wire, SharesTravelToo) {
   RandomGraph random(5, 10);
   std::vector<int> nodes;
   for (size_t n = 0; n < random.graph.nodes.size(); ++n) nodes.push_back(int(n));
-  const ShareGraph share = MakeShareGraph(random.graph, nodes, std::vector{ValuePart{random.graph.outputs[0], Part::Of(2, {0, 1})}});
+  const ShareGraph share = MakeShareGraph(
+      random.graph, nodes, std::vector{ValuePart{random.graph.outputs[0], Part::Of(2, {0, 1})}});
   const PackedGraph packed = PackGraph(share.graph);
   EXPECT_EQ(ToText(UnpackGraph(packed.bytes, In(packed.weights))), ToText(share.graph));
 }
@@ -107,8 +110,13 @@ TEST(Wire, LargeConstantsTravelByThemselves) {
   EXPECT_LT(packed.bytes.size(), 500u);
   EXPECT_EQ(WeightsIn(packed.bytes), std::vector{packed.weights.begin()->first});
   EXPECT_EQ(packed.weights.begin()->first, DigestOf(packed.weights.begin()->second.view()));
-  EXPECT_TELLS(UnpackGraph(packed.bytes, [](const Digest&, DType, const Shape&) { return Tensor(); }), "names a weight that is not here");
-  EXPECT_TELLS(UnpackGraph(packed.bytes, [](const Digest&, DType, const Shape&) { return Tensor(DType::kF32, {14, 16, 9}); }), "got f32 14x16x9");
+  EXPECT_TELLS(UnpackGraph(packed.bytes, [](const Digest&, DType, const Shape&) { return Tensor(); }),
+               "names a weight that is not here");
+  EXPECT_TELLS(UnpackGraph(packed.bytes,
+                           [](const Digest&, DType, const Shape&) {
+                             return Tensor(DType::kF32, {14, 16, 9});
+                           }),
+               "got f32 14x16x9");
 }
 
 TEST(Wire, DigestsAreOfTypeShapeAndBytes) {
@@ -117,7 +125,8 @@ TEST(Wire, DigestsAreOfTypeShapeAndBytes) {
   EXPECT_NE(DigestOf(a.view()), DigestOf(b.view()));
   EXPECT_NE(DigestOf(a.view()), DigestOf(c.view()));
   // "f32 1\n" and four zero bytes, by sha256sum
-  EXPECT_EQ(ToHex(DigestOf(Tensor(DType::kF32, {1}).view())), "6c55c35bd2271a51013b5740ac116f994f4c0ab1e74fa56c8a740fd0da6c8a6d");
+  EXPECT_EQ(ToHex(DigestOf(Tensor(DType::kF32, {1}).view())),
+            "6c55c35bd2271a51013b5740ac116f994f4c0ab1e74fa56c8a740fd0da6c8a6d");
 }
 
 TEST(Wire, RefusesWhatIsNoGraph) {
@@ -125,21 +134,41 @@ TEST(Wire, RefusesWhatIsNoGraph) {
   EXPECT_TELLS(UnpackGraph("\xff\xff\xff", none), "bytes that do not parse");
   EXPECT_TELLS(UnpackGraph("", none), "has another version; got 0, expected 1");
   const PackedGraph packed = PackGraph(OneConv());
-  const auto refused = [&](auto change) { return ErrorOf([&] { UnpackGraph(Changed(change), In(packed.weights)); }); };
-  const auto expect = [&](auto change, const char* text) { EXPECT_NE(refused(change).find(text), std::string::npos) << refused(change); };
+  const auto refused = [&](auto change) {
+    return ErrorOf([&] { UnpackGraph(Changed(change), In(packed.weights)); });
+  };
+  const auto expect = [&](auto change, const char* text) {
+    EXPECT_NE(refused(change).find(text), std::string::npos) << refused(change);
+  };
   expect([](wire::Graph& g) { g.set_version(2); }, "has another version; got 2");
   expect([](wire::Graph& g) { g.mutable_values(0)->set_type(99); }, "unknown type; got 99");
   expect([](wire::Graph& g) { g.mutable_values(2)->set_type(0); }, "has a shape but no type");
-  expect([](wire::Graph& g) { for (int i = 0; i < 100'001; ++i) g.add_inputs(0); }, "has too many inputs; got 100002");
-  expect([](wire::Graph& g) { for (int i = 0; i < 90'000; ++i) g.add_inputs(0); }, "and 89000 more");
+  expect(
+      [](wire::Graph& g) {
+        for (int i = 0; i < 100'001; ++i) g.add_inputs(0);
+      },
+      "has too many inputs; got 100002");
+  expect(
+      [](wire::Graph& g) {
+        for (int i = 0; i < 90'000; ++i) g.add_inputs(0);
+      },
+      "and 89000 more");
   expect([](wire::Graph& g) { g.mutable_values(0)->set_dims(0, -1); }, "a dimension below 0");
   expect([](wire::Graph& g) { g.mutable_values(0)->set_dims(0, int64_t(1) << 40); }, "too large");
-  expect([](wire::Graph& g) { for (int i = 0; i < 9; ++i) g.mutable_values(0)->add_dims(1); }, "too many dimensions");
+  expect(
+      [](wire::Graph& g) {
+        for (int i = 0; i < 9; ++i) g.mutable_values(0)->add_dims(1);
+      },
+      "too many dimensions");
   expect([](wire::Graph& g) { g.mutable_values(0)->set_name("\x1b[2J"); }, "cannot be printed");
-  expect([](wire::Graph& g) { g.mutable_nodes(0)->set_name(std::string(2000, 'x')); }, "more than 1000 letters");
-  expect([](wire::Graph& g) { g.mutable_values(1)->mutable_constant()->set_raw("abc"); }, "constant of the wrong size; got 3 bytes");
-  expect([](wire::Graph& g) { g.mutable_values(1)->mutable_constant()->set_digest("abc"); }, "digest of the wrong length; got 3");
-  expect([](wire::Graph& g) { g.mutable_nodes(0)->add_attributes()->set_name("a"); }, "attribute without a value");
+  expect([](wire::Graph& g) { g.mutable_nodes(0)->set_name(std::string(2000, 'x')); },
+         "more than 1000 letters");
+  expect([](wire::Graph& g) { g.mutable_values(1)->mutable_constant()->set_raw("abc"); },
+         "constant of the wrong size; got 3 bytes");
+  expect([](wire::Graph& g) { g.mutable_values(1)->mutable_constant()->set_digest("abc"); },
+         "digest of the wrong length; got 3");
+  expect([](wire::Graph& g) { g.mutable_nodes(0)->add_attributes()->set_name("a"); },
+         "attribute without a value");
 }
 
 TEST(Wire, RefusesConstantsThatAreNotWhatTheirValuesSay) {
@@ -151,13 +180,18 @@ TEST(Wire, RefusesConstantsThatAreNotWhatTheirValuesSay) {
   wire::Tensor& shape = *graph.mutable_values(1)->mutable_constant();
   shape.set_type(uint32_t(DType::kU8));
   shape.set_raw("ab");
-  EXPECT_TELLS(UnpackGraph(graph.SerializeAsString(), {}), "constant does not fit its value; got u8 2, expected i64 2");
+  EXPECT_TELLS(UnpackGraph(graph.SerializeAsString(), {}),
+               "constant does not fit its value; got u8 2, expected i64 2");
 }
 
 TEST(Wire, VerifiesTheGraph) {
   const PackedGraph packed = PackGraph(OneConv());
-  const auto refused = [&](auto change) { return ErrorOf([&] { UnpackGraph(Changed(change), In(packed.weights)); }); };
-  const auto expect = [&](auto change, const char* text) { EXPECT_NE(refused(change).find(text), std::string::npos) << refused(change); };
+  const auto refused = [&](auto change) {
+    return ErrorOf([&] { UnpackGraph(Changed(change), In(packed.weights)); });
+  };
+  const auto expect = [&](auto change, const char* text) {
+    EXPECT_NE(refused(change).find(text), std::string::npos) << refused(change);
+  };
   expect([](wire::Graph& g) { g.set_inputs(0, 77); }, "mentions value 77");
   expect([](wire::Graph& g) { g.mutable_nodes(0)->set_inputs(0, -5); }, "mentions value -5");
   expect([](wire::Graph& g) { g.mutable_nodes(0)->set_op("Magic"); }, "unknown operator Magic");
@@ -175,7 +209,8 @@ TEST(Wire, HasLimits) {
   EXPECT_TELLS(unpack([](WireLimits& l) { l.max_bytes = 10; }), "is too long");
   EXPECT_TELLS(unpack([](WireLimits& l) { l.max_values = 2; }), "is too large; got 3 values");
   EXPECT_TELLS(unpack([](WireLimits& l) { l.max_nodes = 0; }), "is too large; got 3 values and 1 nodes");
-  EXPECT_TELLS(unpack([](WireLimits& l) { l.max_attributes = 0; }), "has too many attributes of a node; got 1");
+  EXPECT_TELLS(unpack([](WireLimits& l) { l.max_attributes = 0; }),
+               "has too many attributes of a node; got 1");
   EXPECT_TELLS(unpack([](WireLimits& l) { l.max_value_bytes = 1000; }), "a value that is too large");
   EXPECT_TELLS(unpack([](WireLimits& l) { l.max_weight_bytes = 1000; }), "has too large constants");
   unpack([](WireLimits&) {});
@@ -192,12 +227,15 @@ TEST(Wire, SeedsOfTheFuzzerAreGraphs) {
   const std::filesystem::path folder = "tests/fuzz/wire_fuzz";
   if (std::getenv("METE_WRITE_SEEDS"))
     for (uint32_t seed = 1; seed <= 12; ++seed)
-      std::ofstream(folder / std::to_string(seed), std::ios::binary) << PackGraph(RandomGraph(seed, int(seed) / 2 + 1).graph).bytes;
+      std::ofstream(folder / std::to_string(seed), std::ios::binary)
+          << PackGraph(RandomGraph(seed, int(seed) / 2 + 1).graph).bytes;
   int seeds = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::ifstream file(entry.path(), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    EXPECT_FALSE(UnpackGraph(bytes, [](const Digest&, DType, const Shape&) { return Tensor(); }).nodes.empty()) << entry.path();
+    EXPECT_FALSE(
+        UnpackGraph(bytes, [](const Digest&, DType, const Shape&) { return Tensor(); }).nodes.empty())
+        << entry.path();
     ++seeds;
   }
   EXPECT_GE(seeds, 10);

@@ -10,8 +10,11 @@ namespace {
 // What a run sends, with the request that it belongs to.
 class RequestOutbox : public Outbox {
  public:
-  RequestOutbox(DeploymentEnds& ends, uint64_t request, Unwritten& unwritten) : ends_(ends), request_(request), unwritten_(unwritten) {}
-  void Send(int to, const PieceId& id, Tensor piece) override { ends_.SendPiece(to, request_, id, std::move(piece), unwritten_.Add()); }
+  RequestOutbox(DeploymentEnds& ends, uint64_t request, Unwritten& unwritten)
+      : ends_(ends), request_(request), unwritten_(unwritten) {}
+  void Send(int to, const PieceId& id, Tensor piece) override {
+    ends_.SendPiece(to, request_, id, std::move(piece), unwritten_.Add());
+  }
 
  private:
   DeploymentEnds& ends_;
@@ -21,7 +24,8 @@ class RequestOutbox : public Outbox {
 
 }  // namespace
 
-Deployment::Deployment(std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes, Turn& turn, DeploymentEnds& ends)
+Deployment::Deployment(std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes, Turn& turn,
+                       DeploymentEnds& ends)
     : program_(std::move(program)), coding_(coding), turn_(turn), ends_(ends), lanes_(size_t(lanes)) {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane].next = lane;
   for (Lane& lane : lanes_) lane.thread = std::thread([this, &lane] { Compute(lane); });
@@ -31,7 +35,8 @@ void Deployment::Stop() {
   {
     std::lock_guard lock(mutex_);
     stop_ = true;
-    const auto gone = std::make_exception_ptr(Error(Code::kCancelled, "[worker] the caller has ended the deployment"));
+    const auto gone =
+        std::make_exception_ptr(Error(Code::kCancelled, "[worker] the caller has ended the deployment"));
     for (auto& [id, request] : requests_) request->inbox.Fail(gone);
   }
   changed_.notify_all();

@@ -1,5 +1,5 @@
-// One caller's plan on this worker: the program made ready, the requests under way, and who gets what they send. It lives as long as the
-// caller's stream.
+// One caller's plan on this worker: the program made ready, the requests under way, and who gets what they
+// send. It lives as long as the caller's stream.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,8 @@
 
 namespace mete {
 
-// Where a deployment's messages go. Called by any thread; nobody is kept waiting. `mark` goes when the message has been written.
+// Where a deployment's messages go. Called by any thread; nobody is kept waiting. `mark` goes when the
+// message has been written.
 class DeploymentEnds {
  public:
   virtual ~DeploymentEnds() = default;
@@ -32,18 +33,20 @@ class DeploymentEnds {
 
 class Deployment {
  public:
-  // `turn` is of whoever computes on this worker. Requests are computed by as many threads as lanes, the n-th by thread n modulo
-  // lanes, each from when it begins and all of the one before is written.
-  Deployment(std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes, Turn& turn, DeploymentEnds& ends);
+  // `turn` is of whoever computes on this worker. Requests are computed by as many threads as lanes, the n-th
+  // by thread n modulo lanes, each from when it begins and all of the one before is written.
+  Deployment(std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes, Turn& turn,
+             DeploymentEnds& ends);
   ~Deployment() { Stop(); }
 
   // Nothing comes of these once it has failed: what its peers sent before they knew is nobody's fault.
-  void Begin(uint64_t request);                   // Error where it is not one of the next
-  void Put(int from, const Chunk& chunk);         // Error where it is not expected
+  void Begin(uint64_t request);            // Error where it is not one of the next
+  void Put(int from, const Chunk& chunk);  // Error where it is not expected
   // Gives up all requests and tells the caller. The first counts.
   void Fail(const Error& error, int device);
 
-  // Gives up what is under way; no message is sent any more when it returns. Whoever feeds it may still hold it.
+  // Gives up what is under way; no message is sent any more when it returns. Whoever feeds it may still hold
+  // it.
   void Stop();
 
   // The device for whose piece a request waits; -1: none.

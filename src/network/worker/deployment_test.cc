@@ -37,7 +37,9 @@ std::shared_ptr<Session> ReferenceSession(const Graph& graph) {
 // Keeps what is sent, as a stream that nobody reads from.
 class Unread : public DeploymentEnds {
  public:
-  void SendPiece(int, uint64_t, const PieceId&, Tensor, Unwritten::Mark mark) override { Keep(std::move(mark)); }
+  void SendPiece(int, uint64_t, const PieceId&, Tensor, Unwritten::Mark mark) override {
+    Keep(std::move(mark));
+  }
   void SendDone(uint64_t request, std::vector<StageTimes>, Unwritten::Mark mark) override {
     Keep(std::move(mark));
     std::lock_guard lock(mutex_);
@@ -94,7 +96,8 @@ class OnOneLane : public testing::Test {
 
   Unread ends;
   Turn turn;
-  Deployment deployment{std::make_shared<const PreparedProgram>(Squares(), 1, ReferenceSession), Coding::kF32, 1, turn, ends};
+  Deployment deployment{std::make_shared<const PreparedProgram>(Squares(), 1, ReferenceSession), Coding::kF32,
+                        1, turn, ends};
 };
 
 using Deployments = OnOneLane;

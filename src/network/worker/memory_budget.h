@@ -1,4 +1,5 @@
-// How much memory the work of callers may take on a worker, all of them together, and how much of it is taken. Counts; asks for none.
+// How much memory the work of callers may take on a worker, all of them together, and how much of it is
+// taken. Counts; asks for none.
 #pragma once
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 
 namespace mete {
 
-Feeder::Feeder(const pb::Peer& peer, const std::string& deployment, int from, Coding coding, const Security& security,
-               std::function<void(const Error&)> broken)
+Feeder::Feeder(const pb::Peer& peer, const std::string& deployment, int from, Coding coding,
+               const Security& security, std::function<void(const Error&)> broken)
     : name_(peer.name()),
       address_(peer.address()),
       deployment_(deployment),
@@ -31,7 +31,8 @@ bool Feeder::Write(const Chunk& chunk) {
 void Feeder::Broken() {
   writer_->WritesDone();
   const grpc::Status status = writer_->Finish();
-  broken_(ErrorOf(status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "has ended the stream") : status, name_));
+  broken_(ErrorOf(status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "has ended the stream") : status,
+                  name_));
 }
 
 void Feeder::Send(uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) {
@@ -60,7 +61,8 @@ void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piec
     return feeder->second.Send(request, id, std::move(piece), std::move(mark));
   }
   queue_.Push([this, request, id, piece = std::move(piece), mark = std::move(mark)] {
-    return WritePiece(coding_, request, id, piece, [&](const Chunk& chunk) { return stream_.Write(Pack<pb::FromWorker>(chunk)); });
+    return WritePiece(coding_, request, id, piece,
+                      [&](const Chunk& chunk) { return stream_.Write(Pack<pb::FromWorker>(chunk)); });
   });
 }
 

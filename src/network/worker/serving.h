@@ -1,5 +1,5 @@
-// A deployment's messages to its caller, through the stream that it came by, and to other workers, through streams that are opened when
-// there is something to send.
+// A deployment's messages to its caller, through the stream that it came by, and to other workers, through
+// streams that are opened when there is something to send.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,12 @@
 
 namespace mete {
 
-// A stream of pieces to another worker. Its queue's thread connects, writes and learns how it ended; nobody else touches the stream, but to
-// cancel it in the end.
+// A stream of pieces to another worker. Its queue's thread connects, writes and learns how it ended; nobody
+// else touches the stream, but to cancel it in the end.
 class Feeder {
  public:
-  Feeder(const pb::Peer& peer, const std::string& deployment, int from, Coding coding, const Security& security,
-         std::function<void(const Error&)> broken);
+  Feeder(const pb::Peer& peer, const std::string& deployment, int from, Coding coding,
+         const Security& security, std::function<void(const Error&)> broken);
   ~Feeder();
 
   void Send(uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark);
@@ -37,12 +37,13 @@ class Feeder {
   pb::FeedReply reply_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<FeedCall> writer_;  // null: not connected yet
-  WriteQueue queue_;  // last: its thread uses all of the above
+  WriteQueue queue_;                  // last: its thread uses all of the above
 };
 
 class Serving : public DeploymentEnds {
  public:
-  // Makes a feeder for each peer; each connects when it has something to send. Keeps references to all but `deploy`.
+  // Makes a feeder for each peer; each connects when it has something to send. Keeps references to all but
+  // `deploy`.
   Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, const Security& security);
 
   void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override;

@@ -40,9 +40,11 @@ TEST(Feeder, NobodyWaitsUntilItHasConnected) {
   const auto start = std::chrono::steady_clock::now();
   {
     Feeder feeder(peer, "sixteen letters!", 1, Coding::kF32, security, [](const Error&) {});
-    for (uint64_t request = 0; request < 3; ++request) feeder.Send(request, {0, 0, 0}, Tensor(DType::kF32, {1000}), unwritten->Add());
+    for (uint64_t request = 0; request < 3; ++request)
+      feeder.Send(request, {0, 0, 0}, Tensor(DType::kF32, {1000}), unwritten->Add());
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));  // connecting is given up after three
+  // connecting is given up after three
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
   unwritten->Wait();  // what is not written goes with the feeder
 }
 

@@ -9,7 +9,8 @@
 namespace mete {
 namespace {
 
-// Of all sessions that are kept, beside the threads that call them. A guess: systemd gives a service on small boards 4915.
+// Of all sessions that are kept, beside the threads that call them. A guess: systemd gives a service on small
+// boards 4915.
 constexpr int kMostThreads = 4096;
 // Of those that nobody uses: they only sleep. A guess: a plan of 85 shares on four cores.
 constexpr int kMostUnusedThreads = 256;
@@ -20,8 +21,8 @@ struct Made {
   MemoryBudget::Part memory;
 };
 
-// What a session will take, before it is made: its constants once more, in kernel order, and its activations. An estimate, as passes may
-// change both; values whose shape depends on data are left out.
+// What a session will take, before it is made: its constants once more, in kernel order, and its activations.
+// An estimate, as passes may change both; values whose shape depends on data are left out.
 int64_t SessionBytes(const Graph& graph) {
   int64_t bytes = PlanMemory(graph).arena_bytes;
   for (const Value& value : graph.values)
@@ -38,8 +39,10 @@ bool Unused(const auto& session) { return session.use_count() == 1; }
 std::shared_ptr<Session> SessionCache::Fresh(Graph graph) {
   const std::string what = "a share";
   MemoryBudget::Part memory = Take(SessionBytes(graph), what);
-  const auto made = std::make_shared<Made>(Made{Session(ModelOf(std::move(graph)), options_), std::move(memory)});
-  const int64_t bytes = made->session.stats().arena_bytes + made->session.stats().packed_bytes;  // now it is known
+  const auto made =
+      std::make_shared<Made>(Made{Session(ModelOf(std::move(graph)), options_), std::move(memory)});
+  // now it is known
+  const int64_t bytes = made->session.stats().arena_bytes + made->session.stats().packed_bytes;
   if (bytes > made->memory.bytes()) made->memory.Join(Take(bytes - made->memory.bytes(), what));
   made->memory.Shrink(bytes);
   return {made, &made->session};
@@ -55,13 +58,15 @@ std::shared_ptr<Session> SessionCache::Of(const Graph& graph) {
   while (Threads(false) > kMostThreads)
     if (!DropUnused())
       Fail(Code::kResourceExhausted, "worker",
-           "has no threads for more shares; got {}, expected {} at most; try fewer --threads of the worker", Threads(false), kMostThreads);
+           "has no threads for more shares; got {}, expected {} at most; try fewer --threads of the worker",
+           Threads(false), kMostThreads);
   return session;
 }
 
 std::shared_ptr<Session> SessionCache::Find(const Digest& digest) {
   std::lock_guard lock(mutex_);
-  const auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.digest == digest; });
+  const auto known =
+      std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.digest == digest; });
   if (known == known_.end()) return nullptr;
   known_.splice(known_.begin(), known_, known);
   return known->session;
@@ -73,15 +78,16 @@ MemoryBudget::Part SessionCache::Take(int64_t bytes, const std::string& what) {
     if (auto part = memory_.TryTake(bytes)) return std::move(*part);
     if (!DropUnused())
       Fail(Code::kResourceExhausted, "worker",
-           "has no memory for {}; got {:.1f} MiB beside {:.1f} MiB in use, expected {:.1f} MiB together at most; try a larger --memory-gib of "
-           "the worker", what, MiB(bytes), MiB(memory_.taken()), MiB(memory_.most()));
+           "has no memory for {}; got {:.1f} MiB beside {:.1f} MiB in use, expected {:.1f} MiB together at "
+           "most; try a larger --memory-gib of "
+           "the worker",
+           what, MiB(bytes), MiB(memory_.taken()), MiB(memory_.most()));
   }
 }
 
 void SessionCache::Trim() {
   std::lock_guard lock(mutex_);
-  while (Threads(true) > kMostUnusedThreads && DropUnused()) {
-  }
+  while (Threads(true) > kMostUnusedThreads && DropUnused()) {}
 }
 
 void SessionCache::KeepLast(std::shared_ptr<const Session> session) {
@@ -94,7 +100,8 @@ bool SessionCache::DropUnused() {
     last_.reset();
     return true;
   }
-  const auto last = std::find_if(known_.rbegin(), known_.rend(), [](const Known& k) { return Unused(k.session); });
+  const auto last =
+      std::find_if(known_.rbegin(), known_.rend(), [](const Known& k) { return Unused(k.session); });
   if (last == known_.rend()) return false;
   known_.erase(std::next(last).base());
   return true;

@@ -1,5 +1,6 @@
-// Sessions of shares, by the bytes of their graphs: a plan that is made again has most shares that were there before. Bounded by the memory
-// and the threads that they take; those that no deployment uses go first, the longest unused one before others.
+// Sessions of shares, by the bytes of their graphs: a plan that is made again has most shares that were there
+// before. Bounded by the memory and the threads that they take; those that no deployment uses go first, the
+// longest unused one before others.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,11 @@ namespace mete {
 class SessionCache {
  public:
   // Keeps a reference to the budget.
-  SessionCache(SessionOptions options, MemoryBudget& memory) : options_(std::move(options)), memory_(memory) {}
+  SessionCache(SessionOptions options, MemoryBudget& memory)
+      : options_(std::move(options)), memory_(memory) {}
 
-  // Makes it where it is not here: takes as long as preparing a model, one after the other. RESOURCE_EXHAUSTED where those in use, and
-  // whatever else has memory, leave too little.
+  // Makes it where it is not here: takes as long as preparing a model, one after the other.
+  // RESOURCE_EXHAUSTED where those in use, and whatever else has memory, leave too little.
   std::shared_ptr<Session> Of(const Graph& graph);
 
   // One that nobody keeps.
@@ -28,8 +30,8 @@ class SessionCache {
   // Keeps it until another one comes or memory is needed; it goes before all others.
   void KeepLast(std::shared_ptr<const Session> session);
 
-  // Memory for something else, for which sessions that nobody uses have to go. `what`: as in "no memory for <what>". Error
-  // RESOURCE_EXHAUSTED.
+  // Memory for something else, for which sessions that nobody uses have to go. `what`: as in "no memory for
+  // <what>". Error RESOURCE_EXHAUSTED.
   MemoryBudget::Part Take(int64_t bytes, const std::string& what);
 
   // Ends sessions that nobody uses until the others have few threads.
@@ -43,7 +45,8 @@ class SessionCache {
 
   std::shared_ptr<Session> Find(const Digest& digest);
   // mutex_ is locked.
-  bool DropUnused();  // the last one that was to be kept, or else the longest unused one; false: there is none
+  // the last one that was to be kept, or else the longest unused one; false: there is none
+  bool DropUnused();
   int Threads(bool unused) const;
 
   const SessionOptions options_;

@@ -44,7 +44,8 @@ TEST(SessionCache, WhatNobodyUsesGoesForWhatSomebodyWants) {
     EXPECT_TRUE(unused.expired());
     EXPECT_EQ(cache.Of(GraphOf(kMiB / 4 + 1)), used);
     EXPECT_TELLS(cache.Take(kMiB, "a test"),
-                 "[worker] has no memory for a test; got 1.0 MiB beside 4.0 MiB in use, expected 5.0 MiB together at most; try a larger "
+                 "[worker] has no memory for a test; got 1.0 MiB beside 4.0 MiB in use, expected 5.0 MiB "
+                 "together at most; try a larger "
                  "--memory-gib");
   }
   EXPECT_NO_THROW(cache.Take(kMiB, "a test"));
@@ -82,7 +83,9 @@ TEST(SessionCache, UnusedSessionsKeepFewThreads) {
   for (int i = 0; i < 100; ++i) used.push_back(cache.Of(GraphOf(100 + i)));
   cache.Trim();
   std::vector<std::weak_ptr<Session>> sessions(used.begin(), used.end());
-  const auto there = [&] { return std::count_if(sessions.begin(), sessions.end(), [](const auto& s) { return !s.expired(); }); };
+  const auto there = [&] {
+    return std::count_if(sessions.begin(), sessions.end(), [](const auto& s) { return !s.expired(); });
+  };
   EXPECT_EQ(there(), 100);
   used.resize(5);
   cache.Trim();

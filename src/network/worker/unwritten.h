@@ -1,4 +1,5 @@
-// What a lane has sent that nobody has written yet: a lane that does not wait for it would fill memory while a peer does not read.
+// What a lane has sent that nobody has written yet: a lane that does not wait for it would fill memory while
+// a peer does not read.
 #pragma once
 
 #include <condition_variable>

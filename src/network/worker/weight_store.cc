@@ -31,8 +31,9 @@ Tensor TensorOf(const std::shared_ptr<const MappedFile>& file) {
   Header header;
   if (file->bytes().size() < kContentAt) return {};
   std::memcpy(&header, file->bytes().data(), sizeof header);
-  const bool good = std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.type > 0 && header.type <= uint32_t(DType::kBool) &&
-                    header.rank >= 0 && header.rank <= Shape::kMaxRank;
+  const bool good = std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.type > 0 &&
+                    header.type <= uint32_t(DType::kBool) && header.rank >= 0 &&
+                    header.rank <= Shape::kMaxRank;
   if (!good) return {};
   const Shape shape(std::span<const int64_t>(header.dims, size_t(header.rank)));
   const int64_t content = int64_t(file->bytes().size() - kContentAt);
@@ -42,11 +43,15 @@ Tensor TensorOf(const std::shared_ptr<const MappedFile>& file) {
 }
 
 // Another one of the same memory, which `tensor` sees in its number of owners.
-Tensor Shared(const std::shared_ptr<const Tensor>& tensor) { return {tensor->type(), tensor->shape(), tensor->data(), tensor}; }
+Tensor Shared(const std::shared_ptr<const Tensor>& tensor) {
+  return {tensor->type(), tensor->shape(), tensor->data(), tensor};
+}
 
 }  // namespace
 
-std::string WeightStore::PathOf(const Digest& digest) const { return folder_ + "/" + ToHex(digest) + ".weight"; }
+std::string WeightStore::PathOf(const Digest& digest) const {
+  return folder_ + "/" + ToHex(digest) + ".weight";
+}
 
 Tensor WeightStore::Read(const Digest& digest) const {
   const std::string path = PathOf(digest);
@@ -54,7 +59,8 @@ Tensor WeightStore::Read(const Digest& digest) const {
   if (folder_.empty() || !fs::exists(path, error)) return {};
   const Tensor tensor = TensorOf(MappedFile::Open(path));
   if (tensor.has_value() && DigestOf(tensor.view()) == digest) {
-    fs::last_write_time(path, fs::file_time_type::clock::now(), error);  // used now; an error only makes it go sooner
+    // used now; an error only makes it go sooner
+    fs::last_write_time(path, fs::file_time_type::clock::now(), error);
     return tensor;
   }
   fs::remove(path, error);
@@ -77,7 +83,8 @@ Tensor WeightStore::Find(const Digest& digest) {
 
 Tensor WeightStore::Add(const Digest& digest, const Tensor& tensor, std::string* note) {
   if (DigestOf(tensor.view()) != digest)
-    Fail(Code::kDataLoss, "weights", "are not what was announced; got another content than {} has", ToHex(digest).substr(0, 16));
+    Fail(Code::kDataLoss, "weights", "are not what was announced; got another content than {} has",
+         ToHex(digest).substr(0, 16));
   std::lock_guard lock(mutex_);
   auto known = memory_.find(digest);
   if (known == memory_.end()) {
@@ -107,8 +114,12 @@ void WeightStore::Unmap() {
 }
 
 WeightStore::InMemory WeightStore::Unwritten(const Tensor& tensor, const std::string& why) {
-  const auto take = [&] { return take_(int64_t(tensor.bytes()), "weights that are not on its disk (" + why + ")"); };
-  const auto kept = [&](MemoryBudget::Part part) { return InMemory{std::make_shared<const Tensor>(tensor), false, true, std::move(part)}; };
+  const auto take = [&] {
+    return take_(int64_t(tensor.bytes()), "weights that are not on its disk (" + why + ")");
+  };
+  const auto kept = [&](MemoryBudget::Part part) {
+    return InMemory{std::make_shared<const Tensor>(tensor), false, true, std::move(part)};
+  };
   try {
     return kept(take());
   } catch (const Error&) {
@@ -126,8 +137,10 @@ WeightStore::InMemory WeightStore::Written(const Digest& digest, const Tensor& t
   const int64_t bytes = int64_t(kContentAt + tensor.bytes());
   if (folder_.empty()) Fail(Code::kUnavailable, "weights", "have no folder");
   if (bytes > most_bytes_)
-    Fail(Code::kResourceExhausted, folder_, "is too small for a tensor; got {} bytes, expected {} at most; try a larger --weights-gib of "
-         "the worker", bytes, most_bytes_);
+    Fail(Code::kResourceExhausted, folder_,
+         "is too small for a tensor; got {} bytes, expected {} at most; try a larger --weights-gib of "
+         "the worker",
+         bytes, most_bytes_);
   std::error_code error;
   fs::create_directories(folder_, error);
   MakeRoom(bytes);
@@ -139,7 +152,8 @@ WeightStore::InMemory WeightStore::Written(const Digest& digest, const Tensor& t
   const std::string path = PathOf(digest);
   NewFile file(path);
   const std::span content(static_cast<const std::byte*>(tensor.data()), tensor.bytes());
-  if (!file.made() || !file.Write(std::as_bytes(std::span(head))) || !file.Write(content) || !file.RenameTo(path))
+  if (!file.made() || !file.Write(std::as_bytes(std::span(head))) || !file.Write(content) ||
+      !file.RenameTo(path))
     Fail(Code::kUnavailable, path, "cannot be written: {}", std::strerror(errno));
   const Tensor mapped = TensorOf(MappedFile::Open(path));
   if (!mapped.has_value()) Fail(Code::kUnavailable, path, "has not become what was written");
@@ -171,8 +185,10 @@ void WeightStore::MakeRoom(int64_t bytes) {
     all -= files[i].bytes;
   }
   if (all + bytes > most_bytes_)
-    Fail(Code::kResourceExhausted, folder_, "has no room beside weights that are in use; got {} bytes more than {}, expected {} together "
-         "at most; try a larger --weights-gib of the worker", bytes, all, most_bytes_);
+    Fail(Code::kResourceExhausted, folder_,
+         "has no room beside weights that are in use; got {} bytes more than {}, expected {} together "
+         "at most; try a larger --weights-gib of the worker",
+         bytes, all, most_bytes_);
 }
 
 }  // namespace mete

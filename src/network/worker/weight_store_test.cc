@@ -9,14 +9,15 @@
 namespace mete {
 namespace {
 
-constexpr int64_t kTensor = 40'000;        // bytes of each of these tensors
-constexpr int64_t kFile = kTensor + 128;   // and of its file
+constexpr int64_t kTensor = 40'000;       // bytes of each of these tensors
+constexpr int64_t kFile = kTensor + 128;  // and of its file
 
 class Weights {
  public:
   // Room for so many tensors on the disk, and in memory.
   Weights(std::string folder, int files, int in_memory)
-      : memory_(in_memory * kTensor), store(std::move(folder), files * kFile, [this](int64_t bytes, const std::string& what) {
+      : memory_(in_memory * kTensor),
+        store(std::move(folder), files * kFile, [this](int64_t bytes, const std::string& what) {
           if (auto part = memory_.TryTake(bytes)) return std::move(*part);
           throw Error(Code::kResourceExhausted, "no memory for " + what + "; try --memory-gib");
         }) {}
@@ -68,7 +69,8 @@ TEST(WeightStore, AModelThatTheFolderHasNoRoomForIsKeptInMemoryAndSentOnce) {
 TEST(WeightStore, AModelThatIsTooLargeForBothIsAnErrorEachTime) {
   const TempPath folder;
   Weights weights(folder.str(), 3, 1);
-  for (int i = 0; i < 3; ++i) EXPECT_TELLS(weights.Send(0, 5), "no memory for weights that are not on its disk");
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TELLS(weights.Send(0, 5), "no memory for weights that are not on its disk");
   EXPECT_TELLS(weights.Send(0, 5), "try a larger --weights-gib");
   weights.Send(10, 13);  // another model has the room
   EXPECT_TRUE(AllThere(weights.Deploy(10, 13)));
@@ -100,7 +102,8 @@ TEST(WeightStore, WithoutAFolderWeightsAreInMemoryUntilOthersNeedIt) {
 
 TEST(WeightStore, WhatIsAnotherThanItsDigestSaysIsRefused) {
   Weights weights("", 1, 1);
-  EXPECT_TELLS(weights.store.Add(Weights::DigestOfNumber(1), Weights::Number(2), &weights.note), "are not what was announced");
+  EXPECT_TELLS(weights.store.Add(Weights::DigestOfNumber(1), Weights::Number(2), &weights.note),
+               "are not what was announced");
 }
 
 }  // namespace

@@ -20,14 +20,15 @@ namespace mete {
 namespace {
 
 constexpr int kMostRuns = 1000;
-constexpr int kMostEchoBytes = 16 << 20;    // guess: of the largest activation of VGG-16
+constexpr int kMostEchoBytes = 16 << 20;                // guess: of the largest activation of VGG-16
 constexpr int64_t kMostWeightBytes = int64_t(1) << 32;  // of one tensor; guess: ten times VGG-16's largest
-// Bytes of messages that are not yet whole, of all callers: three of the largest, a guess. Without it a guest's took 330 MiB within 4 s.
+// Bytes of messages that are not yet whole, of all callers: three of the largest, a guess. Without it a
+// guest's took 330 MiB within 4 s.
 constexpr size_t kMostReceiving = size_t(192) << 20;
-constexpr int kMostThreads = 128;           // of calls at a time, a stream each; guess
+constexpr int kMostThreads = 128;  // of calls at a time, a stream each; guess
 
-// Takes gRPC's reflection out of a server: it answers whoever has a connection, and keeps a thread for each stream. (The health service
-// keeps none, as it is made of callbacks.)
+// Takes gRPC's reflection out of a server: it answers whoever has a connection, and keeps a thread for each
+// stream. (The health service keeps none, as it is made of callbacks.)
 class WithoutReflection : public grpc::ServerBuilderOption {
  public:
   void UpdateArguments(grpc::ChannelArguments*) override {}
@@ -44,7 +45,8 @@ class Receiver {
   void Add(const pb::WeightChunk& chunk) {
     if (!chunk.digest().empty()) Start(chunk);
     if (!open_ || int64_t(bytes_.size() + chunk.data().size()) > expected_)
-      Invalid("weights", "come in chunks that do not fit; got {} bytes after {} of {}", chunk.data().size(), bytes_.size(), expected_);
+      Invalid("weights", "come in chunks that do not fit; got {} bytes after {} of {}", chunk.data().size(),
+              bytes_.size(), expected_);
     bytes_ += chunk.data();  // grows with what has come, not with what was announced
     if (int64_t(bytes_.size()) == expected_) Finish();
   }
@@ -59,7 +61,9 @@ class Receiver {
     type_ = DType(chunk.type() > uint32_t(DType::kBool) ? 0 : chunk.type());
     shape_ = Shape(std::span<const int64_t>(chunk.dims().data(), size_t(chunk.dims_size())));
     const int64_t elements = type_ == DType::kUnknown ? -1 : CheckedElements(shape_, type_, kMostWeightBytes);
-    if (elements <= 0) Invalid("weights", "have a type or shape that cannot be; got type {} and {}", chunk.type(), ToString(shape_));
+    if (elements <= 0)
+      Invalid("weights", "have a type or shape that cannot be; got type {} and {}", chunk.type(),
+              ToString(shape_));
     expected_ = elements * int64_t(SizeOf(type_));
     bytes_.clear();
     open_ = true;
@@ -128,14 +132,16 @@ class Worker::Service : public WorkerService {
     });
   }
 
-  grpc::Status Missing(grpc::ServerContext* context, const pb::Digests* asked, pb::Digests* missing) override {
+  grpc::Status Missing(grpc::ServerContext* context, const pb::Digests* asked,
+                       pb::Digests* missing) override {
     return Guarded(*context, [&] {
       for (const std::string& digest : asked->digest())
         if (!store_.Has(DigestFrom(digest))) missing->add_digest(digest);
     });
   }
 
-  grpc::Status Store(grpc::ServerContext* context, grpc::ServerReader<pb::WeightChunk>* reader, pb::Stored* stored) override {
+  grpc::Status Store(grpc::ServerContext* context, grpc::ServerReader<pb::WeightChunk>* reader,
+                     pb::Stored* stored) override {
     return Guarded(*context, [&] {
       Receiver receiver(store_, *stored);
       for (pb::WeightChunk chunk; reader->Read(&chunk);) receiver.Add(chunk);
@@ -158,7 +164,8 @@ class Worker::Service : public WorkerService {
         const Unpacked<pb::Fed> fed = Unpack<pb::Fed>(bytes);
         if (!first) first = fed.message;
         if (first->from() == 0) Invalid("deployment", "is fed by its caller; expected another worker");
-        const auto deployment = Find(first->deployment());  // not kept from chunk to chunk: it ends with its caller's stream
+        // not kept from chunk to chunk: it ends with its caller's stream
+        const auto deployment = Find(first->deployment());
         if (!deployment) Fail(Code::kNotFound, "deployment", "is not here (any more)");
         if (!fed.chunk) Invalid("deployment", "is fed without a piece");
         deployment->Put(first->from(), *fed.chunk);
@@ -166,14 +173,16 @@ class Worker::Service : public WorkerService {
     });
   }
 
-  grpc::Status Time(grpc::ServerContext* context, const pb::TimeRequest* request, pb::TimeReply* reply) override {
+  grpc::Status Time(grpc::ServerContext* context, const pb::TimeRequest* request,
+                    pb::TimeReply* reply) override {
     return Guarded(*context, [&] {
       CheckProtocol(request->protocol());
       const CallWatch watch(*context);
       // One after the other: what is timed beside something else that is prepared or timed would seem slow.
       const Turn::Taken taken(timing_, [&] { CheckThere(watch); });
       const std::shared_ptr<Timed> timed = ToTime(request->graph(), *reply);
-      const GraphTimes times = TimeRuns(*timed->session, timed->inputs, std::clamp(request->runs(), 1, kMostRuns), turn_, &watch.ended());
+      const GraphTimes times = TimeRuns(*timed->session, timed->inputs,
+                                        std::clamp(request->runs(), 1, kMostRuns), turn_, &watch.ended());
       for (const double us : times.us) reply->add_us(us);
       for (const auto& [name, us] : times.nodes) {
         pb::NodeTime* node = reply->add_nodes();
@@ -182,12 +191,14 @@ class Worker::Service : public WorkerService {
     });
   }
 
-  grpc::Status Echo(grpc::ServerContext* context, grpc::ServerReaderWriter<pb::EchoReply, pb::EchoRequest>* stream) override {
+  grpc::Status Echo(grpc::ServerContext* context,
+                    grpc::ServerReaderWriter<pb::EchoReply, pb::EchoRequest>* stream) override {
     return Guarded(*context, [&] {
       pb::EchoReply reply;
       for (pb::EchoRequest request; stream->Read(&request);) {
         if (request.answer_bytes() < 0 || request.answer_bytes() > kMostEchoBytes)
-          Invalid("echo", "asks for too much; got {} bytes, expected 0 to {}", request.answer_bytes(), kMostEchoBytes);
+          Invalid("echo", "asks for too much; got {} bytes, expected 0 to {}", request.answer_bytes(),
+                  kMostEchoBytes);
         reply.mutable_data()->resize(size_t(request.answer_bytes()));
         if (!stream->Write(reply)) break;
       }
@@ -199,7 +210,8 @@ class Worker::Service : public WorkerService {
   template <class F>
   grpc::Status Guarded(const grpc::ServerContext& context, F f) {
     if (!HasToken(context, options_.security))
-      return {grpc::StatusCode::UNAUTHENTICATED, "[worker] the token is missing or wrong; try the one that this worker was started with"};
+      return {grpc::StatusCode::UNAUTHENTICATED,
+              "[worker] the token is missing or wrong; try the one that this worker was started with"};
     try {
       f();
       return grpc::Status::OK;
@@ -210,8 +222,10 @@ class Worker::Service : public WorkerService {
 
   void CheckProtocol(uint32_t protocol) const {
     if (protocol != options_.protocol)
-      Fail(Code::kFailedPrecondition, "worker", "speaks another version of the protocol; got {}, expected {}; try the same version of mete "
-           "on all devices", protocol, options_.protocol);
+      Fail(Code::kFailedPrecondition, "worker",
+           "speaks another version of the protocol; got {}, expected {}; try the same version of mete "
+           "on all devices",
+           protocol, options_.protocol);
   }
 
   std::shared_ptr<Deployment> Find(const std::string& id) {
@@ -226,9 +240,11 @@ class Worker::Service : public WorkerService {
     Place(Service& service, const std::string& id) : service_(service), id_(id) {
       std::lock_guard lock(service_.mutex_);
       if (int(service_.deployments_.size()) >= service_.options_.max_deployments)
-        Fail(Code::kResourceExhausted, "worker", "has as many deployments as it may have; got {}; try --deployments of the worker",
+        Fail(Code::kResourceExhausted, "worker",
+             "has as many deployments as it may have; got {}; try --deployments of the worker",
              service_.deployments_.size());
-      if (!service_.deployments_.emplace(id, std::weak_ptr<Deployment>()).second) Invalid("deployment", "is there already");
+      if (!service_.deployments_.emplace(id, std::weak_ptr<Deployment>()).second)
+        Invalid("deployment", "is there already");
     }
     ~Place() {
       std::lock_guard lock(service_.mutex_);
@@ -259,10 +275,13 @@ class Worker::Service : public WorkerService {
     if (deploy.id().size() != kDeploymentIdBytes)
       Invalid("deployment", "has a name of {} bytes, expected {}", deploy.id().size(), kDeploymentIdBytes);
     if (deploy.peers_size() > kMostDevicesOfPlan)
-      Invalid("deployment", "has too many peers; got {}, expected {} at most", deploy.peers_size(), kMostDevicesOfPlan);
-    if (deploy.device() < 1 || deploy.device() > kMostDevicesOfPlan || deploy.lanes() < 1 || deploy.lanes() > kMostLanes)
-      Invalid("deployment", "has numbers that cannot be; got device {} and {} lanes, expected 1 to {} and 1 to {}", deploy.device(),
-              deploy.lanes(), kMostDevicesOfPlan, kMostLanes);
+      Invalid("deployment", "has too many peers; got {}, expected {} at most", deploy.peers_size(),
+              kMostDevicesOfPlan);
+    if (deploy.device() < 1 || deploy.device() > kMostDevicesOfPlan || deploy.lanes() < 1 ||
+        deploy.lanes() > kMostLanes)
+      Invalid("deployment",
+              "has numbers that cannot be; got device {} and {} lanes, expected 1 to {} and 1 to {}",
+              deploy.device(), deploy.lanes(), kMostDevicesOfPlan, kMostLanes);
   }
 
   // Before the stream goes nobody uses it any more: whoever feeds the deployment may hold it longer.
@@ -300,7 +319,8 @@ class Worker::Service : public WorkerService {
     ready.mutable_ready()->set_prepare_ms(double(NowNs() - start_ns) * 1e-6);
     stream.Write(Pack(ready));
     ReadAll(stream, *deployment, serving);
-    context.TryCancel();  // a write that waits for a caller who has ended the deployment and does not read is given up
+    // a write that waits for a caller who has ended the deployment and does not read is given up
+    context.TryCancel();
   }
 
   // A program, and what its requests may take.
@@ -313,9 +333,10 @@ class Worker::Service : public WorkerService {
     const auto find = [&](const Digest& digest, DType, const Shape&) { return store_.Find(digest); };
     const auto make = [&](const Graph& graph) { return sessions_.Of(graph); };
     DeviceProgram unpacked = UnpackProgram(deploy.stages(), deploy.device(), find, limits_);
-    MemoryBudget::Part memory =
-        sessions_.Take(deploy.lanes() * RequestBytes(unpacked, deploy.device(), coding), "a deployment's requests");
-    const std::shared_ptr<const Held> held(new Held{std::move(memory), {std::move(unpacked), deploy.device(), make}});
+    MemoryBudget::Part memory = sessions_.Take(
+        deploy.lanes() * RequestBytes(unpacked, deploy.device(), coding), "a deployment's requests");
+    const std::shared_ptr<const Held> held(
+        new Held{std::move(memory), {std::move(unpacked), deploy.device(), make}});
     const std::shared_ptr<const PreparedProgram> program(held, &held->program);
     return std::make_shared<Deployment>(program, coding, deploy.lanes(), turn_, serving);
   }
@@ -325,7 +346,8 @@ class Worker::Service : public WorkerService {
       const auto [message, chunk] = Unpack<pb::ToWorker>(bytes);
       if (chunk) deployment.Put(0, *chunk);
       else if (message.has_begin()) deployment.Begin(message.begin().request());
-      else if (message.has_ask()) serving.SendWaiting(message.ask().request(), deployment.WaitsFor(message.ask().request()));
+      else if (message.has_ask())
+        serving.SendWaiting(message.ask().request(), deployment.WaitsFor(message.ask().request()));
       else Invalid("deployment", "gets a message of another kind than requests' pieces");
     }
   }
@@ -353,15 +375,19 @@ class Worker::Service : public WorkerService {
     sessions_.KeepLast(nullptr);
     const auto timed = std::make_shared<Timed>();
     timed->digest = digest;
-    Graph graph = UnpackGraph(packed, [&](const Digest&, DType type, const Shape& shape) {
-      timed->memory.Join(TakeForTiming(type, shape));
-      return MadeUp(type, shape);
-    }, limits_);
+    Graph graph = UnpackGraph(
+        packed,
+        [&](const Digest&, DType type, const Shape& shape) {
+          timed->memory.Join(TakeForTiming(type, shape));
+          return MadeUp(type, shape);
+        },
+        limits_);
     for (const ValueId id : graph.inputs)
       if (!graph.value(id).shape.known()) Invalid(graph.value(id).name, "has no shape to be timed with");
     for (const auto* list : {&graph.inputs, &graph.outputs})
       for (const ValueId id : *list)
-        if (graph.value(id).shape.known()) timed->memory.Join(TakeForTiming(graph.value(id).type, graph.value(id).shape));
+        if (graph.value(id).shape.known())
+          timed->memory.Join(TakeForTiming(graph.value(id).type, graph.value(id).shape));
     timed->inputs = MadeUpInputs(graph, graph.inputs);
     timed->session = sessions_.Fresh(std::move(graph));
     reply.set_prepare_ms(timed->session->stats().prepare_ms);
@@ -376,8 +402,8 @@ class Worker::Service : public WorkerService {
   MemoryBudget memory_;
   SessionCache sessions_;
   WeightStore store_;
-  Turn turn_;    // of whoever computes: the cores are one device
-  Turn timing_;  // of whoever prepares a graph and times it; before turn_
+  Turn turn_;                   // of whoever computes: the cores are one device
+  Turn timing_;                 // of whoever prepares a graph and times it; before turn_
   std::weak_ptr<Timed> timed_;  // with timing_; sessions_ keeps it
   std::mutex mutex_;
   std::map<std::string, std::weak_ptr<Deployment>> deployments_;
@@ -387,7 +413,8 @@ Worker::Worker(const WorkerOptions& options) : service_(std::make_unique<Service
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
-  // Reflection is for workers that believe all who have a connection: who lacks the token must not keep threads.
+  // Reflection is for workers that believe all who have a connection: who lacks the token must not keep
+  // threads.
   if (!options.security.token.empty()) builder.SetOption(std::make_unique<WithoutReflection>());
   LimitServer(builder);
   grpc::ResourceQuota quota("worker");
@@ -398,7 +425,8 @@ Worker::Worker(const WorkerOptions& options) : service_(std::make_unique<Service
   builder.RegisterService(service_.get());
   server_ = builder.BuildAndStart();
   if (!server_ || port_ == 0)
-    Fail(Code::kUnavailable, options.listen, "cannot be listened on; try another address or port (HOST:PORT), or look who has it");
+    Fail(Code::kUnavailable, options.listen,
+         "cannot be listened on; try another address or port (HOST:PORT), or look who has it");
 }
 
 Worker::~Worker() {

@@ -21,7 +21,9 @@ constexpr int64_t kMiB = 1 << 20;
 // What a stranger can do: any method, with bytes that nobody has to understand.
 class AnyCall {
  public:
-  AnyCall(const std::shared_ptr<grpc::Channel>& channel, const std::string& method, const std::string& message = "") : stub_(channel) {
+  AnyCall(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
+          const std::string& message = "")
+      : stub_(channel) {
     context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
     call_ = stub_.PrepareCall(&context_, method, &done_);
     call_->StartCall(this);
@@ -34,8 +36,7 @@ class AnyCall {
     context_.TryCancel();
     done_.Shutdown();
     void* tag = nullptr;
-    for (bool ok = false; done_.Next(&tag, &ok);) {
-    }
+    for (bool ok = false; done_.Next(&tag, &ok);) {}
   }
   bool Read() {
     call_->Read(&bytes_, this);
@@ -91,9 +92,10 @@ TEST(Worker, ReflectsOnlyForThoseWhomItBelieves) {
 TEST(Worker, EndsAStreamOfWhatItCannotRead) {
   const Worker worker({});
   const std::pair<std::string, grpc::StatusCode> cases[] = {
-      {"", grpc::StatusCode::INVALID_ARGUMENT},                          // a message of another kind
+      {"", grpc::StatusCode::INVALID_ARGUMENT},  // a message of another kind
       {std::string(3, char(0xff)), grpc::StatusCode::DATA_LOSS},
-      {std::string("\x1a\x05", 2), grpc::StatusCode::DATA_LOSS},         // a frame that is longer than the message
+      // a frame that is longer than the message
+      {std::string("\x1a\x05", 2), grpc::StatusCode::DATA_LOSS},
       {std::string("\x1a\x00\x12\x00", 4), grpc::StatusCode::DATA_LOSS}  // and one with something after it
   };
   for (const auto& [message, code] : cases) {
@@ -152,10 +154,12 @@ TEST(Worker, TimesNothingThatItsMemoryIsTooSmallFor) {
   options.memory_bytes = 8 * kMiB;
   const Worker worker(options);
   EXPECT_TRUE(Time(worker, TimedGraph(kMiB / 16, kMiB / 16), kLong).ok());
-  for (const auto& [weights, input] : {std::pair{7 * kMiB, kMiB / 16}, {kMiB / 16, 7 * kMiB}, {3 * kMiB, 3 * kMiB}}) {
+  for (const auto& [weights, input] :
+       {std::pair{7 * kMiB, kMiB / 16}, {kMiB / 16, 7 * kMiB}, {3 * kMiB, 3 * kMiB}}) {
     const grpc::Status status = Time(worker, TimedGraph(weights, input), kLong);
     EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
-    EXPECT_NE(status.error_message().find("[worker] has no memory for"), std::string::npos) << status.error_message();
+    EXPECT_NE(status.error_message().find("[worker] has no memory for"), std::string::npos)
+        << status.error_message();
     EXPECT_NE(status.error_message().find("try a larger --memory-gib"), std::string::npos);
   }
   EXPECT_TRUE(Time(worker, TimedGraph(kMiB / 16, kMiB / 16), kLong).ok());  // what was taken was given back
@@ -163,7 +167,8 @@ TEST(Worker, TimesNothingThatItsMemoryIsTooSmallFor) {
 
 TEST(Worker, SaysOfWhateverWentWrongWhoseDoingItIs) {
   EXPECT_EQ(AsError(Error(Code::kDataLoss, "[x] y")).code(), Code::kDataLoss);
-  EXPECT_EQ(AsError(std::bad_alloc()).code(), Code::kResourceExhausted);  // so that nobody tries again at once
+  // so that nobody tries again at once
+  EXPECT_EQ(AsError(std::bad_alloc()).code(), Code::kResourceExhausted);
   EXPECT_EQ(AsError(std::runtime_error("z")).code(), Code::kInternal);
   EXPECT_STREQ(AsError(std::runtime_error("z")).what(), "[worker] z");
 }
@@ -197,7 +202,8 @@ TEST(Worker, GivesTheCoresBackWhenWhoTimesHasGone) {
   WorkerOptions options;
   options.session.reference = true;
   const Worker worker(options);
-  EXPECT_EQ(Time(worker, SlowGraph(), std::chrono::seconds(1)).error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(Time(worker, SlowGraph(), std::chrono::seconds(1)).error_code(),
+            grpc::StatusCode::DEADLINE_EXCEEDED);
   EXPECT_TRUE(Time(worker, TimedGraph(1024, 1024), kLong).ok());
 }
 
@@ -256,7 +262,8 @@ TEST(Worker, AllDeploymentsTogetherAnnounceNoMoreThanItsMemory) {
            deployed.status.error_message().find("[worker] has no memory for a deployment's requests") == 0;
   };
   {
-    const Deployed one(worker, Passing(kMiB, 2, 4, "deployment no. 1"));  // 2 stages of 2 pieces, and one sent: 5 MiB a lane
+    // 2 stages of 2 pieces, and one sent: 5 MiB a lane
+    const Deployed one(worker, Passing(kMiB, 2, 4, "deployment no. 1"));
     EXPECT_TRUE(one.ready);
     EXPECT_TRUE(refused(Passing(kMiB, 2, 4, "deployment no. 2")));
     EXPECT_TRUE(Deployed(worker, Passing(kMiB, 2, 2, "deployment no. 2")).ready);

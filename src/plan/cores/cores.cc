@@ -18,8 +18,8 @@ int ClusterOf(const Machine& machine, int core) {
   return int(cluster - machine.clusters.data());
 }
 
-// Of each thread of the plan; those that are not pinned, and more than there are cores, one after the other: one on each physical core, as
-// the kernel puts them, before the other threads of these cores.
+// Of each thread of the plan; those that are not pinned, and more than there are cores, one after the other:
+// one on each physical core, as the kernel puts them, before the other threads of these cores.
 std::vector<int> ClustersOf(const Plan& plan, const Machine& machine) {
   std::vector<int> clusters;
   for (const int core : plan.cores) clusters.push_back(ClusterOf(machine, core));
@@ -44,22 +44,28 @@ std::vector<PlannedThread> ThreadsOf(const Plan& plan, const Machine& machine) {
 void CheckCosts(const Graph& graph, const Machine& machine, const Costs& costs) {
   Verify(costs);
   if (costs.cores.size() != machine.clusters.size())
-    Invalid(machine.name, "costs of another machine; got {} clusters, expected {}", costs.cores.size(), machine.clusters.size());
+    Invalid(machine.name, "costs of another machine; got {} clusters, expected {}", costs.cores.size(),
+            machine.clusters.size());
   if (costs.nodes.size() != graph.nodes.size())
-    Invalid(graph.name, "costs of another model; got {} nodes, expected {}", costs.nodes.size(), graph.nodes.size());
+    Invalid(graph.name, "costs of another model; got {} nodes, expected {}", costs.nodes.size(),
+            graph.nodes.size());
   for (size_t i = 0; i < graph.nodes.size(); ++i)
-    if (costs.nodes[i].node != graph.nodes[i].name) Invalid(graph.nodes[i].name, "costs of another node; got '{}'", costs.nodes[i].node);
+    if (costs.nodes[i].node != graph.nodes[i].name)
+      Invalid(graph.nodes[i].name, "costs of another node; got '{}'", costs.nodes[i].node);
 }
 
 std::string Percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
 
 // "1.3 times as long", or for small differences "4.2 % longer".
-std::string Longer(double ratio) { return ratio < 1.5 ? Percent(ratio - 1) + " longer" : fmt::format("{:.1f} times as long", ratio); }
+std::string Longer(double ratio) {
+  return ratio < 1.5 ? Percent(ratio - 1) + " longer" : fmt::format("{:.1f} times as long", ratio);
+}
 
 // Fills in what was decided of one step, and why.
 class StepWriter {
  public:
-  StepWriter(const Machine& machine, const Prediction& prediction, size_t node, const Decision& decision, Step* step)
+  StepWriter(const Machine& machine, const Prediction& prediction, size_t node, const Decision& decision,
+             Step* step)
       : machine_(machine), prediction_(prediction), node_(node), decision_(decision), step_(step) {}
 
   void Write() {
@@ -70,7 +76,9 @@ class StepWriter {
     step_->predicted_us = chosen_ns_ * 1e-3;
     const bool one_piece = prediction_.Blocks(node_, prediction_.threads()) == 1;
     if (!one_piece) AddRejected();
-    step_->reason = prediction_.threads() == 1 ? "there is one thread" : one_piece ? "in one piece: nothing to divide" : Reason();
+    step_->reason = prediction_.threads() == 1 ? "there is one thread"
+                    : one_piece                ? "in one piece: nothing to divide"
+                                               : Reason();
   }
 
  private:
@@ -89,7 +97,8 @@ class StepWriter {
     const double ratio = Ns(threads) / chosen_ns_;
     if (ratio >= 1) return (ratio > 1 ? Longer(ratio) : "no sooner") + Cause(threads);
     if (ratio > 1 - kLeastGain && threads > decision_.threads)
-      return fmt::format("{} sooner, less than the {} that more cores must gain", Percent(1 - ratio), Percent(kLeastGain));
+      return fmt::format("{} sooner, less than the {} that more cores must gain", Percent(1 - ratio),
+                         Percent(kLeastGain));
     return fmt::format("{} sooner, but steps after it would find threads asleep", Percent(1 - ratio));
   }
 
@@ -126,11 +135,13 @@ void Choose(Plan& plan, const Machine& machine, const Costs& costs) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (costs.nodes[i].computes()) {
       StepWriter(machine, prediction, i, path[i], &plan.steps[i]).Write();
-      if (uncounted > 0) plan.steps[i].reason += fmt::format("; {} threads more would share cores with these", uncounted);
+      if (uncounted > 0)
+        plan.steps[i].reason += fmt::format("; {} threads more would share cores with these", uncounted);
       continue;
     }
     plan.steps[i].threads = 1;
-    plan.steps[i].reason = costs.nodes[i].kind == NodeKind::kView ? "nothing to compute" : "its shape is known at run time alone";
+    plan.steps[i].reason = costs.nodes[i].kind == NodeKind::kView ? "nothing to compute"
+                                                                  : "its shape is known at run time alone";
   }
 }
 
@@ -143,7 +154,8 @@ Plan PlanCores(const Graph& graph, const Machine& machine, const CpuChoice& choi
   return plan;
 }
 
-Plan PlanByProfile(const Graph& graph, const Machine& machine, const CpuChoice& choice, const Profile* profile) {
+Plan PlanByProfile(const Graph& graph, const Machine& machine, const CpuChoice& choice,
+                   const Profile* profile) {
   Plan all = PlanOneCpu(graph, machine, choice);
   Verify(all, graph, machine);
   return profile ? PlanCores(graph, machine, choice, PredictCosts(graph, *profile, machine)) : all;
@@ -167,7 +179,8 @@ std::vector<int> CoresOf(const Plan& plan, const Machine& machine, int threads) 
 }
 
 double PredictedUs(const Plan& plan) {
-  return std::accumulate(plan.steps.begin(), plan.steps.end(), 0.0, [](double sum, const Step& s) { return sum + s.predicted_us; });
+  return std::accumulate(plan.steps.begin(), plan.steps.end(), 0.0,
+                         [](double sum, const Step& s) { return sum + s.predicted_us; });
 }
 
 }  // namespace mete

@@ -14,7 +14,8 @@
 namespace mete {
 namespace {
 
-// Two fast cores and two of 0.4 of their speed, 1 us to take blocks, 3 us to wait for the others, 50 us to wake.
+// Two fast cores and two of 0.4 of their speed, 1 us to take blocks, 3 us to wait for the others, 50 us to
+// wake.
 MachineFile BigLittle(double barrier_us = 3) {
   MachineFile file = ToyMachine({{2, 10, 100}, {2, 4, 100}}, 0, barrier_us);
   for (ClusterFigures& figures : file.clusters) figures.wake_us = {50, "estimate"};
@@ -22,7 +23,8 @@ MachineFile BigLittle(double barrier_us = 3) {
 }
 
 // A plan for all cores of the machine.
-Plan PlanOn(const MachineFile& file, const Graph& graph, const Costs& costs, const std::string& policy = "adaptive") {
+Plan PlanOn(const MachineFile& file, const Graph& graph, const Costs& costs,
+            const std::string& policy = "adaptive") {
   std::vector<int> cores;
   for (const Cluster& c : file.machine.clusters) cores.insert(cores.end(), c.cores.begin(), c.cores.end());
   Plan plan = PlanCores(graph, file.machine, {int(cores.size()), cores, {}, policy}, costs);
@@ -38,7 +40,8 @@ Plan PlanOn(const MachineFile& file, const Graph& graph) {
 std::string Summary(const Plan& plan) {
   std::string text;
   for (const Step& s : plan.steps) {
-    text += fmt::format("{} {}, {} blocks, {:.1f} us:", s.node, s.threads, fmt::join(s.blocks, "+"), s.predicted_us);
+    text += fmt::format("{} {}, {} blocks, {:.1f} us:", s.node, s.threads, fmt::join(s.blocks, "+"),
+                        s.predicted_us);
     for (const Rejected& r : s.rejected) text += fmt::format(" [{}, {:.1f} us]", r.choice, r.predicted_us);
     text += "\n";
   }
@@ -48,10 +51,11 @@ std::string Summary(const Plan& plan) {
 TEST(DealOut, DealsOutWholeBlocks) {
   EXPECT_EQ(DealOut(10, {{0, 0, 5}}).done_ns, 50);
   EXPECT_EQ(DealOut(10, {{0, 1, 5}, {0, 1, 5}}).done_ns, 26);
-  EXPECT_EQ(DealOut(11, {{0, 1, 5}, {0, 1, 5}}).done_ns, 31);  // the tail
+  EXPECT_EQ(DealOut(11, {{0, 1, 5}, {0, 1, 5}}).done_ns, 31);   // the tail
   EXPECT_EQ(DealOut(7, {{0, 0, 10}, {0, 0, 25}}).done_ns, 50);  // 5 and 2
   EXPECT_EQ(DealOut(2, {{0, 0, 10}, {0, 0, 25}}).done_ns, 20);  // and none for the slow one
-  EXPECT_EQ(DealOut(2, {{0, 0, 10}, {90, 0, 10}}).done_ns, 90);  // who has nothing to do is waited for all the same
+  // who has nothing to do is waited for all the same
+  EXPECT_EQ(DealOut(2, {{0, 0, 10}, {90, 0, 10}}).done_ns, 90);
   EXPECT_EQ(DealOut(0, {{0, 3, 10}, {7, 0, 10}}).done_ns, 7);
 }
 
@@ -77,13 +81,16 @@ TEST(PlanCores, CountsThreadsOfOneCoreOnce) {
     EXPECT_EQ(plan.threads, 4);
     EXPECT_EQ(CountedThreads(plan, file.machine), 2);
     EXPECT_EQ(plan.steps[0].threads, 2);
-    EXPECT_NE(plan.steps[0].reason.find("; 2 threads more would share cores with these"), std::string::npos) << plan.steps[0].reason;
+    EXPECT_NE(plan.steps[0].reason.find("; 2 threads more would share cores with these"), std::string::npos)
+        << plan.steps[0].reason;
     EXPECT_NEAR(PredictedUs(plan), PredictedUs(PlanCores(graph, file.machine, {2, {0, 2}}, costs)), 1e-6);
   }
   EXPECT_EQ(PlanCores(graph, file.machine, {4, {0, 1, 2, 3}}, costs).cores, (std::vector<int>{0, 2, 1, 3}));
   EXPECT_EQ(PlanCores(graph, file.machine, {2, {0, 1}}, costs).steps[0].threads, 1);
   EXPECT_EQ(CountedThreads(PlanOneCpu(graph, file.machine, {1}), file.machine), 1);
-  EXPECT_EQ(CountedThreads(PlanOneCpu(graph, ToyMachine({{2, 10, 100}}).machine, {4}), ToyMachine({{2, 10, 100}}).machine), 4);
+  EXPECT_EQ(CountedThreads(PlanOneCpu(graph, ToyMachine({{2, 10, 100}}).machine, {4}),
+                           ToyMachine({{2, 10, 100}}).machine),
+            4);
 }
 
 // No way to deal them out is better, and this one is possible.
@@ -91,14 +98,16 @@ TEST(DealOut, IsTheLeastThereIs) {
   std::mt19937 random(1);
   for (int i = 0; i < 300; ++i) {
     std::vector<Taker> workers(1 + random() % 5);
-    for (Taker& w : workers) w = {double(random() % 3 * 40), double(random() % 20), double(1 + random() % 50)};
+    for (Taker& w : workers)
+      w = {double(random() % 3 * 40), double(random() % 20), double(1 + random() % 50)};
     const int64_t blocks = int64_t(random() % 60);
     const Dealt dealt = DealOut(blocks, workers);
     const double got = dealt.done_ns;
     ASSERT_EQ(std::accumulate(dealt.blocks.begin(), dealt.blocks.end(), int64_t{0}), blocks);
     const auto done_by = [&](double ns) {
       int64_t done = 0;
-      for (const Taker& w : workers) done += std::max<int64_t>(0, int64_t((ns - w.there_ns - w.take_ns) / w.block_ns + 1e-9));
+      for (const Taker& w : workers)
+        done += std::max<int64_t>(0, int64_t((ns - w.there_ns - w.take_ns) / w.block_ns + 1e-9));
       return done;
     };
     double last = 0;
@@ -121,8 +130,9 @@ TEST(PlanCores, ALargeLayerIsForAll) {
   EXPECT_NE(plan.steps[0].reason.find("all cores"), std::string::npos);
 }
 
-// By hand: 7 x 2 tiles of 200704 operations in all, 1.43 us a tile on a fast core and 3.58 on a slow one, which needs 2.5 to take them:
-// on three 6, 6 and 2 of them, 2.5 + 2 x 3.58 + 3. A slow one more would gain less than a hundredth.
+// By hand: 7 x 2 tiles of 200704 operations in all, 1.43 us a tile on a fast core and 3.58 on a slow one,
+// which needs 2.5 to take them: on three 6, 6 and 2 of them, 2.5 + 2 x 3.58 + 3. A slow one more would gain
+// less than a hundredth.
 TEST(PlanCores, ASmallLayerIsForAFew) {
   const Graph graph = Chain({1, 7, 7, 64}).Conv(32, 1).Done();
   EXPECT_EQ(Summary(PlanOn(BigLittle(), graph)),
@@ -134,7 +144,8 @@ TEST(PlanCores, ATinyLayerStaysOnOneCore) {
   EXPECT_EQ(plan.steps[0].threads, 1);
   EXPECT_EQ(plan.steps[0].blocks, std::vector<int64_t>{1});
   EXPECT_EQ(plan.steps[0].rejected.size(), 3u);
-  EXPECT_NE(plan.steps[0].rejected[0].reason.find("longer"), std::string::npos) << plan.steps[0].rejected[0].reason;
+  EXPECT_NE(plan.steps[0].rejected[0].reason.find("longer"), std::string::npos)
+      << plan.steps[0].rejected[0].reason;
   const Plan one_piece = PlanOn(BigLittle(), Chain({100}).Relu().Done());
   EXPECT_EQ(one_piece.steps[0].threads, 1);
   EXPECT_TRUE(one_piece.steps[0].rejected.empty());
@@ -148,14 +159,16 @@ TEST(PlanCores, ASmallGainIsNoReason) {
   const Plan plan = PlanOn(file, Chain({elements}).Relu().Done());
   EXPECT_EQ(plan.steps[0].threads, 1);
   bool found = false;
-  for (const Rejected& r : plan.steps[0].rejected) found |= r.reason.find("that more cores must gain") != std::string::npos;
+  for (const Rejected& r : plan.steps[0].rejected)
+    found |= r.reason.find("that more cores must gain") != std::string::npos;
   EXPECT_TRUE(found) << ToText(plan);
 }
 
 // Two equal cores. Nodes in one piece and nodes to divide take turns.
 Costs Alternating(int nodes, double divisible_ns, double whole_ns) {
   Costs costs{{1, 1}};
-  costs.take_ns = costs.barrier_ns = {0, 0}, costs.wake_ns = {0, 50'000}, costs.gbytes_per_s = {Costs::kNoLimit, Costs::kNoLimit};
+  costs.take_ns = costs.barrier_ns = {0, 0}, costs.wake_ns = {0, 50'000},
+  costs.gbytes_per_s = {Costs::kNoLimit, Costs::kNoLimit};
   for (int i = 0; i < nodes; ++i) {
     NodeCost node{"n" + std::to_string(i), "Relu", NodeKind::kProduct};
     node.bytes = 1, node.pieces = i % 2 == 0 ? 1 : 64;
@@ -174,9 +187,11 @@ std::vector<int> ThreadsOf(const Costs& costs) {
 
 // The second core sleeps after 100 us without work, and to wake it takes 50.
 TEST(BestPath, WakingHasToBeWorthIt) {
-  EXPECT_EQ(ThreadsOf(Alternating(4, 40e3, 90e3)), (std::vector<int>{1, 2, 1, 2}));   // still awake
-  EXPECT_EQ(ThreadsOf(Alternating(4, 40e3, 110e3)), (std::vector<int>{1, 1, 1, 1}));  // alone it is done before the other is awake
-  EXPECT_EQ(ThreadsOf(Alternating(4, 60e3, 110e3)), (std::vector<int>{1, 2, 1, 2}));  // half of what is left after 50 us
+  EXPECT_EQ(ThreadsOf(Alternating(4, 40e3, 90e3)), (std::vector<int>{1, 2, 1, 2}));  // still awake
+  // alone it is done before the other is awake
+  EXPECT_EQ(ThreadsOf(Alternating(4, 40e3, 110e3)), (std::vector<int>{1, 1, 1, 1}));
+  // half of what is left after 50 us
+  EXPECT_EQ(ThreadsOf(Alternating(4, 60e3, 110e3)), (std::vector<int>{1, 2, 1, 2}));
 }
 
 // To wake a thread for the first of them takes 50 us, and 45 on one core. The others gain by it.
@@ -232,11 +247,13 @@ TEST(Prediction, IsWhatTheSimulationOfTheAdaptivePolicyGives) {
     const NodeTimes times = TimesOn(costs, costs.nodes[0], prediction.CoresOf(count));
     std::vector<double> speeds;
     for (int w = 0; w < count; ++w) speeds.push_back(w < 4 ? 1 : times.block_ns[0] / times.block_ns[1]);
-    SimulatedWorkers workers = ConstantWorkers(speeds, costs.take_ns[0], BarrierNs(costs, prediction.CoresOf(count)));
+    SimulatedWorkers workers =
+        ConstantWorkers(speeds, costs.take_ns[0], BarrierNs(costs, prediction.CoresOf(count)));
     for (int w = 4; w < count; ++w) workers.take_ns[size_t(w)] = costs.take_ns[1];
     const auto policy = MakePolicy("adaptive", WorkersOf(speeds));
     int64_t now = 0, start = 0;
-    for (int run = 0; run < 20; ++run) start = now, now = Simulate(*policy, {1, times.blocks}, times.block_ns[0], workers, now).end_ns;
+    for (int run = 0; run < 20; ++run)
+      start = now, now = Simulate(*policy, {1, times.blocks}, times.block_ns[0], workers, now).end_ns;
     EXPECT_NEAR(double(now - start), prediction.Ns(0, count, count), 0.03 * double(now - start)) << count;
   }
 }

@@ -12,8 +12,10 @@ double StartOf(const Taker& w) { return w.there_ns + w.take_ns; }
 
 // When all blocks would be done if they could be divided at will: no sooner than that is anything done.
 double DoneAtWill(double blocks, std::vector<Taker> workers) {
-  std::sort(workers.begin(), workers.end(), [](const Taker& a, const Taker& b) { return StartOf(a) < StartOf(b); });
-  double rate = 0, sum = 0, done = 0;  // blocks = sum of (done - start) * rate over those who start before it is done
+  std::sort(workers.begin(), workers.end(),
+            [](const Taker& a, const Taker& b) { return StartOf(a) < StartOf(b); });
+  // blocks = sum of (done - start) * rate over those who start before it is done
+  double rate = 0, sum = 0, done = 0;
   for (const Taker& w : workers) {
     if (rate > 0 && StartOf(w) >= done) break;
     rate += 1 / w.block_ns, sum += StartOf(w) / w.block_ns;

@@ -1,5 +1,5 @@
-// How long a region takes on workers of unequal speed if whole blocks are dealt out as well as they can be: what the policy `adaptive`
-// comes near to once it knows the workers' times.
+// How long a region takes on workers of unequal speed if whole blocks are dealt out as well as they can be:
+// what the policy `adaptive` comes near to once it knows the workers' times.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ struct Taker {
 };
 
 struct Dealt {
-  double done_ns = 0;           // the least time after which all blocks are computed and every worker has asked
+  // the least time after which all blocks are computed and every worker has asked
+  double done_ns = 0;
   std::vector<int64_t> blocks;  // of each worker
 };
 

@@ -11,7 +11,8 @@ namespace {
 // A way to run the first nodes.
 struct Path {
   double end_ns = 0;
-  std::vector<double> idle_since_ns;  // of each thread; the first ones worked last, as a node always has the first ones
+  // of each thread; the first ones worked last, as a node always has the first ones
+  std::vector<double> idle_since_ns;
   std::vector<Decision> decisions;
 
   int Awake() const {
@@ -77,6 +78,8 @@ std::vector<int> WorthIt(const Prediction& prediction, size_t node) {
   return counts;
 }
 
-std::vector<Decision> BestPath(const Costs& costs, const Prediction& prediction) { return Search(costs, prediction).Do(); }
+std::vector<Decision> BestPath(const Costs& costs, const Prediction& prediction) {
+  return Search(costs, prediction).Do();
+}
 
 }  // namespace mete

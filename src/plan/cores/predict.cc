@@ -2,7 +2,8 @@
 
 namespace mete {
 
-Prediction::Prediction(const Costs& costs, const std::vector<PlannedThread>& threads) : costs_(costs), threads_(threads) {
+Prediction::Prediction(const Costs& costs, const std::vector<PlannedThread>& threads)
+    : costs_(costs), threads_(threads) {
   cores_.emplace_back(costs.take_ns.size(), 0);
   for (const PlannedThread& thread : threads) {
     cores_.push_back(cores_.back());
@@ -23,7 +24,8 @@ Dealt Prediction::On(size_t node, int count, int awake) const {
   for (int w = 0; w < count; ++w) {
     const PlannedThread& thread = threads_[size_t(w)];
     const size_t c = size_t(thread.cluster);
-    takers.push_back({w < awake ? 0 : double(costs_.wake_ns[c]), double(costs_.take_ns[c]), block_ns(thread)});
+    takers.push_back(
+        {w < awake ? 0 : double(costs_.wake_ns[c]), double(costs_.take_ns[c]), block_ns(thread)});
   }
   Dealt dealt = DealOut(times.blocks, takers);
   dealt.done_ns += double(BarrierNs(costs_, CoresOf(count)));

@@ -12,18 +12,20 @@
 namespace mete {
 namespace {
 
-constexpr double kAlike = 1 + 1e-9;  // of plans that take as long the one with fewer groups is taken: sums differ by rounding
+// of plans that take as long the one with fewer groups is taken: sums differ by rounding
+constexpr double kAlike = 1 + 1e-9;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // The best way to have what is live at a boundary lie in one of the ways that there are.
 struct State {
-  size_t placement = 0;       // one of those under which it lies so
+  size_t placement = 0;  // one of those under which it lies so
   Holdings held;
-  double price = kNever;      // until then
-  int boundary = -1;          // where the last group begins
-  size_t before = 0;          // the state there
-  double rest = kNever;       // of what follows, at the least; as far as PricesWith() needs it
-  std::vector<size_t> asked;  // of the devices that PricesWith() is asked about, those that have something of it
+  double price = kNever;  // until then
+  int boundary = -1;      // where the last group begins
+  size_t before = 0;      // the state there
+  double rest = kNever;   // of what follows, at the least; as far as PricesWith() needs it
+  // of the devices that PricesWith() is asked about, those that have something of it
+  std::vector<size_t> asked;
 };
 
 struct Boundary {
@@ -35,7 +37,8 @@ struct Boundary {
 class DynamicPlanner {
  public:
   // `off`: by device, whether it may have no part of anything; empty: each may.
-  DynamicPlanner(PoolModel& model, const std::vector<Placement>& placements, const RequestPrice& price, std::vector<bool> off = {})
+  DynamicPlanner(PoolModel& model, const std::vector<Placement>& placements, const RequestPrice& price,
+                 std::vector<bool> off = {})
       : model_(model), placements_(placements), price_(price), off_(std::move(off)) {
     for (int b = 0; b <= model.boundaries(); ++b) boundaries_.push_back(StatesAt(b));
     boundaries_[0].states[0].price = 0;
@@ -60,14 +63,16 @@ class DynamicPlanner {
     return plan;
   }
 
-  // Of each device the price of the cheapest plan in which it has a part of at least one group; infinite where no placement has it. Such a
-  // plan goes through a state in which the device has something: what it costs until there is known, and what follows is looked for from
-  // the end. Of no interest is what costs more than the dearest of these plans at the most does, which is nearly everything.
+  // Of each device the price of the cheapest plan in which it has a part of at least one group; infinite
+  // where no placement has it. Such a plan goes through a state in which the device has something: what it
+  // costs until there is known, and what follows is looked for from the end. Of no interest is what costs
+  // more than the dearest of these plans at the most does, which is nearly everything.
   std::vector<double> PricesWith(const std::vector<int>& devices) {
     if (devices.empty()) return {};
     with_.assign(devices.size(), -kNever);
     for (size_t b = 1; b < boundaries_.size(); ++b)
-      for (size_t s = 0; s < boundaries_[b].states.size(); ++s) Ask(devices, boundaries_[b].ready.Holds(s), boundaries_[b].states[s]);
+      for (size_t s = 0; s < boundaries_[b].states.size(); ++s)
+        Ask(devices, boundaries_[b].ready.Holds(s), boundaries_[b].states[s]);
     dearest_ = *std::max_element(with_.begin(), with_.end());
     LeaveBestPlanOnce();
     for (int end = model_.boundaries(); end > 0; --end)
@@ -83,10 +88,13 @@ class DynamicPlanner {
 
  private:
   State& Before(const State& state) { return boundaries_[size_t(state.boundary)].states[state.before]; }
-  const State& Before(const State& state) const { return boundaries_[size_t(state.boundary)].states[state.before]; }
+  const State& Before(const State& state) const {
+    return boundaries_[size_t(state.boundary)].states[state.before];
+  }
 
-  // Placements under which the same lies there are one state. It is planned as the last of these, which is of more devices than the first:
-  // with other shares they may have parts (refine.h). As the first at the end of the model.
+  // Placements under which the same lies there are one state. It is planned as the last of these, which is of
+  // more devices than the first: with other shares they may have parts (refine.h). As the first at the end of
+  // the model.
   Boundary StatesAt(int b) {
     Boundary boundary{{}, {}, LeastReady(model_.graph(), model_.pool(), model_.Live(b))};
     std::map<HeldByDevice, size_t> known;
@@ -105,8 +113,9 @@ class DynamicPlanner {
 
   bool NeedsOneThatIsOff(const Holdings& held) const {
     const auto is_off = [&](const DevicePart& part) { return off_[size_t(part.device)]; };
-    return !off_.empty() &&
-           std::any_of(held.begin(), held.end(), [&](const auto& parts) { return std::any_of(parts.begin(), parts.end(), is_off); });
+    return !off_.empty() && std::any_of(held.begin(), held.end(), [&](const auto& parts) {
+      return std::any_of(parts.begin(), parts.end(), is_off);
+    });
   }
 
   static void Sort(Boundary& boundary) {
@@ -117,14 +126,16 @@ class DynamicPlanner {
                      [&](size_t a, size_t b) { return states[a].price < states[b].price; });
   }
 
-  // Calls `take` with a state's boundary and number and the price of it and of the group that comes after it, for all groups that end in
-  // `state` and all states before them. It may leave out where that price is more than `most` says, of any state before, or of one.
+  // Calls `take` with a state's boundary and number and the price of it and of the group that comes after it,
+  // for all groups that end in `state` and all states before them. It may leave out where that price is more
+  // than `most` says, of any state before, or of one.
   template <class Most, class Take>
   void LookBack(int end, const State& state, const Most& most, const Take& take) {
     GroupCosts group(model_, end, placements_[state.placement]);
     while (group.begin() > 0) {
       group.Prepend();
-      const double joules = price_.joules ? group.compute_joules() : 0, computing = price_.per_us * group.compute_us() + joules;
+      const double joules = price_.joules ? group.compute_joules() : 0,
+                   computing = price_.per_us * group.compute_us() + joules;
       if (computing > most(nullptr)) return;  // and so is every longer one
       Boundary& from = boundaries_[size_t(group.begin())];
       if (from.states[from.cheapest[0]].price + computing > most(nullptr)) continue;
@@ -133,7 +144,8 @@ class DynamicPlanner {
       for (const size_t s : from.cheapest) {
         const State& before = from.states[s];
         if (before.price + least > most(nullptr)) break;
-        const double enough_us = (most(&before) - before.price - joules) / price_.per_us;  // infinite where time has no price
+        // infinite where time has no price
+        const double enough_us = (most(&before) - before.price - joules) / price_.per_us;
         if (group.LeastUs(from.ready, s, enough_us) > enough_us) continue;
         const double sending = price_.joules ? group.JoulesToSend(before.held) : 0;
         take(group.begin(), s, before.price + price_.per_us * group.Us(before.held) + joules + sending);
@@ -145,7 +157,8 @@ class DynamicPlanner {
     LookBack(
         end, state, [&](const State*) { return state.price * kAlike; },
         [&](int boundary, size_t before, double price) {
-          if (price <= state.price * kAlike) state.price = price, state.boundary = boundary, state.before = before;
+          if (price <= state.price * kAlike)
+            state.price = price, state.boundary = boundary, state.before = before;
         });
   }
 
@@ -170,8 +183,9 @@ class DynamicPlanner {
 
   const State& Last() const {
     const std::vector<State>& states = boundaries_.back().states;
-    return *std::min_element(states.begin(), states.end(),
-                             [](const State& a, const State& b) { return a.price + a.rest < b.price + b.rest; });
+    return *std::min_element(states.begin(), states.end(), [](const State& a, const State& b) {
+      return a.price + a.rest < b.price + b.rest;
+    });
   }
 
   void Ask(const std::vector<int>& devices, const HeldByDevice& held, State& state) {
@@ -198,7 +212,8 @@ class DynamicPlanner {
           end, *state,
           [&](const State* before) {
             double most = before ? -kNever : dearest_;
-            for (size_t a = 0; before && a < before->asked.size(); ++a) most = std::max(most, with_[before->asked[a]]);
+            for (size_t a = 0; before && a < before->asked.size(); ++a)
+              most = std::max(most, with_[before->asked[a]]);
             return most - rest;
           },
           [&](int boundary, size_t before, double price) {
@@ -212,19 +227,22 @@ class DynamicPlanner {
   const RequestPrice price_;
   const std::vector<bool> off_;
   std::vector<Boundary> boundaries_;
-  // By device that PricesWith() is asked about: what the cheapest plan with it costs at the most; -kNever where no placement has it.
+  // By device that PricesWith() is asked about: what the cheapest plan with it costs at the most; -kNever
+  // where no placement has it.
   std::vector<double> with_;
   double dearest_ = 0;  // of these
 };
 
 void CheckPlacements(const std::vector<Placement>& placements) {
-  if (placements.empty() || placements[0].split != SplitAxis::kNone || placements[0].devices != std::vector{0})
-    Invalid("planner", "the first placement is not the caller's own device; got {} placements", placements.size());
+  if (placements.empty() || placements[0].split != SplitAxis::kNone ||
+      placements[0].devices != std::vector{0})
+    Invalid("planner", "the first placement is not the caller's own device; got {} placements",
+            placements.size());
 }
 
 // `off`: as DynamicPlanner's.
-DevicesPlan PlanWithout(const std::vector<bool>& off, const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
-                        const RequestPrice& price) {
+DevicesPlan PlanWithout(const std::vector<bool>& off, const Graph& graph, const PoolCosts& pool,
+                        const std::vector<Placement>& placements, const RequestPrice& price) {
   CheckPlacements(placements);
   PoolModel model(graph, pool);
   DevicesPlan plan = DynamicPlanner(model, placements, price, off).Plan();
@@ -236,11 +254,13 @@ DevicesPlan PlanWithout(const std::vector<bool>& off, const Graph& graph, const 
 std::vector<int> LeftOut(const DevicesPlan& plan, const PoolCosts& pool) {
   const std::set<int> used = UsedDevices(plan);
   const auto alike = [&](int a, int b) {
-    return pool.devices[size_t(a)].link == pool.devices[size_t(b)].link && pool.devices[size_t(a)].layers == pool.devices[size_t(b)].layers;
+    return pool.devices[size_t(a)].link == pool.devices[size_t(b)].link &&
+           pool.devices[size_t(a)].layers == pool.devices[size_t(b)].layers;
   };
   std::vector<int> left_out;
   for (int d = 0; d < int(pool.devices.size()); ++d) {
-    const bool known = std::any_of(left_out.begin(), left_out.end(), [&](int other) { return alike(other, d); });
+    const bool known =
+        std::any_of(left_out.begin(), left_out.end(), [&](int other) { return alike(other, d); });
     if (!used.count(d) && !known) left_out.push_back(d);
   }
   return left_out;
@@ -248,7 +268,8 @@ std::vector<int> LeftOut(const DevicesPlan& plan, const PoolCosts& pool) {
 
 }  // namespace
 
-DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements, const RequestPrice& price) {
+DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+                        const RequestPrice& price) {
   return PlanWithout({}, graph, pool, placements, price);
 }
 
@@ -278,8 +299,8 @@ PlanAndLeftOut PlanDevicesAndLeftOut(const Graph& graph, const PoolCosts& pool) 
   return {std::move(plan), std::move(left_out)};
 }
 
-std::vector<double> UsWithDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
-                                  const std::vector<int>& devices) {
+std::vector<double> UsWithDevices(const Graph& graph, const PoolCosts& pool,
+                                  const std::vector<Placement>& placements, const std::vector<int>& devices) {
   CheckPlacements(placements);
   PoolModel model(graph, pool);
   return DynamicPlanner(model, placements, {}).PricesWith(devices);

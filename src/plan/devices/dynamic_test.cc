@@ -19,7 +19,8 @@ TEST(PlanDevices, IsAsGoodAsTheBestOfAllPlans) {
     std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
     if (placements.size() > 5) placements.resize(5);
     const DevicesPlan plan = PlanDevices(random.graph, pool, placements);
-    EXPECT_NEAR(plan.predicted_us, Exhaustive(random.graph, pool, placements).Us(), 1e-6 * plan.predicted_us) << ToText(random.graph);
+    EXPECT_NEAR(plan.predicted_us, Exhaustive(random.graph, pool, placements).Us(), 1e-6 * plan.predicted_us)
+        << ToText(random.graph);
     for (const PlannedGroup& group : plan.groups) divided += group.shares.size() > 1;
   }
   EXPECT_GT(divided, 10);
@@ -71,10 +72,12 @@ TEST(PlanDevices, IsNotSlowerThanAnySingleDeviceOfMany) {
   PoolCosts pool;
   for (int d = 0; d < 7; ++d) {
     const double us = d == 1 ? 100'000 : d == 2 ? 110'000 : 1e6, mbit_per_s = d == 1 ? 1 : 1000;
-    pool.devices.push_back({std::string(1, char('a' + d)), {1, 1, mbit_per_s, mbit_per_s}, {{us, us}, {us, us}}});
+    pool.devices.push_back(
+        {std::string(1, char('a' + d)), {1, 1, mbit_per_s, mbit_per_s}, {{us, us}, {us, us}}});
   }
   const DevicesPlan plan = PlanDevices(b.graph, pool);
-  for (int d = 0; d < 7; ++d) EXPECT_LE(plan.predicted_us, PlanAlone(b.graph, pool, d).predicted_us * 1.000001) << d;
+  for (int d = 0; d < 7; ++d)
+    EXPECT_LE(plan.predicted_us, PlanAlone(b.graph, pool, d).predicted_us * 1.000001) << d;
 }
 
 TEST(PlanDevices, RefusesCostsThatDoNotFit) {
@@ -82,7 +85,8 @@ TEST(PlanDevices, RefusesCostsThatDoNotFit) {
   b.Output(b.Conv(b.Input({1, 8, 8, 8}), 8, 8, 3));
   InferShapes(b.graph);
   EXPECT_TELLS(PlanDevices(b.graph, PoolCosts{}), "there are none");
-  EXPECT_TELLS(PlanDevices(b.graph, PoolCosts{{{"a", {1, 1, 1, 1}, {}}}}), "[a] has other layers; got 0, expected 1");
+  EXPECT_TELLS(PlanDevices(b.graph, PoolCosts{{{"a", {1, 1, 1, 1}, {}}}}),
+               "[a] has other layers; got 0, expected 1");
 }
 
 }  // namespace

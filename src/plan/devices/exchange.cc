@@ -5,7 +5,9 @@
 namespace mete {
 namespace {
 
-int64_t BytesOf(const Value& value) { return value.shape.known() ? value.shape.Elements() * int64_t(SizeOf(value.type)) : 0; }
+int64_t BytesOf(const Value& value) {
+  return value.shape.known() ? value.shape.Elements() * int64_t(SizeOf(value.type)) : 0;
+}
 
 // Of a value that has so many bytes.
 int64_t CommonOf(const Shape& shape, int64_t all, const Part& a, const Part& b) {
@@ -19,7 +21,9 @@ int64_t CommonOf(const Shape& shape, int64_t all, const Part& a, const Part& b) 
 
 }  // namespace
 
-int64_t CommonBytes(const Value& value, const Part& a, const Part& b) { return CommonOf(value.shape, BytesOf(value), a, b); }
+int64_t CommonBytes(const Value& value, const Part& a, const Part& b) {
+  return CommonOf(value.shape, BytesOf(value), a, b);
+}
 
 double LeastReadyUs(const LinkCosts& link, int64_t bytes) {
   return bytes == 0 ? 0 : link.message_us + link.latency_us + TransferUs(bytes, link.down_mbit_per_s);
@@ -28,7 +32,8 @@ double LeastReadyUs(const LinkCosts& link, int64_t bytes) {
 double AloneReadyUs(const Transfer& t, const PoolCosts& pool) {
   const LinkCosts &out = pool.devices[size_t(t.from)].link, &in = pool.devices[size_t(t.to)].link;
   return std::max(out.message_us, in.message_us) + in.latency_us +
-         std::max(TransferUs(t.bytes, in.down_mbit_per_s), out.latency_us + TransferUs(t.bytes, out.up_mbit_per_s));
+         std::max(TransferUs(t.bytes, in.down_mbit_per_s),
+                  out.latency_us + TransferUs(t.bytes, out.up_mbit_per_s));
 }
 
 Exchange::Exchange(const PoolCosts& pool)
@@ -41,7 +46,9 @@ void Exchange::Clear() {
 
 void Exchange::Need(int device, const Value& value, const Part& part, std::span<const DevicePart> held) {
   // Of hundreds of devices few have rows that one of them needs: the first of these is looked for.
-  const auto before = [&](const DevicePart& h) { return !part.all() && h.part.axis == part.axis && h.part.rows.end <= part.rows.begin; };
+  const auto before = [&](const DevicePart& h) {
+    return !part.all() && h.part.axis == part.axis && h.part.rows.end <= part.rows.begin;
+  };
   const int64_t all = BytesOf(value);
   for (auto h = std::partition_point(held.begin(), held.end(), before); h != held.end(); ++h) {
     const int64_t bytes = CommonOf(value.shape, all, part, h->part);
@@ -55,7 +62,8 @@ void Exchange::Send(int from, int to, int64_t bytes) {
   if (range.begin == range.end) range.begin = range.end = transfers_.size();
   out_[size_t(from)] += bytes;
   size_t& last = last_[size_t(from)];
-  if (last >= range.begin && last < range.end && transfers_[last].from == from) return void(transfers_[last].bytes += bytes);
+  if (last >= range.begin && last < range.end && transfers_[last].from == from)
+    return void(transfers_[last].bytes += bytes);
   last = transfers_.size();
   transfers_.push_back({from, to, bytes});
   ++range.end;
@@ -79,7 +87,8 @@ double Exchange::ReadyUs(int device) const {
   for (const Transfer& t : To(device)) {
     const LinkCosts& link = pool_.devices[size_t(t.from)].link;
     messages_us += std::max(link.message_us, own.message_us);
-    ready_us = std::max(ready_us, link.latency_us + own.latency_us + TransferUs(out_[size_t(t.from)], link.up_mbit_per_s));
+    ready_us = std::max(
+        ready_us, link.latency_us + own.latency_us + TransferUs(out_[size_t(t.from)], link.up_mbit_per_s));
   }
   return messages_us + ready_us;
 }

@@ -1,5 +1,6 @@
-// What is sent between two groups, and when each device has what it needs: all senders begin at once, and a device is ready when the
-// slowest of those that send to it has sent everything, or when everything has come through its own link.
+// What is sent between two groups, and when each device has what it needs: all senders begin at once, and a
+// device is ready when the slowest of those that send to it has sent everything, or when everything has come
+// through its own link.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,8 @@ class Exchange {
   explicit Exchange(const PoolCosts& pool);  // keeps a reference
   void Clear();
 
-  // `device` needs a part of a value that lies as `held` says (PartsOn). What it has itself is not sent. All needs of a device come one
-  // after the other.
+  // `device` needs a part of a value that lies as `held` says (PartsOn). What it has itself is not sent. All
+  // needs of a device come one after the other.
   void Need(int device, const Value& value, const Part& part, std::span<const DevicePart> held);
 
   double ReadyUs(int device) const;  // 0 where nothing is sent to it

@@ -18,13 +18,14 @@ inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int devices
   PoolCosts pool;
   for (int d = 0; d < devices; ++d) {
     DeviceCosts device{std::string(1, char('a' + d)), {}, {}};
-    device.link = {double(random.Pick(0, 20)), double(random.Pick(0, 10)), double(random.Pick(50, 4000)), double(random.Pick(50, 4000))};
+    device.link = {double(random.Pick(0, 20)), double(random.Pick(0, 10)), double(random.Pick(50, 4000)),
+                   double(random.Pick(50, 4000))};
     for (size_t l = 0; l < LayersOf(graph).size(); ++l) {
       const double us = double(random.Pick(1, 300));
       device.layers.push_back({us, us * 0.1 * double(random.Pick(0, 3))});
     }
-    device.power = PowerCosts{0.1 * double(random.Pick(0, 10)), double(random.Pick(1, 10)), 1e-9 * double(random.Pick(0, 50)),
-                              1e-9 * double(random.Pick(0, 50))};
+    device.power = PowerCosts{0.1 * double(random.Pick(0, 10)), double(random.Pick(1, 10)),
+                              1e-9 * double(random.Pick(0, 50)), 1e-9 * double(random.Pick(0, 50))};
     pool.devices.push_back(std::move(device));
   }
   return pool;
@@ -34,14 +35,19 @@ inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int devices
 class Exhaustive {
  public:
   Exhaustive(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements)
-      : graph_(graph), pool_(pool), placements_(placements), layers_(LayersOf(graph)), live_(LiveValues(graph, layers_)),
+      : graph_(graph),
+        pool_(pool),
+        placements_(placements),
+        layers_(LayersOf(graph)),
+        live_(LiveValues(graph, layers_)),
         us_with_(pool.devices.size(), least_us_) {}
 
   double Us() {
     Rest(0, placements_[0], {});
     return least_us_;
   }
-  double UsWith(int device) const { return us_with_[size_t(device)]; }  // of the plans in which it has a part; after Us()
+  // of the plans in which it has a part; after Us()
+  double UsWith(int device) const { return us_with_[size_t(device)]; }
   double Joules() {  // as JoulesOf() says
     Us();
     return least_joules_;
@@ -62,12 +68,14 @@ class Exhaustive {
   void Rest(int begin, const Placement& from, Cost cost) {
     if (begin == int(layers_.size())) return End(from, cost);
     for (int end = begin + 1; end <= int(layers_.size()); ++end)
-      for (const Placement& placement : placements_) Rest(end, placement, With(cost, begin, end, placement, from));
+      for (const Placement& placement : placements_)
+        Rest(end, placement, With(cost, begin, end, placement, from));
   }
 
   void End(const Placement& from, Cost cost) {
     Exchange exchange(pool_);
-    for (ValueId id : live_.back()) exchange.Need(0, graph_.value(id), Part::All(), PartsOn(from, graph_.value(id).shape));
+    for (ValueId id : live_.back())
+      exchange.Need(0, graph_.value(id), Part::All(), PartsOn(from, graph_.value(id).shape));
     cost.us += exchange.ReadyUs(0), cost.joules += JoulesToSend(exchange, pool_);
     least_us_ = std::min(least_us_, cost.us);
     for (size_t d = 0; d < pool_.devices.size(); ++d)
@@ -99,12 +107,14 @@ class Exhaustive {
         const Part hull = known == needs.end() ? input.part : Hull(known->second, input.part);
         needs[input.value] = Normalized(hull, graph_.value(input.value).shape);
       }
-      for (const auto& [id, part] : needs) exchange.Need(device, graph_.value(id), part, PartsOn(from, graph_.value(id).shape));
+      for (const auto& [id, part] : needs)
+        exchange.Need(device, graph_.value(id), part, PartsOn(from, graph_.value(id).shape));
       compute.push_back(ComputeUs(parts, begin, end, device));
       cost.joules += pool_.devices[size_t(device)].power->compute_w * compute.back() * 1e-6;
     }
     double us = 0;
-    for (size_t k = 0; k < compute.size(); ++k) us = std::max(us, exchange.ReadyUs(placement.devices[k]) + compute[k]);
+    for (size_t k = 0; k < compute.size(); ++k)
+      us = std::max(us, exchange.ReadyUs(placement.devices[k]) + compute[k]);
     cost.us += us, cost.joules += JoulesToSend(exchange, pool_);
     return cost;
   }

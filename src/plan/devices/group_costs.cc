@@ -6,7 +6,11 @@
 namespace mete {
 
 PoolModel::PoolModel(const Graph& graph, const PoolCosts& pool)
-    : graph_(graph), pool_(pool), layers_(LayersOf(graph)), live_(LiveValues(graph, layers_)), needs_(graph, layers_, live_) {
+    : graph_(graph),
+      pool_(pool),
+      layers_(LayersOf(graph)),
+      live_(LiveValues(graph, layers_)),
+      needs_(graph, layers_, live_) {
   Verify(pool, layers_.size());
 }
 
@@ -21,14 +25,16 @@ HeldByDevice ByDevice(PoolModel& model, int boundary, const Holdings& held) {
   for (size_t v = 0; v < held.size(); ++v)
     for (const DevicePart& h : held[v]) parts[size_t(h.device)].push_back({model.Live(boundary)[v], h.part});
   HeldByDevice by_device;
-  for (const std::vector<ValuePart>& of_device : parts) by_device.push_back(&model.needs().Of(boundary, of_device));
+  for (const std::vector<ValuePart>& of_device : parts)
+    by_device.push_back(&model.needs().Of(boundary, of_device));
   return by_device;
 }
 
 GroupCosts::GroupCosts(PoolModel& model, int end, const Placement& placement)
     : model_(model), end_(end), begin_(end), placement_(placement), exchange_(model.pool()) {
   const HeldByDevice wanted = ByDevice(model, end, HoldingsOf(model, end, placement));
-  for (int device : placement.devices) shares_.push_back({wanted[size_t(device)], wanted[size_t(device)], 0, nullptr});
+  for (int device : placement.devices)
+    shares_.push_back({wanted[size_t(device)], wanted[size_t(device)], 0, nullptr});
 }
 
 void GroupCosts::Prepend() {
@@ -52,7 +58,8 @@ double GroupCosts::compute_us() const {
 double GroupCosts::compute_joules() const {
   double joules = 0;
   for (size_t k = 0; k < shares_.size(); ++k)
-    joules += model_.pool().devices[size_t(placement_.devices[k])].power->compute_w * shares_[k].compute_us * 1e-6;
+    joules +=
+        model_.pool().devices[size_t(placement_.devices[k])].power->compute_w * shares_[k].compute_us * 1e-6;
   return joules;
 }
 
@@ -98,7 +105,8 @@ double GroupCosts::LeastSentUs(const LeastReady& ready, size_t way) const {
 double GroupCosts::Us(const Holdings& held) {
   Sent(held);
   double us = 0;
-  for (size_t k = 0; k < shares_.size(); ++k) us = std::max(us, exchange_.ReadyUs(placement_.devices[k]) + shares_[k].compute_us);
+  for (size_t k = 0; k < shares_.size(); ++k)
+    us = std::max(us, exchange_.ReadyUs(placement_.devices[k]) + shares_[k].compute_us);
   return us;
 }
 
@@ -106,15 +114,16 @@ PlannedGroup GroupCosts::Describe(const Holdings& held) {
   PlannedGroup group{begin_, end_, placement_, {}, Us(held)};
   const auto values = [&](const LiveParts& parts) {
     std::vector<ValuePart> values;
-    for (const LiveParts::OfValue& p : parts.parts) values.push_back({model_.Live(parts.boundary)[p.live], p.part});
+    for (const LiveParts::OfValue& p : parts.parts)
+      values.push_back({model_.Live(parts.boundary)[p.live], p.part});
     return values;
   };
   for (size_t k = 0; k < shares_.size(); ++k) {
     const int device = placement_.devices[k];
     const Share& share = shares_[k];
     if (!share.wanted->parts.empty())
-      group.shares.push_back({device, values(*share.need), values(*share.wanted), exchange_.BytesTo(device), exchange_.ReadyUs(device),
-                              share.compute_us});
+      group.shares.push_back({device, values(*share.need), values(*share.wanted), exchange_.BytesTo(device),
+                              exchange_.ReadyUs(device), share.compute_us});
   }
   return group;
 }
@@ -122,7 +131,8 @@ PlannedGroup GroupCosts::Describe(const Holdings& held) {
 Exchange GatherOf(const PoolModel& model, const Holdings& held) {
   Exchange exchange(model.pool());
   const std::vector<ValueId>& live = model.Live(model.boundaries());
-  for (size_t v = 0; v < live.size(); ++v) exchange.Need(0, model.graph().value(live[v]), Part::All(), held[v]);
+  for (size_t v = 0; v < live.size(); ++v)
+    exchange.Need(0, model.graph().value(live[v]), Part::All(), held[v]);
   return exchange;
 }
 

@@ -1,5 +1,5 @@
-// What a group takes under a placement when its inputs lie as another placement has them: shared by everybody who looks for a plan, and by
-// who writes down what was found.
+// What a group takes under a placement when its inputs lie as another placement has them: shared by everybody
+// who looks for a plan, and by who writes down what was found.
 #pragma once
 
 #include <vector>
@@ -47,12 +47,13 @@ class GroupCosts {
   void Prepend();  // the layer before
   int begin() const { return begin_; }
   double compute_us() const;  // of the device that takes longest: no group that is longer takes less
-  double compute_us(size_t k) const { return shares_[k].compute_us; }  // of the placement's k-th device
+  double compute_us(size_t k) const { return shares_[k].compute_us; }    // of the placement's k-th device
   int64_t need_bytes(size_t k) const { return shares_[k].need->bytes; }  // of what is live at its beginning
   double compute_joules() const;  // of all, more than idle; as monotonous. Where the pool has power figures
   // What is sent before it. Valid until the next call of any of these.
   const Exchange& Sent(const Holdings& held);
-  // No more than what it takes: every device waits for what it lacks as if nobody else did. Of where it begins.
+  // No more than what it takes: every device waits for what it lacks as if nobody else did. Of where it
+  // begins.
   void Bound(LeastReady& ready);
   double least_us() const { return least_us_; }  // wherever values lie
   // Where it is more than `enough_us` it may be less than that, but still more than `enough_us`.

@@ -30,7 +30,8 @@ TEST(GroupCosts, BoundsAreNoMoreThanWhatAGroupTakes) {
         while (group.begin() > begin) group.Prepend();
         group.Bound(ready);
         for (size_t way = 0; way < ways.size(); ++way) {
-          const double us = group.Us(ways[way]), least_us = group.LeastUs(ready, way, std::numeric_limits<double>::infinity());
+          const double us = group.Us(ways[way]),
+                       least_us = group.LeastUs(ready, way, std::numeric_limits<double>::infinity());
           EXPECT_LE(group.least_us(), least_us);
           EXPECT_LE(least_us, us * (1 + 1e-9));
           ++bounds, reached += least_us > us * (1 - 1e-9);
@@ -43,7 +44,8 @@ TEST(GroupCosts, BoundsAreNoMoreThanWhatAGroupTakes) {
 
 TEST(ShareNeeds, WhatTwoNeedIsKeptOnceWhereverTheirGroupsEnd) {
   Builder b;
-  const ValueId x = b.Input({1, 4, 16, 16}), y = b.Conv(x, 4, 4, 3, {1, 1, 1, 1}), z = b.Conv(y, 4, 4, 3, {1, 1, 1, 1});
+  const ValueId x = b.Input({1, 4, 16, 16}), y = b.Conv(x, 4, 4, 3, {1, 1, 1, 1}),
+                z = b.Conv(y, 4, 4, 3, {1, 1, 1, 1});
   b.Output(z);
   InferShapes(b.graph);
   const std::vector<Layer> layers = LayersOf(b.graph);

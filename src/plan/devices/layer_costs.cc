@@ -11,7 +11,9 @@ namespace {
 
 // Names of values are other ones then: neighbours both have the one between them.
 void Append(const Graph& from, Graph& to) {
-  const auto id_in = [base = ValueId(to.values.size())](ValueId id) { return id == kNoValue ? id : base + id; };
+  const auto id_in = [base = ValueId(to.values.size())](ValueId id) {
+    return id == kNoValue ? id : base + id;
+  };
   const auto ids_in = [&](std::vector<ValueId> ids) {
     for (ValueId& id : ids) id = id_in(id);
     return ids;
@@ -23,7 +25,8 @@ void Append(const Graph& from, Graph& to) {
     to.values.push_back(value);
     to.values.back().name = prefix + value.name;
   }
-  for (const Node& node : from.nodes) to.AddNode(node.op, node.name, ids_in(node.inputs), ids_in(node.outputs), node.attributes);
+  for (const Node& node : from.nodes)
+    to.AddNode(node.op, node.name, ids_in(node.inputs), ids_in(node.outputs), node.attributes);
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ TEST(LayerCosts, HalvesStandSideBySideAndAreOfTheirLayersNodes) {
   for (size_t l = 0; l < layers.size(); ++l) {
     if (halves.parts[l] == 1) continue;
     EXPECT_DOUBLE_EQ(halves.parts[l], 0.5) << l;
-    for (int n = layers[l].begin; n < layers[l].end; ++n) EXPECT_EQ(halves.graph.nodes[nodes++].name, graph.nodes[size_t(n)].name);
+    for (int n = layers[l].begin; n < layers[l].end; ++n)
+      EXPECT_EQ(halves.graph.nodes[nodes++].name, graph.nodes[size_t(n)].name);
   }
   EXPECT_EQ(nodes, halves.graph.nodes.size());
   EXPECT_GT(nodes, 2u);

@@ -31,13 +31,19 @@ double IdleWatts(const PoolCosts& pool, const Devices& devices) {
   return watts;
 }
 
-double Joules(const Graph& graph, const PoolCosts& pool, const DevicesPlan& plan) { return JoulesOf(graph, plan, pool, plan.predicted_us); }
+double Joules(const Graph& graph, const PoolCosts& pool, const DevicesPlan& plan) {
+  return JoulesOf(graph, plan, pool, plan.predicted_us);
+}
 
 // `fastest`: the plan with the least time of these placements.
-DevicesPlan LeastOf(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements, const DevicesPlan& fastest) {
+DevicesPlan LeastOf(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+                    const DevicesPlan& fastest) {
   std::vector<Devices> sets = SetsThatAreOn(placements, pool);
-  std::stable_sort(sets.begin(), sets.end(), [&](const Devices& a, const Devices& b) { return IdleWatts(pool, a) < IdleWatts(pool, b); });
-  DevicesPlan best = PlanDevices(graph, pool, placements, {0, true});  // without what idle devices take: no plan has less of the rest
+  std::stable_sort(sets.begin(), sets.end(), [&](const Devices& a, const Devices& b) {
+    return IdleWatts(pool, a) < IdleWatts(pool, b);
+  });
+  // without what idle devices take: no plan has less of the rest
+  DevicesPlan best = PlanDevices(graph, pool, placements, {0, true});
   const double least_joules = JoulesOf(graph, best, pool, 0);
   double joules = Joules(graph, pool, best);
   for (const Devices& devices : sets) {
@@ -51,7 +57,8 @@ DevicesPlan LeastOf(const Graph& graph, const PoolCosts& pool, const std::vector
 
 }  // namespace
 
-DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements) {
+DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool,
+                            const std::vector<Placement>& placements) {
   CheckPower(pool);
   return LeastOf(graph, pool, placements, PlanDevices(graph, pool, placements));
 }
@@ -60,10 +67,12 @@ DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool) {
   CheckPower(pool);
   Verify(pool, LayersOf(graph).size());
   const std::vector<Placement> placements = PlacementsOf(pool);
-  DevicesPlan fastest = PlanDevices(graph, pool, placements), best = LeastOf(graph, pool, placements, fastest);
+  DevicesPlan fastest = PlanDevices(graph, pool, placements),
+              best = LeastOf(graph, pool, placements, fastest);
   // With other shares more devices may be on, and then a plan is dearer than the price says.
   const RequestPrice price{IdleWatts(pool, DevicesOn(best)) * 1e-6, true};
-  for (DevicesPlan plan : {RefineShares(graph, pool, best, price), RefineShares(graph, pool, std::move(fastest))})
+  for (DevicesPlan plan :
+       {RefineShares(graph, pool, best, price), RefineShares(graph, pool, std::move(fastest))})
     if (Joules(graph, pool, plan) < Joules(graph, pool, best)) best = std::move(plan);
   return best;
 }

@@ -1,4 +1,5 @@
-// Bounds on what devices wait for before a group, for one boundary: no more than what they do wait, and found in a fraction of the time.
+// Bounds on what devices wait for before a group, for one boundary: no more than what they do wait, and found
+// in a fraction of the time.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ class LeastReady {
     double least_us = 0;         // of `us`
   };
   const Table& Of(const LiveParts& need, int device);  // stays valid
-  // Until the last of those that have something has sent so many bytes in all: as soon as can be if all links are busy for as long.
+  // Until the last of those that have something has sent so many bytes in all: as soon as can be if all links
+  // are busy for as long.
   double LeastSentUs(size_t way, int64_t bytes) const {
     return senders_[way].latency_us + TransferUs(bytes, senders_[way].up_mbit_per_s);
   }

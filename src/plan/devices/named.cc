@@ -16,7 +16,8 @@ namespace mete {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kSurely = 0.7;  // of its prediction that any group takes; guess: whole plans take 0.85 to 1.15 of it
+// of its prediction that any group takes; guess: whole plans take 0.85 to 1.15 of it
+constexpr double kSurely = 0.7;
 
 // Layers [begin, end) under a placement; none, and the values move alone.
 struct Segment {
@@ -27,7 +28,8 @@ using Segments = std::vector<Segment>;
 
 class NamedPlanner {
  public:
-  NamedPlanner(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure) : model_(graph, pool), measure_(measure) {}
+  NamedPlanner(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure)
+      : model_(graph, pool), measure_(measure) {}
 
   DevicesPlan Layerwise() {
     Segments segments;
@@ -58,7 +60,8 @@ class NamedPlanner {
   // A plan of the same layers on the same devices, whatever it was planned by.
   DevicesPlan Again(const DevicesPlan& plan) {
     Segments segments;
-    for (const PlannedGroup& group : plan.groups) segments.push_back({group.first, group.last, group.placement});
+    for (const PlannedGroup& group : plan.groups)
+      segments.push_back({group.first, group.last, group.placement});
     return Build(segments);
   }
 
@@ -131,7 +134,8 @@ class NamedPlanner {
       plan.predicted_us += plan.groups.back().us;
       from = s.placement;
     }
-    if (!segments.empty() && segments.back().end == layers()) plan.gather_us = GatherUs(model_, HoldingsOf(model_, layers(), from));
+    if (!segments.empty() && segments.back().end == layers())
+      plan.gather_us = GatherUs(model_, HoldingsOf(model_, layers(), from));
     plan.predicted_us += plan.gather_us;
     return plan;
   }
@@ -150,7 +154,8 @@ class NamedPlanner {
     DevicesPlan best;
     best.predicted_us = kNever;
     for (int i = 0; i < count; ++i)
-      if (DevicesPlan plan = Build(segments_of(i)); plan.predicted_us < best.predicted_us) best = std::move(plan);
+      if (DevicesPlan plan = Build(segments_of(i)); plan.predicted_us < best.predicted_us)
+        best = std::move(plan);
     return best;
   }
 
@@ -167,11 +172,13 @@ class NamedPlanner {
     std::vector<int> ends;
     for (int end = layers(); end > 0; end = from[size_t(end)]) ends.push_back(end);
     Segments segments;
-    for (size_t i = ends.size(); i-- > 0;) AddGathered(segments, from[size_t(ends[i])], ends[i], Proportional());
+    for (size_t i = ends.size(); i-- > 0;)
+      AddGathered(segments, from[size_t(ends[i])], ends[i], Proportional());
     return segments;
   }
 
-  // The same with the pair of neighbouring groups merged that gains most, or loses least; empty where there is one group.
+  // The same with the pair of neighbouring groups merged that gains most, or loses least; empty where there
+  // is one group.
   template <class F>
   Segments Merged(const Segments& segments, F group_us) {
     std::vector<std::pair<int, int>> groups;
@@ -197,8 +204,10 @@ class NamedPlanner {
   int measured_ = 0;
 };
 
-// The cut is chosen by its own estimates, and they are what it predicts; what its shares take is what they do take.
-DevicesPlan ByRegression(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure, NamedPlanner& named) {
+// The cut is chosen by its own estimates, and they are what it predicts; what its shares take is what they do
+// take.
+DevicesPlan ByRegression(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure,
+                         NamedPlanner& named) {
   const PoolCosts estimates = RegressedCosts(graph, pool);
   const DevicesPlan chosen = NamedPlanner(graph, estimates, measure).Neurosurgeon();
   DevicesPlan plan = named.Again(chosen);
@@ -229,17 +238,19 @@ DevicesPlan PlanBestAlone(DevicesObjective objective, const Graph& graph, const 
 }
 
 const std::vector<std::string>& DevicePlanners() {
-  static const std::vector<std::string> names{"alone", "layerwise", "uniform", "neurosurgeon", "legion", "fss", "fss-pruned", "dynamic"};
+  static const std::vector<std::string> names{"alone",  "layerwise", "uniform",    "neurosurgeon",
+                                              "legion", "fss",       "fss-pruned", "dynamic"};
   return names;
 }
 
-DevicesPlan PlanDevicesBy(const std::string& planner, const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure,
-                          int* measured, DevicesObjective objective) {
+DevicesPlan PlanDevicesBy(const std::string& planner, const Graph& graph, const PoolCosts& pool,
+                          const MeasurePlan& measure, int* measured, DevicesObjective objective) {
   if (measured) *measured = 0;
   if (planner == "dynamic") return PlanDevicesFor(objective, graph, pool);
   if (planner == "alone") return PlanBestAlone(objective, graph, pool);
   NamedPlanner named(graph, pool, measure);
-  DevicesPlan plan = planner == "neurosurgeon" ? ByRegression(graph, pool, measure, named) : OfOthers(planner, named);
+  DevicesPlan plan =
+      planner == "neurosurgeon" ? ByRegression(graph, pool, measure, named) : OfOthers(planner, named);
   if (measured) *measured = named.measured();
   NamePlan(plan, graph, pool, planner);
   RatePlan(plan, graph, pool);

@@ -11,7 +11,8 @@ namespace {
 PoolCosts ThreeAlike(const Graph& graph, double mbit_per_s) {
   PoolCosts pool;
   for (const char* name : {"a", "b", "c"})
-    pool.devices.push_back({name, {1, 1, mbit_per_s, mbit_per_s}, std::vector<LayerCost>(LayersOf(graph).size(), {1000, 0})});
+    pool.devices.push_back(
+        {name, {1, 1, mbit_per_s, mbit_per_s}, std::vector<LayerCost>(LayersOf(graph).size(), {1000, 0})});
   return pool;
 }
 
@@ -100,7 +101,8 @@ TEST(PlanDevicesBy, PrunedSearchFindsThePlanOfTheFullOneWithFewerRuns) {
 }
 
 TEST(PlanDevicesBy, RefusesAnUnknownName) {
-  EXPECT_TELLS(PlanDevicesBy("magic", Chain(), ThreeAlike(Chain(), 1), Predicted), "unknown; got 'magic', expected one of: alone");
+  EXPECT_TELLS(PlanDevicesBy("magic", Chain(), ThreeAlike(Chain(), 1), Predicted),
+               "unknown; got 'magic', expected one of: alone");
 }
 
 }  // namespace

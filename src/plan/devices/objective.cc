@@ -19,15 +19,16 @@ DevicesObjective ParseDevicesObjective(const std::string& name, const std::strin
   const auto& names = DevicesObjectives();
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end())
-    Invalid(where, "not an objective for several devices; got '{}', expected one of: {}", Printable(name.substr(0, 40)),
-            fmt::join(names, ", "));
+    Invalid(where, "not an objective for several devices; got '{}', expected one of: {}",
+            Printable(name.substr(0, 40)), fmt::join(names, ", "));
   return DevicesObjective(at - names.begin());
 }
 
 void AddLoad(const Transfer& t, const PoolCosts& pool, std::vector<DeviceLoad>& loads) {
   const LinkCosts &out = pool.devices[size_t(t.from)].link, &in = pool.devices[size_t(t.to)].link;
   loads[size_t(t.from)].up_us += TransferUs(t.bytes, out.up_mbit_per_s);
-  loads[size_t(t.to)].down_us += TransferUs(t.bytes, in.down_mbit_per_s) + std::max(out.message_us, in.message_us);
+  loads[size_t(t.to)].down_us +=
+      TransferUs(t.bytes, in.down_mbit_per_s) + std::max(out.message_us, in.message_us);
 }
 
 std::vector<DeviceLoad> LoadsOf(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool) {
@@ -56,7 +57,8 @@ void CheckPower(const PoolCosts& pool) {
   for (const DeviceCosts& device : pool.devices)
     if (!device.power)
       Fail(Code::kFailedPrecondition, device.name,
-           "has no power figures; got none, expected its watts without work and while it computes; try idle_w and compute_w of each "
+           "has no power figures; got none, expected its watts without work and while it computes; try "
+           "idle_w and compute_w of each "
            "device in a file of hosts, or machine files with idle_w and active_w of each cluster");
 }
 
@@ -66,7 +68,8 @@ double JoulesOf(const Graph& graph, const DevicesPlan& plan, const PoolCosts& po
   double joules = 0;
   for (int device : DevicesOn(plan)) joules += power(device).idle_w * us * 1e-6;
   for (const PlannedGroup& group : plan.groups)
-    for (const DeviceShare& share : group.shares) joules += power(share.device).compute_w * share.compute_us * 1e-6;
+    for (const DeviceShare& share : group.shares)
+      joules += power(share.device).compute_w * share.compute_us * 1e-6;
   PlanExchanges exchanges(graph, plan, pool);
   for (size_t at = 0; at < exchanges.count(); ++at) joules += JoulesToSend(exchanges.At(at), pool);
   return joules;
@@ -74,7 +77,8 @@ double JoulesOf(const Graph& graph, const DevicesPlan& plan, const PoolCosts& po
 
 void RatePlan(DevicesPlan& plan, const Graph& graph, const PoolCosts& pool) {
   plan.period_us = PeriodUs(LoadsOf(graph, plan, pool));
-  const bool known = std::all_of(pool.devices.begin(), pool.devices.end(), [](const DeviceCosts& d) { return d.power.has_value(); });
+  const bool known = std::all_of(pool.devices.begin(), pool.devices.end(),
+                                 [](const DeviceCosts& d) { return d.power.has_value(); });
   plan.joules = known ? JoulesOf(graph, plan, pool, plan.predicted_us) : 0;
 }
 

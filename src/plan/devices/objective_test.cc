@@ -24,8 +24,10 @@ double BestAlone(DevicesObjective objective, const Graph& graph, const PoolCosts
 }
 
 TEST(DevicesObjective, NamesAreRead) {
-  for (const std::string& name : DevicesObjectives()) EXPECT_EQ(DevicesObjectives()[size_t(ParseDevicesObjective(name, "flag"))], name);
-  EXPECT_TELLS(ParseDevicesObjective("speed", "flag"), "[flag] not an objective for several devices; got 'speed'");
+  for (const std::string& name : DevicesObjectives())
+    EXPECT_EQ(DevicesObjectives()[size_t(ParseDevicesObjective(name, "flag"))], name);
+  EXPECT_TELLS(ParseDevicesObjective("speed", "flag"),
+               "[flag] not an objective for several devices; got 'speed'");
 }
 
 TEST(PlanDevicesFor, NoObjectiveIsWorseThanTheBestDeviceOrAnotherObjectivesPlan) {
@@ -36,7 +38,8 @@ TEST(PlanDevicesFor, NoObjectiveIsWorseThanTheBestDeviceOrAnotherObjectivesPlan)
     const DevicesPlan plans[] = {PlanDevicesFor(DevicesObjective::kLatency, random.graph, pool),
                                  PlanDevicesFor(DevicesObjective::kThroughput, random.graph, pool),
                                  PlanDevicesFor(DevicesObjective::kEnergy, random.graph, pool)};
-    for (const auto objective : {DevicesObjective::kLatency, DevicesObjective::kThroughput, DevicesObjective::kEnergy}) {
+    for (const auto objective :
+         {DevicesObjective::kLatency, DevicesObjective::kThroughput, DevicesObjective::kEnergy}) {
       const double figure = FigureOf(plans[size_t(objective)], objective);
       EXPECT_LE(figure, BestAlone(objective, random.graph, pool) * 1.000001);
       EXPECT_LE(figure, FigureOf(plans[size_t(DevicesObjective::kLatency)], objective) * 1.000001);
@@ -50,7 +53,8 @@ class AllPipelines {
   AllPipelines(const Graph& graph, const PoolCosts& pool) : model_(graph, pool) {}
 
   double PeriodUs() {
-    Rest(0, WholeOn(0), (1u << model_.pool().devices.size()) - 1, std::vector<DeviceLoad>(model_.pool().devices.size()));
+    Rest(0, WholeOn(0), (1u << model_.pool().devices.size()) - 1,
+         std::vector<DeviceLoad>(model_.pool().devices.size()));
     return least_us_;
   }
 
@@ -62,20 +66,25 @@ class AllPipelines {
         if ((set & left) == set) Stages(begin, end, from, left, set, loads);
   }
 
-  void Stages(int begin, int end, const Placement& from, uint32_t left, uint32_t set, const std::vector<DeviceLoad>& loads) {
+  void Stages(int begin, int end, const Placement& from, uint32_t left, uint32_t set,
+              const std::vector<DeviceLoad>& loads) {
     std::vector<int> devices;
     for (int d = 0; d < int(loads.size()); ++d)
       if (set >> d & 1) devices.push_back(d);
     if (devices.size() == 1) return Step(begin, end, from, left & ~set, WholeOn(devices[0]), loads);
     for (const SplitAxis split : {SplitAxis::kRows, SplitAxis::kChannels})
-      Step(begin, end, from, left & ~set, {split, devices, SharesOf(model_.pool(), devices, 0, model_.layers().size())}, loads);
+      Step(begin, end, from, left & ~set,
+           {split, devices, SharesOf(model_.pool(), devices, 0, model_.layers().size())}, loads);
   }
 
-  void Step(int begin, int end, const Placement& from, uint32_t left, const Placement& to, std::vector<DeviceLoad> loads) {
+  void Step(int begin, int end, const Placement& from, uint32_t left, const Placement& to,
+            std::vector<DeviceLoad> loads) {
     GroupCosts group(model_, end, to);
     while (group.begin() > begin) group.Prepend();
-    for (const Transfer& t : group.Sent(HoldingsOf(model_, begin, from)).All()) AddLoad(t, model_.pool(), loads);
-    for (size_t k = 0; k < to.devices.size(); ++k) loads[size_t(to.devices[k])].compute_us += group.compute_us(k);
+    for (const Transfer& t : group.Sent(HoldingsOf(model_, begin, from)).All())
+      AddLoad(t, model_.pool(), loads);
+    for (size_t k = 0; k < to.devices.size(); ++k)
+      loads[size_t(to.devices[k])].compute_us += group.compute_us(k);
     Rest(end, to, left, loads);
   }
 
@@ -101,7 +110,8 @@ TEST(PlanPipeline, IsAsGoodAsTheBestOfAllPipelines) {
       pool.devices[2] = pool.devices[1], pool.devices[2].name = name;
     }
     const DevicesPlan plan = PlanPipeline(random.graph, pool, std::numeric_limits<double>::infinity());
-    EXPECT_NEAR(plan.period_us, AllPipelines(random.graph, pool).PeriodUs(), 1e-6 * plan.period_us) << ToText(random.graph);
+    EXPECT_NEAR(plan.period_us, AllPipelines(random.graph, pool).PeriodUs(), 1e-6 * plan.period_us)
+        << ToText(random.graph);
     longer += plan.groups.size() > 1;
   }
   EXPECT_GT(longer, 10);
@@ -144,7 +154,8 @@ TEST(DevicesOn, ADeviceThatAPlacementNamesIsOffWithoutAPart) {
   b.Output(b.Conv(b.Input({1, 8, 2, 2}), 8, 8, 1, {0, 0, 0, 0}));
   InferShapes(b.graph);
   const LinkCosts link{1, 1, 10000, 10000};
-  const PoolCosts pool{{{"caller", link, {{1000, 0}}, PowerCosts{1, 4}}, {"other", link, {{1000, 0}}, PowerCosts{1, 4}}}};
+  const PoolCosts pool{
+      {{"caller", link, {{1000, 0}}, PowerCosts{1, 4}}, {"other", link, {{1000, 0}}, PowerCosts{1, 4}}}};
   PoolModel model(b.graph, pool);
   const auto on = [&](std::vector<double> shares) {
     const Placement placement{SplitAxis::kRows, {0, 1}, shares};
@@ -171,10 +182,12 @@ TEST(PlanLeastEnergy, IsAsGoodAsTheBestOfAllPlans) {
     if (placements.size() > 6) placements.resize(6);
     const DevicesPlan plan = PlanLeastEnergy(random.graph, pool, placements);
     const double joules = JoulesOf(random.graph, plan, pool, plan.predicted_us);
-    EXPECT_NEAR(joules, Exhaustive(random.graph, pool, placements).Joules(), 1e-6 * joules) << ToText(random.graph);
+    EXPECT_NEAR(joules, Exhaustive(random.graph, pool, placements).Joules(), 1e-6 * joules)
+        << ToText(random.graph);
     shared += DevicesOn(plan).size() > 1;
     std::set<int> named{0};
-    for (const PlannedGroup& group : plan.groups) named.insert(group.placement.devices.begin(), group.placement.devices.end());
+    for (const PlannedGroup& group : plan.groups)
+      named.insert(group.placement.devices.begin(), group.placement.devices.end());
     named_only += named.size() > DevicesOn(plan).size();
   }
   EXPECT_GT(shared, 10);
@@ -186,7 +199,8 @@ TEST(PlanLeastEnergy, ADeviceThatIdlesTooMuchIsLeftOff) {
   b.Output(b.Conv(b.Conv(b.Input({1, 8, 32, 32}), 8, 8, 3, {1, 1, 1, 1}), 8, 8, 3, {1, 1, 1, 1}));
   InferShapes(b.graph);
   const LinkCosts link{1, 1, 10000, 10000};
-  PoolCosts pool{{{"caller", link, {{1000, 0}, {1000, 0}}, PowerCosts{1, 4}}, {"other", link, {{1000, 0}, {1000, 0}}, PowerCosts{10, 4}}}};
+  PoolCosts pool{{{"caller", link, {{1000, 0}, {1000, 0}}, PowerCosts{1, 4}},
+                  {"other", link, {{1000, 0}, {1000, 0}}, PowerCosts{10, 4}}}};
   const DevicesPlan alone = PlanDevicesFor(DevicesObjective::kEnergy, b.graph, pool);
   EXPECT_EQ(DevicesOn(alone), std::vector{0});
   EXPECT_DOUBLE_EQ(alone.joules, 2000e-6 * 5);

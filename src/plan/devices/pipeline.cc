@@ -16,10 +16,11 @@
 namespace mete {
 namespace {
 
-constexpr int kInputs = -1;     // instead of a stage: the caller has all
+constexpr int kInputs = -1;      // instead of a stage: the caller has all
 constexpr double kSlack = 1e-9;  // periods that differ by less are the same: sums differ by rounding
-// Bounds that are tried, of the first period that is known, and from one to the next. A bound takes time by what is below it, one that is
-// too low next to none: counted on 64 devices, where the shortest period was 0.25 to 1 of the first. Guess beyond that.
+// Bounds that are tried, of the first period that is known, and from one to the next. A bound takes time by
+// what is below it, one that is too low next to none: counted on 64 devices, where the shortest period was
+// 0.25 to 1 of the first. Guess beyond that.
 constexpr double kFirstBound = 0.125, kNextBound = 1.2;
 
 // What is taken up by the stages so far.
@@ -28,32 +29,37 @@ struct Loads {
 
   double worst_us() const { return std::max({bottleneck_us, caller_up_us, caller_down_us}); }
   bool NoWorseThan(const Loads& o) const {
-    return bottleneck_us <= o.bottleneck_us && caller_up_us <= o.caller_up_us && caller_down_us <= o.caller_down_us;
+    return bottleneck_us <= o.bottleneck_us && caller_up_us <= o.caller_up_us &&
+           caller_down_us <= o.caller_down_us;
   }
   Loads With(const Loads& more) const {
-    return {std::max(bottleneck_us, more.bottleneck_us), caller_up_us + more.caller_up_us, caller_down_us + more.caller_down_us};
+    return {std::max(bottleneck_us, more.bottleneck_us), caller_up_us + more.caller_up_us,
+            caller_down_us + more.caller_down_us};
   }
 };
 
 // A pipeline's beginning.
 struct Label {
   Loads loads;
-  int stage = kInputs;     // the last one
-  TeamCounts taken;        // with it
-  int boundary = 0;        // where it begins
+  int stage = kInputs;  // the last one
+  TeamCounts taken;     // with it
+  int boundary = 0;     // where it begins
   const Label* before = nullptr;
 };
 
 class PipelinePlanner {
  public:
   PipelinePlanner(PoolModel& model, double below_us)
-      : model_(model), kinds_(KindsOf(model.pool())), stages_(StagesOf(model.pool(), kinds_)), below_us_(below_us),
+      : model_(model),
+        kinds_(KindsOf(model.pool())),
+        stages_(StagesOf(model.pool(), kinds_)),
+        below_us_(below_us),
         none_(kinds_.size(), 0) {
     for (const Stage& stage : stages_) first_.push_back(PlacementOf(stage, none_, kinds_, model.pool()));
   }
 
-  // First with whole stages alone. Then with all, below a bound that grows: the shortest of the pipelines below it is the shortest of all,
-  // and nearly everything can be left out that is a bit longer.
+  // First with whole stages alone. Then with all, below a bound that grows: the shortest of the pipelines
+  // below it is the shortest of all, and nearly everything can be left out that is a bit longer.
   DevicesPlan Do() {
     Look([](const Stage& s) { return s.split == SplitAxis::kNone; });
     const double known_us = below_us_;
@@ -95,7 +101,8 @@ class PipelinePlanner {
     }
   }
 
-  // No more than what the busiest link has to do, for a fraction of StepLoads(): devices of another stage have nothing of what is needed.
+  // No more than what the busiest link has to do, for a fraction of StepLoads(): devices of another stage
+  // have nothing of what is needed.
   double LeastSendingUs(const GroupCosts& group, int stage, int before) const {
     if (before == kInputs) return 0;
     double down_us = 0, up_mbit_per_s = 0;
@@ -105,12 +112,14 @@ class PipelinePlanner {
       bytes += group.need_bytes(k);
       down_us = std::max(down_us, TransferUs(group.need_bytes(k), LinkOf(devices[k]).down_mbit_per_s));
     }
-    for (int device : first_[size_t(before)].devices) up_mbit_per_s += LinkOf(device).up_mbit_per_s;  // those of a kind have one rate
+    // those of a kind have one rate
+    for (int device : first_[size_t(before)].devices) up_mbit_per_s += LinkOf(device).up_mbit_per_s;
     return std::max(down_us, TransferUs(bytes, up_mbit_per_s));
   }
   const LinkCosts& LinkOf(int device) const { return model_.pool().devices[size_t(device)].link; }
 
-  void Take(const TeamCounts& taken, const std::vector<Label*>& list, const Loads& step, int end, int stage, int begin) {
+  void Take(const TeamCounts& taken, const std::vector<Label*>& list, const Loads& step, int end, int stage,
+            int begin) {
     TeamCounts then = taken;
     for (size_t k = 0; k < kinds_.size(); ++k)
       if ((then[k] += stages_[size_t(stage)].teams[k]) > kinds_[k].teams) return;
@@ -138,7 +147,9 @@ class PipelinePlanner {
     const auto [at, is_new] = held_.try_emplace(std::tuple(boundary, before, stage));
     if (is_new) {
       const Placement placement =
-          before == kInputs ? WholeOn(0) : PlacementOf(stages_[size_t(before)], stages_[size_t(stage)].teams, kinds_, model_.pool());
+          before == kInputs
+              ? WholeOn(0)
+              : PlacementOf(stages_[size_t(before)], stages_[size_t(stage)].teams, kinds_, model_.pool());
       at->second = HoldingsOf(model_, boundary, placement);
     }
     return at->second;
@@ -146,9 +157,11 @@ class PipelinePlanner {
 
   Loads StepLoads(GroupCosts& group, int stage, int before) {
     std::vector<DeviceLoad> loads(model_.pool().devices.size());
-    for (const Transfer& transfer : group.Sent(HeldBy(before, stage, group.begin())).All()) AddLoad(transfer, model_.pool(), loads);
+    for (const Transfer& transfer : group.Sent(HeldBy(before, stage, group.begin())).All())
+      AddLoad(transfer, model_.pool(), loads);
     const Placement& placement = first_[size_t(stage)];
-    for (size_t k = 0; k < placement.devices.size(); ++k) loads[size_t(placement.devices[k])].compute_us = group.compute_us(k);
+    for (size_t k = 0; k < placement.devices.size(); ++k)
+      loads[size_t(placement.devices[k])].compute_us = group.compute_us(k);
     return Summed(std::move(loads));
   }
 
@@ -177,7 +190,8 @@ class PipelinePlanner {
     Placement from = WholeOn(0);
     for (size_t i = 0; i < labels.size(); ++i) {
       const int end = i + 1 < labels.size() ? labels[i + 1]->boundary : model_.boundaries();
-      const Placement placement = PlacementOf(stages_[size_t(labels[i]->stage)], labels[i]->before->taken, kinds_, model_.pool());
+      const Placement placement =
+          PlacementOf(stages_[size_t(labels[i]->stage)], labels[i]->before->taken, kinds_, model_.pool());
       GroupCosts group(model_, end, placement);
       while (group.begin() > labels[i]->boundary) group.Prepend();
       plan.groups.push_back(group.Describe(HoldingsOf(model_, group.begin(), from)));
@@ -194,9 +208,9 @@ class PipelinePlanner {
   const std::vector<Stage> stages_;
   double below_us_;  // a pipeline of interest has a shorter period
   const TeamCounts none_;
-  std::vector<Placement> first_;                            // of each stage, on the first devices
-  std::vector<std::map<int, Labels>> states_;               // by boundary and last stage
-  std::deque<Label> made_;                                  // all, where they stay
+  std::vector<Placement> first_;               // of each stage, on the first devices
+  std::vector<std::map<int, Labels>> states_;  // by boundary and last stage
+  std::deque<Label> made_;                     // all, where they stay
   std::map<std::tuple<int, int, int>, Holdings> held_;
   const Label* best_ = nullptr;
 };
@@ -218,7 +232,8 @@ DevicesPlan PlanShortestPeriod(const Graph& graph, const PoolCosts& pool) {
     if (plan.period_us < best.period_us) best = std::move(plan);
   };
   weigh(PlanBestAlone(DevicesObjective::kThroughput, graph, pool));
-  if (DevicesPlan pipeline = PlanPipeline(graph, pool, best.period_us); !pipeline.groups.empty()) weigh(std::move(pipeline));
+  if (DevicesPlan pipeline = PlanPipeline(graph, pool, best.period_us); !pipeline.groups.empty())
+    weigh(std::move(pipeline));
   return best;
 }
 

@@ -11,7 +11,8 @@ std::string ToText(const Placement& placement, const std::vector<std::string>& n
   if (placement.split == SplitAxis::kNone) return names[size_t(placement.devices[0])];
   std::string text = Name(placement.split);
   for (size_t k = 0; k < placement.devices.size(); ++k)
-    text += fmt::format("{} {} {:.2f}", k == 0 ? ":" : ",", names[size_t(placement.devices[k])], placement.shares[k]);
+    text += fmt::format("{} {} {:.2f}", k == 0 ? ":" : ",", names[size_t(placement.devices[k])],
+                        placement.shares[k]);
   return text;
 }
 
@@ -27,7 +28,8 @@ int AxisOf(SplitAxis split, const Shape& shape) {
 std::vector<DevicePart> PartsOn(const Placement& placement, const Shape& shape) {
   const int axis = AxisOf(placement.split, shape);
   if (axis < 0 || shape[axis] < 2) {
-    const auto largest = std::max_element(placement.shares.begin(), placement.shares.end()) - placement.shares.begin();
+    const auto largest =
+        std::max_element(placement.shares.begin(), placement.shares.end()) - placement.shares.begin();
     return {{placement.devices[size_t(largest)], Part::All()}};
   }
   std::vector<DevicePart> parts;
@@ -35,7 +37,8 @@ std::vector<DevicePart> PartsOn(const Placement& placement, const Shape& shape) 
   double before = 0;
   for (size_t k = 0; k < placement.devices.size(); ++k) {
     before += placement.shares[k];
-    const int64_t rounded = std::clamp<int64_t>(std::llround(before * double(shape[axis])), begin, shape[axis]);
+    const int64_t rounded =
+        std::clamp<int64_t>(std::llround(before * double(shape[axis])), begin, shape[axis]);
     const int64_t end = k + 1 == placement.devices.size() ? shape[axis] : rounded;
     if (end > begin) parts.push_back({placement.devices[k], Normalized(Part::Of(axis, {begin, end}), shape)});
     begin = end;

@@ -7,8 +7,10 @@
 namespace mete {
 namespace {
 
-constexpr size_t kAllSubsets = 6;   // devices: 63 subsets; guess: a pool of more is of a few kinds, or nobody waits for its plan
-constexpr size_t kEachNumber = 8;   // of devices, the fastest first: beyond, in steps of a quarter. Guess, as in plan/cores
+// devices: 63 subsets; guess: a pool of more is of a few kinds, or nobody waits for its plan
+constexpr size_t kAllSubsets = 6;
+// of devices, the fastest first: beyond, in steps of a quarter. Guess, as in plan/cores
+constexpr size_t kEachNumber = 8;
 constexpr double kSameShare = 0.01;  // shares that differ by less are one. Guess: a row of a hundred
 
 // Microseconds of layers [first, last).
@@ -27,11 +29,14 @@ size_t HalfWay(const PoolCosts& pool) {
   return half;
 }
 
-// Of devices alike it has only the first ones: to take another instead changes nothing, but that the caller's own needs no message.
+// Of devices alike it has only the first ones: to take another instead changes nothing, but that the caller's
+// own needs no message.
 bool TakesFirstOnes(const PoolCosts& pool, const std::vector<int>& devices) {
   for (int d : devices)
     for (int before = 0; before < d; ++before)
-      if (Alike(pool.devices[size_t(before)], pool.devices[size_t(d)]) && !std::count(devices.begin(), devices.end(), before)) return false;
+      if (Alike(pool.devices[size_t(before)], pool.devices[size_t(d)]) &&
+          !std::count(devices.begin(), devices.end(), before))
+        return false;
   return true;
 }
 
@@ -65,14 +70,18 @@ std::vector<std::vector<int>> FastestSubsets(const PoolCosts& pool) {
 
 bool Same(const Placement& a, const Placement& b) {
   const auto same_share = [](double x, double y) { return std::abs(x - y) < kSameShare; };
-  return a.split == b.split && a.devices == b.devices && std::equal(a.shares.begin(), a.shares.end(), b.shares.begin(), same_share);
+  return a.split == b.split && a.devices == b.devices &&
+         std::equal(a.shares.begin(), a.shares.end(), b.shares.begin(), same_share);
 }
 
 }  // namespace
 
-bool Alike(const DeviceCosts& a, const DeviceCosts& b) { return a.layers == b.layers && a.link == b.link && a.power == b.power; }
+bool Alike(const DeviceCosts& a, const DeviceCosts& b) {
+  return a.layers == b.layers && a.link == b.link && a.power == b.power;
+}
 
-std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& devices, size_t first, size_t last) {
+std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& devices, size_t first,
+                             size_t last) {
   std::vector<double> shares;
   for (int d : devices) shares.push_back(1 / std::max(1e-3, LayersUs(pool.devices[size_t(d)], first, last)));
   const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
@@ -91,7 +100,8 @@ std::vector<std::vector<int>> DeviceSets(const PoolCosts& pool) {
 }
 
 bool AddPlacement(const Placement& placement, std::vector<Placement>& placements) {
-  const bool known = std::any_of(placements.begin(), placements.end(), [&](const Placement& p) { return Same(p, placement); });
+  const bool known = std::any_of(placements.begin(), placements.end(),
+                                 [&](const Placement& p) { return Same(p, placement); });
   if (!known) placements.push_back(placement);
   return !known;
 }

@@ -6,8 +6,8 @@
 
 namespace mete {
 
-// Complete, with its period and, where there are power figures, its joules. Error where `pool` does not fit the graph, or has no power
-// figures where energy is asked for.
+// Complete, with its period and, where there are power figures, its joules. Error where `pool` does not fit
+// the graph, or has no power figures where energy is asked for.
 DevicesPlan PlanDevicesFor(DevicesObjective objective, const Graph& graph, const PoolCosts& pool);
 
 }  // namespace mete

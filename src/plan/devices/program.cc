@@ -14,12 +14,14 @@ namespace {
 // What every device holds at some point.
 using Held = std::vector<std::vector<ValuePart>>;  // by device, in the order of ProgramStage::holds
 
-IndexRange Common(const IndexRange& a, const IndexRange& b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
+IndexRange Common(const IndexRange& a, const IndexRange& b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
 
 IndexRange Moved(const IndexRange& rows, int64_t by) { return {rows.begin - by, rows.end - by}; }
 
-// The piece that a holder of `held` has of what is needed: which part of what it holds, and which part of the need. Nothing where they have
-// nothing in common. Both parts of a value with this shape, normalized.
+// The piece that a holder of `held` has of what is needed: which part of what it holds, and which part of the
+// need. Nothing where they have nothing in common. Both parts of a value with this shape, normalized.
 std::optional<std::pair<Part, Part>> PieceOf(const Part& held, const Part& need, const Shape& shape) {
   Part cut, at;
   if (held.all()) cut = need;
@@ -28,7 +30,8 @@ std::optional<std::pair<Part, Part>> PieceOf(const Part& held, const Part& need,
   else {
     const IndexRange rows = Common(held.rows, need.rows);
     if (rows.begin >= rows.end) return {};
-    cut = Part::Of(held.axis, Moved(rows, held.rows.begin)), at = Part::Of(held.axis, Moved(rows, need.rows.begin));
+    cut = Part::Of(held.axis, Moved(rows, held.rows.begin)),
+    at = Part::Of(held.axis, Moved(rows, need.rows.begin));
   }
   if (!shape.known()) return std::pair{cut, at};
   return std::pair{Normalized(cut, ShapeOf(held, shape)), Normalized(at, ShapeOf(need, shape))};
@@ -43,7 +46,11 @@ Part Within(const Part& outer, const Part& inner, const Shape& shape) {
 class ProgramWriter {
  public:
   ProgramWriter(const Graph& graph, const DevicesPlan& plan)
-      : graph_(graph), plan_(plan), layers_(LayersOf(graph)), programs_(plan.devices.size()), held_(plan.devices.size()) {}
+      : graph_(graph),
+        plan_(plan),
+        layers_(LayersOf(graph)),
+        programs_(plan.devices.size()),
+        held_(plan.devices.size()) {}
 
   std::vector<DeviceProgram> Do() {
     if (plan_.groups.empty()) Misfit();
@@ -61,7 +68,9 @@ class ProgramWriter {
 
  private:
   [[noreturn]] void Misfit() const {
-    Invalid("plan", "is not one of this model; got groups that do not follow each other over its {} layers; try planning again",
+    Invalid("plan",
+            "is not one of this model; got groups that do not follow each other over its {} layers; try "
+            "planning again",
             layers_.size());
   }
 
@@ -86,7 +95,8 @@ class ProgramWriter {
     for (int l = group.first; l < group.last; ++l)
       for (int n = layers_[size_t(l)].begin; n < layers_[size_t(l)].end; ++n) nodes.push_back(n);
     std::vector<ValuePart> computed, kept;
-    for (const ValuePart& output : share.outputs) (MadeIn(nodes, output.value) ? computed : kept).push_back(output);
+    for (const ValuePart& output : share.outputs)
+      (MadeIn(nodes, output.value) ? computed : kept).push_back(output);
     ProgramStage& stage = StageOf(share.device);
     std::vector<ValuePart> inputs;
     if (!computed.empty()) {
@@ -110,7 +120,8 @@ class ProgramWriter {
   const Shape& ShapeFor(ValueId id) const {
     const Value& value = graph_.value(id);
     if (!value.shape.known())
-      Fail(Code::kUnimplemented, value.name, "has a shape that depends on data and would have to be given to another step; got several "
+      Fail(Code::kUnimplemented, value.name,
+           "has a shape that depends on data and would have to be given to another step; got several "
            "devices, expected one for such a model");
     return value.shape;
   }
@@ -129,8 +140,10 @@ class ProgramWriter {
       AddNeed(device, {id, part});
     }
     ProgramStage& stage = StageOf(device);
-    for (const ValuePart& vp : inputs) stage.inputs.push_back({index[vp.value], Within(hulls[vp.value], vp.part, ShapeFor(vp.value))});
-    for (const ValuePart& vp : kept) stage.kept.push_back({index[vp.value], Within(hulls[vp.value], vp.part, ShapeFor(vp.value))});
+    for (const ValuePart& vp : inputs)
+      stage.inputs.push_back({index[vp.value], Within(hulls[vp.value], vp.part, ShapeFor(vp.value))});
+    for (const ValuePart& vp : kept)
+      stage.kept.push_back({index[vp.value], Within(hulls[vp.value], vp.part, ShapeFor(vp.value))});
   }
 
   void AddNeed(int device, const ValuePart& wanted) {
@@ -146,11 +159,13 @@ class ProgramWriter {
         if (!piece) continue;
         const auto& [cut, at] = *piece;
         elements += ShapeOf(at, need.shape).Elements();
-        if (from != device) StageOf(from).sends.push_back({device, index, int(need.sources.size()), int(h), cut});
+        if (from != device)
+          StageOf(from).sends.push_back({device, index, int(need.sources.size()), int(h), cut});
         need.sources.push_back({from, int(h), cut, at});
       }
     if (elements != need.shape.Elements())
-      Invalid(graph_.value(wanted.value).name, "is not to be had where the plan needs it; got {} of {} elements on all devices", elements,
+      Invalid(graph_.value(wanted.value).name,
+              "is not to be had where the plan needs it; got {} of {} elements on all devices", elements,
               need.shape.Elements());
     StageOf(device).needs.push_back(std::move(need));
   }
@@ -179,10 +194,12 @@ std::vector<ValueId> InputsOf(const Graph& graph, const DevicesPlan& plan) {
 
 std::vector<ValueId> OutputsOf(const Graph& graph, const DevicesPlan& plan) {
   const std::vector<Layer> layers = LayersOf(graph);
-  if (plan.groups.back().last < int(layers.size())) return LiveValues(graph, layers)[size_t(plan.groups.back().last)];
+  if (plan.groups.back().last < int(layers.size()))
+    return LiveValues(graph, layers)[size_t(plan.groups.back().last)];
   std::vector<ValueId> outputs;
   for (const ValueId id : graph.outputs)
-    if (!graph.value(id).is_constant() && std::count(outputs.begin(), outputs.end(), id) == 0) outputs.push_back(id);
+    if (!graph.value(id).is_constant() && std::count(outputs.begin(), outputs.end(), id) == 0)
+      outputs.push_back(id);
   return outputs;
 }
 
@@ -196,7 +213,8 @@ int64_t ReceivedBytes(const DeviceProgram& program, int device) {
   for (const ProgramStage& stage : program.stages)
     for (const ProgramNeed& need : stage.needs)
       for (const NeedSource& source : need.sources)
-        if (source.device != device) bytes += ShapeOf(source.at, need.shape).Elements() * int64_t(SizeOf(need.type));
+        if (source.device != device)
+          bytes += ShapeOf(source.at, need.shape).Elements() * int64_t(SizeOf(need.type));
   return bytes;
 }
 

@@ -1,8 +1,10 @@
-// A plan for several devices as what each of them has to do: for every group what it sends of what it holds, what it needs and from whom,
-// the graph that it computes, and what it holds then. Devices that do this, each in its own time, answer a request together. A value.
+// A plan for several devices as what each of them has to do: for every group what it sends of what it holds,
+// what it needs and from whom, the graph that it computes, and what it holds then. Devices that do this, each
+// in its own time, answer a request together. A value.
 //
-// What is sent between two devices in a group is a piece: of what the sender holds it is a part along at most one axis, and of what the
-// receiver needs as well, also where slices along one axis become slices along another.
+// What is sent between two devices in a group is a piece: of what the sender holds it is a part along at most
+// one axis, and of what the receiver needs as well, also where slices along one axis become slices along
+// another.
 #pragma once
 
 #include <vector>
@@ -13,7 +15,8 @@
 
 namespace mete {
 
-inline constexpr int kMostLanes = 16;  // requests that a program has under way at a time; guess: a pipeline over more devices than that
+// requests that a program has under way at a time; guess: a pipeline over more devices than that
+inline constexpr int kMostLanes = 16;
 
 // Where a piece of what is needed comes from.
 struct NeedSource {
@@ -26,7 +29,7 @@ struct NeedSource {
 struct ProgramNeed {
   ValueId value = kNoValue;  // of the whole graph; for messages
   DType type = DType::kUnknown;
-  Shape shape;               // of what is needed
+  Shape shape;                      // of what is needed
   std::vector<NeedSource> sources;  // cover it once
 };
 
@@ -44,31 +47,34 @@ struct NeedPart {
 };
 
 struct ProgramStage {
-  std::vector<ProgramSend> sends;   // before anything else
+  std::vector<ProgramSend> sends;  // before anything else
   std::vector<ProgramNeed> needs;
-  std::vector<NeedPart> inputs;     // of `graph`, in its order
-  Graph graph;                      // without nodes: nothing is computed
+  std::vector<NeedPart> inputs;  // of `graph`, in its order
+  Graph graph;                   // without nodes: nothing is computed
   std::vector<NeedPart> kept;
-  std::vector<Shape> holds;         // afterwards: the graph's outputs, then what is kept
+  std::vector<Shape> holds;  // afterwards: the graph's outputs, then what is kept
 };
 
 struct DeviceProgram {
-  std::vector<ProgramStage> stages;  // one for each group, and one more, in which the caller's own device needs the graph's outputs
+  // one for each group, and one more, in which the caller's own device needs the graph's outputs
+  std::vector<ProgramStage> stages;
 };
 
-// One for each device of the plan, in their order; the first is the caller's own, which holds InputsOf() at first and OutputsOf() at last.
-// Groups may cover some layers that follow each other. Error where the plan is not one of this graph, or where a value would have to be
-// sent whose shape depends on data.
+// One for each device of the plan, in their order; the first is the caller's own, which holds InputsOf() at
+// first and OutputsOf() at last. Groups may cover some layers that follow each other. Error where the plan is
+// not one of this graph, or where a value would have to be sent whose shape depends on data.
 std::vector<DeviceProgram> ProgramsOf(const Graph& graph, const DevicesPlan& plan);
 
-// What a plan of all layers, or of some, begins and ends with, each once: the graph's own inputs and outputs in their order, or what is
-// live there. Without constants.
+// What a plan of all layers, or of some, begins and ends with, each once: the graph's own inputs and outputs
+// in their order, or what is live there. Without constants.
 std::vector<ValueId> InputsOf(const Graph& graph, const DevicesPlan& plan);
 std::vector<ValueId> OutputsOf(const Graph& graph, const DevicesPlan& plan);
 
-// Whether a program makes sense by itself, whoever wrote it: indices, parts and shapes fit each other, the graphs theirs, and no value is
-// of more than `most_bytes`. `at_first`: the shapes of what the device holds when a request begins. Error INVALID_ARGUMENT.
-void Verify(const DeviceProgram& program, int device, const std::vector<Shape>& at_first, int64_t most_bytes = int64_t(1) << 33);
+// Whether a program makes sense by itself, whoever wrote it: indices, parts and shapes fit each other, the
+// graphs theirs, and no value is of more than `most_bytes`. `at_first`: the shapes of what the device holds
+// when a request begins. Error INVALID_ARGUMENT.
+void Verify(const DeviceProgram& program, int device, const std::vector<Shape>& at_first,
+            int64_t most_bytes = int64_t(1) << 33);
 
 // Bytes that a device gets from others for a request.
 int64_t ReceivedBytes(const DeviceProgram& program, int device);

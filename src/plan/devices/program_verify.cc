@@ -8,8 +8,8 @@ bool In(int index, size_t size) { return index >= 0 && size_t(index) < size; }
 
 bool IsPartOf(const Part& part, const Shape& shape) {
   if (part.all()) return true;
-  return part.axis >= 0 && part.axis < shape.rank() && part.rows.begin >= 0 && part.rows.begin < part.rows.end &&
-         part.rows.end <= shape[part.axis];
+  return part.axis >= 0 && part.axis < shape.rank() && part.rows.begin >= 0 &&
+         part.rows.begin < part.rows.end && part.rows.end <= shape[part.axis];
 }
 
 class Verifier {
@@ -20,7 +20,9 @@ class Verifier {
   void Do(const DeviceProgram& program) {
     for (const ProgramStage& stage : program.stages) {
       for (const ProgramSend& send : stage.sends)
-        Check(send.to >= 0 && send.to != device_ && send.need >= 0 && send.source >= 0 && IsHeld(send.hold, send.cut), "something to send");
+        Check(send.to >= 0 && send.to != device_ && send.need >= 0 && send.source >= 0 &&
+                  IsHeld(send.hold, send.cut),
+              "something to send");
       for (const ProgramNeed& need : stage.needs) CheckNeed(need);
       CheckGraph(stage);
       held_ = stage.holds;
@@ -30,19 +32,26 @@ class Verifier {
 
  private:
   void Check(bool fits, const char* what) const {
-    if (!fits) Invalid("program", "has {} in stage {} that does not fit; try the same version of mete on all devices", what, stage_);
+    if (!fits)
+      Invalid("program", "has {} in stage {} that does not fit; try the same version of mete on all devices",
+              what, stage_);
   }
 
-  bool IsHeld(int hold, const Part& cut) const { return In(hold, held_.size()) && IsPartOf(cut, held_[size_t(hold)]); }
+  bool IsHeld(int hold, const Part& cut) const {
+    return In(hold, held_.size()) && IsPartOf(cut, held_[size_t(hold)]);
+  }
 
   void CheckNeed(const ProgramNeed& need) const {
-    Check(need.shape.known() && need.type != DType::kUnknown && CheckedElements(need.shape, need.type, most_bytes_) > 0, "a need");
+    Check(need.shape.known() && need.type != DType::kUnknown &&
+              CheckedElements(need.shape, need.type, most_bytes_) > 0,
+          "a need");
     int64_t elements = 0;
     for (const NeedSource& source : need.sources) {
       Check(source.device >= 0 && IsPartOf(source.at, need.shape), "a source");
       const Shape piece = ShapeOf(source.at, need.shape);
       if (source.device == device_)
-        Check(IsHeld(source.hold, source.cut) && ShapeOf(source.cut, held_[size_t(source.hold)]) == piece, "a source");
+        Check(IsHeld(source.hold, source.cut) && ShapeOf(source.cut, held_[size_t(source.hold)]) == piece,
+              "a source");
       elements += piece.Elements();
       Check(elements <= need.shape.Elements(), "sources");
     }
@@ -50,7 +59,8 @@ class Verifier {
   }
 
   Shape Cutting(const ProgramStage& stage, const NeedPart& part) const {
-    Check(In(part.need, stage.needs.size()) && IsPartOf(part.cut, stage.needs[size_t(part.need)].shape), "a part of a need");
+    Check(In(part.need, stage.needs.size()) && IsPartOf(part.cut, stage.needs[size_t(part.need)].shape),
+          "a part of a need");
     return ShapeOf(part.cut, stage.needs[size_t(part.need)].shape);
   }
 
@@ -63,13 +73,16 @@ class Verifier {
           "a graph with other inputs or outputs");
     for (size_t i = 0; i < stage.inputs.size(); ++i) {
       const Value& input = graph.value(graph.inputs[i]);
-      Check(Cutting(stage, stage.inputs[i]) == input.shape && stage.needs[size_t(stage.inputs[i].need)].type == input.type, "an input");
+      Check(Cutting(stage, stage.inputs[i]) == input.shape &&
+                stage.needs[size_t(stage.inputs[i].need)].type == input.type,
+            "an input");
     }
     for (size_t i = 0; i < made; ++i) {
       const Shape& shape = graph.value(graph.outputs[i]).shape;
       Check(shape.known() && shape == stage.holds[i], "an output");
     }
-    for (size_t i = 0; i < stage.kept.size(); ++i) Check(Cutting(stage, stage.kept[i]) == stage.holds[made + i], "something kept");
+    for (size_t i = 0; i < stage.kept.size(); ++i)
+      Check(Cutting(stage, stage.kept[i]) == stage.holds[made + i], "something kept");
   }
 
   const int device_;
@@ -80,7 +93,8 @@ class Verifier {
 
 }  // namespace
 
-void Verify(const DeviceProgram& program, int device, const std::vector<Shape>& at_first, int64_t most_bytes) {
+void Verify(const DeviceProgram& program, int device, const std::vector<Shape>& at_first,
+            int64_t most_bytes) {
   Verifier(device, at_first, most_bytes).Do(program);
 }
 

@@ -9,10 +9,11 @@
 namespace mete {
 namespace {
 
-constexpr int kMostRounds = 8;          // guess: two or three are enough where they were counted
-constexpr double kCheaper = 1 - 1e-6;   // what rounding could not have been
+constexpr int kMostRounds = 8;         // guess: two or three are enough where they were counted
+constexpr double kCheaper = 1 - 1e-6;  // what rounding could not have been
 
-double PriceOf(const Graph& graph, const PoolCosts& pool, const DevicesPlan& plan, const RequestPrice& price) {
+double PriceOf(const Graph& graph, const PoolCosts& pool, const DevicesPlan& plan,
+               const RequestPrice& price) {
   return price.per_us * plan.predicted_us + (price.joules ? JoulesOf(graph, plan, pool, 0) : 0);
 }
 
@@ -31,18 +32,21 @@ bool AddFitting(const DevicesPlan& plan, const PoolCosts& pool, std::vector<Plac
     for (const std::vector<int>& devices : SetsOf(plan, pool)) {
       if (devices.size() < 2 || group.first == group.last) continue;
       for (const SplitAxis split : {SplitAxis::kRows, SplitAxis::kChannels})
-        AddPlacement({split, devices, SharesOf(pool, devices, size_t(group.first), size_t(group.last))}, placements);
+        AddPlacement({split, devices, SharesOf(pool, devices, size_t(group.first), size_t(group.last))},
+                     placements);
     }
   return placements.size() > before;
 }
 
 }  // namespace
 
-DevicesPlan RefineShares(const Graph& graph, const PoolCosts& pool, DevicesPlan plan, const RequestPrice& price) {
+DevicesPlan RefineShares(const Graph& graph, const PoolCosts& pool, DevicesPlan plan,
+                         const RequestPrice& price) {
   for (int round = 0; round < kMostRounds; ++round) {
     std::vector<Placement> placements{WholeOn(0)};
     for (const PlannedGroup& group : plan.groups)
-      if (std::find(placements.begin(), placements.end(), group.placement) == placements.end()) placements.push_back(group.placement);
+      if (std::find(placements.begin(), placements.end(), group.placement) == placements.end())
+        placements.push_back(group.placement);
     if (!AddFitting(plan, pool, placements)) break;
     DevicesPlan next = PlanDevices(graph, pool, placements, price);
     if (PriceOf(graph, pool, next, price) >= PriceOf(graph, pool, plan, price) * kCheaper) break;

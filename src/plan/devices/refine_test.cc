@@ -19,8 +19,8 @@ TEST(RefineShares, IsNeverDearer) {
   EXPECT_GT(cheaper, 3);
 }
 
-// One is four times as fast in the layers at both ends, the other in those between them: of all layers both are nearly alike, and so they
-// are in each half.
+// One is four times as fast in the layers at both ends, the other in those between them: of all layers both
+// are nearly alike, and so they are in each half.
 TEST(RefineShares, AGroupHasTheSharesOfItsOwnLayers) {
   Builder b;
   ValueId x = b.Input({1, 8, 80, 32});
@@ -31,7 +31,8 @@ TEST(RefineShares, AGroupHasTheSharesOfItsOwnLayers) {
   const LayerCost fast{1000, 0}, slow{4000, 0};
   const PoolCosts pool{{{"a", link, {fast, fast, slow, slow, slow, slow, fast, fast}},
                         {"b", link, {slow, slow, fast, fast, fast, fast, slow, slow}}}};
-  const DevicesPlan by_all = PlanDevices(b.graph, pool, PlacementsOf(pool)), by_own = PlanDevices(b.graph, pool);
+  const DevicesPlan by_all = PlanDevices(b.graph, pool, PlacementsOf(pool)),
+                    by_own = PlanDevices(b.graph, pool);
   EXPECT_LT(by_own.predicted_us, 0.9 * by_all.predicted_us);
   EXPECT_NEAR(by_own.predicted_us, 8 * 800, 0.1 * 8 * 800);  // a fast and a slow one together
 }

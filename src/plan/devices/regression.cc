@@ -44,7 +44,8 @@ PoolCosts RegressedCosts(const Graph& graph, const PoolCosts& pool) {
   PoolCosts estimates = pool;
   for (size_t d = 0; d < pool.devices.size(); ++d) {
     const bool as_before = d > 0 && pool.devices[d].layers == pool.devices[d - 1].layers;
-    estimates.devices[d].layers = as_before ? estimates.devices[d - 1].layers : Regressed(features, pool.devices[d].layers);
+    estimates.devices[d].layers =
+        as_before ? estimates.devices[d - 1].layers : Regressed(features, pool.devices[d].layers);
   }
   return estimates;
 }

@@ -28,7 +28,8 @@ TEST(RegressedCosts, FollowWhatGrowsWithOperations) {
   const PoolCosts pool = TwoDevices(layers), estimates = RegressedCosts(Widening(), pool);
   for (size_t l = 0; l < layers.size(); ++l)
     for (size_t d = 0; d < 2; ++d)
-      EXPECT_NEAR(estimates.devices[d].layers[l].us, pool.devices[d].layers[l].us, 0.02 * pool.devices[d].layers[l].us);
+      EXPECT_NEAR(estimates.devices[d].layers[l].us, pool.devices[d].layers[l].us,
+                  0.02 * pool.devices[d].layers[l].us);
 }
 
 TEST(RegressedCosts, NeurosurgeonPredictsByThem) {

@@ -6,14 +6,21 @@
 
 namespace mete {
 
-ShareNeeds::ShareNeeds(const Graph& graph, const std::vector<Layer>& layers, const std::vector<std::vector<ValueId>>& live)
-    : graph_(graph), layers_(layers), live_(live), rows_(graph), need_(graph.values.size()), known_(live.size()) {}
+ShareNeeds::ShareNeeds(const Graph& graph, const std::vector<Layer>& layers,
+                       const std::vector<std::vector<ValueId>>& live)
+    : graph_(graph),
+      layers_(layers),
+      live_(live),
+      rows_(graph),
+      need_(graph.values.size()),
+      known_(live.size()) {}
 
 // Numbers of a few bits each are mixed as in boost's hash_combine.
 size_t ShareNeeds::Hash::operator()(const LiveParts* parts) const {
   size_t hash = 0;
   for (const LiveParts::OfValue& p : parts->parts)
-    for (const size_t number : {p.live, size_t(p.part.axis), size_t(p.part.rows.begin), size_t(p.part.rows.end)})
+    for (const size_t number :
+         {p.live, size_t(p.part.axis), size_t(p.part.rows.begin), size_t(p.part.rows.end)})
       hash ^= number + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
   return hash;
 }
@@ -66,11 +73,13 @@ LiveParts& ShareNeeds::Trace(LiveParts& after) {
     const Node& node = graph_.nodes[size_t(n)];
     std::optional<Part> part;
     for (ValueId id : node.outputs)
-      if (id != kNoValue && need_[size_t(id)]) part = part ? Hull(*part, *need_[size_t(id)]) : need_[size_t(id)];
+      if (id != kNoValue && need_[size_t(id)])
+        part = part ? Hull(*part, *need_[size_t(id)]) : need_[size_t(id)];
     if (!part) continue;
     const std::vector<Part>& inputs = rows_.Inputs(n, *part);
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (const ValueId id = node.inputs[i]; id != kNoValue && !graph_.value(id).is_constant()) Add(id, inputs[i]);
+      if (const ValueId id = node.inputs[i]; id != kNoValue && !graph_.value(id).is_constant())
+        Add(id, inputs[i]);
     most = std::max(most.value_or(0), Fraction(node, *part));
     if (n == layer.anchor) after.fraction = Fraction(node, *part);
   }

@@ -1,8 +1,10 @@
-// What devices compute and need of a group, as the group grows backwards by a layer at a time: the rows of each layer that their parts of
-// the group's end need, halo included. The growth is Legion's alpha, exact where theirs is measured.
+// What devices compute and need of a group, as the group grows backwards by a layer at a time: the rows of
+// each layer that their parts of the group's end need, halo included. The growth is Legion's alpha, exact
+// where theirs is measured.
 //
-// What is needed at a boundary decides what is needed of the layer before it, whoever needs it and wherever the group ends. So each need is
-// kept once, and the groups of all placements walk back along the same chains.
+// What is needed at a boundary decides what is needed of the layer before it, whoever needs it and wherever
+// the group ends. So each need is kept once, and the groups of all placements walk back along the same
+// chains.
 #pragma once
 
 #include <deque>
@@ -28,17 +30,19 @@ struct LiveParts {
     bool operator==(const OfValue& o) const { return live == o.live && part == o.part; }
   };
   int boundary = 0;
-  size_t number = 0;                  // of its boundary's, as they came up
-  std::vector<OfValue> parts;         // ascending; values of which nothing is needed are left out
-  int64_t bytes = 0;                  // of all of them
-  std::optional<double> fraction;     // of the layer before the boundary, what is computed where this is needed; nothing where none
+  size_t number = 0;           // of its boundary's, as they came up
+  std::vector<OfValue> parts;  // ascending; values of which nothing is needed are left out
+  int64_t bytes = 0;           // of all of them
+  // of the layer before the boundary, what is computed where this is needed; nothing where none
+  std::optional<double> fraction;
   const LiveParts* before = nullptr;  // what has to be there before that layer; null at the first boundary
 };
 
 class ShareNeeds {
  public:
   // Keeps references.
-  ShareNeeds(const Graph& graph, const std::vector<Layer>& layers, const std::vector<std::vector<ValueId>>& live);
+  ShareNeeds(const Graph& graph, const std::vector<Layer>& layers,
+             const std::vector<std::vector<ValueId>>& live);
 
   // References stay valid. `parts`: of values that are live there.
   const LiveParts& Of(int boundary, std::span<const ValuePart> parts);

@@ -8,12 +8,14 @@
 namespace mete {
 namespace {
 
-// That may be taken of all kinds together. Guess: six kinds have 64, 64 devices alike 128, 64 of four kinds as 12 teams 162.
+// That may be taken of all kinds together. Guess: six kinds have 64, 64 devices alike 128, 64 of four kinds
+// as 12 teams 162.
 constexpr size_t kMostCounts = 170;
 constexpr size_t kFewDevices = 6;  // as in placements.cc
 
 size_t Counts(const std::vector<DeviceKind>& kinds) {
-  return std::accumulate(kinds.begin(), kinds.end(), size_t{1}, [](size_t n, const DeviceKind& k) { return n * size_t(k.teams + 1); });
+  return std::accumulate(kinds.begin(), kinds.end(), size_t{1},
+                         [](size_t n, const DeviceKind& k) { return n * size_t(k.teams + 1); });
 }
 
 int Teams(const TeamCounts& teams) { return std::accumulate(teams.begin(), teams.end(), 0); }
@@ -53,7 +55,8 @@ std::vector<DeviceKind> KindsOf(const PoolCosts& pool) {
   std::vector<int> devices;
   for (const DeviceKind& kind : kinds) devices.push_back(kind.teams);
   while (Counts(kinds) > kMostCounts) {
-    const auto most = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) { return a.teams < b.teams; });
+    const auto most = std::max_element(kinds.begin(), kinds.end(),
+                                       [](const auto& a, const auto& b) { return a.teams < b.teams; });
     if (most->teams < 2) break;
     ++most->team;
     most->teams = devices[size_t(most - kinds.begin())] / most->team;
@@ -68,15 +71,18 @@ std::vector<Stage> StagesOf(const PoolCosts& pool, const std::vector<DeviceKind>
     int devices = 0;
     for (size_t k = 0; k < kinds.size(); ++k) devices += teams[k] * kinds[k].team;
     if (devices == 1) stages.push_back({teams, SplitAxis::kNone});
-    else for (const SplitAxis split : {SplitAxis::kRows, SplitAxis::kChannels}) stages.push_back({teams, split});
+    else
+      for (const SplitAxis split : {SplitAxis::kRows, SplitAxis::kChannels}) stages.push_back({teams, split});
   }
   return stages;
 }
 
-Placement PlacementOf(const Stage& stage, const TeamCounts& taken, const std::vector<DeviceKind>& kinds, const PoolCosts& pool) {
+Placement PlacementOf(const Stage& stage, const TeamCounts& taken, const std::vector<DeviceKind>& kinds,
+                      const PoolCosts& pool) {
   std::vector<int> devices;
   for (size_t k = 0; k < kinds.size(); ++k)
-    for (int i = 0; i < stage.teams[k] * kinds[k].team; ++i) devices.push_back(kinds[k].first + taken[k] * kinds[k].team + i);
+    for (int i = 0; i < stage.teams[k] * kinds[k].team; ++i)
+      devices.push_back(kinds[k].first + taken[k] * kinds[k].team + i);
   if (stage.split == SplitAxis::kNone) return WholeOn(devices[0]);
   return {stage.split, devices, SharesOf(pool, devices, 0, pool.devices[0].layers.size())};
 }

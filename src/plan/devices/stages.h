@@ -24,10 +24,12 @@ struct Stage {
   SplitAxis split = SplitAxis::kNone;
 };
 
-// Of up to six devices every count of every kind, else one device, or a number of teams of one kind; as a whole, by rows and by channels.
+// Of up to six devices every count of every kind, else one device, or a number of teams of one kind; as a
+// whole, by rows and by channels.
 std::vector<Stage> StagesOf(const PoolCosts& pool, const std::vector<DeviceKind>& kinds);
 
 // The stage on the first devices of each kind that are left when `taken` are.
-Placement PlacementOf(const Stage& stage, const TeamCounts& taken, const std::vector<DeviceKind>& kinds, const PoolCosts& pool);
+Placement PlacementOf(const Stage& stage, const TeamCounts& taken, const std::vector<DeviceKind>& kinds,
+                      const PoolCosts& pool);
 
 }  // namespace mete

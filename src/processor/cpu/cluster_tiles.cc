@@ -29,12 +29,15 @@ ClusterTiles ChooseTiles(Tuner* tuner, const std::string& key, const GemmPlan& p
     const WorkerSpeed& worker = pool.worker(first);
     const Pool::StandIn alone(pool, first);
     if (!alone.there()) return {};
-    const Choice choice = Choose(tuner, fmt::format("{}, {}", key, alone.settings()), names, [&](size_t i) { return make(candidates[i]); });
+    const Choice choice = Choose(tuner, fmt::format("{}, {}", key, alone.settings()), names,
+                                 [&](size_t i) { return make(candidates[i]); });
     chosen.tiles.resize(std::max(chosen.tiles.size(), size_t(worker.cluster) + 1));
     chosen.tiles[size_t(worker.cluster)] = candidates[choice.index];
-    chosen.why += fmt::format("{}cores of speed {}: {}", chosen.why.empty() ? "" : "; ", worker.speed, choice.why);
+    chosen.why +=
+        fmt::format("{}cores of speed {}: {}", chosen.why.empty() ? "" : "; ", worker.speed, choice.why);
   }
-  const bool same = std::all_of(chosen.tiles.begin(), chosen.tiles.end(), [&](const Tile& t) { return t == chosen.tiles[0]; });
+  const bool same = std::all_of(chosen.tiles.begin(), chosen.tiles.end(),
+                                [&](const Tile& t) { return t == chosen.tiles[0]; });
   if (same && chosen.tiles[0] == Tile{}) chosen.tiles.clear();
   return chosen;
 }

@@ -1,5 +1,6 @@
-// The register tile of each cluster: cores of one kind may compute fastest with another tile than those of the next, and all tiles
-// compute the same bits from the same packed weights, so that any core may take any block.
+// The register tile of each cluster: cores of one kind may compute fastest with another tile than those of
+// the next, and all tiles compute the same bits from the same packed weights, so that any core may take any
+// block.
 #pragma once
 
 #include <functional>
@@ -17,8 +18,9 @@ struct ClusterTiles {
   std::string why;          // for people; empty where there was nothing to choose
 };
 
-// The fastest by time, where there is a tuner and the threads of the step that is prepared are of several clusters: measured on the first
-// worker of each cluster alone, with its share of the node. `key`: all else that the times depend on. `rows`: of the product.
+// The fastest by time, where there is a tuner and the threads of the step that is prepared are of several
+// clusters: measured on the first worker of each cluster alone, with its share of the node. `key`: all else
+// that the times depend on. `rows`: of the product.
 ClusterTiles ChooseTiles(Tuner* tuner, const std::string& key, const GemmPlan& plan, int64_t rows, Pool& pool,
                          const std::function<Trial(const Tile&)>& make);
 
@@ -33,9 +35,11 @@ inline void SetTile(ConvPlan& plan, const Tile& tile) { plan.gemm.tile = tile; }
 template <class Plan>
 class WorkerPlans {
  public:
-  WorkerPlans(const Plan& plan, const std::vector<Tile>& tiles, const Pool& pool) : plans_(size_t(pool.threads()), plan) {
+  WorkerPlans(const Plan& plan, const std::vector<Tile>& tiles, const Pool& pool)
+      : plans_(size_t(pool.threads()), plan) {
     for (size_t w = 0; w < plans_.size(); ++w)
-      if (const size_t cluster = size_t(pool.worker(int(w)).cluster); cluster < tiles.size()) SetTile(plans_[w], tiles[cluster]);
+      if (const size_t cluster = size_t(pool.worker(int(w)).cluster); cluster < tiles.size())
+        SetTile(plans_[w], tiles[cluster]);
   }
 
   const Plan& any() const { return plans_[0]; }  // for all but the tile

@@ -48,8 +48,10 @@ TEST(ChooseTiles, EachClusterGetsItsOwnFastest) {
   EXPECT_EQ(chosen.tiles, (std::vector<Tile>{tiles[0], tiles[1]}));
   const GemmPlan plan = PlanGemm(kColumns, kLength);
   const std::string largest = TileText(plan, tiles[0]), other = TileText(plan, tiles[1]);
-  EXPECT_NE(chosen.why.find("cores of speed 1: tile of " + largest + " measured 100.0 us"), std::string::npos) << chosen.why;
-  EXPECT_NE(chosen.why.find("cores of speed 0.4: tile of " + other + " measured 200.0 us"), std::string::npos) << chosen.why;
+  EXPECT_NE(chosen.why.find("cores of speed 1: tile of " + largest + " measured 100.0 us"), std::string::npos)
+      << chosen.why;
+  EXPECT_NE(chosen.why.find("cores of speed 0.4: tile of " + other + " measured 200.0 us"), std::string::npos)
+      << chosen.why;
   EXPECT_EQ(TilesText(plan, chosen.tiles), largest + " and " + other);
 }
 

@@ -9,7 +9,8 @@ namespace {
 
 TEST(ColdWeights, LeaveWhatTheyReadAsItIs) {
   ColdWeights cold;
-  for (const int64_t elements : {int64_t{1000}, int64_t{3}, int64_t{0}, int64_t{9} << 20}) {  // more than they ever read in their place
+  // more than they ever read in their place
+  for (const int64_t elements : {int64_t{1000}, int64_t{3}, int64_t{0}, int64_t{9} << 20}) {
     const Tensor weights = elements > 0 ? Ones(elements) : Tensor(DType::kF32, Shape{0}), input = Ones(77);
     cold.Evict(weights.view(), input.view());
     for (int64_t i = 0; i < elements; ++i) ASSERT_EQ(weights.as<float>()[i], 1) << elements;

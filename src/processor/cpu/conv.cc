@@ -17,17 +17,20 @@ std::vector<ConvWay> WaysOf(const ConvShape& shape, const CpuOptions& options) {
   return {{fits ? *options.conv : ConvAlgorithm::kDirect}};
 }
 
-// Whether the side to divide is worth choosing by time. Of depthwise convolutions and in Winograd's the usual one never lost by much
-// (measured on the layers of three networks), and of a single panel there is nothing to divide.
+// Whether the side to divide is worth choosing by time. Of depthwise convolutions and in Winograd's the usual
+// one never lost by much (measured on the layers of three networks), and of a single panel there is nothing
+// to divide.
 bool HasSides(const ConvShape& shape, const ConvWay& way) {
-  return !IsDepthwise(shape) && way.algorithm == ConvAlgorithm::kDirect && PlanConv(shape, way.tile_vectors).panels > 1;
+  return !IsDepthwise(shape) && way.algorithm == ConvAlgorithm::kDirect &&
+         PlanConv(shape, way.tile_vectors).panels > 1;
 }
 
 class ConvStep : public Prepared {
   using MakeWayTrial = std::function<Trial(const ConvWay&)>;
 
  public:
-  ConvStep(const Graph& graph, const Node& node, const ConvShape& shape, const CpuOptions& options, Packer& packer)
+  ConvStep(const Graph& graph, const Node& node, const ConvShape& shape, const CpuOptions& options,
+           Packer& packer)
       : residual_(HasResidual(node)), offset_(node.attributes.Int(kIntoOffset, 0)) {
     const Tensor& weights = graph.value(node.inputs[1]).constant;
     epilogue_.activation = *FastActivation(node);
@@ -35,7 +38,8 @@ class ConvStep : public Prepared {
     if (node.input(2) != kNoValue) epilogue_.bias = graph.value(node.inputs[2]).constant.as<float>();
     ChooseWay(shape, weights.as<float>(), WaysOf(shape, options), options, packer);
     if (const int64_t all = node.attributes.Int(kIntoChannels, 0); all > 0)
-      AddReason(fmt::format("channels {} to {} of {}", offset_, offset_ + epilogue_.residual_stride - 1, all));
+      AddReason(
+          fmt::format("channels {} to {} of {}", offset_, offset_ + epilogue_.residual_stride - 1, all));
     ReleasePages(weights.data(), weights.bytes());
   }
 
@@ -52,46 +56,54 @@ class ConvStep : public Prepared {
   int64_t computed_flops(int64_t flops) const override { return conv_->computed_flops(flops); }
 
  private:
-  void ChooseWay(const ConvShape& shape, const float* weights, const std::vector<ConvWay>& ways, const CpuOptions& options,
-                 Packer& packer) {
+  void ChooseWay(const ConvShape& shape, const float* weights, const std::vector<ConvWay>& ways,
+                 const CpuOptions& options, Packer& packer) {
     std::vector<std::string> names;
     for (const ConvWay& way : ways) names.push_back(Name(way));
-    const std::string key = fmt::format("{}, activation {}{}, {}, weights {}", ToText(shape), Name(epilogue_.activation.op),
-                                        residual_ ? ", residual" : "", packer.pool().settings(),
-                                        options.weights_from_memory ? "far" : "near");
+    const std::string key =
+        fmt::format("{}, activation {}{}, {}, weights {}", ToText(shape), Name(epilogue_.activation.op),
+                    residual_ ? ", residual" : "", packer.pool().settings(),
+                    options.weights_from_memory ? "far" : "near");
     const Pool::CallerPin pin(packer.pool());
     const MakeWayTrial make = TrialsOf(shape, weights, options.cold_weights(), packer.pool());
     const Choice choice = Choose(options.tuner, key, names, [&](size_t i) { return make(ways[i]); });
     reason_ = choice.why;
     ConvWay way = ways[choice.index];
-    if (way.algorithm == ConvAlgorithm::kDirect && !IsDepthwise(shape)) ChooseClusterTiles(shape, key, options, packer.pool(), make, &way);
-    if (options.tuner && packer.pool().step_threads() > 1 && HasSides(shape, way)) ChooseSide(shape, key, options, make, &way);
+    if (way.algorithm == ConvAlgorithm::kDirect && !IsDepthwise(shape))
+      ChooseClusterTiles(shape, key, options, packer.pool(), make, &way);
+    if (options.tuner && packer.pool().step_threads() > 1 && HasSides(shape, way))
+      ChooseSide(shape, key, options, make, &way);
     packer.pool().BeginStep(0);
     conv_.emplace(shape, weights, way, packer);
   }
 
-  void ChooseClusterTiles(const ConvShape& shape, const std::string& key, const CpuOptions& options, Pool& pool, const MakeWayTrial& make,
-                          ConvWay* way) {
+  void ChooseClusterTiles(const ConvShape& shape, const std::string& key, const CpuOptions& options,
+                          Pool& pool, const MakeWayTrial& make, ConvWay* way) {
     const auto make_tile = [&](const Tile& tile) {
       ConvWay with = *way;
       with.tiles.assign(size_t(pool.threads()), tile);  // of all clusters, of which one computes
       return make(with);
     };
-    const ClusterTiles chosen = ChooseTiles(options.tuner, fmt::format("{}, {}", key, Name(*way)), PlanConv(shape, way->tile_vectors).gemm,
-                                            shape.out_pixels(), pool, make_tile);
+    const ClusterTiles chosen =
+        ChooseTiles(options.tuner, fmt::format("{}, {}", key, Name(*way)),
+                    PlanConv(shape, way->tile_vectors).gemm, shape.out_pixels(), pool, make_tile);
     way->tiles = chosen.tiles;
     AddReason(chosen.why);
   }
 
-  // Which side of the grid to divide among the threads. A layer alone does not show what dividing it otherwise than its neighbours
-  // costs, so the other side must be much faster.
-  void ChooseSide(const ConvShape& shape, const std::string& key, const CpuOptions& options, const MakeWayTrial& make, ConvWay* way) {
+  // Which side of the grid to divide among the threads. A layer alone does not show what dividing it
+  // otherwise than its neighbours costs, so the other side must be much faster.
+  void ChooseSide(const ConvShape& shape, const std::string& key, const CpuOptions& options,
+                  const MakeWayTrial& make, ConvWay* way) {
     constexpr double kMuchFaster = 0.9;  // guess
     ConvWay other = *way;
     other.other_side = true;
-    const std::string tiles = way->tiles.empty() ? "" : ", tiles " + TilesText(PlanConv(shape, way->tile_vectors).gemm, way->tiles);
-    const Choice side = Choose(options.tuner, fmt::format("{}, {}{}", key, Name(*way), tiles), {"usual side divided", "other side divided"},
-                               [&](size_t i) { return make(i == 0 ? *way : other); }, kMuchFaster);
+    const std::string tiles =
+        way->tiles.empty() ? "" : ", tiles " + TilesText(PlanConv(shape, way->tile_vectors).gemm, way->tiles);
+    const Choice side = Choose(
+        options.tuner, fmt::format("{}, {}{}", key, Name(*way), tiles),
+        {"usual side divided", "other side divided"}, [&](size_t i) { return make(i == 0 ? *way : other); },
+        kMuchFaster);
     if (side.index == 1) *way = other;
     AddReason(side.why);
   }
@@ -100,7 +112,8 @@ class ConvStep : public Prepared {
     if (!more.empty()) reason_ += fmt::format("{}{}", reason_.empty() ? "" : "; ", more);
   }
 
-  // All on the same tensors, which are there once one is asked for: the input is near, as it is between the other layers.
+  // All on the same tensors, which are there once one is asked for: the input is near, as it is between the
+  // other layers.
   MakeWayTrial TrialsOf(const ConvShape& shape, const float* weights, ColdWeights* cold, Pool& pool) const {
     struct Data {
       Tensor input, output, residual;
@@ -121,7 +134,8 @@ class ConvStep : public Prepared {
       const int64_t step = pool.NewStep();
       const auto call_us = [=, &pool] {
         pool.BeginStep(step, pool.step_threads());
-        return conv->MeasureUs(data->input.view(), data->epilogue, data->output.mutable_view().as<float>(), cold);
+        return conv->MeasureUs(data->input.view(), data->epilogue, data->output.mutable_view().as<float>(),
+                               cold);
       };
       call_us();
       return {call_us, conv->packed_bytes()};
@@ -137,7 +151,8 @@ class ConvStep : public Prepared {
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareConv(const Graph& graph, const Node& node, Packer& packer, const CpuOptions& options, std::string* why) {
+std::unique_ptr<Prepared> PrepareConv(const Graph& graph, const Node& node, Packer& packer,
+                                      const CpuOptions& options, std::string* why) {
   if (node.op != "Conv") return nullptr;
   const auto shape = ConvolutionOf(graph, node, why);
   if (!shape) return nullptr;

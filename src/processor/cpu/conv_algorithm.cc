@@ -11,22 +11,26 @@
 namespace mete {
 namespace {
 
-constexpr ConvAlgorithm kAll[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4,
-                                  ConvAlgorithm::kWinogradF6};
+constexpr ConvAlgorithm kAll[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2,
+                                  ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6};
 
 double RoundUp(int64_t n, int64_t step) { return double((n + step - 1) / step * step); }
 
-// Time on one core, in multiply-adds of a product in full swing: those of the products, the reading of weights that no cache holds,
-// and the transforms. The costs are fitted to bench/kernels (three/*) with AVX-512: a multiply-add takes 10.6 ps, and
-// beside it a weight from memory costs 190 ps and a transformed value 180 ps; estimates are off by 12 % on average. Of direct, F(2x2)
-// and F(4x4) the least estimate is the fastest for 29 of its 30 shapes and 4 % slower for one.
+// Time on one core, in multiply-adds of a product in full swing: those of the products, the reading of
+// weights that no cache holds, and the transforms. The costs are fitted to bench/kernels (three/*) with
+// AVX-512: a multiply-add takes 10.6 ps, and beside it a weight from memory costs 190 ps and a transformed
+// value 180 ps; estimates are off by 12 % on average. Of direct, F(2x2) and F(4x4) the least estimate is the
+// fastest for 29 of its 30 shapes and 4 % slower for one.
 double Estimate(const ConvShape& s, ConvAlgorithm algorithm) {
   constexpr double kWeight = 18, kTransformed = 17;
-  const double channels = double(s.in_channels), outputs = RoundUp(s.out_channels, 16), m = WinogradTile(algorithm);
+  const double channels = double(s.in_channels), outputs = RoundUp(s.out_channels, 16),
+               m = WinogradTile(algorithm);
   if (algorithm == ConvAlgorithm::kDirect) return 9 * channels * outputs * (double(s.out_pixels()) + kWeight);
   const double positions = (m + 2) * (m + 2);
-  const double tiles = double(s.batch) * (RoundUp(s.out_height, int64_t(m)) / m) * (RoundUp(s.out_width, int64_t(m)) / m);
-  return positions * (channels * outputs * (tiles + kWeight) + kTransformed * tiles * (RoundUp(s.in_channels, 16) + outputs));
+  const double tiles =
+      double(s.batch) * (RoundUp(s.out_height, int64_t(m)) / m) * (RoundUp(s.out_width, int64_t(m)) / m);
+  return positions * (channels * outputs * (tiles + kWeight) +
+                      kTransformed * tiles * (RoundUp(s.in_channels, 16) + outputs));
 }
 
 }  // namespace
@@ -47,8 +51,8 @@ std::optional<ConvAlgorithm> ParseConvAlgorithm(std::string_view where, std::str
     if (name == Name(algorithm)) return algorithm;
   std::string names = "auto";
   for (ConvAlgorithm algorithm : kAll) names += std::string(", ") + Name(algorithm);
-  Fail(Code::kFailedPrecondition, std::string(where), "no such way to compute convolutions; got '{}', expected one of {}; try auto", name,
-       names);
+  Fail(Code::kFailedPrecondition, std::string(where),
+       "no such way to compute convolutions; got '{}', expected one of {}; try auto", name, names);
 }
 
 int WinogradTile(ConvAlgorithm algorithm) { return 2 * int(algorithm); }
@@ -59,7 +63,8 @@ std::vector<ConvAlgorithm> ConvAlgorithmsFor(const ConvShape& shape) {
 }
 
 std::string Name(const ConvWay& way) {
-  return way.tile_vectors == 0 ? Name(way.algorithm) : fmt::format("{}, tile {}", Name(way.algorithm), way.tile_vectors);
+  return way.tile_vectors == 0 ? Name(way.algorithm)
+                               : fmt::format("{}, tile {}", Name(way.algorithm), way.tile_vectors);
 }
 
 std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, bool exact) {
@@ -84,10 +89,12 @@ std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, bool exact) {
 }
 
 std::string ToText(const ConvShape& s) {
-  return fmt::format("conv {}x{}x{}x{} of {} -> {}x{}x{} of {}, kernel {}x{}, stride {}x{}, dilation {}x{}, pad {}+{}, groups {}", s.batch,
-                     s.in_height, s.in_width, s.in_channels, s.in_pixel_stride, s.out_height, s.out_width, s.out_channels,
-                     s.out_pixel_stride, s.kernel_height, s.kernel_width, s.stride_y, s.stride_x, s.dilation_y, s.dilation_x, s.pad_top,
-                     s.pad_left, s.groups);
+  return fmt::format(
+      "conv {}x{}x{}x{} of {} -> {}x{}x{} of {}, kernel {}x{}, stride {}x{}, dilation {}x{}, pad {}+{}, "
+      "groups {}",
+      s.batch, s.in_height, s.in_width, s.in_channels, s.in_pixel_stride, s.out_height, s.out_width,
+      s.out_channels, s.out_pixel_stride, s.kernel_height, s.kernel_width, s.stride_y, s.stride_x,
+      s.dilation_y, s.dilation_x, s.pad_top, s.pad_left, s.groups);
 }
 
 }  // namespace mete

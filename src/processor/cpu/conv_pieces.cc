@@ -23,7 +23,8 @@ class ConvPiecesStep : public Prepared {
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     pool_.For(grid_.blocks(), [&](int, int64_t begin, int64_t end) {
-      grid_.ForPieces(begin, end, [&](Range rows, Range) { RunRows(in[0].as<float>(), rows, out[0].as<float>()); });
+      grid_.ForPieces(begin, end,
+                      [&](Range rows, Range) { RunRows(in[0].as<float>(), rows, out[0].as<float>()); });
     });
   }
 
@@ -45,13 +46,14 @@ class ConvPiecesStep : public Prepared {
 
   void Pack(const float* weights, int64_t piece, Packer& packer) {
     const int64_t panels = pieces_[0].plan.panels;  // of every piece
-    const std::string what =
-        fmt::format("{}, {}x{} in pieces of {}, columns {}", kernel(), n_, k_, piece, pieces_[0].plan.split.padded_columns());
-    packed_ = packer.Pack(what, {weights, size_t(n_ * k_)}, elements_ * int64_t{sizeof(float)}, int64_t(pieces_.size()) * panels,
-                          [&](Range all, float* packed) {
+    const std::string what = fmt::format("{}, {}x{} in pieces of {}, columns {}", kernel(), n_, k_, piece,
+                                         pieces_[0].plan.split.padded_columns());
+    packed_ = packer.Pack(what, {weights, size_t(n_ * k_)}, elements_ * int64_t{sizeof(float)},
+                          int64_t(pieces_.size()) * panels, [&](Range all, float* packed) {
                             for (int64_t i = all.begin; i < all.end; ++i) {
                               const Piece& p = pieces_[size_t(i / panels)];
-                              PackGemm(p.plan, weights + p.k.begin, k_, true, 1, {i % panels, i % panels + 1}, packed + p.packed);
+                              PackGemm(p.plan, weights + p.k.begin, k_, true, 1, {i % panels, i % panels + 1},
+                                       packed + p.packed);
                             }
                           });
   }
@@ -63,7 +65,8 @@ class ConvPiecesStep : public Prepared {
     for (const Piece& p : pieces_) {
       Epilogue epilogue;
       if (p.k.begin > 0) epilogue.residual = other;
-      RunGemm(p.plan, x + p.k.begin, k_, packed_.as<float>() + p.packed, epilogue, rows, {0, p.plan.panels}, to, n_);
+      RunGemm(p.plan, x + p.k.begin, k_, packed_.as<float>() + p.packed, epilogue, rows, {0, p.plan.panels},
+              to, n_);
       std::swap(to, other);
     }
     if (!bias_) return;

@@ -9,7 +9,8 @@ namespace {
 
 class ReferenceStep : public Prepared {
  public:
-  ReferenceStep(const Node& node, RefKernel kernel, std::string reason) : node_(node), kernel_(kernel), reason_(std::move(reason)) {}
+  ReferenceStep(const Node& node, RefKernel kernel, std::string reason)
+      : node_(node), kernel_(kernel), reason_(std::move(reason)) {}
 
   void Execute(std::span<const ConstView> inputs, std::span<View> outputs) override {
     RefArgs args{node_.attributes, inputs, outputs, scratch_, {}};

@@ -16,17 +16,23 @@ namespace mete {
 
 struct CpuOptions {
   int threads = 1;
-  std::vector<int> cores;   // to pin to; empty: not pinned
-  bool reference = false;   // never a fast kernel
-  std::optional<ConvAlgorithm> conv;  // for all convolutions that it fits, direct for the others; nothing: the best
-  bool plain_sums = false;            // where `conv` is nothing: no algorithm whose error is larger than that of the sums as they stand
-  Tuner* tuner = nullptr;             // measures what is best; null: by estimate. Outlives the Cpu's Prepare calls
-  bool weights_from_memory = false;   // between two runs of a node its weights leave all caches: measure with them cold
-  ColdWeights* cold_weights() const { return tuner && weights_from_memory ? &tuner->cold_weights() : nullptr; }
-  std::string packed_cache;           // folder of the files of packed weights; empty: none
-  std::string policy = "adaptive";    // of PolicyNames(): how blocks reach the threads
-  std::vector<double> speeds;         // of the threads, to emulate; empty: as they are
-  std::vector<WorkerSpeed> workers;   // the threads as the policy shall expect them; empty: alike
+  std::vector<int> cores;  // to pin to; empty: not pinned
+  bool reference = false;  // never a fast kernel
+  // for all convolutions that it fits, direct for the others; nothing: the best
+  std::optional<ConvAlgorithm> conv;
+  // where `conv` is nothing: no algorithm whose error is larger than that of the sums as they stand
+  bool plain_sums = false;
+  // measures what is best; null: by estimate. Outlives the Cpu's Prepare calls
+  Tuner* tuner = nullptr;
+  // between two runs of a node its weights leave all caches: measure with them cold
+  bool weights_from_memory = false;
+  ColdWeights* cold_weights() const {
+    return tuner && weights_from_memory ? &tuner->cold_weights() : nullptr;
+  }
+  std::string packed_cache;          // folder of the files of packed weights; empty: none
+  std::string policy = "adaptive";   // of PolicyNames(): how blocks reach the threads
+  std::vector<double> speeds;        // of the threads, to emulate; empty: as they are
+  std::vector<WorkerSpeed> workers;  // the threads as the policy shall expect them; empty: alike
 };
 
 class Cpu : public Processor {

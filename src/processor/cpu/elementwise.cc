@@ -9,7 +9,8 @@
 namespace mete {
 namespace {
 
-constexpr int64_t kLeastElements = 16 * 1024;  // as in pooling.cc: smaller pieces cost more to hand out than to compute
+// as in pooling.cc: smaller pieces cost more to hand out than to compute
+constexpr int64_t kLeastElements = 16 * 1024;
 
 bool AllOnes(const Shape& s, int first, int last) {
   for (int i = first; i < last; ++i)
@@ -39,8 +40,14 @@ class ElementwiseStep : public Prepared {
     bool per_image;
   };
 
-  ElementwiseStep(const ElementwisePlan& plan, std::vector<Input> inputs, int64_t images, int64_t elements, Pool& pool)
-      : pool_(pool), plan_(plan), inputs_(std::move(inputs)), images_(images), image_elements_(elements / images), target_(ActiveTarget()) {
+  ElementwiseStep(const ElementwisePlan& plan, std::vector<Input> inputs, int64_t images, int64_t elements,
+                  Pool& pool)
+      : pool_(pool),
+        plan_(plan),
+        inputs_(std::move(inputs)),
+        images_(images),
+        image_elements_(elements / images),
+        target_(ActiveTarget()) {
     blocks_ = BlocksOf(image_elements_, kLeastElements, pool.step_threads());
   }
 
@@ -50,16 +57,21 @@ class ElementwiseStep : public Prepared {
     });
   }
   std::string kernel() const override { return fmt::format("elementwise_f32 {}", target_); }
-  std::string reason() const override { return fmt::format("{} step{} in one", plan_.program.steps, plan_.program.steps == 1 ? "" : "s"); }
+  std::string reason() const override {
+    return fmt::format("{} step{} in one", plan_.program.steps, plan_.program.steps == 1 ? "" : "s");
+  }
 
  private:
   void Block(int64_t image, int64_t part, std::span<const ConstView> in, float* out) {
     std::array<const float*, FusedProgram::kMaxInputs> pointers{};
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      const int64_t step = inputs_[i].spread == Broadcast::kFull ? image_elements_ : inputs_[i].per_image ? plan_.channels : 0;
+      const int64_t step = inputs_[i].spread == Broadcast::kFull ? image_elements_
+                           : inputs_[i].per_image                ? plan_.channels
+                                                                 : 0;
       pointers[i] = in[i].as<float>() + image * step;
     }
-    RunElementwise(plan_, pointers.data(), {image_elements_ * part / blocks_, image_elements_ * (part + 1) / blocks_},
+    RunElementwise(plan_, pointers.data(),
+                   {image_elements_ * part / blocks_, image_elements_ * (part + 1) / blocks_},
                    out + image * image_elements_);
   }
 
@@ -73,7 +85,8 @@ class ElementwiseStep : public Prepared {
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareElementwise(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
+std::unique_ptr<Prepared> PrepareElementwise(const Graph& graph, const Node& node, Pool& pool,
+                                             std::string* why) {
   if (node.op != "mete.Elementwise") return nullptr;
   const Shape& out = graph.value(node.outputs[0]).shape;
   if (out.Elements() == 0) return *why = "nothing to compute", nullptr;
@@ -83,16 +96,21 @@ std::unique_ptr<Prepared> PrepareElementwise(const Graph& graph, const Node& nod
   for (ValueId id : node.inputs) {
     bool per_image = false;
     const auto spread = BroadcastOf(graph.value(id).shape, out, &per_image);
-    if (!spread) return *why = fmt::format("{} is broadcast to {}", ToString(graph.value(id).shape), ToString(out)), nullptr;
+    if (!spread)
+      return *why = fmt::format("{} is broadcast to {}", ToString(graph.value(id).shape), ToString(out)),
+             nullptr;
     inputs.push_back({*spread, per_image});
     spreads.push_back(*spread);
     by_image |= per_image;
   }
   FusedProgram program;
   ElementwisePlan plan;
-  if (!ParseFusedProgram(node.attributes, int(node.inputs.size()), program).empty()) return *why = "not a program", nullptr;
-  if (!PlanElementwise(program, spreads, out.rank() ? out.back() : 1, &plan)) return *why = "needs too many values at once", nullptr;
-  return std::make_unique<ElementwiseStep>(plan, std::move(inputs), by_image ? out[0] : 1, out.Elements(), pool);
+  if (!ParseFusedProgram(node.attributes, int(node.inputs.size()), program).empty())
+    return *why = "not a program", nullptr;
+  if (!PlanElementwise(program, spreads, out.rank() ? out.back() : 1, &plan))
+    return *why = "needs too many values at once", nullptr;
+  return std::make_unique<ElementwiseStep>(plan, std::move(inputs), by_image ? out[0] : 1, out.Elements(),
+                                           pool);
 }
 
 }  // namespace mete

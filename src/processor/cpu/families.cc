@@ -9,14 +9,17 @@ constexpr int64_t kFine = 8;  // guess: blocks of a thread, below which a policy
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-constexpr double kUneven = 0.1;  // guess: a thread with so much more than its share is as bad as reading the other side twice
-// Rows are divided between tiles where that is not more uneven by so much: a tile of a row less takes less time by that row (measured with
-// AVX-512: tiles of 5 and 6 rows of four vectors compute alike), so that to cut one costs little. Measured: 33 tiles for two equal threads
-// are 4 % more than a half for one, and cutting them took 2 % off four networks; at speeds of 1 and 0.4 they are 2.9 %, and it gave
-// nothing. Guess: between the two.
+// guess: a thread with so much more than its share is as bad as reading the other side twice
+constexpr double kUneven = 0.1;
+// Rows are divided between tiles where that is not more uneven by so much: a tile of a row less takes less
+// time by that row (measured with AVX-512: tiles of 5 and 6 rows of four vectors compute alike), so that to
+// cut one costs little. Measured: 33 tiles for two equal threads are 4 % more than a half for one, and
+// cutting them took 2 % off four networks; at speeds of 1 and 0.4 they are 2.9 %, and it gave nothing. Guess:
+// between the two.
 constexpr double kUnevenTiles = 0.03;
 
-// By how much `count` equal pieces, dealt out to threads of those speeds as evenly as can be, take longer than exact shares would.
+// By how much `count` equal pieces, dealt out to threads of those speeds as evenly as can be, take longer
+// than exact shares would.
 double Excess(int64_t count, std::span<const double> speeds) {
   if (count <= 0) return 0;
   const double all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
@@ -34,20 +37,23 @@ double Excess(int64_t count, std::span<const double> speeds) {
   return last * all / double(count) - 1;
 }
 
-// Every row block reads all weights, and every column block all activations, so the larger side is divided; unless its pieces are too
-// few to be even. Activations count twice: they lie in the cache of the core that computed them, and the next layer's cores want
-// theirs, while weights come from a cache that all cores share. (Measured on two cores, layers alone: at a ratio of 4 or more columns
-// are up to 20 % faster, between 1 and 2 there is no difference; between layers: two threads over one
-// rose from 1.3 to 1.6 on ViT when its products went by rows and a thread's blocks were joined, on a busy machine.)
+// Every row block reads all weights, and every column block all activations, so the larger side is divided;
+// unless its pieces are too few to be even. Activations count twice: they lie in the cache of the core that
+// computed them, and the next layer's cores want theirs, while weights come from a cache that all cores
+// share. (Measured on two cores, layers alone: at a ratio of 4 or more columns are up to 20 % faster, between
+// 1 and 2 there is no difference; between layers: two threads over one rose from 1.3 to 1.6 on ViT when its
+// products went by rows and a thread's blocks were joined, on a busy machine.)
 bool DivideColumns(const GridSides& sides, std::span<const double> speeds) {
   const bool columns = sides.column_bytes > 2 * sides.row_bytes;
-  const double own = Excess(columns ? sides.columns : sides.rows, speeds), other = Excess(columns ? sides.rows : sides.columns, speeds);
+  const double own = Excess(columns ? sides.columns : sides.rows, speeds),
+               other = Excess(columns ? sides.rows : sides.columns, speeds);
   return columns != (own > other + kUneven);
 }
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Packer& packer, const CpuOptions& options, std::string* why) {
+std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Packer& packer,
+                                      const CpuOptions& options, std::string* why) {
   if (auto prepared = PrepareConv(graph, node, packer, options, why)) return prepared;
   if (auto prepared = PrepareMatrix(graph, node, packer, options, why)) return prepared;
   if (auto prepared = PrepareQuantized(graph, node, packer, why)) return prepared;
@@ -58,7 +64,8 @@ std::unique_ptr<Prepared> PrepareFast(const Graph& graph, const Node& node, Pack
 
 Range Grid::Rows(int64_t row_block) const {
   const int64_t steps = CeilDiv(rows, row_step);
-  return {std::min(rows, steps * row_block / row_blocks * row_step), std::min(rows, steps * (row_block + 1) / row_blocks * row_step)};
+  return {std::min(rows, steps * row_block / row_blocks * row_step),
+          std::min(rows, steps * (row_block + 1) / row_blocks * row_step)};
 }
 
 Range Grid::Columns(int64_t column_block) const {
@@ -70,22 +77,29 @@ Grid MakeGrid(const GridSides& sides, std::span<const double> speeds, bool other
   const int64_t threads = std::ssize(speeds);
   if (threads <= 1) return grid;
   grid.columns_outer = DivideColumns(sides, speeds) != other_side;
-  // Where register tiles of rows are too few to be even, rows are divided rather than tiles: 16 rows of 6 to a tile as 8 and 8, not as 12
-  // and 4, if each thread gets a tile of them.
+  // Where register tiles of rows are too few to be even, rows are divided rather than tiles: 16 rows of 6 to
+  // a tile as 8 and 8, not as 12 and 4, if each thread gets a tile of them.
   const int64_t tiles = CeilDiv(sides.rows, sides.row_step);
-  const bool uneven = (1 + Excess(tiles, speeds)) * double(tiles * sides.row_step) > (1 + kUnevenTiles) * double(sides.rows);
-  if (!grid.columns_outer && uneven && (sides.columns == 1 || sides.rows >= threads * sides.row_step)) grid.row_step = 1;
+  const bool uneven =
+      (1 + Excess(tiles, speeds)) * double(tiles * sides.row_step) > (1 + kUnevenTiles) * double(sides.rows);
+  if (!grid.columns_outer && uneven && (sides.columns == 1 || sides.rows >= threads * sides.row_step))
+    grid.row_step = 1;
   const int64_t wanted = threads * kBlocksPerThread, steps = CeilDiv(sides.rows, grid.row_step);
   int64_t& outer = grid.columns_outer ? grid.column_blocks : grid.row_blocks;
   int64_t& inner = grid.columns_outer ? grid.row_blocks : grid.column_blocks;
   outer = std::min(grid.columns_outer ? sides.columns : steps, wanted);
-  // A run that ends within the inner dimension is computed in two or three pieces: only where the outer one is too coarse.
-  if (outer < threads * kFine) inner = std::min(grid.columns_outer ? steps : sides.columns, CeilDiv(wanted, std::max<int64_t>(outer, 1)));
+  // A run that ends within the inner dimension is computed in two or three pieces: only where the outer one
+  // is too coarse.
+  if (outer < threads * kFine)
+    inner =
+        std::min(grid.columns_outer ? steps : sides.columns, CeilDiv(wanted, std::max<int64_t>(outer, 1)));
   return grid;
 }
 
 int64_t BlocksOf(int64_t units, int64_t least, int threads) {
-  return threads <= 1 ? 1 : std::clamp<int64_t>(units / std::max<int64_t>(least, 1), 1, threads * kBlocksPerThread);
+  return threads <= 1
+             ? 1
+             : std::clamp<int64_t>(units / std::max<int64_t>(least, 1), 1, threads * kBlocksPerThread);
 }
 
 }  // namespace mete

@@ -17,10 +17,12 @@ Grid EvenGrid(const GridSides& sides, int threads, bool other_side = false) {
 std::vector<int> Covered(const Grid& grid, int shares) {
   std::vector<int> seen(size_t(grid.rows * grid.columns), 0);
   for (int s = 0; s < shares; ++s)
-    grid.ForPieces(grid.blocks() * s / shares, grid.blocks() * (s + 1) / shares, [&](Range rows, Range columns) {
-      for (int64_t r = rows.begin; r < rows.end; ++r)
-        for (int64_t c = columns.begin; c < columns.end; ++c) ++seen[size_t(r * grid.columns + c)];
-    });
+    grid.ForPieces(grid.blocks() * s / shares, grid.blocks() * (s + 1) / shares,
+                   [&](Range rows, Range columns) {
+                     for (int64_t r = rows.begin; r < rows.end; ++r)
+                       for (int64_t c = columns.begin; c < columns.end; ++c)
+                         ++seen[size_t(r * grid.columns + c)];
+                   });
   return seen;
 }
 
@@ -34,7 +36,8 @@ TEST(Grid, PiecesCoverAllOnceHoweverItIsDividedAndDealtOut) {
             for (const int shares : {1, 2, 3, 7}) {
               const std::vector<int> seen = Covered(grid, shares);
               EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }))
-                  << rows << " rows, " << columns << " columns, " << threads << " threads, " << shares << " shares";
+                  << rows << " rows, " << columns << " columns, " << threads << " threads, " << shares
+                  << " shares";
             }
           }
 }
@@ -59,7 +62,8 @@ TEST(Grid, DividesTheSideThatReadsMoreAndTheOtherOneIfAsked) {
 }
 
 TEST(Grid, RowsComeFirstWhereColumnsAreFewAndUneven) {
-  EXPECT_FALSE(EvenGrid({96, 6, 100, 3, 1000}, 2).columns_outer);  // 3 panels for 2 threads: one would get twice the other's work
+  // 3 panels for 2 threads: one would get twice the other's work
+  EXPECT_FALSE(EvenGrid({96, 6, 100, 3, 1000}, 2).columns_outer);
 }
 
 TEST(Grid, DividesAFewTilesOfRowsEvenly) {
@@ -75,7 +79,8 @@ TEST(Grid, DividesAFewTilesOfRowsEvenly) {
 }
 
 TEST(Grid, CutsTilesOfRowsWhereTheyAreNotEven) {
-  // 33 tiles are 17 and 16 for equal threads, 24 and 9 for a fast and a slow one: 4 and 2.9 % more than a share.
+  // 33 tiles are 17 and 16 for equal threads, 24 and 9 for a fast and a slow one: 4 and 2.9 % more than a
+  // share.
   EXPECT_EQ(EvenGrid({196, 6, 1000, 3, 100}, 2).row_step, 1);
   EXPECT_EQ(MakeGrid({196, 6, 1000, 3, 100}, std::vector{1.0, 0.4}).row_step, 6);
   EXPECT_EQ(EvenGrid({192, 6, 1000, 3, 100}, 2).row_step, 6);

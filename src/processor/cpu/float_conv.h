@@ -1,5 +1,5 @@
-// A convolution over NHWC with its weights packed: depthwise ones by their own kernel, all others as an implicit matrix product or
-// by Winograd's.
+// A convolution over NHWC with its weights packed: depthwise ones by their own kernel, all others as an
+// implicit matrix product or by Winograd's.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,8 @@ class FloatConv {
   // All pointers are of whole tensors. One call at a time.
   void Run(const float* input, const Epilogue& epilogue, float* output);
 
-  // Microseconds of a Run as it is between the other layers: with `cold`, where weights come from memory; null: from caches.
+  // Microseconds of a Run as it is between the other layers: with `cold`, where weights come from memory;
+  // null: from caches.
   double MeasureUs(const ConstView& input, const Epilogue& epilogue, float* output, ColdWeights* cold);
 
   std::string kernel() const;  // "conv_f32 avx512"
@@ -37,7 +38,8 @@ class FloatConv {
   void PlanByChannel(const float* weights, Packer& packer);
   void PlanTiles(const float* weights, Packer& packer);
   void RunInStages(const float* input, const Epilogue& epilogue, float* output);
-  void RunBlock(int worker, const float* input, const Epilogue& epilogue, float* output, Range rows, Range columns);
+  void RunBlock(int worker, const float* input, const Epilogue& epilogue, float* output, Range rows,
+                Range columns);
 
   Pool& pool_;
   ConvShape shape_;

@@ -37,13 +37,15 @@ std::vector<float> Random(int64_t count) {
 }
 
 // `workers`: of clusters, of which each has a tile of its own in `way`; empty: alike.
-std::vector<float> Outputs(const ConvShape& shape, ConvWay way, int threads, bool other_side, const std::string& policy,
-                           const std::vector<WorkerSpeed>& workers = {}) {
+std::vector<float> Outputs(const ConvShape& shape, ConvWay way, int threads, bool other_side,
+                           const std::string& policy, const std::vector<WorkerSpeed>& workers = {}) {
   Pool pool(threads, {}, policy, {}, workers);
   Packer packer(pool);
-  const std::vector<float> weights = Random(shape.out_channels * shape.in_channels / shape.groups * shape.kernel_height * shape.kernel_width);
+  const std::vector<float> weights = Random(shape.out_channels * shape.in_channels / shape.groups *
+                                            shape.kernel_height * shape.kernel_width);
   const std::vector<float> input = Random(shape.batch * shape.in_height * shape.in_width * shape.in_channels);
-  std::vector<float> output(static_cast<size_t>(shape.out_pixels() * std::max(shape.out_channels, shape.out_pixel_stride)), 7.0f);
+  std::vector<float> output(
+      static_cast<size_t>(shape.out_pixels() * std::max(shape.out_channels, shape.out_pixel_stride)), 7.0f);
   way.other_side = other_side;
   FloatConv conv(shape, weights.data(), way, packer);
   for (int run = 0; run < 3; ++run) {  // what was seen of the first ones divides the last one otherwise
@@ -79,7 +81,8 @@ TEST(FloatConv, IsTheSameWhateverSideIsDivided) {
   }
 }
 
-// Cores of two and of three kinds take blocks of the same convolution, each kind with its own tile: no bit differs.
+// Cores of two and of three kinds take blocks of the same convolution, each kind with its own tile: no bit
+// differs.
 TEST(FloatConv, IsTheSameWhateverTileEachClusterHas) {
   const Case cases[] = {
       {"1x1", {}, 9, 37, 200, 1, 1, 1, 0},
@@ -97,7 +100,8 @@ TEST(FloatConv, IsTheSameWhateverTileEachClusterHas) {
     for (const bool other_side : {false, true})
       for (const std::string& policy : PolicyNames()) {
         const std::vector<float> got = Outputs(shape, way, 3, other_side, policy, workers);
-        EXPECT_EQ(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)), 0) << c.name << ", " << policy;
+        EXPECT_EQ(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)), 0)
+            << c.name << ", " << policy;
       }
   }
 }

@@ -13,14 +13,14 @@
 namespace mete {
 namespace {
 
-// So many products for each thread are dealt out whole, and each is packed by who computes it; fewer are divided. Guess: three, those of
-// ViT-Ti's heads, are too few for two threads.
+// So many products for each thread are dealt out whole, and each is packed by who computes it; fewer are
+// divided. Guess: three, those of ViT-Ti's heads, are too few for two threads.
 constexpr int64_t kManyProducts = 4;
 
 class MatrixStep : public Prepared {
  public:
-  MatrixStep(const Graph& graph, const Node& node, const Product& product, const Epilogue& epilogue, const GemmPlan& plan,
-             const std::vector<Tile>& tiles, Packer& packer)
+  MatrixStep(const Graph& graph, const Node& node, const Product& product, const Epilogue& epilogue,
+             const GemmPlan& plan, const std::vector<Tile>& tiles, Packer& packer)
       : pool_(packer.pool()),
         p_(product),
         plan_(plan),
@@ -36,8 +36,9 @@ class MatrixStep : public Prepared {
     by_worker_ = !constant_ && p_.b_step != 0 && many;
     if (constant_) {
       const Tensor& b = graph.value(node.inputs[1]).constant;
-      packed_ = packer.Pack(PackedAs(), {b.as<float>(), size_t(b.elements())}, bytes, matrices_ * plan_.panels,
-                            [&](Range panels, float* packed) { Pack(b.as<float>(), panels, packed); });
+      packed_ =
+          packer.Pack(PackedAs(), {b.as<float>(), size_t(b.elements())}, bytes, matrices_ * plan_.panels,
+                      [&](Range panels, float* packed) { Pack(b.as<float>(), panels, packed); });
       ReleasePages(b.data(), b.bytes());
     } else if (by_worker_) {
       pool_.ReserveScratch(packed_step_ * int64_t{sizeof(float)});
@@ -46,23 +47,30 @@ class MatrixStep : public Prepared {
     }
     if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
     const std::span<const double> speeds = pool_.step_speeds();
-    grid_ = MakeGrid({p_.m, plan_.row_step, p_.m * (p_.k + p_.n), plan_.panels, p_.n * p_.k}, many ? speeds.first(1) : speeds);
+    grid_ = MakeGrid({p_.m, plan_.row_step, p_.m * (p_.k + p_.n), plan_.panels, p_.n * p_.k},
+                     many ? speeds.first(1) : speeds);
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
-    const Operands of{in[0].as<float>(), in[1].as<float>(), p_.residual < 0 ? nullptr : in[size_t(p_.residual)].as<float>(),
-                      out[0].as<float>()};
+    const Operands of{in[0].as<float>(), in[1].as<float>(),
+                      p_.residual < 0 ? nullptr : in[size_t(p_.residual)].as<float>(), out[0].as<float>()};
     if (!constant_ && !by_worker_) {
       float* packed = packed_.mutable_view().as<float>();
-      pool_.For(matrices_ * plan_.panels, [&](int, int64_t begin, int64_t end) { Pack(of.b, {begin, end}, packed); });
+      pool_.For(matrices_ * plan_.panels, [&](int, int64_t begin, int64_t end) {
+        Pack(of.b, {begin, end}, packed);
+      });
     }
-    pool_.For(p_.batch * grid_.blocks(), [&](int w, int64_t begin, int64_t end) {
-      for (int64_t b = begin, last; b < end; b = last) {
-        const int64_t product = b / grid_.blocks(), first = product * grid_.blocks();
-        last = std::min(end, first + grid_.blocks());
-        grid_.ForPieces(b - first, last - first, [&](Range rows, Range columns) { Block(w, product, rows, columns, of); });
-      }
-    }, grid_.run());
+    pool_.For(
+        p_.batch * grid_.blocks(),
+        [&](int w, int64_t begin, int64_t end) {
+          for (int64_t b = begin, last; b < end; b = last) {
+            const int64_t product = b / grid_.blocks(), first = product * grid_.blocks();
+            last = std::min(end, first + grid_.blocks());
+            grid_.ForPieces(b - first, last - first,
+                            [&](Range rows, Range columns) { Block(w, product, rows, columns, of); });
+          }
+        },
+        grid_.run());
   }
 
   // As FloatConv::MeasureUs.
@@ -87,8 +95,9 @@ class MatrixStep : public Prepared {
 
   // All that Pack() looks at beside the weights.
   std::string PackedAs() const {
-    std::string what = fmt::format("{}, {}x{}, rows {}{}, times {}, columns {}, matrices at", kernel(), p_.k, p_.n, p_.b_stride,
-                                   p_.transposed ? ", transposed" : "", p_.alpha, plan_.split.padded_columns());
+    std::string what =
+        fmt::format("{}, {}x{}, rows {}{}, times {}, columns {}, matrices at", kernel(), p_.k, p_.n,
+                    p_.b_stride, p_.transposed ? ", transposed" : "", p_.alpha, plan_.split.padded_columns());
     for (int64_t i = 0; i < matrices_; ++i) what += fmt::format(" {}", Place(i).b);
     return what;
   }
@@ -101,7 +110,8 @@ class MatrixStep : public Prepared {
   // Panels of all matrices, numbered one after the other.
   void Pack(const float* b, Range panels, float* packed) const {
     for (int64_t i = panels.begin; i < panels.end;) {
-      const int64_t matrix = i / plan_.panels, first = i % plan_.panels, last = std::min(plan_.panels, first + panels.end - i);
+      const int64_t matrix = i / plan_.panels, first = i % plan_.panels,
+                    last = std::min(plan_.panels, first + panels.end - i);
       PackMatrix(b, matrix, {first, last}, packed + matrix * packed_step_);
       i += last - first;
     }
@@ -111,7 +121,8 @@ class MatrixStep : public Prepared {
     PackGemm(plan_, b + Place(matrix).b, p_.b_stride, p_.transposed, p_.alpha, panels, to);
   }
 
-  // Some rows and panels of one product by worker w. A worker that packs for itself has all of B in its cache then.
+  // Some rows and panels of one product by worker w. A worker that packs for itself has all of B in its cache
+  // then.
   void Block(int w, int64_t batch, Range rows, Range panels, const Operands& of) {
     const MatMulView::Product at = Place(batch);
     Epilogue epilogue = epilogue_;
@@ -130,10 +141,10 @@ class MatrixStep : public Prepared {
   const bool constant_;
   int64_t packed_step_ = 0;  // elements between packed matrices
   int64_t matrices_ = 1;
-  bool by_worker_ = false;   // B is not constant, and each worker packs what it multiplies
+  bool by_worker_ = false;  // B is not constant, and each worker packs what it multiplies
   Tensor packed_;
   Grid grid_;
-  std::string why_;          // this tile, for people
+  std::string why_;  // this tile, for people
 };
 
 // What a product is measured on.
@@ -157,8 +168,9 @@ class Sample {
   std::array<View, 1> out_{c_.mutable_view()};
 };
 
-std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, const Product& p, const Epilogue& epilogue,
-                                         const CpuOptions& options, Packer& packer) {
+std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, const Product& p,
+                                         const Epilogue& epilogue, const CpuOptions& options,
+                                         Packer& packer) {
   const std::vector<int64_t> widths = GemmTileWidths(p.n);
   std::vector<std::string> names;
   for (int64_t width : widths) names.push_back(fmt::format("tile {}", width));
@@ -167,11 +179,11 @@ std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, c
     return std::make_unique<MatrixStep>(graph, node, p, epilogue, plan(i), tiles, with);
   };
   const bool constant = graph.value(node.inputs[1]).is_constant();
-  const std::string key = fmt::format("gemm {} x {}x{}x{}, B {}{}{}, activation {}{}, {}, weights {}", p.batch, p.m, p.k, p.n,
-                                      p.transposed ? "transposed" : "as it is", p.b_step == 0 ? "" : " each",
-                                      constant ? " constant" : "", Name(epilogue.activation.op),
-                                      p.residual < 0 ? p.view ? ", in views" : "" : ", residual", packer.pool().settings(),
-                                      options.weights_from_memory ? "far" : "near");
+  const std::string key = fmt::format(
+      "gemm {} x {}x{}x{}, B {}{}{}, activation {}{}, {}, weights {}", p.batch, p.m, p.k, p.n,
+      p.transposed ? "transposed" : "as it is", p.b_step == 0 ? "" : " each", constant ? " constant" : "",
+      Name(epilogue.activation.op), p.residual < 0 ? p.view ? ", in views" : "" : ", residual",
+      packer.pool().settings(), options.weights_from_memory ? "far" : "near");
   std::optional<Sample> sample;  // the same for all
   const auto trial = [&](size_t i, const std::vector<Tile>& tiles) -> Trial {
     if (!sample) sample.emplace(p, constant);
@@ -188,13 +200,16 @@ std::unique_ptr<Prepared> PrepareProduct(const Graph& graph, const Node& node, c
   const Pool::CallerPin pin(packer.pool());
   const Choice choice = Choose(options.tuner, key, names, [&](size_t i) { return trial(i, {}); });
   const size_t clusters = size_t(packer.pool().threads());  // at most, of which one computes
-  const auto tile_trial = [&](const Tile& tile) { return trial(choice.index, std::vector<Tile>(clusters, tile)); };
-  const ClusterTiles tiles = ChooseTiles(options.tuner, fmt::format("{}, {}", key, names[choice.index]), plan(choice.index), p.m,
-                                         packer.pool(), tile_trial);
+  const auto tile_trial = [&](const Tile& tile) {
+    return trial(choice.index, std::vector<Tile>(clusters, tile));
+  };
+  const ClusterTiles tiles = ChooseTiles(options.tuner, fmt::format("{}, {}", key, names[choice.index]),
+                                         plan(choice.index), p.m, packer.pool(), tile_trial);
   sample.reset();
   packer.pool().BeginStep(0);
   auto step = prepare(choice.index, tiles.tiles, packer);
-  step->set_why(choice.why.empty() || tiles.why.empty() ? choice.why + tiles.why : choice.why + "; " + tiles.why);
+  step->set_why(choice.why.empty() || tiles.why.empty() ? choice.why + tiles.why
+                                                        : choice.why + "; " + tiles.why);
   return step;
 }
 
@@ -213,12 +228,18 @@ class VectorStep : public Prepared {
     if (p_.residual >= 0) epilogue.residual = in[size_t(p_.residual)].as<float>();
     pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
       const Range outputs{p_.n * begin / blocks_, p_.n * end / blocks_};
-      if (p_.transposed) MatVecByRows(in[1].as<float>(), p_.b_stride, p_.k, in[0].as<float>(), epilogue, outputs, out[0].as<float>());
-      else MatVecByColumns(in[1].as<float>(), p_.b_stride, p_.k, in[0].as<float>(), epilogue, outputs, out[0].as<float>());
+      if (p_.transposed)
+        MatVecByRows(in[1].as<float>(), p_.b_stride, p_.k, in[0].as<float>(), epilogue, outputs,
+                     out[0].as<float>());
+      else
+        MatVecByColumns(in[1].as<float>(), p_.b_stride, p_.k, in[0].as<float>(), epilogue, outputs,
+                        out[0].as<float>());
     });
   }
 
-  std::string kernel() const override { return fmt::format("matvec_{}_f32 {}", p_.transposed ? "rows" : "columns", target_); }
+  std::string kernel() const override {
+    return fmt::format("matvec_{}_f32 {}", p_.transposed ? "rows" : "columns", target_);
+  }
   std::string reason() const override { return "one row: bound by reading the weights"; }
 
  private:
@@ -231,7 +252,8 @@ class VectorStep : public Prepared {
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Packer& packer, const CpuOptions& options, std::string* why) {
+std::unique_ptr<Prepared> PrepareMatrix(const Graph& graph, const Node& node, Packer& packer,
+                                        const CpuOptions& options, std::string* why) {
   if (node.op != "Gemm" && node.op != "MatMul" && node.op != "mete.MatMul") return nullptr;
   const auto product = ProductOf(graph, node, why);
   if (!product) return nullptr;

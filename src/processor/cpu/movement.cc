@@ -12,18 +12,21 @@ namespace {
 
 // What is moved on one thread at least: some microseconds. Guess.
 constexpr int64_t kLeastBytes = 64 * 1024;
-// Of a block. Blocks are what policies count in, and neighbours are moved at once: so small that uneven cores get fitting shares of a
-// picture. Guess: from memory it takes about a microsecond.
+// Of a block. Blocks are what policies count in, and neighbours are moved at once: so small that uneven cores
+// get fitting shares of a picture. Guess: from memory it takes about a microsecond.
 constexpr int64_t kGrainBytes = 16 * 1024;
 
-int64_t BlocksOfCopy(int64_t bytes, int threads) { return bytes < 2 * kLeastBytes ? 1 : BlocksOf(bytes, kGrainBytes, threads); }
+int64_t BlocksOfCopy(int64_t bytes, int threads) {
+  return bytes < 2 * kLeastBytes ? 1 : BlocksOf(bytes, kGrainBytes, threads);
+}
 
 // batch x rows x columns to batch x columns x rows, of 4-byte elements.
-// Blocks are runs of whole matrices where there are enough of them, else of pieces of each, which divide its longer side: of a picture,
-// whose channels are few rows, the pixels.
+// Blocks are runs of whole matrices where there are enough of them, else of pieces of each, which divide its
+// longer side: of a picture, whose channels are few rows, the pixels.
 class MatrixTranspose : public Prepared {
  public:
-  MatrixTranspose(int64_t batch, int64_t rows, int64_t columns, Pool& pool) : pool_(pool), batch_(batch), rows_(rows), columns_(columns) {
+  MatrixTranspose(int64_t batch, int64_t rows, int64_t columns, Pool& pool)
+      : pool_(pool), batch_(batch), rows_(rows), columns_(columns) {
     const int64_t wanted = BlocksOfCopy(batch * rows * columns * 4, pool.step_threads());
     if (batch < wanted) pieces_ = (std::max(rows, columns) + kLine - 1) / kLine;
     blocks_ = std::min(batch * pieces_, wanted);
@@ -48,7 +51,8 @@ class MatrixTranspose : public Prepared {
   std::string kernel() const override { return "transpose_f32"; }
 
  private:
-  static constexpr int64_t kLine = 16;  // of the longer side: a cache line of 4-byte elements, so that pieces of columns write whole ones
+  // of the longer side: a cache line of 4-byte elements, so that pieces of columns write whole ones
+  static constexpr int64_t kLine = 16;
 
   // Of one matrix, what `part` of its longer side covers.
   void Part(const float* from, Range part, float* to) const {
@@ -66,7 +70,8 @@ class MatrixTranspose : public Prepared {
 // Three dimensions or four whose last stays last: copies of whole rows, in the output's order.
 class RowTranspose : public Prepared {
  public:
-  RowTranspose(const Permutation& p, size_t element, Pool& pool) : pool_(pool), row_bytes_(size_t(p.dims.back()) * element) {
+  RowTranspose(const Permutation& p, size_t element, Pool& pool)
+      : pool_(pool), row_bytes_(size_t(p.dims.back()) * element) {
     const size_t rank = p.dims.size();
     std::vector<int64_t> stride(rank, 1);
     for (size_t i = rank - 1; i-- > 0;) stride[i] = stride[i + 1] * p.dims[i + 1];
@@ -84,7 +89,8 @@ class RowTranspose : public Prepared {
       for (int64_t o = outer_ * begin / blocks_; o < outer_ * end / blocks_; ++o) {
         const std::byte* source = from + o / dims_[1] * strides_[0] + o % dims_[1] * strides_[1];
         std::byte* target = to + size_t(o * dims_[2]) * row_bytes_;
-        for (int64_t r = 0; r < dims_[2]; ++r) std::memcpy(target + size_t(r) * row_bytes_, source + r * strides_[2], row_bytes_);
+        for (int64_t r = 0; r < dims_[2]; ++r)
+          std::memcpy(target + size_t(r) * row_bytes_, source + r * strides_[2], row_bytes_);
       }
     });
   }
@@ -93,7 +99,8 @@ class RowTranspose : public Prepared {
  private:
   Pool& pool_;
   const size_t row_bytes_;
-  int64_t dims_[3] = {1, 1, 1}, strides_[3] = {0, 0, 0};  // output's outer dimensions, and where they step in the input, in bytes
+  // output's outer dimensions, and where they step in the input, in bytes
+  int64_t dims_[3] = {1, 1, 1}, strides_[3] = {0, 0, 0};
   int64_t outer_ = 1, blocks_ = 1;
 };
 
@@ -119,8 +126,12 @@ class JoinStep : public Prepared {
 
  private:
   void Copy(std::span<const ConstView> in, std::span<View> out, size_t part, size_t o, size_t at) const {
-    if (split_) std::memcpy(out[part].as<std::byte>() + o * runs_[part], in[0].as<std::byte>() + o * whole_ + at, runs_[part]);
-    else std::memcpy(out[0].as<std::byte>() + o * whole_ + at, in[part].as<std::byte>() + o * runs_[part], runs_[part]);
+    if (split_)
+      std::memcpy(out[part].as<std::byte>() + o * runs_[part], in[0].as<std::byte>() + o * whole_ + at,
+                  runs_[part]);
+    else
+      std::memcpy(out[0].as<std::byte>() + o * whole_ + at, in[part].as<std::byte>() + o * runs_[part],
+                  runs_[part]);
   }
 
   Pool& pool_;
@@ -131,13 +142,15 @@ class JoinStep : public Prepared {
   int64_t blocks_ = 1;
 };
 
-std::unique_ptr<Prepared> PrepareTranspose(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
+std::unique_ptr<Prepared> PrepareTranspose(const Graph& graph, const Node& node, Pool& pool,
+                                           std::string* why) {
   const Value& x = graph.value(node.inputs[0]);
   const Permutation p = JoinedPermutation(x.shape, node.attributes.IntList("perm"));
   const size_t rank = p.dims.size(), element = SizeOf(x.type);
   switch (WayOf(p, element)) {
     case TransposeWay::kMatrices:
-      return std::make_unique<MatrixTranspose>(rank == 3 ? p.dims[0] : 1, p.dims[rank - 2], p.dims[rank - 1], pool);
+      return std::make_unique<MatrixTranspose>(rank == 3 ? p.dims[0] : 1, p.dims[rank - 2], p.dims[rank - 1],
+                                               pool);
     case TransposeWay::kRows: return std::make_unique<RowTranspose>(p, element, pool);
     case TransposeWay::kReference: break;
   }
@@ -162,7 +175,8 @@ std::unique_ptr<Prepared> PrepareJoin(const Graph& graph, const Node& node, Pool
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareMovement(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
+std::unique_ptr<Prepared> PrepareMovement(const Graph& graph, const Node& node, Pool& pool,
+                                          std::string* why) {
   const bool join = node.op == "Concat" || node.op == "Split";
   if (!join && node.op != "Transpose") return nullptr;
   if (!graph.value(node.inputs[0]).shape.known() || graph.value(node.inputs[0]).shape.Elements() == 0)

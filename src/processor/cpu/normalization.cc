@@ -52,12 +52,14 @@ class RowsStep : public Prepared {
 
 class LrnStep : public Prepared {
  public:
-  LrnStep(const LrnShape& shape, int64_t pixels, Pool& pool) : pool_(pool), shape_(shape), pixels_(pixels), target_(ActiveTarget()) {
+  LrnStep(const LrnShape& shape, int64_t pixels, Pool& pool)
+      : pool_(pool), shape_(shape), pixels_(pixels), target_(ActiveTarget()) {
     blocks_ = std::min(pixels, BlocksOf(pixels * shape.channels, kLeastElements, pool.step_threads()));
   }
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
-      RunLrn(shape_, in[0].as<float>(), {pixels_ * begin / blocks_, pixels_ * end / blocks_}, out[0].as<float>());
+      RunLrn(shape_, in[0].as<float>(), {pixels_ * begin / blocks_, pixels_ * end / blocks_},
+             out[0].as<float>());
     });
   }
   std::string kernel() const override { return fmt::format("lrn_f32 {}", target_); }
@@ -73,16 +75,20 @@ class LrnStep : public Prepared {
 std::unique_ptr<Prepared> PrepareLrn(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
   const Attributes& a = node.attributes;
   const Shape& x = graph.value(node.inputs[0]).shape;
-  if (a.String("layout", "") != "NHWC" || !IsF32(graph, node.inputs[0])) return *why = "not f32 in NHWC", nullptr;
+  if (a.String("layout", "") != "NHWC" || !IsF32(graph, node.inputs[0]))
+    return *why = "not f32 in NHWC", nullptr;
   if (x.Elements() == 0) return *why = "nothing to compute", nullptr;
-  const LrnShape shape{x[3], a.Int("size", 1), a.Float("alpha", 1e-4f), a.Float("beta", 0.75f), a.Float("bias", 1)};
-  if (shape.channels > LrnShape::kMaxChannels || shape.size > LrnShape::kMaxSize) return *why = "too many channels", nullptr;
+  const LrnShape shape{x[3], a.Int("size", 1), a.Float("alpha", 1e-4f), a.Float("beta", 0.75f),
+                       a.Float("bias", 1)};
+  if (shape.channels > LrnShape::kMaxChannels || shape.size > LrnShape::kMaxSize)
+    return *why = "too many channels", nullptr;
   return std::make_unique<LrnStep>(shape, x.Elements(0, 3), pool);
 }
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareNormalization(const Graph& graph, const Node& node, Pool& pool, std::string* why) {
+std::unique_ptr<Prepared> PrepareNormalization(const Graph& graph, const Node& node, Pool& pool,
+                                               std::string* why) {
   if (node.op == "LRN") return PrepareLrn(graph, node, pool, why);
   RowKind kind;
   if (node.op == "Softmax") kind = RowKind::kSoftmax;
@@ -92,17 +98,20 @@ std::unique_ptr<Prepared> PrepareNormalization(const Graph& graph, const Node& n
   else return nullptr;
   const bool softmax = kind == RowKind::kSoftmax || kind == RowKind::kLogSoftmax;
   if (!IsF32(graph, node.inputs[0])) return *why = "not f32", nullptr;
-  if (node.output(1) != kNoValue || node.output(2) != kNoValue) return *why = "the statistics are wanted", nullptr;
+  if (node.output(1) != kNoValue || node.output(2) != kNoValue)
+    return *why = "the statistics are wanted", nullptr;
   const Shape& x = graph.value(node.inputs[0]).shape;
   if (x.rank() == 0 || x.Elements() == 0) return *why = "nothing to compute", nullptr;
   const int64_t given = node.attributes.Int("axis", -1);
   const int axis = int(given < 0 ? given + x.rank() : given);
   const int64_t length = softmax ? x[axis] : x.Elements(axis, x.rank());
-  if (softmax && x.Elements(axis + 1, x.rank()) != 1) return *why = "the axis is not the innermost one", nullptr;
+  if (softmax && x.Elements(axis + 1, x.rank()) != 1)
+    return *why = "the axis is not the innermost one", nullptr;
   for (size_t i = 1; !softmax && i < node.inputs.size(); ++i)
     if (node.inputs[i] != kNoValue && graph.value(node.inputs[i]).shape.Elements() != length)
       return *why = "the scale is broadcast", nullptr;
-  return std::make_unique<RowsStep>(kind, x.Elements() / length, length, node.attributes.Float("epsilon", 1e-5f), pool);
+  return std::make_unique<RowsStep>(kind, x.Elements() / length, length,
+                                    node.attributes.Float("epsilon", 1e-5f), pool);
 }
 
 }  // namespace mete

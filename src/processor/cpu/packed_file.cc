@@ -16,10 +16,10 @@
 namespace mete {
 namespace {
 
-constexpr size_t kPiece = 1 << 20;          // hashed at a time; guess
-constexpr size_t kContentAt = 4096;         // a page, so that what is mapped is aligned to one
+constexpr size_t kPiece = 1 << 20;   // hashed at a time; guess
+constexpr size_t kContentAt = 4096;  // a page, so that what is mapped is aligned to one
 constexpr char kMagic[8] = {'M', 'E', 'T', 'E', 'P', 'A', 'C', 'K'};
-constexpr uint32_t kFormat = 1;             // of the header; what the content looks like is in the key
+constexpr uint32_t kFormat = 1;  // of the header; what the content looks like is in the key
 
 struct Header {  // as it lies in the file
   char magic[8];
@@ -44,14 +44,18 @@ Header HeaderOf(const Digest& key, std::span<const std::byte> content, Pool& poo
 // What is wrong with a file; empty where nothing is.
 std::string Wrong(std::span<const std::byte> file, const Digest& key, size_t bytes, Pool& pool) {
   Header header;
-  if (file.size() < kContentAt) return fmt::format("too short; got {} bytes, expected at least {}", file.size(), kContentAt);
+  if (file.size() < kContentAt)
+    return fmt::format("too short; got {} bytes, expected at least {}", file.size(), kContentAt);
   std::memcpy(&header, file.data(), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return "not a file of packed weights";
-  if (header.format != kFormat) return fmt::format("of another format; got {}, expected {}", header.format, kFormat);
+  if (header.format != kFormat)
+    return fmt::format("of another format; got {}, expected {}", header.format, kFormat);
   if (header.checksum != ChecksumOf(header)) return "its header is damaged";
-  if (header.key != key) return fmt::format("holds other weights; got {}, expected {}", ToString(header.key), ToString(key));
+  if (header.key != key)
+    return fmt::format("holds other weights; got {}, expected {}", ToString(header.key), ToString(key));
   if (header.content_at != kContentAt || header.bytes != bytes)
-    return fmt::format("of another size; got {} bytes at {}, expected {} at {}", header.bytes, header.content_at, bytes, kContentAt);
+    return fmt::format("of another size; got {} bytes at {}, expected {} at {}", header.bytes,
+                       header.content_at, bytes, kContentAt);
   if (file.size() - kContentAt != bytes)
     return fmt::format("cut off or too long; got {} bytes, expected {}", file.size(), kContentAt + bytes);
   if (header.content != DigestOf(file.subspan(kContentAt), pool)) return "its content is damaged";
@@ -67,7 +71,8 @@ Digest DigestOf(std::string_view text) {
   return {hash.low64, hash.high64};
 }
 
-// The digest of the pieces' digests. Pages of files are asked for a piece at a time, which costs a fraction of a fault for each.
+// The digest of the pieces' digests. Pages of files are asked for a piece at a time, which costs a fraction
+// of a fault for each.
 Digest DigestOf(std::span<const std::byte> bytes, Pool& pool) {
   std::vector<XXH128_hash_t> pieces((bytes.size() + kPiece - 1) / kPiece);
   pool.For(int64_t(pieces.size()), [&](int, int64_t begin, int64_t end) {
@@ -77,11 +82,13 @@ Digest DigestOf(std::span<const std::byte> bytes, Pool& pool) {
       pieces[i] = XXH3_128bits(piece.data(), piece.size());
     }
   });
-  const XXH128_hash_t all = XXH3_128bits_withSeed(pieces.data(), pieces.size() * sizeof(XXH128_hash_t), bytes.size());
+  const XXH128_hash_t all =
+      XXH3_128bits_withSeed(pieces.data(), pieces.size() * sizeof(XXH128_hash_t), bytes.size());
   return {all.low64, all.high64};
 }
 
-PackedContent ReadPacked(const std::string& path, const Digest& key, size_t bytes, Pool& pool, std::string* problem) {
+PackedContent ReadPacked(const std::string& path, const Digest& key, size_t bytes, Pool& pool,
+                         std::string* problem) {
   std::error_code ignored;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return {};
   try {
@@ -95,7 +102,8 @@ PackedContent ReadPacked(const std::string& path, const Digest& key, size_t byte
   return {};
 }
 
-std::string WritePacked(const std::string& path, const Digest& key, std::span<const std::byte> bytes, Pool& pool) {
+std::string WritePacked(const std::string& path, const Digest& key, std::span<const std::byte> bytes,
+                        Pool& pool) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   if (error) return fmt::format("[{}] cannot make its folder: {}", path, error.message());

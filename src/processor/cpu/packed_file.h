@@ -1,5 +1,6 @@
-// A file of packed weights: a page with a header, then the bytes of one tensor. Files are made whole and renamed into place, and are
-// never changed: a mapping stays what it was when it was checked. For the machine that wrote them; no format for exchange.
+// A file of packed weights: a page with a header, then the bytes of one tensor. Files are made whole and
+// renamed into place, and are never changed: a mapping stays what it was when it was checked. For the machine
+// that wrote them; no format for exchange.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +14,29 @@
 
 namespace mete {
 
-// 128 bits of XXH3. It tells contents apart that differ by chance; who may write to the folder of the files is trusted.
+// 128 bits of XXH3. It tells contents apart that differ by chance; who may write to the folder of the files
+// is trusted.
 struct Digest {
   uint64_t low = 0, high = 0;
   bool operator==(const Digest&) const = default;
 };
 std::string ToString(const Digest& digest);  // 32 hexadecimal digits
 Digest DigestOf(std::string_view text);
-Digest DigestOf(std::span<const std::byte> bytes, Pool& pool);  // by all threads, but the same however many there are
+// by all threads, but the same however many there are
+Digest DigestOf(std::span<const std::byte> bytes, Pool& pool);
 
-// The `bytes` bytes that were kept under `key`, within a mapping, aligned to a page. Empty where there is no such file, or where it
-// does not fit or is damaged; `problem` then says why.
+// The `bytes` bytes that were kept under `key`, within a mapping, aligned to a page. Empty where there is no
+// such file, or where it does not fit or is damaged; `problem` then says why.
 struct PackedContent {
   std::shared_ptr<const MappedFile> file;  // null: none
   std::span<const std::byte> bytes;
 };
-PackedContent ReadPacked(const std::string& path, const Digest& key, size_t bytes, Pool& pool, std::string* problem);
+PackedContent ReadPacked(const std::string& path, const Digest& key, size_t bytes, Pool& pool,
+                         std::string* problem);
 
-// Makes the file, readable by its owner only, or replaces it; folders are made as needed. Empty where that went well, else the reason.
-std::string WritePacked(const std::string& path, const Digest& key, std::span<const std::byte> bytes, Pool& pool);
+// Makes the file, readable by its owner only, or replaces it; folders are made as needed. Empty where that
+// went well, else the reason.
+std::string WritePacked(const std::string& path, const Digest& key, std::span<const std::byte> bytes,
+                        Pool& pool);
 
 }  // namespace mete

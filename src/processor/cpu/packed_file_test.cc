@@ -43,7 +43,9 @@ class PackedFile : public testing::Test {
   std::string Read(const Digest& key, size_t bytes = kBytes) {
     problem_.clear();
     const PackedContent content = ReadPacked(path_, key, bytes, one_.pool, &problem_);
-    return content.file ? std::string(reinterpret_cast<const char*>(content.bytes.data()), content.bytes.size()) : "";
+    return content.file
+               ? std::string(reinterpret_cast<const char*>(content.bytes.data()), content.bytes.size())
+               : "";
   }
 
   const TempPath folder_;
@@ -63,7 +65,8 @@ TEST_F(PackedFile, GivesBackWhatWasWritten) {
   ASSERT_EQ(WritePacked(path_, key_, BytesOf(other), one_.pool), "");
   EXPECT_TRUE(Read(key_) == other) << problem_;
   EXPECT_EQ(fs::perms::owner_read | fs::perms::owner_write, fs::status(path_).permissions());
-  EXPECT_EQ(std::distance(fs::directory_iterator(fs::path(path_).parent_path()), {}), 1) << "nothing is left beside it";
+  EXPECT_EQ(std::distance(fs::directory_iterator(fs::path(path_).parent_path()), {}), 1)
+      << "nothing is left beside it";
 }
 
 TEST_F(PackedFile, OfAnotherKeyOrSizeIsNotTaken) {
@@ -92,11 +95,14 @@ TEST_F(PackedFile, ThatIsDamagedIsNotTaken) {
     expect_not_taken("bit " + std::to_string(bit));
     write(bit / 8, {&right, 1});
   };
-  for (size_t bit = 0; bit < 64 * 8; ++bit) expect_flip_is_seen(bit);  // magic, format, sizes, key and checksums
-  for (size_t byte : {size_t{4096}, size_t{4096} + (1 << 20), whole.size() - 1}) expect_flip_is_seen(byte * 8 + 5);
+  // magic, format, sizes, key and checksums
+  for (size_t bit = 0; bit < 64 * 8; ++bit) expect_flip_is_seen(bit);
+  for (size_t byte : {size_t{4096}, size_t{4096} + (1 << 20), whole.size() - 1})
+    expect_flip_is_seen(byte * 8 + 5);
   ASSERT_TRUE(Read(key_) == content_) << "all bits are right again";
-  for (const std::string& damaged : {std::string(), whole.substr(0, 63), whole.substr(0, 4096), whole.substr(0, whole.size() - 1),
-                                     whole + "x", std::string(whole.size(), '\0')}) {
+  for (const std::string& damaged :
+       {std::string(), whole.substr(0, 63), whole.substr(0, 4096), whole.substr(0, whole.size() - 1),
+        whole + "x", std::string(whole.size(), '\0')}) {
     std::ofstream(path_, std::ios::binary) << damaged;
     expect_not_taken(std::to_string(damaged.size()) + " bytes");
   }
@@ -142,7 +148,9 @@ TEST_F(PackedFile, IsWholeWhoeverWritesAtOnce) {
       for (int i = 0; i < kTimes; ++i) {
         std::string problem = WritePacked(path_, key_, BytesOf(content_), one.pool);
         const PackedContent content = ReadPacked(path_, key_, kBytes, one.pool, &problem);
-        if (!problem.empty() || !content.file || std::memcmp(content.bytes.data(), content_.data(), kBytes) != 0) ++wrong;
+        if (!problem.empty() || !content.file ||
+            std::memcmp(content.bytes.data(), content_.data(), kBytes) != 0)
+          ++wrong;
       }
     });
   for (std::thread& t : threads) t.join();
@@ -153,11 +161,14 @@ TEST(Digest, IsTheSameHoweverManyThreadsThereAre) {
   Pool one(1), three(3);
   const std::string content = Content(3);
   for (const size_t bytes : {size_t{0}, size_t{1}, size_t{1} << 20, kBytes - 1, kBytes})
-    EXPECT_EQ(DigestOf(BytesOf(content).first(bytes), one), DigestOf(BytesOf(content).first(bytes), three)) << bytes;
+    EXPECT_EQ(DigestOf(BytesOf(content).first(bytes), one), DigestOf(BytesOf(content).first(bytes), three))
+        << bytes;
   EXPECT_NE(DigestOf(BytesOf(content).first(kBytes - 1), one), DigestOf(BytesOf(content), one));
 }
 
-TEST(Digest, ReadsFromItsHighEnd) { EXPECT_EQ(ToString(Digest{1, 0xab}), "00000000000000ab0000000000000001"); }
+TEST(Digest, ReadsFromItsHighEnd) {
+  EXPECT_EQ(ToString(Digest{1, 0xab}), "00000000000000ab0000000000000001");
+}
 
 }  // namespace
 }  // namespace mete

@@ -7,8 +7,9 @@
 namespace mete {
 namespace {
 
-// What is smaller is packed as fast as a file of it is opened and checked: measured over convolutions of 1x1, 3x3 and F(4x4) that
-// have 16 KiB to 36 MiB of packed weights, on one core and with the file in the system's cache.
+// What is smaller is packed as fast as a file of it is opened and checked: measured over convolutions of 1x1,
+// 3x3 and F(4x4) that have 16 KiB to 36 MiB of packed weights, on one core and with the file in the system's
+// cache.
 constexpr int64_t kLeastKept = 1 << 20;
 
 }  // namespace
@@ -20,10 +21,13 @@ bool Packer::Keeps(int64_t bytes) {
 }
 
 Digest Packer::KeyOf(const std::string& what, std::span<const float> weights) const {
-  return DigestOf(fmt::format("{}\n{}\n{}", kSourcesDigest, what, ToString(DigestOf(std::as_bytes(weights), pool_))));
+  return DigestOf(
+      fmt::format("{}\n{}\n{}", kSourcesDigest, what, ToString(DigestOf(std::as_bytes(weights), pool_))));
 }
 
-std::string Packer::PathOf(const Digest& key) const { return fmt::format("{}/weights/{}.packed", folder_, ToString(key)); }
+std::string Packer::PathOf(const Digest& key) const {
+  return fmt::format("{}/weights/{}.packed", folder_, ToString(key));
+}
 
 Tensor Packer::Find(const Digest& key, int64_t bytes) {
   std::string problem;
@@ -36,7 +40,8 @@ Tensor Packer::Find(const Digest& key, int64_t bytes) {
 
 void Packer::Keep(const Digest& key, const Tensor& packed) {
   if (!writable_) return lost_.Add(int64_t(packed.bytes()));
-  const std::string problem = WritePacked(PathOf(key), key, {static_cast<const std::byte*>(packed.data()), packed.bytes()}, pool_);
+  const std::string problem =
+      WritePacked(PathOf(key), key, {static_cast<const std::byte*>(packed.data()), packed.bytes()}, pool_);
   if (problem.empty()) return written_.Add(int64_t(packed.bytes()));
   lost_.Add(int64_t(packed.bytes()));
   writable_ = false;  // a full disk or a folder of somebody else: the next would fail too
@@ -48,7 +53,8 @@ std::string Packer::Explain() const {
   std::string out;
   auto add = [&](const Count& count, const char* what) {
     if (count.tensors == 0) return;
-    out += fmt::format("{}{} ({:.1f} MiB) {}", out.empty() ? "" : ", ", count.tensors, double(count.bytes) / (1 << 20), what);
+    out += fmt::format("{}{} ({:.1f} MiB) {}", out.empty() ? "" : ", ", count.tensors,
+                       double(count.bytes) / (1 << 20), what);
   };
   add(mapped_, "mapped");
   add(written_, "packed and written");

@@ -1,4 +1,5 @@
-// Weights in kernel order: packed by all threads or, where they were kept in a file by an earlier session, mapped.
+// Weights in kernel order: packed by all threads or, where they were kept in a file by an earlier session,
+// mapped.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,16 +17,19 @@ namespace mete {
 
 class Packer {
  public:
-  // `folder`: where weights are kept, a file each in its subfolder "weights"; empty: none are. Keeps a reference to `pool`.
+  // `folder`: where weights are kept, a file each in its subfolder "weights"; empty: none are. Keeps a
+  // reference to `pool`.
   explicit Packer(Pool& pool, std::string folder = "") : pool_(pool), folder_(std::move(folder)) {}
 
-  // `bytes` bytes of packed weights, zero where nothing writes them: for (i = 0; i < pieces; ++i) fill({i, i + 1}, packed), ranges
-  // joined, in parallel. `what`: all that they depend on beside `weights` and the code: the kernel with its target, and its sizes.
-  // The result is not to be written to.
+  // `bytes` bytes of packed weights, zero where nothing writes them: for (i = 0; i < pieces; ++i) fill({i, i
+  // + 1}, packed), ranges joined, in parallel. `what`: all that they depend on beside `weights` and the code:
+  // the kernel with its target, and its sizes. The result is not to be written to.
   template <class F>
-  Tensor Pack(const std::string& what, std::span<const float> weights, int64_t bytes, int64_t pieces, F&& fill) {
+  Tensor Pack(const std::string& what, std::span<const float> weights, int64_t bytes, int64_t pieces,
+              F&& fill) {
     const bool keep = Keeps(bytes);
-    const Digest key = keep ? KeyOf(fmt::format("{}, {} bytes in {} pieces", what, bytes, pieces), weights) : Digest{};
+    const Digest key =
+        keep ? KeyOf(fmt::format("{}, {} bytes in {} pieces", what, bytes, pieces), weights) : Digest{};
     Tensor packed = keep ? Find(key, bytes) : Tensor();
     if (packed.has_value()) return packed;
     packed = Tensor(DType::kU8, Shape{bytes});

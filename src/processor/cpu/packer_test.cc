@@ -21,9 +21,11 @@ class PackerTest : public testing::Test {
   // "Packs" by doubling, a piece for each 1000 elements.
   Tensor Pack(Packer& packer, const std::string& what = "doubled", int64_t elements = kElements) {
     const std::span<const float> weights = std::span(weights_).first(size_t(elements));
-    return packer.Pack(what, weights, elements * 4, (elements + 999) / 1000, [&](Range pieces, float* packed) {
-      for (int64_t i = pieces.begin * 1000; i < std::min(elements, pieces.end * 1000); ++i) packed[i] = weights[size_t(i)] * 2;
-    });
+    return packer.Pack(what, weights, elements * 4, (elements + 999) / 1000,
+                       [&](Range pieces, float* packed) {
+                         for (int64_t i = pieces.begin * 1000; i < std::min(elements, pieces.end * 1000); ++i)
+                           packed[i] = weights[size_t(i)] * 2;
+                       });
   }
 
   void ExpectDoubled(const Tensor& packed) {
@@ -40,7 +42,8 @@ class PackerTest : public testing::Test {
 
   std::vector<std::string> Files() {
     std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_.str() + "/weights")) files.push_back(entry.path().string());
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.str() + "/weights"))
+      files.push_back(entry.path().string());
     return files;
   }
 

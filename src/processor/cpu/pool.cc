@@ -21,18 +21,20 @@ inline void Relax() {
 #endif
 }
 
-// Computes on until what began at `start` has taken as long as on a core of that speed. It multiplies vectors meanwhile, as a slow core
-// would: one that only waited for more than 0.7 ms had its widest vectors switched off, and what came then took up to twice as long (measured
-// with 512 bits: reading from the second-level cache 1.5 times, a depthwise convolution of 32 us behind a long step 1.9 times).
+// Computes on until what began at `start` has taken as long as on a core of that speed. It multiplies vectors
+// meanwhile, as a slow core would: one that only waited for more than 0.7 ms had its widest vectors switched
+// off, and what came then took up to twice as long (measured with 512 bits: reading from the second-level
+// cache 1.5 times, a depthwise convolution of 32 us behind a long step 1.9 times).
 void Stretch(int64_t start, double speed) {
   static constexpr float kNumbers[kReuseStep] = {};
-  constexpr int kMultiplyAdds = 8;  // with each number: less than 0.1 us, but for scalars, so that the clock is read often
+  // with each number: less than 0.1 us, but for scalars, so that the clock is read often
+  constexpr int kMultiplyAdds = 8;
   const double all = double(NowNs() - start) / speed;
   while (double(NowNs() - start) < all) ReadAndCompute(kNumbers, kReuseStep, kMultiplyAdds);
 }
 
-// A thread that another process kept from its core has not spun for all of that time, and to wake it costs the caller some us a region.
-// Guess: 50 us where a pause takes 140 cycles.
+// A thread that another process kept from its core has not spun for all of that time, and to wake it costs
+// the caller some us a region. Guess: 50 us where a pause takes 140 cycles.
 constexpr int kLeastSpins = 1024;
 
 bool Pin(pthread_t thread, int core) {
@@ -44,25 +46,34 @@ bool Pin(pthread_t thread, int core) {
 
 }  // namespace
 
-Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::vector<double> speeds, std::vector<WorkerSpeed> workers)
-    : threads_(threads), cores_(std::move(cores)), speeds_(std::move(speeds)), policy_name_(policy),
-      called_(size_t(threads), true), taking_part_(threads), step_threads_(threads),
+Pool::Pool(int threads, std::vector<int> cores, std::string_view policy, std::vector<double> speeds,
+           std::vector<WorkerSpeed> workers)
+    : threads_(threads),
+      cores_(std::move(cores)),
+      speeds_(std::move(speeds)),
+      policy_name_(policy),
+      called_(size_t(threads), true),
+      taking_part_(threads),
+      step_threads_(threads),
       wake_(std::make_unique<std::condition_variable[]>(size_t(threads))) {
   if (!speeds_.empty() && int(speeds_.size()) != threads)
     Invalid("speeds", "got {}, expected one for each of {} threads", speeds_.size(), threads);
-  if (workers.empty()) workers = WorkersOf(speeds_.empty() ? std::vector<double>(size_t(threads), 1) : speeds_);
+  if (workers.empty())
+    workers = WorkersOf(speeds_.empty() ? std::vector<double>(size_t(threads), 1) : speeds_);
   expected_ = workers;
   for (const WorkerSpeed& worker : workers) dealt_by_.push_back(policy == "equal" ? 1 : worker.speed);
   policy_ = MakePolicy(policy, std::move(workers));
   try {
     for (int w = 1; w < threads_; ++w) {
       workers_.emplace_back([this, w] { WorkerMain(w); });
-      if (!cores_.empty() && !Pin(workers_.back().native_handle(), cores_[size_t(w)])) refused_.push_back(cores_[size_t(w)]);
+      if (!cores_.empty() && !Pin(workers_.back().native_handle(), cores_[size_t(w)]))
+        refused_.push_back(cores_[size_t(w)]);
     }
   } catch (const std::system_error& e) {
     const size_t started = workers_.size() + 1;
     Stop();
-    Fail(Code::kResourceExhausted, "threads", "cannot start thread {} of {}: {}; try fewer", started, threads_, e.what());
+    Fail(Code::kResourceExhausted, "threads", "cannot start thread {} of {}: {}; try fewer", started,
+         threads_, e.what());
   }
 }
 
@@ -78,9 +89,12 @@ std::string Pool::settings() const {
   if (step_threads_ == 1 && speeds_.empty()) return "threads 1";
   std::vector<double> of_step;
   for (int w = 0; w < step_threads_; ++w) of_step.push_back(worker(w).speed);
-  const bool alike = std::all_of(of_step.begin(), of_step.end(), [&](double speed) { return speed == of_step[0]; });
-  const std::string speeds = speeds_.empty() && alike ? "" : fmt::format("speeds {}, ", fmt::join(of_step, " and "));
-  return fmt::format("threads {}, {}{}{}", step_threads_, speeds_.empty() ? "" : "emulated ", speeds, policy_name_);
+  const bool alike =
+      std::all_of(of_step.begin(), of_step.end(), [&](double speed) { return speed == of_step[0]; });
+  const std::string speeds =
+      speeds_.empty() && alike ? "" : fmt::format("speeds {}, ", fmt::join(of_step, " and "));
+  return fmt::format("threads {}, {}{}{}", step_threads_, speeds_.empty() ? "" : "emulated ", speeds,
+                     policy_name_);
 }
 
 std::vector<int> Pool::FirstOfClusters() const {
@@ -111,9 +125,11 @@ void Pool::Stop() {
 class Pool::Asking {
  public:
   explicit Asking(std::atomic_flag& flag) : flag_(flag) {
-    for (int spins = 0; flag_.test(std::memory_order_relaxed) || flag_.test_and_set(std::memory_order_acquire); ++spins) {
+    for (int spins = 0;
+         flag_.test(std::memory_order_relaxed) || flag_.test_and_set(std::memory_order_acquire); ++spins) {
       Relax();
-      if (spins % 4096 == 4095) sched_yield();  // who holds it may not be running, where there are fewer cores than threads
+      // who holds it may not be running, where there are fewer cores than threads
+      if (spins % 4096 == 4095) sched_yield();
     }
   }
   ~Asking() { flag_.clear(std::memory_order_release); }
@@ -124,7 +140,8 @@ class Pool::Asking {
 
 bool Pool::NextBlock(int w, uint64_t region, BlockRange* range) {
   const Asking asking(asking_);
-  return region == open_ && policy_->NextBlock(w, NowNs(), range);  // else it comes late: all of its region is done
+  // else it comes late: all of its region is done
+  return region == open_ && policy_->NextBlock(w, NowNs(), range);
 }
 
 bool Pool::Work(int w, uint64_t region) {
@@ -132,7 +149,8 @@ bool Pool::Work(int w, uint64_t region) {
   BlockRange range;
   for (bool computed = false;; computed = true) {
     const int64_t done = range.size();
-    const bool any = NextBlock(w, region, &range);  // the policy learns of what is done before anybody may begin the next region
+    // the policy learns of what is done before anybody may begin the next region
+    const bool any = NextBlock(w, region, &range);
     if (done > 0) unfinished_.fetch_sub(done, std::memory_order_acq_rel);
     if (!any) return computed;
     const int64_t start = speed < 1 || record_spans_ ? NowNs() : 0;
@@ -194,13 +212,15 @@ void Pool::Run(int64_t blocks, int64_t run, BlockFn fn, void* context) {
 }
 
 uint64_t Pool::NextRegion(int workers) const {
-  return (region_.load(std::memory_order_relaxed) / kRegion + 1) * kRegion + uint64_t(workers);  // the caller alone writes it
+  // the caller alone writes it
+  return (region_.load(std::memory_order_relaxed) / kRegion + 1) * kRegion + uint64_t(workers);
 }
 
 void Pool::Announce(uint64_t region) {
-  // seq_cst with the worker's sleeping_ / region_ pair: either it sees the new region, or we see it asleep. An exchange where a store would
-  // do, which is the same instruction on x86: QEMU 7.2 lets a load-acquire go before a store-release on another address, which Arm forbids,
-  // and then one run in some hundreds never ends under it.
+  // seq_cst with the worker's sleeping_ / region_ pair: either it sees the new region, or we see it asleep.
+  // An exchange where a store would do, which is the same instruction on x86: QEMU 7.2 lets a load-acquire go
+  // before a store-release on another address, which Arm forbids, and then one run in some hundreds never
+  // ends under it.
   region_.exchange(region, std::memory_order_seq_cst);
   if (sleeping_.load(std::memory_order_seq_cst) == 0) return;
   std::lock_guard lock(mutex_);
@@ -208,10 +228,11 @@ void Pool::Announce(uint64_t region) {
     if (called_[w]) wake_[w].notify_one();
 }
 
-// Returns the next region after `seen` in which worker w takes part. Those in which it does not are nothing to it: they may come and go
-// unseen, and do not keep it from its sleep. While others compute the one that it has just been in, it does not begin to count the time
-// until it sleeps, but for kUselessNs: the next one follows at once, and waking it there costs the caller some 20 us (measured: GoogLeNet
-// beside an emulated core of 0.4 on a virtual machine, 3 times a run before, at most once since; 2.8 +- 0.8 % of a run).
+// Returns the next region after `seen` in which worker w takes part. Those in which it does not are nothing
+// to it: they may come and go unseen, and do not keep it from its sleep. While others compute the one that it
+// has just been in, it does not begin to count the time until it sleeps, but for kUselessNs: the next one
+// follows at once, and waking it there costs the caller some 20 us (measured: GoogLeNet beside an emulated
+// core of 0.4 on a virtual machine, 3 times a run before, at most once since; 2.8 +- 0.8 % of a run).
 uint64_t Pool::Await(int w, uint64_t seen, int64_t computed_ns) {
   uint64_t region = seen;
   const auto due = [&](std::memory_order order) {
@@ -223,9 +244,11 @@ uint64_t Pool::Await(int w, uint64_t seen, int64_t computed_ns) {
     Relax();
     if (spins % 64 != 63) continue;
     const int64_t now = NowNs();
-    if (uint64_t(w) < region % kRegion && unfinished_.load(std::memory_order_relaxed) != 0) {  // the others are still at it
+    // the others are still at it
+    if (uint64_t(w) < region % kRegion && unfinished_.load(std::memory_order_relaxed) != 0) {
       start = now;
-      if (now - computed_ns > kSpinNs) sched_yield();  // where there are fewer cores than threads, they want this one
+      // where there are fewer cores than threads, they want this one
+      if (now - computed_ns > kSpinNs) sched_yield();
     }
     if ((spins < kLeastSpins || now - start < kSpinNs) && now - computed_ns < kUselessNs) continue;
     std::unique_lock lock(mutex_);
@@ -265,8 +288,8 @@ Pool::CallerPin::CallerPin(const Pool& pool, int w) {
 }
 
 std::string Pool::StandIn::settings() const {
-  return fmt::format("{}a thread of {} alone at speed {}", pool_.speeds_.empty() ? "" : "emulated, ", pool_.step_threads_,
-                     pool_.worker(pool_.stand_in_).speed);
+  return fmt::format("{}a thread of {} alone at speed {}", pool_.speeds_.empty() ? "" : "emulated, ",
+                     pool_.step_threads_, pool_.worker(pool_.stand_in_).speed);
 }
 
 Pool::CallerPin::~CallerPin() {

@@ -48,7 +48,8 @@ TEST(Pool, EveryPolicyRunsEveryBlockOnceInStepsAndOutsideOfThem) {
   }
 }
 
-// Regions for all, for some and for the caller alone follow each other closely, so that workers look late; only those in it compute.
+// Regions for all, for some and for the caller alone follow each other closely, so that workers look late;
+// only those in it compute.
 TEST(Pool, OnlyTheFirstWorkersOfAStepComputeIt) {
   for (const std::string& policy : PolicyNames()) {
     Pool pool(4, {}, policy);
@@ -126,7 +127,8 @@ TEST(Pool, SettingsAreThoseOfTheStepThatIsPrepared) {
   even.PrepareStep(1);
   EXPECT_EQ(even.settings(), "threads 1");
   EXPECT_EQ(Pool(2, {}, "adaptive").settings(), "threads 2, adaptive");
-  EXPECT_EQ(Pool(2, {}, "adaptive", {}, {{0, 1}, {1, 0.5}}).settings(), "threads 2, speeds 1 and 0.5, adaptive");
+  EXPECT_EQ(Pool(2, {}, "adaptive", {}, {{0, 1}, {1, 0.5}}).settings(),
+            "threads 2, speeds 1 and 0.5, adaptive");
 }
 
 TEST(Pool, SpeedsOfAStepAreThoseThatThePolicyDealsBy) {

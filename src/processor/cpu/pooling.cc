@@ -16,13 +16,15 @@ class WindowPool : public Prepared {
   WindowPool(const PoolShape& shape, Pool& pool) : pool_(pool), shape_(shape), target_(ActiveTarget()) {
     const int64_t pixels = shape.window.out_pixels();
     const int64_t taps = shape.window.kernel_height * shape.window.kernel_width;
-    blocks_ = std::min(pixels, BlocksOf(pixels * taps * shape.window.in_channels, kLeastElements, pool.step_threads()));
+    blocks_ = std::min(
+        pixels, BlocksOf(pixels * taps * shape.window.in_channels, kLeastElements, pool.step_threads()));
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     const int64_t pixels = shape_.window.out_pixels();
     pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
-      RunPool(shape_, in[0].as<float>(), {pixels * begin / blocks_, pixels * end / blocks_}, out[0].as<float>());
+      RunPool(shape_, in[0].as<float>(), {pixels * begin / blocks_, pixels * end / blocks_},
+              out[0].as<float>());
     });
   }
   std::string kernel() const override { return fmt::format("pool_f32 {}", target_); }
@@ -34,12 +36,17 @@ class WindowPool : public Prepared {
   int64_t blocks_ = 1;
 };
 
-// An image's pixels are divided as the layer before divided them, so that each core reads what it wrote. How many pieces there are
-// does not depend on the threads, and so the sums do not.
+// An image's pixels are divided as the layer before divided them, so that each core reads what it wrote. How
+// many pieces there are does not depend on the threads, and so the sums do not.
 class WholeImagePool : public Prepared {
  public:
   WholeImagePool(PoolKind kind, const Shape& in, Pool& pool)
-      : pool_(pool), kind_(kind), images_(in[0]), pixels_(in[1] * in[2]), channels_(in[3]), target_(ActiveTarget()) {
+      : pool_(pool),
+        kind_(kind),
+        images_(in[0]),
+        pixels_(in[1] * in[2]),
+        channels_(in[3]),
+        target_(ActiveTarget()) {
     constexpr int64_t kMostPieces = 16;  // guess: enough for as many cores; joining them costs nothing yet
     pieces_ = std::min(pixels_, std::clamp<int64_t>(pixels_ * channels_ / kLeastElements, 1, kMostPieces));
     partial_ = Tensor(DType::kF32, Shape{images_ * pieces_, channels_});
@@ -77,7 +84,8 @@ std::unique_ptr<Prepared> PreparePool(const Graph& graph, const Node& node, Pool
   if (!IsPooling(node)) return nullptr;
   const auto pooling = PoolingOf(graph, node, why);
   if (!pooling) return nullptr;
-  if (pooling->whole_image) return std::make_unique<WholeImagePool>(pooling->kind, graph.value(node.inputs[0]).shape, pool);
+  if (pooling->whole_image)
+    return std::make_unique<WholeImagePool>(pooling->kind, graph.value(node.inputs[0]).shape, pool);
   return std::make_unique<WindowPool>(pooling->shape, pool);
 }
 

@@ -1,8 +1,8 @@
 // Quantized convolutions on the f32 kernels, and the conversions around them.
 //
-// Sums of integers are exact in f32 in any order (but not in Winograd's, whose weights are fractions) as long as no partial sum
-// reaches 2^24. The weights are known, so the largest that a sum can become is known too: 255 * sum |w|, with the bias. Where that is
-// too large for a channel, the reference runs.
+// Sums of integers are exact in f32 in any order (but not in Winograd's, whose weights are fractions) as long
+// as no partial sum reaches 2^24. The weights are known, so the largest that a sum can become is known too:
+// 255 * sum |w|, with the bias. Where that is too large for a channel, the reference runs.
 #include <cmath>
 #include <type_traits>
 
@@ -12,7 +12,8 @@
 namespace mete {
 namespace {
 
-constexpr int64_t kLeastElements = 16 * 1024;  // a smaller piece of work costs less than handing it out; guess
+// a smaller piece of work costs less than handing it out; guess
+constexpr int64_t kLeastElements = 16 * 1024;
 
 // Rounds half to even: |x| < 2^22, where floats of magnitude 2^23 have no fraction.
 inline float RoundHalfEven(float x) {
@@ -45,7 +46,9 @@ void VisitByte(DType type, F&& f) {
 
 bool IsByte(DType type) { return type == DType::kI8 || type == DType::kU8; }
 
-float AsFloat(const Tensor& t, int64_t i) { return t.type() == DType::kI8 ? float(t.as<int8_t>()[i]) : float(t.as<uint8_t>()[i]); }
+float AsFloat(const Tensor& t, int64_t i) {
+  return t.type() == DType::kI8 ? float(t.as<int8_t>()[i]) : float(t.as<uint8_t>()[i]);
+}
 
 // The constant zero point of a whole tensor of bytes; nothing where it is something else.
 std::optional<Level> LevelOf(const Graph& graph, ValueId id) {
@@ -86,8 +89,11 @@ bool ReadScales(const Graph& graph, const Node& node, Parts* parts) {
   const auto x = ScaleOf(graph, node.inputs[1]), y = ScaleOf(graph, node.inputs[6]);
   const Tensor& w = graph.value(node.inputs[4]).constant;
   const int64_t channels = parts->shape.out_channels;
-  if (!x || !y || !w.has_value() || w.type() != DType::kF32 || (w.elements() != 1 && w.elements() != channels)) return false;
-  for (int64_t c = 0; c < channels; ++c) parts->scale.push_back(*x * w.as<float>()[w.elements() == 1 ? 0 : c] / *y);
+  if (!x || !y || !w.has_value() || w.type() != DType::kF32 ||
+      (w.elements() != 1 && w.elements() != channels))
+    return false;
+  for (int64_t c = 0; c < channels; ++c)
+    parts->scale.push_back(*x * w.as<float>()[w.elements() == 1 ? 0 : c] / *y);
   return true;
 }
 
@@ -95,7 +101,8 @@ bool SumsAreExact(const Parts& parts) {
   const size_t channels = parts.bias.size(), length = parts.weights.size() / channels;
   for (size_t c = 0; c < channels; ++c) {
     double most = std::abs(double(parts.bias[c]));
-    for (size_t i = 0; i < length; ++i) most += double(parts.x.largest()) * std::abs(double(parts.weights[c * length + i]));
+    for (size_t i = 0; i < length; ++i)
+      most += double(parts.x.largest()) * std::abs(double(parts.weights[c * length + i]));
     if (most >= double(1 << 24)) return false;
   }
   return true;
@@ -105,9 +112,12 @@ Shape ToNhwc(const Shape& s) { return {s[0], s[2], s[3], s[1]}; }
 
 std::optional<Parts> PartsOf(const Graph& graph, const Node& node, std::string* why) {
   auto no = [&](const char* reason) { return *why = reason, std::nullopt; };
-  const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape, &w = graph.value(node.inputs[3]).shape;
-  if (!x.known() || !y.known() || x.rank() != 4 || y.Elements() == 0 || x.Elements() == 0) return no("not 2-D, or empty");
-  if (node.attributes.String("layout", "") == "NHWC") return no("in NHWC");  // no pass makes it, but a file may say it
+  const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape,
+              &w = graph.value(node.inputs[3]).shape;
+  if (!x.known() || !y.known() || x.rank() != 4 || y.Elements() == 0 || x.Elements() == 0)
+    return no("not 2-D, or empty");
+  // no pass makes it, but a file may say it
+  if (node.attributes.String("layout", "") == "NHWC") return no("in NHWC");
   Parts parts;
   parts.shape = WindowOf(ToNhwc(x), ToNhwc(y), node.attributes, w[2], w[3]);
   parts.shape.groups = node.attributes.Int("group", 1);
@@ -128,7 +138,9 @@ std::optional<Parts> PartsOf(const Graph& graph, const Node& node, std::string* 
 class QuantizedConv : public Prepared {
  public:
   QuantizedConv(Parts parts, Packer& packer)
-      : parts_(std::move(parts)), pool_(packer.pool()), conv_(parts_.shape, parts_.weights.data(), ConvWay{}, packer) {
+      : parts_(std::move(parts)),
+        pool_(packer.pool()),
+        conv_(parts_.shape, parts_.weights.data(), ConvWay{}, packer) {
     const ConvShape& s = parts_.shape;
     parts_.weights = std::vector<float>();  // packed by now; an empty list in braces would keep the memory
     input_ = Tensor(DType::kF32, Shape{s.batch, s.in_height * s.in_width, s.in_channels});
@@ -151,9 +163,11 @@ class QuantizedConv : public Prepared {
   // Pixels of every image in pieces, for as many threads as it pays. f(image, pixels of it)
   template <class F>
   void ForPixels(const Shape& nhwc, F&& f) {
-    const int64_t pixels = nhwc[1], blocks = std::min(pixels, BlocksOf(nhwc.Elements() / nhwc[0], kLeastElements, threads_));
+    const int64_t pixels = nhwc[1],
+                  blocks = std::min(pixels, BlocksOf(nhwc.Elements() / nhwc[0], kLeastElements, threads_));
     pool_.For(nhwc[0] * blocks, [&](int, int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) f(b / blocks, Range{pixels * (b % blocks) / blocks, pixels * (b % blocks + 1) / blocks});
+      for (int64_t b = begin; b < end; ++b)
+        f(b / blocks, Range{pixels * (b % blocks) / blocks, pixels * (b % blocks + 1) / blocks});
     });
   }
 
@@ -166,7 +180,8 @@ class QuantizedConv : public Prepared {
       ForPixels(input_.shape(), [&](int64_t image, Range part) {
         for (int64_t c = 0; c < channels; ++c)
           for (int64_t p = part.begin; p < part.end; ++p)
-            to[(image * pixels + p) * channels + c] = float(from[(image * channels + c) * pixels + p]) - parts_.x.zero;
+            to[(image * pixels + p) * channels + c] =
+                float(from[(image * channels + c) * pixels + p]) - parts_.x.zero;
       });
     });
   }
@@ -251,8 +266,10 @@ std::unique_ptr<Prepared> PrepareConvert(const Graph& graph, const Node& node, P
 
 }  // namespace
 
-std::unique_ptr<Prepared> PrepareQuantized(const Graph& graph, const Node& node, Packer& packer, std::string* why) {
-  if (node.op == "QuantizeLinear" || node.op == "DequantizeLinear") return PrepareConvert(graph, node, packer.pool(), why);
+std::unique_ptr<Prepared> PrepareQuantized(const Graph& graph, const Node& node, Packer& packer,
+                                           std::string* why) {
+  if (node.op == "QuantizeLinear" || node.op == "DequantizeLinear")
+    return PrepareConvert(graph, node, packer.pool(), why);
   if (node.op != "QLinearConv") return nullptr;
   auto parts = PartsOf(graph, node, why);
   return parts ? std::make_unique<QuantizedConv>(std::move(*parts), packer) : nullptr;

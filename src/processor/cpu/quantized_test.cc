@@ -1,4 +1,5 @@
-// Quantized convolutions and conversions on the fast kernels: the same integers as the reference, in every bit.
+// Quantized convolutions and conversions on the fast kernels: the same integers as the reference, in every
+// bit.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,12 +14,14 @@ namespace {
 template <class T>
 Tensor Random(DType type, const Shape& shape, int least, int most, std::mt19937& random) {
   Tensor t(type, shape);
-  for (int64_t i = 0; i < t.elements(); ++i) t.mutable_view().as<T>()[i] = T(std::uniform_int_distribution<int>(least, most)(random));
+  for (int64_t i = 0; i < t.elements(); ++i)
+    t.mutable_view().as<T>()[i] = T(std::uniform_int_distribution<int>(least, most)(random));
   return t;
 }
 
 Tensor Bytes(DType type, const Shape& shape, std::mt19937& random) {
-  return type == DType::kI8 ? Random<int8_t>(type, shape, -128, 127, random) : Random<uint8_t>(type, shape, 0, 255, random);
+  return type == DType::kI8 ? Random<int8_t>(type, shape, -128, 127, random)
+                            : Random<uint8_t>(type, shape, 0, 255, random);
 }
 
 struct Case {
@@ -37,7 +40,8 @@ class QuantizedConvNode {
     x_ = Bytes(c.x_type, c.x, random);
     Tensor scale(DType::kF32, c.per_channel ? Shape{scales} : Shape{});
     const float typical = 1000.f * std::sqrt(float(c.w.Elements() / channels));
-    for (int64_t i = 0; i < scales; ++i) scale.mutable_view().as<float>()[i] = (1.f + 0.1f * float(i)) / typical;
+    for (int64_t i = 0; i < scales; ++i)
+      scale.mutable_view().as<float>()[i] = (1.f + 0.1f * float(i)) / typical;
     auto constant = [&](const char* name, const Tensor& t) { return graph_.AddConstant(name, t); };
     const float one = 0.5f, y_scale = 0.02f;
     std::vector<ValueId> in = {graph_.AddValue("x", c.x_type, c.x),
@@ -59,7 +63,8 @@ class QuantizedConvNode {
     *kernel = prepared->kernel();
     if (*kernel == "reference") *kernel += ": " + prepared->reason();
     std::vector<ConstView> in;
-    for (ValueId id : graph_.nodes[0].inputs) in.push_back(graph_.value(id).is_constant() ? graph_.value(id).constant.view() : x_.view());
+    for (ValueId id : graph_.nodes[0].inputs)
+      in.push_back(graph_.value(id).is_constant() ? graph_.value(id).constant.view() : x_.view());
     const Value& y = graph_.value(graph_.nodes[0].outputs[0]);
     Tensor result(y.type, y.shape);
     std::vector<View> out{result.mutable_view()};
@@ -122,13 +127,17 @@ TEST(CpuConvert, EqualsTheReference) {
     std::mt19937 random(3);
     Graph graph;
     const float scale = 0.037f;
-    const ValueId s = graph.AddConstant("s", Tensor::Floats({}, {&scale, 1})), z = graph.AddConstant("z", Bytes(type, {}, random));
-    const ValueId x = graph.AddValue("x", DType::kF32, {3, 7, 1001}), q = graph.AddValue("q"), y = graph.AddValue("y");
+    const ValueId s = graph.AddConstant("s", Tensor::Floats({}, {&scale, 1})),
+                  z = graph.AddConstant("z", Bytes(type, {}, random));
+    const ValueId x = graph.AddValue("x", DType::kF32, {3, 7, 1001}), q = graph.AddValue("q"),
+                  y = graph.AddValue("y");
     graph.AddNode("QuantizeLinear", "quantize", {x, s, z}, {q});
     graph.AddNode("DequantizeLinear", "dequantize", {q, s, z}, {y});
     InferShapes(graph);
     Tensor data(DType::kF32, {3, 7, 1001});
-    for (int64_t i = 0; i < data.elements(); ++i) data.mutable_view().as<float>()[i] = scale * 0.5f * float(i % 1200 - 600);  // ties too
+    // ties too
+    for (int64_t i = 0; i < data.elements(); ++i)
+      data.mutable_view().as<float>()[i] = scale * 0.5f * float(i % 1200 - 600);
     data.mutable_view().as<float>()[5] = INFINITY;
     data.mutable_view().as<float>()[6] = -1e30f;
     for (int64_t i : {7, 500, 20999}) data.mutable_view().as<float>()[i] = NAN;
@@ -140,17 +149,20 @@ TEST(CpuConvert, EqualsTheReference) {
       for (size_t n = 0; n < 2; ++n) {
         auto prepared = cpu.Prepare(graph, graph.nodes[n], Step{.threads = cpu.pool().threads()});
         EXPECT_EQ(prepared->kernel() == "reference", !fast);
-        std::vector<ConstView> in{steps[n].first->view(), graph.value(s).constant.view(), graph.value(z).constant.view()};
+        std::vector<ConstView> in{steps[n].first->view(), graph.value(s).constant.view(),
+                                  graph.value(z).constant.view()};
         std::vector<View> out{steps[n].second->mutable_view()};
         prepared->Execute(in, out);
       }
       results[fast] = {bytes, floats};
     }
     for (int64_t i = 0; i < data.elements(); ++i) {
-      ASSERT_EQ(results[0][0].as<uint8_t>()[i], results[1][0].as<uint8_t>()[i]) << data.as<float>()[i] / scale;
+      ASSERT_EQ(results[0][0].as<uint8_t>()[i], results[1][0].as<uint8_t>()[i])
+          << data.as<float>()[i] / scale;
       ASSERT_EQ(results[0][1].as<float>()[i], results[1][1].as<float>()[i]);
     }
-    const int level = type == DType::kI8 ? results[1][0].as<int8_t>()[7] + 128 : results[1][0].as<uint8_t>()[7];
+    const int level =
+        type == DType::kI8 ? results[1][0].as<int8_t>()[7] + 128 : results[1][0].as<uint8_t>()[7];
     EXPECT_EQ(level, 0) << "a NaN is the least level";
   }
 }

@@ -75,8 +75,10 @@ TEST(Tuner, ADamagedFileIsToldAndWrittenAgain) {
   std::string text;
   std::getline(std::ifstream(good.str()), text, '\0');
   for (const std::string& bad :
-       {std::string(), text.substr(0, text.size() / 2), std::string("[1, 2]"), std::string("{\"format\": \"mete tuning 0\"}"),
-        std::string("{\"format\": \"mete tuning 1\", \"times\": {\"a shape\": {\"plain\": \"fast\"}}}"), std::string(100000, '['),
+       {std::string(), text.substr(0, text.size() / 2), std::string("[1, 2]"),
+        std::string("{\"format\": \"mete tuning 0\"}"),
+        std::string("{\"format\": \"mete tuning 1\", \"times\": {\"a shape\": {\"plain\": \"fast\"}}}"),
+        std::string(100000, '['),
         "{\"format\": " + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}",
         std::string("\xff\xfe\0 no text", 11)}) {
     const TempPath temp;
@@ -93,7 +95,8 @@ TEST(Tuner, ADamagedFileIsToldAndWrittenAgain) {
 
 TEST(Tuner, TimesThatCannotBeAreMeasuredAgain) {
   const TempPath temp;
-  std::ofstream(temp.str()) << R"({"format": "mete tuning 1", "times": {"a shape": {"plain": 0, "clever": -4, "odd": 2}}})";
+  std::ofstream(temp.str())
+      << R"({"format": "mete tuning 1", "times": {"a shape": {"plain": 0, "clever": -4, "odd": 2}}})";
   Tuner tuner(temp.str());
   tuner.Times("a shape", kNames, Taking({1, 1, 1}));
   EXPECT_EQ(tuner.measured(), 2);
@@ -119,7 +122,8 @@ TEST(Choose, TakesTheGuessUnlessAnotherIsClearlyFaster) {
   EXPECT_EQ(chosen(100, 80, 90).why, "clever measured 80.0 us; odd 90.0; plain 100.0");
 }
 
-// What else the machine does takes a while and then is over. Measured one after the other, all calls of one candidate would lie in it.
+// What else the machine does takes a while and then is over. Measured one after the other, all calls of one
+// candidate would lie in it.
 TEST(Tuner, ADisturbanceMeetsAllCandidatesAndChangesNoChoice) {
   const std::vector<double> us{1000, 800, 900};
   for (int begin = 0; begin < 12; ++begin) {  // calls; at least twelve are made
@@ -148,10 +152,12 @@ TEST(Tuner, ShortCallsAreRepeatedMoreOftenThanLongOnes) {
   EXPECT_EQ(calls({200, 200, 200}), 3 * 5);
   EXPECT_EQ(calls({1, 1, 1}), 3 * 10);
   EXPECT_EQ(calls({1, 1.1, 2}), 10 + 10 + 4) << "the last one cannot win";
-  EXPECT_EQ(calls({1.1, 1, 2}), 10 + 10 + 4 + 2 * 10) << "the second does, so it is measured beside the first once more";
+  EXPECT_EQ(calls({1.1, 1, 2}), 10 + 10 + 4 + 2 * 10)
+      << "the second does, so it is measured beside the first once more";
 }
 
-// The memory of one node's candidates is bounded: what is there together is kTogether and one candidate more at most.
+// The memory of one node's candidates is bounded: what is there together is kTogether and one candidate more
+// at most.
 TEST(Tuner, LargeCandidatesAreMeasuredInGroups) {
   const auto most = [](int64_t each) {
     const auto held = std::make_shared<int64_t>(0);
@@ -186,7 +192,8 @@ TEST(TuningFile, IsOfOneProcessorTargetAndStateOfTheSources) {
   EXPECT_EQ(TuningFile("", "A CPU", "avx2"), "");
   EXPECT_EQ(std::string_view(kSourcesDigest).size(), 64u);
   EXPECT_EQ(file, TuningFile("/cache", "A CPU / 2 GHz", "avx2", kSourcesDigest));
-  EXPECT_NE(file, TuningFile("/cache", "A CPU / 2 GHz", "avx2", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"));
+  EXPECT_NE(file, TuningFile("/cache", "A CPU / 2 GHz", "avx2",
+                             "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"));
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace mete {
 namespace {
 
 constexpr const char* kExpected =
-    "expected none, or steady, periodic or random with cores=LIST,share=S and, but for steady, period_ms=T (random: seed=N); "
+    "expected none, or steady, periodic or random with cores=LIST,share=S and, but for steady, period_ms=T "
+    "(random: seed=N); "
     "try periodic:cores=7,share=0.3,period_ms=5";
 
 template <class T>
@@ -70,12 +71,15 @@ void ParseInterference(const std::string& text, const std::string& where, std::v
   const size_t colon = std::min(text.find(':'), text.size());
   Interference interference;
   bool good = SetKind(std::string_view(text).substr(0, colon), &interference);
-  const std::vector<std::string> words = Assignments(std::string_view(text).substr(std::min(colon + 1, text.size())));
+  const std::vector<std::string> words =
+      Assignments(std::string_view(text).substr(std::min(colon + 1, text.size())));
   for (const std::string& word : words) {
     const size_t equal = word.find('=');
-    good = good && equal != std::string::npos && Set(std::string_view(word).substr(0, equal), word.substr(equal + 1), &interference);
+    good = good && equal != std::string::npos &&
+           Set(std::string_view(word).substr(0, equal), word.substr(equal + 1), &interference);
   }
-  if (!good || interference.cores.empty()) Invalid(where, "not an interference; got '{}', {}", Printable(text.substr(0, 80)), kExpected);
+  if (!good || interference.cores.empty())
+    Invalid(where, "not an interference; got '{}', {}", Printable(text.substr(0, 80)), kExpected);
   list.push_back(std::move(interference));
 }
 
@@ -83,13 +87,16 @@ void Verify(const std::vector<Interference>& list) {
   std::set<int> cores;
   for (const Interference& i : list) {
     if (!(i.share > 0 && i.share <= Interference::kMostLost))
-      Invalid("interference", "a share of time that others take is wrong; got {}, expected above 0 and at most {}", i.share,
+      Invalid("interference",
+              "a share of time that others take is wrong; got {}, expected above 0 and at most {}", i.share,
               Interference::kMostLost);
     if (i.period_ns < Interference::kLeastPeriodNs || i.period_ns > Interference::kMostPeriodNs)
-      Invalid("interference", "a period is out of bounds; got {} ms, expected {} to {}", double(i.period_ns) * 1e-6,
-              Interference::kLeastPeriodNs * 1e-6, Interference::kMostPeriodNs * 1e-6);
+      Invalid("interference", "a period is out of bounds; got {} ms, expected {} to {}",
+              double(i.period_ns) * 1e-6, Interference::kLeastPeriodNs * 1e-6,
+              Interference::kMostPeriodNs * 1e-6);
     for (int core : i.cores)
-      if (!cores.insert(core).second) Invalid("interference", "core {} is disturbed twice; expected one kind for each core", core);
+      if (!cores.insert(core).second)
+        Invalid("interference", "core {} is disturbed twice; expected one kind for each core", core);
   }
 }
 
@@ -131,7 +138,8 @@ int64_t CoreTime::FinishPeriodic(int64_t start_ns, double work_ns) const {
 int64_t CoreTime::FinishRandom(int64_t start_ns, double work_ns) {
   while (start_ns >= free_end_ns_) NextPause();
   start_ns = std::max(start_ns, free_begin_ns_);
-  for (double rest = double(free_end_ns_ - start_ns); work_ns > rest; rest = double(free_end_ns_ - start_ns)) {
+  for (double rest = double(free_end_ns_ - start_ns); work_ns > rest;
+       rest = double(free_end_ns_ - start_ns)) {
     work_ns -= rest;
     NextPause();
     start_ns = free_begin_ns_;

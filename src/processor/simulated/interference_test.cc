@@ -36,10 +36,11 @@ TEST(Interference, TextsAreRead) {
 }
 
 TEST(Interference, OtherTextsAreRefused) {
-  for (const char* text : {"", "magic", "steady", "steady:", "steady:share=0.5", "steady:cores=x", "steady:cores=1,share=", "steady:1",
-                           "steady:cores=1,share=0.5x", "steady:cores=1,period_ms=2", "steady:cores=1,,share=0.5", "none:cores=1",
-                           "periodic:cores=1,seed=2", "periodic:cores=1,period_ms=nan", "periodic:cores=1,period_ms=1e300",
-                           "random:cores=1,seed=-2"})
+  for (const char* text :
+       {"", "magic", "steady", "steady:", "steady:share=0.5", "steady:cores=x",
+        "steady:cores=1,share=", "steady:1", "steady:cores=1,share=0.5x", "steady:cores=1,period_ms=2",
+        "steady:cores=1,,share=0.5", "none:cores=1", "periodic:cores=1,seed=2",
+        "periodic:cores=1,period_ms=nan", "periodic:cores=1,period_ms=1e300", "random:cores=1,seed=-2"})
     EXPECT_NE(ErrorOf(text).find("[flag] not an interference"), std::string::npos) << text;
   EXPECT_NE(ErrorOf("steady:cores=1,share=1").find("expected above 0 and at most 0.9"), std::string::npos);
   EXPECT_NE(ErrorOf("steady:cores=1,share=nan").find("a share of time"), std::string::npos);
@@ -64,7 +65,9 @@ TEST(Interference, SteadyStretches) {
 // Lost: [0, 300), [1000, 1300), ... in microseconds.
 TEST(Interference, PeriodicTakesTheBeginningOfEveryPeriod) {
   const auto finish = [](int64_t start_us, double work_us) {
-    return CoreTime(Parse("periodic:cores=1,share=0.3,period_ms=1"), 1).Finish(start_us * 1000, work_us * 1e3) / 1000;
+    return CoreTime(Parse("periodic:cores=1,share=0.3,period_ms=1"), 1)
+               .Finish(start_us * 1000, work_us * 1e3) /
+           1000;
   };
   EXPECT_EQ(finish(0, 0), 300);
   EXPECT_EQ(finish(500, 0), 500);
@@ -85,7 +88,8 @@ TEST(Interference, RandomTakesItsShareAndNeverGoesBack) {
     ASSERT_GE(next, now + 50'000);
     now = next;
   }
-  // 12,500 periods of 1 ms, so that the share is within some per cent of what was asked for; the sequence is fixed.
+  // 12,500 periods of 1 ms, so that the share is within some per cent of what was asked for; the sequence is
+  // fixed.
   EXPECT_NEAR(1 - pieces * 50e3 / double(now), 0.6, 0.02);
 }
 

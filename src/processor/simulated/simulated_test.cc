@@ -11,7 +11,8 @@
 namespace mete {
 namespace {
 
-Simulation SimulationOf(const Graph& graph, const MachineFile& file, const std::vector<int>& cores, const SimulationOptions& options) {
+Simulation SimulationOf(const Graph& graph, const MachineFile& file, const std::vector<int>& cores,
+                        const SimulationOptions& options) {
   return SimulateModel(graph, file, EstimateCosts(graph, file, cores), options);
 }
 
@@ -31,7 +32,8 @@ std::vector<Network> LargeNetworks() {
 // 4+4, 1+3+4 and 2+4 cores.
 std::vector<MachineFile> UnevenMachines() {
   std::vector<MachineFile> machines;
-  for (const std::string board : {"exynos-5422", "tensor-g4", "rk3399"}) machines.push_back(ReadMachineFile("boards/" + board + ".toml"));
+  for (const std::string board : {"exynos-5422", "tensor-g4", "rk3399"})
+    machines.push_back(ReadMachineFile("boards/" + board + ".toml"));
   return machines;
 }
 
@@ -69,7 +71,8 @@ TEST(Simulated, AdaptiveCarriesLargeNetworksOnUnevenCores) {
       const std::vector<int> cores = PhysicalCores(file.machine);
       const Simulation s = SimulationOf(n.graph, file, cores, {"adaptive", 20});
       EXPECT_GE(s.efficiency(), 0.93) << n.name << " on " << file.machine.name;
-      EXPECT_LE(s.median_ns(), FindBestSubset(n.graph, file, cores, {"adaptive", 20}).median_ns) << n.name << " on " << file.machine.name;
+      EXPECT_LE(s.median_ns(), FindBestSubset(n.graph, file, cores, {"adaptive", 20}).median_ns)
+          << n.name << " on " << file.machine.name;
     }
 }
 
@@ -96,7 +99,8 @@ TEST(Simulated, EveryBlockIsComputedOnceAndNoTimeIsNegative) {
       EXPECT_LE(e.start_ns, e.end_ns);
       EXPECT_LE(e.end_ns, s.trace.total_ns);
     }
-    EXPECT_NEAR(double(traced), double(flops), double(s.trace.events.size())) << policy;  // each event's is rounded
+    // each event's is rounded
+    EXPECT_NEAR(double(traced), double(flops), double(s.trace.events.size())) << policy;
     int64_t total = 0;
     for (const int64_t ns : s.run_ns) total += ns;
     for (const SimulatedCore& core : s.cores) {
@@ -143,7 +147,8 @@ TEST(Simulated, WhoTakesNoPartDoesNothing) {
   EXPECT_NEAR(s.median_ns(), SimulationOf(graph, file, {1, 0}, {}).median_ns(), 1);
 }
 
-// 1 ms on one core, far longer than the others spin, and then a layer for both: it begins when the second is awake.
+// 1 ms on one core, far longer than the others spin, and then a layer for both: it begins when the second is
+// awake.
 TEST(Simulated, WhoSleptIsWokenAndWaitedFor) {
   MachineFile file = ToyMachine({{2, 10, 100}});
   file.clusters[0].wake_us = {50, "estimate"};
@@ -163,7 +168,8 @@ TEST(Simulated, WhoIsDoneSoonerIsAwakeForTheNextLayer) {
   file.clusters[1].wake_us = {50, "estimate"};
   const Graph graph = Chain({1, 64, 64, 128}).Relu().Conv(128, 1).Done();
   Costs costs = EstimateCosts(graph, file, {1, 1});
-  costs.take_ns = {0, 0}, costs.gbytes_per_s = {Costs::kNoLimit, Costs::kNoLimit}, costs.memory_gbytes_per_s = Costs::kNoLimit;
+  costs.take_ns = {0, 0}, costs.gbytes_per_s = {Costs::kNoLimit, Costs::kNoLimit},
+  costs.memory_gbytes_per_s = Costs::kNoLimit;
   costs.nodes[0].core_ns = {4e6, 1e6}, costs.nodes[0].pieces = 64;
   costs.nodes[1].core_ns = {64 * 500, 64 * 500}, costs.nodes[1].pieces = 64;
   EXPECT_EQ(SimulateModel(graph, file, costs, {"equal", 1}).run_ns[0], 2'000'000 + 32 * 500);
@@ -216,7 +222,8 @@ TEST(Simulated, NonsenseIsRefused) {
   EXPECT_THROW(SimulationOf(graph, file, {2}, {"equal", 0}), Error);
   EXPECT_THROW(SimulationOf(graph, file, {2}, {"equal", 10'001}), Error);
   EXPECT_THROW(SimulationOf(graph, ToyMachine({{65, 10, 10}}), {65}, {"equal", 1}), Error);
-  EXPECT_THROW(SimulationOf(graph, file, {2}, {"equal", 1, {{Interference::Kind::kSteady, {0}, 1.0}}}), Error);
+  EXPECT_THROW(SimulationOf(graph, file, {2}, {"equal", 1, {{Interference::Kind::kSteady, {0}, 1.0}}}),
+               Error);
 }
 
 TEST(Subsets, AreUnionsOfClustersAndTheFirstCoresOfOne) {
@@ -239,7 +246,8 @@ TEST(Subsets, TheBestLeavesOutWhatHarms) {
 
 TEST(SimulatedTrace, HasAWorkerForEachCoreAndWaitsInsideOfNodes) {
   const MachineFile file = ToyMachine({{1, 10, 100}, {1, 5, 100}}, 50, 1);
-  const Simulation s = SimulationOf(Chain({1, 64, 64, 128}).Conv(128, 3).Done(), file, {1, 1}, {"equal", 1, {}, true});
+  const Simulation s =
+      SimulationOf(Chain({1, 64, 64, 128}).Conv(128, 3).Done(), file, {1, 1}, {"equal", 1, {}, true});
   ASSERT_EQ(s.trace.events.size(), 4u);
   for (size_t w = 0; w < 2; ++w) {
     const TraceEvent &node = s.trace.events[2 * w], &wait = s.trace.events[2 * w + 1];

@@ -8,13 +8,15 @@
 namespace mete {
 namespace {
 
-// 0.25, 1.25, 4.25, 16.25, 64.25 operations a byte, and compute-bound. Guess: the corner of a roofline lies between 1 (a core at a low
-// clock on a fast memory) and 50 (many cores on a slow one).
+// 0.25, 1.25, 4.25, 16.25, 64.25 operations a byte, and compute-bound. Guess: the corner of a roofline lies
+// between 1 (a core at a low clock on a fast memory) and 50 (many cores on a slow one).
 constexpr ReuseLoad kLoads[] = {{0}, {2}, {8}, {32}, {128}, {128, true}};
 
-constexpr int kIdleSpans = 5;               // guess: what is wrong with the idle power is wrong with every point
-constexpr int kSettleUpdates = 2;           // of the meter: one may be of before, the next is all of now
-constexpr int64_t kSettleNs = 20'000'000;   // guess: the clock changes within 1 ms, caches are filled within some
+// guess: what is wrong with the idle power is wrong with every point
+constexpr int kIdleSpans = 5;
+constexpr int kSettleUpdates = 2;  // of the meter: one may be of before, the next is all of now
+// guess: the clock changes within 1 ms, caches are filled within some
+constexpr int64_t kSettleNs = 20'000'000;
 
 // At most `most` of a list, evenly, with the first and the last.
 std::vector<int64_t> Pick(const std::vector<int64_t>& list, int most) {
@@ -34,12 +36,14 @@ class Profiler {
       : machine_(machine), bench_(bench), options_(options), effort_(EffortOf(machine, bench, options)) {}
 
   EnergyCurves Do() {
-    for (size_t c = 0; c < machine_.clusters.size(); ++c) bench_.frequencies.Set(c, bench_.frequencies.Khz(c).at(0));
+    for (size_t c = 0; c < machine_.clusters.size(); ++c)
+      bench_.frequencies.Set(c, bench_.frequencies.Khz(c).at(0));
     EnergyCurves curves{machine_.name, "", 0, 0, {}};
     Wait(SettleNs(bench_.meter));
     const Interval idle = Measure(kIdleSpans * bench_.meter.span_ns());
     curves.idle_watts = idle.watts(), curves.source = "measured with " + idle.end.meter;
-    for (size_t c = 0; c < machine_.clusters.size(); ++c) curves.clusters.push_back(OfCluster(c, curves.idle_watts));
+    for (size_t c = 0; c < machine_.clusters.size(); ++c)
+      curves.clusters.push_back(OfCluster(c, curves.idle_watts));
     if (curves.clusters.size() > 1) curves.gbytes_per_s = MemoryOfAll(curves);
     Verify(curves);
     return curves;
@@ -74,21 +78,25 @@ class Profiler {
     for (int64_t khz : Pick(bench_.frequencies.Khz(c), options_.frequencies)) {
       bench_.frequencies.Set(c, khz);
       for (int count : CoreCounts(int(curves.cores.size())))
-        for (const ReuseLoad& load : kLoads) curves.points.push_back(OfLoad(curves, khz, count, load, idle_watts));
+        for (const ReuseLoad& load : kLoads)
+          curves.points.push_back(OfLoad(curves, khz, count, load, idle_watts));
     }
     bench_.frequencies.Set(c, bench_.frequencies.Khz(c).at(0));
     return curves;
   }
 
-  EnergyPoint OfLoad(const ClusterCurves& cluster, int64_t khz, int count, const ReuseLoad& load, double idle_watts) {
+  EnergyPoint OfLoad(const ClusterCurves& cluster, int64_t khz, int count, const ReuseLoad& load,
+                     double idle_watts) {
     const Running running(bench_.load, {cluster.cores.begin(), cluster.cores.begin() + count}, load);
     Wait(SettleNs(bench_.meter));
     const Interval measured = Measure(bench_.meter.span_ns());
-    const EnergyPoint point{khz, count, load.flops_per_byte(), measured.flops / measured.ns(), measured.watts() - idle_watts};
+    const EnergyPoint point{khz, count, load.flops_per_byte(), measured.flops / measured.ns(),
+                            measured.watts() - idle_watts};
     if (!(point.watts > 0))
-      Fail(Code::kFailedPrecondition, measured.end.meter, "the meter shows no more with {} cores of {} at work than without; got {:.3f} W "
-           "and {:.3f} W; try another one with --meter, or a machine that does nothing else", count, cluster.name, measured.watts(),
-           idle_watts);
+      Fail(Code::kFailedPrecondition, measured.end.meter,
+           "the meter shows no more with {} cores of {} at work than without; got {:.3f} W "
+           "and {:.3f} W; try another one with --meter, or a machine that does nothing else",
+           count, cluster.name, measured.watts(), idle_watts);
     if (options_.progress) options_.progress(++done_, effort_.points);
     return point;
   }
@@ -96,7 +104,9 @@ class Profiler {
   // So that nobody computes any more when something went wrong.
   class Running {
    public:
-    Running(EnergyLoad& load, const std::vector<int>& cores, const ReuseLoad& what) : load_(load) { load_.Start(cores, what); }
+    Running(EnergyLoad& load, const std::vector<int>& cores, const ReuseLoad& what) : load_(load) {
+      load_.Start(cores, what);
+    }
     ~Running() { load_.Stop(); }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
@@ -143,7 +153,8 @@ EnergyEffort EffortOf(const Machine& machine, const EnergyBench& bench, const En
   EnergyEffort effort{0, kIdleSpans * bench.meter.span_ns()};
   for (size_t c = 0; c < machine.clusters.size(); ++c) {
     const size_t frequencies = Pick(bench.frequencies.Khz(c), options.frequencies).size();
-    effort.points += int(frequencies * CoreCounts(int(FirstThreads(machine.clusters[c]).size())).size() * std::size(kLoads));
+    effort.points += int(frequencies * CoreCounts(int(FirstThreads(machine.clusters[c]).size())).size() *
+                         std::size(kLoads));
   }
   const int64_t settle_ns = SettleNs(bench.meter);
   const int runs = effort.points + (machine.clusters.size() > 1);  // and the memory of all

@@ -1,6 +1,7 @@
-// Measures a machine's energy curves: every cluster at several frequencies, with several numbers of cores, at several data-reuse rates.
-// What is measured is injected: frequencies, meter, load and clock of this machine, or a test's. For each point the meter is read before
-// and after, while the load runs, and what the machine takes without work is subtracted.
+// Measures a machine's energy curves: every cluster at several frequencies, with several numbers of cores, at
+// several data-reuse rates. What is measured is injected: frequencies, meter, load and clock of this machine,
+// or a test's. For each point the meter is read before and after, while the load runs, and what the machine
+// takes without work is subtracted.
 #pragma once
 
 #include <functional>
@@ -16,8 +17,9 @@ namespace mete {
 
 // What each core computes.
 struct ReuseLoad {
-  int multiply_adds = 0;     // for each number that is read
-  bool in_cache = false;     // from a buffer in the innermost cache, over and over: compute-bound; else from one that no cache holds
+  int multiply_adds = 0;  // for each number that is read
+  // from a buffer in the innermost cache, over and over: compute-bound; else from one that no cache holds
+  bool in_cache = false;
 
   double flops_per_byte() const;  // from memory
 };
@@ -26,8 +28,9 @@ struct ReuseLoad {
 class EnergyLoad {
  public:
   virtual ~EnergyLoad() = default;
-  virtual void Start(const std::vector<int>& cores, const ReuseLoad& load) = 0;  // all of them compute when it returns
-  virtual double Flops() = 0;                                                     // of all since then
+  // all of them compute when it returns
+  virtual void Start(const std::vector<int>& cores, const ReuseLoad& load) = 0;
+  virtual double Flops() = 0;  // of all since then
   virtual void Stop() = 0;
 };
 
@@ -39,8 +42,9 @@ struct EnergyBench {
 };
 
 struct EnergyProfileOptions {
-  int frequencies = 8;                   // of each cluster at most, evenly from its list; guess: they show where a curve has its bottom
-  const CancelToken* cancel = nullptr;   // asked between readings
+  // of each cluster at most, evenly from its list; guess: they show where a curve has its bottom
+  int frequencies = 8;
+  const CancelToken* cancel = nullptr;  // asked between readings
   std::function<void(int done, int all)> progress = {};
 };
 

@@ -73,12 +73,15 @@ TEST_P(MeasureEnergyTest, FindsThePowerModelWithinOnePercent) {
   }
   for (size_t c = 0; c < curves.clusters.size(); ++c)
     for (const EnergyPoint& p : curves.clusters[c].points) {
-      const double watts = file_.clusters[c].idle_w.value + p.cores * file_.clusters[c].active_watts(double(p.khz) * 1e-3);
-      EXPECT_NEAR(p.watts, watts, 0.01 * (watts + kWithoutWork)) << curves.clusters[c].name << " " << p.khz << " " << p.cores;
+      const double watts =
+          file_.clusters[c].idle_w.value + p.cores * file_.clusters[c].active_watts(double(p.khz) * 1e-3);
+      EXPECT_NEAR(p.watts, watts, 0.01 * (watts + kWithoutWork))
+          << curves.clusters[c].name << " " << p.khz << " " << p.cores;
     }
 }
 
-// The optimum is that of the model which the board computes by. Work of the rates that are measured: between them lines are not exact.
+// The optimum is that of the model which the board computes by. Work of the rates that are measured: between
+// them lines are not exact.
 TEST_P(MeasureEnergyTest, LeadsToTheChoiceThatIsKnownToBeBest) {
   EnergyCurves measured = Measure(), known = CurvesOf(file_);
   for (ClusterCurves& c : known.clusters) c.node_us = 0;
@@ -87,7 +90,8 @@ TEST_P(MeasureEnergyTest, LeadsToTheChoiceThatIsKnownToBeBest) {
   for (const ModelWork* work : {&computes, &moves, &both})
     for (double slower : {0.0, 1.5, 4.0}) {
       const Objective objective{slower * ChooseEnergy(known, *work, {}).fastest.ms};
-      const EnergyChoice choice = ChooseEnergy(measured, *work, objective), best = ChooseEnergy(known, *work, objective);
+      const EnergyChoice choice = ChooseEnergy(measured, *work, objective),
+                         best = ChooseEnergy(known, *work, objective);
       EXPECT_EQ(ToText(measured, choice.best), ToText(known, best.best));
       EXPECT_NEAR(choice.best.joules, best.best.joules, 0.05 * best.best.joules);
       EXPECT_NEAR(choice.best.ms, best.best.ms, 0.02 * best.best.ms);
@@ -130,11 +134,14 @@ TEST_F(OneBoardTest, RefusesAMeterThatSeesNothingOfTheWork) {
   class Deaf : public SimulatedBoard {
    public:
     using SimulatedBoard::SimulatedBoard;
-    EnergyReading Read() override { return {2e-9 * double(SimulatedBoard::Read().ns), SimulatedBoard::Read().ns, "deaf meter"}; }
+    EnergyReading Read() override {
+      return {2e-9 * double(SimulatedBoard::Read().ns), SimulatedBoard::Read().ns, "deaf meter"};
+    }
   };
   Deaf deaf(file_);
   EnergyBench bench = deaf.bench();
-  EXPECT_TELLS(MeasureEnergy(file_.machine, bench, {}), "deaf meter] the meter shows no more with 1 cores of cpu at work than without");
+  EXPECT_TELLS(MeasureEnergy(file_.machine, bench, {}),
+               "deaf meter] the meter shows no more with 1 cores of cpu at work than without");
   EXPECT_EQ(deaf.load.starts, deaf.load.stops);
 }
 

@@ -1,4 +1,5 @@
-// Frequencies, meter, curves and choice together, on a recorded tree whose files a simulated machine reads and writes.
+// Frequencies, meter, curves and choice together, on a recorded tree whose files a simulated machine reads
+// and writes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -64,13 +65,19 @@ power_exponent = { value = 2.5, source = "x" }
 std::string TwoClusters() {
   std::string all = kMeteredBoard, little = all.substr(all.find("[[cluster]]"));
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
-           {"name = \"big\"", "name = \"little\""}, {"4-5", "0-3"}, {"600", "400"}, {"2000", "1400"}, {"value = 16", "value = 8"},
-           {"idle_w = { value = 0.6", "idle_w = { value = 0.2"}, {"active_w = { value = 2", "active_w = { value = 0.4"}})
+           {"name = \"big\"", "name = \"little\""},
+           {"4-5", "0-3"},
+           {"600", "400"},
+           {"2000", "1400"},
+           {"value = 16", "value = 8"},
+           {"idle_w = { value = 0.6", "idle_w = { value = 0.2"},
+           {"active_w = { value = 2", "active_w = { value = 0.4"}})
     little.replace(little.find(from), from.size(), to);
   return all + little;
 }
 
-// The frequencies that the cores have are those in the files of a tree, and their energy is what its counter shows.
+// The frequencies that the cores have are those in the files of a tree, and their energy is what its counter
+// shows.
 class MeteredTree {
  public:
   explicit MeteredTree(const MachineFile& file) : cores_(file) {}
@@ -80,11 +87,15 @@ class MeteredTree {
     return [this] { return cores_.ns(); };
   }
   void Pass(int64_t ns) {
-    cores_.SetKhz(0, std::stoll(Get("policy4/scaling_governor") == "userspace" ? Get("policy4/scaling_setspeed") : "600000"));
-    cores_.SetKhz(1, Get("policy0/scaling_min_freq") == Get("policy0/scaling_max_freq") ? std::stoll(Get("policy0/scaling_max_freq"))
-                                                                                         : 400'000);
+    cores_.SetKhz(0,
+                  std::stoll(Get("policy4/scaling_governor") == "userspace" ? Get("policy4/scaling_setspeed")
+                                                                            : "600000"));
+    cores_.SetKhz(1, Get("policy0/scaling_min_freq") == Get("policy0/scaling_max_freq")
+                         ? std::stoll(Get("policy0/scaling_max_freq"))
+                         : 400'000);
     cores_.Pass(ns);
-    tree_.Write("sys/class/powercap/toy-rapl:0/energy_uj", std::to_string(std::llround(cores_.joules() * 1e6) % 5'000'000));
+    tree_.Write("sys/class/powercap/toy-rapl:0/energy_uj",
+                std::to_string(std::llround(cores_.joules() * 1e6) % 5'000'000));
   }
   std::string Get(const std::string& file) const {
     std::ifstream in(root() + "/sys/devices/system/cpu/cpufreq/" + file);
@@ -128,7 +139,8 @@ TEST(EnergyOfATree, FindsTheKnownOptimumAndLeavesTheTreeAsItWas) {
     EXPECT_GT(best.khz, alone.clusters[0].points.front().khz);
     EXPECT_LT(best.khz, alone.clusters[0].points.back().khz);
   }
-  EXPECT_EQ(tree.Get("policy0/scaling_min_freq") + " " + tree.Get("policy0/scaling_max_freq"), "400000 1400000");
+  EXPECT_EQ(tree.Get("policy0/scaling_min_freq") + " " + tree.Get("policy0/scaling_max_freq"),
+            "400000 1400000");
   EXPECT_EQ(tree.Get("policy4/scaling_governor"), "schedutil");
 }
 

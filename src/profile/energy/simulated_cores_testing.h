@@ -15,7 +15,10 @@ inline constexpr double kWithoutWork = 0.7;  // W, of the rest of the machine
 class SimulatedCores {
  public:
   explicit SimulatedCores(const MachineFile& file)
-      : file_(file), model_(file, [this] { return ns_; }), khz_(file.clusters.size()), busy_(file.clusters.size()) {}
+      : file_(file),
+        model_(file, [this] { return ns_; }),
+        khz_(file.clusters.size()),
+        busy_(file.clusters.size()) {}
 
   void SetKhz(size_t cluster, int64_t khz) { khz_[cluster] = khz; }
 
@@ -47,7 +50,8 @@ class SimulatedCores {
  private:
   double Gflops(size_t c) const {
     const ClusterFigures& f = file_.clusters[c];
-    const double peak = busy_[c] * f.f32_gflops() * f.compute_share.value * double(khz_[c]) * 1e-3 / f.max_mhz.value;
+    const double peak =
+        busy_[c] * f.f32_gflops() * f.compute_share.value * double(khz_[c]) * 1e-3 / f.max_mhz.value;
     return load_.in_cache ? peak : std::min(peak, load_.flops_per_byte() * f.gbytes_per_s.value);
   }
 
@@ -62,7 +66,8 @@ class SimulatedCores {
 
 class SimulatedLoad : public EnergyLoad {
  public:
-  SimulatedLoad(SimulatedCores& cores, std::function<void(int64_t)> pass) : cores_(cores), pass_(std::move(pass)) {}
+  SimulatedLoad(SimulatedCores& cores, std::function<void(int64_t)> pass)
+      : cores_(cores), pass_(std::move(pass)) {}
 
   void Start(const std::vector<int>& cores, const ReuseLoad& load) override {
     pass_(kStartNs);  // so that nothing is in step with the meter

@@ -15,10 +15,12 @@ namespace mete {
 namespace {
 
 constexpr int64_t kMiB = 1 << 20;
-constexpr int64_t kInCache = 16 << 10;      // half of the smallest L1 there is (32 KiB)
-constexpr int64_t kUntold = 64 * kMiB;      // as MeasureReadBandwidth takes
-constexpr double kFlopsPerPass = 1e6;       // guess: a millisecond at 1 GFLOP/s, so that what is counted is hardly older
-constexpr int64_t kBytesPerPass = 1 << 18;  // guess: the same where memory is waited for, half a millisecond at 0.5 GB/s
+constexpr int64_t kInCache = 16 << 10;  // half of the smallest L1 there is (32 KiB)
+constexpr int64_t kUntold = 64 * kMiB;  // as MeasureReadBandwidth takes
+// guess: a millisecond at 1 GFLOP/s, so that what is counted is hardly older
+constexpr double kFlopsPerPass = 1e6;
+// guess: the same where memory is waited for, half a millisecond at 0.5 GB/s
+constexpr int64_t kBytesPerPass = 1 << 18;
 constexpr float kFill = 0.5f;
 
 bool PinThis(int core) {
@@ -55,7 +57,8 @@ size_t Steps(int64_t numbers) { return std::max<size_t>(size_t(numbers) / kReuse
 
 double FlopsPerNumber(const ReuseLoad& load) { return ReuseRate(load.multiply_adds) * sizeof(float); }
 size_t NumbersPerPass(const ReuseLoad& load) {
-  return Steps(std::min(int64_t(kFlopsPerPass / FlopsPerNumber(load)), kBytesPerPass / int64_t{sizeof(float)}));
+  return Steps(
+      std::min(int64_t(kFlopsPerPass / FlopsPerNumber(load)), kBytesPerPass / int64_t{sizeof(float)}));
 }
 
 }  // namespace
@@ -81,7 +84,8 @@ void ThreadLoad::Start(const std::vector<int>& cores, const ReuseLoad& load) {
     while (worker->passes == 0 && !worker->refused) std::this_thread::yield();
   for (size_t i = 0; i < cores.size(); ++i)
     if (workers_[i]->refused)
-      Fail(Code::kUnavailable, "energy", "no thread can compute on core {}: it cannot be pinned there, or has no memory", cores[i]);
+      Fail(Code::kUnavailable, "energy",
+           "no thread can compute on core {}: it cannot be pinned there, or has no memory", cores[i]);
 }
 
 // Passes over pieces of the buffer, or, where that is smaller, over all of it again and again.
@@ -106,7 +110,8 @@ void ThreadLoad::Work(Worker& worker, int core, const ReuseLoad& load, int64_t b
 
 double ThreadLoad::Flops() {
   double flops = 0;
-  for (const auto& w : workers_) flops += double(w->passes.load(std::memory_order_relaxed)) * w->flops_per_pass;
+  for (const auto& w : workers_)
+    flops += double(w->passes.load(std::memory_order_relaxed)) * w->flops_per_pass;
   return flops;
 }
 

@@ -10,8 +10,8 @@
 
 namespace mete {
 
-// What a thread reads where no cache may hold it: four times the machine's largest cache in all, divided by the cores, and between 16 and
-// 512 MiB; 64 MiB where no cache is told.
+// What a thread reads where no cache may hold it: four times the machine's largest cache in all, divided by
+// the cores, and between 16 and 512 MiB; 64 MiB where no cache is told.
 int64_t BytesPerThread(const Machine& machine, int cores);
 
 class ThreadLoad : public EnergyLoad {

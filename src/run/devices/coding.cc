@@ -35,7 +35,8 @@ std::string EncodeBytes(std::span<const float> values) {
   const float scale = range.step > 0 ? 1 / range.step : 0;
   for (size_t i = 0; i < values.size(); ++i) {
     const float steps = (values[i] - range.least) * scale;
-    bytes[kRangeBytes + i] = char(uint8_t(steps > 0 ? std::min(steps + 0.5f, kSteps) : 0));  // not a number: 0
+    // not a number: 0
+    bytes[kRangeBytes + i] = char(uint8_t(steps > 0 ? std::min(steps + 0.5f, kSteps) : 0));
   }
   return bytes;
 }
@@ -44,7 +45,8 @@ void DecodeBytes(std::string_view bytes, std::span<float> values) {
   ByteRange range;
   std::memcpy(&range.least, bytes.data(), sizeof(float));
   std::memcpy(&range.step, bytes.data() + sizeof(float), sizeof(float));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = range.least + range.step * float(uint8_t(bytes[kRangeBytes + i]));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = range.least + range.step * float(uint8_t(bytes[kRangeBytes + i]));
 }
 
 std::string EncodeHalf(std::span<const float> values) {
@@ -71,7 +73,8 @@ const char* Name(Coding coding) { return kNames[size_t(coding)]; }
 Coding CodingOf(std::string_view name) {
   for (size_t i = 0; i < std::size(kNames); ++i)
     if (name == kNames[i]) return Coding(i);
-  Invalid("transfer", "is not a way to send floats; got '{}', expected f32, f16 or u8", Printable(std::string(name)));
+  Invalid("transfer", "is not a way to send floats; got '{}', expected f32, f16 or u8",
+          Printable(std::string(name)));
 }
 
 int64_t CodedBytes(Coding coding, DType type, const Shape& shape) {
@@ -81,15 +84,18 @@ int64_t CodedBytes(Coding coding, DType type, const Shape& shape) {
 }
 
 std::string Encode(Coding coding, const ConstView& tensor) {
-  if (tensor.type != DType::kF32 || coding == Coding::kF32) return {static_cast<const char*>(tensor.data), tensor.bytes()};
+  if (tensor.type != DType::kF32 || coding == Coding::kF32)
+    return {static_cast<const char*>(tensor.data), tensor.bytes()};
   const std::span values(tensor.as<float>(), size_t(tensor.elements()));
   return coding == Coding::kF16 ? EncodeHalf(values) : EncodeBytes(values);
 }
 
 void Decode(Coding coding, std::string_view bytes, const View& into) {
   if (int64_t(bytes.size()) != CodedBytes(coding, into.type, into.shape))
-    Invalid("piece", "has the wrong length; got {} bytes, expected {}", bytes.size(), CodedBytes(coding, into.type, into.shape));
-  if (into.type != DType::kF32 || coding == Coding::kF32) return void(std::memcpy(into.data, bytes.data(), bytes.size()));
+    Invalid("piece", "has the wrong length; got {} bytes, expected {}", bytes.size(),
+            CodedBytes(coding, into.type, into.shape));
+  if (into.type != DType::kF32 || coding == Coding::kF32)
+    return void(std::memcpy(into.data, bytes.data(), bytes.size()));
   const std::span values(into.as<float>(), size_t(into.elements()));
   if (coding == Coding::kF16) DecodeHalf(bytes, values);
   else DecodeBytes(bytes, values);

@@ -12,7 +12,9 @@ const ProgramNeed& Inbox::NeedOf(int from, const PieceId& id) const {
     const ProgramStage& stage = program_.stages[size_t(id.stage)];
     if (in(id.need, stage.needs.size())) {
       const ProgramNeed& need = stage.needs[size_t(id.need)];
-      if (in(id.source, need.sources.size()) && need.sources[size_t(id.source)].device == from && from != device_) return need;
+      if (in(id.source, need.sources.size()) && need.sources[size_t(id.source)].device == from &&
+          from != device_)
+        return need;
     }
   }
   Invalid("piece", "is not expected here; got {}.{}.{} of device {}", id.stage, id.need, id.source, from);
@@ -25,11 +27,14 @@ void Inbox::Put(int from, const PieceId& id, int64_t offset, std::string_view by
   std::lock_guard lock(mutex_);
   Arriving& piece = pieces_[id];
   if (piece.taken || offset != piece.bytes || int64_t(bytes.size()) > all - piece.bytes)
-    Invalid("piece", "has other bytes than expected; got {} from {} on, expected at most {} from {} on", bytes.size(), offset,
-            piece.taken ? 0 : all - piece.bytes, piece.bytes);
-  const bool as_it_is = all == shape.Elements() * int64_t(SizeOf(need.type));  // of coded floats no length is the same
+    Invalid("piece", "has other bytes than expected; got {} from {} on, expected at most {} from {} on",
+            bytes.size(), offset, piece.taken ? 0 : all - piece.bytes, piece.bytes);
+  // of coded floats no length is the same
+  const bool as_it_is = all == shape.Elements() * int64_t(SizeOf(need.type));
   if (!piece.tensor.has_value()) piece.tensor = Tensor(need.type, shape);
-  if (as_it_is) std::memcpy(static_cast<char*>(piece.tensor.mutable_view().data) + piece.bytes, bytes.data(), bytes.size());
+  if (as_it_is)
+    std::memcpy(static_cast<char*>(piece.tensor.mutable_view().data) + piece.bytes, bytes.data(),
+                bytes.size());
   else piece.coded.append(bytes);
   piece.bytes += int64_t(bytes.size());
   if (piece.bytes < all) return;
@@ -41,7 +46,8 @@ bool Inbox::Whole(const PieceId& id) const {
   const auto piece = pieces_.find(id);
   if (piece == pieces_.end()) return false;
   const ProgramNeed& need = program_.stages[size_t(id.stage)].needs[size_t(id.need)];
-  return piece->second.bytes == CodedBytes(coding_, need.type, ShapeOf(need.sources[size_t(id.source)].at, need.shape));
+  return piece->second.bytes ==
+         CodedBytes(coding_, need.type, ShapeOf(need.sources[size_t(id.source)].at, need.shape));
 }
 
 Tensor Inbox::Take(const PieceId& id) {
@@ -51,8 +57,8 @@ Tensor Inbox::Take(const PieceId& id) {
   if (deadline_ == std::chrono::steady_clock::time_point::max()) changed_.wait(lock, come);
   else if (!changed_.wait_until(lock, deadline_, come)) {
     late_ = waits_for_;
-    mete::Fail(Code::kDeadlineExceeded, "devices", "a part of the answer did not come in time, from device {}; it may wait for another",
-               late_);
+    mete::Fail(Code::kDeadlineExceeded, "devices",
+               "a part of the answer did not come in time, from device {}; it may wait for another", late_);
   }
   waits_for_ = -1;
   if (error_) std::rethrow_exception(error_);
@@ -77,7 +83,8 @@ void Inbox::Check() {
   ThrowIfFailed();
   if (std::chrono::steady_clock::now() < deadline_) return;
   late_ = device_;
-  mete::Fail(Code::kDeadlineExceeded, "devices", "this device has not come to its part of the answer in time");
+  mete::Fail(Code::kDeadlineExceeded, "devices",
+             "this device has not come to its part of the answer in time");
 }
 
 int Inbox::waits_for() {

@@ -1,5 +1,5 @@
-// What a device gets from others for one request, as it comes in: filled by whoever reads from the network, emptied by the thread that
-// computes.
+// What a device gets from others for one request, as it comes in: filled by whoever reads from the network,
+// emptied by the thread that computes.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,8 @@
 
 namespace mete {
 
-// A piece of a request: the source with this index, of the need with this index, in the stage with this index, of the device that gets it.
+// A piece of a request: the source with this index, of the need with this index, in the stage with this
+// index, of the device that gets it.
 struct PieceId {
   int stage = 0, need = 0, source = 0;
   auto operator<=>(const PieceId&) const = default;
@@ -25,17 +26,18 @@ struct PieceId {
 class Inbox {
  public:
   // Keeps a reference to the program of this device.
-  Inbox(const DeviceProgram& program, int device, Coding coding) : program_(program), device_(device), coding_(coding) {}
+  Inbox(const DeviceProgram& program, int device, Coding coding)
+      : program_(program), device_(device), coding_(coding) {}
 
-  // Bytes of a coded piece, beginning at `offset`; they come in order. `from` is who sends them. Error where no such piece is expected of
-  // that device, or not these bytes; nothing is changed then. Thread-safe.
+  // Bytes of a coded piece, beginning at `offset`; they come in order. `from` is who sends them. Error where
+  // no such piece is expected of that device, or not these bytes; nothing is changed then. Thread-safe.
   void Put(int from, const PieceId& id, int64_t offset, std::string_view bytes);
 
   // Take() then waits no longer. To be called before anybody takes something.
   void WaitUntil(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
 
-  // Waits for a whole piece and gives it away. Error where Fail() was called, DEADLINE_EXCEEDED where it does not come in time. Once for
-  // each piece.
+  // Waits for a whole piece and gives it away. Error where Fail() was called, DEADLINE_EXCEEDED where it does
+  // not come in time. Once for each piece.
   Tensor Take(const PieceId& id);
 
   // Everybody who waits, now or later, gets this error; the first one counts. Thread-safe.

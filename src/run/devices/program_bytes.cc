@@ -5,7 +5,8 @@
 namespace mete {
 namespace {
 
-constexpr int64_t kMost = int64_t(1) << 50;  // where adding ends, so that it cannot overflow: more than any device has
+// where adding ends, so that it cannot overflow: more than any device has
+constexpr int64_t kMost = int64_t(1) << 50;
 
 int64_t Bytes(DType type, const Shape& shape) { return shape.Elements() * int64_t(SizeOf(type)); }
 
@@ -26,7 +27,8 @@ int64_t PieceBytes(DType type, const Shape& shape, Coding coding) {
 
 void AddNeed(const ProgramNeed& need, int device, Coding coding, Sum& sum) {
   for (const NeedSource& source : need.sources)
-    if (source.device != device) sum.Add(2 * PieceBytes(need.type, ShapeOf(source.at, need.shape), coding));  // of the next request too
+    // of the next request too
+    if (source.device != device) sum.Add(2 * PieceBytes(need.type, ShapeOf(source.at, need.shape), coding));
   if (need.sources.size() > 1 || !need.sources[0].at.all()) sum.Add(Bytes(need.type, need.shape));
 }
 

@@ -8,8 +8,9 @@
 
 namespace mete {
 
-// Of a request on a device that holds nothing at first, a worker: what comes in, that of the next request too, what is put together,
-// computed, held and sent. Of all stages, as others may be ahead or behind; an upper bound, but for the one piece that is being encoded.
+// Of a request on a device that holds nothing at first, a worker: what comes in, that of the next request
+// too, what is put together, computed, held and sent. Of all stages, as others may be ahead or behind; an
+// upper bound, but for the one piece that is being encoded.
 int64_t RequestBytes(const DeviceProgram& program, int device, Coding coding);
 
 }  // namespace mete

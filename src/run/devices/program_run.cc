@@ -44,8 +44,8 @@ std::vector<Tensor> PreparedProgram::Run(std::vector<Tensor> held, Inbox& inbox,
   return held;
 }
 
-std::vector<Tensor> PreparedProgram::RunStage(size_t s, const std::vector<Tensor>& held, Inbox& inbox, Turn& turn,
-                                              StageTimes& times) const {
+std::vector<Tensor> PreparedProgram::RunStage(size_t s, const std::vector<Tensor>& held, Inbox& inbox,
+                                              Turn& turn, StageTimes& times) const {
   const ProgramStage& stage = program_.stages[s];
   const int64_t start_ns = NowNs();
   std::vector<Tensor> needs;
@@ -56,7 +56,8 @@ std::vector<Tensor> PreparedProgram::RunStage(size_t s, const std::vector<Tensor
     std::vector<Tensor> inputs;
     std::vector<ConstView> in;
     std::vector<View> out;
-    for (const NeedPart& p : stage.inputs) inputs.push_back(Cut(needs[size_t(p.need)], p.cut)), in.push_back(inputs.back().view());
+    for (const NeedPart& p : stage.inputs)
+      inputs.push_back(Cut(needs[size_t(p.need)], p.cut)), in.push_back(inputs.back().view());
     for (const ValueId id : stage.graph.outputs) {
       const Value& output = stage.graph.value(id);
       holds.push_back(buffers_.Take(output.type, output.shape));
@@ -81,7 +82,8 @@ Tensor PreparedProgram::Gather(size_t s, size_t n, const std::vector<Tensor>& he
   };
   if (need.sources.size() == 1 && need.sources[0].at.all()) return piece(0);
   Tensor whole = buffers_.Take(need.type, need.shape);
-  for (size_t k = 0; k < need.sources.size(); ++k) Place(piece(k).view(), need.sources[k].at, whole.mutable_view(), Part::All());
+  for (size_t k = 0; k < need.sources.size(); ++k)
+    Place(piece(k).view(), need.sources[k].at, whole.mutable_view(), Part::All());
   return whole;
 }
 

@@ -1,5 +1,5 @@
-// A device's program made ready to run, and its run for one request. Where the other devices are is not known here: what they send comes
-// through an Inbox, and what they get goes into an Outbox.
+// A device's program made ready to run, and its run for one request. Where the other devices are is not known
+// here: what they send comes through an Inbox, and what they get goes into an Outbox.
 #pragma once
 
 #include <functional>
@@ -15,14 +15,16 @@
 
 namespace mete {
 
-// Takes pieces for other devices; sends while others compute. Errors of sending are told to those who wait, not here.
+// Takes pieces for other devices; sends while others compute. Errors of sending are told to those who wait,
+// not here.
 class Outbox {
  public:
   virtual ~Outbox() = default;
   virtual void Send(int to, const PieceId& id, Tensor piece) = 0;
 };
 
-// Memory for tensors of which there are as many at a time as requests under way: what nobody reads any more is taken again. Thread-safe.
+// Memory for tensors of which there are as many at a time as requests under way: what nobody reads any more
+// is taken again. Thread-safe.
 class Buffers {
  public:
   Tensor Take(DType type, const Shape& shape);  // not zeroed where it is taken again
@@ -42,19 +44,22 @@ struct StageTimes {
 
 class PreparedProgram {
  public:
-  // Makes the sessions: takes as long as preparing models does. The program is one that Verify() finds nothing in.
+  // Makes the sessions: takes as long as preparing models does. The program is one that Verify() finds
+  // nothing in.
   PreparedProgram(DeviceProgram program, int device, const MakeShareSession& make);
 
-  // A request. `inputs`: what this device holds at first: of the caller's own the graph's inputs, of others nothing. Gives what it holds at
-  // last. `turn` is taken while something is computed. Thread-safe. Error: what Inbox was failed with, which also ends what is being
-  // computed, or what the data cause.
-  std::vector<Tensor> Run(std::vector<Tensor> inputs, Inbox& inbox, Outbox& outbox, Turn& turn, std::span<StageTimes> times) const;
+  // A request. `inputs`: what this device holds at first: of the caller's own the graph's inputs, of others
+  // nothing. Gives what it holds at last. `turn` is taken while something is computed. Thread-safe. Error:
+  // what Inbox was failed with, which also ends what is being computed, or what the data cause.
+  std::vector<Tensor> Run(std::vector<Tensor> inputs, Inbox& inbox, Outbox& outbox, Turn& turn,
+                          std::span<StageTimes> times) const;
 
   const DeviceProgram& program() const { return program_; }
   int device() const { return device_; }
 
  private:
-  std::vector<Tensor> RunStage(size_t stage, const std::vector<Tensor>& held, Inbox& inbox, Turn& turn, StageTimes& times) const;
+  std::vector<Tensor> RunStage(size_t stage, const std::vector<Tensor>& held, Inbox& inbox, Turn& turn,
+                               StageTimes& times) const;
   Tensor Gather(size_t stage, size_t need, const std::vector<Tensor>& held, Inbox& inbox) const;
 
   const DeviceProgram program_;

@@ -16,7 +16,8 @@ namespace {
 // Devices of one process: what one sends is in the other's inbox at once, coded, in chunks of some bytes.
 class Devices {
  public:
-  Devices(const Graph& graph, const DevicesPlan& plan, Coding coding, const MakeShareSession& make) : coding_(coding) {
+  Devices(const Graph& graph, const DevicesPlan& plan, Coding coding, const MakeShareSession& make)
+      : coding_(coding) {
     for (DeviceProgram& program : ProgramsOf(graph, plan)) {
       const int device = int(prepared_.size());
       prepared_.push_back(std::make_unique<PreparedProgram>(std::move(program), device, make));
@@ -25,7 +26,8 @@ class Devices {
 
   std::vector<Tensor> Run(const std::vector<Tensor>& inputs) {
     std::vector<std::unique_ptr<Inbox>> inboxes;
-    for (const auto& p : prepared_) inboxes.push_back(std::make_unique<Inbox>(p->program(), p->device(), coding_));
+    for (const auto& p : prepared_)
+      inboxes.push_back(std::make_unique<Inbox>(p->program(), p->device(), coding_));
     std::vector<std::vector<Tensor>> outputs(prepared_.size());
     std::vector<std::thread> threads;
     for (size_t d = 0; d < prepared_.size(); ++d)
@@ -33,7 +35,8 @@ class Devices {
         Post post{*this, int(d), inboxes};
         Turn turn;
         std::vector<StageTimes> times(prepared_[d]->program().stages.size());
-        outputs[d] = prepared_[d]->Run(d == 0 ? inputs : std::vector<Tensor>{}, *inboxes[d], post, turn, times);
+        outputs[d] =
+            prepared_[d]->Run(d == 0 ? inputs : std::vector<Tensor>{}, *inboxes[d], post, turn, times);
       });
     for (std::thread& t : threads) t.join();
     return outputs[0];
@@ -41,7 +44,8 @@ class Devices {
 
  private:
   struct Post : Outbox {
-    Post(Devices& devices, int from, std::vector<std::unique_ptr<Inbox>>& inboxes) : devices(devices), from(from), inboxes(inboxes) {}
+    Post(Devices& devices, int from, std::vector<std::unique_ptr<Inbox>>& inboxes)
+        : devices(devices), from(from), inboxes(inboxes) {}
     void Send(int to, const PieceId& id, Tensor piece) override {
       const std::string bytes = Encode(devices.coding_, piece.view());
       for (size_t at = 0; at < bytes.size(); at += 100)
@@ -64,13 +68,18 @@ std::shared_ptr<Session> ReferenceSession(const Graph& graph) {
   return std::make_shared<Session>(ModelOf(graph, load), options);
 }
 
-std::shared_ptr<Session> FastSession(const Graph& graph) { return std::make_shared<Session>(ModelOf(graph), SessionOptions::Estimated()); }
+std::shared_ptr<Session> FastSession(const Graph& graph) {
+  return std::make_shared<Session>(ModelOf(graph), SessionOptions::Estimated());
+}
 
 PoolCosts RandomPool(RandomGraph& random, int devices) {
   PoolCosts pool;
   for (int d = 0; d < devices; ++d) {
-    DeviceCosts device{std::string(1, char('a' + d)), {double(random.Pick(0, 20)), 0, double(random.Pick(5000, 90000)), 100000}, {}};
-    for (size_t l = 0; l < LayersOf(random.graph).size(); ++l) device.layers.push_back({double(random.Pick(50, 300)), 0});
+    DeviceCosts device{std::string(1, char('a' + d)),
+                       {double(random.Pick(0, 20)), 0, double(random.Pick(5000, 90000)), 100000},
+                       {}};
+    for (size_t l = 0; l < LayersOf(random.graph).size(); ++l)
+      device.layers.push_back({double(random.Pick(50, 300)), 0});
     pool.devices.push_back(std::move(device));
   }
   return pool;
@@ -98,7 +107,8 @@ TEST(ProgramRun, AnyPlanOnSeveralDevicesGivesTheBitsOfOne) {
       SCOPED_TRACE(planner);
       const DevicesPlan plan = PlanDevicesBy(planner, random.graph, pool, MeasureNothing);
       sent += SentBytes(random.graph, plan) > 0, ++plans;
-      const std::vector<Tensor> parts = Devices(random.graph, plan, Coding::kF32, ReferenceSession).Run(inputs);
+      const std::vector<Tensor> parts =
+          Devices(random.graph, plan, Coding::kF32, ReferenceSession).Run(inputs);
       ASSERT_EQ(parts.size(), whole.size());
       for (size_t i = 0; i < whole.size(); ++i) {
         ASSERT_EQ(parts[i].shape(), whole[i].shape());
@@ -124,7 +134,8 @@ struct ResidualNet {
   ResidualNet() {
     const ValueId x = b.Input({1, 4, 24, 20});
     const ValueId a = b.Op("Relu", {b.Conv(x, 4, 8, 3, {1, 1, 1, 1})});
-    b.Output(b.Op("Add", {b.Conv(b.Op("Relu", {b.Conv(a, 8, 8, 3, {1, 1, 1, 1})}), 8, 8, 3, {1, 1, 1, 1}), a}));
+    b.Output(
+        b.Op("Add", {b.Conv(b.Op("Relu", {b.Conv(a, 8, 8, 3, {1, 1, 1, 1})}), 8, 8, 3, {1, 1, 1, 1}), a}));
     InferShapes(b.graph);
     for (const char* name : {"a", "b"}) pool.devices.push_back({name, {0, 0, 1e5, 1e5}, {}});
     for (DeviceCosts& device : pool.devices) device.layers.assign(LayersOf(b.graph).size(), {1000, 0});
@@ -132,7 +143,9 @@ struct ResidualNet {
     inputs = RandomInputs(b.graph, 3);
     whole = FastSession(b.graph)->Run(inputs)[0];
   }
-  double ApartBy(Coding coding) { return Apart(Devices(b.graph, plan, coding, FastSession).Run(inputs)[0], whole); }
+  double ApartBy(Coding coding) {
+    return Apart(Devices(b.graph, plan, coding, FastSession).Run(inputs)[0], whole);
+  }
   Builder b;
   PoolCosts pool;
   DevicesPlan plan;
@@ -143,8 +156,8 @@ struct ResidualNet {
 TEST(ProgramRun, FastKernelsAreWithinTheirErrorAndCodingsWithinTheirs) {
   ResidualNet net;
   ASSERT_GT(SentBytes(net.b.graph, net.plan), 0);
-  // Sums of 72 products by Winograd's F(4x4) or directly: some hundred epsilons. A value is rounded up to twice on its way, and three
-  // layers may each double what comes in: 2^-11 and 1/510 of the range, times 8.
+  // Sums of 72 products by Winograd's F(4x4) or directly: some hundred epsilons. A value is rounded up to
+  // twice on its way, and three layers may each double what comes in: 2^-11 and 1/510 of the range, times 8.
   EXPECT_LT(net.ApartBy(Coding::kF32), 1e-5);
   const double f16 = net.ApartBy(Coding::kF16), u8 = net.ApartBy(Coding::kU8);
   EXPECT_LT(f16, 8.0 / 2048);
@@ -278,8 +291,11 @@ TEST(Coding, RoundTripsWithinWhatTheHeaderSays) {
     ASSERT_EQ(int64_t(bytes.size()), CodedBytes(coding, DType::kF32, t.shape()));
     Tensor back(DType::kF32, t.shape());
     Decode(coding, bytes, back.mutable_view());
-    const float bound = coding == Coding::kF32 ? 0 : coding == Coding::kF16 ? 7.0f / 2048 : 10.0f / 510 * 1.0001f;
-    for (size_t i = 0; i < values.size(); ++i) EXPECT_LE(std::abs(back.as<float>()[i] - values[i]), bound) << Name(coding) << i;
+    const float bound = coding == Coding::kF32   ? 0
+                        : coding == Coding::kF16 ? 7.0f / 2048
+                                                 : 10.0f / 510 * 1.0001f;
+    for (size_t i = 0; i < values.size(); ++i)
+      EXPECT_LE(std::abs(back.as<float>()[i] - values[i]), bound) << Name(coding) << i;
   }
   EXPECT_EQ(CodingOf("u8"), Coding::kU8);
   EXPECT_TELLS(CodingOf("f8"), "expected f32, f16 or u8");

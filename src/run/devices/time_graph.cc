@@ -11,7 +11,7 @@
 namespace mete {
 namespace {
 
-constexpr double kMostUs = 1e6;     // guess: VGG-16 on the slowest board is timed once
+constexpr double kMostUs = 1e6;    // guess: VGG-16 on the slowest board is timed once
 constexpr int64_t kPeriod = 4093;  // after so many values they repeat: a prime, so that rows differ. Guess
 
 }  // namespace
@@ -23,7 +23,8 @@ Tensor MadeUp(DType type, const Shape& shape) {
   float* to = static_cast<float*>(tensor.mutable_view().data);
   const int64_t made = std::min(tensor.elements(), kPeriod);
   for (int64_t i = 0; i < made; ++i) to[i] = (float(random() % 2001) - 1000) * 1e-3f;
-  for (int64_t i = made; i < tensor.elements(); i += made) std::copy_n(to, std::min(made, tensor.elements() - i), to + i);
+  for (int64_t i = made; i < tensor.elements(); i += made)
+    std::copy_n(to, std::min(made, tensor.elements() - i), to + i);
   return tensor;
 }
 
@@ -34,7 +35,8 @@ std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> id
     elements = std::max(elements, graph.value(id).shape.Elements());
   }
   std::map<DType, std::shared_ptr<const Tensor>> values;
-  for (const auto& [type, elements] : most) values[type] = std::make_shared<const Tensor>(MadeUp(type, {elements}));
+  for (const auto& [type, elements] : most)
+    values[type] = std::make_shared<const Tensor>(MadeUp(type, {elements}));
   std::vector<Tensor> inputs;
   for (const ValueId id : ids) {
     const Value& value = graph.value(id);
@@ -43,7 +45,8 @@ std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> id
   return inputs;
 }
 
-GraphTimes TimeRuns(Session& session, std::span<const Tensor> inputs, int runs, Turn& turn, const CancelToken* cancel) {
+GraphTimes TimeRuns(Session& session, std::span<const Tensor> inputs, int runs, Turn& turn,
+                    const CancelToken* cancel) {
   const auto check = [&] {
     if (cancel && cancel->cancelled()) Fail(Code::kCancelled, "timing", "was interrupted");
   };
@@ -66,7 +69,8 @@ GraphTimes TimeRuns(Session& session, std::span<const Tensor> inputs, int runs, 
     else least.KeepLeast(trace);
   }
   for (const TraceEvent& event : least.events)
-    if (!event.waits() && event.worker == 0) times.nodes.emplace_back(event.name, double(event.end_ns - event.start_ns) * 1e-3);
+    if (!event.waits() && event.worker == 0)
+      times.nodes.emplace_back(event.name, double(event.end_ns - event.start_ns) * 1e-3);
   return times;
 }
 

@@ -15,18 +15,21 @@ namespace mete {
 // Small values of both signs; integers are 0, which is an index of anything.
 Tensor MadeUp(DType type, const Shape& shape);
 
-// Of values whose shapes are known. Those of one type share their bytes: nodes that do not feed each other then read what is in a cache, as
-// they do within a model.
+// Of values whose shapes are known. Those of one type share their bytes: nodes that do not feed each other
+// then read what is in a cache, as they do within a model.
 std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> ids);
 
 struct GraphTimes {
-  std::vector<double> us;                             // of each run
-  std::vector<std::pair<std::string, double>> nodes;  // of each node the least, in the order in which they run
-  double prepare_ms = 0;                              // where it was made ready for this
+  std::vector<double> us;  // of each run
+  // of each node the least, in the order in which they run
+  std::vector<std::pair<std::string, double>> nodes;
+  double prepare_ms = 0;  // where it was made ready for this
 };
 
-// Some runs after one that does not count; fewer where they take longer than a second together, but one at least. Each takes `turn`
-// anew, so that others compute between them. Error CANCELLED where `cancel`, which may be null, says so.
-GraphTimes TimeRuns(Session& session, std::span<const Tensor> inputs, int runs, Turn& turn, const CancelToken* cancel);
+// Some runs after one that does not count; fewer where they take longer than a second together, but one at
+// least. Each takes `turn` anew, so that others compute between them. Error CANCELLED where `cancel`, which
+// may be null, says so.
+GraphTimes TimeRuns(Session& session, std::span<const Tensor> inputs, int runs, Turn& turn,
+                    const CancelToken* cancel);
 
 }  // namespace mete

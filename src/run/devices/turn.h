@@ -1,4 +1,5 @@
-// Whose turn it is to compute: the cores are one device, and two that use them at a time only make each other late.
+// Whose turn it is to compute: the cores are one device, and two that use them at a time only make each other
+// late.
 #pragma once
 
 #include <condition_variable>
@@ -13,7 +14,8 @@ class Turn {
   // Has the turn for as long as it lives.
   class Taken {
    public:
-    // Waits for it, in the order in which it was asked for. Who must wait calls `check` now and then, which gives up by throwing.
+    // Waits for it, in the order in which it was asked for. Who must wait calls `check` now and then, which
+    // gives up by throwing.
     Taken(Turn& turn, const std::function<void()>& check);
     ~Taken() { turn_.Leave(place_); }
     Taken(const Taken&) = delete;

@@ -5,9 +5,11 @@
 namespace mete::slowcore {
 namespace {
 
-constexpr int64_t kGapNs = 1000;  // guess: some ten readings of a clock, and less than an interrupt with its way there and back
+// guess: some ten readings of a clock, and less than an interrupt with its way there and back
+constexpr int64_t kGapNs = 1000;
 
-// Guess: beyond the longest busy part there is room for its overhead, and less than a period for anybody else.
+// Guess: beyond the longest busy part there is room for its overhead, and less than a period for anybody
+// else.
 int64_t ForeignNs(const Pace& pace) { return std::llround(pace.most_lost_ns() + double(pace.period_ns) / 4); }
 
 }  // namespace

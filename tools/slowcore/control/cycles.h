@@ -1,5 +1,5 @@
-// How much of a core a thread gets, from the clock that it reads all the time: most readings follow each other at once, and a gap
-// is time in which somebody else had the core.
+// How much of a core a thread gets, from the clock that it reads all the time: most readings follow each
+// other at once, and a gap is time in which somebody else had the core.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,16 @@
 namespace mete::slowcore {
 
 struct GapLimits {
-  int64_t cycle_ns = 0;    // the least gap that ends a cycle
-  int64_t foreign_ns = 0;  // a longer one is the time slice of another thread of normal priority, or a core that stood still
+  int64_t cycle_ns = 0;  // the least gap that ends a cycle
+  // a longer one is the time slice of another thread of normal priority, or a core that stood still
+  int64_t foreign_ns = 0;
 };
 GapLimits FreeCore(const Pace& pace);    // before anybody makes it slow: every interrupt ends a cycle
 GapLimits SlowedCore(const Pace& pace);  // a busy part ends a cycle
 
-// Counts whole cycles alone, a stretch of readings with the gap that ends it: what stands before or after another thread's slice is
-// cut at no known place and would bias the share by as much as a slice has few periods. So it does not matter who else is there.
+// Counts whole cycles alone, a stretch of readings with the gap that ends it: what stands before or after
+// another thread's slice is cut at no known place and would bias the share by as much as a slice has few
+// periods. So it does not matter who else is there.
 class CycleCounter {
  public:
   explicit CycleCounter(const GapLimits& limits) : limits_(limits) {}

@@ -12,10 +12,10 @@ constexpr int kPeriods = 5000;  // one second of 200 us
 
 // A core with one thread of normal priority, and the pacer's thread above it.
 struct SimulatedCore {
-  double early_ns = 0;        // the other thread loses the core so much before the timer is due, ...
-  int64_t most_late_ns = 0;   // ours wakes up to this much after that, evenly spread, ...
-  double switch_ns = 0;       // and the other one goes on so much after ours has ended
-  int stall_every = 0;        // periods from one standstill of the whole core to the next; 0: none
+  double early_ns = 0;       // the other thread loses the core so much before the timer is due, ...
+  int64_t most_late_ns = 0;  // ours wakes up to this much after that, evenly spread, ...
+  double switch_ns = 0;      // and the other one goes on so much after ours has ended
+  int stall_every = 0;       // periods from one standstill of the whole core to the next; 0: none
   int64_t stall_ns = 0;
   std::mt19937_64 random{7};
 
@@ -56,7 +56,8 @@ double Calibrated(SimulatedCore core, const Pace& pace, int rounds) {
 
 TEST(Pacer, GivesOthersTheirShareOnAnIdealCore) {
   for (double speed : kSpeeds)
-    for (int64_t period : kPeriodsNs) EXPECT_NEAR(Calibrated({}, {speed, period}, 0), speed, 1.0 / kPeriods) << speed << " " << period;
+    for (int64_t period : kPeriodsNs)
+      EXPECT_NEAR(Calibrated({}, {speed, period}, 0), speed, 1.0 / kPeriods) << speed << " " << period;
 }
 
 TEST(Pacer, OverheadIsLearned) {
@@ -71,7 +72,8 @@ TEST(Pacer, WakeUpsThatTakeLongerThanInCalibrationChangeNothing) {
   for (double speed : {0.25, 0.35, 0.5, 0.7}) {
     const Pace pace{speed, 200'000};
     Pacer pacer(pace);
-    SimulatedCore quick{.most_late_ns = 5000, .switch_ns = 3000}, slow{.most_late_ns = 50'000, .switch_ns = 3000};
+    SimulatedCore quick{.most_late_ns = 5000, .switch_ns = 3000},
+        slow{.most_late_ns = 50'000, .switch_ns = 3000};
     const double overhead_ns = NextOverheadNs(0, pace, quick.Run(pacer));
     EXPECT_NEAR(overhead_ns, 3000, 50) << speed;
     pacer.SetOverheadNs(overhead_ns);
@@ -109,7 +111,8 @@ TEST(Pacer, ACoreThatStoodStillIsNotPaidBack) {
   }
 }
 
-// However late we are: it is our busy parts that shall not be too long, and none reaches into the next period.
+// However late we are: it is our busy parts that shall not be too long, and none reaches into the next
+// period.
 TEST(Pacer, BusyPartsEndWithinTheirPeriod) {
   std::mt19937_64 random(3);
   Pacer pacer({0.35, 200'000});
@@ -127,7 +130,8 @@ TEST(NextOverheadNs, StopsWhereNothingIsLeftToAdjust) {
   const Pace pace{0.95, 200'000};
   EXPECT_EQ(NextOverheadNs(0, pace, 0.95), 0);
   EXPECT_NEAR(NextOverheadNs(1000, pace, 0.93), 5000, 1e-6);
-  EXPECT_NEAR(NextOverheadNs(0, pace, 0.1), pace.lost_ns(), 1e-6);  // more than the whole busy part cannot be left out
+  // more than the whole busy part cannot be left out
+  EXPECT_NEAR(NextOverheadNs(0, pace, 0.1), pace.lost_ns(), 1e-6);
 }
 
 }  // namespace

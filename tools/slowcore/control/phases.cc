@@ -6,9 +6,11 @@ namespace mete::slowcore {
 
 // Not std::exponential_distribution, whose numbers differ from library to library.
 int64_t Phases::Length() {
-  const double uniform = (double(random_() >> 11) + 0.5) * 0x1p-53;  // in (0,1): the 53 bits that a double holds
+  // in (0,1): the 53 bits that a double holds
+  const double uniform = (double(random_() >> 11) + 0.5) * 0x1p-53;
   const double mean_ns = settings_.mean_s * 1e9 * 2 * (slow_ ? settings_.share : 1 - settings_.share);
-  return std::llround(-std::log(uniform) * mean_ns) + 1;  // no phase is empty, or the search for the present one might never end
+  // no phase is empty, or the search for the present one might never end
+  return std::llround(-std::log(uniform) * mean_ns) + 1;
 }
 
 bool Phases::SlowAt(int64_t elapsed_ns) {

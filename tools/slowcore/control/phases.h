@@ -1,4 +1,5 @@
-// Interference at random: a core that is slow for a while and free for a while. The same seed gives the same phases.
+// Interference at random: a core that is slow for a while and free for a while. The same seed gives the same
+// phases.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 namespace mete::slowcore {
 
 struct PhaseSettings {
-  double mean_s = 0;     // of a slow and of a free phase alike where `share` is a half
-  double share = 0.5;    // of the time that is slow, in the long run
+  double mean_s = 0;   // of a slow and of a free phase alike where `share` is a half
+  double share = 0.5;  // of the time that is slow, in the long run
   uint64_t seed = 1;
 };
 

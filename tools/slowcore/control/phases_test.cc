@@ -32,7 +32,8 @@ double SlowShare(const PhaseSettings& settings, int count) {
 TEST(Phases, AlternateAndBeginSlow) {
   Phases phases({0.1, 0.5, 1});
   bool slow = true;
-  for (int64_t at = 0, i = 0; i < 100; ++i, at = phases.end_ns(), slow = !slow) ASSERT_EQ(phases.SlowAt(at), slow) << i;
+  for (int64_t at = 0, i = 0; i < 100; ++i, at = phases.end_ns(), slow = !slow)
+    ASSERT_EQ(phases.SlowAt(at), slow) << i;
 }
 
 TEST(Phases, SameSeedSamePhases) {
@@ -40,11 +41,13 @@ TEST(Phases, SameSeedSamePhases) {
   EXPECT_NE(Ends({0.1, 0.5, 5}, 50), Ends({0.1, 0.5, 6}, 50));
 }
 
-// 10 000 lengths whose spread is their mean: the mean is within 1 % of it at one standard deviation; four are allowed.
+// 10 000 lengths whose spread is their mean: the mean is within 1 % of it at one standard deviation; four are
+// allowed.
 TEST(Phases, MeanAndShareAreThoseAskedFor) {
   for (double share : {0.2, 0.5, 0.9}) {
     const auto ends = Ends({0.1, share, 1}, 10'000);
-    EXPECT_NEAR(double(ends.back()) / 10'000 * 1e-9, 0.1, 0.004 * 1.5) << share;  // 1.5: unequal means spread more
+    // 1.5: unequal means spread more
+    EXPECT_NEAR(double(ends.back()) / 10'000 * 1e-9, 0.1, 0.004 * 1.5) << share;
     EXPECT_NEAR(SlowShare({0.1, share, 1}, 10'000), share, 0.02) << share;
   }
 }

@@ -13,7 +13,9 @@ struct Limit {
   int64_t runtime_us = -1;  // -1: no limit
   int64_t period_us = 1'000'000;
 
-  double share() const { return runtime_us < 0 || period_us <= 0 ? 1 : double(runtime_us) / double(period_us); }
+  double share() const {
+    return runtime_us < 0 || period_us <= 0 ? 1 : double(runtime_us) / double(period_us);
+  }
 };
 
 void ReadNumber(const std::string& path, int64_t& number) {
@@ -41,7 +43,8 @@ void CheckRealTimeShare(const Pace& pace, const std::string& root) {
   if (busy <= limit.share() + 1e-9) return;  // rounding: 0.05 asks for the 0.95 that kernels allow by default
   Fail(Code::kFailedPrecondition, "--speed",
        "the kernel gives real-time threads less of a core than this needs; got sched_rt_runtime_us {} of {}, "
-       "expected {:.0f} or more, or -1; try a speed of {:.2f} or more, or sysctl kernel.sched_rt_runtime_us={:.0f}",
+       "expected {:.0f} or more, or -1; try a speed of {:.2f} or more, or sysctl "
+       "kernel.sched_rt_runtime_us={:.0f}",
        limit.runtime_us, limit.period_us, needed_us, std::ceil((1 - limit.share()) * 100) / 100, needed_us);
 }
 

@@ -48,8 +48,10 @@ TEST_F(RealTimeLimit, TooLittleIsRefusedWithWhatToSet) {
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), Code::kFailedPrecondition);
     EXPECT_STREQ(e.what(),
-                 "[--speed] the kernel gives real-time threads less of a core than this needs; got sched_rt_runtime_us 500000 of 1000000, "
-                 "expected 650000 or more, or -1; try a speed of 0.50 or more, or sysctl kernel.sched_rt_runtime_us=650000");
+                 "[--speed] the kernel gives real-time threads less of a core than this needs; got "
+                 "sched_rt_runtime_us 500000 of 1000000, "
+                 "expected 650000 or more, or -1; try a speed of 0.50 or more, or sysctl "
+                 "kernel.sched_rt_runtime_us=650000");
   }
 }
 

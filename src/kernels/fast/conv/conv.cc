@@ -20,7 +20,8 @@ namespace mete {
 
 struct ConvCode {
   const char* target;
-  // The strip comes with its rows (see tile.h); runs all chunks of one panel. `packed`: that panel, `width` columns wide.
+  // The strip comes with its rows (see tile.h); runs all chunks of one panel. `packed`: that panel, `width`
+  // columns wide.
   void (*run_panel)(const ConvPlan&, Strip, const float* packed, int64_t width);
 };
 
@@ -32,7 +33,8 @@ namespace mete {
 namespace HWY_NAMESPACE {
 
 // Runs taps [taps.begin, taps.end), channels [k.begin, k.end) of each.
-inline void RunConvChunk(const ConvPlan& plan, Strip s, const float* packed, int64_t width, Range taps, Range k) {
+inline void RunConvChunk(const ConvPlan& plan, Strip s, const float* packed, int64_t width, Range taps,
+                         Range k) {
   s.rows += static_cast<size_t>(taps.begin) * s.tap_stride;
   s.taps = static_cast<size_t>(taps.size());
   s.offset += static_cast<size_t>(k.begin);
@@ -56,7 +58,8 @@ void RunConvPanel(const ConvPlan& plan, Strip s, const float* packed, int64_t wi
       RunConvChunk(plan, s, packed, width, tap_pieces[t], {0, plan.tap_length});
       continue;
     }
-    for (int64_t c = 0; c < channel_pieces.count(); ++c) RunConvChunk(plan, s, packed, width, tap_pieces[t], channel_pieces[c]);
+    for (int64_t c = 0; c < channel_pieces.count(); ++c)
+      RunConvChunk(plan, s, packed, width, tap_pieces[t], channel_pieces[c]);
   }
 }
 
@@ -76,8 +79,8 @@ HWY_EXPORT(GetConvCode);
 namespace {
 
 bool IsGemm(const ConvShape& s) {
-  return s.groups == 1 && s.kernel_height == 1 && s.kernel_width == 1 && s.stride_y == 1 && s.stride_x == 1 && s.pad_top == 0 &&
-         s.pad_left == 0 && s.in_height == s.out_height && s.in_width == s.out_width;
+  return s.groups == 1 && s.kernel_height == 1 && s.kernel_width == 1 && s.stride_y == 1 && s.stride_x == 1 &&
+         s.pad_top == 0 && s.pad_left == 0 && s.in_height == s.out_height && s.in_width == s.out_width;
 }
 
 // Joining the taps of a kernel row pays where a tap alone is too short to hide the tile's overhead (a first
@@ -91,13 +94,16 @@ bool CanJoin(const ConvShape& s) {
 // Pixels per pass: their pointers (and copies) stay in the first-level cache.
 int64_t PassLength(const ConvPlan& plan) {
   constexpr int64_t kTableBytes = 16 << 10;
-  const int64_t per_pixel = plan.taps * int64_t{sizeof(float*)} + (plan.joined ? plan.taps * plan.tap_length * int64_t{sizeof(float)} : 0);
+  const int64_t per_pixel = plan.taps * int64_t{sizeof(float*)} +
+                            (plan.joined ? plan.taps * plan.tap_length * int64_t{sizeof(float)} : 0);
   return std::clamp<int64_t>(kTableBytes / per_pixel, 4 * plan.row_step, 128);
 }
 
 int64_t SumLength(const ConvPlan& plan) { return plan.taps * plan.tap_length; }
 
-int64_t PackedLength(const ConvPlan& plan) { return plan.shape.groups * plan.split.padded_columns() * SumLength(plan); }
+int64_t PackedLength(const ConvPlan& plan) {
+  return plan.shape.groups * plan.split.padded_columns() * SumLength(plan);
+}
 
 // Where a panel, numbered over all groups, lies.
 struct PanelPlace {
@@ -115,8 +121,10 @@ struct PanelPlace {
 // [ky][kx][c][width].
 void PackPanel(const ConvPlan& plan, const float* weights, const PanelPlace& place, float* to) {
   const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width, columns = place.columns.size();
-  const float* from = weights + (place.group * plan.group_outputs + place.columns.begin) * plan.group_channels * taps;
-  for (int64_t c = 0; c < plan.group_channels; ++c) {  // outside, so that the weights are read nearly in order
+  const float* from =
+      weights + (place.group * plan.group_outputs + place.columns.begin) * plan.group_channels * taps;
+  // outside, so that the weights are read nearly in order
+  for (int64_t c = 0; c < plan.group_channels; ++c) {
     for (int64_t tap = 0; tap < taps; ++tap) {
       float* row = to + (tap * plan.group_channels + c) * place.width;
       for (int64_t j = 0; j < columns; ++j) row[j] = from[(j * plan.group_channels + c) * taps + tap];
@@ -141,7 +149,8 @@ void RunColumns(const ConvCall& call, Strip s, int64_t first_pixel, int64_t pane
   s.columns = static_cast<size_t>(place.columns.size());
   s.out = call.output + first_pixel * call.out_stride + column;
   s.bias = call.epilogue.bias ? call.epilogue.bias + column : nullptr;
-  s.residual = call.epilogue.residual ? call.epilogue.residual + first_pixel * call.residual_stride + column : nullptr;
+  s.residual =
+      call.epilogue.residual ? call.epilogue.residual + first_pixel * call.residual_stride + column : nullptr;
   plan.code->run_panel(plan, s, call.packed + place.packed, place.width);
 }
 
@@ -177,17 +186,19 @@ void PackConv(const ConvPlan& plan, const float* weights, Range panels, float* p
     const PanelPlace place(plan, p);
     PackPanel(plan, weights, place, packed + place.packed);
   }
-  if (panels.end == plan.panels) std::fill(packed + PackedLength(plan), packed + PackedConvBytes(plan) / sizeof(float), 0.0f);
+  if (panels.end == plan.panels)
+    std::fill(packed + PackedLength(plan), packed + PackedConvBytes(plan) / sizeof(float), 0.0f);
 }
 
 size_t ConvScratchBytes(const ConvPlan& plan) {
   if (plan.as_gemm) return 0;
   const int64_t copies = plan.joined ? plan.taps * plan.tap_length * plan.pass : 0;
-  return static_cast<size_t>(plan.taps * plan.pass) * sizeof(float*) + static_cast<size_t>(copies) * sizeof(float);
+  return static_cast<size_t>(plan.taps * plan.pass) * sizeof(float*) +
+         static_cast<size_t>(copies) * sizeof(float);
 }
 
-void RunConv(const ConvPlan& plan, const float* input, const float* packed, const Epilogue& epilogue, Range pixels, Range panels,
-             float* output, void* scratch) {
+void RunConv(const ConvPlan& plan, const float* input, const float* packed, const Epilogue& epilogue,
+             Range pixels, Range panels, float* output, void* scratch) {
   const ConvShape& shape = plan.shape;
   const int64_t out_stride = shape.out_pixel_stride ? shape.out_pixel_stride : shape.out_channels;
   if (plan.as_gemm) {

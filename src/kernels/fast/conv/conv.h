@@ -37,19 +37,20 @@ struct ConvCode;
 struct ConvPlan {
   ConvShape shape;
   int64_t group_channels = 0, group_outputs = 0;  // of one group
-  Panels split;          // of one group's outputs
+  Panels split;                                   // of one group's outputs
   int64_t panels = 0;    // of all groups together, group by group: what Range panels below counts
   int64_t row_step = 0;  // pixels of a register tile
   int64_t pass = 0;      // pixels that are worked on at a time
   bool as_gemm = false;  // 1x1, stride 1, no padding, one group: handed to RunGemm
   bool joined = false;   // a kernel row's taps are read as one run of kernel_width * channels values
   int64_t taps = 0, tap_length = 0;  // as the tile sees them: kernel rows of long runs if joined
-  GemmPlan gemm;         // of one group: its panels are `split`, its tile is that of the convolution
+  GemmPlan gemm;  // of one group: its panels are `split`, its tile is that of the convolution
   const ConvCode* code = nullptr;
 };
 
-// Every size > 0, pads >= 0, in_channels and out_channels multiples of groups. `most_vectors`: as in PlanGemm, one of
-// GemmTileWidths(out_channels / groups) or 0. What tiles there are to choose from says GemmTiles() of the plan's `gemm`.
+// Every size > 0, pads >= 0, in_channels and out_channels multiples of groups. `most_vectors`: as in
+// PlanGemm, one of GemmTileWidths(out_channels / groups) or 0. What tiles there are to choose from says
+// GemmTiles() of the plan's `gemm`.
 ConvPlan PlanConv(const ConvShape& shape, int64_t most_vectors = 0);
 
 const char* TargetOf(const ConvPlan& plan);
@@ -58,8 +59,8 @@ const char* TargetOf(const ConvPlan& plan);
 size_t PackedConvBytes(const ConvPlan& plan);
 
 // `weights`: [out_channels][in_channels / groups][kernel_height][kernel_width], as ONNX has them.
-// `packed`: PackedConvBytes, best aligned to 64 bytes. Writes the given panels, and the zeros with the last one: each panel's place
-// does not depend on the others.
+// `packed`: PackedConvBytes, best aligned to 64 bytes. Writes the given panels, and the zeros with the last
+// one: each panel's place does not depend on the others.
 void PackConv(const ConvPlan& plan, const float* weights, Range panels, float* packed);
 
 // One thread's working memory, independent of the block; its contents need not survive a call.
@@ -68,7 +69,7 @@ size_t ConvScratchBytes(const ConvPlan& plan);
 // Computes the output pixels `pixels` (numbered over batch, height, width) and the output channels of
 // `panels`. `input`, `output` and the epilogue's pointers are those of the whole tensors.
 // `scratch`: ConvScratchBytes, aligned to 8 bytes, not shared with another thread's call.
-void RunConv(const ConvPlan& plan, const float* input, const float* packed, const Epilogue& epilogue, Range pixels, Range panels,
-             float* output, void* scratch);
+void RunConv(const ConvPlan& plan, const float* input, const float* packed, const Epilogue& epilogue,
+             Range pixels, Range panels, float* output, void* scratch);
 
 }  // namespace mete

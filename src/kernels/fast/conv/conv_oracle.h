@@ -1,4 +1,5 @@
-// The convolution that conv_test.cc, depthwise_test.cc and winograd_test.cc compare with: a plain sum in double over NHWC.
+// The convolution that conv_test.cc, depthwise_test.cc and winograd_test.cc compare with: a plain sum in
+// double over NHWC.
 #pragma once
 
 #include "kernels/fast/conv/conv.h"
@@ -8,8 +9,10 @@ namespace mete {
 
 // With the output's size for the given bottom and right padding.
 inline ConvShape Sized(ConvShape s, int64_t pad_bottom, int64_t pad_right) {
-  s.out_height = (s.in_height + s.pad_top + pad_bottom - s.dilation_y * (s.kernel_height - 1) - 1) / s.stride_y + 1;
-  s.out_width = (s.in_width + s.pad_left + pad_right - s.dilation_x * (s.kernel_width - 1) - 1) / s.stride_x + 1;
+  s.out_height =
+      (s.in_height + s.pad_top + pad_bottom - s.dilation_y * (s.kernel_height - 1) - 1) / s.stride_y + 1;
+  s.out_width =
+      (s.in_width + s.pad_left + pad_right - s.dilation_x * (s.kernel_width - 1) - 1) / s.stride_x + 1;
   return s;
 }
 
@@ -22,7 +25,8 @@ class ConvProblem {
     in_stride_ = s_.in_pixel_stride ? s_.in_pixel_stride : s_.in_channels;
     out_stride_ = s_.out_pixel_stride ? s_.out_pixel_stride : s_.out_channels;
     input_ = random.Floats(s_.batch * s_.in_height * s_.in_width * in_stride_);
-    weights_ = random.Floats(s_.out_channels * (s_.in_channels / s_.groups) * s_.kernel_height * s_.kernel_width);
+    weights_ =
+        random.Floats(s_.out_channels * (s_.in_channels / s_.groups) * s_.kernel_height * s_.kernel_width);
     bias_ = random.Floats(s_.out_channels);
     residual_ = random.Floats(s_.out_pixels() * out_stride_);
     epilogue_.bias = bias_.data();
@@ -34,7 +38,9 @@ class ConvProblem {
   const float* input() const { return input_.data(); }
   const float* weights() const { return weights_.data(); }
   const Epilogue& epilogue() const { return epilogue_; }
-  std::vector<float> Blank() const { return std::vector<float>(static_cast<size_t>(s_.out_pixels() * out_stride_), -77.0f); }
+  std::vector<float> Blank() const {
+    return std::vector<float>(static_cast<size_t>(s_.out_pixels() * out_stride_), -77.0f);
+  }
 
   struct Sums {
     double sum = 0, magnitude = 1;
@@ -65,16 +71,19 @@ class ConvProblem {
 
   // Without bias and residual.
   Sums Sum(int64_t p, int64_t m) const {
-    const int64_t n = p / (s_.out_height * s_.out_width), y = p / s_.out_width % s_.out_height, x = p % s_.out_width;
+    const int64_t n = p / (s_.out_height * s_.out_width), y = p / s_.out_width % s_.out_height,
+                  x = p % s_.out_width;
     const int64_t gc = s_.in_channels / s_.groups, group = m / (s_.out_channels / s_.groups);
     Sums sums;
     for (int64_t ky = 0; ky < s_.kernel_height; ++ky) {
       for (int64_t kx = 0; kx < s_.kernel_width; ++kx) {
-        const int64_t iy = y * s_.stride_y - s_.pad_top + ky * s_.dilation_y, ix = x * s_.stride_x - s_.pad_left + kx * s_.dilation_x;
+        const int64_t iy = y * s_.stride_y - s_.pad_top + ky * s_.dilation_y,
+                      ix = x * s_.stride_x - s_.pad_left + kx * s_.dilation_x;
         if (iy < 0 || ix < 0 || iy >= s_.in_height || ix >= s_.in_width) continue;
         const float* from = &input_[((n * s_.in_height + iy) * s_.in_width + ix) * in_stride_ + group * gc];
         for (int64_t c = 0; c < gc; ++c) {
-          const double product = double{from[c]} * weights_[((m * gc + c) * s_.kernel_height + ky) * s_.kernel_width + kx];
+          const double product =
+              double{from[c]} * weights_[((m * gc + c) * s_.kernel_height + ky) * s_.kernel_width + kx];
           sums.sum += product;
           sums.magnitude += std::abs(product);
         }

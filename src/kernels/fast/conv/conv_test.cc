@@ -9,7 +9,8 @@ namespace {
 
 class Problem : public ConvProblem {
  public:
-  Problem(const ConvShape& shape, FusedOp op, uint32_t seed) : ConvProblem(shape, op, seed), plan_(PlanConv(shape)) {
+  Problem(const ConvShape& shape, FusedOp op, uint32_t seed)
+      : ConvProblem(shape, op, seed), plan_(PlanConv(shape)) {
     EXPECT_STREQ(TargetOf(plan_), ActiveTarget());
     packed_.assign(PackedConvBytes(plan_) / sizeof(float), NAN);
     PackConv(plan_, weights(), {0, plan_.panels}, packed_.data());
@@ -66,7 +67,8 @@ TEST(ConvF32, OddShapesMatchTheSumInDouble) {
   });
 }
 
-// Two panels of which the last ends within a vector, a 3x3 and a product; a sum in several pieces; with and without a residual.
+// Two panels of which the last ends within a vector, a 3x3 and a product; a sum in several pieces; with and
+// without a residual.
 TEST(ConvF32, EveryActivationMatchesTheSumInDouble) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 200;
@@ -88,9 +90,21 @@ TEST(ConvF32, RandomShapesMatchTheSumInDouble) {
     for (uint32_t seed = 1000; seed < 1040; ++seed) {
       RandomData random(seed);
       const int64_t groups = random.Int(1, 3);
-      ConvShape s = {random.Int(1, 2),  random.Int(5, 14), random.Int(5, 14), groups * random.Int(1, 9),
-                     1,                 1,                 groups * random.Int(1, 40),
-                     random.Int(1, 4),  random.Int(1, 4),  random.Int(1, 3),  random.Int(1, 3), 1, 1, random.Int(0, 3), random.Int(0, 3),
+      ConvShape s = {random.Int(1, 2),
+                     random.Int(5, 14),
+                     random.Int(5, 14),
+                     groups * random.Int(1, 9),
+                     1,
+                     1,
+                     groups * random.Int(1, 40),
+                     random.Int(1, 4),
+                     random.Int(1, 4),
+                     random.Int(1, 3),
+                     random.Int(1, 3),
+                     1,
+                     1,
+                     random.Int(0, 3),
+                     random.Int(0, 3),
                      groups};
       s = Sized(s, random.Int(0, 3), random.Int(0, 3));
       SCOPED_TRACE(::testing::Message() << "seed " << seed);

@@ -21,7 +21,8 @@ const float* InputRow(const ConvShape& s, const float* input, const Run& run, in
   return input + (run.n * s.in_height + y) * s.in_width * PixelStride(s);
 }
 
-// The x in `outputs` for which columns [x * stride + offset, x * stride + offset + length) lie inside the input.
+// The x in `outputs` for which columns [x * stride + offset, x * stride + offset + length) lie inside the
+// input.
 Range Inside(const ConvShape& s, Range outputs, int64_t offset, int64_t length) {
   auto ceil_div = [](int64_t a, int64_t b) { return a > 0 ? (a + b - 1) / b : 0; };
   const int64_t end = s.in_width - length - offset < 0 ? 0 : (s.in_width - length - offset) / s.stride_x + 1;
@@ -30,7 +31,8 @@ Range Inside(const ConvShape& s, Range outputs, int64_t offset, int64_t length) 
 }
 
 // One pointer a tap.
-void FillTaps(const ConvPlan& plan, const float* input, const float* zeros, const Run& run, const float** table) {
+void FillTaps(const ConvPlan& plan, const float* input, const float* zeros, const Run& run,
+              const float** table) {
   const ConvShape& s = plan.shape;
   const int64_t step = s.stride_x * PixelStride(s);
   for (int64_t ky = 0; ky < s.kernel_height; ++ky) {
@@ -57,7 +59,8 @@ const float* CopyAcross(const ConvShape& s, const float* row, int64_t left, floa
 }
 
 // One pointer a kernel row; a row that straddles the edge becomes a copy.
-void FillJoined(const ConvPlan& plan, const float* input, const float* zeros, const Run& run, const float** table, float* copies) {
+void FillJoined(const ConvPlan& plan, const float* input, const float* zeros, const Run& run,
+                const float** table, float* copies) {
   const ConvShape& s = plan.shape;
   for (int64_t ky = 0; ky < s.kernel_height; ++ky) {
     const float* row = InputRow(s, input, run, ky);
@@ -70,14 +73,16 @@ void FillJoined(const ConvPlan& plan, const float* input, const float* zeros, co
     for (int64_t x = run.x.begin; x < run.x.end; ++x) {
       const int64_t left = x * s.stride_x - s.pad_left, entry = first + x - run.x.begin;
       const bool whole = x >= inside.begin && x < inside.end;
-      table[entry] = whole ? row + left * s.in_channels : CopyAcross(s, row, left, copies + entry * plan.tap_length);
+      table[entry] =
+          whole ? row + left * s.in_channels : CopyAcross(s, row, left, copies + entry * plan.tap_length);
     }
   }
 }
 
 }  // namespace
 
-void FillIndirection(const ConvPlan& plan, const float* input, const float* zeros, Range pixels, const float** table, float* joined) {
+void FillIndirection(const ConvPlan& plan, const float* input, const float* zeros, Range pixels,
+                     const float** table, float* joined) {
   const ConvShape& s = plan.shape;
   for (int64_t pixel = pixels.begin; pixel < pixels.end;) {
     const int64_t row = pixel / s.out_width, x = pixel % s.out_width;

@@ -10,6 +10,7 @@ namespace mete {
 // `zeros`: at least as many as a tap reads, group offset included. `joined`: room for
 // plan.taps * plan.pass * plan.tap_length floats if plan.joined (else unused): rows of taps that straddle the
 // input's edge are copied there, with their zeros.
-void FillIndirection(const ConvPlan& plan, const float* input, const float* zeros, Range pixels, const float** table, float* joined);
+void FillIndirection(const ConvPlan& plan, const float* input, const float* zeros, Range pixels,
+                     const float** table, float* joined);
 
 }  // namespace mete

@@ -7,13 +7,15 @@
 
 namespace mete {
 
-ConvShape WindowOf(const Shape& x, const Shape& y, const Attributes& attributes, int64_t kernel_height, int64_t kernel_width) {
+ConvShape WindowOf(const Shape& x, const Shape& y, const Attributes& attributes, int64_t kernel_height,
+                   int64_t kernel_width) {
   ConvShape s;
   s.batch = x[0];
   s.in_height = x[1], s.in_width = x[2], s.in_channels = x[3];
   s.out_height = y[1], s.out_width = y[2], s.out_channels = y[3];
   s.kernel_height = kernel_height, s.kernel_width = kernel_width;
-  const Ints &strides = attributes.IntList("strides"), &dilations = attributes.IntList("dilations"), &pads = attributes.IntList("pads");
+  const Ints &strides = attributes.IntList("strides"), &dilations = attributes.IntList("dilations"),
+             &pads = attributes.IntList("pads");
   if (strides.size() == 2) s.stride_y = strides[0], s.stride_x = strides[1];
   if (dilations.size() == 2) s.dilation_y = dilations[0], s.dilation_x = dilations[1];
   const std::string_view mode = attributes.String("auto_pad", "NOTSET");

@@ -7,8 +7,10 @@
 
 namespace mete {
 
-// How the windows of a 2-D convolution or pool lie, given the NHWC shapes of input and output; groups left at 1.
-ConvShape WindowOf(const Shape& x, const Shape& y, const Attributes& attributes, int64_t kernel_height, int64_t kernel_width);
+// How the windows of a 2-D convolution or pool lie, given the NHWC shapes of input and output; groups left
+// at 1.
+ConvShape WindowOf(const Shape& x, const Shape& y, const Attributes& attributes, int64_t kernel_height,
+                   int64_t kernel_width);
 
 // A convolution of f32 over NHWC with weights as ONNX has them.
 // It may write a slice of the channels of a wider output (graph/fused.h, 7).

@@ -23,21 +23,23 @@ struct DepthwiseRow {
 
   const ConvShape& shape;
   const Epilogue& epilogue;
-  const float* input;  // pixel (ky_begin's input row, column 0)
-  int64_t row_step;    // elements from one kernel row's input row to the next
-  int64_t in_stride;   // elements from pixel to pixel
-  const float* weights;  // at kernel row ky_begin
-  int64_t kernel_rows;   // those that meet the input
-  const float* bias;     // or null
+  const float* input;     // pixel (ky_begin's input row, column 0)
+  int64_t row_step;       // elements from one kernel row's input row to the next
+  int64_t in_stride;      // elements from pixel to pixel
+  const float* weights;   // at kernel row ky_begin
+  int64_t kernel_rows;    // those that meet the input
+  const float* bias;      // or null
   const float* residual;  // of output column 0, or null
   int64_t residual_stride;
   float* output;  // of output column 0
   int64_t out_stride;
   int64_t channels;
   // For the kernels that have code of their own.
-  const float* rows[kMostRows] = {};       // column 0 of every input row from kernel row 0 on; null in the padding
-  const float* all_weights = nullptr;      // at kernel row 0
-  bool two = false;                        // the next output row too: stride_y is 1, and the channels fill a vector
+  // column 0 of every input row from kernel row 0 on; null in the padding
+  const float* rows[kMostRows] = {};
+  const float* all_weights = nullptr;  // at kernel row 0
+  // the next output row too: stride_y is 1, and the channels fill a vector
+  bool two = false;
 };
 
 struct DepthwiseCode {
@@ -78,7 +80,8 @@ HWY_INLINE void Finish(const DepthwiseRow& r, V32 v, int64_t at, int64_t c, size
 }
 
 template <bool kWhole, int R, int P, class F>
-HWY_INLINE void FinishTile(const DepthwiseRow& r, const V32 (&sums)[R][P], int64_t x, int64_t c, size_t count, const F& f) {
+HWY_INLINE void FinishTile(const DepthwiseRow& r, const V32 (&sums)[R][P], int64_t x, int64_t c, size_t count,
+                           const F& f) {
 #pragma GCC unroll 2
   for (int o = 0; o < R; ++o) {
 #pragma GCC unroll 4
@@ -86,10 +89,12 @@ HWY_INLINE void FinishTile(const DepthwiseRow& r, const V32 (&sums)[R][P], int64
   }
 }
 
-// Adds what one input row gives to R output rows x P columns: `kUpper` and `kLower` say which of the (up to two) output rows it
-// meets. `in`: at the tile's first column. `w`: the kernel row that the upper output row meets it with; the lower one's lies before.
+// Adds what one input row gives to R output rows x P columns: `kUpper` and `kLower` say which of the (up to
+// two) output rows it meets. `in`: at the tile's first column. `w`: the kernel row that the upper output row
+// meets it with; the lower one's lies before.
 template <int K, int S, int P, int R, bool kUpper, bool kLower, bool kEdge, bool kWhole>
-HWY_INLINE void AddInputRow(const DepthwiseRow& r, const float* in, const float* w, int64_t left, size_t count, V32 (&sums)[R][P]) {
+HWY_INLINE void AddInputRow(const DepthwiseRow& r, const float* in, const float* w, int64_t left,
+                            size_t count, V32 (&sums)[R][P]) {
   const int64_t channels = r.shape.in_channels;
   V32 upper[K], lower[K];
 #pragma GCC unroll 5
@@ -111,9 +116,9 @@ HWY_INLINE void AddInputRow(const DepthwiseRow& r, const float* in, const float*
   }
 }
 
-// One vector of channels of R output rows x P columns. Each input is loaded once and goes to all the outputs that meet it: memory
-// gives a vector in about the time of one multiply-add, so a tile of one output would wait for its inputs.
-// kEdge: some columns lie in the padding.
+// One vector of channels of R output rows x P columns. Each input is loaded once and goes to all the outputs
+// that meet it: memory gives a vector in about the time of one multiply-add, so a tile of one output would
+// wait for its inputs. kEdge: some columns lie in the padding.
 template <int K, int S, int P, int R, bool kEdge, bool kWhole>
 HWY_INLINE void TileVector(const DepthwiseRow& r, int64_t x, int64_t c, size_t count, const InRegisters& f) {
   V32 sums[R][P];
@@ -123,23 +128,28 @@ HWY_INLINE void TileVector(const DepthwiseRow& r, int64_t x, int64_t c, size_t c
 #pragma GCC unroll 4
     for (int p = 0; p < P; ++p) sums[o][p] = bias;
   }
-  const int64_t left = x * S - r.shape.pad_left, to_tile = left * r.in_stride + c, row_weights = K * r.shape.in_channels;
+  const int64_t left = x * S - r.shape.pad_left, to_tile = left * r.in_stride + c,
+                row_weights = K * r.shape.in_channels;
   const float* w = r.all_weights + c;
 #ifndef METE_SANITIZED
-#pragma GCC unroll 6  // 10 to 25 % faster, and many times the code: sanitized builds took ten minutes over this file
+#pragma GCC unroll 6  // 10 to 25 % faster, and many times the code: sanitized builds took ten minutes over
+                      // this file
 #endif
   for (int row = 0; row < K + R - 1; ++row, w += row_weights) {
     const float* in = r.rows[row];
     if (!in) continue;
-    if (R == 1 || row == 0) AddInputRow<K, S, P, R, true, false, kEdge, kWhole>(r, in + to_tile, w, left, count, sums);
-    else if (row < K) AddInputRow<K, S, P, R, true, true, kEdge, kWhole>(r, in + to_tile, w, left, count, sums);
+    if (R == 1 || row == 0)
+      AddInputRow<K, S, P, R, true, false, kEdge, kWhole>(r, in + to_tile, w, left, count, sums);
+    else if (row < K)
+      AddInputRow<K, S, P, R, true, true, kEdge, kWhole>(r, in + to_tile, w, left, count, sums);
     else AddInputRow<K, S, P, R, false, true, kEdge, kWhole>(r, in + to_tile, w, left, count, sums);
   }
   if (f.gate) return FinishTile<kWhole>(r, sums, x, c, count, [&](V32 v) HWY_ATTR { return f.Gated(v); });
   FinishTile<kWhole>(r, sums, x, c, count, [&](V32 v) HWY_ATTR { return f.Clamped(v); });
 }
 
-// What is not done in registers, on `columns` columns of `rows` output rows that are still in the first-level cache.
+// What is not done in registers, on `columns` columns of `rows` output rows that are still in the first-level
+// cache.
 HWY_NOINLINE void ActivateColumns(const DepthwiseRow& r, int64_t x, int columns, int rows) {
   for (int o = 0; o < rows; ++o) {
     float* out = r.output + (o * r.shape.out_width + x) * r.out_stride;
@@ -148,8 +158,8 @@ HWY_NOINLINE void ActivateColumns(const DepthwiseRow& r, int64_t x, int columns,
   }
 }
 
-// A last vector that would end behind the last channel begins earlier, and computes again what the one before did. Fewer channels
-// than a vector has lanes: one column and row at a time.
+// A last vector that would end behind the last channel begins earlier, and computes again what the one before
+// did. Fewer channels than a vector has lanes: one column and row at a time.
 template <int K, int S, int P, int R, bool kEdge>
 HWY_NOINLINE void RunColumns(const DepthwiseRow& r, int64_t x) {
   const InRegisters f(r.epilogue.activation);
@@ -177,7 +187,8 @@ HWY_NOINLINE void AnyColumn(const DepthwiseRow& r, int64_t x) {
         const int64_t column = left + kx * s.dilation_x;
         if (column < 0 || column >= s.in_width) continue;
         const V32 v = LoadN(F32(), r.input + ky * r.row_step + column * r.in_stride + c, count);
-        acc = hn::MulAdd(v, LoadN(F32(), r.weights + (ky * s.kernel_width + kx) * s.in_channels + c, count), acc);
+        acc = hn::MulAdd(v, LoadN(F32(), r.weights + (ky * s.kernel_width + kx) * s.in_channels + c, count),
+                         acc);
       }
     }
     Finish<false>(r, acc, x, c, count, [&](V32 v) HWY_ATTR { return f.gate ? f.Gated(v) : f.Clamped(v); });
@@ -232,7 +243,9 @@ HWY_AFTER_NAMESPACE();
 namespace mete {
 HWY_EXPORT(GetDepthwiseCode);
 
-bool IsDepthwise(const ConvShape& shape) { return shape.groups == shape.in_channels && shape.in_channels == shape.out_channels; }
+bool IsDepthwise(const ConvShape& shape) {
+  return shape.groups == shape.in_channels && shape.in_channels == shape.out_channels;
+}
 
 DepthwisePlan PlanDepthwise(const ConvShape& shape) {
   const DepthwiseCode* code = HWY_DYNAMIC_DISPATCH(GetDepthwiseCode)();
@@ -242,7 +255,8 @@ DepthwisePlan PlanDepthwise(const ConvShape& shape) {
 const char* TargetOf(const DepthwisePlan& plan) { return plan.code->target; }
 
 size_t PackedDepthwiseBytes(const DepthwisePlan& plan) {
-  return static_cast<size_t>(plan.shape.kernel_height * plan.shape.kernel_width * plan.shape.in_channels) * sizeof(float);
+  return static_cast<size_t>(plan.shape.kernel_height * plan.shape.kernel_width * plan.shape.in_channels) *
+         sizeof(float);
 }
 
 void PackDepthwise(const DepthwisePlan& plan, const float* weights, float* packed) {
@@ -252,8 +266,8 @@ void PackDepthwise(const DepthwisePlan& plan, const float* weights, float* packe
   }
 }
 
-void RunDepthwise(const DepthwisePlan& plan, const float* input, const float* packed, const Epilogue& epilogue, Range rows,
-                  Range channels, float* output) {
+void RunDepthwise(const DepthwisePlan& plan, const float* input, const float* packed,
+                  const Epilogue& epilogue, Range rows, Range channels, float* output) {
   const ConvShape& s = plan.shape;
   const int64_t in_stride = s.in_pixel_stride ? s.in_pixel_stride : s.in_channels;
   const int64_t out_stride = s.out_pixel_stride ? s.out_pixel_stride : s.out_channels;
@@ -266,15 +280,26 @@ void RunDepthwise(const DepthwisePlan& plan, const float* input, const float* pa
     // Kernel rows [ky, ky_end) meet the input.
     const int64_t ky = top < 0 ? std::min(s.kernel_height, (-top + s.dilation_y - 1) / s.dilation_y) : 0;
     const int64_t below = s.in_height - top;
-    const int64_t ky_end = below <= 0 ? ky : std::clamp((below + s.dilation_y - 1) / s.dilation_y, ky, s.kernel_height);
+    const int64_t ky_end =
+        below <= 0 ? ky : std::clamp((below + s.dilation_y - 1) / s.dilation_y, ky, s.kernel_height);
     const int64_t first_row = ky < ky_end ? n * s.in_height + top + ky * s.dilation_y : 0;
     const int64_t pixel = row * s.out_width;
-    DepthwiseRow r = {s, epilogue, input + first_row * row_length + c, s.dilation_y * row_length, in_stride,
-                      packed + ky * s.kernel_width * s.in_channels + c, ky_end - ky, epilogue.bias ? epilogue.bias + c : nullptr,
-                      epilogue.residual ? epilogue.residual + pixel * residual_stride + c : nullptr, residual_stride,
-                      output + pixel * out_stride + c, out_stride, channels.size()};
+    DepthwiseRow r = {s,
+                      epilogue,
+                      input + first_row * row_length + c,
+                      s.dilation_y * row_length,
+                      in_stride,
+                      packed + ky * s.kernel_width * s.in_channels + c,
+                      ky_end - ky,
+                      epilogue.bias ? epilogue.bias + c : nullptr,
+                      epilogue.residual ? epilogue.residual + pixel * residual_stride + c : nullptr,
+                      residual_stride,
+                      output + pixel * out_stride + c,
+                      out_stride,
+                      channels.size()};
     if (own) {
-      r.two = channels.size() >= plan.channel_step && s.stride_x == 1 && s.stride_y == 1 && row + 1 < rows.end && y + 1 < s.out_height;
+      r.two = channels.size() >= plan.channel_step && s.stride_x == 1 && s.stride_y == 1 &&
+              row + 1 < rows.end && y + 1 < s.out_height;
       r.all_weights = packed + c;
       for (int64_t i = 0; i < s.kernel_height + (r.two ? 1 : 0); ++i) {
         const bool inside = top + i >= 0 && top + i < s.in_height;

@@ -26,8 +26,8 @@ DepthwisePlan PlanDepthwise(const ConvShape& shape);
 
 // Square kernels 3 and 5 wide at stride 1 and 2.
 inline bool HasOwnCode(const ConvShape& s) {
-  return s.dilation_x == 1 && s.dilation_y == 1 && s.kernel_width == s.kernel_height && (s.kernel_width == 3 || s.kernel_width == 5) &&
-         (s.stride_x == 1 || s.stride_x == 2);
+  return s.dilation_x == 1 && s.dilation_y == 1 && s.kernel_width == s.kernel_height &&
+         (s.kernel_width == 3 || s.kernel_width == 5) && (s.stride_x == 1 || s.stride_x == 2);
 }
 
 const char* TargetOf(const DepthwisePlan& plan);
@@ -38,7 +38,7 @@ void PackDepthwise(const DepthwisePlan& plan, const float* weights, float* packe
 
 // Computes output rows `rows` (numbered over batch and height) and channels `channels` (which begin at a
 // multiple of channel_step and end at one or at the last channel). All pointers are of the whole tensors.
-void RunDepthwise(const DepthwisePlan& plan, const float* input, const float* packed, const Epilogue& epilogue, Range rows,
-                  Range channels, float* output);
+void RunDepthwise(const DepthwisePlan& plan, const float* input, const float* packed,
+                  const Epilogue& epilogue, Range rows, Range channels, float* output);
 
 }  // namespace mete

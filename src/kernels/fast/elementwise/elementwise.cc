@@ -32,8 +32,10 @@ inline void RunBinary(FusedOp op, const float* a, const float* b, size_t n, floa
     case FusedOp::kSub: return MapRows(a, b, n, to, [](V32 x, V32 y) HWY_ATTR { return hn::Sub(x, y); });
     case FusedOp::kMul: return MapRows(a, b, n, to, [](V32 x, V32 y) HWY_ATTR { return hn::Mul(x, y); });
     case FusedOp::kDiv: return MapRows(a, b, n, to, [](V32 x, V32 y) HWY_ATTR { return hn::Div(x, y); });
-    case FusedOp::kMin: return MapRows(a, b, n, to, [](V32 x, V32 y) HWY_ATTR { return KeepNan(x, AtMost(x, y)); });
-    case FusedOp::kMax: return MapRows(a, b, n, to, [](V32 x, V32 y) HWY_ATTR { return KeepNan(x, AtLeast(x, y)); });
+    case FusedOp::kMin:
+      return MapRows(a, b, n, to, [](V32 x, V32 y) HWY_ATTR { return KeepNan(x, AtMost(x, y)); });
+    case FusedOp::kMax:
+      return MapRows(a, b, n, to, [](V32 x, V32 y) HWY_ATTR { return KeepNan(x, AtLeast(x, y)); });
     default: break;
   }
   // Pow: negative bases, infinities and the precision of large exponents need the library's.
@@ -111,7 +113,8 @@ auto LastUses(const FusedProgram& p) {
 
 }  // namespace
 
-bool PlanElementwise(const FusedProgram& program, std::span<const Broadcast> spreads, int64_t channels, ElementwisePlan* plan) {
+bool PlanElementwise(const FusedProgram& program, std::span<const Broadcast> spreads, int64_t channels,
+                     ElementwisePlan* plan) {
   *plan = {};
   plan->program = program;
   plan->channels = channels;
@@ -130,7 +133,8 @@ bool PlanElementwise(const FusedProgram& program, std::span<const Broadcast> spr
     for (size_t i = 0; i < args.size(); ++i) {
       const int r = args[i];
       const bool repeated = i > 0 && r == args[0];
-      if (r >= program.inputs && last[static_cast<size_t>(r)] == k && !repeated) slots.GiveBack(plan->slot[static_cast<size_t>(r)]);
+      if (r >= program.inputs && last[static_cast<size_t>(r)] == k && !repeated)
+        slots.GiveBack(plan->slot[static_cast<size_t>(r)]);
     }
     const int slot = slots.Take();
     if (slot < 0) return false;
@@ -146,12 +150,14 @@ void RunElementwise(const ElementwisePlan& plan, const float* const* inputs, Ran
   const FusedProgram& program = plan.program;
   const auto slot_of = [&](int r) { return plan.slot[static_cast<size_t>(r)]; };
   for (int i = 0; i < program.inputs; ++i) {
-    if (plan.spread[static_cast<size_t>(i)] == Broadcast::kScalar) std::fill_n(memory[slot_of(i)], kChunk, *inputs[i]);
+    if (plan.spread[static_cast<size_t>(i)] == Broadcast::kScalar)
+      std::fill_n(memory[slot_of(i)], kChunk, *inputs[i]);
   }
   for (int64_t begin = range.begin; begin < range.end; begin += kChunk) {
     const int64_t count = std::min(kChunk, range.end - begin);
     for (int i = 0; i < program.inputs; ++i) {
-      if (plan.spread[static_cast<size_t>(i)] == Broadcast::kChannel) Repeat(inputs[i], plan.channels, begin, count, memory[slot_of(i)]);
+      if (plan.spread[static_cast<size_t>(i)] == Broadcast::kChannel)
+        Repeat(inputs[i], plan.channels, begin, count, memory[slot_of(i)]);
     }
     const auto read = [&](int r) -> const float* {
       if (r < 0) return nullptr;
@@ -160,7 +166,8 @@ void RunElementwise(const ElementwisePlan& plan, const float* const* inputs, Ran
     for (int k = 0; k < program.steps; ++k) {
       const FusedStep& step = program.step[static_cast<size_t>(k)];
       float* to = k + 1 == program.steps ? output + begin : memory[slot_of(program.inputs + k)];
-      HWY_DYNAMIC_DISPATCH(RunStep)(step.function, read(step.args[0]), read(step.args[1]), static_cast<size_t>(count), to);
+      HWY_DYNAMIC_DISPATCH(RunStep)
+      (step.function, read(step.args[0]), read(step.args[1]), static_cast<size_t>(count), to);
     }
   }
 }

@@ -1,5 +1,5 @@
-// Runs a fused program of element-wise steps (base/fused.h) in f32 over any range of its output, a few hundred
-// elements at a time, so that what lies between the steps never leaves the first-level cache.
+// Runs a fused program of element-wise steps (base/fused.h) in f32 over any range of its output, a few
+// hundred elements at a time, so that what lies between the steps never leaves the first-level cache.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ enum class Broadcast : uint8_t {
 };
 
 struct ElementwisePlan {
-  static constexpr int kSlots = 24;      // working vectors: 24 KiB of the caller's stack
+  static constexpr int kSlots = 24;       // working vectors: 24 KiB of the caller's stack
   static constexpr int64_t kChunk = 256;  // elements in each
   FusedProgram program;
   std::array<Broadcast, FusedProgram::kMaxInputs> spread{};
@@ -30,7 +30,8 @@ struct ElementwisePlan {
 
 // False if the program needs more than kSlots values at once: run it another way then.
 // program.steps > 0, spreads.size() == program.inputs, channels > 0.
-bool PlanElementwise(const FusedProgram& program, std::span<const Broadcast> spreads, int64_t channels, ElementwisePlan* plan);
+bool PlanElementwise(const FusedProgram& program, std::span<const Broadcast> spreads, int64_t channels,
+                     ElementwisePlan* plan);
 
 // Output elements [range.begin, range.end). `inputs` and `output` point at the whole tensors' first elements;
 // the output may be one of the full inputs.

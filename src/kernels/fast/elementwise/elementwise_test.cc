@@ -38,20 +38,33 @@ struct ErrorOf {
 
 // The bounds that math-inl.h and activation-inl.h claim, and exact ones for single instructions.
 TEST(ElementwiseF32, UnaryStepsKeepTheirStatedErrors) {
-  constexpr ErrorOf kBounds[] = {
-      {FusedOp::kExp, -87, 88, 1.5e-7, 0},        {FusedOp::kLog, 1e-37f, 100, 2e-7, 1e-7},  {FusedOp::kTanh, -12, 12, 5e-7, 0},
-      {FusedOp::kErf, -6, 6, 5e-7, 0},            {FusedOp::kSigmoid, -80, 80, 4e-7, 0},     {FusedOp::kSqrt, 0, 100, 1e-7, 0},
-      {FusedOp::kReciprocal, 0.01f, 100, 1e-7, 0}, {FusedOp::kAbs, -9, 9, 0, 0},             {FusedOp::kNeg, -9, 9, 0, 0},
-      {FusedOp::kSoftplus, -80, 80, 1e-6, 0},     {FusedOp::kMish, -80, 20, 2e-6, 0},     {FusedOp::kGelu, -10, 10, 1e-6, 4e-7},
-      {FusedOp::kSwish, -20, 20, 1e-6, 1e-7},     {FusedOp::kHardSwish, -9, 9, 1e-6, 1e-6},  {FusedOp::kElu, -20, 20, 1e-6, 1e-7},
-      {FusedOp::kGelu, -20, 20, 1e-6, 1.5e-7, 0}, {FusedOp::kSwish, -20, 20, 1e-6, 1e-7, 1.7f},
-      {FusedOp::kRelu, -9, 9, 0, 0},              {FusedOp::kClip, -9, 9, 0, 0, -1, 2},
-      {FusedOp::kLeakyRelu, -9, 9, 1e-7, 0, 0.1f}, {FusedOp::kHardSigmoid, -9, 9, 1e-6, 1e-7, 0.2f, 0.5f}};
+  constexpr ErrorOf kBounds[] = {{FusedOp::kExp, -87, 88, 1.5e-7, 0},
+                                 {FusedOp::kLog, 1e-37f, 100, 2e-7, 1e-7},
+                                 {FusedOp::kTanh, -12, 12, 5e-7, 0},
+                                 {FusedOp::kErf, -6, 6, 5e-7, 0},
+                                 {FusedOp::kSigmoid, -80, 80, 4e-7, 0},
+                                 {FusedOp::kSqrt, 0, 100, 1e-7, 0},
+                                 {FusedOp::kReciprocal, 0.01f, 100, 1e-7, 0},
+                                 {FusedOp::kAbs, -9, 9, 0, 0},
+                                 {FusedOp::kNeg, -9, 9, 0, 0},
+                                 {FusedOp::kSoftplus, -80, 80, 1e-6, 0},
+                                 {FusedOp::kMish, -80, 20, 2e-6, 0},
+                                 {FusedOp::kGelu, -10, 10, 1e-6, 4e-7},
+                                 {FusedOp::kSwish, -20, 20, 1e-6, 1e-7},
+                                 {FusedOp::kHardSwish, -9, 9, 1e-6, 1e-6},
+                                 {FusedOp::kElu, -20, 20, 1e-6, 1e-7},
+                                 {FusedOp::kGelu, -20, 20, 1e-6, 1.5e-7, 0},
+                                 {FusedOp::kSwish, -20, 20, 1e-6, 1e-7, 1.7f},
+                                 {FusedOp::kRelu, -9, 9, 0, 0},
+                                 {FusedOp::kClip, -9, 9, 0, 0, -1, 2},
+                                 {FusedOp::kLeakyRelu, -9, 9, 1e-7, 0, 0.1f},
+                                 {FusedOp::kHardSigmoid, -9, 9, 1e-6, 1e-7, 0.2f, 0.5f}};
   OnEveryTarget([&](const std::string&) {
     for (const ErrorOf& bound : kBounds) {
       constexpr int64_t kCount = 20011;
       std::vector<float> in(kCount), out(kCount);
-      for (int64_t i = 0; i < kCount; ++i) in[i] = bound.low + (bound.high - bound.low) * static_cast<float>(i) / (kCount - 1);
+      for (int64_t i = 0; i < kCount; ++i)
+        in[i] = bound.low + (bound.high - bound.low) * static_cast<float>(i) / (kCount - 1);
       FusedProgram program;
       program.inputs = program.steps = 1;
       program.step[0] = {{bound.op, bound.alpha, bound.beta}, {0, -1, -1}};
@@ -62,7 +75,8 @@ TEST(ElementwiseF32, UnaryStepsKeepTheirStatedErrors) {
       RunElementwise(plan, inputs, {0, kCount}, out.data());
       for (int64_t i = 0; i < kCount; ++i) {
         const double expected = StepOracle(program.step[0].function, in[i], 0);
-        ASSERT_NEAR(out[i], expected, bound.relative * std::abs(expected) + bound.absolute) << Name(bound.op) << " of " << in[i];
+        ASSERT_NEAR(out[i], expected, bound.relative * std::abs(expected) + bound.absolute)
+            << Name(bound.op) << " of " << in[i];
       }
     }
   });
@@ -75,13 +89,15 @@ TEST(ElementwiseF32, LimitsAndNan) {
     float in, out;
   };
   constexpr Case kCases[] = {
-      {FusedOp::kExp, kInf, kInf},  {FusedOp::kExp, -kInf, 0},        {FusedOp::kExp, 100, kInf},    {FusedOp::kExp, -200, 0},
-      {FusedOp::kLog, 0, -kInf},    {FusedOp::kLog, kInf, kInf},      {FusedOp::kLog, -1, NAN},      {FusedOp::kTanh, kInf, 1},
-      {FusedOp::kTanh, -kInf, -1},  {FusedOp::kErf, kInf, 1},         {FusedOp::kErf, -kInf, -1},    {FusedOp::kSigmoid, -kInf, 0},
-      {FusedOp::kSigmoid, kInf, 1}, {FusedOp::kSoftplus, kInf, kInf}, {FusedOp::kExp, NAN, NAN},     {FusedOp::kLog, NAN, NAN},
-      {FusedOp::kTanh, NAN, NAN},   {FusedOp::kErf, NAN, NAN},        {FusedOp::kSigmoid, NAN, NAN}, {FusedOp::kRelu, NAN, NAN},
-      {FusedOp::kClip, NAN, NAN},   {FusedOp::kElu, NAN, NAN},        {FusedOp::kGelu, NAN, NAN},    {FusedOp::kSoftplus, NAN, NAN},
-      {FusedOp::kMish, kInf, kInf}, {FusedOp::kGelu, kInf, kInf},     {FusedOp::kElu, -kInf, 0}};
+      {FusedOp::kExp, kInf, kInf},   {FusedOp::kExp, -kInf, 0},        {FusedOp::kExp, 100, kInf},
+      {FusedOp::kExp, -200, 0},      {FusedOp::kLog, 0, -kInf},        {FusedOp::kLog, kInf, kInf},
+      {FusedOp::kLog, -1, NAN},      {FusedOp::kTanh, kInf, 1},        {FusedOp::kTanh, -kInf, -1},
+      {FusedOp::kErf, kInf, 1},      {FusedOp::kErf, -kInf, -1},       {FusedOp::kSigmoid, -kInf, 0},
+      {FusedOp::kSigmoid, kInf, 1},  {FusedOp::kSoftplus, kInf, kInf}, {FusedOp::kExp, NAN, NAN},
+      {FusedOp::kLog, NAN, NAN},     {FusedOp::kTanh, NAN, NAN},       {FusedOp::kErf, NAN, NAN},
+      {FusedOp::kSigmoid, NAN, NAN}, {FusedOp::kRelu, NAN, NAN},       {FusedOp::kClip, NAN, NAN},
+      {FusedOp::kElu, NAN, NAN},     {FusedOp::kGelu, NAN, NAN},       {FusedOp::kSoftplus, NAN, NAN},
+      {FusedOp::kMish, kInf, kInf},  {FusedOp::kGelu, kInf, kInf},     {FusedOp::kElu, -kInf, 0}};
   OnEveryTarget([&](const std::string&) {
     for (const Case& c : kCases) {
       FusedProgram program;
@@ -105,7 +121,8 @@ TEST(ElementwiseF32, LimitsAndNan) {
 // Whatever bits a NaN has: those of a number must not come out of their arithmetic.
 TEST(ElementwiseF32, EveryNanStaysOne) {
   std::vector<FusedOp> ops(std::begin(kAllActivations), std::end(kAllActivations));
-  for (const FusedOp op : {FusedOp::kErf, FusedOp::kExp, FusedOp::kLog, FusedOp::kSqrt, FusedOp::kReciprocal}) ops.push_back(op);
+  for (const FusedOp op : {FusedOp::kErf, FusedOp::kExp, FusedOp::kLog, FusedOp::kSqrt, FusedOp::kReciprocal})
+    ops.push_back(op);
   std::vector<float> in;
   for (uint32_t payload = 1; payload < 0x400000; payload = payload * 2 + 1) {
     for (const uint32_t sign : {0x7FC00000u, 0xFFC00000u}) {
@@ -125,7 +142,8 @@ TEST(ElementwiseF32, EveryNanStaysOne) {
         std::vector<float> out(in.size());
         const float* inputs[] = {in.data()};
         RunElementwise(plan, inputs, {0, static_cast<int64_t>(in.size())}, out.data());
-        for (size_t i = 0; i < in.size(); ++i) ASSERT_TRUE(std::isnan(out[i])) << Name(op) << " gives " << out[i];
+        for (size_t i = 0; i < in.size(); ++i)
+          ASSERT_TRUE(std::isnan(out[i])) << Name(op) << " gives " << out[i];
       }
     }
   });
@@ -158,7 +176,9 @@ TEST(ElementwiseF32, RandomProgramsInAnyBlocksMatchDouble) {
       std::vector<Broadcast> spreads;
       for (int i = 0; i < program.inputs; ++i) {
         spreads.push_back(static_cast<Broadcast>(random.Int(0, 2)));
-        data.push_back(random.Floats(spreads.back() == Broadcast::kFull ? count : spreads.back() == Broadcast::kScalar ? 1 : channels));
+        data.push_back(random.Floats(spreads.back() == Broadcast::kFull     ? count
+                                     : spreads.back() == Broadcast::kScalar ? 1
+                                                                            : channels));
       }
       for (const auto& d : data) inputs.push_back(d.data());
       ElementwisePlan plan;
@@ -171,15 +191,19 @@ TEST(ElementwiseF32, RandomProgramsInAnyBlocksMatchDouble) {
         std::vector<double> r;
         for (int i = 0; i < program.inputs; ++i) {
           const Broadcast spread = spreads[static_cast<size_t>(i)];
-          r.push_back(inputs[static_cast<size_t>(i)][spread == Broadcast::kFull ? e : spread == Broadcast::kScalar ? 0 : e % channels]);
+          r.push_back(inputs[static_cast<size_t>(i)][spread == Broadcast::kFull     ? e
+                                                     : spread == Broadcast::kScalar ? 0
+                                                                                    : e % channels]);
         }
         double magnitude = 1;
         for (int k = 0; k < program.steps; ++k) {
           const FusedStep& s = program.step[static_cast<size_t>(k)];
-          r.push_back(StepOracle(s.function, r[static_cast<size_t>(s.args[0])], s.args[1] < 0 ? 0 : r[static_cast<size_t>(s.args[1])]));
+          r.push_back(StepOracle(s.function, r[static_cast<size_t>(s.args[0])],
+                                 s.args[1] < 0 ? 0 : r[static_cast<size_t>(s.args[1])]));
           magnitude = std::max(magnitude, std::abs(r.back()));
         }
-        ASSERT_NEAR(out[static_cast<size_t>(e)], r.back(), magnitude * program.steps * 4e-6) << "seed " << seed << " element " << e;
+        ASSERT_NEAR(out[static_cast<size_t>(e)], r.back(), magnitude * program.steps * 4e-6)
+            << "seed " << seed << " element " << e;
       }
     }
   });

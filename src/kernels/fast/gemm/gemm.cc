@@ -93,7 +93,8 @@ void RunBlock(const GemmCall& g, Range rows) {
 }
 
 const GemmCode* GetGemmCode() {
-  static constexpr GemmCode code = {TargetName(), static_cast<int64_t>(kLanes), kMostVectors, kTileRows, kMostRows, RunBlock};
+  static constexpr GemmCode code = {
+      TargetName(), static_cast<int64_t>(kLanes), kMostVectors, kTileRows, kMostRows, RunBlock};
   return &code;
 }
 
@@ -126,7 +127,8 @@ std::vector<int64_t> GemmTileWidths(int64_t n) {
 }
 
 std::vector<Tile> GemmTiles(const GemmPlan& plan, int64_t rows) {
-  // Rows whose distance is a power of two share a set of a cache, and small cores have four places in it. Guess.
+  // Rows whose distance is a power of two share a set of a cache, and small cores have four places in it.
+  // Guess.
   constexpr int64_t kFewRows = 4;
   std::vector<Tile> tiles{{}};
   if (SizeOf(plan, {0, true}).vectors < SizeOf(plan, {}).vectors) tiles.push_back({0, true});
@@ -136,7 +138,8 @@ std::vector<Tile> GemmTiles(const GemmPlan& plan, int64_t rows) {
 
 TileSize SizeOf(const GemmPlan& plan, const Tile& tile) {
   int64_t vectors = 0;
-  for (int64_t p = 0; p < plan.panels; ++p) vectors = std::max(vectors, plan.split.Width(p) / plan.split.lanes());
+  for (int64_t p = 0; p < plan.panels; ++p)
+    vectors = std::max(vectors, plan.split.Width(p) / plan.split.lanes());
   if (tile.half && vectors == 4) vectors = 2;
   const int64_t rows = plan.code->most_rows[vectors];
   return {tile.rows > 0 ? std::min(rows, tile.rows) : rows, vectors};
@@ -148,9 +151,11 @@ size_t PackedGemmBytes(const GemmPlan& plan) {
   return static_cast<size_t>(plan.split.padded_columns() * plan.k) * sizeof(float);
 }
 
-void PackGemm(const GemmPlan& plan, const float* b, int64_t stride, bool transposed, float scale, Range panels, float* packed) {
+void PackGemm(const GemmPlan& plan, const float* b, int64_t stride, bool transposed, float scale,
+              Range panels, float* packed) {
   for (int64_t p = panels.begin; p < panels.end; ++p) {
-    const int64_t first = plan.split.Columns(p).begin, columns = plan.split.Columns(p).size(), width = plan.split.Width(p);
+    const int64_t first = plan.split.Columns(p).begin, columns = plan.split.Columns(p).size(),
+                  width = plan.split.Width(p);
     float* to = packed + first * plan.k;
     for (int64_t k = 0; k < plan.k; ++k, to += width) {
       const float* from = transposed ? b + first * stride + k : b + k * stride + first;
@@ -161,8 +166,9 @@ void PackGemm(const GemmPlan& plan, const float* b, int64_t stride, bool transpo
   }
 }
 
-void RunGemm(const GemmPlan& plan, const float* a, int64_t a_stride, const float* packed, const Epilogue& epilogue, Range rows,
-             Range panels, float* c, int64_t c_stride, const float* after) {
+void RunGemm(const GemmPlan& plan, const float* a, int64_t a_stride, const float* packed,
+             const Epilogue& epilogue, Range rows, Range panels, float* c, int64_t c_stride,
+             const float* after) {
   if (!after) after = packed + plan.split.Columns(panels.begin).begin * plan.k;
   plan.code->run({plan, a, a_stride, packed, after, epilogue, panels, c, c_stride}, rows);
 }

@@ -28,14 +28,17 @@ class Problem {
 
   void Pack(const GemmPlan& plan) {
     packed_.assign(PackedGemmBytes(plan) / sizeof(float), NAN);
-    PackGemm(plan, b_.data(), case_.transposed ? case_.k : case_.n, case_.transposed, 1.0f, {0, plan.panels}, packed_.data());
+    PackGemm(plan, b_.data(), case_.transposed ? case_.k : case_.n, case_.transposed, 1.0f, {0, plan.panels},
+             packed_.data());
   }
 
   void Run(const GemmPlan& plan, Range rows, Range panels, std::vector<float>& c) const {
     RunGemm(plan, a_.data(), a_stride_, packed_.data(), epilogue_, rows, panels, c.data(), c_stride_);
   }
 
-  std::vector<float> Blank() const { return std::vector<float>(static_cast<size_t>(case_.m * c_stride_), -77.0f); }
+  std::vector<float> Blank() const {
+    return std::vector<float>(static_cast<size_t>(case_.m * c_stride_), -77.0f);
+  }
 
   std::vector<float> RunWhole() {
     const GemmPlan plan = PlanGemm(case_.n, case_.k);
@@ -64,13 +67,15 @@ class Problem {
   void CheckOne(int64_t i, int64_t j, float got) const {
     double sum = 0, magnitude = 1;
     for (int64_t k = 0; k < case_.k; ++k) {
-      const double product = double{a_[i * a_stride_ + k]} * b_[case_.transposed ? j * case_.k + k : k * case_.n + j];
+      const double product =
+          double{a_[i * a_stride_ + k]} * b_[case_.transposed ? j * case_.k + k : k * case_.n + j];
       sum += product;
       magnitude += std::abs(product);
     }
     if (case_.bias) sum += bias_[j];
     if (case_.residual) sum += residual_[i * c_stride_ + j];
-    ASSERT_NEAR(got, ActivateOracle(epilogue_.activation, sum), SumTolerance(case_.k + 2, magnitude + 2)) << "at " << i << "," << j;
+    ASSERT_NEAR(got, ActivateOracle(epilogue_.activation, sum), SumTolerance(case_.k + 2, magnitude + 2))
+        << "at " << i << "," << j;
   }
 
   Case case_;
@@ -82,8 +87,9 @@ class Problem {
 TEST(GemmF32, OddShapesMatchTheSumInDouble) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 1;
-    for (const Case& c : {Case{1, 1, 1}, Case{1, 5, 7}, Case{3, 32, 16}, Case{8, 64, 64}, Case{9, 33, 257}, Case{13, 31, 300},
-                          Case{49, 70, 19}, Case{7, 16, 1030}, Case{300, 17, 5}, Case{2, 3, 0}}) {
+    for (const Case& c :
+         {Case{1, 1, 1}, Case{1, 5, 7}, Case{3, 32, 16}, Case{8, 64, 64}, Case{9, 33, 257}, Case{13, 31, 300},
+          Case{49, 70, 19}, Case{7, 16, 1030}, Case{300, 17, 5}, Case{2, 3, 0}}) {
       SCOPED_TRACE(::testing::Message() << c.m << "x" << c.n << "x" << c.k);
       for (const bool transposed : {false, true}) {
         Case with = c;
@@ -163,7 +169,8 @@ std::vector<Tile> AllTiles() {
   return tiles;
 }
 
-// The same packed weights serve all, whole panels and those that end within a vector, in one piece of the sums and in several.
+// The same packed weights serve all, whole panels and those that end within a vector, in one piece of the
+// sums and in several.
 TEST(GemmF32, EveryTileOverTheSamePanelsGivesTheSameBits) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 300;
@@ -190,7 +197,8 @@ TEST(GemmF32, BlocksOfTwoTilesStitchedTogetherGiveTheSameBits) {
   OnEveryTarget([](const std::string&) {
     for (uint32_t seed = 400; seed < 412; ++seed) {
       RandomData random(seed);
-      const Case c = {random.Int(5, 60), random.Int(1, 300), random.Int(1, 700), seed % 2 == 0, true, true, {FusedOp::kSwish, 1}};
+      const Case c = {random.Int(5, 60),   random.Int(1, 300), random.Int(1, 700), seed % 2 == 0, true, true,
+                      {FusedOp::kSwish, 1}};
       SCOPED_TRACE(::testing::Message() << "seed " << seed << ": " << c.m << "x" << c.n << "x" << c.k);
       Problem problem(c, seed);
       const std::vector<float> whole = problem.RunWhole();
@@ -218,9 +226,11 @@ TEST(GemmF32, TilesToChooseFromDifferAndTheLargestComesFirst) {
       const TileSize largest = SizeOf(plan, {});
       for (size_t i = 1; i < tiles.size(); ++i) {
         const TileSize size = SizeOf(plan, tiles[i]);
-        EXPECT_TRUE(size.rows < largest.rows || size.vectors < largest.vectors) << target << ", " << n << " columns";
+        EXPECT_TRUE(size.rows < largest.rows || size.vectors < largest.vectors)
+            << target << ", " << n << " columns";
       }
-      for (const Tile& tile : GemmTiles(plan, 3)) EXPECT_EQ(tile.rows, 0) << "three rows are few for any tile";
+      for (const Tile& tile : GemmTiles(plan, 3))
+        EXPECT_EQ(tile.rows, 0) << "three rows are few for any tile";
     }
   });
 }
@@ -230,7 +240,8 @@ TEST(GemmF32, TileWidthsDivideTheColumnsDifferently) {
     EXPECT_EQ(GemmTileWidths(1).size(), 1u);
     for (const int64_t n : {1, 64, 100, 1000}) {
       const std::vector<int64_t> widths = GemmTileWidths(n);
-      for (size_t i = 1; i < widths.size(); ++i) EXPECT_GT(PlanGemm(n, 4, widths[i]).panels, PlanGemm(n, 4, widths[i - 1]).panels);
+      for (size_t i = 1; i < widths.size(); ++i)
+        EXPECT_GT(PlanGemm(n, 4, widths[i]).panels, PlanGemm(n, 4, widths[i - 1]).panels);
     }
   });
 }
@@ -240,7 +251,8 @@ TEST(GemmF32, PanelsMayBePackedSeparately) {
   const std::vector<float> b = RandomData(3).Floats(1100);
   std::vector<float> once(PackedGemmBytes(plan) / sizeof(float)), apart(once.size());
   PackGemm(plan, b.data(), 100, false, 2.0f, {0, plan.panels}, once.data());
-  for (int64_t p = plan.panels; p-- > 0;) PackGemm(plan, b.data(), 100, false, 2.0f, {p, p + 1}, apart.data());
+  for (int64_t p = plan.panels; p-- > 0;)
+    PackGemm(plan, b.data(), 100, false, 2.0f, {p, p + 1}, apart.data());
   EXPECT_EQ(once, apart);
 }
 

@@ -44,8 +44,8 @@ HWY_INLINE void DeinterleaveVectors(const float* from, float* to, int64_t stride
   if constexpr (kRows > 3) hn::StoreU(e, d, to + 3 * stride);
 }
 
-// vectors(i) does places [i, i + kStep) of `length`, and one(i) a single one. What is left behind the last whole vector is done
-// by a vector that ends with it, and so does some places again.
+// vectors(i) does places [i, i + kStep) of `length`, and one(i) a single one. What is left behind the last
+// whole vector is done by a vector that ends with it, and so does some places again.
 template <class Vectors, class One>
 HWY_INLINE void Along(int64_t length, const Vectors& vectors, const One& one) {
   int64_t i = 0;
@@ -58,20 +58,23 @@ HWY_INLINE void Along(int64_t length, const Vectors& vectors, const One& one) {
 template <int kRows>
 HWY_INLINE void InterleaveRows(const float* from, int64_t stride, int64_t batch, int64_t columns, float* to) {
   for (int64_t b = 0; b < batch; ++b, from += kRows * stride, to += kRows * columns) {
-    Along(columns, [&](int64_t c) HWY_ATTR { InterleaveVectors<kRows>(from + c, stride, to + c * kRows); },
-          [&](int64_t c) HWY_ATTR {
-            for (int r = 0; r < kRows; ++r) to[c * kRows + r] = from[r * stride + c];
-          });
+    Along(
+        columns, [&](int64_t c) HWY_ATTR { InterleaveVectors<kRows>(from + c, stride, to + c * kRows); },
+        [&](int64_t c) HWY_ATTR {
+          for (int r = 0; r < kRows; ++r) to[c * kRows + r] = from[r * stride + c];
+        });
   }
 }
 
 template <int kColumns>
-HWY_INLINE void DeinterleaveColumns(const float* from, int64_t batch, int64_t rows, float* to, int64_t stride) {
+HWY_INLINE void DeinterleaveColumns(const float* from, int64_t batch, int64_t rows, float* to,
+                                    int64_t stride) {
   for (int64_t b = 0; b < batch; ++b, from += kColumns * rows, to += kColumns * stride) {
-    Along(rows, [&](int64_t r) HWY_ATTR { DeinterleaveVectors<kColumns>(from + r * kColumns, to + r, stride); },
-          [&](int64_t r) HWY_ATTR {
-            for (int c = 0; c < kColumns; ++c) to[c * stride + r] = from[r * kColumns + c];
-          });
+    Along(
+        rows, [&](int64_t r) HWY_ATTR { DeinterleaveVectors<kColumns>(from + r * kColumns, to + r, stride); },
+        [&](int64_t r) HWY_ATTR {
+          for (int c = 0; c < kColumns; ++c) to[c * stride + r] = from[r * kColumns + c];
+        });
   }
 }
 
@@ -83,7 +86,8 @@ void Interleave(const float* from, int64_t stride, int64_t batch, int64_t rows, 
 }
 
 // The inverse, `batch` times: 2 to 4 columns of a matrix without gaps become rows that are `stride` apart.
-void Deinterleave(const float* from, int64_t batch, int64_t rows, int64_t columns, float* to, int64_t stride) {
+void Deinterleave(const float* from, int64_t batch, int64_t rows, int64_t columns, float* to,
+                  int64_t stride) {
   if (columns == 2) return DeinterleaveColumns<2>(from, batch, rows, to, stride);
   if (columns == 3) return DeinterleaveColumns<3>(from, batch, rows, to, stride);
   DeinterleaveColumns<4>(from, batch, rows, to, stride);
@@ -112,13 +116,15 @@ void WholeTile(const float* from, int64_t from_stride, float* to, int64_t to_str
   for (int64_t c = 0; c < kTile; ++c) std::copy_n(tile[c], kTile, to + c * to_stride);
 }
 
-void AnyTile(const float* from, int64_t from_stride, int64_t rows, int64_t columns, float* to, int64_t to_stride) {
+void AnyTile(const float* from, int64_t from_stride, int64_t rows, int64_t columns, float* to,
+             int64_t to_stride) {
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t r = 0; r < rows; ++r) to[c * to_stride + r] = from[r * from_stride + c];
   }
 }
 
-void Tiles(const float* from, int64_t from_stride, int64_t rows, int64_t columns, float* to, int64_t to_stride) {
+void Tiles(const float* from, int64_t from_stride, int64_t rows, int64_t columns, float* to,
+           int64_t to_stride) {
   for (int64_t r = 0; r < rows; r += kTile) {
     const int64_t height = std::min(kTile, rows - r);
     for (int64_t c = 0; c < columns; c += kTile) {
@@ -139,19 +145,23 @@ bool Few(int64_t side) { return side >= 2 && side <= 4; }
 
 }  // namespace
 
-void Transpose(const float* from, int64_t from_stride, Range rows, int64_t columns, float* to, int64_t to_stride) {
+void Transpose(const float* from, int64_t from_stride, Range rows, int64_t columns, float* to,
+               int64_t to_stride) {
   from += rows.begin * from_stride;
   to += rows.begin;
   const int64_t height = rows.size();
-  if (Few(height) && to_stride == height) return HWY_DYNAMIC_DISPATCH(Interleave)(from, from_stride, 1, height, columns, to);
-  if (Few(columns) && from_stride == columns) return HWY_DYNAMIC_DISPATCH(Deinterleave)(from, 1, height, columns, to, to_stride);
+  if (Few(height) && to_stride == height)
+    return HWY_DYNAMIC_DISPATCH(Interleave)(from, from_stride, 1, height, columns, to);
+  if (Few(columns) && from_stride == columns)
+    return HWY_DYNAMIC_DISPATCH(Deinterleave)(from, 1, height, columns, to, to_stride);
   Tiles(from, from_stride, height, columns, to, to_stride);
 }
 
 void TransposeEach(const float* from, int64_t batch, int64_t rows, int64_t columns, float* to) {
   if (Few(rows)) return HWY_DYNAMIC_DISPATCH(Interleave)(from, columns, batch, rows, columns, to);
   if (Few(columns)) return HWY_DYNAMIC_DISPATCH(Deinterleave)(from, batch, rows, columns, to, rows);
-  for (int64_t b = 0; b < batch; ++b, from += rows * columns, to += rows * columns) Tiles(from, columns, rows, columns, to, rows);
+  for (int64_t b = 0; b < batch; ++b, from += rows * columns, to += rows * columns)
+    Tiles(from, columns, rows, columns, to, rows);
 }
 
 void NchwToNhwc(const float* from, int64_t channels, int64_t pixels, Range block, float* to) {

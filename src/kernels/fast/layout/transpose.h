@@ -1,4 +1,5 @@
-// Transposition of a matrix of 4-byte values in cache-sized tiles, and with it the change between NCHW and NHWC.
+// Transposition of a matrix of 4-byte values in cache-sized tiles, and with it the change between NCHW and
+// NHWC.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +8,10 @@
 
 namespace mete {
 
-// to[c * to_stride + r] = from[r * from_stride + c] for r in `rows` and c in [0, columns). Row blocks may run on
-// any threads at once. `from` and `to` must not overlap.
-void Transpose(const float* from, int64_t from_stride, Range rows, int64_t columns, float* to, int64_t to_stride);
+// to[c * to_stride + r] = from[r * from_stride + c] for r in `rows` and c in [0, columns). Row blocks may run
+// on any threads at once. `from` and `to` must not overlap.
+void Transpose(const float* from, int64_t from_stride, Range rows, int64_t columns, float* to,
+               int64_t to_stride);
 
 // `batch` whole matrices without gaps, one behind the other. Cheaper than one by one where they are small.
 void TransposeEach(const float* from, int64_t batch, int64_t rows, int64_t columns, float* to);

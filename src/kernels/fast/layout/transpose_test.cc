@@ -9,7 +9,8 @@ namespace {
 
 TEST(TransposeF32, BothWaysInAnyBlocks) {
   uint32_t seed = 1;
-  for (const auto& [channels, pixels] : {std::pair<int64_t, int64_t>{3, 100}, {16, 16}, {1, 1}, {33, 47}, {64, 35}, {5, 1000}}) {
+  for (const auto& [channels, pixels] :
+       {std::pair<int64_t, int64_t>{3, 100}, {16, 16}, {1, 1}, {33, 47}, {64, 35}, {5, 1000}}) {
     RandomData random(seed++);
     const std::vector<float> nchw = random.Floats(channels * pixels);
     std::vector<float> nhwc(nchw.size(), -77), back(nchw.size(), -77);
@@ -26,7 +27,8 @@ TEST(TransposeF32, BothWaysInAnyBlocks) {
 }
 
 // Every element of `to`: the transposed one, or -77 between rows.
-std::vector<float> Transposed(const std::vector<float>& from, int64_t from_stride, int64_t rows, int64_t columns, int64_t to_stride) {
+std::vector<float> Transposed(const std::vector<float>& from, int64_t from_stride, int64_t rows,
+                              int64_t columns, int64_t to_stride) {
   std::vector<float> to(static_cast<size_t>((columns - 1) * to_stride + rows), -77);
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t r = 0; r < rows; ++r) to[c * to_stride + r] = from[r * from_stride + c];
@@ -37,7 +39,8 @@ std::vector<float> Transposed(const std::vector<float>& from, int64_t from_strid
 // Both are exactly as long as they must be, so that the address sanitizer sees any step beyond.
 void ExpectTransposed(int64_t rows, int64_t columns, int64_t from_gap, int64_t to_gap) {
   const int64_t from_stride = columns + from_gap, to_stride = rows + to_gap;
-  const std::vector<float> from = RandomData(static_cast<uint32_t>(rows * columns)).Floats((rows - 1) * from_stride + columns);
+  const std::vector<float> from =
+      RandomData(static_cast<uint32_t>(rows * columns)).Floats((rows - 1) * from_stride + columns);
   const std::vector<float> expected = Transposed(from, from_stride, rows, columns, to_stride);
   std::vector<float> to(expected.size(), -77);
   Transpose(from.data(), from_stride, {0, rows}, columns, to.data(), to_stride);
@@ -61,7 +64,8 @@ TEST(TransposeF32, BlocksOfRowsAreTheirPartOfTheWhole) {
     for (int64_t columns = 1; columns <= 5; ++columns) {
       const int64_t rows = 150;
       RandomData random(static_cast<uint32_t>(columns));
-      const std::vector<float> from = random.Floats(rows * columns), expected = Transposed(from, columns, rows, columns, rows);
+      const std::vector<float> from = random.Floats(rows * columns),
+                               expected = Transposed(from, columns, rows, columns, rows);
       std::vector<float> to(expected.size(), -77);
       for (int64_t r = 0, end; r < rows; r = end) {
         end = std::min(rows, r + random.Int(1, 40));

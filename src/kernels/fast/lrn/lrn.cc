@@ -20,7 +20,7 @@ HWY_INLINE V32 NegativePower(V32 s, float beta) {
   if (beta == 0.75f) {
     const F32 d;
     if (hn::AllTrue(d, hn::And(hn::Gt(s, Num(1e-30f)), hn::Lt(s, Num(1e30f))))) {
-      const V32 root = ReciprocalSqrt(s);                          // s^-1/2
+      const V32 root = ReciprocalSqrt(s);                         // s^-1/2
       return hn::Mul(root, hn::Mul(root, ReciprocalSqrt(root)));  // s^-1/2 * s^-1/4
     }
     const V32 root = hn::Sqrt(s);
@@ -33,7 +33,8 @@ void LrnPixels(const LrnShape& shape, const float* input, Range pixels, float* o
   const F32 d;
   const size_t channels = static_cast<size_t>(shape.channels), size = static_cast<size_t>(shape.size);
   const size_t before = (size - 1) / 2;
-  // Zeros before and behind stand for channels that are not there; the last vector may read a lane's width more.
+  // Zeros before and behind stand for channels that are not there; the last vector may read a lane's width
+  // more.
   HWY_ALIGN float squares[LrnShape::kMaxChannels + LrnShape::kMaxSize + 2 * kLanes];
   std::memset(squares, 0, (channels + size + 2 * kLanes) * sizeof(float));
   const V32 factor = Num(shape.alpha / static_cast<float>(shape.size)), bias = Num(shape.bias);

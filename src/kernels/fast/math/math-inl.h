@@ -23,8 +23,8 @@ HWY_INLINE V32 PowerOfTwo(hn::Vec<hn::RebindToSigned<F32>> n) {
   return hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
 }
 
-// 1 / x for |x| in [1e-37, 7e37], relative error <= 2e-7: an estimate of 14 bits (AVX-512), 12 or 8 (NEON), whose error a Newton step
-// squares. A division takes as long as eight of these.
+// 1 / x for |x| in [1e-37, 7e37], relative error <= 2e-7: an estimate of 14 bits (AVX-512), 12 or 8 (NEON),
+// whose error a Newton step squares. A division takes as long as eight of these.
 HWY_INLINE V32 Reciprocal(V32 x) {
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
   return hn::Div(Num(1.0f), x);
@@ -51,7 +51,8 @@ HWY_INLINE V32 ReciprocalSqrt(V32 x) {
 #endif
 }
 
-// e^r for |r| <= 0.3466, relative error <= 4e-9: of the polynomials 1 + r + ..., the one of degree 6 whose largest error is least.
+// e^r for |r| <= 0.3466, relative error <= 4e-9: of the polynomials 1 + r + ..., the one of degree 6 whose
+// largest error is least.
 HWY_INLINE V32 ExpPolynomial(V32 r) {
   V32 p = Num(0.001381454437f);
   p = hn::MulAdd(p, r, Num(0.008368721776f));
@@ -62,8 +63,9 @@ HWY_INLINE V32 ExpPolynomial(V32 r) {
   return hn::MulAdd(p, r, Num(1.0f));
 }
 
-// x = n ln 2 + r with |r| <= 0.3466, n ln 2 in two pieces (Cody and Waite). A sum of n and 1.5 * 2^23 has n in its last bits, and
-// rounds it: `biased` is that sum with 127 more, so that ShiftLeft<23> of its bits is 2^n as a float, for n in [-126, 127].
+// x = n ln 2 + r with |r| <= 0.3466, n ln 2 in two pieces (Cody and Waite). A sum of n and 1.5 * 2^23 has n
+// in its last bits, and rounds it: `biased` is that sum with 127 more, so that ShiftLeft<23> of its bits is
+// 2^n as a float, for n in [-126, 127].
 struct ExpParts {
   V32 biased, r;
 };
@@ -73,15 +75,19 @@ HWY_INLINE ExpParts SplitExp(V32 x) {
   return {biased, hn::NegMulAdd(n, Num(1.42860677e-6f), hn::NegMulAdd(n, Num(0.693145752f), x))};
 }
 
-// As Exp, for |x| <= 87: the result and the power of two in it are normal numbers, so that one factor will do.
+// As Exp, for |x| <= 87: the result and the power of two in it are normal numbers, so that one factor will
+// do.
 HWY_INLINE V32 ExpInRange(V32 x) {
   const hn::RebindToSigned<F32> di;
   const ExpParts parts = SplitExp(x);
-  return hn::Mul(ExpPolynomial(parts.r), hn::BitCast(F32(), hn::ShiftLeft<23>(hn::BitCast(di, parts.biased))));
+  return hn::Mul(ExpPolynomial(parts.r),
+                 hn::BitCast(F32(), hn::ShiftLeft<23>(hn::BitCast(di, parts.biased))));
 }
 
 // As Exp, for x <= 0; below -87, where the result is hardly a normal number, 0.
-HWY_INLINE V32 ExpBelow0(V32 x) { return hn::IfThenZeroElse(hn::Lt(x, Num(-87.0f)), ExpInRange(AtLeast(Num(-87.0f), x))); }
+HWY_INLINE V32 ExpBelow0(V32 x) {
+  return hn::IfThenZeroElse(hn::Lt(x, Num(-87.0f)), ExpInRange(AtLeast(Num(-87.0f), x)));
+}
 
 // e^x, relative error <= 1.5e-7 for results that are normal numbers; below that (x < -87.3) flushes
 // gradually to 0, above 88.72 gives infinity.
@@ -127,11 +133,12 @@ HWY_INLINE V32 Log(V32 x) {
 // 1 / (1 + e^-x), relative error <= 4e-7 for x >= -87; below, where the result is no normal number, 0.
 HWY_INLINE V32 Sigmoid(V32 x) {
   const V32 bounded = Clamp(x, Num(-87.0f), Num(87.0f));
-  return hn::IfThenZeroElse(hn::Lt(x, Num(-87.0f)), Reciprocal(hn::Add(Num(1.0f), ExpInRange(hn::Neg(bounded)))));
+  return hn::IfThenZeroElse(hn::Lt(x, Num(-87.0f)),
+                            Reciprocal(hn::Add(Num(1.0f), ExpInRange(hn::Neg(bounded)))));
 }
 
-// x P(x^2) / Q(x^2) with P and Q of degree 4 whose largest relative error for |x| <= 9.02, where tanh rounds to 1, is least: 2.1e-8.
-// With all the rounding <= 5e-7.
+// x P(x^2) / Q(x^2) with P and Q of degree 4 whose largest relative error for |x| <= 9.02, where tanh rounds
+// to 1, is least: 2.1e-8. With all the rounding <= 5e-7.
 HWY_INLINE V32 Tanh(V32 x) {
   const V32 z = hn::Mul(x, x);
   V32 p = Num(1.331969822e-8f);
@@ -148,8 +155,8 @@ HWY_INLINE V32 Tanh(V32 x) {
   return hn::IfThenElse(hn::Gt(hn::Abs(x), Num(9.02f)), hn::CopySign(Num(1.0f), x), y);
 }
 
-// x P(x^2) / Q(x^2), relative error 1.9e-8 for |x| <= 3.93, where erf rounds to 1: the best of degree 5, as for Tanh. With all the
-// rounding <= 5e-7.
+// x P(x^2) / Q(x^2), relative error 1.9e-8 for |x| <= 3.93, where erf rounds to 1: the best of degree 5, as
+// for Tanh. With all the rounding <= 5e-7.
 HWY_INLINE V32 Erf(V32 x) {
   const V32 z = hn::Mul(x, x);
   V32 p = Num(2.042029847e-6f);

@@ -28,8 +28,9 @@ inline void FinishOutputs(const Epilogue& e, Range outputs, float* y) {
   ActivateRow(e.activation, y + outputs.begin, static_cast<size_t>(outputs.size()), y + outputs.begin);
 }
 
-// R dot products side by side, two sums each: the order of additions in one does not depend on R. The processor's own prefetcher stops at
-// the end of a page and starts anew with each row, so that weights are asked for `kAhead` elements ahead, with a locality as
+// R dot products side by side, two sums each: the order of additions in one does not depend on R. The
+// processor's own prefetcher stops at the end of a page and starts anew with each row, so that weights are
+// asked for `kAhead` elements ahead, with a locality as
 // __builtin_prefetch counts it: 3 is for all levels of cache, 2 for the second one and beyond.
 template <int R, size_t kAhead, int kLocality>
 HWY_INLINE void Dots(const float* w, int64_t stride, size_t k, const float* x, float* y) {
@@ -41,7 +42,8 @@ HWY_INLINE void Dots(const float* w, int64_t stride, size_t k, const float* x, f
   for (; i + 2 * kLanes <= k; i += 2 * kLanes) {
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) {
-      for (size_t line = 0; line < 2 * kLanes; line += 16) __builtin_prefetch(w + r * stride + i + kAhead + line, 0, kLocality);
+      for (size_t line = 0; line < 2 * kLanes; line += 16)
+        __builtin_prefetch(w + r * stride + i + kAhead + line, 0, kLocality);
     }
     const V32 x0 = hn::LoadU(d, x + i), x1 = hn::LoadU(d, x + i + kLanes);
 #pragma GCC unroll 4
@@ -59,15 +61,17 @@ HWY_INLINE void Dots(const float* w, int64_t stride, size_t k, const float* x, f
   for (int r = 0; r < R; ++r) y[r] = hn::GetLane(hn::SumOfLanes(d, hn::Add(even[r], odd[r])));
 }
 
-// Rows of that many elements are read one after the other, which is one stream through memory, 16 KiB of it asked for ahead, into the
-// next rows. Others four at a time, 2 KiB ahead: still shorter ones are done before their sums are added up, long ones are each a stream.
-// Measured with AVX-512, one at a time against four: in whole models rows of 4, 5, 8 and 16 KiB take 0.64, 0.59, 0.76 and 0.81 of the
-// time, of 36 KiB 1.2; alone and from memory, rows of 256 bytes 0.84 and of 0.5 to 2 KiB 0.45 to 0.6, from the third-level cache 0.9 to
-// 1.1. Guesses: between 16 and 36 KiB; short rows in nearer caches; that two sums are enough for narrower vectors, whose memory is mostly
-// slower.
+// Rows of that many elements are read one after the other, which is one stream through memory, 16 KiB of it
+// asked for ahead, into the next rows. Others four at a time, 2 KiB ahead: still shorter ones are done before
+// their sums are added up, long ones are each a stream. Measured with AVX-512, one at a time against four: in
+// whole models rows of 4, 5, 8 and 16 KiB take 0.64, 0.59, 0.76 and 0.81 of the time, of 36 KiB 1.2; alone
+// and from memory, rows of 256 bytes 0.84 and of 0.5 to 2 KiB 0.45 to 0.6, from the third-level cache 0.9 to
+// 1.1. Guesses: between 16 and 36 KiB; short rows in nearer caches; that two sums are enough for narrower
+// vectors, whose memory is mostly slower.
 constexpr int64_t kLeastAlone = 64, kMostAlone = 4096;
 
-void ByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue, Range outputs, float* y) {
+void ByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue,
+            Range outputs, float* y) {
   const size_t length = static_cast<size_t>(k);
   const bool alone = k >= kLeastAlone && k <= kMostAlone;
   int64_t i = outputs.begin;
@@ -98,7 +102,8 @@ HWY_INLINE void AddRows(const float* w, int64_t stride, const float* x, size_t c
   StoreN(sum, d, y + i, count - i);
 }
 
-void ByColumns(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue, Range outputs, float* y) {
+void ByColumns(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue,
+               Range outputs, float* y) {
   constexpr int64_t kStrip = 4096;  // sums that stay in the first-level cache
   for (int64_t begin = outputs.begin; begin < outputs.end; begin += kStrip) {
     const size_t count = static_cast<size_t>(std::min(kStrip, outputs.end - begin));
@@ -119,11 +124,13 @@ namespace mete {
 HWY_EXPORT(ByRows);
 HWY_EXPORT(ByColumns);
 
-void MatVecByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue, Range outputs, float* y) {
+void MatVecByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue,
+                  Range outputs, float* y) {
   HWY_DYNAMIC_DISPATCH(ByRows)(w, stride, k, x, epilogue, outputs, y);
 }
 
-void MatVecByColumns(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue, Range outputs, float* y) {
+void MatVecByColumns(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue,
+                     Range outputs, float* y) {
   HWY_DYNAMIC_DISPATCH(ByColumns)(w, stride, k, x, epilogue, outputs, y);
 }
 

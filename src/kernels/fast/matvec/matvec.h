@@ -9,9 +9,11 @@
 namespace mete {
 
 // W as [outputs][k], rows `stride` elements apart: a dot product each.
-void MatVecByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue, Range outputs, float* y);
+void MatVecByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue,
+                  Range outputs, float* y);
 
 // W as [k][outputs], rows `stride` elements apart: scaled rows are added up.
-void MatVecByColumns(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue, Range outputs, float* y);
+void MatVecByColumns(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue,
+                     Range outputs, float* y);
 
 }  // namespace mete

@@ -14,12 +14,14 @@ struct Size {
 TEST(MatVecF32, BothLayoutsMatchTheSumInDoubleInAnyBlocks) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 1;
-    for (const Size size : {Size{1, 1}, Size{5, 3}, Size{6, 63}, Size{33, 64}, Size{100, 77}, Size{6, 511}, Size{6, 512}, Size{7, 1025}, Size{5, 4096},
-                            Size{6, 4097}, Size{4500, 10}, Size{9, 0}}) {
+    for (const Size size :
+         {Size{1, 1}, Size{5, 3}, Size{6, 63}, Size{33, 64}, Size{100, 77}, Size{6, 511}, Size{6, 512},
+          Size{7, 1025}, Size{5, 4096}, Size{6, 4097}, Size{4500, 10}, Size{9, 0}}) {
       for (const bool by_rows : {true, false}) {
         RandomData random(seed++);
         const int64_t stride = (by_rows ? size.k : size.n) + 2;
-        const std::vector<float> w = random.Floats((by_rows ? size.n : size.k) * stride + 1), x = random.Floats(size.k + 1);
+        const std::vector<float> w = random.Floats((by_rows ? size.n : size.k) * stride + 1),
+                                 x = random.Floats(size.k + 1);
         const std::vector<float> bias = random.Floats(size.n), residual = random.Floats(size.n);
         const Epilogue epilogue = {bias.data(), residual.data(), 0, {FusedOp::kSigmoid}};
         const auto run = by_rows ? MatVecByRows : MatVecByColumns;
@@ -36,7 +38,8 @@ TEST(MatVecF32, BothLayoutsMatchTheSumInDoubleInAnyBlocks) {
             const double product = double{x[k]} * w[by_rows ? i * stride + k : k * stride + i];
             sum += product, magnitude += std::abs(product);
           }
-          ASSERT_NEAR(whole[i], ActivateOracle(epilogue.activation, sum), SumTolerance(size.k + 2, magnitude)) << i;
+          ASSERT_NEAR(whole[i], ActivateOracle(epilogue.activation, sum), SumTolerance(size.k + 2, magnitude))
+              << i;
         }
       }
     }

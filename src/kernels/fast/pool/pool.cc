@@ -32,10 +32,12 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-// A NaN on either side stays. Whether `v` is one is known before the last tap's maximum is: with masks, the chain is one instruction a tap.
+// A NaN on either side stays. Whether `v` is one is known before the last tap's maximum is: with masks, the
+// chain is one instruction a tap.
 HWY_INLINE V32 MaxOf(V32 best, V32 v) { return hn::IfThenElse(hn::Eq(v, v), AtLeast(v, best), v); }
 
-// V vectors of channels side by side: as many chains as vectors. Where kPart, the last of them has but `last` channels.
+// V vectors of channels side by side: as many chains as vectors. Where kPart, the last of them has but `last`
+// channels.
 template <bool kMax, int V, bool kPart>
 HWY_INLINE void PoolVectors(const PoolWindow& w, int64_t c, size_t last, float* out) {
   const F32 d;
@@ -121,13 +123,19 @@ PoolWindow WindowAt(const PoolShape& shape, const float* input, int64_t pixel) {
   int64_t divisor = ys.size() * xs.size();
   const bool empty = divisor == 0;
   if (shape.count_include_pad) {
-    divisor = TapsWithin(top, s.kernel_height, s.dilation_y, -s.pad_top, s.in_height + shape.pad_bottom).size() *
-              TapsWithin(left, s.kernel_width, s.dilation_x, -s.pad_left, s.in_width + shape.pad_right).size();
+    divisor =
+        TapsWithin(top, s.kernel_height, s.dilation_y, -s.pad_top, s.in_height + shape.pad_bottom).size() *
+        TapsWithin(left, s.kernel_width, s.dilation_x, -s.pad_left, s.in_width + shape.pad_right).size();
   }
   const int64_t y = top + ys.begin * s.dilation_y, x = left + xs.begin * s.dilation_x;
   const int64_t first = empty ? 0 : ((n * s.in_height + y) * s.in_width + x) * stride;
-  return {input + first, empty ? 0 : ys.size(), empty ? 0 : xs.size(), s.dilation_y * s.in_width * stride, s.dilation_x * stride,
-          s.in_channels, 1.0f / static_cast<float>(std::max<int64_t>(divisor, 1))};
+  return {input + first,
+          empty ? 0 : ys.size(),
+          empty ? 0 : xs.size(),
+          s.dilation_y * s.in_width * stride,
+          s.dilation_x * stride,
+          s.in_channels,
+          1.0f / static_cast<float>(std::max<int64_t>(divisor, 1))};
 }
 
 }  // namespace
@@ -135,11 +143,19 @@ PoolWindow WindowAt(const PoolShape& shape, const float* input, int64_t pixel) {
 void RunPool(const PoolShape& shape, const float* input, Range pixels, float* output) {
   const ConvShape& s = shape.window;
   const int64_t stride = s.out_pixel_stride ? s.out_pixel_stride : s.in_channels;
-  for (int64_t p = pixels.begin; p < pixels.end; ++p) RunWindow(shape.kind, WindowAt(shape, input, p), output + p * stride);
+  for (int64_t p = pixels.begin; p < pixels.end; ++p)
+    RunWindow(shape.kind, WindowAt(shape, input, p), output + p * stride);
 }
 
-void GlobalPool(PoolKind kind, const float* input, int64_t pixels, int64_t pixel_stride, int64_t divisor, Range channels, float* out) {
-  const PoolWindow window = {input + channels.begin, 1, pixels, 0, pixel_stride, channels.size(), 1.0f / static_cast<float>(divisor)};
+void GlobalPool(PoolKind kind, const float* input, int64_t pixels, int64_t pixel_stride, int64_t divisor,
+                Range channels, float* out) {
+  const PoolWindow window = {input + channels.begin,
+                             1,
+                             pixels,
+                             0,
+                             pixel_stride,
+                             channels.size(),
+                             1.0f / static_cast<float>(divisor)};
   RunWindow(kind, window, out + channels.begin);
 }
 

@@ -11,8 +11,8 @@ namespace mete {
 enum class PoolKind { kMax, kAverage };
 
 struct PoolShape {
-  // The window is window.kernel_*, stride_*, dilation_*, pad_*; in_channels == out_channels. The output's size is
-  // the caller's (ceil mode included): windows are clipped to the input.
+  // The window is window.kernel_*, stride_*, dilation_*, pad_*; in_channels == out_channels. The output's
+  // size is the caller's (ceil mode included): windows are clipped to the input.
   ConvShape window;
   PoolKind kind = PoolKind::kMax;
   // An average divides by the window's taps inside the input, or, if set, inside the padded input (so what
@@ -24,8 +24,9 @@ struct PoolShape {
 // A window without any tap inside the input gives -infinity (maximum) or 0 (average).
 void RunPool(const PoolShape& shape, const float* input, Range pixels, float* output);
 
-// out[c] over the `pixels` > 0 pixels of one image, for channels [channels.begin, channels.end): the maximum, or the sum divided by
-// `divisor`. `input` is at the image's first pixel, channel 0; `out` at channel 0.
-void GlobalPool(PoolKind kind, const float* input, int64_t pixels, int64_t pixel_stride, int64_t divisor, Range channels, float* out);
+// out[c] over the `pixels` > 0 pixels of one image, for channels [channels.begin, channels.end): the maximum,
+// or the sum divided by `divisor`. `input` is at the image's first pixel, channel 0; `out` at channel 0.
+void GlobalPool(PoolKind kind, const float* input, int64_t pixels, int64_t pixel_stride, int64_t divisor,
+                Range channels, float* out);
 
 }  // namespace mete

@@ -10,15 +10,18 @@ namespace {
 // Tap by tap in double; also decides what counts, independently of the kernel's clipping.
 double Oracle(const PoolShape& shape, const std::vector<float>& input, int64_t pixel, int64_t c) {
   const ConvShape& s = shape.window;
-  const int64_t n = pixel / (s.out_height * s.out_width), oy = pixel / s.out_width % s.out_height, ox = pixel % s.out_width;
+  const int64_t n = pixel / (s.out_height * s.out_width), oy = pixel / s.out_width % s.out_height,
+                ox = pixel % s.out_width;
   double best = -std::numeric_limits<double>::infinity(), sum = 0;
   int64_t inside = 0, padded = 0;
   for (int64_t ky = 0; ky < s.kernel_height; ++ky) {
     for (int64_t kx = 0; kx < s.kernel_width; ++kx) {
-      const int64_t y = oy * s.stride_y - s.pad_top + ky * s.dilation_y, x = ox * s.stride_x - s.pad_left + kx * s.dilation_x;
+      const int64_t y = oy * s.stride_y - s.pad_top + ky * s.dilation_y,
+                    x = ox * s.stride_x - s.pad_left + kx * s.dilation_x;
       padded += y < s.in_height + shape.pad_bottom && x < s.in_width + shape.pad_right;
       if (y < 0 || x < 0 || y >= s.in_height || x >= s.in_width) continue;
-      const double v = input[static_cast<size_t>(((n * s.in_height + y) * s.in_width + x) * s.in_channels + c)];
+      const double v =
+          input[static_cast<size_t>(((n * s.in_height + y) * s.in_width + x) * s.in_channels + c)];
       ++inside;
       sum += v;
       best = std::max(best, v);
@@ -56,7 +59,8 @@ TEST(PoolF32, RandomWindowsMatchTapByTap) {
         if (std::isinf(expected)) {
           ASSERT_EQ(out[static_cast<size_t>(i)], expected) << "seed " << seed;
         } else {
-          ASSERT_NEAR(out[static_cast<size_t>(i)], expected, SumTolerance(16, 2)) << "seed " << seed << " at " << i;
+          ASSERT_NEAR(out[static_cast<size_t>(i)], expected, SumTolerance(16, 2))
+              << "seed " << seed << " at " << i;
         }
       }
     }
@@ -74,7 +78,8 @@ TEST(PoolF32, OverAWholeImage) {
     }
     for (int64_t c = 0; c < kChannels; ++c) {
       double sum = 0, best = -1e9;
-      for (int64_t p = 0; p < kPixels; ++p) sum += input[p * kStride + c], best = std::max<double>(best, input[p * kStride + c]);
+      for (int64_t p = 0; p < kPixels; ++p)
+        sum += input[p * kStride + c], best = std::max<double>(best, input[p * kStride + c]);
       ASSERT_NEAR(mean[c], sum / kPixels, SumTolerance(kPixels, 1));
       ASSERT_EQ(most[c], best);
     }

@@ -1,5 +1,5 @@
-// Arithmetic of a chosen data-reuse rate: every number of a buffer is read once, and something is computed with it. It has no use but to
-// be measured, and to keep a core busy. Serial equivalent:
+// Arithmetic of a chosen data-reuse rate: every number of a buffer is read once, and something is computed
+// with it. It has no use but to be measured, and to keep a core busy. Serial equivalent:
 //
 //     sum = 0
 //     for each x of data: y = x; `multiply_adds` times: y = y * 0.75 + 0.25; sum += y

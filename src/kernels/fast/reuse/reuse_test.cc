@@ -20,7 +20,8 @@ TEST(Reuse, IsTheSumThatItSaysOnEveryTarget) {
         for (int m = 0; m < multiply_adds; ++m) y = y * 0.75 + 0.25;
         expected += y;
       }
-      EXPECT_NEAR(ReadAndCompute(data.data(), data.size(), multiply_adds), expected, 1e-5 * expected) << target << " " << multiply_adds;
+      EXPECT_NEAR(ReadAndCompute(data.data(), data.size(), multiply_adds), expected, 1e-5 * expected)
+          << target << " " << multiply_adds;
     }
   }
   ForceTarget("");

@@ -80,7 +80,8 @@ void Normalize(const float* row, size_t length, const NormCall& n, float* out) {
   const float count = static_cast<float>(length);
   const float mean = n.centered ? SumOf(row, length, [](V32 x) HWY_ATTR { return x; }) / count : 0.0f;
   const V32 center = Num(mean);
-  const float squares = SumOf(row, length, [=](V32 x) HWY_ATTR { return hn::Mul(hn::Sub(x, center), hn::Sub(x, center)); });
+  const float squares =
+      SumOf(row, length, [=](V32 x) HWY_ATTR { return hn::Mul(hn::Sub(x, center), hn::Sub(x, center)); });
   const V32 factor = Num(1.0f / std::sqrt(squares / count + n.epsilon));
   for (size_t i = 0; i < length; i += kLanes) {
     const size_t left = length - i;
@@ -105,7 +106,8 @@ namespace {
 
 void NormalizeRows(const float* input, int64_t length, const NormCall& call, Range rows, float* output) {
   for (int64_t r = rows.begin; r < rows.end; ++r) {
-    HWY_DYNAMIC_DISPATCH(Normalize)(input + r * length, static_cast<size_t>(length), call, output + r * length);
+    HWY_DYNAMIC_DISPATCH(Normalize)
+    (input + r * length, static_cast<size_t>(length), call, output + r * length);
   }
 }
 
@@ -123,11 +125,13 @@ void LogSoftmaxRows(const float* input, int64_t length, Range rows, float* outpu
   }
 }
 
-void LayerNormRows(const float* input, int64_t length, const float* scale, const float* shift, float epsilon, Range rows, float* output) {
+void LayerNormRows(const float* input, int64_t length, const float* scale, const float* shift, float epsilon,
+                   Range rows, float* output) {
   NormalizeRows(input, length, {scale, shift, epsilon, true}, rows, output);
 }
 
-void RmsNormRows(const float* input, int64_t length, const float* scale, float epsilon, Range rows, float* output) {
+void RmsNormRows(const float* input, int64_t length, const float* scale, float epsilon, Range rows,
+                 float* output) {
   NormalizeRows(input, length, {scale, nullptr, epsilon, false}, rows, output);
 }
 

@@ -11,10 +11,13 @@ namespace mete {
 void SoftmaxRows(const float* input, int64_t length, Range rows, float* output);
 void LogSoftmaxRows(const float* input, int64_t length, Range rows, float* output);
 
-// (x - mean) / sqrt(variance + epsilon) * scale[i] + shift[i]; scale and shift have `length` values or are null.
-void LayerNormRows(const float* input, int64_t length, const float* scale, const float* shift, float epsilon, Range rows, float* output);
+// (x - mean) / sqrt(variance + epsilon) * scale[i] + shift[i]; scale and shift have `length` values or are
+// null.
+void LayerNormRows(const float* input, int64_t length, const float* scale, const float* shift, float epsilon,
+                   Range rows, float* output);
 
 // x / sqrt(mean of squares + epsilon) * scale[i]
-void RmsNormRows(const float* input, int64_t length, const float* scale, float epsilon, Range rows, float* output);
+void RmsNormRows(const float* input, int64_t length, const float* scale, float epsilon, Range rows,
+                 float* output);
 
 }  // namespace mete

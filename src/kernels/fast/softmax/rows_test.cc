@@ -67,8 +67,11 @@ TEST(RowsF32, NormalisationMatchesDouble) {
         const double tolerance = 10 * SumTolerance(length, 10);
         for (int64_t i = 0; i < length; ++i) {
           const double value = x[r * length + i];
-          ASSERT_NEAR(layer[r * length + i], (value - mean) / std::sqrt(variance + 1e-2f) * scale[i] + shift[i], tolerance) << length;
-          ASSERT_NEAR(rms[r * length + i], value / std::sqrt(squares + 1e-2f) * scale[i], tolerance) << length;
+          ASSERT_NEAR(layer[r * length + i],
+                      (value - mean) / std::sqrt(variance + 1e-2f) * scale[i] + shift[i], tolerance)
+              << length;
+          ASSERT_NEAR(rms[r * length + i], value / std::sqrt(squares + 1e-2f) * scale[i], tolerance)
+              << length;
         }
       }
     }

@@ -102,7 +102,8 @@ bool HasUnorderedFlush() {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 23 & 1);
 }
 
-// The plain instruction waits for the flush before: a MiB took 0.8 ms or more with it, and 0.04 ms with this one.
+// The plain instruction waits for the flush before: a MiB took 0.8 ms or more with it, and 0.04 ms with this
+// one.
 __attribute__((target("clflushopt"))) void FlushUnordered(const std::byte* begin, size_t bytes) {
   for (size_t at = 0; at < bytes; at += kLine) _mm_clflushopt(const_cast<std::byte*>(begin + at));
   _mm_mfence();
@@ -129,7 +130,8 @@ void ForceTarget(std::string_view name) {
   }
   std::string list;
   for (const std::string& target : AvailableTargets()) list += (list.empty() ? "" : ", ") + target;
-  Fail(Code::kFailedPrecondition, "METE_TARGET", "no such instruction set here; got '{}', expected one of {}; try METE_TARGET={}", name, list,
+  Fail(Code::kFailedPrecondition, "METE_TARGET",
+       "no such instruction set here; got '{}', expected one of {}; try METE_TARGET={}", name, list,
        AvailableTargets().front());
 }
 

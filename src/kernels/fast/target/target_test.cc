@@ -58,11 +58,24 @@ TEST(Target, OfThisKindOfProcessorIsThereAndOfAnotherIsNot) {
 TEST(Target, OnArmTheFastKernelsAreThoseForNeon) {
   EXPECT_STREQ(ActiveTarget(), "neon");
   EXPECT_STREQ(TargetOf(PlanGemm(16, 16)), "neon");
-  EXPECT_STREQ(TargetOf(PlanConv({.in_height = 8, .in_width = 8, .in_channels = 8, .out_height = 6, .out_width = 6, .out_channels = 8,
-                                  .kernel_height = 3, .kernel_width = 3})),
+  EXPECT_STREQ(TargetOf(PlanConv({.in_height = 8,
+                                  .in_width = 8,
+                                  .in_channels = 8,
+                                  .out_height = 6,
+                                  .out_width = 6,
+                                  .out_channels = 8,
+                                  .kernel_height = 3,
+                                  .kernel_width = 3})),
                "neon");
-  EXPECT_STREQ(TargetOf(PlanDepthwise({.in_height = 8, .in_width = 8, .in_channels = 8, .out_height = 6, .out_width = 6, .out_channels = 8,
-                                       .kernel_height = 3, .kernel_width = 3, .groups = 8})),
+  EXPECT_STREQ(TargetOf(PlanDepthwise({.in_height = 8,
+                                       .in_width = 8,
+                                       .in_channels = 8,
+                                       .out_height = 6,
+                                       .out_width = 6,
+                                       .out_channels = 8,
+                                       .kernel_height = 3,
+                                       .kernel_width = 3,
+                                       .groups = 8})),
                "neon");
 }
 #endif
@@ -70,8 +83,8 @@ TEST(Target, OnArmTheFastKernelsAreThoseForNeon) {
 TEST(Target, ReadBandwidthIsPositive) { EXPECT_GT(MeasureReadBandwidth(1 << 20), 0.1); }
 
 #if defined(__x86_64__)
-// A walk over lines in random order, each of which says where the next is, waits for the memory at every step; in the second-level
-// cache it takes a tenth of that time.
+// A walk over lines in random order, each of which says where the next is, waits for the memory at every
+// step; in the second-level cache it takes a tenth of that time.
 TEST(Target, WhatIsEvictedComesFromMemoryAndIsUnchanged) {
   constexpr size_t kLines = 4096, kLineWords = 8;  // 256 KiB
   std::vector<uint64_t> order(kLines), lines(kLines * kLineWords, 7);

@@ -7,14 +7,18 @@
 
 namespace mete {
 
-// The columns, counted in vectors of `lanes`, divided into as few panels of at most `most` vectors as there can be, whose widths
-// differ by at most a vector. The last column of all may end within a vector; the packed weights are zero from there on.
-// Panel p of packed weights with sums of length K begins at element Columns(p).begin * K.
+// The columns, counted in vectors of `lanes`, divided into as few panels of at most `most` vectors as there
+// can be, whose widths differ by at most a vector. The last column of all may end within a vector; the packed
+// weights are zero from there on. Panel p of packed weights with sums of length K begins at element
+// Columns(p).begin * K.
 class Panels {
  public:
   Panels() = default;
   Panels(int64_t columns, int64_t lanes, int64_t most)
-      : columns_(columns), lanes_(lanes), vectors_((columns + lanes - 1) / lanes), count_((vectors_ + most - 1) / most) {}
+      : columns_(columns),
+        lanes_(lanes),
+        vectors_((columns + lanes - 1) / lanes),
+        count_((vectors_ + most - 1) / most) {}
 
   int64_t count() const { return count_; }
   int64_t lanes() const { return lanes_; }

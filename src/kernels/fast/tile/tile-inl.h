@@ -1,4 +1,5 @@
-// The register tile: MR rows x V vectors of sums, inputs broadcast straight from memory, weights from a packed panel. See tile.h.
+// The register tile: MR rows x V vectors of sums, inputs broadcast straight from memory, weights from a
+// packed panel. See tile.h.
 #if defined(METE_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef METE_TILE_INL_H
 #undef METE_TILE_INL_H
@@ -17,9 +18,10 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-// Sums in registers + weights + 1 input must fit the register file: 32 registers with AVX-512 and NEON, 16 before. Wide tiles are
-// better than tall ones: every input is a load that feeds V multiply-adds. Measured with AVX-512, weights in the first-level cache,
-// of a peak of 217 GFLOP/s: 8 rows x 2 vectors 163, 12 x 2 175, 14 x 2 169, 6 x 4 197, 5 x 4 196.
+// Sums in registers + weights + 1 input must fit the register file: 32 registers with AVX-512 and NEON, 16
+// before. Wide tiles are better than tall ones: every input is a load that feeds V multiply-adds. Measured
+// with AVX-512, weights in the first-level cache, of a peak of 217 GFLOP/s: 8 rows x 2 vectors 163, 12 x 2
+// 175, 14 x 2 169, 6 x 4 197, 5 x 4 196.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr int kMostVectors = 4;
 constexpr int kMostRows[] = {0, 8, 8, 8, 6};  // by vectors; row pointers fit the general registers up to 8
@@ -73,7 +75,8 @@ HWY_INLINE void AddResidual(V32 (&sums)[MR][V], const Strip& s, size_t row, Mask
   }
 }
 
-// Stores f of the sums. All of the residual is read before: a load that follows a store to the same place of another page waits for it.
+// Stores f of the sums. All of the residual is read before: a load that follows a store to the same place of
+// another page waits for it.
 template <int MR, int V, class F>
 HWY_INLINE void StoreTile(V32 (&sums)[MR][V], const Strip& s, size_t row, size_t last, const F& f) {
   const F32 d;
@@ -106,7 +109,8 @@ HWY_INLINE void LoadRow(const float* from, size_t last, V32 (&to)[V]) {
 
 constexpr size_t kLine = 64 / sizeof(float);  // of a cache, in elements
 
-// Sums shorter than that are over before what is asked for arrives: measured, 64 gains and 48 loses up to 6 %.
+// Sums shorter than that are over before what is asked for arrives: measured, 64 gains and 48 loses up to 6
+// %.
 constexpr size_t kLeastAhead = 64;
 
 // Asks for where the tile will store a row, and for the residual that it will add there.
@@ -162,10 +166,12 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t
       w += width, ahead += ahead_step;
     };
     size_t k = 0;
-    // While the last of the sums are computed: early enough to arrive, late enough not to be evicted by the weights. Measured with
-    // AVX-512 on products of 1x1 convolutions: 3 to 15 % of their time, 10 to 20 % with a residual.
+    // While the last of the sums are computed: early enough to arrive, late enough not to be evicted by the
+    // weights. Measured with AVX-512 on products of 1x1 convolutions: 3 to 15 % of their time, 10 to 20 %
+    // with a residual.
     if (tap + 1 == s.taps && s.k >= kLeastAhead) {
-      // Steps between two rows' lines; guess: 16 are some 200 cycles, about what a line takes from the third level.
+      // Steps between two rows' lines; guess: 16 are some 200 cycles, about what a line takes from the third
+      // level.
       constexpr size_t kSteps = 16;
       const size_t each = std::min<size_t>(kSteps, s.k / MR), plain = s.k - MR * each;
       for (; k < plain; ++k) step(k);
@@ -177,7 +183,8 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t
     for (; k < s.k; ++k) step(k);
   }
 
-  if (s.last && (kFastParts || last == kLanes) && IsForRegisters(s.epilogue->activation)) return StoreActivated<MR, V>(sums, s, row, last);
+  if (s.last && (kFastParts || last == kLanes) && IsForRegisters(s.epilogue->activation))
+    return StoreActivated<MR, V>(sums, s, row, last);
 #pragma GCC unroll 16
   for (int i = 0; i < MR; ++i) {
     float* out = s.out + (row + i) * s.out_stride;
@@ -200,10 +207,12 @@ inline void RunTiles(const Strip& strip) {
   static constexpr auto kTiles = TilesOf<V, kWhole>(std::make_integer_sequence<int, kMostRows[V]>());
   const int64_t most = strip.tile.rows > 0 ? std::min<int64_t>(strip.tile.rows, kMostRows[V]) : kMostRows[V];
   const EvenPieces tiles(static_cast<int64_t>(strip.row_count), most);
-  // While they read this piece of the weights, the tiles fetch the next one into the second-level cache: each its share, so that
-  // memory is asked evenly. Fewer tiles than vectors fetch a part; more tiles than elements of a row, somewhat more than the piece.
+  // While they read this piece of the weights, the tiles fetch the next one into the second-level cache: each
+  // its share, so that memory is asked evenly. Fewer tiles than vectors fetch a part; more tiles than
+  // elements of a row, somewhat more than the piece.
   const size_t steps = strip.taps * strip.k;
-  const size_t share = std::max<size_t>(1, V * kLanes / static_cast<size_t>(std::max<int64_t>(tiles.count(), V)));
+  const size_t share =
+      std::max<size_t>(1, V * kLanes / static_cast<size_t>(std::max<int64_t>(tiles.count(), V)));
   const float* ahead = strip.next;
   for (int64_t t = 0; t < tiles.count(); ++t, ahead += steps * share) {
     const Range rows = tiles[t];

@@ -2,8 +2,10 @@
 //
 //   MR  rows (output pixels) of a tile         NR  columns (output channels) of a tile: 1 to 4 vectors
 //   K   length of the sum behind one output: taps x channels
-//   panel: neighbouring columns of the weights, as many as the widest tile has, stored [tap][channel][width], zero where N ends early
-//          (panels.h). A tile of half the width goes over it in two strips, so that it computes from the same packed weights.
+//   panel: neighbouring columns of the weights, as many as the widest tile has, stored [tap][channel][width],
+//   zero where N ends early
+//          (panels.h). A tile of half the width goes over it in two strips, so that it computes from the same
+//          packed weights.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +17,9 @@ namespace mete {
 
 // Which register tile goes over the panels. Any gives the same bits.
 struct Tile {
-  int64_t rows = 0;   // at most; 0: as many as registers are there for
-  bool half = false;  // as wide as half a panel of four vectors, which leaves registers for more rows; narrower panels stay whole
+  int64_t rows = 0;  // at most; 0: as many as registers are there for
+  // as wide as half a panel of four vectors, which leaves registers for more rows; narrower panels stay whole
+  bool half = false;
 
   bool operator==(const Tile&) const = default;
 };
@@ -34,7 +37,7 @@ struct Strip {
   const float* next;   // what will be read after this chunk of the panel, best as long; fetched ahead
   float* out;          // [row_count][columns], rows `out_stride` elements apart
   size_t out_stride;
-  size_t columns;     // of the strip; a whole panel is as wide as the vectors that they need
+  size_t columns;  // of the strip; a whole panel is as wide as the vectors that they need
   Tile tile;
   const float* bias;  // `columns` values, added by the first chunk; or null
   // Used by the last chunk only.
@@ -48,7 +51,8 @@ struct Strip {
 // many of 8 and a last one of 1, which would leave the multiply-add units waiting on each other.
 class EvenPieces {
  public:
-  EvenPieces(int64_t size, int64_t largest) : count_(size > 0 ? (size + largest - 1) / largest : 0), size_(size) {}
+  EvenPieces(int64_t size, int64_t largest)
+      : count_(size > 0 ? (size + largest - 1) / largest : 0), size_(size) {}
   int64_t count() const { return count_; }
   Range operator[](int64_t i) const { return {size_ * i / count_, size_ * (i + 1) / count_}; }
 
@@ -56,9 +60,10 @@ class EvenPieces {
   int64_t count_, size_;
 };
 
-// Longest piece of K whose part of a panel stays close while the rows of a block pass by. With four vectors a row the weights are
-// read at a third of the rate of the multiply-adds, which a second-level cache sustains (measured with AVX-512: pieces of 32,
-// 64, 128 and 256 KiB: the longer ones up to 5 % faster); short pieces store and load the sums more often.
+// Longest piece of K whose part of a panel stays close while the rows of a block pass by. With four vectors a
+// row the weights are read at a third of the rate of the multiply-adds, which a second-level cache sustains
+// (measured with AVX-512: pieces of 32, 64, 128 and 256 KiB: the longer ones up to 5 % faster); short pieces
+// store and load the sums more often.
 inline int64_t ChunkLength(int64_t panel_width) {
   constexpr int64_t kPanelBytes = 128 << 10;
   const int64_t k = kPanelBytes / (panel_width * int64_t{sizeof(float)});

@@ -1,8 +1,10 @@
-// The matrices of Winograd's minimal filtering F(m, 3): m outputs of a 3-tap filter from T = m + 2 inputs with T products,
+// The matrices of Winograd's minimal filtering F(m, 3): m outputs of a 3-tap filter from T = m + 2 inputs
+// with T products,
 //   y = A^T [(G g) * (B^T d)]
-// (Lavin & Gray 2016, "Fast Algorithms for Convolutional Neural Networks"). Interpolation points 0, 1, -1, then 2, -2 (m >= 4),
-// 1/2, -1/2 (m = 6), and infinity. Rows 2k+1 and 2k+2 belong to p and -p, so that one is the sum and the other the difference of
-// the same two parts: those over inputs with even and with odd numbers. transform-inl.h relies on that.
+// (Lavin & Gray 2016, "Fast Algorithms for Convolutional Neural Networks"). Interpolation points 0, 1, -1,
+// then 2, -2 (m >= 4), 1/2, -1/2 (m = 6), and infinity. Rows 2k+1 and 2k+2 belong to p and -p, so that one is
+// the sum and the other the difference of the same two parts: those over inputs with even and with odd
+// numbers. transform-inl.h relies on that.
 #pragma once
 
 namespace mete {
@@ -13,8 +15,8 @@ struct WinogradMatrices;
 template <>
 struct WinogradMatrices<2> {
   static constexpr double kInput[4][4] = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, -1, 0, 1}};  // B^T
-  static constexpr double kWeights[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};   // G
-  static constexpr double kOutput[2][4] = {{1, 1, 1, 0}, {0, 1, -1, 1}};                                // A^T
+  static constexpr double kWeights[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};  // G
+  static constexpr double kOutput[2][4] = {{1, 1, 1, 0}, {0, 1, -1, 1}};                               // A^T
 };
 
 template <>
@@ -27,14 +29,16 @@ struct WinogradMatrices<4> {
                                             {1. / 24, 1. / 12, 1. / 6},
                                             {1. / 24, -1. / 12, 1. / 6},
                                             {0, 0, 1}};
-  static constexpr double kOutput[4][6] = {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}};
+  static constexpr double kOutput[4][6] = {
+      {1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}};
 };
 
 template <>
 struct WinogradMatrices<6> {
   static constexpr double kInput[8][8] = {
-      {1, 0, -5.25, 0, 5.25, 0, -1, 0},      {0, 1, 1, -4.25, -4.25, 1, 1, 0},    {0, -1, 1, 4.25, -4.25, -1, 1, 0},
-      {0, 0.5, 0.25, -2.5, -1.25, 2, 1, 0},  {0, -0.5, 0.25, 2.5, -1.25, -2, 1, 0}, {0, 2, 4, -2.5, -5, 0.5, 1, 0},
+      {1, 0, -5.25, 0, 5.25, 0, -1, 0},      {0, 1, 1, -4.25, -4.25, 1, 1, 0},
+      {0, -1, 1, 4.25, -4.25, -1, 1, 0},     {0, 0.5, 0.25, -2.5, -1.25, 2, 1, 0},
+      {0, -0.5, 0.25, 2.5, -1.25, -2, 1, 0}, {0, 2, 4, -2.5, -5, 0.5, 1, 0},
       {0, -2, 4, 2.5, -5, -0.5, 1, 0},       {0, -1, 0, 5.25, 0, -5.25, 0, 1}};
   static constexpr double kWeights[8][3] = {{1, 0, 0},
                                             {-2. / 9, -2. / 9, -2. / 9},

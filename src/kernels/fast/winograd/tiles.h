@@ -12,7 +12,8 @@ struct TileRange {
 };
 
 struct InputTile {
-  const float* origin;  // pixel (0, 0), channel 0; outside the input where `rows` or `columns` do not begin at 0
+  // pixel (0, 0), channel 0; outside the input where `rows` or `columns` do not begin at 0
+  const float* origin;
   int64_t row_stride, pixel_stride;
   TileRange rows, columns;
 };

@@ -1,5 +1,5 @@
-// Winograd's transforms of one tile, channels in the lanes (matrices.h): first along one side into a small buffer in the
-// first-level cache, then along the other.
+// Winograd's transforms of one tile, channels in the lanes (matrices.h): first along one side into a small
+// buffer in the first-level cache, then along the other.
 #if defined(METE_WINOGRAD_TRANSFORM_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef METE_WINOGRAD_TRANSFORM_INL_H
 #undef METE_WINOGRAD_TRANSFORM_INL_H
@@ -17,8 +17,8 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-// The column that a sum over columns kFirst, kFirst + kStep, ... of a row starts with: one of coefficient 1, which needs no
-// multiplication, if there is one, else the first that is not 0.
+// The column that a sum over columns kFirst, kFirst + kStep, ... of a row starts with: one of coefficient 1,
+// which needs no multiplication, if there is one, else the first that is not 0.
 template <class Row>
 constexpr int StartOf(const Row& row, int size, int first, int step) {
   for (int j = first; j < size; j += step) {
@@ -43,7 +43,8 @@ struct Dot {
       constexpr double c = kMatrix[kRow][J];
       if constexpr (J != kStart && c == 1) sum = hn::Add(sum, x[J]);
       if constexpr (J != kStart && c == -1) sum = hn::Sub(sum, x[J]);
-      if constexpr (J != kStart && c != 0 && c != 1 && c != -1) sum = hn::MulAdd(Num(static_cast<float>(c)), x[J], sum);
+      if constexpr (J != kStart && c != 0 && c != 1 && c != -1)
+        sum = hn::MulAdd(Num(static_cast<float>(c)), x[J], sum);
       return From<J + kStep>(sum, x);
     }
   }
@@ -60,7 +61,8 @@ HWY_INLINE void ForwardPairs(const V32* d, V32* v) {
   if constexpr (kPair < M / 2) {
     using Matrices = WinogradMatrices<M>;
     constexpr int r = 2 * kPair + 1;
-    const V32 even = Dot<Matrices::kInput, r, M + 2, 0, 2>::Of(d), odd = Dot<Matrices::kInput, r, M + 2, 1, 2>::Of(d);
+    const V32 even = Dot<Matrices::kInput, r, M + 2, 0, 2>::Of(d),
+              odd = Dot<Matrices::kInput, r, M + 2, 1, 2>::Of(d);
     v[r] = hn::Add(even, odd);
     v[r + 1] = hn::Sub(even, odd);
     ForwardPairs<M, kPair + 1>(d, v);
@@ -95,10 +97,11 @@ HWY_INLINE void Backward(const V32 (&v)[M + 2], V32 (&y)[M]) {
   BackwardRows<M>(v, sums, differences, y);
 }
 
-// One vector of channels of one tile of the input to all positions. kWhole: the tile lies inside the input and the vector has
-// all its lanes; `count` lanes otherwise.
+// One vector of channels of one tile of the input to all positions. kWhole: the tile lies inside the input
+// and the vector has all its lanes; `count` lanes otherwise.
 template <int M, bool kWhole>
-HWY_INLINE void ForwardVector(const InputTile& t, int64_t channel, size_t count, float* to, int64_t position_stride) {
+HWY_INLINE void ForwardVector(const InputTile& t, int64_t channel, size_t count, float* to,
+                              int64_t position_stride) {
   constexpr int T = M + 2;
   const F32 d;
   HWY_ALIGN float along_x[T * T * kLanes];
@@ -128,8 +131,8 @@ HWY_INLINE void ForwardVector(const InputTile& t, int64_t channel, size_t count,
 
 // The way back: one vector of output channels of one tile from all positions, with bias, residual and clamp.
 template <int M, bool kWhole>
-HWY_INLINE void BackwardVector(const OutputTile& t, const float* from, int64_t position_stride, int64_t channel, size_t count, V32 low,
-                               V32 high) {
+HWY_INLINE void BackwardVector(const OutputTile& t, const float* from, int64_t position_stride,
+                               int64_t channel, size_t count, V32 low, V32 high) {
   constexpr int T = M + 2;
   const F32 d;
   HWY_ALIGN float along_y[M * T * kLanes];

@@ -32,8 +32,10 @@ struct WinogradCode {
   int64_t lanes;
   // Indexed by m / 2 - 1. A tile's part of a pass begins at `to` or `from`.
   void (*forward[3])(const InputTile&, int64_t channels, float* to, int64_t position_stride);
-  void (*backward[3])(const OutputTile&, const Activation&, int64_t channels, const float* from, int64_t position_stride);
-  // One vector of `columns` output channels that begin at `weights`; `to` is its place in a panel of width `stride`.
+  void (*backward[3])(const OutputTile&, const Activation&, int64_t channels, const float* from,
+                      int64_t position_stride);
+  // One vector of `columns` output channels that begin at `weights`; `to` is its place in a panel of width
+  // `stride`.
   void (*pack[3])(const WinogradPlan&, const float* weights, int64_t columns, float* to, int64_t stride);
 };
 
@@ -53,22 +55,25 @@ HWY_NOINLINE void ForwardTile(const InputTile& t, int64_t channels, float* to, i
     for (; c + kStep <= channels; c += kStep) ForwardVector<M, true>(t, c, kLanes, to + c, position_stride);
   }
   for (; c < channels; c += kStep) {
-    ForwardVector<M, false>(t, c, static_cast<size_t>(std::min(kStep, channels - c)), to + c, position_stride);
+    ForwardVector<M, false>(t, c, static_cast<size_t>(std::min(kStep, channels - c)), to + c,
+                            position_stride);
   }
 }
 
 template <int M>
-HWY_NOINLINE void BackwardTile(const OutputTile& t, const Activation& activation, int64_t channels, const float* from,
-                               int64_t position_stride) {
+HWY_NOINLINE void BackwardTile(const OutputTile& t, const Activation& activation, int64_t channels,
+                               const float* from, int64_t position_stride) {
   constexpr int64_t kStep = static_cast<int64_t>(kLanes);
   const ClampBounds bounds = BoundsOf(activation);
   const V32 low = Num(bounds.low), high = Num(bounds.high);
   int64_t c = 0;
   if (t.rows == M && t.columns == M) {
-    for (; c + kStep <= channels; c += kStep) BackwardVector<M, true>(t, from + c, position_stride, c, kLanes, low, high);
+    for (; c + kStep <= channels; c += kStep)
+      BackwardVector<M, true>(t, from + c, position_stride, c, kLanes, low, high);
   }
   for (; c < channels; c += kStep) {
-    BackwardVector<M, false>(t, from + c, position_stride, c, static_cast<size_t>(std::min(kStep, channels - c)), low, high);
+    BackwardVector<M, false>(t, from + c, position_stride, c,
+                             static_cast<size_t>(std::min(kStep, channels - c)), low, high);
   }
   if (IsClamp(activation.op)) return;
   for (int y = 0; y < t.rows; ++y) {
@@ -83,7 +88,8 @@ template <int M>
 void PackVector(const WinogradPlan& plan, const float* weights, int64_t columns, float* to, int64_t stride) {
   constexpr int T = M + 2;
   constexpr int64_t kWidth = static_cast<int64_t>(kLanes);
-  const int64_t channels = plan.shape.in_channels, position_stride = plan.gemm.split.padded_columns() * channels;
+  const int64_t channels = plan.shape.in_channels,
+                position_stride = plan.gemm.split.padded_columns() * channels;
   for (int64_t c = 0; c < channels; ++c, to += stride) {
     double g[9][kWidth] = {}, along_x[3][T][kWidth];
     for (int64_t j = 0; j < columns; ++j) {
@@ -102,7 +108,8 @@ void PackVector(const WinogradPlan& plan, const float* weights, int64_t columns,
       for (int x = 0; x < T; ++x) {
         float* out = to + (y * T + x) * position_stride;
         for (int64_t j = 0; j < kWidth; ++j) {
-          out[j] = static_cast<float>(row[0] * along_x[0][x][j] + row[1] * along_x[1][x][j] + row[2] * along_x[2][x][j]);
+          out[j] = static_cast<float>(row[0] * along_x[0][x][j] + row[1] * along_x[1][x][j] +
+                                      row[2] * along_x[2][x][j]);
         }
       }
     }
@@ -130,8 +137,8 @@ namespace {
 
 int64_t RoundUp(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
-// Rows of `channels` values that end with a whole vector; positions an odd number of cache lines apart, so that those of one tile
-// do not all fall into one set of a cache.
+// Rows of `channels` values that end with a whole vector; positions an odd number of cache lines apart, so
+// that those of one tile do not all fall into one set of a cache.
 PassMatrices Matrices(const WinogradPlan& plan, int64_t tiles, int64_t channels, float* data) {
   const int64_t row = RoundUp(channels, plan.code->lanes);
   return {data, row, RoundUp(tiles * row, 32) + 16};
@@ -146,20 +153,28 @@ PassMatrices ProductMatrices(const WinogradPlan& plan, float* scratch) {
 }
 
 // Of all tiles.
-PassMatrices Transformed(const WinogradPlan& plan, float* data) { return Matrices(plan, plan.tiles, plan.shape.in_channels, data); }
+PassMatrices Transformed(const WinogradPlan& plan, float* data) {
+  return Matrices(plan, plan.tiles, plan.shape.in_channels, data);
+}
 
-PassMatrices Products(const WinogradPlan& plan, float* data) { return Matrices(plan, plan.tiles, plan.shape.out_channels, data); }
+PassMatrices Products(const WinogradPlan& plan, float* data) {
+  return Matrices(plan, plan.tiles, plan.shape.out_channels, data);
+}
 
-int64_t LengthOf(const WinogradPlan& plan, const PassMatrices& m) { return plan.positions * m.position_stride; }
+int64_t LengthOf(const WinogradPlan& plan, const PassMatrices& m) {
+  return plan.positions * m.position_stride;
+}
 
-// A pass reads all weights once. Where they fit the second-level cache, the pass's matrices shall fit beside them; else the weights
-// come from further away, and the longer the pass, the less often.
+// A pass reads all weights once. Where they fit the second-level cache, the pass's matrices shall fit beside
+// them; else the weights come from further away, and the longer the pass, the less often.
 int64_t PassLength(const WinogradPlan& plan) {
-  // Both measured with AVX-512 and 1.25 MiB of second-level cache. Of 8 .. 256 tiles, 56x56x64 (weights that fit) is best at 16 .. 24
-  // for m = 4 and the same over 16 .. 96 for m = 2; 112x112x128 and 56x56x256 (weights that do not) are best at 96 .. 128.
+  // Both measured with AVX-512 and 1.25 MiB of second-level cache. Of 8 .. 256 tiles, 56x56x64 (weights that
+  // fit) is best at 16 .. 24 for m = 4 and the same over 16 .. 96 for m = 2; 112x112x128 and 56x56x256
+  // (weights that do not) are best at 96 .. 128.
   constexpr int64_t kCache = 960 << 10;
   constexpr int64_t kLongest = 128;
-  const int64_t tile_bytes = plan.positions * (plan.shape.in_channels + plan.shape.out_channels) * int64_t{sizeof(float)};
+  const int64_t tile_bytes =
+      plan.positions * (plan.shape.in_channels + plan.shape.out_channels) * int64_t{sizeof(float)};
   const int64_t left = kCache - static_cast<int64_t>(PackedWinogradBytes(plan)), step = plan.gemm.row_step;
   const int64_t near = left / tile_bytes / step * step;
   return std::min({plan.tiles, kLongest, near >= 2 * step ? near : kLongest});
@@ -171,7 +186,8 @@ struct TilePlace {
 
 TilePlace Locate(const WinogradPlan& plan, int64_t tile) {
   const int64_t in_image = tile % (plan.tile_rows * plan.tile_columns);
-  return {tile / (plan.tile_rows * plan.tile_columns), in_image / plan.tile_columns * plan.tile, in_image % plan.tile_columns * plan.tile};
+  return {tile / (plan.tile_rows * plan.tile_columns), in_image / plan.tile_columns * plan.tile,
+          in_image % plan.tile_columns * plan.tile};
 }
 
 TileRange Inside(int64_t begin, int64_t size, int length) {
@@ -182,12 +198,14 @@ TileRange Inside(int64_t begin, int64_t size, int length) {
 InputTile InputAt(const WinogradPlan& plan, const float* input, int64_t tile) {
   const ConvShape& s = plan.shape;
   const TilePlace p = Locate(plan, tile);
-  const int64_t pixel = s.in_pixel_stride ? s.in_pixel_stride : s.in_channels, y = p.y - s.pad_top, x = p.x - s.pad_left;
+  const int64_t pixel = s.in_pixel_stride ? s.in_pixel_stride : s.in_channels, y = p.y - s.pad_top,
+                x = p.x - s.pad_left;
   return {input + ((p.image * s.in_height + y) * s.in_width + x) * pixel, s.in_width * pixel, pixel,
           Inside(y, s.in_height, plan.tile + 2), Inside(x, s.in_width, plan.tile + 2)};
 }
 
-OutputTile OutputAt(const WinogradPlan& plan, const Epilogue& e, int64_t tile, int64_t column, float* output) {
+OutputTile OutputAt(const WinogradPlan& plan, const Epilogue& e, int64_t tile, int64_t column,
+                    float* output) {
   const ConvShape& s = plan.shape;
   const TilePlace p = Locate(plan, tile);
   const int64_t stride = s.out_pixel_stride ? s.out_pixel_stride : s.out_channels;
@@ -207,24 +225,30 @@ OutputTile OutputAt(const WinogradPlan& plan, const Epilogue& e, int64_t tile, i
 void Forward(const WinogradPlan& plan, const float* input, Range tiles, const PassMatrices& to) {
   const auto forward = plan.code->forward[plan.tile / 2 - 1];
   for (int64_t t = 0; t < tiles.size(); ++t) {
-    forward(InputAt(plan, input, tiles.begin + t), plan.shape.in_channels, to.data + t * to.row_stride, to.position_stride);
+    forward(InputAt(plan, input, tiles.begin + t), plan.shape.in_channels, to.data + t * to.row_stride,
+            to.position_stride);
   }
 }
 
 // One position's product of rows that begin at in.data, with the weights that follow fetched ahead.
-void Multiply(const WinogradPlan& plan, int64_t position, const PassMatrices& in, const float* packed, Range rows, Range panels,
-              const PassMatrices& out) {
+void Multiply(const WinogradPlan& plan, int64_t position, const PassMatrices& in, const float* packed,
+              Range rows, Range panels, const PassMatrices& out) {
   const Panels& split = plan.gemm.split;
   const int64_t channels = plan.shape.in_channels;
-  const auto weights = [&](int64_t p) { return packed + p % plan.positions * split.padded_columns() * channels; };
-  RunGemm(plan.gemm, in.data + position * in.position_stride, in.row_stride, weights(position), {}, rows, panels,
-          out.data + position * out.position_stride, out.row_stride, weights(position + 1) + split.Columns(panels.begin).begin * channels);
+  const auto weights = [&](int64_t p) {
+    return packed + p % plan.positions * split.padded_columns() * channels;
+  };
+  RunGemm(plan.gemm, in.data + position * in.position_stride, in.row_stride, weights(position), {}, rows,
+          panels, out.data + position * out.position_stride, out.row_stride,
+          weights(position + 1) + split.Columns(panels.begin).begin * channels);
 }
 
 // From products that begin with those of the first of `tiles`.
-void Backward(const WinogradPlan& plan, const PassMatrices& from, const Epilogue& epilogue, Range tiles, Range panels, float* output) {
+void Backward(const WinogradPlan& plan, const PassMatrices& from, const Epilogue& epilogue, Range tiles,
+              Range panels, float* output) {
   const int64_t first = plan.gemm.split.Columns(panels.begin).begin;
-  const int64_t columns = std::min(plan.gemm.split.Columns(panels.end - 1).end, plan.shape.out_channels) - first;
+  const int64_t columns =
+      std::min(plan.gemm.split.Columns(panels.end - 1).end, plan.shape.out_channels) - first;
   const auto backward = plan.code->backward[plan.tile / 2 - 1];
   for (int64_t t = 0; t < tiles.size(); ++t) {
     backward(OutputAt(plan, epilogue, tiles.begin + t, first, output), epilogue.activation, columns,
@@ -235,8 +259,8 @@ void Backward(const WinogradPlan& plan, const PassMatrices& from, const Epilogue
 }  // namespace
 
 bool TakesWinograd(const ConvShape& s) {
-  return s.kernel_height == 3 && s.kernel_width == 3 && s.stride_y == 1 && s.stride_x == 1 && s.dilation_y == 1 && s.dilation_x == 1 &&
-         s.groups == 1;
+  return s.kernel_height == 3 && s.kernel_width == 3 && s.stride_y == 1 && s.stride_x == 1 &&
+         s.dilation_y == 1 && s.dilation_x == 1 && s.groups == 1;
 }
 
 WinogradPlan PlanWinograd(const ConvShape& shape, int m) {
@@ -274,28 +298,33 @@ double WinogradGrowth(int m) {
   });
 }
 
-size_t PackedWinogradBytes(const WinogradPlan& plan) { return static_cast<size_t>(plan.positions) * PackedGemmBytes(plan.gemm); }
+size_t PackedWinogradBytes(const WinogradPlan& plan) {
+  return static_cast<size_t>(plan.positions) * PackedGemmBytes(plan.gemm);
+}
 
 void PackWinograd(const WinogradPlan& plan, const float* weights, Range panels, float* packed) {
   const int64_t channels = plan.shape.in_channels, lanes = plan.code->lanes;
   for (int64_t p = panels.begin; p < panels.end; ++p) {
     const Range columns = plan.gemm.split.Columns(p);
     for (int64_t n = columns.begin; n < columns.end; n += lanes) {
-      plan.code->pack[plan.tile / 2 - 1](plan, weights + n * channels * 9, std::min(lanes, plan.shape.out_channels - n),
-                                         packed + columns.begin * channels + n - columns.begin, plan.gemm.split.Width(p));
+      plan.code->pack[plan.tile / 2 - 1](
+          plan, weights + n * channels * 9, std::min(lanes, plan.shape.out_channels - n),
+          packed + columns.begin * channels + n - columns.begin, plan.gemm.split.Width(p));
     }
   }
 }
 
 size_t WinogradScratchBytes(const WinogradPlan& plan) {
-  return static_cast<size_t>(LengthOf(plan, InputMatrices(plan, nullptr)) + LengthOf(plan, ProductMatrices(plan, nullptr))) *
+  return static_cast<size_t>(LengthOf(plan, InputMatrices(plan, nullptr)) +
+                             LengthOf(plan, ProductMatrices(plan, nullptr))) *
          sizeof(float);
 }
 
-void RunWinograd(const WinogradPlan& plan, const float* input, const float* packed, const Epilogue& epilogue, Range tiles, Range panels,
-                 float* output, float* scratch) {
+void RunWinograd(const WinogradPlan& plan, const float* input, const float* packed, const Epilogue& epilogue,
+                 Range tiles, Range panels, float* output, float* scratch) {
   if (panels.size() == 0) return;
-  const PassMatrices in = InputMatrices(plan, scratch), out = ProductMatrices(plan, scratch + LengthOf(plan, in));
+  const PassMatrices in = InputMatrices(plan, scratch),
+                     out = ProductMatrices(plan, scratch + LengthOf(plan, in));
   const EvenPieces passes(tiles.size(), plan.pass);
   for (int64_t i = 0; i < passes.count(); ++i) {
     const Range pass = {tiles.begin + passes[i].begin, tiles.begin + passes[i].end};
@@ -313,11 +342,13 @@ size_t WinogradProductsBytes(const WinogradPlan& plan) {
   return static_cast<size_t>(LengthOf(plan, Products(plan, nullptr))) * sizeof(float);
 }
 
-void TransformWinograd(const WinogradPlan& plan, const float* input, Range tiles, const WinogradStages& stages) {
+void TransformWinograd(const WinogradPlan& plan, const float* input, Range tiles,
+                       const WinogradStages& stages) {
   Forward(plan, input, tiles, Transformed(plan, stages.transformed).From(tiles.begin));
 }
 
-void MultiplyWinograd(const WinogradPlan& plan, const float* packed, Range matrices, const WinogradStages& stages) {
+void MultiplyWinograd(const WinogradPlan& plan, const float* packed, Range matrices,
+                      const WinogradStages& stages) {
   const PassMatrices in = Transformed(plan, stages.transformed), out = Products(plan, stages.products);
   while (matrices.size() > 0) {
     const int64_t position = matrices.begin / plan.panels, first = matrices.begin % plan.panels;
@@ -327,8 +358,10 @@ void MultiplyWinograd(const WinogradPlan& plan, const float* packed, Range matri
   }
 }
 
-void FinishWinograd(const WinogradPlan& plan, const WinogradStages& stages, const Epilogue& epilogue, Range tiles, float* output) {
-  Backward(plan, Products(plan, stages.products).From(tiles.begin), epilogue, tiles, {0, plan.panels}, output);
+void FinishWinograd(const WinogradPlan& plan, const WinogradStages& stages, const Epilogue& epilogue,
+                    Range tiles, float* output) {
+  Backward(plan, Products(plan, stages.products).From(tiles.begin), epilogue, tiles, {0, plan.panels},
+           output);
 }
 
 }  // namespace mete

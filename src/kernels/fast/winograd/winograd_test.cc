@@ -28,7 +28,8 @@ Square Around(const Matrix& left, const Square& middle, const Term& term) {
 
 class Problem : public ConvProblem {
  public:
-  Problem(const ConvShape& shape, int m, FusedOp op, uint32_t seed) : ConvProblem(shape, op, seed), plan_(PlanWinograd(shape, m)) {
+  Problem(const ConvShape& shape, int m, FusedOp op, uint32_t seed)
+      : ConvProblem(shape, op, seed), plan_(PlanWinograd(shape, m)) {
     EXPECT_STREQ(TargetOf(plan_), ActiveTarget());
     packed_.assign(PackedWinogradBytes(plan_) / sizeof(float), NAN);
     PackWinograd(plan_, weights(), {0, plan_.panels}, packed_.data());
@@ -67,7 +68,8 @@ class Problem : public ConvProblem {
   // Bias and residual are added afterwards; activations stretch an error by 1.13 at most (Swish, Gelu, Mish).
   void CheckWithin(const std::vector<float>& out, const std::vector<double>& bounds) const {
     Check(out, [&](int64_t p, int64_t m, const Sums& sums) {
-      return 1.2 * bounds[static_cast<size_t>(p * shape().out_channels + m)] + SumTolerance(2, std::abs(sums.sum) + 2);
+      return 1.2 * bounds[static_cast<size_t>(p * shape().out_channels + m)] +
+             SumTolerance(2, std::abs(sums.sum) + 2);
     });
   }
 
@@ -78,7 +80,8 @@ class Problem : public ConvProblem {
     const int64_t image = tile / (plan_.tile_rows * plan_.tile_columns), m = plan_.tile;
     const int64_t top = tile / plan_.tile_columns % plan_.tile_rows * m, left = tile % plan_.tile_columns * m;
     for (int y = 0; y < m && top + y < s.out_height; ++y)
-      for (int x = 0; x < m && left + x < s.out_width; ++x) f(y, x, (image * s.out_height + top + y) * s.out_width + left + x);
+      for (int x = 0; x < m && left + x < s.out_width; ++x)
+        f(y, x, (image * s.out_height + top + y) * s.out_width + left + x);
   }
 
   // |B^T| |d| |B| of every channel.
@@ -86,14 +89,18 @@ class Problem : public ConvProblem {
     const ConvShape& s = shape();
     const int64_t stride = s.in_pixel_stride ? s.in_pixel_stride : s.in_channels, m = plan_.tile;
     const int64_t image = tile / (plan_.tile_rows * plan_.tile_columns);
-    const int64_t top = tile / plan_.tile_columns % plan_.tile_rows * m - s.pad_top, left = tile % plan_.tile_columns * m - s.pad_left;
+    const int64_t top = tile / plan_.tile_columns % plan_.tile_rows * m - s.pad_top,
+                  left = tile % plan_.tile_columns * m - s.pad_left;
     std::vector<Square> inputs;
     for (int64_t c = 0; c < s.in_channels; ++c) {
       Square d = {};
       for (int64_t y = std::max<int64_t>(0, -top); y < m + 2 && top + y < s.in_height; ++y)
         for (int64_t x = std::max<int64_t>(0, -left); x < m + 2 && left + x < s.in_width; ++x)
-          d[y][x] = std::abs(double{input()[((image * s.in_height + top + y) * s.in_width + left + x) * stride + c]});
-      const auto around = [&](auto matrices) { return Around(matrices.kInput, d, [](double a) { return std::abs(a); }); };
+          d[y][x] = std::abs(
+              double{input()[((image * s.in_height + top + y) * s.in_width + left + x) * stride + c]});
+      const auto around = [&](auto matrices) {
+        return Around(matrices.kInput, d, [](double a) { return std::abs(a); });
+      };
       inputs.push_back(WithWinograd(plan_.tile, around));
     }
     return inputs;
@@ -105,9 +112,11 @@ class Problem : public ConvProblem {
       Square products = {};
       for (size_t c = 0; c < inputs.size(); ++c) {
         Square g = {};
-        for (int i = 0; i < 9; ++i) g[i / 3][i % 3] = weights()[(channel * shape().in_channels + static_cast<int64_t>(c)) * 9 + i];
+        for (int i = 0; i < 9; ++i)
+          g[i / 3][i % 3] = weights()[(channel * shape().in_channels + static_cast<int64_t>(c)) * 9 + i];
         const Square u = Around(matrices.kWeights, g, [](double a) { return a; });
-        for (int i = 0; i < 64; ++i) products[i / 8][i % 8] += std::abs(u[i / 8][i % 8]) * inputs[c][i / 8][i % 8];
+        for (int i = 0; i < 64; ++i)
+          products[i / 8][i % 8] += std::abs(u[i / 8][i % 8]) * inputs[c][i / 8][i % 8];
       }
       for (auto& row : products)
         for (double& p : row) p *= p;
@@ -119,16 +128,25 @@ class Problem : public ConvProblem {
   std::vector<float> packed_, scratch_;
 };
 
-ConvShape Three(int64_t batch, int64_t h, int64_t w, int64_t c, int64_t n, int64_t pad_top, int64_t pad_left) {
+ConvShape Three(int64_t batch, int64_t h, int64_t w, int64_t c, int64_t n, int64_t pad_top,
+                int64_t pad_left) {
   return Sized({batch, h, w, c, 1, 1, n, 3, 3, 1, 1, 1, 1, pad_top, pad_left, 1}, pad_top, pad_left);
 }
 
-// Sizes that are no multiples of a tile, channels that are none of a vector or a panel, and padding of 0, 1, 2.
+// Sizes that are no multiples of a tile, channels that are none of a vector or a panel, and padding of 0,
+// 1, 2.
 std::vector<ConvShape> Shapes() {
   std::vector<ConvShape> shapes = {
-      Three(1, 3, 3, 1, 1, 0, 0),   Three(1, 1, 1, 3, 5, 1, 1),   Three(1, 5, 7, 3, 8, 1, 1),     Three(2, 9, 6, 17, 33, 1, 1),
-      Three(1, 12, 12, 16, 32, 1, 1), Three(1, 14, 13, 20, 37, 0, 0), Three(2, 7, 8, 33, 70, 2, 2), Three(1, 4, 19, 5, 6, 2, 0),
-      Three(1, 8, 8, 300, 9, 1, 1), Three(3, 26, 3, 8, 65, 0, 1),
+      Three(1, 3, 3, 1, 1, 0, 0),
+      Three(1, 1, 1, 3, 5, 1, 1),
+      Three(1, 5, 7, 3, 8, 1, 1),
+      Three(2, 9, 6, 17, 33, 1, 1),
+      Three(1, 12, 12, 16, 32, 1, 1),
+      Three(1, 14, 13, 20, 37, 0, 0),
+      Three(2, 7, 8, 33, 70, 2, 2),
+      Three(1, 4, 19, 5, 6, 2, 0),
+      Three(1, 8, 8, 300, 9, 1, 1),
+      Three(3, 26, 3, 8, 65, 0, 1),
       Sized({1, 7, 6, 10, 1, 1, 14, 3, 3, 1, 1, 1, 1, 1, 0, 1}, 2, 0),
   };
   shapes.push_back(Three(1, 15, 6, 10, 14, 1, 1));
@@ -170,7 +188,8 @@ TEST_P(WinogradF32, RandomShapesStayWithinTheStatedBound) {
   OnEveryTarget([](const std::string&) {
     for (uint32_t seed = 1000; seed < 1020; ++seed) {
       RandomData random(seed);
-      const int64_t batch = random.Int(1, 2), h = random.Int(3, 20), w = random.Int(3, 20), c = random.Int(1, 40), n = random.Int(1, 70);
+      const int64_t batch = random.Int(1, 2), h = random.Int(3, 20), w = random.Int(3, 20),
+                    c = random.Int(1, 40), n = random.Int(1, 70);
       ConvShape s = {batch, h, w, c, 1, 1, n, 3, 3, 1, 1, 1, 1, random.Int(0, 2), random.Int(0, 2), 1};
       s = Sized(s, random.Int(0, 2), random.Int(0, 2));
       SCOPED_TRACE(::testing::Message() << "seed " << seed);
@@ -213,8 +232,10 @@ TEST_P(WinogradF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
       std::vector<float> stitched = problem.Blank();
       for (int64_t t = 0; t < problem.plan().tiles;) {
         const int64_t end = std::min(problem.plan().tiles, t + random.Int(1, 20));
-        problem.plan().pass = random.Int(1, problem.plan().pass);  // of any length up to what the scratch is for
-        for (int64_t q = 0; q < problem.plan().panels; ++q) problem.Run(problem.epilogue(), {t, end}, {q, q + 1}, stitched);
+        // of any length up to what the scratch is for
+        problem.plan().pass = random.Int(1, problem.plan().pass);
+        for (int64_t q = 0; q < problem.plan().panels; ++q)
+          problem.Run(problem.epilogue(), {t, end}, {q, q + 1}, stitched);
         t = end;
       }
       ASSERT_EQ(stitched, whole) << "seed " << seed;
@@ -240,8 +261,9 @@ TEST_P(WinogradF32, TheMatricesMakeTheFilter) {
 TEST(Winograd, TakesOnlyThreeByThreeAtStrideOne) {
   ConvShape s = Three(1, 8, 8, 4, 4, 1, 1);
   EXPECT_TRUE(TakesWinograd(s));
-  for (int64_t ConvShape::*field : {&ConvShape::kernel_height, &ConvShape::kernel_width, &ConvShape::stride_y, &ConvShape::stride_x,
-                                    &ConvShape::dilation_y, &ConvShape::dilation_x, &ConvShape::groups}) {
+  for (int64_t ConvShape::*field :
+       {&ConvShape::kernel_height, &ConvShape::kernel_width, &ConvShape::stride_y, &ConvShape::stride_x,
+        &ConvShape::dilation_y, &ConvShape::dilation_x, &ConvShape::groups}) {
     ConvShape other = s;
     other.*field = 2;
     EXPECT_FALSE(TakesWinograd(other));

@@ -15,7 +15,8 @@ namespace mete {
 namespace {
 
 bool Computes(const Graph& graph) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& n) { return DescribeNode(graph, n).computes(); });
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const Node& n) { return DescribeNode(graph, n).computes(); });
 }
 
 double EstimateUs(Graph graph, const MachineFile& file) {
@@ -25,7 +26,8 @@ double EstimateUs(Graph graph, const MachineFile& file) {
   return PredictedUs(PlanSimulated(graph, file, costs, "adaptive"));
 }
 
-// As if all cores were busy at their highest clock whenever the device computes, which is a little more than it takes.
+// As if all cores were busy at their highest clock whenever the device computes, which is a little more than
+// it takes.
 PowerCosts PowerOf(const DeviceEntry& device, const MachineFile& machine) {
   PowerCosts power;
   for (size_t c = 0; c < machine.clusters.size(); ++c) {
@@ -47,12 +49,14 @@ PoolCosts EstimatePool(const Graph& graph, const DevicesFile& file) {
   for (const MachineFile& machine : file.machines) {
     of_machine.emplace_back();
     for (const Layer& layer : LayersOf(graph))
-      of_machine.back().push_back(graphs.CostOf(layer, [&](const Graph& share) { return EstimateUs(share, machine); }));
+      of_machine.back().push_back(
+          graphs.CostOf(layer, [&](const Graph& share) { return EstimateUs(share, machine); }));
   }
   PoolCosts pool;
   for (const DeviceEntry& device : file.devices)
     pool.devices.push_back({device.name,
-                            {device.latency_us.value, device.message_us.value, device.up_mbit_per_s.value, device.down_mbit_per_s.value},
+                            {device.latency_us.value, device.message_us.value, device.up_mbit_per_s.value,
+                             device.down_mbit_per_s.value},
                             of_machine[size_t(device.machine)],
                             PowerOf(device, file.machines[size_t(device.machine)])});
   return pool;

@@ -1,6 +1,6 @@
-// What a model's layers would take on devices that are described and not here: each layer's graph, alone and through all passes, planned
-// for all cores of the device's machine file (costs/estimate.h, plan/cores); and the watts, by the machine file's power model. Estimates
-// throughout.
+// What a model's layers would take on devices that are described and not here: each layer's graph, alone and
+// through all passes, planned for all cores of the device's machine file (costs/estimate.h, plan/cores); and
+// the watts, by the machine file's power model. Estimates throughout.
 #pragma once
 
 #include "costs/pool.h"
@@ -9,7 +9,8 @@
 
 namespace mete {
 
-// `graph` as it is before the pass `layout`. What is left of a layer however few rows are computed is twice its half less the whole.
+// `graph` as it is before the pass `layout`. What is left of a layer however few rows are computed is twice
+// its half less the whole.
 PoolCosts EstimatePool(const Graph& graph, const DevicesFile& file);
 
 }  // namespace mete

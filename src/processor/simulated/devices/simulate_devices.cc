@@ -15,7 +15,8 @@ int ResourceOf(int device, SimulatedSpan::Kind kind) { return 3 * device + kind;
 // What is done for one request, as tasks; a span each, but for the last one: then the caller has the outputs.
 class RequestTasks {
  public:
-  RequestTasks(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool) : pool_(pool), last_(pool.devices.size(), kNobody) {
+  RequestTasks(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool)
+      : pool_(pool), last_(pool.devices.size(), kNobody) {
     PlanExchanges exchanges(graph, plan, pool);
     for (size_t at = 0; at < exchanges.count(); ++at) {
       const Exchange& exchange = exchanges.At(at);
@@ -45,11 +46,13 @@ class RequestTasks {
     if (before != kNobody) tasks_[size_t(before)].next.push_back(task);
   }
 
-  // The first bit goes out when the sender has computed it and its link is free. The receiver's link is taken for as long as the message
-  // takes on it, not earlier than would have it end before its last bit has come. Returns the task that ends when it has arrived.
+  // The first bit goes out when the sender has computed it and its link is free. The receiver's link is taken
+  // for as long as the message takes on it, not earlier than would have it end before its last bit has come.
+  // Returns the task that ends when it has arrived.
   int AddMessage(const Transfer& t, size_t group) {
     const LinkCosts &out = pool_.devices[size_t(t.from)].link, &in = pool_.devices[size_t(t.to)].link;
-    const double up_us = TransferUs(t.bytes, out.up_mbit_per_s), down_us = TransferUs(t.bytes, in.down_mbit_per_s);
+    const double up_us = TransferUs(t.bytes, out.up_mbit_per_s),
+                 down_us = TransferUs(t.bytes, in.down_mbit_per_s);
     const double taken_us = down_us + std::max(out.message_us, in.message_us);
     const double arrives_us = out.latency_us + in.latency_us + std::max(0.0, up_us - down_us);
     const int sent = Add({ResourceOf(t.from, SimulatedSpan::kSend), up_us, 0, arrives_us, {}},
@@ -64,7 +67,8 @@ class RequestTasks {
   // Where nothing is computed the device has what it waits for, and nothing is in its way.
   void AddCompute(int device, size_t group, double us, const std::vector<int>& arrivals) {
     const int resource = us > 0 ? ResourceOf(device, SimulatedSpan::kCompute) : -1;
-    const int task = Add({resource, us, 0, us, {}}, {SimulatedSpan::kCompute, device, device, 0, group, 0, 0, 0});
+    const int task =
+        Add({resource, us, 0, us, {}}, {SimulatedSpan::kCompute, device, device, 0, group, 0, 0, 0});
     for (int arrival : arrivals) Wait(task, arrival);
     Wait(task, last_[size_t(device)]);
     last_[size_t(device)] = task;
@@ -96,10 +100,12 @@ void Count(const SimulatedSpan& span, SimulatedDevice& device) {
 
 }  // namespace
 
-DevicesSimulation SimulateDevices(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool, int requests) {
+DevicesSimulation SimulateDevices(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool,
+                                  int requests) {
   const RequestTasks one(graph, plan, pool);
   const size_t count = one.tasks().size();
-  const std::vector<TaskTimes> times = RunTasks(InARow(one.tasks(), plan.groups.size(), requests), 3 * int(pool.devices.size()));
+  const std::vector<TaskTimes> times =
+      RunTasks(InARow(one.tasks(), plan.groups.size(), requests), 3 * int(pool.devices.size()));
   DevicesSimulation result;
   result.requests = requests;
   for (const DeviceCosts& device : pool.devices) result.devices.push_back({device.name});

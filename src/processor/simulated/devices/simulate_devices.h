@@ -1,13 +1,15 @@
-// A plan for several devices in virtual time: messages wait for each other on their links, and each device goes on as soon as it has what
-// it needs, without waiting for others. So it mostly takes less than the plan predicts, where all wait for the slowest at each group's end.
-// Serial equivalent:
+// A plan for several devices in virtual time: messages wait for each other on their links, and each device
+// goes on as soon as it has what it needs, without waiting for others. So it mostly takes less than the plan
+// predicts, where all wait for the slowest at each group's end. Serial equivalent:
 //
-//     for each request, for each group, for each device of its placement: wait for what the devices of the group before send of its inputs,
+//     for each request, for each group, for each device of its placement: wait for what the devices of the
+//     group before send of its inputs,
 //     then compute
 //     in the end, whoever has outputs sends them to the caller
 //
-// A device sends when it has computed; what it computes, what it sends and what it gets go on at the same time. Requests that follow each
-// other are all there from the beginning; who may do something for several does it for the oldest.
+// A device sends when it has computed; what it computes, what it sends and what it gets go on at the same
+// time. Requests that follow each other are all there from the beginning; who may do something for several
+// does it for the oldest.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,7 @@ struct SimulatedDevice {
   std::string name;
   double busy_us = 0;  // computing
   int64_t sent_bytes = 0, received_bytes = 0;
-  int messages = 0;    // received
+  int messages = 0;  // received
 };
 
 // What a device, or one direction of its link, does for a while.
@@ -32,9 +34,9 @@ struct SimulatedSpan {
   enum Kind { kCompute, kSend, kReceive };
   Kind kind = kCompute;
   int device = 0;
-  int other = 0;       // of a message: to whom it goes, or from whom it comes
+  int other = 0;  // of a message: to whom it goes, or from whom it comes
   int request = 0;
-  size_t group = 0;    // of the plan, that it is for; as many as it has: the outputs
+  size_t group = 0;  // of the plan, that it is for; as many as it has: the outputs
   int64_t bytes = 0;
   double begin_us = 0, end_us = 0;
 };
@@ -45,15 +47,18 @@ struct DevicesSimulation {
   std::vector<SimulatedDevice> devices;  // of all requests together
   std::vector<SimulatedSpan> spans;      // in the order of requests and groups
 
-  // From one request to the next, with the first one's way through all devices shared out: it tends to the plan's period from above.
+  // From one request to the next, with the first one's way through all devices shared out: it tends to the
+  // plan's period from above.
   double period_us() const { return us / requests; }
 };
 
-// So many requests in a row, with nothing else on the network. The plan is one of PlanDevices() for this graph and pool, or one like it.
-DevicesSimulation SimulateDevices(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool, int requests = 1);
+// So many requests in a row, with nothing else on the network. The plan is one of PlanDevices() for this
+// graph and pool, or one like it.
+DevicesSimulation SimulateDevices(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool,
+                                  int requests = 1);
 
-// For chrome://tracing and Perfetto (base/timeline.h): each device computes, sends and receives in lanes of its own, with arrows from what is
-// sent to where it is received, and from there to what had to wait for it.
+// For chrome://tracing and Perfetto (base/timeline.h): each device computes, sends and receives in lanes of
+// its own, with arrows from what is sent to where it is received, and from there to what had to wait for it.
 std::string ChromeJson(const DevicesSimulation& simulation, const DevicesPlan& plan);
 
 }  // namespace mete

@@ -19,7 +19,8 @@ struct TwoDevices {
     x = b.Input({1, 1, 16, 16});  // 1024 bytes
     y = b.Output(b.Conv(b.Conv(x, 1, 1, 3, {1, 1, 1, 1}), 1, 1, 3, {1, 1, 1, 1})).outputs[0];
     InferShapes(b.graph);
-    for (const char* name : {"a", "b"}) pool.devices.push_back({name, {0, 0, 8.192, 8.192}, {{100, 0}, {300, 0}}});
+    for (const char* name : {"a", "b"})
+      pool.devices.push_back({name, {0, 0, 8.192, 8.192}, {{100, 0}, {300, 0}}});
   }
   Builder b;
   ValueId x, y;
@@ -29,9 +30,12 @@ struct TwoDevices {
 PoolCosts RandomPool(RandomGraph& random, int devices) {
   PoolCosts pool;
   for (int d = 0; d < devices; ++d) {
-    DeviceCosts device{std::string(1, char('a' + d)), {double(random.Pick(0, 20)), double(random.Pick(0, 10)), 0, 0}, {}};
-    device.link.up_mbit_per_s = double(random.Pick(50, 4000)), device.link.down_mbit_per_s = double(random.Pick(50, 4000));
-    for (size_t l = 0; l < LayersOf(random.graph).size(); ++l) device.layers.push_back({double(random.Pick(1, 300)), 0});
+    DeviceCosts device{
+        std::string(1, char('a' + d)), {double(random.Pick(0, 20)), double(random.Pick(0, 10)), 0, 0}, {}};
+    device.link.up_mbit_per_s = double(random.Pick(50, 4000)),
+    device.link.down_mbit_per_s = double(random.Pick(50, 4000));
+    for (size_t l = 0; l < LayersOf(random.graph).size(); ++l)
+      device.layers.push_back({double(random.Pick(1, 300)), 0});
     pool.devices.push_back(std::move(device));
   }
   return pool;
@@ -81,8 +85,8 @@ TEST(SimulateDevices, IsNotMuchLongerThanPredictedOnRandomGraphs) {
   }
 }
 
-// The busiest resource has that much to do for each request, and is free only while it waits for the first one and when the last one has
-// gone on: for no longer than a request alone takes.
+// The busiest resource has that much to do for each request, and is free only while it waits for the first
+// one and when the last one has gone on: for no longer than a request alone takes.
 TEST(SimulateDevices, RequestsInARowTakeAPeriodEach) {
   constexpr int kRequests = 60;
   for (uint32_t seed = 1; seed <= 80; ++seed) {
@@ -98,7 +102,8 @@ TEST(SimulateDevices, RequestsInARowTakeAPeriodEach) {
   }
 }
 
-// The caller sends the input, the other device computes and sends the output: two messages, and one wait for the first.
+// The caller sends the input, the other device computes and sends the output: two messages, and one wait for
+// the first.
 TEST(SimulateDevices, TheTraceHasLanesForEachDeviceAndArrowsAlongMessages) {
   TwoDevices t;
   const DevicesPlan plan = PlanAlone(t.b.graph, t.pool, 1);
@@ -107,16 +112,20 @@ TEST(SimulateDevices, TheTraceHasLanesForEachDeviceAndArrowsAlongMessages) {
   std::map<std::pair<int, int>, std::string> lanes;
   for (const auto& e : json.at("traceEvents")) {
     if (e.at("name") == "thread_name") lanes[{e.at("pid"), e.at("tid")}] = e.at("args").at("name");
-    const auto place = [&] { return std::to_string(int(e.at("pid"))) + " " + lanes.at({e.at("pid"), e.at("tid")}); };
+    const auto place = [&] {
+      return std::to_string(int(e.at("pid"))) + " " + lanes.at({e.at("pid"), e.at("tid")});
+    };
     if (e.at("ph") == "X") slices.push_back(place());
     if (e.at("ph") == "s") arrows.push_back(place());
     if (e.at("ph") == "f") arrows.back() += " -> " + place();
   }
   EXPECT_EQ(lanes.size(), 6u);
   std::sort(slices.begin(), slices.end());
-  EXPECT_EQ(slices, (std::vector<std::string>{"1 receives", "1 sends", "2 computes", "2 receives", "2 sends"}));
+  EXPECT_EQ(slices,
+            (std::vector<std::string>{"1 receives", "1 sends", "2 computes", "2 receives", "2 sends"}));
   std::sort(arrows.begin(), arrows.end());
-  EXPECT_EQ(arrows, (std::vector<std::string>{"1 sends -> 2 receives", "2 receives -> 2 computes", "2 sends -> 1 receives"}));
+  EXPECT_EQ(arrows, (std::vector<std::string>{"1 sends -> 2 receives", "2 receives -> 2 computes",
+                                              "2 sends -> 1 receives"}));
 }
 
 TEST(EstimatePool, HasEveryLayerOfEveryDevice) {

@@ -13,7 +13,11 @@ namespace {
 class TaskRunner {
  public:
   TaskRunner(const std::vector<Task>& tasks, int resources)
-      : tasks_(tasks), times_(tasks.size()), waits_(tasks.size(), 0), ready_us_(tasks.size(), 0), ready_(size_t(resources)),
+      : tasks_(tasks),
+        times_(tasks.size()),
+        waits_(tasks.size(), 0),
+        ready_us_(tasks.size(), 0),
+        ready_(size_t(resources)),
         busy_(size_t(resources), false) {}
 
   std::vector<TaskTimes> Do() {
@@ -30,7 +34,8 @@ class TaskRunner {
       }
       for (int resource : changed) BeginNext(resource, now_us);
     }
-    if (begun_ < tasks_.size()) Fail(Code::kInternal, "tasks", "wait in a circle; got {} of {} that can begin", begun_, tasks_.size());
+    if (begun_ < tasks_.size())
+      Fail(Code::kInternal, "tasks", "wait in a circle; got {} of {} that can begin", begun_, tasks_.size());
     return std::move(times_);
   }
 
@@ -69,8 +74,8 @@ class TaskRunner {
   using Event = std::tuple<double, int, What>;
   const std::vector<Task>& tasks_;
   std::vector<TaskTimes> times_;
-  std::vector<int> waits_;        // for so many others
-  std::vector<double> ready_us_;  // by those that have begun
+  std::vector<int> waits_;                                     // for so many others
+  std::vector<double> ready_us_;                               // by those that have begun
   std::vector<std::set<std::tuple<int, double, int>>> ready_;  // by resource: rank, since when, task
   std::vector<bool> busy_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
@@ -79,6 +84,8 @@ class TaskRunner {
 
 }  // namespace
 
-std::vector<TaskTimes> RunTasks(const std::vector<Task>& tasks, int resources) { return TaskRunner(tasks, resources).Do(); }
+std::vector<TaskTimes> RunTasks(const std::vector<Task>& tasks, int resources) {
+  return TaskRunner(tasks, resources).Do();
+}
 
 }  // namespace mete
