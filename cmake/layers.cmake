@@ -22,54 +22,56 @@ mete_library(profile_energy src/profile/energy LAYERS costs kernels LINKS Thread
 mete_library(plan src/plan LAYERS graph machine schedule LINKS nlohmann_json::nlohmann_json WITHOUT src/plan/cores src/plan/devices)
 mete_library(plan_cores src/plan/cores LAYERS costs plan)
 mete_library(plan_devices src/plan/devices LAYERS costs partition plan TEST_LAYERS passes)
-mete_library(simulated src/processor/simulated LAYERS costs plan_cores WITHOUT src/processor/simulated/devices)
-mete_library(simulated_devices src/processor/simulated/devices LAYERS simulated plan_devices passes LINKS nlohmann_json::nlohmann_json)
-mete_library(processor src/processor/cpu LAYERS dispatch plan kernels LINKS Threads::Threads nlohmann_json::nlohmann_json PkgConfig::XXHASH)
-target_compile_definitions(mete_processor PRIVATE METE_VERSION="${PROJECT_VERSION}")
-file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/kernels/fast/*.h src/kernels/fast/*.cc src/processor/cpu/*.h src/processor/cpu/*.cc
-     src/dispatch/*.h src/dispatch/*.cc src/schedule/*.h src/schedule/*.cc)
+mete_library(simulate src/simulate LAYERS costs plan_cores WITHOUT src/simulate/devices)
+mete_library(simulate_devices src/simulate/devices LAYERS simulate plan_devices passes LINKS nlohmann_json::nlohmann_json)
+mete_library(processor src/processor LAYERS graph WITHOUT src/processor/cpu src/processor/emulated src/processor/make)
+mete_library(cpu src/processor/cpu LAYERS processor dispatch plan_cores kernels passes LINKS Threads::Threads
+             nlohmann_json::nlohmann_json PkgConfig::XXHASH)
+target_compile_definitions(mete_cpu PRIVATE METE_VERSION="${PROJECT_VERSION}")
+file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/kernels/fast/*.h src/kernels/fast/*.cc src/processor/cpu/prepare/*.h
+     src/processor/cpu/prepare/*.cc src/processor/cpu/threads/*.h src/processor/cpu/threads/*.cc src/dispatch/*.h src/dispatch/*.cc src/schedule/*.h src/schedule/*.cc)
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/sources_digest.cc
                    COMMAND ${CMAKE_COMMAND} -D SOURCE=${CMAKE_SOURCE_DIR} -D OUT=${CMAKE_BINARY_DIR}/sources_digest.cc
                            "-DBUILD=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} ${CMAKE_CXX_FLAGS} ${METE_SANITIZE}"
                            -P ${CMAKE_SOURCE_DIR}/cmake/sources_digest.cmake
                    DEPENDS ${kernel_sources} cmake/sources_digest.cmake VERBATIM)
-target_sources(mete_processor PRIVATE ${CMAKE_BINARY_DIR}/sources_digest.cc)
-mete_library(run src/run LAYERS processor LINKS nlohmann_json::nlohmann_json WITHOUT src/run/devices)
-mete_library(engine src/engine LAYERS run plan_cores passes import_onnx import_caffe)
+target_sources(mete_cpu PRIVATE ${CMAKE_BINARY_DIR}/sources_digest.cc)
+mete_library(emulated src/processor/emulated LAYERS cpu)
+mete_library(make_processor src/processor/make LAYERS cpu emulated)
+mete_library(run src/run LAYERS processor plan_devices simulate_devices TEST_LAYERS cpu passes)
+mete_library(engine src/engine LAYERS cpu passes import_onnx import_caffe)
 target_compile_definitions(mete_engine PRIVATE METE_VERSION="${PROJECT_VERSION}")
 # -O3 where loops over elements are: at -O2 a quantized MobileNet v2 takes a fifth longer and the reference's MatMul two thirds. The other
 # folders would be 445 KB larger for it and load no model faster. So would the two files that have a loop for every operator and type:
 # they are 450 KB at -O2 and 1570 KB at -O3.
-foreach(folder kernels processor image)
+foreach(folder kernels cpu image)
   target_compile_options(mete_${folder} PRIVATE $<$<CONFIG:Release>:-O3>)
 endforeach()
 set_source_files_properties(src/kernels/reference/elementwise_binary.cc src/kernels/reference/reduction_reduce.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 # What reads settings, makes text for people and viewers, or wires others together is half as large at -Os: 358 KB instead of 640.
-set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc
+set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc src/graph/ports.cc
                             src/base/file_kind.cc src/base/open_problem.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
-                            src/plan/plan.cc src/plan/cores/cores.cc src/run/explain.cc src/run/trace.cc
+                            src/plan/plan.cc src/plan/cores/cores.cc src/processor/cpu/explain.cc src/processor/cpu/ready_on_cpu.cc src/base/trace.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
-mete_library(run_devices src/run/devices LAYERS engine plan_devices TEST_LAYERS passes)
 mete_bench(kernels_bench bench/kernels kernels)
-mete_bench(pool_bench bench/pool processor)
+mete_bench(pool_bench bench/pool cpu)
 mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)
 target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights on processors with fused multiply-adds
-mete_library(profile src/profile LAYERS engine zoo WITHOUT src/profile/energy)
+mete_library(profile src/profile LAYERS engine zoo WITHOUT src/profile/energy src/profile/pool)
+mete_library(profile_pool src/profile/pool LAYERS run LINKS nlohmann_json::nlohmann_json PkgConfig::XXHASH)
 if(METE_NETWORK)
   mete_library(keys src/network/keys LAYERS base LINKS OpenSSL::Crypto)
   mete_library(discovery src/network/discovery LAYERS base)
   mete_library(wire src/network/wire LAYERS partition LINKS protobuf::libprotobuf OpenSSL::Crypto TEST_LAYERS passes)
   mete_protobuf(wire src/network/wire/graph.proto)
-  mete_library(protocol src/network/protocol LAYERS run_devices wire LINKS gRPC::grpc++ protobuf::libprotobuf OpenSSL::Crypto
+  mete_library(protocol src/network/protocol LAYERS run wire LINKS gRPC::grpc++ protobuf::libprotobuf OpenSSL::Crypto
                PkgConfig::XXHASH TEST_LAYERS passes)
   mete_protobuf(protocol src/network/protocol/worker.proto SERVICES)
-  mete_library(worker src/network/worker LAYERS protocol LINKS gRPC::grpc++ gRPC::grpc++_reflection TEST_LAYERS passes)
+  mete_library(worker src/network/worker LAYERS protocol cpu LINKS gRPC::grpc++ gRPC::grpc++_reflection TEST_LAYERS passes)
   target_compile_definitions(mete_worker PRIVATE METE_VERSION="${PROJECT_VERSION}")
-  mete_library(remote src/network/remote LAYERS protocol LINKS gRPC::grpc++)
+  mete_library(remote src/network/remote LAYERS protocol LINKS gRPC::grpc++ TEST_LAYERS worker cpu engine passes profile_pool)
   target_compile_definitions(mete_remote PRIVATE METE_VERSION="${PROJECT_VERSION}")
-  mete_library(caller src/network/caller LAYERS remote simulated_devices TEST_LAYERS worker passes)
-  mete_library(network_profile src/network/profile LAYERS remote TEST_LAYERS worker passes)
   mete_bench(chunk_bench bench/network protocol)
 endif()
 mete_library(slowcore tools/slowcore/control LAYERS base)

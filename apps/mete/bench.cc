@@ -9,7 +9,7 @@
 
 #include "checks.h"
 #include "commands.h"
-#include "over_devices.h"
+#include "pool.h"
 #include "inputs.h"
 #include "left_frequencies.h"
 #include "mete/device.h"
@@ -32,7 +32,7 @@ constexpr double kMuchReference = 0.1;  // of a run's time in reference kernels 
 
 struct BenchFlags {
   ModelFlags model;
-  HostsFlags hosts;
+  PoolFlags pool;
   std::vector<std::string> inputs;
   int warmup = -1;
   int runs = 0;
@@ -293,11 +293,11 @@ void Gather(const Streams& streams, const Model& model, Result& result) {
 }
 
 void Bench(const BenchFlags& flags, const Context& context) {
-  CheckObjective(flags.model, flags.hosts.given());
+  CheckObjective(flags.model, flags.pool.given());
   CheckCores(flags.model);
   PutBackLeftFrequencies(context);
-  if (flags.hosts.given())
-    return BenchHosts(flags.model, flags.hosts, flags.inputs, flags.seed, flags.runs, flags.seconds, context);
+  if (flags.pool.given())
+    return BenchPool(flags.model, flags.pool, flags.inputs, flags.seed, flags.runs, flags.seconds, context);
   CheckStreams(flags);
   Result result;
   ServeStart start{.ready_ns = MonotonicNs(), .ready_kib = StatusKib("VmRSS:")};
@@ -352,9 +352,9 @@ void AddBench(CLI::App& app, Context& context) {
   auto flags = std::make_shared<BenchFlags>();
   AddModelFlags(*command, flags->model);
   AddObjectiveFlag(*command, flags->model);
-  CLI::Option* devices = AddHostsFlags(*command, flags->hosts);
+  CLI::Option* devices = AddPoolFlags(*command, flags->pool);
   command
-      ->add_option("--lanes", flags->hosts.lanes,
+      ->add_option("--lanes", flags->pool.lanes,
                    "requests at a time; more than one: plan for throughput, as a pipeline over devices")
       ->type_name("N")
       ->check(Between(1, kMostLanes))
@@ -363,7 +363,7 @@ void AddBench(CLI::App& app, Context& context) {
       ->group("Devices");
   command
       ->add_option(
-          "--beside", flags->hosts.beside,
+          "--beside", flags->pool.beside,
           "run the plan in turns with each device alone and with these planners' plans; --runs rounds")
       ->type_name("NAME,...")
       ->delimiter(',')
@@ -386,7 +386,7 @@ void AddBench(CLI::App& app, Context& context) {
           ->check(Between(1, 256))
           ->capture_default_str()
           ->group("Measurement");
-  for (const char* other : {"--plan", "--save-plan", "--objective", "--devices"})
+  for (const char* other : {"--plan", "--save-plan", "--objective", "--processors"})
     streams->excludes(command->get_option(other));
   command->add_option("--warmup", flags->warmup, "runs that are not counted (default: half a second of them)")
       ->type_name("N")
@@ -430,7 +430,7 @@ void AddBench(CLI::App& app, Context& context) {
       "  mete bench resnet50.onnx --cores 0,1 --seconds 10 --profile\n"
       "  mete bench net.onnx --batch 4 --runs 100 --json\n"
       "  mete bench net.onnx --streams 2\n"
-      "  mete bench resnet50.onnx --devices home.toml --runs 1000");
+      "  mete bench resnet50.onnx --processors home.toml --runs 1000");
   command->callback([flags, &context] { context.command = [flags, &context] { Bench(*flags, context); }; });
 }
 

@@ -1,5 +1,5 @@
-// What `mete plan --devices --explain` tells beside the plan: what each link carries, and why devices have no
-// part.
+// What `mete plan --processors --explain` tells beside the plan: what each link carries, and why devices have
+// no part.
 #pragma once
 
 #include <string>

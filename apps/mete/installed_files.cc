@@ -7,7 +7,7 @@
 
 #include "base/nearest.h"
 #include "context.h"
-#include "machine/hosts_file.h"
+#include "machine/pool_file.h"
 
 namespace mete::cli {
 
@@ -55,8 +55,9 @@ std::string FindBoard(const std::string& name, const char* flag) {
     for (const char* ending : {"", ".toml"})
       if (fs::is_regular_file(folder / (name + ending), ignored)) return (folder / (name + ending)).string();
   const std::string stem = fs::path(name).extension() == ".toml" ? fs::path(name).stem().string() : name;
-  const std::vector<std::string> names =
-      folder.empty() ? std::vector<std::string>() : BoardNames(folder, std::string_view(flag) == "--devices");
+  const std::vector<std::string> names = folder.empty()
+                                             ? std::vector<std::string>()
+                                             : BoardNames(folder, std::string_view(flag) == "--processors");
   const std::vector<std::string> near = NearestNames(stem, names);
   throw Error(
       Code::kNotFound,

@@ -12,13 +12,13 @@
 #include "costs/estimate.h"
 #include "costs/profile.h"
 #include "engine/model.h"
-#include "engine/stored_profile.h"
+#include "processor/cpu/stored_profile.h"
 #include "model_flags.h"
 #include "passes/pass.h"
 #include "plan/cores/cores.h"
 #include "plan/devices/objective.h"
 #include "plan_devices.h"
-#include "processor/simulated/simulated.h"
+#include "simulate/simulated.h"
 #include "terminal.h"
 
 namespace mete::cli {
@@ -187,7 +187,7 @@ void AddPlan(CLI::App& app, Context& context) {
       ->type_name("FILE.toml")
       ->group("Machine");
   command
-      ->add_option("--devices", flags->devices,
+      ->add_option("--processors", flags->devices,
                    "plan for the devices of this file, over the network that they share")
       ->type_name("FILE.toml")
       ->group("Machine")
@@ -211,13 +211,13 @@ void AddPlan(CLI::App& app, Context& context) {
       ->type_name("NAME")
       ->check(OneOf(DevicesObjectives()))
       ->capture_default_str()
-      ->needs("--devices")
+      ->needs("--processors")
       ->group("Machine");
-  command->get_option("--devices")->excludes("--cores")->excludes("--policy");
+  command->get_option("--processors")->excludes("--cores")->excludes("--policy");
   command
       ->add_flag("--explain", flags->explain,
-                 "with --devices: also what each link carries, and why devices have no part")
-      ->needs("--devices")
+                 "with --processors: also what each link carries, and why devices have no part")
+      ->needs("--processors")
       ->group("Report");
   AddJsonFlag(*command, context);
   command->footer(
@@ -234,7 +234,8 @@ void AddPlan(CLI::App& app, Context& context) {
       "taken; --json has all of\n"
       "them, and is a plan that `mete run --plan` executes on the machine that it is for.\n"
       "\n"
-      "With --devices a group is layers that a device computes one after the other, its rows of them, while "
+      "With --processors a group is layers that a device computes one after the other, its rows of them, "
+      "while "
       "nothing is sent; before it\n"
       "devices get what they lack. --explain has each link, and of devices without a part what they would "
       "take.\n"
@@ -243,8 +244,8 @@ void AddPlan(CLI::App& app, Context& context) {
       "  mete plan resnet50.onnx --machine tensor-g4\n"
       "  mete plan resnet50.onnx --machine tensor-g4 --cores prime,middle:2 --json\n"
       "  mete plan resnet50.onnx --cores 0,1\n"
-      "  mete plan resnet50.onnx --devices rk3399x6 --explain\n"
-      "  mete plan resnet50.onnx --devices rk3399x6 --objective throughput");
+      "  mete plan resnet50.onnx --processors rk3399x6 --explain\n"
+      "  mete plan resnet50.onnx --processors rk3399x6 --objective throughput");
   command->callback(
       [flags, &context] { context.command = [flags, &context] { PlanCommand(*flags, context); }; });
 }

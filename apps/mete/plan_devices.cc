@@ -10,7 +10,7 @@
 #include "explain_devices.h"
 #include "plan/devices/named.h"
 #include "plan/devices/plan_for.h"
-#include "processor/simulated/devices/simulate_devices.h"
+#include "simulate/devices/simulate_devices.h"
 #include "terminal.h"
 
 namespace mete::cli {

@@ -1,4 +1,4 @@
-// What `mete plan --devices` prints: which device computes which rows of which group of layers.
+// What `mete plan --processors` prints: which device computes which rows of which group of layers.
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "over_devices.h"
+#include "pool.h"
 #include "plan/devices/dynamic.h"
 #include "plan/devices/objective.h"
 

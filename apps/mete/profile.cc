@@ -7,9 +7,9 @@
 
 #include "checks.h"
 #include "commands.h"
-#include "over_devices.h"
+#include "pool.h"
 #include "model_flags.h"
-#include "engine/stored_profile.h"
+#include "processor/cpu/stored_profile.h"
 #include "left_frequencies.h"
 #include "machine/core_list.h"
 #include "profile/profile.h"
@@ -75,7 +75,7 @@ void Measure(const ProfileFlags& flags, const Context& context) {
 void MeasureOnDevices(const ProfileFlags& flags, const Context& context) {
   ModelFlags session;
   session.cores = flags.on;
-  ProfileHosts(flags.models, flags.devices, session, context);
+  ProfileOnPool(flags.models, flags.devices, session, context);
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ void AddProfile(CLI::App& app, Context& context) {
       ->group("Measurement");
   CLI::Option* devices =
       command
-          ->add_option("--devices", flags->devices,
+          ->add_option("--processors", flags->devices,
                        "measure the links to the devices of this file, and MODEL's layers on them")
           ->type_name("FILE.toml")
           ->group("Devices")
@@ -144,17 +144,18 @@ void AddProfile(CLI::App& app, Context& context) {
       "next start of mete. What it\n"
       "finds is for --objective of run and bench.\n"
       "\n"
-      "--devices FILE measures instead what the layers of MODEL take on each device of the file, and what "
+      "--processors FILE measures instead what the layers of MODEL take on each device of the file, and what "
       "the links to them do: seconds to\n"
-      "a minute for each model. plan, simulate, run and bench with --devices FILE need it. Without MODEL the "
+      "a minute for each model. plan, simulate, run and bench with --processors FILE need it. Without MODEL "
+      "the "
       "links are shown, and not kept.\n"
       "\n"
       "Examples:\n"
       "  mete profile\n"
       "  mete profile --check resnet50.onnx --nodes\n"
       "  mete profile --check resnet50.onnx vgg16.onnx --cores 0:1.0,1:0.4 --in-turns\n"
-      "  mete profile --devices home.toml\n"
-      "  mete profile resnet50.onnx --devices home.toml\n"
+      "  mete profile --processors home.toml\n"
+      "  mete profile resnet50.onnx --processors home.toml\n"
       "  mete profile --energy --meter package-0 --frequencies 4");
   command->callback([flags, &context] {
     context.command = [flags, &context] {

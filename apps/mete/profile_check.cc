@@ -9,7 +9,7 @@
 #include <memory>
 #include <set>
 
-#include "engine/stored_profile.h"
+#include "processor/cpu/stored_profile.h"
 #include "left_frequencies.h"
 #include "mete/statistics.h"
 #include "profile/check.h"

@@ -12,7 +12,7 @@
 #include "base/open_problem.h"
 #include "checks.h"
 #include "commands.h"
-#include "over_devices.h"
+#include "pool.h"
 #include "inputs.h"
 #include "left_frequencies.h"
 #include "model_flags.h"
@@ -28,7 +28,7 @@ namespace {
 
 struct RunFlags {
   ModelFlags model;
-  HostsFlags hosts;
+  PoolFlags pool;
   std::vector<std::string> pictures;
   std::vector<std::string> inputs;
   PictureFlags preprocess;
@@ -147,19 +147,20 @@ Json RunTensors(Job& job, OutputFolder& folder) {
   return results;
 }
 
-// What --devices adds to the answer: the devices' part, and how far what they give is from this device's own.
-Json ReportDevices(SessionOverDevices& session, const Job& job, const std::vector<Tensor>& outputs) {
-  const double apart = LargestDifference(outputs, session.alone().Run(job.inputs));
+// What --processors adds to the answer: the devices' part, and how far what they give is from this device's
+// own.
+Json ReportDevices(PoolSession& session, const Job& job, const std::vector<Tensor>& outputs) {
+  const double apart = LargestDifference(outputs, session.RunAtHome(job.inputs));
   const DevicesPlan plan = session.plan();
   const std::string text = PlanText(plan);
   if (!job.context.json)
     PrintText(
         fmt::format("devices: {}; predicted {}; floats travel as {}: at most {:.2g} of the largest value "
                     "apart from this device's own answer",
-                    text, FormatMs(plan.predicted_us * 1e-3), job.flags.hosts.transfer, apart));
+                    text, FormatMs(plan.predicted_us * 1e-3), job.flags.pool.transfer, apart));
   return {{"plan", text},
           {"predicted_ms", plan.predicted_us * 1e-3},
-          {"transfer", job.flags.hosts.transfer},
+          {"transfer", job.flags.pool.transfer},
           {"largest_difference", apart}};
 }
 
@@ -170,7 +171,7 @@ Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t
   const int64_t pictures = int64_t(flags.pictures.size());
   if (pictures > 0) load.batch = batch > 0 ? batch : std::clamp<int64_t>(load.batch, 1, pictures);
   std::map<std::string, Shape> tensors = ShapesOf(files);
-  if (flags.hosts.given()) load = Divisible(load);
+  if (flags.pool.given()) load = Divisible(load);
   const auto load_model = [&] { return LoadQuietly(load, context, load_ms, tensors); };
   Loaded loaded{load_model(), {}, -1, {}};
   loaded.inputs = PlaceTensors(loaded.model, files);
@@ -207,10 +208,10 @@ void CheckBatches(const RunFlags& flags, const Port& port) {
     throw UsageError(
         fmt::format("[IMAGE] input {} takes {} pictures at once; got {}, expected a multiple of {}",
                     DescribePort(port), batch, pictures, batch));
-  if (flags.hosts.given())
+  if (flags.pool.given())
     throw UsageError(fmt::format(
-        "[--batch] with --devices each batch is whole; got {} pictures, expected a multiple of {}", pictures,
-        batch));
+        "[--batch] with --processors each batch is whole; got {} pictures, expected a multiple of {}",
+        pictures, batch));
   for (const std::string& shape : flags.model.shapes)
     if (shape.find('x') != std::string::npos)
       throw UsageError(
@@ -284,7 +285,7 @@ void CheckPicturesAreThere(const RunFlags& flags) {
 
 void Run(const RunFlags& flags, const Context& context) {
   CheckPicturesAreThere(flags);
-  CheckObjective(flags.model, flags.hosts.given());
+  CheckObjective(flags.model, flags.pool.given());
   CheckCores(flags.model);
   PutBackLeftFrequencies(context);
   double load_ms = 0;
@@ -296,16 +297,16 @@ void Run(const RunFlags& flags, const Context& context) {
   const bool told = PrintRemarks(flags, loaded, context);
   ModelFlags chosen = flags.model;
   // as long as the session
-  const auto frequencies = flags.hosts.given() ? nullptr : ApplyObjective(loaded.model, chosen, context);
+  const auto frequencies = flags.pool.given() ? nullptr : ApplyObjective(loaded.model, chosen, context);
   const auto devices =
-      flags.hosts.given() ? MakeSessionOverDevices(loaded.model, chosen, flags.hosts, context) : nullptr;
+      flags.pool.given() ? MakePoolSession(loaded.model, chosen, flags.pool, context) : nullptr;
   Session own, last_batch;
   if (!devices) own = MakeSession(loaded.model, chosen, context);
-  Session& session = devices ? devices->alone() : own;
+  const double prepare_ms = devices ? devices->prepare_ms() : own.stats().prepare_ms;
   OutputFolder folder(flags.output);
   std::vector<Tensor> last;
   const RunFunction run = [&](const std::vector<Tensor>& in, const RunOptions& options) {
-    return last = devices ? devices->Run(in) : session.Run(in, options);
+    return last = devices ? devices->Run(in) : own.Run(in, options);
   };
   const auto smaller = [&](int64_t pictures) {
     Loaded fewer = Load(flags, files, pictures, nullptr, context);
@@ -321,19 +322,19 @@ void Run(const RunFlags& flags, const Context& context) {
   const auto files_written = folder.Commit();
   Json json{{"model", flags.model.model},
             {"load_ms", load_ms},
-            {"prepare_ms", session.stats().prepare_ms},
+            {"prepare_ms", prepare_ms},
             {"results", std::move(results)}};
   if (!files_written.empty()) json["files"] = files_written;
   json["notes"] = loaded.model.notes();
   if (devices) json["devices"] = ReportDevices(*devices, job, last);
-  if (!context.json)
-    fmt::print("loaded in {}, prepared in {}\n", FormatMs(load_ms), FormatMs(session.stats().prepare_ms));
-  ReportPlan(
-      session, flags.model, context,
-      [&](Trace* trace) {
-        session.Run(job.inputs, {context.cancel, trace});
-      },
-      json);
+  if (!context.json) fmt::print("loaded in {}, prepared in {}\n", FormatMs(load_ms), FormatMs(prepare_ms));
+  if (!devices)
+    ReportPlan(
+        own, flags.model, context,
+        [&](Trace* trace) {
+          own.Run(job.inputs, {context.cancel, trace});
+        },
+        json);
   ReportTrace(job.trace, flags.model, context, json);
   if (context.json) PrintJson(json);
 }
@@ -365,7 +366,7 @@ void AddRun(CLI::App& app, Context& context) {
   command->add_option("--output", flags->output, "write every output to DIR as .npy, all or none")
       ->type_name("DIR")
       ->group("Tensors");
-  AddHostsFlags(*command, flags->hosts);
+  AddPoolFlags(*command, flags->pool);
   AddJsonFlag(*command, context);
   command->footer(
       "Pictures need the preprocessing that the model was trained with: a TOML beside it (net.onnx, "

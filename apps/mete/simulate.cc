@@ -16,8 +16,8 @@
 #include "objective.h"
 #include "passes/pass.h"
 #include "plan/devices/named.h"
-#include "processor/simulated/simulated.h"
-#include "processor/simulated/subsets.h"
+#include "simulate/simulated.h"
+#include "simulate/subsets.h"
 #include "schedule/policy.h"
 #include "simulate_devices.h"
 #include "terminal.h"
@@ -208,7 +208,8 @@ void DevicesCommand(SimulateFlags flags, const Context& context) {
 void SimulateCommand(const SimulateFlags& flags, const Context& context) {
   if (!flags.pool.devices.empty()) return DevicesCommand(flags, context);
   if (flags.machine.empty())
-    throw UsageError("[--machine] is missing; expected a machine file, or --devices; try --machine rk3399");
+    throw UsageError(
+        "[--machine] is missing; expected a machine file, or --processors; try --machine rk3399");
   if (!flags.model.objective.empty() && !flags.model.trace.empty())
     throw UsageError("[--trace] has nothing to show with --objective");
   if (!flags.model.objective.empty()) return ChooseCommand(flags, context);
@@ -275,13 +276,14 @@ void AddSimulate(CLI::App& app, Context& context) {
                    "or planner")
       ->type_name("FILE.json")
       ->group("Report");
-  CLI::Option* objective = AddObjectiveOption(*command, flags->model)
-                               ->type_name("energy|latency=30ms, or of --devices latency|throughput|energy");
+  CLI::Option* objective =
+      AddObjectiveOption(*command, flags->model)
+          ->type_name("energy|latency=30ms, or of --processors latency|throughput|energy");
   for (const char* other : {"--policy", "--cores", "--interference", "--runs"})
     objective->excludes(command->get_option(other));
   CLI::Option* devices =
       command
-          ->add_option("--devices", flags->pool.devices,
+          ->add_option("--processors", flags->pool.devices,
                        "several devices instead, over their network (boards/rk3399x6.toml)")
           ->type_name("FILE.toml")
           ->group("Machine");
@@ -327,7 +329,7 @@ void AddSimulate(CLI::App& app, Context& context) {
       "energy, by the roofline and\n"
       "the power model of the machine file, as if dividing cost nothing.\n"
       "\n"
-      "With --devices the model is divided over several devices: by rows or channels of groups of fused "
+      "With --processors the model is divided over several devices: by rows or channels of groups of fused "
       "layers, as each planner has it.\n"
       "alone is the best single device; layerwise, uniform, neurosurgeon, legion and fss (full search) stand "
       "for what others do\n"
@@ -339,8 +341,8 @@ void AddSimulate(CLI::App& app, Context& context) {
       "\n"
       "Examples:\n"
       "  mete simulate resnet50.onnx --machine tensor-g4\n"
-      "  mete simulate vgg16.onnx --devices rk3399x6\n"
-      "  mete simulate vgg16.onnx --devices rk3399x6 --objective throughput --planner dynamic --trace "
+      "  mete simulate vgg16.onnx --processors rk3399x6\n"
+      "  mete simulate vgg16.onnx --processors rk3399x6 --objective throughput --planner dynamic --trace "
       "t.json\n"
       "  mete simulate resnet50.onnx --machine tensor-g4 --objective latency=30ms\n"
       "  mete simulate resnet50.onnx --machine tensor-g4 --cores prime,middle:2 --policy adaptive --trace "

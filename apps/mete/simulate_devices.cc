@@ -6,9 +6,9 @@
 #include <set>
 
 #include "devices_figure.h"
-#include "over_devices.h"
+#include "pool.h"
 #include "plan/devices/named.h"
-#include "processor/simulated/devices/simulate_devices.h"
+#include "simulate/devices/simulate_devices.h"
 #include "terminal.h"
 #include "text_file.h"
 

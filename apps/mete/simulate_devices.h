@@ -1,4 +1,4 @@
-// `mete simulate --devices`: a model over several devices that are not here, by each planner, in virtual
+// `mete simulate --processors`: a model over several devices that are not here, by each planner, in virtual
 // time.
 #pragma once
 

@@ -183,7 +183,7 @@ class Slowed(unittest.TestCase):
         self.assertIn("0.90 (b)", slowed_tables.mean_table(rs, False))
 
     def measure(self, folder, difference, broken=()):
-        class Prepared:
+        class PreparedNode:
             path, reasons = "net.onnx", {"ncnn": "not converted: x"}
 
             def input_words(self):
@@ -200,7 +200,7 @@ class Slowed(unittest.TestCase):
                                    rounds=1, seed=1)
         document = {"cores": {"fast": kAllowed[0], "slow": kAllowed[-1]}, "versions": {}}
         agreement = slowed.Agreement(os.path.join(folder, "outputs"), difference, 0.1)
-        return slowed.measure_slowed(flags, document, Prepared(), folder, agreement)
+        return slowed.measure_slowed(flags, document, PreparedNode(), folder, agreement)
 
     def test_a_peer_that_cannot_start_leaves_the_others(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ kTolerance = 1e-4  # of the largest output: f32 summed in another order, through
 _kWorker = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
 
 
-class Prepared:
+class PreparedNode:
     """The model's path, its `ports` as `mete inspect` tells them, its `inputs` {name: .npy}, and `reasons` {peer that cannot: why}."""
 
     def __init__(self, path, ports, inputs):
@@ -34,7 +34,7 @@ class Prepared:
 def prepare(mete, name, path, peers, work, shape_words=()):
     """Writes inputs, and for ncnn the converted model, into the folder `work`."""
     ports = networks.mete(mete, "inspect", path, *shape_words)["inputs"]
-    prepared = Prepared(path, ports, tensors.make_inputs(ports, name, work))
+    prepared = PreparedNode(path, ports, tensors.make_inputs(ports, name, work))
     if "ncnn" in peers:
         try:
             prepared.converted = convert.convert(path, ports, os.path.join(work, "ncnn"))

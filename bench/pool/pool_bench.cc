@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "processor/cpu/pool.h"
+#include "processor/cpu/threads/thread_pool.h"
 
 namespace mete {
 namespace {
@@ -21,8 +21,8 @@ std::vector<int> AllowedCores() {
 }
 
 void EmptyRegion(benchmark::State& state, const std::string& policy, const std::vector<int>& cores) {
-  Pool pool(int(cores.size()), cores, policy);
-  const Pool::CallerPin pin(pool);
+  ThreadPool pool(int(cores.size()), cores, policy);
+  const ThreadPool::CallerPin pin(pool);
   const int64_t blocks = kBlocksPerThread * int64_t(cores.size()), step = pool.NewStep();
   for (auto _ : state) {
     pool.BeginStep(step);

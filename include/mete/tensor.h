@@ -130,6 +130,8 @@ class Tensor {
   DType type() const { return type_; }
   const Shape& shape() const { return shape_; }
   const void* data() const { return data_; }
+  // What keeps the bytes alive: for tensors that are a part of this one.
+  const std::shared_ptr<const void>& owner() const { return owner_; }
   template <class T>
   const T* as() const {
     return static_cast<const T*>(data_);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "graph/flops.h"
+#include "graph/ports.h"
 #include "import/caffe/caffe.h"
 #include "import/onnx/onnx.h"
 #include "passes/pass.h"
@@ -26,17 +27,6 @@ Imported Import(const std::string& path, const LoadOptions& options) {
   return ImportCaffe(path, weights, import);
 }
 
-std::vector<Port> Ports(const Graph& graph, const std::vector<ValueId>& ids,
-                        const std::map<std::string, Shape>& declared) {
-  std::vector<Port> ports;
-  for (ValueId id : ids) {
-    const Value& value = graph.value(id);
-    const auto at = declared.find(value.name);
-    ports.push_back({value.name, value.type, value.shape, at == declared.end() ? value.shape : at->second});
-  }
-  return ports;
-}
-
 ModelStats Count(const Graph& graph) {
   ModelStats stats;
   stats.nodes = int(graph.nodes.size());
@@ -56,8 +46,8 @@ Model Optimized(Imported imported, const LoadOptions& options) {
   impl->metadata = std::move(imported.metadata);
   impl->graph = std::move(imported.graph);
   const auto records = RunPasses(impl->graph, options.optimize, options.disabled_passes);
-  impl->inputs = Ports(impl->graph, impl->graph.inputs, imported.declared);
-  impl->outputs = Ports(impl->graph, impl->graph.outputs, {});
+  impl->inputs = PortsOf(impl->graph, impl->graph.inputs, imported.declared);
+  impl->outputs = PortsOf(impl->graph, impl->graph.outputs);
   impl->stats = Count(impl->graph);
   for (const PassRecord& r : records)
     impl->stats.passes.push_back({r.name, r.ms, r.nodes_before, r.nodes_after});

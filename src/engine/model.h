@@ -27,7 +27,4 @@ inline const Graph& GraphOf(const Model& model) { return ModelInternals::Of(mode
 // passes that `options` asks for.
 Model ModelOf(Graph graph, const LoadOptions& options = {});
 
-// Error INVALID_ARGUMENT where they are not what the model takes.
-void CheckInputs(const Model& model, std::span<const ConstView> inputs);
-
 }  // namespace mete

@@ -12,8 +12,8 @@
 #include "passes/fold_work.h"
 #include "passes/pass.h"
 #include "plan/plan.h"
-#include "processor/cpu/cpu.h"
-#include "run/executor.h"
+#include "processor/cpu/prepare/kernels.h"
+#include "processor/cpu/executor.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
@@ -215,7 +215,7 @@ bool IsLittleWork(const Graph& graph) {
 void RunOnce(const Graph& graph, bool reference) {
   const Machine machine{"fuzz", {{"cluster0", {0}}}, 1 << 30};
   const Plan plan = PlanOneCpu(graph, machine, {1});
-  Cpu cpu({1, {}, reference});
+  CpuKernels cpu({1, {}, reference});
   Executor executor(graph, plan, cpu);
   std::vector<Tensor> tensors;
   std::vector<ConstView> inputs;

@@ -1,6 +1,7 @@
 #include "graph/operators.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/problems.h"
 
@@ -71,6 +72,13 @@ bool IsElementwiseOperator(std::string_view op) {
 bool IsViewOperator(std::string_view op) {
   const OpKind kind = KindOf(op);
   return kind == OpKind::kView || kind == OpKind::kCopy;
+}
+
+bool PrefersChannelsLast(std::string_view op) {
+  constexpr std::array kOperators{"Conv",         "MaxPool",       "AveragePool",   "GlobalAveragePool",
+                                  "LRN",          "ConvTranspose", "GlobalMaxPool", "BatchNormalization",
+                                  "DepthToSpace", "SpaceToDepth"};
+  return std::find(kOperators.begin(), kOperators.end(), op) != kOperators.end();
 }
 
 bool MayOverwrite(const Node& node, size_t i) {

@@ -96,6 +96,9 @@ std::vector<const OpSchema*> AllOperators();        // sorted by name
 OpKind KindOf(std::string_view op);  // kOther where unknown
 bool IsElementwiseOperator(std::string_view op);
 bool IsViewOperator(std::string_view op);
+// Whether the fast kernels of the operator read and write 4-D values with their channels last (N, H, W, C):
+// Conv, MaxPool, ...
+bool PrefersChannelsLast(std::string_view op);
 // Whether the output of this node may take the place of its input `i`, where that has the same shape,
 // elements of the same size, and no other reader: Relu(x) and Add(x, y) may, and Sum(x, y, z) over x alone.
 bool MayOverwrite(const Node& node, size_t i);

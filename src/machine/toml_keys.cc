@@ -99,18 +99,18 @@ std::optional<Description> DescriptionOf(const toml::table& table) {
     return node.is_table() && node.as_table()->contains("machine");
   };
   return std::any_of(devices->begin(), devices->end(), simulated) ? Description::kSimulatedDevices
-                                                                  : Description::kWorkers;
+                                                                  : Description::kPool;
 }
 
 void RefuseOtherDescription(const toml::table& table, const std::string& path, Description expected) {
   const std::optional<Description> got = DescriptionOf(table);
   if (!got || *got == expected) return;
   if (expected == Description::kMachine)
-    Invalid(path, "describes several devices, not one machine; try it as --devices of plan or simulate",
+    Invalid(path, "describes several devices, not one machine; try it as --processors of plan or simulate",
             path);
   if (*got == Description::kMachine)
     Invalid(path, "describes one machine, not several devices; try --machine {}", path);
-  if (expected == Description::kWorkers)
+  if (expected == Description::kPool)
     Invalid(path,
             "describes devices to simulate, without addresses; expected a file of workers; try it with plan "
             "or simulate, or write one "

@@ -19,7 +19,7 @@ namespace mete {
 toml::table ParseToml(std::string_view text, const std::string& path);
 
 // The three kinds of files that describe hardware look alike from outside.
-enum class Description { kMachine, kSimulatedDevices, kWorkers };
+enum class Description { kMachine, kSimulatedDevices, kPool };
 
 // Which kind a file is, by the tables that only that kind has; nothing where it has none of them.
 std::optional<Description> DescriptionOf(const toml::table& table);

@@ -35,8 +35,18 @@ Shape ShapeOf(const Part& part, const Shape& whole) {
   return shape;
 }
 
+bool IsContiguous(const Part& part, const Shape& whole) {
+  return part.all() || whole.Elements(0, part.axis) == 1;
+}
+
 Tensor Cut(const Tensor& whole, const Part& part) {
   if (part.all()) return whole;
+  if (IsContiguous(part, whole.shape())) {
+    const int64_t row = whole.shape().Elements(part.axis + 1, whole.shape().rank());
+    const auto* bytes = static_cast<const std::byte*>(whole.data());
+    return {whole.type(), ShapeOf(part, whole.shape()),
+            bytes + size_t(part.rows.begin * row) * SizeOf(whole.type()), whole.owner()};
+  }
   Tensor piece(whole.type(), ShapeOf(part, whole.shape()));
   Place(whole.view(), Part::All(), piece.mutable_view(), part);
   return piece;

@@ -34,7 +34,12 @@ bool Contains(const Part& a, const Part& b);
 // The shape of a part of a value with this shape.
 Shape ShapeOf(const Part& part, const Shape& whole);
 
-// A copy of a part of `whole`; `whole` itself where it is all. Any element type.
+// True where the bytes of the part of a value with this shape follow each other without a gap: all rows, or
+// rows of an axis before which every dimension is 1.
+bool IsContiguous(const Part& part, const Shape& whole);
+
+// Returns a part of `whole`, of any element type. A contiguous part shares the bytes of `whole`; any other
+// part is a copy.
 Tensor Cut(const Tensor& whole, const Part& part);
 // Copies what `piece`, which is the part `part` of a value, has of the part `wanted` of the same value into
 // `into`, which is that part. All three of one element type, the parts along one axis or all. Error where

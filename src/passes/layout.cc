@@ -11,11 +11,6 @@ namespace {
 constexpr int kToNhwcAxis[4] = {0, 3, 1, 2};        // where plain axis a is in NHWC
 const std::vector<int> kNchwToNhwc = {0, 2, 3, 1};  // NHWC axis i is plain axis kNchwToNhwc[i]
 
-bool LikesNhwc(const Node& node) {
-  return IsOneOf(node.op, {"Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
-                           "ConvTranspose", "LRN", "BatchNormalization", "DepthToSpace", "SpaceToDepth"});
-}
-
 class LayoutPass {
  public:
   explicit LayoutPass(Graph& graph)
@@ -40,7 +35,7 @@ class LayoutPass {
     Node& node = nodes[n];
     if (node.op.empty()) return;  // already taken as part of a shuffle
     if (Rank4Output(node)) {
-      if (LikesNhwc(node) && Likes(node)) return;
+      if (PrefersChannelsLast(node.op) && Likes(node)) return;
       if (AnyTwin(node) && Follow(node)) return;
     } else if (AnyTwin(node) && (Reduces(node) || Shuffle(nodes, n))) {
       return;

@@ -1,39 +1,76 @@
-// The interface of whatever computes a share of a step: today a CPU; a GPU, a board and a simulated one
-// later, each in a folder of its own.
+// The interface of whatever computes shares of a model: a CPU or some of its cores, an emulated processor,
+// the processor of another device, later a GPU. Each kind has a folder of its own beside this file.
+//
+// A share is a graph (partition/share.h), and each kind of processor runs it in its own way: a CPU by steps
+// and blocks on its threads, a GPU as one batch on its queue. Kernels, arenas, tuning and traces stay inside
+// of the processor. Synchronization exists only between processors, and the planner counts it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "graph/graph.h"
-#include "plan/plan.h"
+#include "mete/engine.h"
 
 namespace mete {
 
-// One step made ready: weights packed, kernel chosen. Keeps what it needs; the Graph must outlive it.
-class Prepared {
- public:
-  virtual ~Prepared() = default;
-  // Computes the step. Shapes and types are those it was prepared for. Throws only for what depends on
-  // the data (an index out of range).
-  virtual void Execute(std::span<const ConstView> inputs, std::span<View> outputs) = 0;
+struct ProcessorInfo {
+  std::string name;         // within its pool: "cpu:0", "gpu"
+  std::string kind;         // "cpu", "emulated", "remote"
+  std::string description;  // for people: "1 thread on core 0"
+};
 
-  virtual std::string kernel() const = 0;            // for people: "reference", "conv_f32 avx512"
-  virtual std::string reason() const { return ""; }  // why this one
-  virtual int64_t packed_bytes() const { return 0; }
-  // Operations that this kernel computes for a node of `flops` (graph/flops.h): fewer where it is Winograd's.
-  virtual int64_t computed_flops(int64_t flops) const { return flops; }
+// A share made ready: weights are packed and kernels are chosen. The processor that prepared it outlives it.
+class Ready {
+ public:
+  virtual ~Ready() = default;
+
+  // Begins to compute the share. `inputs` and `outputs` have the types and shapes of the graph's inputs and
+  // outputs, in its order, and their memory stays as it is until Wait() has returned. A CPU computes
+  // everything on the calling thread and its own threads before this function returns. Calls from several
+  // threads take turns: each Start() is followed by the Wait() of the same thread. Error CANCELLED as
+  // options.cancel says, here or from Wait(); other errors where the data cause them.
+  virtual void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
+                     const RunOptions& options) = 0;
+  // Returns when the outputs have been written.
+  virtual void Wait() = 0;
+
+  // Start() and Wait().
+  void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options);
+  // Runs the share into tensors that it allocates. A CPU computes so graphs, too, whose output shapes depend
+  // on data.
+  virtual std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) = 0;
+
+  virtual int64_t memory_bytes() const = 0;  // that its activations and packed weights take
+  virtual int threads() const = 0;           // that compute it, the calling thread included
+  virtual double prepare_ms() const = 0;     // that making it ready took
 };
 
 class Processor {
  public:
   virtual ~Processor() = default;
-  virtual const char* name() const = 0;
-  // Empty where the node can be computed here, else the reason why not.
+  virtual const ProcessorInfo& info() const = 0;
+
+  // Returns why the processor cannot compute this node; empty where it can.
   virtual std::string WhyNot(const Graph& graph, const Node& node) const = 0;
-  // Everything that can fail for reasons known beforehand fails here.
-  virtual std::unique_ptr<Prepared> Prepare(const Graph& graph, const Node& node, const Step& step) = 0;
+
+  // Makes a share ready. `share` is a graph as it is before the pass `layout`; the processor runs the passes
+  // behind division on its own copy. Everything that can fail for reasons known beforehand fails here: one
+  // Error lists every node that the processor cannot compute. Thread-safe.
+  virtual std::shared_ptr<Ready> Prepare(const Graph& share) = 0;
+
+  // Tells the processor that the calling thread will start its shares from now on: a CPU pins the thread to
+  // its first core.
+  virtual void AdoptThread() {}
+
+  // Makes a tensor that another processor has written readable for this one, and a tensor that this processor
+  // has written readable for the others. Processors of one memory return the tensor itself; a processor with
+  // a memory of its own copies or maps it.
+  virtual Tensor Import(Tensor tensor) { return tensor; }
+  virtual Tensor Export(Tensor tensor) { return tensor; }
 };
 
 }  // namespace mete

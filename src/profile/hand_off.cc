@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "mete/statistics.h"
-#include "processor/cpu/pool.h"
+#include "processor/cpu/threads/thread_pool.h"
 
 namespace mete {
 namespace {
@@ -17,7 +17,7 @@ struct EmptyRegion {
 };
 
 // A region of so many blocks with nothing in them.
-EmptyRegion Measure(Pool& pool, int64_t blocks, int times, std::chrono::microseconds pause) {
+EmptyRegion Measure(ThreadPool& pool, int64_t blocks, int times, std::chrono::microseconds pause) {
   std::vector<double> ns;
   int64_t takes = 0;
   for (int i = 0; i < times; ++i) {
@@ -37,8 +37,8 @@ HandOff MeasureHandOff(const std::vector<int>& cores) {
   constexpr int kTimes = 2000, kSleeps = 100;  // guess: medians are steady, and it takes less than a second
   constexpr std::chrono::milliseconds kLonger{1};  // than threads spin
   if (cores.size() < 2) return {};
-  Pool pool(int(cores.size()), cores, "asymo");  // takes some blocks at a time of a queue
-  const Pool::CallerPin pin(pool);
+  ThreadPool pool(int(cores.size()), cores, "asymo");  // takes some blocks at a time of a queue
+  const ThreadPool::CallerPin pin(pool);
   const auto threads = int64_t(cores.size());
   Measure(pool, threads, kTimes, {});
   const EmptyRegion few = Measure(pool, threads, kTimes, {}), many = Measure(pool, 33 * threads, kTimes, {});

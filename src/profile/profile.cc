@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "engine/stored_profile.h"
+#include "processor/cpu/stored_profile.h"
 #include "machine/temperature.h"
 #include "profile/hand_off.h"
 #include "profile/probes.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "base/temp_path_testing.h"
-#include "engine/stored_profile.h"
+#include "processor/cpu/stored_profile.h"
 #include "mete/error.h"
 #include "profile/check.h"
 #include "profile/probes.h"

@@ -5,8 +5,8 @@
 namespace mete {
 namespace {
 
-CpuOptions OptionsOf(const TimedCore& core, ConvAlgorithm conv) {
-  CpuOptions options;
+KernelOptions OptionsOf(const TimedCore& core, ConvAlgorithm conv) {
+  KernelOptions options;
   options.cores = {core.number};
   if (core.speed < 1) options.speeds = {core.speed};
   options.conv = conv;

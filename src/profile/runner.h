@@ -9,8 +9,8 @@
 
 #include "engine/model.h"
 #include "machine/machine.h"
-#include "processor/cpu/cpu.h"
-#include "run/executor.h"
+#include "processor/cpu/prepare/kernels.h"
+#include "processor/cpu/executor.h"
 
 namespace mete {
 
@@ -42,7 +42,7 @@ class Runner {
  private:
   const Model model_;
   const Plan plan_;
-  Cpu cpu_;
+  CpuKernels cpu_;
   Executor executor_;
   std::vector<Tensor> inputs_, outputs_;
   std::vector<ConstView> in_;

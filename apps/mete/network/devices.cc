@@ -9,7 +9,7 @@
 #include "checks.h"
 #include "commands.h"
 #include "network/discovery/discovery.h"
-#include "hosts.h"
+#include "network/workers.h"
 #include "model_flags.h"
 #include "terminal.h"
 
@@ -111,7 +111,7 @@ void PrintStates(const std::vector<HostState>& states) {
 // Asks the workers of a file. FAILURE in the end where one of them is not there.
 void ShowStates(const DevicesFlags& flags, const Context& context) {
   const std::vector<HostState> states = [&] {
-    const HostsFile file = ReadHostsFile(flags.file);
+    const PoolFile file = ReadPoolFile(flags.file);
     const Progress progress(context, "asking workers");
     return AskHosts(file, TimeoutOf(flags), context);
   }();
@@ -146,7 +146,7 @@ void AddDevices(CLI::App& app, Context& context) {
       app.add_subcommand("devices", "list the workers on the local network, or ask those of a file");
   auto flags = std::make_shared<DevicesFlags>();
   CLI::Option* file =
-      command->add_option("--devices", flags->file, "ask the workers of this file whether they are there")
+      command->add_option("--processors", flags->file, "ask the workers of this file whether they are there")
           ->type_name("FILE.toml");
   command
       ->add_option("--timeout", flags->timeout_s,
@@ -163,7 +163,8 @@ void AddDevices(CLI::App& app, Context& context) {
       "tokens (mete keys) are for\n"
       "that.\n"
       "\n"
-      "With --devices it asks the workers of a file instead, all at a time, as run and bench would: what is "
+      "With --processors it asks the workers of a file instead, all at a time, as run and bench would: what "
+      "is "
       "wrong with an address, a key,\n"
       "a token or a version is told, and the exit code is 1 unless all are there.\n"
       "\n"
@@ -171,7 +172,7 @@ void AddDevices(CLI::App& app, Context& context) {
       "  mete devices\n"
       "  mete devices --timeout 10 --json\n"
       "  mete devices --toml > devices.toml\n"
-      "  mete devices --devices devices.toml");
+      "  mete devices --processors devices.toml");
   command->callback([flags, &context] {
     context.command = [flags, &context] {
       if (flags->file.empty()) ShowFound(*flags, context);

@@ -13,7 +13,7 @@
 #include "checks.h"
 #include "commands.h"
 #include "network/discovery/discovery.h"
-#include "hosts.h"
+#include "network/workers.h"
 #include "machine/machine.h"
 #include "mete/device.h"
 #include "model_flags.h"
@@ -177,7 +177,7 @@ void AddWorker(CLI::App& app, Context& context) {
       ->group("Limits");
   AddJsonFlag(*command, context);
   command->footer(
-      "A caller (mete run, bench, profile with --devices FILE) sends this worker shares of its model as "
+      "A caller (mete run, bench, profile with --processors FILE) sends this worker shares of its model as "
       "graphs, their weights once, and\n"
       "the rows of each request; it gets rows back. Shares run with everything that mete run has. Weights "
       "are kept on the disk by their\n"

@@ -14,7 +14,7 @@ namespace {
 uint64_t CheckOf(const Chunk& chunk) {
   const pb::Frame& frame = chunk.frame;
   const int64_t where[] = {int64_t(frame.request()), frame.stage(), frame.need(), frame.source(),
-                           frame.offset()};
+                           frame.offset(),           frame.from(),  frame.to()};
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
   if (!state) throw std::bad_alloc();
   XXH3_64bits_reset_withSeed(state.get(), XXH3_64bits(where, sizeof where));

@@ -120,13 +120,17 @@ std::optional<Chunk> ChunkIn(const std::vector<grpc::Slice>& slices, int frame_f
 
 }  // namespace
 
-bool WritePiece(Coding coding, uint64_t request, const PieceId& id, const Tensor& piece,
-                const std::function<bool(const Chunk&)>& write) {
+bool WritePiece(Coding coding, uint64_t request, const PieceRoute& route, const PieceId& id,
+                const Tensor& piece, const std::function<bool(const Chunk&)>& write) {
   const grpc::Slice coded = CodedSlice(coding, piece);
   for (size_t at = 0; at < coded.size(); at += kChunkBytes) {
     Chunk chunk;
     chunk.frame.set_request(request);
-    chunk.frame.set_stage(id.stage), chunk.frame.set_need(id.need), chunk.frame.set_source(id.source);
+    chunk.frame.set_stage(id.stage);
+    chunk.frame.set_need(id.need);
+    chunk.frame.set_source(id.source);
+    chunk.frame.set_from(route.from);
+    chunk.frame.set_to(route.to);
     chunk.frame.set_offset(int64_t(at));
     chunk.data.push_back(coded.sub(at, std::min(at + kChunkBytes, coded.size())));
     AddCheck(chunk);

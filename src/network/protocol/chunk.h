@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "run/devices/inbox.h"
+#include "run/inbox.h"
 #include "src/network/protocol/worker.pb.h"
 
 namespace mete {
@@ -26,10 +26,15 @@ inline std::string_view BytesOf(const grpc::Slice& slice) {
   return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
 }
 
+// Between which devices a piece goes.
+struct PieceRoute {
+  int from = 0, to = 0;
+};
+
 // A coded piece in chunks of kChunkBytes, which refer to it. Serial equivalent: write(the first), write(the
 // next), ...; false where one is.
-bool WritePiece(Coding coding, uint64_t request, const PieceId& id, const Tensor& piece,
-                const std::function<bool(const Chunk&)>& write);
+bool WritePiece(Coding coding, uint64_t request, const PieceRoute& route, const PieceId& id,
+                const Tensor& piece, const std::function<bool(const Chunk&)>& write);
 
 // One that CheckChunk() (network/protocol/check.h) finds nothing in. Error as Inbox::Put.
 void PutChunk(Inbox& inbox, int from, const Chunk& chunk);

@@ -46,7 +46,7 @@ Tensor Counting(const Shape& shape) {
 
 std::vector<Chunk> ChunksOf(Coding coding, const Tensor& piece) {
   std::vector<Chunk> chunks;
-  WritePiece(coding, 300, {1, 2, 3}, piece, [&](const Chunk& chunk) {
+  WritePiece(coding, 300, {4, 5}, {1, 2, 3}, piece, [&](const Chunk& chunk) {
     chunks.push_back(chunk);
     return true;
   });
@@ -90,7 +90,7 @@ TEST(Chunk, OfCodedFloatsHasTheirCode) {
 
 TEST(Chunk, AFailedWriteEndsAPiece) {
   int writes = 0;
-  EXPECT_FALSE(WritePiece(Coding::kF32, 1, {}, Tensor(DType::kF32, {1'000'000}),
+  EXPECT_FALSE(WritePiece(Coding::kF32, 1, {}, {}, Tensor(DType::kF32, {1'000'000}),
                           [&](const Chunk&) { return ++writes < 2; }));
   EXPECT_EQ(writes, 2);
 }

@@ -4,7 +4,7 @@
 
 #include "mete/error.h"
 #include "network/protocol/programs.h"
-#include "run/devices/inbox.h"
+#include "run/inbox.h"
 
 namespace {
 

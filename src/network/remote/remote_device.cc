@@ -109,7 +109,7 @@ GraphTimes RemoteDevice::Time(const Graph& graph, int runs, std::chrono::millise
 }
 
 RemoteDeployment::RemoteDeployment(RemoteDevice& remote, int device, const pb::Deploy& deploy, Coding coding,
-                                   RemoteEvents& events)
+                                   PlanEvents& events)
     : remote_(remote),
       device_(device),
       coding_(coding),
@@ -124,14 +124,16 @@ RemoteDeployment::RemoteDeployment(RemoteDevice& remote, int device, const pb::D
   reader_ = std::thread([this] { Read(); });
 }
 
-RemoteDeployment::~RemoteDeployment() {
+RemoteDeployment::~RemoteDeployment() { Stop(); }
+
+void RemoteDeployment::Stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   context_.TryCancel();
   queue_.reset();
-  reader_.join();
+  if (reader_.joinable()) reader_.join();
 }
 
 void RemoteDeployment::WaitReady(std::chrono::milliseconds timeout) {
@@ -152,9 +154,10 @@ void RemoteDeployment::Write(const pb::ToWorker& message) {
   queue_->Push([this, bytes = Pack(message)] { return stream_->Write(bytes); });
 }
 
-void RemoteDeployment::Send(uint64_t request, const PieceId& id, Tensor piece) {
-  queue_->Push([this, request, id, piece = std::move(piece)] {
-    return WritePiece(coding_, request, id, piece,
+void RemoteDeployment::Send(int from, uint64_t request, const PieceId& id, Tensor piece,
+                            Unwritten::Mark mark) {
+  queue_->Push([this, from, request, id, piece = std::move(piece), mark = std::move(mark)] {
+    return WritePiece(coding_, request, {from, device_}, id, piece,
                       [&](const Chunk& chunk) { return stream_->Write(Pack<pb::ToWorker>(chunk)); });
   });
 }
@@ -195,8 +198,19 @@ void RemoteDeployment::Read() {
   events_.OnFailure(device_, error);
 }
 
+// Bad pieces are the worker's failure.
+void RemoteDeployment::Put(const Chunk& chunk) {
+  try {
+    CheckChunk(chunk);
+    if (const auto inbox = events_.InboxOf(chunk.frame.to(), chunk.frame.request()))
+      PutChunk(*inbox, device_, chunk);
+  } catch (const Error& error) {
+    events_.OnFailure(device_, error);
+  }
+}
+
 void RemoteDeployment::Tell(const Unpacked<pb::FromWorker>& got) {
-  if (got.chunk) return events_.OnChunk(device_, *got.chunk);
+  if (got.chunk) return Put(*got.chunk);
   const pb::FromWorker& message = got.message;
   if (message.has_failure()) {
     const pb::Failure& f = message.failure();

@@ -18,8 +18,8 @@
 #include "network/protocol/programs.h"
 #include "network/protocol/streams.h"
 #include "network/protocol/write_queue.h"
-#include "run/devices/program_run.h"
-#include "run/devices/time_graph.h"
+#include "run/member.h"
+#include "run/time_graph.h"
 
 namespace mete {
 
@@ -90,42 +90,36 @@ class RemoteDevice {
   std::unique_ptr<pb::Worker::Stub> stub_;
 };
 
-// What a worker tells the caller of a deployment. Called by a thread of the deployment's.
-class RemoteEvents {
- public:
-  virtual ~RemoteEvents() = default;
-  virtual void OnChunk(int from, const Chunk& chunk) = 0;
-  virtual void OnDone(int from, uint64_t request, std::vector<StageTimes> times) = 0;
-  virtual void OnFailure(int device, const Error& error) = 0;
-};
-
 // A program on a worker, from when it is sent until it is given up.
-class RemoteDeployment {
+class RemoteDeployment : public MemberProgram {
  public:
   // Sends the program; the weights must be there. `events` outlives it. Does not wait.
   RemoteDeployment(RemoteDevice& remote, int device, const pb::Deploy& deploy, Coding coding,
-                   RemoteEvents& events);
-  ~RemoteDeployment();
+                   PlanEvents& events);
+  ~RemoteDeployment() override;
   RemoteDeployment(const RemoteDeployment&) = delete;
   RemoteDeployment& operator=(const RemoteDeployment&) = delete;
 
-  void WaitReady(std::chrono::milliseconds timeout);  // Error where it does not come
-  void Begin(uint64_t request);
-  void Send(uint64_t request, const PieceId& id, Tensor piece);
+  void WaitReady(std::chrono::milliseconds timeout) override;  // Error where it does not come
+  void Begin(uint64_t request) override;
+  void Send(int from, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override;
+  std::shared_ptr<Inbox> InboxOf(uint64_t) override { return nullptr; }
+  void Stop() override;
   // The device for whose piece it waits in this request; -1: none. Nothing where it does not say so until
   // then. One thread a request.
-  std::optional<int> WaitsFor(uint64_t request, std::chrono::steady_clock::time_point until);
+  std::optional<int> WaitsFor(uint64_t request, std::chrono::steady_clock::time_point until) override;
 
  private:
   void Write(const pb::ToWorker& message);
   void Read();
   Error ReadAll();  // why no more comes
   void Tell(const Unpacked<pb::FromWorker>& got);
+  void Put(const Chunk& chunk);
 
   RemoteDevice& remote_;
   const int device_;
   const Coding coding_;
-  RemoteEvents& events_;
+  PlanEvents& events_;
   grpc::ClientContext context_;
   CancelOn cancel_;
   std::unique_ptr<ServeCall> stream_;

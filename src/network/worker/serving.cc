@@ -37,12 +37,16 @@ void Feeder::Broken() {
 
 void Feeder::Send(uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) {
   queue_.Push([this, request, id, piece = std::move(piece), mark = std::move(mark)] {
-    return WritePiece(coding_, request, id, piece, [&](const Chunk& chunk) { return Write(chunk); });
+    return WritePiece(coding_, request, {}, id, piece, [&](const Chunk& chunk) { return Write(chunk); });
   });
 }
 
 Serving::Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, const Security& security)
-    : stream_(stream), coding_(coding), queue_([] {}) {  // a caller that is gone ends the stream
+    : stream_(stream),
+      coding_(coding),
+      device_(deploy.device()),
+      at_caller_(deploy.at_caller().begin(), deploy.at_caller().end()),
+      queue_([] {}) {  // a caller that is gone ends the stream
   for (const pb::Peer& peer : deploy.peers()) {
     const int device = peer.device();
     feeders_.try_emplace(device, peer, deploy.id(), deploy.device(), coding, security,
@@ -55,13 +59,13 @@ void Serving::Write(const pb::FromWorker& message, std::shared_ptr<const void> m
 }
 
 void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) {
-  if (to != 0) {
+  if (to != 0 && !at_caller_.contains(to)) {
     const auto feeder = feeders_.find(to);
     if (feeder == feeders_.end()) Invalid("program", "sends to a device without an address; got {}", to);
     return feeder->second.Send(request, id, std::move(piece), std::move(mark));
   }
-  queue_.Push([this, request, id, piece = std::move(piece), mark = std::move(mark)] {
-    return WritePiece(coding_, request, id, piece,
+  queue_.Push([this, to, request, id, piece = std::move(piece), mark = std::move(mark)] {
+    return WritePiece(coding_, request, {device_, to}, id, piece,
                       [&](const Chunk& chunk) { return stream_.Write(Pack<pb::FromWorker>(chunk)); });
   });
 }
@@ -71,7 +75,8 @@ void Serving::SendDone(uint64_t request, std::vector<StageTimes> times, Unwritte
   message.mutable_done()->set_request(request);
   for (const StageTimes& t : times) {
     pb::StageTime* to = message.mutable_done()->add_stages();
-    to->set_wait_us(t.wait_us), to->set_compute_us(t.compute_us);
+    to->set_wait_us(t.wait_us);
+    to->set_compute_us(t.compute_us);
   }
   Write(message, std::move(mark));
 }

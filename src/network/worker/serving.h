@@ -5,12 +5,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "network/protocol/channel.h"
 #include "network/protocol/streams.h"
 #include "network/protocol/write_queue.h"
-#include "network/worker/deployment.h"
+#include "network/protocol/chunk.h"
+#include "run/deployment.h"
 
 namespace mete {
 
@@ -60,6 +62,8 @@ class Serving : public DeploymentEnds {
 
   ServeStream& stream_;
   const Coding coding_;
+  const int device_;
+  const std::set<int> at_caller_;  // devices that are processors of the caller
   std::weak_ptr<const void> answer_;
   // In the end first all feeders go, as on_broken may write to the queue, and then this.
   WriteQueue queue_;

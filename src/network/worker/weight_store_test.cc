@@ -4,7 +4,7 @@
 
 #include "base/errors_testing.h"
 #include "base/temp_path_testing.h"
-#include "run/devices/time_graph.h"
+#include "run/time_graph.h"
 
 namespace mete {
 namespace {

@@ -9,11 +9,12 @@
 #include "base/watch.h"
 #include "machine/machine.h"
 #include "network/protocol/check.h"
-#include "run/devices/program_bytes.h"
-#include "run/devices/time_graph.h"
-#include "network/worker/errors.h"
+#include "run/program_bytes.h"
+#include "run/errors.h"
+#include "run/time_graph.h"
 #include "network/worker/serving.h"
-#include "network/worker/session_cache.h"
+#include "network/worker/ready_cache.h"
+#include "processor/cpu/cpu.h"
 #include "network/worker/weight_store.h"
 
 namespace mete {
@@ -101,6 +102,13 @@ class CallWatch {
   Watch watch_;
 };
 
+void PutInto(Deployment& deployment, int from, const Chunk& chunk) {
+  const std::shared_ptr<Inbox> inbox = deployment.InboxOf(chunk.frame.request());
+  if (!inbox) return;  // it has failed
+  CheckChunk(chunk);
+  PutChunk(*inbox, from, chunk);
+}
+
 WireLimits LimitsOf(const WorkerOptions& options) {
   WireLimits limits;
   limits.max_value_bytes = std::min(limits.max_value_bytes, options.memory_bytes);
@@ -116,7 +124,8 @@ class Worker::Service : public WorkerService {
       : options_(options),
         limits_(LimitsOf(options)),
         memory_(options.memory_bytes),
-        sessions_(options.session, memory_),
+        cpu_("cpu", options.session),
+        sessions_(cpu_, memory_),
         store_(options.weights_folder, options.weights_bytes,
                [this](int64_t bytes, const std::string& what) { return sessions_.Take(bytes, what); }) {}
 
@@ -168,7 +177,7 @@ class Worker::Service : public WorkerService {
         const auto deployment = Find(first->deployment());
         if (!deployment) Fail(Code::kNotFound, "deployment", "is not here (any more)");
         if (!fed.chunk) Invalid("deployment", "is fed without a piece");
-        deployment->Put(first->from(), *fed.chunk);
+        PutInto(*deployment, first->from(), *fed.chunk);
       }
     });
   }
@@ -181,12 +190,13 @@ class Worker::Service : public WorkerService {
       // One after the other: what is timed beside something else that is prepared or timed would seem slow.
       const Turn::Taken taken(timing_, [&] { CheckThere(watch); });
       const std::shared_ptr<Timed> timed = ToTime(request->graph(), *reply);
-      const GraphTimes times = TimeRuns(*timed->session, timed->inputs,
+      const GraphTimes times = TimeRuns(*timed->ready, timed->graph, timed->inputs,
                                         std::clamp(request->runs(), 1, kMostRuns), turn_, &watch.ended());
       for (const double us : times.us) reply->add_us(us);
       for (const auto& [name, us] : times.nodes) {
         pb::NodeTime* node = reply->add_nodes();
-        node->set_name(name), node->set_us(us);
+        node->set_name(name);
+        node->set_us(us);
       }
     });
   }
@@ -216,7 +226,7 @@ class Worker::Service : public WorkerService {
       f();
       return grpc::Status::OK;
     } catch (const std::exception& error) {
-      return StatusOf(AsError(error));
+      return StatusOf(AsError(error, "worker", "a smaller --memory-gib of the worker"));
     }
   }
 
@@ -277,6 +287,9 @@ class Worker::Service : public WorkerService {
     if (deploy.peers_size() > kMostDevicesOfPlan)
       Invalid("deployment", "has too many peers; got {}, expected {} at most", deploy.peers_size(),
               kMostDevicesOfPlan);
+    if (deploy.at_caller_size() > kMostDevicesOfPlan)
+      Invalid("deployment", "has too many processors at its caller; got {}, expected {} at most",
+              deploy.at_caller_size(), kMostDevicesOfPlan);
     if (deploy.device() < 1 || deploy.device() > kMostDevicesOfPlan || deploy.lanes() < 1 ||
         deploy.lanes() > kMostLanes)
       Invalid("deployment",
@@ -292,7 +305,7 @@ class Worker::Service : public WorkerService {
 
   // Its sessions may be of no use when a deployment is gone.
   struct Trimming {
-    SessionCache& sessions;
+    ReadyCache& sessions;
     ~Trimming() { sessions.Trim(); }
   };
 
@@ -336,15 +349,15 @@ class Worker::Service : public WorkerService {
     MemoryBudget::Part memory = sessions_.Take(
         deploy.lanes() * RequestBytes(unpacked, deploy.device(), coding), "a deployment's requests");
     const std::shared_ptr<const Held> held(
-        new Held{std::move(memory), {std::move(unpacked), deploy.device(), make}});
+        new Held{std::move(memory), {std::move(unpacked), deploy.device(), cpu_, make}});
     const std::shared_ptr<const PreparedProgram> program(held, &held->program);
-    return std::make_shared<Deployment>(program, coding, deploy.lanes(), turn_, serving);
+    return std::make_shared<Deployment>("worker", program, coding, deploy.lanes(), turn_, serving);
   }
 
   static void ReadAll(ServeStream& stream, Deployment& deployment, Serving& serving) {
     for (grpc::ByteBuffer bytes; stream.Read(&bytes);) {
       const auto [message, chunk] = Unpack<pb::ToWorker>(bytes);
-      if (chunk) deployment.Put(0, *chunk);
+      if (chunk) PutInto(deployment, chunk->frame.from(), *chunk);
       else if (message.has_begin()) deployment.Begin(message.begin().request());
       else if (message.has_ask())
         serving.SendWaiting(message.ask().request(), deployment.WaitsFor(message.ask().request()));
@@ -364,8 +377,9 @@ class Worker::Service : public WorkerService {
   struct Timed {
     Digest digest;
     MemoryBudget::Part memory;  // of the values
+    Graph graph;
     std::vector<Tensor> inputs;
-    std::shared_ptr<Session> session;
+    std::shared_ptr<Ready> ready;
   };
 
   // The one that was timed last is kept: a profile times a model again after a while.
@@ -375,7 +389,8 @@ class Worker::Service : public WorkerService {
     sessions_.KeepLast(nullptr);
     const auto timed = std::make_shared<Timed>();
     timed->digest = digest;
-    Graph graph = UnpackGraph(
+    Graph& graph = timed->graph;
+    graph = UnpackGraph(
         packed,
         [&](const Digest&, DType type, const Shape& shape) {
           timed->memory.Join(TakeForTiming(type, shape));
@@ -389,9 +404,9 @@ class Worker::Service : public WorkerService {
         if (graph.value(id).shape.known())
           timed->memory.Join(TakeForTiming(graph.value(id).type, graph.value(id).shape));
     timed->inputs = MadeUpInputs(graph, graph.inputs);
-    timed->session = sessions_.Fresh(std::move(graph));
-    reply.set_prepare_ms(timed->session->stats().prepare_ms);
-    sessions_.KeepLast({timed, timed->session.get()});
+    timed->ready = sessions_.Fresh(graph);
+    reply.set_prepare_ms(timed->ready->prepare_ms());
+    sessions_.KeepLast({timed, timed->ready.get()});
     timed_ = timed;
     return timed;
   }
@@ -400,7 +415,8 @@ class Worker::Service : public WorkerService {
   const WireLimits limits_;  // no more than the memory that shares may have
   const std::string machine_ = ReadMachine().name;
   MemoryBudget memory_;
-  SessionCache sessions_;
+  Cpu cpu_;
+  ReadyCache sessions_;
   WeightStore store_;
   Turn turn_;                   // of whoever computes: the cores are one device
   Turn timing_;                 // of whoever prepares a graph and times it; before turn_

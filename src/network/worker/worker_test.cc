@@ -11,7 +11,7 @@
 #include "network/wire/wire.h"
 #include "network/protocol/check.h"
 #include "src/network/protocol/worker.grpc.pb.h"
-#include "network/worker/errors.h"
+#include "run/errors.h"
 
 namespace mete {
 namespace {
@@ -166,11 +166,11 @@ TEST(Worker, TimesNothingThatItsMemoryIsTooSmallFor) {
 }
 
 TEST(Worker, SaysOfWhateverWentWrongWhoseDoingItIs) {
-  EXPECT_EQ(AsError(Error(Code::kDataLoss, "[x] y")).code(), Code::kDataLoss);
+  EXPECT_EQ(AsError(Error(Code::kDataLoss, "[x] y"), "worker", "less").code(), Code::kDataLoss);
   // so that nobody tries again at once
-  EXPECT_EQ(AsError(std::bad_alloc()).code(), Code::kResourceExhausted);
-  EXPECT_EQ(AsError(std::runtime_error("z")).code(), Code::kInternal);
-  EXPECT_STREQ(AsError(std::runtime_error("z")).what(), "[worker] z");
+  EXPECT_EQ(AsError(std::bad_alloc(), "worker", "less").code(), Code::kResourceExhausted);
+  EXPECT_EQ(AsError(std::runtime_error("z"), "worker", "less").code(), Code::kInternal);
+  EXPECT_STREQ(AsError(std::runtime_error("z"), "worker", "less").what(), "[worker] z");
 }
 
 TEST(Worker, KeepsWhatItHasTimedLastAndOnlyThat) {

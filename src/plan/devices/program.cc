@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "partition/channels_last.h"
 #include "partition/share.h"
 
 namespace mete {
@@ -49,6 +50,7 @@ class ProgramWriter {
       : graph_(graph),
         plan_(plan),
         layers_(LayersOf(graph)),
+        channels_last_(ChannelsLast(graph)),
         programs_(plan.devices.size()),
         held_(plan.devices.size()) {}
 
@@ -56,6 +58,10 @@ class ProgramWriter {
     if (plan_.groups.empty()) Misfit();
     int layer = plan_.groups.front().first;
     if (layer < 0 || layer > int(layers_.size())) Misfit();
+    if (plan_.groups.back().last < layer) Misfit();
+    // The caller knows what the plan begins and ends with in plain order.
+    for (const ValueId id : InputsOf(graph_, plan_)) channels_last_[size_t(id)] = false;
+    for (const ValueId id : OutputsOf(graph_, plan_)) channels_last_[size_t(id)] = false;
     for (const ValueId id : InputsOf(graph_, plan_)) held_[0].push_back({id, Part::All()});
     for (const PlannedGroup& group : plan_.groups) {
       if (group.first != layer || group.last < group.first || group.last > int(layers_.size())) Misfit();
@@ -103,7 +109,10 @@ class ProgramWriter {
       ShareGraph made = MakeShareGraph(graph_, nodes, computed);
       inputs = made.parts.inputs;
       stage.graph = std::move(made.graph);
+      PutChannelsLast(stage.graph, AreLast(inputs), AreLast(computed));
     }
+    for (auto* list : {&inputs, &computed, &kept})
+      for (ValuePart& vp : *list) vp.part = AsItLies(vp);
     WriteNeeds(share.device, inputs, kept);
     after = computed;
     after.insert(after.end(), kept.begin(), kept.end());
@@ -117,13 +126,24 @@ class ProgramWriter {
     });
   }
 
-  const Shape& ShapeFor(ValueId id) const {
+  std::vector<bool> AreLast(const std::vector<ValuePart>& parts) const {
+    std::vector<bool> last;
+    for (const ValuePart& vp : parts) last.push_back(channels_last_[size_t(vp.value)]);
+    return last;
+  }
+
+  // The part of the value in the order in which the value lies between shares.
+  Part AsItLies(const ValuePart& vp) const {
+    return channels_last_[size_t(vp.value)] ? ToChannelsLast(vp.part) : vp.part;
+  }
+
+  Shape ShapeFor(ValueId id) const {
     const Value& value = graph_.value(id);
     if (!value.shape.known())
       Fail(Code::kUnimplemented, value.name,
            "has a shape that depends on data and would have to be given to another step; got several "
            "devices, expected one for such a model");
-    return value.shape;
+    return channels_last_[size_t(id)] ? ToChannelsLast(value.shape) : value.shape;
   }
 
   // One need for each value: the smallest part that has all that is asked for.
@@ -147,7 +167,7 @@ class ProgramWriter {
   }
 
   void AddNeed(int device, const ValuePart& wanted) {
-    const Shape& shape = ShapeFor(wanted.value);
+    const Shape shape = ShapeFor(wanted.value);
     const int index = int(StageOf(device).needs.size());
     ProgramNeed need{wanted.value, graph_.value(wanted.value).type, ShapeOf(wanted.part, shape), {}};
     int64_t elements = 0;
@@ -181,6 +201,7 @@ class ProgramWriter {
   const Graph& graph_;
   const DevicesPlan& plan_;
   const std::vector<Layer> layers_;
+  std::vector<bool> channels_last_;  // by value: how pieces of it lie in memory
   std::vector<DeviceProgram> programs_;
   Held held_;
 };

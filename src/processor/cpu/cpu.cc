@@ -1,54 +1,51 @@
 #include "processor/cpu/cpu.h"
 
-#include "base/error.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <pthread.h>
+#include <sched.h>
+
 #include "kernels/reference/reference.h"
-#include "processor/cpu/families.h"
+#include "machine/machine.h"
+#include "passes/pass.h"
+#include "processor/cpu/ready_on_cpu.h"
 
 namespace mete {
 namespace {
 
-class ReferenceStep : public Prepared {
- public:
-  ReferenceStep(const Node& node, RefKernel kernel, std::string reason)
-      : node_(node), kernel_(kernel), reason_(std::move(reason)) {}
-
-  void Execute(std::span<const ConstView> inputs, std::span<View> outputs) override {
-    RefArgs args{node_.attributes, inputs, outputs, scratch_, {}};
-    scratch_.Reset();
-    kernel_(args);
-  }
-  std::string kernel() const override { return "reference"; }
-  std::string reason() const override { return reason_; }
-
- private:
-  const Node& node_;
-  RefKernel kernel_;
-  std::string reason_;
-  Scratch scratch_;
-};
+std::string Describe(const SessionOptions& options) {
+  const int threads = options.threads > 0 ? options.threads : int(options.cores.size());
+  std::string text =
+      threads == 0 ? "all threads" : fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+  if (!options.cores.empty())
+    text +=
+        fmt::format(" on core{} {}", options.cores.size() == 1 ? "" : "s", fmt::join(options.cores, ", "));
+  if (!options.speeds.empty()) text += fmt::format(", emulated at speed {}", fmt::join(options.speeds, ", "));
+  return text;
+}
 
 }  // namespace
 
-Cpu::Cpu(const CpuOptions& options)
-    : options_(options),
-      pool_(options.threads, options.cores, options.policy, options.speeds, options.workers),
-      packer_(pool_, options.packed_cache) {}
+Cpu::Cpu(std::string name, SessionOptions options)
+    : info_{std::move(name), "cpu", Describe(options)}, options_(std::move(options)) {}
 
 std::string Cpu::WhyNot(const Graph&, const Node& node) const {
   return FindReference(node.op) ? "" : "no kernel for operator " + node.op;
 }
 
-std::unique_ptr<Prepared> Cpu::Prepare(const Graph& graph, const Node& node, const Step& step) {
-  pool_.PrepareStep(step.threads);
-  std::string why = "the reference was asked for";
-  if (!options_.reference) {
-    why.clear();
-    if (auto fast = PrepareFast(graph, node, packer_, options_, &why)) return fast;
-    if (why.empty()) why = "no fast kernel for " + node.op;
-  }
-  const RefKernel kernel = FindReference(node.op);
-  if (!kernel) Fail(Code::kUnimplemented, node.name, "no kernel for operator {}", node.op);
-  return std::make_unique<ReferenceStep>(node, kernel, why);
+std::shared_ptr<Ready> Cpu::Prepare(const Graph& share) {
+  auto graph = std::make_unique<Graph>(share);
+  (void)RunPasses(*graph, true, {});
+  return std::make_shared<ReadyOnCpu>(std::move(graph), options_);
+}
+
+void Cpu::AdoptThread() {
+  if (options_.cores.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(options_.cores[0], &set);
+  // Each run pins the thread again and reports a core that is refused.
+  (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
 }  // namespace mete

@@ -1,0 +1,26 @@
+// The inputs and outputs of a graph as its caller sees them, and checks of the tensors that the caller
+// brings.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "mete/engine.h"
+
+namespace mete {
+
+// The values `ids` as ports. `declared`: the shapes that the model's file gives to some of them, by name.
+std::vector<Port> PortsOf(const Graph& graph, std::span<const ValueId> ids,
+                          const std::map<std::string, Shape>& declared = {});
+
+// Error INVALID_ARGUMENT where a tensor does not have the type and shape of its port, or has no data. `kind`:
+// "input" or "output".
+void CheckPort(const char* kind, const Port& port, DType type, const Shape& shape, const void* data);
+
+// Error INVALID_ARGUMENT where the tensors are not what the ports of the model `name` take.
+void CheckInputs(const std::string& name, std::span<const Port> ports, std::span<const ConstView> inputs);
+
+}  // namespace mete

@@ -1,0 +1,243 @@
+#include "machine/pool_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/mapped_file.h"
+#include "machine/core_list.h"
+#include "machine/devices_file.h"
+#include "machine/toml_keys.h"
+#include "mete/tensor.h"
+
+namespace mete {
+namespace {
+
+toml::table Parse(const std::string& path) {
+  const auto file = MappedFile::Open(path);
+  return ParseToml({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}, path);
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string path) : path_(std::move(path)) {}
+
+  PoolFile Do(const toml::table& table) {
+    RefuseOtherDescription(table, path_, Description::kPool);
+    TomlKeys keys(table, path_, "devices", problems_);
+    file_.name = keys.Text("name");
+    file_.keys = PathAt(keys, "keys");
+    file_.token = PathAt(keys, "token");
+    if (const toml::node* insecure = keys.Find("insecure")) file_.insecure = insecure->value_or(false);
+    for (const toml::table* device : keys.Tables("device")) ReadDevice(*device);
+    CheckTrust(keys, table);
+    keys.RefuseOthers();
+    problems_.ThrowIfAny();
+    return std::move(file_);
+  }
+
+ private:
+  void CheckTrust(TomlKeys& keys, const toml::table& table) {
+    const bool workers = std::any_of(file_.devices.begin(), file_.devices.end(),
+                                     [](const DeviceInPool& device) { return !device.address.empty(); });
+    const int ways = !file_.keys.empty() + !file_.token.empty() + file_.insecure;
+    if (ways == 1 || (!workers && ways == 0)) return;
+    keys.Problem(&table,
+                 "why workers believe us is said {} times, expected once; try one of: keys = \"keys/{}\", "
+                 "token = \"token\", insecure = true",
+                 ways, "laptop");
+  }
+
+  // Relative to the file's folder.
+  std::string PathAt(TomlKeys& keys, const char* key) {
+    if (!keys.Find(key)) return "";
+    return (std::filesystem::path(path_).parent_path() / keys.Text(key)).string();
+  }
+
+  void ReadDevice(const toml::table& table) {
+    const std::string name = table["name"].value_or(std::string("?"));
+    TomlKeys keys(table, path_, fmt::format("device '{}'", Printable(name.substr(0, 40))), problems_);
+    DeviceInPool device;
+    device.name = keys.Text("name");
+    if (keys.Find("address")) device.address = keys.Text("address");
+    device.power = ReadPower(keys);
+    if (keys.Find("processor"))
+      for (const toml::table* processor : keys.Tables("processor"))
+        device.processors.push_back(ReadProcessor(*processor));
+    if (!device.processors.empty() && !device.address.empty())
+      keys.Problem(
+          table.get("processor"),
+          "a worker is one processor, its CPU; expected [[device.processor]] of the first device alone");
+    keys.RefuseOthers();
+    if (!names_.insert(device.name).second) keys.Problem(table.get("name"), "another device has this name");
+    const bool own = file_.devices.empty();
+    if (own && !device.address.empty())
+      keys.Problem(table.get("address"), "the first device is this one and has no address");
+    if (!own && !IsAddress(device.address))
+      keys.Problem(&table, "its address is not one; got '{}', expected HOST:PORT",
+                   Printable(device.address.substr(0, 80)));
+    if (!own && !addresses_.insert(device.address).second)
+      keys.Problem(table.get("address"), "another device has this address");
+    if (file_.devices.size() >= size_t(kMostDevices))
+      return keys.Problem(&table, "too many devices; expected {} at most", kMostDevices);
+    file_.devices.push_back(device);
+  }
+
+  ProcessorEntry ReadProcessor(const toml::table& table) {
+    const std::string name = table["name"].value_or(std::string("?"));
+    TomlKeys keys(table, path_, fmt::format("processor '{}'", Printable(name.substr(0, 40))), problems_);
+    ProcessorEntry processor;
+    processor.name = keys.Text("name");
+    if (!processors_.insert(processor.name).second)
+      keys.Problem(table.get("name"), "another processor has this name");
+    if (keys.Find("cores")) {
+      const std::string cores = keys.Text("cores");
+      if (const auto list = ParseCoreList(cores)) processor.cores = *list;
+      else
+        keys.Problem(table.get("cores"), "is no list of cores; got '{}', expected one like 0-3,6",
+                     Printable(cores));
+    }
+    if (keys.Find("speed")) processor.speed = keys.Number("speed", 0.01, 1);
+    const std::string kind = keys.Find("kind") ? keys.Text("kind") : "cpu";
+    if (kind == "emulated") processor.emulation = ReadEmulation(keys, table);
+    else if (kind != "cpu")
+      keys.Problem(table.get("kind"), "is unknown; got '{}', expected cpu or emulated", Printable(kind));
+    keys.RefuseOthers();
+    return processor;
+  }
+
+  static Emulation ReadEmulation(TomlKeys& keys, const toml::table& table) {
+    constexpr double kMostUs = 1e6;  // guess: a second is more than any device takes
+    Emulation e;
+    for (const auto& [key, us] :
+         {std::pair{"launch_us", &e.launch_us}, std::pair{"map_us", &e.map_us},
+          std::pair{"map_us_per_mib", &e.map_us_per_mib}, std::pair{"wake_us", &e.wake_us}})
+      if (keys.Find(key)) *us = keys.Number(key, 0, kMostUs);
+    if (keys.Find("fails")) e.fails = keys.Text("fails");
+    if (!e.fails.empty() && !IsFault(e.fails))
+      keys.Problem(
+          table.get("fails"),
+          "is no fault; got '{}', expected prepare, or one of run, hang and lost with the number of a "
+          "run, such as 'run 3'",
+          Printable(e.fails));
+    const toml::node* lacks = keys.Find("lacks");
+    const toml::array* types = lacks ? lacks->as_array() : nullptr;
+    if (lacks && !types) keys.Problem(lacks, "'lacks' is no list of element types, such as [\"i8\", \"u8\"]");
+    if (types)
+      for (const toml::node& type : *types) {
+        e.lacks.push_back(type.value_or(std::string()));
+        if (!IsElementType(e.lacks.back()))
+          keys.Problem(&type, "is no element type; got '{}', expected one like f32 or i8",
+                       Printable(e.lacks.back()));
+      }
+    return e;
+  }
+
+  static bool IsElementType(const std::string& name) {
+    for (int t = int(DType::kF32); t <= int(DType::kBool); ++t)
+      if (Name(DType(t)) == name) return true;
+    return false;
+  }
+
+  static bool IsFault(const std::string& text) {
+    if (text == "prepare") return true;
+    for (const std::string_view stage : {"run ", "hang ", "lost "}) {
+      if (!text.starts_with(stage)) continue;
+      const std::string number = text.substr(stage.size());
+      return !number.empty() && number.size() <= 6 &&
+             number.find_first_not_of("0123456789") == std::string::npos;
+    }
+    return false;
+  }
+
+  static std::optional<DevicePower> ReadPower(TomlKeys& keys) {
+    const bool sent = keys.Find("sent_nj_per_byte"), received = keys.Find("received_nj_per_byte");
+    if (!keys.Find("idle_w") && !keys.Find("compute_w") && !sent && !received) return {};
+    DevicePower power{
+        keys.TakeFigure("idle_w", 0, kMostWatts), keys.TakeFigure("compute_w", 0, kMostWatts), {}, {}};
+    if (sent) power.sent_nj_per_byte = keys.TakeFigure("sent_nj_per_byte", 0, kMostNanojoules);
+    if (received) power.received_nj_per_byte = keys.TakeFigure("received_nj_per_byte", 0, kMostNanojoules);
+    return power;
+  }
+
+  static bool IsAddress(const std::string& text) {
+    const size_t colon = text.rfind(':');
+    if (colon == std::string::npos || colon == 0 || text.size() > 255) return false;
+    const std::string port = text.substr(colon + 1);
+    return !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos &&
+           std::stoi(port) > 0 && std::stoi(port) < 65536 &&
+           text.find_first_of(" /\t\n") == std::string::npos;
+  }
+
+  const std::string path_;
+  Problems problems_;
+  PoolFile file_;
+  std::set<std::string> names_, addresses_, processors_;
+};
+
+}  // namespace
+
+bool IsPoolFile(const std::string& path) { return DescriptionOf(Parse(path)) == Description::kPool; }
+
+bool DescribesDevices(const std::string& path) {
+  const std::optional<Description> description = DescriptionOf(Parse(path));
+  return description && *description != Description::kMachine;
+}
+
+PoolFile ReadPoolFile(const std::string& path) { return Reader(path).Do(Parse(path)); }
+
+bool IsProcessorList(const std::string& text) {
+  return (text == "cpu" || text.starts_with("cpu:") || text.starts_with("cpu,")) && !text.ends_with(".toml");
+}
+
+// "cpu:0,2,cpu:1": a piece without "cpu" goes on with the list of cores before it.
+PoolFile PoolOfList(const std::string& list) {
+  PoolFile pool{list, "", "", false, {{"here", "", {}, {}}}};
+  std::vector<std::string> texts;
+  for (size_t at = 0; at <= list.size();) {
+    const size_t end = std::min(list.find(',', at), list.size());
+    const std::string piece = list.substr(at, end - at);
+    if (piece.starts_with("cpu") || texts.empty()) texts.push_back(piece);
+    else texts.back() += "," + piece;
+    at = end + 1;
+  }
+  const auto cores_of = [](const std::string& text) -> std::optional<std::vector<int>> {
+    if (text == "cpu") return std::vector<int>{};
+    return text.starts_with("cpu:") ? ParseCoreList(text.substr(4)) : std::nullopt;
+  };
+  Problems problems;
+  std::set<std::string> names;
+  for (const std::string& text : texts)
+    problems.Try([&] {
+      const auto cores = cores_of(text);
+      if (!cores)
+        Invalid("--processors",
+                "is no processor; got '{}', expected cpu, or cpu: and a list of cores such as cpu:0-3",
+                Printable(text.substr(0, 80)));
+      if (!names.insert(text).second)
+        Invalid("--processors", "has a processor twice; got {}", Printable(text));
+      pool.devices[0].processors.push_back({text, *cores, 1, {}});
+    });
+  problems.ThrowIfAny();
+  return pool;
+}
+
+void CheckCores(const PoolFile& pool, const std::vector<int>& allowed) {
+  Problems problems;
+  std::map<int, std::string> owner;
+  const auto own = [&](int core, const std::string& name) {
+    if (std::find(allowed.begin(), allowed.end(), core) == allowed.end())
+      Invalid(name, "core {} is not there, or this process may not use it; expected some of {}", core,
+              FormatCoreList(allowed));
+    if (const auto [at, is_new] = owner.emplace(core, name); !is_new)
+      Invalid(name, "shares core {} with {}; expected processors with cores of their own", core, at->second);
+  };
+  for (const DeviceInPool& device : pool.devices)
+    for (const ProcessorEntry& processor : device.processors)
+      for (const int core : processor.cores.empty() ? allowed : processor.cores)
+        problems.Try([&] { own(core, processor.name); });
+  problems.ThrowIfAny();
+}
+
+}  // namespace mete

@@ -1,0 +1,98 @@
+// The processors of a site that a model may be divided over, as somebody wrote them down: a tree of devices
+// and their processors, where workers are to be reached, and why they believe the caller. A TOML file:
+//
+//     name = "Two boards and a laptop"
+//     # this device's certificate and key, made by `mete keys make`; beside this file
+//     keys = "keys/laptop"
+//     # token = "token"                # or a file with the token that all share, on a closed network
+//     # insecure = true                # or neither; a file without addresses has none of the three
+//     [[device]]
+//     name = "laptop"                  # the first device is the caller's own: without an address
+//     [[device.processor]]             # without any, a device is one processor: its CPU, with all cores
+//     name = "big"                     # the first processor is the home: it has the inputs, and gets the outputs
+//     cores = "0-3"
+//     [[device.processor]]
+//     name = "gpu"
+//     kind = "emulated"                # computes on these cores as another processor would
+//     cores = "4"
+//     speed = 0.5                      # of the cores, emulated by stretching time; also of a CPU
+//     launch_us = 50                   # until a share begins to be computed
+//     map_us = 200                     # for each piece that enters or leaves its memory
+//     map_us_per_mib = 40              # and for each MiB of it
+//     wake_us = 100                    # where it has not computed for a millisecond
+//     lacks = ["i8", "u8"]             # element types that it cannot compute
+//     fails = "run 3"                  # or "prepare", "hang 3", "lost 3": in the third run. For tests
+//     [[device]]
+//     name = "pi-1"                    # what its certificate says
+//     address = "192.168.1.20:7077"    # HOST:PORT
+//     # For plans with the least energy, of every device or none: what it takes from its socket or battery on
+//     # and without work, how much more while it computes, and, if you know it, what a byte costs on its link.
+//     idle_w = { value = 2.5, source = "..." }
+//     compute_w = { value = 3.5, source = "..." }
+//     sent_nj_per_byte = { value = 5, source = "..." }
+//     received_nj_per_byte = { value = 5, source = "..." }
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/file.h"
+
+namespace mete {
+
+struct DevicePower {
+  Figure idle_w, compute_w;                       // the latter beyond the former
+  Figure sent_nj_per_byte, received_nj_per_byte;  // 0, without a source, where they are left out
+};
+
+// What an emulated processor adds to the cores on which it computes. Microseconds.
+struct Emulation {
+  double launch_us = 0;
+  double map_us = 0, map_us_per_mib = 0;
+  double wake_us = 0;
+  std::vector<std::string> lacks;  // names of element types
+  std::string fails;               // "prepare", "run 3", "hang 3", "lost 3"; empty: never
+};
+
+struct ProcessorEntry {
+  std::string name;
+  std::vector<int> cores;              // ascending; empty: all that the process may use
+  double speed = 1;                    // emulated
+  std::optional<Emulation> emulation;  // nothing: a CPU
+};
+
+struct DeviceInPool {
+  std::string name;
+  std::string address;                     // empty: this device
+  std::vector<ProcessorEntry> processors;  // of this device; empty: one, with all cores
+  std::optional<DevicePower> power;        // nothing: not known
+};
+
+struct PoolFile {
+  std::string name;
+  std::string keys, token;  // paths as they are to be opened; empty: none
+  bool insecure = false;
+  std::vector<DeviceInPool> devices;  // the first one is the caller's own
+};
+
+// Whether the file describes a pool of processors that are there, rather than machine files (devices_file.h).
+// Error where it is no TOML.
+bool IsPoolFile(const std::string& path);
+// Whether the file has several devices, of either kind, rather than one machine. Error where it is no TOML.
+bool DescribesDevices(const std::string& path);
+
+// Throws Error with all problems of the file at once.
+PoolFile ReadPoolFile(const std::string& path);
+
+// A pool of some processors of this device, as a list names them: "cpu:0,cpu:1" or "cpu:0-3,cpu:4-5"; "cpu"
+// has all cores. Error where the list is none.
+PoolFile PoolOfList(const std::string& list);
+// Whether a text is meant as such a list rather than as a file's name.
+bool IsProcessorList(const std::string& text);
+
+// Error listing all problems that the pool has on this machine: cores that are not there or not allowed, and
+// cores that two processors share.
+void CheckCores(const PoolFile& pool, const std::vector<int>& allowed);
+
+}  // namespace mete

@@ -1,0 +1,131 @@
+#include "machine/pool_file.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "base/errors_testing.h"
+#include "base/temp_path_testing.h"
+
+namespace mete {
+namespace {
+
+class File {
+ public:
+  explicit File(const std::string& text) { std::ofstream(path_.str()) << text; }
+  const std::string& path() const { return path_.str(); }
+
+ private:
+  const TempPath path_{".toml"};
+};
+
+PoolFile Read(const std::string& text) { return ReadPoolFile(File(text).path()); }
+
+const std::string kOwn = "[[device]]\nname = \"laptop\"\n";
+const std::string kPi = "[[device]]\nname = \"pi\"\naddress = \"192.168.1.20:7077\"\n";
+
+TEST(PoolFile, HasDevicesAndOneReasonToBelieveThem) {
+  const PoolFile file = Read("name = \"home\"\ntoken = \"secret/token\"\n" + kOwn + kPi);
+  ASSERT_EQ(file.devices.size(), 2u);
+  EXPECT_EQ(file.devices[0].address, "");
+  EXPECT_EQ(file.devices[1].address, "192.168.1.20:7077");
+  EXPECT_TRUE(file.token.ends_with("/secret/token"));
+  EXPECT_FALSE(file.insecure);
+  EXPECT_TRUE(Read("name = \"home\"\ninsecure = true\n" + kOwn).insecure);
+}
+
+TEST(PoolFile, HasWattsOfDevicesOrNone) {
+  const std::string head = "name = \"home\"\ninsecure = true\n" + kOwn;
+  const auto figure = [](const char* key, const char* value) {
+    return fmt::format("{} = {{ value = {}, source = \"a meter\" }}\n", key, value);
+  };
+  EXPECT_FALSE(Read(head).devices[0].power);
+  const DevicePower power =
+      *Read(head + figure("idle_w", "2.5") + figure("compute_w", "3") + figure("sent_nj_per_byte", "7"))
+           .devices[0]
+           .power;
+  EXPECT_EQ(power.idle_w.value, 2.5);
+  EXPECT_EQ(power.compute_w.value, 3);
+  EXPECT_EQ(power.sent_nj_per_byte.value, 7);
+  EXPECT_EQ(power.received_nj_per_byte.value, 0);
+  EXPECT_TELLS(Read(head + figure("idle_w", "2.5")), "'compute_w' is missing");
+  EXPECT_TELLS(Read(head + figure("received_nj_per_byte", "2.5")), "'idle_w' is missing");
+  EXPECT_TELLS(Read(head + "idle_w = 2\n" + figure("compute_w", "1")), "'idle_w' has no source");
+  EXPECT_TELLS(Read(head + figure("idle_w", "-1") + figure("compute_w", "1e9")), "idle_w");
+}
+
+TEST(PoolFile, IsToldFromAFileOfDevicesThatAreNotThere) {
+  EXPECT_TRUE(IsPoolFile(File("name = \"home\"\n" + kOwn + kPi).path()));
+  EXPECT_FALSE(IsPoolFile("boards/rk3399x6.toml"));
+  EXPECT_FALSE(IsPoolFile(File("name = \"home\"").path()));
+}
+
+TEST(PoolFile, AllProblemsAreToldAtOnce) {
+  const File file("name = \"home\"\nkeys = \"k\"\ninsecure = true\n" + kPi + kPi + kPi +
+                  "[[device]]\nname = \"x\"\naddress = \"host:99999\"\nspeed = 1\n");
+  EXPECT_TELLS(ReadPoolFile(file.path()), "is said 2 times, expected once");
+  EXPECT_TELLS(ReadPoolFile(file.path()), "the first device is this one and has no address");
+  EXPECT_TELLS(ReadPoolFile(file.path()), "another device has this name");
+  EXPECT_TELLS(ReadPoolFile(file.path()), "another device has this address");
+  EXPECT_TELLS(ReadPoolFile(file.path()), "expected HOST:PORT");
+  EXPECT_TELLS(ReadPoolFile(file.path()), "speed");
+  for (const char* address : {"host", ":1", "host:", "host:0", "ho st:1", "http://a:1", "host:12x"})
+    EXPECT_TELLS(Read("name = \"h\"\ninsecure = true\n" + kOwn + "[[device]]\nname = \"b\"\naddress = \"" +
+                      address + "\"\n"),
+                 "expected HOST:PORT");
+}
+
+TEST(PoolFile, HasProcessorsOfThisDevice) {
+  const PoolFile file = Read(
+      "name = \"desk\"\n[[device]]\nname = \"here\"\n[[device.processor]]\nname = \"big\"\ncores = \"0-1\"\n"
+      "[[device.processor]]\nname = \"gpu\"\nkind = \"emulated\"\ncores = \"2\"\nspeed = 0.5\nlaunch_us = "
+      "50\n"
+      "map_us = 200\nlacks = [\"i8\"]\nfails = \"run 3\"\n");
+  const std::vector<ProcessorEntry>& processors = file.devices[0].processors;
+  ASSERT_EQ(processors.size(), 2u);
+  EXPECT_EQ(processors[0].cores, (std::vector<int>{0, 1}));
+  EXPECT_FALSE(processors[0].emulation);
+  ASSERT_TRUE(processors[1].emulation);
+  EXPECT_EQ(processors[1].speed, 0.5);
+  EXPECT_EQ(processors[1].emulation->launch_us, 50);
+  EXPECT_EQ(processors[1].emulation->map_us, 200);
+  EXPECT_EQ(processors[1].emulation->lacks, std::vector<std::string>{"i8"});
+}
+
+TEST(PoolFile, ProblemsOfProcessorsAreToldAtOnce) {
+  const std::string head = "name = \"desk\"\n[[device]]\nname = \"here\"\n";
+  const File file(
+      head +
+      "[[device.processor]]\nname = \"a\"\ncores = \"x\"\n[[device.processor]]\nname = \"a\"\n"
+      "kind = \"tpu\"\n[[device.processor]]\nname = \"c\"\nkind = \"emulated\"\nlacks = [\"f33\"]\n"
+      "fails = \"often\"\nspeed = 2\n");
+  for (const char* problem : {"is no list of cores", "another processor has this name",
+                              "expected cpu or emulated", "is no element type", "is no fault", "speed"})
+    EXPECT_TELLS(ReadPoolFile(file.path()), problem);
+  EXPECT_TELLS(
+      Read(head + "[[device]]\nname = \"pi\"\naddress = \"pi:1\"\n[[device.processor]]\nname = \"a\"\n"),
+      "a worker is one processor");
+}
+
+TEST(PoolFile, AListNamesProcessorsOfThisDevice) {
+  EXPECT_TRUE(IsProcessorList("cpu:0,cpu:1"));
+  EXPECT_FALSE(IsProcessorList("cpu:pool.toml"));
+  const PoolFile pool = PoolOfList("cpu:0,2,cpu:1");
+  ASSERT_EQ(pool.devices[0].processors.size(), 2u);
+  EXPECT_EQ(pool.devices[0].processors[0].cores, (std::vector<int>{0, 2}));
+  EXPECT_EQ(pool.devices[0].processors[1].name, "cpu:1");
+  EXPECT_TRUE(PoolOfList("cpu").devices[0].processors[0].cores.empty());
+  for (const char* bad : {"cpu:", "cpu:x", "gpu", "cpu:0,,", ""})
+    EXPECT_TELLS(PoolOfList(bad), "is no processor");
+  EXPECT_TELLS(PoolOfList("cpu:1,cpu:1"), "has a processor twice");
+}
+
+TEST(PoolFile, CoresAreThereAndOfOneProcessorEach) {
+  CheckCores(PoolOfList("cpu:0,cpu:1-2"), {0, 1, 2, 3});
+  EXPECT_TELLS(CheckCores(PoolOfList("cpu:0,cpu:9"), {0, 1}), "core 9 is not there");
+  EXPECT_TELLS(CheckCores(PoolOfList("cpu:0-1,cpu:1"), {0, 1}), "shares core 1 with cpu:0-1");
+  EXPECT_TELLS(CheckCores(PoolOfList("cpu,cpu:1"), {0, 1}), "shares core 1 with cpu;");
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,37 @@
+#include "network/remote/remote_member.h"
+
+#include "network/protocol/programs.h"
+
+namespace mete {
+
+static_assert(kDeploymentIdBytes == 16);  // the length of a plan's id (run/deployed_plan.cc)
+
+std::unique_ptr<MemberProgram> RemoteMember::Host(const ProgramToHost& program, PlanEvents& events,
+                                                  const WeightsProgress& progress,
+                                                  std::vector<std::string>* notes) {
+  const PackedProgram packed = PackProgram(program.program, digests_.get());
+  std::string note;
+  device_.SendWeights(
+      packed.weights, [&](int64_t sent, int64_t all) { progress(name(), sent, all); }, &note);
+  if (!note.empty()) notes->push_back(name() + ": " + note);
+  pb::Deploy deploy;
+  deploy.set_protocol(kProtocol);
+  deploy.set_id(program.plan_id);
+  deploy.set_device(program.device);
+  deploy.set_lanes(program.lanes);
+  deploy.set_coding(Name(program.coding));
+  for (const pb::Stage& stage : packed.stages) *deploy.add_stages() = stage;
+  for (const PeerAddress& address : program.peers) {
+    if (address.address.empty()) {
+      deploy.add_at_caller(address.device);
+      continue;
+    }
+    pb::Peer* peer = deploy.add_peers();
+    peer->set_device(address.device);
+    peer->set_name(address.name);
+    peer->set_address(address.address);
+  }
+  return std::make_unique<RemoteDeployment>(device_, program.device, deploy, program.coding, events);
+}
+
+}  // namespace mete

@@ -1,0 +1,41 @@
+// A worker as a member of a pool.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "network/remote/remote_device.h"
+#include "run/member.h"
+
+namespace mete {
+
+class RemoteMember : public Member {
+ public:
+  // `digests`: of weights, shared by the members of a pool, which are deployed to one after the other.
+  RemoteMember(RemoteAddress address, Security security,
+               std::shared_ptr<DigestMemo> digests = std::make_shared<DigestMemo>())
+      : device_(std::move(address), std::move(security)), digests_(std::move(digests)) {}
+
+  const std::string& name() const override { return device_.name(); }
+  std::string address() const override { return device_.address().address; }
+  void CheckThere(std::chrono::milliseconds timeout) override { (void)device_.Hello(timeout); }
+  // Sends the weights that the worker lacks, then the program.
+  std::unique_ptr<MemberProgram> Host(const ProgramToHost& program, PlanEvents& events,
+                                      const WeightsProgress& progress,
+                                      std::vector<std::string>* notes) override;
+  void ForgetShares() override { *digests_ = {}; }
+  void Cancel() override { device_.Cancel(); }
+  GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) override {
+    return device_.Time(graph, runs, timeout);
+  }
+  std::unique_ptr<Echo> OpenEcho() override;
+
+  RemoteDevice& device() { return device_; }
+
+ private:
+  RemoteDevice device_;
+  const std::shared_ptr<DigestMemo> digests_;
+};
+
+}  // namespace mete

@@ -1,0 +1,60 @@
+// A worker as a processor: what tests/processors/ asks of local ones.
+#include "network/remote/remote_member.h"
+
+#include <cmath>
+
+#include "base/errors_testing.h"
+#include "network/remote/workers_testing.h"
+#include "run/deployed_plan.h"
+#include "run/local_member.h"
+#include "run/member_processor.h"
+
+namespace mete {
+namespace {
+
+TEST(RemoteMember, ComputesAGraphAsTheReferenceDoes) {
+  int outputs = 0;
+  for (uint32_t seed = 1; seed <= 5; ++seed) {
+    Workers workers(1, seed);
+    RemoteMember remote({"worker-1", workers.AddressOf(0)}, {});
+    MemberProcessor processor(remote, ReferenceCpu());
+    for (const Node& node : workers.random.graph.nodes)
+      ASSERT_EQ(processor.WhyNot(workers.random.graph, node), "");
+    const std::shared_ptr<Ready> ready = processor.Prepare(workers.random.graph);
+    for (int run = 0; run < 3; ++run) workers.ExpectWhole(ready->Run(workers.inputs, {}));
+    outputs += int(workers.whole.size());
+  }
+  EXPECT_GE(outputs, 5);
+}
+
+TEST(RemoteMember, RefusesShapesThatDependOnData) {
+  Workers workers(1, 5);
+  RemoteMember remote({"worker-1", workers.AddressOf(0)}, {});
+  MemberProcessor processor(remote, ReferenceCpu());
+  Builder b;
+  b.Output(b.Op("NonZero", {b.Input({4})}));
+  InferShapes(b.graph);
+  EXPECT_NE(processor.WhyNot(b.graph, b.graph.nodes[0]), "");
+  EXPECT_TELLS(processor.Prepare(b.graph), "cannot be computed elsewhere");
+}
+
+// The home, a processor of this process and a worker: pieces go between all three.
+TEST(RemoteMember, SharesAPlanWithProcessorsOfTheCallersProcess) {
+  int divided = 0;
+  for (uint32_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Workers workers(2, seed);  // device 1 is taken by a processor of this process
+    LocalMember local(std::make_shared<Cpu>("worker-1", ReferenceOptions()));
+    RemoteMember remote({"worker-2", workers.AddressOf(1)}, {});
+    std::vector<std::string> notes;
+    DeployedPlan deployed(
+        workers.random.graph, workers.plan, {ReferenceCpu(), ReadyAtHome}, {nullptr, &local, &remote}, {},
+        [](const std::string&, int64_t, int64_t) {}, &notes);
+    for (int i = 0; i < 3; ++i) workers.ExpectWhole(deployed.Run(workers.inputs, std::chrono::seconds(20)));
+    divided += UsedDevices(workers.plan).size() == 3;
+  }
+  EXPECT_GE(divided, 3);
+}
+
+}  // namespace
+}  // namespace mete

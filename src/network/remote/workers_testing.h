@@ -1,0 +1,110 @@
+// Workers of this process that come and go, and a model for them with a plan in which all have a part.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "partition/random_graphs_testing.h"
+#include "plan/devices/dynamic.h"
+#include "network/remote/remote_device.h"
+#include "network/worker/worker.h"
+#include "network/remote/remote_member.h"
+#include "processor/cpu/cpu_testing.h"
+
+namespace mete {
+
+inline std::shared_ptr<Processor> HomeOfTests() { return std::make_shared<Cpu>("own", ReferenceOptions()); }
+
+// With all passes, as workers have them: bits are theirs.
+inline std::shared_ptr<Ready> ReadyAtHome(const Graph& graph) { return ReferenceCpu().Prepare(graph); }
+
+// Keeps a worker computing something else.
+class Busy {
+ public:
+  explicit Busy(const std::string& address) : remote_({"busy", address}, {}) {
+    Builder b;
+    ValueId y = b.Input({1, 64, 128, 128});
+    // a minute with the reference's kernels
+    for (int i = 0; i < 40; ++i) y = b.Conv(y, 64, 64, 3, {1, 1, 1, 1});
+    b.Output(y);
+    InferShapes(b.graph);
+    request_.set_protocol(kProtocol);
+    request_.set_graph(PackGraph(b.graph).bytes);
+    thread_ = std::thread([this] { (void)remote_.stub().Time(&context_, request_, &reply_); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  ~Busy() {
+    context_.TryCancel();
+    thread_.join();
+  }
+
+ private:
+  RemoteDevice remote_;
+  grpc::ClientContext context_;
+  pb::TimeRequest request_;
+  pb::TimeReply reply_;
+  std::thread thread_;
+};
+
+class Workers {
+ public:
+  // Devices "own", "worker-1", ...: a link takes no time beside a layer.
+  Workers(int count, uint32_t seed) : random(seed, 8) {
+    costs.devices.push_back({"own", {0, 0, 1e5, 1e5}, {}});
+    for (int w = 0; w < count; ++w) {
+      costs.devices.push_back(costs.devices[0]);
+      costs.devices.back().name = "worker-" + std::to_string(w + 1);
+      workers.push_back(nullptr);
+      ports.push_back(0);
+      Start(size_t(w));
+    }
+    Use(random.graph, seed);
+  }
+
+  void Use(Graph graph, uint32_t seed = 1) {
+    random.graph = std::move(graph);
+    for (DeviceCosts& device : costs.devices) device.layers.assign(LayersOf(random.graph).size(), {1000, 0});
+    plan = PlanDevices(random.graph, costs);
+    inputs = RandomInputs(random.graph, seed);
+    whole = ReferenceCpu().Prepare(random.graph)->Run(inputs, {});
+  }
+
+  // On the port that it had before.
+  void Start(size_t worker, WorkerOptions options = {}) {
+    options.session = ReferenceOptions();
+    options.listen = "127.0.0.1:" + std::to_string(ports[worker]);
+    workers[worker] = std::make_unique<Worker>(options);
+    ports[worker] = workers[worker]->port();
+  }
+  void Stop(size_t worker) { workers[worker].reset(); }
+  std::string AddressOf(size_t worker) const { return "127.0.0.1:" + std::to_string(ports[worker]); }
+
+  void ExpectWhole(const std::vector<Tensor>& outputs) const {
+    ASSERT_EQ(outputs.size(), whole.size());
+    for (size_t i = 0; i < whole.size(); ++i) {
+      ASSERT_EQ(outputs[i].shape(), whole[i].shape());
+      EXPECT_EQ(std::memcmp(outputs[i].data(), whole[i].data(), whole[i].bytes()), 0);
+    }
+  }
+
+  bool Divided() const {
+    size_t most = 0;
+    for (const PlannedGroup& group : plan.groups) most = std::max(most, group.shares.size());
+    return most > 1;
+  }
+
+  RandomGraph random;
+  PoolCosts costs;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::vector<int> ports;
+  DevicesPlan plan;
+  std::vector<Tensor> inputs, whole;
+};
+
+}  // namespace mete

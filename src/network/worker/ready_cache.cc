@@ -1,0 +1,114 @@
+#include "network/worker/ready_cache.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "processor/cpu/memory_plan.h"
+
+namespace mete {
+namespace {
+
+// Of all sessions that are kept, beside the threads that call them. A guess: systemd gives a service on small
+// boards 4915.
+constexpr int kMostThreads = 4096;
+// Of those that nobody uses: they only sleep. A guess: a plan of 85 shares on four cores.
+constexpr int kMostUnusedThreads = 256;
+
+// What goes together: whoever has the share has its memory.
+struct Made {
+  std::shared_ptr<Ready> ready;
+  MemoryBudget::Part memory;
+};
+
+// What a share will take once it is ready, before it is made: its constants once more, in kernel order, and
+// its activations. An estimate, as passes may change both; values whose shape depends on data are left out.
+int64_t ReadyBytes(const Graph& graph) {
+  int64_t bytes = PlanMemory(graph).arena_bytes;
+  for (const Value& value : graph.values)
+    if (value.is_constant()) bytes += int64_t(value.constant.bytes());
+  return bytes;
+}
+
+double MiB(int64_t bytes) { return double(bytes) / (1 << 20); }
+int ThreadsOf(const Ready& ready) { return ready.threads() - 1; }  // one is the caller's
+bool Unused(const auto& ready) { return ready.use_count() == 1; }
+
+}  // namespace
+
+std::shared_ptr<Ready> ReadyCache::Fresh(const Graph& graph) {
+  const std::string what = "a share";
+  MemoryBudget::Part memory = Take(ReadyBytes(graph), what);
+  const auto made = std::make_shared<Made>(Made{processor_.Prepare(graph), std::move(memory)});
+  const int64_t bytes = made->ready->memory_bytes();  // now it is known
+  if (bytes > made->memory.bytes()) made->memory.Join(Take(bytes - made->memory.bytes(), what));
+  made->memory.Shrink(bytes);
+  return {made, made->ready.get()};
+}
+
+std::shared_ptr<Ready> ReadyCache::Of(const Graph& graph) {
+  const Digest digest = DigestOfText(PackGraph(graph).bytes);
+  std::lock_guard making(making_);
+  if (std::shared_ptr<Ready> known = Find(digest)) return known;
+  std::shared_ptr<Ready> ready = Fresh(graph);
+  std::lock_guard lock(mutex_);
+  known_.push_front({digest, ready});
+  while (Threads(false) > kMostThreads)
+    if (!DropUnused())
+      Fail(Code::kResourceExhausted, "worker",
+           "has no threads for more shares; got {}, expected {} at most; try fewer --threads of the worker",
+           Threads(false), kMostThreads);
+  return ready;
+}
+
+std::shared_ptr<Ready> ReadyCache::Find(const Digest& digest) {
+  std::lock_guard lock(mutex_);
+  const auto known =
+      std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.digest == digest; });
+  if (known == known_.end()) return nullptr;
+  known_.splice(known_.begin(), known_, known);
+  return known->ready;
+}
+
+MemoryBudget::Part ReadyCache::Take(int64_t bytes, const std::string& what) {
+  std::lock_guard lock(mutex_);
+  for (;;) {
+    if (auto part = memory_.TryTake(bytes)) return std::move(*part);
+    if (!DropUnused())
+      Fail(Code::kResourceExhausted, "worker",
+           "has no memory for {}; got {:.1f} MiB beside {:.1f} MiB in use, expected {:.1f} MiB together at "
+           "most; try a larger --memory-gib of "
+           "the worker",
+           what, MiB(bytes), MiB(memory_.taken()), MiB(memory_.most()));
+  }
+}
+
+void ReadyCache::Trim() {
+  std::lock_guard lock(mutex_);
+  while (Threads(true) > kMostUnusedThreads && DropUnused()) {}
+}
+
+void ReadyCache::KeepLast(std::shared_ptr<const Ready> ready) {
+  std::lock_guard lock(mutex_);
+  last_ = std::move(ready);
+}
+
+bool ReadyCache::DropUnused() {
+  if (Unused(last_)) {
+    last_.reset();
+    return true;
+  }
+  const auto last =
+      std::find_if(known_.rbegin(), known_.rend(), [](const Known& k) { return Unused(k.ready); });
+  if (last == known_.rend()) return false;
+  known_.erase(std::next(last).base());
+  return true;
+}
+
+int ReadyCache::Threads(bool unused) const {
+  int threads = 0;
+  for (const Known& k : known_)
+    if (!unused || Unused(k.ready)) threads += ThreadsOf(*k.ready);
+  return threads;
+}
+
+}  // namespace mete

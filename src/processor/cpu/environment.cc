@@ -1,0 +1,21 @@
+#include "processor/cpu/environment.h"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "kernels/fast/target/target.h"
+
+namespace mete {
+
+bool ReferenceFromEnvironment() {
+  static const bool reference = [] {
+    const char* name = std::getenv("METE_TARGET");
+    if (!name || !*name) return false;
+    if (std::string_view(name) == "reference") return true;
+    ForceTarget(name);
+    return false;
+  }();
+  return reference;
+}
+
+}  // namespace mete

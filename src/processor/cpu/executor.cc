@@ -1,0 +1,220 @@
+#include "processor/cpu/executor.h"
+
+#include <cstring>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/problems.h"
+#include "base/rethrow.h"
+#include "graph/flops.h"
+#include "graph/operators.h"
+
+namespace mete {
+
+Executor::Executor(const Graph& graph, const Plan& plan, CpuKernels& cpu,
+                   const std::function<void(int, int)>& progress)
+    : graph_(graph),
+      plan_(plan),
+      cpu_(cpu),
+      memory_(PlanMemory(graph)),
+      steps_(graph.nodes.size()),
+      dynamic_(graph.values.size()) {
+  arena_ = Tensor(DType::kU8, Shape{memory_.arena_bytes});
+  current_inputs_.resize(graph.inputs.size());
+  current_outputs_.resize(graph.outputs.size());
+  Problems problems;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    problems.Try([&] { Bind(i); });
+    if (progress) progress(int(i) + 1, int(steps_.size()));
+  }
+  problems.ThrowIfAny();
+  cpu_.pool().TakeTimes();  // of what was measured and packed
+}
+
+ConstView Executor::Bound(ValueId id) const {
+  if (id == kNoValue) return {};
+  const Value& v = graph_.value(id);
+  ConstView view{nullptr, v.type, v.shape};
+  switch (memory_.home[size_t(id)]) {
+    case Home::kConstant: view.data = graph_.value(memory_.alias_of[size_t(id)]).constant.data(); break;
+    case Home::kArena:
+      view.data = static_cast<const std::byte*>(arena_.data()) + memory_.where[size_t(id)];
+      break;
+    default: break;
+  }
+  return view;
+}
+
+void Executor::Bind(size_t i) {
+  BoundStep& step = steps_[i];
+  const Node& node = graph_.nodes[i];
+  step.node = &node;
+  step.flops = Flops(graph_, node);
+  step.bytes = BytesMoved(graph_, node);
+  bool dynamic = false;
+  for (size_t k = 0; k < node.inputs.size() + node.outputs.size(); ++k) {
+    const bool is_output = k >= node.inputs.size();
+    const size_t index = is_output ? k - node.inputs.size() : k;
+    const ValueId id = is_output ? node.outputs[index] : node.inputs[index];
+    const ConstView bound = Bound(id);
+    if (is_output) step.outputs.push_back({const_cast<void*>(bound.data), bound.type, bound.shape});
+    else step.inputs.push_back(bound);
+    if (id == kNoValue) continue;
+    const Home home = memory_.home[size_t(id)];
+    dynamic |= home == Home::kDynamic;
+    if (home == Home::kInput || home == Home::kOutput)
+      patches_.push_back({int(i), int(index), is_output, home, int(memory_.where[size_t(id)])});
+  }
+  if (memory_.is_view[i]) return;
+  if (dynamic) {
+    step.dynamic = FindReference(node.op);
+    if (!step.dynamic) Fail(Code::kUnimplemented, node.name, "no kernel for operator {}", node.op);
+    return;
+  }
+  step.number = cpu_.pool().NewStep(), step.threads = plan_.steps[i].threads;
+  step.prepared = cpu_.Prepare(graph_, node, plan_.steps[i]);
+}
+
+int64_t Executor::packed_bytes() const {
+  int64_t bytes = 0;
+  for (const BoundStep& s : steps_)
+    if (s.prepared) bytes += s.prepared->packed_bytes();
+  return bytes;
+}
+
+int64_t Executor::computed_flops() const {
+  int64_t flops = 0;
+  for (const BoundStep& s : steps_) flops += s.computed_flops();
+  return flops;
+}
+
+ConstView Executor::Current(ValueId id) const {
+  if (id == kNoValue) return {};
+  switch (memory_.home[size_t(id)]) {
+    case Home::kDynamic: return dynamic_[size_t(id)].view;
+    case Home::kInput: {
+      ConstView view = current_inputs_[size_t(memory_.where[size_t(id)])];
+      view.shape = graph_.value(id).shape;
+      return view;
+    }
+    case Home::kOutput: {
+      ConstView view = current_outputs_[size_t(memory_.where[size_t(id)])];
+      view.shape = graph_.value(id).shape;
+      return view;
+    }
+    default: return Bound(id);
+  }
+}
+
+View Executor::Allocate(ValueId id, DType type, const Shape& shape) {
+  DynamicValue& v = dynamic_[size_t(id)];
+  const size_t bytes = size_t(shape.Elements()) * SizeOf(type);
+  if (bytes > v.capacity || !v.memory) {
+    v.memory = std::make_unique<std::byte[]>(bytes + 1);
+    v.capacity = bytes;
+  }
+  v.view = {v.memory.get(), type, shape};
+  return {v.memory.get(), type, shape};
+}
+
+void Executor::RunDynamic(BoundStep& step) {
+  const Node& node = *step.node;
+  for (size_t i = 0; i < node.inputs.size(); ++i) step.inputs[i] = Current(node.inputs[i]);
+  const auto results = InferNode(node, step.inputs);
+  auto allocate = [&](size_t i, DType type, const Shape& shape) {
+    if (i < node.outputs.size() && node.outputs[i] != kNoValue)
+      step.outputs[i] = Allocate(node.outputs[i], type, shape);
+  };
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] == kNoValue) continue;
+    if (memory_.home[size_t(node.outputs[i])] != Home::kDynamic) continue;  // bound or patched already
+    step.outputs[i] = {};
+    if (results[i].shape.known()) allocate(i, results[i].type, results[i].shape);
+  }
+  RefArgs args{node.attributes, step.inputs, step.outputs, scratch_, allocate};
+  scratch_.Reset();
+  step.dynamic(args);
+}
+
+// The node's event of the calling thread, from its begin to its end, then those of the others that took part.
+// All but the last of them to be done wait until the node ends.
+void Executor::Record(const BoundStep& step, int64_t start, int64_t end, int64_t run_start, Trace& trace) {
+  const bool layout = step.node->attributes.Has("mete_layout");
+  const std::string &name = step.node->name, &op = step.node->op;
+  trace.events.push_back({name, op, 0, start, end, step.flops, layout, step.bytes});
+  const int64_t wait = cpu_.pool().TakeWaitNs();
+  if (wait > 0) trace.events.push_back({"[wait]", name, 0, end - wait, end});
+  const std::vector<ThreadPool::Span> spans = cpu_.pool().TakeSpans();
+  int64_t last_end = 0;
+  for (const ThreadPool::Span& span : spans) last_end = std::max(last_end, span.end_ns - run_start);
+  for (const ThreadPool::Span& span : spans) {
+    if (span.worker == 0) continue;
+    const int64_t begun = span.start_ns - run_start, done = span.end_ns - run_start;
+    trace.events.push_back({name, op, span.worker, begun, done < last_end ? end : done, 0, layout});
+    if (done < last_end) trace.events.push_back({"[wait]", name, span.worker, done, end});
+  }
+}
+
+void Executor::RunStep(BoundStep& step, Trace* trace, int64_t run_start) {
+  if (!step.prepared && !step.dynamic) return;
+  const int64_t start = trace ? NowNs() - run_start : 0;
+  try {
+    cpu_.pool().BeginStep(step.number, alone_ ? 1 : step.threads);
+    if (step.prepared) step.prepared->Execute(step.inputs, step.outputs);
+    else RunDynamic(step);
+  } catch (...) {
+    RethrowNaming(step.node->name);
+  }
+  if (trace) Record(step, start, NowNs() - run_start, run_start, *trace);
+}
+
+void Executor::BeginTrace(Trace& trace) {
+  trace.events.clear();
+  trace.process = plan_.model;
+  trace.lanes.clear();
+  for (int w = 0; w < plan_.threads; ++w)
+    trace.lanes.push_back(fmt::format(
+        "thread {}{}", w, plan_.cores.empty() ? "" : fmt::format(", core {}", plan_.cores[size_t(w)])));
+  cpu_.pool().TakeWaitNs();
+}
+
+void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outputs,
+                   const RunOptions& options) {
+  std::copy(inputs.begin(), inputs.end(), current_inputs_.begin());
+  std::copy(outputs.begin(), outputs.end(), current_outputs_.begin());
+  for (const Patch& p : patches_) {
+    BoundStep& step = steps_[size_t(p.step)];
+    const void* data = p.home == Home::kInput ? inputs[size_t(p.port)].data : outputs[size_t(p.port)].data;
+    if (p.is_output) step.outputs[size_t(p.index)].data = const_cast<void*>(data);
+    else step.inputs[size_t(p.index)].data = data;
+  }
+  const ThreadPool::CallerPin pin(cpu_.pool());
+  const bool choose = options.alone == RunOptions::Alone::kWhereSooner;
+  alone_ = choose ? whole_run_.BeginAlone() : options.alone == RunOptions::Alone::kAlways;
+  const int64_t start = NowNs();
+  cpu_.pool().RecordSpans(options.trace != nullptr);
+  if (options.trace) BeginTrace(*options.trace);
+  for (BoundStep& step : steps_) {
+    if (options.cancel && options.cancel->cancelled())
+      Fail(Code::kCancelled, step.node->name, "the run was cancelled before this step");
+    RunStep(step, options.trace, start);
+  }
+  FinishOutputs(outputs);
+  const int64_t ns = NowNs() - start;
+  if (choose) whole_run_.Learn(double(ns), cpu_.pool().TakeTimes());
+  if (options.trace) options.trace->total_ns = ns;
+}
+
+// Outputs that no step writes in place: constants, inputs, values listed twice, dynamic ones.
+void Executor::FinishOutputs(std::span<const View> outputs) {
+  for (size_t p = 0; p < outputs.size(); ++p) {
+    const ValueId id = graph_.outputs[p];
+    const bool in_place =
+        memory_.home[size_t(id)] == Home::kOutput && memory_.where[size_t(id)] == int64_t(p);
+    if (in_place || !outputs[p].data) continue;
+    const ConstView source = Current(id);
+    if (source.bytes() > 0) std::memcpy(outputs[p].data, source.data, source.bytes());
+  }
+}
+
+}  // namespace mete

@@ -1,0 +1,98 @@
+// Executes a plan: every step's inputs and outputs are bound to memory once; a run only patches the
+// addresses that the caller gives.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "kernels/reference/reference.h"
+#include "mete/engine.h"
+#include "plan/plan.h"
+#include "processor/cpu/prepare/kernels.h"
+#include "processor/cpu/memory_plan.h"
+#include "schedule/whole_run.h"
+
+namespace mete {
+
+class Executor {
+ public:
+  // Keeps references to all three. Prepares every step; throws one Error with every step that cannot be.
+  // `progress`: as in SessionOptions.
+  Executor(const Graph& graph, const Plan& plan, CpuKernels& cpu,
+           const std::function<void(int, int)>& progress = nullptr);
+
+  // One run. `outputs[i].data` may be null for an output whose shape is known only at run time; read it
+  // with Output(i) afterwards. Not reentrant.
+  void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options);
+
+  // Output i of the last run where it is kept inside: valid until the next run.
+  ConstView Output(size_t i) const { return Current(graph_.outputs[i]); }
+
+  int64_t arena_bytes() const { return memory_.arena_bytes; }
+  int64_t unshared_bytes() const { return memory_.unshared_bytes; }
+  int64_t packed_bytes() const;
+  int64_t computed_flops() const;  // SessionStats::computed_flops
+  // How each step is computed; its time as far as `trace` knows it.
+  std::vector<StepInfo> Steps(const Trace& trace) const;
+  const WholeRun& whole_run() const { return whole_run_; }
+
+ private:
+  struct BoundStep {
+    const Node* node = nullptr;
+    std::unique_ptr<PreparedNode> prepared;  // null for views and dynamic steps
+    RefKernel dynamic = nullptr;
+    std::vector<ConstView> inputs;
+    std::vector<View> outputs;
+    int64_t flops = 0, bytes = 0;
+    int64_t number = 0;  // of the pool
+    int threads = 1;
+
+    int64_t computed_flops() const { return prepared ? prepared->computed_flops(flops) : flops; }
+  };
+  // An address that changes from run to run.
+  struct Patch {
+    int step;
+    int index;
+    bool is_output;
+    Home home;
+    int port;
+  };
+  struct DynamicValue {
+    ConstView view;
+    std::unique_ptr<std::byte[]> memory;
+    size_t capacity = 0;
+  };
+
+  void Bind(size_t step);
+  ConstView Bound(ValueId id) const;
+  ConstView Current(ValueId id) const;
+  void RunDynamic(BoundStep& step);
+  View Allocate(ValueId id, DType type, const Shape& shape);
+  void FinishOutputs(std::span<const View> outputs);
+  void BeginTrace(Trace& trace);
+  void Record(const BoundStep& step, int64_t start, int64_t end, int64_t run_start, Trace& trace);
+  void RunStep(BoundStep& step, Trace* trace, int64_t run_start);
+
+  const Graph& graph_;
+  const Plan& plan_;
+  CpuKernels& cpu_;
+  MemoryPlan memory_;
+  Tensor arena_;
+  WholeRun whole_run_;
+  bool alone_ = false;  // the run is the calling thread's alone
+  std::vector<BoundStep> steps_;
+  std::vector<Patch> patches_;
+  std::vector<DynamicValue> dynamic_;  // per value
+  std::vector<ConstView> current_inputs_;
+  std::vector<View> current_outputs_;
+  Scratch scratch_;
+};
+
+// A row a step. Shares of the limits where they are known. `columns`: as of Session::Explain().
+std::string ExplainTable(const std::vector<StepInfo>& steps, const DeviceLimits& limits, int columns = 0);
+
+}  // namespace mete

@@ -1,0 +1,45 @@
+#include "processor/cpu/prepare/cluster_tiles.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace mete {
+
+std::string TileText(const GemmPlan& plan, const Tile& tile) {
+  const TileSize size = SizeOf(plan, tile);
+  return fmt::format("{}x{}", size.rows, size.vectors);
+}
+
+std::string TilesText(const GemmPlan& plan, const std::vector<Tile>& tiles) {
+  std::vector<std::string> each;
+  for (const Tile& tile : tiles) each.push_back(TileText(plan, tile));
+  return fmt::format("{}", fmt::join(each, " and "));
+}
+
+ClusterTiles ChooseTiles(Tuner* tuner, const std::string& key, const GemmPlan& plan, int64_t rows,
+                         ThreadPool& pool, const std::function<Trial(const Tile&)>& make) {
+  const std::vector<int> firsts = pool.FirstOfClusters();
+  const std::vector<Tile> candidates = GemmTiles(plan, rows);
+  ClusterTiles chosen;
+  if (!tuner || firsts.size() < 2 || candidates.size() < 2) return chosen;
+  std::vector<std::string> names;
+  for (const Tile& tile : candidates) names.push_back("tile of " + TileText(plan, tile));
+  for (const int first : firsts) {
+    const WorkerSpeed& worker = pool.worker(first);
+    const ThreadPool::StandIn alone(pool, first);
+    if (!alone.there()) return {};
+    const Choice choice = Choose(tuner, fmt::format("{}, {}", key, alone.settings()), names,
+                                 [&](size_t i) { return make(candidates[i]); });
+    chosen.tiles.resize(std::max(chosen.tiles.size(), size_t(worker.cluster) + 1));
+    chosen.tiles[size_t(worker.cluster)] = candidates[choice.index];
+    chosen.why +=
+        fmt::format("{}cores of speed {}: {}", chosen.why.empty() ? "" : "; ", worker.speed, choice.why);
+  }
+  const bool same = std::all_of(chosen.tiles.begin(), chosen.tiles.end(),
+                                [&](const Tile& t) { return t == chosen.tiles[0]; });
+  if (same && chosen.tiles[0] == Tile{}) chosen.tiles.clear();
+  return chosen;
+}
+
+}  // namespace mete

@@ -1,0 +1,164 @@
+// Convolutions of f32 over NHWC.
+#include <fmt/format.h>
+
+#include "base/mapped_file.h"
+#include "dispatch/activations.h"
+#include "dispatch/windows.h"
+#include "processor/cpu/prepare/families.h"
+#include "processor/cpu/prepare/float_conv.h"
+
+namespace mete {
+namespace {
+
+std::vector<ConvWay> WaysOf(const ConvShape& shape, const KernelOptions& options) {
+  if (!options.conv) return ConvWaysFor(shape, options.plain_sums);
+  const std::vector<ConvAlgorithm> possible = ConvAlgorithmsFor(shape);
+  const bool fits = std::find(possible.begin(), possible.end(), *options.conv) != possible.end();
+  return {{fits ? *options.conv : ConvAlgorithm::kDirect}};
+}
+
+// Whether the side to divide is worth choosing by time. Of depthwise convolutions and in Winograd's the usual
+// one never lost by much (measured on the layers of three networks), and of a single panel there is nothing
+// to divide.
+bool HasSides(const ConvShape& shape, const ConvWay& way) {
+  return !IsDepthwise(shape) && way.algorithm == ConvAlgorithm::kDirect &&
+         PlanConv(shape, way.tile_vectors).panels > 1;
+}
+
+class ConvStep : public PreparedNode {
+  using MakeWayTrial = std::function<Trial(const ConvWay&)>;
+
+ public:
+  ConvStep(const Graph& graph, const Node& node, const ConvShape& shape, const KernelOptions& options,
+           Packer& packer)
+      : residual_(HasResidual(node)), offset_(node.attributes.Int(kIntoOffset, 0)) {
+    const Tensor& weights = graph.value(node.inputs[1]).constant;
+    epilogue_.activation = *FastActivation(node);
+    epilogue_.residual_stride = weights.shape()[0];
+    if (node.input(2) != kNoValue) epilogue_.bias = graph.value(node.inputs[2]).constant.as<float>();
+    ChooseWay(shape, weights.as<float>(), WaysOf(shape, options), options, packer);
+    if (const int64_t all = node.attributes.Int(kIntoChannels, 0); all > 0)
+      AddReason(
+          fmt::format("channels {} to {} of {}", offset_, offset_ + epilogue_.residual_stride - 1, all));
+    ReleasePages(weights.data(), weights.bytes());
+  }
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    Epilogue epilogue = epilogue_;
+    if (residual_) epilogue.residual = in[3].as<float>();
+    CopyInto(in, out[0]);
+    conv_->Run(in[0].as<float>(), epilogue, out[0].as<float>() + offset_);
+  }
+
+  std::string kernel() const override { return conv_->kernel(); }
+  std::string reason() const override { return reason_; }
+  int64_t packed_bytes() const override { return conv_->packed_bytes(); }
+  int64_t computed_flops(int64_t flops) const override { return conv_->computed_flops(flops); }
+
+ private:
+  void ChooseWay(const ConvShape& shape, const float* weights, const std::vector<ConvWay>& ways,
+                 const KernelOptions& options, Packer& packer) {
+    std::vector<std::string> names;
+    for (const ConvWay& way : ways) names.push_back(Name(way));
+    const std::string key =
+        fmt::format("{}, activation {}{}, {}, weights {}", ToText(shape), Name(epilogue_.activation.op),
+                    residual_ ? ", residual" : "", packer.pool().settings(),
+                    options.weights_from_memory ? "far" : "near");
+    const ThreadPool::CallerPin pin(packer.pool());
+    const MakeWayTrial make = TrialsOf(shape, weights, options.cold_weights(), packer.pool());
+    const Choice choice = Choose(options.tuner, key, names, [&](size_t i) { return make(ways[i]); });
+    reason_ = choice.why;
+    ConvWay way = ways[choice.index];
+    if (way.algorithm == ConvAlgorithm::kDirect && !IsDepthwise(shape))
+      ChooseClusterTiles(shape, key, options, packer.pool(), make, &way);
+    if (options.tuner && packer.pool().step_threads() > 1 && HasSides(shape, way))
+      ChooseSide(shape, key, options, make, &way);
+    packer.pool().BeginStep(0);
+    conv_.emplace(shape, weights, way, packer);
+  }
+
+  void ChooseClusterTiles(const ConvShape& shape, const std::string& key, const KernelOptions& options,
+                          ThreadPool& pool, const MakeWayTrial& make, ConvWay* way) {
+    const auto make_tile = [&](const Tile& tile) {
+      ConvWay with = *way;
+      with.tiles.assign(size_t(pool.threads()), tile);  // of all clusters, of which one computes
+      return make(with);
+    };
+    const ClusterTiles chosen =
+        ChooseTiles(options.tuner, fmt::format("{}, {}", key, Name(*way)),
+                    PlanConv(shape, way->tile_vectors).gemm, shape.out_pixels(), pool, make_tile);
+    way->tiles = chosen.tiles;
+    AddReason(chosen.why);
+  }
+
+  // Which side of the grid to divide among the threads. A layer alone does not show what dividing it
+  // otherwise than its neighbours costs, so the other side must be much faster.
+  void ChooseSide(const ConvShape& shape, const std::string& key, const KernelOptions& options,
+                  const MakeWayTrial& make, ConvWay* way) {
+    constexpr double kMuchFaster = 0.9;  // guess
+    ConvWay other = *way;
+    other.other_side = true;
+    const std::string tiles =
+        way->tiles.empty() ? "" : ", tiles " + TilesText(PlanConv(shape, way->tile_vectors).gemm, way->tiles);
+    const Choice side = Choose(
+        options.tuner, fmt::format("{}, {}{}", key, Name(*way), tiles),
+        {"usual side divided", "other side divided"}, [&](size_t i) { return make(i == 0 ? *way : other); },
+        kMuchFaster);
+    if (side.index == 1) *way = other;
+    AddReason(side.why);
+  }
+
+  void AddReason(const std::string& more) {
+    if (!more.empty()) reason_ += fmt::format("{}{}", reason_.empty() ? "" : "; ", more);
+  }
+
+  // All on the same tensors, which are there once one is asked for: the input is near, as it is between the
+  // other layers.
+  MakeWayTrial TrialsOf(const ConvShape& shape, const float* weights, ColdWeights* cold,
+                        ThreadPool& pool) const {
+    struct Data {
+      Tensor input, output, residual;
+      Epilogue epilogue;
+    };
+    const auto data = std::make_shared<Data>();
+    return [=, this, &pool](const ConvWay& way) -> Trial {
+      const int64_t pixels = shape.batch * shape.in_height * shape.in_width;
+      if (!data->input.has_value()) {
+        data->input = Ones(pixels * std::max(shape.in_pixel_stride, shape.in_channels));
+        data->output = Ones(shape.out_pixels() * std::max(shape.out_pixel_stride, shape.out_channels));
+        data->epilogue = epilogue_;
+        if (residual_) data->residual = Ones(shape.out_pixels() * shape.out_channels);
+        if (residual_) data->epilogue.residual = data->residual.as<float>();
+      }
+      Packer candidates(pool);  // keeps nothing
+      const auto conv = std::make_shared<FloatConv>(shape, weights, way, candidates);
+      const int64_t step = pool.NewStep();
+      const auto call_us = [=, &pool] {
+        pool.BeginStep(step, pool.step_threads());
+        return conv->MeasureUs(data->input.view(), data->epilogue, data->output.mutable_view().as<float>(),
+                               cold);
+      };
+      call_us();
+      return {call_us, conv->packed_bytes()};
+    };
+  }
+
+  std::optional<FloatConv> conv_;
+  Epilogue epilogue_;
+  const bool residual_;
+  const int64_t offset_;  // channels before the slice that is written (graph/fused.h, 7)
+  std::string reason_;    // for people
+};
+
+}  // namespace
+
+std::unique_ptr<PreparedNode> PrepareConv(const Graph& graph, const Node& node, Packer& packer,
+                                          const KernelOptions& options, std::string* why) {
+  if (node.op != "Conv") return nullptr;
+  const auto shape = ConvolutionOf(graph, node, why);
+  if (!shape) return nullptr;
+  if (SumsInPieces(node)) return PrepareConvPieces(graph, node, packer);
+  return std::make_unique<ConvStep>(graph, node, *shape, options, packer);
+}
+
+}  // namespace mete

@@ -1,0 +1,105 @@
+#include "processor/cpu/prepare/families.h"
+
+#include <numeric>
+
+namespace mete {
+namespace {
+
+constexpr int64_t kFine = 8;  // guess: blocks of a thread, below which a policy has too little to deal out
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// guess: a thread with so much more than its share is as bad as reading the other side twice
+constexpr double kUneven = 0.1;
+// Rows are divided between tiles where that is not more uneven by so much: a tile of a row less takes less
+// time by that row (measured with AVX-512: tiles of 5 and 6 rows of four vectors compute alike), so that to
+// cut one costs little. Measured: 33 tiles for two equal threads are 4 % more than a half for one, and
+// cutting them took 2 % off four networks; at speeds of 1 and 0.4 they are 2.9 %, and it gave nothing. Guess:
+// between the two.
+constexpr double kUnevenTiles = 0.03;
+
+// By how much `count` equal pieces, dealt out to threads of those speeds as evenly as can be, take longer
+// than exact shares would.
+double Excess(int64_t count, std::span<const double> speeds) {
+  if (count <= 0) return 0;
+  const double all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  std::vector<int64_t> pieces;
+  for (const double speed : speeds) pieces.push_back(int64_t(double(count) * speed / all));
+  const auto with_one_more = [&](size_t t) { return double(pieces[t] + 1) / speeds[t]; };
+  for (int64_t left = count - std::accumulate(pieces.begin(), pieces.end(), int64_t{0}); left > 0; --left) {
+    size_t soonest = 0;
+    for (size_t t = 1; t < speeds.size(); ++t)
+      if (with_one_more(t) < with_one_more(soonest)) soonest = t;
+    ++pieces[soonest];
+  }
+  double last = 0;
+  for (size_t t = 0; t < speeds.size(); ++t) last = std::max(last, double(pieces[t]) / speeds[t]);
+  return last * all / double(count) - 1;
+}
+
+// Every row block reads all weights, and every column block all activations, so the larger side is divided;
+// unless its pieces are too few to be even. Activations count twice: they lie in the cache of the core that
+// computed them, and the next layer's cores want theirs, while weights come from a cache that all cores
+// share. (Measured on two cores, layers alone: at a ratio of 4 or more columns are up to 20 % faster, between
+// 1 and 2 there is no difference; between layers: two threads over one rose from 1.3 to 1.6 on ViT when its
+// products went by rows and a thread's blocks were joined, on a busy machine.)
+bool DivideColumns(const GridSides& sides, std::span<const double> speeds) {
+  const bool columns = sides.column_bytes > 2 * sides.row_bytes;
+  const double own = Excess(columns ? sides.columns : sides.rows, speeds),
+               other = Excess(columns ? sides.rows : sides.columns, speeds);
+  return columns != (own > other + kUneven);
+}
+
+}  // namespace
+
+std::unique_ptr<PreparedNode> PrepareFast(const Graph& graph, const Node& node, Packer& packer,
+                                          const KernelOptions& options, std::string* why) {
+  if (auto prepared = PrepareConv(graph, node, packer, options, why)) return prepared;
+  if (auto prepared = PrepareMatrix(graph, node, packer, options, why)) return prepared;
+  if (auto prepared = PrepareQuantized(graph, node, packer, why)) return prepared;
+  for (PrepareFn prepare : {PreparePool, PrepareElementwise, PrepareNormalization, PrepareMovement})
+    if (auto prepared = prepare(graph, node, packer.pool(), why)) return prepared;
+  return nullptr;
+}
+
+Range Grid::Rows(int64_t row_block) const {
+  const int64_t steps = CeilDiv(rows, row_step);
+  return {std::min(rows, steps * row_block / row_blocks * row_step),
+          std::min(rows, steps * (row_block + 1) / row_blocks * row_step)};
+}
+
+Range Grid::Columns(int64_t column_block) const {
+  return {columns * column_block / column_blocks, columns * (column_block + 1) / column_blocks};
+}
+
+Grid MakeGrid(const GridSides& sides, std::span<const double> speeds, bool other_side) {
+  Grid grid{sides.rows, sides.row_step, sides.columns, 1, 1, false};
+  const int64_t threads = std::ssize(speeds);
+  if (threads <= 1) return grid;
+  grid.columns_outer = DivideColumns(sides, speeds) != other_side;
+  // Where register tiles of rows are too few to be even, rows are divided rather than tiles: 16 rows of 6 to
+  // a tile as 8 and 8, not as 12 and 4, if each thread gets a tile of them.
+  const int64_t tiles = CeilDiv(sides.rows, sides.row_step);
+  const bool uneven =
+      (1 + Excess(tiles, speeds)) * double(tiles * sides.row_step) > (1 + kUnevenTiles) * double(sides.rows);
+  if (!grid.columns_outer && uneven && (sides.columns == 1 || sides.rows >= threads * sides.row_step))
+    grid.row_step = 1;
+  const int64_t wanted = threads * kBlocksPerThread, steps = CeilDiv(sides.rows, grid.row_step);
+  int64_t& outer = grid.columns_outer ? grid.column_blocks : grid.row_blocks;
+  int64_t& inner = grid.columns_outer ? grid.row_blocks : grid.column_blocks;
+  outer = std::min(grid.columns_outer ? sides.columns : steps, wanted);
+  // A run that ends within the inner dimension is computed in two or three pieces: only where the outer one
+  // is too coarse.
+  if (outer < threads * kFine)
+    inner =
+        std::min(grid.columns_outer ? steps : sides.columns, CeilDiv(wanted, std::max<int64_t>(outer, 1)));
+  return grid;
+}
+
+int64_t BlocksOf(int64_t units, int64_t least, int threads) {
+  return threads <= 1
+             ? 1
+             : std::clamp<int64_t>(units / std::max<int64_t>(least, 1), 1, threads * kBlocksPerThread);
+}
+
+}  // namespace mete

@@ -1,0 +1,50 @@
+#include "processor/cpu/prepare/kernels.h"
+
+#include "base/error.h"
+#include "kernels/reference/reference.h"
+#include "processor/cpu/prepare/families.h"
+
+namespace mete {
+namespace {
+
+class ReferenceStep : public PreparedNode {
+ public:
+  ReferenceStep(const Node& node, RefKernel kernel, std::string reason)
+      : node_(node), kernel_(kernel), reason_(std::move(reason)) {}
+
+  void Execute(std::span<const ConstView> inputs, std::span<View> outputs) override {
+    RefArgs args{node_.attributes, inputs, outputs, scratch_, {}};
+    scratch_.Reset();
+    kernel_(args);
+  }
+  std::string kernel() const override { return "reference"; }
+  std::string reason() const override { return reason_; }
+
+ private:
+  const Node& node_;
+  RefKernel kernel_;
+  std::string reason_;
+  Scratch scratch_;
+};
+
+}  // namespace
+
+CpuKernels::CpuKernels(const KernelOptions& options)
+    : options_(options),
+      pool_(options.threads, options.cores, options.policy, options.speeds, options.workers),
+      packer_(pool_, options.packed_cache) {}
+
+std::unique_ptr<PreparedNode> CpuKernels::Prepare(const Graph& graph, const Node& node, const Step& step) {
+  pool_.PrepareStep(step.threads);
+  std::string why = "the reference was asked for";
+  if (!options_.reference) {
+    why.clear();
+    if (auto fast = PrepareFast(graph, node, packer_, options_, &why)) return fast;
+    if (why.empty()) why = "no fast kernel for " + node.op;
+  }
+  const RefKernel kernel = FindReference(node.op);
+  if (!kernel) Fail(Code::kUnimplemented, node.name, "no kernel for operator {}", node.op);
+  return std::make_unique<ReferenceStep>(node, kernel, why);
+}
+
+}  // namespace mete

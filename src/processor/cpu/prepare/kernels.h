@@ -1,0 +1,61 @@
+// The kernels of a CPU: makes each node of a graph ready on a pool of threads, by a fast kernel or, where
+// none fits the node, by the reference.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "plan/plan.h"
+#include "processor/cpu/prepare/conv_algorithm.h"
+#include "processor/cpu/prepare/packer.h"
+#include "processor/cpu/threads/thread_pool.h"
+#include "processor/cpu/prepare/tuner.h"
+#include "processor/cpu/prepare/prepared_node.h"
+
+namespace mete {
+
+struct KernelOptions {
+  int threads = 1;
+  std::vector<int> cores;  // to pin to; empty: not pinned
+  bool reference = false;  // never a fast kernel
+  // for all convolutions that it fits, direct for the others; nothing: the best
+  std::optional<ConvAlgorithm> conv;
+  // where `conv` is nothing: no algorithm whose error is larger than that of the sums as they stand
+  bool plain_sums = false;
+  // measures what is best; null: by estimate. Outlives the CpuKernels's Prepare calls
+  Tuner* tuner = nullptr;
+  // between two runs of a node its weights leave all caches: measure with them cold
+  bool weights_from_memory = false;
+  ColdWeights* cold_weights() const {
+    return tuner && weights_from_memory ? &tuner->cold_weights() : nullptr;
+  }
+  std::string packed_cache;          // folder of the files of packed weights; empty: none
+  std::string policy = "adaptive";   // of PolicyNames(): how blocks reach the threads
+  std::vector<double> speeds;        // of the threads, to emulate; empty: as they are
+  std::vector<WorkerSpeed> workers;  // the threads as the policy shall expect them; empty: alike
+};
+
+class CpuKernels {
+ public:
+  explicit CpuKernels(const KernelOptions& options);
+
+  // Chooses the node's kernel and packs its weights. Error UNIMPLEMENTED where no kernel computes the node.
+  std::unique_ptr<PreparedNode> Prepare(const Graph& graph, const Node& node, const Step& step);
+
+  ThreadPool& pool() { return pool_; }
+  const ThreadPool& pool() const { return pool_; }
+  const Packer& packer() const { return packer_; }
+
+ private:
+  KernelOptions options_;
+  ThreadPool pool_;
+  Packer packer_;
+};
+
+// Prepares a node on a fast kernel; null, and `why` filled, where none fits. One function a family.
+using PrepareFn = std::unique_ptr<PreparedNode> (*)(const Graph&, const Node&, ThreadPool&, std::string* why);
+
+}  // namespace mete

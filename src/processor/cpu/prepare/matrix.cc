@@ -1,0 +1,266 @@
+// Gemm and MatMul.
+#include <fmt/format.h>
+
+#include "base/mapped_file.h"
+#include "dispatch/activations.h"
+#include "dispatch/products.h"
+#include "kernels/fast/gemm/gemm.h"
+#include "kernels/fast/matvec/matvec.h"
+#include "kernels/fast/target/target.h"
+#include "processor/cpu/prepare/cluster_tiles.h"
+#include "processor/cpu/prepare/families.h"
+
+namespace mete {
+namespace {
+
+// So many products for each thread are dealt out whole, and each is packed by who computes it; fewer are
+// divided. Guess: three, those of ViT-Ti's heads, are too few for two threads.
+constexpr int64_t kManyProducts = 4;
+
+class MatrixStep : public PreparedNode {
+ public:
+  MatrixStep(const Graph& graph, const Node& node, const Product& product, const Epilogue& epilogue,
+             const GemmPlan& plan, const std::vector<Tile>& tiles, Packer& packer)
+      : pool_(packer.pool()),
+        p_(product),
+        plan_(plan),
+        plans_(plan, tiles, pool_),
+        epilogue_(epilogue),
+        constant_(graph.value(node.inputs[1]).is_constant()) {
+    if (p_.a_stride == 0) p_.a_stride = p_.k;
+    if (p_.c_stride == 0) p_.c_stride = p_.n;
+    matrices_ = p_.b_step == 0 ? 1 : p_.batch;
+    packed_step_ = (int64_t(PackedGemmBytes(plan_)) + 63) / 64 * 16;
+    const int64_t bytes = packed_step_ * matrices_ * int64_t{sizeof(float)};
+    const bool many = p_.batch >= kManyProducts * pool_.step_threads();
+    by_worker_ = !constant_ && p_.b_step != 0 && many;
+    if (constant_) {
+      const Tensor& b = graph.value(node.inputs[1]).constant;
+      packed_ =
+          packer.Pack(PackedAs(), {b.as<float>(), size_t(b.elements())}, bytes, matrices_ * plan_.panels,
+                      [&](Range panels, float* packed) { Pack(b.as<float>(), panels, packed); });
+      ReleasePages(b.data(), b.bytes());
+    } else if (by_worker_) {
+      pool_.ReserveScratch(packed_step_ * int64_t{sizeof(float)});
+    } else {
+      packed_ = Tensor(DType::kU8, Shape{bytes});
+    }
+    if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
+    const std::span<const double> speeds = pool_.step_speeds();
+    grid_ = MakeGrid({p_.m, plan_.row_step, p_.m * (p_.k + p_.n), plan_.panels, p_.n * p_.k},
+                     many ? speeds.first(1) : speeds);
+  }
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    const Operands of{in[0].as<float>(), in[1].as<float>(),
+                      p_.residual < 0 ? nullptr : in[size_t(p_.residual)].as<float>(), out[0].as<float>()};
+    if (!constant_ && !by_worker_) {
+      float* packed = packed_.mutable_view().as<float>();
+      pool_.For(matrices_ * plan_.panels, [&](int, int64_t begin, int64_t end) {
+        Pack(of.b, {begin, end}, packed);
+      });
+    }
+    pool_.For(
+        p_.batch * grid_.blocks(),
+        [&](int w, int64_t begin, int64_t end) {
+          for (int64_t b = begin, last; b < end; b = last) {
+            const int64_t product = b / grid_.blocks(), first = product * grid_.blocks();
+            last = std::min(end, first + grid_.blocks());
+            grid_.ForPieces(b - first, last - first,
+                            [&](Range rows, Range columns) { Block(w, product, rows, columns, of); });
+          }
+        },
+        grid_.run());
+  }
+
+  // As FloatConv::MeasureUs.
+  double MeasureUs(std::span<const ConstView> in, std::span<View> out, ColdWeights* cold) {
+    if (cold && constant_) cold->Evict(packed_.view(), in[0]);
+    return CallUs([&] { Execute(in, out); });
+  }
+
+  std::string kernel() const override { return fmt::format("gemm_f32 {}", TargetOf(plan_)); }
+  std::string reason() const override { return why_; }
+  void set_why(const std::string& why) {
+    why_ = why;
+    if (!constant_) why_ += fmt::format("{}B is packed at each run", why.empty() ? "" : "; ");
+  }
+  int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
+
+ private:
+  struct Operands {
+    const float *a, *b, *residual;
+    float* c;
+  };
+
+  // All that Pack() looks at beside the weights.
+  std::string PackedAs() const {
+    std::string what =
+        fmt::format("{}, {}x{}, rows {}{}, times {}, columns {}, matrices at", kernel(), p_.k, p_.n,
+                    p_.b_stride, p_.transposed ? ", transposed" : "", p_.alpha, plan_.split.padded_columns());
+    for (int64_t i = 0; i < matrices_; ++i) what += fmt::format(" {}", Place(i).b);
+    return what;
+  }
+
+  // Where the matrices of a product begin.
+  MatMulView::Product Place(int64_t i) const {
+    return p_.view ? p_.view->At(i) : MatMulView::Product{i * p_.m * p_.k, i * p_.b_step, i * p_.m * p_.n};
+  }
+
+  // Panels of all matrices, numbered one after the other.
+  void Pack(const float* b, Range panels, float* packed) const {
+    for (int64_t i = panels.begin; i < panels.end;) {
+      const int64_t matrix = i / plan_.panels, first = i % plan_.panels,
+                    last = std::min(plan_.panels, first + panels.end - i);
+      PackMatrix(b, matrix, {first, last}, packed + matrix * packed_step_);
+      i += last - first;
+    }
+  }
+
+  void PackMatrix(const float* b, int64_t matrix, Range panels, float* to) const {
+    PackGemm(plan_, b + Place(matrix).b, p_.b_stride, p_.transposed, p_.alpha, panels, to);
+  }
+
+  // Some rows and panels of one product by worker w. A worker that packs for itself has all of B in its cache
+  // then.
+  void Block(int w, int64_t batch, Range rows, Range panels, const Operands& of) {
+    const MatMulView::Product at = Place(batch);
+    Epilogue epilogue = epilogue_;
+    if (of.residual) epilogue.residual = of.residual + at.y;
+    float* own = by_worker_ ? reinterpret_cast<float*>(pool_.scratch(w)) : nullptr;
+    if (own) PackMatrix(of.b, batch, {0, plan_.panels}, own);
+    const float* packed = own ? own : packed_.as<float>() + (p_.b_step == 0 ? 0 : batch * packed_step_);
+    RunGemm(plans_.of(w), of.a + at.a, p_.a_stride, packed, epilogue, rows, panels, of.c + at.y, p_.c_stride);
+  }
+
+  ThreadPool& pool_;
+  Product p_;
+  const GemmPlan plan_;                // for all but the tile
+  const WorkerPlans<GemmPlan> plans_;  // by whom it is computed
+  Epilogue epilogue_;
+  const bool constant_;
+  int64_t packed_step_ = 0;  // elements between packed matrices
+  int64_t matrices_ = 1;
+  bool by_worker_ = false;  // B is not constant, and each worker packs what it multiplies
+  Tensor packed_;
+  Grid grid_;
+  std::string why_;  // this tile, for people
+};
+
+// What a product is measured on.
+class Sample {
+ public:
+  Sample(const Product& p, bool constant)
+      : a_(Ones(p.batch * p.m * p.k)),
+        b_(Ones(constant ? 0 : p.k * p.n * (p.b_step == 0 ? 1 : p.batch))),
+        c_(Ones(p.batch * p.m * p.n)),
+        residual_(Ones(p.residual < 0 ? 0 : p.batch * p.m * p.n)) {
+    in_[0] = a_.view(), in_[1] = b_.view();
+    if (p.residual >= 0) in_[size_t(p.residual)] = residual_.view();
+  }
+
+  std::span<const ConstView> in() const { return in_; }
+  std::span<View> out() { return out_; }
+
+ private:
+  Tensor a_, b_, c_, residual_;
+  std::array<ConstView, 4> in_;
+  std::array<View, 1> out_{c_.mutable_view()};
+};
+
+std::unique_ptr<PreparedNode> PrepareProduct(const Graph& graph, const Node& node, const Product& p,
+                                             const Epilogue& epilogue, const KernelOptions& options,
+                                             Packer& packer) {
+  const std::vector<int64_t> widths = GemmTileWidths(p.n);
+  std::vector<std::string> names;
+  for (int64_t width : widths) names.push_back(fmt::format("tile {}", width));
+  const auto plan = [&](size_t i) { return PlanGemm(p.n, p.k, widths[i]); };
+  const auto prepare = [&](size_t i, const std::vector<Tile>& tiles, Packer& with) {
+    return std::make_unique<MatrixStep>(graph, node, p, epilogue, plan(i), tiles, with);
+  };
+  const bool constant = graph.value(node.inputs[1]).is_constant();
+  const std::string key = fmt::format(
+      "gemm {} x {}x{}x{}, B {}{}{}, activation {}{}, {}, weights {}", p.batch, p.m, p.k, p.n,
+      p.transposed ? "transposed" : "as it is", p.b_step == 0 ? "" : " each", constant ? " constant" : "",
+      Name(epilogue.activation.op), p.residual < 0 ? p.view ? ", in views" : "" : ", residual",
+      packer.pool().settings(), options.weights_from_memory ? "far" : "near");
+  std::optional<Sample> sample;  // the same for all
+  const auto trial = [&](size_t i, const std::vector<Tile>& tiles) -> Trial {
+    if (!sample) sample.emplace(p, constant);
+    Packer candidates(packer.pool());  // keeps nothing
+    const std::shared_ptr<MatrixStep> step = prepare(i, tiles, candidates);
+    const int64_t number = packer.pool().NewStep();
+    const auto call_us = [&sample, &options, &packer, step, number] {
+      packer.pool().BeginStep(number, packer.pool().step_threads());
+      return step->MeasureUs(sample->in(), sample->out(), options.cold_weights());
+    };
+    call_us();
+    return {call_us, step->packed_bytes()};
+  };
+  const ThreadPool::CallerPin pin(packer.pool());
+  const Choice choice = Choose(options.tuner, key, names, [&](size_t i) { return trial(i, {}); });
+  const size_t clusters = size_t(packer.pool().threads());  // at most, of which one computes
+  const auto tile_trial = [&](const Tile& tile) {
+    return trial(choice.index, std::vector<Tile>(clusters, tile));
+  };
+  const ClusterTiles tiles = ChooseTiles(options.tuner, fmt::format("{}, {}", key, names[choice.index]),
+                                         plan(choice.index), p.m, packer.pool(), tile_trial);
+  sample.reset();
+  packer.pool().BeginStep(0);
+  auto step = prepare(choice.index, tiles.tiles, packer);
+  step->set_why(choice.why.empty() || tiles.why.empty() ? choice.why + tiles.why
+                                                        : choice.why + "; " + tiles.why);
+  return step;
+}
+
+// One row of A: the weights are read once, as they lie in the model, so there is nothing to pack.
+class VectorStep : public PreparedNode {
+ public:
+  VectorStep(const Graph& graph, const Product& product, const Epilogue& epilogue, ThreadPool& pool)
+      : pool_(pool), p_(product), epilogue_(epilogue), target_(ActiveTarget()) {
+    if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
+    // Guess: a block reads at least 64 KiB of weights.
+    blocks_ = std::min(p_.n, BlocksOf(p_.n * p_.k * 4, 64 * 1024, pool.step_threads()));
+  }
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    Epilogue epilogue = epilogue_;
+    if (p_.residual >= 0) epilogue.residual = in[size_t(p_.residual)].as<float>();
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      const Range outputs{p_.n * begin / blocks_, p_.n * end / blocks_};
+      if (p_.transposed)
+        MatVecByRows(in[1].as<float>(), p_.b_stride, p_.k, in[0].as<float>(), epilogue, outputs,
+                     out[0].as<float>());
+      else
+        MatVecByColumns(in[1].as<float>(), p_.b_stride, p_.k, in[0].as<float>(), epilogue, outputs,
+                        out[0].as<float>());
+    });
+  }
+
+  std::string kernel() const override {
+    return fmt::format("matvec_{}_f32 {}", p_.transposed ? "rows" : "columns", target_);
+  }
+  std::string reason() const override { return "one row: bound by reading the weights"; }
+
+ private:
+  ThreadPool& pool_;
+  const Product p_;
+  Epilogue epilogue_;
+  const std::string target_;
+  int64_t blocks_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<PreparedNode> PrepareMatrix(const Graph& graph, const Node& node, Packer& packer,
+                                            const KernelOptions& options, std::string* why) {
+  if (node.op != "Gemm" && node.op != "MatMul" && node.op != "mete.MatMul") return nullptr;
+  const auto product = ProductOf(graph, node, why);
+  if (!product) return nullptr;
+  Epilogue epilogue;
+  epilogue.activation = *FastActivation(node);
+  if (product->is_vector()) return std::make_unique<VectorStep>(graph, *product, epilogue, packer.pool());
+  return PrepareProduct(graph, node, *product, epilogue, options, packer);
+}
+
+}  // namespace mete

@@ -1,0 +1,69 @@
+// Weights in kernel order: packed by all threads or, where they were kept in a file by an earlier session,
+// mapped.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/fast/epilogue.h"
+#include "mete/tensor.h"
+#include "processor/cpu/prepare/packed_file.h"
+#include "processor/cpu/threads/thread_pool.h"
+
+namespace mete {
+
+class Packer {
+ public:
+  // `folder`: where weights are kept, a file each in its subfolder "weights"; empty: none are. Keeps a
+  // reference to `pool`.
+  explicit Packer(ThreadPool& pool, std::string folder = "") : pool_(pool), folder_(std::move(folder)) {}
+
+  // `bytes` bytes of packed weights, zero where nothing writes them: for (i = 0; i < pieces; ++i) fill({i, i
+  // + 1}, packed), ranges joined, in parallel. `what`: all that they depend on beside `weights` and the code:
+  // the kernel with its target, and its sizes. The result is not to be written to.
+  template <class F>
+  Tensor Pack(const std::string& what, std::span<const float> weights, int64_t bytes, int64_t pieces,
+              F&& fill) {
+    const bool keep = Keeps(bytes);
+    const PackedDigest key =
+        keep ? KeyOf(fmt::format("{}, {} bytes in {} pieces", what, bytes, pieces), weights) : PackedDigest{};
+    Tensor packed = keep ? Find(key, bytes) : Tensor();
+    if (packed.has_value()) return packed;
+    packed = Tensor(DType::kU8, Shape{bytes});
+    float* to = packed.mutable_view().as<float>();
+    pool_.BeginStep(0);  // all of it, whoever computes
+    pool_.For(pieces, [&](int, int64_t begin, int64_t end) { fill(Range{begin, end}, to); });
+    if (keep) Keep(key, packed);
+    return packed;
+  }
+
+  ThreadPool& pool() const { return pool_; }
+  int64_t mapped_bytes() const { return mapped_.bytes; }
+  const std::vector<std::string>& problems() const { return problems_; }  // with files, for people
+  // Lines for people: what was mapped, what was written, and what was wrong. Empty without a folder.
+  std::string Explain() const;
+
+ private:
+  struct Count {
+    int tensors = 0;
+    int64_t bytes = 0;
+    void Add(int64_t more) { ++tensors, bytes += more; }
+  };
+
+  bool Keeps(int64_t bytes);
+  PackedDigest KeyOf(const std::string& what, std::span<const float> weights) const;
+  std::string PathOf(const PackedDigest& key) const;
+  Tensor Find(const PackedDigest& key, int64_t bytes);  // has no value where there is none
+  void Keep(const PackedDigest& key, const Tensor& packed);
+
+  ThreadPool& pool_;
+  const std::string folder_;
+  bool writable_ = true;  // until a file could not be written
+  Count mapped_, written_, small_, lost_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace mete

@@ -1,0 +1,93 @@
+// Pooling over NHWC.
+#include <fmt/format.h>
+
+#include "dispatch/windows.h"
+#include "kernels/fast/target/target.h"
+#include "processor/cpu/prepare/families.h"
+
+namespace mete {
+namespace {
+
+// A piece of work smaller than this costs less than handing it out. Guess.
+constexpr int64_t kLeastElements = 16 * 1024;
+
+class WindowPool : public PreparedNode {
+ public:
+  WindowPool(const PoolShape& shape, ThreadPool& pool) : pool_(pool), shape_(shape), target_(ActiveTarget()) {
+    const int64_t pixels = shape.window.out_pixels();
+    const int64_t taps = shape.window.kernel_height * shape.window.kernel_width;
+    blocks_ = std::min(
+        pixels, BlocksOf(pixels * taps * shape.window.in_channels, kLeastElements, pool.step_threads()));
+  }
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    const int64_t pixels = shape_.window.out_pixels();
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      RunPool(shape_, in[0].as<float>(), {pixels * begin / blocks_, pixels * end / blocks_},
+              out[0].as<float>());
+    });
+  }
+  std::string kernel() const override { return fmt::format("pool_f32 {}", target_); }
+
+ private:
+  ThreadPool& pool_;
+  const PoolShape shape_;
+  const std::string target_;
+  int64_t blocks_ = 1;
+};
+
+// An image's pixels are divided as the layer before divided them, so that each core reads what it wrote. How
+// many pieces there are does not depend on the threads, and so the sums do not.
+class WholeImagePool : public PreparedNode {
+ public:
+  WholeImagePool(PoolKind kind, const Shape& in, ThreadPool& pool)
+      : pool_(pool),
+        kind_(kind),
+        images_(in[0]),
+        pixels_(in[1] * in[2]),
+        channels_(in[3]),
+        target_(ActiveTarget()) {
+    constexpr int64_t kMostPieces = 16;  // guess: enough for as many cores; joining them costs nothing yet
+    pieces_ = std::min(pixels_, std::clamp<int64_t>(pixels_ * channels_ / kLeastElements, 1, kMostPieces));
+    partial_ = Tensor(DType::kF32, Shape{images_ * pieces_, channels_});
+  }
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    float* partial = partial_.mutable_view().as<float>();
+    pool_.For(images_ * pieces_, [&](int, int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = pixels_ * (i % pieces_) / pieces_, last = pixels_ * (i % pieces_ + 1) / pieces_;
+        const float* from = in[0].as<float>() + (i / pieces_ * pixels_ + first) * channels_;
+        GlobalPool(kind_, from, last - first, channels_, 1, {0, channels_}, partial + i * channels_);
+      }
+    });
+    pool_.For(images_, [&](int, int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n)
+        GlobalPool(kind_, partial + n * pieces_ * channels_, pieces_, channels_, pixels_, {0, channels_},
+                   out[0].as<float>() + n * channels_);
+    });
+  }
+  std::string kernel() const override { return fmt::format("global_pool_f32 {}", target_); }
+
+ private:
+  ThreadPool& pool_;
+  const PoolKind kind_;
+  const int64_t images_, pixels_, channels_;
+  const std::string target_;
+  int64_t pieces_ = 1;
+  Tensor partial_;  // [image][piece][channel]
+};
+
+}  // namespace
+
+std::unique_ptr<PreparedNode> PreparePool(const Graph& graph, const Node& node, ThreadPool& pool,
+                                          std::string* why) {
+  if (!IsPooling(node)) return nullptr;
+  const auto pooling = PoolingOf(graph, node, why);
+  if (!pooling) return nullptr;
+  if (pooling->whole_image)
+    return std::make_unique<WholeImagePool>(pooling->kind, graph.value(node.inputs[0]).shape, pool);
+  return std::make_unique<WindowPool>(pooling->shape, pool);
+}
+
+}  // namespace mete

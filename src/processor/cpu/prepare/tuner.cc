@@ -1,0 +1,168 @@
+#include "processor/cpu/prepare/tuner.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "base/clock.h"
+#include "base/json.h"
+
+namespace mete {
+namespace {
+
+constexpr const char* kFormat = "mete tuning 1";
+constexpr uintmax_t kLargestFile = 64 << 20;  // some hundred thousand shapes
+
+// The least of some calls of each, a call of each at a time; after some rounds only those that may still win
+// go on. The order is always the same: were it turned round, the last would come twice in a row and find its
+// weights in the cache.
+std::vector<double> LeastInTurns(const std::vector<Trial>& trials) {
+  // guess: the least of four is within some percent on a quiet machine
+  constexpr int kLeastRounds = 4, kMostRounds = 10;
+  // for each; guess: short calls are repeated more often, they vary more
+  constexpr double kEnoughUs = 1000;
+  constexpr double kMayWin = 1.2;  // guess: beyond the usual noise of the least of four
+  std::vector<double> least(trials.size(), std::numeric_limits<double>::infinity());
+  double all = 0, best = least.empty() ? 0 : least[0];
+  for (int round = 0;
+       round < kLeastRounds || (round < kMostRounds && all < kEnoughUs * double(trials.size())); ++round) {
+    for (size_t i = 0; i < trials.size(); ++i) {
+      if (round >= kLeastRounds && least[i] > kMayWin * best) continue;
+      const double us = trials[i].call_us();
+      least[i] = std::min(least[i], us), best = std::min(best, us), all += us;
+    }
+  }
+  return least;
+}
+
+// Short calls are over before a disturbance of some milliseconds is, which may have met all of the first
+// one's. So whoever seems to be faster than the first, which is so by estimate, is measured beside it once
+// more.
+void Confirm(const std::vector<Trial>& trials, std::vector<double>& least) {
+  size_t confirmed = 0;
+  for (size_t i = 1; i < trials.size(); ++i) {
+    const size_t best = size_t(std::min_element(least.begin(), least.end()) - least.begin());
+    if (best == confirmed) return;
+    const std::vector<double> again = LeastInTurns({trials[0], trials[best]});
+    least[0] = std::min(least[0], again[0]), least[best] = std::min(least[best], again[1]);
+    confirmed = best;
+  }
+}
+
+}  // namespace
+
+Tuner::Tuner(std::string path) : path_(std::move(path)) {
+  std::string problem;
+  times_ = Read(&problem);
+  if (!problem.empty()) note_ = fmt::format("{}: {}; everything is measured again", path_, problem);
+}
+
+Tuner::Table Tuner::Read(std::string* problem) const {
+  std::error_code error;
+  if (path_.empty() || !std::filesystem::exists(path_, error)) return {};
+  const uintmax_t bytes = std::filesystem::file_size(path_, error);
+  if (error || bytes > kLargestFile) return *problem = "cannot be read", Table{};
+  std::ifstream file(path_);
+  Table table;
+  try {
+    const auto json = ParseJson(std::string(std::istreambuf_iterator<char>(file), {}), path_);
+    if (json.at("format") != kFormat) return *problem = "no file of tuned times", Table{};
+    json.at("times").get_to(table);
+  } catch (const std::exception&) {  // not JSON, nested too deep, or something else
+    return *problem = "no file of tuned times", Table{};
+  }
+  for (auto& [key, times] : table)
+    std::erase_if(times, [](const auto& entry) { return !(entry.second > 0); });
+  return table;
+}
+
+std::vector<Timed> Tuner::Times(const std::string& key, const std::vector<std::string>& names,
+                                const MakeTrial& make) {
+  std::map<std::string, double>& known = times_[key];
+  for (size_t i = 0; i < names.size();) {
+    std::vector<Trial> group;
+    std::vector<size_t> numbers;
+    for (int64_t bytes = 0; i < names.size() && bytes < kTogether; ++i) {
+      if (known.contains(names[i])) continue;
+      group.push_back(make(i)), numbers.push_back(i);
+      bytes += group.back().bytes;
+    }
+    std::vector<double> us = LeastInTurns(group);
+    Confirm(group, us);
+    for (size_t j = 0; j < us.size(); ++j) known[names[numbers[j]]] = us[j], ++measured_;
+  }
+  std::vector<Timed> result;
+  for (const std::string& name : names) result.push_back({name, known.at(name)});
+  return result;
+}
+
+void Tuner::Save() {
+  cold_weights_ = {};
+  if (path_.empty() || measured_ == 0) return;
+  std::string ignored;
+  Table all = Read(&ignored);
+  for (const auto& [key, times] : times_)
+    for (const auto& [name, us] : times) all[key][name] = us;
+  const std::string temporary = fmt::format("{}.{}.part", path_, getpid());
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
+  std::ofstream file(temporary);
+  file << nlohmann::json{{"format", kFormat}, {"times", all}}.dump(1, ' ', false,
+                                                                   nlohmann::json::error_handler_t::replace)
+       << "\n";
+  file.close();
+  if (file) std::filesystem::rename(temporary, path_, error);
+  if (!file || error) {
+    note_ = fmt::format(
+        "[{}] cannot be written, so the next start measures the kernels again; try another folder in "
+        "METE_CACHE",
+        path_);
+    std::filesystem::remove(temporary, error);
+  }
+}
+
+Choice Choose(Tuner* tuner, const std::string& key, const std::vector<std::string>& names,
+              const MakeTrial& make, double clear) {
+  if (names.size() < 2) return {};
+  if (!tuner)
+    return {0, fmt::format("by estimate, before {}", fmt::join(names.begin() + 1, names.end(), "; "))};
+  std::vector<Timed> times = tuner->Times(key, names, make);
+  Choice choice;
+  for (size_t i = 1; i < times.size(); ++i)
+    if (times[i].us < clear * times[0].us && times[i].us < times[choice.index].us) choice.index = i;
+  std::swap(times[0], times[choice.index]);
+  std::stable_sort(times.begin() + 1, times.end(),
+                   [](const Timed& a, const Timed& b) { return a.us < b.us; });
+  choice.why = fmt::format("{} measured {:.1f} us", times[0].name, times[0].us);
+  for (size_t i = 1; i < times.size(); ++i)
+    choice.why += fmt::format("; {} {:.1f}", times[i].name, times[i].us);
+  return choice;
+}
+
+Tensor Ones(int64_t elements) {
+  Tensor t(DType::kF32, Shape{elements});
+  std::fill_n(t.mutable_view().as<float>(), elements, 1.0f);
+  return t;
+}
+
+double CallUs(const std::function<void()>& call) {
+  const int64_t start = NowNs();
+  call();
+  return std::max(double(NowNs() - start) * 1e-3, 1e-3);
+}
+
+std::string TuningFile(const std::string& folder, const std::string& cpu, const std::string& target,
+                       std::string_view sources) {
+  if (folder.empty()) return "";
+  // 64 bits tell versions apart
+  std::string name = fmt::format("{}-{}-{}-{}", cpu, target, METE_VERSION, sources.substr(0, 16));
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.') c = '-';
+  return (std::filesystem::path(folder) / "tuning" / (name + ".json")).string();
+}
+
+}  // namespace mete

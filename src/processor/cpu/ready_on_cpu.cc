@@ -1,0 +1,201 @@
+#include "processor/cpu/ready_on_cpu.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/table.h"
+#include "kernels/fast/target/target.h"
+#include "plan/cores/cores.h"
+#include "processor/cpu/environment.h"
+#include "processor/cpu/stored_profile.h"
+
+namespace mete {
+namespace {
+
+// By the profile of this machine where there is one that serves; `note` says why one does not.
+Plan PlanHere(const Graph& graph, const Machine& machine, const SessionOptions& options, std::string* note) {
+  const CpuChoice choice{options.threads, options.cores, options.speeds, options.policy};
+  const bool reference = options.reference || ReferenceFromEnvironment();
+  const auto profile = reference ? nullptr : LoadProfile(options.profile_cache, machine, note);
+  return PlanByProfile(graph, machine, choice, profile.get());
+}
+
+Plan MakePlan(const Graph& graph, const Machine& machine, const SessionOptions& options, std::string* note) {
+  if (options.threads < 0) Invalid("threads", "cannot be negative; got {}", options.threads);
+  if (const auto& names = PolicyNames(); std::find(names.begin(), names.end(), options.policy) == names.end())
+    Invalid("policy", "unknown policy; got '{}'{}", options.policy, ExpectedOneOf(options.policy, names));
+  Plan plan =
+      options.plan_json.empty() ? PlanHere(graph, machine, options, note) : PlanFromJson(options.plan_json);
+  Verify(plan, graph, machine);
+  return plan;
+}
+
+// METE_CONV names the way to compute convolutions wherever it fits; for tests and comparisons.
+std::optional<ConvAlgorithm> ConvFromEnvironment() {
+  static const std::optional<ConvAlgorithm> conv = [] {
+    const char* name = std::getenv("METE_CONV");
+    return ParseConvAlgorithm("METE_CONV", name ? name : "");
+  }();
+  return conv;
+}
+
+// Why the threads run what they run, in a line.
+std::string ReasonOf(const Plan& plan) {
+  if (plan.steps.empty()) return "nothing to do";
+  const auto predicted = [](const Step& s) { return s.predicted_us > 0; };
+  const auto computes = std::find_if(plan.steps.begin(), plan.steps.end(), predicted);
+  if (computes == plan.steps.end() || plan.threads == 1)
+    return (computes == plan.steps.end() ? plan.steps[0] : *computes).reason;
+  const auto divided = [](const Step& s) { return s.predicted_us > 0 && s.threads > 1; };
+  return fmt::format(
+      "by the profile of this machine {} of {} nodes that compute are divided, each over the first so many "
+      "threads",
+      std::count_if(plan.steps.begin(), plan.steps.end(), divided),
+      std::count_if(plan.steps.begin(), plan.steps.end(), predicted));
+}
+
+std::string TuningText(const std::optional<Tuner>& tuner) {
+  if (!tuner) return "";
+  std::string text = fmt::format("tuned: {} candidates measured at this start\n", tuner->measured());
+  return tuner->note().empty() ? text : text + tuner->note() + "\n";
+}
+
+int64_t ConstantBytes(const Graph& graph) {
+  int64_t bytes = 0;
+  for (const Value& value : graph.values)
+    if (value.is_constant()) bytes += int64_t(value.constant.bytes());
+  return bytes;
+}
+
+// A network with quantized values is judged by the roundings of the engine that calibrated it
+// (passes/fuse_quantized.cc), which a larger error would cross more often.
+bool HasQuantizedValues(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const Node& node) { return node.op == "QuantizeLinear"; });
+}
+
+}  // namespace
+
+ReadyOnCpu::ReadyOnCpu(const Graph& graph, const SessionOptions& options)
+    : ReadyOnCpu(nullptr, graph, options) {}
+
+ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options)
+    : ReadyOnCpu(std::move(graph), *graph, options) {}
+
+ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph,
+                       const SessionOptions& options)
+    : owned_(std::move(owned)),
+      graph_(graph),
+      start_ns_(NowNs()),
+      machine_(ReadMachine()),
+      plan_(MakePlan(graph_, machine_, options, &profile_note_)),
+      kernels_(OptionsOf(options)),
+      executor_(graph_, plan_, kernels_, options.progress),
+      stats_(StatsOf(options)) {
+  if (tuner_) tuner_->Save();
+}
+
+KernelOptions ReadyOnCpu::OptionsOf(const SessionOptions& options) {
+  KernelOptions kernels{plan_.threads, plan_.cores, options.reference || ReferenceFromEnvironment(),
+                        ConvFromEnvironment()};
+  kernels.plain_sums = HasQuantizedValues(graph_);
+  kernels.packed_cache = options.packed_cache;
+  kernels.speeds = plan_.speeds;
+  kernels.workers = WorkersOf(plan_, machine_);
+  if (kernels.reference && !plan_.speeds.empty())
+    Invalid("speeds", "the reference kernels cannot be slowed; leave out one of the two");
+  if (!plan_.steps.empty()) kernels.policy = plan_.steps[0].policy;
+  if (!options.tune || kernels.reference) return kernels;
+  tuner_.emplace(TuningFile(options.tuning_cache, machine_.name, ActiveTarget()));
+  kernels.tuner = &*tuner_;
+  const Cluster& fastest = machine_.clusters.front();
+  kernels.weights_from_memory =
+      ConstantBytes(graph_) > std::max(fastest.cache_bytes(2), fastest.cache_bytes(3));
+  return kernels;
+}
+
+SessionStats ReadyOnCpu::StatsOf(const SessionOptions& options) const {
+  SessionStats stats;
+  stats.prepare_ms = double(NowNs() - start_ns_) * 1e-6;
+  stats.arena_bytes = executor_.arena_bytes();
+  stats.values_bytes = executor_.unshared_bytes();
+  stats.packed_bytes = executor_.packed_bytes();
+  stats.mapped_bytes = kernels_.packer().mapped_bytes();
+  stats.threads = plan_.threads;
+  stats.cores = plan_.cores;
+  stats.speeds = plan_.speeds;
+  stats.computed_flops = executor_.computed_flops();
+  stats.policy = plan_.steps.empty() ? options.policy : plan_.steps[0].policy;
+  return stats;
+}
+
+void ReadyOnCpu::Start(std::span<const ConstView> inputs, std::span<const View> outputs,
+                       const RunOptions& options) {
+  std::lock_guard lock(mutex_);
+  executor_.Run(inputs, outputs, options);
+}
+
+std::vector<Tensor> ReadyOnCpu::Run(std::span<const Tensor> inputs, const RunOptions& options) {
+  std::vector<ConstView> in;
+  for (const Tensor& input : inputs) in.push_back(input.view());
+  std::vector<Tensor> results(graph_.outputs.size());
+  std::vector<View> out(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Value& output = graph_.value(graph_.outputs[i]);
+    if (!output.shape.known() || output.type == DType::kUnknown) continue;
+    results[i] = Tensor(output.type, output.shape);
+    out[i] = results[i].mutable_view();
+  }
+  std::lock_guard lock(mutex_);
+  executor_.Run(in, out, options);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].has_value()) continue;
+    const ConstView v = executor_.Output(i);
+    results[i] = Tensor(v.type, v.shape);
+    if (v.bytes() > 0)
+      std::copy_n(static_cast<const std::byte*>(v.data), v.bytes(),
+                  static_cast<std::byte*>(results[i].mutable_view().data));
+  }
+  return results;
+}
+
+std::string ReadyOnCpu::WholeRunText() const {
+  std::lock_guard lock(mutex_);  // runs change it
+  const std::string text = executor_.whole_run().text();
+  return text.empty() ? "" : "whole runs: " + text + "\n";
+}
+
+std::string ReadyOnCpu::Explain(const Trace& trace, const DeviceLimits& limits, int columns) const {
+  const std::string head = fmt::format("plan for {} on {}, {} thread{}: {}\n", plan_.model, plan_.machine,
+                                       plan_.threads, plan_.threads == 1 ? "" : "s", ReasonOf(plan_)) +
+                           WholeRunText() + TuningText(tuner_) + kernels_.packer().Explain();
+  std::string text;
+  for (const std::string& line : WrapText(head, columns)) text += line + "\n";
+  text.erase(text.find_last_not_of('\n') + 2);  // one line break, and not that of the empty line behind it
+  return text + ExplainTable(Steps(trace), limits, columns);
+}
+
+std::vector<std::string> ReadyOnCpu::Notes() const {
+  std::vector<std::string> notes;
+  if (!profile_note_.empty()) notes.push_back(profile_note_);
+  if (tuner_ && !tuner_->note().empty()) notes.push_back(tuner_->note());
+  for (const std::string& problem : kernels_.packer().problems()) notes.push_back(problem);
+  for (const int core : kernels_.pool().refused_cores())
+    notes.push_back(fmt::format(
+        "no thread could be pinned to core {}, which went away or is not allowed; that thread runs on any",
+        core));
+  return notes;
+}
+
+SessionOptions SessionOptions::Estimated(int threads) {
+  SessionOptions options;
+  options.threads = threads;
+  options.tune = false;
+  options.tuning_cache = options.profile_cache = "";
+  return options;
+}
+
+}  // namespace mete

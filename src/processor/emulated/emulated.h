@@ -1,0 +1,49 @@
+// A processor that is not there, emulated on cores that are: it computes as a CPU does, and takes the times
+// that a device of another kind would take besides: until a share is launched, for each piece that enters or
+// leaves its memory, for waking up. It can lack element types and fail on demand. For experiments and tests:
+// every figure that comes from it is an emulation.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+
+#include "machine/pool_file.h"
+#include "processor/cpu/cpu.h"
+
+namespace mete {
+
+class Emulated : public Processor {
+ public:
+  // `options`: of the CPU that computes its shares. `speed`: above 0 and at most 1; a share takes 1 / speed
+  // times as long as on the cores.
+  Emulated(std::string name, SessionOptions options, double speed, Emulation emulation);
+
+  const ProcessorInfo& info() const override { return info_; }
+  std::string WhyNot(const Graph& graph, const Node& node) const override;
+  std::shared_ptr<Ready> Prepare(const Graph& share) override;
+  void AdoptThread() override { cpu_.AdoptThread(); }
+  Tensor Import(Tensor tensor) override;
+  Tensor Export(Tensor tensor) override;
+
+ private:
+  friend class ReadyEmulated;
+  enum class Stage { kNever, kPrepare, kRun, kHang, kLost };
+
+  // The fault that this run of the processor has. Counts the run.
+  Stage FaultOfRun();
+  // Microseconds until a share that starts now begins to compute.
+  double LaunchUs() const;
+
+  Cpu cpu_;
+  const ProcessorInfo info_;
+  const double speed_;
+  const Emulation emulation_;
+  Stage fault_ = Stage::kNever;
+  int64_t faulty_run_ = 0;
+  std::atomic<int64_t> runs_{0};
+  std::atomic<bool> lost_{false};
+  std::atomic<int64_t> last_end_ns_{0};  // of the last share that it computed
+};
+
+}  // namespace mete

@@ -1,0 +1,219 @@
+#include "profile/pool/pool_profile.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <deque>
+#include <future>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "plan/devices/layer_costs.h"
+#include "run/local_member.h"
+#include "run/time_graph.h"
+
+namespace mete {
+namespace {
+
+constexpr std::chrono::milliseconds kProgress{100};
+constexpr int kSteps = 5;  // of a profile
+// of the model's time: how a smaller layer divides is not measured but taken to be not at all. Guess
+constexpr double kSmallLayer = 0.003;
+constexpr int kWholeRuns = 11;               // of the model, twice; guess: a median within a percent or two
+constexpr int kHalfRuns = 5;                 // of halves of its layers; guess: the least of each counts
+constexpr std::chrono::minutes kTimeOut{5};  // of one graph; guess: VGG-16 prepared and run on a slow board
+
+double Median(std::vector<double> us) {
+  std::nth_element(us.begin(), us.begin() + ptrdiff_t(us.size() / 2), us.end());
+  return us[us.size() / 2];
+}
+
+double Sum(const std::vector<double>& us) { return std::accumulate(us.begin(), us.end(), 0.0); }
+
+// A processor of the pool as something that times graphs.
+class Device {
+ public:
+  // `member` null: the home itself.
+  Device(Processor& home, Member* member, const PoolProfileOptions& options)
+      : home_(home), member_(member), options_(options) {}
+
+  GraphTimes Time(const Graph& graph, int runs) {
+    if (options_.cancel && options_.cancel->cancelled()) Fail(Code::kCancelled, "profile", "was interrupted");
+    GraphTimes times = member_ ? member_->Time(graph, runs, kTimeOut)
+                               : TimeOn(home_, graph, runs, turn_, options_.cancel, timed_);
+    prepare_s_ += times.prepare_ms * 1e-3;
+    return times;
+  }
+  double prepare_s() const { return prepare_s_; }
+
+ private:
+  Processor& home_;
+  Member* const member_;
+  const PoolProfileOptions& options_;
+  Turn turn_;
+  double prepare_s_ = 0;
+  TimedGraph timed_;
+};
+
+// Of each layer the sum of its nodes' least times. Nodes that passes have made count for the layer before, or
+// not at all.
+std::vector<double> LayerUs(const Graph& graph, const std::vector<Layer>& layers, const GraphTimes& times,
+                            bool count_made) {
+  std::map<std::string, size_t> layer_of;
+  for (size_t l = 0; l < layers.size(); ++l)
+    for (int n = layers[l].begin; n < layers[l].end; ++n) layer_of[graph.nodes[size_t(n)].name] = l;
+  std::vector<double> us(layers.size(), 0);
+  size_t at = 0;
+  for (const auto& [name, node_us] : times.nodes) {
+    const auto known = layer_of.find(name);
+    if (known != layer_of.end()) at = known->second;
+    if (known != layer_of.end() || count_made) us[at] += node_us;
+  }
+  return us;
+}
+
+// Those that take more than a little of the model's time, each where it was in the list; the others are
+// empty.
+std::vector<Layer> LargeOnes(std::vector<Layer> layers, const std::vector<double>& us) {
+  const double all_us = Sum(us);
+  for (size_t l = 0; l < layers.size(); ++l)
+    if (us[l] <= kSmallLayer * all_us) layers[l].end = layers[l].begin;
+  return layers;
+}
+
+// What single layers take on one device. Two graphs, as preparing takes longer than running: the model, in
+// which each layer is seen by itself, and halves of its layers. What a request takes as a rule counts, not
+// the least: that is what plans are to predict.
+class LayersOn {
+ public:
+  LayersOn(Processor& home, Member* member, const PoolProfileOptions& options, const Graph& graph,
+           const std::vector<Layer>& layers)
+      : device_(home, member, options), graph_(graph), layers_(layers) {}
+
+  void TimeModel() {
+    const GraphTimes times = device_.Time(graph_, kWholeRuns);
+    // what others do on a device lasts for seconds
+    if (whole_.us.empty() || Median(times.us) < Median(whole_.us)) whole_ = times;
+  }
+
+  // After the model.
+  void TimeHalves() {
+    halves_ = LayerGraphs(graph_).HalvesOf(LargeOnes(layers_, ModelUs()));
+    if (!halves_.graph.nodes.empty()) half_times_ = device_.Time(halves_.graph, kHalfRuns);
+  }
+
+  double prepare_s() const { return device_.prepare_s(); }
+
+  std::vector<LayerCost> Costs() const {
+    const std::vector<double> us = ModelUs();
+    // Without what puts each half's input and output into another layout: within a group of layers there is
+    // nothing of it.
+    const std::vector<double> half_us = LayerUs(graph_, layers_, half_times_, false);
+    const double all_us = Sum(us), slower = all_us > 0 ? Median(whole_.us) / all_us : 1;
+    std::vector<LayerCost> costs;
+    for (size_t l = 0; l < layers_.size(); ++l)
+      costs.push_back(CostThrough(slower * us[l], slower * half_us[l], halves_.parts[l]));
+    return costs;
+  }
+
+ private:
+  std::vector<double> ModelUs() const { return LayerUs(graph_, layers_, whole_, true); }
+
+  Device device_;
+  const Graph& graph_;
+  const std::vector<Layer>& layers_;
+  GraphTimes whole_, half_times_;  // of the model the shorter of those that were taken, some seconds apart
+  LayerHalves halves_;
+};
+
+// The caller's own link is what all others share; of each device what was measured to it is its own.
+PoolCosts CostsOf(const std::vector<std::string>& names, const std::vector<LinkProfile>& links) {
+  PoolCosts costs;
+  for (size_t d = 0; d < names.size(); ++d) {
+    const LinkProfile& l = links[d];
+    const double latency_us = std::max(0.0, l.round_trip_us / 2 - l.message_us);
+    costs.devices.push_back({names[d], {latency_us, l.message_us, l.down_mbit_per_s, l.up_mbit_per_s}, {}});
+  }
+  LinkCosts& own = costs.devices[0].link;
+  own = {0, 0, 0, 0};
+  for (size_t d = 1; d < links.size(); ++d) {
+    own.up_mbit_per_s = std::max(own.up_mbit_per_s, links[d].up_mbit_per_s);
+    own.down_mbit_per_s = std::max(own.down_mbit_per_s, links[d].down_mbit_per_s);
+  }
+  if (links.size() == 1) own.up_mbit_per_s = own.down_mbit_per_s = 1;  // nobody to send to
+  return costs;
+}
+
+}  // namespace
+
+std::string DigestOfText128(std::string_view text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+std::string DigestOfGraph(const Graph& graph) { return DigestOfText128(ToText(graph)); }
+
+PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& names, Processor& home,
+                        const std::vector<Member*>& members, const PoolProfileOptions& options) {
+  const int64_t start_ns = NowNs();
+  const std::vector<Layer> layers = LayersOf(graph);
+  std::deque<LayersOn> devices;
+  for (Member* member : members) devices.emplace_back(home, member, options, graph, layers);
+  std::vector<LinkProfile> links(members.size());
+  int done = 0;
+  // On all processors at the same time, as they compute together.
+  const auto on_devices = [&](void (LayersOn::*time)()) {
+    std::vector<std::future<void>> timed;
+    for (LayersOn& device : devices) timed.push_back(std::async(std::launch::async, time, &device));
+    for (auto& device : timed)
+      while (device.wait_for(kProgress) == std::future_status::timeout)
+        options.progress("layers on all devices", done, kSteps);
+    for (auto& device : timed) device.get();
+    ++done;
+  };
+  // One after the other.
+  const auto on_links = [&](const std::function<void(Member&, LinkProfile&)>& measure) {
+    for (size_t d = 0; d < members.size(); ++d) {
+      if (!members[d]) continue;
+      options.progress("the link to " + members[d]->name(), done, kSteps);
+      measure(*members[d], links[d]);
+    }
+    ++done;
+  };
+  on_devices(&LayersOn::TimeModel);
+  on_links([](Member& member, LinkProfile& link) { link = MeasureLink(*member.OpenEcho()); });
+  on_devices(&LayersOn::TimeModel);
+  on_devices(&LayersOn::TimeHalves);
+  on_links([&](Member& member, LinkProfile& link) { MeasureBusyLink(member, home, link); });
+  PoolProfile profile{graph.name, DigestOfGraph(graph), links, CostsOf(names, links), 0, 0};
+  for (size_t d = 0; d < devices.size(); ++d) {
+    profile.costs.devices[d].layers = devices[d].Costs();
+    profile.prepare_seconds = std::max(profile.prepare_seconds, devices[d].prepare_s());
+  }
+  profile.seconds = double(NowNs() - start_ns) * 1e-9;
+  Verify(profile.costs, layers.size());
+  return profile;
+}
+
+std::vector<LinkProfile> ProfileLinks(Processor& home, const std::vector<Member*>& members,
+                                      const PoolProfileOptions& options) {
+  std::vector<LinkProfile> links(members.size());
+  const auto check = [&] {
+    if (options.cancel && options.cancel->cancelled()) Fail(Code::kCancelled, "profile", "was interrupted");
+  };
+  for (size_t d = 0; d < members.size(); ++d) {
+    if (!members[d]) continue;
+    options.progress("the link to " + members[d]->name(), int(d), int(members.size()));
+    links[d] = MeasureLink(*members[d]->OpenEcho());
+    check();
+    MeasureBusyLink(*members[d], home, links[d]);
+    check();
+  }
+  return links;
+}
+
+}  // namespace mete

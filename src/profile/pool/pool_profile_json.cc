@@ -1,0 +1,112 @@
+#include "base/error.h"
+#include "base/json.h"
+#include "profile/pool/pool_profile.h"
+
+namespace mete {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormat = 4;
+
+Json SizesJson(const LinkProfile& link) {
+  Json sizes = Json::array();
+  for (const MessageTimes& t : link.sizes)
+    sizes.push_back({{"bytes", t.bytes},
+                     {"up_us", t.up_us},
+                     {"down_us", t.down_us},
+                     {"busy_up_us", t.busy_up_us},
+                     {"busy_down_us", t.busy_down_us}});
+  return sizes;
+}
+
+LinkProfile LinkFrom(const Json& json) {
+  LinkProfile link{json.at("round_trip_us"),
+                   json.at("message_us"),
+                   json.at("up_mbit_per_s"),
+                   json.at("down_mbit_per_s"),
+                   json.at("busy_up_mbit_per_s"),
+                   json.at("busy_down_mbit_per_s"),
+                   {}};
+  for (const Json& t : json.at("sizes"))
+    link.sizes.push_back(
+        {t.at("bytes"), t.at("up_us"), t.at("down_us"), t.at("busy_up_us"), t.at("busy_down_us")});
+  return link;
+}
+
+Json DeviceJson(const DeviceCosts& device) {
+  Json json{{"name", device.name},
+            {"link",
+             {device.link.latency_us, device.link.message_us, device.link.up_mbit_per_s,
+              device.link.down_mbit_per_s}},
+            {"us", Json::array()},
+            {"least_us", Json::array()}};
+  for (const LayerCost& layer : device.layers)
+    json["us"].push_back(layer.us), json["least_us"].push_back(layer.least_us);
+  return json;
+}
+
+DeviceCosts DeviceFrom(const Json& json) {
+  const Json& link = json.at("link");
+  DeviceCosts device{json.at("name"), {link.at(0), link.at(1), link.at(2), link.at(3)}, {}};
+  const std::vector<double> us = json.at("us"), least_us = json.at("least_us");
+  if (us.size() != least_us.size())
+    Invalid(device.name, "has lists of other lengths; got {} and {}", us.size(), least_us.size());
+  for (size_t i = 0; i < us.size(); ++i) device.layers.push_back({us[i], least_us[i]});
+  return device;
+}
+
+PoolProfile From(const Json& json) {
+  PoolProfile profile;
+  if (json.at("format") != kFormat)
+    Invalid("format", "is another; got {}, expected {}", json.at("format").dump(), kFormat);
+  profile.model = json.at("model");
+  profile.digest = json.at("digest");
+  profile.seconds = json.at("seconds");
+  profile.prepare_seconds = json.at("prepare_seconds");
+  for (const Json& link : json.at("links")) profile.links.push_back(LinkFrom(link));
+  for (const Json& device : json.at("devices")) profile.costs.devices.push_back(DeviceFrom(device));
+  if (profile.costs.devices.empty() || profile.links.size() != profile.costs.devices.size())
+    Invalid("links", "are not one a device");
+  Verify(profile.costs, profile.costs.devices[0].layers.size());
+  return profile;
+}
+
+Json LinkJson(const LinkProfile& link) {
+  return {{"round_trip_us", link.round_trip_us},
+          {"message_us", link.message_us},
+          {"up_mbit_per_s", link.up_mbit_per_s},
+          {"down_mbit_per_s", link.down_mbit_per_s},
+          {"busy_up_mbit_per_s", link.busy_up_mbit_per_s},
+          {"busy_down_mbit_per_s", link.busy_down_mbit_per_s},
+          {"sizes", SizesJson(link)}};
+}
+
+}  // namespace
+
+std::string ToJson(const LinkProfile& link) { return LinkJson(link).dump(); }
+
+std::string ToJson(const PoolProfile& profile) {
+  Json json{{"format", kFormat},
+            {"model", profile.model},
+            {"digest", profile.digest},
+            {"seconds", profile.seconds},
+            {"prepare_seconds", profile.prepare_seconds},
+            {"links", Json::array()},
+            {"devices", Json::array()}};
+  for (const LinkProfile& link : profile.links) json["links"].push_back(LinkJson(link));
+  for (const DeviceCosts& device : profile.costs.devices) json["devices"].push_back(DeviceJson(device));
+  return json.dump();
+}
+
+PoolProfile PoolProfileFromJson(std::string_view text, const std::string& where) {
+  try {
+    return From(ParseJson(text, where));
+  } catch (const Json::exception& error) {
+    Invalid(where, "is no profile of devices: {}; try mete profile again", Printable(ReasonOf(error)));
+  } catch (const Error& error) {
+    Invalid(where, "is a profile of devices that cannot be: {}; try mete profile again", error.what());
+  }
+}
+
+}  // namespace mete

@@ -1,0 +1,232 @@
+#include "run/deployed_plan.h"
+
+#include <algorithm>
+#include <new>
+#include <random>
+#include <set>
+
+#include "base/clock.h"
+#include "base/error.h"
+
+namespace mete {
+namespace {
+
+// Of the time that a request may take, for asking who is late. Guess: a board in whose network nothing is
+// wrong answers within a tenth.
+constexpr std::chrono::milliseconds kAskTime{50};
+constexpr size_t kPlanIdBytes = 16;  // that nobody guesses
+
+// Who knows it may feed the deployment.
+std::string RandomId() {
+  std::random_device random;
+  std::string id;
+  while (id.size() < kPlanIdBytes) {
+    const unsigned word = random();
+    id.append(reinterpret_cast<const char*>(&word), sizeof word);
+  }
+  return id;
+}
+
+bool HasWork(const DeviceProgram& program) {
+  return std::any_of(program.stages.begin(), program.stages.end(), [](const ProgramStage& s) {
+    return !s.sends.empty() || !s.needs.empty() || !s.graph.nodes.empty();
+  });
+}
+
+std::set<int> SendsTo(const DeviceProgram& program) {
+  std::set<int> to;
+  for (const ProgramStage& stage : program.stages)
+    for (const ProgramSend& send : stage.sends) to.insert(send.to);
+  return to;
+}
+
+double ComputeUs(const std::vector<StageTimes>& times) {
+  double us = 0;
+  for (const StageTimes& t : times) us += t.compute_us;
+  return us;
+}
+
+}  // namespace
+
+// What the home's program sends.
+class DeployedPlan::Post : public Outbox {
+ public:
+  Post(DeployedPlan& plan, uint64_t request) : plan_(plan), request_(request) {}
+  void Send(int to, const PieceId& id, Tensor piece) override {
+    plan_.Deliver(0, to, request_, id, std::move(piece), {});
+  }
+
+ private:
+  DeployedPlan& plan_;
+  const uint64_t request_;
+};
+
+DeployedPlan::DeployedPlan(const Graph& graph, const DevicesPlan& plan, const HomeProcessor& home,
+                           const std::vector<Member*>& members, const DeployOptions& options,
+                           const WeightsProgress& progress, std::vector<std::string>* notes)
+    : graph_(graph),
+      plan_(plan),
+      members_(members),
+      options_(options),
+      id_(RandomId()),
+      outputs_(OutputsOf(graph, plan)),
+      lanes_(size_t(options.lanes)),
+      compute_us_(members.size()) {
+  for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane].next = lane;
+  std::vector<DeviceProgram> programs = ProgramsOf(graph, plan);
+  for (size_t d = 1; d < programs.size(); ++d)
+    if (HasWork(programs[d])) DeployTo(int(d), programs[d], progress, notes);
+  own_ = std::make_unique<PreparedProgram>(std::move(programs[0]), 0, home.processor, home.make);
+  for (auto& [device, program] : programs_) {
+    try {
+      program->WaitReady(options_.ready_timeout);
+    } catch (const Error& error) {
+      throw DeviceError(error, device);
+    }
+  }
+}
+
+DeployedPlan::~DeployedPlan() {
+  for (auto& [device, program] : programs_) program->Stop();
+}
+
+void DeployedPlan::DeployTo(int device, const DeviceProgram& program, const WeightsProgress& progress,
+                            std::vector<std::string>* notes) {
+  ProgramToHost to_host{program, device, id_, {}, options_.coding, options_.lanes};
+  for (const int to : SendsTo(program)) {
+    if (to == 0) continue;
+    const Member& peer = *members_[size_t(to)];
+    to_host.peers.push_back({to, peer.name(), peer.address()});
+  }
+  try {
+    programs_[device] = members_[size_t(device)]->Host(to_host, *this, progress, notes);
+  } catch (const Error& error) {
+    throw DeviceError(error, device);
+  }
+}
+
+size_t DeployedPlan::TakeLane() {
+  std::unique_lock lock(mutex_);
+  const auto free = [&] {
+    return std::find_if(lanes_.begin(), lanes_.end(), [](const Lane& l) { return !l.busy; });
+  };
+  changed_.wait(lock, [&] { return error_ || free() != lanes_.end(); });
+  if (error_) throw *error_;
+  const auto lane = free();
+  lane->busy = true;
+  lane->inbox = std::make_shared<Inbox>(own_->program(), 0, options_.coding);
+  return size_t(lane - lanes_.begin());
+}
+
+std::vector<Tensor> DeployedPlan::Run(std::span<const Tensor> inputs, std::chrono::microseconds patience,
+                                      RequestTimes* times) {
+  const int64_t start_ns = NowNs();
+  const size_t lane = TakeLane();
+  const uint64_t request = lanes_[lane].next;
+  const auto leave = [&] {
+    std::lock_guard lock(mutex_);
+    if (times) *times = {double(NowNs() - start_ns) * 1e-3, compute_us_};
+    lanes_[lane].next += lanes_.size();
+    lanes_[lane].busy = false;
+    lanes_[lane].inbox.reset();
+    changed_.notify_all();
+  };
+  try {
+    std::vector<Tensor> outputs = RunOn(lane, request, inputs, patience);
+    leave();
+    return outputs;
+  } catch (const std::bad_alloc&) {
+    OnFailure(0, Error(Code::kResourceExhausted, "[devices] no memory for a request"));
+    leave();
+    throw;
+  } catch (const Error& error) {
+    // Whatever the reason is, the workers' lanes are not where this one is any more.
+    const auto* of_device = dynamic_cast<const DeviceError*>(&error);
+    OnFailure(of_device ? of_device->device() : 0, error);
+    leave();
+    throw;
+  }
+}
+
+std::vector<Tensor> DeployedPlan::RunOn(size_t lane, uint64_t request, std::span<const Tensor> inputs,
+                                        std::chrono::microseconds patience) {
+  const std::shared_ptr<Inbox> inbox = lanes_[lane].inbox;
+  const auto late = std::chrono::steady_clock::now() + patience;
+  inbox->WaitUntil(late - std::min<std::chrono::microseconds>(kAskTime, patience / 8));
+  for (auto& [device, program] : programs_) program->Begin(request);
+  Post post(*this, request);
+  std::vector<StageTimes> times(own_->program().stages.size());
+  try {
+    std::vector<Tensor> held = own_->Run({inputs.begin(), inputs.end()}, *inbox, post, turn_, times);
+    std::lock_guard lock(mutex_);
+    compute_us_[0] = ComputeUs(times);
+    return InOrder(held);
+  } catch (const Error& error) {
+    if (error.code() != Code::kDeadlineExceeded || inbox->late() < 0) throw;
+    throw TooLate(request, inbox->late(), late);
+  }
+}
+
+DeviceError DeployedPlan::TooLate(uint64_t request, int device,
+                                  std::chrono::steady_clock::time_point until) const {
+  std::set<int> asked{0};  // this device knows of itself
+  while (asked.insert(device).second) {
+    const std::optional<int> next = programs_.at(device)->WaitsFor(request, until);
+    if (!next || !programs_.contains(*next)) break;
+    device = *next;
+  }
+  const std::string name = device == 0 ? "this device" : members_[size_t(device)]->name();
+  return {Error(Code::kDeadlineExceeded,
+                fmt::format("[devices] a part of the answer did not come in time, from {}", name)),
+          device};
+}
+
+std::vector<Tensor> DeployedPlan::InOrder(const std::vector<Tensor>& held) const {
+  if (plan_.groups.back().last < int(plan_.layers.size())) return held;
+  std::vector<Tensor> outputs;
+  for (const ValueId id : graph_.outputs) {
+    const auto at = std::find(outputs_.begin(), outputs_.end(), id);
+    outputs.push_back(at == outputs_.end() ? graph_.value(id).constant : held[size_t(at - outputs_.begin())]);
+  }
+  return outputs;
+}
+
+bool DeployedPlan::failed() const {
+  std::lock_guard lock(mutex_);
+  return error_.has_value();
+}
+
+void DeployedPlan::Deliver(int from, int to, uint64_t request, const PieceId& id, Tensor piece,
+                           Unwritten::Mark mark) {
+  if (to != 0) return programs_.at(to)->Send(from, request, id, std::move(piece), std::move(mark));
+  if (const auto inbox = InboxOf(0, request)) inbox->Put(from, id, std::move(piece));
+}
+
+std::shared_ptr<Inbox> DeployedPlan::InboxOf(int device, uint64_t request) {
+  if (device != 0) {
+    const auto program = programs_.find(device);
+    if (program == programs_.end()) Invalid("piece", "is for a device without a part; got device {}", device);
+    return program->second->InboxOf(request);
+  }
+  std::lock_guard lock(mutex_);
+  Lane& lane = lanes_[request % lanes_.size()];
+  if (lane.next != request || !lane.inbox) Invalid("request", "is not under way; got a piece of {}", request);
+  return lane.inbox;
+}
+
+void DeployedPlan::OnDone(int from, uint64_t, std::vector<StageTimes> times) {
+  std::lock_guard lock(mutex_);
+  compute_us_[size_t(from)] = ComputeUs(times);
+}
+
+void DeployedPlan::OnFailure(int device, const Error& error) {
+  const bool known = device > 0 && size_t(device) < members_.size();
+  std::lock_guard lock(mutex_);
+  if (error_) return;
+  error_.emplace(error, known ? device : 0);
+  for (Lane& lane : lanes_)
+    if (lane.inbox) lane.inbox->Fail(std::make_exception_ptr(*error_));
+  changed_.notify_all();
+}
+
+}  // namespace mete

@@ -1,0 +1,108 @@
+// A plan that is ready on all its devices: the home's share is computed by the calling thread, the others' by
+// members. Requests run over all of them. A plan of which a device has failed stays failed; its owner deploys
+// another one.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "run/member.h"
+#include "run/program_run.h"
+
+namespace mete {
+
+// Of a device of the plan: it is gone, or late.
+class DeviceError : public Error {
+ public:
+  DeviceError(const Error& error, int device) : Error(error), device_(device) {}
+  int device() const { return device_; }
+
+ private:
+  int device_;
+};
+
+struct DeployOptions {
+  Coding coding = Coding::kF32;
+  int lanes = 1;  // requests at a time
+  // until the slowest has prepared its share. Guess: VGG-16 on a slow board
+  std::chrono::milliseconds ready_timeout{120'000};
+};
+
+struct RequestTimes {
+  double us = 0;
+  // By device, all its stages: of the last request of which it has told, as that mostly comes after the
+  // outputs. 0: of none yet.
+  std::vector<double> compute_us;
+};
+
+// The home of plans: the processor on which the calling threads compute, which has the inputs and gets the
+// outputs.
+struct HomeProcessor {
+  Processor& processor;
+  MakeReady make;  // prepares a share on it
+};
+
+class DeployedPlan : private PlanEvents {
+ public:
+  // `members`: by device of the plan; of the home, the first, null. Sends programs, and waits until all are
+  // ready. Keeps pointers to the members, and the reference in `home`. `notes` gets what is not as it should
+  // be. Throws DeviceError.
+  DeployedPlan(const Graph& graph, const DevicesPlan& plan, const HomeProcessor& home,
+               const std::vector<Member*>& members, const DeployOptions& options,
+               const WeightsProgress& progress, std::vector<std::string>* notes);
+  ~DeployedPlan();
+
+  // Inputs in the order of InputsOf() (plan/devices/program.h); outputs in the graph's, of a plan of some
+  // layers in that of OutputsOf(). Waits for a lane that is free. Throws DeviceError where a device fails, or
+  // is later than `patience`; others where the data cause it. Thread-safe.
+  std::vector<Tensor> Run(std::span<const Tensor> inputs, std::chrono::microseconds patience,
+                          RequestTimes* times = nullptr);
+
+  bool failed() const;
+  const DevicesPlan& plan() const { return plan_; }
+
+ private:
+  struct Lane {
+    uint64_t next = 0;
+    bool busy = false;
+    std::shared_ptr<Inbox> inbox;  // of the request under way
+  };
+  class Post;
+
+  void DeployTo(int device, const DeviceProgram& program, const WeightsProgress& progress,
+                std::vector<std::string>* notes);
+  size_t TakeLane();
+  std::vector<Tensor> RunOn(size_t lane, uint64_t request, std::span<const Tensor> inputs,
+                            std::chrono::microseconds patience);
+  // Who keeps all from a request that `device` is late with: itself, or for whom it waits, as far as they say
+  // so until then.
+  DeviceError TooLate(uint64_t request, int device, std::chrono::steady_clock::time_point until) const;
+  std::vector<Tensor> InOrder(const std::vector<Tensor>& held) const;
+
+  void Deliver(int from, int to, uint64_t request, const PieceId& id, Tensor piece,
+               Unwritten::Mark mark) override;
+  std::shared_ptr<Inbox> InboxOf(int device, uint64_t request) override;
+  void OnDone(int from, uint64_t request, std::vector<StageTimes> times) override;
+  void OnFailure(int device, const Error& error) override;
+
+  const Graph& graph_;
+  const DevicesPlan plan_;
+  const std::vector<Member*> members_;
+  const DeployOptions options_;
+  const std::string id_;
+  const std::vector<ValueId> outputs_;  // what is held at last
+  std::unique_ptr<PreparedProgram> own_;
+  Turn turn_;  // taken by whoever computes at home
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Lane> lanes_;
+  std::vector<double> compute_us_;  // as RequestTimes has it
+  std::optional<DeviceError> error_;
+  std::map<int, std::unique_ptr<MemberProgram>> programs_;  // last: their threads use all of the above
+};
+
+}  // namespace mete

@@ -1,0 +1,93 @@
+// One processor's part of a deployed plan: the program made ready, the requests under way, and the threads
+// that compute them. It lives as long as the caller wants the plan. A worker makes one for each caller's
+// stream, and a session on several processors of this process makes one for each of them but its own.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mete/error.h"
+#include "run/program_run.h"
+#include "run/unwritten.h"
+
+namespace mete {
+
+// Where a deployment's messages go. Called by any thread, and does not wait. The mark of a message goes when
+// the message has been written.
+class DeploymentEnds {
+ public:
+  virtual ~DeploymentEnds() = default;
+  virtual void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) = 0;
+  virtual void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) = 0;
+  virtual void SendFailure(const Error& error, int device) = 0;  // a failure of that device
+};
+
+class Deployment {
+ public:
+  // `name`: of the worker or processor, for errors. `turn`: taken by whoever computes on the processor. As
+  // many threads as lanes compute requests, request n by thread n modulo lanes. A request is computed when it
+  // has begun and everything that the last request of its lane sent has been written. Each thread calls
+  // `adopt` once.
+  Deployment(
+      std::string name, std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes, Turn& turn,
+      DeploymentEnds& ends, std::function<void()> adopt = [] {});
+  ~Deployment() { Stop(); }
+
+  // Does nothing once the deployment has failed: what peers sent before they knew is no fault of theirs.
+  // Error where the request is not one of the next.
+  void Begin(uint64_t request);
+  // Where the request's pieces go. Null once the deployment has failed. Error as Begin().
+  std::shared_ptr<Inbox> InboxOf(uint64_t request);
+  // Gives up all requests and tells the caller. The first failure counts.
+  void Fail(const Error& error, int device);
+
+  // Gives up what is under way. No message is sent any more when it returns. Peers may hold the object
+  // longer.
+  void Stop();
+
+  // The device for whose piece a request waits; -1: none.
+  int WaitsFor(uint64_t request);
+
+  int device() const { return program_->device(); }
+
+ private:
+  struct Request {
+    Request(const DeviceProgram& program, int device, Coding coding) : inbox(program, device, coding) {}
+    Inbox inbox;
+    bool begun = false;
+  };
+
+  struct Lane {
+    uint64_t next = 0;  // the request that it computes or waits for
+    std::shared_ptr<Unwritten> unwritten = std::make_shared<Unwritten>();
+    std::thread thread;
+  };
+
+  std::shared_ptr<Request> RequestAt(uint64_t request);  // mutex_ is locked; null: the deployment has failed
+  std::shared_ptr<Request> WaitFor(uint64_t request);    // until it has begun; null: give up
+  void Compute(Lane& lane);
+  void Compute(uint64_t request, Request& state, Unwritten& unwritten);
+  void Changed();  // mutex_ is locked
+
+  const std::string name_;
+  const std::shared_ptr<const PreparedProgram> program_;
+  const Coding coding_;
+  Turn& turn_;
+  DeploymentEnds& ends_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<uint32_t> changes_{0};  // of requests_ and stop_, for threads that look without the lock
+  std::map<uint64_t, std::shared_ptr<Request>> requests_;
+  bool stop_ = false;
+  std::exception_ptr error_;
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace mete

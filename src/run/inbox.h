@@ -1,0 +1,88 @@
+// What a device gets from others for one request, as it comes in: filled by whoever reads from the network,
+// emptied by the thread that computes.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <tuple>
+
+#include "mete/engine.h"
+#include "plan/devices/program.h"
+#include "run/coding.h"
+
+namespace mete {
+
+// A piece of a request: the source with this index, of the need with this index, in the stage with this
+// index, of the device that gets it.
+struct PieceId {
+  int stage = 0, need = 0, source = 0;
+  auto operator<=>(const PieceId&) const = default;
+};
+
+class Inbox {
+ public:
+  // Keeps a reference to the program of this device.
+  Inbox(const DeviceProgram& program, int device, Coding coding)
+      : program_(program), device_(device), coding_(coding) {}
+
+  // Bytes of a coded piece, beginning at `offset`; they come in order. `from` is who sends them. Error where
+  // no such piece is expected of that device, or not these bytes; nothing is changed then. Thread-safe.
+  void Put(int from, const PieceId& id, int64_t offset, std::string_view bytes);
+
+  // A whole piece of a processor of the same memory: the bytes are shared and not copied. Error where no such
+  // piece is expected of that device, or where it has another type or shape. Thread-safe.
+  void Put(int from, const PieceId& id, Tensor piece);
+
+  // Take() then waits no longer. To be called before anybody takes something.
+  void WaitUntil(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
+
+  // Waits for a whole piece and gives it away: for a bounded time by looking again and again, which a
+  // hand-over between processors of one memory needs, and then asleep. Error where Fail() was called,
+  // DEADLINE_EXCEEDED where it does not come in time. Once for each piece.
+  Tensor Take(const PieceId& id);
+
+  // Everybody who waits, now or later, gets this error; the first one counts. Thread-safe.
+  void Fail(std::exception_ptr error);
+  void ThrowIfFailed();
+  // Is set by Fail(): for what computes meanwhile.
+  const CancelToken& failed() const { return failed_; }
+
+  // Error where Fail() was called, or where it is late: for who waits for something else.
+  void Check();
+
+  // The device whose piece did not come in time, this one where Check() found that; -1: none.
+  int late() const { return late_; }
+  // The device for whose piece Take() waits; -1: none. Thread-safe.
+  int waits_for();
+
+ private:
+  struct Arriving {
+    Tensor tensor;
+    std::string coded;  // empty where the tensor is filled at once
+    int64_t bytes = 0;  // so far
+    bool taken = false;
+  };
+
+  const ProgramNeed& NeedOf(int from, const PieceId& id) const;
+  void Arrived();  // mutex_ is locked
+  bool Whole(const PieceId& id) const;
+
+  const DeviceProgram& program_;
+  const int device_;
+  const Coding coding_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<uint32_t> changes_{0};  // of pieces_ and error_, for those that look without the lock
+  std::map<PieceId, Arriving> pieces_;
+  std::exception_ptr error_;
+  CancelToken failed_;
+  std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();
+  int late_ = -1, waits_for_ = -1;
+};
+
+}  // namespace mete

@@ -1,0 +1,46 @@
+// What a link between the home and a member does, measured by messages and their answers, as requests use it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mete {
+
+class Member;
+class Processor;
+
+// The times of a message of `bytes` whose answer has one byte, and of one the other way round; medians.
+struct MessageTimes {
+  int64_t bytes = 0;
+  double up_us = 0, down_us = 0;            // to the member, from the member
+  double busy_up_us = 0, busy_down_us = 0;  // while both ends compute
+};
+
+struct LinkProfile {
+  double round_trip_us = 0;                       // of a message of one byte and its answer
+  double message_us = 0;                          // that each message takes of those that follow each other
+  double up_mbit_per_s = 0, down_mbit_per_s = 0;  // from the caller, to it
+  double busy_up_mbit_per_s = 0, busy_down_mbit_per_s = 0;  // while both ends compute
+  std::vector<MessageTimes> sizes;                          // what the rates follow from
+};
+
+// Messages to a member and their answers.
+class Echo {
+ public:
+  virtual ~Echo() = default;
+  // Microseconds from sending a message of `bytes` until an answer of `answer` bytes is there. Error where
+  // the link is broken.
+  virtual double Us(size_t bytes, size_t answer) = 0;
+  // Microseconds that each of `count` messages of one byte takes that are sent without waiting for the
+  // answers.
+  virtual double MessageUs(int count) = 0;
+};
+
+LinkProfile MeasureLink(Echo& echo);
+// Fills in what the link does while both ends compute: the home processor, and the member.
+void MeasureBusyLink(Member& member, Processor& home, LinkProfile& link);
+
+}  // namespace mete

@@ -1,0 +1,175 @@
+#include "run/local_member.h"
+
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <future>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "run/deployment.h"
+#include "run/spin.h"
+
+namespace mete {
+namespace {
+
+class LocalProgram : public MemberProgram, private DeploymentEnds {
+ public:
+  LocalProgram(std::shared_ptr<Processor> processor, Turn& turn, const ProgramToHost& program,
+               PlanEvents& events)
+      : processor_(std::move(processor)), device_(program.device), events_(events) {
+    made_ = std::async(std::launch::async, [this, copy = program.program, coding = program.coding,
+                                            lanes = program.lanes, &turn]() mutable {
+      const MakeReady make = [this](const Graph& share) { return processor_->Prepare(share); };
+      auto prepared = std::make_shared<const PreparedProgram>(std::move(copy), device_, *processor_, make);
+      return std::make_unique<Deployment>(processor_->info().name, std::move(prepared), coding, lanes, turn,
+                                          static_cast<DeploymentEnds&>(*this),
+                                          [this] { processor_->AdoptThread(); });
+    });
+  }
+  ~LocalProgram() override { Stop(); }
+
+  void Stop() override {
+    if (made_.valid()) made_.wait();
+    if (deployment_) deployment_->Stop();
+  }
+
+  void WaitReady(std::chrono::milliseconds timeout) override {
+    if (made_.wait_for(timeout) == std::future_status::timeout)
+      Fail(Code::kDeadlineExceeded, processor_->info().name, "has not made its share ready in {} s",
+           timeout.count() / 1000);
+    deployment_ = made_.get();
+  }
+  void Begin(uint64_t request) override { deployment_->Begin(request); }
+  void Send(int from, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark) override {
+    if (const auto inbox = deployment_->InboxOf(request)) inbox->Put(from, id, std::move(piece));
+  }
+  std::shared_ptr<Inbox> InboxOf(uint64_t request) override { return deployment_->InboxOf(request); }
+  std::optional<int> WaitsFor(uint64_t request, std::chrono::steady_clock::time_point) override {
+    return deployment_->WaitsFor(request);
+  }
+
+ private:
+  void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override {
+    events_.Deliver(device_, to, request, id, std::move(piece), std::move(mark));
+  }
+  void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark) override {
+    events_.OnDone(device_, request, std::move(times));
+  }
+  void SendFailure(const Error& error, int device) override { events_.OnFailure(device, error); }
+
+  const std::shared_ptr<Processor> processor_;
+  const int device_;
+  PlanEvents& events_;
+  std::future<std::unique_ptr<Deployment>> made_;
+  std::unique_ptr<Deployment> deployment_;  // last: its threads use all of the above
+};
+
+// Hands tensors to a thread of the member and gets tensors back, as pieces are handed over: the receiver
+// copies what it gets to where it needs it.
+class LocalEcho : public Echo {
+ public:
+  explicit LocalEcho(Processor& processor)
+      : processor_(processor), there_([this](std::stop_token stop) { Answer(stop); }) {}
+  ~LocalEcho() override {
+    there_.request_stop();
+    std::lock_guard lock(mutex_);
+    changes_.fetch_add(1, std::memory_order_release);
+    changed_.notify_all();
+  }
+
+  double Us(size_t bytes, size_t answer) override {
+    const Tensor message = Filled(bytes);
+    const int64_t start_ns = NowNs();
+    Put(asked_, {message, answer});
+    const Message got = Take(answered_, std::stop_token());
+    std::memcpy(Room(here_, answer), got.tensor.data(), answer);
+    return double(NowNs() - start_ns) * 1e-3;
+  }
+  double MessageUs(int count) override {
+    const int64_t start_ns = NowNs();
+    for (int i = 0; i < count; ++i) Put(asked_, {Filled(1), 1});
+    for (int i = 0; i < count; ++i) (void)Take(answered_, std::stop_token());
+    return double(NowNs() - start_ns) * 1e-3 / count;
+  }
+
+ private:
+  struct Message {
+    Tensor tensor;
+    size_t answer = 0;
+  };
+  using Queue = std::deque<Message>;
+
+  static Tensor Filled(size_t bytes) {
+    Tensor tensor(DType::kU8, Shape{int64_t(bytes)});
+    std::memset(tensor.mutable_view().data, 1, bytes);
+    return tensor;
+  }
+  static void* Room(std::vector<std::byte>& memory, size_t bytes) {
+    if (memory.size() < bytes) memory.resize(bytes);
+    return memory.data();
+  }
+
+  void Put(Queue& queue, Message message) {
+    std::lock_guard lock(mutex_);
+    queue.push_back(std::move(message));
+    changes_.fetch_add(1, std::memory_order_release);
+    changed_.notify_all();
+  }
+  Message Take(Queue& queue, const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    const auto come = [&] { return stop.stop_requested() || !queue.empty(); };
+    SpinUntil(lock, changes_, come);
+    changed_.wait(lock, come);
+    if (queue.empty()) return {};
+    Message message = std::move(queue.front());
+    queue.pop_front();
+    return message;
+  }
+
+  void Answer(const std::stop_token& stop) {
+    processor_.AdoptThread();
+    std::vector<std::byte> room;
+    for (;;) {
+      const Message got = Take(asked_, stop);
+      if (stop.stop_requested()) return;
+      const Tensor message = processor_.Import(got.tensor);
+      std::memcpy(Room(room, message.bytes()), message.data(), message.bytes());
+      Put(answered_, {processor_.Export(Filled(got.answer)), 0});
+    }
+  }
+
+  Processor& processor_;
+  std::vector<std::byte> here_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<uint32_t> changes_{0};
+  Queue asked_, answered_;
+  std::jthread there_;  // last: it uses all of the above
+};
+
+}  // namespace
+
+GraphTimes TimeOn(Processor& processor, const Graph& graph, int runs, Turn& turn, const CancelToken* cancel,
+                  TimedGraph& prepared) {
+  const bool fresh = &graph != prepared.graph;
+  if (fresh) prepared = {&graph, processor.Prepare(graph)};
+  GraphTimes times = TimeRuns(*prepared.ready, graph, MadeUpInputs(graph, graph.inputs), runs, turn, cancel);
+  times.prepare_ms = fresh ? prepared.ready->prepare_ms() : 0;
+  return times;
+}
+
+std::unique_ptr<MemberProgram> LocalMember::Host(const ProgramToHost& program, PlanEvents& events,
+                                                 const WeightsProgress&, std::vector<std::string>*) {
+  return std::make_unique<LocalProgram>(processor_, turn_, program, events);
+}
+
+GraphTimes LocalMember::Time(const Graph& graph, int runs, std::chrono::milliseconds) {
+  std::lock_guard lock(timing_);
+  return TimeOn(*processor_, graph, runs, turn_, &cancelled_, timed_);
+}
+
+std::unique_ptr<Echo> LocalMember::OpenEcho() { return std::make_unique<LocalEcho>(*processor_); }
+
+}  // namespace mete

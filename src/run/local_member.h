@@ -1,0 +1,47 @@
+// A processor of this process as a member of a plan: a thread of its own computes its part of each request.
+// Pieces between processors of this process are handed over by reference.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "processor/processor.h"
+#include "run/member.h"
+
+namespace mete {
+
+// A graph that was timed, made ready: a profile times the model twice.
+struct TimedGraph {
+  const Graph* graph = nullptr;
+  std::shared_ptr<Ready> ready;
+};
+
+// Times a graph on a processor of this process, on made-up inputs. `prepared` keeps the graph of the last
+// call. `cancel` may be null. Error CANCELLED.
+GraphTimes TimeOn(Processor& processor, const Graph& graph, int runs, Turn& turn, const CancelToken* cancel,
+                  TimedGraph& prepared);
+
+class LocalMember : public Member {
+ public:
+  explicit LocalMember(std::shared_ptr<Processor> processor) : processor_(std::move(processor)) {}
+
+  const std::string& name() const override { return processor_->info().name; }
+  std::string address() const override { return ""; }
+  void CheckThere(std::chrono::milliseconds) override {}
+  std::unique_ptr<MemberProgram> Host(const ProgramToHost& program, PlanEvents& events,
+                                      const WeightsProgress&, std::vector<std::string>* notes) override;
+  void ForgetShares() override {}
+  void Cancel() override { cancelled_.Cancel(); }
+  GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) override;
+  std::unique_ptr<Echo> OpenEcho() override;
+
+ private:
+  const std::shared_ptr<Processor> processor_;
+  CancelToken cancelled_;
+  Turn turn_;  // of whoever computes on the processor
+  std::mutex timing_;
+  TimedGraph timed_;  // with timing_
+};
+
+}  // namespace mete

@@ -1,0 +1,99 @@
+// A processor of a pool as a session's home processor reaches it: on a thread of this process, or on a worker
+// over the network. The home, on which the caller's thread computes, is no member.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mete/error.h"
+#include "plan/devices/program.h"
+#include "run/coding.h"
+#include "run/inbox.h"
+#include "run/link_profile.h"
+#include "run/program_run.h"
+#include "run/time_graph.h"
+#include "run/unwritten.h"
+
+namespace mete {
+
+// What the parts of a deployed plan tell each other through the session. Called by threads of the
+// deployments.
+class PlanEvents {
+ public:
+  virtual ~PlanEvents() = default;
+  // Brings a piece from a processor of this process to any processor of the plan. `mark` goes when the piece
+  // has been handed over or written.
+  virtual void Deliver(int from, int to, uint64_t request, const PieceId& id, Tensor piece,
+                       Unwritten::Mark mark) = 0;
+  // Where pieces go that come from elsewhere for a processor of this process. Error where no such request is
+  // under way; null where its deployment has failed.
+  virtual std::shared_ptr<Inbox> InboxOf(int device, uint64_t request) = 0;
+  virtual void OnDone(int device, uint64_t request, std::vector<StageTimes> times) = 0;
+  virtual void OnFailure(int device, const Error& error) = 0;
+};
+
+// A program made ready on a member, until the object goes.
+class MemberProgram {
+ public:
+  virtual ~MemberProgram() = default;
+  virtual void WaitReady(std::chrono::milliseconds timeout) = 0;  // Error where it is not ready in time
+  virtual void Begin(uint64_t request) = 0;
+  // A piece for the member, from a processor of this process.
+  virtual void Send(int from, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) = 0;
+  // Where pieces go for a member of this process; null for others, and where the program has failed.
+  virtual std::shared_ptr<Inbox> InboxOf(uint64_t request) = 0;
+  // The device for whose piece the member waits in this request; -1: none. Nothing where it does not say so
+  // by `until`. One thread for each request.
+  virtual std::optional<int> WaitsFor(uint64_t request, std::chrono::steady_clock::time_point until) = 0;
+  // Gives up what is under way. The program tells and delivers nothing any more when the function returns.
+  // All programs of a plan are stopped before the first of them goes.
+  virtual void Stop() = 0;
+};
+
+// How another member, which sends pieces to this one, is reached.
+struct PeerAddress {
+  int device = 0;
+  std::string name, address;  // address empty: a processor of the caller's process
+};
+
+struct ProgramToHost {
+  const DeviceProgram& program;
+  int device = 0;
+  const std::string& plan_id;      // unique, and known to the plan's members alone
+  std::vector<PeerAddress> peers;  // the devices that the program sends to, but for the home
+  Coding coding = Coding::kF32;
+  int lanes = 1;
+};
+
+// The bytes of weights that have been sent so far, and of all that are to be sent, to a member of this name.
+using WeightsProgress = std::function<void(const std::string&, int64_t, int64_t)>;
+
+class Member {
+ public:
+  virtual ~Member() = default;
+  virtual const std::string& name() const = 0;
+  virtual std::string address() const = 0;  // empty: a processor of this process
+
+  // Error UNAVAILABLE or DEADLINE_EXCEEDED where the member does not answer, FAILED_PRECONDITION where it
+  // answers but cannot serve. One thread at a time.
+  virtual void CheckThere(std::chrono::milliseconds timeout) = 0;
+  // Begins to make a program ready there. `events` outlives the result. `notes` gets what is not as it should
+  // be.
+  virtual std::unique_ptr<MemberProgram> Host(const ProgramToHost& program, PlanEvents& events,
+                                              const WeightsProgress& progress,
+                                              std::vector<std::string>* notes) = 0;
+  // Forgets what was kept for the plan before: shares are cut anew.
+  virtual void ForgetShares() = 0;
+  // Ends everything that is under way with CANCELLED, now and later. Thread-safe.
+  virtual void Cancel() = 0;
+
+  // Microseconds of each run of a graph there, by itself, on made-up values.
+  virtual GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) = 0;
+  virtual std::unique_ptr<Echo> OpenEcho() = 0;
+};
+
+}  // namespace mete

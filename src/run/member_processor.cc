@@ -1,0 +1,106 @@
+#include "run/member_processor.h"
+
+#include <cstring>
+#include <set>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/problems.h"
+#include "partition/share.h"
+#include "run/deployed_plan.h"
+
+namespace mete {
+namespace {
+
+constexpr std::chrono::minutes kPatience{1};  // guess: of one share, on the slowest board
+
+// All layers in one group on the second of two devices.
+DevicesPlan PlanThere(const Graph& graph, const std::string& name) {
+  DevicesPlan plan{graph.name, "member", {"home", name}, {}, {}};
+  const std::vector<Layer> layers = LayersOf(graph);
+  for (const Layer& layer : layers) plan.layers.push_back(graph.nodes[size_t(layer.begin)].name);
+  PlannedGroup group{0, int(layers.size()), WholeOn(1), {}, 0};
+  DeviceShare share{1, {}, {}};
+  std::set<ValueId> listed;  // an output may be listed twice
+  for (const ValueId id : graph.outputs)
+    if (!graph.value(id).is_constant() && listed.insert(id).second)
+      share.outputs.push_back({id, Part::All()});
+  group.shares.push_back(std::move(share));
+  plan.groups.push_back(std::move(group));
+  return plan;
+}
+
+Tensor CopyOf(const ConstView& view) {
+  Tensor copy(view.type, view.shape);
+  std::memcpy(copy.mutable_view().data, view.data, view.bytes());
+  return copy;
+}
+
+class ReadyThere : public Ready {
+ public:
+  ReadyThere(const Graph& graph, Member& member, Processor& home)
+      : start_ns_(NowNs()),
+        graph_(graph),
+        deployed_(
+            graph_, PlanThere(graph_, member.name()),
+            {home, [&home](const Graph& share) { return home.Prepare(share); }}, {nullptr, &member}, {},
+            [](const std::string&, int64_t, int64_t) {}, &notes_),
+        prepare_ms_(double(NowNs() - start_ns_) * 1e-6) {}
+
+  void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
+             const RunOptions& options) override {
+    std::vector<Tensor> in;
+    for (const ConstView& input : inputs) in.push_back(CopyOf(input));  // may be on the way when a run fails
+    const std::vector<Tensor> out = Run(in, options);
+    for (size_t i = 0; i < out.size(); ++i)
+      if (out[i].bytes() > 0) std::memcpy(outputs[i].data, out[i].data(), out[i].bytes());
+  }
+  void Wait() override {}
+  std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) override {
+    if (options.cancel && options.cancel->cancelled())
+      Fail(Code::kCancelled, graph_.name, "the run was cancelled before it was sent");
+    return deployed_.Run(inputs, kPatience);
+  }
+  int64_t memory_bytes() const override { return 0; }  // here
+  int threads() const override { return 1; }
+  double prepare_ms() const override { return prepare_ms_; }
+
+ private:
+  const int64_t start_ns_;
+  const Graph graph_;
+  std::vector<std::string> notes_;
+  DeployedPlan deployed_;
+  const double prepare_ms_;
+};
+
+}  // namespace
+
+MemberProcessor::MemberProcessor(Member& member, Processor& home)
+    : member_(member),
+      home_(home),
+      info_{member.name(), "member",
+            member.address().empty() ? "a thread of this process" : member.address()} {}
+
+std::string MemberProcessor::WhyNot(const Graph& graph, const Node& node) const {
+  for (const auto* list : {&node.inputs, &node.outputs})
+    for (const ValueId id : *list) {
+      if (id == kNoValue) continue;
+      const Value& value = graph.value(id);
+      if (!value.shape.known()) return "the shape of " + value.name + " depends on data";
+      if (value.layout != Layout::kPlain) return value.name + " is not in plain order";
+    }
+  return "";
+}
+
+std::shared_ptr<Ready> MemberProcessor::Prepare(const Graph& share) {
+  Problems problems;
+  for (const Node& node : share.nodes)
+    problems.Try([&] {
+      if (const std::string why = WhyNot(share, node); !why.empty())
+        Fail(Code::kUnimplemented, node.name, "cannot be computed elsewhere: {}", why);
+    });
+  problems.ThrowIfAny();
+  return std::make_shared<ReadyThere>(share, member_, home_);
+}
+
+}  // namespace mete

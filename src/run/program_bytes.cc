@@ -1,0 +1,66 @@
+#include "run/program_bytes.h"
+
+#include <algorithm>
+
+namespace mete {
+namespace {
+
+// where adding ends, so that it cannot overflow: more than any device has
+constexpr int64_t kMost = int64_t(1) << 50;
+
+int64_t Bytes(DType type, const Shape& shape) { return shape.Elements() * int64_t(SizeOf(type)); }
+
+struct Sum {
+  void Add(int64_t bytes) { all = std::min(all + std::min(bytes, kMost), kMost); }
+  // What Cut() copies: a part that is all of it is not.
+  void AddCut(DType type, const Shape& shape, const Part& cut) {
+    if (!cut.all()) Add(Bytes(type, ShapeOf(cut, shape)));
+  }
+  int64_t all = 0;
+};
+
+// What comes in until it is taken: decoded, and what is not yet.
+int64_t PieceBytes(DType type, const Shape& shape, Coding coding) {
+  const int64_t decoded = Bytes(type, shape), coded = CodedBytes(coding, type, shape);
+  return coded == decoded ? decoded : decoded + coded;
+}
+
+void AddNeed(const ProgramNeed& need, int device, Coding coding, Sum& sum) {
+  for (const NeedSource& source : need.sources)
+    // of the next request too
+    if (source.device != device) sum.Add(2 * PieceBytes(need.type, ShapeOf(source.at, need.shape), coding));
+  if (need.sources.size() > 1 || !need.sources[0].at.all()) sum.Add(Bytes(need.type, need.shape));
+}
+
+}  // namespace
+
+int64_t RequestBytes(const DeviceProgram& program, int device, Coding coding) {
+  Sum sum;
+  std::vector<DType> held;  // types of what the stage before holds
+  for (size_t s = 0; s < program.stages.size(); ++s) {
+    const ProgramStage& stage = program.stages[s];
+    for (const ProgramSend& send : stage.sends) {
+      const size_t hold = size_t(send.hold);
+      sum.Add(Bytes(held[hold], ShapeOf(send.cut, program.stages[s - 1].holds[hold])));
+    }
+    for (const ProgramNeed& need : stage.needs) AddNeed(need, device, coding, sum);
+    held.clear();
+    for (const ValueId id : stage.graph.outputs) {
+      const Value& output = stage.graph.value(id);
+      sum.Add(Bytes(output.type, output.shape));
+      held.push_back(output.type);
+    }
+    for (const NeedPart& part : stage.inputs) {
+      const ProgramNeed& need = stage.needs[size_t(part.need)];
+      sum.AddCut(need.type, need.shape, part.cut);
+    }
+    for (const NeedPart& part : stage.kept) {
+      const ProgramNeed& need = stage.needs[size_t(part.need)];
+      sum.AddCut(need.type, need.shape, part.cut);
+      held.push_back(need.type);
+    }
+  }
+  return sum.all;
+}
+
+}  // namespace mete

@@ -1,0 +1,86 @@
+// What one processor does of a plan for a request, stage after stage: sends, gathers, computes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "plan/devices/program.h"
+#include "processor/processor.h"
+#include "run/inbox.h"
+#include "run/turn.h"
+
+namespace mete {
+
+// Takes what one processor sends to others. Errors of sending are told to those who wait, not here.
+class Outbox {
+ public:
+  virtual ~Outbox() = default;
+  virtual void Send(int to, const PieceId& id, Tensor piece) = 0;
+};
+
+// Memory for tensors of which there are as many at a time as requests under way: memory that nobody reads any
+// more is used again. Thread-safe.
+class Buffers {
+ public:
+  Tensor Take(DType type, const Shape& shape);  // not zeroed where it is used again
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Tensor>> all_;
+};
+
+// Makes a share's graph ready. May return the same object for the same graph.
+using MakeReady = std::function<std::shared_ptr<Ready>(const Graph&)>;
+
+struct StageTimes {
+  double wait_us = 0;     // for pieces that others send
+  double compute_us = 0;  // 0: nothing is computed
+};
+
+class PreparedProgram {
+ public:
+  // Makes the stages' graphs ready, which takes as long as preparing models does. The program is one in which
+  // Verify() finds nothing. `processor`, which `make` prepares for, outlives this object.
+  PreparedProgram(DeviceProgram program, int device, Processor& processor, const MakeReady& make);
+
+  // Computes a request. `inputs`: the tensors that this processor holds at first: of the caller's own the
+  // graph's inputs, of others none. Returns the tensors that it holds at last. `turn` is taken while a graph
+  // is computed. Thread-safe. Error: the one with which the inbox failed, which also ends what is being
+  // computed, or what the data cause.
+  std::vector<Tensor> Run(std::vector<Tensor> inputs, Inbox& inbox, Outbox& outbox, Turn& turn,
+                          std::span<StageTimes> times) const;
+
+  const DeviceProgram& program() const { return program_; }
+  int device() const { return device_; }
+
+ private:
+  // Where an output of a stage lies: as rows `at` of the need with this index of the next stage, so that
+  // these rows need no copy there. need -1: in memory of its own.
+  struct Home {
+    int need = -1;
+    Part at;
+  };
+  struct State {
+    std::vector<Tensor> held;   // by the index of what the program holds
+    std::vector<Tensor> begun;  // by need of the next stage: where outputs already lie in it; else empty
+  };
+
+  std::vector<Home> HomesOf(size_t stage) const;
+  void RunStage(size_t stage, State& state, Inbox& inbox, Turn& turn, StageTimes& times) const;
+  void Compute(size_t stage, std::span<const Tensor> needs, State& after, Inbox& inbox, Turn& turn,
+               StageTimes& times) const;
+  Tensor OutputOf(size_t stage, size_t output, State& after) const;
+  Tensor Gather(size_t stage, size_t need, const State& state, Inbox& inbox) const;
+
+  const DeviceProgram program_;
+  const int device_;
+  Processor& processor_;
+  std::vector<std::shared_ptr<Ready>> ready_;  // by stage; null where nothing is computed
+  std::vector<std::vector<Home>> homes_;       // by stage and output of its graph
+  mutable Buffers buffers_;
+};
+
+}  // namespace mete

@@ -1,0 +1,304 @@
+#include "run/program_run.h"
+
+#include <cmath>
+#include <cstring>
+#include <thread>
+
+#include "base/errors_testing.h"
+#include "partition/random_graphs_testing.h"
+#include "plan/devices/named.h"
+#include "processor/cpu/cpu_testing.h"
+#include "run/program_bytes.h"
+
+namespace mete {
+namespace {
+
+// Devices of one process: what one sends is in the other's inbox at once, coded, in chunks of some bytes.
+class Devices {
+ public:
+  Devices(const Graph& graph, const DevicesPlan& plan, Coding coding, const MakeReady& make)
+      : coding_(coding) {
+    for (DeviceProgram& program : ProgramsOf(graph, plan)) {
+      const int device = int(prepared_.size());
+      prepared_.push_back(
+          std::make_unique<PreparedProgram>(std::move(program), device, ReferenceCpu(), make));
+    }
+  }
+
+  std::vector<Tensor> Run(const std::vector<Tensor>& inputs) {
+    std::vector<std::unique_ptr<Inbox>> inboxes;
+    for (const auto& p : prepared_)
+      inboxes.push_back(std::make_unique<Inbox>(p->program(), p->device(), coding_));
+    std::vector<std::vector<Tensor>> outputs(prepared_.size());
+    std::vector<std::thread> threads;
+    for (size_t d = 0; d < prepared_.size(); ++d)
+      threads.emplace_back([&, d] {
+        Post post{*this, int(d), inboxes};
+        Turn turn;
+        std::vector<StageTimes> times(prepared_[d]->program().stages.size());
+        outputs[d] =
+            prepared_[d]->Run(d == 0 ? inputs : std::vector<Tensor>{}, *inboxes[d], post, turn, times);
+      });
+    for (std::thread& t : threads) t.join();
+    return outputs[0];
+  }
+
+ private:
+  struct Post : Outbox {
+    Post(Devices& devices, int from, std::vector<std::unique_ptr<Inbox>>& inboxes)
+        : devices(devices), from(from), inboxes(inboxes) {}
+    void Send(int to, const PieceId& id, Tensor piece) override {
+      const std::string bytes = Encode(devices.coding_, piece.view());
+      for (size_t at = 0; at < bytes.size(); at += 100)
+        inboxes[size_t(to)]->Put(from, id, int64_t(at), std::string_view(bytes).substr(at, 100));
+    }
+    Devices& devices;
+    const int from;
+    std::vector<std::unique_ptr<Inbox>>& inboxes;
+  };
+
+  const Coding coding_;
+  std::vector<std::unique_ptr<PreparedProgram>> prepared_;
+};
+
+PoolCosts RandomPool(RandomGraph& random, int devices) {
+  PoolCosts pool;
+  for (int d = 0; d < devices; ++d) {
+    DeviceCosts device{std::string(1, char('a' + d)),
+                       {double(random.Pick(0, 20)), 0, double(random.Pick(5000, 90000)), 100000},
+                       {}};
+    for (size_t l = 0; l < LayersOf(random.graph).size(); ++l)
+      device.layers.push_back({double(random.Pick(50, 300)), 0});
+    pool.devices.push_back(std::move(device));
+  }
+  return pool;
+}
+
+double MeasureNothing(const DevicesPlan& plan) { return plan.predicted_us; }
+
+// What a request needs of other devices at all, over all devices.
+int64_t SentBytes(const Graph& graph, const DevicesPlan& plan) {
+  int64_t bytes = 0;
+  const std::vector<DeviceProgram> programs = ProgramsOf(graph, plan);
+  for (size_t d = 0; d < programs.size(); ++d) bytes += ReceivedBytes(programs[d], int(d));
+  return bytes;
+}
+
+TEST(ProgramRun, AnyPlanOnSeveralDevicesGivesTheBitsOfOne) {
+  int sent = 0, plans = 0;
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomGraph random(seed, int(seed % 10) + 2);
+    const std::vector<Tensor> inputs = RandomInputs(random.graph, seed);
+    const std::vector<Tensor> whole = ReferenceReady(random.graph)->Run(inputs, {});
+    const PoolCosts pool = RandomPool(random, 3);
+    for (const std::string& planner : DevicePlanners()) {
+      SCOPED_TRACE(planner);
+      const DevicesPlan plan = PlanDevicesBy(planner, random.graph, pool, MeasureNothing);
+      sent += SentBytes(random.graph, plan) > 0, ++plans;
+      const std::vector<Tensor> parts = Devices(random.graph, plan, Coding::kF32, ReferenceReady).Run(inputs);
+      ASSERT_EQ(parts.size(), whole.size());
+      for (size_t i = 0; i < whole.size(); ++i) {
+        ASSERT_EQ(parts[i].shape(), whole[i].shape());
+        ASSERT_EQ(std::memcmp(parts[i].data(), whole[i].data(), whole[i].bytes()), 0) << ToText(random.graph);
+      }
+    }
+  }
+  EXPECT_GT(sent, plans / 3);
+}
+
+// The largest difference beside the largest value.
+double Apart(const Tensor& a, const Tensor& b) {
+  double difference = 0, largest = 0;
+  for (int64_t i = 0; i < a.elements(); ++i) {
+    difference = std::max(difference, std::abs(double(a.as<float>()[i]) - double(b.as<float>()[i])));
+    largest = std::max(largest, std::abs(double(b.as<float>()[i])));
+  }
+  return largest > 0 ? difference / largest : difference;
+}
+
+// Convolutions and a residual over 24 rows, halves on two devices.
+struct ResidualNet {
+  ResidualNet() {
+    const ValueId x = b.Input({1, 4, 24, 20});
+    const ValueId a = b.Op("Relu", {b.Conv(x, 4, 8, 3, {1, 1, 1, 1})});
+    b.Output(
+        b.Op("Add", {b.Conv(b.Op("Relu", {b.Conv(a, 8, 8, 3, {1, 1, 1, 1})}), 8, 8, 3, {1, 1, 1, 1}), a}));
+    InferShapes(b.graph);
+    for (const char* name : {"a", "b"}) pool.devices.push_back({name, {0, 0, 1e5, 1e5}, {}});
+    for (DeviceCosts& device : pool.devices) device.layers.assign(LayersOf(b.graph).size(), {1000, 0});
+    plan = PlanDevices(b.graph, pool);
+    inputs = RandomInputs(b.graph, 3);
+    whole = FastReady(b.graph)->Run(inputs, {})[0];
+  }
+  double ApartBy(Coding coding) {
+    return Apart(Devices(b.graph, plan, coding, FastReady).Run(inputs)[0], whole);
+  }
+  Builder b;
+  PoolCosts pool;
+  DevicesPlan plan;
+  std::vector<Tensor> inputs;
+  Tensor whole;
+};
+
+TEST(ProgramRun, FastKernelsAreWithinTheirErrorAndCodingsWithinTheirs) {
+  ResidualNet net;
+  ASSERT_GT(SentBytes(net.b.graph, net.plan), 0);
+  // Sums of 72 products by Winograd's F(4x4) or directly: some hundred epsilons. A value is rounded up to
+  // twice on its way, and three layers may each double what comes in: 2^-11 and 1/510 of the range, times 8.
+  EXPECT_LT(net.ApartBy(Coding::kF32), 1e-5);
+  const double f16 = net.ApartBy(Coding::kF16), u8 = net.ApartBy(Coding::kU8);
+  EXPECT_LT(f16, 8.0 / 2048);
+  EXPECT_LT(u8, 8.0 / 255);
+  EXPECT_GT(f16, net.ApartBy(Coding::kF32));
+  EXPECT_GT(u8, f16);
+}
+
+TEST(ProgramRun, RefusesAProgramThatDoesNotFitItsGraph) {
+  ResidualNet net;
+  std::vector<DeviceProgram> programs = ProgramsOf(net.b.graph, net.plan);
+  ASSERT_FALSE(programs[0].stages[0].graph.nodes.empty());
+  DeviceProgram less = programs[0], other = programs[0];
+  less.stages[0].inputs.pop_back();
+  other.stages[0].inputs[0].need = 7;
+  DeviceProgram cut = programs[0], hold = programs[0], source = programs[0], kept = programs[0];
+  cut.stages[0].inputs[0].cut = Part::Of(2, {0, 999});
+  hold.stages[0].needs[0].sources[0].hold = 3;
+  source.stages[0].needs[0].sources.clear();
+  kept.stages[0].kept.push_back({0, Part::All()});
+  const std::vector<Shape> first{net.inputs[0].shape()};
+  Verify(programs[0], 0, first);
+  Verify(programs[1], 1, {});
+  DeviceProgram idle = programs[0];  // gives something that nobody computes
+  idle.stages[0].graph.nodes.clear();
+  EXPECT_TELLS(Verify(idle, 0, first), "has a graph without nodes in stage 0");
+  EXPECT_TELLS(Verify(programs[0], 0, first, 100), "has a need in stage 0 that does not fit");
+  EXPECT_TELLS(Verify(less, 0, first), "has a graph with other inputs or outputs in stage 0");
+  EXPECT_TELLS(Verify(other, 0, first), "has a part of a need in stage 0");
+  EXPECT_TELLS(Verify(cut, 0, first), "has a part of a need in stage 0");
+  EXPECT_TELLS(Verify(hold, 0, first), "has a source in stage 0");
+  EXPECT_TELLS(Verify(source, 0, first), "has a need without all its sources in stage 0");
+  EXPECT_TELLS(Verify(kept, 0, first), "has a graph with other inputs or outputs in stage 0");
+}
+
+TEST(Inbox, RefusesWhatIsNotExpectedAndChangesNothing) {
+  ResidualNet net;
+  const std::vector<DeviceProgram> programs = ProgramsOf(net.b.graph, net.plan);
+  Inbox inbox(programs[1], 1, Coding::kF32);
+  const PieceId first{0, 0, 0};
+  const std::string byte(1, 'x');
+  EXPECT_TELLS(inbox.Put(1, first, 0, byte), "is not expected here");
+  EXPECT_TELLS(inbox.Put(0, {0, 9, 0}, 0, byte), "is not expected here");
+  EXPECT_TELLS(inbox.Put(0, {-1, 0, 0}, 0, byte), "is not expected here");
+  EXPECT_TELLS(inbox.Put(0, first, 1, byte), "other bytes than expected");
+  EXPECT_TELLS(inbox.Put(0, first, 0, std::string(1 << 20, 'x')), "other bytes than expected");
+  const ProgramNeed& need = programs[1].stages[0].needs[0];
+  const Tensor piece(need.type, ShapeOf(need.sources[0].at, need.shape));
+  inbox.Put(0, first, 0, {static_cast<const char*>(piece.data()), piece.bytes()});
+  EXPECT_EQ(inbox.Take(first).shape(), piece.shape());
+  EXPECT_TELLS(inbox.Put(0, first, 0, byte), "other bytes than expected");
+}
+
+TEST(Inbox, WhoWaitsGetsTheErrorThatItFailsWith) {
+  ResidualNet net;
+  const std::vector<DeviceProgram> programs = ProgramsOf(net.b.graph, net.plan);
+  Inbox inbox(programs[1], 1, Coding::kF32);
+  std::thread other([&] { inbox.Fail(std::make_exception_ptr(Error(Code::kUnavailable, "[b] is gone"))); });
+  EXPECT_TELLS(inbox.Take({0, 0, 0}), "[b] is gone");
+  other.join();
+}
+
+TEST(Inbox, SaysWhomItWaitsForAndWhoWasLate) {
+  ResidualNet net;
+  const std::vector<DeviceProgram> programs = ProgramsOf(net.b.graph, net.plan);
+  Inbox inbox(programs[1], 1, Coding::kF32);
+  EXPECT_EQ(inbox.waits_for(), -1);
+  inbox.Check();
+  inbox.WaitUntil(std::chrono::steady_clock::now() + std::chrono::milliseconds(200));
+  std::thread other([&] {
+    while (inbox.waits_for() != 0) std::this_thread::yield();
+  });
+  EXPECT_TELLS(inbox.Take({0, 0, 0}), "did not come in time, from device 0; it may wait for another");
+  other.join();
+  EXPECT_EQ(inbox.late(), 0);
+  EXPECT_TELLS(inbox.Check(), "this device has not come to its part of the answer in time");
+  EXPECT_EQ(inbox.late(), 1);
+}
+
+struct NothingSent : Outbox {
+  void Send(int, const PieceId&, Tensor) override {}
+};
+
+TEST(ProgramRun, WhatIsComputedForARequestThatHasFailedIsGivenUp) {
+  Builder b;
+  ValueId y = b.Input({1, 32, 64, 64});
+  for (int i = 0; i < 200; ++i) y = b.Conv(y, 32, 32, 3, {1, 1, 1, 1});  // half a minute
+  b.Output(y);
+  InferShapes(b.graph);
+  DeviceProgram program;
+  program.stages.resize(1);
+  ProgramStage& stage = program.stages[0];
+  stage.needs.push_back({kNoValue, DType::kF32, {1, 32, 64, 64}, {{1, 0, Part::All(), Part::All()}}});
+  stage.inputs.push_back({0, Part::All()});
+  stage.graph = b.graph;
+  stage.holds.push_back({1, 32, 64, 64});
+  const PreparedProgram prepared(program, 0, ReferenceCpu(), ReferenceReady);
+  Inbox inbox(prepared.program(), 0, Coding::kF32);
+  const Tensor piece = RandomInputs(b.graph, 1)[0];
+  inbox.Put(1, {0, 0, 0}, 0, {static_cast<const char*>(piece.data()), piece.bytes()});
+  NothingSent outbox;
+  Turn turn;
+  std::vector<StageTimes> times(1);
+  std::thread other([&] { inbox.Fail(std::make_exception_ptr(Error(Code::kUnavailable, "[b] is gone"))); });
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_TELLS(prepared.Run({}, inbox, outbox, turn, times), "[b] is gone");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  other.join();
+}
+
+TEST(RequestBytes, AreAllThatComesInIsPutTogetherComputedHeldAndSent) {
+  ResidualNet net;
+  const std::vector<DeviceProgram> programs = ProgramsOf(net.b.graph, net.plan);
+  const int64_t in = ReceivedBytes(programs[1], 1);
+  int64_t out = 0;
+  for (const ProgramStage& stage : programs[1].stages)
+    for (const ValueId id : stage.graph.outputs) out += stage.graph.value(id).shape.Elements() * 4;
+  ASSERT_GT(in, 0);
+  ASSERT_GT(out, 0);
+  const int64_t f32 = RequestBytes(programs[1], 1, Coding::kF32);
+  EXPECT_GE(f32, 2 * in + 2 * out);
+  EXPECT_LT(f32, 4 * (in + out));
+  EXPECT_EQ(RequestBytes(programs[1], 1, Coding::kF16), f32 + in);  // which is half as long, of two requests
+}
+
+TEST(Coding, RoundTripsWithinWhatTheHeaderSays) {
+  const std::vector<float> values{-3, -0.5f, 0, 1e-3f, 0.25f, 7};
+  const Tensor t = Tensor::Floats({6}, values);
+  for (const Coding coding : {Coding::kF32, Coding::kF16, Coding::kU8}) {
+    const std::string bytes = Encode(coding, t.view());
+    ASSERT_EQ(int64_t(bytes.size()), CodedBytes(coding, DType::kF32, t.shape()));
+    Tensor back(DType::kF32, t.shape());
+    Decode(coding, bytes, back.mutable_view());
+    const float bound = coding == Coding::kF32   ? 0
+                        : coding == Coding::kF16 ? 7.0f / 2048
+                                                 : 10.0f / 510 * 1.0001f;
+    for (size_t i = 0; i < values.size(); ++i)
+      EXPECT_LE(std::abs(back.as<float>()[i] - values[i]), bound) << Name(coding) << i;
+  }
+  EXPECT_EQ(CodingOf("u8"), Coding::kU8);
+  EXPECT_TELLS(CodingOf("f8"), "expected f32, f16 or u8");
+}
+
+TEST(Coding, KeepsNothingThatIsNotFiniteIn8Bits) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const Tensor t = Tensor::Floats({5}, std::vector<float>{NAN, inf, -inf, 1, 2});
+  Tensor back(DType::kF32, t.shape());
+  Decode(Coding::kU8, Encode(Coding::kU8, t.view()), back.mutable_view());
+  const float* v = back.as<float>();
+  EXPECT_EQ(v[0], 1);
+  EXPECT_NEAR(v[1], 2, 1e-6);
+  EXPECT_EQ(v[2], 1);
+}
+
+}  // namespace
+}  // namespace mete

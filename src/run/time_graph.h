@@ -1,0 +1,35 @@
+// What a graph takes on this device, by itself: for profiles of devices.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.h"
+#include "processor/processor.h"
+#include "run/turn.h"
+
+namespace mete {
+
+// Small values of both signs; integers are 0, which is an index of anything.
+Tensor MadeUp(DType type, const Shape& shape);
+
+// Of values whose shapes are known. Those of one type share their bytes: nodes that do not feed each other
+// then read what is in a cache, as they do within a model.
+std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> ids);
+
+struct GraphTimes {
+  std::vector<double> us;  // of each run
+  // of each node the least, in the order in which they run
+  std::vector<std::pair<std::string, double>> nodes;
+  double prepare_ms = 0;  // where it was made ready for this
+};
+
+// Runs a graph that `ready` was made of: once without counting, then `runs` times, or fewer where they take
+// longer than a second together, but at least once. Each run takes `turn` anew, so that others compute
+// between them. `cancel` may be null. Error CANCELLED where it says so.
+GraphTimes TimeRuns(Ready& ready, const Graph& graph, std::span<const Tensor> inputs, int runs, Turn& turn,
+                    const CancelToken* cancel);
+
+}  // namespace mete

@@ -1,0 +1,47 @@
+#include "run/turn.h"
+
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/errors_testing.h"
+
+namespace mete {
+namespace {
+
+void GoOn() {}
+
+TEST(Turn, IsOnesAtATimeInTheOrderOfWhoAsk) {
+  Turn turn;
+  std::vector<int> order;  // whoever has the turn writes
+  std::optional<Turn::Taken> first(std::in_place, turn, GoOn);
+  std::vector<std::thread> threads;
+  std::atomic<int> waiting = 0;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      const Turn::Taken taken(turn, [&, waits = false]() mutable {
+        if (!std::exchange(waits, true)) ++waiting;
+      });
+      order.push_back(t);
+    });
+    while (waiting <= t) std::this_thread::yield();
+  }
+  EXPECT_TRUE(order.empty());
+  first.reset();
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(order, (std::vector{0, 1, 2, 3}));
+}
+
+TEST(Turn, WhoGivesUpWaitingIsInNobodysWay) {
+  Turn turn;
+  std::optional<Turn::Taken> first(std::in_place, turn, GoOn);
+  EXPECT_TELLS(Turn::Taken(turn, [] { Fail(Code::kCancelled, "test", "has gone"); }), "[test] has gone");
+  first.reset();
+  const Turn::Taken next(turn, [] { Fail(Code::kCancelled, "test", "had to wait"); });
+}
+
+}  // namespace
+}  // namespace mete
