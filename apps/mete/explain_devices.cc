@@ -85,7 +85,7 @@ const char* WhenUsed(DevicesObjective objective) {
     case DevicesObjective::kThroughput:
       return "the busiest device or link, which sets the period, then has less to do";
     case DevicesObjective::kEnergy: return "that saves more joules than sending and its idle power take";
-    default: return "that saves more time than it takes to send its rows";
+    default: return "that saves more time than it takes to send its part";
   }
 }
 

@@ -42,8 +42,11 @@ std::string LayersText(const DevicesPlan& plan, const PlannedGroup& group) {
                      plan.layers[size_t(group.last) - 1], group.last - group.first);
 }
 
-// "rows 0 to 20 of 56", of the first value that is divided.
-std::string PartText(const Graph& graph, const DeviceShare& share, SplitAxis split) {
+// "rows 0 to 20 of 56", of the first value that is divided; "branches: 3 of 4 values", each of them whole.
+std::string PartText(const Graph& graph, const DeviceShare& share, const Placement& placement) {
+  const SplitAxis split = placement.split;
+  if (split == SplitAxis::kBranches)
+    return fmt::format("branches: {} of {} values", share.outputs.size(), placement.owners.size());
   for (const ValuePart& output : share.outputs)
     if (!output.part.all())
       return fmt::format("{} {} to {} of {}", Name(split), output.part.rows.begin, output.part.rows.end,
@@ -58,7 +61,7 @@ Rows SharesRows(const PlannedPool& p) {
     for (size_t k = 0; k < group.shares.size(); ++k) {
       const DeviceShare& share = group.shares[k];
       rows.push_back({k == 0 ? std::to_string(g + 1) : "", k == 0 ? LayersText(p.plan, group) : "",
-                      p.plan.devices[size_t(share.device)], PartText(p.graph, share, group.placement.split),
+                      p.plan.devices[size_t(share.device)], PartText(p.graph, share, group.placement),
                       share.bytes > 0 ? FormatBytes(share.bytes) : "-",
                       share.bytes > 0 ? FormatMs(share.ready_us * 1e-3) : "-",
                       FormatMs(share.compute_us * 1e-3)});

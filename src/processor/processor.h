@@ -6,6 +6,8 @@
 // of the processor. Synchronization exists only between processors, and the planner counts it.
 #pragma once
 
+#include <sched.h>
+
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -62,15 +64,28 @@ class Processor {
   // Error lists every node that the processor cannot compute. Thread-safe.
   virtual std::shared_ptr<Ready> Prepare(const Graph& share) = 0;
 
-  // Tells the processor that the calling thread will start its shares from now on: a CPU pins the thread to
-  // its first core.
-  virtual void AdoptThread() {}
+  // The core to which a thread that starts this processor's shares should be pinned; -1: any.
+  virtual int CallerCore() const { return -1; }
 
   // Makes a tensor that another processor has written readable for this one, and a tensor that this processor
   // has written readable for the others. Processors of one memory return the tensor itself; a processor with
   // a memory of its own copies or maps it.
   virtual Tensor Import(Tensor tensor) { return tensor; }
   virtual Tensor Export(Tensor tensor) { return tensor; }
+};
+
+// For the object's life the calling thread starts shares of the processor and waits for them: it stays on the
+// processor's core. Restores the thread's mask after.
+class AdoptedThread {
+ public:
+  explicit AdoptedThread(const Processor& processor);
+  ~AdoptedThread();
+  AdoptedThread(const AdoptedThread&) = delete;
+  AdoptedThread& operator=(const AdoptedThread&) = delete;
+
+ private:
+  cpu_set_t saved_;
+  bool pinned_ = false;
 };
 
 }  // namespace mete

@@ -155,6 +155,7 @@ std::vector<Tensor> DeployedPlan::RunOn(size_t lane, uint64_t request, std::span
   inbox->WaitUntil(late - std::min<std::chrono::microseconds>(kAskTime, patience / 8));
   for (auto& [device, program] : programs_) program->Begin(request);
   Post post(*this, request);
+  const AdoptedThread adopted(own_->processor());
   std::vector<StageTimes> times(own_->program().stages.size());
   try {
     std::vector<Tensor> held = own_->Run({inputs.begin(), inputs.end()}, *inbox, post, turn_, times);

@@ -25,7 +25,7 @@ class RequestOutbox : public Outbox {
 }  // namespace
 
 Deployment::Deployment(std::string name, std::shared_ptr<const PreparedProgram> program, Coding coding,
-                       int lanes, Turn& turn, DeploymentEnds& ends, std::function<void()> adopt)
+                       int lanes, Turn& turn, DeploymentEnds& ends)
     : name_(std::move(name)),
       program_(std::move(program)),
       coding_(coding),
@@ -34,8 +34,8 @@ Deployment::Deployment(std::string name, std::shared_ptr<const PreparedProgram> 
       lanes_(size_t(lanes)) {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane].next = lane;
   for (Lane& lane : lanes_)
-    lane.thread = std::thread([this, &lane, adopt] {
-      adopt();
+    lane.thread = std::thread([this, &lane] {
+      const AdoptedThread adopted(program_->processor());
       Compute(lane);
     });
 }

@@ -33,11 +33,9 @@ class Deployment {
  public:
   // `name`: of the worker or processor, for errors. `turn`: taken by whoever computes on the processor. As
   // many threads as lanes compute requests, request n by thread n modulo lanes. A request is computed when it
-  // has begun and everything that the last request of its lane sent has been written. Each thread calls
-  // `adopt` once.
-  Deployment(
-      std::string name, std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes, Turn& turn,
-      DeploymentEnds& ends, std::function<void()> adopt = [] {});
+  // has begun and everything that the last request of its lane sent has been written..
+  Deployment(std::string name, std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes,
+             Turn& turn, DeploymentEnds& ends);
   ~Deployment() { Stop(); }
 
   // Does nothing once the deployment has failed: what peers sent before they knew is no fault of theirs.

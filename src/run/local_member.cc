@@ -24,8 +24,7 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
       const MakeReady make = [this](const Graph& share) { return processor_->Prepare(share); };
       auto prepared = std::make_shared<const PreparedProgram>(std::move(copy), device_, *processor_, make);
       return std::make_unique<Deployment>(processor_->info().name, std::move(prepared), coding, lanes, turn,
-                                          static_cast<DeploymentEnds&>(*this),
-                                          [this] { processor_->AdoptThread(); });
+                                          static_cast<DeploymentEnds&>(*this));
     });
   }
   ~LocalProgram() override { Stop(); }
@@ -129,7 +128,7 @@ class LocalEcho : public Echo {
   }
 
   void Answer(const std::stop_token& stop) {
-    processor_.AdoptThread();
+    const AdoptedThread adopted(processor_);
     std::vector<std::byte> room;
     for (;;) {
       const Message got = Take(asked_, stop);

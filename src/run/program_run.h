@@ -55,6 +55,7 @@ class PreparedProgram {
 
   const DeviceProgram& program() const { return program_; }
   int device() const { return device_; }
+  const Processor& processor() const { return processor_; }
 
  private:
   // Where an output of a stage lies: as rows `at` of the need with this index of the next stage, so that

@@ -6,6 +6,8 @@
 
 #include "base/errors_testing.h"
 #include "partition/random_graphs_testing.h"
+#include "plan/devices/branches.h"
+#include "plan/devices/forks_testing.h"
 #include "plan/devices/named.h"
 #include "processor/cpu/cpu_testing.h"
 #include "run/program_bytes.h"
@@ -61,13 +63,13 @@ class Devices {
   std::vector<std::unique_ptr<PreparedProgram>> prepared_;
 };
 
-PoolCosts RandomPool(RandomGraph& random, int devices) {
+PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int devices) {
   PoolCosts pool;
   for (int d = 0; d < devices; ++d) {
     DeviceCosts device{std::string(1, char('a' + d)),
                        {double(random.Pick(0, 20)), 0, double(random.Pick(5000, 90000)), 100000},
                        {}};
-    for (size_t l = 0; l < LayersOf(random.graph).size(); ++l)
+    for (size_t l = 0; l < LayersOf(graph).size(); ++l)
       device.layers.push_back({double(random.Pick(50, 300)), 0});
     pool.devices.push_back(std::move(device));
   }
@@ -84,6 +86,14 @@ int64_t SentBytes(const Graph& graph, const DevicesPlan& plan) {
   return bytes;
 }
 
+void ExpectSameBits(const std::vector<Tensor>& parts, const std::vector<Tensor>& whole, const Graph& graph) {
+  ASSERT_EQ(parts.size(), whole.size());
+  for (size_t i = 0; i < whole.size(); ++i) {
+    ASSERT_EQ(parts[i].shape(), whole[i].shape());
+    ASSERT_EQ(std::memcmp(parts[i].data(), whole[i].data(), whole[i].bytes()), 0) << ToText(graph);
+  }
+}
+
 TEST(ProgramRun, AnyPlanOnSeveralDevicesGivesTheBitsOfOne) {
   int sent = 0, plans = 0;
   for (uint32_t seed = 1; seed <= 60; ++seed) {
@@ -91,20 +101,60 @@ TEST(ProgramRun, AnyPlanOnSeveralDevicesGivesTheBitsOfOne) {
     RandomGraph random(seed, int(seed % 10) + 2);
     const std::vector<Tensor> inputs = RandomInputs(random.graph, seed);
     const std::vector<Tensor> whole = ReferenceReady(random.graph)->Run(inputs, {});
-    const PoolCosts pool = RandomPool(random, 3);
+    const PoolCosts pool = RandomPool(random, random.graph, 3);
     for (const std::string& planner : DevicePlanners()) {
       SCOPED_TRACE(planner);
       const DevicesPlan plan = PlanDevicesBy(planner, random.graph, pool, MeasureNothing);
       sent += SentBytes(random.graph, plan) > 0, ++plans;
-      const std::vector<Tensor> parts = Devices(random.graph, plan, Coding::kF32, ReferenceReady).Run(inputs);
-      ASSERT_EQ(parts.size(), whole.size());
-      for (size_t i = 0; i < whole.size(); ++i) {
-        ASSERT_EQ(parts[i].shape(), whole[i].shape());
-        ASSERT_EQ(std::memcmp(parts[i].data(), whole[i].data(), whole[i].bytes()), 0) << ToText(random.graph);
-      }
+      ExpectSameBits(Devices(random.graph, plan, Coding::kF32, ReferenceReady).Run(inputs), whole,
+                     random.graph);
     }
   }
   EXPECT_GT(sent, plans / 3);
+}
+
+// Groups under these placements, which end at these boundaries.
+DevicesPlan PlanOf(const Graph& graph, const PoolCosts& pool,
+                   const std::vector<std::pair<int, Placement>>& groups) {
+  PoolModel model(graph, pool);
+  DevicesPlan plan;
+  Placement from = WholeOn(0);
+  for (const auto& [end, placement] : groups) {
+    const int begin = plan.groups.empty() ? 0 : plan.groups.back().last;
+    GroupCosts group(model, end, placement);
+    while (group.begin() > begin) group.Prepend();
+    plan.groups.push_back(group.Describe(HoldingsOf(model, begin, from)));
+    from = placement;
+  }
+  NamePlan(plan, graph, pool, "test");
+  return plan;
+}
+
+// Every group that may end in branches side by side, before one on another device and before one by rows.
+TEST(ProgramRun, BranchesSideBySideGiveTheBitsOfOneDevice) {
+  int plans = 0, idle = 0;
+  for (uint32_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const RandomFork fork(seed);
+    RandomGraph random(seed, 1);
+    const PoolCosts pool = RandomPool(random, fork.graph, 3);
+    const std::vector<Tensor> inputs = RandomInputs(fork.graph, seed);
+    const std::vector<Tensor> whole = ReferenceReady(fork.graph)->Run(inputs, {});
+    PoolModel model(fork.graph, pool);
+    const int layers = model.boundaries();
+    for (int b = 1; b <= layers; ++b)
+      for (const Placement& branches : BranchPlacements(model, b))
+        for (const Placement& then : {WholeOn(1), Placement{SplitAxis::kRows, {0, 2}, {0.4, 0.6}}}) {
+          const DevicesPlan plan = PlanOf(fork.graph, pool, {{b, branches}, {layers, then}});
+          ExpectSameBits(Devices(fork.graph, plan, Coding::kF32, ReferenceReady).Run(inputs), whole,
+                         fork.graph);
+          for (const DeviceProgram& program : ProgramsOf(fork.graph, plan))
+            idle += program.stages[0].graph.nodes.empty();
+          ++plans;
+        }
+  }
+  EXPECT_GT(plans, 200);
+  EXPECT_GT(idle, 50);  // devices without a value of their own
 }
 
 // The largest difference beside the largest value.

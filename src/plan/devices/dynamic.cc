@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "plan/devices/branches.h"
 #include "plan/devices/group_costs.h"
 #include "plan/devices/refine.h"
 
@@ -18,7 +19,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // The best way to have what is live at a boundary lie in one of the ways that there are.
 struct State {
-  size_t placement = 0;  // one of those under which it lies so
+  const Placement* placement = nullptr;  // one of those under which it lies so
   Holdings held;
   double price = kNever;  // until then
   int boundary = -1;      // where the last group begins
@@ -37,9 +38,11 @@ struct Boundary {
 class DynamicPlanner {
  public:
   // `off`: by device, whether it may have no part of anything; empty: each may.
-  DynamicPlanner(PoolModel& model, const std::vector<Placement>& placements, const RequestPrice& price,
+  DynamicPlanner(PoolModel& model, const std::vector<Placement>& placements, const DynamicOptions& options,
                  std::vector<bool> off = {})
-      : model_(model), placements_(placements), price_(price), off_(std::move(off)) {
+      : model_(model), placements_(placements), price_(options.price), off_(std::move(off)) {
+    for (int b = 0; b <= model.boundaries(); ++b)
+      branches_.push_back(options.branches ? BranchPlacements(model, b) : std::vector<Placement>());
     for (int b = 0; b <= model.boundaries(); ++b) boundaries_.push_back(StatesAt(b));
     boundaries_[0].states[0].price = 0;
     for (int end = 1; end <= model.boundaries(); ++end) {
@@ -54,7 +57,7 @@ class DynamicPlanner {
     const State* state = &Last();
     plan.predicted_us = plan.gather_us = GatherUs(model_, state->held);
     for (int end = model_.boundaries(); end > 0; end = state->boundary, state = &Before(*state)) {
-      GroupCosts group(model_, end, placements_[state->placement]);
+      GroupCosts group(model_, end, *state->placement);
       while (group.begin() > state->boundary) group.Prepend();
       plan.groups.push_back(group.Describe(Before(*state).held));
       plan.predicted_us += plan.groups.back().us;
@@ -98,16 +101,19 @@ class DynamicPlanner {
   Boundary StatesAt(int b) {
     Boundary boundary{{}, {}, LeastReady(model_.graph(), model_.pool(), model_.Live(b))};
     std::map<HeldByDevice, size_t> known;
-    for (size_t p = 0; p < placements_.size(); ++p) {
-      Holdings held = HoldingsOf(model_, b, placements_[p]);
-      if (NeedsOneThatIsOff(held)) continue;
+    const auto add = [&](const Placement& placement) {
+      Holdings held = HoldingsOf(model_, b, placement);
+      if (NeedsOneThatIsOff(held)) return;
       HeldByDevice by_device = ByDevice(model_, b, held);
       const auto [at, is_new] = known.try_emplace(by_device, known.size());
-      if (!is_new && b < model_.boundaries()) boundary.states[at->second].placement = p;
-      if (!is_new) continue;
-      boundary.states.push_back({p, std::move(held)});
+      if (!is_new && b < model_.boundaries() && placement.split != SplitAxis::kBranches)
+        boundary.states[at->second].placement = &placement;
+      if (!is_new) return;
+      boundary.states.push_back({&placement, std::move(held)});
       boundary.ready.Add(std::move(by_device));
-    }
+    };
+    for (const Placement& placement : placements_) add(placement);
+    for (const Placement& placement : branches_[size_t(b)]) add(placement);
     return boundary;
   }
 
@@ -131,9 +137,10 @@ class DynamicPlanner {
   // than `most` says, of any state before, or of one.
   template <class Most, class Take>
   void LookBack(int end, const State& state, const Most& most, const Take& take) {
-    GroupCosts group(model_, end, placements_[state.placement]);
+    GroupCosts group(model_, end, *state.placement);
     while (group.begin() > 0) {
       group.Prepend();
+      if (state.placement->split == SplitAxis::kBranches && group.computing() < 2) continue;
       const double joules = price_.joules ? group.compute_joules() : 0,
                    computing = price_.per_us * group.compute_us() + joules;
       if (computing > most(nullptr)) return;  // and so is every longer one
@@ -223,7 +230,8 @@ class DynamicPlanner {
   }
 
   PoolModel& model_;
-  const std::vector<Placement>& placements_;
+  const std::vector<Placement>& placements_;      // of every boundary
+  std::vector<std::vector<Placement>> branches_;  // by boundary, of those only
   const RequestPrice price_;
   const std::vector<bool> off_;
   std::vector<Boundary> boundaries_;
@@ -242,10 +250,10 @@ void CheckPlacements(const std::vector<Placement>& placements) {
 
 // `off`: as DynamicPlanner's.
 DevicesPlan PlanWithout(const std::vector<bool>& off, const Graph& graph, const PoolCosts& pool,
-                        const std::vector<Placement>& placements, const RequestPrice& price) {
+                        const std::vector<Placement>& placements, const DynamicOptions& options) {
   CheckPlacements(placements);
   PoolModel model(graph, pool);
-  DevicesPlan plan = DynamicPlanner(model, placements, price, off).Plan();
+  DevicesPlan plan = DynamicPlanner(model, placements, options, off).Plan();
   NamePlan(plan, graph, pool, "dynamic");
   return plan;
 }
@@ -269,20 +277,20 @@ std::vector<int> LeftOut(const DevicesPlan& plan, const PoolCosts& pool) {
 }  // namespace
 
 DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
-                        const RequestPrice& price) {
-  return PlanWithout({}, graph, pool, placements, price);
+                        const DynamicOptions& options) {
+  return PlanWithout({}, graph, pool, placements, options);
 }
 
 DevicesPlan PlanWithin(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
-                       const std::vector<int>& devices, const RequestPrice& price) {
+                       const std::vector<int>& devices, const DynamicOptions& options) {
   std::vector<bool> off(pool.devices.size(), true);
   for (int device : devices) off[size_t(device)] = false;
-  return PlanWithout(off, graph, pool, placements, price);
+  return PlanWithout(off, graph, pool, placements, options);
 }
 
-DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool) {
+DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const DynamicOptions& options) {
   Verify(pool, LayersOf(graph).size());
-  return RefineShares(graph, pool, PlanDevices(graph, pool, PlacementsOf(pool)));
+  return RefineShares(graph, pool, PlanDevices(graph, pool, PlacementsOf(pool), options), options);
 }
 
 PlanAndLeftOut PlanDevicesAndLeftOut(const Graph& graph, const PoolCosts& pool) {

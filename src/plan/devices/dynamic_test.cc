@@ -4,6 +4,7 @@
 
 #include "base/errors_testing.h"
 #include "plan/devices/exhaustive_testing.h"
+#include "plan/devices/forks_testing.h"
 
 namespace mete {
 namespace {
@@ -49,6 +50,39 @@ TEST(PlanDevices, WithADeviceIsAsGoodAsTheBestOfAllPlansInWhichItHasAPart) {
   }
   EXPECT_GT(left_out, 100);
   EXPECT_GT(never, 0);
+}
+
+// Graphs with forks, whose branches are all that there is beside three placements.
+TEST(PlanDevices, WithBranchesIsAsGoodAsTheBestOfAllPlans) {
+  int graphs = 0, branches = 0, left_out = 0;
+  for (uint32_t seed = 1; seed <= 150; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const RandomFork fork(seed);
+    if (LayersOf(fork.graph).size() > 5) continue;
+    RandomGraph random(seed, 1);
+    const PoolCosts pool = RandomPool(random, fork.graph, 2 + int(seed % 2));
+    std::vector<Placement> placements = PlacementsOf(pool);
+    std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
+    if (placements.size() > 3) placements.resize(3);
+    const DevicesPlan plan = PlanDevices(fork.graph, pool, placements);
+    Exhaustive all(fork.graph, pool, placements);
+    const double least_us = all.Us();
+    EXPECT_NEAR(plan.predicted_us, least_us, 1e-6 * least_us) << ToText(fork.graph);
+    EXPECT_NEAR(PlanDevices(fork.graph, pool, placements, {.branches = false}).predicted_us,
+                Exhaustive(fork.graph, pool, placements, false).Us(), 1e-6 * plan.predicted_us);
+    const std::vector<double> us = UsWithDevices(fork.graph, pool, placements, {0, 1});
+    for (int device = 0; device < 2; ++device) {
+      const double expected = all.UsWith(device);
+      if (std::isinf(expected)) EXPECT_EQ(us[size_t(device)], expected) << device;
+      else EXPECT_NEAR(us[size_t(device)], expected, 1e-6 * expected) << device;
+      left_out += expected > least_us * 1.000001;
+    }
+    for (const PlannedGroup& group : plan.groups) branches += group.placement.split == SplitAxis::kBranches;
+    ++graphs;
+  }
+  EXPECT_GT(graphs, 50);
+  EXPECT_GT(branches, 10);
+  EXPECT_GT(left_out, 10);
 }
 
 TEST(PlanDevices, ADeviceThatHarmsIsLeftOut) {

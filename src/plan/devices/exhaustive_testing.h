@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "partition/random_graphs_testing.h"
+#include "plan/devices/branches.h"
 #include "plan/devices/dynamic.h"
 #include "plan/devices/group_costs.h"
 
@@ -31,19 +32,28 @@ inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int devices
   return pool;
 }
 
-// The same costs by another way: parts from PartsOf(), the segmentations one by one.
+// The same costs by another way: parts from PartsOf(), the segmentations one by one. The placements that are
+// weighed are the same: those given, and, of each boundary, those of branches.
 class Exhaustive {
  public:
-  Exhaustive(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements)
+  Exhaustive(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+             bool branches = true)
       : graph_(graph),
         pool_(pool),
-        placements_(placements),
         layers_(LayersOf(graph)),
         live_(LiveValues(graph, layers_)),
-        us_with_(pool.devices.size(), least_us_) {}
+        us_with_(pool.devices.size(), least_us_) {
+    PoolModel model(graph, pool);
+    for (int b = 0; b <= model.boundaries(); ++b) {
+      placements_.push_back(placements);
+      if (!branches) continue;
+      const std::vector<Placement> side_by_side = BranchPlacements(model, b);
+      placements_.back().insert(placements_.back().end(), side_by_side.begin(), side_by_side.end());
+    }
+  }
 
   double Us() {
-    Rest(0, placements_[0], {});
+    Rest(0, placements_[0][0], {});
     return least_us_;
   }
   // of the plans in which it has a part; after Us()
@@ -54,8 +64,13 @@ class Exhaustive {
   }
 
  private:
-  std::optional<Part> Held(const Placement& placement, int device, ValueId id) const {
-    for (const DevicePart& held : PartsOn(placement, graph_.value(id).shape))
+  std::vector<DevicePart> Holders(const Placement& placement, int boundary, ValueId id) const {
+    const std::vector<ValueId>& live = live_[size_t(boundary)];
+    const auto index = size_t(std::find(live.begin(), live.end(), id) - live.begin());
+    return PartsOn(placement, graph_.value(id).shape, index);
+  }
+  std::optional<Part> Held(const Placement& placement, int boundary, int device, ValueId id) const {
+    for (const DevicePart& held : Holders(placement, boundary, id))
       if (held.device == device) return held.part;
     return std::nullopt;
   }
@@ -68,14 +83,15 @@ class Exhaustive {
   void Rest(int begin, const Placement& from, Cost cost) {
     if (begin == int(layers_.size())) return End(from, cost);
     for (int end = begin + 1; end <= int(layers_.size()); ++end)
-      for (const Placement& placement : placements_)
-        Rest(end, placement, With(cost, begin, end, placement, from));
+      for (const Placement& placement : placements_[size_t(end)])
+        if (const std::optional<Cost> with = With(cost, begin, end, placement, from))
+          Rest(end, placement, *with);
   }
 
   void End(const Placement& from, Cost cost) {
     Exchange exchange(pool_);
     for (ValueId id : live_.back())
-      exchange.Need(0, graph_.value(id), Part::All(), PartsOn(from, graph_.value(id).shape));
+      exchange.Need(0, graph_.value(id), Part::All(), Holders(from, int(layers_.size()), id));
     cost.us += exchange.ReadyUs(0), cost.joules += JoulesToSend(exchange, pool_);
     least_us_ = std::min(least_us_, cost.us);
     for (size_t d = 0; d < pool_.devices.size(); ++d)
@@ -85,16 +101,19 @@ class Exhaustive {
     least_joules_ = std::min(least_joules_, cost.joules);
   }
 
-  Cost With(Cost cost, int begin, int end, const Placement& placement, const Placement& from) const {
+  // Nothing where it is no candidate: branches are not side by side where one device computes.
+  std::optional<Cost> With(Cost cost, int begin, int end, const Placement& placement,
+                           const Placement& from) const {
     std::vector<int> nodes;
     for (int n = layers_[size_t(begin)].begin; n < layers_[size_t(end) - 1].end; ++n) nodes.push_back(n);
     Exchange exchange(pool_);
     std::vector<double> compute;
+    int computing = 0;
     for (int device : placement.devices) {
       std::map<ValueId, Part> needs;
       std::vector<ValuePart> wanted;
       for (ValueId id : live_[size_t(end)]) {
-        const auto part = Held(placement, device, id);
+        const auto part = Held(placement, end, device, id);
         if (!part) continue;
         cost.with |= 1u << device;
         const auto& old = live_[size_t(begin)];
@@ -102,16 +121,18 @@ class Exhaustive {
         else wanted.push_back({id, *part});
       }
       const ShareParts parts = PartsOf(graph_, nodes, wanted);
+      computing += !parts.nodes.empty();
       for (const ValuePart& input : parts.inputs) {
         const auto known = needs.find(input.value);
         const Part hull = known == needs.end() ? input.part : Hull(known->second, input.part);
         needs[input.value] = Normalized(hull, graph_.value(input.value).shape);
       }
       for (const auto& [id, part] : needs)
-        exchange.Need(device, graph_.value(id), part, PartsOn(from, graph_.value(id).shape));
+        exchange.Need(device, graph_.value(id), part, Holders(from, begin, id));
       compute.push_back(ComputeUs(parts, begin, end, device));
       cost.joules += pool_.devices[size_t(device)].power->compute_w * compute.back() * 1e-6;
     }
+    if (placement.split == SplitAxis::kBranches && computing < 2) return std::nullopt;
     double us = 0;
     for (size_t k = 0; k < compute.size(); ++k)
       us = std::max(us, exchange.ReadyUs(placement.devices[k]) + compute[k]);
@@ -141,9 +162,9 @@ class Exhaustive {
 
   const Graph& graph_;
   const PoolCosts& pool_;
-  const std::vector<Placement>& placements_;
   const std::vector<Layer> layers_;
   const std::vector<std::vector<ValueId>> live_;
+  std::vector<std::vector<Placement>> placements_;  // by boundary
   double least_us_ = std::numeric_limits<double>::infinity(), least_joules_ = least_us_;
   std::vector<double> us_with_;  // by device
 };

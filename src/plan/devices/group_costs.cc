@@ -16,7 +16,8 @@ PoolModel::PoolModel(const Graph& graph, const PoolCosts& pool)
 
 Holdings HoldingsOf(const PoolModel& model, int boundary, const Placement& placement) {
   Holdings held;
-  for (ValueId id : model.Live(boundary)) held.push_back(PartsOn(placement, model.graph().value(id).shape));
+  for (ValueId id : model.Live(boundary))
+    held.push_back(PartsOn(placement, model.graph().value(id).shape, held.size()));
   return held;
 }
 
@@ -34,7 +35,7 @@ GroupCosts::GroupCosts(PoolModel& model, int end, const Placement& placement)
     : model_(model), end_(end), begin_(end), placement_(placement), exchange_(model.pool()) {
   const HeldByDevice wanted = ByDevice(model, end, HoldingsOf(model, end, placement));
   for (int device : placement.devices)
-    shares_.push_back({wanted[size_t(device)], wanted[size_t(device)], 0, nullptr});
+    shares_.push_back({wanted[size_t(device)], wanted[size_t(device)], 0, false, nullptr});
 }
 
 void GroupCosts::Prepend() {
@@ -43,10 +44,15 @@ void GroupCosts::Prepend() {
     Share& share = shares_[k];
     if (const std::optional<double> fraction = share.need->fraction) {
       const LayerCost& cost = model_.pool().devices[size_t(placement_.devices[k])].layers[size_t(begin_)];
-      share.compute_us += cost.least_us + (cost.us - cost.least_us) * *fraction;
+      share.compute_us += UsOf(cost, *fraction);
+      share.computes = true;
     }
     share.need = share.need->before;
   }
+}
+
+size_t GroupCosts::computing() const {
+  return size_t(std::count_if(shares_.begin(), shares_.end(), [](const Share& s) { return s.computes; }));
 }
 
 double GroupCosts::compute_us() const {

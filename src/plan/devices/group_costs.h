@@ -39,6 +39,11 @@ Holdings HoldingsOf(const PoolModel& model, int boundary, const Placement& place
 // The same by device.
 HeldByDevice ByDevice(PoolModel& model, int boundary, const Holdings& held);
 
+// What a layer takes where such a part of it is computed, more than 0 to 1.
+inline double UsOf(const LayerCost& layer, double fraction) {
+  return layer.least_us + (layer.us - layer.least_us) * fraction;
+}
+
 // A group that ends at a boundary under a placement, and grows backwards.
 class GroupCosts {
  public:
@@ -46,6 +51,7 @@ class GroupCosts {
 
   void Prepend();  // the layer before
   int begin() const { return begin_; }
+  size_t computing() const;   // how many devices compute something of it
   double compute_us() const;  // of the device that takes longest: no group that is longer takes less
   double compute_us(size_t k) const { return shares_[k].compute_us; }    // of the placement's k-th device
   int64_t need_bytes(size_t k) const { return shares_[k].need->bytes; }  // of what is live at its beginning
@@ -71,6 +77,7 @@ class GroupCosts {
     const LiveParts* wanted = nullptr;  // what it has at the end
     const LiveParts* need = nullptr;    // what it needs at the beginning
     double compute_us = 0;
+    bool computes = false;
     const LeastReady::Table* ready = nullptr;  // of Bound()
   };
 

@@ -43,13 +43,13 @@ DevicesPlan LeastOf(const Graph& graph, const PoolCosts& pool, const std::vector
     return IdleWatts(pool, a) < IdleWatts(pool, b);
   });
   // without what idle devices take: no plan has less of the rest
-  DevicesPlan best = PlanDevices(graph, pool, placements, {0, true});
+  DevicesPlan best = PlanDevices(graph, pool, placements, {.price = {0, true}});
   const double least_joules = JoulesOf(graph, best, pool, 0);
   double joules = Joules(graph, pool, best);
   for (const Devices& devices : sets) {
     const double watts = IdleWatts(pool, devices);
     if (least_joules + watts * fastest.predicted_us * 1e-6 > joules) break;
-    DevicesPlan plan = PlanWithin(graph, pool, placements, devices, {watts * 1e-6, true});
+    DevicesPlan plan = PlanWithin(graph, pool, placements, devices, {.price = {watts * 1e-6, true}});
     if (const double with = Joules(graph, pool, plan); with < joules) joules = with, best = std::move(plan);
   }
   return best;
@@ -70,9 +70,9 @@ DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool) {
   DevicesPlan fastest = PlanDevices(graph, pool, placements),
               best = LeastOf(graph, pool, placements, fastest);
   // With other shares more devices may be on, and then a plan is dearer than the price says.
-  const RequestPrice price{IdleWatts(pool, DevicesOn(best)) * 1e-6, true};
+  const DynamicOptions options{.price = {IdleWatts(pool, DevicesOn(best)) * 1e-6, true}};
   for (DevicesPlan plan :
-       {RefineShares(graph, pool, best, price), RefineShares(graph, pool, std::move(fastest))})
+       {RefineShares(graph, pool, best, options), RefineShares(graph, pool, std::move(fastest))})
     if (Joules(graph, pool, plan) < Joules(graph, pool, best)) best = std::move(plan);
   return best;
 }

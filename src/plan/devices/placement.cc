@@ -4,11 +4,40 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+
+#include "base/error.h"
 
 namespace mete {
+namespace {
+
+std::string BranchesText(const Placement& placement, const std::vector<std::string>& names) {
+  std::string text = Name(placement.split);
+  for (const int device : placement.devices) {
+    const auto values = std::count(placement.owners.begin(), placement.owners.end(), device);
+    text += fmt::format("{} {} {} value{}", device == placement.devices[0] ? ":" : ",", names[size_t(device)],
+                        values, values == 1 ? "" : "s");
+  }
+  return text;
+}
+
+int OwnerOf(const Placement& placement, size_t live) {
+  if (live >= placement.owners.size())
+    Fail(Code::kInternal, "placement", "has no owner of live value {}; got {} owners", live,
+         placement.owners.size());
+  return placement.owners[live];
+}
+
+}  // namespace
+
+Placement OwnedBy(std::vector<int> owners) {
+  const std::set<int> devices(owners.begin(), owners.end());
+  return {SplitAxis::kBranches, {devices.begin(), devices.end()}, {}, std::move(owners)};
+}
 
 std::string ToText(const Placement& placement, const std::vector<std::string>& names) {
   if (placement.split == SplitAxis::kNone) return names[size_t(placement.devices[0])];
+  if (placement.split == SplitAxis::kBranches) return BranchesText(placement, names);
   std::string text = Name(placement.split);
   for (size_t k = 0; k < placement.devices.size(); ++k)
     text += fmt::format("{} {} {:.2f}", k == 0 ? ":" : ",", names[size_t(placement.devices[k])],
@@ -17,7 +46,7 @@ std::string ToText(const Placement& placement, const std::vector<std::string>& n
 }
 
 int AxisOf(SplitAxis split, const Shape& shape) {
-  if (!shape.known() || split == SplitAxis::kNone) return -1;
+  if (!shape.known() || split == SplitAxis::kNone || split == SplitAxis::kBranches) return -1;
   const bool rows = split == SplitAxis::kRows;
   if (shape.rank() >= 4) return rows ? 2 : 1;
   if (shape.rank() == 3) return rows ? 1 : 2;
@@ -25,7 +54,8 @@ int AxisOf(SplitAxis split, const Shape& shape) {
   return -1;
 }
 
-std::vector<DevicePart> PartsOn(const Placement& placement, const Shape& shape) {
+std::vector<DevicePart> PartsOn(const Placement& placement, const Shape& shape, size_t live) {
+  if (placement.split == SplitAxis::kBranches) return {{OwnerOf(placement, live), Part::All()}};
   const int axis = AxisOf(placement.split, shape);
   if (axis < 0 || shape[axis] < 2) {
     const auto largest =

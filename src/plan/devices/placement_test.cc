@@ -1,7 +1,6 @@
 #include "plan/devices/placement.h"
 
-#include <gtest/gtest.h>
-
+#include "base/errors_testing.h"
 #include "plan/devices/dynamic.h"
 #include "plan/devices/exchange.h"
 
@@ -11,7 +10,7 @@ namespace {
 const Placement kRows{SplitAxis::kRows, {0, 2}, {0.7, 0.3}};
 
 TEST(Placement, PartsCoverAValueOnceInProportion) {
-  const auto parts = PartsOn(kRows, {1, 3, 10, 10});
+  const auto parts = PartsOn(kRows, {1, 3, 10, 10}, 0);
   ASSERT_EQ(parts.size(), 2u);
   EXPECT_EQ(parts[0].part, Part::Of(2, {0, 7}));
   EXPECT_EQ(parts[1].device, 2);
@@ -20,7 +19,7 @@ TEST(Placement, PartsCoverAValueOnceInProportion) {
 
 TEST(Placement, WhatHasNoRowsIsWholeOnTheLargest) {
   for (const Shape& shape : {Shape{1, 1000}, Shape{}, Shape::Unknown(), Shape{1, 3, 1, 1}}) {
-    const auto parts = PartsOn(kRows, shape);
+    const auto parts = PartsOn(kRows, shape, 0);
     ASSERT_EQ(parts.size(), 1u) << ToString(shape);
     EXPECT_TRUE(parts[0].part.all());
     EXPECT_EQ(parts[0].device, 0);
@@ -28,10 +27,24 @@ TEST(Placement, WhatHasNoRowsIsWholeOnTheLargest) {
 }
 
 TEST(Placement, TooFewRowsLeaveDevicesWithoutAny) {
-  const auto parts = PartsOn({SplitAxis::kRows, {0, 1, 2}, {0.45, 0.1, 0.45}}, {1, 3, 2, 2});
+  const auto parts = PartsOn({SplitAxis::kRows, {0, 1, 2}, {0.45, 0.1, 0.45}}, {1, 3, 2, 2}, 0);
   EXPECT_EQ(parts[0].part, Part::Of(2, {0, 1}));
   EXPECT_EQ(parts[1].part, Part::Of(2, {1, 2}));
   EXPECT_EQ(parts[1].device, 2);
+}
+
+TEST(Placement, BranchesAreWholeOnTheirOwners) {
+  const Placement branches = OwnedBy({2, 0, 2});
+  EXPECT_EQ(branches.devices, (std::vector<int>{0, 2}));
+  EXPECT_EQ(branches, OwnedBy({2, 0, 2}));
+  EXPECT_NE(branches, OwnedBy({2, 2, 0}));
+  const auto parts = PartsOn(branches, {1, 3, 10, 10}, 2);
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[0].device, 2);
+  EXPECT_TRUE(parts[0].part.all());
+  EXPECT_EQ(PartsOn(branches, Shape::Unknown(), 1)[0].device, 0);
+  EXPECT_TELLS(PartsOn(branches, {1}, 3), "[placement] has no owner of live value 3; got 3 owners");
+  EXPECT_EQ(ToText(branches, {"laptop", "pi", "phone"}), "branches: laptop 1 value, phone 2 values");
 }
 
 TEST(Placement, ManyDevicesAlikeAreTakenByTheirNumber) {
@@ -48,7 +61,7 @@ TEST(Exchange, OwnRowsAreNotSent) {
   for (const char* name : {"a", "b", "c"}) pool.devices.push_back({name, {5, 2, 8, 8}, {}});
   const Value value{"v", DType::kF32, {1, 1, 10, 10}, Layout::kPlain, {}};  // 40 bytes a row
   Exchange exchange(pool);
-  exchange.Need(2, value, Part::Of(2, {6, 10}), PartsOn(kRows, value.shape));
+  exchange.Need(2, value, Part::Of(2, {6, 10}), PartsOn(kRows, value.shape, 0));
   EXPECT_EQ(exchange.BytesTo(2), 40);
   ASSERT_EQ(exchange.To(2).size(), 1u);
   EXPECT_EQ(exchange.To(2)[0].from, 0);
@@ -62,7 +75,7 @@ TEST(Exchange, ATransferAloneIsReadyAsTheOnlyOneIs) {
     for (const LinkCosts& to : {LinkCosts{7, 3, 8, 1}, LinkCosts{30, 2, 4, 80}}) {
       const PoolCosts pool{{{"a", from, {}}, {"b", to, {}}}};
       Exchange exchange(pool);
-      exchange.Need(1, value, Part::All(), PartsOn(WholeOn(0), value.shape));
+      exchange.Need(1, value, Part::All(), PartsOn(WholeOn(0), value.shape, 0));
       EXPECT_DOUBLE_EQ(AloneReadyUs({0, 1, 400}, pool), exchange.ReadyUs(1));
     }
 }

@@ -70,7 +70,7 @@ std::vector<std::vector<int>> FastestSubsets(const PoolCosts& pool) {
 
 bool Same(const Placement& a, const Placement& b) {
   const auto same_share = [](double x, double y) { return std::abs(x - y) < kSameShare; };
-  return a.split == b.split && a.devices == b.devices &&
+  return a.split == b.split && a.devices == b.devices && a.owners == b.owners &&
          std::equal(a.shares.begin(), a.shares.end(), b.shares.begin(), same_share);
 }
 

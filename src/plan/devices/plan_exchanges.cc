@@ -1,20 +1,29 @@
 #include "plan/devices/plan_exchanges.h"
 
+#include <algorithm>
+
 namespace mete {
 
 PlanExchanges::PlanExchanges(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool)
-    : graph_(graph), plan_(plan), outputs_(LiveValues(graph, LayersOf(graph)).back()), exchange_(pool) {}
+    : graph_(graph), plan_(plan), live_(LiveValues(graph, LayersOf(graph))), exchange_(pool) {}
 
-void PlanExchanges::Need(int device, const ValuePart& need, const Placement& from) {
+void PlanExchanges::Need(int device, const ValuePart& need, const Lying& from) {
   const Value& value = graph_.value(need.value);
-  exchange_.Need(device, value, need.part, PartsOn(from, value.shape));
+  const std::vector<ValueId>& live = live_[size_t(from.boundary)];
+  const auto index = size_t(std::lower_bound(live.begin(), live.end(), need.value) - live.begin());
+  exchange_.Need(device, value, need.part, PartsOn(from.placement, value.shape, index));
+}
+
+PlanExchanges::Lying PlanExchanges::Before(size_t at) const {
+  if (at > 0) return {plan_.groups[at - 1].placement, plan_.groups[at - 1].last};
+  return {WholeOn(0), plan_.groups.empty() ? 0 : plan_.groups[0].first};
 }
 
 const Exchange& PlanExchanges::At(size_t at) {
   exchange_.Clear();
-  const Placement from = at == 0 ? WholeOn(0) : plan_.groups[at - 1].placement;
+  const Lying from = Before(at);
   if (at == plan_.groups.size()) {
-    for (ValueId id : outputs_) Need(0, {id, Part::All()}, from);
+    for (ValueId id : live_.back()) Need(0, {id, Part::All()}, from);
     return exchange_;
   }
   for (const DeviceShare& share : plan_.groups[at].shares)

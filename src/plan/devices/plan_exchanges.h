@@ -19,11 +19,17 @@ class PlanExchanges {
   std::vector<int> Receivers(size_t at) const;  // who may get something there
 
  private:
-  void Need(int device, const ValuePart& need, const Placement& from);
+  // How what is live at a boundary lies there.
+  struct Lying {
+    Placement placement;
+    int boundary = 0;
+  };
+  Lying Before(size_t at) const;
+  void Need(int device, const ValuePart& need, const Lying& from);
 
   const Graph& graph_;
   const DevicesPlan& plan_;
-  const std::vector<ValueId> outputs_;
+  const std::vector<std::vector<ValueId>> live_;
   Exchange exchange_;
 };
 

@@ -41,15 +41,17 @@ bool AddFitting(const DevicesPlan& plan, const PoolCosts& pool, std::vector<Plac
 }  // namespace
 
 DevicesPlan RefineShares(const Graph& graph, const PoolCosts& pool, DevicesPlan plan,
-                         const RequestPrice& price) {
+                         const DynamicOptions& options) {
   for (int round = 0; round < kMostRounds; ++round) {
     std::vector<Placement> placements{WholeOn(0)};
     for (const PlannedGroup& group : plan.groups)
-      if (std::find(placements.begin(), placements.end(), group.placement) == placements.end())
+      if (group.placement.split != SplitAxis::kBranches &&  // the planner has those of each boundary
+          std::find(placements.begin(), placements.end(), group.placement) == placements.end())
         placements.push_back(group.placement);
     if (!AddFitting(plan, pool, placements)) break;
-    DevicesPlan next = PlanDevices(graph, pool, placements, price);
-    if (PriceOf(graph, pool, next, price) >= PriceOf(graph, pool, plan, price) * kCheaper) break;
+    DevicesPlan next = PlanDevices(graph, pool, placements, options);
+    if (PriceOf(graph, pool, next, options.price) >= PriceOf(graph, pool, plan, options.price) * kCheaper)
+      break;
     plan = std::move(next);
   }
   return plan;

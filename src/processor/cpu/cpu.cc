@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <pthread.h>
-#include <sched.h>
 
 #include "kernels/reference/reference.h"
 #include "machine/machine.h"
@@ -37,15 +35,6 @@ std::shared_ptr<Ready> Cpu::Prepare(const Graph& share) {
   auto graph = std::make_unique<Graph>(share);
   (void)RunPasses(*graph, true, {});
   return std::make_shared<ReadyOnCpu>(std::move(graph), options_);
-}
-
-void Cpu::AdoptThread() {
-  if (options_.cores.empty()) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(options_.cores[0], &set);
-  // Each run pins the thread again and reports a core that is refused.
-  (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
 }  // namespace mete

@@ -13,7 +13,7 @@ class Cpu : public Processor {
   const ProcessorInfo& info() const override { return info_; }
   std::string WhyNot(const Graph& graph, const Node& node) const override;
   std::shared_ptr<Ready> Prepare(const Graph& share) override;
-  void AdoptThread() override;
+  int CallerCore() const override { return options_.cores.empty() ? -1 : options_.cores[0]; }
 
  private:
   const ProcessorInfo info_;

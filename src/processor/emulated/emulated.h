@@ -22,7 +22,7 @@ class Emulated : public Processor {
   const ProcessorInfo& info() const override { return info_; }
   std::string WhyNot(const Graph& graph, const Node& node) const override;
   std::shared_ptr<Ready> Prepare(const Graph& share) override;
-  void AdoptThread() override { cpu_.AdoptThread(); }
+  int CallerCore() const override { return cpu_.CallerCore(); }
   Tensor Import(Tensor tensor) override;
   Tensor Export(Tensor tensor) override;
 

@@ -177,6 +177,7 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
   };
   // One after the other.
   const auto on_links = [&](const std::function<void(Member&, LinkProfile&)>& measure) {
+    const AdoptedThread adopted(home);
     for (size_t d = 0; d < members.size(); ++d) {
       if (!members[d]) continue;
       options.progress("the link to " + members[d]->name(), done, kSteps);
@@ -205,6 +206,7 @@ std::vector<LinkProfile> ProfileLinks(Processor& home, const std::vector<Member*
   const auto check = [&] {
     if (options.cancel && options.cancel->cancelled()) Fail(Code::kCancelled, "profile", "was interrupted");
   };
+  const AdoptedThread adopted(home);
   for (size_t d = 0; d < members.size(); ++d) {
     if (!members[d]) continue;
     options.progress("the link to " + members[d]->name(), int(d), int(members.size()));

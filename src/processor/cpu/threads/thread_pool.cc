@@ -283,6 +283,8 @@ int64_t ThreadPool::TakeWaitNs() {
 ThreadPool::CallerPin::CallerPin(const ThreadPool& pool, int w) {
   if (pool.cores_.empty()) return;
   if (pthread_getaffinity_np(pthread_self(), sizeof(saved_), &saved_) != 0) return;
+  // A thread that a processor has adopted is there already.
+  if (CPU_COUNT(&saved_) == 1 && CPU_ISSET(pool.cores_[size_t(w)], &saved_)) return;
   pinned_ = Pin(pthread_self(), pool.cores_[size_t(w)]);
   if (w == 0) pool.caller_refused_ = !pinned_;  // of the others their own threads have told
 }
