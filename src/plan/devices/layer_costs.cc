@@ -29,6 +29,14 @@ void Append(const Graph& from, Graph& to) {
     to.AddNode(node.op, node.name, ids_in(node.inputs), ids_in(node.outputs), node.attributes);
 }
 
+// Rows where there are enough of them, else channels: a product of one row is divided by its columns. -1:
+// neither.
+int AxisToDivide(const Shape& shape, int shares) {
+  for (const SplitAxis split : {SplitAxis::kRows, SplitAxis::kChannels})
+    if (const int axis = AxisOf(split, shape); axis >= 0 && shape[axis] >= shares) return axis;
+  return -1;
+}
+
 }  // namespace
 
 LayerCost CostThrough(double us, double part_us, double part) {
@@ -60,8 +68,8 @@ Graph LayerGraphs::ShareOf(const Layer& layer, int shares, double& part) const {
   std::vector<ValuePart> wanted;
   for (ValueId id : BorderOf(graph_, uses_, nodes).outputs) {
     const Shape& shape = graph_.value(id).shape;
-    const int axis = AxisOf(SplitAxis::kRows, shape);
-    const bool divided = axis >= 0 && shape[axis] >= shares;
+    const int axis = AxisToDivide(shape, shares);
+    const bool divided = axis >= 0;
     wanted.push_back({id, divided ? Part::Of(axis, {0, shape[axis] / shares}) : Part::All()});
     part = divided ? double(shape[axis] / shares) / double(shape[axis]) : 1;
   }

@@ -37,8 +37,8 @@ class LayerGraphs {
   LayerHalves HalvesOf(std::span<const Layer> layers) const;
 
  private:
-  // The first rows of all that the layer gives, one of so many equal shares; `part` is how much of the last
-  // value that is. Without nodes where the layer gives nothing.
+  // The first rows, or channels where there are too few rows, of all that the layer gives, one of `shares`
+  // equal shares; `part` is how much of the last value that is. Without nodes where the layer gives nothing.
   Graph ShareOf(const Layer& layer, int shares, double& part) const;
 
   const Graph& graph_;
