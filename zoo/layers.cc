@@ -190,7 +190,7 @@ Tensor GraphBuilder::Pool(const char* op, const Tensor& x, int window, const Poo
                                        {"strides", Dims{stride, stride}},
                                        {"pads", Dims{pad, pad, pad, pad}},
                                        {"ceil_mode", int64_t(options.ceil)}};
-  if (count_pads) attributes.push_back({"count_include_pad", int64_t(1)});
+  if (count_pads) attributes.emplace_back("count_include_pad", int64_t(1));
   const std::string inputs[] = {x.name};
   const int64_t h = PooledSize(x.dims[2], window, options.stride, options.pad, options.ceil);
   const int64_t w = PooledSize(x.dims[3], window, options.stride, options.pad, options.ceil);
