@@ -5,7 +5,7 @@
 namespace mete {
 namespace {
 
-// One input, the output like it. kTypes: what the input may hold.
+// The output has the type and shape of the one input. kTypes: the types that the input may have.
 template <TypeSet kTypes>
 void InferUnary(InferContext& c) {
   NeedType(c, 0, kTypes);
@@ -27,7 +27,7 @@ Shape BroadcastAll(const InferContext& c) {
   return shape;
 }
 
-// Any number of inputs of one type, broadcast together.
+// The operator has any number of inputs of one type, which are broadcast together.
 template <TypeSet kTypes>
 void InferBroadcast(InferContext& c) {
   NeedType(c, 0, kTypes);
@@ -119,7 +119,7 @@ void InferBitCast(InferContext& c) {
   c.Output(0, to, c.shape(0));
 }
 
-// Inference only: the identity, and a mask of all true.
+// At inference (not training) Dropout is the identity, and its mask is true everywhere.
 void InferDropout(InferContext& c) {
   NeedType(c, 0, kFloatTypes);
   const auto training = c.has(2) ? c.ints(2) : std::optional<Ints>(Ints{0});
