@@ -28,10 +28,10 @@ class Attributes {
   int64_t Int(std::string_view name, int64_t fallback) const;
   float Float(std::string_view name, float fallback) const;
   std::string_view String(std::string_view name, std::string_view fallback) const;
-  const Ints& IntList(std::string_view name) const;        // empty where absent
-  const Floats& FloatList(std::string_view name) const;    // empty where absent
-  const Strings& StringList(std::string_view name) const;  // empty where absent
-  const Tensor* TensorOf(std::string_view name) const;     // null where absent
+  const Ints& IntList(std::string_view name) const;        // empty if absent
+  const Floats& FloatList(std::string_view name) const;    // empty if absent
+  const Strings& StringList(std::string_view name) const;  // empty if absent
+  const Tensor* TensorOf(std::string_view name) const;     // null if absent
 
   void Set(std::string_view name, Attribute value);  // replaces an attribute of the same name
   void Erase(std::string_view name);

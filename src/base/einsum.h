@@ -15,7 +15,7 @@ namespace mete {
 // indices come first, in the output's order; the kernel sums over the indices after them. For "ij,jk->ik" the
 // order is i, k, j.
 struct Einsum {
-  // Throws INVALID_ARGUMENT "[where] ..." where the equation is malformed or does not fit the shapes.
+  // Throws INVALID_ARGUMENT "[where] ..." if the equation is malformed or does not fit the shapes.
   Einsum(const std::string& where, std::string_view equation, std::span<const Shape> operands);
 
   std::vector<int64_t> extents;  // one per index

@@ -13,7 +13,7 @@
 namespace mete {
 
 struct ValuePart {
-  ValueId value = kNoValue;  // of the whole graph
+  ValueId value = kNoValue;  // a value of the whole graph
   Part part;
 };
 

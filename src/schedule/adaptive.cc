@@ -229,7 +229,7 @@ class Adaptive : public Policy {
     return best;
   }
 
-  // Returns the cost of a cut within a run for this worker; those who take the rest pay the same.
+  // Returns the cost of a cut within a run for this worker; the workers that take the rest pay the same.
   double CutNs(int worker, int64_t count) const {
     return count > 0 && count < left_.size() && Whole(worker, count) != count ? seen_.CutNs(worker) : 0;
   }
@@ -245,7 +245,7 @@ class Adaptive : public Policy {
     return rest == 0 ? own : std::max(own, RestDoneIn(rest) + CutNs(worker, count));
   }
 
-  // Returns true if `blocks` are so many that they may be divided into fractions. Few blocks are assigned one
+  // Returns true if there are enough `blocks` to divide them into fractions. Few blocks are assigned one
   // by one, because a worker cannot compute a fraction of a block.
   bool Fractions(int64_t blocks) const {
     // This value is a guess: the assignment takes blocks x workers steps, while the pool's lock is held.
@@ -288,7 +288,7 @@ class Adaptive : public Policy {
   BlockRange left_;
   int64_t run_ = 1;
   Times times_;                                      // sums over the counted regions
-  int64_t blocks_ = 0, begin_ns_ = 0, done_ns_ = 0;  // of the last region
+  int64_t blocks_ = 0, begin_ns_ = 0, done_ns_ = 0;  // blocks and times of the last region
   bool counts_ = false;                              // true if this is not the first run of the region
   std::vector<bool> gone_;                           // workers that get no more blocks of this region
   std::vector<double> others_block_ns_;

@@ -165,7 +165,7 @@ constexpr OpSchema kOperators[] = {
     {"ThresholdedRelu", 1, 1, 1, kFloatUnary, kEach},
     {"mete.Power", 1, 1, 1, kFloatUnary, kEach},
 
-    // One input.
+    // Operators with one input.
     {"Abs", 1, 1, 1, kNumericUnary, kEach},
     {"Acos", 1, 1, 1, kFloatUnary, kEach},
     {"Acosh", 1, 1, 1, kFloatUnary, kEach},
@@ -195,7 +195,7 @@ constexpr OpSchema kOperators[] = {
     {"Sqrt", 1, 1, 1, kFloatUnary, kEach},
     {"Tan", 1, 1, 1, kFloatUnary, kEach},
 
-    // Several inputs, broadcast together.
+    // Operators with several inputs that are broadcast together.
     {"Add", 2, 2, 1, kNumericBroadcast, kEach},
     {"And", 2, 2, 1, kLogicBroadcast, kEach},
     {"BitShift", 2, 2, 1, InferBitShift, kEach},
@@ -220,7 +220,7 @@ constexpr OpSchema kOperators[] = {
     {"Where", 3, 3, 1, InferWhere, kEach},
     {"Xor", 2, 2, 1, kLogicBroadcast, kEach},
 
-    // Types.
+    // Operators that change the element type.
     {"BitCast", 1, 1, 1, InferBitCast, kEach},
     {"Cast", 1, 1, 1, InferCast, kEach},
     {"CastLike", 2, 2, 1, InferCastLike, kFirst},

@@ -1,4 +1,4 @@
-// Operators that join the elements along axes, or normalize, order or accumulate them.
+// Operators that reduce elements along axes, or normalize, sort or accumulate them.
 #include <set>
 
 #include "graph/ops/check.h"
