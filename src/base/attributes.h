@@ -1,4 +1,4 @@
-// Named attributes of a node: plain values, few per node, looked up by name without allocating.
+// Named attributes of a node: plain values, few per node. A lookup by name allocates no memory.
 #pragma once
 
 #include <string>
@@ -23,17 +23,17 @@ class Attributes {
   bool Has(std::string_view name) const { return Find(name) != nullptr; }
   const Attribute* Find(std::string_view name) const;
 
-  // Each getter gives the fallback where the attribute is absent, and throws INVALID_ARGUMENT where it
-  // is there with another type.
+  // Each getter returns the fallback if the attribute is absent, and throws INVALID_ARGUMENT if the attribute
+  // has another type.
   int64_t Int(std::string_view name, int64_t fallback) const;
   float Float(std::string_view name, float fallback) const;
   std::string_view String(std::string_view name, std::string_view fallback) const;
-  const Ints& IntList(std::string_view name) const;        // empty where absent
-  const Floats& FloatList(std::string_view name) const;    // empty where absent
-  const Strings& StringList(std::string_view name) const;  // empty where absent
-  const Tensor* TensorOf(std::string_view name) const;     // null where absent
+  const Ints& IntList(std::string_view name) const;        // empty if absent
+  const Floats& FloatList(std::string_view name) const;    // empty if absent
+  const Strings& StringList(std::string_view name) const;  // empty if absent
+  const Tensor* TensorOf(std::string_view name) const;     // null if absent
 
-  void Set(std::string_view name, Attribute value);  // replaces
+  void Set(std::string_view name, Attribute value);  // replaces an attribute of the same name
   void Erase(std::string_view name);
 
   auto begin() const { return items_.begin(); }

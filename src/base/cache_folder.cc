@@ -14,7 +14,7 @@ std::string Variable(const char* name) {
 
 std::string CacheFolder() {
   if (const std::string own = Variable("METE_CACHE"); !own.empty()) return own;
-  // The XDG base directory specification: a relative path counts as not set.
+  // The XDG base directory specification says that a relative path counts as not set.
   if (const std::string all = Variable("XDG_CACHE_HOME"); all.starts_with('/')) return all + "/mete";
   const std::string home = Variable("HOME");
   return home.empty() ? "" : home + "/.cache/mete";

@@ -9,7 +9,7 @@
 namespace mete {
 namespace {
 
-// Sets or unsets a variable of the environment for its life.
+// Sets or unsets an environment variable until the object is destroyed.
 class Environment {
  public:
   Environment(const char* name, const char* value) : name_(name) {

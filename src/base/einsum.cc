@@ -7,9 +7,9 @@
 namespace mete {
 namespace {
 
-constexpr int kDots = 256;  // labels from here on are an ellipsis's dimensions, counted from the last
+constexpr int kDots = 256;  // label kDots + d is dimension d of an ellipsis, counted from the last
 
-using Labels = std::vector<int>;  // one a dimension
+using Labels = std::vector<int>;  // one label per dimension
 
 class Parser {
  public:
@@ -20,7 +20,7 @@ class Parser {
     Invalid(where_, "equation '{}' {}", equation_, fmt::format(format, std::forward<A>(args)...));
   }
 
-  // A term's labels. `dots`: how many dimensions its ellipsis stands for.
+  // Returns the labels of a term whose ellipsis stands for `dots` dimensions.
   Labels Term(std::string_view term, int dots) const {
     Labels labels;
     bool seen = false;
@@ -62,7 +62,8 @@ std::vector<std::string_view> SplitAtCommas(std::string_view text) {
   }
 }
 
-// Without "->": the ellipsis's dimensions, then the letters that appear once, in ASCII's order.
+// Returns the output's labels of an equation without "->": the ellipsis's dimensions, then the letters that
+// appear once, in ASCII order.
 Labels ImplicitOutput(const std::vector<Labels>& operands) {
   std::array<int, kDots> count{};
   int dots = 0;

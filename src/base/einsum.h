@@ -1,4 +1,4 @@
-// The equation of an Einsum, read once for shape inference and kernel alike.
+// The equation of an Einsum node. Shape inference and kernels share this parser.
 #pragma once
 
 #include <array>
@@ -12,14 +12,16 @@
 namespace mete {
 
 // Every letter, and every dimension that an ellipsis stands for, is an index with an extent. The output's
-// come first, in its order; those after them are summed over.
+// indices come first, in the output's order; the kernel sums over the indices after them. For "ij,jk->ik" the
+// order is i, k, j.
 struct Einsum {
-  // Throws INVALID_ARGUMENT "[where] ..." where the equation is malformed or does not fit the shapes.
+  // Throws INVALID_ARGUMENT "[where] ..." if the equation is malformed or does not fit the shapes.
   Einsum(const std::string& where, std::string_view equation, std::span<const Shape> operands);
 
-  std::vector<int64_t> extents;  // per index
+  std::vector<int64_t> extents;  // one per index
   int output_indices = 0;
-  // Per operand: how far a step along each index moves in it; 0 where it lacks the index or repeats.
+  // steps[k][i]: elements by which one step along index i moves in operand k; 0 if the operand lacks the
+  // index or is broadcast along it.
   std::vector<std::vector<int64_t>> steps;
 
   Shape OutputShape() const { return Shape(std::span(extents).first(size_t(output_indices))); }

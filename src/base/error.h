@@ -1,4 +1,4 @@
-// Making errors whose messages all read alike: "[where] what; got X, expected Y; try Z".
+// Makes errors whose messages have one form: "[where] what; got X, expected Y; try Z".
 #pragma once
 
 #include <fmt/format.h>
@@ -16,14 +16,14 @@ template <class... A>
   throw Error(code, "[" + where + "] " + fmt::format(format, std::forward<A>(args)...));
 }
 
-// The common case: what a caller or a file gave is wrong.
+// Throws INVALID_ARGUMENT, the common case: a value from a caller or from a file is wrong.
 template <class... A>
 [[noreturn]] void Invalid(const std::string& where, fmt::format_string<A...> format, A&&... args) {
   throw Error(Code::kInvalidArgument, "[" + where + "] " + fmt::format(format, std::forward<A>(args)...));
 }
 
-// For messages of one line: names in a file may hold line breaks and the control sequences of terminals,
-// which become '?'.
+// Returns `text` with every control character replaced by '?', for messages of one line: names in a file may
+// hold line breaks and the control sequences of terminals.
 std::string Printable(std::string text);
 
 }  // namespace mete

@@ -1,4 +1,4 @@
-// What an error says, for tests of messages.
+// Helpers for tests of error messages.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 
 namespace mete {
 
+// Returns the message of the Error that `what` throws, or "no error".
 inline std::string ErrorOf(const std::function<void()>& what) {
   try {
     what();
@@ -19,7 +20,7 @@ inline std::string ErrorOf(const std::function<void()>& what) {
   return "no error";
 }
 
-// That doing it throws an Error whose message has `text`.
+// Expects that `expression` throws an Error whose message contains `text`.
 #define EXPECT_TELLS(expression, text)                                                                     \
   EXPECT_PRED2([](const std::string& all, const std::string& part) { return all.find(part) != all.npos; }, \
                ErrorOf([&] { expression; }), text)

@@ -6,7 +6,7 @@
 namespace mete {
 namespace {
 
-using namespace std::string_view_literals;  // some have zeros
+using namespace std::string_view_literals;  // because some magic numbers contain zero bytes
 
 struct Magic {
   size_t at;
@@ -20,7 +20,8 @@ constexpr const char* kPull = "'git lfs pull', which brings the file itself";
 
 constexpr FileKind Picture(const char* name) { return {name, kPictureFirst}; }
 
-// The first row that fits counts, so that "ftyp" with an unknown brand is a video.
+// The first row that matches is used: "ftyp" with an unknown brand is a video because its row follows those
+// of the known brands.
 constexpr Magic kMagic[] = {
     {0, "\xff\xd8\xff"sv, Picture("JPEG")},
     {0, "\x89PNG"sv, Picture("PNG")},

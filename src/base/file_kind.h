@@ -1,5 +1,6 @@
 // The name of a file's format, from its first bytes, for error messages: a user who reads "WebP" knows how to
-// convert the file, and a user who reads hexadecimal bytes does not. Decoders do not choose by it.
+// convert the file, and a user who reads hexadecimal bytes does not. Mete does not choose decoders by this
+// name.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@ namespace mete {
 
 struct FileKind {
   const char* name;              // "WebP", "HTML, a web page"
-  const char* instead_of_model;  // what to try where a model was expected: "torch.onnx.export() in Python"
+  const char* instead_of_model;  // advice if a model was expected: "torch.onnx.export() in Python"
   const char* instead_of_picture = "a copy as PNG";
 };
 

@@ -1,6 +1,6 @@
-// What a fused operator computes, as values: activations at the end of a Conv, Gemm or MatMul, and programs
-// of element-wise steps. Read from attributes once by whoever checks or runs a node; graph/fused.h documents
-// the attributes.
+// The computation of a fused operator as a value: the epilogue of a Conv, Gemm or MatMul, or a program of
+// element-wise steps. Shape inference and kernels read it once from a node's attributes, which graph/fused.h
+// documents.
 #pragma once
 
 #include <array>
@@ -14,13 +14,14 @@
 
 namespace mete {
 
-inline constexpr const char* kSumPiece = "sum_piece";  // these names: see graph/fused.h
+// Names of attributes, and the number of an input; graph/fused.h explains them (6 and 7).
+inline constexpr const char* kSumPiece = "sum_piece";
 inline constexpr const char* kIntoOffset = "into_offset";
 inline constexpr const char* kIntoChannels = "into_channels";
 inline constexpr int kIntoInput = 4;
 
-// Gives the output of a Conv with kIntoChannels the channels that were written before it. There is nothing to
-// do where both are the same memory, as the memory plan has it.
+// Copies the channels that earlier nodes have written, input kIntoInput, to the output of a Conv with
+// kIntoChannels. The copy is skipped if both are the same memory, which is how the memory plan places them.
 void CopyInto(std::span<const ConstView> inputs, const View& output);
 
 enum class FusedOp : uint8_t {
@@ -31,7 +32,7 @@ enum class FusedOp : uint8_t {
   kDiv,
   kMin,
   kMax,
-  kPow,  // two operands
+  kPow,  // the operators from kAdd to here have two operands, the others one
   kRelu,
   kLeakyRelu,
   kClip,
@@ -53,7 +54,7 @@ enum class FusedOp : uint8_t {
   kNeg,
 };
 
-FusedOp FusedOpOf(std::string_view name);  // by ONNX name; kNone where it is not one
+FusedOp FusedOpOf(std::string_view name);  // `name`: of ONNX; kNone if no such operator can be fused
 const char* Name(FusedOp op);
 inline bool IsBinary(FusedOp op) { return op >= FusedOp::kAdd && op <= FusedOp::kPow; }
 
@@ -62,21 +63,21 @@ struct Activation {
   float alpha = 0, beta = 0;
 };
 
-// The alpha and beta that ONNX gives `op` where a node does not.
+// Returns `op` with ONNX's default alpha and beta.
 Activation DefaultActivation(FusedOp op);
 
-// What stands behind a matrix product or a convolution: y = activation(product + bias + residual).
+// The epilogue of a matrix product or a convolution: y = activation(product + bias + residual).
 struct EpilogueSpec {
   Activation activation;
   bool residual = false;
 };
 
-// Returns what is wrong in words, or an empty string.
+// Reads the epilogue from `attributes`. Returns a description of the problem, or an empty string.
 std::string ParseEpilogue(const Attributes& attributes, EpilogueSpec& spec);
 
 struct FusedStep {
   Activation function;
-  // registers: r < inputs is input r, inputs + k is the result of step k
+  // registers: r < inputs is input r, inputs + k is the result of step k, -1 is unused
   std::array<int, 3> args{-1, -1, -1};
 };
 
@@ -86,7 +87,8 @@ struct FusedProgram {
   std::array<FusedStep, kMaxSteps> step{};
 };
 
-// The same for mete.Elementwise with so many inputs.
+// Reads the program of a mete.Elementwise node that has `inputs` inputs. Returns a description of the
+// problem, or an empty string.
 std::string ParseFusedProgram(const Attributes& attributes, int inputs, FusedProgram& program);
 
 }  // namespace mete

@@ -1,4 +1,4 @@
-// f16 and bf16 as storage types: bits in memory, arithmetic in f32.
+// f16 and bf16 as storage types: memory holds their bits, and all arithmetic is in f32.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ inline float F16ToF32(uint16_t h) {
   return sign ? -subnormal : subnormal;
 }
 
-// Round to nearest, ties to even; overflow gives infinity.
+// Rounds to nearest, ties to even; an overflow gives infinity.
 inline uint16_t F32ToF16(float f) {
   const uint32_t bits = std::bit_cast<uint32_t>(f), sign = (bits >> 16) & 0x8000,
                  magnitude = bits & 0x7fffffff;

@@ -1,5 +1,6 @@
-// A tensor of attention heads seen as batch x heads x length x size: 4-D as such, or 3-D with the heads side
-// by side in the last dimension. Strides in elements; the last dimension is dense.
+// A view of a tensor of attention heads as batch x heads x length x size. A 4-D tensor has these four
+// dimensions; a 3-D tensor has the heads side by side in its last dimension. Strides count elements; the
+// dimension `size` is dense.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ struct Heads {
   int64_t batch, heads, length, size;
   int64_t batch_stride, head_stride, length_stride;
 
-  // `heads` counts only for a 3-D shape, whose last dimension it divides.
+  // `head_count` is used only for a 3-D shape; it must divide the last dimension.
   Heads(const Shape& s, int64_t head_count) {
     batch = s[0];
     batch_stride = s.Elements(1, s.rank());
@@ -25,6 +26,7 @@ struct Heads {
     }
   }
 
+  // Returns the offset of the first element of row i.
   int64_t At(int64_t b, int64_t h, int64_t i) const {
     return b * batch_stride + h * head_stride + i * length_stride;
   }

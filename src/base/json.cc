@@ -8,7 +8,7 @@ using Json = nlohmann::ordered_json;
 
 Json ParseJson(std::string_view text, const std::string& where) {
   using Event = Json::parse_event_t;
-  const auto check_depth = [&](int depth, Event event, const Json&) {  // depth: of what begins here, from 0
+  const auto check_depth = [&](int depth, Event event, const Json&) {  // the outermost value has depth 0
     if (depth >= kMostJsonDepth && (event == Event::array_start || event == Event::object_start))
       Invalid(where, "lists and objects are nested too deep; got {} levels or more, expected {} at most",
               depth + 1, kMostJsonDepth);

@@ -1,4 +1,4 @@
-// Reading JSON that anybody may have written: nesting and numbers have bounds.
+// Reads JSON from untrusted files: the depth of nesting and the range of numbers are bounded.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,26 @@
 
 namespace mete {
 
-// Lists and objects within each other. Guess: ours have five. The library parses and frees any depth with a
-// stack of its own, but copies and prints by recursion, 200 bytes of stack and more a level, and each level
-// takes memory.
+// The most levels of lists and objects within each other. This value is a guess: Mete's own files have five.
+// The JSON library parses and frees any depth without recursion, but it copies and prints by recursion, which
+// takes 200 bytes of stack or more for each level, and each level takes memory.
 inline constexpr int kMostJsonDepth = 64;
 
-// Json::exception where the text is not JSON, Error that names `where` where it is nested deeper than that.
+// Parses `text`. Throws Json::exception if the text is not JSON, and an Error that names `where` if it is
+// nested deeper than kMostJsonDepth.
 nlohmann::ordered_json ParseJson(std::string_view text, const std::string& where);
 
-// What such an exception says, for a message of ours: "key 'steps' not found", without the library's own
-// number of the error.
+// Returns the text of the exception without the JSON library's own error number, for an error message of
+// Mete: "key 'steps' not found".
 std::string ReasonOf(const nlohmann::ordered_json::exception& e);
 
-// Error where it is no whole number, or none of `least` to `most`.
+// Returns `j` as an integer. Throws an Error that names `what` if it is no integer or not in `least` to
+// `most`.
 int64_t WholeNumber(const nlohmann::ordered_json& j, const std::string& where, const char* what,
                     int64_t least = INT64_MIN, int64_t most = INT64_MAX);
 
-// The same, where it is a list or an object of members. Error where it is none: the library goes through
-// anything as though it was one, a number as a list of itself.
+// Return `j` if it is a list, or an object, and throw an Error that names `what` if not. The check is needed
+// because the JSON library iterates over any value: a number is a list with itself as the only element.
 const nlohmann::ordered_json& List(const nlohmann::ordered_json& j, const std::string& where,
                                    const char* what);
 const nlohmann::ordered_json& Object(const nlohmann::ordered_json& j, const std::string& where,

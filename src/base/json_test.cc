@@ -31,7 +31,7 @@ TEST(ParseJson, RefusesWhatIsNestedDeeper) {
   for (const size_t levels : {size_t{kMostJsonDepth} + 1, size_t{3'000'000}}) {
     EXPECT_TELLS(ParseJson(Nested(levels, "[", "]"), "x.json"), words);
     EXPECT_TELLS(ParseJson(Nested(levels, "{\"a\":", "}"), "x.json"), words);
-    EXPECT_TELLS(ParseJson(std::string(levels, '['), "x.json"), words);  // cut off
+    EXPECT_TELLS(ParseJson(std::string(levels, '['), "x.json"), words);  // a truncated file
   }
 }
 

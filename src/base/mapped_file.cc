@@ -16,8 +16,8 @@
 namespace mete {
 namespace {
 
-// Every mapping there is, by its first byte, so that ReleasePages can tell a file's pages, which can be read
-// again, from others.
+// All mappings of the process, by their first byte. ReleasePages uses them to tell a file's pages, which can
+// be read again, from other memory.
 class Mappings {
  public:
   void Add(const std::byte* begin, size_t size) {

@@ -1,4 +1,4 @@
-// A file mapped read-only into memory; the mapping lives as long as somebody shares it.
+// A file mapped read-only into memory. The mapping lives as long as a shared pointer to it.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,9 @@ namespace mete {
 
 class MappedFile {
  public:
-  // Error NOT_FOUND / UNAVAILABLE with the path and the reason. An empty file maps to an empty span.
+  // Maps a file. An empty file gives an empty span. Throws an Error with the path and the reason: NOT_FOUND
+  // if the file cannot be opened, INVALID_ARGUMENT if it is no regular file, UNAVAILABLE if it cannot be
+  // mapped.
   static std::shared_ptr<const MappedFile> Open(const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
@@ -24,13 +26,13 @@ class MappedFile {
   size_t size_;
 };
 
-// Takes the pages of [data, data + bytes) out of memory where they belong to a mapped file: weights that were
-// copied elsewhere need not be held twice. They are read again if somebody asks. Does nothing for other
-// memory.
+// Drops the pages of [data, data + bytes) from memory if they belong to a mapped file, so that weights which
+// a pass has copied are not held twice. The system reads such a page from the file again at the next access.
+// Does nothing for other memory.
 void ReleasePages(const void* data, size_t bytes);
 
-// Reads the pages of [data, data + bytes) now, in one go instead of by a fault each. Only advice: they may
-// come later all the same.
+// Asks the system to read the pages of [data, data + bytes) now, all at once instead of with one page fault
+// each. The call is only advice: the system may still read the pages later.
 void PopulatePages(const void* data, size_t bytes);
 
 }  // namespace mete

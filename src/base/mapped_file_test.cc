@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kBytes = 8 << 20;
 
-// KiB of files' pages that are in this process's memory.
+// Returns the KiB of file-backed pages in this process's memory.
 int64_t FilePagesKib() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -38,12 +38,12 @@ TEST(ReleasePages, OfAFileLeaveMemoryAndAreReadAgain) {
   EXPECT_EQ(std::memcmp(data, content.data(), kBytes), 0);
   const int64_t before = FilePagesKib();
   if (before == 0) GTEST_SKIP() << "the system does not tell";
-  ReleasePages(data + 5000, kBytes - 10000);  // the pages that are partly within stay
+  ReleasePages(data + 5000, kBytes - 10000);  // pages that lie only partly in the range are kept
   EXPECT_LT(FilePagesKib(), before - int64_t(kBytes / 1024 / 2));
   EXPECT_EQ(std::memcmp(data, content.data(), kBytes), 0);
 }
 
-// Pages that no file holds would come back as zeros.
+// Released pages that belong to no file would be zero at the next access.
 TEST(ReleasePages, OfOtherMemoryStay) {
   const TempPath path;
   const std::string content = Content();
@@ -56,7 +56,7 @@ TEST(ReleasePages, OfOtherMemoryStay) {
   ReleasePages(nullptr, 0);
 }
 
-// Whether they come early is the system's affair.
+// The test does not check that the pages are read early, because the system decides that.
 TEST(PopulatePages, LeavesEverythingAsItIs) {
   const TempPath path;
   const std::string content = Content();

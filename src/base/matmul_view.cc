@@ -7,7 +7,8 @@
 namespace mete {
 namespace {
 
-// The permutation, or the identity where there is none; empty where it is none of `rank` dimensions.
+// Returns the permutation in attribute `name`, or the identity if the attribute is absent. Returns an empty
+// list if the attribute is no permutation of `rank` dimensions.
 Ints PermOf(const Attributes& attributes, const char* name, int rank) {
   Ints perm = attributes.IntList(name);
   if (perm.empty()) {
@@ -29,7 +30,7 @@ Ints StepsOf(const Shape& shape) {
   return steps;
 }
 
-// Of a tensor seen through a permutation: dimension i is the stored one's perm[i].
+// Shape and strides of a tensor seen through a permutation: dimension i is stored dimension perm[i].
 struct Seen {
   Seen(const Shape& stored, const Ints& perm) {
     const Ints own = StepsOf(stored);
@@ -59,7 +60,7 @@ std::string ParseMatMulView(const Attributes& attributes, const Shape& a, const 
     return fmt::format("inner dimensions differ; got {} and {}", ToString(left.shape), ToString(right.shape));
   view.y = {};
   for (int64_t p : perm_y) view.y.push_back(product[int(p)]);
-  Ints back(size_t(rank), 0);  // dimension i of the product is the stored output's back[i]
+  Ints back(size_t(rank), 0);  // dimension i of the product is dimension back[i] of the stored output
   for (int i = 0; i < rank; ++i) back[size_t(perm_y[size_t(i)])] = i;
   const Seen out(view.y, back);
   const size_t row = size_t(rank) - 2, column = row + 1;

@@ -8,10 +8,10 @@
 namespace mete {
 namespace {
 
-constexpr size_t kLongest = 64;  // longer names are nobody's typing errors
+constexpr size_t kLongest = 64;  // longer names are not compared: they are no typing errors
 
-// Letters to insert, delete, replace, or exchange with their neighbour (the optimal string alignment
-// distance).
+// Returns the optimal string alignment distance: the number of letters to insert, delete, replace, or
+// exchange with their neighbour.
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> before, last, row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -27,7 +27,7 @@ size_t Distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// "--resize" is what somebody may have meant who wrote "--res".
+// Returns true if `name` is a prefix of `known`: a user who wrote "--res" may have meant "--resize".
 bool Begins(std::string_view name, std::string_view known) {
   return name.size() >= 2 && known.starts_with(name);
 }
@@ -39,7 +39,7 @@ std::vector<std::string> NearestNames(std::string_view name, const std::vector<s
   std::vector<std::pair<size_t, std::string>> near;
   for (const std::string& k : known) {
     const size_t distance = name.size() > kLongest ? name.size() : Distance(name, k);
-    if (Begins(name, k)) near.emplace_back(0, k);  // before all that a wrong letter makes
+    if (Begins(name, k)) near.emplace_back(0, k);  // names with a common prefix come first
     else if (distance * 3 <= std::max(name.size(), k.size())) near.emplace_back(distance, k);
   }
   std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -50,7 +50,7 @@ std::vector<std::string> NearestNames(std::string_view name, const std::vector<s
 }
 
 std::string ExpectedOneOf(std::string_view name, const std::vector<std::string>& known) {
-  constexpr size_t kLongList = 8;  // guess: more names than a reader takes in at a glance
+  constexpr size_t kLongList = 8;  // a guess: a reader cannot take in a longer list at a glance
   const std::vector<std::string> near = NearestNames(name, known);
   const std::string advice = near.empty() ? "" : fmt::format("; try {}", fmt::join(near, " or "));
   if (!near.empty() && known.size() > kLongList) return advice;

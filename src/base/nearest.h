@@ -1,4 +1,4 @@
-// What somebody may have meant: for messages about unknown names.
+// Suggestions for messages about unknown names.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace mete {
 
-// Those of `known` that a third of the letters or fewer make out of `name`, or that begin with it, the
-// nearest first, three at most.
+// Returns the names of `known` that begin with `name` or whose edit distance from it is at most a third of
+// the longer name's length: at most three names, the nearest first.
 std::vector<std::string> NearestNames(std::string_view name, const std::vector<std::string>& known);
 
-// The end of a message about `name`: ", expected one of antialias, bilinear, bicubic; try bicubic". Without
-// advice where nothing is near, and without the list where that is long and something is near: "; try
-// --resize".
+// Returns the end of a message about `name`, such as ", expected one of antialias, bilinear, bicubic; try
+// bicubic". The advice is left out if no known name is near. The list is left out if it is long and a name is
+// near: "; try --resize".
 std::string ExpectedOneOf(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace mete

@@ -1,4 +1,5 @@
-// A file that is written aside and gets its name when it is whole: readers find the old one or the new one.
+// A file that is written under a temporary name and renamed when it is complete, so that readers find either
+// the old file or the new one.
 #pragma once
 
 #include <unistd.h>
@@ -13,7 +14,7 @@
 
 namespace mete {
 
-// Goes with the object unless it is renamed. Where a call says false, errno has the reason.
+// The destructor deletes the file unless it has been renamed. If a call returns false, errno has the reason.
 class NewFile {
  public:
   explicit NewFile(const std::string& beside)

@@ -13,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// guess: files of a folder to compare names with, so that a huge folder does not delay the message
+// The most files of a folder whose names are compared, so that a huge folder does not delay the message. This
+// value is a guess.
 constexpr int kMostEntries = 2000;
 
 std::vector<std::string> NamesIn(const fs::path& folder) {

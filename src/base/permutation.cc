@@ -12,7 +12,7 @@ bool Permutation::TransposesMatrices() const { return perm == Ints{1, 0} || perm
 Permutation JoinedPermutation(const Shape& in, Ints perm) {
   if (perm.empty())
     for (int i = in.rank() - 1; i >= 0; --i) perm.push_back(i);
-  Ints order;  // input axes that matter, in output order
+  Ints order;  // the input axes that are not 1, in output order
   for (int64_t p : perm)
     if (in[int(p)] != 1) order.push_back(p);
   Ints kept = order;

@@ -1,4 +1,4 @@
-// What a transpose moves, without what makes no difference to it.
+// The permutation of a Transpose, reduced to the dimensions that matter for the copy.
 #pragma once
 
 #include "base/attributes.h"
@@ -7,15 +7,16 @@
 namespace mete {
 
 struct Permutation {
-  Ints dims;  // of the input
-  Ints perm;  // as ONNX's Transpose has it: the input's axis of each of the output's
+  Ints dims;  // the input's dimensions
+  Ints perm;  // as in ONNX's Transpose: axis i of the output is axis perm[i] of the input
 
-  bool KeepsRows() const;           // whether the last dimension stays the last
-  bool TransposesMatrices() const;  // whether the last two change places, and no others
+  bool KeepsRows() const;           // true if the last dimension stays the last
+  bool TransposesMatrices() const;  // true if only the last two of two or three dimensions change places
 };
 
-// With neighbouring dimensions joined that stay together, and dimensions of 1 dropped. `in` must be known;
-// `perm` has each of its axes once, and none for the reverse of them, as in ONNX.
+// Joins neighbouring dimensions that stay together and drops dimensions of 1: 1x3x8x9 with the order 0, 2, 3,
+// 1 becomes 3x72 with the order 1, 0. `in` must be known. `perm` has each axis once; an empty `perm` reverses
+// the axes, as in ONNX.
 Permutation JoinedPermutation(const Shape& in, Ints perm);
 
 }  // namespace mete

@@ -15,7 +15,7 @@ class Problems {
     if (text_.empty()) code_ = e.code();
     text_ += (text_.empty() ? "" : "\n") + std::string(e.what());
   }
-  // Does `what`, and adds the Error that it may throw.
+  // Calls `what` and adds the Error that it throws, if any.
   template <class F>
   void Try(F&& what) {
     try {
@@ -25,7 +25,8 @@ class Problems {
     }
   }
   bool any() const { return !text_.empty(); }
-  // Throws what was collected, a line each, under the first one's code; returns where there was nothing.
+  // Throws one Error with a line for each collected problem and the code of the first. Returns if there are
+  // none.
   void ThrowIfAny() const {
     if (!text_.empty()) throw Error(code_, text_);
   }
@@ -35,11 +36,11 @@ class Problems {
   std::string text_;
 };
 
-// Problems that many nodes may have alike: one line for all of them, "[conv1 and 29 others] unknown policy;
-// ...".
+// Collects problems that many nodes may share. Equal problems share one line: "[conv1 and 29 others] unknown
+// policy; ...".
 class SharedProblems {
  public:
-  // `most`: lines that are kept; a hostile file must not make an endless message.
+  // At most `most` lines are kept, because a hostile file must not make an endless message.
   explicit SharedProblems(size_t most = 100) : most_(most) {}
 
   void Add(const std::string& where, const std::string& what) {
@@ -71,8 +72,8 @@ class SharedProblems {
     int count = 0;
   };
   size_t most_;
-  std::vector<Line> lines_;  // in the order in which they came
-  size_t more_ = 0;
+  std::vector<Line> lines_;  // in the order in which they were added
+  size_t more_ = 0;          // problems beyond the kept lines
 };
 
 }  // namespace mete

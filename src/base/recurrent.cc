@@ -9,7 +9,7 @@ namespace {
 
 struct KindInfo {
   std::string_view name;  // lower case: models write "Tanh" as well as "tanh"
-  int parameters;         // 0, alpha, or alpha and beta
+  int parameters;         // 0: none; 1: alpha; 2: alpha and beta
   float alpha, beta;      // ONNX's defaults
 };
 
@@ -28,13 +28,13 @@ bool EqualsLowered(std::string_view text, std::string_view lower) {
                     [](char a, char b) { return (a >= 'A' && a <= 'Z' ? char(a + 32) : a) == b; });
 }
 
-size_t KindOf(std::string_view name) {  // size(kKinds) where there is none
+size_t KindOf(std::string_view name) {  // returns size(kKinds) if the name is unknown
   return size_t(std::find_if(std::begin(kKinds), std::end(kKinds),
                              [&](const KindInfo& k) { return EqualsLowered(name, k.name); }) -
                 std::begin(kKinds));
 }
 
-// Hands out alphas (or betas) in the order of the functions that take one.
+// Assigns the alphas (or betas) of a list to the functions that take one, in order.
 class Parameters {
  public:
   explicit Parameters(const Floats& values) : values_(values) {}

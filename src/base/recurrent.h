@@ -1,4 +1,5 @@
-// The attributes that LSTM, GRU and RNN share, read once by whoever checks or runs a node.
+// The attributes that LSTM, GRU and RNN share. Shape inference and kernels read them once from a node's
+// attributes.
 #pragma once
 
 #include <array>
@@ -30,15 +31,16 @@ struct RecurrentFunction {
 };
 
 struct RecurrentSpec {
-  static constexpr int kMaxFunctions = 3;  // of one direction: f, g, h of LSTM
+  static constexpr int kMaxFunctions = 3;  // activations of one direction: f, g, h of LSTM
   int directions = 1;
   bool reverse = false;      // the first direction runs backwards
   bool batch_first = false;  // layout 1
-  double clip = 0;           // 0: none
+  double clip = 0;           // 0: no clipping
   std::array<std::array<RecurrentFunction, kMaxFunctions>, 2> functions{};
 };
 
-// `defaults` names one direction's functions. Returns what is wrong in words, or an empty string.
+// Reads the attributes. `defaults` has one direction's default activations. Returns a description of the
+// problem, or an empty string.
 std::string ParseRecurrent(const Attributes& attributes, std::span<const RecurrentKind> defaults,
                            RecurrentSpec& spec);
 

@@ -16,7 +16,7 @@ void RethrowNaming(const std::string& where) {
     throw Error(e.code(), "[" + where + "] " + what);
   } catch (const std::bad_alloc&) {
     Fail(Code::kResourceExhausted, where, "not enough memory");
-  } catch (const std::length_error&) {  // a std::vector that was asked for more than any machine has
+  } catch (const std::length_error&) {  // thrown for a std::vector larger than the address space
     Fail(Code::kResourceExhausted, where, "not enough memory");
   }
 }

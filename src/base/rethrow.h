@@ -1,13 +1,14 @@
-// For whoever calls code that does not know on whose behalf it works.
+// Names a node or a file in errors from code that does not know which node or file it works for, such as a
+// kernel.
 #pragma once
 
 #include <string>
 
 namespace mete {
 
-// Within a catch block: throws the current exception as an Error whose message names `where` (unless it does
-// already). A failed allocation becomes RESOURCE_EXHAUSTED; what is neither that nor an Error goes on
-// unchanged.
+// Call this function within a catch block. It throws the current exception as an Error whose message names
+// `where` (unless the message already does). A failed allocation becomes RESOURCE_EXHAUSTED. Other exceptions
+// are thrown again unchanged.
 [[noreturn]] void RethrowNaming(const std::string& where);
 
 }  // namespace mete

@@ -6,7 +6,7 @@
 namespace mete {
 namespace {
 
-// Linear interpolation between closest ranks, of sorted values.
+// Interpolates linearly between the closest ranks.
 double Quantile(const std::vector<double>& sorted, double q) {
   const double at = q * double(sorted.size() - 1);
   const size_t low = size_t(at), high = std::min(low + 1, sorted.size() - 1);

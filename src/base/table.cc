@@ -10,13 +10,13 @@ namespace mete {
 namespace {
 
 constexpr size_t kGap = 2;           // spaces between columns
-constexpr size_t kLeastBroken = 24;  // guess: a column in which sentences can be read
+constexpr size_t kLeastBroken = 24;  // least width of a broken column; a guess: sentences are readable
 constexpr size_t kBelow = 4;         // spaces before a text below its row
-constexpr size_t kLeastName = 8;     // guess: what tells most names apart
+constexpr size_t kLeastName = 8;     // least width of a shortened name; a guess: most names stay distinct
 
-bool Continues(char c) { return (uint8_t(c) & 0xc0) == 0x80; }  // of a character in UTF-8
+bool Continues(char c) { return (uint8_t(c) & 0xc0) == 0x80; }  // a continuation byte of UTF-8
 
-// The first `n` characters of a text, or the last ones.
+// Head and Tail return the first or the last `n` characters of a text.
 std::string_view Head(std::string_view text, size_t n) {
   size_t at = 0;
   for (; at < text.size() && n + (Continues(text[at]) ? 1 : 0) > 0; ++at)
@@ -32,7 +32,7 @@ std::string_view Tail(std::string_view text, size_t n) {
   return text.substr(at);
 }
 
-// What an indented line is broken into is indented likewise.
+// Breaks a line at spaces. All pieces of an indented line have its indent.
 void WrapLine(std::string_view text, size_t columns, std::vector<std::string>& lines) {
   const size_t indent = std::min(text.find_first_not_of(' '), text.size());
   if (indent > 0 && indent < columns && indent < text.size()) {
@@ -113,7 +113,7 @@ class Table {
     else below_[last] = true;
   }
 
-  // The widest text by one character; false where none can be shorter.
+  // Shortens the widest 'l' column by one character. Returns false if none can be shortened.
   bool ShortenWidest() {
     size_t widest = widths_.size();
     for (size_t c = 0; c < widths_.size(); ++c)
@@ -125,7 +125,7 @@ class Table {
     return true;
   }
 
-  // A cell's lines in its column.
+  // Returns the lines of a cell, broken or shortened to the width of its column.
   std::vector<std::string> Lines(const std::vector<std::string>& row, size_t c) const {
     const std::string& text = row[c];
     if (TextWidth(text) <= widths_[c]) return {text};
@@ -170,7 +170,7 @@ class Table {
   const Rows& rows_;
   const TableLayout& layout_;
   std::vector<size_t> widths_;
-  std::vector<bool> below_;  // of each column: its texts stand in lines below their rows
+  std::vector<bool> below_;  // per column: true if its texts are put in lines below their rows
 };
 
 }  // namespace
@@ -197,7 +197,7 @@ std::string Shortened(std::string_view text, size_t columns) {
   constexpr std::string_view kDots = "..";
   if (TextWidth(text) <= columns) return std::string(text);
   if (columns <= kDots.size()) return std::string(Head(text, columns));
-  // names of layers differ more at their ends than words do
+  // The end gets two fifths because names of layers often differ only in their ends.
   const size_t kept = columns - kDots.size(), tail = kept * 2 / 5;
   return fmt::format("{}{}{}", Head(text, kept - tail), kDots, Tail(text, tail));
 }

@@ -1,4 +1,4 @@
-// A place for a test's files.
+// A path for a test's temporary files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 
 namespace mete {
 
-// A path in the folder for temporary files at which nothing stands yet, and which no other test uses: tests
-// run beside each other, each in a process of its own, so the name has the process's number. What stands
-// there in the end goes with the object.
+// A path in the folder for temporary files at which no file exists yet and which no other test uses: tests
+// run in parallel, each in a process of its own, so the name contains the process id. The destructor deletes
+// the file or folder at the path.
 class TempPath {
  public:
   explicit TempPath(const std::string& suffix = "") {

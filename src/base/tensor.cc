@@ -20,25 +20,26 @@ constexpr TypeRow kTypes[] = {
     {"i16", 2},     {"u16", 2}, {"i32", 4}, {"u32", 4}, {"i64", 8},  {"u64", 8}, {"bool", 1},
 };
 
-constexpr size_t kAlignment = 64;      // one cache line, and the widest vector we use
-constexpr size_t kHugePage = 2 << 20;  // of x86-64 and of aarch64 with 4 KiB pages
+constexpr size_t kAlignment = 64;      // one cache line, and the widest vector in use
+constexpr size_t kHugePage = 2 << 20;  // a huge page of x86-64, and of aarch64 with 4 KiB pages
 
-// Zeroed; null where there is no memory.
+// Returns zeroed memory, or null if there is none.
 std::shared_ptr<const void> Allocate(size_t bytes) {
   void* p = std::aligned_alloc(kAlignment, bytes);
   if (p) std::memset(p, 0, bytes);
   return {p, [](const void* q) { std::free(const_cast<void*>(q)); }};
 }
 
-// Large tensors on huge pages, where the system grants them: a fault for 2 MiB instead of 512, and weights
-// that are streamed do not wait for the table of pages. Fresh pages are zero, so nothing is written here.
+// Allocates a large tensor on huge pages if the system grants them: 2 MiB then cost one page fault instead of
+// 512, and streaming weights does not wait for page table walks. Fresh pages are zero, so no memory is
+// written here.
 std::shared_ptr<const void> AllocateHuge(size_t bytes) {
   const size_t mapped = bytes + kHugePage;
   void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return nullptr;
   void* start =
       reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(p) + kHugePage - 1) / kHugePage * kHugePage);
-  // advice: it may be ignored; the rest stays on small pages
+  // The system may ignore this advice. Memory after the last whole huge page stays on small pages.
   madvise(start, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return {start, [p, mapped](const void*) { munmap(p, mapped); }};
 }
@@ -91,7 +92,7 @@ int64_t CheckedElements(const Shape& shape, DType type, int64_t max_bytes) {
     if (d == 0) zero = true;
     else if (__builtin_mul_overflow(bytes, d, &bytes)) return -1;
   }
-  // even beside an empty dimension: kernels loop over the others all the same
+  // The limit also holds if one dimension is 0, because kernels loop over the other dimensions anyway.
   if (bytes > max_bytes) return -1;
   return zero ? 0 : shape.Elements();
 }

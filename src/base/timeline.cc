@@ -7,7 +7,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What the viewers call a process or a lane, and where they show it.
+// Adds the events that give a process or a lane its name and its position in the viewer.
 void AddName(Json& events, const std::string& kind, const Json& place, const std::string& name, int index) {
   for (const auto& [what, key, value] :
        {std::tuple{"_name", "name", Json(name)}, {"_sort_index", "sort_index", Json(index)}}) {

@@ -1,7 +1,7 @@
-// A timeline in the JSON of Chrome's trace viewer, which Perfetto reads, too: processes with lanes, slices in
-// lanes, arrows between slices. The format: "Trace Event Format" of the Chromium project. Its viewers want
-// names for all lanes, numbers of processes and lanes above 0, and slices of a lane that lie inside of each
-// other or do not touch.
+// A timeline in the JSON of Chrome's trace viewer, which Perfetto also reads: processes with lanes, slices in
+// lanes, arrows between slices. The format is the "Trace Event Format" of the Chromium project. Its viewers
+// need a name for every lane, numbers of processes and lanes above 0, and slices of a lane that are nested or
+// do not overlap.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ class Timeline {
   // Times are microseconds since the timeline's start.
   void AddSlice(Lane lane, const std::string& name, const char* category, double begin_us, double end_us,
                 std::vector<Argument> arguments);
-  // From a slice of one lane to a slice of another that had to wait for it; each time lies inside of the
-  // slice that is meant.
+  // Adds an arrow from a slice of one lane to a slice of another lane that had to wait for it. Each time must
+  // lie inside its slice.
   void AddArrow(const char* name, Lane from, double from_us, Lane to, double to_us);
-  // A number beside the lanes of a process.
+  // Adds a number that viewers show beside the lanes of a process.
   void AddCounter(int process, const std::string& name, const std::string& unit, double value);
 
   std::string ToJson() const;

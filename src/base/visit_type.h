@@ -1,6 +1,6 @@
-// From a DType to a C++ type: VisitX(type, [&]<class T>() { ... }) calls the lambda with the type's T.
-// Each visitor names the set it covers; others throw UNIMPLEMENTED. Pick the smallest set: every member
-// is compiled.
+// From a DType to a C++ type: VisitX(type, [&]<class T>() { ... }) calls the lambda with the C++ type T of
+// `type`. The name of a visitor states the set of types that it covers; it throws UNIMPLEMENTED for others.
+// Use the smallest set that fits, because the lambda is compiled for every type of the set.
 #pragma once
 
 #include <cstdint>
@@ -47,21 +47,21 @@ inline bool IsFloat(DType type) {
 }
 inline bool IsInt(DType type) { return type >= DType::kI8 && type <= DType::kU64; }
 
-// Floats and integers, not bool.
+// Covers floats and integers, not bool.
 template <class F>
 decltype(auto) VisitNumeric(DType type, F&& f) {
   if (IsFloat(type)) return VisitFloat(type, std::forward<F>(f));
   return VisitInt(type, std::forward<F>(f));
 }
 
-// Everything, bool as bool.
+// Covers all types; bool is visited as bool.
 template <class F>
 decltype(auto) VisitAny(DType type, F&& f) {
   if (type == DType::kBool) return f.template operator()<bool>();
   return VisitNumeric(type, std::forward<F>(f));
 }
 
-// For kernels that only move elements: an unsigned integer of the element's size.
+// Calls the lambda with an unsigned integer type of the element's size, for kernels that only move elements.
 template <class F>
 decltype(auto) VisitSize(DType type, F&& f) {
   switch (SizeOf(type)) {

@@ -1,5 +1,5 @@
-// Looks again and again whether something has happened that tells nobody, and then does something about it,
-// once.
+// Polls a condition that has no notification, such as whether a caller has cancelled, and calls a function
+// once the condition holds.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,8 @@ namespace mete {
 
 class Watch {
  public:
-  // Both by another thread, as long as this lives.
+  // A thread of this object calls `happened` repeatedly, and `then` once after `happened` has returned true.
+  // The destructor stops the thread.
   Watch(std::function<bool()> happened, std::function<void()> then)
       : thread_([happened = std::move(happened), then = std::move(then)](const std::stop_token& stop) {
           std::mutex mutex;
@@ -26,7 +27,7 @@ class Watch {
         }) {}
 
  private:
-  static constexpr std::chrono::milliseconds kEvery{50};  // guess: sooner than somebody is called again
+  static constexpr std::chrono::milliseconds kEvery{50};  // a guess: shorter than the time to the next call
 
   std::jthread thread_;
 };

@@ -5,7 +5,7 @@
 namespace mete {
 namespace {
 
-// Keeps every product of two numbers below within i64.
+// The largest size or attribute, so that every product of two of them below fits in i64.
 constexpr int64_t kLargest = int64_t(1) << 30;
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }
@@ -35,7 +35,7 @@ std::string CheckList(const char* name, const Ints& list, size_t count, int64_t 
 
 int64_t At(const Ints& list, size_t i, int64_t fallback) { return list.empty() ? fallback : list[i]; }
 
-// Everything but the sizes that follow from it.
+// Reads all attributes into `window`, but does not compute the sizes that follow from them.
 std::string ReadWindow(const Attributes& attributes, const ImageDims& x, std::span<const int64_t> kernel,
                        AutoPad auto_pad, Window& window) {
   const size_t n = size_t(x.spatial);
@@ -75,7 +75,7 @@ std::string ResolveOutput(WindowAxis& a, AutoPad auto_pad, bool ceil) {
   }
   const int64_t room = a.in + a.pad + a.pad_end - a.extent();
   a.out = FloorDiv(room + (ceil ? a.stride - 1 : 0), a.stride) + 1;
-  // A window must not start in the padding behind the input: both ONNX's rule and Caffe's.
+  // Both ONNX and Caffe require that no window starts in the padding behind the input.
   if (ceil && (a.out - 1) * a.stride >= a.in + a.pad) --a.out;
   if (a.out < 1)
     return fmt::format(
@@ -161,7 +161,7 @@ std::string ResolveTransposedWindow(const Attributes& attributes, const ImageDim
              &output_shape = attributes.IntList("output_shape");
   if (std::string problem = CheckList("output_padding", output_padding, n, 0); !problem.empty())
     return problem;
-  // Some exporters write batch and channels in front.
+  // Some exporters write batch and channels in front of the spatial dimensions.
   const size_t skip = output_shape.size() == n + 2 ? 2 : 0;
   if (std::string problem = CheckList("output_shape", output_shape, n + skip, 0); !problem.empty())
     return problem;

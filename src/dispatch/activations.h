@@ -1,4 +1,4 @@
-// Which activations the fast kernels compute on their sums.
+// The activations that the fast kernels compute in their epilogues.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,8 @@
 
 namespace mete {
 
-// Of a node with an epilogue (graph/fused.h). Nothing where the kernels lack it.
+// Returns the activation of a node with an epilogue (graph/fused.h), or nothing if the kernels do not support
+// it.
 inline std::optional<Activation> FastActivation(const Node& node) {
   EpilogueSpec spec;
   if (!ParseEpilogue(node.attributes, spec).empty()) return std::nullopt;

@@ -1,6 +1,6 @@
-// Which matrix products the fast kernels compute, and each of them in their terms. Pure: it looks at shapes,
-// attributes and at what is constant, never at the machine. processor/cpu prepares what this says, and costs/
-// counts it.
+// Selects the matrix products that the fast kernels compute and describes each in the kernels' terms. The
+// result depends only on shapes, attributes and which values are constant, never on the machine.
+// processor/cpu prepares kernels from it, and costs/ counts their work from it.
 #pragma once
 
 #include <optional>
@@ -11,23 +11,23 @@
 
 namespace mete {
 
-// `batch` products of m x k by k x n; B is shared by all where b_step is 0.
+// `batch` products of m x k by k x n. If b_step is 0, all products share B.
 struct Product {
   int64_t batch = 1, m = 1, n = 1, k = 1;
-  int64_t b_stride = 0, b_step = 0;  // elements between rows of B as stored, and between Bs
-  // where the matrices of each product begin, if not one after the other
-  std::optional<MatMulView> view;
+  int64_t b_stride = 0, b_step = 0;    // elements between stored rows of B, and between the Bs of a batch
+  std::optional<MatMulView> view;      // offsets of the matrices; absent if they lie one after the other
   int64_t a_stride = 0, c_stride = 0;  // elements between rows of A and C; 0: k and n
   bool transposed = false;             // B is stored as n x k
   float alpha = 1;
   ValueId bias = kNoValue;  // n elements, constant
-  int residual = -1;        // input that is added, of the output's shape
+  int residual = -1;        // index of an input of the output's shape that is added; -1: none
 
-  // One row of A, whose weights are read once, as they lie in the model: by a matrix-vector kernel.
+  // Returns true if A has one row. A matrix-vector kernel then reads the weights once, in the model's layout.
   bool is_vector() const { return m == 1 && batch == 1 && alpha == 1 && k > 0 && !view; }
 };
 
-// Of a Gemm, MatMul or mete.MatMul. Nothing for those that only the reference computes; `why` then says why.
+// Returns the product of a Gemm, MatMul or mete.MatMul. Returns nothing if only the reference kernel can
+// compute it; `why` then receives the reason.
 std::optional<Product> ProductOf(const Graph& graph, const Node& node, std::string* why);
 
 }  // namespace mete

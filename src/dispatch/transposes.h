@@ -1,4 +1,5 @@
-// How a Transpose is moved. Pure, as dispatch/products.h.
+// Selects the way in which a Transpose moves its elements. The result depends only on the permutation and the
+// element size, never on the machine.
 #pragma once
 
 #include "base/permutation.h"
@@ -6,9 +7,9 @@
 namespace mete {
 
 enum class TransposeWay {
-  kMatrices,   // matrices of 4-byte elements, interleaved or in tiles: kernels/fast/layout
+  kMatrices,   // matrices of 4-byte elements are transposed by interleaving or in tiles: kernels/fast/layout
   kRows,       // whole rows are copied
-  kReference,  // element by element
+  kReference,  // elements are copied one by one
 };
 
 inline TransposeWay WayOf(const Permutation& p, size_t element_bytes) {

@@ -1,5 +1,5 @@
-// Which convolutions and pools the fast kernels compute, and each of them in their terms. Pure, as
-// dispatch/products.h.
+// Selects the convolutions and poolings that the fast kernels compute and describes each in the kernels'
+// terms. As in dispatch/products.h, the result never depends on the machine.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,22 @@
 
 namespace mete {
 
-// Of a Conv. Nothing for those that only the reference computes; `why` then says why.
+// Returns the shape of a Conv. Returns nothing if only the reference kernel can compute it; `why` then
+// receives the reason.
 std::optional<ConvShape> ConvolutionOf(const Graph& graph, const Node& node, std::string* why);
 
-// Whether the sums of such a convolution are added in pieces of given length (kSumPiece in graph/fused.h),
-// which has a kernel of its own.
+// Returns true if the kernel for sums in pieces of a given length (kSumPiece in graph/fused.h) computes this
+// convolution.
 bool SumsInPieces(const Node& node);
 
 struct Pooling {
   PoolKind kind = PoolKind::kMax;
-  bool whole_image = false;  // one output pixel for each image; `shape` is empty then
+  bool whole_image = false;  // one output pixel per image; `shape` is not set then
   PoolShape shape;
 };
 
-// Of a MaxPool, AveragePool, GlobalMaxPool or GlobalAveragePool.
+// Returns the pooling of a MaxPool, AveragePool, GlobalMaxPool or GlobalAveragePool. Returns nothing if only
+// the reference kernel can compute it; `why` then receives the reason.
 std::optional<Pooling> PoolingOf(const Graph& graph, const Node& node, std::string* why);
 bool IsPooling(const Node& node);
 

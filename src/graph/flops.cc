@@ -10,8 +10,8 @@ int64_t Elements(const Graph& graph, ValueId id) {
   return id == kNoValue || !graph.value(id).shape.known() ? 0 : graph.value(id).shape.Elements();
 }
 
-// Every row of the input, of whatever time step and batch, is multiplied by the weights (input 1), and the
-// state by the recurrent ones.
+// In every time step and batch, a row of the input is multiplied by the weights (input 1), and the state by
+// the recurrent weights (input 2).
 int64_t RecurrentFlops(const Graph& graph, const Node& node) {
   const Shape& x = graph.value(node.inputs[0]).shape;
   if (node.inputs.size() < 3 || !x.known() || x.rank() == 0 || x.back() < 1) return 0;
@@ -29,7 +29,7 @@ int64_t Flops(const Graph& graph, const Node& node) {
         node.op == "QLinearConv" && node.inputs.size() > 3 ? graph.value(node.inputs[3]).shape : weight;
     if (!w.known() || w.rank() == 0 || w[0] < 1) return 0;
     const int64_t all = node.op == "Conv" ? node.attributes.Int(kIntoChannels, 0) : 0;
-    if (all > 0) outputs = outputs / all * w[0];  // it computes its slice alone
+    if (all > 0) outputs = outputs / all * w[0];  // the Conv computes only its slice
     return 2 * outputs * (w.Elements() / w[0]);
   }
   if (!weight.known()) return 0;
@@ -60,7 +60,7 @@ int64_t BytesMoved(const Graph& graph, const Node& node) {
     return v.shape.known();
   };
   const int64_t all = node.attributes.Int(kIntoChannels, 0);
-  const bool gathers = node.op.starts_with("Gather");  // it reads of its table what it writes
+  const bool gathers = node.op.starts_with("Gather");  // a Gather reads only the elements that it writes
   for (size_t i = 0; i < node.inputs.size(); ++i)
     if (!(all > 0 && i == size_t(kIntoInput)) && !(gathers && i == 0) && !add(node.inputs[i])) return 0;
   const int64_t read = bytes;
@@ -68,7 +68,7 @@ int64_t BytesMoved(const Graph& graph, const Node& node) {
     if (!add(id)) return 0;
   if (gathers) return read + 2 * (bytes - read);
   if (all <= 0) return bytes;
-  return read + (bytes - read) / all * graph.value(node.inputs[1]).shape[0];  // it writes its slice alone
+  return read + (bytes - read) / all * graph.value(node.inputs[1]).shape[0];  // only a slice is written
 }
 
 }  // namespace mete

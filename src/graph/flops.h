@@ -1,4 +1,5 @@
-// How much arithmetic a node is: for shares of peak and for planners.
+// Counts a node's arithmetic operations and bytes. Reports compute the share of peak performance from them,
+// and planners use them.
 #pragma once
 
 #include <string_view>
@@ -7,14 +8,15 @@
 
 namespace mete {
 
-// Floating-point operations of a convolution, a matrix product, or the products of a recurrent operator over
-// all its time steps, a multiply-add counted as 2; 0 for other operators and where a shape is unknown.
+// Returns the floating-point operations of a convolution or a matrix product, or of the products of a
+// recurrent operator over all its time steps. A multiply-add counts as 2. Returns 0 for other operators, and
+// if a shape is unknown.
 int64_t Flops(const Graph& graph, const Node& node);
 
-// Bytes of its inputs and outputs; 0 where a shape is unknown.
+// Returns the bytes of a node's inputs and outputs, or 0 if a shape is unknown.
 int64_t BytesMoved(const Graph& graph, const Node& node);
 
-// LSTM, GRU and RNN.
+// Returns true for LSTM, GRU and RNN.
 bool IsRecurrentOperator(std::string_view op);
 
 }  // namespace mete

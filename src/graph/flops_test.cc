@@ -49,7 +49,7 @@ TEST_F(FlopsTest, RecurrentOnesCountEveryTimeStep) {
   const Node& gru = Add("GRU", {Value({5, 2, 3}), Value({2, 3 * 6, 3}), Value({2, 3 * 6, 6})}, {5, 2, 2, 6});
   EXPECT_EQ(Flops(graph_, gru), 2 * 5 * 2 * 2 * (3 * 6) * (3 + 6));
   const Node& cut = Add("RNN", {Value({5, 2, 3}), Value({1, 6, 3})}, {5, 1, 2, 6});
-  EXPECT_EQ(Flops(graph_, cut), 0);  // the verifier refuses it
+  EXPECT_EQ(Flops(graph_, cut), 0);  // an RNN without recurrent weights, which the verifier rejects
 }
 
 TEST_F(FlopsTest, AGatherReadsOfItsTableWhatItWrites) {

@@ -6,13 +6,13 @@
 namespace mete {
 namespace {
 
-// True where `channels` from the offset on lie within the channels that the attributes promise.
+// Returns true if `channels` channels from into_offset on lie within into_channels.
 bool SliceFits(const Attributes& attributes, int64_t channels) {
   const int64_t all = attributes.Int(kIntoChannels, 0), offset = attributes.Int(kIntoOffset, 0);
   return channels > 0 && all >= channels && offset >= 0 && offset <= all - channels;
 }
 
-// Collects what convolutions with kIntoChannels have written into each value so far.
+// Collects the channels that convolutions with kIntoChannels have written to each value.
 class Slices {
  public:
   explicit Slices(const Graph& graph) : graph_(graph), uses_(graph) {}
@@ -25,8 +25,8 @@ class Slices {
 
  private:
   struct Written {
-    std::vector<std::pair<int64_t, int64_t>> ranges;  // [begin, end), apart from each other
-    int64_t channels = 0;                             // their sum
+    std::vector<std::pair<int64_t, int64_t>> ranges;  // [begin, end), disjoint
+    int64_t channels = 0;                             // the sum of the ranges' lengths
   };
 
   template <class... A>
@@ -62,7 +62,7 @@ class Slices {
     written_[out] = std::move(written);
   }
 
-  // True where the only reader is the convolution that writes the next slice.
+  // Returns true if the only reader is the convolution that writes the next slice.
   bool OnlyGoesOn(ValueId id) const {
     if (!uses_.OnlyReader(id)) return false;
     const Node& reader = graph_.nodes[size_t(uses_.readers[size_t(id)][0])];

@@ -92,7 +92,7 @@ void RemoveUnused(Graph& graph) {
   for (ValueId id : graph.inputs) live[size_t(id)] = true;
   for (Node& node : graph.nodes)
     for (ValueId& id : node.outputs)
-      if (id != kNoValue && !live[size_t(id)]) id = kNoValue;  // an output nobody reads is left out
+      if (id != kNoValue && !live[size_t(id)]) id = kNoValue;  // an output without a reader is omitted
   std::vector<ValueId> renamed(graph.values.size(), kNoValue);
   std::vector<Value> values;
   for (size_t i = 0; i < graph.values.size(); ++i) {

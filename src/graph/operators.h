@@ -1,4 +1,4 @@
-// What Mete knows of every operator: how many inputs it has and what shapes come out of it.
+// The table of all operators: their numbers of inputs and outputs, shape inference, and kinds.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace mete {
 
-// What is known of an operator's inputs when its shapes are inferred. At plan time only constants have
-// data; at run time (for nodes whose shapes depend on data) all inputs have it.
+// The inputs and the results of the shape inference of one node. At plan time only constants have data; at
+// run time (for nodes whose shapes depend on data) all inputs have data.
 class InferContext {
  public:
   InferContext(const std::string& node, const Attributes& attributes, std::span<const ConstView> inputs,
@@ -22,19 +22,20 @@ class InferContext {
       : attributes(attributes), node_(node), inputs_(inputs), has_data_(has_data), results_(outputs) {}
 
   const Attributes& attributes;
-  const std::string& node() const { return node_; }  // its name
+  const std::string& node() const { return node_; }  // the node's name
 
-  // Inputs. Shapes of present inputs are always known when an operator's function is called.
+  // Inputs. The shapes of present inputs are always known when an operator's inference function is called.
   int inputs() const { return int(inputs_.size()); }
   bool has(int i) const { return i < inputs() && inputs_[size_t(i)].present(); }
   DType type(int i) const { return inputs_[size_t(i)].type; }
   const Shape& shape(int i) const { return inputs_[size_t(i)].shape; }
   bool has_data(int i) const { return has(i) && has_data_[size_t(i)]; }
-  const ConstView& data(int i) const { return inputs_[size_t(i)]; }  // only where has_data(i)
-  // An integer or bool input's elements as i64; empty optional where absent or not yet known.
+  const ConstView& data(int i) const { return inputs_[size_t(i)]; }  // valid only if has_data(i)
+  // Returns the elements of an integer or bool input as i64, or nothing if the input is absent or has no data
+  // yet. Throws an Error for other types.
   std::optional<Ints> ints(int i) const;
 
-  // Outputs. Those that an operator's function does not set are left out.
+  // Outputs. An output that the inference function does not set keeps an unknown type and shape.
   int outputs() const { return int(results_.size()); }
   void Output(int i, DType type, const Shape& shape) {
     if (i < outputs()) results_[size_t(i)] = {type, shape};
@@ -46,8 +47,9 @@ class InferContext {
   [[noreturn]] void Bad(fmt::format_string<A...> format, A&&... args) const {
     Invalid(node_, format, std::forward<A>(args)...);
   }
+  // Throws an Error if the rank of input i is not in `least` to `most`.
   void NeedRank(int i, int least, int most = Shape::kMaxRank) const;
-  // An axis in [-rank, rank) to one in [0, rank).
+  // Converts an axis in [-rank, rank) to one in [0, rank). Throws an Error for other values.
   int Axis(int64_t axis, int rank) const;
 
   struct Result {
@@ -65,21 +67,22 @@ class InferContext {
 
 using InferFn = void (*)(InferContext&);
 
-// Which elements of its inputs an output element follows from. Passes, the memory plan, partition and costs
-// ask here.
+// The kind of an operator: which elements of its inputs an output element depends on. Passes, the memory
+// plan, partition and costs use it.
 enum class OpKind : uint8_t {
   kOther,
-  // those at its place: inputs broadcast to the output, and a kernel reads all of them before it writes the
-  // element
+  // An output element depends on the elements at its place of all inputs, which are broadcast to the output.
+  // A kernel reads all of them before it writes the element.
   kElementwise,
-  // those at its place, but a kernel takes input after input: it writes the output before it has read the
-  // last one
+  // As kElementwise, but a kernel accumulates one input after another (Sum, Max): it writes the output before
+  // it has read the last input.
   kElementwiseFold,
-  // that at its place of the first input; others are numbers (Clip's bounds) or only a type (CastLike)
+  // An output element depends on the element at its place of the first input. Other inputs are scalars
+  // (Clip's bounds) or give only a type (CastLike).
   kElementwiseFirst,
-  // the output has the bytes of the first input in the same order, mostly without any work
+  // The output has the bytes of the first input in the same order, in most cases without a copy (Reshape).
   kView,
-  kCopy,  // the output is the first input: a view, and element-wise
+  kCopy,  // the output equals the first input (Identity): both a view and element-wise
 };
 
 struct OpSchema {
@@ -90,34 +93,35 @@ struct OpSchema {
   OpKind kind = OpKind::kOther;
 };
 
-const OpSchema* FindOperator(std::string_view op);  // null where unknown
+const OpSchema* FindOperator(std::string_view op);  // null if unknown
 std::vector<const OpSchema*> AllOperators();        // sorted by name
 
-OpKind KindOf(std::string_view op);  // kOther where unknown
+OpKind KindOf(std::string_view op);  // kOther if unknown
 bool IsElementwiseOperator(std::string_view op);
 bool IsViewOperator(std::string_view op);
 // Whether the fast kernels of the operator read and write 4-D values with their channels last (N, H, W, C):
 // Conv, MaxPool, ...
 bool PrefersChannelsLast(std::string_view op);
-// Whether the output of this node may take the place of its input `i`, where that has the same shape,
-// elements of the same size, and no other reader: Relu(x) and Add(x, y) may, and Sum(x, y, z) over x alone.
+// Returns true if the node's output may overwrite its input `i`, given that this input has the same shape,
+// elements of the same size, and no other reader. Relu may overwrite its input, Add either input, and Sum(x,
+// y, z) only x.
 bool MayOverwrite(const Node& node, size_t i);
 
-// Runs one node's inference over what its inputs' values say. Results are in the order of its outputs;
-// all Unknown() where an input's shape is. Throws INVALID_ARGUMENT naming the node for shapes that do
-// not fit or whose bytes pass `max_bytes`.
+// Infers the types and shapes of one node's outputs from those of its inputs. Returns one result per output,
+// in order; all are Unknown() if the shape of an input is unknown. Throws INVALID_ARGUMENT with the node's
+// name if shapes do not fit or an output is larger than `max_bytes`.
 std::vector<InferContext::Result> InferNode(const Graph& graph, const Node& node,
                                             int64_t max_bytes = int64_t(1) << 33);
 
-// The same at run time, from the inputs themselves (all with data).
+// Infers the same at run time from the inputs themselves, which all have data.
 std::vector<InferContext::Result> InferNode(const Node& node, std::span<const ConstView> inputs,
                                             int64_t max_bytes = int64_t(1) << 33);
 
-// Infers every node in order and writes the outputs' types and shapes. Collects the problems of all
-// nodes into one Error.
+// Infers the types and shapes of all nodes in order and writes them to the outputs' values. Throws one Error
+// with the problems of all nodes.
 void InferShapes(Graph& graph);
 
-// The families, one file in graph/ops/ each.
+// The families of operators, each with a file in graph/ops/.
 std::span<const OpSchema> ElementwiseOperators();
 std::span<const OpSchema> ReductionOperators();
 std::span<const OpSchema> ConvolutionOperators();
@@ -130,7 +134,7 @@ std::span<const OpSchema> SequenceOperators();
 std::span<const OpSchema> QuantizedOperators();
 std::span<const OpSchema> FusedOperators();
 
-// Shared by families.
+// Returns the shape that `a` and `b` are broadcast to. Throws an Error if they do not fit.
 Shape BroadcastShapes(const InferContext& c, const Shape& a, const Shape& b);
 
 }  // namespace mete

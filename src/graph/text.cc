@@ -1,4 +1,4 @@
-// Graph's readable forms: text and Graphviz.
+// Prints a Graph as text and as Graphviz.
 #include <fmt/format.h>
 
 #include "graph/graph.h"
@@ -28,7 +28,7 @@ std::string AttributesText(const Attributes& attributes) {
   return out.empty() ? out : out + "}";
 }
 
-// A quoted label; a line break in the text becomes one in the picture.
+// Returns a quoted label. A line break in the text becomes a line break in the picture.
 std::string DotQuote(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {

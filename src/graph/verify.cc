@@ -1,4 +1,4 @@
-// Graph's verifier: what every importer and pass must leave true.
+// The verifier of Graph. Every graph that an importer or a pass returns must pass it.
 #include <set>
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ class Verifier {
 
   void Run() {
     CheckValues();
-    ThrowIfAny();  // a constant might be read as what it is not
+    ThrowIfAny();  // further checks might read a constant with a wrong type or shape
     for (ValueId id : graph_.inputs)
       if (CheckId(graph_.name, id)) Make(graph_.name, id);
     for (size_t i = 0; i < graph_.values.size(); ++i)
@@ -32,7 +32,7 @@ class Verifier {
   }
 
  private:
-  // Of a graph that anybody may have sent, with a name of a thousand letters in each problem.
+  // The message is bounded because an untrusted graph may have a name of a thousand letters in each problem.
   static constexpr int kMostProblems = 1000;
 
   void ThrowIfAny() const {
@@ -119,7 +119,7 @@ class Verifier {
   std::vector<bool> made_;
   std::set<std::string> names_;
   std::string problems_;
-  int count_ = 0;  // of all, those that are not in the text too
+  int count_ = 0;  // number of all problems, including those beyond kMostProblems
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace mete {
 namespace {
 
-// Element by element: every input broadcasts to the output.
+// An element-wise operator: every input is broadcast to the output.
 std::optional<Division> Elementwise(const DivideContext& c) {
   Division d = c.Whole();
   for (int i = 0; i < c.inputs(); ++i)
@@ -15,7 +15,7 @@ std::optional<Division> Elementwise(const DivideContext& c) {
   return d;
 }
 
-// The first input element by element; the others are numbers, or only a type.
+// An operator that is element-wise in its first input; the others are scalars, or give only a type.
 std::optional<Division> FirstElementwise(const DivideContext& c) {
   Division d = c.Whole();
   if (!c.Broadcast(d, 0)) return std::nullopt;
@@ -30,7 +30,8 @@ DivideFn FindRule(const std::string& op) {
   return IsElementwiseOperator(op) ? Elementwise : nullptr;
 }
 
-// Every shape known, one number of rows in all outputs, the rows within it.
+// Returns true if every shape is known, all outputs have the same number of rows, and the requested rows lie
+// within it.
 bool CanAsk(const Graph& graph, const Node& node, const Part& part) {
   for (ValueId id : node.inputs)
     if (id != kNoValue && !graph.value(id).shape.known()) return false;

@@ -17,7 +17,7 @@ Attributes Attrs(std::initializer_list<std::pair<const char*, Attribute>> items)
   return a;
 }
 
-// A graph of one node (the last one that `make` adds), with what is needed for a part of its output.
+// A graph whose last node, the last that `make` adds, is divided.
 struct OneNode {
   explicit OneNode(const Make& make) {
     b.Output(make(b));
@@ -31,7 +31,7 @@ struct OneNode {
   Builder b;
 };
 
-// Bytes of an input, and of numbers.
+// Bytes quantizes an input to u8; ByteConstant makes a u8 constant.
 ValueId Bytes(Builder& b, const Shape& shape) {
   const ValueId zero = b.graph.AddConstant("zero" + std::to_string(b.graph.values.size()),
                                            Tensor::Of<uint8_t>(DType::kU8, {}, std::vector<uint8_t>{100}));
@@ -99,7 +99,7 @@ TEST(Divide, GroupedConvolutionsAreDividedBetweenGroups) {
   const auto d = conv.Of(1, 3, 9);
   EXPECT_EQ(d->inputs[0], Part::Of(1, {2, 6}));
   EXPECT_EQ(d->attributes.Int("group", 0), 2);
-  const auto odd = conv.Of(1, 4, 8);  // of the second group and the third
+  const auto odd = conv.Of(1, 4, 8);  // channels of the second and the third group
   EXPECT_EQ(Part::Of(1, odd->rows.value()), Part::Of(1, {3, 9}));
   EXPECT_EQ(odd->inputs[0], Part::Of(1, {2, 6}));
   EXPECT_EQ(odd->inputs[1], Part::Of(0, {3, 9}));
@@ -113,7 +113,7 @@ TEST(Divide, RepeatedRowsAreMadeInBlocksOfOne) {
   EXPECT_EQ(Part::Of(2, d->rows.value()), Part::Of(2, {3, 15}));
   EXPECT_EQ(d->inputs[0], Part::Of(2, {1, 5}));
   EXPECT_EQ(d->ints.at(3), (Ints{1, 3, 12, 16}));
-  // rounds up from the edges of pixels: the last row of a block is the next one's
+  // This mode rounds up from the edges of pixels, so the last row of a block copies the next input row.
   const OneNode up([](Builder& b) {
     return b.Op("Resize", {b.Input({1, 3, 8, 8}), kNoValue, kNoValue, b.Ints({1, 3, 24, 16})},
                 Attrs({{"coordinate_transformation_mode", std::string("asymmetric")},
@@ -144,10 +144,10 @@ TEST(Divide, RowsThatAreNotThereAreNotDivided) {
   EXPECT_FALSE(relu.Of(2, 0, 1));
 }
 
-// Along which axes each operator can be divided, and that what comes of it is right.
+// The axes along which each operator can be divided. The test also checks the results of the shares.
 struct AxesCase {
   const char* name;
-  const char* axes;  // those of the output that can be divided in halves
+  const char* axes;  // the axes of the output that can be divided in halves
   Make make;
 };
 
@@ -387,7 +387,8 @@ TEST(Divide, EachOperatorAlongItsAxes) {
       const bool divided = one.Of(axis, 0, half) && one.Of(axis, half, extent);
       if (divided) axes += char('0' + axis);
       Tensor stitched(whole.type(), whole.shape());
-      // The second half row by row: parts of one row are special to operators that look for dimensions of 1.
+      // The second half is divided row by row, because operators that look for dimensions of 1 treat parts of
+      // one row differently.
       std::vector<IndexRange> parts{{0, half}};
       for (int64_t row = half; row < extent; ++row) parts.push_back({row, row + 1});
       for (const IndexRange& rows : parts) {

@@ -39,8 +39,8 @@ std::vector<Layer> LayersOf(const Graph& graph) {
 
 std::vector<std::vector<ValueId>> LiveValues(const Graph& graph, const std::vector<Layer>& layers) {
   const int count = int(layers.size());
-  // Boundary b is before layer b. A value is live from behind the layer that makes it to before the last one
-  // that reads it.
+  // Boundary b is before layer b. A value is live from the boundary behind the layer that produces it to the
+  // boundary before the last layer that reads it.
   std::vector<int> first(graph.values.size(), count + 1), last(graph.values.size(), -1);
   for (ValueId id : graph.inputs) first[size_t(id)] = 0;
   for (int l = 0; l < count; ++l)

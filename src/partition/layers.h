@@ -1,5 +1,5 @@
-// A graph's nodes as layers, the grain at which it is measured and divided over devices: a node that
-// computes, with the cheap ones that come after it.
+// Groups a graph's nodes into layers, the units in which a graph is measured and divided over devices. A
+// layer is an expensive node, such as a convolution, with the cheap nodes that follow it.
 #pragma once
 
 #include <string>
@@ -10,19 +10,20 @@
 namespace mete {
 
 struct Layer {
-  std::string name;        // its anchor's
+  std::string name;        // the anchor's name
   int begin = 0, end = 0;  // nodes [begin, end) of the graph
-  // the node whose rows are the layer's: the one with the most arithmetic, else with the most bytes
+  // The node whose rows divide the layer: the node with the most arithmetic or, if equal, the most bytes.
   int anchor = 0;
 };
 
-// All nodes, each in one layer, in their order. A layer begins at each convolution, matrix product, pool and
-// recurrent node, and at the first node.
+// Returns the layers of all nodes, in order. A layer begins at the first node and at each convolution, matrix
+// product, pool, recurrent and Attention node.
 std::vector<Layer> LayersOf(const Graph& graph);
 
-// The values that are made before layer `at` or given by the caller, and read by it or later or given to the
-// caller: what must be somewhere when a group begins there. In the order of their ids, no constants. `at` may
-// be the number of layers: the graph's outputs. by layer, and one more
+// Returns, for each layer, the values that are live before it: values that an earlier layer produces or the
+// caller provides, and that this layer, a later one or the caller reads. They must be on some device when a
+// group of layers begins there. The list has one entry more, for the end of the graph: the graph's outputs.
+// Each entry is sorted by id and contains no constants.
 std::vector<std::vector<ValueId>> LiveValues(const Graph& graph, const std::vector<Layer>& layers);
 
 }  // namespace mete

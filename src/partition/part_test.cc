@@ -37,8 +37,8 @@ TEST(Part, CutTakesRowsOfAnyAxis) {
 }
 
 TEST(Part, PlaceCopiesWhatBothHave) {
-  Tensor into(DType::kF32, {2, 2});       // rows 1 to 3 of axis 1
-  const Tensor piece = Counting({2, 3});  // rows 2 to 5
+  Tensor into(DType::kF32, {2, 2});       // holds rows 1 to 3 of axis 1
+  const Tensor piece = Counting({2, 3});  // holds rows 2 to 5
   Place(piece.view(), Part::Of(1, {2, 5}), into.mutable_view(), Part::Of(1, {1, 3}));
   EXPECT_EQ((std::vector<float>{into.as<float>(), into.as<float>() + 4}), (std::vector<float>{0, 0, 0, 3}));
 }

@@ -1,5 +1,5 @@
-// Random graphs of images with branches, for property tests: every operator that has to do with rows, and
-// some that have not.
+// Random graphs over images, with branches, for property tests. They contain every operator with a rule for
+// rows, and some without.
 #pragma once
 
 #include <random>
@@ -31,7 +31,7 @@ class RandomGraph : public Builder {
   ValueId Some() {
     return made_[size_t(Pick(std::max<int64_t>(0, int64_t(made_.size()) - 4), int64_t(made_.size()) - 1))];
   }
-  // Another value of the same shape, or the same one.
+  // Returns a random value of the shape of `x`, which may be `x` itself.
   ValueId Like(ValueId x) {
     std::vector<ValueId> like;
     for (ValueId id : made_)
@@ -101,7 +101,7 @@ class RandomGraph : public Builder {
                         Ints({Pick(1, 2), 1})});
   }
 
-  // Channels of halves, taken apart, one of them changed, put together again.
+  // Splits the channels in two, changes one part, and concatenates them in the other order.
   ValueId RandomSplit(ValueId x) {
     const int64_t channels = ShapeAt(x)[1];
     if (channels < 2) return Op("Relu", {x});
@@ -123,7 +123,7 @@ class RandomGraph : public Builder {
     return Op("Reshape", {Op("Transpose", {apart}, swap), Ints({0, -1, s[2], s[3]})});
   }
 
-  // Rows repeated, by scales or by sizes; or filtered, which nobody divides.
+  // Repeats rows, by scales or by sizes, or interpolates them, which no rule divides.
   ValueId RandomResize(ValueId x) {
     Attributes a;
     const Shape& s = ShapeAt(x);
@@ -137,7 +137,7 @@ class RandomGraph : public Builder {
     return Op("Resize", {x, kNoValue, Floats({1, 1, float(scale), kind == 2 ? 2.0f : 1.5f})}, a);
   }
 
-  // Pixels of groups of channels, side by side.
+  // Moves groups of channels to neighbouring pixels.
   ValueId Shuffled(ValueId x) {
     if (ShapeAt(x)[1] % 4 != 0) return RandomResize(x);
     Attributes a;

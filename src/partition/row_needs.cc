@@ -5,8 +5,8 @@
 namespace mete {
 namespace {
 
-// Of a table: the number is a model file's. Guess: images have some hundreds, and of more rows Divide() is
-// asked each time.
+// The most rows of a table, because the number comes from a model file. This value is a guess: images have
+// some hundreds of rows. For more rows every call computes Divide().
 constexpr int64_t kMostRows = 65536;
 
 int64_t ExtentOf(const Graph& graph, const Node& node, int axis) {

@@ -1,5 +1,5 @@
-// What Divide() says, kept for all rows of a node at once, so that a planner that asks for millions of parts
-// gets each in nanoseconds.
+// Tables of the results of Divide() for all rows of a node, so that a planner that needs the results for
+// millions of parts gets each in nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,23 @@ namespace mete {
 
 class RowNeeds {
  public:
-  explicit RowNeeds(const Graph& graph) : graph_(graph) {}  // keeps a reference
+  explicit RowNeeds(const Graph& graph) : graph_(graph) {}  // `graph` must outlive this object
 
-  // The part of each input of a node that a part of its outputs needs; of left-out ones all. `part` becomes
-  // All() where the node cannot be divided so, and more rows where it makes them in blocks: what is computed
-  // then. The same as Divide() says (a test). Valid until the next call.
+  // Returns the part of each input that `node` needs to compute `part` of its outputs; All() for omitted
+  // inputs. Sets `part` to the part that the node then computes: All() if the node cannot be divided in this
+  // way, and more rows if it computes rows in blocks. A test checks that the results equal those of Divide().
+  // The returned list is valid until the next call.
   const std::vector<Part>& Inputs(int node, Part& part);
 
  private:
   struct Table {
     bool divides = false;
-    // an input's rows are those of the first to those of the last: else Divide() is asked each time
+    // True if the tables below are filled: the rows of an input then reach from the begin for the first
+    // output row to the end for the last one. If false, every call computes Divide().
     bool by_rows = false;
-    std::vector<int> axes;                           // of each input; Part::kAllAxes where it is needed whole
-    std::vector<std::vector<int32_t>> begins, ends;  // by input and row
-    // by row, where the node makes them in blocks; else empty
-    std::vector<IndexRange> computes;
+    std::vector<int> axes;                           // one per input; kAllAxes if it is needed whole
+    std::vector<std::vector<int32_t>> begins, ends;  // by input and output row
+    std::vector<IndexRange> computes;  // by row, if the node computes rows in blocks; else empty
   };
   const Table& TableOf(int node, int axis);
   Table MakeTable(const Node& node, int axis) const;

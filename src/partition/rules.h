@@ -1,4 +1,4 @@
-// The rules behind Divide(): one function an operator or a family, one file a family.
+// The rules behind Divide(): one function per operator or group of operators, one file per family.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace mete {
 
-// One node and the part of its outputs that is asked for, with what rules read of them. Shapes of inputs and
-// outputs are known, outputs have the same number of rows, the axis is one of theirs, and the rows lie within
-// it.
+// One node and the requested part of its outputs, with functions that the rules share. A rule may assume that
+// the shapes of inputs and outputs are known, that all outputs have the same number of rows along the axis,
+// and that the requested rows lie within it.
 class DivideContext {
  public:
   DivideContext(const Graph& graph, const Node& node, const Part& part)
@@ -28,27 +28,29 @@ class DivideContext {
   const Shape& output() const { return graph.value(FirstOutput()).shape; }
   std::optional<Ints> ints(int i) const { return IntsOf(graph, node.input(size_t(i))); }
 
-  // The node as it is, every input whole.
+  // Returns the division of the unchanged node, which needs every input whole.
   Division Whole() const { return {std::vector<Part>(node.inputs.size(), Part::All()), node.attributes, {}}; }
-  // Input `i` of `d` is needed in the same rows, along its axis `input_axis`.
+  // Sets input `i` of `d` to the requested rows, along the input's axis `input_axis`.
   void SameRows(Division& d, int i, int input_axis) const {
     d.inputs[size_t(i)] = Part::Of(input_axis, rows);
   }
-  // The blocks of so many rows that have those that are asked for. `d` computes all of them.
+  // Returns the blocks of `size` rows that contain the requested rows, and sets the rows that `d` computes to
+  // all rows of these blocks.
   IndexRange Blocks(Division& d, int64_t size) const {
     const IndexRange blocks{rows.begin / size, (rows.end + size - 1) / size};
     d.rows = {blocks.begin * size, blocks.end * size};
     return blocks;
   }
-  // As numpy broadcasts: the axis is counted from the last one; an input with one row, or without the axis,
-  // is needed whole. False where the input has another number of rows.
+  // Sets the part of input `i` by numpy's rule of broadcasting: axes are counted from the last, and an input
+  // with one row, or without the axis, is needed whole. Returns false if the input has another number of
+  // rows.
   bool Broadcast(Division& d, int i) const;
 
  private:
   ValueId FirstOutput() const;
 };
 
-// An axis as a model writes it, of so many.
+// Converts an axis in [-rank, rank) to one in [0, rank).
 inline int Positive(int64_t axis, int rank) { return int(axis < 0 ? axis + rank : axis); }
 
 using DivideFn = std::optional<Division> (*)(const DivideContext&);
@@ -60,7 +62,7 @@ struct DivideRule {
 
 std::span<const DivideRule> WindowRules();   // convolutions and pools
 std::span<const DivideRule> MatrixRules();   // matrix products and attention
-std::span<const DivideRule> AlongRules();    // what joins elements along axes, or normalizes by them
-std::span<const DivideRule> ArrangeRules();  // what moves elements
+std::span<const DivideRule> AlongRules();    // operators that reduce or normalize along axes
+std::span<const DivideRule> ArrangeRules();  // operators that move elements
 
 }  // namespace mete

@@ -1,4 +1,4 @@
-// Operators that join, order or normalize elements along some axes: they divide along the others.
+// Operators that reduce or normalize elements along some axes. They can be divided along the other axes.
 #include <algorithm>
 
 #include "partition/rules.h"
@@ -12,14 +12,14 @@ std::optional<Division> SameAxis(const DivideContext& c) {
   return d;
 }
 
-// Along attribute `axis` alone, the last one where it is left out.
+// An operator that works only along attribute `axis`; the default is the last axis.
 std::optional<Division> AlongOne(const DivideContext& c) {
   if (c.axis == Positive(c.node.attributes.Int("axis", -1), c.output().rank())) return std::nullopt;
   return SameAxis(c);
 }
 
-// From attribute `axis` on; scale and bias belong to these axes. Mean and deviation, where asked for, have
-// rows of the same axes.
+// An operator that works along all axes from attribute `axis` on, which are those of scale and bias. The
+// optional outputs mean and deviation have the same rows as the first output.
 std::optional<Division> FromAxis(const DivideContext& c) {
   if (c.axis >= Positive(c.node.attributes.Int("axis", -1), c.shape(0).rank())) return std::nullopt;
   Division d = c.Whole();
@@ -29,7 +29,7 @@ std::optional<Division> FromAxis(const DivideContext& c) {
   return d;
 }
 
-// Channels have their own numbers in inputs from 1 on.
+// An operator whose inputs from 1 on have one element per channel.
 std::optional<Division> ByChannel(const DivideContext& c) {
   Division d = c.Whole();
   c.SameRows(d, 0, c.axis);
@@ -39,7 +39,7 @@ std::optional<Division> ByChannel(const DivideContext& c) {
 }
 
 std::optional<Division> BatchNormalization(const DivideContext& c) {
-  const bool training = c.node.attributes.Int("training_mode", 0) != 0;  // by the moments of all rows
+  const bool training = c.node.attributes.Int("training_mode", 0) != 0;  // uses moments of all rows
   if (training || IsNhwc(c.node.attributes) || c.node.outputs.size() > 1 || c.shape(0).rank() < 2)
     return std::nullopt;
   return ByChannel(c);
@@ -55,7 +55,7 @@ std::optional<Division> OverChannels(const DivideContext& c) {
   return SameAxis(c);
 }
 
-// One number for all, or one a row of `axis`. What has blocks is not divided.
+// Scale and zero point have one element, or one per row of `axis`. Blocked quantization is not divided.
 std::optional<Division> Quantize(const DivideContext& c) {
   Division d = c.Whole();
   c.SameRows(d, 0, c.axis);
@@ -67,7 +67,7 @@ std::optional<Division> Quantize(const DivideContext& c) {
   return d;
 }
 
-// Axes in input 1, all where there are none.
+// A reduction along the axes in input 1, or along all axes if there are none.
 std::optional<Division> Reduce(const DivideContext& c) {
   const int rank = c.shape(0).rank();
   std::vector<bool> reduced(size_t(rank), false);

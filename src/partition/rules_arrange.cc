@@ -1,4 +1,4 @@
-// Operators that move elements: rows are found again where they lay before.
+// Operators that move elements: each output row maps to the input rows that it was moved from.
 #include <algorithm>
 
 #include "partition/rules.h"
@@ -6,9 +6,9 @@
 namespace mete {
 namespace {
 
-// The same bytes in another shape. Rows of the output are rows of an input axis where as many elements lie
-// before both, be it that one of the two axes is the other's rows with what follows: heads of a token's
-// features, channels of a flattened image.
+// Maps rows of the output to rows of an input with the same bytes in another shape. The axes correspond if
+// their preceding dimensions have the same product and the extent of one divides that of the other. For
+// example, 6x2x5 flattened to 60: rows 20 to 40 of the output are channels 2 to 4 of the input.
 std::optional<Part> ThroughReshape(const Shape& in, const Shape& out, int axis, IndexRange rows) {
   const int64_t before = out.Elements(0, axis);
   for (int i = 0; i < in.rank(); ++i) {
@@ -41,7 +41,8 @@ std::optional<Division> Reshape(const DivideContext& c) {
   return d;
 }
 
-// Which dimensions of 1 go must be said: a part of one row has one more.
+// A Squeeze is divided only if it lists its axes: without them it would also remove the axis of a part of one
+// row.
 std::optional<Division> Squeeze(const DivideContext& c) {
   if (!c.has(1)) return std::nullopt;
   return SameBytes(c);
@@ -86,7 +87,7 @@ std::optional<Division> Gather(const DivideContext& c) {
   return d;
 }
 
-// Axes of an optional list in input `i`: the first `count` where it is left out.
+// Returns the axes of an optional list in input `i`, or the first `count` axes if the input is omitted.
 std::optional<Ints> AxesOf(const DivideContext& c, int i, size_t count) {
   Ints axes;
   if (!c.has(i)) {
@@ -99,7 +100,7 @@ std::optional<Ints> AxesOf(const DivideContext& c, int i, size_t count) {
   return axes;
 }
 
-// Row o of the output is row start + o * step of the input, for a step forward.
+// Row o of the output is row start + o * step of the input. Only positive steps are divided.
 std::optional<Division> Slice(const DivideContext& c) {
   const auto starts = c.ints(1), ends = c.ints(2);
   if (!starts || !ends) return std::nullopt;
@@ -125,7 +126,8 @@ std::optional<Division> Slice(const DivideContext& c) {
   return d;
 }
 
-// Along an axis that is padded, with a constant alone: rows at the edges are padding as far as they were.
+// A Pad is divided along a padded axis only if it pads with a constant. The part's edges keep the padding
+// that lies within the part.
 std::optional<Division> Pad(const DivideContext& c) {
   const auto pads = c.ints(1);
   const auto axes = AxesOf(c, 3, size_t(c.shape(0).rank()));
@@ -151,8 +153,8 @@ std::optional<Division> Pad(const DivideContext& c) {
   return d;
 }
 
-// Blocks of pixels become channels, or come of them: rows of the smaller image are so many rows of the larger
-// one.
+// SpaceToDepth turns blocks of pixels into channels, and DepthToSpace turns channels into blocks: one row of
+// the smaller image is `blocksize` rows of the larger one.
 template <bool kToDepth>
 std::optional<Division> Blocks(const DivideContext& c) {
   const int64_t size = c.node.attributes.Int("blocksize", 1);
@@ -164,8 +166,8 @@ std::optional<Division> Blocks(const DivideContext& c) {
   return d;
 }
 
-// Each input row becomes so many equal ones, whatever lies beside it: by the modes that round to the middle
-// of pixels, or down from their edges.
+// Returns true if an integer scale repeats each input row, independently of its neighbours. That holds for
+// the modes that round from the centres of pixels, or down from their edges.
 bool RepeatsRows(const Attributes& attributes) {
   if (attributes.String("mode", "nearest") != "nearest") return false;
   const auto coordinates = attributes.String("coordinate_transformation_mode", "half_pixel");
@@ -185,7 +187,7 @@ Ints ResizedAxes(const DivideContext& c) {
   return axes;
 }
 
-// The given scales' figure for an axis, or what the sizes say; 0 where that is no whole number.
+// Returns the scale of the divided axis, from the scales or the sizes, or 0 if it is no integer.
 int64_t WholeScale(const DivideContext& c, const Ints& axes) {
   const int64_t in = c.shape(0)[c.axis], out = c.output()[c.axis];
   if (in == 0 || out % in != 0) return 0;

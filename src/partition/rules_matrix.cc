@@ -1,5 +1,5 @@
-// Matrix products: rows of the left side, columns of the right one, or products of a batch. Attention: heads,
-// or rows of queries.
+// Matrix products are divided into rows of the left operand, columns of the right operand, or products of a
+// batch; Attention into images, heads, or rows of queries.
 #include <initializer_list>
 
 #include "partition/rules.h"
@@ -17,7 +17,8 @@ std::optional<Division> Gemm(const DivideContext& c) {
   return d;
 }
 
-// Matrices in inputs `left` and `right`. Nothing where they cannot be divided so.
+// Divides the product of the matrices in inputs `left` and `right`. Returns nothing if it cannot be divided
+// along the axis.
 std::optional<Division> Product(const DivideContext& c, int left, int right) {
   const int rank = c.output().rank();
   if (c.shape(left).rank() < 2 || c.shape(right).rank() < 2) return std::nullopt;
@@ -33,8 +34,8 @@ std::optional<Division> MatMul(const DivideContext& c) {
   return Product(c, 0, 1);
 }
 
-// Scales and zero points of a matrix's rows, as a list or as a matrix of one column. One of all of it is
-// needed whole.
+// Divides row-wise scales and zero points, given as a list or as a matrix of one column. A scale or zero
+// point of the whole matrix is needed whole. Returns false if an input does not fit.
 bool OfRows(const DivideContext& c, Division& d, std::initializer_list<int> inputs) {
   for (int i : inputs) {
     if (!c.has(i)) continue;
@@ -45,7 +46,7 @@ bool OfRows(const DivideContext& c, Division& d, std::initializer_list<int> inpu
   return true;
 }
 
-// Of its columns: those that lie beside each other are the last dimension's.
+// Divides column-wise scales and zero points, whose last dimension is that of the columns.
 bool OfColumns(const DivideContext& c, Division& d, std::initializer_list<int> inputs) {
   for (int i : inputs)
     if (c.has(i) && !c.Broadcast(d, i)) return false;
@@ -64,8 +65,9 @@ std::optional<Division> QLinearMatMul(const DivideContext& c) {
   return d;
 }
 
-// Of 4-D Q, K and V: images, heads where there are as many of each, and queries where none is hidden from
-// another. A mask is broadcast to images, heads and queries.
+// Attention of 4-D Q, K and V can be divided into images, heads (if all three have the same number of heads),
+// and queries (if neither a causal mask nor a window hides keys). A mask is broadcast to images, heads and
+// queries.
 std::optional<Division> Attention(const DivideContext& c) {
   for (int i = 4; i < c.inputs(); ++i)
     if (c.has(i)) return std::nullopt;

@@ -1,12 +1,12 @@
-// Convolutions and pools. Along a spatial axis an output row needs the rows under its window, and the share
-// pads where the whole does; along channels a convolution needs the weights of those channels, and a pool or
-// a grouped convolution the channels themselves.
+// Convolutions and pools. Along a spatial axis, an output row needs the input rows under its window, and a
+// share keeps the padding that its windows reach. Along channels, a convolution needs the weights of the
+// output channels; a pool or a grouped convolution also needs only some input channels.
 #include "partition/rules.h"
 
 namespace mete {
 namespace {
 
-// The node's window with every padding written out, whatever auto_pad said.
+// Writes the padding of `window` as explicit pads in place of auto_pad.
 void WritePads(Division& d, const Window& window, int spatial) {
   Ints pads(size_t(2 * spatial));
   for (int i = 0; i < spatial; ++i) {
@@ -14,26 +14,27 @@ void WritePads(Division& d, const Window& window, int spatial) {
     pads[size_t(i)] = a.pad;
     pads[size_t(spatial + i)] = a.pad_end;
   }
-  // Where padding is automatic no rounding up is asked for: it is not heeded there.
+  // With automatic padding ceil_mode is ignored; with explicit pads it would take effect.
   const std::string_view auto_pad = d.attributes.String("auto_pad", "");
   if (!auto_pad.empty() && auto_pad != "NOTSET") d.attributes.Erase("ceil_mode");
   d.attributes.Erase("auto_pad");
   d.attributes.Set("pads", std::move(pads));
 }
 
-// Rows `rows` of the outputs of `a`: what they read, and the padding that is left. Empty where they read
-// padding alone.
+// Returns the input rows that output rows `rows` of `a` read, and sets the padding of `a` to what is left at
+// the edges. The range is empty if the outputs read only padding.
 IndexRange Halo(WindowAxis& a, IndexRange rows) {
   const int64_t begin = a.Input(rows.begin, 0), end = a.Input(rows.end - 1, a.kernel - 1) + 1;
   const IndexRange reads{std::max<int64_t>(0, begin), std::min(a.in, end)};
   a.pad = std::max<int64_t>(0, -begin);
-  // A window may reach behind the padding where sizes are rounded up: an average does not count what is
-  // there.
+  // With ceil_mode a window may reach beyond the padding; an average does not count the elements there, so
+  // they must not become padding.
   a.pad_end = std::clamp<int64_t>(end - a.in, 0, a.pad_end);
   return reads;
 }
 
-// `x` is the input that windows slide over. Nothing where the axis is not spatial.
+// Divides along a spatial axis. `x` is the input that the windows slide over. Returns nothing if the rows
+// read only padding.
 std::optional<Division> Spatial(const DivideContext& c, Window window, int x = 0) {
   const int spatial = c.shape(x).rank() - 2;
   Division d = c.Whole();
@@ -54,7 +55,8 @@ bool IsImage(const DivideContext& c) {
   return rank >= 3 && rank <= 2 + kSpatialDims && !IsNhwc(c.node.attributes);
 }
 
-// Output channels: the weights and the bias of those, of grouped convolutions whole groups and their inputs.
+// Divides along output channels, which need their weights and biases. A grouped convolution computes whole
+// groups and needs their input channels.
 std::optional<Division> ConvChannels(const DivideContext& c) {
   Division d = c.Whole();
   const int64_t group = c.node.attributes.Int("group", 1), reads = c.shape(1)[1];
@@ -83,7 +85,7 @@ std::optional<Division> Conv(const DivideContext& c) {
   return Spatial(c, window);
 }
 
-// 8-bit convolutions, along images and space only: input `weights` has the kernel.
+// 8-bit convolutions are divided only along the batch and spatial axes. Input kWeights has the weights.
 template <int kWeights>
 std::optional<Division> QuantizedConv(const DivideContext& c) {
   if (!IsImage(c)) return std::nullopt;
@@ -94,7 +96,7 @@ std::optional<Division> QuantizedConv(const DivideContext& c) {
 }
 
 std::optional<Division> Pool(const DivideContext& c) {
-  // indices are those of the whole
+  // A MaxPool with indices is not divided, because they are indices into the whole input.
   if (!IsImage(c) || (c.node.outputs.size() > 1 && c.node.output(1) != kNoValue)) return std::nullopt;
   if (c.axis <= 1) {
     Division d = c.Whole();
@@ -113,8 +115,8 @@ std::optional<Division> GlobalPool(const DivideContext& c) {
   return d;
 }
 
-// Output row o is made of the input rows i with o = i * stride - pad + k * dilation: the window seen from its
-// other side.
+// Output row o is the sum over the input rows i and taps k with o = i * stride - pad + k * dilation: the
+// roles of input and output in the window are exchanged.
 std::optional<Division> ConvTranspose(const DivideContext& c) {
   if (!IsImage(c) || c.inputs() > 3 || c.axis == 1) return std::nullopt;
   if (c.axis == 0) return Batch(c);
@@ -125,7 +127,7 @@ std::optional<Division> ConvTranspose(const DivideContext& c) {
            .empty())
     return std::nullopt;
   WindowAxis& a = window[size_t(kSpatialDims - spatial + c.axis - 2)];
-  // in the output with its padding
+  // The first and last row, counted in the padded output.
   const int64_t first = c.rows.begin + a.pad, last = c.rows.end - 1 + a.pad;
   const int64_t begin = std::clamp<int64_t>((first - a.extent() + a.stride) / a.stride, 0, first / a.stride);
   const int64_t end = std::min(a.out, last / a.stride + 1);

@@ -13,8 +13,8 @@
 namespace mete {
 namespace {
 
-// The division of a node for a part of its outputs, or for more, where it makes rows in blocks; all of it
-// where the part is all or cannot be had.
+// Returns the division of a node for a part of its outputs, and sets `part` to the part that the node
+// computes: more rows if it computes rows in blocks, and All() if the node cannot be divided as requested.
 Division DivisionOf(const Graph& graph, const Node& node, Part& part) {
   if (!part.all()) {
     if (auto d = Divide(graph, node, part)) {
@@ -31,7 +31,7 @@ Part NormalizedOf(const Graph& graph, ValueId id, const Part& part) {
   return shape.known() ? Normalized(part, shape) : Part::All();
 }
 
-// What is needed of each value, from the last node to the first.
+// The needed part of each value, collected from the last node to the first.
 class Needs {
  public:
   explicit Needs(const Graph& graph) : graph_(graph), needs_(graph.values.size()) {}
@@ -41,7 +41,7 @@ class Needs {
     need = NormalizedOf(graph_, id, need ? Hull(*need, part) : part);
   }
   const std::optional<Part>& Of(ValueId id) const { return needs_[size_t(id)]; }
-  // One part for all outputs of a node; nothing where nobody needs them.
+  // Returns one part that covers the needs of all outputs of a node, or nothing if none is needed.
   std::optional<Part> OfOutputs(const Node& node) const {
     std::optional<Part> all;
     for (ValueId id : node.outputs)
@@ -96,7 +96,7 @@ class ShareWriter {
     return here;
   }
 
-  // The part of a value, cut from what the share has of it.
+  // Returns a part of a value, cut from the part that the share holds.
   ValueId Get(ValueId id, const Part& asked) {
     const Part part = NormalizedOf(whole_, id, asked);
     const auto known = here_.find(KeyOf(id, part));
@@ -126,8 +126,8 @@ class ShareWriter {
 
   const Graph& whole_;
   ShareGraph& share_;
-  std::map<ValueId, Part> held_;  // what the share's node or caller gives of a value
-  std::map<Key, ValueId> here_;   // what has been made of it
+  std::map<ValueId, Part> held_;  // the part of a value that a node of the share or its caller provides
+  std::map<Key, ValueId> here_;   // values of the share's graph by whole value and part
 };
 
 void CheckWanted(const Graph& graph, const ValuePart& w) {

@@ -1,7 +1,7 @@
-// A device's share of a group of fused nodes: a Graph of its own, which any session can run. It has the
-// group's nodes with the rows that are asked for and the halo that these need, the padding that is left at
-// their edges, and the weights' rows. Nodes that cannot be divided as asked, or whose readers need rows along
-// different axes, are computed whole: a share is always right, but it may repeat work.
+// A device's share of a group of nodes: a separate Graph, which any session can run. The share computes the
+// requested rows of the group's outputs, with the halo that they need, the padding left at their edges, and
+// slices of the weights. Nodes that cannot be divided as requested, or whose readers need rows along
+// different axes, are computed whole: a share's results are always right, but devices may repeat work.
 #pragma once
 
 #include <span>
@@ -13,40 +13,40 @@
 namespace mete {
 
 struct ValuePart {
-  ValueId value = kNoValue;  // of the whole graph
+  ValueId value = kNoValue;  // a value of the whole graph
   Part part;
 };
 
-// What a group of nodes has to do with the rest of its graph, in the order of the values' ids.
+// The values that a group of nodes exchanges with the rest of its graph, in the order of their ids.
 struct GroupBorder {
-  std::vector<ValueId> inputs;   // read in it, made outside; no constants
-  std::vector<ValueId> outputs;  // made in it, read outside or given to the caller
+  std::vector<ValueId> inputs;   // read in the group, produced outside; no constants
+  std::vector<ValueId> outputs;  // produced in the group, read outside or by the caller
 };
 
-// `nodes`: indices into graph.nodes, in order.
+// Returns the border of a group. `nodes`: indices into graph.nodes, in order.
 GroupBorder BorderOf(const Graph& graph, const Uses& uses, std::span<const int> nodes);
 
-// What is to be computed of each node for a share, before any tensor is cut: enough for costs.
+// The parts that a share computes of each node. No tensor is cut for them; costs need no more than these.
 struct ShareParts {
-  std::vector<ValuePart> inputs;   // what comes from outside, in the order of the values' ids
-  std::vector<ValuePart> outputs;  // what was asked for, in that order
-  std::vector<int> nodes;          // those of the group that are needed, in order
+  std::vector<ValuePart> inputs;   // parts from outside the group, in the order of the values' ids
+  std::vector<ValuePart> outputs;  // the requested parts, in the order of the request
+  std::vector<int> nodes;          // the nodes of the group that are needed, in order
   std::vector<Part> computed;      // for each of `nodes`: the part of its outputs that it computes
 };
 
-// `wanted`: values that are made in the group, a part of each. Nodes outside the group are not looked at.
-// Throws where a wanted value is not made in the group, or a part is asked for of one whose shape is not
-// known.
+// Returns the parts of a share that computes `wanted`, parts of values that the group produces. Nodes outside
+// the group are not examined. Throws an Error if a wanted value is not produced in the group, if a part does
+// not exist, or if a part other than All() is wanted of a value of unknown shape.
 ShareParts PartsOf(const Graph& graph, std::span<const int> nodes, std::span<const ValuePart> wanted);
 
 struct ShareGraph {
   ShareParts parts;
-  // its inputs and outputs are those of `parts`, in their order; weights share the bytes of the whole graph's
-  // where not cut
+  // The inputs and outputs of the graph are those of `parts`, in order. Weights that are not cut share their
+  // bytes with the whole graph.
   Graph graph;
 };
 
-// Throws as PartsOf does.
+// Returns the share's graph. Throws the same Errors as PartsOf.
 ShareGraph MakeShareGraph(const Graph& graph, std::span<const int> nodes, std::span<const ValuePart> wanted);
 
 }  // namespace mete

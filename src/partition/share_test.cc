@@ -9,7 +9,7 @@
 namespace mete {
 namespace {
 
-// Rows of `extent` for so many devices, some with none: begins and ends.
+// Divides `extent` rows at random over at most `devices` devices.
 std::vector<IndexRange> RandomRows(RandomGraph& random, int64_t extent, int devices) {
   std::vector<int64_t> cuts{0, extent};
   for (int d = 1; d < devices; ++d) cuts.push_back(random.Pick(0, extent));
@@ -24,7 +24,7 @@ struct Counted {
   int nodes = 0, divided = 0;
 };
 
-// Computes a part of `value` as a share of a group whose inputs are cut from the whole's values.
+// Computes the part `wanted` as a share of a group whose inputs are cut from the whole graph's values.
 Tensor ComputePart(const Graph& graph, const std::vector<Tensor>& values, const std::vector<int>& nodes,
                    const ValuePart& wanted, Counted& count) {
   const ShareGraph share = MakeShareGraph(graph, nodes, std::vector{wanted});
@@ -71,11 +71,11 @@ TEST(Share, AnyDivisionOfAnyGroupStitchedTogetherEqualsTheWhole) {
       if (HasFatalFailure()) return;
     }
   }
-  // Not by computing all of everything: most nodes were divided.
+  // Most nodes must have been divided: computing everything whole would also give equal results.
   EXPECT_GT(count.divided, count.nodes / 2) << count.divided << " of " << count.nodes;
 }
 
-// x -> Conv a -> Conv b -> y, and what `make` adds of a's output.
+// x -> Conv a -> Conv b; tests add nodes that read the outputs of both.
 struct Branches {
   Branches() {
     x = b.Input({1, 2, 12, 4});
@@ -111,8 +111,8 @@ TEST(Share, NodesWhoseReadersNeedOtherAxesAreWhole) {
   Branches net;
   const ShareGraph share =
       net.Of(net.b.Op("Mul", {net.second, net.b.Op("GlobalAveragePool", {net.second})}), Part::Of(2, {4, 6}));
-  EXPECT_TRUE(share.parts.computed[1].all());                   // the second convolution, for the pool
-  EXPECT_EQ(share.parts.computed.back(), Part::Of(2, {4, 6}));  // the product
+  EXPECT_TRUE(share.parts.computed[1].all());                   // the pool needs the second convolution whole
+  EXPECT_EQ(share.parts.computed.back(), Part::Of(2, {4, 6}));  // only rows 4 to 6 of the product
 }
 
 TEST(Share, NodesThatNobodyNeedsAreLeftOut) {

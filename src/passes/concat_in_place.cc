@@ -1,6 +1,6 @@
-// Lets the convolutions whose outputs are joined along the channels of NHWC values write straight into their
-// places, so that nothing is left to copy (the contract is in graph/fused.h, 7). A Concat that only another
-// one reads is one with it.
+// Lets convolutions whose NHWC outputs are concatenated along the channels write directly to their places in
+// the concatenation, so that the Concat copies nothing (graph/fused.h, 7). A Concat that only another Concat
+// reads is merged with it.
 #include "base/fused.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -27,11 +27,11 @@ class Joiner {
  private:
   struct Slice {
     size_t node;
-    int64_t offset;  // channels
+    int64_t offset;  // in channels
   };
 
-  // True for a Concat along the last dimension whose inputs all come from convolutions that nobody else
-  // reads.
+  // Returns true for a Concat along the last dimension whose inputs all come from convolutions, or Concats of
+  // this kind, without other readers.
   bool Joins(const Node& node) const {
     if (node.op != "Concat" || node.inputs.empty()) return false;
     const Shape& shape = graph_.value(node.outputs[0]).shape;
@@ -49,10 +49,10 @@ class Joiner {
            !node.attributes.Has(kIntoChannels) && !node.attributes.Has(kSumPiece);
   }
 
-  // The convolutions below a Concat with their places; the Concats among them are done with.
+  // Returns the convolutions below a Concat with their offsets, and marks the Concats among them for removal.
   std::vector<Slice> TakeSlices(size_t concat) {
     std::vector<Slice> slices;
-    std::vector<size_t> waiting{concat};  // the next one last
+    std::vector<size_t> waiting{concat};  // a stack: the next node is the last element
     int64_t offset = 0;
     while (!waiting.empty()) {
       const size_t n = waiting.back();
@@ -71,8 +71,8 @@ class Joiner {
     return slices;
   }
 
-  // In the order of execution each convolution goes on with the value of the one before, and the last one
-  // makes the Concat's.
+  // Chains the convolutions in the order of execution: each has the output of the previous one as an input,
+  // and the last one produces the output of the Concat.
   void Join(size_t concat) {
     const ValueId joined = graph_.nodes[concat].outputs[0];
     const Shape shape = graph_.value(joined).shape;

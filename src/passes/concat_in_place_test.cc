@@ -1,4 +1,4 @@
-// Concatenations that cost nothing.
+// Tests of convolutions that write into a concatenation.
 #include "passes/pass.h"
 
 #include "base/fused.h"
@@ -24,7 +24,7 @@ class NhwcBuilder : public Builder {
 TEST(ConcatInPlace, ConvolutionsWriteTheirSlices) {
   NhwcBuilder b;
   const ValueId x = b.Input({2, 4, 5, 3});
-  // executed the other way round
+  // The convolutions run in the opposite order of the Concat's inputs.
   const ValueId last = b.NhwcConv(x, 3, 16, 1), first = b.NhwcConv(x, 3, 7, 3);
   const ValueId middle = b.NhwcConv(b.NhwcConv(x, 3, 4, 1), 4, 9, 3);
   Graph& g = b.Output(b.Op("Neg", {b.Concat({first, middle, last})}));
@@ -78,7 +78,7 @@ TEST(ConcatInPlace, LeavesWhatOthersReadOrCannotBeWrittenInPlace) {
   EXPECT_EQ(CountOf(b.graph, "Concat"), 7);
 }
 
-// What the memory plan relies on.
+// The memory plan relies on these checks.
 TEST(ConcatInPlace, TheVerifierRefusesWhatCouldNotShareMemory) {
   auto joined = [] {
     NhwcBuilder b;

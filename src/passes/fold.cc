@@ -1,4 +1,4 @@
-// Constant folding together with shape inference: one walk, since shapes may depend on folded values.
+// Folds constants and infers shapes in one walk, because shapes may depend on folded values.
 #include <algorithm>
 
 #include "base/error.h"
@@ -23,12 +23,13 @@ bool NeedsNoData(const Graph& graph, const Node& node) {
   return (node.op == "Shape" || node.op == "Size") && graph.value(node.inputs[0]).shape.known();
 }
 
-// What may still be spent on one graph.
+// The remaining bytes and steps that folding may use for one graph.
 class Budget {
  public:
   Budget(const FoldLimits& limits, FoldSpent& spent) : limits_(limits), spent_(spent) {}
 
-  // True, and paid for, where the node may be folded. What has no known shape is paid for when it is made.
+  // Returns true if the node may be folded, and charges its bytes and steps. Outputs of unknown shape are
+  // charged when they are allocated.
   bool Take(const Graph& graph, const Node& node) {
     const int64_t bytes = spent_.bytes;
     const double work = FoldWork(graph, node);
@@ -86,7 +87,7 @@ void Evaluate(Graph& graph, const Node& node, RefKernel kernel, Budget& budget, 
   }
 }
 
-// Infers one node and folds it where it can be; true where it was folded.
+// Infers the outputs of one node and folds the node if possible. Returns true if it was folded.
 bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, bool keep_dequantized, Budget& budget,
            Scratch& scratch) {
   const auto results = InferNode(graph, node, limits.max_value_bytes);
@@ -120,7 +121,7 @@ bool FoldConstants(Graph& graph, const FoldLimits& limits, bool keep_dequantized
       if (!Visit(graph, node, limits, keep_dequantized, budget, scratch)) kept.push_back(std::move(node));
     } catch (const Error& e) {
       problems.Add(e);
-      for (ValueId id : node.outputs)  // later nodes then stay unknown instead of complaining as well
+      for (ValueId id : node.outputs)  // so that later nodes stay unknown and add no problems of their own
         if (id != kNoValue) graph.value(id).shape = Shape::Unknown();
     }
   }

@@ -1,5 +1,6 @@
-// Folds what scales and shifts each channel (BatchNormalization, Mul, Add, Sub, Div with constants) into
-// the Conv, ConvTranspose, Gemm or MatMul before it; a BatchNormalization that has none becomes Mul and Add.
+// Folds operators that scale and shift each channel (BatchNormalization, and Mul, Add, Sub, Div with
+// constants) into the Conv, ConvTranspose, Gemm or MatMul before them. A BatchNormalization that cannot be
+// folded becomes Mul and Add.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +12,7 @@
 namespace mete {
 namespace {
 
-// y[c] = scale[c] * x[c] + shift[c], in f64 so that folding rounds once.
+// y[c] = scale[c] * x[c] + shift[c]. The elements are f64, so that folding rounds only once.
 struct Affine {
   std::vector<double> scale, shift;
 };
@@ -36,8 +37,9 @@ std::optional<Affine> OfBatchNorm(const Graph& graph, const Node& node) {
   return a;
 }
 
-// The constant's value for each channel, where it is the same within a channel. `from_back` says where
-// the activation has its channels, counted from its last dimension, where shapes line up.
+// Returns the constant's value for each channel, or nothing if it varies within a channel. `from_back` is the
+// activation's channel axis counted from the end, because broadcasting aligns shapes at the last dimension: 1
+// is the last axis.
 std::optional<std::vector<double>> PerChannel(const Graph& graph, ValueId id, int64_t channels,
                                               int from_back) {
   if (!IsConstant(graph, id) || !IsF32(graph, id)) return std::nullopt;
@@ -48,7 +50,8 @@ std::optional<std::vector<double>> PerChannel(const Graph& graph, ValueId id, in
   return std::vector<double>(t.as<float>(), t.as<float>() + channels);
 }
 
-// A binary node with a constant, as an affine of its input number `data_at`.
+// Returns a binary node with a constant operand as an affine function of its input `data_at`, or nothing if
+// it is none.
 std::optional<Affine> OfBinary(const Graph& graph, const Node& node, int64_t channels, int from_back,
                                size_t data_at) {
   const auto c = PerChannel(graph, node.input(1 - data_at), channels, from_back);
@@ -87,7 +90,7 @@ class Folder {
       Node& product = graph_.nodes[size_t(producer)];
       const int from_back = ChannelFromBack(product);
       if (from_back == 0 || !Foldable(product)) continue;
-      // BatchNormalization has them in axis 1
+      // A BatchNormalization has its channels in axis 1.
       const bool normalizes_channels = graph_.value(data).shape.rank() - from_back == 1;
       if (node.op == "BatchNormalization" && !normalizes_channels) continue;
       const int64_t channels = graph_.value(data).shape[graph_.value(data).shape.rank() - from_back];
@@ -102,7 +105,8 @@ class Folder {
     return false;
   }
 
-  // Where the product's output has its channels, counted from the last dimension; 0: not a product.
+  // Returns the channel axis of the product's output, counted from the end (1 is the last axis), or 0 if the
+  // node is no product.
   int ChannelFromBack(const Node& node) const {
     if (IsOneOf(node.op, {"Conv", "ConvTranspose"})) return graph_.value(node.outputs[0]).shape.rank() - 1;
     if (IsOneOf(node.op, {"Gemm", "MatMul"})) return 1;
@@ -143,12 +147,12 @@ class Folder {
     float* to = scaled.mutable_view().as<float>();
     const bool by_rows = node.op == "Conv" || (node.op == "Gemm" && node.attributes.Int("transB", 0));
     const int64_t rows = w.shape()[0], columns = w.elements() / std::max<int64_t>(rows, 1);
-    // of ConvTranspose: C x M/group x k...
+    // The weights of a ConvTranspose are C x M/group x k..., so each group has C / group rows.
     const int64_t group_rows = rows / node.attributes.Int("group", 1);
     const int64_t spatial = node.op == "ConvTranspose" ? w.shape().Elements(2, w.shape().rank()) : 1;
     const float* from = w.as<float>();
     for (int64_t r = 0; r < rows; ++r, from += columns, to += columns) {
-      if (by_rows) {  // most of a network's weights: without a division a weight
+      if (by_rows) {  // the common case, which needs no division per weight
         for (int64_t c = 0; c < columns; ++c) to[c] = float(double(from[c]) * a.scale[size_t(r)]);
         continue;
       }
@@ -156,15 +160,15 @@ class Folder {
       for (int64_t c = 0; c < columns; ++c) to[c] = float(double(from[c]) * scale[c / spatial]);
     }
     ReleasePages(w.data(), w.bytes());
-    // given back now, not at the end of the pass: two copies of all weights are never there
+    // The old weights are freed now, not at the end of the pass, so that never all weights exist twice.
     const auto old = size_t(node.inputs[1]);
     if (old >= uses_.readers.size() || (uses_.readers[old].size() == 1 && !uses_.is_output[old]))
       graph_.values[old].constant = Tensor();
     node.inputs[1] = graph_.AddConstant(graph_.value(node.outputs[0]).name + ".weight", std::move(scaled));
   }
 
-  // The product now writes what the folded node wrote; the folded node, without an operator, is dropped at
-  // the end.
+  // Makes the product write the output of the folded node. The folded node is left without an operator and
+  // removed at the end.
   void TakeOver(size_t producer, size_t folded) {
     const ValueId output = graph_.nodes[folded].outputs[0];
     graph_.nodes[producer].outputs[0] = output;

@@ -5,7 +5,8 @@
 namespace mete {
 namespace {
 
-// The pads of a Pad node as `spatial` begins and then ends, where it only adds zeros there.
+// Returns the spatial pads of a Pad node, all begins and then all ends, or nothing unless the node only adds
+// zeros to spatial dimensions.
 std::optional<Ints> SpatialZeroPads(const Graph& graph, const Node& pad) {
   if (pad.attributes.String("mode", "constant") != "constant" || pad.input(3) != kNoValue)
     return std::nullopt;

@@ -10,7 +10,7 @@ namespace {
 double Elements(const Graph& graph, ValueId id) {
   if (id == kNoValue || !graph.value(id).shape.known()) return 0;
   double n = 1;
-  // loops around an empty dimension run all the same
+  // An empty dimension counts as 1, because the loops around it still run.
   for (int64_t d : graph.value(id).shape.dims()) n *= double(std::max<int64_t>(d, 1));
   return n;
 }
@@ -68,7 +68,7 @@ double Multiplied(const Graph& graph, const Node& node, double in, double out) {
       return out *
              std::min(in, double(node.attributes.Int("size", 5)) * double(node.attributes.Int("size", 5)));
     case Cost::kSamples: {
-      // 0: depends on the data; up to the kernel's limit
+      // If sampling_ratio is 0, the samples depend on the data; 2^24 is the kernel's limit.
       const double asked = double(node.attributes.Int("sampling_ratio", 0));
       return out * (asked > 0 ? asked * asked : 0x1p24);
     }

@@ -1,12 +1,13 @@
-// How long folding one node can take, guessed before it is done: a small file can ask for 10^12 steps.
+// Estimates the work of folding a node before the folding starts, because a small file can request 10^12
+// steps.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace mete {
 
-// An upper estimate of the steps of the innermost loop, whatever the shapes: never overflows. All inputs
-// and outputs of the node count that have a known shape.
+// Returns an upper estimate of the steps of the innermost loop. It does not overflow, whatever the shapes.
+// Inputs and outputs of unknown shape are not counted.
 double FoldWork(const Graph& graph, const Node& node);
 
 }  // namespace mete

@@ -1,5 +1,5 @@
-// Joins trees of element-wise f32 operators of one output shape into a single mete.Elementwise, so that
-// what is between them never leaves the registers (the contract is in graph/fused.h).
+// Fuses trees of element-wise f32 operators of one output shape into one mete.Elementwise, so that
+// intermediate results stay in registers (graph/fused.h, 2).
 #include "base/fused.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -7,14 +7,15 @@
 namespace mete {
 namespace {
 
-// Longer chains would spill registers in the kernel; longer ones than this do not occur in the zoo. Guess.
+// The limits of a fused program. These values are guesses: longer programs would spill registers in the
+// kernel, and the zoo has none.
 constexpr size_t kMaxSteps = 24;
 constexpr size_t kMaxInputs = 12;
 
 struct Program {
   std::vector<ValueId> inputs;
   Strings ops;
-  Ints args;  // registers; results of steps are written as -2 - step until the inputs are counted
+  Ints args;  // registers; the result of a step is written as -2 - step until all inputs are known
   Floats params;
   std::vector<size_t> nodes;
 
@@ -79,7 +80,7 @@ class Fuser {
       if (n != root) graph_.nodes[n].op.clear();
   }
 
-  // The register that holds a value: an input's, or the result of the steps of its producer.
+  // Returns the register of a value: that of an input, or the result of the steps of its producer.
   int Register(ValueId id, Program& program) {
     const int p = uses_.producer[size_t(id)];
     const bool room = program.ops.size() + 4 < kMaxSteps && program.inputs.size() + 2 < kMaxInputs;
@@ -116,7 +117,7 @@ class Fuser {
     return program.Step(node.op, x, -1, a.Float("alpha", given.alpha), a.Float("beta", given.beta));
   }
 
-  // max(x, 0) + slope * min(x, 0)
+  // Expands PRelu to max(x, 0) + slope * min(x, 0).
   int ExpandPRelu(int x, ValueId slope, Program& program) {
     const int zero = program.Input(Zero());
     const int low = program.Step("Mul", program.Input(slope), program.Step("Min", x, zero));

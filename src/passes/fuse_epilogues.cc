@@ -1,5 +1,5 @@
-// Gives Conv, Gemm and MatMul the residual addition and the activation that follow them (the contract is
-// in graph/fused.h).
+// Fuses the residual addition and the activation that follow a Conv, Gemm or MatMul into its epilogue
+// (graph/fused.h, 1).
 #include "base/fused.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -42,7 +42,7 @@ class Fuser {
   }
 
  private:
-  // The product that makes `id`, where it may still take something into its epilogue.
+  // Returns the product that produces `id`, if its epilogue can still take an operator; null otherwise.
   Node* Product(ValueId id) {
     if (id == kNoValue || !IsF32(graph_, id)) return nullptr;
     const int p = uses_.producer[size_t(id)];
@@ -54,7 +54,7 @@ class Fuser {
 
   void FuseResidual(size_t n) {
     const Node add = graph_.nodes[n];
-    // Of two products the later one takes the addition: the other is then surely done.
+    // If both operands are products, the later one takes the addition, because the other is done by then.
     const bool second_later = uses_.producer[size_t(add.inputs[1])] > uses_.producer[size_t(add.inputs[0])];
     for (size_t at : {size_t(second_later), size_t(!second_later)}) {
       const ValueId data = add.inputs[at], other = add.inputs[1 - at];

@@ -1,5 +1,6 @@
-// Products of two computed matrices (attention) read their operands where they lie: the transposes before and
-// behind them, and a multiplication by a number, become a mete.MatMul (graph/fused.h, 8).
+// Lets products of two computed matrices, as in attention, read and write transposed matrices in place: a
+// MatMul, the Transposes before and after it, and a multiplication by a scalar become one mete.MatMul
+// (graph/fused.h, 8).
 #include <numeric>
 
 #include "base/matmul_view.h"
@@ -21,8 +22,8 @@ class Fuser {
   }
 
  private:
-  // Of two operands with equal batches; those with a constant one are packed beforehand and have nothing to
-  // gain.
+  // Returns true for a product of two computed f32 operands with equal batch dimensions. A product with a
+  // constant operand has nothing to gain, because the constant is packed in advance.
   bool IsPlainProduct(const Node& node) const {
     if (node.op != "MatMul" || node.inputs.size() != 2 || !node.attributes.empty()) return false;
     const Value &a = graph_.value(node.inputs[0]), &b = graph_.value(node.inputs[1]);
@@ -33,11 +34,11 @@ class Fuser {
            std::equal(a.shape.begin(), a.shape.end() - 2, b.shape.begin());
   }
 
-  // Empty for what is no Transpose.
+  // Returns the permutation of a Transpose, empty for null and other nodes.
   Ints PermOf(const Node* node) const {
     return node && node->op == "Transpose" ? node->attributes.IntList("perm") : Ints();
   }
-  // The node that makes `id`, and the one that reads it; null unless there is one reader.
+  // Return the node that produces `id`, or its reader; null unless `id` has exactly one reader.
   Node* Producer(ValueId id) {
     const int p = uses_.producer[size_t(id)];
     return p >= 0 && uses_.OnlyReader(id) ? &graph_.nodes[size_t(p)] : nullptr;
@@ -46,7 +47,8 @@ class Fuser {
     return uses_.OnlyReader(id) ? &graph_.nodes[size_t(uses_.readers[size_t(id)][0])] : nullptr;
   }
 
-  // The columns of a, and the rows or the columns of b, must be next to each other in memory, and those of y.
+  // The kernel requires that the columns of a and y, and the rows or the columns of b, are adjacent in
+  // memory.
   void Fuse(size_t n) {
     const Node product = graph_.nodes[n];
     const size_t rank = size_t(graph_.value(product.inputs[0]).shape.rank());
@@ -72,7 +74,7 @@ class Fuser {
     changed_ = true;
   }
 
-  // The number by which the only reader of `id` multiplies or divides it.
+  // Returns the factor by which the only reader of `id` multiplies all its elements, or nothing.
   std::optional<float> ScaleBehind(ValueId id) {
     const Node* reader = Reader(id);
     if (!reader || !IsOneOf(reader->op, {"Mul", "Div"}) ||
@@ -85,14 +87,14 @@ class Fuser {
     return float(reader->op == "Div" ? 1 / *number : *number);
   }
 
-  // Reads what the producer of `id` reads, which goes.
+  // Removes the Transpose that produces `id`, and sets `id` to its input.
   void Take(ValueId& id) {
     Node* transpose = Producer(id);
     transpose->op.clear();
     id = transpose->inputs[0];
   }
 
-  // The reader of `id` goes, and what it made is made instead.
+  // Removes the reader of `id`, and sets `id` to its output.
   void Skip(ValueId& id) {
     Node* reader = Reader(id);
     reader->op.clear();

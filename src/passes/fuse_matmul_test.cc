@@ -1,11 +1,11 @@
-// Products that read and write transposed matrices where they lie.
+// Tests of products that read and write transposed matrices in place.
 #include "base/matmul_view.h"
 #include "passes/graphs_testing.h"
 
 namespace mete {
 namespace {
 
-// What attention is made of: tokens x heads x size, brought to heads x tokens x size for the products.
+// Builds parts of attention: tokens x heads x size is transposed to heads x tokens x size for the products.
 class HeadsBuilder : public Builder {
  public:
   ValueId Transpose(ValueId x, mete::Ints perm) {
@@ -44,18 +44,18 @@ TEST(FuseMatMul, WritesATransposedOutput) {
 TEST(FuseMatMul, LeavesWhatOthersReadAndWhatIsNoPlainProduct) {
   HeadsBuilder b;
   const ValueId x = b.Transpose(b.Input({3, 5, 4}), {1, 0, 2}), y = b.Input({5, 4, 3});
-  b.Output(x);  // read here too
+  b.Output(x);  // a second use of x
   const ValueId plain = b.Product(x, y);
   const ValueId weight = b.Product(b.Transpose(b.Input({3, 5, 4}), {1, 0, 2}), b.Weight({5, 4, 2}));
   const ValueId broadcast = b.Product(b.Transpose(b.Input({3, 5, 4}), {1, 0, 2}), b.Input({4, 2}));
-  // rows of A lie apart
+  // The elements of a row of A are not adjacent.
   const ValueId columns = b.Product(b.Transpose(b.Input({5, 4, 3}), {0, 2, 1}), b.Input({5, 4, 2}));
   for (ValueId id : {plain, weight, broadcast, columns}) b.Output(b.Op("Relu", {id}));
   FoldConstants(b.graph);
   EXPECT_FALSE(FuseMatMul(b.graph)) << ToText(b.graph);
 }
 
-// Not a factor for all elements alike.
+// The Mul broadcasts the product, and the Div divides by it: neither is a scale of the product.
 TEST(FuseMatMul, LeavesAScaleThatBroadcastsTheProduct) {
   HeadsBuilder b;
   const ValueId x = b.Input({5, 4}), y = b.Input({4, 5});
@@ -88,7 +88,7 @@ TEST(MatMulView, WhatDoesNotFitIsTold) {
   EXPECT_NE(problem({2, 3, 4}, {3, 4, 5}, {}), "");
 }
 
-// A model file may name any batch: nothing is stored for each of its products.
+// A model file may have any batch size, so the view must store nothing per product.
 TEST(MatMulView, ALargeBatchTakesNoMemory) {
   MatMulView view;
   Attributes attributes;

@@ -1,4 +1,4 @@
-// Recognises operators that exporters wrote out as their formulas: Gelu, Swish, HardSwish, Mish,
+// Replaces formulas that exporters write in place of an operator: Gelu, Swish, HardSwish, Mish,
 // LayerNormalization, RMSNormalization.
 #include <cmath>
 
@@ -10,7 +10,8 @@
 namespace mete {
 namespace {
 
-// Builds the replacement's inputs and attributes; false where the match is not what it looks like.
+// Builds the inputs and attributes of the replacement. Returns false if a condition beyond the pattern does
+// not hold.
 using Build = bool (*)(Graph&, const Pattern::Match&, std::vector<ValueId>* inputs, Attributes* attributes);
 
 struct Rule {
@@ -42,7 +43,7 @@ bool HardSwishOfHardSigmoid(Graph& g, const Pattern::Match& m, std::vector<Value
   return Unary(g, m, inputs, attributes);
 }
 
-// Every ReduceMean in the match goes over the last axis alone and keeps it.
+// Returns true if every ReduceMean of the match reduces only the last axis and keeps it.
 bool OverLastAxis(const Graph& graph, const Pattern::Match& m, ValueId x) {
   const int rank = graph.value(x).shape.rank();
   for (int n : m.nodes) {
@@ -118,7 +119,7 @@ bool FusePatterns(Graph& graph) {
   bool changed = false;
   for (const Rule& rule : kRules) {
     const Pattern pattern(rule.pattern);
-    // stale after a replacement only where nodes died: those no longer match by operator
+    // A replacement makes `uses` stale only for the replaced nodes, whose operators no longer match.
     const Uses uses(graph);
     bool replaced = false;
     for (size_t n = 0; n < graph.nodes.size(); ++n) {

@@ -1,14 +1,14 @@
-// Reads DequantizeLinear -> Conv -> [Clip] -> QuantizeLinear as the convolution of integers that it stands
-// for.
+// Replaces DequantizeLinear -> Conv -> [Clip] -> QuantizeLinear by the integer convolution that it
+// represents.
 //
-// A network in this form was calibrated, and is judged, with the arithmetic of the engine that made it, and
-// each value is rounded to 8 bits after each layer: sums that differ in their last bit put some values on the
-// other side of a half, and pictures near a tie change their class. So this pass follows ONNX Runtime's
-// arithmetic on x86 exactly. There an int8 activation that one operator reads is shifted to uint8, one that
-// several read stays int8, and:
-//   both ends of the convolution agree   QLinearConv: exact integer sums, one rounding
-//   they do not                          a sum of floats, K in pieces, the bias last (graph/fused.h,
-//                                        "sum_piece")
+// A network in this form was calibrated, and its accuracy measured, with the arithmetic of the engine that
+// made it. Each value is rounded to 8 bits after each layer: sums that differ in their last bit move some
+// values to the other side of a rounding boundary, and pictures near a tie change their class. This pass
+// therefore follows ONNX Runtime's arithmetic on x86 exactly. ONNX Runtime shifts an int8 activation with one
+// reader to uint8 and keeps an int8 activation with several readers, and computes a convolution depending on
+// the types in which it keeps input and output:
+//   types are equal    QLinearConv: exact integer sums, one rounding
+//   types differ       a sum of floats, K in pieces, the bias last (graph/fused.h, "sum_piece")
 #include <algorithm>
 #include <cmath>
 
@@ -19,9 +19,10 @@
 namespace mete {
 namespace {
 
-// The piece of K that ONNX Runtime's f32 product sums before it adds to what it has, for a result of m x n:
-// 128 with panels of 128 columns, traded against each other where K or n is short. Determined by comparing
-// bits over K = 24 .. 960.
+// Returns the length of the pieces of K that ONNX Runtime's f32 product sums before it adds them to the
+// result, for a result of n columns. The length is 128 with panels of 128 columns; if K is short, the piece
+// is shorter, and if n is short, the panels are narrower and the piece longer. The rule was determined by
+// comparing bits over K = 24 .. 960.
 int64_t SumPiece(int64_t k, int64_t n) {
   int64_t piece = 128, columns = 128;
   if (n >= k) {
@@ -43,11 +44,10 @@ class Fuser {
   }
 
  private:
-  // What stands between two quantized activations.
+  // The nodes between two quantized activations.
   struct Group {
     const Node *input = nullptr, *weights = nullptr, *bias = nullptr;  // DequantizeLinear; no bias: null
-    // redundant beside the saturation of `quantize`
-    int clip = -1;
+    int clip = -1;  // a Clip that is redundant because `quantize` saturates; -1: none
     int quantize = -1;
   };
 
@@ -67,7 +67,7 @@ class Fuser {
     return graph_.nodes[size_t(reader)].op == op ? reader : -1;
   }
 
-  // One scale for all, or one per output channel.
+  // Returns true for constant 8-bit weights with one scale, or one scale per output channel.
   bool AreWeights(const Node& node, int64_t channels) const {
     if (!IsConstant(graph_, node.inputs[0]) || !IsByte(node.inputs[0]) || !IsConstant(graph_, node.inputs[1]))
       return false;
@@ -76,7 +76,7 @@ class Fuser {
            node.attributes.Int("block_size", 0) == 0;
   }
 
-  // Integers in units of the products' scale, as QLinearConv takes them.
+  // Returns true for a bias of integers in units of the product of both scales, as QLinearConv requires.
   bool IsBias(const Node& bias, const Node& x, const Node& w) const {
     if (!IsConstant(graph_, bias.inputs[0]) || graph_.value(bias.inputs[0]).type != DType::kI32) return false;
     if (bias.input(2) != kNoValue && !IsZeros(bias.inputs[2])) return false;
@@ -87,7 +87,7 @@ class Fuser {
     const float per_input = float(*ScalarOf(graph_, x.inputs[1]));
     for (int64_t i = 0; i < scale.elements(); ++i) {
       const float product = per_input * per_weight.as<float>()[i];
-      // some roundings of the file's writer
+      // The tolerance allows for some roundings by the writer of the file.
       if (std::abs(scale.as<float>()[i] - product) > 1e-5f * product) return false;
     }
     return true;
@@ -100,7 +100,7 @@ class Fuser {
     return std::all_of(values, values + v.constant.elements(), [](int32_t z) { return z == 0; });
   }
 
-  // True where values that saturate anyway are all that the clip touches.
+  // Returns true if the clip changes only values that saturate anyway.
   bool IsRedundant(const Node& clip, const Node& quantize) const {
     const auto scale = ScalarOf(graph_, quantize.inputs[1]);
     const bool is_signed = graph_.value(quantize.outputs[0]).type == DType::kI8;
@@ -117,7 +117,7 @@ class Fuser {
     return zero.type() == DType::kI8 ? double(*zero.as<int8_t>()) : double(*zero.as<uint8_t>());
   }
 
-  // A tensor's one scale and zero point.
+  // Returns true if the node has one scale and one zero point for the whole tensor.
   bool IsPerTensor(const Node& node) const {
     return IsScalar(node.inputs[1]) && graph_.value(node.inputs[1]).type == DType::kF32 &&
            node.input(2) != kNoValue && IsScalar(node.inputs[2]);
@@ -146,7 +146,7 @@ class Fuser {
     return g;
   }
 
-  // The type in which ONNX Runtime keeps a quantized activation.
+  // Returns the type in which ONNX Runtime keeps a quantized activation.
   DType KeptType(ValueId quantized) const {
     size_t reads = uses_.is_output[size_t(quantized)] ? 2 : 0;
     for (int reader : uses_.readers[size_t(quantized)]) {
@@ -187,7 +187,7 @@ class Fuser {
     Node& conv = graph_.nodes[n];
     const Shape &y = graph_.value(conv.outputs[0]).shape, &w = graph_.value(conv.inputs[1]).shape;
     if (!TakesSumPiece(conv.attributes, w)) return;
-    if (g.clip >= 0) {  // what the clip did, the saturation does
+    if (g.clip >= 0) {  // the saturation has the same effect as the clip
       ReplaceUses(graph_, graph_.nodes[size_t(g.clip)].outputs[0], conv.outputs[0]);
       graph_.nodes[size_t(g.clip)].op.clear();
     }

@@ -1,4 +1,4 @@
-// Quantized networks: what is summed, and in which order.
+// Tests of the sums of quantized convolutions and of their order.
 #include "passes/pass.h"
 
 #include "passes/graphs_testing.h"
@@ -6,7 +6,8 @@
 namespace mete {
 namespace {
 
-// Quantized activations with a scale of 1/16 and a zero point of 3, weights of i8 with a scale per channel.
+// Builds networks of quantized activations with a scale of 1/16 and a zero point of 3, and of i8 weights with
+// one scale per channel.
 class QuantizedBuilder : public Builder {
  public:
   using Builder::Builder;
@@ -52,8 +53,8 @@ const Node* Find(const Graph& graph, const std::string& op) {
   return nullptr;
 }
 
-// Folds around the pass as RunPasses does, with everything before left in floats; a value on a half may round
-// either way, by a step of 1/16.
+// Runs the pass between two foldings, as RunPasses does, and compares the outputs with those of the graph in
+// floats. A value on a rounding boundary may differ by one step of 1/16.
 void ExpectSameToAStep(Graph& graph) {
   FoldConstants(graph, {}, true);
   Settle(graph);
@@ -75,7 +76,7 @@ TEST(FuseQuantized, SumsIntegersWhereBothEndsAgree) {
   for (DType type : {DType::kI8, DType::kU8}) {
     QuantizedBuilder b;
     ValueId x = b.Dequantize(b.Quantize(b.Input({2, 5, 6, 7}), type), type);
-    // levels end at -131 / 16 and 15.8 or nearer
+    // The clip is redundant: i8 ends at -131 / 16 and 124 / 16, u8 at -3 / 16 and 252 / 16.
     x = b.Op("Clip", {b.Conv(x, 5, 9, 3), b.Scalar(-9), b.Scalar(16)});
     Graph& g = b.Output(b.Dequantize(b.Quantize(x, type), type));
     ExpectSameToAStep(g);
@@ -104,7 +105,7 @@ TEST(FuseQuantized, LeavesABiasInOtherUnits) {
   EXPECT_EQ(CountOf(g, "QLinearConv"), 0);
 }
 
-// An int8 activation with two readers keeps its type, one with a single reader does not.
+// An int8 activation with two readers keeps its type; one with a single reader becomes uint8.
 TEST(FuseQuantized, GivesTheOrderOfFloatSumsWhereTheEndsDiffer) {
   QuantizedBuilder b;
   const ValueId shared = b.Dequantize(b.Quantize(b.Input({2, 24, 6, 7})));

@@ -14,7 +14,7 @@
 
 namespace mete {
 
-// Builds graphs by hand: every method returns the value it made.
+// Builds a graph node by node. Every method that adds a node or a constant returns its value.
 class Builder {
  public:
   explicit Builder(uint32_t seed = 1) : random_(seed) { graph.name = "test"; }
@@ -80,8 +80,8 @@ inline void Settle(Graph& graph) {
   Verify(graph);
 }
 
-// Runs one pass and checks that it changes the graph but not what it computes. Tolerance: sums of a few
-// hundred products of magnitude 1 to 10, rounded once more by folding.
+// Runs one pass and checks that it changes the graph but not its outputs. The tolerance is that of sums of a
+// few hundred products of magnitude 1 to 10, which folding rounds once more.
 inline void ExpectSame(Graph& graph, bool (*pass)(Graph&)) {
   FoldConstants(graph);
   Settle(graph);

@@ -1,6 +1,6 @@
-// Brings activations into NHWC. Walks the graph in order and keeps, for each 4-D value, its NHWC twin:
-// operators that like NHWC read and make twins, operators that do not care about the order follow their
-// inputs, and for everything else the plain value is made again by a Transpose when it is first read.
+// Converts activations to NHWC. The pass walks the graph in order and keeps an NHWC twin for each 4-D value.
+// Operators that prefer NHWC read and produce twins; operators that work in any order follow their inputs;
+// for all other operators, a Transpose recreates the plain value when it is first read.
 #include "graph/operators.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -8,7 +8,7 @@
 namespace mete {
 namespace {
 
-constexpr int kToNhwcAxis[4] = {0, 3, 1, 2};        // where plain axis a is in NHWC
+constexpr int kToNhwcAxis[4] = {0, 3, 1, 2};        // plain axis a is NHWC axis kToNhwcAxis[a]
 const std::vector<int> kNchwToNhwc = {0, 2, 3, 1};  // NHWC axis i is plain axis kNchwToNhwc[i]
 
 class LayoutPass {
@@ -33,7 +33,7 @@ class LayoutPass {
  private:
   void Visit(std::vector<Node>& nodes, size_t n) {
     Node& node = nodes[n];
-    if (node.op.empty()) return;  // already taken as part of a shuffle
+    if (node.op.empty()) return;  // the node was already converted as part of a shuffle
     if (Rank4Output(node)) {
       if (PrefersChannelsLast(node.op) && Likes(node)) return;
       if (AnyTwin(node) && Follow(node)) return;
@@ -79,7 +79,7 @@ class LayoutPass {
     has_plain_.resize(graph_.values.size(), true);
   }
 
-  // The NHWC form of a 4-D value, made by a Transpose where there is none.
+  // Returns the NHWC twin of a 4-D value, and adds a Transpose if there is none yet.
   ValueId Twin(ValueId id) {
     if (twin_[size_t(id)] != kNoValue) return twin_[size_t(id)];
     if (graph_.value(id).is_constant()) {
@@ -121,7 +121,7 @@ class LayoutPass {
       return false;
     if (node.outputs.size() > 1)
       for (size_t i = 1; i < node.outputs.size(); ++i)
-        if (node.outputs[i] != kNoValue) return false;  // MaxPool's indices count in the plain order
+        if (node.outputs[i] != kNoValue) return false;  // MaxPool's indices refer to the plain order
     node.inputs[0] = Twin(node.inputs[0]);
     if (node.attributes.Has("residual")) node.inputs.back() = Twin(node.inputs.back());
     node.attributes.Set("layout", std::string("NHWC"));
@@ -129,7 +129,7 @@ class LayoutPass {
     return true;
   }
 
-  // Operators that do not care, or whose axes can be renamed.
+  // Converts an operator that works in any order, or whose axes can be renamed. Returns false for others.
   bool Follow(Node& node) {
     if (IsElementwiseOperator(node.op)) return FollowElementwise(node);
     if (node.op == "Concat") return FollowConcat(node);
@@ -141,8 +141,8 @@ class LayoutPass {
     return false;
   }
 
-  // A value lined up against a 4-D one from the right, in NHWC; kNoValue where that needs a real transpose of
-  // something that is not constant.
+  // Returns the NHWC form of a value that is broadcast to a 4-D value, or kNoValue if it would need a
+  // Transpose at run time.
   ValueId Aligned(ValueId id) {
     if (IsRank4(id)) return Twin(id);
     const Shape& s = ShapeOf(id);
@@ -160,7 +160,8 @@ class LayoutPass {
   }
 
   bool FollowElementwise(Node& node) {
-    // Scalars of Clip and the like have one element and stay; others must line up.
+    // Inputs of one element, such as the bounds of a Clip, do not change. Other inputs must be 4-D or
+    // constant.
     for (ValueId id : node.inputs)
       if (id != kNoValue && !IsRank4(id) && !graph_.value(id).is_constant() &&
           !(ShapeOf(id).known() && ShapeOf(id).Elements() == 1))
@@ -237,7 +238,7 @@ class LayoutPass {
     return true;
   }
 
-  // Resize takes its roi, scales and sizes in memory order, one for each dimension.
+  // A Resize has its roi, scales and sizes in memory order, one for each dimension.
   bool FollowResize(Node& node) {
     if (node.attributes.Has("axes") || node.input(1) != kNoValue) return false;
     for (size_t i : {size_t(2), size_t(3)}) {
@@ -275,7 +276,7 @@ class LayoutPass {
     return true;
   }
 
-  // A reduction over H and W that drops them leaves N x C either way.
+  // A reduction over H and W that drops these axes gives N x C in both layouts.
   bool Reduces(Node& node) {
     if (!IsReduction(node) || !IsRank4(node.inputs[0]) || node.attributes.Int("keepdims", 1) != 0)
       return false;
@@ -293,8 +294,8 @@ class LayoutPass {
     return true;
   }
 
-  // ShuffleNet's channel shuffle, Reshape to N,g,C/g,H,W - Transpose 0,2,1,3,4 - Reshape to N,C,H,W, as one
-  // group: in NHWC the transpose swaps the two last dimensions of N,H,W,g,C/g.
+  // Converts ShuffleNet's channel shuffle as one group: Reshape to N,g,C/g,H,W - Transpose 0,2,1,3,4 -
+  // Reshape to N,C,H,W. In NHWC the Transpose swaps the last two dimensions of N,H,W,g,C/g.
   bool Shuffle(std::vector<Node>& nodes, size_t n) {
     const int t = nodes[n].op == "Reshape" ? NextOf(nodes, n, "Transpose") : -1;
     const int last = t < 0 ? -1 : NextOf(nodes, size_t(t), "Reshape");
@@ -320,7 +321,7 @@ class LayoutPass {
     return changed_ = true;
   }
 
-  // The only reader of node n's output, where it has this operator.
+  // Returns the only reader of node n's output if it has operator `op`, and -1 otherwise.
   int NextOf(const std::vector<Node>& nodes, size_t n, std::string_view op) const {
     const ValueId out = nodes[n].outputs[0];
     if (!uses_.OnlyReader(out) || !ShapeOf(out).known()) return -1;
@@ -338,8 +339,8 @@ class LayoutPass {
 
   Graph& graph_;
   const Uses uses_;
-  std::vector<ValueId> twin_;    // per plain value
-  std::vector<bool> has_plain_;  // per value: some emitted node, input or constant gives its plain form
+  std::vector<ValueId> twin_;    // per plain value: its NHWC twin
+  std::vector<bool> has_plain_;  // per value: true if an emitted node, input or constant has its plain form
   bool changed_ = false;
 };
 

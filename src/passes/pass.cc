@@ -73,8 +73,8 @@ std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector
   FoldSpent spent;
   const auto fuse_quantized = [&](Graph& g) {
     if (!FuseQuantized(g)) return false;
-    RemoveUnused(g);  // weights that are integers now shall not be folded to floats first
-    return FoldConstants(g, limits, false, &spent);  // what stays in floats
+    RemoveUnused(g);  // so that weights which are integers now are not folded to floats
+    return FoldConstants(g, limits, false, &spent);  // folds the remaining DequantizeLinear
   };
   records.push_back(RunOne(graph, "fold",
                            [&](Graph& g) { return FoldConstants(g, limits, runs(kFuseQuantized), &spent); }));

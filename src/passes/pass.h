@@ -1,4 +1,4 @@
-// Passes: Graph -> Graph, each named, timed, switchable, and verified after.
+// Passes rewrite a Graph. Each has a name, can be disabled, is timed, and its result is verified.
 #pragma once
 
 #include <span>
@@ -11,15 +11,15 @@ namespace mete {
 
 struct Pass {
   const char* name;
-  const char* what;     // one line for people
-  bool (*run)(Graph&);  // true where it changed something
+  const char* what;     // a description in one line, for users
+  bool (*run)(Graph&);  // returns true if it changed the graph
 };
 
 // The optimising passes, in the order in which they run.
 std::span<const Pass> OptimizingPasses();
 
-// The names of those that run when a graph has been divided over devices, if it is: each share has them by
-// itself (partition/divide.h).
+// Returns the names of the passes that run after a graph has been divided over devices: they run on each
+// device's share separately (partition/divide.h).
 std::vector<std::string> PassesBehindDivision();
 
 struct PassRecord {
@@ -29,38 +29,40 @@ struct PassRecord {
   bool changed = false;
 };
 
-// What constant folding may spend, so that a small file cannot ask for 10^12 steps or all memory. What
-// passes a limit is left to run with the other nodes.
+// The limits of constant folding, so that a small file cannot request 10^12 steps or all memory. Nodes beyond
+// a limit are not folded, but run with the other nodes.
 struct FoldLimits {
-  int64_t max_value_bytes = int64_t(1) << 33;  // of any value's shape: more is an error
-  // of one folded value; guess: VGG's first full layer has 411 MB
+  // bytes of any value, folded or not; a larger one is an error
+  int64_t max_value_bytes = int64_t(1) << 33;
+  // bytes of one folded value; a guess: the weights of VGG's first fully connected layer have 411 MB
   int64_t max_result_bytes = int64_t(1) << 30;
-  int64_t max_bytes = int64_t(3) << 29;  // of all: the promise is 2 GB with everything else
-  // inner-loop steps of all; guess: some 10 s of reference kernels
+  // bytes of all folded values; Mete promises 2 GB with everything else
+  int64_t max_bytes = int64_t(3) << 29;
+  // inner-loop steps of all folded nodes; a guess: about 10 s of reference kernels
   double max_work = 4e9;
 };
 
-// What was spent of max_bytes and max_work, where a graph is folded more than once.
+// The amounts of max_bytes and max_work that were used, for a graph that is folded more than once.
 struct FoldSpent {
   int64_t bytes = 0;
   double work = 0;
 };
 
-// Infers every type and shape, evaluating what depends on constants alone; always runs first, because
-// shapes may hang on it. Throws one Error with the problems of all nodes.
-// With `keep_dequantized`, a DequantizeLinear of constants stays, so that FuseQuantized can read the
-// integers. `spent` counts on; null: nothing was spent before.
+// Infers every type and shape, and evaluates nodes that depend only on constants. It always runs first,
+// because shapes may depend on folded values. If `keep_dequantized` is true, a DequantizeLinear of constants
+// is not folded, so that FuseQuantized can read the integers. The amounts used are added to `spent`; null:
+// nothing was used before. Throws one Error with the problems of all nodes.
 bool FoldConstants(Graph& graph, const FoldLimits& limits = {}, bool keep_dequantized = false,
                    FoldSpent* spent = nullptr);
 
-// Folds, then runs every pass that `disabled` does not name; drops what became unused and verifies after
-// each. Error where a name in `disabled` is unknown.
+// Folds constants, then, if `optimize` is true, runs every pass that `disabled` does not name. After each
+// pass that changed the graph, removes unused nodes and values and verifies the graph. Throws an Error if a
+// name in `disabled` is unknown.
 std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector<std::string>& disabled,
                                   const FoldLimits& limits = {});
 
-// The passes, a file each.
-// fuse_quantized.cc; leaves DequantizeLinear of constants, to be folded next
-bool FuseQuantized(Graph& graph);
+// The passes, each in a file of its own.
+bool FuseQuantized(Graph& graph);     // fuse_quantized.cc; the remaining DequantizeLinear are folded next
 bool Simplify(Graph& graph);          // simplify.cc
 bool FoldBatchNorm(Graph& graph);     // fold_batchnorm.cc
 bool FoldPad(Graph& graph);           // fold_pad.cc

@@ -1,4 +1,4 @@
-// Every pass on small graphs: it does what it says, and the outputs stay the same.
+// Tests of every pass on small graphs: the pass has its effect, and the outputs do not change.
 #include "passes/pass.h"
 
 #include <gtest/gtest.h>
@@ -121,7 +121,7 @@ TEST(FoldBatchNorm, FoldsTheBiasOfMatMul) {
 
 TEST(FoldBatchNorm, LeavesTheColumnsOfABatchedMatMulAlone) {
   Builder b;
-  // channels are axis 1, not the columns
+  // The channels of the BatchNormalization are axis 1, not the columns.
   Graph& g = b.Output(b.BatchNorm(b.Op("MatMul", {b.Input({2, 4, 6}), b.Weight({6, 4})}), 4));
   ExpectSame(g, FoldBatchNorm);
   EXPECT_EQ(CountOf(g, "Mul"), 1);
@@ -138,7 +138,7 @@ TEST(FoldBatchNorm, BecomesMulAndAddWhereTheConvIsReadTwice) {
 
 TEST(FoldBatchNorm, LeavesAScaleAlongAnotherAxis) {
   Builder b;
-  // along the width
+  // The constant scales along the width, not the channels.
   Graph& g = b.Output(b.Op("Mul", {b.Conv(b.Input({1, 3, 4, 4}), 3, 4, 1), b.Weight({4})}));
   FoldConstants(g);
   EXPECT_FALSE(FoldBatchNorm(g));
@@ -239,7 +239,7 @@ TEST(ToNhwc, KeepsAChannelShuffleInNhwc) {
   const ValueId y = b.Op("Reshape", {b.Op("Transpose", {wide}, perm), b.Ints({1, 6, 4, 4})});
   Graph& g = b.Output(b.Conv(y, 6, 2, 1));
   ExpectSame(g, ToNhwc);
-  EXPECT_EQ(CountOf(g, "Transpose"), 3);  // in, shuffle, out
+  EXPECT_EQ(CountOf(g, "Transpose"), 3);  // of the input, of the shuffle and of the output
 }
 
 TEST(CancelTransposes, JoinsAPair) {
@@ -305,7 +305,7 @@ TEST(FuseElementwise, KeepsWhatIsReadTwiceOrHasAnotherShape) {
   b.Output(b.Op("Add", {s, b.Op("Neg", {s})}));
   b.Output(b.Op("Add", {b.Op("Abs", {b.Input({4})}), x}));
   ExpectSame(b.graph, FuseElementwise);
-  EXPECT_EQ(b.graph.nodes.size(), 4u);  // Exp, Add of Neg, Abs, Add
+  EXPECT_EQ(b.graph.nodes.size(), 4u);  // Exp, Add fused with Neg, Abs, Add
 }
 
 TEST(FuseElementwise, SpellsOutPReluClipAndPow) {
@@ -319,7 +319,7 @@ TEST(FuseElementwise, SpellsOutPReluClipAndPow) {
   EXPECT_EQ(CountOf(b.graph, "mete.Elementwise"), 4);
 }
 
-// An element-wise operator between two convolutions costs no transpose, whichever it is.
+// No element-wise operator between two convolutions needs a Transpose.
 TEST(ToNhwc, FollowsThroughEveryElementwiseOperator) {
   for (const OpSchema* op : AllOperators()) {
     if (!IsElementwiseOperator(op->name) || op->min_inputs > 1 || op->max_outputs > 1) continue;
@@ -332,11 +332,11 @@ TEST(ToNhwc, FollowsThroughEveryElementwiseOperator) {
     try {
       InferShapes(g);
     } catch (const Error&) {
-      continue;  // of integers
+      continue;  // an operator for integers only
     }
     if (g.value(y).type != DType::kF32) continue;  // a predicate, which no convolution reads
     ToNhwc(g);
-    EXPECT_EQ(CountOf(g, "Transpose"), 2);  // of the input and the output
+    EXPECT_EQ(CountOf(g, "Transpose"), 2);  // one at the input and one at the output
   }
 }
 
@@ -346,7 +346,7 @@ TEST(RunPasses, RefusesAnUnknownName) {
   EXPECT_THROW(RunPasses(g, true, {"no-such-pass"}), Error);
 }
 
-// Constants are folded twice where fuse-quantized runs, but may take no more for it.
+// With fuse-quantized, constants are folded twice; the limits hold for both foldings together.
 TEST(RunPasses, DequantizesConstantsWithinTheLimitsOfFolding) {
   const std::pair<FoldLimits, int> cases[] = {{{}, 0},
                                               {{.max_result_bytes = 399}, 1},

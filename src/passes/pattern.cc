@@ -51,7 +51,7 @@ Pattern::Term Pattern::Parse(std::string_view text, size_t* at) {
 
 bool Pattern::Matches(const Graph& graph, const Uses& uses, int root, Match* match) const {
   if (!MatchNode(graph, uses, root_, root, match)) return false;
-  for (size_t i = 1; i < match->nodes.size(); ++i) {  // inner values may be read inside only
+  for (size_t i = 1; i < match->nodes.size(); ++i) {  // inner values may be read only by matched nodes
     const ValueId out = graph.nodes[size_t(match->nodes[i])].outputs[0];
     if (uses.is_output[size_t(out)]) return false;
     for (int reader : uses.readers[size_t(out)])

@@ -1,8 +1,8 @@
-// Matching small expressions against a graph. A pattern is written as a term:
+// Matches small expressions against a graph. A pattern is written as a term:
 //   Mul(x, Sigmoid(x))         operators by name; Add and Mul match either order of operands
-//   x, y                       lower-case: any value; the same letter is the same value
-//   ?gamma                     any constant, captured under that name
-//   0.5                        a constant with one element of that value, to 1e-4 relative
+//   x, y                       lower-case names match any value; equal names must match the same value
+//   ?gamma                     matches any constant and captures it under that name
+//   0.5                        matches a constant with one element of that value, to 1e-4 relative
 #pragma once
 
 #include <map>
@@ -17,23 +17,24 @@ namespace mete {
 
 class Pattern {
  public:
-  explicit Pattern(std::string_view text);  // the text is ours: a mistake in it is an Error INTERNAL
+  // Patterns are part of Mete's code, so a mistake in `text` is an Error INTERNAL.
+  explicit Pattern(std::string_view text);
 
   struct Match {
-    std::map<std::string, ValueId> bound;  // by letter or name, without the '?'
+    std::map<std::string, ValueId> bound;  // by name, without the '?'
     std::vector<int> nodes;                // matched nodes, the root first
     bool Has(const std::string& name) const { return bound.contains(name); }
   };
 
-  // True where node `root` and its producers match and no value inside is read by anybody else.
+  // Returns true if node `root` and its producers match, and no inner value is read outside the match.
   bool Matches(const Graph& graph, const Uses& uses, int root, Match* match) const;
 
  private:
   struct Term {
-    std::string op;         // operator, or empty
-    std::string name;       // value or captured constant
-    bool constant = false;  // ?name
-    double number = 0;      // where op and name are empty
+    std::string op;         // name of an operator, or empty
+    std::string name;       // name of a value or of a captured constant
+    bool constant = false;  // true for ?name
+    double number = 0;      // the number, if op and name are empty
     std::vector<Term> operands;
   };
   static Term Parse(std::string_view text, size_t* at);

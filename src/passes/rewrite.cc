@@ -21,7 +21,7 @@ Tensor Permuted(const Tensor& source, const std::vector<int>& perm) {
   for (int p : perm) shape.push_back(source.shape()[p]);
   Tensor result(source.type(), shape);
   const size_t size = SizeOf(source.type());
-  std::vector<int64_t> stride(perm.size());  // of the source, in result order
+  std::vector<int64_t> stride(perm.size());  // strides of the source, in the order of the result
   for (size_t i = 0; i < perm.size(); ++i)
     stride[i] = source.shape().Elements(perm[i] + 1, source.shape().rank());
   std::vector<int64_t> index(perm.size());

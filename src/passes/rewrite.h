@@ -1,4 +1,4 @@
-// Small questions and edits that several passes share.
+// Small queries and edits that several passes share.
 #pragma once
 
 #include <algorithm>
@@ -22,17 +22,17 @@ inline bool IsIdentity(const Ints& perm) {
   return true;
 }
 
-// The value of a constant with one element, of f32, f64, i32 or i64.
+// Returns the value of a constant with one element of f32, f64, i32 or i64; nothing for other values.
 std::optional<double> ScalarOf(const Graph& graph, ValueId id);
 
 inline ValueId AddInts(Graph& graph, std::string name, const Ints& values) {
   return graph.AddConstant(std::move(name), Tensor::Ints(values));
 }
 
-// A constant with `perm` applied to its dimensions: result dim i is source dim perm[i].
+// Returns a copy of `source` with permuted dimensions: dimension i of the result is source's perm[i].
 Tensor Permuted(const Tensor& source, const std::vector<int>& perm);
 
-// Redirects every reader of `from`, and the graph's outputs, to `to`; an output keeps its name.
+// Redirects every reader of `from`, and the graph's outputs, to `to`. An output keeps its name.
 void ReplaceUses(Graph& graph, ValueId from, ValueId to);
 
 }  // namespace mete

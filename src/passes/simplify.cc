@@ -22,7 +22,7 @@ bool ChangesNothing(const Graph& graph, const Node& node) {
   for (size_t i = 1; i < node.outputs.size(); ++i)
     if (node.outputs[i] != kNoValue) return false;
   if (node.op == "Identity") return true;
-  // inference refuses training
+  // Shape inference has rejected training, so a constant training_mode is false.
   if (node.op == "Dropout") return node.input(2) == kNoValue || graph.value(node.input(2)).is_constant();
   if (IsOneOf(node.op, {"Cast", "CastLike", "Reshape", "Expand", "Flatten", "Squeeze", "Unsqueeze", "Tile"}))
     return SameTypeAndShape(graph, node);
@@ -33,7 +33,8 @@ bool ChangesNothing(const Graph& graph, const Node& node) {
   return false;
 }
 
-// The caller's name of an output moves to the value that takes its place, unless that has a role of its own.
+// Makes `source` the graph's output in place of `output`, and gives it the output's name. If `source` is
+// itself an input, an output or a constant, an Identity produces the output instead.
 void Rename(Graph& graph, ValueId& output, ValueId source) {
   const bool is_input = std::find(graph.inputs.begin(), graph.inputs.end(), source) != graph.inputs.end();
   const bool is_output = std::find(graph.outputs.begin(), graph.outputs.end(), source) != graph.outputs.end();

@@ -1,4 +1,4 @@
-// Joins a Transpose with the Transpose before it; what becomes an identity disappears.
+// Merges a Transpose with the Transpose before it, and removes the identities that result.
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -12,7 +12,7 @@ Ints PermOf(const Graph& graph, const Node& node) {
   return perm;
 }
 
-// A Transpose that only moves dimensions of 1 about is a Reshape, which costs nothing.
+// Returns true if the Transpose only moves dimensions of 1: it is then a Reshape, which copies nothing.
 bool MovesOnlyOnes(const Shape& shape, const Ints& perm) {
   int64_t last = -1;
   for (int64_t p : perm) {

@@ -1,9 +1,10 @@
-// Ours. What remains is dealt out such that all workers would be done at once, by the speeds that they have
-// shown in this step, in this run and earlier ones, and by when each is free. A worker takes all of its part
-// where its times are as expected, and the less the more they vary; what it leaves absorbs what it turns out
-// to be slower or faster by. The fastest cluster takes from the front, the others from the back, so that each
-// keeps to a contiguous range. A worker leaves to the others what they would be done with before it were.
-// Workers that are alike by plan, and not found to differ, take parts of one size, the same in every run.
+// The policy `adaptive`, which is Mete's own. The remaining blocks are divided so that all workers would
+// finish at the same time, given their speeds in this region, observed in this run and earlier ones, and the
+// time at which each is free. A worker takes its whole part at once if its times are as expected, and less
+// the more they vary; the remaining blocks compensate for the difference. The fastest cluster takes from the
+// front and the others from the back, so that each keeps to a contiguous range. A worker takes nothing if the
+// others would finish the remaining blocks sooner without it. Workers that are alike by plan, and were not
+// observed to differ, take parts of equal size, the same in every run.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -70,7 +71,8 @@ class Adaptive : public Policy {
   }
 
  private:
-  // Of the last region, if nobody has yet; the first run of a region says nothing of how it is usually.
+  // Adds the times of the last region, if they have not been added yet. The first run of a region is not
+  // counted, because it is not typical.
   void CountTimes() {
     if (done_ns_ > begin_ns_ && counts_) {
       times_.together_ns += double(done_ns_ - begin_ns_);
@@ -80,14 +82,14 @@ class Adaptive : public Policy {
   }
 
   struct Start {
-    double in_ns, rate;  // when a worker can begin, from now on; blocks a nanosecond from then on
+    double in_ns, rate;  // nanoseconds until a worker can begin, and its blocks per nanosecond after that
   };
 
   Start StartOf(int worker, int64_t now_ns) const {
     return {seen_.FreeInNs(worker, now_ns) + seen_.TakeNs(worker), 1 / seen_.BlockNs(worker)};
   }
 
-  // Of each worker, how long all others together take for a block; 0 where nobody knows.
+  // Returns, for each worker, the time that all others together take for a block; 0 if it is unknown.
   const std::vector<double>& OthersBlockNs() {
     others_block_ns_.assign(count_, 0);
     if (!seen_.Known() || count_ == 1) return others_block_ns_;
@@ -97,7 +99,7 @@ class Adaptive : public Policy {
     return others_block_ns_;
   }
 
-  // When the others can begin, the first one first.
+  // Collects when the other workers can begin, the earliest first.
   void Gather(int worker, int64_t now_ns) {
     others_.clear();
     for (size_t v = 0; v < count_; ++v)
@@ -122,29 +124,30 @@ class Adaptive : public Policy {
     return rest > 0 ? rest : part;
   }
 
-  // Else nobody may come for what the fastest would leave to others: one that is not running just now is late
-  // for as long as that lasts.
+  // Returns true if another worker has asked in this region and may still take blocks. If none has, the
+  // fastest worker must not leave blocks to the others: a thread that is not running at the moment may come
+  // much later.
   bool AnotherIsHere(int worker) const {
     for (size_t v = 0; v < count_; ++v)
       if (int(v) != worker && !gone_[v] && seen_.Asked(int(v))) return true;
     return false;
   }
 
-  // Workers for whom a block shall be left; not too many at a time.
+  // Returns the number of workers that are due for a trial and for which a block is left; it is bounded.
   int64_t OthersDue(int worker) const {
     int64_t due = 0;
     for (size_t v = 0; v < count_; ++v) due += int(v) != worker && !gone_[v] && seen_.IsDue(int(v));
     return std::min(due, std::max<int64_t>(1, left_.size() / 8));
   }
 
-  bool Alike() const { return count_ <= alike_; }  // the workers of this region, by plan
+  bool Alike() const { return count_ <= alike_; }  // true if all workers of this region are alike by plan
 
   bool FromFront(int worker) const {
     return Alike() ? 2 * size_t(worker) < count_ : workers_[size_t(worker)].cluster == front_;
   }
 
-  // Of those who share the region, how many times as long even parts take as the best ones, by what the
-  // workers are worth usually.
+  // Returns how many times as long equal parts take as the best parts, by the usual factors of the workers
+  // that share the region.
   double EvenOverBest() const {
     double slowest = 0, rate = 0;
     for (size_t v = 0; v < count_; ++v)
@@ -153,19 +156,20 @@ class Adaptive : public Policy {
     return slowest * rate / double(Sharers(count_));
   }
 
-  int64_t Sharers(size_t before) const {  // of the first so many workers
+  int64_t Sharers(size_t before) const {  // returns how many of the first `before` workers are not left out
     int64_t sharers = 0;
     for (size_t v = 0; v < before; ++v) sharers += !worth_.LeftOut(int(v));
     return sharers;
   }
 
-  // What a worker takes first where all are alike by plan: as much as the others and, of two workers, always
-  // the same blocks. Shares that follow what is but noise leave somebody waiting, and inputs in other caches:
-  // on two equal cores of a shared machine they cost MobileNet v2 6 % (measured). Not where that would take
-  // longer than with the `best` number of blocks by more than what was seen varies by. 0: not here.
+  // Returns the number of blocks that a worker takes first if all workers are alike by plan: as many as the
+  // others take, and, of two workers, always the same blocks. Parts that follow mere noise make a worker wait
+  // and leave inputs in other caches: on two equal cores of a shared machine they cost MobileNet v2 6 %
+  // (measured). Returns 0 if this rule does not apply, for example if the slice would take longer than the
+  // `best` number of blocks by more than the observed times vary.
   int64_t EvenSlice(int worker, int64_t best) const {
-    // Guesses: it is no noise where a worker is slower by a fifth in all regions; it may be up to twice what
-    // its times are off by here.
+    // These values are guesses: a worker that is slower by a fifth in all regions differs by more than noise,
+    // and noise may be up to twice the average deviation of the worker's times in this region.
     constexpr double kUsually = 1.1, kLeast = 1.05, kMost = 1.3;
     if (!Alike() || seen_.Computed(worker) || seen_.WasIdle(worker) || EvenOverBest() > kUsually) return 0;
     const int64_t sharers = Sharers(count_),
@@ -176,27 +180,28 @@ class Adaptive : public Policy {
     return Makespan(worker, slice) < noise * Makespan(worker, best) + rounding ? slice : 0;
   }
 
-  // The most blocks up to `count` that a worker can take without cutting a run; may be none.
+  // Returns the most blocks up to `count` that a worker can take without cutting a run; it may be 0.
   int64_t Whole(int worker, int64_t count) const {
     const int64_t edge = FromFront(worker) ? left_.begin + count : left_.end - count;
     const int64_t down = edge % run_, cut = FromFront(worker) ? down : (run_ - down) % run_;
     return std::max<int64_t>(count - cut, 0);
   }
 
-  // Of a worker's share, what it takes at once while no times are known. Guess.
+  // The fraction of its share that a worker takes at once while no times are known. This value is a guess.
   static constexpr double kUnknownPart = 0.6;
 
-  // Blocks that a worker would compute from now on if all were done at once. Those who would not be free
-  // before that get nothing.
+  // Returns the blocks that a worker would compute from now on if all workers finished at the same time. A
+  // worker that would not be free before that time gets none.
   double Share(int worker) const {
     const Start own{seen_.TakeNs(worker), 1 / seen_.BlockNs(worker)};
     return std::max(0.0, DoneIn(double(left_.size()), &own) - own.in_ns) * own.rate;
   }
 
-  // In how long `blocks` would be done at the earliest by the others, and by one more.
+  // Returns the least time in which the others, and the worker `more` if it is not null, would finish
+  // `blocks`.
   double DoneIn(double blocks, const Start* more) const {
     double rate = 0, sum = 0, done = 0;
-    // blocks = sum of (done - start) * rate over those who begin before it is done
+    // `done` solves blocks = sum of (done - start) * rate over the workers that begin before `done`.
     const auto joins = [&](const Start& s) {
       if (rate > 0 && s.in_ns >= done) return false;
       rate += s.rate, sum += s.rate * s.in_ns;
@@ -211,7 +216,7 @@ class Adaptive : public Policy {
     return done;
   }
 
-  // The number of blocks near `share` with which all are done the soonest.
+  // Returns the number of blocks near `share` with the least makespan.
   int64_t Rounded(int worker, double share) const {
     const int64_t low = std::min(int64_t(share), left_.size()), whole = Whole(worker, low);
     int64_t best = 0;
@@ -224,7 +229,7 @@ class Adaptive : public Policy {
     return best;
   }
 
-  // What a cut within a run costs this worker, and those who take the rest as well.
+  // Returns the cost of a cut within a run for this worker; the workers that take the rest pay the same.
   double CutNs(int worker, int64_t count) const {
     return count > 0 && count < left_.size() && Whole(worker, count) != count ? seen_.CutNs(worker) : 0;
   }
@@ -240,13 +245,15 @@ class Adaptive : public Policy {
     return rest == 0 ? own : std::max(own, RestDoneIn(rest) + CutNs(worker, count));
   }
 
-  // Few blocks are dealt out one by one: a share of a block is none.
+  // Returns true if there are enough `blocks` to divide them into fractions. Few blocks are assigned one
+  // by one, because a worker cannot compute a fraction of a block.
   bool Fractions(int64_t blocks) const {
-    constexpr size_t kFewWorkers = 16;  // guess: it takes blocks x workers steps, with the pool's lock held
+    // This value is a guess: the assignment takes blocks x workers steps, while the pool's lock is held.
+    constexpr size_t kFewWorkers = 16;
     return others_.size() > kFewWorkers || blocks > 2 * int64_t(others_.size());
   }
 
-  double RestDoneIn(int64_t blocks) const {  // by the others
+  double RestDoneIn(int64_t blocks) const {  // returns the time in which the others would finish `blocks`
     if (Fractions(blocks)) return DoneIn(double(blocks), nullptr);
     dealt_ = others_;
     double done = 0;
@@ -260,10 +267,12 @@ class Adaptive : public Policy {
     return done;
   }
 
-  // Twice what it has been off by of late; nothing where what is lost by that is less than what taking more
-  // often costs: both ends of the range that is left take once or twice more.
+  // Returns the blocks of its part that a worker does not take at once: twice the recent deviation of its
+  // times. Returns 0 if the deviation costs less time than further takes would: the workers at both ends of
+  // the remaining range would take once or twice more.
   double HeldBack(int worker, double part) const {
-    // guess; of 4, 8 and 15 none was better beyond the noise, and 15 recovers later from a disturbance
+    // This value is a guess: of 4, 8 and 15 none was better by more than noise, and 15 recovers later from a
+    // disturbance.
     constexpr double kTakes = 8;
     const double off = seen_.Spread(worker) * part, take = std::max(seen_.TakeNs(worker), double(cost_.ns));
     return off * seen_.BlockNs(worker) < kTakes * take ? 0 : std::min(2 * off, (1 - kUnknownPart) * part);
@@ -273,18 +282,18 @@ class Adaptive : public Policy {
   Speeds seen_;
   Worth worth_;
   const TakeCost cost_;
-  size_t alike_ = 0;  // the first so many workers are of one cluster and one speed
-  int front_ = 0;     // cluster
-  size_t count_ = 0;  // workers who take part
+  size_t alike_ = 0;  // the first `alike_` workers have one cluster and one speed
+  int front_ = 0;     // the cluster that takes from the front
+  size_t count_ = 0;  // workers that take part
   BlockRange left_;
   int64_t run_ = 1;
-  Times times_;                                      // of the regions that are counted
-  int64_t blocks_ = 0, begin_ns_ = 0, done_ns_ = 0;  // of the last region
-  bool counts_ = false;                              // not its first run
-  std::vector<bool> gone_;                           // workers that this region has nothing more for
+  Times times_;                                      // sums over the counted regions
+  int64_t blocks_ = 0, begin_ns_ = 0, done_ns_ = 0;  // blocks and times of the last region
+  bool counts_ = false;                              // true if this is not the first run of the region
+  std::vector<bool> gone_;                           // workers that get no more blocks of this region
   std::vector<double> others_block_ns_;
-  std::vector<Start> others_;         // than the one that asks, who still take
-  mutable std::vector<Start> dealt_;  // of RestDoneIn alone
+  std::vector<Start> others_;         // workers other than the one that asks that still take blocks
+  mutable std::vector<Start> dealt_;  // temporary storage of RestDoneIn
 };
 
 }  // namespace

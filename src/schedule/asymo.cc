@@ -31,9 +31,10 @@ class Asymo : public Policy {
   }
 
  private:
-  // Blocks at a time, ours: with p pieces a worker, taking costs p times `cost` and the last piece leaves the
-  // others idle for half of its time on average. The sum is least where p is the root of (the worker's time /
-  // 2 / cost). Four pieces before times are known.
+  // Returns the blocks that a worker of the cluster takes at a time. This rule is Mete's own: with p pieces
+  // per worker, taking costs p times `cost`, and the last piece leaves the others idle for half of its time
+  // on average. The sum is least if p is the square root of (the worker's time / 2 / cost). Before times are
+  // known, p is 4.
   int64_t PieceOf(size_t cluster) const {
     if (queues_.workers(cluster) == 0) return 1;
     const double share = double(queues_[cluster].size()) / queues_.workers(cluster);
@@ -44,7 +45,7 @@ class Asymo : public Policy {
     return std::max<int64_t>(1, std::llround(share / std::max(pieces, 1.0)));
   }
 
-  // A block of another cluster, if this worker finishes it before that cluster has emptied its queue.
+  // Steals a piece of another cluster if this worker finishes it before that cluster has emptied its queue.
   BlockRange Steal(int worker) {
     for (size_t c = 0; c < queues_.size(); ++c) {
       if (queues_[c].size() == 0) continue;
@@ -62,7 +63,7 @@ class Asymo : public Policy {
   ClusterQueues queues_;
   Speeds seen_;
   const TakeCost cost_;
-  size_t count_ = 0;             // workers who take part
+  size_t count_ = 0;             // workers that take part
   std::vector<int64_t> pieces_;  // blocks at a time, by cluster
 };
 

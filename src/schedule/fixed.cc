@@ -29,10 +29,10 @@ class Fixed : public Policy {
   }
 
  private:
-  std::vector<double> ends_;  // of each worker's slice, in parts of all blocks; the first is 0
+  std::vector<double> ends_;  // ends of the workers' slices as fractions of all blocks, after a first 0
   std::vector<bool> taken_;
   int64_t blocks_ = 0;
-  double all_ = 1;  // where the slices of those who take part end
+  double all_ = 1;  // the end of the last slice of the workers that take part
 };
 
 }  // namespace

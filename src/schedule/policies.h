@@ -1,11 +1,11 @@
-// The policies' constructors, for MakePolicy alone.
+// The constructors of the policies. Only MakePolicy calls them.
 #pragma once
 
 #include "schedule/policy.h"
 
 namespace mete {
 
-// one contiguous slice a worker, in proportion
+// Gives each worker one contiguous slice, in proportion to its share.
 std::unique_ptr<Policy> MakeFixed(std::vector<double> shares);
 std::unique_ptr<Policy> MakeAsymo(std::vector<WorkerSpeed> workers, TakeCost cost);
 std::unique_ptr<Policy> MakeSani(std::vector<WorkerSpeed> workers);

@@ -10,9 +10,9 @@
 namespace mete {
 namespace {
 
-constexpr double kLittleShare = 0.5;  // MNN's, whatever the chip
+constexpr double kLittleShare = 0.5;  // MNN uses this share on every chip
 
-// A slice each, of 1 for the fastest workers and of half that for all others.
+// Returns a share of 1 for the fastest workers and of kLittleShare for all others.
 std::vector<double> FixedShares(const std::vector<WorkerSpeed>& workers) {
   double fastest = 0;
   for (const WorkerSpeed& w : workers) fastest = std::max(fastest, w.speed);

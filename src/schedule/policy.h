@@ -1,12 +1,12 @@
-// How blocks reach cores. A parallel region is a number of equal blocks; a policy says which of them a worker
-// takes next. A policy is a state machine over a clock that it is told: it starts no thread, reads no clock
-// and takes no lock, so the same object serves real threads, one call at a time (processor/cpu/pool.h), and a
-// virtual clock (simulate.h).
+// The assignment of blocks to cores. A parallel region is a number of equal blocks; a policy decides which of
+// them a worker takes next. A policy is a state machine whose callers pass it the time: it starts no thread,
+// reads no clock and takes no lock, so the same object serves real threads, one call at a time
+// (processor/cpu/pool.h), and a virtual clock (simulate.h).
 //
 // Sources: `ratio` is MNN's fixed share for little cores; `asymo` follows AsyMo (Wang et al., MobiCom 2021):
-// cost-directed blocks, a queue a cluster, stealing that respects speed; `sani` follows SANI (OSDI 2026):
-// counters that merge and split blocks, and migration. What their public texts leave open (block sizes, the
-// stealing rule's algebra) is ours, and is said where it is computed.
+// cost-directed blocks, one queue per cluster, stealing that respects speed; `sani` follows SANI (OSDI 2026):
+// counters that merge and split blocks, and migration. Details that their public texts leave open (block
+// sizes, the algebra of the stealing rule) are Mete's own, and are marked so where they are computed.
 #pragma once
 
 #include <algorithm>
@@ -24,68 +24,75 @@ struct BlockRange {
   int64_t size() const { return end - begin; }
 };
 
-// How finely a region is divided, where there is as much to divide. Neighbouring blocks are computed in one
-// pass, so that many cost nothing. Guess: 3 % of a thread's share is as evenly as it needs to be dealt out.
+// Blocks per thread of a region that has enough work to divide. A worker computes neighbouring blocks in one
+// pass, so many blocks cost nothing. This value is a guess: a block is 3 % of a thread's share, and a finer
+// division would not balance the load better.
 inline constexpr int64_t kBlocksPerThread = 32;
 
-// How long a thread spins after a region of its own is over, before it sleeps in the kernel. Longer than the
-// gap between two layers, shorter than what a user would notice as a busy core. Guess; waking a sleeping
-// thread costs 5-50 us.
+// The time for which a thread spins after it has finished a region, before it sleeps in the kernel. This
+// value is a guess: it is longer than the gap between two layers, and shorter than a user would notice as a
+// busy core. Waking a sleeping thread costs 5-50 us.
 inline constexpr int64_t kSpinNs = 100'000;
-// However long others still compute a region, a thread that has computed nothing for so long sleeps, also
-// between regions that follow each other closely and of which the policy leaves it out: another process may
-// want its core. Guess: some layers of a small network.
+// A thread that has computed nothing for this time sleeps, because another process may need its core: even
+// while other threads still compute a region, and between regions in quick succession in which the policy
+// gives it nothing. This value is a guess: the time of some layers of a small network.
 inline constexpr int64_t kUselessNs = 2'000'000;
 
 struct Region {
-  // what was seen of a region serves the next one of the same id, 1, 2, ...; 0: of no other
+  // 1, 2, ...: what a policy learns from a region it uses for the next region of the same id. 0: what it
+  // learns is used for no other region.
   int64_t id = 0;
   int64_t blocks = 0;  // >= 0
-  // Runs of so many blocks, the first from block 0, share data (the weights of a panel): a range that begins
-  // or ends within a run costs the worker about as much more as taking a range does.
+  // Each `run` blocks, counted from block 0, share data, such as the weights of a panel. A range that begins
+  // or ends within a run costs the worker about as much as taking one more range.
   int64_t run = 1;
-  // the first so many take part, all others neither ask nor are waited for; 0, or more than there are: all
+  // The first `workers` workers take part. The others do not ask for blocks, and the region does not wait for
+  // them. 0, or more than there are, means all workers.
   int workers = 0;
 
   size_t Workers(size_t all) const { return workers > 0 ? std::min(size_t(workers), all) : all; }
 };
 
-// A worker as the plan sees it.
+// A worker's cluster and speed in the plan.
 struct WorkerSpeed {
   int cluster = 0;   // 0, 1, ...: workers of one cluster share a cache
-  double speed = 1;  // > 0, of the fastest
+  double speed = 1;  // > 0, relative to the fastest worker
 };
 
-// Workers that differ in their speeds alone: those of one speed are a cluster.
+// Returns workers with these speeds. Workers of equal speed form a cluster.
 std::vector<WorkerSpeed> WorkersOf(const std::vector<double>& speeds);
 
 class Policy {
  public:
   virtual ~Policy() = default;
-  // Before any worker asks. Regions follow each other and never overlap; `now_ns` never goes back. Who does
-  // not take part in a region is as if the region had not been: what was learned of it stays.
+  // Begins a region. The caller must call Begin before any worker asks for blocks. Regions never overlap, and
+  // `now_ns` never decreases. A region does not change what the policy has learned of workers that do not
+  // take part in it.
   virtual void Begin(const Region& region, int64_t now_ns) = 0;
-  // Whether worker w may get something of this region, as it begins: those who may not need not be woken.
+  // Returns false if the given worker will get no blocks of the region that has just begun, so that its
+  // thread need not be woken.
   virtual bool Takes(int) const { return true; }
-  // Worker w, which takes part, has finished what it had and is free at `now_ns`. False: nothing is left for
-  // it in this region, and it does not ask again. A worker that comes late may never ask: a region is over
-  // with its last block.
+  // Assigns the next blocks to `worker`, which takes part in the region, has finished its last blocks and is
+  // free at `now_ns`. Returns false if the region has no more blocks for this worker, which then must not ask
+  // again. A worker that comes late may never ask, because a region is over when its last block is done.
   virtual bool NextBlock(int worker, int64_t now_ns, BlockRange* range) = 0;
 
-  // What the regions took, and what they would have taken worker 0 alone by what was seen of it.
+  // The time that regions took, and the time that worker 0 alone would have needed, by its observed speed.
   struct Times {
     double together_ns = 0, alone_ns = 0;
   };
-  // Of the regions since the last call, which are all done. None of a policy that learns nothing.
+  // Returns the sum over the regions since the last call, which must all be done. A policy that does not
+  // learn returns zeros.
   virtual Times TakeTimes() { return {}; }
 };
 
-// What taking blocks costs a worker: the call, and starting the kernel anew.
+// The cost of taking blocks for a worker: the call, and starting the kernel again.
 struct TakeCost {
-  int64_t ns = 1000;  // guess, until a profile says more
+  int64_t ns = 1000;  // a guess, used until a profile has a measured value
 };
 
-// Error for an unknown name, no workers or a speed that is not positive.
+// Makes the policy with this name. Throws an Error for an unknown name, no workers or a speed that is not
+// positive.
 std::unique_ptr<Policy> MakePolicy(std::string_view name, std::vector<WorkerSpeed> workers,
                                    TakeCost cost = {});
 const std::vector<std::string>& PolicyNames();

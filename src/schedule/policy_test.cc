@@ -19,8 +19,8 @@ std::vector<WorkerSpeed> Workers(const std::vector<double>& speeds) {
   return workers;
 }
 
-// Ideal time over simulated time for `layers` layers of `blocks` blocks that take a core of speed 1
-// `layer_ns`, the mean of `runs` runs after a first one.
+// Returns the ideal time divided by the simulated time of `layers` layers of `blocks` blocks, each of which
+// takes a core of speed 1 `layer_ns`: the mean of `runs` runs after a first one.
 double Efficiency(std::string_view name, const std::vector<double>& speeds, int layers, int64_t blocks,
                   double layer_ns, int runs = 3) {
   const auto policy = MakePolicy(name, Workers(speeds));
@@ -49,7 +49,7 @@ TEST(Policy, EveryBlockIsTakenOnceWhateverTheOrderOfTheWorkers) {
         const int64_t blocks = int64_t(random() % 40);
         std::vector<int> seen(size_t(blocks), 0), asking(speeds.size());
         std::iota(asking.begin(), asking.end(), 0);
-        const int taking_part = int(random() % (speeds.size() + 1));  // 0: all
+        const int taking_part = int(random() % (speeds.size() + 1));  // 0: all workers
         if (taking_part > 0) asking.resize(size_t(taking_part));
         policy->Begin({i % 5, blocks, 1 + i % 7, taking_part}, now);
         while (!asking.empty()) {
@@ -93,8 +93,7 @@ TEST(Policy, EqualCoresAreAsFastWithAdaptiveAsWithEqualSlices) {
   EXPECT_GE(Efficiency("adaptive", {1, 1}, 54, 64, 500e3), 0.98 * Efficiency("equal", {1, 1}, 54, 64, 500e3));
 }
 
-// A core that gets slower by three quarters in the midst of a run: the others have taken over after a few
-// layers.
+// A core becomes slower by three quarters during a run: after a few layers the other has taken over its work.
 TEST(Policy, AdaptiveRecoversFromADisturbance) {
   const auto policy = MakePolicy("adaptive", Workers({1, 1}));
   const double layer_ns = 500e3;
@@ -110,11 +109,11 @@ TEST(Policy, AdaptiveRecoversFromADisturbance) {
     efficiency.push_back(layer_ns / 1.25 / double(end - now));
     now = end;
   }
-  // The first layer is dealt out before anybody can know.
+  // The first layer is divided before the disturbance can be observed.
   for (size_t i = 5; i < efficiency.size(); ++i) EXPECT_GE(efficiency[i], 0.93) << "layer " << i;
 }
 
-// A worker that was so slow that it got nothing is found when it is well again.
+// A worker that was so slow that it got no blocks gets blocks again after it has become fast.
 TEST(Policy, AdaptiveTriesAgainWhoWasTooSlow) {
   const auto policy = MakePolicy("adaptive", Workers({1, 1}));
   const SimulatedWorkers even = ConstantWorkers({1, 1}, 300, 1000),
@@ -130,7 +129,7 @@ TEST(Policy, AdaptiveTriesAgainWhoWasTooSlow) {
   EXPECT_GE(layer_ns / 2 * 1000 / double(now - start), 0.9);
 }
 
-// By plan the cores are equal. Each try of a hopeless one costs something, so that they have to be few.
+// By plan the cores are equal. Each trial of a hopeless core costs time, so trials must be rare.
 TEST(Policy, AdaptiveIsNeverMuchSlowerThanTheBestSubset) {
   for (const double slow : {0.3, 0.1, 0.05, 0.02, 0.01}) {
     const auto policy = MakePolicy("adaptive", Workers({1, 1}));
@@ -145,7 +144,7 @@ TEST(Policy, AdaptiveIsNeverMuchSlowerThanTheBestSubset) {
   }
 }
 
-// One that comes late once, as a stopped process does, is expected in time again soon.
+// A worker that comes late once, like a stopped process, soon gets its full part again.
 TEST(Policy, AdaptiveForgivesAWorkerThatWasLateOnce) {
   const auto policy = MakePolicy("adaptive", Workers({1, 1}));
   const SimulatedWorkers even = ConstantWorkers({1, 1}, 300, 1000);
@@ -163,7 +162,7 @@ TEST(Policy, AdaptiveForgivesAWorkerThatWasLateOnce) {
   EXPECT_LE(double(now - start) / 10, 1.1 * layer_ns / 2);
 }
 
-// With fewer blocks than workers, the fast ones get them.
+// If there are fewer blocks than workers, the fast workers get them.
 TEST(Policy, AdaptiveGivesFewBlocksToTheFastest) {
   const std::vector<double> speeds{1, 0.6, 0.6, 0.6, 0.15, 0.15, 0.15, 0.15};
   const auto policy = MakePolicy("adaptive", Workers(speeds));
@@ -171,12 +170,12 @@ TEST(Policy, AdaptiveGivesFewBlocksToTheFastest) {
   int64_t now = 0;
   for (int i = 0; i < 40; ++i) {
     const SimulatedRegion region = Simulate(*policy, {1, 3}, 100e3, workers, now);
-    EXPECT_LE(region.end_ns - now, 210e3) << i;  // two on the fastest, one on the next
+    EXPECT_LE(region.end_ns - now, 210e3) << i;  // two blocks on the fastest worker, one on the next
     now = region.end_ns;
   }
 }
 
-// What a range that begins or ends within a run costs more is learned, and then runs are left whole.
+// The policy learns the extra cost of a range that begins or ends within a run, and then cuts no runs.
 TEST(Policy, AdaptiveLeavesRunsWhole) {
   const auto policy = MakePolicy("adaptive", Workers({1, 1}));
   std::vector<int64_t> free_at(2, 0);
@@ -203,8 +202,8 @@ TEST(Policy, AdaptiveLeavesRunsWhole) {
   EXPECT_EQ(cuts, 0);
 }
 
-// Shares that follow noise cost more than they save. Here it is up to a tenth, and now and then a block takes
-// three times as long.
+// Parts that follow noise cost more than they save. The noise in this test is up to a tenth, and now and then
+// a range takes three times as long.
 TEST(Policy, AdaptiveGivesAlikeWorkersHalfOfAllInSpiteOfNoise) {
   constexpr int kWarm = 200, kRegions = 2000;
   constexpr double kBlockNs = 1e3;
@@ -221,8 +220,8 @@ TEST(Policy, AdaptiveGivesAlikeWorkersHalfOfAllInSpiteOfNoise) {
   EXPECT_GE(halves, 2 * kRegions * 3 / 4);
 }
 
-// Of any number of workers and blocks: one take each, sizes that differ by one at most, the first ones' the
-// larger ones.
+// For any number of workers and blocks, each worker takes once, sizes differ by at most one, and the first
+// workers get the larger ones.
 TEST(Policy, AdaptiveGivesAlikeWorkersEvenParts) {
   for (const size_t count : {2, 3, 4, 7})
     for (const int64_t blocks : {64, 65, 70}) {
@@ -238,7 +237,7 @@ TEST(Policy, AdaptiveGivesAlikeWorkersEvenParts) {
     }
 }
 
-// What differs always is not noise, also where it does so in some regions alone.
+// A steady difference is not noise, even if it exists only in some regions.
 TEST(Policy, AdaptiveDoesNotTakeASteadyDifferenceOfAlikeWorkersForNoise) {
   for (const double slow : {1 / 1.5, 0.8}) {
     int region = 0;
@@ -269,7 +268,7 @@ TEST(Policy, AdaptiveDoesNotKeepToEvenSlicesWhereOneOfAlikeWorkersIsSlow) {
   EXPECT_GE(640e3 * 20 * 20 / 1.5 / double(now - start), 0.95);
 }
 
-// The slow ones are left out: neither are blocks kept for them nor are they waited for.
+// The slow workers do not take part: no blocks are kept for them, and the region does not wait for them.
 TEST(Policy, AFewWorkersAreAsFastAsIfThereWereNoOthers) {
   const std::vector<double> all{1, 1, 0.3, 0.3}, few{1, 1};
   for (const std::string& name : PolicyNames()) {
@@ -287,8 +286,8 @@ TEST(Policy, AFewWorkersAreAsFastAsIfThereWereNoOthers) {
   }
 }
 
-// What was seen of the others stays: neither do they count as idle, and so as due for a trial, nor are they
-// new again.
+// The policy keeps what it has learned of workers that do not take part: they count neither as idle, and so
+// as due for a trial, nor as new.
 TEST(Policy, AdaptiveKeepsWhatItKnowsOfThoseLeftOut) {
   const std::vector<double> speeds{1, 0.37};
   const SimulatedWorkers workers = ConstantWorkers(speeds, 300, 1000);
@@ -321,9 +320,9 @@ TEST(Simulate, AWorkerAsksWhenItHasItsCore) {
     return std::max<int64_t>(start, w == 0 ? 5000 : 0) + int64_t(work);
   };
   const SimulatedRegion region = Simulate(*MakePolicy("sani", Workers({1, 1})), {1, 10}, 50, workers, 1000);
-  EXPECT_EQ(region.takes[0], 0);  // the other one has done it all by then
+  EXPECT_EQ(region.takes[0], 0);  // the other worker has finished all blocks by then
   EXPECT_EQ(region.busy_ns[1], 500);
-  EXPECT_EQ(region.end_ns, 1500);  // and nobody waits for it
+  EXPECT_EQ(region.end_ns, 1500);  // the region does not wait for worker 0
 }
 
 TEST(Policy, BadArgumentsAreErrors) {

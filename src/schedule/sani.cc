@@ -8,7 +8,8 @@
 namespace mete {
 namespace {
 
-// Counters count half blocks, so that one below 2 splits a block. Here a "block" of the paper is two of ours.
+// One block of the SANI paper is two blocks (kWhole) of a region, so that a counter of 1 stands for half a
+// block: the block is split.
 class Sani : public Policy {
  public:
   explicit Sani(const std::vector<WorkerSpeed>& workers)
@@ -48,8 +49,8 @@ class Sani : public Policy {
     return *std::min_element(took_.begin(), took_.begin() + std::ptrdiff_t(count_)) > round_;
   }
 
-  // After a round: the k fastest take a block more at a time, the k slowest one less. k is a quarter of the
-  // threads, ours.
+  // Ends a round: from now on the k fastest workers take one block more at a time, the k slowest one block
+  // less. That k is a quarter of the workers is Mete's own choice.
   void Adjust() {
     ++round_;
     std::sort(by_speed_.begin(), by_speed_.end(),
@@ -58,17 +59,17 @@ class Sani : public Policy {
     for (size_t i = 0; i < k; ++i) {
       at_a_time_[size_t(by_speed_[i])] += kWhole;
       int64_t& slow = at_a_time_[size_t(by_speed_[count_ - 1 - i])];
-      slow = slow > kWhole ? slow - kWhole : 1;  // below one: a block is split
+      slow = slow > kWhole ? slow - kWhole : 1;  // below one whole block, the block is split
     }
   }
 
   const std::vector<WorkerSpeed> workers_;
   ClusterQueues queues_;
   Speeds seen_;
-  std::vector<int64_t> at_a_time_;  // by worker
-  std::vector<int64_t> took_;       // times, in this region
-  std::vector<int> by_speed_;       // workers who take part, the fastest first
-  size_t count_ = 0;                // of them
+  std::vector<int64_t> at_a_time_;  // by worker: blocks that it takes at a time
+  std::vector<int64_t> took_;       // by worker: how often it has taken blocks in this region
+  std::vector<int> by_speed_;       // workers that take part, the fastest first
+  size_t count_ = 0;                // number of workers that take part
   int64_t round_ = 0;
 };
 

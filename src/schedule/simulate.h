@@ -1,4 +1,5 @@
-// A region under a virtual clock: the policies that threads run, on workers that do not exist.
+// Simulates a region under a virtual clock: the policies are those of real threads, the workers are
+// simulated.
 #pragma once
 
 #include <functional>
@@ -10,24 +11,25 @@ namespace mete {
 
 struct SimulatedWorkers {
   int count = 0;
-  // When worker w, starting at `start_ns`, is done with what takes a core of speed 1 `work_ns`; with nothing,
-  // when it has its core. Interference lives in here. Of each worker, `start_ns` never goes back.
+  // Returns the time at which worker w, starting at `start_ns`, has done work that takes a core of speed 1
+  // `work_ns`. For 0 it returns the time at which the worker gets its core. This function models interference
+  // by other processes. For each worker, `start_ns` never decreases.
   std::function<int64_t(int w, int64_t start_ns, double work_ns)> finish;
-  std::vector<int64_t> take_ns;  // of each worker: of a call that gets blocks
-  int64_t barrier_ns = 0;        // from the end of the last block to the region's
+  std::vector<int64_t> take_ns;  // by worker: the time of a call that returns blocks
+  int64_t barrier_ns = 0;        // from the end of the last block to the end of the region
 };
 
 struct SimulatedRegion {
   int64_t end_ns = 0;
-  std::vector<int64_t> busy_ns;  // of each worker: computing, taking not counted
-  std::vector<int64_t> takes;    // of each worker
+  std::vector<int64_t> busy_ns;  // by worker: time of computing, without that of taking blocks
+  std::vector<int64_t> takes;    // by worker: number of ranges
 };
 
-// Workers of constant speeds.
+// Returns workers of constant speeds.
 SimulatedWorkers ConstantWorkers(std::vector<double> speeds, int64_t take_ns, int64_t barrier_ns);
 
-// Runs one region that begins at `start_ns`; a block takes a core of speed 1 `block_ns`. It ends with its
-// last block: a worker that has none and comes later is not waited for.
+// Runs one region that begins at `start_ns`. A block takes a core of speed 1 `block_ns`. The region ends with
+// its last block and does not wait for a worker without blocks that comes later.
 SimulatedRegion Simulate(Policy& policy, const Region& region, double block_ns,
                          const SimulatedWorkers& workers, int64_t start_ns);
 

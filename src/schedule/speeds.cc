@@ -6,30 +6,32 @@
 namespace mete {
 namespace {
 
-// How much a new observation counts. Guesses: what is usual changes over tens of runs, a disturbance within
-// two or three blocks.
+// The weights of a new observation. These values are guesses: usual speeds change over tens of runs, a
+// disturbance within two or three blocks.
 constexpr double kUsualGain = 0.1, kSlowdownGain = 0.5;
-// A disturbance is believed the sooner the longer what was observed took, and only where it is larger than
-// what regions differ by from run to run: else the noise of one misleads the next. Guesses.
+// An observed slowdown has more weight the longer the observed range took, and is used only if it is larger
+// than the usual differences between runs of a region; otherwise the noise of one region would mislead the
+// next. These values are guesses.
 constexpr double kLongNs = 200e3, kNoDisturbance = 1.25;
-// An observation counts as at most so many times what was expected: a preempted thread takes a hundred times
+// The most by which an observation may exceed the expected time: a preempted thread can take a hundred times
 // as long, once.
 constexpr double kMostSurprise = 3;
-constexpr double kLeastJoinNs = 5e3;  // guess: below it, being late is no surprise
-// What is learned of a worker stays within these bounds of the plan, or of what is usual, so that no run of
-// bad luck feeds on itself.
-constexpr double kMostFactor = 100, kLeastSlowdown = 0.5, kMostSlowdown = 8;  // guesses
-constexpr double kLeastBlockNs = 1e-3;  // guess: above 0, so that rates are finite
-constexpr double kFirstSpread = 0.2;    // guess, until there were some observations
-constexpr double kAll = 1e15;           // more blocks than there are
-// guess: what takes so much longer than expected was not expected at all
+constexpr double kLeastJoinNs = 5e3;  // a guess: a shorter delay is no surprise
+// Bounds of the learned values, relative to the plan and to the usual speed, so that a series of bad
+// observations does not reinforce itself. These values are guesses.
+constexpr double kMostFactor = 100, kLeastSlowdown = 0.5, kMostSlowdown = 8;
+constexpr double kLeastBlockNs = 1e-3;  // a guess: above 0, so that rates are finite
+constexpr double kFirstSpread = 0.2;    // a guess: the spread before the first observations
+constexpr double kAll = 1e15;           // more blocks than any region has
+// A range that took this many times the expected time is a disappointment. This value is a guess.
 constexpr double kDisappointment = 1.5;
-// guesses: tried within some runs; a hopeless one costs less than 0.1 %
+// Runs until a trial. These values are guesses: a worker is tried within some runs, and the trials of a
+// hopeless worker cost less than 0.1 %.
 constexpr int kLeastPatience = 10, kMostPatience = 2560;
-// guess: a trial that takes so much of the time that was expected was worth it
+// A trial that takes less than this fraction of the expected time was a success. This value is a guess.
 constexpr double kBetter = 0.7;
 
-// The first observations count as much as each other.
+// Returns the weight of a new observation. The first observations have equal weights.
 double GainOf(int seen) { return std::max(kUsualGain, 1.0 / (seen + 2)); }
 
 double Bounded(double ratio) { return std::clamp(ratio, 1 / kMostSurprise, kMostSurprise); }
@@ -101,7 +103,7 @@ bool Speeds::Finish(int worker, int64_t now_ns) {
   return true;
 }
 
-// Blocks of the region, were they dealt out by the factors alone.
+// Returns the worker's blocks of the region if they were divided only by the factors.
 double Speeds::FairShare(int worker) const { return double(now_.blocks) / here(worker).factor / rate_; }
 
 double Speeds::OfOne(const BlockRange& range) const {
@@ -118,7 +120,7 @@ void Speeds::LearnFirst(int worker, double ns) {
 
 void Speeds::LearnSlowdown(int worker, double ns, double usual) {
   Worker& w = workers_[size_t(worker)];
-  // else it is rather this region's times that are wrong
+  // If times in this region vary much, the region's times are probably wrong, not the slowdown.
   const double certain = std::max(0.0, 1 - 2 * here(worker).spread);
   const double gain = kSlowdownGain * certain * std::min(1.0, ns / kLongNs),
                bounded = w.slowdown * Bounded(ns / (usual * w.slowdown));
@@ -133,10 +135,12 @@ void Speeds::LearnTrial(InRegion& here, const Worker& w, double ratio) {
   here.idle = 0, here.trusted = 1;
 }
 
-// What is unexpected where runs were cut is half put down to that. The rest: of few blocks to taking them, of
-// many to the blocks, or to the worker's factor; half and half where it is few blocks of a worker whose
-// factor may be wrong. `surprise`: by how much it took longer than usual, relative to `of_one`, the time of a
-// worker of factor 1.
+// Attributes the unexpected part of an observed time to the model's parameters. If the range cuts runs, half
+// of it is attributed to cut_ns. Of the rest, that of a range of few blocks is attributed to take_ns, that of
+// many blocks to block_ns (for the reference worker) or to the worker's factor (for others). For few blocks
+// of a worker other than the reference, whose factor may be wrong, take_ns and the factor get half each.
+// `surprise`: the time beyond the usual time, relative to it. `of_one`: the usual time of a worker of factor
+// 1.
 void Speeds::LearnTimes(int worker, double surprise, double of_one) {
   Times& times = times_[region_];
   InRegion& here = times.workers[size_t(worker)];
@@ -152,7 +156,7 @@ void Speeds::LearnTimes(int worker, double surprise, double of_one) {
     times.cut_ns =
         std::clamp(times.cut_ns + to_cut * GainOf(times.seen_cut++) * more / cuts, 0.0, all / cuts);
   if (few) times.take_ns += to_take * GainOf(times.seen_few++) * more;
-  times.take_ns = std::clamp(times.take_ns, 0.0, all);  // taking cannot have cost more than all
+  times.take_ns = std::clamp(times.take_ns, 0.0, all);  // taking cannot cost more than the whole time
   if (to_blocks == 0) return;
   if (worker == reference_) {
     const double block_ns = times.block_ns + to_blocks * GainOf(times.seen++) * more / blocks;

@@ -1,5 +1,5 @@
-// Two workers of equal speed, of which the second is stopped for two thirds of each 200 us, as where another
-// process has its core. For tests.
+// Two workers of equal speed for tests. The second is stopped for two thirds of each 200 us, as if another
+// process had its core.
 #pragma once
 
 #include "schedule/simulate.h"

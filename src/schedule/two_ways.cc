@@ -5,13 +5,14 @@
 namespace mete {
 namespace {
 
-// Guesses, held against simulated networks beside a core that is slow, stopped or disturbed now and then. A
-// trial costs what the worse way does; it is repeated the more seldom the more often it was in vain.
+// These values are guesses, which were checked on simulated networks beside a core that is slow, stopped or
+// disturbed now and then. A trial of the worse way costs time, so trials become rarer the more of them were
+// in vain.
 constexpr int kMostPatience = 256;
-constexpr double kTrialGain = 0.25;    // how much a new time counts in a trial, at least
-constexpr int kManySeen = 1 << 20;     // more need not be counted
-constexpr double kMostSurprise = 6;    // a time counts as at most so many times the usual one
-constexpr double kMostDifference = 3;  // and the usual time of one way as at most so many times the other's
+constexpr double kTrialGain = 0.25;    // least weight of a new time in a trial
+constexpr int kManySeen = 1 << 20;     // larger counts are not needed
+constexpr double kMostSurprise = 6;    // a time is bounded to this multiple of the average
+constexpr double kMostDifference = 3;  // the average of one way is bounded to this multiple of the other's
 
 }  // namespace
 
@@ -47,7 +48,7 @@ bool TwoWays::OtherIsSooner(bool kept_other) const {
 
 void TwoWays::Judge() {
   const bool tried = other_;
-  if (other_time_.seen == 0) return UseUsual();  // nobody learned anything of the trial
+  if (other_time_.seen == 0) return UseUsual();  // the trial gave no times
   other_ = OtherIsSooner(!tried);
   patience_ = other_ == tried ? rule_.least_patience : std::min(2 * patience_, kMostPatience);
   if (other_ != tried) settling_ = rule_.settling_runs;

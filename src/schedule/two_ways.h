@@ -1,6 +1,6 @@
-// Two ways to do the same thing again and again: the usual one and another. Which of them takes less time is
-// found out by doing it: the other way is tried now and then where somebody has a reason to, and kept where
-// it was faster; then the usual one is tried now and then.
+// Chooses between two ways to do a repeated task, the usual way and another, by measuring them: the other way
+// is tried now and then if the caller has a reason for it, and kept if it was faster; then the usual way is
+// tried now and then.
 #pragma once
 
 namespace mete {
@@ -8,32 +8,36 @@ namespace mete {
 class TwoWays {
  public:
   struct Rule {
-    double much_sooner;  // the other way is kept where it takes less than so much of the usual one's time
-    int trial_runs;      // that a trial has
-    // of them, and of those after it, the first so many do not count: caches are cold, threads asleep
+    double much_sooner;  // the other way is kept if it takes less than this fraction of the usual way's time
+    int trial_runs;      // runs of a trial
+    // The first runs of a trial, and after a trial that changes the way back, whose times are ignored because
+    // caches are cold and threads asleep.
     int settling_runs;
-    int least_patience;  // times until the first trial, and from one that changed the way to the next
-    double usual_gain;   // how much a new time counts, at least
-    // least_patience is enough where the way in use has come to take longer than is known of the other
+    int least_patience;  // runs before the first trial, and after a trial that changed the way
+    double usual_gain;   // least weight of a new time in the average
+    // True: a trial needs only least_patience if the way in use now takes longer than the other way did.
     bool doubts;
   };
   explicit TwoWays(const Rule& rule);
 
-  bool other() const { return other_; }  // which way the next time is due to be
+  bool other() const { return other_; }  // true if the next run is due in the other way
   bool trying() const { return trial_ > 0; }
-  bool keeps_other() const { return other_ != trying(); }  // but for a trial
-  int seen() const { return usual_time_.seen; }            // times of the usual way
+  bool keeps_other() const {
+    return other_ != trying();
+  }                                              // true if the other way is in use; trials do not count
+  int seen() const { return usual_time_.seen; }  // number of runs in the usual way
 
-  // It was done in the one way or in the other, which need not be the way that was due, in `ns`.
+  // Records that a run in the usual or the other way took `ns`. The way need not be the one that was due.
   void Learn(bool other, double ns);
-  // Before it is done again; a trial that ends is judged unless it is `void_trial`, and another may begin
-  // where `promising`.
+  // Chooses the way of the next run. A trial that ends is judged unless `void_trial` is true, and a new trial
+  // may begin if `promising` is true.
   void Next(bool promising, bool void_trial = false);
   void UseUsual() { other_ = false, trial_ = 0; }
 
-  // How much a new time of the usual way counts: the first ones as much as each other, later ones little.
+  // Returns the weight of a new time in the average of the usual way: the first times have equal weights,
+  // later times a small one.
   double usual_gain() const { return GainOf(usual_time_.seen); }
-  static double Bounded(double ns, double usual_ns);  // one long delay is forgiven
+  static double Bounded(double ns, double usual_ns);  // bounds the effect of a single long delay
   double usual_ns() const { return usual_time_.ns; }  // 0: not known yet
   double other_ns() const { return other_time_.ns; }
 
@@ -42,7 +46,7 @@ class TwoWays {
     double ns = 0;
     int seen = 0;
   };
-  // by what is known; the way that is kept has the benefit of the doubt
+  // Compares the average times. If `kept_other` is false, the other way must be sooner by much_sooner.
   bool OtherIsSooner(bool kept_other) const;
   void Judge();
   double GainOf(int seen) const;
@@ -50,10 +54,10 @@ class TwoWays {
   Rule rule_;
   Time usual_time_, other_time_;
   bool other_ = false;
-  int trial_ = 0;     // times that are left of a trial
-  int settling_ = 0;  // times that are left until they count
-  int since_ = 0;     // times since the last trial began
-  int patience_;      // times until the next may
+  int trial_ = 0;     // remaining runs of the trial
+  int settling_ = 0;  // remaining runs whose times are ignored
+  int since_ = 0;     // runs since the last trial began
+  int patience_;      // runs from the begin of a trial until the next may begin
 };
 
 }  // namespace mete

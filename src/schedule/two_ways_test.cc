@@ -12,8 +12,8 @@ constexpr TwoWays::Rule kRule{.much_sooner = 0.9,
                               .usual_gain = 0.05,
                               .doubts = true};
 
-// So many times, of which the first of each way since the last change takes `cold` times as long; returns how
-// many were the other way.
+// Does `times` runs, of which the first after each change of the way takes `cold` times as long. Returns the
+// number of runs in the other way.
 int CountOther(TwoWays& ways, int times, double usual_ns, double other_ns, bool promising, double cold = 1) {
   int count = 0;
   bool last = ways.other();
@@ -45,10 +45,10 @@ TEST(TwoWays, TrialsInVainBecomeSeldom) {
 
 TEST(TwoWays, AWayThatTakesLongerThanItDidIsDoubtedAtOnce) {
   TwoWays ways(kRule);
-  CountOther(ways, 2000, 100, 105, true);                // trials are seldom now
-  EXPECT_GE(CountOther(ways, 100, 130, 105, true), 60);  // 16 until its usual time is more than 105 / 0.9
+  CountOther(ways, 2000, 100, 105, true);                // trials are rare after these runs
+  EXPECT_GE(CountOther(ways, 100, 130, 105, true), 60);  // 16 runs until the average is more than 105 / 0.9
   EXPECT_GE(CountOther(ways, 1000, 130, 105, true), 950);
-  // and back, as the other way is known to take longer now
+  // The usual way is used again, because the other way now takes longer.
   EXPECT_LE(CountOther(ways, 100, 130, 140, true), 60);
 }
 
@@ -62,7 +62,7 @@ TEST(TwoWays, AVoidTrialIsNotJudged) {
   CountOther(ways, 100, 100, 50, true);
   ASSERT_TRUE(ways.other());
   bool back = false;
-  // until a trial of the usual way has ended, of which nobody learned that it takes longer
+  // The loop ends when a trial of the usual way has ended without being judged.
   for (int i = 0; i < 1000 && !back; ++i) {
     ways.Next(true, true);
     back = !ways.other() && !ways.trying();
@@ -70,7 +70,7 @@ TEST(TwoWays, AVoidTrialIsNotJudged) {
   EXPECT_TRUE(back);
 }
 
-// Such as one whose runs were all cancelled.
+// A trial gives no times if, for example, all its runs were cancelled.
 TEST(TwoWays, AWayOfWhichNoTimeIsKnownIsNotKept) {
   TwoWays ways(kRule);
   CountOther(ways, 100, 100, 50, false);

@@ -5,12 +5,13 @@
 namespace mete {
 namespace {
 
-// Regions that all workers have done in less than so much of what the caller would have needed are no reason
-// to try it alone. Guess: what costs a little everywhere is no more than the rest. Three small networks had
-// 0.86 to 1.04 beside a core slowed to 0.35, 0.70 to 0.89 beside one emulated at 0.4, where trials are made
-// in vain now and then, and 0.49 to 0.71 on two equal cores (measured).
+// A run by the calling worker alone is tried only if the regions took more than this fraction of the time
+// that it would need for them alone. This value is a guess: the small costs that single regions do not show
+// are no more than the remaining fraction. Three small networks had ratios of 0.86 to 1.04 beside a core
+// slowed to 0.35, of 0.70 to 0.89 beside a core emulated at 0.4, where some trials are in vain, and of 0.49
+// to 0.71 on two equal cores (measured).
 constexpr double kClearlySooner = 0.85;
-constexpr int kLeastSeen = 8;  // runs before others are doubted: speeds are learned in the first of them
+constexpr int kLeastSeen = 8;  // runs before the first trial: the policy learns speeds in the first runs
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// Whether a whole run is done sooner by all workers or by the calling one alone, by how long it took in
-// either way. What single regions take does not say (worth.h): that inputs lie in other caches, that workers
-// wake up and that all wait for one costs a little everywhere.
+// Decides whether all workers or the calling worker alone do a whole run sooner, by the time that it took in
+// either way. The times of single regions do not show this (worth.h): inputs in other caches, waking of
+// workers and waiting for one of them cost a little in every region.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@ namespace mete {
 
 class WholeRun {
  public:
-  // Begins a run; whether it is to be the calling worker's alone.
+  // Begins a run. Returns true if the calling worker should do it alone.
   bool BeginAlone();
-  // What that run took, and what the policy says of its regions.
+  // Records the time of that run, and the policy's times of its regions.
   void Learn(double ns, const Policy::Times& regions);
-  // For people: "on the calling thread alone, 3.42 ms; with all threads 3.61 ms"; empty where all take part
-  // and alone was never tried.
+  // Returns the decision for users: "on the calling thread alone, 3.42 ms; with all threads 3.61 ms". The
+  // text is empty if a run by the calling worker alone was never tried.
   std::string text() const;
 
  private:
-  // Guesses, as in two_ways.cc: other programs disturb whole runs more than regions, so that more of them are
-  // compared. New times count more than those of regions, as each takes longer: of 0.05 and 0.1 the second
-  // took 0.7 % less, four models beside a slowed core.
+  // These values are guesses, as in two_ways.cc. Other programs disturb whole runs more than regions, so a
+  // trial has more runs. A new time has more weight than that of a region, because each run takes longer:
+  // with a usual_gain of 0.1, four models beside a slowed core took 0.7 % less time than with 0.05.
   static constexpr TwoWays::Rule kRule{.much_sooner = 0.98,
                                        .trial_runs = 8,
                                        .settling_runs = 1,
@@ -31,7 +31,7 @@ class WholeRun {
                                        .usual_gain = 0.1,
                                        .doubts = true};
   TwoWays ways_{kRule};
-  double together_over_alone_ = 0;  // of the regions, usually
+  double together_over_alone_ = 0;  // average ratio of the regions' two times (Policy::Times)
 };
 
 }  // namespace mete

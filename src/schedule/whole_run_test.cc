@@ -9,15 +9,15 @@
 namespace mete {
 namespace {
 
-// Runs of a network: what it takes with all workers and with the calling one alone, and of that what its
-// regions take.
+// The times of a network's runs with all workers and with the calling worker alone, and the parts of them
+// that its regions take.
 struct Network {
   double together_ns, alone_ns, regions_ns, regions_alone_ns;
 };
 
 class Runs {
  public:
-  // How many of them were the caller's alone.
+  // Returns the number of runs that the calling worker did alone.
   int CountAlone(int runs, const Network& network) {
     int count = 0;
     for (int i = 0; i < runs; ++i) {
@@ -45,21 +45,22 @@ TEST(WholeRun, TheCallerIsAloneWhereThatIsSoonerButForTrials) {
   Runs runs;
   EXPECT_EQ(runs.CountAlone(8, kSlower), 0);
   runs.CountAlone(2000, kSlower);
-  EXPECT_GE(runs.CountAlone(1000, kSlower), 1000 - 4 * 8);  // a trial in 256
+  EXPECT_GE(runs.CountAlone(1000, kSlower), 1000 - 4 * 8);  // one trial in 256 runs
 }
 
 TEST(WholeRun, OthersStayWhereTheyHelpALittle) {
   Runs runs;
   const int tried = runs.CountAlone(2000, kLittleSooner);
   EXPECT_GT(tried, 0);
-  EXPECT_LE(tried, 10 * 8);  // after 16 runs, 32, 64, ... 256, and each 256
+  EXPECT_LE(tried, 10 * 8);  // trials after 16, 32, 64, ... 256 runs, and then every 256 runs
 }
 
-// As where the host moves the cores away from each other.
+// This happens, for example, if the host of a virtual machine moves its cores away from each other.
 TEST(WholeRun, OthersAreLeftWithinSomeRunsWhereTheyHelpNoMore) {
   Runs runs;
   runs.CountAlone(3000, kLittleSooner);
-  EXPECT_GE(runs.CountAlone(100, kSlower), 65);  // 13 until that is known, 16 of the trials of either way
+  // 13 runs until the slowdown is known, and 16 runs of the trials of both ways.
+  EXPECT_GE(runs.CountAlone(100, kSlower), 65);
 }
 
 TEST(WholeRun, OthersAreBackWhenTheyHelpAgain) {
@@ -97,7 +98,8 @@ TEST(WholeRun, ARunOfNoRegionsIsNothingToDecide) {
   EXPECT_EQ(runs.CountAlone(1000, {1000, 1000, 0, 0}), 0);
 }
 
-// Many short regions beside a worker that is stopped now and then, over what the caller needs for them alone.
+// Compares many short regions beside a worker that is stopped now and then with the time that the calling
+// worker alone needs.
 TEST(WholeRun, ManyShortRegionsAreNotMuchLongerThanAlone) {
   constexpr double kRegionNs = 20e3;
   constexpr int kWarm = 300, kRuns = 1000, kRegions = 10;
@@ -113,11 +115,11 @@ TEST(WholeRun, ManyShortRegionsAreNotMuchLongerThanAlone) {
     for (int id = 1; id <= kRegions; ++id) {
       now =
           alone ? now + int64_t(kRegionNs) : Simulate(*policy, {id, 64}, kRegionNs / 64, workers, now).end_ns;
-      now += int64_t(random() % 2000);  // between layers
+      now += int64_t(random() % 2000);  // the gap between layers
     }
     whole_run.Learn(double(now - begin), policy->TakeTimes());
   }
-  // 1.11 without the decision over runs
+  // Without the decision over whole runs the ratio is 1.11.
   EXPECT_LE(double(now - start) / (kRuns * kRegions), 1.02 * (kRegionNs + 1000));
 }
 

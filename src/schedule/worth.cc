@@ -5,10 +5,10 @@
 namespace mete {
 namespace {
 
-constexpr int kLeastSeen = 8;  // runs before a worker is doubted: its speed is learned in the first of them
-// A worker is left out where that takes less than 0.9 of the time with it: a single region does not show what
-// it costs the next one that its inputs lie in other caches. Guess. No doubts: the times of short regions
-// vary so much that three models took 0.5 to 1 % longer.
+constexpr int kLeastSeen = 8;  // runs before the first trial: the policy learns speeds in the first runs
+// A worker is left out if the region then takes less than 0.9 of the time with it. This value is a guess: a
+// single region does not show the cost for the next region of inputs in other caches. `doubts` is false
+// because the times of short regions vary so much that with it three models took 0.5 to 1 % longer.
 constexpr TwoWays::Rule kRule{.much_sooner = 0.9,
                               .trial_runs = 3,
                               .settling_runs = 0,
@@ -39,7 +39,7 @@ void Worth::Begin(const Region& region, const std::vector<double>& others_block_
 }
 
 void Worth::End() {
-  int64_t last = 0, next_to_last = 0;  // who was done
+  int64_t last = 0, next_to_last = 0;  // the times at which the last two workers were done
   for (size_t w = 0; w < count_; ++w) {
     next_to_last = std::max(next_to_last, std::min(last, workers_[w].done_ns));
     last = std::max(last, workers_[w].done_ns);
@@ -47,7 +47,7 @@ void Worth::End() {
   if (region_ == 0 || last <= begin_ns_) return;
   for (size_t w = 0; w < count_; ++w) {
     const Worker& worker = workers_[w];
-    // the first run, of cold caches and blocks dealt out blindly, says nothing
+    // The first run is ignored: caches are cold, and blocks were divided without known times.
     if (worker.others_block_ns <= 0) continue;
     InRegion& here = regions_[region_][w];
     here.took = worker.blocks > 0, here.refused = worker.asked && !here.took;
@@ -60,8 +60,8 @@ void Worth::End() {
   }
 }
 
-// One trial at a time in a region. One with a worker that got nothing, as it is too slow, says nothing: that
-// is for its speed to say (speeds.h).
+// Only one worker of a region is on trial at a time. A trial with a worker that got no blocks, because it is
+// too slow, is void: such a worker is judged by its speed (speeds.h).
 void Worth::Next(InRegion& worker, bool* trial) {
   const bool promising =
       worker.ways.other() || (worker.took && worker.ways.seen() >= kLeastSeen && worker.gain_ns < 0);

@@ -1,6 +1,7 @@
-// Whether a region is done sooner with a worker or without it, by how long it took in either way. A worker's
-// own times do not say: one that is stopped now and then, as where another process has its core for a while,
-// computes as fast as ever in between, and everybody waits for what it has in hand.
+// Decides whether a region is done sooner with a worker or without it, by the time that the region took in
+// either way. The worker's own times do not show this: a worker that is stopped now and then, because another
+// process has its core for a while, computes at full speed in between, but all other workers wait for its
+// last range.
 #pragma once
 
 #include <vector>
@@ -14,24 +15,28 @@ class Worth {
  public:
   explicit Worth(const std::vector<WorkerSpeed>& workers);
 
-  // `others_block_ns`: of each worker, how long all others together take for a block; 0 where nobody knows.
+  // Begins a region. `others_block_ns`: for each worker, the time that all others together take for a block;
+  // 0 if it is unknown.
   void Begin(const Region& region, const std::vector<double>& others_block_ns, int64_t now_ns);
   void Asks(int worker) { workers_[size_t(worker)].asked = true; }
   void Took(int worker, int64_t blocks) { workers_[size_t(worker)].blocks += blocks; }
-  void Done(int worker, int64_t now_ns) { workers_[size_t(worker)].done_ns = now_ns; }  // with what it took
+  // The worker has finished the blocks that it took.
+  void Done(int worker, int64_t now_ns) { workers_[size_t(worker)].done_ns = now_ns; }
 
-  int stays() const { return stays_; }  // who is never left out: of those who take part, the fastest by plan
+  // Returns the worker that is never left out: the fastest, by plan, of those that take part.
+  int stays() const { return stays_; }
   bool LeftOut(int worker) const { return regions_[region_][size_t(worker)].ways.other(); }
 
  private:
-  struct InRegion {                      // a worker's
-    TwoWays ways;                        // with it, or left out
-    double gain_ns = 0;                  // what others would need for its blocks, less what they wait for it
-    bool took = false, refused = false;  // in the last run: blocks; it asked for some and got none
+  struct InRegion {      // the state of a worker in a region
+    TwoWays ways;        // with the worker (usual), or without it
+    double gain_ns = 0;  // average time of others for its blocks, less the time that they wait for it
+    // the last run: whether the worker took blocks, and whether it asked and got none
+    bool took = false, refused = false;
   };
   struct Worker {
     double others_block_ns = 0;
-    int64_t blocks = 0, done_ns = 0;  // of this region
+    int64_t blocks = 0, done_ns = 0;  // in this region
     bool asked = false;
   };
 
@@ -41,7 +46,7 @@ class Worth {
   const std::vector<WorkerSpeed> speeds_;
   std::vector<Worker> workers_;
   std::vector<std::vector<InRegion>> regions_;
-  size_t region_ = 0, count_ = 0;  // workers who take part
+  size_t region_ = 0, count_ = 0;  // the region's id, and the number of workers that take part
   int stays_ = 0;
   int64_t begin_ns_ = 0;
 };

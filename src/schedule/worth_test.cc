@@ -9,10 +9,12 @@
 namespace mete {
 namespace {
 
-// A region of 10 blocks of which worker 1 takes 3, where it takes part, and is done `late_ns` after worker 0.
+// Runs of a region of 10 blocks. If worker 1 is not left out, it takes 3 of them and is done `late_ns` after
+// worker 0.
 class Regions {
  public:
-  // `known`: how long a block takes is, as it is not in a first run.
+  // Does one run and returns true if worker 1 was left out. `known`: whether the time of a block is known,
+  // which it is not in a first run.
   bool LeftOut(int64_t late_ns, bool known = true, int64_t alone_ns = 1000, int64_t together_ns = 700) {
     worth_.Begin({1, 10}, {0, known ? double(alone_ns) / 10 : 0}, now_);
     const bool out = worth_.LeftOut(1);
@@ -60,8 +62,8 @@ TEST(Worth, AColdFirstRunSaysNothing) {
   }
 }
 
-// A step on the first two of three, of whom the third is the fastest: whoever else others wait for, one of
-// the two is there.
+// Only the first two of three workers take part, and the third is the fastest: one of the two must never be
+// left out.
 TEST(Worth, OneOfThoseWhoTakePartIsAlwaysThere) {
   Worth worth(WorkersOf({0.5, 0.5, 1}));
   int64_t now = 1;
@@ -81,8 +83,9 @@ TEST(Worth, OneLongDelayIsForgiven) {
   EXPECT_EQ(regions.CountLeftOut(1000, 0), 0);
 }
 
-// Beside a worker that computes as fast as ever while it runs, and is stopped in between: whoever waits for
-// what it has in hand waits up to 130 us, which pays in long regions and not in short ones.
+// Returns the time of regions beside a worker that computes at full speed while it runs and is stopped in
+// between, divided by the time without this worker. A worker that waits for its last range waits up to 130
+// us, which pays in long regions but not in short ones.
 double OverAlone(double region_ns) {
   const SimulatedWorkers workers = WorkersOneStopped();
   std::mt19937 random(1);

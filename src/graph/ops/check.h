@@ -1,4 +1,4 @@
-// Checks that operators' inference functions share: which element types an input may have.
+// Checks of inputs' types and shapes that inference functions share.
 #pragma once
 
 #include <string>
@@ -33,7 +33,7 @@ inline void NeedType(const InferContext& c, int i, TypeSet allowed) {
         Name(c.type(i)), names);
 }
 
-// Present inputs [first, inputs) must have the type of input `like`.
+// Throws an Error unless all present inputs from `first` on have the type of input `like`.
 inline void NeedSameTypes(const InferContext& c, int like, int first) {
   for (int i = first; i < c.inputs(); ++i)
     if (c.has(i) && c.type(i) != c.type(like))

@@ -1,4 +1,5 @@
-// What the inference of Conv, its transposed, deformable and quantized relatives and of pooling share.
+// Checks that the inference functions of convolutions (plain, transposed, deformable, quantized) and of
+// pooling share.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,8 @@ inline ImageDims InputDims(const InferContext& c, bool nhwc) {
   return ImageDimsOf(c.shape(0), nhwc);
 }
 
-// Weights' spatial dimensions, which kernel_shape may repeat.
+// Returns the spatial dimensions of the weights. Throws an Error if kernel_shape is given and differs from
+// them.
 inline std::span<const int64_t> KernelOf(const InferContext& c, int weights = 1) {
   c.NeedRank(weights, c.shape(0).rank(), c.shape(0).rank());
   const auto kernel = c.shape(weights).dims().subspan(2);
@@ -59,7 +61,7 @@ inline void CheckWeights(const InferContext& c, int64_t got, int64_t expected, c
           ToString(c.shape(weights)), ToString(c.shape(0)));
 }
 
-// The output's shape of a Conv of input 0 with the weights of input `weights`.
+// Returns the shape of the output of a Conv whose weights are input `weights`.
 inline Shape ConvShape(const InferContext& c, int weights) {
   const bool nhwc = CheckedNhwc(c);
   const ImageDims x = InputDims(c, nhwc);

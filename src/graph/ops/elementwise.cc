@@ -5,7 +5,7 @@
 namespace mete {
 namespace {
 
-// One input, the output like it. kTypes: what the input may hold.
+// The output has the type and shape of the one input. kTypes: the types that the input may have.
 template <TypeSet kTypes>
 void InferUnary(InferContext& c) {
   NeedType(c, 0, kTypes);
@@ -27,7 +27,7 @@ Shape BroadcastAll(const InferContext& c) {
   return shape;
 }
 
-// Any number of inputs of one type, broadcast together.
+// The operator has any number of inputs of one type, which are broadcast together.
 template <TypeSet kTypes>
 void InferBroadcast(InferContext& c) {
   NeedType(c, 0, kTypes);
@@ -119,7 +119,7 @@ void InferBitCast(InferContext& c) {
   c.Output(0, to, c.shape(0));
 }
 
-// Inference only: the identity, and a mask of all true.
+// At inference (not training) Dropout is the identity, and its mask is true everywhere.
 void InferDropout(InferContext& c) {
   NeedType(c, 0, kFloatTypes);
   const auto training = c.has(2) ? c.ints(2) : std::optional<Ints>(Ints{0});
@@ -165,7 +165,7 @@ constexpr OpSchema kOperators[] = {
     {"ThresholdedRelu", 1, 1, 1, kFloatUnary, kEach},
     {"mete.Power", 1, 1, 1, kFloatUnary, kEach},
 
-    // One input.
+    // Operators with one input.
     {"Abs", 1, 1, 1, kNumericUnary, kEach},
     {"Acos", 1, 1, 1, kFloatUnary, kEach},
     {"Acosh", 1, 1, 1, kFloatUnary, kEach},
@@ -195,7 +195,7 @@ constexpr OpSchema kOperators[] = {
     {"Sqrt", 1, 1, 1, kFloatUnary, kEach},
     {"Tan", 1, 1, 1, kFloatUnary, kEach},
 
-    // Several inputs, broadcast together.
+    // Operators with several inputs that are broadcast together.
     {"Add", 2, 2, 1, kNumericBroadcast, kEach},
     {"And", 2, 2, 1, kLogicBroadcast, kEach},
     {"BitShift", 2, 2, 1, InferBitShift, kEach},
@@ -220,7 +220,7 @@ constexpr OpSchema kOperators[] = {
     {"Where", 3, 3, 1, InferWhere, kEach},
     {"Xor", 2, 2, 1, kLogicBroadcast, kEach},
 
-    // Types.
+    // Operators that change the element type.
     {"BitCast", 1, 1, 1, InferBitCast, kEach},
     {"Cast", 1, 1, 1, InferCast, kEach},
     {"CastLike", 2, 2, 1, InferCastLike, kFirst},

@@ -72,7 +72,8 @@ int64_t At(const InferContext& c, const char* name, size_t i, size_t count, int6
   return list[i];
 }
 
-// What a max pooling with these attributes was made from, if it left nothing over.
+// Returns the smallest shape of an input that a max pooling with these attributes reduces to the shape of
+// input 0.
 Shape UnpooledShape(const InferContext& c) {
   const Shape& in = c.shape(0);
   const size_t n = size_t(in.rank() - 2);

@@ -29,7 +29,7 @@ void CheckModes(const InferContext& c) {
   else if (c.attributes.Int("antialias", 0) != 0) c.Bad("antialias needs mode linear or cubic; got nearest");
 }
 
-// Older models write an empty list where they mean to leave an input out.
+// Older models give an empty list instead of omitting an input.
 bool Given(const InferContext& c, int i) { return c.has(i) && c.shape(i).Elements() > 0; }
 
 void NeedLength(const InferContext& c, int i, size_t length) {
@@ -41,7 +41,7 @@ void ApplyScales(const InferContext& c, const Ints& axes, Shape& out) {
   for (size_t i = 0; i < axes.size(); ++i) {
     const float scale = c.data(2).as<float>()[i];
     int64_t& dim = out[int(axes[i])];
-    // In float, as other engines do it: 0.7f * 10 must be 7.
+    // The product is computed in float, as in other engines: 0.7f * 10 must be 7.
     const float scaled = std::floor(scale * float(dim));
     if (!(scale > 0) || !(scaled < 0x1p62f))
       c.Bad("scale is impossible; got {} for dimension {} of {}", scale, axes[i], dim);

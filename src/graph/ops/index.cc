@@ -15,7 +15,8 @@ void InferGather(InferContext& c) {
   c.Output(0, c.type(0), out);
 }
 
-// Indices walk over a part of the data, except along the axis, where they are free.
+// Throws an Error unless the indices have the rank of the data and are no larger in any dimension but `axis`,
+// where any size is allowed.
 void NeedIndicesWithin(const InferContext& c, int axis) {
   const Shape &data = c.shape(0), &indices = c.shape(1);
   NeedType(c, 1, kIndexTypes);
@@ -31,7 +32,7 @@ void InferGatherElements(InferContext& c) {
   c.Output(0, c.type(0), c.shape(1));
 }
 
-// The length of the index tuples, checked against the dimensions that they index.
+// Returns the length of the index tuples. Throws an Error if the data has fewer dimensions to index.
 int TupleLength(const InferContext& c, int batch_dims) {
   NeedType(c, 1, kIndexTypes);
   c.NeedRank(1, batch_dims + 1);
@@ -140,7 +141,7 @@ int64_t SpatialAttribute(const InferContext& c, const char* name, size_t i, size
   return list[i];
 }
 
-// How many blocks fit along one dimension of the image.
+// Returns the number of blocks that fit along dimension i of the image.
 int64_t Blocks(const InferContext& c, int64_t image, int64_t block, size_t i, size_t rank) {
   const int64_t before = SpatialAttribute(c, "pads", i, 2 * rank, 0),
                 after = SpatialAttribute(c, "pads", rank + i, 2 * rank, 0);

@@ -1,4 +1,4 @@
-// For tests of graph/ops: inference of one node from a line of text's worth of inputs.
+// Helpers for tests of graph/ops: they infer the outputs of one node.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace mete {
 
-// An input: by type and shape only, or a constant whose data inference may read, or left out ({}).
+// An input of the node: a value of a type and shape, a constant whose data the inference may read, or an
+// omitted input ({}).
 struct TestInput {
   TestInput() = default;
   TestInput(const Shape& shape) : TestInput(DType::kF32, shape) {}
@@ -34,7 +35,8 @@ inline std::vector<InferContext::Result> InferOp(std::string op, Attributes attr
   return InferNode(graph, graph.AddNode(std::move(op), "node", in, out, std::move(attributes)));
 }
 
-// "f32 2x3" (or "unknown ?") for every output, separated by ", "; the message of an Error as "error: ...".
+// Returns "f32 2x3" (or "unknown ?") for every output, separated by ", ", or the message of an Error as
+// "error: ...".
 inline std::string InferText(std::string op, Attributes attributes, const std::vector<TestInput>& inputs,
                              size_t outputs = 1) try {
   std::string text;
@@ -45,7 +47,7 @@ inline std::string InferText(std::string op, Attributes attributes, const std::v
   return std::string("error: ") + e.what();
 }
 
-// Attributes from pairs: Attrs({{"axis", int64_t(1)}, {"mode", std::string("x")}}).
+// Makes attributes from pairs: Attrs({{"axis", int64_t(1)}, {"mode", std::string("x")}}).
 inline Attributes Attrs(std::initializer_list<Attributes::Item> items) {
   Attributes attributes;
   for (const auto& [name, value] : items) attributes.Set(name, value);

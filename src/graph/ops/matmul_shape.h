@@ -1,5 +1,5 @@
-// numpy's matmul of two shapes: batched, broadcast, with vectors promoted. For every operator that multiplies
-// matrices.
+// The shape of a matrix product by the rule of numpy's matmul: batch dimensions are broadcast, and vectors
+// are promoted to matrices. All operators that multiply matrices use it.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace mete {
 
-// Of inputs `left` and `right`.
+// Returns the shape of the product of inputs `left` and `right`.
 inline Shape MatMulShape(const InferContext& c, int left, int right) {
   c.NeedRank(left, 1);
   c.NeedRank(right, 1);

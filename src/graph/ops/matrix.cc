@@ -8,7 +8,7 @@
 namespace mete {
 namespace {
 
-// Fused bias, residual and activation are for floats.
+// Checks a fused bias, residual and activation, which only float types may have.
 void CheckFloatEpilogue(const InferContext& c, const Shape& out) {
   CheckEpilogue(c, c.type(0), out);
   if (c.attributes.Has("activation") || c.attributes.Int("residual", 0) != 0) NeedType(c, 0, kFloatTypes);
@@ -45,7 +45,7 @@ void InferGemm(InferContext& c) {
   c.Output(0, c.type(0), out);
 }
 
-// How many products an Einsum may sum up, so that a small file cannot ask for days of work.
+// The most products of an Einsum, so that a small file cannot request days of work.
 constexpr int64_t kMaxProducts = int64_t(1) << 40;
 
 void InferEinsum(InferContext& c) {

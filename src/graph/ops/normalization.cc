@@ -5,7 +5,7 @@
 namespace mete {
 namespace {
 
-// The axis that channels lie on: 1, or the last where a pass has set layout="NHWC".
+// Returns the axis of the channels: 1, or the last axis if a pass has set layout="NHWC".
 int ChannelAxis(const InferContext& c) {
   const auto layout = c.attributes.String("layout", "NCHW");
   if (layout != "NCHW" && layout != "NHWC")
@@ -49,7 +49,7 @@ void InferGroupNormalization(InferContext& c) {
   InferInstanceNormalization(c);
 }
 
-// Inputs [1, inputs) must be broadcastable to input 0 without growing it.
+// Throws an Error unless all other inputs can be broadcast to the shape of input 0.
 void NeedFitting(const InferContext& c) {
   for (int i = 1; i < c.inputs(); ++i) {
     if (!c.has(i)) continue;

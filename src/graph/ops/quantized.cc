@@ -10,7 +10,8 @@ constexpr TypeSet kI32Type = TypeBit(DType::kI32);
 constexpr TypeSet kByteTypes = TypeBit(DType::kI8) | TypeBit(DType::kU8);
 constexpr TypeSet kQuantizedTypes = kByteTypes | TypeBit(DType::kI16) | TypeBit(DType::kU16);
 
-// A scale and its zero point (inputs 1 and 2): one for all, one per index along the axis, or one per block.
+// Checks a scale and its zero point (inputs 1 and 2), which may be one for the whole tensor, one per index
+// along the axis, or one per block.
 void CheckScale(const InferContext& c) {
   NeedType(c, 1, kScaleTypes);
   if (c.has(2) && c.shape(2) != c.shape(1) && (c.shape(2).Elements() != 1 || c.shape(1).Elements() != 1))
@@ -28,7 +29,7 @@ void CheckScale(const InferContext& c) {
   NeedShape(c, 1, expected);
 }
 
-// The type that output_dtype names; `fallback` where it is absent.
+// Returns the type that output_dtype names, or `fallback` if the attribute is absent.
 DType OutputType(const InferContext& c, DType fallback) {
   const std::string_view name = c.attributes.String("output_dtype", "");
   if (name.empty()) return fallback;
@@ -50,7 +51,7 @@ void InferQuantizeLinear(InferContext& c) {
 }
 
 void InferDequantizeLinear(InferContext& c) {
-  // f32: what importers make of float8 and float4
+  // f32 is allowed because importers convert float8 and float4 to it.
   NeedType(c, 0, kQuantizedTypes | kI32Type | TypeBit(DType::kF32));
   CheckScale(c);
   if (c.has(2) && c.type(2) != c.type(0))
@@ -89,8 +90,8 @@ void InferConvInteger(InferContext& c) {
   c.Output(0, DType::kI32, y);
 }
 
-// Inputs of QLinearConv and QLinearMatMul: a, its scale and zero point, b, its scale and zero point, y's
-// scale and zero point.
+// Checks the types of the inputs of QLinearConv and QLinearMatMul: a, its scale and zero point, b, its scale
+// and zero point, y's scale and zero point.
 void CheckQLinearTypes(const InferContext& c, TypeSet scales) {
   for (int i : {0, 3, 7}) NeedType(c, i, kByteTypes);
   for (int i : {1, 4, 6}) NeedType(c, i, scales);
@@ -110,8 +111,8 @@ void InferQLinearConv(InferContext& c) {
   c.Output(0, c.type(7), y);
 }
 
-// A row-wise parameter of an [..., M, K] matrix is [M] or [..., M, 1], a column-wise one of [..., K, N] is
-// [N] or [..., 1, N].
+// Checks the shape of a scale or zero point. A row-wise parameter of an [..., M, K] matrix is [M] or [..., M,
+// 1]; a column-wise parameter of a [..., K, N] matrix is [N] or [..., 1, N]. One element fits every matrix.
 void CheckMatrixParameter(const InferContext& c, int i, const Shape& matrix, bool rows) {
   if (!c.has(i) || c.shape(i) == Shape() || c.shape(i) == Shape{1}) return;
   const int rank = matrix.rank(), axis = rows ? rank - 2 : rank - 1;
@@ -122,7 +123,8 @@ void CheckMatrixParameter(const InferContext& c, int i, const Shape& matrix, boo
     c.Bad("input {} does not fit its matrix; got {} for {}", i, ToString(c.shape(i)), ToString(matrix));
 }
 
-// The results' rows and columns must still be there to be scaled one by one.
+// Row-wise and column-wise scales need a result that still has rows and columns: a product with a vector must
+// have scales of one element.
 void CheckProductScales(const InferContext& c, const Shape& y) {
   const bool matrices = c.shape(0).rank() >= 2 && c.shape(3).rank() >= 2;
   for (int i : {1, 4, 6, 7})

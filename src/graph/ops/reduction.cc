@@ -1,4 +1,4 @@
-// Operators that join the elements along axes, or normalize, order or accumulate them.
+// Operators that reduce elements along axes, or normalize, sort or accumulate them.
 #include <set>
 
 #include "graph/ops/check.h"
@@ -7,7 +7,8 @@
 namespace mete {
 namespace {
 
-// `axes` is input 1; none, or none in it, means all (or none at all with noop_with_empty_axes).
+// Input 1 has the axes. If it is omitted or empty, all axes are reduced, or none if noop_with_empty_axes is
+// set.
 template <TypeSet kTypes>
 void InferReduce(InferContext& c) {
   NeedType(c, 0, kTypes);

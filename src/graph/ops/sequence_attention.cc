@@ -5,7 +5,7 @@
 namespace mete {
 namespace {
 
-// Input i as heads; a 3-D one needs the attribute `count_name`.
+// Returns input i as heads. A 3-D input needs its number of heads in attribute `count_name`.
 Heads CheckedHeads(const InferContext& c, int i, const char* count_name) {
   const Shape& s = c.shape(i);
   if (CheckedElements(s, c.type(i), int64_t(1) << 40) < 0)
@@ -52,7 +52,7 @@ void CheckMask(const InferContext& c, const Shape& scores) {
   if (!good) c.Bad("attn_mask does not fit the scores; got {} for {}", ToString(mask), ToString(scores));
 }
 
-// How many earlier keys there are.
+// Returns the number of past keys, 0 if past_key is absent.
 int64_t CheckPast(const InferContext& c, const Heads& k, const Heads& v) {
   if (c.has(4) != c.has(5)) c.Bad("past_key and past_value must be given together");
   if (!c.has(4)) return 0;

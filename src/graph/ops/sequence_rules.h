@@ -1,4 +1,4 @@
-// The inference of the attention operators, for the table of the sequence family.
+// The inference functions of the attention operators, for the table of the sequence family.
 #pragma once
 
 #include "graph/operators.h"

@@ -82,7 +82,8 @@ void InferConcat(InferContext& c) {
   c.Output(0, c.type(0), out);
 }
 
-// Where no sizes are given, all parts are equal, except the last, which gets what remains.
+// Returns the sizes of a Split without given sizes: all parts are equal except the last, which has the
+// remaining elements.
 Ints EqualParts(const InferContext& c, int64_t dim) {
   const int64_t n = c.outputs(), asked = c.attributes.Int("num_outputs", n);
   if (asked != n) c.Bad("num_outputs does not fit the outputs; got {}, expected {}", asked, n);

@@ -6,8 +6,8 @@
 namespace mete {
 namespace {
 
-// Elements of [start, end) by step, after ONNX has clamped both to the dimension. Far bounds are written
-// as INT64_MIN and INT64_MAX in models, so nothing here may overflow.
+// Returns the number of elements of [start, end) by `step`, with both bounds clamped to the dimension as ONNX
+// requires. Models write INT64_MIN and INT64_MAX for open bounds, so no operation here may overflow.
 int64_t SliceLength(int64_t start, int64_t end, int64_t step, int64_t dim) {
   if (dim == 0) return 0;
   if (start < 0) start += dim;
@@ -23,7 +23,7 @@ int64_t SliceLength(int64_t start, int64_t end, int64_t step, int64_t dim) {
   return start > end ? 1 + (start - end - 1) / -step : 0;
 }
 
-// Axes of an optional list input; all of them (or the first `count`) where it is left out.
+// Returns the axes of an optional list input, or the first `count` axes if the input is omitted.
 std::optional<Ints> AxesInput(const InferContext& c, int i, int rank, int count) {
   if (!c.has(i)) {
     if (count > rank) c.Bad("more axes than dimensions; got {}, expected at most {}", count, rank);
@@ -36,7 +36,7 @@ std::optional<Ints> AxesInput(const InferContext& c, int i, int rank, int count)
 }
 
 struct Block {
-  int height, width, channel;  // which dimensions of the 4-D input these are
+  int height, width, channel;  // the indices of these dimensions in the 4-D input
   int64_t size;
 };
 

@@ -1,4 +1,4 @@
-// Operators that make new elements: from a shape, a range, or where another tensor is not zero.
+// Operators that make new elements: from a shape, a range, or the indices of another tensor's nonzeros.
 #include <algorithm>
 #include <cmath>
 

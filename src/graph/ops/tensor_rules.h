@@ -1,5 +1,6 @@
-// Pieces that the inference of data-moving operators shares: reading shape inputs, checked arithmetic on
-// dimensions, and the list of functions that lie in other files than their table. Part of graph/ops only.
+// Functions that the inference of data-moving operators shares: reading of shape inputs, checked arithmetic
+// on dimensions, and the declarations of inference functions that are not in the file of their table. Only
+// graph/ops uses this header.
 #pragma once
 
 #include <cmath>
@@ -16,7 +17,7 @@ inline void NeedSameType(const InferContext& c, int i, int j) {
           Name(c.type(j)));
 }
 
-// One element, as a scalar or as a list of one.
+// Throws an Error unless input i has one element, as a scalar or as a list of one.
 inline void NeedScalar(const InferContext& c, int i) {
   if (c.shape(i).Elements() != 1)
     c.Bad("input {} must have one element; got shape {}", i, ToString(c.shape(i)));
@@ -47,7 +48,8 @@ inline Shape ShapeFrom(const InferContext& c, const Ints& dims) {
   return shape;
 }
 
-// The elements of a list input of at most kMaxRank * 2 entries (shapes, axes, pads).
+// Returns the elements of a list input (shapes, axes, pads), or nothing if its data is not known yet. Throws
+// an Error if the list has more than 2 * kMaxRank elements.
 inline std::optional<Ints> ShortList(const InferContext& c, int i) {
   NeedType(c, i, kIndexTypes);
   if (c.shape(i).rank() > 1 || c.shape(i).Elements() > 2 * Shape::kMaxRank)
@@ -56,7 +58,7 @@ inline std::optional<Ints> ShortList(const InferContext& c, int i) {
   return c.ints(i);
 }
 
-// Axes as numbers in [0, rank), each at most once.
+// Returns the axes as numbers in [0, rank). Throws an Error if an axis is given twice.
 inline Ints CheckAxes(const InferContext& c, Ints axes, int rank) {
   unsigned seen = 0;
   for (int64_t& axis : axes) {
@@ -73,7 +75,8 @@ inline Ints AllAxes(int rank) {
   return axes;
 }
 
-// A one-element input of any numeric type as a double; empty where its data is not known yet.
+// Returns the element of a one-element input of any type as a double, or nothing if its data is not known
+// yet.
 inline std::optional<double> ScalarOf(const InferContext& c, int i) {
   NeedScalar(c, i);
   if (!c.has_data(i)) return std::nullopt;
@@ -82,7 +85,7 @@ inline std::optional<double> ScalarOf(const InferContext& c, int i) {
   return VisitNumeric(v.type, [&]<class T>() { return double(v.as<T>()[0]); });
 }
 
-// The families' operators that do not live beside their table.
+// Inference functions that are defined in another file than their table.
 void InferSlice(InferContext& c);
 void InferTile(InferContext& c);
 void InferPad(InferContext& c);
