@@ -10,8 +10,8 @@ namespace {
 using ::onnx::TensorShapeProto_Dimension;
 using ::onnx::ValueInfoProto;
 
-// Returns the size of a dimension that neither the file nor the caller gives: a batch of 1, pictures of 224 x
-// 224 with 3 channels, as in most of the literature, and sequences of 16.
+// Returns the size of a dimension that neither the file nor the caller gives: a batch of 1, pictures of
+// 224 x 224 with 3 channels, as in most of the literature, and sequences of 16.
 int64_t DefaultDim(int rank, int axis) {
   if (axis == 0) return 1;
   if (rank == 4) return axis == 1 ? 3 : 224;
