@@ -62,8 +62,8 @@ HWY_INLINE V32 HardSigmoid(V32 x, V32 alpha, V32 beta) {
   return Clamp(hn::MulAdd(x, alpha, beta), Num(0.0f), Num(1.0f));
 }
 
-// Returns x F(x), where F is the normal distribution function. The formula is max(x, 0) - a F(-a) with a =
-// |x| and F(-a) = e^(-a^2 / 2) P(a) / Q(a). This formula loses little precision for large -x, where F(x) is
+// Returns x F(x), where F is the normal distribution function. With a = |x| the formula is max(x, 0) - a
+// F(-a) and F(-a) = e^(-a^2 / 2) P(a) / Q(a). This formula loses little precision for large -x, where F(x) is
 // near 0. P and Q have degree 2 and 3 and the smallest maximum error, 9.2e-8 of F(-a) max(1, a). With all
 // roundings the error is 1e-6 relative + 1.5e-7 absolute.
 HWY_INLINE V32 GeluExact(V32 x) {
@@ -77,7 +77,7 @@ HWY_INLINE V32 GeluExact(V32 x) {
   return hn::NegMulAdd(hn::Mul(a, p), hn::Mul(e, Reciprocal(q)), AtLeast(Num(0.0f), x));
 }
 
-// x / 2 (1 + tanh u) = x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3)
+// Returns x / 2 (1 + tanh u) = x sigmoid(2 u) with u = sqrt(2 / pi) (x + 0.044715 x^3).
 HWY_INLINE V32 GeluTanh(V32 x) {
   const V32 inner = hn::MulAdd(hn::Mul(x, x), Num(0.0713548163f), Num(1.59576912f));
   return hn::Mul(x, Sigmoid(hn::Mul(x, inner)));

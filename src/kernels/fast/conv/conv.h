@@ -1,6 +1,6 @@
 // 2-D convolution in f32 over NHWC, with any kernel, stride, dilation and groups. A 1-D convolution has
-// height 1. output[n, y, x, m] = activation(sum over taps and channels of input * weight + bias[m] +
-// residual).
+// height 1.
+//   output[n, y, x, m] = activation(sum over taps and channels of input * weight + bias[m] + residual)
 //
 // The convolution needs no im2col: a table holds, for every tap and output pixel, a pointer to the channels
 // of the input pixel (or to zeros), and these pointers feed the register tile of the matrix product. As for

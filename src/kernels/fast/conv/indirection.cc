@@ -21,8 +21,8 @@ const float* InputRow(const ConvShape& s, const float* input, const Run& run, in
   return input + (run.n * s.in_height + y) * s.in_width * PixelStride(s);
 }
 
-// Returns the range of all x in `outputs` for which the columns [x * stride + offset, x * stride + offset +
-// length) are inside the input.
+// Returns the range of all x in `outputs` for which `length` columns from x * stride + offset on are inside
+// the input.
 Range Inside(const ConvShape& s, Range outputs, int64_t offset, int64_t length) {
   auto ceil_div = [](int64_t a, int64_t b) { return a > 0 ? (a + b - 1) / b : 0; };
   const int64_t end = s.in_width - length - offset < 0 ? 0 : (s.in_width - length - offset) / s.stride_x + 1;

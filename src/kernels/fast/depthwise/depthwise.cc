@@ -199,8 +199,8 @@ HWY_NOINLINE void AnyColumn(const DepthwiseRow& r, int64_t x) {
   if (!IsForRegisters(r.epilogue.activation)) ActivateColumns(r, x, 1, 1);
 }
 
-// Computes rows with tiles of four and three columns if there are enough columns; for example 7 columns are 3
-// + 4.
+// Computes rows with tiles of four and three columns if there are enough columns. Example: 7 columns are
+// tiles of 3 and 4.
 template <int K, int S, int R>
 inline void RunOwn(const DepthwiseRow& r) {
   const ConvShape& s = r.shape;

@@ -57,9 +57,9 @@ void PackGemm(const GemmPlan& plan, const float* b, int64_t stride, bool transpo
 
 // Computes the block rows x panels of C. `a` has rows of K contiguous values, `a_stride` elements apart; the
 // rows of `c` are `c_stride` elements apart. Both pointers, and those of the epilogue, point at row 0 and
-// column 0 for every block. Requires 0 <= rows.begin <= rows.end and 0 <= panels.begin <= panels.end <=
-// plan.panels. `after` points to the packed weights that the caller needs next, which are prefetched while
-// the last panel is used; null means the first of `panels`.
+// column 0 for every block. Requires 0 <= rows.begin <= rows.end and
+// 0 <= panels.begin <= panels.end <= plan.panels. `after` points to the packed weights that the caller needs
+// next, which are prefetched while the last panel is used; null means the first of `panels`.
 void RunGemm(const GemmPlan& plan, const float* a, int64_t a_stride, const float* packed,
              const Epilogue& epilogue, Range rows, Range panels, float* c, int64_t c_stride,
              const float* after = nullptr);
