@@ -62,10 +62,10 @@ HWY_INLINE V32 HardSigmoid(V32 x, V32 alpha, V32 beta) {
   return Clamp(hn::MulAdd(x, alpha, beta), Num(0.0f), Num(1.0f));
 }
 
-// Returns x F(x), where F is the normal distribution function. With a = |x| the formula is max(x, 0) - a
-// F(-a) and F(-a) = e^(-a^2 / 2) P(a) / Q(a). This formula loses little precision for large -x, where F(x) is
-// near 0. P and Q have degree 2 and 3 and the smallest maximum error, 9.2e-8 of F(-a) max(1, a). With all
-// roundings the error is 1e-6 relative + 1.5e-7 absolute.
+// Returns x F(x), where F is the normal distribution function. With a = |x| the formula is
+// max(x, 0) - a F(-a) and F(-a) = e^(-a^2 / 2) P(a) / Q(a). This formula loses little precision for large -x,
+// where F(x) is near 0. P and Q have degree 2 and 3 and the smallest maximum error, 9.2e-8 of
+// F(-a) max(1, a). With all roundings the error is 1e-6 relative + 1.5e-7 absolute.
 HWY_INLINE V32 GeluExact(V32 x) {
   const V32 a = AtMost(Num(13.0f), hn::Abs(x));  // F(-a) is 0 for a >= 13; 13^2 / 2 < 87
   const V32 e = ExpInRange(hn::Mul(hn::Mul(a, Num(-0.5f)), a));

@@ -86,8 +86,8 @@ struct AxisSplit {
         length(shape.Elements(axis, axis + axes)),
         inner(shape.Elements(axis + axes, shape.rank())) {}
 
-  // Calls f(offset) with the start of every line along the axis. Element j of a line is at offset + j *
-  // inner. Lines may be empty (length 0).
+  // Calls f(offset) with the start of every line along the axis. Element j of a line is at
+  // offset + j * inner. Lines may be empty (length 0).
   template <class F>
   void ForEachLine(F&& f) const {
     for (int64_t o = 0; o < outer; ++o)
