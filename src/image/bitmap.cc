@@ -1,4 +1,4 @@
-// The formats without compression: BMP (24 and 32 bits a pixel) and PGM/PPM.
+// Decoders of the formats without compression: BMP (24 and 32 bits per pixel) and PGM/PPM.
 #include <cstring>
 #include <optional>
 
@@ -29,7 +29,8 @@ void SwapRow(const std::byte* bgr, int width, size_t step, uint8_t* rgb) {
     for (int c = 0; c < 3; ++c) rgb[c] = uint8_t(bgr[2 - c]);
 }
 
-// A number of a PNM header: white space and comments before it, one byte of white space after it.
+// Returns the next number of a PNM header. White space and comments may precede it; white space or a comment
+// must follow it.
 std::optional<int64_t> PnmNumber(Bytes b, size_t& at) {
   auto byte = [&] { return at < b.size() ? int(b[at]) : -1; };
   while (byte() == '#' || byte() == ' ' || (byte() >= '\t' && byte() <= '\r')) {
@@ -55,7 +56,7 @@ bool IsPnm(Bytes b) {
 Image DecodeBmp(Bytes b, const std::string& name, const DecodeOptions& options) {
   if (b.size() < kMasks) CorruptImage(name, "BMP", "the file is shorter than its header");
   const int64_t width = int32_t(Little(b, kWidth, 4));
-  const int64_t signed_height = int32_t(Little(b, kHeight, 4));  // negative: rows from the top
+  const int64_t signed_height = int32_t(Little(b, kHeight, 4));  // negative if the top row comes first
   const uint32_t bits = Little(b, kBits, 2), compression = Little(b, kCompression, 4);
   const bool plain =
       compression == kUncompressed || (compression == kBitFields && bits == 32 && PlainMasks(b));

@@ -1,4 +1,4 @@
-// The decoders behind DecodeImage(), one file each.
+// The decoders that DecodeImage() calls.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,9 @@ Image DecodePng(Bytes bytes, const std::string& name, const DecodeOptions& optio
 Image DecodeBmp(Bytes bytes, const std::string& name, const DecodeOptions& options);
 Image DecodePnm(Bytes bytes, const std::string& name, const DecodeOptions& options);
 
-// What a header says, before anything of that size is allocated. Error where a side is 0 or the picture too
-// large.
+// Checks the size in a picture's header. Decoders call this function before they allocate memory of that
+// size. Throws DATA_LOSS if a side is not positive, and RESOURCE_EXHAUSTED if the picture has too many
+// pixels.
 void CheckImageSize(int64_t width, int64_t height, const std::string& name, const DecodeOptions& options);
 
 [[noreturn]] void CorruptImage(const std::string& name, const char* format, const char* reason);

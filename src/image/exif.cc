@@ -5,7 +5,7 @@
 namespace mete {
 namespace {
 
-// Numbers of a TIFF in its own byte order; nothing beyond the end.
+// Reads numbers of a TIFF in its own byte order. A number beyond the end is 0.
 class Tiff {
  public:
   explicit Tiff(Bytes bytes) : bytes_(bytes) {
@@ -30,8 +30,8 @@ class Tiff {
   bool little_ = false, good_ = false;
 };
 
-// EXIF 2.32, 4.5 and 4.6: the header's offset leads to a directory, which is a count and entries of tag,
-// type, count and value.
+// EXIF 2.32, sections 4.5 and 4.6: the header holds the offset of a directory. The directory is a count
+// followed by entries, each with tag, type, count and value.
 constexpr size_t kDirectoryOffset = 4, kEntryBytes = 12, kType = 2, kCount = 4, kValue = 8;
 constexpr uint32_t kOrientationTag = 0x0112, kShort = 3;
 
@@ -55,8 +55,8 @@ int ExifOrientation(Bytes bytes) {
 Image Upright(Image image) {
   const int o = image.exif_orientation;
   if (o <= 1 || o > 8) return image;
-  // Where a pixel of the picture that is shown was stored: its x and y exchanged in four of the cases, and
-  // counted from the other end.
+  // These flags say where a pixel of the shown picture is stored: in four cases x and y are exchanged, and
+  // each of them may count from the other end.
   const bool swap = o >= 5, flip_x = o == 2 || o == 3 || o == 7 || o == 8,
              flip_y = o == 3 || o == 4 || o == 6 || o == 7;
   Image out(swap ? image.height : image.width, swap ? image.width : image.height);

@@ -1,15 +1,16 @@
-// The orientation among a picture's EXIF data, and how it is undone.
+// The orientation in a picture's EXIF data, and the function that turns a picture upright.
 #pragma once
 
 #include "image/decode.h"
 
 namespace mete {
 
-// `tiff` is a TIFF header with its directories, as PNG's eXIf chunk has it, and a JPEG behind "Exif\0\0". 1
-// where it says no orientation or is damaged: a picture is shown as it is stored then.
+// Returns the orientation, from 1 to 8. Returns 1 (the picture is shown as it is stored) if `tiff` has no
+// orientation or is damaged. `tiff` is a TIFF header with its directories, which is the content of PNG's eXIf
+// chunk and the data behind "Exif\0\0" in a JPEG.
 int ExifOrientation(Bytes tiff);
 
-// The picture as its exif_orientation says that it is to be shown: turned, mirrored, or as it is.
+// Returns the picture turned and mirrored as its exif_orientation requires.
 Image Upright(Image image);
 
 }  // namespace mete

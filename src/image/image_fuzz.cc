@@ -1,4 +1,5 @@
-// libFuzzer: any bytes as a picture, then through every stage of the preprocessing.
+// A libFuzzer target that decodes any bytes as a picture and applies every stage of the preprocessing to it.
+// It also parses the bytes as a preprocessing file.
 #include "base/error.h"
 #include "mete/image.h"
 

@@ -11,7 +11,7 @@
 namespace mete {
 namespace {
 
-// The error that decoding gives; fails the test where there is none.
+// Returns the error that decoding throws. The test fails if there is none.
 Error ErrorOf(const std::string& bytes, const DecodeOptions& options = {}) {
   try {
     DecodeImage(AsBytes(bytes), "pic", options);
@@ -106,7 +106,8 @@ TEST(DecodePng, TruncatedAnywhereIsAnError) {
     ExpectError(ErrorOf(bytes.substr(0, n)), Code::kDataLoss, "PNG");
 }
 
-// The header's checksum must fit, or libpng stops there.
+// Changes the size in a PNG header. The header's checksum is updated too, because libpng stops at a wrong
+// one.
 std::string WithSize(std::string png, uint32_t width, uint32_t height) {
   for (int i = 0; i < 4; ++i)
     png[size_t(16 + i)] = char(width >> (24 - 8 * i)), png[size_t(20 + i)] = char(height >> (24 - 8 * i));
@@ -175,7 +176,7 @@ TEST(DecodeImage, OtherFilesAreNamedForWhatTheyAre) {
   EXPECT_THROW(LoadImage("no/such/file.jpg"), Error);
 }
 
-// A TIFF header and a directory of two entries, of which the second is the orientation.
+// Returns a TIFF header and a directory of two entries; the second entry is the orientation.
 std::string Exif(int orientation, bool little) {
   std::string tiff = little ? std::string("II*\0", 4) : std::string("MM\0*", 4);
   const auto put = [&](uint32_t v, int n) {
@@ -193,17 +194,17 @@ std::string WithExif(const std::string& jpeg, const std::string& tiff) {
   return jpeg.substr(0, 2) + "\xff\xe1" + char(n >> 8) + char(n) + content + jpeg.substr(2);
 }
 
-// What EXIF 2.32, 4.6.4.A says: where the first row and the first column of what is stored are in the picture
-// that is shown.
+// The cases come from EXIF 2.32, section 4.6.4.A, which says on which sides of the shown picture the first
+// row and the first column of the stored picture are.
 TEST(Exif, PicturesComeOutUpright) {
   const Image stored = Gradient(64, 32);  // red grows to the right, green downwards
   const std::string jpeg = EncodeJpeg(stored);
   struct Case {
     int orientation;
-    const char* row;     // the stored first row is on this side
-    const char* column;  // and the stored first column
+    const char* row;     // the side on which the first stored row is shown
+    const char* column;  // the side on which the first stored column is shown
   };
-  // whether that side has the channel's least values
+  // Returns whether the channel's smallest values are on that side.
   const auto dark = [](const Image& image, const std::string& side, int channel) {
     const bool vertical = side == "left" || side == "right";
     const int last = (vertical ? image.width : image.height) - 1,
@@ -236,7 +237,7 @@ TEST(Exif, DamagedDataLeavesThePictureAsItIs) {
   for (size_t n = 0; n < good.size() - 4; ++n)
     EXPECT_EQ(DecodeImage(AsBytes(WithExif(jpeg, good.substr(0, n))), "pic").exif_orientation, 1) << n;
   std::string far = good;
-  far[7] = '\x7f';  // the directory is said to be 2 GB away
+  far[7] = '\x7f';  // the offset of the directory is about 2 GB
   EXPECT_EQ(DecodeImage(AsBytes(WithExif(jpeg, far)), "pic").width, 64);
   EXPECT_EQ(DecodeImage(AsBytes(WithExif(jpeg, Exif(9, true))), "pic").width, 64);
 }

@@ -20,7 +20,7 @@ inline std::span<const std::byte> AsBytes(const std::string& s) {
   return std::as_bytes(std::span(s.data(), s.size()));
 }
 
-// Smooth, so that a JPEG keeps it.
+// Returns a smooth picture, which JPEG compression hardly changes.
 inline Image Gradient(int width, int height) {
   Image image(width, height);
   for (int y = 0; y < height; ++y)
@@ -56,7 +56,7 @@ inline std::string EncodeJpeg(const Image& image, bool progressive = false) {
   return bytes;
 }
 
-// Rows as PNG stores them at that colour type and depth.
+// Encodes rows whose bytes have PNG's form for the given colour type and depth.
 inline std::string EncodePng(int width, int height, int color, int depth,
                              const std::vector<std::vector<uint8_t>>& rows,
                              const std::vector<png_color>& palette = {}, bool interlaced = false,
@@ -91,7 +91,8 @@ inline std::string EncodePng(const Image& image, bool interlaced = false, const 
   return EncodePng(image.width, image.height, PNG_COLOR_TYPE_RGB, 8, rows, {}, interlaced, exif);
 }
 
-// A header for uncompressed pixels; `bits` 24 or 32, a negative height means rows from the top.
+// Returns a BMP header for uncompressed pixels. `bits` is 24 or 32; a negative height means that the top row
+// comes first.
 inline std::string BmpHeader(int32_t width, int32_t height, int bits) {
   std::string h = "BM";
   auto put = [&](uint32_t v, int n) {

@@ -1,5 +1,5 @@
-// JPEG through libjpeg, at full size or at 1/2, 1/4, 1/8. Baseline and progressive; grey, colour, and CMYK as
-// Adobe writes it (inverted).
+// Decodes JPEG through libjpeg, at full size or at 1/2, 1/4 or 1/8 of it. The decoder takes baseline and
+// progressive files in grey, colour, and CMYK as Adobe writes it (inverted).
 #include <cstdio>
 
 #include <jpeglib.h>
@@ -18,7 +18,7 @@
 namespace mete {
 namespace {
 
-// A progressive file may repeat scans without end; real ones have about 10.
+// The limit of scans: a hostile progressive file may have any number of them, real files have about 10.
 constexpr int kMaxScans = 200;
 
 struct Reader {
@@ -34,7 +34,7 @@ struct Reader {
     jpeg.client_data = this;
     errors.error_exit = [](j_common_ptr c) { Of(c)->Stop(); };
     errors.emit_message = [](j_common_ptr c, int level) {
-      // Stray bytes between two segments do no harm, and cameras write them. Every other warning means lost
+      // Stray bytes between two segments are harmless, and cameras write them. All other warnings mean lost
       // pixels.
       if (level < 0 && c->err->msg_code != JWRN_EXTRANEOUS_DATA) Of(c)->Stop();
     };
@@ -67,7 +67,8 @@ int OrientationOf(const jpeg_decompress_struct& jpeg) {
   return 1;
 }
 
-// The functions that libjpeg may jump out of hold nothing that needs a destructor.
+// Start(), SetOutput() and ReadPixels() hold no objects with destructors, because libjpeg may leave them with
+// longjmp().
 bool Start(Reader& r, const std::byte* data, size_t size) {
   if (setjmp(r.jump)) return false;
   jpeg_create_decompress(&r.jpeg);
@@ -107,7 +108,8 @@ bool ReadPixels(Reader& r, Image& image, uint8_t* cmyk_row) {
   return true;
 }
 
-// Huffman-coded blocks take at least one bit each, and there is at least one block for 4 x 64 pixels.
+// Returns whether a file of `bytes` bytes can hold the picture. Each Huffman-coded block takes at least one
+// bit, and there is at least one block for 4 x 64 pixels.
 bool CanHold(size_t bytes, const jpeg_decompress_struct& jpeg) {
   constexpr uint64_t kMaxPixelsPerByte = 8 * 4 * 64;
   return jpeg.arith_code || uint64_t(jpeg.image_width) * jpeg.image_height / kMaxPixelsPerByte <= bytes;

@@ -1,4 +1,4 @@
-// PNG through libpng: every colour type and depth to 8-bit RGB. Alpha is dropped, not blended.
+// Decodes PNG through libpng. Every colour type and depth becomes 8-bit RGB; alpha is dropped, not blended.
 #include <png.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void OnError(png_structp png, png_const_charp message) {
   std::snprintf(r->reason, sizeof r->reason, "%s", message);
   png_longjmp(png, 1);
 }
-void OnWarning(png_structp, png_const_charp) {}  // about metadata; lost pixels are errors
+void OnWarning(png_structp, png_const_charp) {}  // warnings are about metadata; lost pixels are errors
 
 void Read(png_structp png, png_bytep to, size_t n) {
   auto* r = static_cast<Reader*>(png_get_io_ptr(png));
@@ -39,17 +39,18 @@ void Read(png_structp png, png_bytep to, size_t n) {
   r->rest = r->rest.subspan(n);
 }
 
-// The functions that libpng may jump out of hold nothing that needs a destructor.
+// ReadHeader(), SetOutput() and ReadPixels() hold no objects with destructors, because libpng may leave them
+// with longjmp().
 bool ReadHeader(Reader& r) {
   if (setjmp(png_jmpbuf(r.png))) return false;
-  png_set_user_limits(r.png, 0x7fffffff, 0x7fffffff);  // CheckImageSize() has the say
-  png_set_chunk_malloc_max(r.png, 16 << 20);           // metadata
+  png_set_user_limits(r.png, 0x7fffffff, 0x7fffffff);  // CheckImageSize() limits the size instead
+  png_set_chunk_malloc_max(r.png, 16 << 20);           // limit for metadata
   png_set_read_fn(r.png, &r, Read);
   png_read_info(r.png, r.info);
   return true;
 }
 
-// True where the pixels will come as 3 bytes each.
+// Asks libpng for pixels of 3 bytes each. Returns false if libpng reports an error.
 bool SetOutput(Reader& r, int* passes) {
   if (setjmp(png_jmpbuf(r.png))) return false;
   png_set_expand(r.png);
@@ -61,7 +62,8 @@ bool SetOutput(Reader& r, int* passes) {
   return true;
 }
 
-// Of an eXIf chunk before the pixels, where its authors want it; one behind them is not read.
+// Returns the orientation from an eXIf chunk before the pixels, where the specification of the chunk wants
+// it. A chunk behind the pixels is not read.
 int OrientationOf(Reader& r) {
   png_uint_32 size = 0;
   png_bytep tiff = nullptr;
@@ -77,7 +79,8 @@ bool ReadPixels(Reader& r, Image& image, int passes) {
   return true;
 }
 
-// Deflate makes at most 1032 bytes out of one.
+// Returns whether a file of `bytes` bytes can hold the picture. Deflate expands one byte to at most 1032
+// bytes.
 bool CanHold(size_t bytes, png_structp png, png_infop info) {
   const uint64_t bits = uint64_t(png_get_image_width(png, info)) * png_get_image_height(png, info) *
                         png_get_bit_depth(png, info) * png_get_channels(png, info);

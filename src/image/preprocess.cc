@@ -1,4 +1,4 @@
-// From a picture to a model's input, stage by stage.
+// Turns a picture into a model's input, stage by stage.
 #include <algorithm>
 #include <cmath>
 
@@ -11,13 +11,14 @@ namespace {
 Image ResizeShorter(const Image& image, int side, Interpolation interpolation) {
   const int shorter = std::min(image.width, image.height), longer = std::max(image.width, image.height);
   const int64_t scaled = int64_t(longer) * side / std::max(shorter, 1);
-  const int other = int(std::min<int64_t>(scaled, INT32_MAX));  // ResizeImage() refuses what is too large
+  const int other = int(std::min<int64_t>(scaled, INT32_MAX));  // ResizeImage() refuses too large a side
   return image.width <= image.height ? ResizeImage(image, side, other, interpolation)
                                      : ResizeImage(image, other, side, interpolation);
 }
 
-// Scaled to cover size / fraction, and its centre of the size itself. For a square size that is what
-// torchvision does: Resize() to the shorter side, then CenterCrop().
+// Scales the picture so that it covers resize_width and resize_height divided by crop_fraction, and returns
+// the centre of resize_width x resize_height pixels. For a square size this is torchvision's Resize() to the
+// shorter side followed by CenterCrop().
 Image CoverAndCrop(const Image& image, const Preprocess& p) {
   const auto side = [&](int size) { return std::max(size, int(std::lround(size / p.crop_fraction))); };
   int width = side(p.resize_width), height = side(p.resize_height);
@@ -30,7 +31,7 @@ Image CoverAndCrop(const Image& image, const Preprocess& p) {
   return CropCenter(ResizeImage(image, width, height, p.interpolation), p.resize_width, p.resize_height);
 }
 
-// Scaled to fit into the size, in the middle of a picture of one colour.
+// Scales the picture so that it fits into the size, and puts it into the middle of a picture of one colour.
 Image Letterbox(const Image& image, const Preprocess& p) {
   const double scale = std::min(double(p.resize_width) / image.width, double(p.resize_height) / image.height);
   const auto side = [&](int from, int most) { return std::clamp(int(std::lround(from * scale)), 1, most); };
@@ -91,7 +92,7 @@ void Fill(const Image& image, const Preprocess& p, int channels, T* to) {
 
 int ChannelsOf(const Preprocess& p) { return p.channels == ChannelOrder::kGray ? 1 : 3; }
 
-// What a picture that went through Stages() becomes, without the dimension of the batch.
+// Returns the shape of the input for a picture that Stages() returned, without the batch dimension.
 Shape ShapeOf(const Image& ready, const Preprocess& p) {
   const int64_t h = p.transpose ? ready.width : ready.height, w = p.transpose ? ready.height : ready.width;
   return p.layout == TensorOrder::kNchw ? Shape{ChannelsOf(p), h, w} : Shape{h, w, ChannelsOf(p)};
@@ -122,7 +123,7 @@ Shape WithBatch(int64_t count, const Shape& one) {
   return shape;
 }
 
-// The settings with the input's size where they leave it open.
+// Returns the settings, with the input's size as resize_width and resize_height if the settings have none.
 Preprocess FittedTo(Preprocess p, const PictureShape& want) {
   if (p.resize_width) return p;
   p.resize_width = int(p.transpose ? want.height : want.width);
@@ -130,7 +131,7 @@ Preprocess FittedTo(Preprocess p, const PictureShape& want) {
   return p;
 }
 
-constexpr int64_t kMostSide = 1 << 16;  // ResizeImage()'s
+constexpr int64_t kMostSide = 1 << 16;  // the limit of ResizeImage()
 
 }  // namespace
 

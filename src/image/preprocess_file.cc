@@ -1,4 +1,5 @@
-// Preprocess as text: one field at a time (flags), or a TOML file of them; and recipes, which are such text.
+// Reads Preprocess from text: one field at a time (from flags), or all fields of a TOML file. Recipes are
+// TOML texts too.
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace mete {
 namespace {
 
-// What a setter gets: the field's text, split at commas, and where to complain.
+// The argument of a setter: the field's key and value, and the place that error messages name.
 struct Text {
   std::string_view key, value;
   const std::string& where;
@@ -74,7 +75,7 @@ void RefuseZeros(const Text& t, const std::array<float, 3>& values) {
   if (std::count(values.begin(), values.end(), 0.0f) > 0) t.Bad("numbers other than 0");
 }
 
-// Each of the two says all of what pixels are multiplied by.
+// The keys `scale` and `std` replace each other: each of them alone determines the factor of the pixels.
 void SetScale(const Text& t, Preprocess& p) {
   RefuseZeros(t, p.scale = Channels(t));
   p.divisor = {1, 1, 1};
@@ -84,8 +85,8 @@ void SetStd(const Text& t, Preprocess& p) {
   p.scale = {1, 1, 1};
 }
 
-// The ways to cut exclude each other: the last one that is set counts, so that a flag replaces what a file or
-// a recipe says.
+// The ways to crop exclude each other. The last one that is set replaces the others, so that a flag replaces
+// the setting of a file or a recipe.
 void SetResizeShorter(const Text& t, Preprocess& p) {
   p.resize_shorter = t.value == "none" ? 0 : Positive(t, t.value, "none or a side");
   p.crop_fraction = 0;
@@ -95,7 +96,7 @@ void SetCrop(const Text& t, Preprocess& p) {
   p.crop_fraction = 0;
 }
 void SetCropFraction(const Text& t, Preprocess& p) {
-  constexpr float kLeast = 0.01f;  // guess: nobody cuts out less than a hundredth of a side
+  constexpr float kLeast = 0.01f;  // this value is a guess: a smaller crop is taken for a mistake
   const auto v = t.value == "none" ? std::optional(0.0f) : Number<float>(t.value);
   if (!v || (*v != 0 && !(*v >= kLeast && *v <= 1))) t.Bad("none, or a fraction of 0.01 to 1");
   p.crop_fraction = *v;
@@ -103,7 +104,7 @@ void SetCropFraction(const Text& t, Preprocess& p) {
   p.letterbox = false;
 }
 
-// The choice's index in `names`.
+// Returns the index of the text in `names`.
 int Choice(const Text& t, const std::vector<std::string>& names) {
   const auto found = std::find(names.begin(), names.end(), t.value);
   if (found != names.end()) return int(found - names.begin());
@@ -122,7 +123,7 @@ void SetRecipe(const Text& t, Preprocess& p);
 struct Field {
   PreprocessKey key;
   void (*set)(const Text&, Preprocess&);
-  bool about_values = false;  // Preprocess::values_known
+  bool about_values = false;  // setting the field sets Preprocess::values_known
 };
 
 constexpr Field kFields[] = {
@@ -174,8 +175,8 @@ constexpr Field kFields[] = {
      [](const Text& t, Preprocess& p) { p.classify = t.value; }},
 };
 
-// The settings are those of the networks' own training or evaluation scripts; what they crop is written as a
-// fraction, so that a recipe serves inputs of any size.
+// The settings are those of the networks' own training or evaluation scripts. Crops are written as fractions,
+// so that a recipe serves inputs of any size.
 constexpr PreprocessRecipe kRecipes[] = {
     {"raw", "",
      "pixels 0 to 255, stretched to the input's size: models that normalize by themselves, most 8-bit ones"},
@@ -191,7 +192,7 @@ constexpr PreprocessRecipe kRecipes[] = {
      "std = 127.5",
      "-1 to 1: TensorFlow's MobileNets, Inception and EfficientNet-Lite"},
     {"caffe-bgr",
-     "crop_fraction = 0.8867\n"  // AlexNet's 227 of 256; others' 224 of 256 are near
+     "crop_fraction = 0.8867\n"  // AlexNet's 227 of 256 pixels; 224 of 256 in other networks is close
      "channels = \"bgr\"\n"
      "mean = [104, 117, 123]",
      "Caffe's classifiers (AlexNet, VGG, GoogLeNet, ResNet, SqueezeNet)"},
@@ -217,8 +218,8 @@ const char* SettingsOf(const Text& t) {
   Invalid(t.where, "no such recipe; got '{}'{}", t.value, ExpectedOneOf(t.value, names));
 }
 
-// All that is about pixels becomes the recipe's; what follows from the input (layout, type) and what is
-// printed stays.
+// Replaces all settings of the pixels by those of the recipe. The settings that follow from the input
+// (layout, type) and those of the printed result stay.
 void SetRecipe(const Text& t, Preprocess& p) {
   Preprocess fresh;
   if (p.channels == ChannelOrder::kGray) fresh.channels = p.channels;
@@ -227,7 +228,8 @@ void SetRecipe(const Text& t, Preprocess& p) {
   p = ParsePreprocess(SettingsOf(t), std::string(t.value), fresh);
 }
 
-// A TOML value as SetPreprocess() reads it; arrays become lists with commas.
+// Returns a TOML value as text that SetPreprocess() reads. An array becomes a list with commas, for example
+// "1,2,3".
 std::string AsText(const toml::node& node, std::string_view key, const std::string& where) {
   if (const auto* s = node.as_string()) return s->get();
   if (const auto* b = node.as_boolean()) return b->get() ? "true" : "false";

@@ -45,7 +45,8 @@ TEST(ResizeImage, AntialiasAveragesWhatItDrops) {
   Image in(8, 1);
   for (int x = 0; x < 8; ++x) in.row(0)[x * 3] = x % 2 ? 255 : 0;
   const Image out = ResizeImage(in, 2, 1, Interpolation::kAntialias);
-  // The triangle's weights inside the picture: 5 7 7 5 3 1 of 28, and mirrored. The odd pixels are white.
+  // The triangle's weights within the picture are 5 7 7 5 3 1 of 28, and the mirrored ones for the second
+  // pixel. The odd pixels are white.
   EXPECT_EQ(out.rgb[0], 118);
   EXPECT_EQ(out.rgb[3], 137);
 }
@@ -56,7 +57,7 @@ TEST(ResizeImage, BothEqualWhereItGrows) {
             ResizeImage(in, 9, 13, Interpolation::kBilinear).rgb);
 }
 
-// What Pillow's Image.resize(), whose default it is, gives for one channel.
+// The expected values are the result of Pillow's Image.resize(), whose default is bicubic, for one channel.
 TEST(ResizeImage, BicubicIsPillows) {
   Image in(7, 1);
   const std::vector<int> row = {10, 200, 30, 0, 255, 90, 7};
@@ -118,7 +119,7 @@ TEST(MakeInput, OrderLayoutMeanAndTranspose) {
   EXPECT_EQ(t.as<uint8_t>()[0], 18);  // 0.299 * 10 + 0.587 * 20 + 0.114 * 30
 }
 
-// The quotient may differ in its last bit from the product with 1 / 127.5, as with these pixels.
+// For some of these pixels the quotient differs in its last bit from the product with 1 / 127.5.
 TEST(MakeInput, DividesByStd) {
   Image in(256, 1);
   for (int x = 0; x < 256; ++x) in.row(0)[x * 3] = uint8_t(x);
@@ -155,7 +156,7 @@ TEST(MakeInput, LetterboxKeepsTheAspectAndFillsTheRest) {
   EXPECT_NE(MessageOf([&] { MakeInput(in, p); }).find("letterbox needs a size"), std::string::npos);
 }
 
-// For a square input what torchvision does: Resize(32), CenterCrop(28).
+// For a square input, crop_fraction has the result of torchvision's Resize(32) and CenterCrop(28).
 TEST(MakeInput, CropFractionCoversAndCutsTheCentre) {
   const Image in = Noise(100, 64);
   Preprocess p, torch;
@@ -163,7 +164,7 @@ TEST(MakeInput, CropFractionCoversAndCutsTheCentre) {
   torch.resize_shorter = 32, torch.crop_width = torch.crop_height = 28;
   const Tensor a = MakeInput(in, p, {1, 3, 28, 28}), b = MakeInput(in, torch);
   EXPECT_EQ(Reds(a), Reds(b));
-  // whichever side is the narrow one
+  // The result has the input's shape, whichever side is the narrow one.
   for (const Shape& shape : {Shape{1, 3, 60, 80}, Shape{1, 3, 80, 60}, Shape{1, 3, 1, 90}})
     EXPECT_EQ(MakeInput(in, p, shape).shape(), shape);
 }
@@ -229,7 +230,7 @@ TEST(Recipes, AreReadAndKeepWhatIsNotAboutPixels) {
     EXPECT_NE(p.mean[0], 9) << r.name;
     EXPECT_EQ(MakeInput(Noise(50, 40), p, {2 - 1, 32, 32, 3}).shape(), (Shape{1, 32, 32, 3})) << r.name;
   }
-  // whatever the order
+  // The recipe comes first, whatever the order in the file.
   const Preprocess p = ParsePreprocess("std = 2\npreprocess = 'mobilenet'", "net.toml");
   EXPECT_EQ(p.mean[0], 127.5f);
   EXPECT_EQ(p.divisor[0], 2);
@@ -239,7 +240,7 @@ TEST(Recipes, AreReadAndKeepWhatIsNotAboutPixels) {
             "mobilenet");
 }
 
-// Values from -1 to 1, from the two extremes.
+// The test converts the smallest and the largest pixel.
 TEST(Recipes, MobilenetIsFromMinusOneToOne) {
   Preprocess p;
   SetPreprocess(p, "preprocess", "mobilenet", "test");

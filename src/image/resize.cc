@@ -1,4 +1,4 @@
-// Changing a picture's size: a weighted sum of neighbours along the rows, then along the columns.
+// Resizes a picture with a weighted sum of neighbours along the rows, then along the columns.
 #include <algorithm>
 #include <cmath>
 
@@ -8,22 +8,22 @@
 namespace mete {
 namespace {
 
-// For each output position: the first source position and the weights from there on.
+// The weights of a resize: for each output position, the first source position and the weights from there on.
 struct Taps {
-  int count = 0;  // weights a position; unused ones are 0
+  int count = 0;  // weights per output position; unused weights are 0
   std::vector<int> first;
   std::vector<int32_t> weight;  // 1.0 is 1 << kBits
 };
 
-// 8 bits of pixel, one of sign and one to spare for the sum leave 22 for the fraction.
+// Of 32 bits, the pixel takes 8, the sign one and the sum one more, which leaves 22 bits for the fraction.
 constexpr int kBits = 22;
 
-constexpr int kMaxSide = 1 << 16;  // bounds the tables of weights
+constexpr int kMaxSide = 1 << 16;  // limits the size of the tables of weights
 
-// Distance in output pixels at which a filter ends.
+// Returns the distance in output pixels at which the filter ends.
 int Reach(Interpolation interpolation) { return interpolation == Interpolation::kBicubic ? 2 : 1; }
 
-// The triangle, or Keys' cubic with a = -1/2.
+// Returns the filter's value at distance x: the triangle, or Keys' cubic with a = -1/2.
 double Weight(double x, Interpolation interpolation) {
   x = std::abs(x);
   if (interpolation != Interpolation::kBicubic) return std::max(0.0, 1.0 - x);

@@ -1,4 +1,4 @@
-// What every front end takes and gives besides the Graph.
+// The options that every front end takes, and the result that it returns.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 namespace mete {
 
 struct ImportOptions {
-  // As in LoadOptions.
+  // These three fields have the same meaning as in LoadOptions.
   std::map<std::string, Shape> input_shapes, tensor_shapes;
   int64_t batch = 0;
-  // Largest constant or activation that may be asked for by numbers in a file.
+  // The largest constant or activation, in bytes, that the dimensions in a file may ask for.
   int64_t max_value_bytes = int64_t(1) << 33;
 };
 
 struct Imported {
   Graph graph;                     // sorted; only constants and inputs are sure to have types and shapes
-  std::vector<std::string> notes;  // what was assumed
-  std::map<std::string, Shape> declared;        // of inputs, by name: Port::declared
-  std::map<std::string, std::string> metadata;  // Model::metadata()
+  std::vector<std::string> notes;  // one line for each assumption of the front end
+  std::map<std::string, Shape> declared;        // by input name: the shape for Port::declared
+  std::map<std::string, std::string> metadata;  // returned by Model::metadata()
 };
 
-// The shape under an input's name, or under "" where it is the only one of the model's `inputs`; null where
-// there is none.
+// Returns the shape that `shapes` holds for `input`, or the shape under "" if the model has only one input.
+// Returns null if there is neither. `inputs` is the number of the model's inputs.
 inline const Shape* ShapeGiven(const std::map<std::string, Shape>& shapes, const std::string& input,
                                size_t inputs) {
   auto at = shapes.find(input);

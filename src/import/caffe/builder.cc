@@ -8,10 +8,10 @@ namespace mete::caffe_import {
 
 namespace {
 
-constexpr size_t kShown = 20;  // problems that are told one by one; guess: a screen of them
+constexpr size_t kShown = 20;  // problems that are listed one by one; this value is a guess: one screen
 
-// Whether a tensor can be the net's input as the net describes it. Nets are often run with another batch than
-// the file has.
+// Returns whether a tensor's shape fits the input that the net declares. The batch may differ, because nets
+// are often run with another batch than the file declares.
 bool Fits(const Shape& tensor, const Shape& declared) {
   if (!declared.known() || std::any_of(declared.begin(), declared.end(), [](int64_t d) { return d <= 0; }))
     return true;
@@ -49,7 +49,9 @@ void Builder::WeightProblem(const std::string& layer, const std::string& what) {
 }
 
 void Builder::TellWeightProblems() {
-  constexpr size_t kFew = 6;  // guess: a file that was cut or edited; more is another net's
+  // This value is a guess: up to this many problems come from a file that was truncated or edited, more
+  // problems come from the file of another net.
+  constexpr size_t kFew = 6;
   const size_t count = weight_problems_.size();
   if (count > kFew)
     return Problem(
@@ -114,7 +116,8 @@ void Builder::Write(const std::string& layer, const std::string& blob, ValueId i
   if (const auto at = blobs_.find(blob); at != blobs_.end()) {
     if (!in_place && id != kNoValue)
       Invalid(layer, "top '{}' is made by '{}' already", blob, at->second.maker);
-    // The last value of a blob has its name; the caller knows an input by its name though.
+    // The last value of a blob gets the blob's name. An input keeps its name, because the caller knows it by
+    // that.
     if (at->second.maker.empty()) name = blob + "@" + layer;
     else if (at->second.id != kNoValue) graph().value(at->second.id).name = blob + "@" + at->second.maker;
   }
@@ -206,13 +209,14 @@ ValueId Layer::Ints(const std::string& what, std::span<const int64_t> values) {
 
 namespace {
 
-// Old files write every blob with four dimensions, ones in front.
+// Returns the dimensions without the ones in front: old files write every blob with four dimensions, for
+// example 1x1x1x64.
 std::vector<int64_t> WithoutLeadingOnes(std::span<const int64_t> dims) {
   const auto first = std::find_if(dims.begin(), dims.end(), [](int64_t d) { return d != 1; });
   return {first, dims.end()};
 }
 
-// Empty where the file does not say.
+// Returns the blob's dimensions, or nothing if the file does not contain them.
 std::vector<int64_t> DimsOf(const caffe::BlobProto& b) {
   if (b.has_shape()) return {b.shape().dim().begin(), b.shape().dim().end()};
   if (b.has_num() || b.has_channels() || b.has_height() || b.has_width())

@@ -1,4 +1,4 @@
-// The Graph while it is made, and one layer's view of it.
+// Builder holds the Graph while it is built; Layer is the view of one layer's conversion on it.
 #pragma once
 
 #include <map>
@@ -15,41 +15,42 @@ namespace mete::caffe_import {
 
 class Builder {
  public:
-  // `inputs`: how many the net has.
+  // `inputs` is the number of the net's inputs.
   Builder(std::string model, const ImportOptions& options, Weights weights, size_t inputs);
 
-  Imported Finish();  // throws all problems as one Error
+  Imported Finish();  // throws one Error that lists all problems
 
-  // Problems do not stop the import, so that one Error can tell all of them.
+  // Records a problem. The import goes on, so that one Error can list all problems.
   void Problem(const Error& error);
-  // told in the end, a line for each type
+  // Records a layer of an unsupported type. The Error has one line for each type.
   void UnsupportedType(const std::string& type, const std::string& layer);
-  // Of a layer's weights; many are one problem: a .caffemodel of another net.
+  // Records a problem of a layer's weights. Many of them are reported as one problem: the .caffemodel belongs
+  // to another net.
   void WeightProblem(const std::string& layer, const std::string& what);
   void Note(std::string text) { result_.notes.push_back(std::move(text)); }
 
   void AddInput(const std::string& blob, const Shape& declared);
   bool HasShapeFor(const std::string& blob) const { return Given(blob) || OfTensor(blob); }
 
-  // The blob's present value; kNoValue where the layer that makes it failed. Error where there is none of
-  // that name.
+  // Returns the blob's current value, or kNoValue if the layer that makes it failed. Throws if no earlier
+  // layer makes a blob of that name.
   ValueId Read(const std::string& layer, const std::string& blob);
   void Consume(const std::string& blob);
-  // Gives the blob a new value (kNoValue: unknown because of an earlier problem).
+  // Gives the blob a new value, or kNoValue if an earlier problem makes the value unknown.
   void Write(const std::string& layer, const std::string& blob, ValueId id, bool in_place);
 
   Graph& graph() { return result_.graph; }
   const ImportOptions& options() const { return options_; }
   const Weights& weights() const { return weights_; }
-  void CountWeight() { ++weights_read_; }  // each that a layer asks for
+  void CountWeight() { ++weights_read_; }  // counts the weights that layers ask for
   std::string UniqueNodeName(const std::string& base);
 
  private:
   struct Blob {
     ValueId id = kNoValue;
-    std::string maker;  // empty: a graph input
+    std::string maker;  // the layer that made the current value; empty for a graph input
     bool read = false;
-    size_t order = 0;  // of making
+    size_t order = 0;  // position among all values in the order of their making
   };
   const Shape* Given(const std::string& blob) const {
     return ShapeGiven(options_.input_shapes, blob, inputs_);
@@ -59,7 +60,7 @@ class Builder {
   }
   struct TypeCount {
     int times = 0;
-    std::string first;  // layer of that type
+    std::string first;  // name of the first layer of the type
   };
   void TellUnsupportedTypes();
   void TellWeightProblems();
@@ -78,10 +79,10 @@ class Builder {
   size_t problem_lines_ = 0, weights_read_ = 0;
   std::vector<std::string> weight_problems_;
   std::map<std::string, TypeCount> unsupported_types_;
-  bool bad_ = false, unsupported_ = false;  // neither: what the caller asks for does not fit
+  bool bad_ = false, unsupported_ = false;  // if both are false, only the caller's request can be wrong
 };
 
-// What a layer's conversion works with. Shapes of all bottoms are known.
+// The view that the conversion of one layer has on the Builder. The shapes of all bottoms are known.
 class Layer {
  public:
   Layer(Builder& builder, const caffe::LayerParameter& p);
@@ -93,9 +94,10 @@ class Layer {
   ValueId in(int i = 0) const { return bottoms_[size_t(i)]; }
   const Shape& shape(int i = 0) const { return ShapeOf(in(i)); }
   const Shape& ShapeOf(ValueId id) const { return builder_.graph().value(id).shape; }
-  int Axis(int64_t axis, int i = 0) const;  // of bottom i, from [-rank, rank)
+  int Axis(int64_t axis, int i = 0) const;  // an axis of bottom i; throws unless `axis` is in [-rank, rank)
 
-  // Appends a node and infers its outputs, whose shapes must follow from the bottoms' shapes.
+  // Appends a node, infers the types and shapes of its outputs and returns the outputs. Throws if a shape
+  // does not follow from the shapes of the inputs.
   std::vector<ValueId> EmitAll(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
                                int outputs);
   ValueId Emit(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {}) {
@@ -108,16 +110,17 @@ class Layer {
   ValueId Scalar(const std::string& what, float value) { return Floats(what, Shape{}, std::span(&value, 1)); }
   ValueId Ints(const std::string& what, std::span<const int64_t> values);
 
-  // Blob i of the weights as a constant of `shape`. What is missing or does not fit is noted as a problem,
-  // and gives a value without data, so that the layers behind can be checked too.
+  // Returns blob i of the weights as a constant of `shape`. If the blob is missing or does not fit, this
+  // function records a problem and returns a value without data, so that the following layers can be checked
+  // too.
   ValueId Weight(int i, const Shape& shape, const std::string& what) { return Weight(i, shape, shape, what); }
-  // The same where the blob's shape in the file is `stored` and the constant's `shape` has ones in other
-  // places.
+  // Same as above, but the blob's shape in the file is `stored`, and the constant's `shape` has the same
+  // elements with ones in other places (for example 64 and 64x1x1).
   ValueId Weight(int i, const Shape& stored, const Shape& shape, const std::string& what);
-  const Blobs& blobs() const { return *blobs_; }  // where Weight() gave a constant
+  const Blobs& blobs() const { return *blobs_; }  // valid if Weight() returned a constant
   bool IsConstant(ValueId id) const { return builder_.graph().value(id).is_constant(); }
 
-  // The shape of what was pooled where `mask` is the second top of a MAX pooling, otherwise an error.
+  // Returns the input shape of the MAX pooling whose second top is `mask`. Throws if `mask` is another value.
   Shape PooledFrom(ValueId mask) const;
 
   template <class... A>
@@ -134,11 +137,11 @@ class Layer {
   std::vector<ValueId> bottoms_;
 };
 
-// What Mete does with one type of layer.
+// The conversion of one type of layer.
 struct LayerType {
   const char* type;
-  int min_bottoms, max_bottoms;  // max -1: any number
-  int max_tops;                  // -1: any number
+  int min_bottoms, max_bottoms;  // a max_bottoms of -1 allows any number
+  int max_tops;                  // -1 allows any number
   void (*convert)(Layer&);
 };
 

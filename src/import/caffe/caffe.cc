@@ -14,7 +14,8 @@ namespace {
 
 enum class Role { kCompute, kInput, kData, kSkip };
 
-// Losses and measures have no meaning without labels; data layers read files that do not belong to the model.
+// Returns what the front end does with a layer type. Losses and measures have no meaning without labels. Data
+// layers read files that do not belong to the model.
 Role RoleOf(const std::string& type) {
   if (type == "Input") return Role::kInput;
   if (type == "Accuracy" || type == "Silence" || type == "HDF5Output" || type.ends_with("Loss"))
@@ -40,7 +41,7 @@ void AddHeaderInputs(Builder& b, const caffe::NetParameter& net) {
     else if (net.input_dim_size() >= 4 * (i + 1))
       b.AddInput(net.input(i), Shape{net.input_dim(4 * i), net.input_dim(4 * i + 1), net.input_dim(4 * i + 2),
                                      net.input_dim(4 * i + 3)});
-    else b.AddInput(net.input(i), Shape::Unknown());  // an error unless the caller gives the shape
+    else b.AddInput(net.input(i), Shape::Unknown());  // throws unless the caller gives the shape
   }
 }
 
@@ -76,7 +77,8 @@ void CheckCounts(const LayerType& type, const caffe::LayerParameter& p) {
                                 : fmt::format("1 to {}", type.max_tops));
 }
 
-// False where a bottom is unknown because of a problem that is told already.
+// Converts a layer that computes. Returns false if the layer's type is unknown, or if a bottom is unknown
+// because of a problem that is already reported.
 bool ConvertCompute(Builder& b, const caffe::LayerParameter& p) {
   const LayerType* type = FindType(p.type());
   if (!type) {
@@ -150,7 +152,7 @@ Imported ImportCaffe(const std::string& prototxt_path, const std::string& caffem
                      const ImportOptions& options) {
   const auto text = MappedFile::Open(prototxt_path);
   const std::string_view prototxt(reinterpret_cast<const char*>(text->bytes().data()), text->bytes().size());
-  caffe_import::ParseNet(prototxt, prototxt_path);  // a wrong net is the better message than missing weights
+  caffe_import::ParseNet(prototxt, prototxt_path);  // an error in the net is reported before missing weights
   if (std::error_code ignored; !std::filesystem::exists(caffemodel_path, ignored))
     Fail(Code::kNotFound, caffemodel_path,
          "the weights of {} are not there; expected a .caffemodel; try --weights FILE, in C++ "

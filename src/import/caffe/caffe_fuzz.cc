@@ -1,5 +1,5 @@
-// libFuzzer: the first two bytes (little-endian) say how many of the rest are the net; the others are the
-// weights.
+// A libFuzzer target for nets with weights. The first two bytes (little-endian) give the number of the
+// following bytes that are the net; the remaining bytes are the weights.
 #include "base/error.h"
 #include "graph/graph.h"
 #include "import/caffe/caffe.h"

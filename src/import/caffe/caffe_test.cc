@@ -21,7 +21,7 @@ void AddBlob(google::protobuf::RepeatedPtrField<caffe::BlobProto>* blobs, const 
   for (int64_t i = 0; i < n; ++i) b.add_data(float(i) + 0.5f);
 }
 
-// One layer's blobs as a .caffemodel.
+// Returns a .caffemodel with the blobs of one layer.
 std::string Model(const std::string& layer, const std::vector<std::vector<int64_t>>& blobs) {
   caffe::Weights w;
   w.add_layer()->set_name(layer);
@@ -40,7 +40,7 @@ std::string Single(const std::string& type, const std::string& rest) {
   return kInput + ("layer { name: 'l' type: '" + type + "' bottom: 'data' top: 'y' ") + rest + " }";
 }
 
-// "Op -> 2x4x6x5", or every operator with a space between.
+// Returns the operators, and the outputs with their shapes, for example "Flatten Gemm -> y 2x4".
 std::string Summary(const Graph& g) {
   Verify(g);
   std::string s;
@@ -383,12 +383,12 @@ TEST(BadCaffe, ImpossibleNumbers) {
   MessageOf(Single("Reshape", "reshape_param { shape { dim: 7 dim: -1 } }"), "", Code::kInvalidArgument);
 }
 
-// Where asserts are on, libprotobuf complains of such names on stderr by itself.
+// libprotobuf itself writes warnings about such names to stderr if asserts are enabled.
 TEST(BadCaffe, NamesOfAnyBytesAreTakenInSilence) {
   const std::string name = "l\xff\x1b[1m";
   const std::string net =
       std::string(kInput) + "layer { name: 'l\xff\\033[1m' type: 'ReLU' bottom: 'data' top: 'y' }";
-  const std::string weights = Model(name, {});  // writing them complains too
+  const std::string weights = Model(name, {});  // serializing writes warnings too
   testing::internal::CaptureStderr();
   EXPECT_EQ(Import(net, weights).graph.nodes.at(0).name, name);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");

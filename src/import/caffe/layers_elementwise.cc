@@ -1,4 +1,4 @@
-// Layers that keep the shape: activations, powers, sums of layers.
+// Conversions of layers that keep the shape: activations, powers, sums of layers.
 #include <algorithm>
 #include <cmath>
 
@@ -49,7 +49,7 @@ void Power(Layer& l) {
   l.SetTop(0, EmitPower(l, p.power(), p.scale(), p.shift()));
 }
 
-// ln(base), where -1 stands for e.
+// Returns ln(base), where a base of -1 stands for e.
 float LogOfBase(Layer& l, float base) {
   if (base == -1) return 1;
   if (!(base > 0) || base == 1) l.Bad("base must be -1 (e) or above 0 and not 1; got {}", base);
@@ -77,7 +77,7 @@ void Threshold(Layer& l) {
                 {l.Emit("Greater", {l.in(), l.Scalar("threshold", l.p.threshold_param().threshold())})}, to));
 }
 
-// Bottom i times its coefficient.
+// Returns bottom i times its coefficient.
 ValueId Term(Layer& l, int i) {
   const auto& coeff = l.p.eltwise_param().coeff();
   if (coeff.empty() || coeff.Get(i) == 1) return l.in(i);

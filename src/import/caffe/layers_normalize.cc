@@ -1,4 +1,4 @@
-// BatchNorm, Scale, Bias, LRN, Normalize: layers that shift and scale what is there.
+// Conversions of layers that shift and scale their input: BatchNorm, Scale, Bias, LRN and Normalize.
 #include <algorithm>
 
 #include "import/caffe/builder.h"
@@ -6,7 +6,8 @@
 namespace mete::caffe_import {
 namespace {
 
-// The moving averages come as sums with their number of steps beside them.
+// Returns blob i times `factor`. Caffe stores moving averages as sums, and the number of steps in a blob of
+// its own.
 std::vector<float> Averages(const Blobs& blobs, int i, float factor) {
   const auto& b = blobs.Get(i);
   std::vector<float> out(b.data().begin(), b.data().end());
@@ -37,7 +38,7 @@ void BatchNorm(Layer& l) {
   l.SetTop(0, l.Emit("BatchNormalization", std::move(inputs), a));
 }
 
-// The dims [axis, axis + count) of bottom 0; count -1: to the end.
+// Returns the dimensions [axis, axis + count) of bottom 0; a count of -1 means all dimensions from `axis` on.
 Shape Part(Layer& l, int axis, int count) {
   const Shape& in = l.shape();
   const int end = count < 0 ? in.rank() : axis + count;
@@ -46,13 +47,14 @@ Shape Part(Layer& l, int axis, int count) {
   return Shape(in.dims().subspan(size_t(axis), size_t(end - axis)));
 }
 
-// `part` with ones behind it, so that it meets bottom 0 from `axis` on.
+// Returns `part` with ones behind it, so that it broadcasts to the dimensions of bottom 0 from `axis` on.
 Shape Aligned(Layer& l, int axis, Shape part) {
   while (part.rank() > 0 && part.rank() < l.shape().rank() - axis) part.push_back(1);
   return part;
 }
 
-// Where bottom 1 is the factor: it must equal bottom 0's dims from `axis` on.
+// Returns bottom 1 for use as the factor or summand. Its dimensions must equal those of bottom 0 from `axis`
+// on.
 ValueId SecondBottom(Layer& l, int axis) {
   const Shape part = l.shape(1);
   if (part.rank() > l.shape().rank() - axis || Part(l, axis, part.rank()) != part)
@@ -89,7 +91,7 @@ void Lrn(Layer& l) {
   a.Set("size", int64_t(p.local_size()));
   a.Set("alpha", p.alpha());
   a.Set("beta", p.beta());
-  a.Set("bias", within ? 1.0f : p.k());  // within channels Caffe does not look at k
+  a.Set("bias", within ? 1.0f : p.k());  // Caffe ignores k within channels
   l.SetTop(0, l.Emit(within ? "mete.LRNWithin" : "LRN", {l.in()}, a));
 }
 

@@ -1,5 +1,5 @@
-// Interp (bilinear, corners aligned, of the segmentation forks) and Upsample (nearest, or SegNet's
-// unpooling).
+// Conversions of Interp (of the segmentation forks: bilinear, with aligned corners) and Upsample (nearest
+// neighbor, or SegNet's unpooling).
 #include "import/caffe/builder.h"
 
 namespace mete::caffe_import {
@@ -26,7 +26,7 @@ int64_t InterpSize(Layer& l, int64_t in, int64_t given) {
   return shrunk + (shrunk - 1) * (p.zoom_factor() - 1);
 }
 
-// Negative padding cuts a border off first.
+// Returns the input without the border that negative padding cuts off before the resize.
 ValueId CutBorder(Layer& l) {
   const auto& p = l.p.interp_param();
   if (p.pad_beg() > 0 || p.pad_end() > 0)
@@ -72,8 +72,8 @@ Size UpsampledSize(Layer& l) {
   return size;
 }
 
-// Puts each value where its pooling found it. The mask counts positions in the pooling's input, so sizes must
-// agree.
+// Puts each value at the position where its pooling found it. The mask holds positions in the pooling's
+// input, so the output must have that input's shape.
 void Unpool(Layer& l, Size size) {
   const Shape out{l.shape()[0], l.shape()[1], size.height, size.width};
   const Shape pooled = l.PooledFrom(l.in(1));
@@ -81,7 +81,7 @@ void Unpool(Layer& l, Size size) {
     l.Bad("unpooling to another size than was pooled is not supported; got {}, expected {}", ToString(out),
           ToString(pooled));
   Attributes a;
-  a.Set("kernel_shape", Ints{1, 1});  // output_shape says all
+  a.Set("kernel_shape", Ints{1, 1});  // required by ONNX; the input output_shape determines the result
   l.SetTop(0, l.Emit("MaxUnpool", {l.in(), l.in(1), l.Ints("shape", out.dims())}, a));
 }
 

@@ -1,4 +1,4 @@
-// Layers that move, join, cut and reduce.
+// Conversions of layers that move, concatenate, slice and reduce.
 #include <algorithm>
 #include <set>
 
@@ -69,11 +69,12 @@ void Flatten(Layer& l) {
   l.SetTop(0, l.EmitReshape(l.in(), out));
 }
 
-// The dims [axis, axis + num_axes) are replaced: 0 keeps the dim at its place, -1 is what remains.
+// Replaces the dimensions [axis, axis + num_axes). A new dimension of 0 copies the input's dimension at the
+// same place, and -1 stands for the elements that remain.
 void Reshape(Layer& l) {
   const auto& p = l.p.reshape_param();
   const Shape in = l.shape();
-  // may also be behind the last dim
+  // The axis may also be one past the last dimension.
   const int64_t from = p.axis() < 0 ? int64_t(p.axis()) + in.rank() + 1 : p.axis();
   const int64_t to = p.num_axes() == -1 ? in.rank() : from + p.num_axes();
   if (from < 0 || from > in.rank() || p.num_axes() < -1 || to > in.rank())
@@ -125,7 +126,7 @@ void Reduction(Layer& l) {
   l.SetTop(0, y);
 }
 
-// Caffe gives the indices as floats. Without an axis all but the first dimension are looked through, and the
+// Caffe returns the indices as floats. Without an axis, ArgMax searches all dimensions but the first, and the
 // result is N x 1 x k, or N x 2 x k with the values behind the indices.
 void ArgMax(Layer& l) {
   const auto& p = l.p.argmax_param();

@@ -1,4 +1,4 @@
-// Convolution, Deconvolution, InnerProduct, Pooling.
+// Conversions of Convolution, Deconvolution, InnerProduct and Pooling.
 #include <algorithm>
 
 #include "import/caffe/builder.h"
@@ -9,7 +9,8 @@ namespace {
 using mete::Ints;
 using Repeated = google::protobuf::RepeatedField<uint32_t>;
 
-// A value a spatial dimension: from the list (one for all, or one each) or from the _h and _w fields.
+// Returns a value for each spatial dimension: from the list, which holds one value for all dimensions or one
+// for each, or from the _h and _w fields.
 Ints Spatial(Layer& l, const char* what, const Repeated& list, bool has_hw, int64_t h, int64_t w, int dims,
              int64_t fallback) {
   if (has_hw) {
@@ -60,7 +61,7 @@ ConvForm ReadConvolution(Layer& l) {
   NeedPositive(l, "dilation", dilation);
   f.outputs = p.num_output();
   f.channels = l.shape()[1];
-  // Depthwise layers of several forks: a group a channel.
+  // The depthwise layer types of several forks have one group for each channel.
   f.group = l.p.type() == "Convolution" || l.p.type() == "Deconvolution" ? int64_t(p.group()) : f.channels;
   if (f.outputs < 1 || f.group < 1 || f.outputs % f.group || f.channels % f.group)
     l.Bad("groups do not divide the channels; got {} groups for {} channels in and {} out", f.group,
@@ -91,7 +92,7 @@ void Deconvolution(Layer& l) {
   EmitConvolution(l, "ConvTranspose", f, f.channels, f.outputs / f.group);
 }
 
-// V0 only: zeros around the picture, for the convolution that follows.
+// A layer type of V0 only: it puts zeros around the picture for the convolution that follows.
 void Padding(Layer& l) {
   const int64_t pad = l.p.convolution_param().pad_size() ? l.p.convolution_param().pad(0) : 0;
   if (l.shape().rank() != 4) l.Bad("padding needs 4 dimensions; got {}", ToString(l.shape()));
@@ -121,7 +122,7 @@ void InnerProduct(Layer& l) {
   l.SetTop(0, y);
 }
 
-// One value for both directions, or one each.
+// Returns one value for each of the two directions: `both` twice, or `h` and `w`.
 Ints Pair(bool has_both, int64_t both, int64_t h, int64_t w) {
   return has_both ? Ints{both, both} : Ints{h, w};
 }

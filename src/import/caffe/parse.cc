@@ -18,9 +18,10 @@ namespace pb = google::protobuf;
 constexpr int kMaxNesting = 64;  // real nets nest 5 deep
 constexpr size_t kMaxShownProblems = 10;
 
-// Unknown fields come as warnings. A layer's unknown parameter message belongs to a layer type that is
-// unknown too, or that has no meaning here (data, loss); a field within a known parameter could change the
-// numbers.
+// Collects the parser's errors and warnings; the parser reports unknown fields as warnings. An unknown
+// parameter message of a layer is ignored, because the layer's type is then unknown too, or has no meaning
+// here (data, loss). An unknown field within a known parameter message could change the numbers, so it is a
+// problem.
 class Collector : public pb::io::ErrorCollector {
  public:
   explicit Collector(const std::string& name) : name_(name) {}
@@ -85,7 +86,7 @@ Net ParseNet(std::string_view text, const std::string& name) {
   parser.AllowUnknownField(true);
   parser.SetRecursionLimit(kMaxNesting);
   pb::io::ArrayInputStream stream(text.data(), int(text.size()));
-  const pb::LogSilencer quiet;  // names need not be UTF-8, and a bad file is told by the Error alone
+  const pb::LogSilencer quiet;  // names need not be UTF-8, and only the Error reports a bad file
   const bool parsed = parser.Parse(&stream, &net.header);
   if (!parsed) throw Error(Code::kDataLoss, collector.problems().Text());
   if (collector.problems().any()) throw Error(Code::kInvalidArgument, collector.problems().Text());

@@ -1,4 +1,4 @@
-// Caffe's two files as messages: the text of the net, upgraded to today's form of a layer, and the weights.
+// Parses Caffe's two files: the net in text form, whose layers are upgraded to the V2 form, and the weights.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,24 @@ using Blobs = google::protobuf::RepeatedPtrField<caffe::BlobProto>;
 
 struct Net {
   caffe::NetParameter header;                 // name, inputs, state; no layers
-  std::vector<caffe::LayerParameter> layers;  // those of the TEST phase
+  std::vector<caffe::LayerParameter> layers;  // the layers of the TEST phase
 };
 
-// Error DATA_LOSS for what is no net in text form, with every syntax error's line and column;
-// INVALID_ARGUMENT where a layer's parameters hold a field that Mete does not know and must not ignore.
+// Parses a net. Throws DATA_LOSS if `text` is not a net in text form, with line and column of the first
+// syntax errors, and INVALID_ARGUMENT if a layer's parameters hold a field that Mete does not know and must
+// not ignore.
 Net ParseNet(std::string_view text, const std::string& name);
 
 struct Weights {
   std::shared_ptr<const caffe::Weights> message;
-  std::map<std::string, const Blobs*, std::less<>> layers;  // by layer name, into the message
+  std::map<std::string, const Blobs*, std::less<>> layers;  // by layer name; the blobs are those of `message`
 };
 
-// Error DATA_LOSS for what is no Caffe model or is cut off. Empty `bytes` give no layers.
+// Parses a .caffemodel. Throws DATA_LOSS if `bytes` are not a Caffe model or are truncated. Empty `bytes`
+// give a result without layers.
 Weights ParseWeights(std::span<const std::byte> bytes, const std::string& name);
 
-// A V0 or V1 layer in today's form (upgrade.cc).
+// Returns a V0 or V1 layer in the V2 form (upgrade.cc).
 caffe::LayerParameter Upgrade(const caffe::V1LayerParameter& old);
 
 }  // namespace mete::caffe_import

@@ -1,5 +1,5 @@
-// Layers as Caffe wrote them before 2014 (V1: an enum for the type) and before 2013 (V0: all parameters in
-// one message).
+// Upgrades of layers that Caffe wrote before 2014 (V1, with an enum for the type) and before 2013 (V0, with
+// all parameters in one message).
 #include <map>
 
 #include "import/caffe/parse.h"
@@ -55,7 +55,8 @@ const char* TypeOf(V1::LayerType type) {
   return "";
 }
 
-// V0's names; one that is not here stays as it is and is reported as an unknown type.
+// Returns the type for a name of V0. A name that is not in the table stays as it is; the importer later
+// reports it as an unsupported type.
 std::string TypeOf(const std::string& v0) {
   static const std::map<std::string, const char*> kTypes = {
       {"accuracy", "Accuracy"},
@@ -123,7 +124,7 @@ void UpgradeV0(const caffe::V0LayerParameter& v0, caffe::LayerParameter& layer) 
   }
 }
 
-// V1 has the same parameter messages under the same field names.
+// Copies the parameter messages, which V1 and V2 have under the same field names.
 void CopyParameters(const V1& from, caffe::LayerParameter& to) {
   std::vector<const google::protobuf::FieldDescriptor*> fields;
   from.GetReflection()->ListFields(from, &fields);

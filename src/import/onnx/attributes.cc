@@ -10,7 +10,8 @@ namespace {
 
 using ::onnx::AttributeProto;
 
-// Files older than IR version 2 may leave the type out: it is the field that is there.
+// Returns the type of an attribute. Files older than IR version 2 may leave the type out; then it follows
+// from the field that is present.
 int KindOf(const AttributeProto& a) {
   if (a.has_type() && a.type() != AttributeProto::UNDEFINED) return a.type();
   if (a.has_f()) return AttributeProto::FLOAT;
@@ -26,7 +27,8 @@ int KindOf(const AttributeProto& a) {
 
 bool NamesType(const std::string& name) { return name == "to" || name == "dtype" || name == "output_dtype"; }
 
-// Nothing for UNDEFINED, which means "as without the attribute".
+// Returns the type's name in Mete. Returns nothing for UNDEFINED, which means the same as no attribute, and
+// for a type that is reported to `problems` as unsupported.
 std::optional<Attribute> TypeAttribute(const AttributeProto& a, const std::string& op,
                                        const std::string& where, Problems& problems) {
   const int32_t number = a.i() >= 0 && a.i() < 1000 ? int32_t(a.i()) : 1000;
@@ -62,8 +64,8 @@ std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op,
   }
 }
 
-// What our passes write (graph/fused.h) no file may: kernels trust it. The recurrent operators have three of
-// these names of their own.
+// Returns whether only Mete's own passes may write the attribute (see graph/fused.h). A file must not contain
+// it, because kernels do not check it. ONNX itself defines three of these names for the recurrent operators.
 bool IsReserved(std::string_view op, std::string_view name) {
   static constexpr std::string_view kReserved[] = {"layout",           "residual",        "activation",
                                                    "activation_alpha", "activation_beta", kSumPiece,

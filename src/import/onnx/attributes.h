@@ -1,4 +1,4 @@
-// From AttributeProto to Attributes.
+// Conversion of AttributeProto to Attributes.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@
 
 namespace mete::onnx_import {
 
-// `where` names the node. What does not fit goes to `problems`. Attributes that name an element type ("to",
-// "dtype", "output_dtype") become Mete's name of the type.
+// Returns the attributes of `node`. `where` names the node in messages. Attributes that cannot be converted
+// are left out and reported to `problems`. An attribute that names an element type ("to", "dtype",
+// "output_dtype") becomes the type's name in Mete; for example to=1 becomes "f32".
 Attributes ReadAttributes(const ::onnx::NodeProto& node, const std::string& where, TensorReader& tensors,
                           Problems& problems);
 

@@ -1,4 +1,4 @@
-// External data: files beside the model, mapped. A model must not be able to read anything else.
+// External data: mapped files beside the model. A model must not be able to read any other file.
 #include <charconv>
 #include <filesystem>
 
@@ -36,7 +36,8 @@ Entry EntryOf(const ::onnx::TensorProto& proto, const std::string& where) {
   return e;
 }
 
-// The real path of `location` in `folder`, or an Error where it leaves the folder, by `..` or by a link.
+// Returns the real path of `location` in `folder`. Throws if the path leaves the folder, through `..` or a
+// link.
 fs::path PathInside(const std::string& folder, const std::string& location, const std::string& where) {
   const fs::path relative(location);
   const bool climbs = std::find(relative.begin(), relative.end(), "..") != relative.end();

@@ -10,8 +10,8 @@ using ::onnx::AttributeProto;
 using ::onnx::FunctionProto;
 using ::onnx::NodeProto;
 
-constexpr int kMaxDepth = 32;  // of calls in calls; real exporters nest a few levels
-// FunctionProto.attribute_proto, since IR version 9: unknown to the installed schema
+constexpr int kMaxDepth = 32;  // levels of nested calls; real exporters nest a few levels
+// The field number of FunctionProto.attribute_proto (since IR version 9), which the installed schema lacks.
 constexpr int kAttributeDefaults = 11;
 
 using Names = std::map<std::string, std::string>;
@@ -80,7 +80,7 @@ class Inliner {
     }
   }
 
-  // What the function's values are called outside.
+  // Maps the names of the function's inputs and outputs to the names of the call's inputs and outputs.
   Names BindNames(const NodeProto& call, const FunctionProto& f, const std::string& prefix, int64_t opset) {
     Names names;
     for (int i = 0; i < f.input_size(); ++i) names[f.input(i)] = i < call.input_size() ? call.input(i) : "";

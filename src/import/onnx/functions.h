@@ -1,4 +1,4 @@
-// Model-local functions: every call is replaced by the function's nodes.
+// Model-local functions: the importer replaces every call by the function's nodes.
 #pragma once
 
 #include <vector>
@@ -10,18 +10,18 @@ namespace mete::onnx_import {
 
 struct FlatNode {
   ::onnx::NodeProto proto;
-  int64_t opset = 0;  // of the default domain, as the model or the function that the node comes from asks for
+  int64_t opset = 0;  // of the default domain, as imported by the model or function that holds the node
 };
 
-// Takes the nodes out of `model`. Expanded functions may hold at most `max_bytes` (calls of calls grow
-// exponentially in a hostile file).
+// Moves the nodes out of `model` and returns them with all calls expanded. The nodes of expanded functions
+// may take at most `max_bytes`, because in a hostile file functions that call functions grow exponentially.
 std::vector<FlatNode> InlineFunctions(::onnx::ModelProto& model, int64_t opset, int64_t max_bytes,
                                       Problems& problems);
 
-// "" and "ai.onnx" are the same domain.
+// Returns whether `domain` is "" or "ai.onnx", which are two names of the same domain.
 bool IsDefaultDomain(const std::string& domain);
 
-// The version of the default domain in a list of imports; 0 where it is not there.
+// Returns the version of the default domain in a list of imports, or 0 if the list does not have that domain.
 template <class Imports>
 int64_t DefaultOpset(const Imports& imports) {
   int64_t version = 0;

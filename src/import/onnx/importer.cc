@@ -12,7 +12,7 @@ namespace {
 
 using ::onnx::NodeProto;
 
-// what follows 24 changed no operator that both have in a way that matters here
+// Opsets 25 to 28 changed no operator of opset 24 in a way that matters here.
 constexpr int64_t kNewestOpset = 28;
 
 bool IsOtherFloat(int32_t data_type) {
@@ -20,7 +20,7 @@ bool IsOtherFloat(int32_t data_type) {
   return type == DType::kF16 || type == DType::kBF16 || type == DType::kF64;
 }
 
-// Whether floats other than f32 can appear anywhere.
+// Returns whether floats other than f32 can appear anywhere in the model.
 bool HasMixedFloats(const ::onnx::GraphProto& graph, const std::vector<FlatNode>& nodes) {
   for (const auto& t : graph.initializer())
     if (IsOtherFloat(t.data_type())) return true;
@@ -34,7 +34,7 @@ bool HasMixedFloats(const ::onnx::GraphProto& graph, const std::vector<FlatNode>
   return false;
 }
 
-// Such a node is unsupported for that reason already.
+// Returns whether the node has a subgraph. ReadAttributes() reports such a node as unsupported.
 bool HasSubgraph(const NodeProto& node) {
   return std::any_of(node.attribute().begin(), node.attribute().end(),
                      [](const auto& a) { return a.has_g() || a.graphs_size() > 0; });
@@ -45,26 +45,27 @@ std::string WhyUnsupported(const ::onnx::TensorProto& t) {
   return IsComplex(t.data_type()) ? type + "; no operator here computes with complex numbers" : type;
 }
 
+// Returns whether the operator turns this input of a narrow type into an output of another type.
 bool LeavesNarrow(const std::string& op, size_t input) {
   if (op == "Cast" || op == "DequantizeLinear" || op == "Shape" || op == "Size") return true;
   return op == "CastLike" && input == 0;
 }
 
-// Those that take narrow types at opset 24 and move elements.
+// Returns whether the operator only moves the elements of this input and takes narrow types at opset 24.
 bool KeepsNarrow(const std::string& op, size_t input) {
   for (const char* moves : {"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
     if (op == moves) return input == 0;
   return op == "Pad" && (input == 0 || input == 2);
 }
 
-// Of the operators to which our passes give inputs that ONNX does not know (graph/fused.h, 1 and 7); 0 for
-// all others, whose inputs Verify() counts.
+// Returns the number of inputs that ONNX allows for the operators to which Mete's passes add inputs
+// (graph/fused.h, sections 1 and 7). Returns 0 for all other operators, whose inputs Verify() counts.
 int MostInputs(std::string_view op) {
   if (op == "MatMul") return 2;
   return op == "Conv" || op == "Gemm" ? 3 : 0;
 }
 
-// What a Constant node holds; no value where it holds something else.
+// Returns the value of a Constant node, or a tensor without a value if the node holds something else.
 Tensor ConstantValue(const Attributes& a) {
   if (const Tensor* t = a.TensorOf("value")) return *t;
   if (a.Has("value_float")) {
@@ -110,7 +111,7 @@ void Importer::CheckVersions() {
   if (opset_ == 0 && model_.opset_import_size() == 0) {
     if (model_.ir_version() >= 3)
       problems_.Bad(name_, "the file does not say its opset; it may be truncated");
-    opset_ = 1;  // what the format says for older files
+    opset_ = 1;  // the format defines this for files older than IR version 3
   }
   if (opset_ > kNewestOpset)
     problems_.Bad(
@@ -138,7 +139,7 @@ void Importer::AddInitializers() {
       AddConstant(t.name(), tensors_.Read(t, where), where);
       MarkNarrow(t.data_type(), Reference(t.name()));
     } catch (const Error& e) {
-      // about files: nothing else is worth saying
+      // An error about a file is thrown at once, without the other problems.
       if (e.code() == Code::kNotFound || e.code() == Code::kDataLoss) throw;
       if (e.code() == Code::kUnimplemented) problems_.Unsupported("initializer", WhyUnsupported(t), t.name());
       else problems_.Bad(e);
@@ -233,7 +234,7 @@ void Importer::AddConstantNode(const NodeProto& proto, const std::string& node,
       MarkNarrow(proto, Reference(proto.output(0)));
       return;
     }
-    // reported already
+    // ReadAttributes() has reported the problem.
     if (attributes.empty() && proto.attribute_size() > 0) return void(Define(proto.output(0), node));
     problems_.Unsupported("operator Constant", "its value is not a tensor, number or list of numbers", node);
   } catch (const Error& e) {
@@ -282,14 +283,14 @@ void Importer::MarkNarrow(int32_t data_type, ValueId id) {
   if (id != kNoValue && FindNarrow(data_type)) narrow_[id] = data_type;
 }
 
-// As the tensor among the attributes of the node that makes it.
+// Marks the output `id` of `maker` as narrow if a tensor in the node's attributes has a narrow type.
 void Importer::MarkNarrow(const NodeProto& maker, ValueId id) {
   for (const auto& a : maker.attribute()) MarkNarrow(a.t().data_type(), id);
 }
 
-// What leaves a narrow type behind gets the same numbers from the wider one; so does what only moves
-// elements, whose output is then narrow too. Anything else would compute, round or overflow as the wider type
-// does.
+// Reports every operator that computes with a narrow type. An operator whose output has another type (Cast)
+// gets the same numbers from the wider type. So does an operator that only moves elements (Reshape); its
+// output is then narrow too. All other operators would compute, round or overflow as the wider type does.
 void Importer::CheckNarrow() {
   if (narrow_.empty()) return;
   for (const Node& node : result_.graph.nodes) {

@@ -1,4 +1,4 @@
-// One import of one parsed model.
+// Converts one parsed ONNX model to a Graph.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ class Importer {
            const ImportOptions& options)
       : model_(model), name_(name), tensors_(tensors), options_(options), problems_(name) {}
 
-  Imported Run();  // throws one Error with all problems
+  Imported Run();  // throws one Error that lists all problems
 
  private:
   void CheckVersions();
@@ -40,7 +40,7 @@ class Importer {
   void AddConstant(const std::string& name, Tensor tensor, const std::string& where);
 
   ValueId Reference(const std::string& name);                         // kNoValue for ""
-  ValueId Define(const std::string& name, const std::string& where);  // a problem where it is made twice
+  ValueId Define(const std::string& name, const std::string& where);  // reports a value that is made twice
   std::string NodeName(const ::onnx::NodeProto& proto);
 
   ::onnx::ModelProto& model_;
@@ -52,7 +52,7 @@ class Importer {
   NodeNames names_;
   std::map<std::string, ValueId> ids_;
   std::set<ValueId> defined_;
-  std::map<ValueId, int32_t> narrow_;  // values that the model has in a type of narrow.h, and in which
+  std::map<ValueId, int32_t> narrow_;  // values whose type in the model is one of narrow.h, with that type
   std::map<ValueId, std::string> first_reader_;
   int64_t opset_ = 0;
   bool mixed_floats_ = false;

@@ -10,8 +10,8 @@ namespace {
 using ::onnx::TensorShapeProto_Dimension;
 using ::onnx::ValueInfoProto;
 
-// Where nobody says: one item; pictures of 224 x 224 with 3 channels, as in most of the literature; and
-// sequences of 16.
+// Returns the size of a dimension that neither the file nor the caller gives: a batch of 1, pictures of
+// 224 x 224 with 3 channels, as in most of the literature, and sequences of 16.
 int64_t DefaultDim(int rank, int axis) {
   if (axis == 0) return 1;
   if (rank == 4) return axis == 1 ? 3 : 224;
@@ -26,7 +26,7 @@ bool HasShape(const ValueInfoProto& input) { return input.type().tensor_type().h
 
 bool HasName(const TensorShapeProto_Dimension& d) { return !d.has_dim_value() && !d.dim_param().empty(); }
 
-// "Nx3x?x?", as the file has it.
+// Returns the shape as the file declares it, for example "Nx3x?x?".
 std::string Declared(const ValueInfoProto& input) {
   std::string text;
   for (const TensorShapeProto_Dimension& d : DimsOf(input))
@@ -51,8 +51,10 @@ bool Fits(const Shape& given, const ValueInfoProto& input) {
   return true;
 }
 
-// A named dimension ('N') has one size in all inputs. So what is sure is bound first: sizes that are given by
-// name, then given shapes, then the tensors', then the batch; what is left gets defaults.
+// Finds the shapes of all inputs. A named dimension ('N') has the same size in all inputs, so the constructor
+// binds the names to sizes before any input is resolved: first sizes that the caller gives by name, then
+// given shapes, then shapes of the caller's tensors, then the batch. Names that are still unbound get
+// defaults.
 class Resolver {
  public:
   Resolver(std::vector<const ValueInfoProto*> inputs, const ImportOptions& options,
@@ -97,7 +99,8 @@ class Resolver {
     return ShapeGiven(options_.input_shapes, input.name(), inputs_.size());
   }
 
-  // Null where there is none that fits, in its named dimensions, too.
+  // Returns the shape of the caller's tensor for this input. Returns null if there is none, or if the shape
+  // contradicts the file or the size of a bound name.
   const Shape* OfTensor(const ValueInfoProto& input) const {
     const Shape* shape = ShapeGiven(options_.tensor_shapes, input.name(), inputs_.size());
     if (!shape || !HasShape(input) || !Fits(*shape, input)) return nullptr;
@@ -122,7 +125,8 @@ class Resolver {
     return names;
   }
 
-  // What is given under a name that no input has is the size of a dimension, or a mistake.
+  // Handles shapes that are given under a name that no input has: the name is that of a dimension, as in
+  // `--shape N=4`, or it is a mistake of the caller.
   void BindGivenNames() {
     const std::set<std::string> dims = NamesOfDims();
     std::vector<std::string> inputs;
@@ -162,7 +166,7 @@ class Resolver {
     return given;
   }
 
-  // ", with N=1" of the input's named dimensions as far as they are bound.
+  // Returns the sizes of the input's named dimensions that are bound, for example ", with N=1".
   std::string BoundText(const ValueInfoProto& input) const {
     std::string text;
     for (const TensorShapeProto_Dimension& d : DimsOf(input))
@@ -203,11 +207,12 @@ class Resolver {
   const ImportOptions& options_;
   std::vector<std::string>& notes_;
   Problems& problems_;
-  std::map<std::string, int64_t> sizes_;  // of named dimensions
-  std::set<std::string> assumed_;         // inputs
+  std::map<std::string, int64_t> sizes_;  // by name of the dimension
+  std::set<std::string> assumed_;         // names of inputs with a default dimension
 };
 
-// With -1 where a dimension is open; unknown where the file says nothing.
+// Returns the shape that the file declares, with -1 for open dimensions. The shape is unknown if the file
+// declares none.
 Shape DeclaredShape(const ValueInfoProto& input) {
   Shape shape;
   if (!HasShape(input) || DimsOf(input).size() > Shape::kMaxRank) return Shape::Unknown();

@@ -1,4 +1,5 @@
-// The shapes of a model's inputs: what the file says, what the caller says, and defaults for the rest.
+// The shapes of a model's inputs. They come from the file and from the caller; the remaining dimensions get
+// defaults.
 #pragma once
 
 #include <map>
@@ -16,10 +17,11 @@ struct Input {
   std::string name;
   DType type;
   Shape shape;
-  Shape declared;  // Port::declared
+  Shape declared;  // the shape for Port::declared
 };
 
-// Inputs that are also in `constants` are left out. Each input of which a dimension was assumed is a note.
+// Returns the graph's inputs in order, without those that are also in `constants`. Adds a note for each input
+// with a dimension that got a default.
 std::vector<Input> ResolveInputs(const ::onnx::GraphProto& graph, const std::set<std::string>& constants,
                                  const ImportOptions& options, std::vector<std::string>& notes,
                                  Problems& problems);

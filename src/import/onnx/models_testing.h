@@ -30,7 +30,7 @@ inline ModelProto EmptyModel(int64_t opset = 13) {
   return m;
 }
 
-// Dimensions below 0 are left open; `names` gives them names.
+// Adds an input. Dimensions below 0 are open; `names` gives them names.
 inline void AddInput(ModelProto& m, const std::string& name, std::vector<int64_t> dims,
                      const std::vector<std::string>& names = {}, int32_t type = TensorProto::FLOAT) {
   auto* input = m.mutable_graph()->add_input();
@@ -88,7 +88,7 @@ inline void AddInt(NodeProto& n, const std::string& name, int64_t value) {
   a->set_i(value);
 }
 
-// Relu from "x" (2x3) to "y": the smallest whole model.
+// Returns a model with one Relu from "x" (2x3) to "y", which is the smallest complete model.
 inline ModelProto ReluModel(int64_t opset = 13) {
   ModelProto m = EmptyModel(opset);
   AddInput(m, "x", {2, 3});
@@ -108,7 +108,7 @@ inline Imported Import(const ModelProto& m, const ImportOptions& options = {},
   return ImportBytes(m.SerializeAsString(), options, folder);
 }
 
-// The Error that importing gives, as "CODE: message"; "" where there is none.
+// Returns the Error that `action` throws, as "CODE: message", or "" if it throws none.
 inline std::string ErrorOf(const std::function<void()>& action) {
   try {
     action();

@@ -6,7 +6,7 @@
 namespace mete::onnx_import {
 namespace {
 
-// By number, from onnx.proto of 1.19: the installed schema may be older.
+// The numbers of onnx.proto 1.19; the installed schema may be older and lack these names.
 enum : int32_t {
   kE4M3FN = 17,
   kE4M3FNUZ = 18,
@@ -29,7 +29,8 @@ constexpr NarrowType kTypes[] = {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// A sign, `exponent_bits`, `mantissa_bits`, as in IEEE 754 but without infinities and NaN.
+// Returns the value of `code`, which has a sign bit, `exponent_bits` and `mantissa_bits` as in IEEE 754, but
+// in which no code stands for infinity or NaN.
 float Finite(uint32_t code, int exponent_bits, int mantissa_bits, int bias) {
   const int exponent = int(code >> mantissa_bits) & ((1 << exponent_bits) - 1);
   const int mantissa = int(code) & ((1 << mantissa_bits) - 1);
@@ -39,7 +40,8 @@ float Finite(uint32_t code, int exponent_bits, int mantissa_bits, int bias) {
   return code >> (exponent_bits + mantissa_bits) & 1 ? -magnitude : magnitude;
 }
 
-// FN: no infinities, all ones are NaN. UZ: nor a negative zero, whose code is the only NaN.
+// Returns the value of `code`. FN types have no infinities, and a code of all ones is NaN. FNUZ types also
+// have no negative zero: the code of the negative zero is their only NaN.
 float FloatOf(int32_t data_type, uint32_t code) {
   switch (data_type) {
     case kE4M3FN: return (code & 0x7f) == 0x7f ? kNan : Finite(code, 4, 3, 7);

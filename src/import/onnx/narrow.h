@@ -1,5 +1,5 @@
-// Element types that are narrower than any of Mete's: read as the smallest wider type that holds every value
-// exactly.
+// Element types of at most 8 bits that Mete lacks, for example INT4 and FLOAT8E5M2. The importer widens each
+// of them to the smallest type of Mete that holds every value exactly.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,17 @@ namespace mete::onnx_import {
 
 struct NarrowType {
   int32_t data_type;  // TensorProto.data_type
-  int bits;           // of an element; those under 8 share bytes, the first element lowest
-  DType wide;         // i8, u8, or f32 for the small floats
+  int bits;    // bits of an element; elements of 2 or 4 bits share a byte, the first in the lowest bits
+  DType wide;  // i8 or u8 for the small integers, f32 for the small floats
 };
 
-const NarrowType* FindNarrow(int32_t data_type);  // null where it is not one
+const NarrowType* FindNarrow(int32_t data_type);  // null if `data_type` is not a narrow type
 
-// Bytes that `elements` need.
+// Returns the number of bytes that `elements` packed elements take.
 size_t PackedBytes(const NarrowType& type, size_t elements);
 
-// `packed` has PackedBytes(out.elements()) bytes; `out` is of type.wide.
+// Unpacks all elements of `out`, whose type is type.wide. `packed` has PackedBytes(type, out.elements())
+// bytes.
 void Widen(const NarrowType& type, std::span<const uint8_t> packed, Tensor& out);
 
 }  // namespace mete::onnx_import

@@ -21,14 +21,15 @@ namespace {
       "the file is truncated or not an ONNX model; expected a whole .onnx; try to make or download it again");
 }
 
-// Of a file's `bytes` the `message` without its tensors' data.
+// Parses `message`, which is the model in `bytes` without the data of its tensors. `bytes` only serves to
+// find out what another kind of file is.
 ::onnx::ModelProto Parse(const std::string& message, std::span<const std::byte> bytes,
                          const std::string& name) {
   ::onnx::ModelProto model;
   if (message.size() > size_t(std::numeric_limits<int>::max()))
     Fail(Code::kUnimplemented, name, "the model without its weights is larger than 2 GiB; got {} bytes",
          message.size());
-  google::protobuf::LogSilencer quiet;  // a bad file is told by the Error alone
+  google::protobuf::LogSilencer quiet;  // only the Error reports a bad file
   if (!model.ParsePartialFromArray(message.data(), int(message.size())) || !model.has_graph())
     NotOnnx(bytes, name);
   return model;

@@ -1,4 +1,4 @@
-// The ONNX front end: opset 7 to 28, to Graph's canonical form (ONNX at opset 24).
+// The ONNX front end. It reads models of opset 7 to 28 and returns Graph's canonical form (ONNX at opset 24).
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace mete {
 
-// Throws Error: NOT_FOUND for a missing file, DATA_LOSS for one that is not ONNX or is truncated,
-// INVALID_ARGUMENT for a model that contradicts itself, UNIMPLEMENTED with every unsupported operator
-// listed. External data is looked for in the model's folder only.
+// Reads the model in the file `path`. Throws Error: NOT_FOUND for a missing file, DATA_LOSS for a file that
+// is not ONNX or is truncated, INVALID_ARGUMENT for a model that contradicts itself, and UNIMPLEMENTED, with
+// a list of every unsupported operator. External data is read from the model's folder only.
 Imported ImportOnnx(const std::string& path, const ImportOptions& options);
 
-// The same from memory that `owner` keeps alive (constants may point into it). `folder` holds external
-// data; empty: the model may have none. `name` is for messages.
+// Reads the model from memory that `owner` keeps alive; constants of the result may point into this memory.
+// `folder` holds the external data; if it is empty, external data is an error. Messages use `name`.
 Imported ImportOnnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                     const std::string& name, const std::string& folder, const ImportOptions& options);
 

@@ -1,4 +1,5 @@
-// libFuzzer target: any bytes as an ONNX model. Mapped bytes live in this function only, hence no owner.
+// A libFuzzer target that imports any bytes as an ONNX model. The model needs no owner of the bytes, because
+// they outlive the result.
 #include "import/onnx/onnx.h"
 #include "mete/error.h"
 

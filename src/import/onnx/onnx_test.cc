@@ -66,7 +66,7 @@ TEST(ImportOnnx, OpenDimensionsGetDefaultsAndANoteForEachInput) {
   EXPECT_EQ(r.declared.at("image"), (Shape{-1, -1, -1, 100}));
 }
 
-// Tokens and a mask of open length, a state of open length and fixed width.
+// Returns a model with tokens and a mask of open length, and a state of open length and fixed width.
 ModelProto OpenModel() {
   ModelProto m = EmptyModel();
   AddInput(m, "ids", {-1, -1}, {"N", "T"});
@@ -103,8 +103,8 @@ TEST(ImportOnnx, TensorsDecideWhatIsLeftOpenWhereTheyFit) {
   const Imported r = Import(OpenModel(), options);
   EXPECT_EQ(Describe(ValueNamed(r.graph, "ids")), "f32 1x5");
   EXPECT_EQ(Describe(ValueNamed(r.graph, "mask")), "f32 1x5");
-  EXPECT_EQ(Describe(ValueNamed(r.graph, "state")), "f32 1x16x8");  // 9 is not 8: Run() will say so
-  options.input_shapes = {{"T", Shape{6}}};                         // which is not asked for by a tensor
+  EXPECT_EQ(Describe(ValueNamed(r.graph, "state")), "f32 1x16x8");  // 9 is not 8; Run() will report it
+  options.input_shapes = {{"T", Shape{6}}};                         // a given size precedes a tensor's
   EXPECT_EQ(Describe(ValueNamed(Import(OpenModel(), options).graph, "ids")), "f32 1x6");
 }
 
@@ -161,7 +161,7 @@ TEST(ImportOnnx, AGivenShapeMustFit) {
                        "[x] the given shape does not fit this input; got 2x4, expected 2x3"));
   options.input_shapes = {{"image", Shape{1}}};
   EXPECT_TRUE(Contains(ImportError(ReluModel(), options), "unknown input; got 'image', expected one of 'x'"));
-  // not the model's fault
+  // The request is wrong, the model is not.
   EXPECT_TRUE(StartsWith(ImportError(ReluModel(), options), "FAILED_PRECONDITION: "));
   ModelProto bad = ReluModel();
   AddRaw(bad, "w", TensorProto::FLOAT, {2}, "1234");
@@ -234,7 +234,7 @@ TEST(ImportOnnx, ReportsInputsThatNobodyMakesAndValuesMadeTwice) {
   EXPECT_TRUE(Contains(error, "[second] input 'nowhere' is made by no node"));
 }
 
-// Kernels trust what the passes write.
+// A file must not contain these attributes, because kernels do not check what the passes write.
 TEST(ImportOnnx, RefusesAttributesThatOnlyOurPassesWrite) {
   const std::vector<std::string> reserved{"layout",          "residual",   "activation",  "activation_alpha",
                                           "activation_beta", "sum_piece",  "into_offset", "into_channels",
@@ -281,7 +281,7 @@ TEST(ImportOnnx, RefusesOurOperatorsAsADomainToo) {
   EXPECT_TRUE(Contains(ImportError(m), "operator mete.MatMul: its domain is not ai.onnx"));
 }
 
-// A MatMul of ours may have a bias, and a Conv the channels of others.
+// Mete's passes may add a bias to MatMul, and the channels of other Convs to a Conv.
 TEST(ImportOnnx, RefusesInputsThatOnlyOurPassesAdd) {
   ModelProto m = EmptyModel();
   AddInput(m, "x", {4, 4});
@@ -386,7 +386,7 @@ TEST(ImportOnnx, InlinesFunctionsWithTheirAttributesAndValues) {
 TEST(ImportOnnx, FunctionsThatCallThemselvesOrExplodeAreErrors) {
   ModelProto m = EmptyModel();
   AddInput(m, "x", {1});
-  for (int level = 0; level < 20; ++level) {  // 2^20 nodes, were it expanded
+  for (int level = 0; level < 20; ++level) {  // the expansion would have 2^20 nodes
     auto* f = m.add_functions();
     f->set_name(fmt::format("f{}", level));
     f->set_domain("mine");
@@ -410,7 +410,7 @@ TEST(ImportOnnx, FunctionsThatCallThemselvesOrExplodeAreErrors) {
   EXPECT_TRUE(Contains(ImportError(m), "function 'f0' calls itself"));
 }
 
-// A model that has some of everything.
+// Returns a model that uses many parts of the format.
 std::string RichModel() {
   ModelProto m = EmptyModel(9);
   AddInput(m, "x", {-1, 2, 4, 4});

@@ -3,7 +3,7 @@
 namespace mete::onnx_import {
 namespace {
 
-constexpr size_t kShown = 100;  // lines of each kind; a hostile file must not make an endless message
+constexpr size_t kShown = 100;  // lines of each kind, so that a hostile file cannot make an endless message
 
 }  // namespace
 

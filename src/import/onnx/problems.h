@@ -1,4 +1,4 @@
-// Everything that is wrong with a model, collected so that one Error can tell all of it.
+// The problems of a model, collected so that one Error can list all of them.
 #pragma once
 
 #include <map>
@@ -21,20 +21,21 @@ class Problems {
     bad_model_ = true;
     Add(error.what());
   }
-  // The caller's fault and not the model's.
+  // Adds a problem of the caller's request; the model itself is good.
   template <class... A>
   void BadRequest(const std::string& where, fmt::format_string<A...> format, A&&... args) {
     Add("[" + where + "] " + fmt::format(format, std::forward<A>(args)...));
   }
 
-  // Counted by `what`, e.g. "operator Loop", with the reason and the first node or value that asks for it.
-  // One that asks twice in a row (If, with two branches) counts once.
+  // Counts something that Mete lacks. `what` names it (for example "operator Loop"), and `who` is the node or
+  // value that needs it; the message names the first one. The same `who` twice in a row counts once (for
+  // example an If with two branches).
   void Unsupported(const std::string& what, const std::string& reason, const std::string& who);
 
   bool any() const { return !bad_.empty() || !unsupported_.empty(); }
   const std::string& model() const { return model_; }
-  // Throws if there are any: INVALID_ARGUMENT for a bad model, UNIMPLEMENTED where Mete lacks something, and
-  // FAILED_PRECONDITION where only the request stands in the way.
+  // Throws if there are problems: INVALID_ARGUMENT for a bad model, otherwise UNIMPLEMENTED if Mete lacks
+  // something, otherwise FAILED_PRECONDITION, because only the request is wrong.
   void Throw() const;
 
  private:
@@ -45,7 +46,7 @@ class Problems {
   void Add(std::string line);
 
   std::string model_;
-  std::vector<std::string> bad_;  // the first ones
+  std::vector<std::string> bad_;  // the first problems, up to a limit; more_bad_ counts the others
   size_t more_bad_ = 0;
   bool bad_model_ = false;
   std::map<std::string, Count> unsupported_;

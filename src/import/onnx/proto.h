@@ -1,5 +1,6 @@
-// The ONNX messages (Debian's libonnx-dev, the schema of ONNX 1.12), without the warnings of generated code.
-// Fields that came later are unknown fields; later element types are plain numbers in TensorProto.data_type.
+// Includes the ONNX messages (Debian's libonnx-dev, the schema of ONNX 1.12) without the warnings of
+// generated code. Fields of later schemas are unknown fields; later element types are plain numbers in
+// TensorProto.data_type.
 #pragma once
 
 #pragma GCC diagnostic push

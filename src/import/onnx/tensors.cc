@@ -16,7 +16,7 @@ struct TypeRow {
   const char* name;
   DType type;
 };
-// By number, from onnx.proto (1.12 and later).
+// The index is the number of the type in onnx.proto (1.12 and later).
 constexpr TypeRow kTypes[] = {
     {"UNDEFINED", DType::kUnknown},
     {"FLOAT", DType::kF32},
@@ -57,7 +57,8 @@ Shape ShapeOf(const TensorProto& proto, DType type, int64_t max_bytes, const std
   return shape;
 }
 
-// The repeated field `from` as elements of T. 16-bit floats come as their bits.
+// Fills `to`, whose elements are T, from the repeated field `from`. For 16-bit floats the field holds their
+// bits.
 template <class T, class Field>
 void FillFrom(const Field& from, Tensor& to, const std::string& where) {
   if (from.size() != to.elements())
@@ -88,7 +89,8 @@ void FillTyped(const TensorProto& p, Tensor& to, const std::string& where) {
 
 bool IsAligned(const void* p, DType type) { return reinterpret_cast<uintptr_t>(p) % SizeOf(type) == 0; }
 
-// A bool of another value than 0 or 1 is undefined in C++: such bytes have to be copied and put right.
+// Returns whether the bytes cannot be used where they are: because they are not aligned, or because a bool
+// has another value than 0 or 1, which is undefined in C++. CopyBytes() turns such a value into 1.
 bool NeedsCopy(std::span<const std::byte> bytes, DType type) {
   if (!IsAligned(bytes.data(), type)) return true;
   return type == DType::kBool &&

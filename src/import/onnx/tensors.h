@@ -1,4 +1,5 @@
-// From TensorProto to Tensor: raw bytes stay where they are in the file, the rest is converted.
+// Conversion of TensorProto to Tensor. Raw bytes stay where they are in the file; all other data is
+// converted.
 #pragma once
 
 #include <map>
@@ -13,22 +14,24 @@
 
 namespace mete::onnx_import {
 
-// TensorProto.data_type by its number, whatever the installed schema knows.
-// kUnknown for those that Mete lacks, and for those of narrow.h
+// Returns the type for a number in TensorProto.data_type, also for numbers that the installed schema does not
+// know. Returns kUnknown for types that Mete lacks and for the types of narrow.h.
 DType DTypeOfOnnx(int32_t data_type);
 std::string OnnxTypeName(int32_t data_type);  // "FLOAT8E5M2", "INT4", "type 99"
 bool IsComplex(int32_t data_type);
 
-// Where the bytes of a model are: the file itself, and the files beside it that it names.
+// Reads tensors from the bytes of a model: those of the file itself, and those of the files beside it that
+// the model names.
 class TensorReader {
  public:
   TensorReader(std::vector<std::span<const std::byte>> raw, std::shared_ptr<const void> owner,
                std::string folder, int64_t max_bytes)
       : raw_(std::move(raw)), owner_(std::move(owner)), folder_(std::move(folder)), max_bytes_(max_bytes) {}
 
-  // Types of narrow.h come widened. `where` names the tensor. Throws: UNIMPLEMENTED for element types that
-  // Mete lacks, INVALID_ARGUMENT for dimensions that are negative or too large and data that does not fill
-  // them, NOT_FOUND and DATA_LOSS for external data.
+  // Returns the tensor; types of narrow.h are widened. `where` names the tensor in messages. Throws
+  // UNIMPLEMENTED for element types that Mete lacks, INVALID_ARGUMENT for dimensions that are negative or too
+  // large and for data that does not fill them, NOT_FOUND for missing and DATA_LOSS for too short external
+  // data.
   Tensor Read(const ::onnx::TensorProto& proto, const std::string& where);
 
  private:

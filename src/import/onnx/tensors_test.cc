@@ -1,4 +1,4 @@
-// Initializers of every type, and external data.
+// Tests of initializers of every type, and of external data.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace mete {
 namespace {
 
-// The initializer "w", read through a model.
+// Returns the initializer "w" after the import of a model that contains it.
 Tensor ReadBack(const std::function<void(TensorProto&)>& fill) {
   ModelProto m = EmptyModel();
   TensorProto& t = *m.mutable_graph()->add_initializer();
@@ -109,7 +109,8 @@ TEST(Initializers, AlignedRawDataStaysInTheFile) {
 
 constexpr int32_t kInt4 = 22;  // the installed schema may be older
 
-// The values of "w", stored in `raw` as `type`, after `op`.
+// Returns the values of "w" after the import of a model that stores them in `raw` as `type`. `typed` stores
+// the bytes in int32_data instead of raw_data.
 template <class T>
 std::vector<T> Widened(int32_t type, int64_t count, const std::string& raw, bool typed = false) {
   ModelProto m = EmptyModel(21);
@@ -137,8 +138,9 @@ TEST(Initializers, NarrowIntegersAreWidened) {
   }
 }
 
-// From the tables of the float8 (Micikevicius et al. 2022; Noune et al. 2022) and OCP microscaling formats:
-// zero, the least and the largest subnormal, one, the largest, a negative, and what is not finite.
+// The expected values come from the tables of the float8 formats (Micikevicius et al. 2022; Noune et al.
+// 2022) and of the OCP microscaling formats: zero, the smallest and the largest subnormal, one, the largest
+// value, a negative value, and the values that are not finite.
 TEST(Initializers, NarrowFloatsAreWidenedExactly) {
   const float inf = std::numeric_limits<float>::infinity();
   for (bool typed : {false, true}) {
@@ -192,7 +194,7 @@ TEST(Initializers, NarrowTypesThatSomethingComputesWithAreRefused) {
   EXPECT_TRUE(Contains(ImportError(NarrowModel("Add", {"w", "w"})),
                        "unsupported operator Add: it computes with element type INT4; expected a Cast or "
                        "DequantizeLinear first (1 time"));
-  ModelProto m = EmptyModel(21);  // through a Constant and a moved value, the nodes not in order
+  ModelProto m = EmptyModel(21);  // a Constant and a value that is moved; the nodes are not in order
   AddOp(m, "Relu", {"c2"}, {"y"}, "relu");
   AddOp(m, "Identity", {"c"}, {"c2"});
   auto* a = AddOp(m, "Constant", {}, {"c"}).add_attribute();

@@ -11,7 +11,8 @@ struct Row {
   void (*upgrade)(Upgrade&);
 };
 
-// In the order in which they apply to a node; an upgrade may rename it.
+// The rows apply to a node in this order. An upgrade may rename the node, so that a later row applies:
+// Upsample becomes Resize.
 constexpr Row kUpgrades[] = {
     {"BatchNormalization", 14, UpgradeBatchNormalization},
     {"Clip", 11, UpgradeClip},
@@ -51,8 +52,8 @@ struct Oldest {
   int64_t opset;
 };
 
-// Operators whose form at the given opset is still what opset 7 says (opset 6 gave many integer types
-// and took `consumed_inputs` away; opset 7 changed broadcasting and the recurrent operators).
+// Operators whose form at the given opset is still that of opset 7. (Opset 6 added integer types to many
+// operators and removed `consumed_inputs`; opset 7 changed broadcasting and the recurrent operators.)
 constexpr Oldest kOldest[] = {
     {"Abs", 6},
     {"ArgMax", 1},

@@ -1,5 +1,5 @@
-// From the forms that operators had in older opsets to the canonical one (opset 24). One table in
-// upgrade.cc says which function takes an operator of which versions.
+// Upgrades of operators from the forms of older opsets to the canonical form (opset 24). A table in
+// upgrade.cc says which function upgrades which versions of an operator.
 #pragma once
 
 #include <set>
@@ -11,31 +11,33 @@
 
 namespace mete::onnx_import {
 
-// Names of nodes that are not in use yet.
+// Gives each node a name of its own.
 class NodeNames {
  public:
+  // Returns `wanted`, or `wanted` with a number behind it if that name is in use.
   std::string Unique(const std::string& wanted);
 
  private:
-  std::map<std::string, int> used_;  // and the number to try next
+  std::map<std::string, int> used_;  // by name: the number to try next
 };
 
-// A node on its way into the graph. Upgrade functions change `node`, and may add nodes that run before or
-// after it.
+// A node that is not in the graph yet. Upgrade functions change `node` and may add nodes before it to the
+// graph, whose results it reads.
 struct Upgrade {
   Graph& graph;
   NodeNames& names;
   Problems& problems;
-  bool mixed_floats;  // the model has floats other than f32: a scalar must follow the type of its tensor
+  bool mixed_floats;  // the model has floats other than f32, so a scalar must be cast to its tensor's type
   Node node;
 
   ValueId input(size_t i) const { return node.input(i); }
   void SetInput(size_t i, ValueId id);
 
   ValueId Ints(const std::string& suffix, std::vector<int64_t> values);
-  // An f32 scalar of the element type of `like`.
+  // Returns a scalar of the element type of `like`: an f32 constant, behind a CastLike if mixed_floats is
+  // set.
   ValueId Scalar(const std::string& suffix, float value, ValueId like);
-  // Adds a node that makes a new value.
+  // Adds a node to the graph and returns its output, which is a new value.
   ValueId Emit(const std::string& op, const std::string& suffix, std::vector<ValueId> inputs,
                Attributes attributes = {});
   void Unsupported(const std::string& reason);
@@ -44,18 +46,19 @@ struct Upgrade {
     problems.Bad(node.name, format, std::forward<A>(args)...);
   }
 
-  // The integer list attribute `name` becomes input `i`; absent stays absent.
+  // Turns the attribute `name`, a list of integers, into input `i`. Does nothing if the node lacks the
+  // attribute.
   void AttributeToInput(const std::string& name, size_t i);
 };
 
-// Applies every upgrade from `opset` to 24, and appends the result to the graph.
+// Applies every upgrade from `opset` to 24 and appends the resulting node to the graph.
 void UpgradeAndAdd(Upgrade& u, int64_t opset);
 
-// The first opset below 7 at which `op` has the form that later opsets keep (or that an upgrade covers);
-// 7 for all others.
+// Returns the oldest opset whose form of `op` is still the form of opset 7, or a form that an upgrade covers.
+// Returns 7 for operators that changed with opset 7.
 int64_t OldestOpset(const std::string& op);
 
-// Attributes that became inputs (upgrade_attributes.cc).
+// Upgrades of operators whose attributes became inputs (upgrade_attributes.cc).
 void UpgradeClip(Upgrade& u);
 void UpgradeAxesToInput(Upgrade& u);
 void UpgradeSlice(Upgrade& u);
@@ -65,7 +68,7 @@ void UpgradeSplitCount(Upgrade& u);
 void UpgradeTopK(Upgrade& u);
 void UpgradeDropout(Upgrade& u);
 
-// Other meanings (upgrade_meaning.cc).
+// Upgrades of operators that were renamed, or whose meaning or defaults changed (upgrade_meaning.cc).
 void UpgradeFlatteningSoftmax(Upgrade& u);
 void UpgradeBatchNormalization(Upgrade& u);
 void UpgradeUpsample(Upgrade& u);

@@ -31,7 +31,7 @@ void UpgradePad(Upgrade& u) {
 
 void UpgradeSplit(Upgrade& u) { u.AttributeToInput("split", 1); }
 
-// Before opset 18 the number of outputs said into how many equal parts to split.
+// Before opset 18 the number of equal parts followed from the number of outputs.
 void UpgradeSplitCount(Upgrade& u) {
   if (u.input(1) == kNoValue) u.node.attributes.Set("num_outputs", int64_t(u.node.outputs.size()));
 }
@@ -42,7 +42,8 @@ void UpgradeTopK(Upgrade& u) {
   u.node.attributes.Erase("k");
 }
 
-// Inference never drops, so the ratio does not matter. The old mask was not filled at inference.
+// Inference never drops elements, so the ratio does not matter. In the old form the mask was not filled at
+// inference.
 void UpgradeDropout(Upgrade& u) {
   u.node.attributes.Erase("ratio");
   while (u.node.inputs.size() > 1) u.node.inputs.pop_back();

@@ -3,7 +3,8 @@
 
 namespace mete::onnx_import {
 
-// Before opset 13 these worked on the matrix that Flatten(axis) makes. The last axis is the same in both.
+// Before opset 13, Softmax, LogSoftmax and Hardmax worked on the rows of the matrix that Flatten(axis) makes.
+// For axis -1 both forms mean the same.
 void UpgradeFlatteningSoftmax(Upgrade& u) {
   const int64_t axis = u.node.attributes.Int("axis", 1);
   u.node.attributes.Set("axis", int64_t(-1));
@@ -18,10 +19,10 @@ void UpgradeFlatteningSoftmax(Upgrade& u) {
   u.node.inputs = {result, shape};
   u.node.outputs = {out};
   u.node.attributes = {};
-  u.node.attributes.Set("allowzero", int64_t(1));  // a dimension of Shape(x) that is 0 means 0
+  u.node.attributes.Set("allowzero", int64_t(1));  // a 0 in Shape(x) is a dimension of 0
 }
 
-// The further outputs (running and saved statistics) are for training.
+// Keeps only the first output; the others (running and saved statistics) are for training.
 void UpgradeBatchNormalization(Upgrade& u) {
   if (u.node.attributes.Int("spatial", 1) == 0) u.Unsupported("spatial=0 is not supported");
   u.node.attributes.Erase("spatial");
@@ -37,7 +38,7 @@ void UpgradeUpsampleAttribute(Upgrade& u) {
 
 void UpgradeUpsample(Upgrade& u) { u.node.op = "Resize"; }
 
-// Upsample, and Resize at opset 10, are asymmetric and round down.
+// Upsample, and Resize at opset 10, use the "asymmetric" coordinates and round down.
 void UpgradeResize10(Upgrade& u) {
   u.node.attributes.Set("coordinate_transformation_mode", "asymmetric");
   u.node.attributes.Set("nearest_mode", "floor");
@@ -47,7 +48,8 @@ void UpgradeResize10(Upgrade& u) {
   u.SetInput(1, kNoValue);
 }
 
-// At opset 11 roi and scales had to be given: empty where they do not matter.
+// At opset 11 the inputs roi and scales were required, and were empty where they did not matter. This upgrade
+// removes empty inputs.
 void UpgradeResizeEmptyInputs(Upgrade& u) {
   for (ValueId& id : u.node.inputs)
     if (id != kNoValue && u.graph.value(id).is_constant() && u.graph.value(id).constant.elements() == 0)
@@ -58,7 +60,7 @@ void UpgradeResizeEmptyInputs(Upgrade& u) {
 
 void UpgradeScatter(Upgrade& u) { u.node.op = "ScatterElements"; }
 
-// Scale and bias were per group: repeat each for the channels of its group.
+// Scale and bias had one value for each group. This upgrade repeats each value for the channels of its group.
 void UpgradeGroupNormalization(Upgrade& u) {
   const int64_t groups = u.node.attributes.Int("num_groups", 0);
   if (u.node.inputs.size() < 3)

@@ -9,11 +9,12 @@ namespace {
 
 enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-// Which fields of a message lead to tensors.
+// A field of a message that is a tensor or a message that contains tensors. For example the path node ->
+// attribute -> t of a GraphProto leads to a tensor.
 struct Path {
   uint32_t field;
-  const Path* inside;  // ends with a null `inside`: the field is a tensor
-  size_t count;
+  const Path* inside;  // the paths within the field; null if the field is a tensor
+  size_t count;        // number of paths in `inside`
 };
 constexpr Path kInAttribute[] = {{::onnx::AttributeProto::kTFieldNumber, nullptr, 0},
                                  {::onnx::AttributeProto::kTensorsFieldNumber, nullptr, 0}};
@@ -119,7 +120,7 @@ bool WireReader::Next(WireField& field) {
       if (!Skip(value)) return false;
       field.payload = field.payload.first(size_t(value));
       break;
-    default: return Stop();  // groups: ONNX has none
+    default: return Stop();  // for example a group, which ONNX does not use
   }
   field.whole = start.first(start.size() - rest_.size());
   return true;

@@ -1,5 +1,5 @@
-// Protobuf's wire format, as far as needed to take tensors' raw bytes out of a model before it is parsed,
-// so that weights are never copied out of the mapped file.
+// A reader of protobuf's wire format. It takes the raw bytes of tensors out of a model before protobuf parses
+// the model, so that weights are never copied out of the mapped file.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace mete::onnx_import {
 
-// One field of a message. `whole` is tag and all; `payload` is what a length-delimited field holds.
+// One field of a message. `whole` holds all bytes of the field, with its tag; `payload` holds the content of
+// a length-delimited field.
 struct WireField {
   uint32_t number = 0;
   bool is_message = false;  // length-delimited
@@ -20,7 +21,8 @@ struct WireField {
 class WireReader {
  public:
   explicit WireReader(std::span<const std::byte> bytes) : rest_(bytes) {}
-  // False at the end, and where the bytes are not a message: then ok() is false.
+  // Reads the next field. Returns false at the end, and also where the bytes are not a message; in the second
+  // case ok() is false afterwards.
   bool Next(WireField& field);
   bool ok() const { return ok_; }
 
@@ -34,14 +36,14 @@ class WireReader {
 };
 
 struct StrippedModel {
-  // the ModelProto; each raw_data that was taken out holds its index below
+  // The ModelProto. Each raw_data that was taken out holds its index in `raw` as decimal text, for example
+  // "12".
   std::string message;
-  std::vector<std::span<const std::byte>> raw;  // the bytes themselves, in the original
+  std::vector<std::span<const std::byte>> raw;  // the raw data, as spans of the original bytes
 };
 
-// Every tensor that the importer reads has its raw_data replaced, or is without: initializers, and the
-// tensors among the attributes of the nodes of the graph and of functions. False where `model` is not a
-// message.
+// Replaces the raw_data of every tensor that the importer reads: initializers, and tensors in attributes of
+// nodes of the graph and of functions. Returns false if `model` is not a message.
 bool StripRawData(std::span<const std::byte> model, StrippedModel& out);
 
 }  // namespace mete::onnx_import

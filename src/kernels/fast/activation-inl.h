@@ -1,4 +1,4 @@
-// Activations (base/fused.h) on vectors.
+// The activations of base/fused.h for vectors.
 #if defined(METE_ACTIVATION_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef METE_ACTIVATION_INL_H
 #undef METE_ACTIVATION_INL_H
@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-// kNone, kRelu and kClip are one clamp, which micro-kernels apply in registers.
+// The bounds of a clamp. kNone, kRelu and kClip are clamps, which micro-kernels apply in registers.
 struct ClampBounds {
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
 };
@@ -31,15 +31,17 @@ HWY_INLINE bool IsClamp(FusedOp op) {
   return op == FusedOp::kNone || op == FusedOp::kRelu || op == FusedOp::kClip;
 }
 
-// x clamp(x scale + shift, low, 1): HardSwish, and LeakyRelu of a slope in [0, 1], whose scale is so large
-// that the clamp gives one of its bounds (but for denormal x). Cheap enough for registers, too.
+// Returns whether the activation is a gate, x clamp(x scale + shift, low, 1), which micro-kernels also apply
+// in registers. HardSwish is a gate. LeakyRelu with a slope in [0, 1] is a gate with a scale so large that
+// the clamp returns one of its bounds (except for denormal x).
 HWY_INLINE bool IsGate(const Activation& a) {
   return a.op == FusedOp::kHardSwish || (a.op == FusedOp::kLeakyRelu && a.alpha >= 0 && a.alpha <= 1);
 }
 
 HWY_INLINE bool IsForRegisters(const Activation& a) { return IsClamp(a.op) || IsGate(a); }
 
-// What micro-kernels do in registers; nothing, if the activation is none for them.
+// The part of an activation that micro-kernels apply in registers. It leaves values unchanged if the
+// activation is neither a clamp nor a gate.
 struct InRegisters {
   explicit HWY_INLINE InRegisters(const Activation& a) : gate(IsGate(a)) {
     const ClampBounds bounds = BoundsOf(a);
@@ -60,11 +62,12 @@ HWY_INLINE V32 HardSigmoid(V32 x, V32 alpha, V32 beta) {
   return Clamp(hn::MulAdd(x, alpha, beta), Num(0.0f), Num(1.0f));
 }
 
-// x times the normal distribution F(x), as max(x, 0) - a F(-a) with a = |x| and F(-a) = e^(-a^2 / 2) P(a) /
-// Q(a): near 0 where F is, so that little is lost for large -x. P and Q of degree 2 and 3 with the least
-// largest error, 9.2e-8 of F(-a) max(1, a); with all the rounding 1e-6 relative + 1.5e-7 absolute.
+// Returns x F(x), where F is the normal distribution function. With a = |x| the formula is
+// max(x, 0) - a F(-a) and F(-a) = e^(-a^2 / 2) P(a) / Q(a). This formula loses little precision for large -x,
+// where F(x) is near 0. P and Q have degree 2 and 3 and the smallest maximum error, 9.2e-8 of
+// F(-a) max(1, a). With all roundings the error is 1e-6 relative + 1.5e-7 absolute.
 HWY_INLINE V32 GeluExact(V32 x) {
-  const V32 a = AtMost(Num(13.0f), hn::Abs(x));  // from there on F(-a) is 0; 13^2 / 2 < 87
+  const V32 a = AtMost(Num(13.0f), hn::Abs(x));  // F(-a) is 0 for a >= 13; 13^2 / 2 < 87
   const V32 e = ExpInRange(hn::Mul(hn::Mul(a, Num(-0.5f)), a));
   V32 p = hn::MulAdd(a, Num(0.04153630906f), Num(0.2188902034f));
   p = hn::MulAdd(p, a, Num(0.5000000915f));
@@ -74,19 +77,19 @@ HWY_INLINE V32 GeluExact(V32 x) {
   return hn::NegMulAdd(hn::Mul(a, p), hn::Mul(e, Reciprocal(q)), AtLeast(Num(0.0f), x));
 }
 
-// x / 2 (1 + tanh u) = x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3)
+// Returns x / 2 (1 + tanh u) = x sigmoid(2 u) with u = sqrt(2 / pi) (x + 0.044715 x^3).
 HWY_INLINE V32 GeluTanh(V32 x) {
   const V32 inner = hn::MulAdd(hn::Mul(x, x), Num(0.0713548163f), Num(1.59576912f));
   return hn::Mul(x, Sigmoid(hn::Mul(x, inner)));
 }
 
-// `positive` where x >= 0 (and for NaN), `negative` elsewhere.
+// Returns the lanes of `positive` where x >= 0 or x is NaN, and the lanes of `negative` elsewhere.
 HWY_INLINE V32 BySign(V32 x, V32 positive, V32 negative) {
   return hn::IfThenElse(hn::Lt(x, Num(0.0f)), negative, positive);
 }
 
-// ln(1 + e^x) as max(x, 0) + log1p(e^-|x|), relative error <= 1e-6. The division gives back what rounding
-// u = 1 + e lost, all of it where e is below the last bit of 1.
+// Returns ln(1 + e^x), computed as max(x, 0) + log1p(e^-|x|), with a relative error <= 1e-6. The division
+// restores the part of e that the rounding of u = 1 + e lost, even if e is smaller than the last bit of 1.
 HWY_INLINE V32 Softplus(V32 x) {
   const V32 e = Exp(hn::Neg(hn::Abs(x)));
   const V32 u = hn::Add(Num(1.0f), e);
@@ -99,8 +102,8 @@ HWY_INLINE V32 Elu(V32 x, V32 alpha) {
   return BySign(x, x, hn::Mul(alpha, hn::Sub(ExpBelow0(AtMost(Num(0.0f), x)), Num(1.0f))));
 }
 
-// x tanh(ln(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2). Beyond 20 the fraction is 1, below -87 hardly a
-// normal number.
+// Returns x tanh(ln(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2). For x > 20 the fraction is 1; for x <
+// -87 it is hardly a normal number, and the result is 0.
 HWY_INLINE V32 Mish(V32 x) {
   const V32 e = ExpInRange(Clamp(x, Num(-87.0f), Num(20.0f)));
   const V32 n = hn::Mul(e, hn::Add(e, Num(2.0f)));
@@ -108,7 +111,7 @@ HWY_INLINE V32 Mish(V32 x) {
                             hn::Mul(hn::Mul(x, n), Reciprocal(hn::Add(n, Num(2.0f)))));
 }
 
-// Rows of a matrix, `stride` elements apart.
+// Rows of a matrix; `stride` is the distance of neighbouring rows in elements.
 struct Rows {
   size_t count, columns, stride;
 };
@@ -119,9 +122,9 @@ HWY_INLINE void MapEach(const Rows& rows, const float* from, float* to, const F&
     MapRow(from + i * rows.stride, rows.columns, to + i * rows.stride, f);
 }
 
-// to[i] = activation(from[i]) in all the rows; the same array is fine. True if `a` is an activation, else
-// nothing is done. One copy of the code for all kernels, and one choice for many values: call it for what a
-// tile just left in the first-level cache.
+// Computes to[i] = activation(from[i]) in all rows; `from` and `to` may be the same array. Returns false and
+// does nothing if `a` is not an activation. All kernels share this code and choose the activation once for
+// many values: they call the function for a tile of outputs that is still in the first-level cache.
 inline HWY_NOINLINE bool ActivateRows(const Activation& a, const Rows& rows, const float* from, float* to) {
   const V32 va = Num(a.alpha), vb = Num(a.beta);
   switch (a.op) {

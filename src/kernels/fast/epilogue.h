@@ -1,5 +1,5 @@
-// What happens to a block of outputs while it is still in registers or in the first-level cache, and how
-// blocks are named. Shared by the matrix product and the convolutions.
+// The epilogue of the matrix product and the convolutions, which they apply to a block of outputs while it is
+// still in registers or in the first-level cache, and the ranges that describe blocks.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,19 @@
 
 namespace mete {
 
-// [begin, end)
+// The range [begin, end).
 struct Range {
   int64_t begin = 0, end = 0;
   int64_t size() const { return end - begin; }
 };
 
-// output = activation(sum + bias[channel] + residual), in f32. Owns nothing.
+// output = activation(sum + bias[channel] + residual), in f32. The epilogue does not own the memory of its
+// pointers.
 struct Epilogue {
-  const float* bias = nullptr;  // one per output channel, or null
-  // shaped like the output, or null; not the output itself, whose sums lie there before
+  const float* bias = nullptr;  // one value per output channel, or null
+  // A tensor shaped like the output, or null. It must not be the output itself, which holds partial sums.
   const float* residual = nullptr;
-  int64_t residual_stride = 0;  // elements between its rows (pixels); 0: as in the output
+  int64_t residual_stride = 0;  // elements from a row (pixel) of the residual to the next; 0: the output's
   Activation activation;
 };
 

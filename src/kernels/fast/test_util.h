@@ -1,4 +1,5 @@
-// For the tests of the fast kernels: every target in turn, random data, and the tolerance of a sum.
+// Helpers for the tests of the fast kernels: a loop over all targets, random data, and the tolerance of a
+// sum.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@
 
 namespace mete {
 
-// Runs `test` once per available target, and returns to the best one.
+// Runs `test` once for each available target, then activates the best target.
 inline void OnEveryTarget(const std::function<void(const std::string& target)>& test) {
   for (const std::string& target : AvailableTargets()) {
     SCOPED_TRACE("target " + target);
@@ -33,7 +34,7 @@ class RandomData {
     ::testing::Test::RecordProperty("seed", static_cast<int>(seed));
   }
 
-  // Uniform in [-scale, scale].
+  // Returns numbers that are uniformly distributed in [-scale, scale].
   std::vector<float> Floats(int64_t count, float scale = 1) {
     std::uniform_real_distribution<float> uniform(-scale, scale);
     std::vector<float> values(static_cast<size_t>(count));
@@ -48,8 +49,8 @@ class RandomData {
   std::mt19937 engine_;
 };
 
-// What rounding may do to a sum of k products whose magnitudes add up to `magnitude`: k roundings of
-// epsilon / 2 each in the worst case; plus a few for the activation.
+// Returns the largest rounding error of a sum of k products whose magnitudes add up to `magnitude`: k
+// roundings of epsilon / 2 each, and a few more for the activation.
 inline double SumTolerance(int64_t k, double magnitude) {
   return std::numeric_limits<float>::epsilon() * (0.5 * static_cast<double>(k) + 8) * magnitude + 1e-30;
 }

@@ -1,4 +1,4 @@
-// Vectors that end before their last lane: loads and stores that never touch memory beyond `count`.
+// Loads and stores of partial vectors, which never access memory beyond `count` elements.
 #if defined(METE_VECTOR_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef METE_VECTOR_INL_H
 #undef METE_VECTOR_INL_H
@@ -20,7 +20,7 @@ using F32 = hn::ScalableTag<float>;
 using V32 = hn::Vec<F32>;
 constexpr size_t kLanes = HWY_LANES(float);
 
-// Lanes from `count` on are zero. 0 <= count; more than a vector means a whole one.
+// Loads min(count, kLanes) elements; the other lanes are zero.
 HWY_INLINE V32 LoadN(F32 d, const float* p, size_t count) {
   if (count >= kLanes) return hn::LoadU(d, p);
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
@@ -43,9 +43,9 @@ HWY_INLINE void StoreN(V32 v, F32 d, float* p, size_t count) {
 #endif
 }
 
-// The larger and the smaller of a bound and v, where a NaN in v stays: x86 returns the second operand of a
-// comparison with NaN, Highway's scalar code the first; Arm's own maximum the NaN, but Highway takes the
-// other one of Arm's two (FMAXNM), which gives the number.
+// AtLeast() returns the larger and AtMost() the smaller of a bound and v; a NaN in v stays. The code depends
+// on the target: if one operand is NaN, x86 returns the second operand, and Highway's scalar code returns the
+// first. Arm's FMAX returns the NaN, but Highway uses Arm's FMAXNM, which returns the number.
 HWY_INLINE V32 AtLeast(V32 bound, V32 v) {
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
   return hn::IfThenElse(hn::Lt(v, bound), bound, v);
@@ -66,7 +66,7 @@ HWY_INLINE V32 AtMost(V32 bound, V32 v) {
 }
 HWY_INLINE V32 Clamp(V32 v, V32 low, V32 high) { return AtMost(high, AtLeast(low, v)); }
 
-// to[i] = f(from[i]) for i in [0, count); the same array is fine.
+// Computes to[i] = f(from[i]) for i in [0, count); `from` and `to` may be the same array.
 template <class F>
 HWY_INLINE void MapRow(const float* from, size_t count, float* to, const F& f) {
   const F32 d;

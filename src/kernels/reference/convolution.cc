@@ -15,7 +15,7 @@ void RunConv(RefArgs& args, bool transposed) {
   const T* bias = args.has(2) ? args.in[2].as<T>() : nullptr;
   T* y = args.out[0].as<T>();
   const int64_t all = args.attributes.Int(kIntoChannels, 0), channels = args.in[1].shape[0];
-  const bool slice = !transposed && all > 0;  // of the output's channels: graph/fused.h, 7
+  const bool slice = !transposed && all > 0;  // writes a slice of y's channels (graph/fused.h, section 7)
   if (slice) {
     CopyInto(args.in, args.out[0]);
     c.NarrowOutput(channels);
@@ -23,7 +23,7 @@ void RunConv(RefArgs& args, bool transposed) {
   }
   Convolve(c, args.in[0].as<T>(), args.in[1].as<T>(), args.scratch.Get<double>(size_t(c.y.plane())),
            [&](double sum, int64_t m, int64_t at) {
-             // the residual has the slice's channels alone
+             // The residual only has the channels of the slice.
              const int64_t residual_at = slice ? at / all * channels + m : at;
              y[at] = epilogue.Apply(bias ? sum + double(bias[m]) : sum, residual_at);
            });

@@ -6,10 +6,10 @@
 namespace mete {
 namespace {
 
-// The plane's value at a fractional place, 0 outside it.
+// Returns the bilinearly interpolated value of the plane at a fractional position, and 0 outside the plane.
 template <class T>
 double Bilinear(const T* plane, int64_t height, int64_t width, double h, double w) {
-  // also where an offset is NaN
+  // The negated condition also catches a NaN.
   if (!(h > -1 && w > -1 && h < double(height) && w < double(width))) return 0;
   const int64_t top = int64_t(std::floor(h)), left = int64_t(std::floor(w));
   const double fh = h - double(top), fw = w - double(left);
@@ -40,7 +40,8 @@ struct Deform {
     ResolveWindow(args.attributes, x, args.in[1].shape.dims().subspan(2), false, window);
   }
 
-  // Offsets are [n][offset group][tap][h then w][output], masks the same without the pair.
+  // Returns the input value of one tap. Offsets are [n][offset group][tap][h, then w][output], and masks are
+  // [n][offset group][tap][output].
   double Tap(int64_t n, int64_t channel, int64_t i, int64_t j, int64_t o_h, int64_t o_w) const {
     const int64_t taps = window[1].kernel * window[2].kernel, places = y.plane(),
                   place = o_h * y.size[2] + o_w;

@@ -1,5 +1,5 @@
-// The sums of a convolution, plane by plane in double: what Conv, ConvTranspose and the quantized
-// convolutions share.
+// The sums of a convolution, computed plane by plane in double. Conv, ConvTranspose and the quantized
+// convolutions share them.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@ namespace mete {
 struct ConvCall {
   ImageDims x, y;
   Window window;
-  int64_t x_group, y_group;  // channels of a group on either side
-  int64_t taps;              // of one plane of weights
+  int64_t x_group, y_group;  // channels of one group of x, and of y
+  int64_t taps;              // elements of one plane of weights
   bool transposed;
 
-  // Weights are [y channels][x_group][taps], or [x channels][y_group][taps] where transposed.
+  // The weights are [y channels][x_group][taps], or [x channels][y_group][taps] if `transposed` is set.
   ConvCall(const Attributes& attributes, const Shape& x_shape, const Shape& weights, const Shape& y_shape,
            bool transposed = false)
       : transposed(transposed) {
@@ -32,14 +32,16 @@ struct ConvCall {
     taps = window[0].kernel * window[1].kernel * window[2].kernel;
   }
 
-  // For a y with more channels than the convolution makes: the first `channels` of them.
+  // Restricts the convolution to the first `channels` channels of y, for a y with more channels than it
+  // computes.
   void NarrowOutput(int64_t channels) {
     y_group = channels / (x.channels / x_group);
     y.channels = channels;
   }
 };
 
-// For every tap of one plane of weights and every row of outputs that it touches.
+// Calls body(tap, output depth, output row, input depth, input row, kernel column, output columns) for every
+// tap of one plane of weights and every row of outputs that the tap contributes to.
 template <class F>
 void ForEachTapRow(const Window& w, F&& body) {
   int64_t tap = 0;
@@ -67,8 +69,8 @@ void AddPlane(const ConvCall& c, const T* x, const T* weights, double* sums) {
       });
 }
 
-// The same window with the roles changed: x is indexed by the window's outputs, and what it makes by its
-// inputs.
+// Adds a plane with the roles of the window exchanged: the outputs of the window index x, and its inputs
+// index the sums.
 template <class T>
 void AddPlaneTransposed(const ConvCall& c, const T* x, const T* weights, double* sums) {
   ForEachTapRow(c.window,
@@ -81,7 +83,8 @@ void AddPlaneTransposed(const ConvCall& c, const T* x, const T* weights, double*
                 });
 }
 
-// store(sum, output channel, index of y's element) for every output. `sums` holds one plane of y.
+// Calls store(sum, output channel, index of y's element) for every output. `sums` has room for one plane of
+// y.
 template <class T, class Store>
 void Convolve(const ConvCall& c, const T* x, const T* weights, double* sums, Store&& store) {
   for (int64_t n = 0; n < c.y.batch; ++n)

@@ -20,11 +20,11 @@ struct Pooling {
   }
 };
 
-// One output: where it goes, which plane it reads, and its position there.
+// One output of a pool: its element of y, the plane that it reads, and its position in the plane of outputs.
 struct Place {
   int64_t plane;    // n * channels + c
-  int64_t x_start;  // the plane's first element
-  int64_t y;        // the output's element
+  int64_t x_start;  // first element of the plane of x
+  int64_t y;        // element of y
   std::array<int64_t, kSpatialDims> o;
 };
 
@@ -43,7 +43,7 @@ void ForEachPlace(const Pooling& p, F&& f) {
                     {d, h, w}});
 }
 
-// f(value, {d, h, w}) for every element of x under the window; padding is skipped.
+// Calls f(value, {d, h, w}) for every element of x in the window; padding is skipped.
 template <class T, class F>
 void ForEachElement(const Pooling& p, const Place& place, const T* x, F&& f) {
   const WindowAxis &a = p.window[0], &b = p.window[1], &c = p.window[2];
@@ -58,8 +58,8 @@ void ForEachElement(const Pooling& p, const Place& place, const T* x, F&& f) {
       }
 }
 
-// The index that MaxPool reports: into X as ONNX lays it out, with the first spatial dimension fastest where
-// column-major.
+// Returns the index that MaxPool reports. It counts elements of X in NCHW order, or in column-major order, in
+// which the first spatial dimension varies fastest within a plane.
 int64_t FlatIndex(const Pooling& p, const Place& place, const std::array<int64_t, kSpatialDims>& at,
                   bool column_major) {
   const auto& s = p.x.size;
@@ -74,7 +74,8 @@ T Lowest() {
   else return T(-std::numeric_limits<float>::infinity());
 }
 
-// A NaN beats every number, so that a maximum over it is NaN.
+// Returns whether `value` replaces `best` as the maximum. A NaN replaces every number, so that the maximum is
+// NaN.
 template <class T>
 bool Beats(T value, T best) {
   if constexpr (!std::is_integral_v<T>)
@@ -102,7 +103,8 @@ void MaxPool(RefArgs& args) {
   });
 }
 
-// double: padding may be much larger than any tensor
+// Returns the number of taps within the padded input, as double, because padding may be much larger than any
+// tensor.
 double PaddedCount(const Pooling& p, const Place& place) {
   double count = 1;
   for (size_t i = 0; i < kSpatialDims; ++i)
@@ -139,8 +141,8 @@ void LpPool(RefArgs& args) {
   });
 }
 
-// Calls f(first element, stride, count) for each channel of each batch; results are in y's order as all else
-// is 1.
+// Calls f(first element, stride, count) for each channel of each sample and stores the results in this order,
+// which is y's order, because all spatial dimensions of y are 1.
 template <class T, class F>
 void GlobalPool(RefArgs& args, F&& f) {
   const Shape& shape = args.in[0].shape;

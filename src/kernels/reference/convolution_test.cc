@@ -11,8 +11,8 @@ namespace {
 
 using std::string;
 
-// An independent oracle: every output visits every input position and asks whether a tap falls there.
-// Explicit padding only.
+// An independent oracle: for every output it visits every input position and checks whether a tap is there.
+// It only supports explicit padding.
 struct Case {
   int spatial;
   int64_t batch, channels, outputs, group;
@@ -142,7 +142,7 @@ TEST(ConvTransposeReference, EqualsTheNaiveSumOverOddShapes) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     Random r(seed);
     Case c = RandomCase(r);
-    for (int i = 0; i < c.spatial; ++i) {  // padding that eats the whole output is an error
+    for (int i = 0; i < c.spatial; ++i) {  // padding that leaves no output is an error
       const int64_t full = (c.size[size_t(i)] - 1) * c.stride[size_t(i)] +
                            (c.kernel[size_t(i)] - 1) * c.dilation[size_t(i)] + 1;
       if (full <= 4) c.pads[size_t(i)] = c.pads[size_t(i + c.spatial)] = 0;
@@ -219,7 +219,7 @@ TEST(AveragePoolReference, DividesByWhatTheWindowCovers) {
   EXPECT_EQ(RunFor<float>("AveragePool", plain, {x}), (std::vector<float>{6, 16.f / 3, 6}));
   Attributes counted = plain;
   counted.Set("count_include_pad", int64_t(1));
-  // the last covers 6 and one padding
+  // The last window covers the element 6 and one element of padding.
   EXPECT_EQ(RunFor<float>("AveragePool", counted, {x}), (std::vector<float>{4, 16.f / 3, 3}));
   Attributes caffe = plain;
   caffe.Set("mete_caffe", int64_t(1));

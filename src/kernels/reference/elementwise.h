@@ -1,4 +1,4 @@
-// Loops that element-wise reference kernels share, and the tables of their three files.
+// The loops that element-wise reference kernels share, and the tables of their three files.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ std::span<const RefEntry> UnaryReferences();   // elementwise_unary.cc: one inpu
 std::span<const RefEntry> BinaryReferences();  // elementwise_binary.cc: several inputs, broadcast together
 std::span<const RefEntry> CastReferences();    // elementwise_cast.cc: types, copies
 
-// out = f(x), elements read as In and computed in Compute<In>.
+// Computes out = f(x). Elements are read as In and computed in Compute<In>.
 template <class In, class Out, class F>
 void MapElements(const ConstView& x, const View& out, F f) {
   const In* from = x.as<In>();
@@ -21,7 +21,8 @@ void MapElements(const ConstView& x, const View& out, F f) {
   for (int64_t i = 0, n = out.elements(); i < n; ++i) to[i] = Out(f(Compute<In>(from[i])));
 }
 
-// out = f(a, b), both broadcast to out's shape. `out` may be the memory of an input of its own shape.
+// Computes out = f(a, b), with both inputs broadcast to out's shape. `out` may be the memory of an input that
+// has out's shape.
 template <class A, class B, class Out, class F>
 void MapPairs(const ConstView& a, const ConstView& b, const View& out, F f) {
   const A* pa = a.as<A>();

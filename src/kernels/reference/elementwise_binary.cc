@@ -1,4 +1,4 @@
-// Arithmetic, logic and comparisons of several inputs, broadcast together.
+// Kernels of arithmetic, logic and comparisons of several inputs that broadcast together.
 #include <cmath>
 
 #include "kernels/reference/elementwise.h"
@@ -33,7 +33,7 @@ void Compare(RefArgs& args, F f) {
                [&]<class T>() { MapPairs<T, T, BoolByte>(args.in[0], args.in[1], args.out[0], f); });
 }
 
-// out = f(...f(f(in0, in1), in2)...), rounded to the element type at every step.
+// Computes out = f(...f(f(in0, in1), in2)...), rounded to the element type after every step.
 template <class F>
 void Fold(RefArgs& args, F f) {
   VisitNumeric(args.out[0].type, [&]<class T>() {
@@ -50,7 +50,7 @@ void Mean(RefArgs& args) {
   });
 }
 
-// Integers truncate, as in C.
+// Returns a / b. The quotient of integers is truncated as in C.
 template <class T>
 T Divide(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) return a / b;
@@ -62,7 +62,7 @@ T Divide(T a, T b) {
   }
 }
 
-// The sign of the divisor.
+// Returns the remainder with the sign of the divisor.
 template <class T>
 T FloorModulo(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -81,7 +81,7 @@ T FloorModulo(T a, T b) {
   }
 }
 
-// The sign of the dividend.
+// Returns the remainder with the sign of the dividend.
 template <class T>
 T TruncatedModulo(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) return std::fmod(a, b);
@@ -99,7 +99,8 @@ void Mod(RefArgs& args) {
   else PairNumbers(args, [](auto a, auto b) { return FloorModulo(a, b); });
 }
 
-// By squaring, modulo 2^64. A negative exponent gives 1/base^n, truncated.
+// Computes the power by repeated squaring, modulo 2^64. For a negative exponent -n the result is 1/base^n,
+// truncated.
 int64_t IntegerPower(int64_t base, int64_t exponent) {
   if (exponent < 0) {
     if (base == 0) Invalid("Pow", "zero to a negative integer power; got 0 ^ {}", exponent);
@@ -111,7 +112,7 @@ int64_t IntegerPower(int64_t base, int64_t exponent) {
   return int64_t(result);
 }
 
-// The base's element type decides the output's.
+// Returns the power in the element type of the base, which is also the output's.
 template <class T, class E>
 T PowerOf(Compute<T> base, Compute<E> exponent) {
   if constexpr (kIsFloat<T> && std::is_same_v<T, E>) return T(std::pow(base, exponent));
@@ -120,8 +121,9 @@ T PowerOf(Compute<T> base, Compute<E> exponent) {
   else return T(IntegerPower(int64_t(base), int64_t(exponent)));
 }
 
-// Exponents of other types than the base's go through double (floats) or int64_t (integers), converted a
-// block of scratch ahead: less code than all pairs of types.
+// Computes Pow for exponents of another type than the base's. All exponents are first converted to E in
+// scratch memory: to double (floats) or int64_t (integers). This needs less code than one loop for each pair
+// of types.
 template <class E>
 void PowThrough(RefArgs& args) {
   ConstView exponent{args.scratch.Get<E>(size_t(args.in[1].elements())), DType::kUnknown, args.in[1].shape};
@@ -145,7 +147,8 @@ void Pow(RefArgs& args) {
   }
 }
 
-// An amount outside [0, bits) leaves only copies of the fill bit.
+// Shifts x. A shift by an amount outside [0, bits) leaves only copies of the fill bit, which is 0, or the
+// sign bit in a right shift of a signed type.
 template <class T>
 T ShiftLeft(T x, T amount) {
   constexpr T kBits = T(sizeof(T) * 8);

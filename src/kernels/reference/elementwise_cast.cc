@@ -1,4 +1,4 @@
-// Copies, conversions between element types, and Where.
+// Kernels of copies, of conversions between element types, and of Where.
 #include <cstring>
 
 #include "kernels/reference/elementwise.h"
@@ -26,14 +26,14 @@ void Dropout(RefArgs& args) {
   if (args.wants(1) && args.out[1].bytes() != 0) std::memset(args.out[1].data, 1, args.out[1].bytes());
 }
 
-// Conversions go through one of three wide types that hold every value of the source: double, int64_t or
-// uint64_t. That is 3 x 13 loops instead of 13 x 13.
+// Converts from one of three wide types that hold every value of the source: double, int64_t or uint64_t. All
+// conversions go through such a type, which takes 3 x 13 loops instead of 13 x 13.
 template <class T, class From>
 T Convert(From x) {
   if constexpr (std::is_same_v<From, double>) return FromDouble<T>(x);
   else if constexpr (std::is_same_v<T, BoolByte>) return x != 0;
   else if constexpr (std::is_same_v<T, F16> || std::is_same_v<T, BF16>) return T(RoundToOdd(double(x)));
-  else return T(x);  // integers drop high bits
+  else return T(x);  // drops the high bits
 }
 
 template <class From>

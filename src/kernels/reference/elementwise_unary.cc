@@ -1,4 +1,4 @@
-// Activations and other functions of one element.
+// Kernels of activations and of other functions of one element.
 #include <cmath>
 #include <numbers>
 
@@ -27,7 +27,7 @@ T HardSigmoid(T x, T alpha, T beta) {
   return std::max(T(0), std::min(T(1), alpha * x + beta));
 }
 
-// erfc instead of 1 + erf: no cancellation for negative x.
+// Computes Gelu with erfc instead of 1 + erf, which avoids cancellation for negative x.
 template <class T>
 T GeluErf(T x) {
   return x * std::erfc(-x / std::numbers::sqrt2_v<T>) / 2;
@@ -94,7 +94,7 @@ void Shrink(RefArgs& args) {
   });
 }
 
-// Caffe: (shift + scale * x) ^ power.
+// Computes Caffe's Power layer: (shift + scale * x) ^ power.
 void Power(RefArgs& args) {
   const float power = args.attributes.Float("power", 1), scale = args.attributes.Float("scale", 1),
               shift = args.attributes.Float("shift", 0);
@@ -188,7 +188,7 @@ constexpr RefEntry kEntries[] = {
     {"Not", Not},
     {"Reciprocal", [](RefArgs& args) { MapFloats(args, [](auto x) { return 1 / x; }); }},
     {"Relu", [](RefArgs& args) { MapNumbers(args, [](auto x) { return x < 0 ? decltype(x)(0) : x; }); }},
-    // halves to even
+    // Round rounds halves to even.
     {"Round", [](RefArgs& args) { MapFloats(args, [](auto x) { return std::nearbyint(x); }); }},
     {"Selu", Selu},
     {"Shrink", Shrink},

@@ -13,7 +13,7 @@ namespace mete {
 
 inline double Logistic(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
 inline double SoftplusOf(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
-// keeps NaN; `greatest` wins where the two cross
+// Returns x clamped to [least, greatest]. NaN stays NaN; if least > greatest, the result is `greatest`.
 inline double Clamp(double x, double least, double greatest) {
   const double raised = x < least ? least : x;
   return raised > greatest ? greatest : raised;
@@ -57,7 +57,8 @@ inline double Evaluate(const Activation& f, double a, double b = 0) {
   return a;
 }
 
-// Read once per call: y = epilogue.Apply(product + bias, index of y's element).
+// The epilogue of a node, read from its attributes once per kernel call. The kernel then stores
+// epilogue.Apply(product + bias, i) as y[i].
 template <class T>
 class ReferenceEpilogue {
  public:

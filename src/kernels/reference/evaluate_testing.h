@@ -9,7 +9,7 @@
 
 namespace mete {
 
-// Of f32, between -2 and 2.
+// Returns one f32 tensor for each input of the graph, with values between -2 and 2.
 inline std::vector<Tensor> RandomInputs(const Graph& graph, uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<Tensor> inputs;
@@ -22,7 +22,7 @@ inline std::vector<Tensor> RandomInputs(const Graph& graph, uint32_t seed) {
   return inputs;
 }
 
-// Every value of a graph whose shapes are all known.
+// Returns every value of a graph, by id. All shapes of the graph must be known.
 inline std::vector<Tensor> EvaluateAll(const Graph& graph, const std::vector<Tensor>& inputs) {
   std::vector<Tensor> values(graph.values.size());
   for (size_t i = 0; i < values.size(); ++i)

@@ -7,7 +7,7 @@
 namespace mete {
 namespace {
 
-// Steps are rounded to f32 one by one, as the operators that they stand for would.
+// Runs all steps on one element. Each step is rounded to f32, like the operator that it replaces.
 float RunProgram(const FusedProgram& p, float* registers) {
   int last = p.inputs;
   for (int k = 0; k < p.steps; ++k) {

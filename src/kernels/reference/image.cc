@@ -1,4 +1,4 @@
-// Operators on images: affine grids and unpooling; sampling and resizing have their own files.
+// Kernels of operators on images: affine grids and unpooling. Sampling and resizing have their own files.
 #include "kernels/reference/image_kernels.h"
 #include "kernels/reference/indexing.h"
 #include "kernels/reference/number.h"
@@ -6,7 +6,7 @@
 namespace mete {
 namespace {
 
-// Where pixel i of n lies between -1 and 1.
+// Returns the position of pixel i of n as a coordinate between -1 and 1.
 double Normalized(int64_t i, int64_t n, bool align_corners) {
   if (!align_corners) return (2 * double(i) + 1) / double(n) - 1;
   return n == 1 ? -1 : 2 * double(i) / double(n - 1) - 1;
@@ -35,7 +35,8 @@ void RunAffineGrid(RefArgs& args) {
   });
 }
 
-// The shape that the indices count in: the pooling's input, if the pooling left nothing over.
+// Returns the shape in which the indices count. This is the shape of the pooling's input if the windows of
+// the pooling covered all of it.
 Shape UnpooledShape(const RefArgs& args) {
   Shape shape = args.in[0].shape;
   const Ints &kernel = args.attributes.IntList("kernel_shape"), &strides = args.attributes.IntList("strides"),

@@ -1,4 +1,5 @@
-// Resize, one axis at a time: nearest as a copy, linear and cubic as weighted sums of rows.
+// The kernel of Resize, which works on one axis at a time: nearest is a copy, linear and cubic are weighted
+// sums of rows.
 #include <cmath>
 
 #include "kernels/reference/image_kernels.h"
@@ -12,8 +13,8 @@ struct AxisResize {
   int axis;
   int64_t in, out;
   double scale;
-  double roi_start = 0, roi_end = 1;  // as parts of the input
-  bool crops = false;                 // tf_crop_and_resize
+  double roi_start = 0, roi_end = 1;  // fractions of the input's size
+  bool crops = false;                 // whether the mode is tf_crop_and_resize
 
   bool identity() const { return in == out && scale == 1 && (!crops || (roi_start == 0 && roi_end == 1)); }
 };
@@ -53,9 +54,10 @@ int ReadAxes(const RefArgs& args, AxisList& axes) {
   return count;
 }
 
-// Where an output pixel lies in the input. NaN: outside of it, take the extrapolation value.
+// Returns the position of an output pixel in the input. NaN means that the pixel is outside the input and
+// gets the extrapolation value.
 double Coordinate(const AxisResize& a, std::string_view mode, int64_t pixel) {
-  // the output's length before it was rounded
+  // `out` is the length of the output before it was rounded.
   const double y = double(pixel), in = double(a.in), out = a.scale * in;
   if (mode == "align_corners") return out == 1 ? 0 : y * (in - 1) / (out - 1);
   if (mode == "asymmetric") return y / a.scale;
@@ -68,7 +70,8 @@ double Coordinate(const AxisResize& a, std::string_view mode, int64_t pixel) {
   return x >= 0 && x <= in - 1 ? x : NAN;
 }
 
-// Splits x into a whole pixel and the part in (0, 1] to its right, within what an int64_t holds.
+// Returns the whole pixel of x, from which x differs by a part in (0, 1]. The result is limited to the range
+// of int64_t.
 int64_t WholePixel(double x) { return int64_t(std::ceil(std::clamp(x, -0x1p52, 0x1p52))) - 1; }
 
 // --- nearest ---
@@ -104,7 +107,7 @@ void RunNearest(RefArgs& args, const AxisList& axes, int count) {
 
 struct Filter {
   bool cubic, antialias, exclude_outside;
-  double a;  // the cubic's coefficient
+  double a;  // coefficient of the cubic filter
   std::string_view mode;
   double outside;  // the extrapolation value
 
@@ -124,8 +127,9 @@ struct Filter {
   }
 };
 
-// How each output row of an axis is made: `taps` input rows from first[i] on (which may lie outside and
-// are clamped then), weighted by weights[i * taps ...]. A NaN weight marks a row of extrapolation values.
+// The weights of a resize along one axis. Output row i is the sum of `taps` input rows from first[i] on,
+// weighted by weights[i * taps], weights[i * taps + 1], ... Input rows outside the input are clamped to it. A
+// NaN weight marks an output row of extrapolation values.
 template <class W>
 struct Rows {
   int64_t taps;
@@ -152,7 +156,7 @@ void SetWeights(const Filter& filter, const AxisResize& a, double x, int64_t tap
 
 template <class W>
 Rows<W> MakeRows(const Filter& filter, const AxisResize& a, Scratch& scratch) {
-  const double reach = filter.cubic ? 2 : 1;  // of the filter, in input pixels before it is stretched
+  const double reach = filter.cubic ? 2 : 1;  // of the filter before it is stretched, in input pixels
   const double stretch = filter.antialias ? std::min(a.scale, 1.0) : 1;
   Rows<W> rows{-2 * int64_t(std::floor(-reach / stretch)), nullptr, nullptr};
   rows.first = scratch.Get<int64_t>(size_t(a.out));
@@ -182,20 +186,22 @@ void ResizeAxis(const Filter& filter, const AxisResize& a, const Shape& shape, c
     }
 }
 
-// Axes that shrink most come first: then no intermediate is larger than the input or the output.
+// Removes axes that do not change, and sorts the others so that those that shrink most come first. No
+// intermediate tensor is then larger than both the input and the output. Returns the number of axes that are
+// left.
 int SortActive(AxisList& axes, int count) {
   const auto end =
       std::remove_if(axes.begin(), axes.begin() + count, [](const AxisResize& a) { return a.identity(); });
   const auto before = [](const AxisResize& a, const AxisResize& b) {
     return double(a.out) / double(a.in) < double(b.out) / double(b.in);
   };
-  // GCC 12 for Arm believes that std::sort writes behind the array
+  // This is an insertion sort, because GCC 12 for Arm warns that std::sort writes beyond the array.
   for (auto axis = axes.begin(); axis != end; ++axis)
     std::rotate(std::upper_bound(axes.begin(), axis, *axis, before), axis, axis + 1);
   return int(end - axes.begin());
 }
 
-// Gives where the result lies: `out`, or scratch memory where that is null.
+// Resizes all axes. Returns the memory of the result: `out`, or scratch memory if `out` is null.
 template <class W>
 const W* ResizeAll(const Filter& filter, const AxisList& axes, int count, Shape shape, const W* in, W* out,
                    Scratch& scratch) {

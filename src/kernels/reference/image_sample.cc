@@ -1,4 +1,4 @@
-// GridSample and RoiAlign: reading images between their pixels.
+// Kernels of GridSample and RoiAlign, which read images between their pixels.
 #include <cmath>
 
 #include "kernels/reference/image_kernels.h"
@@ -13,7 +13,8 @@ namespace {
 enum class Padding { kZeros, kBorder, kReflection };
 enum class Sampling { kNearest, kLinear, kCubic };
 
-// The pixels that a coordinate touches along one axis; index -1 stands for a zero outside of the image.
+// The pixels along one axis from which a coordinate is interpolated. The index -1 stands for a zero outside
+// the image.
 struct Taps {
   int count = 1;
   int64_t index[4] = {0, 0, 0, 0};
@@ -51,7 +52,7 @@ int64_t PixelIndex(const Grid& g, int64_t i, int64_t n) {
   return std::clamp<int64_t>(int64_t(Reflect(double(i), border.low, border.high)), 0, n - 1);
 }
 
-// Keys' cubic with a = -0.75.
+// Computes the four weights of Keys' cubic with a = -0.75.
 void CubicWeights(double t, double* w) {
   constexpr double a = -0.75;
   const auto far = [](double x) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; };
@@ -65,7 +66,7 @@ void CubicWeights(double t, double* w) {
 Taps TapsAt(const Grid& g, double x, int64_t n) {
   if (g.sampling == Sampling::kNearest) x = std::nearbyint(x);
   const Border border(g, n);
-  if (!(x >= border.low && x <= border.high)) {  // also NaN
+  if (!(x >= border.low && x <= border.high)) {  // also true for NaN
     if (g.padding == Padding::kBorder) x = std::isnan(x) ? 0 : std::clamp<double>(x, 0, double(n - 1));
     else if (g.padding == Padding::kReflection)
       x = std::isfinite(x) ? Reflect(x, border.low, border.high) : border.low;
@@ -100,7 +101,8 @@ double SamplePlane(const T* plane, const Shape& size, const std::array<Taps, 3>&
   return sum;
 }
 
-// From [-1, 1] to pixels; in float where the grid is, because nearest must round what others round.
+// Maps a coordinate in [-1, 1] to pixels. C is float for a float grid, so that the mode "nearest" rounds the
+// same number as other engines.
 template <class C>
 C Denormalize(C n, int64_t length, bool align_corners) {
   return align_corners ? (n + 1) / 2 * C(length - 1) : ((n + 1) * C(length) - 1) / 2;
@@ -125,7 +127,7 @@ Grid GridOf(const Attributes& attributes) {
 
 // --- RoiAlign ---
 
-// The four pixels around a point, and their weights.
+// The four pixels around a point and their weights.
 struct Corners {
   int64_t at[4] = {0, 0, 0, 0};
   double weight[4] = {0, 0, 0, 0};
@@ -152,8 +154,8 @@ struct RoiAxis {
   }
 };
 
-// Samples per bin along an axis are limited, so that a wild region ends in an error and not in an endless
-// loop. A guess: as many as a large image has pixels along an axis.
+// The limit of samples per bin along an axis, so that a huge region gives an error instead of an endless
+// loop. This value is a guess: a large image has about as many pixels along an axis.
 constexpr double kMaxSamples = 1 << 12;
 
 RoiAxis AxisOf(const Attributes& a, double from, double to, int64_t bins) {
@@ -169,7 +171,7 @@ RoiAxis AxisOf(const Attributes& a, double from, double to, int64_t bins) {
   return {start, bin, std::max<int64_t>(0, int64_t(std::max(samples, 0.0)))};
 }
 
-// One bin of every channel: `sums` has an entry a channel.
+// Computes one bin of every channel. `sums` has one entry for each channel.
 template <class T>
 void PoolBin(const T* image, const Shape& size, const RoiAxis& y, const RoiAxis& x, int64_t py, int64_t px,
              bool max, double* sums) {
@@ -219,7 +221,7 @@ void RunGridSample(RefArgs& args) {
   VisitNumeric(in.type, [&]<class T>() {
     for (int64_t i = 0; i < out.shape[0] * points; ++i) {
       std::array<Taps, 3> taps;
-      // The last dimension comes first in the grid.
+      // The grid holds the coordinate of the last dimension first.
       for (int d = 0; d < dims; ++d)
         taps[size_t(2 - d)] =
             TapsAt(g, CoordinateAt(grid, i * dims + d, size[2 - d], g.align_corners), size[2 - d]);

@@ -26,7 +26,7 @@ Vf Resize1d(Attributes attributes, const Vf& x, int64_t size) {
 }
 
 TEST(ResizeKernel, NearestModesRoundTheirWay) {
-  // Sources of 4 from 8 pixels, half_pixel: 0.5, 2.5, 4.5, 6.5.
+  // In half_pixel mode, 4 pixels of 8 have the source positions 0.5, 2.5, 4.5, 6.5.
   const Vf x = {0, 1, 2, 3, 4, 5, 6, 7};
   const auto run = [&](const char* nearest) {
     Attributes a = Modes("nearest", "half_pixel");
@@ -56,7 +56,8 @@ TEST(ResizeKernel, LinearCoordinates) {
 }
 
 TEST(ResizeKernel, HalfPixelSymmetricCentersTheOutput) {
-  // 4 * 0.6 = 2.4 pixels, of which 2 are kept: the sources are half_pixel's, moved by (4 - 2 / 0.6) / 2.
+  // 4 * 0.6 = 2.4 pixels, of which 2 are kept. The source positions are those of half_pixel plus
+  // (4 - 2 / 0.6) / 2.
   const auto a = Modes("linear", "half_pixel_symmetric");
   ExpectNear(RunFor<float>("Resize", a, {F({4}, {1, 2, 3, 4}), kNone, F({1}, {0.6f})}),
              {1.6666667f, 3.3333333f});
@@ -73,7 +74,7 @@ TEST(ResizeKernel, CropsAndExtrapolates) {
             (Vf{2, 3, 9}));
 }
 
-// Keys' cubic with a = -0.75 at 1/2: -3/32, 19/32, 19/32, -3/32.
+// The weights of Keys' cubic with a = -0.75 at 1/2 are -3/32, 19/32, 19/32, -3/32.
 TEST(ResizeKernel, CubicClampsOrExcludesWhatIsOutside) {
   Attributes a = Modes("cubic", "asymmetric");
   ExpectNear(Resize1d(a, {1, 2, 4, 8}, 8), {1, (-3 + 19 + 38 - 12) / 32.f, 2, (-3 + 38 + 76 - 24) / 32.f, 4,
@@ -83,7 +84,7 @@ TEST(ResizeKernel, CubicClampsOrExcludesWhatIsOutside) {
                                             (-6 + 76 + 152) / 35.f, 8, (-12 + 152) / 16.f});
 }
 
-// Halving with the triangle stretched to two pixels: weights 1, 3, 3, 1 over 8.
+// Halving stretches the triangle to two pixels; the weights are 1, 3, 3, 1 over 8.
 TEST(ResizeKernel, AntialiasWidensTheFilter) {
   Attributes a = Modes("linear", "half_pixel");
   a.Set("antialias", int64_t(1));
@@ -107,11 +108,11 @@ TEST(ResizeKernel, IntegersRoundAndSaturate) {
       (std::vector<uint8_t>{0, 2, 3}));
   const auto cubic = RunFor<uint8_t>("Resize", Modes("cubic", "asymmetric"),
                                      {U8({4}, {0, 255, 255, 0}), kNone, kNone, L({8})});
-  EXPECT_EQ(cubic[3], 255);  // overshoots to 303
+  EXPECT_EQ(cubic[3], 255);  // saturated; the cubic overshoots to 303
 }
 
 TEST(GridSampleKernel, PaddingModes) {
-  // One row of pixels 1 2 3; x = -2 lies at pixel -2, x = 0 in the middle, x = 4/3 at pixel 3.
+  // The image is one row of pixels 1 2 3. x = -2 is at pixel -2, x = 0 in the middle, x = 4/3 at pixel 3.
   const Tensor in = F({1, 1, 1, 3}, {1, 2, 3}), grid = F({1, 1, 3, 2}, {-2, 0, 0, 0, 4 / 3.f, 0});
   const auto run = [&](const char* mode, const char* padding) {
     return RunFor<float>("GridSample",

@@ -1,4 +1,4 @@
-// Operators that pick elements by index or by condition.
+// Kernels of operators that pick elements by index or by condition.
 #include "kernels/reference/index_kernels.h"
 #include "kernels/reference/indexing.h"
 

@@ -1,4 +1,4 @@
-// NonMaxSuppression: of overlapping boxes, the ones with the best scores.
+// The kernel of NonMaxSuppression, which selects the boxes with the best scores among overlapping boxes.
 #include <cmath>
 #include <limits>
 
@@ -41,7 +41,8 @@ Limits LimitsOf(const RefArgs& args) {
   return limits;
 }
 
-// Candidates of one class, best first; of equal scores the earlier box. NaN counts as the lowest score.
+// Writes the candidates of one class, best score first, and returns their number. For equal scores the
+// earlier box comes first. NaN counts as the lowest score.
 int64_t SortCandidates(const float* scores, int64_t boxes, const Limits& limits, int64_t* candidates) {
   int64_t count = 0;
   for (int64_t i = 0; i < boxes; ++i)
@@ -54,7 +55,7 @@ int64_t SortCandidates(const float* scores, int64_t boxes, const Limits& limits,
   return count;
 }
 
-// Keeps candidates that overlap no kept one; gives how many.
+// Keeps each candidate that overlaps no candidate kept before. Returns the number of kept candidates.
 int64_t Suppress(const float* boxes, bool center, const int64_t* candidates, int64_t count,
                  const Limits& limits, int64_t* kept) {
   int64_t n = 0;
@@ -77,7 +78,7 @@ void RunNonMaxSuppression(RefArgs& args) {
   const Limits limits = LimitsOf(args);
   const int64_t batches = scores.shape[0], classes = scores.shape[1], count = scores.shape[2],
                 per_class = std::min(limits.most, count);
-  const int64_t groups = per_class == 0 ? 0 : batches * classes;  // each a class of an image
+  const int64_t groups = per_class == 0 ? 0 : batches * classes;  // a group is one class of one image
   int64_t* kept = args.scratch.Get<int64_t>(size_t(groups * per_class));
   int64_t* kept_counts = args.scratch.Get<int64_t>(size_t(groups));
   int64_t* candidates = args.scratch.Get<int64_t>(size_t(count));

@@ -1,4 +1,5 @@
-// The index family's kernels that do not live beside their table. Part of kernels/reference only.
+// The kernels of the index family that are not in the same file as their table. Only files of
+// kernels/reference include this header.
 #pragma once
 
 #include "kernels/reference/reference.h"

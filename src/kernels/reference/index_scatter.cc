@@ -1,4 +1,5 @@
-// Operators that place elements by index into a copy of a tensor, or sum them up there.
+// Kernels of operators that place elements by index into a copy of a tensor, or combine them with its
+// elements.
 #include "kernels/reference/index_kernels.h"
 #include "kernels/reference/indexing.h"
 #include "kernels/reference/number.h"
@@ -6,7 +7,7 @@
 namespace mete {
 namespace {
 
-// Combines `count` elements with what is there.
+// Combines `count` elements at `from` with the elements at `to`, which receive the results.
 using Combine = void (*)(void* to, const void* from, int64_t count);
 
 template <class T, class F>
@@ -37,7 +38,7 @@ Combine CombineFor(DType type, std::string_view reduction) {
   return VisitNumeric(type, [&]<class T>() { return CombineOf<T>(reduction); });
 }
 
-// Where a block of a Col2Im image lies along one dimension.
+// The image and the blocks of Col2Im along one dimension: their sizes, and the number of blocks.
 struct Spatial {
   int64_t image, block, blocks, stride, dilation, pad;
 };
@@ -54,7 +55,8 @@ Spatial SpatialOf(const RefArgs& args, size_t i, size_t rank) {
   return s;
 }
 
-// The image element that column `column` puts its block element `element` on, or -1 where that is padding.
+// Returns the image element to which Col2Im adds element `element` of block `column`, or -1 if it is in the
+// padding.
 int64_t ImageOffset(std::span<const Spatial> dims, int64_t element, int64_t column) {
   int64_t offset = 0, step = 1;
   for (size_t d = dims.size(); d-- > 0;) {

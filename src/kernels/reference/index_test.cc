@@ -130,7 +130,7 @@ TEST(NonMaxSuppressionKernel, DropsOverlapsAndTiesGoToTheEarlierBox) {
 }
 
 TEST(Col2ImKernel, SumsOverlappingBlocks) {
-  // Three blocks of two, one apart, over an image of four.
+  // There are three blocks of two elements, at a distance of one, on an image of four elements.
   EXPECT_EQ(RunFor<float>("Col2Im", {}, {F({1, 2, 3}, {1, 2, 3, 10, 20, 30}), L({4}), L({2})}),
             (Vf{1, 12, 23, 30}));
   const auto padded = Attrs({{"pads", Ints{1, 1}}, {"strides", Ints{2}}});

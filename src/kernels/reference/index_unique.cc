@@ -1,4 +1,4 @@
-// Unique: the distinct elements, or the distinct slices along an axis.
+// The kernel of Unique, which finds the distinct elements, or the distinct slices along an axis.
 #include "kernels/reference/index_kernels.h"
 #include "kernels/reference/indexing.h"
 #include "kernels/reference/number.h"
@@ -6,7 +6,8 @@
 namespace mete {
 namespace {
 
-// Below zero, zero or above: how slice a stands to slice b. A NaN is above all numbers and equals itself.
+// Returns a number below, equal to or above zero if slice a is below, equal to or above slice b. NaN is above
+// all numbers and equals itself.
 using Compare = int (*)(const void* data, const AxisSplit& split, int64_t a, int64_t b);
 
 template <class T>
@@ -28,13 +29,13 @@ int CompareSlices(const void* data, const AxisSplit& split, int64_t a, int64_t b
   return 0;
 }
 
-// Slices grouped by equality. `first`: the first slice of each group, in the order of the output.
+// Slices grouped by equality. `first` holds the first slice of each group, in the order of the output.
 struct Groups {
   int64_t *first, *counts, *group_of_slice;
   int64_t count = 0;
 };
 
-// Sorts slices (equal ones by position), and cuts the order into groups.
+// Sorts the slices (equal slices by position) and divides the sorted slices into groups.
 Groups GroupSorted(const ConstView& data, const AxisSplit& split, Scratch& scratch) {
   const size_t n = size_t(split.length);
   Groups g{scratch.Get<int64_t>(n), scratch.Get<int64_t>(n), scratch.Get<int64_t>(n)};
@@ -56,7 +57,7 @@ Groups GroupSorted(const ConstView& data, const AxisSplit& split, Scratch& scrat
   return g;
 }
 
-// From sorted by value to sorted by first appearance.
+// Reorders groups that are sorted by value so that they are sorted by first appearance.
 void SortByAppearance(Groups& g, int64_t slices, Scratch& scratch) {
   int64_t* order = scratch.Get<int64_t>(size_t(g.count));
   for (int64_t i = 0; i < g.count; ++i) order[i] = i;

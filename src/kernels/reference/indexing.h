@@ -1,4 +1,4 @@
-// Index inputs of kernels, and copies whose source is told axis by axis.
+// Reads index inputs of kernels, and copies tensors with a source index for each axis.
 #pragma once
 
 #include <algorithm>
@@ -24,19 +24,20 @@ class IndexReader {
   const int32_t* narrow_;
 };
 
-// An index in [-dim, dim) to one in [0, dim); Error OUT_OF_RANGE otherwise.
+// Maps an index in [-dim, dim) to [0, dim). Throws OUT_OF_RANGE for other indices.
 inline int64_t CheckIndex(const char* op, int64_t index, int64_t dim) {
   if (index < -dim || index >= dim)
     Fail(Code::kOutOfRange, op, "index is out of range; got {}, expected {} to {}", index, -dim, dim - 1);
   return index < 0 ? index + dim : index;
 }
 
-// memcpy that also takes no bytes from nowhere, and a copy onto itself.
+// Copies bytes like memcpy, but also allows null pointers for 0 bytes, and a copy of memory to itself.
 inline void CopyBytes(void* to, const void* from, size_t bytes) {
   if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
 }
 
-// to[index . to_steps] = from[index . from_steps] for every index in `shape`.
+// Assigns to[index . to_steps] = from[index . from_steps] for every index in `shape`; the dot is the inner
+// product.
 inline void CopyWalk(DType type, const Shape& shape, const void* from, const Steps& from_steps, void* to,
                      const Steps& to_steps) {
   VisitSize(type, [&]<class T>() {
@@ -52,13 +53,14 @@ inline void CopyWalk(DType type, const Shape& shape, const void* from, const Ste
   });
 }
 
-// A copy in which each axis chooses its own sources: out[i, j, ...] = in[f0(i), f1(j), ...], or a fill
-// value where one of them says kNone. Slicing, padding, tiling and nearest resizing are all of this kind.
+// A copy in which each axis has a source function of its own: out[i, j, ...] = in[f0(i), f1(j), ...], or a
+// fill value where one of the functions returns kNone. Slicing, padding, tiling and nearest resizing are such
+// copies.
 class AxisMap {
  public:
   static constexpr int64_t kNone = -1;
 
-  // Every axis starts as f(i) = i. Both shapes have one rank.
+  // Sets f(i) = i for every axis. Both shapes have the same rank.
   AxisMap(const Shape& in, const Shape& out, Scratch& scratch)
       : out_(out), steps_(RowMajorSteps(in)), empty_(out.Elements() == 0) {
     if (empty_) return;
@@ -78,7 +80,7 @@ class AxisMap {
     }
   }
 
-  // `fill`: one element, or null for zero.
+  // Copies `in` to `out`. `fill` points to one element; null means a fill value of zero.
   void Copy(const ConstView& in, const View& out, const void* fill = nullptr) const {
     if (empty_) return;
     VisitSize(in.type, [&]<class T>() {

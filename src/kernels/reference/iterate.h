@@ -1,5 +1,5 @@
-// Walking over dense tensors whose dimensions do not line up: broadcasting, permuting, slicing, one axis
-// at a time. Offsets and steps are in elements. Nothing here allocates.
+// Iteration over dense tensors whose dimensions do not correspond one to one: broadcasting, permuting,
+// slicing, and one axis at a time. Offsets and steps are in elements. No function of this file allocates.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace mete {
 
-// How far one step along each dimension moves; entries past the rank are unused.
+// The distance in memory of one step along each dimension. Entries beyond the rank are unused.
 using Steps = std::array<int64_t, Shape::kMaxRank>;
 
 inline Steps RowMajorSteps(const Shape& shape) {
@@ -22,8 +22,9 @@ inline Steps RowMajorSteps(const Shape& shape) {
   return steps;
 }
 
-// The steps of a tensor of shape `from` while walking over `to`, to which it broadcasts (numpy's rule:
-// aligned at the last dimension): 0 where it is repeated.
+// Returns the steps of a tensor of shape `from` for an iteration over `to`, to which it broadcasts (by
+// numpy's rule, aligned at the last dimension). The step is 0 along dimensions in which the tensor is
+// repeated. Example: 3x1 broadcast to 2x3x4 has the steps 0, 1, 0.
 inline Steps BroadcastSteps(const Shape& from, const Shape& to) {
   const Steps own = RowMajorSteps(from);
   Steps steps{};
@@ -32,7 +33,7 @@ inline Steps BroadcastSteps(const Shape& from, const Shape& to) {
   return steps;
 }
 
-// Steps through a transposed view: dimension i of the walk is dimension order[i] of `shape`.
+// Returns the steps of a transposed view: dimension i of the iteration is dimension order[i] of `shape`.
 template <class Order>
 Steps PermutedSteps(const Shape& shape, const Order& order) {
   const Steps own = RowMajorSteps(shape);
@@ -42,8 +43,8 @@ Steps PermutedSteps(const Shape& shape, const Order& order) {
 }
 
 // Calls f(offsets) for the start of every run along the last dimension of `shape`, in row-major order.
-// offsets[k] has moved by steps[k]; within the run, element j lies at offsets[k] + j * steps[k][rank-1],
-// for j < shape.back() (1 for a scalar). No call at all where the shape has no elements.
+// offsets[k] follows steps[k]; within the run, element j is at offsets[k] + j * steps[k][rank-1], for j <
+// shape.back() (j < 1 for a scalar). A shape without elements gives no call.
 template <size_t N, class F>
 void ForEachRow(const Shape& shape, const std::array<Steps, N>& steps, F&& f) {
   if (shape.Elements() == 0) return;
@@ -75,7 +76,8 @@ void ForEach(const Shape& shape, const std::array<Steps, N>& steps, F&& f) {
   });
 }
 
-// A shape seen from one axis (or from `axes` neighbouring ones): outer x length x inner, row-major.
+// A shape as three dimensions around one axis (or around `axes` neighbouring ones): outer x length x inner,
+// row-major. Example: 2x3x4x5 split at axis 1 is 2 x 3 x 20.
 struct AxisSplit {
   int64_t outer, length, inner;
 
@@ -84,8 +86,8 @@ struct AxisSplit {
         length(shape.Elements(axis, axis + axes)),
         inner(shape.Elements(axis + axes, shape.rank())) {}
 
-  // Calls f(offset) with the start of every line along the axis; its element j lies at offset + j * inner.
-  // Lines may be empty (length 0).
+  // Calls f(offset) with the start of every line along the axis. Element j of a line is at
+  // offset + j * inner. Lines may be empty (length 0).
   template <class F>
   void ForEachLine(F&& f) const {
     for (int64_t o = 0; o < outer; ++o)
@@ -93,8 +95,8 @@ struct AxisSplit {
   }
 };
 
-// A tensor's dimensions parted in two: those where `mask` is set, which something is reduced over, and
-// those that are kept. Steps are those of the whole tensor.
+// A tensor's dimensions in two groups: `reduced` holds the dimensions whose `mask` is set, over which an
+// operator reduces, and `kept` holds all others. The steps are those of the whole tensor.
 using AxisMask = std::array<bool, Shape::kMaxRank>;
 
 struct PartedShape {
@@ -111,7 +113,7 @@ struct PartedShape {
   }
 };
 
-// An axis in [-rank, rank) (inference has checked that) to one in [0, rank).
+// Maps an axis in [-rank, rank), which inference has checked, to [0, rank).
 inline int WrapAxis(int64_t axis, int rank) { return int(axis < 0 ? axis + rank : axis); }
 
 }  // namespace mete

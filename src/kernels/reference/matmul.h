@@ -1,4 +1,5 @@
-// numpy's matmul as a walk over matrices: y[m x n] = a[m x k] b[k x n] for every pair of the broadcast batch.
+// numpy's matmul as an iteration over matrices: y[m x n] = a[m x k] b[k x n] for every pair of the broadcast
+// batch.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +12,9 @@ namespace mete {
 struct MatMulDims {
   int64_t m = 1, k = 1, n = 1;
   Shape batch;
-  std::array<Steps, 2> steps{};  // from one matrix of a, and of b, to the next
+  std::array<Steps, 2> steps{};  // elements from one matrix to the next, of a and of b
 
-  // Shapes as graph/ops/matmul_shape.h vouches for.
+  // The shapes must be those that graph/ops/matmul_shape.h accepts.
   MatMulDims(const Shape& a, const Shape& b) {
     const int ra = a.rank(), rb = b.rank();
     k = a.back();
@@ -31,14 +32,14 @@ struct MatMulDims {
     for (int64_t& s : steps[1]) s *= k * n;
   }
 
-  // f(offset in a, offset in b) for every matrix of y, in y's order.
+  // Calls f(offset in a, offset in b) for every matrix of y, in y's order.
   template <class F>
   void ForEachMatrix(F&& f) const {
     ForEach(batch, steps, [&](const auto& at) { f(at[0], at[1]); });
   }
 };
 
-// row[j] = sum over k of a[k] b[k][j], in double.
+// Computes row[j] = sum over k of a[k] b[k][j], in double.
 template <class T>
 void MatMulRow(const MatMulDims& d, const T* a, const T* b, double* row) {
   std::fill_n(row, d.n, 0.0);

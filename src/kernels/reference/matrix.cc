@@ -1,5 +1,5 @@
-// Matrix products and Einsum. Floats of every size are summed in double, integers modulo 2^64.
-// Letters: the product of A (M x K) and B (K x N).
+// Kernels of matrix products and Einsum. Floats of every size are summed in double, integers modulo 2^64. A
+// is M x K and B is K x N.
 #include <algorithm>
 
 #include "base/einsum.h"
@@ -13,14 +13,15 @@
 namespace mete {
 namespace {
 
-// A matrix in memory with any steps between its elements: transposed ones too.
+// A matrix in memory with any steps between its elements, which also describes a transposed matrix.
 template <class T>
 struct Matrix {
   const T* data;
   int64_t row_step, column_step;
 };
 
-// sums[0, N) = row m of A * B. Row by row of B, so that both are read in order.
+// Computes sums[0, N) = row m of A * B. The outer loop is over the rows of B, so that A and B are both read
+// in order.
 template <class T>
 void RowTimesMatrix(const Matrix<T>& a, const Matrix<T>& b, int64_t m, int64_t n, int64_t k, Wide<T>* sums) {
   std::fill(sums, sums + n, Wide<T>(0));
@@ -32,7 +33,7 @@ void RowTimesMatrix(const Matrix<T>& a, const Matrix<T>& b, int64_t m, int64_t n
   }
 }
 
-// Floats pass through the epilogue; integers have none.
+// Returns the output element for a sum. Floats pass through the epilogue; integers have no epilogue.
 template <class T>
 T Finished(const ReferenceEpilogue<T>& epilogue, Wide<T> sum, int64_t at) {
   if constexpr (kIsFloat<T>) return epilogue.Apply(sum, at);
@@ -58,7 +59,7 @@ void MatMul(RefArgs& args) {
   });
 }
 
-// Operands seen through permutations (graph/fused.h, 8).
+// Runs mete.MatMul, which reads and writes its tensors through permutations (graph/fused.h, section 8).
 void MatMulOfViews(RefArgs& args) {
   MatMulView view;
   ParseMatMulView(args.attributes, args.in[0].shape, args.in[1].shape, view);
@@ -75,7 +76,7 @@ void MatMulOfViews(RefArgs& args) {
   }
 }
 
-// alpha * A * B + beta * C; alpha and beta are floats even for integer matrices.
+// Returns the element of alpha * A * B + beta * C. alpha and beta are floats even for integer matrices.
 template <class T>
 T Scaled(const ReferenceEpilogue<T>& epilogue, Wide<T> product, Wide<T> c, double alpha, double beta,
          int64_t at) {
@@ -109,13 +110,15 @@ void Gemm(RefArgs& args) {
   });
 }
 
-// An odometer over some of an Einsum's indices, with every operand's offset.
+// Iterates over all combinations of some indices of an Einsum, like an odometer, and keeps every operand's
+// offset.
 class EinsumWalk {
  public:
   EinsumWalk(const Einsum& einsum, size_t first, size_t last)
       : einsum_(einsum), first_(first), last_(last), index_(last) {}
 
-  // f() for every combination; `offsets` moves along and ends where it began.
+  // Calls f() for every combination. `offsets` follows the combination and at the end has its first values
+  // again.
   template <class F>
   void Run(std::vector<int64_t>& offsets, F&& f) {
     for (size_t i = first_; i < last_; ++i)

@@ -51,7 +51,7 @@ TEST(Gemm, ScalesTransposesAndAdds) {
   const Tensor a = Counting({3, 2}), b = Counting({2, 3}), c = F({1, 2}, {1, 2});
   const Attributes all =
       Attrs({{"transA", int64_t(1)}, {"transB", int64_t(1)}, {"alpha", 0.5f}, {"beta", 2.f}});
-  // from the products 10 28, 13 40
+  // The products without alpha and C are 10 28, 13 40.
   EXPECT_EQ(RunFor<float>("Gemm", all, {a, b, c}), (Floats32{7, 18, 8.5f, 24}));
   EXPECT_EQ(RunFor<float>("Gemm", {}, {Counting({2, 3}), Counting({3, 2}), F({2, 1}, {1, 2})}),
             (Floats32{11, 14, 30, 42}));

@@ -1,4 +1,4 @@
-// What the normalizations' files share. All statistics are computed in double.
+// The declarations that the files of the normalizations share. All statistics are computed in double.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,8 @@ struct Moments {
   double mean = 0, variance = 0;
 };
 
-// In two passes over the elements, which each(f) calls f(x) for; 0, 0 for none.
+// Computes the moments in two passes over the elements; each(f) calls f(x) for every element. Both moments
+// are 0 if there are no elements.
 template <class Each>
 Moments MomentsOf(int64_t count, Each each) {
   if (count == 0) return {};

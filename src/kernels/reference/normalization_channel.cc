@@ -1,4 +1,4 @@
-// Normalizations with one set of parameters a channel, and local response normalization.
+// Kernels of normalizations with one set of parameters for each channel, and of local response normalization.
 #include <algorithm>
 
 #include "kernels/reference/iterate.h"
@@ -26,7 +26,7 @@ AxisSplit ChannelSplit(const RefArgs& args) {
   return AxisSplit(shape, args.attributes.String("layout", "NCHW") == "NHWC" ? shape.rank() - 1 : 1);
 }
 
-// f(x, channel), for every element.
+// Replaces every element x by f(x, channel).
 template <class F>
 void MapChannels(RefArgs& args, const AxisSplit& split, F f) {
   VisitFloat(args.in[0].type, [&]<class T>() {
@@ -48,7 +48,8 @@ Moments ChannelMoments(const RefArgs& args, const AxisSplit& split, int64_t chan
   });
 }
 
-// Training: normalizes by the batch's own statistics and moves the running ones towards them.
+// Replaces mean and variance by the statistics of the batch, as in training, and moves the running statistics
+// towards them.
 void UseBatchMoments(RefArgs& args, const AxisSplit& split, double* mean, double* variance) {
   const double momentum = args.attributes.Float("momentum", 0.9f);
   double* running = args.scratch.Get<double>(size_t(2 * split.length));
@@ -73,7 +74,7 @@ void BatchNormalization(RefArgs& args) {
   MapChannels(args, split, [=](double x, int64_t c) { return (x - mean[c]) * scale[c] + bias[c]; });
 }
 
-// Each sample's channels in `groups` groups, which lie in memory one after the other.
+// Normalizes each sample's channels in `groups` groups, which lie in memory one after the other.
 void NormalizeGroups(RefArgs& args, int64_t groups) {
   const Shape& shape = args.in[0].shape;
   const int64_t pixels = shape.Elements(2, shape.rank()), size = groups == 0 ? 0 : shape[1] / groups * pixels;
@@ -101,7 +102,7 @@ void InstanceNormalization(RefArgs& args) { NormalizeGroups(args, args.in[0].sha
 
 void Lrn(RefArgs& args) {
   const AxisSplit split = ChannelSplit(args);
-  // wider windows see nothing more
+  // A window that is wider than this covers no more channels.
   const int64_t size = std::min(args.attributes.Int("size", 1), 2 * split.length + 1);
   const double alpha = args.attributes.Float("alpha", 1e-4f) / double(args.attributes.Int("size", 1));
   const double beta = args.attributes.Float("beta", 0.75f), bias = args.attributes.Float("bias", 1);
@@ -121,7 +122,8 @@ void Lrn(RefArgs& args) {
   });
 }
 
-// Caffe's within-channel form: the window is size x size pixels, and padding counts in its mean.
+// Computes Caffe's within-channel form for one plane. The window is size x size pixels, and padding counts in
+// its mean.
 template <class T>
 void LrnPlane(const T* in, T* out, int64_t height, int64_t width, int64_t reach, double alpha, double beta,
               double bias) {

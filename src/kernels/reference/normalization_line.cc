@@ -1,4 +1,4 @@
-// Normalizations over an axis, over the last axes, or over any set of axes.
+// Kernels of normalizations over an axis, over the last axes, or over any set of axes.
 #include <algorithm>
 
 #include "kernels/reference/iterate.h"
@@ -8,7 +8,8 @@
 namespace mete {
 namespace {
 
-// A parameter that broadcasts to the input: its values as doubles, and where each element finds its own.
+// A parameter that broadcasts to the input: its values as doubles, and its steps for an iteration over the
+// input.
 struct Parameter {
   const double* values = nullptr;
   Steps steps{};
@@ -26,7 +27,8 @@ struct Parameter {
   }
 };
 
-// out = (x - mean) * factor * scale + bias, one mean and factor for every `size` elements in a row.
+// Computes out = (x - mean) * factor * scale + bias, with one mean and one factor for each run of `size`
+// elements.
 void ScaleRows(RefArgs& args, int64_t size, const double* mean, const double* factor) {
   const Parameter scale(args, 1, 1), bias(args, 2, 0);
   VisitFloat(args.in[0].type, [&]<class T>() {
@@ -49,7 +51,8 @@ void WriteRows(const View& out, const double* values) {
   });
 }
 
-// centred: subtract the mean (layer normalization) or not (RMS).
+// Normalizes rows. `centred` says whether to subtract the mean: layer normalization does, RMS normalization
+// does not.
 void NormalizeRows(RefArgs& args, bool centred) {
   const Shape& shape = args.in[0].shape;
   const int axis = WrapAxis(args.attributes.Int("axis", -1), shape.rank());
@@ -91,7 +94,7 @@ void LpNormalization(RefArgs& args) {
 }
 
 void MeanVarianceNormalization(RefArgs& args) {
-  constexpr double kEpsilon = 1e-9;  // of ONNX's definition, added to the standard deviation
+  constexpr double kEpsilon = 1e-9;  // added to the standard deviation, as ONNX defines it
   const Shape& shape = args.in[0].shape;
   AxisMask mask{};
   if (!args.attributes.Has("axes")) mask = {true, false, true, true};
@@ -112,7 +115,8 @@ void MeanVarianceNormalization(RefArgs& args) {
   });
 }
 
-// The Normalize layer of Caffe's SSD branch: each sample, or each of its pixels, divided by its L2 norm.
+// Computes the Normalize layer of Caffe's SSD branch: each sample, or each of its pixels, is divided by its
+// L2 norm.
 void Normalize(RefArgs& args) {
   const Shape& shape = args.in[0].shape;
   const bool across = args.attributes.Int("across_spatial", 1) != 0,

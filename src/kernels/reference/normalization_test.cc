@@ -6,7 +6,7 @@
 namespace mete {
 namespace {
 
-const float kRoot = std::sqrt(1.5f);  // of what 1, 2, 3 normalize to
+const float kRoot = std::sqrt(1.5f);  // the normalized values of 1, 2, 3 are -kRoot, 0, kRoot
 
 TEST(BatchNormalization, UsesTheStoredStatisticsOfEachChannel) {
   const Tensor scale = F({2}, {2, 3}), bias = F({2}, {1, -1}), mean = F({2}, {1, 0}),

@@ -1,5 +1,5 @@
-// Element types in arithmetic: what is computed in what, conversions that are defined for every value, and
-// integers that wrap.
+// Arithmetic on element types: the type in which elements are computed, conversions that are defined for
+// every value, and integer operations that wrap around.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,8 @@
 
 namespace mete {
 
-// A bool in memory: any byte but zero reads as true, where a C++ bool with such a byte is undefined.
+// A bool in memory. Every byte but zero reads as true; a C++ bool with a byte other than 0 and 1 is
+// undefined.
 struct BoolByte {
   uint8_t bits = 0;
   BoolByte() = default;
@@ -20,7 +21,7 @@ struct BoolByte {
   operator bool() const { return bits != 0; }
 };
 
-// VisitAny, with bool as BoolByte.
+// Calls f like VisitAny(), but with BoolByte for bool.
 template <class F>
 decltype(auto) VisitElement(DType type, F&& f) {
   if (type == DType::kBool) return f.template operator()<BoolByte>();
@@ -31,18 +32,19 @@ template <class T>
 inline constexpr bool kIsFloat =
     std::is_floating_point_v<T> || std::is_same_v<T, F16> || std::is_same_v<T, BF16>;
 
-// What one element is computed in: f16 and bf16 in float, bool in bool, the others in themselves.
+// The type in which one element is computed: float for f16 and bf16, bool for bool, and the element's own
+// type otherwise.
 template <class T>
 using Compute = std::conditional_t<std::is_same_v<T, BoolByte>, bool,
                                    std::conditional_t<kIsFloat<T> && !std::is_same_v<T, double>, float, T>>;
 
-// What many elements are summed up in: double, int64_t or uint64_t.
+// The type in which many elements are summed: double, int64_t or uint64_t.
 template <class T>
 using Wide =
     std::conditional_t<kIsFloat<T>, double, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
-// Integers modulo 2^bits, without the undefined overflow of signed ones (nor of promoted uint16_t);
-// floats as they are.
+// Returns f(a, b). Integers are computed modulo 2^bits, without the undefined overflow of signed types and of
+// uint16_t, which C++ promotes to int.
 template <class T, class F>
 T Wrapping(T a, T b, F f) {
   if constexpr (std::is_integral_v<T>) {
@@ -65,7 +67,7 @@ T WrapMul(T a, T b) {
   return Wrapping(a, b, [](auto x, auto y) { return x * y; });
 }
 
-// numpy's minimum and maximum: a NaN wins.
+// These two functions are numpy's minimum and maximum: if one operand is NaN, the result is NaN.
 template <class T>
 T Least(T a, T b) {
   return a < b || a != a ? a : b;
@@ -80,8 +82,8 @@ T Sigmoid(T x) {
   return 1 / (1 + std::exp(-x));
 }
 
-// Rounds to float so that rounding the result once more, to f16 or bf16, is as good as rounding once
-// (round to odd).
+// Rounds to float by "round to odd". Rounding the result again, to f16 or bf16, then has the same result as
+// rounding x once.
 inline float RoundToOdd(double x) {
   float f = float(x);
   if (double(f) == x || !std::isfinite(f)) return f;
@@ -90,7 +92,8 @@ inline float RoundToOdd(double x) {
   return std::bit_cast<float>(std::abs(double(f)) < std::abs(x) ? bits + 1 : bits - 1);
 }
 
-// To any element type, defined for every value: integers saturate, NaN becomes 0.
+// Converts to any element type, with a defined result for every value: integers saturate, and for them NaN
+// becomes 0.
 template <class T>
 T FromDouble(double x) {
   if constexpr (std::is_same_v<T, BoolByte>) {
@@ -108,7 +111,7 @@ T FromDouble(double x) {
   }
 }
 
-// A sum or product back to its element type; integers wrap.
+// Converts a sum or product back to its element type; integers wrap around.
 template <class T>
 T FromWide(Wide<T> x) {
   if constexpr (kIsFloat<T>) return FromDouble<T>(x);

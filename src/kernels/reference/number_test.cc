@@ -16,7 +16,8 @@ TEST(FromDouble, SaturatesIntegersAndTakesNanToZero) {
 }
 
 TEST(FromDouble, RoundsOnceOnTheWayToHalf) {
-  // Just above the middle between two f16 values: rounding through f32 would land on the middle first.
+  // The value is slightly above the middle between two f16 values. Rounding to f32 first would give the
+  // middle.
   EXPECT_EQ(FromDouble<F16>(1 + 0x1p-11 + 0x1p-40).bits, F16(1 + 0x1p-10f).bits);
   EXPECT_EQ(FromDouble<F16>(1 + 0x1p-11 - 0x1p-40).bits, F16(1.0f).bits);
   EXPECT_EQ(FromDouble<F16>(-1 - 0x1p-11 - 0x1p-40).bits, F16(-1 - 0x1p-10f).bits);

@@ -5,7 +5,8 @@
 namespace mete {
 namespace {
 
-// Which scale belongs to an element: one for all, one per index along an axis, or one per block along it.
+// Finds the scale of an element. There is one scale for all elements, one for each index along an axis, or
+// one for each block of indices along the axis.
 class ScaleIndex {
  public:
   ScaleIndex(const RefArgs& args, const Shape& x, const Shape& scale) {
@@ -33,7 +34,8 @@ const double* ZeroPoints(RefArgs& args, size_t input) {
   return args.has(input) ? Doubles(args, args.in[input]) : nullptr;
 }
 
-// Floats are divided in f32, as numpy and other engines do: a tie must fall the same way.
+// Quantizes. Floats are divided in f32 as in numpy and other engines, so that ties are rounded in the same
+// direction.
 void QuantizeLinear(RefArgs& args) {
   const ScaleIndex index(args, args.in[0].shape, args.in[1].shape);
   const double *x = Doubles(args, args.in[0]), *scales = Doubles(args, args.in[1]),

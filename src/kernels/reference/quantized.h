@@ -1,4 +1,5 @@
-// The kernels of the quantized family that live in files of their own, and what they share.
+// The kernels of the quantized family that are not in the same file as their table, and the functions that
+// the kernels of this family share.
 #pragma once
 
 #include <cmath>
@@ -14,23 +15,23 @@ void QLinearMatMulReference(RefArgs& args);
 void ConvIntegerReference(RefArgs& args);
 void MatMulIntegerReference(RefArgs& args);
 
-// All elements as double, in scratch memory.
+// Returns all elements as double, in scratch memory.
 inline double* Doubles(RefArgs& args, const ConstView& v) {
   double* values = args.scratch.Get<double>(size_t(v.elements()));
   ReadDoubles(v, values);
   return values;
 }
 
-// Rounds half to even, as ONNX asks, and saturates. ONNX does not say what a NaN becomes; ONNX Runtime's CPU
-// kernels, which take the greater of it and the least level first, give the least level, and so do we here
-// and in processor/cpu/quantized.cc.
+// Rounds half to even, as ONNX requires, adds the zero point and saturates. ONNX does not define the result
+// for a NaN. ONNX Runtime's CPU kernels return the lowest level, because they first take the maximum of the
+// value and the lowest level. This function and processor/cpu/quantized.cc return the lowest level too.
 template <class T>
 T Quantized(double scaled, double zero_point) {
   if (std::isnan(scaled)) return std::numeric_limits<T>::min();
   return FromDouble<T>(std::nearbyint(scaled) + zero_point);
 }
 
-// For the four types that values are quantized to.
+// Calls f with the type as template argument; `type` is one of the four types of quantized values.
 template <class F>
 void VisitQuantized(DType type, F&& f) {
   switch (type) {

@@ -1,6 +1,6 @@
-// Convolutions and matrix products of 8-bit integers. Zero points are taken off first, so that padding is
-// zero, and the sums are kept in double, which is exact far beyond any sum of 8-bit products that fits in
-// memory.
+// Kernels of convolutions and matrix products of 8-bit integers. The kernels first subtract the zero points,
+// so that padding is zero. The sums are in double, which is exact for every sum of 8-bit products that fits
+// in memory.
 #include "kernels/reference/convolution_planes.h"
 #include "kernels/reference/iterate.h"
 #include "kernels/reference/matmul.h"
@@ -9,7 +9,7 @@
 namespace mete {
 namespace {
 
-// A per-row vector of a matrix stands for a column.
+// Returns the shape of a vector with one element for each row of a matrix as a column, so that it broadcasts.
 Shape AsColumn(const Shape& shape) { return shape.rank() == 1 && shape[0] != 1 ? Shape{shape[0], 1} : shape; }
 Shape AsIs(const Shape& shape) { return shape; }
 
@@ -18,7 +18,7 @@ const ConstView& InputOrNone(const RefArgs& args, size_t i) {
   return args.has(i) ? args.in[i] : kNone;
 }
 
-// v - zero, where zero has `zero_shape`, which broadcasts to v's.
+// Returns v - zero in scratch memory. `zero_shape` is the shape of zero, which broadcasts to v's.
 double* Shifted(RefArgs& args, const ConstView& v, const ConstView& zero, const Shape& zero_shape) {
   double* values = Doubles(args, v);
   if (!zero.present()) return values;
@@ -29,7 +29,7 @@ double* Shifted(RefArgs& args, const ConstView& v, const ConstView& zero, const 
   return values;
 }
 
-// One zero point for all weights, or one per output channel.
+// Returns the weights minus their zero point; there is one for all weights, or one for each output channel.
 double* ShiftedWeights(RefArgs& args, const ConstView& w, const ConstView& zero) {
   Shape shape = zero.present() ? zero.shape : Shape();
   if (shape.rank() == 1)
@@ -79,7 +79,7 @@ void QLinearConvReference(RefArgs& args) {
     T* y = args.out[0].as<T>();
     Convolve(c, x, w, sums, [&](double sum, int64_t m, int64_t at) {
       const float scale = *x_scale * w_scale[per_channel ? m : 0] / *y_scale;
-      // in f32, as other engines: a tie must fall the same way
+      // The product is in f32 as in other engines, so that ties are rounded in the same direction.
       y[at] = Quantized<T>(float(sum + (bias ? bias[m] : 0)) * scale, y_zero);
     });
   });

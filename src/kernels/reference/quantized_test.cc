@@ -65,7 +65,7 @@ TEST(DynamicQuantizeLinear, RangeHoldsZeroAndConstantsDoNotDivideByZero) {
 TEST(MatMulInteger, ZeroPointsPerRowAndColumn) {
   const Tensor a = U8({2, 2}, {1, 2, 3, 4}), b = I8({2, 2}, {1, -1, 2, 0});
   EXPECT_EQ(RunFor<int32_t>("MatMulInteger", {}, {a, b}), (std::vector<int32_t>{5, -1, 11, -3}));
-  // rows minus {1, 2}: {0 1; 1 2}; columns minus {1, -1}: {0 0; 1 1}
+  // The rows minus {1, 2} are {0 1; 1 2}; the columns minus {1, -1} are {0 0; 1 1}.
   EXPECT_EQ(RunFor<int32_t>("MatMulInteger", {}, {a, b, U8({2}, {1, 2}), I8({2}, {1, -1})}),
             (std::vector<int32_t>{1, 1, 2, 2}));
   EXPECT_EQ(RunFor<int32_t>("MatMulInteger", {}, {U8({2}, {1, 2}), b}), (std::vector<int32_t>{5, -1}));
@@ -78,7 +78,7 @@ TEST(ConvInteger, PaddingIsTheZeroPoint) {
       (std::vector<int32_t>{2, 5, 8}));
 }
 
-// Quantized products against the same in floats.
+// The test compares quantized products with the same products in floats.
 TEST(QLinearConv, EqualsTheDequantizedConvRounded) {
   std::mt19937 engine(5);
   auto bytes = [&](const Shape& shape) {

@@ -1,4 +1,4 @@
-// Operators that look at one line along an axis at a time.
+// Kernels of operators that work on one line along an axis at a time.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,12 +10,13 @@
 namespace mete {
 namespace {
 
-// A scalar counts as one line of one element.
+// Splits the shape at `axis`. A scalar counts as one line of one element.
 AxisSplit SplitAt(const Shape& shape, int64_t axis) {
   return shape.rank() == 0 ? AxisSplit(Shape{1}, 0) : AxisSplit(shape, WrapAxis(axis, shape.rank()));
 }
 
-// `better(a, b)`: a replaces b, seen earlier on the line. A NaN replaces everything but a NaN.
+// Finds the index of the best element of each line. better(a, b) says whether a replaces the earlier element
+// b. A NaN replaces every number.
 template <class Better>
 void ChooseIndex(RefArgs& args, Better better) {
   const AxisSplit split = SplitAt(args.in[0].shape, args.attributes.Int("axis", 0));
@@ -35,7 +36,8 @@ void ChooseIndex(RefArgs& args, Better better) {
   });
 }
 
-// A total order, NaNs above all, equal values by index.
+// Returns whether a comes before b in a total order, in which NaN is above all numbers and equal values are
+// ordered by index.
 template <class T>
 bool ComesFirst(Compute<T> a, Compute<T> b, int64_t index_a, int64_t index_b, bool largest) {
   const bool nan_a = a != a, nan_b = b != b;
@@ -76,7 +78,8 @@ int64_t AxisInput(const RefArgs& args) {
   return axis;
 }
 
-// f(so far, x); `exclusive` leaves each element itself out.
+// Stores the running results f(result so far, x) of each line. With the attribute `exclusive`, the result at
+// an element does not include the element itself.
 template <class F>
 void Accumulate(RefArgs& args, int start_value, F f) {
   const AxisSplit split = SplitAt(args.in[0].shape, AxisInput(args));
@@ -106,7 +109,7 @@ void CumProd(RefArgs& args) {
   Accumulate(args, 1, [](auto product, auto x) { return WrapMul(product, x); });
 }
 
-// f(in, out, length, step) for every line of floats.
+// Calls f(in, out, length, step) for every line of floats.
 template <class F>
 void ForEachFloatLine(RefArgs& args, F f) {
   const AxisSplit split = SplitAt(args.in[0].shape, args.attributes.Int("axis", -1));

@@ -1,4 +1,5 @@
-// ReduceSum and its kin. Floats are accumulated in double, integers modulo 2^64.
+// Kernels of ReduceSum and the other Reduce operators. Floats are accumulated in double, integers modulo
+// 2^64.
 #include <cmath>
 #include <limits>
 
@@ -23,21 +24,21 @@ AxisMask ReducedAxes(const RefArgs& args) {
   return mask;
 }
 
-// The elements that become one output element.
+// The elements that are reduced to one output element.
 template <class T>
 class Group {
  public:
   Group(const T* start, const PartedShape& parted) : start_(start), parted_(parted) {}
   int64_t size() const { return parted_.reduced.Elements(); }
 
-  // f(x) for every element, in row-major order, in what elements are computed in.
+  // Calls f(x) for every element in row-major order, with x converted to Compute<T>.
   template <class F>
   void Each(F&& f) const {
     ForEach<1>(parted_.reduced, {parted_.reduced_steps},
                [&](const auto& at) { f(Compute<T>(start_[at[0]])); });
   }
 
-  // start op x op x ..., in Wide<T>.
+  // Returns f(...f(f(start, x0), x1)...) over all elements, in Wide<T>.
   template <class F>
   Wide<T> Fold(Wide<T> start, F&& f) const {
     Each([&](auto x) { start = f(start, Wide<T>(x)); });
@@ -65,7 +66,7 @@ void ReduceGroups(RefArgs& args, F f) {
              [&](const auto& at) { *out++ = f(Group<In>(in + at[0], parted)); });
 }
 
-// f(group) gives Wide<T>.
+// Stores f(group) for every output element; f returns Wide<T>.
 template <class F>
 void ReduceWide(RefArgs& args, F f) {
   VisitNumeric(args.in[0].type, [&]<class T>() {
@@ -73,7 +74,7 @@ void ReduceWide(RefArgs& args, F f) {
   });
 }
 
-// f(group) gives double, also for integers.
+// Stores f(group) for every output element; f returns double, also for integers.
 template <class F>
 void ReduceDouble(RefArgs& args, F f) {
   VisitNumeric(args.in[0].type, [&]<class T>() {
@@ -98,7 +99,8 @@ void ReduceL1(RefArgs& args) {
   });
 }
 
-// The largest element is taken out first, so that no exponential overflows.
+// Returns the logarithm of the sum of exponentials. The largest element is subtracted first, so that no
+// exponential overflows.
 template <class T>
 double LogSumExp(const Group<T>& group) {
   double most = -INFINITY, sum = 0;
@@ -108,7 +110,7 @@ double LogSumExp(const Group<T>& group) {
   return most + std::log(sum);
 }
 
-// Where there is nothing to choose from, the choice is the type's other end.
+// Lowest() is the maximum of no elements, and Highest() is the minimum of no elements.
 template <class T>
 Compute<T> Lowest() {
   if constexpr (std::is_same_v<T, BoolByte>) return false;

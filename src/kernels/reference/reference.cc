@@ -19,7 +19,7 @@ std::vector<RefEntry> BuildTable() {
 }  // namespace
 
 void Scratch::Reset() {
-  if (chunks_.size() > 1) {  // join into one chunk, so that the same needs fit without allocating
+  if (chunks_.size() > 1) {  // one chunk instead, so that the next call of this size does not allocate
     size_t total = 0;
     for (const Chunk& c : chunks_) total += c.size;
     chunks_.clear();
@@ -30,7 +30,7 @@ void Scratch::Reset() {
 
 void* Scratch::GetBytes(size_t bytes) {
   constexpr size_t kAlign = 64;
-  bytes = (bytes + 2 * kAlign - 1) / kAlign * kAlign;  // room to align the start
+  bytes = (bytes + 2 * kAlign - 1) / kAlign * kAlign;  // with room to align the start
   if (chunks_.empty() || chunks_.back().size - chunks_.back().used < bytes) {
     chunks_.push_back({std::make_unique<std::byte[]>(bytes), bytes, 0});
   }

@@ -1,6 +1,6 @@
-// The readable reference for every operator: correct first, one thread, no layout tricks. It is what the
-// fast kernels are tested against, what constants are folded with, and what runs where no fast kernel
-// fits (`METE_TARGET=reference` forces it everywhere).
+// The reference kernel of every operator: readable, single-threaded, and without special memory layouts. The
+// tests compare the fast kernels with these kernels, constant folding uses them, and they run where no fast
+// kernel fits (`METE_TARGET=reference` forces them everywhere).
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace mete {
 
-// Working memory of one kernel call: grows to the largest need once, then never allocates again.
-// What Get() returns is valid until the next Reset() and is not cleared.
+// The working memory of a kernel call. It grows to the largest need once and then never allocates again. The
+// memory that Get() returns is valid until the next Reset() and is not cleared.
 class Scratch {
  public:
   template <class T>
@@ -36,19 +36,20 @@ class Scratch {
 
 struct RefArgs {
   const Attributes& attributes;
-  std::span<const ConstView> in;  // left-out optional inputs are not present()
-  std::span<View> out;            // shaped and allocated; left-out outputs are not present()
+  std::span<const ConstView> in;  // an optional input that is left out is not present()
+  std::span<View> out;            // shaped and allocated; an output that is left out is not present()
   Scratch& scratch;
-  // For data-dependent operators only, whose outputs come without shape or data: sets out[i].
+  // Allocates out[i]. Only data-dependent operators use it, because their outputs come without shape and
+  // data.
   std::function<void(size_t i, DType type, const Shape& shape)> allocate;
 
   bool has(size_t i) const { return i < in.size() && in[i].present(); }
   bool wants(size_t i) const { return i < out.size() && out[i].present(); }
 };
 
-// Inputs were checked by the operator's inference (graph/ops): a kernel may rely on ranks, types and
-// shapes that it vouches for. Values inside the data (an index out of range) are checked here and throw
-// Error OUT_OF_RANGE or INVALID_ARGUMENT.
+// A kernel may rely on the ranks, types and shapes that the operator's inference (graph/ops) has checked. The
+// kernel itself checks values within the data, for example an index, and throws OUT_OF_RANGE or
+// INVALID_ARGUMENT for a bad one.
 using RefKernel = void (*)(RefArgs&);
 
 struct RefEntry {
@@ -56,9 +57,9 @@ struct RefEntry {
   RefKernel run;
 };
 
-RefKernel FindReference(std::string_view op);  // null where there is none
+RefKernel FindReference(std::string_view op);  // null if there is no kernel for `op`
 
-// The families, a file in kernels/reference/ each; the same split as graph/ops/.
+// The tables of the operator families, which are the same as those of graph/ops/.
 std::span<const RefEntry> ElementwiseReferences();
 std::span<const RefEntry> ReductionReferences();
 std::span<const RefEntry> ConvolutionReferences();

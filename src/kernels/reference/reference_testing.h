@@ -1,4 +1,4 @@
-// For tests: runs one operator from inference to its reference kernel.
+// Runs one operator, with inference and its reference kernel, for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@
 
 namespace mete {
 
-// Inputs without a value are left out. Throws what inference or the kernel throws.
+// Returns the outputs of `op`. An input without a value counts as left out. Throws the error of inference or
+// of the kernel.
 inline std::vector<Tensor> RunOp(const std::string& op, const Attributes& attributes,
                                  const std::vector<Tensor>& inputs, size_t outputs = 1) {
   std::vector<ConstView> in;
@@ -43,7 +44,7 @@ inline std::vector<Tensor> RunOp(const std::string& op, const Attributes& attrib
   return made;
 }
 
-// A one-output operator's result as a vector of T (its element type must be T's size).
+// Returns the first output of `op` as a vector. T must have the size of the output's element type.
 template <class T>
 std::vector<T> RunFor(const std::string& op, const Attributes& attributes,
                       const std::vector<Tensor>& inputs) {
@@ -76,7 +77,8 @@ inline Tensor Bools(const Shape& shape, const std::vector<uint8_t>& values) {
   return MakeTensor(DType::kBool, shape, values);
 }
 
-// Element by element, relative to the larger of 1 and what is expected; NaN and infinities must match.
+// Compares element by element. The tolerance is relative to the larger of 1 and the expected magnitude; NaN
+// and infinities must match.
 template <class T>
 void ExpectNear(const std::vector<T>& got, const std::vector<T>& expected, double tolerance,
                 const std::string& what = "") {

@@ -28,7 +28,7 @@ double Apply(const RecurrentFunction& f, double x) {
   return x;
 }
 
-// One direction's weights and functions.
+// The weights and functions of one direction.
 template <class T>
 struct Cell {
   int64_t inputs, hidden, gates;
@@ -56,12 +56,13 @@ struct Cell {
   }
 };
 
-// The state of one sequence: h and, for LSTM, c; `next` and `gates` are work space.
+// The state of one sequence: h and, for LSTM, c. `next` and `gates` are working memory.
 struct CellState {
   double *h, *c, *next, *gates;
 };
 
-// Gates are in the order input, output, forget, cell; peepholes input, output, forget.
+// Runs one step of an LSTM. The order of the gates is input, output, forget, cell; that of the peepholes is
+// input, output, forget.
 template <class T>
 void StepLstm(const Cell<T>& cell, const T* x, CellState& s) {
   const int64_t n = cell.hidden;
@@ -77,7 +78,7 @@ void StepLstm(const Cell<T>& cell, const T* x, CellState& s) {
   }
 }
 
-// Gates are in the order update, reset, hidden.
+// Runs one step of a GRU. The order of the gates is update, reset, hidden.
 template <class T>
 void StepGru(const Cell<T>& cell, const T* x, CellState& s) {
   const int64_t n = cell.hidden;
@@ -178,7 +179,8 @@ class Recurrence {
     for (int64_t i = 0; i < hidden_; ++i) to[i] = from ? FromDouble<T>(from[i]) : T(0.f);
   }
 
-  // A backward direction starts at the sequence's own end; outputs behind that are zero.
+  // Runs one sequence in one direction. A backward direction starts at the sequence's own end. Outputs behind
+  // that end are zero.
   void RunSequence(const Cell<T>& cell, int64_t d, int64_t n) {
     const int64_t length = LengthOf(n);
     const bool backward = spec_.reverse || d == 1;

@@ -1,4 +1,4 @@
-// The kernels of the sequence family that live in files of their own.
+// The kernels of the sequence family that are not in the same file as their table.
 #pragma once
 
 #include "kernels/reference/reference.h"

@@ -12,10 +12,11 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Which keys a query may see, and what is added to their scores.
+// The bias that is added to the scores: -infinity for keys that a query must not see, otherwise the mask's
+// value or 0.
 class Bias {
  public:
-  // Only where `full` (Attention, not FlexAttention) are there inputs and attributes for it.
+  // Reads the inputs and attributes of the bias if `full` is set: Attention has them, FlexAttention does not.
   Bias(const RefArgs& args, bool full, int64_t queries, int64_t past) : queries_(queries) {
     if (!full) return;
     causal_ = args.attributes.Int("is_causal", 0) != 0;
@@ -47,7 +48,7 @@ class Bias {
   }
 
   bool Hidden(int64_t b, int64_t i, int64_t j) const {
-    // A length beyond all keys hides none; one below zero hides all.
+    // A length beyond all keys hides no key; a negative length hides all keys.
     const int64_t length = lengths_ ? std::clamp<int64_t>(LengthOf(b), 0, int64_t(1) << 40) : 0;
     if (lengths_ && j >= length) return true;
     const int64_t place = i + (lengths_ ? length - queries_ : offset_);
@@ -60,7 +61,7 @@ class Bias {
   std::array<int64_t, 3> steps_{};
 };
 
-// Past and new keys (or values) end to end, as batch x heads x total x size.
+// Returns the past and the new keys (or values) concatenated, as batch x heads x total x size.
 template <class T>
 const T* Joined(RefArgs& args, size_t past_input, const ConstView& fresh, const Heads& heads, int64_t past,
                 size_t output) {
@@ -80,7 +81,8 @@ const T* Joined(RefArgs& args, size_t past_input, const ConstView& fresh, const 
   return joined;
 }
 
-// In place. Rows whose bias is -infinity throughout become 0, where the plain formula would give NaN.
+// Computes the softmax in place. A row whose bias is -infinity throughout becomes 0; the plain formula would
+// give NaN.
 void SoftmaxRow(double* row, int64_t count, bool all_hidden) {
   double most = -kInfinity, sum = 0;
   for (int64_t j = 0; j < count; ++j) most = Most(row[j], most);
@@ -126,7 +128,7 @@ class AttentionCall {
   }
 
  private:
-  // Returns whether every key is hidden.
+  // Computes the scores of one query into row_. Returns whether every key is hidden.
   bool Scores(int64_t b, int64_t h, int64_t i) {
     const T* q = query_ + q_.At(b, h, i);
     const T* k = keys_ + (b * k_.heads + h / group_) * total_ * k_.size;

@@ -1,4 +1,4 @@
-// Attention without a softmax (LinearAttention) and rotary position embeddings.
+// Kernels of attention without a softmax (LinearAttention) and of rotary position embeddings.
 #include <algorithm>
 #include <cmath>
 
@@ -22,12 +22,12 @@ void StoreDoubles(const View& to, const double* values) {
   });
 }
 
-// The state S of a head is a k.size x v.size matrix; a token decays it, adds key x value, and reads it with
-// the query.
+// One call of LinearAttention. The state S of a head is a k.size x v.size matrix. Each token decays the
+// state, adds key x value to it, and reads it with the query.
 struct LinearCall {
   Heads q, k, v;
   const double *query, *key, *value, *decay, *beta;
-  int64_t decay_width, beta_width;  // of the last dimensions
+  int64_t decay_width, beta_width;  // sizes of the last dimensions of decay and beta
   double scale;
   double *state, *update, *out;
 
@@ -78,7 +78,8 @@ struct LinearCall {
       for (int64_t j = 0; j < v.size; ++j) s[i * v.size + j] += keys[i] * update[j];
   }
 
-  // The delta rule: only what the state does not yet say of this key.
+  // Applies the delta rule: the update becomes the difference between the value and the value that the state
+  // already returns for this key, times `rate`.
   void Correct(const double* s, const double* keys, double rate) {
     for (int64_t j = 0; j < v.size; ++j) {
       double known = 0;
@@ -96,7 +97,7 @@ struct LinearCall {
   }
 };
 
-// The row of the cos and sin tables for token (b, t).
+// Returns the row of the cosine and sine tables for a token, numbered over batch and time.
 int64_t TableRow(const RefArgs& args, int64_t token) {
   if (!args.has(3)) return token;
   const ConstView& ids = args.in[3];

@@ -27,7 +27,7 @@ void ExpectNear(const Tensor& got, int64_t at, int64_t count, const Tensor& expe
 }
 
 TEST(Lstm, OneCellByHand) {
-  // Gates are input, output, forget, cell; peepholes input, output, forget.
+  // The order of the gates is input, output, forget, cell; that of the peepholes is input, output, forget.
   const double x = 0.5, h = 0.25, c = -0.5;
   const Tensor w = F({1, 4, 1}, {1, 2, 3, 4}), r = F({1, 4, 1}, {0.1f, 0.2f, 0.3f, 0.4f}),
                b = F({1, 8}, {0.1f, 0, 0, 0, 0, 0, 0, 0.2f});
@@ -145,13 +145,13 @@ TEST(RecurrentInfer, BadShapesAndAttributesAreNamed) {
 
 TEST(Attention, WeighsValuesBySoftmaxOfScores) {
   const Tensor q = F({1, 1, 1, 1}, {1}), k = F({1, 1, 2, 1}, {0, 1}), v = F({1, 1, 2, 1}, {10, 20});
-  const double p = Sigmoid(1);  // of the second key
+  const double p = Sigmoid(1);  // probability of the second key
   EXPECT_NEAR(RunFor<float>("Attention", {}, {q, k, v})[0], 10 + 10 * p, 1e-5);
   EXPECT_NEAR(RunFor<float>("Attention", Attrs({{"is_causal", int64_t(1)}}), {q, k, v})[0], 10, 1e-5);
   EXPECT_NEAR(RunFor<float>("Attention", {}, {q, k, v, Bools({1, 2}, {0, 1})})[0], 20, 1e-5);
-  // a short mask hides the rest
+  // A mask that is too short hides the other keys.
   EXPECT_NEAR(RunFor<float>("Attention", {}, {q, k, v, Bools({1, 1}, {1})})[0], 10, 1e-5);
-  // nothing to attend to
+  // All keys are hidden.
   EXPECT_EQ(RunFor<float>("Attention", {}, {q, k, v, Bools({1, 2}, {0, 0})})[0], 0);
 }
 

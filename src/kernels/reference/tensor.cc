@@ -1,4 +1,5 @@
-// Operators that see the same elements in another shape: reshape, transpose, join, split, repeat.
+// Kernels of operators that give the same elements another shape: reshape, transpose, concatenate, split,
+// repeat.
 #include "kernels/reference/indexing.h"
 #include "kernels/reference/tensor_kernels.h"
 
@@ -24,7 +25,8 @@ void RunExpand(RefArgs& args) {
            RowMajorSteps(out));
 }
 
-// Copies `part`, whose dimension `axis` starts at `start` of the whole's, into the whole or back.
+// Copies a part of a tensor into the whole tensor, or back. Along dimension `axis` the part begins at index
+// `start` of the whole.
 struct PartOfAxis {
   int64_t outer, part_bytes, whole_bytes, offset_bytes;
 
@@ -69,7 +71,7 @@ void RunSplit(RefArgs& args) {
                 equal = dim / parts + (dim % parts != 0);
   int64_t start = 0;
   for (int64_t i = 0; i < parts; ++i) {
-    // A left-out output has no shape to ask.
+    // The size does not come from the output's shape, because an output that is left out has none.
     const int64_t size = args.has(1) ? IndexReader(args.in[1])[i] : equal;
     const View& out = args.out[size_t(i)];
     if (args.wants(size_t(i)) && in.elements() > 0)

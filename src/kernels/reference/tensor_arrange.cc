@@ -1,18 +1,18 @@
-// Operators that take elements from other places of the same tensor: slices, pads, tiles, blocks.
+// Kernels of operators that rearrange the elements of a tensor: slices, pads, tiles, blocks.
 #include "kernels/reference/indexing.h"
 #include "kernels/reference/tensor_kernels.h"
 
 namespace mete {
 namespace {
 
-// The axis that entry i of a list input stands for; i itself where the list is left out.
+// Returns entry i of the input `input`, which is a list of axes. Returns i if the list is left out.
 int AxisAt(const RefArgs& args, size_t input, int64_t i, int rank) {
   return args.has(input) ? WrapAxis(IndexReader(args.in[input])[i], rank) : int(i);
 }
 
 int64_t Modulo(int64_t i, int64_t n) { return i % n < 0 ? i % n + n : i % n; }
 
-// Where an index outside [0, dim) finds its element.
+// Returns the source index for an index outside [0, dim).
 int64_t Outside(std::string_view mode, int64_t i, int64_t dim) {
   if (mode == "edge") return std::clamp<int64_t>(i, 0, dim - 1);
   if (mode == "wrap") return Modulo(i, dim);
@@ -22,8 +22,9 @@ int64_t Outside(std::string_view mode, int64_t i, int64_t dim) {
   return at < dim ? at : period - at;
 }
 
-// A 4-D tensor with blocks of depth seen as n, c, h, row in the block, w, column in the block (or with c
-// last, in NHWC): how to walk its deep form in the order of its wide form.
+// DepthToSpace and SpaceToDepth convert between a deep form and a wide form of a 4-D tensor. This struct
+// holds the wide form as a 6-D shape: n, c, h, row in the block, w, column in the block (in NHWC with c
+// last). The steps are those of both forms for an iteration over this shape.
 struct BlockWalk {
   Shape shape;
   Steps deep{}, wide{};
@@ -32,10 +33,11 @@ struct BlockWalk {
     const bool nhwc = attributes.String("layout", "") == "NHWC";
     const int64_t b = attributes.Int("blocksize", 1), n = wide_shape[0], c = wide_shape[nhwc ? 3 : 1];
     const int64_t h = wide_shape[nhwc ? 1 : 2] / b, w = wide_shape[nhwc ? 2 : 3] / b;
-    const int64_t channel = nhwc ? 1 : h * w;                     // one channel of the deep form
-    const int64_t column = depth_first ? c * channel : channel;   // one column of a block
-    const int64_t own = depth_first ? channel : b * b * channel;  // one channel of the wide form
-    // one image, one pixel of the deep form
+    // The following values are steps in the deep form.
+    const int64_t channel = nhwc ? 1 : h * w;                     // to the next channel of the deep form
+    const int64_t column = depth_first ? c * channel : channel;   // to the next column of a block
+    const int64_t own = depth_first ? channel : b * b * channel;  // to the next channel of the wide form
+    // to the next image, and to the next pixel of the deep form
     const int64_t batch = b * b * c * h * w, pixel = nhwc ? b * b * c : 1;
     if (nhwc) {
       shape = {n, h, b, w, b, c};
@@ -90,7 +92,7 @@ void RunCenterCropPad(RefArgs& args) {
   const Shape &in = args.in[0].shape, &out = args.out[0].shape;
   AxisMap map(in, out, args.scratch);
   for (int d = 0; d < in.rank(); ++d) {
-    // The odd element is cropped, or padded, at the end.
+    // If the difference is odd, the additional element is cropped or padded at the end.
     const int64_t shift = in[d] >= out[d] ? (in[d] - out[d]) / 2 : -((out[d] - in[d]) / 2);
     map.Set(d, [shift, dim = in[d]](int64_t i) { return i + shift < dim ? i + shift : AxisMap::kNone; });
   }

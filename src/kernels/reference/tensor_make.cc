@@ -1,4 +1,5 @@
-// Operators that make new elements: from a shape, a range, or where another tensor is not zero.
+// Kernels of operators that make new elements: from a shape, from a range, or from the positions where a
+// tensor is not zero.
 #include "kernels/reference/indexing.h"
 #include "kernels/reference/number.h"
 #include "kernels/reference/tensor_kernels.h"
@@ -25,7 +26,7 @@ void FillRange(const ConstView& start, const ConstView& delta, const View& out) 
   }
 }
 
-// One byte an element: is it not zero?
+// Sets one byte for each element: 1 if the element is not zero, otherwise 0.
 void MarkNonZero(const ConstView& v, uint8_t* marks) {
   VisitElement(v.type, [&]<class T>() {
     const T* from = v.as<T>();
@@ -88,7 +89,7 @@ void RunOneHot(RefArgs& args) {
     split.ForEachLine([&](int64_t line) {
       const double index = *indices++;
       if (!(index >= -depth && index < depth)) return;
-      const int64_t whole = int64_t(index);  // first: -1e-20 + depth would round to depth
+      const int64_t whole = int64_t(index);  // truncated first, because -1e-20 + depth would round to depth
       to[line + (whole < 0 ? whole + split.length : whole) * split.inner] = on;
     });
   });

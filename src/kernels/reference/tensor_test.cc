@@ -75,7 +75,8 @@ TEST(TriluKernel, KeepsEitherSideOfTheDiagonal) {
   EXPECT_EQ(RunFor<float>("Trilu", {}, {x, One(INT64_MAX)}), (Vf{0, 0, 0, 0, 0, 0}));
 }
 
-// Channels 0..7 with one pixel each, in blocks of 2: DCR takes the block from the slow end of the channels.
+// The input has channels 0..7 with one pixel each, in blocks of 2. DCR takes the position in the block from
+// the slowest part of the channel number.
 TEST(DepthToSpaceKernel, OrdersOfChannels) {
   const Tensor x = F({1, 8, 1, 1}, {0, 1, 2, 3, 4, 5, 6, 7});
   EXPECT_EQ(RunFor<float>("DepthToSpace", Attrs({{"blocksize", int64_t(2)}}), {x}),
@@ -144,7 +145,7 @@ TEST(OneHotKernel, WrapsNegativesAndSkipsWhatIsOutside) {
             (Vf{-1, -1, -1, 5, -1, -1, -1, 5, -1}));
 }
 
-// Indices may be floats: they lose their fraction, and one just below 0 is 0, not the depth.
+// Indices may be floats: the fraction is dropped, and an index slightly below 0 is 0, not the depth.
 TEST(OneHotKernel, TakesIndicesOfFloats) {
   EXPECT_EQ(RunFor<float>("OneHot", {}, {F({3}, {-1e-20f, 1.75f, -1.5f}), One(3), F({2}, {0, 1})}),
             (Vf{1, 0, 0, 0, 1, 0, 0, 0, 1}));

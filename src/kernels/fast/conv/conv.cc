@@ -20,8 +20,8 @@ namespace mete {
 
 struct ConvCode {
   const char* target;
-  // The strip comes with its rows (see tile.h); runs all chunks of one panel. `packed`: that panel, `width`
-  // columns wide.
+  // Runs all chunks of one panel. The caller has set the strip's rows (see tile.h). `packed` is the panel,
+  // which has `width` columns.
   void (*run_panel)(const ConvPlan&, Strip, const float* packed, int64_t width);
 };
 
@@ -32,7 +32,7 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-// Runs taps [taps.begin, taps.end), channels [k.begin, k.end) of each.
+// Runs the channels [k.begin, k.end) of the taps [taps.begin, taps.end).
 inline void RunConvChunk(const ConvPlan& plan, Strip s, const float* packed, int64_t width, Range taps,
                          Range k) {
   s.rows += static_cast<size_t>(taps.begin) * s.tap_stride;
@@ -47,7 +47,8 @@ inline void RunConvChunk(const ConvPlan& plan, Strip s, const float* packed, int
   RunPanel(s);
 }
 
-// Chunks are whole taps where several fit, else pieces of one tap's channels.
+// Runs a panel in chunks. A chunk consists of whole taps if several taps fit, otherwise of a part of one
+// tap's channels.
 void RunConvPanel(const ConvPlan& plan, Strip s, const float* packed, int64_t width) {
   const int64_t longest = ChunkLength(width);
   const int64_t together = std::max<int64_t>(1, longest / plan.tap_length);
@@ -83,15 +84,16 @@ bool IsGemm(const ConvShape& s) {
          s.pad_top == 0 && s.pad_left == 0 && s.in_height == s.out_height && s.in_width == s.out_width;
 }
 
-// Joining the taps of a kernel row pays where a tap alone is too short to hide the tile's overhead (a first
-// layer's 3 channels); copies at the edges cost more than they save beyond about that.
+// Returns whether to join the taps of a kernel row. This is faster if a single tap is too short to hide the
+// tile's overhead, for example the 3 channels of a first layer. With more channels than the limit, the copies
+// at the edges cost more than joining saves.
 bool CanJoin(const ConvShape& s) {
-  constexpr int64_t kFewChannels = 16;  // guess
+  constexpr int64_t kFewChannels = 16;  // this value is a guess
   const bool dense = s.in_pixel_stride == 0 || s.in_pixel_stride == s.in_channels;
   return s.groups == 1 && s.dilation_x == 1 && s.kernel_width > 1 && s.in_channels <= kFewChannels && dense;
 }
 
-// Pixels per pass: their pointers (and copies) stay in the first-level cache.
+// Returns the number of pixels of a pass, whose pointers (and copies) stay in the first-level cache.
 int64_t PassLength(const ConvPlan& plan) {
   constexpr int64_t kTableBytes = 16 << 10;
   const int64_t per_pixel = plan.taps * int64_t{sizeof(float*)} +
@@ -105,7 +107,7 @@ int64_t PackedLength(const ConvPlan& plan) {
   return plan.shape.groups * plan.split.padded_columns() * SumLength(plan);
 }
 
-// Where a panel, numbered over all groups, lies.
+// The place of a panel, which is numbered over all groups.
 struct PanelPlace {
   PanelPlace(const ConvPlan& plan, int64_t panel)
       : group(panel / plan.split.count()),
@@ -113,17 +115,17 @@ struct PanelPlace {
         width(plan.split.Width(panel % plan.split.count())),
         packed((group * plan.split.padded_columns() + columns.begin) * SumLength(plan)) {}
   int64_t group;
-  Range columns;   // of the group's outputs
-  int64_t width;   // as packed
-  int64_t packed;  // first element
+  Range columns;   // range of the group's outputs
+  int64_t width;   // packed columns
+  int64_t packed;  // index of the first packed element
 };
 
-// [ky][kx][c][width].
+// Packs one panel as [ky][kx][c][width].
 void PackPanel(const ConvPlan& plan, const float* weights, const PanelPlace& place, float* to) {
   const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width, columns = place.columns.size();
   const float* from =
       weights + (place.group * plan.group_outputs + place.columns.begin) * plan.group_channels * taps;
-  // outside, so that the weights are read nearly in order
+  // The loop over channels is the outer one, so that the weights are read nearly in order.
   for (int64_t c = 0; c < plan.group_channels; ++c) {
     for (int64_t tap = 0; tap < taps; ++tap) {
       float* row = to + (tap * plan.group_channels + c) * place.width;

@@ -1,5 +1,5 @@
-// The convolution that conv_test.cc, depthwise_test.cc and winograd_test.cc compare with: a plain sum in
-// double over NHWC.
+// The oracle of conv_test.cc, depthwise_test.cc and winograd_test.cc: a convolution as a plain sum in double
+// over NHWC.
 #pragma once
 
 #include "kernels/fast/conv/conv.h"
@@ -7,7 +7,7 @@
 
 namespace mete {
 
-// With the output's size for the given bottom and right padding.
+// Returns the shape with the output's size for the given bottom and right padding.
 inline ConvShape Sized(ConvShape s, int64_t pad_bottom, int64_t pad_right) {
   s.out_height =
       (s.in_height + s.pad_top + pad_bottom - s.dilation_y * (s.kernel_height - 1) - 1) / s.stride_y + 1;
@@ -16,10 +16,10 @@ inline ConvShape Sized(ConvShape s, int64_t pad_bottom, int64_t pad_right) {
   return s;
 }
 
-// A convolution's random operands, and the check of its output.
+// The random operands of a convolution, and the check of its output.
 class ConvProblem {
  public:
-  // Odd seeds have a residual.
+  // Odd seeds give an epilogue with a residual.
   ConvProblem(const ConvShape& shape, FusedOp op, uint32_t seed) : s_(shape) {
     RandomData random(seed);
     in_stride_ = s_.in_pixel_stride ? s_.in_pixel_stride : s_.in_channels;
@@ -51,7 +51,7 @@ class ConvProblem {
     Check(out, [&](int64_t, int64_t, const Sums& sums) { return SumTolerance(k + 2, sums.magnitude + 2); });
   }
 
-  // tolerance(pixel, channel, sums)
+  // Checks every output; tolerance(pixel, channel, sums) returns the allowed error.
   template <class Tolerance>
   void Check(const std::vector<float>& out, const Tolerance& tolerance) const {
     for (int64_t p = 0; p < s_.out_pixels(); ++p) {
@@ -69,7 +69,7 @@ class ConvProblem {
     }
   }
 
-  // Without bias and residual.
+  // Returns the sums of output channel m of pixel p, without bias and residual.
   Sums Sum(int64_t p, int64_t m) const {
     const int64_t n = p / (s_.out_height * s_.out_width), y = p / s_.out_width % s_.out_height,
                   x = p % s_.out_width;

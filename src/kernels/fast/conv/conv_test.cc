@@ -36,7 +36,7 @@ class Problem : public ConvProblem {
 
 std::vector<ConvShape> Shapes() {
   return {
-      // batch, in h w c, out (set below), m, kernel, stride, dilation, pad top left, groups
+      // batch, in h w c, out h w (Sized sets them), out c, kernel, stride, dilation, pad top left, groups
       Sized({1, 5, 7, 3, 1, 1, 8, 3, 3, 1, 1, 1, 1, 1, 1, 1}, 1, 1),
       Sized({2, 17, 16, 3, 1, 1, 33, 7, 7, 2, 2, 1, 1, 3, 3, 1}, 3, 3),
       Sized({1, 9, 9, 20, 1, 1, 37, 3, 3, 1, 1, 1, 1, 1, 1, 1}, 1, 1),
@@ -67,8 +67,8 @@ TEST(ConvF32, OddShapesMatchTheSumInDouble) {
   });
 }
 
-// Two panels of which the last ends within a vector, a 3x3 and a product; a sum in several pieces; with and
-// without a residual.
+// The cases have two panels of which the last ends within a vector, a 3x3 convolution and a product, a sum in
+// several chunks, and epilogues with and without a residual.
 TEST(ConvF32, EveryActivationMatchesTheSumInDouble) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 200;
@@ -133,7 +133,8 @@ TEST(ConvF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
   });
 }
 
-// As two clusters compute a convolution: each block with the tile of who takes it.
+// Two clusters of cores compute a convolution like this: each block runs with the tile of the cluster that
+// takes it.
 TEST(ConvF32, BlocksOfTwoTilesStitchedTogetherGiveTheSameBits) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 131;

@@ -5,7 +5,7 @@
 namespace mete {
 namespace {
 
-// Output pixels [x.begin, x.end) of one output row; they go to table entries `entry`, `entry` + 1, ...
+// The output pixels [x.begin, x.end) of one output row. Their table entries are `entry`, `entry` + 1, ...
 struct Run {
   int64_t n, y;
   Range x;
@@ -14,15 +14,15 @@ struct Run {
 
 int64_t PixelStride(const ConvShape& s) { return s.in_pixel_stride ? s.in_pixel_stride : s.in_channels; }
 
-// The input row that kernel row `ky` meets, or null if it lies in the padding.
+// Returns the input row that kernel row `ky` reads, or null if this row is in the padding.
 const float* InputRow(const ConvShape& s, const float* input, const Run& run, int64_t ky) {
   const int64_t y = run.y * s.stride_y - s.pad_top + ky * s.dilation_y;
   if (y < 0 || y >= s.in_height) return nullptr;
   return input + (run.n * s.in_height + y) * s.in_width * PixelStride(s);
 }
 
-// The x in `outputs` for which columns [x * stride + offset, x * stride + offset + length) lie inside the
-// input.
+// Returns the range of all x in `outputs` for which `length` columns from x * stride + offset on are inside
+// the input.
 Range Inside(const ConvShape& s, Range outputs, int64_t offset, int64_t length) {
   auto ceil_div = [](int64_t a, int64_t b) { return a > 0 ? (a + b - 1) / b : 0; };
   const int64_t end = s.in_width - length - offset < 0 ? 0 : (s.in_width - length - offset) / s.stride_x + 1;
@@ -30,7 +30,7 @@ Range Inside(const ConvShape& s, Range outputs, int64_t offset, int64_t length) 
   return {begin, std::clamp(end, begin, outputs.end)};
 }
 
-// One pointer a tap.
+// Fills the table with one pointer for each tap.
 void FillTaps(const ConvPlan& plan, const float* input, const float* zeros, const Run& run,
               const float** table) {
   const ConvShape& s = plan.shape;
@@ -48,7 +48,7 @@ void FillTaps(const ConvPlan& plan, const float* input, const float* zeros, cons
   }
 }
 
-// A kernel row that straddles the edge.
+// Copies a kernel row's inputs that cross the input's edge to `to`, with zeros for the padding. Returns `to`.
 const float* CopyAcross(const ConvShape& s, const float* row, int64_t left, float* to) {
   const int64_t begin = std::clamp<int64_t>(-left, 0, s.kernel_width);
   const int64_t end = std::clamp<int64_t>(s.in_width - left, begin, s.kernel_width);
@@ -58,7 +58,7 @@ const float* CopyAcross(const ConvShape& s, const float* row, int64_t left, floa
   return to;
 }
 
-// One pointer a kernel row; a row that straddles the edge becomes a copy.
+// Fills the table with one pointer for each kernel row. Inputs that cross the input's edge are copied.
 void FillJoined(const ConvPlan& plan, const float* input, const float* zeros, const Run& run,
                 const float** table, float* copies) {
   const ConvShape& s = plan.shape;

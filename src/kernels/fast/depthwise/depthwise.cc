@@ -17,28 +17,29 @@
 #define METE_DEPTHWISE_ONCE
 namespace mete {
 
-// One output row, or two neighbouring ones; all pointers are at the first channel of the block.
+// One output row, or two neighbouring ones. All pointers point at the first channel of the block.
 struct DepthwiseRow {
-  static constexpr int kMostRows = 6;  // that two rows of a kernel 5 high meet
+  static constexpr int kMostRows = 6;  // input rows that two output rows of a 5x5 kernel read
 
   const ConvShape& shape;
   const Epilogue& epilogue;
   const float* input;     // pixel (ky_begin's input row, column 0)
   int64_t row_step;       // elements from one kernel row's input row to the next
   int64_t in_stride;      // elements from pixel to pixel
-  const float* weights;   // at kernel row ky_begin
-  int64_t kernel_rows;    // those that meet the input
+  const float* weights;   // weights of kernel row ky_begin
+  int64_t kernel_rows;    // kernel rows inside the input
   const float* bias;      // or null
-  const float* residual;  // of output column 0, or null
+  const float* residual;  // at output column 0, or null
   int64_t residual_stride;
-  float* output;  // of output column 0
+  float* output;  // at output column 0
   int64_t out_stride;
   int64_t channels;
-  // For the kernels that have code of their own.
-  // column 0 of every input row from kernel row 0 on; null in the padding
+  // Only the specialized code uses the following members. `rows` points at column 0 of every input row from
+  // kernel row 0 on, or is null for rows in the padding.
   const float* rows[kMostRows] = {};
-  const float* all_weights = nullptr;  // at kernel row 0
-  // the next output row too: stride_y is 1, and the channels fill a vector
+  const float* all_weights = nullptr;  // weights of kernel row 0
+  // Whether to compute the next output row too, which requires a stride_y of 1 and channels that fill a
+  // vector.
   bool two = false;
 };
 
@@ -72,7 +73,8 @@ HWY_INLINE V32 BiasOf(const DepthwiseRow& r, int64_t c, size_t count) {
   return r.bias ? LoadSome<kWhole>(r.bias + c, count) : hn::Zero(F32());
 }
 
-// Adds the residual, activates and stores. `at` counts pixels from the first output row's column 0.
+// Adds the residual, applies the activation and stores. `at` counts pixels from column 0 of the first output
+// row.
 template <bool kWhole, class F>
 HWY_INLINE void Finish(const DepthwiseRow& r, V32 v, int64_t at, int64_t c, size_t count, const F& f) {
   if (r.residual) v = hn::Add(v, LoadSome<kWhole>(r.residual + at * r.residual_stride + c, count));
@@ -89,9 +91,9 @@ HWY_INLINE void FinishTile(const DepthwiseRow& r, const V32 (&sums)[R][P], int64
   }
 }
 
-// Adds what one input row gives to R output rows x P columns: `kUpper` and `kLower` say which of the (up to
-// two) output rows it meets. `in`: at the tile's first column. `w`: the kernel row that the upper output row
-// meets it with; the lower one's lies before.
+// Adds the contribution of one input row to R output rows x P columns. kUpper and kLower say which of the (up
+// to two) output rows read this input row. `in` points at the tile's first column. `w` is the kernel row of
+// the upper output row; the kernel row of the lower output row is the one before it.
 template <int K, int S, int P, int R, bool kUpper, bool kLower, bool kEdge, bool kWhole>
 HWY_INLINE void AddInputRow(const DepthwiseRow& r, const float* in, const float* w, int64_t left,
                             size_t count, V32 (&sums)[R][P]) {
@@ -116,9 +118,9 @@ HWY_INLINE void AddInputRow(const DepthwiseRow& r, const float* in, const float*
   }
 }
 
-// One vector of channels of R output rows x P columns. Each input is loaded once and goes to all the outputs
-// that meet it: memory gives a vector in about the time of one multiply-add, so a tile of one output would
-// wait for its inputs. kEdge: some columns lie in the padding.
+// Computes one vector of channels of R output rows x P columns. Each input is loaded once for all outputs
+// that read it: a load takes about as long as one multiply-add, so a tile of one output would wait for its
+// inputs. kEdge means that some columns are in the padding.
 template <int K, int S, int P, int R, bool kEdge, bool kWhole>
 HWY_INLINE void TileVector(const DepthwiseRow& r, int64_t x, int64_t c, size_t count, const InRegisters& f) {
   V32 sums[R][P];
@@ -132,8 +134,8 @@ HWY_INLINE void TileVector(const DepthwiseRow& r, int64_t x, int64_t c, size_t c
                 row_weights = K * r.shape.in_channels;
   const float* w = r.all_weights + c;
 #ifndef METE_SANITIZED
-#pragma GCC unroll 6  // 10 to 25 % faster, and many times the code: sanitized builds took ten minutes over
-                      // this file
+#pragma GCC unroll 6  // 10 to 25 % faster, but many times the code: sanitized builds of this file took ten
+                      // minutes
 #endif
   for (int row = 0; row < K + R - 1; ++row, w += row_weights) {
     const float* in = r.rows[row];
@@ -148,8 +150,8 @@ HWY_INLINE void TileVector(const DepthwiseRow& r, int64_t x, int64_t c, size_t c
   FinishTile<kWhole>(r, sums, x, c, count, [&](V32 v) HWY_ATTR { return f.Clamped(v); });
 }
 
-// What is not done in registers, on `columns` columns of `rows` output rows that are still in the first-level
-// cache.
+// Applies an activation that is not applied in registers to `columns` columns of `rows` output rows, which
+// are still in the first-level cache.
 HWY_NOINLINE void ActivateColumns(const DepthwiseRow& r, int64_t x, int columns, int rows) {
   for (int o = 0; o < rows; ++o) {
     float* out = r.output + (o * r.shape.out_width + x) * r.out_stride;
@@ -158,8 +160,9 @@ HWY_NOINLINE void ActivateColumns(const DepthwiseRow& r, int64_t x, int columns,
   }
 }
 
-// A last vector that would end behind the last channel begins earlier, and computes again what the one before
-// did. Fewer channels than a vector has lanes: one column and row at a time.
+// Computes R output rows x P columns. A last vector that would end behind the last channel begins earlier,
+// and computes some channels of the vector before it again. If there are fewer channels than lanes, only
+// tiles of one row and one column are used.
 template <int K, int S, int P, int R, bool kEdge>
 HWY_NOINLINE void RunColumns(const DepthwiseRow& r, int64_t x) {
   const InRegisters f(r.epilogue.activation);
@@ -174,7 +177,7 @@ HWY_NOINLINE void RunColumns(const DepthwiseRow& r, int64_t x) {
   if (!IsForRegisters(r.epilogue.activation)) ActivateColumns(r, x, P, R);
 }
 
-// Any kernel, one output column, only the taps that meet the input.
+// Computes one output column of any kernel, with only the taps that are inside the input.
 HWY_NOINLINE void AnyColumn(const DepthwiseRow& r, int64_t x) {
   const InRegisters f(r.epilogue.activation);
   const ConvShape& s = r.shape;
@@ -196,7 +199,8 @@ HWY_NOINLINE void AnyColumn(const DepthwiseRow& r, int64_t x) {
   if (!IsForRegisters(r.epilogue.activation)) ActivateColumns(r, x, 1, 1);
 }
 
-// Columns in fours and threes where there are enough: 7 and 14 divide into them.
+// Computes rows with tiles of four and three columns if there are enough columns. Example: 7 columns are
+// tiles of 3 and 4.
 template <int K, int S, int R>
 inline void RunOwn(const DepthwiseRow& r) {
   const ConvShape& s = r.shape;
@@ -277,7 +281,7 @@ void RunDepthwise(const DepthwisePlan& plan, const float* input, const float* pa
   const int64_t c = channels.begin;
   for (int64_t row = rows.begin; row < rows.end;) {
     const int64_t n = row / s.out_height, y = row % s.out_height, top = y * s.stride_y - s.pad_top;
-    // Kernel rows [ky, ky_end) meet the input.
+    // The kernel rows [ky, ky_end) are inside the input.
     const int64_t ky = top < 0 ? std::min(s.kernel_height, (-top + s.dilation_y - 1) / s.dilation_y) : 0;
     const int64_t below = s.in_height - top;
     const int64_t ky_end =

@@ -1,7 +1,9 @@
 // Depthwise convolution in f32 over NHWC: output channel c is input channel c convolved with its own kernel.
-// Any kernel size, stride and dilation; square kernels 3 and 5 wide at stride 1 and 2 have their own code.
+// The code supports any kernel size, stride and dilation, and is specialized for 3x3 and 5x5 kernels with
+// stride 1 and 2.
 //
-// Channels lie in the SIMD lanes. As everywhere here: plan, pack once, then any blocks on any threads.
+// Channels are in the SIMD lanes. The caller plans once and packs the weights once; then it computes any
+// blocks on any threads.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +17,17 @@ struct DepthwiseCode;
 
 struct DepthwisePlan {
   ConvShape shape;
-  int64_t out_rows = 0;      // batch * out_height: what Range rows counts
-  int64_t channel_step = 0;  // blocks of channels begin at multiples of it
+  int64_t out_rows = 0;      // batch * out_height; a `Range rows` below counts these rows
+  int64_t channel_step = 0;  // blocks of channels begin at multiples of this number
   const DepthwiseCode* code = nullptr;
 };
 
-// Needs in_channels == out_channels == groups.
+// IsDepthwise() returns whether in_channels == out_channels == groups, which PlanDepthwise() requires.
 bool IsDepthwise(const ConvShape& shape);
 DepthwisePlan PlanDepthwise(const ConvShape& shape);
 
-// Square kernels 3 and 5 wide at stride 1 and 2.
+// Returns whether the convolution has specialized code: 3x3 and 5x5 kernels with stride 1 or 2 and no
+// dilation.
 inline bool HasOwnCode(const ConvShape& s) {
   return s.dilation_x == 1 && s.dilation_y == 1 && s.kernel_width == s.kernel_height &&
          (s.kernel_width == 3 || s.kernel_width == 5) && (s.stride_x == 1 || s.stride_x == 2);
@@ -32,12 +35,14 @@ inline bool HasOwnCode(const ConvShape& s) {
 
 const char* TargetOf(const DepthwisePlan& plan);
 
-// `weights` as ONNX has them: [channels][1][kernel_height][kernel_width]. `packed`: [tap][channels].
+// PackDepthwise() packs weights, which ONNX stores as [channels][1][kernel_height][kernel_width], as
+// [tap][channels].
 size_t PackedDepthwiseBytes(const DepthwisePlan& plan);
 void PackDepthwise(const DepthwisePlan& plan, const float* weights, float* packed);
 
-// Computes output rows `rows` (numbered over batch and height) and channels `channels` (which begin at a
-// multiple of channel_step and end at one or at the last channel). All pointers are of the whole tensors.
+// Computes the output rows `rows` (numbered over batch and height) of the channels `channels`, which begin at
+// a multiple of channel_step and end at another multiple or at the last channel. All pointers are those of
+// the whole tensors.
 void RunDepthwise(const DepthwisePlan& plan, const float* input, const float* packed,
                   const Epilogue& epilogue, Range rows, Range channels, float* output);
 

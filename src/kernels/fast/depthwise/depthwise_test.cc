@@ -51,8 +51,8 @@ TEST(DepthwiseF32, OddShapesMatchTheSumInDouble) {
   });
 }
 
-// Code of its own for 3x3 and 5x5, the general one for 4x4; two output rows at a time and one; with and
-// without a residual.
+// The cases run the specialized code (3x3 and 5x5) and the general code (4x4), one and two output rows at a
+// time, with and without a residual.
 TEST(DepthwiseF32, EveryActivationMatchesTheSumInDouble) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 100;

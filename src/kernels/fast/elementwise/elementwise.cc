@@ -38,7 +38,8 @@ inline void RunBinary(FusedOp op, const float* a, const float* b, size_t n, floa
       return MapRows(a, b, n, to, [](V32 x, V32 y) HWY_ATTR { return KeepNan(x, AtLeast(x, y)); });
     default: break;
   }
-  // Pow: negative bases, infinities and the precision of large exponents need the library's.
+  // Pow uses the library's function because of negative bases, infinities and the precision of large
+  // exponents.
   for (size_t i = 0; i < n; ++i) to[i] = std::pow(a[i], b[i]);
 }
 
@@ -72,7 +73,7 @@ namespace {
 
 constexpr int64_t kChunk = ElementwisePlan::kChunk;
 
-// to[i] = from[(start + i) % period]
+// Assigns to[i] = from[(start + i) % period].
 void Repeat(const float* from, int64_t period, int64_t start, int64_t count, float* to) {
   int64_t phase = start % period;
   while (count > 0) {
@@ -99,7 +100,7 @@ class Slots {
   std::array<bool, ElementwisePlan::kSlots> taken_{};
 };
 
-// The last step that reads each register; -1 if none does.
+// Returns the last step that reads each register, or -1 if no step reads it.
 auto LastUses(const FusedProgram& p) {
   std::array<int, FusedProgram::kMaxInputs + FusedProgram::kMaxSteps> last;
   last.fill(-1);
@@ -123,7 +124,7 @@ bool PlanElementwise(const FusedProgram& program, std::span<const Broadcast> spr
   for (int i = 0; i < program.inputs; ++i) {
     const Broadcast spread = plan->spread[static_cast<size_t>(i)] = spreads[static_cast<size_t>(i)];
     if (spread == Broadcast::kFull) continue;
-    const int slot = slots.Take();  // kept to the end: filled anew only when its contents change
+    const int slot = slots.Take();  // kept to the end, and only filled again if its contents change
     if (slot < 0) return false;
     plan->slot[static_cast<size_t>(i)] = static_cast<int8_t>(slot);
   }

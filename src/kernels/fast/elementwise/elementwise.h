@@ -1,5 +1,5 @@
-// Runs a fused program of element-wise steps (base/fused.h) in f32 over any range of its output, a few
-// hundred elements at a time, so that what lies between the steps never leaves the first-level cache.
+// Runs a fused program of element-wise steps (base/fused.h) in f32 over any range of its output. It processes
+// a few hundred elements at a time, so that intermediate results never leave the first-level cache.
 #pragma once
 
 #include <array>
@@ -11,30 +11,31 @@
 
 namespace mete {
 
-// How an input meets the output's elements, in memory order. Other broadcasts are not for this kernel.
+// The broadcast of an input to the output's elements in memory order. This kernel does not support other
+// broadcasts.
 enum class Broadcast : uint8_t {
-  kFull,     // one element for each
-  kScalar,   // one element for all
-  kChannel,  // element i % channels: the last axis
+  kFull,     // one element for each output element
+  kScalar,   // one element for all output elements
+  kChannel,  // element i % channels for output element i: a broadcast along the last axis
 };
 
 struct ElementwisePlan {
-  static constexpr int kSlots = 24;       // working vectors: 24 KiB of the caller's stack
-  static constexpr int64_t kChunk = 256;  // elements in each
+  static constexpr int kSlots = 24;       // working vectors, which take 24 KiB of the caller's stack
+  static constexpr int64_t kChunk = 256;  // elements of a working vector
   FusedProgram program;
   std::array<Broadcast, FusedProgram::kMaxInputs> spread{};
   int64_t channels = 1;  // the period of kChannel
-  // Working vector of each register (inputs first): -1 for a full input, which is read in place.
+  // The working vector of each register (inputs first), or -1 for a kFull input, which is read in place.
   std::array<int8_t, FusedProgram::kMaxInputs + FusedProgram::kMaxSteps> slot{};
 };
 
-// False if the program needs more than kSlots values at once: run it another way then.
-// program.steps > 0, spreads.size() == program.inputs, channels > 0.
+// Plans a program. Returns false if the program needs more than kSlots values at once; the caller must then
+// run it in another way. Requires program.steps > 0, spreads.size() == program.inputs and channels > 0.
 bool PlanElementwise(const FusedProgram& program, std::span<const Broadcast> spreads, int64_t channels,
                      ElementwisePlan* plan);
 
-// Output elements [range.begin, range.end). `inputs` and `output` point at the whole tensors' first elements;
-// the output may be one of the full inputs.
+// Computes the output elements [range.begin, range.end). `inputs` and `output` point at the first elements of
+// the whole tensors; the output may be one of the kFull inputs.
 void RunElementwise(const ElementwisePlan& plan, const float* const* inputs, Range range, float* output);
 
 }  // namespace mete

@@ -36,7 +36,7 @@ struct ErrorOf {
   float alpha = 1, beta = 0;
 };
 
-// The bounds that math-inl.h and activation-inl.h claim, and exact ones for single instructions.
+// The bounds are those that math-inl.h and activation-inl.h state; single instructions are exact.
 TEST(ElementwiseF32, UnaryStepsKeepTheirStatedErrors) {
   constexpr ErrorOf kBounds[] = {{FusedOp::kExp, -87, 88, 1.5e-7, 0},
                                  {FusedOp::kLog, 1e-37f, 100, 2e-7, 1e-7},
@@ -118,7 +118,8 @@ TEST(ElementwiseF32, LimitsAndNan) {
   });
 }
 
-// Whatever bits a NaN has: those of a number must not come out of their arithmetic.
+// The result for a NaN must be a NaN, whatever its bits; arithmetic on these bits must not make a number of
+// it.
 TEST(ElementwiseF32, EveryNanStaysOne) {
   std::vector<FusedOp> ops(std::begin(kAllActivations), std::end(kAllActivations));
   for (const FusedOp op : {FusedOp::kErf, FusedOp::kExp, FusedOp::kLog, FusedOp::kSqrt, FusedOp::kReciprocal})
@@ -149,7 +150,7 @@ TEST(ElementwiseF32, EveryNanStaysOne) {
   });
 }
 
-// Well-behaved steps only, so that errors do not grow.
+// Returns a program whose steps do not amplify errors.
 FusedProgram RandomProgram(RandomData& random) {
   constexpr FusedOp kOps[] = {FusedOp::kAdd,  FusedOp::kSub,  FusedOp::kMin, FusedOp::kMax,
                               FusedOp::kTanh, FusedOp::kRelu, FusedOp::kAbs, FusedOp::kNeg};

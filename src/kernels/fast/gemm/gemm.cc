@@ -32,11 +32,12 @@ struct GemmCall {
 struct GemmCode {
   const char* target;
   int64_t lanes, most_vectors, row_step;
-  const int* most_rows;  // of a tile, by its vectors
+  const int* most_rows;  // largest number of rows of a tile, by its number of vectors
   void (*run)(const GemmCall&, Range rows);
 };
 
-// Rows whose inputs stay in a second-level cache while all panels of the block pass by.
+// The largest number of rows that run over all panels of the block while their inputs stay in a second-level
+// cache.
 inline constexpr int64_t kRowsAtMost = 256;
 
 }  // namespace mete
@@ -84,7 +85,7 @@ inline void RunRows(const GemmCall& g, Range rows) {
 }
 
 void RunBlock(const GemmCall& g, Range rows) {
-  constexpr int64_t kInputBytes = 256 << 10;  // guess: a quarter to a half of a second-level cache
+  constexpr int64_t kInputBytes = 256 << 10;  // this value is a guess: 1/4 to 1/2 of a second-level cache
   const int64_t fitting = kInputBytes / (std::max<int64_t>(g.plan.k, 1) * int64_t{sizeof(float)});
   const EvenPieces passes(rows.size(), std::clamp<int64_t>(fitting, 8 * kTileRows, kRowsAtMost));
   for (int64_t i = 0; i < passes.count(); ++i) {
@@ -127,8 +128,8 @@ std::vector<int64_t> GemmTileWidths(int64_t n) {
 }
 
 std::vector<Tile> GemmTiles(const GemmPlan& plan, int64_t rows) {
-  // Rows whose distance is a power of two share a set of a cache, and small cores have four places in it.
-  // Guess.
+  // Rows whose distance is a power of two share a set of a cache, and the caches of small cores have four
+  // ways. This value is a guess.
   constexpr int64_t kFewRows = 4;
   std::vector<Tile> tiles{{}};
   if (SizeOf(plan, {0, true}).vectors < SizeOf(plan, {}).vectors) tiles.push_back({0, true});

@@ -1,9 +1,9 @@
-// C[M,N] = activation(A[M,K] * B[K,N] + bias + residual) in f32, B packed beforehand.
+// The matrix product C[M,N] = activation(A[M,K] * B[K,N] + bias + residual) in f32, with B packed beforehand.
 //
-// PlanGemm chooses the code; PackGemm lays B out once (or, if B is not constant, into the caller's scratch at
-// each run, panels shared among threads); RunGemm computes any block: rows x panels. Blocks that do not
-// overlap may run on any threads at once and give the same bits as one big block. No kernel here allocates,
-// starts a thread or throws.
+// PlanGemm() chooses the code. PackGemm() packs B once; if B is not constant, the caller packs it at each run
+// into its scratch memory, and threads may share the panels. RunGemm() computes any block of rows x panels.
+// Blocks that do not overlap may run on any threads at once and give the same bits as one large block. No
+// kernel here allocates, starts a thread or throws.
 #pragma once
 
 #include <cstddef>
@@ -16,28 +16,30 @@
 
 namespace mete {
 
-struct GemmCode;  // what one target provides
+struct GemmCode;  // the code of one target
 
 struct GemmPlan {
   int64_t n = 0, k = 0;  // columns of B and C; length of the sums
-  Panels split;          // of the columns
+  Panels split;          // the panels of the columns
   int64_t panels = 0;    // split.count()
-  int64_t row_step = 0;  // rows of a register tile: blocks of a multiple of it run fastest
-  Tile tile;             // may be changed at any time: what is packed serves all
+  int64_t row_step = 0;  // rows of a register tile; blocks with a multiple of it run fastest
+  Tile tile;             // may change at any time, because all tiles read the same packed weights
   const GemmCode* code = nullptr;
 };
 
-// Needs n > 0, k >= 0 (k == 0 gives activation(bias + residual)). `most_vectors`: of a panel, and so of the
-// register tile; 0: of the target's widest. A narrower one has more rows. The result has the same bits.
+// Plans a product. Requires n > 0 and k >= 0 (for k == 0 the output is activation(bias + residual)).
+// `most_vectors` is the largest number of vectors in a panel, and so in the register tile; 0 means the
+// target's widest tile. A narrower tile has more rows. The result has the same bits for every `most_vectors`.
 GemmPlan PlanGemm(int64_t n, int64_t k, int64_t most_vectors = 0);
 
-// The widths to choose from: those that divide the columns differently, the target's widest first.
+// Returns the candidates for `most_vectors`: those that divide the columns differently, the target's widest
+// first.
 std::vector<int64_t> GemmTileWidths(int64_t n);
 
-// The tiles to choose from over the panels of `plan`, for blocks of so many rows: Tile(), and what may suit
-// another core better.
+// Returns the candidate tiles for the panels of `plan` and blocks of `rows` rows: the default Tile(), and
+// tiles that may be faster on other cores.
 std::vector<Tile> GemmTiles(const GemmPlan& plan, int64_t rows);
-// The size of a tile in the widest panel of `plan`.
+// The size of a tile in the widest panel of a plan.
 struct TileSize {
   int64_t rows = 0, vectors = 0;
 };
@@ -47,17 +49,17 @@ const char* TargetOf(const GemmPlan& plan);
 
 size_t PackedGemmBytes(const GemmPlan& plan);
 
-// B as [K,N] with rows `stride` elements apart, or, if `transposed`, as [N,K]. Writes the given panels only:
-// each panel's place does not depend on the others. `packed`: PackedGemmBytes, best aligned to 64 bytes.
-// `scale` multiplies every weight (Gemm's alpha).
+// Packs the given panels of B, each at a place that does not depend on the others. `b` is [K,N], or [N,K] if
+// `transposed` is set, with rows `stride` elements apart. `packed` has PackedGemmBytes() bytes, best aligned
+// to 64 bytes. `scale` multiplies every weight (Gemm's alpha).
 void PackGemm(const GemmPlan& plan, const float* b, int64_t stride, bool transposed, float scale,
               Range panels, float* packed);
 
-// `a`: row-major, rows `a_stride` elements apart, K contiguous values each. `c`: rows `c_stride` apart. Both
-// point at row 0, column 0, whatever the block; so do the bias and the residual of the epilogue.
-// 0 <= rows.begin <= rows.end, 0 <= panels.begin <= panels.end <= plan.panels.
-// `after`: packed weights that the caller needs next, fetched ahead while the last panel is used; null: the
-// first of `panels`.
+// Computes the block rows x panels of C. `a` has rows of K contiguous values, `a_stride` elements apart; the
+// rows of `c` are `c_stride` elements apart. Both pointers, and those of the epilogue, point at row 0 and
+// column 0 for every block. Requires 0 <= rows.begin <= rows.end and
+// 0 <= panels.begin <= panels.end <= plan.panels. `after` points to the packed weights that the caller needs
+// next, which are prefetched while the last panel is used; null means the first of `panels`.
 void RunGemm(const GemmPlan& plan, const float* a, int64_t a_stride, const float* packed,
              const Epilogue& epilogue, Range rows, Range panels, float* c, int64_t c_stride,
              const float* after = nullptr);

@@ -145,7 +145,7 @@ TEST(GemmF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
 TEST(GemmF32, EveryTileWidthGivesTheSameBits) {
   OnEveryTarget([](const std::string& target) {
     for (const int64_t n : {5, 100, 333}) {
-      constexpr int64_t kRows = 29, kLength = 3000;  // several pieces of the sums
+      constexpr int64_t kRows = 29, kLength = 3000;  // sums in several chunks
       RandomData random(3);
       const std::vector<float> a = random.Floats(kRows * kLength), b = random.Floats(kLength * n);
       std::vector<float> first;
@@ -161,7 +161,7 @@ TEST(GemmF32, EveryTileWidthGivesTheSameBits) {
   });
 }
 
-// Every size that there could be, those that no target has included.
+// Returns tiles of all sizes, including sizes that no target has.
 std::vector<Tile> AllTiles() {
   std::vector<Tile> tiles;
   for (const int64_t rows : {0, 1, 4, 7, 100})
@@ -169,8 +169,8 @@ std::vector<Tile> AllTiles() {
   return tiles;
 }
 
-// The same packed weights serve all, whole panels and those that end within a vector, in one piece of the
-// sums and in several.
+// All tiles read the same packed weights. The cases have whole panels and panels that end within a vector,
+// and sums in one chunk and in several.
 TEST(GemmF32, EveryTileOverTheSamePanelsGivesTheSameBits) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 300;
@@ -192,7 +192,8 @@ TEST(GemmF32, EveryTileOverTheSamePanelsGivesTheSameBits) {
   });
 }
 
-// As two clusters compute a product: blocks of any rows and panels, each with the tile of who takes it.
+// Two clusters of cores compute a product like this: blocks have any rows and panels, and each block runs
+// with the tile of the cluster that takes it.
 TEST(GemmF32, BlocksOfTwoTilesStitchedTogetherGiveTheSameBits) {
   OnEveryTarget([](const std::string&) {
     for (uint32_t seed = 400; seed < 412; ++seed) {
@@ -259,7 +260,7 @@ TEST(GemmF32, PanelsMayBePackedSeparately) {
 TEST(GemmF32, APlanKeepsItsTargetWhenAnotherIsForced) {
   const GemmPlan plan = PlanGemm(8, 8);
   const std::string target = TargetOf(plan);
-  ForceTarget(AvailableTargets().back());  // the same one where there is no other
+  ForceTarget(AvailableTargets().back());  // the same target if there is only one
   EXPECT_EQ(TargetOf(plan), target);
   ForceTarget("");
 }

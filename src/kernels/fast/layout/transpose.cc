@@ -17,7 +17,7 @@ namespace HWY_NAMESPACE {
 
 constexpr int64_t kStep = static_cast<int64_t>(kLanes);
 
-// One vector of each of kRows rows, which become kRows vectors side by side.
+// Interleaves one vector of each of kRows rows and stores the kRows resulting vectors side by side.
 template <int kRows>
 HWY_INLINE void InterleaveVectors(const float* from, int64_t stride, float* to) {
   const F32 d;
@@ -44,8 +44,9 @@ HWY_INLINE void DeinterleaveVectors(const float* from, float* to, int64_t stride
   if constexpr (kRows > 3) hn::StoreU(e, d, to + 3 * stride);
 }
 
-// vectors(i) does places [i, i + kStep) of `length`, and one(i) a single one. What is left behind the last
-// whole vector is done by a vector that ends with it, and so does some places again.
+// Calls vectors(i), which processes the elements [i, i + kStep), and one(i), which processes one element, so
+// that all `length` elements are processed. The elements behind the last whole vector are processed by a
+// vector that ends with the last element, which processes some elements again.
 template <class Vectors, class One>
 HWY_INLINE void Along(int64_t length, const Vectors& vectors, const One& one) {
   int64_t i = 0;
@@ -78,14 +79,14 @@ HWY_INLINE void DeinterleaveColumns(const float* from, int64_t batch, int64_t ro
   }
 }
 
-// `batch` times: 2 to 4 rows, `stride` apart, become the columns of a matrix without gaps.
+// Turns 2 to 4 rows, `stride` elements apart, into the columns of a matrix without gaps, `batch` times.
 void Interleave(const float* from, int64_t stride, int64_t batch, int64_t rows, int64_t columns, float* to) {
   if (rows == 2) return InterleaveRows<2>(from, stride, batch, columns, to);
   if (rows == 3) return InterleaveRows<3>(from, stride, batch, columns, to);
   InterleaveRows<4>(from, stride, batch, columns, to);
 }
 
-// The inverse, `batch` times: 2 to 4 columns of a matrix without gaps become rows that are `stride` apart.
+// Turns 2 to 4 columns of a matrix without gaps into rows, `stride` elements apart, `batch` times.
 void Deinterleave(const float* from, int64_t batch, int64_t rows, int64_t columns, float* to,
                   int64_t stride) {
   if (columns == 2) return DeinterleaveColumns<2>(from, batch, rows, to, stride);
@@ -104,10 +105,11 @@ HWY_EXPORT(Deinterleave);
 
 namespace {
 
-// 16 values are a cache line: a tile reads and writes whole ones.
+// 16 values are a cache line, so that a tile reads and writes whole lines.
 constexpr int64_t kTile = 16;
 
-// Constant bounds let the compiler unroll; plain loops suffice, since this is bound by memory.
+// Transposes a whole tile. The constant bounds let the compiler unroll the loops. Plain loops are enough,
+// because the function is bound by memory.
 void WholeTile(const float* from, int64_t from_stride, float* to, int64_t to_stride) {
   float tile[kTile][kTile];
   for (int64_t r = 0; r < kTile; ++r) {
@@ -140,7 +142,8 @@ void Tiles(const float* from, int64_t from_stride, int64_t rows, int64_t columns
   }
 }
 
-// What Highway weaves at once: pictures, whose channels become neighbours, and shuffles of so many groups.
+// Returns whether Highway can interleave this number of rows at once. Examples are the 3 channels of a
+// picture, and channel shuffles with 2 to 4 groups.
 bool Few(int64_t side) { return side >= 2 && side <= 4; }
 
 }  // namespace

@@ -26,7 +26,7 @@ TEST(TransposeF32, BothWaysInAnyBlocks) {
   }
 }
 
-// Every element of `to`: the transposed one, or -77 between rows.
+// Returns the expected elements of `to`: the transposed matrix, with -77 between its rows.
 std::vector<float> Transposed(const std::vector<float>& from, int64_t from_stride, int64_t rows,
                               int64_t columns, int64_t to_stride) {
   std::vector<float> to(static_cast<size_t>((columns - 1) * to_stride + rows), -77);
@@ -36,7 +36,8 @@ std::vector<float> Transposed(const std::vector<float>& from, int64_t from_strid
   return to;
 }
 
-// Both are exactly as long as they must be, so that the address sanitizer sees any step beyond.
+// Both buffers have exactly the necessary length, so that the address sanitizer detects any access beyond
+// their ends.
 void ExpectTransposed(int64_t rows, int64_t columns, int64_t from_gap, int64_t to_gap) {
   const int64_t from_stride = columns + from_gap, to_stride = rows + to_gap;
   const std::vector<float> from =

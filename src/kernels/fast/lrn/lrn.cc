@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-// s^-beta; the exponent that AlexNet and GoogLeNet use needs only square roots.
+// Returns s^-beta. The exponent of AlexNet and GoogLeNet, 0.75, only needs square roots.
 HWY_INLINE V32 NegativePower(V32 s, float beta) {
   if (beta == 0.75f) {
     const F32 d;
@@ -33,8 +33,8 @@ void LrnPixels(const LrnShape& shape, const float* input, Range pixels, float* o
   const F32 d;
   const size_t channels = static_cast<size_t>(shape.channels), size = static_cast<size_t>(shape.size);
   const size_t before = (size - 1) / 2;
-  // Zeros before and behind stand for channels that are not there; the last vector may read a lane's width
-  // more.
+  // The zeros before and behind the squares stand for channels beyond the first and the last one. The last
+  // vector may read up to one vector more.
   HWY_ALIGN float squares[LrnShape::kMaxChannels + LrnShape::kMaxSize + 2 * kLanes];
   std::memset(squares, 0, (channels + size + 2 * kLanes) * sizeof(float));
   const V32 factor = Num(shape.alpha / static_cast<float>(shape.size)), bias = Num(shape.bias);

@@ -1,5 +1,5 @@
-// Vectorised elementary functions in f32. The relative errors claimed here are checked against f64 in
-// elementwise_test.cc; one ulp is 6e-8. NaN stays NaN; infinities give the mathematical limit.
+// Vectorised elementary functions in f32. elementwise_test.cc checks the relative errors that are stated here
+// against f64; one ulp is 6e-8. NaN stays NaN; infinities give the mathematical limit.
 #if defined(METE_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef METE_MATH_INL_H
 #undef METE_MATH_INL_H
@@ -17,14 +17,15 @@ namespace HWY_NAMESPACE {
 
 HWY_INLINE V32 Num(float x) { return hn::Set(F32(), x); }
 
-// 2^n for integral n in [-126, 127].
+// Returns 2^n for integral n in [-126, 127].
 HWY_INLINE V32 PowerOfTwo(hn::Vec<hn::RebindToSigned<F32>> n) {
   const hn::RebindToSigned<F32> di;
   return hn::BitCast(F32(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
 }
 
-// 1 / x for |x| in [1e-37, 7e37], relative error <= 2e-7: an estimate of 14 bits (AVX-512), 12 or 8 (NEON),
-// whose error a Newton step squares. A division takes as long as eight of these.
+// Returns 1 / x for |x| in [1e-37, 7e37], with a relative error <= 2e-7. The processor's estimate has 14 bits
+// (AVX-512), 12 bits, or 8 bits (NEON), and each Newton step squares its error. A division takes as long as
+// eight such functions.
 HWY_INLINE V32 Reciprocal(V32 x) {
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
   return hn::Div(Num(1.0f), x);
@@ -33,11 +34,11 @@ HWY_INLINE V32 Reciprocal(V32 x) {
 #if HWY_TARGET != HWY_AVX3
   y = hn::MulAdd(y, hn::NegMulAdd(x, y, Num(1.0f)), y);
 #endif
-  return hn::MulAdd(y, hn::NegMulAdd(x, y, Num(1.0f)), y);  // what is missing is exact: 1 gives 1
+  return hn::MulAdd(y, hn::NegMulAdd(x, y, Num(1.0f)), y);  // the correction is exact, so 1 gives 1
 #endif
 }
 
-// 1 / sqrt(x) for x in [1e-30, 1e30], relative error <= 3e-7, likewise.
+// Returns 1 / sqrt(x) for x in [1e-30, 1e30], with a relative error <= 3e-7, by the same method.
 HWY_INLINE V32 ReciprocalSqrt(V32 x) {
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
   return hn::Div(Num(1.0f), hn::Sqrt(x));
@@ -51,8 +52,8 @@ HWY_INLINE V32 ReciprocalSqrt(V32 x) {
 #endif
 }
 
-// e^r for |r| <= 0.3466, relative error <= 4e-9: of the polynomials 1 + r + ..., the one of degree 6 whose
-// largest error is least.
+// Returns e^r for |r| <= 0.3466, with a relative error <= 4e-9. Of the polynomials 1 + r + ... of degree 6,
+// this one has the smallest maximum error.
 HWY_INLINE V32 ExpPolynomial(V32 r) {
   V32 p = Num(0.001381454437f);
   p = hn::MulAdd(p, r, Num(0.008368721776f));
@@ -63,9 +64,9 @@ HWY_INLINE V32 ExpPolynomial(V32 r) {
   return hn::MulAdd(p, r, Num(1.0f));
 }
 
-// x = n ln 2 + r with |r| <= 0.3466, n ln 2 in two pieces (Cody and Waite). A sum of n and 1.5 * 2^23 has n
-// in its last bits, and rounds it: `biased` is that sum with 127 more, so that ShiftLeft<23> of its bits is
-// 2^n as a float, for n in [-126, 127].
+// x = n ln 2 + r with |r| <= 0.3466. n ln 2 is subtracted in two pieces (Cody and Waite). Adding 1.5 * 2^23
+// rounds to the integer n and leaves n in the last bits of the sum. `biased` is this sum plus 127, so that
+// ShiftLeft<23> of its bits is 2^n as a float, for n in [-126, 127].
 struct ExpParts {
   V32 biased, r;
 };
@@ -75,8 +76,8 @@ HWY_INLINE ExpParts SplitExp(V32 x) {
   return {biased, hn::NegMulAdd(n, Num(1.42860677e-6f), hn::NegMulAdd(n, Num(0.693145752f), x))};
 }
 
-// As Exp, for |x| <= 87: the result and the power of two in it are normal numbers, so that one factor will
-// do.
+// Returns e^x as Exp() does, for |x| <= 87. The result and its power of two are then normal numbers, so that
+// one factor is enough.
 HWY_INLINE V32 ExpInRange(V32 x) {
   const hn::RebindToSigned<F32> di;
   const ExpParts parts = SplitExp(x);
@@ -84,30 +85,31 @@ HWY_INLINE V32 ExpInRange(V32 x) {
                  hn::BitCast(F32(), hn::ShiftLeft<23>(hn::BitCast(di, parts.biased))));
 }
 
-// As Exp, for x <= 0; below -87, where the result is hardly a normal number, 0.
+// Returns e^x as Exp() does, for x <= 0. For x < -87, where the result is hardly a normal number, it is 0.
 HWY_INLINE V32 ExpBelow0(V32 x) {
   return hn::IfThenZeroElse(hn::Lt(x, Num(-87.0f)), ExpInRange(AtLeast(Num(-87.0f), x)));
 }
 
-// e^x, relative error <= 1.5e-7 for results that are normal numbers; below that (x < -87.3) flushes
-// gradually to 0, above 88.72 gives infinity.
+// Returns e^x, with a relative error <= 1.5e-7 for results that are normal numbers. For x < -87.3 the result
+// underflows gradually to 0; for x > 88.72 it is infinity.
 HWY_INLINE V32 Exp(V32 x) {
   const hn::RebindToSigned<F32> di;
   const ExpParts parts = SplitExp(Clamp(x, Num(-104.0f), Num(89.0f)));
-  // -150 .. 128: two factors, so that neither leaves the normal range
+  // n is in -150 .. 128. Two factors are used so that both are normal numbers.
   const auto n = hn::Sub(hn::BitCast(di, parts.biased), hn::BitCast(di, Num(12582912.0f + 127)));
   const auto half = hn::ShiftRight<1>(n);
   return hn::Mul(hn::Mul(ExpPolynomial(parts.r), PowerOfTwo(half)), PowerOfTwo(hn::Sub(n, half)));
 }
 
-// Natural logarithm, relative error <= 2e-7 (absolute <= 1e-7 near x = 1). 0 gives -inf, negative NaN.
-// x = m 2^e with m in [sqrt(1/2), sqrt(2)), then ln m = 2 atanh(s), s = (m - 1) / (m + 1), |s| <= 0.172:
-// the series up to s^9; the next term is below 0.172^10 / 11 = 2e-9 relative.
+// Returns the natural logarithm, with a relative error <= 2e-7 (absolute <= 1e-7 near x = 1). The result is
+// -inf for 0 and NaN for negative x. The function splits x = m 2^e with m in [sqrt(1/2), sqrt(2)) and
+// computes ln m = 2 atanh(s) with s = (m - 1) / (m + 1), |s| <= 0.172, as the series up to s^9. The next term
+// is below 0.172^10 / 11 = 2e-9 relative.
 HWY_INLINE V32 Log(V32 x) {
   const F32 d;
   const hn::RebindToSigned<F32> di;
   const auto tiny = hn::Lt(x, Num(1.17549435e-38f));
-  const V32 scaled = hn::IfThenElse(tiny, hn::Mul(x, Num(8388608.0f)), x);  // 2^23: no denormals from here
+  const V32 scaled = hn::IfThenElse(tiny, hn::Mul(x, Num(8388608.0f)), x);  // 2^23, to avoid denormals
   const auto bits = hn::BitCast(di, scaled);
   const auto shifted = hn::Sub(bits, hn::Set(di, 0x3F3504F3));  // sqrt(1/2)
   const auto e = hn::ShiftRight<23>(shifted);
@@ -130,15 +132,16 @@ HWY_INLINE V32 Log(V32 x) {
   return hn::IfThenElse(hn::Ge(x, hn::Zero(d)), y, Num(std::numeric_limits<float>::quiet_NaN()));
 }
 
-// 1 / (1 + e^-x), relative error <= 4e-7 for x >= -87; below, where the result is no normal number, 0.
+// Returns 1 / (1 + e^-x), with a relative error <= 4e-7 for x >= -87. For x < -87, where the result is not a
+// normal number, it is 0.
 HWY_INLINE V32 Sigmoid(V32 x) {
   const V32 bounded = Clamp(x, Num(-87.0f), Num(87.0f));
   return hn::IfThenZeroElse(hn::Lt(x, Num(-87.0f)),
                             Reciprocal(hn::Add(Num(1.0f), ExpInRange(hn::Neg(bounded)))));
 }
 
-// x P(x^2) / Q(x^2) with P and Q of degree 4 whose largest relative error for |x| <= 9.02, where tanh rounds
-// to 1, is least: 2.1e-8. With all the rounding <= 5e-7.
+// Returns tanh x as x P(x^2) / Q(x^2). P and Q have degree 4 and the smallest maximum relative error, 2.1e-8,
+// for |x| <= 9.02; beyond that, tanh rounds to 1. With all roundings the error is <= 5e-7.
 HWY_INLINE V32 Tanh(V32 x) {
   const V32 z = hn::Mul(x, x);
   V32 p = Num(1.331969822e-8f);
@@ -155,8 +158,8 @@ HWY_INLINE V32 Tanh(V32 x) {
   return hn::IfThenElse(hn::Gt(hn::Abs(x), Num(9.02f)), hn::CopySign(Num(1.0f), x), y);
 }
 
-// x P(x^2) / Q(x^2), relative error 1.9e-8 for |x| <= 3.93, where erf rounds to 1: the best of degree 5, as
-// for Tanh. With all the rounding <= 5e-7.
+// Returns erf x as x P(x^2) / Q(x^2). P and Q have degree 5 and, as in Tanh(), the smallest maximum relative
+// error, 1.9e-8, for |x| <= 3.93; beyond that, erf rounds to 1. With all roundings the error is <= 5e-7.
 HWY_INLINE V32 Erf(V32 x) {
   const V32 z = hn::Mul(x, x);
   V32 p = Num(2.042029847e-6f);

@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-// Bias, residual and activation on the sums in y.
+// Applies bias, residual and activation to the sums in y.
 inline void FinishOutputs(const Epilogue& e, Range outputs, float* y) {
   const F32 d;
   for (int64_t i = outputs.begin; i < outputs.end; i += static_cast<int64_t>(kLanes)) {
@@ -28,10 +28,10 @@ inline void FinishOutputs(const Epilogue& e, Range outputs, float* y) {
   ActivateRow(e.activation, y + outputs.begin, static_cast<size_t>(outputs.size()), y + outputs.begin);
 }
 
-// R dot products side by side, two sums each: the order of additions in one does not depend on R. The
-// processor's own prefetcher stops at the end of a page and starts anew with each row, so that weights are
-// asked for `kAhead` elements ahead, with a locality as
-// __builtin_prefetch counts it: 3 is for all levels of cache, 2 for the second one and beyond.
+// Computes R dot products side by side with two sums each, so that the order of additions in a product does
+// not depend on R. The processor's own prefetcher stops at the end of a page and starts again with each row.
+// Therefore this function prefetches weights `kAhead` elements ahead. kLocality is that of
+// __builtin_prefetch: 3 means all levels of cache, 2 means the second level and beyond.
 template <int R, size_t kAhead, int kLocality>
 HWY_INLINE void Dots(const float* w, int64_t stride, size_t k, const float* x, float* y) {
   const F32 d;
@@ -61,13 +61,15 @@ HWY_INLINE void Dots(const float* w, int64_t stride, size_t k, const float* x, f
   for (int r = 0; r < R; ++r) y[r] = hn::GetLane(hn::SumOfLanes(d, hn::Add(even[r], odd[r])));
 }
 
-// Rows of that many elements are read one after the other, which is one stream through memory, 16 KiB of it
-// asked for ahead, into the next rows. Others four at a time, 2 KiB ahead: still shorter ones are done before
-// their sums are added up, long ones are each a stream. Measured with AVX-512, one at a time against four: in
-// whole models rows of 4, 5, 8 and 16 KiB take 0.64, 0.59, 0.76 and 0.81 of the time, of 36 KiB 1.2; alone
-// and from memory, rows of 256 bytes 0.84 and of 0.5 to 2 KiB 0.45 to 0.6, from the third-level cache 0.9 to
-// 1.1. Guesses: between 16 and 36 KiB; short rows in nearer caches; that two sums are enough for narrower
-// vectors, whose memory is mostly slower.
+// Rows with a number of elements between these limits are read one after the other, as one stream through
+// memory, with prefetches 16 KiB ahead, which reach into the next rows. All other rows are read four at a
+// time, with prefetches 2 KiB ahead: shorter rows end before their sums are added up, and each longer row is
+// a stream of its own. Measurements with AVX-512 compare one row at a time with four. In whole models, rows
+// of 4, 5, 8 and 16 KiB take 0.64, 0.59, 0.76 and 0.81 of the time, and rows of 36 KiB take 1.2. In a
+// benchmark of its own, from memory, rows of 256 bytes take 0.84 and rows of 0.5 to 2 KiB take 0.45 to 0.6;
+// from the third-level cache they take 0.9 to 1.1. Three points are guesses: the limit between 16 and 36 KiB,
+// the choice for short rows in nearer caches, and that two sums are enough for narrower vectors, whose memory
+// is mostly slower.
 constexpr int64_t kLeastAlone = 64, kMostAlone = 4096;
 
 void ByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue,
@@ -81,7 +83,7 @@ void ByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epi
   FinishOutputs(epilogue, outputs, y);
 }
 
-// y[0, count) += R rows of w, each times its x.
+// Adds R rows of w, each times its element of x, to y[0, count).
 template <int R>
 HWY_INLINE void AddRows(const float* w, int64_t stride, const float* x, size_t count, float* y) {
   const F32 d;

@@ -1,5 +1,5 @@
-// y = activation(W x + b + residual) in f32 for one x: reads the weights once, as they are, at the speed of
-// memory. Blocks are ranges of outputs. The epilogue's residual is shaped like y.
+// The matrix-vector product y = activation(W x + b + residual) in f32. It reads the weights once, without
+// packing, at the speed of memory. Blocks are ranges of outputs. The epilogue's residual is shaped like y.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,13 @@
 
 namespace mete {
 
-// W as [outputs][k], rows `stride` elements apart: a dot product each.
+// Computes the product for W stored as [outputs][k] with rows `stride` elements apart: each output is a dot
+// product.
 void MatVecByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue,
                   Range outputs, float* y);
 
-// W as [k][outputs], rows `stride` elements apart: scaled rows are added up.
+// Computes the product for W stored as [k][outputs] with rows `stride` elements apart: y is a sum of scaled
+// rows.
 void MatVecByColumns(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue,
                      Range outputs, float* y);
 

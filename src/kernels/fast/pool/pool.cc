@@ -16,13 +16,13 @@
 #define METE_POOL_ONCE
 namespace mete {
 
-// One output pixel: rows x columns taps from `input` on.
+// The window of one output pixel: rows x columns taps from `input` on.
 struct PoolWindow {
   const float* input;
   int64_t rows, columns;
   int64_t row_step, column_step;  // elements between taps
   int64_t channels;
-  float scale;  // the average's 1 / divisor
+  float scale;  // 1 / divisor of the average
 };
 
 }  // namespace mete
@@ -32,12 +32,12 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-// A NaN on either side stays. Whether `v` is one is known before the last tap's maximum is: with masks, the
-// chain is one instruction a tap.
+// Returns the maximum; a NaN on either side stays. The test whether `v` is NaN does not wait for the previous
+// tap's maximum, so with masks the chain has one instruction per tap.
 HWY_INLINE V32 MaxOf(V32 best, V32 v) { return hn::IfThenElse(hn::Eq(v, v), AtLeast(v, best), v); }
 
-// V vectors of channels side by side: as many chains as vectors. Where kPart, the last of them has but `last`
-// channels.
+// Pools V vectors of channels side by side, which are V chains. If kPart is set, the last vector has only
+// `last` channels.
 template <bool kMax, int V, bool kPart>
 HWY_INLINE void PoolVectors(const PoolWindow& w, int64_t c, size_t last, float* out) {
   const F32 d;
@@ -66,7 +66,7 @@ HWY_INLINE void PoolVectors(const PoolWindow& w, int64_t c, size_t last, float* 
   }
 }
 
-// The last one to V vectors of a pixel, from channel `c` on.
+// Pools the last 1 to V vectors of a pixel, from channel `c` on.
 template <bool kMax, int V>
 HWY_INLINE void PoolRest(const PoolWindow& w, int64_t c, float* out) {
   const int64_t last = w.channels - c - (V - 1) * static_cast<int64_t>(kLanes);
@@ -103,7 +103,8 @@ void RunWindow(PoolKind kind, const PoolWindow& window, float* out) {
   HWY_DYNAMIC_DISPATCH(PoolWindowAverage)(window, out);
 }
 
-// Taps [begin, end) of a kernel of `size` whose positions start + tap * dilation lie in [low, high).
+// Returns the taps [begin, end) of a kernel of `size` taps whose positions start + tap * dilation are in
+// [low, high).
 Range TapsWithin(int64_t start, int64_t size, int64_t dilation, int64_t low, int64_t high) {
   const auto up_to = [&](int64_t limit) {
     return limit <= start ? 0 : std::min(size, (limit - start + dilation - 1) / dilation);

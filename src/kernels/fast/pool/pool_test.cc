@@ -7,7 +7,7 @@
 namespace mete {
 namespace {
 
-// Tap by tap in double; also decides what counts, independently of the kernel's clipping.
+// Pools tap by tap in double, and decides which taps count independently of the kernel's clipping.
 double Oracle(const PoolShape& shape, const std::vector<float>& input, int64_t pixel, int64_t c) {
   const ConvShape& s = shape.window;
   const int64_t n = pixel / (s.out_height * s.out_width), oy = pixel / s.out_width % s.out_height,
@@ -86,7 +86,7 @@ TEST(PoolF32, OverAWholeImage) {
   });
 }
 
-// In its own channel alone.
+// A NaN must stay in its own channel and must not spread to others.
 TEST(PoolF32, ANanInTheWindowStays) {
   OnEveryTarget([](const std::string&) {
     for (const int64_t channels : {1, 8, 16, 33, 50, 77}) {

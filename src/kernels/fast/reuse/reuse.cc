@@ -12,7 +12,7 @@ namespace mete {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Eight chains cover latency 4 x 2 units and, with four sums and two constants, fit 16 registers.
+// Eight chains hide a latency of 4 cycles on 2 units and, with four sums and two constants, fit 16 registers.
 float Reuse(const float* HWY_RESTRICT data, size_t count, int multiply_adds) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;

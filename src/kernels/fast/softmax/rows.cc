@@ -30,7 +30,7 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-// Sum of f(row[i]) in two chains; lanes beyond the end do not count.
+// Returns the sum of f(row[i]), computed in two chains. Lanes beyond the end do not count.
 template <class F>
 HWY_INLINE float SumOf(const float* row, size_t length, const F& f) {
   const F32 d;
@@ -48,7 +48,7 @@ HWY_INLINE float SumOf(const float* row, size_t length, const F& f) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(s0, s1)));
 }
 
-// Never NaN unless all are: a NaN shows again in the sum.
+// Returns the maximum of the row and ignores NaN, which makes the later sum NaN.
 HWY_INLINE float MaxOf(const float* row, size_t length) {
   const F32 d;
   V32 best = Num(-std::numeric_limits<float>::infinity());
@@ -74,7 +74,7 @@ void LogSoftmax(const float* row, size_t length, float* out) {
   MapRow(row, length, out, [=](V32 x) HWY_ATTR { return hn::Sub(hn::Sub(x, most), log_sum); });
 }
 
-// The variance in a second pass over the centred values: no cancellation.
+// Normalizes one row. A second pass over the centred values computes the variance, which avoids cancellation.
 void Normalize(const float* row, size_t length, const NormCall& n, float* out) {
   const F32 d;
   const float count = static_cast<float>(length);

@@ -52,7 +52,7 @@ TEST(RowsF32, NormalisationMatchesDouble) {
     for (const int64_t length : kLengths) {
       RandomData random(static_cast<uint32_t>(length) + 1);
       std::vector<float> x = random.Floats(kRows * length);
-      for (float& v : x) v += 5;  // a large mean: would show cancellation
+      for (float& v : x) v += 5;  // a large mean, which would reveal cancellation
       const std::vector<float> scale = random.Floats(length), shift = random.Floats(length);
       std::vector<float> layer(x.size()), rms(x.size());
       LayerNormRows(x.data(), length, scale.data(), shift.data(), 1e-2f, {0, kRows}, layer.data());

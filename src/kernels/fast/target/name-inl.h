@@ -1,4 +1,4 @@
-// The name of the target that this copy of the code is compiled for (see target.h).
+// The name of the target for which this copy of the code is compiled (see target.h).
 #if defined(METE_TARGET_NAME_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef METE_TARGET_NAME_INL_H
 #undef METE_TARGET_NAME_INL_H

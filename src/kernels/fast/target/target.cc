@@ -16,8 +16,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 const char* ThisTarget() { return TargetName(); }
 
-// Twelve chains cover latency 4 x 2 units with room to spare, and fit 16 registers.
-// Returns the number of floating-point operations done; *sink keeps the work alive.
+// Runs `rounds` rounds of multiply-adds and returns the number of floating-point operations. Twelve chains
+// hide a latency of 4 cycles on 2 units with a reserve, and fit 16 registers. The store to sink[2] keeps the
+// compiler from removing the work.
 double MultiplyAdds(size_t rounds, float* sink) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
@@ -79,7 +80,8 @@ struct Known {
 constexpr Known kKnown[] = {{HWY_AVX3, "avx512"}, {HWY_AVX2, "avx2"},     {HWY_SSE4, "sse4"},
                             {HWY_NEON, "neon"},   {HWY_EMU128, "scalar"}, {HWY_SCALAR, "scalar"}};
 
-// What the processor really supports, asked before any ForceTarget can hide it.
+// Returns the targets that the processor supports. The result is cached at the first call, because
+// ForceTarget() changes what Highway reports.
 int64_t Supported() {
   static const int64_t supported = (hwy::SupportedTargets() | HWY_STATIC_TARGET) & (HWY_TARGETS);
   return supported;
@@ -102,8 +104,8 @@ bool HasUnorderedFlush() {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 23 & 1);
 }
 
-// The plain instruction waits for the flush before: a MiB took 0.8 ms or more with it, and 0.04 ms with this
-// one.
+// Flushes with CLFLUSHOPT. The plain CLFLUSH waits for the flush before it: it took 0.8 ms or more for a MiB,
+// and CLFLUSHOPT took 0.04 ms.
 __attribute__((target("clflushopt"))) void FlushUnordered(const std::byte* begin, size_t bytes) {
   for (size_t at = 0; at < bytes; at += kLine) _mm_clflushopt(const_cast<std::byte*>(begin + at));
   _mm_mfence();

@@ -1,7 +1,8 @@
-// Which instruction set the fast kernels run on, and what it can do at best.
+// The choice of the instruction set (the target) of the fast kernels, and measurements of what a core reaches
+// on it.
 //
-// A kernel's plan (PlanGemm, PlanConv, ...) captures the code of the target that is active when the plan
-// is made; packing and running follow the plan, so a later ForceTarget cannot mix layouts.
+// A kernel's plan (PlanGemm, PlanConv, ...) holds the code of the target that is active when the plan is
+// made. Packing and running follow the plan, so a later ForceTarget() cannot mix layouts.
 #pragma once
 
 #include <string>
@@ -10,25 +11,25 @@
 
 namespace mete {
 
-// Compiled in and supported by this processor, best first: some of "avx512", "avx2", "sse4", "neon",
-// "scalar".
+// Returns the targets that are compiled in and that this processor supports, best first: some of "avx512",
+// "avx2", "sse4", "neon", "scalar".
 std::vector<std::string> AvailableTargets();
 
 const char* ActiveTarget();
 
-// Plans made from now on use `name`; "" or "best" returns to the best one. Throws FAILED_PRECONDITION that
-// lists the available ones. Process-wide; not to be called while another thread makes plans.
+// Makes all later plans of the process use the target `name`; "" or "best" selects the best one. Throws
+// FAILED_PRECONDITION, with a list of the available targets. No other thread may make plans during the call.
 void ForceTarget(std::string_view name);
 
-// What one core reaches on the active target: f32 GFLOP/s of independent multiply-adds held in registers
-// (a multiply-add counts as two). Takes about 20 ms; the best of several short runs.
+// Measures what one core reaches on the active target: f32 GFLOP/s of independent multiply-adds in registers
+// (a multiply-add counts as two). Returns the best of several short runs; takes about 20 ms.
 double MeasurePeakFlops();
 
-// GB/s that one core reads from a buffer of `bytes` (default: larger than most last-level slices of one
-// core). Allocates that buffer; about 50 ms.
+// Measures the GB/s that one core reads from a buffer of `bytes` (the default is larger than one core's slice
+// of most last-level caches). Allocates the buffer; takes about 50 ms.
 double MeasureReadBandwidth(size_t bytes = size_t{64} << 20);
 
-// Drops these bytes from all caches, where the processor can (x86); elsewhere they stay.
+// Evicts these bytes from all caches on x86. Does nothing on processors without such an instruction.
 void EvictFromCaches(const void* data, size_t bytes);
 
 }  // namespace mete

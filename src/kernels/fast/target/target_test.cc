@@ -38,7 +38,7 @@ TEST(Target, AnUnknownOneIsAnErrorThatListsTheOthers) {
   }
 }
 
-// What each kind of processor has at least, so that a build cannot fall back to something slower unnoticed.
+// A target that every processor of the architecture has, so that a build cannot use a slower one unnoticed.
 #if defined(__aarch64__)
 constexpr const char* kAlwaysHere = "neon";
 constexpr const char* kNeverHere = "sse4";
@@ -83,8 +83,9 @@ TEST(Target, OnArmTheFastKernelsAreThoseForNeon) {
 TEST(Target, ReadBandwidthIsPositive) { EXPECT_GT(MeasureReadBandwidth(1 << 20), 0.1); }
 
 #if defined(__x86_64__)
-// A walk over lines in random order, each of which says where the next is, waits for the memory at every
-// step; in the second-level cache it takes a tenth of that time.
+// The test follows a chain of cache lines in random order, in which each line holds the index of the next.
+// From memory, every step waits for the memory; from the second-level cache, the chain takes a tenth of that
+// time.
 TEST(Target, WhatIsEvictedComesFromMemoryAndIsUnchanged) {
   constexpr size_t kLines = 4096, kLineWords = 8;  // 256 KiB
   std::vector<uint64_t> order(kLines), lines(kLines * kLineWords, 7);

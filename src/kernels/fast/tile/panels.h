@@ -1,4 +1,4 @@
-// How the columns of a matrix fall into panels.
+// The division of the columns of a matrix into panels.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,10 @@
 
 namespace mete {
 
-// The columns, counted in vectors of `lanes`, divided into as few panels of at most `most` vectors as there
-// can be, whose widths differ by at most a vector. The last column of all may end within a vector; the packed
-// weights are zero from there on. Panel p of packed weights with sums of length K begins at element
+// Divides the columns, counted in vectors of `lanes` elements, into the smallest number of panels with at
+// most `most` vectors each. The widths of the panels differ by at most one vector. Example: 9 vectors with
+// most = 4 make panels of 3, 3 and 3 vectors. The last column may be within a vector; the packed weights of
+// its other lanes are zero. Panel p of packed weights with sums of length K begins at element
 // Columns(p).begin * K.
 class Panels {
  public:
@@ -27,7 +28,7 @@ class Panels {
     const int64_t end = vectors_ * (p + 1) / count_ * lanes_;
     return {vectors_ * p / count_ * lanes_, end < columns_ ? end : columns_};
   }
-  // Columns as packed: a multiple of the lanes.
+  // Returns the number of packed columns of panel p, which is a multiple of the lanes.
   int64_t Width(int64_t p) const { return (vectors_ * (p + 1) / count_ - vectors_ * p / count_) * lanes_; }
 
  private:

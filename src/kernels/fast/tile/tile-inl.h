@@ -1,5 +1,5 @@
-// The register tile: MR rows x V vectors of sums, inputs broadcast straight from memory, weights from a
-// packed panel. See tile.h.
+// The micro-kernel of the register tile: MR rows x V vectors of sums. It broadcasts inputs directly from
+// memory and reads weights from a packed panel. See tile.h.
 #if defined(METE_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef METE_TILE_INL_H
 #undef METE_TILE_INL_H
@@ -18,20 +18,21 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-// Sums in registers + weights + 1 input must fit the register file: 32 registers with AVX-512 and NEON, 16
-// before. Wide tiles are better than tall ones: every input is a load that feeds V multiply-adds. Measured
-// with AVX-512, weights in the first-level cache, of a peak of 217 GFLOP/s: 8 rows x 2 vectors 163, 12 x 2
-// 175, 14 x 2 169, 6 x 4 197, 5 x 4 196.
+// The sums, the weights and one input must fit the register file, which has 32 registers with AVX-512 and
+// NEON, and 16 with older instruction sets. Wide tiles are better than tall ones, because the load of an
+// input feeds V multiply-adds. Measured GFLOP/s with AVX-512 and weights in the first-level cache, of a peak
+// of 217: 8 rows x 2 vectors 163, 12 x 2 175, 14 x 2 169, 6 x 4 197, 5 x 4 196.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr int kMostVectors = 4;
-constexpr int kMostRows[] = {0, 8, 8, 8, 6};  // by vectors; row pointers fit the general registers up to 8
+constexpr int kMostRows[] = {0, 8, 8, 8, 6};  // by vectors; at most 8 row pointers fit general registers
 #else
 constexpr int kMostVectors = 2;
 constexpr int kMostRows[] = {0, 8, 6};
 #endif
 constexpr int kTileRows = kMostRows[kMostVectors];
 
-// What is not done in registers: from the sums that the tile just stored.
+// Applies residual and activation, if the tile has not applied them in registers, to the sums that it has
+// just stored.
 inline HWY_NOINLINE void FinishRows(const Strip& s, size_t row, size_t rows) {
   const F32 d;
   float* out = s.out + row * s.out_stride;
@@ -48,10 +49,10 @@ inline HWY_NOINLINE void FinishRows(const Strip& s, size_t row, size_t rows) {
   ActivateRows(s.epilogue->activation, {rows, s.columns, s.out_stride}, out, out);
 }
 
-// Whether to load and store part of a vector takes no longer than a whole one.
+// Whether loads and stores of a part of a vector take no longer than those of a whole vector.
 constexpr bool kFastParts = HWY_TARGET == HWY_AVX3;
 
-// The last vector of a row, of which `mask` is there.
+// Loads the last vector of a row, which has the lanes of `mask`.
 template <class Mask>
 HWY_INLINE V32 LoadLast(const float* p, Mask mask) {
   if constexpr (kFastParts) return hn::MaskedLoad(mask, F32(), p);
@@ -63,7 +64,7 @@ HWY_INLINE void StoreLast(V32 v, float* p, Mask mask) {
   hn::StoreU(v, F32(), p);
 }
 
-// The residual of rows from `row` on, added to their sums.
+// Adds the residual of the rows from `row` on to their sums.
 template <int MR, int V, class Mask>
 HWY_INLINE void AddResidual(V32 (&sums)[MR][V], const Strip& s, size_t row, Mask mask) {
 #pragma GCC unroll 16
@@ -75,8 +76,8 @@ HWY_INLINE void AddResidual(V32 (&sums)[MR][V], const Strip& s, size_t row, Mask
   }
 }
 
-// Stores f of the sums. All of the residual is read before: a load that follows a store to the same place of
-// another page waits for it.
+// Stores f(sum) for all sums. The whole residual is read before the first store, because a load waits for an
+// earlier store to the same offset of another page.
 template <int MR, int V, class F>
 HWY_INLINE void StoreTile(V32 (&sums)[MR][V], const Strip& s, size_t row, size_t last, const F& f) {
   const F32 d;
@@ -98,7 +99,7 @@ HWY_INLINE void StoreActivated(V32 (&sums)[MR][V], const Strip& s, size_t row, s
   StoreTile<MR, V>(sums, s, row, last, [=](V32 v) HWY_ATTR { return f.Clamped(v); });
 }
 
-// V vectors, the last of them with `last` lanes.
+// Loads V vectors; the last one has `last` lanes.
 template <int V>
 HWY_INLINE void LoadRow(const float* from, size_t last, V32 (&to)[V]) {
   const F32 d;
@@ -107,13 +108,14 @@ HWY_INLINE void LoadRow(const float* from, size_t last, V32 (&to)[V]) {
   to[V - 1] = LoadN(d, from + (V - 1) * kLanes, last);
 }
 
-constexpr size_t kLine = 64 / sizeof(float);  // of a cache, in elements
+constexpr size_t kLine = 64 / sizeof(float);  // elements of a cache line
 
-// Sums shorter than that are over before what is asked for arrives: measured, 64 gains and 48 loses up to 6
-// %.
+// The tile only prefetches its outputs if its sums have at least this length; shorter sums end before the
+// prefetched lines arrive. Measured: sums of length 64 are faster with prefetches, and sums of length 48 lose
+// up to 6 %.
 constexpr size_t kLeastAhead = 64;
 
-// Asks for where the tile will store a row, and for the residual that it will add there.
+// Prefetches the outputs of a row of the tile, and the residual that the tile will add to them.
 template <int V>
 HWY_INLINE void FetchEnd(const Strip& s, size_t row) {
   const float* out = s.out + row * s.out_stride;
@@ -125,7 +127,8 @@ HWY_INLINE void FetchEnd(const Strip& s, size_t row) {
   for (size_t c = 0; c < V * kLanes; c += kLine) __builtin_prefetch(residual + c, 0, 3);
 }
 
-// `kWhole`: the strip is a whole panel, so that its weights follow each other.
+// Runs the tile of MR rows from `row` on. kWhole means that the strip is a whole panel, so that its weights
+// are contiguous.
 template <int MR, int V, bool kWhole>
 HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t ahead_step) {
   const F32 d;
@@ -153,7 +156,7 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t
 #pragma GCC unroll 16
     for (int i = 0; i < MR; ++i) a[i] = s.rows[tap * s.tap_stride + row + i] + s.offset;
     const auto step = [&](size_t k) HWY_ATTR {
-      __builtin_prefetch(ahead, 0, 2);  // to the second level
+      __builtin_prefetch(ahead, 0, 2);  // into the second-level cache
       V32 weights[V];
 #pragma GCC unroll 4
       for (int j = 0; j < V; ++j) weights[j] = hn::LoadU(d, w + j * kLanes);
@@ -166,12 +169,12 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t
       w += width, ahead += ahead_step;
     };
     size_t k = 0;
-    // While the last of the sums are computed: early enough to arrive, late enough not to be evicted by the
-    // weights. Measured with AVX-512 on products of 1x1 convolutions: 3 to 15 % of their time, 10 to 20 %
-    // with a residual.
+    // Prefetch the outputs while the last part of the sums is computed: early enough for the lines to arrive,
+    // and late enough that the weights do not evict them. Measured with AVX-512 on products of 1x1
+    // convolutions, this saves 3 to 15 % of their time, and 10 to 20 % with a residual.
     if (tap + 1 == s.taps && s.k >= kLeastAhead) {
-      // Steps between two rows' lines; guess: 16 are some 200 cycles, about what a line takes from the third
-      // level.
+      // Steps between the prefetches of two rows. This value is a guess: 16 steps take some 200 cycles, about
+      // the time of a line from the third-level cache.
       constexpr size_t kSteps = 16;
       const size_t each = std::min<size_t>(kSteps, s.k / MR), plain = s.k - MR * each;
       for (; k < plain; ++k) step(k);
@@ -195,7 +198,7 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t
   if (s.last) FinishRows(s, row, MR);
 }
 
-// Tiles of V vectors by their number of rows, less one.
+// The functions of tiles of V vectors, indexed by their number of rows minus one.
 using TileFunction = void (*)(const Strip&, size_t row, const float* ahead, size_t ahead_step);
 template <int V, bool kWhole, int... I>
 constexpr std::array<TileFunction, sizeof...(I)> TilesOf(std::integer_sequence<int, I...>) {
@@ -207,9 +210,10 @@ inline void RunTiles(const Strip& strip) {
   static constexpr auto kTiles = TilesOf<V, kWhole>(std::make_integer_sequence<int, kMostRows[V]>());
   const int64_t most = strip.tile.rows > 0 ? std::min<int64_t>(strip.tile.rows, kMostRows[V]) : kMostRows[V];
   const EvenPieces tiles(static_cast<int64_t>(strip.row_count), most);
-  // While they read this piece of the weights, the tiles fetch the next one into the second-level cache: each
-  // its share, so that memory is asked evenly. Fewer tiles than vectors fetch a part; more tiles than
-  // elements of a row, somewhat more than the piece.
+  // While the tiles read this chunk of the weights, they prefetch the next one into the second-level cache.
+  // Each tile prefetches its share, so that the load on the memory is even. If there are fewer tiles than
+  // vectors, they only prefetch a part of the chunk; if there are more tiles than elements of a row, they
+  // prefetch somewhat more than the chunk.
   const size_t steps = strip.taps * strip.k;
   const size_t share =
       std::max<size_t>(1, V * kLanes / static_cast<size_t>(std::max<int64_t>(tiles.count(), V)));
@@ -231,13 +235,13 @@ inline void RunWholePanel(const Strip& strip) {
 }
 
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
-// A panel of four vectors, two at a time.
+// Runs a panel of four vectors in two strips of two vectors each.
 inline HWY_NOINLINE void RunHalves(const Strip& panel) {
   constexpr size_t kHalf = 2 * kLanes;
   for (size_t first = 0; first < 2 * kHalf; first += kHalf) {
     Strip s = panel;
     s.panel += first, s.out += first;
-    s.next += first * s.taps * s.k;  // each half fetches its share
+    s.next += first * s.taps * s.k;  // each half prefetches its share
     s.columns = std::min(kHalf, panel.columns - first);
     if (s.bias) s.bias += first;
     if (s.residual) s.residual += first;

@@ -1,11 +1,11 @@
-// The vocabulary of the register tile that the matrix product and the convolutions share.
+// The terms of the register tile, which the matrix product and the convolutions share.
 //
-//   MR  rows (output pixels) of a tile         NR  columns (output channels) of a tile: 1 to 4 vectors
-//   K   length of the sum behind one output: taps x channels
-//   panel: neighbouring columns of the weights, as many as the widest tile has, stored [tap][channel][width],
-//   zero where N ends early
-//          (panels.h). A tile of half the width goes over it in two strips, so that it computes from the same
-//          packed weights.
+//   MR     rows (output pixels) of a tile
+//   NR     columns (output channels) of a tile: 1 to 4 vectors
+//   K      length of the sum of one output: taps x channels
+//   panel  neighbouring columns of the weights, as many as the widest tile has, stored as
+//          [tap][channel][width], with zeros beyond column N (panels.h). A tile of half the width covers a
+//          panel in two strips, so that it reads the same packed weights.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,18 @@
 
 namespace mete {
 
-// Which register tile goes over the panels. Any gives the same bits.
+// The register tile that computes the panels. All tiles give the same bits.
 struct Tile {
-  int64_t rows = 0;  // at most; 0: as many as registers are there for
-  // as wide as half a panel of four vectors, which leaves registers for more rows; narrower panels stay whole
+  int64_t rows = 0;  // largest number of rows; 0: as many as the registers allow
+  // Whether the tile has half the width of a panel of four vectors, which leaves registers for more rows.
+  // Narrower panels are not halved.
   bool half = false;
 
   bool operator==(const Tile&) const = default;
 };
 
-// Work for one strip: rows of one block, columns of one panel or of half of it, one chunk of K.
+// The work of one strip: the rows of one block, the columns of one panel or of half a panel, and one chunk of
+// K.
 struct Strip {
   // rows[tap * tap_stride + row] + offset points at `k` contiguous inputs.
   const float* const* rows;
@@ -32,23 +34,24 @@ struct Strip {
   size_t row_count;
   size_t offset;
   size_t taps, k;
-  const float* panel;  // at this chunk
-  size_t width;        // of the panel as packed, in elements
-  const float* next;   // what will be read after this chunk of the panel, best as long; fetched ahead
+  const float* panel;  // packed weights of this chunk of the panel
+  size_t width;        // packed columns of the panel
+  const float* next;   // prefetched: the weights that are read after this chunk, best of the same length
   float* out;          // [row_count][columns], rows `out_stride` elements apart
   size_t out_stride;
-  size_t columns;  // of the strip; a whole panel is as wide as the vectors that they need
+  size_t columns;  // columns of the strip; `width` rounds those of a whole panel up to whole vectors
   Tile tile;
   const float* bias;  // `columns` values, added by the first chunk; or null
-  // Used by the last chunk only.
+  // Only the last chunk uses these three.
   const float* residual;
   size_t residual_stride;
   const Epilogue* epilogue;
   bool first, last;  // whether this chunk starts the sum, and whether it ends it
 };
 
-// Runs over [0, size) in `pieces` pieces whose sizes differ by at most one: tiles of 7 and 8 rows instead of
-// many of 8 and a last one of 1, which would leave the multiply-add units waiting on each other.
+// Divides [0, size) into the smallest number of pieces of at most `largest` elements; their sizes differ by
+// at most one. Example: 17 rows with largest = 8 make tiles of 5, 6 and 6 rows instead of 8, 8 and 1. A tile
+// of one row would leave the multiply-add units waiting for each other.
 class EvenPieces {
  public:
   EvenPieces(int64_t size, int64_t largest)
@@ -60,10 +63,10 @@ class EvenPieces {
   int64_t count_, size_;
 };
 
-// Longest piece of K whose part of a panel stays close while the rows of a block pass by. With four vectors a
-// row the weights are read at a third of the rate of the multiply-adds, which a second-level cache sustains
-// (measured with AVX-512: pieces of 32, 64, 128 and 256 KiB: the longer ones up to 5 % faster); short pieces
-// store and load the sums more often.
+// Returns the length of the longest chunk of K whose part of a panel stays in the second-level cache while
+// the tiles of a block read it. With four vectors per row, the weights are read at a third of the rate of the
+// multiply-adds, which a second-level cache sustains. Of chunks of 32, 64, 128 and 256 KiB, measured with
+// AVX-512, the longer ones are up to 5 % faster, because short chunks store and load the sums more often.
 inline int64_t ChunkLength(int64_t panel_width) {
   constexpr int64_t kPanelBytes = 128 << 10;
   const int64_t k = kPanelBytes / (panel_width * int64_t{sizeof(float)});

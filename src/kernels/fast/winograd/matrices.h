@@ -1,10 +1,10 @@
-// The matrices of Winograd's minimal filtering F(m, 3): m outputs of a 3-tap filter from T = m + 2 inputs
-// with T products,
+// The matrices of Winograd's minimal filtering F(m, 3), which computes m outputs of a 3-tap filter from
+// T = m + 2 inputs with T products,
 //   y = A^T [(G g) * (B^T d)]
-// (Lavin & Gray 2016, "Fast Algorithms for Convolutional Neural Networks"). Interpolation points 0, 1, -1,
-// then 2, -2 (m >= 4), 1/2, -1/2 (m = 6), and infinity. Rows 2k+1 and 2k+2 belong to p and -p, so that one is
-// the sum and the other the difference of the same two parts: those over inputs with even and with odd
-// numbers. transform-inl.h relies on that.
+// (Lavin & Gray 2016, "Fast Algorithms for Convolutional Neural Networks"). The interpolation points are 0,
+// 1, -1, then 2, -2 (m >= 4), 1/2, -1/2 (m = 6), and infinity. Rows 2k+1 and 2k+2 belong to the points p and
+// -p, so that one row is the sum and the other the difference of the same two parts: the part over inputs
+// with even numbers and the part over inputs with odd numbers. transform-inl.h relies on this structure.
 #pragma once
 
 namespace mete {
@@ -56,7 +56,7 @@ struct WinogradMatrices<6> {
                                            {0, 1, -1, 32, -32, 0.03125, -0.03125, 1}};
 };
 
-// Calls f(WinogradMatrices<m>{}, integral m) for the m given at run time: 2, 4 or 6.
+// Calls f(WinogradMatrices<m>{}) for an m that is known at run time: 2, 4 or 6.
 template <class F>
 decltype(auto) WithWinograd(int m, F&& f) {
   if (m == 2) return f(WinogradMatrices<2>{});

@@ -1,31 +1,31 @@
-// Where one of Winograd's tiles lies in memory, as its transforms see it.
+// The position of one of Winograd's tiles in memory, for the transforms.
 #pragma once
 
 #include <cstdint>
 
 namespace mete {
 
-// [begin, end) of a tile's rows or columns that lie inside the input; all others read as zero.
+// The range [begin, end) of a tile's rows or columns that are inside the input; all others read as zero.
 struct TileRange {
   int begin = 0, end = 0;
   bool Has(int i) const { return i >= begin && i < end; }
 };
 
 struct InputTile {
-  // pixel (0, 0), channel 0; outside the input where `rows` or `columns` do not begin at 0
+  // Pixel (0, 0), channel 0. It is outside the input if `rows` or `columns` do not begin at 0.
   const float* origin;
   int64_t row_stride, pixel_stride;
   TileRange rows, columns;
 };
 
-// All pointers at pixel (0, 0), channel 0 of the block's channels.
+// All pointers point at pixel (0, 0), channel 0 of the block's channels.
 struct OutputTile {
   float* output;
   int64_t row_stride, pixel_stride;
   const float* residual;  // or null
   int64_t residual_row_stride, residual_stride;
   const float* bias;  // or null
-  int rows, columns;  // those that lie inside the output, 1 .. m
+  int rows, columns;  // number of rows and columns inside the output, 1 .. m
 };
 
 }  // namespace mete

@@ -1,5 +1,5 @@
-// Winograd's transforms of one tile, channels in the lanes (matrices.h): first along one side into a small
-// buffer in the first-level cache, then along the other.
+// Winograd's transforms of one tile, with channels in the lanes (matrices.h). A transform first goes along
+// one side of the tile into a small buffer in the first-level cache, then along the other side.
 #if defined(METE_WINOGRAD_TRANSFORM_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef METE_WINOGRAD_TRANSFORM_INL_H
 #undef METE_WINOGRAD_TRANSFORM_INL_H
@@ -17,8 +17,8 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-// The column that a sum over columns kFirst, kFirst + kStep, ... of a row starts with: one of coefficient 1,
-// which needs no multiplication, if there is one, else the first that is not 0.
+// Returns the column with which a sum over the columns first, first + step, ... of a row starts: a column
+// with coefficient 1, which needs no multiplication, or else the first column whose coefficient is not 0.
 template <class Row>
 constexpr int StartOf(const Row& row, int size, int first, int step) {
   for (int j = first; j < size; j += step) {
@@ -30,7 +30,8 @@ constexpr int StartOf(const Row& row, int size, int first, int step) {
   return first;
 }
 
-// kMatrix[kRow][j] * x[j] summed over j = kFirst, kFirst + kStep, ... < kSize, with the zeros left out.
+// Computes the sum of kMatrix[kRow][j] * x[j] over j = kFirst, kFirst + kStep, ... < kSize, without the
+// zeros.
 template <const auto& kMatrix, int kRow, int kSize, int kFirst, int kStep>
 struct Dot {
   static constexpr int kStart = StartOf(kMatrix[kRow], kSize, kFirst, kStep);
@@ -55,7 +56,7 @@ struct Dot {
   }
 };
 
-// v = B^T d
+// Computes v = B^T d, two rows at a time.
 template <int M, int kPair = 0>
 HWY_INLINE void ForwardPairs(const V32* d, V32* v) {
   if constexpr (kPair < M / 2) {
@@ -77,7 +78,7 @@ HWY_INLINE void Forward(const V32 (&d)[M + 2], V32 (&v)[M + 2]) {
   v[M + 1] = Dot<Matrices::kInput, M + 1, M + 2, 1, 2>::Of(d);
 }
 
-// y = A^T v; `sums` and `differences` hold v[2k+1] +- v[2k+2] at 2k+1.
+// Computes y = A^T v. `sums` and `differences` hold v[2k+1] + v[2k+2] and v[2k+1] - v[2k+2] at index 2k+1.
 template <int M, int kRow = 0>
 HWY_INLINE void BackwardRows(const V32* v, const V32* sums, const V32* differences, V32* y) {
   if constexpr (kRow < M) {
@@ -97,8 +98,8 @@ HWY_INLINE void Backward(const V32 (&v)[M + 2], V32 (&y)[M]) {
   BackwardRows<M>(v, sums, differences, y);
 }
 
-// One vector of channels of one tile of the input to all positions. kWhole: the tile lies inside the input
-// and the vector has all its lanes; `count` lanes otherwise.
+// Transforms one vector of channels of one input tile and writes it to all positions. kWhole means that the
+// tile is inside the input and that the vector has all its lanes; otherwise the vector has `count` lanes.
 template <int M, bool kWhole>
 HWY_INLINE void ForwardVector(const InputTile& t, int64_t channel, size_t count, float* to,
                               int64_t position_stride) {
@@ -129,7 +130,8 @@ HWY_INLINE void ForwardVector(const InputTile& t, int64_t channel, size_t count,
   }
 }
 
-// The way back: one vector of output channels of one tile from all positions, with bias, residual and clamp.
+// Transforms one vector of output channels of one tile back from all positions, and adds bias, residual and
+// clamp.
 template <int M, bool kWhole>
 HWY_INLINE void BackwardVector(const OutputTile& t, const float* from, int64_t position_stride,
                                int64_t channel, size_t count, V32 low, V32 high) {

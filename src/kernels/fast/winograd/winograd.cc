@@ -19,7 +19,7 @@
 #define METE_WINOGRAD_ONCE
 namespace mete {
 
-// A pass's matrices: [position][tile][channel], in elements.
+// The matrices of a pass, [position][tile][channel]. The strides are in elements.
 struct PassMatrices {
   float* data;
   int64_t row_stride, position_stride;
@@ -30,12 +30,12 @@ struct PassMatrices {
 struct WinogradCode {
   const char* target;
   int64_t lanes;
-  // Indexed by m / 2 - 1. A tile's part of a pass begins at `to` or `from`.
+  // These functions are indexed by m / 2 - 1. The tile's part of the pass begins at `to` or `from`.
   void (*forward[3])(const InputTile&, int64_t channels, float* to, int64_t position_stride);
   void (*backward[3])(const OutputTile&, const Activation&, int64_t channels, const float* from,
                       int64_t position_stride);
-  // One vector of `columns` output channels that begin at `weights`; `to` is its place in a panel of width
-  // `stride`.
+  // Packs one vector of `columns` output channels, whose weights begin at `weights`. `to` is the vector's
+  // place in a panel of width `stride`.
   void (*pack[3])(const WinogradPlan&, const float* weights, int64_t columns, float* to, int64_t stride);
 };
 
@@ -83,7 +83,7 @@ HWY_NOINLINE void BackwardTile(const OutputTile& t, const Activation& activation
   }
 }
 
-// U = G g G^T, in double.
+// Computes the weights U = G g G^T, in double.
 template <int M>
 void PackVector(const WinogradPlan& plan, const float* weights, int64_t columns, float* to, int64_t stride) {
   constexpr int T = M + 2;
@@ -137,8 +137,9 @@ namespace {
 
 int64_t RoundUp(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
-// Rows of `channels` values that end with a whole vector; positions an odd number of cache lines apart, so
-// that those of one tile do not all fall into one set of a cache.
+// Returns matrices whose rows have `channels` values, rounded up to whole vectors. The positions are an odd
+// number of cache lines apart, so that the positions of one tile do not all fall into the same set of a
+// cache.
 PassMatrices Matrices(const WinogradPlan& plan, int64_t tiles, int64_t channels, float* data) {
   const int64_t row = RoundUp(channels, plan.code->lanes);
   return {data, row, RoundUp(tiles * row, 32) + 16};
@@ -152,7 +153,7 @@ PassMatrices ProductMatrices(const WinogradPlan& plan, float* scratch) {
   return Matrices(plan, plan.pass, plan.shape.out_channels, scratch);
 }
 
-// Of all tiles.
+// Returns the transformed inputs of all tiles.
 PassMatrices Transformed(const WinogradPlan& plan, float* data) {
   return Matrices(plan, plan.tiles, plan.shape.in_channels, data);
 }
@@ -165,12 +166,13 @@ int64_t LengthOf(const WinogradPlan& plan, const PassMatrices& m) {
   return plan.positions * m.position_stride;
 }
 
-// A pass reads all weights once. Where they fit the second-level cache, the pass's matrices shall fit beside
-// them; else the weights come from further away, and the longer the pass, the less often.
+// Returns the number of tiles of a pass. A pass reads all weights once. If the weights fit the second-level
+// cache, the matrices of the pass should fit beside them. Otherwise the weights come from a more distant
+// level, and the longer the passes, the less often they are read.
 int64_t PassLength(const WinogradPlan& plan) {
-  // Both measured with AVX-512 and 1.25 MiB of second-level cache. Of 8 .. 256 tiles, 56x56x64 (weights that
-  // fit) is best at 16 .. 24 for m = 4 and the same over 16 .. 96 for m = 2; 112x112x128 and 56x56x256
-  // (weights that do not) are best at 96 .. 128.
+  // Both constants were measured with AVX-512 and 1.25 MiB of second-level cache, for passes of 8 .. 256
+  // tiles. For 56x56x64, whose weights fit, 16 .. 24 tiles are best with m = 4, and 16 .. 96 tiles take the
+  // same time with m = 2. For 112x112x128 and 56x56x256, whose weights do not fit, 96 .. 128 tiles are best.
   constexpr int64_t kCache = 960 << 10;
   constexpr int64_t kLongest = 128;
   const int64_t tile_bytes =
@@ -181,7 +183,7 @@ int64_t PassLength(const WinogradPlan& plan) {
 }
 
 struct TilePlace {
-  int64_t image, y, x;  // of the first output pixel
+  int64_t image, y, x;  // image, row and column of the tile's first output pixel
 };
 
 TilePlace Locate(const WinogradPlan& plan, int64_t tile) {
@@ -230,7 +232,8 @@ void Forward(const WinogradPlan& plan, const float* input, Range tiles, const Pa
   }
 }
 
-// One position's product of rows that begin at in.data, with the weights that follow fetched ahead.
+// Computes the product of one position for rows that begin at in.data, and prefetches the weights of the next
+// position.
 void Multiply(const WinogradPlan& plan, int64_t position, const PassMatrices& in, const float* packed,
               Range rows, Range panels, const PassMatrices& out) {
   const Panels& split = plan.gemm.split;
@@ -243,7 +246,8 @@ void Multiply(const WinogradPlan& plan, int64_t position, const PassMatrices& in
           weights(position + 1) + split.Columns(panels.begin).begin * channels);
 }
 
-// From products that begin with those of the first of `tiles`.
+// Transforms products back and writes the outputs of `tiles`. `from` begins with the products of the first
+// tile.
 void Backward(const WinogradPlan& plan, const PassMatrices& from, const Epilogue& epilogue, Range tiles,
               Range panels, float* output) {
   const int64_t first = plan.gemm.split.Columns(panels.begin).begin;
@@ -272,7 +276,7 @@ WinogradPlan PlanWinograd(const ConvShape& shape, int m) {
   plan.tile_columns = (shape.out_width + m - 1) / m;
   plan.tiles = shape.batch * plan.tile_rows * plan.tile_columns;
   plan.code = HWY_DYNAMIC_DISPATCH(GetWinogradCode)();
-  // Whole vectors: what a product writes beside the last channel is not read again.
+  // The products have whole vectors; the values that they write beyond the last channel are never read.
   plan.gemm = PlanGemm(RoundUp(shape.out_channels, plan.code->lanes), shape.in_channels);
   plan.panels = plan.gemm.panels;
   plan.pass = PassLength(plan);

@@ -1,26 +1,28 @@
 // 3x3 convolutions of stride 1 in f32 over NHWC by Winograd's minimal filtering (Lavin & Gray 2016, "Fast
-// Algorithms for Convolutional Neural Networks"): F(m x m, 3x3) for m = 2, 4, 6 makes m x m outputs from a
-// tile of T x T inputs, T = m + 2, with T^2 instead of 9 m^2 multiplications: 2.25, 4 and 5.06 times fewer.
+// Algorithms for Convolutional Neural Networks"). F(m x m, 3x3) for m = 2, 4, 6 computes m x m outputs from a
+// tile of T x T inputs, T = m + 2, with T^2 instead of 9 m^2 multiplications, which is 2.25, 4 and 5.06 times
+// fewer.
 //
-// A pass over some tiles: transform the input (B^T d B) into T^2 matrices [tiles][channels], multiply each
-// with its own packed weights (G g G^T; RunGemm), transform the products (A^T M A) and write them with their
-// epilogue. As everywhere here: plan, pack once, then any blocks on any threads, with the same bits whatever
-// the blocks are. An input that is not finite spoils all outputs of the tiles that read it.
+// A pass over some tiles has three steps. It transforms the input (B^T d B) into T^2 matrices
+// [tiles][channels]. It multiplies each matrix with its own packed weights (G g G^T; RunGemm). It transforms
+// the products (A^T M A) and writes them with their epilogue. The caller plans once and packs the weights
+// once; then it computes any blocks on any threads, and the bits do not depend on the blocks. An input that
+// is not finite makes all outputs of the tiles that read it wrong.
 //
-// Error. Let u = 2^-24, C the channels, and for the positions p, q of a tile
+// Error. Let u = 2^-24, C the number of channels, and for the positions p, q of a tile
 //   P[p,q] = sum over channels of |G g G^T|[p,q] (|B^T| |d| |B|)[p,q]
-// Each product goes through at most C + r roundings: one a channel, and r = 4 T + 2 outside of that sum (each
-// of four one-dimensional transforms adds up to T terms; one for the packed weight, one for the product). So
-// for output (i, j) of a tile
-//   |error| <= (C + r) u  sum over p, q of |A^T[i,p] A^T[j,q]| P[p,q]                      always (to first
-//   order in u), and
-//   |error| <= sqrt(C + r) u  sqrt(sum over p, q of (A^T[i,p] A^T[j,q] P[p,q])^2)          where roundings
-//   are independent,
-// up to a factor that depends on how sure one wants to be (Higham & Mary 2019, "A New Approach to
-// Probabilistic Rounding Error Analysis"; here 1). The second is the stated bound, held by winograd_test.cc.
-// Before data are known: the first sum is at most WinogradGrowth(m) * sum over channels of max|g| max|d|,
-// with the growth the square of max over i of sum over p of |A^T[i,p]| sum|G[p]| sum|B^T[p]|: 64, 2304 and
-// 4579 for m = 2, 4, 6 (a plain sum of products: 9).
+// Each product goes through at most C + r roundings: one for each channel, and r = 4 T + 2 outside that sum
+// (each of four one-dimensional transforms adds up to T terms; one rounding is for the packed weight, one for
+// the product). So for output (i, j) of a tile this bound always holds (to first order in u):
+//   |error| <= (C + r) u  sum over p, q of |A^T[i,p] A^T[j,q]| P[p,q]
+// If the roundings are independent, this bound holds:
+//   |error| <= sqrt(C + r) u  sqrt(sum over p, q of (A^T[i,p] A^T[j,q] P[p,q])^2)
+// up to a factor that depends on the desired confidence (Higham & Mary 2019, "A New Approach to Probabilistic
+// Rounding Error Analysis"; the factor is 1 here). The second bound is the stated bound, which
+// winograd_test.cc checks. Before the data are known, the sum in the first bound is at most
+//   WinogradGrowth(m) * sum over channels of max|g| max|d|
+// The growth is the square of max over i of sum over p of |A^T[i,p]| sum|G[p]| sum|B^T[p]|, which is 64, 2304
+// and 4579 for m = 2, 4, 6. A plain sum of products has a growth of 9.
 #pragma once
 
 #include <cstddef>
@@ -35,54 +37,58 @@ struct WinogradCode;
 
 struct WinogradPlan {
   ConvShape shape;
-  int tile = 0;       // m: outputs along a tile's side
+  int tile = 0;       // m, the number of outputs along a tile's side
   int positions = 0;  // T^2
-  // of an image, and of the batch: what Range tiles below counts
+  // Tile rows and tile columns of one image, and tiles of the whole batch. A `Range tiles` below counts these
+  // tiles.
   int64_t tile_rows = 0, tile_columns = 0, tiles = 0;
-  int64_t panels = 0;  // of output channels
-  int64_t pass = 0;    // tiles that are worked on at a time
-  GemmPlan gemm;       // of one position
+  int64_t panels = 0;  // panels of output channels
+  int64_t pass = 0;    // tiles of one pass
+  GemmPlan gemm;       // the product of one position
   const WinogradCode* code = nullptr;
 };
 
-// 3x3, stride 1, no dilation, one group.
+// Returns whether the convolution is 3x3 with stride 1, no dilation and one group.
 bool TakesWinograd(const ConvShape& shape);
 
-// Needs TakesWinograd and m of 2, 4, 6.
+// Plans a convolution that TakesWinograd() accepts, for m = 2, 4 or 6.
 WinogradPlan PlanWinograd(const ConvShape& shape, int m);
 
 const char* TargetOf(const WinogradPlan& plan);
 
 double WinogradGrowth(int m);
 
-// `weights`: [out_channels][in_channels][3][3], as ONNX has them; transformed in double, rounded once.
-// Writes the given panels only. `packed`: PackedWinogradBytes, best aligned to 64 bytes.
+// Packs the weights of the given panels. `weights` is [out_channels][in_channels][3][3] as in ONNX. The
+// weights are transformed in double and rounded once. `packed` has PackedWinogradBytes() bytes, best aligned
+// to 64 bytes.
 size_t PackedWinogradBytes(const WinogradPlan& plan);
 void PackWinograd(const WinogradPlan& plan, const float* weights, Range panels, float* packed);
 
-// One thread's working memory, independent of the block; its contents need not survive a call.
+// Returns the size of one thread's working memory, which does not depend on the block. Its contents need not
+// survive a call.
 size_t WinogradScratchBytes(const WinogradPlan& plan);
 
 // Computes the tiles `tiles` (numbered over batch, tile rows, tile columns) and the output channels of
 // `panels`. `input`, `output` and the epilogue's pointers are those of the whole tensors; the input and the
-// output do not overlap. `scratch`: WinogradScratchBytes, best aligned to 64 bytes, not shared with another
-// thread's call.
+// output must not overlap. `scratch` has WinogradScratchBytes() bytes, best aligned to 64 bytes, and no other
+// thread uses it during the call.
 void RunWinograd(const WinogradPlan& plan, const float* input, const float* packed, const Epilogue& epilogue,
                  Range tiles, Range panels, float* output, float* scratch);
 
-// The same in three steps that threads divide differently, each after all of the one before. Nothing is
-// computed or read twice, but what is between the steps goes through memory: for layers of large weights and
-// few tiles. Any division gives the bits of RunWinograd.
+// The same computation in three steps, TransformWinograd(), MultiplyWinograd() and FinishWinograd(), which
+// threads may divide differently. Each step starts after all of the step before. Nothing is computed or read
+// twice, but the intermediate matrices go through memory. The steps are for layers with large weights and few
+// tiles. Any division gives the bits of RunWinograd().
 struct WinogradStages {
-  float* transformed;  // TransformedWinogradBytes, best aligned to 64 bytes
-  float* products;     // WinogradProductsBytes, likewise
+  float* transformed;  // TransformedWinogradBytes() bytes, best aligned to 64 bytes
+  float* products;     // WinogradProductsBytes() bytes, best aligned to 64 bytes
 };
 size_t TransformedWinogradBytes(const WinogradPlan& plan);
 size_t WinogradProductsBytes(const WinogradPlan& plan);
 void TransformWinograd(const WinogradPlan& plan, const float* input, Range tiles,
                        const WinogradStages& stages);
-// `matrices`: of 0 .. positions * panels, those of a position next to each other; each reads weights that no
-// other does.
+// `matrices` is a range of 0 .. positions * panels, in which the panels of one position are next to each
+// other. No two of these matrices read the same weights.
 void MultiplyWinograd(const WinogradPlan& plan, const float* packed, Range matrices,
                       const WinogradStages& stages);
 void FinishWinograd(const WinogradPlan& plan, const WinogradStages& stages, const Epilogue& epilogue,

@@ -12,7 +12,7 @@ namespace {
 
 using Square = std::array<std::array<double, 8>, 8>;
 
-// left middle left^T, with every element of `left` sent through `term`.
+// Returns left middle left^T, where every element of `left` is replaced by term(element).
 template <class Matrix, class Term>
 Square Around(const Matrix& left, const Square& middle, const Term& term) {
   Square half = {}, whole = {};
@@ -47,7 +47,7 @@ class Problem : public ConvProblem {
   }
   std::vector<float> RunWhole() { return RunWhole(epilogue()); }
 
-  // The bound that winograd.h states, for every output before bias and residual: [pixel][channel].
+  // Returns the bound that winograd.h states, for every output before bias and residual, as [pixel][channel].
   std::vector<double> Bounds() const {
     const ConvShape& s = shape();
     std::vector<double> bounds(static_cast<size_t>(s.out_pixels() * s.out_channels));
@@ -65,7 +65,8 @@ class Problem : public ConvProblem {
     return bounds;
   }
 
-  // Bias and residual are added afterwards; activations stretch an error by 1.13 at most (Swish, Gelu, Mish).
+  // Checks the outputs after bias, residual and activation. Activations amplify an error by at most 1.13
+  // (Swish, Gelu, Mish).
   void CheckWithin(const std::vector<float>& out, const std::vector<double>& bounds) const {
     Check(out, [&](int64_t p, int64_t m, const Sums& sums) {
       return 1.2 * bounds[static_cast<size_t>(p * shape().out_channels + m)] +
@@ -84,7 +85,7 @@ class Problem : public ConvProblem {
         f(y, x, (image * s.out_height + top + y) * s.out_width + left + x);
   }
 
-  // |B^T| |d| |B| of every channel.
+  // Returns |B^T| |d| |B| for every channel of a tile.
   std::vector<Square> InputsOf(int64_t tile) const {
     const ConvShape& s = shape();
     const int64_t stride = s.in_pixel_stride ? s.in_pixel_stride : s.in_channels, m = plan_.tile;
@@ -106,7 +107,7 @@ class Problem : public ConvProblem {
     return inputs;
   }
 
-  // Squared: what the bound's root is taken of.
+  // Returns the sum under the square root of the bound, for every output of a tile.
   Square Magnitude(const std::vector<Square>& inputs, int64_t channel) const {
     return WithWinograd(plan_.tile, [&](auto matrices) {
       Square products = {};
@@ -133,8 +134,8 @@ ConvShape Three(int64_t batch, int64_t h, int64_t w, int64_t c, int64_t n, int64
   return Sized({batch, h, w, c, 1, 1, n, 3, 3, 1, 1, 1, 1, pad_top, pad_left, 1}, pad_top, pad_left);
 }
 
-// Sizes that are no multiples of a tile, channels that are none of a vector or a panel, and padding of 0,
-// 1, 2.
+// Returns shapes with sizes that are not multiples of a tile, channels that are not multiples of a vector or
+// a panel, and paddings of 0, 1 and 2.
 std::vector<ConvShape> Shapes() {
   std::vector<ConvShape> shapes = {
       Three(1, 3, 3, 1, 1, 0, 0),
@@ -200,7 +201,8 @@ TEST_P(WinogradF32, RandomShapesStayWithinTheStatedBound) {
   });
 }
 
-// Neither crossed nor a hundred times too wide, for few channels and many.
+// The errors must stay below the bound, and the bound must not be a hundred times too large, for few and for
+// many channels.
 TEST_P(WinogradF32, TheStatedBoundIsClose) {
   OnEveryTarget([](const std::string&) {
     for (const int64_t channels : {4, 64, 512}) {
@@ -232,7 +234,7 @@ TEST_P(WinogradF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
       std::vector<float> stitched = problem.Blank();
       for (int64_t t = 0; t < problem.plan().tiles;) {
         const int64_t end = std::min(problem.plan().tiles, t + random.Int(1, 20));
-        // of any length up to what the scratch is for
+        // The pass may have any length up to the one for which the scratch memory is sized.
         problem.plan().pass = random.Int(1, problem.plan().pass);
         for (int64_t q = 0; q < problem.plan().panels; ++q)
           problem.Run(problem.epilogue(), {t, end}, {q, q + 1}, stitched);
@@ -243,7 +245,7 @@ TEST_P(WinogradF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
   });
 }
 
-// A^T (G g * B^T d) is the correlation of g and d: the matrices themselves, in double.
+// The test checks the matrices in double: A^T (G g * B^T d) is the correlation of g and d.
 TEST_P(WinogradF32, TheMatricesMakeTheFilter) {
   WithWinograd(GetParam(), [](auto matrices) {
     for (size_t i = 0; i < std::size(matrices.kOutput); ++i)
