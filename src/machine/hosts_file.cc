@@ -40,7 +40,7 @@ class Reader {
   }
 
  private:
-  // Relative to the file's folder.
+  // Returns the path under `key`, which the file gives relative to its own folder; "" if the key is missing.
   std::string PathAt(TomlKeys& keys, const char* key) {
     if (!keys.Find(key)) return "";
     return (std::filesystem::path(path_).parent_path() / keys.Text(key)).string();
