@@ -13,7 +13,8 @@ namespace {
 
 using Devices = std::vector<int>;  // ascending
 
-// The caller's own with each set of devices that some placement has; with fewer idle watts first.
+// Returns the sets of devices to try: the caller's own device with each set of DeviceSets() and of the
+// placements.
 std::vector<Devices> SetsThatAreOn(const std::vector<Placement>& placements, const PoolCosts& pool) {
   std::set<Devices> sets;
   const auto add = [&](Devices devices) {
@@ -35,14 +36,14 @@ double Joules(const Graph& graph, const PoolCosts& pool, const DevicesPlan& plan
   return JoulesOf(graph, plan, pool, plan.predicted_us);
 }
 
-// `fastest`: the plan with the least time of these placements.
+// Returns the plan with the least energy. `fastest` is the plan with the least time with the same placements.
 DevicesPlan LeastOf(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
                     const DevicesPlan& fastest) {
   std::vector<Devices> sets = SetsThatAreOn(placements, pool);
   std::stable_sort(sets.begin(), sets.end(), [&](const Devices& a, const Devices& b) {
     return IdleWatts(pool, a) < IdleWatts(pool, b);
   });
-  // without what idle devices take: no plan has less of the rest
+  // This plan has the least energy without the idle power.
   DevicesPlan best = PlanDevices(graph, pool, placements, {0, true});
   const double least_joules = JoulesOf(graph, best, pool, 0);
   double joules = Joules(graph, pool, best);
@@ -69,7 +70,7 @@ DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool) {
   const std::vector<Placement> placements = PlacementsOf(pool);
   DevicesPlan fastest = PlanDevices(graph, pool, placements),
               best = LeastOf(graph, pool, placements, fastest);
-  // With other shares more devices may be on, and then a plan is dearer than the price says.
+  // With refined shares more devices may be on, and then a plan needs more energy than the price says.
   const RequestPrice price{IdleWatts(pool, DevicesOn(best)) * 1e-6, true};
   for (DevicesPlan plan :
        {RefineShares(graph, pool, best, price), RefineShares(graph, pool, std::move(fastest))})
