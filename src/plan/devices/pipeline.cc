@@ -16,11 +16,12 @@
 namespace mete {
 namespace {
 
-constexpr int kInputs = -1;      // instead of a stage: the caller has all
-constexpr double kSlack = 1e-9;  // periods that differ by less are the same: sums differ by rounding
-// Bounds that are tried, of the first period that is known, and from one to the next. A bound takes time by
-// what is below it, one that is too low next to none: counted on 64 devices, where the shortest period was
-// 0.25 to 1 of the first. Guess beyond that.
+constexpr int kInputs = -1;      // a stage number for the inputs: the caller has all values
+constexpr double kSlack = 1e-9;  // periods within this ratio are equal, because sums differ by rounding
+// The search tries growing upper bounds of the period: the first is kFirstBound of the first known period,
+// and each next bound is kNextBound times larger. The work for a bound depends on the number of pipelines
+// below it, so that a bound that is too low takes almost no time. The values were found with 64 devices,
+// where the shortest period was 0.25 to 1 of the first; for other pools they are guesses.
 constexpr double kFirstBound = 0.125, kNextBound = 1.2;
 
 // The loads of the stages so far.

@@ -20,8 +20,8 @@ std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& devi
 std::vector<double> SharesBySpeed(const PoolCosts& pool);
 
 // Returns the sets of devices that may share a group, each ascending. With up to six devices these are all
-// subsets, where of equal devices only the first ones are taken; with more devices they are the fastest 1, 2,
-// 3 and so on.
+// subsets, where of equal devices only the first ones are taken; with more devices they are the fastest n
+// devices for several n.
 std::vector<std::vector<int>> DeviceSets(const PoolCosts& pool);
 
 // Returns the placements that a group may have: whole on each device (of equal devices on the first), and
