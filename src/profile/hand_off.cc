@@ -12,11 +12,11 @@ namespace mete {
 namespace {
 
 struct EmptyRegion {
-  double ns = 0;     // median
-  double takes = 0;  // of the first worker, on average: a policy says how many blocks each of them has
+  double ns = 0;     // median time
+  double takes = 0;  // average number of takes of the first worker, which depends on the policy
 };
 
-// A region of so many blocks with nothing in them.
+// Measures a region of `blocks` empty blocks.
 EmptyRegion Measure(Pool& pool, int64_t blocks, int times, std::chrono::microseconds pause) {
   std::vector<double> ns;
   int64_t takes = 0;
@@ -34,10 +34,10 @@ EmptyRegion Measure(Pool& pool, int64_t blocks, int times, std::chrono::microsec
 }  // namespace
 
 HandOff MeasureHandOff(const std::vector<int>& cores) {
-  constexpr int kTimes = 2000, kSleeps = 100;  // guess: medians are steady, and it takes less than a second
-  constexpr std::chrono::milliseconds kLonger{1};  // than threads spin
+  constexpr int kTimes = 2000, kSleeps = 100;      // a guess: steady medians in less than a second
+  constexpr std::chrono::milliseconds kLonger{1};  // longer than threads spin
   if (cores.size() < 2) return {};
-  Pool pool(int(cores.size()), cores, "asymo");  // takes some blocks at a time of a queue
+  Pool pool(int(cores.size()), cores, "asymo");  // a policy that takes some blocks at a time from a queue
   const Pool::CallerPin pin(pool);
   const auto threads = int64_t(cores.size());
   Measure(pool, threads, kTimes, {});
