@@ -77,10 +77,11 @@ struct Preprocess {
   int crop_width = 0, crop_height = 0;  // size of the centre that is cut out; 0: no cropping
   // the final size; 0: the size of the model's input (MakeInput with its shape), otherwise no resizing
   int resize_width = 0, resize_height = 0;
-  // How a picture gets the final size. With 0 and false, width and height are scaled independently.
-  // scale the picture to cover size / crop_fraction, and cut out the centre; 0.875 is 224 out of 256
+  // The next two members tell how a picture gets the final size. With 0 and false, width and height are
+  // scaled independently. `crop_fraction` scales the picture to cover size / crop_fraction and cuts out the
+  // centre; 0.875 is 224 out of 256.
   float crop_fraction = 0;
-  // scale the picture to fit into the size, centre it, and fill the rest with `pad`
+  // Scales the picture to fit into the size, centres it, and fills the rest with `pad`.
   bool letterbox = false;
   std::array<float, 3> pad{114, 114, 114};  // RGB, 0..255; YOLO's authors train with 114
   Interpolation interpolation = Interpolation::kAntialias;

@@ -62,9 +62,8 @@ struct EnergyChoice {
 struct EnergySearch {
   // by cluster: only the frequency of the curves that is nearest to this one is tried; empty: all frequencies
   std::vector<int64_t> at_khz = {};
-  const CancelToken* cancel = nullptr;  // checked every few ms
-  std::function<void(int done, int all)> progress =
-      {};  // called every few ms with the number of tried settings
+  const CancelToken* cancel = nullptr;                   // checked every few ms
+  std::function<void(int done, int all)> progress = {};  // called every few ms, with the tried combinations
 };
 
 // Tries all combinations of the frequencies and numbers of cores in the curves. If none meets the time, the

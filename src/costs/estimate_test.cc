@@ -77,7 +77,7 @@ TEST(TimesOn, ClustersShareTheMemory) {
   const Graph graph = Chain({elements}).Relu().Done();
   const MachineFile file = ToyMachine({{1, 10, 80}, {1, 10, 80}});
   const NodeTimes both = FirstOf(graph, file, {1, 1}), one = FirstOf(graph, file, {1, 0});
-  EXPECT_NEAR(both.block_ns[0] * double(both.blocks), 8.0 * elements / 50, 1);  // of 100 GB/s
+  EXPECT_NEAR(both.block_ns[0] * double(both.blocks), 8.0 * elements / 50, 1);  // half of 100 GB/s
   EXPECT_NEAR(one.block_ns[0] * double(one.blocks), 8.0 * elements / 80, 1);
   EXPECT_EQ(one.block_ns[1], 0);
 }

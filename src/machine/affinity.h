@@ -1,4 +1,4 @@
-// Which cores this process can use.
+// The cores that this process can use.
 #pragma once
 
 #include "machine/machine.h"

@@ -36,8 +36,8 @@ class EnergyMeter {
 
 // Returns the meters to read together: the meters in `names` if it names any, else the first of these groups
 // that is present, in which no meter counts what another one counts too:
-//  - powercap: the packages and their memory, without the parts of a package (core, uncore), without the whole
-//    platform (psys), and without a second interface to the same counters
+//  - powercap: the packages and their memory, without the parts of a package, without the whole platform
+//    beside them (psys), and without a second interface to the same counters
 //  - the sensors of the INA231 driver: boards with this chip have one sensor per power rail
 //  - a single INA
 //  - the battery

@@ -11,8 +11,8 @@
 namespace mete::slowcore {
 namespace {
 
-// The time limit as a multiple of the windows' length: with so many other threads on the core the probe gives
-// up. This value is a guess.
+// The time limit as a multiple of the windows' length: the probe gives up if about 40 other threads use the
+// core. This value is a guess.
 constexpr int kPatience = 40;
 constexpr int64_t kListenNs = 10'000'000;  // the longest delay until a signal is noticed
 

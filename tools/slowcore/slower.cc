@@ -141,8 +141,7 @@ bool Slower::WantsSlow(int64_t now_ns) {
 
 void Slower::Period() {
   do timer_.Wait();
-  while (NowNs() <
-         pacer_.wake_ns());  // the timer may expire for a period that was skipped after a standstill
+  while (NowNs() < pacer_.wake_ns());  // the timer may expire for a period that the pacer has skipped
   pacer_.SetOverheadNs(overhead_ns_.load(std::memory_order_relaxed));
   const int64_t woke = NowNs();
   const int64_t until = pacer_.BusyUntil(woke);

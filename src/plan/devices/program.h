@@ -1,7 +1,7 @@
 // A plan for several devices as a program for each device, as a value. For every group the program has the
 // pieces that the device sends, the parts that it needs and their senders, the graph that it computes, and
-// the parts that it holds afterwards. Together the devices compute a request, without any further
-// synchronization.
+// the parts that it holds afterwards. Each device executes its program at its own pace; together they compute
+// a request.
 //
 // The data that one device sends to another in a group are a piece: a part along at most one axis of a part
 // that the sender holds, and also a part along at most one axis of the part that the receiver needs. This
@@ -16,8 +16,8 @@
 
 namespace mete {
 
-// The most requests that a program computes at the same time. This value is a guess: few pipelines have so
-// many devices.
+// The most requests that a program computes at the same time. This value is a guess: only a pipeline over
+// more devices would need more.
 inline constexpr int kMostLanes = 16;
 
 // The source of a piece of a needed part.
