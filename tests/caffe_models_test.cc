@@ -1,4 +1,5 @@
-// Each trained Caffe net against its ONNX twin, both through the engine, on seeded random input.
+// Compares each trained Caffe network with the same network in ONNX, both run by the engine on seeded random
+// input.
 #include <gtest/gtest.h>
 
 #include <cmath>

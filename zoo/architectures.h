@@ -1,4 +1,4 @@
-// One function an architecture: each adds its layers, from input to output, to an empty builder.
+// One function per architecture. Each adds its layers, from input to output, to an empty builder.
 #pragma once
 
 #include <vector>
@@ -36,7 +36,7 @@ void PoseNetMobileNet(GraphBuilder& b);
 void VitTiny16(GraphBuilder& b);
 void Bert6(GraphBuilder& b);
 void CharRnn(GraphBuilder& b);
-Tensor Attention(GraphBuilder& b, const Tensor& x, int heads);  // every token looks at every token
+Tensor Attention(GraphBuilder& b, const Tensor& x, int heads);  // every token attends to every token
 
 // probes.cc
 struct Probe {

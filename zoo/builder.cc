@@ -1,4 +1,4 @@
-// The plumbing of GraphBuilder: nodes, initialisers, the file. The layers are in layers.cc.
+// The parts of GraphBuilder for nodes, initialisers and the file. The layers are in layers.cc.
 #include "zoo/builder.h"
 
 #define ONNX_ML 1  // the variant of the schema that onnx_pb.h includes
@@ -18,8 +18,8 @@
 namespace mete::zoo {
 namespace {
 
-constexpr int kIrVersion = 8;  // the one that came with opset 17
-constexpr int kOpset = 17;     // the first with LayerNormalization
+constexpr int kIrVersion = 8;  // the IR version of opset 17
+constexpr int kOpset = 17;     // the first opset with LayerNormalization
 
 int64_t Product(const Dims& dims) {
   int64_t product = 1;
@@ -65,7 +65,8 @@ onnx::TensorProto* AddInitializer(onnx::ModelProto* model, const std::string& na
   return tensor;
 }
 
-// Calls `next()` for every element and stores the results in the file's byte order (little-endian, as here).
+// Calls `next()` for every element and stores the results in the file's byte order (little-endian, as in
+// memory).
 template <class F>
 void Fill(onnx::TensorProto* tensor, int64_t count, F next) {
   std::string* bytes = tensor->mutable_raw_data();
@@ -145,7 +146,7 @@ Tensor GraphBuilder::Node(const std::string& op, std::span<const std::string> in
 std::vector<Tensor> GraphBuilder::Split(const Tensor& x, int parts, int axis) {
   Dims dims = x.dims;
   dims[size_t(axis)] /= parts;
-  // The sizes are optional where they are equal, but pnnx loses the split without them.
+  // Equal sizes are optional, but pnnx loses the split without them.
   const std::vector<int64_t> sizes(size_t(parts), dims[size_t(axis)]);
   const std::string inputs[] = {x.name,
                                 Constant("split_" + std::to_string(nodes_ + 1) + ".sizes", {parts}, sizes)};

@@ -1,9 +1,9 @@
-// Puts an ONNX graph together, a call a layer, with random weights of sane size. Knows every shape as it
-// goes.
+// Builds an ONNX graph, one call per layer, with random weights of a usual size. The builder tracks the shape
+// of every value.
 //
 // Weights follow He's rule, variance 1 / (fan-in * E[x^2]): each value carries an estimate of its own mean
-// square, which gives 2 / fan-in behind a Relu and the like for the other activations. So the numbers stay
-// near 1 in networks of any depth, although nothing was trained.
+// square, which gives 2 / fan-in after a Relu and corresponding values after other activations. Therefore the
+// values stay near 1 in networks of any depth, although the networks are not trained.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class NodeProto;
 
 namespace mete::zoo {
 
-inline constexpr const char* kProducer = "mete-zoo";  // what the files say of who made them
+inline constexpr const char* kProducer = "mete-zoo";  // producer name in the files
 
 using Dims = std::vector<int64_t>;
 using Attribute = std::pair<const char*, std::variant<int64_t, float, Dims, std::string>>;
@@ -34,14 +34,14 @@ struct Tensor {
   double mean_square = 1;
 };
 
-// A window's rows and columns.
+// The rows and columns of a window.
 struct Window {
   Window(int side) : h(side), w(side) {}
   Window(int rows, int columns) : h(rows), w(columns) {}
   int h, w;
 };
 
-inline constexpr int kSame = -1;  // as much padding as keeps the size at stride 1
+inline constexpr int kSame = -1;  // the padding that keeps the size at stride 1
 
 struct ConvOptions {
   int stride = 1;
@@ -59,7 +59,8 @@ struct PoolOptions {
 
 class GraphBuilder {
  public:
-  // `dry`: only counts parameters and shapes; no weights are made, and Save() may not be called.
+  // With `dry` the builder only counts parameters and shapes: it makes no weights, and Save() must not be
+  // called.
   GraphBuilder(const std::string& name, uint64_t seed, bool dry);
   ~GraphBuilder();
 
@@ -70,9 +71,9 @@ class GraphBuilder {
   Tensor Conv(const Tensor& x, int channels, Window window, const ConvOptions& options = {});
   Tensor Dense(const Tensor& x, int features);          // Gemm on 1 x features
   Tensor Linear(const Tensor& x, int features);         // MatMul and Add over the last dimension
-  Tensor BatchNorm(const Tensor& x, float scale = 1);   // `scale`: around which its gammas lie
+  Tensor BatchNorm(const Tensor& x, float scale = 1);   // `scale`: the mean of its gammas
   Tensor LayerNorm(const Tensor& x);                    // one LayerNormalization node
-  Tensor LayerNormParts(const Tensor& x);               // as exporters wrote it before opset 17
+  Tensor LayerNormParts(const Tensor& x);               // primitive operators, as before opset 17
   Tensor LocalResponseNorm(const Tensor& x, int size);  // AlexNet's alpha, beta and bias
 
   Tensor Relu(const Tensor& x);
@@ -101,7 +102,7 @@ class GraphBuilder {
   Tensor Reshape(const Tensor& x, const Dims& dims);
   Tensor Transpose(const Tensor& x, const Dims& order);
   Tensor SpaceToDepth(const Tensor& x, int block);
-  Tensor Row(const Tensor& x, int axis, int64_t index);  // Gather with one index; the axis goes
+  Tensor Row(const Tensor& x, int axis, int64_t index);  // Gather with one index; removes the axis
 
   Tensor Embedding(const Tensor& tokens, int64_t count, int64_t features);
   Tensor OneHot(const Tensor& tokens, int64_t depth);  // appends a dimension
@@ -122,7 +123,7 @@ class GraphBuilder {
   Tensor Pool(const char* op, const Tensor& x, int window, const PoolOptions& options, double gain,
               bool count_pads);
 
-  // Initialisers: random ones count as parameters (where `learnt`), constants do not.
+  // These functions add initialisers. Random ones count as parameters (if `learnt`), constants do not.
   std::string Weights(const std::string& name, const Dims& dims, double std, double mean = 0,
                       bool learnt = true);
   std::string Uniform(const std::string& name, const Dims& dims, double low, double high);

@@ -1,4 +1,4 @@
-// The networks before batch normalisation and shortcuts.
+// Networks from before batch normalisation and shortcuts.
 #include "zoo/architectures.h"
 
 namespace mete::zoo {
@@ -26,7 +26,7 @@ void Vgg(GraphBuilder& b, int deep) {
   Classifier(b, x);
 }
 
-// Squeeze to few channels, expand with 1x1 and 3x3 side by side.
+// Squeezes to few channels, then expands with 1x1 and 3x3 convolutions in parallel.
 Tensor Fire(GraphBuilder& b, const Tensor& x, int squeeze, int expand) {
   const Tensor s = ConvRelu(b, x, squeeze, 1);
   const Tensor parts[] = {ConvRelu(b, s, expand, 1), ConvRelu(b, s, expand, 3)};

@@ -8,7 +8,7 @@ Tensor ConvRelu(GraphBuilder& b, const Tensor& x, int channels, int window, int 
   return b.Relu(b.Conv(x, channels, window, {.stride = stride, .bias = true}));
 }
 
-// GoogLeNet's module; the names are those of the paper's table 1.
+// GoogLeNet's module. The members have the names of the paper's table 1.
 struct Module {
   int one, reduce3, three, reduce5, five, pool;
 };

@@ -1,4 +1,4 @@
-// The layers that GraphBuilder knows, each with its shape rule and its effect on the mean square.
+// The layers of GraphBuilder, each with its shape rule and its effect on the mean square.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -9,7 +9,7 @@
 namespace mete::zoo {
 namespace {
 
-// E[f(x)^2] / E[x^2] for a unit normal x, by numeric integration where no formula is given.
+// E[f(x)^2] / E[x^2] for a unit normal x, by numeric integration if no formula is given.
 constexpr double kReluGain = 0.5;
 constexpr double kRelu6Gain = 0.5;
 constexpr double kSwishGain = 0.355;
@@ -17,12 +17,12 @@ constexpr double kHardSwishGain = 0.330;
 constexpr double kGeluGain = 0.425;
 constexpr double kSigmoidMeanSquare = 0.293;
 constexpr double kTanhMeanSquare = 0.394;
-// What BatchNorm()'s spread of scales, biases, means and variances adds.
+// The effect of the spread of BatchNorm()'s scales, biases, means and variances.
 constexpr double kBatchNormGain = 1.09;
-// Averaging many positive numbers leaves about the square of their mean: E[relu(x)]^2 / E[relu(x)^2] = 1 /
+// The average of many positive numbers has about the square of their mean: E[relu(x)]^2 / E[relu(x)^2] = 1 /
 // pi.
 constexpr double kAverageGain = 0.32;
-// The largest of 9 half-normal numbers; a round figure.
+// The gain of the largest of 9 half-normal numbers, rounded.
 constexpr double kMaxGain = 2;
 
 int64_t PooledSize(int64_t size, int window, int stride, int pad, bool ceil) {
@@ -210,7 +210,7 @@ Tensor GraphBuilder::GlobalAveragePool(const Tensor& x) {
   return Node("GlobalAveragePool", inputs, {x.dims[0], x.dims[1], 1, 1}, kAverageGain * x.mean_square);
 }
 
-// As inference files still contain it; the identity.
+// The identity in inference; some model files still contain the operator.
 Tensor GraphBuilder::Dropout(const Tensor& x) { return Unary("Dropout", x, x.mean_square); }
 
 Tensor GraphBuilder::Flatten(const Tensor& x) {

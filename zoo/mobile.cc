@@ -1,4 +1,4 @@
-// Networks of depthwise convolutions.
+// Networks with depthwise convolutions.
 #include <algorithm>
 
 #include "zoo/architectures.h"
@@ -45,7 +45,7 @@ Tensor SqueezeExcite(GraphBuilder& b, const Tensor& x, int squeezed, bool hard) 
 struct Inverted {
   int expanded, channels, window, stride;
   Act act;
-  int squeezed = 0;  // channels of the squeeze-excite's narrow layer; 0: there is none
+  int squeezed = 0;  // channels of the squeeze-excite's narrow layer; 0: no squeeze-excite
 };
 
 // The inverted residual of MobileNet v2 and v3 and of EfficientNet.
@@ -61,7 +61,7 @@ void Head(GraphBuilder& b, const Tensor& x) {
   b.Output(b.Dense(b.Dropout(b.Flatten(b.GlobalAveragePool(x))), 1000), "logits");
 }
 
-// Mixes the two halves' channels: group g's channel c moves to place c of pair g.
+// Interleaves the channels of the two halves: channel c of group g becomes channel g of pair c.
 Tensor Shuffle(GraphBuilder& b, const Tensor& x) {
   const int64_t half = x.dims[1] / 2, h = x.dims[2], w = x.dims[3];
   return b.Reshape(b.Transpose(b.Reshape(x, {1, 2, half, h, w}), {0, 2, 1, 3, 4}), x.dims);

@@ -1,6 +1,6 @@
-// Networks that nobody trained and nobody uses: layers of all sizes that are met in the wild, drawn at random
-// and always the same ones. A profile of a machine (src/profile) runs them and takes from their layers what a
-// kernel costs, as it is between other layers.
+// Networks for measuring only: layers of all sizes that occur in practice, drawn at random with fixed seeds.
+// A profile of a machine (src/profile) runs them and gets from their layers the costs of kernels between
+// other layers.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,10 +11,10 @@
 namespace mete::zoo {
 namespace {
 
-// A layer's multiply-adds at most: 4 ms of a core of 80 GFLOP/s. Guess; time grows evenly beyond, and short
-// networks run more often.
+// The most multiply-adds of a layer: 4 ms on a core with 80 GFLOP/s. This value is a guess: beyond it time is
+// proportional to work, and short networks run more often.
 constexpr double kMostWork = 160e6;
-constexpr double kMostWideWork = 400e6;  // of those that Winograd computes in less than half the time
+constexpr double kMostWideWork = 400e6;  // for layers that Winograd computes in less than half the time
 
 class Dice {
  public:
@@ -24,7 +24,8 @@ class Dice {
   T Of(std::initializer_list<T> list) {
     return list.begin()[random_.Bits() % list.size()];
   }
-  // Small numbers as often as large ones; most are multiples of 16 and more, as channels mostly are.
+  // Draws a number of channels, small numbers as often as large ones. Most are multiples of 16 or more, as in
+  // most networks.
   int Channels(int64_t least, int64_t most) {
     const double x =
         double(least) * std::pow(double(std::max(least, most)) / double(least), double(random_.Uniform()));
@@ -47,7 +48,7 @@ Tensor Activated(GraphBuilder& b, const Tensor& x, int kind) {
   }
 }
 
-// Squeeze-and-excite, 8 to `most` channels wide.
+// A squeeze-and-excite with 8 to `most` channels in its narrow layer.
 Tensor Gated(GraphBuilder& b, Dice& dice, const Tensor& x, int64_t most) {
   const Tensor down = b.Conv(b.GlobalAveragePool(x), dice.Channels(8, most), 1, {.bias = true});
   const bool hard = dice.Chance(0.5f);
@@ -59,7 +60,7 @@ class ImageProbe {
  public:
   ImageProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
 
-  // `layers` of each size from half of `side` down, half as many of the large ones.
+  // Adds `layers` layers of each size from half of `side` down, half as many of the large sizes.
   void Build(int side, int layers, int most_channels) {
     most_channels_ = most_channels;
     Tensor x = Activate(b_.Conv(b_.Image(3, side, side), dice_.Channels(16, 64), dice_.Of({3, 3, 5, 7}),
@@ -87,7 +88,7 @@ class ImageProbe {
     }
   }
 
-  // Output channels such that the work is bounded.
+  // Chooses the output channels such that the work is bounded.
   Tensor Conv(const Tensor& x, Window window) {
     const double each = double(x.dims[1] * x.dims[2] * x.dims[3]) * window.h * window.w;
     const auto most = std::clamp<int64_t>(int64_t(kMostWork / each), 16, most_channels_);
@@ -95,7 +96,7 @@ class ImageProbe {
         b_.Conv(x, dice_.Channels(16, std::min<int64_t>(most, Widest(x))), window, {.bias = true}));
   }
 
-  // Wide layers are met where images are small.
+  // In networks, layers are wide when images are small.
   static int64_t Widest(const Tensor& x) { return std::max<int64_t>(64, 14336 / x.dims[2]); }
 
   Tensor Activate(const Tensor& x) { return Activated(b_, x, dice_.Of({0, 0, 0, 0, 1, 2, 3, 4, 4})); }
@@ -108,7 +109,7 @@ class ImageProbe {
 
   Tensor Branches(const Tensor& x) {
     const Tensor narrow = Conv(x, 1);
-    // By a number that is drawn already: another throw of the dice would change all layers that follow.
+    // The choice uses a number that is already drawn, because another draw would change all layers after it.
     const bool by_average = narrow.dims[1] / 16 % 2 != 0;
     const Tensor pooled = by_average ? b_.AveragePool(narrow, 3, {.stride = 1, .pad = 1})
                                      : b_.MaxPool(narrow, 3, {.stride = 1, .pad = 1});
@@ -133,8 +134,8 @@ class ImageProbe {
   int64_t most_channels_ = 0;
 };
 
-// Three by three and larger, of more and more channels on smaller and smaller images, as in networks before
-// 2018.
+// Convolutions of 3x3 and larger, with more and more channels on smaller and smaller images, as in networks
+// before 2018.
 class WideProbe {
  public:
   WideProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
@@ -166,7 +167,8 @@ class WideProbe {
   Dice dice_;
 };
 
-// First layers, which read three channels; a network for itself, since each network has but one.
+// First layers, which read three channels. They have a network of their own, because each of the other
+// networks has only one.
 void Stems(GraphBuilder& b) {
   const Tensor image = b.Image(3, 224, 224);
   std::vector<Tensor> ends;
@@ -198,7 +200,7 @@ void Stems(GraphBuilder& b) {
   b.Output(b.Concat(ends, 1), "out");
 }
 
-// Depthwise convolutions, which most networks have one size of at a time.
+// Depthwise convolutions, of which most networks have one size at a time.
 void ByChannel(GraphBuilder& b) {
   Dice dice(10);
   Tensor x = b.Conv(b.Image(3, 226, 226), 32, 3, {.stride = 2, .bias = true});
@@ -215,7 +217,7 @@ void ByChannel(GraphBuilder& b) {
       if (i % 3 == 1)
         x = b.Relu(b.Conv(x, dice.Channels(16, std::min<int64_t>(widest, 1280)), 1, {.bias = true}));
       const int wide = int(x.dims[1]);
-      // Two of half the size beside each other: layers of stride 2 are half as many as sizes otherwise.
+      // A side branch with stride 2: without it there would be too few layers of stride 2.
       if (i % 3 == 2) {
         const Tensor half = b.Conv(x, wide, dice.Of({3, 5}), {.stride = 2, .groups = wide, .bias = true});
         x = b.Mul(x, b.Sigmoid(b.Conv(b.GlobalAveragePool(half), wide, 1, {.bias = true})));
@@ -227,13 +229,13 @@ void ByChannel(GraphBuilder& b) {
   b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(x)), 1000), "out");
 }
 
-// Inverted residuals of narrow and wide layers in turns, as in networks for phones: many small nodes of many
-// sizes.
+// Inverted residuals with narrow and wide layers in turns, as in networks for phones: many small nodes of
+// many sizes.
 class MobileProbe {
  public:
   MobileProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
 
-  // `blocks` of each size from half of `side` down.
+  // Adds `blocks` blocks of each size from half of `side` down.
   void Build(int side, int blocks) {
     Tensor x =
         Activate(b_.Conv(b_.Image(3, side, side), dice_.Channels(8, 48), 3, {.stride = 2, .bias = true}));
@@ -245,7 +247,7 @@ class MobileProbe {
   }
 
  private:
-  // The more channels, the smaller the image.
+  // Draws a number of channels that is larger for smaller images.
   int Narrow(const Tensor& x) {
     const int64_t most = std::clamp<int64_t>(3584 / x.dims[2], 32, 384);
     return dice_.Channels(most / 4, most);
@@ -287,7 +289,7 @@ class SequenceProbe {
   Dice dice_;
 };
 
-// Layers of an LSTM one behind the other, of few steps: their time goes with the steps.
+// LSTM layers in sequence, with few steps: their time is proportional to the steps.
 void Recurrent(GraphBuilder& b) {
   Dice dice(26);
   Tensor x = b.Reshape(b.Image(1, 12, 64), {12, 1, 64});
@@ -295,7 +297,7 @@ void Recurrent(GraphBuilder& b) {
   b.Output(x, "out");
 }
 
-// Shuffles of channels between convolutions: transposes of matrices of few rows, one for each pixel.
+// Channel shuffles between convolutions: transposes of matrices with few rows, one matrix per pixel.
 void Shuffles(GraphBuilder& b) {
   Dice dice(28);
   Tensor x = b.Relu(b.Conv(b.Image(3, 112, 112), 24, 3, {.stride = 2, .bias = true}));

@@ -1,5 +1,5 @@
-// Random weights that are the same on every machine: integers and correctly rounded arithmetic only, no
-// logarithms or cosines, whose last bits differ between C libraries.
+// Random weights that are the same on every machine. The generator uses only integers and correctly rounded
+// arithmetic, not logarithms or cosines, whose last bits differ between C libraries.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,11 @@ class Random {
     return z ^ (z >> 31);
   }
 
-  // In [0, 1).
+  // Returns a number in [0, 1).
   float Uniform() { return float(Bits() >> 40) * 0x1p-24f; }
 
-  // Mean 0, variance 1: the sum of four uniform 16-bit numbers (Irwin-Hall), within +-3.46.
+  // Returns a number with mean 0 and variance 1: the sum of four uniform 16-bit numbers (Irwin-Hall), within
+  // +-3.46.
   float Normal() {
     constexpr float kPerStep = 1.7320508f / 65536;  // four uniforms have the variance 1/3
     const uint64_t bits = Bits();

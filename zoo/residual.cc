@@ -4,8 +4,8 @@
 namespace mete::zoo {
 namespace {
 
-// Around which the last scale of a residual branch lies: trained networks keep it small, and so the sum of
-// many blocks stays near 1.
+// The mean of the last scale of a residual branch. Trained networks keep it small, so that the sum of many
+// blocks stays near 1.
 constexpr float kBranchScale = 0.4f;
 
 Tensor Unit(GraphBuilder& b, const Tensor& x, int channels, int window, int stride = 1) {
@@ -17,7 +17,7 @@ Tensor Shortcut(GraphBuilder& b, const Tensor& x, int channels, int stride) {
   return b.BatchNorm(b.Conv(x, channels, 1, {.stride = stride}));
 }
 
-// The shortcut is positive already, all but the first of a stage, so the Relu only halves the branch.
+// The shortcut is already positive, except the first one of a stage, so that the Relu only halves the branch.
 Tensor Join(GraphBuilder& b, const Tensor& branch, const Tensor& shortcut) {
   Tensor x = b.Relu(b.Add(branch, shortcut));
   x.mean_square = shortcut.mean_square + branch.mean_square / 2;
@@ -29,7 +29,7 @@ Tensor Basic(GraphBuilder& b, const Tensor& x, int channels, int stride) {
   return Join(b, y, Shortcut(b, x, channels, stride));
 }
 
-// The stride is in the 3x3 convolution, as frameworks have it.
+// The stride is in the 3x3 convolution, as in the frameworks.
 Tensor Bottleneck(GraphBuilder& b, const Tensor& x, int channels, int stride) {
   const Tensor inner = Unit(b, Unit(b, x, channels, 1), channels, 3, stride);
   const Tensor y = b.BatchNorm(b.Conv(inner, 4 * channels, 1), kBranchScale);
@@ -52,7 +52,7 @@ Tensor Leaky(GraphBuilder& b, const Tensor& x, int channels, int window) {
   return b.LeakyRelu(b.BatchNorm(b.Conv(x, channels, window)), 0.1f);
 }
 
-// Darknet-19's stage: 3x3 convolutions to `channels` with 1x1 ones to half of that between them.
+// Darknet-19's stage: 3x3 convolutions to `channels`, with 1x1 convolutions to half of that between them.
 Tensor DarknetStage(GraphBuilder& b, Tensor x, int channels, int wide) {
   x = Leaky(b, x, channels, 3);
   for (int i = 1; i < wide; ++i) x = Leaky(b, Leaky(b, x, channels / 2, 1), channels, 3);
@@ -64,7 +64,8 @@ Tensor DarknetStage(GraphBuilder& b, Tensor x, int channels, int wide) {
 void ResNet18(GraphBuilder& b) { ResNet(b, Basic, {2, 2, 2, 2}); }
 void ResNet50(GraphBuilder& b) { ResNet(b, Bottleneck, {3, 4, 6, 3}); }
 
-// Redmon, Farhadi 2016: Darknet-19, the pass-through from 26x26, five anchors of 80 classes. No box decoding.
+// Redmon, Farhadi 2016: Darknet-19, the pass-through from 26x26, five anchors of 80 classes, without box
+// decoding.
 void YoloV2(GraphBuilder& b) {
   Tensor x = b.MaxPool(Leaky(b, b.Image(3, 416, 416), 32, 3), 2);
   x = b.MaxPool(Leaky(b, x, 64, 3), 2);

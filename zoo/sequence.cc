@@ -6,7 +6,7 @@
 namespace mete::zoo {
 namespace {
 
-// tokens x features -> heads x tokens x (features / heads), with a batch of one in front.
+// Reorders 1 x tokens x features to 1 x heads x tokens x (features / heads).
 Tensor Heads(GraphBuilder& b, const Tensor& x, int heads) {
   const int64_t tokens = x.dims[1], size = x.dims[2] / heads;
   return b.Transpose(b.Reshape(x, {1, tokens, heads, size}), {0, 2, 1, 3});
@@ -30,7 +30,8 @@ Tensor Attention(GraphBuilder& b, const Tensor& x, int heads) {
   return b.Linear(b.Reshape(mixed, x.dims), int(features));
 }
 
-// Dosovitskiy et al. 2020, in the tiny size of Touvron et al.: 12 layers of 192, normalised before each half.
+// Dosovitskiy et al. 2020, in the tiny size of Touvron et al.: 12 layers with 192 features, normalised before
+// each half.
 void VitTiny16(GraphBuilder& b) {
   constexpr int kFeatures = 192, kPatches = 14 * 14;
   Tensor x = b.Conv(b.Image(3, 224, 224), kFeatures, 16, {.stride = 16, .pad = 0, .bias = true});
@@ -44,8 +45,8 @@ void VitTiny16(GraphBuilder& b) {
   b.Output(b.Dense(b.Row(b.LayerNorm(x), 1, 0), 1000), "logits");
 }
 
-// Devlin et al. 2018's encoder in the size of MiniLM-L6-H384: normalised after each half, in primitive
-// operators; a pooled two-class head. Input: the numbers of 128 word pieces.
+// The encoder of Devlin et al. 2018 in the size of MiniLM-L6-H384: normalised after each half, in primitive
+// operators, with a pooled two-class head. The input is the numbers of 128 word pieces.
 void Bert6(GraphBuilder& b) {
   constexpr int kFeatures = 384, kTokens = 128, kVocabulary = 30522;
   Tensor x = b.Embedding(b.Tokens("input_ids", {1, kTokens}), kVocabulary, kFeatures);
@@ -57,7 +58,8 @@ void Bert6(GraphBuilder& b) {
   b.Output(b.Dense(b.Tanh(b.Dense(b.Row(x, 1, 0), kFeatures)), 2), "logits");
 }
 
-// Karpathy 2015: characters one-hot, two LSTM layers of 512, the next character. 64 steps.
+// Karpathy 2015: one-hot characters, two LSTM layers of 512, and the scores of the next character, for 64
+// steps.
 void CharRnn(GraphBuilder& b) {
   constexpr int kSteps = 64, kCharacters = 128, kHidden = 512;
   Tensor x = b.OneHot(b.Tokens("characters", {kSteps, 1}), kCharacters);

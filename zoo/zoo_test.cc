@@ -37,7 +37,8 @@ std::string Make(const std::string& name, uint64_t seed) {
   return bytes;
 }
 
-// From the papers, or from torchvision's and timm's documentation where the paper rounds.
+// Millions of parameters, from the papers, or from torchvision's and timm's documentation if the paper
+// rounds.
 const std::map<std::string, double> kMillions = {
     {"alexnet", 60.97},
     {"nin", 7.6},
@@ -75,7 +76,7 @@ TEST(Zoo, EqualSeedsGiveEqualFilesAndOthersDoNot) {
   EXPECT_NE(first, Make("squeezenet1.1", 2));
 }
 
-// Every value is made once and before it is read, and every name is used.
+// Every value is computed once and before it is read, and every name is used.
 TEST(Zoo, FilesAreWellFormed) {
   for (const char* name : {"squeezenet1.0", "shufflenet_v2", "mobilenet_v3_large", "vit_ti16", "char_rnn"}) {
     onnx::ModelProto model;
@@ -99,7 +100,7 @@ TEST(Zoo, FilesAreWellFormed) {
 TEST(Zoo, WeightsFollowHesRule) {
   onnx::ModelProto model;
   ASSERT_TRUE(model.ParseFromString(Make("squeezenet1.1", 5)));
-  // fire 2's squeeze: 16 x 64 x 1 x 1, behind Relu and MaxPool
+  // the squeeze of fire 2: 16 x 64 x 1 x 1, after Relu and MaxPool
   const onnx::TensorProto& weight = model.graph().initializer(2);
   const std::string& raw = weight.raw_data();
   std::vector<float> values(raw.size() / sizeof(float));

@@ -1,8 +1,9 @@
-// How long a cache line takes from one core to another. Virtual cores may share a third-level cache now and
-// be on different dies a minute later, as the host places them: whoever divides layers between two cores
-// measures that as well, so that a round can be told by it. Prints {"cores": [0, 1], "ns": 27.3}: one way,
-// the least of many batches, as others only make it longer: a core that tools/slowcore makes slow is free for
-// some 100 us at a time. Exit: 0 success, 1 a core that is not to be had, 2 usage.
+// Measures the time that a cache line takes from one core to another. Two virtual cores may share a
+// third-level cache now and be on different dies a minute later, because the host moves them. An experiment
+// that divides layers between two cores measures this time too, to know the placement in each round. The
+// program prints {"cores": [0, 1], "ns": 27.3}: the time of one direction, the shortest of many batches,
+// because other threads only make it longer (a core that tools/slowcore makes slow is free for some 100 us at
+// a time). Exit status: 0 success, 1 a core is not available, 2 usage.
 #include <pthread.h>
 #include <sched.h>
 
@@ -18,7 +19,7 @@
 
 namespace {
 
-// 32 us a batch where cores are far from each other, 5 ms in all
+// A batch takes 32 us if the cores are far from each other, all batches 5 ms.
 constexpr int kBatches = 160, kPasses = 100;
 
 int CoreOf(const char* text) {
@@ -41,7 +42,7 @@ void PinTo(int core) {
   std::_Exit(1);
 }
 
-// Two cores write a number in turns, each once it has seen the other's.
+// Two cores write a number in turns, each after it has seen the number of the other.
 class Line {
  public:
   void Await(int number) const {
@@ -50,7 +51,7 @@ class Line {
   void Write(int number) { number_.store(number, std::memory_order_release); }
 
  private:
-  alignas(128) std::atomic<int> number_ = 0;  // beside nothing else, also where lines are fetched in pairs
+  alignas(128) std::atomic<int> number_ = 0;  // alone in a pair of lines: some processors prefetch pairs
 };
 
 double PassNs(int here, int there) {

@@ -1,8 +1,8 @@
-// Speed of the fast kernels, alone on one core, beside that core's measured peak. Pin it:
+// Measures the fast kernels on one core, relative to that core's measured peak. Pin the program:
 //   taskset -c 1 build/kernels_bench --benchmark_filter=conv
-// METE_TARGET chooses the instruction set. GFLOP/s counts a multiply-add as two; "share" is of the peak of
-// f32 multiply-adds measured at start (or, for kernels bound by memory, of the read bandwidth).
-// The figures are of the fastest of several short runs, because machines are shared.
+// METE_TARGET chooses the instruction set. GFLOP/s counts a multiply-add as two. "share" is the share of the
+// peak of f32 multiply-adds that is measured at the start (for memory-bound kernels, of the read bandwidth).
+// The figures are those of the fastest of several short runs, because machines are shared.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <time.h>
@@ -45,14 +45,14 @@ class Buffer {
   float* data_;
 };
 
-// Of this thread on its core: what others take while it waits for that core does not count.
+// Returns this thread's processor time: time in which other threads have the core does not count.
 double Seconds() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// One iteration of Google Benchmark is one call; the reported time and rates are those of the fastest.
+// One iteration of Google Benchmark is one call. The reported time and rates are those of the fastest call.
 void Measure(benchmark::State& state, double flops, double bytes, const std::function<void()>& run) {
   double best = 1e30;
   run();
@@ -74,8 +74,8 @@ void Measure(benchmark::State& state, double flops, double bytes, const std::fun
   }
 }
 
-// Packed weights as a network has them: not in any cache, because those of all the other layers were read
-// since. Enough copies to fill a large last-level cache twice, used in turn.
+// Packed weights as in a network, where no cache has them, because the weights of all other layers were read
+// since. The class has enough copies to fill a large last-level cache twice, and uses them in turn.
 class ColdWeights {
  public:
   template <class Pack>
@@ -151,7 +151,8 @@ void RegisterConv(int64_t size, int64_t channels, int64_t outputs, int64_t kerne
       ->MinTime(0.05);
 }
 
-// GFLOP/s of the direct sum's operations, to compare with conv3x3 of the same shape.
+// GFLOP/s counts the operations of the direct convolution, so that it compares with conv3x3 of the same
+// shape.
 void BenchWinograd(benchmark::State& state, const ConvShape& shape, int m) {
   const WinogradPlan plan = PlanWinograd(shape, m);
   Buffer input(shape.batch * shape.in_height * shape.in_width * shape.in_channels),
@@ -169,7 +170,7 @@ void BenchWinograd(benchmark::State& state, const ConvShape& shape, int m) {
           });
 }
 
-// Convolutions of 3x3 at stride 1: size, input channels, output channels.
+// 3x3 convolutions with stride 1: size, input channels, output channels.
 constexpr int64_t kThreeByThree[][3] = {
     // ResNet-18, -50
     {56, 64, 64},
@@ -281,7 +282,8 @@ void RegisterFullyConnected(int64_t outputs, int64_t k, bool by_rows) {
       ->MinTime(0.05);
 }
 
-// The tiles that a cluster may have over the panels of the widest one, rows x vectors: layers of ResNet-50.
+// The register tiles (rows x vectors) that a cluster may use on panels of the widest tile, with layers of
+// ResNet-50.
 void RegisterTiles() {
   for (const auto& [size, channels, outputs, kernel] :
        {std::array<int64_t, 4>{56, 64, 256, 1}, {14, 256, 1024, 1}, {7, 2048, 512, 1}, {28, 128, 128, 3}}) {
@@ -299,8 +301,8 @@ void RegisterTiles() {
   }
 }
 
-// What activations cost behind a product, a convolution of 1x1 and a depthwise one: shapes of ViT-Ti/16,
-// MobileNet v3, EfficientNet-B0.
+// The cost of activations after a matrix product, a 1x1 convolution and a depthwise convolution, with shapes
+// of ViT-Ti/16, MobileNet v3 and EfficientNet-B0.
 void RegisterActivations() {
   const auto add = [](const std::string& name, auto bench) {
     benchmark::RegisterBenchmark(name.c_str(), bench)->UseManualTime()->MinTime(0.05);
@@ -324,8 +326,9 @@ void RegisterActivations() {
   }
 }
 
-// A picture to NHWC and back, one of four channels, the channel shuffles of ShuffleNet v2 (two halves of each
-// pixel's channels), an inverse one, and what ViT-Ti/16 transposes: `batch` times rows x columns.
+// Transposes of `batch` times rows x columns: a picture to NHWC and back, a picture with four channels, the
+// channel shuffles of ShuffleNet v2 (two halves of each pixel's channels), an inverse shuffle, and the
+// transposes of ViT-Ti/16.
 void RegisterTransposes() {
   for (const auto& [batch, rows, columns] : {std::array<int64_t, 3>{1, 3, 224 * 224},
                                              {1, 224 * 224, 3},
@@ -348,7 +351,7 @@ void RegisterTransposes() {
   }
 }
 
-// Of MobileNet v1 and v3 (5x5), and the classifiers of ResNet-50 and VGG-16.
+// Depthwise convolutions of MobileNet v1 and v3 (5x5), and the classifiers of ResNet-50 and VGG-16.
 void RegisterOthers() {
   for (const auto& [size, channels] :
        {std::pair<int64_t, int64_t>{112, 32}, {56, 128}, {28, 256}, {14, 512}, {7, 1024}}) {

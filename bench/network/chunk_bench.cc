@@ -1,6 +1,6 @@
-// What a chunk of a piece costs beside the network: from the tensor to what gRPC is given to send, and from
-// what it has received to the other tensor; checksums, which are the same, are left out. Through protobuf's
-// messages, and as it is done (network/protocol/chunk.h).
+// Measures the cost of a chunk of a piece without the network: from the tensor to the buffer that gRPC sends,
+// and from the buffer that gRPC has received to the other tensor. One variant uses protobuf's messages, the
+// other is the engine's (network/protocol/chunk.h). Checksums, which are the same for both, are left out.
 #include <benchmark/benchmark.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 
@@ -12,13 +12,13 @@
 namespace mete {
 namespace {
 
-constexpr size_t kReceivedBytes = 16 << 10;  // of a slice: an HTTP/2 frame's, as gRPC sends them at first
+constexpr size_t kReceivedBytes = 16 << 10;  // bytes of a slice: those of gRPC's first HTTP/2 frames
 
 struct Piece {
   Tensor from{DType::kF32, {kChunkBytes / sizeof(float)}}, to{DType::kF32, {kChunkBytes / sizeof(float)}};
 };
 
-// What is sent, cut as it is received. Nothing is copied.
+// Cuts the sent bytes into slices as they are received, without copying.
 grpc::ByteBuffer Received(const grpc::ByteBuffer& sent) {
   std::vector<grpc::Slice> slices, received;
   (void)sent.Dump(&slices);

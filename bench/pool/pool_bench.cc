@@ -1,5 +1,5 @@
-// Regions with nothing to compute: the time of one is the hand-off to the other threads, the questions to the
-// policy and the barrier.
+// Measures regions without work: the time of a region is that of the hand-off to the other threads, the calls
+// of the policy and the barrier.
 #include <benchmark/benchmark.h>
 #include <sched.h>
 

@@ -1,4 +1,4 @@
-// What the processor beside us is, and what it can do at best.
+// The processor of this machine and the best speed that it can reach.
 #pragma once
 
 #include <string>
@@ -7,29 +7,29 @@
 namespace [[gnu::visibility("default")]] mete {
 
 struct DeviceInfo {
-  std::string cpu;         // the model's name as the system gives it
+  std::string cpu;         // name of the processor as the system gives it
   std::vector<int> cores;  // CPU numbers that this process may use
   // instruction set of the fast kernels: "avx2", "neon", ... (METE_TARGET changes it)
   std::string target;
-  std::vector<std::string> targets;  // all that could be used, best first
+  std::vector<std::string> targets;  // all instruction sets that can be used, best first
 };
 
 DeviceInfo ThisDevice();
 
-// f32 GFLOP/s that `threads` threads reach together with independent multiply-adds held in registers
-// (a multiply-add counts as 2): the most that any kernel can. Takes tens of milliseconds.
+// Returns the f32 GFLOP/s that `threads` threads reach together with independent multiply-adds in registers
+// (a multiply-add counts as 2). No kernel can be faster. The measurement takes tens of milliseconds.
 double MeasurePeakGflops(int threads = 1);
 
-// The folder for what is worth keeping from start to start and can always be made again: $METE_CACHE, else
-// $XDG_CACHE_HOME/mete, else $HOME/.cache/mete; empty where none of them is set. Nothing is made here:
-// whoever writes makes the folder.
+// Returns the folder for files that save time at the next start and can always be made again: $METE_CACHE,
+// else $XDG_CACHE_HOME/mete, else $HOME/.cache/mete; empty if none of these variables is set. The function
+// does not create the folder: the code that writes a file does.
 std::string CacheFolder();
 
-// What `threads` threads can do at best; 0: not measured.
+// The best speed that `threads` threads can reach together; 0: not measured.
 struct DeviceLimits {
-  double gflops = 0;       // as MeasurePeakGflops
-  double read_gbytes = 0;  // GB/s that they read together from memory that no cache holds
+  double gflops = 0;       // the result of MeasurePeakGflops()
+  double read_gbytes = 0;  // GB/s that the threads read together from memory that no cache holds
 };
-DeviceLimits MeasureLimits(int threads = 1);  // takes some tenths of a second and 64 MiB a thread
+DeviceLimits MeasureLimits(int threads = 1);  // takes some tenths of a second and 64 MiB per thread
 
 }  // namespace mete

@@ -7,7 +7,7 @@
 
 namespace [[gnu::visibility("default")]] mete {
 
-// The codes of gRPC, so that an error means the same on a wire as in a process.
+// The codes of gRPC, so that an error has the same code in a process and on the network.
 enum class Code {
   kOk = 0,
   kCancelled = 1,
@@ -16,7 +16,7 @@ enum class Code {
   kDeadlineExceeded = 4,
   kNotFound = 5,
   kResourceExhausted = 8,
-  // what the caller asks for does not go with the model: a shape for an input that it lacks
+  // the request does not fit the model: a shape for an input that the model does not have
   kFailedPrecondition = 9,
   kOutOfRange = 11,
   kUnimplemented = 12,
@@ -27,8 +27,8 @@ enum class Code {
 
 const char* CodeName(Code code);
 
-// what() reads "[where] what; got X, expected Y; try Z". A model with several problems reports all of
-// them in one Error, a line each.
+// The text of what() has the form "[where] what; got X, expected Y; try Z". If a model has several problems,
+// one Error reports all of them, one line each.
 class Error : public std::runtime_error {
  public:
   Error(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}

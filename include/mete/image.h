@@ -1,13 +1,13 @@
-// Pictures: decoding them, and turning them into the tensor that a model expects. JPEG, PNG, BMP (24 and
-// 32 bits, uncompressed) and PGM/PPM (P5, P6, 8 bits). No colour management.
+// Pictures: decoding, and conversion to the tensor that a model expects. The formats are JPEG, PNG, BMP (24
+// and 32 bits, uncompressed) and PGM/PPM (P5, P6, 8 bits). There is no colour management.
 //
 //   #include "mete/engine.h"
 //   #include "mete/image.h"
 //
 //   mete::Model model = mete::Model::Load("net.onnx");
 //   const mete::Port& input = model.inputs()[0];
-//   mete::Preprocess steps = mete::PreprocessFor("net.onnx", input.type, input.shape);  // net.toml, where
-//   there is one
+//   // reads net.toml if it exists
+//   mete::Preprocess steps = mete::PreprocessFor("net.onnx", input.type, input.shape);
 //   mete::Tensor tensor = mete::MakeInput(mete::LoadImage("cat.jpg"), steps, input.shape);
 #pragma once
 
@@ -27,9 +27,9 @@ struct Image {
   static constexpr int kChannels = 3;
   int width = 0, height = 0;
   std::vector<uint8_t> rgb;  // height x width x 3, rows from the top, no padding
-  // error messages call the picture so: the path, or the name given to DecodeImage()
+  // the name of the picture in error messages: its path, or the name given to DecodeImage()
   std::string name;
-  int exif_orientation = 1;  // 1 to 8, what the file said; 1: the pixels were stored upright
+  int exif_orientation = 1;  // 1 to 8, from the file; 1: the pixels were stored upright
 
   Image() = default;
   Image(int w, int h) : width(w), height(h), rgb(size_t(w) * size_t(h) * kChannels) {}
@@ -37,84 +37,88 @@ struct Image {
   uint8_t* row(int y) { return rgb.data() + size_t(y) * size_t(width) * kChannels; }
 };
 
-// 2^27 pixels: 384 MiB as RGB, and with the 8 bytes a pixel that a progressive CMYK JPEG keeps while it
-// is decoded still below 1.5 GiB.
+// 2^27 pixels take 384 MiB as RGB. A progressive CMYK JPEG needs 8 more bytes per pixel while it is decoded,
+// which is still below 1.5 GiB together.
 inline constexpr int64_t kMaxImagePixels = int64_t(1) << 27;
 
 struct DecodeOptions {
-  // 1, 2, 4 or 8: a JPEG is decoded at that fraction of its size, which is much faster
+  // 1, 2, 4 or 8: a JPEG is decoded at 1/1, 1/2, 1/4 or 1/8 of its size, which is much faster
   int jpeg_denominator = 1;
-  // a larger picture is refused (RESOURCE_EXHAUSTED) before memory is asked for
+  // a larger picture is refused (RESOURCE_EXHAUSTED) before memory is allocated
   int64_t max_pixels = kMaxImagePixels;
-  // turn and mirror the pixels as the file's EXIF orientation says; false: leave them as they are stored
+  // rotate and mirror the pixels by the file's EXIF orientation; false: keep the stored order
   bool upright = true;
 };
 
-// `name` is for messages. Error DATA_LOSS for corrupt or truncated data, INVALID_ARGUMENT for what is
-// not a picture of a known format.
+// Decodes a picture; `name` is its name in messages. Error DATA_LOSS for corrupt or truncated data,
+// INVALID_ARGUMENT for data that is not a picture of a known format.
 Image DecodeImage(std::span<const std::byte> bytes, const std::string& name,
                   const DecodeOptions& options = {});
 Image LoadImage(const std::string& path, const DecodeOptions& options = {});
 
 enum class Interpolation {
   kAntialias,  // triangle filter as wide as the reduction: Pillow's BILINEAR, bit for bit
-  // the two nearest pixels a direction whatever the reduction, pixel centres at .5: OpenCV's INTER_LINEAR to
-  // within 1
+  // the two nearest pixels per direction for every reduction, pixel centres at .5: OpenCV's INTER_LINEAR with
+  // differences of at most 1
   kBilinear,
   kBicubic,  // cubic filter as wide as the reduction: Pillow's BICUBIC, which is its default
 };
 
 Image ResizeImage(const Image& image, int width, int height, Interpolation interpolation);
-// an odd margin leaves its extra pixel right and below
+// Cuts out the centre. If a margin is odd, its extra pixel is at the right or at the bottom.
 Image CropCenter(const Image& image, int width, int height);
 
 enum class ChannelOrder { kRgb, kBgr, kGray };
 enum class TensorOrder { kNchw, kNhwc };
 
-// How a picture becomes a model's input. The stages run in the order in which they stand here.
+// The conversion of a picture to a model's input. The stages run in the order of these members.
 struct Preprocess {
-  int resize_shorter = 0;               // shorter side to this, aspect kept; 0: not
-  int crop_width = 0, crop_height = 0;  // the centre; 0: not
-  // to this size; 0: to the model's input's (MakeInput with its shape), or not
+  int resize_shorter = 0;               // new length of the shorter side, aspect ratio kept; 0: no resizing
+  int crop_width = 0, crop_height = 0;  // size of the centre that is cut out; 0: no cropping
+  // the final size; 0: the size of the model's input (MakeInput with its shape), otherwise no resizing
   int resize_width = 0, resize_height = 0;
-  // How a picture gets to that size. 0 and false: both sides are stretched on their own.
-  // scale the picture to cover size / crop_fraction, and cut out the centre; 0.875 is 224 of 256
+  // The next two members tell how a picture gets the final size. With 0 and false, width and height are
+  // scaled independently. `crop_fraction` scales the picture to cover size / crop_fraction and cuts out the
+  // centre; 0.875 is 224 out of 256.
   float crop_fraction = 0;
-  // scale the picture to fit into the size, in its middle, and fill the rest with `pad`
+  // Scales the picture to fit into the size, centres it, and fills the rest with `pad`.
   bool letterbox = false;
-  std::array<float, 3> pad{114, 114, 114};  // RGB, 0..255; 114 is what YOLO's authors train with
+  std::array<float, 3> pad{114, 114, 114};  // RGB, 0..255; YOLO's authors train with 114
   Interpolation interpolation = Interpolation::kAntialias;
   ChannelOrder channels = ChannelOrder::kRgb;
-  // (pixel - mean) * scale / divisor with pixels 0..255, a value a channel
+  // (pixel - mean) * scale / divisor with pixels 0..255, one value per channel
   std::array<float, 3> mean{0, 0, 0};
   std::array<float, 3> scale{1, 1, 1};  // in the order of `channels`
-  // not kept as 1 / divisor: a quantized model's first rounding sees the last bit
+  // a division, not a multiplication by 1 / divisor: the last bit can change a quantized model's first
+  // rounding
   std::array<float, 3> divisor{1, 1, 1};
   bool transpose = false;  // swaps height and width
   TensorOrder layout = TensorOrder::kNchw;
   DType type = DType::kF32;  // kF32, or kU8 (rounded, and clamped to 0..255)
 
-  // mean, scale, std or a recipe was set; if false, pixels stay 0..255 because nothing says otherwise
+  // whether mean, scale, std or a recipe was set; if false, pixels stay 0..255 because no setting is known
   bool values_known = false;
 
-  // Not about pixels, but kept in the same file: how to print a classifier's answer.
-  // path of a text file, a class a line; relative to the TOML's folder in the file, resolved here
+  // The following members are in the same file but not about pixels: how to print a classifier's result.
+  // `labels` is the path of a text file with one class per line; the TOML file has it relative to its own
+  // folder, and this member is the resolved path.
   std::string labels;
   int top_k = 5;
-  bool softmax = false;  // turn scores into probabilities first
-  std::string classify;  // the output that has the scores; empty: the only one that can have them
+  bool softmax = false;  // convert scores to probabilities first
+  std::string classify;  // name of the output with the scores; empty: the only output that can have them
 };
 
-// Settings that many models share. A model's own documentation says which ones it was trained with.
+// A set of values that many models share. The documentation of a model tells which values it was trained
+// with.
 struct PreprocessRecipe {
   const char* name;
   const char* settings;     // lines of TOML
-  const char* description;  // for whom, and where the numbers come from
+  const char* description;  // the models that use the recipe, and the source of its numbers
 };
 std::span<const PreprocessRecipe> PreprocessRecipes();
 
-// A field of Preprocess in text: a key of the TOML, and as --key (with '-' for '_') a flag of the command
-// line.
+// A field of Preprocess as text: a key of the TOML file, and as --key (with '-' for '_') a flag of the
+// command line.
 struct PreprocessKey {
   const char* key;
   const char* values;  // "N|WxH|none"
@@ -123,37 +127,37 @@ struct PreprocessKey {
 std::span<const PreprocessKey> PreprocessKeys();
 
 // Sets one field from text, as in a TOML file or on a command line. The key `preprocess` sets all fields
-// about pixels to those of the recipe that its value names. Error INVALID_ARGUMENT naming `where` and the
-// keys or values that are known.
+// about pixels to those of the recipe that its value names. Error INVALID_ARGUMENT with `where` and the known
+// keys or values.
 void SetPreprocess(Preprocess& preprocess, std::string_view key, std::string_view value,
                    const std::string& where);
 
-// The same keys as TOML: numbers, strings, booleans and arrays (crop = [320, 240], mean = [104, 117, 123]).
-// Fields that are not named keep what `defaults` says; a recipe (preprocess = "unit") comes before all other
-// keys.
+// Reads the same keys from TOML: numbers, strings, booleans and arrays (crop = [320, 240], mean = [104, 117,
+// 123]). Fields without a key keep their values in `defaults`. A recipe (preprocess = "unit") is applied
+// before all other keys.
 Preprocess ParsePreprocess(std::string_view toml, const std::string& name, const Preprocess& defaults = {});
 Preprocess LoadPreprocess(const std::string& path, const Preprocess& defaults = {});
 std::string PreprocessPath(const std::string& model_path);  // model.onnx -> model.toml
 
-// The settings for an input of this type and shape (of a Port: mete/engine.h), as far as they can be known:
-// layout, channels and type follow from the input, and the TOML beside the model says the rest. Where there
-// is none, pixels stay 0..255: most models want something else.
+// Returns the settings for an input of this type and shape (those of a Port, mete/engine.h): layout, channels
+// and type follow from the input, and the TOML file beside the model has the other settings. Without this
+// file pixels stay 0..255, which is wrong for most models.
 Preprocess PreprocessFor(const std::string& model_path, DType type, const Shape& input);
 
-// A batch of one: 1xCxHxW or 1xHxWxC, of the size that the stages end at.
+// Returns a batch of one picture: 1xCxHxW or 1xHxWxC, in the size that the last stage gives.
 Tensor MakeInput(const Image& image, const Preprocess& preprocess);
 
-// The same for an input of this shape: as many pictures as its first dimension says, brought to its size
-// where `resize_width` does not say another. Error INVALID_ARGUMENT where the pictures' number, size or
-// channels cannot be the input's.
+// Returns a tensor for an input of shape `input`, whose first dimension is the number of pictures. The
+// pictures are resized to the input's size unless `resize_width` gives another size. Error INVALID_ARGUMENT
+// if the number, the size or the channels of the pictures do not fit the input.
 Tensor MakeInput(std::span<const Image> images, const Preprocess& preprocess, const Shape& input);
 Tensor MakeInput(const Image& image, const Preprocess& preprocess, const Shape& input);
 
-// The pixels of an input of this shape, as pictures see them. Not known where the input cannot take pictures.
+// The dimensions of an input as pictures. `known` is false if the input cannot take pictures.
 struct PictureShape {
   bool known = false;
   int64_t count = 0, height = 0, width = 0, channels = 0;
-  TensorOrder layout = TensorOrder::kNchw;  // NHWC only where the last dimension alone can be the channels
+  TensorOrder layout = TensorOrder::kNchw;  // NHWC only if no dimension but the last can be the channels
 };
 PictureShape PictureShapeOf(const Shape& input);
 

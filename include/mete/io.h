@@ -1,7 +1,7 @@
 // Tensors in files: NumPy's .npy, ONNX's TensorProto (.pb), raw bytes (.bin).
 //
-// All throw Error: NOT_FOUND for a missing file, DATA_LOSS for one that is damaged or of another kind,
-// UNIMPLEMENTED for element types and orders that Mete lacks.
+// All functions throw Error: NOT_FOUND for a missing file, DATA_LOSS for a damaged file or one of another
+// kind, UNIMPLEMENTED for element types and orders that Mete does not support.
 #pragma once
 
 #include <string>
@@ -10,20 +10,21 @@
 
 namespace [[gnu::visibility("default")]] mete {
 
-// Version 1 to 3 of the format, C order, little-endian.
+// Reads versions 1 to 3 of the format, C order, little-endian.
 Tensor ReadNpy(const std::string& path);
 
-// bf16, for which NumPy has no name, is written as f32. A file that cannot be written is UNAVAILABLE and
-// does not stay behind.
+// Writes a file of this format; bf16, for which NumPy has no name, is written as f32. Error UNAVAILABLE if
+// the file cannot be written; an incomplete file is removed.
 void WriteNpy(const std::string& path, const ConstView& tensor);
 
-// A serialized onnx::TensorProto, as in the test data of ONNX models.
+// Reads a serialized onnx::TensorProto, as in the test data of ONNX models.
 Tensor ReadTensorPb(const std::string& path);
 
-// The elements alone, little-endian: the file must have exactly the bytes that `shape` needs.
+// Reads a file of elements without a header, little-endian. The file must have exactly the bytes that `shape`
+// needs.
 Tensor ReadBin(const std::string& path, DType type, const Shape& shape);
 
-// Element `i` of any type as a number, for printing and ranking: integers beyond 2^53 are rounded.
+// Returns element `i` of any type as a number, for printing and ranking. Integers beyond 2^53 are rounded.
 double ElementAt(const ConstView& tensor, int64_t i);
 
 }  // namespace mete

@@ -1,4 +1,5 @@
-// Robust statistics of repeated timings: a centre and a spread that interrupts do not move.
+// Robust statistics of repeated timings: a centre and a spread that few outliers, for example by interrupts,
+// do not change.
 #pragma once
 
 #include <vector>

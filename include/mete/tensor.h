@@ -1,4 +1,4 @@
-// Element types, shapes, and views of dense row-major tensors. No arithmetic lives here.
+// Element types, shapes, and views of dense row-major tensors. This header has no arithmetic.
 #pragma once
 
 #include <array>
@@ -32,17 +32,17 @@ enum class DType : uint8_t {
 
 const char* Name(DType type);          // "f32", "u8", "bool", ...
 size_t SizeOf(DType type);             // bytes per element; 0 for kUnknown
-DType DTypeOf(std::string_view name);  // kUnknown where the name is not one
+DType DTypeOf(std::string_view name);  // kUnknown for an unknown name
 
-// The dimensions of a tensor, held inline: copying one never allocates. A default Shape is a scalar
-// (rank 0, one element). Shape::Unknown() stands for "known only at run time".
+// The dimensions of a tensor. They are stored inline, so that copying a Shape never allocates. A default
+// Shape is a scalar (rank 0, one element). Shape::Unknown() is a shape that is known only at run time.
 class Shape {
  public:
   static constexpr int kMaxRank = 8;
 
   Shape() = default;
   Shape(std::initializer_list<int64_t> dims) : Shape(std::span(dims.begin(), dims.size())) {}
-  explicit Shape(std::span<const int64_t> dims);  // Error where the rank is over kMaxRank
+  explicit Shape(std::span<const int64_t> dims);  // Error if the rank is over kMaxRank
 
   static Shape Unknown() {
     Shape s;
@@ -55,13 +55,13 @@ class Shape {
   int64_t operator[](int i) const { return dims_[i]; }
   int64_t& operator[](int i) { return dims_[i]; }
   int64_t back() const { return dims_[rank_ - 1]; }
-  void push_back(int64_t dim);  // Error where the rank would pass kMaxRank
+  void push_back(int64_t dim);  // Error if the rank would exceed kMaxRank
   std::span<const int64_t> dims() const { return {dims_.data(), size_t(rank_ < 0 ? 0 : rank_)}; }
   const int64_t* begin() const { return dims_.data(); }
   const int64_t* end() const { return dims_.data() + (rank_ < 0 ? 0 : rank_); }
 
-  // Elements in the dims [first, last). Wraps silently where they overflow: check with
-  // CheckedElements() once, at the border where a shape enters the process.
+  // Returns the number of elements in the dimensions [first, last). The product wraps silently on overflow:
+  // the caller checks a shape with CheckedElements() once, where the shape enters the process.
   int64_t Elements(int first, int last) const;
   int64_t Elements() const { return Elements(0, rank_); }
 
@@ -74,13 +74,14 @@ class Shape {
 
 std::string ToString(const Shape& shape);  // "1x3x224x224", "scalar", "?"
 
-// Elements of `shape`, or -1 where a dimension is negative or the bytes at `type` pass `max_bytes` (a
-// dimension of 0 does not excuse a huge one beside it).
+// Returns the number of elements of `shape`, or -1 if a dimension is negative or the bytes with elements of
+// `type` exceed `max_bytes`. Dimensions of 0 are left out of this check of the size, so that a huge dimension
+// beside a 0 is found too.
 int64_t CheckedElements(const Shape& shape, DType type, int64_t max_bytes);
 
-// Borrowed memory with its meaning. `data` is aligned to the element size. An optional input or output
-// that is left out has the type kUnknown (`present()` is false); a present one without elements may
-// have null data.
+// Borrowed memory with its type and shape. `data` is aligned to the element size. An optional input or output
+// that is left out has the type kUnknown (`present()` is false). A tensor that is present but has no elements
+// may have null data.
 struct ConstView {
   const void* data = nullptr;
   DType type = DType::kUnknown;
@@ -110,17 +111,17 @@ struct View {
   operator ConstView() const { return {data, type, shape}; }
 };
 
-// An immutable or freshly made tensor that shares ownership of its bytes: with a mapped file, with a
-// parsed message, or with nobody else. Copying shares, it does not copy bytes.
+// A tensor with shared ownership of its bytes. The bytes belong to a mapped file, to a parsed message, or to
+// this tensor alone. A copy of a Tensor shares the bytes.
 class Tensor {
  public:
   Tensor() = default;
-  // zeroed, 64-byte aligned; Error RESOURCE_EXHAUSTED if not to be had
+  // Allocates zeroed memory, aligned to 64 bytes. Error RESOURCE_EXHAUSTED if there is not enough memory.
   Tensor(DType type, const Shape& shape);
   Tensor(DType type, const Shape& shape, const void* data, std::shared_ptr<const void> owner);
 
-  // A copy of `values` as elements of `type`, of which T has the size. T: float, double, int8_t, uint8_t,
-  // int32_t, int64_t or bool. Error where the values do not fill the shape.
+  // Copies `values` as elements of `type`; T must have the size of `type`. T is float, double, int8_t,
+  // uint8_t, int32_t, int64_t or bool. Error if the number of values is not that of the shape.
   template <class T>
   static Tensor Of(DType type, const Shape& shape, std::span<const T> values);
   static Tensor Floats(const Shape& shape, std::span<const float> values);
@@ -136,7 +137,8 @@ class Tensor {
   const T* as() const {
     return static_cast<const T*>(data_);
   }
-  // Writable only where this object alone owns the bytes, i.e. right after Tensor(type, shape).
+  // The view may be written only while this object alone owns the bytes, for example right after Tensor(type,
+  // shape).
   View mutable_view() { return {const_cast<void*>(data_), type_, shape_}; }
   ConstView view() const { return {data_, type_, shape_}; }
   int64_t elements() const { return shape_.Elements(); }

@@ -11,19 +11,19 @@
 namespace mete {
 namespace {
 
-// So many rows multiply a weight for as long as the next one takes to come from the third level. Guess; of
-// 16, 24 and 40, this one fitted Winograd's products best.
+// The number of rows for which multiplying a weight takes as long as fetching the next weight from the
+// third-level cache. This value is a guess: of 16, 24 and 40, it fitted Winograd's products best.
 constexpr double kHidingRows = 40;
 
-// Of what leaves a cache, some stays a while, since no cache drops exactly its oldest bytes: until so many
-// times its size have passed (guess; of 2 to 4, all fitted alike, and better than none).
+// No cache drops exactly its oldest bytes, so that some of them stay until kGone times its size have passed.
+// This value is a guess: values from 2 to 4 fitted equally well, and better than no such rule.
 constexpr double kGone = 3;
 
-// Of the last cache, which other cores and other programs fill as well, inputs are gone once so much of it
-// has passed, weights of the run before once twice its size has; they begin to go at a quarter of that.
-// Guesses: of inputs, 6 to 16 MiB of 32 fitted alike on the one processor that this was tried on, 8 best; of
-// weights, of half of the cache to twice, the most fitted best. Tried before the bytes of views and tables
-// were left out.
+// Other cores and other programs fill the last cache too. Inputs are no longer in it after kInputsKept times
+// its size has passed, weights of the previous run after kWeightsKept times; both begin to leave it at the
+// share kBeginsToGo of that. These values are guesses: for inputs, 6 to 16 MiB of 32 fitted about equally on
+// the only processor tried, 8 best; for weights, of half to twice the cache, twice fitted best. They were
+// tried before the bytes of views and tables were left out.
 constexpr double kInputsKept = 0.25, kWeightsKept = 2, kBeginsToGo = 0.25;
 
 bool IsFree(FusedOp op) {
@@ -112,12 +112,13 @@ void Amounts::AddTiles(const Panels& split, double copies, double rows, double r
   Add("strip of rows x panel", copies * strips * double(split.count()));
 }
 
-// Of what is as large as that itself. (Guess; of 0.25 to 1, 0.5 to 1, 0.5 to 2 and a step at 1, this one
-// fitted depthwise convolutions best, others alike.)
+// The far share rises from 0 at 0.25 of the near cache to 1 at its size. These values are guesses: of 0.25 to
+// 1, 0.5 to 1, 0.5 to 2 and a step at 1, they fitted depthwise convolutions best and other nodes equally.
 double Amounts::FarPart(double bytes) const { return Beyond(bytes, at_.caches.near_bytes, 0.25); }
 
-// Of what so many bytes have passed since: all are counted, so that the cache is nearly full before something
-// leaves it. (Guess; of 0.25, 0.5, 0.75 and 0.9 of it, this one fitted depthwise convolutions best.)
+// `since` counts all bytes, so that the cache is nearly full before data leave it: the share rises from 0.75
+// of the near cache. This value is a guess: of 0.25, 0.5, 0.75 and 0.9, it fitted depthwise convolutions
+// best.
 double Amounts::GonePart(double since) const { return Beyond(since, at_.caches.near_bytes, 0.75); }
 
 Work Amounts::Take() {

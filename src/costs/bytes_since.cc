@@ -41,7 +41,7 @@ double BytesOfRun(const Graph& graph) {
     double computed = double(BytesMoved(graph, node));
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId id = node.inputs[i];
-      // of which it reads some rows, as BytesMoved() has it
+      // a table, of which the node reads only some rows; BytesMoved() counts these rows
       const bool is_table = i == 0 && node.op.starts_with("Gather");
       if (id == kNoValue || is_table || !graph.value(id).is_constant()) continue;
       const double bytes = double(graph.value(id).constant.bytes());

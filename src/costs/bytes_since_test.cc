@@ -5,8 +5,7 @@
 namespace mete {
 namespace {
 
-// Nodes that each read and write 1000 bytes, one after the other; the last one reads the network's input as
-// well.
+// Makes a chain of nodes that each move 1000 bytes; the last node reads the network's input too.
 Graph ChainOf(int nodes) {
   Graph graph;
   const ValueId input = graph.AddValue("input", DType::kF32, {125});
@@ -59,10 +58,10 @@ TEST(BytesOfRun, AreAllConstantsAndWhatTheLargestNodeComputesBesideThem) {
   const ValueId w = graph.AddValue("w", DType::kF32, {1000});
   graph.value(w).constant = Tensor(DType::kF32, {1000});
   graph.AddNode("Sum", "weighted", {graph.nodes[0].inputs[0], w}, {graph.AddValue("z", DType::kF32, {125})});
-  EXPECT_EQ(BytesOfRun(graph), 4000 + 1500);  // 1000 bytes beside its weights are less
+  EXPECT_EQ(BytesOfRun(graph), 4000 + 1500);  // the new node moves only 1000 bytes besides its weights
 }
 
-// Of a table the rows that are read, and a view moves nothing.
+// Only the rows of a table that are read count, and a view moves nothing.
 TEST(BytesOfRun, AreNotThoseThatNobodyMoves) {
   Graph graph;
   const ValueId table = graph.AddValue("table", DType::kF32, {1000, 25}),

@@ -11,7 +11,7 @@
 namespace mete {
 namespace {
 
-// Nodes like this a nanosecond, of each cluster.
+// Returns the rate of each cluster: how many nodes like this it computes per nanosecond.
 std::vector<double> RatesOn(const Costs& costs, const NodeCost& node, const std::vector<int>& cores) {
   const double bytes = double(node.bytes);
   std::vector<double> rates(cores.size(), 0);
@@ -23,7 +23,7 @@ std::vector<double> RatesOn(const Costs& costs, const NodeCost& node, const std:
   return rates;
 }
 
-// On every cluster, by arithmetic or by bytes.
+// Returns whether the node takes time on every cluster, by its arithmetic or by its bytes.
 bool TakesTime(const Costs& costs, const NodeCost& node) {
   for (size_t c = 0; c < std::min(node.core_ns.size(), costs.gbytes_per_s.size()); ++c) {
     const bool by_bytes = node.bytes > 0 && std::isfinite(costs.gbytes_per_s[c]);

@@ -1,11 +1,11 @@
-// What the nodes of a model take on the cores of a machine: a value, from whatever source (estimate.h), and
-// what follows from it for any choice of these cores. Arithmetic and memory are kept apart, because cores
-// that compute together share the memory:
+// The costs of a model's nodes on the cores of a machine, as a value from any source (estimate.h), and the
+// times that follow for any choice of these cores. Times of arithmetic and of memory are separate, because
+// cores that compute together share the memory:
 //
-//     nodes a nanosecond of a cluster = min(cores / core_ns, gbytes_per_s / bytes)
+//     nodes per nanosecond of a cluster = min(cores / core_ns, gbytes_per_s / bytes)
 //
-// so that the slower of the two counts; where all clusters together would move more than the memory does,
-// each gets as much less.
+// so that the slower of the two counts. If all clusters together would need more than the memory's bandwidth,
+// the rates of all clusters are reduced in proportion.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@ namespace mete {
 
 enum class NodeKind : uint8_t {
   kProduct,    // a convolution or a matrix product
-  kDepthwise,  // a convolution of one channel a group
-  kMoves,      // everything else that reads and writes
-  kView,       // nothing to do
-  kUnknown,    // a shape that only the data tell: counted as nothing
+  kDepthwise,  // a convolution with one channel per group
+  kMoves,      // any other node that reads and writes
+  kView,       // a node without work
+  kUnknown,    // a node whose shape depends on the data: its cost counts as 0
 };
 const char* Name(NodeKind kind);
 
 struct NodeCost {
   std::string node, op;
   NodeKind kind = NodeKind::kUnknown;
-  bool int8 = false;             // of 8-bit numbers, at their peak
+  bool int8 = false;             // the node computes 8-bit numbers, at their peak rate
   int64_t flops = 0, bytes = 0;  // as in graph/flops.h
-  int64_t pieces = 0;            // that it can be divided into at the finest; 0: nothing to compute
-  // all of it on one core of each cluster, as long as memory keeps up; 0: its bytes alone count
+  int64_t pieces = 0;            // the most pieces that the node can be divided into; 0: nothing to compute
+  // by cluster: time of the whole node on one core if memory is fast enough; 0: only the bytes count
   std::vector<double> core_ns;
 
-  bool guessed = false;  // the times are of something else, as nobody has measured this
+  bool guessed = false;  // the times are those of another operator, because this node was not measured
 
   bool computes() const { return pieces > 0; }
 };
@@ -41,31 +41,32 @@ struct NodeCost {
 struct Costs {
   static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-  std::vector<int> cores;           // of each cluster, that may take part: physical ones
+  std::vector<int> cores;           // by cluster: number of physical cores that may take part
   std::vector<NodeCost> nodes;      // in the order in which they run
-  std::vector<int64_t> take_ns;     // by cluster: to take blocks and start on them
-  std::vector<int64_t> barrier_ns;  // by cluster: from the last thread's end to all knowing it
-  std::vector<int64_t> wake_ns;     // by cluster: until a thread that sleeps runs
-  // by cluster, of its cores together; kNoLimit where core_ns has the waiting for memory in it
+  std::vector<int64_t> take_ns;     // by cluster: time to take blocks and start on them
+  std::vector<int64_t> barrier_ns;  // by cluster: from the last thread's arrival until all threads have left
+  std::vector<int64_t> wake_ns;     // by cluster: until a sleeping thread runs
+  // by cluster: bandwidth of its cores together; kNoLimit if core_ns includes the waiting for memory
   std::vector<double> gbytes_per_s;
   double memory_gbytes_per_s = kNoLimit;
 };
 
-// Error listing what contradicts itself: lists that are not a figure a cluster, times that are negative or
-// not finite, a node that computes in no time.
+// Throws one Error that lists all contradictions: lists without one figure per cluster, times that are
+// negative or not finite, a node that computes in no time.
 void Verify(const Costs& costs);
 
-// A node on some of the cores.
+// The times of a node on some of the cores.
 struct NodeTimes {
-  // that it is divided into: kBlocksPerThread a core, one for one core, no more than its pieces
+  // number of blocks: kBlocksPerThread per core, one if one core takes part, at most the node's pieces
   int64_t blocks = 0;
-  std::vector<double> block_ns;  // of a block on a core of each cluster that takes part; others 0
+  std::vector<double> block_ns;  // by cluster: time of a block on one core; 0 if the cluster takes no part
 };
 
-// `cores`: of each cluster, how many take part: one at least. Nothing of a node that computes nothing.
+// Returns the times of `node` on `cores`, the number of cores of each cluster that take part; at least one
+// core must take part. The result is empty if the node computes nothing.
 NodeTimes TimesOn(const Costs& costs, const NodeCost& node, const std::vector<int>& cores);
 
-// The longest of the clusters that take part.
+// Returns the longest barrier time of the clusters that take part.
 int64_t BarrierNs(const Costs& costs, const std::vector<int>& cores);
 
 }  // namespace mete

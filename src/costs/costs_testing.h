@@ -1,5 +1,5 @@
-// Machines in a line and networks of known sizes (shapes alone, no weights), for tests of costs and of the
-// simulation.
+// Short descriptions of machines, and networks of known sizes (shapes only, no weights), for tests of costs
+// and of the simulation.
 #pragma once
 
 #include <numeric>
@@ -11,8 +11,8 @@
 
 namespace mete {
 
-// Clusters, fastest first: {cores, GFLOP/s that a core sustains, GB/s of the cluster}. 8-bit numbers at four
-// times the speed, depthwise convolutions at half of it. A memory of 100 GB/s.
+// Clusters, fastest first: {cores, sustained GFLOP/s of a core, GB/s of the cluster}. 8-bit numbers have four
+// times this speed, depthwise convolutions half of it. The memory has 100 GB/s.
 struct ToyCluster {
   int cores;
   double gflops, gbytes_per_s;
@@ -44,7 +44,7 @@ inline MachineFile ToyMachine(const std::vector<ToyCluster>& clusters, double de
   return file;
 }
 
-// Networks as a chain of nodes, NHWC.
+// Builds a network that is a chain of nodes, in NHWC.
 class Chain {
  public:
   explicit Chain(const Shape& input, DType type = DType::kF32)
@@ -52,7 +52,7 @@ class Chain {
     graph_.inputs = {last_};
   }
 
-  // Padded such that only the stride makes the output smaller.
+  // The padding is such that only the stride makes the output smaller.
   Chain& Conv(int64_t channels, int64_t kernel, int64_t stride = 1, int64_t groups = 1) {
     const Shape x = graph_.value(last_).shape;
     Attributes a;
@@ -103,7 +103,8 @@ inline Graph Vgg16() {
   return net.Flat().Product(4096).Product(4096).Product(1000).Done();
 }
 
-// Additions and shortcuts left out: they are part of the convolutions before them, and four small ones.
+// ResNet-50 without its additions, which are fused into the convolutions before them, and without the four
+// small convolutions of its shortcuts.
 inline Graph ResNet50() {
   Chain net({1, 224, 224, 3});
   net.Conv(64, 7, 2).MaxPool();
@@ -116,7 +117,7 @@ inline Graph ResNet50() {
   return net.Done();
 }
 
-// The products of ViT-B/16 over 197 tokens.
+// The matrix products of ViT-B/16 with 197 tokens.
 inline Graph VitB16() {
   Chain net({197, 768});
   for (int i = 0; i < 12; ++i) net.Product(3 * 768).Product(768).Product(4 * 768).Product(768);

@@ -9,15 +9,15 @@
 namespace mete {
 namespace {
 
-// A register tile, below which nothing is divided: rows by columns as most kernels of src/kernels/fast have
-// them. Guess for cores that are not here.
+// The register tile of most kernels in src/kernels/fast, below which no node is divided. For the cores of
+// other machines this value is a guess.
 constexpr int64_t kTileRows = 8, kTileColumns = 16;
-// of a block that only moves data: as in processor/cpu/elementwise.cc
+// the fewest elements of a block that only moves data: as in processor/cpu/elementwise.cc
 constexpr int64_t kLeastElements = 16 * 1024;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// The weights of a convolution; kNoValue of other nodes.
+// Returns the weights of a convolution; kNoValue for other nodes.
 ValueId ConvWeights(const Node& node) {
   if (node.op == "Conv" || node.op == "ConvInteger") return node.input(1);
   return node.op == "QLinearConv" ? node.input(3) : kNoValue;
@@ -37,7 +37,7 @@ NodeKind KindOf(const Graph& graph, const Node& node, int64_t flops, int64_t byt
   return IsDepthwise(graph, node) ? NodeKind::kDepthwise : NodeKind::kProduct;
 }
 
-// Pieces that the node could be divided into at the finest; 0 where it is less than one.
+// Returns the most pieces that the node can be divided into; 0 if it is smaller than one piece.
 int64_t Pieces(const Graph& graph, const Node& node, NodeKind kind) {
   if (IsRecurrentOperator(node.op)) return 1;  // src/processor/cpu has no family that divides them
   const auto present =

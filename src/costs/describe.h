@@ -1,4 +1,4 @@
-// What costs of every source have in common: what a node is, whatever it takes.
+// The part of the costs that does not depend on their source: the description of a node without its times.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace mete {
 
-// Of each cluster the cores that have units of their own: threads of one core count once.
+// Returns the number of physical cores of each cluster: threads of one core count once.
 std::vector<int> PhysicalCores(const Machine& machine);
 
-// All of a node's cost but its times, which are of a machine.
+// Returns a node's cost without its times, which depend on the machine.
 NodeCost DescribeNode(const Graph& graph, const Node& node);
 
 }  // namespace mete

@@ -16,17 +16,18 @@
 namespace mete {
 namespace {
 
-// guess; measured: 3 us a way of two clusters and a thousand nodes, so 12 s
+// This value is a guess. A combination of two clusters' settings took 3 us with a thousand nodes: 12 s in
+// all.
 constexpr double kMostWays = 4e6;
-// of a cluster; guess: 64 frequencies x 64 cores. With a thousand nodes 64 MiB
+// per cluster; this value is a guess: 64 frequencies x 64 cores, which take 64 MiB with a thousand nodes
 constexpr int kMostSettings = 4096;
-constexpr int kWaysBetween = 1024;    // two looks at the token: 3 ms of the measured ones
-constexpr size_t kMostRunnersUp = 5;  // guess: as many as somebody reads
-constexpr double kMostMs = 1e9;       // guess: eleven days
+constexpr int kWaysBetween = 1024;    // combinations between two checks of the token: about 3 ms
+constexpr size_t kMostRunnersUp = 5;  // this value is a guess: a user reads about as many
+constexpr double kMostMs = 1e9;       // this value is a guess: eleven days
 
-// Time and joules of a byte at a rate, on the points [begin, end) of one frequency and number of cores.
+// Time and energy per byte at a data-reuse rate, for one frequency and number of cores.
 struct PerByte {
-  double ns = 0, joules = 0;  // joules in units of 1e-9: watts times nanoseconds
+  double ns = 0, joules = 0;  // `joules` is in nanojoules: watts times nanoseconds
 };
 
 PerByte At(const EnergyPoint& p) {
@@ -48,11 +49,11 @@ PerByte Interpolate(const EnergyPoint* begin, const EnergyPoint* end, double rat
   return {low.ns + t * (high.ns - low.ns), low.joules + t * (high.joules - low.joules)};
 }
 
-// What one cluster does with one setting: for each node its speed there and its watts.
+// One setting of one cluster: the speed and the watts for each node.
 struct Option {
   ClusterSetting setting;
   double node_ns = 0;
-  std::vector<double> per_ns, watts;  // nodes like this a nanosecond
+  std::vector<double> per_ns, watts;  // by node; per_ns: how many such nodes per nanosecond
 };
 
 Option OptionOf(const ClusterCurves& cluster, const EnergyPoint* begin, const EnergyPoint* end,
@@ -66,7 +67,7 @@ Option OptionOf(const ClusterCurves& cluster, const EnergyPoint* begin, const En
   return option;
 }
 
-// The frequency of the curves that is nearest to `khz`.
+// Returns the frequency of the curves that is nearest to `khz`.
 int64_t Nearest(const ClusterCurves& cluster, int64_t khz) {
   const auto farther = [&](const EnergyPoint& a, const EnergyPoint& b) {
     return std::abs(a.khz - khz) < std::abs(b.khz - khz);
@@ -74,7 +75,8 @@ int64_t Nearest(const ClusterCurves& cluster, int64_t khz) {
   return std::min_element(cluster.points.begin(), cluster.points.end(), farther)->khz;
 }
 
-// Not to take part, and every frequency and number of cores; of one frequency alone where `only` says so.
+// Returns the options of a cluster: to take no part, and every frequency with every number of cores; only the
+// frequency `only` if it is given.
 std::vector<Option> OptionsOf(const ClusterCurves& cluster, const ModelWork& work, const int64_t* only) {
   const std::vector<double> nothing(work.nodes.size());
   std::vector<Option> options{{{}, 0, nothing, nothing}};
@@ -88,7 +90,7 @@ std::vector<Option> OptionsOf(const ClusterCurves& cluster, const ModelWork& wor
   return options;
 }
 
-// Frequencies with a number of cores each.
+// Throws Error if the cluster has more than kMostSettings settings (frequencies with a number of cores).
 void CheckSettings(const ClusterCurves& cluster) {
   const auto is_same = [](const EnergyPoint& a, const EnergyPoint& b) {
     return a.khz == b.khz && a.cores == b.cores;
@@ -138,7 +140,7 @@ class Search {
   }
 
  private:
-  using Set = std::vector<int>;  // cores of each cluster
+  using Set = std::vector<int>;  // number of cores of each cluster
 
   static Set SetOf(const EnergyCandidate& candidate) {
     Set set;
@@ -152,7 +154,8 @@ class Search {
     return std::pair(a.ms, a.joules) < std::pair(b.ms, b.joules);
   }
 
-  // What meets the time before what does not; of these the least energy, of those the fastest.
+  // A candidate that meets the time is better than one that does not. Of two that meet it, the one with less
+  // energy is better; of two that do not, the faster one.
   bool Better(const EnergyCandidate& a, const EnergyCandidate& b) const {
     if (Meets(a) != Meets(b)) return Meets(a);
     return Meets(a) ? std::pair(a.joules, a.ms) < std::pair(b.joules, b.ms) : Faster(a, b);
@@ -172,7 +175,7 @@ class Search {
     }
   }
 
-  // What happens between ways.
+  // Checks the token and reports progress, every kWaysBetween combinations.
   void Look() {
     if (tried_++ % kWaysBetween != 0) return;
     if (search_.cancel && search_.cancel->cancelled())
@@ -182,7 +185,7 @@ class Search {
 
   void Keep() {
     EnergyCandidate candidate = Sum();
-    if (!(candidate.ms > 0)) return;  // nobody takes part
+    if (!(candidate.ms > 0)) return;  // no cluster takes part
     ++ways_, meeting_ += Meets(candidate);
     if (fastest_.clusters.empty() || Faster(candidate, fastest_)) fastest_ = candidate;
     const auto [known, is_new] = best_.try_emplace(SetOf(candidate), candidate);

@@ -18,14 +18,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "mete energy curves 1";
-constexpr size_t kMostClusters = 64;  // as of a machine file
-// of a cluster; guess: 20 frequencies x 64 cores x 8 rates are 10240
+constexpr size_t kMostClusters = 64;  // as for a machine file
+// per cluster; this value is a guess: 20 frequencies x 64 cores x 8 rates are 10240
 constexpr size_t kMostPoints = 100'000;
-constexpr size_t kMostBytes = 64 << 20;    // guess: all of these in text
-constexpr int64_t kMostKhz = 100'000'000;  // guess: 100 GHz
-constexpr double kMostFigure = 1e9;        // GFLOP/s, watts and the like; guess
-constexpr double kLeastFigure = 1e-9;      // guess; what is divided by it stays finite
-// up to here every number of cores, above in steps of a quarter: as subsets.h does
+constexpr size_t kMostBytes = 64 << 20;    // this value is a guess: all these points as text
+constexpr int64_t kMostKhz = 100'000'000;  // this value is a guess: 100 GHz
+constexpr double kMostFigure = 1e9;        // GFLOP/s, watts and the like; this value is a guess
+constexpr double kLeastFigure = 1e-9;      // this value is a guess; a quotient by it stays finite
+// every number of cores up to this one has points, above it steps of a quarter, as in subsets.h
 constexpr int kAllCounts = 8;
 
 auto KeyOf(const EnergyPoint& p) { return std::tuple(p.khz, p.cores, p.flops_per_byte); }
@@ -78,7 +78,7 @@ ClusterCurves ClusterOf(const Json& j, const std::string& where) {
   return c;
 }
 
-// The roofline's corner, and a point far from it on each side.
+// Adds the roofline's corner and a point far from it on each side.
 void AddPoints(const ClusterFigures& figures, int64_t khz, int cores, std::vector<EnergyPoint>& points) {
   const double mhz = double(khz) * 1e-3, watts = figures.idle_w.value + cores * figures.active_watts(mhz);
   const double gflops =
@@ -100,7 +100,7 @@ void Verify(const EnergyCurves& curves) {
     problems.Try(
         [&] { Invalid(where, "not believed; got {} W, {} GB/s", curves.idle_watts, curves.gbytes_per_s); });
   std::set<std::string> names;
-  const auto check_text = [&](const std::string& text) {  // which is printed as it is
+  const auto check_text = [&](const std::string& text) {  // the text is later printed as it is
     if (Printable(text) == text) return;
     problems.Try(
         [&] { Invalid(where, "a text that cannot be printed; got '{}'", Printable(text.substr(0, 40))); });

@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kExponent = 2.5;
 
-// Clusters of a toy machine at 100 to 1000 MHz: {awake, a core more at 1000 MHz}, in watts.
+// Adds a power model to a toy machine with clocks of 100 to 1000 MHz. `watts` has for each cluster {watts
+// while awake, additional watts of a busy core at 1000 MHz}.
 MachineFile Powered(MachineFile file, const std::vector<std::pair<double, double>>& watts) {
   for (size_t c = 0; c < watts.size(); ++c) {
     ClusterFigures& f = file.clusters[c];
@@ -27,11 +28,11 @@ MachineFile Powered(MachineFile file, const std::vector<std::pair<double, double
 
 ModelWork Work(std::vector<NodeWork> nodes) { return {std::move(nodes), 0, 0}; }
 
-const ModelWork kComputes = Work({{4'000'000'000, 1'000'000}});  // 4000 operations a byte
+const ModelWork kComputes = Work({{4'000'000'000, 1'000'000}});  // 4000 operations per byte
 const ModelWork kMoves = Work({{0, 100'000'000}});
 
-// Of a cluster that does nothing but compute: joules for an operation go with (idle + n active x^p) / x, so
-// that the best x is where its slope is 0.
+// Returns the best clock of a cluster that is compute-bound: joules per operation are proportional to (idle +
+// n active x^p) / x, so that the best x is where the derivative is 0.
 double BestClock(double idle_w, double active_w, int cores) {
   return std::pow(idle_w / ((kExponent - 1) * cores * active_w), 1 / kExponent);
 }
@@ -42,7 +43,7 @@ TEST(ChooseEnergy, FindsTheClockWhereThePowerModelHasItsOptimum) {
     const EnergyCurves curves = CurvesOf(Powered(ToyMachine({{4, 10, 20}}), {{idle, active}}));
     const EnergyChoice choice = ChooseEnergy(curves, kComputes, {});
     const ClusterSetting best = choice.best.clusters[0];
-    EXPECT_EQ(best.cores, idle > 0 ? 4 : best.cores);  // what is awake for all of them costs least for each
+    EXPECT_EQ(best.cores, idle > 0 ? 4 : best.cores);  // more cores share the idle power
     const double ideal = std::clamp(BestClock(idle, active, best.cores), 0.1, 1.0) * 1e6, step = 900e3 / 7;
     EXPECT_NEAR(double(best.khz), ideal, step) << idle << " " << active;
     const double x = double(best.khz) * 1e-6, watts = idle + best.cores * active * std::pow(x, kExponent);
@@ -56,11 +57,12 @@ TEST(ChooseEnergy, SlowsTheClockDownWhereTheMemoryIsWaitedFor) {
   const EnergyChoice choice = ChooseEnergy(curves, kMoves, {});
   EXPECT_EQ(choice.best.clusters[0].cores, 1);
   EXPECT_EQ(choice.best.clusters[0].khz, 100'000);
-  EXPECT_NEAR(choice.best.ms, 5, 1e-9);  // as at any clock
+  EXPECT_NEAR(choice.best.ms, 5, 1e-9);  // the same at every clock
   EXPECT_GT(ChooseEnergy(curves, kComputes, {}).best.clusters[0].khz, 100'000);
 }
 
-// One core, 10 GFLOP/s and 1 W at 1000 MHz, nothing for being awake: the slower the better, but for the time.
+// One core with 10 GFLOP/s and 1 W at 1000 MHz and no idle power: the slowest clock that meets the time is
+// best.
 TEST(ChooseEnergy, MeetsATimeWithTheSlowestClockThatDoes) {
   const EnergyCurves curves = CurvesOf(Powered(ToyMachine({{1, 10, 20}}), {{0, 1}}));
   EXPECT_EQ(ChooseEnergy(curves, kComputes, {}).best.clusters[0].khz, 100'000);
@@ -86,7 +88,7 @@ TEST(ChooseEnergy, LeavesOutTheClusterThatCostsMoreThanItHelps) {
   const EnergyChoice choice = ChooseEnergy(curves, kComputes, {});
   EXPECT_EQ(choice.best.clusters[0].cores, 0);
   EXPECT_EQ(choice.best.clusters[1].cores, 2);
-  ASSERT_EQ(choice.runners_up.size(), 4u);  // 1 | 1+1 | 1+2 | 0+1: every other set of cores once
+  ASSERT_EQ(choice.runners_up.size(), 4u);  // every other set of cores once: 1 | 1+1 | 1+2 | 0+1
   for (size_t i = 1; i < choice.runners_up.size(); ++i)
     EXPECT_GE(choice.runners_up[i].joules, choice.runners_up[i - 1].joules);
   EXPECT_GE(choice.runners_up[0].joules, choice.best.joules);
@@ -104,18 +106,18 @@ TEST(ChooseEnergy, NeverMovesMoreThanTheMemoryDoes) {
   EnergyCurves curves = CurvesOf(Powered(ToyMachine({{1, 10, 20}, {1, 10, 20}}), {{0.1, 1}, {0.1, 1}}));
   curves.gbytes_per_s = 25;
   EXPECT_NEAR(ChooseEnergy(curves, kMoves, {0.001}).best.ms, 4, 1e-9);
-  curves.gbytes_per_s = 0;  // not known
+  curves.gbytes_per_s = 0;  // unknown
   EXPECT_NEAR(ChooseEnergy(curves, kMoves, {0.001}).best.ms, 2.5, 1e-9);
 }
 
 TEST(ChooseEnergy, CountsTheHandOverOfNodesThatAreShared) {
   const EnergyCurves curves = CurvesOf(Powered(ToyMachine({{2, 10, 20}}, 0, 5), {{1, 1}}));
-  const ModelWork many{std::vector<NodeWork>(100, {10'000, 10}), 0, 0};  // a microsecond each on one core
+  const ModelWork many{std::vector<NodeWork>(100, {10'000, 10}), 0, 0};  // 1 us per node on one core
   EXPECT_EQ(ChooseEnergy(curves, many, {}).best.clusters[0].cores, 1);
   EXPECT_NEAR(ChooseEnergy(curves, many, {}).fastest.ms, 0.1, 1e-9);
 }
 
-// Every clock is a setting, and each has a time and watts for every node.
+// Every clock is a setting, and each setting stores a time and watts for every node.
 TEST(ChooseEnergy, RefusesMoreSettingsThanItHasMemoryFor) {
   EnergyCurves curves = CurvesOf(Powered(ToyMachine({{1, 10, 20}}), {{1, 1}}));
   const EnergyPoint point = curves.clusters[0].points[0];
@@ -135,9 +137,9 @@ TEST(ChooseEnergy, RefusesTooManyWays) {
 
 TEST(CurvesOf, IsTheMachineFilesRoofline) {
   const EnergyCurves curves = CurvesOf(Powered(ToyMachine({{2, 10, 20}}), {{0.5, 1}}));
-  // 5 GFLOP at 20 operations a byte, 250 MB: 20 GFLOP/s would take 250 ms, the memory 12.5.
+  // 5 GFLOP at 20 operations per byte, 250 MB: 20 GFLOP/s take 250 ms, the memory takes 12.5 ms.
   EXPECT_NEAR(ChooseEnergy(curves, Work({{5'000'000'000, 250'000'000}}), {}).fastest.ms, 250, 1e-6);
-  // 0.1 a byte: the memory 2.5 s, at a clock that still keeps up with it.
+  // 0.1 operations per byte: the memory takes 2.5 s, more than the arithmetic.
   EXPECT_NEAR(ChooseEnergy(curves, Work({{5'000'000'000, 50'000'000'000}}), {}).fastest.ms, 2500, 1e-6);
   for (const ClusterCurves& c : curves.clusters) EXPECT_EQ(c.points.size(), 8u * 2 * 3);
 }
@@ -153,7 +155,7 @@ TEST(CurvesOf, TakesEveryBoard) {
   }
 }
 
-// Eight frequencies and two numbers of cores each, or not to take part: 17 options of a cluster.
+// Three clusters with 17 options each: eight frequencies times two numbers of cores, or to take no part.
 EnergyCurves ThreeClusters() {
   return CurvesOf(Powered(ToyMachine({{2, 10, 20}, {2, 5, 10}, {2, 3, 5}}), {{0.5, 1}, {0, 0.3}, {0, 0.1}}));
 }

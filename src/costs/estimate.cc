@@ -13,8 +13,8 @@
 namespace mete {
 namespace {
 
-// Three hours a run on its slowest core: a file that says so is wrong, and sums of times stay far from what
-// 64 bits hold.
+// Three hours per run on the slowest core. A file with longer times must be wrong, and with this bound sums
+// of times fit into 64 bits.
 constexpr double kMostNs = 1e13;
 
 class Estimator {
@@ -58,7 +58,7 @@ class Estimator {
     return cost;
   }
 
-  // On a core that waits for no memory. A GFLOP/s is an operation a nanosecond.
+  // Returns the time on a core that does not wait for memory. A GFLOP/s is one operation per nanosecond.
   static double ComputeNs(const ClusterFigures& figures, const NodeCost& cost) {
     if (cost.flops <= 0) return 0;
     const double share =
@@ -78,7 +78,7 @@ class Estimator {
               slowest * 1e-9, kMostNs * 1e-9);
   }
 
-  // With all cores at work, the node on one of the slowest.
+  // Returns the time of the whole node on one of the slowest cores while all cores work.
   double SlowestNs(const Costs& costs, const NodeCost& node) const {
     const NodeTimes times = TimesOn(costs, node, cores_);
     return double(times.blocks) * *std::max_element(times.block_ns.begin(), times.block_ns.end());

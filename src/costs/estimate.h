@@ -1,11 +1,11 @@
-// What the nodes of a model take on a machine that was described and never measured: a roofline of the
-// machine file's figures. Whatever comes of it is an estimate, however exact a simulation reckons with it.
+// The costs of a model's nodes on a machine that is described but was never measured, by a roofline of the
+// machine file's figures. The results are estimates, however exact a simulation that uses them is.
 //
 // A cluster's cores compute at peak x share (compute_share, or depthwise_share) and move the node's inputs,
-// outputs and weights at the cluster's bandwidth, both at once (costs.h). Data that caches keep from one node
-// to the next are not accounted for, nor what exponentials and the like cost: of an operator without
-// multiply-adds the bytes alone count. Recurrent nodes are in one piece, as nothing divides them today, and
-// their weights count as read once, however many time steps there are.
+// outputs and weights at the cluster's bandwidth, both at the same time (costs.h). The model ignores data
+// that caches keep from one node to the next, and the cost of functions such as exponentials: for an operator
+// without multiply-adds only its bytes count. A recurrent node is one piece, because the engine does not
+// divide it, and its weights count as read once for any number of time steps.
 #pragma once
 
 #include <string>
@@ -18,12 +18,12 @@
 
 namespace mete {
 
-// `cores`: of each cluster, how many may take part. Error where they are none, or more than there are; where
-// no node computes, or the times are beyond belief.
+// Estimates the costs with `cores`, the number of cores of each cluster that may take part. Error if this is
+// no core or more than a cluster has, if no node computes, or if the times are impossibly long.
 Costs EstimateCosts(const Graph& graph, const MachineFile& file, const std::vector<int>& cores);
 
-// "23 of 36 figures of ... are estimates (compute_share, ...)": of the keys that an estimate of times reads,
-// which ones are their author's.
+// Returns which of the figures that this estimate reads are estimates of the file's author: "23 of 36 figures
+// of ... are estimates (compute_share, ...)".
 std::string EstimatedFigures(const MachineFile& file);
 
 }  // namespace mete

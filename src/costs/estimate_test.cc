@@ -53,7 +53,7 @@ TEST(EstimateCosts, WhatHasNoArithmeticTakesItsBytes) {
   const MachineFile file = ToyMachine({{2, 10, 50}, {4, 4, 20}});
   EXPECT_EQ(EstimateCosts(Chain({elements}).Relu().Done(), file, {2, 4}).nodes[0].kind, NodeKind::kMoves);
   const NodeTimes times = FirstOf(Chain({elements}).Relu().Done(), file, {2, 4});
-  // A core has its part of the cluster's bandwidth.
+  // A core has its share of the cluster's bandwidth.
   EXPECT_NEAR(times.block_ns[0] * double(times.blocks), 8.0 * elements / 25, 1);
   EXPECT_NEAR(times.block_ns[1] * double(times.blocks), 8.0 * elements / 5, 1);
 }
@@ -77,12 +77,12 @@ TEST(TimesOn, ClustersShareTheMemory) {
   const Graph graph = Chain({elements}).Relu().Done();
   const MachineFile file = ToyMachine({{1, 10, 80}, {1, 10, 80}});
   const NodeTimes both = FirstOf(graph, file, {1, 1}), one = FirstOf(graph, file, {1, 0});
-  EXPECT_NEAR(both.block_ns[0] * double(both.blocks), 8.0 * elements / 50, 1);  // of 100 GB/s
+  EXPECT_NEAR(both.block_ns[0] * double(both.blocks), 8.0 * elements / 50, 1);  // half of 100 GB/s
   EXPECT_NEAR(one.block_ns[0] * double(one.blocks), 8.0 * elements / 80, 1);
   EXPECT_EQ(one.block_ns[1], 0);
 }
 
-// Whatever the costs were made for.
+// The times on some of the cores do not depend on the cores that the costs were made for.
 TEST(TimesOn, SomeOfTheCoresTakeWhatTheyTakeAlone) {
   const MachineFile file = ToyMachine({{2, 10, 50}, {4, 4, 20}}, 50, 2);
   const Graph graph = Chain({1, 64, 64, 128}).Conv(128, 3).Relu().Done();
@@ -97,7 +97,7 @@ TEST(TimesOn, SomeOfTheCoresTakeWhatTheyTakeAlone) {
   }
 }
 
-// Each way to spoil costs is found, and named.
+// Expects that Verify() finds what `spoil` changed, with a message that contains `words`.
 void ExpectBad(void (*spoil)(Costs&), const char* words) {
   Costs costs = EstimateCosts(Chain({1, 64, 64, 128}).Conv(128, 3).Relu().Done(),
                               ToyMachine({{2, 10, 50}, {4, 4, 20}}), {2, 4});
@@ -150,7 +150,7 @@ TEST(EstimateCosts, SmallNodesHaveFewBlocks) {
   EXPECT_EQ(FirstOf(Chain({1, 7, 7, 64}).Conv(32, 1).Done(), file, {4}).blocks, 7 * 2);  // tiles of 8 x 16
   EXPECT_EQ(FirstOf(Chain({100}).Relu().Done(), file, {4}).blocks, 1);
   EXPECT_EQ(FirstOf(Chain({1, 64, 64, 64}).Conv(64, 3).Done(), file, {4}).blocks, 4 * kBlocksPerThread);
-  // one core divides nothing
+  // A node on one core is not divided.
   EXPECT_EQ(FirstOf(Chain({1, 64, 64, 64}).Conv(64, 3).Done(), file, {1}).blocks, 1);
 }
 

@@ -7,11 +7,11 @@
 namespace mete {
 namespace {
 
-// Rows are samples, columns things; each row divided by its time, so that the right side is 1, and each
-// column by its largest entry.
+// The equations of the fit: a row per sample, a column per kind of unit. Each row is divided by its time, so
+// that the right side is 1, and each column by its largest entry.
 struct System {
   std::vector<std::vector<double>> rows;
-  std::vector<double> scale;  // of each column
+  std::vector<double> scale;  // the largest entry of each column
 };
 
 System SystemOf(std::span<const FitSample> samples, const std::vector<std::string>& things) {
@@ -30,12 +30,13 @@ System SystemOf(std::span<const FitSample> samples, const std::vector<std::strin
   return s;
 }
 
-// min over x >= 0 of sum of weight * (row * x - 1)^2, by coordinate descent on the normal equations: convex,
-// so it ends at the least.
+// Minimizes the sum of weight * (row * x - 1)^2 over x >= 0 by coordinate descent on the normal equations.
+// The problem is convex, so the descent ends at the minimum.
 std::vector<double> Solve(const System& s, const std::vector<double>& weights) {
-  // guess: things that mostly come together move slowly; some milliseconds for 20 of them
+  // This value is a guess: columns that are nearly proportional converge slowly. It takes some milliseconds
+  // for 20 columns.
   constexpr int kSweeps = 4000;
-  constexpr double kStill = 1e-10;  // of the largest entry, 1
+  constexpr double kStill = 1e-10;  // relative to the largest entry, which is 1
   const size_t n = s.scale.size();
   std::vector<std::vector<double>> gram(n, std::vector<double>(n, 0));
   std::vector<double> right(n, 0), x(n, 0);
@@ -82,8 +83,8 @@ bool Fit::Known(const std::map<std::string, double>& amounts) const {
 }
 
 Fit FitUnits(std::span<const FitSample> samples) {
-  constexpr int kRounds = 8;       // of weighting anew; guess: the weights have settled by then
-  constexpr double kClose = 0.02;  // guess: the noise of a time; nearer samples count alike
+  constexpr int kRounds = 8;       // rounds of new weights; a guess: the weights have converged by then
+  constexpr double kClose = 0.02;  // noise of a time, a guess; samples with smaller errors have equal weights
   std::set<std::string> names;
   for (const FitSample& s : samples)
     for (const auto& [what, amount] : s.amounts) names.insert(what);

@@ -40,7 +40,7 @@ TEST(FitUnits, FindsWhatThingsTake) {
 
 TEST(FitUnits, NoiseMovesItLittleAndOutliersHardly) {
   std::vector<FitSample> samples = Samples(200, 0.03);
-  for (size_t i = 0; i < samples.size(); i += 20) samples[i].ns *= 3;  // somebody else had the core
+  for (size_t i = 0; i < samples.size(); i += 20) samples[i].ns *= 3;  // another program had the core
   const Fit fit = FitUnits(samples);
   EXPECT_NEAR(fit.ns.at("tile"), 3.0, 3.0 * 0.03);
   EXPECT_NEAR(fit.ns.at("byte"), 0.05, 0.05 * 0.03);

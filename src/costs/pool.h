@@ -1,6 +1,6 @@
-// What a model's layers take on several devices, and what the links between them do: a value, whatever its
-// source. Layers are those of partition/layers.h, each measured or estimated alone, unfused, as Legion's
-// predictor has it (systems.md, 3).
+// The costs of a model's layers on several devices and of the links between them, as a value from any source.
+// The layers are those of partition/layers.h, each measured or estimated separately and without fusion, as in
+// Legion's predictor (systems.md, 3).
 #pragma once
 
 #include <optional>
@@ -9,28 +9,28 @@
 
 namespace mete {
 
-// Of a device to the network that all share. Devices send and receive at the same time, and others' traffic
-// does not slow theirs.
+// The link of a device to the network that all devices share. A device can send and receive at the same time,
+// and the traffic of other devices does not slow its own.
 struct LinkCosts {
-  double latency_us = 0;  // until a message that is sent begins to arrive
-  double message_us = 0;  // of each message, whatever its size: what sender and receiver do for it
+  double latency_us = 0;  // from sending a message until its first byte arrives
+  double message_us = 0;  // work of sender and receiver for each message of any size
   double up_mbit_per_s = 0, down_mbit_per_s = 0;
 
   bool operator==(const LinkCosts&) const = default;
 };
 
 struct LayerCost {
-  double us = 0;        // all of it, on this device alone
-  double least_us = 0;  // however few of its rows are computed; not more than `us`
+  double us = 0;        // the whole layer, on this device alone
+  double least_us = 0;  // lower bound for a share of any number of rows; at most `us`
 
   bool operator==(const LayerCost&) const = default;
 };
 
-// What a device takes from its battery or socket.
+// The power that a device takes from its battery or socket.
 struct PowerCosts {
-  double idle_w = 0;                                              // on, and without work
-  double compute_w = 0;                                           // more than that, while it computes
-  double sent_joules_per_byte = 0, received_joules_per_byte = 0;  // of its link, more than idle_w
+  double idle_w = 0;                                              // while it is on and without work
+  double compute_w = 0;                                           // in addition, while it computes
+  double sent_joules_per_byte = 0, received_joules_per_byte = 0;  // of its link, in addition to idle_w
 
   bool operator==(const PowerCosts&) const = default;
 };
@@ -39,15 +39,15 @@ struct DeviceCosts {
   std::string name;
   LinkCosts link;
   std::vector<LayerCost> layers;
-  std::optional<PowerCosts> power = {};  // where it is known; plans for the least energy need it
+  std::optional<PowerCosts> power = {};  // nothing: unknown; plans for the least energy need it
 };
 
 struct PoolCosts {
-  std::vector<DeviceCosts> devices;  // the first is the caller's own: it has the inputs, and gets the outputs
+  std::vector<DeviceCosts> devices;  // the first is the caller's own: it has the inputs and gets the outputs
 };
 
-// Error listing what contradicts itself: no devices, two of a name, lists that are not a figure a layer,
-// times, rates, watts or joules that are negative or not finite, a rate of 0.
+// Throws one Error that lists all contradictions: no devices, two devices of one name, lists without one
+// figure per layer, times, rates, watts or joules that are negative or not finite, a rate of 0.
 void Verify(const PoolCosts& costs, size_t layers);
 
 }  // namespace mete

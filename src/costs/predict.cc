@@ -1,4 +1,4 @@
-// From a profile to the costs of a model.
+// Predicts the costs of a model from a profile.
 #include <algorithm>
 #include <cmath>
 
@@ -11,12 +11,13 @@
 namespace mete {
 namespace {
 
-// For what no probe contains (an operator of few networks): what an element-wise node of as many bytes takes.
-// Guess: such nodes are few, and most only move data.
+// An operator without a probe (few networks have such operators) is predicted like an element-wise node with
+// the same number of bytes. This choice is a guess: such nodes are few, and most of them only move data.
 constexpr const char* kStandIn = "mete.Elementwise";
 
-// And its arithmetic at a GFLOP/s, which is what the reference kernels come near to (guess). Rather too long
-// than too short: a step that is thought to be long gets all threads, as it would without a profile.
+// The arithmetic of such a node counts at 1 GFLOP/s, about the speed of the reference kernels. This value is
+// a guess. A prediction that is too long is better than one that is too short: a long step gets all threads,
+// as it would without a profile.
 constexpr double kStandInNsPerFlop = 1;
 
 NodePrediction OfWork(const ClusterProfile& profile, const Work& work) {
@@ -41,12 +42,12 @@ const ClusterProfile& MustHave(const Profile& profile, const Cluster& cluster) {
 // One way to compute a node, on each of the clusters that take part.
 struct Way {
   std::vector<NodePrediction> on;
-  bool known = true;  // on all of them
-  double rate = 0;    // nodes a nanosecond, of all cores together
+  bool known = true;  // known on all clusters
+  double rate = 0;    // such nodes per nanosecond, of all cores together
 };
 
-// In the order of WorksOf(), which is the same for all clusters: only the amounts differ, by what a core has
-// near.
+// Returns the ways in the order of WorksOf(), which is the same for all clusters: only the amounts differ,
+// because the caches differ.
 std::vector<Way> WaysOf(const std::vector<const ClusterProfile*>& profiles, const std::vector<int>& cores,
                         const Graph& graph, const Node& node, double run_bytes) {
   std::vector<Way> ways;
@@ -63,8 +64,8 @@ std::vector<Way> WaysOf(const std::vector<const ClusterProfile*>& profiles, cons
   return ways;
 }
 
-// All cores compute a node in the same way, as they share its packed weights: the one in which they are
-// fastest together, whichever of them the planner takes then.
+// Predicts a node in the way in which all cores together are fastest. All cores compute a node in the same
+// way, because they share its packed weights. The planner may later choose some of these cores only.
 std::vector<NodePrediction> PredictTogether(const std::vector<const ClusterProfile*>& profiles,
                                             const std::vector<int>& cores, const Graph& graph,
                                             const Node& node, double run_bytes) {
@@ -96,7 +97,7 @@ Costs PredictCosts(const Graph& graph, const Profile& profile, const Machine& ma
   costs.take_ns.assign(clusters, std::llround(profile.take_ns));
   costs.barrier_ns.assign(clusters, std::llround(profile.barrier_ns));
   costs.wake_ns.assign(clusters, std::llround(profile.wake_ns));
-  costs.gbytes_per_s.assign(clusters, Costs::kNoLimit);  // a core's waiting for memory is in its times
+  costs.gbytes_per_s.assign(clusters, Costs::kNoLimit);  // the times include a core's waiting for memory
   std::vector<const ClusterProfile*> profiles;
   for (const Cluster& cluster : machine.clusters) profiles.push_back(&MustHave(profile, cluster));
   const double run_bytes = BytesOfRun(graph);

@@ -18,11 +18,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "mete-profile";
 constexpr int kVersion = 3;
-// Bounds for what a file says.
+// Bounds for the figures of a file.
 constexpr size_t kMostClusters = 64, kMostKernels = 1000, kMostThings = 1000;
 constexpr double kMostNs = 1e12, kMostBytes = 1e12;
 
-// How many, or the number of a core.
+// Reads a count or a core's number.
 int Count(const Json& j, const char* what) {
   const double number = j.get<double>();
   if (!(number >= 0 && number <= INT_MAX))
@@ -96,11 +96,11 @@ void Add(const std::string& where, const std::string& what, Problems& problems) 
   problems.Add(Error(Code::kInvalidArgument, "[" + where + "] " + what));
 }
 
-bool IsTime(double ns) { return ns >= 0 && ns <= kMostNs; }  // not NaN
+bool IsTime(double ns) { return ns >= 0 && ns <= kMostNs; }  // false for NaN
 
-// Why the profile has no times of these cores, or nothing. Clusters are numbered as the process sees them:
-// the second one is the first where the cores of the first are not for it, and of one core alone nobody has
-// seen what it costs to hand work to another.
+// Returns why the profile has no times of these cores; empty if it has them. Clusters are numbered as the
+// process sees them: a process that may not use the cores of the first cluster calls the second one
+// "cluster0". A profile of one core alone has no cost of handing work to another core.
 std::string LackOf(const Profile& profile, const Cluster& cluster) {
   const ClusterProfile* measured = ProfileOf(profile, cluster.name);
   if (!measured) return fmt::format("it lacks {} of this machine", cluster.name);

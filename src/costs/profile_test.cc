@@ -63,7 +63,7 @@ TEST(Profile, GarbageIsAnErrorThatNamesTheFile) {
   }
 }
 
-// The file is named, and what in it cannot be.
+// The error names the file and the impossible value.
 TEST(Profile, NonsenseInAFileIsAnErrorThatNamesBoth) {
   const auto error_of = [](const std::string& what, const std::string& nonsense) {
     std::string text = ToJson(Sample());
@@ -137,7 +137,7 @@ TEST(Profile, OfAnotherMachineOrOlderKernelsDoesNotServe) {
   EXPECT_NE(WhyNot(profile, key, more).find("cluster2"), std::string::npos);
 }
 
-// A process that may not have all cores counts clusters by those it has.
+// A process that may not use all cores numbers the clusters by the cores that it may use.
 TEST(Profile, OfOtherCoresDoesNotServe) {
   const Profile profile = Sample();
   Machine few = TwoClusters();
@@ -156,7 +156,7 @@ TEST(Predict, AddsUpWhatThingsTake) {
   const NodePrediction p = Predict(profile.clusters[0], graph, graph.nodes[0], BytesOfRun(graph));
   EXPECT_EQ(p.kernel, "Softmax");
   EXPECT_NEAR(p.ns, 0.5 * 1600 + 100, 1e-9);  // 200 values read and written
-  EXPECT_FALSE(p.known);                      // its outputs were no thing of the fit
+  EXPECT_FALSE(p.known);                      // the fit has no unit for its outputs
 }
 
 TEST(Predict, WhatNoProbeHadIsTakenForElementwiseAndSaysSo) {
@@ -181,7 +181,7 @@ Graph ConvGraph() {
   return graph;
 }
 
-// A way that nobody measured has no time of which it could be the fastest.
+// A way without a measured time must not be chosen as the fastest.
 TEST(Predict, TakesAWayThatWasMeasured) {
   const Graph graph = ConvGraph();
   ClusterProfile profile = Sample().clusters[0];
@@ -198,8 +198,8 @@ TEST(Predict, TakesAWayThatWasMeasured) {
   }
 }
 
-// A quantized product is computed by a kernel that no probe has: its arithmetic counts, and rather too much
-// than too little.
+// No probe has the kernel of a quantized product: its arithmetic must count, and rather too much than too
+// little.
 TEST(Predict, ArithmeticThatNoProbeHadIsNotTakenForFree) {
   Graph graph;
   const ValueId x = graph.AddValue("x", DType::kU8, {10, 100}),
@@ -212,10 +212,11 @@ TEST(Predict, ArithmeticThatNoProbeHadIsNotTakenForFree) {
   EXPECT_TRUE(PredictCosts(graph, Sample(), TwoClusters()).nodes[0].guessed);
 }
 
-// Clusters that would compute the same convolution in different ways cannot: its weights are packed for one.
+// Two clusters cannot compute the same convolution in different ways, because its weights are packed for one
+// way.
 TEST(PredictCosts, AllClustersComputeANodeInTheWayThatIsFastestTogether) {
   const Graph graph = ConvGraph();
-  // Of the two cores of each cluster, by way; of which the last one is never the fastest.
+  // `first` and `second` are the times on the two clusters by way; the last way is never the fastest.
   const auto costs = [&](std::vector<double> first, std::vector<double> second) {
     Profile profile = Sample();
     for (size_t c = 0; c < 2; ++c) {

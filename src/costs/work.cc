@@ -20,15 +20,16 @@
 namespace mete {
 namespace {
 
-// Of a first-level data cache: 32 to 64 KiB in cores of the last ten years. Guess; where it ends is soft
-// anyway.
+// The size of a first-level data cache: 32 to 64 KiB in cores of the last ten years. This value is a guess;
+// the transition at its end is smooth anyway.
 constexpr double kFirstBytes = 48 << 10;
 
-// And where in it a line may lie: 64 sets (4 KiB of lines) of 8 lines in most x86 cores of the last ten
-// years; others have more sets of fewer. Guess; of 4 to 12 lines a set, 8 fitted depthwise convolutions best.
+// The sets of this cache: 64 sets (4 KiB of lines) of 8 lines in most x86 cores of the last ten years; other
+// cores have more sets with fewer lines. These values are guesses: of 4 to 12 lines per set, 8 fitted
+// depthwise convolutions best.
 constexpr int64_t kSets = 64, kWays = 8, kLineBytes = 64;
 
-// A tile asks for the places of its outputs ahead of time only where its sum is that long (kLeastAhead of
+// A tile prefetches the memory of its outputs only if its sum is at least this long (kLeastAhead of
 // kernels/fast/tile).
 constexpr int64_t kShortSum = 64;
 
@@ -40,20 +41,20 @@ Sizes SizesOf(const ConvShape& s) {
   const double taps = double(s.kernel_height * s.kernel_width), k = taps * double(s.in_channels / s.groups);
   const double out = double(s.out_pixels() * s.out_channels),
                in = double(s.batch * s.in_height * s.in_width * s.in_channels);
-  // A stride passes over pixels that nobody asks for.
+  // A stride skips pixels that no output needs.
   const double read = std::min(in, double(s.out_pixels()) * taps * double(s.in_channels));
   return {kFloatBytes * read, kFloatBytes * k * double(s.out_channels), kFloatBytes * out};
 }
 
-// A product of one row is over before its tiles have a speed: what it takes is where its few bytes come from,
-// and whether the processor still has its code and its branches near.
+// A product of one row is too short for its tiles to matter. Its time depends on where its few bytes come
+// from, and on whether the processor still has its code and its branch history in the caches.
 Work OneRowWork(const NodeInRun& at, double weights, double in, double out) {
   Amounts a(at, "conv_1x1_f32", "one row");
   a.AddWeightsFromMemory(weights);
   a.AddNearFar("byte of weights", weights, weights);
   a.Add("byte read", in);
   a.Add("byte written", out);
-  // All of it from half of the near cache on. Guess.
+  // The amount reaches 1 at half of the near cache. This value is a guess.
   a.Add("node behind much data", std::min(1.0, 2 * a.Since(at.node.inputs[0]) / at.caches.near_bytes));
   a.AddEpilogue(out);
   return a.Take();
@@ -79,9 +80,9 @@ Work DirectWork(const NodeInRun& at, const ConvShape& s) {
   return a.Take();
 }
 
-// Lines of the same vector of all of a tile's pixels and weights that are more than their set of the
-// first-level cache holds. As if pixels and weights began in the same set (guess: where buffers lie nobody
-// knows beforehand).
+// Returns how many of the cache lines of a tile's pixels and weights (for the same vector of channels) exceed
+// the capacity of their sets in the first-level cache. Pixels and weights are assumed to begin in the same
+// set. This is a guess, because the addresses of the buffers are not known beforehand.
 double CrowdedLines(int64_t rows, int64_t columns, int64_t taps, int64_t row_bytes, int64_t pixel_bytes) {
   std::array<int64_t, kSets> lines{};
   const auto add = [&](int64_t offset) { ++lines[size_t(offset / kLineBytes % kSets)]; };
@@ -93,8 +94,8 @@ double CrowdedLines(int64_t rows, int64_t columns, int64_t taps, int64_t row_byt
   return double(crowded);
 }
 
-// Tiles of up to four columns and, at stride 1, two rows (kernels/fast/depthwise), one after the other
-// through all channels.
+// Adds tiles of up to four columns and, at stride 1, two rows (kernels/fast/depthwise); each goes through all
+// channels.
 void AddDepthwiseTiles(const ConvShape& s, double vectors, int64_t lanes, Amounts& a) {
   const bool few = s.out_channels < lanes;
   const double across = few ? double(s.out_width) : CeilDiv(double(s.out_width), 4),
@@ -109,8 +110,8 @@ void AddDepthwiseTiles(const ConvShape& s, double vectors, int64_t lanes, Amount
   a.Add("vector, " + kind + ", across cache lines", all * ShareAcross(s.out_channels, lanes));
   a.Add("tile", tiles);
   a.Add("row of tiles", double(s.batch) * down);
-  // Where the pixels and weights of a tile are more than the first-level cache, each tile reads the weights
-  // from the second one.
+  // If the pixels and weights of a tile exceed the first-level cache, each tile reads the weights from the
+  // second-level cache again.
   const int64_t side = s.kernel_width, rows = side + high - 1,
                 pixel = int64_t{sizeof(float)} * s.out_channels;
   const double columns = (wide - 1) * double(s.stride_x) + double(side);
@@ -147,7 +148,8 @@ Work WinogradWork(const NodeInRun& at, const ConvShape& s, int tile) {
   a.AddTiles(plan.gemm.split, positions * passes, tiles / passes, double(plan.gemm.row_step), k);
   a.AddWeights(weights, tiles / passes, passes);
   a.AddColdWeights(plan.gemm.split, weights, tiles / passes, double(plan.gemm.row_step), k);
-  // Between the transforms and the products, which a long pass over many channels sends far away and back.
+  // The bytes between the transforms and the products. In a long pass over many channels they leave the near
+  // cache and come back.
   const double between = double(plan.pass) * positions * (k + columns) * kFloatBytes,
                values = tiles * positions * (k + columns);
   a.AddNearFar("value transformed", tiles * positions * k, between);
@@ -171,8 +173,8 @@ std::vector<Work> ConvWorks(const NodeInRun& at, const ConvShape& s) {
   return works;
 }
 
-// A row of one matrix: its weights are read once, as they lie in the model. They are asked for so far ahead
-// that it is taken for the same which of the caches has them (guess).
+// A vector-matrix product reads its weights once, in the order of the model. They are prefetched so far ahead
+// that the cache that has them is assumed to make no difference. This is a guess.
 Work VectorWork(const NodeInRun& at, double n, double k, bool by_rows, bool constant) {
   Amounts a(at, by_rows ? "matvec_rows_f32" : "matvec_columns_f32");
   a.Add("byte of weights", kFloatBytes * n * k);
@@ -206,7 +208,7 @@ Work MatrixWork(const NodeInRun& at, const Product& p) {
 
 double BytesOf(const Value& value) { return double(value.shape.Elements()) * double(SizeOf(value.type)); }
 
-// A vector of channels of each tap of each pixel; of a whole image, one pixel is written.
+// A pooling reads a vector of channels for each tap of each output pixel; a global pooling writes one pixel.
 Work PoolWork(const NodeInRun& at, const Pooling& pooling, const Value& in, const Value& out) {
   Amounts a(at, at.node.op);
   const double channels = double(in.shape.back()),
@@ -224,8 +226,9 @@ Work PoolWork(const NodeInRun& at, const Pooling& pooling, const Value& in, cons
   return a.Take();
 }
 
-// By how processor/cpu moves it: rows that stay as they are, matrices of few rows or columns, which
-// kernels/fast/layout interleaves (Few), those of more in tiles, and what has no fast form.
+// The units depend on how processor/cpu transposes the tensor: rows that are copied unchanged, matrices with
+// few rows or columns, which kernels/fast/layout interleaves (Few), larger matrices in tiles, and cases
+// without a fast form.
 Work TransposeWork(const NodeInRun& at, const Value& in, const Value& out) {
   constexpr int64_t kFew = 4;
   const Permutation p = JoinedPermutation(in.shape, at.node.attributes.IntList("perm"));
@@ -243,7 +246,7 @@ Work TransposeWork(const NodeInRun& at, const Value& in, const Value& out) {
   return a.Take();
 }
 
-// Everything else goes with what it reads and writes, and with the operator.
+// The time of any other node depends on its operator and on the bytes that it reads and writes.
 Work AnyWork(const NodeInRun& at, const Value& out, double bytes, const std::string& regime = "") {
   Amounts a(at, at.node.op, regime);
   a.AddNearFar("byte", bytes, bytes);

@@ -1,9 +1,9 @@
-// What a kernel has to do for a node, in the amounts that its time is made of: a profile (profile.h) says
-// what each of them takes.
+// The work of a kernel for a node, as the amounts of the units that its time consists of. A profile
+// (profile.h) has the time of each unit.
 //
-// AsyMo and CoDL predict ceil(blocks / cores) * ceil(block / tile) * t_unit + t_task. Here t_unit is not one
-// number a kernel: a register tile's time goes with its width and with K, each row of tiles and each panel
-// costs something to begin, and what is not in a cache comes at so much a byte, near or far (ours).
+// AsyMo and CoDL predict ceil(blocks / cores) * ceil(block / tile) * t_unit + t_task. Here a kernel has more
+// than one t_unit (own extension): the time of a register tile depends on its width and on K, each row of
+// tiles and each panel has a start-up cost, and data outside of the cache cost a time per byte, near or far.
 #pragma once
 
 #include <map>
@@ -15,34 +15,37 @@
 namespace mete {
 
 struct Work {
-  // as processor/cpu names it, but for the target: "conv_1x1_f32"; "Softmax" and so on for what is no product
+  // the name in processor/cpu without the target: "conv_1x1_f32"; for nodes that are not products the
+  // operator: "Softmax"
   std::string kernel;
-  std::string regime;  // where a kernel's time is made of other things: "one row"; mostly empty
-  std::map<std::string, double> amounts;  // "ns of such a thing" times these is the time
+  std::string regime;  // a case in which the kernel's time has other units: "one row"; mostly empty
+  std::map<std::string, double> amounts;  // units by kind; the time is the sum of ns per unit * amount
 
   std::string key() const { return regime.empty() ? kernel : kernel + ", " + regime; }
 };
 
-// What one core has close by.
+// The caches of one core.
 struct CoreCaches {
-  double near_bytes = 0;  // of the second-level cache
-  double last_bytes = 0;  // what lies between that and memory, which others may fill as well
+  double near_bytes = 0;  // size of the second-level cache
+  double last_bytes = 0;  // size of the cache between that and memory, which other cores may fill too
 };
 
-// A node of a network that is run again and again.
+// A node of a network that is run repeatedly.
 struct NodeInRun {
   const Graph& graph;
-  // one of graph.nodes, in the order in which they run, since what ran before says how far its inputs are
+  // An element of graph.nodes, which are in the order in which they run: the nodes before it decide which
+  // cache has its inputs.
   const Node& node;
   CoreCaches caches;
   double run_bytes = 0;  // BytesOfRun(graph)
 };
 
-// The ways to compute a node, of which processor/cpu measures the fastest; of all but some convolutions there
-// is one. Empty for nodes that compute nothing or whose shapes only the data tell.
+// Returns the ways to compute a node, from which processor/cpu chooses the fastest by measuring; only some
+// convolutions have more than one. The result is empty for nodes that compute nothing or whose shapes depend
+// on the data.
 std::vector<Work> WorksOf(const NodeInRun& at);
 
-// Whether the node is a convolution or a matrix product.
+// Returns whether the node is a convolution or a matrix product.
 bool IsProduct(const Node& node);
 
 }  // namespace mete

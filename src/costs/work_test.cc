@@ -17,7 +17,7 @@ ValueId Weights(Graph& graph, const Shape& shape) {
   return id;
 }
 
-// A convolution over NHWC of stride 1 that keeps the size.
+// A convolution in NHWC with stride 1 that keeps the size.
 Graph ConvGraph(int64_t side, int64_t in, int64_t out, int64_t kernel, int64_t groups = 1,
                 const std::string& activation = "") {
   Graph graph;
@@ -79,14 +79,15 @@ TEST(WorksOf, WhatIsTooLargeForTheNearCacheIsFarInPart) {
   EXPECT_EQ(far.at("byte read, far"), far.at("byte read"));
 }
 
-// Appends a node of one input and one output, as large as that.
+// Appends a node with one input and an output of `size` elements.
 ValueId Then(Graph& graph, const std::string& op, ValueId x, int64_t size) {
   const ValueId y = graph.AddValue(op + std::to_string(graph.nodes.size()), DType::kF32, {size});
   graph.AddNode(op, "node" + std::to_string(graph.nodes.size()), {x}, {y});
   return y;
 }
 
-// How far a convolution of 14 x 14 x 64 finds its input, if so many bytes pass between that and who made it.
+// Returns the far bytes that a convolution of 14 x 14 x 64 reads if `bytes_between` bytes pass through the
+// caches between its input's node and itself.
 double FarRead(int64_t bytes_between, bool through_view) {
   Graph graph;
   const ValueId x = graph.AddValue("x", DType::kF32, {1, 14, 14, 64}),
@@ -149,7 +150,7 @@ TEST(WorksOf, OutputsBehindAShortSumAreNotAskedForAhead) {
 TEST(WorksOf, NobodyAsksForTheFirstPanelAndForWhatFewTilesLeaveOut) {
   const auto cold = [](const Work& work) { return work.amounts.at("byte of weights that nobody asked for"); };
   const double many = cold(Of(ConvGraph(14, 64, 256, 1))[0]), few = cold(Of(ConvGraph(2, 64, 256, 1))[0]);
-  EXPECT_EQ(many, cold(Of(ConvGraph(14, 64, 512, 1))[0]));  // the first of more panels is no larger
+  EXPECT_EQ(many, cold(Of(ConvGraph(14, 64, 512, 1))[0]));  // more panels do not make the first one larger
   EXPECT_GE(few, many);
   EXPECT_LE(few, 4 * 64 * 256);
 }
@@ -177,7 +178,7 @@ TEST(WorksOf, DepthwiseAndOneRowAreOfTheirOwn) {
   EXPECT_EQ(Of(ConvGraph(1, 64, 16, 1))[0].key(), "conv_1x1_f32, one row");
 }
 
-// As processor/cpu computes it, which asks the same functions (src/dispatch).
+// WorksOf() and processor/cpu use the same functions (src/dispatch) for this decision.
 TEST(WorksOf, AProductThatOnlyTheReferenceComputesIsNone) {
   const auto of = [](const char* op, const Shape& a, const Shape& b, const Shape& y,
                      const Attributes& attributes) {
@@ -197,7 +198,7 @@ TEST(WorksOf, AProductThatOnlyTheReferenceComputesIsNone) {
   EXPECT_EQ(of("MatMul", {1, 8, 6}, {3, 6, 4}, {3, 8, 4}, {}), "MatMul, reference");  // batches are broadcast
 }
 
-// Between what the second-level cache holds and memory lies the last cache.
+// Data that do not fit into the second-level cache may still fit into the last cache.
 TEST(WorksOf, WhatIsTooLargeForTheLastCacheComesFromMemory) {
   EXPECT_EQ(AmountOf(Of(ConvGraph(14, 64, 64, 1))[0], "byte written, from memory"), 0);
   const Work far = Of(ConvGraph(448, 64, 64, 1))[0];
@@ -220,7 +221,8 @@ TEST(WorksOf, WeightsComeFromMemoryWhereARunIsLargerThanTheLastCache) {
   EXPECT_EQ(share(2 << 20), 1);
 }
 
-// The image of this run lies where that of the last one lay, and all weights have passed since.
+// The input of this run has the same memory as that of the last run, and all weights have passed through the
+// caches since.
 TEST(WorksOf, ANetworksInputIsAsFarAsTheLastRun) {
   for (const bool is_input : {false, true}) {
     Graph graph;
@@ -245,7 +247,7 @@ TEST(WorksOf, LinesWhoseDistanceIsThatOfTheSetsAreCrowded) {
     return AmountOf(Of(ConvGraph(14, channels, channels, 3, channels))[0], "line of a crowded set");
   };
   EXPECT_EQ(crowded(528), 0);
-  EXPECT_GT(crowded(1024), 0);  // of 4 KiB, so that all pixels begin in one set
+  EXPECT_GT(crowded(1024), 0);  // a pixel has 4 KiB, so that all pixels begin in one set
 }
 
 TEST(WorksOf, AProductOfOneRowGoesWithItsBytes) {
@@ -333,7 +335,7 @@ TEST(WorksOf, ViewsAndUnknownShapesAreNoWork) {
   for (const Node& node : graph.nodes) EXPECT_TRUE(Of(graph, node).empty());
 }
 
-// Without elements on one side, and still with something to read on the other.
+// One tensor has no elements, although the node could still read another one.
 TEST(WorksOf, EmptyTensorsAreNoWork) {
   Graph product;
   const ValueId x = product.AddValue("x", DType::kF32, {4, 8}),

@@ -28,8 +28,8 @@ std::vector<int> RecordedMask(Sysfs& sysfs) {
   return ParseCoreList(sysfs.Field("proc/self/status", "Cpus_allowed_list")).value_or(std::vector<int>());
 }
 
-// A file of the cgroup, or of the nearest one above it that shows one: in a container the path is the host's
-// and what is mounted is not.
+// Returns the cores in the cpuset file of the cgroup, or of the nearest ancestor that has the file: in a
+// container the path of the cgroup is the host's, but only a part of that tree is mounted.
 std::vector<int> NearestCpuset(Sysfs& sysfs, const std::string& mount, std::string group,
                                std::initializer_list<const char*> names) {
   if (group.find("..") != group.npos) group.clear();  // outside of what is mounted
@@ -56,14 +56,15 @@ std::vector<int> ReadCpuset(Sysfs& sysfs) {
   return cores;
 }
 
-// Cores' time of "quota period" in microseconds; 0 of "max", "-1" and what makes no sense.
+// Returns the quota in cores from the text "quota period", both in microseconds, for example 1.5 for "150000
+// 100000"; 0 for "max", "-1" and invalid texts.
 double QuotaOf(const std::string& text) {
   double quota = 0, period = 0;
   const bool both = std::sscanf(text.c_str(), "%lf %lf", &quota, &period) == 2;
   return both && quota > 0 && period > 0 && std::isfinite(quota / period) ? quota / period : 0;
 }
 
-// The least quota of a group and of all above it, which share theirs.
+// Returns the smallest quota of a cgroup and of its ancestors, whose quotas limit the cgroup too.
 double LeastQuota(Sysfs& sysfs, const std::string& mount, std::string group, bool version2) {
   double least = 0;
   if (group.find("..") != group.npos) group.clear();

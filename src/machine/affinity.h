@@ -1,4 +1,4 @@
-// Which cores this process can use.
+// The cores that this process can use.
 #pragma once
 
 #include "machine/machine.h"
@@ -6,7 +6,8 @@
 
 namespace mete {
 
-// `allowed` has at least one core. Of a recorded tree the process's mask is what proc/self/status has.
+// Returns which cores this process can use; `allowed` has at least one core. In a recorded tree the process's
+// mask is read from proc/self/status instead of the system call.
 Affinity ReadAffinity(Sysfs& sysfs);
 
 }  // namespace mete

@@ -10,8 +10,9 @@
 namespace mete {
 namespace {
 
-// Equal cores of one processor may differ by what each reached at its test: Intel's favoured cores by 100 to
-// 200 MHz of 5000. Guess.
+// Capacities in this ratio or closer count as equal. Equal cores of one processor may have different highest
+// frequencies, because each is tested: Intel's favoured cores differ by 100 to 200 MHz of 5000. This value is
+// a guess.
 constexpr double kSame = 0.95;
 
 using Known = std::optional<std::vector<double>>;
@@ -20,7 +21,7 @@ bool TellsApart(const std::vector<double>& values) {
   return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end();
 }
 
-// Those that are nearly the same become the same: the highest of them.
+// Replaces values that are nearly equal by the highest of them.
 std::vector<double> Joined(std::vector<double> values) {
   std::map<double, double, std::greater<>> joined;
   for (double v : values) joined[v] = v;
@@ -71,9 +72,10 @@ Known ByFrequency(const std::vector<CoreFacts>& cores) {
 }  // namespace
 
 double HybridCapacity(const std::string& type, int64_t max_khz, int64_t performance_khz) {
-  // An E-core's work a cycle beside a P-core's: the driver intel_pstate of Linux turns the processor's own
-  // scale of performance into frequency with 78741 kHz a step for P-cores (HYBRID_SCALING_FACTOR_ADL) and
-  // 100000 for E-cores. That is Intel's mix of integer programs; for f32 products it is nearer to a half.
+  // An E-core's work per cycle relative to a P-core's: the driver intel_pstate of Linux converts the
+  // processor's performance scale to frequency with 78741 kHz per step for P-cores
+  // (HYBRID_SCALING_FACTOR_ADL) and 100000 for E-cores. The ratio holds for Intel's mix of integer programs;
+  // for f32 products it is nearer to a half.
   constexpr double kEfficientWork = 0.78741;
   const double frequency =
       max_khz > 0 && performance_khz > 0 ? std::min(1.0, double(max_khz) / double(performance_khz)) : 1;

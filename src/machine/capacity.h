@@ -1,4 +1,4 @@
-// How fast each core is beside the fastest one, as far as this can be told without measuring.
+// The speed of each core relative to the fastest one, as far as it is known without measuring.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,17 @@
 namespace mete {
 
 struct Capacities {
-  std::vector<double> of;  // a core each, in the order of the facts
+  std::vector<double> of;  // one capacity per core, in the order of the facts
   CapacitySource source = CapacitySource::kEqual;
 };
 
-// The first of these that tells the cores apart: the kernel's cpu_capacity, hybrid types, highest
-// frequencies. Each has to be known of all cores. Where none of them does, the kernel's all the same, else 1.
+// Returns capacities from the first of these sources that gives the cores different values: the kernel's
+// cpu_capacity, hybrid types, highest frequencies. A source counts only if it covers all cores. If every
+// source gives equal values, the result is the kernel's cpu_capacity, or 1 for each core without it.
 Capacities CapacitiesOf(const std::vector<CoreFacts>& cores);
 
-// Of an Intel core of that type whose kind reaches `max_khz`, beside a P-core of `performance_khz`; 0: not
-// told, then taken as equal.
+// Returns the capacity of an Intel core of type `type`, the cores of which reach `max_khz`, relative to a
+// P-core that reaches `performance_khz`. 0 if the type is unknown; an unknown frequency (0) counts as equal.
 double HybridCapacity(const std::string& type, int64_t max_khz, int64_t performance_khz);
 
 }  // namespace mete

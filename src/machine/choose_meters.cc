@@ -1,4 +1,4 @@
-// Which meters add up to what the machine takes.
+// Chooses the meters whose sum is the power of the machine.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using Meters = std::vector<Meter>;
 
-// "intel-rapl:0:2" of /sys/class/powercap/intel-rapl:0:2/energy_uj.
+// Returns the zone of a meter: "intel-rapl:0:2" for /sys/class/powercap/intel-rapl:0:2/energy_uj.
 std::string ZoneOf(const Meter& meter) {
   const std::string folder = meter.path.substr(0, meter.path.rfind('/'));
   return folder.substr(folder.rfind('/') + 1);
@@ -30,9 +30,9 @@ Meters Those(const Meters& meters, F&& are) {
   return some;
 }
 
-// Zones that nothing else of `all` contains. The memory's zone lies below its package's folder, and is not
-// part of its counter (Intel's manual, volume 3, RAPL domains); "psys" is the whole platform and lies beside
-// the packages.
+// Returns the zones of `all` that no other zone contains. The folder of the memory's zone lies below that of
+// its package, but the package's counter does not include the memory (Intel's manual, volume 3, RAPL
+// domains). "psys" counts the whole platform although its folder lies beside those of the packages.
 Meters Outermost(const Meters& all) {
   const bool packages =
       std::any_of(all.begin(), all.end(), [](const Meter& m) { return m.name.starts_with("package"); });
@@ -44,8 +44,8 @@ Meters Outermost(const Meters& all) {
   });
 }
 
-// Of powercap the first kind of control; intel-rapl-mmio, where it is, shows the counters of intel-rapl once
-// more.
+// Returns the powercap zones of the first control type only: intel-rapl-mmio, where present, shows the
+// counters of intel-rapl a second time.
 Meters Powercap(const Meters& readable) {
   const Meters all = Those(readable, [](const Meter& m) { return m.kind == Meter::Kind::kPowercap; });
   if (all.empty()) return {};

@@ -8,10 +8,10 @@ namespace mete {
 namespace {
 
 const std::string kCpus = "sys/devices/system/cpu/";
-constexpr int64_t kMostKhz = 100'000'000;  // guess: 100 GHz
+constexpr int64_t kMostKhz = 100'000'000;  // this value is a guess: 100 GHz
 constexpr int64_t kMostCapacity = 1024;    // SCHED_CAPACITY_SCALE of the kernel
-constexpr int kMostCacheIndices = 16;      // guess: four levels have at most six
-constexpr int64_t kMostCacheLevel = 8;     // guess, twice what there is
+constexpr int kMostCacheIndices = 16;      // this value is a guess: four levels have at most six caches
+constexpr int64_t kMostCacheLevel = 8;     // this value is a guess: twice the levels of today
 
 std::vector<int> FirstList(Sysfs& sysfs, const std::string& folder,
                            std::initializer_list<const char*> names) {
@@ -48,7 +48,7 @@ struct Policy {
   std::vector<int> cores;
 };
 
-// The policies of cpufreq by core. A tree without their folder may still have cpuN/cpufreq.
+// Returns the cpufreq policy of each core. A tree without the folder of policies may still have cpuN/cpufreq.
 std::map<int, Policy> PolicyOfCore(Sysfs& sysfs) {
   std::map<int, Policy> policies;
   for (const std::string& name : sysfs.Folder(kCpus + "cpufreq")) {

@@ -1,4 +1,4 @@
-// What is read of each core, before cores are put together to clusters.
+// The facts that the kernel shows about each core, before the cores are grouped into clusters.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@ namespace mete {
 struct CoreCache {
   int level = 0;
   int64_t bytes = 0;
-  std::vector<int> shared;  // empty: not told
+  std::vector<int> shared;  // the cores that share the cache; empty: unknown
 };
 
 struct CoreFacts {
   int core = 0;
-  std::string type = {};               // "Cortex-A72", "P-core"; empty: not told
-  int64_t cpu_capacity = 0;            // the kernel's, 1024 for the fastest; 0: not told
-  Frequency frequency = {};            // of one policy at most
-  std::vector<int> switched = {};      // whose frequency changes with this core's
+  std::string type = {};               // "Cortex-A72", "P-core"; empty: unknown
+  int64_t cpu_capacity = 0;            // the kernel's figure, 1024 for the fastest core; 0: unknown
+  Frequency frequency = {};            // names at most one policy
+  std::vector<int> switched = {};      // cores of the same frequency domain
   std::vector<int> siblings = {};      // threads of the same physical core, this one included
   std::vector<int> package = {};       // cores of the same socket
-  std::vector<CoreCache> caches = {};  // instructions' left out
+  std::vector<CoreCache> caches = {};  // data and unified caches, without instruction caches
 };
 
-// `cores` ascending.
+// Reads the facts of `cores`, which must be ascending; the result has their order.
 std::vector<CoreFacts> ReadCoreFacts(Sysfs& sysfs, const std::vector<int>& cores);
 
 }  // namespace mete

@@ -18,7 +18,7 @@ struct ArmCore {
   const char* name;
 };
 
-// Part numbers of MIDR_EL1, as arch/arm64/include/asm/cputype.h of Linux and lscpu of util-linux have them.
+// Part numbers of MIDR_EL1, from arch/arm64/include/asm/cputype.h of Linux and lscpu of util-linux.
 constexpr ArmCore kArmCores[] = {
     {0x41, 0xc07, "Cortex-A7"},     {0x41, 0xc0f, "Cortex-A15"},      {0x41, 0xd03, "Cortex-A53"},
     {0x41, 0xd04, "Cortex-A35"},    {0x41, 0xd05, "Cortex-A55"},      {0x41, 0xd07, "Cortex-A57"},
@@ -39,7 +39,7 @@ int64_t Parse(const std::string& text, int base) {
   return error == std::errc() && end == text.data() + text.size() ? n : -1;
 }
 
-// A paragraph a core: "processor : 4", then what it is.
+// Reads proc/cpuinfo, which has one paragraph per core: first "processor : 4", then its implementer and part.
 std::map<int, std::string> ReadArmTypes(Sysfs& sysfs) {
   std::map<int, std::string> types;
   int64_t core = -1, implementer = -1;
@@ -53,7 +53,7 @@ std::map<int, std::string> ReadArmTypes(Sysfs& sysfs) {
   return types;
 }
 
-// Linux has a unit of performance counters for each kind.
+// Reads the cores of each type from the performance monitoring units: Linux has one unit per type.
 std::map<int, std::string> ReadHybridUnits(Sysfs& sysfs) {
   std::map<int, std::string> types;
   const std::pair<const char*, const char*> units[] = {
@@ -74,7 +74,7 @@ std::string OwnHybridType() {
   return HybridTypeOf(edx, leaf1a);
 }
 
-// A thread of its own asks, so that the caller's mask stays as it is.
+// Reads the type of one core on a separate thread, so that the caller's affinity mask does not change.
 std::string HybridTypeOn(int core) {
   std::string type;
   std::thread([&] {
@@ -87,7 +87,7 @@ std::string HybridTypeOn(int core) {
   return type;
 }
 
-// Only a hybrid processor is asked core by core.
+// Reads the type of each core if the processor is hybrid.
 std::map<int, std::string> AskHybridTypes(const std::vector<int>& cores) {
   std::map<int, std::string> types;
   if (OwnHybridType().empty()) return types;
@@ -107,8 +107,8 @@ std::string ArmCoreName(int64_t implementer, int64_t part) {
   return "";
 }
 
-// "Intel 64 and IA-32 Architectures Software Developer's Manual", CPUID: bit 15 of leaf 7's EDX says hybrid,
-// bits 31 to 24 of leaf 0x1a's EAX are 0x20 for Atom and 0x40 for Core.
+// "Intel 64 and IA-32 Architectures Software Developer's Manual", CPUID: bit 15 of leaf 7's EDX is set if the
+// processor is hybrid, bits 31 to 24 of leaf 0x1a's EAX are 0x20 for Atom and 0x40 for Core.
 std::string HybridTypeOf(uint32_t leaf7_edx, uint32_t leaf1a_eax) {
   if ((leaf7_edx >> 15 & 1) == 0) return "";
   switch (leaf1a_eax >> 24) {

@@ -52,7 +52,8 @@ class Reader {
     }
   }
 
-  // Where machine `name`, which lies beside the file, is in the list; it is read when it is first named.
+  // Returns the index of the machine file `name`, a path relative to this file. The file is read when it is
+  // first named.
   int MachineOf(const std::string& name) {
     const auto [at, is_new] = machines_.try_emplace(name, int(file_.machines.size()));
     if (is_new && !name.empty())

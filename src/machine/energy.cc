@@ -13,21 +13,22 @@ namespace {
 constexpr int64_t kMs = 1'000'000;
 // Intel's manual, volume 3, RAPL: "updated approximately once every 1 ms"
 constexpr int64_t kPowercapUpdate = kMs;
-// counters of 32 bits in units of 15 uJ wrap in 60 s at a kilowatt; a sixth of it
+// a sixth of the time in which counters of 32 bits in units of 15 uJ wrap at a kilowatt (60 s)
 constexpr int64_t kCounterPoll = 10'000 * kMs;
-// guess, of a chip without update_interval: many drivers keep figures for a second
+// for a chip without update_interval; this value is a guess: many drivers keep figures for a second
 constexpr int64_t kHwmonUpdate = 1'000 * kMs;
-// what the Odroid-XU3's kernel sets (update_period); guess for other boards
+// the update_period that the Odroid-XU3's kernel sets; a guess for other boards
 constexpr int64_t kIna231Update = 260 * kMs;
-constexpr int64_t kBatteryUpdate = 2'000 * kMs;  // guess: gauges refresh in 0.2 to 10 s
-// the first and the last reading may each be one update old: 1 %
+constexpr int64_t kBatteryUpdate = 2'000 * kMs;  // this value is a guess: gauges refresh in 0.2 to 10 s
+// the first and the last reading may each be one update old: 2 of 200 updates are 1 %
 constexpr int kCounterUpdates = 200;
-// guess: steady power is not older than itself, so that only noise is to be averaged
+// This value is a guess: an old reading of steady power is still correct, so that only noise must be
+// averaged.
 constexpr int kSampleUpdates = 20;
-constexpr int64_t kMostUpdateMs = 600'000;  // guess
-constexpr double kMostFigure = 1e18;        // of a file: below what 64 bits hold
+constexpr int64_t kMostUpdateMs = 600'000;  // this value is a guess
+constexpr double kMostFigure = 1e18;        // bound for the number in a file: less than 64 bits hold
 
-// The number in a file of one line, signed and perhaps with a fraction.
+// Returns the number in a file of one line; the number may have a sign and a fraction.
 double NumberIn(Sysfs& sysfs, const std::string& path) {
   const auto line = sysfs.Line(path);
   if (!line) Fail(Code::kUnavailable, "/" + path, "the meter cannot be read; try the rights of another user");
@@ -41,7 +42,7 @@ double NumberIn(Sysfs& sysfs, const std::string& path) {
 
 std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
-// One meter: joules since it was made, told the time.
+// One meter. Joules() returns the energy since the meter was made.
 class Part {
  public:
   virtual ~Part() = default;
@@ -49,11 +50,11 @@ class Part {
   int64_t update_ns = 0, poll_ns = 0, span_ns = 0;
 };
 
-// Energy that the hardware counts, in microjoules.
+// A meter that counts energy in microjoules.
 class Counter : public Part {
  public:
-  // `range`: what it shows at most before it begins again at 0; nothing where it never does. One that it has
-  // passed is not believed.
+  // `range` is the highest value before the counter wraps to 0; nothing if it never wraps. A wrap is accepted
+  // only if the last reading was not above `range`.
   Counter(Sysfs& sysfs, std::string path, std::optional<double> range)
       : sysfs_(sysfs), path_(std::move(path)), range_(range), last_(NumberIn(sysfs, path_)) {}
 
@@ -73,7 +74,7 @@ class Counter : public Part {
   double last_, microjoules_ = 0;
 };
 
-// Power that is added up. Batteries show it negative or positive, as their driver likes.
+// A meter that shows power, which is integrated. The sign of a battery's power depends on its driver.
 class Samples : public Part {
  public:
   using Watts = std::function<double()>;
@@ -95,7 +96,7 @@ class Samples : public Part {
 
 bool EndsWith(const std::string& path, const char* end) { return path.ends_with(end); }
 
-// The parts of one reader, which share its Sysfs.
+// Makes the parts of one ReadMeter, which share its Sysfs.
 class PartMaker {
  public:
   PartMaker(Sysfs& sysfs, int64_t now_ns) : sysfs_(sysfs), now_ns_(now_ns) {}
@@ -156,8 +157,8 @@ class PartMaker {
     return Sampled([&sysfs = sysfs_, path] { return NumberIn(sysfs, path); }, update_ns);
   }
 
-  // power1_input in microwatts, energy1_input in microjoules, curr1_input in milliamperes beside in1_input in
-  // millivolts.
+  // The units are: power1_input in microwatts, energy1_input in microjoules, curr1_input in milliamperes with
+  // in1_input in millivolts.
   std::unique_ptr<Part> Hwmon(const std::string& path) const {
     const std::string folder = FolderOf(path), file = path.substr(folder.size());
     const auto interval_ms = sysfs_.Number(folder + "update_interval", kMostUpdateMs);

@@ -1,5 +1,5 @@
-// Joules: from what the kernel shows (see meters.h), or from a machine file's power model. Every reading says
-// which. Not thread-safe.
+// Energy in joules, from the kernel's meters (see meters.h) or from a machine file's power model. Every
+// reading names its meter. The classes are not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,51 +13,53 @@
 
 namespace mete {
 
-using EnergyClock = std::function<int64_t()>;  // nanoseconds that never go back
+using EnergyClock = std::function<int64_t()>;  // monotonic, nanoseconds
 
-// What a meter has counted since it was opened.
+// The energy that a meter has counted since it was opened, and the time since then.
 struct EnergyReading {
   double joules = 0;
   int64_t ns = 0;
-  std::string meter;  // what it is made of: "powercap package-0 + powercap dram"
+  std::string meter;  // the parts of the meter: "powercap package-0 + powercap dram"
 };
 
 class EnergyMeter {
  public:
   virtual ~EnergyMeter() = default;
-  // Those of power add it up from one reading to the next, with the mean of both: read them as often as
-  // poll_ns() says.
+  // A meter that shows power integrates it from one reading to the next with the mean of both readings, so
+  // the caller must call Read() at least every poll_ns().
   virtual EnergyReading Read() = 0;
-  virtual int64_t update_ns() const = 0;  // how old a figure may be: what is shorter is not seen
-  virtual int64_t poll_ns() const = 0;
-  // what is measured for so long is within 1 % of what the meter could show at best
+  virtual int64_t update_ns() const = 0;  // the age that a figure may have: shorter events are not seen
+  virtual int64_t poll_ns() const = 0;    // the longest time between two calls of Read()
+  // a measurement of this length is within 1 % of the best that the meter can do
   virtual int64_t span_ns() const = 0;
 };
 
-// The meters that are read as one. Those of `names` where it names some, else what is known to add up:
-//  - of powercap the packages and their memory; not what a package contains, nor the whole platform beside
-//  it, nor a second
-//    interface to the same counters
-//  - else the sensors of an INA231, of which the boards that have it have one a rail
-//  - else a single INA, else the battery
-// Sensors of other chips say nothing of what they measure, and several INA may contain each other: they must
-// be named. Error FAILED_PRECONDITION that says what is missing.
+// Returns the meters to read together: the meters in `names` if it names any, else the first of these groups
+// that is present, in which no meter counts what another one counts too:
+//  - powercap: the packages and their memory, without the parts of a package, without the whole platform
+//    beside them (psys), and without a second interface to the same counters
+//  - the sensors of the INA231 driver: boards with this chip have one sensor per power rail
+//  - a single INA
+//  - the battery
+// Sensors of other chips do not tell what they measure, and several INA may measure the same current twice:
+// the user must name these. Error FAILED_PRECONDITION that tells what is missing.
 std::vector<Meter> ChooseMeters(const std::vector<Meter>& found, const std::vector<std::string>& names);
 
-// Reads `meters` below `root`, which is ReadMachine()'s, as one. Error UNAVAILABLE, here or while reading,
-// that names the file; Error FAILED_PRECONDITION for a battery that is not being discharged, or one that only
-// tells what is left in it.
+// Returns a meter that adds up `meters`, with files below `root` (the root given to ReadMachine()). Throws,
+// here or from Read(), Error UNAVAILABLE with the file that cannot be read, and Error FAILED_PRECONDITION if
+// a battery is not discharging or only shows its remaining charge.
 std::unique_ptr<EnergyMeter> OpenMeter(const std::string& root, const std::vector<Meter>& meters,
                                        EnergyClock clock);
 
-// No meter but a model: `idle_w` of the clusters that are awake for as long as they are, and a busy core's
-// watts at the clock that it has. Who computes says so, and so this one needs no polling.
+// A model instead of a meter. The energy is `idle_w` for the time that each cluster is awake, plus the watts
+// of a busy core at its frequency for the time that the core is busy. The user of the model reports these
+// times, so the model needs no polling.
 class ModelMeter : public EnergyMeter {
  public:
   ModelMeter(const MachineFile& file, EnergyClock clock);
 
   void SetAwake(size_t cluster, bool awake);
-  void Busy(size_t cluster, double mhz, int64_t core_ns);  // so much time of all its cores together
+  void Busy(size_t cluster, double mhz, int64_t core_ns);  // core_ns: busy time summed over the cores
 
   EnergyReading Read() override;
   int64_t update_ns() const override { return 1; }

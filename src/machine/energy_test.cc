@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 
-// Time that only a test moves.
+// A clock that the test sets.
 struct HandClock {
   int64_t ns = 7 * kSecond;
   EnergyClock clock() {
@@ -105,7 +105,7 @@ TEST(Energy, CountsOverTheEndOfACounter) {
   HandClock hand;
   const auto meter = Open(tree, hand);
   hand.ns += kSecond;
-  // 0.1 J to the end, 0.3 J from the start
+  // 0.1 J up to the wrap of the counter and 0.3 J after it
   tree.Write("sys/class/powercap/intel-rapl:0/energy_uj", "300000\n");
   tree.Write("sys/class/powercap/intel-rapl:0:1/energy_uj", "5250000\n");
   const EnergyReading reading = meter->Read();
@@ -169,8 +169,8 @@ sys/bus/i2c/drivers/INA231/4-0040/sensor_W = 0.5
   const auto meter = Open(tree, hand);
   hand.ns += kSecond;
   EXPECT_NEAR(meter->Read().joules, 2.75, 1e-9);
-  EXPECT_EQ(meter->update_ns(), 260'000'000);  // of the slower one
-  EXPECT_EQ(meter->poll_ns(), 35'000'000);     // of the faster one
+  EXPECT_EQ(meter->update_ns(), 260'000'000);  // the slower meter's
+  EXPECT_EQ(meter->poll_ns(), 35'000'000);     // the faster meter's
 }
 
 TEST(Energy, BelievesNoBatteryThatIsBeingCharged) {

@@ -12,8 +12,8 @@
 namespace mete {
 namespace {
 
-constexpr size_t kMostClusters = 64;  // guess: three today
-constexpr int kMostThreads = 8;       // of a core; guess: eight of POWER
+constexpr size_t kMostClusters = 64;  // this value is a guess: processors of today have three
+constexpr int kMostThreads = 8;       // per core; this value is a guess: POWER has eight
 constexpr int kMostCacheLevel = 4;
 constexpr size_t kMostCaches = 4;
 
@@ -33,7 +33,7 @@ constexpr ClusterFigureKey kClusterFigures[] = {
     {"power_exponent", &ClusterFigures::power_exponent, 1, 4},
 };
 
-// A cluster while it is read: clusters are sorted by speed only when all are there.
+// A cluster while the file is read: the clusters are sorted by speed after all are read.
 struct Read {
   Cluster cluster;
   ClusterFigures figures;
@@ -42,7 +42,7 @@ struct Read {
   double sustained() const { return figures.f32_gflops() * figures.compute_share.value; }
 };
 
-// Runs of `size` neighbours of `cores`.
+// Splits `cores` into runs of `size`: 0-3 with size 2 are {0, 1} and {2, 3}.
 std::vector<std::vector<int>> Runs(const std::vector<int>& cores, size_t size) {
   std::vector<std::vector<int>> runs;
   for (size_t i = 0; i < cores.size(); i += size)
@@ -125,7 +125,7 @@ class Reader {
     if (table.get("shared_by") && table.get("shared_by")->is_string()) {
       if (keys.Text("shared_by") != "all")
         keys.Problem(table.get("shared_by"), "'shared_by' is wrong; expected \"all\" or a number of cores");
-      cache.shared = {{}};  // all cores of the machine are known in the end
+      cache.shared = {{}};  // Finish() replaces it by all cores, which are known only then
     } else {
       const size_t sharers = size_t(keys.Count("shared_by", kMostCores)), cores = read.cluster.cores.size();
       if (cores % sharers != 0)
@@ -137,7 +137,7 @@ class Reader {
     const auto& before = read.cluster.caches;
     if (!before.empty() && before.back().level >= cache.level)
       keys.Problem(&table, "levels must ascend; got {} after {}", cache.level, before.back().level);
-    if (before.size() >= kMostCaches) return;  // and has said so: there are not as many levels
+    if (before.size() >= kMostCaches) return;  // already a problem: there are not so many levels
     read.cluster.caches.push_back(std::move(cache));
     read.figures.cache_kib.push_back(kib);
   }
@@ -154,7 +154,7 @@ class Reader {
         return keys.Problem(&table, "another cluster has this name too");
   }
 
-  // What needs all clusters.
+  // Does the work that needs all clusters.
   void Finish(MachineFile& file) {
     std::stable_sort(clusters_.begin(), clusters_.end(),
                      [](const Read& a, const Read& b) { return a.sustained() > b.sustained(); });

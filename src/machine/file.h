@@ -1,6 +1,6 @@
-// A machine as somebody wrote it down: a TOML file (boards/*.toml) with what planning and simulation need to
-// know of a machine that is not here. Nothing in it was measured by Mete, and so every figure says where it
-// comes from:
+// A hand-written description of a machine: a TOML file (boards/*.toml) with the figures that planning and
+// simulation need of a machine that is not present. Mete has measured none of these figures, so every figure
+// names its source:
 //
 //     name = "Toy board"
 //     [memory]
@@ -10,15 +10,15 @@
 //     name = "big"
 //     core = "Cortex-A72"
 //     cores = "4-5"                                 # CPU numbers
-//     source = "vendor's data sheet"                # of the cores' type, number and threads
-//     threads_per_core = 1                          # may be left out; neighbouring numbers are threads of
-//                                                   one core
-//     caches = [{ level = 1, kib = 32, shared_by = 1, source = "..." }]  # data caches; shared_by: cores, or
-//     "all"
-//     max_mhz = { value = 1800, source = "..." }    # and so on: ClusterFigureKeys()
+//     source = "vendor's data sheet"                # for the type, number and threads of the cores
+//     # optional; consecutive CPU numbers are threads of one core
+//     threads_per_core = 1
+//     # data caches; shared_by is the number of cores, or "all"
+//     caches = [{ level = 1, kib = 32, shared_by = 1, source = "..." }]
+//     max_mhz = { value = 1800, source = "..." }    # and the other keys of ClusterFigureKeys()
 //
-// A figure that is nobody's but the author's has the source "estimate", if possible with how: "estimate: half
-// of the nominal bandwidth".
+// A figure that the author of the file has estimated has the source "estimate", if possible with the method:
+// "estimate: half of the nominal bandwidth".
 #pragma once
 
 #include <span>
@@ -37,32 +37,33 @@ struct Figure {
   bool is_estimate() const { return source.rfind("estimate", 0) == 0; }
 };
 
-// Of a cluster. Those of a core are of a physical one: its threads, where it has several, have them together.
+// The figures of a cluster. A figure per core is that of a physical core: the threads of a core share it.
 struct ClusterFigures {
   Figure min_mhz, max_mhz;
-  // the most that the registers' width and the units allow; a multiply-add counts as 2
+  // peak of a core by the width of its registers and the number of its units; a multiply-add counts as 2
   Figure f32_flops_per_cycle, int8_ops_per_cycle;
-  // how much of that peak kernels reach: large products, depthwise convolutions
+  // the share of this peak that kernels reach: in large matrix products, in depthwise convolutions
   Figure compute_share, depthwise_share;
-  Figure gbytes_per_s;            // from memory, all cores of the cluster together
-  Figure dequeue_ns;              // to take a block from a queue that others use too
-  Figure barrier_us;              // from the last thread's end to all knowing it
+  Figure gbytes_per_s;            // memory bandwidth of all cores of the cluster together
+  Figure dequeue_ns;              // time to take a block from a queue that other threads use too
+  Figure barrier_us;              // from the last thread's arrival until all threads have left
   Figure wake_us;                 // until a thread that sleeps in the kernel runs
-  Figure idle_w;                  // the cluster, awake and without work
-  Figure active_w;                // a core more, busy at max_mhz
-  Figure power_exponent;          // active watts go with frequency to this power
+  Figure idle_w;                  // power of the cluster, awake and without work
+  Figure active_w;                // additional power of one core that is busy at max_mhz
+  Figure power_exponent;          // active power is proportional to frequency to this power
   std::vector<Figure> cache_kib;  // in the order of Cluster::caches
 
   double f32_gflops() const { return f32_flops_per_cycle.value * max_mhz.value * 1e-3; }
   double int8_gops() const { return int8_ops_per_cycle.value * max_mhz.value * 1e-3; }
-  double active_watts(double mhz) const;  // of a busy core
+  double active_watts(double mhz) const;  // additional power of one busy core
 };
 
 struct MachineFile {
-  // capacities are sustained f32 beside the fastest core's; clusters fastest first
+  // The clusters are sorted fastest first; a capacity is the sustained f32 rate relative to the fastest
+  // core's.
   Machine machine;
-  std::vector<ClusterFigures> clusters;  // in the order of the machine's
-  std::vector<std::string> sources;      // of the cores, in the same order
+  std::vector<ClusterFigures> clusters;  // in the order of machine.clusters
+  std::vector<std::string> sources;      // source of each cluster's cores, in the same order
   Figure memory_gib, memory_gbytes_per_s;
 };
 
@@ -70,12 +71,12 @@ struct MachineFile {
 struct ClusterFigureKey {
   const char* key;
   Figure ClusterFigures::*figure;
-  double least, most;  // guesses: what is beyond is a slip of the pen
+  double least, most;  // these bounds are guesses: a value outside of them is taken for a typing error
 };
 std::span<const ClusterFigureKey> ClusterFigureKeys();
 
-// Throws Error with all problems of the file at once: what is missing, unknown, without a source, or not
-// believed.
+// Throws one Error that lists all problems of the file: keys that are missing or unknown, figures without a
+// source or outside of their bounds.
 MachineFile ReadMachineFile(const std::string& path);
 MachineFile ParseMachineFile(std::string_view text, const std::string& path);  // the path is for messages
 

@@ -21,7 +21,7 @@ gib = { value = 2, source = "data sheet" }
 gbytes_per_s = { value = 10, source = "estimate: half of nominal" }
 )";
 
-// A cluster of four cores; lines that are given replace those of the same key.
+// Returns the text of a cluster with four cores; the lines in `changes` replace those of the same key.
 std::string ClusterText(std::initializer_list<std::pair<std::string, std::string>> changes = {}) {
   std::vector<std::pair<std::string, std::string>> lines = {
       {"name", "\"little\""},
@@ -86,7 +86,7 @@ TEST(MachineFile, ReadsAllFigures) {
   EXPECT_TRUE(f.memory_gbytes_per_s.is_estimate());
   ASSERT_EQ(f.machine.clusters.size(), 2u);
   const Cluster &big = f.machine.clusters[0], &little = f.machine.clusters[1];
-  EXPECT_EQ(big.name, "big");  // the faster one, though it stands below
+  EXPECT_EQ(big.name, "big");  // the faster cluster comes first, though it is the second in the file
   EXPECT_EQ(big.siblings, (std::vector<Cores>{{4, 5}, {6, 7}}));
   EXPECT_EQ(big.capacity, 1);
   EXPECT_EQ(little.capacity, 0.5);
@@ -212,7 +212,7 @@ TEST(MachineFile, MessagesHaveNoControlSequences) {
   EXPECT_EQ(error.find('\x1b'), error.npos);
 }
 
-// The machine files of boards/ as it is shipped, without those of several devices.
+// Returns the machine files in boards/, without the files that describe several devices.
 std::vector<std::string> Boards() {
   std::vector<std::string> boards;
   for (const auto& entry : std::filesystem::directory_iterator("boards")) {
@@ -258,7 +258,7 @@ TEST(Boards, HaveTheCoresThatTheirMakersSay) {
   }
 }
 
-// They cannot be known from a data sheet, and a figure that looks like one would mislead.
+// No data sheet has these figures, and a source that looks like one would mislead.
 TEST(Boards, SayWhichFiguresAreEstimates) {
   for (const std::string& path : Boards())
     for (const ClusterFigures& f : ReadMachineFile(path).clusters)

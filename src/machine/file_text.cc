@@ -1,4 +1,4 @@
-// A machine file for programs: the machine's JSON with the figures in it.
+// Prints a machine file as JSON for programs: the machine's JSON with the figures added.
 #include <nlohmann/json.hpp>
 
 #include "machine/file.h"

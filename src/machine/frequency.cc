@@ -25,7 +25,7 @@ std::vector<std::vector<std::string>> PoliciesOf(const std::vector<Cluster>& clu
   return policies;
 }
 
-// Those that all policies of a cluster may have.
+// Returns the frequencies that all policies of a cluster can have.
 std::vector<int64_t> CommonKhz(Sysfs& sysfs, const std::vector<std::string>& policies) {
   std::vector<int64_t> common = AvailableKhz(sysfs, policies.at(0));
   for (const std::string& policy : policies) {
@@ -47,7 +47,7 @@ std::vector<std::vector<int64_t>> KhzOf(const std::string& root, const std::vect
   return khz;
 }
 
-// Why limits are not what the user has set; "" where they are.
+// Returns why the limits in force may differ from the user's; "" if they do not.
 std::string HeldDown(const std::string& root) {
   const std::string what = WhatCools(root);
   return what.empty()
@@ -84,7 +84,7 @@ FrequencyControl::FrequencyControl(const std::vector<Cluster>& clusters, Frequen
 
 FrequencyControl::~FrequencyControl() {
   PutBack();
-  signals_.Disarm();  // before what it puts back is gone
+  signals_.Disarm();  // while the restorers still live
 }
 
 FrequencySettings FrequencyControl::ReadSettings() const {
@@ -92,7 +92,7 @@ FrequencySettings FrequencyControl::ReadSettings() const {
   FrequencySettings settings;
   for (const auto& policies : policies_)
     for (const std::string& policy : policies) settings[policy] = ReadFrequencySetting(sysfs, policy);
-  // asked after reading: heat that began before that is seen
+  // This check comes after the reading, so that it sees heat that began before the reading.
   if (const std::string why = HeldDown(places_.root); !why.empty())
     Fail(Code::kFailedPrecondition, "frequency", "{}; try again when it has cooled down", why);
   return settings;
@@ -110,11 +110,11 @@ void FrequencyControl::Set(size_t cluster, int64_t khz) {
   for (const std::string& policy : policies_[cluster]) PinFrequency(places_.root, policy, khz, places_.write);
 }
 
-// The path of the first file that could not be written.
+// Restores the frequencies; returns the path of the first file that could not be written.
 const char* FrequencyControl::PutBack() {
   if (!FrequencySignals::is_owner()) return nullptr;
   const FrequencySignals::Quiet quiet;
-  if (quiet.put_back()) return nullptr;  // the lock that stands there now, if one does, is another process's
+  if (quiet.put_back()) return nullptr;  // a lock file that exists now belongs to another process
   restored_ = true;
   const char* failed = PutBackAll(lock_.restorers(), lock_.path().c_str(), places_.write);
   if (!failed) quiet.SetPutBack();

@@ -1,5 +1,5 @@
-// Sets the frequencies of clusters, and puts them back: in the end, on SIGINT, SIGTERM, SIGHUP, SIGQUIT and
-// SIGPIPE, and, where the process was killed, when the next one of these is made.
+// Sets the frequencies of clusters and restores them: at the end, on SIGINT, SIGTERM, SIGHUP, SIGQUIT and
+// SIGPIPE, and, if the process was killed, when another process makes the next FrequencyControl.
 #pragma once
 
 #include <string>
@@ -12,21 +12,21 @@
 
 namespace mete {
 
-// Whoever can set frequencies, this machine or a test's.
+// An interface to set frequencies, of this machine or of a simulated one.
 class ClusterFrequencies {
  public:
   virtual ~ClusterFrequencies() = default;
-  virtual std::vector<int64_t> Khz(size_t cluster) const = 0;  // that may be set, ascending
-  // Error where it is none of them, or cannot be set
+  virtual std::vector<int64_t> Khz(size_t cluster) const = 0;  // the frequencies on offer, ascending
+  // Throws Error if `khz` is not on offer or cannot be set.
   virtual void Set(size_t cluster, int64_t khz) = 0;
 };
 
-// What a cluster runs at while it computes and nobody sets anything: governors go to the upper limit under
-// load, but for userspace. (So does powersave where the driver chooses by itself, as Intel's and AMD's do; of
-// other drivers it is taken for that too: a guess.) 0: not told.
+// Returns the frequency of a cluster under load if no program sets it: every governor except userspace goes
+// to the upper limit under load. (The governor powersave does so too with drivers that choose the frequency
+// themselves, Intel's and AMD's; that it does so with other drivers is a guess.) 0 if it is unknown.
 int64_t LoadedKhz(const Frequency& frequency);
 
-// For whoever may set nothing.
+// The implementation for users who may not set frequencies: one frequency per cluster, the one under load.
 class FixedFrequencies : public ClusterFrequencies {
  public:
   explicit FixedFrequencies(const std::vector<Cluster>& clusters) : clusters_(clusters) {}
@@ -39,39 +39,41 @@ class FixedFrequencies : public ClusterFrequencies {
   const std::vector<Cluster>& clusters_;
 };
 
-// Why the frequencies of these clusters cannot be set, or should not; "" where it seems that they can.
-// Changes nothing.
+// Returns why the frequencies of these clusters cannot or should not be set; "" if they probably can. The
+// function changes nothing.
 std::string WhyFrequenciesStay(const std::vector<Cluster>& clusters, const std::string& root = "/");
 
 struct FrequencyPlaces {
-  std::string root = "/";  // ReadMachine()'s
-  std::string folder;      // of the lock: CacheFolder()
+  std::string root = "/";  // the root given to ReadMachine()
+  std::string folder;      // folder of the lock file: CacheFolder()
   WriteFrequencyFile write = WriteFrequencyFileOfKernel;
 };
 
-// One at a time in a process; a child that is forked leaves all as it is. Of these signals a handler that was
-// there before is called when the frequencies are back; where there was none, the process ends as it would
-// have. A later Set() throws CANCELLED.
+// A process can have one FrequencyControl at a time; a forked child restores nothing. On one of the signals
+// above, the frequencies are restored first; then the handler that was installed before is called, or the
+// process ends as it would have without this class. A later Set() throws CANCELLED.
 //
-// What is put back is what the kernel showed before: governor, limits, and what the governor was tuned to.
-// Limits are shown as they are in force, so where the kernel holds clocks down for heat nothing is set: its
-// limit would be put back as though it was the user's. Of others who lower a limit for a while it is taken
-// for granted that they set it anew: vendors' programs that write scaling_max_freq themselves, and a firmware
-// whose limit (bios_limit) goes with the power supply. That cannot be told from the user's own.
+// Restored is the state that the kernel showed before: governor, limits, and the tunables of the governor.
+// The kernel shows the limits that are in force. While the kernel lowers clocks because of heat, no frequency
+// is set, because the kernel's limit would later be restored as if it was the user's. Other programs that
+// lower a limit for a while are assumed to set it again: vendors' programs that write scaling_max_freq, and
+// firmware with a limit that depends on the power supply (bios_limit). These limits look like the user's own.
 class FrequencyControl : public ClusterFrequencies {
  public:
-  // Puts back what a process that was killed has left, and changes nothing else. Errors are those of
-  // FrequencyLock, and FAILED_PRECONDITION where cpufreq does not show a cluster's policies, and while clocks
-  // are held down for heat.
+  // Restores the frequencies that a killed process has left changed, and changes nothing else. Throws the
+  // errors of FrequencyLock, and FAILED_PRECONDITION if cpufreq does not show a cluster's policies or if
+  // clocks are lowered because of heat.
   FrequencyControl(const std::vector<Cluster>& clusters, FrequencyPlaces places);
-  ~FrequencyControl() override;  // as Restore(), whose errors stay for the next start to mend
+  ~FrequencyControl() override;  // as Restore(); after an error the next start restores the frequencies
 
   std::vector<int64_t> Khz(size_t cluster) const override { return khz_.at(cluster); }
-  // Two clusters that have a policy in common have the frequency that was set last.
+  // Two clusters that share a policy both have the frequency that was set last.
   void Set(size_t cluster, int64_t khz) override;
 
-  void Restore();  // for good; Error UNAVAILABLE that names the first file that could not be written
-  const std::vector<std::string>& notes() const { return lock_.notes(); }  // what was found and mended
+  // Restores the frequencies; Set() fails from then on. Error UNAVAILABLE with the first file that could not
+  // be written.
+  void Restore();
+  const std::vector<std::string>& notes() const { return lock_.notes(); }  // FrequencyLock::notes()
 
  private:
   FrequencySettings ReadSettings() const;

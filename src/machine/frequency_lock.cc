@@ -20,13 +20,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "mete frequency lock 2";
-// guess: a policy takes 150 bytes, with tunables 1 KiB, and there are some hundred at most
+// This value is a guess: a policy takes 150 bytes, with tunables 1 KiB, and a machine has some hundred at
+// most.
 constexpr size_t kMostBytes = 1 << 20;
 
-// What stands in the lock.
+// The content of the lock file.
 struct Left {
   std::string boot;
-  int64_t pid = 0;  // for messages: another container's may mean nothing here
+  int64_t pid = 0;  // only for messages: a process number of another container may mean nothing here
   FrequencySettings settings;
 };
 
@@ -68,7 +69,7 @@ Left Parse(const std::string& path, const std::string& text) {
                              s.at("max_khz"),
                              s.at("speed_khz"),
                              {s.at("tunables_in"), s.at("tunables")}};
-    RestorersOf("/", left.settings);  // for what they refuse
+    RestorersOf("/", left.settings);  // throws for settings that no policy can have
     return left;
   } catch (const std::exception& e) {
     Fail(Code::kDataLoss, path,
@@ -79,18 +80,18 @@ Left Parse(const std::string& path, const std::string& text) {
   }
 }
 
-// The boot of a file that may be damaged or of another format: the id that follows its name; "" where there
-// is none that is whole.
+// Returns the boot id in a file that may be damaged or of another format: the text after "boot_id"; "" if
+// there is no complete id.
 std::string BootIn(const std::string& text) {
-  constexpr size_t kIdLength = 36;  // of a UUID, which it is
+  constexpr size_t kIdLength = 36;  // the boot id is a UUID
   const std::string name = "\"boot_id\"";
   const size_t at = text.find(name), begin = at == text.npos ? at : text.find('"', at + name.size());
   const size_t end = begin == text.npos ? begin : text.find('"', begin + 1);
   return end != text.npos && end - begin - 1 == kIdLength ? text.substr(begin + 1, kIdLength) : "";
 }
 
-// Nothing where there is no file. Of one from before the machine was started anew only the boot is read, so
-// that it can go whatever it is.
+// Reads the lock file; nothing if there is none. If the file is from before the last boot, only the boot id
+// is read, so that the file can be removed whatever its content is.
 std::optional<Left> ReadLock(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file && access(path.c_str(), F_OK) != 0 && errno == ENOENT) return std::nullopt;
@@ -106,9 +107,10 @@ std::optional<Left> ReadLock(const std::string& path) {
   return Parse(path, text);
 }
 
-// "policy0 ondemand, 408000 to 1416000 kHz": of so many policies as somebody reads.
+// Formats settings for messages: "policy0 ondemand, 408000 to 1416000 kHz"; at most kMostPolicies policies.
 std::string ToText(const FrequencySettings& settings) {
-  // guess: clusters of a phone; machines of more have one setting for all
+  // This value is a guess: the clusters of a phone; machines with more policies have the same setting for
+  // all.
   constexpr size_t kMostPolicies = 4;
   std::vector<std::string> texts;
   for (const auto& [name, s] : settings)
@@ -119,10 +121,11 @@ std::string ToText(const FrequencySettings& settings) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// What was done, in a line; "" where nothing was to be put back. Error where that is not allowed.
+// Restores the settings in `left`. Returns one line that tells what was done; "" if there was nothing to
+// restore. Throws Error if restoring is not allowed.
 std::string PutBackLeft(const std::string& root, const std::string& path, const Left& left,
                         WriteFrequencyFile write) {
-  if (left.boot != ThisBoot()) return unlink(path.c_str()), "";  // the kernel has forgotten it too
+  if (left.boot != ThisBoot()) return unlink(path.c_str()), "";  // a reboot has reset the settings
   const std::vector<FrequencyRestorer> restorers = RestorersOf(root, left.settings);
   if (const char* failed = PutBackAll(restorers, path.c_str(), write))
     Fail(Code::kUnavailable, failed,
@@ -149,7 +152,7 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
 
   void Lock() const { Check(flock(fd_, LOCK_EX) == 0, "cannot be locked"); }
-  bool TryLock() const {  // false where somebody else has it
+  bool TryLock() const {  // false if another descriptor holds the lock
     const bool locked = flock(fd_, LOCK_EX | LOCK_NB) == 0;
     Check(locked || errno == EWOULDBLOCK, "cannot be locked");
     return locked;
@@ -170,7 +173,7 @@ class Descriptor {
   const int fd_;
 };
 
-// Of two that start at once, the second finds the first one's lock.
+// Serializes processes that start at the same time, so that the second one finds the lock of the first.
 class Guard {
  public:
   explicit Guard(const std::string& lock) : file_(lock + ".guard", O_CREAT | O_RDONLY) { file_.Lock(); }
@@ -179,13 +182,13 @@ class Guard {
   const Descriptor file_;
 };
 
-// Whether the process that wrote the lock lives: it holds it. Nobody else does for longer than the guard is
-// theirs.
+// Returns whether the process that wrote the lock file lives, because it holds the flock(). Any other process
+// holds the flock() only while it has the guard.
 bool IsHeld(const std::string& lock) try {
   return !Descriptor(lock, O_RDONLY).TryLock();
 } catch (const Error&) {
   if (access(lock.c_str(), F_OK) == 0) throw;
-  return false;  // there is none, or its owner has just removed it
+  return false;  // there is no lock file, or its owner has just removed it
 }
 
 std::string LockIn(const std::string& folder) { return folder + "/frequency.lock"; }
@@ -231,7 +234,7 @@ void FrequencyLock::TakeOver(const std::string& root, WriteFrequencyFile write) 
     notes_.push_back(std::move(note));
 }
 
-// A name of its own first, so that the lock is there whole and held, or not at all.
+// Writes a temporary file and renames it, so that the lock file is complete and held from its first moment.
 void FrequencyLock::Create() {
   const std::string temporary = fmt::format("{}.{}", path_, getpid());
   const auto file = std::make_shared<const Descriptor>(temporary, O_CREAT | O_TRUNC | O_WRONLY);

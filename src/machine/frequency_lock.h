@@ -1,11 +1,11 @@
-// The file that says which frequencies this process has changed, and what they were: so that the next start
-// puts back what a process that was killed could not. It is written whole and on the disk before the first
+// The lock file. It records which frequencies a process has changed and what they were before, so that the
+// next start can restore them if the process was killed. The whole file is on the disk before the first
 // change.
 //
-// Its owner holds a flock() on it for as long as it lives, which tells its death to other containers too,
-// where its number means nothing. A child that it forks holds the same one until it ends or executes another
-// program: frequencies that were left are not put back before that. Processes of other users keep theirs in
-// another folder and are not seen.
+// The owner holds a flock() on the file as long as it lives, so that other containers notice its death too,
+// where its process number means nothing. A forked child holds the same flock() until the child ends or
+// executes another program; the frequencies are not restored before that. Processes of other users have their
+// lock file in another folder and are not seen.
 #pragma once
 
 #include <functional>
@@ -18,27 +18,27 @@
 
 namespace mete {
 
-using FrequencySettings = std::map<std::string, FrequencySetting>;  // by policy
+using FrequencySettings = std::map<std::string, FrequencySetting>;  // by the policy's name
 
-// Puts back what a process that is gone has left in `folder` (of the lock; "": nothing). Returns what was
-// done, in a line, or where that is not allowed, or cannot be understood, what is changed and how to put it
-// back; "" where there is nothing, which takes one system call, and where the process lives, or a child that
-// it forked.
+// Restores the frequencies that a dead process has left changed, by the lock file in `folder` (does nothing
+// if `folder` is ""). Returns one line: what was restored, or, if that is not allowed or the file is damaged,
+// what is changed and how the user can restore it. Returns "" if there is no lock file (which takes one
+// system call), and if its process or a forked child of it is alive.
 std::string MendFrequencies(const std::string& root, const std::string& folder,
                             WriteFrequencyFile write = WriteFrequencyFileOfKernel);
 
 class FrequencyLock {
  public:
-  // Takes the lock. What a process left behind that is gone is put back first, and stands in notes(); what
-  // was left before the machine was started anew is only removed, because the kernel has forgotten it too.
-  // Error FAILED_PRECONDITION where the process lives, UNAVAILABLE where the folder or a file of cpufreq
-  // cannot be written, DATA_LOSS where the file is damaged. `read` is asked for what is to be put back, after
-  // that.
+  // Takes the lock. If a dead process has left changed frequencies, they are restored first, with a line in
+  // notes(); a lock file from before the last boot is only removed, because the kernel has lost those
+  // settings too. Then `read` is called for the settings to restore later. Error FAILED_PRECONDITION if the
+  // owner of the lock lives, UNAVAILABLE if the folder or a file of cpufreq cannot be written, DATA_LOSS if
+  // the lock file is damaged.
   using ReadSettings = std::function<FrequencySettings()>;
   FrequencyLock(const std::string& root, const std::string& folder, WriteFrequencyFile write,
                 const ReadSettings& read);
 
-  const std::vector<FrequencyRestorer>& restorers() const { return restorers_; }  // to what `read` has said
+  const std::vector<FrequencyRestorer>& restorers() const { return restorers_; }  // to the settings of `read`
   const std::string& path() const { return path_; }
   const std::vector<std::string>& notes() const { return notes_; }
 

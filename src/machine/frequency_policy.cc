@@ -15,20 +15,20 @@
 namespace mete {
 namespace {
 
-constexpr int64_t kMostKhz = 100'000'000;  // guess: 100 GHz
-constexpr size_t kMostFrequencies = 1024;  // guess: ten times what drivers list
+constexpr int64_t kMostKhz = 100'000'000;  // this value is a guess: 100 GHz
+constexpr size_t kMostFrequencies = 1024;  // this value is a guess: ten times the length of drivers' lists
 constexpr size_t kMostGovernor = 32;       // CPUFREQ_NAME_LEN of the kernel is 16
 
 std::string FolderOf(const std::string& name) { return "sys/devices/system/cpu/cpufreq/" + name + "/"; }
 
-// The first number of a text; -1 where there is none. Async-signal-safe.
+// Returns the number at the start of a text; -1 if there is none. Async-signal-safe.
 int64_t LeadingNumber(const char* text, size_t size) {
   int64_t n = -1;
   std::from_chars(text, text + size, n);
   return n;
 }
 
-// Async-signal-safe; -1 where the file cannot be read.
+// Returns the number in a file; -1 if the file cannot be read. Async-signal-safe.
 int64_t NumberIn(const char* path) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return -1;
@@ -84,13 +84,13 @@ const FrequencySetting& Checked(const std::string& name, const FrequencySetting&
   return s;
 }
 
-// Both limits at one frequency, so that the lower one is never above the upper one, whichever way they move.
+// Sets both limits to one frequency, in the order that never has the lower limit above the upper one.
 void CloseLimits(const std::string& path, int64_t khz, int64_t max_khz, WriteFrequencyFile write) {
   const char* const up[] = {"scaling_max_freq", "scaling_min_freq"};
   for (int i = 0; i < 2; ++i) MustWrite(path + up[khz > max_khz ? i : 1 - i], std::to_string(khz), write);
 }
 
-// Limits that leave room for the frequency; they only widen.
+// Widens the limits as far as the frequency needs.
 void OpenLimits(const std::string& path, int64_t khz, int64_t min_khz, int64_t max_khz,
                 WriteFrequencyFile write) {
   if (khz > max_khz) MustWrite(path + "scaling_max_freq", std::to_string(khz), write);
@@ -100,7 +100,7 @@ void OpenLimits(const std::string& path, int64_t khz, int64_t min_khz, int64_t m
 }  // namespace
 
 bool WriteFrequencyFileOfKernel(const char* path, const char* text) {
-  // O_TRUNC: for trees of plain files; the kernel's do not mind
+  // O_TRUNC is for trees of plain files; the kernel's files ignore it.
   const int fd = open(path, O_WRONLY | O_CLOEXEC | O_TRUNC);
   if (fd < 0) return false;
   const size_t size = std::strlen(text);
@@ -165,7 +165,7 @@ FrequencyRestorer::FrequencyRestorer(const std::string& root, const std::string&
   max_khz_ = LeadingNumber(setting_.max_khz.data(), setting_.max_khz.size());
 }
 
-// The governor first: userspace would keep its frequency as far as the old limits allow.
+// The governor is restored first: userspace would keep its frequency as far as the restored limits allow.
 const char* FrequencyRestorer::Do(WriteFrequencyFile write) const {
   const char* failed = nullptr;
   int error = 0;

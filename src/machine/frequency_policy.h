@@ -1,5 +1,4 @@
-// One policy of cpufreq: cores whose clock is switched together, what it was set to before, and how it is set
-// and put back.
+// One policy of cpufreq (cores that share a clock): reading its settings, setting it, and restoring it.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +12,37 @@ namespace mete {
 
 bool WriteFrequencyFileOfKernel(const char* path, const char* text);
 
-// What a policy is set to, as texts: what was read is written back as it was.
+// The settings of a policy, as texts: what was read is written back unchanged.
 struct FrequencySetting {
   std::string governor, min_khz, max_khz;
-  std::string speed_khz = {};  // of the governor userspace alone
+  std::string speed_khz = {};  // only with the governor userspace
   GovernorTunables tunables = {};
 };
 
-// `name` is that of its folder in sys/devices/system/cpu/cpufreq.
+// Reads the settings of the policy with the folder `name` in sys/devices/system/cpu/cpufreq.
 FrequencySetting ReadFrequencySetting(Sysfs& sysfs, const std::string& name);
 
-// `count` frequencies from the least to the most, evenly; fewer where they are less than a MHz apart. Of what
-// is bad, none. guess: 8 show where a curve has its bottom
+// Returns `count` evenly spaced frequencies from `min_khz` to `max_khz`, fewer if they would be less than 1
+// MHz apart, none for invalid bounds. The default of 8 is a guess: enough to show the minimum of an energy
+// curve.
 std::vector<int64_t> SpreadKhz(int64_t min_khz, int64_t max_khz, int count = 8);
 
-// What may be set, ascending: scaling_available_frequencies, or where the driver lists none a spread of what
-// the hardware can.
+// Returns the frequencies that the policy can have, ascending: scaling_available_frequencies, or, if the
+// driver lists none, SpreadKhz() over the range of the hardware.
 std::vector<int64_t> AvailableKhz(Sysfs& sysfs, const std::string& name);
 
-// Sets the policy to one frequency: by the governor userspace where it is offered, else by equal limits. At
-// each moment the lower limit is not above the upper one. Error UNAVAILABLE that names the file that could
-// not be written.
+// Sets the policy to one frequency: with the governor userspace if the driver offers it, else with both
+// limits at this frequency. The lower limit is at no time above the upper one. Error UNAVAILABLE with the
+// file that could not be written.
 void PinFrequency(const std::string& root, const std::string& name, int64_t khz, WriteFrequencyFile write);
 
-// Puts a policy back. All is prepared beforehand, so that Do() may run in a signal handler.
+// Restores a policy. The constructor prepares everything, so that Do() may run in a signal handler.
 class FrequencyRestorer {
  public:
-  // Error where the setting is none that was ever read: it may come from a file.
+  // Throws Error if ReadFrequencySetting() could not have returned `setting`, which may come from a file.
   FrequencyRestorer(const std::string& root, const std::string& name, const FrequencySetting& setting);
 
-  // The path of the first file that could not be written; nullptr where all could. Async-signal-safe.
+  // Returns the path of the first file that could not be written; nullptr on success. Async-signal-safe.
   const char* Do(WriteFrequencyFile write) const;
 
  private:
@@ -52,8 +52,9 @@ class FrequencyRestorer {
   TunablesRestorer tunables_;
 };
 
-// All of them; where that succeeds the lock (frequency_lock.h) goes too. Else the path of the first file that
-// could not be written, with its errno; it lives as long as its restorer. Async-signal-safe.
+// Restores all policies and then removes the lock file (frequency_lock.h). After a failure the lock file
+// stays, and the result is the path of the first file that could not be written, with its errno; the path
+// lives as long as its restorer. Async-signal-safe.
 const char* PutBackAll(const std::vector<FrequencyRestorer>& restorers, const char* lock_path,
                        WriteFrequencyFile write);
 

@@ -11,14 +11,15 @@
 namespace mete {
 namespace {
 
-// What a terminal, a service manager or the reader of a pipe ends a program with.
+// The signals with which a terminal, a service manager or the reader of a pipe ends a program.
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
 
 std::atomic<FrequencySignals*> g_current = nullptr;
-// somebody changes frequencies; held by a thread only while the signals are masked there
+// A spin lock around changes of frequencies; a thread holds it only while the signals are masked there.
 std::atomic_flag g_busy = ATOMIC_FLAG_INIT;
 std::atomic<bool> g_interrupted = false, g_put_back = false;
-// a child that was forked has the handlers too, and no business with its parent's frequencies
+// The process that may restore: a forked child inherits the handlers, but must not touch its parent's
+// frequencies.
 std::atomic<pid_t> g_owner = 0;
 struct sigaction g_before[std::size(kSignals)];
 
@@ -45,20 +46,20 @@ void SetDefault(int signal) {
   sigaction(signal, &action, nullptr);
 }
 
-// What would have happened without us.
+// Does what would have happened without this handler.
 void PassOn(int signal, siginfo_t* info, void* context) {
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     if (kSignals[i] != signal) continue;
     const struct sigaction& before = g_before[i];
     const bool is_default = !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL;
     if (is_default || (before.sa_flags & SA_RESETHAND)) SetDefault(signal);
-    // comes when the handler has returned; the first process of a container lives on
+    // The signal arrives when the handler has returned; the first process of a container survives it.
     if (is_default) raise(signal);
     else Call(before, signal, info, context);
   }
 }
 
-// An interrupted call goes on as it would have without us.
+// Returns the flags with which an interrupted system call continues as it would have without this handler.
 int FlagsAs(const struct sigaction& before) {
   if (before.sa_handler == SIG_DFL) return SA_SIGINFO | SA_RESTART;
   return SA_SIGINFO | (before.sa_flags & (SA_RESTART | SA_ONSTACK));
@@ -84,8 +85,8 @@ void FrequencySignals::Arm(const std::vector<FrequencyRestorer>& restorers, cons
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     struct sigaction now;
     sigaction(kSignals[i], nullptr, &now);
-    const bool is_ignored = now.sa_handler == SIG_IGN;  // under nohup: stays so
-    // somebody gave ours back after Disarm(): g_before is still right
+    const bool is_ignored = now.sa_handler == SIG_IGN;  // under nohup: the signal stays ignored
+    // OnSignal is installed already if other code has reinstalled it after Disarm(); g_before is still right.
     if (is_ignored || now.sa_sigaction == OnSignal) continue;
     g_before[i] = now;
     action.sa_flags = FlagsAs(now);
@@ -95,7 +96,7 @@ void FrequencySignals::Arm(const std::vector<FrequencyRestorer>& restorers, cons
 
 FrequencySignals::~FrequencySignals() {
   Disarm();
-  const Quiet quiet;  // no handler still looks at this object
+  const Quiet quiet;  // no handler still uses this object
   g_current = nullptr;
 }
 
@@ -104,17 +105,17 @@ void FrequencySignals::Disarm() {
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     struct sigaction now;
     sigaction(kSignals[i], nullptr, &now);
-    // else somebody has taken it since
+    // A handler that other code has installed since stays.
     if (now.sa_sigaction == OnSignal) sigaction(kSignals[i], &g_before[i], nullptr);
   }
-  const Quiet quiet;  // a handler that has begun on another thread comes to its end, or finds nothing to do
+  const Quiet quiet;  // a handler that runs on another thread ends first, or finds nothing to restore
   restorers_ = nullptr;
 }
 
 bool FrequencySignals::is_owner() { return g_owner == getpid(); }
 
-// Async-signal-safe: atomics that need no lock, getpid, open, read, write, close, unlink, sigaction and
-// raise.
+// The handler uses only async-signal-safe operations: lock-free atomics, getpid, open, read, write, close,
+// unlink, sigaction and raise.
 void FrequencySignals::OnSignal(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   if (is_owner()) PutBackNow();
@@ -122,7 +123,7 @@ void FrequencySignals::OnSignal(int signal, siginfo_t* info, void* context) {
   errno = error;
 }
 
-// A thread that waits to change frequencies finds that it was interrupted.
+// Restores the frequencies and sets interrupted(), which a thread that waits to change frequencies then sees.
 void FrequencySignals::PutBackNow() {
   Acquire();
   const FrequencySignals* current = g_current;

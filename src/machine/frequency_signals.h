@@ -1,5 +1,5 @@
-// Puts frequencies back when a signal ends the process. What a handler can reach is global, so there is one
-// of these at a time.
+// Restores frequencies when a signal ends the process. A signal handler reaches only global data, so a
+// process can have one FrequencySignals at a time.
 #pragma once
 
 #include <csignal>
@@ -12,26 +12,28 @@ namespace mete {
 
 class FrequencySignals {
  public:
-  FrequencySignals();  // Error FAILED_PRECONDITION where there is another one
+  FrequencySignals();  // Error FAILED_PRECONDITION if the process has another one
   ~FrequencySignals();
-  // From now on, until Disarm() or the end, signals put back. Both must live as long.
+  // From now on, until Disarm() or the destructor, signals restore the frequencies. `restorers` and
+  // `lock_path` must live that long.
   void Arm(const std::vector<FrequencyRestorer>& restorers, const std::string& lock_path,
            WriteFrequencyFile write);
   void Disarm();
-  static bool is_owner();  // not of a child that was forked since
+  static bool is_owner();  // false in a child that was forked since
   FrequencySignals(const FrequencySignals&) = delete;
   FrequencySignals& operator=(const FrequencySignals&) = delete;
 
-  // While it lives no handler works, on this thread or another: frequencies may be changed.
+  // As long as a Quiet lives, no handler runs on this or another thread, so that its owner may change
+  // frequencies.
   class Quiet {
    public:
     Quiet();
     ~Quiet();
     Quiet(const Quiet&) = delete;
     Quiet& operator=(const Quiet&) = delete;
-    bool interrupted() const;  // a signal came
-    bool put_back() const;     // all is as it was, by a handler or by whoever said so:
-    void SetPutBack() const;   // from now on handlers have nothing to do
+    bool interrupted() const;  // whether a signal came
+    bool put_back() const;     // whether a handler has restored the frequencies or SetPutBack() was called
+    void SetPutBack() const;   // from now on handlers restore nothing
 
    private:
     sigset_t before_;

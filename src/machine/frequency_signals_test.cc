@@ -15,7 +15,7 @@
 namespace mete {
 namespace {
 
-// A process that sets both clusters, says so, and waits to be ended.
+// A process that sets both clusters, reports that, and waits for a signal that ends it.
 class Child {
  public:
   explicit Child(const std::function<void()>& begin) {
@@ -105,7 +105,7 @@ TEST_F(FrequencySignalsTest, LeavesToAChildNothingToPutBack) {
   ExpectUntouched();
 }
 
-// A handler that was put over ours, and took it for the one to give back.
+// Other code installs its handler over FrequencySignals's and reinstalls that one after Disarm().
 TEST_F(FrequencySignalsTest, EndsWhereItsHandlerWasGivenBackTooLate) {
   Child child([this] {
     struct sigaction ours;
@@ -164,7 +164,7 @@ TEST_F(FrequencySignalsTest, RefusesWhileTheOtherProcessLives) {
 
 class FrequencyLockTest : public FrequencyTest {
  protected:
-  // What a process with other settings would have left.
+  // Returns the lock file that a process with other settings would have left.
   nlohmann::json Left() const {
     const nlohmann::json setting{{"governor", "powersave"}, {"min_khz", "408000"},
                                  {"max_khz", "600000"},     {"speed_khz", ""},
@@ -249,7 +249,7 @@ TEST_F(FrequencyLockTest, OfAProcessThatLivesIsLeftAlone) {
   EXPECT_TRUE(std::filesystem::exists(lock()));
 }
 
-// As of another container: its number says nothing here.
+// The lock is like that of another container, whose process number means nothing here.
 TEST_F(FrequencyLockTest, IsLeftAloneWhileItIsHeldWhoeverThatIs) {
   {
     const auto control = Control();

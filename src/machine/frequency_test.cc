@@ -89,7 +89,7 @@ TEST_F(FrequencyTest, NamesTheFileThatItMayNotWrite) {
   control->Set(0, 408000);
   g_closed = "policy4/scaling_governor";
   EXPECT_TELLS(control->Restore(), "scaling_governor] cannot put the frequency back; Permission denied");
-  EXPECT_EQ(Of("policy4", "max_freq"), "1608000");  // all else is back
+  EXPECT_EQ(Of("policy4", "max_freq"), "1608000");  // the other files are restored
 }
 
 TEST_F(FrequencyTest, NeedsAFolderForItsLock) {
@@ -111,7 +111,7 @@ TEST_F(FrequencyTest, SaysBeforehandWhyItCannotSet) {
 }
 
 TEST_F(FrequencyTest, ExpectsTheUpperLimitUnderLoadWhereNobodySets) {
-  EXPECT_EQ(FixedFrequencies(machine_.clusters).Khz(1), Khz{1416000});  // 600000 just now
+  EXPECT_EQ(FixedFrequencies(machine_.clusters).Khz(1), Khz{1416000});  // the current frequency is 600000
   EXPECT_EQ(LoadedKhz({.limit_khz = 9, .current_khz = 5, .governor = "userspace"}), 5);
   EXPECT_EQ(LoadedKhz({.current_khz = 5, .governor = "ondemand"}), 5);
   EXPECT_EQ(LoadedKhz({}), 0);
@@ -125,7 +125,8 @@ TEST_F(FrequencyTest, IsOneAtATime) {
 // A governor's tunables, below cpufreq or below one policy.
 class TunablesTest : public FrequencyTest {
  protected:
-  // The kernel's: forgets what the governor that goes was tuned to, and the one that comes has its defaults.
+  // Writes as the kernel does: when the governor changes, the tunables of the old one are lost and the new
+  // one has its defaults.
   static bool WriteForgetting(const char* path, const char* text) {
     const std::filesystem::path file = path;
     if (file.filename() == "scaling_governor" && Get(path) != text) {
@@ -186,7 +187,7 @@ TEST_F(TunablesTest, ArePutBackAfterTheirGovernor) {
 }
 
 TEST_F(TunablesTest, ArePutBackWhateverTheirOrder) {
-  // the defaults are 80 and 20
+  // the kernel's defaults are 80 and 20
   for (const auto& [up, down] : {std::pair("95", "85"), std::pair("15", "10")}) {
     Tune("policy4/conservative/", up, down);
     const auto control = Control(WriteForgetting);
@@ -230,7 +231,7 @@ class HeatTest : public FrequencyTest {
   }
 };
 
-// The limit in force would be put back as the user's.
+// Otherwise the limit in force would later be restored as if it was the user's.
 TEST_F(HeatTest, KeepsFrequenciesFromBeingSet) {
   for (const char* type : {"cpufreq-cpu4", "thermal-cpufreq-1", "Processor"}) {
     Cool(type, "3");

@@ -1,4 +1,4 @@
-// A board whose frequencies tests set, and a kernel that refuses what a real one does.
+// A simulated board for tests that set frequencies, with a kernel that refuses the same writes as a real one.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace mete {
 
 inline const std::string kCpufreq = "sys/devices/system/cpu/cpufreq/";
 
-// A board of two clusters, of which the fast one may be set by the governor userspace.
+// A board with two clusters; only the fast one offers the governor userspace.
 inline const std::string kBoard = std::string(kRk3399Tree) + R"(
 cpufreq/policy0/scaling_min_freq = 408000
 cpufreq/policy0/scaling_available_governors = ondemand performance
@@ -32,7 +32,7 @@ inline std::string Get(const std::string& path) {
   return line;
 }
 
-// A kernel that takes no lower limit above the upper one, and nothing at all for the file of that name.
+// WriteAsKernel() refuses a lower limit above the upper one, and every write to the file with this name.
 inline std::string g_closed;
 
 inline bool WriteAsKernel(const char* path, const char* text) {
@@ -56,7 +56,7 @@ class FrequencyTest : public testing::Test {
   std::string All(const std::string& policy) const {
     return Of(policy, "governor") + " " + Of(policy, "min_freq") + " " + Of(policy, "max_freq");
   }
-  // Where a signal comes, the real way to write: a handler may not do all that WriteAsKernel does.
+  // Tests with signals pass WriteFrequencyFileOfKernel, because WriteAsKernel is not async-signal-safe.
   std::unique_ptr<FrequencyControl> Control(WriteFrequencyFile write = WriteAsKernel) const {
     return std::make_unique<FrequencyControl>(machine_.clusters,
                                               FrequencyPlaces{tree_.root(), folder_.str(), write});

@@ -13,10 +13,10 @@
 namespace mete {
 namespace {
 
-// of a governor; guess: twice those of Android's interactive, which has most
+// per governor; this value is a guess: twice the number of Android's interactive, which has the most
 constexpr size_t kMostTunables = 64;
-constexpr size_t kMostName = 64;  // guess
-// guess: lists of frequencies with a load each, of interactive, have a hundred
+constexpr size_t kMostName = 64;  // this value is a guess
+// This value is a guess: interactive's lists of frequencies and loads have a hundred characters.
 constexpr size_t kMostText = 255;
 
 const std::string kCpufreq = "sys/devices/system/cpu/cpufreq/";
@@ -32,7 +32,7 @@ bool IsText(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isprint(c); });
 }
 
-// Async-signal-safe.
+// Returns whether the first line of the file is `text`. Async-signal-safe.
 bool Shows(const char* path, std::string_view text) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
@@ -43,8 +43,8 @@ bool Shows(const char* path, std::string_view text) {
   return line.substr(0, line.find('\n')) == text;
 }
 
-// What could not be put back must not be lost. What shows nothing is a switch that is only written, and has
-// nothing to be put back.
+// Throws Error if the tunable could not be restored, so that its value is not lost. (The caller skips a file
+// that shows nothing: it is a switch that is only written.)
 void CheckTunable(const std::string& path, const std::string& name, const std::string& text, size_t others) {
   if (IsName(name) && IsText(text) && others < kMostTunables) return;
   Fail(Code::kFailedPrecondition, Printable("/" + path),
@@ -85,8 +85,8 @@ TunablesRestorer::TunablesRestorer(const std::string& root, const std::string& p
   }
 }
 
-// Twice: some are refused for what another still is, as conservative's down_threshold at or above
-// up_threshold.
+// Writes twice, because the kernel refuses some tunables while another still has its old value:
+// conservative's down_threshold must be below up_threshold.
 const char* TunablesRestorer::Do(WriteFrequencyFile write) const {
   DoOnce(write);
   return DoOnce(write);

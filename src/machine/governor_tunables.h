@@ -1,5 +1,4 @@
-// What a governor of cpufreq is tuned to beyond its name. The kernel forgets it when the last policy leaves
-// the governor.
+// The tunables of a cpufreq governor. The kernel resets them when the last policy leaves the governor.
 #pragma once
 
 #include <map>
@@ -10,31 +9,33 @@
 
 namespace mete {
 
-// Writes a file of one line; false where the kernel refuses. It may run in a signal handler:
-// async-signal-safe. Tests put a kernel of their own here.
+// Writes a file of one line; returns false if the kernel refuses. The function must be async-signal-safe.
+// Tests use a simulated kernel here.
 using WriteFrequencyFile = bool (*)(const char* path, const char* text);
 
 struct GovernorTunables {
-  // Below sys/devices/system/cpu/cpufreq: "policy0/ondemand", or where a driver has them for all policies
-  // together "ondemand".
+  // Below sys/devices/system/cpu/cpufreq: "policy0/ondemand", or "ondemand" if all policies of the driver
+  // share the tunables.
   std::string folder = {};
-  std::map<std::string, std::string> values = {};  // by file, as texts
+  std::map<std::string, std::string> values = {};  // content by file name
 };
 
-// Those of a policy's governor that may be written. Error FAILED_PRECONDITION where one could not be put
-// back.
+// Reads the writable tunables of a policy's governor. Error FAILED_PRECONDITION if one of them could not be
+// restored.
 GovernorTunables ReadGovernorTunables(Sysfs& sysfs, const std::string& policy, const std::string& governor);
 
-// Puts them back, once the governor is. All is prepared beforehand, so that Do() may run in a signal handler.
+// Restores tunables, after the governor is restored. The constructor prepares everything, so that Do() may
+// run in a signal handler.
 class TunablesRestorer {
  public:
-  // Error where they are none that were ever read: they may come from a file. `policy` and `governor` are
-  // good.
+  // Throws Error if ReadGovernorTunables() could not have returned `tunables`, which may come from a file.
+  // The caller has checked `policy` and `governor`.
   TunablesRestorer(const std::string& root, const std::string& policy, const std::string& governor,
                    const GovernorTunables& tunables);
 
-  // The path of the first file that could not be written, with its errno; nullptr where all could. What is as
-  // it was is not written: a file may refuse what it shows. Async-signal-safe.
+  // Returns the path of the first file that could not be written, with its errno; nullptr on success. A
+  // tunable that still has its old value is not written, because a file may refuse the value it shows.
+  // Async-signal-safe.
   const char* Do(WriteFrequencyFile write) const;
 
  private:

@@ -1,4 +1,4 @@
-// libFuzzer: any bytes as a machine file; what is accepted must verify and have sources.
+// A libFuzzer target: reads any bytes as a machine file. An accepted file must verify and have sources.
 #include <cstdlib>
 
 #include "machine/file.h"

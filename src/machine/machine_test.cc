@@ -20,7 +20,7 @@ Machine Read(const RecordedTree& tree) {
   return machine;
 }
 
-// Whether a note has this text.
+// Returns whether a note contains this text.
 bool Notes(const Machine& machine, const std::string& text) {
   return std::any_of(machine.notes.begin(), machine.notes.end(),
                      [&](const std::string& n) { return n.find(text) != n.npos; });
@@ -90,7 +90,7 @@ TEST(ReadMachine, ReadsThreeClustersBehindOneCache) {
 TEST(ReadMachine, ReadsHybridTypesThreadsAndModules) {
   const RecordedTree tree(kHybridTree);
   const Machine m = Read(tree);
-  ASSERT_EQ(m.clusters.size(), 2u) << ToText(m);  // clocks of their own and favoured cores divide nothing
+  ASSERT_EQ(m.clusters.size(), 2u) << ToText(m);  // a clock per core and favoured cores split no cluster
   const Cluster &p = m.clusters[0], &e = m.clusters[1];
   EXPECT_EQ(p.core, "P-core");
   EXPECT_EQ(e.core, "E-core");
@@ -118,7 +118,7 @@ TEST(ReadMachine, DividesSocketsByTheirCaches) {
   EXPECT_EQ(m.clusters[1].cores, (Cores{4, 5, 6, 7}));
   EXPECT_EQ(m.clusters[1].capacity, 1);
   EXPECT_EQ(m.clusters[1].capacity_source, CapacitySource::kEqual);
-  EXPECT_EQ(m.clusters[1].frequency.max_khz, 3000000);  // of cpuN/cpufreq: this tree has no policies
+  EXPECT_EQ(m.clusters[1].frequency.max_khz, 3000000);  // from cpuN/cpufreq: this tree has no policies
   EXPECT_TRUE(m.clusters[1].frequency.policies.empty());
 }
 
@@ -127,7 +127,7 @@ TEST(ReadMachine, KeepsToTheCpusetOfAContainer) {
   const Machine m = Read(tree);
   ASSERT_EQ(m.clusters.size(), 1u);
   EXPECT_EQ(m.clusters[0].cores, (Cores{2, 3, 5}));
-  // core 4 is not allowed, so that 5 has a physical core of its own
+  // core 4 is not allowed, so that core 5 does not share its physical core
   EXPECT_EQ(m.clusters[0].siblings, (Groups{{2, 3}}));
   EXPECT_EQ(m.affinity.online.size(), 8u);
   EXPECT_EQ(m.affinity.affinity.size(), 8u);
@@ -153,7 +153,7 @@ TEST(ReadMachine, ReadsTheLeastQuotaOfTheCgroupAndThoseAbove) {
   tree.Write("sys/fs/cgroup/cpu.max", "200000 100000\n");
   const Machine m = Read(tree);
   EXPECT_EQ(m.affinity.quota_cores, 1.5);
-  EXPECT_EQ(m.default_threads(), 2);  // of three cores
+  EXPECT_EQ(m.default_threads(), 2);  // 1.5 rounded up; the machine has three cores
   tree.Write("sys/fs/cgroup/a/cpu.max", "10 100000\n");
   EXPECT_EQ(Read(tree).default_threads(), 1);
   for (const char* nonsense : {"-5 100000", "100000", "1e400 1", "100000 0", "x y", "nan 1", ""}) {
@@ -237,7 +237,7 @@ TEST(ReadMachine, FindsSensorsOfThreeChannelsAndOfTheOdroid) {
 
 TEST(ReadMachine, SaysWhichMetersAreClosed) {
   const RecordedTree tree(kHybridTree);
-  // as unreadable as one of which root alone may read
+  // An empty file counts as unreadable, like one that only root may read.
   tree.Write("sys/class/powercap/intel-rapl:0:0/energy_uj", "");
   const Machine m = Read(tree);
   EXPECT_TRUE(m.meters[0].readable);

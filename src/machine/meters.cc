@@ -6,9 +6,9 @@
 namespace mete {
 namespace {
 
-constexpr size_t kMostMeters = 256;  // guess: a server with several sockets has some tens
+constexpr size_t kMostMeters = 256;  // this value is a guess: a server with several sockets has some tens
 
-// Whether a file of hwmon is one such as power1_input or power1_average.
+// Returns whether a file of hwmon has a measured value of `quantity`: power1_input or power1_average.
 bool Measures(std::string_view file, std::string_view quantity) {
   if (file.substr(0, quantity.size()) != quantity) return false;
   const std::string_view rest = file.substr(quantity.size());
@@ -20,7 +20,7 @@ class Meters {
  public:
   explicit Meters(Sysfs& sysfs) : sysfs_(sysfs) {}
 
-  // The first of `files` that the folder has.
+  // Adds the first of `files` that the folder has.
   void AddFirst(Meter::Kind kind, const std::string& name, const std::string& folder,
                 std::initializer_list<const char*> files) {
     for (const char* file : files)
@@ -36,7 +36,7 @@ class Meters {
     return name && !name->empty() ? *name : otherwise;
   }
 
-  // Zones of RAPL and their parts: package, core, dram.
+  // Adds the zones of RAPL and their parts: package, core, dram.
   void ReadPowercap() {
     const std::string folder = "sys/class/powercap/";
     for (const std::string& zone : sysfs_.Folder(folder))
@@ -52,7 +52,8 @@ class Meters {
                  {"power_now", "current_now", "energy_now", "charge_now"});
   }
 
-  // Chips with power1_input and the like. TI's INA have it too, or, those of three channels, only currents.
+  // Adds the sensors of a chip with files such as power1_input. TI's INA have power too, except those with
+  // three channels, which have only currents.
   void ReadHwmon(const std::string& folder) {
     const std::string name = NameOr(folder + "name", folder);
     const Meter::Kind kind = name.rfind("ina", 0) == 0 ? Meter::Kind::kIna : Meter::Kind::kHwmon;
@@ -62,7 +63,7 @@ class Meters {
     if (kind == Meter::Kind::kIna && found_.size() == before) AddOfKind(kind, name, folder, files, {"curr"});
   }
 
-  // INA231 of the Odroid-XU3, whose driver has a form of its own.
+  // Adds the INA231 sensors of the Odroid-XU3, whose driver has its own folder and file names.
   void ReadIna231() {
     const std::string folder = "sys/bus/i2c/drivers/INA231/";
     for (const std::string& chip : sysfs_.Folder(folder))

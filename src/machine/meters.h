@@ -1,4 +1,4 @@
-// What the kernel shows that measures energy or power.
+// The meters of energy and power that the kernel shows.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace mete {
 
-// Where they are looked for.
+// The folders in which ReadMeters() looks for meters.
 inline constexpr const char* kMeterFolders[] = {"/sys/class/powercap", "/sys/class/power_supply",
                                                 "/sys/class/hwmon", "/sys/bus/i2c/drivers/INA231"};
 

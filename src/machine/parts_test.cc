@@ -1,4 +1,4 @@
-// The pieces of which a Machine is made: lists of cores, types, capacities.
+// Tests the parts of reading a Machine: lists of cores, types, capacities.
 #include <gtest/gtest.h>
 
 #include "machine/capacity.h"
@@ -47,7 +47,7 @@ TEST(CoreType, ReadsIntelsRegisters) {
   EXPECT_EQ(HybridTypeOf(kHybrid, 0x40000001), kPerformanceCore);
   EXPECT_EQ(HybridTypeOf(kHybrid | 1, 0x20000001), kEfficientCore);
   EXPECT_EQ(HybridTypeOf(kHybrid, 0), "");
-  EXPECT_EQ(HybridTypeOf(0, 0x40000001), "");  // not hybrid: leaf 0x1a means nothing
+  EXPECT_EQ(HybridTypeOf(0, 0x40000001), "");  // without the hybrid bit leaf 0x1a means nothing
 }
 
 CoreFacts Facts(const std::string& type, int64_t cpu_capacity, int64_t max_khz) {
@@ -61,7 +61,7 @@ CoreFacts Facts(const std::string& type, int64_t cpu_capacity, int64_t max_khz) 
 TEST(Capacity, TakesTheFirstThatTellsCoresApart) {
   EXPECT_EQ(CapacitiesOf({Facts("", 512, 3), Facts("", 1024, 1)}).of, (std::vector{0.5, 1.0}));
   EXPECT_EQ(CapacitiesOf({Facts("", 1024, 300), Facts("", 1024, 600)}).of, (std::vector{0.5, 1.0}));
-  // not known of all
+  // cpu_capacity is not known for all cores
   EXPECT_EQ(CapacitiesOf({Facts("", 0, 300), Facts("", 1024, 600)}).of, (std::vector{0.5, 1.0}));
   EXPECT_EQ(CapacitiesOf({Facts("", 512, 600), Facts("", 512, 600)}).of, (std::vector{0.5, 0.5}));
   EXPECT_EQ(CapacitiesOf({Facts("", 0, 0), Facts("", 0, 600)}).of, (std::vector{1.0, 1.0}));

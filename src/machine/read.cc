@@ -1,4 +1,4 @@
-// A Machine from /proc and /sys: what is read of each core, put together to clusters.
+// Reads a Machine from /proc and /sys and groups its cores into clusters.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -16,11 +16,11 @@ namespace {
 
 using Cores = std::vector<int>;
 
-// What a core has in common with all others of its cluster; the faster sorts first.
+// The properties that all cores of a cluster share; faster cores sort first.
 using Key = std::tuple<double, std::string, Cores, Cores, Cores>;
 
-// A group of one physical core divides nothing: processors whose cores have a clock each, or virtual ones
-// that call each core a socket, would otherwise have as many clusters as cores.
+// Returns the group, or an empty group if it is a single physical core. Otherwise processors with a clock per
+// core, and virtual machines with a socket per core, would have as many clusters as cores.
 Cores IfShared(const Cores& group, const Cores& siblings) {
   return group.size() > std::max<size_t>(siblings.size(), 1) ? group : Cores();
 }
@@ -98,7 +98,7 @@ void NoteWhatIsMissing(Sysfs& sysfs, const std::vector<Cluster>& clusters) {
     sysfs.Note("cpuN/cache: not told; sizes of caches are unknown");
 }
 
-// The host's CPU; of boards whose CPU has no name, the board.
+// Returns the name of the CPU; if it has none, as on Arm boards, the name of the board.
 std::string ReadName(Sysfs& sysfs) {
   std::string name = sysfs.Field("proc/cpuinfo", "model name");
   if (name.empty() || name.rfind("ARMv", 0) == 0)
@@ -108,7 +108,7 @@ std::string ReadName(Sysfs& sysfs) {
 }
 
 int64_t ReadMemory(Sysfs& sysfs) {
-  constexpr int64_t kMostKib = int64_t{1} << 40;  // guess: a PiB
+  constexpr int64_t kMostKib = int64_t{1} << 40;  // this value is a guess: a PiB
   int64_t kib = 0;
   std::istringstream(sysfs.Field("proc/meminfo", "MemTotal")) >> kib;
   if (kib > 0 && kib <= kMostKib) return kib * 1024;
@@ -124,7 +124,8 @@ Machine ReadMachine(const std::string& root) {
   machine.name = ReadName(sysfs);
   machine.memory_bytes = ReadMemory(sysfs);
   machine.affinity = ReadAffinity(sysfs);
-  // Forbidden cores count where speeds are compared: a process on small cores alone has no fast ones.
+  // Capacities are computed over all cores, forbidden ones too: a process that may use only the small cores
+  // has no fast cores.
   const Affinity& a = machine.affinity;
   Cores cores;
   std::set_union(a.online.begin(), a.online.end(), a.allowed.begin(), a.allowed.end(),

@@ -17,12 +17,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// proc/cpuinfo has less than 1 KiB a core on Arm, where all of it is needed
+// proc/cpuinfo has less than 1 KiB per core on Arm, where the whole file is needed
 constexpr size_t kMostBytes = size_t{kMostCores} << 10;
-// of a folder: the cores, and what else is in sys/devices/system/cpu
+// per folder: sys/devices/system/cpu has the cores and some other entries
 constexpr size_t kMostEntries = 2 * kMostCores;
-constexpr size_t kMostNotes = 64;                      // a damaged tree has one for every file
-constexpr int64_t kMostCacheBytes = int64_t{1} << 40;  // guess: a thousand times the largest of today
+constexpr size_t kMostNotes = 64;                      // a damaged tree has a note for every file
+constexpr int64_t kMostCacheBytes = int64_t{1} << 40;  // a guess: a thousand times the largest of today
 
 std::optional<int64_t> ParseNumber(std::string_view text, int64_t most) {
   int64_t n = 0;
@@ -36,7 +36,7 @@ std::string_view Trim(std::string_view text) {
   return first == text.npos ? std::string_view() : text.substr(first, last - first + 1);
 }
 
-// So that policy4 is before policy10.
+// Orders names so that policy4 is before policy10.
 bool NaturallyLess(const std::string& a, const std::string& b) {
   const auto key = [](const std::string& s) {
     return std::tuple(s.substr(0, s.find_first_of("0123456789")), s.size(), s);
@@ -76,7 +76,7 @@ std::vector<std::string> Sysfs::Folder(const std::string& path) const {
   return names;
 }
 
-// Regular files alone: a recorded tree may hold pipes, on which one would wait for ever.
+// Reads regular files only: reading a pipe in a recorded tree would block for ever.
 std::optional<std::string> Sysfs::Read(const std::string& path) const {
   std::error_code ignored;
   if (!fs::is_regular_file(root_ + path, ignored)) return std::nullopt;

@@ -8,8 +8,9 @@
 namespace mete {
 namespace {
 
-// Names in Linux of what lowers the upper limit of a policy: drivers/thermal/cpufreq_cooling.c of newer and
-// of older kernels, and drivers/acpi/processor_thermal.c.
+// Returns whether a cooling device of this type lowers the upper limit of a policy. The names are those in
+// Linux of drivers/thermal/cpufreq_cooling.c (newer and older kernels) and of
+// drivers/acpi/processor_thermal.c.
 bool LowersClocks(const std::string& type) {
   return type.starts_with("cpufreq-") || type.starts_with("thermal-cpufreq-") || type == "Processor";
 }
@@ -17,7 +18,7 @@ bool LowersClocks(const std::string& type) {
 }  // namespace
 
 double ReadCelsius(const std::string& root) {
-  constexpr int64_t kMostMilli = 200'000;  // guess: nothing is hotter and still computes
+  constexpr int64_t kMostMilli = 200'000;  // this value is a guess: no processor works above 200 degrees
   Sysfs sysfs(root);
   const std::string folder = "sys/class/thermal/";
   int64_t hottest = 0;
@@ -28,7 +29,7 @@ double ReadCelsius(const std::string& root) {
 }
 
 std::string WhatCools(const std::string& root) {
-  constexpr int64_t kMostStates = 100'000;  // guess: one a frequency
+  constexpr int64_t kMostStates = 100'000;  // this value is a guess: a device has one state per frequency
   Sysfs sysfs(root);
   const std::string folder = "sys/class/thermal/";
   for (const std::string& device : sysfs.Folder(folder)) {

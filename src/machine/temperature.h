@@ -1,15 +1,15 @@
-// How hot it is: what slows a processor down is often that.
+// Temperatures, and whether the kernel lowers clocks because of heat.
 #pragma once
 
 #include <string>
 
 namespace mete {
 
-// Of the hottest thermal zone below `root`; 0: not told.
+// Returns the temperature of the hottest thermal zone below `root`; 0 if it is unknown.
 double ReadCelsius(const std::string& root = "/");
 
-// What holds clocks down just now, because of heat: "cooling_device2 (cpufreq-cpu4) in state 3"; "" where
-// nothing does, or nothing is told.
+// Returns the cooling device that lowers clocks at the moment: "cooling_device2 (cpufreq-cpu4) in state 3";
+// "" if none does or it is unknown.
 std::string WhatCools(const std::string& root = "/");
 
 }  // namespace mete

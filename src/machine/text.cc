@@ -1,4 +1,4 @@
-// A Machine for people and for programs.
+// Prints a Machine as text for people and as JSON for programs.
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
@@ -89,7 +89,7 @@ std::string ToJson(const Machine& machine) {
   for (const Meter& m : machine.meters)
     j["meters"].push_back(
         {{"kind", Name(m.kind)}, {"name", m.name}, {"path", m.path}, {"readable", m.readable}});
-  return j.dump(2, ' ', false, Json::error_handler_t::replace);  // names of files are bytes
+  return j.dump(2, ' ', false, Json::error_handler_t::replace);  // file names may be invalid UTF-8
 }
 
 }  // namespace mete

@@ -8,8 +8,8 @@
 namespace mete {
 namespace {
 
-constexpr size_t kMostBytes = 1 << 20;  // guess: a board is described in some kilobytes
-constexpr size_t kMostText = 1000;      // guess: sources are sentences
+constexpr size_t kMostBytes = 1 << 20;  // this value is a guess: a board's file has some kilobytes
+constexpr size_t kMostText = 1000;      // this value is a guess: sources are sentences
 
 std::string Shown(const toml::node& node) {
   if (const auto* v = node.as_string()) return fmt::format("'{}'", Printable(v->get().substr(0, 40)));
@@ -60,7 +60,7 @@ double TomlKeys::Number(const char* key, double least, double most) {
   const toml::node* node = Need(key, "a number");
   if (!node) return least;
   const auto value = node->is_number() ? node->value<double>() : std::nullopt;
-  if (value && *value >= least && *value <= most) return *value;  // not true of NaN
+  if (value && *value >= least && *value <= most) return *value;  // false for NaN
   Problem(node, "'{}' is not believed; got {}, expected a number from {} to {}", key, Shown(*node), least,
           most);
   return least;

@@ -1,4 +1,4 @@
-// Taking a TOML table apart so that every problem has its line, and unknown keys are found.
+// Reads the keys of a TOML table, so that every problem names its line and unknown keys are found.
 #pragma once
 
 #include <toml++/toml.h>
@@ -14,17 +14,18 @@
 
 namespace mete {
 
-// A file's text as a table; Error with the place where it is not TOML, or where it is longer than a
-// description can be.
+// Parses the text of a file. Throws Error with the position if it is not TOML, and Error if it is longer than
+// a description can be.
 toml::table ParseToml(std::string_view text, const std::string& path);
 
-// The three kinds of files that describe hardware look alike from outside.
+// The three kinds of TOML files that describe hardware.
 enum class Description { kMachine, kSimulatedDevices, kPool };
 
-// Which kind a file is, by the tables that only that kind has; nothing where it has none of them.
+// Returns the kind of a file, by the tables that only this kind has; nothing if it has none of them.
 std::optional<Description> DescriptionOf(const toml::table& table);
 
-// Error where the file is of another kind than `expected`, which says the flag that takes it.
+// Throws Error if the file is of another kind than `expected`; the message names the flag that takes the
+// file.
 void RefuseOtherDescription(const toml::table& table, const std::string& path, Description expected);
 
 class TomlKeys {
@@ -33,17 +34,17 @@ class TomlKeys {
   TomlKeys(const toml::table& table, std::string path, std::string what, Problems& problems)
       : table_(table), path_(std::move(path)), what_(std::move(what)), problems_(problems) {}
 
-  // Each takes a key and adds a problem where it is missing or wrong; what is returned then is of no use,
-  // since reading fails in the end.
+  // Each of these functions reads a key, and adds a problem if the key is missing or its value wrong. The
+  // value returned then does not matter, since reading the file fails in the end.
   std::string Text(const char* key);
   Figure TakeFigure(const char* key, double least, double most);
-  // without a source: no figure of a machine, or one whose table has it
+  // a number without a source of its own
   double Number(const char* key, double least, double most);
   int Count(const char* key, int most, std::optional<int> otherwise = {});
-  const toml::node* Find(const char* key);  // nullptr where it is missing, which is no problem
+  const toml::node* Find(const char* key);  // nullptr if the key is missing, which is not a problem
   std::vector<const toml::table*> Tables(const char* key);
 
-  void RefuseOthers();  // keys that nobody took
+  void RefuseOthers();  // adds a problem for each key that was not read
   template <class... A>
   void Problem(const toml::node* at, fmt::format_string<A...> format, A&&... args) {
     problems_.Try(

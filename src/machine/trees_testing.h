@@ -1,8 +1,9 @@
-// Recorded /proc and /sys of other machines, as short listings that tests write into a folder of their own.
+// Recorded /proc and /sys of other machines, as short listings that tests write into temporary folders.
 //
-// A line is "PATH = CONTENT". "cpu" at its start is short for sys/devices/system/cpu/cpu; {0-3,5} stands for
-// a file for each of these cores, whose number is then what $ in the content becomes; | is a line's end;
-// several lines of one path follow each other in the file. The figures are those that such machines show.
+// A line is "PATH = CONTENT". "cpu" at its start is short for sys/devices/system/cpu/cpu. {0-3,5} in a path
+// makes one file per core of this list, and $ in the content becomes the core's number: "cpu{0-1}/x = $"
+// writes 0 to cpu0/x and 1 to cpu1/x. | is a line break, and the contents of several lines with the same path
+// are appended. The figures are those that such machines show.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +16,7 @@
 
 namespace mete {
 
-// Six cores; the kernel knows how fast they are beside each other.
+// Six cores with the kernel's cpu_capacity.
 inline constexpr const char* kRk3399Tree = R"(
 proc/device-tree/model = Toy RK3399 board
 proc/cpuinfo = processor : 0|CPU implementer : 0x41|CPU part : 0xd03||processor : 1|CPU implementer : 0x41|CPU part : 0xd03|
@@ -60,7 +61,8 @@ sys/class/hwmon/hwmon0/power1_label = VDD_CPU
 sys/class/hwmon/hwmon0/temp1_input = 41000
 )";
 
-// 1 + 3 + 4, all behind one L3; the sizes of caches are not told, as on many phones.
+// One, three and four cores of three types with one common L3. The sizes of the caches are missing, as on
+// many phones.
 inline constexpr const char* kPhoneTree = R"(
 proc/cpuinfo = Hardware : Toy phone
 proc/self/status = Cpus_allowed_list: 0-7
@@ -81,8 +83,8 @@ sys/class/power_supply/usb/type = USB
 sys/class/power_supply/usb/current_now = 0
 )";
 
-// Six P-cores of two threads and eight E-cores in modules of four, each core with a clock of its own, two
-// P-cores favoured.
+// Six P-cores with two threads each and eight E-cores in modules of four. Each core has its own clock, and
+// two P-cores are favoured.
 inline constexpr const char* kHybridTree = R"(
 proc/cpuinfo = processor : 0|model name : Toy Core i9
 proc/self/status = Cpus_allowed_list: 0-19
@@ -125,7 +127,7 @@ sys/class/powercap/intel-rapl:0:0/name = core
 sys/class/powercap/intel-rapl:0:0/energy_uj = 131071
 )";
 
-// Two sockets of four cores, an L3 each.
+// Two sockets with four cores and an L3 each.
 inline constexpr const char* kServerTree = R"(
 proc/cpuinfo = processor : 0|model name : Toy server
 proc/self/status = Cpus_allowed_list: 0-7
@@ -141,8 +143,8 @@ cpu{4-7}/cache/index0/shared_cpu_list = 4-7
 cpu{0-7}/cpufreq/cpuinfo_max_freq = 3000000
 )";
 
-// A container on eight equal cores that may use three. The path of its cgroup is the host's, of which it sees
-// only its own.
+// A container that may use three of eight equal cores. The path of its cgroup is the host's, but only the
+// container's own cgroup is visible.
 inline constexpr const char* kContainerTree = R"(
 proc/self/status = Cpus_allowed_list: 0-7
 proc/self/cgroup = 0::/machine.slice/toy
@@ -167,7 +169,7 @@ class RecordedTree {
 
   const std::string& root() const { return temp_.str(); }
 
-  // One file, over what is there; `content` as it is.
+  // Writes one file with `content` unchanged; the default mode replaces an existing file.
   void Write(const std::string& path, const std::string& content,
              std::ios::openmode mode = std::ios::trunc) const {
     const std::filesystem::path file = std::filesystem::path(root()) / path;

@@ -26,8 +26,8 @@ const ClusterProfile& ProfileOfCore(const Profile& profile, const Machine& machi
   return *of_it;
 }
 
-constexpr int kCounted = 3;      // runs of a round; guess: more would meet the machine in the same state
-constexpr int kLeastRounds = 5;  // guess: the first of them prepare caches and what the policy knows
+constexpr int kCounted = 3;      // runs per round; a guess: further runs would find the same state
+constexpr int kLeastRounds = 5;  // a guess: the first rounds fill the caches and the policy's knowledge
 
 std::vector<Tensor> InputsFor(const Model& model) {
   std::vector<Tensor> inputs;
@@ -35,7 +35,7 @@ std::vector<Tensor> InputsFor(const Model& model) {
   return inputs;
 }
 
-// As many as there is time for.
+// Counts as many rounds as there is time for, and at least kLeastRounds.
 class Rounds {
  public:
   explicit Rounds(double seconds) : end_(NowNs() + int64_t(seconds * 1e9)) {}
@@ -46,8 +46,8 @@ class Rounds {
   int done_ = 0;
 };
 
-// As a user would run it, kernels tuned; of a core that is emulated, the time that a divided step would take
-// on it.
+// Makes a session as a user would, with tuned kernels. On an emulated core its times are those of a divided
+// step on such a core.
 Session MakeSession(const Model& model, const TimedCore& core) {
   SessionOptions options = SessionOptions::Estimated();
   options.cores = {core.number};
@@ -61,14 +61,14 @@ void Keep(const Trace& trace, Trace& least) {
   else least.KeepLeast(trace);
 }
 
-// A model on one core, of each step the least of its times.
+// A model on one core with the shortest time of each step.
 class TimedModel {
  public:
   TimedModel(const Model& model, const TimedCore& core)
       : model_(model), session_(MakeSession(model, core)), inputs_(InputsFor(model)) {}
 
   void Run(const CancelToken* cancel) {
-    session_.Run(inputs_, {.cancel = cancel});  // finds the caches as others left them
+    session_.Run(inputs_, {.cancel = cancel});  // this run finds the caches as other programs left them
     for (int i = 0; i < kCounted; ++i) {
       Trace trace;
       session_.Run(inputs_, {.cancel = cancel, .trace = &trace});
@@ -76,7 +76,8 @@ class TimedModel {
     }
   }
 
-  // Beside what `profile` says of a core that is so many times as fast as the one that it is of.
+  // Compares the times with the predictions of `profile` for a core with `speed` times the speed of the
+  // profiled one.
   std::vector<CheckedNode> Compare(const ClusterProfile& profile, double speed) const {
     std::vector<CheckedNode> nodes;
     const Graph& graph = GraphOf(model_);
@@ -98,7 +99,7 @@ class TimedModel {
   Trace least_;
 };
 
-// What is measured on one core.
+// The measurements on one core.
 class CoreCheck {
  public:
   CoreCheck(const std::vector<Model>& models, const std::vector<Model>& probes, const Machine& machine,
@@ -117,14 +118,14 @@ class CoreCheck {
     if (probes_) probes_->Round();
   }
 
-  // Of each model.
+  // Returns one Check per model.
   std::vector<Check> Results() const {
     std::optional<ClusterProfile> fitted;
     if (probes_) fitted = probes_->Fitted();
     std::vector<Check> checks;
     for (const auto& model : models_) {
       checks.push_back({model->Compare(profile_, core_.speed), {}, drift_.factor()});
-      // which was measured at the core's speed
+      // This profile was measured at the core's emulated speed.
       if (fitted) checks.back().in_turns = model->Compare(*fitted, 1);
     }
     return checks;
@@ -170,7 +171,7 @@ CheckedPlan CheckPlan(const Model& model, const Machine& machine, const Profile&
   const Plan plan = PlanByProfile(graph, machine, choice, &profile);
   SessionOptions options = SessionOptions::Estimated();
   options.plan_json = ToJson(plan);
-  options.tune = true;  // the prediction takes the best way too
+  options.tune = true;  // the prediction is for the fastest way too
   Session session(model, options);
   const std::vector<Tensor> inputs = InputsFor(model);
   std::vector<double> runs;

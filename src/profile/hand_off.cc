@@ -12,8 +12,8 @@ namespace mete {
 namespace {
 
 struct EmptyRegion {
-  double ns = 0;     // median
-  double takes = 0;  // of the first worker, on average: a policy says how many blocks each of them has
+  double ns = 0;     // median time
+  double takes = 0;  // average number of takes of the first worker, which depends on the policy
 };
 
 // A region of so many blocks with nothing in them.
@@ -34,8 +34,8 @@ EmptyRegion Measure(ThreadPool& pool, int64_t blocks, int times, std::chrono::mi
 }  // namespace
 
 HandOff MeasureHandOff(const std::vector<int>& cores) {
-  constexpr int kTimes = 2000, kSleeps = 100;  // guess: medians are steady, and it takes less than a second
-  constexpr std::chrono::milliseconds kLonger{1};  // than threads spin
+  constexpr int kTimes = 2000, kSleeps = 100;      // a guess: steady medians in less than a second
+  constexpr std::chrono::milliseconds kLonger{1};  // longer than threads spin
   if (cores.size() < 2) return {};
   ThreadPool pool(int(cores.size()), cores, "asymo");  // takes some blocks at a time of a queue
   const ThreadPool::CallerPin pin(pool);

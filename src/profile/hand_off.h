@@ -1,4 +1,4 @@
-// What it costs to hand work from thread to thread, with no work in it.
+// Measures the cost of handing work from thread to thread, with blocks that do no work.
 #pragma once
 
 #include <vector>
@@ -6,12 +6,12 @@
 namespace mete {
 
 struct HandOff {
-  double take_ns = 0;     // blocks from a queue that all threads take from
-  double barrier_ns = 0;  // a region of a block a thread, less their takes
-  double wake_ns = 0;     // more, if the threads slept
+  double take_ns = 0;     // taking blocks from a queue that all threads use
+  double barrier_ns = 0;  // a region with one block per thread, without the time of taking them
+  double wake_ns = 0;     // additional time if the threads slept
 };
 
-// Of threads on these cores; all 0 for a single one.
+// Measures threads on these cores; all figures are 0 for a single core.
 HandOff MeasureHandOff(const std::vector<int>& cores);
 
 }  // namespace mete

@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 constexpr ConvAlgorithm kWays[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2,
                                    ConvAlgorithm::kWinogradF4};
 
-// Whether to run a network with its convolutions computed in each way: for few of them it would take too
-// long.
+// Returns whether a network is run once for each way to compute its convolutions; for few convolutions this
+// would take too long.
 bool HasWinograd(const Graph& graph) {
-  constexpr int64_t kFew = 3;  // guess: the network of first layers has two
+  constexpr int64_t kFew = 3;  // this value is a guess: the network of first layers has two
   return std::count_if(graph.nodes.begin(), graph.nodes.end(), [&](const Node& n) {
            return n.op == "Conv" && WorksOf({graph, n, {1, 1}}).size() > 1;
          }) > kFew;
@@ -29,8 +29,8 @@ bool HasWinograd(const Graph& graph) {
 
 using Samples = std::map<std::string, std::map<const Node*, FitSample>>;  // by kernel
 
-// Of each node the way that the runner computed it; what several runners computed in the same way is one
-// sample.
+// Adds a sample for each node, of the way in which the runner computed it. If several runners computed a node
+// in the same way, they give one sample.
 void Collect(const Runner& runner, const CoreCaches& caches, Samples& samples) {
   const double run_bytes = BytesOfRun(runner.graph());
   for (const Runner::Timed& t : runner.Times()) {
@@ -47,8 +47,8 @@ void Collect(const Runner& runner, const CoreCaches& caches, Samples& samples) {
 }
 
 CoreCaches CachesOf(const Cluster& cluster) {
-  // Guesses: where nothing tells how large the second-level cache is; and how much a memory controller or a
-  // cache that nothing tells of keeps at least, where there is no third level or a small one.
+  // These values are guesses: the size of a second-level cache of unknown size, and the least size of the
+  // last cache as a multiple of it, for machines whose third level is missing, small or unknown.
   constexpr double kNearBytes = 1 << 20, kTimesLarger = 4;
   const double near = cluster.cache_bytes(2) > 0 ? double(cluster.cache_bytes(2)) : kNearBytes;
   return {near, std::max(double(cluster.cache_bytes(3)), kTimesLarger * near)};

@@ -1,4 +1,4 @@
-// The probe networks (zoo/probes.cc) on one core, and what their times say of it.
+// Runs the probe networks (zoo/probes.cc) on one core and fits the core's profile to their times.
 #pragma once
 
 #include <functional>
@@ -11,19 +11,19 @@
 
 namespace mete {
 
-// Error where it cannot be written to the folder for temporary files.
+// Loads a probe network. Error if it cannot be written to the folder for temporary files.
 Model LoadProbe(int number);
 
-// Each network with its convolutions computed in each way that there is.
+// Runners for each network, one for each way to compute its convolutions.
 class ProbeRunners {
  public:
   ProbeRunners(const std::vector<Model>& probes, const Machine& machine, const Cluster& cluster,
                const TimedCore& core, const CancelToken* cancel = nullptr);
 
-  // All once, `before` called before each. Error CANCELLED.
+  // Runs all runners once and calls `before` before each. Error CANCELLED.
   void Round(const std::function<void()>& before = [] {});
 
-  ClusterProfile Fitted() const;  // to the least times so far
+  ClusterProfile Fitted() const;  // a profile that is fitted to the shortest times so far
 
  private:
   void CheckCancelled() const;

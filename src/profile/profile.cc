@@ -12,11 +12,11 @@
 namespace mete {
 namespace {
 
-// All networks in turns until the time is up, so that what else the machine does for a while meets all of
-// them; thrice at least.
+// Runs all networks in turns until the time is up, at least kLeastRounds times, so that a disturbance of the
+// machine affects all networks equally.
 void RunRounds(ProbeRunners& runners, double seconds, const ProfileOptions& options,
                const std::string& what) {
-  constexpr int kLeastRounds = 3;  // guess: the least of fewer is mostly noise
+  constexpr int kLeastRounds = 3;  // this value is a guess: the shortest of fewer times is mostly noise
   const int64_t start = NowNs();
   for (int round = 0; round < kLeastRounds || double(NowNs() - start) < seconds * 1e9; ++round)
     runners.Round([&] {

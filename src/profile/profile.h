@@ -1,5 +1,4 @@
-// Measures this machine: what things take (costs/profile.h), from the layers of networks that are there for
-// that (zoo/probes.cc).
+// Measures a profile of this machine (costs/profile.h) from the layers of the probe networks (zoo/probes.cc).
 #pragma once
 
 #include <functional>
@@ -14,23 +13,24 @@
 namespace mete {
 
 struct ProfileOptions {
-  double seconds = 0;  // for all clusters together; preparation comes on top, some seconds
+  double seconds = 0;  // for all clusters together, without some seconds of preparation
   std::function<void(const std::string& what, int done, int total)> progress = {};
   const CancelToken* cancel = nullptr;
-  int probes = 0;  // of the probe networks the first so many; 0: all. For tests
+  int probes = 0;  // for tests: the number of probe networks to use; 0: all
 };
 
-// Of each cluster the first core, one after the other. Error CANCELLED, or where the probe networks cannot be
-// written to the folder for temporary files.
+// Measures the first core of each cluster, one after another. Error CANCELLED, and Error if the probe
+// networks cannot be written to the folder for temporary files.
 Profile MeasureProfile(const Machine& machine, const ProfileOptions& options);
 
-// How fast a cluster is just now beside when it was profiled: the first probe network again.
+// Compares a cluster's current speed with the speed when it was profiled, by running the first probe network
+// again.
 class Drift {
  public:
   Drift(const Machine& machine, const ClusterProfile& profile, int core);
   ~Drift();
   void Run();
-  double factor() const;  // 1.1: everything takes 10 % longer now; 1 before the first Run()
+  double factor() const;  // 1.1: the network takes 10 % longer now; 1 before the first Run()
 
  private:
   struct Probe;

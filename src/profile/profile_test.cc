@@ -16,7 +16,7 @@
 namespace mete {
 namespace {
 
-// Of one small network: enough to see that all of it works, too little for good predictions.
+// A profile from one small network: enough for a test of all functions, too little for good predictions.
 const Profile& Measured() {
   static const Profile profile = MeasureProfile(ReadMachine(), {.seconds = 0, .probes = 1});
   return profile;
@@ -71,7 +71,7 @@ TEST(StoredProfile, IsFoundAgainAndRefusedWhereItDoesNotServe) {
   const std::string& folder = temporary.str();
   std::string why = "unset";
   EXPECT_EQ(LoadProfile(folder, machine, &why), nullptr);
-  EXPECT_EQ(why, "");  // nobody has measured one
+  EXPECT_EQ(why, "");  // no profile was measured
   const std::string path = SaveProfile(folder, Measured());
   const auto loaded = LoadProfile(folder, machine, &why);
   ASSERT_NE(loaded, nullptr) << why;
@@ -163,7 +163,7 @@ TEST(CheckPlan, TimesWholeRuns) {
 
 TEST(ShareWithin, CountsThoseThatAreClose) {
   std::vector<CheckedNode> nodes(4);
-  // 0.9 to 1.2
+  // the ratios are 0.9 to 1.2
   for (size_t i = 0; i < nodes.size(); ++i)
     nodes[i].measured_ns = 100, nodes[i].predicted_ns = 90 + 10 * double(i);
   EXPECT_EQ(ShareWithin(nodes, 1, 0.101), 0.75);

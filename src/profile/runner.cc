@@ -35,7 +35,7 @@ Runner::Runner(const Model& model, const Machine& machine, const TimedCore& core
 }
 
 void Runner::Run() {
-  constexpr int kCounted = 3;  // guess: more would meet the machine in the same state
+  constexpr int kCounted = 3;  // this value is a guess: more runs would find the machine in the same state
   executor_.Run(in_, out_, {});
   for (int i = 0; i < kCounted; ++i) {
     Trace trace;

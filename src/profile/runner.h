@@ -1,4 +1,5 @@
-// A network whose nodes are timed: on one core, with nothing but itself between its nodes, as in use.
+// Times the nodes of a network on one core. The nodes run one after another without other work between them,
+// as in normal use.
 #pragma once
 
 #include <map>
@@ -14,29 +15,30 @@
 
 namespace mete {
 
-// Numbers of the usual size that are not all alike; zeros of other types than f32.
+// Returns an input with different numbers between 0 and 1; zeros for types other than f32.
 Tensor InputFor(const Port& port);
 
 struct TimedCore {
   int number = 0;
-  double speed = 1;  // at which it is emulated
+  double speed = 1;  // emulated speed as a share of the core's own
 };
 
 class Runner {
  public:
-  // On that core; `conv`: how convolutions are computed where it fits.
+  // Prepares `model` on `core`. `conv` is the algorithm of all convolutions for which it is possible.
   Runner(const Model& model, const Machine& machine, const TimedCore& core, ConvAlgorithm conv);
 
-  // Some times, of which all but the first count: that one finds the caches as others left them.
+  // Runs the network several times. The first run does not count, because it finds the caches as other
+  // programs left them.
   void Run();
 
   struct Timed {
     const Node* node;
     std::string kernel;   // "conv_1x1_f32 avx512"
-    double least_ns = 0;  // of all runs; 0: it computes nothing
+    double least_ns = 0;  // the shortest time of all runs; 0: the node computes nothing
   };
   std::vector<Timed> Times() const;  // in the order in which they run
-  double SumNs() const;              // of least times
+  double SumNs() const;              // the sum of the shortest times
   const Graph& graph() const { return GraphOf(model_); }
 
  private:

@@ -1,4 +1,4 @@
-// What the tests of bad input share: a folder of their own, and the form that every message has.
+// A fixture for the tests of bad input: a temporary folder, and the check of the form of messages.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@
 
 namespace mete {
 
-// Every line is "[where] what": a file, a node, a value; lists of problems have one a line.
+// Every line must be "[where] what", where the place is a file, a node or a value. A list of problems has one
+// problem per line.
 inline void ExpectForm(const std::string& message) {
   std::istringstream lines(message);
   std::string line;
@@ -36,7 +37,7 @@ class BadInput : public testing::Test {
     return path.string();
   }
 
-  // What loading this file says, as "CODE: message"; "" where it loads. The message has the usual form.
+  // Returns the error of loading this file as "CODE: message", and checks its form; "" if the file loads.
   std::string LoadError(const std::string& path, const LoadOptions& options = {}) {
     try {
       Model::Load(path, options);

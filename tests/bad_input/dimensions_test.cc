@@ -1,5 +1,5 @@
-// Dimensions and attributes that are negative, zero, or overflow when multiplied: each is refused at load, at
-// once and without asking for memory, with a message that names the node.
+// Dimensions and attributes that are negative, zero, or overflow when multiplied. Load() refuses each of them
+// immediately and without allocating memory, with a message that names the node.
 #include <chrono>
 
 #include "bad_input.h"
@@ -17,7 +17,7 @@ struct Const {
 };
 
 struct Case {
-  const char* name;  // of the test
+  const char* name;  // the name of the test
   const char* op;
   std::vector<Const> inputs;  // after x, which is f32 1x2x8x8
   std::vector<std::pair<const char*, Ints>> lists;
@@ -168,7 +168,7 @@ TEST_F(BadInput, AShapeThatDoesNotFitTheModel) {
   EXPECT_TRUE(Contains(LoadError(path, options), "'z'"));
 }
 
-// 4 GB each, from a file of 1 kB: left to run instead of being folded.
+// A file of 1 kB has constants of 4 GB each: they must be computed at run time, not folded.
 TEST_F(BadInput, HugeConstantsAreNotMadeWhileLoading) {
   ModelProto m = EmptyModel();
   AddRaw(m, "dims", TensorProto::INT64, {1}, RawOf<int64_t>({int64_t(1) << 20}));

@@ -1,4 +1,4 @@
-// Files that are damaged, absent, or something else than their name says, through Model::Load.
+// Files for Model::Load() that are damaged, missing, or of another format than their name says.
 #include <random>
 
 #include "bad_input.h"
@@ -6,7 +6,7 @@
 namespace mete {
 namespace {
 
-// Reshape and ConstantOfShape make damage reach the folding of constants.
+// Because of Reshape and ConstantOfShape, damage reaches the constant folding.
 std::string SoundModel() {
   ModelProto m = EmptyModel();
   AddInput(m, "x", {1, 2, 4, 4});
@@ -25,7 +25,7 @@ constexpr char kNet[] =
     "layer { name: 'fc' type: 'InnerProduct' bottom: 'x' top: 'y' inner_product_param { num_output: 1 "
     "bias_term: false } }";
 
-// A .caffemodel of one layer with one blob of 1 x `columns`.
+// Returns a .caffemodel with one layer that has one blob of 1 x `columns`.
 std::string Weights(const std::string& layer, uint8_t columns) {
   auto field = [](std::string key, const std::string& content) {
     const unsigned n = unsigned(content.size());
@@ -86,7 +86,7 @@ TEST_F(BadInput, RandomBytesAreErrors) {
   }
 }
 
-// A flipped bit may leave a sound model (another weight), which must then load and run, or give an Error.
+// A file with a flipped bit must give an Error, or, if it is still valid (another weight), load.
 TEST_F(BadInput, FlippedBitsGiveAnErrorOrAModel) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);

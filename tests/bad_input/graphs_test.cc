@@ -1,4 +1,4 @@
-// Whole files whose network makes no sense: wiring, operators, external data, and what is fed to a session.
+// Valid files with an invalid network: wiring, operators, external data. Also invalid inputs of a session.
 #include "bad_input.h"
 
 namespace mete {

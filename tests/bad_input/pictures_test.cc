@@ -1,4 +1,4 @@
-// Pictures that are damaged or that claim to be enormous, from files.
+// Picture files that are damaged or that claim a huge size.
 #include "bad_input.h"
 #include "mete/image.h"
 
@@ -19,7 +19,7 @@ class BadPicture : public BadInput {
     return "";
   }
 
-  // A grayscale JPEG of 8 x 8 pixels, of no colour, with the sizes that its header claims.
+  // Returns a grayscale JPEG of 8 x 8 pixels with `width` and `height` in its header.
   static std::string Jpeg(unsigned width, unsigned height) {
     std::string quantization(64, 1),
         huffman = std::string("\x00", 1) + std::string(1, 1) + std::string(15, 0) + std::string(1, 0);
@@ -54,15 +54,15 @@ TEST_F(BadPicture, EmptyTruncatedAndCorrupt) {
   EXPECT_NE(Error_("<!DOCTYPE html>"), "");
 }
 
-// The format's header has 16 bits a side: 65,535 is the most that a JPEG can claim, and a decoder that
-// believed it would ask for 12 GB. A PNG can claim 100,000.
+// The header of a JPEG has 16 bits per side: it can claim at most 65,535, for which a decoder would allocate
+// 12 GB. A PNG can claim 100,000.
 TEST_F(BadPicture, HugeClaimsAreRefusedBeforeAskingForMemory) {
   EXPECT_TRUE(StartsWith(Error_(Jpeg(65535, 65535)), "RESOURCE_EXHAUSTED: "));
   EXPECT_TRUE(StartsWith(Error_(Jpeg(65500, 65500)), "RESOURCE_EXHAUSTED: "));
-  // what is left of 100,000 in 16 bits: more pixels than data
+  // 100,000 modulo 2^16: more pixels than data
   EXPECT_NE(Error_(Jpeg(100000 & 0xffff, 100000 & 0xffff)), "");
   std::string png("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\1\x86\xa0\0\1\x86\xa0\x08\x02\0\0\0", 29);
-  png += std::string("\x3e\x20\x6d\x8f", 4);  // its checksum is checked as well, and wrong here
+  png += std::string("\x3e\x20\x6d\x8f", 4);  // a wrong checksum, which the decoder checks too
   EXPECT_NE(Error_(png), "");
 }
 

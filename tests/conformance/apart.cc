@@ -1,4 +1,4 @@
-// A case in a child process.
+// Runs a case in a child process.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -15,7 +15,7 @@ namespace mete::conformance {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kLimitMemory = false;  // sanitizers reserve terabytes of addresses
+constexpr bool kLimitMemory = false;  // sanitizers reserve terabytes of address space
 #else
 constexpr bool kLimitMemory = true;
 #endif
@@ -41,7 +41,7 @@ std::string ReadAll(int pipe_end) {
   }
 }
 
-// Tabs and line ends would break the table.
+// Replaces tabs and line breaks, which would break the table.
 std::string OneLine(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As in the onnx package's own runner.
+// The tolerances of the onnx package's own runner.
 constexpr double kRelative = 1e-3, kAbsolute = 1e-7;
 
 struct Named {
@@ -69,7 +69,7 @@ std::string CompareData(const Tensor& got, const Tensor& expected) {
                      expected.elements(), first, double(got.as<T>()[first]), double(expected.as<T>()[first]));
 }
 
-// Empty where they agree.
+// Returns the difference of two tensors as text; empty if they agree.
 std::string Compare(const Tensor& got, const Tensor& expected) {
   if (got.type() != expected.type())
     return fmt::format("got {}, expected {}", mete::Name(got.type()), mete::Name(expected.type()));

@@ -1,4 +1,4 @@
-// One conformance case: a model with inputs and the outputs that it must give.
+// One conformance case: a model with inputs and the expected outputs.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace mete::conformance {
 enum class Status { kPassed, kUnsupported, kWrong, kCrashed, kMissing };
 
 const char* Name(Status status);
-Status StatusOf(const std::string& name);  // kMissing for anything that is not one
+Status StatusOf(const std::string& name);  // kMissing for an unknown name
 
 struct Case {
   std::string name;
@@ -18,13 +18,13 @@ struct Case {
 
 struct Outcome {
   Status status = Status::kMissing;
-  std::string reason;  // one line; empty where it passed
+  std::string reason;  // one line; empty if the case passed
 };
 
 // Runs the case in `folder` in this process.
 Outcome RunCase(const std::string& folder);
 
-// The same in a child with limits on time and memory, so that a crash is an outcome.
+// Runs the case in a child process with limits of time and memory, so that a crash is an outcome too.
 Outcome RunCaseApart(const std::string& folder, int seconds, size_t memory_bytes);
 
 }  // namespace mete::conformance

@@ -1,8 +1,8 @@
 // conformance_runner CASES.tsv DATA RESULTS.tsv [--update] [--only TEXT] [--list]
 //
-// Runs the cases that CASES.tsv names (case, operators, opset) from their folders in DATA, prints a table
-// per operator, and compares it with RESULTS.tsv (case, status, reason), the table that is kept in the
-// repository. Exit status 1 where a case that passed there no longer does, or any is wrong or crashed.
+// Runs the cases that CASES.tsv names (case, operators, opset) from their folders in DATA, prints a table per
+// operator, and compares it with RESULTS.tsv (case, status, reason), the table in the repository. The exit
+// status is 1 if a case that passed in that table does not pass, or if any case is wrong or crashed.
 #include <fmt/format.h>
 
 #include <array>
@@ -43,8 +43,8 @@ std::vector<std::vector<std::string>> ReadTable(const std::string& path) {
   return rows;
 }
 
-// A case of one operator counts for it; an "_expanded" one, which spells an operator out in others, for
-// "Operator (expanded)"; of several operators, the first.
+// A case counts for its operator, or for the first of several. An "_expanded" case, in which other operators
+// replace an operator, counts for "Operator (expanded)".
 std::vector<Case> ReadCases(const std::string& path, const std::string& only) {
   const auto rows = ReadTable(path);
   std::map<std::string, std::string> operators;
@@ -93,7 +93,7 @@ void PrintTable(const std::vector<Result>& results) {
 
 bool IsBad(Status s) { return s == Status::kWrong || s == Status::kCrashed; }
 
-// The number of reasons to fail.
+// Returns the number of reasons to fail.
 int Judge(const std::vector<Result>& results, const std::string& kept_path) {
   std::map<std::string, Status> kept;
   for (const auto& row : ReadTable(kept_path))

@@ -1,5 +1,5 @@
-// A worker that speaks another version of the protocol, for tests of who meets it: other_version_worker
-// --listen HOST:PORT
+// A worker with another version of the protocol, for tests of callers that connect to it:
+// other_version_worker --listen HOST:PORT
 #include <unistd.h>
 
 #include <cstdio>

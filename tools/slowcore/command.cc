@@ -29,7 +29,7 @@ struct Attributes {
 
 pid_t Start(const std::vector<std::string>& words, const sigset_t& mask) {
   std::vector<char*> argv;
-  // posix_spawn changes nothing
+  // posix_spawn does not change the words
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   const Attributes attributes(mask);

@@ -1,4 +1,4 @@
-// A program that runs while the core is slow.
+// The program that runs while the core is slow.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace mete::slowcore {
 
-// Runs it to its end and returns its exit code, or 128 and the signal that ended it, as shells do. Signals
-// that reach us meanwhile are passed on to it. Throws UsageError where it cannot be started.
+// Runs a program to its end and returns its exit code, or 128 plus the signal that ended it, as shells do.
+// Signals that slowcore receives meanwhile are sent to the program. Throws UsageError if the program cannot
+// be started.
 int RunCommand(const std::vector<std::string>& words, Signals& signals);
 
 }  // namespace mete::slowcore

@@ -11,8 +11,8 @@
 
 namespace mete::slowcore {
 
-// A thread that asks for every core gets those of its cpuset. It is a thread of its own, so nobody's affinity
-// changes.
+// A thread that sets its affinity to all cores gets those of its cpuset. This function uses a separate
+// thread, so that the affinity of the others does not change.
 std::vector<int> CoresAllowed() {
   std::vector<int> cores;
   std::thread([&] {

@@ -1,14 +1,14 @@
-// Threads and cores: where the calling thread runs.
+// The cores that threads can run on.
 #pragma once
 
 #include <vector>
 
 namespace mete::slowcore {
 
-// The cores that this process may use at all, whatever its own affinity is.
+// Returns the cores that this process may use, whatever its own affinity is.
 std::vector<int> CoresAllowed();
 
-// Pins the calling thread. Throws UsageError that lists the cores where it may not run there.
+// Pins the calling thread. If the core is not allowed, throws UsageError with the list of allowed cores.
 void PinTo(int core);
 
 }  // namespace mete::slowcore

@@ -21,13 +21,13 @@ void AddFlags(CLI::App& app, Options& options, cli::Context& context) {
   app.add_flag("--json", context.json, "answer in JSON (errors too)");
 }
 
-// The words behind -- are a program's own: no flag among them is ours.
+// The words after -- are the command of another program: no word among them is a flag of slowcore.
 int Main(int argc, char** argv) {
   Options options;
   char** mark =
       std::find_if(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--"; });
   if (mark != argv + argc) options.command.emplace(mark + 1, argv + argc);
-  int exit_code = 0;  // the command's
+  int exit_code = 0;  // exit code of the command
   const auto build = [&](CLI::App& app, cli::Context& context) {
     AddFlags(app, options, context);
     context.command = [&] { exit_code = Run(options, context); };

@@ -9,17 +9,18 @@ namespace {
 
 struct Range {
   double least, most;
-  bool Has(double v) const { return v >= least && v <= most; }  // false for what is not a number
+  bool Has(double v) const { return v >= least && v <= most; }  // false for NaN
 };
-// Guess: beyond these, a switch of threads (some microseconds) is no longer small beside a busy part or
-// beside what others get; and the kernel's default leaves real-time threads 0.95 of a core.
+// These values are guesses: outside of them, a thread switch (some microseconds) is no longer short compared
+// with a busy part or with the other threads' part of a period. The kernel's default leaves real-time threads
+// 0.95 of a core.
 constexpr Range kSpeeds{0.05, 0.95};
-// Guess. Shorter: switching eats what others should get. Longer: waiting for a busy part to end (0.2 ms) is
-// seen in single layers.
+// These values are guesses. With shorter periods, thread switches take the other threads' time. With longer
+// ones, waiting for the end of a busy part (0.2 ms) is visible in single layers.
 constexpr Range kPeriodsUs{150, 300};
-constexpr Range kSeconds{0, 1e6};            // guess: eleven days
-constexpr Range kPhaseSeconds{0.001, 1000};  // guess: from a few periods
-constexpr Range kShares{0.01, 0.99};         // guess
+constexpr Range kSeconds{0, 1e6};            // these values are guesses: up to eleven days
+constexpr Range kPhaseSeconds{0.001, 1000};  // these values are guesses: a few periods or more
+constexpr Range kShares{0.01, 0.99};         // these values are guesses
 
 void CheckRange(const char* flag, const char* what, double value, const Range& range) {
   if (range.Has(value)) return;

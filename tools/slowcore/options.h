@@ -14,13 +14,14 @@ namespace mete::slowcore {
 struct Options {
   int core = -1;
   double speed = 0;
-  // guess: a fiftieth of a quick network's layer or less, and twenty times a switch of threads or more
+  // This value is a guess: at most a fiftieth of the time of a fast network's layer, at least twenty times
+  // that of a thread switch.
   double period_us = 200;
   std::optional<double> seconds;
   std::optional<double> on_off_s;
   double on_share = 0.5;
   uint64_t seed = 1;
-  std::optional<std::vector<std::string>> command;  // what stands behind --
+  std::optional<std::vector<std::string>> command;  // the words after --
 
   Pace pace() const { return {speed, int64_t(period_us * 1000)}; }
   std::optional<PhaseSettings> phases() const;
@@ -28,7 +29,7 @@ struct Options {
 
 void AddOptions(CLI::App& app, Options& options);
 
-// Throws UsageError for what is out of range or does not go together.
+// Throws UsageError for options that are out of range or cannot be combined.
 void Check(const Options& options);
 
 }  // namespace mete::slowcore

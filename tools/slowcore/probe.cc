@@ -11,9 +11,10 @@
 namespace mete::slowcore {
 namespace {
 
-// guess: times the windows' own length, with that many others on the core it is over
+// The time limit as a multiple of the windows' length: the probe gives up if about 40 other threads use the
+// core. This value is a guess.
 constexpr int kPatience = 40;
-constexpr int64_t kListenNs = 10'000'000;  // how late a signal is heard at most
+constexpr int64_t kListenNs = 10'000'000;  // the longest delay until a signal is noticed
 
 std::vector<double> Watch(int core, const GapLimits& limits, int windows, const std::atomic<bool>& stop) {
   PinTo(core);

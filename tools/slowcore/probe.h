@@ -1,4 +1,4 @@
-// A thread of normal priority that looks how much of a core is left to its like.
+// A thread of normal priority that measures how much of a core is left to threads of normal priority.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,13 @@
 
 namespace mete::slowcore {
 
-// Every window is 25 ms of counted cycles: a hundred periods, so that the reading of the clock and the rare
-// interrupt weigh little, and many windows fit into half a second. Guess.
+// Every window is 25 ms of counted cycles. This value is a guess: a hundred periods, so that clock readings
+// and rare interrupts have little effect, and many windows fit into half a second.
 constexpr int64_t kWindowNs = 25'000'000;
 
-// The share of the core in each of `windows` windows. Other threads' time slices are left out; they make it
-// take longer. Throws CANCELLED on a signal, and UNAVAILABLE where the core has no time for it.
+// Returns the probe's share of the core in each of `windows` windows. The time slices of other threads do not
+// count, but lengthen the measurement. Throws CANCELLED on a signal, and UNAVAILABLE if the probe gets too
+// little time on the core.
 std::vector<double> Probe(int core, const GapLimits& limits, int windows, Signals& signals);
 
 }  // namespace mete::slowcore

@@ -9,8 +9,8 @@ namespace {
 
 using cli::Json;
 
-// Guess: what interrupts and the host of a virtual machine take. Beyond it somebody else had the core while
-// we held it.
+// The least share of processor time in the time that the thread held the core. This value is a guess:
+// interrupts and the host of a virtual machine take the rest. Below it another thread had the core.
 constexpr double kLeastCpuOfHeld = 0.95;
 
 double Ratio(int64_t a, int64_t b) { return b > 0 ? double(a) / double(b) : 0; }

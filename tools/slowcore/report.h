@@ -1,4 +1,4 @@
-// What slowcore says in the end.
+// The report of slowcore at its end.
 #pragma once
 
 #include "apps/mete/context.h"
@@ -7,7 +7,8 @@
 
 namespace mete::slowcore {
 
-// To stdout, or to stderr where stdout is a command's. What was not reached is said in a note.
+// Prints the outcome to stdout, or to stderr if stdout belongs to a command. Goals that were not reached are
+// in notes.
 void PrintOutcome(const Options& options, const Outcome& outcome, const cli::Context& context);
 
 }  // namespace mete::slowcore

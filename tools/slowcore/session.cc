@@ -14,10 +14,10 @@
 namespace mete::slowcore {
 namespace {
 
-constexpr double kPromise = 0.01;  // of the asked speed
-constexpr double kAim = 0.004;     // below the promise, as it shall hold later too. Guess
-constexpr int kWindows = 20;       // 0.5 s for a median and its spread. Guess
-// one step is exact but for noise; what is not there by then is not to be had. Guess
+constexpr double kPromise = 0.01;  // promised error, relative to the requested speed
+constexpr double kAim = 0.004;     // less than the promise, which must hold later too; a guess
+constexpr int kWindows = 20;       // 0.5 s for a median and its spread; a guess
+// This value is a guess: one step is exact except for noise, and more rounds would not help.
 constexpr int kRounds = 8;
 
 class Session {

@@ -9,7 +9,7 @@ Signals::Signals() {
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&waited_, signal);
   pthread_sigmask(SIG_BLOCK, &waited_, &former_);
   struct sigaction plain = {};
-  plain.sa_handler = SIG_DFL;  // a parent may have had it ignored, and then no child's end is told
+  plain.sa_handler = SIG_DFL;  // if the parent process ignores SIGCHLD, the end of a child is not reported
   sigaction(SIGCHLD, &plain, &former_child_);
 }
 

@@ -1,4 +1,4 @@
-// SIGINT, SIGTERM, SIGHUP and the end of children, taken one by one where the program is ready for them.
+// SIGINT, SIGTERM, SIGHUP and SIGCHLD, taken one by one when the program is ready for them.
 #pragma once
 
 #include <csignal>
@@ -7,7 +7,8 @@
 
 namespace mete::slowcore {
 
-// Made before any thread: from then on these signals wait. The former state is back when it goes.
+// Blocks these signals, so that they wait for Wait(). The object must be made before any thread. The
+// destructor restores the former state.
 class Signals {
  public:
   Signals();
@@ -15,9 +16,10 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  // The next signal, or none within `timeout_ns`. Without a timeout it may return none early.
+  // Returns the next signal, or nothing if none comes within `timeout_ns`. Without a timeout the function may
+  // return nothing early.
   std::optional<int> Wait(std::optional<int64_t> timeout_ns);
-  const sigset_t& former_mask() const { return former_; }  // what a child shall start with
+  const sigset_t& former_mask() const { return former_; }  // the mask with which a child must start
 
  private:
   sigset_t waited_, former_;

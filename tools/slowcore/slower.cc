@@ -19,7 +19,8 @@
 namespace mete::slowcore {
 namespace {
 
-// guess: of a core that is free; so late it hears that something is wanted of it
+// The sleep of the thread while the core is free, and therefore its longest delay after Set(). This value is
+// a guess.
 constexpr int64_t kNapNs = 10'000'000;
 
 timespec ToTimespec(int64_t ns) { return {.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000}; }
@@ -37,7 +38,7 @@ int64_t CpuNs(pthread_t thread) {
 }
 
 void BecomeRealTime() {
-  // The lowest one is above every normal thread and below interrupts that are threads.
+  // The lowest real-time priority is above every normal thread and below interrupt threads.
   const sched_param param{.sched_priority = sched_get_priority_min(SCHED_FIFO)};
   const int error = pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
   if (error == 0) return;
@@ -140,7 +141,7 @@ bool Slower::WantsSlow(int64_t now_ns) {
 
 void Slower::Period() {
   do timer_.Wait();
-  while (NowNs() < pacer_.wake_ns());  // it went off for a period that a standstill has swallowed
+  while (NowNs() < pacer_.wake_ns());  // the timer may expire for a period that the pacer has skipped
   pacer_.SetOverheadNs(overhead_ns_.load(std::memory_order_relaxed));
   const int64_t woke = NowNs();
   const int64_t until = pacer_.BusyUntil(woke);

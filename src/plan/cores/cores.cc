@@ -18,8 +18,8 @@ int ClusterOf(const Machine& machine, int core) {
   return int(cluster - machine.clusters.data());
 }
 
-// Of each thread of the plan; those that are not pinned, and more than there are cores, one after the other:
-// one on each physical core, as the kernel puts them, before the other threads of these cores.
+// Returns the cluster of each thread of the plan. Threads that are not pinned are put on the cores in turn,
+// as the kernel does: first one on each physical core, then on the other threads of these cores.
 std::vector<int> ClustersOf(const Plan& plan, const Machine& machine) {
   std::vector<int> clusters;
   for (const int core : plan.cores) clusters.push_back(ClusterOf(machine, core));
@@ -56,12 +56,12 @@ void CheckCosts(const Graph& graph, const Machine& machine, const Costs& costs) 
 
 std::string Percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
 
-// "1.3 times as long", or for small differences "4.2 % longer".
+// Returns for example "1.6 times as long", or "4.2 % longer" for small differences.
 std::string Longer(double ratio) {
   return ratio < 1.5 ? Percent(ratio - 1) + " longer" : fmt::format("{:.1f} times as long", ratio);
 }
 
-// Fills in what was decided of one step, and why.
+// Fills in the decision for one step, and its reason.
 class StepWriter {
  public:
   StepWriter(const Machine& machine, const Prediction& prediction, size_t node, const Decision& decision,
@@ -102,7 +102,7 @@ class StepWriter {
     return fmt::format("{} sooner, but steps after it would find threads asleep", Percent(1 - ratio));
   }
 
-  // Of what takes no less time.
+  // Returns why more threads do not take less time.
   std::string Cause(int threads) const {
     if (threads < decision_.threads) return "";
     const int64_t blocks = prediction_.Blocks(node_, threads);

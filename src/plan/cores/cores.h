@@ -1,12 +1,12 @@
-// The planner for the cores of one CPU: how many of them take part in each step, down to one. A pure function
-// of values; what it says is as true as the costs are.
+// The planner for the cores of one CPU: it chooses how many cores take part in each step, down to one. It is
+// a pure function of values, and its predictions are as accurate as the costs.
 //
-// Threads are in the order of their speeds, and a step has the first so many. Its predicted time is, on one
-// thread, the node's alone; on more, the time by which whole blocks are computed that were dealt out as well
-// as possible (makespan.h), with what it costs each thread to take them, and the barrier; threads that have
-// done nothing for longer than they spin are asleep, and the step waits until they are awake. Since that
-// depends on the steps before, all steps are decided together: of the paths that end in the same number of
-// threads, the fastest is kept from step to step.
+// The threads are sorted by speed, and a step has the first n of them. The predicted time of a step on one
+// thread is the node's time. On several threads it is the makespan of whole blocks that are distributed
+// optimally (makespan.h), including each thread's cost of taking blocks, plus the barrier. A thread that had
+// no work for longer than it spins is asleep, and the step waits until it is awake. Because this depends on
+// the steps before, all steps are decided together: of the paths that end with the same number of threads,
+// the fastest is kept from step to step.
 #pragma once
 
 #include "costs/costs.h"
@@ -17,31 +17,31 @@
 
 namespace mete {
 
-// A thread more must gain so much of the time of a step. Guess: far less than predictions err by, so that
-// nothing that is known is given away, and more than nothing: each core takes energy, and one that is
-// disturbed delays the others.
+// The share of a step's time that more threads must save. This value is a guess: it is far less than the
+// error of the predictions, so that no known gain is lost, but more than 0, because each core takes energy,
+// and a disturbed core delays the others.
 inline constexpr double kLeastGain = 0.01;
 
-// As PlanOneCpu, with the threads of each step chosen if the policy is `adaptive`: the others stand for what
-// others do, on all threads. `costs` has a node for each of the graph's and a cluster for each of the
-// machine's; else an Error. Where the choice pins no threads, they are taken to run on the machine's cores,
-// the fastest first.
+// Returns the plan of PlanOneCpu(). With the policy `adaptive` the number of threads of each step is chosen;
+// the other policies, which are those of other systems, use all threads. Error unless `costs` has all nodes
+// of the graph and all clusters of the machine. If the choice pins no threads, they are assumed to run on the
+// machine's cores, the fastest first.
 Plan PlanCores(const Graph& graph, const Machine& machine, const CpuChoice& choice, const Costs& costs);
 
-// By what the profile predicts; where that is nullptr, all threads at each step. Error where the choice does
-// not fit the machine.
+// Plans with the costs that the profile predicts; if `profile` is nullptr, each step has all threads. Error
+// if the choice does not fit the machine.
 Plan PlanByProfile(const Graph& graph, const Machine& machine, const CpuChoice& choice,
                    const Profile* profile);
 
-// The plan's first so many threads, which are on cores of their own. Those after them are other threads of
-// the same cores and count nothing: what two threads of a core do together nobody has measured, and products,
-// which take most of the time, keep its units busy with one. No step has them.
+// Returns how many of the plan's first threads are on separate physical cores. The threads after them are
+// second threads of the same cores, and no step uses them: the speed of two threads on one core is not
+// measured, and products, which take most of the time, keep a core's units busy with one thread.
 int CountedThreads(const Plan& plan, const Machine& machine);
 
-// Of the first `threads` threads of a plan, how many are on each of the machine's clusters.
+// Returns how many of the first `threads` threads of a plan are on each cluster of the machine.
 std::vector<int> CoresOf(const Plan& plan, const Machine& machine, int threads);
 
-// What a run of the plan is predicted to take; 0 where nobody has predicted it.
+// Returns the predicted time of a run of the plan in microseconds; 0 if the plan has no predictions.
 double PredictedUs(const Plan& plan);
 
 }  // namespace mete

@@ -14,15 +14,15 @@
 namespace mete {
 namespace {
 
-// Two fast cores and two of 0.4 of their speed, 1 us to take blocks, 3 us to wait for the others, 50 us to
-// wake.
+// Two fast cores and two with 0.4 of their speed; 1 us to take blocks, 3 us for the barrier, 50 us to wake
+// up.
 MachineFile BigLittle(double barrier_us = 3) {
   MachineFile file = ToyMachine({{2, 10, 100}, {2, 4, 100}}, 0, barrier_us);
   for (ClusterFigures& figures : file.clusters) figures.wake_us = {50, "estimate"};
   return file;
 }
 
-// A plan for all cores of the machine.
+// Returns a plan for all cores of the machine.
 Plan PlanOn(const MachineFile& file, const Graph& graph, const Costs& costs,
             const std::string& policy = "adaptive") {
   std::vector<int> cores;
@@ -36,7 +36,7 @@ Plan PlanOn(const MachineFile& file, const Graph& graph) {
   return PlanOn(file, graph, EstimateCosts(graph, file, PhysicalCores(file.machine)));
 }
 
-// The choice and its time; those rejected, with theirs. One a line.
+// Returns one line per step: the choice and its time, and the rejected choices with their times.
 std::string Summary(const Plan& plan) {
   std::string text;
   for (const Step& s : plan.steps) {
@@ -51,15 +51,15 @@ std::string Summary(const Plan& plan) {
 TEST(DealOut, DealsOutWholeBlocks) {
   EXPECT_EQ(DealOut(10, {{0, 0, 5}}).done_ns, 50);
   EXPECT_EQ(DealOut(10, {{0, 1, 5}, {0, 1, 5}}).done_ns, 26);
-  EXPECT_EQ(DealOut(11, {{0, 1, 5}, {0, 1, 5}}).done_ns, 31);   // the tail
-  EXPECT_EQ(DealOut(7, {{0, 0, 10}, {0, 0, 25}}).done_ns, 50);  // 5 and 2
-  EXPECT_EQ(DealOut(2, {{0, 0, 10}, {0, 0, 25}}).done_ns, 20);  // and none for the slow one
-  // who has nothing to do is waited for all the same
+  EXPECT_EQ(DealOut(11, {{0, 1, 5}, {0, 1, 5}}).done_ns, 31);   // the last block has one worker
+  EXPECT_EQ(DealOut(7, {{0, 0, 10}, {0, 0, 25}}).done_ns, 50);  // 5 and 2 blocks
+  EXPECT_EQ(DealOut(2, {{0, 0, 10}, {0, 0, 25}}).done_ns, 20);  // no block for the slow worker
+  // The region waits for a worker without blocks too.
   EXPECT_EQ(DealOut(2, {{0, 0, 10}, {90, 0, 10}}).done_ns, 90);
   EXPECT_EQ(DealOut(0, {{0, 3, 10}, {7, 0, 10}}).done_ns, 7);
 }
 
-// Two cores of two threads each, as a machine that is here shows them.
+// Two cores with two threads each.
 MachineFile TwoThreadsACore() {
   MachineFile file = ToyMachine({{4, 10, 100}});
   file.machine.clusters[0].siblings = {{0, 1}, {2, 3}};
@@ -93,7 +93,7 @@ TEST(PlanCores, CountsThreadsOfOneCoreOnce) {
             4);
 }
 
-// No way to deal them out is better, and this one is possible.
+// No other distribution of the blocks is better, and this one is possible.
 TEST(DealOut, IsTheLeastThereIs) {
   std::mt19937 random(1);
   for (int i = 0; i < 300; ++i) {
@@ -122,7 +122,7 @@ TEST(PlanCores, ALargeLayerIsForAll) {
   const Plan plan = PlanOn(BigLittle(), Chain({1, 64, 64, 128}).Conv(128, 3).Done());
   EXPECT_EQ(plan.steps[0].threads, 4);
   EXPECT_EQ(plan.steps[0].all_blocks(), 4 * kBlocksPerThread);
-  EXPECT_EQ(plan.steps[0].blocks, (std::vector<int64_t>{46, 46, 18, 18}));  // 1 : 0.4 of 128, in whole blocks
+  EXPECT_EQ(plan.steps[0].blocks, (std::vector<int64_t>{46, 46, 18, 18}));  // 128 blocks in the ratio 1 : 0.4
   const double flops = 2.0 * 64 * 64 * 128 * 128 * 9;
   EXPECT_NEAR(plan.steps[0].predicted_us, flops / 28 * 1e-3, 0.02 * flops / 28 * 1e-3);
   ASSERT_EQ(plan.steps[0].rejected.size(), 3u);
@@ -130,9 +130,9 @@ TEST(PlanCores, ALargeLayerIsForAll) {
   EXPECT_NE(plan.steps[0].reason.find("all cores"), std::string::npos);
 }
 
-// By hand: 7 x 2 tiles of 200704 operations in all, 1.43 us a tile on a fast core and 3.58 on a slow one,
-// which needs 2.5 to take them: on three 6, 6 and 2 of them, 2.5 + 2 x 3.58 + 3. A slow one more would gain
-// less than a hundredth.
+// Computed by hand: 7 x 2 tiles with 200704 operations in all take 1.43 us per tile on a fast core and 3.58
+// us on a slow core, which needs 2.5 us to take them. Three cores have 6, 6 and 2 tiles: 2.5 + 2 x 3.58 + 3
+// us. The second slow core would gain less than a hundredth.
 TEST(PlanCores, ASmallLayerIsForAFew) {
   const Graph graph = Chain({1, 7, 7, 64}).Conv(32, 1).Done();
   EXPECT_EQ(Summary(PlanOn(BigLittle(), graph)),
@@ -152,7 +152,7 @@ TEST(PlanCores, ATinyLayerStaysOnOneCore) {
   EXPECT_NE(one_piece.steps[0].reason.find("nothing to divide"), std::string::npos);
 }
 
-// A core more that gains too little is left out: one core has nearly all of the memory's bandwidth.
+// Another core that gains too little is left out: one core has nearly all of the memory's bandwidth.
 TEST(PlanCores, ASmallGainIsNoReason) {
   const int64_t elements = 1 << 24;
   MachineFile file = ToyMachine({{2, 10, 99.5}, {2, 4, 99.5}});
@@ -164,7 +164,7 @@ TEST(PlanCores, ASmallGainIsNoReason) {
   EXPECT_TRUE(found) << ToText(plan);
 }
 
-// Two equal cores. Nodes in one piece and nodes to divide take turns.
+// Costs on two equal cores. Nodes with one piece and nodes that can be divided alternate.
 Costs Alternating(int nodes, double divisible_ns, double whole_ns) {
   Costs costs{{1, 1}};
   costs.take_ns = costs.barrier_ns = {0, 0}, costs.wake_ns = {0, 50'000},
@@ -185,16 +185,17 @@ std::vector<int> ThreadsOf(const Costs& costs) {
   return counts;
 }
 
-// The second core sleeps after 100 us without work, and to wake it takes 50.
+// The second core sleeps after 100 us without work, and needs 50 us to wake up.
 TEST(BestPath, WakingHasToBeWorthIt) {
   EXPECT_EQ(ThreadsOf(Alternating(4, 40e3, 90e3)), (std::vector<int>{1, 2, 1, 2}));  // still awake
-  // alone it is done before the other is awake
+  // The first core alone is done before the second one is awake.
   EXPECT_EQ(ThreadsOf(Alternating(4, 40e3, 110e3)), (std::vector<int>{1, 1, 1, 1}));
-  // half of what is left after 50 us
+  // After 50 us the second core takes half of the remaining work.
   EXPECT_EQ(ThreadsOf(Alternating(4, 60e3, 110e3)), (std::vector<int>{1, 2, 1, 2}));
 }
 
-// To wake a thread for the first of them takes 50 us, and 45 on one core. The others gain by it.
+// The first divisible node takes 45 us on one core, less than waking a thread (50 us), but the nodes after it
+// gain by the awake thread.
 Costs OneWholeAndThenMany() {
   Costs costs = Alternating(5, 45e3, 110e3);
   costs.nodes[2] = costs.nodes[4] = costs.nodes[1];
@@ -236,7 +237,7 @@ TEST(BestPath, NobodyIsPredictedToBeSoonerByAnotherNumberEverywhere) {
   for (int k = 1; k <= 8; ++k) EXPECT_LE(best, 1.01 * total([&](size_t) { return k; })) << k;
 }
 
-// The policy, once it has seen the workers, does what is predicted.
+// Once the policy knows the workers' times, its regions take the predicted time.
 TEST(Prediction, IsWhatTheSimulationOfTheAdaptivePolicyGives) {
   const MachineFile file = ReadMachineFile("boards/exynos-5422.toml");
   const Graph graph = Chain({1, 28, 28, 128}).Conv(128, 3).Done();

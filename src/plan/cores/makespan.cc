@@ -10,11 +10,11 @@ namespace {
 
 double StartOf(const Taker& w) { return w.there_ns + w.take_ns; }
 
-// When all blocks would be done if they could be divided at will: no sooner than that is anything done.
+// Returns the time at which all blocks would be done if blocks were divisible: a lower bound of the makespan.
 double DoneAtWill(double blocks, std::vector<Taker> workers) {
   std::sort(workers.begin(), workers.end(),
             [](const Taker& a, const Taker& b) { return StartOf(a) < StartOf(b); });
-  // blocks = sum of (done - start) * rate over those who start before it is done
+  // blocks = sum of (done - start) * rate over the workers that start before `done`
   double rate = 0, sum = 0, done = 0;
   for (const Taker& w : workers) {
     if (rate > 0 && StartOf(w) >= done) break;
@@ -28,7 +28,7 @@ double DoneAtWill(double blocks, std::vector<Taker> workers) {
 
 Dealt DealOut(int64_t blocks, const std::vector<Taker>& workers) {
   const double at_will = DoneAtWill(double(blocks), workers);
-  using Next = std::pair<double, size_t>;  // when a worker would have finished one block more
+  using Next = std::pair<double, size_t>;  // the time at which a worker would finish another block
   std::priority_queue<Next, std::vector<Next>, std::greater<Next>> next;
   int64_t left = blocks;
   Dealt dealt;
@@ -40,7 +40,7 @@ Dealt DealOut(int64_t blocks, const std::vector<Taker>& workers) {
     next.emplace(StartOf(w) + double(count + 1) * w.block_ns, i);
     dealt.done_ns = std::max(dealt.done_ns, count > 0 ? StartOf(w) + double(count) * w.block_ns : w.there_ns);
   }
-  for (; left > 0; --left) {  // fewer than there are workers
+  for (; left > 0; --left) {  // fewer blocks are left than there are workers
     const auto [end_ns, first] = next.top();
     dealt.done_ns = std::max(dealt.done_ns, end_ns);
     ++dealt.blocks[first];

@@ -8,10 +8,10 @@
 namespace mete {
 namespace {
 
-// A way to run the first nodes.
+// Decisions for the first nodes, and the time at which they end.
 struct Path {
   double end_ns = 0;
-  // of each thread; the first ones worked last, as a node always has the first ones
+  // By thread. A node always has the first threads, so that these worked last.
   std::vector<double> idle_since_ns;
   std::vector<Decision> decisions;
 
@@ -44,7 +44,7 @@ class Search {
     paths_ = std::move(longer);
   }
 
-  // The soonest of the paths, with this node on so many threads.
+  // Returns the path that ends first, with this node on `threads` threads.
   Path BestTo(size_t node, int threads) {
     const Path* best = nullptr;
     double soonest = 0;
@@ -63,7 +63,7 @@ class Search {
 
   const Costs& costs_;
   const Prediction& prediction_;
-  std::vector<Path> paths_;  // one for each number of threads of the last node that computes
+  std::vector<Path> paths_;  // one per number of threads of the last node that computes
 };
 
 }  // namespace

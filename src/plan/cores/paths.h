@@ -1,5 +1,5 @@
-// The search of the planner for cores: how many threads each node gets, so that all of them together take the
-// least time.
+// The search of the planner for cores: it chooses the number of threads of each node so that the sum of all
+// times is minimal.
 #pragma once
 
 #include <vector>
@@ -13,12 +13,12 @@ struct Decision {
   int awake = 1;  // threads that are awake when the node begins
 };
 
-// One for each node of `costs`; nodes that compute nothing, or are in one piece, have one thread. A run
-// begins with all threads awake, as one that follows another does.
+// Returns one decision per node of `costs`. Nodes that compute nothing or have one piece get one thread. All
+// threads are awake at the beginning of a run, as they are right after another run.
 std::vector<Decision> BestPath(const Costs& costs, const Prediction& prediction);
 
-// The numbers of threads that are worth it where nobody sleeps, ascending, 1 first: each takes kLeastGain
-// less than all before it.
+// Returns the numbers of threads that are worth using if no thread sleeps, ascending from 1: each number
+// takes at least kLeastGain less time than all smaller ones.
 std::vector<int> WorthIt(const Prediction& prediction, size_t node);
 
 }  // namespace mete

@@ -1,4 +1,4 @@
-// What each step takes on each number of threads, asleep or awake.
+// The predicted time of each step on each number of threads, some of which may sleep.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace mete {
 
-// A thread of the plan, as the prediction sees it.
+// A thread of the plan.
 struct PlannedThread {
   int cluster = 0;
-  double speed = 1;  // that is emulated: of what the core could do
+  double speed = 1;  // emulated speed as a share of the core's own
 };
 
 class Prediction {
@@ -20,17 +20,18 @@ class Prediction {
   Prediction(const Costs& costs, const std::vector<PlannedThread>& threads);
 
   int threads() const { return int(threads_.size()); }
-  // The numbers of threads that are weighed: each up to 16, then in steps of an eighth, and all; ascending.
-  // Guess: on large machines nothing turns on one core more, and a plan takes milliseconds.
+  // Returns the numbers of threads to consider, ascending: each number up to 16, then steps of an eighth, and
+  // all threads. The numbers are a guess: on large machines one core more makes little difference, and with
+  // them a plan takes milliseconds.
   const std::vector<int>& Counts() const { return counts_; }
-  // of each cluster, of the first `count` threads
+  // by cluster: how many of the first `count` threads are on it
   const std::vector<int>& CoresOf(int count) const { return cores_[size_t(count)]; }
   int64_t Blocks(size_t node, int count) const {
     return TimesOn(costs_, costs_.nodes[node], CoresOf(count)).blocks;
   }
 
-  // A node that computes, on the first `count` threads, all but the first `awake` of which sleep; the barrier
-  // is part of the time.
+  // Predicts a node that computes, on the first `count` threads, of which all but the first `awake` sleep.
+  // The time includes the barrier.
   Dealt On(size_t node, int count, int awake) const;
   double Ns(size_t node, int count, int awake) const { return On(node, count, awake).done_ns; }
 

@@ -1,4 +1,4 @@
-// A plan for several devices: groups of fused layers, each divided over some of the devices. A value.
+// A plan for several devices, as a value: groups of fused layers, each divided over some of the devices.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +14,41 @@
 
 namespace mete {
 
-// What one device does in a group.
+// The share of one device in a group.
 struct DeviceShare {
   int device = 0;
-  std::vector<ValuePart> inputs;  // that it needs; where it does not have them they are sent to it
-  // that it has when the group is done: it computes them, or keeps or gets them if they are older
+  std::vector<ValuePart> inputs;  // the parts that the device needs; parts that it lacks are sent to it
+  // the parts that the device has after the group: it computes them, or, if they are older, keeps or gets
+  // them
   std::vector<ValuePart> outputs;
-  int64_t bytes = 0;      // that are sent to it
-  double ready_us = 0;    // predicted: until it has its inputs
-  double compute_us = 0;  // predicted
+  int64_t bytes = 0;      // bytes that are sent to the device
+  double ready_us = 0;    // predicted time until the device has its inputs
+  double compute_us = 0;  // predicted time of computing
 };
 
 struct PlannedGroup {
-  int first = 0, last = 0;  // layers [first, last); none where values only move
-  Placement placement;      // how what is live behind it lies
+  int first = 0, last = 0;  // layers [first, last); no layer if values only move
+  Placement placement;      // placement of the values that are live after the group
   std::vector<DeviceShare> shares;
-  double us = 0;  // until the last device is done
+  double us = 0;  // time until the last device is done
 };
 
 struct DevicesPlan {
   std::string model, planner;
   std::vector<std::string> devices;
   std::vector<std::string> layers;
-  std::vector<PlannedGroup> groups;  // cover the layers once, in order
-  double gather_us = 0;              // until the caller has the outputs, when the last group is done
-  double predicted_us = 0;           // all of it
-  // predicted: from one request to the next, where they follow each other (objective.h)
+  std::vector<PlannedGroup> groups;  // the groups cover each layer once, in order
+  double gather_us = 0;              // from the end of the last group until the caller has the outputs
+  double predicted_us = 0;           // predicted time of a request
+  // predicted time from one request to the next if requests follow each other without a pause (objective.h)
   double period_us = 0;
-  double joules = 0;  // predicted, of a request; 0 where there are no power figures
+  double joules = 0;  // predicted energy of a request; 0 without power figures
 };
 
-// Those that have a share of a group.
+// Returns the devices that have a share in some group.
 std::set<int> UsedDevices(const DevicesPlan& plan);
 
-// Fills in what the plan is of: all but groups and what they take.
+// Fills in the names in the plan: model, planner, devices and layers.
 void NamePlan(DevicesPlan& plan, const Graph& graph, const PoolCosts& pool, const std::string& planner);
 
 }  // namespace mete

@@ -13,26 +13,27 @@
 namespace mete {
 namespace {
 
-// of plans that take as long the one with fewer groups is taken: sums differ by rounding
+// Plans count as equal within this factor, because sums differ by rounding; of equal plans the one with fewer
+// groups is chosen.
 constexpr double kAlike = 1 + 1e-9;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// The best way to have what is live at a boundary lie in one of the ways that there are.
+// The cheapest way to reach one placement of the values that are live at a boundary.
 struct State {
   const Placement* placement = nullptr;  // one of those under which it lies so
   Holdings held;
-  double price = kNever;  // until then
-  int boundary = -1;      // where the last group begins
-  size_t before = 0;      // the state there
-  double rest = kNever;   // of what follows, at the least; as far as PricesWith() needs it
-  // of the devices that PricesWith() is asked about, those that have something of it
+  double price = kNever;  // price of all groups up to the boundary
+  int boundary = -1;      // the boundary where the last group begins
+  size_t before = 0;      // the state at that boundary
+  double rest = kNever;   // least price of the groups after the boundary, as far as PricesWith() needs it
+  // the devices that have a part here, as indices into the list given to PricesWith()
   std::vector<size_t> asked;
 };
 
 struct Boundary {
   std::vector<State> states;
-  std::vector<size_t> cheapest;  // those that can be reached, by what they cost until then
-  LeastReady ready;              // of the states
+  std::vector<size_t> cheapest;  // the states that can be reached, by ascending price
+  LeastReady ready;              // bounds for the states
 };
 
 class DynamicPlanner {
@@ -66,10 +67,11 @@ class DynamicPlanner {
     return plan;
   }
 
-  // Of each device the price of the cheapest plan in which it has a part of at least one group; infinite
-  // where no placement has it. Such a plan goes through a state in which the device has something: what it
-  // costs until there is known, and what follows is looked for from the end. Of no interest is what costs
-  // more than the dearest of these plans at the most does, which is nearly everything.
+  // Returns for each device the price of the cheapest plan in which it has a part of at least one group;
+  // infinite if no placement has the device. Such a plan goes through a state in which the device has a part:
+  // the price up to this state is known, and the price of the rest is computed backwards from the end. States
+  // that cost more than the upper bound of the most expensive of these plans are skipped; these are nearly
+  // all.
   std::vector<double> PricesWith(const std::vector<int>& devices) {
     if (devices.empty()) return {};
     with_.assign(devices.size(), -kNever);
@@ -95,9 +97,9 @@ class DynamicPlanner {
     return boundaries_[size_t(state.boundary)].states[state.before];
   }
 
-  // Placements under which the same lies there are one state. It is planned as the last of these, which is of
-  // more devices than the first: with other shares they may have parts (refine.h). As the first at the end of
-  // the model.
+  // Returns the states at a boundary. Placements that give the same parts are one state. The state has the
+  // last of these placements, which has more devices than the first: with other shares these devices may get
+  // parts (refine.h). At the end of the model it has the first of them.
   Boundary StatesAt(int b) {
     Boundary boundary{{}, {}, LeastReady(model_.graph(), model_.pool(), model_.Live(b))};
     std::map<HeldByDevice, size_t> known;
@@ -132,9 +134,9 @@ class DynamicPlanner {
                      [&](size_t a, size_t b) { return states[a].price < states[b].price; });
   }
 
-  // Calls `take` with a state's boundary and number and the price of it and of the group that comes after it,
-  // for all groups that end in `state` and all states before them. It may leave out where that price is more
-  // than `most` says, of any state before, or of one.
+  // Calls `take` for all groups that end in `state` and all states before them, with the boundary and number
+  // of the earlier state and the price of that state and the group together. It may skip pairs with a price
+  // above `most(before)`, and all pairs with a price above `most(nullptr)`.
   template <class Most, class Take>
   void LookBack(int end, const State& state, const Most& most, const Take& take) {
     GroupCosts group(model_, end, *state.placement);
@@ -143,7 +145,7 @@ class DynamicPlanner {
       if (state.placement->split == SplitAxis::kBranches && group.computing() < 2) continue;
       const double joules = price_.joules ? group.compute_joules() : 0,
                    computing = price_.per_us * group.compute_us() + joules;
-      if (computing > most(nullptr)) return;  // and so is every longer one
+      if (computing > most(nullptr)) return;  // longer groups cost even more
       Boundary& from = boundaries_[size_t(group.begin())];
       if (from.states[from.cheapest[0]].price + computing > most(nullptr)) continue;
       group.Bound(from.ready);
@@ -151,7 +153,7 @@ class DynamicPlanner {
       for (const size_t s : from.cheapest) {
         const State& before = from.states[s];
         if (before.price + least > most(nullptr)) break;
-        // infinite where time has no price
+        // infinite if time has no price
         const double enough_us = (most(&before) - before.price - joules) / price_.per_us;
         if (group.LeastUs(from.ready, s, enough_us) > enough_us) continue;
         const double sending = price_.joules ? group.JoulesToSend(before.held) : 0;
@@ -169,7 +171,7 @@ class DynamicPlanner {
         });
   }
 
-  // Of the states before it, by way of `state`.
+  // Lowers `rest` of the states before, for plans that go through `state`.
   void FindRests(int end, const State& state) {
     LookBack(
         end, state,
@@ -208,7 +210,8 @@ class DynamicPlanner {
     if (was_dearest) dearest_ = *std::max_element(with_.begin(), with_.end());
   }
 
-  // A bound for each device: it has a part of one group, and then all is as in the best plan.
+  // Computes an upper bound for each device: a plan in which the device has a part of one group, and that is
+  // otherwise the best plan.
   void LeaveBestPlanOnce() {
     const double least = Last().price + Last().rest;
     const State* state = &Last();
@@ -235,10 +238,10 @@ class DynamicPlanner {
   const RequestPrice price_;
   const std::vector<bool> off_;
   std::vector<Boundary> boundaries_;
-  // By device that PricesWith() is asked about: what the cheapest plan with it costs at the most; -kNever
-  // where no placement has it.
+  // by device in the list given to PricesWith(): upper bound of the price of the cheapest plan with it;
+  // -kNever if no placement has the device
   std::vector<double> with_;
-  double dearest_ = 0;  // of these
+  double dearest_ = 0;  // the maximum of with_
 };
 
 void CheckPlacements(const std::vector<Placement>& placements) {
@@ -248,7 +251,7 @@ void CheckPlacements(const std::vector<Placement>& placements) {
             placements.size());
 }
 
-// `off`: as DynamicPlanner's.
+// Plans without the devices in `off` (as in DynamicPlanner).
 DevicesPlan PlanWithout(const std::vector<bool>& off, const Graph& graph, const PoolCosts& pool,
                         const std::vector<Placement>& placements, const DynamicOptions& options) {
   CheckPlacements(placements);
@@ -258,7 +261,7 @@ DevicesPlan PlanWithout(const std::vector<bool>& off, const Graph& graph, const 
   return plan;
 }
 
-// Of devices alike the first.
+// Returns the devices that the plan does not use; of equal devices only the first.
 std::vector<int> LeftOut(const DevicesPlan& plan, const PoolCosts& pool) {
   const std::set<int> used = UsedDevices(plan);
   const auto alike = [&](int a, int b) {

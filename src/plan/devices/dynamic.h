@@ -1,19 +1,19 @@
-// The planner for several devices: groups of fused layers, and for each the devices that share it and how,
-// with the least predicted time, or another price of a request that is a sum over its groups.
+// The planner for several devices. It chooses groups of fused layers, and for each group the devices that
+// share it and its placement, with the least predicted time, or another price of a request that is a sum over
+// its groups.
 //
-// Dynamic programming, exact for what it chooses among: every segmentation of the layers into groups, and for
-// each group every placement of a list. Where the branches of a fork end, the list has placements, too, in
-// which they lie on devices of their own (branches.h); a group may end so where at least two devices compute
-// something of it. Between groups values lie as the placement of the group before has them, and only what a
-// device lacks is sent (exchange.h); a value that is only passed by lies as the last group says. The state is
-// the boundary between layers and how values lie there; a step is a group. That a device is left out, or is
-// the only one, are ordinary candidates.
+// The planner is a dynamic program that is exact for its candidates: every segmentation of the layers into
+// groups, and for each group every placement of a list. Between two groups the values have the placement of
+// the first group, and only the parts that a device lacks are sent (exchange.h). A value that a group does
+// not use gets the placement of this group too. The state is a boundary between layers and the placement of
+// the values there; a step is a group. Plans that leave a device out or use only one device are ordinary
+// candidates.
 //
-// Exact, too, are the bounds that spare most of the work: what a group takes is added up only where what its
-// devices compute and must get at the least (group_costs.h) does not make it dearer than what is known.
+// The bounds that save most of the work are exact too: the cost of a group is computed only if a lower bound,
+// from what its devices compute and must at least receive (group_costs.h), is not above the best known price.
 //
-// Source: Legion (systems.md, 3) for costs of fused groups from single layers; the state that has the
-// placement in it, so that slices stay where they are, is ours.
+// Source: Legion (systems.md, 3) for the costs of fused groups from single layers. The placement in the
+// state, by which slices stay where they are, is not from Legion.
 #pragma once
 
 #include <vector>
@@ -25,8 +25,8 @@
 
 namespace mete {
 
-// What a request costs that is to cost least: so much for each microsecond that it takes, and, where asked
-// for, the joules of computing and of sending; these need power figures.
+// The price of a request, which the planner minimizes: `per_us` for each microsecond of the request, and, if
+// `joules` is true, the energy of computing and sending, which needs power figures.
 struct RequestPrice {
   double per_us = 1;
   bool joules = false;
@@ -47,26 +47,28 @@ DevicesPlan PlanWithin(const Graph& graph, const PoolCosts& pool, const std::vec
 // Of PlacementsOf(pool), and then with shares that fit the groups that were found (refine.h).
 DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const DynamicOptions& options = {});
 
-// A device that a plan has no part for, and what the best plan takes in which it has one of at least one
-// group, of the placements that were weighed first; infinite where none of them has it.
+// A device that a plan does not use, and the time of the best plan in which the device has a part of at least
+// one group. This plan has the placements of the first round (before refine.h). The time is infinite if none
+// of them has the device.
 struct LeftOutDevice {
   int device = 0;
   double us = 0;
 };
 
-// The plan of PlanDevices(), and the devices that it leaves out; of those alike the first: others would
-// change no more.
+// The plan of PlanDevices(), and the devices that it leaves out. Of several equal devices only the first is
+// listed, because the others would have the same effect.
 struct PlanAndLeftOut {
   DevicesPlan plan;
   std::vector<LeftOutDevice> left_out;
 };
 PlanAndLeftOut PlanDevicesAndLeftOut(const Graph& graph, const PoolCosts& pool);
 
-// The same of any placements, for each of these devices.
+// Returns, for each of `devices`, the time of the best plan with any of `placements` in which the device has
+// a part.
 std::vector<double> UsWithDevices(const Graph& graph, const PoolCosts& pool,
                                   const std::vector<Placement>& placements, const std::vector<int>& devices);
 
-// One group on one device: the best single choice is the best of these.
+// Returns the plan with one group on one device.
 DevicesPlan PlanAlone(const Graph& graph, const PoolCosts& pool, int device);
 
 }  // namespace mete

@@ -98,7 +98,7 @@ TEST(PlanDevices, ADeviceThatHarmsIsLeftOut) {
   EXPECT_LT(PlanDevices(b.graph, pool).predicted_us, 1300);
 }
 
-// Of seven devices the fastest hangs on a slow link, and one that is nearly as fast on a fast one.
+// Of seven devices the fastest has a slow link, and one that is nearly as fast has a fast link.
 TEST(PlanDevices, IsNotSlowerThanAnySingleDeviceOfMany) {
   Builder b;
   b.Output(b.Conv(b.Conv(b.Input({1, 8, 64, 64}), 8, 8, 3, {1, 1, 1, 1}), 8, 8, 3, {1, 1, 1, 1}));

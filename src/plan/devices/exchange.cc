@@ -9,7 +9,7 @@ int64_t BytesOf(const Value& value) {
   return value.shape.known() ? value.shape.Elements() * int64_t(SizeOf(value.type)) : 0;
 }
 
-// Of a value that has so many bytes.
+// Returns the common bytes of two parts of a value with `all` bytes.
 int64_t CommonOf(const Shape& shape, int64_t all, const Part& a, const Part& b) {
   if (all == 0 || (a.all() && b.all())) return all;
   const Part& one = a.all() ? b : a;
@@ -45,7 +45,7 @@ void Exchange::Clear() {
 }
 
 void Exchange::Need(int device, const Value& value, const Part& part, std::span<const DevicePart> held) {
-  // Of hundreds of devices few have rows that one of them needs: the first of these is looked for.
+  // Few of hundreds of devices have rows that one device needs: a binary search finds the first of them.
   const auto before = [&](const DevicePart& h) {
     return !part.all() && h.part.axis == part.axis && h.part.rows.end <= part.rows.begin;
   };

@@ -1,6 +1,6 @@
-// What is sent between two groups, and when each device has what it needs: all senders begin at once, and a
-// device is ready when the slowest of those that send to it has sent everything, or when everything has come
-// through its own link.
+// The transfers between two groups, and the time at which each device has its inputs. All senders begin at
+// the same time. A device is ready when the slowest of its senders has sent everything (to all its receivers)
+// and when all bytes have come through the device's own link.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,24 @@
 
 namespace mete {
 
-// Bytes that two parts of a value have in common; 0 where its shape is not known.
+// Returns the bytes that two parts of a value have in common; 0 if the shape is unknown.
 int64_t CommonBytes(const Value& value, const Part& a, const Part& b);
 
-// Through a link of such a rate.
+// Returns the time of `bytes` through a link of this rate.
 inline double TransferUs(int64_t bytes, double mbit_per_s) { return double(bytes) * 8 / mbit_per_s; }
 
-// At the least, until a device has so many bytes, from whomever.
+// Returns a lower bound of the time until a device with `link` has received `bytes`, whichever devices send
+// them. Microseconds.
 double LeastReadyUs(const LinkCosts& link, int64_t bytes);
 
-// One message: all that a device sends to another.
+// One message: all bytes that a device sends to another device between two groups.
 struct Transfer {
   int from = 0, to = 0;
   int64_t bytes = 0;
 };
 
-// Until it is there, if nothing else is sent meanwhile: Exchange::ReadyUs() of it alone.
+// Returns the time until a transfer has arrived if nothing else is sent: Exchange::ReadyUs() of this transfer
+// alone.
 double AloneReadyUs(const Transfer& transfer, const PoolCosts& pool);
 
 class Exchange {
@@ -37,11 +39,12 @@ class Exchange {
   explicit Exchange(const PoolCosts& pool);  // keeps a reference
   void Clear();
 
-  // `device` needs a part of a value that lies as `held` says (PartsOn). What it has itself is not sent. All
-  // needs of a device come one after the other.
+  // Adds the transfers for a part of a value that `device` needs. `held` tells which devices have which parts
+  // of the value (PartsOn). Parts that `device` has itself are not sent. The caller must add all needs of one
+  // device one after another.
   void Need(int device, const Value& value, const Part& part, std::span<const DevicePart> held);
 
-  double ReadyUs(int device) const;  // 0 where nothing is sent to it
+  double ReadyUs(int device) const;  // 0 if nothing is sent to the device
   int64_t BytesTo(int device) const;
   std::span<const Transfer> To(int device) const;
   std::span<const Transfer> All() const { return transfers_; }
@@ -54,12 +57,12 @@ class Exchange {
   };
   const PoolCosts& pool_;
   std::vector<Transfer> transfers_;
-  std::vector<Range> to_;     // by device, in transfers_
-  std::vector<int64_t> out_;  // by device, bytes that it sends
-  std::vector<size_t> last_;  // by device, where its last transfer is, or was before the last Clear()
+  std::vector<Range> to_;     // by receiver: its range in transfers_
+  std::vector<int64_t> out_;  // by sender: bytes
+  std::vector<size_t> last_;  // by sender: index of its last transfer, perhaps from before the last Clear()
 };
 
-// What the links of both ends take for all of it, where the pool has power figures.
+// Returns the energy that the links at both ends take for all transfers. The pool must have power figures.
 double JoulesToSend(const Exchange& exchange, const PoolCosts& pool);
 
 }  // namespace mete

@@ -1,4 +1,4 @@
-// Random pools, and the best of all plans by trying every one of them, for property tests.
+// Random pools, and the best plan by exhaustive search, for property tests.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int devices
   return pool;
 }
 
-// The same costs by another way: parts from PartsOf(), the segmentations one by one. The placements that are
-// weighed are the same: those given, and, of each boundary, those of branches.
+// Computes the same costs as the planner in another way: the parts from PartsOf(), the segmentations one by
+// one.
 class Exhaustive {
  public:
   Exhaustive(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
@@ -56,9 +56,9 @@ class Exhaustive {
     Rest(0, placements_[0][0], {});
     return least_us_;
   }
-  // of the plans in which it has a part; after Us()
+  // the time of the best plan in which `device` has a part; must be called after Us()
   double UsWith(int device) const { return us_with_[size_t(device)]; }
-  double Joules() {  // as JoulesOf() says
+  double Joules() {  // the least joules, as in JoulesOf()
     Us();
     return least_joules_;
   }
@@ -76,8 +76,8 @@ class Exhaustive {
   }
 
   struct Cost {
-    double us = 0, joules = 0;  // of computing and sending
-    uint32_t with = 0;          // devices that have a part
+    double us = 0, joules = 0;  // time and energy of computing and sending
+    uint32_t with = 0;          // a bit per device that has a part
   };
 
   void Rest(int begin, const Placement& from, Cost cost) {

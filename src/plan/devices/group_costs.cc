@@ -94,7 +94,8 @@ double GroupCosts::LeastUs(const LeastReady& ready, size_t way, double enough_us
   return us <= enough_us ? std::max(us, LeastSentUs(ready, way)) : us;
 }
 
-// Whoever sends last sends to somebody who then has to compute.
+// Returns a lower bound from the links of the senders: after all senders have sent the missing bytes, the
+// receiver of the last bytes still has its message and latency times and its computing.
 double GroupCosts::LeastSentUs(const LeastReady& ready, size_t way) const {
   int64_t bytes = 0;
   double then_us = std::numeric_limits<double>::infinity();

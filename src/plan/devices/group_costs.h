@@ -1,5 +1,5 @@
-// What a group takes under a placement when its inputs lie as another placement has them: shared by everybody
-// who looks for a plan, and by who writes down what was found.
+// The cost of a group with one placement when its inputs have another placement. The planners use it to
+// search plans and to describe the plan that they found.
 #pragma once
 
 #include <vector>
@@ -11,17 +11,17 @@
 
 namespace mete {
 
-// A model's layers on a pool of devices; boundary b lies before layer b.
+// A model's layers on a pool of devices. Boundary b is the one before layer b.
 class PoolModel {
  public:
-  // Keeps references. Error where `pool` does not fit the graph.
+  // Keeps references. Error if `pool` does not fit the graph.
   PoolModel(const Graph& graph, const PoolCosts& pool);
   PoolModel(const PoolModel&) = delete;  // needs_ has references to its parts
 
   const Graph& graph() const { return graph_; }
   const PoolCosts& pool() const { return pool_; }
   const std::vector<Layer>& layers() const { return layers_; }
-  int boundaries() const { return int(layers_.size()); }  // the last one is behind all layers
+  int boundaries() const { return int(layers_.size()); }  // index of the boundary after all layers
   const std::vector<ValueId>& Live(int boundary) const { return live_[size_t(boundary)]; }
   ShareNeeds& needs() { return needs_; }
 
@@ -33,10 +33,10 @@ class PoolModel {
   ShareNeeds needs_;
 };
 
-// Where the live values of a boundary lie under a placement, in their order.
+// The devices that have parts of each value that is live at a boundary, in the order of the live values.
 using Holdings = std::vector<std::vector<DevicePart>>;
 Holdings HoldingsOf(const PoolModel& model, int boundary, const Placement& placement);
-// The same by device.
+// Returns the same by device.
 HeldByDevice ByDevice(PoolModel& model, int boundary, const Holdings& held);
 
 // What a layer takes where such a part of it is computed, more than 0 to 1.
@@ -49,22 +49,26 @@ class GroupCosts {
  public:
   GroupCosts(PoolModel& model, int end, const Placement& placement);
 
-  void Prepend();  // the layer before
+  void Prepend();  // adds the layer before the group
   int begin() const { return begin_; }
   size_t computing() const;   // how many devices compute something of it
   double compute_us() const;  // of the device that takes longest: no group that is longer takes less
   double compute_us(size_t k) const { return shares_[k].compute_us; }    // of the placement's k-th device
-  int64_t need_bytes(size_t k) const { return shares_[k].need->bytes; }  // of what is live at its beginning
-  double compute_joules() const;  // of all, more than idle; as monotonous. Where the pool has power figures
-  // What is sent before it. Valid until the next call of any of these.
+  int64_t need_bytes(size_t k) const { return shares_[k].need->bytes; }  // inputs of the k-th device
+  // Returns the energy of computing on all devices, without idle power; it never decreases when the group
+  // grows. The pool must have power figures.
+  double compute_joules() const;
+  // Returns the transfers before the group. The reference is valid until the next call of Sent(), Us(),
+  // JoulesToSend() or Describe().
   const Exchange& Sent(const Holdings& held);
-  // No more than what it takes: every device waits for what it lacks as if nobody else did. Of where it
-  // begins.
+  // Computes lower bounds of the group's time: each device waits for the parts that it lacks as if no other
+  // device received anything. `ready` must be that of the boundary where the group begins.
   void Bound(LeastReady& ready);
-  double least_us() const { return least_us_; }  // wherever values lie
-  // Where it is more than `enough_us` it may be less than that, but still more than `enough_us`.
+  double least_us() const { return least_us_; }  // the lower bound for all placements of the inputs
+  // Returns a lower bound for inputs that lie as in `way`. A result above `enough_us` may be smaller than the
+  // best bound, but the group then takes more than `enough_us`.
   double LeastUs(const LeastReady& ready, size_t way, double enough_us) const;
-  // All of it, where what is live at its beginning lies as `held` says.
+  // Returns the time of the group, transfers included, if the values at its beginning lie as in `held`.
   double Us(const Holdings& held);
   double JoulesToSend(const Holdings& held) { return mete::JoulesToSend(Sent(held), model_.pool()); }
   PlannedGroup Describe(const Holdings& held);
@@ -72,10 +76,10 @@ class GroupCosts {
  private:
   double LeastSentUs(const LeastReady& ready, size_t way) const;
 
-  // Of one of the placement's devices.
+  // The share of one of the placement's devices.
   struct Share {
-    const LiveParts* wanted = nullptr;  // what it has at the end
-    const LiveParts* need = nullptr;    // what it needs at the beginning
+    const LiveParts* wanted = nullptr;  // parts that the device has at the end
+    const LiveParts* need = nullptr;    // parts that the device needs at the beginning
     double compute_us = 0;
     bool computes = false;
     const LeastReady::Table* ready = nullptr;  // of Bound()
@@ -85,12 +89,13 @@ class GroupCosts {
   const int end_;
   int begin_;
   const Placement& placement_;
-  std::vector<Share> shares_;  // of the placement's devices
+  std::vector<Share> shares_;  // in the order of the placement's devices
   double least_us_ = 0;
   Exchange exchange_;
 };
 
-// What is sent to the caller in the end, when all outputs lie as `held` says, and until it has them.
+// GatherOf: the transfers of the outputs to the caller after the last group, if the outputs lie as in `held`.
+// GatherUs: the time until the caller has them.
 Exchange GatherOf(const PoolModel& model, const Holdings& held);
 double GatherUs(const PoolModel& model, const Holdings& held);
 

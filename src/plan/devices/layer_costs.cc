@@ -9,7 +9,8 @@
 namespace mete {
 namespace {
 
-// Names of values are other ones then: neighbours both have the one between them.
+// Appends a graph. Its values get new names, because two neighbouring layers both have the value between
+// them.
 void Append(const Graph& from, Graph& to) {
   const auto id_in = [base = ValueId(to.values.size())](ValueId id) {
     return id == kNoValue ? id : base + id;

@@ -1,5 +1,5 @@
-// What the layers of a model take on one device, each by itself and unfused, whoever says what a graph takes:
-// an estimate, or a clock.
+// The costs of a model's layers on one device, each layer separately and without fusion. The time of a graph
+// comes from a function: an estimate or a measurement.
 #pragma once
 
 #include <functional>
@@ -12,18 +12,19 @@
 
 namespace mete {
 
-// Microseconds of a graph on the device.
+// Returns the time of a graph on the device in microseconds.
 using GraphUs = std::function<double(const Graph&)>;
 
-// A line through what the whole layer takes and what such a part of it does, 0 to 1: what is left where it
-// comes to no rows is the least.
+// Returns the cost of a layer from the time of the whole layer and the time of a part of it (0 to 1), by a
+// line through both. The line's value at no rows is the layer's `least_us`: 10 us for the whole and 6 us for
+// a half give 2 us.
 LayerCost CostThrough(double us, double part_us, double part);
 
-// About halves of some layers, side by side in one graph: nothing ties them together, and all can be timed in
-// one run.
+// Halves (approximately) of some layers in one graph. The halves do not depend on each other, and one run can
+// time all of them.
 struct LayerHalves {
-  Graph graph;  // nodes have the names that they have in the whole graph
-  // by layer, how much of it is there; 1: it cannot be divided, and nothing of it is
+  Graph graph;  // the nodes have the same names as in the whole graph
+  // by layer: the share of the layer that `graph` has; 1: the layer cannot be divided and is not in `graph`
   std::vector<double> parts;
 };
 
@@ -31,14 +32,15 @@ class LayerGraphs {
  public:
   explicit LayerGraphs(const Graph& graph) : graph_(graph), uses_(graph) {}  // keeps a reference
 
-  // Of the whole layer and about half of it.
+  // Returns the layer's cost from the times of the whole layer and of about half of it.
   LayerCost CostOf(const Layer& layer, const GraphUs& us_of) const;
 
   LayerHalves HalvesOf(std::span<const Layer> layers) const;
 
  private:
-  // The first rows, or channels where there are too few rows, of all that the layer gives, one of `shares`
-  // equal shares; `part` is how much of the last value that is. Without nodes where the layer gives nothing.
+  // Returns a graph that computes the first of `shares` equal shares of the rows of all outputs of the layer,
+  // and in `part` the share of the last output that this is. The graph has no nodes if the layer has no
+  // outputs.
   Graph ShareOf(const Layer& layer, int shares, double& part) const;
 
   const Graph& graph_;

@@ -7,7 +7,7 @@
 namespace mete {
 namespace {
 
-// Conv, Relu; Conv added to what it reads; GlobalAveragePool, Flatten
+// A network of Conv, Relu; a Conv whose output is added to its input; GlobalAveragePool, Flatten.
 Graph Net() {
   Builder b;
   const ValueId first = b.Op("Relu", {b.Conv(b.Input({1, 8, 30, 30}), 8, 16, 3)});
@@ -32,7 +32,7 @@ TEST(LayerCosts, HalvesStandSideBySideAndAreOfTheirLayersNodes) {
   }
   EXPECT_EQ(nodes, halves.graph.nodes.size());
   EXPECT_GT(nodes, 2u);
-  const Uses uses(halves.graph);  // nothing that a layer gives is another's input
+  const Uses uses(halves.graph);  // no output of a layer is an input of another
   for (const ValueId id : halves.graph.inputs) EXPECT_EQ(uses.producer[size_t(id)], -1);
   EXPECT_GE(halves.graph.inputs.size(), 2u);
 }
@@ -48,8 +48,8 @@ TEST(LayerCosts, OfNoLayersThereIsNothing) {
 
 TEST(LayerCosts, ALineThroughAWholeAndAPartEndsAtTheLeast) {
   EXPECT_EQ(CostThrough(10, 6, 0.5), (LayerCost{10, 2}));
-  EXPECT_EQ(CostThrough(10, 4, 0.5), (LayerCost{10, 0}));    // a part that is faster than its share: noise
-  EXPECT_EQ(CostThrough(10, 12, 0.5), (LayerCost{10, 10}));  // or slower than the whole
+  EXPECT_EQ(CostThrough(10, 4, 0.5), (LayerCost{10, 0}));    // noise: a part faster than its share
+  EXPECT_EQ(CostThrough(10, 12, 0.5), (LayerCost{10, 10}));  // noise: a part slower than the whole
   EXPECT_EQ(CostThrough(10, 0, 1), (LayerCost{10, 10}));     // no part
 }
 

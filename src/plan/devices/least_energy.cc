@@ -13,7 +13,8 @@ namespace {
 
 using Devices = std::vector<int>;  // ascending
 
-// The caller's own with each set of devices that some placement has; with fewer idle watts first.
+// Returns the sets of devices to try: the caller's own device with each set of DeviceSets() and of the
+// placements.
 std::vector<Devices> SetsThatAreOn(const std::vector<Placement>& placements, const PoolCosts& pool) {
   std::set<Devices> sets;
   const auto add = [&](Devices devices) {
@@ -35,7 +36,7 @@ double Joules(const Graph& graph, const PoolCosts& pool, const DevicesPlan& plan
   return JoulesOf(graph, plan, pool, plan.predicted_us);
 }
 
-// `fastest`: the plan with the least time of these placements.
+// Returns the plan with the least energy. `fastest` is the plan with the least time with the same placements.
 DevicesPlan LeastOf(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
                     const DevicesPlan& fastest) {
   std::vector<Devices> sets = SetsThatAreOn(placements, pool);

@@ -1,21 +1,23 @@
-// The plan for several devices with the least joules of a request (objective.h says which joules count).
+// Searches the plan for several devices with the least energy of a request (objective.h defines which joules
+// count).
 //
-// What devices take while they are on and idle goes with the time of the whole request, and so couples all of
-// its groups. For one set of devices that are on it is a fixed number of watts, and then the price of a
-// request is a sum over its groups that dynamic.h makes least, exactly. So every set is tried: the caller's
-// own device with each of DeviceSets(). A set whose idle watts alone, for the least time that any plan takes,
-// make it dearer than the best one so far is left out.
+// The idle energy of the devices that are on is proportional to the time of the whole request, and therefore
+// couples its groups. For a fixed set of devices the idle power is a constant, and the price of a request is
+// a sum over its groups, which dynamic.h minimizes exactly. Therefore the search tries every set: the
+// caller's own device with each of DeviceSets(). It skips a set if the set's idle energy during the shortest
+// possible request makes it more expensive than the best plan so far.
 #pragma once
 
 #include "plan/devices/devices_plan.h"
 
 namespace mete {
 
-// Error where a device has no power figures, or `pool` does not fit the graph.
+// Returns the plan with the least energy of those with `placements`. Error if a device has no power figures,
+// or if `pool` does not fit the graph.
 DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool,
                             const std::vector<Placement>& placements);
-// Of PlacementsOf(pool), and then with shares that fit the groups (refine.h); never more than the fastest
-// plan, refined, takes.
+// Plans with the placements of PlacementsOf(pool), and then again with shares that fit the groups (refine.h).
+// The result never needs more energy than the refined fastest plan.
 DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool);
 
 }  // namespace mete

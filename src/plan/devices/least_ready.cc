@@ -8,7 +8,7 @@ namespace {
 
 using OfValue = LiveParts::OfValue;
 
-// Of two parts of one value.
+// Returns the common bytes of two parts of one value.
 int64_t Common(const Value& value, const OfValue& a, const OfValue& b) {
   if (a.part.all()) return b.bytes;
   if (b.part.all()) return a.bytes;

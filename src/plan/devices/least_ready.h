@@ -1,5 +1,5 @@
-// Bounds on what devices wait for before a group, for one boundary: no more than what they do wait, and found
-// in a fraction of the time.
+// Lower bounds of the time that devices wait before a group, for one boundary. They take a fraction of the
+// time of the exact computation (exchange.h).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace mete {
 
-// How what is live at a boundary lies: what each of the pool's devices has of it, kept by ShareNeeds.
+// The parts of the live values that each device of the pool has at a boundary. ShareNeeds owns the parts.
 using HeldByDevice = std::vector<const LiveParts*>;
 
 class LeastReady {
@@ -20,22 +20,24 @@ class LeastReady {
   // Keeps references.
   LeastReady(const Graph& graph, const PoolCosts& pool, const std::vector<ValueId>& live);
 
-  void Add(HeldByDevice held);  // one of the ways in which it may lie; numbered from 0. Before all questions
+  // Adds a way in which the live values may lie; ways are numbered from 0. All ways must be added before any
+  // other function is called.
+  void Add(HeldByDevice held);
   const HeldByDevice& Holds(size_t way) const { return held_[way]; }
 
-  // Until a device has what it needs, at the least, from whomever.
+  // Lower bounds of the time until a device has the parts that it needs, whichever devices send them.
   struct Table {
-    std::vector<double> us;      // by what it has itself
-    std::vector<int64_t> bytes;  // that are sent to it, likewise
-    double least_us = 0;         // of `us`
+    std::vector<double> us;      // by the parts that the device has itself (OwnOf)
+    std::vector<int64_t> bytes;  // bytes that are sent to the device, in the same order
+    double least_us = 0;         // the minimum of `us`
   };
-  const Table& Of(const LiveParts& need, int device);  // stays valid
-  // Until the last of those that have something has sent so many bytes in all: as soon as can be if all links
-  // are busy for as long.
+  const Table& Of(const LiveParts& need, int device);  // the reference stays valid
+  // Returns a lower bound of the time in which all devices that have parts in `way` can send `bytes` bytes
+  // together, when all their links send for the same time.
   double LeastSentUs(size_t way, int64_t bytes) const {
     return senders_[way].latency_us + TransferUs(bytes, senders_[way].up_mbit_per_s);
   }
-  // Index into `us` and `bytes` of the device's tables.
+  // Returns the index into `us` and `bytes` of the device's tables for `way`.
   size_t OwnOf(size_t way, int device) const { return own_[way * pool_.devices.size() + size_t(device)]; }
 
  private:
@@ -43,12 +45,12 @@ class LeastReady {
   const PoolCosts& pool_;
   const std::vector<ValueId>& live_;
   struct Senders {
-    double latency_us = 0;     // the least
-    double up_mbit_per_s = 0;  // of all together
+    double latency_us = 0;     // the smallest latency
+    double up_mbit_per_s = 0;  // the sum of the rates
   };
   std::vector<HeldByDevice> held_;
   std::vector<Senders> senders_;                     // by way
-  std::vector<std::vector<const LiveParts*>> owns_;  // by device: the different things that it may have
+  std::vector<std::vector<const LiveParts*>> owns_;  // by device: the different parts that it may have
   std::vector<uint32_t> own_;                        // by way and device
   std::unordered_map<uint64_t, Table> tables_;       // by need and device
 };

@@ -16,10 +16,11 @@ namespace mete {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// of its prediction that any group takes; guess: whole plans take 0.85 to 1.15 of it
+// the least ratio of a group's measured to its predicted time; this value is a guess: whole plans have ratios
+// of 0.85 to 1.15
 constexpr double kSurely = 0.7;
 
-// Layers [begin, end) under a placement; none, and the values move alone.
+// Layers [begin, end) with a placement; without layers the values only move.
 struct Segment {
   int begin, end;
   Placement placement;
@@ -57,7 +58,7 @@ class NamedPlanner {
     });
   }
 
-  // A plan of the same layers on the same devices, whatever it was planned by.
+  // Builds a plan with the same groups and placements, with this planner's costs.
   DevicesPlan Again(const DevicesPlan& plan) {
     Segments segments;
     for (const PlannedGroup& group : plan.groups)
@@ -78,7 +79,7 @@ class NamedPlanner {
     return Build(LeastSum([&](int begin, int end) { return Measure(BuildGathered(begin, end)); }));
   }
 
-  // Its plan, found with fewer runs.
+  // Finds the plan of FullSearch() with fewer measurements.
   DevicesPlan PrunedSearch() {
     std::map<std::pair<int, int>, double> predicted_us, measured_us;
     double surely = kSurely;
@@ -123,7 +124,8 @@ class NamedPlanner {
     if (placement.split != SplitAxis::kNone) segments.push_back({end, end, WholeOn(0)});
   }
 
-  // What the caller has when all is done; the graph's outputs, where the segments have the last layer.
+  // Builds the plan of the segments. The caller gathers the graph's outputs if the segments include the last
+  // layer.
   DevicesPlan Build(const Segments& segments) {
     DevicesPlan plan;
     Placement from = WholeOn(0);
@@ -148,7 +150,7 @@ class NamedPlanner {
 
   double Measure(const DevicesPlan& plan) { return ++measured_, measure_(plan); }
 
-  // Of so many plans the one that is predicted to take least.
+  // Returns the plan with the least predicted time of `count` plans.
   template <class F>
   DevicesPlan Best(int count, F segments_of) {
     DevicesPlan best;
@@ -159,7 +161,7 @@ class NamedPlanner {
     return best;
   }
 
-  // The segmentation with the least sum of what its groups take.
+  // Returns the segmentation with the least sum of its groups' times.
   template <class F>
   Segments LeastSum(F group_us) {
     std::vector<double> least(size_t(layers()) + 1, kNever);
@@ -177,8 +179,8 @@ class NamedPlanner {
     return segments;
   }
 
-  // The same with the pair of neighbouring groups merged that gains most, or loses least; empty where there
-  // is one group.
+  // Returns the segments with one pair of neighbouring groups merged: the pair that gains most, or loses
+  // least. The result is empty if there is only one group.
   template <class F>
   Segments Merged(const Segments& segments, F group_us) {
     std::vector<std::pair<int, int>> groups;
@@ -204,8 +206,8 @@ class NamedPlanner {
   int measured_ = 0;
 };
 
-// The cut is chosen by its own estimates, and they are what it predicts; what its shares take is what they do
-// take.
+// Chooses the cut by the regressions' times. The plan's predicted time is that of the regressions; the times
+// of its shares are those of the pool.
 DevicesPlan ByRegression(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure,
                          NamedPlanner& named) {
   const PoolCosts estimates = RegressedCosts(graph, pool);

@@ -1,26 +1,26 @@
-// What others do, for comparison, over the same costs and the same shares:
+// Planners of other systems, for comparison, with the same costs and the same shares:
 //
 //   alone         the best single device
-//   layerwise     MoDNN: every layer for itself, equal rows on all devices, gathered and scattered again by
-//                 the caller
-//   uniform       DeepThings: the first layers fused, equal rows on all devices, the rest on the caller; how
-//                 many is what takes least
-//   neurosurgeon  the first layers on the caller, the rest on another device; which and where is what takes
-//                 least by regressions (regression.h); so is what it predicts
+//   layerwise     MoDNN: every layer separately, with equal rows on all devices; the caller gathers and
+//                 scatters the values between layers
+//   uniform       DeepThings: the first layers fused with equal rows on all devices, the other layers on the
+//                 caller; the number of fused layers is the one with the least time
+//   neurosurgeon  the first layers on the caller, the other layers on another device; the cut and the device
+//                 are those with the least time by regressions (regression.h), and so is the predicted time
 //   legion        Legion: rows on all devices in proportion to their speeds, gathered and scattered between
-//                 groups; the segmentation with the least sum of T[i,j]; then its wild card: of the best
-//                 plan, and the one with the most promising pair of groups merged,
-//                 the one that is measured to be faster
-//   fss           full search: as legion, by the measured times of every group that there could be
-//   fss-pruned    its plan with fewer runs, ours: a group is measured when no other plan can be faster, were
-//                 all groups that are not yet measured to take a share of what is predicted that is less than
-//                 any other did
-//   dynamic       ours (plan_for.h)
+//                 groups; the segmentation with the least sum of T[i,j]; then its wild card: of the best plan
+//                 and the one with the most promising pair of groups merged, the one that is measured to be
+//                 faster
+//   fss           full search: as legion, with measured times of every possible group
+//   fss-pruned    the plan of fss with fewer measurements (not from a paper): groups that are not measured
+//                 count at 0.7 of their predicted time, or at the smallest measured ratio if it is lower; the
+//                 groups of the best plan by these times are measured, until all of them are measured
+//   dynamic       Mete's own planner (plan_for.h)
 //
-// alone and ours go by the objective; the others, as in their papers, by the time of a request.
+// alone and dynamic plan for the objective; the others, as in their papers, for the time of a request.
 //
-// Sources: systems.md, 3. The papers leave open what becomes of layers without rows; here the device with the
-// largest share has them whole.
+// Sources: systems.md, 3. The papers do not define the placement of layers without rows; here the device with
+// the largest share has them whole.
 #pragma once
 
 #include <functional>
@@ -32,17 +32,19 @@
 
 namespace mete {
 
-// What a plan takes where it runs, in microseconds; also one of some of the layers.
+// Measures the time of a plan on the devices, in microseconds. The plan may cover some of the layers only.
 using MeasurePlan = std::function<double(const DevicesPlan&)>;
 
-const std::vector<std::string>& DevicePlanners();  // those names, in that order
+const std::vector<std::string>& DevicePlanners();  // the names above, in this order
 
-// With its period and joules, as PlanDevicesFor(). `measured`: how many plans were. Error for another name.
+// Returns the plan of a planner with its period and joules, as PlanDevicesFor(). `measured` returns the
+// number of measured plans. Error for an unknown name.
 DevicesPlan PlanDevicesBy(const std::string& planner, const Graph& graph, const PoolCosts& pool,
                           const MeasurePlan& measure, int* measured = nullptr,
                           DevicesObjective objective = DevicesObjective::kLatency);
 
-// The best single device. Error where energy is asked for and a device has no power figures.
+// Returns the plan on the best single device. Error if the objective is energy and a device has no power
+// figures.
 DevicesPlan PlanBestAlone(DevicesObjective objective, const Graph& graph, const PoolCosts& pool);
 
 }  // namespace mete

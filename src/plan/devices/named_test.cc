@@ -16,7 +16,7 @@ PoolCosts ThreeAlike(const Graph& graph, double mbit_per_s) {
   return pool;
 }
 
-// Four convolutions of 3x3 over 32 rows, and a dense layer.
+// Four 3x3 convolutions over 32 rows, and a dense layer.
 Graph Chain() {
   Builder b;
   ValueId x = b.Input({1, 4, 32, 8});
@@ -79,7 +79,7 @@ std::vector<int> Ends(const DevicesPlan& plan) {
   return ends;
 }
 
-// Whatever groups take, as long as it is not less than 0.7 of what is predicted.
+// The plans are the same for any times of the groups that are at least 0.7 of the predicted times.
 TEST(PlanDevicesBy, PrunedSearchFindsThePlanOfTheFullOneWithFewerRuns) {
   const Graph graph = Chain();
   const PoolCosts pool = ThreeAlike(graph, 1000);

@@ -1,8 +1,8 @@
-// What a plan for several devices is to have least of, and how much of each a plan has.
+// The objectives of plans for several devices, and the figure of a plan for each objective.
 //
 //   latency      microseconds from a request to its outputs
-//   throughput   microseconds from one request to the next where they follow each other without a pause: the
-//                period
+//   throughput   the period: microseconds from one request to the next if requests follow each other without
+//                a pause
 //   energy       joules of a request
 #pragma once
 
@@ -16,39 +16,42 @@ namespace mete {
 
 enum class DevicesObjective { kLatency, kThroughput, kEnergy };
 
-const std::vector<std::string>& DevicesObjectives();  // their names, in that order
-// Error that names `where`
+const std::vector<std::string>& DevicesObjectives();  // the names, in the order above
+// Parses a name; throws Error with `where` for an unknown name.
 DevicesObjective ParseDevicesObjective(const std::string& name, const std::string& where);
 
-// What a request occupies: a device, its link towards the network, and the one from there, messages included.
+// The time for which a request occupies a device, its link to the network (up) and its link from the network
+// (down), messages included.
 struct DeviceLoad {
   double compute_us = 0, up_us = 0, down_us = 0;
 };
-// by device of the pool
+// Returns the loads of a plan, one per device of the pool.
 std::vector<DeviceLoad> LoadsOf(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool);
 
-// Of one message on the links of both ends.
+// Adds the load of one message on the links of its sender and its receiver.
 void AddLoad(const Transfer& transfer, const PoolCosts& pool, std::vector<DeviceLoad>& loads);
 
-// What the busiest resource has to do for a request. Requests that follow each other cannot end more often,
-// and nearly do where each resource goes on with the next request while it waits for its part of this one.
+// Returns the load of the busiest resource for a request. Consecutive requests cannot finish more often than
+// that. They nearly reach this rate if each resource works on the next request while it waits for its part of
+// the current one.
 double PeriodUs(const std::vector<DeviceLoad>& loads);
 
-// The devices that are on for a plan: the caller's own, and those that have a part of some group. Ascending.
+// Returns the devices that are on for a plan, ascending: the caller's own, and those that have a part of some
+// group.
 std::vector<int> DevicesOn(const DevicesPlan& plan);
 
-// Error where a device has no power figures.
+// Throws Error if a device has no power figures.
 void CheckPower(const PoolCosts& pool);
 
-// Of a request that takes `us`: the idle power of every device that is on (DevicesOn) for all of that time,
-// for each what it takes beyond while it computes, and of each byte what both links take. Other devices are
-// off. Error as CheckPower().
+// Returns the energy of a request that takes `us`: the idle power of every device that is on (DevicesOn) for
+// all this time, the additional power of each device while it computes, and the energy of each byte on both
+// links. Other devices are off. Throws the Error of CheckPower().
 double JoulesOf(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool, double us);
 
-// Fills in what follows from the groups: period_us, and joules where the pool has power figures.
+// Fills in period_us, and joules if the pool has power figures, from the groups of the plan.
 void RatePlan(DevicesPlan& plan, const Graph& graph, const PoolCosts& pool);
 
-// The figure itself, as a plan predicts it: microseconds, or joules.
+// Returns the predicted figure of a plan for an objective: microseconds, or joules.
 double FigureOf(const DevicesPlan& plan, DevicesObjective objective);
 
 }  // namespace mete

@@ -47,7 +47,7 @@ TEST(PlanDevicesFor, NoObjectiveIsWorseThanTheBestDeviceOrAnotherObjectivesPlan)
   }
 }
 
-// Every pipeline, stage by stage, on every set of devices.
+// Tries every pipeline, stage by stage, on every set of devices.
 class AllPipelines {
  public:
   AllPipelines(const Graph& graph, const PoolCosts& pool) : model_(graph, pool) {}
@@ -105,7 +105,7 @@ TEST(PlanPipeline, IsAsGoodAsTheBestOfAllPipelines) {
     RandomGraph random(seed, int(seed % 8) + 1);
     if (LayersOf(random.graph).size() > 5) continue;
     PoolCosts pool = RandomPool(random, random.graph, int(random.Pick(1, 4)));
-    if (seed % 3 == 0 && pool.devices.size() > 2) {  // a kind of two
+    if (seed % 3 == 0 && pool.devices.size() > 2) {  // a kind with two devices
       const std::string name = pool.devices[2].name;
       pool.devices[2] = pool.devices[1], pool.devices[2].name = name;
     }
@@ -124,7 +124,7 @@ TEST(PlanPipeline, DevicesAlikeOnAFastNetworkTakeTheLayersInTurns) {
   b.Output(x);
   InferShapes(b.graph);
   PoolCosts pool;
-  const std::vector<LayerCost> layers(8, {1000, 500});  // half of it, however few rows
+  const std::vector<LayerCost> layers(8, {1000, 500});  // any number of rows takes at least half of the time
   for (const char* name : {"a", "b", "c", "d"}) pool.devices.push_back({name, {1, 1, 1e5, 1e5}, layers});
   const DevicesPlan plan = PlanShortestPeriod(b.graph, pool);
   EXPECT_DOUBLE_EQ(plan.period_us, 2000);
@@ -148,7 +148,7 @@ TEST(PlanPipeline, ManyDevicesAreTakenByTeams) {
   EXPECT_LT(plan.period_us, 500);
 }
 
-// Of two rows a tenth is none.
+// A share of a tenth of two rows is no row.
 TEST(DevicesOn, ADeviceThatAPlacementNamesIsOffWithoutAPart) {
   Builder b;
   b.Output(b.Conv(b.Input({1, 8, 2, 2}), 8, 8, 1, {0, 0, 0, 0}));

@@ -16,14 +16,15 @@
 namespace mete {
 namespace {
 
-constexpr int kInputs = -1;      // instead of a stage: the caller has all
-constexpr double kSlack = 1e-9;  // periods that differ by less are the same: sums differ by rounding
-// Bounds that are tried, of the first period that is known, and from one to the next. A bound takes time by
-// what is below it, one that is too low next to none: counted on 64 devices, where the shortest period was
-// 0.25 to 1 of the first. Guess beyond that.
+constexpr int kInputs = -1;      // a stage number for the inputs: the caller has all values
+constexpr double kSlack = 1e-9;  // periods within this ratio are equal, because sums differ by rounding
+// The search tries growing upper bounds of the period: the first is kFirstBound of the first known period,
+// and each next bound is kNextBound times larger. The work for a bound depends on the number of pipelines
+// below it, so that a bound that is too low takes almost no time. The values were found with 64 devices,
+// where the shortest period was 0.25 to 1 of the first; for other pools they are guesses.
 constexpr double kFirstBound = 0.125, kNextBound = 1.2;
 
-// What is taken up by the stages so far.
+// The loads of the stages so far.
 struct Loads {
   double bottleneck_us = 0, caller_up_us = 0, caller_down_us = 0;
 
@@ -38,12 +39,12 @@ struct Loads {
   }
 };
 
-// A pipeline's beginning.
+// The first stages of a pipeline.
 struct Label {
   Loads loads;
-  int stage = kInputs;  // the last one
-  TeamCounts taken;     // with it
-  int boundary = 0;     // where it begins
+  int stage = kInputs;  // the last stage
+  TeamCounts taken;     // teams that the stages use, the last one included
+  int boundary = 0;     // the boundary where the last stage begins
   const Label* before = nullptr;
 };
 
@@ -58,8 +59,9 @@ class PipelinePlanner {
     for (const Stage& stage : stages_) first_.push_back(PlacementOf(stage, none_, kinds_, model.pool()));
   }
 
-  // First with whole stages alone. Then with all, below a bound that grows: the shortest of the pipelines
-  // below it is the shortest of all, and nearly everything can be left out that is a bit longer.
+  // Searches first among pipelines of undivided stages only. Then it searches among all pipelines with a
+  // period below a growing bound: the shortest pipeline below a bound is the shortest of all, and a low bound
+  // excludes nearly all others.
   DevicesPlan Do() {
     Look([](const Stage& s) { return s.split == SplitAxis::kNone; });
     const double known_us = below_us_;
@@ -73,7 +75,7 @@ class PipelinePlanner {
   }
 
  private:
-  using Labels = std::map<TeamCounts, std::vector<Label*>>;  // by what is taken
+  using Labels = std::map<TeamCounts, std::vector<Label*>>;  // by the teams taken
 
   void Look(const std::function<bool(const Stage&)>& allowed) {
     states_.assign(size_t(model_.boundaries()) + 1, std::map<int, Labels>());
@@ -86,12 +88,12 @@ class PipelinePlanner {
 
   bool TooLong(double us) const { return us >= below_us_ * (1 - kSlack); }
 
-  // All groups that end here on this stage's devices.
+  // Extends the pipelines by all groups that end at this boundary on this stage's devices.
   void Extend(int end, int stage) {
     GroupCosts group(model_, end, first_[size_t(stage)]);
     while (group.begin() > 0) {
       group.Prepend();
-      if (TooLong(group.compute_us())) return;  // and so is every longer one
+      if (TooLong(group.compute_us())) return;  // longer groups take even more time
       for (const auto& [before, labels] : states_[size_t(group.begin())]) {
         if (!Fit(before, stage) || TooLong(LeastSendingUs(group, stage, before))) continue;
         const Loads step = StepLoads(group, stage, before);
@@ -101,8 +103,8 @@ class PipelinePlanner {
     }
   }
 
-  // No more than what the busiest link has to do, for a fraction of StepLoads(): devices of another stage
-  // have nothing of what is needed.
+  // Returns a lower bound of the busiest link's load in a fraction of the time of StepLoads(): the devices of
+  // the stage have none of the parts that they need, because another stage has them.
   double LeastSendingUs(const GroupCosts& group, int stage, int before) const {
     if (before == kInputs) return 0;
     double down_us = 0, up_mbit_per_s = 0;
@@ -112,7 +114,7 @@ class PipelinePlanner {
       bytes += group.need_bytes(k);
       down_us = std::max(down_us, TransferUs(group.need_bytes(k), LinkOf(devices[k]).down_mbit_per_s));
     }
-    // those of a kind have one rate
+    // devices of one kind have the same rate
     for (int device : first_[size_t(before)].devices) up_mbit_per_s += LinkOf(device).up_mbit_per_s;
     return std::max(down_us, TransferUs(bytes, up_mbit_per_s));
   }
@@ -142,7 +144,8 @@ class PipelinePlanner {
     return true;
   }
 
-  // Where values lie when `stage` has the first devices of each kind, and the one before the next ones.
+  // Returns the placement of the values before `stage` if `stage` has the first devices of each kind, and the
+  // stage before it the next ones.
   const Holdings& HeldBy(int before, int stage, int boundary) {
     const auto [at, is_new] = held_.try_emplace(std::tuple(boundary, before, stage));
     if (is_new) {
@@ -206,11 +209,11 @@ class PipelinePlanner {
   PoolModel& model_;
   const std::vector<DeviceKind> kinds_;
   const std::vector<Stage> stages_;
-  double below_us_;  // a pipeline of interest has a shorter period
+  double below_us_;  // the search ignores pipelines with a longer period
   const TeamCounts none_;
-  std::vector<Placement> first_;               // of each stage, on the first devices
+  std::vector<Placement> first_;               // by stage: its placement on the first devices
   std::vector<std::map<int, Labels>> states_;  // by boundary and last stage
-  std::deque<Label> made_;                     // all, where they stay
+  std::deque<Label> made_;                     // owns all labels, at fixed addresses
   std::map<std::tuple<int, int, int>, Holdings> held_;
   const Label* best_ = nullptr;
 };

@@ -1,30 +1,32 @@
-// The plan for several devices with the shortest period (objective.h): while some devices compute one
-// request, others are at the next.
+// Searches the plan for several devices with the shortest period (objective.h): while some devices compute
+// one request, other devices compute the next one.
 //
-// A pipeline's stage is a group of fused layers on devices that no other stage has, divided by rows or
-// channels in proportion to their speeds. So a device's computing and what its link brings are of one stage,
-// and what its link sends of the next, and the period is the largest of these; but for the caller's link,
-// which has the inputs to send and the outputs to get as well. Dynamic programming over the boundary between
-// layers, how many devices of each kind are taken, and the last stage's devices; a state keeps every pair of
-// bottleneck and load of the caller's link of which none is better in all. Exact among such pipelines, where
-// there are few devices; of more than six a stage is one device, or so many of one kind, and where there
-// would be too many states kinds are taken by teams.
+// A stage of a pipeline is a group of fused layers on devices that no other stage uses, divided by rows or
+// channels in proportion to their speeds. Therefore a device's computing and the data that its link receives
+// belong to one stage, and the data that its link sends belong to the next stage; the period is the largest
+// of these loads. The caller's link is an exception: it also sends the inputs and receives the outputs. The
+// dynamic program has as its state the boundary between layers, the number of devices of each kind that are
+// taken, and the devices of the last stage. A state keeps every label (bottleneck and loads of the caller's
+// link) that no other label dominates. The search is exact among such pipelines if there are at most six
+// devices. With more devices a stage is one device or several devices of one kind, and if there would be too
+// many states, devices of a kind are taken in teams.
 //
-// A plan in which stages share devices may be better still: the fastest plan for a single request and every
-// single device are weighed too, so that no plan has a longer period than these.
+// A plan in which stages share devices may have a shorter period. Therefore PlanShortestPeriod() also
+// considers the fastest plan for a single request and every single device, and its plan never has a longer
+// period than these.
 //
-// Source: EdgePipe and PICO (systems.md, 3) for pipelines of groups over sets of devices; the caller's link,
-// kinds and teams are ours.
+// Source: EdgePipe and PICO (systems.md, 3) for pipelines of groups over sets of devices. The load of the
+// caller's link, kinds and teams are not from these papers.
 #pragma once
 
 #include "plan/devices/devices_plan.h"
 
 namespace mete {
 
-// The best pipeline, if there is one whose period is below `below_us`; else a plan without groups.
+// Returns the best pipeline with a period below `below_us`; a plan without groups if there is none.
 DevicesPlan PlanPipeline(const Graph& graph, const PoolCosts& pool, double below_us);
 
-// The best of all. Error where `pool` does not fit the graph.
+// Returns the best of all plans that are considered. Error if `pool` does not fit the graph.
 DevicesPlan PlanShortestPeriod(const Graph& graph, const PoolCosts& pool);
 
 }  // namespace mete

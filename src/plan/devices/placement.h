@@ -1,6 +1,5 @@
-// How values lie on devices between groups: all whole on one device, rows of an axis on several devices, or
-// each value whole on a device of its own. A planner chooses among placements; where each value lies then
-// follows from its shape, or from its owner.
+// The placement of values on devices between groups: whole on one device, or divided along an axis over
+// several devices. A planner chooses among placements; the parts of each value then follow from its shape.
 #pragma once
 
 #include <string>
@@ -23,7 +22,7 @@ struct Placement {
   bool operator==(const Placement&) const = default;
 };
 
-// What a device has of a value.
+// The part of a value that a device has.
 struct DevicePart {
   int device = 0;
   Part part;
@@ -33,11 +32,11 @@ inline Placement WholeOn(int device) { return {SplitAxis::kNone, {device}, {1.0}
 // kBranches; its devices are the owners.
 Placement OwnedBy(std::vector<int> owners);
 
-// "laptop", "rows: laptop 0.62, pi 0.38", "branches: laptop 2 values, pi 1 value"
+// Returns for example "laptop" or "rows: laptop 0.62, pi 0.38".
 std::string ToText(const Placement& placement, const std::vector<std::string>& names);
 
-// The axis along which such a split divides a value of this shape: height, length or tokens as rows; channels
-// or features. -1 for none.
+// Returns the axis along which the split divides a value of this shape: height, length or tokens for rows,
+// channels or features for channels; -1 if there is none.
 int AxisOf(SplitAxis split, const Shape& shape);
 
 // The parts of a value that the placement's devices have, in the order of their rows and devices; those

@@ -59,13 +59,13 @@ TEST(Placement, ManyDevicesAlikeAreTakenByTheirNumber) {
 TEST(Exchange, OwnRowsAreNotSent) {
   PoolCosts pool;
   for (const char* name : {"a", "b", "c"}) pool.devices.push_back({name, {5, 2, 8, 8}, {}});
-  const Value value{"v", DType::kF32, {1, 1, 10, 10}, Layout::kPlain, {}};  // 40 bytes a row
+  const Value value{"v", DType::kF32, {1, 1, 10, 10}, Layout::kPlain, {}};  // 40 bytes per row
   Exchange exchange(pool);
   exchange.Need(2, value, Part::Of(2, {6, 10}), PartsOn(kRows, value.shape, 0));
   EXPECT_EQ(exchange.BytesTo(2), 40);
   ASSERT_EQ(exchange.To(2).size(), 1u);
   EXPECT_EQ(exchange.To(2)[0].from, 0);
-  EXPECT_DOUBLE_EQ(exchange.ReadyUs(2), 5 + 5 + 40 + 2);  // 8 Mbit/s are a byte a microsecond
+  EXPECT_DOUBLE_EQ(exchange.ReadyUs(2), 5 + 5 + 40 + 2);  // 8 Mbit/s are 1 byte per microsecond
   EXPECT_DOUBLE_EQ(exchange.ReadyUs(1), 0);
 }
 

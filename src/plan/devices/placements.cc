@@ -7,20 +7,22 @@
 namespace mete {
 namespace {
 
-// devices: 63 subsets; guess: a pool of more is of a few kinds, or nobody waits for its plan
+// The most devices of which all subsets (63) are tried. This value is a guess: a larger pool has few kinds of
+// devices, or its plan is not urgent.
 constexpr size_t kAllSubsets = 6;
-// of devices, the fastest first: beyond, in steps of a quarter. Guess, as in plan/cores
+// Every number of the fastest devices is tried up to this one, above it steps of a quarter. This value is a
+// guess, as in plan/cores.
 constexpr size_t kEachNumber = 8;
-constexpr double kSameShare = 0.01;  // shares that differ by less are one. Guess: a row of a hundred
+constexpr double kSameShare = 0.01;  // smaller differences of shares are ignored; a guess: a row of a hundred
 
-// Microseconds of layers [first, last).
+// Returns the time of layers [first, last) in microseconds.
 double LayersUs(const DeviceCosts& device, size_t first, size_t last) {
   double us = 0;
   for (size_t i = first; i < last; ++i) us += device.layers[i].us;
   return us;
 }
 
-// The layer at which the first device has done half of its work.
+// Returns the layer at which the first device has done half of its work.
 size_t HalfWay(const PoolCosts& pool) {
   const size_t layers = pool.devices[0].layers.size();
   const double all = LayersUs(pool.devices[0], 0, layers);
@@ -29,8 +31,8 @@ size_t HalfWay(const PoolCosts& pool) {
   return half;
 }
 
-// Of devices alike it has only the first ones: to take another instead changes nothing, but that the caller's
-// own needs no message.
+// Returns whether the set has only the first ones of equal devices. Other ones would give the same costs,
+// except that the caller's own device needs no message.
 bool TakesFirstOnes(const PoolCosts& pool, const std::vector<int>& devices) {
   for (int d : devices)
     for (int before = 0; before < d; ++before)

@@ -1,4 +1,4 @@
-// What is sent in a plan for several devices: before each group, and to the caller in the end.
+// The transfers of a plan for several devices: before each group, and to the caller at the end.
 #pragma once
 
 #include <vector>
@@ -10,13 +10,14 @@ namespace mete {
 
 class PlanExchanges {
  public:
-  // Keeps references. The plan is one of PlanDevices() for this graph and pool, or one like it.
+  // Keeps references. The plan must be one for this graph and pool, for example from PlanDevices().
   PlanExchanges(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool);
 
   size_t count() const { return plan_.groups.size() + 1; }
-  // Of group `at`, or, behind the last one, of the outputs. Valid until the next call.
+  // Returns the transfers before group `at`, or, after the last group, those of the outputs. The reference is
+  // valid until the next call.
   const Exchange& At(size_t at);
-  std::vector<int> Receivers(size_t at) const;  // who may get something there
+  std::vector<int> Receivers(size_t at) const;  // the devices that may receive something there
 
  private:
   // How what is live at a boundary lies there.

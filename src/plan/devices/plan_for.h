@@ -1,4 +1,4 @@
-// The planner for several devices, by what a plan is to have least of.
+// The planner for several devices, by objective.
 #pragma once
 
 #include "plan/devices/devices_plan.h"
@@ -6,8 +6,8 @@
 
 namespace mete {
 
-// Complete, with its period and, where there are power figures, its joules. Error where `pool` does not fit
-// the graph, or has no power figures where energy is asked for.
+// Returns the best plan for the objective, with its period and, if the pool has power figures, its joules.
+// Error if `pool` does not fit the graph, or if the objective is energy and a device has no power figures.
 DevicesPlan PlanDevicesFor(DevicesObjective objective, const Graph& graph, const PoolCosts& pool);
 
 }  // namespace mete

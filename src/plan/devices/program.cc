@@ -12,7 +12,7 @@
 namespace mete {
 namespace {
 
-// What every device holds at some point.
+// The parts that every device holds at some point.
 using Held = std::vector<std::vector<ValuePart>>;  // by device, in the order of ProgramStage::holds
 
 IndexRange Common(const IndexRange& a, const IndexRange& b) {
@@ -21,8 +21,8 @@ IndexRange Common(const IndexRange& a, const IndexRange& b) {
 
 IndexRange Moved(const IndexRange& rows, int64_t by) { return {rows.begin - by, rows.end - by}; }
 
-// The piece that a holder of `held` has of what is needed: which part of what it holds, and which part of the
-// need. Nothing where they have nothing in common. Both parts of a value with this shape, normalized.
+// Returns the piece of `need` that a holder of `held` has: as a part of `held` and as a part of `need`;
+// nothing if they have nothing in common. `held` and `need` are normalized parts of a value with this shape.
 std::optional<std::pair<Part, Part>> PieceOf(const Part& held, const Part& need, const Shape& shape) {
   Part cut, at;
   if (held.all()) cut = need;
@@ -38,7 +38,7 @@ std::optional<std::pair<Part, Part>> PieceOf(const Part& held, const Part& need,
   return std::pair{Normalized(cut, ShapeOf(held, shape)), Normalized(at, ShapeOf(need, shape))};
 }
 
-// The part `inner` as one of `outer`, which contains it.
+// Returns the part `inner` relative to `outer`, which contains it.
 Part Within(const Part& outer, const Part& inner, const Shape& shape) {
   if (outer.all()) return inner;
   return Normalized(Part::Of(inner.axis, Moved(inner.rows, outer.rows.begin)), ShapeOf(outer, shape));
@@ -80,7 +80,7 @@ class ProgramWriter {
             layers_.size());
   }
 
-  // A new stage for every device.
+  // Adds a stage to every device's program.
   void AddStage() {
     for (DeviceProgram& program : programs_) program.stages.emplace_back();
   }
@@ -146,7 +146,7 @@ class ProgramWriter {
     return channels_last_[size_t(id)] ? ToChannelsLast(value.shape) : value.shape;
   }
 
-  // One need for each value: the smallest part that has all that is asked for.
+  // Writes one need per value: the smallest part that contains all needed parts.
   void WriteNeeds(int device, const std::vector<ValuePart>& inputs, const std::vector<ValuePart>& kept) {
     std::map<ValueId, Part> hulls;
     for (const auto* list : {&inputs, &kept})

@@ -1,10 +1,11 @@
-// A plan for several devices as what each of them has to do: for every group what it sends of what it holds,
-// what it needs and from whom, the graph that it computes, and what it holds then. Devices that do this, each
-// in its own time, answer a request together. A value.
+// A plan for several devices as a program for each device, as a value. For every group the program has the
+// pieces that the device sends, the parts that it needs and their senders, the graph that it computes, and
+// the parts that it holds afterwards. Each device executes its program at its own pace; together they compute
+// a request.
 //
-// What is sent between two devices in a group is a piece: of what the sender holds it is a part along at most
-// one axis, and of what the receiver needs as well, also where slices along one axis become slices along
-// another.
+// The data that one device sends to another in a group are a piece: a part along at most one axis of a part
+// that the sender holds, and also a part along at most one axis of the part that the receiver needs. This
+// also holds if slices along one axis become slices along another.
 #pragma once
 
 #include <vector>
@@ -15,68 +16,72 @@
 
 namespace mete {
 
-// requests that a program has under way at a time; guess: a pipeline over more devices than that
+// The most requests that a program computes at the same time. This value is a guess: only a pipeline over
+// more devices would need more.
 inline constexpr int kMostLanes = 16;
 
-// Where a piece of what is needed comes from.
+// The source of a piece of a needed part.
 struct NeedSource {
   int device = 0;
-  int hold = 0;  // which of what that device holds: of use where it is this one
-  Part cut;      // of that
-  Part at;       // of what is needed
+  int hold = 0;  // index into the parts that `device` holds; used if `device` is this device
+  Part cut;      // the piece as a part of what `device` holds
+  Part at;       // the piece as a part of what is needed
 };
 
 struct ProgramNeed {
-  ValueId value = kNoValue;  // of the whole graph; for messages
+  ValueId value = kNoValue;  // the value in the whole graph, for messages
   DType type = DType::kUnknown;
-  Shape shape;                      // of what is needed
-  std::vector<NeedSource> sources;  // cover it once
+  Shape shape;                      // shape of the needed part
+  std::vector<NeedSource> sources;  // the sources cover the needed part once
 };
 
-// Of the need with this index of the device `to`, in the same group, its source with this index.
+// A piece that the device sends: source number `source` of need number `need` of device `to` in the same
+// group.
 struct ProgramSend {
   int to = 0, need = 0, source = 0;
-  int hold = 0;  // which of what this device holds
-  Part cut;      // of that
+  int hold = 0;  // index into the parts that this device holds
+  Part cut;      // the piece as a part of it
 };
 
-// A part of what is needed: an input of the graph, or what is held on without being computed.
+// A part of a need: an input of the graph, or a part that the device keeps without computing it.
 struct NeedPart {
   int need = 0;
   Part cut;
 };
 
 struct ProgramStage {
-  std::vector<ProgramSend> sends;  // before anything else
+  std::vector<ProgramSend> sends;  // the device sends these first
   std::vector<ProgramNeed> needs;
-  std::vector<NeedPart> inputs;  // of `graph`, in its order
-  Graph graph;                   // without nodes: nothing is computed
+  std::vector<NeedPart> inputs;  // the inputs of `graph`, in its order
+  Graph graph;                   // a graph without nodes computes nothing
   std::vector<NeedPart> kept;
-  std::vector<Shape> holds;  // afterwards: the graph's outputs, then what is kept
+  std::vector<Shape> holds;  // held parts after the stage: the graph's outputs, then the kept parts
 };
 
 struct DeviceProgram {
-  // one for each group, and one more, in which the caller's own device needs the graph's outputs
+  // one stage per group, and a last one in which the caller's own device needs the graph's outputs
   std::vector<ProgramStage> stages;
 };
 
-// One for each device of the plan, in their order; the first is the caller's own, which holds InputsOf() at
-// first and OutputsOf() at last. Groups may cover some layers that follow each other. Error where the plan is
-// not one of this graph, or where a value would have to be sent whose shape depends on data.
+// Returns one program per device of the plan, in their order. The first device is the caller's own, which
+// holds InputsOf() at the beginning and OutputsOf() at the end. The groups may cover a range of consecutive
+// layers only. Error if the plan is not one of this graph, or if it would send a value whose shape depends on
+// the data.
 std::vector<DeviceProgram> ProgramsOf(const Graph& graph, const DevicesPlan& plan);
 
-// What a plan of all layers, or of some, begins and ends with, each once: the graph's own inputs and outputs
-// in their order, or what is live there. Without constants.
+// Return the values with which a plan begins and ends, each once and without constants. For a plan of all
+// layers these are the graph's inputs and outputs in their order; for a range of layers they are the values
+// that are live there.
 std::vector<ValueId> InputsOf(const Graph& graph, const DevicesPlan& plan);
 std::vector<ValueId> OutputsOf(const Graph& graph, const DevicesPlan& plan);
 
-// Whether a program makes sense by itself, whoever wrote it: indices, parts and shapes fit each other, the
-// graphs theirs, and no value is of more than `most_bytes`. `at_first`: the shapes of what the device holds
-// when a request begins. Error INVALID_ARGUMENT.
+// Checks a program from any source: indices, parts, shapes and graphs must fit each other, and no value may
+// have more than `most_bytes`. `at_first` are the shapes of the parts that the device holds when a request
+// begins. Error INVALID_ARGUMENT.
 void Verify(const DeviceProgram& program, int device, const std::vector<Shape>& at_first,
             int64_t most_bytes = int64_t(1) << 33);
 
-// Bytes that a device gets from others for a request.
+// Returns the bytes that a device receives from other devices for a request.
 int64_t ReceivedBytes(const DeviceProgram& program, int device);
 
 }  // namespace mete

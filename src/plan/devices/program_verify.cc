@@ -67,7 +67,7 @@ class Verifier {
   void CheckGraph(const ProgramStage& stage) const {
     const Graph& graph = stage.graph;
     const size_t made = graph.outputs.size();
-    // Without nodes nothing is computed, and nothing held that was.
+    // A graph without nodes must have no inputs and no outputs.
     Check(!graph.nodes.empty() || (graph.inputs.empty() && made == 0), "a graph without nodes");
     Check(stage.inputs.size() == graph.inputs.size() && stage.holds.size() == made + stage.kept.size(),
           "a graph with other inputs or outputs");

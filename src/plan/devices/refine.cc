@@ -9,8 +9,8 @@
 namespace mete {
 namespace {
 
-constexpr int kMostRounds = 8;         // guess: two or three are enough where they were counted
-constexpr double kCheaper = 1 - 1e-6;  // what rounding could not have been
+constexpr int kMostRounds = 8;         // this value is a guess: two or three rounds were enough when counted
+constexpr double kCheaper = 1 - 1e-6;  // a ratio of prices that is not rounding
 
 double PriceOf(const Graph& graph, const PoolCosts& pool, const DevicesPlan& plan,
                const RequestPrice& price) {
@@ -25,7 +25,7 @@ std::set<std::vector<int>> SetsOf(const DevicesPlan& plan, const PoolCosts& pool
   return sets;
 }
 
-// Whether there are any that the list did not have.
+// Adds placements with shares that fit the plan's groups. Returns whether any of them was new.
 bool AddFitting(const DevicesPlan& plan, const PoolCosts& pool, std::vector<Placement>& placements) {
   const size_t before = placements.size();
   for (const PlannedGroup& group : plan.groups)

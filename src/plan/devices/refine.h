@@ -1,18 +1,18 @@
-// Shares in proportion to devices' speeds on a group's own layers: how much faster one device is than another
-// may depend on the layers, as one has fast memory and the other fast arithmetic, and which layers are a
-// group is only known when there is a plan.
+// Refines a plan with shares in proportion to the devices' speeds on each group's own layers. The ratio of
+// two devices' speeds may depend on the layers, because one device has faster memory and the other faster
+// arithmetic, and the layers of a group are known only when there is a plan.
 //
-// So a plan that was found is planned again, of the placements that it has and of new ones: for each of its
-// groups of rows or channels, over each set of devices that it has and over all devices, by rows and by
-// channels, with the shares that fit the group's layers; and so on, as long as that is cheaper. The planner
-// is exact over a list that has the old plan in it: the new one is never dearer.
+// The refinement plans again with the placements of the plan and new ones: for each group of the plan, over
+// each set of devices that the plan has and over all devices, by rows and by channels, with shares that fit
+// the group's layers. It repeats this as long as the plan becomes cheaper. The planner is exact over a list
+// that includes the old plan's placements, so that the new plan is never more expensive.
 #pragma once
 
 #include "plan/devices/dynamic.h"
 
 namespace mete {
 
-// `plan` is of PlanDevices() with these options; so is what is returned.
+// Returns the refined plan. `plan` must come from PlanDevices() with this price.
 DevicesPlan RefineShares(const Graph& graph, const PoolCosts& pool, DevicesPlan plan,
                          const DynamicOptions& options = {});
 

@@ -19,8 +19,8 @@ TEST(RefineShares, IsNeverDearer) {
   EXPECT_GT(cheaper, 3);
 }
 
-// One is four times as fast in the layers at both ends, the other in those between them: of all layers both
-// are nearly alike, and so they are in each half.
+// One device is four times as fast in the layers at both ends, the other in the layers between them. Over all
+// layers, and over each half of them, both are nearly equally fast.
 TEST(RefineShares, AGroupHasTheSharesOfItsOwnLayers) {
   Builder b;
   ValueId x = b.Input({1, 8, 80, 32});
@@ -34,7 +34,7 @@ TEST(RefineShares, AGroupHasTheSharesOfItsOwnLayers) {
   const DevicesPlan by_all = PlanDevices(b.graph, pool, PlacementsOf(pool)),
                     by_own = PlanDevices(b.graph, pool);
   EXPECT_LT(by_own.predicted_us, 0.9 * by_all.predicted_us);
-  EXPECT_NEAR(by_own.predicted_us, 8 * 800, 0.1 * 8 * 800);  // a fast and a slow one together
+  EXPECT_NEAR(by_own.predicted_us, 8 * 800, 0.1 * 8 * 800);  // a fast and a slow device together
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace mete {
 namespace {
 
-// Five convolutions, each of more channels than the one before.
+// Five convolutions, each with more channels than the one before.
 Graph Widening() {
   Builder b;
   ValueId x = b.Input({1, 4, 16, 16});
@@ -34,7 +34,7 @@ TEST(RegressedCosts, FollowWhatGrowsWithOperations) {
 
 TEST(RegressedCosts, NeurosurgeonPredictsByThem) {
   std::vector<LayerCost> layers(5, {1000, 0});
-  layers[2].us = 9000;  // which no line through the others tells
+  layers[2].us = 9000;  // far from a line through the other times
   layers[4].us = 0;
   const PoolCosts pool = TwoDevices(layers), estimates = RegressedCosts(Widening(), pool);
   EXPECT_EQ(estimates.devices[0].layers[4].us, 0);

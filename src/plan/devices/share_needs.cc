@@ -15,7 +15,7 @@ ShareNeeds::ShareNeeds(const Graph& graph, const std::vector<Layer>& layers,
       need_(graph.values.size()),
       known_(live.size()) {}
 
-// Numbers of a few bits each are mixed as in boost's hash_combine.
+// Mixes numbers of a few bits each, as boost's hash_combine does.
 size_t ShareNeeds::Hash::operator()(const LiveParts* parts) const {
   size_t hash = 0;
   for (const LiveParts::OfValue& p : parts->parts)
@@ -57,7 +57,7 @@ void ShareNeeds::Add(ValueId id, const Part& part) {
   need = shape.known() ? Normalized(hull, shape) : Part::All();
 }
 
-// Of a node's rows, how many are computed.
+// Returns the share of a node's rows that is computed.
 double ShareNeeds::Fraction(const Node& node, const Part& part) const {
   if (part.all()) return 1;
   for (ValueId id : node.outputs)
@@ -68,7 +68,7 @@ double ShareNeeds::Fraction(const Node& node, const Part& part) const {
 LiveParts& ShareNeeds::Trace(LiveParts& after) {
   for (const LiveParts::OfValue& p : after.parts) Add(live_[size_t(after.boundary)][p.live], p.part);
   const Layer& layer = layers_[size_t(after.boundary) - 1];
-  std::optional<double> most;  // of the layer's nodes that are needed, where its anchor is not
+  std::optional<double> most;  // the largest share of the needed nodes, used if the anchor is not needed
   for (int n = layer.end - 1; n >= layer.begin; --n) {
     const Node& node = graph_.nodes[size_t(n)];
     std::optional<Part> part;

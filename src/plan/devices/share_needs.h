@@ -1,10 +1,10 @@
-// What devices compute and need of a group, as the group grows backwards by a layer at a time: the rows of
-// each layer that their parts of the group's end need, halo included. The growth is Legion's alpha, exact
-// where theirs is measured.
+// The parts that devices compute and need in a group while the group grows backwards layer by layer: the rows
+// of each layer that the devices' parts at the group's end require, halo included. The growth of the parts is
+// Legion's alpha, here computed exactly, there measured.
 //
-// What is needed at a boundary decides what is needed of the layer before it, whoever needs it and wherever
-// the group ends. So each need is kept once, and the groups of all placements walk back along the same
-// chains.
+// The parts that are needed at a boundary determine the parts that are needed of the layer before it, for
+// every device and every end of the group. Therefore each need is stored once, and the groups of all
+// placements follow the same chains backwards.
 #pragma once
 
 #include <deque>
@@ -20,22 +20,22 @@
 
 namespace mete {
 
-// Parts of the values that are live at a boundary: what somebody needs there, or has.
+// Parts of the values that are live at a boundary: parts that a device needs there, or has.
 struct LiveParts {
   struct OfValue {
-    size_t live = 0;  // the value, in the order of those that are live
+    size_t live = 0;  // index into the live values
     Part part;        // normalized
     int64_t bytes = 0;
 
     bool operator==(const OfValue& o) const { return live == o.live && part == o.part; }
   };
   int boundary = 0;
-  size_t number = 0;           // of its boundary's, as they came up
-  std::vector<OfValue> parts;  // ascending; values of which nothing is needed are left out
-  int64_t bytes = 0;           // of all of them
-  // of the layer before the boundary, what is computed where this is needed; nothing where none
+  size_t number = 0;           // index among the LiveParts of its boundary, in the order of creation
+  std::vector<OfValue> parts;  // ascending by value; values without a needed part are left out
+  int64_t bytes = 0;           // bytes of all parts
+  // the share of the layer before the boundary that is computed for these parts; nothing if none of it is
   std::optional<double> fraction;
-  const LiveParts* before = nullptr;  // what has to be there before that layer; null at the first boundary
+  const LiveParts* before = nullptr;  // the parts needed before that layer; null at the first boundary
 };
 
 class ShareNeeds {
@@ -44,7 +44,8 @@ class ShareNeeds {
   ShareNeeds(const Graph& graph, const std::vector<Layer>& layers,
              const std::vector<std::vector<ValueId>>& live);
 
-  // References stay valid. `parts`: of values that are live there.
+  // Returns the stored LiveParts for `parts`, which are parts of values that are live at the boundary. The
+  // reference stays valid.
   const LiveParts& Of(int boundary, std::span<const ValuePart> parts);
 
  private:
@@ -55,17 +56,17 @@ class ShareNeeds {
     bool operator()(const LiveParts* a, const LiveParts* b) const { return a->parts == b->parts; }
   };
 
-  LiveParts& Trace(LiveParts& after);  // works out what is before it
+  LiveParts& Trace(LiveParts& after);  // computes fraction and before
   void Add(ValueId id, const Part& part);
   double Fraction(const Node& node, const Part& part) const;
-  LiveParts& Kept(int boundary);  // what `need_` has of a boundary's values; forgets all of it
+  LiveParts& Kept(int boundary);  // stores the parts in `need_` for a boundary, and clears `need_`
 
   const Graph& graph_;
   const std::vector<Layer>& layers_;
   const std::vector<std::vector<ValueId>>& live_;
   RowNeeds rows_;
-  std::vector<std::optional<Part>> need_;  // by value, while one need is worked out
-  std::vector<ValueId> needed_;            // those that have one there
+  std::vector<std::optional<Part>> need_;  // by value, while one need is computed
+  std::vector<ValueId> needed_;            // values with a part in need_
   std::deque<LiveParts> all_;
   std::vector<std::unordered_set<LiveParts*, Hash, Same>> known_;  // by boundary
 };

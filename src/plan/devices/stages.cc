@@ -8,8 +8,8 @@
 namespace mete {
 namespace {
 
-// That may be taken of all kinds together. Guess: six kinds have 64, 64 devices alike 128, 64 of four kinds
-// as 12 teams 162.
+// The most combinations of team counts over all kinds. This value is a guess: six kinds have 64, 64 equal
+// devices 128, 64 devices of four kinds as 12 teams 162.
 constexpr size_t kMostCounts = 170;
 constexpr size_t kFewDevices = 6;  // as in placements.cc
 
@@ -20,7 +20,7 @@ size_t Counts(const std::vector<DeviceKind>& kinds) {
 
 int Teams(const TeamCounts& teams) { return std::accumulate(teams.begin(), teams.end(), 0); }
 
-// All counts, by rows as numbers with a digit a kind.
+// Returns all combinations of counts in lexicographic order, one digit per kind.
 std::vector<TeamCounts> AllCounts(const std::vector<DeviceKind>& kinds) {
   std::vector<TeamCounts> all{{}};
   for (const DeviceKind& kind : kinds) {
@@ -32,7 +32,7 @@ std::vector<TeamCounts> AllCounts(const std::vector<DeviceKind>& kinds) {
   return all;
 }
 
-// A team of one kind, two, three, and then in steps of a half: 1 2 3 4 6 9 13 ...
+// Returns stages of one kind: one, two, three teams, then growing by a half: 1 2 3 4 6 9 13 ...
 std::vector<TeamCounts> OfOneKind(const std::vector<DeviceKind>& kinds) {
   std::vector<TeamCounts> all;
   for (size_t k = 0; k < kinds.size(); ++k)

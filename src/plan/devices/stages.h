@@ -8,15 +8,15 @@
 
 namespace mete {
 
-// Neighbours alike, taken by teams; the caller's own device is a kind of its own.
+// Consecutive equal devices, which are taken in teams. The caller's own device is a separate kind.
 struct DeviceKind {
   int first = 0;
   int teams = 1;
-  int team = 1;  // devices of each
+  int team = 1;  // devices per team
 };
 std::vector<DeviceKind> KindsOf(const PoolCosts& pool);
 
-// So many teams of each kind.
+// The number of teams of each kind.
 using TeamCounts = std::vector<int>;
 
 struct Stage {
@@ -24,11 +24,11 @@ struct Stage {
   SplitAxis split = SplitAxis::kNone;
 };
 
-// Of up to six devices every count of every kind, else one device, or a number of teams of one kind; as a
-// whole, by rows and by channels.
+// Returns the stages: with up to six devices every count of every kind, otherwise one device or a number of
+// teams of one kind; each undivided (one device), by rows and by channels.
 std::vector<Stage> StagesOf(const PoolCosts& pool, const std::vector<DeviceKind>& kinds);
 
-// The stage on the first devices of each kind that are left when `taken` are.
+// Returns the placement of the stage on the first devices of each kind that are free after `taken`.
 Placement PlacementOf(const Stage& stage, const TeamCounts& taken, const std::vector<DeviceKind>& kinds,
                       const PoolCosts& pool);
 

@@ -8,17 +8,19 @@
 namespace mete {
 namespace {
 
-// 0.25, 1.25, 4.25, 16.25, 64.25 operations a byte, and compute-bound. Guess: the corner of a roofline lies
-// between 1 (a core at a low clock on a fast memory) and 50 (many cores on a slow one).
+// 0.25, 1.25, 4.25, 16.25, 64.25 operations per byte, and compute-bound. These values are a guess: the corner
+// of a roofline lies between 1 (a core at a low clock with a fast memory) and 50 (many cores with a slow
+// memory).
 constexpr ReuseLoad kLoads[] = {{0}, {2}, {8}, {32}, {128}, {128, true}};
 
-// guess: what is wrong with the idle power is wrong with every point
+// This value is a guess: an error of the idle power is an error of every point, so that it is measured
+// longer.
 constexpr int kIdleSpans = 5;
-constexpr int kSettleUpdates = 2;  // of the meter: one may be of before, the next is all of now
-// guess: the clock changes within 1 ms, caches are filled within some
+constexpr int kSettleUpdates = 2;  // updates of the meter: the first may still include the time before
+// This value is a guess: the clock changes within 1 ms, and the caches are filled within some ms.
 constexpr int64_t kSettleNs = 20'000'000;
 
-// At most `most` of a list, evenly, with the first and the last.
+// Returns at most `most` elements of a list, evenly spaced, including the first and the last.
 std::vector<int64_t> Pick(const std::vector<int64_t>& list, int most) {
   if (most < 1 || list.empty()) Invalid("energy", "no frequencies to measure at");
   if (int(list.size()) <= most) return list;
@@ -58,7 +60,7 @@ class Profiler {
     double watts() const { return (end.joules - begin.joules) / ns() * 1e9; }
   };
 
-  // What all clusters get together at their fastest, for those of them that wait for the memory.
+  // Measures the memory bandwidth of all clusters together at their highest frequencies.
   double MemoryOfAll(const EnergyCurves& curves) {
     std::vector<int> cores;
     for (size_t c = 0; c < curves.clusters.size(); ++c) {
@@ -101,7 +103,7 @@ class Profiler {
     return point;
   }
 
-  // So that nobody computes any more when something went wrong.
+  // Stops the load also when an exception is thrown.
   class Running {
    public:
     Running(EnergyLoad& load, const std::vector<int>& cores, const ReuseLoad& what) : load_(load) {
@@ -125,7 +127,7 @@ class Profiler {
     return i;
   }
 
-  // Reads the meter as often as it needs.
+  // Waits and reads the meter as often as it needs.
   void Wait(int64_t ns) {
     while (ns > 0) {
       if (options_.cancel && options_.cancel->cancelled()) Fail(Code::kCancelled, "energy", "interrupted");
@@ -136,7 +138,7 @@ class Profiler {
     }
   }
 
-  static constexpr int64_t kCancelNs = 200'000'000;  // guess: nobody minds waiting so long after Ctrl-C
+  static constexpr int64_t kCancelNs = 200'000'000;  // a guess: an acceptable delay after Ctrl-C
 
   const Machine& machine_;
   EnergyBench& bench_;
@@ -157,7 +159,7 @@ EnergyEffort EffortOf(const Machine& machine, const EnergyBench& bench, const En
                          std::size(kLoads));
   }
   const int64_t settle_ns = SettleNs(bench.meter);
-  const int runs = effort.points + (machine.clusters.size() > 1);  // and the memory of all
+  const int runs = effort.points + (machine.clusters.size() > 1);  // MemoryOfAll() is one more run
   effort.ns += runs * (settle_ns + bench.meter.span_ns()) + settle_ns;
   return effort;
 }

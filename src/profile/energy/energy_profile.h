@@ -1,7 +1,7 @@
 // Measures a machine's energy curves: every cluster at several frequencies, with several numbers of cores, at
-// several data-reuse rates. What is measured is injected: frequencies, meter, load and clock of this machine,
-// or a test's. For each point the meter is read before and after, while the load runs, and what the machine
-// takes without work is subtracted.
+// several data-reuse rates. Frequencies, meter, load and clock are injected: those of this machine, or
+// simulated ones in tests. For each point the load runs, the meter is read at the begin and the end of an
+// interval, and the power of the machine without work is subtracted.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,11 @@
 
 namespace mete {
 
-// What each core computes.
+// The computation of each core.
 struct ReuseLoad {
-  int multiply_adds = 0;  // for each number that is read
-  // from a buffer in the innermost cache, over and over: compute-bound; else from one that no cache holds
+  int multiply_adds = 0;  // per number that is read
+  // true: the numbers are in a buffer that fits into the first-level cache (compute-bound); false: in a
+  // buffer that no cache can hold
   bool in_cache = false;
 
   double flops_per_byte() const;  // from memory
@@ -28,9 +29,9 @@ struct ReuseLoad {
 class EnergyLoad {
  public:
   virtual ~EnergyLoad() = default;
-  // all of them compute when it returns
+  // Starts the threads; all of them compute when the function returns.
   virtual void Start(const std::vector<int>& cores, const ReuseLoad& load) = 0;
-  virtual double Flops() = 0;  // of all since then
+  virtual double Flops() = 0;  // operations of all threads since Start()
   virtual void Stop() = 0;
 };
 
@@ -38,25 +39,27 @@ struct EnergyBench {
   ClusterFrequencies& frequencies;
   EnergyMeter& meter;
   EnergyLoad& load;
-  std::function<void(int64_t ns)> wait;  // without computing
+  std::function<void(int64_t ns)> wait;  // waits without computing
 };
 
 struct EnergyProfileOptions {
-  // of each cluster at most, evenly from its list; guess: they show where a curve has its bottom
+  // The most frequencies per cluster, evenly chosen from its list. This value is a guess: enough to show the
+  // minimum of a curve.
   int frequencies = 8;
-  const CancelToken* cancel = nullptr;  // asked between readings
+  const CancelToken* cancel = nullptr;  // checked between readings
   std::function<void(int done, int all)> progress = {};
 };
 
-// How much there is to do: for telling how long it takes.
+// The number of points and the duration of a measurement, to tell the user.
 struct EnergyEffort {
   int points = 0;
   int64_t ns = 0;
 };
 EnergyEffort EffortOf(const Machine& machine, const EnergyBench& bench, const EnergyProfileOptions& options);
 
-// Error FAILED_PRECONDITION where the meter shows no more with work than without, CANCELLED, and
-// those of what was injected. Frequencies stay as they were set last: putting them back is their owner's.
+// Returns the measured curves. Error FAILED_PRECONDITION if the meter does not show more power with work than
+// without, CANCELLED, and the errors of the injected objects. The frequencies stay as they were set last: the
+// owner of `bench.frequencies` restores them.
 EnergyCurves MeasureEnergy(const Machine& machine, EnergyBench& bench, const EnergyProfileOptions& options);
 
 }  // namespace mete

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kMs = 1'000'000;
 
-// A whole board, whose meter is as old as RAPL's may be: it changes every millisecond.
+// A simulated board with a meter that changes every millisecond, like RAPL.
 class SimulatedBoard : public ClusterFrequencies, public EnergyMeter {
  public:
   explicit SimulatedBoard(const MachineFile& file) : file_(file), cores_(file) {}
@@ -40,7 +40,7 @@ class SimulatedBoard : public ClusterFrequencies, public EnergyMeter {
     const double before = cores_.joules();
     cores_.Pass(ns);
     const double after = cores_.joules();
-    const int64_t since = cores_.ns() % kMs;  // the last time that the meter changed
+    const int64_t since = cores_.ns() % kMs;  // time since the meter changed
     if (since <= ns) shown_ = after - (after - before) * double(since) / double(ns);
   }
 
@@ -80,8 +80,8 @@ TEST_P(MeasureEnergyTest, FindsThePowerModelWithinOnePercent) {
     }
 }
 
-// The optimum is that of the model which the board computes by. Work of the rates that are measured: between
-// them lines are not exact.
+// The optimum is that of the board's own power model. The work has the measured data-reuse rates, because the
+// interpolation between them is not exact.
 TEST_P(MeasureEnergyTest, LeadsToTheChoiceThatIsKnownToBeBest) {
   EnergyCurves measured = Measure(), known = CurvesOf(file_);
   for (ClusterCurves& c : known.clusters) c.node_us = 0;

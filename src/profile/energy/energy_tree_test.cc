@@ -1,5 +1,5 @@
-// Frequencies, meter, curves and choice together, on a recorded tree whose files a simulated machine reads
-// and writes.
+// Tests frequencies, meter, curves and choice together, on a recorded tree whose files a simulated machine
+// reads and writes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace mete {
 namespace {
 
-// Two clusters, of which one listens to the governor userspace, and a counter that soon begins again at 0.
+// Two clusters, one of which offers the governor userspace, and an energy counter that soon wraps.
 constexpr const char* kMeteredTree = R"(
 proc/self/status = Cpus_allowed_list: 0-5
 cpu/online = 0-5
@@ -61,7 +61,7 @@ active_w = { value = 2, source = "x" }
 power_exponent = { value = 2.5, source = "x" }
 )";
 
-// The other cluster's table is the first one's, but for these.
+// The table of the second cluster is that of the first one with these replacements.
 std::string TwoClusters() {
   std::string all = kMeteredBoard, little = all.substr(all.find("[[cluster]]"));
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
@@ -76,7 +76,7 @@ std::string TwoClusters() {
   return all + little;
 }
 
-// The frequencies that the cores have are those in the files of a tree, and their energy is what its counter
+// Simulated cores whose frequencies are those in the files of a tree, and whose energy the tree's counter
 // shows.
 class MeteredTree {
  public:
@@ -112,8 +112,8 @@ class MeteredTree {
   SimulatedLoad load{cores_, [this](int64_t ns) { Pass(ns); }};
 };
 
-// The optimum of each cluster's power model is known: joules for
-// an operation go with (idle + n active x^p) / x, and are least where idle = (p - 1) n active x^p.
+// The optimum of each cluster's power model is known: joules per operation are proportional to (idle + n
+// active x^p) / x, with the minimum at idle = (p - 1) n active x^p.
 TEST(EnergyOfATree, FindsTheKnownOptimumAndLeavesTheTreeAsItWas) {
   const MachineFile file = ParseMachineFile(TwoClusters(), "toy.toml");
   const TempPath folder;

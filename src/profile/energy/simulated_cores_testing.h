@@ -1,4 +1,4 @@
-// Cores that compute and take energy as a machine file says, in time that passes only where a test says so.
+// Simulated cores that compute and take energy by a machine file's figures. Their time passes only in Pass().
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace mete {
 
-inline constexpr double kWithoutWork = 0.7;  // W, of the rest of the machine
+inline constexpr double kWithoutWork = 0.7;  // watts of the rest of the machine
 
 class SimulatedCores {
  public:
@@ -70,7 +70,7 @@ class SimulatedLoad : public EnergyLoad {
       : cores_(cores), pass_(std::move(pass)) {}
 
   void Start(const std::vector<int>& cores, const ReuseLoad& load) override {
-    pass_(kStartNs);  // so that nothing is in step with the meter
+    pass_(kStartNs);  // an odd time, so that the load is not in phase with the meter
     cores_.Begin(cores, load);
     ++starts;
   }

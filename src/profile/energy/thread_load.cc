@@ -15,11 +15,11 @@ namespace mete {
 namespace {
 
 constexpr int64_t kMiB = 1 << 20;
-constexpr int64_t kInCache = 16 << 10;  // half of the smallest L1 there is (32 KiB)
-constexpr int64_t kUntold = 64 * kMiB;  // as MeasureReadBandwidth takes
-// guess: a millisecond at 1 GFLOP/s, so that what is counted is hardly older
+constexpr int64_t kInCache = 16 << 10;  // half of the smallest usual L1 (32 KiB)
+constexpr int64_t kUntold = 64 * kMiB;  // the same size as in MeasureReadBandwidth
+// This value is a guess: a pass takes 1 ms at 1 GFLOP/s, so that the count of passes is never much older.
 constexpr double kFlopsPerPass = 1e6;
-// guess: the same where memory is waited for, half a millisecond at 0.5 GB/s
+// This value is a guess, for passes that wait for memory: half a millisecond at 0.5 GB/s.
 constexpr int64_t kBytesPerPass = 1 << 18;
 constexpr float kFill = 0.5f;
 
@@ -30,7 +30,7 @@ bool PinThis(int core) {
   return pthread_setaffinity_np(pthread_self(), sizeof(set), &set) == 0;
 }
 
-// A thread that takes no signals: these are for the one that puts frequencies back.
+// Starts a thread that receives no signals: they are for the thread that restores the frequencies.
 std::thread QuietThread(auto&& body) {
   sigset_t all, before;
   sigfillset(&all);
@@ -46,7 +46,8 @@ std::thread QuietThread(auto&& body) {
   return thread;
 }
 
-// nullptr where there is not as much memory. Written, so that every page is there.
+// Returns a buffer of `count` numbers; nullptr if there is not enough memory. Filling it makes every page
+// present.
 std::unique_ptr<float[]> Filled(size_t count) {
   std::unique_ptr<float[]> data(new (std::nothrow) float[count]);
   if (data) std::fill_n(data.get(), count, kFill);
@@ -88,7 +89,7 @@ void ThreadLoad::Start(const std::vector<int>& cores, const ReuseLoad& load) {
            "no thread can compute on core {}: it cannot be pinned there, or has no memory", cores[i]);
 }
 
-// Passes over pieces of the buffer, or, where that is smaller, over all of it again and again.
+// Each pass reads a piece of the buffer, or the whole buffer several times if it is smaller than a piece.
 void ThreadLoad::Work(Worker& worker, int core, const ReuseLoad& load, int64_t bytes) {
   const size_t piece = NumbersPerPass(load), count = Steps(bytes / int64_t{sizeof(float)});
   const auto data = PinThis(core) ? Filled(count) : nullptr;

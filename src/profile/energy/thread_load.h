@@ -1,4 +1,4 @@
-// Threads of this machine that compute for a meter.
+// A load of threads on this machine, for measuring energy.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace mete {
 
-// What a thread reads where no cache may hold it: four times the machine's largest cache in all, divided by
-// the cores, and between 16 and 512 MiB; 64 MiB where no cache is told.
+// Returns the size of a thread's buffer that no cache can hold: four times the machine's largest cache,
+// divided by `cores`, at least 16 and at most 512 MiB; 64 MiB if the sizes of the caches are unknown.
 int64_t BytesPerThread(const Machine& machine, int cores);
 
 class ThreadLoad : public EnergyLoad {
@@ -19,13 +19,13 @@ class ThreadLoad : public EnergyLoad {
   explicit ThreadLoad(const Machine& machine) : machine_(machine) {}
   ~ThreadLoad() override { Stop(); }
 
-  // Error UNAVAILABLE where a core is refused.
+  // Error UNAVAILABLE if a thread cannot be pinned to its core.
   void Start(const std::vector<int>& cores, const ReuseLoad& load) override;
   double Flops() override;
   void Stop() override;
 
  private:
-  struct alignas(64) Worker {  // a cache line each
+  struct alignas(64) Worker {  // each worker has its own cache lines
     std::atomic<int64_t> passes{0};
     std::atomic<bool> refused{false};
     double flops_per_pass = 0;

@@ -5,18 +5,20 @@
 namespace mete::slowcore {
 namespace {
 
-// guess: some ten readings of a clock, and less than an interrupt with its way there and back
+// The shortest gap. This value is a guess: some ten readings of a clock, and less than an interrupt takes
+// with entry and return.
 constexpr int64_t kGapNs = 1000;
 
-// Guess: beyond the longest busy part there is room for its overhead, and less than a period for anybody
-// else.
+// The shortest gap of another thread. This value is a guess: it leaves room for the overhead of the longest
+// busy part, and is shorter than a period.
 int64_t ForeignNs(const Pace& pace) { return std::llround(pace.most_lost_ns() + double(pace.period_ns) / 4); }
 
 }  // namespace
 
 GapLimits FreeCore(const Pace& pace) { return {0, ForeignNs(pace)}; }
 
-// Half of a busy part: interrupts are shorter, and a busy part that pays back is not shorter than that.
+// A cycle ends with a gap of at least half a busy part: interrupts are shorter, and a busy part that is
+// shortened to pay back lost time is not.
 GapLimits SlowedCore(const Pace& pace) { return {std::llround(pace.lost_ns() / 2), ForeignNs(pace)}; }
 
 void CycleCounter::Add(int64_t step_ns) {

@@ -1,5 +1,5 @@
-// How much of a core a thread gets, from the clock that it reads all the time: most readings follow each
-// other at once, and a gap is time in which somebody else had the core.
+// Measures how much of a core a thread gets, from the clock that the thread reads continuously: most readings
+// follow each other immediately, and a gap is time in which another thread or an interrupt had the core.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,21 @@
 namespace mete::slowcore {
 
 struct GapLimits {
-  int64_t cycle_ns = 0;  // the least gap that ends a cycle
-  // a longer one is the time slice of another thread of normal priority, or a core that stood still
+  int64_t cycle_ns = 0;  // the shortest gap that ends a cycle
+  // a gap longer than this is the time slice of another thread of normal priority, or a core that stood still
   int64_t foreign_ns = 0;
 };
-GapLimits FreeCore(const Pace& pace);    // before anybody makes it slow: every interrupt ends a cycle
+GapLimits FreeCore(const Pace& pace);    // before the core is made slow: every interrupt ends a cycle
 GapLimits SlowedCore(const Pace& pace);  // a busy part ends a cycle
 
-// Counts whole cycles alone, a stretch of readings with the gap that ends it: what stands before or after
-// another thread's slice is cut at no known place and would bias the share by as much as a slice has few
-// periods. So it does not matter who else is there.
+// Counts only whole cycles: readings without a gap, and the gap that ends them. A cycle next to another
+// thread's slice is cut at an unknown place and would bias the share, more if the time between slices has few
+// periods. Therefore other threads do not change the result.
 class CycleCounter {
  public:
   explicit CycleCounter(const GapLimits& limits) : limits_(limits) {}
 
-  void Add(int64_t step_ns);  // from one reading of the clock to the next
+  void Add(int64_t step_ns);  // time from one reading of the clock to the next
 
   int64_t counted_ns() const { return own_ns_ + lost_ns_; }
   double OwnShare() const { return counted_ns() > 0 ? double(own_ns_) / double(counted_ns()) : 0; }
@@ -31,7 +31,7 @@ class CycleCounter {
 
  private:
   const GapLimits limits_;
-  bool whole_ = false;  // whether the cycle under way was seen from its beginning
+  bool whole_ = false;  // whether the current cycle was seen from its beginning
   int64_t cycle_own_ns_ = 0, cycle_lost_ns_ = 0;
   int64_t own_ns_ = 0, lost_ns_ = 0;
 };

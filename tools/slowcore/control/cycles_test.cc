@@ -7,7 +7,7 @@ namespace {
 
 constexpr Pace kPace{0.35, 200'000};
 
-// Readings of the clock every 50 ns for `ns`.
+// Adds readings of the clock every 50 ns for `ns`.
 void Read(CycleCounter& counter, int64_t ns) {
   for (int64_t t = 0; t < ns; t += 50) counter.Add(50);
 }
@@ -20,7 +20,7 @@ void Period(CycleCounter& counter) {
 TEST(CycleCounter, ShareOfWholePeriods) {
   CycleCounter counter(SlowedCore(kPace));
   for (int k = 0; k < 10; ++k) Period(counter);
-  EXPECT_EQ(counter.counted_ns(), 9 * 200'000);  // where the first one began is not known
+  EXPECT_EQ(counter.counted_ns(), 9 * 200'000);  // the beginning of the first period is unknown
   EXPECT_DOUBLE_EQ(counter.OwnShare(), 0.35);
 }
 
@@ -28,7 +28,7 @@ TEST(CycleCounter, SlicesOfOtherThreadsChangeNothing) {
   CycleCounter counter(SlowedCore(kPace));
   for (int k = 0; k < 20; ++k) {
     for (int i = 0; i < 4; ++i) Period(counter);
-    Read(counter, 20'000 + k * 1000);  // cut anywhere
+    Read(counter, 20'000 + k * 1000);  // the slice begins at any place of the period
     counter.Add(3'000'000 + k * 7000);
     Read(counter, k * 2000);
     counter.Add(130'000);

@@ -10,8 +10,8 @@ void Pacer::Restart(int64_t now_ns) {
   owed_ns_ = 0;
 }
 
-// Whole periods went by, which no thread of the highest priority sleeps through: a virtual machine stood
-// still, and nobody had anything.
+// Skips whole periods that have passed. A real-time thread does not sleep through a period, so that the
+// virtual machine must have stood still, and no thread had the core.
 void Pacer::SkipTo(int64_t now_ns) {
   wake_ns_ += (now_ns - wake_ns_) / pace_.period_ns * pace_.period_ns;
   owed_ns_ = 0;

@@ -8,20 +8,20 @@
 namespace mete::slowcore {
 namespace {
 
-constexpr int kPeriods = 5000;  // one second of 200 us
+constexpr int kPeriods = 5000;  // one second with periods of 200 us
 
-// A core with one thread of normal priority, and the pacer's thread above it.
+// A simulated core with one thread of normal priority and the pacer's real-time thread.
 struct SimulatedCore {
-  double early_ns = 0;       // the other thread loses the core so much before the timer is due, ...
-  int64_t most_late_ns = 0;  // ours wakes up to this much after that, evenly spread, ...
-  double switch_ns = 0;      // and the other one goes on so much after ours has ended
+  double early_ns = 0;       // time before the timer is due at which the other thread loses the core
+  int64_t most_late_ns = 0;  // longest time after the timer is due until the pacer's thread is awake
+  double switch_ns = 0;      // time from the end of the busy part until the other thread runs
   int stall_every = 0;       // periods from one standstill of the whole core to the next; 0: none
   int64_t stall_ns = 0;
   std::mt19937_64 random{7};
 
   int64_t Late() { return most_late_ns > 0 ? int64_t(random() % uint64_t(most_late_ns)) : 0; }
 
-  // The speed that the other thread sees, of a clock that stands still when the core does.
+  // Returns the speed that the other thread sees by a clock that stands still when the core does.
   double Run(Pacer& pacer) {
     int64_t now = 0;
     double others = 0, stalled = 0;
@@ -43,7 +43,7 @@ struct SimulatedCore {
 constexpr double kSpeeds[] = {0.05, 0.25, 0.35, 0.5, 0.7, 0.95};
 constexpr int64_t kPeriodsNs[] = {150'000, 200'000, 300'000};
 
-// What the program does: measure, adjust, measure again.
+// Calibrates as the program does: measure, adjust, measure again.
 double Calibrated(SimulatedCore core, const Pace& pace, int rounds) {
   Pacer pacer(pace);
   double overhead_ns = 0;
@@ -84,7 +84,7 @@ TEST(Pacer, WakeUpsThatTakeLongerThanInCalibrationChangeNothing) {
 TEST(Pacer, AWakeUpAfterTheEndIsTakenFromTheNextBusyParts) {
   Pacer pacer({0.7, 200'000});
   pacer.Restart(-200'000);
-  EXPECT_EQ(pacer.BusyUntil(90'000), 90'000);  // not 60'000
+  EXPECT_EQ(pacer.BusyUntil(90'000), 90'000);  // the planned end, 60'000, has passed
   EXPECT_NEAR(pacer.Ended(90'000), 90'000, 1e-6);
   EXPECT_NEAR(pacer.owed_ns(), -30'000, 1e-6);
   EXPECT_EQ(pacer.wake_ns(), 200'000);
@@ -97,7 +97,7 @@ TEST(Pacer, WhatIsOwedIsPaidWithoutTakingMoreThanHalfOfOthersShare) {
   Pacer pacer({0.5, 200'000});
   pacer.Restart(-200'000);
   pacer.BusyUntil(0);
-  pacer.Ended(20'000);  // 80'000 too short
+  pacer.Ended(20'000);  // the busy part is 80'000 too short
   EXPECT_EQ(pacer.BusyUntil(200'000), 350'000);
   pacer.Ended(350'000);
   EXPECT_NEAR(pacer.owed_ns(), 30'000, 1e-6);
@@ -111,8 +111,7 @@ TEST(Pacer, ACoreThatStoodStillIsNotPaidBack) {
   }
 }
 
-// However late we are: it is our busy parts that shall not be too long, and none reaches into the next
-// period.
+// However late the thread wakes up, no busy part reaches into the next period.
 TEST(Pacer, BusyPartsEndWithinTheirPeriod) {
   std::mt19937_64 random(3);
   Pacer pacer({0.35, 200'000});
@@ -130,7 +129,7 @@ TEST(NextOverheadNs, StopsWhereNothingIsLeftToAdjust) {
   const Pace pace{0.95, 200'000};
   EXPECT_EQ(NextOverheadNs(0, pace, 0.95), 0);
   EXPECT_NEAR(NextOverheadNs(1000, pace, 0.93), 5000, 1e-6);
-  // more than the whole busy part cannot be left out
+  // the busy part cannot be shortened by more than its length
   EXPECT_NEAR(NextOverheadNs(0, pace, 0.1), pace.lost_ns(), 1e-6);
 }
 

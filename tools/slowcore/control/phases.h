@@ -1,5 +1,4 @@
-// Interference at random: a core that is slow for a while and free for a while. The same seed gives the same
-// phases.
+// Random interference: a core that is alternately slow and free. The same seed gives the same phases.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +7,21 @@
 namespace mete::slowcore {
 
 struct PhaseSettings {
-  double mean_s = 0;   // of a slow and of a free phase alike where `share` is a half
-  double share = 0.5;  // of the time that is slow, in the long run
+  double mean_s = 0;   // mean length of all phases; slow and free phases differ if `share` is not a half
+  double share = 0.5;  // share of the time that is slow, in the long run
   uint64_t seed = 1;
 };
 
-// Lengths are exponential, so how long a phase has lasted says nothing about when it ends.
+// The lengths are exponentially distributed, so that the time that a phase has lasted does not predict its
+// end.
 class Phases {
  public:
   explicit Phases(const PhaseSettings& settings) : settings_(settings), random_(settings.seed) {}
 
-  // Whether the core is slow at `elapsed_ns` after the start, which must not go back between calls.
+  // Returns whether the core is slow at `elapsed_ns` after the start. `elapsed_ns` must not decrease between
+  // calls.
   bool SlowAt(int64_t elapsed_ns);
-  int64_t end_ns() const { return end_ns_; }  // of the phase of the last call
+  int64_t end_ns() const { return end_ns_; }  // end of the phase of the last call
 
  private:
   int64_t Length();

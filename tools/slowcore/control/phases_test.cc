@@ -17,7 +17,7 @@ std::vector<int64_t> Ends(const PhaseSettings& settings, int count) {
   return ends;
 }
 
-// The share of `count` phases' time that is slow.
+// Returns the slow share of the time of `count` phases.
 double SlowShare(const PhaseSettings& settings, int count) {
   Phases phases(settings);
   int64_t at = 0, slow_ns = 0;
@@ -41,12 +41,12 @@ TEST(Phases, SameSeedSamePhases) {
   EXPECT_NE(Ends({0.1, 0.5, 5}, 50), Ends({0.1, 0.5, 6}, 50));
 }
 
-// 10 000 lengths whose spread is their mean: the mean is within 1 % of it at one standard deviation; four are
-// allowed.
+// With 10 000 lengths whose standard deviation is their mean, the standard deviation of the average is 1 %.
+// The test allows four of them.
 TEST(Phases, MeanAndShareAreThoseAskedFor) {
   for (double share : {0.2, 0.5, 0.9}) {
     const auto ends = Ends({0.1, share, 1}, 10'000);
-    // 1.5: unequal means spread more
+    // The factor 1.5 is for unequal means of slow and free phases, which spread more.
     EXPECT_NEAR(double(ends.back()) / 10'000 * 1e-9, 0.1, 0.004 * 1.5) << share;
     EXPECT_NEAR(SlowShare({0.1, share, 1}, 10'000), share, 0.02) << share;
   }

@@ -40,7 +40,7 @@ void CheckRealTimeShare(const Pace& pace, const std::string& root) {
   const Limit limit = ReadLimit(root);
   const double busy = 1 - pace.speed;
   const double needed_us = std::ceil(busy * double(limit.period_us));
-  if (busy <= limit.share() + 1e-9) return;  // rounding: 0.05 asks for the 0.95 that kernels allow by default
+  if (busy <= limit.share() + 1e-9) return;  // rounding: 1 - 0.05 must pass the default limit of 0.95
   Fail(Code::kFailedPrecondition, "--speed",
        "the kernel gives real-time threads less of a core than this needs; got sched_rt_runtime_us {} of {}, "
        "expected {:.0f} or more, or -1; try a speed of {:.2f} or more, or sysctl "
