@@ -1,5 +1,5 @@
-// One caller's plan on this worker: the program made ready, the requests under way, and who gets what they
-// send. It lives as long as the caller's stream.
+// One caller's plan on this worker: the prepared program, the requests under way, and the receivers of the
+// messages. A deployment lives as long as the caller's stream.
 #pragma once
 
 #include <atomic>
@@ -21,35 +21,35 @@
 
 namespace mete {
 
-// Where a deployment's messages go. Called by any thread; nobody is kept waiting. `mark` goes when the
-// message has been written.
+// Sends the messages of a deployment. Any thread may call these functions, and none of them blocks. `mark`
+// must be destroyed when the message has been written.
 class DeploymentEnds {
  public:
   virtual ~DeploymentEnds() = default;
   virtual void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) = 0;
   virtual void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) = 0;
-  virtual void SendFailure(const Error& error, int device) = 0;  // of that device
+  virtual void SendFailure(const Error& error, int device) = 0;  // `device` has caused the error
 };
 
 class Deployment {
  public:
-  // `turn` is of whoever computes on this worker. Requests are computed by as many threads as lanes, the n-th
-  // by thread n modulo lanes, each from when it begins and all of the one before is written.
+  // `turn` is shared by all computations on this worker. There are as many threads as lanes: thread n modulo
+  // lanes computes request n, when Begin(n) was called and all messages of the thread's request before are
+  // written.
   Deployment(std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes, Turn& turn,
              DeploymentEnds& ends);
   ~Deployment() { Stop(); }
 
-  // Nothing comes of these once it has failed: what its peers sent before they knew is nobody's fault.
-  void Begin(uint64_t request);            // Error where it is not one of the next
-  void Put(int from, const Chunk& chunk);  // Error where it is not expected
-  // Gives up all requests and tells the caller. The first counts.
+  // Both functions have no effect after the deployment has failed: peers that do not know it yet still send.
+  void Begin(uint64_t request);            // Error where `request` is not one of the next
+  void Put(int from, const Chunk& chunk);  // Error where the piece is not expected
+  // Gives up all requests and tells the caller. Only the first call has an effect.
   void Fail(const Error& error, int device);
 
-  // Gives up what is under way; no message is sent any more when it returns. Whoever feeds it may still hold
-  // it.
+  // Gives up all requests. No message is sent after the return. Other threads may still hold the deployment.
   void Stop();
 
-  // The device for whose piece a request waits; -1: none.
+  // The device whose piece a request is waiting for; -1: none.
   int WaitsFor(uint64_t request);
 
   int device() const { return program_->device(); }
@@ -62,13 +62,14 @@ class Deployment {
   };
 
   struct Lane {
-    uint64_t next = 0;  // the request that it computes or waits for
+    uint64_t next = 0;  // the number of the request that the lane computes or waits for
     std::shared_ptr<Unwritten> unwritten = std::make_shared<Unwritten>();
     std::thread thread;
   };
 
-  std::shared_ptr<Request> RequestAt(uint64_t request);  // mutex_ is locked; null: it has failed
-  std::shared_ptr<Request> WaitFor(uint64_t request);    // until it has begun; null: give up
+  std::shared_ptr<Request> RequestAt(uint64_t request);  // mutex_ is locked; null: the deployment has failed
+  // waits until the request has begun; null: the deployment was stopped
+  std::shared_ptr<Request> WaitFor(uint64_t request);
   void Compute(Lane& lane);
   void Compute(uint64_t request, Request& state, Unwritten& unwritten);
 

@@ -1,4 +1,4 @@
-// What exceptions are for those who hear of them on another device.
+// Converts exceptions to errors that are sent to another device.
 #pragma once
 
 #include <new>

@@ -9,20 +9,20 @@
 namespace mete {
 namespace {
 
-// Of all sessions that are kept, beside the threads that call them. A guess: systemd gives a service on small
-// boards 4915.
+// Threads of all kept sessions, without the threads that call them. This value is a guess: systemd gives a
+// service on small boards 4915.
 constexpr int kMostThreads = 4096;
-// Of those that nobody uses: they only sleep. A guess: a plan of 85 shares on four cores.
+// Threads of the unused sessions, which only sleep. This value is a guess: a plan of 85 shares on four cores.
 constexpr int kMostUnusedThreads = 256;
 
-// What goes together: who has the session has its memory.
+// A session and its memory, which live equally long.
 struct Made {
   Session session;
   MemoryBudget::Part memory;
 };
 
-// What a session will take, before it is made: its constants once more, in kernel order, and its activations.
-// An estimate, as passes may change both; values whose shape depends on data are left out.
+// Returns an estimate of the bytes that a session will take: its constants once more, in kernel order, and
+// its activations. Passes may change both; values whose shape depends on data are left out.
 int64_t SessionBytes(const Graph& graph) {
   int64_t bytes = PlanMemory(graph).arena_bytes;
   for (const Value& value : graph.values)
@@ -31,7 +31,7 @@ int64_t SessionBytes(const Graph& graph) {
 }
 
 double MiB(int64_t bytes) { return double(bytes) / (1 << 20); }
-int ThreadsOf(const Session& session) { return session.stats().threads - 1; }  // one is the caller's
+int ThreadsOf(const Session& session) { return session.stats().threads - 1; }  // one more is the caller's
 bool Unused(const auto& session) { return session.use_count() == 1; }
 
 }  // namespace
@@ -41,7 +41,7 @@ std::shared_ptr<Session> SessionCache::Fresh(Graph graph) {
   MemoryBudget::Part memory = Take(SessionBytes(graph), what);
   const auto made =
       std::make_shared<Made>(Made{Session(ModelOf(std::move(graph)), options_), std::move(memory)});
-  // now it is known
+  // the true size is known now
   const int64_t bytes = made->session.stats().arena_bytes + made->session.stats().packed_bytes;
   if (bytes > made->memory.bytes()) made->memory.Join(Take(bytes - made->memory.bytes(), what));
   made->memory.Shrink(bytes);

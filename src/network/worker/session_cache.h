@@ -1,6 +1,6 @@
-// Sessions of shares, by the bytes of their graphs: a plan that is made again has most shares that were there
-// before. Bounded by the memory and the threads that they take; those that no deployment uses go first, the
-// longest unused one before others.
+// A cache of the sessions of shares, by the bytes of their graphs: a plan that changes a little has most
+// shares of the plan before. The memory and the threads of the sessions are bounded. Sessions that no
+// deployment uses are deleted first, the least recently used one before others.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,23 @@ class SessionCache {
   SessionCache(SessionOptions options, MemoryBudget& memory)
       : options_(std::move(options)), memory_(memory) {}
 
-  // Makes it where it is not here: takes as long as preparing a model, one after the other.
-  // RESOURCE_EXHAUSTED where those in use, and whatever else has memory, leave too little.
+  // Returns the session of `graph` and makes it where the cache has none, which takes as long as preparing a
+  // model; one session is made at a time. RESOURCE_EXHAUSTED where the sessions in use and the other users of
+  // the budget leave too little memory.
   std::shared_ptr<Session> Of(const Graph& graph);
 
-  // One that nobody keeps.
+  // Makes a session that the cache does not keep.
   std::shared_ptr<Session> Fresh(Graph graph);
 
-  // Keeps it until another one comes or memory is needed; it goes before all others.
+  // Keeps this session until the next call of KeepLast() or until memory is needed; it is deleted before all
+  // others.
   void KeepLast(std::shared_ptr<const Session> session);
 
-  // Memory for something else, for which sessions that nobody uses have to go. `what`: as in "no memory for
-  // <what>". Error RESOURCE_EXHAUSTED.
+  // Takes memory for another purpose and deletes unused sessions for it as needed. `what`: as in "no memory
+  // for <what>". Error RESOURCE_EXHAUSTED.
   MemoryBudget::Part Take(int64_t bytes, const std::string& what);
 
-  // Ends sessions that nobody uses until the others have few threads.
+  // Deletes unused sessions until the remaining unused ones have few threads.
   void Trim();
 
  private:
@@ -44,16 +46,16 @@ class SessionCache {
   };
 
   std::shared_ptr<Session> Find(const Digest& digest);
-  // mutex_ is locked.
-  // the last one that was to be kept, or else the longest unused one; false: there is none
+  // Deletes the session of KeepLast(), or else the least recently used of the unused sessions; false: there
+  // is none. mutex_ is locked.
   bool DropUnused();
   int Threads(bool unused) const;
 
   const SessionOptions options_;
   MemoryBudget& memory_;
-  std::mutex making_;  // of whoever makes one that others may want as well; before mutex_
+  std::mutex making_;  // held while a session is made that other callers may need too; locked before mutex_
   std::mutex mutex_;
-  std::list<Known> known_;  // the one used last first
+  std::list<Known> known_;  // the most recently used one first
   std::shared_ptr<const Session> last_;
 };
 
