@@ -1,4 +1,5 @@
-// The CPU beside us: a pool of threads over the fast kernels, the reference where none of them fits.
+// The local CPU as a processor: a pool of threads that run the fast kernels, or the reference where no fast
+// kernel fits.
 #pragma once
 
 #include <memory>
@@ -16,23 +17,23 @@ namespace mete {
 
 struct CpuOptions {
   int threads = 1;
-  std::vector<int> cores;  // to pin to; empty: not pinned
-  bool reference = false;  // never a fast kernel
-  // for all convolutions that it fits, direct for the others; nothing: the best
+  std::vector<int> cores;  // the cores that threads are pinned to; empty: not pinned
+  bool reference = false;  // use only the reference kernels
+  // the algorithm for all convolutions that it fits, the others are direct; nullopt: the best one
   std::optional<ConvAlgorithm> conv;
-  // where `conv` is nothing: no algorithm whose error is larger than that of the sums as they stand
+  // where `conv` is nullopt: no algorithm with a larger error than the direct sums
   bool plain_sums = false;
-  // measures what is best; null: by estimate. Outlives the Cpu's Prepare calls
+  // measures what is fastest; null: choose by estimate. Must outlive the Cpu's Prepare calls
   Tuner* tuner = nullptr;
-  // between two runs of a node its weights leave all caches: measure with them cold
+  // between two runs of a node its weights leave all caches: trials must measure with cold weights
   bool weights_from_memory = false;
   ColdWeights* cold_weights() const {
     return tuner && weights_from_memory ? &tuner->cold_weights() : nullptr;
   }
-  std::string packed_cache;          // folder of the files of packed weights; empty: none
-  std::string policy = "adaptive";   // of PolicyNames(): how blocks reach the threads
-  std::vector<double> speeds;        // of the threads, to emulate; empty: as they are
-  std::vector<WorkerSpeed> workers;  // the threads as the policy shall expect them; empty: alike
+  std::string packed_cache;          // folder for the files of packed weights; empty: no files
+  std::string policy = "adaptive";   // one of PolicyNames(): how blocks are dealt out to the threads
+  std::vector<double> speeds;        // speeds of the threads to emulate; empty: the true speeds
+  std::vector<WorkerSpeed> workers;  // what the policy shall assume of the threads; empty: all are alike
 };
 
 class Cpu : public Processor {
@@ -52,7 +53,8 @@ class Cpu : public Processor {
   Packer packer_;
 };
 
-// Prepares a node on a fast kernel; null, and `why` filled, where none fits. One function a family.
+// Prepares a node on a fast kernel; returns null and sets `why` where none fits. Each family has one such
+// function.
 using PrepareFn = std::unique_ptr<Prepared> (*)(const Graph&, const Node&, Pool&, std::string* why);
 
 }  // namespace mete
