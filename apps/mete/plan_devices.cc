@@ -42,7 +42,7 @@ std::string LayersText(const DevicesPlan& plan, const PlannedGroup& group) {
                      plan.layers[size_t(group.last) - 1], group.last - group.first);
 }
 
-// "rows 0 to 20 of 56", of the first value that is divided.
+// Returns "rows 0 to 20 of 56" for the first divided output of the share, or "all".
 std::string PartText(const Graph& graph, const DeviceShare& share, SplitAxis split) {
   for (const ValuePart& output : share.outputs)
     if (!output.part.all())

@@ -1,6 +1,6 @@
 // Parses the lines of avahi-browse -p, as avahi-utils/avahi-browse.c writes them:
 //
-//    =;eth0;IPv4;pi\0321;_mete._tcp;local;pi-1.local;192.168.1.20;5130;"version=0.1.0" "cores=6"
+//     =;eth0;IPv4;pi\0321;_mete._tcp;local;pi-1.local;192.168.1.20;5130;"version=0.1.0" "cores=6"
 //
 // In the name, a dot and a backslash have a `\` before them, and most other special bytes are `\DDD`, the
 // byte's decimal number. In a record, a quote has a `\` before it.

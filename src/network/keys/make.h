@@ -1,8 +1,8 @@
 // Makes a certificate authority, certificates of hosts that the authority signs, and tokens. Keys are EC
 // P-256, signatures use SHA-256, certificates are X.509 v3.
 //
-//    FOLDER/ca.pem  ca-key.pem (0600)              stays with the person who adds hosts
-//    FOLDER/NAME/ca.pem  cert.pem  key.pem (0600)  is copied to the host NAME
+//     FOLDER/ca.pem  ca-key.pem (0600)              stays with the person who adds hosts
+//     FOLDER/NAME/ca.pem  cert.pem  key.pem (0600)  is copied to the host NAME
 //
 // A host's certificate is valid for both ends of a connection, worker and caller.
 #pragma once
