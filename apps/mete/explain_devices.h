@@ -9,7 +9,7 @@
 
 namespace mete::cli {
 
-std::string ExplainDevices(const PlannedPool& planned);  // tables
+std::string ExplainDevices(const PlannedPool& planned);  // returns tables as text
 
 // Returns the transfers before each group, and those to the caller after the last group: for each a list of
 // from, to, bytes and the time on the link.

@@ -12,7 +12,7 @@ namespace mete::cli {
 struct SimulateDevicesFlags {
   std::string model;                  // as the user named it
   std::string devices;                // the devices file
-  std::string planner = "all";        // or a name of DevicePlanners()
+  std::string planner = "all";        // "all" or a name of DevicePlanners()
   std::string objective = "latency";  // a name of DevicesObjectives(); UsageError for another
   int requests = 0;                   // the number of requests in a row, for throughput; 0: many
   std::string trace;                  // the file for the trace; needs one planner

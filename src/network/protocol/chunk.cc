@@ -20,7 +20,12 @@ using google::protobuf::MessageLite;
 // deployment's name and number 30; the rest is room for fields of later versions.
 constexpr size_t kMostHeadBytes = 256;
 
-enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kDelimited = 2, kFixed32 = 5 };  // protobuf's
+enum WireType : uint32_t {
+  kVarint = 0,
+  kFixed64 = 1,
+  kDelimited = 2,
+  kFixed32 = 5
+};  // as protobuf numbers them
 constexpr uint32_t TagOf(int field) { return uint32_t(field) << 3 | kDelimited; }
 
 // Returns a slice that shares `owner`. gRPC has no constant slices, hence the cast; it only reads the bytes.

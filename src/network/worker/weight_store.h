@@ -46,7 +46,7 @@ class WeightStore {
 
     std::shared_ptr<const Tensor> tensor;
     bool on_disk = false;       // `tensor` is a mapped file
-    bool asked = true;          // since Trim()
+    bool asked = true;          // whether it was asked for since Trim()
     MemoryBudget::Part memory;  // of a weight that is not on the disk
   };
 

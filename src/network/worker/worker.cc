@@ -367,7 +367,7 @@ class Worker::Service : public WorkerService {
   // A graph that is timed on made-up values.
   struct Timed {
     Digest digest;
-    MemoryBudget::Part memory;  // of the values
+    MemoryBudget::Part memory;  // the memory of the values
     std::vector<Tensor> inputs;
     std::shared_ptr<Session> session;
   };

@@ -17,7 +17,7 @@ namespace mete {
 struct WorkerOptions {
   std::string listen = "127.0.0.1:0";  // HOST:PORT; port 0: any free port
   Security security;
-  SessionOptions session = SessionOptions::Estimated();  // of every share
+  SessionOptions session = SessionOptions::Estimated();  // options of every share's session
   std::string weights_folder;                            // empty: weights are kept in memory
   // The limit of that folder's size. This value is a guess: several large networks on a card of 32 GB.
   int64_t weights_bytes = int64_t(8) << 30;
