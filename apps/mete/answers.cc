@@ -13,7 +13,8 @@
 namespace mete::cli {
 namespace {
 
-constexpr int64_t kFewValues = 8;  // of an output, on one line of a terminal
+// an output with at most this many elements is printed on one line of a terminal
+constexpr int64_t kFewValues = 8;
 
 struct Summary {
   double least = std::numeric_limits<double>::infinity(), most = -least, mean = 0;
@@ -85,8 +86,8 @@ Json OutputJson(const Port& port, const Tensor& t) {
   return json;
 }
 
-// Whether the classified output has scores of one input alone; scores of several inputs are not ranked
-// together.
+// Returns whether the classified output has the scores of only one input; scores of several inputs are not
+// ranked together.
 bool IsOneRow(const Answer& answer, const AnswerStyle& style) {
   return answer.outputs[size_t(style.classified)].shape()[0] == 1;
 }
@@ -96,7 +97,7 @@ std::vector<Ranked> RankedOf(const Answer& answer, const AnswerStyle& style) {
   return Rank(answer.outputs[size_t(style.classified)].view(), style.top_k, style.softmax, style.labels);
 }
 
-// Row `i` of a tensor whose first dimension is `rows`; shares its memory.
+// Returns row `i` of a tensor whose first dimension is `rows`. The result shares the tensor's memory.
 Tensor RowOf(const Tensor& t, int64_t i, int64_t rows) {
   Shape shape = t.shape();
   shape[0] = 1;

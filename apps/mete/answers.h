@@ -1,5 +1,5 @@
-// What a run gave, for people: the best classes where an output can be scores of classes, else what each
-// output is.
+// Prints the results of a run for people: the best classes if an output can be scores of classes, otherwise a
+// summary of each output.
 #pragma once
 
 #include <optional>
@@ -13,23 +13,23 @@
 
 namespace mete::cli {
 
-// What a run gave, and for which picture (empty: for tensors; several: for a batch whose outputs cannot be
-// told apart).
+// The results of a run, and the pictures that they belong to. `pictures` is empty for a run on tensors; it
+// has several names for a batch whose outputs cannot be divided.
 struct Answer {
-  // turned: of each, how its EXIF orientation had it turned, or ""
+  // turned[i] says how picture i was turned because of its EXIF orientation; "" if it was not
   std::vector<std::string> pictures, turned;
   std::vector<Tensor> outputs;
-  double ms = 0;      // of the run
-  int64_t batch = 1;  // pictures, or rows of tensors, in that run
-  int64_t row = -1;   // the row of the tensors; -1: the answer has all rows, or is a picture's
+  double ms = 0;      // milliseconds of the run
+  int64_t batch = 1;  // number of pictures, or of rows of tensors, in that run
+  int64_t row = -1;   // the row of the tensors; -1: the answer has all rows, or belongs to a picture
 };
 
-// Whether a row of the output can be scores of classes: CxN or CxNx1x1 for C pictures, of two classes or
-// more.
+// Returns whether a row of an output of this shape can be scores of classes: CxN or CxNx1x1 for C pictures,
+// with at least two classes.
 bool CanBeClasses(const Shape& shape);
 
-// The index of the output to rank: the output of that name; or, if `wanted`, the only output that can be
-// classes. -1: none. UsageError if no output has the name, or the output of that name cannot be classes.
+// Returns the index of the output to rank: the output called `name`; or, if `wanted`, the only output that
+// can be classes; or -1. UsageError if no output has the name, or the output of that name cannot be classes.
 int ClassifiedOutput(const Model& model, const std::string& name, bool wanted);
 
 // How an answer is printed.
@@ -47,7 +47,7 @@ std::vector<Answer> AnswersOf(Answer batch, const AnswerStyle& style);
 void PrintAnswer(const Model& model, const Answer& answer, const AnswerStyle& style);
 Json AnswerJson(const Model& model, const Answer& answer, const AnswerStyle& style);
 
-// What is wrong with names for so many classes; empty: nothing.
+// Returns what is wrong with `names` labels for the classes of `output`, or "".
 std::string LabelsProblem(const std::string& path, size_t names, const Port& output);
 
 }  // namespace mete::cli

@@ -1,4 +1,4 @@
-// mete bench: how fast a model is here, and how sure that is.
+// mete bench: how fast a model is on this machine, and how certain that is.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,9 +26,11 @@
 namespace mete::cli {
 namespace {
 
-constexpr double kWarmupMs = 500;       // guess: past the first page faults and the rise of the clock
-constexpr int kLeastRuns = 5;           // below that a median with spread says nothing
-constexpr double kMuchReference = 0.1;  // of a run's time in reference kernels is worth a note; guess
+// guess: longer than the first page faults and the rise of the clock frequency
+constexpr double kWarmupMs = 500;
+constexpr int kLeastRuns = 5;  // with fewer runs a median and its spread mean nothing
+// guess: a larger share of a run's time in reference kernels gets a note
+constexpr double kMuchReference = 0.1;
 
 struct BenchFlags {
   ModelFlags model;
@@ -42,7 +44,7 @@ struct BenchFlags {
   bool serve = false;
 };
 
-// Sessions that run at the same time, each on threads and inputs of its own.
+// A session with its own threads and inputs. Several streams run at the same time.
 struct Stream {
   Stream(const Model& model, Session made, const std::vector<Tensor>& inputs, const Context& context)
       : session(std::move(made)), runner(model, session, inputs, context) {}
@@ -50,7 +52,7 @@ struct Stream {
   Session session;
   Runner runner;
   std::vector<double> ms;
-  double seconds = 0;  // until the last of them
+  double seconds = 0;  // until the end of the last run
 };
 using Streams = std::vector<std::unique_ptr<Stream>>;
 
@@ -61,8 +63,8 @@ void WarmUp(Streams& streams, int runs, const Context& context) {
     for (const auto& stream : streams) stream->runner.RunMs();
 }
 
-// Runs until the time is up or the runs are over, all streams side by side. True where an interrupt ended it
-// before that: what was measured until then counts.
+// Runs all streams side by side until the time is up or all runs are done. Returns true if an interrupt ended
+// the measurement; the runs until then count.
 bool Measure(Streams& streams, const BenchFlags& flags, const Context& context) {
   Progress progress(context, "run");
   std::atomic<int> begun{0}, done{0};
@@ -100,10 +102,10 @@ struct Result {
   double load_ms = 0, prepare_ms = 0, first_ms = 0, answer_ms = 0;
   int64_t peak_memory_bytes = 0;
   int threads = 1, streams = 1;
-  int64_t batch = 1;      // first dimension of the first input
+  int64_t batch = 1;      // the first dimension of the first input
   double runs_per_s = 0;  // of all streams together
   double gflop = 0, computed_gflop = 0, peak_gflops = 0;
-  double reference_share = 0;  // of a run's time
+  double reference_share = 0;  // the share of reference kernels in a run's time
   bool interrupted = false;
 
   double gflops() const { return gflop * runs_per_s; }
@@ -194,7 +196,7 @@ void PrintResult(const Result& r, const BenchFlags& flags, const DeviceInfo& dev
   fmt::print("{}", FormatList(rows, "  "));
 }
 
-// The share of a run's time that reference kernels took, and a note about it where that is much.
+// Returns the share of a run's time that reference kernels took, and prints a note if it is large.
 double ReferenceShare(Stream& stream, const BenchFlags& flags, const Context& context) {
   if (flags.model.reference) return 1;
   Trace trace;
@@ -219,7 +221,7 @@ double ReferenceShare(Stream& stream, const BenchFlags& flags, const Context& co
   return share;
 }
 
-// The flags of one stream: its part of the threads, pinned to cores of their own where there are enough.
+// Returns the flags of one stream: its part of the threads, pinned to its own cores if there are enough.
 ModelFlags FlagsOfStream(const ModelFlags& flags, int stream, int streams) {
   if (streams == 1) return flags;
   ModelFlags own = flags;
@@ -273,7 +275,7 @@ Streams MakeStreams(const Model& model, const ModelFlags& flags, int count, cons
   return streams;
 }
 
-// What all streams measured, together.
+// Joins the measurements of all streams.
 void Gather(const Streams& streams, const Model& model, Result& result) {
   std::vector<double> all;
   for (const auto& stream : streams) {
@@ -309,7 +311,7 @@ void Bench(const BenchFlags& flags, const Context& context) {
   PrintNotes(model, context);
   FillRandom(model, flags.seed, inputs);
   ModelFlags chosen = flags.model;
-  const auto frequencies = ApplyObjective(model, chosen, context);  // as long as the session
+  const auto frequencies = ApplyObjective(model, chosen, context);  // must live as long as the session
   Streams streams = MakeStreams(model, chosen, flags.streams, inputs, context);
   Session& session = streams[0]->session;
   Runner& runner = streams[0]->runner;
@@ -324,7 +326,7 @@ void Bench(const BenchFlags& flags, const Context& context) {
   Gather(streams, model, result);
   {
     const Progress progress(context, "measuring the machine's peak");
-    const int cores = int(ThisDevice().cores.size());  // more threads than these add nothing
+    const int cores = int(ThisDevice().cores.size());  // more threads than cores add nothing
     result.peak_gflops = MeasurePeakGflops(std::min(result.threads * result.streams, cores));
   }
   const DeviceInfo device = ThisDevice();

@@ -1,5 +1,5 @@
-// Checks of flags' values. Their messages are the middle of ours: "[--policy] got 'adaptve', expected one of
-// ...; try adaptive".
+// Validators of flags' values. A validator returns the middle part of an error message: "[--policy] got
+// 'adaptve', expected one of ...; try adaptive".
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,7 +16,7 @@
 
 namespace mete::cli {
 
-// One of these words. Completions read them from the description.
+// Accepts one of `words`. Completion scripts read the words from the validator's description.
 inline CLI::Validator OneOf(const std::vector<std::string>& words) {
   const auto check = [words](const std::string& word) {
     const bool known = std::find(words.begin(), words.end(), word) != words.end();
@@ -25,7 +25,7 @@ inline CLI::Validator OneOf(const std::vector<std::string>& words) {
   return CLI::Validator(check, fmt::format("{{{}}}", fmt::join(words, ",")));
 }
 
-// A number from `least` to `most`.
+// Accepts a number from `least` to `most`.
 inline CLI::Validator Between(double least, double most) {
   const auto check = [=](const std::string& word) {
     double value = 0;

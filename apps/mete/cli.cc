@@ -1,4 +1,4 @@
-// The whole command tree.
+// Builds the whole tree of commands.
 #include <fmt/format.h>
 
 #include "commands.h"

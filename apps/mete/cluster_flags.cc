@@ -11,7 +11,7 @@
 namespace mete::cli {
 namespace {
 
-// "big" or "big:2", into the number of cores of each cluster.
+// Parses "big" or "big:2", and sets the number of cores of that cluster.
 void TakeCluster(const std::string& word, const MachineFile& file, std::vector<int>& cores) {
   const std::vector<int> physical = PhysicalCores(file.machine);
   const size_t colon = std::min(word.find(':'), word.size());

@@ -1,4 +1,4 @@
-// What commands share that work for a machine which is not here: the choice of its cores.
+// A flag of the commands that work for another machine: the choice of its cores.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace mete::cli {
 
-// Of each cluster of the machine file the cores that compute: "big" is all of a cluster, "big:2" two of it;
-// no words: all cores.
+// Returns the number of computing cores of each cluster of the machine file: "big" means all cores of a
+// cluster, "big:2" two of them; no words: all cores.
 std::vector<int> ClusterCores(const std::vector<std::string>& words, const MachineFile& file);
 
 }  // namespace mete::cli

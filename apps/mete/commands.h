@@ -1,4 +1,5 @@
-// The commands, a file each. Every function adds its command to the tree; parsing it sets context.command.
+// The commands, a file each. Every function adds its command to the tree; when the parser finds the command,
+// it sets context.command.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,10 +24,10 @@ void AddWorker(CLI::App& app, Context& context);
 void AddZoo(CLI::App& app, Context& context);
 void AddCompletion(CLI::App& app, Context& context);
 
-// The whole tree.
+// Builds the whole tree of commands.
 void BuildCli(CLI::App& app, Context& context);
 
-// Made from the tree: completion.cc and man.cc.
+// These texts are made from the tree, in completion.cc and man.cc.
 std::string CompletionScript(const CLI::App& app, const std::string& shell);  // bash, zsh or fish
 std::string ManPage(const CLI::App& app);
 

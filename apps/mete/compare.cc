@@ -1,5 +1,5 @@
-// mete compare: this model on other engines too. It finds bench/peers/run.sh, which does the work, and hands
-// on the flags.
+// mete compare: measures a model on other engines too. The command finds bench/peers/run.sh, which does the
+// work, and passes the flags on.
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -44,7 +44,7 @@ fs::path FindScript() {
           ThisProgram().parent_path().string()));
 }
 
-// What a program writes on stderr, kept from the terminal where --json wants nothing but JSON there.
+// Captures what a program writes on stderr if --json is set: then stderr must have nothing but JSON.
 class KeptErrors {
  public:
   explicit KeptErrors(bool keep) : file_(keep ? std::tmpfile() : nullptr) {
@@ -60,7 +60,7 @@ class KeptErrors {
 
   const posix_spawn_file_actions_t* actions() const { return &actions_; }
   std::string Text() const {
-    constexpr size_t kMost = 4000;  // guess: the beginning of what went wrong
+    constexpr size_t kMost = 4000;  // guess: enough for the beginning of the error
     std::string text(kMost, '\0');
     if (!file_) return "";
     std::rewind(file_);
@@ -73,7 +73,7 @@ class KeptErrors {
   posix_spawn_file_actions_t actions_;
 };
 
-// Runs `words` to its end with this process's terminal and gives its exit code.
+// Runs the program `words` to its end, on this process's terminal, and returns its exit code.
 int RunToEnd(std::vector<std::string> words, const KeptErrors& errors) {
   std::vector<char*> argv;
   for (std::string& w : words) argv.push_back(w.data());

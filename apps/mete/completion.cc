@@ -1,4 +1,5 @@
-// mete completion: scripts for shells, made from the command tree so that they cannot fall behind it.
+// mete completion: completion scripts for shells, made from the command tree so that they are always up to
+// date.
 #include <fmt/format.h>
 
 #include <memory>
@@ -11,7 +12,7 @@
 namespace mete::cli {
 namespace {
 
-// A command with the words that lead to it: {"zoo", "make"}.
+// A command and the words that lead to it: {"zoo", "make"}.
 struct Place {
   std::vector<std::string> path;
   const CLI::App* app;
@@ -48,14 +49,14 @@ std::vector<std::string> Spellings(const CLI::Option& option) {
 
 bool IsFlag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
 
-// Those of the command's first argument.
+// Returns the permitted words of the command's first argument.
 std::vector<std::string> ArgumentValues(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
     if (option->get_positional()) return ValuesOf(*option);
   return {};
 }
 
-// Inside '...' of a shell script.
+// Quotes a text as '...' of a shell script.
 std::string Quoted(std::string text) {
   for (size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 4) text.replace(at, 1, "'\\''");
   return "'" + text + "'";
@@ -72,7 +73,7 @@ std::string BashCase(const Place& place) {
                      fmt::join(next, " "));
 }
 
-// What follows an option that takes one of a few words.
+// Returns the cases for options that take one of a few words.
 std::string BashValues(const Place& place) {
   std::string out;
   for (const CLI::Option* option : place.app->get_options())
@@ -120,7 +121,8 @@ std::string ZshWords(const std::vector<std::string>& words) {
   return words.empty() ? "_files" : fmt::format("({})", fmt::join(words, " "));
 }
 
-// What _arguments takes for an option: '*' lets it be repeated; ':' and '[' mean something in it.
+// Returns an argument of zsh's _arguments for an option: '*' permits repetition; ':' and '[' are special and
+// need a backslash.
 std::string ZshOption(const CLI::Option& option, const std::string& spelling) {
   std::string help = option.get_description();
   for (size_t at = 0; (at = help.find_first_of("[]:\\", at)) != std::string::npos; at += 2)
@@ -154,7 +156,7 @@ std::string Zsh(const CLI::App& app) {
   return out + "if [ \"$funcstack[1]\" = _mete ]; then _mete \"$@\"; else compdef _mete mete; fi\n";
 }
 
-// True where the words so far lead to the place.
+// Returns a fish condition that is true if the words so far lead to the place.
 std::string FishCondition(const Place& place) {
   if (place.path.empty()) return "__fish_use_subcommand";
   std::string condition;

@@ -1,4 +1,5 @@
-// What every command gets: how to answer, and how to be stopped. Results go to stdout, all else to stderr.
+// What every command gets: the form of its answer, and the token by which it is stopped. Results go to
+// stdout, everything else to stderr.
 #pragma once
 
 #include <chrono>
@@ -44,7 +45,7 @@ inline constexpr EnvironmentRow kEnvironment[] = {
     {"NO_COLOR", "set: never colour the output"},
 };
 
-// A wrong command line that only the command itself can see.
+// An error in the command line that the parser cannot see, only the command itself.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -56,10 +57,10 @@ struct Context {
   bool json = false;
   const CancelToken* cancel = nullptr;
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
-  std::function<void()> command;  // what the command line asked for, set by the parser
+  std::function<void()> command;  // the command of the command line, set by the parser
 };
 
-// CANCELLED where the user has interrupted; for the places between two runs.
+// Error CANCELLED if the user has interrupted. Commands call this function between two runs.
 void CheckCancelled(const Context& context);
 
 }  // namespace mete::cli

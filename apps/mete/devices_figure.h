@@ -1,4 +1,4 @@
-// What a plan for several devices has least of, in words.
+// The figure that a plan for several devices minimizes, in words.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace mete::cli {
 
-DevicesObjective ParseDevicesObjectiveFlag(const std::string& text);  // of --objective; UsageError
+DevicesObjective ParseDevicesObjectiveFlag(const std::string& text);  // parses --objective; UsageError
 
 std::string JoulesText(double joules);  // "1.20 J", "3.40 mJ"
 

@@ -35,7 +35,7 @@ std::string LinksText(const PlannedPool& p) {
          "\nBy itself: if nothing else went through both ends' links at the time.\n";
 }
 
-// Over all groups, by device: where a link is what takes the time, it is here.
+// Returns the load of each device over all groups: if a link is the bottleneck, this table shows it.
 std::string LoadsText(const PlannedPool& p) {
   std::vector<int64_t> out(p.pool().devices.size(), 0), in = out;
   ForTransfers(
@@ -50,7 +50,7 @@ std::string LoadsText(const PlannedPool& p) {
   return FormatTable(rows, "lrrrrr");
 }
 
-// Devices without a part, those alike together.
+// Returns the devices without a part; equal devices form one group.
 std::vector<std::vector<int>> UnusedDevices(const PlannedPool& p) {
   const std::set<int> used = UsedDevices(p.plan);
   std::vector<std::vector<int>> unused;
@@ -66,9 +66,10 @@ std::vector<std::vector<int>> UnusedDevices(const PlannedPool& p) {
   return unused;
 }
 
-// "81.34 ms, 1.7 % more", "81.34 ms, as long", of the plans for latency that were weighed.
+// Returns the effect of a part for this device: "81.34 ms, 1.7 % more" or "81.34 ms, as long". The plans for
+// latency that were weighed have this number.
 std::string WithItText(const PlannedPool& p, const DeviceCosts& device) {
-  const auto like_it = [&](const LeftOutDevice& l) {  // whatever they take
+  const auto like_it = [&](const LeftOutDevice& l) {  // has the same link and costs
     const DeviceCosts& other = p.pool().devices[size_t(l.device)];
     return other.link == device.link && other.layers == device.layers;
   };

@@ -1,5 +1,5 @@
-// What `mete plan --processors --explain` tells beside the plan: what each link carries, and why devices have
-// no part.
+// The additions of `mete plan --processors --explain` to the plan: what each link carries, and why devices
+// have no part.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace mete::cli {
 
-std::string ExplainDevices(const PlannedPool& planned);  // tables
+std::string ExplainDevices(const PlannedPool& planned);  // returns tables as text
 
-// What is sent before each group, and behind the last one to the caller: of each a list of from, to, bytes
-// and what the link takes.
+// Returns the transfers before each group, and those to the caller after the last group: for each a list of
+// from, to, bytes and the time on the link.
 Json SentJson(const PlannedPool& planned);
 
 }  // namespace mete::cli

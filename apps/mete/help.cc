@@ -13,11 +13,11 @@
 namespace mete::cli {
 namespace {
 
-// guess: longer flags have their text below them, and all others more room for theirs
+// This value is a guess: a longer flag has its text below it, which leaves the other flags' texts more room.
 constexpr size_t kWidestLeft = 26;
-constexpr size_t kFewValues = 8;  // guess: as many as are read with the text; more would hide it
+constexpr size_t kFewValues = 8;  // guess: more values would hide the text
 
-// Two columns, the left one as wide as most of its texts are.
+// Formats two columns. The left one is as wide as its texts, except those above kWidestLeft.
 std::string TwoColumns(const Rows& rows, int columns) {
   size_t left = 0;
   for (const auto& row : rows)
@@ -58,7 +58,8 @@ Rows OptionRows(const CLI::App& app, const std::function<bool(const CLI::Option*
   return rows;
 }
 
-// "  mete bench net.onnx \" and "--cores 0,1" below: a flag stays with its value.
+// Breaks a command: "  mete bench net.onnx \", then "--cores 0,1" on the next line. A flag and its value stay
+// together.
 std::string BrokenCommand(const std::string& line, int columns) {
   const size_t indent = line.find_first_not_of(' ');
   const std::string deeper(indent + 4, ' ');
@@ -77,13 +78,13 @@ std::string BrokenCommand(const std::string& line, int columns) {
   return out + current + "\n";
 }
 
-// "  0  success, ..." with what is too long under its beginning.
+// Breaks an item, "  0  success, ...": further lines begin below the beginning of the text.
 std::string BrokenItem(const std::string& line, int columns) {
   const size_t begin = line.find_first_not_of(' ');
   size_t text = line.find("  ", begin);
   text = text == std::string::npos ? begin : line.find_first_not_of(' ', text);
   std::string out;
-  // guess: narrower sentences cannot be read; they begin on a line of their own
+  // This value is a guess: a narrower text cannot be read, so it begins on a line of its own.
   constexpr int kLeastText = 20;
   if (text > begin && columns - int(text) < kLeastText) {
     out = line.substr(0, line.find_last_not_of(' ', text - 1) + 1) + "\n";
@@ -137,7 +138,7 @@ std::vector<std::string> ValuesOf(const CLI::Option& option) {
     return std::islower(static_cast<unsigned char>(c)) || std::isdigit(static_cast<unsigned char>(c)) ||
            c == '|';
   };
-  // "N|WxH|none"
+  // a type such as "N|WxH|none" has no permitted words
   if (type.find('|') == type.npos || !std::all_of(type.begin(), type.end(), of_a_word)) return {};
   return CLI::detail::split(type, '|');
 }

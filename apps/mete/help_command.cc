@@ -1,4 +1,4 @@
-// mete help: what --help says, and topics that are no command.
+// mete help: prints the text of --help, and topics that are no commands.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,7 +36,7 @@ std::string HelpOf(const CLI::App& app, const std::vector<std::string>& words) {
     at = next;
     path += " " + word;
   }
-  // CLI::App::help() would be of the command that runs: this one
+  // CLI::App::help() would print the help of the command that runs, which is this one
   return at->get_formatter()->make_help(at, path, CLI::AppFormatMode::Normal);
 }
 

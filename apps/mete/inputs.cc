@@ -13,8 +13,8 @@
 namespace mete::cli {
 namespace {
 
-// splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014): small, and
-// the same everywhere, which the distributions of <random> are not.
+// splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014). It is small and
+// gives the same numbers everywhere, which the distributions of <random> do not.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -35,7 +35,8 @@ void Fill(const View& view, F f) {
   std::generate_n(view.as<T>(), view.elements(), f);
 }
 
-// A random half: sign, an exponent below that of 1, mantissa. Magnitudes in [2^-4, 1).
+// Returns a random half-precision number: a sign, an exponent below that of 1, and a mantissa. Magnitudes are
+// in [2^-4, 1).
 uint16_t RandomHalf(Random& random, int mantissa_bits, int bias) {
   const uint64_t bits = random.Next();
   const uint64_t exponent = uint64_t(bias) - 4 + (bits >> 62);
@@ -91,7 +92,8 @@ bool FitsFile(const Shape& shape, const Shape& declared) {
   return std::equal(declared.begin(), declared.end(), shape.begin(), fits);
 }
 
-// What the file says, "?x3x224x224", or what was made of it where that is the problem.
+// Returns the shape that the file declares, "?x3x224x224", or the port's shape if that is the reason of the
+// error.
 std::string ExpectedText(const Port& port, const Shape& got) {
   if (FitsFile(got, port.declared))
     return ToString(port.shape) + ", as --shape or another input's tensor has it";

@@ -1,4 +1,4 @@
-// What goes into a model but pictures: tensors from files, or seeded random numbers.
+// The inputs of a model other than pictures: tensors from files, or seeded random numbers.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,27 @@
 
 namespace mete::cli {
 
-// --input NAME=FILE, read before the model is: what its file leaves open follows from these shapes.
+// --input NAME=FILE. The file is read before the model, because dimensions that the model leaves open follow
+// from the tensor's shape.
 struct TensorFile {
-  std::string input;  // empty: the model's only one
+  std::string input;  // empty: the model's only input
   std::string path;
-  Tensor tensor;  // none of a .bin, which does not say its shape
+  Tensor tensor;  // no value for a .bin file, which has no shape
 };
 std::vector<TensorFile> ReadTensorFiles(const std::vector<std::string>& assignments);
 std::map<std::string, Shape> ShapesOf(const std::vector<TensorFile>& files);  // LoadOptions::tensor_shapes
 
-// A tensor a port; ports without a file stay without value. UsageError where no input has such a name, Error
-// where a file does not fit.
+// Returns one tensor per port; ports without a file have no value. UsageError if no input has such a name,
+// Error if a file does not fit.
 std::vector<Tensor> PlaceTensors(const Model& model, const std::vector<TensorFile>& files);
 
-// Index of the first port without a value; -1 where all have one.
+// Returns the index of the first port without a value, or -1.
 int FirstMissing(const std::vector<Tensor>& inputs);
 std::string DescribePort(const Port& port);  // "'data' f32 1x3x224x224"
 
-// Floats in [-1, 1), 8-bit integers over their range, wider ones 0 or 1 since they may be indices. Fills
-// only the ports without a value; the same seed gives the same numbers on every machine.
+// Fills the ports without a value with random numbers: floats in [-1, 1), 8-bit integers over their whole
+// range, wider integers 0 or 1, since they may be indices. The same seed gives the same numbers on every
+// machine.
 void FillRandom(const Model& model, uint64_t seed, std::vector<Tensor>& inputs);
 
 }  // namespace mete::cli

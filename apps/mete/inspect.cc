@@ -1,4 +1,4 @@
-// mete inspect: what a model is, and what Mete makes of it.
+// mete inspect: describes a model, and what Mete makes of it.
 #include <fmt/format.h>
 
 #include <memory>
@@ -88,7 +88,7 @@ void ReportSession(const Model& model, const InspectFlags& flags, const Context&
   std::vector<Tensor> inputs(model.inputs().size());
   FillRandom(model, 1, inputs);
   Runner runner(model, session, std::move(inputs), context);
-  runner.RunMs();  // touches memory for the first time
+  runner.RunMs();  // the first run touches memory for the first time
   ReportPlan(
       session, f, context, [&](Trace* trace) { runner.RunMs(trace); }, json);
   Trace trace;

@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The names of the installed files ("raspberry-pi-5") that describe what the flag takes: one machine, or
-// several devices.
+// Returns the names of the installed files ("raspberry-pi-5") that the flag can take: descriptions of one
+// machine, or of several devices.
 std::vector<std::string> BoardNames(const fs::path& folder, bool devices) {
   std::vector<std::string> names;
   std::error_code ignored;

@@ -1,5 +1,5 @@
-// Files that come with Mete: in PREFIX/share/mete where it is installed, in its source tree where it was
-// built there.
+// Finds files that come with Mete: in PREFIX/share/mete if Mete is installed, in the source tree if the
+// program was built there.
 #pragma once
 
 #include <filesystem>
@@ -8,15 +8,16 @@
 
 namespace mete::cli {
 
-std::filesystem::path ThisProgram();  // Error where the system does not tell
+// Returns this program's own path. Error UNAVAILABLE if the system does not tell it.
+std::filesystem::path ThisProgram();
 
-// The first of the places that is there in this program's folder or one above: {"share/mete/boards",
-// "boards"}. Empty where none is.
+// Returns the first of `places`, for example {"share/mete/boards", "boards"}, that exists in this program's
+// folder or in a folder above it. Empty if none exists.
 std::filesystem::path FindInstalled(const std::vector<std::string>& places);
 
-// The path of a file that describes hardware: the file of that name, or else the one that is installed, whose
-// ending may be left out
-// ("raspberry-pi-5"). UsageError naming `flag` where there is neither.
+// Returns the path of a file that describes hardware: the file called `name`, or else the installed file of
+// that name, with or without its ending ("raspberry-pi-5"). Error NOT_FOUND naming `flag` if there is
+// neither.
 std::string FindBoard(const std::string& name, const char* flag);
 
 }  // namespace mete::cli

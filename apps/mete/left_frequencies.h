@@ -1,4 +1,4 @@
-// What a command does about frequencies before it runs or measures something.
+// Restores clock frequencies before a command runs or measures something.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace mete::cli {
 
-// Where a process that was killed left frequencies changed, puts them back; a note says so, or what there is
-// to do by hand.
+// If a killed process has left frequencies changed, this function restores them. A note says so, or says what
+// the user has to do by hand.
 inline void PutBackLeftFrequencies(const Context& context) {
   if (const std::string note = MendFrequencies("/", CacheFolder()); !note.empty()) PrintNote(context, note);
 }

@@ -1,4 +1,4 @@
-// mete machine: what hardware there is, here, in a recorded tree, or in a machine file.
+// mete machine: describes the hardware of this machine, of a recorded tree, or of a machine file.
 #include "machine/machine.h"
 
 #include <fmt/format.h>
@@ -101,7 +101,7 @@ void PrintMachine(const Machine& machine) {
 
 std::string Value(const Figure& f) { return fmt::format("{}{:.4g}", f.is_estimate() ? "~" : "", f.value); }
 
-// A row a figure, a column a cluster.
+// Prints a row for each figure and a column for each cluster.
 void PrintFigures(const MachineFile& file) {
   Rows rows{{""}};
   for (const Cluster& c : file.machine.clusters) rows[0].push_back(c.name);

@@ -1,4 +1,4 @@
-// The command line's entry, and its interrupts.
+// The entry point of the command line, with its handling of interrupts.
 #include <csignal>
 #include <cstdlib>
 
@@ -7,18 +7,18 @@
 
 namespace {
 
-mete::CancelToken g_cancel;  // a signal handler reaches nothing but a global
+mete::CancelToken g_cancel;  // a global, because a signal handler reaches nothing else
 
 extern "C" void OnInterrupt(int signal) {
   g_cancel.Cancel();
-  std::signal(signal, SIG_DFL);  // the next one kills
+  std::signal(signal, SIG_DFL);  // the next interrupt kills the process
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   std::signal(SIGINT, OnInterrupt);
-  // what it would say on stderr our errors say; 0: a user's own wish comes first
+  // Mete's errors already say what gRPC would print on stderr; 0: a value that the user has set stays.
   setenv("GRPC_VERBOSITY", "NONE", 0);
   mete::cli::Context context;
   context.cancel = &g_cancel;

@@ -14,7 +14,7 @@ std::vector<const CLI::App*> Below(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-// Text that roff must not read as a request or a special character.
+// Escapes text that roff would read as a request or a special character.
 std::string Escaped(const std::string& text) {
   std::string out;
   for (char c : text) {
@@ -25,7 +25,7 @@ std::string Escaped(const std::string& text) {
   return !out.empty() && (out[0] == '.' || out[0] == '\'') ? "\\&" + out : out;
 }
 
-constexpr int kManColumns = 64;  // of 80: man(1) indents twice, and keeps lines that are set as they are
+constexpr int kManColumns = 64;  // of 80: man(1) indents twice, and does not break verbatim lines
 
 std::string Spelling(const CLI::Option& option) {
   std::string names;
@@ -46,7 +46,7 @@ std::string Options(const CLI::App& app) {
   return out;
 }
 
-// A footer: lines at the margin are paragraphs, indented ones stay as they are.
+// Formats a footer: lines at the margin form paragraphs, indented lines stay verbatim.
 std::string Footer(const std::string& footer) {
   std::istringstream lines(footer);
   std::string out;

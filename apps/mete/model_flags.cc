@@ -16,14 +16,15 @@ namespace {
 constexpr const char* kModelGroup = "Model";
 constexpr const char* kMachineGroup = "Machine";
 constexpr const char* kReportGroup = "Report";
-constexpr int kExplainRuns = 5;       // the least of five is near what a node can do; guess
-constexpr int kProfileRows = 12;      // as many as a screen shows beside the table by operator
-constexpr double kLeastSpeed = 0.01;  // a session's: SessionOptions::speeds
+constexpr int kExplainRuns = 5;       // guess: the least time of five runs is near the best time of a node
+constexpr int kProfileRows = 12;      // as many rows as fit on a screen below the table by operator
+constexpr double kLeastSpeed = 0.01;  // the least value of SessionOptions::speeds
 
 LoadOptions LoadOptionsOf(const ModelFlags& flags) {
   LoadOptions options;
   for (const std::string& text : flags.shapes) {
-    const bool named = text.find('=') != std::string::npos;  // else of the only input
+    // without a name, the shape is that of the only input
+    const bool named = text.find('=') != std::string::npos;
     const auto [name, dims] = named ? SplitAssignment(text, "--shape") : std::pair(std::string(), text);
     if (!options.input_shapes.emplace(name, ParseShape(dims, "--shape")).second)
       throw UsageError(fmt::format("[--shape] {} is given twice; got '{}' again, expected it once",
@@ -39,7 +40,7 @@ LoadOptions LoadOptionsOf(const ModelFlags& flags) {
   return options;
 }
 
-// The folder for --cache-weights; empty where that is not asked for.
+// Returns the folder for --cache-weights, or "" if the flag is not set.
 std::string PackedCache(const ModelFlags& flags) {
   if (!flags.cache_weights) return "";
   std::string folder = CacheFolder();

@@ -1,4 +1,4 @@
-// The flags that every command with a model shares, and what they lead to: a Model, a Session, a report.
+// The flags that every command with a model shares, and what is made from them: a Model, a Session, a report.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,12 +12,12 @@
 
 namespace mete::cli {
 
-inline constexpr int kMostBatch = 1 << 16;  // guess: more than any memory takes
+inline constexpr int kMostBatch = 1 << 16;  // guess: more than any machine's memory holds
 
 struct ModelFlags {
   std::string model;
   std::vector<std::string> shapes;  // name=1x3x224x224, T=128, 1x3x224x224
-  int64_t batch = 0;                // of run and bench
+  int64_t batch = 0;                // only run and bench have this flag
   std::string weights;
   std::vector<std::string> disabled_passes;
   bool no_optimize = false;
@@ -25,10 +25,10 @@ struct ModelFlags {
   bool no_tune = false;
   int threads = 0;
   std::vector<int> cores;
-  std::vector<double> speeds;  // of --cores 0:1.0,1:0.4, emulated; empty where none is given
+  std::vector<double> speeds;  // the emulated speeds of --cores 0:1.0,1:0.4; empty if no core has one
   std::string policy;          // empty: the session's default
   std::string plan, save_plan;
-  std::string objective;  // of run, bench and simulate: objective.h
+  std::string objective;  // only run, bench and simulate have this flag: objective.h
   bool cache_weights = false;
   bool explain = false;
   bool profile = false;
@@ -37,25 +37,26 @@ struct ModelFlags {
   bool traced() const { return profile || !trace.empty(); }
 };
 
-void AddLoadFlags(CLI::App& command, ModelFlags& flags);  // what LoadModel() reads
+void AddLoadFlags(CLI::App& command, ModelFlags& flags);  // the flags that LoadModel() reads
 void AddCoresFlag(CLI::App& command, ModelFlags& flags);  // --cores, with speeds
-// what SessionOptionsOf() reads but for plans: threads, cores, policy, kernels
+// the flags that SessionOptionsOf() reads, without plans: threads, cores, policy, kernels
 void AddSessionFlags(CLI::App& command, ModelFlags& flags);
 void AddModelFlags(CLI::App& command, ModelFlags& flags);
 
-// "0" or "0:0.4", a core and the speed at which it is emulated, into the flags' cores and speeds.
+// Parses "0" or "0:0.4", a core and the speed at which it is emulated, and adds both to `flags`.
 void ParseCores(const std::vector<std::string>& words, ModelFlags& flags);
-// UsageError where the cores are not this machine's, or do not go with other flags.
+// UsageError if this machine does not have the cores, or if other flags contradict them.
 void CheckCores(const ModelFlags& flags);
 
 void AddJsonFlag(CLI::App& command, Context& context);
 
-// "name=1x3x224x224" to its parts; "a,b,c" and "1x2x3" to numbers. UsageError naming `flag` otherwise.
+// SplitAssignment() splits "name=1x3x224x224"; ParseShape() parses "1,3,4" or "1x3x4". UsageError naming
+// `flag` for other texts.
 std::pair<std::string, std::string> SplitAssignment(const std::string& text, const char* flag);
 Shape ParseShape(const std::string& text, const char* flag);
 
-// Prints the notes of Load() to stderr. `tensors`: as LoadOptions::tensor_shapes.
-// LoadQuietly() loads the model, PrintNotes() prints what Load() assumed, and LoadModel() does both.
+// LoadQuietly() loads the model, PrintNotes() prints the notes on what Load() assumed to stderr, and
+// LoadModel() does both. `tensors`: as LoadOptions::tensor_shapes.
 Model LoadQuietly(const ModelFlags& flags, const Context& context, double* load_ms = nullptr,
                   const std::map<std::string, Shape>& tensors = {});
 void PrintNotes(const Model& model, const Context& context);
@@ -64,15 +65,15 @@ Model LoadModel(const ModelFlags& flags, const Context& context, double* load_ms
 
 SessionOptions SessionOptionsOf(const ModelFlags& flags);
 
-// Prints its notes; writes --save-plan.
+// Makes a session and prints its notes. The first function also writes --save-plan.
 Session MakeSession(const Model& model, const ModelFlags& flags, const Context& context);
 Session MakeSession(const Model& model, SessionOptions options, const std::string& label,
                     const Context& context);
 
-// --profile and --trace: prints, writes, and adds "profile" to `json`.
+// --profile and --trace: prints the profile or adds "profile" to `json`, and writes the trace.
 void ReportTrace(const Trace& trace, const ModelFlags& flags, const Context& context, Json& json);
 
-// --explain: prints, or adds "explain" to `json`. `run` makes one run and fills its trace.
+// --explain: prints the plan or adds "explain" to `json`. `run` makes one run and fills its trace.
 void ReportPlan(const Session& session, const ModelFlags& flags, const Context& context,
                 const std::function<void(Trace*)>& run, Json& json);
 

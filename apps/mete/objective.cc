@@ -72,7 +72,7 @@ void CheckMachine(const EnergyCurves& curves, const Machine& machine, const std:
          Printable(curves.machine));
 }
 
-// Why the chosen frequencies cannot be had; "" where they can.
+// Returns why the chosen frequencies cannot be set, or "".
 std::string WhyNot(const FrequencyControl& control, const EnergyCandidate& chosen) {
   for (size_t c = 0; c < chosen.clusters.size(); ++c) {
     const auto [khz, cores] = chosen.clusters[c];

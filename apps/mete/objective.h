@@ -1,5 +1,5 @@
-// --objective: which cores, at which frequencies, a model is to run on; by energy curves that were measured,
-// or those of a machine file.
+// --objective: chooses the cores and frequencies on which a model runs, by measured energy curves or by those
+// of a machine file.
 #pragma once
 
 #include <memory>
@@ -11,26 +11,27 @@
 
 namespace mete::cli {
 
-CLI::Option* AddObjectiveOption(CLI::App& command, ModelFlags& flags);  // of simulate
-void AddObjectiveFlag(CLI::App& command, ModelFlags& flags);            // of run and bench
-// theirs, before anything else; UsageError
+CLI::Option* AddObjectiveOption(CLI::App& command, ModelFlags& flags);  // for simulate
+void AddObjectiveFlag(CLI::App& command, ModelFlags& flags);            // for run and bench
+// checks --objective of run and bench, before any other work; UsageError
 void CheckObjective(const ModelFlags& flags, bool devices);
-Objective ParseObjectiveFlag(const std::string& text);  // UsageError
+Objective ParseObjectiveFlag(const std::string& text);  // parses --objective; UsageError
 
-// where mete profile --energy leaves them by default; UsageError where there is no cache folder
+// Returns the default path of the curves that mete profile --energy writes. UsageError if there is no cache
+// folder.
 std::string EnergyCurvesPath();
 
-// ChooseEnergy() that shows how far it is and ends with the command.
+// Calls ChooseEnergy(), shows its progress, and stops when the command is cancelled.
 EnergyChoice Choose(const EnergyCurves& curves, const ModelWork& work, const Objective& objective,
                     const Context& context, const std::vector<int64_t>& at_khz = {});
 
-// For people, or as JSON.
+// Prints a choice for people, or as JSON.
 void PrintEnergyChoice(const EnergyCurves& curves, const ModelWork& work, const EnergyChoice& choice,
                        const ModelFlags& flags, const Context& context);
 
-// What --objective of `flags` asks for, by the stored curves: --cores become the chosen ones; the frequencies
-// stay set as long as what is returned lives. nullptr where nothing is asked for, or frequencies cannot be
-// set, which a note says. Error where there are no curves, or those of another machine.
+// Applies --objective of `flags`, by the stored curves: sets --cores to the chosen cores, and sets the
+// frequencies, which stay set while the returned object lives. Returns nullptr if the flag is not given, or
+// if frequencies cannot be set, which a note says. Error if there are no curves, or those of another machine.
 std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags& flags,
                                                  const Context& context);
 

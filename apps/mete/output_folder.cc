@@ -18,7 +18,7 @@ std::string FileName(std::string name) {
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') c = '_';
   if (name.empty() || name[0] == '.') name.insert(0, "_");
-  return name.substr(0, 200);  // file systems end at 255 bytes; the rest is for the ending
+  return name.substr(0, 200);  // file systems permit 255 bytes; the rest is for the ending
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ OutputFolder::OutputFolder(const std::string& path) : folder_(path) {
 OutputFolder::~OutputFolder() {
   std::error_code ignored;
   for (const auto& [temporary, name] : files_) fs::remove(temporary, ignored);
-  if (made_) fs::remove(folder_, ignored);  // only where nothing is in it
+  if (made_) fs::remove(folder_, ignored);  // succeeds only if the folder is empty
 }
 
 void OutputFolder::Add(const std::string& name, const ConstView& tensor) {

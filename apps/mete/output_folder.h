@@ -1,4 +1,4 @@
-// Tensors into a folder of .npy files, all or none.
+// Writes tensors into a folder of .npy files, either all of them or none.
 #pragma once
 
 #include <filesystem>
@@ -12,16 +12,16 @@ namespace mete::cli {
 
 class OutputFolder {
  public:
-  // Makes the folder where it is missing. An empty path: every call does nothing.
+  // Makes the folder if it is missing. With an empty path every call does nothing.
   explicit OutputFolder(const std::string& path);
-  ~OutputFolder();  // removes what Commit() has not made final
+  ~OutputFolder();  // deletes the files that Commit() has not given their names
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
 
-  // Writes to a temporary name; characters that a file name should not have become '_'.
+  // Writes a tensor to a file with a temporary name. Characters that a file name should not have become '_'.
   void Add(const std::string& name, const ConstView& tensor);
 
-  // Gives every file its name; the names are returned.
+  // Gives every file its final name, and returns these names.
   std::vector<std::string> Commit();
 
  private:

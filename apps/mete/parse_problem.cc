@@ -34,7 +34,7 @@ std::vector<std::string> FlagsOf(const CLI::App& app) {
   return flags;
 }
 
-// Commands, here and below, that have the flag: "mete bench".
+// Collects the commands in and below `app` that have the flag: "mete bench".
 void CollectOwners(const CLI::App& app, const std::string& path, const std::string& flag,
                    std::vector<std::string>& owners) {
   const std::vector<std::string> flags = FlagsOf(app);
@@ -65,7 +65,7 @@ std::string UnknownFlag(const CLI::App& app, std::string flag) {
                      owners.size() + more.size() > 1 ? "have" : "has", HelpOf(app));
 }
 
-// "mete bench MODEL".
+// Returns for example "mete bench MODEL".
 std::string Usage(const CLI::App& app) {
   std::string usage = CommandPath(app);
   for (const CLI::Option* o : Deepest(app)->get_options())
@@ -106,7 +106,7 @@ std::string Missing(const CLI::App& app, const std::string& text) {
                      text.substr(0, text.find(" is required")), Usage(app), HelpOf(app));
 }
 
-// "--runs: 1 required N missing" and "--threads: got ...": the flag or argument, and the rest.
+// Splits "--runs: 1 required N missing" or "--threads: got ..." into the flag or argument and the rest.
 std::pair<std::string, std::string> SplitName(const std::string& text) {
   const size_t colon = text.find(": ");
   if (colon == std::string::npos || text.substr(0, colon).find(' ') != std::string::npos)
@@ -119,7 +119,7 @@ bool Is(const CLI::ParseError& error) {
   return dynamic_cast<const Kind*>(&error) != nullptr;
 }
 
-// The last of "-o,--output".
+// Returns the last name of "-o,--output".
 std::string LongName(const std::string& names) { return names.substr(names.rfind(',') + 1); }
 
 }  // namespace

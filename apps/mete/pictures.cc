@@ -21,7 +21,8 @@ std::string FlagOf(std::string key) {
 
 bool IsSwitch(const PreprocessKey& key) { return std::string_view(key.values) == "true|false"; }
 
-// A recipe over the TOML beside the model, of which labels and the like stay; a TOML instead of it.
+// Returns the settings before flags: those of the TOML beside the model, with the pixel settings of a recipe
+// if one is named; or those of the TOML that is named instead.
 Preprocess Start(const std::string& model_path, const Port& port, const std::string& preprocess) {
   if (preprocess.ends_with(".toml"))
     return LoadPreprocess(preprocess, PreprocessFor("", port.type, port.shape));
@@ -30,13 +31,13 @@ Preprocess Start(const std::string& model_path, const Port& port, const std::str
   return p;
 }
 
-// The width and height of the port for pictures that are not transposed.
+// Returns the width and height that the port requires of pictures before a transpose.
 std::pair<int64_t, int64_t> SizeOf(const Port& port, const Preprocess& p) {
   const PictureShape want = PictureShapeOf(port.shape);
   return p.transpose ? std::pair(want.height, want.width) : std::pair(want.width, want.height);
 }
 
-// Whether the file leaves height and width open.
+// Returns whether the file leaves height and width open.
 bool IsSizeOpen(const Port& port) {
   const PictureShape want = PictureShapeOf(port.shape);
   if (!want.known || port.declared.rank() != 4) return false;
@@ -49,12 +50,12 @@ std::string SizeText(const Port& port, const Preprocess& p) {
   return fmt::format("{}x{}", width, height);
 }
 
-// Whether a crop in pixels has the size that the port takes.
+// Returns whether a crop in pixels has the size that the port takes.
 bool CropFits(const Port& port, const Preprocess& p) {
   return std::pair<int64_t, int64_t>(p.crop_width, p.crop_height) == SizeOf(port, p);
 }
 
-// "stretched to 224x224 (the size of 'data')".
+// Returns for example "stretched to 224x224 (the size of 'data')".
 std::string FitText(const Port& port, const Preprocess& p) {
   const std::string crop = fmt::format("cropped to {}x{}, then stretched to", p.crop_width, p.crop_height);
   const std::string how = p.letterbox           ? "letterboxed into"
@@ -110,7 +111,8 @@ void AddPictureFlags(CLI::App& command, PictureFlags& flags) {
 }
 
 Preprocess PreprocessOf(const std::string& model_path, const Port& port, const PictureFlags& flags) {
-  // What is wrong with a flag only the command line can mend; what is wrong with a file stays the file's.
+  // An error in a flag is a UsageError, because only the command line can correct it; an error in a file
+  // stays one.
   const auto as_usage = [](const auto& what) {
     try {
       return what();

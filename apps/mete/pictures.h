@@ -1,5 +1,5 @@
-// From picture files to a model's input: flags over the TOML beside the model over what the input's shape
-// says.
+// Makes a model's input from picture files. Settings of flags come before those of the TOML beside the model,
+// and these before what follows from the input's shape.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,31 +20,32 @@ struct PictureFlags {
 void AddPictureFlags(CLI::App& command, PictureFlags& flags);
 Preprocess PreprocessOf(const std::string& model_path, const Port& port, const PictureFlags& flags);
 
-// The shape that the port is to have for these settings, where the file leaves its height and width open:
-// that of --resize or --crop.
+// Returns the shape that the port must have for these settings. If the file leaves height and width open,
+// they are those of --resize or --crop.
 Shape WantedShape(const Port& port, const Preprocess& preprocess);
 
-// UsageError where the settings ask for another size than the port's, or the port takes no pictures of that
-// many channels.
+// UsageError if the settings ask for another size than the port's, or if the port does not take pictures with
+// that number of channels.
 void CheckPictures(const Port& port, const Preprocess& preprocess);
 
-// A warning where nothing says which values pixels are to have, a note where the size is assumed; empty:
-// neither.
+// `warning`: no setting says which range of values pixels must have. `note`: the size is assumed. Empty: no
+// such remark.
 struct PictureRemarks {
   std::string warning, note;
 };
 PictureRemarks RemarksOf(const std::string& model, const Port& port, const Preprocess& preprocess);
 
-// As many pictures as the port takes.
+// A batch with as many pictures as the port takes.
 struct PictureBatch {
   Tensor tensor;
-  std::vector<std::string> turned;  // of each, how its EXIF orientation had it turned; empty: not
-  // a note where a picture loses its aspect although nothing asks for that; empty: none does
+  // how each picture was turned because of its EXIF orientation; "": not turned
+  std::vector<std::string> turned;
+  // a note if a picture loses its aspect although no setting asks for that; else ""
   std::string stretched;
 };
 PictureBatch ReadPictures(std::span<const std::string> paths, const Preprocess& preprocess, const Port& port);
 
-// The keys and recipes of `mete help preprocess`, the manual page and docs/preprocess.md.
+// Returns the text on keys and recipes for `mete help preprocess`, the manual page and docs/preprocess.md.
 std::string PreprocessHelp();
 
 }  // namespace mete::cli

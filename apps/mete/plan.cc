@@ -1,5 +1,5 @@
-// mete plan: which cores would take part in each step, how long that is predicted to take, and what else was
-// weighed. Nothing runs.
+// mete plan: prints which cores take part in each step, the predicted time, and the alternatives that were
+// weighed. The model does not run.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -32,11 +32,11 @@ struct PlanFlags {
   bool explain = false;
 };
 
-// A plan and what a reader has to know to judge it.
+// A plan, and what a reader needs to judge it.
 struct Planned {
   Plan plan;
   Machine machine;
-  std::string note;  // where the times come from, or why there are none
+  std::string note;  // the origin of the times, or why there are none
 };
 
 Planned PlanForFile(const PlanFlags& flags, const Graph& graph) {
@@ -65,7 +65,7 @@ std::string NoteOf(const Costs& predicted) {
 
 std::string SharedCores(const Plan& plan, const Machine& machine) {
   const int counted = CountedThreads(plan, machine);
-  // others have all at each step
+  // other policies give all threads to each step
   if (counted == plan.threads || plan.steps.empty() || plan.steps[0].policy != "adaptive") return "";
   return fmt::format("\nThreads of one core are counted once: of {} threads {} at most take part.",
                      plan.threads, counted);
@@ -88,7 +88,7 @@ Planned PlanForHere(PlanFlags flags, const Graph& graph, const Context& context)
           "--machine FILE plans by the estimates of a machine file."};
 }
 
-// "92 + 36": of each cluster that takes part.
+// Returns "92 + 36": the blocks of each cluster that takes part.
 std::string BlocksText(const Step& step, const Planned& planned) {
   std::vector<int64_t> blocks(planned.machine.clusters.size(), 0);
   std::vector<int> before = CoresOf(planned.plan, planned.machine, 0);
@@ -106,7 +106,7 @@ std::string BlocksText(const Step& step, const Planned& planned) {
 
 bool IsPredicted(const Plan& plan) { return PredictedUs(plan) > 0; }
 
-// A row a step that computes.
+// Returns a row for each step that computes.
 Rows PredictedRows(const Planned& planned) {
   Rows rows{{"node", "cores", "blocks", "predicted", "rather than"}};
   for (const Step& s : planned.plan.steps) {
@@ -149,7 +149,7 @@ void PrintPlan(const PlanFlags& flags, const Planned& planned) {
   PrintText(planned.note);
 }
 
-// The plan as `mete run --plan` reads it, and what is said beside it.
+// Returns the plan in the form that `mete run --plan` reads, with cores and a note.
 Json PlanJson(const Planned& planned) {
   Json json = Json::parse(ToJson(planned.plan));
   for (size_t i = 0; i < planned.plan.steps.size(); ++i)

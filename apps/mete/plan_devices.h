@@ -1,4 +1,4 @@
-// What `mete plan --processors` prints: which device computes which rows of which group of layers.
+// Prints `mete plan --processors`: which device computes which rows of which group of layers.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace mete::cli {
 
-// `graph` as it is before the pass `layout`; `model` as the user named it; `objective` one of
-// DevicesObjectives(); `explain`: links, and why devices have no part, too (explain_devices.h).
+// `graph`: as it is before the pass `layout`. `model`: as the user named it. `objective`: one of
+// DevicesObjectives(). `explain`: also print links, and why devices have no part (explain_devices.h).
 void PlanForDevices(const Graph& graph, const std::string& model, const std::string& devices,
                     const std::string& objective, bool explain, const Context& context);
 

@@ -1,4 +1,4 @@
-// A plan for several devices, and what else was weighed.
+// A plan for several devices, and the alternatives that were weighed.
 #pragma once
 
 #include <vector>
@@ -15,9 +15,9 @@ struct PlannedPool {
   const PoolCosts& pool() const { return file.costs; }
   DevicesObjective objective;
   DevicesPlan plan;
-  std::vector<DevicesPlan> alone;       // of each device, the whole model on it
-  size_t best_alone = 0;                // of these
-  std::vector<LeftOutDevice> left_out;  // of plans for latency
+  std::vector<DevicesPlan> alone;       // for each device, the plan with the whole model on it
+  size_t best_alone = 0;                // an index into `alone`
+  std::vector<LeftOutDevice> left_out;  // only of plans for latency
   double simulated_us = 0;
 };
 

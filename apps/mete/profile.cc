@@ -1,5 +1,5 @@
-// mete profile: measures what kernels take on each cluster of this machine, and says how good the predictions
-// are that follow from it.
+// mete profile: measures the times of kernels on each cluster of this machine, and checks the predictions
+// that follow from them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,12 +26,12 @@ struct ProfileFlags {
   double seconds = 0;
   ProfileEnergyFlags energy;
   bool energy_curves = false;
-  std::vector<std::string> models;  // on devices
+  std::vector<std::string> models;  // of --devices
   std::string devices;
-  std::vector<int> on;  // cores of this device, with those
+  std::vector<int> on;  // the cores of this device that take part with --devices
 };
 
-constexpr double kProfileSeconds = 45;  // guess: ten rounds, and with preparation within a minute
+constexpr double kProfileSeconds = 45;  // guess: ten rounds, which end within a minute with the preparation
 
 void PrintProfile(const Profile& profile, const std::string& path) {
   const Style style = StyleOf(1);
@@ -57,7 +57,7 @@ void PrintProfile(const Profile& profile, const std::string& path) {
 void Measure(const ProfileFlags& flags, const Context& context) {
   PutBackLeftFrequencies(context);
   const Machine machine = ReadMachine();
-  // what is measured for a minute shall not be lost
+  // checked first, so that a minute of measurement is not lost
   CheckMayWrite(FileToKeep(CacheFolder(), KeyOf(machine)));
   ProfileOptions options{flags.seconds > 0 ? flags.seconds : kProfileSeconds, {}, context.cancel};
   auto progress = std::make_unique<Progress>(context, "measuring");

@@ -18,12 +18,12 @@
 namespace mete::cli {
 namespace {
 
-// The profile's own networks have as long as so many models, and more on a core that is emulated: at
-// kCheckSeconds about as many rounds as in a profile (measured: 4 to 5 s a round, and 2.6 times that at 0.4),
-// and the least of fewer times would be a longer one.
+// The profile's own networks get the time of this many models, and more on an emulated core. With
+// kCheckSeconds this gives about as many rounds as in a profile (measured: 4 to 5 s per round, and 2.6 times
+// that at speed 0.4); the least of fewer times would be larger.
 constexpr double kProbesAsModels = 10;
 
-// Of some of a check's nodes.
+// Returns the nodes of a check for which `in` is true.
 Check Part(const Check& all, const std::function<bool(const CheckedNode&)>& in) {
   Check part{{}, {}, all.drift};
   std::copy_if(all.nodes.begin(), all.nodes.end(), std::back_inserter(part.nodes), in);
@@ -37,7 +37,7 @@ Check Products(const Check& check) {
   return Part(check, [](const CheckedNode& n) { return n.product; });
 }
 
-// By operator; all products together first.
+// Returns a check for each operator; that of all products together comes first.
 Parts ByKind(const Check& check) {
   std::set<std::string> kinds;
   for (const CheckedNode& n : check.nodes) kinds.insert(n.op);
@@ -99,7 +99,7 @@ void PrintNodes(const std::string& model, const Check& check) {
   fmt::print("{}\n", FormatTable(rows, in_turns ? "llllrrrrr" : "llllrrr", "  "));
 }
 
-// All models' on one core.
+// Joins the checks of all models on one core.
 Check Joined(const Parts& by_model) {
   Check all = by_model[0].second;
   for (size_t m = 1; m < by_model.size(); ++m) {
@@ -196,7 +196,7 @@ std::vector<Model> LoadAll(const ProfileCheckFlags& flags, const Context& contex
   return models;
 }
 
-// The models as planned for all of the cores.
+// Measures the models as planned for all of the cores together.
 Json CheckPlans(const ProfileCheckFlags& flags, const std::vector<Model>& models, const Machine& machine,
                 const Profile& profile, double seconds, const Context& context) {
   const CpuChoice choice{int(flags.load.cores.size()), flags.load.cores, flags.load.speeds, "adaptive"};
@@ -227,7 +227,7 @@ void AddProfileCheckFlags(CLI::App& command, ProfileCheckFlags& flags) {
           ->type_name("MODEL")
           ->group("Check");
   AddCoresFlag(command, flags.load);
-  command.get_option("--cores")->needs(check);  // of this device with others: --on
+  command.get_option("--cores")->needs(check);  // cores of this device beside other devices are those of --on
   command.add_flag("--nodes", flags.nodes, "a row a node")->needs(check)->group("Check");
   command
       .add_flag("--in-turns", flags.in_turns,

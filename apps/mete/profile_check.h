@@ -1,4 +1,4 @@
-// mete profile --check: how good the predictions are that follow from this machine's profile.
+// mete profile --check: how good the predictions from this machine's profile are.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,12 +17,12 @@ struct ProfileCheckFlags {
   bool nodes = false;
 };
 
-constexpr double kCheckSeconds = 5;  // of a model on one core; guess: some tens of rounds
+constexpr double kCheckSeconds = 5;  // seconds for a model on one core; guess: enough for some tens of rounds
 
 void AddProfileCheckFlags(CLI::App& command, ProfileCheckFlags& flags);
 
-// `seconds`: of a model on one core; 0: kCheckSeconds. Error FAILED_PRECONDITION where there is no profile
-// that serves.
+// `seconds`: for a model on one core; 0: kCheckSeconds. Error FAILED_PRECONDITION if there is no usable
+// profile.
 void CheckPredictions(const ProfileCheckFlags& flags, double seconds, const Context& context);
 
 }  // namespace mete::cli

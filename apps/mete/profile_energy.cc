@@ -27,12 +27,12 @@ constexpr const char* kGroup = "Energy";
 std::string OutputPath(const ProfileEnergyFlags& flags) {
   if (!flags.output.empty()) return flags.output;
   const std::string path = EnergyCurvesPath();
-  std::error_code ignored;  // of a folder that cannot be made, writing tells
+  std::error_code ignored;  // writing reports a folder that cannot be made
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   return path;
 }
 
-// A copied tree says which meters there were; they count nothing.
+// A copied tree lists the meters of its machine, but they do not count.
 [[noreturn]] void RefuseCopy(const std::vector<Meter>& meters) {
   std::string names;
   for (const Meter& m : meters)
@@ -41,7 +41,7 @@ std::string OutputPath(const ProfileEnergyFlags& flags) {
        "a copied tree cannot be measured; on its machine {} would be read; try there", names);
 }
 
-// What sets the frequencies; where nothing may, they stay as they are.
+// Returns the object that sets frequencies; if this is not permitted, frequencies stay as they are.
 std::unique_ptr<ClusterFrequencies> MakeFrequencies(const Machine& machine, const Context& context) {
   const std::string why = WhyFrequenciesStay(machine.clusters);
   if (!why.empty()) {
@@ -72,7 +72,7 @@ EnergyCurves Measure(const Machine& machine, const std::vector<Meter>& meters,
   return curves;
 }
 
-// The ends of each curve: memory-bound and compute-bound, with one core and with all.
+// Prints the ends of each curve: memory-bound and compute-bound, with one core and with all cores.
 void PrintCurves(const EnergyCurves& curves) {
   fmt::print("{}, {}; {:.2f} W without work\n", curves.machine, curves.source, curves.idle_watts);
   for (const ClusterCurves& c : curves.clusters) {
@@ -128,7 +128,7 @@ void ProfileEnergy(const ProfileEnergyFlags& flags, const Context& context) {
   const bool copied = !std::filesystem::equivalent(flags.root, "/");
   if (!copied) PutBackLeftFrequencies(context);
   const std::string path = copied ? "" : OutputPath(flags);
-  if (!copied) CheckMayWrite(path);  // what is measured for minutes shall not be lost
+  if (!copied) CheckMayWrite(path);  // checked first, so that minutes of measurement are not lost
   const Machine machine = ReadMachine(flags.root);
   const std::vector<Meter> meters = ChooseMeters(machine.meters, flags.meters);
   if (copied) RefuseCopy(meters);

@@ -15,12 +15,12 @@
 namespace mete::cli {
 namespace {
 
-// The parser stops at its first complaint, perhaps before it has seen --json.
+// The parser stops at the first error, perhaps before it has seen --json.
 bool WantsJson(int argc, char** argv) {
   return std::any_of(argv, argv + argc, [](const char* a) { return std::string_view(a) == "--json"; });
 }
 
-// --help and --version reach us as exceptions.
+// The parser reports --help and --version as exceptions.
 int PrintAbout(const CLI::App& app, const CLI::ParseError& e, const Context& context) {
   if (!context.json) return app.exit(e);
   std::ostringstream text;
@@ -71,7 +71,8 @@ class Frame {
 
   int ParseProblem(const CLI::ParseError& e) {
     const bool about = e.get_exit_code() == 0;
-    if (const auto unknown = app_.remaining(true); about && !unknown.empty())  // "mete simulat --help"
+    // for example "mete simulat --help"
+    if (const auto unknown = app_.remaining(true); about && !unknown.empty())
       return Report(kUsage, "USAGE", DescribeParseProblem(app_, CLI::ExtrasError(app_.get_name(), unknown)));
     if (about) return PrintAbout(app_, e, context_);
     return Report(kUsage, "USAGE", DescribeParseProblem(app_, e));

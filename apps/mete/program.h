@@ -1,4 +1,5 @@
-// The frame of a program: parse, do what was asked for, turn errors into messages and exit codes.
+// The frame of a program: parses the command line, runs the command, and turns errors into messages and exit
+// codes.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,8 +15,7 @@ struct Program {
   std::function<void(CLI::App&, Context&)> build;
 };
 
-// The exit code. Everything that is thrown on the way is reported on stderr, as JSON where --json is among
-// the arguments.
+// Returns the exit code. Every exception is reported on stderr, as JSON if --json is among the arguments.
 int RunProgram(const Program& program, Context& context, int argc, char** argv);
 
 }  // namespace mete::cli

@@ -1,4 +1,4 @@
-// A classifier's answer for people: the best classes with their names.
+// Ranks a classifier's scores for people: the best classes with their names.
 #pragma once
 
 #include <string>
@@ -10,15 +10,16 @@ namespace mete::cli {
 
 struct Ranked {
   int64_t index = 0;
-  std::string label;  // empty where there is none
+  std::string label;  // empty if the class has no name
   double score = 0;
 };
 
-// The `k` highest of all elements, equal ones in order of index, NaN last.
+// Returns the `k` highest of all elements; equal elements are in the order of their indices, NaN comes last.
 std::vector<Ranked> Rank(const ConstView& scores, int k, bool softmax,
                          const std::vector<std::string>& labels);
 
-// A line a class; of a line in columns (number, id, name) the last one, after the tab.
+// Reads a file with one class per line. If a line has columns (number, id, name), the label is the last one,
+// after the last tab. Errors name `from`, the flag that the path comes from.
 std::vector<std::string> ReadLabels(const std::string& path, const std::string& from);
 
 }  // namespace mete::cli

@@ -1,4 +1,4 @@
-// mete run: pictures or tensors through a model.
+// mete run: runs a model on pictures or tensors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,28 +37,28 @@ struct RunFlags {
 
 using RunFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&, const RunOptions&)>;
 
-// A model with its inputs, as they were asked for.
+// A model with the inputs of the command line.
 struct Loaded {
   Model model;
-  std::vector<Tensor> inputs;  // that of pictures has no value
-  int picture_port = -1;       // -1: tensors alone
+  std::vector<Tensor> inputs;  // the input of the pictures has no value
+  int picture_port = -1;       // -1: the inputs are only tensors
   Preprocess preprocess;
 
   const Port& port() const { return model.inputs()[size_t(picture_port)]; }
 };
 
-// Everything that the answers have in common.
+// The data that all answers share.
 struct Job {
   const RunFlags& flags;
   const Context& context;
   const Loaded& loaded;
   const AnswerStyle& style;
   RunFunction run;
-  // Makes what runs a last batch of fewer pictures, and the model that it is.
+  // Loads the model for a last batch of fewer pictures, and returns it with the function that runs it.
   std::function<std::pair<Loaded, RunFunction>(int64_t pictures)> smaller;
   Trace trace;                 // of the last run
-  std::vector<Tensor> inputs;  // what `run` ran on last
-  bool told = false;           // how pictures get to the input's size
+  std::vector<Tensor> inputs;  // the inputs of the last call of `run`
+  bool told = false;           // whether the user was told how pictures get the input's size
 };
 
 Answer RunOnce(Job& job, const RunFunction& run, const std::vector<Tensor>& inputs) {
@@ -76,7 +76,7 @@ void AddOutputs(const Job& job, const Answer& answer, OutputFolder& folder) {
     folder.Add(prefix + job.loaded.model.outputs()[i].name, answer.outputs[i].view());
 }
 
-// Prints the answers, or adds them as JSON.
+// Prints the answers, or adds them to `results` as JSON.
 void Report(const Job& job, Answer batch, OutputFolder& folder, Json& results) {
   const bool tensors = batch.pictures.empty();
   if (tensors) AddOutputs(job, batch, folder);
@@ -87,7 +87,7 @@ void Report(const Job& job, Answer batch, OutputFolder& folder, Json& results) {
   }
 }
 
-// The port that takes the pictures: the only one that --input leaves open.
+// Returns the port that takes the pictures: the only one for which --input gives no tensor.
 int PicturePort(const Model& model, const std::vector<Tensor>& inputs) {
   const int port = FirstMissing(inputs);
   if (port < 0)
@@ -164,7 +164,8 @@ Json ReportDevices(PoolSession& session, const Job& job, const std::vector<Tenso
           {"largest_difference", apart}};
 }
 
-// Batches of pictures: one each where the file leaves that open, unless --batch says more.
+// Loads the model with its inputs. Unless --batch says more, a batch has one picture if the file leaves the
+// batch open.
 Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t batch, double* load_ms,
             const Context& context) {
   ModelFlags load = flags.model;
@@ -191,8 +192,7 @@ Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t
   return loaded;
 }
 
-// Whether a last batch may have fewer pictures than the port takes; UsageError where there is one and it may
-// not.
+// UsageError if the last batch has fewer pictures than the port takes and the model does not permit that.
 void CheckBatches(const RunFlags& flags, const Port& port) {
   const int64_t batch = port.shape[0], pictures = int64_t(flags.pictures.size());
   if (batch < 1)
@@ -245,7 +245,7 @@ AnswerStyle StyleFor(const RunFlags& flags, const Loaded& loaded, const Context&
   const bool top_k = given("top_k");
   if (given("pad") && !settings.letterbox)
     PrintNote(context, "[--pad] nothing is filled without --letterbox, so it changes nothing");
-  // of tensors only who asks for it
+  // classes of tensors are ranked only if the user asks for that
   const bool wants_classes = pictures || top_k || settings.softmax || !settings.labels.empty();
   AnswerStyle style{
       ClassifiedOutput(loaded.model, settings.classify, wants_classes), settings.top_k, settings.softmax, {}};
@@ -263,8 +263,8 @@ AnswerStyle StyleFor(const RunFlags& flags, const Loaded& loaded, const Context&
   return style;
 }
 
-// What may be wrong with the answers, before the first of them. True where that tells how pictures get to the
-// input's size.
+// Prints remarks on what may be wrong with the answers, before the first answer. Returns true if a remark
+// says how pictures get the input's size.
 bool PrintRemarks(const RunFlags& flags, const Loaded& loaded, const Context& context) {
   if (HasRandomWeights(loaded.model.metadata()))
     PrintWarning(context, fmt::format("[{}] its weights are random, as 'mete zoo' made them: it is for "
@@ -277,7 +277,7 @@ bool PrintRemarks(const RunFlags& flags, const Loaded& loaded, const Context& co
   return !remarks.warning.empty() || !remarks.note.empty();
 }
 
-// Before anything takes time.
+// Checks the paths before any work that takes time.
 void CheckPicturesAreThere(const RunFlags& flags) {
   for (const std::string& path : flags.pictures)
     if (std::error_code ignored; !std::filesystem::exists(path, ignored)) FailToOpen(path, ENOENT);

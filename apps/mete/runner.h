@@ -1,5 +1,5 @@
-// Runs a session again and again on the same inputs, into memory that is allocated once where the model's
-// shapes allow it.
+// Runs a session repeatedly on the same inputs. The outputs are allocated only once if the model's shapes are
+// known.
 #pragma once
 
 #include <utility>

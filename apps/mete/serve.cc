@@ -12,7 +12,7 @@
 namespace mete::cli {
 namespace {
 
-// of one command; guess: more than anybody asks for, and its answer stays some MiB
+// Runs of one command. This value is a guess: larger than needed, and the answer stays at some MiB.
 constexpr int kMostRuns = 1 << 20;
 
 void Answer(const Json& json) {

@@ -1,5 +1,4 @@
-// mete simulate: how long a model would take on a machine that is not here, with each policy, in virtual
-// time.
+// mete simulate: predicts how long a model takes on another machine with each policy, in virtual time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +35,7 @@ struct SimulateFlags {
   SimulateDevicesFlags pool;
 };
 
-// Problems with the flag are the command line's.
+// Errors in the flag become UsageErrors.
 std::vector<Interference> InterferenceOf(const SimulateFlags& flags) {
   std::vector<Interference> list;
   try {
@@ -52,7 +51,7 @@ struct Outcome {
   std::string policy;
   Simulation simulation;
 
-  Spread later() const {  // in ms, of the runs but the first
+  Spread later() const {  // in ms, of all runs but the first
     std::vector<double> ms;
     for (size_t i = simulation.run_ns.size() > 1; i < simulation.run_ns.size(); ++i)
       ms.push_back(double(simulation.run_ns[i]) * 1e-6);
@@ -92,7 +91,7 @@ std::vector<std::string> Row(const Report& report, const Outcome& outcome) {
   return row;
 }
 
-// What the cores of each cluster did meanwhile, a row a policy.
+// Returns the busy and waiting time of each cluster's cores, a row for each policy.
 std::string ClustersText(const Report& report) {
   Rows rows{{"policy"}};
   for (const Outcome& outcome : report.outcomes) rows.push_back({outcome.policy});
@@ -189,7 +188,7 @@ Json ReportJson(const Report& report) {
   return json;
 }
 
-// --objective: no policies, but which cores at which clocks.
+// --objective: chooses cores and clock frequencies instead of comparing policies.
 void ChooseCommand(const SimulateFlags& flags, const Context& context) {
   const Objective objective = ParseObjectiveFlag(flags.model.objective);
   const EnergyCurves curves = CurvesOf(ReadMachineFile(FindBoard(flags.machine, "--machine")));

@@ -15,20 +15,21 @@
 namespace mete::cli {
 namespace {
 
-constexpr int kManyRequests = 500;  // guess: to fill a pipeline of ten devices is then a fiftieth
+// guess: filling a pipeline of ten devices then takes a fiftieth of the time
+constexpr int kManyRequests = 500;
 
 struct Outcome {
   std::string planner;
   DevicesPlan plan;
   DevicesSimulation simulation;
-  double figure = 0;  // simulated, of what the objective is about
-  int measured = 0;   // plans that the planner had simulated, where it asks for that
+  double figure = 0;  // the simulated value of the objective's figure
+  int measured = 0;   // the number of plans that the planner had simulated, if it measures plans
 };
 
 struct Comparison {
-  std::string model, pool, note, estimates;  // where the costs come from, and what of them are estimates
+  std::string model, pool, note, estimates;  // the origin of the costs, and which of them are estimates
   DevicesObjective objective;
-  int requests;  // in a row
+  int requests;  // the number of requests in a row
   DevicesPlan alone;
   std::vector<Outcome> outcomes;
 
@@ -75,7 +76,7 @@ int Groups(const DevicesPlan& plan) {
   return groups;
 }
 
-// What the other columns are about.
+// Returns an explanation of the other columns.
 std::string Legend(const Comparison& c) {
   const std::string alone = FigureText(c.alone_figure(), c.objective);
   if (c.objective == DevicesObjective::kThroughput)

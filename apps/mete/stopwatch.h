@@ -1,4 +1,4 @@
-// Milliseconds since it was made.
+// Measures the milliseconds since the object was made.
 #pragma once
 
 #include <chrono>

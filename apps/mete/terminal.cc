@@ -16,10 +16,9 @@ std::string Dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-constexpr const char* kErase = "\r\033[K";  // a terminal's line
+constexpr const char* kErase = "\r\033[K";  // erases a line of a terminal
 
-// Prints "mete: note: ..." with the head on each line of the text; a line of progress that stands there is
-// erased first.
+// Prints "mete: note: ..." with the head on each line of the text. Erases a line of progress first.
 void PrintLines(const Context& context, const char* color, const char* kind, std::string_view text) {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "{}", kErase);
   const Style s = StyleOf(STDERR_FILENO);
@@ -49,7 +48,7 @@ Style StyleOf(int fd) {
 }
 
 int TerminalColumns(int fd) {
-  constexpr int kLeast = 40;  // narrower ones would break words; guess
+  constexpr int kLeast = 40;  // guess: a narrower terminal would break words
   winsize size{};
   if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 0;
   return std::max<int>(size.ws_col, kLeast);
@@ -134,8 +133,8 @@ void Progress::Show() {
   using namespace std::chrono_literals;
   const auto start = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  // The second counts from the start of the command, because many short parts take long together; a part of
-  // less than 0.1 s would flicker.
+  // The second counts from the start of the command, because many short parts take long together; the line of
+  // a part shorter than 0.1 s would flicker.
   if (wake_.wait_until(lock, std::max(command_started_ + 1s, start + 100ms), [this] { return stop_; }))
     return;
   do {

@@ -1,4 +1,5 @@
-// Text for people: colours, notes, progress, tables and units. With --json only JSON reaches either stream.
+// Text for people: colours, notes, progress, tables and units. With --json only JSON reaches stdout and
+// stderr.
 #pragma once
 
 #include <atomic>
@@ -16,7 +17,8 @@
 
 namespace mete::cli {
 
-// Escape sequences, all empty where the stream is not a terminal that wants colours (NO_COLOR, TERM=dumb).
+// Escape sequences for colours. All are empty if the stream is no terminal or if the user does not want
+// colours (NO_COLOR, TERM=dumb).
 struct Style {
   const char* bold = "";
   const char* dim = "";
@@ -25,27 +27,27 @@ struct Style {
 };
 Style StyleOf(int fd);
 
-int TerminalColumns(int fd);  // width of the terminal that the stream is; 0: it is none
-int HelpColumns();            // that of stdout, or of an 80-column page where it is none
+int TerminalColumns(int fd);  // width of the terminal behind the stream; 0: the stream is no terminal
+int HelpColumns();            // width of stdout's terminal, or 80 if stdout is no terminal
 
-// On stderr "mete: note: ...", or {"note": "..."}; a warning likewise. A warning is about answers that may be
-// wrong.
+// Print to stderr "mete: note: ...", or {"note": "..."}; warnings and errors likewise. A warning says that
+// answers may be wrong.
 void PrintNote(const Context& context, const std::string& note);
 void PrintWarning(const Context& context, const std::string& warning);
 void PrintError(const Context& context, const std::string& code, const std::string& message);
 void PrintJson(const Json& json, FILE* to = stdout);  // bytes that are not UTF-8 are replaced
-void PrintText(const std::string& text);              // on stdout, its lines broken where the terminal ends
+void PrintText(const std::string& text);              // to stdout, with lines broken at the terminal's width
 
-// A table for stdout, no wider than the terminal (base/table.h). `align` as of TableLayout.
+// Formats a table for stdout, no wider than the terminal (base/table.h). `align`: as in TableLayout.
 std::string FormatTable(const Rows& rows, const std::string& align, const std::string& indent = "");
-// two columns without a header, of which the last may be broken
+// Formats two columns without a header; texts of the last column may be broken.
 std::string FormatList(const Rows& rows, const std::string& indent = "");
 
 std::string FormatBytes(int64_t bytes);  // "12.3 MiB"
 std::string FormatMs(double ms);         // "12.3 ms", "4.56 s", "78.9 us"
 std::string FormatPercent(double part);  // 0.125: "12 %"
 
-// A line on stderr that names the work that takes long. It appears only on a terminal, not with --json, and
+// A line on stderr that names work that takes long. The line appears only on a terminal, not with --json, and
 // only after the command's first second. Any thread may update it; the destructor erases it.
 class Progress {
  public:
@@ -54,17 +56,17 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void Update(int done, int total) {  // total 0: not known
+  void Update(int done, int total) {  // total 0: unknown
     done_.store(done, std::memory_order_relaxed);
     total_.store(total, std::memory_order_relaxed);
   }
-  void SetLabel(const std::string& label);  // another part of the same work; begins to count again
+  void SetLabel(const std::string& label);  // names another part of the same work; the count begins again
 
  private:
   void Show();
 
   const std::chrono::steady_clock::time_point command_started_;
-  std::string label_;  // under the mutex
+  std::string label_;  // guarded by mutex_
   std::atomic<int> done_{0}, total_{0};
   std::mutex mutex_;
   std::condition_variable wake_;

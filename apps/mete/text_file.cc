@@ -16,17 +16,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kLargestText = 64 << 20;  // bytes of a plan or a labels file
+constexpr int64_t kLargestText = 64 << 20;  // bytes; plans and labels files are smaller
 
-// What is written first, under a name that is this process's own; the file itself where that is none to be
-// replaced.
+// Returns the path that is written first, a name that only this process uses; `path` itself if it is no
+// regular file and must not be replaced.
 std::string TemporaryOf(const std::string& path) {
   std::error_code ignored;
   const bool special = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
   return special ? path : fmt::format("{}.{}.part", path, getpid());
 }
 
-// What a failed or a tried one leaves.
+// Deletes the temporary file of a failed or a trial write.
 void Remove(const std::string& temporary, const std::string& path) {
   std::error_code ignored;
   if (temporary != path) fs::remove(temporary, ignored);

@@ -1,21 +1,23 @@
-// Whole files of text: plans, labels, curves.
+// Reads and writes whole text files: plans, labels, curves.
 #pragma once
 
 #include <string>
 
 namespace mete::cli {
 
-// All or nothing; what is no regular file (/dev/stdout) is written in place. Error UNAVAILABLE.
+// Writes the whole file or leaves it as it was. A path that is no regular file (/dev/stdout) is written in
+// place. Error UNAVAILABLE.
 void WriteTextFile(const std::string& path, const std::string& text);
 
-// Error UNAVAILABLE where WriteTextFile() could not write just now: for asking before what takes long.
+// Error UNAVAILABLE if WriteTextFile() could not write now. For a check before work that takes long.
 void CheckMayWrite(const std::string& path);
 
-// WriteTextFile(); where that fails the text goes to stdout, because it took long to measure, and the Error
+// Calls WriteTextFile(). If that fails, prints the text to stdout, because it took long to measure; the Error
 // says so.
 void WriteOrPrint(const std::string& path, const std::string& text);
 
-// Error NOT_FOUND, or where it is too large; it names the flag that the path came from, where there is one.
+// Error NOT_FOUND, or INVALID_ARGUMENT if the file is too large. The message names `flag`, the flag that the
+// path came from, if it is given.
 std::string ReadTextFile(const std::string& path, const std::string& flag = "");
 
 }  // namespace mete::cli

@@ -1,4 +1,4 @@
-// mete zoo: the architectures of the literature as ONNX files.
+// mete zoo: writes the architectures of the literature as ONNX files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::vector<std::string> AllNames() {
   return names;
 }
 
-// -o names the file, or for "all" the folder.
+// Returns the path of a network's file. -o names the file, or for "all" the folder.
 std::string PathFor(const MakeFlags& flags, const std::string& name) {
   if (flags.name != "all") return flags.output.empty() ? name + ".onnx" : flags.output;
   return (std::filesystem::path(flags.output) / (name + ".onnx")).string();

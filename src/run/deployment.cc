@@ -7,7 +7,7 @@
 namespace mete {
 namespace {
 
-// What a run sends, with the request that it belongs to.
+// Sends the pieces of a run with the number of the run's request.
 class RequestOutbox : public Outbox {
  public:
   RequestOutbox(DeploymentEnds& ends, uint64_t request, Unwritten& unwritten)

@@ -1,6 +1,5 @@
-// One processor's part of a deployed plan: the program made ready, the requests under way, and the threads
-// that compute them. It lives as long as the caller wants the plan. A worker makes one for each caller's
-// stream, and a session on several processors of this process makes one for each of them but its own.
+// One caller's plan on this worker: the prepared program, the requests under way, and the receivers of the
+// messages. A deployment lives as long as the caller's stream.
 #pragma once
 
 #include <atomic>
@@ -19,14 +18,14 @@
 
 namespace mete {
 
-// Where a deployment's messages go. Called by any thread, and does not wait. The mark of a message goes when
-// the message has been written.
+// Sends the messages of a deployment. Any thread may call these functions, and none of them blocks. `mark`
+// must be destroyed when the message has been written.
 class DeploymentEnds {
  public:
   virtual ~DeploymentEnds() = default;
   virtual void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) = 0;
   virtual void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) = 0;
-  virtual void SendFailure(const Error& error, int device) = 0;  // a failure of that device
+  virtual void SendFailure(const Error& error, int device) = 0;  // `device` has caused the error
 };
 
 class Deployment {
@@ -50,7 +49,7 @@ class Deployment {
   // longer.
   void Stop();
 
-  // The device for whose piece a request waits; -1: none.
+  // The device whose piece a request is waiting for; -1: none.
   int WaitsFor(uint64_t request);
 
   int device() const { return program_->device(); }
@@ -63,13 +62,14 @@ class Deployment {
   };
 
   struct Lane {
-    uint64_t next = 0;  // the request that it computes or waits for
+    uint64_t next = 0;  // the number of the request that the lane computes or waits for
     std::shared_ptr<Unwritten> unwritten = std::make_shared<Unwritten>();
     std::thread thread;
   };
 
   std::shared_ptr<Request> RequestAt(uint64_t request);  // mutex_ is locked; null: the deployment has failed
-  std::shared_ptr<Request> WaitFor(uint64_t request);    // until it has begun; null: give up
+  // waits until the request has begun; null: the deployment was stopped
+  std::shared_ptr<Request> WaitFor(uint64_t request);
   void Compute(Lane& lane);
   void Compute(uint64_t request, Request& state, Unwritten& unwritten);
   void Changed();  // mutex_ is locked

@@ -11,7 +11,7 @@ namespace {
 
 constexpr DType kF32 = DType::kF32;
 
-// Of device 1: gets x from the caller, and its square goes back.
+// The program of device 1: it gets x from the caller and sends the square back.
 DeviceProgram Squares() {
   Builder b;
   const ValueId x = b.Input({1, 8});
@@ -97,7 +97,7 @@ TEST_F(Deployments, ComputeNoRequestWhileTheLastOnesPiecesAreUnwritten) {
   Ask(0);
   ends.WaitForDone(1);
   Ask(1);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it would take far less
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // a request takes far less time
   EXPECT_EQ(ends.done(), 1u);
   ends.WriteAll();
   ends.WaitForDone(2);
@@ -132,7 +132,7 @@ TEST_F(Deployments, ThatHaveFailedBlameNobodyElse) {
   EXPECT_TELLS(deployment.Begin(7), "is not one of the next; got 7, expected 0 or 1");
   deployment.Begin(0);
   deployment.Fail(Error(Code::kUnavailable, "[b] is gone"), 2);
-  // What is under way from others, of requests that are over, or too much.
+  // Peers may still send messages: for requests that are over, damaged ones, or too many.
   for (const uint64_t request : {0, 0, 1, 2, 7}) Ask(request);
   EXPECT_EQ(deployment.InboxOf(1), nullptr);
   deployment.Fail(Error(Code::kUnavailable, "[c] is gone"), 3);

@@ -1,5 +1,5 @@
-// What a lane has sent that nobody has written yet: a lane that does not wait for it would fill memory while
-// a peer does not read.
+// Counts the messages that a lane has sent and the network has not yet written. A lane that did not wait for
+// them would fill the memory while a peer does not read.
 #pragma once
 
 #include <condition_variable>
@@ -10,7 +10,7 @@ namespace mete {
 
 class Unwritten : public std::enable_shared_from_this<Unwritten> {
  public:
-  // Goes with a message: it is unwritten for as long as somebody has this.
+  // Belongs to a message: the message counts as unwritten while its mark lives.
   using Mark = std::shared_ptr<const void>;
   Mark Add() {
     std::lock_guard lock(mutex_);
@@ -18,7 +18,7 @@ class Unwritten : public std::enable_shared_from_this<Unwritten> {
     return {nullptr, [self = shared_from_this()](const void*) { self->Remove(); }};
   }
 
-  // Until all is written, or Stop() was called.
+  // Waits until all messages are written or Stop() was called.
   void Wait() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stop_ || messages_ == 0; });

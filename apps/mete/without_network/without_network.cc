@@ -1,5 +1,5 @@
-// What network/ does, where METE_NETWORK is off: no commands, and a refusal of --processors with hosts that
-// would have to be reached.
+// Replaces network/ if METE_NETWORK is off: there are no network commands, and --processors refuses files
+// with hosts that would have to be reached.
 #include "commands.h"
 #include "mete/error.h"
 #include "pool.h"

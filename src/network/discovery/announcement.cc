@@ -7,14 +7,14 @@
 namespace mete {
 namespace {
 
-// Avahi asks the network three times, 250 ms apart, whether a name is free (RFC 6762, 8.1); then twice that,
-// because boards are slow.
+// Avahi asks the network three times, 250 ms apart, whether a name is free (RFC 6762, 8.1). The time here is
+// more than twice that, because boards are slow.
 constexpr std::chrono::seconds kConfirmation{2};
-// guess: until a program that closes its output has ended
+// This value is a guess: the time between the end of a program's output and the end of the program.
 constexpr std::chrono::milliseconds kLastWords{200};
-// bytes until it is confirmed; guess: it says a line of 50
+// Bytes of output until Avahi confirms. This value is a guess: Avahi writes a line of 50.
 constexpr size_t kMostOutput = 16 << 10;
-// characters; the most of one record (RFC 6763, 6.1), and plenty for all of ours
+// characters; the limit of one record (RFC 6763, 6.1), which is plenty for all records of a worker
 constexpr size_t kMostRecords = 255;
 
 std::vector<std::string> ArgumentsFor(const std::string& name, int port,

@@ -28,7 +28,7 @@ std::string AvahiProgram(const std::string& name) {
 
 void FailOfAvahi(const std::string& path, const std::string& said) {
   const std::string line = LastLine(said);
-  // on another host it takes another name by itself
+  // a name that another host has is no error: Avahi then takes another name by itself
   const bool is_taken = line.find("collision") != line.npos;
   const char* way_out = is_taken ? "another name: a service of this host has it"
                                  : "'systemctl start avahi-daemon', or write a devices file";

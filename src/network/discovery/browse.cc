@@ -1,9 +1,9 @@
-// Lines of avahi-browse -p, as avahi-utils/avahi-browse.c writes them:
+// Parses the lines of avahi-browse -p, as avahi-utils/avahi-browse.c writes them:
 //
 //     =;eth0;IPv4;pi\0321;_mete._tcp;local;pi-1.local;192.168.1.20;5130;"version=0.1.0" "cores=6"
 //
-// The name has `\` before a dot or a backslash and `\DDD`, the byte's decimal number, for most others; a
-// record has `\` before a quote.
+// In the name, a dot and a backslash have a `\` before them, and most other special bytes are `\DDD`, the
+// byte's decimal number. In a record, a quote has a `\` before it.
 #include <arpa/inet.h>
 
 #include <algorithm>
@@ -20,15 +20,15 @@
 namespace mete {
 namespace {
 
-constexpr size_t kMostOutput = 1 << 20;  // bytes; a line of a device has 150
-// guess: a datagram of mDNS has 9000 bytes at most, ours less than 500
+constexpr size_t kMostOutput = 1 << 20;  // bytes; the line of one device has 150
+// This value is a guess: a datagram of mDNS has 9000 bytes at most, one of Mete less than 500.
 constexpr size_t kLongestLine = 4096;
-constexpr size_t kMostDevices = 1000;   // guess, as of devices files
+constexpr size_t kMostDevices = 1000;   // guess, as in devices files
 constexpr size_t kLongestHost = 255;    // RFC 1035
-constexpr size_t kLongestVersion = 32;  // guess: "0.1.0" and a commit
-constexpr int kMostCores = 8192;        // as many as Linux can be built for on x86-64 (NR_CPUS)
+constexpr size_t kLongestVersion = 32;  // guess: "0.1.0" and a commit hash
+constexpr int kMostCores = 8192;        // the largest number that Linux can be built for on x86-64 (NR_CPUS)
 
-// 3 digits at `text`, a byte's number, or nothing.
+// Parses the 3 decimal digits at the front as the number of a byte; nullopt where there is no such number.
 std::optional<char> ByteOf(std::string_view digits) {
   int value = 0;
   const auto [end, error] =
@@ -37,7 +37,7 @@ std::optional<char> ByteOf(std::string_view digits) {
   return char(value);
 }
 
-// The character at the front, escapes undone, which is taken off.
+// Removes the character at the front of `text` and returns it without its escape.
 char TakeCharacter(std::string_view& text) {
   const char c = text.front();
   text.remove_prefix(1);
@@ -57,7 +57,7 @@ std::string Unescaped(std::string_view text) {
   return plain;
 }
 
-// The records between quotes.
+// Returns the texts between quotes without their escapes.
 std::vector<std::string> Records(std::string_view text) {
   std::vector<std::string> records;
   for (size_t quote = text.find('"'); quote != text.npos; quote = text.find('"')) {
@@ -69,7 +69,7 @@ std::vector<std::string> Records(std::string_view text) {
   return records;
 }
 
-// A whole number of `least` to `most`, or `otherwise`.
+// Returns the whole number in `text` if it is between `least` and `most`, else `otherwise`.
 int NumberOr(std::string_view text, int least, int most, int otherwise) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -85,7 +85,7 @@ bool IsHost(std::string_view host) {
   });
 }
 
-// With the interface where it is link-local; empty where it is none.
+// Returns the address, with the interface if the address is link-local; "" where `text` is no address.
 std::string AddressOf(const std::string& text, std::string_view interface) {
   in6_addr v6;
   in_addr v4;
@@ -103,7 +103,8 @@ void ReadRecord(const std::string& record, FoundDevice& device) {
   if (key == "cores") device.cores = NumberOr(value, 1, kMostCores, 0);
 }
 
-// The first nine fields; the tenth is the rest. False where there are fewer.
+// Splits off the first nine fields; the tenth field is the rest of the line. Returns false where the line has
+// fewer fields.
 bool SplitFields(std::string_view line, std::array<std::string_view, 10>& fields) {
   for (size_t i = 0; i < 9; ++i) {
     const size_t end = line.find(';');
@@ -128,7 +129,7 @@ std::optional<FoundDevice> ParseLine(std::string_view line) {
   return device;
 }
 
-// The least is the one to call a device by, of the addresses that it has on its interfaces.
+// Ranks the addresses of one device on its several interfaces. Callers use the address with the least rank.
 int Rank(const FoundDevice& device) {
   const std::string& a = device.address;
   if (a.starts_with("127.") || a == "::1") return 3;
@@ -171,7 +172,7 @@ std::vector<FoundDevice> FindDevices(std::chrono::milliseconds timeout) {
   child.Read(said, kMostOutput, "", deadline);
   const bool ended = said.size() < kMostOutput && child.EndsBefore(deadline);
   if (ended && child.status() != 0) FailOfAvahi(path, said);
-  return ParseBrowse(said.substr(0, said.rfind('\n') + 1));  // not the line that was being written
+  return ParseBrowse(said.substr(0, said.rfind('\n') + 1));  // without the line that was being written
 }
 
 }  // namespace mete

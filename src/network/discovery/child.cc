@@ -21,10 +21,10 @@ namespace mete {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// guess: between being asked to end and being ended; Avahi's programs take 1 ms
+// This value is a guess: the time between SIGTERM and SIGKILL. Avahi's programs need 1 ms to end.
 constexpr std::chrono::milliseconds kPatience{500};
 constexpr std::chrono::milliseconds kNap{5};
-constexpr int kNoProgram = 127;  // as shells have it
+constexpr int kNoProgram = 127;  // the exit status that shells use for a missing program
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -33,7 +33,8 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Ours, but that messages are in English: we look for some.
+// Returns the environment of this process, with messages in English, because callers look for certain
+// messages.
 std::vector<std::string> Environment() {
   std::vector<std::string> all{"LC_ALL=C"};
   for (char** e = environ; e && *e; ++e)
@@ -41,14 +42,15 @@ std::vector<std::string> Environment() {
   return all;
 }
 
-// Between fork() and exec: system calls only, because other threads may have held locks.
+// Runs in the child between fork() and exec. Makes system calls only, because other threads may have held
+// locks at the time of the fork.
 [[noreturn]] void Become(const char* path, char** arguments, char** environment, int nothing, int pipe,
                          pid_t parent) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(kNoProgram);  // it was gone before we asked
+  if (getppid() != parent) _exit(kNoProgram);  // the parent ended before prctl() took effect
   if (dup2(nothing, 0) >= 0 && dup2(pipe, 1) >= 0 && dup2(pipe, 2) >= 0) execve(path, arguments, environment);
   _exit(kNoProgram);
 }
@@ -64,7 +66,7 @@ std::string FindProgram(const std::string& name) {
     struct stat facts;
     const bool is_file =
         stat(file.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && access(file.c_str(), X_OK) == 0;
-    // never one of the folder that we happen to be in
+    // a relative folder of PATH is skipped: the current folder must not decide which program runs
     if (is_file && file[0] == '/' && colon > 0) return file;
     folders.remove_prefix(std::min(colon + 1, folders.size()));
   }

@@ -1,4 +1,4 @@
-// A program that runs beside us, without a shell, and is read from with bounds and deadlines.
+// A child process that is started without a shell. Its output is read with bounds and deadlines.
 #pragma once
 
 #include <sys/types.h>
@@ -10,35 +10,37 @@
 
 namespace mete {
 
-// The executable of that name in PATH, or "".
+// Returns the path of the executable `name` in PATH, or "".
 std::string FindProgram(const std::string& name);
 
 class Child {
  public:
-  enum class WhenFull { kWait, kLose };  // what nobody reads
+  enum class WhenFull { kWait, kLose };  // what happens to the output when the pipe is full
 
-  // Starts the program at `path` in the C locale with nothing to read; all that it writes is ours. It is
-  // killed when the thread that starts it ends. Error UNAVAILABLE.
+  // Starts the program at `path` in the C locale with an empty standard input. This object reads the
+  // program's standard output and its errors. The kernel kills the program when the thread that started it
+  // ends. Error UNAVAILABLE.
   Child(const std::string& path, const std::vector<std::string>& arguments,
         WhenFull when_full = WhenFull::kWait);
-  ~Child();  // SIGTERM, and SIGKILL where that does not do; takes half a second at the longest
+  ~Child();  // sends SIGTERM, then SIGKILL if the program goes on; takes half a second at the longest
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // Appends what it writes until it is done, or `text` has `most_bytes`, or `until` is in it (where not
-  // empty), or the time is up.
+  // Appends the program's output to `text` until the program closes it, or `text` has `most_bytes`, or
+  // `until` (if not empty) is in `text`, or the deadline has passed.
   void Read(std::string& text, size_t most_bytes, const std::string& until,
             std::chrono::steady_clock::time_point deadline);
 
   bool Running();
-  bool EndsBefore(std::chrono::steady_clock::time_point deadline);  // waits
-  // of one that has ended: its exit status, or 128 + the signal that ended it
+  // waits until the program has ended or the deadline has passed
+  bool EndsBefore(std::chrono::steady_clock::time_point deadline);
+  // of a program that has ended: its exit status, or 128 + the signal that ended it
   int status() const { return status_; }
 
  private:
   bool Reap(int options);
 
-  pid_t pid_ = -1;  // -1: it has ended and status_ is known
+  pid_t pid_ = -1;  // -1: the program has ended and status_ is known
   int out_ = -1;
   int status_ = 0;
 };

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// PATH with a folder of our own before it, or alone: programs that a test writes.
+// Sets PATH to a folder of programs that a test writes, alone or before the old PATH.
 class FakePrograms {
  public:
   FakePrograms() {

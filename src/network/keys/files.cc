@@ -44,7 +44,7 @@ bool WriteAll(int fd, std::string_view text) {
   return true;
 }
 
-// False where the kernel or the file system does not know how.
+// Returns false where the kernel or the file system does not support `flags`.
 bool Renamed(const fs::path& from, const fs::path& to, unsigned flags) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return true;
   if (errno == EEXIST)
@@ -60,7 +60,7 @@ void Rename(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 std::string ReadSmallFile(const std::string& path, size_t most_bytes) {
-  // a pipe without a writer must not hold us up
+  // opening a pipe without a writer must not block
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) FailToOpen(path, errno);
   struct stat facts;
@@ -106,7 +106,8 @@ void MakeFolder(const fs::path& path) {
 }
 
 void Place(const fs::path& from, const fs::path& to) {
-  if (!Renamed(from, to, RENAME_NOREPLACE)) Rename(from, to);  // the caller has looked that nothing is there
+  // the caller has checked that `to` does not exist
+  if (!Renamed(from, to, RENAME_NOREPLACE)) Rename(from, to);
 }
 
 void Exchange(const fs::path& from, const fs::path& to) {

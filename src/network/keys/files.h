@@ -1,4 +1,5 @@
-// Small files with secrets: read with a bound, written aside and given their names when all is there.
+// Reads and writes small files with secrets. A read is bounded in size; a write goes to a temporary folder,
+// and the file gets its name when all of its bytes are on the disk.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +10,11 @@
 
 namespace mete {
 
-inline constexpr size_t kLargestPem = 64 << 10;  // bytes; ours have 700, a chain of RSA certificates 10 K
+// bytes; a certificate of make.h has 700, a chain of RSA certificates 10 K
+inline constexpr size_t kLargestPem = 64 << 10;
 
-// Does it; what the file system refuses on the way (a folder that may not be read) is an Error UNAVAILABLE.
+// Calls `it`. A std::filesystem error on the way (for example a folder that may not be read) becomes an Error
+// UNAVAILABLE.
 template <class Do>
 auto Guarded(const std::string& where, Do&& it) try {
   return it();
@@ -20,10 +23,12 @@ auto Guarded(const std::string& where, Do&& it) try {
        e.code().message());
 }
 
-// Error NOT_FOUND, or INVALID_ARGUMENT where it is no regular file or has more bytes.
+// Returns the bytes of the file. Error NOT_FOUND, or INVALID_ARGUMENT where the path names no regular file or
+// the file has more than `most_bytes`.
 std::string ReadSmallFile(const std::string& path, size_t most_bytes);
 
-// A folder that only the owner may read, inside `parent`; it goes with what is left in it.
+// A temporary folder inside `parent` that only the owner may read. The destructor deletes the folder and all
+// files in it.
 class Aside {
  public:
   explicit Aside(const std::filesystem::path& parent);
@@ -36,19 +41,19 @@ class Aside {
   std::filesystem::path path_;
 };
 
-// A file that is not there yet, with these permissions whatever the umask; on the disk before this returns.
-// Error UNAVAILABLE.
+// Writes a new file with the permissions `mode`, whatever the umask is. The bytes are on the disk before this
+// function returns. Error UNAVAILABLE, also where the file exists already.
 void WriteNewFile(const std::filesystem::path& path, const std::string& text, int mode);
 
-// Error UNAVAILABLE.
-// with its parents, for the owner alone; does nothing where it is there
+// Makes the folder, for the owner alone, and its missing parents. Does nothing where the folder exists. Error
+// UNAVAILABLE.
 void MakeFolder(const std::filesystem::path& path);
 
-// Gives what was made aside its name. Error FAILED_PRECONDITION where that is taken.
+// Renames `from`, which was made in an Aside, to `to`. Error FAILED_PRECONDITION where `to` exists already.
 void Place(const std::filesystem::path& from, const std::filesystem::path& to);
 
-// Puts folder `from` where `to` is, in one step where the file system can; files of `to` that `from` lacks
-// move along. What was in `to` is in `from` afterwards.
+// Exchanges the folders `from` and `to`, in one step where the file system can. Files of the old `to` that
+// `from` lacks move to the new `to`; the other old files are in `from` afterwards.
 void Exchange(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace mete

@@ -15,10 +15,11 @@
 namespace mete {
 namespace {
 
-// Characters, both guesses: what is shorter can be tried out, what is longer is another kind of file.
+// Characters. Both values are guesses: a shorter token can be found by trying, a longer text is another kind
+// of file.
 constexpr size_t kShortestToken = 16, kLongestToken = 1024;
 
-// A host's folder while it is looked at.
+// The paths of the files in a host's folder.
 struct Paths {
   std::string ca, certificate, key;
 };
@@ -72,7 +73,7 @@ KeyFiles ReadKeys(const std::string& folder) {
 std::string ReadToken(const std::string& path) {
   if (std::error_code ignored; !std::filesystem::exists(path, ignored))
     Fail(Code::kNotFound, path, "cannot open the file: there is no token; try mete keys token {}", path);
-  std::string token = ReadSmallFile(path, kLongestToken + 2);  // and a line break
+  std::string token = ReadSmallFile(path, kLongestToken + 2);  // 2 more for a line break
   if (token.ends_with('\n')) token.pop_back();
   if (token.ends_with('\r')) token.pop_back();
   if (token.size() < kShortestToken || token.size() > kLongestToken)
@@ -91,7 +92,7 @@ std::string NoteOfReaders(const std::string& path) {
 }
 
 bool SameToken(std::string_view a, std::string_view b) {
-  // of one length, so that theirs does not show either
+  // digests have one length, so the time does not show the lengths of the tokens either
   const Sha256 first = DigestOfText(a), second = DigestOfText(b);
   return CRYPTO_memcmp(first.data(), second.data(), first.size()) == 0;
 }

@@ -34,7 +34,7 @@ std::time_t InDays(int days) { return std::time(nullptr) + std::time_t(days) * 2
 
 size_t EntriesOf(const fs::path& folder) { return size_t(std::distance(fs::directory_iterator(folder), {})); }
 
-// Keys of two hosts that a test may damage.
+// Makes the keys of two hosts, which a test may damage.
 class Keys : public testing::Test {
  protected:
   Keys() { MakeKeys(folder(), {{"pi-1"}, {"pi-2", {"192.168.1.20", "fd00::20", "pi-2.local"}}}); }
@@ -214,7 +214,7 @@ TEST_F(Keys, AnAuthorityIsWholeOrNothing) {
 }
 
 TEST(Folders, ThatTheFileSystemRefusesAreErrorsOfOurs) {
-  const std::string name(5000, 'x');  // longer than any file system has it, also where tests run as root
+  const std::string name(5000, 'x');  // longer than any file system permits, also where tests run as root
   EXPECT_TELLS(ListCertificates(name), "cannot be used: File name too long");
   EXPECT_TELLS(MakeKeys(name, {{"a"}}), "cannot be used: File name too long");
   EXPECT_TELLS(MakeToken(name), "cannot be used: File name too long");

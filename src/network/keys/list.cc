@@ -37,7 +37,7 @@ void Describe(X509* c, CertificateFacts& facts) {
   facts.is_authority = X509_check_ca(c) == 1;
 }
 
-// `authorities` empty: the file is the authority's.
+// `authorities` is empty for the authority's own certificate.
 CertificateFacts FactsOf(const fs::path& file, const std::vector<SslCertificate>& authorities) try {
   CertificateFacts facts{.file = file.string()};
   std::vector<SslCertificate> chain = ParseCertificates(ReadSmallFile(facts.file, kLargestPem), facts.file);
@@ -56,7 +56,7 @@ CertificateFacts FactsOf(const fs::path& file, const std::vector<SslCertificate>
   return {.file = file.string(), .problem = e.what()};
 }
 
-// Of the folder itself, or of the hosts' folders in it.
+// Returns the certificate file of the folder itself, or those of the hosts' folders in it.
 std::vector<fs::path> HostFiles(const fs::path& folder) {
   if (fs::exists(folder / kCertificateFile)) return {folder / kCertificateFile};
   std::vector<fs::path> files;

@@ -22,13 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// characters; the most that X.509 gives a common name (RFC 5280, ub-common-name)
+// characters; the longest common name that X.509 permits (RFC 5280, ub-common-name)
 constexpr size_t kLongestName = 64;
-constexpr size_t kLongestLabel = 63;   // between two dots (RFC 1035)
-constexpr size_t kMostAddresses = 32;  // of a host; guess: a board has a few
-constexpr int kSerialBits = 128;       // the issue's; RFC 5280 permits 159
-constexpr int kTokenBytes = 32;        // as many bits as the keys are worth, twice
-// boards have no clock that runs without power: theirs may be behind by hours after a start
+constexpr size_t kLongestLabel = 63;   // characters between two dots (RFC 1035)
+constexpr size_t kMostAddresses = 32;  // addresses of a host; guess: a board has a few
+constexpr int kSerialBits = 128;       // a choice; RFC 5280 permits 159
+constexpr int kTokenBytes = 32;        // 256 bits, twice the security level of the P-256 keys
+// Boards have no clock that runs without power: their clocks may be behind by hours after a start.
 constexpr int kEarlierDays = 1;
 
 bool IsAlphanumeric(char c) {
@@ -60,7 +60,7 @@ bool IsIp(const std::string& text) {
 
 std::string Shown(const std::string& text) { return Printable(text.substr(0, 80)); }
 
-// A name of digits and dots is an address that is missing its name, or a mistake in one.
+// A name of digits and dots is an address for which the user forgot the name, or a mistyped address.
 bool IsNumeric(const std::string& name) { return name.find_first_not_of("0123456789.") == name.npos; }
 
 void CheckName(const std::string& name) {
@@ -112,7 +112,7 @@ void AddExtension(X509* certificate, X509* issuer, int kind, const std::string& 
   CheckSsl(extension && X509_add_ext(certificate, extension.get(), -1) == 1, "an extension of a certificate");
 }
 
-// All but issuer, extensions and signature.
+// Makes a certificate without issuer, extensions and signature.
 SslCertificate NewCertificate(EVP_PKEY* key, const std::string& name, std::time_t from, std::time_t until) {
   SslCertificate certificate(X509_new());
   X509* c = certificate.get();
@@ -142,7 +142,8 @@ std::string RandomHex() {
 
 std::time_t Days(int days) { return std::time_t(days) * 24 * 60 * 60; }
 
-// Its name tells it from others that somebody made: some programs look authorities up by name.
+// The authority gets a random name because some programs look authorities up by name and must tell it from
+// other authorities of this tool.
 Authority NewAuthority(std::time_t now) {
   Authority authority{.key = NewKey(), .is_new = true};
   const std::string name = "Mete " + RandomHex<4>();
@@ -198,7 +199,7 @@ SslCertificate NewHostCertificate(const Authority& authority, EVP_PKEY* key, con
   return certificate;
 }
 
-// Those of the certificate that a new one replaces.
+// Returns the addresses of the certificate that a new certificate replaces.
 std::vector<std::string> AddressesBefore(const fs::path& folder, const std::string& name) {
   const std::string file = (folder / kCertificateFile).string();
   if (!fs::exists(file)) return {};

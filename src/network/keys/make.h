@@ -1,10 +1,10 @@
-// Makes a certificate authority, certificates of hosts that it signs, and tokens. EC P-256, SHA-256, X.509
-// v3.
+// Makes a certificate authority, certificates of hosts that the authority signs, and tokens. Keys are EC
+// P-256, signatures use SHA-256, certificates are X.509 v3.
 //
-//     FOLDER/ca.pem  ca-key.pem (0600)              stays with whoever adds hosts
+//     FOLDER/ca.pem  ca-key.pem (0600)              stays with the person who adds hosts
 //     FOLDER/NAME/ca.pem  cert.pem  key.pem (0600)  is copied to the host NAME
 //
-// A host's certificate serves both ends, worker and caller.
+// A host's certificate is valid for both ends of a connection, worker and caller.
 #pragma once
 
 #include <ctime>
@@ -14,24 +14,26 @@
 namespace mete {
 
 struct Host {
-  std::string name;                    // its folder's, and the first name in its certificate
-  std::vector<std::string> addresses;  // more names and IP addresses by which it is called
+  std::string name;                    // the name of the host's folder, and the first name in its certificate
+  std::vector<std::string> addresses;  // more names and IP addresses by which callers reach the host
 };
 
-// "pi-2" or "pi-2=192.168.1.20,pi-2.local". Error where a name is no host's or an address none.
+// Parses "pi-2" or "pi-2=192.168.1.20,pi-2.local". Error INVALID_ARGUMENT where a name or an address is not
+// valid.
 Host ParseHost(const std::string& text);
 
-// Ten years and two: a choice. An authority that ends breaks everything at once; a certificate that is lost
-// with its board should not serve for ever.
+// Days of validity: ten years and two years. The numbers are a choice. When an authority expires, all its
+// connections break at once; a certificate that is lost together with its board should not stay valid for
+// ever.
 inline constexpr int kAuthorityDays = 3650;
 inline constexpr int kHostDays = 730;
 
 struct MakeOptions {
-  int days = kHostDays;  // 1 to kAuthorityDays; a certificate ends with its authority at the latest
-  // replace certificate and key of a host that has some; where it gets no addresses it keeps those that it
-  // has
+  int days = kHostDays;  // 1 to kAuthorityDays; a certificate expires with its authority at the latest
+  // Replaces the certificate and key of a host that has them. A host that is given no addresses keeps the
+  // addresses of its old certificate.
   bool renew = false;
-  std::time_t now = 0;  // for tests; 0: the clock's
+  std::time_t now = 0;  // seconds since 1970, for tests; 0: the clock's time
 };
 
 struct MadeHost {
@@ -41,18 +43,18 @@ struct MadeHost {
 };
 
 struct MadeKeys {
-  bool made_authority = false;  // else the one of the folder signed
+  bool made_authority = false;  // false: the folder's existing authority signed
   std::vector<MadeHost> hosts;
 };
 
-// Makes the folder where it is missing, and the authority where the folder has none. Everything is made aside
-// before anything gets its name. Certificates are valid from a day before now, because the clocks of boards
-// may be behind. Error FAILED_PRECONDITION where a host has a certificate already and `renew` is not set,
-// INVALID_ARGUMENT, UNAVAILABLE.
+// Makes the folder where it is missing, and the authority where the folder has none. All files are written to
+// a temporary folder before any of them gets its name. Certificates are valid from a day before now, because
+// the clocks of boards may be behind. Error FAILED_PRECONDITION where a host has a certificate already and
+// `renew` is not set; INVALID_ARGUMENT; UNAVAILABLE.
 MadeKeys MakeKeys(const std::string& folder, const std::vector<Host>& hosts, const MakeOptions& options = {});
 
-// 32 random bytes in hexadecimal into a new file (0600). Error FAILED_PRECONDITION where the file is there,
-// UNAVAILABLE.
+// Writes 32 random bytes in hexadecimal into a new file (0600). Error FAILED_PRECONDITION where the file
+// exists; UNAVAILABLE.
 void MakeToken(const std::string& path);
 
 }  // namespace mete

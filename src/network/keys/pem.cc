@@ -34,10 +34,10 @@ std::string TextOf(BIO* bio) {
   return {data, size_t(bytes)};
 }
 
-// Instead of a question on the terminal.
+// OpenSSL calls this function instead of asking for a password on the terminal.
 int NoPassword(char*, int, int, void*) { return -1; }
 
-// That the reader stopped because there is no more, not because of damage.
+// Returns whether the reader stopped because the text has no more objects, not because of damage.
 bool IsEnd() {
   const unsigned long error = ERR_peek_last_error();
   ERR_clear_error();
@@ -166,7 +166,8 @@ std::string ProblemOfSignature(X509* certificate, const std::vector<SslCertifica
     CheckSsl(sk_X509_push(between.get(), o.get()) > 0, "a store of certificates");
   CheckSsl(X509_STORE_CTX_init(context.get(), store.get(), certificate, between.get()) == 1,
            "a check of certificates");
-  X509_STORE_CTX_set_flags(context.get(), X509_V_FLAG_NO_CHECK_TIME);  // ProblemOfTime() says it better
+  // ProblemOfTime() reports times with a better message
+  X509_STORE_CTX_set_flags(context.get(), X509_V_FLAG_NO_CHECK_TIME);
   const bool good = X509_verify_cert(context.get()) == 1;
   ERR_clear_error();
   return good ? "" : X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get()));

@@ -10,24 +10,26 @@ namespace mete {
 namespace {
 
 constexpr const char* kTokenHeader = "mete-token";
-// gRPC tries again after so long; when a device is asked again is decided elsewhere
+// gRPC reconnects after this time. Mete itself decides when it calls a device again.
 constexpr int kReconnectMs = 100;
 constexpr int kConnectMs = 3000;  // guess: a board on a bad wireless link
-// of a connection; guess: a caller has one or two, another worker one for each deployment
+// Streams of one connection. This value is a guess: a caller has one or two, another worker one for each
+// deployment.
 constexpr int kMostStreams = 16;
 
-// Bytes of a status' message. gRPC's trailers have 8 KiB by default, in which what is no letter of ASCII
-// takes three bytes for one.
+// Bytes of a status' message. gRPC's trailers have 8 KiB by default, in which a byte that is no printable
+// ASCII character takes three bytes.
 constexpr size_t kMostStatusBytes = 4096;
 
-// What it takes in a trailer.
+// Returns the number of bytes that the text takes in a trailer.
 size_t TrailerBytes(std::string_view text) {
   size_t bytes = 0;
   for (const char c : text) bytes += c >= ' ' && c <= '~' && c != '%' ? 1 : 3;
   return bytes;
 }
 
-// As many of its lines, a problem each, as there is room for; of a first line that is too long the beginning.
+// Returns as many lines of the text (one problem each) as a trailer has room for; if the first line alone is
+// too long, the beginning of this line.
 std::string InTrailer(const std::string& text) {
   size_t end = 0, lines = 0, left = kMostStatusBytes;
   const auto all = size_t(std::count(text.begin(), text.end(), '\n')) + 1;
@@ -40,15 +42,15 @@ std::string InTrailer(const std::string& text) {
   if (lines == all) return text;
   if (lines > 0) return fmt::format("{}\n... and {} more", text.substr(0, end), all - lines);
   while (end < text.size() && left >= 3) left -= TrailerBytes(text.substr(end++, 1));
-  while (end > 0 && (text[end] & 0xc0) == 0x80) --end;  // not within a character
+  while (end > 0 && (text[end] & 0xc0) == 0x80) --end;  // do not cut within a UTF-8 character
   return text.substr(0, end) + " ...";
 }
 
-// What gRPC says where there is no connection, and what a user may do about it.
+// A message of gRPC for a failed connection, and what a user may do about it.
 struct WayOut {
-  const char* said;  // by gRPC and OpenSSL, as of 1.51 and 3.0
+  const char* said;  // a part of the message of gRPC 1.51 or OpenSSL 3.0
   const char* way_out;
-  bool refusal = false;  // it will not pass by itself
+  bool refusal = false;  // true: trying again does not help
 };
 constexpr WayOut kWaysOut[] = {
     {"certificate verify failed",
@@ -70,7 +72,7 @@ const WayOut& WayOutOf(const std::string& message) {
   return *way;
 }
 
-// In gRPC's words after its own about addresses that it has tried.
+// gRPC first lists the addresses that it has tried; the text after this list is the reason.
 std::string NoConnection(const std::string& message) {
   constexpr std::string_view kLast = "last error: ";
   const size_t last = message.find(kLast);
@@ -79,7 +81,7 @@ std::string NoConnection(const std::string& message) {
                      WayOutOf(message).way_out);
 }
 
-// What a worker of ours says has its own place; what gRPC says has none.
+// The message of a Mete worker already names its place; a message of gRPC does not.
 std::string TextOf(const grpc::Status& status, const std::string& where) {
   const std::string message = Printable(status.error_message());
   if (message.starts_with("[")) return message;
@@ -99,13 +101,14 @@ std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address, const std::
   arguments.SetMaxReceiveMessageSize(kMostMessageBytes);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.ping_ms);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.timeout_ms);
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // as many as that takes
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // unlimited
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMs);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);  // is how long one attempt may take
-  // of the environment: it is for the web, and boards are near
+  // this option also sets how long one attempt may take
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
+  // Do not use the proxy of the environment: it is for the web, and boards are on the local network.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // a connection of its own: one that is lost is no other's
+  // Each channel has a connection of its own, so that a lost connection is lost for one channel only.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   if (!security.tls())
     return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
@@ -128,9 +131,9 @@ void LimitServer(grpc::ServerBuilder& builder, const Keepalive& keepalive) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.timeout_ms);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, keepalive.ping_ms / 2);
-  // each may hold a message that is not yet whole
+  // each stream may hold a message that is not yet complete
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostStreams);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two workers of one port are a mistake
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two workers on one port are a mistake
 }
 
 void AddToken(grpc::ClientContext& context, const Security& security) {

@@ -1,5 +1,5 @@
-// How devices reach each other: who they believe, how large a message may be, and how soon it is noticed that
-// nobody is there any more.
+// Connections between devices: how the ends authenticate each other, how large a message may be, and how soon
+// a dead connection is noticed.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -12,8 +12,9 @@
 
 namespace mete {
 
-// Of a device. Certificates and keys are PEM texts: with them both ends prove who they are, by TLS. A token
-// proves it on a closed network: it is sent as it is. With neither, anybody who reaches the port is believed.
+// The credentials of a device. Certificates and keys are PEM texts: with them both ends prove who they are,
+// by TLS. A token proves it on a closed network: the token is sent unencrypted. Without certificates and
+// token, anybody who reaches the port is trusted.
 struct Security {
   std::string ca, certificate, key;
   std::string token;
@@ -22,31 +23,32 @@ struct Security {
   bool plain() const { return !tls() && token.empty(); }
 };
 
-// guess: a deployment's graphs; pieces and weights come in chunks
+// This value is a guess: it must hold a deployment's graphs. Pieces and weights are sent in chunks.
 inline constexpr int kMostMessageBytes = 64 << 20;
-// guess: 20 ms at 100 Mb/s, so that other messages need not wait for long
+// This value is a guess: a chunk takes 20 ms at 100 Mb/s, so that other messages do not wait for long.
 inline constexpr size_t kChunkBytes = 256 << 10;
 
 struct Keepalive {
-  int ping_ms = 1000;  // a connection on which nothing comes is asked after so long
-  // and lost when there is no answer after so long. Guesses: more than a busy board is late
+  int ping_ms = 1000;  // an idle connection is pinged after this time
+  // The connection is lost when a ping has no answer after this time. Both values are guesses: the timeout is
+  // longer than a busy board is late.
   int timeout_ms = 2000;
 };
 
-// To a worker. `name`: what its certificate has to say, the device's name in the devices file. Connects when
-// something is called.
+// Makes a channel to a worker. `name` is the name that the worker's certificate must have: the device's name
+// in the devices file. The channel connects at the first call.
 std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address, const std::string& name,
                                          const Security& security, const Keepalive& keepalive = {});
 
 std::shared_ptr<grpc::ServerCredentials> ServerCredentialsOf(const Security& security);
-void LimitServer(grpc::ServerBuilder& builder, const Keepalive& keepalive = {});  // sizes, pings
+void LimitServer(grpc::ServerBuilder& builder, const Keepalive& keepalive = {});  // message sizes, pings
 
-// What a call has to bring along, and whether it has.
+// AddToken() adds the token to a call; HasToken() returns whether a call has the right one.
 void AddToken(grpc::ClientContext& context, const Security& security);
 bool HasToken(const grpc::ServerContext& context, const Security& security);
 
-// Errors of ours on the wire, and back; of many problems those that a status has room for. `where` names the
-// device.
+// Convert an Error to a gRPC status and back. A status has room for a limited number of bytes; further
+// problems of an error with many lines are counted, not listed. `where` names the device.
 grpc::Status StatusOf(const Error& error);
 Error ErrorOf(const grpc::Status& status, const std::string& where);
 

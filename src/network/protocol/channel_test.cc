@@ -43,7 +43,7 @@ TEST(StatusOf, OfALongLineTheBeginningIsSentInWholeCharacters) {
   EXPECT_EQ(Sent(std::string(100'000, 'x')).find_first_not_of('x'), 4094u);
   for (size_t before = 0; before < 3; ++before) {
     std::string text(before, 'x');
-    for (int i = 0; i < 5000; ++i) text += "\u00e4";  // two bytes, six in a trailer
+    for (int i = 0; i < 5000; ++i) text += "\u00e4";  // two bytes each, six in a trailer
     const std::string sent = Sent(text);
     EXPECT_LT((sent.size() - before) * 3, kTrailers);
     EXPECT_EQ((sent.size() - before) % 2, 0u);

@@ -1,7 +1,8 @@
-// Checksums of what decides over answers. TCP's sixteen bits let one damaged segment in 65,536 pass, and what
-// damages segments behind them, in a board's memory or in a middle box, passes always; nothing above notices
-// a bit that is turned over in a float. TLS would, but it is not always there. Against damage only: who is
-// allowed on a connection may send anything.
+// Checksums of the messages that decide over answers. TCP's sixteen bits let one damaged segment in 65,536
+// pass, and damage that happens where TCP does not look, in a board's memory or in a middle box, always
+// passes; no later check notices a flipped bit in a float. TLS would notice it, but not every connection has
+// TLS. The checksums protect against damage only, not against an attacker: a device that may use the
+// connection may send any bytes.
 #pragma once
 
 #include "network/protocol/chunk.h"

@@ -7,7 +7,7 @@
 namespace mete {
 namespace {
 
-// In three slices.
+// Returns a chunk whose data are in three slices.
 Chunk AChunk() {
   Chunk chunk;
   chunk.frame.set_request(7), chunk.frame.set_stage(1), chunk.frame.set_need(2), chunk.frame.set_source(3),
@@ -37,7 +37,7 @@ TEST(Check, AnyBitOfAFrameThatIsTurnedOverIsNoticed) {
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::kDataLoss);
     }
-    if (!chunk) continue;  // noticed before, or another kind of message
+    if (!chunk) continue;  // the damage was noticed earlier, or made another kind of message of the bytes
     EXPECT_TELLS(CheckChunk(*chunk), "damaged") << "bit " << bit;
   }
 }

@@ -16,14 +16,19 @@ namespace {
 namespace io = google::protobuf::io;
 using google::protobuf::MessageLite;
 
-// Of a message before its chunk's data. The numbers of a frame take 72 at most and a deployment's name and
-// number 30; as much again for what later versions may add.
+// The most bytes of a message before its chunk's data. The numbers of a frame take 72 at most and a
+// deployment's name and number 30; the rest is room for fields of later versions.
 constexpr size_t kMostHeadBytes = 256;
 
-enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kDelimited = 2, kFixed32 = 5 };  // protobuf's
+enum WireType : uint32_t {
+  kVarint = 0,
+  kFixed64 = 1,
+  kDelimited = 2,
+  kFixed32 = 5
+};  // as protobuf numbers them
 constexpr uint32_t TagOf(int field) { return uint32_t(field) << 3 | kDelimited; }
 
-// A slice that shares `owner`. gRPC has no slices of what is constant; it only reads them.
+// Returns a slice that shares `owner`. gRPC has no constant slices, hence the cast; it only reads the bytes.
 grpc::Slice SliceOf(std::shared_ptr<const void> owner, const void* data, size_t bytes) {
   using Owner = std::shared_ptr<const void>;
   return {const_cast<void*>(data), bytes, [](void* o) { delete static_cast<Owner*>(o); },
@@ -76,17 +81,17 @@ bool Skip(io::CodedInputStream& in, uint32_t tag) {
     case kFixed64: return in.Skip(8);
     case kDelimited: return in.ReadVarintSizeAsInt(&bytes) && in.Skip(bytes);
     case kFixed32: return in.Skip(4);
-    default: return false;  // groups, which nobody here writes
+    default: return false;  // groups, which Mete never writes
   }
 }
 
 struct Field {
-  size_t tag = 0, begin = 0;  // where its tag is, and it
-  size_t bytes = 0;           // as it says
+  size_t tag = 0, begin = 0;  // offsets of the field's tag and of its content
+  size_t bytes = 0;           // the length that the field states
   size_t end() const { return begin + bytes; }
 };
 
-// The next one of this number, where it begins within what can be read.
+// Finds the next field with this number whose tag and length are within the readable bytes.
 std::optional<Field> Find(io::CodedInputStream& in, int field) {
   for (;;) {
     const size_t at = size_t(in.CurrentPosition());
@@ -100,7 +105,7 @@ std::optional<Field> Find(io::CodedInputStream& in, int field) {
   }
 }
 
-// The chunk of a message that has a frame among its first bytes.
+// Returns the chunk of a message that has a frame among its first bytes.
 std::optional<Chunk> ChunkIn(const std::vector<grpc::Slice>& slices, int frame_field, MessageLite* message) {
   const size_t all = LengthOf(slices);
   const std::string head = FirstOf(slices, kMostHeadBytes);

@@ -1,6 +1,6 @@
-// Pieces on their way, in chunks, and the messages that carry them as bytes. Through gRPC's protobuf the data
-// of a message are copied twice on each side. Here what is sent refers to the piece itself, and what has come
-// is copied once, to where it is needed.
+// Pieces on the network: chunks, and the messages that carry chunks as bytes. gRPC's protobuf messages copy
+// their data twice on each side. Here a sent message refers to the piece itself, and received data are copied
+// once, to the tensor that needs them.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -18,8 +18,8 @@ namespace mete {
 namespace pb = worker::v1;
 
 struct Chunk {
-  pb::Frame frame;                // but for its data
-  std::vector<grpc::Slice> data;  // in order; each shares what it refers to
+  pb::Frame frame;                // without its data
+  std::vector<grpc::Slice> data;  // in order; each slice shares the ownership of its bytes
 };
 
 inline std::string_view BytesOf(const grpc::Slice& slice) {
@@ -36,21 +36,23 @@ struct PieceRoute {
 bool WritePiece(Coding coding, uint64_t request, const PieceRoute& route, const PieceId& id,
                 const Tensor& piece, const std::function<bool(const Chunk&)>& write);
 
-// One that CheckChunk() (network/protocol/check.h) finds nothing in. Error as Inbox::Put.
+// Puts a chunk that CheckChunk() (network/protocol/check.h) has accepted into the inbox. Errors as of
+// Inbox::Put.
 void PutChunk(Inbox& inbox, int from, const Chunk& chunk);
 
-// A message that has a chunk for its frame: what the ordinary one would be as bytes. `message` is all of it
-// but for the frame.
+// Serializes a message whose frame is `chunk`, to the same bytes that protobuf would write. `message` has all
+// fields but the frame.
 grpc::ByteBuffer PackChunk(const google::protobuf::MessageLite& message, int frame_field, const Chunk& chunk);
 template <class M>
 grpc::ByteBuffer Pack(const Chunk& chunk, const M& message = {}) {
   return PackChunk(message, M::kFrameFieldNumber, chunk);
 }
 
-// One without.
+// Serializes a message without a frame.
 grpc::ByteBuffer Pack(const google::protobuf::MessageLite& message);
 
-// Either. Error DATA_LOSS where it is neither, or where a frame is not where worker.proto wants it.
+// Parses a message with a frame (returns its chunk) or without one (returns nullopt). Error DATA_LOSS where
+// the bytes are neither, or where the frame is not at the place that worker.proto requires.
 std::optional<Chunk> UnpackEither(grpc::ByteBuffer& bytes, int frame_field,
                                   google::protobuf::MessageLite* message);
 [[noreturn]] void FailFrameAstray();

@@ -1,12 +1,12 @@
-// libFuzzer target: any bytes as a message that may have a chunk. What is understood is what protobuf
-// understands.
+// libFuzzer target: takes any bytes as a message that may have a chunk. A message that is accepted must be
+// equal to the one that protobuf parses.
 #include <cstdlib>
 
 #include "mete/error.h"
 #include "network/protocol/chunk.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // In two slices: as many bytes as the first byte says, and the rest.
+  // Makes two slices: the first has as many bytes as the first byte says, the second has the rest.
   const size_t first = size == 0 ? 0 : std::min<size_t>(data[0], size);
   const grpc::Slice slices[] = {{data, first}, {data + first, size - first}};
   grpc::ByteBuffer bytes(slices, 2);

@@ -27,7 +27,7 @@ std::string Flat(const std::vector<grpc::Slice>& slices) {
   return all;
 }
 
-// As a network may deliver it: cut at random places.
+// Cuts the bytes at random places, as a network may deliver them.
 grpc::ByteBuffer InSlices(const std::string& bytes, std::mt19937& random) {
   std::vector<grpc::Slice> slices;
   for (size_t at = 0; at < bytes.size();) {
@@ -57,7 +57,7 @@ TEST(Chunk, RefersToThePieceAndKeepsIt) {
   std::vector<Chunk> chunks;
   const void* where = nullptr;
   {
-    const Tensor piece = Counting({3, 50'000});  // two chunks and a bit
+    const Tensor piece = Counting({3, 50'000});  // two chunks and the beginning of a third
     where = piece.data();
     chunks = ChunksOf(Coding::kF32, piece);
   }
@@ -71,7 +71,7 @@ TEST(Chunk, RefersToThePieceAndKeepsIt) {
     grpc::ByteBuffer bytes = Pack<pb::ToWorker>(chunk);
     std::vector<grpc::Slice> sent;
     ASSERT_TRUE(bytes.Dump(&sent).ok());
-    EXPECT_EQ(sent.back().begin(), chunk.data[0].begin());  // nothing was copied on the way to gRPC
+    EXPECT_EQ(sent.back().begin(), chunk.data[0].begin());  // the bytes were not copied on the way to gRPC
     all += Flat(chunk.data);
   }
   const Tensor expected = Counting({3, 50'000});
@@ -95,7 +95,7 @@ TEST(Chunk, AFailedWriteEndsAPiece) {
   EXPECT_EQ(writes, 2);
 }
 
-// protobuf's own way, both to and fro.
+// Compares with protobuf's own serializer and parser, in both directions.
 TEST(Chunk, IsOnTheWireWhatProtobufMakesOfIt) {
   std::mt19937 random(5);
   for (const int64_t elements : {1, 30, 5'000, 65'536}) {
@@ -129,14 +129,14 @@ TEST(Chunk, OtherMessagesAreReadAsTheyAre) {
   }
 }
 
-// Both of a message whose frame is elsewhere, and of one that is not whole.
+// Tests a message whose frame is at another place, and one that is incomplete.
 TEST(Chunk, IsRefusedWhereItCannotBeLeftInPlace) {
   std::mt19937 random(7);
   const Chunk chunk = ChunksOf(Coding::kF32, Counting({1000}))[0];
   const std::string good = Flat(Pack<pb::Fed>(chunk));
   pb::Fed after;
   after.set_from(2);
-  // a field that this version has no name for, longer than numbers may be
+  // an unknown field that is longer than a frame's numbers may be
   std::string unknown(1, char(9 << 3 | 2));
   unknown += char(0xff), unknown += char(3), unknown += std::string(511, 'x');
   for (const std::string& bad : {good + after.SerializeAsString(), unknown + good}) {
@@ -151,7 +151,8 @@ TEST(Chunk, IsRefusedWhereItCannotBeLeftInPlace) {
   }
 }
 
-// Whatever is understood is what protobuf understands; the other way round a frame may be refused.
+// What Unpack() accepts is what protobuf parses; the converse does not hold, because a frame may be refused
+// for its place.
 TEST(Chunk, NothingIsReadOtherwiseThanProtobufDoes) {
   const uint32_t seed = std::random_device()();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -188,7 +189,7 @@ TEST(Chunk, NothingIsReadOtherwiseThanProtobufDoes) {
   EXPECT_GT(chunks, 1000);
 }
 
-// tests/fuzz/chunk_fuzz: METE_WRITE_SEEDS=1 writes them anew, where the format has changed.
+// Seeds are in tests/fuzz/chunk_fuzz. METE_WRITE_SEEDS=1 writes them again after the format has changed.
 TEST(Chunk, SeedsOfTheFuzzerAreMessages) {
   const std::filesystem::path folder = "tests/fuzz/chunk_fuzz";
   pb::Fed fed;

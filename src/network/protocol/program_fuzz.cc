@@ -1,5 +1,5 @@
-// libFuzzer target: any bytes as the programs of a deployment. What is accepted is packed again, and comes
-// back the same.
+// libFuzzer target: takes any bytes as the programs of a deployment. A program that is accepted is packed
+// again and must have as many stages as before.
 #include <cstdlib>
 
 #include "mete/error.h"
@@ -8,7 +8,8 @@
 
 namespace {
 
-// Some bytes of every piece that the program expects, as a peer would send them, and some that it does not.
+// Puts bytes for pieces that the program expects, as a peer would send them, and for pieces that it does not
+// expect.
 void Feed(const mete::DeviceProgram& program, int device, const uint8_t* data, size_t size) {
   mete::Inbox inbox(program, device, mete::Coding(size % 3));
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

@@ -7,7 +7,7 @@
 namespace mete {
 namespace {
 
-constexpr int kMostStages = 100'000;  // guess, as wire.h's number of nodes
+constexpr int kMostStages = 100'000;  // guess, as the number of nodes in wire.h
 
 void PackPart(const Part& part, pb::Part* to) {
   if (part.all()) return;

@@ -1,5 +1,5 @@
-// A device's program as a message, and back. Bytes come from whoever may reach a port: what comes out is
-// verified.
+// Converts a device's program to a message and back. Whoever reaches a port may send the message, so the
+// resulting program is verified.
 #pragma once
 
 #include <map>
@@ -14,21 +14,22 @@ namespace pb = worker::v1;
 
 inline constexpr uint32_t kProtocol = 5;          // of worker.proto
 inline constexpr int kMostDevicesOfPlan = 1000;   // guess, as in machine/devices_file.h
-inline constexpr size_t kDeploymentIdBytes = 16;  // random: nobody guesses it
+inline constexpr size_t kDeploymentIdBytes = 16;  // the id is random, so that nobody can guess it
 
 struct PackedProgram {
   std::vector<pb::Stage> stages;
-  std::map<Digest, Tensor> weights;  // that they name
+  std::map<Digest, Tensor> weights;  // the weights that the stages name
 };
 
-// `digests`: those of tensors that are known already, as in PackGraph.
+// Packs a program. `digests` caches the digests of tensors, as in PackGraph.
 PackedProgram PackProgram(const DeviceProgram& program, DigestMemo* digests = nullptr);
 
-// Of a device that holds nothing at first, a worker. Error as UnpackGraph and Verify.
+// Returns the program of `device`, a worker, which holds no values at first. Errors as of UnpackGraph and
+// Verify.
 DeviceProgram UnpackProgram(const google::protobuf::RepeatedPtrField<pb::Stage>& stages, int device,
                             const FindWeight& find, const WireLimits& limits = {});
 
-// The digests that the stages name, each once. Error as UnpackGraph.
+// Returns the digests that the stages name, each once. Errors as of UnpackGraph.
 std::vector<Digest> WeightsIn(const google::protobuf::RepeatedPtrField<pb::Stage>& stages);
 
 }  // namespace mete

@@ -10,7 +10,7 @@
 namespace mete {
 namespace {
 
-// The program of the second of three devices alike for a random graph.
+// The program of the second of three equal devices for a random graph.
 struct SecondOfThree {
   explicit SecondOfThree(uint32_t seed) : random(seed, int(seed) / 2 + 3) {
     PoolCosts pool;
@@ -70,7 +70,7 @@ TEST(Programs, WhatDoesNotFitIsRefused) {
   EXPECT_TELLS(unpack([](pb::Stage& s) { s.set_graph("nonsense"); }), "[graph from another device]");
 }
 
-// tests/fuzz/program_fuzz: METE_WRITE_SEEDS=1 writes them anew, where the format has changed.
+// Seeds are in tests/fuzz/program_fuzz. METE_WRITE_SEEDS=1 writes them again after the format has changed.
 TEST(Programs, SeedsOfTheFuzzerAreDeployments) {
   const std::filesystem::path folder = "tests/fuzz/program_fuzz";
   if (std::getenv("METE_WRITE_SEEDS"))

@@ -30,8 +30,8 @@ std::unique_ptr<FeedCall> OpenFeed(grpc::Channel& channel, grpc::ClientContext* 
       grpc::internal::ClientWriterFactory<grpc::ByteBuffer>::Create(&channel, method, context, reply));
 }
 
-// The service owns the handlers. Marking calls both methods streams both ways, which makes no difference to
-// one that is read only.
+// The service owns the handlers. MarkMethodStreamed() marks both methods as streams in both directions; for
+// Feed, which is only read, this makes no difference.
 WorkerService::WorkerService() {
   using Bytes = grpc::ByteBuffer;
   MarkMethodStreamed(IndexOf("Serve"), new grpc::internal::BidiStreamingHandler<WorkerService, Bytes, Bytes>(

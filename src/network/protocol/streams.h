@@ -1,5 +1,6 @@
-// The two streams of worker.proto that pieces go through, with messages as bytes (network/protocol/chunk.h):
-// on the wire the same. gRPC has no synchronous stubs for that; these are made as its generated ones are.
+// The two streams of worker.proto that carry pieces, with messages as bytes (network/protocol/chunk.h); on
+// the wire they are the same as protobuf's messages. gRPC has no synchronous stubs for raw bytes; these stubs
+// are made in the way of its generated ones.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -21,7 +22,7 @@ std::unique_ptr<ServeCall> OpenServe(grpc::Channel& channel, grpc::ClientContext
 std::unique_ptr<FeedCall> OpenFeed(grpc::Channel& channel, grpc::ClientContext* context,
                                    pb::FeedReply* reply);
 
-// A worker's service, but for these two, is the generated one.
+// The generated service of a worker, with these two methods taking bytes.
 class WorkerService : public pb::Worker::Service {
  public:
   WorkerService();

@@ -34,7 +34,7 @@ void WriteQueue::Do() {
       writes_.pop_front();
     }
     if (broken || write()) continue;
-    broken = true;  // what comes now is dropped
+    broken = true;  // later writes are dropped
     broken_();
   }
 }

@@ -1,6 +1,6 @@
-// What is to be written to a stream, by a thread of its own, so that nobody who computes waits for the
-// network. It takes whatever is pushed: who pushes sees to it that this has a bound. A caller has one request
-// a lane under way, and gives up all of them with the first that fails; a worker's lane waits before its next
+// A queue of writes to a stream. A thread of the queue writes them, so that a computing thread never waits
+// for the network. The queue itself has no bound: the code that pushes must keep one. A caller has one
+// request per lane under way and gives up all requests when one fails; a worker's lane waits before its next
 // request until the last one is written (network/worker/deployment.h).
 #pragma once
 
@@ -14,14 +14,14 @@ namespace mete {
 
 class WriteQueue {
  public:
-  // `broken` is called once, by the queue's thread, when a write fails.
+  // The queue's thread calls `broken` once, when a write fails.
   explicit WriteQueue(std::function<void()> broken);
-  ~WriteQueue();  // what is not yet written is dropped
+  ~WriteQueue();  // drops what is not yet written
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
 
-  // False where the stream is broken. In the order of the calls; each goes when it has been made, or will not
-  // be. Thread-safe.
+  // A write returns false where the stream is broken. The queue makes the writes in the order of the calls of
+  // Push() and deletes each after it was made or dropped. Thread-safe.
   using Write = std::function<bool()>;
   void Push(Write write);
 

@@ -1,5 +1,5 @@
-// What names a tensor's content among devices. Devices may not trust each other with more than their work, so
-// it is a cryptographic one.
+// Digests that name the content of a tensor among devices. The digest is a cryptographic one, because a
+// device that is trusted with work must not be able to pass off one tensor as another.
 #pragma once
 
 #include <array>
@@ -16,11 +16,12 @@ namespace mete {
 
 using Digest = std::array<uint8_t, 32>;  // SHA-256
 
-// Of type, shape and bytes: two tensors that have one are the same. Error where the system's library cannot.
+// Returns the digest of the tensor's type, shape and bytes: two tensors with one digest are equal. Error
+// INTERNAL where OpenSSL has no SHA-256.
 Digest DigestOf(const ConstView& tensor);
 
-// Digests of tensors that stay: weights of a model, of which several shares have the same ones. Keeps the
-// tensors.
+// Caches the digests of tensors that live long: weights of a model, which several shares use. Keeps the
+// tensors alive.
 class DigestMemo {
  public:
   const Digest& Of(const Tensor& tensor);
@@ -35,7 +36,8 @@ class DigestMemo {
 
 Digest DigestOfText(std::string_view text);
 
-// As others send it. Error where it has another length.
+// Converts the bytes of a digest that another device sent. Error INVALID_ARGUMENT where they have another
+// length.
 Digest DigestFrom(std::string_view bytes);
 
 std::string ToHex(const Digest& digest);

@@ -10,9 +10,9 @@ namespace mete {
 namespace {
 
 constexpr const char* kWhere = "graph from another device";
-constexpr size_t kMostName = 1000;  // letters; guess: exporters write paths of scopes
+constexpr size_t kMostName = 1000;  // characters; guess: exporters write the paths of scopes
 
-// ---- to bytes
+// ---- packing
 
 void PackDims(const Shape& shape, google::protobuf::RepeatedField<int64_t>* dims) {
   for (const int64_t d : shape.dims()) dims->Add(d);
@@ -85,7 +85,7 @@ class Packer {
   PackedGraph packed_;
 };
 
-// ---- and back
+// ---- unpacking
 
 void CheckCounts(const wire::Graph& graph, const WireLimits& limits) {
   if (graph.values_size() > limits.max_values || graph.nodes_size() > limits.max_nodes)

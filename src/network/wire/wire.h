@@ -1,6 +1,7 @@
-// A share's graph as bytes, and back: what a device is sent that shall compute it. Weights are not in it but
-// named by their digests, as they travel once. Bytes come from whoever can reach a port, so nothing in them
-// is believed: numbers and sizes have limits, and the graph that comes out is verified.
+// Converts a share's graph to bytes and back: a device is sent these bytes and computes the graph. The bytes
+// have no large weights; they name them by their digests, because a weight is sent only once. Whoever can
+// reach a port can send bytes, so no field is trusted: numbers and sizes have limits, and the resulting graph
+// is verified.
 #pragma once
 
 #include <cstdint>
@@ -15,42 +16,46 @@
 
 namespace mete {
 
-// of graph.proto and of operators' attributes: others are refused
+// The version of graph.proto and of operators' attributes. Graphs of other versions are refused.
 inline constexpr uint32_t kWireVersion = 1;
-// of a constant that is sent with the graph. Guess: asking for it costs more
+// The size of the largest constant that is sent inside the graph. This value is a guess: to ask for such a
+// constant by its digest would cost more.
 inline constexpr size_t kMostInlineBytes = 4096;
 
 struct PackedGraph {
   std::string bytes;
-  std::map<Digest, Tensor> weights;  // that it names
+  std::map<Digest, Tensor> weights;  // the weights that the bytes name
 };
 
-// Error where a value is not in plain order: graphs are sent as they are before the pass `layout`. `digests`:
-// where those of tensors are kept for the next graph that has the same ones; may be null.
+// Packs a graph. Error where a value is not in plain order: graphs are sent as they are before the pass
+// `layout`. `digests` caches the tensors' digests for the next graph that has the same tensors; it may be
+// null.
 PackedGraph PackGraph(const Graph& graph, DigestMemo* digests = nullptr);
 
-// The bytes of a graph whose weights nobody needs: numbers stand for their digests, which take long for many
-// megabytes.
+// Returns the bytes of a graph whose weights are not needed. Consecutive numbers take the place of the
+// digests, which take long to compute for many megabytes.
 std::string PackWithoutWeights(const Graph& graph);
 
 struct WireLimits {
-  // of the message: what it parses to is up to 50 times as large. Guess: ResNet-50 has 50 KB
+  // Bytes of the message. The parsed message is up to 50 times as large. This value is a guess: ResNet-50 has
+  // 50 KB.
   size_t max_bytes = size_t(8) << 20;
-  int max_values = 100'000, max_nodes = 100'000;  // guess: models have some thousands
-  int max_attributes = 1000;                      // of a node; guess
-  int64_t max_value_bytes = int64_t(1) << 33;     // of any one
+  int max_values = 100'000, max_nodes = 100'000;  // guesses: models have some thousands
+  int max_attributes = 1000;                      // of one node; guess
+  int64_t max_value_bytes = int64_t(1) << 33;     // of one value
   int64_t max_weight_bytes = int64_t(1) << 33;    // of all constants together
 };
 
-// The tensor with this digest, which the graph says to have this type and shape, or none where it is not
-// here. What it gives is checked against these, not against the digest: that is done when it is stored.
+// Returns the tensor with this digest, which has the type and shape that the graph says, or an empty tensor
+// where the device does not have it. UnpackGraph compares the type and shape of the result but not its
+// digest: a digest is checked when a tensor is stored.
 using FindWeight = std::function<Tensor(const Digest&, DType, const Shape&)>;
 
-// The digests that the bytes name, each once. Error as UnpackGraph.
+// Returns the digests that the bytes name, each once. Errors as of UnpackGraph.
 std::vector<Digest> WeightsIn(std::string_view bytes, const WireLimits& limits = {});
 
-// Error for bytes that are not such a graph, are of another version, pass a limit, or do not verify; where
-// `find` has no tensor, or one that does not fit.
+// Returns the graph of the bytes. Error if the bytes are no graph, have another version, exceed a limit, or
+// do not verify, or if `find` returns no tensor or one that does not fit.
 Graph UnpackGraph(std::string_view bytes, const FindWeight& find, const WireLimits& limits = {});
 
 }  // namespace mete

@@ -1,5 +1,5 @@
-// libFuzzer target: any bytes as a graph from another device. What is accepted is packed again, and that
-// gives the same bytes back.
+// libFuzzer target: takes any bytes as a graph from another device. A graph that is accepted is packed again,
+// and these bytes must unpack to a graph that packs to the same bytes.
 #include <cstdlib>
 
 #include "mete/error.h"

@@ -29,7 +29,7 @@ Graph OneConv() {
   return b.graph;
 }
 
-// Of the bytes of OneConv(), with something changed.
+// Returns the bytes of OneConv() after `change` has changed the message.
 template <class F>
 std::string Changed(F change) {
   wire::Graph graph;
@@ -65,7 +65,7 @@ TEST(Wire, GraphsTravelWithoutWeightsWhereNobodyNeedsThem) {
   const Graph graph = OneConv();
   const auto made_up = [](const Digest&, DType type, const Shape& shape) { return Tensor(type, shape); };
   EXPECT_EQ(ToText(UnpackGraph(PackWithoutWeights(graph), made_up)), ToText(graph));
-  // so that whoever has timed it knows it again
+  // the bytes are equal, so that a measurement made for one graph is found for the other
   EXPECT_EQ(PackWithoutWeights(graph), PackWithoutWeights(OneConv()));
 }
 
@@ -222,7 +222,7 @@ TEST(Wire, RefusesGraphsThatAreNotInPlainOrder) {
   EXPECT_TELLS(PackGraph(graph), "is not in plain order");
 }
 
-// tests/fuzz/wire_fuzz: METE_WRITE_SEEDS=1 writes them anew, where the format has changed.
+// Seeds are in tests/fuzz/wire_fuzz. METE_WRITE_SEEDS=1 writes them again after the format has changed.
 TEST(Wire, SeedsOfTheFuzzerAreGraphs) {
   const std::filesystem::path folder = "tests/fuzz/wire_fuzz";
   if (std::getenv("METE_WRITE_SEEDS"))

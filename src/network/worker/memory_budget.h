@@ -1,5 +1,5 @@
-// How much memory the work of callers may take on a worker, all of them together, and how much of it is
-// taken. Counts; asks for none.
+// A bound on the memory that the work of all callers together may take on a worker, and a count of what is
+// taken. This class counts only; it allocates nothing.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace mete {
 
 class MemoryBudget {
  public:
-  // So much of it, given back in the end. The budget outlives it.
+  // Bytes taken from the budget; the destructor gives them back. The budget must outlive its parts.
   class Part {
    public:
     Part() = default;
@@ -24,12 +24,12 @@ class MemoryBudget {
     ~Part() { Shrink(0); }
 
     int64_t bytes() const { return bytes_; }
-    void Shrink(int64_t bytes) {  // to so much, where it is more
+    void Shrink(int64_t bytes) {  // to `bytes`, if the part is larger
       if (bytes >= bytes_) return;
       budget_->Add(bytes - bytes_);
       bytes_ = bytes;
     }
-    void Join(Part&& other) {  // takes over what another has, of the same budget
+    void Join(Part&& other) {  // takes over the bytes of `other`, a part of the same budget
       if (!budget_) budget_ = other.budget_;
       bytes_ += std::exchange(other.bytes_, 0);
     }
@@ -44,7 +44,7 @@ class MemoryBudget {
 
   explicit MemoryBudget(int64_t most_bytes) : most_(most_bytes) {}
 
-  // Nothing where there is not so much left. Thread-safe, as all of this is.
+  // Returns no part where less than `bytes` is left. All functions of MemoryBudget are thread-safe.
   std::optional<Part> TryTake(int64_t bytes) {
     std::lock_guard lock(mutex_);
     if (bytes > most_ - taken_) return {};

@@ -8,13 +8,13 @@
 namespace mete {
 namespace {
 
-// Of all sessions that are kept, beside the threads that call them. A guess: systemd gives a service on small
-// boards 4915.
+// Threads of all kept sessions, without the threads that call them. This value is a guess: systemd gives a
+// service on small boards 4915.
 constexpr int kMostThreads = 4096;
-// Of those that nobody uses: they only sleep. A guess: a plan of 85 shares on four cores.
+// Threads of the unused sessions, which only sleep. This value is a guess: a plan of 85 shares on four cores.
 constexpr int kMostUnusedThreads = 256;
 
-// What goes together: whoever has the share has its memory.
+// A session and its memory, which live equally long.
 struct Made {
   std::shared_ptr<Ready> ready;
   MemoryBudget::Part memory;

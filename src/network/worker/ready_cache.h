@@ -1,6 +1,6 @@
-// Shares made ready, by the bytes of their graphs: a plan that is made again has most shares that were there
-// before. Bounded by the memory and the threads that they take; those that no deployment uses go first, the
-// longest unused one before others.
+// A cache of the sessions of shares, by the bytes of their graphs: a plan that changes a little has most
+// shares of the plan before. The memory and the threads of the sessions are bounded. Sessions that no
+// deployment uses are deleted first, the least recently used one before others.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ class ReadyCache {
   // Keeps it until another one comes or memory is needed; it goes before all others.
   void KeepLast(std::shared_ptr<const Ready> ready);
 
-  // Memory for something else, for which sessions that nobody uses have to go. `what`: as in "no memory for
-  // <what>". Error RESOURCE_EXHAUSTED.
+  // Takes memory for another purpose and deletes unused sessions for it as needed. `what`: as in "no memory
+  // for <what>". Error RESOURCE_EXHAUSTED.
   MemoryBudget::Part Take(int64_t bytes, const std::string& what);
 
-  // Ends sessions that nobody uses until the others have few threads.
+  // Deletes unused sessions until the remaining unused ones have few threads.
   void Trim();
 
  private:
@@ -50,7 +50,7 @@ class ReadyCache {
 
   Processor& processor_;
   MemoryBudget& memory_;
-  std::mutex making_;  // of whoever makes one that others may want as well; before mutex_
+  std::mutex making_;  // held while a session is made that other callers may need too; locked before mutex_
   std::mutex mutex_;
   std::list<Known> known_;  // the one used last first
   std::shared_ptr<const Ready> last_;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMiB = 1 << 20;
 
-// Two activations of so many floats at a time, and nothing else of which there is much.
+// A graph with two activations of `floats` floats at a time; its other memory is small.
 Graph GraphOf(int64_t floats) {
   Builder b;
   const ValueId x = b.Input({1, floats});
@@ -86,7 +86,7 @@ TEST(ReadyCache, UnusedSharesKeepFewThreads) {
   cache.Trim();
   EXPECT_EQ(there(), 5 + 256 / 3);
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(sessions[size_t(i)].expired());
-  EXPECT_FALSE(sessions.back().expired());  // the ones used last stay
+  EXPECT_FALSE(sessions.back().expired());  // the most recently used ones stay
 }
 
 }  // namespace

@@ -15,11 +15,11 @@ Feeder::Feeder(const pb::Peer& peer, const std::string& deployment, int from, Co
       broken_(std::move(broken)),
       queue_([this] { Broken(); }) {}
 
-Feeder::~Feeder() { context_.TryCancel(); }  // whoever connects or writes gets false
+Feeder::~Feeder() { context_.TryCancel(); }  // a pending connect or write returns false
 
 bool Feeder::Write(const Chunk& chunk) {
   pb::Fed fed;
-  if (!writer_) {  // takes as long as connecting does
+  if (!writer_) {  // blocks until the connection is made
     AddToken(context_, security_);
     channel_ = ChannelTo(address_, name_, security_);
     writer_ = OpenFeed(*channel_, &context_, &reply_);

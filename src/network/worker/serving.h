@@ -1,5 +1,5 @@
-// A deployment's messages to its caller, through the stream that it came by, and to other workers, through
-// streams that are opened when there is something to send.
+// Sends a deployment's messages: those to the caller through the stream that the caller opened, those to
+// other workers through streams that are opened at the first message.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@
 
 namespace mete {
 
-// A stream of pieces to another worker. Its queue's thread connects, writes and learns how it ended; nobody
-// else touches the stream, but to cancel it in the end.
+// A stream of pieces to another worker. Only the queue's thread uses the stream: it connects, writes, and
+// gets the final status. The destructor alone cancels the stream from another thread.
 class Feeder {
  public:
   Feeder(const pb::Peer& peer, const std::string& deployment, int from, Coding coding,
@@ -44,17 +44,19 @@ class Feeder {
 
 class Serving : public DeploymentEnds {
  public:
-  // Makes a feeder for each peer; each connects when it has something to send. Keeps references to all but
+  // Makes a feeder for each peer; a feeder connects at its first piece. Keeps references to all arguments but
   // `deploy`.
   Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, const Security& security);
 
   void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override;
   void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) override;
   void SendFailure(const Error& error, int device) override;
-  // Nothing where the last such answer is not written yet: who asks reads. One thread at a time.
+  // Sends nothing while the last such answer is not yet written: a caller that asks reads its stream. Must be
+  // called by one thread at a time.
   void SendWaiting(uint64_t request, int device);
 
-  // Who is told when a feeder breaks, by that one's thread: set before the first piece is sent.
+  // The thread of a feeder calls this function when the feeder breaks. It must be set before the first piece
+  // is sent.
   std::function<void(const Error&, int device)> on_broken;
 
  private:
@@ -65,9 +67,9 @@ class Serving : public DeploymentEnds {
   const int device_;
   const std::set<int> at_caller_;  // devices that are processors of the caller
   std::weak_ptr<const void> answer_;
-  // In the end first all feeders go, as on_broken may write to the queue, and then this.
+  // The destructor ends the feeders before the queue, because on_broken may write to the queue.
   WriteQueue queue_;
-  std::map<int, Feeder> feeders_;  // by device; the same ones from the beginning
+  std::map<int, Feeder> feeders_;  // by device; the set of feeders never changes
 };
 
 }  // namespace mete

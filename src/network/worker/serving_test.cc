@@ -10,7 +10,7 @@
 namespace mete {
 namespace {
 
-// Takes connections and says nothing.
+// Accepts connections and never answers.
 class Silent {
  public:
   Silent() : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -43,9 +43,9 @@ TEST(Feeder, NobodyWaitsUntilItHasConnected) {
     for (uint64_t request = 0; request < 3; ++request)
       feeder.Send(request, {0, 0, 0}, Tensor(DType::kF32, {1000}), unwritten->Add());
   }
-  // connecting is given up after three
+  // without the destructor's cancel, connecting would be given up after three
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
-  unwritten->Wait();  // what is not written goes with the feeder
+  unwritten->Wait();  // the feeder has dropped the unwritten messages
 }
 
 }  // namespace

@@ -17,9 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kMagic[8] = {'M', 'E', 'T', 'E', 'W', 'G', 'H', 'T'};
-constexpr size_t kContentAt = 128;  // a multiple of 64, so that what is mapped is aligned as tensors are
+constexpr size_t kContentAt = 128;  // a multiple of 64, so that mapped tensors are aligned as others are
 
-struct Header {  // as it lies in the file; the digest of the whole is in the file's name
+struct Header {  // as the bytes lie in the file; the digest of the tensor is the file's name
   char magic[8];
   uint32_t type;
   int32_t rank;
@@ -42,7 +42,7 @@ Tensor TensorOf(const std::shared_ptr<const MappedFile>& file) {
   return {DType(header.type), shape, file->bytes().data() + kContentAt, file};
 }
 
-// Another one of the same memory, which `tensor` sees in its number of owners.
+// Returns a second tensor over the same memory; `tensor` counts it as an owner.
 Tensor Shared(const std::shared_ptr<const Tensor>& tensor) {
   return {tensor->type(), tensor->shape(), tensor->data(), tensor};
 }
@@ -59,7 +59,7 @@ Tensor WeightStore::Read(const Digest& digest) const {
   if (folder_.empty() || !fs::exists(path, error)) return {};
   const Tensor tensor = TensorOf(MappedFile::Open(path));
   if (tensor.has_value() && DigestOf(tensor.view()) == digest) {
-    // used now; an error only makes it go sooner
+    // marks the file as used now; an error only makes the file go sooner
     fs::last_write_time(path, fs::file_time_type::clock::now(), error);
     return tensor;
   }
@@ -128,7 +128,7 @@ WeightStore::InMemory WeightStore::Unwritten(const Tensor& tensor, const std::st
   try {
     return kept(take());
   } catch (const Error&) {
-    TrimAsked();  // of whom never deployed what he sent; this caller has failed
+    TrimAsked();  // weights of callers that never deployed may go; the call of this caller has failed
     throw;
   }
 }

@@ -1,7 +1,7 @@
-// Weights that callers have sent, by their digests, on this device's disk: they travel once. The folder is
-// bounded; what has not been used for longest goes first, and nothing that is in use or was asked for since
-// Trim(): else a caller whose weights do not fit would send them again and again. A file is checked against
-// its digest whenever it is read.
+// Weights that callers have sent, by their digests, on this device's disk, so that a weight is sent only
+// once. The size of the folder is bounded. The files whose last use is oldest are deleted first, but none
+// that is in use or was asked for since Trim(): otherwise a caller whose weights do not fit would send them
+// again and again. A file is checked against its digest whenever it is read.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,24 @@ namespace mete {
 
 class WeightStore {
  public:
-  // Error where there is no such memory for `what`.
+  // Takes memory from a budget. Error where the budget has too little left for `what`.
   using TakeMemory = std::function<MemoryBudget::Part(int64_t bytes, const std::string& what)>;
 
-  // The folder is made as needed; empty: weights are kept in memory alone. `most_bytes`: of all files
-  // together. `take`: for what is only in memory.
+  // The folder is made at the first write; if `folder` is empty, weights are kept in memory only.
+  // `most_bytes` bounds the size of all files together. `take` is called for weights that are only in memory.
   WeightStore(std::string folder, int64_t most_bytes, TakeMemory take)
       : folder_(std::move(folder)), most_bytes_(most_bytes), take_(std::move(take)) {}
 
   bool Has(const Digest& digest);
-  // Nothing where it is not here, or its file is damaged, which removes that.
+  // Returns an empty tensor where the store has no such weight, or where its file is damaged; a damaged file
+  // is deleted.
   Tensor Find(const Digest& digest);
-  // Gives it as it is kept, and keeps it while somebody has that. Error DATA_LOSS where it is not what the
-  // digest says, RESOURCE_EXHAUSTED where it is too much. What cannot be written is kept in memory instead,
-  // until nobody uses it and there is need of room; `note` then says why.
+  // Stores a weight and returns the stored tensor, which the store keeps while the result is in use. Error
+  // DATA_LOSS where the content does not have the digest, RESOURCE_EXHAUSTED where the store has no room. A
+  // weight that cannot be written to the disk is kept in memory, until it is unused and its room is needed;
+  // `note` then says why.
   Tensor Add(const Digest& digest, const Tensor& tensor, std::string* note);
-  // Unmaps files that nobody uses. What was asked for before may go.
+  // Unmaps files that are not in use. Files that were asked for before this call may be deleted from now on.
   void Trim();
 
  private:
@@ -43,15 +45,15 @@ class WeightStore {
     bool in_use() const { return asked || tensor.use_count() > 1; }
 
     std::shared_ptr<const Tensor> tensor;
-    bool on_disk = false;       // mapped
-    bool asked = true;          // since Trim()
-    MemoryBudget::Part memory;  // of what is not on the disk
+    bool on_disk = false;       // `tensor` is a mapped file
+    bool asked = true;          // whether it was asked for since Trim()
+    MemoryBudget::Part memory;  // of a weight that is not on the disk
   };
 
-  // mutex_ is locked.
-  InMemory Written(const Digest& digest, const Tensor& tensor);  // Error where that is not possible
+  // mutex_ is locked in all functions below.
+  InMemory Written(const Digest& digest, const Tensor& tensor);  // Error where the weight cannot be written
   InMemory Unwritten(const Tensor& tensor, const std::string& why);
-  void MakeRoom(int64_t bytes);  // Error where that is not possible
+  void MakeRoom(int64_t bytes);  // Error where the folder has too little room
   void Unmap();                  // files that are not in use
   void TrimAsked();
 

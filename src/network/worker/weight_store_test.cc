@@ -9,12 +9,12 @@
 namespace mete {
 namespace {
 
-constexpr int64_t kTensor = 40'000;       // bytes of each of these tensors
-constexpr int64_t kFile = kTensor + 128;  // and of its file
+constexpr int64_t kTensor = 40'000;       // bytes of each tensor
+constexpr int64_t kFile = kTensor + 128;  // bytes of its file
 
 class Weights {
  public:
-  // Room for so many tensors on the disk, and in memory.
+  // Has room for `files` tensors on the disk and for `in_memory` tensors in memory.
   Weights(std::string folder, int files, int in_memory)
       : memory_(in_memory * kTensor),
         store(std::move(folder), files * kFile, [this](int64_t bytes, const std::string& what) {
@@ -29,7 +29,7 @@ class Weights {
   }
   static Digest DigestOfNumber(int64_t n) { return DigestOf(Number(n).view()); }
 
-  // Store calls, with what they keep until they end; what is not there is sent.
+  // Acts as a Store call, which keeps its tensors until it ends. Sends the tensors that the store lacks.
   void Send(int first, int last) {
     std::vector<Tensor> kept;
     for (int n = first; n < last; ++n)
@@ -72,7 +72,7 @@ TEST(WeightStore, AModelThatIsTooLargeForBothIsAnErrorEachTime) {
   for (int i = 0; i < 3; ++i)
     EXPECT_TELLS(weights.Send(0, 5), "no memory for weights that are not on its disk");
   EXPECT_TELLS(weights.Send(0, 5), "try a larger --weights-gib");
-  weights.Send(10, 13);  // another model has the room
+  weights.Send(10, 13);  // the store has given the room to another model
   EXPECT_TRUE(AllThere(weights.Deploy(10, 13)));
 }
 

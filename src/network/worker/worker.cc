@@ -21,15 +21,16 @@ namespace mete {
 namespace {
 
 constexpr int kMostRuns = 1000;
-constexpr int kMostEchoBytes = 16 << 20;                // guess: of the largest activation of VGG-16
-constexpr int64_t kMostWeightBytes = int64_t(1) << 32;  // of one tensor; guess: ten times VGG-16's largest
-// Bytes of messages that are not yet whole, of all callers: three of the largest, a guess. Without it a
-// guest's took 330 MiB within 4 s.
+constexpr int kMostEchoBytes = 16 << 20;  // guess: the largest activation of VGG-16
+// of one tensor; guess: ten times the largest of VGG-16
+constexpr int64_t kMostWeightBytes = int64_t(1) << 32;
+// Bytes of the incomplete messages of all callers. This value is a guess: three of the largest messages.
+// Without the limit, the messages of one caller took 330 MiB within 4 s.
 constexpr size_t kMostReceiving = size_t(192) << 20;
-constexpr int kMostThreads = 128;  // of calls at a time, a stream each; guess
+constexpr int kMostThreads = 128;  // of calls at a time, each with a stream; guess
 
-// Takes gRPC's reflection out of a server: it answers whoever has a connection, and keeps a thread for each
-// stream. (The health service keeps none, as it is made of callbacks.)
+// Takes gRPC's reflection out of a server: reflection answers any caller that has a connection, and it keeps
+// a thread for each stream. (The health service keeps no threads, because it is made of callbacks.)
 class WithoutReflection : public grpc::ServerBuilderOption {
  public:
   void UpdateArguments(grpc::ChannelArguments*) override {}
@@ -38,7 +39,7 @@ class WithoutReflection : public grpc::ServerBuilderOption {
   }
 };
 
-// Puts tensors together that come in chunks.
+// Assembles tensors from their chunks.
 class Receiver {
  public:
   Receiver(WeightStore& store, pb::Stored& stored) : store_(store), stored_(stored) {}
@@ -48,7 +49,7 @@ class Receiver {
     if (!open_ || int64_t(bytes_.size() + chunk.data().size()) > expected_)
       Invalid("weights", "come in chunks that do not fit; got {} bytes after {} of {}", chunk.data().size(),
               bytes_.size(), expected_);
-    bytes_ += chunk.data();  // grows with what has come, not with what was announced
+    bytes_ += chunk.data();  // the buffer grows with the received bytes, not to the announced size
     if (int64_t(bytes_.size()) == expected_) Finish();
   }
   void End() const {
@@ -87,10 +88,10 @@ class Receiver {
   int64_t expected_ = 0;
   std::string bytes_;
   bool open_ = false;
-  std::vector<Tensor> kept_;  // so that none of them goes for those that come next
+  std::vector<Tensor> kept_;  // keeps every received weight in the store while the next ones come
 };
 
-// Sets a token when a call has ended: gRPC tells that only who asks.
+// Cancels a token when a call has ended: gRPC tells this only to code that asks repeatedly.
 class CallWatch {
  public:
   explicit CallWatch(const grpc::ServerContext& context)
@@ -173,7 +174,7 @@ class Worker::Service : public WorkerService {
         const Unpacked<pb::Fed> fed = Unpack<pb::Fed>(bytes);
         if (!first) first = fed.message;
         if (first->from() == 0) Invalid("deployment", "is fed by its caller; expected another worker");
-        // not kept from chunk to chunk: it ends with its caller's stream
+        // the deployment is looked up for each chunk, because it ends with its caller's stream
         const auto deployment = Find(first->deployment());
         if (!deployment) Fail(Code::kNotFound, "deployment", "is not here (any more)");
         if (!fed.chunk) Invalid("deployment", "is fed without a piece");
@@ -187,7 +188,8 @@ class Worker::Service : public WorkerService {
     return Guarded(*context, [&] {
       CheckProtocol(request->protocol());
       const CallWatch watch(*context);
-      // One after the other: what is timed beside something else that is prepared or timed would seem slow.
+      // Graphs are timed one after the other: a graph that is timed while another is prepared or timed would
+      // seem slow.
       const Turn::Taken taken(timing_, [&] { CheckThere(watch); });
       const std::shared_ptr<Timed> timed = ToTime(request->graph(), *reply);
       const GraphTimes times = TimeRuns(*timed->ready, timed->graph, timed->inputs,
@@ -216,7 +218,8 @@ class Worker::Service : public WorkerService {
   }
 
  private:
-  // What `f` throws as the call's status; nothing is done for who lacks the token.
+  // Calls `f` and returns an exception of it as the call's status. A caller without the token is refused
+  // before.
   template <class F>
   grpc::Status Guarded(const grpc::ServerContext& context, F f) {
     if (!HasToken(context, options_.security))
@@ -244,7 +247,7 @@ class Worker::Service : public WorkerService {
     return at == deployments_.end() ? nullptr : at->second.lock();
   }
 
-  // Room for a deployment, and its name taken.
+  // Reserves one of the limited number of deployments and the deployment's id.
   class Place {
    public:
     Place(Service& service, const std::string& id) : service_(service), id_(id) {
@@ -272,7 +275,7 @@ class Worker::Service : public WorkerService {
     const std::string id_;
   };
 
-  // The bytes are gone when it returns.
+  // Clears `bytes`.
   static pb::Deploy DeployIn(grpc::ByteBuffer& bytes) {
     const Unpacked<pb::ToWorker> first = Unpack<pb::ToWorker>(bytes);
     bytes.Clear();
@@ -297,20 +300,21 @@ class Worker::Service : public WorkerService {
               deploy.device(), deploy.lanes(), kMostDevicesOfPlan, kMostLanes);
   }
 
-  // Before the stream goes nobody uses it any more: whoever feeds the deployment may hold it longer.
+  // Stops the deployment before the stream is destroyed: the call of another worker that feeds it may hold it
+  // longer.
   struct Ending {
     Deployment& deployment;
     ~Ending() { deployment.Stop(); }
   };
 
-  // Its sessions may be of no use when a deployment is gone.
+  // Deletes unused sessions when a deployment has ended.
   struct Trimming {
     ReadyCache& sessions;
     ~Trimming() { sessions.Trim(); }
   };
 
   void ServeDeployment(grpc::ServerContext& context, grpc::ByteBuffer& bytes, ServeStream& stream) {
-    // As it came, as a message, and what is in the message: until it is a deployment.
+    // three times: the bytes as received, the parsed message, and its content
     MemoryBudget::Part memory = sessions_.Take(3 * int64_t(bytes.Length()), "a deployment's programs");
     pb::Deploy deploy = DeployIn(bytes);
     CheckDeploy(deploy);
@@ -332,11 +336,11 @@ class Worker::Service : public WorkerService {
     ready.mutable_ready()->set_prepare_ms(double(NowNs() - start_ns) * 1e-6);
     stream.Write(Pack(ready));
     ReadAll(stream, *deployment, serving);
-    // a write that waits for a caller who has ended the deployment and does not read is given up
+    // a pending write to a caller that has ended the deployment and does not read is given up
     context.TryCancel();
   }
 
-  // A program, and what its requests may take.
+  // A program, and the memory that its requests may take.
   struct Held {
     MemoryBudget::Part memory;
     PreparedProgram program;
@@ -373,7 +377,7 @@ class Worker::Service : public WorkerService {
     return sessions_.Take(shape.Elements() * int64_t(SizeOf(type)), "tensors to time with");
   }
 
-  // A graph that is timed, with made-up values.
+  // A graph that is timed on made-up values.
   struct Timed {
     Digest digest;
     MemoryBudget::Part memory;  // of the values
@@ -382,7 +386,7 @@ class Worker::Service : public WorkerService {
     std::shared_ptr<Ready> ready;
   };
 
-  // The one that was timed last is kept: a profile times a model again after a while.
+  // The graph timed last is kept, because a profile times a model again after a while.
   std::shared_ptr<Timed> ToTime(const std::string& packed, pb::TimeReply& reply) {
     const Digest digest = DigestOfText(packed);
     if (std::shared_ptr<Timed> last = timed_.lock(); last && last->digest == digest) return last;
@@ -412,15 +416,15 @@ class Worker::Service : public WorkerService {
   }
 
   const WorkerOptions options_;
-  const WireLimits limits_;  // no more than the memory that shares may have
+  const WireLimits limits_;  // at most the memory that shares may have
   const std::string machine_ = ReadMachine().name;
   MemoryBudget memory_;
   Cpu cpu_;
   ReadyCache sessions_;
   WeightStore store_;
-  Turn turn_;                   // of whoever computes: the cores are one device
-  Turn timing_;                 // of whoever prepares a graph and times it; before turn_
-  std::weak_ptr<Timed> timed_;  // with timing_; sessions_ keeps it
+  Turn turn_;                   // held while a deployment computes: the cores are one device
+  Turn timing_;                 // held while a graph is prepared and timed; taken before turn_
+  std::weak_ptr<Timed> timed_;  // guarded by timing_; sessions_ owns the session
   std::mutex mutex_;
   std::map<std::string, std::weak_ptr<Deployment>> deployments_;
 };
@@ -429,8 +433,8 @@ Worker::Worker(const WorkerOptions& options) : service_(std::make_unique<Service
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
-  // Reflection is for workers that believe all who have a connection: who lacks the token must not keep
-  // threads.
+  // Reflection is only for workers without a token, which trust all callers that have a connection: a caller
+  // that lacks the token must not be able to keep threads.
   if (!options.security.token.empty()) builder.SetOption(std::make_unique<WithoutReflection>());
   LimitServer(builder);
   grpc::ResourceQuota quota("worker");
@@ -446,7 +450,7 @@ Worker::Worker(const WorkerOptions& options) : service_(std::make_unique<Service
 }
 
 Worker::~Worker() {
-  if (server_) server_->Shutdown(std::chrono::system_clock::now());  // streams are cut off
+  if (server_) server_->Shutdown(std::chrono::system_clock::now());  // cancels open streams
 }
 
 int Worker::port() const { return port_; }

@@ -1,6 +1,7 @@
-// A worker: computes shares of requests for callers that reach its port (network/protocol/worker.proto). It
-// checks whatever it is sent before it uses it: messages, memory, deployments and requests at a time have
-// limits, graphs and programs are verified, and no path is ever opened that somebody names.
+// A worker computes shares of requests for callers that reach its port (network/protocol/worker.proto). A
+// worker checks every message before it uses it: message sizes, memory, and the numbers of deployments and
+// requests at a time have limits, graphs and programs are verified, and no path that a message names is ever
+// opened.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +15,22 @@
 namespace mete {
 
 struct WorkerOptions {
-  std::string listen = "127.0.0.1:0";  // HOST:PORT; port 0: any that is free
+  std::string listen = "127.0.0.1:0";  // HOST:PORT; port 0: any free port
   Security security;
-  SessionOptions session = SessionOptions::Estimated();  // of every share
+  SessionOptions session = SessionOptions::Estimated();  // options of every share's session
   std::string weights_folder;                            // empty: weights are kept in memory
-  // of that folder at most. Guess: several large networks on a card of 32 GB
+  // The limit of that folder's size. This value is a guess: several large networks on a card of 32 GB.
   int64_t weights_bytes = int64_t(8) << 30;
-  // of shares, their requests, and weights that are on no disk. Guess: a half of a small board's
+  // The limit for shares, their requests, and weights that are not on the disk. This value is a guess: half
+  // of a small board's memory.
   int64_t memory_bytes = int64_t(2) << 30;
   int max_deployments = 8;        // at a time; guess
-  uint32_t protocol = kProtocol;  // others are refused; another one is for tests
+  uint32_t protocol = kProtocol;  // other versions are refused; tests set another one
 };
 
 class Worker {
  public:
-  // Listens. Error UNAVAILABLE where the port is not to be had.
+  // Starts to listen. Error UNAVAILABLE where the port cannot be listened on.
   explicit Worker(const WorkerOptions& options);
   ~Worker();  // ends all deployments
   Worker(const Worker&) = delete;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kMiB = 1 << 20;
 
-// What a stranger can do: any method, with bytes that nobody has to understand.
+// A call as a stranger can make it: any method, with any bytes.
 class AnyCall {
  public:
   AnyCall(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
@@ -42,7 +42,7 @@ class AnyCall {
     call_->Read(&bytes_, this);
     return Next();
   }
-  grpc::StatusCode End() {  // where Read() gave nothing
+  grpc::StatusCode End() {  // call this after Read() has returned false
     grpc::Status status;
     call_->Finish(&status, this);
     Next();
@@ -96,7 +96,7 @@ TEST(Worker, EndsAStreamOfWhatItCannotRead) {
       {std::string(3, char(0xff)), grpc::StatusCode::DATA_LOSS},
       // a frame that is longer than the message
       {std::string("\x1a\x05", 2), grpc::StatusCode::DATA_LOSS},
-      {std::string("\x1a\x00\x12\x00", 4), grpc::StatusCode::DATA_LOSS}  // and one with something after it
+      {std::string("\x1a\x00\x12\x00", 4), grpc::StatusCode::DATA_LOSS}  // a frame with a field after it
   };
   for (const auto& [message, code] : cases) {
     AnyCall serve(Channel(worker), "/mete.worker.v1.Worker/Serve", message);
@@ -126,7 +126,7 @@ TEST(Worker, WhoLacksTheTokenCannotKeepItsThreads) {
   EXPECT_TRUE(Answers(worker, options.security));
 }
 
-// With weights of so many bytes, and an input and an output of so many.
+// A graph with weights of `weight_bytes`, and an input and an output of `input_bytes`.
 Graph TimedGraph(int64_t weight_bytes, int64_t input_bytes) {
   Builder b;
   b.Output(b.Op("MatMul", {b.Input({1, 256}), b.Weight({256, weight_bytes / 1024})}));
@@ -162,7 +162,8 @@ TEST(Worker, TimesNothingThatItsMemoryIsTooSmallFor) {
         << status.error_message();
     EXPECT_NE(status.error_message().find("try a larger --memory-gib"), std::string::npos);
   }
-  EXPECT_TRUE(Time(worker, TimedGraph(kMiB / 16, kMiB / 16), kLong).ok());  // what was taken was given back
+  // the memory taken before was given back
+  EXPECT_TRUE(Time(worker, TimedGraph(kMiB / 16, kMiB / 16), kLong).ok());
 }
 
 TEST(Worker, SaysOfWhateverWentWrongWhoseDoingItIs) {
@@ -183,11 +184,12 @@ TEST(Worker, KeepsWhatItHasTimedLastAndOnlyThat) {
     EXPECT_TRUE(Time(worker, graph, kLong, 1, &reply).ok());
     EXPECT_EQ(reply.prepare_ms() > 0, i == 0);
   }
-  EXPECT_TRUE(Time(worker, TimedGraph(2 * kMiB, kMiB / 4), kLong).ok());  // there is no room for both
+  // the memory has no room for both graphs
+  EXPECT_TRUE(Time(worker, TimedGraph(2 * kMiB, kMiB / 4), kLong).ok());
   EXPECT_TRUE(Time(worker, graph, kLong).ok());
 }
 
-// A layer that takes seconds with the reference's kernel.
+// A graph that takes seconds with the reference's kernel.
 Graph SlowGraph() {
   Builder b;
   const ValueId x = b.Input({1, 64, 128, 128});
@@ -207,7 +209,7 @@ TEST(Worker, GivesTheCoresBackWhenWhoTimesHasGone) {
   EXPECT_TRUE(Time(worker, TimedGraph(1024, 1024), kLong).ok());
 }
 
-// A deployment that holds and sends `bytes` for each request, through stages that compute nothing.
+// A deployment that holds and sends `bytes` for each request; its stages compute nothing.
 pb::Deploy Passing(int64_t bytes, int stages, int lanes, const std::string& id) {
   DeviceProgram program;
   const Shape shape{bytes / 4};
@@ -229,7 +231,7 @@ pb::Deploy Passing(int64_t bytes, int stages, int lanes, const std::string& id) 
   return deploy;
 }
 
-// A caller's stream; ends with the object.
+// A caller's stream, which ends with the object.
 struct Deployed {
   Deployed(const Worker& worker, const pb::Deploy& deploy) : stub(pb::Worker::NewStub(Channel(worker))) {
     context.set_deadline(std::chrono::system_clock::now() + kLong);
@@ -262,7 +264,7 @@ TEST(Worker, AllDeploymentsTogetherAnnounceNoMoreThanItsMemory) {
            deployed.status.error_message().find("[worker] has no memory for a deployment's requests") == 0;
   };
   {
-    // 2 stages of 2 pieces, and one sent: 5 MiB a lane
+    // 2 stages of 2 pieces, and one piece that is sent: 5 MiB per lane
     const Deployed one(worker, Passing(kMiB, 2, 4, "deployment no. 1"));
     EXPECT_TRUE(one.ready);
     EXPECT_TRUE(refused(Passing(kMiB, 2, 4, "deployment no. 2")));
@@ -270,7 +272,7 @@ TEST(Worker, AllDeploymentsTogetherAnnounceNoMoreThanItsMemory) {
   }
   EXPECT_TRUE(refused(Passing(kMiB, 12, 1, "deployment no. 3")));
   EXPECT_TRUE(refused(Passing(kMiB, 2, 8, "deployment no. 3")));
-  for (int i = 0; i < 200; ++i) {  // the first two end a little later than their streams
+  for (int i = 0; i < 200; ++i) {  // the first two deployments end a little later than their streams
     const Deployed all(worker, Passing(kMiB, 2, 6, "deployment no. 3"));
     if (all.ready) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

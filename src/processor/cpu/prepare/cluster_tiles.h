@@ -1,6 +1,6 @@
-// The register tile of each cluster: cores of one kind may compute fastest with another tile than those of
-// the next, and all tiles compute the same bits from the same packed weights, so that any core may take any
-// block.
+// Chooses the register tile of each cluster: cores of one kind may be fastest with another tile than cores of
+// another kind. All tiles compute the same bits from the same packed weights, so that any core may compute
+// any block.
 #pragma once
 
 #include <functional>
@@ -14,24 +14,26 @@
 namespace mete {
 
 struct ClusterTiles {
-  std::vector<Tile> tiles;  // by WorkerSpeed::cluster; empty: the largest for all
-  std::string why;          // for people; empty where there was nothing to choose
+  std::vector<Tile> tiles;  // indexed by WorkerSpeed::cluster; empty: the largest tile for all clusters
+  std::string why;          // for people; empty where there was only one candidate
 };
 
-// The fastest by time, where there is a tuner and the threads of the step that is prepared are of several
-// clusters: measured on the first worker of each cluster alone, with its share of the node. `key`: all else
-// that the times depend on. `rows`: of the product.
+// Measures which tile is the fastest on each cluster, if there is a tuner and the threads of the prepared
+// step are of several clusters; otherwise returns no tiles. The first worker of each cluster is measured
+// alone, with its share of the node. `key` describes all else that the times depend on. `rows` is the number
+// of rows of the product.
 ClusterTiles ChooseTiles(Tuner* tuner, const std::string& key, const GemmPlan& plan, int64_t rows,
                          ThreadPool& pool, const std::function<Trial(const Tile&)>& make);
 
-// "6x4": rows x vectors of the largest one in use. Of each cluster: "6x4 and 8x2".
+// TileText() returns "6x4": rows x vectors of the largest tile in use. TilesText() returns this for each
+// cluster: "6x4 and 8x2".
 std::string TileText(const GemmPlan& plan, const Tile& tile);
 std::string TilesText(const GemmPlan& plan, const std::vector<Tile>& tiles);
 
 inline void SetTile(GemmPlan& plan, const Tile& tile) { plan.tile = tile; }
 inline void SetTile(ConvPlan& plan, const Tile& tile) { plan.gemm.tile = tile; }
 
-// A plan as each worker computes it. `tiles`: of ClusterTiles.
+// A plan for each worker, with the tile of the worker's cluster. `tiles`: of ClusterTiles.
 template <class Plan>
 class WorkerPlans {
  public:
@@ -42,7 +44,7 @@ class WorkerPlans {
         SetTile(plans_[w], tiles[cluster]);
   }
 
-  const Plan& any() const { return plans_[0]; }  // for all but the tile
+  const Plan& any() const { return plans_[0]; }  // for everything but the tile
   const Plan& of(int worker) const { return plans_[size_t(worker)]; }
 
  private:

@@ -13,7 +13,7 @@ constexpr int64_t kRows = 50, kColumns = 100, kLength = 30;
 
 const std::vector<WorkerSpeed> kTwoKinds{{0, 1}, {1, 0.4}, {1, 0.4}};
 
-// Times that are injected: of each cluster, by the candidate's number. Counts the calls.
+// Trials with given times: for each cluster, a time for each candidate. Counts the calls.
 class Kernels {
  public:
   explicit Kernels(std::map<int, std::vector<double>> us) : us_(std::move(us)) {}
@@ -26,7 +26,7 @@ class Kernels {
       return {[&, number] {
         ++calls;
         int worker = -1;
-        pool.For(1, [&](int w, int64_t, int64_t) { worker = w; });  // who it is that computes
+        pool.For(1, [&](int w, int64_t, int64_t) { worker = w; });  // the worker that computes
         return us_.at(pool.worker(worker).cluster)[number];
       }};
     });
@@ -83,7 +83,7 @@ TEST(ChooseTiles, EqualCoresOneThreadOrNoTunerMeasureNothing) {
   EXPECT_EQ(kernels.calls, 0);
 }
 
-// The file's keys say which kind of core they are of.
+// The keys of the file have the kind of core.
 TEST(ChooseTiles, TheFileKeepsTheTimesOfEachCluster) {
   const TempPath file;
   ThreadPool pool(3, {}, "adaptive", {}, kTwoKinds);

@@ -22,7 +22,8 @@ void ColdWeights::Evict(const ConstView& weights, const ConstView& input) {
     other_ = {};
     other_ = Ones(int64_t((bytes + sizeof(float) - 1) / sizeof(float)));
   }
-  EvictFromCaches(other_.data(), bytes);  // else it may be there from the last time, and displaces nothing
+  // otherwise these bytes may still be in the caches from the last call, and would displace nothing
+  EvictFromCaches(other_.data(), bytes);
   Read(other_.data(), bytes);
   Read(input.data, input.bytes());
 }

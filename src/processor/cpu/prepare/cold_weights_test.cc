@@ -9,7 +9,7 @@ namespace {
 
 TEST(ColdWeights, LeaveWhatTheyReadAsItIs) {
   ColdWeights cold;
-  // more than they ever read in their place
+  // also more bytes than ColdWeights ever reads in place of weights
   for (const int64_t elements : {int64_t{1000}, int64_t{3}, int64_t{0}, int64_t{9} << 20}) {
     const Tensor weights = elements > 0 ? Ones(elements) : Tensor(DType::kF32, Shape{0}), input = Ones(77);
     cold.Evict(weights.view(), input.view());
@@ -18,7 +18,7 @@ TEST(ColdWeights, LeaveWhatTheyReadAsItIs) {
   }
 }
 
-// As packed weights are: bytes, and not a whole number of floats.
+// Packed weights are bytes, and their number may be no multiple of a float's size.
 TEST(ColdWeights, TakeBytes) {
   ColdWeights cold;
   const Tensor weights(DType::kU8, Shape{4099}), input(DType::kU8, Shape{5});

@@ -17,9 +17,9 @@ std::vector<ConvWay> WaysOf(const ConvShape& shape, const KernelOptions& options
   return {{fits ? *options.conv : ConvAlgorithm::kDirect}};
 }
 
-// Whether the side to divide is worth choosing by time. Of depthwise convolutions and in Winograd's the usual
-// one never lost by much (measured on the layers of three networks), and of a single panel there is nothing
-// to divide.
+// Returns whether it is worth measuring which side to divide. For depthwise and Winograd convolutions the
+// usual side never lost by much (measured on the layers of three networks), and a single panel cannot be
+// divided.
 bool HasSides(const ConvShape& shape, const ConvWay& way) {
   return !IsDepthwise(shape) && way.algorithm == ConvAlgorithm::kDirect &&
          PlanConv(shape, way.tile_vectors).panels > 1;
@@ -81,7 +81,7 @@ class ConvStep : public PreparedNode {
                           ThreadPool& pool, const MakeWayTrial& make, ConvWay* way) {
     const auto make_tile = [&](const Tile& tile) {
       ConvWay with = *way;
-      with.tiles.assign(size_t(pool.threads()), tile);  // of all clusters, of which one computes
+      with.tiles.assign(size_t(pool.threads()), tile);  // a tile for each cluster; only one cluster computes
       return make(with);
     };
     const ClusterTiles chosen =
@@ -91,8 +91,8 @@ class ConvStep : public PreparedNode {
     AddReason(chosen.why);
   }
 
-  // Which side of the grid to divide among the threads. A layer alone does not show what dividing it
-  // otherwise than its neighbours costs, so the other side must be much faster.
+  // Chooses which side of the grid is divided among the threads. A layer measured alone does not show what it
+  // costs to divide it in another way than its neighbours, so the other side must be much faster.
   void ChooseSide(const ConvShape& shape, const std::string& key, const KernelOptions& options,
                   const MakeWayTrial& make, ConvWay* way) {
     constexpr double kMuchFaster = 0.9;  // guess
@@ -112,8 +112,8 @@ class ConvStep : public PreparedNode {
     if (!more.empty()) reason_ += fmt::format("{}{}", reason_.empty() ? "" : "; ", more);
   }
 
-  // All on the same tensors, which are there once one is asked for: the input is near, as it is between the
-  // other layers.
+  // All trials use the same tensors, which are made for the first trial: the input is in the caches, as it is
+  // between other layers.
   MakeWayTrial TrialsOf(const ConvShape& shape, const float* weights, ColdWeights* cold,
                         ThreadPool& pool) const {
     struct Data {
@@ -130,7 +130,7 @@ class ConvStep : public PreparedNode {
         if (residual_) data->residual = Ones(shape.out_pixels() * shape.out_channels);
         if (residual_) data->epilogue.residual = data->residual.as<float>();
       }
-      Packer candidates(pool);  // keeps nothing
+      Packer candidates(pool);  // stores no files
       const auto conv = std::make_shared<FloatConv>(shape, weights, way, candidates);
       const int64_t step = pool.NewStep();
       const auto call_us = [=, &pool] {
@@ -146,7 +146,7 @@ class ConvStep : public PreparedNode {
   std::optional<FloatConv> conv_;
   Epilogue epilogue_;
   const bool residual_;
-  const int64_t offset_;  // channels before the slice that is written (graph/fused.h, 7)
+  const int64_t offset_;  // offset of the slice of channels that this node writes (graph/fused.h, 7)
   std::string reason_;    // for people
 };
 

@@ -16,11 +16,11 @@ constexpr ConvAlgorithm kAll[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogr
 
 double RoundUp(int64_t n, int64_t step) { return double((n + step - 1) / step * step); }
 
-// Time on one core, in multiply-adds of a product in full swing: those of the products, the reading of
-// weights that no cache holds, and the transforms. The costs are fitted to bench/kernels (three/*) with
-// AVX-512: a multiply-add takes 10.6 ps, and beside it a weight from memory costs 190 ps and a transformed
-// value 180 ps; estimates are off by 12 % on average. Of direct, F(2x2) and F(4x4) the least estimate is the
-// fastest for 29 of its 30 shapes and 4 % slower for one.
+// Estimates the time on one core, in multiply-adds of a product at full speed: the multiply-adds of the
+// products, the reading of weights from memory, and the transforms. The costs are fitted to bench/kernels
+// (three/*) with AVX-512: a multiply-add takes 10.6 ps, a weight from memory costs 190 ps more and a
+// transformed value 180 ps; estimates are off by 12 % on average. Among direct, F(2x2) and F(4x4) the
+// algorithm with the least estimate is the fastest for 29 of the 30 shapes and 4 % slower for one.
 double Estimate(const ConvShape& s, ConvAlgorithm algorithm) {
   constexpr double kWeight = 18, kTransformed = 17;
   const double channels = double(s.in_channels), outputs = RoundUp(s.out_channels, 16),
@@ -68,8 +68,9 @@ std::string Name(const ConvWay& way) {
 }
 
 std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, bool exact) {
-  constexpr double kMargin = 1.1;  // an estimate's usual error: less than that is not worth the larger error
-  constexpr double kHopeless = 2;  // no estimate is as wrong as that
+  // an estimate's usual error: a smaller gain does not justify the larger numerical error
+  constexpr double kMargin = 1.1;
+  constexpr double kHopeless = 2;  // no estimate is wrong by this factor
   std::vector<std::pair<double, ConvWay>> ways;
   const double direct = Estimate(shape, ConvAlgorithm::kDirect) / kMargin;
   ways.push_back({direct, {}});

@@ -1,4 +1,4 @@
-// A 1x1 convolution whose sums are added in pieces of given length (kSumPiece in graph/fused.h).
+// A 1x1 convolution whose sums are added in pieces of a given length (kSumPiece in graph/fused.h).
 #include <fmt/format.h>
 
 #include "kernels/fast/gemm/gemm.h"
@@ -36,7 +36,7 @@ class ConvPiecesStep : public PreparedNode {
   struct Piece {
     Range k;
     GemmPlan plan;
-    int64_t packed;  // first element
+    int64_t packed;  // index of its first element in packed_
   };
 
   void AddPiece(Range k) {
@@ -45,7 +45,7 @@ class ConvPiecesStep : public PreparedNode {
   }
 
   void Pack(const float* weights, int64_t piece, Packer& packer) {
-    const int64_t panels = pieces_[0].plan.panels;  // of every piece
+    const int64_t panels = pieces_[0].plan.panels;  // all pieces have as many
     const std::string what = fmt::format("{}, {}x{} in pieces of {}, columns {}", kernel(), n_, k_, piece,
                                          pieces_[0].plan.split.padded_columns());
     packed_ = packer.Pack(what, {weights, size_t(n_ * k_)}, elements_ * int64_t{sizeof(float)},
@@ -58,7 +58,7 @@ class ConvPiecesStep : public PreparedNode {
                           });
   }
 
-  // The pieces' sums go back and forth between `out` and sums_, so that the last one ends in `out`.
+  // The sums of the pieces alternate between `out` and sums_, so that the last ones are in `out`.
   void RunRows(const float* x, Range rows, float* out) {
     float* to = pieces_.size() % 2 ? out : sums_.mutable_view().as<float>();
     float* other = pieces_.size() % 2 ? sums_.mutable_view().as<float>() : out;

@@ -9,7 +9,7 @@
 namespace mete {
 namespace {
 
-// as in pooling.cc: smaller pieces cost more to hand out than to compute
+// As in pooling.cc: it costs more to hand out smaller pieces than to compute them.
 constexpr int64_t kLeastElements = 16 * 1024;
 
 bool AllOnes(const Shape& s, int first, int last) {
@@ -18,8 +18,9 @@ bool AllOnes(const Shape& s, int first, int last) {
   return true;
 }
 
-// How an input meets the output. An input of N x 1 x ... x C (the gate of a squeeze-and-excite block) is per
-// channel within each image: `per_image` is set and the program runs image by image.
+// Returns how an input is broadcast to the output. An input of N x 1 x ... x C (the gate of a
+// squeeze-and-excite block) is per channel within each image: then `per_image` is set and the program runs
+// image by image.
 std::optional<Broadcast> BroadcastOf(const Shape& in, const Shape& out, bool* per_image) {
   const int64_t n = in.Elements();
   if (n == out.Elements()) return Broadcast::kFull;

@@ -5,21 +5,22 @@
 namespace mete {
 namespace {
 
-constexpr int64_t kFine = 8;  // guess: blocks of a thread, below which a policy has too little to deal out
+// guess: blocks per thread; with fewer blocks a policy cannot deal them out well
+constexpr int64_t kFine = 8;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// guess: a thread with so much more than its share is as bad as reading the other side twice
+// This value is a guess: a thread with so much more than its share is as bad as reading the other side twice.
 constexpr double kUneven = 0.1;
-// Rows are divided between tiles where that is not more uneven by so much: a tile of a row less takes less
-// time by that row (measured with AVX-512: tiles of 5 and 6 rows of four vectors compute alike), so that to
-// cut one costs little. Measured: 33 tiles for two equal threads are 4 % more than a half for one, and
-// cutting them took 2 % off four networks; at speeds of 1 and 0.4 they are 2.9 %, and it gave nothing. Guess:
-// between the two.
+// Rows are divided between tiles unless that makes the shares more uneven than this. To cut a tile costs
+// little, because a tile with a row less takes less time by that row (measured with AVX-512: tiles of 5 and 6
+// rows of four vectors compute alike). Measured: 33 tiles for two equal threads give one thread 4 % more than
+// a half, and cutting them took 2 % off four networks; at speeds of 1 and 0.4 the excess is 2.9 %, and
+// cutting gave nothing. The value is a guess between the two.
 constexpr double kUnevenTiles = 0.03;
 
-// By how much `count` equal pieces, dealt out to threads of those speeds as evenly as can be, take longer
-// than exact shares would.
+// Returns how much longer, as a fraction, `count` equal pieces take than exact shares would, when they are
+// dealt out to threads of those speeds as evenly as possible.
 double Excess(int64_t count, std::span<const double> speeds) {
   if (count <= 0) return 0;
   const double all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
@@ -37,12 +38,13 @@ double Excess(int64_t count, std::span<const double> speeds) {
   return last * all / double(count) - 1;
 }
 
-// Every row block reads all weights, and every column block all activations, so the larger side is divided;
-// unless its pieces are too few to be even. Activations count twice: they lie in the cache of the core that
-// computed them, and the next layer's cores want theirs, while weights come from a cache that all cores
-// share. (Measured on two cores, layers alone: at a ratio of 4 or more columns are up to 20 % faster, between
-// 1 and 2 there is no difference; between layers: two threads over one rose from 1.3 to 1.6 on ViT when its
-// products went by rows and a thread's blocks were joined, on a busy machine.)
+// Returns whether to divide columns. Every row block reads all weights, and every column block all
+// activations, so the larger side is divided, unless its pieces are too few to be even. Activations count
+// twice: they are in the cache of the core that computed them, and the next layer's cores need each other's
+// activations, while weights come from a cache that all cores share. (Measured on two cores, layers alone: at
+// a ratio of 4 or more columns are up to 20 % faster, between 1 and 2 there is no difference. Between layers:
+// the speed-up of two threads over one rose from 1.3 to 1.6 on ViT when its products went by rows and a
+// thread's blocks were joined, on a busy machine.)
 bool DivideColumns(const GridSides& sides, std::span<const double> speeds) {
   const bool columns = sides.column_bytes > 2 * sides.row_bytes;
   const double own = Excess(columns ? sides.columns : sides.rows, speeds),
@@ -77,8 +79,8 @@ Grid MakeGrid(const GridSides& sides, std::span<const double> speeds, bool other
   const int64_t threads = std::ssize(speeds);
   if (threads <= 1) return grid;
   grid.columns_outer = DivideColumns(sides, speeds) != other_side;
-  // Where register tiles of rows are too few to be even, rows are divided rather than tiles: 16 rows of 6 to
-  // a tile as 8 and 8, not as 12 and 4, if each thread gets a tile of them.
+  // Where there are too few tiles of rows to be even, single rows are divided instead of tiles, if each
+  // thread gets at least a tile of rows: 16 rows with tiles of 6 are divided into 8 and 8, not into 12 and 4.
   const int64_t tiles = CeilDiv(sides.rows, sides.row_step);
   const bool uneven =
       (1 + Excess(tiles, speeds)) * double(tiles * sides.row_step) > (1 + kUnevenTiles) * double(sides.rows);
@@ -88,8 +90,8 @@ Grid MakeGrid(const GridSides& sides, std::span<const double> speeds, bool other
   int64_t& outer = grid.columns_outer ? grid.column_blocks : grid.row_blocks;
   int64_t& inner = grid.columns_outer ? grid.row_blocks : grid.column_blocks;
   outer = std::min(grid.columns_outer ? sides.columns : steps, wanted);
-  // A run that ends within the inner dimension is computed in two or three pieces: only where the outer one
-  // is too coarse.
+  // A range that ends within the inner dimension is computed in two or three pieces, so the inner dimension
+  // is divided only where the outer one is too coarse.
   if (outer < threads * kFine)
     inner =
         std::min(grid.columns_outer ? steps : sides.columns, CeilDiv(wanted, std::max<int64_t>(outer, 1)));

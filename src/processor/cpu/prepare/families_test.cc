@@ -8,12 +8,12 @@
 namespace mete {
 namespace {
 
-// Of so many threads that are alike.
+// Makes a grid for threads of equal speed.
 Grid EvenGrid(const GridSides& sides, int threads, bool other_side = false) {
   return MakeGrid(sides, std::vector<double>(size_t(threads), 1), other_side);
 }
 
-// How often each (row, column) is part of a piece when the blocks are dealt out in `shares` runs.
+// Returns how often each (row, column) is part of a piece when the blocks are dealt out in `shares` runs.
 std::vector<int> Covered(const Grid& grid, int shares) {
   std::vector<int> seen(size_t(grid.rows * grid.columns), 0);
   for (int s = 0; s < shares; ++s)
@@ -62,14 +62,14 @@ TEST(Grid, DividesTheSideThatReadsMoreAndTheOtherOneIfAsked) {
 }
 
 TEST(Grid, RowsComeFirstWhereColumnsAreFewAndUneven) {
-  // 3 panels for 2 threads: one would get twice the other's work
+  // 3 panels for 2 threads: one thread would get twice the work of the other
   EXPECT_FALSE(EvenGrid({96, 6, 100, 3, 1000}, 2).columns_outer);
 }
 
 TEST(Grid, DividesAFewTilesOfRowsEvenly) {
   const Grid grid = EvenGrid({16, 6, 1000, 3, 100}, 2);
   EXPECT_EQ(grid.Rows(grid.row_blocks / 2).begin, 8);
-  for (const int64_t rows : {7, 19, 20}) {  // whole tiles would be 6 and 1, 12 and 7, 12 and 8
+  for (const int64_t rows : {7, 19, 20}) {  // whole tiles would give 6 and 1, 12 and 7, 12 and 8
     const Grid half = EvenGrid({rows, 6, 1000, 1, 100}, 2);
     const int64_t first = half.Rows(half.row_blocks / 2).begin;
     EXPECT_LE(std::max(first, rows - first), (rows + 1) / 2) << rows;
@@ -79,8 +79,8 @@ TEST(Grid, DividesAFewTilesOfRowsEvenly) {
 }
 
 TEST(Grid, CutsTilesOfRowsWhereTheyAreNotEven) {
-  // 33 tiles are 17 and 16 for equal threads, 24 and 9 for a fast and a slow one: 4 and 2.9 % more than a
-  // share.
+  // 33 tiles are 17 and 16 for equal threads, 24 and 9 for a fast and a slow one: 4 and 2.9 % more than the
+  // exact share.
   EXPECT_EQ(EvenGrid({196, 6, 1000, 3, 100}, 2).row_step, 1);
   EXPECT_EQ(MakeGrid({196, 6, 1000, 3, 100}, std::vector{1.0, 0.4}).row_step, 6);
   EXPECT_EQ(EvenGrid({192, 6, 1000, 3, 100}, 2).row_step, 6);

@@ -7,19 +7,19 @@
 namespace mete {
 namespace {
 
-// All elements of the weights of a convolution.
+// Returns all elements of the weights of a convolution.
 std::span<const float> AllOf(const ConvShape& s, const float* weights) {
   return {weights, size_t(s.out_channels * (s.in_channels / s.groups) * s.kernel_height * s.kernel_width)};
 }
 
-// The sizes that packing looks at, those of the output's panels apart.
+// Returns the sizes that packing depends on, except those of the output's panels.
 std::string SizesOf(const ConvShape& s) {
   return fmt::format("{} x {} of {} groups, {}x{}", s.out_channels, s.in_channels, s.groups, s.kernel_height,
                      s.kernel_width);
 }
 
-// Guess: a third-level cache's share of one layer. Beyond, Winograd is computed in passes, as where it is not
-// divided by weights.
+// Bytes. This value is a guess: the part of a third-level cache that one layer may fill. Above it, Winograd
+// is computed in passes.
 constexpr size_t kMostStages = 8 << 20;
 
 size_t RoundedUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -67,9 +67,9 @@ void FloatConv::PlanTiles(const float* weights, Packer& packer) {
   const int64_t row_bytes =
       (transformed + shape_.out_pixels() * shape_.out_channels) * int64_t{sizeof(float)};
   const size_t stages = RoundedUp(TransformedWinogradBytes(*tiles_)) + WinogradProductsBytes(*tiles_);
-  // Passes read all weights for each range of tiles, stages write and read what is between them. (Measured on
-  // two equal cores: the same within the noise for 128 channels of 28x28 and 256 of 14x14, a quarter to a
-  // third less time in stages for 512 of 7x7.)
+  // Passes read all weights for each range of tiles; stages write and read the transformed values and the
+  // products in memory. (Measured on two equal cores: the same within the noise for 128 channels of 28x28 and
+  // 256 of 14x14, a quarter to a third less time in stages for 512 of 7x7.)
   const bool weights_larger = packed_bytes() > row_bytes;
   in_stages_ = pool_.step_threads() > 1 && stages <= kMostStages && weights_larger != way_.other_side;
   if (in_stages_) return pool_.ReserveShared(int64_t(stages));

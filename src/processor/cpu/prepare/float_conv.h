@@ -1,5 +1,5 @@
-// A convolution over NHWC with its weights packed: depthwise ones by their own kernel, all others as an
-// implicit matrix product or by Winograd's.
+// A convolution over NHWC with packed weights. Depthwise convolutions have a kernel of their own; all others
+// are computed as an implicit matrix product or by Winograd's algorithm.
 #pragma once
 
 #include <optional>
@@ -17,20 +17,20 @@ namespace mete {
 
 class FloatConv {
  public:
-  // `weights`: [out_channels][in_channels / groups][kernel_height][kernel_width]; not needed afterwards.
-  // `way`: one that can compute this shape.
+  // `weights`: [out_channels][in_channels / groups][kernel_height][kernel_width]; not used after the
+  // constructor. `way` must be able to compute this shape.
   FloatConv(const ConvShape& shape, const float* weights, const ConvWay& way, Packer& packer);
 
-  // All pointers are of whole tensors. One call at a time.
+  // All pointers are to whole tensors. Only one call at a time is allowed.
   void Run(const float* input, const Epilogue& epilogue, float* output);
 
-  // Microseconds of a Run as it is between the other layers: with `cold`, where weights come from memory;
-  // null: from caches.
+  // Returns the microseconds of a Run() in the state that it finds between other layers: with `cold`, weights
+  // come from memory; null: from caches.
   double MeasureUs(const ConstView& input, const Epilogue& epilogue, float* output, ColdWeights* cold);
 
   std::string kernel() const;  // "conv_f32 avx512"
   int64_t packed_bytes() const { return int64_t(packed_.bytes()); }
-  // Of a convolution of `flops`: Winograd's products alone where it is computed so.
+  // Returns the number of operations for a convolution of `flops`; for Winograd only those of its products.
   int64_t computed_flops(int64_t flops) const;
 
  private:
@@ -46,10 +46,11 @@ class FloatConv {
   ConvWay way_;
   std::optional<WorkerPlans<ConvPlan>> product_;
   std::optional<DepthwisePlan> by_channel_;
-  std::optional<WinogradPlan> tiles_;  // one of the three
+  std::optional<WinogradPlan> tiles_;  // exactly one of the three plans is set
   Tensor packed_;
   Grid grid_;
-  bool in_stages_ = false;  // Winograd's: all inputs transformed, then all products, then all outputs
+  // Winograd: all inputs are transformed, then all products are computed, then all outputs are transformed
+  bool in_stages_ = false;
 };
 
 }  // namespace mete

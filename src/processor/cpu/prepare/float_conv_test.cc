@@ -36,7 +36,7 @@ std::vector<float> Random(int64_t count) {
   return values;
 }
 
-// `workers`: of clusters, of which each has a tile of its own in `way`; empty: alike.
+// `workers`: threads of several clusters, each with its tile in `way`; empty: all threads are alike.
 std::vector<float> Outputs(const ConvShape& shape, ConvWay way, int threads, bool other_side,
                            const std::string& policy, const std::vector<WorkerSpeed>& workers = {}) {
   ThreadPool pool(threads, {}, policy, {}, workers);
@@ -48,7 +48,8 @@ std::vector<float> Outputs(const ConvShape& shape, ConvWay way, int threads, boo
       static_cast<size_t>(shape.out_pixels() * std::max(shape.out_channels, shape.out_pixel_stride)), 7.0f);
   way.other_side = other_side;
   FloatConv conv(shape, weights.data(), way, packer);
-  for (int run = 0; run < 3; ++run) {  // what was seen of the first ones divides the last one otherwise
+  // what the policy learns in the first runs makes it divide the last one differently
+  for (int run = 0; run < 3; ++run) {
     std::fill(output.begin(), output.end(), 7.0f);
     pool.BeginStep(1);
     conv.Run(input.data(), {}, output.data());
@@ -56,7 +57,7 @@ std::vector<float> Outputs(const ConvShape& shape, ConvWay way, int threads, boo
   return output;
 }
 
-// Which side is divided, by how many threads and in which portions, changes no bit.
+// No bit depends on the divided side, the number of threads or the portions.
 TEST(FloatConv, IsTheSameWhateverSideIsDivided) {
   const Case cases[] = {
       {"1x1", {}, 9, 37, 200, 1, 1, 1, 0},
@@ -81,7 +82,7 @@ TEST(FloatConv, IsTheSameWhateverSideIsDivided) {
   }
 }
 
-// Cores of two and of three kinds take blocks of the same convolution, each kind with its own tile: no bit
+// Cores of two and of three kinds compute blocks of the same convolution, each kind with its own tile: no bit
 // differs.
 TEST(FloatConv, IsTheSameWhateverTileEachClusterHas) {
   const Case cases[] = {

@@ -19,15 +19,15 @@ namespace mete {
 
 struct KernelOptions {
   int threads = 1;
-  std::vector<int> cores;  // to pin to; empty: not pinned
-  bool reference = false;  // never a fast kernel
-  // for all convolutions that it fits, direct for the others; nothing: the best
+  std::vector<int> cores;  // the cores that threads are pinned to; empty: not pinned
+  bool reference = false;  // use only the reference kernels
+  // the algorithm for all convolutions that it fits, the others are direct; nullopt: the best one
   std::optional<ConvAlgorithm> conv;
-  // where `conv` is nothing: no algorithm whose error is larger than that of the sums as they stand
+  // where `conv` is nullopt: no algorithm with a larger error than the direct sums
   bool plain_sums = false;
-  // measures what is best; null: by estimate. Outlives the CpuKernels's Prepare calls
+  // measures what is fastest; null: choose by estimate. Must outlive the calls of Prepare()
   Tuner* tuner = nullptr;
-  // between two runs of a node its weights leave all caches: measure with them cold
+  // between two runs of a node its weights leave all caches: trials must measure with cold weights
   bool weights_from_memory = false;
   ColdWeights* cold_weights() const {
     return tuner && weights_from_memory ? &tuner->cold_weights() : nullptr;
@@ -55,7 +55,8 @@ class CpuKernels {
   Packer packer_;
 };
 
-// Prepares a node on a fast kernel; null, and `why` filled, where none fits. One function a family.
+// Prepares a node on a fast kernel; returns null and sets `why` where none fits. Each family has one such
+// function.
 using PrepareFn = std::unique_ptr<PreparedNode> (*)(const Graph&, const Node&, ThreadPool&, std::string* why);
 
 }  // namespace mete

@@ -19,10 +19,10 @@
 namespace mete {
 namespace {
 
-// One node over f32 inputs with random values; the inputs named in `constants` are weights.
+// One node over f32 inputs with random values; the inputs in `constants` are weights.
 struct Case {
   std::string op;
-  std::vector<Shape> shapes;  // of the inputs; Unknown(): left out
+  std::vector<Shape> shapes;  // of the inputs; Unknown(): the input is left out
   std::vector<size_t> constants;
   Attributes attributes;
   size_t outputs = 1;
@@ -71,7 +71,7 @@ class OneNode {
     data_[input].mutable_view().as<float>()[element] = value;
   }
 
-  // The outputs on a CPU; `kernel` gets the name of what ran.
+  // Returns the outputs of the node on a CPU; `kernel` gets the name of the kernel that ran.
   std::vector<Tensor> Run(const KernelOptions& options, std::string* kernel = nullptr) {
     CpuKernels cpu(options);
     auto prepared = cpu.Prepare(graph_, graph_.nodes[0], Step{.threads = options.threads});
@@ -84,21 +84,21 @@ class OneNode {
     return results;
   }
 
-  // Where it is a step of so many threads; 0: of all.
+  // Returns the reason of the prepared node for a step of `threads` threads; 0: of all threads.
   std::string Reason(const KernelOptions& options, int threads = 0) {
     CpuKernels cpu(options);
     return cpu.Prepare(graph_, graph_.nodes[0], Step{.threads = threads > 0 ? threads : options.threads})
         ->reason();
   }
 
-  // Of its packed weights, when it is prepared.
+  // Returns the bytes of packed weights that were mapped when the node was prepared.
   int64_t MappedBytes(const KernelOptions& options) {
     CpuKernels cpu(options);
     cpu.Prepare(graph_, graph_.nodes[0], Step{.threads = options.threads});
     return cpu.packer().mapped_bytes();
   }
 
-  // The only output, where all of it was `before`.
+  // Returns the only output, whose elements were all `before` at first.
   Tensor RunOver(float before, const KernelOptions& options) {
     CpuKernels cpu(options);
     std::vector<Tensor> results{Tensor(DType::kF32, graph_.value(graph_.nodes[0].outputs[0]).shape)};
@@ -171,8 +171,9 @@ TEST(CpuConv, MatchesTheReference) {
                             "conv_1x1");
 }
 
-// Tiles and channels divided among threads, every size of tile. What is wired wrongly is wrong by the sums'
-// magnitude, 6; the bound of the error is tested beside the kernel (here F(6x6) reaches 1e-4).
+// Tiles and channels are divided among threads, for every size of tile. A wrong connection gives errors of
+// the magnitude of the sums, 6; the bound of the numerical error is tested beside the kernel (here F(6x6)
+// reaches 1e-4).
 TEST(CpuConv, WinogradMatchesTheReference) {
   for (const ConvAlgorithm algorithm :
        {ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6})
@@ -216,7 +217,7 @@ TEST(ConvAlgorithm, NamesAreReadBack) {
   EXPECT_THROW(ParseConvAlgorithm("here", "winograd_f3"), Error);
 }
 
-// What was measured (bench/kernels, three/*, AVX-512, one core).
+// Expected results were measured (bench/kernels, three/*, AVX-512, one core).
 TEST(ConvAlgorithm, TheEstimateAgreesWithMeasurements) {
   const auto chosen = [](int64_t size, int64_t channels, int64_t outputs) {
     ConvShape s{1, size, size, channels, size, size, outputs, 3, 3};
@@ -233,8 +234,8 @@ TEST(ConvAlgorithm, TheEstimateAgreesWithMeasurements) {
   EXPECT_EQ(chosen(224, 3, 64), "direct");
 }
 
-// 7 + 9 + 16 channels of one output: the middle, the first and the last ones, by every kernel, over what was
-// there before.
+// Every kernel writes 7 + 9 + 16 channels of one output, the middle, the first and the last ones, over old
+// content.
 TEST(CpuConv, WritesItsSliceOfAConcatenation) {
   const Shape left_out = Shape::Unknown(), whole{2, 5, 7, 32};
   auto slice = [](int64_t offset, std::initializer_list<std::pair<const char*, Attribute>> more) {
@@ -289,7 +290,7 @@ TEST(CpuConv, WinogradWritesItsSlice) {
   }
 }
 
-// Whatever a tuner finds, it is one of the ways, and says so.
+// Whatever the tuner chooses, it is one of the ways, and the reason names it.
 TEST(CpuConv, TunedOnesMatchTheReference) {
   for (const Case& c : {Case{"Conv",
                              {{1, 14, 13, 40}, {70, 40, 3, 3}, {70}},
@@ -329,7 +330,8 @@ TEST(CpuConv, TunedOnesMatchTheReference) {
   }
 }
 
-// Threads on cores of two kinds: what is measured on each of them alone is told, and kept for the next start.
+// Threads on cores of two kinds: the times of each kind alone are in the reason, and the next start reads
+// them.
 TEST(CpuConv, EachKindOfCoreIsTimedAndTheResultIsTheReferences) {
   const Case conv{"Conv", {{1, 9, 8, 30}, {100, 30, 1, 1}, {100}}, {1, 2}, With({kNhwc})};
   const Case computed{"MatMul", {{3, 13, 17}, {3, 17, 70}}, {}, {}},
@@ -353,7 +355,7 @@ TEST(CpuConv, EachKindOfCoreIsTimedAndTheResultIsTheReferences) {
   }
 }
 
-// Plain sums have the same bits in every tile; the sums of Winograd's do not.
+// Direct sums have the same bits with every tile; Winograd's sums do not.
 TEST(FloatConv, EveryTileGivesTheSameBits) {
   ConvShape s{1, 11, 9, 20, 11, 9, 70, 3, 3};
   s.pad_top = s.pad_left = 1;
@@ -375,7 +377,7 @@ TEST(FloatConv, EveryTileGivesTheSameBits) {
   EXPECT_EQ(size_t(direct), GemmTileWidths(70).size());
 }
 
-// As the memory plan has it: the output is where the channels of the others already lie, and they stay.
+// In the memory plan the output already holds the channels of other nodes, and these must stay.
 TEST(CpuConv, WritesNothingButItsSlice) {
   const KernelOptions all[] = {{1, {}, true},
                                {2, {}, false, ConvAlgorithm::kDirect},
@@ -393,8 +395,8 @@ TEST(CpuConv, WritesNothingButItsSlice) {
     }
 }
 
-// The order of the sums is the contract here, so where multiply-adds round once (all targets but sse4 and
-// scalar), bit for bit.
+// The order of the sums is specified, so results are equal bit for bit where multiply-adds round once (all
+// targets but sse4 and scalar).
 TEST(CpuConv, SumsInPiecesInTheGivenOrder) {
   for (const auto& [k, n, piece] : std::vector<std::tuple<int64_t, int64_t, int64_t>>{
            {5, 33, 5}, {7, 3, 2}, {130, 40, 128}, {300, 17, 64}}) {
@@ -440,7 +442,7 @@ TEST(CpuDepthwise, MatchesTheReference) {
 TEST(CpuMatrix, ViewsMatchTheReference) {
   const std::pair<const char*, Attribute> scale{kScale, 0.25f}, heads{kPermA, Ints{0, 2, 1, 3}},
       back{kPermY, Ints{0, 2, 1, 3}};
-  for (const int64_t images : {1, 3}) {  // fewer and more products than threads
+  for (const int64_t images : {1, 3}) {  // fewer products than threads, and more
     ExpectFastEqualsReference({"mete.MatMul",
                                {{images, 13, 2, 17}, {images, 70, 2, 17}},
                                {},
@@ -564,22 +566,22 @@ TEST(CpuMovement, MatchesTheReferenceForEveryOrderThatItTakes) {
     ExpectFastEqualsReference({"Transpose", {{2, 3, 5, 7}}, {}, With({{"perm", perm}})}, "transpose");
   ExpectFastEqualsReference({"Transpose", {{1, 3, 1, 7}}, {}, With({{"perm", Ints{3, 2, 1, 0}}})},
                             "transpose");
-  // pixels divided
+  // the pixels are divided
   ExpectFastEqualsReference({"Transpose", {{2, 3, 301, 307}}, {}, With({{"perm", Ints{0, 2, 3, 1}}})},
                             "transpose");
   ExpectFastEqualsReference({"Transpose", {{1, 301, 307, 3}}, {}, With({{"perm", Ints{0, 3, 1, 2}}})},
                             "transpose");
-  // ranges over images
+  // the blocks are ranges of images
   ExpectFastEqualsReference({"Transpose", {{5, 3, 71, 70}}, {}, With({{"perm", Ints{0, 2, 3, 1}}})},
                             "transpose");
   ExpectFastEqualsReference({"Transpose", {{5, 71, 70, 3}}, {}, With({{"perm", Ints{0, 3, 1, 2}}})},
                             "transpose");
-  // channels shuffled, pixels divided
+  // channels are shuffled, pixels are divided
   for (const Shape& x : {Shape{1, 28, 27, 2, 58}, Shape{1, 28, 27, 58, 2}, Shape{1, 14, 14, 5, 29}})
     ExpectFastEqualsReference({"Transpose", {x}, {}, With({{"perm", Ints{0, 1, 2, 4, 3}}})}, "transpose_f32");
   ExpectFastEqualsReference({"Concat", {{2, 3, 5}, {2, 1, 5}, {2, 4, 5}}, {}, With({{"axis", int64_t{1}}})},
                             "concat");
-  // rows divided
+  // the rows are divided
   ExpectFastEqualsReference({"Concat", {{300, 29}, {300, 30}}, {}, With({{"axis", int64_t{1}}})}, "concat");
   Case split{"Split", {{2, 7, 5}}, {}, With({{"axis", int64_t{1}}, {"num_outputs", int64_t{2}}})};
   split.outputs = 2;
@@ -593,8 +595,8 @@ TEST(CpuKernels, SaysWhyTheReferenceRuns) {
   EXPECT_EQ(kernel, "reference: A is transposed");
 }
 
-// Weights of the same bytes, in one folder: what one kernel, size or target has packed must not reach
-// another.
+// All weights have the same bytes and one folder: what one kernel, size or target has packed must not be used
+// by another.
 TEST(CpuPackedCache, GivesEveryFamilyItsOwnWeights) {
   const Shape x{1, 9, 8, 192};
   const std::pair<const char*, Attribute> three_by_three{"pads", Ints{1, 1, 1, 1}};

@@ -13,8 +13,9 @@
 namespace mete {
 namespace {
 
-// So many products for each thread are dealt out whole, and each is packed by who computes it; fewer are
-// divided. Guess: three, those of ViT-Ti's heads, are too few for two threads.
+// With at least this number of products per thread, products are dealt out whole, and the worker that
+// computes a product packs it; fewer products are divided. This value is a guess: three, those of ViT-Ti's
+// heads, are too few for two threads.
 constexpr int64_t kManyProducts = 4;
 
 class MatrixStep : public PreparedNode {
@@ -73,7 +74,7 @@ class MatrixStep : public PreparedNode {
         grid_.run());
   }
 
-  // As FloatConv::MeasureUs.
+  // Returns microseconds, as FloatConv::MeasureUs.
   double MeasureUs(std::span<const ConstView> in, std::span<View> out, ColdWeights* cold) {
     if (cold && constant_) cold->Evict(packed_.view(), in[0]);
     return CallUs([&] { Execute(in, out); });
@@ -93,7 +94,7 @@ class MatrixStep : public PreparedNode {
     float* c;
   };
 
-  // All that Pack() looks at beside the weights.
+  // Returns a text with all that Pack() depends on beside the weights.
   std::string PackedAs() const {
     std::string what =
         fmt::format("{}, {}x{}, rows {}{}, times {}, columns {}, matrices at", kernel(), p_.k, p_.n,
@@ -102,12 +103,12 @@ class MatrixStep : public PreparedNode {
     return what;
   }
 
-  // Where the matrices of a product begin.
+  // Returns where the matrices of product i begin.
   MatMulView::Product Place(int64_t i) const {
     return p_.view ? p_.view->At(i) : MatMulView::Product{i * p_.m * p_.k, i * p_.b_step, i * p_.m * p_.n};
   }
 
-  // Panels of all matrices, numbered one after the other.
+  // Packs panels; the panels of all matrices are numbered one after the other.
   void Pack(const float* b, Range panels, float* packed) const {
     for (int64_t i = panels.begin; i < panels.end;) {
       const int64_t matrix = i / plan_.panels, first = i % plan_.panels,
@@ -121,8 +122,8 @@ class MatrixStep : public PreparedNode {
     PackGemm(plan_, b + Place(matrix).b, p_.b_stride, p_.transposed, p_.alpha, panels, to);
   }
 
-  // Some rows and panels of one product by worker w. A worker that packs for itself has all of B in its cache
-  // then.
+  // Computes some rows and panels of one product on worker w. A worker that packs for itself then has all of
+  // B in its cache.
   void Block(int w, int64_t batch, Range rows, Range panels, const Operands& of) {
     const MatMulView::Product at = Place(batch);
     Epilogue epilogue = epilogue_;
@@ -135,8 +136,8 @@ class MatrixStep : public PreparedNode {
 
   ThreadPool& pool_;
   Product p_;
-  const GemmPlan plan_;                // for all but the tile
-  const WorkerPlans<GemmPlan> plans_;  // by whom it is computed
+  const GemmPlan plan_;                // for everything but the tile
+  const WorkerPlans<GemmPlan> plans_;  // one per worker
   Epilogue epilogue_;
   const bool constant_;
   int64_t packed_step_ = 0;  // elements between packed matrices
@@ -144,10 +145,10 @@ class MatrixStep : public PreparedNode {
   bool by_worker_ = false;  // B is not constant, and each worker packs what it multiplies
   Tensor packed_;
   Grid grid_;
-  std::string why_;  // this tile, for people
+  std::string why_;  // for people: why this tile
 };
 
-// What a product is measured on.
+// The tensors on which a product is measured.
 class Sample {
  public:
   Sample(const Product& p, bool constant)
@@ -184,10 +185,10 @@ std::unique_ptr<PreparedNode> PrepareProduct(const Graph& graph, const Node& nod
       p.transposed ? "transposed" : "as it is", p.b_step == 0 ? "" : " each", constant ? " constant" : "",
       Name(epilogue.activation.op), p.residual < 0 ? p.view ? ", in views" : "" : ", residual",
       packer.pool().settings(), options.weights_from_memory ? "far" : "near");
-  std::optional<Sample> sample;  // the same for all
+  std::optional<Sample> sample;  // the same for all trials
   const auto trial = [&](size_t i, const std::vector<Tile>& tiles) -> Trial {
     if (!sample) sample.emplace(p, constant);
-    Packer candidates(packer.pool());  // keeps nothing
+    Packer candidates(packer.pool());  // stores no files
     const std::shared_ptr<MatrixStep> step = prepare(i, tiles, candidates);
     const int64_t number = packer.pool().NewStep();
     const auto call_us = [&sample, &options, &packer, step, number] {
@@ -199,7 +200,7 @@ std::unique_ptr<PreparedNode> PrepareProduct(const Graph& graph, const Node& nod
   };
   const ThreadPool::CallerPin pin(packer.pool());
   const Choice choice = Choose(options.tuner, key, names, [&](size_t i) { return trial(i, {}); });
-  const size_t clusters = size_t(packer.pool().threads());  // at most, of which one computes
+  const size_t clusters = size_t(packer.pool().threads());  // an upper bound; only one cluster computes
   const auto tile_trial = [&](const Tile& tile) {
     return trial(choice.index, std::vector<Tile>(clusters, tile));
   };
@@ -213,13 +214,14 @@ std::unique_ptr<PreparedNode> PrepareProduct(const Graph& graph, const Node& nod
   return step;
 }
 
-// One row of A: the weights are read once, as they lie in the model, so there is nothing to pack.
+// A product with one row of A. Each weight is read once, in the order of the model, so packing would gain
+// nothing.
 class VectorStep : public PreparedNode {
  public:
   VectorStep(const Graph& graph, const Product& product, const Epilogue& epilogue, ThreadPool& pool)
       : pool_(pool), p_(product), epilogue_(epilogue), target_(ActiveTarget()) {
     if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
-    // Guess: a block reads at least 64 KiB of weights.
+    // This value is a guess: a block reads at least 64 KiB of weights.
     blocks_ = std::min(p_.n, BlocksOf(p_.n * p_.k * 4, 64 * 1024, pool.step_threads()));
   }
 

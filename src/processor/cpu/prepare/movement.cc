@@ -10,19 +10,21 @@
 namespace mete {
 namespace {
 
-// What is moved on one thread at least: some microseconds. Guess.
+// The least number of bytes that are moved by several threads. This value is a guess: moving them takes some
+// microseconds.
 constexpr int64_t kLeastBytes = 64 * 1024;
-// Of a block. Blocks are what policies count in, and neighbours are moved at once: so small that uneven cores
-// get fitting shares of a picture. Guess: from memory it takes about a microsecond.
+// Bytes of a block. Policies count in blocks, and consecutive blocks are moved in one pass; blocks are so
+// small that cores of different speeds get fitting shares of one picture. This value is a guess: from memory
+// a block takes about a microsecond.
 constexpr int64_t kGrainBytes = 16 * 1024;
 
 int64_t BlocksOfCopy(int64_t bytes, int threads) {
   return bytes < 2 * kLeastBytes ? 1 : BlocksOf(bytes, kGrainBytes, threads);
 }
 
-// batch x rows x columns to batch x columns x rows, of 4-byte elements.
-// Blocks are runs of whole matrices where there are enough of them, else of pieces of each, which divide its
-// longer side: of a picture, whose channels are few rows, the pixels.
+// Transposes batch x rows x columns to batch x columns x rows, of 4-byte elements. A block is a run of whole
+// matrices where the batch is large enough, otherwise a run of pieces of matrices. Pieces divide the longer
+// side: for a picture, whose channels are few rows, they divide the pixels.
 class MatrixTranspose : public PreparedNode {
  public:
   MatrixTranspose(int64_t batch, int64_t rows, int64_t columns, ThreadPool& pool)
@@ -51,10 +53,11 @@ class MatrixTranspose : public PreparedNode {
   std::string kernel() const override { return "transpose_f32"; }
 
  private:
-  // of the longer side: a cache line of 4-byte elements, so that pieces of columns write whole ones
+  // elements of the longer side in a piece: a cache line of 4-byte elements, so that pieces of columns write
+  // whole lines
   static constexpr int64_t kLine = 16;
 
-  // Of one matrix, what `part` of its longer side covers.
+  // Transposes the part of one matrix that `part` covers of its longer side.
   void Part(const float* from, Range part, float* to) const {
     const bool wide = rows_ < columns_;
     part.end = std::min(part.end, std::max(rows_, columns_));
@@ -64,10 +67,11 @@ class MatrixTranspose : public PreparedNode {
 
   ThreadPool& pool_;
   const int64_t batch_, rows_, columns_;
-  int64_t pieces_ = 1, blocks_ = 1;  // pieces of each matrix, blocks of all of them
+  int64_t pieces_ = 1, blocks_ = 1;  // pieces of each matrix, blocks of all matrices
 };
 
-// Three dimensions or four whose last stays last: copies of whole rows, in the output's order.
+// A transpose of three or four dimensions that keeps the last one last: copies whole rows, in the order of
+// the output.
 class RowTranspose : public PreparedNode {
  public:
   RowTranspose(const Permutation& p, size_t element, ThreadPool& pool)
@@ -99,12 +103,12 @@ class RowTranspose : public PreparedNode {
  private:
   ThreadPool& pool_;
   const size_t row_bytes_;
-  // output's outer dimensions, and where they step in the input, in bytes
+  // the output's outer dimensions, and the steps in the input that belong to them, in bytes
   int64_t dims_[3] = {1, 1, 1}, strides_[3] = {0, 0, 0};
   int64_t outer_ = 1, blocks_ = 1;
 };
 
-// Concat and Split: `outer` times, a run of bytes of each part.
+// Concat and Split: for each of the `outer` indices, a run of bytes of each part.
 class JoinStep : public PreparedNode {
  public:
   JoinStep(bool split, int64_t outer, std::vector<size_t> runs, ThreadPool& pool)

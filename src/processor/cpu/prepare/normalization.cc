@@ -9,7 +9,8 @@
 namespace mete {
 namespace {
 
-constexpr int64_t kLeastElements = 4 * 1024;  // exponentials cost more than copies. Guess.
+// guess: smaller than for copies, because exponentials cost more
+constexpr int64_t kLeastElements = 4 * 1024;
 
 enum class RowKind { kSoftmax, kLogSoftmax, kLayerNorm, kRmsNorm };
 

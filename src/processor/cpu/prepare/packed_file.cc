@@ -16,19 +16,19 @@
 namespace mete {
 namespace {
 
-constexpr size_t kPiece = 1 << 20;   // hashed at a time; guess
-constexpr size_t kContentAt = 4096;  // a page, so that what is mapped is aligned to one
+constexpr size_t kPiece = 1 << 20;   // bytes hashed at a time; guess
+constexpr size_t kContentAt = 4096;  // a page, so that the mapped content is aligned to a page
 constexpr char kMagic[8] = {'M', 'E', 'T', 'E', 'P', 'A', 'C', 'K'};
-constexpr uint32_t kFormat = 1;  // of the header; what the content looks like is in the key
+constexpr uint32_t kFormat = 1;  // of the header; the key says how the content is laid out
 
-struct Header {  // as it lies in the file
+struct Header {  // as the bytes lie in the file
   char magic[8];
   uint32_t format;
   uint32_t content_at;
   PackedDigest key;
   uint64_t bytes;
   PackedDigest content;
-  uint64_t checksum;  // of all before
+  uint64_t checksum;  // of all bytes before it
 };
 static_assert(sizeof(Header) == 64);
 
@@ -41,7 +41,7 @@ Header HeaderOf(const PackedDigest& key, std::span<const std::byte> content, Thr
   return header;
 }
 
-// What is wrong with a file; empty where nothing is.
+// Returns what is wrong with a file, or "".
 std::string Wrong(std::span<const std::byte> file, const PackedDigest& key, size_t bytes, ThreadPool& pool) {
   Header header;
   if (file.size() < kContentAt)
@@ -73,8 +73,8 @@ PackedDigest DigestOf(std::string_view text) {
   return {hash.low64, hash.high64};
 }
 
-// The digest of the pieces' digests. Pages of files are asked for a piece at a time, which costs a fraction
-// of a fault for each.
+// Returns the digest of the pieces' digests. The pages of a mapped file are populated a piece at a time,
+// which costs a fraction of one page fault for each page.
 PackedDigest DigestOf(std::span<const std::byte> bytes, ThreadPool& pool) {
   std::vector<XXH128_hash_t> pieces((bytes.size() + kPiece - 1) / kPiece);
   pool.For(int64_t(pieces.size()), [&](int, int64_t begin, int64_t end) {

@@ -1,6 +1,6 @@
-// A file of packed weights: a page with a header, then the bytes of one tensor. Files are made whole and
-// renamed into place, and are never changed: a mapping stays what it was when it was checked. For the machine
-// that wrote them; no format for exchange.
+// A file of packed weights: a page with a header, then the bytes of one tensor. A file is written completely,
+// then renamed into place, and never changed: a mapping stays as it was when it was checked. The files are
+// for the machine that wrote them and are no format for exchange.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@
 
 namespace mete {
 
-// 128 bits of XXH3. It tells contents apart that differ by chance; who may write to the folder of the files
-// is trusted.
+// 128 bits of XXH3. The digest detects differences by chance, not attacks: whoever may write to the folder of
+// the files is trusted.
 struct PackedDigest {
   uint64_t low = 0, high = 0;
   bool operator==(const PackedDigest&) const = default;
 };
 std::string ToString(const PackedDigest& digest);  // 32 hexadecimal digits
 PackedDigest DigestOf(std::string_view text);
-// by all threads, but the same however many there are
+// computed by all threads; the result does not depend on their number
 PackedDigest DigestOf(std::span<const std::byte> bytes, ThreadPool& pool);
 
-// The `bytes` bytes that were kept under `key`, within a mapping, aligned to a page. Empty where there is no
-// such file, or where it does not fit or is damaged; `problem` then says why.
+// The `bytes` bytes that were stored under `key`, in a mapping, aligned to a page. No bytes where there is no
+// such file, or where the file does not fit or is damaged; `problem` then says why.
 struct PackedContent {
   std::shared_ptr<const MappedFile> file;  // null: none
   std::span<const std::byte> bytes;
@@ -34,8 +34,8 @@ struct PackedContent {
 PackedContent ReadPacked(const std::string& path, const PackedDigest& key, size_t bytes, ThreadPool& pool,
                          std::string* problem);
 
-// Makes the file, readable by its owner only, or replaces it; folders are made as needed. Empty where that
-// went well, else the reason.
+// Writes or replaces the file, readable by its owner only, and makes missing folders. Returns "" or the
+// reason of a failure.
 std::string WritePacked(const std::string& path, const PackedDigest& key, std::span<const std::byte> bytes,
                         ThreadPool& pool);
 

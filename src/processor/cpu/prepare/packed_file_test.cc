@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kBytes = (5 << 20) / 2;  // two pieces and a half
+constexpr size_t kBytes = (5 << 20) / 2;  // two and a half pieces
 
 std::string Content(uint32_t seed) {
   std::string content(kBytes, '\0');
@@ -39,7 +39,7 @@ struct OneThread {
 
 class PackedFile : public testing::Test {
  protected:
-  // What is read under `key` with `bytes` bytes; empty where nothing is, and problem_ says why.
+  // Returns the content under `key` with `bytes` bytes; empty where there is none, and problem_ says why.
   std::string Read(const PackedDigest& key, size_t bytes = kBytes) {
     problem_.clear();
     const PackedContent content = ReadPacked(path_, key, bytes, one_.pool, &problem_);
@@ -117,14 +117,14 @@ TEST_F(PackedFile, AnotherKindOfThingIsNotTaken) {
   EXPECT_NE(WritePacked(path_, key_, BytesOf(content_), one_.pool), "");
 }
 
-// A file where the folder should be: even the superuser cannot write below it.
+// There is a file in place of the folder: even the superuser cannot write below it.
 TEST_F(PackedFile, WithoutAFolderIsToldAbout) {
   std::ofstream(folder_.str()) << "in the way";
   const std::string problem = WritePacked(path_, key_, BytesOf(content_), one_.pool);
   EXPECT_NE(problem.find("cannot make its folder"), std::string::npos) << problem;
 }
 
-// A limit to the size of files stands for a full disk.
+// A limit on the size of files stands for a full disk.
 TEST_F(PackedFile, ThatCannotBeWrittenWholeLeavesNothing) {
   rlimit old;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);

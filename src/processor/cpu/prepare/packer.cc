@@ -7,8 +7,8 @@
 namespace mete {
 namespace {
 
-// What is smaller is packed as fast as a file of it is opened and checked: measured over convolutions of 1x1,
-// 3x3 and F(4x4) that have 16 KiB to 36 MiB of packed weights, on one core and with the file in the system's
+// Weights with fewer bytes are packed as fast as a file is opened and checked: measured over convolutions of
+// 1x1, 3x3 and F(4x4) with 16 KiB to 36 MiB of packed weights, on one core and with the file in the system's
 // cache.
 constexpr int64_t kLeastKept = 1 << 20;
 
@@ -44,7 +44,7 @@ void Packer::Keep(const PackedDigest& key, const Tensor& packed) {
       WritePacked(PathOf(key), key, {static_cast<const std::byte*>(packed.data()), packed.bytes()}, pool_);
   if (problem.empty()) return written_.Add(int64_t(packed.bytes()));
   lost_.Add(int64_t(packed.bytes()));
-  writable_ = false;  // a full disk or a folder of somebody else: the next would fail too
+  writable_ = false;  // after a full disk, or in a folder without permission, the next write would fail too
   problems_.push_back(problem + "; nothing more is kept; try another cache folder");
 }
 

@@ -1,5 +1,5 @@
-// Weights in kernel order: packed by all threads or, where they were kept in a file by an earlier session,
-// mapped.
+// Weights in the order of the kernels: packed by all threads, or mapped from a file where an earlier session
+// has stored them.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,13 +17,14 @@ namespace mete {
 
 class Packer {
  public:
-  // `folder`: where weights are kept, a file each in its subfolder "weights"; empty: none are. Keeps a
+  // `folder`: the folder for packed weights, a file each in its subfolder "weights"; empty: no files. Keeps a
   // reference to `pool`.
   explicit Packer(ThreadPool& pool, std::string folder = "") : pool_(pool), folder_(std::move(folder)) {}
 
-  // `bytes` bytes of packed weights, zero where nothing writes them: for (i = 0; i < pieces; ++i) fill({i, i
-  // + 1}, packed), ranges joined, in parallel. `what`: all that they depend on beside `weights` and the code:
-  // the kernel with its target, and its sizes. The result is not to be written to.
+  // Returns `bytes` bytes of packed weights, which are zero where `fill` writes nothing. Serial equivalent:
+  // for (i = 0; i < pieces; ++i) fill({i, i + 1}, packed); ranges are joined, and threads work in parallel.
+  // `what` describes all that the packed bytes depend on beside `weights` and the code: the kernel with its
+  // target, and its sizes. The caller must not write to the result.
   template <class F>
   Tensor Pack(const std::string& what, std::span<const float> weights, int64_t bytes, int64_t pieces,
               F&& fill) {
@@ -34,7 +35,7 @@ class Packer {
     if (packed.has_value()) return packed;
     packed = Tensor(DType::kU8, Shape{bytes});
     float* to = packed.mutable_view().as<float>();
-    pool_.BeginStep(0);  // all of it, whoever computes
+    pool_.BeginStep(0);  // packs all pieces, also where the caller stands in for one worker
     pool_.For(pieces, [&](int, int64_t begin, int64_t end) { fill(Range{begin, end}, to); });
     if (keep) Keep(key, packed);
     return packed;
@@ -42,8 +43,8 @@ class Packer {
 
   ThreadPool& pool() const { return pool_; }
   int64_t mapped_bytes() const { return mapped_.bytes; }
-  const std::vector<std::string>& problems() const { return problems_; }  // with files, for people
-  // Lines for people: what was mapped, what was written, and what was wrong. Empty without a folder.
+  const std::vector<std::string>& problems() const { return problems_; }  // problems with files, for people
+  // Returns lines for people: what was mapped, what was written, and what failed. Empty without a folder.
   std::string Explain() const;
 
  private:
@@ -56,12 +57,12 @@ class Packer {
   bool Keeps(int64_t bytes);
   PackedDigest KeyOf(const std::string& what, std::span<const float> weights) const;
   std::string PathOf(const PackedDigest& key) const;
-  Tensor Find(const PackedDigest& key, int64_t bytes);  // has no value where there is none
+  Tensor Find(const PackedDigest& key, int64_t bytes);  // has no value where there is no such file
   void Keep(const PackedDigest& key, const Tensor& packed);
 
   ThreadPool& pool_;
   const std::string folder_;
-  bool writable_ = true;  // until a file could not be written
+  bool writable_ = true;  // false after a file could not be written
   Count mapped_, written_, small_, lost_;
   std::vector<std::string> problems_;
 };

@@ -18,7 +18,7 @@ class PackerTest : public testing::Test {
  protected:
   PackerTest() { std::iota(weights_.begin(), weights_.end(), 0.f); }
 
-  // "Packs" by doubling, a piece for each 1000 elements.
+  // "Packs" by doubling the elements, in pieces of 1000.
   Tensor Pack(Packer& packer, const std::string& what = "doubled", int64_t elements = kElements) {
     const std::span<const float> weights = std::span(weights_).first(size_t(elements));
     return packer.Pack(what, weights, elements * 4, (elements + 999) / 1000,
@@ -33,7 +33,7 @@ class PackerTest : public testing::Test {
     for (int64_t i = 0; i < kElements; ++i) ASSERT_EQ(packed.as<float>()[i], weights_[size_t(i)] * 2) << i;
   }
 
-  // Whether what was asked for lay in a file.
+  // Returns whether the packed weights were mapped from a file.
   bool Mapped(const std::string& what = "doubled") {
     Packer packer(pool_, folder_.str());
     Pack(packer, what);
@@ -59,7 +59,7 @@ TEST_F(PackerTest, WithoutAFolderOnlyPacks) {
   EXPECT_EQ(packer.Explain(), "");
 }
 
-// A worker's share of a step is measured on weights that are packed whole.
+// The packer must pack all weights although the caller computes only a worker's share of a step.
 TEST_F(PackerTest, PacksAllWhileTheCallerStandsInForAWorker) {
   pool_.BeginStep(pool_.NewStep());
   const ThreadPool::StandIn alone(pool_, 1);

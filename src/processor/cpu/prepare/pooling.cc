@@ -8,7 +8,7 @@
 namespace mete {
 namespace {
 
-// A piece of work smaller than this costs less than handing it out. Guess.
+// This value is a guess: it costs more to hand out a smaller piece of work than to compute it.
 constexpr int64_t kLeastElements = 16 * 1024;
 
 class WindowPool : public PreparedNode {
@@ -36,8 +36,8 @@ class WindowPool : public PreparedNode {
   int64_t blocks_ = 1;
 };
 
-// An image's pixels are divided as the layer before divided them, so that each core reads what it wrote. How
-// many pieces there are does not depend on the threads, and so the sums do not.
+// The pixels of an image are divided as the layer before divided them, so that each core reads what it wrote.
+// The number of pieces does not depend on the number of threads, so the sums do not either.
 class WholeImagePool : public PreparedNode {
  public:
   WholeImagePool(PoolKind kind, const Shape& in, ThreadPool& pool)
@@ -47,7 +47,8 @@ class WholeImagePool : public PreparedNode {
         pixels_(in[1] * in[2]),
         channels_(in[3]),
         target_(ActiveTarget()) {
-    constexpr int64_t kMostPieces = 16;  // guess: enough for as many cores; joining them costs nothing yet
+    // guess: enough for as many cores; joining the pieces still costs nothing
+    constexpr int64_t kMostPieces = 16;
     pieces_ = std::min(pixels_, std::clamp<int64_t>(pixels_ * channels_ / kLeastElements, 1, kMostPieces));
     partial_ = Tensor(DType::kF32, Shape{images_ * pieces_, channels_});
   }

@@ -1,8 +1,9 @@
-// Quantized convolutions on the f32 kernels, and the conversions around them.
+// Quantized convolutions on the f32 kernels, and the conversions between bytes and floats.
 //
-// Sums of integers are exact in f32 in any order (but not in Winograd's, whose weights are fractions) as long
-// as no partial sum reaches 2^24. The weights are known, so the largest that a sum can become is known too:
-// 255 * sum |w|, with the bias. Where that is too large for a channel, the reference runs.
+// Sums of integers are exact in f32 in any order as long as no partial sum reaches 2^24 (not with Winograd's
+// algorithm, whose transformed weights are fractions). The weights are known, so the largest possible sum is
+// known too: 255 * sum |w|, with the bias. Where this bound is too large for a channel, the reference
+// computes the node.
 #include <cmath>
 #include <type_traits>
 
@@ -12,16 +13,16 @@
 namespace mete {
 namespace {
 
-// a smaller piece of work costs less than handing it out; guess
+// This value is a guess: it costs more to hand out a smaller piece of work than to compute it.
 constexpr int64_t kLeastElements = 16 * 1024;
 
-// Rounds half to even: |x| < 2^22, where floats of magnitude 2^23 have no fraction.
+// Rounds half to even for |x| < 2^22: floats of magnitude 2^23 have no fraction.
 inline float RoundHalfEven(float x) {
   constexpr float kMagic = 12582912.f;  // 1.5 * 2^23
   return (x + kMagic) - kMagic;
 }
 
-// A tensor's type and its one zero point.
+// The type of a tensor and its one zero point.
 struct Level {
   DType type = DType::kU8;
   float zero = 0;
@@ -31,7 +32,8 @@ struct Level {
   float largest() const { return std::max(-least(), most()); }
 };
 
-// `steps` from the zero point, saturated and rounded; a NaN gives the least (kernels/reference/quantized.h).
+// Returns the byte that is `steps` from the zero point, saturated and rounded; a NaN gives the least value
+// (kernels/reference/quantized.h).
 template <class T>
 inline T ToByte(float steps, float least, float most, float zero) {
   const float v = steps >= least ? steps : least;
@@ -50,7 +52,7 @@ float AsFloat(const Tensor& t, int64_t i) {
   return t.type() == DType::kI8 ? float(t.as<int8_t>()[i]) : float(t.as<uint8_t>()[i]);
 }
 
-// The constant zero point of a whole tensor of bytes; nothing where it is something else.
+// Returns the constant zero point of a tensor of bytes; nullopt where there is no single constant one.
 std::optional<Level> LevelOf(const Graph& graph, ValueId id) {
   if (id == kNoValue || !graph.value(id).is_constant()) return std::nullopt;
   const Tensor& zero = graph.value(id).constant;
@@ -65,12 +67,13 @@ std::optional<float> ScaleOf(const Graph& graph, ValueId id) {
   return *scale.as<float>();
 }
 
-// What QLinearConv means, read from the node. Channels of the weights may have zero points of their own.
+// The parameters of a QLinearConv, read from the node. Channels of the weights may have zero points of their
+// own.
 struct Parts {
   ConvShape shape;
   Level x, y;
-  std::vector<float> weights;  // zero points taken off
-  std::vector<float> scale;    // per output channel: of a sum, in steps of y
+  std::vector<float> weights;  // minus their zero points
+  std::vector<float> scale;    // per output channel: the factor from a sum to steps of y
   std::vector<float> bias;
 };
 
@@ -116,7 +119,7 @@ std::optional<Parts> PartsOf(const Graph& graph, const Node& node, std::string* 
               &w = graph.value(node.inputs[3]).shape;
   if (!x.known() || !y.known() || x.rank() != 4 || y.Elements() == 0 || x.Elements() == 0)
     return no("not 2-D, or empty");
-  // no pass makes it, but a file may say it
+  // no pass makes such a node, but a file may have one
   if (node.attributes.String("layout", "") == "NHWC") return no("in NHWC");
   Parts parts;
   parts.shape = WindowOf(ToNhwc(x), ToNhwc(y), node.attributes, w[2], w[3]);
@@ -142,7 +145,8 @@ class QuantizedConv : public PreparedNode {
         pool_(packer.pool()),
         conv_(parts_.shape, parts_.weights.data(), ConvWay{}, packer) {
     const ConvShape& s = parts_.shape;
-    parts_.weights = std::vector<float>();  // packed by now; an empty list in braces would keep the memory
+    // the weights are packed by now; assigning {} would keep the memory
+    parts_.weights = std::vector<float>();
     input_ = Tensor(DType::kF32, Shape{s.batch, s.in_height * s.in_width, s.in_channels});
     sums_ = Tensor(DType::kF32, Shape{s.batch, s.out_height * s.out_width, s.out_channels});
   }
@@ -160,7 +164,8 @@ class QuantizedConv : public PreparedNode {
   int64_t packed_bytes() const override { return conv_.packed_bytes(); }
 
  private:
-  // Pixels of every image in pieces, for as many threads as it pays. f(image, pixels of it)
+  // Divides the pixels of every image into pieces for as many threads as are worth it, and calls f(image,
+  // pixels).
   template <class F>
   void ForPixels(const Shape& nhwc, F&& f) {
     const int64_t pixels = nhwc[1],
@@ -171,7 +176,7 @@ class QuantizedConv : public PreparedNode {
     });
   }
 
-  // x - zero point, from NCHW.
+  // Converts from NCHW to x - zero point in NHWC.
   void Widen(const ConstView& x) {
     const int64_t pixels = input_.shape()[1], channels = input_.shape()[2];
     float* to = input_.mutable_view().as<float>();
@@ -186,7 +191,7 @@ class QuantizedConv : public PreparedNode {
     });
   }
 
-  // To NCHW.
+  // Converts the sums to bytes in NCHW.
   void Requantize(const View& y) {
     const int64_t pixels = sums_.shape()[1], channels = sums_.shape()[2];
     const float* sums = sums_.as<float>();
@@ -210,7 +215,7 @@ class QuantizedConv : public PreparedNode {
   Tensor input_, sums_;
 };
 
-// One scale, one zero point; bytes to floats or floats to bytes.
+// Converts bytes to floats or floats to bytes, with one scale and one zero point.
 class ConvertStep : public PreparedNode {
  public:
   ConvertStep(bool to_bytes, float scale, Level level, int64_t elements, ThreadPool& pool)
@@ -234,7 +239,7 @@ class ConvertStep : public PreparedNode {
   std::string kernel() const override { return to_bytes_ ? "quantize_f32" : "dequantize_f32"; }
 
  private:
-  // Divided, not multiplied by 1 / scale: a tie must fall as in other engines.
+  // The function divides instead of multiplying by 1 / scale: a tie must round as in other engines.
   template <class T>
   void ToBytes(const float* x, Range part, T* y) const {
     const float least = level_.least(), most = level_.most(), zero = level_.zero, scale = scale_;

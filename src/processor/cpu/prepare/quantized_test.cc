@@ -1,5 +1,5 @@
-// Quantized convolutions and conversions on the fast kernels: the same integers as the reference, in every
-// bit.
+// Compares quantized convolutions and conversions on the fast kernels with the reference: every bit of the
+// integers must be equal.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ struct Case {
   Attributes attributes;
 };
 
-// x is the only input of the graph.
+// A graph with one node, whose only input is x.
 class QuantizedConvNode {
  public:
   explicit QuantizedConvNode(const Case& c) {
@@ -135,7 +135,7 @@ TEST(CpuConvert, EqualsTheReference) {
     graph.AddNode("DequantizeLinear", "dequantize", {q, s, z}, {y});
     InferShapes(graph);
     Tensor data(DType::kF32, {3, 7, 1001});
-    // ties too
+    // values that include ties
     for (int64_t i = 0; i < data.elements(); ++i)
       data.mutable_view().as<float>()[i] = scale * 0.5f * float(i % 1200 - 600);
     data.mutable_view().as<float>()[5] = INFINITY;

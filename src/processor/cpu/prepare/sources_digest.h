@@ -1,6 +1,6 @@
-// A digest of the sources of the fast kernels and of what prepares them, tests apart: the build makes it
-// (cmake/sources_digest.cmake). What is kept in files and depends on that code has it in its name, so that
-// what other code has written is not found.
+// A digest of the sources of the fast kernels and of the code that prepares them, without tests; the build
+// computes it (cmake/sources_digest.cmake). Files whose content depends on that code have the digest in their
+// names or keys, so that files of other versions of the code are not found.
 #pragma once
 
 namespace mete {

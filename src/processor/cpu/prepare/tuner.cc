@@ -15,17 +15,18 @@ namespace mete {
 namespace {
 
 constexpr const char* kFormat = "mete tuning 1";
-constexpr uintmax_t kLargestFile = 64 << 20;  // some hundred thousand shapes
+constexpr uintmax_t kLargestFile = 64 << 20;  // enough for some hundred thousand shapes
 
-// The least of some calls of each, a call of each at a time; after some rounds only those that may still win
-// go on. The order is always the same: were it turned round, the last would come twice in a row and find its
-// weights in the cache.
+// Returns the least time of several calls of each trial. Each round calls every trial once; after some rounds
+// only trials that may still win go on. The order is the same in every round: if it were reversed, the last
+// trial would run twice in a row and find its weights in the cache.
 std::vector<double> LeastInTurns(const std::vector<Trial>& trials) {
-  // guess: the least of four is within some percent on a quiet machine
+  // This value is a guess: the least of four is within some percent on a quiet machine.
   constexpr int kLeastRounds = 4, kMostRounds = 10;
-  // for each; guess: short calls are repeated more often, they vary more
+  // Microseconds per trial. This value is a guess: short calls are repeated more often, because they vary
+  // more.
   constexpr double kEnoughUs = 1000;
-  constexpr double kMayWin = 1.2;  // guess: beyond the usual noise of the least of four
+  constexpr double kMayWin = 1.2;  // guess: more than the usual noise of the least of four
   std::vector<double> least(trials.size(), std::numeric_limits<double>::infinity());
   double all = 0, best = least.empty() ? 0 : least[0];
   for (int round = 0;
@@ -39,9 +40,9 @@ std::vector<double> LeastInTurns(const std::vector<Trial>& trials) {
   return least;
 }
 
-// Short calls are over before a disturbance of some milliseconds is, which may have met all of the first
-// one's. So whoever seems to be faster than the first, which is so by estimate, is measured beside it once
-// more.
+// Short calls are over before a disturbance of some milliseconds is, which may have slowed all calls of the
+// first trial. Therefore a trial that seems faster than the first one, the fastest by estimate, is measured
+// beside it once more.
 void Confirm(const std::vector<Trial>& trials, std::vector<double>& least) {
   size_t confirmed = 0;
   for (size_t i = 1; i < trials.size(); ++i) {
@@ -72,7 +73,7 @@ Tuner::Table Tuner::Read(std::string* problem) const {
     const auto json = ParseJson(std::string(std::istreambuf_iterator<char>(file), {}), path_);
     if (json.at("format") != kFormat) return *problem = "no file of tuned times", Table{};
     json.at("times").get_to(table);
-  } catch (const std::exception&) {  // not JSON, nested too deep, or something else
+  } catch (const std::exception&) {  // no JSON, nested too deep, or another document
     return *problem = "no file of tuned times", Table{};
   }
   for (auto& [key, times] : table)
@@ -158,7 +159,7 @@ double CallUs(const std::function<void()>& call) {
 std::string TuningFile(const std::string& folder, const std::string& cpu, const std::string& target,
                        std::string_view sources) {
   if (folder.empty()) return "";
-  // 64 bits tell versions apart
+  // 64 bits of the digest are enough to tell versions apart
   std::string name = fmt::format("{}-{}-{}-{}", cpu, target, METE_VERSION, sources.substr(0, 16));
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.') c = '-';

@@ -1,5 +1,5 @@
-// Choosing by measurement: the ways to compute a node are timed once on this machine, and the times are kept
-// in a file for the next start.
+// Chooses by measurement: the ways to compute a node are timed once on this machine, and a file keeps the
+// times for the next start.
 #pragma once
 
 #include <functional>
@@ -15,41 +15,42 @@
 namespace mete {
 
 struct Timed {
-  std::string name;  // of the candidate
+  std::string name;  // the candidate's name
   double us = 0;
 };
 
 // A candidate that is ready to be timed: its weights are packed, and it has run once, so that its memory is
-// there.
+// allocated.
 struct Trial {
-  std::function<double()> call_us;  // computes the node once and says how many microseconds that took
-  int64_t bytes = 0;                // that it holds, of packed weights above all
+  std::function<double()> call_us;  // computes the node once and returns the microseconds
+  int64_t bytes = 0;                // the memory that the candidate holds, mainly packed weights
 };
-using MakeTrial = std::function<Trial(size_t)>;  // of candidate number so and so
+using MakeTrial = std::function<Trial(size_t)>;  // makes the candidate with this index
 
 class Tuner {
  public:
-  // `path`: the file that keeps the times; it and its folder are made by Save(). Empty: they last as long as
-  // the object. A file that is damaged counts as empty, and note() says so.
+  // `path`: the file that keeps the times; Save() makes it and its folder. Empty: the times last as long as
+  // the object. A damaged file counts as empty, and note() says so.
   explicit Tuner(std::string path = "");
 
-  // The time of every candidate for `key`, which says all that the times depend on beside the machine. Those
-  // not known are made and measured in turns: a call of each, then again a call of each, and the least of
-  // each counts. What else the machine does for a while then meets all of them, and not the one whose turn it
-  // is. The candidates that are there at a time hold kTogether bytes and one candidate more at most; larger
-  // ones, such as those of a fully connected layer of 400 MB, are measured group after group. guess: below
-  // the largest candidate of usual networks, F(4x4) of 512 x 512 channels
+  // Returns the time of every candidate for `key`, which describes all that the times depend on beside the
+  // machine. Candidates without a known time are made and measured in turns: one call of each, then again one
+  // call of each; the least time of each counts. A temporary load on the machine then slows all candidates,
+  // and not only the one that is measured during it. The candidates that exist at one time hold kTogether
+  // bytes and one candidate more at most; larger ones, such as those of a fully connected layer of 400 MB,
+  // are measured group after group. The value of kTogether is a guess: below the largest candidate of usual
+  // networks, F(4x4) of 512 x 512 channels.
   static constexpr int64_t kTogether = 32 << 20;
   std::vector<Timed> Times(const std::string& key, const std::vector<std::string>& names,
                            const MakeTrial& make);
 
-  // Writes what was measured since the file was read, beside what other processes have written meanwhile; all
-  // or nothing. Where that fails nothing is lost but time, and note() says so. Frees what measuring took.
+  // Adds the new times to the file, and keeps the times that other processes have written meanwhile; all or
+  // nothing. A failure loses only the times, and note() says so. Frees the memory that measuring took.
   void Save();
 
   ColdWeights& cold_weights() { return cold_weights_; }
 
-  int measured() const { return measured_; }  // candidates, not taken from the file
+  int measured() const { return measured_; }  // the number of candidates measured, not read from the file
   const std::string& note() const { return note_; }
 
  private:
@@ -65,27 +66,28 @@ class Tuner {
 
 struct Choice {
   size_t index = 0;
-  std::string why;  // for people; empty where there was nothing to choose
+  std::string why;  // for people; empty where there was only one candidate
 };
 
-// The fastest of the candidates, of which the first is the guess: by time where there is a tuner, else that
-// guess. `clear`: how much of the guess's time another may take to be preferred; what is closer is as good,
-// and the guess is the same at every start. 0.97 is a guess, a little more than what the least of many calls
-// varies by: 0.95 kept ResNet-50's 3x3 layers of 256 channels with F(2x2), which takes 970 us in the model,
-// where F(4x4) takes 850 to 890 and was measured as 0.954 of it.
+// Chooses the fastest of the candidates: by time where there is a tuner, otherwise the first one, which is
+// the fastest by estimate. Another candidate is preferred to the first only if its time is less than `clear`
+// times the first one's; a closer one is as good, and the choice stays the same at every start. 0.97 is a
+// guess, a little more than the least of many calls varies by: 0.95 kept ResNet-50's 3x3 layers of 256
+// channels with F(2x2), which takes 970 us in the model, where F(4x4) takes 850 to 890 and was measured as
+// 0.954 of it.
 Choice Choose(Tuner* tuner, const std::string& key, const std::vector<std::string>& names,
               const MakeTrial& make, double clear = 0.97);
 
-// What candidates are measured on: numbers of the usual size.
+// Returns a tensor on which candidates are measured: all elements are 1, a number of usual size.
 Tensor Ones(int64_t elements);
 
-// Microseconds of one call, more than 0.
+// Returns the microseconds of one call, always more than 0.
 double CallUs(const std::function<void()>& call);
 
-// Where the times of this machine are kept: one file for each processor, instruction set, version of the
-// library and state of the kernels' `sources`, so that a kernel that became faster is measured again. Files
-// of older sources stay until somebody empties the folder: another build may still use them. Empty where
-// `folder` is.
+// Returns the path of the file for this machine's times. There is one file for each processor, instruction
+// set, version of the library and digest of the kernels' `sources`, so that a changed kernel is measured
+// again. Files of older sources stay until a user empties the folder: another build may still use them.
+// Returns "" where `folder` is empty.
 std::string TuningFile(const std::string& folder, const std::string& cpu, const std::string& target,
                        std::string_view sources = kSourcesDigest);
 

@@ -17,7 +17,7 @@ Trial Never(size_t) {
   return {[] { return 1; }};
 }
 
-// Candidates that take so long at each call.
+// Makes trials whose calls take the times `us`.
 MakeTrial Taking(std::vector<double> us) {
   return [us](size_t i) { return Trial{[=] { return us[i]; }}; };
 }
@@ -122,11 +122,11 @@ TEST(Choose, TakesTheGuessUnlessAnotherIsClearlyFaster) {
   EXPECT_EQ(chosen(100, 80, 90).why, "clever measured 80.0 us; odd 90.0; plain 100.0");
 }
 
-// What else the machine does takes a while and then is over. Measured one after the other, all calls of one
-// candidate would lie in it.
+// A load on the machine lasts for some calls and then ends. If candidates were measured one after the other,
+// all calls of one candidate could fall into it.
 TEST(Tuner, ADisturbanceMeetsAllCandidatesAndChangesNoChoice) {
   const std::vector<double> us{1000, 800, 900};
-  for (int begin = 0; begin < 12; ++begin) {  // calls; at least twelve are made
+  for (int begin = 0; begin < 12; ++begin) {  // in calls; at least twelve are made
     Tuner tuner;
     int calls = 0;
     const Choice choice = Choose(&tuner, "k", kNames, [&](size_t i) {
@@ -156,8 +156,8 @@ TEST(Tuner, ShortCallsAreRepeatedMoreOftenThanLongOnes) {
       << "the second does, so it is measured beside the first once more";
 }
 
-// The memory of one node's candidates is bounded: what is there together is kTogether and one candidate more
-// at most.
+// The memory of one node's candidates is bounded: those that exist at one time hold kTogether bytes and one
+// candidate more at most.
 TEST(Tuner, LargeCandidatesAreMeasuredInGroups) {
   const auto most = [](int64_t each) {
     const auto held = std::make_shared<int64_t>(0);

@@ -21,20 +21,22 @@ inline void Relax() {
 #endif
 }
 
-// Computes on until what began at `start` has taken as long as on a core of that speed. It multiplies vectors
-// meanwhile, as a slow core would: one that only waited for more than 0.7 ms had its widest vectors switched
-// off, and what came then took up to twice as long (measured with 512 bits: reading from the second-level
-// cache 1.5 times, a depthwise convolution of 32 us behind a long step 1.9 times).
+// Computes on until the work that began at `start` has taken as long as on a core of that speed. Meanwhile
+// the function multiplies vectors, as a slow core would: a core that only waited for more than 0.7 ms had its
+// widest vectors switched off, and the following code took up to twice as long (measured with 512 bits:
+// reading from the second-level cache 1.5 times, a depthwise convolution of 32 us behind a long step 1.9
+// times).
 void Stretch(int64_t start, double speed) {
   static constexpr float kNumbers[kReuseStep] = {};
-  // with each number: less than 0.1 us, but for scalars, so that the clock is read often
+  // with each number: less than 0.1 us per call (more on scalar targets), so that the clock is read often
   constexpr int kMultiplyAdds = 8;
   const double all = double(NowNs() - start) / speed;
   while (double(NowNs() - start) < all) ReadAndCompute(kNumbers, kReuseStep, kMultiplyAdds);
 }
 
-// A thread that another process kept from its core has not spun for all of that time, and to wake it costs
-// the caller some us a region. Guess: 50 us where a pause takes 140 cycles.
+// A worker spins at least this often before it sleeps. A thread that another process kept from its core has
+// not spun for all of the elapsed time, and waking it would cost the caller some microseconds per region.
+// This value is a guess: 50 us where a pause takes 140 cycles.
 constexpr int kLeastSpins = 1024;
 
 bool Pin(pthread_t thread, int core) {
@@ -128,7 +130,7 @@ class ThreadPool::Asking {
     for (int spins = 0;
          flag_.test(std::memory_order_relaxed) || flag_.test_and_set(std::memory_order_acquire); ++spins) {
       Relax();
-      // who holds it may not be running, where there are fewer cores than threads
+      // where there are fewer cores than threads, the holder of the lock may not be running
       if (spins % 4096 == 4095) sched_yield();
     }
   }
@@ -140,7 +142,7 @@ class ThreadPool::Asking {
 
 bool ThreadPool::NextBlock(int w, uint64_t region, BlockRange* range) {
   const Asking asking(asking_);
-  // else it comes late: all of its region is done
+  // a worker that comes late asks for a region that is already done
   return region == open_ && policy_->NextBlock(w, NowNs(), range);
 }
 
@@ -149,7 +151,7 @@ bool ThreadPool::Work(int w, uint64_t region) {
   BlockRange range;
   for (bool computed = false;; computed = true) {
     const int64_t done = range.size();
-    // the policy learns of what is done before anybody may begin the next region
+    // the policy must know of the finished blocks before the next region can begin
     const bool any = NextBlock(w, region, &range);
     if (done > 0) unfinished_.fetch_sub(done, std::memory_order_acq_rel);
     if (!any) return computed;
@@ -194,7 +196,7 @@ void ThreadPool::Run(int64_t blocks, int64_t run, BlockFn fn, void* context) {
   if (taking_part_ == 1 || blocks <= 1 || stand_in_ != kNobody) return RunAlone(blocks, fn, context);
   const uint64_t next = NextRegion(taking_part_);
   {
-    const Asking asking(asking_);  // workers that come late for the region before may be asking
+    const Asking asking(asking_);  // late workers of the region before may be asking
     policy_->Begin({region, blocks, run, taking_part_}, NowNs());
     fn_ = fn, context_ = context, open_ = next;
     unfinished_.store(blocks, std::memory_order_relaxed);
@@ -206,21 +208,21 @@ void ThreadPool::Run(int64_t blocks, int64_t run, BlockFn fn, void* context) {
   const int64_t start = NowNs();
   for (int spins = 0; unfinished_.load(std::memory_order_acquire) != 0; ++spins) {
     Relax();
-    if (spins % 4096 == 4095) sched_yield();  // where there are fewer cores than threads
+    if (spins % 4096 == 4095) sched_yield();  // needed where there are fewer cores than threads
   }
   wait_ns_ += NowNs() - start;
 }
 
 uint64_t ThreadPool::NextRegion(int workers) const {
-  // the caller alone writes it
+  // only the caller writes region_
   return (region_.load(std::memory_order_relaxed) / kRegion + 1) * kRegion + uint64_t(workers);
 }
 
 void ThreadPool::Announce(uint64_t region) {
-  // seq_cst with the worker's sleeping_ / region_ pair: either it sees the new region, or we see it asleep.
-  // An exchange where a store would do, which is the same instruction on x86: QEMU 7.2 lets a load-acquire go
-  // before a store-release on another address, which Arm forbids, and then one run in some hundreds never
-  // ends under it.
+  // seq_cst, paired with the worker's accesses to sleeping_ and region_: either the worker sees the new
+  // region, or this function sees that the worker sleeps. An exchange instead of a store, which is the same
+  // instruction on x86: QEMU 7.2 lets a load-acquire pass a store-release to another address, which Arm
+  // forbids, and then one run in some hundreds never ends in QEMU.
   region_.exchange(region, std::memory_order_seq_cst);
   if (sleeping_.load(std::memory_order_seq_cst) == 0) return;
   std::lock_guard lock(mutex_);
@@ -228,11 +230,12 @@ void ThreadPool::Announce(uint64_t region) {
     if (called_[w]) wake_[w].notify_one();
 }
 
-// Returns the next region after `seen` in which worker w takes part. Those in which it does not are nothing
-// to it: they may come and go unseen, and do not keep it from its sleep. While others compute the one that it
-// has just been in, it does not begin to count the time until it sleeps, but for kUselessNs: the next one
-// follows at once, and waking it there costs the caller some 20 us (measured: GoogLeNet beside an emulated
-// core of 0.4 on a virtual machine, 3 times a run before, at most once since; 2.8 +- 0.8 % of a run).
+// Returns the next region after `seen` in which worker w takes part. Other regions do not count: they may
+// begin and end unseen, and they do not keep the worker awake. While others still compute the region in which
+// the worker has taken part, the time until it sleeps does not run, except for kUselessNs: the next region
+// follows at once, and waking the worker for it costs the caller some 20 us (measured: GoogLeNet beside an
+// emulated core of 0.4 on a virtual machine, 3 times a run before, at most once since; 2.8 +- 0.8 % of a
+// run).
 uint64_t ThreadPool::Await(int w, uint64_t seen, int64_t computed_ns) {
   uint64_t region = seen;
   const auto due = [&](std::memory_order order) {
@@ -244,10 +247,10 @@ uint64_t ThreadPool::Await(int w, uint64_t seen, int64_t computed_ns) {
     Relax();
     if (spins % 64 != 63) continue;
     const int64_t now = NowNs();
-    // the others are still at it
+    // the other workers still compute the region
     if (uint64_t(w) < region % kRegion && unfinished_.load(std::memory_order_relaxed) != 0) {
       start = now;
-      // where there are fewer cores than threads, they want this one
+      // where there are fewer cores than threads, other threads need this core
       if (now - computed_ns > kSpinNs) sched_yield();
     }
     if ((spins < kLeastSpins || now - start < kSpinNs) && now - computed_ns < kUselessNs) continue;
@@ -286,7 +289,7 @@ ThreadPool::CallerPin::CallerPin(const ThreadPool& pool, int w) {
   // A thread that a processor has adopted is there already.
   if (CPU_COUNT(&saved_) == 1 && CPU_ISSET(pool.cores_[size_t(w)], &saved_)) return;
   pinned_ = Pin(pthread_self(), pool.cores_[size_t(w)]);
-  if (w == 0) pool.caller_refused_ = !pinned_;  // of the others their own threads have told
+  if (w == 0) pool.caller_refused_ = !pinned_;  // refusals of the other workers' cores are in refused_
 }
 
 std::string ThreadPool::StandIn::settings() const {

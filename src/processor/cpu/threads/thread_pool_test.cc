@@ -48,8 +48,8 @@ TEST(ThreadPool, EveryPolicyRunsEveryBlockOnceInStepsAndOutsideOfThem) {
   }
 }
 
-// Regions for all, for some and for the caller alone follow each other closely, so that workers look late;
-// only those in it compute.
+// Regions for all workers, for some and for the caller alone follow each other closely, so that workers look
+// late; only the workers of a region compute it.
 TEST(ThreadPool, OnlyTheFirstWorkersOfAStepComputeIt) {
   for (const std::string& policy : PolicyNames()) {
     ThreadPool pool(4, {}, policy);
@@ -103,7 +103,7 @@ TEST(ThreadPool, AStepOfOneThreadIsTheCallers) {
   EXPECT_EQ(calls, (std::vector<std::array<int64_t, 3>>{{0, 0, 40}}));
 }
 
-// Two share regions while the third sleeps, and it is there when it is asked for.
+// Two workers compute regions while the third sleeps; the third must wake for the next region.
 TEST(ThreadPool, WakesWhoTookNoPartForLong) {
   ThreadPool pool(3);
   for (int i = 0; i < 3; ++i) {
@@ -139,7 +139,7 @@ TEST(ThreadPool, SpeedsOfAStepAreThoseThatThePolicyDealsBy) {
   EXPECT_EQ(std::vector(equal.step_speeds().begin(), equal.step_speeds().end()), (std::vector{1.0, 1.0}));
 }
 
-// A worker of speed 0.25 is there three times as long again as it computes: its block of 2 ms takes 8.
+// An emulated worker of speed 0.25 takes four times as long: 8 ms for its block of 2 ms.
 TEST(ThreadPool, AnEmulatedCoreTakesAsMuchLonger) {
   ThreadPool pool(2, {}, "equal", {1, 0.25});
   const auto start = std::chrono::steady_clock::now();
@@ -148,10 +148,10 @@ TEST(ThreadPool, AnEmulatedCoreTakesAsMuchLonger) {
   });
   const auto took = std::chrono::steady_clock::now() - start;
   EXPECT_GE(took, std::chrono::milliseconds(8));
-  EXPECT_LT(took, std::chrono::seconds(5));  // however busy the machine is
+  EXPECT_LT(took, std::chrono::seconds(5));  // the bound holds on a busy machine too
 }
 
-// As when a core goes away, or leaves the cpuset.
+// This is what happens when a core goes offline or leaves the cpuset.
 TEST(ThreadPool, ARefusedCoreIsToldAndWorkGoesOn) {
   ThreadPool pool(2, {100'000, 100'001}, "adaptive");
   const ThreadPool::CallerPin pin(pool);
@@ -167,7 +167,7 @@ TEST(ThreadPool, WakesWorkersThatFellAsleep) {
     std::atomic<int> workers{0};
     pool.For(2, [&](int w, int64_t, int64_t) { workers += w + 1; });
     EXPECT_EQ(workers.load(), 3);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // far longer than the workers spin
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // much longer than the workers spin
   }
 }
 
