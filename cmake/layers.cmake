@@ -38,7 +38,7 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/sources_digest.cc
 target_sources(mete_cpu PRIVATE ${CMAKE_BINARY_DIR}/sources_digest.cc)
 mete_library(emulated src/processor/emulated LAYERS cpu)
 mete_library(make_processor src/processor/make LAYERS cpu emulated)
-mete_library(run src/run LAYERS processor plan_devices simulate_devices TEST_LAYERS cpu passes)
+mete_library(run src/run LAYERS processor plan_devices simulate_devices TEST_LAYERS cpu emulated passes)
 mete_library(engine src/engine LAYERS cpu passes import_onnx import_caffe)
 target_compile_definitions(mete_engine PRIVATE METE_VERSION="${PROJECT_VERSION}")
 # -O3 where loops over elements are: at -O2 a quantized MobileNet v2 takes a fifth longer and the reference's MatMul two thirds. The other
@@ -55,7 +55,10 @@ set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timel
                             src/plan/plan.cc src/plan/cores/cores.cc src/processor/cpu/explain.cc src/processor/cpu/ready_on_cpu.cc src/base/trace.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 mete_bench(kernels_bench bench/kernels kernels)
-mete_bench(pool_bench bench/pool cpu)
+mete_bench(pool_bench bench/pool run)
+if(TARGET pool_bench)
+  target_link_libraries(pool_bench PRIVATE mete_cpu)
+endif()
 mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)
 target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights on processors with fused multiply-adds
 mete_library(profile src/profile LAYERS engine zoo WITHOUT src/profile/energy src/profile/pool)

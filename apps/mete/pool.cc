@@ -82,7 +82,7 @@ Model LoadDivisible(const ModelFlags& flags, const Context& context, double* loa
 PoolOfFile PoolCostsOf(const Graph& graph, const std::string& name) {
   const std::string path = IsProcessorList(name) ? "" : FindBoard(name, "--processors");
   if (path.empty() || IsPoolFile(path)) {
-    const PoolFile file = path.empty() ? PoolOfList(name) : ReadPoolFile(path);
+    const PoolFile file = PoolFor(path.empty() ? name : path);
     const PoolCosts costs = MeasuredCosts(graph, file);
     const bool power = std::any_of(costs.devices.begin(), costs.devices.end(),
                                    [](const DeviceCosts& d) { return d.power.has_value(); });
@@ -132,7 +132,12 @@ std::string PlanText(const DevicesPlan& plan) {
 }
 
 PoolFile PoolFor(const std::string& processors) {
-  return IsProcessorList(processors) ? PoolOfList(processors) : ReadPoolFile(processors);
+  if (!IsProcessorList(processors)) return ReadPoolFile(processors);
+  try {
+    return PoolOfList(processors);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
 }
 
 namespace {
@@ -223,15 +228,6 @@ PoolCosts CostsFor(const Graph& graph, const PoolFile& file, const OpenPool& poo
 
 }  // namespace
 
-std::vector<std::string> NamesOf(const PoolFile& file) {
-  std::vector<std::string> names;
-  for (const DeviceInPool& device : file.devices) {
-    if (device.processors.empty()) names.push_back(device.name);
-    for (const ProcessorEntry& processor : device.processors) names.push_back(processor.name);
-  }
-  return names;
-}
-
 OpenPool Open(const PoolFile& file, const ModelFlags& flags, const Context& context) {
   CheckCores(file, ReadMachine().affinity.allowed);
   std::vector<std::shared_ptr<Processor>> here;
@@ -257,7 +253,7 @@ PoolProfile StoredPoolProfile(const Graph& graph, const PoolFile& file) {
   PoolProfile profile = PoolProfileFromJson(ReadTextFile(path), path);
   if (profile.digest != digest || profile.costs.devices.size() != NamesOf(file).size())
     throw UsageError(
-        "[--processors] what was measured is of another model; try mete profile MODEL --processors POOL");
+        "[--processors] what was measured is of another model; try mete profile MODEL --processors FILE");
   return profile;
 }
 

@@ -55,9 +55,6 @@ PoolOfFile PoolCostsOf(const Graph& graph, const std::string& path);
 double LargestDifference(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
 std::string PlanText(const DevicesPlan& plan);  // "layers 1 to 9 on laptop+pi, layers 10 to 21 on laptop"
 
-// The names of a pool's processors in the order of its costs: the home's first.
-std::vector<std::string> NamesOf(const PoolFile& file);
-
 // A pool whose processors can be used: the home, and the others as its members; the first member, the home's,
 // is null.
 struct OpenPool {
@@ -67,7 +64,7 @@ struct OpenPool {
 // Error where this device has not the cores that the file names.
 OpenPool Open(const PoolFile& file, const ModelFlags& flags, const Context& context);
 
-// What `mete profile MODEL --processors POOL` keeps; UsageError that says so where there is none that serves.
+// What `mete profile MODEL --processors FILE` keeps; UsageError that says so where there is none that serves.
 PoolProfile StoredPoolProfile(const Graph& graph, const PoolFile& file);
 std::string StorePoolProfile(const PoolProfile& profile, const PoolFile& file);  // the path
 

@@ -63,7 +63,7 @@ void PrintLinksAlone(const std::vector<std::string>& names, const std::vector<Li
     return PrintJson(json);
   }
   PrintText(
-      fmt::format("links measured in {:.1f} s; mete profile MODEL --processors POOL measures them with a "
+      fmt::format("links measured in {:.1f} s; mete profile MODEL --processors FILE measures them with a "
                   "model's layers, and keeps both",
                   seconds));
   PrintLinks(names, links);

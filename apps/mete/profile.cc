@@ -26,9 +26,9 @@ struct ProfileFlags {
   double seconds = 0;
   ProfileEnergyFlags energy;
   bool energy_curves = false;
-  std::vector<std::string> models;  // of --devices
+  std::vector<std::string> models;  // of --processors
   std::string devices;
-  std::vector<int> on;  // the cores of this device that take part with --devices
+  std::vector<int> on;  // the cores of this device that take part with --processors
 };
 
 constexpr double kProfileSeconds = 45;  // guess: ten rounds, which end within a minute with the preparation

@@ -23,7 +23,7 @@ kHead = f"""# Planners for several boards that are not here, beside what a paper
 
 Written by `{kCommand}` (`bench/network/reproduce.py`); do not edit.
 
-**A simulation over estimates, not a measurement**: `mete simulate --devices` runs each planner's plan in virtual time. What a layer takes on a
+**A simulation over estimates, not a measurement**: `mete simulate --processors` runs each planner's plan in virtual time. What a layer takes on a
 board is a roofline of its machine file's figures, on all of its cores and as `mete plan` divides it; links are 100 Mb/s Ethernet less headers,
 with estimates of latency and of what a message costs. How planners compare is worth reading; how large a speed-up is depends on how fast a
 board is beside its link: where the file's board is faster than the paper's, sending costs more of what computing saves.

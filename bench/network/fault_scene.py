@@ -72,7 +72,7 @@ class Scene:
     def profile(self):
         """Once for each list of devices. Then this device is made slow on paper: otherwise no plan divides a model of 5 ms, and nothing
         would be seen of faults."""
-        words = [self.mete, "profile", self.model, "--devices", self._devices_file()]
+        words = [self.mete, "profile", self.model, "--processors", self._devices_file()]
         done = self.lab.hosts[0].run(words, timeout=kProfileS, env=self._env())
         if done.returncode != 0:
             raise Broken(f"[profile] {done.stderr.strip()}")
@@ -87,7 +87,7 @@ class Scene:
         self.notes_path, self.answer_path = self.path("notes.txt"), self.path("answer.json")
         self.caller_memory, self.worker_memory = [], []
         with open(self.notes_path, "w") as notes, open(self.answer_path, "w") as answer:
-            words = [self.mete, "bench", self.model, "--devices", self._devices_file(), "--planner", self.planner, "--keep-plan", "--json"]
+            words = [self.mete, "bench", self.model, "--processors", self._devices_file(), "--planner", self.planner, "--keep-plan", "--json"]
             self.caller = self.lab.hosts[0].start([*words, *extra], stdout=answer, stderr=notes, env=self._env())
 
     def wait(self, seconds):

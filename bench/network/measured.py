@@ -1,7 +1,7 @@
 """Two devices on one machine, each with a core and a network address of its own, joined by a link of a given rate: Mete's plan in turns
 with each device alone and with the plans of others.
 
-Single layers and links are measured first (mete profile --devices), as a user would. Needs root, for network namespaces (docs/lab.md).
+Single layers and links are measured first (mete profile --processors), as a user would. Needs root, for network namespaces (docs/lab.md).
 A slowed core is slowed from outside, for every program: an emulation.
 """
 import argparse
@@ -97,9 +97,9 @@ def started(flags):
 def measure_model(flags, name, path):
     with started(flags) as (own, cache, devices):
         say(f"{name}: measuring layers")
-        mete(flags, own, cache, "profile", path, "--devices", devices, "--on", str(flags.cores[0]))
+        mete(flags, own, cache, "profile", path, "--processors", devices, "--on", str(flags.cores[0]))
         say(f"{name}: running plans in turns")
-        result = mete(flags, own, cache, "bench", path, "--devices", devices, "--cores", str(flags.cores[0]), "--beside", flags.beside,
+        result = mete(flags, own, cache, "bench", path, "--processors", devices, "--cores", str(flags.cores[0]), "--beside", flags.beside,
                       "--runs", str(flags.rounds))
         del result["model"]  # where the file lay
         return result

@@ -1,6 +1,6 @@
 """Planners for several boards on 100 Mb/s, simulated, beside what Legion's paper reports: writes network.md.
 
-For each pool of boards and network `mete simulate --devices` plans and simulates. Nothing is measured, and the same sources give the same
+For each pool of boards and network `mete simulate --processors` plans and simulates. Nothing is measured, and the same sources give the same
 file. Networks of the zoo are made where they are missing.
 """
 import argparse
@@ -42,7 +42,7 @@ def simulate(flags, model, pool, folder):
         link = pools.link_figures(file.read())
     with open(path, "w", encoding="utf-8") as file:
         file.write(pools.devices_file(pool, boards, link))
-    told = networks.mete(flags.mete, "simulate", model, "--devices", path)
+    told = networks.mete(flags.mete, "simulate", model, "--processors", path)
     return {p["planner"]: p["speed_up"] for p in told["planners"]}, told["estimates"]
 
 

@@ -13,12 +13,12 @@ sys.path[:0] = [str(kHere), str(kHere.parent / "common")]
 import document
 import pools
 
-# As `mete simulate --devices`: legion is as fast as the number of boards, ours half as fast again, but slow.onnx harms.
+# As `mete simulate --processors`: legion is as fast as the number of boards, ours half as fast again, but slow.onnx harms.
 kFakeMete = f"""#!{sys.executable}
 import json, sys
 if sys.argv[2].endswith("broken.onnx"):
     sys.exit("mete: error: [broken] not a model")
-text = open(sys.argv[sys.argv.index("--devices") + 1]).read()
+text = open(sys.argv[sys.argv.index("--processors") + 1]).read()
 boards = sum(int(line.split("=")[1]) for line in text.splitlines() if line.startswith("count"))
 speed = 0.5 if "slow" in sys.argv[2] else float(boards)
 names = ["alone", "layerwise", "uniform", "neurosurgeon", "legion", "fss", "dynamic"]

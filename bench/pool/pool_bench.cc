@@ -1,12 +1,17 @@
-// Measures regions without work: the time of a region is that of the hand-off to the other threads, the calls
-// of the policy and the barrier.
+// Measures what threads and processors need to hand work to each other. EmptyRegion: a region without work,
+// whose time is that of the hand-off to the other threads, the calls of the policy and the barrier. HandOver:
+// a small tensor from one processor to another one of this process, half of the time until the answer is
+// there.
 #include <benchmark/benchmark.h>
 #include <sched.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "processor/cpu/cpu.h"
 #include "processor/cpu/threads/thread_pool.h"
+#include "run/local_member.h"
 
 namespace mete {
 namespace {
@@ -30,6 +35,20 @@ void EmptyRegion(benchmark::State& state, const std::string& policy, const std::
   }
 }
 
+std::shared_ptr<Processor> OneCore(int core) {
+  SessionOptions options = SessionOptions::Estimated();
+  options.cores = {core};
+  return std::make_shared<Cpu>("cpu:" + std::to_string(core), options);
+}
+
+void HandOver(benchmark::State& state, int from, int to) {
+  const std::shared_ptr<Processor> home = OneCore(from);
+  LocalMember member(OneCore(to));
+  const AdoptedThread adopted(*home);
+  const std::unique_ptr<Echo> echo = member.OpenEcho();
+  for (auto _ : state) state.SetIterationTime(echo->Us(1, 1) * 1e-6 / 2);
+}
+
 }  // namespace
 }  // namespace mete
 
@@ -44,6 +63,12 @@ int main(int argc, char** argv) {
           ->Repetitions(9)
           ->ReportAggregatesOnly();
     }
+  if (cores.size() >= 2)
+    benchmark::RegisterBenchmark("HandOver", mete::HandOver, cores[0], cores[1])
+        ->UseManualTime()
+        ->Iterations(20'000)
+        ->Repetitions(9)
+        ->ReportAggregatesOnly();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -37,6 +37,10 @@ void CheckLink(const DeviceCosts& device, Problems& problems) {
 
 void CheckLayers(const DeviceCosts& device, size_t layers, Problems& problems) {
   problems.Try([&] {
+    if (!IsTime(device.share_us))
+      Invalid(device.name, "a share takes no such time; got {} us, expected 0 or more", device.share_us);
+  });
+  problems.Try([&] {
     if (device.layers.size() != layers)
       Invalid(device.name, "has other layers; got {}, expected {}", device.layers.size(), layers);
     for (size_t i = 0; i < layers; ++i)

@@ -40,6 +40,8 @@ struct DeviceCosts {
   LinkCosts link;
   std::vector<LayerCost> layers;
   std::optional<PowerCosts> power = {};  // nothing: unknown; plans for the least energy need it
+  // time of each share that the device computes, beside the share's layers, such as the launch on a GPU
+  double share_us = 0;
 };
 
 struct PoolCosts {

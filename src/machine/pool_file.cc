@@ -64,11 +64,7 @@ class Reader {
     device.power = ReadPower(keys);
     if (keys.Find("processor"))
       for (const toml::table* processor : keys.Tables("processor"))
-        device.processors.push_back(ReadProcessor(*processor));
-    if (!device.processors.empty() && !device.address.empty())
-      keys.Problem(
-          table.get("processor"),
-          "a worker is one processor, its CPU; expected [[device.processor]] of the first device alone");
+        device.processors.push_back(ReadProcessor(*processor, device));
     keys.RefuseOthers();
     if (!names_.insert(device.name).second) keys.Problem(table.get("name"), "another device has this name");
     const bool own = file_.devices.empty();
@@ -84,13 +80,22 @@ class Reader {
     file_.devices.push_back(device);
   }
 
-  ProcessorEntry ReadProcessor(const toml::table& table) {
+  // Of a worker a name alone: which of those that it offers.
+  ProcessorEntry ReadProcessor(const toml::table& table, const DeviceInPool& device) {
     const std::string name = table["name"].value_or(std::string("?"));
     TomlKeys keys(table, path_, fmt::format("processor '{}'", Printable(name.substr(0, 40))), problems_);
     ProcessorEntry processor;
     processor.name = keys.Text("name");
-    if (!processors_.insert(processor.name).second)
+    if (!processors_.insert(NameInPool(device, processor)).second)
       keys.Problem(table.get("name"), "another processor has this name");
+    if (!device.address.empty()) {
+      for (const char* key : {"cores", "speed", "kind"})
+        if (keys.Find(key))
+          keys.Problem(table.get(key), "'{}' of a worker's processor is the worker's; try --processors there",
+                       key);
+      keys.RefuseOthers();
+      return processor;
+    }
     if (keys.Find("cores")) {
       const std::string cores = keys.Text("cores");
       if (const auto list = ParseCoreList(cores)) processor.cores = *list;
@@ -178,6 +183,19 @@ class Reader {
 
 }  // namespace
 
+std::string NameInPool(const DeviceInPool& device, const ProcessorEntry& processor) {
+  return device.address.empty() ? processor.name : device.name + "/" + processor.name;
+}
+
+std::vector<std::string> NamesOf(const PoolFile& pool) {
+  std::vector<std::string> names;
+  for (const DeviceInPool& device : pool.devices) {
+    if (device.processors.empty()) names.push_back(device.name);
+    for (const ProcessorEntry& processor : device.processors) names.push_back(NameInPool(device, processor));
+  }
+  return names;
+}
+
 bool IsPoolFile(const std::string& path) { return DescriptionOf(Parse(path)) == Description::kPool; }
 
 bool DescribesDevices(const std::string& path) {
@@ -234,7 +252,8 @@ void CheckCores(const PoolFile& pool, const std::vector<int>& allowed) {
       Invalid(name, "shares core {} with {}; expected processors with cores of their own", core, at->second);
   };
   for (const DeviceInPool& device : pool.devices)
-    for (const ProcessorEntry& processor : device.processors)
+    for (const ProcessorEntry& processor :
+         device.address.empty() ? device.processors : std::vector<ProcessorEntry>())
       for (const int core : processor.cores.empty() ? allowed : processor.cores)
         problems.Try([&] { own(core, processor.name); });
   problems.ThrowIfAny();

@@ -25,6 +25,8 @@
 //     [[device]]
 //     name = "pi-1"                    # what its certificate says
 //     address = "192.168.1.20:7077"    # HOST:PORT
+//     [[device.processor]]             # may be left out: the first processor that the worker offers
+//     name = "cpu:4-5"                 # as `mete worker --processors` there names it
 //     # For plans with the least energy, of every device or none: what it takes from its socket or battery on
 //     # and without work, how much more while it computes, and, if you know it, what a byte costs on its link.
 //     idle_w = { value = 2.5, source = "..." }
@@ -64,9 +66,11 @@ struct ProcessorEntry {
 
 struct DeviceInPool {
   std::string name;
-  std::string address;                     // empty: this device
-  std::vector<ProcessorEntry> processors;  // of this device; empty: one, with all cores
-  std::optional<DevicePower> power;        // nothing: not known
+  std::string address;  // empty: this device
+  // of this device; empty: one, with all cores. Of a worker the names of those that it offers; empty: its
+  // first
+  std::vector<ProcessorEntry> processors;
+  std::optional<DevicePower> power;  // nothing: not known
 };
 
 struct PoolFile {
@@ -75,6 +79,12 @@ struct PoolFile {
   bool insecure = false;
   std::vector<DeviceInPool> devices;  // the first one is the caller's own
 };
+
+// The name of a processor in its pool: its own, of a worker's processor "worker/processor".
+std::string NameInPool(const DeviceInPool& device, const ProcessorEntry& processor);
+
+// The names of a pool's processors in the order in which costs have them: the home's first.
+std::vector<std::string> NamesOf(const PoolFile& pool);
 
 // Whether the file describes a pool of processors that are there, rather than machine files (devices_file.h).
 // Error where it is no TOML.

@@ -103,8 +103,16 @@ TEST(PoolFile, ProblemsOfProcessorsAreToldAtOnce) {
                               "expected cpu or emulated", "is no element type", "is no fault", "speed"})
     EXPECT_TELLS(ReadPoolFile(file.path()), problem);
   EXPECT_TELLS(
-      Read(head + "[[device]]\nname = \"pi\"\naddress = \"pi:1\"\n[[device.processor]]\nname = \"a\"\n"),
-      "a worker is one processor");
+      Read("name = \"desk\"\ninsecure = true\n[[device]]\nname = \"here\"\n[[device]]\nname = \"pi\"\n"
+           "address = \"pi:1\"\n[[device.processor]]\nname = \"a\"\ncores = \"0\"\n"),
+      "'cores' of a worker's processor is the worker's");
+}
+
+TEST(PoolFile, NamesProcessorsOfWorkersAfterTheirWorker) {
+  const PoolFile file =
+      Read("name = \"home\"\ninsecure = true\n" + kOwn + kPi +
+           "[[device.processor]]\nname = \"cpu:0\"\n[[device.processor]]\nname = \"cpu:1\"\n");
+  EXPECT_EQ(NamesOf(file), (std::vector<std::string>{"laptop", "pi/cpu:0", "pi/cpu:1"}));
 }
 
 TEST(PoolFile, AListNamesProcessorsOfThisDevice) {

@@ -96,7 +96,7 @@ void DeployedPlan::DeployTo(int device, const DeviceProgram& program, const Weig
   for (const int to : SendsTo(program)) {
     if (to == 0) continue;
     const Member& peer = *members_[size_t(to)];
-    to_host.peers.push_back({to, peer.name(), peer.address()});
+    to_host.peers.push_back({to, peer.host(), peer.address()});
   }
   try {
     programs_[device] = members_[size_t(device)]->Host(to_host, *this, progress, notes);

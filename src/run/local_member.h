@@ -28,6 +28,7 @@ class LocalMember : public Member {
 
   const std::string& name() const override { return processor_->info().name; }
   std::string address() const override { return ""; }
+  const std::string& host() const override { return name(); }
   void CheckThere(std::chrono::milliseconds) override {}
   std::unique_ptr<MemberProgram> Host(const ProgramToHost& program, PlanEvents& events,
                                       const WeightsProgress&, std::vector<std::string>* notes) override;

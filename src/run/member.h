@@ -76,7 +76,8 @@ class Member {
  public:
   virtual ~Member() = default;
   virtual const std::string& name() const = 0;
-  virtual std::string address() const = 0;  // empty: a processor of this process
+  virtual std::string address() const = 0;      // empty: a processor of this process
+  virtual const std::string& host() const = 0;  // the name in its certificate
 
   // Error UNAVAILABLE or DEADLINE_EXCEEDED where the member does not answer, FAILED_PRECONDITION where it
   // answers but cannot serve. One thread at a time.

@@ -44,7 +44,7 @@ class Devices(Cli):
         done = mete("devices", "--toml", env=env)
         self.assertEqual(done.returncode, OK, done.stderr)
         file = self.path("found.toml", done.stdout.encode())
-        self.fails(BAD_FILE, "keys/self/ca.pem", "devices", "--devices", file)  # all else is as it should be
+        self.fails(BAD_FILE, "keys/self/ca.pem", "devices", "--processors", file)  # all else is as it should be
         devices = tomllib.loads(done.stdout)["device"]
         self.assertEqual(devices[0], {"name": "self"})
         self.assertEqual([d["name"] for d in devices[1:]], ['"x\\', "pi-1", "pi-1-2", "self-2"])

@@ -139,11 +139,11 @@ MACHINES = [
     ("bench {net} --runs 0", USAGE, ["--runs", "0"], "expected 1 to"),
     ("bench {fixed} --batch 4", USAGE, ["--batch", "4"], "open batch"),
     ("bench {net} --streams 3 --cores 0", USAGE, ["--streams"], "expected 1 at most"),
-    ("bench {net} --lanes 2", USAGE, ["--lanes"], "needs --devices"),
+    ("bench {net} --lanes 2", USAGE, ["--lanes"], "needs --processors"),
     ("plan {net} --machine raspbery-pi-5", BAD_FILE, ["--machine", "raspbery-pi-5"], "try raspberry-pi-5"),
-    ("plan {net} --machine {boards}/rk3399x6.toml", BAD_FILE, ["rk3399x6.toml"], "try it as --devices"),
+    ("plan {net} --machine {boards}/rk3399x6.toml", BAD_FILE, ["rk3399x6.toml"], "try it as --processors"),
     ("plan {net} --machine {bad_machine}", BAD_FILE, ["bad_machine.toml", "clockspeed"], "expected"),
-    ("plan {net} --devices {boards}/rk3399.toml", BAD_FILE, ["rk3399.toml"], "try --machine"),
+    ("plan {net} --processors {boards}/rk3399.toml", BAD_FILE, ["rk3399.toml"], "try --machine"),
     ("simulate {net}", USAGE, ["--machine"], "try"),
     ("simulate {net} --machine rk3399 --objective fast", USAGE, ["--objective", "fast"], "expected"),
     ("simulate {net} --machine rk3399 --objective latency=30", USAGE, ["--objective", "latency=30"], "30ms"),
@@ -151,14 +151,23 @@ MACHINES = [
 ]
 
 SEVERAL_DEVICES = [
-    ("run {net} {picture} --devices {missing}.toml", BAD_FILE, ["missing.toml"], "try the file's whole path"),
-    ("run {net} {picture} --devices {hosts}", USAGE, ["--devices"], "try mete profile MODEL --devices FILE"),
-    ("run {net} {picture} --devices {hosts} --transfer f8", USAGE, ["--transfer", "f8"], "expected one of f32, f16, u8"),
-    ("run {net} {picture} --devices {hosts} --explain", USAGE, ["--devices", "--explain"], "expected one of them"),
-    ("profile {net} --devices {hosts}", FAILURE, ["far"], "try"),
-    ("devices --devices {hosts}", FAILURE, ["hosts.toml", "far"], "try 'mete worker'"),
-    ("devices --devices {trusting_nobody}", BAD_FILE, ["trusting_nobody.toml"], "insecure = true"),
-    ("devices --devices {all_keys}", BAD_FILE, ["cert.pem"], "try"),
+    ("run {net} {picture} --processors {missing}.toml", BAD_FILE, ["missing.toml"], "try the file's whole path"),
+    ("run {net} {picture} --processors {hosts}", USAGE, ["--processors"], "try mete profile MODEL --processors FILE"),
+    ("run {net} {picture} --processors {hosts} --transfer f8", USAGE, ["--transfer", "f8"], "expected one of f32, f16, u8"),
+    ("run {net} {picture} --processors {hosts} --explain", USAGE, ["--processors", "--explain"], "expected one of them"),
+    ("profile {net} --processors {hosts}", FAILURE, ["far"], "try"),
+    ("bench {net} --processors cpu:0,cpu:0", USAGE, ["--processors", "cpu:0"], "twice"),
+    ("bench {net} --processors cpu:9999", BAD_FILE, ["cpu:9999", "core 9999"], "expected some of"),
+    ("bench {net} --processors cpu:0,cpu:0-0", BAD_FILE, ["cpu:0-0"], "with cores of their own"),
+    ("bench {net} --processors cpu:0,gpu:1", USAGE, ["--processors", "gpu:1"], "such as cpu:0-3"),
+    ("bench {net} --processors cpu:", USAGE, ["--processors", "cpu:"], "such as cpu:0-3"),
+    ("plan {net} --processors cpu:0", USAGE, ["--processors"], "try mete profile MODEL --processors FILE"),
+    ("bench {net} --processors {two_alike}", BAD_FILE, ["two_alike.toml", "another processor has this name"], "line"),
+    ("bench {net} --processors {odd_kind}", BAD_FILE, ["odd_kind.toml", "tpu"], "expected cpu or emulated"),
+    ("bench {net} --processors {never_ready}", FAILURE, ["gpu"], "as its description asks for"),
+    ("devices --processors {hosts}", FAILURE, ["hosts.toml", "far"], "try 'mete worker'"),
+    ("devices --processors {trusting_nobody}", BAD_FILE, ["trusting_nobody.toml"], "insecure = true"),
+    ("devices --processors {all_keys}", BAD_FILE, ["cert.pem"], "try"),
     ("worker --listen nowhere", USAGE, ["--listen", "nowhere"], "expected"),
     ("worker --listen 0.0.0.0:7077", USAGE, ["--listen"], "--insecure"),
     ("worker --token {missing}.token", BAD_FILE, ["missing.token"], "try mete keys token"),
@@ -197,7 +206,10 @@ def make_files(root):
         "objects": ("objects.npy", npy("|O", (1, 3, 8, 8), bytes(768))), "cut": ("cut.npy", npy("<f4", (1, 3, 8, 8), bytes(700))),
         "raw": ("raw.bin", bytes(12)), "bad_key": ("bad_key.toml", b"men = 1\n"), "bad_toml": ("bad_toml.toml", b"mean = [1, 2\n"),
         "braces": ("braces.json", b"{}"), "labels_toml": ("labels.toml", b"preprocess = 'raw'\nlabels = 'nowhere.txt'\n"), "not_json": ("not_json.json", b"plan"), "bad_machine": ("bad_machine.toml", b'name = "x"\nclockspeed = 3\n'),
-        "hosts": ("hosts.toml", hosts_file("insecure = true")), "trusting_nobody": ("trusting_nobody.toml", hosts_file("")),
+        "hosts": ("hosts.toml", hosts_file("insecure = true")), "two_alike": ("two_alike.toml", processors_file(("a", ""), ("a", ""))),
+        "odd_kind": ("odd_kind.toml", processors_file(("a", 'kind = "tpu"'))),
+        "never_ready": ("never_ready.toml", processors_file(("gpu", 'kind = "emulated"\nfails = "prepare"'))),
+        "trusting_nobody": ("trusting_nobody.toml", hosts_file("")),
         "all_keys": ("all_keys.toml", hosts_file('keys = "keys"')),
     }
     paths = {"boards": BOARDS, "digits": BOARDS.parent / "models" / "digits.onnx", "missing": root / "missing", "folder": root / "a_folder", "other_plan": root / "other_plan.json"}
@@ -221,6 +233,12 @@ def foreign_operator():
 def caffe_network():
     return b'''name: "net" layer { name: "d" type: "Input" top: "data" input_param { shape { dim: 1 dim: 3 dim: 8 dim: 8 } } }
                layer { name: "s" type: "Softmax" bottom: "data" top: "s" }'''
+
+
+def processors_file(*processors):
+    """A pool of this device; each processor is a name and further lines."""
+    return ('name = "test"\n[[device]]\nname = "here"\n' +
+            "".join(f'[[device.processor]]\nname = "{name}"\n{rest}\n' for name, rest in processors)).encode()
 
 
 def hosts_file(trust):

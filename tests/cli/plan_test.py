@@ -111,7 +111,7 @@ class Plans(Cli):
 
     def test_plan_divides_over_devices(self):
         board = BOARDS / "rk3399x6.toml"
-        answer = self.answer("plan", self.net, "--devices", board)
+        answer = self.answer("plan", self.net, "--processors", board)
         self.assertEqual(len(answer["devices"]), 6)
         self.assertLessEqual(answer["predicted_us"], min(answer["alone_us"]) * 1.000001)
         layers = [name for group in answer["groups"] for name in group["layers"]]
@@ -120,21 +120,21 @@ class Plans(Cli):
         for left_out in answer["left_out"]:
             self.assertNotIn(left_out["device"], used)
             self.assertGreaterEqual(left_out["least_us_with_it"], answer["predicted_us"])
-        text = mete("plan", self.net, "--devices", board).stdout
+        text = mete("plan", self.net, "--processors", board).stdout
         for word in ("rk3399-1 alone", "predicted:", "Nothing here was measured"):
             self.assertIn(word, text)
 
     def test_plan_over_devices_has_an_objective(self):
         board = BOARDS / "rk3399x6.toml"
-        plans = {o: self.answer("plan", self.net, "--devices", board, "--objective", o) for o in ("latency", "throughput", "energy")}
+        plans = {o: self.answer("plan", self.net, "--processors", board, "--objective", o) for o in ("latency", "throughput", "energy")}
         for objective, figure in (("latency", "predicted_us"), ("throughput", "period_us"), ("energy", "joules")):
             self.assertEqual(plans[objective]["objective"], objective)
             self.assertGreaterEqual(plans[objective]["beside_best_alone"], 0.999999)
             self.assertLessEqual(plans[objective][figure], min(p[figure] for p in plans.values()) * 1.000001)
-        self.assertIn("period:", mete("plan", self.net, "--devices", board, "--objective", "throughput").stdout)
-        self.assertIn("energy:", mete("plan", self.net, "--devices", board, "--objective", "energy").stdout)
-        self.fails(USAGE, "--objective", "plan", self.net, "--devices", board, "--objective", "magic")
-        self.fails(USAGE, "--devices", "plan", self.net, "--objective", "energy")
+        self.assertIn("period:", mete("plan", self.net, "--processors", board, "--objective", "throughput").stdout)
+        self.assertIn("energy:", mete("plan", self.net, "--processors", board, "--objective", "energy").stdout)
+        self.fails(USAGE, "--objective", "plan", self.net, "--processors", board, "--objective", "magic")
+        self.fails(USAGE, "--processors", "plan", self.net, "--objective", "energy")
 
     def test_plan_over_devices_explains_links_and_who_is_not_used(self):
         board = self.path("fast.toml")  # two boards on a link that takes next to no time
@@ -142,35 +142,35 @@ class Plans(Cli):
         for slow, fast in (("94.1", "1e6"), ("150", "0.1"), ("200", "0.1")):
             text = text.replace(f"value = {slow}", f"value = {fast}")
         board.write_text(text)
-        answer = self.answer("plan", self.net, "--devices", board)
+        answer = self.answer("plan", self.net, "--processors", board)
         self.assertEqual(len(answer["sent"]), len(answer["groups"]) + 1)
         for group, sent in zip(answer["groups"], answer["sent"]):
             for share in group["shares"]:
                 self.assertEqual(sum(t["bytes"] for t in sent if t["to"] == share["device"]), share["bytes"])
         self.assertTrue(any(t["us"] > 0 for sent in answer["sent"] for t in sent))
-        text = mete("plan", self.net, "--devices", board, "--explain").stdout
+        text = mete("plan", self.net, "--processors", board, "--explain").stdout
         for told in ("before group", "the end", "of a request", "Every device has a part"):
             self.assertIn(told, text)
         slow = BOARDS / "rk3399x6.toml"
         for objective, told in (("latency", "with a part, at least"), ("throughput", "period alone"), ("energy", "energy alone")):
-            text = mete("plan", self.net, "--devices", slow, "--objective", objective, "--explain").stdout
+            text = mete("plan", self.net, "--processors", slow, "--objective", objective, "--explain").stdout
             self.assertIn(told, text)
             self.assertRegex(text, r"rk3399-\d and \d alike")
-        self.fails(USAGE, "--devices", "plan", self.net, "--explain")
+        self.fails(USAGE, "--processors", "plan", self.net, "--explain")
 
     def test_plan_over_devices_refuses_nonsense(self):
         board = BOARDS / "rk3399x6.toml"
-        self.fails(BAD_FILE, "cannot open", "plan", self.net, "--devices", self.path("none.toml"))
-        self.fails(BAD_FILE, "describes one machine, not several devices; try --machine", "plan", self.net, "--devices", BOARDS / "rk3399.toml")
-        self.fails(BAD_FILE, "describes several devices, not one machine; try it as --devices of plan or simulate", "plan", self.net, "--machine", board)
+        self.fails(BAD_FILE, "cannot open", "plan", self.net, "--processors", self.path("none.toml"))
+        self.fails(BAD_FILE, "describes one machine, not several devices; try --machine", "plan", self.net, "--processors", BOARDS / "rk3399.toml")
+        self.fails(BAD_FILE, "describes several devices, not one machine; try it as --processors of plan or simulate", "plan", self.net, "--machine", board)
         for more in (("--machine", BOARDS / "rk3399.toml"), ("--cores", "0"), ("--policy", "equal")):
-            self.fails(USAGE, more[0], "plan", self.net, "--devices", board, *more)
+            self.fails(USAGE, more[0], "plan", self.net, "--processors", board, *more)
 
 
 class Simulations(Cli):
     def test_simulate_compares_planners_over_devices(self):
         board = BOARDS / "rk3399x6.toml"
-        answer = self.answer("simulate", self.net, "--devices", board)
+        answer = self.answer("simulate", self.net, "--processors", board)
         self.assertEqual([p["planner"] for p in answer["planners"]],
                          ["alone", "layerwise", "uniform", "neurosurgeon", "legion", "fss", "fss-pruned", "dynamic"])
         ours = answer["planners"][-1]
@@ -178,18 +178,18 @@ class Simulations(Cli):
             self.assertEqual(len(planner["devices"]), 6)
             if planner["planner"] != "neurosurgeon":  # which predicts by its own regressions
                 self.assertLessEqual(ours["predicted_us"], planner["predicted_us"] * 1.000001)
-        one = self.answer("simulate", self.net, "--devices", board, "--planner", "legion")
+        one = self.answer("simulate", self.net, "--processors", board, "--planner", "legion")
         self.assertEqual([p["planner"] for p in one["planners"]], ["legion"])
-        text = mete("simulate", self.net, "--devices", board).stdout
+        text = mete("simulate", self.net, "--processors", board).stdout
         for word in ("speed: beside the best single device", "neurosurgeon", "Nothing here was measured"):
             self.assertIn(word, text)
         self.fails(USAGE, "--machine", "simulate", self.net)
-        self.fails(USAGE, "--planner", "simulate", self.net, "--devices", board, "--planner", "magic")
-        self.fails(USAGE, "--devices", "simulate", self.net, "--machine", BOARDS / "rk3399.toml", "--planner", "legion")
-        self.fails(USAGE, "--policy", "simulate", self.net, "--devices", board, "--policy", "equal")
+        self.fails(USAGE, "--planner", "simulate", self.net, "--processors", board, "--planner", "magic")
+        self.fails(USAGE, "--processors", "simulate", self.net, "--machine", BOARDS / "rk3399.toml", "--planner", "legion")
+        self.fails(USAGE, "--policy", "simulate", self.net, "--processors", board, "--policy", "equal")
 
     def test_simulate_over_devices_by_objective(self):
-        command = ["simulate", self.net, "--devices", BOARDS / "rk3399x6.toml"]
+        command = ["simulate", self.net, "--processors", BOARDS / "rk3399x6.toml"]
         period = self.answer(*command, "--objective", "throughput", "--requests", 50)
         self.assertEqual(period["requests"], 50)
         for planner in period["planners"]:
@@ -204,7 +204,7 @@ class Simulations(Cli):
 
     def test_simulate_over_devices_writes_a_trace(self):
         trace = self.path("trace.json")
-        command = ["simulate", self.net, "--devices", BOARDS / "rk3399x6.toml"]
+        command = ["simulate", self.net, "--processors", BOARDS / "rk3399x6.toml"]
         self.answer(*command, "--planner", "layerwise", "--trace", trace)
         content = json.loads(trace.read_text())
         self.assertEqual(timeline.problems(content), [])

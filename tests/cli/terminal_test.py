@@ -68,10 +68,10 @@ class Width(Terminal):
         boards = BOARDS / "rk3399x6.toml"
         self.fits("plan", self.large)
         self.fits("plan", self.large, "--machine", "rk3399")
-        self.fits("plan", self.large, "--devices", boards)
-        self.fits("plan", self.large, "--devices", boards, "--explain")
+        self.fits("plan", self.large, "--processors", boards)
+        self.fits("plan", self.large, "--processors", boards, "--explain")
         self.fits("simulate", self.large, "--machine", "tensor-g4")
-        self.fits("simulate", self.net, "--devices", boards)
+        self.fits("simulate", self.net, "--processors", boards)
         self.fits("simulate", self.net, "--machine", "rk3399", "--objective", "energy")
 
     def test_machines_fit(self):

@@ -41,17 +41,17 @@ class WithoutNetwork(unittest.TestCase):
 
     def test_plans_for_boards_that_a_file_describes(self):
         boards = pathlib.Path(OPTIONS.source) / "boards" / "rk3399x6.toml"
-        done = run(self.program, "plan", pathlib.Path(OPTIONS.source) / "models" / "digits.onnx", "--devices", boards)
+        done = run(self.program, "plan", pathlib.Path(OPTIONS.source) / "models" / "digits.onnx", "--processors", boards)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_refuses_what_it_lacks(self):
         hosts = pathlib.Path(OPTIONS.build) / "hosts.toml"
         hosts.write_text('name = "hosts"\ninsecure = true\n[[device]]\nname = "here"\n[[device]]\nname = "far"\naddress = "127.0.0.1:9"\n')
         model = pathlib.Path(OPTIONS.source) / "models" / "digits.onnx"
-        for words in (["bench", model, "--devices", hosts], ["profile", model, "--devices", hosts], ["plan", model, "--devices", hosts]):
+        for words in (["bench", model, "--processors", hosts], ["profile", model, "--processors", hosts], ["plan", model, "--processors", hosts]):
             done = run(self.program, *words)
             self.assertEqual(done.returncode, UNSUPPORTED, done.stderr)
-            self.assertIn("[--devices] this program was built without the network", done.stderr)
+            self.assertIn("[--processors] this program was built without the network", done.stderr)
         self.assertEqual(run(self.program, "worker").returncode, USAGE)
         self.assertNotIn("worker", run(self.program, "--help").stdout)
 

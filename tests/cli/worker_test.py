@@ -73,7 +73,7 @@ class Hosts(Cli):
 
     def states(self, file, code):
         """What `mete devices` says of each device, by name."""
-        done = mete("devices", "--devices", file, "--timeout", "20", "--json")
+        done = mete("devices", "--processors", file, "--timeout", "20", "--json")
         self.assertEqual(done.returncode, code, done.stderr)
         return {d["name"]: d for d in json.loads(done.stdout)["devices"]}
 
@@ -88,7 +88,7 @@ class Together(Hosts):
             text += f'[[device]]\nname = "{name}"\naddress = "{worker.address}"\n'
         cls.file = cls.root / "both.toml"
         cls.file.write_text(text)
-        done = mete("profile", cls.net, "--devices", cls.file, "--json")
+        done = mete("profile", cls.net, "--processors", cls.file, "--json")
         assert done.returncode == OK, done.stderr
         cls.profile = json.loads(done.stdout)[0]
 
@@ -106,29 +106,29 @@ class Together(Hosts):
         self.assertEqual(len(self.profile["links"]), 3)
 
     def test_links_are_measured_without_a_model(self):
-        answer = self.answer("profile", "--devices", self.file)
+        answer = self.answer("profile", "--processors", self.file)
         self.assertEqual([link["device"] for link in answer["links"]], ["one", "two"])
         for link in answer["links"]:
             self.assertGreater(link["busy_up_mbit_per_s"], 0)
             self.assertEqual([len(times) for times in link["sizes"]], [5] * 3)
             self.assertGreater(min(min(times.values()) for times in link["sizes"]), 0)
-        text = mete("profile", "--devices", self.file).stdout
+        text = mete("profile", "--processors", self.file).stdout
         for told in ("links measured in", "round trip", "a message of", "512.0 KiB"):
             self.assertIn(told, text)
 
     def test_plans_go_by_it(self):
-        plan = self.answer("plan", self.net, "--devices", self.file)
+        plan = self.answer("plan", self.net, "--processors", self.file)
         self.assertEqual(plan["devices"], ["own", "one", "two"])
         self.assertIn("mete profile has measured", plan["note"])
         self.assertGreaterEqual(plan["beside_best_alone"], 1)
-        plain = mete("plan", self.net, "--devices", self.file)
+        plain = mete("plan", self.net, "--processors", self.file)
         self.assertEqual(plain.returncode, OK, plain.stderr)
         self.assertIn("loopback", plain.stdout)
-        planners = self.answer("simulate", self.net, "--devices", self.file)["planners"]
+        planners = self.answer("simulate", self.net, "--processors", self.file)["planners"]
         self.assertIn("dynamic", [p["planner"] for p in planners])
 
     def test_objectives_of_plans_are_run(self):
-        ask = ["bench", self.net, "--devices", self.file, "--runs", "5"]
+        ask = ["bench", self.net, "--processors", self.file, "--runs", "5"]
         self.fails(USAGE, "[--objective] not an objective for several devices", *ask, "--objective", "latency=30ms")
         self.assertEqual(self.answer(*ask, "--objective", "throughput")["wrong"], 0)
         self.fails(USAGE, "[--planner] legion plans for latency alone", *ask, "--objective", "throughput", "--planner", "legion")
@@ -137,20 +137,20 @@ class Together(Hosts):
         watts = [f'idle_w = {{ value = 0.1, source = "test" }}\ncompute_w = {{ value = {w}, source = "test" }}\n' for w in (1000, 1, 1000)]
         parts = self.file.read_text().split("[[device]]\n")
         file = self.path("watts.toml", "[[device]]\n".join([parts[0]] + [p + "\n" + w for p, w in zip(parts[1:], watts)]).encode())
-        plan = self.answer("plan", self.net, "--devices", file, "--objective", "energy")
+        plan = self.answer("plan", self.net, "--processors", file, "--objective", "energy")
         self.assertIn("Watts are the file's", plan["note"])
         self.assertEqual({share["device"] for group in plan["groups"] for share in group["shares"]}, {"one"})
-        done = self.answer("bench", self.net, "--devices", file, "--runs", "5", "--objective", "energy")
+        done = self.answer("bench", self.net, "--processors", file, "--runs", "5", "--objective", "energy")
         self.assertEqual((done["wrong"], done["computed_alone"]), (0, 0))
         self.assertAlmostEqual(done["predicted_joules"], plan["joules"])
-        self.assertIn("mJ", mete("bench", self.net, "--devices", file, "--runs", "5", "--objective", "energy").stdout)
+        self.assertIn("mJ", mete("bench", self.net, "--processors", file, "--runs", "5", "--objective", "energy").stdout)
 
     def test_what_is_not_measured_says_what_to_do(self):
         other = self.root / "other.toml"
         other.write_text(self.file.read_text().replace('"two"', '"three"'))
         for command in ("plan", "bench", "run"):
             inputs = ["--input", f"{self.input['name']}={self.tensor}"] if command == "run" else []
-            self.fails(USAGE, "try mete profile MODEL --devices FILE", command, self.net, "--devices", other, *inputs)
+            self.fails(USAGE, "try mete profile MODEL --processors FILE", command, self.net, "--processors", other, *inputs)
 
     def run_to(self, folder, *flags):
         """The answer of a run, and its output's values."""
@@ -166,16 +166,16 @@ class Together(Hosts):
     def test_a_divided_run_gives_what_a_plain_one_gives(self):
         _, plain = self.run_to("plain")
         self.assertGreater(len(set(plain)), 100)
-        answer, divided = self.run_to("divided", "--devices", self.file, *DIVIDED)
+        answer, divided = self.run_to("divided", "--processors", self.file, *DIVIDED)
         self.assertIn("own+one+two", answer["devices"]["plan"])
         self.assertLess(self.apart(divided, plain), 1e-4)
-        _, planned = self.run_to("planned", "--devices", self.file)
+        _, planned = self.run_to("planned", "--processors", self.file)
         self.assertLess(self.apart(planned, plain), 1e-4)
 
     def test_what_fewer_bits_cost_is_reported(self):
         _, plain = self.run_to("plain")
         for transfer, most in (("f16", 0.02), ("u8", 0.5)):
-            answer, outputs = self.run_to(transfer, "--devices", self.file, "--transfer", transfer, *DIVIDED)
+            answer, outputs = self.run_to(transfer, "--processors", self.file, "--transfer", transfer, *DIVIDED)
             told = answer["devices"]["largest_difference"]
             self.assertEqual(answer["devices"]["transfer"], transfer)
             self.assertGreater(told, 1e-6)
@@ -183,19 +183,19 @@ class Together(Hosts):
             self.assertAlmostEqual(self.apart(outputs, plain), told, delta=told / 10)
 
     def test_bench_checks_all_answers(self):
-        result = self.answer("bench", self.net, "--devices", self.file, "--runs", "10", *DIVIDED)
+        result = self.answer("bench", self.net, "--processors", self.file, "--runs", "10", *DIVIDED)
         self.assertEqual((result["wrong"], result["retries"], result["computed_alone"], result["requests"]), (0, 0, 0, 10))
         self.assertLess(result["largest_difference"], 1e-4)
         self.assertEqual([c["device"] for c in result["computing"]], ["own", "one", "two"])
-        plain = mete("bench", self.net, "--devices", self.file, "--runs", "5")
+        plain = mete("bench", self.net, "--processors", self.file, "--runs", "5")
         self.assertEqual(plain.returncode, OK, plain.stderr)
         self.assertIn("this device alone", plain.stdout)
 
     def test_a_worker_that_goes_away_costs_no_answer(self):
         with Worker() as gone:
             file = self.hosts("insecure = true", one=self.one, gone=gone)
-            self.answer("profile", self.net, "--devices", file)
-            words = [cli_testing.METE, "bench", str(self.net), "--devices", str(file), "--seconds", "3", "--json", *DIVIDED]
+            self.answer("profile", self.net, "--processors", file)
+            words = [cli_testing.METE, "bench", str(self.net), "--processors", str(file), "--seconds", "3", "--json", *DIVIDED]
             bench = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             while self.states(file, OK)["gone"]["deployments"] == 0:
                 self.assertIsNone(bench.poll())
@@ -208,7 +208,7 @@ class Together(Hosts):
         self.assertIn("gone is lost, the others go on without it", stderr)
 
     def excluded(self, flag, other, command, *more):
-        done = mete(command, self.net, "--devices", self.file, *more, *other)
+        done = mete(command, self.net, "--processors", self.file, *more, *other)
         self.assertEqual(done.returncode, USAGE, done.stderr)
         pair = fr"(\[{flag}\] excludes {other[0]}|\[{other[0]}\] excludes {flag})"
         self.assertRegex(done.stderr, f"^mete: error: {pair}; got both, expected one of them; try 'mete {command} --help'$")
@@ -216,16 +216,16 @@ class Together(Hosts):
     def test_what_needs_this_device_alone_is_refused_with_devices(self):
         for command in ("run", "bench"):
             for other in (["--explain"], ["--profile"], ["--trace", "t.json"], ["--plan", "p.json"], ["--save-plan", "p.json"]):
-                self.excluded("--devices", other, command)
+                self.excluded("--processors", other, command)
         for other in (["--serve"], ["--warmup", "3"]):
-            self.excluded("--devices", other, "bench")
+            self.excluded("--processors", other, "bench")
         for other in (["--seconds", "3"], ["--lanes", "2"], ["--deadline", "9"]):
             self.excluded("--beside", other, "bench", "--beside", "legion")
-        self.fails(USAGE, "[--cores] needs --check", "profile", self.net, "--devices", self.file, "--cores", "0")
+        self.fails(USAGE, "[--cores] needs --check", "profile", self.net, "--processors", self.file, "--cores", "0")
         self.fails(USAGE, "--transfer", "bench", self.net, "--transfer", "f16")
-        self.fails(USAGE, "--transfer", "bench", self.net, "--devices", self.file, "--transfer", "f64")
-        self.fails(USAGE, "--planner", "bench", self.net, "--devices", self.file, "--planner", "nobody")
-        self.fails(USAGE, "--deadline", "bench", self.net, "--devices", self.file, "--deadline", "0")
+        self.fails(USAGE, "--transfer", "bench", self.net, "--processors", self.file, "--transfer", "f64")
+        self.fails(USAGE, "--planner", "bench", self.net, "--processors", self.file, "--planner", "nobody")
+        self.fails(USAGE, "--deadline", "bench", self.net, "--processors", self.file, "--deadline", "0")
 
     def test_workers_of_a_file_are_asked(self):
         states = self.states(self.file, OK)
@@ -235,9 +235,9 @@ class Together(Hosts):
         self.assertEqual((one["there"], one["address"], one["threads"], one["problem"]), (True, self.one.address, 1, None))
         self.assertEqual(one["version"], self.answer("--version")["version"])
         self.assertGreater(one["round_trip_ms"], 0)
-        plain = mete("devices", "--devices", self.file)
+        plain = mete("devices", "--processors", self.file)
         self.assertEqual((plain.returncode, len(plain.stdout.splitlines())), (OK, 4), plain.stderr)
-        self.fails(USAGE, "--toml", "devices", "--toml", "--devices", self.file)
+        self.fails(USAGE, "--toml", "devices", "--toml", "--processors", self.file)
 
     def test_who_is_not_there_is_told_with_the_others(self):
         file = self.hosts("insecure = true", one=self.one, closed="127.0.0.1:1")
@@ -246,16 +246,16 @@ class Together(Hosts):
         self.assertFalse(states["closed"]["there"])
         self.assertIn("[closed] cannot be reached", states["closed"]["problem"])
         self.assertIn("try whether 'mete worker' runs there", states["closed"]["problem"])
-        plain = mete("devices", "--devices", file)
+        plain = mete("devices", "--processors", file)
         self.assertEqual(plain.returncode, FAILURE)
         self.assertIn("1 of 2 workers cannot be used: closed", plain.stderr)
-        self.fails(FAILURE, "[closed] cannot be reached", "profile", self.net, "--devices", file)
+        self.fails(FAILURE, "[closed] cannot be reached", "profile", self.net, "--processors", file)
 
     def test_who_hangs_is_not_waited_for(self):
         with Worker() as hangs:
             file = self.hosts("insecure = true", one=self.one, hangs=hangs)
             hangs.process.send_signal(signal.SIGSTOP)
-            done = mete("devices", "--devices", file, "--timeout", "1", "--json")
+            done = mete("devices", "--processors", file, "--timeout", "1", "--json")
             hangs.process.send_signal(signal.SIGCONT)
         self.assertEqual(done.returncode, FAILURE, done.stderr)
         states = {d["name"]: d["state"] for d in json.loads(done.stdout)["devices"]}
@@ -265,7 +265,7 @@ class Together(Hosts):
         for delay_s in (0.05, 0.2):
             with Worker() as dies:
                 file = self.hosts("insecure = true", dies=dies)
-                words = [cli_testing.METE, "profile", str(self.net), "--devices", str(file)]
+                words = [cli_testing.METE, "profile", str(self.net), "--processors", str(file)]
                 profile = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                 time.sleep(delay_s)
                 dies.process.kill()
@@ -295,15 +295,15 @@ class Believed(Hosts):
             self.assertEqual(worker.says["proof"], "certificates")
             file = self.hosts('keys = "foreign/laptop"', **{"pi-1": worker})
             self.refused(file, "certificate verify failed; try certificates of one authority")
-            self.fails(USAGE, "certificate verify failed", "profile", self.net, "--devices", file)
+            self.fails(USAGE, "certificate verify failed", "profile", self.net, "--processors", file)
             for believes in ("insecure = true", 'token = "token"'):
                 self.refused(self.hosts(believes, **{"pi-1": worker}), "try keys in the devices file")
             other = self.hosts('keys = "keys/laptop"', **{"pi-2": worker})
             self.assertIn("Peer name pi-2 is not in peer certificate", self.states(other, FAILURE)["pi-2"]["problem"])
             right = self.hosts('keys = "keys/laptop"', **{"pi-1": worker})
             self.assertTrue(self.states(right, OK)["pi-1"]["there"])
-            self.answer("profile", self.net, "--devices", right)
-            result = self.answer("bench", self.net, "--devices", right, "--runs", "5", *DIVIDED)
+            self.answer("profile", self.net, "--processors", right)
+            result = self.answer("bench", self.net, "--processors", right, "--runs", "5", *DIVIDED)
             self.assertEqual((result["wrong"], result["computed_alone"]), (0, 0))
 
     def test_a_worker_without_tls_is_not_talked_to_where_it_is_expected(self):
@@ -316,18 +316,18 @@ class Believed(Hosts):
             for believes in ('token = "other"', "insecure = true"):
                 file = self.hosts(believes, **{"pi-1": worker})
                 self.refused(file, "the token is missing or wrong")
-                self.fails(USAGE, "the token is missing or wrong", "profile", self.net, "--devices", file)
+                self.fails(USAGE, "the token is missing or wrong", "profile", self.net, "--processors", file)
             right = self.hosts('token = "token"', **{"pi-1": worker})
             self.assertTrue(self.states(right, OK)["pi-1"]["there"])
-            self.answer("profile", self.net, "--devices", right)
-            result = self.answer("bench", self.net, "--devices", right, "--runs", "5", *DIVIDED)
+            self.answer("profile", self.net, "--processors", right)
+            result = self.answer("bench", self.net, "--processors", right, "--runs", "5", *DIVIDED)
             self.assertEqual((result["wrong"], result["computed_alone"]), (0, 0))
 
     def test_who_is_lost_for_its_keys_is_told_and_the_answer_is_right(self):
         with Worker("--keys", self.root / "keys" / "pi-1") as worker:
-            self.answer("profile", self.net, "--devices", self.hosts('keys = "keys/laptop"', **{"pi-1": worker}))
+            self.answer("profile", self.net, "--processors", self.hosts('keys = "keys/laptop"', **{"pi-1": worker}))
             file = self.hosts('keys = "foreign/laptop"', **{"pi-1": worker})
-            done = mete("bench", self.net, "--devices", file, "--runs", "5", "--json", *DIVIDED)
+            done = mete("bench", self.net, "--processors", file, "--runs", "5", "--json", *DIVIDED)
         self.assertEqual(done.returncode, OK, done.stderr)
         result = json.loads(done.stdout)
         self.assertEqual((result["wrong"], result["computed_alone"]), (0, 5))
@@ -338,8 +338,8 @@ class Believed(Hosts):
 class Files(Hosts):
     def test_problems_of_devices_files_are_told_at_once(self):
         for command in (["profile", self.net], ["bench", self.net], ["devices"]):
-            self.fails(BAD_FILE, "none.toml", *command, "--devices", self.root / "none.toml")
-            self.fails(BAD_FILE, "bad.toml", *command, "--devices", self.path("bad.toml", b"name = "))
+            self.fails(BAD_FILE, "none.toml", *command, "--processors", self.root / "none.toml")
+            self.fails(BAD_FILE, "bad.toml", *command, "--processors", self.path("bad.toml", b"name = "))
         pi = '[[device]]\nname = "pi"\n'
         for believes, devices, problem in (
                 ("insecure = true", OWN + pi, "its address is not one; got '', expected HOST:PORT"),
@@ -350,9 +350,9 @@ class Files(Hosts):
                 ('token = "a"\nkeys = "b"', OWN, "is said 2 times, expected once"),
                 ("insecure = true\ncolour = 1", OWN, "colour")):
             file = self.path("odd.toml", f'name = "odd"\n{believes}\n{devices}'.encode())
-            self.fails(BAD_FILE, problem, "devices", "--devices", file)
-        self.fails(BAD_FILE, "ca.pem", "devices", "--devices", self.path("keys.toml", f'name = "k"\nkeys = "none"\n{OWN}'.encode()))
-        self.fails(BAD_FILE, "[" + str(self.root / "none"), "devices", "--devices",
+            self.fails(BAD_FILE, problem, "devices", "--processors", file)
+        self.fails(BAD_FILE, "ca.pem", "devices", "--processors", self.path("keys.toml", f'name = "k"\nkeys = "none"\n{OWN}'.encode()))
+        self.fails(BAD_FILE, "[" + str(self.root / "none"), "devices", "--processors",
                    self.path("token.toml", f'name = "k"\ntoken = "none"\n{OWN}'.encode()))
 
 

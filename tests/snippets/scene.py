@@ -111,7 +111,7 @@ class Scene:
         elif words[1] == "profile" and "--energy" in words:  # a real meter would take minutes, and set frequencies
             words += ["--root", "copied-from-a-phone"]
             self.provide(words)
-        elif words[1] == "profile" and "--devices" not in words:
+        elif words[1] == "profile" and "--processors" not in words:
             words += ["--seconds", "1"]
         return words
 
@@ -149,9 +149,9 @@ class Scene:
         path.write_text(text + "".join(f'[[device]]\nname = "{name}"\naddress = "{self.worker(name)}"\n' for name in HOSTS))
         net = self.folder / "net.onnx"
         stand_ins.make(net)
-        self.succeeds(path, self.run(["mete", "profile", net, "--devices", path]))
+        self.succeeds(path, self.run(["mete", "profile", net, "--processors", path]))
 
-    MAKERS = {"--keys": provide_keys, "--token": provide_token, "--root": provide_machine, "--devices": provide_devices}
+    MAKERS = {"--keys": provide_keys, "--token": provide_token, "--root": provide_machine, "--processors": provide_devices}
 
     def worker(self, host):
         """The address of the one of this host: started by a snippet, or like it."""

@@ -14,6 +14,8 @@
 #include "commands.h"
 #include "network/discovery/discovery.h"
 #include "network/workers.h"
+#include "pool.h"
+#include "processor/make/make_processor.h"
 #include "machine/machine.h"
 #include "mete/device.h"
 #include "model_flags.h"
@@ -25,6 +27,7 @@ namespace {
 struct WorkerFlags {
   ModelFlags machine;  // of it --threads, --cores, --policy, --no-tune
   std::string listen = "127.0.0.1:7077";
+  std::string processors;  // a list or a file; empty: the CPU alone
   std::string keys, token;
   bool insecure = false;
   std::string weights_folder;
@@ -65,12 +68,28 @@ Security SecurityOf(const WorkerFlags& flags, const Context& context) {
   return security;
 }
 
+// What the worker offers, by --processors; empty: its CPU.
+std::vector<std::shared_ptr<Processor>> ProcessorsOf(const WorkerFlags& flags) {
+  std::vector<std::shared_ptr<Processor>> processors;
+  if (flags.processors.empty()) return processors;
+  const PoolFile pool = PoolFor(flags.processors);
+  if (pool.devices.size() > 1)
+    throw UsageError(fmt::format(
+        "[--processors] a worker offers processors of its own; got a file with {} devices, expected one",
+        pool.devices.size()));
+  CheckCores(pool, ReadMachine().affinity.allowed);
+  for (const ProcessorEntry& entry : pool.devices[0].processors)
+    processors.push_back(MakeProcessor(entry, SessionOptionsOf(flags.machine)));
+  return processors;
+}
+
 WorkerOptions OptionsOf(const WorkerFlags& flags, const Context& context) {
   CheckListen(flags.listen);
   WorkerOptions options;
   options.listen = flags.listen;
   options.security = SecurityOf(flags, context);
   options.session = SessionOptionsOf(flags.machine);
+  options.processors = ProcessorsOf(flags);
   // callers are told how many
   if (options.session.threads == 0) options.session.threads = ReadMachine().default_threads();
   const std::string cache = CacheFolder();
@@ -153,6 +172,12 @@ void AddWorker(CLI::App& app, Context& context) {
       ->needs(announce)
       ->group("Network");
   AddSessionFlags(*command, flags->machine);
+  command
+      ->add_option("--processors", flags->processors,
+                   "offer these processors one by one: a list such as cpu:0-3,cpu:4-5, or a file")
+      ->type_name("LIST|FILE")
+      ->excludes(command->get_option("--cores"))
+      ->excludes(command->get_option("--threads"));
   command
       ->add_option("--weights", flags->weights_folder,
                    "keep what callers send once in this folder (default: in the cache folder)")

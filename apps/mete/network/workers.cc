@@ -84,10 +84,15 @@ std::vector<std::unique_ptr<Member>> OpenWorkers(const PoolFile& file, const Con
   const Security security = ReadSecurity(file.keys, file.token, context);
   const auto digests = std::make_shared<DigestMemo>();
   std::vector<std::unique_ptr<Member>> workers;
-  for (const DeviceInPool& host : file.devices)
-    if (!host.address.empty())
-      workers.push_back(
-          std::make_unique<RemoteMember>(RemoteAddress{host.name, host.address}, security, digests));
+  const auto add = [&](const DeviceInPool& host, const std::string& processor) {
+    workers.push_back(
+        std::make_unique<RemoteMember>(RemoteAddress{host.name, host.address}, security, digests, processor));
+  };
+  for (const DeviceInPool& host : file.devices) {
+    if (host.address.empty()) continue;
+    if (host.processors.empty()) add(host, "");
+    for (const ProcessorEntry& processor : host.processors) add(host, processor.name);
+  }
   return workers;
 }
 

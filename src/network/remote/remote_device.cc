@@ -11,6 +11,12 @@ namespace {
 constexpr std::chrono::minutes kWeightsTimeout{30};  // guess: VGG-19 over 10 Mb/s takes eight
 constexpr std::chrono::seconds kAskTimeout{30};      // guess: a slow card is read for VGG-19's digests
 
+std::vector<std::string> ProcessorsIn(const pb::HelloReply& reply) {
+  std::vector<std::string> names;
+  for (const std::string& name : reply.processors()) names.push_back(Printable(name));
+  return names;
+}
+
 }  // namespace
 
 struct RemoteDevice::Call {
@@ -50,7 +56,8 @@ RemoteHello RemoteDevice::Hello(std::chrono::milliseconds timeout) {
          "speaks another version of the protocol; got {} (mete {}), expected {} (mete {}); try the same "
          "version of mete on all devices",
          reply.protocol(), Printable(reply.version()), kProtocol, METE_VERSION);
-  return {Printable(reply.version()), Printable(reply.machine()), reply.threads(), reply.deployments()};
+  return {Printable(reply.version()), Printable(reply.machine()), reply.threads(), reply.deployments(),
+          ProcessorsIn(reply)};
 }
 
 void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights,
@@ -94,12 +101,14 @@ void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights,
   *note = Printable(stored.note());
 }
 
-GraphTimes RemoteDevice::Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) {
+GraphTimes RemoteDevice::Time(const Graph& graph, int runs, std::chrono::milliseconds timeout,
+                              const std::string& processor) {
   Call call(*this, timeout);
   pb::TimeRequest request;
   request.set_protocol(kProtocol);
   request.set_graph(PackWithoutWeights(graph));
   request.set_runs(runs);
+  request.set_processor(processor);
   pb::TimeReply reply;
   Check(stub_->Time(&call.context, request, &reply));
   if (reply.us().empty()) Fail(Code::kInternal, address_.name, "has not timed what it was asked to");

@@ -31,6 +31,7 @@ struct RemoteAddress {
 struct RemoteHello {
   std::string version, machine;
   int threads = 0, deployments = 0;
+  std::vector<std::string> processors;  // names of those that it offers
 };
 
 // Ends a call when somebody asks for it; one that has not yet begun ends as soon as it does. `context`
@@ -75,7 +76,9 @@ class RemoteDevice {
 
   // Microseconds of each run of a graph there, by itself, with made-up weights, and of its nodes in the
   // shortest of them.
-  GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout);
+  // `processor`: of the worker; empty: its first.
+  GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout,
+                  const std::string& processor = "");
 
  private:
   struct Call;

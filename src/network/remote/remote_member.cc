@@ -18,6 +18,7 @@ std::unique_ptr<MemberProgram> RemoteMember::Host(const ProgramToHost& program, 
   deploy.set_protocol(kProtocol);
   deploy.set_id(program.plan_id);
   deploy.set_device(program.device);
+  deploy.set_processor(processor_);
   deploy.set_lanes(program.lanes);
   deploy.set_coding(Name(program.coding));
   for (const pb::Stage& stage : packed.stages) *deploy.add_stages() = stage;

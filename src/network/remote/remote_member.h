@@ -13,11 +13,18 @@ namespace mete {
 class RemoteMember : public Member {
  public:
   // `digests`: of weights, shared by the members of a pool, which are deployed to one after the other.
+  // `processor`: which of the worker's; empty: its first. The member's name is then the worker's, and else
+  // "worker/processor".
   RemoteMember(RemoteAddress address, Security security,
-               std::shared_ptr<DigestMemo> digests = std::make_shared<DigestMemo>())
-      : device_(std::move(address), std::move(security)), digests_(std::move(digests)) {}
+               std::shared_ptr<DigestMemo> digests = std::make_shared<DigestMemo>(),
+               std::string processor = "")
+      : name_(processor.empty() ? address.name : address.name + "/" + processor),
+        processor_(std::move(processor)),
+        device_(std::move(address), std::move(security)),
+        digests_(std::move(digests)) {}
 
-  const std::string& name() const override { return device_.name(); }
+  const std::string& name() const override { return name_; }
+  const std::string& host() const override { return device_.name(); }
   std::string address() const override { return device_.address().address; }
   void CheckThere(std::chrono::milliseconds timeout) override { (void)device_.Hello(timeout); }
   // Sends the weights that the worker lacks, then the program.
@@ -27,13 +34,14 @@ class RemoteMember : public Member {
   void ForgetShares() override { *digests_ = {}; }
   void Cancel() override { device_.Cancel(); }
   GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) override {
-    return device_.Time(graph, runs, timeout);
+    return device_.Time(graph, runs, timeout, processor_);
   }
   std::unique_ptr<Echo> OpenEcho() override;
 
   RemoteDevice& device() { return device_; }
 
  private:
+  const std::string name_, processor_;
   RemoteDevice device_;
   const std::shared_ptr<DigestMemo> digests_;
 };

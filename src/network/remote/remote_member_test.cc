@@ -56,5 +56,38 @@ TEST(RemoteMember, SharesAPlanWithProcessorsOfTheCallersProcess) {
   EXPECT_GE(divided, 3);
 }
 
+// Two processors of one worker hand pieces to each other there, and to the home by the network.
+TEST(RemoteMember, IsOneOfAWorkersProcessors) {
+  int divided = 0;
+  for (uint32_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Workers workers(2, seed);
+    WorkerOptions options;
+    for (const char* name : {"a", "b"})
+      options.processors.push_back(std::make_shared<Cpu>(name, ReferenceOptions()));
+    workers.Stop(0);
+    workers.Start(0, options);
+    const RemoteAddress address{"worker-1", workers.AddressOf(0)};
+    RemoteMember a(address, {}, std::make_shared<DigestMemo>(), "a"),
+        b(address, {}, std::make_shared<DigestMemo>(), "b");
+    EXPECT_EQ(b.name(), "worker-1/b");
+    std::vector<std::string> notes;
+    DeployedPlan deployed(
+        workers.random.graph, workers.plan, {ReferenceCpu(), ReadyAtHome}, {nullptr, &a, &b}, {},
+        [](const std::string&, int64_t, int64_t) {}, &notes);
+    for (int i = 0; i < 3; ++i) workers.ExpectWhole(deployed.Run(workers.inputs, std::chrono::seconds(20)));
+    divided += UsedDevices(workers.plan).size() == 3;
+  }
+  EXPECT_GE(divided, 3);
+}
+
+TEST(RemoteMember, AWorkerNamesTheProcessorsThatItHas) {
+  Workers workers(1, 5);
+  RemoteMember member({"worker-1", workers.AddressOf(0)}, {}, std::make_shared<DigestMemo>(), "gpu");
+  EXPECT_EQ(member.device().Hello(std::chrono::seconds(5)).processors, std::vector<std::string>{"cpu"});
+  EXPECT_TELLS(member.Time(workers.random.graph, 1, std::chrono::seconds(20)),
+               "has no processor of this name; got 'gpu', expected one of cpu");
+}
+
 }  // namespace
 }  // namespace mete

@@ -35,23 +35,23 @@ bool Unused(const auto& ready) { return ready.use_count() == 1; }
 
 }  // namespace
 
-std::shared_ptr<Ready> ReadyCache::Fresh(const Graph& graph) {
+std::shared_ptr<Ready> ReadyCache::Fresh(Processor& processor, const Graph& graph) {
   const std::string what = "a share";
   MemoryBudget::Part memory = Take(ReadyBytes(graph), what);
-  const auto made = std::make_shared<Made>(Made{processor_.Prepare(graph), std::move(memory)});
+  const auto made = std::make_shared<Made>(Made{processor.Prepare(graph), std::move(memory)});
   const int64_t bytes = made->ready->memory_bytes();  // now it is known
   if (bytes > made->memory.bytes()) made->memory.Join(Take(bytes - made->memory.bytes(), what));
   made->memory.Shrink(bytes);
   return {made, made->ready.get()};
 }
 
-std::shared_ptr<Ready> ReadyCache::Of(const Graph& graph) {
+std::shared_ptr<Ready> ReadyCache::Of(Processor& processor, const Graph& graph) {
   const Digest digest = DigestOfText(PackGraph(graph).bytes);
   std::lock_guard making(making_);
-  if (std::shared_ptr<Ready> known = Find(digest)) return known;
-  std::shared_ptr<Ready> ready = Fresh(graph);
+  if (std::shared_ptr<Ready> known = Find(processor, digest)) return known;
+  std::shared_ptr<Ready> ready = Fresh(processor, graph);
   std::lock_guard lock(mutex_);
-  known_.push_front({digest, ready});
+  known_.push_front({&processor, digest, ready});
   while (Threads(false) > kMostThreads)
     if (!DropUnused())
       Fail(Code::kResourceExhausted, "worker",
@@ -60,10 +60,11 @@ std::shared_ptr<Ready> ReadyCache::Of(const Graph& graph) {
   return ready;
 }
 
-std::shared_ptr<Ready> ReadyCache::Find(const Digest& digest) {
+std::shared_ptr<Ready> ReadyCache::Find(const Processor& processor, const Digest& digest) {
   std::lock_guard lock(mutex_);
-  const auto known =
-      std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.digest == digest; });
+  const auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& k) {
+    return k.processor == &processor && k.digest == digest;
+  });
   if (known == known_.end()) return nullptr;
   known_.splice(known_.begin(), known_, known);
   return known->ready;
@@ -87,16 +88,17 @@ void ReadyCache::Trim() {
   while (Threads(true) > kMostUnusedThreads && DropUnused()) {}
 }
 
-void ReadyCache::KeepLast(std::shared_ptr<const Ready> ready) {
+void ReadyCache::KeepLast(const Processor& processor, std::shared_ptr<const Ready> ready) {
   std::lock_guard lock(mutex_);
-  last_ = std::move(ready);
+  last_[&processor] = std::move(ready);
 }
 
 bool ReadyCache::DropUnused() {
-  if (Unused(last_)) {
-    last_.reset();
-    return true;
-  }
+  for (auto& [processor, last] : last_)
+    if (last && Unused(last)) {
+      last.reset();
+      return true;
+    }
   const auto last =
       std::find_if(known_.rbegin(), known_.rend(), [](const Known& k) { return Unused(k.ready); });
   if (last == known_.rend()) return false;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 
@@ -16,18 +17,19 @@ namespace mete {
 
 class ReadyCache {
  public:
-  // Keeps references to both.
-  ReadyCache(Processor& processor, MemoryBudget& memory) : processor_(processor), memory_(memory) {}
+  explicit ReadyCache(MemoryBudget& memory) : memory_(memory) {}  // keeps a reference
 
-  // Makes it where it is not here: takes as long as preparing a model, one after the other.
-  // RESOURCE_EXHAUSTED where those in use, and whatever else has memory, leave too little.
-  std::shared_ptr<Ready> Of(const Graph& graph);
+  // Returns the share `graph` of the processor and makes it ready where the cache has none, which takes as
+  // long as preparing a model; one share is made ready at a time. RESOURCE_EXHAUSTED where the shares in use
+  // and the other users of the budget leave too little memory.
+  std::shared_ptr<Ready> Of(Processor& processor, const Graph& graph);
 
-  // One that nobody keeps.
-  std::shared_ptr<Ready> Fresh(const Graph& graph);
+  // Makes a share ready that the cache does not keep.
+  std::shared_ptr<Ready> Fresh(Processor& processor, const Graph& graph);
 
-  // Keeps it until another one comes or memory is needed; it goes before all others.
-  void KeepLast(std::shared_ptr<const Ready> ready);
+  // Keeps this share, one for each processor, until the next call for the processor or until memory is
+  // needed. It is deleted before all others.
+  void KeepLast(const Processor& processor, std::shared_ptr<const Ready> ready);
 
   // Takes memory for another purpose and deletes unused sessions for it as needed. `what`: as in "no memory
   // for <what>". Error RESOURCE_EXHAUSTED.
@@ -38,22 +40,22 @@ class ReadyCache {
 
  private:
   struct Known {
+    const Processor* processor;
     Digest digest;
     std::shared_ptr<Ready> ready;
   };
 
-  std::shared_ptr<Ready> Find(const Digest& digest);
-  // mutex_ is locked.
-  // the last one that was to be kept, or else the longest unused one; false: there is none
+  std::shared_ptr<Ready> Find(const Processor& processor, const Digest& digest);
+  // Deletes a share of KeepLast(), or else the least recently used of the unused shares; false: there is
+  // none. mutex_ is locked.
   bool DropUnused();
   int Threads(bool unused) const;
 
-  Processor& processor_;
   MemoryBudget& memory_;
   std::mutex making_;  // held while a session is made that other callers may need too; locked before mutex_
   std::mutex mutex_;
   std::list<Known> known_;  // the one used last first
-  std::shared_ptr<const Ready> last_;
+  std::map<const Processor*, std::shared_ptr<const Ready>> last_;
 };
 
 }  // namespace mete

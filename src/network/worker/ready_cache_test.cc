@@ -20,23 +20,23 @@ Graph GraphOf(int64_t floats) {
 
 TEST(ReadyCache, TheSameGraphIsMadeReadyOnce) {
   MemoryBudget memory(kMiB);
-  ReadyCache cache(ReferenceCpu(), memory);
-  const auto session = cache.Of(GraphOf(100));
-  EXPECT_EQ(cache.Of(GraphOf(100)), session);
-  EXPECT_NE(cache.Of(GraphOf(101)), session);
-  EXPECT_NE(cache.Fresh(GraphOf(100)), session);
+  ReadyCache cache(memory);
+  const auto session = cache.Of(ReferenceCpu(), GraphOf(100));
+  EXPECT_EQ(cache.Of(ReferenceCpu(), GraphOf(100)), session);
+  EXPECT_NE(cache.Of(ReferenceCpu(), GraphOf(101)), session);
+  EXPECT_NE(cache.Fresh(ReferenceCpu(), GraphOf(100)), session);
 }
 
 TEST(ReadyCache, WhatNobodyUsesGoesForWhatSomebodyWants) {
   MemoryBudget memory(5 * kMiB);
-  ReadyCache cache(ReferenceCpu(), memory);
-  std::weak_ptr<Ready> unused = cache.Of(GraphOf(kMiB / 4));
-  const std::shared_ptr<Ready> used = cache.Of(GraphOf(kMiB / 4 + 1));
+  ReadyCache cache(memory);
+  std::weak_ptr<Ready> unused = cache.Of(ReferenceCpu(), GraphOf(kMiB / 4));
+  const std::shared_ptr<Ready> used = cache.Of(ReferenceCpu(), GraphOf(kMiB / 4 + 1));
   EXPECT_GT(memory.taken(), 4 * kMiB);
   {
     const MemoryBudget::Part part = cache.Take(2 * kMiB, "a test");
     EXPECT_TRUE(unused.expired());
-    EXPECT_EQ(cache.Of(GraphOf(kMiB / 4 + 1)), used);
+    EXPECT_EQ(cache.Of(ReferenceCpu(), GraphOf(kMiB / 4 + 1)), used);
     EXPECT_TELLS(cache.Take(kMiB, "a test"),
                  "[worker] has no memory for a test; got 1.0 MiB beside 4.0 MiB in use, expected 5.0 MiB "
                  "together at most; try a larger "
@@ -47,15 +47,15 @@ TEST(ReadyCache, WhatNobodyUsesGoesForWhatSomebodyWants) {
 
 TEST(ReadyCache, TheOneThatWasToBeKeptLastGoesBeforeOthers) {
   MemoryBudget memory(5 * kMiB);
-  ReadyCache cache(ReferenceCpu(), memory);
-  std::weak_ptr<Ready> unused = cache.Of(GraphOf(kMiB / 4));
-  std::shared_ptr<Ready> used = cache.Fresh(GraphOf(kMiB / 4));
+  ReadyCache cache(memory);
+  std::weak_ptr<Ready> unused = cache.Of(ReferenceCpu(), GraphOf(kMiB / 4));
+  std::shared_ptr<Ready> used = cache.Fresh(ReferenceCpu(), GraphOf(kMiB / 4));
   std::weak_ptr<Ready> last = used;
-  cache.KeepLast(used);
+  cache.KeepLast(ReferenceCpu(), used);
   EXPECT_THROW(cache.Take(4 * kMiB, "a test"), Error);
   EXPECT_FALSE(last.expired());
   EXPECT_TRUE(unused.expired());
-  unused = cache.Of(GraphOf(kMiB / 4));
+  unused = cache.Of(ReferenceCpu(), GraphOf(kMiB / 4));
   used.reset();
   EXPECT_NO_THROW(cache.Take(2 * kMiB, "a test"));
   EXPECT_TRUE(last.expired());
@@ -64,18 +64,18 @@ TEST(ReadyCache, TheOneThatWasToBeKeptLastGoesBeforeOthers) {
 
 TEST(ReadyCache, AGraphThatIsTooLargeIsRefusedBeforeItIsPrepared) {
   MemoryBudget memory(4 * kMiB);
-  ReadyCache cache(ReferenceCpu(), memory);
-  EXPECT_TELLS(cache.Of(GraphOf(2 * kMiB)), "has no memory for a share");
-  EXPECT_TELLS(cache.Fresh(GraphOf(2 * kMiB)), "has no memory for a share");
+  ReadyCache cache(memory);
+  EXPECT_TELLS(cache.Of(ReferenceCpu(), GraphOf(2 * kMiB)), "has no memory for a share");
+  EXPECT_TELLS(cache.Fresh(ReferenceCpu(), GraphOf(2 * kMiB)), "has no memory for a share");
   EXPECT_EQ(memory.taken(), 0);
 }
 
 TEST(ReadyCache, UnusedSharesKeepFewThreads) {
   MemoryBudget memory(100 * kMiB);
   Cpu cpu("four", ReferenceOptions(4));
-  ReadyCache cache(cpu, memory);
+  ReadyCache cache(memory);
   std::vector<std::shared_ptr<Ready>> used;
-  for (int i = 0; i < 100; ++i) used.push_back(cache.Of(GraphOf(100 + i)));
+  for (int i = 0; i < 100; ++i) used.push_back(cache.Of(cpu, GraphOf(100 + i)));
   cache.Trim();
   std::vector<std::weak_ptr<Ready>> sessions(used.begin(), used.end());
   const auto there = [&] {

@@ -10,6 +10,7 @@ Feeder::Feeder(const pb::Peer& peer, const std::string& deployment, int from, Co
       address_(peer.address()),
       deployment_(deployment),
       from_(from),
+      to_(peer.device()),
       coding_(coding),
       security_(security),
       broken_(std::move(broken)),
@@ -37,14 +38,17 @@ void Feeder::Broken() {
 
 void Feeder::Send(uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) {
   queue_.Push([this, request, id, piece = std::move(piece), mark = std::move(mark)] {
-    return WritePiece(coding_, request, {}, id, piece, [&](const Chunk& chunk) { return Write(chunk); });
+    return WritePiece(coding_, request, {from_, to_}, id, piece,
+                      [&](const Chunk& chunk) { return Write(chunk); });
   });
 }
 
-Serving::Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, const Security& security)
+Serving::Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, const Security& security,
+                 std::function<std::shared_ptr<Deployment>(int)> here)
     : stream_(stream),
       coding_(coding),
       device_(deploy.device()),
+      here_(std::move(here)),
       at_caller_(deploy.at_caller().begin(), deploy.at_caller().end()),
       queue_([] {}) {  // a caller that is gone ends the stream
   for (const pb::Peer& peer : deploy.peers()) {
@@ -60,6 +64,10 @@ void Serving::Write(const pb::FromWorker& message, std::shared_ptr<const void> m
 
 void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) {
   if (to != 0 && !at_caller_.contains(to)) {
+    if (const auto deployment = here_(to)) {
+      if (const auto inbox = deployment->InboxOf(request)) inbox->Put(device_, id, std::move(piece));
+      return;
+    }
     const auto feeder = feeders_.find(to);
     if (feeder == feeders_.end()) Invalid("program", "sends to a device without an address; got {}", to);
     return feeder->second.Send(request, id, std::move(piece), std::move(mark));

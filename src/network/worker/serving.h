@@ -31,7 +31,7 @@ class Feeder {
   void Broken();
 
   const std::string name_, address_, deployment_;
-  const int from_;
+  const int from_, to_;
   const Coding coding_;
   const Security& security_;
   const std::function<void(const Error&)> broken_;
@@ -45,8 +45,10 @@ class Feeder {
 class Serving : public DeploymentEnds {
  public:
   // Makes a feeder for each peer; a feeder connects at its first piece. Keeps references to all arguments but
-  // `deploy`.
-  Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, const Security& security);
+  // `deploy`. `here` finds a deployment of the same plan on this worker, to which pieces are handed over
+  // without the network; null: there is none.
+  Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, const Security& security,
+          std::function<std::shared_ptr<Deployment>(int)> here);
 
   void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override;
   void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) override;
@@ -65,6 +67,7 @@ class Serving : public DeploymentEnds {
   ServeStream& stream_;
   const Coding coding_;
   const int device_;
+  const std::function<std::shared_ptr<Deployment>(int)> here_;
   const std::set<int> at_caller_;  // devices that are processors of the caller
   std::weak_ptr<const void> answer_;
   // The destructor ends the feeders before the queue, because on_broken may write to the queue.

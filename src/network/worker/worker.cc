@@ -4,6 +4,8 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/server_builder_option.h>
 
+#include <deque>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/watch.h"
@@ -125,10 +127,12 @@ class Worker::Service : public WorkerService {
       : options_(options),
         limits_(LimitsOf(options)),
         memory_(options.memory_bytes),
-        cpu_("cpu", options.session),
-        sessions_(cpu_, memory_),
+        sessions_(memory_),
         store_(options.weights_folder, options.weights_bytes,
-               [this](int64_t bytes, const std::string& what) { return sessions_.Take(bytes, what); }) {}
+               [this](int64_t bytes, const std::string& what) { return sessions_.Take(bytes, what); }) {
+    for (const auto& processor : options.processors) offered_.emplace_back(processor);
+    if (offered_.empty()) offered_.emplace_back(std::make_shared<Cpu>("cpu", options.session));
+  }
 
   grpc::Status Hello(grpc::ServerContext* context, const pb::HelloRequest*, pb::HelloReply* reply) override {
     return Guarded(*context, [&] {
@@ -136,6 +140,7 @@ class Worker::Service : public WorkerService {
       reply->set_version(METE_VERSION);
       reply->set_machine(machine_);
       reply->set_threads(options_.session.threads);
+      for (const Offered& offered : offered_) reply->add_processors(offered.processor->info().name);
       std::lock_guard lock(mutex_);
       reply->set_deployments(int32_t(deployments_.size()));
       reply->set_most_message_bytes(kMostMessageBytes);
@@ -175,9 +180,9 @@ class Worker::Service : public WorkerService {
         if (!first) first = fed.message;
         if (first->from() == 0) Invalid("deployment", "is fed by its caller; expected another worker");
         // the deployment is looked up for each chunk, because it ends with its caller's stream
-        const auto deployment = Find(first->deployment());
-        if (!deployment) Fail(Code::kNotFound, "deployment", "is not here (any more)");
         if (!fed.chunk) Invalid("deployment", "is fed without a piece");
+        const auto deployment = Find(KeyOf(first->deployment(), fed.chunk->frame.to()));
+        if (!deployment) Fail(Code::kNotFound, "deployment", "is not here (any more)");
         PutInto(*deployment, first->from(), *fed.chunk);
       }
     });
@@ -190,10 +195,12 @@ class Worker::Service : public WorkerService {
       const CallWatch watch(*context);
       // Graphs are timed one after the other: a graph that is timed while another is prepared or timed would
       // seem slow.
-      const Turn::Taken taken(timing_, [&] { CheckThere(watch); });
-      const std::shared_ptr<Timed> timed = ToTime(request->graph(), *reply);
-      const GraphTimes times = TimeRuns(*timed->ready, timed->graph, timed->inputs,
-                                        std::clamp(request->runs(), 1, kMostRuns), turn_, &watch.ended());
+      Offered& offered = OfferedAs(request->processor());
+      const Turn::Taken taken(offered.timing, [&] { CheckThere(watch); });
+      const std::shared_ptr<Timed> timed = ToTime(offered, request->graph(), *reply);
+      const GraphTimes times =
+          TimeRuns(*timed->ready, timed->graph, timed->inputs, std::clamp(request->runs(), 1, kMostRuns),
+                   offered.turn, &watch.ended());
       for (const double us : times.us) reply->add_us(us);
       for (const auto& [name, us] : times.nodes) {
         pb::NodeTime* node = reply->add_nodes();
@@ -241,9 +248,45 @@ class Worker::Service : public WorkerService {
            protocol, options_.protocol);
   }
 
-  std::shared_ptr<Deployment> Find(const std::string& id) {
+  // A graph that is timed on made-up values.
+  struct Timed {
+    Digest digest;
+    MemoryBudget::Part memory;  // of the values
+    Graph graph;
+    std::vector<Tensor> inputs;
+    std::shared_ptr<Ready> ready;
+  };
+
+  // A processor that callers may use.
+  struct Offered {
+    explicit Offered(std::shared_ptr<Processor> p) : processor(std::move(p)) {}
+    const std::shared_ptr<Processor> processor;
+    Turn turn;                   // held while a deployment computes on it
+    Turn timing;                 // held while a graph is prepared and timed on it; taken before `turn`
+    std::weak_ptr<Timed> timed;  // guarded by `timing`; sessions_ owns the share
+  };
+
+  Offered& OfferedAs(const std::string& name) {
+    if (name.empty()) return offered_.front();
+    std::string names;
+    for (Offered& offered : offered_) {
+      if (offered.processor->info().name == name) return offered;
+      names += (names.empty() ? "" : ", ") + offered.processor->info().name;
+    }
+    Fail(Code::kFailedPrecondition, "worker",
+         "has no processor of this name; got '{}', expected one of {}; try another name in the pool file, or "
+         "--processors of the worker",
+         Printable(name.substr(0, 80)), names);
+  }
+
+  // A plan has at most one deployment here for each of its devices.
+  static std::string KeyOf(const std::string& plan, int device) {
+    return plan + ":" + std::to_string(device);
+  }
+
+  std::shared_ptr<Deployment> Find(const std::string& key) {
     std::lock_guard lock(mutex_);
-    const auto at = deployments_.find(id);
+    const auto at = deployments_.find(key);
     return at == deployments_.end() ? nullptr : at->second.lock();
   }
 
@@ -318,12 +361,14 @@ class Worker::Service : public WorkerService {
     MemoryBudget::Part memory = sessions_.Take(3 * int64_t(bytes.Length()), "a deployment's programs");
     pb::Deploy deploy = DeployIn(bytes);
     CheckDeploy(deploy);
-    Place place(*this, deploy.id());
+    Offered& offered = OfferedAs(deploy.processor());
+    Place place(*this, KeyOf(deploy.id(), deploy.device()));
     const Trimming trimming{sessions_};
     const int64_t start_ns = NowNs();
     const Coding coding = CodingOf(deploy.coding());
-    Serving serving(stream, deploy, coding, options_.security);
-    const auto deployment = MakeDeployment(deploy, coding, serving);
+    const auto here = [this, plan = deploy.id()](int device) { return Find(KeyOf(plan, device)); };
+    Serving serving(stream, deploy, coding, options_.security, here);
+    const auto deployment = MakeDeployment(offered, deploy, coding, serving);
     serving.on_broken = [weak = std::weak_ptr(deployment)](const Error& error, int device) {
       if (const auto there = weak.lock()) there->Fail(error, device);
     };
@@ -346,16 +391,17 @@ class Worker::Service : public WorkerService {
     PreparedProgram program;
   };
 
-  std::shared_ptr<Deployment> MakeDeployment(const pb::Deploy& deploy, Coding coding, Serving& serving) {
+  std::shared_ptr<Deployment> MakeDeployment(Offered& offered, const pb::Deploy& deploy, Coding coding,
+                                             Serving& serving) {
     const auto find = [&](const Digest& digest, DType, const Shape&) { return store_.Find(digest); };
-    const auto make = [&](const Graph& graph) { return sessions_.Of(graph); };
+    const auto make = [&](const Graph& graph) { return sessions_.Of(*offered.processor, graph); };
     DeviceProgram unpacked = UnpackProgram(deploy.stages(), deploy.device(), find, limits_);
     MemoryBudget::Part memory = sessions_.Take(
         deploy.lanes() * RequestBytes(unpacked, deploy.device(), coding), "a deployment's requests");
     const std::shared_ptr<const Held> held(
-        new Held{std::move(memory), {std::move(unpacked), deploy.device(), cpu_, make}});
+        new Held{std::move(memory), {std::move(unpacked), deploy.device(), *offered.processor, make}});
     const std::shared_ptr<const PreparedProgram> program(held, &held->program);
-    return std::make_shared<Deployment>("worker", program, coding, deploy.lanes(), turn_, serving);
+    return std::make_shared<Deployment>("worker", program, coding, deploy.lanes(), offered.turn, serving);
   }
 
   static void ReadAll(ServeStream& stream, Deployment& deployment, Serving& serving) {
@@ -377,20 +423,11 @@ class Worker::Service : public WorkerService {
     return sessions_.Take(shape.Elements() * int64_t(SizeOf(type)), "tensors to time with");
   }
 
-  // A graph that is timed on made-up values.
-  struct Timed {
-    Digest digest;
-    MemoryBudget::Part memory;  // of the values
-    Graph graph;
-    std::vector<Tensor> inputs;
-    std::shared_ptr<Ready> ready;
-  };
-
   // The graph timed last is kept, because a profile times a model again after a while.
-  std::shared_ptr<Timed> ToTime(const std::string& packed, pb::TimeReply& reply) {
+  std::shared_ptr<Timed> ToTime(Offered& offered, const std::string& packed, pb::TimeReply& reply) {
     const Digest digest = DigestOfText(packed);
-    if (std::shared_ptr<Timed> last = timed_.lock(); last && last->digest == digest) return last;
-    sessions_.KeepLast(nullptr);
+    if (std::shared_ptr<Timed> last = offered.timed.lock(); last && last->digest == digest) return last;
+    sessions_.KeepLast(*offered.processor, nullptr);
     const auto timed = std::make_shared<Timed>();
     timed->digest = digest;
     Graph& graph = timed->graph;
@@ -408,10 +445,10 @@ class Worker::Service : public WorkerService {
         if (graph.value(id).shape.known())
           timed->memory.Join(TakeForTiming(graph.value(id).type, graph.value(id).shape));
     timed->inputs = MadeUpInputs(graph, graph.inputs);
-    timed->ready = sessions_.Fresh(graph);
+    timed->ready = sessions_.Fresh(*offered.processor, graph);
     reply.set_prepare_ms(timed->ready->prepare_ms());
-    sessions_.KeepLast({timed, timed->ready.get()});
-    timed_ = timed;
+    sessions_.KeepLast(*offered.processor, {timed, timed->ready.get()});
+    offered.timed = timed;
     return timed;
   }
 
@@ -419,12 +456,9 @@ class Worker::Service : public WorkerService {
   const WireLimits limits_;  // at most the memory that shares may have
   const std::string machine_ = ReadMachine().name;
   MemoryBudget memory_;
-  Cpu cpu_;
   ReadyCache sessions_;
+  std::deque<Offered> offered_;  // the same ones from the beginning
   WeightStore store_;
-  Turn turn_;                   // held while a deployment computes: the cores are one device
-  Turn timing_;                 // held while a graph is prepared and timed; taken before turn_
-  std::weak_ptr<Timed> timed_;  // guarded by timing_; sessions_ owns the session
   std::mutex mutex_;
   std::map<std::string, std::weak_ptr<Deployment>> deployments_;
 };

@@ -7,18 +7,23 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "mete/engine.h"
 #include "network/protocol/channel.h"
 #include "network/protocol/programs.h"
+#include "processor/processor.h"
 
 namespace mete {
 
 struct WorkerOptions {
   std::string listen = "127.0.0.1:0";  // HOST:PORT; port 0: any free port
   Security security;
-  SessionOptions session = SessionOptions::Estimated();  // options of every share's session
-  std::string weights_folder;                            // empty: weights are kept in memory
+  // The processors that callers may use, with names of their own; empty: one, the CPU, with the options
+  // `session`.
+  std::vector<std::shared_ptr<Processor>> processors;
+  SessionOptions session = SessionOptions::Estimated();
+  std::string weights_folder;  // empty: weights are kept in memory
   // The limit of that folder's size. This value is a guess: several large networks on a card of 32 GB.
   int64_t weights_bytes = int64_t(8) << 30;
   // The limit for shares, their requests, and weights that are not on the disk. This value is a guess: half

@@ -27,6 +27,7 @@ inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int devices
     }
     device.power = PowerCosts{0.1 * double(random.Pick(0, 10)), double(random.Pick(1, 10)),
                               1e-9 * double(random.Pick(0, 50)), 1e-9 * double(random.Pick(0, 50))};
+    device.share_us = double(random.Pick(0, 30));
     pool.devices.push_back(std::move(device));
   }
   return pool;
@@ -154,6 +155,7 @@ class Exhaustive {
         if (n == layers_[size_t(l)].anchor) anchor = fraction;
       }
       if (most < 0) continue;
+      if (us == 0) us = pool_.devices[size_t(device)].share_us;
       const LayerCost& cost = pool_.devices[size_t(device)].layers[size_t(l)];
       us += cost.least_us + (cost.us - cost.least_us) * (anchor < 0 ? most : anchor);
     }

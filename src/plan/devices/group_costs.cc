@@ -43,8 +43,9 @@ void GroupCosts::Prepend() {
   for (size_t k = 0; k < shares_.size(); ++k) {
     Share& share = shares_[k];
     if (const std::optional<double> fraction = share.need->fraction) {
-      const LayerCost& cost = model_.pool().devices[size_t(placement_.devices[k])].layers[size_t(begin_)];
-      share.compute_us += UsOf(cost, *fraction);
+      const DeviceCosts& device = model_.pool().devices[size_t(placement_.devices[k])];
+      if (!share.computes) share.compute_us += device.share_us;
+      share.compute_us += UsOf(device.layers[size_t(begin_)], *fraction);
       share.computes = true;
     }
     share.need = share.need->before;

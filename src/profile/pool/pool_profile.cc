@@ -20,7 +20,7 @@ namespace mete {
 namespace {
 
 constexpr std::chrono::milliseconds kProgress{100};
-constexpr int kSteps = 5;  // of a profile
+constexpr int kSteps = 6;  // of a profile
 // of the model's time: how a smaller layer divides is not measured but taken to be not at all. Guess
 constexpr double kSmallLayer = 0.003;
 constexpr int kWholeRuns = 11;               // of the model, twice; guess: a median within a percent or two
@@ -31,6 +31,17 @@ double Median(std::vector<double> us) {
   std::nth_element(us.begin(), us.begin() + ptrdiff_t(us.size() / 2), us.end());
   return us[us.size() / 2];
 }
+
+Graph TinyGraph() {
+  Graph graph;
+  graph.name = "tiny";
+  const ValueId x = graph.AddValue("x", DType::kF32, {1, 16}), y = graph.AddValue("y", DType::kF32, {1, 16});
+  graph.AddNode("Relu", "relu", {x}, {y});
+  graph.inputs = {x};
+  graph.outputs = {y};
+  return graph;
+}
+const Graph kTiny = TinyGraph();
 
 double Sum(const std::vector<double>& us) { return std::accumulate(us.begin(), us.end(), 0.0); }
 
@@ -108,12 +119,17 @@ class LayersOn {
 
   double prepare_s() const { return device_.prepare_s(); }
 
+  // A graph that computes next to nothing: what is left is the share's own time.
+  void TimeShare() { share_us_ = Median(device_.Time(kTiny, kWholeRuns).us); }
+  double share_us() const { return share_us_; }
+
   std::vector<LayerCost> Costs() const {
     const std::vector<double> us = ModelUs();
     // Without what puts each half's input and output into another layout: within a group of layers there is
     // nothing of it.
     const std::vector<double> half_us = LayerUs(graph_, layers_, half_times_, false);
-    const double all_us = Sum(us), slower = all_us > 0 ? Median(whole_.us) / all_us : 1;
+    const double all_us = Sum(us),
+                 slower = all_us > 0 ? std::max(0.0, Median(whole_.us) - share_us_) / all_us : 1;
     std::vector<LayerCost> costs;
     for (size_t l = 0; l < layers_.size(); ++l)
       costs.push_back(CostThrough(slower * us[l], slower * half_us[l], halves_.parts[l]));
@@ -126,6 +142,7 @@ class LayersOn {
   Device device_;
   const Graph& graph_;
   const std::vector<Layer>& layers_;
+  double share_us_ = 0;
   GraphTimes whole_, half_times_;  // of the model the shorter of those that were taken, some seconds apart
   LayerHalves halves_;
 };
@@ -186,6 +203,7 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
     ++done;
   };
   on_devices(&LayersOn::TimeModel);
+  on_devices(&LayersOn::TimeShare);
   on_links([](Member& member, LinkProfile& link) { link = MeasureLink(*member.OpenEcho()); });
   on_devices(&LayersOn::TimeModel);
   on_devices(&LayersOn::TimeHalves);
@@ -193,6 +211,7 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
   PoolProfile profile{graph.name, DigestOfGraph(graph), links, CostsOf(names, links), 0, 0};
   for (size_t d = 0; d < devices.size(); ++d) {
     profile.costs.devices[d].layers = devices[d].Costs();
+    profile.costs.devices[d].share_us = devices[d].share_us();
     profile.prepare_seconds = std::max(profile.prepare_seconds, devices[d].prepare_s());
   }
   profile.seconds = double(NowNs() - start_ns) * 1e-9;

@@ -7,7 +7,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 4;
+constexpr int kFormat = 5;
 
 Json SizesJson(const LinkProfile& link) {
   Json sizes = Json::array();
@@ -39,6 +39,7 @@ Json DeviceJson(const DeviceCosts& device) {
             {"link",
              {device.link.latency_us, device.link.message_us, device.link.up_mbit_per_s,
               device.link.down_mbit_per_s}},
+            {"share_us", device.share_us},
             {"us", Json::array()},
             {"least_us", Json::array()}};
   for (const LayerCost& layer : device.layers)
@@ -52,6 +53,7 @@ DeviceCosts DeviceFrom(const Json& json) {
   const std::vector<double> us = json.at("us"), least_us = json.at("least_us");
   if (us.size() != least_us.size())
     Invalid(device.name, "has lists of other lengths; got {} and {}", us.size(), least_us.size());
+  device.share_us = json.at("share_us");
   for (size_t i = 0; i < us.size(); ++i) device.layers.push_back({us[i], least_us[i]});
   return device;
 }

@@ -1,0 +1,138 @@
+// Sessions over processors of this process. What is the same over a network is tested in network/remote.
+#include "run/pool_session.h"
+
+#include <cstring>
+
+#include "base/errors_testing.h"
+#include "partition/random_graphs_testing.h"
+#include "plan/devices/dynamic.h"
+#include "processor/cpu/cpu_testing.h"
+#include "processor/emulated/emulated.h"
+#include "run/local_member.h"
+
+namespace mete {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Processors "own", "p1", ... of equal costs, between which pieces cost next to nothing.
+class LocalPool {
+ public:
+  explicit LocalPool(uint32_t seed) : random(seed, 8) {
+    home = std::make_shared<Cpu>("own", ReferenceOptions());
+    Add(nullptr);
+    options.trial = options.remake = false;  // the costs are made up, and one processor would do better
+    options.tell = [this](const std::string& note) {
+      std::lock_guard lock(mutex);
+      notes += note + "\n";
+    };
+    inputs = RandomInputs(random.graph, seed);
+    whole = home->Prepare(random.graph)->Run(inputs, {});
+  }
+
+  void Add(std::shared_ptr<Processor> processor) {
+    DeviceCosts device{processor ? processor->info().name : "own", {1, 1, 1e5, 1e5}, {}};
+    device.layers.assign(LayersOf(random.graph).size(), {1000, 0});
+    costs.devices.push_back(std::move(device));
+    members.push_back(processor ? std::make_unique<LocalMember>(std::move(processor)) : nullptr);
+  }
+  std::unique_ptr<PoolSession> Open() {
+    return std::make_unique<PoolSession>(random.graph, costs, home, std::move(members), options);
+  }
+  void ExpectWhole(const std::vector<Tensor>& outputs) const {
+    ASSERT_EQ(outputs.size(), whole.size());
+    for (size_t i = 0; i < whole.size(); ++i) {
+      ASSERT_EQ(outputs[i].shape(), whole[i].shape());
+      EXPECT_EQ(std::memcmp(outputs[i].data(), whole[i].data(), whole[i].bytes()), 0);
+    }
+  }
+  std::string Notes() {
+    std::lock_guard lock(mutex);
+    return notes;
+  }
+
+  RandomGraph random;
+  std::shared_ptr<Processor> home;
+  PoolCosts costs;
+  std::vector<std::unique_ptr<Member>> members;
+  PoolSessionOptions options;
+  std::vector<Tensor> inputs, whole;
+  std::mutex mutex;
+  std::string notes;
+};
+
+std::shared_ptr<Emulated> Failing(const std::string& fails) {
+  return std::make_shared<Emulated>("gpu", ReferenceOptions(), 1, Emulation{0, 0, 0, 0, {}, fails});
+}
+
+TEST(LocalPools, GiveTheBitsOfOneProcessor) {
+  int divided = 0;
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    LocalPool pool(seed);
+    pool.Add(std::make_shared<Cpu>("p1", ReferenceOptions()));
+    pool.Add(std::make_shared<Cpu>("p2", ReferenceOptions()));
+    const auto session = pool.Open();
+    for (int i = 0; i < 5; ++i) pool.ExpectWhole(session->Run(pool.inputs));
+    divided += UsedDevices(session->plan()).size() > 1;
+  }
+  EXPECT_GT(divided, 12);
+}
+
+TEST(LocalPools, RequestsOfSeveralLanesRunSideBySide) {
+  LocalPool pool(3);
+  pool.Add(std::make_shared<Cpu>("p1", ReferenceOptions()));
+  pool.options.deploy.lanes = 3;
+  const auto session = pool.Open();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 10; ++i) pool.ExpectWhole(session->Run(pool.inputs));
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(session->stats().retries, 0);
+}
+
+TEST(LocalPools, ARequestWhoseProcessorFailsIsComputedAtHome) {
+  for (const char* fails : {"run 2", "lost 2"}) {
+    SCOPED_TRACE(fails);
+    LocalPool pool(3);
+    pool.Add(Failing(fails));
+    const auto session = pool.Open();
+    ASSERT_EQ(UsedDevices(session->plan()).size(), 2u);
+    for (int i = 0; i < 6; ++i) pool.ExpectWhole(session->Run(pool.inputs));
+    EXPECT_GE(session->stats().retries, 1);
+    EXPECT_NE(pool.Notes().find("gpu is lost, the others go on without it"), std::string::npos)
+        << pool.Notes();
+  }
+}
+
+TEST(LocalPools, AProcessorThatHangsCostsItsRequestTheDeadline) {
+  LocalPool pool(3);
+  pool.Add(Failing("hang 2"));
+  pool.options.deadline_ms = 300;
+  const auto session = pool.Open();
+  for (int i = 0; i < 4; ++i) pool.ExpectWhole(session->Run(pool.inputs));
+  EXPECT_GE(session->stats().retries, 1);
+}
+
+TEST(LocalPools, AProcessorThatCannotPrepareIsLeftOut) {
+  LocalPool pool(3);
+  pool.Add(Failing("prepare"));
+  const auto session = pool.Open();
+  RequestReport report;
+  pool.ExpectWhole(session->Run(pool.inputs, &report));
+  EXPECT_TRUE(report.alone);
+  EXPECT_NE(pool.Notes().find("gpu cannot serve"), std::string::npos) << pool.Notes();
+}
+
+TEST(LocalPools, ErrorsOfTheInputsAreTheCallers) {
+  LocalPool pool(3);
+  pool.Add(std::make_shared<Cpu>("p1", ReferenceOptions()));
+  const auto session = pool.Open();
+  EXPECT_TELLS(session->Run({}), "wrong number of inputs");
+  EXPECT_EQ(session->stats().retries, 0);
+}
+
+}  // namespace
+}  // namespace mete
