@@ -12,7 +12,8 @@
 
 namespace mete {
 
-// `plan` is of PlanDevices() with these options; so is what is returned.
+// `plan` is of PlanDevices() over PlacementsOf(pool) with these options; so is what is returned, over another
+// list.
 DevicesPlan RefineShares(const Graph& graph, const PoolCosts& pool, DevicesPlan plan,
                          const DynamicOptions& options = {});
 
