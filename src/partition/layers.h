@@ -14,10 +14,13 @@ struct Layer {
   int begin = 0, end = 0;  // nodes [begin, end) of the graph
   // the node whose rows are the layer's: the one with the most arithmetic, else with the most bytes
   int anchor = 0;
+  bool joins = false;  // whether it begins with a join
 };
 
 // All nodes, each in one layer, in their order. A layer begins at each convolution, matrix product, pool and
-// recurrent node, and at the first node.
+// recurrent node, at each join, and at the first node. A join is a Concat of values that nodes of several
+// layers make. An Add of such values belongs to the layer before it, because passes fuse it with the
+// convolution there.
 std::vector<Layer> LayersOf(const Graph& graph);
 
 // The values that are made before layer `at` or given by the caller, and read by it or later or given to the

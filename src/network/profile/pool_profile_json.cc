@@ -7,7 +7,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 3;
+constexpr int kFormat = 4;  // a join is a layer of its own
 
 Json SizesJson(const LinkProfile& link) {
   Json sizes = Json::array();

@@ -4,10 +4,11 @@
 // Dynamic programming, exact for what it chooses among: every segmentation of the layers into groups, and for
 // each group every placement of a list. Where the branches of a fork end, the list has placements, too, in
 // which they lie on devices of their own (branches.h); a group may end so where at least two devices compute
-// something of it. Between groups values lie as the placement of the group before has them, and only what a
-// device lacks is sent (exchange.h); a value that is only passed by lies as the last group says. The state is
-// the boundary between layers and how values lie there; a step is a group. That a device is left out, or is
-// the only one, are ordinary candidates.
+// something of it. Right before a join, these are the only ones (PoolModel::IsBeforeJoin). Between groups
+// values lie as the placement of the group before has them, and only what a device lacks is sent
+// (exchange.h); a value that is only passed by lies as the last group says. The state is the boundary between
+// layers and how values lie there; a step is a group. That a device is left out, or is the only one, are
+// ordinary candidates.
 //
 // Exact, too, are the bounds that spare most of the work: what a group takes is added up only where what its
 // devices compute and must get at the least (group_costs.h) does not make it dearer than what is known.

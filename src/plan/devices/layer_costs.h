@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "costs/pool.h"
@@ -18,6 +20,20 @@ using GraphUs = std::function<double(const Graph&)>;
 // A line through what the whole layer takes and what such a part of it does, 0 to 1: what is left where it
 // comes to no rows is the least.
 LayerCost CostThrough(double us, double part_us, double part);
+
+// What nodes took in a run: names and microseconds, in the order in which they ran.
+using NodesUs = std::vector<std::pair<std::string, double>>;
+
+// Of each layer the sum of what its nodes took. A node that passes have removed is not in the list and takes
+// nothing: a join is a layer that takes 0 where convolutions write straight into their places in its output.
+// Nodes that passes have made count for the layer before, or, without `count_made`, not at all.
+std::vector<double> LayersUs(const Graph& graph, std::span<const Layer> layers, const NodesUs& nodes,
+                             bool count_made);
+
+// The layers of which a half is worth a measurement, each where it was in the list; the others are empty.
+// They are those that take more than a little of the model's time, and joins that take any: no kernel has to
+// be chosen for a join, and many small ones may come together.
+std::vector<Layer> LayersToHalve(std::vector<Layer> layers, std::span<const double> us);
 
 // About halves of some layers, side by side in one graph: nothing ties them together, and all can be timed in
 // one run.

@@ -19,6 +19,8 @@
 //
 // alone and ours go by the objective; the others, as in their papers, by the time of a request.
 //
+// Groups of the others do not begin with a join (partition/layers.h): in their papers it is no layer.
+//
 // Sources: systems.md, 3. The papers leave open what becomes of layers without rows; here the device with the
 // largest share has them whole.
 #pragma once
