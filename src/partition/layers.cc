@@ -7,8 +7,22 @@
 namespace mete {
 namespace {
 
-bool BeginsLayer(const Graph& graph, const Node& node) {
+bool Computes(const Graph& graph, const Node& node) {
   return Flops(graph, node) > 0 || node.op.find("Pool") != node.op.npos || node.op == "Attention";
+}
+
+// True for a Concat of values that nodes of several layers make. `layer_of`: by value the layer that makes
+// it, -1 for constants and the graph's inputs.
+bool Joins(const Node& node, const std::vector<int>& layer_of) {
+  if (node.op != "Concat") return false;
+  int first = -1;
+  for (const ValueId id : node.inputs) {
+    const int layer = id == kNoValue ? -1 : layer_of[size_t(id)];
+    if (layer < 0) continue;
+    if (first >= 0 && layer != first) return true;
+    first = layer;
+  }
+  return false;
 }
 
 int AnchorOf(const Graph& graph, int begin, int end) {
@@ -26,9 +40,14 @@ int AnchorOf(const Graph& graph, int begin, int end) {
 
 std::vector<Layer> LayersOf(const Graph& graph) {
   std::vector<Layer> layers;
+  std::vector<int> layer_of(graph.values.size(), -1);
   for (int n = 0; n < int(graph.nodes.size()); ++n) {
-    if (layers.empty() || BeginsLayer(graph, graph.nodes[size_t(n)])) layers.push_back({"", n, n, n});
+    const Node& node = graph.nodes[size_t(n)];
+    const bool joins = Joins(node, layer_of);
+    if (layers.empty() || joins || Computes(graph, node)) layers.push_back({"", n, n, n, joins});
     layers.back().end = n + 1;
+    for (const ValueId id : node.outputs)
+      if (id != kNoValue) layer_of[size_t(id)] = int(layers.size()) - 1;
   }
   for (Layer& layer : layers) {
     layer.anchor = AnchorOf(graph, layer.begin, layer.end);

@@ -14,10 +14,13 @@ struct Layer {
   int begin = 0, end = 0;  // nodes [begin, end) of the graph
   // The node whose rows divide the layer: the node with the most arithmetic or, if equal, the most bytes.
   int anchor = 0;
+  bool joins = false;  // whether it begins with a join
 };
 
-// Returns the layers of all nodes, in order. A layer begins at the first node and at each convolution, matrix
-// product, pool, recurrent and Attention node.
+// Returns the layers of all nodes, in order. A layer begins at the first node, at each convolution, matrix
+// product, pool, recurrent and Attention node, and at each join. A join is a Concat of values that nodes of
+// several layers make. An Add of such values belongs to the layer before it, because passes fuse it with the
+// convolution there.
 std::vector<Layer> LayersOf(const Graph& graph);
 
 // Returns, for each layer, the values that are live before it: values that an earlier layer produces or the

@@ -51,6 +51,42 @@ TEST(Layers, CoverTheNodesOnceAndBeginWithWhatComputes) {
   EXPECT_EQ(next, int(random.graph.nodes.size()));
 }
 
+Attributes AlongChannels() {
+  Attributes a;
+  a.Set("axis", int64_t(1));
+  return a;
+}
+
+TEST(Layers, AJoinOfWhatSeveralLayersMakeIsOneOfItsOwn) {
+  Builder b;
+  const ValueId x = b.Input({1, 2, 8, 8}), a = b.Conv(x, 2, 2, 1), c = b.Conv(x, 2, 2, 1),
+                joined = b.Op("Relu", {b.Op("Concat", {a, c}, AlongChannels())});
+  b.Output(b.Conv(joined, 4, 2, 1));
+  InferShapes(b.graph);
+  const std::vector<Layer> layers = LayersOf(b.graph);
+  ASSERT_EQ(layers.size(), 4u);
+  for (size_t l = 0; l < 4; ++l) EXPECT_EQ(layers[l].joins, l == 2) << l;
+  EXPECT_EQ(layers[1].end - layers[1].begin, 1);
+  EXPECT_EQ(layers[2].end - layers[2].begin, 2);
+  EXPECT_EQ(layers[2].name, "Concat2");
+  EXPECT_EQ(LiveValues(b.graph, layers)[2], (std::vector{a, c}));
+  EXPECT_EQ(LiveValues(b.graph, layers)[3], std::vector{joined});
+}
+
+TEST(Layers, OtherConcatenationsAndSumsBelongToTheLayerBefore) {
+  Builder b;
+  const ValueId x = b.Input({1, 2, 8, 8}), a = b.Conv(x, 2, 2, 1),
+                of_one = b.Op("Concat", {a, b.Op("Relu", {a})}, AlongChannels()),
+                with_constant = b.Op("Concat", {of_one, b.Weight({1, 2, 8, 8})}, AlongChannels()),
+                with_input = b.Op("Concat", {with_constant, x}, AlongChannels()),
+                c = b.Conv(with_input, 8, 2, 1);
+  b.Output(b.Op("Add", {c, a}));
+  InferShapes(b.graph);
+  const std::vector<Layer> layers = LayersOf(b.graph);
+  ASSERT_EQ(layers.size(), 2u);
+  for (const Layer& layer : layers) EXPECT_FALSE(layer.joins);
+}
+
 TEST(Layers, AValueIsLiveUntilItsLastReader) {
   Builder b;
   const ValueId x = b.Input({1, 2, 8, 8}), a = b.Conv(x, 2, 2, 1), c = b.Conv(a, 2, 2, 1),

@@ -114,7 +114,8 @@ class DynamicPlanner {
       boundary.states.push_back({&placement, std::move(held)});
       boundary.ready.Add(std::move(by_device));
     };
-    for (const Placement& placement : placements_) add(placement);
+    if (!model_.IsBeforeJoin(b))
+      for (const Placement& placement : placements_) add(placement);
     for (const Placement& placement : branches_[size_t(b)]) add(placement);
     return boundary;
   }
@@ -147,7 +148,7 @@ class DynamicPlanner {
                    computing = price_.per_us * group.compute_us() + joules;
       if (computing > most(nullptr)) return;  // longer groups cost even more
       Boundary& from = boundaries_[size_t(group.begin())];
-      if (from.states[from.cheapest[0]].price + computing > most(nullptr)) continue;
+      if (from.cheapest.empty() || from.states[from.cheapest[0]].price + computing > most(nullptr)) continue;
       group.Bound(from.ready);
       const double least = price_.per_us * group.least_us() + joules;
       for (const size_t s : from.cheapest) {

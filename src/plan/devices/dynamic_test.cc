@@ -85,6 +85,37 @@ TEST(PlanDevices, WithBranchesIsAsGoodAsTheBestOfAllPlans) {
   EXPECT_GT(left_out, 10);
 }
 
+// As joins do whose convolutions write in place.
+TEST(PlanDevices, WithJoinsThatTakeNothingIsAsGoodAsTheBestOfAllPlans) {
+  int joins = 0;
+  for (uint32_t seed = 1; seed <= 250; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const RandomFork fork(seed);
+    const std::vector<Layer> layers = LayersOf(fork.graph);
+    const auto join = std::find_if(layers.begin(), layers.end(), [](const Layer& l) { return l.joins; });
+    if (layers.size() > 5 || join == layers.end()) continue;
+    RandomGraph random(seed, 1);
+    PoolCosts pool = RandomPool(random, fork.graph, 2);
+    for (DeviceCosts& device : pool.devices) device.layers[size_t(join - layers.begin())] = {};
+    std::vector<Placement> placements = PlacementsOf(pool);
+    std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
+    if (placements.size() > 3) placements.resize(3);
+    const DevicesPlan plan = PlanDevices(fork.graph, pool, placements);
+    EXPECT_NEAR(plan.predicted_us, Exhaustive(fork.graph, pool, placements).Us(), 1e-6 * plan.predicted_us)
+        << ToText(fork.graph);
+    ++joins;
+  }
+  EXPECT_GT(joins, 20);
+}
+
+TEST(PlanDevices, OfLayersThatTakeNothingIsAPlan) {
+  const ModuleChain chain(1);
+  PoolCosts pool;
+  for (const char* name : {"a", "b"})
+    pool.devices.push_back({name, {1, 1, 100, 100}, std::vector<LayerCost>(LayersOf(chain.graph).size())});
+  EXPECT_EQ(PlanDevices(chain.graph, pool).predicted_us, 0);
+}
+
 TEST(PlanDevices, ADeviceThatHarmsIsLeftOut) {
   Builder b;
   b.Output(b.Conv(b.Conv(b.Input({1, 8, 32, 32}), 8, 8, 3, {1, 1, 1, 1}), 8, 8, 3, {1, 1, 1, 1}));

@@ -46,7 +46,7 @@ class Exhaustive {
         us_with_(pool.devices.size(), least_us_) {
     PoolModel model(graph, pool);
     for (int b = 0; b <= model.boundaries(); ++b) {
-      placements_.push_back(placements);
+      placements_.push_back(model.IsBeforeJoin(b) ? std::vector<Placement>() : placements);
       if (!branches) continue;
       const std::vector<Placement> side_by_side = BranchPlacements(model, b);
       placements_.back().insert(placements_.back().end(), side_by_side.begin(), side_by_side.end());

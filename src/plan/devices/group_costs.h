@@ -23,6 +23,10 @@ class PoolModel {
   const std::vector<Layer>& layers() const { return layers_; }
   int boundaries() const { return int(layers_.size()); }  // index of the boundary after all layers
   const std::vector<ValueId>& Live(int boundary) const { return live_[size_t(boundary)]; }
+  // Whether the layer behind the boundary is a join. There the planners weigh placements of kind kBranches
+  // only: under another one a group may as well end behind the join, which takes little and needs no halo.
+  // Stages of a pipeline (pipeline.h) may end there all the same.
+  bool IsBeforeJoin(int boundary) const { return boundary < boundaries() && layers_[size_t(boundary)].joins; }
   ShareNeeds& needs() { return needs_; }
 
  private:

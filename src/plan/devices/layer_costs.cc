@@ -1,13 +1,17 @@
 #include "plan/devices/layer_costs.h"
 
 #include <algorithm>
-#include <string>
+#include <map>
+#include <numeric>
 
 #include "partition/share.h"
 #include "plan/devices/placement.h"
 
 namespace mete {
 namespace {
+
+// Layers below this share of the model's time are not measured by halves, and count as undividable. Guess.
+constexpr double kSmallLayer = 0.003;
 
 // Appends a graph. Its values get new names, because two neighbouring layers both have the value between
 // them.
@@ -42,6 +46,28 @@ int AxisToDivide(const Shape& shape, int shares) {
 
 LayerCost CostThrough(double us, double part_us, double part) {
   return {us, part < 1 ? std::clamp((part_us - part * us) / (1 - part), 0.0, us) : us};
+}
+
+std::vector<double> LayersUs(const Graph& graph, std::span<const Layer> layers, const NodesUs& nodes,
+                             bool count_made) {
+  std::map<std::string, size_t> layer_of;
+  for (size_t l = 0; l < layers.size(); ++l)
+    for (int n = layers[l].begin; n < layers[l].end; ++n) layer_of[graph.nodes[size_t(n)].name] = l;
+  std::vector<double> us(layers.size(), 0);
+  size_t at = 0;
+  for (const auto& [name, node_us] : nodes) {
+    const auto known = layer_of.find(name);
+    if (known != layer_of.end()) at = known->second;
+    if (known != layer_of.end() || count_made) us[at] += node_us;
+  }
+  return us;
+}
+
+std::vector<Layer> LayersToHalve(std::vector<Layer> layers, std::span<const double> us) {
+  const double small_us = kSmallLayer * std::accumulate(us.begin(), us.end(), 0.0);
+  for (size_t l = 0; l < layers.size(); ++l)
+    if (us[l] <= (layers[l].joins ? 0 : small_us)) layers[l].end = layers[l].begin;
+  return layers;
 }
 
 LayerHalves LayerGraphs::HalvesOf(std::span<const Layer> layers) const {

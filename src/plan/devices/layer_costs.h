@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "costs/pool.h"
@@ -19,6 +21,20 @@ using GraphUs = std::function<double(const Graph&)>;
 // line through both. The line's value at no rows is the layer's `least_us`: 10 us for the whole and 6 us for
 // a half give 2 us.
 LayerCost CostThrough(double us, double part_us, double part);
+
+// What nodes took in a run: names and microseconds, in the order in which they ran.
+using NodesUs = std::vector<std::pair<std::string, double>>;
+
+// Of each layer the sum of what its nodes took. A node that passes have removed is not in the list and takes
+// nothing: a join is a layer that takes 0 where convolutions write straight into their places in its output.
+// Nodes that passes have made count for the layer before, or, without `count_made`, not at all.
+std::vector<double> LayersUs(const Graph& graph, std::span<const Layer> layers, const NodesUs& nodes,
+                             bool count_made);
+
+// The layers of which a half is worth a measurement, each where it was in the list; the others are empty.
+// They are those that take more than a little of the model's time, and joins that take any: no kernel has to
+// be chosen for a join, and many small ones may come together.
+std::vector<Layer> LayersToHalve(std::vector<Layer> layers, std::span<const double> us);
 
 // Halves (approximately) of some layers in one graph. The halves do not depend on each other, and one run can
 // time all of them.

@@ -37,6 +37,69 @@ TEST(LayerCosts, HalvesStandSideBySideAndAreOfTheirLayersNodes) {
   EXPECT_GE(halves.graph.inputs.size(), 2u);
 }
 
+// Two Convs of one input, joined, and a Conv behind the join: four layers.
+Graph JoinNet() {
+  Builder b;
+  const ValueId x = b.Input({1, 8, 30, 30});
+  Attributes axis;
+  axis.Set("axis", int64_t(1));
+  const ValueId joined = b.Op("Concat", {b.Conv(x, 8, 16, 3), b.Conv(x, 8, 16, 3)}, axis);
+  b.Output(b.Conv(joined, 32, 8, 1));
+  InferShapes(b.graph);
+  return b.graph;
+}
+
+TEST(LayerCosts, AJoinTakesWhatItsNodeTookAndNothingWherePassesRemovedIt) {
+  const Graph graph = JoinNet();
+  const std::vector<Layer> layers = LayersOf(graph);
+  ASSERT_EQ(layers.size(), 4u);
+  const NodesUs copied{{"made", 1}, {"Conv0", 10}, {"Conv1", 20}, {"Concat2", 3}, {"made", 4}, {"Conv3", 5}};
+  EXPECT_EQ(LayersUs(graph, layers, copied, true), (std::vector<double>{11, 20, 7, 5}));
+  EXPECT_EQ(LayersUs(graph, layers, copied, false), (std::vector<double>{10, 20, 3, 5}));
+  const NodesUs in_place{{"Conv0", 10}, {"Conv1", 20}, {"made", 4}, {"Conv3", 5}};
+  EXPECT_EQ(LayersUs(graph, layers, in_place, true), (std::vector<double>{10, 24, 0, 5}));
+  EXPECT_EQ(LayersUs(graph, layers, {}, true), std::vector<double>(4, 0));
+}
+
+std::vector<bool> Halved(const Graph& graph, const std::vector<double>& us) {
+  std::vector<bool> halved;
+  for (const Layer& layer : LayersToHalve(LayersOf(graph), us)) halved.push_back(layer.begin < layer.end);
+  return halved;
+}
+
+TEST(LayerCosts, LargeLayersAreHalvedAndJoinsThatTakeAnything) {
+  const Graph graph = JoinNet();
+  EXPECT_EQ(Halved(graph, {1000, 1, 1, 1000}), (std::vector<bool>{true, false, true, true}));
+  EXPECT_EQ(Halved(graph, {1000, 1, 0, 1000}), (std::vector<bool>{true, false, false, true}));
+  EXPECT_EQ(Halved(graph, {0, 0, 0, 0}), std::vector<bool>(4, false));
+}
+
+TEST(LayerCosts, AJoinIsHalvedByItselfAndOneThatTakesNothingHasNoHalf) {
+  const Graph graph = JoinNet();
+  const std::vector<Layer> layers = LayersOf(graph);
+  const LayerHalves with =
+      LayerGraphs(graph).HalvesOf(LayersToHalve(layers, std::vector<double>{0, 0, 2, 0}));
+  EXPECT_EQ(with.parts, (std::vector<double>{1, 1, 0.5, 1}));
+  ASSERT_EQ(with.graph.nodes.size(), 1u);
+  EXPECT_EQ(with.graph.nodes[0].name, "Concat2");
+  const std::vector<double> us{10, 20, 0, 5};
+  const LayerHalves without = LayerGraphs(graph).HalvesOf(LayersToHalve(layers, us));
+  EXPECT_EQ(without.parts[2], 1);
+  EXPECT_EQ(without.graph.nodes.size(), 3u);
+  EXPECT_EQ(CostThrough(us[2], 0, without.parts[2]), LayerCost{});
+}
+
+TEST(LayerCosts, OfAJoinAloneAreThoseOfACopy) {
+  const Graph graph = JoinNet();
+  const Layer join = LayersOf(graph)[2];
+  const GraphUs rows = [](const Graph& share) {
+    EXPECT_EQ(CountOf(share, "Concat"), 1);
+    return double(share.value(share.outputs[0]).shape[2]);
+  };
+  EXPECT_EQ(LayerGraphs(graph).CostOf(join, rows), (LayerCost{28, 0}));
+  EXPECT_EQ(LayerGraphs(graph).CostOf(join, [](const Graph&) { return 0.0; }), LayerCost{});
+}
+
 TEST(LayerCosts, OfNoLayersThereIsNothing) {
   const Graph graph = Net();
   std::vector<Layer> layers = LayersOf(graph);
@@ -51,6 +114,7 @@ TEST(LayerCosts, ALineThroughAWholeAndAPartEndsAtTheLeast) {
   EXPECT_EQ(CostThrough(10, 4, 0.5), (LayerCost{10, 0}));    // noise: a part faster than its share
   EXPECT_EQ(CostThrough(10, 12, 0.5), (LayerCost{10, 10}));  // noise: a part slower than the whole
   EXPECT_EQ(CostThrough(10, 0, 1), (LayerCost{10, 10}));     // no part
+  EXPECT_EQ(CostThrough(0, 3, 0.5), (LayerCost{0, 0}));      // a part of what takes nothing
 }
 
 }  // namespace

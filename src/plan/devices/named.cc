@@ -30,17 +30,21 @@ using Segments = std::vector<Segment>;
 class NamedPlanner {
  public:
   NamedPlanner(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure)
-      : model_(graph, pool), measure_(measure) {}
+      : model_(graph, pool), measure_(measure) {
+    for (int b = 0; b <= layers(); ++b)
+      if (!model_.IsBeforeJoin(b)) ends_.push_back(b);
+  }
 
   DevicesPlan Layerwise() {
     Segments segments;
-    for (int l = 0; l < layers(); ++l) AddGathered(segments, l, l + 1, Equal());
+    for (size_t i = 1; i < ends_.size(); ++i) AddGathered(segments, ends_[i - 1], ends_[i], Equal());
     return Build(segments);
   }
 
   DevicesPlan Uniform() {
-    return Best(layers() + 1, [&](int fused) {
+    return Best(int(ends_.size()), [&](int i) {
       Segments segments;
+      const int fused = ends_[size_t(i)];
       AddGathered(segments, 0, fused, Equal());
       if (fused < layers()) segments.push_back({fused, layers(), WholeOn(0)});
       return segments;
@@ -48,10 +52,10 @@ class NamedPlanner {
   }
 
   DevicesPlan Neurosurgeon() {
-    const int others = int(model_.pool().devices.size()) - 1, cuts = layers() + 1;
+    const int others = int(model_.pool().devices.size()) - 1, cuts = int(ends_.size());
     return Best(others > 0 ? others * cuts : 1, [&](int i) {
       Segments segments;
-      const int cut = others > 0 ? i % cuts : layers(), device = 1 + i / cuts;
+      const int cut = others > 0 ? ends_[size_t(i % cuts)] : layers(), device = 1 + i / cuts;
       if (cut > 0) segments.push_back({0, cut, WholeOn(0)});
       if (cut < layers()) segments.push_back({cut, layers(), WholeOn(device)});
       return segments;
@@ -167,10 +171,12 @@ class NamedPlanner {
     std::vector<double> least(size_t(layers()) + 1, kNever);
     std::vector<int> from(least.size(), 0);
     least[0] = 0;
-    for (int end = 1; end <= layers(); ++end)
-      for (int begin = end - 1; begin >= 0; --begin)
+    for (size_t i = 1; i < ends_.size(); ++i)
+      for (size_t j = i; j-- > 0;) {
+        const int begin = ends_[j], end = ends_[i];
         if (const double us = least[size_t(begin)] + group_us(begin, end); us < least[size_t(end)])
           least[size_t(end)] = us, from[size_t(end)] = begin;
+      }
     std::vector<int> ends;
     for (int end = layers(); end > 0; end = from[size_t(end)]) ends.push_back(end);
     Segments segments;
@@ -203,6 +209,7 @@ class NamedPlanner {
 
   PoolModel model_;
   const MeasurePlan& measure_;
+  std::vector<int> ends_;  // where groups may begin and end: a join is with the layer before it
   int measured_ = 0;
 };
 

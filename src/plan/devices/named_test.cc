@@ -4,6 +4,7 @@
 
 #include "base/errors_testing.h"
 #include "partition/random_graphs_testing.h"
+#include "plan/devices/forks_testing.h"
 
 namespace mete {
 namespace {
@@ -43,6 +44,18 @@ TEST(PlanDevicesBy, EveryPlannerCoversTheLayersOnceInOrder) {
       }
       EXPECT_EQ(next, int(LayersOf(random.graph).size())) << name;
     }
+  }
+}
+
+// A join is no layer for those who gather after each layer.
+TEST(PlanDevicesBy, OthersHaveAJoinInTheGroupOfTheLayerBefore) {
+  const ModuleChain chain(2);
+  const PoolCosts pool = ThreeAlike(chain.graph, 10000);
+  const std::vector<Layer> layers = LayersOf(chain.graph);
+  for (const std::string& name : DevicePlanners()) {
+    if (name == "dynamic") continue;
+    for (const PlannedGroup& group : PlanDevicesBy(name, chain.graph, pool, Predicted).groups)
+      EXPECT_FALSE(group.first < int(layers.size()) && layers[size_t(group.first)].joins) << name;
   }
 }
 

@@ -25,9 +25,8 @@ std::set<std::vector<int>> SetsOf(const DevicesPlan& plan, const PoolCosts& pool
   return sets;
 }
 
-// Adds placements with shares that fit the plan's groups. Returns whether any of them was new.
-bool AddFitting(const DevicesPlan& plan, const PoolCosts& pool, std::vector<Placement>& placements) {
-  const size_t before = placements.size();
+// Adds placements with shares that fit the plan's groups.
+void AddFitting(const DevicesPlan& plan, const PoolCosts& pool, std::vector<Placement>& placements) {
   for (const PlannedGroup& group : plan.groups)
     for (const std::vector<int>& devices : SetsOf(plan, pool)) {
       if (devices.size() < 2 || group.first == group.last) continue;
@@ -35,24 +34,36 @@ bool AddFitting(const DevicesPlan& plan, const PoolCosts& pool, std::vector<Plac
         AddPlacement({split, devices, SharesOf(pool, devices, size_t(group.first), size_t(group.last))},
                      placements);
     }
-  return placements.size() > before;
+}
+
+// Whether one of the lists has all of `placements`: no plan of them is cheaper than the best one of that
+// list.
+bool AreWeighed(const std::vector<Placement>& placements, const std::vector<std::vector<Placement>>& lists) {
+  return std::any_of(lists.begin(), lists.end(), [&](const std::vector<Placement>& list) {
+    return std::all_of(placements.begin(), placements.end(), [&](const Placement& placement) {
+      return std::find(list.begin(), list.end(), placement) != list.end();
+    });
+  });
 }
 
 }  // namespace
 
 DevicesPlan RefineShares(const Graph& graph, const PoolCosts& pool, DevicesPlan plan,
                          const DynamicOptions& options) {
+  std::vector<std::vector<Placement>> weighed{PlacementsOf(pool)};
   for (int round = 0; round < kMostRounds; ++round) {
     std::vector<Placement> placements{WholeOn(0)};
     for (const PlannedGroup& group : plan.groups)
       if (group.placement.split != SplitAxis::kBranches &&  // the planner has those of each boundary
           std::find(placements.begin(), placements.end(), group.placement) == placements.end())
         placements.push_back(group.placement);
-    if (!AddFitting(plan, pool, placements)) break;
+    AddFitting(plan, pool, placements);
+    if (AreWeighed(placements, weighed)) break;
     DevicesPlan next = PlanDevices(graph, pool, placements, options);
     if (PriceOf(graph, pool, next, options.price) >= PriceOf(graph, pool, plan, options.price) * kCheaper)
       break;
     plan = std::move(next);
+    weighed.push_back(std::move(placements));
   }
   return plan;
 }

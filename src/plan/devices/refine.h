@@ -12,7 +12,8 @@
 
 namespace mete {
 
-// Returns the refined plan. `plan` must come from PlanDevices() with this price.
+// Returns the refined plan, which is one of other placements. `plan` must come from PlanDevices() over
+// PlacementsOf(pool) with these options.
 DevicesPlan RefineShares(const Graph& graph, const PoolCosts& pool, DevicesPlan plan,
                          const DynamicOptions& options = {});
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <deque>
 #include <future>
-#include <map>
 #include <numeric>
 #include <optional>
 
@@ -20,9 +19,7 @@ namespace mete {
 namespace {
 
 constexpr std::chrono::milliseconds kProgress{100};
-constexpr int kSteps = 6;  // of a profile
-// of the model's time: how a smaller layer divides is not measured but taken to be not at all. Guess
-constexpr double kSmallLayer = 0.003;
+constexpr int kSteps = 6;                    // of a profile
 constexpr int kWholeRuns = 11;               // of the model, twice; guess: a median within a percent or two
 constexpr int kHalfRuns = 5;                 // of halves of its layers; guess: the least of each counts
 constexpr std::chrono::minutes kTimeOut{5};  // of one graph; guess: VGG-16 prepared and run on a slow board
@@ -70,32 +67,6 @@ class Device {
   TimedGraph timed_;
 };
 
-// Of each layer the sum of its nodes' least times. Nodes that passes have made count for the layer before, or
-// not at all.
-std::vector<double> LayerUs(const Graph& graph, const std::vector<Layer>& layers, const GraphTimes& times,
-                            bool count_made) {
-  std::map<std::string, size_t> layer_of;
-  for (size_t l = 0; l < layers.size(); ++l)
-    for (int n = layers[l].begin; n < layers[l].end; ++n) layer_of[graph.nodes[size_t(n)].name] = l;
-  std::vector<double> us(layers.size(), 0);
-  size_t at = 0;
-  for (const auto& [name, node_us] : times.nodes) {
-    const auto known = layer_of.find(name);
-    if (known != layer_of.end()) at = known->second;
-    if (known != layer_of.end() || count_made) us[at] += node_us;
-  }
-  return us;
-}
-
-// Those that take more than a little of the model's time, each where it was in the list; the others are
-// empty.
-std::vector<Layer> LargeOnes(std::vector<Layer> layers, const std::vector<double>& us) {
-  const double all_us = Sum(us);
-  for (size_t l = 0; l < layers.size(); ++l)
-    if (us[l] <= kSmallLayer * all_us) layers[l].end = layers[l].begin;
-  return layers;
-}
-
 // What single layers take on one device. Two graphs, as preparing takes longer than running: the model, in
 // which each layer is seen by itself, and halves of its layers. What a request takes as a rule counts, not
 // the least: that is what plans are to predict.
@@ -113,7 +84,7 @@ class LayersOn {
 
   // After the model.
   void TimeHalves() {
-    halves_ = LayerGraphs(graph_).HalvesOf(LargeOnes(layers_, ModelUs()));
+    halves_ = LayerGraphs(graph_).HalvesOf(LayersToHalve(layers_, ModelUs()));
     if (!halves_.graph.nodes.empty()) half_times_ = device_.Time(halves_.graph, kHalfRuns);
   }
 
@@ -127,7 +98,7 @@ class LayersOn {
     const std::vector<double> us = ModelUs();
     // Without what puts each half's input and output into another layout: within a group of layers there is
     // nothing of it.
-    const std::vector<double> half_us = LayerUs(graph_, layers_, half_times_, false);
+    const std::vector<double> half_us = LayersUs(graph_, layers_, half_times_.nodes, false);
     const double all_us = Sum(us),
                  slower = all_us > 0 ? std::max(0.0, Median(whole_.us) - share_us_) / all_us : 1;
     std::vector<LayerCost> costs;
@@ -137,7 +108,7 @@ class LayersOn {
   }
 
  private:
-  std::vector<double> ModelUs() const { return LayerUs(graph_, layers_, whole_, true); }
+  std::vector<double> ModelUs() const { return LayersUs(graph_, layers_, whole_.nodes, true); }
 
   Device device_;
   const Graph& graph_;

@@ -7,7 +7,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 5;
+constexpr int kFormat = 5;  // a join is a layer of its own; a share has a time of its own
 
 Json SizesJson(const LinkProfile& link) {
   Json sizes = Json::array();

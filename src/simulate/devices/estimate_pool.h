@@ -9,8 +9,9 @@
 
 namespace mete {
 
-// `graph` as it is before the pass `layout`. What is left of a layer however few rows are computed is twice
-// its half less the whole.
+// `graph` as it is before the pass `layout`. A join takes what the copy takes that it is where its inputs
+// come from elsewhere. Within a group it may be none, because convolutions write in place: then the group
+// takes less. What is left of a layer however few rows are computed is twice its half less the whole.
 PoolCosts EstimatePool(const Graph& graph, const DevicesFile& file);
 
 }  // namespace mete
