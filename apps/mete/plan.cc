@@ -189,7 +189,7 @@ void AddPlan(CLI::App& app, Context& context) {
   command
       ->add_option("--processors", flags->devices,
                    "plan for the devices of this file, over the network that they share")
-      ->type_name("FILE.toml")
+      ->type_name("LIST|FILE")
       ->group("Machine")
       ->excludes("--machine");
   command

@@ -248,8 +248,7 @@ PoolProfile StoredPoolProfile(const Graph& graph, const PoolFile& file) {
   if (!std::filesystem::exists(path))
     throw UsageError(
         "[--processors] nobody has measured this model on these processors; try mete profile MODEL "
-        "--processors "
-        "POOL");
+        "--processors FILE");
   PoolProfile profile = PoolProfileFromJson(ReadTextFile(path), path);
   if (profile.digest != digest || profile.costs.devices.size() != NamesOf(file).size())
     throw UsageError(

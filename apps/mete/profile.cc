@@ -105,7 +105,7 @@ void AddProfile(CLI::App& app, Context& context) {
       command
           ->add_option("--processors", flags->devices,
                        "measure the links to the devices of this file, and MODEL's layers on them")
-          ->type_name("FILE.toml")
+          ->type_name("LIST|FILE")
           ->group("Devices")
           ->excludes("--check")
           ->excludes("--energy")

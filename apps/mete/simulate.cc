@@ -284,7 +284,7 @@ void AddSimulate(CLI::App& app, Context& context) {
       command
           ->add_option("--processors", flags->pool.devices,
                        "several devices instead, over their network (boards/rk3399x6.toml)")
-          ->type_name("FILE.toml")
+          ->type_name("LIST|FILE")
           ->group("Machine");
   for (const char* other : {"--machine", "--policy", "--cores", "--interference", "--runs"})
     devices->excludes(command->get_option(other));

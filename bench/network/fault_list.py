@@ -6,7 +6,7 @@ import time
 from fault_scene import Broken, kPlanner
 
 kAgainS = 0.3     # guess: as soon as a service manager starts something again
-kRefusedS = 10.0  # who answers that it will not is tried again after so long (src/network/caller/back_off.h)
+kRefusedS = 10.0  # who answers that it will not is tried again after so long (src/run/back_off.h)
 
 
 class Fault:

@@ -87,7 +87,7 @@ class Reader {
     ProcessorEntry processor;
     processor.name = keys.Text("name");
     if (!processors_.insert(NameInPool(device, processor)).second)
-      keys.Problem(table.get("name"), "another processor has this name");
+      keys.Problem(table.get("name"), "another processor has this name; expected names that differ");
     if (!device.address.empty()) {
       for (const char* key : {"cores", "speed", "kind"})
         if (keys.Find(key))

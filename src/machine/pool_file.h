@@ -25,14 +25,14 @@
 //     [[device]]
 //     name = "pi-1"                    # what its certificate says
 //     address = "192.168.1.20:7077"    # HOST:PORT
-//     [[device.processor]]             # may be left out: the first processor that the worker offers
-//     name = "cpu:4-5"                 # as `mete worker --processors` there names it
 //     # For plans with the least energy, of every device or none: what it takes from its socket or battery on
 //     # and without work, how much more while it computes, and, if you know it, what a byte costs on its link.
 //     idle_w = { value = 2.5, source = "..." }
 //     compute_w = { value = 3.5, source = "..." }
 //     sent_nj_per_byte = { value = 5, source = "..." }
 //     received_nj_per_byte = { value = 5, source = "..." }
+//     [[device.processor]]             # may be left out: the first processor that the worker offers
+//     name = "cpu:4-5"                 # as `mete worker --processors` there names it
 #pragma once
 
 #include <optional>

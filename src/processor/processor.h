@@ -21,7 +21,7 @@ namespace mete {
 
 struct ProcessorInfo {
   std::string name;         // within its pool: "cpu:0", "gpu"
-  std::string kind;         // "cpu", "emulated", "remote"
+  std::string kind;         // "cpu", "emulated", "member"
   std::string description;  // for people: "1 thread on core 0"
 };
 
@@ -34,7 +34,9 @@ class Ready {
   // outputs, in its order, and their memory stays as it is until Wait() has returned. A CPU computes
   // everything on the calling thread and its own threads before this function returns. Calls from several
   // threads take turns: each Start() is followed by the Wait() of the same thread. Error CANCELLED as
-  // options.cancel says, here or from Wait(); other errors where the data cause them.
+  // options.cancel says, here or from Wait(); other errors where the data cause them. Where options.trace is
+  // given, the processor fills in when each node was computed, by worker 0: profiles take layers' times from
+  // it.
   virtual void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
                      const RunOptions& options) = 0;
   // Returns when the outputs have been written.

@@ -32,7 +32,7 @@ class Deployment {
  public:
   // `name`: of the worker or processor, for errors. `turn`: taken by whoever computes on the processor. As
   // many threads as lanes compute requests, request n by thread n modulo lanes. A request is computed when it
-  // has begun and everything that the last request of its lane sent has been written..
+  // has begun and everything that the last request of its lane sent has been written.
   Deployment(std::string name, std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes,
              Turn& turn, DeploymentEnds& ends);
   ~Deployment() { Stop(); }

@@ -129,7 +129,10 @@ std::vector<ComparedPlan> PoolSession::Compare(const std::vector<std::string>& p
 std::vector<DevicesPlan> PoolSession::SinglesBeside(const DevicesPlan& plan, const PoolCosts& costs) const {
   std::vector<DevicesPlan> singles;
   for (size_t d = 0; d < costs.devices.size(); ++d)
-    if (OnlyDevice(plan) != int(d)) singles.push_back(PlanAlone(graph_, costs, int(d)));
+    if (OnlyDevice(plan) != int(d)) {
+      singles.push_back(PlanAlone(graph_, costs, int(d)));
+      RatePlan(singles.back(), graph_, costs);
+    }
   std::sort(singles.begin(), singles.end(),
             [](const DevicesPlan& a, const DevicesPlan& b) { return a.predicted_us < b.predicted_us; });
   if (singles.size() > size_t(kSingles)) singles.resize(size_t(kSingles));

@@ -1,7 +1,7 @@
 // The assignment of blocks to cores. A parallel region is a number of equal blocks; a policy decides which of
 // them a worker takes next. A policy is a state machine whose callers pass it the time: it starts no thread,
 // reads no clock and takes no lock, so the same object serves real threads, one call at a time
-// (processor/cpu/pool.h), and a virtual clock (simulate.h).
+// (processor/cpu/threads/thread_pool.h), and a virtual clock (simulate.h).
 //
 // Sources: `ratio` is MNN's fixed share for little cores; `asymo` follows AsyMo (Wang et al., MobiCom 2021):
 // cost-directed blocks, one queue per cluster, stealing that respects speed; `sani` follows SANI (OSDI 2026):

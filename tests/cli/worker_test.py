@@ -346,7 +346,7 @@ class Files(Hosts):
                 ("insecure = true", OWN + pi + 'address = "pi"\n', "got 'pi', expected HOST:PORT"),
                 ("insecure = true", OWN.replace("own", "pi") + pi + 'address = "a:1"\n', "another device has this name"),
                 ("insecure = true", OWN + 'address = "a:1"\n', "the first device is this one and has no address"),
-                ("", OWN, "is said 0 times, expected once"),
+                ("", OWN + pi + 'address = "a:1"\n', "is said 0 times, expected once"),
                 ('token = "a"\nkeys = "b"', OWN, "is said 2 times, expected once"),
                 ("insecure = true\ncolour = 1", OWN, "colour")):
             file = self.path("odd.toml", f'name = "odd"\n{believes}\n{devices}'.encode())

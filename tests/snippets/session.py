@@ -267,6 +267,8 @@ def values(words, flag):
 
 def cores_of(words):
     """The numbers in --cores 0,1 or 0:1.0,1:0.4 of this machine; names of clusters, and other machines' cores, are none."""
-    if "--machine" in words or "--processors" in words:
+    if "--machine" in words:
         return set()
+    if "--processors" in words:
+        return {int(core) for value in values(words, "--processors") for core in re.findall(r"cpu:(\d+)", value)}
     return {int(core) for value in values(words, "--cores") for core in re.findall(r"(?:^|,)(\d+)", value)}

@@ -1,7 +1,7 @@
 // A queue of writes to a stream. A thread of the queue writes them, so that a computing thread never waits
 // for the network. The queue itself has no bound: the code that pushes must keep one. A caller has one
 // request per lane under way and gives up all requests when one fails; a worker's lane waits before its next
-// request until the last one is written (network/worker/deployment.h).
+// request until the last one is written (run/deployment.h).
 #pragma once
 
 #include <condition_variable>

@@ -105,6 +105,10 @@ TEST(Worker, EndsAStreamOfWhatItCannotRead) {
   }
   pb::Fed strange;
   strange.set_deployment("sixteen letters!"), strange.set_from(1);
+  AnyCall without_piece(Channel(worker), "/mete.worker.v1.Worker/Feed", strange.SerializeAsString());
+  EXPECT_FALSE(without_piece.Read());
+  EXPECT_EQ(without_piece.End(), grpc::StatusCode::INVALID_ARGUMENT);
+  strange.mutable_frame()->set_data("x");
   AnyCall feed(Channel(worker), "/mete.worker.v1.Worker/Feed", strange.SerializeAsString());
   EXPECT_FALSE(feed.Read());
   EXPECT_EQ(feed.End(), grpc::StatusCode::NOT_FOUND);

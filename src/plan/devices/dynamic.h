@@ -4,12 +4,12 @@
 //
 // The planner is a dynamic program that is exact for its candidates: every segmentation of the layers into
 // groups, and for each group every placement of a list. Where the branches of a fork end, the list also has
-// placements in which the branches' values are on devices of their own (branches.h). A group may end in such a
-// placement if at least two devices compute something in it, and right before a join only in such a one
-// (PoolModel::IsBeforeJoin). Between two groups the values have the placement of the first group, and only the
-// parts that a device lacks are sent (exchange.h). A value that a group does not use gets the placement of
-// this group too. The state is a boundary between layers and the placement of the values there; a step is a
-// group. Plans that leave a device out or use only one device are ordinary candidates.
+// placements in which the branches' values are on devices of their own (branches.h). A group may end in such
+// a placement if at least two devices compute something in it, and right before a join only in such a one
+// (PoolModel::IsBeforeJoin). Between two groups the values have the placement of the first group, and only
+// the parts that a device lacks are sent (exchange.h). A value that a group does not use gets the placement
+// of this group too. The state is a boundary between layers and the placement of the values there; a step is
+// a group. Plans that leave a device out or use only one device are ordinary candidates.
 //
 // The bounds that save most of the work are exact too: the cost of a group is computed only if a lower bound,
 // from what its devices compute and must at least receive (group_costs.h), is not above the best known price.

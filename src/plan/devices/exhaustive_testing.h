@@ -17,17 +17,18 @@ namespace mete {
 
 inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int devices) {
   PoolCosts pool;
+  const size_t layers = LayersOf(graph).size();
   for (int d = 0; d < devices; ++d) {
     DeviceCosts device{std::string(1, char('a' + d)), {}, {}};
     device.link = {double(random.Pick(0, 20)), double(random.Pick(0, 10)), double(random.Pick(50, 4000)),
                    double(random.Pick(50, 4000))};
-    for (size_t l = 0; l < LayersOf(graph).size(); ++l) {
+    for (size_t l = 0; l < layers; ++l) {
       const double us = double(random.Pick(1, 300));
       device.layers.push_back({us, us * 0.1 * double(random.Pick(0, 3))});
     }
     device.power = PowerCosts{0.1 * double(random.Pick(0, 10)), double(random.Pick(1, 10)),
                               1e-9 * double(random.Pick(0, 50)), 1e-9 * double(random.Pick(0, 50))};
-    device.share_us = double(random.Pick(0, 30));
+    if ((layers + size_t(d)) % 3 == 0) device.share_us = 10.0 * double(d + 1);  // some devices launch shares
     pool.devices.push_back(std::move(device));
   }
   return pool;

@@ -19,7 +19,8 @@
 //
 // alone and dynamic plan for the objective; the others, as in their papers, for the time of a request.
 //
-// Groups of the other planners do not begin with a join (partition/layers.h), which is no layer in their papers.
+// Groups of the other planners do not begin with a join (partition/layers.h), which is no layer in their
+// papers.
 //
 // Sources: systems.md, 3. The papers do not define the placement of layers without rows; here the device with
 // the largest share has them whole.

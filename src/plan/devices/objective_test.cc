@@ -172,7 +172,7 @@ TEST(DevicesOn, ADeviceThatAPlacementNamesIsOffWithoutAPart) {
 
 TEST(PlanLeastEnergy, IsAsGoodAsTheBestOfAllPlans) {
   int shared = 0, named_only = 0;
-  for (uint32_t seed = 1; seed <= 150; ++seed) {
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, int(seed % 8) + 1);
     if (LayersOf(random.graph).size() > 4) continue;
