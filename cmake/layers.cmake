@@ -47,12 +47,13 @@ target_compile_definitions(mete_engine PRIVATE METE_VERSION="${PROJECT_VERSION}"
 foreach(folder kernels cpu image)
   target_compile_options(mete_${folder} PRIVATE $<$<CONFIG:Release>:-O3>)
 endforeach()
-set_source_files_properties(src/kernels/reference/elementwise_binary.cc src/kernels/reference/reduction_reduce.cc
+set_source_files_properties(src/processor/cpu/executor.cc src/kernels/reference/elementwise_binary.cc src/kernels/reference/reduction_reduce.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 # What reads settings, makes text for people and viewers, or wires others together is half as large at -Os: 358 KB instead of 640.
 set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc src/graph/ports.cc
                             src/base/file_kind.cc src/base/open_problem.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
-                            src/plan/plan.cc src/plan/cores/cores.cc src/processor/cpu/explain.cc src/processor/cpu/ready_on_cpu.cc src/base/trace.cc
+                            src/plan/plan.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/cpu/memory_plan.cc
+                            src/processor/cpu/ready_on_cpu.cc src/processor/cpu/stored_profile.cc src/processor/cpu/prepare/tuner.cc src/base/trace.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 mete_bench(kernels_bench bench/kernels kernels)
 mete_bench(pool_bench bench/pool run)

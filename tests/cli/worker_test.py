@@ -341,6 +341,7 @@ class Files(Hosts):
             self.fails(BAD_FILE, "none.toml", *command, "--processors", self.root / "none.toml")
             self.fails(BAD_FILE, "bad.toml", *command, "--processors", self.path("bad.toml", b"name = "))
         pi = '[[device]]\nname = "pi"\n'
+        there = pi + 'address = "127.0.0.1:9"\n'
         for believes, devices, problem in (
                 ("insecure = true", OWN + pi, "its address is not one; got '', expected HOST:PORT"),
                 ("insecure = true", OWN + pi + 'address = "pi"\n', "got 'pi', expected HOST:PORT"),
@@ -351,9 +352,9 @@ class Files(Hosts):
                 ("insecure = true\ncolour = 1", OWN, "colour")):
             file = self.path("odd.toml", f'name = "odd"\n{believes}\n{devices}'.encode())
             self.fails(BAD_FILE, problem, "devices", "--processors", file)
-        self.fails(BAD_FILE, "ca.pem", "devices", "--processors", self.path("keys.toml", f'name = "k"\nkeys = "none"\n{OWN}'.encode()))
+        self.fails(BAD_FILE, "ca.pem", "devices", "--processors", self.path("keys.toml", f'name = "k"\nkeys = "none"\n{OWN}{there}'.encode()))
         self.fails(BAD_FILE, "[" + str(self.root / "none"), "devices", "--processors",
-                   self.path("token.toml", f'name = "k"\ntoken = "none"\n{OWN}'.encode()))
+                   self.path("token.toml", f'name = "k"\ntoken = "none"\n{OWN}{there}'.encode()))
 
 
 class Alone(Hosts):
