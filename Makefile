@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare bench-cores bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test long-test clean
+.PHONY: help deps release demo test bench compare bench-cores bench-processors bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -15,6 +15,8 @@ help:
 	@echo "  make bench        measure the kernels, the threads, and ResNet-50 on one thread and two"
 	@echo "  make compare      measure Mete beside ONNX Runtime, OpenVINO and ncnn (installs them from PyPI)"
 	@echo "  make bench-cores  measure policies on a fast and a slow core, the peers beside a slowed core, and interference"
+	@echo "  make bench-processors"
+	@echo "                    measure hand-overs, and two processors of one core each beside one pool of threads"
 	@echo "  make bench-network"
 	@echo "                    measure plans on two devices with a core each, joined by 100 Mb/s (as root: network namespaces)"
 	@echo "  make reproduce-cores"
@@ -69,6 +71,12 @@ bench-cores: deps build/release/build.ninja
 	python3 bench/cores/policies.py --mete $(METE) $(CORES_FLAGS)
 	python3 bench/cores/slowed.py --mete $(METE) $(CORES_FLAGS)
 	python3 bench/cores/interference.py --mete $(METE) $(CORES_FLAGS)
+
+# PROCESSORS_FLAGS: --models, --cores, --speed, --rounds.
+bench-processors: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli pool_bench
+	build/release/pool_bench --benchmark_filter=HandOver
+	python3 bench/cores/processors.py --mete $(METE) $(PROCESSORS_FLAGS)
 
 # NETWORK_FLAGS: --models, --slow own:0.4, --beside legion,fss, --rounds.
 bench-network: deps build/release/build.ninja

@@ -19,7 +19,7 @@ namespace {
 PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjective objective,
                      const Context& context) {
   const Progress progress(context, "planning");
-  PlannedPool p{graph, PoolCostsOf(graph, path), objective, {}, {}, 0, {}};
+  PlannedPool p{graph, PoolCostsOf(graph, path, context), objective, {}, {}, 0, {}};
   if (objective == DevicesObjective::kLatency) {
     PlanAndLeftOut planned = PlanDevicesAndLeftOut(graph, p.pool());
     p.plan = std::move(planned.plan), p.left_out = std::move(planned.left_out);

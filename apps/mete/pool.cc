@@ -79,10 +79,10 @@ Model LoadDivisible(const ModelFlags& flags, const Context& context, double* loa
   return LoadModel(Divisible(flags), context, load_ms, tensors);
 }
 
-PoolOfFile PoolCostsOf(const Graph& graph, const std::string& name) {
+PoolOfFile PoolCostsOf(const Graph& graph, const std::string& name, const Context& context) {
   const std::string path = IsProcessorList(name) ? "" : FindBoard(name, "--processors");
   if (path.empty() || IsPoolFile(path)) {
-    const PoolFile file = PoolFor(path.empty() ? name : path);
+    const PoolFile file = ThoseThatCan(PoolFor(path.empty() ? name : path), graph, &context);
     const PoolCosts costs = MeasuredCosts(graph, file);
     const bool power = std::any_of(costs.devices.begin(), costs.devices.end(),
                                    [](const DeviceCosts& d) { return d.power.has_value(); });
@@ -131,8 +131,21 @@ std::string PlanText(const DevicesPlan& plan) {
   return text;
 }
 
+namespace {
+
+bool HasWorkers(const PoolFile& file) {
+  return std::any_of(file.devices.begin(), file.devices.end(),
+                     [](const DeviceInPool& device) { return !device.address.empty(); });
+}
+
+}  // namespace
+
 PoolFile PoolFor(const std::string& processors) {
-  if (!IsProcessorList(processors)) return ReadPoolFile(processors);
+  if (!IsProcessorList(processors)) {
+    PoolFile file = ReadPoolFile(processors);
+    if (HasWorkers(file)) CheckReachesWorkers();
+    return file;
+  }
   try {
     return PoolOfList(processors);
   } catch (const Error& error) {
@@ -179,11 +192,6 @@ std::string ProfilePath(const std::string& digest, const PoolFile& file) {
   return cache + "/devices/" + DigestOfText128(pool) + ".json";
 }
 
-bool HasWorkers(const PoolFile& file) {
-  return std::any_of(file.devices.begin(), file.devices.end(),
-                     [](const DeviceInPool& device) { return !device.address.empty(); });
-}
-
 std::optional<PowerCosts> PowerOf(const DeviceInPool& device) {
   if (!device.power) return {};
   return PowerCosts{device.power->idle_w.value, device.power->compute_w.value,
@@ -204,12 +212,6 @@ PoolCosts CostsOn(const PoolProfile& profile, const PoolFile& file) {
 
 std::string DescribeProcessors(const PoolFile& file) {
   return fmt::format("{} processors", NamesOf(file).size());
-}
-
-std::vector<Member*> PointersTo(const std::vector<std::unique_ptr<Member>>& members) {
-  std::vector<Member*> all;
-  for (const auto& member : members) all.push_back(member.get());
-  return all;
 }
 
 // Measures the model on processors of this device where nobody has, and keeps what was measured.
@@ -243,6 +245,12 @@ OpenPool Open(const PoolFile& file, const ModelFlags& flags, const Context& cont
   return pool;
 }
 
+std::vector<Member*> PointersTo(const std::vector<std::unique_ptr<Member>>& members) {
+  std::vector<Member*> all;
+  for (const auto& member : members) all.push_back(member.get());
+  return all;
+}
+
 PoolProfile StoredPoolProfile(const Graph& graph, const PoolFile& file) {
   const std::string digest = DigestOfGraph(graph), path = ProfilePath(digest, file);
   if (!std::filesystem::exists(path))
@@ -267,12 +275,35 @@ PoolCosts MeasuredCosts(const Graph& graph, const PoolFile& file) {
   return CostsOn(StoredPoolProfile(graph, file), file);
 }
 
+PoolFile ThoseThatCan(PoolFile file, const Graph& graph, const Context* context) {
+  std::vector<ProcessorEntry>& here = file.devices[0].processors;
+  const auto why_not = [&](const ProcessorEntry& entry) -> std::string {
+    const std::shared_ptr<Processor> processor = MakeProcessor(entry, SessionOptions::Estimated());
+    for (const Node& node : graph.nodes)
+      if (const std::string why = processor->WhyNot(graph, node); !why.empty())
+        return fmt::format("node {}: {}", node.name, why);
+    return "";
+  };
+  for (size_t i = here.size(); i-- > 0;) {
+    const std::string why = why_not(here[i]);
+    if (why.empty()) continue;
+    if (i == 0)
+      throw Error(
+          Code::kUnimplemented,
+          fmt::format("[{}] is the home and cannot compute the model; {}; try another processor as the first",
+                      here[i].name, why));
+    if (context) PrintNote(*context, fmt::format("{} is left out: {}", here[i].name, why));
+    here.erase(here.begin() + ptrdiff_t(i));
+  }
+  return file;
+}
+
 std::unique_ptr<PoolSession> MakePoolSession(const Model& model, const ModelFlags& model_flags,
                                              const PoolFlags& flags, const Context& context) {
   CheckCancelled(context);
   CheckCores(model_flags);
-  const PoolFile file = PoolFor(flags.processors);
   const Graph& graph = GraphOf(model);
+  const PoolFile file = ThoseThatCan(PoolFor(flags.processors), graph, &context);
   OpenPool pool = Open(file, model_flags, context);
   const PoolCosts costs = CostsFor(graph, file, pool, context);
   PoolSessionOptions options;

@@ -49,7 +49,11 @@ struct PoolOfFile {
   std::string estimates;   // what of them are estimates; empty: nothing
   PoolCosts costs;
 };
-PoolOfFile PoolCostsOf(const Graph& graph, const std::string& path);
+PoolOfFile PoolCostsOf(const Graph& graph, const std::string& path, const Context& context);
+
+// The pool without those processors of this device that cannot compute a node of the model; a note says which
+// and why, where `context` is given. Error UNIMPLEMENTED where the home cannot.
+PoolFile ThoseThatCan(PoolFile file, const Graph& graph, const Context* context);
 
 // The largest difference of two answers beside the largest value; infinite where they are not comparable.
 double LargestDifference(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
@@ -63,6 +67,8 @@ struct OpenPool {
 };
 // Error where this device has not the cores that the file names.
 OpenPool Open(const PoolFile& file, const ModelFlags& flags, const Context& context);
+
+std::vector<Member*> PointersTo(const std::vector<std::unique_ptr<Member>>& members);
 
 // What `mete profile MODEL --processors FILE` keeps; UsageError that says so where there is none that serves.
 PoolProfile StoredPoolProfile(const Graph& graph, const PoolFile& file);
@@ -86,5 +92,7 @@ void ProfileOnPool(const std::vector<std::string>& models, const std::string& pr
 
 // The workers that the file names, in its order.
 std::vector<std::unique_ptr<Member>> OpenWorkers(const PoolFile& file, const Context& context);
+// Error UNIMPLEMENTED where this program cannot reach workers at all.
+void CheckReachesWorkers();
 
 }  // namespace mete::cli

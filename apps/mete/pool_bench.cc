@@ -250,7 +250,8 @@ void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags, std::vecto
   std::vector<Tensor> inputs = PlaceTensors(model, files);
   FillRandom(model, seed, inputs);
   const auto session = MakePoolSession(model, model_flags, flags, context);
-  const PoolProfile profile = StoredPoolProfile(GraphOf(model), PoolFor(flags.processors));
+  const PoolProfile profile =
+      StoredPoolProfile(GraphOf(model), ThoseThatCan(PoolFor(flags.processors), GraphOf(model), nullptr));
   if (!flags.beside.empty())
     return ComparePlans(*session, profile, inputs, model_flags.model, flags, runs > 0 ? runs : kRounds,
                         context);

@@ -71,19 +71,20 @@ void PrintLinksAlone(const std::vector<std::string>& names, const std::vector<Li
   PrintSizes(names, links);
 }
 
+// Error where a member does not answer.
+OpenPool OpenAndCheck(const PoolFile& file, const ModelFlags& session, const Context& context) {
+  OpenPool pool = Open(file, session, context);
+  for (const auto& member : pool.members)
+    if (member) member->CheckThere(std::chrono::seconds(5));
+  return pool;
+}
+
 }  // namespace
 
 void ProfileOnPool(const std::vector<std::string>& models, const std::string& path, const ModelFlags& session,
                    const Context& context) {
   CheckCores(session);
   const PoolFile file = PoolFor(path);
-  const std::vector<std::string> names = NamesOf(file);
-  const OpenPool pool = Open(file, session, context);
-  std::vector<Member*> all;
-  for (const auto& member : pool.members) {
-    all.push_back(member.get());
-    if (member) member->CheckThere(std::chrono::seconds(5));
-  }
   auto progress = std::make_unique<Progress>(context, "measuring");
   PoolProfileOptions options{{}, context.cancel};
   options.progress = [&](const std::string& what, int done, int total) {
@@ -93,18 +94,22 @@ void ProfileOnPool(const std::vector<std::string>& models, const std::string& pa
   };
   if (models.empty()) {
     const Stopwatch stopwatch;
-    const std::vector<LinkProfile> links = ProfileLinks(*pool.home, all, options);
+    const OpenPool pool = OpenAndCheck(file, session, context);
+    const std::vector<LinkProfile> links = ProfileLinks(*pool.home, PointersTo(pool.members), options);
     progress.reset();
-    return PrintLinksAlone(names, links, stopwatch.ms() * 1e-3, context);
+    return PrintLinksAlone(NamesOf(file), links, stopwatch.ms() * 1e-3, context);
   }
   Json json = Json::array();
   for (const std::string& name : models) {
     ModelFlags flags = session;
     flags.model = name;
     const Model model = LoadDivisible(flags, context);
-    const PoolProfile profile = ProfilePool(GraphOf(model), names, *pool.home, all, options);
+    const PoolFile able = ThoseThatCan(file, GraphOf(model), &context);
+    const OpenPool pool = OpenAndCheck(able, session, context);
+    const PoolProfile profile =
+        ProfilePool(GraphOf(model), NamesOf(able), *pool.home, PointersTo(pool.members), options);
     progress.reset();
-    const std::string kept = StorePoolProfile(profile, file);
+    const std::string kept = StorePoolProfile(profile, able);
     if (context.json) json.push_back(Json::parse(ToJson(profile)));
     else PrintPoolProfile(profile, name, kept);
   }

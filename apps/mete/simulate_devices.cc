@@ -157,7 +157,7 @@ void SimulateOverDevices(const Graph& graph, const SimulateDevicesFlags& flags, 
     throw UsageError("[--trace] is of one planner; got all; try --planner dynamic");
   if (flags.requests > 1 && objective != DevicesObjective::kThroughput)
     throw UsageError("[--requests] is of --objective throughput; got " + flags.objective);
-  const PoolOfFile file = PoolCostsOf(graph, flags.devices);
+  const PoolOfFile file = PoolCostsOf(graph, flags.devices, context);
   const PoolCosts& pool = file.costs;
   const int requests = objective != DevicesObjective::kThroughput ? 1
                        : flags.requests > 0                       ? flags.requests

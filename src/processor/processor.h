@@ -58,6 +58,9 @@ class Processor {
   virtual ~Processor() = default;
   virtual const ProcessorInfo& info() const = 0;
 
+  // Error UNAVAILABLE where the processor is lost and may come back, as a GPU that is being reset.
+  virtual void CheckThere() const {}
+
   // Returns why the processor cannot compute this node; empty where it can.
   virtual std::string WhyNot(const Graph& graph, const Node& node) const = 0;
 

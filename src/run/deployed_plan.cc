@@ -73,7 +73,17 @@ DeployedPlan::DeployedPlan(const Graph& graph, const DevicesPlan& plan, const Ho
       lanes_(size_t(options.lanes)),
       compute_us_(members.size()) {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane].next = lane;
-  std::vector<DeviceProgram> programs = ProgramsOf(graph, plan);
+  try {
+    DeployAll(home, progress, notes);
+  } catch (...) {
+    StopAll();
+    throw;
+  }
+}
+
+void DeployedPlan::DeployAll(const HomeProcessor& home, const WeightsProgress& progress,
+                             std::vector<std::string>* notes) {
+  std::vector<DeviceProgram> programs = ProgramsOf(graph_, plan_);
   for (size_t d = 1; d < programs.size(); ++d)
     if (HasWork(programs[d])) DeployTo(int(d), programs[d], progress, notes);
   own_ = std::make_unique<PreparedProgram>(std::move(programs[0]), 0, home.processor, home.make);
@@ -84,10 +94,16 @@ DeployedPlan::DeployedPlan(const Graph& graph, const DevicesPlan& plan, const Ho
       throw DeviceError(error, device);
     }
   }
+  ready_ = true;
 }
 
-DeployedPlan::~DeployedPlan() {
-  for (auto& [device, program] : programs_) program->Stop();
+DeployedPlan::~DeployedPlan() { StopAll(); }
+
+// Those of this process first: they may still send to the others.
+void DeployedPlan::StopAll() {
+  for (const bool local : {true, false})
+    for (auto& [device, program] : programs_)
+      if (program && members_[size_t(device)]->address().empty() == local) program->Stop();
 }
 
 void DeployedPlan::DeployTo(int device, const DeviceProgram& program, const WeightsProgress& progress,
@@ -204,6 +220,7 @@ void DeployedPlan::Deliver(int from, int to, uint64_t request, const PieceId& id
 }
 
 std::shared_ptr<Inbox> DeployedPlan::InboxOf(int device, uint64_t request) {
+  if (!ready_) Invalid("request", "is not under way; got a piece of {} before the plan is ready", request);
   if (device != 0) {
     const auto program = programs_.find(device);
     if (program == programs_.end()) Invalid("piece", "is for a device without a part; got device {}", device);

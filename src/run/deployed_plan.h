@@ -3,6 +3,7 @@
 // another one.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -73,6 +74,8 @@ class DeployedPlan : private PlanEvents {
   };
   class Post;
 
+  void DeployAll(const HomeProcessor& home, const WeightsProgress& progress, std::vector<std::string>* notes);
+  void StopAll();
   void DeployTo(int device, const DeviceProgram& program, const WeightsProgress& progress,
                 std::vector<std::string>* notes);
   size_t TakeLane();
@@ -102,6 +105,7 @@ class DeployedPlan : private PlanEvents {
   std::vector<Lane> lanes_;
   std::vector<double> compute_us_;  // as RequestTimes has it
   std::optional<DeviceError> error_;
+  std::atomic<bool> ready_{false};  // all of programs_ are there and ready: no piece comes or goes before
   std::map<int, std::unique_ptr<MemberProgram>> programs_;  // last: their threads use all of the above
 };
 

@@ -33,11 +33,16 @@ Deployment::Deployment(std::string name, std::shared_ptr<const PreparedProgram> 
       ends_(ends),
       lanes_(size_t(lanes)) {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane].next = lane;
-  for (Lane& lane : lanes_)
-    lane.thread = std::thread([this, &lane] {
-      const AdoptedThread adopted(program_->processor());
-      Compute(lane);
-    });
+  try {
+    for (Lane& lane : lanes_)
+      lane.thread = std::thread([this, &lane] {
+        const AdoptedThread adopted(program_->processor());
+        Compute(lane);
+      });
+  } catch (...) {
+    Stop();
+    throw;
+  }
 }
 
 void Deployment::Stop() {

@@ -21,7 +21,10 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
       : processor_(std::move(processor)), device_(program.device), events_(events) {
     made_ = std::async(std::launch::async, [this, copy = program.program, coding = program.coding,
                                             lanes = program.lanes, &turn]() mutable {
-      const MakeReady make = [this](const Graph& share) { return processor_->Prepare(share); };
+      const MakeReady make = [this](const Graph& share) {
+        if (stopped_) Fail(Code::kCancelled, processor_->info().name, "the plan is given up");
+        return processor_->Prepare(share);
+      };
       auto prepared = std::make_shared<const PreparedProgram>(std::move(copy), device_, *processor_, make);
       return std::make_unique<Deployment>(processor_->info().name, std::move(prepared), coding, lanes, turn,
                                           static_cast<DeploymentEnds&>(*this));
@@ -30,6 +33,7 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
   ~LocalProgram() override { Stop(); }
 
   void Stop() override {
+    stopped_ = true;
     if (made_.valid()) made_.wait();
     if (deployment_) deployment_->Stop();
   }
@@ -61,6 +65,7 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
   const std::shared_ptr<Processor> processor_;
   const int device_;
   PlanEvents& events_;
+  std::atomic<bool> stopped_{false};  // ends the preparing
   std::future<std::unique_ptr<Deployment>> made_;
   std::unique_ptr<Deployment> deployment_;  // last: its threads use all of the above
 };
@@ -152,8 +157,12 @@ class LocalEcho : public Echo {
 
 GraphTimes TimeOn(Processor& processor, const Graph& graph, int runs, Turn& turn, const CancelToken* cancel,
                   TimedGraph& prepared) {
-  const bool fresh = &graph != prepared.graph;
-  if (fresh) prepared = {&graph, processor.Prepare(graph)};
+  const std::string text = ToText(graph);
+  const bool fresh = text != prepared.text || !prepared.ready;
+  if (fresh) {
+    prepared = {};
+    prepared = {text, processor.Prepare(graph)};
+  }
   GraphTimes times = TimeRuns(*prepared.ready, graph, MadeUpInputs(graph, graph.inputs), runs, turn, cancel);
   times.prepare_ms = fresh ? prepared.ready->prepare_ms() : 0;
   return times;

@@ -13,7 +13,7 @@ namespace mete {
 
 // A graph that was timed, made ready: a profile times the model twice.
 struct TimedGraph {
-  const Graph* graph = nullptr;
+  std::string text;  // the graph's
   std::shared_ptr<Ready> ready;
 };
 
@@ -29,7 +29,7 @@ class LocalMember : public Member {
   const std::string& name() const override { return processor_->info().name; }
   std::string address() const override { return ""; }
   const std::string& host() const override { return name(); }
-  void CheckThere(std::chrono::milliseconds) override {}
+  void CheckThere(std::chrono::milliseconds) override { processor_->CheckThere(); }
   std::unique_ptr<MemberProgram> Host(const ProgramToHost& program, PlanEvents& events,
                                       const WeightsProgress&, std::vector<std::string>* notes) override;
   void ForgetShares() override {}

@@ -107,6 +107,17 @@ TEST(LocalPools, ARequestWhoseProcessorFailsIsComputedAtHome) {
   }
 }
 
+TEST(LocalPools, AProcessorThatStaysLostIsToldOnce) {
+  LocalPool pool(3);
+  pool.Add(Failing("lost 1"));
+  const auto session = pool.Open();
+  pool.ExpectWhole(session->Run(pool.inputs));
+  while (session->stats().plans < 2) std::this_thread::yield();  // the keeper plans without it
+  for (int i = 0; i < 3; ++i) pool.ExpectWhole(session->Run(pool.inputs));
+  EXPECT_EQ(session->stats().lost, 1);
+  EXPECT_EQ(pool.Notes().find("is there again"), std::string::npos) << pool.Notes();
+}
+
 TEST(LocalPools, AProcessorThatHangsCostsItsRequestTheDeadline) {
   LocalPool pool(3);
   pool.Add(Failing("hang 2"));

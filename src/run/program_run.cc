@@ -39,13 +39,15 @@ PreparedProgram::PreparedProgram(DeviceProgram program, int device, Processor& p
 
 // An output that one need of the next stage has as rows beside those of others is written where they will be.
 std::vector<PreparedProgram::Home> PreparedProgram::HomesOf(size_t s) const {
-  std::vector<Home> homes(program_.stages[s].graph.outputs.size());
+  const Graph& graph = program_.stages[s].graph;
+  std::vector<Home> homes(graph.outputs.size());
   if (s + 1 == program_.stages.size()) return homes;
   const std::vector<ProgramNeed>& needs = program_.stages[s + 1].needs;
   for (size_t n = 0; n < needs.size(); ++n) {
     if (needs[n].sources.size() < 2) continue;
     for (const NeedSource& source : needs[n].sources)
       if (source.device == device_ && size_t(source.hold) < homes.size() && source.cut.all() &&
+          graph.value(graph.outputs[size_t(source.hold)]).type == needs[n].type &&
           homes[size_t(source.hold)].need < 0 && IsContiguous(source.at, needs[n].shape))
         homes[size_t(source.hold)] = {int(n), source.at};
   }
@@ -121,7 +123,8 @@ Tensor PreparedProgram::Gather(size_t s, size_t n, const State& state, Inbox& in
   const auto lies_there = [&](const NeedSource& source) {
     if (!begun || source.device != device_) return false;
     const std::vector<Home>& homes = homes_[s - 1];
-    return size_t(source.hold) < homes.size() && homes[size_t(source.hold)].need == int(n);
+    return size_t(source.hold) < homes.size() && homes[size_t(source.hold)].need == int(n) &&
+           homes[size_t(source.hold)].at == source.at;
   };
   for (size_t k = 0; k < need.sources.size(); ++k)
     if (!lies_there(need.sources[k]))

@@ -221,6 +221,9 @@ TEST(ProgramRun, RefusesAProgramThatDoesNotFitItsGraph) {
   Verify(programs[1], 1, {});
   DeviceProgram idle = programs[0];  // gives something that nobody computes
   idle.stages[0].graph.nodes.clear();
+  DeviceProgram type = programs[0];  // a kernel would read what it holds as something else
+  type.stages.back().needs[0].type = DType::kI32;
+  EXPECT_TELLS(Verify(type, 0, first), "has a source of another type in stage");
   EXPECT_TELLS(Verify(idle, 0, first), "has a graph without nodes in stage 0");
   EXPECT_TELLS(Verify(programs[0], 0, first, 100), "has a need in stage 0 that does not fit");
   EXPECT_TELLS(Verify(less, 0, first), "has a graph with other inputs or outputs in stage 0");

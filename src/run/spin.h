@@ -20,7 +20,7 @@ void SpinUntil(std::unique_lock<std::mutex>& lock, const std::atomic<uint32_t>& 
   while (!done()) {
     const uint32_t seen = changes.load(std::memory_order_acquire);
     lock.unlock();
-    bool late = false;
+    bool late = std::chrono::steady_clock::now() >= until;  // also where other changes come all the time
     for (int looks = 0; changes.load(std::memory_order_acquire) == seen && !late; ++looks) {
 #if defined(__x86_64__)
       __builtin_ia32_pause();

@@ -98,6 +98,19 @@ TEST_P(Processors, WritesIntoTheCallersMemory) {
   ExpectEqual(outputs, expected);
 }
 
+TEST_P(Processors, TensorsOfAnotherTypeOrShapeAreRefused) {
+  const RandomGraph random(3, 6);
+  const std::vector<Tensor> inputs = RandomInputs(random.graph, 3);
+  const std::shared_ptr<Ready> ready = processor->Prepare(random.graph);
+  std::vector<Tensor> of_type, of_shape;
+  for (const Tensor& input : inputs) {
+    of_type.push_back(Tensor(DType::kU8, input.shape()));
+    of_shape.push_back(Tensor(input.type(), {1}));
+  }
+  EXPECT_THROW((void)ready->Run(of_type, {}), Error);
+  EXPECT_THROW((void)ready->Run(of_shape, {}), Error);
+}
+
 TEST_P(Processors, RunsOfSeveralThreadsTakeTurns) {
   const RandomGraph random(5, 6);
   const std::shared_ptr<Ready> ready = processor->Prepare(random.graph);

@@ -80,6 +80,8 @@ std::vector<HostState> AskHosts(const PoolFile& file, std::chrono::milliseconds 
   return states;
 }
 
+void CheckReachesWorkers() {}
+
 std::vector<std::unique_ptr<Member>> OpenWorkers(const PoolFile& file, const Context& context) {
   const Security security = ReadSecurity(file.keys, file.token, context);
   const auto digests = std::make_shared<DigestMemo>();

@@ -22,5 +22,6 @@ void AddKeys(CLI::App&, Context&) {}
 void AddWorker(CLI::App&, Context&) {}
 
 std::vector<std::unique_ptr<Member>> OpenWorkers(const PoolFile&, const Context&) { Refuse(); }
+void CheckReachesWorkers() { Refuse(); }
 
 }  // namespace mete::cli

@@ -3,6 +3,16 @@
 #include "base/error.h"
 
 namespace mete {
+namespace {
+
+// A piece that is handed over by reference counts as unwritten until the receiver has let go of it: its lane
+// has no more memory than the worker has counted.
+Tensor WithMark(Tensor piece, Unwritten::Mark mark) {
+  using Kept = std::pair<std::shared_ptr<const void>, Unwritten::Mark>;
+  return {piece.type(), piece.shape(), piece.data(), std::make_shared<Kept>(piece.owner(), std::move(mark))};
+}
+
+}  // namespace
 
 Feeder::Feeder(const pb::Peer& peer, const std::string& deployment, int from, Coding coding,
                const Security& security, std::function<void(const Error&)> broken)
@@ -65,7 +75,8 @@ void Serving::Write(const pb::FromWorker& message, std::shared_ptr<const void> m
 void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) {
   if (to != 0 && !at_caller_.contains(to)) {
     if (const auto deployment = here_(to)) {
-      if (const auto inbox = deployment->InboxOf(request)) inbox->Put(device_, id, std::move(piece));
+      if (const auto inbox = deployment->InboxOf(request))
+        inbox->Put(device_, id, WithMark(std::move(piece), std::move(mark)));
       return;
     }
     const auto feeder = feeders_.find(to);

@@ -15,7 +15,9 @@ bool IsPartOf(const Part& part, const Shape& shape) {
 class Verifier {
  public:
   Verifier(int device, const std::vector<Shape>& at_first, int64_t most_bytes)
-      : device_(device), held_(at_first), most_bytes_(most_bytes) {}
+      : device_(device), most_bytes_(most_bytes) {
+    for (const Shape& shape : at_first) held_.push_back({shape, DType::kUnknown});
+  }
 
   void Do(const DeviceProgram& program) {
     for (const ProgramStage& stage : program.stages) {
@@ -25,12 +27,26 @@ class Verifier {
               "something to send");
       for (const ProgramNeed& need : stage.needs) CheckNeed(need);
       CheckGraph(stage);
-      held_ = stage.holds;
+      held_ = HeldAfter(stage);
       ++stage_;
     }
   }
 
  private:
+  struct Held {
+    Shape shape;
+    DType type;  // kUnknown: what the device holds when a request begins; it is checked then
+  };
+
+  static std::vector<Held> HeldAfter(const ProgramStage& stage) {
+    std::vector<Held> held;
+    for (const ValueId id : stage.graph.outputs)
+      held.push_back({stage.graph.value(id).shape, stage.graph.value(id).type});
+    for (const NeedPart& part : stage.kept)
+      held.push_back({stage.holds[held.size()], stage.needs[size_t(part.need)].type});
+    return held;
+  }
+
   void Check(bool fits, const char* what) const {
     if (!fits)
       Invalid("program", "has {} in stage {} that does not fit; try the same version of mete on all devices",
@@ -38,7 +54,7 @@ class Verifier {
   }
 
   bool IsHeld(int hold, const Part& cut) const {
-    return In(hold, held_.size()) && IsPartOf(cut, held_[size_t(hold)]);
+    return In(hold, held_.size()) && IsPartOf(cut, held_[size_t(hold)].shape);
   }
 
   void CheckNeed(const ProgramNeed& need) const {
@@ -49,9 +65,12 @@ class Verifier {
     for (const NeedSource& source : need.sources) {
       Check(source.device >= 0 && IsPartOf(source.at, need.shape), "a source");
       const Shape piece = ShapeOf(source.at, need.shape);
-      if (source.device == device_)
-        Check(IsHeld(source.hold, source.cut) && ShapeOf(source.cut, held_[size_t(source.hold)]) == piece,
-              "a source");
+      if (source.device == device_) {
+        Check(IsHeld(source.hold, source.cut), "a source");
+        const Held& held = held_[size_t(source.hold)];
+        Check(ShapeOf(source.cut, held.shape) == piece, "a source");
+        Check(held.type == need.type || held.type == DType::kUnknown, "a source of another type");
+      }
       elements += piece.Elements();
       Check(elements <= need.shape.Elements(), "sources");
     }
@@ -79,14 +98,15 @@ class Verifier {
     }
     for (size_t i = 0; i < made; ++i) {
       const Shape& shape = graph.value(graph.outputs[i]).shape;
-      Check(shape.known() && shape == stage.holds[i], "an output");
+      Check(shape.known() && shape == stage.holds[i] && graph.value(graph.outputs[i]).type != DType::kUnknown,
+            "an output");
     }
     for (size_t i = 0; i < stage.kept.size(); ++i)
       Check(Cutting(stage, stage.kept[i]) == stage.holds[made + i], "something kept");
   }
 
   const int device_;
-  std::vector<Shape> held_;
+  std::vector<Held> held_;
   const int64_t most_bytes_;
   int stage_ = 0;
 };

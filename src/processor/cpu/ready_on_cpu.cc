@@ -77,6 +77,22 @@ bool HasQuantizedValues(const Graph& graph) {
                      [](const Node& node) { return node.op == "QuantizeLinear"; });
 }
 
+// Kernels read and write as many bytes as the graph says: a share must not be run on others. A view without
+// data stands for an output whose shape depends on data.
+template <class V>
+void CheckViews(const char* kind, const Graph& graph, const std::vector<ValueId>& ids,
+                std::span<const V> views) {
+  if (views.size() != ids.size())
+    Invalid(graph.name, "wrong number of {}s; got {}, expected {}", kind, views.size(), ids.size());
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const Value& value = graph.value(ids[i]);
+    if (!value.shape.known() || value.type == DType::kUnknown) continue;
+    if (views[i].type != value.type || !(views[i].shape == value.shape))
+      Invalid(value.name, "wrong {}; got {} {}, expected {} {}", kind, Name(views[i].type),
+              ToString(views[i].shape), Name(value.type), ToString(value.shape));
+  }
+}
+
 }  // namespace
 
 ReadyOnCpu::ReadyOnCpu(const Graph& graph, const SessionOptions& options)
@@ -134,6 +150,8 @@ SessionStats ReadyOnCpu::StatsOf(const SessionOptions& options) const {
 
 void ReadyOnCpu::Start(std::span<const ConstView> inputs, std::span<const View> outputs,
                        const RunOptions& options) {
+  CheckViews("input", graph_, graph_.inputs, inputs);
+  CheckViews("output", graph_, graph_.outputs, outputs);
   std::lock_guard lock(mutex_);
   executor_.Run(inputs, outputs, options);
 }
@@ -141,6 +159,7 @@ void ReadyOnCpu::Start(std::span<const ConstView> inputs, std::span<const View> 
 std::vector<Tensor> ReadyOnCpu::Run(std::span<const Tensor> inputs, const RunOptions& options) {
   std::vector<ConstView> in;
   for (const Tensor& input : inputs) in.push_back(input.view());
+  CheckViews("input", graph_, graph_.inputs, std::span<const ConstView>(in));
   std::vector<Tensor> results(graph_.outputs.size());
   std::vector<View> out(results.size());
   for (size_t i = 0; i < results.size(); ++i) {

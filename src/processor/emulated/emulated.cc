@@ -126,8 +126,12 @@ std::string Emulated::WhyNot(const Graph& graph, const Node& node) const {
   return cpu_.WhyNot(graph, node);
 }
 
-std::shared_ptr<Ready> Emulated::Prepare(const Graph& share) {
+void Emulated::CheckThere() const {
   if (lost_) Fail(Code::kUnavailable, info_.name, "is lost, as its description asks for");
+}
+
+std::shared_ptr<Ready> Emulated::Prepare(const Graph& share) {
+  CheckThere();
   if (fault_ == Stage::kPrepare)
     Fail(Code::kFailedPrecondition, info_.name, "fails to prepare, as its description asks for");
   Problems problems;

@@ -20,6 +20,7 @@ class Emulated : public Processor {
   Emulated(std::string name, SessionOptions options, double speed, Emulation emulation);
 
   const ProcessorInfo& info() const override { return info_; }
+  void CheckThere() const override;
   std::string WhyNot(const Graph& graph, const Node& node) const override;
   std::shared_ptr<Ready> Prepare(const Graph& share) override;
   int CallerCore() const override { return cpu_.CallerCore(); }

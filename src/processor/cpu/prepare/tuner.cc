@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <limits>
 
 #include "base/clock.h"
@@ -104,6 +105,8 @@ std::vector<Timed> Tuner::Times(const std::string& key, const std::vector<std::s
 void Tuner::Save() {
   cold_weights_ = {};
   if (path_.empty() || measured_ == 0) return;
+  static std::mutex saving;  // processors of one process prepare at the same time, and add to one file
+  const std::lock_guard lock(saving);
   std::string ignored;
   Table all = Read(&ignored);
   for (const auto& [key, times] : times_)
