@@ -11,10 +11,9 @@
 namespace mete {
 namespace {
 
-// Of the time that a request may take, for asking who is late. Guess: a board in whose network nothing is
-// wrong answers within a tenth.
+// The part of a request's patience that the caller keeps for asking members which device is late. This value
+// is a guess: a member on a healthy network answers within a tenth of it.
 constexpr std::chrono::milliseconds kAskTime{50};
-constexpr size_t kPlanIdBytes = 16;  // that nobody guesses
 
 // Who knows it may feed the deployment.
 std::string RandomId() {

@@ -60,6 +60,10 @@ struct PeerAddress {
   std::string name, address;  // address empty: a processor of the caller's process
 };
 
+// The length of a plan's id. The id is random: a process that does not know it cannot feed the plan's
+// deployments.
+inline constexpr size_t kPlanIdBytes = 16;
+
 struct ProgramToHost {
   const DeviceProgram& program;
   int device = 0;

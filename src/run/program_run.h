@@ -21,8 +21,8 @@ class Outbox {
   virtual void Send(int to, const PieceId& id, Tensor piece) = 0;
 };
 
-// Memory for tensors of which there are as many at a time as requests under way: memory that nobody reads any
-// more is used again. Thread-safe.
+// A pool of tensors for the values of the requests under way. A tensor is handed out again when its last
+// reader has released it. Thread-safe.
 class Buffers {
  public:
   Tensor Take(DType type, const Shape& shape);  // not zeroed where it is used again

@@ -12,9 +12,8 @@ namespace mete {
 
 namespace pb = worker::v1;
 
-inline constexpr uint32_t kProtocol = 5;          // of worker.proto
-inline constexpr int kMostDevicesOfPlan = 1000;   // guess, as in machine/devices_file.h
-inline constexpr size_t kDeploymentIdBytes = 16;  // the id is random, so that nobody can guess it
+inline constexpr uint32_t kProtocol = 5;         // of worker.proto
+inline constexpr int kMostDevicesOfPlan = 1000;  // guess, as in machine/devices_file.h
 
 struct PackedProgram {
   std::vector<pb::Stage> stages;

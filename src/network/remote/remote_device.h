@@ -64,9 +64,9 @@ class RemoteDevice {
   std::stop_token cancelled() const { return stop_.get_token(); }
 
   // Error UNAVAILABLE or DEADLINE_EXCEEDED where nobody answers, FAILED_PRECONDITION for another protocol or
-  // a token or certificate that is not accepted. A connection that does not serve is given up then: gRPC
-  // looks after one that nobody waits for only every five seconds, so that a worker that is there again would
-  // not be seen for so long. One thread at a time.
+  // a token or certificate that is not accepted. After an error the device closes the connection and
+  // opens a new one, because gRPC checks an idle broken connection only every five seconds and a restarted
+  // worker would stay unseen for that time. One thread at a time.
   RemoteHello Hello(std::chrono::milliseconds timeout);
 
   // Sends those that are not there; `sent` is told the bytes so far, and all that have to be sent. `note`:

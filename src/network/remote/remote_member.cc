@@ -4,8 +4,6 @@
 
 namespace mete {
 
-static_assert(kDeploymentIdBytes == 16);  // the length of a plan's id (run/deployed_plan.cc)
-
 std::unique_ptr<MemberProgram> RemoteMember::Host(const ProgramToHost& program, PlanEvents& events,
                                                   const WeightsProgress& progress,
                                                   std::vector<std::string>* notes) {

@@ -12,6 +12,15 @@
 namespace mete {
 namespace {
 
+// Deploys the workers' plan over these members and compares the answers with those of one device.
+void ExpectWholeOver(const Workers& workers, const std::vector<Member*>& members) {
+  std::vector<std::string> notes;
+  DeployedPlan deployed(
+      workers.random.graph, workers.plan, {ReferenceCpu(), ReadyAtHome}, members, {},
+      [](const std::string&, int64_t, int64_t) {}, &notes);
+  for (int i = 0; i < 3; ++i) workers.ExpectWhole(deployed.Run(workers.inputs, std::chrono::seconds(20)));
+}
+
 TEST(RemoteMember, ComputesAGraphAsTheReferenceDoes) {
   int outputs = 0;
   for (uint32_t seed = 1; seed <= 5; ++seed) {
@@ -46,11 +55,7 @@ TEST(RemoteMember, SharesAPlanWithProcessorsOfTheCallersProcess) {
     Workers workers(2, seed);  // device 1 is taken by a processor of this process
     LocalMember local(std::make_shared<Cpu>("worker-1", ReferenceOptions()));
     RemoteMember remote({"worker-2", workers.AddressOf(1)}, {});
-    std::vector<std::string> notes;
-    DeployedPlan deployed(
-        workers.random.graph, workers.plan, {ReferenceCpu(), ReadyAtHome}, {nullptr, &local, &remote}, {},
-        [](const std::string&, int64_t, int64_t) {}, &notes);
-    for (int i = 0; i < 3; ++i) workers.ExpectWhole(deployed.Run(workers.inputs, std::chrono::seconds(20)));
+    ExpectWholeOver(workers, {nullptr, &local, &remote});
     divided += UsedDevices(workers.plan).size() == 3;
   }
   EXPECT_GE(divided, 3);
@@ -71,11 +76,7 @@ TEST(RemoteMember, IsOneOfAWorkersProcessors) {
     RemoteMember a(address, {}, std::make_shared<DigestMemo>(), "a"),
         b(address, {}, std::make_shared<DigestMemo>(), "b");
     EXPECT_EQ(b.name(), "worker-1/b");
-    std::vector<std::string> notes;
-    DeployedPlan deployed(
-        workers.random.graph, workers.plan, {ReferenceCpu(), ReadyAtHome}, {nullptr, &a, &b}, {},
-        [](const std::string&, int64_t, int64_t) {}, &notes);
-    for (int i = 0; i < 3; ++i) workers.ExpectWhole(deployed.Run(workers.inputs, std::chrono::seconds(20)));
+    ExpectWholeOver(workers, {nullptr, &a, &b});
     divided += UsedDevices(workers.plan).size() == 3;
   }
   EXPECT_GE(divided, 3);

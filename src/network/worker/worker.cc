@@ -13,6 +13,7 @@
 #include "network/protocol/check.h"
 #include "run/program_bytes.h"
 #include "run/errors.h"
+#include "run/member.h"
 #include "run/time_graph.h"
 #include "network/worker/serving.h"
 #include "network/worker/ready_cache.h"
@@ -328,8 +329,8 @@ class Worker::Service : public WorkerService {
 
   void CheckDeploy(const pb::Deploy& deploy) const {
     CheckProtocol(deploy.protocol());
-    if (deploy.id().size() != kDeploymentIdBytes)
-      Invalid("deployment", "has a name of {} bytes, expected {}", deploy.id().size(), kDeploymentIdBytes);
+    if (deploy.id().size() != kPlanIdBytes)
+      Invalid("deployment", "has a name of {} bytes, expected {}", deploy.id().size(), kPlanIdBytes);
     if (deploy.peers_size() > kMostDevicesOfPlan)
       Invalid("deployment", "has too many peers; got {}, expected {} at most", deploy.peers_size(),
               kMostDevicesOfPlan);

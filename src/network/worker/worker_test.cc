@@ -172,7 +172,7 @@ TEST(Worker, TimesNothingThatItsMemoryIsTooSmallFor) {
 
 TEST(Worker, SaysOfWhateverWentWrongWhoseDoingItIs) {
   EXPECT_EQ(AsError(Error(Code::kDataLoss, "[x] y"), "worker", "less").code(), Code::kDataLoss);
-  // so that nobody tries again at once
+  // callers do not try again at once after RESOURCE_EXHAUSTED
   EXPECT_EQ(AsError(std::bad_alloc(), "worker", "less").code(), Code::kResourceExhausted);
   EXPECT_EQ(AsError(std::runtime_error("z"), "worker", "less").code(), Code::kInternal);
   EXPECT_STREQ(AsError(std::runtime_error("z"), "worker", "less").what(), "[worker] z");
