@@ -19,9 +19,11 @@ mete_library(machine src/machine LAYERS base LINKS nlohmann_json::nlohmann_json 
 mete_library(schedule src/schedule LAYERS base)
 mete_library(costs src/costs LAYERS dispatch graph kernels machine schedule LINKS nlohmann_json::nlohmann_json)
 mete_library(profile_energy src/profile/energy LAYERS costs kernels LINKS Threads::Threads)
-mete_library(plan src/plan LAYERS graph machine schedule LINKS nlohmann_json::nlohmann_json WITHOUT src/plan/cores src/plan/devices)
-mete_library(plan_cores src/plan/cores LAYERS costs plan)
-mete_library(plan_devices src/plan/devices LAYERS costs partition plan TEST_LAYERS passes)
+mete_library(plan_threads src/plan/threads LAYERS graph machine schedule LINKS nlohmann_json::nlohmann_json)
+mete_library(plan_cores src/plan/cores LAYERS costs plan_threads)
+mete_library(plan src/plan LAYERS partition plan_threads LINKS nlohmann_json::nlohmann_json TEST_LAYERS plan_devices passes
+             WITHOUT src/plan/threads src/plan/cores src/plan/devices)
+mete_library(plan_devices src/plan/devices LAYERS costs plan TEST_LAYERS passes)
 mete_library(simulate src/simulate LAYERS costs plan_cores WITHOUT src/simulate/devices)
 mete_library(simulate_devices src/simulate/devices LAYERS simulate plan_devices passes LINKS nlohmann_json::nlohmann_json)
 mete_library(processor src/processor LAYERS graph WITHOUT src/processor/cpu src/processor/emulated src/processor/make)
@@ -39,7 +41,7 @@ target_sources(mete_cpu PRIVATE ${CMAKE_BINARY_DIR}/sources_digest.cc)
 mete_library(emulated src/processor/emulated LAYERS cpu)
 mete_library(make_processor src/processor/make LAYERS cpu emulated)
 mete_library(run src/run LAYERS processor plan_devices simulate_devices TEST_LAYERS cpu emulated passes)
-mete_library(engine src/engine LAYERS cpu passes import_onnx import_caffe)
+mete_library(engine src/engine LAYERS cpu passes plan import_onnx import_caffe)
 target_compile_definitions(mete_engine PRIVATE METE_VERSION="${PROJECT_VERSION}")
 # -O3 where loops over elements are: at -O2 a quantized MobileNet v2 takes a fifth longer and the reference's MatMul two thirds. The other
 # folders would be 445 KB larger for it and load no model faster. So would the two files that have a loop for every operator and type:
@@ -47,12 +49,16 @@ target_compile_definitions(mete_engine PRIVATE METE_VERSION="${PROJECT_VERSION}"
 foreach(folder kernels cpu image)
   target_compile_options(mete_${folder} PRIVATE $<$<CONFIG:Release>:-O3>)
 endforeach()
+# Reading a Caffe file waits for the disk, and partition computes a few parts for each layer.
+foreach(folder import_caffe partition)
+  target_compile_options(mete_${folder} PRIVATE $<$<CONFIG:Release>:-Os>)
+endforeach()
 set_source_files_properties(src/processor/cpu/executor.cc src/kernels/reference/elementwise_binary.cc src/kernels/reference/reduction_reduce.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 # What reads settings, makes text for people and viewers, or wires others together is half as large at -Os: 358 KB instead of 640.
 set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc src/graph/ports.cc
                             src/base/file_kind.cc src/base/open_problem.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
-                            src/plan/plan.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/cpu/memory_plan.cc
+                            src/plan/plan.cc src/plan/plan_json.cc src/plan/plan_verify.cc src/plan/placement.cc src/plan/threads/thread_plan.cc src/plan/threads/thread_plan_json.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/cpu/memory_plan.cc
                             src/processor/cpu/ready_on_cpu.cc src/processor/cpu/stored_profile.cc src/processor/cpu/prepare/tuner.cc src/base/trace.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 mete_bench(kernels_bench bench/kernels kernels)

@@ -26,8 +26,9 @@ std::string LinksText(const PlannedPool& p) {
   size_t last = p.plan.groups.size() + 1;
   ForTransfers(p, [&](size_t at, const Transfer& t) {
     const std::string group = at < p.plan.groups.size() ? std::to_string(at + 1) : "the end";
-    rows.push_back({at == last ? "" : group, p.plan.devices[size_t(t.from)], p.plan.devices[size_t(t.to)],
-                    FormatBytes(t.bytes), FormatMs(AloneReadyUs(t, p.pool()) * 1e-3)});
+    rows.push_back({at == last ? "" : group, p.plan.processors[size_t(t.from)],
+                    p.plan.processors[size_t(t.to)], FormatBytes(t.bytes),
+                    FormatMs(AloneReadyUs(t, p.pool()) * 1e-3)});
     last = at;
   });
   if (rows.size() == 1) return "Nothing is sent.\n";
@@ -44,7 +45,7 @@ std::string LoadsText(const PlannedPool& p) {
   Rows rows{{"of a request", "computes for", "sends", "for", "gets", "for"}};
   for (size_t d = 0; d < loads.size(); ++d)
     if (loads[d].compute_us + loads[d].up_us + loads[d].down_us > 0)
-      rows.push_back({p.plan.devices[d], FormatMs(loads[d].compute_us * 1e-3), FormatBytes(out[d]),
+      rows.push_back({p.plan.processors[d], FormatMs(loads[d].compute_us * 1e-3), FormatBytes(out[d]),
                       FormatMs(loads[d].up_us * 1e-3), FormatBytes(in[d]),
                       FormatMs(loads[d].down_us * 1e-3)});
   return FormatTable(rows, "lrrrrr");
@@ -52,7 +53,7 @@ std::string LoadsText(const PlannedPool& p) {
 
 // Returns the devices without a part; equal devices form one group.
 std::vector<std::vector<int>> UnusedDevices(const PlannedPool& p) {
-  const std::set<int> used = UsedDevices(p.plan);
+  const std::set<int> used = UsedProcessors(p.plan);
   std::vector<std::vector<int>> unused;
   for (int d = 0; d < int(p.pool().devices.size()); ++d) {
     if (used.count(d)) continue;
@@ -99,11 +100,11 @@ std::string UnusedText(const PlannedPool& p) {
   rows[0].push_back(latency ? "with a part, at least" : "the plan's");
   for (const std::vector<int>& devices : unused) {
     const size_t d = size_t(devices[0]);
-    const DevicesPlan& alone = p.alone[d];
+    const Plan& alone = p.alone[d];
     const std::string others = devices.size() > 1 ? fmt::format(" and {} alike", devices.size() - 1) : "";
     const double there_and_back_us =
         AloneReadyUs({0, int(d), 0}, p.pool()) + AloneReadyUs({int(d), 0, 0}, p.pool());
-    rows.push_back({p.plan.devices[d] + others, FormatMs(alone.groups[0].shares[0].compute_us * 1e-3),
+    rows.push_back({p.plan.processors[d] + others, FormatMs(alone.groups[0].shares[0].compute_us * 1e-3),
                     FormatMs(alone.predicted_us * 1e-3), d == 0 ? "-" : FormatMs(there_and_back_us * 1e-3)});
     if (!latency) rows.back().push_back(FigureText(FigureOf(alone, p.objective), p.objective));
     rows.back().push_back(latency ? WithItText(p, p.pool().devices[d])
@@ -127,8 +128,8 @@ Json SentJson(const PlannedPool& p) {
   Json sent = Json::array();
   for (size_t at = 0; at <= p.plan.groups.size(); ++at) sent.push_back(Json::array());
   ForTransfers(p, [&](size_t at, const Transfer& t) {
-    sent[at].push_back({{"from", p.plan.devices[size_t(t.from)]},
-                        {"to", p.plan.devices[size_t(t.to)]},
+    sent[at].push_back({{"from", p.plan.processors[size_t(t.from)]},
+                        {"to", p.plan.processors[size_t(t.to)]},
                         {"bytes", t.bytes},
                         {"us", AloneReadyUs(t, p.pool())}});
   });

@@ -16,6 +16,7 @@
 #include "model_flags.h"
 #include "passes/pass.h"
 #include "plan/cores/cores.h"
+#include "plan/plan.h"
 #include "plan/devices/objective.h"
 #include "plan_devices.h"
 #include "simulate/simulated.h"
@@ -34,7 +35,8 @@ struct PlanFlags {
 
 // A plan, and what a reader needs to judge it.
 struct Planned {
-  Plan plan;
+  const Graph& graph;
+  ThreadPlan plan;
   Machine machine;
   std::string note;  // the origin of the times, or why there are none
 };
@@ -42,7 +44,7 @@ struct Planned {
 Planned PlanForFile(const PlanFlags& flags, const Graph& graph) {
   const MachineFile file = ReadMachineFile(FindBoard(flags.machine, "--machine"));
   const Costs costs = EstimateCosts(graph, file, ClusterCores(flags.cores, file));
-  return {PlanSimulated(graph, file, costs, flags.policy), file.machine,
+  return {graph, PlanSimulated(graph, file, costs, flags.policy), file.machine,
           fmt::format("Nothing here was measured. Estimates: the time of every node, a roofline of the "
                       "machine file's figures; starting a "
                       "kernel; and, by the file's own word, {}.",
@@ -63,7 +65,7 @@ std::string NoteOf(const Costs& predicted) {
   return note;
 }
 
-std::string SharedCores(const Plan& plan, const Machine& machine) {
+std::string SharedCores(const ThreadPlan& plan, const Machine& machine) {
   const int counted = CountedThreads(plan, machine);
   // other policies give all threads to each step
   if (counted == plan.threads || plan.steps.empty() || plan.steps[0].policy != "adaptive") return "";
@@ -79,10 +81,11 @@ Planned PlanForHere(PlanFlags flags, const Graph& graph, const Context& context)
   std::string why;
   const auto profile = LoadProfile(CacheFolder(), machine, &why);
   if (!why.empty()) PrintNote(context, why);
-  const Plan plan = PlanByProfile(graph, machine, choice, profile.get());
+  const ThreadPlan plan = PlanByProfile(graph, machine, choice, profile.get());
   if (profile)
-    return {plan, machine, NoteOf(PredictCosts(graph, *profile, machine)) + SharedCores(plan, machine)};
-  return {plan, machine,
+    return {graph, plan, machine,
+            NoteOf(PredictCosts(graph, *profile, machine)) + SharedCores(plan, machine)};
+  return {graph, plan, machine,
           "There are no times of this machine to plan by, so every step has all threads. `mete profile` "
           "measures them; "
           "--machine FILE plans by the estimates of a machine file."};
@@ -104,7 +107,7 @@ std::string BlocksText(const Step& step, const Planned& planned) {
   return fmt::format("{}", fmt::join(parts, " + "));
 }
 
-bool IsPredicted(const Plan& plan) { return PredictedUs(plan) > 0; }
+bool IsPredicted(const ThreadPlan& plan) { return PredictedUs(plan) > 0; }
 
 // Returns a row for each step that computes.
 Rows PredictedRows(const Planned& planned) {
@@ -131,7 +134,7 @@ Rows PlainRows(const Planned& planned) {
 
 void PrintPlan(const PlanFlags& flags, const Planned& planned) {
   const Style style = StyleOf(1);
-  const Plan& plan = planned.plan;
+  const ThreadPlan& plan = planned.plan;
   PrintText(fmt::format(
       "{}{}{} on {}: {}, policy {}\n", style.bold, flags.model.model, style.reset, planned.machine.name,
       CoresText(planned.machine, CoresOf(plan, planned.machine, plan.threads)), flags.policy));
@@ -151,11 +154,11 @@ void PrintPlan(const PlanFlags& flags, const Planned& planned) {
 
 // Returns the plan in the form that `mete run --plan` reads, with cores and a note.
 Json PlanJson(const Planned& planned) {
-  Json json = Json::parse(ToJson(planned.plan));
+  Json json = Json::parse(ToJson(PlanOnOne(planned.graph, kSessionProcessor, planned.plan), planned.graph));
+  Json& steps = json["groups"][0]["shares"][0]["threads"]["steps"];
   for (size_t i = 0; i < planned.plan.steps.size(); ++i)
-    json["steps"][i]["cores"] =
+    steps[i]["cores"] =
         CoresText(planned.machine, CoresOf(planned.plan, planned.machine, planned.plan.steps[i].threads));
-  if (IsPredicted(planned.plan)) json["predicted_us"] = PredictedUs(planned.plan);
   json["note"] = planned.note;
   return json;
 }

@@ -36,14 +36,14 @@ PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjecti
   return p;
 }
 
-std::string LayersText(const DevicesPlan& plan, const PlannedGroup& group) {
+std::string LayersText(const Plan& plan, const PlannedGroup& group) {
   if (group.last - group.first == 1) return plan.layers[size_t(group.first)];
   return fmt::format("{} to {}, {} layers", plan.layers[size_t(group.first)],
                      plan.layers[size_t(group.last) - 1], group.last - group.first);
 }
 
 // "rows 0 to 20 of 56", of the first value that is divided; "branches: 3 of 4 values", each of them whole.
-std::string PartText(const Graph& graph, const DeviceShare& share, const Placement& placement) {
+std::string PartText(const Graph& graph, const Share& share, const Placement& placement) {
   const SplitAxis split = placement.split;
   if (split == SplitAxis::kBranches)
     return fmt::format("branches: {} of {} values", share.outputs.size(), placement.owners.size());
@@ -59,9 +59,9 @@ Rows SharesRows(const PlannedPool& p) {
   for (size_t g = 0; g < p.plan.groups.size(); ++g) {
     const PlannedGroup& group = p.plan.groups[g];
     for (size_t k = 0; k < group.shares.size(); ++k) {
-      const DeviceShare& share = group.shares[k];
+      const Share& share = group.shares[k];
       rows.push_back({k == 0 ? std::to_string(g + 1) : "", k == 0 ? LayersText(p.plan, group) : "",
-                      p.plan.devices[size_t(share.device)], PartText(p.graph, share, group.placement),
+                      p.plan.processors[size_t(share.processor)], PartText(p.graph, share, group.placement),
                       share.bytes > 0 ? FormatBytes(share.bytes) : "-",
                       share.bytes > 0 ? FormatMs(share.ready_us * 1e-3) : "-",
                       FormatMs(share.compute_us * 1e-3)});
@@ -74,7 +74,7 @@ void PrintBesideAlone(const PlannedPool& p) {
   const double ours = FigureOf(p.plan, p.objective), alone = FigureOf(p.alone[p.best_alone], p.objective);
   if (p.objective != DevicesObjective::kLatency)
     fmt::print("{}: {}\n", FigureName(p.objective), FigureText(ours, p.objective));
-  fmt::print("{} alone: {}, {:.2f} times as {}\n", p.plan.devices[p.best_alone],
+  fmt::print("{} alone: {}, {:.2f} times as {}\n", p.plan.processors[p.best_alone],
              FigureText(alone, p.objective), alone / ours,
              p.objective == DevicesObjective::kEnergy ? "much" : "long");
 }
@@ -82,14 +82,15 @@ void PrintBesideAlone(const PlannedPool& p) {
 void PrintLeftOut(const PlannedPool& p) {
   for (const auto& [device, us] : p.left_out)
     PrintText(fmt::format(
-        "{} has no part: with it, and others like it as far as they help, {}", p.plan.devices[size_t(device)],
+        "{} has no part: with it, and others like it as far as they help, {}",
+        p.plan.processors[size_t(device)],
         std::isfinite(us) ? fmt::format("{} at least", FormatMs(us * 1e-3)) : "no plan was weighed"));
 }
 
 void Print(const PlannedPool& p, const std::string& model, bool explain) {
   const Style style = StyleOf(1);
   PrintText(fmt::format("{}{}{} on {}: {} of {} devices, {} group{}\n", style.bold, model, style.reset,
-                        p.file.name, UsedDevices(p.plan).size(), p.pool().devices.size(),
+                        p.file.name, UsedProcessors(p.plan).size(), p.pool().devices.size(),
                         p.plan.groups.size(), p.plan.groups.size() == 1 ? "" : "s"));
   fmt::print("{}", FormatTable(SharesRows(p), "lllllrr"));
   fmt::print("\n");
@@ -105,51 +106,19 @@ void Print(const PlannedPool& p, const std::string& model, bool explain) {
   PrintText(p.file.note);
 }
 
-Json PartJson(const Graph& graph, const ValuePart& vp) {
-  Json json{{"value", graph.value(vp.value).name}};
-  if (!vp.part.all()) json["axis"] = vp.part.axis, json["rows"] = {vp.part.rows.begin, vp.part.rows.end};
-  return json;
-}
-
-Json ShareJson(const PlannedPool& p, const DeviceShare& share) {
-  Json json{{"device", p.plan.devices[size_t(share.device)]},
-            {"bytes", share.bytes},
-            {"ready_us", share.ready_us},
-            {"compute_us", share.compute_us},
-            {"inputs", Json::array()},
-            {"outputs", Json::array()}};
-  for (const ValuePart& input : share.inputs) json["inputs"].push_back(PartJson(p.graph, input));
-  for (const ValuePart& output : share.outputs) json["outputs"].push_back(PartJson(p.graph, output));
-  return json;
-}
-
+// Returns the plan in the form that `mete run --plan` reads, with the alternatives that were weighed.
 Json PoolJson(const PlannedPool& p) {
-  Json json{
-      {"model", p.plan.model},
-      {"planner", p.plan.planner},
-      {"devices", p.plan.devices},
-      {"objective", DevicesObjectives()[size_t(p.objective)]},
-      {"predicted_us", p.plan.predicted_us},
-      {"period_us", p.plan.period_us},
-      {"joules", p.plan.joules},
-      {"beside_best_alone", FigureOf(p.alone[p.best_alone], p.objective) / FigureOf(p.plan, p.objective)},
-      {"gather_us", p.plan.gather_us},
-      {"simulated_us", p.simulated_us},
-      {"alone_us", Json::array()},
-      {"sent", SentJson(p)},
-      {"left_out", Json::array()},
-      {"groups", Json::array()},
-      {"note", p.file.note}};
-  for (const DevicesPlan& alone : p.alone) json["alone_us"].push_back(alone.predicted_us);
+  Json json = Json::parse(ToJson(p.plan, p.graph));
+  json["objective"] = DevicesObjectives()[size_t(p.objective)];
+  json["beside_best_alone"] = FigureOf(p.alone[p.best_alone], p.objective) / FigureOf(p.plan, p.objective);
+  json["simulated_us"] = p.simulated_us;
+  json["alone_us"] = Json::array();
+  json["sent"] = SentJson(p);
+  json["left_out"] = Json::array();
+  json["note"] = p.file.note;
+  for (const Plan& alone : p.alone) json["alone_us"].push_back(alone.predicted_us);
   for (const auto& [device, us] : p.left_out)
-    json["left_out"].push_back({{"device", p.plan.devices[size_t(device)]}, {"least_us_with_it", us}});
-  for (const PlannedGroup& group : p.plan.groups) {
-    Json& g = json["groups"].emplace_back();
-    for (int l = group.first; l < group.last; ++l) g["layers"].push_back(p.plan.layers[size_t(l)]);
-    g["split"] = Name(group.placement.split);
-    g["us"] = group.us;
-    for (const DeviceShare& share : group.shares) g["shares"].push_back(ShareJson(p, share));
-  }
+    json["left_out"].push_back({{"device", p.plan.processors[size_t(device)]}, {"least_us_with_it", us}});
   return json;
 }
 

@@ -14,8 +14,8 @@ struct PlannedPool {
   PoolOfFile file;
   const PoolCosts& pool() const { return file.costs; }
   DevicesObjective objective;
-  DevicesPlan plan;
-  std::vector<DevicesPlan> alone;       // for each device, the plan with the whole model on it
+  Plan plan;
+  std::vector<Plan> alone;              // for each device, the plan with the whole model on it
   size_t best_alone = 0;                // an index into `alone`
   std::vector<LeftOutDevice> left_out;  // only of plans for latency
   double simulated_us = 0;

@@ -115,13 +115,13 @@ double LargestDifference(const std::vector<Tensor>& a, const std::vector<Tensor>
   return std::isnan(apart) ? INFINITY : apart;
 }
 
-std::string PlanText(const DevicesPlan& plan) {
+std::string PlanText(const Plan& plan) {
   std::string text;
   for (const PlannedGroup& group : plan.groups) {
     if (group.first == group.last) continue;  // values move alone
     std::string devices;
-    for (const DeviceShare& share : group.shares)
-      devices += (devices.empty() ? "" : "+") + plan.devices[size_t(share.device)];
+    for (const Share& share : group.shares)
+      devices += (devices.empty() ? "" : "+") + plan.processors[size_t(share.processor)];
     const bool one = group.last - group.first == 1;
     text += fmt::format("{}{} on {}", text.empty() ? "" : ", ",
                         one ? fmt::format("layer {}", group.last)

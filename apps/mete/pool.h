@@ -13,7 +13,7 @@
 #include "costs/pool.h"
 #include "machine/pool_file.h"
 #include "model_flags.h"
-#include "plan/devices/devices_plan.h"
+#include "plan/plan.h"
 #include "profile/pool/pool_profile.h"
 #include "run/pool_session.h"
 
@@ -57,7 +57,7 @@ PoolFile ThoseThatCan(PoolFile file, const Graph& graph, const Context* context)
 
 // The largest difference of two answers beside the largest value; infinite where they are not comparable.
 double LargestDifference(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
-std::string PlanText(const DevicesPlan& plan);  // "layers 1 to 9 on laptop+pi, layers 10 to 21 on laptop"
+std::string PlanText(const Plan& plan);  // "layers 1 to 9 on laptop+pi, layers 10 to 21 on laptop"
 
 // A pool whose processors can be used: the home, and the others as its members; the first member, the home's,
 // is null.

@@ -151,15 +151,15 @@ void ComparePlans(PoolSession& session, const PoolProfile& profile, const std::v
 }
 
 // What each device was predicted to compute, and what it took.
-Json ComputingJson(const DevicesPlan& plan, const Measured& measured) {
+Json ComputingJson(const Plan& plan, const Measured& measured) {
   Json json = Json::array();
-  for (size_t d = 0; d < measured.compute_us.size() && d < plan.devices.size(); ++d) {
+  for (size_t d = 0; d < measured.compute_us.size() && d < plan.processors.size(); ++d) {
     double predicted_us = 0;
     int64_t bytes = 0;
     for (const PlannedGroup& group : plan.groups)
-      for (const DeviceShare& share : group.shares)
-        if (size_t(share.device) == d) predicted_us += share.compute_us, bytes += share.bytes;
-    json.push_back({{"device", plan.devices[d]},
+      for (const Share& share : group.shares)
+        if (size_t(share.processor) == d) predicted_us += share.compute_us, bytes += share.bytes;
+    json.push_back({{"device", plan.processors[d]},
                     {"predicted_ms", predicted_us * 1e-3},
                     {"least_ms", measured.compute_us[d] * 1e-3},
                     {"bytes", bytes}});
@@ -172,7 +172,7 @@ struct PoolResult {
   std::string model;
   const PoolFlags& flags;
   const PoolProfile& profile;
-  DevicesPlan plan;
+  Plan plan;
   Measured measured;
   double alone_ms = 0;  // of this device, the median
   std::string best;     // of single devices, as the costs have it

@@ -151,7 +151,7 @@ Json RunTensors(Job& job, OutputFolder& folder) {
 // own.
 Json ReportDevices(PoolSession& session, const Job& job, const std::vector<Tensor>& outputs) {
   const double apart = LargestDifference(outputs, session.RunAtHome(job.inputs));
-  const DevicesPlan plan = session.plan();
+  const Plan plan = session.plan();
   const std::string text = PlanText(plan);
   if (!job.context.json)
     PrintText(

@@ -20,7 +20,7 @@ constexpr int kManyRequests = 500;
 
 struct Outcome {
   std::string planner;
-  DevicesPlan plan;
+  Plan plan;
   DevicesSimulation simulation;
   double figure = 0;  // the simulated value of the objective's figure
   int measured = 0;   // the number of plans that the planner had simulated, if it measures plans
@@ -30,7 +30,7 @@ struct Comparison {
   std::string model, pool, note, estimates;  // the origin of the costs, and which of them are estimates
   DevicesObjective objective;
   int requests;  // the number of requests in a row
-  DevicesPlan alone;
+  Plan alone;
   std::vector<Outcome> outcomes;
 
   double alone_figure() const { return FigureOf(alone, objective); }
@@ -45,7 +45,7 @@ double FigureOf(const Outcome& o, DevicesObjective objective, const Graph& graph
 void Simulate(const Graph& graph, const PoolCosts& pool, const std::string& planner, const Context& context,
               Comparison& c) {
   Progress progress(context, "simulating planner");
-  const auto measure = [&](const DevicesPlan& plan) { return SimulateDevices(graph, plan, pool).us; };
+  const auto measure = [&](const Plan& plan) { return SimulateDevices(graph, plan, pool).us; };
   const std::vector<std::string> names = planner == "all" ? DevicePlanners() : std::vector{planner};
   for (const std::string& name : names) {
     progress.Update(int(c.outcomes.size()), int(names.size()));
@@ -57,11 +57,11 @@ void Simulate(const Graph& graph, const PoolCosts& pool, const std::string& plan
   }
 }
 
-size_t DevicesOf(const DevicesPlan& plan) {
+size_t DevicesOf(const Plan& plan) {
   std::set<int> devices;
   for (const PlannedGroup& group : plan.groups)
-    for (const DeviceShare& share : group.shares)
-      if (share.compute_us > 0) devices.insert(share.device);
+    for (const Share& share : group.shares)
+      if (share.compute_us > 0) devices.insert(share.processor);
   return devices.size();
 }
 
@@ -70,7 +70,7 @@ int64_t SentBytes(const DevicesSimulation& simulation) {
                          [](int64_t sum, const SimulatedDevice& d) { return sum + d.sent_bytes; });
 }
 
-int Groups(const DevicesPlan& plan) {
+int Groups(const Plan& plan) {
   int groups = 0;
   for (const PlannedGroup& group : plan.groups) groups += group.first < group.last;
   return groups;

@@ -163,7 +163,8 @@ struct SessionOptions {
   // twice as long. Empty: no thread is slowed. The option cannot be combined with `reference`.
   std::vector<double> speeds = {};
   bool reference = false;  // use the reference kernels only
-  // a plan from PlanJson(), which replaces all options above except `reference`; empty: the session plans
+  // a plan from PlanJson() for one processor, which replaces all options above except `reference`; empty: the
+  // session plans
   std::string plan_json = {};
   // The session measures which kernel is the fastest for each node, instead of estimating it: the first
   // session of a model takes some seconds to make, and its results may differ in the last bits from those on

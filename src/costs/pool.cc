@@ -53,6 +53,12 @@ void CheckLayers(const DeviceCosts& device, size_t layers, Problems& problems) {
 
 }  // namespace
 
+std::vector<std::string> NamesOf(const PoolCosts& costs) {
+  std::vector<std::string> names;
+  for (const DeviceCosts& device : costs.devices) names.push_back(device.name);
+  return names;
+}
+
 void Verify(const PoolCosts& costs, size_t layers) {
   Problems problems;
   if (costs.devices.empty()) Invalid("devices", "there are none; expected one or more");

@@ -48,6 +48,8 @@ struct PoolCosts {
   std::vector<DeviceCosts> devices;  // the first is the caller's own: it has the inputs and gets the outputs
 };
 
+std::vector<std::string> NamesOf(const PoolCosts& costs);  // of the devices, in their order
+
 // Throws one Error that lists all contradictions: no devices, two devices of one name, lists without one
 // figure per layer, times, rates, watts or joules that are negative or not finite, a rate of 0.
 void Verify(const PoolCosts& costs, size_t layers);

@@ -14,6 +14,9 @@ struct Model::Impl {
   ModelStats stats;
 };
 
+// The name of the only processor in the plan of a session that has no pool: all cores that it may use.
+inline constexpr const char* kSessionProcessor = "cpu";
+
 struct ModelInternals {
   using Impl = Model::Impl;
   static Model Make(std::shared_ptr<const Impl> impl) { return Model(std::move(impl)); }

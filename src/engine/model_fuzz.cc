@@ -11,7 +11,7 @@
 #include "mete/error.h"
 #include "passes/fold_work.h"
 #include "passes/pass.h"
-#include "plan/plan.h"
+#include "plan/threads/thread_plan.h"
 #include "processor/cpu/prepare/kernels.h"
 #include "processor/cpu/executor.h"
 
@@ -214,7 +214,7 @@ bool IsLittleWork(const Graph& graph) {
 // Prepares and runs as a Session does, on the fast kernels or on the reference.
 void RunOnce(const Graph& graph, bool reference) {
   const Machine machine{"fuzz", {{"cluster0", {0}}}, 1 << 30};
-  const Plan plan = PlanOneCpu(graph, machine, {1});
+  const ThreadPlan plan = PlanOneCpu(graph, machine, {1});
   CpuKernels cpu({1, {}, reference});
   Executor executor(graph, plan, cpu);
   std::vector<Tensor> tensors;

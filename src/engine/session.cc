@@ -1,11 +1,28 @@
 #include "base/error.h"
 #include "engine/model.h"
 #include "graph/ports.h"
+#include "plan/plan.h"
 #include "processor/cpu/ready_on_cpu.h"
 
 namespace mete {
+namespace {
+
+// Returns the threads of the only share of a plan for one processor; nothing: the session plans.
+std::optional<ThreadPlan> ThreadsOf(const Graph& graph, const SessionOptions& options) {
+  if (options.plan_json.empty()) return std::nullopt;
+  const Plan plan = PlanFromJson(options.plan_json, graph);
+  CheckProcessors(plan, {kSessionProcessor});
+  if (plan.groups.size() != 1 || plan.groups[0].shares.size() != 1)
+    Invalid("plan", "divides the model; got {} groups, expected one with one share for a session on the CPU",
+            plan.groups.size());
+  return plan.groups[0].shares[0].threads;
+}
+
+}  // namespace
+
 struct Session::Impl {
-  Impl(const Model& m, const SessionOptions& options) : model(m), ready(GraphOf(model), options) {}
+  Impl(const Model& m, const SessionOptions& options)
+      : model(m), ready(GraphOf(model), options, ThreadsOf(GraphOf(model), options)) {}
 
   const Model model;
   ReadyOnCpu ready;
@@ -54,7 +71,12 @@ std::string Session::Explain(const Trace& trace, const DeviceLimits& limits, int
 
 std::vector<StepInfo> Session::Steps(const Trace& trace) const { return impl().ready.Steps(trace); }
 std::vector<std::string> Session::Notes() const { return impl().ready.Notes(); }
-std::string Session::PlanJson() const { return impl().ready.PlanJson(); }
+
+std::string Session::PlanJson() const {
+  const Graph& graph = GraphOf(impl().model);
+  return ToJson(PlanOnOne(graph, kSessionProcessor, *impl().ready.thread_plan()), graph);
+}
+
 const SessionStats& Session::stats() const { return impl().ready.stats(); }
 
 Session::Impl& Session::impl() const {

@@ -318,7 +318,7 @@ TEST_F(SessionTest, OneProblemOfAllNodesIsOneLine) {
 }
 
 TEST_F(SessionTest, TextThatIsNoPlanIsToldInOurWords) {
-  for (const char* text : {"{}", "[]", "3", "{\"format\": \"mete-plan\", \"version\": 1}", "not JSON"}) {
+  for (const char* text : {"{}", "[]", "3", "{\"format\": \"mete-plan\", \"version\": 2}", "not JSON"}) {
     const std::string message = MessageOf([&] { Session(model_, {.plan_json = text}); });
     EXPECT_TRUE(message.starts_with("[plan] the text is not a plan")) << message;
     EXPECT_NE(message.find("try what --save-plan writes"), std::string::npos) << message;
@@ -355,16 +355,16 @@ TEST_F(SessionTest, BadPlansAreRejected) {
       "{}",
       "not json",
       good.substr(0, good.size() / 2),
-      Replaced(good, "\"version\": 1", "\"version\": 2"),
+      Replaced(good, "\"version\": 2", "\"version\": 1"),
       Replaced(good, "\"threads\": 1", "\"threads\": 0"),
       Replaced(good, "\"threads\": 1", "\"threads\": 1000000"),
       Replaced(good, "\"threads\": 1", "\"threads\": \"one\""),
       Replaced(good, "\"cores\": []", "\"cores\": [99999]"),
       Replaced(good, "\"node\": \"", "\"node\": \"another "),
-      Replaced(good, "\"axis\": \"none\"", "\"axis\": \"diagonal\""),
-      Replaced(good, "\"processor\": \"cpu\"", "\"processor\": \"abacus\""),
-      Replaced(good, "\"end\": 1000", "\"end\": 900"),
-      Replaced(good, "\"begin\": 0", "\"begin\": 100"),
+      Replaced(good, "\"split\": \"none\"", "\"split\": \"diagonal\""),
+      Replaced(good, "\"cpu\"", "\"abacus\""),
+      Replaced(good, "\"first\": 0", "\"first\": 1"),
+      Replaced(good, "\"bytes\": 0", "\"bytes\": -1"),
       Replaced(good, "\"policy\": \"adaptive\"", "\"policy\": \"lottery\""),
   };
   for (const std::string& json : bad) EXPECT_THROW(Session(model_, {.plan_json = json}), Error) << json;

@@ -1,85 +1,91 @@
-// The plan: who does which share of every step, decided before anything runs. A value: printed, stored as
-// JSON, verified against the graph and the machine that it is for.
+// The plan of a model on a pool of processors, as a value: groups of fused layers, each placed on one
+// processor or divided over several, and inside of a CPU's share the threads of each step. It is printed,
+// stored as JSON, and verified against the graph that it is for. A session on one CPU has a plan of one group
+// with one share.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
-#include "machine/machine.h"
-#include "schedule/policy.h"
+#include "partition/layers.h"
+#include "partition/share.h"
+#include "plan/placement.h"
+#include "plan/threads/thread_plan.h"
 
 namespace mete {
 
-// How a step's output is divided.
-enum class SplitAxis : uint8_t { kNone, kRows, kChannels, kBranches };
-const char* Name(SplitAxis axis);
-
-// Who computes which part of a step's output: [begin, end) of `axis`, in thousandths of its length, so
-// that a share says the same for any resolution.
+// What one processor computes of a group.
 struct Share {
-  std::string processor;  // "cpu"
-  int begin = 0, end = 1000;
+  int processor = 0;              // index into Plan::processors
+  std::vector<ValuePart> inputs;  // the parts that the processor needs; parts that it lacks are sent to it
+  // the parts that the processor has after the group: it computes them, or, if they are older, keeps or gets
+  // them
+  std::vector<ValuePart> outputs;
+  int64_t bytes = 0;      // bytes that are sent to the processor
+  double ready_us = 0;    // predicted time until the processor has its inputs
+  double compute_us = 0;  // predicted time of computing
+  // Threads of the steps of the share's graph, if the processor is a CPU; nothing: the processor chooses them
+  // when it prepares the share, as a worker always does.
+  std::optional<ThreadPlan> threads = {};
 };
 
-// Another choice for a step that the planner has weighed.
-struct Rejected {
-  std::string choice;  // "big 4 + little 2"
-  double predicted_us = 0;
-  std::string reason;
-};
-// of a step: all up to 17 cores, the fastest of more. Guess: nobody reads as many
-inline constexpr size_t kMostRejected = 16;
-
-struct Step {
-  std::string node;  // the node that is planned as a whole, fused ones included
-  SplitAxis axis = SplitAxis::kNone;
-  std::vector<Share> shares;  // cover [0, 1000) once, in order
-  int threads = 1;            // the plan's first so many take blocks of the share
-  std::string policy = "adaptive";
-  std::string reason;       // why so
-  double predicted_us = 0;  // 0: nobody has predicted it
-  // of each of its threads, as the prediction deals them out; empty where there is none
-  std::vector<int64_t> blocks = {};
-  std::vector<Rejected> rejected = {};  // the fastest first
-
-  int64_t all_blocks() const;
+struct PlannedGroup {
+  int first = 0, last = 0;  // layers [first, last); no layer if values only move
+  Placement placement;      // placement of the values that are live after the group
+  std::vector<Share> shares;
+  double us = 0;  // predicted time until the last processor is done
 };
 
 struct Plan {
-  std::string model;
-  std::string machine;
-  int threads = 1;
-  std::vector<int> cores;      // CPU numbers that the threads are pinned to; empty: not pinned
-  std::vector<double> speeds;  // of the threads, kLeastSpeed to 1, to be emulated; empty: as the cores are
-  std::vector<Step> steps;     // in the order in which they run, one for each node
+  std::string model, planner;
+  std::vector<std::string>
+      processors;  // names; the first is the home, which has the inputs and gets the outputs
+  std::vector<std::string> layers;
+  std::vector<PlannedGroup> groups;  // the groups cover each layer once, in order
+  double gather_us = 0;              // from the end of the last group until the home has the outputs
+  double predicted_us = 0;           // predicted time of a request; 0: not predicted
+  // predicted time from one request to the next if requests follow each other without a pause (objective.h)
+  double period_us = 0;
+  double joules = 0;  // predicted energy of a request; 0 without power figures
 };
 
-// that is emulated: a layer of a second takes two minutes, and nobody asks for more
-inline constexpr double kLeastSpeed = 0.01;
+// Returns the processors that have a share in some group.
+std::set<int> UsedProcessors(const Plan& plan);
 
-struct CpuChoice {
-  int threads = 0;             // 0: one a core
-  std::vector<int> cores;      // as in the plan
-  std::vector<double> speeds;  // as in the plan
-  std::string policy = "adaptive";
-};
+// Fills in the names in the plan: model, planner, processors and layers.
+void NamePlan(Plan& plan, const Graph& graph, const std::vector<std::string>& processors,
+              const std::string& planner);
 
-// Everything on one CPU, all threads at each step. Cores are put in the order of their speeds, the fastest
-// first: the calling thread's.
-Plan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoice& choice);
+// Returns the shares of a group, without predictions: a placement determines the parts of each processor.
+// `live` is the result of LiveValues().
+std::vector<Share> SharesOf(const Graph& graph, const std::vector<Layer>& layers,
+                            const std::vector<std::vector<ValueId>>& live, int first, int last,
+                            const Placement& placement);
 
-// What is to be expected of the plan's threads: the capacity of the core that each is pinned to, times the
-// speed that is emulated. Alike where they are not pinned.
-std::vector<WorkerSpeed> WorkersOf(const Plan& plan, const Machine& machine);
+// Returns the plan of a model that is computed by one processor, with the threads of its steps.
+Plan PlanOnOne(const Graph& graph, const std::string& processor, ThreadPlan threads);
 
-// Error listing everything that does not fit: nodes missing, unknown or out of order, shares that do not
-// cover the output exactly once, unknown processors or policies, threads out of range.
-void Verify(const Plan& plan, const Graph& graph, const Machine& machine);
+// Throws one Error that lists everything that does not fit: processors without a name or named twice, layers
+// of another model, groups that do not follow each other, placements that are none, shares that are not those
+// of their group's placement, times that are no times. The threads of shares are verified when a CPU prepares
+// the share, because only then the share's graph is there.
+void Verify(const Plan& plan, const Graph& graph);
+
+// Replaces the shares of all groups by those of their placements, without predictions. Throws as Verify().
+void DeriveShares(Plan& plan, const Graph& graph);
+
+// Throws an Error unless the plan is for exactly these processors, in this order.
+void CheckProcessors(const Plan& plan, const std::vector<std::string>& processors);
 
 std::string ToText(const Plan& plan);
-std::string ToJson(const Plan& plan);
-Plan PlanFromJson(const std::string& json);  // Error with the place where the text is not a plan
+std::string ToJson(const Plan& plan, const Graph& graph);
+// Returns a plan that Verify() accepts; Error with the place where the text is not a plan, or not one of
+// `graph`. The shares' parts follow from the placements; the text repeats them for readers, and they must be
+// the same.
+Plan PlanFromJson(const std::string& json, const Graph& graph);
 
 }  // namespace mete

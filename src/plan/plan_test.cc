@@ -6,145 +6,153 @@
 #include <nlohmann/json.hpp>
 
 #include "base/errors_testing.h"
+#include "passes/pass.h"
+#include "plan/devices/dynamic.h"
+#include "plan/devices/exhaustive_testing.h"
+#include "plan/devices/forks_testing.h"
 
 namespace mete {
 namespace {
 
-Graph TwoNodes() {
-  Graph g;
-  g.name = "two";
-  const ValueId x = g.AddValue("x", DType::kF32, {2}), y = g.AddValue("y", DType::kF32, {2}),
-                z = g.AddValue("z", DType::kF32, {2});
-  g.inputs = {x};
-  g.AddNode("Relu", "first", {x}, {y});
-  g.AddNode("Exp", "second", {y}, {z});
-  g.outputs = {z};
-  return g;
+Plan PlanOf(RandomGraph& random, uint32_t seed) {
+  return PlanDevices(random.graph, RandomPool(random, random.graph, int(seed % 3) + 1));
 }
 
-Machine TwoCores() { return {"toy", {{"cluster0", {0, 1}}}, 1 << 30}; }
-
-TEST(PlanOneCpu, GivesEveryNodeAStepAndAReason) {
-  const Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {});
-  EXPECT_EQ(plan.threads, 2);
-  ASSERT_EQ(plan.steps.size(), 2u);
-  EXPECT_FALSE(plan.steps[1].reason.empty());
-  Verify(plan, TwoNodes(), TwoCores());
+ThreadPlan OneThread(const Graph& graph) {
+  return PlanOneCpu(graph, {"toy", {{"cluster0", {0}}}, 1 << 30}, {});
 }
 
-TEST(PlanOneCpu, TheFastestCoreIsTheCallingThreads) {
-  const Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2, {0, 1}, {0.4, 1}, "adaptive"});
-  EXPECT_EQ(plan.cores, (std::vector<int>{1, 0}));
-  EXPECT_EQ(plan.speeds, (std::vector<double>{1, 0.4}));
+// The planners describe shares from the needs that they have traced; the verifier derives them from
+// placements.
+TEST(Plan, OfThePlannerHasTheSharesOfItsPlacementsAndSurvivesJson) {
+  int divided = 0;
+  for (uint32_t seed = 1; seed <= 120; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomGraph random(seed, int(seed % 12) + 1);
+    const Plan plan = PlanOf(random, seed);
+    ASSERT_NO_THROW(Verify(plan, random.graph)) << ToText(plan);
+    const std::string json = ToJson(plan, random.graph);
+    const Plan again = PlanFromJson(json, random.graph);
+    EXPECT_EQ(ToJson(again, random.graph), json);
+    EXPECT_EQ(ToText(again), ToText(plan));
+    for (const PlannedGroup& group : plan.groups) divided += group.shares.size() > 1;
+  }
+  EXPECT_GT(divided, 20);
 }
 
-TEST(PlanOneCpu, KnowsTheCoresCapacities) {
-  Machine machine{"big.LITTLE", {{"cluster0", {2, 3}}, {"cluster1", {0, 1}}}, 1 << 30};
-  machine.clusters[1].capacity = 0.4;
-  const Plan plan = PlanOneCpu(TwoNodes(), machine, {3, {0, 2, 3}, {}, "adaptive"});
-  EXPECT_EQ(plan.cores, (std::vector<int>{2, 3, 0}));
-  const std::vector<WorkerSpeed> workers = WorkersOf(plan, machine);
-  ASSERT_EQ(workers.size(), 3u);
-  EXPECT_EQ(workers[1].speed, 1);
-  EXPECT_EQ(workers[1].cluster, workers[0].cluster);
-  EXPECT_EQ(workers[2].speed, 0.4);
-  EXPECT_NE(workers[2].cluster, workers[0].cluster);
+TEST(Plan, WithBranchesSurvivesJson) {
+  int branches = 0;
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const RandomFork fork(seed);
+    RandomGraph random(seed, 1);
+    const Plan plan = PlanDevices(fork.graph, RandomPool(random, fork.graph, 2 + int(seed % 2)));
+    const std::string json = ToJson(plan, fork.graph);
+    EXPECT_EQ(ToJson(PlanFromJson(json, fork.graph), fork.graph), json);
+    for (const PlannedGroup& group : plan.groups) branches += group.placement.split == SplitAxis::kBranches;
+  }
+  EXPECT_GT(branches, 5);
 }
 
-TEST(Plan, SurvivesJson) {
-  const Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2, {1, 0}, {1, 0.4}, "adaptive"});
-  const Plan again = PlanFromJson(ToJson(plan));
-  EXPECT_EQ(ToJson(again), ToJson(plan));
-  EXPECT_EQ(ToText(again), ToText(plan));
-}
-
-TEST(Plan, PredictionsSurviveJson) {
-  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
-  plan.steps[1].threads = 1, plan.steps[1].predicted_us = 12.25, plan.steps[1].blocks = {7};
-  plan.steps[1].rejected = {{"big 2", 13.5, "slower"}, {"big 1 + little 1", 99, "slower \xff"}};
-  const Plan again = PlanFromJson(ToJson(plan));
-  Verify(again, TwoNodes(), TwoCores());
-  EXPECT_EQ(again.steps[1].predicted_us, 12.25);
-  EXPECT_EQ(again.steps[1].blocks, std::vector<int64_t>{7});
-  EXPECT_EQ(again.steps[1].all_blocks(), 7);
-  ASSERT_EQ(again.steps[1].rejected.size(), 2u);
-  EXPECT_EQ(again.steps[1].rejected[0].choice, "big 2");
-  EXPECT_EQ(again.steps[1].rejected[1].predicted_us, 99);
-  EXPECT_TRUE(again.steps[0].rejected.empty());
-  EXPECT_NE(ToText(again).find("second: cpu on 1 of 2 threads, adaptive, blocks 7, 12.2 us predicted"),
-            std::string::npos)
-      << ToText(again);
-  EXPECT_NE(ToText(again).find("not big 2, 13.5 us: slower"), std::string::npos);
-}
-
-TEST(Plan, NamesOfAnyBytesSurviveJson) {
-  Graph graph = TwoNodes();
-  graph.name = "two\xff";
-  graph.nodes[0].name = "caf\xc3\xa9";       // UTF-8
-  graph.nodes[1].name = "caf\xe9 \xc3\x01";  // Latin-1, and half a character
-  const Plan plan = PlanFromJson(ToJson(PlanOneCpu(graph, TwoCores(), {2})));
-  EXPECT_EQ(plan.model, graph.name);
-  Verify(plan, graph, TwoCores());
-}
-
-TEST(PlanFromJson, RefusesNumbersOfAnotherKind) {
-  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
-  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333, 3};
-  const std::string json = ToJson(plan);
-  for (const char* number : {"1e300", "3.5", "\"x\"", "[]", "null", "18446744073709551616"}) {
-    std::string bad = json;
-    bad.replace(bad.find("333"), 3, number);
-    EXPECT_THROW(PlanFromJson(bad), Error) << number;
-    bad = json;
-    bad.replace(bad.find("\"threads\": 2"), 12, std::string("\"threads\": ") + number);
-    EXPECT_THROW(PlanFromJson(bad), Error) << number;
+TEST(PlanOnOne, HasTheThreadsOfItsStepsBeforeAndAfterAllPasses) {
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomGraph random(seed, int(seed % 12) + 1);
+    if (seed % 2) RunPasses(random.graph, true, {});
+    const Plan plan = PlanOnOne(random.graph, "cpu", OneThread(random.graph));
+    const Plan again = PlanFromJson(ToJson(plan, random.graph), random.graph);
+    ASSERT_EQ(again.groups.size(), 1u);
+    ASSERT_TRUE(again.groups[0].shares.at(0).threads);
+    EXPECT_EQ(again.groups[0].shares[0].threads->steps.size(), random.graph.nodes.size());
+    EXPECT_EQ(ToText(again), ToText(plan));
   }
 }
 
-TEST(PlanFromJson, NamesANumberThatIsTooLarge) {
-  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
-  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333, 3};
-  std::string json = ToJson(plan);
-  json.replace(json.find("333"), 3, "9223372036854775808");
-  EXPECT_TELLS(PlanFromJson(json), "[plan] blocks is out of range; got 9223372036854775808, expected");
+TEST(CheckProcessors, TellsOfAPlanForAnotherPool) {
+  Plan plan;
+  plan.processors = {"cpu:0", "pi"};
+  CheckProcessors(plan, {"cpu:0", "pi"});
+  EXPECT_TELLS(
+      CheckProcessors(plan, {"pi", "cpu:0"}),
+      "[plan] is for another pool; got a plan for cpu:0, pi, expected one for pi, cpu:0; try to plan again");
 }
 
-TEST(PlanFromJson, RefusesOneOfWhatIsToBeAList) {
-  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2, {0, 1}});
-  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333},
-  plan.steps[0].rejected = {{"big 1", 2, "slower"}};
-  for (const char* list : {"/cores", "/steps", "/steps/0/shares", "/steps/0/blocks", "/steps/0/rejected"}) {
-    nlohmann::json j = nlohmann::json::parse(ToJson(plan));
-    const nlohmann::json::json_pointer at(list);
-    const nlohmann::json first = j.at(at)[0];
-    for (const nlohmann::json& bad : {first, nlohmann::json{{"a", first}}, nlohmann::json()}) {
-      j[at] = bad;
-      EXPECT_TELLS(PlanFromJson(j.dump()), at.back() + " must be a list") << bad;
-    }
+class VerifyPlan : public testing::Test {
+ protected:
+  // Each way to spoil the plan is found, and named; the text of the spoilt plan is refused as well.
+  template <class F>
+  void ExpectBad(const F& spoil, const char* words) {
+    Plan plan = good_;
+    spoil(plan);
+    EXPECT_TELLS(Verify(plan, random_.graph), words);
+    EXPECT_THROW(PlanFromJson(ToJson(plan, random_.graph), random_.graph), Error) << words;
   }
+  static Plan DividedPlan(RandomGraph& random) {
+    Plan plan = PlanDevices(random.graph, RandomPool(random, random.graph, 2));
+    plan.groups = {{0, int(plan.layers.size()), {SplitAxis::kRows, {0, 1}, {0.5, 0.5}}, {}, 10}};
+    DeriveShares(plan, random.graph);
+    return plan;
+  }
+
+  RandomGraph random_{7, 6};
+  const Plan good_ = DividedPlan(random_);
+};
+
+TEST_F(VerifyPlan, FindsEachMisuse) {
+  Verify(good_, random_.graph);
+  ExpectBad([](Plan& p) { p.processors.clear(); }, "[plan] processors; got none");
+  ExpectBad([](Plan& p) { p.processors[1] = ""; }, "the name of processor 2 is empty");
+  ExpectBad([](Plan& p) { p.processors[1] = p.processors[0]; }, "is named twice");
+  ExpectBad([](Plan& p) { p.layers[0] += "?"; }, "is for another model");
+  ExpectBad([](Plan& p) { p.layers.pop_back(); }, "is for another model");
+  ExpectBad([](Plan& p) { p.groups.clear(); }, "groups must cover all layers");
+  ExpectBad([](Plan& p) { --p.groups[0].last; }, "groups must cover all layers");
+  ExpectBad([](Plan& p) { p.groups[0].first = 1; }, "groups must follow each other");
+  ExpectBad([](Plan& p) { p.groups[0].last = 1 << 30; }, "groups must follow each other");
+  ExpectBad([](Plan& p) { p.predicted_us = HUGE_VAL; }, "a predicted figure; got inf");
+  ExpectBad([](Plan& p) { p.groups[0].us = -1; }, "[group 1] a predicted figure; got -1");
+  ExpectBad([](Plan& p) { p.groups[0].shares[0].compute_us = -2; }, "a predicted figure; got -2");
+  ExpectBad([](Plan& p) { p.groups[0].placement.devices = {1, 0}; }, "in ascending order");
+  ExpectBad(
+      [](Plan& p) {
+        p.groups[0].placement.devices = {0, 2};
+      },
+      "names processor 2; expected numbers from 0 to 1");
+  ExpectBad([](Plan& p) { p.groups[0].placement.shares = {0.5}; },
+            "needs a share for each processor; got 1, expected 2");
+  ExpectBad([](Plan& p) { p.groups[0].placement.shares = {0.5, 0.6}; }, "add up to 1.1; expected 1");
+  ExpectBad([](Plan& p) { p.groups[0].placement.shares = {1.5, -0.5}; }, "has a share of 1.5");
+  ExpectBad([](Plan& p) { p.groups[0].placement.split = SplitAxis::kNone; },
+            "has 2 processors, expected one");
+  ExpectBad([](Plan& p) { p.groups[0].placement.owners = {0}; }, "has owners of values");
+  ExpectBad([](Plan& p) { p.groups[0].placement.split = SplitAxis::kBranches; }, "has shares; expected none");
+  ExpectBad(
+      [](Plan& p) {
+        p.groups[0].placement = OwnedBy({0, 1, 0, 1, 0, 1});
+      },
+      "needs an owner of each live value");
+  ExpectBad([](Plan& p) { p.groups[0].shares.pop_back(); }, "shares are not those of its placement");
+  ExpectBad([](Plan& p) { p.groups[0].shares[0].outputs.clear(); }, "shares are not those of its placement");
 }
 
-TEST(PlanFromJson, RefusesWhatIsNestedTooDeep) {
-  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
-  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333};
-  std::string json = ToJson(plan);
-  json.replace(json.find("333"), 3, std::string(1'000'000, '[') + std::string(1'000'000, ']'));
-  EXPECT_TELLS(PlanFromJson(json), "[plan] lists and objects are nested too deep");
+TEST_F(VerifyPlan, ReportsAllProblemsAtOnce) {
+  Plan plan = good_;
+  plan.processors[1] = "";
+  plan.gather_us = -1;
+  EXPECT_TELLS(Verify(plan, random_.graph), "the name of processor 2 is empty");
+  EXPECT_TELLS(Verify(plan, random_.graph), "a predicted figure; got -1");
 }
 
-// Whatever a byte is changed to, it is a plan, which then may be a bad one, or an Error.
-TEST(PlanFromJson, SurvivesAnyOneByte) {
-  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2, {0, 1}});
-  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333, 3},
-  plan.steps[0].rejected = {{"big 1", 2, "slower"}};
-  const std::string json = ToJson(plan);
+// Whatever a byte is changed to, the text is a plan of this graph, or an Error.
+TEST_F(VerifyPlan, TextSurvivesAnyOneByte) {
+  const std::string json = ToJson(good_, random_.graph);
   int refused = 0;
   for (size_t i = 0; i < json.size(); ++i)
-    for (const char byte : {'\0', '"', '{', ']', ',', '9', '-', 'e', '\xff'}) {
+    for (const char byte : {'\0', '"', '{', '9', '-'}) {
       std::string bad = json;
       bad[i] = byte;
       try {
-        Verify(PlanFromJson(bad), TwoNodes(), TwoCores());
+        Verify(PlanFromJson(bad, random_.graph), random_.graph);
       } catch (const Error&) {
         ++refused;
       }
@@ -152,68 +160,23 @@ TEST(PlanFromJson, SurvivesAnyOneByte) {
   EXPECT_GT(refused, int(json.size()));
 }
 
-TEST(PlanFromJson, RefusesWhatIsNotAPlan) {
-  for (const char* text : {"", "{", "[]", "{}", "{\"format\":\"mete-plan\",\"version\":2}",
-                           "{\"format\":\"mete-plan\",\"version\":1,\"threads\":\"x\"}",
-                           "{\"format\":\"mete-plan\",\"version\":1,\"model\":{\"bytes\":3}}"})
-    EXPECT_THROW(PlanFromJson(text), Error) << text;
-}
-
-// Each way to spoil a plan is found, and named.
-void ExpectBad(void (*spoil)(Plan&), const char* words) {
-  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
-  spoil(plan);
-  try {
-    Verify(plan, TwoNodes(), TwoCores());
-    ADD_FAILURE() << "accepted: " << words;
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+TEST_F(VerifyPlan, TextRefusesWhatIsToBeAList) {
+  for (const char* list : {"/processors", "/layers", "/groups", "/groups/0/parts", "/groups/0/shares"}) {
+    nlohmann::json j = nlohmann::json::parse(ToJson(good_, random_.graph));
+    const nlohmann::json::json_pointer at(list);
+    const nlohmann::json first = j.at(at)[0];
+    for (const nlohmann::json& bad : {first, nlohmann::json{{"a", first}}, nlohmann::json()}) {
+      j[at] = bad;
+      EXPECT_TELLS(PlanFromJson(j.dump(), random_.graph), at.back() + " must be a list") << bad;
+    }
   }
 }
 
-TEST(VerifyPlan, FindsEachMisuse) {
-  ExpectBad([](Plan& p) { p.threads = 0; }, "threads");
-  ExpectBad([](Plan& p) { p.steps.pop_back(); }, "a step for each node");
-  ExpectBad([](Plan& p) { p.steps[0].node = "other"; }, "another node");
-  ExpectBad([](Plan& p) { p.steps[0].shares[0].end = 900; }, "cover the output");
-  ExpectBad([](Plan& p) { p.steps[0].shares = {{"cpu", 0, 500}, {"cpu", 400, 1000}}; }, "follow each other");
-  ExpectBad([](Plan& p) { p.steps[0].shares[0].processor = "gpu"; }, "unknown processor");
-  ExpectBad([](Plan& p) { p.steps[0].policy = "magic"; }, "unknown policy");
-  ExpectBad([](Plan& p) { p.steps[0].threads = 3; }, "got 3, expected 1 to the plan's 2");
-  ExpectBad([](Plan& p) { p.steps[0].threads = 0; }, "got 0, expected 1 to");
-  ExpectBad([](Plan& p) { p.steps[0].predicted_us = -1; }, "a predicted time");
-  ExpectBad([](Plan& p) { p.steps[0].predicted_us = HUGE_VAL; }, "a predicted time");
-  ExpectBad([](Plan& p) { p.steps[0].blocks = {3, -1}; }, "got -1");
-  ExpectBad([](Plan& p) { p.steps[0].blocks = {3, INT64_MAX}; }, "blocks of a thread");
-  ExpectBad([](Plan& p) { p.steps[0].blocks = {3}; }, "the blocks of each of its threads; got 1, expected 2");
-  ExpectBad([](Plan& p) { p.steps[0].rejected.resize(kMostRejected + 1); }, "rejected choices; got 17");
-  ExpectBad([](Plan& p) { p.steps[0].rejected = {{"big 1", NAN, ""}}; }, "rejected 'big 1'");
-  ExpectBad([](Plan& p) { p.cores = {0, 9}; }, "core 9");
-  ExpectBad([](Plan& p) { p.cores = {0}; }, "a core for each thread");
-  ExpectBad([](Plan& p) { p.steps[0].policy = "equal"; }, "one policy serves all steps");
-  ExpectBad([](Plan& p) { p.speeds = {1}; }, "a speed for each thread");
-  ExpectBad([](Plan& p) { p.speeds = {1, 0}; }, "an emulated speed");
-  ExpectBad([](Plan& p) { p.speeds = {1e-300, 1}; }, "an emulated speed");
-  ExpectBad([](Plan& p) { p.speeds = {1.5, 1}; }, "an emulated speed");
-}
-
-TEST(VerifyPlan, AStepMayLeaveThreadsOut) {
-  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
-  plan.steps[1].threads = 1;
-  Verify(plan, TwoNodes(), TwoCores());
-}
-
-TEST(VerifyPlan, ReportsAllProblemsAtOnce) {
-  Plan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
-  plan.steps[0].policy = "magic";
-  plan.steps[1].shares.clear();
-  try {
-    Verify(plan, TwoNodes(), TwoCores());
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("[first]"), std::string::npos);
-    EXPECT_NE(std::string(e.what()).find("[second]"), std::string::npos);
-  }
+TEST_F(VerifyPlan, TextThatIsNoPlanIsRefused) {
+  for (const char* text : {"", "{", "[]", "{}", "{\"format\":\"mete-plan\",\"version\":1}",
+                           "{\"format\":\"mete-plan\",\"version\":2,\"model\":3}",
+                           "{\"format\":\"mete-plan\",\"version\":2,\"model\":{\"bytes\":3}}"})
+    EXPECT_TELLS(PlanFromJson(text, random_.graph), "try what --save-plan writes") << text;
 }
 
 }  // namespace

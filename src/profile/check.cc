@@ -11,6 +11,7 @@
 #include "engine/model.h"
 #include "mete/statistics.h"
 #include "plan/cores/cores.h"
+#include "plan/plan.h"
 #include "profile/probes.h"
 #include "profile/profile.h"
 #include "profile/runner.h"
@@ -168,9 +169,9 @@ std::vector<std::vector<Check>> CheckModels(const std::vector<Model>& models, co
 CheckedPlan CheckPlan(const Model& model, const Machine& machine, const Profile& profile,
                       const CpuChoice& choice, double seconds, const CancelToken* cancel) {
   const Graph& graph = GraphOf(model);
-  const Plan plan = PlanByProfile(graph, machine, choice, &profile);
+  const ThreadPlan plan = PlanByProfile(graph, machine, choice, &profile);
   SessionOptions options = SessionOptions::Estimated();
-  options.plan_json = ToJson(plan);
+  options.plan_json = ToJson(PlanOnOne(graph, kSessionProcessor, plan), graph);
   options.tune = true;  // the prediction is for the fastest way too
   Session session(model, options);
   const std::vector<Tensor> inputs = InputsFor(model);

@@ -7,7 +7,7 @@
 #include "costs/profile.h"
 #include "machine/machine.h"
 #include "mete/engine.h"
-#include "plan/plan.h"
+#include "plan/threads/thread_plan.h"
 #include "profile/runner.h"
 
 namespace mete {

@@ -43,7 +43,7 @@ class Runner {
 
  private:
   const Model model_;
-  const Plan plan_;
+  const ThreadPlan plan_;
   CpuKernels cpu_;
   Executor executor_;
   std::vector<Tensor> inputs_, outputs_;

@@ -60,7 +60,7 @@ class DeployedPlan::Post : public Outbox {
   const uint64_t request_;
 };
 
-DeployedPlan::DeployedPlan(const Graph& graph, const DevicesPlan& plan, const HomeProcessor& home,
+DeployedPlan::DeployedPlan(const Graph& graph, const Plan& plan, const HomeProcessor& home,
                            const std::vector<Member*>& members, const DeployOptions& options,
                            const WeightsProgress& progress, std::vector<std::string>* notes)
     : graph_(graph),

@@ -52,7 +52,7 @@ class DeployedPlan : private PlanEvents {
   // `members`: by device of the plan; of the home, the first, null. Sends programs, and waits until all are
   // ready. Keeps pointers to the members, and the reference in `home`. `notes` gets what is not as it should
   // be. Throws DeviceError.
-  DeployedPlan(const Graph& graph, const DevicesPlan& plan, const HomeProcessor& home,
+  DeployedPlan(const Graph& graph, const Plan& plan, const HomeProcessor& home,
                const std::vector<Member*>& members, const DeployOptions& options,
                const WeightsProgress& progress, std::vector<std::string>* notes);
   ~DeployedPlan();
@@ -64,7 +64,7 @@ class DeployedPlan : private PlanEvents {
                           RequestTimes* times = nullptr);
 
   bool failed() const;
-  const DevicesPlan& plan() const { return plan_; }
+  const Plan& plan() const { return plan_; }
 
  private:
   struct Lane {
@@ -93,7 +93,7 @@ class DeployedPlan : private PlanEvents {
   void OnFailure(int device, const Error& error) override;
 
   const Graph& graph_;
-  const DevicesPlan plan_;
+  const Plan plan_;
   const std::vector<Member*> members_;
   const DeployOptions options_;
   const std::string id_;

@@ -16,19 +16,18 @@ constexpr std::chrono::milliseconds kHelloTimeout{1000};  // guess: more than a 
 constexpr double kGain = 0.95;
 
 // What a plan takes where devices are faster or slower than it says.
-double ScaledUs(const Graph& graph, DevicesPlan plan, const PoolCosts& costs,
-                const std::vector<double>& ratios) {
+double ScaledUs(const Graph& graph, Plan plan, const PoolCosts& costs, const std::vector<double>& ratios) {
   for (PlannedGroup& group : plan.groups)
-    for (DeviceShare& share : group.shares) share.compute_us *= ratios[size_t(share.device)];
+    for (Share& share : group.shares) share.compute_us *= ratios[size_t(share.processor)];
   return SimulateDevices(graph, plan, costs).us;
 }
 
 // What the plan predicts for a device to compute.
-double PlannedUs(const DevicesPlan& plan, size_t device) {
+double PlannedUs(const Plan& plan, size_t device) {
   double us = 0;
   for (const PlannedGroup& group : plan.groups)
-    for (const DeviceShare& share : group.shares)
-      if (size_t(share.device) == device) us += share.compute_us;
+    for (const Share& share : group.shares)
+      if (size_t(share.processor) == device) us += share.compute_us;
   return us;
 }
 
@@ -113,7 +112,7 @@ void PoolSession::DropSilent() {
 bool PoolSession::Correct() {
   std::vector<double> ratios;
   PoolCosts costs;
-  DevicesPlan plan;
+  Plan plan;
   {
     std::lock_guard lock(mutex_);
     if (rebuild_ ||
@@ -129,7 +128,7 @@ bool PoolSession::Correct() {
     costs = CostsOf(planned_);
     plan = plan_;
     for (PlannedGroup& group : plan_.groups)  // the next correction begins where this one ends
-      for (DeviceShare& share : group.shares) share.compute_us *= ratios[size_t(share.device)];
+      for (Share& share : group.shares) share.compute_us *= ratios[size_t(share.processor)];
   }
   const double before_us = ScaledUs(graph_, plan, costs, ratios),
                after_us = PlanDevices(graph_, costs).predicted_us;

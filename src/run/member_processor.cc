@@ -15,12 +15,12 @@ namespace {
 constexpr std::chrono::minutes kPatience{1};  // guess: of one share, on the slowest board
 
 // All layers in one group on the second of two devices.
-DevicesPlan PlanThere(const Graph& graph, const std::string& name) {
-  DevicesPlan plan{graph.name, "member", {"home", name}, {}, {}};
+Plan PlanThere(const Graph& graph, const std::string& name) {
+  Plan plan{graph.name, "member", {"home", name}, {}, {}};
   const std::vector<Layer> layers = LayersOf(graph);
   for (const Layer& layer : layers) plan.layers.push_back(graph.nodes[size_t(layer.begin)].name);
   PlannedGroup group{0, int(layers.size()), WholeOn(1), {}, 0};
-  DeviceShare share{1, {}, {}};
+  Share share{1, {}, {}};
   std::set<ValueId> listed;  // an output may be listed twice
   for (const ValueId id : graph.outputs)
     if (!graph.value(id).is_constant() && listed.insert(id).second)
@@ -92,7 +92,7 @@ std::string MemberProcessor::WhyNot(const Graph& graph, const Node& node) const 
   return "";
 }
 
-std::shared_ptr<Ready> MemberProcessor::Prepare(const Graph& share) {
+std::shared_ptr<Ready> MemberProcessor::Prepare(const Graph& share, const ThreadPlan*) {
   Problems problems;
   for (const Node& node : share.nodes)
     problems.Try([&] {

@@ -188,7 +188,7 @@ void PoolSession::Learn(const RequestTimes& times, const DeployedPlan* deployed)
   }
 }
 
-DevicesPlan PoolSession::plan() const {
+Plan PoolSession::plan() const {
   std::lock_guard lock(mutex_);
   return plan_;
 }

@@ -66,7 +66,7 @@ struct RequestReport {
 // A plan that ran in turns with others.
 struct ComparedPlan {
   std::string name;  // "chosen", of the session; "alone NAME"; or of the planner
-  DevicesPlan plan;
+  Plan plan;
   double plan_s = 0;       // that planning took, with what the planner had run
   int measured = 0;        // plans or parts of plans that it had run
   std::vector<double> us;  // of each round
@@ -95,7 +95,7 @@ class PoolSession {
                                     const std::vector<Tensor>& inputs, int rounds);
 
   double prepare_ms() const { return alone_->prepare_ms(); }  // of the model on the home
-  DevicesPlan plan() const;                                   // of the devices that are there; the one in use
+  Plan plan() const;                                          // of the devices that are there; the one in use
   PoolSessionStats stats() const;
   // All of the model on the home alone, as retries compute it.
   std::vector<Tensor> RunAtHome(std::span<const Tensor> inputs) { return alone_->Run(inputs, {}); }
@@ -113,7 +113,7 @@ class PoolSession {
   };
   // A plan, deployed.
   struct ReadyPlan {
-    DevicesPlan plan;
+    Plan plan;
     std::shared_ptr<DeployedPlan> deployed;  // null: this device alone
     double usual_us = 0;                     // of a request; 0: nobody has tried
   };
@@ -149,14 +149,14 @@ class PoolSession {
   PoolCosts CostsOf(const std::vector<size_t>& members) const;
   ComparedPlan MakePlan(const std::string& planner, const PoolCosts& costs,
                         const std::vector<Member*>& members);
-  double MeasurePlan(DevicesPlan plan, const PoolCosts& costs, const std::vector<Member*>& members);
+  double MeasurePlan(Plan plan, const PoolCosts& costs, const std::vector<Member*>& members);
   // null: this device alone
-  std::shared_ptr<DeployedPlan> DeployPlan(const DevicesPlan& plan, const std::vector<Member*>& members);
-  std::vector<DevicesPlan> SinglesBeside(const DevicesPlan& plan, const PoolCosts& costs) const;
-  std::vector<ReadyPlan> DeployBeside(const DevicesPlan& plan, const PoolCosts& costs,
+  std::shared_ptr<DeployedPlan> DeployPlan(const Plan& plan, const std::vector<Member*>& members);
+  std::vector<Plan> SinglesBeside(const Plan& plan, const PoolCosts& costs) const;
+  std::vector<ReadyPlan> DeployBeside(const Plan& plan, const PoolCosts& costs,
                                       const std::vector<Member*>& members);
   // The plan, or what is faster where it is tried.
-  ReadyPlan Best(const DevicesPlan& plan, const PoolCosts& costs, const std::vector<Member*>& members);
+  ReadyPlan Best(const Plan& plan, const PoolCosts& costs, const std::vector<Member*>& members);
   double RunOnce(DeployedPlan* deployed, const std::vector<Tensor>& inputs);  // microseconds
 
   const Graph graph_;
@@ -177,7 +177,7 @@ class PoolSession {
   std::condition_variable wake_;
   std::vector<MemberState> states_;
   std::vector<size_t> planned_;  // who the plan is over, by its devices' indices
-  DevicesPlan plan_;
+  Plan plan_;
   std::shared_ptr<DeployedPlan> deployed_;  // null: this device alone
   double usual_us_ = 0;
   double alone_us_ = 0;  // of a request here alone: as the costs say, then as measured

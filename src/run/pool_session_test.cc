@@ -74,7 +74,7 @@ TEST(LocalPools, GiveTheBitsOfOneProcessor) {
     pool.Add(std::make_shared<Cpu>("p2", ReferenceOptions()));
     const auto session = pool.Open();
     for (int i = 0; i < 5; ++i) pool.ExpectWhole(session->Run(pool.inputs));
-    divided += UsedDevices(session->plan()).size() > 1;
+    divided += UsedProcessors(session->plan()).size() > 1;
   }
   EXPECT_GT(divided, 12);
 }
@@ -99,7 +99,7 @@ TEST(LocalPools, ARequestWhoseProcessorFailsIsComputedAtHome) {
     LocalPool pool(3);
     pool.Add(Failing(fails));
     const auto session = pool.Open();
-    ASSERT_EQ(UsedDevices(session->plan()).size(), 2u);
+    ASSERT_EQ(UsedProcessors(session->plan()).size(), 2u);
     for (int i = 0; i < 6; ++i) pool.ExpectWhole(session->Run(pool.inputs));
     EXPECT_GE(session->stats().retries, 1);
     EXPECT_NE(pool.Notes().find("gpu is lost, the others go on without it"), std::string::npos)

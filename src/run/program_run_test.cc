@@ -18,8 +18,7 @@ namespace {
 // Devices of one process: what one sends is in the other's inbox at once, coded, in chunks of some bytes.
 class Devices {
  public:
-  Devices(const Graph& graph, const DevicesPlan& plan, Coding coding, const MakeReady& make)
-      : coding_(coding) {
+  Devices(const Graph& graph, const Plan& plan, Coding coding, const MakeReady& make) : coding_(coding) {
     for (DeviceProgram& program : ProgramsOf(graph, plan)) {
       const int device = int(prepared_.size());
       prepared_.push_back(
@@ -76,10 +75,10 @@ PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int devices) {
   return pool;
 }
 
-double MeasureNothing(const DevicesPlan& plan) { return plan.predicted_us; }
+double MeasureNothing(const Plan& plan) { return plan.predicted_us; }
 
 // What a request needs of other devices at all, over all devices.
-int64_t SentBytes(const Graph& graph, const DevicesPlan& plan) {
+int64_t SentBytes(const Graph& graph, const Plan& plan) {
   int64_t bytes = 0;
   const std::vector<DeviceProgram> programs = ProgramsOf(graph, plan);
   for (size_t d = 0; d < programs.size(); ++d) bytes += ReceivedBytes(programs[d], int(d));
@@ -104,7 +103,7 @@ TEST(ProgramRun, AnyPlanOnSeveralDevicesGivesTheBitsOfOne) {
     const PoolCosts pool = RandomPool(random, random.graph, 3);
     for (const std::string& planner : DevicePlanners()) {
       SCOPED_TRACE(planner);
-      const DevicesPlan plan = PlanDevicesBy(planner, random.graph, pool, MeasureNothing);
+      const Plan plan = PlanDevicesBy(planner, random.graph, pool, MeasureNothing);
       sent += SentBytes(random.graph, plan) > 0, ++plans;
       ExpectSameBits(Devices(random.graph, plan, Coding::kF32, ReferenceReady).Run(inputs), whole,
                      random.graph);
@@ -114,10 +113,9 @@ TEST(ProgramRun, AnyPlanOnSeveralDevicesGivesTheBitsOfOne) {
 }
 
 // Groups under these placements, which end at these boundaries.
-DevicesPlan PlanOf(const Graph& graph, const PoolCosts& pool,
-                   const std::vector<std::pair<int, Placement>>& groups) {
+Plan PlanOf(const Graph& graph, const PoolCosts& pool, const std::vector<std::pair<int, Placement>>& groups) {
   PoolModel model(graph, pool);
-  DevicesPlan plan;
+  Plan plan;
   Placement from = WholeOn(0);
   for (const auto& [end, placement] : groups) {
     const int begin = plan.groups.empty() ? 0 : plan.groups.back().last;
@@ -126,7 +124,7 @@ DevicesPlan PlanOf(const Graph& graph, const PoolCosts& pool,
     plan.groups.push_back(group.Describe(HoldingsOf(model, begin, from)));
     from = placement;
   }
-  NamePlan(plan, graph, pool, "test");
+  NamePlan(plan, graph, NamesOf(pool), "test");
   return plan;
 }
 
@@ -145,7 +143,7 @@ TEST(ProgramRun, BranchesSideBySideGiveTheBitsOfOneDevice) {
     for (int b = 1; b <= layers; ++b)
       for (const Placement& branches : BranchPlacements(model, b))
         for (const Placement& then : {WholeOn(1), Placement{SplitAxis::kRows, {0, 2}, {0.4, 0.6}}}) {
-          const DevicesPlan plan = PlanOf(fork.graph, pool, {{b, branches}, {layers, then}});
+          const Plan plan = PlanOf(fork.graph, pool, {{b, branches}, {layers, then}});
           ExpectSameBits(Devices(fork.graph, plan, Coding::kF32, ReferenceReady).Run(inputs), whole,
                          fork.graph);
           for (const DeviceProgram& program : ProgramsOf(fork.graph, plan))
@@ -186,7 +184,7 @@ struct ResidualNet {
   }
   Builder b;
   PoolCosts pool;
-  DevicesPlan plan;
+  Plan plan;
   std::vector<Tensor> inputs;
   Tensor whole;
 };

@@ -26,16 +26,16 @@ double MedianOf(std::vector<double> us) {
 }
 
 // The device that has all of it; -1 where several have.
-int OnlyDevice(const DevicesPlan& plan) {
-  int only = plan.groups.front().shares.front().device;
+int OnlyDevice(const Plan& plan) {
+  int only = plan.groups.front().shares.front().processor;
   for (const PlannedGroup& group : plan.groups)
-    for (const DeviceShare& share : group.shares)
-      if (share.device != only) return -1;
+    for (const Share& share : group.shares)
+      if (share.processor != only) return -1;
   return only;
 }
 
 // Whether the devices do the same for both, whoever planned it.
-bool SameWork(const DevicesPlan& a, const DevicesPlan& b) {
+bool SameWork(const Plan& a, const Plan& b) {
   if (OnlyDevice(a) == 0 && OnlyDevice(b) == 0) return true;  // all of it in the session of this device
   const auto same = [](const PlannedGroup& x, const PlannedGroup& y) {
     return x.first == y.first && x.last == y.last && x.placement == y.placement;
@@ -45,8 +45,7 @@ bool SameWork(const DevicesPlan& a, const DevicesPlan& b) {
 
 }  // namespace
 
-std::shared_ptr<DeployedPlan> PoolSession::DeployPlan(const DevicesPlan& plan,
-                                                      const std::vector<Member*>& members) {
+std::shared_ptr<DeployedPlan> PoolSession::DeployPlan(const Plan& plan, const std::vector<Member*>& members) {
   if (OnlyDevice(plan) == 0) return nullptr;
   std::vector<std::string> notes;
   auto deployed =
@@ -64,9 +63,8 @@ double PoolSession::RunOnce(DeployedPlan* deployed, const std::vector<Tensor>& i
 }
 
 // A plan of some of the layers is deployed even where it is all on this device.
-double PoolSession::MeasurePlan(DevicesPlan plan, const PoolCosts& costs,
-                                const std::vector<Member*>& members) {
-  NamePlan(plan, graph_, costs, "");  // planners leave that for the end
+double PoolSession::MeasurePlan(Plan plan, const PoolCosts& costs, const std::vector<Member*>& members) {
+  NamePlan(plan, graph_, NamesOf(costs), "");  // planners leave that for the end
   std::vector<std::string> notes;
   DeployedPlan deployed(graph_, plan, own_, members, options_.deploy, options_.progress, &notes);
   const std::vector<Tensor> inputs = MadeUpInputs(graph_, InputsOf(graph_, plan));
@@ -81,8 +79,8 @@ ComparedPlan PoolSession::MakePlan(const std::string& planner, const PoolCosts& 
   const int64_t start_ns = NowNs();
   ComparedPlan made{planner, {}, 0, 0, {}};
   made.plan = PlanDevicesBy(
-      planner, graph_, costs, [&](const DevicesPlan& p) { return MeasurePlan(p, costs, members); },
-      &made.measured, options_.objective);
+      planner, graph_, costs, [&](const Plan& p) { return MeasurePlan(p, costs, members); }, &made.measured,
+      options_.objective);
   made.plan_s = double(NowNs() - start_ns) * 1e-9;
   return made;
 }
@@ -126,27 +124,27 @@ std::vector<ComparedPlan> PoolSession::Compare(const std::vector<std::string>& p
   return compared;
 }
 
-std::vector<DevicesPlan> PoolSession::SinglesBeside(const DevicesPlan& plan, const PoolCosts& costs) const {
-  std::vector<DevicesPlan> singles;
+std::vector<Plan> PoolSession::SinglesBeside(const Plan& plan, const PoolCosts& costs) const {
+  std::vector<Plan> singles;
   for (size_t d = 0; d < costs.devices.size(); ++d)
     if (OnlyDevice(plan) != int(d)) {
       singles.push_back(PlanAlone(graph_, costs, int(d)));
       RatePlan(singles.back(), graph_, costs);
     }
   std::sort(singles.begin(), singles.end(),
-            [](const DevicesPlan& a, const DevicesPlan& b) { return a.predicted_us < b.predicted_us; });
+            [](const Plan& a, const Plan& b) { return a.predicted_us < b.predicted_us; });
   if (singles.size() > size_t(kSingles)) singles.resize(size_t(kSingles));
   return singles;
 }
 
 // The plan, and the single devices that it is tried beside, if it is; but for those that have no room for the
 // whole model.
-std::vector<PoolSession::ReadyPlan> PoolSession::DeployBeside(const DevicesPlan& plan, const PoolCosts& costs,
+std::vector<PoolSession::ReadyPlan> PoolSession::DeployBeside(const Plan& plan, const PoolCosts& costs,
                                                               const std::vector<Member*>& members) {
   std::vector<ReadyPlan> ready{{plan, DeployPlan(plan, members)}};
   const bool latency = options_.objective == DevicesObjective::kLatency;
   if (!options_.trial || !latency || plan.planner != "dynamic" || OnlyDevice(plan) == 0) return ready;
-  for (DevicesPlan& single : SinglesBeside(plan, costs)) {
+  for (Plan& single : SinglesBeside(plan, costs)) {
     try {
       auto deployed = DeployPlan(single, members);
       ready.push_back({std::move(single), std::move(deployed)});
@@ -157,7 +155,7 @@ std::vector<PoolSession::ReadyPlan> PoolSession::DeployBeside(const DevicesPlan&
   return ready;
 }
 
-PoolSession::ReadyPlan PoolSession::Best(const DevicesPlan& plan, const PoolCosts& costs,
+PoolSession::ReadyPlan PoolSession::Best(const Plan& plan, const PoolCosts& costs,
                                          const std::vector<Member*>& members) {
   std::vector<ReadyPlan> ready = DeployBeside(plan, costs, members);
   if (ready.size() == 1) return std::move(ready[0]);

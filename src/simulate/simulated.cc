@@ -32,7 +32,7 @@ std::vector<int> CpusOf(const Machine& machine, const Costs& costs) {
 }
 
 // In the order of the plan's threads.
-std::vector<SimulatedCore> SimulatedCoresOf(const Plan& plan, const Machine& machine) {
+std::vector<SimulatedCore> SimulatedCoresOf(const ThreadPlan& plan, const Machine& machine) {
   std::vector<SimulatedCore> cores;
   for (const int cpu : plan.cores)
     for (size_t c = 0; c < machine.clusters.size(); ++c)
@@ -51,13 +51,14 @@ struct Piece {
 
 class Simulator {
  public:
-  Simulator(const Plan& plan, const MachineFile& file, const Costs& costs, const SimulationOptions& options)
+  Simulator(const ThreadPlan& plan, const MachineFile& file, const Costs& costs,
+            const SimulationOptions& options)
       : plan_(plan), costs_(costs), options_(options) {
     Verify(options.interference);
     if (options.runs < 1 || options.runs > kMostRuns)
       Invalid("runs", "out of bounds; got {}, expected 1 to {}", options.runs, kMostRuns);
     result_.cores = SimulatedCoresOf(plan, file.machine);
-    result_.trace.process = fmt::format("{} on a simulated {}", plan.model, file.machine.name);
+    result_.trace.process = fmt::format("{} on a simulated {}", options.model, file.machine.name);
     for (const SimulatedCore& core : result_.cores)
       result_.trace.lanes.push_back(
           fmt::format("core {} ({})", core.cpu, file.machine.clusters[size_t(core.cluster)].name));
@@ -192,7 +193,7 @@ class Simulator {
     int64_t barrier_ns;
   };
 
-  const Plan& plan_;
+  const ThreadPlan& plan_;
   const Costs& costs_;
   const SimulationOptions& options_;
   Simulation result_;
@@ -214,15 +215,15 @@ double Simulation::median_ns() const {
   return Summarize(std::move(samples)).median;
 }
 
-Plan PlanSimulated(const Graph& graph, const MachineFile& file, const Costs& costs,
-                   const std::string& policy) {
+ThreadPlan PlanSimulated(const Graph& graph, const MachineFile& file, const Costs& costs,
+                         const std::string& policy) {
   const std::vector<int> cpus = CpusOf(file.machine, costs);
-  Plan plan = PlanCores(graph, file.machine, {int(cpus.size()), cpus, {}, policy}, costs);
+  ThreadPlan plan = PlanCores(graph, file.machine, {int(cpus.size()), cpus, {}, policy}, costs);
   Verify(plan, graph, file.machine);
   return plan;
 }
 
-Simulation SimulatePlan(const Plan& plan, const MachineFile& file, const Costs& costs,
+Simulation SimulatePlan(const ThreadPlan& plan, const MachineFile& file, const Costs& costs,
                         const SimulationOptions& options) {
   return Simulator(plan, file, costs, options).Do();
 }

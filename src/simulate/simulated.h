@@ -18,7 +18,7 @@
 #include "costs/estimate.h"
 #include "machine/file.h"
 #include "mete/engine.h"
-#include "plan/plan.h"
+#include "plan/threads/thread_plan.h"
 #include "simulate/interference.h"
 
 namespace mete {
@@ -29,6 +29,7 @@ struct SimulationOptions {
   std::vector<Interference> interference = {};
   bool trace = false;                   // of the last run
   const CancelToken* cancel = nullptr;  // asked between runs
+  std::string model = {};               // the model's name in the trace
 };
 
 // What a core did in all runs together.
@@ -53,12 +54,12 @@ struct Simulation {
 };
 
 // What plan/cores makes of a model for the cores that `costs` says may take part.
-Plan PlanSimulated(const Graph& graph, const MachineFile& file, const Costs& costs,
-                   const std::string& policy);
+ThreadPlan PlanSimulated(const Graph& graph, const MachineFile& file, const Costs& costs,
+                         const std::string& policy);
 
 // Executes a plan of PlanSimulated, or one like it: cores of the machine file for all threads, no emulated
 // speeds. Error for bad interference, runs out of [1, 10000], more cores than 64.
-Simulation SimulatePlan(const Plan& plan, const MachineFile& file, const Costs& costs,
+Simulation SimulatePlan(const ThreadPlan& plan, const MachineFile& file, const Costs& costs,
                         const SimulationOptions& options);
 
 // Plans, and executes that. Error also for an unknown policy.

@@ -125,8 +125,8 @@ TEST(Simulated, APlanLeavesOutCoresThatDoNotPay) {
     const Graph graph = SmallLayers();
     const std::vector<int> cores = PhysicalCores(file.machine);
     const Costs costs = EstimateCosts(graph, file, cores);
-    const Plan planned = PlanSimulated(graph, file, costs, "adaptive");
-    Plan everybody = planned;
+    const ThreadPlan planned = PlanSimulated(graph, file, costs, "adaptive");
+    ThreadPlan everybody = planned;
     for (Step& step : everybody.steps) step.threads = everybody.threads;
     const double with_plan = SimulatePlan(planned, file, costs, {}).median_ns();
     EXPECT_LT(with_plan, 0.9 * SimulatePlan(everybody, file, costs, {}).median_ns()) << file.machine.name;
@@ -139,7 +139,7 @@ TEST(Simulated, WhoTakesNoPartDoesNothing) {
   const MachineFile file = ToyMachine({{1, 10, 100}, {1, 10, 100}}, 50, 1);
   const Graph graph = Chain({1, 64, 64, 128}).Conv(128, 3).Done();
   const Costs costs = EstimateCosts(graph, file, {1, 1});
-  Plan plan = PlanSimulated(graph, file, costs, "adaptive");
+  ThreadPlan plan = PlanSimulated(graph, file, costs, "adaptive");
   plan.steps[0].threads = 1;
   const Simulation s = SimulatePlan(plan, file, costs, {"", 2, {}, true});
   EXPECT_EQ(s.cores[1].busy_ns + s.cores[1].taking_ns, 0);

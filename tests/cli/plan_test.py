@@ -57,11 +57,17 @@ class Profiles(Cli):
 
 
 class Plans(Cli):
+    @staticmethod
+    def threads_of(plan):
+        """The threads of the only share of a plan for one processor."""
+        return plan["groups"][0]["shares"][0]["threads"]
+
     def test_plan_predicts_on_machine_files(self):
         board = BOARDS / "tensor-g4.toml"
         answer = self.answer("plan", self.net, "--machine", board)
-        self.assertEqual((answer["format"], answer["cores"]), ("mete-plan", [7, 4, 5, 6, 0, 1, 2, 3]))
-        steps = [s for s in answer["steps"] if s.get("predicted_us", 0) > 0]
+        threads = self.threads_of(answer)
+        self.assertEqual((answer["format"], threads["cores"]), ("mete-plan", [7, 4, 5, 6, 0, 1, 2, 3]))
+        steps = [s for s in threads["steps"] if s.get("predicted_us", 0) > 0]
         self.assertAlmostEqual(sum(s["predicted_us"] for s in steps), answer["predicted_us"])
         for step in steps:
             self.assertEqual(len(step["blocks"]), step["threads"])
@@ -79,24 +85,26 @@ class Plans(Cli):
     def test_plan_takes_some_cores_and_other_policies(self):
         board = BOARDS / "tensor-g4.toml"
         command = ["plan", self.net, "--machine", board, "--cores", "prime,middle:2"]
-        self.assertEqual(self.answer(*command)["cores"], [7, 4, 5])
+        self.assertEqual(self.threads_of(self.answer(*command))["cores"], [7, 4, 5])
         equal = self.answer(*command, "--policy", "equal")
-        self.assertEqual({s["threads"] for s in equal["steps"]}, {3})
+        self.assertEqual({s["threads"] for s in self.threads_of(equal)["steps"]}, {3})
         self.assertNotIn("predicted_us", equal)
 
     def test_plan_for_this_machine_runs(self):
         core = self.answer("machine")["affinity"]["allowed"][0]
         unmeasured = {"METE_CACHE": str(self.path("empty"))}
         answer = self.answer("plan", self.net, "--cores", core, env=unmeasured)
-        self.assertEqual((answer["cores"], answer["threads"]), ([core], 1))
+        threads = self.threads_of(answer)
+        self.assertEqual((threads["cores"], threads["threads"]), ([core], 1))
         self.assertIn("mete profile", answer["note"])
         self.assertIn("no times of this machine", mete("plan", self.net, env=unmeasured).stdout)
         plan = self.path("planned.json", json.dumps(answer).encode())
         self.assertEqual(self.answer("bench", self.net, "--runs", 1, "--plan", plan)["threads"], 1)
         # One step on one thread and the next on two, on the same core if there is no other.
         both = self.answer("plan", self.net)
-        both.update(threads=2, cores=[])
-        for i, step in enumerate(both["steps"]):
+        threads = self.threads_of(both)
+        threads.update(threads=2, cores=[])
+        for i, step in enumerate(threads["steps"]):
             step["threads"] = 1 + i % 2
         plan.write_text(json.dumps(both))
         self.assertEqual(self.answer("bench", self.net, "--runs", 1, "--plan", plan)["threads"], 2)
@@ -112,11 +120,10 @@ class Plans(Cli):
     def test_plan_divides_over_devices(self):
         board = BOARDS / "rk3399x6.toml"
         answer = self.answer("plan", self.net, "--processors", board)
-        self.assertEqual(len(answer["devices"]), 6)
+        self.assertEqual(len(answer["processors"]), 6)
         self.assertLessEqual(answer["predicted_us"], min(answer["alone_us"]) * 1.000001)
-        layers = [name for group in answer["groups"] for name in group["layers"]]
-        self.assertEqual(len(layers), len(set(layers)))
-        used = {share["device"] for group in answer["groups"] for share in group["shares"]}
+        self.assertEqual(answer["groups"][-1]["last"], len(answer["layers"]))
+        used = {answer["processors"][share["processor"]] for group in answer["groups"] for share in group["shares"]}
         for left_out in answer["left_out"]:
             self.assertNotIn(left_out["device"], used)
             self.assertGreaterEqual(left_out["least_us_with_it"], answer["predicted_us"])
@@ -146,7 +153,7 @@ class Plans(Cli):
         self.assertEqual(len(answer["sent"]), len(answer["groups"]) + 1)
         for group, sent in zip(answer["groups"], answer["sent"]):
             for share in group["shares"]:
-                self.assertEqual(sum(t["bytes"] for t in sent if t["to"] == share["device"]), share["bytes"])
+                self.assertEqual(sum(t["bytes"] for t in sent if t["to"] == answer["processors"][share["processor"]]), share["bytes"])
         self.assertTrue(any(t["us"] > 0 for sent in answer["sent"] for t in sent))
         text = mete("plan", self.net, "--processors", board, "--explain").stdout
         for told in ("before group", "the end", "of a request", "Every device has a part"):

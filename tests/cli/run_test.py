@@ -136,7 +136,7 @@ class Commands(Cli):
     def test_plan_makes_a_round_trip(self):
         plan, again = self.path("plan.json"), self.path("again.json")
         self.answer("inspect", self.net, "--threads", 2, "--save-plan", plan)
-        self.assertEqual(json.loads(plan.read_text())["threads"], 2)
+        self.assertEqual(json.loads(plan.read_text())["groups"][0]["shares"][0]["threads"]["threads"], 2)
         answer = self.answer("bench", self.net, "--plan", plan, "--save-plan", again, "--runs", 1, "--warmup", 0)
         self.assertEqual(answer["threads"], 2)
         self.assertEqual(plan.read_text(), again.read_text())

@@ -118,7 +118,7 @@ class Together(Hosts):
 
     def test_plans_go_by_it(self):
         plan = self.answer("plan", self.net, "--processors", self.file)
-        self.assertEqual(plan["devices"], ["own", "one", "two"])
+        self.assertEqual(plan["processors"], ["own", "one", "two"])
         self.assertIn("mete profile has measured", plan["note"])
         self.assertGreaterEqual(plan["beside_best_alone"], 1)
         plain = mete("plan", self.net, "--processors", self.file)
@@ -139,7 +139,7 @@ class Together(Hosts):
         file = self.path("watts.toml", "[[device]]\n".join([parts[0]] + [p + "\n" + w for p, w in zip(parts[1:], watts)]).encode())
         plan = self.answer("plan", self.net, "--processors", file, "--objective", "energy")
         self.assertIn("Watts are the file's", plan["note"])
-        self.assertEqual({share["device"] for group in plan["groups"] for share in group["shares"]}, {"one"})
+        self.assertEqual({plan["processors"][share["processor"]] for group in plan["groups"] for share in group["shares"]}, {"one"})
         done = self.answer("bench", self.net, "--processors", file, "--runs", "5", "--objective", "energy")
         self.assertEqual((done["wrong"], done["computed_alone"]), (0, 0))
         self.assertAlmostEqual(done["predicted_joules"], plan["joules"])

@@ -102,7 +102,7 @@ TEST(DeployedPlan, WhoWaitsForAnotherIsNotToBlame) {
   pool.plan.groups.clear();
   for (const auto& [first, last, device] : {std::tuple{0, 1, 2}, {1, int(layers.size()), 1}}) {
     PlannedGroup group{first, last, WholeOn(device), {}, 0};
-    DeviceShare share{device, {}, {}};
+    Share share{device, {}, {}};
     const bool at_end = last == int(layers.size());
     for (const ValueId id : at_end ? OutputsOf(pool.random.graph, {.groups = {group}}) : live[size_t(last)])
       share.outputs.push_back({id, Part::All()});

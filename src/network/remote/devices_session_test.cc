@@ -96,7 +96,7 @@ TEST(PoolSession, NoRequestIsLostOrWrongWhateverBecomesOfWorkers) {
   EXPECT_TRUE(Soon([&] {
     RequestReport report;
     devices.ExpectWhole(session->Run(devices.inputs, &report));
-    return !report.alone && session->plan().devices.size() == 3;
+    return !report.alone && session->plan().processors.size() == 3;
   })) << devices.Notes();
 }
 
@@ -175,7 +175,7 @@ TEST(PoolSession, WhoCannotServeIsToldOnceAndTheOthersGoOn) {
   devices.Stop(0);
   devices.Start(0, full);
   const auto session = devices.Open();
-  EXPECT_EQ(session->plan().devices.size(), 2u);
+  EXPECT_EQ(session->plan().processors.size(), 2u);
   RequestReport report;
   for (int i = 0; i < 40; ++i) {  // longer than the first times that it could be tried again after
     devices.ExpectWhole(session->Run(devices.inputs, &report));
@@ -206,7 +206,7 @@ TEST(PoolSession, WhatFailedForAWhileIsToldOnceAndTriedAgain) {
   RequestReport report;
   devices.ExpectWhole(session->Run(devices.inputs, &report));
   EXPECT_TRUE(report.alone);
-  EXPECT_TRUE(Soon([&] { return session->plan().devices.size() == 2; }));
+  EXPECT_TRUE(Soon([&] { return session->plan().processors.size() == 2; }));
   devices.ExpectWhole(session->Run(devices.inputs, &report));
   EXPECT_FALSE(report.alone) << devices.Notes();
   EXPECT_EQ(failures, 0);

@@ -56,7 +56,7 @@ TEST(RemoteMember, SharesAPlanWithProcessorsOfTheCallersProcess) {
     LocalMember local(std::make_shared<Cpu>("worker-1", ReferenceOptions()));
     RemoteMember remote({"worker-2", workers.AddressOf(1)}, {});
     ExpectWholeOver(workers, {nullptr, &local, &remote});
-    divided += UsedDevices(workers.plan).size() == 3;
+    divided += UsedProcessors(workers.plan).size() == 3;
   }
   EXPECT_GE(divided, 3);
 }
@@ -77,7 +77,7 @@ TEST(RemoteMember, IsOneOfAWorkersProcessors) {
         b(address, {}, std::make_shared<DigestMemo>(), "b");
     EXPECT_EQ(b.name(), "worker-1/b");
     ExpectWholeOver(workers, {nullptr, &a, &b});
-    divided += UsedDevices(workers.plan).size() == 3;
+    divided += UsedProcessors(workers.plan).size() == 3;
   }
   EXPECT_GE(divided, 3);
 }

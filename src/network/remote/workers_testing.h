@@ -103,7 +103,7 @@ class Workers {
   PoolCosts costs;
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<int> ports;
-  DevicesPlan plan;
+  Plan plan;
   std::vector<Tensor> inputs, whole;
 };
 

@@ -20,7 +20,7 @@ int ClusterOf(const Machine& machine, int core) {
 
 // Returns the cluster of each thread of the plan. Threads that are not pinned are put on the cores in turn,
 // as the kernel does: first one on each physical core, then on the other threads of these cores.
-std::vector<int> ClustersOf(const Plan& plan, const Machine& machine) {
+std::vector<int> ClustersOf(const ThreadPlan& plan, const Machine& machine) {
   std::vector<int> clusters;
   for (const int core : plan.cores) clusters.push_back(ClusterOf(machine, core));
   const std::vector<int> physical = PhysicalCores(machine);
@@ -33,7 +33,7 @@ std::vector<int> ClustersOf(const Plan& plan, const Machine& machine) {
   return clusters;
 }
 
-std::vector<PlannedThread> ThreadsOf(const Plan& plan, const Machine& machine) {
+std::vector<PlannedThread> ThreadsOf(const ThreadPlan& plan, const Machine& machine) {
   std::vector<PlannedThread> threads;
   for (const int cluster : ClustersOf(plan, machine)) threads.push_back({cluster});
   for (size_t t = 0; t < std::min(plan.speeds.size(), threads.size()); ++t) threads[t].speed = plan.speeds[t];
@@ -127,7 +127,7 @@ class StepWriter {
   double chosen_ns_ = 0;
 };
 
-void Choose(Plan& plan, const Machine& machine, const Costs& costs) {
+void Choose(ThreadPlan& plan, const Machine& machine, const Costs& costs) {
   const std::vector<PlannedThread> threads = ThreadsOf(plan, machine);
   const Prediction prediction(costs, threads);
   const std::vector<Decision> path = BestPath(costs, prediction);
@@ -147,21 +147,22 @@ void Choose(Plan& plan, const Machine& machine, const Costs& costs) {
 
 }  // namespace
 
-Plan PlanCores(const Graph& graph, const Machine& machine, const CpuChoice& choice, const Costs& costs) {
+ThreadPlan PlanCores(const Graph& graph, const Machine& machine, const CpuChoice& choice,
+                     const Costs& costs) {
   CheckCosts(graph, machine, costs);
-  Plan plan = PlanOneCpu(graph, machine, choice);
+  ThreadPlan plan = PlanOneCpu(graph, machine, choice);
   if (choice.policy == "adaptive") Choose(plan, machine, costs);
   return plan;
 }
 
-Plan PlanByProfile(const Graph& graph, const Machine& machine, const CpuChoice& choice,
-                   const Profile* profile) {
-  Plan all = PlanOneCpu(graph, machine, choice);
+ThreadPlan PlanByProfile(const Graph& graph, const Machine& machine, const CpuChoice& choice,
+                         const Profile* profile) {
+  ThreadPlan all = PlanOneCpu(graph, machine, choice);
   Verify(all, graph, machine);
   return profile ? PlanCores(graph, machine, choice, PredictCosts(graph, *profile, machine)) : all;
 }
 
-int CountedThreads(const Plan& plan, const Machine& machine) {
+int CountedThreads(const ThreadPlan& plan, const Machine& machine) {
   if (!plan.cores.empty()) {
     const std::vector<bool> shares = machine.SharesCore(plan.cores);
     return int(std::find(shares.begin(), shares.end(), true) - shares.begin());
@@ -171,16 +172,11 @@ int CountedThreads(const Plan& plan, const Machine& machine) {
   return physical < machine.cores() ? std::min(plan.threads, physical) : plan.threads;
 }
 
-std::vector<int> CoresOf(const Plan& plan, const Machine& machine, int threads) {
+std::vector<int> CoresOf(const ThreadPlan& plan, const Machine& machine, int threads) {
   std::vector<int> cores(machine.clusters.size(), 0);
   const std::vector<int> clusters = ClustersOf(plan, machine);
   for (int t = 0; t < threads; ++t) ++cores[size_t(clusters[size_t(t)])];
   return cores;
-}
-
-double PredictedUs(const Plan& plan) {
-  return std::accumulate(plan.steps.begin(), plan.steps.end(), 0.0,
-                         [](double sum, const Step& s) { return sum + s.predicted_us; });
 }
 
 }  // namespace mete

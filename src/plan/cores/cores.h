@@ -13,7 +13,7 @@
 #include "costs/profile.h"
 #include "graph/graph.h"
 #include "machine/machine.h"
-#include "plan/plan.h"
+#include "plan/threads/thread_plan.h"
 
 namespace mete {
 
@@ -26,22 +26,19 @@ inline constexpr double kLeastGain = 0.01;
 // the other policies, which are those of other systems, use all threads. Error unless `costs` has all nodes
 // of the graph and all clusters of the machine. If the choice pins no threads, they are assumed to run on the
 // machine's cores, the fastest first.
-Plan PlanCores(const Graph& graph, const Machine& machine, const CpuChoice& choice, const Costs& costs);
+ThreadPlan PlanCores(const Graph& graph, const Machine& machine, const CpuChoice& choice, const Costs& costs);
 
 // Plans with the costs that the profile predicts; if `profile` is nullptr, each step has all threads. Error
 // if the choice does not fit the machine.
-Plan PlanByProfile(const Graph& graph, const Machine& machine, const CpuChoice& choice,
-                   const Profile* profile);
+ThreadPlan PlanByProfile(const Graph& graph, const Machine& machine, const CpuChoice& choice,
+                         const Profile* profile);
 
 // Returns how many of the plan's first threads are on separate physical cores. The threads after them are
 // second threads of the same cores, and no step uses them: the speed of two threads on one core is not
 // measured, and products, which take most of the time, keep a core's units busy with one thread.
-int CountedThreads(const Plan& plan, const Machine& machine);
+int CountedThreads(const ThreadPlan& plan, const Machine& machine);
 
 // Returns how many of the first `threads` threads of a plan are on each cluster of the machine.
-std::vector<int> CoresOf(const Plan& plan, const Machine& machine, int threads);
-
-// Returns the predicted time of a run of the plan in microseconds; 0 if the plan has no predictions.
-double PredictedUs(const Plan& plan);
+std::vector<int> CoresOf(const ThreadPlan& plan, const Machine& machine, int threads);
 
 }  // namespace mete

@@ -9,6 +9,7 @@
 #include "costs/costs_testing.h"
 #include "mete/error.h"
 #include "plan/cores/paths.h"
+#include "plan/threads/thread_plan_json.h"
 #include "schedule/simulate.h"
 
 namespace mete {
@@ -23,21 +24,21 @@ MachineFile BigLittle(double barrier_us = 3) {
 }
 
 // Returns a plan for all cores of the machine.
-Plan PlanOn(const MachineFile& file, const Graph& graph, const Costs& costs,
-            const std::string& policy = "adaptive") {
+ThreadPlan PlanOn(const MachineFile& file, const Graph& graph, const Costs& costs,
+                  const std::string& policy = "adaptive") {
   std::vector<int> cores;
   for (const Cluster& c : file.machine.clusters) cores.insert(cores.end(), c.cores.begin(), c.cores.end());
-  Plan plan = PlanCores(graph, file.machine, {int(cores.size()), cores, {}, policy}, costs);
+  ThreadPlan plan = PlanCores(graph, file.machine, {int(cores.size()), cores, {}, policy}, costs);
   Verify(plan, graph, file.machine);
   return plan;
 }
 
-Plan PlanOn(const MachineFile& file, const Graph& graph) {
+ThreadPlan PlanOn(const MachineFile& file, const Graph& graph) {
   return PlanOn(file, graph, EstimateCosts(graph, file, PhysicalCores(file.machine)));
 }
 
 // Returns one line per step: the choice and its time, and the rejected choices with their times.
-std::string Summary(const Plan& plan) {
+std::string Summary(const ThreadPlan& plan) {
   std::string text;
   for (const Step& s : plan.steps) {
     text += fmt::format("{} {}, {} blocks, {:.1f} us:", s.node, s.threads, fmt::join(s.blocks, "+"),
@@ -76,7 +77,7 @@ TEST(PlanCores, CountsThreadsOfOneCoreOnce) {
   const Graph graph = LargeProduct();
   const Costs costs = EstimateCosts(graph, file, PhysicalCores(file.machine));
   for (const std::vector<int>& cores : {std::vector<int>{}, {0, 1, 2, 3}, {3, 2, 1, 0}}) {
-    const Plan plan = PlanCores(graph, file.machine, {4, cores}, costs);
+    const ThreadPlan plan = PlanCores(graph, file.machine, {4, cores}, costs);
     Verify(plan, graph, file.machine);
     EXPECT_EQ(plan.threads, 4);
     EXPECT_EQ(CountedThreads(plan, file.machine), 2);
@@ -119,7 +120,7 @@ TEST(DealOut, IsTheLeastThereIs) {
 }
 
 TEST(PlanCores, ALargeLayerIsForAll) {
-  const Plan plan = PlanOn(BigLittle(), Chain({1, 64, 64, 128}).Conv(128, 3).Done());
+  const ThreadPlan plan = PlanOn(BigLittle(), Chain({1, 64, 64, 128}).Conv(128, 3).Done());
   EXPECT_EQ(plan.steps[0].threads, 4);
   EXPECT_EQ(plan.steps[0].all_blocks(), 4 * kBlocksPerThread);
   EXPECT_EQ(plan.steps[0].blocks, (std::vector<int64_t>{46, 46, 18, 18}));  // 128 blocks in the ratio 1 : 0.4
@@ -140,13 +141,13 @@ TEST(PlanCores, ASmallLayerIsForAFew) {
 }
 
 TEST(PlanCores, ATinyLayerStaysOnOneCore) {
-  const Plan plan = PlanOn(BigLittle(20), Chain({1, 7, 7, 64}).Conv(32, 1).Done());
+  const ThreadPlan plan = PlanOn(BigLittle(20), Chain({1, 7, 7, 64}).Conv(32, 1).Done());
   EXPECT_EQ(plan.steps[0].threads, 1);
   EXPECT_EQ(plan.steps[0].blocks, std::vector<int64_t>{1});
   EXPECT_EQ(plan.steps[0].rejected.size(), 3u);
   EXPECT_NE(plan.steps[0].rejected[0].reason.find("longer"), std::string::npos)
       << plan.steps[0].rejected[0].reason;
-  const Plan one_piece = PlanOn(BigLittle(), Chain({100}).Relu().Done());
+  const ThreadPlan one_piece = PlanOn(BigLittle(), Chain({100}).Relu().Done());
   EXPECT_EQ(one_piece.steps[0].threads, 1);
   EXPECT_TRUE(one_piece.steps[0].rejected.empty());
   EXPECT_NE(one_piece.steps[0].reason.find("nothing to divide"), std::string::npos);
@@ -156,12 +157,12 @@ TEST(PlanCores, ATinyLayerStaysOnOneCore) {
 TEST(PlanCores, ASmallGainIsNoReason) {
   const int64_t elements = 1 << 24;
   MachineFile file = ToyMachine({{2, 10, 99.5}, {2, 4, 99.5}});
-  const Plan plan = PlanOn(file, Chain({elements}).Relu().Done());
+  const ThreadPlan plan = PlanOn(file, Chain({elements}).Relu().Done());
   EXPECT_EQ(plan.steps[0].threads, 1);
   bool found = false;
   for (const Rejected& r : plan.steps[0].rejected)
     found |= r.reason.find("that more cores must gain") != std::string::npos;
-  EXPECT_TRUE(found) << ToText(plan);
+  EXPECT_TRUE(found) << ThreadPlanJson(plan).dump(2);
 }
 
 // Costs on two equal cores. Nodes with one piece and nodes that can be divided alternate.
@@ -262,7 +263,7 @@ TEST(Prediction, IsWhatTheSimulationOfTheAdaptivePolicyGives) {
 TEST(PlanCores, OtherPoliciesHaveAllThreads) {
   const MachineFile file = BigLittle(20);
   const Graph graph = Chain({1, 7, 7, 64}).Conv(32, 1).Done();
-  const Plan plan = PlanOn(file, graph, EstimateCosts(graph, file, {2, 2}), "equal");
+  const ThreadPlan plan = PlanOn(file, graph, EstimateCosts(graph, file, {2, 2}), "equal");
   EXPECT_EQ(plan.steps[0].threads, 4);
   EXPECT_EQ(plan.steps[0].predicted_us, 0);
 }
@@ -270,7 +271,7 @@ TEST(PlanCores, OtherPoliciesHaveAllThreads) {
 TEST(PlanCores, ViewsAndUnknownShapesAreNobodys) {
   Graph graph = Chain({4, 5}).Flat().Relu().Done();
   graph.AddNode("NonZero", "nonzero", {graph.inputs[0]}, {graph.AddValue("any", DType::kI64)});
-  const Plan plan = PlanOn(BigLittle(), graph);
+  const ThreadPlan plan = PlanOn(BigLittle(), graph);
   EXPECT_EQ(plan.steps[0].threads, 1);
   EXPECT_EQ(plan.steps[0].reason, "nothing to compute");
   EXPECT_EQ(plan.steps[2].predicted_us, 0);
@@ -281,15 +282,15 @@ TEST(PlanCores, EmulatedSpeedsAndThreadsThatAreNotPinned) {
   const MachineFile file = ToyMachine({{2, 10, 100}}, 0, 0);
   const Graph graph = Chain({1, 64, 64, 128}).Conv(128, 3).Done();
   const Costs costs = EstimateCosts(graph, file, {2});
-  const Plan even = PlanCores(graph, file.machine, {}, costs);
-  const Plan slowed = PlanCores(graph, file.machine, {2, {1, 0}, {0.5, 1}, "adaptive"}, costs);
+  const ThreadPlan even = PlanCores(graph, file.machine, {}, costs);
+  const ThreadPlan slowed = PlanCores(graph, file.machine, {2, {1, 0}, {0.5, 1}, "adaptive"}, costs);
   EXPECT_TRUE(even.cores.empty());
   EXPECT_EQ(slowed.cores, (std::vector<int>{0, 1}));
   EXPECT_NEAR(slowed.steps[0].predicted_us / even.steps[0].predicted_us, 2 / 1.5, 0.02);
 }
 
 TEST(PlanCores, ManyCoresHaveAsManyAlternativesAsAreRead) {
-  const Plan plan = PlanOn(ToyMachine({{40, 10, 100}}), Chain({1, 64, 64, 128}).Conv(128, 3).Done());
+  const ThreadPlan plan = PlanOn(ToyMachine({{40, 10, 100}}), Chain({1, 64, 64, 128}).Conv(128, 3).Done());
   EXPECT_EQ(plan.steps[0].rejected.size(), kMostRejected);
 }
 
@@ -304,7 +305,7 @@ TEST(PlanCores, CostsOfSomethingElseAreRefused) {
 
 TEST(CoresOf, CountsTheThreadsOfEachCluster) {
   const MachineFile file = BigLittle();
-  const Plan plan = PlanOn(file, Chain({100}).Relu().Done());
+  const ThreadPlan plan = PlanOn(file, Chain({100}).Relu().Done());
   EXPECT_EQ(CoresOf(plan, file.machine, 3), (std::vector<int>{2, 1}));
 }
 

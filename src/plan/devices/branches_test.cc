@@ -28,7 +28,7 @@ PoolCosts Alike(const Graph& graph, int devices, const LinkCosts& link) {
 
 const LinkCosts kDear{0, 300, 10000, 10000}, kCheap{0, 1, 10000, 10000};
 
-int BranchGroups(const DevicesPlan& plan) {
+int BranchGroups(const Plan& plan) {
   return int(std::count_if(plan.groups.begin(), plan.groups.end(), [](const PlannedGroup& group) {
     return group.placement.split == SplitAxis::kBranches;
   }));
@@ -109,8 +109,8 @@ TEST(BranchPlacements, ManyBranchesAreDealtOutTheLongestFirst) {
 TEST(Branches, SideBySideAreFasterWhereHandOversAreDear) {
   const ModuleChain chain(3);
   const PoolCosts pool = Alike(chain.graph, 2, kDear);
-  const DevicesPlan with = PlanDevices(chain.graph, pool),
-                    without = PlanDevices(chain.graph, pool, DynamicOptions{.branches = false});
+  const Plan with = PlanDevices(chain.graph, pool),
+             without = PlanDevices(chain.graph, pool, DynamicOptions{.branches = false});
   EXPECT_GT(BranchGroups(with), 0);
   EXPECT_EQ(BranchGroups(without), 0);
   EXPECT_LT(with.predicted_us, without.predicted_us * 0.97);
@@ -119,13 +119,13 @@ TEST(Branches, SideBySideAreFasterWhereHandOversAreDear) {
 TEST(Branches, AreSentAsTheirGroupsSay) {
   const ModuleChain chain(3);
   const PoolCosts pool = Alike(chain.graph, 2, kDear);
-  const DevicesPlan plan = PlanDevices(chain.graph, pool);
+  const Plan plan = PlanDevices(chain.graph, pool);
   PlanExchanges exchanges(chain.graph, plan, pool);
   int64_t bytes = 0;
   for (size_t at = 0; at < plan.groups.size(); ++at)
-    for (const DeviceShare& share : plan.groups[at].shares) {
-      EXPECT_EQ(exchanges.At(at).BytesTo(share.device), share.bytes);
-      EXPECT_EQ(exchanges.At(at).ReadyUs(share.device), share.ready_us);
+    for (const Share& share : plan.groups[at].shares) {
+      EXPECT_EQ(exchanges.At(at).BytesTo(share.processor), share.bytes);
+      EXPECT_EQ(exchanges.At(at).ReadyUs(share.processor), share.ready_us);
       bytes += share.bytes;
     }
   EXPECT_GT(bytes, 0);

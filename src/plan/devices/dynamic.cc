@@ -53,8 +53,8 @@ class DynamicPlanner {
     for (State& last : boundaries_.back().states) last.rest = GatherPrice(last.held);
   }
 
-  DevicesPlan Plan() const {
-    DevicesPlan plan;
+  Plan Best() const {
+    Plan plan;
     const State* state = &Last();
     plan.predicted_us = plan.gather_us = GatherUs(model_, state->held);
     for (int end = model_.boundaries(); end > 0; end = state->boundary, state = &Before(*state)) {
@@ -253,18 +253,18 @@ void CheckPlacements(const std::vector<Placement>& placements) {
 }
 
 // Plans without the devices in `off` (as in DynamicPlanner).
-DevicesPlan PlanWithout(const std::vector<bool>& off, const Graph& graph, const PoolCosts& pool,
-                        const std::vector<Placement>& placements, const DynamicOptions& options) {
+Plan PlanWithout(const std::vector<bool>& off, const Graph& graph, const PoolCosts& pool,
+                 const std::vector<Placement>& placements, const DynamicOptions& options) {
   CheckPlacements(placements);
   PoolModel model(graph, pool);
-  DevicesPlan plan = DynamicPlanner(model, placements, options, off).Plan();
-  NamePlan(plan, graph, pool, "dynamic");
+  Plan plan = DynamicPlanner(model, placements, options, off).Best();
+  NamePlan(plan, graph, NamesOf(pool), "dynamic");
   return plan;
 }
 
 // Returns the devices that the plan does not use; of equal devices only the first.
-std::vector<int> LeftOut(const DevicesPlan& plan, const PoolCosts& pool) {
-  const std::set<int> used = UsedDevices(plan);
+std::vector<int> LeftOut(const Plan& plan, const PoolCosts& pool) {
+  const std::set<int> used = UsedProcessors(plan);
   const auto alike = [&](int a, int b) {
     return pool.devices[size_t(a)].link == pool.devices[size_t(b)].link &&
            pool.devices[size_t(a)].layers == pool.devices[size_t(b)].layers;
@@ -280,19 +280,19 @@ std::vector<int> LeftOut(const DevicesPlan& plan, const PoolCosts& pool) {
 
 }  // namespace
 
-DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
-                        const DynamicOptions& options) {
+Plan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+                 const DynamicOptions& options) {
   return PlanWithout({}, graph, pool, placements, options);
 }
 
-DevicesPlan PlanWithin(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
-                       const std::vector<int>& devices, const DynamicOptions& options) {
+Plan PlanWithin(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+                const std::vector<int>& devices, const DynamicOptions& options) {
   std::vector<bool> off(pool.devices.size(), true);
   for (int device : devices) off[size_t(device)] = false;
   return PlanWithout(off, graph, pool, placements, options);
 }
 
-DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const DynamicOptions& options) {
+Plan PlanDevices(const Graph& graph, const PoolCosts& pool, const DynamicOptions& options) {
   Verify(pool, LayersOf(graph).size());
   return RefineShares(graph, pool, PlanDevices(graph, pool, PlacementsOf(pool), options), options);
 }
@@ -301,8 +301,8 @@ PlanAndLeftOut PlanDevicesAndLeftOut(const Graph& graph, const PoolCosts& pool) 
   PoolModel model(graph, pool);
   const std::vector<Placement> placements = PlacementsOf(pool);
   DynamicPlanner planner(model, placements, {});
-  DevicesPlan plan = planner.Plan();
-  NamePlan(plan, graph, pool, "dynamic");
+  Plan plan = planner.Best();
+  NamePlan(plan, graph, NamesOf(pool), "dynamic");
   plan = RefineShares(graph, pool, std::move(plan));
   std::vector<LeftOutDevice> left_out;
   const std::vector<int> devices = LeftOut(plan, pool);
@@ -318,16 +318,16 @@ std::vector<double> UsWithDevices(const Graph& graph, const PoolCosts& pool,
   return DynamicPlanner(model, placements, {}).PricesWith(devices);
 }
 
-DevicesPlan PlanAlone(const Graph& graph, const PoolCosts& pool, int device) {
+Plan PlanAlone(const Graph& graph, const PoolCosts& pool, int device) {
   PoolModel model(graph, pool);
   const Placement alone = WholeOn(device);
-  DevicesPlan plan;
+  Plan plan;
   GroupCosts group(model, model.boundaries(), alone);
   while (group.begin() > 0) group.Prepend();
   plan.groups.push_back(group.Describe(HoldingsOf(model, 0, WholeOn(0))));
   plan.gather_us = GatherUs(model, HoldingsOf(model, model.boundaries(), alone));
   plan.predicted_us = plan.groups[0].us + plan.gather_us;
-  NamePlan(plan, graph, pool, "alone");
+  NamePlan(plan, graph, NamesOf(pool), "alone");
   return plan;
 }
 

@@ -22,7 +22,7 @@
 
 #include "costs/pool.h"
 #include "graph/graph.h"
-#include "plan/devices/devices_plan.h"
+#include "plan/plan.h"
 #include "plan/devices/placements.h"
 
 namespace mete {
@@ -40,14 +40,14 @@ struct DynamicOptions {
 };
 
 // Error where `pool` does not fit the graph. `placements` are those of every boundary, WholeOn(0) first.
-DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
-                        const DynamicOptions& options = {});
+Plan PlanDevices(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+                 const DynamicOptions& options = {});
 // The same of the plans in which none but `devices`, the caller's own among them, has a part of anything,
 // though a placement may name it.
-DevicesPlan PlanWithin(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
-                       const std::vector<int>& devices, const DynamicOptions& options);
+Plan PlanWithin(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+                const std::vector<int>& devices, const DynamicOptions& options);
 // Of PlacementsOf(pool), and then with shares that fit the groups that were found (refine.h).
-DevicesPlan PlanDevices(const Graph& graph, const PoolCosts& pool, const DynamicOptions& options = {});
+Plan PlanDevices(const Graph& graph, const PoolCosts& pool, const DynamicOptions& options = {});
 
 // A device that a plan does not use, and the time of the best plan in which the device has a part of at least
 // one group. This plan has the placements of the first round (before refine.h). The time is infinite if none
@@ -60,7 +60,7 @@ struct LeftOutDevice {
 // The plan of PlanDevices(), and the devices that it leaves out. Of several equal devices only the first is
 // listed, because the others would have the same effect.
 struct PlanAndLeftOut {
-  DevicesPlan plan;
+  Plan plan;
   std::vector<LeftOutDevice> left_out;
 };
 PlanAndLeftOut PlanDevicesAndLeftOut(const Graph& graph, const PoolCosts& pool);
@@ -71,6 +71,6 @@ std::vector<double> UsWithDevices(const Graph& graph, const PoolCosts& pool,
                                   const std::vector<Placement>& placements, const std::vector<int>& devices);
 
 // Returns the plan with one group on one device.
-DevicesPlan PlanAlone(const Graph& graph, const PoolCosts& pool, int device);
+Plan PlanAlone(const Graph& graph, const PoolCosts& pool, int device);
 
 }  // namespace mete

@@ -19,7 +19,7 @@ TEST(PlanDevices, IsAsGoodAsTheBestOfAllPlans) {
     std::vector<Placement> placements = PlacementsOf(pool);
     std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
     if (placements.size() > 5) placements.resize(5);
-    const DevicesPlan plan = PlanDevices(random.graph, pool, placements);
+    const Plan plan = PlanDevices(random.graph, pool, placements);
     EXPECT_NEAR(plan.predicted_us, Exhaustive(random.graph, pool, placements).Us(), 1e-6 * plan.predicted_us)
         << ToText(random.graph);
     for (const PlannedGroup& group : plan.groups) divided += group.shares.size() > 1;
@@ -64,7 +64,7 @@ TEST(PlanDevices, WithBranchesIsAsGoodAsTheBestOfAllPlans) {
     std::vector<Placement> placements = PlacementsOf(pool);
     std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
     if (placements.size() > 3) placements.resize(3);
-    const DevicesPlan plan = PlanDevices(fork.graph, pool, placements);
+    const Plan plan = PlanDevices(fork.graph, pool, placements);
     Exhaustive all(fork.graph, pool, placements);
     const double least_us = all.Us();
     EXPECT_NEAR(plan.predicted_us, least_us, 1e-6 * least_us) << ToText(fork.graph);
@@ -100,7 +100,7 @@ TEST(PlanDevices, WithJoinsThatTakeNothingIsAsGoodAsTheBestOfAllPlans) {
     std::vector<Placement> placements = PlacementsOf(pool);
     std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
     if (placements.size() > 3) placements.resize(3);
-    const DevicesPlan plan = PlanDevices(fork.graph, pool, placements);
+    const Plan plan = PlanDevices(fork.graph, pool, placements);
     EXPECT_NEAR(plan.predicted_us, Exhaustive(fork.graph, pool, placements).Us(), 1e-6 * plan.predicted_us)
         << ToText(fork.graph);
     ++joins;
@@ -122,7 +122,7 @@ TEST(PlanDevices, ADeviceThatHarmsIsLeftOut) {
   InferShapes(b.graph);
   const LinkCosts slow{500, 100, 10, 10}, fast{1, 1, 10000, 10000};
   PoolCosts pool{{{"caller", slow, {{1000, 0}, {1000, 0}}}, {"other", slow, {{1000, 0}, {1000, 0}}}}};
-  const DevicesPlan alone = PlanDevices(b.graph, pool);
+  const Plan alone = PlanDevices(b.graph, pool);
   EXPECT_EQ(alone.groups.size(), 1u);
   EXPECT_DOUBLE_EQ(alone.predicted_us, 2000);
   pool.devices[0].link = pool.devices[1].link = fast;
@@ -140,7 +140,7 @@ TEST(PlanDevices, IsNotSlowerThanAnySingleDeviceOfMany) {
     pool.devices.push_back(
         {std::string(1, char('a' + d)), {1, 1, mbit_per_s, mbit_per_s}, {{us, us}, {us, us}}});
   }
-  const DevicesPlan plan = PlanDevices(b.graph, pool);
+  const Plan plan = PlanDevices(b.graph, pool);
   for (int d = 0; d < 7; ++d)
     EXPECT_LE(plan.predicted_us, PlanAlone(b.graph, pool, d).predicted_us * 1.000001) << d;
 }

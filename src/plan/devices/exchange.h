@@ -10,7 +10,7 @@
 #include "costs/pool.h"
 #include "graph/graph.h"
 #include "partition/part.h"
-#include "plan/devices/placement.h"
+#include "plan/placement.h"
 
 namespace mete {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "plan/devices/devices_plan.h"
+#include "plan/plan.h"
 #include "plan/devices/exchange.h"
 #include "plan/devices/least_ready.h"
 #include "plan/devices/share_needs.h"

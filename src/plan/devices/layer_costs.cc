@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "partition/share.h"
-#include "plan/devices/placement.h"
+#include "plan/placement.h"
 
 namespace mete {
 namespace {

@@ -32,25 +32,25 @@ double IdleWatts(const PoolCosts& pool, const Devices& devices) {
   return watts;
 }
 
-double Joules(const Graph& graph, const PoolCosts& pool, const DevicesPlan& plan) {
+double Joules(const Graph& graph, const PoolCosts& pool, const Plan& plan) {
   return JoulesOf(graph, plan, pool, plan.predicted_us);
 }
 
 // Returns the plan with the least energy. `fastest` is the plan with the least time with the same placements.
-DevicesPlan LeastOf(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
-                    const DevicesPlan& fastest) {
+Plan LeastOf(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+             const Plan& fastest) {
   std::vector<Devices> sets = SetsThatAreOn(placements, pool);
   std::stable_sort(sets.begin(), sets.end(), [&](const Devices& a, const Devices& b) {
     return IdleWatts(pool, a) < IdleWatts(pool, b);
   });
   // without what idle devices take: no plan has less of the rest
-  DevicesPlan best = PlanDevices(graph, pool, placements, {.price = {0, true}});
+  Plan best = PlanDevices(graph, pool, placements, {.price = {0, true}});
   const double least_joules = JoulesOf(graph, best, pool, 0);
   double joules = Joules(graph, pool, best);
   for (const Devices& devices : sets) {
     const double watts = IdleWatts(pool, devices);
     if (least_joules + watts * fastest.predicted_us * 1e-6 > joules) break;
-    DevicesPlan plan = PlanWithin(graph, pool, placements, devices, {.price = {watts * 1e-6, true}});
+    Plan plan = PlanWithin(graph, pool, placements, devices, {.price = {watts * 1e-6, true}});
     if (const double with = Joules(graph, pool, plan); with < joules) joules = with, best = std::move(plan);
   }
   return best;
@@ -58,22 +58,19 @@ DevicesPlan LeastOf(const Graph& graph, const PoolCosts& pool, const std::vector
 
 }  // namespace
 
-DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool,
-                            const std::vector<Placement>& placements) {
+Plan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements) {
   CheckPower(pool);
   return LeastOf(graph, pool, placements, PlanDevices(graph, pool, placements));
 }
 
-DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool) {
+Plan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool) {
   CheckPower(pool);
   Verify(pool, LayersOf(graph).size());
   const std::vector<Placement> placements = PlacementsOf(pool);
-  DevicesPlan fastest = PlanDevices(graph, pool, placements),
-              best = LeastOf(graph, pool, placements, fastest);
+  Plan fastest = PlanDevices(graph, pool, placements), best = LeastOf(graph, pool, placements, fastest);
   // With other shares more devices may be on, and then a plan is dearer than the price says.
   const DynamicOptions options{.price = {IdleWatts(pool, DevicesOn(best)) * 1e-6, true}};
-  for (DevicesPlan plan :
-       {RefineShares(graph, pool, best, options), RefineShares(graph, pool, std::move(fastest))})
+  for (Plan plan : {RefineShares(graph, pool, best, options), RefineShares(graph, pool, std::move(fastest))})
     if (Joules(graph, pool, plan) < Joules(graph, pool, best)) best = std::move(plan);
   return best;
 }

@@ -8,16 +8,16 @@
 // possible request makes it more expensive than the best plan so far.
 #pragma once
 
-#include "plan/devices/devices_plan.h"
+#include "costs/pool.h"
+#include "plan/plan.h"
 
 namespace mete {
 
 // Returns the plan with the least energy of those with `placements`. Error if a device has no power figures,
 // or if `pool` does not fit the graph.
-DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool,
-                            const std::vector<Placement>& placements);
+Plan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements);
 // Plans with the placements of PlacementsOf(pool), and then again with shares that fit the groups (refine.h).
 // The result never needs more energy than the refined fastest plan.
-DevicesPlan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool);
+Plan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool);
 
 }  // namespace mete

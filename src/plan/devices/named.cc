@@ -35,13 +35,13 @@ class NamedPlanner {
       if (!model_.IsBeforeJoin(b)) ends_.push_back(b);
   }
 
-  DevicesPlan Layerwise() {
+  Plan Layerwise() {
     Segments segments;
     for (size_t i = 1; i < ends_.size(); ++i) AddGathered(segments, ends_[i - 1], ends_[i], Equal());
     return Build(segments);
   }
 
-  DevicesPlan Uniform() {
+  Plan Uniform() {
     return Best(int(ends_.size()), [&](int i) {
       Segments segments;
       const int fused = ends_[size_t(i)];
@@ -51,7 +51,7 @@ class NamedPlanner {
     });
   }
 
-  DevicesPlan Neurosurgeon() {
+  Plan Neurosurgeon() {
     const int others = int(model_.pool().devices.size()) - 1, cuts = int(ends_.size());
     return Best(others > 0 ? others * cuts : 1, [&](int i) {
       Segments segments;
@@ -63,28 +63,28 @@ class NamedPlanner {
   }
 
   // Builds a plan with the same groups and placements, with this planner's costs.
-  DevicesPlan Again(const DevicesPlan& plan) {
+  Plan Again(const Plan& plan) {
     Segments segments;
     for (const PlannedGroup& group : plan.groups)
       segments.push_back({group.first, group.last, group.placement});
     return Build(segments);
   }
 
-  DevicesPlan Legion() {
+  Plan Legion() {
     const auto predicted = [&](int begin, int end) { return BuildGathered(begin, end).predicted_us; };
     const Segments best = LeastSum(predicted), wild = Merged(best, predicted);
-    DevicesPlan a = Build(best);
+    Plan a = Build(best);
     if (wild.empty()) return a;
-    DevicesPlan b = Build(wild);
+    Plan b = Build(wild);
     return Measure(b) < Measure(a) ? b : a;
   }
 
-  DevicesPlan FullSearch() {
+  Plan FullSearch() {
     return Build(LeastSum([&](int begin, int end) { return Measure(BuildGathered(begin, end)); }));
   }
 
   // Finds the plan of FullSearch() with fewer measurements.
-  DevicesPlan PrunedSearch() {
+  Plan PrunedSearch() {
     std::map<std::pair<int, int>, double> predicted_us, measured_us;
     double surely = kSurely;
     const auto at_least = [&](int begin, int end) {
@@ -130,8 +130,8 @@ class NamedPlanner {
 
   // Builds the plan of the segments. The caller gathers the graph's outputs if the segments include the last
   // layer.
-  DevicesPlan Build(const Segments& segments) {
-    DevicesPlan plan;
+  Plan Build(const Segments& segments) {
+    Plan plan;
     Placement from = WholeOn(0);
     for (const Segment& s : segments) {
       GroupCosts group(model_, s.end, s.placement);
@@ -146,22 +146,21 @@ class NamedPlanner {
     return plan;
   }
 
-  DevicesPlan BuildGathered(int begin, int end) {
+  Plan BuildGathered(int begin, int end) {
     Segments segments;
     AddGathered(segments, begin, end, Proportional());
     return Build(segments);
   }
 
-  double Measure(const DevicesPlan& plan) { return ++measured_, measure_(plan); }
+  double Measure(const Plan& plan) { return ++measured_, measure_(plan); }
 
   // Returns the plan with the least predicted time of `count` plans.
   template <class F>
-  DevicesPlan Best(int count, F segments_of) {
-    DevicesPlan best;
+  Plan Best(int count, F segments_of) {
+    Plan best;
     best.predicted_us = kNever;
     for (int i = 0; i < count; ++i)
-      if (DevicesPlan plan = Build(segments_of(i)); plan.predicted_us < best.predicted_us)
-        best = std::move(plan);
+      if (Plan plan = Build(segments_of(i)); plan.predicted_us < best.predicted_us) best = std::move(plan);
     return best;
   }
 
@@ -215,16 +214,16 @@ class NamedPlanner {
 
 // Chooses the cut by the regressions' times. The plan's predicted time is that of the regressions; the times
 // of its shares are those of the pool.
-DevicesPlan ByRegression(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure,
-                         NamedPlanner& named) {
+Plan ByRegression(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure,
+                  NamedPlanner& named) {
   const PoolCosts estimates = RegressedCosts(graph, pool);
-  const DevicesPlan chosen = NamedPlanner(graph, estimates, measure).Neurosurgeon();
-  DevicesPlan plan = named.Again(chosen);
+  const Plan chosen = NamedPlanner(graph, estimates, measure).Neurosurgeon();
+  Plan plan = named.Again(chosen);
   plan.predicted_us = chosen.predicted_us;
   return plan;
 }
 
-DevicesPlan OfOthers(const std::string& planner, NamedPlanner& named) {
+Plan OfOthers(const std::string& planner, NamedPlanner& named) {
   if (planner == "layerwise") return named.Layerwise();
   if (planner == "uniform") return named.Uniform();
   if (planner == "legion") return named.Legion();
@@ -235,11 +234,11 @@ DevicesPlan OfOthers(const std::string& planner, NamedPlanner& named) {
 
 }  // namespace
 
-DevicesPlan PlanBestAlone(DevicesObjective objective, const Graph& graph, const PoolCosts& pool) {
+Plan PlanBestAlone(DevicesObjective objective, const Graph& graph, const PoolCosts& pool) {
   if (objective == DevicesObjective::kEnergy) CheckPower(pool);
-  DevicesPlan best;
+  Plan best;
   for (int d = 0; d < int(pool.devices.size()); ++d) {
-    DevicesPlan plan = PlanAlone(graph, pool, d);
+    Plan plan = PlanAlone(graph, pool, d);
     RatePlan(plan, graph, pool);
     if (d == 0 || FigureOf(plan, objective) < FigureOf(best, objective)) best = std::move(plan);
   }
@@ -252,16 +251,16 @@ const std::vector<std::string>& DevicePlanners() {
   return names;
 }
 
-DevicesPlan PlanDevicesBy(const std::string& planner, const Graph& graph, const PoolCosts& pool,
-                          const MeasurePlan& measure, int* measured, DevicesObjective objective) {
+Plan PlanDevicesBy(const std::string& planner, const Graph& graph, const PoolCosts& pool,
+                   const MeasurePlan& measure, int* measured, DevicesObjective objective) {
   if (measured) *measured = 0;
   if (planner == "dynamic") return PlanDevicesFor(objective, graph, pool);
   if (planner == "alone") return PlanBestAlone(objective, graph, pool);
   NamedPlanner named(graph, pool, measure);
-  DevicesPlan plan =
+  Plan plan =
       planner == "neurosurgeon" ? ByRegression(graph, pool, measure, named) : OfOthers(planner, named);
   if (measured) *measured = named.measured();
-  NamePlan(plan, graph, pool, planner);
+  NamePlan(plan, graph, NamesOf(pool), planner);
   RatePlan(plan, graph, pool);
   return plan;
 }

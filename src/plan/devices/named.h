@@ -36,18 +36,18 @@
 namespace mete {
 
 // Measures the time of a plan on the devices, in microseconds. The plan may cover some of the layers only.
-using MeasurePlan = std::function<double(const DevicesPlan&)>;
+using MeasurePlan = std::function<double(const Plan&)>;
 
 const std::vector<std::string>& DevicePlanners();  // the names above, in this order
 
 // Returns the plan of a planner with its period and joules, as PlanDevicesFor(). `measured` returns the
 // number of measured plans. Error for an unknown name.
-DevicesPlan PlanDevicesBy(const std::string& planner, const Graph& graph, const PoolCosts& pool,
-                          const MeasurePlan& measure, int* measured = nullptr,
-                          DevicesObjective objective = DevicesObjective::kLatency);
+Plan PlanDevicesBy(const std::string& planner, const Graph& graph, const PoolCosts& pool,
+                   const MeasurePlan& measure, int* measured = nullptr,
+                   DevicesObjective objective = DevicesObjective::kLatency);
 
 // Returns the plan on the best single device. Error if the objective is energy and a device has no power
 // figures.
-DevicesPlan PlanBestAlone(DevicesObjective objective, const Graph& graph, const PoolCosts& pool);
+Plan PlanBestAlone(DevicesObjective objective, const Graph& graph, const PoolCosts& pool);
 
 }  // namespace mete

@@ -27,7 +27,7 @@ Graph Chain() {
   return b.graph;
 }
 
-double Predicted(const DevicesPlan& plan) { return plan.predicted_us; }
+double Predicted(const Plan& plan) { return plan.predicted_us; }
 
 TEST(PlanDevicesBy, EveryPlannerCoversTheLayersOnceInOrder) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
@@ -35,7 +35,7 @@ TEST(PlanDevicesBy, EveryPlannerCoversTheLayersOnceInOrder) {
     const RandomGraph random(seed, 10);
     const PoolCosts pool = ThreeAlike(random.graph, 1000);
     for (const std::string& name : DevicePlanners()) {
-      const DevicesPlan plan = PlanDevicesBy(name, random.graph, pool, Predicted);
+      const Plan plan = PlanDevicesBy(name, random.graph, pool, Predicted);
       EXPECT_EQ(plan.planner, name);
       int next = 0;
       for (const PlannedGroup& group : plan.groups) {
@@ -86,7 +86,7 @@ TEST(PlanDevicesBy, FullSearchMeasuresEveryGroup) {
   EXPECT_EQ(measured, 0);
 }
 
-std::vector<int> Ends(const DevicesPlan& plan) {
+std::vector<int> Ends(const Plan& plan) {
   std::vector<int> ends;
   for (const PlannedGroup& group : plan.groups) ends.push_back(group.last);
   return ends;
@@ -98,14 +98,14 @@ TEST(PlanDevicesBy, PrunedSearchFindsThePlanOfTheFullOneWithFewerRuns) {
   const PoolCosts pool = ThreeAlike(graph, 1000);
   int fewer = 0;
   for (unsigned seed = 0; seed < 50; ++seed) {
-    const auto measure = [&](const DevicesPlan& plan) {
+    const auto measure = [&](const Plan& plan) {
       std::minstd_rand random(seed * 1000 + unsigned(plan.groups.front().first * 100 + plan.groups[0].last));
       random.discard(10);
       return plan.predicted_us * (0.75 + double(random() % 1000) * 5e-4);
     };
     int all = 0, some = 0;
-    const DevicesPlan full = PlanDevicesBy("fss", graph, pool, measure, &all);
-    const DevicesPlan pruned = PlanDevicesBy("fss-pruned", graph, pool, measure, &some);
+    const Plan full = PlanDevicesBy("fss", graph, pool, measure, &all);
+    const Plan pruned = PlanDevicesBy("fss-pruned", graph, pool, measure, &some);
     EXPECT_EQ(Ends(full), Ends(pruned)) << "seed " << seed;
     EXPECT_LE(some, all);
     fewer += some < all;

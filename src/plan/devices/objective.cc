@@ -31,10 +31,10 @@ void AddLoad(const Transfer& t, const PoolCosts& pool, std::vector<DeviceLoad>& 
       TransferUs(t.bytes, in.down_mbit_per_s) + std::max(out.message_us, in.message_us);
 }
 
-std::vector<DeviceLoad> LoadsOf(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool) {
+std::vector<DeviceLoad> LoadsOf(const Graph& graph, const Plan& plan, const PoolCosts& pool) {
   std::vector<DeviceLoad> loads(pool.devices.size());
   for (const PlannedGroup& group : plan.groups)
-    for (const DeviceShare& share : group.shares) loads[size_t(share.device)].compute_us += share.compute_us;
+    for (const Share& share : group.shares) loads[size_t(share.processor)].compute_us += share.compute_us;
   PlanExchanges exchanges(graph, plan, pool);
   for (size_t at = 0; at < exchanges.count(); ++at)
     for (const Transfer& transfer : exchanges.At(at).All()) AddLoad(transfer, pool, loads);
@@ -47,8 +47,8 @@ double PeriodUs(const std::vector<DeviceLoad>& loads) {
   return us;
 }
 
-std::vector<int> DevicesOn(const DevicesPlan& plan) {
-  std::set<int> on = UsedDevices(plan);
+std::vector<int> DevicesOn(const Plan& plan) {
+  std::set<int> on = UsedProcessors(plan);
   on.insert(0);
   return {on.begin(), on.end()};
 }
@@ -62,27 +62,27 @@ void CheckPower(const PoolCosts& pool) {
            "device in a file of hosts, or machine files with idle_w and active_w of each cluster");
 }
 
-double JoulesOf(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool, double us) {
+double JoulesOf(const Graph& graph, const Plan& plan, const PoolCosts& pool, double us) {
   CheckPower(pool);
   const auto power = [&](int device) -> const PowerCosts& { return *pool.devices[size_t(device)].power; };
   double joules = 0;
   for (int device : DevicesOn(plan)) joules += power(device).idle_w * us * 1e-6;
   for (const PlannedGroup& group : plan.groups)
-    for (const DeviceShare& share : group.shares)
-      joules += power(share.device).compute_w * share.compute_us * 1e-6;
+    for (const Share& share : group.shares)
+      joules += power(share.processor).compute_w * share.compute_us * 1e-6;
   PlanExchanges exchanges(graph, plan, pool);
   for (size_t at = 0; at < exchanges.count(); ++at) joules += JoulesToSend(exchanges.At(at), pool);
   return joules;
 }
 
-void RatePlan(DevicesPlan& plan, const Graph& graph, const PoolCosts& pool) {
+void RatePlan(Plan& plan, const Graph& graph, const PoolCosts& pool) {
   plan.period_us = PeriodUs(LoadsOf(graph, plan, pool));
   const bool known = std::all_of(pool.devices.begin(), pool.devices.end(),
                                  [](const DeviceCosts& d) { return d.power.has_value(); });
   plan.joules = known ? JoulesOf(graph, plan, pool, plan.predicted_us) : 0;
 }
 
-double FigureOf(const DevicesPlan& plan, DevicesObjective objective) {
+double FigureOf(const Plan& plan, DevicesObjective objective) {
   if (objective == DevicesObjective::kThroughput) return plan.period_us;
   return objective == DevicesObjective::kEnergy ? plan.joules : plan.predicted_us;
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/devices/devices_plan.h"
+#include "plan/plan.h"
 #include "plan/devices/exchange.h"
 
 namespace mete {
@@ -26,7 +26,7 @@ struct DeviceLoad {
   double compute_us = 0, up_us = 0, down_us = 0;
 };
 // Returns the loads of a plan, one per device of the pool.
-std::vector<DeviceLoad> LoadsOf(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool);
+std::vector<DeviceLoad> LoadsOf(const Graph& graph, const Plan& plan, const PoolCosts& pool);
 
 // Adds the load of one message on the links of its sender and its receiver.
 void AddLoad(const Transfer& transfer, const PoolCosts& pool, std::vector<DeviceLoad>& loads);
@@ -38,7 +38,7 @@ double PeriodUs(const std::vector<DeviceLoad>& loads);
 
 // Returns the devices that are on for a plan, ascending: the caller's own, and those that have a part of some
 // group.
-std::vector<int> DevicesOn(const DevicesPlan& plan);
+std::vector<int> DevicesOn(const Plan& plan);
 
 // Throws Error if a device has no power figures.
 void CheckPower(const PoolCosts& pool);
@@ -46,12 +46,12 @@ void CheckPower(const PoolCosts& pool);
 // Returns the energy of a request that takes `us`: the idle power of every device that is on (DevicesOn) for
 // all this time, the additional power of each device while it computes, and the energy of each byte on both
 // links. Other devices are off. Throws the Error of CheckPower().
-double JoulesOf(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool, double us);
+double JoulesOf(const Graph& graph, const Plan& plan, const PoolCosts& pool, double us);
 
 // Fills in period_us, and joules if the pool has power figures, from the groups of the plan.
-void RatePlan(DevicesPlan& plan, const Graph& graph, const PoolCosts& pool);
+void RatePlan(Plan& plan, const Graph& graph, const PoolCosts& pool);
 
 // Returns the predicted figure of a plan for an objective: microseconds, or joules.
-double FigureOf(const DevicesPlan& plan, DevicesObjective objective);
+double FigureOf(const Plan& plan, DevicesObjective objective);
 
 }  // namespace mete

@@ -16,7 +16,7 @@ namespace {
 double BestAlone(DevicesObjective objective, const Graph& graph, const PoolCosts& pool) {
   double least = std::numeric_limits<double>::infinity();
   for (int d = 0; d < int(pool.devices.size()); ++d) {
-    DevicesPlan plan = PlanAlone(graph, pool, d);
+    Plan plan = PlanAlone(graph, pool, d);
     RatePlan(plan, graph, pool);
     least = std::min(least, FigureOf(plan, objective));
   }
@@ -35,9 +35,9 @@ TEST(PlanDevicesFor, NoObjectiveIsWorseThanTheBestDeviceOrAnotherObjectivesPlan)
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, 8);
     const PoolCosts pool = RandomPool(random, random.graph, int(random.Pick(1, 4)));
-    const DevicesPlan plans[] = {PlanDevicesFor(DevicesObjective::kLatency, random.graph, pool),
-                                 PlanDevicesFor(DevicesObjective::kThroughput, random.graph, pool),
-                                 PlanDevicesFor(DevicesObjective::kEnergy, random.graph, pool)};
+    const Plan plans[] = {PlanDevicesFor(DevicesObjective::kLatency, random.graph, pool),
+                          PlanDevicesFor(DevicesObjective::kThroughput, random.graph, pool),
+                          PlanDevicesFor(DevicesObjective::kEnergy, random.graph, pool)};
     for (const auto objective :
          {DevicesObjective::kLatency, DevicesObjective::kThroughput, DevicesObjective::kEnergy}) {
       const double figure = FigureOf(plans[size_t(objective)], objective);
@@ -109,7 +109,7 @@ TEST(PlanPipeline, IsAsGoodAsTheBestOfAllPipelines) {
       const std::string name = pool.devices[2].name;
       pool.devices[2] = pool.devices[1], pool.devices[2].name = name;
     }
-    const DevicesPlan plan = PlanPipeline(random.graph, pool, std::numeric_limits<double>::infinity());
+    const Plan plan = PlanPipeline(random.graph, pool, std::numeric_limits<double>::infinity());
     EXPECT_NEAR(plan.period_us, AllPipelines(random.graph, pool).PeriodUs(), 1e-6 * plan.period_us)
         << ToText(random.graph);
     longer += plan.groups.size() > 1;
@@ -126,7 +126,7 @@ TEST(PlanPipeline, DevicesAlikeOnAFastNetworkTakeTheLayersInTurns) {
   PoolCosts pool;
   const std::vector<LayerCost> layers(8, {1000, 500});  // any number of rows takes at least half of the time
   for (const char* name : {"a", "b", "c", "d"}) pool.devices.push_back({name, {1, 1, 1e5, 1e5}, layers});
-  const DevicesPlan plan = PlanShortestPeriod(b.graph, pool);
+  const Plan plan = PlanShortestPeriod(b.graph, pool);
   EXPECT_DOUBLE_EQ(plan.period_us, 2000);
   EXPECT_EQ(plan.groups.size(), 4u);
   EXPECT_GT(plan.predicted_us, 8000);
@@ -143,7 +143,7 @@ TEST(PlanPipeline, ManyDevicesAreTakenByTeams) {
     const double us = 900 + 10 * double(d / 250);
     pool.devices.push_back({"d" + std::to_string(d), {1, 1, 1e5, 1e5}, std::vector<LayerCost>(3, {us, 0})});
   }
-  const DevicesPlan plan = PlanPipeline(b.graph, pool, 3000);
+  const Plan plan = PlanPipeline(b.graph, pool, 3000);
   ASSERT_FALSE(plan.groups.empty());
   EXPECT_LT(plan.period_us, 500);
 }
@@ -161,7 +161,7 @@ TEST(DevicesOn, ADeviceThatAPlacementNamesIsOffWithoutAPart) {
     const Placement placement{SplitAxis::kRows, {0, 1}, shares};
     GroupCosts group(model, 1, placement);
     group.Prepend();
-    DevicesPlan plan;
+    Plan plan;
     plan.groups.push_back(group.Describe(HoldingsOf(model, 0, WholeOn(0))));
     return DevicesOn(plan);
   };
@@ -180,7 +180,7 @@ TEST(PlanLeastEnergy, IsAsGoodAsTheBestOfAllPlans) {
     std::vector<Placement> placements = PlacementsOf(pool);
     std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
     if (placements.size() > 6) placements.resize(6);
-    const DevicesPlan plan = PlanLeastEnergy(random.graph, pool, placements);
+    const Plan plan = PlanLeastEnergy(random.graph, pool, placements);
     const double joules = JoulesOf(random.graph, plan, pool, plan.predicted_us);
     EXPECT_NEAR(joules, Exhaustive(random.graph, pool, placements).Joules(), 1e-6 * joules)
         << ToText(random.graph);
@@ -201,7 +201,7 @@ TEST(PlanLeastEnergy, ADeviceThatIdlesTooMuchIsLeftOff) {
   const LinkCosts link{1, 1, 10000, 10000};
   PoolCosts pool{{{"caller", link, {{1000, 0}, {1000, 0}}, PowerCosts{1, 4}},
                   {"other", link, {{1000, 0}, {1000, 0}}, PowerCosts{10, 4}}}};
-  const DevicesPlan alone = PlanDevicesFor(DevicesObjective::kEnergy, b.graph, pool);
+  const Plan alone = PlanDevicesFor(DevicesObjective::kEnergy, b.graph, pool);
   EXPECT_EQ(DevicesOn(alone), std::vector{0});
   EXPECT_DOUBLE_EQ(alone.joules, 2000e-6 * 5);
   EXPECT_EQ(DevicesOn(PlanDevicesFor(DevicesObjective::kLatency, b.graph, pool)).size(), 2u);

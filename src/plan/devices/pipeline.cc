@@ -62,7 +62,7 @@ class PipelinePlanner {
   // Searches first among pipelines of undivided stages only. Then it searches among all pipelines with a
   // period below a growing bound: the shortest pipeline below a bound is the shortest of all, and a low bound
   // excludes nearly all others.
-  DevicesPlan Do() {
+  Plan Do() {
     Look([](const Stage& s) { return s.split == SplitAxis::kNone; });
     const double known_us = below_us_;
     const Label* whole = best_;
@@ -185,11 +185,11 @@ class PipelinePlanner {
         if (const double us = label->loads.With(step).worst_us(); !TooLong(us)) below_us_ = us, best_ = label;
   }
 
-  DevicesPlan Describe() {
+  Plan Describe() {
     std::vector<const Label*> labels;
     for (const Label* label = best_; label && label->before; label = label->before) labels.push_back(label);
     std::reverse(labels.begin(), labels.end());
-    DevicesPlan plan;
+    Plan plan;
     Placement from = WholeOn(0);
     for (size_t i = 0; i < labels.size(); ++i) {
       const int end = i + 1 < labels.size() ? labels[i + 1]->boundary : model_.boundaries();
@@ -220,22 +220,22 @@ class PipelinePlanner {
 
 }  // namespace
 
-DevicesPlan PlanPipeline(const Graph& graph, const PoolCosts& pool, double below_us) {
+Plan PlanPipeline(const Graph& graph, const PoolCosts& pool, double below_us) {
   PoolModel model(graph, pool);
-  DevicesPlan plan = PipelinePlanner(model, below_us).Do();
-  NamePlan(plan, graph, pool, "dynamic");
+  Plan plan = PipelinePlanner(model, below_us).Do();
+  NamePlan(plan, graph, NamesOf(pool), "dynamic");
   RatePlan(plan, graph, pool);
   return plan;
 }
 
-DevicesPlan PlanShortestPeriod(const Graph& graph, const PoolCosts& pool) {
-  DevicesPlan best = PlanDevices(graph, pool);
+Plan PlanShortestPeriod(const Graph& graph, const PoolCosts& pool) {
+  Plan best = PlanDevices(graph, pool);
   RatePlan(best, graph, pool);
-  const auto weigh = [&](DevicesPlan plan) {
+  const auto weigh = [&](Plan plan) {
     if (plan.period_us < best.period_us) best = std::move(plan);
   };
   weigh(PlanBestAlone(DevicesObjective::kThroughput, graph, pool));
-  if (DevicesPlan pipeline = PlanPipeline(graph, pool, best.period_us); !pipeline.groups.empty())
+  if (Plan pipeline = PlanPipeline(graph, pool, best.period_us); !pipeline.groups.empty())
     weigh(std::move(pipeline));
   return best;
 }

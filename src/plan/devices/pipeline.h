@@ -19,14 +19,15 @@
 // caller's link, kinds and teams are not from these papers.
 #pragma once
 
-#include "plan/devices/devices_plan.h"
+#include "costs/pool.h"
+#include "plan/plan.h"
 
 namespace mete {
 
 // Returns the best pipeline with a period below `below_us`; a plan without groups if there is none.
-DevicesPlan PlanPipeline(const Graph& graph, const PoolCosts& pool, double below_us);
+Plan PlanPipeline(const Graph& graph, const PoolCosts& pool, double below_us);
 
 // Returns the best of all plans that are considered. Error if `pool` does not fit the graph.
-DevicesPlan PlanShortestPeriod(const Graph& graph, const PoolCosts& pool);
+Plan PlanShortestPeriod(const Graph& graph, const PoolCosts& pool);
 
 }  // namespace mete

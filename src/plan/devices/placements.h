@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "costs/pool.h"
-#include "plan/devices/placement.h"
+#include "plan/placement.h"
 
 namespace mete {
 

@@ -4,7 +4,7 @@
 
 namespace mete {
 
-PlanExchanges::PlanExchanges(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool)
+PlanExchanges::PlanExchanges(const Graph& graph, const Plan& plan, const PoolCosts& pool)
     : graph_(graph), plan_(plan), live_(LiveValues(graph, LayersOf(graph))), exchange_(pool) {}
 
 void PlanExchanges::Need(int device, const ValuePart& need, const Lying& from) {
@@ -26,15 +26,15 @@ const Exchange& PlanExchanges::At(size_t at) {
     for (ValueId id : live_.back()) Need(0, {id, Part::All()}, from);
     return exchange_;
   }
-  for (const DeviceShare& share : plan_.groups[at].shares)
-    for (const ValuePart& input : share.inputs) Need(share.device, input, from);
+  for (const Share& share : plan_.groups[at].shares)
+    for (const ValuePart& input : share.inputs) Need(share.processor, input, from);
   return exchange_;
 }
 
 std::vector<int> PlanExchanges::Receivers(size_t at) const {
   if (at == plan_.groups.size()) return {0};
   std::vector<int> devices;
-  for (const DeviceShare& share : plan_.groups[at].shares) devices.push_back(share.device);
+  for (const Share& share : plan_.groups[at].shares) devices.push_back(share.processor);
   return devices;
 }
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "plan/devices/devices_plan.h"
+#include "plan/plan.h"
 #include "plan/devices/exchange.h"
 
 namespace mete {
@@ -11,7 +11,7 @@ namespace mete {
 class PlanExchanges {
  public:
   // Keeps references. The plan must be one for this graph and pool, for example from PlanDevices().
-  PlanExchanges(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool);
+  PlanExchanges(const Graph& graph, const Plan& plan, const PoolCosts& pool);
 
   size_t count() const { return plan_.groups.size() + 1; }
   // Returns the transfers before group `at`, or, after the last group, those of the outputs. The reference is
@@ -29,7 +29,7 @@ class PlanExchanges {
   void Need(int device, const ValuePart& need, const Lying& from);
 
   const Graph& graph_;
-  const DevicesPlan& plan_;
+  const Plan& plan_;
   const std::vector<std::vector<ValueId>> live_;
   Exchange exchange_;
 };

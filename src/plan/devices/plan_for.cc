@@ -6,10 +6,10 @@
 
 namespace mete {
 
-DevicesPlan PlanDevicesFor(DevicesObjective objective, const Graph& graph, const PoolCosts& pool) {
-  DevicesPlan plan = objective == DevicesObjective::kThroughput ? PlanShortestPeriod(graph, pool)
-                     : objective == DevicesObjective::kEnergy   ? PlanLeastEnergy(graph, pool)
-                                                                : PlanDevices(graph, pool);
+Plan PlanDevicesFor(DevicesObjective objective, const Graph& graph, const PoolCosts& pool) {
+  Plan plan = objective == DevicesObjective::kThroughput ? PlanShortestPeriod(graph, pool)
+              : objective == DevicesObjective::kEnergy   ? PlanLeastEnergy(graph, pool)
+                                                         : PlanDevices(graph, pool);
   RatePlan(plan, graph, pool);
   return plan;
 }

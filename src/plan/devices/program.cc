@@ -46,13 +46,13 @@ Part Within(const Part& outer, const Part& inner, const Shape& shape) {
 
 class ProgramWriter {
  public:
-  ProgramWriter(const Graph& graph, const DevicesPlan& plan)
+  ProgramWriter(const Graph& graph, const Plan& plan)
       : graph_(graph),
         plan_(plan),
         layers_(LayersOf(graph)),
         channels_last_(ChannelsLast(graph)),
-        programs_(plan.devices.size()),
-        held_(plan.devices.size()) {}
+        programs_(plan.processors.size()),
+        held_(plan.processors.size()) {}
 
   std::vector<DeviceProgram> Do() {
     if (plan_.groups.empty()) Misfit();
@@ -89,21 +89,21 @@ class ProgramWriter {
   void Write(const PlannedGroup& group) {
     AddStage();
     Held after(programs_.size());
-    for (const DeviceShare& share : group.shares) {
-      if (share.device < 0 || size_t(share.device) >= programs_.size()) Misfit();
-      WriteShare(group, share, after[size_t(share.device)]);
+    for (const Share& share : group.shares) {
+      if (share.processor < 0 || size_t(share.processor) >= programs_.size()) Misfit();
+      WriteShare(group, share, after[size_t(share.processor)]);
     }
     held_ = std::move(after);
   }
 
-  void WriteShare(const PlannedGroup& group, const DeviceShare& share, std::vector<ValuePart>& after) {
+  void WriteShare(const PlannedGroup& group, const Share& share, std::vector<ValuePart>& after) {
     std::vector<int> nodes;
     for (int l = group.first; l < group.last; ++l)
       for (int n = layers_[size_t(l)].begin; n < layers_[size_t(l)].end; ++n) nodes.push_back(n);
     std::vector<ValuePart> computed, kept;
     for (const ValuePart& output : share.outputs)
       (MadeIn(nodes, output.value) ? computed : kept).push_back(output);
-    ProgramStage& stage = StageOf(share.device);
+    ProgramStage& stage = StageOf(share.processor);
     std::vector<ValuePart> inputs;
     if (!computed.empty()) {
       ShareGraph made = MakeShareGraph(graph_, nodes, computed);
@@ -113,7 +113,7 @@ class ProgramWriter {
     }
     for (auto* list : {&inputs, &computed, &kept})
       for (ValuePart& vp : *list) vp.part = AsItLies(vp);
-    WriteNeeds(share.device, inputs, kept);
+    WriteNeeds(share.processor, inputs, kept);
     after = computed;
     after.insert(after.end(), kept.begin(), kept.end());
     for (const ValuePart& vp : after) stage.holds.push_back(ShapeOf(vp.part, ShapeFor(vp.value)));
@@ -199,7 +199,7 @@ class ProgramWriter {
   }
 
   const Graph& graph_;
-  const DevicesPlan& plan_;
+  const Plan& plan_;
   const std::vector<Layer> layers_;
   std::vector<bool> channels_last_;  // by value: how pieces of it lie in memory
   std::vector<DeviceProgram> programs_;
@@ -208,12 +208,12 @@ class ProgramWriter {
 
 }  // namespace
 
-std::vector<ValueId> InputsOf(const Graph& graph, const DevicesPlan& plan) {
+std::vector<ValueId> InputsOf(const Graph& graph, const Plan& plan) {
   if (plan.groups.front().first == 0) return graph.inputs;
   return LiveValues(graph, LayersOf(graph))[size_t(plan.groups.front().first)];
 }
 
-std::vector<ValueId> OutputsOf(const Graph& graph, const DevicesPlan& plan) {
+std::vector<ValueId> OutputsOf(const Graph& graph, const Plan& plan) {
   const std::vector<Layer> layers = LayersOf(graph);
   if (plan.groups.back().last < int(layers.size()))
     return LiveValues(graph, layers)[size_t(plan.groups.back().last)];
@@ -224,8 +224,8 @@ std::vector<ValueId> OutputsOf(const Graph& graph, const DevicesPlan& plan) {
   return outputs;
 }
 
-std::vector<DeviceProgram> ProgramsOf(const Graph& graph, const DevicesPlan& plan) {
-  if (plan.devices.empty()) Invalid("plan", "has no devices");
+std::vector<DeviceProgram> ProgramsOf(const Graph& graph, const Plan& plan) {
+  if (plan.processors.empty()) Invalid("plan", "has no devices");
   return ProgramWriter(graph, plan).Do();
 }
 

@@ -12,7 +12,7 @@
 
 #include "graph/graph.h"
 #include "partition/part.h"
-#include "plan/devices/devices_plan.h"
+#include "plan/plan.h"
 
 namespace mete {
 
@@ -67,13 +67,13 @@ struct DeviceProgram {
 // holds InputsOf() at the beginning and OutputsOf() at the end. The groups may cover a range of consecutive
 // layers only. Error if the plan is not one of this graph, or if it would send a value whose shape depends on
 // the data.
-std::vector<DeviceProgram> ProgramsOf(const Graph& graph, const DevicesPlan& plan);
+std::vector<DeviceProgram> ProgramsOf(const Graph& graph, const Plan& plan);
 
 // Return the values with which a plan begins and ends, each once and without constants. For a plan of all
 // layers these are the graph's inputs and outputs in their order; for a range of layers they are the values
 // that are live there.
-std::vector<ValueId> InputsOf(const Graph& graph, const DevicesPlan& plan);
-std::vector<ValueId> OutputsOf(const Graph& graph, const DevicesPlan& plan);
+std::vector<ValueId> InputsOf(const Graph& graph, const Plan& plan);
+std::vector<ValueId> OutputsOf(const Graph& graph, const Plan& plan);
 
 // Checks a program from any source: indices, parts, shapes and graphs must fit each other, and no value may
 // have more than `most_bytes`. `at_first` are the shapes of the parts that the device holds when a request

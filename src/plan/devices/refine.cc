@@ -12,12 +12,11 @@ namespace {
 constexpr int kMostRounds = 8;         // this value is a guess: two or three rounds were enough when counted
 constexpr double kCheaper = 1 - 1e-6;  // a ratio of prices that is not rounding
 
-double PriceOf(const Graph& graph, const PoolCosts& pool, const DevicesPlan& plan,
-               const RequestPrice& price) {
+double PriceOf(const Graph& graph, const PoolCosts& pool, const Plan& plan, const RequestPrice& price) {
   return price.per_us * plan.predicted_us + (price.joules ? JoulesOf(graph, plan, pool, 0) : 0);
 }
 
-std::set<std::vector<int>> SetsOf(const DevicesPlan& plan, const PoolCosts& pool) {
+std::set<std::vector<int>> SetsOf(const Plan& plan, const PoolCosts& pool) {
   std::vector<int> all(pool.devices.size());
   std::iota(all.begin(), all.end(), 0);
   std::set<std::vector<int>> sets{all};
@@ -26,7 +25,7 @@ std::set<std::vector<int>> SetsOf(const DevicesPlan& plan, const PoolCosts& pool
 }
 
 // Adds placements with shares that fit the plan's groups.
-void AddFitting(const DevicesPlan& plan, const PoolCosts& pool, std::vector<Placement>& placements) {
+void AddFitting(const Plan& plan, const PoolCosts& pool, std::vector<Placement>& placements) {
   for (const PlannedGroup& group : plan.groups)
     for (const std::vector<int>& devices : SetsOf(plan, pool)) {
       if (devices.size() < 2 || group.first == group.last) continue;
@@ -48,8 +47,7 @@ bool AreWeighed(const std::vector<Placement>& placements, const std::vector<std:
 
 }  // namespace
 
-DevicesPlan RefineShares(const Graph& graph, const PoolCosts& pool, DevicesPlan plan,
-                         const DynamicOptions& options) {
+Plan RefineShares(const Graph& graph, const PoolCosts& pool, Plan plan, const DynamicOptions& options) {
   std::vector<std::vector<Placement>> weighed{PlacementsOf(pool)};
   for (int round = 0; round < kMostRounds; ++round) {
     std::vector<Placement> placements{WholeOn(0)};
@@ -59,7 +57,7 @@ DevicesPlan RefineShares(const Graph& graph, const PoolCosts& pool, DevicesPlan 
         placements.push_back(group.placement);
     AddFitting(plan, pool, placements);
     if (AreWeighed(placements, weighed)) break;
-    DevicesPlan next = PlanDevices(graph, pool, placements, options);
+    Plan next = PlanDevices(graph, pool, placements, options);
     if (PriceOf(graph, pool, next, options.price) >= PriceOf(graph, pool, plan, options.price) * kCheaper)
       break;
     plan = std::move(next);

@@ -14,7 +14,6 @@ namespace mete {
 
 // Returns the refined plan, which is one of other placements. `plan` must come from PlanDevices() over
 // PlacementsOf(pool) with these options.
-DevicesPlan RefineShares(const Graph& graph, const PoolCosts& pool, DevicesPlan plan,
-                         const DynamicOptions& options = {});
+Plan RefineShares(const Graph& graph, const PoolCosts& pool, Plan plan, const DynamicOptions& options = {});
 
 }  // namespace mete

@@ -11,7 +11,7 @@ TEST(RefineShares, IsNeverDearer) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, 10);
     const PoolCosts pool = RandomPool(random, random.graph, int(random.Pick(1, 4)));
-    const DevicesPlan plan = PlanDevices(random.graph, pool, PlacementsOf(pool));
+    const Plan plan = PlanDevices(random.graph, pool, PlacementsOf(pool));
     const double us = RefineShares(random.graph, pool, plan).predicted_us;
     EXPECT_LE(us, plan.predicted_us * 1.000001);
     cheaper += us < plan.predicted_us * 0.999;
@@ -31,8 +31,7 @@ TEST(RefineShares, AGroupHasTheSharesOfItsOwnLayers) {
   const LayerCost fast{1000, 0}, slow{4000, 0};
   const PoolCosts pool{{{"a", link, {fast, fast, slow, slow, slow, slow, fast, fast}},
                         {"b", link, {slow, slow, fast, fast, fast, fast, slow, slow}}}};
-  const DevicesPlan by_all = PlanDevices(b.graph, pool, PlacementsOf(pool)),
-                    by_own = PlanDevices(b.graph, pool);
+  const Plan by_all = PlanDevices(b.graph, pool, PlacementsOf(pool)), by_own = PlanDevices(b.graph, pool);
   EXPECT_LT(by_own.predicted_us, 0.9 * by_all.predicted_us);
   EXPECT_NEAR(by_own.predicted_us, 8 * 800, 0.1 * 8 * 800);  // a fast and a slow device together
 }

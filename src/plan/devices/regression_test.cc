@@ -39,7 +39,7 @@ TEST(RegressedCosts, NeurosurgeonPredictsByThem) {
   const PoolCosts pool = TwoDevices(layers), estimates = RegressedCosts(Widening(), pool);
   EXPECT_EQ(estimates.devices[0].layers[4].us, 0);
   EXPECT_LT(estimates.devices[0].layers[2].us, 8000);
-  const DevicesPlan plan = PlanDevicesBy("neurosurgeon", Widening(), pool, {});
+  const Plan plan = PlanDevicesBy("neurosurgeon", Widening(), pool, {});
   double us = plan.gather_us;
   for (const PlannedGroup& group : plan.groups) us += group.us;
   EXPECT_LT(plan.predicted_us, 0.9 * us);

@@ -11,7 +11,7 @@
 
 namespace mete {
 
-Executor::Executor(const Graph& graph, const Plan& plan, CpuKernels& cpu,
+Executor::Executor(const Graph& graph, const ThreadPlan& plan, CpuKernels& cpu,
                    const std::function<void(int, int)>& progress)
     : graph_(graph),
       plan_(plan),
@@ -170,7 +170,7 @@ void Executor::RunStep(BoundStep& step, Trace* trace, int64_t run_start) {
 
 void Executor::BeginTrace(Trace& trace) {
   trace.events.clear();
-  trace.process = plan_.model;
+  trace.process = graph_.name;
   trace.lanes.clear();
   for (int w = 0; w < plan_.threads; ++w)
     trace.lanes.push_back(fmt::format(

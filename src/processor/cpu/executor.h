@@ -11,7 +11,7 @@
 #include "graph/graph.h"
 #include "kernels/reference/reference.h"
 #include "mete/engine.h"
-#include "plan/plan.h"
+#include "plan/threads/thread_plan.h"
 #include "processor/cpu/prepare/kernels.h"
 #include "processor/cpu/memory_plan.h"
 #include "schedule/whole_run.h"
@@ -22,7 +22,7 @@ class Executor {
  public:
   // Keeps references to all three. Prepares every step; throws one Error with every step that cannot be.
   // `progress`: as in SessionOptions.
-  Executor(const Graph& graph, const Plan& plan, CpuKernels& cpu,
+  Executor(const Graph& graph, const ThreadPlan& plan, CpuKernels& cpu,
            const std::function<void(int, int)>& progress = nullptr);
 
   // One run. `outputs[i].data` may be null for an output whose shape is known only at run time; read it
@@ -78,7 +78,7 @@ class Executor {
   void RunStep(BoundStep& step, Trace* trace, int64_t run_start);
 
   const Graph& graph_;
-  const Plan& plan_;
+  const ThreadPlan& plan_;
   CpuKernels& cpu_;
   MemoryPlan memory_;
   Tensor arena_;

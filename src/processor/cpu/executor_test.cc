@@ -20,7 +20,7 @@ std::vector<Tensor> Outputs(const Graph& graph, const KernelOptions& options, co
                             Policy::Times* times = nullptr) {
   Verify(graph);
   CpuKernels cpu(options);
-  Plan plan;
+  ThreadPlan plan;
   plan.steps.resize(graph.nodes.size());
   for (size_t i = 0; i < plan.steps.size(); ++i) plan.steps[i].threads = StepThreads(options, i);
   Executor executor(graph, plan, cpu);
@@ -129,7 +129,7 @@ std::optional<Graph> OneOperator(const OpSchema& op, DType type, int inputs, boo
 
 std::vector<std::byte> FirstOutput(const Graph& graph) {
   CpuKernels cpu(KernelOptions{1});
-  Plan plan;
+  ThreadPlan plan;
   plan.steps.resize(graph.nodes.size());
   Executor executor(graph, plan, cpu);
   std::vector<Tensor> inputs, outputs;

@@ -16,19 +16,20 @@ namespace mete {
 namespace {
 
 // By the profile of this machine where there is one that serves; `note` says why one does not.
-Plan PlanHere(const Graph& graph, const Machine& machine, const SessionOptions& options, std::string* note) {
+ThreadPlan PlanHere(const Graph& graph, const Machine& machine, const SessionOptions& options,
+                    std::string* note) {
   const CpuChoice choice{options.threads, options.cores, options.speeds, options.policy};
   const bool reference = options.reference || ReferenceFromEnvironment();
   const auto profile = reference ? nullptr : LoadProfile(options.profile_cache, machine, note);
   return PlanByProfile(graph, machine, choice, profile.get());
 }
 
-Plan MakePlan(const Graph& graph, const Machine& machine, const SessionOptions& options, std::string* note) {
+ThreadPlan MakePlan(const Graph& graph, const Machine& machine, const SessionOptions& options,
+                    const std::optional<ThreadPlan>& given, std::string* note) {
   if (options.threads < 0) Invalid("threads", "cannot be negative; got {}", options.threads);
   if (const auto& names = PolicyNames(); std::find(names.begin(), names.end(), options.policy) == names.end())
     Invalid("policy", "unknown policy; got '{}'{}", options.policy, ExpectedOneOf(options.policy, names));
-  Plan plan =
-      options.plan_json.empty() ? PlanHere(graph, machine, options, note) : PlanFromJson(options.plan_json);
+  ThreadPlan plan = given ? *given : PlanHere(graph, machine, options, note);
   Verify(plan, graph, machine);
   return plan;
 }
@@ -43,7 +44,7 @@ std::optional<ConvAlgorithm> ConvFromEnvironment() {
 }
 
 // Why the threads run what they run, in a line.
-std::string ReasonOf(const Plan& plan) {
+std::string ReasonOf(const ThreadPlan& plan) {
   if (plan.steps.empty()) return "nothing to do";
   const auto predicted = [](const Step& s) { return s.predicted_us > 0; };
   const auto computes = std::find_if(plan.steps.begin(), plan.steps.end(), predicted);
@@ -95,19 +96,21 @@ void CheckViews(const char* kind, const Graph& graph, const std::vector<ValueId>
 
 }  // namespace
 
-ReadyOnCpu::ReadyOnCpu(const Graph& graph, const SessionOptions& options)
-    : ReadyOnCpu(nullptr, graph, options) {}
+ReadyOnCpu::ReadyOnCpu(const Graph& graph, const SessionOptions& options,
+                       const std::optional<ThreadPlan>& threads)
+    : ReadyOnCpu(nullptr, graph, options, threads) {}
 
-ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options)
-    : ReadyOnCpu(std::move(graph), *graph, options) {}
+ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
+                       const std::optional<ThreadPlan>& threads)
+    : ReadyOnCpu(std::move(graph), *graph, options, threads) {}
 
 ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph,
-                       const SessionOptions& options)
+                       const SessionOptions& options, const std::optional<ThreadPlan>& threads)
     : owned_(std::move(owned)),
       graph_(graph),
       start_ns_(NowNs()),
       machine_(ReadMachine()),
-      plan_(MakePlan(graph_, machine_, options, &profile_note_)),
+      plan_(MakePlan(graph_, machine_, options, threads, &profile_note_)),
       kernels_(OptionsOf(options)),
       executor_(graph_, plan_, kernels_, options.progress),
       stats_(StatsOf(options)) {
@@ -188,7 +191,7 @@ std::string ReadyOnCpu::WholeRunText() const {
 }
 
 std::string ReadyOnCpu::Explain(const Trace& trace, const DeviceLimits& limits, int columns) const {
-  const std::string head = fmt::format("plan for {} on {}, {} thread{}: {}\n", plan_.model, plan_.machine,
+  const std::string head = fmt::format("plan for {} on {}, {} thread{}: {}\n", graph_.name, plan_.machine,
                                        plan_.threads, plan_.threads == 1 ? "" : "s", ReasonOf(plan_)) +
                            WholeRunText() + TuningText(tuner_) + kernels_.packer().Explain();
   std::string text;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "machine/machine.h"
-#include "plan/plan.h"
+#include "plan/threads/thread_plan.h"
 #include "processor/cpu/executor.h"
 #include "processor/cpu/prepare/kernels.h"
 #include "processor/processor.h"
@@ -16,10 +16,13 @@ namespace mete {
 
 class ReadyOnCpu : public Ready {
  public:
-  // `graph` has had its passes. Keeps a reference to it.
-  ReadyOnCpu(const Graph& graph, const SessionOptions& options);
+  // `graph` has had its passes. Keeps a reference to it. `threads`: the plan of its steps, which replaces the
+  // options about threads; nothing: it plans.
+  ReadyOnCpu(const Graph& graph, const SessionOptions& options,
+             const std::optional<ThreadPlan>& threads = std::nullopt);
   // The same for a graph that this object keeps.
-  ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options);
+  ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
+             const std::optional<ThreadPlan>& threads = std::nullopt);
 
   void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
              const RunOptions& options) override;
@@ -35,11 +38,12 @@ class ReadyOnCpu : public Ready {
   std::string Explain(const Trace& trace, const DeviceLimits& limits, int columns) const;
   std::vector<StepInfo> Steps(const Trace& trace) const { return executor_.Steps(trace); }
   std::vector<std::string> Notes() const;
-  std::string PlanJson() const { return ToJson(plan_); }
+  const ThreadPlan* thread_plan() const override { return &plan_; }
   const SessionStats& stats() const { return stats_; }
 
  private:
-  ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph, const SessionOptions& options);
+  ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph, const SessionOptions& options,
+             const std::optional<ThreadPlan>& threads);
   KernelOptions OptionsOf(const SessionOptions& options);
   SessionStats StatsOf(const SessionOptions& options) const;
   std::string WholeRunText() const;
@@ -49,7 +53,7 @@ class ReadyOnCpu : public Ready {
   const int64_t start_ns_;
   const Machine machine_;
   std::string profile_note_;  // before the plan, which fills it
-  const Plan plan_;
+  const ThreadPlan plan_;
   std::optional<Tuner> tuner_;  // measures while the executor prepares
   CpuKernels kernels_;
   Executor executor_;

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kRows[] = {"computes", "sends", "receives"};
 
 // "conv1 to conv5" of a group, "outputs" behind the last one.
-std::string LayersOf(size_t group, const DevicesPlan& plan) {
+std::string LayersOf(size_t group, const Plan& plan) {
   if (group == plan.groups.size()) return "outputs";
   const auto& [first, last] = std::pair(plan.groups[group].first, plan.groups[group].last);
   if (first == last) return "values that move";
@@ -23,20 +23,20 @@ std::string LayersOf(size_t group, const DevicesPlan& plan) {
   return plan.layers[size_t(first)] + " to " + plan.layers[size_t(last) - 1];
 }
 
-std::string NameOf(const SimulatedSpan& span, const DevicesPlan& plan) {
+std::string NameOf(const SimulatedSpan& span, const Plan& plan) {
   const std::string what = LayersOf(span.group, plan);
   if (span.kind == SimulatedSpan::kCompute) return what;
   return fmt::format("{} {}, for {}", span.kind == SimulatedSpan::kSend ? "to" : "from",
-                     plan.devices[size_t(span.other)], what);
+                     plan.processors[size_t(span.other)], what);
 }
 
 }  // namespace
 
-std::string ChromeJson(const DevicesSimulation& simulation, const DevicesPlan& plan) {
+std::string ChromeJson(const DevicesSimulation& simulation, const Plan& plan) {
   Timeline timeline;
   std::map<std::pair<int, int>, Timeline::Lane> lanes;  // by device and row
-  for (int device = 0; device < int(plan.devices.size()); ++device) {
-    const int process = timeline.AddProcess(plan.devices[size_t(device)]);
+  for (int device = 0; device < int(plan.processors.size()); ++device) {
+    const int process = timeline.AddProcess(plan.processors[size_t(device)]);
     for (int row = 0; row < int(std::size(kRows)); ++row)
       lanes[{device, row}] = timeline.AddLane(process, kRows[row]);
   }

@@ -15,7 +15,7 @@ int ResourceOf(int device, SimulatedSpan::Kind kind) { return 3 * device + kind;
 // What is done for one request, as tasks; a span each, but for the last one: then the caller has the outputs.
 class RequestTasks {
  public:
-  RequestTasks(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool)
+  RequestTasks(const Graph& graph, const Plan& plan, const PoolCosts& pool)
       : pool_(pool), last_(pool.devices.size(), kNobody) {
     PlanExchanges exchanges(graph, plan, pool);
     for (size_t at = 0; at < exchanges.count(); ++at) {
@@ -100,8 +100,7 @@ void Count(const SimulatedSpan& span, SimulatedDevice& device) {
 
 }  // namespace
 
-DevicesSimulation SimulateDevices(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool,
-                                  int requests) {
+DevicesSimulation SimulateDevices(const Graph& graph, const Plan& plan, const PoolCosts& pool, int requests) {
   const RequestTasks one(graph, plan, pool);
   const size_t count = one.tasks().size();
   const std::vector<TaskTimes> times =

@@ -18,7 +18,7 @@
 
 #include "costs/pool.h"
 #include "graph/graph.h"
-#include "plan/devices/devices_plan.h"
+#include "plan/plan.h"
 
 namespace mete {
 
@@ -54,11 +54,11 @@ struct DevicesSimulation {
 
 // So many requests in a row, with nothing else on the network. The plan is one of PlanDevices() for this
 // graph and pool, or one like it.
-DevicesSimulation SimulateDevices(const Graph& graph, const DevicesPlan& plan, const PoolCosts& pool,
+DevicesSimulation SimulateDevices(const Graph& graph, const Plan& plan, const PoolCosts& pool,
                                   int requests = 1);
 
 // For chrome://tracing and Perfetto (base/timeline.h): each device computes, sends and receives in lanes of
 // its own, with arrows from what is sent to where it is received, and from there to what had to wait for it.
-std::string ChromeJson(const DevicesSimulation& simulation, const DevicesPlan& plan);
+std::string ChromeJson(const DevicesSimulation& simulation, const Plan& plan);
 
 }  // namespace mete

@@ -62,7 +62,7 @@ TEST(SimulateDevices, NobodyWaitsForWhatOthersDo) {
   for (LayerCost& layer : t.pool.devices[1].layers) layer.us *= 0.5;
   t.pool.devices[0].link = t.pool.devices[1].link = {0, 0, 8192, 8192};
   const Placement halves{SplitAxis::kRows, {0, 1}, {0.5, 0.5}};
-  const DevicesPlan plan = PlanDevices(t.b.graph, t.pool, {WholeOn(0), halves});
+  const Plan plan = PlanDevices(t.b.graph, t.pool, {WholeOn(0), halves});
   ASSERT_EQ(plan.groups.back().shares.size(), 2u);
   EXPECT_LE(SimulateDevices(t.b.graph, plan, t.pool).us, plan.predicted_us);
 }
@@ -72,10 +72,10 @@ TEST(SimulateDevices, IsNotMuchLongerThanPredictedOnRandomGraphs) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, 8);
     const PoolCosts pool = RandomPool(random, 3);
-    const DevicesPlan plan = PlanDevices(random.graph, pool);
+    const Plan plan = PlanDevices(random.graph, pool);
     double busy_us = 0;
     for (const PlannedGroup& group : plan.groups)
-      for (const DeviceShare& share : group.shares) busy_us += share.compute_us;
+      for (const Share& share : group.shares) busy_us += share.compute_us;
     const DevicesSimulation s = SimulateDevices(random.graph, plan, pool);
     double simulated_us = 0;
     for (const SimulatedDevice& device : s.devices) simulated_us += device.busy_us;
@@ -94,7 +94,7 @@ TEST(SimulateDevices, RequestsInARowTakeAPeriodEach) {
     RandomGraph random(seed, 8);
     const PoolCosts pool = RandomPool(random, 3);
     for (const auto objective : {DevicesObjective::kLatency, DevicesObjective::kThroughput}) {
-      const DevicesPlan plan = PlanDevicesFor(objective, random.graph, pool);
+      const Plan plan = PlanDevicesFor(objective, random.graph, pool);
       const DevicesSimulation s = SimulateDevices(random.graph, plan, pool, kRequests);
       EXPECT_GE(s.period_us(), plan.period_us * 0.999999);
       EXPECT_LE(s.period_us(), plan.period_us + 2 * plan.predicted_us / kRequests);
@@ -106,7 +106,7 @@ TEST(SimulateDevices, RequestsInARowTakeAPeriodEach) {
 // the first.
 TEST(SimulateDevices, TheTraceHasLanesForEachDeviceAndArrowsAlongMessages) {
   TwoDevices t;
-  const DevicesPlan plan = PlanAlone(t.b.graph, t.pool, 1);
+  const Plan plan = PlanAlone(t.b.graph, t.pool, 1);
   const auto json = nlohmann::json::parse(ChromeJson(SimulateDevices(t.b.graph, plan, t.pool), plan));
   std::vector<std::string> slices, arrows;
   std::map<std::pair<int, int>, std::string> lanes;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "plan/plan.h"
+#include "plan/threads/thread_plan.h"
 #include "processor/cpu/prepare/conv_algorithm.h"
 #include "processor/cpu/prepare/packer.h"
 #include "processor/cpu/threads/thread_pool.h"

@@ -1,4 +1,4 @@
-#include "plan/devices/placement.h"
+#include "plan/placement.h"
 
 #include "base/errors_testing.h"
 #include "plan/devices/dynamic.h"

@@ -1,4 +1,4 @@
-#include "plan/devices/placement.h"
+#include "plan/placement.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,8 @@
 
 namespace mete {
 namespace {
+
+constexpr const char* kAxisNames[] = {"none", "rows", "channels", "branches"};
 
 std::string BranchesText(const Placement& placement, const std::vector<std::string>& names) {
   std::string text = Name(placement.split);
@@ -29,6 +31,14 @@ int OwnerOf(const Placement& placement, size_t live) {
 }
 
 }  // namespace
+
+const char* Name(SplitAxis axis) { return kAxisNames[size_t(axis)]; }
+
+SplitAxis SplitAxisOf(const std::string& name, const std::string& where) {
+  for (size_t i = 0; i < std::size(kAxisNames); ++i)
+    if (name == kAxisNames[i]) return SplitAxis(i);
+  Invalid(where, "unknown split; got '{}', expected none, rows, channels or branches", Printable(name));
+}
 
 Placement OwnedBy(std::vector<int> owners) {
   const std::set<int> devices(owners.begin(), owners.end());

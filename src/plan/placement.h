@@ -2,14 +2,19 @@
 // several devices. A planner chooses among placements; the parts of each value then follow from its shape.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "mete/tensor.h"
 #include "partition/part.h"
-#include "plan/plan.h"
 
 namespace mete {
+
+// How values are divided over processors.
+enum class SplitAxis : uint8_t { kNone, kRows, kChannels, kBranches };
+const char* Name(SplitAxis axis);
+SplitAxis SplitAxisOf(const std::string& name, const std::string& where);  // Error for an unknown name
 
 struct Placement {
   // kNone: whole on the only device. kRows and kChannels: divided over the devices. kBranches: each value is
