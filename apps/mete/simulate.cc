@@ -220,7 +220,6 @@ void SimulateCommand(const SimulateFlags& flags, const Context& context) {
   const MachineFile file = ReadMachineFile(FindBoard(flags.machine, "--machine"));
   const std::vector<int> cores = ClusterCores(flags.clusters, file);
   const Model model = LoadModel(flags.model, context);
-  options.model = model.name();
   const Costs costs = EstimateCosts(GraphOf(model), file, cores);
   Progress progress(context, "simulating");
   Report report{flags, file, costs, FindBestSubset(GraphOf(model), file, cores, options), {}};

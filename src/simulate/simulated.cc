@@ -58,7 +58,6 @@ class Simulator {
     if (options.runs < 1 || options.runs > kMostRuns)
       Invalid("runs", "out of bounds; got {}, expected 1 to {}", options.runs, kMostRuns);
     result_.cores = SimulatedCoresOf(plan, file.machine);
-    result_.trace.process = fmt::format("{} on a simulated {}", options.model, file.machine.name);
     for (const SimulatedCore& core : result_.cores)
       result_.trace.lanes.push_back(
           fmt::format("core {} ({})", core.cpu, file.machine.clusters[size_t(core.cluster)].name));
@@ -230,7 +229,10 @@ Simulation SimulatePlan(const ThreadPlan& plan, const MachineFile& file, const C
 
 Simulation SimulateModel(const Graph& graph, const MachineFile& file, const Costs& costs,
                          const SimulationOptions& options) {
-  return SimulatePlan(PlanSimulated(graph, file, costs, options.policy), file, costs, options);
+  Simulation simulation =
+      SimulatePlan(PlanSimulated(graph, file, costs, options.policy), file, costs, options);
+  simulation.trace.process = fmt::format("{} on a simulated {}", graph.name, file.machine.name);
+  return simulation;
 }
 
 }  // namespace mete

@@ -29,7 +29,6 @@ struct SimulationOptions {
   std::vector<Interference> interference = {};
   bool trace = false;                   // of the last run
   const CancelToken* cancel = nullptr;  // asked between runs
-  std::string model = {};               // the model's name in the trace
 };
 
 // What a core did in all runs together.
