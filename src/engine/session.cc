@@ -74,7 +74,7 @@ std::vector<std::string> Session::Notes() const { return impl().ready.Notes(); }
 
 std::string Session::PlanJson() const {
   const Graph& graph = GraphOf(impl().model);
-  return ToJson(PlanOnOne(graph, kSessionProcessor, *impl().ready.thread_plan()), graph);
+  return ToJson(PlanOnOne(graph, kSessionProcessor, impl().ready.thread_plan()), graph);
 }
 
 const SessionStats& Session::stats() const { return impl().ready.stats(); }

@@ -370,6 +370,14 @@ TEST_F(SessionTest, BadPlansAreRejected) {
   for (const std::string& json : bad) EXPECT_THROW(Session(model_, {.plan_json = json}), Error) << json;
 }
 
+TEST_F(SessionTest, APlanForAPoolIsRejectedWithItsProcessors) {
+  const std::string json =
+      Replaced(Session(model_, SessionOptions::Estimated()).PlanJson(), "\"cpu\"", "\"cpu:0\", \"pi\"");
+  EXPECT_TRUE(MessageOf([&] {
+                Session(model_, {.plan_json = json});
+              }).starts_with("[plan] is for another pool; got a plan for cpu:0, pi, expected one for cpu;"));
+}
+
 TEST_F(SessionTest, APlanOfAnotherModelIsRejected) {
   const ModelFile other(NonZeroNet());
   const std::string json = Session(Model::Load(other.path()), SessionOptions::Estimated()).PlanJson();

@@ -19,8 +19,6 @@
 
 namespace mete {
 
-struct ThreadPlan;  // plan/threads/thread_plan.h
-
 struct ProcessorInfo {
   std::string name;         // within its pool: "cpu:0", "gpu"
   std::string kind;         // "cpu", "emulated", "member"
@@ -53,7 +51,6 @@ class Ready {
   virtual int64_t memory_bytes() const = 0;  // that its activations and packed weights take
   virtual int threads() const = 0;           // that compute it, the calling thread included
   virtual double prepare_ms() const = 0;     // that making it ready took
-  virtual const ThreadPlan* thread_plan() const { return nullptr; }  // null: the processor has no threads
 };
 
 class Processor {
@@ -70,10 +67,7 @@ class Processor {
   // Makes a share ready. `share` is a graph as it is before the pass `layout`; the processor runs the passes
   // behind division on its own copy. Everything that can fail for reasons known beforehand fails here: one
   // Error lists every node that the processor cannot compute. Thread-safe.
-  // `threads` is the plan of a CPU's steps that a plan of the pool has for this share (plan/plan.h); null:
-  // the processor plans them itself. Processors without threads ignore it.
-  virtual std::shared_ptr<Ready> Prepare(const Graph& share, const ThreadPlan* threads) = 0;
-  std::shared_ptr<Ready> Prepare(const Graph& share) { return Prepare(share, nullptr); }
+  virtual std::shared_ptr<Ready> Prepare(const Graph& share) = 0;
 
   // The core to which a thread that starts this processor's shares should be pinned; -1: any.
   virtual int CallerCore() const { return -1; }

@@ -31,10 +31,7 @@ class OverAMember : public Processor {
   std::string WhyNot(const Graph& graph, const Node& node) const override {
     return processor_.WhyNot(graph, node);
   }
-  using Processor::Prepare;
-  std::shared_ptr<Ready> Prepare(const Graph& share, const ThreadPlan* threads) override {
-    return processor_.Prepare(share, threads);
-  }
+  std::shared_ptr<Ready> Prepare(const Graph& share) override { return processor_.Prepare(share); }
 
  private:
   LocalMember member_;

@@ -31,11 +31,10 @@ std::string Cpu::WhyNot(const Graph&, const Node& node) const {
   return FindReference(node.op) ? "" : "no kernel for operator " + node.op;
 }
 
-std::shared_ptr<Ready> Cpu::Prepare(const Graph& share, const ThreadPlan* threads) {
+std::shared_ptr<Ready> Cpu::Prepare(const Graph& share) {
   auto graph = std::make_unique<Graph>(share);
   (void)RunPasses(*graph, true, {});
-  return std::make_shared<ReadyOnCpu>(std::move(graph), options_,
-                                      threads ? std::optional(*threads) : std::nullopt);
+  return std::make_shared<ReadyOnCpu>(std::move(graph), options_);
 }
 
 }  // namespace mete

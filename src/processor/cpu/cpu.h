@@ -12,8 +12,7 @@ class Cpu : public Processor {
 
   const ProcessorInfo& info() const override { return info_; }
   std::string WhyNot(const Graph& graph, const Node& node) const override;
-  using Processor::Prepare;
-  std::shared_ptr<Ready> Prepare(const Graph& share, const ThreadPlan* threads) override;
+  std::shared_ptr<Ready> Prepare(const Graph& share) override;
   int CallerCore() const override { return options_.cores.empty() ? -1 : options_.cores[0]; }
 
  private:

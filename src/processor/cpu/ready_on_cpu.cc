@@ -100,9 +100,8 @@ ReadyOnCpu::ReadyOnCpu(const Graph& graph, const SessionOptions& options,
                        const std::optional<ThreadPlan>& threads)
     : ReadyOnCpu(nullptr, graph, options, threads) {}
 
-ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
-                       const std::optional<ThreadPlan>& threads)
-    : ReadyOnCpu(std::move(graph), *graph, options, threads) {}
+ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options)
+    : ReadyOnCpu(std::move(graph), *graph, options, std::nullopt) {}
 
 ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph,
                        const SessionOptions& options, const std::optional<ThreadPlan>& threads)

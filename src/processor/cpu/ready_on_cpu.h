@@ -20,9 +20,8 @@ class ReadyOnCpu : public Ready {
   // options about threads; nothing: it plans.
   ReadyOnCpu(const Graph& graph, const SessionOptions& options,
              const std::optional<ThreadPlan>& threads = std::nullopt);
-  // The same for a graph that this object keeps.
-  ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
-             const std::optional<ThreadPlan>& threads = std::nullopt);
+  // The same for a graph that this object keeps. It plans.
+  ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options);
 
   void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
              const RunOptions& options) override;
@@ -38,7 +37,7 @@ class ReadyOnCpu : public Ready {
   std::string Explain(const Trace& trace, const DeviceLimits& limits, int columns) const;
   std::vector<StepInfo> Steps(const Trace& trace) const { return executor_.Steps(trace); }
   std::vector<std::string> Notes() const;
-  const ThreadPlan* thread_plan() const override { return &plan_; }
+  const ThreadPlan& thread_plan() const { return plan_; }
   const SessionStats& stats() const { return stats_; }
 
  private:

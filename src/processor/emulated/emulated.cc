@@ -130,7 +130,7 @@ void Emulated::CheckThere() const {
   if (lost_) Fail(Code::kUnavailable, info_.name, "is lost, as its description asks for");
 }
 
-std::shared_ptr<Ready> Emulated::Prepare(const Graph& share, const ThreadPlan* threads) {
+std::shared_ptr<Ready> Emulated::Prepare(const Graph& share) {
   CheckThere();
   if (fault_ == Stage::kPrepare)
     Fail(Code::kFailedPrecondition, info_.name, "fails to prepare, as its description asks for");
@@ -141,7 +141,7 @@ std::shared_ptr<Ready> Emulated::Prepare(const Graph& share, const ThreadPlan* t
         Fail(Code::kUnimplemented, node.name, "cannot be computed here: {}", why);
     });
   problems.ThrowIfAny();
-  return std::make_shared<ReadyEmulated>(*this, cpu_.Prepare(share, threads));
+  return std::make_shared<ReadyEmulated>(*this, cpu_.Prepare(share));
 }
 
 Tensor Emulated::Import(Tensor tensor) {

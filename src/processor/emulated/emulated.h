@@ -22,8 +22,7 @@ class Emulated : public Processor {
   const ProcessorInfo& info() const override { return info_; }
   void CheckThere() const override;
   std::string WhyNot(const Graph& graph, const Node& node) const override;
-  using Processor::Prepare;
-  std::shared_ptr<Ready> Prepare(const Graph& share, const ThreadPlan* threads) override;
+  std::shared_ptr<Ready> Prepare(const Graph& share) override;
   int CallerCore() const override { return cpu_.CallerCore(); }
   Tensor Import(Tensor tensor) override;
   Tensor Export(Tensor tensor) override;
