@@ -36,12 +36,6 @@ PlannedPool PlanPool(const Graph& graph, const std::string& path, DevicesObjecti
   return p;
 }
 
-std::string LayersText(const Plan& plan, const PlannedGroup& group) {
-  if (group.last - group.first == 1) return plan.layers[size_t(group.first)];
-  return fmt::format("{} to {}, {} layers", plan.layers[size_t(group.first)],
-                     plan.layers[size_t(group.last) - 1], group.last - group.first);
-}
-
 // "rows 0 to 20 of 56", of the first value that is divided; "branches: 3 of 4 values", each of them whole.
 std::string PartText(const Graph& graph, const Share& share, const Placement& placement) {
   const SplitAxis split = placement.split;
@@ -106,7 +100,7 @@ void Print(const PlannedPool& p, const std::string& model, bool explain) {
   PrintText(p.file.note);
 }
 
-// Returns the plan in the form that `mete run --plan` reads, with the alternatives that were weighed.
+// Returns the plan with the alternatives that were weighed.
 Json PoolJson(const PlannedPool& p) {
   Json json = Json::parse(ToJson(p.plan, p.graph));
   json["objective"] = DevicesObjectives()[size_t(p.objective)];

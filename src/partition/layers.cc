@@ -56,6 +56,13 @@ std::vector<Layer> LayersOf(const Graph& graph) {
   return layers;
 }
 
+std::vector<int> NodesOf(const std::vector<Layer>& layers, int first, int last) {
+  std::vector<int> nodes;
+  for (int l = first; l < last; ++l)
+    for (int n = layers[size_t(l)].begin; n < layers[size_t(l)].end; ++n) nodes.push_back(n);
+  return nodes;
+}
+
 std::vector<std::vector<ValueId>> LiveValues(const Graph& graph, const std::vector<Layer>& layers) {
   const int count = int(layers.size());
   // Boundary b is before layer b. A value is live from the boundary behind the layer that produces it to the

@@ -23,6 +23,9 @@ struct Layer {
 // convolution there.
 std::vector<Layer> LayersOf(const Graph& graph);
 
+// Returns the nodes of the layers [first, last), in order.
+std::vector<int> NodesOf(const std::vector<Layer>& layers, int first, int last);
+
 // Returns, for each layer, the values that are live before it: values that an earlier layer produces or the
 // caller provides, and that this layer, a later one or the caller reads. They must be on some device when a
 // group of layers begins there. The list has one entry more, for the end of the graph: the graph's outputs.

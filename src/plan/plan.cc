@@ -10,27 +10,14 @@
 namespace mete {
 namespace {
 
-std::vector<int> NodesOf(const std::vector<Layer>& layers, int first, int last) {
-  std::vector<int> nodes;
-  for (int l = first; l < last; ++l)
-    for (int n = layers[size_t(l)].begin; n < layers[size_t(l)].end; ++n) nodes.push_back(n);
-  return nodes;
-}
-
-std::set<ValueId> MadeBy(const Graph& graph, const std::vector<int>& nodes) {
-  std::set<ValueId> made;
-  for (const int n : nodes)
-    made.insert(graph.nodes[size_t(n)].outputs.begin(), graph.nodes[size_t(n)].outputs.end());
-  return made;
-}
-
-// Returns the parts that a share needs for its outputs: those of the nodes that it computes, and older parts
-// that it keeps; of each value the smallest part that has all of them.
+// Returns the parts that a share needs for its outputs: those of the nodes that it computes, and parts that
+// it keeps of `before`, the values that are live before the group; of each value the smallest part that has
+// all of them.
 std::vector<ValuePart> NeedsOf(const Graph& graph, const std::vector<int>& nodes,
-                               const std::vector<ValuePart>& outputs) {
-  const std::set<ValueId> made = MadeBy(graph, nodes);
+                               const std::vector<ValueId>& before, const std::vector<ValuePart>& outputs) {
   std::vector<ValuePart> computed, needed;
-  for (const ValuePart& output : outputs) (made.contains(output.value) ? computed : needed).push_back(output);
+  for (const ValuePart& output : outputs)
+    (std::binary_search(before.begin(), before.end(), output.value) ? needed : computed).push_back(output);
   if (!computed.empty()) {
     const ShareParts parts = PartsOf(graph, nodes, computed);
     needed.insert(needed.end(), parts.inputs.begin(), parts.inputs.end());
@@ -56,12 +43,6 @@ void AddStepsText(const ThreadPlan& plan, std::string& out) {
   }
 }
 
-std::string LayersText(const Plan& plan, const PlannedGroup& group) {
-  if (group.first == group.last) return "values move";
-  if (group.last - group.first == 1) return plan.layers[size_t(group.first)];
-  return fmt::format("{} to {}", plan.layers[size_t(group.first)], plan.layers[size_t(group.last) - 1]);
-}
-
 }  // namespace
 
 std::set<int> UsedProcessors(const Plan& plan) {
@@ -83,6 +64,7 @@ std::vector<Share> SharesOf(const Graph& graph, const std::vector<Layer>& layers
                             const std::vector<std::vector<ValueId>>& live, int first, int last,
                             const Placement& placement) {
   std::map<int, std::vector<ValuePart>> outputs;
+  if (placement.split == SplitAxis::kNone) outputs[placement.devices[0]] = {};
   const std::vector<ValueId>& values = live[size_t(last)];
   for (size_t v = 0; v < values.size(); ++v)
     for (const DevicePart& part : PartsOn(placement, graph.value(values[v]).shape, v))
@@ -90,25 +72,35 @@ std::vector<Share> SharesOf(const Graph& graph, const std::vector<Layer>& layers
   const std::vector<int> nodes = NodesOf(layers, first, last);
   std::vector<Share> shares;
   for (auto& [processor, parts] : outputs)
-    shares.push_back({processor, NeedsOf(graph, nodes, parts), std::move(parts)});
+    shares.push_back({processor, NeedsOf(graph, nodes, live[size_t(first)], parts), std::move(parts)});
   return shares;
 }
 
-Plan PlanOnOne(const Graph& graph, const std::string& processor, ThreadPlan threads) {
+Plan PlanOnOne(const Graph& graph, const std::vector<std::string>& processors, int processor) {
   Plan plan;
-  NamePlan(plan, graph, {processor}, "threads");
-  const int layers = int(plan.layers.size());
+  NamePlan(plan, graph, processors, "alone");
+  plan.groups.push_back({0, int(plan.layers.size()), WholeOn(processor), {}, 0});
+  DeriveShares(plan, graph);
+  return plan;
+}
+
+Plan PlanOnOne(const Graph& graph, const std::string& processor, ThreadPlan threads) {
+  Plan plan = PlanOnOne(graph, std::vector{processor}, 0);
   const double us = PredictedUs(threads);
-  const std::vector<Layer> all = LayersOf(graph);
-  PlannedGroup group{0, layers, WholeOn(0),
-                     SharesOf(graph, all, LiveValues(graph, all), 0, layers, WholeOn(0)), us};
-  if (group.shares.empty()) group.shares.push_back({});  // a graph whose outputs are all constants
-  group.shares[0].compute_us = us;
-  group.shares[0].threads = std::move(threads);
-  plan.groups.push_back(std::move(group));
+  plan.planner = "threads";
+  plan.groups[0].us = us;
+  plan.groups[0].shares[0].compute_us = us;
+  plan.groups[0].shares[0].threads = std::move(threads);
   plan.predicted_us = us;
   plan.period_us = us;
   return plan;
+}
+
+std::string LayersText(const Plan& plan, const PlannedGroup& group) {
+  if (group.first == group.last) return "values move";
+  if (group.last - group.first == 1) return plan.layers[size_t(group.first)];
+  return fmt::format("{} to {}, {} layers", plan.layers[size_t(group.first)],
+                     plan.layers[size_t(group.last) - 1], group.last - group.first);
 }
 
 std::string ToText(const Plan& plan) {

@@ -28,8 +28,8 @@ struct Share {
   int64_t bytes = 0;      // bytes that are sent to the processor
   double ready_us = 0;    // predicted time until the processor has its inputs
   double compute_us = 0;  // predicted time of computing
-  // Threads of the steps of the share's graph, if the processor is a CPU; nothing: the processor chooses them
-  // when it prepares the share, as a worker always does.
+  // Threads of the steps of the share's graph. Only plans of sessions on one CPU have them; the processors of
+  // a pool choose them when they prepare their shares.
   std::optional<ThreadPlan> threads = {};
 };
 
@@ -42,8 +42,7 @@ struct PlannedGroup {
 
 struct Plan {
   std::string model, planner;
-  std::vector<std::string>
-      processors;  // names; the first is the home, which has the inputs and gets the outputs
+  std::vector<std::string> processors;  // the first is the home: it has the inputs and gets the outputs
   std::vector<std::string> layers;
   std::vector<PlannedGroup> groups;  // the groups cover each layer once, in order
   double gather_us = 0;              // from the end of the last group until the home has the outputs
@@ -61,12 +60,15 @@ void NamePlan(Plan& plan, const Graph& graph, const std::vector<std::string>& pr
               const std::string& planner);
 
 // Returns the shares of a group, without predictions: a placement determines the parts of each processor.
-// `live` is the result of LiveValues().
+// `live` is the result of LiveValues(). A placement on one processor has a share there in any case, even if
+// no value is live behind the group because all outputs are constants.
 std::vector<Share> SharesOf(const Graph& graph, const std::vector<Layer>& layers,
                             const std::vector<std::vector<ValueId>>& live, int first, int last,
                             const Placement& placement);
 
-// Returns the plan of a model that is computed by one processor, with the threads of its steps.
+// Returns the plan in which one of the processors computes all layers in one group, without predictions.
+Plan PlanOnOne(const Graph& graph, const std::vector<std::string>& processors, int processor);
+// Returns the plan of a model on the only processor, with the threads of its steps and their predicted time.
 Plan PlanOnOne(const Graph& graph, const std::string& processor, ThreadPlan threads);
 
 // Throws one Error that lists everything that does not fit: processors without a name or named twice, layers
@@ -81,6 +83,8 @@ void DeriveShares(Plan& plan, const Graph& graph);
 // Throws an Error unless the plan is for exactly these processors, in this order.
 void CheckProcessors(const Plan& plan, const std::vector<std::string>& processors);
 
+// Returns the names of a group's layers: "conv1 to pool5, 12 layers".
+std::string LayersText(const Plan& plan, const PlannedGroup& group);
 std::string ToText(const Plan& plan);
 std::string ToJson(const Plan& plan, const Graph& graph);
 // Returns a plan that Verify() accepts; Error with the place where the text is not a plan, or not one of

@@ -68,6 +68,22 @@ TEST(PlanOnOne, HasTheThreadsOfItsStepsBeforeAndAfterAllPasses) {
   }
 }
 
+TEST(PlanOnOne, HasAShareWhereAllOutputsAreConstants) {
+  Graph graph;
+  graph.name = "constant";
+  graph.outputs = {graph.AddConstant("c", Tensor::Floats({1}, std::vector<float>{3}))};
+  const Plan plan = PlanOnOne(graph, "cpu", OneThread(graph));
+  const std::string json = ToJson(plan, graph);
+  EXPECT_EQ(ToJson(PlanFromJson(json, graph), graph), json);
+}
+
+TEST(PlanOnOne, OfSeveralProcessorsLeavesTheOthersWithoutAShare) {
+  RandomGraph random(3, 6);
+  const Plan plan = PlanOnOne(random.graph, {"home", "there"}, 1);
+  Verify(plan, random.graph);
+  EXPECT_EQ(UsedProcessors(plan), std::set{1});
+}
+
 TEST(CheckProcessors, TellsOfAPlanForAnotherPool) {
   Plan plan;
   plan.processors = {"cpu:0", "pi"};

@@ -11,8 +11,6 @@ namespace {
 // The shares of a placement add up to 1 within this: they are read from text, and 64 of them are rounded.
 constexpr double kShareSlack = 1e-9;
 
-bool IsTime(double us) { return us >= 0 && std::isfinite(us); }
-
 class PlanVerifier {
  public:
   PlanVerifier(const Plan& plan, const Graph& graph)
@@ -21,11 +19,11 @@ class PlanVerifier {
   // Throws unless processors, layers, groups and placements fit each other and the graph.
   void CheckAllButShares() {
     CheckNames();
-    CheckTimes("plan", {plan_.gather_us, plan_.predicted_us, plan_.period_us, plan_.joules});
+    CheckFigures("plan", {plan_.gather_us, plan_.predicted_us, plan_.period_us, plan_.joules});
     CheckLayers();
     problems_.ThrowIfAny();
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
-      CheckTimes(WhereOf(g), {plan_.groups[g].us});
+      CheckFigures(WhereOf(g), {plan_.groups[g].us});
       CheckPlacement(WhereOf(g), plan_.groups[g]);
     }
     problems_.ThrowIfAny();
@@ -139,12 +137,12 @@ class PlanVerifier {
       Add(where, "its shares are not those of its placement; got {} shares, expected {}", group.shares.size(),
           expected.size());
     for (const Share& share : group.shares)
-      CheckTimes(where, {share.ready_us, share.compute_us, double(share.bytes)});
+      CheckFigures(where, {share.ready_us, share.compute_us, double(share.bytes)});
   }
 
-  void CheckTimes(const std::string& where, std::initializer_list<double> figures) {
+  void CheckFigures(const std::string& where, std::initializer_list<double> figures) {
     for (const double figure : figures)
-      if (!IsTime(figure))
+      if (!IsFigure(figure))
         Add(where, "a predicted figure; got {}, expected a finite one of 0 or more", figure);
   }
 

@@ -1,34 +1,16 @@
 #include "run/member_processor.h"
 
 #include <cstring>
-#include <set>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/problems.h"
-#include "partition/share.h"
 #include "run/deployed_plan.h"
 
 namespace mete {
 namespace {
 
 constexpr std::chrono::minutes kPatience{1};  // guess: of one share, on the slowest board
-
-// All layers in one group on the second of two devices.
-Plan PlanThere(const Graph& graph, const std::string& name) {
-  Plan plan{graph.name, "member", {"home", name}, {}, {}};
-  const std::vector<Layer> layers = LayersOf(graph);
-  for (const Layer& layer : layers) plan.layers.push_back(graph.nodes[size_t(layer.begin)].name);
-  PlannedGroup group{0, int(layers.size()), WholeOn(1), {}, 0};
-  Share share{1, {}, {}};
-  std::set<ValueId> listed;  // an output may be listed twice
-  for (const ValueId id : graph.outputs)
-    if (!graph.value(id).is_constant() && listed.insert(id).second)
-      share.outputs.push_back({id, Part::All()});
-  group.shares.push_back(std::move(share));
-  plan.groups.push_back(std::move(group));
-  return plan;
-}
 
 Tensor CopyOf(const ConstView& view) {
   Tensor copy(view.type, view.shape);
@@ -42,7 +24,7 @@ class ReadyThere : public Ready {
       : start_ns_(NowNs()),
         graph_(graph),
         deployed_(
-            graph_, PlanThere(graph_, member.name()),
+            graph_, PlanOnOne(graph_, {"home", member.name()}, 1),
             {home, [&home](const Graph& share) { return home.Prepare(share); }}, {nullptr, &member}, {},
             [](const std::string&, int64_t, int64_t) {}, &notes_),
         prepare_ms_(double(NowNs() - start_ns_) * 1e-6) {}
@@ -92,7 +74,7 @@ std::string MemberProcessor::WhyNot(const Graph& graph, const Node& node) const 
   return "";
 }
 
-std::shared_ptr<Ready> MemberProcessor::Prepare(const Graph& share, const ThreadPlan*) {
+std::shared_ptr<Ready> MemberProcessor::Prepare(const Graph& share) {
   Problems problems;
   for (const Node& node : share.nodes)
     problems.Try([&] {

@@ -14,8 +14,7 @@ class MemberProcessor : public Processor {
   const ProcessorInfo& info() const override { return info_; }
   // Values whose shapes depend on data, or that are not in plain order, cannot be sent.
   std::string WhyNot(const Graph& graph, const Node& node) const override;
-  using Processor::Prepare;
-  std::shared_ptr<Ready> Prepare(const Graph& share, const ThreadPlan* threads) override;
+  std::shared_ptr<Ready> Prepare(const Graph& share) override;
 
  private:
   Member& member_;

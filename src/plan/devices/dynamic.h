@@ -22,8 +22,8 @@
 
 #include "costs/pool.h"
 #include "graph/graph.h"
-#include "plan/plan.h"
 #include "plan/devices/placements.h"
+#include "plan/plan.h"
 
 namespace mete {
 

@@ -129,7 +129,7 @@ PlannedGroup GroupCosts::Describe(const Holdings& held) {
   for (size_t k = 0; k < shares_.size(); ++k) {
     const int device = placement_.devices[k];
     const Share& share = shares_[k];
-    if (!share.wanted->parts.empty())
+    if (!share.wanted->parts.empty() || placement_.split == SplitAxis::kNone)
       group.shares.push_back({device, values(*share.need), values(*share.wanted), exchange_.BytesTo(device),
                               exchange_.ReadyUs(device), share.compute_us});
   }

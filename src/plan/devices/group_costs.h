@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "plan/plan.h"
 #include "plan/devices/exchange.h"
 #include "plan/devices/least_ready.h"
 #include "plan/devices/share_needs.h"
+#include "plan/plan.h"
 
 namespace mete {
 

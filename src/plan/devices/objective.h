@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "plan/plan.h"
 #include "plan/devices/exchange.h"
+#include "plan/plan.h"
 
 namespace mete {
 

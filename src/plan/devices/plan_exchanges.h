@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "plan/plan.h"
 #include "plan/devices/exchange.h"
+#include "plan/plan.h"
 
 namespace mete {
 

@@ -1,8 +1,8 @@
 // The planner for several devices, by objective.
 #pragma once
 
-#include "plan/plan.h"
 #include "plan/devices/objective.h"
+#include "plan/plan.h"
 
 namespace mete {
 

@@ -97,9 +97,7 @@ class ProgramWriter {
   }
 
   void WriteShare(const PlannedGroup& group, const Share& share, std::vector<ValuePart>& after) {
-    std::vector<int> nodes;
-    for (int l = group.first; l < group.last; ++l)
-      for (int n = layers_[size_t(l)].begin; n < layers_[size_t(l)].end; ++n) nodes.push_back(n);
+    const std::vector<int> nodes = NodesOf(layers_, group.first, group.last);
     std::vector<ValuePart> computed, kept;
     for (const ValuePart& output : share.outputs)
       (MadeIn(nodes, output.value) ? computed : kept).push_back(output);

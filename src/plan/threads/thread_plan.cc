@@ -20,11 +20,9 @@ constexpr int kMaxThreads = 1024;  // a bound for numbers read from a file
 // of a thread, as read from a file: sums of them stay within 64 bits
 constexpr int64_t kMostBlocks = int64_t{1} << 40;
 
-bool IsTime(double us) { return us >= 0 && std::isfinite(us); }
-
 // What is wrong with the prediction and with what it was compared to, or nothing.
 std::string PredictionProblem(const Step& step) {
-  if (!IsTime(step.predicted_us))
+  if (!IsFigure(step.predicted_us))
     return fmt::format("a predicted time; got {} us, expected a finite one", step.predicted_us);
   if (!step.blocks.empty() && int64_t(step.blocks.size()) != step.threads)
     return fmt::format("needs the blocks of each of its threads; got {}, expected {}", step.blocks.size(),
@@ -35,7 +33,7 @@ std::string PredictionProblem(const Step& step) {
   if (step.rejected.size() > kMostRejected)
     return fmt::format("rejected choices; got {}, expected {} at most", step.rejected.size(), kMostRejected);
   for (const Rejected& r : step.rejected)
-    if (!IsTime(r.predicted_us))
+    if (!IsFigure(r.predicted_us))
       return fmt::format("the time of rejected '{}'; got {} us, expected a time", r.choice, r.predicted_us);
   return "";
 }

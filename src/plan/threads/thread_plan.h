@@ -3,6 +3,7 @@
 // part of the plan of a pool (plan/plan.h).
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -46,6 +47,9 @@ struct ThreadPlan {
 // The least speed that is emulated. Guess: at it a layer of a second takes two minutes, which is slower than
 // anything that a user compares.
 inline constexpr double kLeastSpeed = 0.01;
+
+// Whether a plan may have this as a predicted time in microseconds, or as another predicted figure.
+inline bool IsFigure(double figure) { return figure >= 0 && std::isfinite(figure); }
 
 struct CpuChoice {
   int threads = 0;             // 0: one for each core
