@@ -21,11 +21,11 @@ mete_library(costs src/costs LAYERS dispatch graph kernels machine schedule LINK
 mete_library(profile_energy src/profile/energy LAYERS costs kernels LINKS Threads::Threads)
 mete_library(plan_threads src/plan/threads LAYERS graph machine schedule LINKS nlohmann_json::nlohmann_json)
 mete_library(plan_cores src/plan/cores LAYERS costs plan_threads)
-mete_library(plan src/plan LAYERS partition plan_threads LINKS nlohmann_json::nlohmann_json TEST_LAYERS plan_devices passes
-             WITHOUT src/plan/threads src/plan/cores src/plan/devices)
-mete_library(plan_devices src/plan/devices LAYERS costs plan TEST_LAYERS passes)
-mete_library(simulate src/simulate LAYERS costs plan_cores WITHOUT src/simulate/devices)
-mete_library(simulate_devices src/simulate/devices LAYERS simulate plan_devices passes LINKS nlohmann_json::nlohmann_json)
+mete_library(plan src/plan LAYERS partition plan_threads LINKS nlohmann_json::nlohmann_json TEST_LAYERS plan_pool passes
+             WITHOUT src/plan/threads src/plan/cores src/plan/pool)
+mete_library(plan_pool src/plan/pool LAYERS costs plan TEST_LAYERS passes)
+mete_library(simulate src/simulate LAYERS costs plan_cores WITHOUT src/simulate/pool)
+mete_library(simulate_pool src/simulate/pool LAYERS simulate plan_pool passes LINKS nlohmann_json::nlohmann_json)
 mete_library(processor src/processor LAYERS graph WITHOUT src/processor/cpu src/processor/emulated src/processor/make)
 mete_library(cpu src/processor/cpu LAYERS processor dispatch plan_cores kernels passes LINKS Threads::Threads
              nlohmann_json::nlohmann_json PkgConfig::XXHASH)
@@ -40,7 +40,7 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/sources_digest.cc
 target_sources(mete_cpu PRIVATE ${CMAKE_BINARY_DIR}/sources_digest.cc)
 mete_library(emulated src/processor/emulated LAYERS cpu)
 mete_library(make_processor src/processor/make LAYERS cpu emulated)
-mete_library(run src/run LAYERS processor plan_devices simulate_devices TEST_LAYERS cpu emulated passes)
+mete_library(run src/run LAYERS processor plan_pool simulate_pool TEST_LAYERS cpu emulated passes)
 mete_library(engine src/engine LAYERS cpu passes plan import_onnx import_caffe)
 target_compile_definitions(mete_engine PRIVATE METE_VERSION="${PROJECT_VERSION}")
 # -O3 where loops over elements are: at -O2 a quantized MobileNet v2 takes a fifth longer and the reference's MatMul two thirds. The other

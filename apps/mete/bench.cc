@@ -16,8 +16,8 @@
 #include "mete/statistics.h"
 #include "model_flags.h"
 #include "objective.h"
-#include "plan/devices/named.h"
-#include "plan/devices/program.h"
+#include "plan/pool/named.h"
+#include "plan/pool/program.h"
 #include "runner.h"
 #include "serve.h"
 #include "stopwatch.h"
@@ -354,14 +354,14 @@ void AddBench(CLI::App& app, Context& context) {
   auto flags = std::make_shared<BenchFlags>();
   AddModelFlags(*command, flags->model);
   AddObjectiveFlag(*command, flags->model);
-  CLI::Option* devices = AddPoolFlags(*command, flags->pool);
+  CLI::Option* processors = AddPoolFlags(*command, flags->pool);
   command
       ->add_option("--lanes", flags->pool.lanes,
-                   "requests at a time; more than one: plan for throughput, as a pipeline over devices")
+                   "requests at a time; more than one: plan for throughput, as a pipeline over processors")
       ->type_name("N")
       ->check(Between(1, kMostLanes))
       ->capture_default_str()
-      ->needs(devices)
+      ->needs(processors)
       ->group("Devices");
   command
       ->add_option(
@@ -370,8 +370,8 @@ void AddBench(CLI::App& app, Context& context) {
       ->type_name("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(OneOf(DevicePlanners()))
-      ->needs(devices)
+      ->check(OneOf(PoolPlanners()))
+      ->needs(processors)
       ->group("Devices");
   command
       ->add_option("--batch", flags->model.batch,
@@ -422,7 +422,7 @@ void AddBench(CLI::App& app, Context& context) {
       ->excludes(runs)
       ->excludes(streams)
       ->group("Measurement");
-  for (const char* other : {"--serve", "--warmup"}) devices->excludes(command->get_option(other));
+  for (const char* other : {"--serve", "--warmup"}) processors->excludes(command->get_option(other));
   for (const char* other : {"--seconds", "--lanes", "--deadline"})
     command->get_option("--beside")->excludes(command->get_option(other));
   AddJsonFlag(*command, context);

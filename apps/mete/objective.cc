@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "devices_figure.h"
+#include "pool_figure.h"
 #include "engine/model.h"
 #include "mete/device.h"
 #include "terminal.h"
@@ -111,9 +111,9 @@ void AddObjectiveFlag(CLI::App& command, ModelFlags& flags) {
       ->group("Machine");
 }
 
-void CheckObjective(const ModelFlags& flags, bool devices) {
+void CheckObjective(const ModelFlags& flags, bool processors) {
   if (flags.objective.empty()) return;
-  if (devices) return void(ParseDevicesObjectiveFlag(flags.objective));
+  if (processors) return void(ParsePoolObjectiveFlag(flags.objective));
   (void)ParseObjectiveFlag(flags.objective);
   if (flags.threads != 0 || !flags.cores.empty())
     throw UsageError("[--objective] chooses the cores; got --threads or --cores, too; try without them");

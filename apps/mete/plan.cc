@@ -16,9 +16,9 @@
 #include "model_flags.h"
 #include "passes/pass.h"
 #include "plan/cores/cores.h"
-#include "plan/devices/objective.h"
+#include "plan/pool/objective.h"
 #include "plan/plan.h"
-#include "plan_devices.h"
+#include "plan_pool.h"
 #include "simulate/simulated.h"
 #include "terminal.h"
 
@@ -27,7 +27,7 @@ namespace {
 
 struct PlanFlags {
   ModelFlags model;
-  std::string machine, devices, objective = "latency";
+  std::string machine, processors, objective = "latency";
   std::vector<std::string> cores;
   std::string policy = "adaptive";
   bool explain = false;
@@ -164,10 +164,10 @@ Json PlanJson(const Planned& planned) {
 }
 
 void PlanCommand(PlanFlags flags, const Context& context) {
-  if (!flags.devices.empty()) {
+  if (!flags.processors.empty()) {
     for (const std::string& name : PassesBehindDivision()) flags.model.disabled_passes.push_back(name);
-    return PlanForDevices(GraphOf(LoadModel(flags.model, context)), flags.model.model, flags.devices,
-                          flags.objective, flags.explain, context);
+    return PlanForPool(GraphOf(LoadModel(flags.model, context)), flags.model.model, flags.processors,
+                       flags.objective, flags.explain, context);
   }
   const Model model = LoadModel(flags.model, context);
   const Graph& graph = GraphOf(model);
@@ -190,8 +190,8 @@ void AddPlan(CLI::App& app, Context& context) {
       ->type_name("FILE.toml")
       ->group("Machine");
   command
-      ->add_option("--processors", flags->devices,
-                   "plan for the devices of this file, over the network that they share")
+      ->add_option("--processors", flags->processors,
+                   "plan for the processors of this file, over the network that they share")
       ->type_name("LIST|FILE")
       ->group("Machine")
       ->excludes("--machine");
@@ -209,17 +209,17 @@ void AddPlan(CLI::App& app, Context& context) {
       ->group("Machine");
   command
       ->add_option("--objective", flags->objective,
-                   "what a plan for devices has least of: a request's time, the time from one to the "
+                   "what a plan for processors has least of: a request's time, the time from one to the "
                    "next, or a request's joules")
       ->type_name("NAME")
-      ->check(OneOf(DevicesObjectives()))
+      ->check(OneOf(PoolObjectives()))
       ->capture_default_str()
       ->needs("--processors")
       ->group("Machine");
   command->get_option("--processors")->excludes("--cores")->excludes("--policy");
   command
       ->add_flag("--explain", flags->explain,
-                 "with --processors: also what each link carries, and why devices have no part")
+                 "with --processors: also what each link carries, and why processors have no part")
       ->needs("--processors")
       ->group("Report");
   AddJsonFlag(*command, context);
@@ -240,7 +240,8 @@ void AddPlan(CLI::App& app, Context& context) {
       "With --processors a group is layers that a device computes one after the other, its rows of them, "
       "while "
       "nothing is sent; before it\n"
-      "devices get what they lack. --explain has each link, and of devices without a part what they would "
+      "processors get what they lack. --explain has each link, and of processors without a part what they "
+      "would "
       "take.\n"
       "\n"
       "Examples:\n"

@@ -1,11 +1,11 @@
-// A plan for several devices, and the alternatives that were weighed.
+// A plan for several processors, and the alternatives that were weighed.
 #pragma once
 
 #include <vector>
 
 #include "pool.h"
-#include "plan/devices/dynamic.h"
-#include "plan/devices/objective.h"
+#include "plan/pool/dynamic.h"
+#include "plan/pool/objective.h"
 
 namespace mete::cli {
 
@@ -13,11 +13,11 @@ struct PlannedPool {
   const Graph& graph;
   PoolOfFile file;
   const PoolCosts& pool() const { return file.costs; }
-  DevicesObjective objective;
+  PoolObjective objective;
   Plan plan;
-  std::vector<Plan> alone;              // for each device, the plan with the whole model on it
-  size_t best_alone = 0;                // an index into `alone`
-  std::vector<LeftOutDevice> left_out;  // only of plans for latency
+  std::vector<Plan> alone;                 // for each device, the plan with the whole model on it
+  size_t best_alone = 0;                   // an index into `alone`
+  std::vector<LeftOutProcessor> left_out;  // only of plans for latency
   double simulated_us = 0;
 };
 

@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "checks.h"
-#include "devices_figure.h"
+#include "pool_figure.h"
 #include "engine/model.h"
 #include "installed_files.h"
 #include "machine/core_list.h"
@@ -17,11 +17,11 @@
 #include "machine/machine.h"
 #include "mete/device.h"
 #include "passes/pass.h"
-#include "plan/devices/named.h"
+#include "plan/pool/named.h"
 #include "processor/cpu/cpu.h"
 #include "processor/make/make_processor.h"
 #include "run/local_member.h"
-#include "simulate/devices/estimate_pool.h"
+#include "simulate/pool/estimate_pool.h"
 #include "terminal.h"
 #include "text_file.h"
 
@@ -38,7 +38,7 @@ CLI::Option* AddPoolFlags(CLI::App& command, PoolFlags& flags) {
           ->group("Devices");
   command
       .add_option("--transfer", flags.transfer,
-                  "how floats travel between devices; of f16 and u8 the error is reported")
+                  "how floats travel between processors; of f16 and u8 the error is reported")
       ->type_name("f32|f16|u8")
       ->check(OneOf({"f32", "f16", "u8"}))
       ->capture_default_str()
@@ -46,20 +46,20 @@ CLI::Option* AddPoolFlags(CLI::App& command, PoolFlags& flags) {
       ->group("Devices");
   command
       .add_option("--deadline", flags.deadline_ms,
-                  "of a request: late devices are given up in time to compute it here")
+                  "of a request: late processors are given up in time to compute it here")
       ->type_name("MS")
       ->check(Between(0.001, 1e9))
       ->needs(file)
       ->group("Devices");
   command.add_option("--planner", flags.planner, "who plans: dynamic (ours), or others to compare with")
       ->type_name("NAME")
-      ->check(OneOf(DevicePlanners()))
+      ->check(OneOf(PoolPlanners()))
       ->capture_default_str()
       ->needs(file)
       ->group("Devices");
   command
       .add_flag("--keep-plan", flags.keep_plan,
-                "use the planner's plan as it is: no trial before, no other plan later where devices are "
+                "use the planner's plan as it is: no trial before, no other plan later where processors are "
                 "faster or slower than their costs")
       ->needs(file)
       ->group("Devices");
@@ -84,8 +84,8 @@ PoolOfFile PoolCostsOf(const Graph& graph, const std::string& name, const Contex
   if (path.empty() || IsPoolFile(path)) {
     const PoolFile file = ThoseThatCan(PoolFor(path.empty() ? name : path), graph, &context);
     const PoolCosts costs = MeasuredCosts(graph, file);
-    const bool power = std::any_of(costs.devices.begin(), costs.devices.end(),
-                                   [](const DeviceCosts& d) { return d.power.has_value(); });
+    const bool power = std::any_of(costs.processors.begin(), costs.processors.end(),
+                                   [](const ProcessorCosts& d) { return d.power.has_value(); });
     return {file.name,
             fmt::format("Times of layers, each by itself, and the links' figures are those that mete profile "
                         "has measured.{}",
@@ -119,14 +119,14 @@ std::string PlanText(const Plan& plan) {
   std::string text;
   for (const PlannedGroup& group : plan.groups) {
     if (group.first == group.last) continue;  // values move alone
-    std::string devices;
+    std::string processors;
     for (const Share& share : group.shares)
-      devices += (devices.empty() ? "" : "+") + plan.processors[size_t(share.processor)];
+      processors += (processors.empty() ? "" : "+") + plan.processors[size_t(share.processor)];
     const bool one = group.last - group.first == 1;
     text += fmt::format("{}{} on {}", text.empty() ? "" : ", ",
                         one ? fmt::format("layer {}", group.last)
                             : fmt::format("layers {} to {}", group.first + 1, group.last),
-                        devices);
+                        processors);
   }
   return text;
 }
@@ -189,7 +189,7 @@ std::string ProfilePath(const std::string& digest, const PoolFile& file) {
   const std::string cache = CacheFolder();
   if (cache.empty())
     throw UsageError("[profile] there is no cache folder to keep it in; try setting METE_CACHE");
-  return cache + "/devices/" + DigestOfText128(pool) + ".json";
+  return cache + "/pools/" + DigestOfText128(pool) + ".json";
 }
 
 std::optional<PowerCosts> PowerOf(const DeviceInPool& device) {
@@ -204,7 +204,7 @@ PoolCosts CostsOn(const PoolProfile& profile, const PoolFile& file) {
   PoolCosts costs = profile.costs;
   size_t at = 0;
   for (const DeviceInPool& device : file.devices) {
-    if (device.processors.size() <= 1) costs.devices[at].power = PowerOf(device);
+    if (device.processors.size() <= 1) costs.processors[at].power = PowerOf(device);
     at += std::max<size_t>(1, device.processors.size());
   }
   return costs;
@@ -258,7 +258,7 @@ PoolProfile StoredPoolProfile(const Graph& graph, const PoolFile& file) {
         "[--processors] nobody has measured this model on these processors; try mete profile MODEL "
         "--processors FILE");
   PoolProfile profile = PoolProfileFromJson(ReadTextFile(path), path);
-  if (profile.digest != digest || profile.costs.devices.size() != NamesOf(file).size())
+  if (profile.digest != digest || profile.costs.processors.size() != NamesOf(file).size())
     throw UsageError(
         "[--processors] what was measured is of another model; try mete profile MODEL --processors FILE");
   return profile;
@@ -309,10 +309,10 @@ std::unique_ptr<PoolSession> MakePoolSession(const Model& model, const ModelFlag
   PoolSessionOptions options;
   options.deploy.coding = CodingOf(flags.transfer);
   options.deploy.lanes = flags.lanes;
-  if (!model_flags.objective.empty()) options.objective = ParseDevicesObjectiveFlag(model_flags.objective);
-  else if (flags.lanes > 1) options.objective = DevicesObjective::kThroughput;
-  if (options.objective == DevicesObjective::kEnergy) CheckPower(costs);
-  if (!model_flags.objective.empty() && options.objective != DevicesObjective::kLatency &&
+  if (!model_flags.objective.empty()) options.objective = ParsePoolObjectiveFlag(model_flags.objective);
+  else if (flags.lanes > 1) options.objective = PoolObjective::kThroughput;
+  if (options.objective == PoolObjective::kEnergy) CheckPower(costs);
+  if (!model_flags.objective.empty() && options.objective != PoolObjective::kLatency &&
       flags.planner != "dynamic" && flags.planner != "alone")
     throw UsageError(
         fmt::format("[--planner] {} plans for latency alone; got --objective {}, try --planner dynamic",

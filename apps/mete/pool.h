@@ -42,7 +42,7 @@ ModelFlags Divisible(ModelFlags flags);
 Model LoadDivisible(const ModelFlags& flags, const Context& context, double* load_ms = nullptr,
                     const std::map<std::string, Shape>& tensors = {});
 
-// The costs of a model on the devices of a file: measured, where the file says how they are reached, or
+// The costs of a model on the processors of a file: measured, where the file says how they are reached, or
 // estimated, where it describes them.
 struct PoolOfFile {
   std::string name, note;  // the file's name, and where the costs come from

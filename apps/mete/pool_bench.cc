@@ -8,12 +8,12 @@
 #include <mutex>
 #include <tuple>
 
-#include "devices_figure.h"
+#include "pool_figure.h"
 #include "engine/model.h"
 #include "pool.h"
 #include "inputs.h"
 #include "mete/statistics.h"
-#include "plan/devices/dynamic.h"
+#include "plan/pool/dynamic.h"
 #include "stopwatch.h"
 #include "terminal.h"
 
@@ -29,7 +29,7 @@ struct Measured {
   std::vector<double> ms;
   double period_ms = 0;  // from one answer to the next, in the mean
   int64_t alone = 0, wrong = 0;
-  int64_t alone_at_end = 0;        // in a row, the last one too; 0: devices were in use then
+  int64_t alone_at_end = 0;        // in a row, the last one too; 0: processors were in use then
   std::vector<double> compute_us;  // by device, the least of all requests
   double apart = 0;                // the largest of requests that were not computed by this device alone
   bool interrupted = false;        // before the end; what was measured until then counts
@@ -99,12 +99,12 @@ class Load {
   Measured measured_;
 };
 
-// The best of single devices, as the costs have it.
+// The best of single processors, as the costs have it.
 std::pair<std::string, double> BestAlone(const Graph& graph, const PoolCosts& costs) {
   std::pair<std::string, double> best{"", INFINITY};
-  for (size_t d = 0; d < costs.devices.size(); ++d)
+  for (size_t d = 0; d < costs.processors.size(); ++d)
     if (const double us = PlanAlone(graph, costs, int(d)).predicted_us; us < best.second)
-      best = {costs.devices[d].name, us};
+      best = {costs.processors[d].name, us};
   return best;
 }
 
@@ -159,7 +159,7 @@ Json ComputingJson(const Plan& plan, const Measured& measured) {
     for (const PlannedGroup& group : plan.groups)
       for (const Share& share : group.shares)
         if (size_t(share.processor) == d) predicted_us += share.compute_us, bytes += share.bytes;
-    json.push_back({{"device", plan.processors[d]},
+    json.push_back({{"processor", plan.processors[d]},
                     {"predicted_ms", predicted_us * 1e-3},
                     {"least_ms", measured.compute_us[d] * 1e-3},
                     {"bytes", bytes}});
@@ -175,7 +175,7 @@ struct PoolResult {
   Plan plan;
   Measured measured;
   double alone_ms = 0;  // of this device, the median
-  std::string best;     // of single devices, as the costs have it
+  std::string best;     // of single processors, as the costs have it
   double best_us = 0;
   PoolSessionStats stats;
 };
@@ -206,7 +206,7 @@ Json ResultJson(const PoolResult& r) {
           {"largest_difference", r.measured.apart},
           {"retries", r.stats.retries},
           {"plans", r.stats.plans},
-          {"devices_lost", r.stats.lost},
+          {"processors_lost", r.stats.lost},
           {"this_device_alone_ms", r.alone_ms},
           {"best_single_device", r.best},
           {"best_single_device_predicted_ms", r.best_us * 1e-3},
@@ -219,8 +219,8 @@ Json ResultJson(const PoolResult& r) {
 void PrintResult(const PoolResult& r) {
   const Style style = StyleOf(1);
   const Spread time = Summarize(r.measured.ms);
-  PrintText(fmt::format("{}{}{} on {} devices, planner {}", style.bold, r.model, style.reset,
-                        r.profile.costs.devices.size(), r.flags.planner));
+  PrintText(fmt::format("{}{}{} on {} processors, planner {}", style.bold, r.model, style.reset,
+                        r.profile.costs.processors.size(), r.flags.planner));
   Rows rows{{"plan", PlanText(r.plan)},
             {"predicted", FormatMs(r.plan.predicted_us * 1e-3) +
                               (r.plan.joules > 0 ? ", " + JoulesText(r.plan.joules) : "")},

@@ -31,7 +31,7 @@ void PrintSizes(const std::vector<std::string>& names, const std::vector<LinkPro
   if (rows.size() > 1) fmt::print("{}", FormatTable(rows, "lrrrrr", "  "));
 }
 
-double AllUs(const DeviceCosts& device) {
+double AllUs(const ProcessorCosts& device) {
   double us = 0;
   for (const LayerCost& layer : device.layers) us += layer.us;
   return us;
@@ -42,10 +42,10 @@ void PrintPoolProfile(const PoolProfile& profile, const std::string& model, cons
       "{}: layers and links measured in {:.1f} s, {:.1f} s of it choosing kernels and preparing; kept in {}",
       model, profile.seconds, profile.prepare_seconds, kept));
   std::vector<std::string> names;
-  for (const DeviceCosts& device : profile.costs.devices) names.push_back(device.name);
+  for (const ProcessorCosts& processor : profile.costs.processors) names.push_back(processor.name);
   PrintLinks(names, profile.links);
-  Rows rows{{"device", "all layers"}};
-  for (const DeviceCosts& device : profile.costs.devices)
+  Rows rows{{"processor", "all layers"}};
+  for (const ProcessorCosts& processor : profile.costs.processors)
     rows.push_back({device.name, FormatMs(AllUs(device) * 1e-3)});
   fmt::print("{}", FormatTable(rows, "lr", "  "));
 }
@@ -58,7 +58,7 @@ void PrintLinksAlone(const std::vector<std::string>& names, const std::vector<Li
     Json json{{"seconds", seconds}, {"links", Json::array()}};
     for (size_t d = 1; d < links.size(); ++d) {
       json["links"].push_back(Json::parse(ToJson(links[d])));
-      json["links"].back()["device"] = names[d];
+      json["links"].back()["processor"] = names[d];
     }
     return PrintJson(json);
   }

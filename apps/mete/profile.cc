@@ -27,7 +27,7 @@ struct ProfileFlags {
   ProfileEnergyFlags energy;
   bool energy_curves = false;
   std::vector<std::string> models;  // of --processors
-  std::string devices;
+  std::string processors;
   std::vector<int> on;  // the cores of this device that take part with --processors
 };
 
@@ -72,10 +72,10 @@ void Measure(const ProfileFlags& flags, const Context& context) {
   else PrintProfile(profile, path);
 }
 
-void MeasureOnDevices(const ProfileFlags& flags, const Context& context) {
+void MeasureOnProcessors(const ProfileFlags& flags, const Context& context) {
   ModelFlags session;
   session.cores = flags.on;
-  ProfileOnPool(flags.models, flags.devices, session, context);
+  ProfileOnPool(flags.models, flags.processors, session, context);
 }
 
 }  // namespace
@@ -101,24 +101,24 @@ void AddProfile(CLI::App& app, Context& context) {
       ->type_name("N")
       ->check(Between(1, 3600))
       ->group("Measurement");
-  CLI::Option* devices =
+  CLI::Option* processors =
       command
-          ->add_option("--processors", flags->devices,
-                       "measure the links to the devices of this file, and MODEL's layers on them")
+          ->add_option("--processors", flags->processors,
+                       "measure the links to the processors of this file, and MODEL's layers on them")
           ->type_name("LIST|FILE")
           ->group("Devices")
           ->excludes("--check")
           ->excludes("--energy")
           ->excludes("--seconds");
-  command->add_option("MODEL", flags->models, "models to measure on devices")
-      ->needs(devices)
+  command->add_option("MODEL", flags->models, "models to measure on processors")
+      ->needs(processors)
       ->group("Devices");
   command
       ->add_option("--on", flags->on, "cores of this device that take part, as --cores of run (default: all)")
       ->type_name("0,1,...")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->needs(devices)
+      ->needs(processors)
       ->group("Devices");
   AddJsonFlag(*command, context);
   command->footer(
@@ -159,7 +159,7 @@ void AddProfile(CLI::App& app, Context& context) {
       "  mete profile --energy --meter package-0 --frequencies 4");
   command->callback([flags, &context] {
     context.command = [flags, &context] {
-      if (!flags->devices.empty()) MeasureOnDevices(*flags, context);
+      if (!flags->processors.empty()) MeasureOnProcessors(*flags, context);
       else if (flags->energy_curves) ProfileEnergy(flags->energy, context);
       else if (flags->check.models.empty()) Measure(*flags, context);
       else CheckPredictions(flags->check, flags->seconds, context);

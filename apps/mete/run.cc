@@ -147,15 +147,15 @@ Json RunTensors(Job& job, OutputFolder& folder) {
   return results;
 }
 
-// What --processors adds to the answer: the devices' part, and how far what they give is from this device's
-// own.
-Json ReportDevices(PoolSession& session, const Job& job, const std::vector<Tensor>& outputs) {
+// What --processors adds to the answer: the processors' part, and how far what they give is from this
+// device's own.
+Json ReportPool(PoolSession& session, const Job& job, const std::vector<Tensor>& outputs) {
   const double apart = LargestDifference(outputs, session.RunAtHome(job.inputs));
   const Plan plan = session.plan();
   const std::string text = PlanText(plan);
   if (!job.context.json)
     PrintText(
-        fmt::format("devices: {}; predicted {}; floats travel as {}: at most {:.2g} of the largest value "
+        fmt::format("processors: {}; predicted {}; floats travel as {}: at most {:.2g} of the largest value "
                     "apart from this device's own answer",
                     text, FormatMs(plan.predicted_us * 1e-3), job.flags.pool.transfer, apart));
   return {{"plan", text},
@@ -298,15 +298,15 @@ void Run(const RunFlags& flags, const Context& context) {
   ModelFlags chosen = flags.model;
   // as long as the session
   const auto frequencies = flags.pool.given() ? nullptr : ApplyObjective(loaded.model, chosen, context);
-  const auto devices =
+  const auto processors =
       flags.pool.given() ? MakePoolSession(loaded.model, chosen, flags.pool, context) : nullptr;
   Session own, last_batch;
-  if (!devices) own = MakeSession(loaded.model, chosen, context);
-  const double prepare_ms = devices ? devices->prepare_ms() : own.stats().prepare_ms;
+  if (!processors) own = MakeSession(loaded.model, chosen, context);
+  const double prepare_ms = processors ? processors->prepare_ms() : own.stats().prepare_ms;
   OutputFolder folder(flags.output);
   std::vector<Tensor> last;
   const RunFunction run = [&](const std::vector<Tensor>& in, const RunOptions& options) {
-    return last = devices ? devices->Run(in) : own.Run(in, options);
+    return last = processors ? processors->Run(in) : own.Run(in, options);
   };
   const auto smaller = [&](int64_t pictures) {
     Loaded fewer = Load(flags, files, pictures, nullptr, context);
@@ -326,9 +326,9 @@ void Run(const RunFlags& flags, const Context& context) {
             {"results", std::move(results)}};
   if (!files_written.empty()) json["files"] = files_written;
   json["notes"] = loaded.model.notes();
-  if (devices) json["devices"] = ReportDevices(*devices, job, last);
+  if (processors) json["processors"] = ReportPool(*processors, job, last);
   if (!context.json) fmt::print("loaded in {}, prepared in {}\n", FormatMs(load_ms), FormatMs(prepare_ms));
-  if (!devices)
+  if (!processors)
     ReportPlan(
         own, flags.model, context,
         [&](Trace* trace) {

@@ -14,11 +14,11 @@
 #include "model_flags.h"
 #include "objective.h"
 #include "passes/pass.h"
-#include "plan/devices/named.h"
+#include "plan/pool/named.h"
 #include "simulate/simulated.h"
 #include "simulate/subsets.h"
 #include "schedule/policy.h"
-#include "simulate_devices.h"
+#include "simulate_pool.h"
 #include "terminal.h"
 #include "text_file.h"
 
@@ -32,7 +32,7 @@ struct SimulateFlags {
   std::vector<std::string> clusters;
   std::vector<std::string> interference;
   int runs = 20;
-  SimulateDevicesFlags pool;
+  SimulatePoolFlags pool;
 };
 
 // Errors in the flag become UsageErrors.
@@ -201,11 +201,11 @@ void DevicesCommand(SimulateFlags flags, const Context& context) {
   for (const std::string& name : PassesBehindDivision()) flags.model.disabled_passes.push_back(name);
   flags.pool.model = flags.model.model, flags.pool.trace = flags.model.trace;
   if (!flags.model.objective.empty()) flags.pool.objective = flags.model.objective;
-  SimulateOverDevices(GraphOf(LoadModel(flags.model, context)), flags.pool, context);
+  SimulateOverPool(GraphOf(LoadModel(flags.model, context)), flags.pool, context);
 }
 
 void SimulateCommand(const SimulateFlags& flags, const Context& context) {
-  if (!flags.pool.devices.empty()) return DevicesCommand(flags, context);
+  if (!flags.pool.processors.empty()) return DevicesCommand(flags, context);
   if (flags.machine.empty())
     throw UsageError(
         "[--machine] is missing; expected a machine file, or --processors; try --machine rk3399");
@@ -280,28 +280,28 @@ void AddSimulate(CLI::App& app, Context& context) {
           ->type_name("energy|latency=30ms, or of --processors latency|throughput|energy");
   for (const char* other : {"--policy", "--cores", "--interference", "--runs"})
     objective->excludes(command->get_option(other));
-  CLI::Option* devices =
+  CLI::Option* processors =
       command
-          ->add_option("--processors", flags->pool.devices,
-                       "several devices instead, over their network (boards/rk3399x6.toml)")
+          ->add_option("--processors", flags->pool.processors,
+                       "several processors instead, over their network (boards/rk3399x6.toml)")
           ->type_name("LIST|FILE")
           ->group("Machine");
   for (const char* other : {"--machine", "--policy", "--cores", "--interference", "--runs"})
-    devices->excludes(command->get_option(other));
-  std::vector<std::string> planners = DevicePlanners();
+    processors->excludes(command->get_option(other));
+  std::vector<std::string> planners = PoolPlanners();
   planners.insert(planners.begin(), "all");
-  command->add_option("--planner", flags->pool.planner, "who divides the model over devices")
+  command->add_option("--planner", flags->pool.planner, "who divides the model over processors")
       ->type_name("NAME")
       ->check(OneOf(planners))
       ->capture_default_str()
-      ->needs(devices)
+      ->needs(processors)
       ->group("Machine");
   command
       ->add_option("--requests", flags->pool.requests,
                    "requests in a row, for --objective throughput (default: 500)")
       ->type_name("N")
       ->check(Between(1, 10000))
-      ->needs(devices)
+      ->needs(processors)
       ->group("Measurement");
   AddJsonFlag(*command, context);
   command->footer(
@@ -328,11 +328,13 @@ void AddSimulate(CLI::App& app, Context& context) {
       "energy, by the roofline and\n"
       "the power model of the machine file, as if dividing cost nothing.\n"
       "\n"
-      "With --processors the model is divided over several devices: by rows or channels of groups of fused "
+      "With --processors the model is divided over several processors: by rows or channels of groups of "
+      "fused "
       "layers, as each planner has it.\n"
       "alone is the best single device; layerwise, uniform, neurosurgeon, legion and fss (full search) stand "
       "for what others do\n"
-      "(fss-pruned: the plan of fss with fewer runs); dynamic is ours, which leaves out devices that harm. "
+      "(fss-pruned: the plan of fss with fewer runs); dynamic is ours, which leaves out processors that "
+      "harm. "
       "Each is\n"
       "planned by the times of single layers, and simulated. With --objective latency, throughput or energy "
       "ours has least of that: a\n"

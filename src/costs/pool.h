@@ -1,6 +1,6 @@
-// The costs of a model's layers on several devices and of the links between them, as a value from any source.
-// The layers are those of partition/layers.h, each measured or estimated separately and without fusion, as in
-// Legion's predictor (systems.md, 3).
+// The costs of a model's layers on several processors and of the links between them, as a value from any
+// source. The layers are those of partition/layers.h, each measured or estimated separately and without
+// fusion, as in Legion's predictor (systems.md, 3).
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace mete {
 
-// The link of a device to the network that all devices share. A device can send and receive at the same time,
-// and the traffic of other devices does not slow its own.
+// The link of a processor to the network that all processors share. A processor can send and receive at the
+// same time, and the traffic of other processors does not slow its own.
 struct LinkCosts {
   double latency_us = 0;  // from sending a message until its first byte arrives
   double message_us = 0;  // work of sender and receiver for each message of any size
@@ -20,13 +20,13 @@ struct LinkCosts {
 };
 
 struct LayerCost {
-  double us = 0;        // the whole layer, on this device alone
+  double us = 0;        // the whole layer, on this processor alone
   double least_us = 0;  // lower bound for a share of any number of rows; at most `us`
 
   bool operator==(const LayerCost&) const = default;
 };
 
-// The power that a device takes from its battery or socket.
+// The power that a processor takes from its battery or socket.
 struct PowerCosts {
   double idle_w = 0;                                              // while it is on and without work
   double compute_w = 0;                                           // in addition, while it computes
@@ -35,23 +35,24 @@ struct PowerCosts {
   bool operator==(const PowerCosts&) const = default;
 };
 
-struct DeviceCosts {
+struct ProcessorCosts {
   std::string name;
   LinkCosts link;
   std::vector<LayerCost> layers;
   std::optional<PowerCosts> power = {};  // nothing: unknown; plans for the least energy need it
-  // time of each share that the device computes, beside the share's layers, such as the launch on a GPU
+  // time of each share that the processor computes, beside the share's layers, such as the launch on a GPU
   double share_us = 0;
 };
 
 struct PoolCosts {
-  std::vector<DeviceCosts> devices;  // the first is the caller's own: it has the inputs and gets the outputs
+  std::vector<ProcessorCosts>
+      processors;  // the first is the caller's own: it has the inputs and gets the outputs
 };
 
-std::vector<std::string> NamesOf(const PoolCosts& costs);  // of the devices, in their order
+std::vector<std::string> NamesOf(const PoolCosts& costs);  // of the processors, in their order
 
-// Throws one Error that lists all contradictions: no devices, two devices of one name, lists without one
-// figure per layer, times, rates, watts or joules that are negative or not finite, a rate of 0.
+// Throws one Error that lists all contradictions: no processors, two processors of one name, lists without
+// one figure per layer, times, rates, watts or joules that are negative or not finite, a rate of 0.
 void Verify(const PoolCosts& costs, size_t layers);
 
 }  // namespace mete

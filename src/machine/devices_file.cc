@@ -17,7 +17,7 @@ class Reader {
   DevicesFile Do(const toml::table& table) {
     TomlKeys keys(table, path_, "devices", problems_);
     file_.name = keys.Text("name");
-    RefuseOtherDescription(table, path_, Description::kSimulatedDevices);
+    RefuseOtherDescription(table, path_, Description::kSimulatedProcessors);
     for (const toml::table* device : keys.Tables("device")) ReadDevice(*device);
     keys.RefuseOthers();
     problems_.ThrowIfAny();

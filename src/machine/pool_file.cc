@@ -156,10 +156,10 @@ class Reader {
     return false;
   }
 
-  static std::optional<DevicePower> ReadPower(TomlKeys& keys) {
+  static std::optional<ProcessorPower> ReadPower(TomlKeys& keys) {
     const bool sent = keys.Find("sent_nj_per_byte"), received = keys.Find("received_nj_per_byte");
     if (!keys.Find("idle_w") && !keys.Find("compute_w") && !sent && !received) return {};
-    DevicePower power{
+    ProcessorPower power{
         keys.TakeFigure("idle_w", 0, kMostWatts), keys.TakeFigure("compute_w", 0, kMostWatts), {}, {}};
     if (sent) power.sent_nj_per_byte = keys.TakeFigure("sent_nj_per_byte", 0, kMostNanojoules);
     if (received) power.received_nj_per_byte = keys.TakeFigure("received_nj_per_byte", 0, kMostNanojoules);

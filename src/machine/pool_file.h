@@ -43,7 +43,7 @@
 
 namespace mete {
 
-struct DevicePower {
+struct ProcessorPower {
   Figure idle_w, compute_w;                       // the latter beyond the former
   Figure sent_nj_per_byte, received_nj_per_byte;  // 0, without a source, where they are left out
 };
@@ -70,7 +70,7 @@ struct DeviceInPool {
   // of this device; empty: one, with all cores. Of a worker the names of those that it offers; empty: its
   // first
   std::vector<ProcessorEntry> processors;
-  std::optional<DevicePower> power;  // nothing: not known
+  std::optional<ProcessorPower> power;  // nothing: not known
 };
 
 struct PoolFile {

@@ -40,7 +40,7 @@ TEST(PoolFile, HasWattsOfDevicesOrNone) {
     return fmt::format("{} = {{ value = {}, source = \"a meter\" }}\n", key, value);
   };
   EXPECT_FALSE(Read(head).devices[0].power);
-  const DevicePower power =
+  const ProcessorPower power =
       *Read(head + figure("idle_w", "2.5") + figure("compute_w", "3") + figure("sent_nj_per_byte", "7"))
            .devices[0]
            .power;

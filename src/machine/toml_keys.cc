@@ -98,7 +98,7 @@ std::optional<Description> DescriptionOf(const toml::table& table) {
   const auto simulated = [](const toml::node& node) {
     return node.is_table() && node.as_table()->contains("machine");
   };
-  return std::any_of(devices->begin(), devices->end(), simulated) ? Description::kSimulatedDevices
+  return std::any_of(devices->begin(), devices->end(), simulated) ? Description::kSimulatedProcessors
                                                                   : Description::kPool;
 }
 

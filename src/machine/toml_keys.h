@@ -19,7 +19,7 @@ namespace mete {
 toml::table ParseToml(std::string_view text, const std::string& path);
 
 // The three kinds of TOML files that describe hardware.
-enum class Description { kMachine, kSimulatedDevices, kPool };
+enum class Description { kMachine, kSimulatedProcessors, kPool };
 
 // Returns the kind of a file, by the tables that only this kind has; nothing if it has none of them.
 std::optional<Description> DescriptionOf(const toml::table& table);

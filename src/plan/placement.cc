@@ -15,10 +15,10 @@ constexpr const char* kAxisNames[] = {"none", "rows", "channels", "branches"};
 
 std::string BranchesText(const Placement& placement, const std::vector<std::string>& names) {
   std::string text = Name(placement.split);
-  for (const int device : placement.devices) {
-    const auto values = std::count(placement.owners.begin(), placement.owners.end(), device);
-    text += fmt::format("{} {} {} value{}", device == placement.devices[0] ? ":" : ",", names[size_t(device)],
-                        values, values == 1 ? "" : "s");
+  for (const int processor : placement.processors) {
+    const auto values = std::count(placement.owners.begin(), placement.owners.end(), processor);
+    text += fmt::format("{} {} {} value{}", processor == placement.processors[0] ? ":" : ",",
+                        names[size_t(processor)], values, values == 1 ? "" : "s");
   }
   return text;
 }
@@ -41,16 +41,16 @@ SplitAxis SplitAxisOf(const std::string& name, const std::string& where) {
 }
 
 Placement OwnedBy(std::vector<int> owners) {
-  const std::set<int> devices(owners.begin(), owners.end());
-  return {SplitAxis::kBranches, {devices.begin(), devices.end()}, {}, std::move(owners)};
+  const std::set<int> processors(owners.begin(), owners.end());
+  return {SplitAxis::kBranches, {processors.begin(), processors.end()}, {}, std::move(owners)};
 }
 
 std::string ToText(const Placement& placement, const std::vector<std::string>& names) {
-  if (placement.split == SplitAxis::kNone) return names[size_t(placement.devices[0])];
+  if (placement.split == SplitAxis::kNone) return names[size_t(placement.processors[0])];
   if (placement.split == SplitAxis::kBranches) return BranchesText(placement, names);
   std::string text = Name(placement.split);
-  for (size_t k = 0; k < placement.devices.size(); ++k)
-    text += fmt::format("{} {} {:.2f}", k == 0 ? ":" : ",", names[size_t(placement.devices[k])],
+  for (size_t k = 0; k < placement.processors.size(); ++k)
+    text += fmt::format("{} {} {:.2f}", k == 0 ? ":" : ",", names[size_t(placement.processors[k])],
                         placement.shares[k]);
   return text;
 }
@@ -64,23 +64,24 @@ int AxisOf(SplitAxis split, const Shape& shape) {
   return -1;
 }
 
-std::vector<DevicePart> PartsOn(const Placement& placement, const Shape& shape, size_t live) {
+std::vector<PlacedPart> PartsOn(const Placement& placement, const Shape& shape, size_t live) {
   if (placement.split == SplitAxis::kBranches) return {{OwnerOf(placement, live), Part::All()}};
   const int axis = AxisOf(placement.split, shape);
   if (axis < 0 || shape[axis] < 2) {
     const auto largest =
         std::max_element(placement.shares.begin(), placement.shares.end()) - placement.shares.begin();
-    return {{placement.devices[size_t(largest)], Part::All()}};
+    return {{placement.processors[size_t(largest)], Part::All()}};
   }
-  std::vector<DevicePart> parts;
+  std::vector<PlacedPart> parts;
   int64_t begin = 0;
   double before = 0;
-  for (size_t k = 0; k < placement.devices.size(); ++k) {
+  for (size_t k = 0; k < placement.processors.size(); ++k) {
     before += placement.shares[k];
     const int64_t rounded =
         std::clamp<int64_t>(std::llround(before * double(shape[axis])), begin, shape[axis]);
-    const int64_t end = k + 1 == placement.devices.size() ? shape[axis] : rounded;
-    if (end > begin) parts.push_back({placement.devices[k], Normalized(Part::Of(axis, {begin, end}), shape)});
+    const int64_t end = k + 1 == placement.processors.size() ? shape[axis] : rounded;
+    if (end > begin)
+      parts.push_back({placement.processors[k], Normalized(Part::Of(axis, {begin, end}), shape)});
     begin = end;
   }
   return parts;

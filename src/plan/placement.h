@@ -1,5 +1,5 @@
-// The placement of values on devices between groups: whole on one device, or divided along an axis over
-// several devices. A planner chooses among placements; the parts of each value then follow from its shape.
+// The placement of values on processors between groups: whole on one processor, or divided along an axis over
+// several processors. A planner chooses among placements; the parts of each value then follow from its shape.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@ const char* Name(SplitAxis axis);
 SplitAxis SplitAxisOf(const std::string& name, const std::string& where);  // Error for an unknown name
 
 struct Placement {
-  // kNone: whole on the only device. kRows and kChannels: divided over the devices. kBranches: each value is
-  // whole on its owner.
+  // kNone: whole on the only processor. kRows and kChannels: divided over the processors. kBranches: each
+  // value is whole on its owner.
   SplitAxis split = SplitAxis::kNone;
-  std::vector<int> devices;      // ascending, of the pool's
-  std::vector<double> shares;    // of the devices: more than 0, together 1; none for kBranches
+  std::vector<int> processors;   // ascending, of the pool's
+  std::vector<double> shares;    // of the processors: more than 0, together 1; none for kBranches
   std::vector<int> owners = {};  // kBranches: of each live value of the boundary, in their order; else none
 
   bool operator==(const Placement&) const = default;
 };
 
-// The part of a value that a device has.
-struct DevicePart {
-  int device = 0;
+// The part of a value that a processor has.
+struct PlacedPart {
+  int processor = 0;
   Part part;
 };
 
-inline Placement WholeOn(int device) { return {SplitAxis::kNone, {device}, {1.0}}; }
-// kBranches; its devices are the owners.
+inline Placement WholeOn(int processor) { return {SplitAxis::kNone, {processor}, {1.0}}; }
+// kBranches; its processors are the owners.
 Placement OwnedBy(std::vector<int> owners);
 
 // Returns for example "laptop" or "rows: laptop 0.62, pi 0.38".
@@ -44,10 +44,10 @@ std::string ToText(const Placement& placement, const std::vector<std::string>& n
 // channels or features for channels; -1 if there is none.
 int AxisOf(SplitAxis split, const Shape& shape);
 
-// The parts of a value that the placement's devices have, in the order of their rows and devices; those
+// The parts of a value that the placement's processors have, in the order of their rows and processors; those
 // without any are left out. They cover it once. A value without the axis, or of unknown shape, is whole on
-// the device with the largest share. `live` is the value's index among the live values of the boundary
+// the processor with the largest share. `live` is the value's index among the live values of the boundary
 // (LiveValues), by which kBranches has owners. Error where there is none.
-std::vector<DevicePart> PartsOn(const Placement& placement, const Shape& shape, size_t live);
+std::vector<PlacedPart> PartsOn(const Placement& placement, const Shape& shape, size_t live);
 
 }  // namespace mete

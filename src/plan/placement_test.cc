@@ -1,8 +1,8 @@
 #include "plan/placement.h"
 
 #include "base/errors_testing.h"
-#include "plan/devices/dynamic.h"
-#include "plan/devices/exchange.h"
+#include "plan/pool/dynamic.h"
+#include "plan/pool/exchange.h"
 
 namespace mete {
 namespace {
@@ -13,7 +13,7 @@ TEST(Placement, PartsCoverAValueOnceInProportion) {
   const auto parts = PartsOn(kRows, {1, 3, 10, 10}, 0);
   ASSERT_EQ(parts.size(), 2u);
   EXPECT_EQ(parts[0].part, Part::Of(2, {0, 7}));
-  EXPECT_EQ(parts[1].device, 2);
+  EXPECT_EQ(parts[1].processor, 2);
   EXPECT_EQ(parts[1].part, Part::Of(2, {7, 10}));
 }
 
@@ -22,43 +22,44 @@ TEST(Placement, WhatHasNoRowsIsWholeOnTheLargest) {
     const auto parts = PartsOn(kRows, shape, 0);
     ASSERT_EQ(parts.size(), 1u) << ToString(shape);
     EXPECT_TRUE(parts[0].part.all());
-    EXPECT_EQ(parts[0].device, 0);
+    EXPECT_EQ(parts[0].processor, 0);
   }
 }
 
-TEST(Placement, TooFewRowsLeaveDevicesWithoutAny) {
+TEST(Placement, TooFewRowsLeaveProcessorsWithoutAny) {
   const auto parts = PartsOn({SplitAxis::kRows, {0, 1, 2}, {0.45, 0.1, 0.45}}, {1, 3, 2, 2}, 0);
   EXPECT_EQ(parts[0].part, Part::Of(2, {0, 1}));
   EXPECT_EQ(parts[1].part, Part::Of(2, {1, 2}));
-  EXPECT_EQ(parts[1].device, 2);
+  EXPECT_EQ(parts[1].processor, 2);
 }
 
 TEST(Placement, BranchesAreWholeOnTheirOwners) {
   const Placement branches = OwnedBy({2, 0, 2});
-  EXPECT_EQ(branches.devices, (std::vector<int>{0, 2}));
+  EXPECT_EQ(branches.processors, (std::vector<int>{0, 2}));
   EXPECT_EQ(branches, OwnedBy({2, 0, 2}));
   EXPECT_NE(branches, OwnedBy({2, 2, 0}));
   const auto parts = PartsOn(branches, {1, 3, 10, 10}, 2);
   ASSERT_EQ(parts.size(), 1u);
-  EXPECT_EQ(parts[0].device, 2);
+  EXPECT_EQ(parts[0].processor, 2);
   EXPECT_TRUE(parts[0].part.all());
-  EXPECT_EQ(PartsOn(branches, Shape::Unknown(), 1)[0].device, 0);
+  EXPECT_EQ(PartsOn(branches, Shape::Unknown(), 1)[0].processor, 0);
   EXPECT_TELLS(PartsOn(branches, {1}, 3), "[placement] has no owner of live value 3; got 3 owners");
   EXPECT_EQ(ToText(branches, {"laptop", "pi", "phone"}), "branches: laptop 1 value, phone 2 values");
 }
 
-TEST(Placement, ManyDevicesAlikeAreTakenByTheirNumber) {
+TEST(Placement, ManyProcessorsAlikeAreTakenByTheirNumber) {
   PoolCosts pool;
-  for (int d = 0; d < 64; ++d) pool.devices.push_back({"d" + std::to_string(d), {1, 1, 100, 100}, {{10, 0}}});
+  for (int d = 0; d < 64; ++d)
+    pool.processors.push_back({"d" + std::to_string(d), {1, 1, 100, 100}, {{10, 0}}});
   const std::vector<Placement> placements = PlacementsOf(pool);
   EXPECT_LT(placements.size(), 64u);
-  EXPECT_EQ(placements[0].devices, std::vector{0});
-  EXPECT_EQ(placements.back().devices.size(), 64u);
+  EXPECT_EQ(placements[0].processors, std::vector{0});
+  EXPECT_EQ(placements.back().processors.size(), 64u);
 }
 
 TEST(Exchange, OwnRowsAreNotSent) {
   PoolCosts pool;
-  for (const char* name : {"a", "b", "c"}) pool.devices.push_back({name, {5, 2, 8, 8}, {}});
+  for (const char* name : {"a", "b", "c"}) pool.processors.push_back({name, {5, 2, 8, 8}, {}});
   const Value value{"v", DType::kF32, {1, 1, 10, 10}, Layout::kPlain, {}};  // 40 bytes per row
   Exchange exchange(pool);
   exchange.Need(2, value, Part::Of(2, {6, 10}), PartsOn(kRows, value.shape, 0));

@@ -64,11 +64,11 @@ std::vector<Share> SharesOf(const Graph& graph, const std::vector<Layer>& layers
                             const std::vector<std::vector<ValueId>>& live, int first, int last,
                             const Placement& placement) {
   std::map<int, std::vector<ValuePart>> outputs;
-  if (placement.split == SplitAxis::kNone) outputs[placement.devices[0]] = {};
+  if (placement.split == SplitAxis::kNone) outputs[placement.processors[0]] = {};
   const std::vector<ValueId>& values = live[size_t(last)];
   for (size_t v = 0; v < values.size(); ++v)
-    for (const DevicePart& part : PartsOn(placement, graph.value(values[v]).shape, v))
-      outputs[part.device].push_back({values[v], part.part});
+    for (const PlacedPart& part : PartsOn(placement, graph.value(values[v]).shape, v))
+      outputs[part.processor].push_back({values[v], part.part});
   const std::vector<int> nodes = NodesOf(layers, first, last);
   std::vector<Share> shares;
   for (auto& [processor, parts] : outputs)

@@ -61,7 +61,7 @@ Json ShareJson(const Share& share, const Graph& graph) {
 
 Json GroupJson(const PlannedGroup& group, const Graph& graph) {
   const Placement& p = group.placement;
-  Json j{{"first", group.first}, {"last", group.last}, {"split", Name(p.split)}, {"processors", p.devices},
+  Json j{{"first", group.first}, {"last", group.last}, {"split", Name(p.split)}, {"processors", p.processors},
          {"parts", p.shares},    {"owners", p.owners}, {"us", group.us},         {"shares", Json::array()}};
   for (const Share& share : group.shares) j["shares"].push_back(ShareJson(share, graph));
   return j;
@@ -72,7 +72,7 @@ PlannedGroup GroupFromJson(const Json& j) {
   group.first = Int(j.at("first"), "first");
   group.last = Int(j.at("last"), "last");
   group.placement.split = SplitAxisOf(j.at("split").get<std::string>(), "plan");
-  group.placement.devices = Ints(j.at("processors"), "processors");
+  group.placement.processors = Ints(j.at("processors"), "processors");
   group.placement.shares =
       ListOf<double>(j.at("parts"), "parts", [](const Json& e) { return e.get<double>(); });
   group.placement.owners = Ints(j.at("owners"), "owners");

@@ -7,15 +7,15 @@
 
 #include "base/errors_testing.h"
 #include "passes/pass.h"
-#include "plan/devices/dynamic.h"
-#include "plan/devices/exhaustive_testing.h"
-#include "plan/devices/forks_testing.h"
+#include "plan/pool/dynamic.h"
+#include "plan/pool/exhaustive_testing.h"
+#include "plan/pool/forks_testing.h"
 
 namespace mete {
 namespace {
 
 Plan PlanOf(RandomGraph& random, uint32_t seed) {
-  return PlanDevices(random.graph, RandomPool(random, random.graph, int(seed % 3) + 1));
+  return PlanPool(random.graph, RandomPool(random, random.graph, int(seed % 3) + 1));
 }
 
 ThreadPlan OneThread(const Graph& graph) {
@@ -46,7 +46,7 @@ TEST(Plan, WithBranchesSurvivesJson) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const RandomFork fork(seed);
     RandomGraph random(seed, 1);
-    const Plan plan = PlanDevices(fork.graph, RandomPool(random, fork.graph, 2 + int(seed % 2)));
+    const Plan plan = PlanPool(fork.graph, RandomPool(random, fork.graph, 2 + int(seed % 2)));
     const std::string json = ToJson(plan, fork.graph);
     EXPECT_EQ(ToJson(PlanFromJson(json, fork.graph), fork.graph), json);
     for (const PlannedGroup& group : plan.groups) branches += group.placement.split == SplitAxis::kBranches;
@@ -104,7 +104,7 @@ class VerifyPlan : public testing::Test {
     EXPECT_THROW(PlanFromJson(ToJson(plan, random_.graph), random_.graph), Error) << words;
   }
   static Plan DividedPlan(RandomGraph& random) {
-    Plan plan = PlanDevices(random.graph, RandomPool(random, random.graph, 2));
+    Plan plan = PlanPool(random.graph, RandomPool(random, random.graph, 2));
     plan.groups = {{0, int(plan.layers.size()), {SplitAxis::kRows, {0, 1}, {0.5, 0.5}}, {}, 10}};
     DeriveShares(plan, random.graph);
     return plan;
@@ -128,10 +128,10 @@ TEST_F(VerifyPlan, FindsEachMisuse) {
   ExpectBad([](Plan& p) { p.predicted_us = HUGE_VAL; }, "a predicted figure; got inf");
   ExpectBad([](Plan& p) { p.groups[0].us = -1; }, "[group 1] a predicted figure; got -1");
   ExpectBad([](Plan& p) { p.groups[0].shares[0].compute_us = -2; }, "a predicted figure; got -2");
-  ExpectBad([](Plan& p) { p.groups[0].placement.devices = {1, 0}; }, "in ascending order");
+  ExpectBad([](Plan& p) { p.groups[0].placement.processors = {1, 0}; }, "in ascending order");
   ExpectBad(
       [](Plan& p) {
-        p.groups[0].placement.devices = {0, 2};
+        p.groups[0].placement.processors = {0, 2};
       },
       "names processor 2; expected numbers from 0 to 1");
   ExpectBad([](Plan& p) { p.groups[0].placement.shares = {0.5}; },

@@ -80,13 +80,13 @@ class PlanVerifier {
   // PartsOn() understands the placement.
   void CheckPlacement(const std::string& where, const PlannedGroup& group) {
     const Placement& p = group.placement;
-    const size_t many = p.devices.size();
+    const size_t many = p.processors.size();
     const auto bad = [&](const std::string& what) { Add(where, "its placement {}", what); };
     for (size_t k = 0; k < many; ++k)
-      if (p.devices[k] < 0 || p.devices[k] >= int(plan_.processors.size()) ||
-          (k > 0 && p.devices[k] <= p.devices[k - 1]))
+      if (p.processors[k] < 0 || p.processors[k] >= int(plan_.processors.size()) ||
+          (k > 0 && p.processors[k] <= p.processors[k - 1]))
         return bad(fmt::format("names processor {}; expected numbers from 0 to {} in ascending order",
-                               p.devices[k], plan_.processors.size() - 1));
+                               p.processors[k], plan_.processors.size() - 1));
     if (p.split == SplitAxis::kBranches) return CheckOwners(group, bad);
     if (!p.owners.empty()) return bad("has owners of values; expected them for branches only");
     if (many == 0 || (p.split == SplitAxis::kNone && many != 1))
@@ -113,7 +113,7 @@ class PlanVerifier {
       return bad(
           fmt::format("needs an owner of each live value; got {}, expected {}", p.owners.size(), values));
     for (const int owner : p.owners)
-      if (!std::binary_search(p.devices.begin(), p.devices.end(), owner))
+      if (!std::binary_search(p.processors.begin(), p.processors.end(), owner))
         return bad(fmt::format("has owner {}, which is not among its processors", owner));
   }
 

@@ -1,5 +1,5 @@
-// When a device that is lost is tried again: after a time that doubles until it has served for a while. That
-// it answers is not enough, as one that cannot serve may answer each time.
+// When a processor that is lost is tried again: after a time that doubles until it has served for a while.
+// That it answers is not enough, as one that cannot serve may answer each time.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +24,9 @@ class BackOff {
   static constexpr std::chrono::milliseconds kFirst{250};
   // guess: nobody minds to wait so long for a board that was away for minutes
   static constexpr std::chrono::milliseconds kMost{10'000};
-  // After so long without trouble a device is as one that never had any: what fails every two seconds costs
-  // one request in a hundred of 20 ms a second time, less than to go without it. With 30 s a worker that was
-  // killed every three was used for a tenth of the requests.
+  // After so long without trouble a processor is as one that never had any: what fails every two seconds
+  // costs one request in a hundred of 20 ms a second time, less than to go without it. With 30 s a worker
+  // that was killed every three was used for a tenth of the requests.
   static constexpr std::chrono::seconds kWell{2};
 
   // It has a part of what is computed from now on; nothing new where it had one already.

@@ -8,7 +8,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// How long after a loss at `now` a device is due again, in milliseconds.
+// How long after a loss at `now` a processor is due again, in milliseconds.
 int64_t WaitOf(const BackOff& back_off, BackOff::Clock::time_point now) {
   milliseconds wait{0};
   while (!back_off.Due(now + wait)) wait += milliseconds(50);

@@ -1,5 +1,5 @@
-// How floats travel between devices: as they are, as f16, or as 8 bits between the least and the largest of a
-// piece. What is not f32 travels as it is.
+// How floats travel between processors: as they are, as f16, or as 8 bits between the least and the largest
+// of a piece. What is not f32 travels as it is.
 #pragma once
 
 #include <cstdint>

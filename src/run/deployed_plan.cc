@@ -11,8 +11,8 @@
 namespace mete {
 namespace {
 
-// The part of a request's patience that the caller keeps for asking members which device is late. This value
-// is a guess: a member on a healthy network answers within a tenth of it.
+// The part of a request's patience that the caller keeps for asking members which processor is late. This
+// value is a guess: a member on a healthy network answers within a tenth of it.
 constexpr std::chrono::milliseconds kAskTime{50};
 
 // Who knows it may feed the deployment.
@@ -26,13 +26,13 @@ std::string RandomId() {
   return id;
 }
 
-bool HasWork(const DeviceProgram& program) {
+bool HasWork(const Program& program) {
   return std::any_of(program.stages.begin(), program.stages.end(), [](const ProgramStage& s) {
     return !s.sends.empty() || !s.needs.empty() || !s.graph.nodes.empty();
   });
 }
 
-std::set<int> SendsTo(const DeviceProgram& program) {
+std::set<int> SendsTo(const Program& program) {
   std::set<int> to;
   for (const ProgramStage& stage : program.stages)
     for (const ProgramSend& send : stage.sends) to.insert(send.to);
@@ -82,15 +82,15 @@ DeployedPlan::DeployedPlan(const Graph& graph, const Plan& plan, const HomeProce
 
 void DeployedPlan::DeployAll(const HomeProcessor& home, const WeightsProgress& progress,
                              std::vector<std::string>* notes) {
-  std::vector<DeviceProgram> programs = ProgramsOf(graph_, plan_);
+  std::vector<Program> programs = ProgramsOf(graph_, plan_);
   for (size_t d = 1; d < programs.size(); ++d)
     if (HasWork(programs[d])) DeployTo(int(d), programs[d], progress, notes);
   own_ = std::make_unique<PreparedProgram>(std::move(programs[0]), 0, home.processor, home.make);
-  for (auto& [device, program] : programs_) {
+  for (auto& [processor, program] : programs_) {
     try {
       program->WaitReady(options_.ready_timeout);
     } catch (const Error& error) {
-      throw DeviceError(error, device);
+      throw ProcessorError(error, processor);
     }
   }
   ready_ = true;
@@ -101,22 +101,22 @@ DeployedPlan::~DeployedPlan() { StopAll(); }
 // Those of this process first: they may still send to the others.
 void DeployedPlan::StopAll() {
   for (const bool local : {true, false})
-    for (auto& [device, program] : programs_)
-      if (program && members_[size_t(device)]->address().empty() == local) program->Stop();
+    for (auto& [processor, program] : programs_)
+      if (program && members_[size_t(processor)]->address().empty() == local) program->Stop();
 }
 
-void DeployedPlan::DeployTo(int device, const DeviceProgram& program, const WeightsProgress& progress,
+void DeployedPlan::DeployTo(int processor, const Program& program, const WeightsProgress& progress,
                             std::vector<std::string>* notes) {
-  ProgramToHost to_host{program, device, id_, {}, options_.coding, options_.lanes};
+  ProgramToHost to_host{program, processor, id_, {}, options_.coding, options_.lanes};
   for (const int to : SendsTo(program)) {
     if (to == 0) continue;
     const Member& peer = *members_[size_t(to)];
     to_host.peers.push_back({to, peer.host(), peer.address()});
   }
   try {
-    programs_[device] = members_[size_t(device)]->Host(to_host, *this, progress, notes);
+    programs_[processor] = members_[size_t(processor)]->Host(to_host, *this, progress, notes);
   } catch (const Error& error) {
-    throw DeviceError(error, device);
+    throw ProcessorError(error, processor);
   }
 }
 
@@ -151,13 +151,13 @@ std::vector<Tensor> DeployedPlan::Run(std::span<const Tensor> inputs, std::chron
     leave();
     return outputs;
   } catch (const std::bad_alloc&) {
-    OnFailure(0, Error(Code::kResourceExhausted, "[devices] no memory for a request"));
+    OnFailure(0, Error(Code::kResourceExhausted, "[processors] no memory for a request"));
     leave();
     throw;
   } catch (const Error& error) {
     // Whatever the reason is, the workers' lanes are not where this one is any more.
-    const auto* of_device = dynamic_cast<const DeviceError*>(&error);
-    OnFailure(of_device ? of_device->device() : 0, error);
+    const auto* of_processor = dynamic_cast<const ProcessorError*>(&error);
+    OnFailure(of_processor ? of_processor->processor() : 0, error);
     leave();
     throw;
   }
@@ -168,7 +168,7 @@ std::vector<Tensor> DeployedPlan::RunOn(size_t lane, uint64_t request, std::span
   const std::shared_ptr<Inbox> inbox = lanes_[lane].inbox;
   const auto late = std::chrono::steady_clock::now() + patience;
   inbox->WaitUntil(late - std::min<std::chrono::microseconds>(kAskTime, patience / 8));
-  for (auto& [device, program] : programs_) program->Begin(request);
+  for (auto& [processor, program] : programs_) program->Begin(request);
   Post post(*this, request);
   const AdoptedThread adopted(own_->processor());
   std::vector<StageTimes> times(own_->program().stages.size());
@@ -183,18 +183,18 @@ std::vector<Tensor> DeployedPlan::RunOn(size_t lane, uint64_t request, std::span
   }
 }
 
-DeviceError DeployedPlan::TooLate(uint64_t request, int device,
-                                  std::chrono::steady_clock::time_point until) const {
-  std::set<int> asked{0};  // this device knows of itself
-  while (asked.insert(device).second) {
-    const std::optional<int> next = programs_.at(device)->WaitsFor(request, until);
+ProcessorError DeployedPlan::TooLate(uint64_t request, int processor,
+                                     std::chrono::steady_clock::time_point until) const {
+  std::set<int> asked{0};  // this processor knows of itself
+  while (asked.insert(processor).second) {
+    const std::optional<int> next = programs_.at(processor)->WaitsFor(request, until);
     if (!next || !programs_.contains(*next)) break;
-    device = *next;
+    processor = *next;
   }
-  const std::string name = device == 0 ? "this device" : members_[size_t(device)]->name();
+  const std::string name = processor == 0 ? "this processor" : members_[size_t(processor)]->name();
   return {Error(Code::kDeadlineExceeded,
-                fmt::format("[devices] a part of the answer did not come in time, from {}", name)),
-          device};
+                fmt::format("[processors] a part of the answer did not come in time, from {}", name)),
+          processor};
 }
 
 std::vector<Tensor> DeployedPlan::InOrder(const std::vector<Tensor>& held) const {
@@ -218,11 +218,12 @@ void DeployedPlan::Deliver(int from, int to, uint64_t request, const PieceId& id
   if (const auto inbox = InboxOf(0, request)) inbox->Put(from, id, std::move(piece));
 }
 
-std::shared_ptr<Inbox> DeployedPlan::InboxOf(int device, uint64_t request) {
+std::shared_ptr<Inbox> DeployedPlan::InboxOf(int processor, uint64_t request) {
   if (!ready_) Invalid("request", "is not under way; got a piece of {} before the plan is ready", request);
-  if (device != 0) {
-    const auto program = programs_.find(device);
-    if (program == programs_.end()) Invalid("piece", "is for a device without a part; got device {}", device);
+  if (processor != 0) {
+    const auto program = programs_.find(processor);
+    if (program == programs_.end())
+      Invalid("piece", "is for a processor without a part; got processor {}", processor);
     return program->second->InboxOf(request);
   }
   std::lock_guard lock(mutex_);
@@ -236,11 +237,11 @@ void DeployedPlan::OnDone(int from, uint64_t, std::vector<StageTimes> times) {
   compute_us_[size_t(from)] = ComputeUs(times);
 }
 
-void DeployedPlan::OnFailure(int device, const Error& error) {
-  const bool known = device > 0 && size_t(device) < members_.size();
+void DeployedPlan::OnFailure(int processor, const Error& error) {
+  const bool known = processor > 0 && size_t(processor) < members_.size();
   std::lock_guard lock(mutex_);
   if (error_) return;
-  error_.emplace(error, known ? device : 0);
+  error_.emplace(error, known ? processor : 0);
   for (Lane& lane : lanes_)
     if (lane.inbox) lane.inbox->Fail(std::make_exception_ptr(*error_));
   changed_.notify_all();

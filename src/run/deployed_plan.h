@@ -1,6 +1,6 @@
-// A plan that is ready on all its devices: the home's share is computed by the calling thread, the others' by
-// members. Requests run over all of them. A plan of which a device has failed stays failed; its owner deploys
-// another one.
+// A plan that is ready on all its processors: the home's share is computed by the calling thread, the others'
+// by members. Requests run over all of them. A plan of which a processor has failed stays failed; its owner
+// deploys another one.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@
 
 namespace mete {
 
-// Of a device of the plan: it is gone, or late.
-class DeviceError : public Error {
+// Of a processor of the plan: it is gone, or late.
+class ProcessorError : public Error {
  public:
-  DeviceError(const Error& error, int device) : Error(error), device_(device) {}
-  int device() const { return device_; }
+  ProcessorError(const Error& error, int processor) : Error(error), processor_(processor) {}
+  int processor() const { return processor_; }
 
  private:
-  int device_;
+  int processor_;
 };
 
 struct DeployOptions {
@@ -35,7 +35,7 @@ struct DeployOptions {
 
 struct RequestTimes {
   double us = 0;
-  // By device, all its stages: of the last request of which it has told, as that mostly comes after the
+  // By processor, all its stages: of the last request of which it has told, as that mostly comes after the
   // outputs. 0: of none yet.
   std::vector<double> compute_us;
 };
@@ -49,17 +49,17 @@ struct HomeProcessor {
 
 class DeployedPlan : private PlanEvents {
  public:
-  // `members`: by device of the plan; of the home, the first, null. Sends programs, and waits until all are
-  // ready. Keeps pointers to the members, and the reference in `home`. `notes` gets what is not as it should
-  // be. Throws DeviceError.
+  // `members`: by processor of the plan; of the home, the first, null. Sends programs, and waits until all
+  // are ready. Keeps pointers to the members, and the reference in `home`. `notes` gets what is not as it
+  // should be. Throws ProcessorError.
   DeployedPlan(const Graph& graph, const Plan& plan, const HomeProcessor& home,
                const std::vector<Member*>& members, const DeployOptions& options,
                const WeightsProgress& progress, std::vector<std::string>* notes);
   ~DeployedPlan();
 
-  // Inputs in the order of InputsOf() (plan/devices/program.h); outputs in the graph's, of a plan of some
-  // layers in that of OutputsOf(). Waits for a lane that is free. Throws DeviceError where a device fails, or
-  // is later than `patience`; others where the data cause it. Thread-safe.
+  // Inputs in the order of InputsOf() (plan/pool/program.h); outputs in the graph's, of a plan of some
+  // layers in that of OutputsOf(). Waits for a lane that is free. Throws ProcessorError where a processor
+  // fails, or is later than `patience`; others where the data cause it. Thread-safe.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, std::chrono::microseconds patience,
                           RequestTimes* times = nullptr);
 
@@ -76,21 +76,21 @@ class DeployedPlan : private PlanEvents {
 
   void DeployAll(const HomeProcessor& home, const WeightsProgress& progress, std::vector<std::string>* notes);
   void StopAll();
-  void DeployTo(int device, const DeviceProgram& program, const WeightsProgress& progress,
+  void DeployTo(int processor, const Program& program, const WeightsProgress& progress,
                 std::vector<std::string>* notes);
   size_t TakeLane();
   std::vector<Tensor> RunOn(size_t lane, uint64_t request, std::span<const Tensor> inputs,
                             std::chrono::microseconds patience);
-  // Who keeps all from a request that `device` is late with: itself, or for whom it waits, as far as they say
-  // so until then.
-  DeviceError TooLate(uint64_t request, int device, std::chrono::steady_clock::time_point until) const;
+  // Who keeps all from a request that `processor` is late with: itself, or for whom it waits, as far as they
+  // say so until then.
+  ProcessorError TooLate(uint64_t request, int processor, std::chrono::steady_clock::time_point until) const;
   std::vector<Tensor> InOrder(const std::vector<Tensor>& held) const;
 
   void Deliver(int from, int to, uint64_t request, const PieceId& id, Tensor piece,
                Unwritten::Mark mark) override;
-  std::shared_ptr<Inbox> InboxOf(int device, uint64_t request) override;
+  std::shared_ptr<Inbox> InboxOf(int processor, uint64_t request) override;
   void OnDone(int from, uint64_t request, std::vector<StageTimes> times) override;
-  void OnFailure(int device, const Error& error) override;
+  void OnFailure(int processor, const Error& error) override;
 
   const Graph& graph_;
   const Plan plan_;
@@ -104,7 +104,7 @@ class DeployedPlan : private PlanEvents {
   std::condition_variable changed_;
   std::vector<Lane> lanes_;
   std::vector<double> compute_us_;  // as RequestTimes has it
-  std::optional<DeviceError> error_;
+  std::optional<ProcessorError> error_;
   std::atomic<bool> ready_{false};  // all of programs_ are there and ready: no piece comes or goes before
   std::map<int, std::unique_ptr<MemberProgram>> programs_;  // last: their threads use all of the above
 };

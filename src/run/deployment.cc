@@ -65,7 +65,7 @@ std::shared_ptr<Deployment::Request> Deployment::RequestAt(uint64_t id) {
   if (id != next && id != next + lanes)
     Invalid("request", "is not one of the next; got {}, expected {} or {}", id, next, next + lanes);
   std::shared_ptr<Request>& request = requests_[id];
-  if (!request) request = std::make_shared<Request>(program_->program(), program_->device(), coding_);
+  if (!request) request = std::make_shared<Request>(program_->program(), program_->index(), coding_);
   return request;
 }
 
@@ -86,14 +86,14 @@ std::shared_ptr<Inbox> Deployment::InboxOf(uint64_t id) {
   return request ? std::shared_ptr<Inbox>(request, &request->inbox) : nullptr;
 }
 
-void Deployment::Fail(const Error& error, int device) {
+void Deployment::Fail(const Error& error, int processor) {
   {
     std::lock_guard lock(mutex_);
     if (error_ || stop_) return;
     error_ = std::make_exception_ptr(error);
     for (auto& [id, request] : requests_) request->inbox.Fail(error_);
   }
-  ends_.SendFailure(error, device);
+  ends_.SendFailure(error, processor);
 }
 
 int Deployment::WaitsFor(uint64_t id) {
@@ -132,7 +132,7 @@ void Deployment::Compute(uint64_t id, Request& request, Unwritten& unwritten) {
     (void)program_->Run({}, request.inbox, outbox, turn_, times);
     ends_.SendDone(id, std::move(times), unwritten.Add());
   } catch (const std::exception& error) {
-    Fail(AsError(error, name_, "fewer lanes or a smaller model"), device());
+    Fail(AsError(error, name_, "fewer lanes or a smaller model"), index());
   }
 }
 

@@ -25,7 +25,7 @@ class DeploymentEnds {
   virtual ~DeploymentEnds() = default;
   virtual void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) = 0;
   virtual void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) = 0;
-  virtual void SendFailure(const Error& error, int device) = 0;  // `device` has caused the error
+  virtual void SendFailure(const Error& error, int processor) = 0;  // `processor` has caused the error
 };
 
 class Deployment {
@@ -43,20 +43,20 @@ class Deployment {
   // Where the request's pieces go. Null once the deployment has failed. Error as Begin().
   std::shared_ptr<Inbox> InboxOf(uint64_t request);
   // Gives up all requests and tells the caller. The first failure counts.
-  void Fail(const Error& error, int device);
+  void Fail(const Error& error, int processor);
 
   // Gives up what is under way. No message is sent any more when it returns. Peers may hold the object
   // longer.
   void Stop();
 
-  // The device whose piece a request is waiting for; -1: none.
+  // The processor whose piece a request is waiting for; -1: none.
   int WaitsFor(uint64_t request);
 
-  int device() const { return program_->device(); }
+  int index() const { return program_->index(); }
 
  private:
   struct Request {
-    Request(const DeviceProgram& program, int device, Coding coding) : inbox(program, device, coding) {}
+    Request(const Program& program, int processor, Coding coding) : inbox(program, processor, coding) {}
     Inbox inbox;
     bool begun = false;
   };

@@ -11,13 +11,13 @@ namespace {
 
 constexpr DType kF32 = DType::kF32;
 
-// The program of device 1: it gets x from the caller and sends the square back.
-DeviceProgram Squares() {
+// The program of processor 1: it gets x from the caller and sends the square back.
+Program Squares() {
   Builder b;
   const ValueId x = b.Input({1, 8});
   b.Output(b.Op("Mul", {x, x}));
   InferShapes(b.graph);
-  DeviceProgram program;
+  Program program;
   program.stages.resize(2);
   program.stages[0].needs.push_back({kNoValue, kF32, {1, 8}, {{0, 0, Part::All(), Part::All()}}});
   program.stages[0].inputs.push_back({0, Part::All()});
@@ -40,9 +40,9 @@ class Unread : public DeploymentEnds {
     done_.push_back(request);
     changed_.notify_all();
   }
-  void SendFailure(const Error& error, int device) override {
+  void SendFailure(const Error& error, int processor) override {
     std::lock_guard lock(mutex_);
-    failures.push_back(std::to_string(device) + ": " + error.what());
+    failures.push_back(std::to_string(processor) + ": " + error.what());
   }
 
   void WaitForDone(size_t requests) {

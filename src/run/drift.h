@@ -5,7 +5,7 @@
 
 namespace mete {
 
-class DeviceDrift {
+class ProcessorDrift {
  public:
   void Add(double measured_us, double predicted_us) {
     const double ratio = measured_us / predicted_us;

@@ -13,12 +13,12 @@ const ProgramNeed& Inbox::NeedOf(int from, const PieceId& id) const {
     const ProgramStage& stage = program_.stages[size_t(id.stage)];
     if (in(id.need, stage.needs.size())) {
       const ProgramNeed& need = stage.needs[size_t(id.need)];
-      if (in(id.source, need.sources.size()) && need.sources[size_t(id.source)].device == from &&
-          from != device_)
+      if (in(id.source, need.sources.size()) && need.sources[size_t(id.source)].processor == from &&
+          from != processor_)
         return need;
     }
   }
-  Invalid("piece", "is not expected here; got {}.{}.{} of device {}", id.stage, id.need, id.source, from);
+  Invalid("piece", "is not expected here; got {}.{}.{} of processor {}", id.stage, id.need, id.source, from);
 }
 
 void Inbox::Put(int from, const PieceId& id, int64_t offset, std::string_view bytes) {
@@ -77,12 +77,13 @@ Tensor Inbox::Take(const PieceId& id) {
   std::unique_lock lock(mutex_);
   const auto come = [&] { return error_ || Whole(id); };
   SpinUntil(lock, changes_, come);
-  waits_for_ = program_.stages[size_t(id.stage)].needs[size_t(id.need)].sources[size_t(id.source)].device;
+  waits_for_ = program_.stages[size_t(id.stage)].needs[size_t(id.need)].sources[size_t(id.source)].processor;
   if (deadline_ == std::chrono::steady_clock::time_point::max()) changed_.wait(lock, come);
   else if (!changed_.wait_until(lock, deadline_, come)) {
     late_ = waits_for_;
-    mete::Fail(Code::kDeadlineExceeded, "devices",
-               "a part of the answer did not come in time, from device {}; it may wait for another", late_);
+    mete::Fail(Code::kDeadlineExceeded, "processors",
+               "a part of the answer did not come in time, from processor {}; it may wait for another",
+               late_);
   }
   waits_for_ = -1;
   if (error_) std::rethrow_exception(error_);
@@ -106,9 +107,9 @@ void Inbox::ThrowIfFailed() {
 void Inbox::Check() {
   ThrowIfFailed();
   if (std::chrono::steady_clock::now() < deadline_) return;
-  late_ = device_;
-  mete::Fail(Code::kDeadlineExceeded, "devices",
-             "this device has not come to its part of the answer in time");
+  late_ = processor_;
+  mete::Fail(Code::kDeadlineExceeded, "processors",
+             "this processor has not come to its part of the answer in time");
 }
 
 int Inbox::waits_for() {

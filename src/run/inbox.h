@@ -1,5 +1,5 @@
-// What a device gets from others for one request, as it comes in: filled by whoever reads from the network,
-// emptied by the thread that computes.
+// What a processor gets from others for one request, as it comes in: filled by whoever reads from the
+// network, emptied by the thread that computes.
 #pragma once
 
 #include <atomic>
@@ -12,13 +12,13 @@
 #include <tuple>
 
 #include "mete/engine.h"
-#include "plan/devices/program.h"
+#include "plan/pool/program.h"
 #include "run/coding.h"
 
 namespace mete {
 
 // A piece of a request: the source with this index, of the need with this index, in the stage with this
-// index, of the device that gets it.
+// index, of the processor that gets it.
 struct PieceId {
   int stage = 0, need = 0, source = 0;
   auto operator<=>(const PieceId&) const = default;
@@ -26,16 +26,16 @@ struct PieceId {
 
 class Inbox {
  public:
-  // Keeps a reference to the program of this device.
-  Inbox(const DeviceProgram& program, int device, Coding coding)
-      : program_(program), device_(device), coding_(coding) {}
+  // Keeps a reference to the program of this processor.
+  Inbox(const Program& program, int processor, Coding coding)
+      : program_(program), processor_(processor), coding_(coding) {}
 
   // Bytes of a coded piece, beginning at `offset`; they come in order. `from` is who sends them. Error where
-  // no such piece is expected of that device, or not these bytes; nothing is changed then. Thread-safe.
+  // no such piece is expected of that processor, or not these bytes; nothing is changed then. Thread-safe.
   void Put(int from, const PieceId& id, int64_t offset, std::string_view bytes);
 
   // A whole piece of a processor of the same memory: the bytes are shared and not copied. Error where no such
-  // piece is expected of that device, or where it has another type or shape. Thread-safe.
+  // piece is expected of that processor, or where it has another type or shape. Thread-safe.
   void Put(int from, const PieceId& id, Tensor piece);
 
   // Take() then waits no longer. To be called before anybody takes something.
@@ -55,9 +55,9 @@ class Inbox {
   // Error where Fail() was called, or where it is late: for who waits for something else.
   void Check();
 
-  // The device whose piece did not come in time, this one where Check() found that; -1: none.
+  // The processor whose piece did not come in time, this one where Check() found that; -1: none.
   int late() const { return late_; }
-  // The device for whose piece Take() waits; -1: none. Thread-safe.
+  // The processor for whose piece Take() waits; -1: none. Thread-safe.
   int waits_for();
 
  private:
@@ -72,8 +72,8 @@ class Inbox {
   void Arrived();  // mutex_ is locked
   bool Whole(const PieceId& id) const;
 
-  const DeviceProgram& program_;
-  const int device_;
+  const Program& program_;
+  const int processor_;
   const Coding coding_;
   std::mutex mutex_;
   std::condition_variable changed_;

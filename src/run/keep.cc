@@ -1,11 +1,11 @@
-// The thread that keeps a session's plan: tries lost devices again, corrects costs, plans and deploys.
+// The thread that keeps a session's plan: tries lost processors again, corrects costs, plans and deploys.
 #include <algorithm>
 #include <future>
 
 #include "base/error.h"
 #include "run/pool_session.h"
-#include "plan/devices/dynamic.h"
-#include "simulate/devices/simulate_devices.h"
+#include "plan/pool/dynamic.h"
+#include "simulate/pool/simulate_pool.h"
 
 namespace mete {
 namespace {
@@ -15,19 +15,19 @@ constexpr std::chrono::milliseconds kHelloTimeout{1000};  // guess: more than a 
 // of the time: a plan that gains less is not worth deploying. Guess
 constexpr double kGain = 0.95;
 
-// What a plan takes where devices are faster or slower than it says.
+// What a plan takes where processors are faster or slower than it says.
 double ScaledUs(const Graph& graph, Plan plan, const PoolCosts& costs, const std::vector<double>& ratios) {
   for (PlannedGroup& group : plan.groups)
     for (Share& share : group.shares) share.compute_us *= ratios[size_t(share.processor)];
-  return SimulateDevices(graph, plan, costs).us;
+  return SimulatePool(graph, plan, costs).us;
 }
 
-// What the plan predicts for a device to compute.
-double PlannedUs(const Plan& plan, size_t device) {
+// What the plan predicts for a processor to compute.
+double PlannedUs(const Plan& plan, size_t processor) {
   double us = 0;
   for (const PlannedGroup& group : plan.groups)
     for (const Share& share : group.shares)
-      if (size_t(share.processor) == device) us += share.compute_us;
+      if (size_t(share.processor) == processor) us += share.compute_us;
   return us;
 }
 
@@ -45,7 +45,7 @@ void PoolSession::Keep() {
     std::lock_guard keeping(keeping_);
     try {
       // What is corrected is judged by the plan of least latency.
-      const bool ours = options_.planner == "dynamic" && options_.objective == DevicesObjective::kLatency;
+      const bool ours = options_.planner == "dynamic" && options_.objective == PoolObjective::kLatency;
       const bool again = again_at_ && Clock::now() >= *again_at_;
       if (rebuild || again || TryAgain() || (options_.remake && ours && Correct())) Rebuild();
     } catch (const std::exception& error) {
@@ -54,14 +54,14 @@ void PoolSession::Keep() {
   }
 }
 
-bool PoolSession::SaysHello(size_t device) {
+bool PoolSession::SaysHello(size_t processor) {
   try {
-    pool_[device]->CheckThere(kHelloTimeout);
+    pool_[processor]->CheckThere(kHelloTimeout);
     return true;
   } catch (const Error& error) {
     {
       std::lock_guard lock(mutex_);
-      LoseMember(device, error, IsRefusal(error.code()));
+      LoseMember(processor, error, IsRefusal(error.code()));
     }
     TellAll();
     return false;
@@ -69,13 +69,13 @@ bool PoolSession::SaysHello(size_t device) {
 }
 
 // All at the same time: of hundreds that are gone each takes as long as a connection is tried.
-std::vector<size_t> PoolSession::WhoAnswers(const std::vector<size_t>& devices) {
+std::vector<size_t> PoolSession::WhoAnswers(const std::vector<size_t>& processors) {
   std::vector<std::future<bool>> asked;
-  for (const size_t d : devices)
+  for (const size_t d : processors)
     asked.push_back(std::async(std::launch::async, [this, d] { return SaysHello(d); }));
   std::vector<size_t> answer;
-  for (size_t i = 0; i < devices.size(); ++i)
-    if (asked[i].get()) answer.push_back(devices[i]);
+  for (size_t i = 0; i < processors.size(); ++i)
+    if (asked[i].get()) answer.push_back(processors[i]);
   return answer;
 }
 
@@ -91,7 +91,7 @@ bool PoolSession::TryAgain() {
     std::lock_guard lock(mutex_);
     for (const size_t d : back) {
       states_[d].there = true;
-      if (!states_[d].refusal) untold_.push_back(fmt::format("{} is there again", costs_.devices[d].name));
+      if (!states_[d].refusal) untold_.push_back(fmt::format("{} is there again", costs_.processors[d].name));
     }
   }
   TellAll();
@@ -105,7 +105,7 @@ void PoolSession::DropSilent() {
     std::lock_guard lock(mutex_);
     there = There();
   }
-  std::erase(there, size_t{0});  // this device
+  std::erase(there, size_t{0});  // this processor
   (void)WhoAnswers(there);
 }
 
@@ -131,9 +131,9 @@ bool PoolSession::Correct() {
       for (Share& share : group.shares) share.compute_us *= ratios[size_t(share.processor)];
   }
   const double before_us = ScaledUs(graph_, plan, costs, ratios),
-               after_us = PlanDevices(graph_, costs).predicted_us;
+               after_us = PlanPool(graph_, costs).predicted_us;
   if (after_us >= kGain * before_us) return false;
-  Tell(fmt::format("devices are not as fast as the costs say: planned again, {:.1f} instead of {:.1f} ms",
+  Tell(fmt::format("processors are not as fast as the costs say: planned again, {:.1f} instead of {:.1f} ms",
                    after_us * 1e-3, before_us * 1e-3));
   return true;
 }
@@ -155,7 +155,7 @@ void PoolSession::StayAlone(const std::string& why) {
   again_at_ = Clock::now() + options_.again;
   if (why == why_alone_) return;
   why_alone_ = why;
-  Tell("this device computes alone: " + why);
+  Tell("this processor computes alone: " + why);
   PoolCosts own;
   {
     std::lock_guard lock(mutex_);
@@ -193,11 +193,11 @@ bool PoolSession::Deploy() {
     why_alone_.clear();
     again_at_.reset();
     return true;
-  } catch (const DeviceError& error) {
-    if (error.device() <= 0) throw;
+  } catch (const ProcessorError& error) {
+    if (error.processor() <= 0) throw;
     {
       std::lock_guard lock(mutex_);
-      LoseMember(members[size_t(error.device())], error, IsRefusal(error.code()));
+      LoseMember(members[size_t(error.processor())], error, IsRefusal(error.code()));
     }
     TellAll();
     return false;
@@ -218,7 +218,7 @@ void PoolSession::Use(const std::vector<size_t>& members, ReadyPlan ready) {
       if (member.planned_us == 0) continue;
       member.back_off.Serves(Clock::now());
       if (std::exchange(member.refusal, std::nullopt))
-        untold_.push_back(fmt::format("{} serves now", costs_.devices[members[d]].name));
+        untold_.push_back(fmt::format("{} serves now", costs_.processors[members[d]].name));
     }
     rebuild_ = false;
     ++stats_.plans;

@@ -18,14 +18,14 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
  public:
   LocalProgram(std::shared_ptr<Processor> processor, Turn& turn, const ProgramToHost& program,
                PlanEvents& events)
-      : processor_(std::move(processor)), device_(program.device), events_(events) {
+      : processor_(std::move(processor)), index_(program.processor), events_(events) {
     made_ = std::async(std::launch::async, [this, copy = program.program, coding = program.coding,
                                             lanes = program.lanes, &turn]() mutable {
       const MakeReady make = [this](const Graph& share) {
         if (stopped_) Fail(Code::kCancelled, processor_->info().name, "the plan is given up");
         return processor_->Prepare(share);
       };
-      auto prepared = std::make_shared<const PreparedProgram>(std::move(copy), device_, *processor_, make);
+      auto prepared = std::make_shared<const PreparedProgram>(std::move(copy), index_, *processor_, make);
       return std::make_unique<Deployment>(processor_->info().name, std::move(prepared), coding, lanes, turn,
                                           static_cast<DeploymentEnds&>(*this));
     });
@@ -55,15 +55,15 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
 
  private:
   void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override {
-    events_.Deliver(device_, to, request, id, std::move(piece), std::move(mark));
+    events_.Deliver(index_, to, request, id, std::move(piece), std::move(mark));
   }
   void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark) override {
-    events_.OnDone(device_, request, std::move(times));
+    events_.OnDone(index_, request, std::move(times));
   }
-  void SendFailure(const Error& error, int device) override { events_.OnFailure(device, error); }
+  void SendFailure(const Error& error, int processor) override { events_.OnFailure(processor, error); }
 
   const std::shared_ptr<Processor> processor_;
-  const int device_;
+  const int index_;
   PlanEvents& events_;
   std::atomic<bool> stopped_{false};  // ends the preparing
   std::future<std::unique_ptr<Deployment>> made_;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "mete/error.h"
-#include "plan/devices/program.h"
+#include "plan/pool/program.h"
 #include "run/coding.h"
 #include "run/inbox.h"
 #include "run/link_profile.h"
@@ -31,9 +31,9 @@ class PlanEvents {
                        Unwritten::Mark mark) = 0;
   // Where pieces go that come from elsewhere for a processor of this process. Error where no such request is
   // under way; null where its deployment has failed.
-  virtual std::shared_ptr<Inbox> InboxOf(int device, uint64_t request) = 0;
-  virtual void OnDone(int device, uint64_t request, std::vector<StageTimes> times) = 0;
-  virtual void OnFailure(int device, const Error& error) = 0;
+  virtual std::shared_ptr<Inbox> InboxOf(int processor, uint64_t request) = 0;
+  virtual void OnDone(int processor, uint64_t request, std::vector<StageTimes> times) = 0;
+  virtual void OnFailure(int processor, const Error& error) = 0;
 };
 
 // A program made ready on a member, until the object goes.
@@ -46,8 +46,8 @@ class MemberProgram {
   virtual void Send(int from, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) = 0;
   // Where pieces go for a member of this process; null for others, and where the program has failed.
   virtual std::shared_ptr<Inbox> InboxOf(uint64_t request) = 0;
-  // The device for whose piece the member waits in this request; -1: none. Nothing where it does not say so
-  // by `until`. One thread for each request.
+  // The processor for whose piece the member waits in this request; -1: none. Nothing where it does not say
+  // so by `until`. One thread for each request.
   virtual std::optional<int> WaitsFor(uint64_t request, std::chrono::steady_clock::time_point until) = 0;
   // Gives up what is under way. The program tells and delivers nothing any more when the function returns.
   // All programs of a plan are stopped before the first of them goes.
@@ -56,7 +56,7 @@ class MemberProgram {
 
 // How another member, which sends pieces to this one, is reached.
 struct PeerAddress {
-  int device = 0;
+  int processor = 0;
   std::string name, address;  // address empty: a processor of the caller's process
 };
 
@@ -65,10 +65,10 @@ struct PeerAddress {
 inline constexpr size_t kPlanIdBytes = 16;
 
 struct ProgramToHost {
-  const DeviceProgram& program;
-  int device = 0;
+  const Program& program;
+  int processor = 0;
   const std::string& plan_id;      // unique, and known to the plan's members alone
-  std::vector<PeerAddress> peers;  // the devices that the program sends to, but for the home
+  std::vector<PeerAddress> peers;  // the processors that the program sends to, but for the home
   Coding coding = Coding::kF32;
   int lanes = 1;
 };

@@ -35,11 +35,11 @@ PoolSession::PoolSession(Graph graph, PoolCosts costs, std::shared_ptr<Processor
              return home_->Prepare(share);
            }},
       states_(pool_.size()) {
-  if (pool_.size() != costs_.devices.size() || pool_.empty() || pool_[0])
-    Invalid("devices", "are others than the costs are of; got {}, expected {}", pool_.size(),
-            costs_.devices.size());
+  if (pool_.size() != costs_.processors.size() || pool_.empty() || pool_[0])
+    Invalid("processors", "are others than the costs are of; got {}, expected {}", pool_.size(),
+            costs_.processors.size());
   Verify(costs_, LayersOf(graph_).size());
-  for (const LayerCost& layer : costs_.devices[0].layers) alone_us_ += layer.us;
+  for (const LayerCost& layer : costs_.processors[0].layers) alone_us_ += layer.us;
   FirstRebuild();
   keeper_ = std::thread([this] { Keep(); });
 }
@@ -63,7 +63,7 @@ void PoolSession::FirstRebuild() {
   const Watch watch([this] { return options_.cancel && options_.cancel->cancelled(); }, [this] { End(); });
   Rebuild();
   if (ending_.cancelled())
-    throw Error(Code::kCancelled, "[devices] interrupted before there was a plan to run");
+    throw Error(Code::kCancelled, "[processors] interrupted before there was a plan to run");
 }
 
 std::vector<Tensor> PoolSession::Run(std::span<const Tensor> inputs, RequestReport* report) {
@@ -80,7 +80,7 @@ std::vector<Tensor> PoolSession::Run(std::span<const Tensor> inputs, RequestRepo
       result.alone = false;
       Learn(times, deployed.get());
       result.compute_us = std::move(times.compute_us);
-    } catch (const DeviceError& error) {
+    } catch (const ProcessorError& error) {
       Lost(deployed, error);
       result.retried = true;
     } catch (const Error& error) {
@@ -130,24 +130,25 @@ void PoolSession::Lost(const std::shared_ptr<DeployedPlan>& deployed, const Erro
     if (deployed_ != deployed) return;  // another request was sooner
     deployed_.reset();
     rebuild_ = true;
-    if (const auto* of_device = dynamic_cast<const DeviceError*>(&error);
-        of_device && of_device->device() > 0)
-      LoseMember(planned_[size_t(of_device->device())], error, false);  // it has served, so that it may again
+    if (const auto* of_processor = dynamic_cast<const ProcessorError*>(&error);
+        of_processor && of_processor->processor() > 0)
+      LoseMember(planned_[size_t(of_processor->processor())], error,
+                 false);  // it has served, so that it may again
   }
   wake_.notify_all();
   TellAll();
 }
 
-void PoolSession::LoseMember(size_t device, const Error& error, bool refuses) {
+void PoolSession::LoseMember(size_t processor, const Error& error, bool refuses) {
   if (ending_.cancelled()) return;  // the session's own doing
-  MemberState& member = states_[device];
+  MemberState& member = states_[processor];
   const bool was_there = std::exchange(member.there, false);
   member.back_off.Lost(Clock::now(), refuses);
   if (refuses ? member.refusal == error.code() : !was_there) return;
   if (refuses) member.refusal = error.code();
   else member.refusal.reset();
   stats_.lost += was_there;
-  untold_.push_back(fmt::format("{} {}, the others go on without it: {}", costs_.devices[device].name,
+  untold_.push_back(fmt::format("{} {}, the others go on without it: {}", costs_.processors[processor].name,
                                 refuses ? "cannot serve" : "is lost", error.what()));
 }
 
@@ -210,8 +211,8 @@ std::vector<size_t> PoolSession::There() const {
 PoolCosts PoolSession::CostsOf(const std::vector<size_t>& members) const {
   PoolCosts costs;
   for (const size_t d : members) {
-    costs.devices.push_back(costs_.devices[d]);
-    for (LayerCost& layer : costs.devices.back().layers)
+    costs.processors.push_back(costs_.processors[d]);
+    for (LayerCost& layer : costs.processors.back().layers)
       layer.us *= states_[d].scale, layer.least_us *= states_[d].scale;
   }
   return costs;

@@ -5,7 +5,7 @@
 
 #include "base/errors_testing.h"
 #include "partition/random_graphs_testing.h"
-#include "plan/devices/dynamic.h"
+#include "plan/pool/dynamic.h"
 #include "processor/cpu/cpu_testing.h"
 #include "processor/emulated/emulated.h"
 #include "run/local_member.h"
@@ -31,9 +31,9 @@ class LocalPool {
   }
 
   void Add(std::shared_ptr<Processor> processor) {
-    DeviceCosts device{processor ? processor->info().name : "own", {1, 1, 1e5, 1e5}, {}};
-    device.layers.assign(LayersOf(random.graph).size(), {1000, 0});
-    costs.devices.push_back(std::move(device));
+    ProcessorCosts its{processor ? processor->info().name : "own", {1, 1, 1e5, 1e5}, {}};
+    its.layers.assign(LayersOf(random.graph).size(), {1000, 0});
+    costs.processors.push_back(std::move(its));
     members.push_back(processor ? std::make_unique<LocalMember>(std::move(processor)) : nullptr);
   }
   std::unique_ptr<PoolSession> Open() {

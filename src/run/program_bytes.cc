@@ -5,7 +5,7 @@
 namespace mete {
 namespace {
 
-// where adding ends, so that it cannot overflow: more than any device has
+// where adding ends, so that it cannot overflow: more than any processor has
 constexpr int64_t kMost = int64_t(1) << 50;
 
 int64_t Bytes(DType type, const Shape& shape) { return shape.Elements() * int64_t(SizeOf(type)); }
@@ -25,16 +25,17 @@ int64_t PieceBytes(DType type, const Shape& shape, Coding coding) {
   return coded == decoded ? decoded : decoded + coded;
 }
 
-void AddNeed(const ProgramNeed& need, int device, Coding coding, Sum& sum) {
+void AddNeed(const ProgramNeed& need, int processor, Coding coding, Sum& sum) {
   for (const NeedSource& source : need.sources)
     // of the next request too
-    if (source.device != device) sum.Add(2 * PieceBytes(need.type, ShapeOf(source.at, need.shape), coding));
+    if (source.processor != processor)
+      sum.Add(2 * PieceBytes(need.type, ShapeOf(source.at, need.shape), coding));
   if (need.sources.size() > 1 || !need.sources[0].at.all()) sum.Add(Bytes(need.type, need.shape));
 }
 
 }  // namespace
 
-int64_t RequestBytes(const DeviceProgram& program, int device, Coding coding) {
+int64_t RequestBytes(const Program& program, int processor, Coding coding) {
   Sum sum;
   std::vector<DType> held;  // types of what the stage before holds
   for (size_t s = 0; s < program.stages.size(); ++s) {
@@ -43,7 +44,7 @@ int64_t RequestBytes(const DeviceProgram& program, int device, Coding coding) {
       const size_t hold = size_t(send.hold);
       sum.Add(Bytes(held[hold], ShapeOf(send.cut, program.stages[s - 1].holds[hold])));
     }
-    for (const ProgramNeed& need : stage.needs) AddNeed(need, device, coding, sum);
+    for (const ProgramNeed& need : stage.needs) AddNeed(need, processor, coding, sum);
     held.clear();
     for (const ValueId id : stage.graph.outputs) {
       const Value& output = stage.graph.value(id);

@@ -27,9 +27,8 @@ Tensor Buffers::Take(DType type, const Shape& shape) {
   return {type, shape, all_.back()->data(), all_.back()};
 }
 
-PreparedProgram::PreparedProgram(DeviceProgram program, int device, Processor& processor,
-                                 const MakeReady& make)
-    : program_(std::move(program)), device_(device), processor_(processor) {
+PreparedProgram::PreparedProgram(Program program, int index, Processor& processor, const MakeReady& make)
+    : program_(std::move(program)), index_(index), processor_(processor) {
   for (size_t s = 0; s < program_.stages.size(); ++s) {
     const Graph& graph = program_.stages[s].graph;
     ready_.push_back(graph.nodes.empty() ? nullptr : make(graph));
@@ -46,7 +45,7 @@ std::vector<PreparedProgram::Home> PreparedProgram::HomesOf(size_t s) const {
   for (size_t n = 0; n < needs.size(); ++n) {
     if (needs[n].sources.size() < 2) continue;
     for (const NeedSource& source : needs[n].sources)
-      if (source.device == device_ && size_t(source.hold) < homes.size() && source.cut.all() &&
+      if (source.processor == index_ && size_t(source.hold) < homes.size() && source.cut.all() &&
           graph.value(graph.outputs[size_t(source.hold)]).type == needs[n].type &&
           homes[size_t(source.hold)].need < 0 && IsContiguous(source.at, needs[n].shape))
         homes[size_t(source.hold)] = {int(n), source.at};
@@ -114,14 +113,14 @@ Tensor PreparedProgram::Gather(size_t s, size_t n, const State& state, Inbox& in
   const ProgramNeed& need = program_.stages[s].needs[n];
   const auto piece = [&](size_t k) {
     const NeedSource& source = need.sources[k];
-    if (source.device != device_) return processor_.Import(inbox.Take({int(s), int(n), int(k)}));
+    if (source.processor != index_) return processor_.Import(inbox.Take({int(s), int(n), int(k)}));
     return Cut(state.held[size_t(source.hold)], source.cut);
   };
   if (need.sources.size() == 1 && need.sources[0].at.all()) return piece(0);
   const bool begun = n < state.begun.size() && state.begun[n].has_value();
   Tensor whole = begun ? state.begun[n] : buffers_.Take(need.type, need.shape);
   const auto lies_there = [&](const NeedSource& source) {
-    if (!begun || source.device != device_) return false;
+    if (!begun || source.processor != index_) return false;
     const std::vector<Home>& homes = homes_[s - 1];
     return size_t(source.hold) < homes.size() && homes[size_t(source.hold)].need == int(n) &&
            homes[size_t(source.hold)].at == source.at;

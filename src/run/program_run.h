@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "plan/devices/program.h"
+#include "plan/pool/program.h"
 #include "processor/processor.h"
 #include "run/inbox.h"
 #include "run/turn.h"
@@ -44,7 +44,7 @@ class PreparedProgram {
  public:
   // Makes the stages' graphs ready, which takes as long as preparing models does. The program is one in which
   // Verify() finds nothing. `processor`, which `make` prepares for, outlives this object.
-  PreparedProgram(DeviceProgram program, int device, Processor& processor, const MakeReady& make);
+  PreparedProgram(Program program, int index, Processor& processor, const MakeReady& make);
 
   // Computes a request. `inputs`: the tensors that this processor holds at first: of the caller's own the
   // graph's inputs, of others none. Returns the tensors that it holds at last. `turn` is taken while a graph
@@ -53,8 +53,8 @@ class PreparedProgram {
   std::vector<Tensor> Run(std::vector<Tensor> inputs, Inbox& inbox, Outbox& outbox, Turn& turn,
                           std::span<StageTimes> times) const;
 
-  const DeviceProgram& program() const { return program_; }
-  int device() const { return device_; }
+  const Program& program() const { return program_; }
+  int index() const { return index_; }
   const Processor& processor() const { return processor_; }
 
  private:
@@ -76,8 +76,8 @@ class PreparedProgram {
   Tensor OutputOf(size_t stage, size_t output, State& after) const;
   Tensor Gather(size_t stage, size_t need, const State& state, Inbox& inbox) const;
 
-  const DeviceProgram program_;
-  const int device_;
+  const Program program_;
+  const int index_;
   Processor& processor_;
   std::vector<std::shared_ptr<Ready>> ready_;  // by stage; null where nothing is computed
   std::vector<std::vector<Home>> homes_;       // by stage and output of its graph

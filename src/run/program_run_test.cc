@@ -6,30 +6,30 @@
 
 #include "base/errors_testing.h"
 #include "partition/random_graphs_testing.h"
-#include "plan/devices/branches.h"
-#include "plan/devices/forks_testing.h"
-#include "plan/devices/named.h"
+#include "plan/pool/branches.h"
+#include "plan/pool/forks_testing.h"
+#include "plan/pool/named.h"
 #include "processor/cpu/cpu_testing.h"
 #include "run/program_bytes.h"
 
 namespace mete {
 namespace {
 
-// Devices of one process: what one sends is in the other's inbox at once, coded, in chunks of some bytes.
-class Devices {
+// Processors of one process: what one sends is in the other's inbox at once, coded, in chunks of some bytes.
+class Processors {
  public:
-  Devices(const Graph& graph, const Plan& plan, Coding coding, const MakeReady& make) : coding_(coding) {
-    for (DeviceProgram& program : ProgramsOf(graph, plan)) {
-      const int device = int(prepared_.size());
+  Processors(const Graph& graph, const Plan& plan, Coding coding, const MakeReady& make) : coding_(coding) {
+    for (Program& program : ProgramsOf(graph, plan)) {
+      const int processor = int(prepared_.size());
       prepared_.push_back(
-          std::make_unique<PreparedProgram>(std::move(program), device, ReferenceCpu(), make));
+          std::make_unique<PreparedProgram>(std::move(program), processor, ReferenceCpu(), make));
     }
   }
 
   std::vector<Tensor> Run(const std::vector<Tensor>& inputs) {
     std::vector<std::unique_ptr<Inbox>> inboxes;
     for (const auto& p : prepared_)
-      inboxes.push_back(std::make_unique<Inbox>(p->program(), p->device(), coding_));
+      inboxes.push_back(std::make_unique<Inbox>(p->program(), p->index(), coding_));
     std::vector<std::vector<Tensor>> outputs(prepared_.size());
     std::vector<std::thread> threads;
     for (size_t d = 0; d < prepared_.size(); ++d)
@@ -46,14 +46,14 @@ class Devices {
 
  private:
   struct Post : Outbox {
-    Post(Devices& devices, int from, std::vector<std::unique_ptr<Inbox>>& inboxes)
-        : devices(devices), from(from), inboxes(inboxes) {}
+    Post(Processors& processors, int from, std::vector<std::unique_ptr<Inbox>>& inboxes)
+        : processors(processors), from(from), inboxes(inboxes) {}
     void Send(int to, const PieceId& id, Tensor piece) override {
-      const std::string bytes = Encode(devices.coding_, piece.view());
+      const std::string bytes = Encode(processors.coding_, piece.view());
       for (size_t at = 0; at < bytes.size(); at += 100)
         inboxes[size_t(to)]->Put(from, id, int64_t(at), std::string_view(bytes).substr(at, 100));
     }
-    Devices& devices;
+    Processors& processors;
     const int from;
     std::vector<std::unique_ptr<Inbox>>& inboxes;
   };
@@ -62,25 +62,25 @@ class Devices {
   std::vector<std::unique_ptr<PreparedProgram>> prepared_;
 };
 
-PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int devices) {
+PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int processors) {
   PoolCosts pool;
-  for (int d = 0; d < devices; ++d) {
-    DeviceCosts device{std::string(1, char('a' + d)),
-                       {double(random.Pick(0, 20)), 0, double(random.Pick(5000, 90000)), 100000},
-                       {}};
+  for (int d = 0; d < processors; ++d) {
+    ProcessorCosts processor{std::string(1, char('a' + d)),
+                             {double(random.Pick(0, 20)), 0, double(random.Pick(5000, 90000)), 100000},
+                             {}};
     for (size_t l = 0; l < LayersOf(graph).size(); ++l)
-      device.layers.push_back({double(random.Pick(50, 300)), 0});
-    pool.devices.push_back(std::move(device));
+      processor.layers.push_back({double(random.Pick(50, 300)), 0});
+    pool.processors.push_back(std::move(processor));
   }
   return pool;
 }
 
 double MeasureNothing(const Plan& plan) { return plan.predicted_us; }
 
-// What a request needs of other devices at all, over all devices.
+// What a request needs of other processors at all, over all processors.
 int64_t SentBytes(const Graph& graph, const Plan& plan) {
   int64_t bytes = 0;
-  const std::vector<DeviceProgram> programs = ProgramsOf(graph, plan);
+  const std::vector<Program> programs = ProgramsOf(graph, plan);
   for (size_t d = 0; d < programs.size(); ++d) bytes += ReceivedBytes(programs[d], int(d));
   return bytes;
 }
@@ -93,7 +93,7 @@ void ExpectSameBits(const std::vector<Tensor>& parts, const std::vector<Tensor>&
   }
 }
 
-TEST(ProgramRun, AnyPlanOnSeveralDevicesGivesTheBitsOfOne) {
+TEST(ProgramRun, AnyPlanOnSeveralProcessorsGivesTheBitsOfOne) {
   int sent = 0, plans = 0;
   for (uint32_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -101,11 +101,11 @@ TEST(ProgramRun, AnyPlanOnSeveralDevicesGivesTheBitsOfOne) {
     const std::vector<Tensor> inputs = RandomInputs(random.graph, seed);
     const std::vector<Tensor> whole = ReferenceReady(random.graph)->Run(inputs, {});
     const PoolCosts pool = RandomPool(random, random.graph, 3);
-    for (const std::string& planner : DevicePlanners()) {
+    for (const std::string& planner : PoolPlanners()) {
       SCOPED_TRACE(planner);
-      const Plan plan = PlanDevicesBy(planner, random.graph, pool, MeasureNothing);
+      const Plan plan = PlanPoolBy(planner, random.graph, pool, MeasureNothing);
       sent += SentBytes(random.graph, plan) > 0, ++plans;
-      ExpectSameBits(Devices(random.graph, plan, Coding::kF32, ReferenceReady).Run(inputs), whole,
+      ExpectSameBits(Processors(random.graph, plan, Coding::kF32, ReferenceReady).Run(inputs), whole,
                      random.graph);
     }
   }
@@ -128,7 +128,7 @@ Plan PlanOf(const Graph& graph, const PoolCosts& pool, const std::vector<std::pa
   return plan;
 }
 
-// Every group that may end in branches side by side, before one on another device and before one by rows.
+// Every group that may end in branches side by side, before one on another processor and before one by rows.
 TEST(ProgramRun, BranchesSideBySideGiveTheBitsOfOneDevice) {
   int plans = 0, idle = 0;
   for (uint32_t seed = 1; seed <= 30; ++seed) {
@@ -144,15 +144,15 @@ TEST(ProgramRun, BranchesSideBySideGiveTheBitsOfOneDevice) {
       for (const Placement& branches : BranchPlacements(model, b))
         for (const Placement& then : {WholeOn(1), Placement{SplitAxis::kRows, {0, 2}, {0.4, 0.6}}}) {
           const Plan plan = PlanOf(fork.graph, pool, {{b, branches}, {layers, then}});
-          ExpectSameBits(Devices(fork.graph, plan, Coding::kF32, ReferenceReady).Run(inputs), whole,
+          ExpectSameBits(Processors(fork.graph, plan, Coding::kF32, ReferenceReady).Run(inputs), whole,
                          fork.graph);
-          for (const DeviceProgram& program : ProgramsOf(fork.graph, plan))
+          for (const Program& program : ProgramsOf(fork.graph, plan))
             idle += program.stages[0].graph.nodes.empty();
           ++plans;
         }
   }
   EXPECT_GT(plans, 200);
-  EXPECT_GT(idle, 50);  // devices without a value of their own
+  EXPECT_GT(idle, 50);  // processors without a value of their own
 }
 
 // The largest difference beside the largest value.
@@ -165,7 +165,7 @@ double Apart(const Tensor& a, const Tensor& b) {
   return largest > 0 ? difference / largest : difference;
 }
 
-// Convolutions and a residual over 24 rows, halves on two devices.
+// Convolutions and a residual over 24 rows, halves on two processors.
 struct ResidualNet {
   ResidualNet() {
     const ValueId x = b.Input({1, 4, 24, 20});
@@ -173,14 +173,15 @@ struct ResidualNet {
     b.Output(
         b.Op("Add", {b.Conv(b.Op("Relu", {b.Conv(a, 8, 8, 3, {1, 1, 1, 1})}), 8, 8, 3, {1, 1, 1, 1}), a}));
     InferShapes(b.graph);
-    for (const char* name : {"a", "b"}) pool.devices.push_back({name, {0, 0, 1e5, 1e5}, {}});
-    for (DeviceCosts& device : pool.devices) device.layers.assign(LayersOf(b.graph).size(), {1000, 0});
-    plan = PlanDevices(b.graph, pool);
+    for (const char* name : {"a", "b"}) pool.processors.push_back({name, {0, 0, 1e5, 1e5}, {}});
+    for (ProcessorCosts& processor : pool.processors)
+      processor.layers.assign(LayersOf(b.graph).size(), {1000, 0});
+    plan = PlanPool(b.graph, pool);
     inputs = RandomInputs(b.graph, 3);
     whole = FastReady(b.graph)->Run(inputs, {})[0];
   }
   double ApartBy(Coding coding) {
-    return Apart(Devices(b.graph, plan, coding, FastReady).Run(inputs)[0], whole);
+    return Apart(Processors(b.graph, plan, coding, FastReady).Run(inputs)[0], whole);
   }
   Builder b;
   PoolCosts pool;
@@ -204,12 +205,12 @@ TEST(ProgramRun, FastKernelsAreWithinTheirErrorAndCodingsWithinTheirs) {
 
 TEST(ProgramRun, RefusesAProgramThatDoesNotFitItsGraph) {
   ResidualNet net;
-  std::vector<DeviceProgram> programs = ProgramsOf(net.b.graph, net.plan);
+  std::vector<Program> programs = ProgramsOf(net.b.graph, net.plan);
   ASSERT_FALSE(programs[0].stages[0].graph.nodes.empty());
-  DeviceProgram less = programs[0], other = programs[0];
+  Program less = programs[0], other = programs[0];
   less.stages[0].inputs.pop_back();
   other.stages[0].inputs[0].need = 7;
-  DeviceProgram cut = programs[0], hold = programs[0], source = programs[0], kept = programs[0];
+  Program cut = programs[0], hold = programs[0], source = programs[0], kept = programs[0];
   cut.stages[0].inputs[0].cut = Part::Of(2, {0, 999});
   hold.stages[0].needs[0].sources[0].hold = 3;
   source.stages[0].needs[0].sources.clear();
@@ -217,9 +218,9 @@ TEST(ProgramRun, RefusesAProgramThatDoesNotFitItsGraph) {
   const std::vector<Shape> first{net.inputs[0].shape()};
   Verify(programs[0], 0, first);
   Verify(programs[1], 1, {});
-  DeviceProgram idle = programs[0];  // gives something that nobody computes
+  Program idle = programs[0];  // gives something that nobody computes
   idle.stages[0].graph.nodes.clear();
-  DeviceProgram type = programs[0];  // a kernel would read what it holds as something else
+  Program type = programs[0];  // a kernel would read what it holds as something else
   type.stages.back().needs[0].type = DType::kI32;
   EXPECT_TELLS(Verify(type, 0, first), "has a source of another type in stage");
   EXPECT_TELLS(Verify(idle, 0, first), "has a graph without nodes in stage 0");
@@ -234,7 +235,7 @@ TEST(ProgramRun, RefusesAProgramThatDoesNotFitItsGraph) {
 
 TEST(Inbox, RefusesWhatIsNotExpectedAndChangesNothing) {
   ResidualNet net;
-  const std::vector<DeviceProgram> programs = ProgramsOf(net.b.graph, net.plan);
+  const std::vector<Program> programs = ProgramsOf(net.b.graph, net.plan);
   Inbox inbox(programs[1], 1, Coding::kF32);
   const PieceId first{0, 0, 0};
   const std::string byte(1, 'x');
@@ -252,7 +253,7 @@ TEST(Inbox, RefusesWhatIsNotExpectedAndChangesNothing) {
 
 TEST(Inbox, WhoWaitsGetsTheErrorThatItFailsWith) {
   ResidualNet net;
-  const std::vector<DeviceProgram> programs = ProgramsOf(net.b.graph, net.plan);
+  const std::vector<Program> programs = ProgramsOf(net.b.graph, net.plan);
   Inbox inbox(programs[1], 1, Coding::kF32);
   std::thread other([&] { inbox.Fail(std::make_exception_ptr(Error(Code::kUnavailable, "[b] is gone"))); });
   EXPECT_TELLS(inbox.Take({0, 0, 0}), "[b] is gone");
@@ -261,7 +262,7 @@ TEST(Inbox, WhoWaitsGetsTheErrorThatItFailsWith) {
 
 TEST(Inbox, SaysWhomItWaitsForAndWhoWasLate) {
   ResidualNet net;
-  const std::vector<DeviceProgram> programs = ProgramsOf(net.b.graph, net.plan);
+  const std::vector<Program> programs = ProgramsOf(net.b.graph, net.plan);
   Inbox inbox(programs[1], 1, Coding::kF32);
   EXPECT_EQ(inbox.waits_for(), -1);
   inbox.Check();
@@ -269,10 +270,10 @@ TEST(Inbox, SaysWhomItWaitsForAndWhoWasLate) {
   std::thread other([&] {
     while (inbox.waits_for() != 0) std::this_thread::yield();
   });
-  EXPECT_TELLS(inbox.Take({0, 0, 0}), "did not come in time, from device 0; it may wait for another");
+  EXPECT_TELLS(inbox.Take({0, 0, 0}), "did not come in time, from processor 0; it may wait for another");
   other.join();
   EXPECT_EQ(inbox.late(), 0);
-  EXPECT_TELLS(inbox.Check(), "this device has not come to its part of the answer in time");
+  EXPECT_TELLS(inbox.Check(), "this processor has not come to its part of the answer in time");
   EXPECT_EQ(inbox.late(), 1);
 }
 
@@ -286,7 +287,7 @@ TEST(ProgramRun, WhatIsComputedForARequestThatHasFailedIsGivenUp) {
   for (int i = 0; i < 200; ++i) y = b.Conv(y, 32, 32, 3, {1, 1, 1, 1});  // half a minute
   b.Output(y);
   InferShapes(b.graph);
-  DeviceProgram program;
+  Program program;
   program.stages.resize(1);
   ProgramStage& stage = program.stages[0];
   stage.needs.push_back({kNoValue, DType::kF32, {1, 32, 64, 64}, {{1, 0, Part::All(), Part::All()}}});
@@ -309,7 +310,7 @@ TEST(ProgramRun, WhatIsComputedForARequestThatHasFailedIsGivenUp) {
 
 TEST(RequestBytes, AreAllThatComesInIsPutTogetherComputedHeldAndSent) {
   ResidualNet net;
-  const std::vector<DeviceProgram> programs = ProgramsOf(net.b.graph, net.plan);
+  const std::vector<Program> programs = ProgramsOf(net.b.graph, net.plan);
   const int64_t in = ReceivedBytes(programs[1], 1);
   int64_t out = 0;
   for (const ProgramStage& stage : programs[1].stages)

@@ -1,4 +1,4 @@
-// What a graph takes on this device, by itself: for profiles of devices.
+// What a graph takes on this processor, by itself: for profiles of processors.
 #pragma once
 
 #include <span>

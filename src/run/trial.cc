@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "run/pool_session.h"
-#include "plan/devices/dynamic.h"
-#include "plan/devices/named.h"
+#include "plan/pool/dynamic.h"
+#include "plan/pool/named.h"
 #include "run/time_graph.h"
 
 namespace mete {
@@ -16,7 +16,7 @@ namespace {
 constexpr int kMeasuredRuns = 3;
 // of plans that run in turns; guess: a median that a disturbance or two do not move
 constexpr int kRounds = 7;
-// devices that are tried alone, the best by prediction; guess
+// processors that are tried alone, the best by prediction; guess
 constexpr int kSingles = 2;
 constexpr std::chrono::minutes kTrialPatience{1};  // guess: VGG-16 on the slowest board
 
@@ -25,8 +25,8 @@ double MedianOf(std::vector<double> us) {
   return us[us.size() / 2];
 }
 
-// The device that has all of it; -1 where several have.
-int OnlyDevice(const Plan& plan) {
+// The processor that has all of it; -1 where several have.
+int OnlyProcessor(const Plan& plan) {
   int only = plan.groups.front().shares.front().processor;
   for (const PlannedGroup& group : plan.groups)
     for (const Share& share : group.shares)
@@ -34,9 +34,10 @@ int OnlyDevice(const Plan& plan) {
   return only;
 }
 
-// Whether the devices do the same for both, whoever planned it.
+// Whether the processors do the same for both, whoever planned it.
 bool SameWork(const Plan& a, const Plan& b) {
-  if (OnlyDevice(a) == 0 && OnlyDevice(b) == 0) return true;  // all of it in the session of this device
+  if (OnlyProcessor(a) == 0 && OnlyProcessor(b) == 0)
+    return true;  // all of it in the session of this processor
   const auto same = [](const PlannedGroup& x, const PlannedGroup& y) {
     return x.first == y.first && x.last == y.last && x.placement == y.placement;
   };
@@ -46,7 +47,7 @@ bool SameWork(const Plan& a, const Plan& b) {
 }  // namespace
 
 std::shared_ptr<DeployedPlan> PoolSession::DeployPlan(const Plan& plan, const std::vector<Member*>& members) {
-  if (OnlyDevice(plan) == 0) return nullptr;
+  if (OnlyProcessor(plan) == 0) return nullptr;
   std::vector<std::string> notes;
   auto deployed =
       std::make_shared<DeployedPlan>(graph_, plan, own_, members, options_.deploy, options_.progress, &notes);
@@ -62,7 +63,7 @@ double PoolSession::RunOnce(DeployedPlan* deployed, const std::vector<Tensor>& i
   return double(NowNs() - start_ns) * 1e-3;
 }
 
-// A plan of some of the layers is deployed even where it is all on this device.
+// A plan of some of the layers is deployed even where it is all on this processor.
 double PoolSession::MeasurePlan(Plan plan, const PoolCosts& costs, const std::vector<Member*>& members) {
   NamePlan(plan, graph_, NamesOf(costs), "");  // planners leave that for the end
   std::vector<std::string> notes;
@@ -78,7 +79,7 @@ ComparedPlan PoolSession::MakePlan(const std::string& planner, const PoolCosts& 
                                    const std::vector<Member*>& members) {
   const int64_t start_ns = NowNs();
   ComparedPlan made{planner, {}, 0, 0, {}};
-  made.plan = PlanDevicesBy(
+  made.plan = PlanPoolBy(
       planner, graph_, costs, [&](const Plan& p) { return MeasurePlan(p, costs, members); }, &made.measured,
       options_.objective);
   made.plan_s = double(NowNs() - start_ns) * 1e-9;
@@ -102,7 +103,7 @@ std::vector<ComparedPlan> PoolSession::Compare(const std::vector<std::string>& p
   std::vector<Member*> planned;
   for (const size_t d : members) planned.push_back(pool_[d].get());
   for (size_t d = 0; d < members.size(); ++d)
-    compared.push_back({"alone " + costs.devices[d].name, PlanAlone(graph_, costs, int(d)), 0, 0, {}});
+    compared.push_back({"alone " + costs.processors[d].name, PlanAlone(graph_, costs, int(d)), 0, 0, {}});
   for (const std::string& planner : planners) compared.push_back(MakePlan(planner, costs, planned));
   for (size_t i = 1; i < compared.size(); ++i) {
     ComparedPlan& c = compared[i];
@@ -126,8 +127,8 @@ std::vector<ComparedPlan> PoolSession::Compare(const std::vector<std::string>& p
 
 std::vector<Plan> PoolSession::SinglesBeside(const Plan& plan, const PoolCosts& costs) const {
   std::vector<Plan> singles;
-  for (size_t d = 0; d < costs.devices.size(); ++d)
-    if (OnlyDevice(plan) != int(d)) {
+  for (size_t d = 0; d < costs.processors.size(); ++d)
+    if (OnlyProcessor(plan) != int(d)) {
       singles.push_back(PlanAlone(graph_, costs, int(d)));
       RatePlan(singles.back(), graph_, costs);
     }
@@ -137,18 +138,18 @@ std::vector<Plan> PoolSession::SinglesBeside(const Plan& plan, const PoolCosts& 
   return singles;
 }
 
-// The plan, and the single devices that it is tried beside, if it is; but for those that have no room for the
-// whole model.
+// The plan, and the single processors that it is tried beside, if it is; but for those that have no room for
+// the whole model.
 std::vector<PoolSession::ReadyPlan> PoolSession::DeployBeside(const Plan& plan, const PoolCosts& costs,
                                                               const std::vector<Member*>& members) {
   std::vector<ReadyPlan> ready{{plan, DeployPlan(plan, members)}};
-  const bool latency = options_.objective == DevicesObjective::kLatency;
-  if (!options_.trial || !latency || plan.planner != "dynamic" || OnlyDevice(plan) == 0) return ready;
+  const bool latency = options_.objective == PoolObjective::kLatency;
+  if (!options_.trial || !latency || plan.planner != "dynamic" || OnlyProcessor(plan) == 0) return ready;
   for (Plan& single : SinglesBeside(plan, costs)) {
     try {
       auto deployed = DeployPlan(single, members);
       ready.push_back({std::move(single), std::move(deployed)});
-    } catch (const DeviceError& error) {
+    } catch (const ProcessorError& error) {
       if (!IsRefusal(error.code())) throw;
     }
   }
@@ -173,11 +174,11 @@ PoolSession::ReadyPlan PoolSession::Best(const Plan& plan, const PoolCosts& cost
     stats_.measured += int(ready.size());
   }
   if (best != ready.begin())
-    Tell(
-        fmt::format("one device is faster than the plan: {:.1f} instead of {:.1f} ms as measured, {:.1f} and "
-                    "{:.1f} predicted",
-                    best->usual_us * 1e-3, ready[0].usual_us * 1e-3, best->plan.predicted_us * 1e-3,
-                    plan.predicted_us * 1e-3));
+    Tell(fmt::format(
+        "one processor is faster than the plan: {:.1f} instead of {:.1f} ms as measured, {:.1f} and "
+        "{:.1f} predicted",
+        best->usual_us * 1e-3, ready[0].usual_us * 1e-3, best->plan.predicted_us * 1e-3,
+        plan.predicted_us * 1e-3));
   return std::move(*best);
 }
 

@@ -1,5 +1,5 @@
-// Whose turn it is to compute: the cores are one device, and two that use them at a time only make each other
-// late.
+// Whose turn it is to compute: the cores are one processor, and two that use them at a time only make each
+// other late.
 #pragma once
 
 #include <condition_variable>

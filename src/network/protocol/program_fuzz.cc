@@ -10,8 +10,8 @@ namespace {
 
 // Puts bytes for pieces that the program expects, as a peer would send them, and for pieces that it does not
 // expect.
-void Feed(const mete::DeviceProgram& program, int device, const uint8_t* data, size_t size) {
-  mete::Inbox inbox(program, device, mete::Coding(size % 3));
+void Feed(const mete::Program& program, int processor, const uint8_t* data, size_t size) {
+  mete::Inbox inbox(program, processor, mete::Coding(size % 3));
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   for (size_t i = 0; i + 4 < size && i < 200; i += 4) {
     try {
@@ -25,14 +25,14 @@ void Feed(const mete::DeviceProgram& program, int device, const uint8_t* data, s
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   mete::pb::Deploy deploy;
   if (!deploy.ParseFromArray(data, int(size))) return 0;
-  // Some weights are there and others are not, as on a device.
+  // Some weights are there and others are not, as on a processor.
   const auto find = [](const mete::Digest& digest, mete::DType type, const mete::Shape& shape) {
     return digest[0] % 2 == 0 || mete::CheckedElements(shape, type, 1 << 20) < 0 ? mete::Tensor()
                                                                                  : mete::Tensor(type, shape);
   };
   try {
     (void)mete::WeightsIn(deploy.stages());
-    const mete::DeviceProgram program = mete::UnpackProgram(deploy.stages(), 1, find);
+    const mete::Program program = mete::UnpackProgram(deploy.stages(), 1, find);
     Feed(program, 1, data, size);
     mete::pb::Deploy again;
     for (const mete::pb::Stage& stage : mete::PackProgram(program).stages) *again.add_stages() = stage;

@@ -43,7 +43,7 @@ void PackNeed(const ProgramNeed& need, pb::Need* to) {
   PackShape(need.shape, to->mutable_shape());
   for (const NeedSource& source : need.sources) {
     pb::Source* s = to->add_sources();
-    s->set_device(source.device);
+    s->set_processor(source.processor);
     s->set_hold(source.hold);
     PackPart(source.cut, s->mutable_cut());
     PackPart(source.at, s->mutable_at());
@@ -54,7 +54,7 @@ ProgramNeed UnpackNeed(const pb::Need& from) {
   if (from.type() > uint32_t(DType::kBool)) Invalid("program", "has an unknown type; got {}", from.type());
   ProgramNeed need{kNoValue, DType(from.type()), UnpackShape(from.shape()), {}};
   for (const pb::Source& s : from.sources())
-    need.sources.push_back({s.device(), s.hold(), UnpackPart(s.cut()), UnpackPart(s.at())});
+    need.sources.push_back({s.processor(), s.hold(), UnpackPart(s.cut()), UnpackPart(s.at())});
   return need;
 }
 
@@ -90,20 +90,20 @@ ProgramStage UnpackStage(const pb::Stage& from, const FindWeight& find, const Wi
 
 }  // namespace
 
-PackedProgram PackProgram(const DeviceProgram& program, DigestMemo* digests) {
+PackedProgram PackProgram(const Program& program, DigestMemo* digests) {
   PackedProgram packed;
   for (const ProgramStage& stage : program.stages)
     packed.stages.push_back(PackStage(stage, packed.weights, digests));
   return packed;
 }
 
-DeviceProgram UnpackProgram(const google::protobuf::RepeatedPtrField<pb::Stage>& stages, int device,
-                            const FindWeight& find, const WireLimits& limits) {
+Program UnpackProgram(const google::protobuf::RepeatedPtrField<pb::Stage>& stages, int processor,
+                      const FindWeight& find, const WireLimits& limits) {
   if (stages.size() > kMostStages)
     Invalid("program", "has too many stages; got {}, expected {} at most", stages.size(), kMostStages);
-  DeviceProgram program;
+  Program program;
   for (const pb::Stage& stage : stages) program.stages.push_back(UnpackStage(stage, find, limits));
-  Verify(program, device, {}, limits.max_value_bytes);
+  Verify(program, processor, {}, limits.max_value_bytes);
   return program;
 }
 

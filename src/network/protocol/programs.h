@@ -1,19 +1,19 @@
-// Converts a device's program to a message and back. Whoever reaches a port may send the message, so the
+// Converts a processor's program to a message and back. Whoever reaches a port may send the message, so the
 // resulting program is verified.
 #pragma once
 
 #include <map>
 
 #include "network/wire/wire.h"
-#include "plan/devices/program.h"
+#include "plan/pool/program.h"
 #include "src/network/protocol/worker.pb.h"
 
 namespace mete {
 
 namespace pb = worker::v1;
 
-inline constexpr uint32_t kProtocol = 5;         // of worker.proto
-inline constexpr int kMostDevicesOfPlan = 1000;  // guess, as in machine/devices_file.h
+inline constexpr uint32_t kProtocol = 5;            // of worker.proto
+inline constexpr int kMostProcessorsOfPlan = 1000;  // guess, as in machine/devices_file.h
 
 struct PackedProgram {
   std::vector<pb::Stage> stages;
@@ -21,12 +21,12 @@ struct PackedProgram {
 };
 
 // Packs a program. `digests` caches the digests of tensors, as in PackGraph.
-PackedProgram PackProgram(const DeviceProgram& program, DigestMemo* digests = nullptr);
+PackedProgram PackProgram(const Program& program, DigestMemo* digests = nullptr);
 
-// Returns the program of `device`, a worker, which holds no values at first. Errors as of UnpackGraph and
-// Verify.
-DeviceProgram UnpackProgram(const google::protobuf::RepeatedPtrField<pb::Stage>& stages, int device,
-                            const FindWeight& find, const WireLimits& limits = {});
+// Returns the program of `processor`, one of a worker's, which holds no values at first. Errors as of
+// UnpackGraph and Verify.
+Program UnpackProgram(const google::protobuf::RepeatedPtrField<pb::Stage>& stages, int processor,
+                      const FindWeight& find, const WireLimits& limits = {});
 
 // Returns the digests that the stages name, each once. Errors as of UnpackGraph.
 std::vector<Digest> WeightsIn(const google::protobuf::RepeatedPtrField<pb::Stage>& stages);

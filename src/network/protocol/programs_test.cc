@@ -5,7 +5,7 @@
 
 #include "base/errors_testing.h"
 #include "partition/random_graphs_testing.h"
-#include "plan/devices/dynamic.h"
+#include "plan/pool/dynamic.h"
 
 namespace mete {
 namespace {
@@ -15,10 +15,10 @@ struct SecondOfThree {
   explicit SecondOfThree(uint32_t seed) : random(seed, int(seed) / 2 + 3) {
     PoolCosts pool;
     for (const char* name : {"a", "b", "c"}) {
-      pool.devices.push_back({name, {0, 0, 1e5, 1e5}, {}});
-      pool.devices.back().layers.assign(LayersOf(random.graph).size(), {1000, 0});
+      pool.processors.push_back({name, {0, 0, 1e5, 1e5}, {}});
+      pool.processors.back().layers.assign(LayersOf(random.graph).size(), {1000, 0});
     }
-    program = ProgramsOf(random.graph, PlanDevices(random.graph, pool))[1];
+    program = ProgramsOf(random.graph, PlanPool(random.graph, pool))[1];
     packed = PackProgram(program);
     for (const pb::Stage& stage : packed.stages) *deploy.add_stages() = stage;
   }
@@ -26,7 +26,7 @@ struct SecondOfThree {
     return [this](const Digest& digest, DType, const Shape&) { return packed.weights.at(digest); };
   }
   RandomGraph random;
-  DeviceProgram program;
+  Program program;
   PackedProgram packed;
   pb::Deploy deploy;
 };
@@ -36,7 +36,7 @@ TEST(Programs, ComeBackAsTheyWere) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const SecondOfThree second(seed);
-    const DeviceProgram back = UnpackProgram(second.deploy.stages(), 1, second.Find());
+    const Program back = UnpackProgram(second.deploy.stages(), 1, second.Find());
     const PackedProgram again = PackProgram(back);
     ASSERT_EQ(again.stages.size(), second.packed.stages.size());
     for (size_t s = 0; s < again.stages.size(); ++s) {

@@ -18,7 +18,7 @@ class Pool : public Workers {
     members.push_back(nullptr);
     for (int w = 0; w < workers; ++w) {
       held.push_back(std::make_unique<RemoteMember>(
-          RemoteAddress{costs.devices[size_t(w) + 1].name, AddressOf(size_t(w))}, Security{}));
+          RemoteAddress{costs.processors[size_t(w) + 1].name, AddressOf(size_t(w))}, Security{}));
       members.push_back(held.back().get());
     }
   }
@@ -70,9 +70,9 @@ TEST(DeployedPlan, AWorkerThatGoesFailsTheRequestAndAllLaterOnes) {
       {
         for (int i = 0; i < 2; ++i) (void)deployed->Run(pool.inputs, kPatience);
       },
-      DeviceError);
+      ProcessorError);
   EXPECT_TRUE(deployed->failed());
-  EXPECT_THROW((void)deployed->Run(pool.inputs, kPatience), DeviceError);
+  EXPECT_THROW((void)deployed->Run(pool.inputs, kPatience), ProcessorError);
 }
 
 // Bytes that are allocated, in all of the process. 0 under sanitizers, which have their own.
@@ -115,10 +115,10 @@ TEST(DeployedPlan, WhoWaitsForAnotherIsNotToBlame) {
   const Busy busy(pool.AddressOf(1));
   try {
     for (;;) (void)deployed->Run(pool.inputs, std::chrono::seconds(1));  // until it computes
-  } catch (const DeviceError& error) {
-    EXPECT_EQ(error.device(), 2);
+  } catch (const ProcessorError& error) {
+    EXPECT_EQ(error.processor(), 2);
     EXPECT_EQ(std::string(error.what()),
-              "[devices] a part of the answer did not come in time, from worker-2");
+              "[processors] a part of the answer did not come in time, from worker-2");
   }
 }
 
@@ -189,7 +189,7 @@ TEST(RemoteDevice, OnceCancelledItsCallsAndDeploymentsEnd) {
   const auto deployed = pool.Deploy();
   pool.ExpectWhole(deployed->Run(pool.inputs, kPatience));
   remote.Cancel();
-  EXPECT_THROW((void)deployed->Run(pool.inputs, kPatience), DeviceError);
+  EXPECT_THROW((void)deployed->Run(pool.inputs, kPatience), ProcessorError);
   try {
     (void)remote.Hello(std::chrono::seconds(5));
     FAIL();

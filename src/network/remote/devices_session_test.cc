@@ -33,10 +33,10 @@ class Devices : public Workers {
   }
   std::unique_ptr<PoolSession> Open() {
     std::vector<std::unique_ptr<Member>> all;
-    for (size_t d = 0; d < costs.devices.size(); ++d)
+    for (size_t d = 0; d < costs.processors.size(); ++d)
       all.push_back(d == 0 ? nullptr
                            : std::make_unique<RemoteMember>(
-                                 RemoteAddress{costs.devices[d].name, AddressOf(d - 1)}, Security{}));
+                                 RemoteAddress{costs.processors[d].name, AddressOf(d - 1)}, Security{}));
     return std::make_unique<PoolSession>(random.graph, costs, HomeOfTests(), std::move(all), options);
   }
   std::string Notes() {
@@ -132,10 +132,10 @@ TEST(PoolSession, CostsThatAreFarOffAreCorrectedAndThePlanMadeAgain) {
   Devices devices(1);
   devices.options.remake = true;
   // Both are said to be faster than they can be, the worker more so.
-  for (LayerCost& layer : devices.costs.devices[1].layers) layer.us = 1e-3;
-  for (LayerCost& layer : devices.costs.devices[0].layers) layer.us = 1;
+  for (LayerCost& layer : devices.costs.processors[1].layers) layer.us = 1e-3;
+  for (LayerCost& layer : devices.costs.processors[0].layers) layer.us = 1;
   const auto session = devices.Open();
-  EXPECT_LT(session->plan().predicted_us, double(devices.costs.devices[0].layers.size()));
+  EXPECT_LT(session->plan().predicted_us, double(devices.costs.processors[0].layers.size()));
   EXPECT_TRUE(Soon([&] {
     for (int i = 0; i < 10; ++i) devices.ExpectWhole(session->Run(devices.inputs));
     return session->stats().plans > 1;

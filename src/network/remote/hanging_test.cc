@@ -61,7 +61,7 @@ class Hanging : public pb::Worker::Service {
     pb::ToWorker message;
     for (int i = 0; i < 2; ++i) (void)stream.Read(&message);  // the program, the beginning
     pb::FromWorker failure;
-    failure.mutable_failure()->set_device(1);
+    failure.mutable_failure()->set_processor(1);
     failure.mutable_failure()->set_code(int(Code::kUnavailable));
     stream.Write(failure);
     std::this_thread::sleep_for(milliseconds(300));
@@ -97,7 +97,7 @@ std::unique_ptr<PoolSession> Open(const Workers& workers, const PoolSessionOptio
   std::vector<std::unique_ptr<Member>> all(1);
   for (size_t w = 0; w < workers.ports.size(); ++w)
     all.push_back(std::make_unique<RemoteMember>(
-        RemoteAddress{workers.costs.devices[w + 1].name, workers.AddressOf(w)}, Security{}));
+        RemoteAddress{workers.costs.processors[w + 1].name, workers.AddressOf(w)}, Security{}));
   return std::make_unique<PoolSession>(workers.random.graph, workers.costs, HomeOfTests(), std::move(all),
                                        options);
 }
@@ -209,7 +209,7 @@ TEST(MemberProcessor, WhatItWasLentIsTheCallersWhenARunHasFailed) {
   Tensor result(DType::kF32, shape);
   const std::vector<ConstView> inputs{{lent, DType::kF32, shape}};
   const std::vector<View> outputs{result.mutable_view()};
-  EXPECT_THROW(ready->Run(inputs, outputs, {}), DeviceError);
+  EXPECT_THROW(ready->Run(inputs, outputs, {}), ProcessorError);
   munmap(lent, bytes);
   std::this_thread::sleep_for(milliseconds(600));  // until the rest was read
 }

@@ -33,10 +33,10 @@ TEST(PoolProfile, HasATimeOfEveryLayerOnEveryDeviceAndTheLink) {
   const Graph graph = SmallNet();
   const PoolProfile profile = Profile(graph);
   Verify(profile.costs, LayersOf(graph).size());
-  for (const DeviceCosts& device : profile.costs.devices)
-    for (size_t l = 0; l < 2; ++l) EXPECT_GT(device.layers[l].us, 0) << device.name << l;
+  for (const ProcessorCosts& processor : profile.costs.processors)
+    for (size_t l = 0; l < 2; ++l) EXPECT_GT(processor.layers[l].us, 0) << processor.name << l;
   EXPECT_GT(profile.links[1].round_trip_us, 0);
-  EXPECT_GT(profile.costs.devices[1].link.up_mbit_per_s, 1);
+  EXPECT_GT(profile.costs.processors[1].link.up_mbit_per_s, 1);
   EXPECT_EQ(profile.digest, DigestOfGraph(graph));
   EXPECT_GT(profile.links[1].busy_up_mbit_per_s, 1);
   ASSERT_GT(profile.links[1].sizes.size(), 1u);

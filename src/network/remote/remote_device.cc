@@ -223,7 +223,8 @@ void RemoteDeployment::Tell(const Unpacked<pb::FromWorker>& got) {
   const pb::FromWorker& message = got.message;
   if (message.has_failure()) {
     const pb::Failure& f = message.failure();
-    return events_.OnFailure(f.device(), ErrorOf({grpc::StatusCode(f.code()), f.message()}, remote_.name()));
+    return events_.OnFailure(f.processor(),
+                             ErrorOf({grpc::StatusCode(f.code()), f.message()}, remote_.name()));
   }
   if (message.has_done()) {
     std::vector<StageTimes> times;
@@ -233,7 +234,7 @@ void RemoteDeployment::Tell(const Unpacked<pb::FromWorker>& got) {
   std::lock_guard lock(mutex_);
   const auto asked = waits_for_.find(message.waiting().request());
   if (!message.has_waiting()) ready_ = true;
-  else if (asked != waits_for_.end()) asked->second = message.waiting().device();
+  else if (asked != waits_for_.end()) asked->second = message.waiting().processor();
   changed_.notify_all();
 }
 

@@ -15,22 +15,22 @@ std::unique_ptr<MemberProgram> RemoteMember::Host(const ProgramToHost& program, 
   pb::Deploy deploy;
   deploy.set_protocol(kProtocol);
   deploy.set_id(program.plan_id);
-  deploy.set_device(program.device);
+  deploy.set_processor(program.processor);
   deploy.set_processor(processor_);
   deploy.set_lanes(program.lanes);
   deploy.set_coding(Name(program.coding));
   for (const pb::Stage& stage : packed.stages) *deploy.add_stages() = stage;
   for (const PeerAddress& address : program.peers) {
     if (address.address.empty()) {
-      deploy.add_at_caller(address.device);
+      deploy.add_at_caller(address.processor);
       continue;
     }
     pb::Peer* peer = deploy.add_peers();
-    peer->set_device(address.device);
+    peer->set_processor(address.processor);
     peer->set_name(address.name);
     peer->set_address(address.address);
   }
-  return std::make_unique<RemoteDeployment>(device_, program.device, deploy, program.coding, events);
+  return std::make_unique<RemoteDeployment>(device_, program.processor, deploy, program.coding, events);
 }
 
 }  // namespace mete

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "partition/random_graphs_testing.h"
-#include "plan/devices/dynamic.h"
+#include "plan/pool/dynamic.h"
 #include "network/remote/remote_device.h"
 #include "network/worker/worker.h"
 #include "network/remote/remote_member.h"
@@ -56,10 +56,10 @@ class Workers {
  public:
   // Devices "own", "worker-1", ...: a link takes no time beside a layer.
   Workers(int count, uint32_t seed) : random(seed, 8) {
-    costs.devices.push_back({"own", {0, 0, 1e5, 1e5}, {}});
+    costs.processors.push_back({"own", {0, 0, 1e5, 1e5}, {}});
     for (int w = 0; w < count; ++w) {
-      costs.devices.push_back(costs.devices[0]);
-      costs.devices.back().name = "worker-" + std::to_string(w + 1);
+      costs.processors.push_back(costs.processors[0]);
+      costs.processors.back().name = "worker-" + std::to_string(w + 1);
       workers.push_back(nullptr);
       ports.push_back(0);
       Start(size_t(w));
@@ -69,8 +69,9 @@ class Workers {
 
   void Use(Graph graph, uint32_t seed = 1) {
     random.graph = std::move(graph);
-    for (DeviceCosts& device : costs.devices) device.layers.assign(LayersOf(random.graph).size(), {1000, 0});
-    plan = PlanDevices(random.graph, costs);
+    for (ProcessorCosts& processor : costs.processors)
+      processor.layers.assign(LayersOf(random.graph).size(), {1000, 0});
+    plan = PlanPool(random.graph, costs);
     inputs = RandomInputs(random.graph, seed);
     whole = ReferenceCpu().Prepare(random.graph)->Run(inputs, {});
   }

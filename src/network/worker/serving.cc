@@ -20,7 +20,7 @@ Feeder::Feeder(const pb::Peer& peer, const std::string& deployment, int from, Co
       address_(peer.address()),
       deployment_(deployment),
       from_(from),
-      to_(peer.device()),
+      to_(peer.processor()),
       coding_(coding),
       security_(security),
       broken_(std::move(broken)),
@@ -57,14 +57,14 @@ Serving::Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, c
                  std::function<std::shared_ptr<Deployment>(int)> here)
     : stream_(stream),
       coding_(coding),
-      device_(deploy.device()),
+      processor_(deploy.processor()),
       here_(std::move(here)),
       at_caller_(deploy.at_caller().begin(), deploy.at_caller().end()),
       queue_([] {}) {  // a caller that is gone ends the stream
   for (const pb::Peer& peer : deploy.peers()) {
-    const int device = peer.device();
-    feeders_.try_emplace(device, peer, deploy.id(), deploy.device(), coding, security,
-                         [this, device](const Error& error) { on_broken(error, device); });
+    const int processor = peer.processor();
+    feeders_.try_emplace(processor, peer, deploy.id(), deploy.processor(), coding, security,
+                         [this, processor](const Error& error) { on_broken(error, processor); });
   }
 }
 
@@ -76,15 +76,15 @@ void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piec
   if (to != 0 && !at_caller_.contains(to)) {
     if (const auto deployment = here_(to)) {
       if (const auto inbox = deployment->InboxOf(request))
-        inbox->Put(device_, id, WithMark(std::move(piece), std::move(mark)));
+        inbox->Put(processor_, id, WithMark(std::move(piece), std::move(mark)));
       return;
     }
     const auto feeder = feeders_.find(to);
-    if (feeder == feeders_.end()) Invalid("program", "sends to a device without an address; got {}", to);
+    if (feeder == feeders_.end()) Invalid("program", "sends to a processor without an address; got {}", to);
     return feeder->second.Send(request, id, std::move(piece), std::move(mark));
   }
   queue_.Push([this, to, request, id, piece = std::move(piece), mark = std::move(mark)] {
-    return WritePiece(coding_, request, {device_, to}, id, piece,
+    return WritePiece(coding_, request, {processor_, to}, id, piece,
                       [&](const Chunk& chunk) { return stream_.Write(Pack<pb::FromWorker>(chunk)); });
   });
 }
@@ -100,19 +100,19 @@ void Serving::SendDone(uint64_t request, std::vector<StageTimes> times, Unwritte
   Write(message, std::move(mark));
 }
 
-void Serving::SendFailure(const Error& error, int device) {
+void Serving::SendFailure(const Error& error, int processor) {
   pb::FromWorker message;
   message.mutable_failure()->set_code(int(error.code()));
   message.mutable_failure()->set_message(error.what());
-  message.mutable_failure()->set_device(device);
+  message.mutable_failure()->set_processor(processor);
   Write(message);
 }
 
-void Serving::SendWaiting(uint64_t request, int device) {
+void Serving::SendWaiting(uint64_t request, int processor) {
   if (!answer_.expired()) return;
   pb::FromWorker message;
   message.mutable_waiting()->set_request(request);
-  message.mutable_waiting()->set_device(device);
+  message.mutable_waiting()->set_processor(processor);
   const auto mark = std::make_shared<int>();
   answer_ = mark;
   Write(message, mark);

@@ -52,27 +52,27 @@ class Serving : public DeploymentEnds {
 
   void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override;
   void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) override;
-  void SendFailure(const Error& error, int device) override;
+  void SendFailure(const Error& error, int processor) override;
   // Sends nothing while the last such answer is not yet written: a caller that asks reads its stream. Must be
   // called by one thread at a time.
-  void SendWaiting(uint64_t request, int device);
+  void SendWaiting(uint64_t request, int processor);
 
   // The thread of a feeder calls this function when the feeder breaks. It must be set before the first piece
   // is sent.
-  std::function<void(const Error&, int device)> on_broken;
+  std::function<void(const Error&, int processor)> on_broken;
 
  private:
   void Write(const pb::FromWorker& message, std::shared_ptr<const void> mark = {});
 
   ServeStream& stream_;
   const Coding coding_;
-  const int device_;
+  const int processor_;
   const std::function<std::shared_ptr<Deployment>(int)> here_;
   const std::set<int> at_caller_;  // devices that are processors of the caller
   std::weak_ptr<const void> answer_;
   // The destructor ends the feeders before the queue, because on_broken may write to the queue.
   WriteQueue queue_;
-  std::map<int, Feeder> feeders_;  // by device; the set of feeders never changes
+  std::map<int, Feeder> feeders_;  // by processor; the set of feeders never changes
 };
 
 }  // namespace mete

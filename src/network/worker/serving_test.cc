@@ -32,7 +32,7 @@ class Silent {
 TEST(Feeder, NobodyWaitsUntilItHasConnected) {
   const Silent silent;
   pb::Peer peer;
-  peer.set_device(2);
+  peer.set_processor(2);
   peer.set_name("silent");
   peer.set_address(silent.address);
   const Security security;

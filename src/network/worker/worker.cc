@@ -280,9 +280,9 @@ class Worker::Service : public WorkerService {
          Printable(name.substr(0, 80)), names);
   }
 
-  // A plan has at most one deployment here for each of its devices.
-  static std::string KeyOf(const std::string& plan, int device) {
-    return plan + ":" + std::to_string(device);
+  // A plan has at most one deployment here for each of its processors.
+  static std::string KeyOf(const std::string& plan, int processor) {
+    return plan + ":" + std::to_string(processor);
   }
 
   std::shared_ptr<Deployment> Find(const std::string& key) {
@@ -331,17 +331,17 @@ class Worker::Service : public WorkerService {
     CheckProtocol(deploy.protocol());
     if (deploy.id().size() != kPlanIdBytes)
       Invalid("deployment", "has a name of {} bytes, expected {}", deploy.id().size(), kPlanIdBytes);
-    if (deploy.peers_size() > kMostDevicesOfPlan)
+    if (deploy.peers_size() > kMostProcessorsOfPlan)
       Invalid("deployment", "has too many peers; got {}, expected {} at most", deploy.peers_size(),
-              kMostDevicesOfPlan);
-    if (deploy.at_caller_size() > kMostDevicesOfPlan)
+              kMostProcessorsOfPlan);
+    if (deploy.at_caller_size() > kMostProcessorsOfPlan)
       Invalid("deployment", "has too many processors at its caller; got {}, expected {} at most",
-              deploy.at_caller_size(), kMostDevicesOfPlan);
-    if (deploy.device() < 1 || deploy.device() > kMostDevicesOfPlan || deploy.lanes() < 1 ||
+              deploy.at_caller_size(), kMostProcessorsOfPlan);
+    if (deploy.processor() < 1 || deploy.processor() > kMostProcessorsOfPlan || deploy.lanes() < 1 ||
         deploy.lanes() > kMostLanes)
       Invalid("deployment",
-              "has numbers that cannot be; got device {} and {} lanes, expected 1 to {} and 1 to {}",
-              deploy.device(), deploy.lanes(), kMostDevicesOfPlan, kMostLanes);
+              "has numbers that cannot be; got processor {} and {} lanes, expected 1 to {} and 1 to {}",
+              deploy.processor(), deploy.lanes(), kMostProcessorsOfPlan, kMostLanes);
   }
 
   // Stops the deployment before the stream is destroyed: the call of another worker that feeds it may hold it
@@ -363,15 +363,15 @@ class Worker::Service : public WorkerService {
     pb::Deploy deploy = DeployIn(bytes);
     CheckDeploy(deploy);
     Offered& offered = OfferedAs(deploy.processor());
-    Place place(*this, KeyOf(deploy.id(), deploy.device()));
+    Place place(*this, KeyOf(deploy.id(), deploy.processor()));
     const Trimming trimming{sessions_};
     const int64_t start_ns = NowNs();
     const Coding coding = CodingOf(deploy.coding());
-    const auto here = [this, plan = deploy.id()](int device) { return Find(KeyOf(plan, device)); };
+    const auto here = [this, plan = deploy.id()](int processor) { return Find(KeyOf(plan, processor)); };
     Serving serving(stream, deploy, coding, options_.security, here);
     const auto deployment = MakeDeployment(offered, deploy, coding, serving);
-    serving.on_broken = [weak = std::weak_ptr(deployment)](const Error& error, int device) {
-      if (const auto there = weak.lock()) there->Fail(error, device);
+    serving.on_broken = [weak = std::weak_ptr(deployment)](const Error& error, int processor) {
+      if (const auto there = weak.lock()) there->Fail(error, processor);
     };
     pb::Deploy().Swap(&deploy);
     memory.Shrink(0);
@@ -396,11 +396,11 @@ class Worker::Service : public WorkerService {
                                              Serving& serving) {
     const auto find = [&](const Digest& digest, DType, const Shape&) { return store_.Find(digest); };
     const auto make = [&](const Graph& graph) { return sessions_.Of(*offered.processor, graph); };
-    DeviceProgram unpacked = UnpackProgram(deploy.stages(), deploy.device(), find, limits_);
+    Program unpacked = UnpackProgram(deploy.stages(), deploy.processor(), find, limits_);
     MemoryBudget::Part memory = sessions_.Take(
-        deploy.lanes() * RequestBytes(unpacked, deploy.device(), coding), "a deployment's requests");
+        deploy.lanes() * RequestBytes(unpacked, deploy.processor(), coding), "a deployment's requests");
     const std::shared_ptr<const Held> held(
-        new Held{std::move(memory), {std::move(unpacked), deploy.device(), *offered.processor, make}});
+        new Held{std::move(memory), {std::move(unpacked), deploy.processor(), *offered.processor, make}});
     const std::shared_ptr<const PreparedProgram> program(held, &held->program);
     return std::make_shared<Deployment>("worker", program, coding, deploy.lanes(), offered.turn, serving);
   }

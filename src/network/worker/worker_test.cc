@@ -215,7 +215,7 @@ TEST(Worker, GivesTheCoresBackWhenWhoTimesHasGone) {
 
 // A deployment that holds and sends `bytes` for each request; its stages compute nothing.
 pb::Deploy Passing(int64_t bytes, int stages, int lanes, const std::string& id) {
-  DeviceProgram program;
+  Program program;
   const Shape shape{bytes / 4};
   const ProgramNeed need{kNoValue, DType::kF32, shape, {{0, 0, Part::All(), Part::All()}}};
   for (int s = 0; s < stages; ++s) {
@@ -228,7 +228,7 @@ pb::Deploy Passing(int64_t bytes, int stages, int lanes, const std::string& id) 
   pb::Deploy deploy;
   deploy.set_protocol(kProtocol);
   deploy.set_id(id);
-  deploy.set_device(1);
+  deploy.set_processor(1);
   deploy.set_lanes(lanes);
   deploy.set_coding("f32");
   for (const pb::Stage& stage : PackProgram(program).stages) *deploy.add_stages() = stage;

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "plan/devices/layer_costs.h"
+#include "plan/pool/layer_costs.h"
 #include "run/local_member.h"
 #include "run/time_graph.h"
 
@@ -43,10 +43,10 @@ const Graph kTiny = TinyGraph();
 double Sum(const std::vector<double>& us) { return std::accumulate(us.begin(), us.end(), 0.0); }
 
 // A processor of the pool as something that times graphs.
-class Device {
+class TimedProcessor {
  public:
   // `member` null: the home itself.
-  Device(Processor& home, Member* member, const PoolProfileOptions& options)
+  TimedProcessor(Processor& home, Member* member, const PoolProfileOptions& options)
       : home_(home), member_(member), options_(options) {}
 
   GraphTimes Time(const Graph& graph, int runs) {
@@ -67,31 +67,31 @@ class Device {
   TimedGraph timed_;
 };
 
-// What single layers take on one device. Two graphs, as preparing takes longer than running: the model, in
+// What single layers take on one processor. Two graphs, as preparing takes longer than running: the model, in
 // which each layer is seen by itself, and halves of its layers. What a request takes as a rule counts, not
 // the least: that is what plans are to predict.
 class LayersOn {
  public:
   LayersOn(Processor& home, Member* member, const PoolProfileOptions& options, const Graph& graph,
            const std::vector<Layer>& layers)
-      : device_(home, member, options), graph_(graph), layers_(layers) {}
+      : processor_(home, member, options), graph_(graph), layers_(layers) {}
 
   void TimeModel() {
-    const GraphTimes times = device_.Time(graph_, kWholeRuns);
-    // what others do on a device lasts for seconds
+    const GraphTimes times = processor_.Time(graph_, kWholeRuns);
+    // what others do on a processor lasts for seconds
     if (whole_.us.empty() || Median(times.us) < Median(whole_.us)) whole_ = times;
   }
 
   // After the model.
   void TimeHalves() {
     halves_ = LayerGraphs(graph_).HalvesOf(LayersToHalve(layers_, ModelUs()));
-    if (!halves_.graph.nodes.empty()) half_times_ = device_.Time(halves_.graph, kHalfRuns);
+    if (!halves_.graph.nodes.empty()) half_times_ = processor_.Time(halves_.graph, kHalfRuns);
   }
 
-  double prepare_s() const { return device_.prepare_s(); }
+  double prepare_s() const { return processor_.prepare_s(); }
 
   // A graph that computes next to nothing: what is left is the share's own time.
-  void TimeShare() { share_us_ = Median(device_.Time(kTiny, kWholeRuns).us); }
+  void TimeShare() { share_us_ = Median(processor_.Time(kTiny, kWholeRuns).us); }
   double share_us() const { return share_us_; }
 
   std::vector<LayerCost> Costs() const {
@@ -110,7 +110,7 @@ class LayersOn {
  private:
   std::vector<double> ModelUs() const { return LayersUs(graph_, layers_, whole_.nodes, true); }
 
-  Device device_;
+  TimedProcessor processor_;
   const Graph& graph_;
   const std::vector<Layer>& layers_;
   double share_us_ = 0;
@@ -118,15 +118,16 @@ class LayersOn {
   LayerHalves halves_;
 };
 
-// The caller's own link is what all others share; of each device what was measured to it is its own.
+// The caller's own link is what all others share; of each processor what was measured to it is its own.
 PoolCosts CostsOf(const std::vector<std::string>& names, const std::vector<LinkProfile>& links) {
   PoolCosts costs;
   for (size_t d = 0; d < names.size(); ++d) {
     const LinkProfile& l = links[d];
     const double latency_us = std::max(0.0, l.round_trip_us / 2 - l.message_us);
-    costs.devices.push_back({names[d], {latency_us, l.message_us, l.down_mbit_per_s, l.up_mbit_per_s}, {}});
+    costs.processors.push_back(
+        {names[d], {latency_us, l.message_us, l.down_mbit_per_s, l.up_mbit_per_s}, {}});
   }
-  LinkCosts& own = costs.devices[0].link;
+  LinkCosts& own = costs.processors[0].link;
   own = {0, 0, 0, 0};
   for (size_t d = 1; d < links.size(); ++d) {
     own.up_mbit_per_s = std::max(own.up_mbit_per_s, links[d].up_mbit_per_s);
@@ -149,18 +150,18 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
                         const std::vector<Member*>& members, const PoolProfileOptions& options) {
   const int64_t start_ns = NowNs();
   const std::vector<Layer> layers = LayersOf(graph);
-  std::deque<LayersOn> devices;
-  for (Member* member : members) devices.emplace_back(home, member, options, graph, layers);
+  std::deque<LayersOn> processors;
+  for (Member* member : members) processors.emplace_back(home, member, options, graph, layers);
   std::vector<LinkProfile> links(members.size());
   int done = 0;
   // On all processors at the same time, as they compute together.
-  const auto on_devices = [&](void (LayersOn::*time)()) {
+  const auto on_processors = [&](void (LayersOn::*time)()) {
     std::vector<std::future<void>> timed;
-    for (LayersOn& device : devices) timed.push_back(std::async(std::launch::async, time, &device));
-    for (auto& device : timed)
-      while (device.wait_for(kProgress) == std::future_status::timeout)
-        options.progress("layers on all devices", done, kSteps);
-    for (auto& device : timed) device.get();
+    for (LayersOn& processor : processors) timed.push_back(std::async(std::launch::async, time, &processor));
+    for (auto& processor : timed)
+      while (processor.wait_for(kProgress) == std::future_status::timeout)
+        options.progress("layers on all processors", done, kSteps);
+    for (auto& processor : timed) processor.get();
     ++done;
   };
   // One after the other.
@@ -173,17 +174,17 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
     }
     ++done;
   };
-  on_devices(&LayersOn::TimeModel);
-  on_devices(&LayersOn::TimeShare);
+  on_processors(&LayersOn::TimeModel);
+  on_processors(&LayersOn::TimeShare);
   on_links([](Member& member, LinkProfile& link) { link = MeasureLink(*member.OpenEcho()); });
-  on_devices(&LayersOn::TimeModel);
-  on_devices(&LayersOn::TimeHalves);
+  on_processors(&LayersOn::TimeModel);
+  on_processors(&LayersOn::TimeHalves);
   on_links([&](Member& member, LinkProfile& link) { MeasureBusyLink(member, home, link); });
   PoolProfile profile{graph.name, DigestOfGraph(graph), links, CostsOf(names, links), 0, 0};
-  for (size_t d = 0; d < devices.size(); ++d) {
-    profile.costs.devices[d].layers = devices[d].Costs();
-    profile.costs.devices[d].share_us = devices[d].share_us();
-    profile.prepare_seconds = std::max(profile.prepare_seconds, devices[d].prepare_s());
+  for (size_t d = 0; d < processors.size(); ++d) {
+    profile.costs.processors[d].layers = processors[d].Costs();
+    profile.costs.processors[d].share_us = processors[d].share_us();
+    profile.prepare_seconds = std::max(profile.prepare_seconds, processors[d].prepare_s());
   }
   profile.seconds = double(NowNs() - start_ns) * 1e-9;
   Verify(profile.costs, layers.size());

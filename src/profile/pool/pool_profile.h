@@ -1,4 +1,4 @@
-// What a model's layers take on devices that are there, and what the links to them do: measured, kept as
+// What a model's layers take on processors that are there, and what the links to them do: measured, kept as
 // costs. Single layers only, as Legion has it (systems.md, 3): what groups of them would take is the
 // planner's to say.
 #pragma once
@@ -17,10 +17,10 @@ namespace mete {
 struct PoolProfile {
   std::string model;               // the graph's name
   std::string digest;              // of the graph that was measured: what is divided
-  std::vector<LinkProfile> links;  // by device; of the caller's own nothing
+  std::vector<LinkProfile> links;  // by processor; of the caller's own nothing
   PoolCosts costs;
   double seconds = 0;  // that measuring took
-  // of which the device that was the last to be ready made graphs ready; kernels are chosen once
+  // of which the processor that was the last to be ready made graphs ready; kernels are chosen once
   double prepare_seconds = 0;
 };
 
@@ -36,8 +36,8 @@ struct PoolProfileOptions {
 };
 
 // Measures what the layers of `graph`, as it is before the pass `layout`, take on each processor of a pool,
-// and what the links to the members do. `home` computes on this thread; `members`: by device, the first, the
-// home's, null. `names`: of all of them. Error where a member does not answer.
+// and what the links to the members do. `home` computes on this thread; `members`: by processor, the first,
+// the home's, null. `names`: of all of them. Error where a member does not answer.
 PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& names, Processor& home,
                         const std::vector<Member*>& members, const PoolProfileOptions& options);
 

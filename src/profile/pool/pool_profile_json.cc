@@ -34,28 +34,28 @@ LinkProfile LinkFrom(const Json& json) {
   return link;
 }
 
-Json DeviceJson(const DeviceCosts& device) {
-  Json json{{"name", device.name},
+Json ProcessorJson(const ProcessorCosts& processor) {
+  Json json{{"name", processor.name},
             {"link",
-             {device.link.latency_us, device.link.message_us, device.link.up_mbit_per_s,
-              device.link.down_mbit_per_s}},
-            {"share_us", device.share_us},
+             {processor.link.latency_us, processor.link.message_us, processor.link.up_mbit_per_s,
+              processor.link.down_mbit_per_s}},
+            {"share_us", processor.share_us},
             {"us", Json::array()},
             {"least_us", Json::array()}};
-  for (const LayerCost& layer : device.layers)
+  for (const LayerCost& layer : processor.layers)
     json["us"].push_back(layer.us), json["least_us"].push_back(layer.least_us);
   return json;
 }
 
-DeviceCosts DeviceFrom(const Json& json) {
+ProcessorCosts ProcessorFrom(const Json& json) {
   const Json& link = json.at("link");
-  DeviceCosts device{json.at("name"), {link.at(0), link.at(1), link.at(2), link.at(3)}, {}};
+  ProcessorCosts processor{json.at("name"), {link.at(0), link.at(1), link.at(2), link.at(3)}, {}};
   const std::vector<double> us = json.at("us"), least_us = json.at("least_us");
   if (us.size() != least_us.size())
-    Invalid(device.name, "has lists of other lengths; got {} and {}", us.size(), least_us.size());
-  device.share_us = json.at("share_us");
-  for (size_t i = 0; i < us.size(); ++i) device.layers.push_back({us[i], least_us[i]});
-  return device;
+    Invalid(processor.name, "has lists of other lengths; got {} and {}", us.size(), least_us.size());
+  processor.share_us = json.at("share_us");
+  for (size_t i = 0; i < us.size(); ++i) processor.layers.push_back({us[i], least_us[i]});
+  return processor;
 }
 
 PoolProfile From(const Json& json) {
@@ -67,10 +67,11 @@ PoolProfile From(const Json& json) {
   profile.seconds = json.at("seconds");
   profile.prepare_seconds = json.at("prepare_seconds");
   for (const Json& link : json.at("links")) profile.links.push_back(LinkFrom(link));
-  for (const Json& device : json.at("devices")) profile.costs.devices.push_back(DeviceFrom(device));
-  if (profile.costs.devices.empty() || profile.links.size() != profile.costs.devices.size())
-    Invalid("links", "are not one a device");
-  Verify(profile.costs, profile.costs.devices[0].layers.size());
+  for (const Json& processor : json.at("processors"))
+    profile.costs.processors.push_back(ProcessorFrom(processor));
+  if (profile.costs.processors.empty() || profile.links.size() != profile.costs.processors.size())
+    Invalid("links", "are not one a processor");
+  Verify(profile.costs, profile.costs.processors[0].layers.size());
   return profile;
 }
 
@@ -95,9 +96,10 @@ std::string ToJson(const PoolProfile& profile) {
             {"seconds", profile.seconds},
             {"prepare_seconds", profile.prepare_seconds},
             {"links", Json::array()},
-            {"devices", Json::array()}};
+            {"processors", Json::array()}};
   for (const LinkProfile& link : profile.links) json["links"].push_back(LinkJson(link));
-  for (const DeviceCosts& device : profile.costs.devices) json["devices"].push_back(DeviceJson(device));
+  for (const ProcessorCosts& processor : profile.costs.processors)
+    json["processors"].push_back(ProcessorJson(processor));
   return json.dump();
 }
 
@@ -105,9 +107,9 @@ PoolProfile PoolProfileFromJson(std::string_view text, const std::string& where)
   try {
     return From(ParseJson(text, where));
   } catch (const Json::exception& error) {
-    Invalid(where, "is no profile of devices: {}; try mete profile again", Printable(ReasonOf(error)));
+    Invalid(where, "is no profile of processors: {}; try mete profile again", Printable(ReasonOf(error)));
   } catch (const Error& error) {
-    Invalid(where, "is a profile of devices that cannot be: {}; try mete profile again", error.what());
+    Invalid(where, "is a profile of processors that cannot be: {}; try mete profile again", error.what());
   }
 }
 

@@ -1,0 +1,18 @@
+// The additions of `mete plan --processors --explain` to the plan: what each link carries, and why processors
+// have no part.
+#pragma once
+
+#include <string>
+
+#include "context.h"
+#include "planned_pool.h"
+
+namespace mete::cli {
+
+std::string ExplainPool(const PlannedPool& planned);  // returns tables as text
+
+// Returns the transfers before each group, and those to the caller after the last group: for each a list of
+// from, to, bytes and the time on the link.
+Json SentJson(const PlannedPool& planned);
+
+}  // namespace mete::cli

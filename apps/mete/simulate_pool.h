@@ -1,0 +1,24 @@
+// `mete simulate --processors`: simulates a model over several processors, with the plan of each planner, in
+// virtual time.
+#pragma once
+
+#include <string>
+
+#include "context.h"
+#include "graph/graph.h"
+
+namespace mete::cli {
+
+struct SimulatePoolFlags {
+  std::string model;                  // as the user named it
+  std::string processors;             // the devices file
+  std::string planner = "all";        // "all" or a name of PoolPlanners()
+  std::string objective = "latency";  // a name of PoolObjectives(); UsageError for another
+  int requests = 0;                   // the number of requests in a row, for throughput; 0: many
+  std::string trace;                  // the file for the trace; needs one planner
+};
+
+// `graph`: as it is before the pass `layout`.
+void SimulateOverPool(const Graph& graph, const SimulatePoolFlags& flags, const Context& context);
+
+}  // namespace mete::cli

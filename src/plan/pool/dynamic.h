@@ -1,0 +1,78 @@
+// The planner for several processors. It chooses groups of fused layers, and for each group the processors
+// that share it and its placement, with the least predicted time, or another price of a request that is a sum
+// over its groups.
+//
+// The planner is a dynamic program that is exact for its candidates: every segmentation of the layers into
+// groups, and for each group every placement of a list. Where the branches of a fork end, the list also has
+// placements in which the branches' values are on processors of their own (branches.h). A group may end in
+// such a placement if at least two processors compute something in it, and right before a join only in such a
+// one (PoolModel::IsBeforeJoin). Between two groups the values have the placement of the first group, and
+// only the parts that a processor lacks are sent (exchange.h). A value that a group does not use gets the
+// placement of this group too. The state is a boundary between layers and the placement of the values there;
+// a step is a group. Plans that leave a processor out or use only one processor are ordinary candidates.
+//
+// The bounds that save most of the work are exact too: the cost of a group is computed only if a lower bound,
+// from what its processors compute and must at least receive (group_costs.h), is not above the best known
+// price.
+//
+// Source: Legion (systems.md, 3) for the costs of fused groups from single layers. The placement in the
+// state, by which slices stay where they are, is not from Legion.
+#pragma once
+
+#include <vector>
+
+#include "costs/pool.h"
+#include "graph/graph.h"
+#include "plan/pool/placements.h"
+#include "plan/plan.h"
+
+namespace mete {
+
+// The price of a request, which the planner minimizes: `per_us` for each microsecond of the request, and, if
+// `joules` is true, the energy of computing and sending, which needs power figures.
+struct RequestPrice {
+  double per_us = 1;
+  bool joules = false;
+};
+
+struct DynamicOptions {
+  RequestPrice price = {};
+  bool branches = true;  // whether branches of a fork may lie on processors of their own
+};
+
+// Error where `pool` does not fit the graph. `placements` are those of every boundary, WholeOn(0) first.
+Plan PlanPool(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+              const DynamicOptions& options = {});
+// The same of the plans in which none but `processors`, the caller's own among them, has a part of anything,
+// though a placement may name it.
+Plan PlanWithin(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+                const std::vector<int>& processors, const DynamicOptions& options);
+// Of PlacementsOf(pool), and then with shares that fit the groups that were found (refine.h).
+Plan PlanPool(const Graph& graph, const PoolCosts& pool, const DynamicOptions& options = {});
+
+// A processor that a plan does not use, and the time of the best plan in which the processor has a part of at
+// least one group. This plan has the placements of the first round (before refine.h). The time is infinite if
+// none of them has the processor.
+struct LeftOutProcessor {
+  int processor = 0;
+  double us = 0;
+};
+
+// The plan of PlanPool(), and the processors that it leaves out. Of several equal processors only the first
+// is listed, because the others would have the same effect.
+struct PlanAndLeftOut {
+  Plan plan;
+  std::vector<LeftOutProcessor> left_out;
+};
+PlanAndLeftOut PlanPoolAndLeftOut(const Graph& graph, const PoolCosts& pool);
+
+// Returns, for each of `processors`, the time of the best plan with any of `placements` in which the
+// processor has a part.
+std::vector<double> UsWithProcessors(const Graph& graph, const PoolCosts& pool,
+                                     const std::vector<Placement>& placements,
+                                     const std::vector<int>& processors);
+
+// Returns the plan with one group on one processor.
+Plan PlanAlone(const Graph& graph, const PoolCosts& pool, int processor);
+
+}  // namespace mete

@@ -1,0 +1,176 @@
+// Random pools, and the best plan by exhaustive search, for property tests.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "partition/random_graphs_testing.h"
+#include "plan/pool/branches.h"
+#include "plan/pool/dynamic.h"
+#include "plan/pool/group_costs.h"
+
+namespace mete {
+
+inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int processors) {
+  PoolCosts pool;
+  const size_t layers = LayersOf(graph).size();
+  for (int d = 0; d < processors; ++d) {
+    ProcessorCosts processor{std::string(1, char('a' + d)), {}, {}};
+    processor.link = {double(random.Pick(0, 20)), double(random.Pick(0, 10)), double(random.Pick(50, 4000)),
+                      double(random.Pick(50, 4000))};
+    for (size_t l = 0; l < layers; ++l) {
+      const double us = double(random.Pick(1, 300));
+      processor.layers.push_back({us, us * 0.1 * double(random.Pick(0, 3))});
+    }
+    processor.power = PowerCosts{0.1 * double(random.Pick(0, 10)), double(random.Pick(1, 10)),
+                                 1e-9 * double(random.Pick(0, 50)), 1e-9 * double(random.Pick(0, 50))};
+    if ((layers + size_t(d)) % 3 == 0)
+      processor.share_us = 10.0 * double(d + 1);  // some processors launch shares
+    pool.processors.push_back(std::move(processor));
+  }
+  return pool;
+}
+
+// Computes the same costs as the planner in another way: the parts from PartsOf(), the segmentations one by
+// one.
+class Exhaustive {
+ public:
+  Exhaustive(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
+             bool branches = true)
+      : graph_(graph),
+        pool_(pool),
+        layers_(LayersOf(graph)),
+        live_(LiveValues(graph, layers_)),
+        us_with_(pool.processors.size(), least_us_) {
+    PoolModel model(graph, pool);
+    for (int b = 0; b <= model.boundaries(); ++b) {
+      placements_.push_back(model.IsBeforeJoin(b) ? std::vector<Placement>() : placements);
+      if (!branches) continue;
+      const std::vector<Placement> side_by_side = BranchPlacements(model, b);
+      placements_.back().insert(placements_.back().end(), side_by_side.begin(), side_by_side.end());
+    }
+  }
+
+  double Us() {
+    Rest(0, placements_[0][0], {});
+    return least_us_;
+  }
+  // the time of the best plan in which `processor` has a part; must be called after Us()
+  double UsWith(int processor) const { return us_with_[size_t(processor)]; }
+  double Joules() {  // the least joules, as in JoulesOf()
+    Us();
+    return least_joules_;
+  }
+
+ private:
+  std::vector<PlacedPart> Holders(const Placement& placement, int boundary, ValueId id) const {
+    const std::vector<ValueId>& live = live_[size_t(boundary)];
+    const auto index = size_t(std::find(live.begin(), live.end(), id) - live.begin());
+    return PartsOn(placement, graph_.value(id).shape, index);
+  }
+  std::optional<Part> Held(const Placement& placement, int boundary, int processor, ValueId id) const {
+    for (const PlacedPart& held : Holders(placement, boundary, id))
+      if (held.processor == processor) return held.part;
+    return std::nullopt;
+  }
+
+  struct Cost {
+    double us = 0, joules = 0;  // time and energy of computing and sending
+    uint32_t with = 0;          // a bit per processor that has a part
+  };
+
+  void Rest(int begin, const Placement& from, Cost cost) {
+    if (begin == int(layers_.size())) return End(from, cost);
+    for (int end = begin + 1; end <= int(layers_.size()); ++end)
+      for (const Placement& placement : placements_[size_t(end)])
+        if (const std::optional<Cost> with = With(cost, begin, end, placement, from))
+          Rest(end, placement, *with);
+  }
+
+  void End(const Placement& from, Cost cost) {
+    Exchange exchange(pool_);
+    for (ValueId id : live_.back())
+      exchange.Need(0, graph_.value(id), Part::All(), Holders(from, int(layers_.size()), id));
+    cost.us += exchange.ReadyUs(0), cost.joules += JoulesToSend(exchange, pool_);
+    least_us_ = std::min(least_us_, cost.us);
+    for (size_t d = 0; d < pool_.processors.size(); ++d)
+      if (cost.with >> d & 1) us_with_[d] = std::min(us_with_[d], cost.us);
+    for (size_t d = 0; d < pool_.processors.size(); ++d)
+      if (d == 0 || cost.with >> d & 1) cost.joules += pool_.processors[d].power->idle_w * cost.us * 1e-6;
+    least_joules_ = std::min(least_joules_, cost.joules);
+  }
+
+  // Nothing where it is no candidate: branches are not side by side where one processor computes.
+  std::optional<Cost> With(Cost cost, int begin, int end, const Placement& placement,
+                           const Placement& from) const {
+    std::vector<int> nodes;
+    for (int n = layers_[size_t(begin)].begin; n < layers_[size_t(end) - 1].end; ++n) nodes.push_back(n);
+    Exchange exchange(pool_);
+    std::vector<double> compute;
+    int computing = 0;
+    for (int processor : placement.processors) {
+      std::map<ValueId, Part> needs;
+      std::vector<ValuePart> wanted;
+      for (ValueId id : live_[size_t(end)]) {
+        const auto part = Held(placement, end, processor, id);
+        if (!part) continue;
+        cost.with |= 1u << processor;
+        const auto& old = live_[size_t(begin)];
+        if (std::count(old.begin(), old.end(), id)) needs[id] = *part;
+        else wanted.push_back({id, *part});
+      }
+      const ShareParts parts = PartsOf(graph_, nodes, wanted);
+      computing += !parts.nodes.empty();
+      for (const ValuePart& input : parts.inputs) {
+        const auto known = needs.find(input.value);
+        const Part hull = known == needs.end() ? input.part : Hull(known->second, input.part);
+        needs[input.value] = Normalized(hull, graph_.value(input.value).shape);
+      }
+      for (const auto& [id, part] : needs)
+        exchange.Need(processor, graph_.value(id), part, Holders(from, begin, id));
+      compute.push_back(ComputeUs(parts, begin, end, processor));
+      cost.joules += pool_.processors[size_t(processor)].power->compute_w * compute.back() * 1e-6;
+    }
+    if (placement.split == SplitAxis::kBranches && computing < 2) return std::nullopt;
+    double us = 0;
+    for (size_t k = 0; k < compute.size(); ++k)
+      us = std::max(us, exchange.ReadyUs(placement.processors[k]) + compute[k]);
+    cost.us += us, cost.joules += JoulesToSend(exchange, pool_);
+    return cost;
+  }
+
+  double ComputeUs(const ShareParts& parts, int begin, int end, int processor) const {
+    double us = 0;
+    for (int l = begin; l < end; ++l) {
+      double anchor = -1, most = -1;
+      for (size_t k = 0; k < parts.nodes.size(); ++k) {
+        const int n = parts.nodes[k];
+        if (n < layers_[size_t(l)].begin || n >= layers_[size_t(l)].end) continue;
+        const Part& part = parts.computed[k];
+        const Shape& shape = graph_.value(graph_.nodes[size_t(n)].outputs[0]).shape;
+        const double fraction = part.all() ? 1 : double(part.rows.size()) / double(shape[part.axis]);
+        most = std::max(most, fraction);
+        if (n == layers_[size_t(l)].anchor) anchor = fraction;
+      }
+      if (most < 0) continue;
+      if (us == 0) us = pool_.processors[size_t(processor)].share_us;
+      const LayerCost& cost = pool_.processors[size_t(processor)].layers[size_t(l)];
+      us += cost.least_us + (cost.us - cost.least_us) * (anchor < 0 ? most : anchor);
+    }
+    return us;
+  }
+
+  const Graph& graph_;
+  const PoolCosts& pool_;
+  const std::vector<Layer> layers_;
+  const std::vector<std::vector<ValueId>> live_;
+  std::vector<std::vector<Placement>> placements_;  // by boundary
+  double least_us_ = std::numeric_limits<double>::infinity(), least_joules_ = least_us_;
+  std::vector<double> us_with_;  // by processor
+};
+
+}  // namespace mete

@@ -1,0 +1,106 @@
+// The cost of a group with one placement when its inputs have another placement. The planners use it to
+// search plans and to describe the plan that they found.
+#pragma once
+
+#include <vector>
+
+#include "plan/pool/exchange.h"
+#include "plan/pool/least_ready.h"
+#include "plan/pool/share_needs.h"
+#include "plan/plan.h"
+
+namespace mete {
+
+// A model's layers on a pool of processors. Boundary b is the one before layer b.
+class PoolModel {
+ public:
+  // Keeps references. Error if `pool` does not fit the graph.
+  PoolModel(const Graph& graph, const PoolCosts& pool);
+  PoolModel(const PoolModel&) = delete;  // needs_ has references to its parts
+
+  const Graph& graph() const { return graph_; }
+  const PoolCosts& pool() const { return pool_; }
+  const std::vector<Layer>& layers() const { return layers_; }
+  int boundaries() const { return int(layers_.size()); }  // index of the boundary after all layers
+  const std::vector<ValueId>& Live(int boundary) const { return live_[size_t(boundary)]; }
+  // Whether the layer behind the boundary is a join. There the planners weigh placements of kind kBranches
+  // only: under another one a group may as well end behind the join, which takes little and needs no halo.
+  // Stages of a pipeline (pipeline.h) may end there all the same.
+  bool IsBeforeJoin(int boundary) const { return boundary < boundaries() && layers_[size_t(boundary)].joins; }
+  ShareNeeds& needs() { return needs_; }
+
+ private:
+  const Graph& graph_;
+  const PoolCosts& pool_;
+  const std::vector<Layer> layers_;
+  const std::vector<std::vector<ValueId>> live_;
+  ShareNeeds needs_;
+};
+
+// The processors that have parts of each value that is live at a boundary, in the order of the live values.
+using Holdings = std::vector<std::vector<PlacedPart>>;
+Holdings HoldingsOf(const PoolModel& model, int boundary, const Placement& placement);
+// Returns the same by processor.
+HeldByProcessor ByProcessor(PoolModel& model, int boundary, const Holdings& held);
+
+// What a layer takes where such a part of it is computed, more than 0 to 1.
+inline double UsOf(const LayerCost& layer, double fraction) {
+  return layer.least_us + (layer.us - layer.least_us) * fraction;
+}
+
+// A group that ends at a boundary under a placement, and grows backwards.
+class GroupCosts {
+ public:
+  GroupCosts(PoolModel& model, int end, const Placement& placement);
+
+  void Prepend();  // adds the layer before the group
+  int begin() const { return begin_; }
+  size_t computing() const;   // how many processors compute something of it
+  double compute_us() const;  // of the processor that takes longest: no group that is longer takes less
+  double compute_us(size_t k) const { return shares_[k].compute_us; }    // of the placement's k-th processor
+  int64_t need_bytes(size_t k) const { return shares_[k].need->bytes; }  // inputs of the k-th processor
+  // Returns the energy of computing on all processors, without idle power; it never decreases when the group
+  // grows. The pool must have power figures.
+  double compute_joules() const;
+  // Returns the transfers before the group. The reference is valid until the next call of Sent(), Us(),
+  // JoulesToSend() or Describe().
+  const Exchange& Sent(const Holdings& held);
+  // Computes lower bounds of the group's time: each processor waits for the parts that it lacks as if no
+  // other processor received anything. `ready` must be that of the boundary where the group begins.
+  void Bound(LeastReady& ready);
+  double least_us() const { return least_us_; }  // the lower bound for all placements of the inputs
+  // Returns a lower bound for inputs that lie as in `way`. A result above `enough_us` may be smaller than the
+  // best bound, but the group then takes more than `enough_us`.
+  double LeastUs(const LeastReady& ready, size_t way, double enough_us) const;
+  // Returns the time of the group, transfers included, if the values at its beginning lie as in `held`.
+  double Us(const Holdings& held);
+  double JoulesToSend(const Holdings& held) { return mete::JoulesToSend(Sent(held), model_.pool()); }
+  PlannedGroup Describe(const Holdings& held);
+
+ private:
+  double LeastSentUs(const LeastReady& ready, size_t way) const;
+
+  // The share of one of the placement's processors.
+  struct Share {
+    const LiveParts* wanted = nullptr;  // parts that the processor has at the end
+    const LiveParts* need = nullptr;    // parts that the processor needs at the beginning
+    double compute_us = 0;
+    bool computes = false;
+    const LeastReady::Table* ready = nullptr;  // of Bound()
+  };
+
+  PoolModel& model_;
+  const int end_;
+  int begin_;
+  const Placement& placement_;
+  std::vector<Share> shares_;  // in the order of the placement's processors
+  double least_us_ = 0;
+  Exchange exchange_;
+};
+
+// GatherOf: the transfers of the outputs to the caller after the last group, if the outputs lie as in `held`.
+// GatherUs: the time until the caller has them.
+Exchange GatherOf(const PoolModel& model, const Holdings& held);
+double GatherUs(const PoolModel& model, const Holdings& held);
+
+}  // namespace mete

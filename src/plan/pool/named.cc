@@ -1,0 +1,268 @@
+#include "plan/pool/named.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "plan/pool/group_costs.h"
+#include "plan/pool/plan_for.h"
+#include "plan/pool/regression.h"
+
+namespace mete {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+// the least ratio of a group's measured to its predicted time; this value is a guess: whole plans have ratios
+// of 0.85 to 1.15
+constexpr double kSurely = 0.7;
+
+// Layers [begin, end) with a placement; without layers the values only move.
+struct Segment {
+  int begin, end;
+  Placement placement;
+};
+using Segments = std::vector<Segment>;
+
+class NamedPlanner {
+ public:
+  NamedPlanner(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure)
+      : model_(graph, pool), measure_(measure) {
+    for (int b = 0; b <= layers(); ++b)
+      if (!model_.IsBeforeJoin(b)) ends_.push_back(b);
+  }
+
+  Plan Layerwise() {
+    Segments segments;
+    for (size_t i = 1; i < ends_.size(); ++i) AddGathered(segments, ends_[i - 1], ends_[i], Equal());
+    return Build(segments);
+  }
+
+  Plan Uniform() {
+    return Best(int(ends_.size()), [&](int i) {
+      Segments segments;
+      const int fused = ends_[size_t(i)];
+      AddGathered(segments, 0, fused, Equal());
+      if (fused < layers()) segments.push_back({fused, layers(), WholeOn(0)});
+      return segments;
+    });
+  }
+
+  Plan Neurosurgeon() {
+    const int others = int(model_.pool().processors.size()) - 1, cuts = int(ends_.size());
+    return Best(others > 0 ? others * cuts : 1, [&](int i) {
+      Segments segments;
+      const int cut = others > 0 ? ends_[size_t(i % cuts)] : layers(), processor = 1 + i / cuts;
+      if (cut > 0) segments.push_back({0, cut, WholeOn(0)});
+      if (cut < layers()) segments.push_back({cut, layers(), WholeOn(processor)});
+      return segments;
+    });
+  }
+
+  // Builds a plan with the same groups and placements, with this planner's costs.
+  Plan Again(const Plan& plan) {
+    Segments segments;
+    for (const PlannedGroup& group : plan.groups)
+      segments.push_back({group.first, group.last, group.placement});
+    return Build(segments);
+  }
+
+  Plan Legion() {
+    const auto predicted = [&](int begin, int end) { return BuildGathered(begin, end).predicted_us; };
+    const Segments best = LeastSum(predicted), wild = Merged(best, predicted);
+    Plan a = Build(best);
+    if (wild.empty()) return a;
+    Plan b = Build(wild);
+    return Measure(b) < Measure(a) ? b : a;
+  }
+
+  Plan FullSearch() {
+    return Build(LeastSum([&](int begin, int end) { return Measure(BuildGathered(begin, end)); }));
+  }
+
+  // Finds the plan of FullSearch() with fewer measurements.
+  Plan PrunedSearch() {
+    std::map<std::pair<int, int>, double> predicted_us, measured_us;
+    double surely = kSurely;
+    const auto at_least = [&](int begin, int end) {
+      const std::pair group{begin, end};
+      if (const auto known = measured_us.find(group); known != measured_us.end()) return known->second;
+      const auto [predicted, unknown] = predicted_us.try_emplace(group, 0);
+      if (unknown) predicted->second = BuildGathered(begin, end).predicted_us;
+      return surely * predicted->second;
+    };
+    for (;;) {
+      const Segments best = LeastSum(at_least);
+      const size_t before = measured_us.size();
+      for (const Segment& s : best) {
+        if (s.begin == s.end || measured_us.contains({s.begin, s.end})) continue;
+        const double us = measured_us[{s.begin, s.end}] = Measure(BuildGathered(s.begin, s.end));
+        surely = std::min(surely, us / predicted_us[{s.begin, s.end}]);
+      }
+      if (measured_us.size() == before) return Build(best);
+    }
+  }
+
+  int measured() const { return measured_; }
+
+ private:
+  int layers() const { return model_.boundaries(); }
+
+  Placement OverAll(std::vector<double> shares) const {
+    std::vector<int> processors(shares.size());
+    std::iota(processors.begin(), processors.end(), 0);
+    return shares.size() == 1 ? WholeOn(0) : Placement{SplitAxis::kRows, processors, std::move(shares)};
+  }
+  Placement Equal() const {
+    const size_t processors = model_.pool().processors.size();
+    return OverAll(std::vector<double>(processors, 1.0 / double(processors)));
+  }
+  Placement Proportional() const { return OverAll(SharesBySpeed(model_.pool())); }
+
+  static void AddGathered(Segments& segments, int begin, int end, const Placement& placement) {
+    if (begin == end) return;
+    segments.push_back({begin, end, placement});
+    if (placement.split != SplitAxis::kNone) segments.push_back({end, end, WholeOn(0)});
+  }
+
+  // Builds the plan of the segments. The caller gathers the graph's outputs if the segments include the last
+  // layer.
+  Plan Build(const Segments& segments) {
+    Plan plan;
+    Placement from = WholeOn(0);
+    for (const Segment& s : segments) {
+      GroupCosts group(model_, s.end, s.placement);
+      while (group.begin() > s.begin) group.Prepend();
+      plan.groups.push_back(group.Describe(HoldingsOf(model_, s.begin, from)));
+      plan.predicted_us += plan.groups.back().us;
+      from = s.placement;
+    }
+    if (!segments.empty() && segments.back().end == layers())
+      plan.gather_us = GatherUs(model_, HoldingsOf(model_, layers(), from));
+    plan.predicted_us += plan.gather_us;
+    return plan;
+  }
+
+  Plan BuildGathered(int begin, int end) {
+    Segments segments;
+    AddGathered(segments, begin, end, Proportional());
+    return Build(segments);
+  }
+
+  double Measure(const Plan& plan) { return ++measured_, measure_(plan); }
+
+  // Returns the plan with the least predicted time of `count` plans.
+  template <class F>
+  Plan Best(int count, F segments_of) {
+    Plan best;
+    best.predicted_us = kNever;
+    for (int i = 0; i < count; ++i)
+      if (Plan plan = Build(segments_of(i)); plan.predicted_us < best.predicted_us) best = std::move(plan);
+    return best;
+  }
+
+  // Returns the segmentation with the least sum of its groups' times.
+  template <class F>
+  Segments LeastSum(F group_us) {
+    std::vector<double> least(size_t(layers()) + 1, kNever);
+    std::vector<int> from(least.size(), 0);
+    least[0] = 0;
+    for (size_t i = 1; i < ends_.size(); ++i)
+      for (size_t j = i; j-- > 0;) {
+        const int begin = ends_[j], end = ends_[i];
+        if (const double us = least[size_t(begin)] + group_us(begin, end); us < least[size_t(end)])
+          least[size_t(end)] = us, from[size_t(end)] = begin;
+      }
+    std::vector<int> ends;
+    for (int end = layers(); end > 0; end = from[size_t(end)]) ends.push_back(end);
+    Segments segments;
+    for (size_t i = ends.size(); i-- > 0;)
+      AddGathered(segments, from[size_t(ends[i])], ends[i], Proportional());
+    return segments;
+  }
+
+  // Returns the segments with one pair of neighbouring groups merged: the pair that gains most, or loses
+  // least. The result is empty if there is only one group.
+  template <class F>
+  Segments Merged(const Segments& segments, F group_us) {
+    std::vector<std::pair<int, int>> groups;
+    for (const Segment& s : segments)
+      if (s.begin < s.end) groups.emplace_back(s.begin, s.end);
+    if (groups.size() < 2) return {};
+    const auto gain_us = [&](size_t i) {
+      const auto &a = groups[i], &b = groups[i + 1];
+      return group_us(a.first, a.second) + group_us(b.first, b.second) - group_us(a.first, b.second);
+    };
+    size_t best = 0;
+    for (size_t i = 1; i + 1 < groups.size(); ++i)
+      if (gain_us(i) > gain_us(best)) best = i;
+    groups[best].second = groups[best + 1].second;
+    groups.erase(groups.begin() + int(best) + 1);
+    Segments merged;
+    for (const auto& [begin, end] : groups) AddGathered(merged, begin, end, Proportional());
+    return merged;
+  }
+
+  PoolModel model_;
+  const MeasurePlan& measure_;
+  std::vector<int> ends_;  // where groups may begin and end: a join is with the layer before it
+  int measured_ = 0;
+};
+
+// Chooses the cut by the regressions' times. The plan's predicted time is that of the regressions; the times
+// of its shares are those of the pool.
+Plan ByRegression(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure,
+                  NamedPlanner& named) {
+  const PoolCosts estimates = RegressedCosts(graph, pool);
+  const Plan chosen = NamedPlanner(graph, estimates, measure).Neurosurgeon();
+  Plan plan = named.Again(chosen);
+  plan.predicted_us = chosen.predicted_us;
+  return plan;
+}
+
+Plan OfOthers(const std::string& planner, NamedPlanner& named) {
+  if (planner == "layerwise") return named.Layerwise();
+  if (planner == "uniform") return named.Uniform();
+  if (planner == "legion") return named.Legion();
+  if (planner == "fss") return named.FullSearch();
+  if (planner == "fss-pruned") return named.PrunedSearch();
+  Invalid("planner", "unknown; got '{}', expected one of: {}", planner, fmt::join(PoolPlanners(), ", "));
+}
+
+}  // namespace
+
+Plan PlanBestAlone(PoolObjective objective, const Graph& graph, const PoolCosts& pool) {
+  if (objective == PoolObjective::kEnergy) CheckPower(pool);
+  Plan best;
+  for (int d = 0; d < int(pool.processors.size()); ++d) {
+    Plan plan = PlanAlone(graph, pool, d);
+    RatePlan(plan, graph, pool);
+    if (d == 0 || FigureOf(plan, objective) < FigureOf(best, objective)) best = std::move(plan);
+  }
+  return best;
+}
+
+const std::vector<std::string>& PoolPlanners() {
+  static const std::vector<std::string> names{"alone",  "layerwise", "uniform",    "neurosurgeon",
+                                              "legion", "fss",       "fss-pruned", "dynamic"};
+  return names;
+}
+
+Plan PlanPoolBy(const std::string& planner, const Graph& graph, const PoolCosts& pool,
+                const MeasurePlan& measure, int* measured, PoolObjective objective) {
+  if (measured) *measured = 0;
+  if (planner == "dynamic") return PlanPoolFor(objective, graph, pool);
+  if (planner == "alone") return PlanBestAlone(objective, graph, pool);
+  NamedPlanner named(graph, pool, measure);
+  Plan plan =
+      planner == "neurosurgeon" ? ByRegression(graph, pool, measure, named) : OfOthers(planner, named);
+  if (measured) *measured = named.measured();
+  NamePlan(plan, graph, NamesOf(pool), planner);
+  RatePlan(plan, graph, pool);
+  return plan;
+}
+
+}  // namespace mete

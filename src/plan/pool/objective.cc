@@ -1,0 +1,92 @@
+#include "plan/pool/objective.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "plan/pool/plan_exchanges.h"
+
+namespace mete {
+
+const std::vector<std::string>& PoolObjectives() {
+  static const std::vector<std::string> names{"latency", "throughput", "energy"};
+  return names;
+}
+
+PoolObjective ParsePoolObjective(const std::string& name, const std::string& where) {
+  const auto& names = PoolObjectives();
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end())
+    Invalid(where, "not an objective for several processors; got '{}', expected one of: {}",
+            Printable(name.substr(0, 40)), fmt::join(names, ", "));
+  return PoolObjective(at - names.begin());
+}
+
+void AddLoad(const Transfer& t, const PoolCosts& pool, std::vector<ProcessorLoad>& loads) {
+  const LinkCosts &out = pool.processors[size_t(t.from)].link, &in = pool.processors[size_t(t.to)].link;
+  loads[size_t(t.from)].up_us += TransferUs(t.bytes, out.up_mbit_per_s);
+  loads[size_t(t.to)].down_us +=
+      TransferUs(t.bytes, in.down_mbit_per_s) + std::max(out.message_us, in.message_us);
+}
+
+std::vector<ProcessorLoad> LoadsOf(const Graph& graph, const Plan& plan, const PoolCosts& pool) {
+  std::vector<ProcessorLoad> loads(pool.processors.size());
+  for (const PlannedGroup& group : plan.groups)
+    for (const Share& share : group.shares) loads[size_t(share.processor)].compute_us += share.compute_us;
+  PlanExchanges exchanges(graph, plan, pool);
+  for (size_t at = 0; at < exchanges.count(); ++at)
+    for (const Transfer& transfer : exchanges.At(at).All()) AddLoad(transfer, pool, loads);
+  return loads;
+}
+
+double PeriodUs(const std::vector<ProcessorLoad>& loads) {
+  double us = 0;
+  for (const ProcessorLoad& load : loads) us = std::max({us, load.compute_us, load.up_us, load.down_us});
+  return us;
+}
+
+std::vector<int> ProcessorsOn(const Plan& plan) {
+  std::set<int> on = UsedProcessors(plan);
+  on.insert(0);
+  return {on.begin(), on.end()};
+}
+
+void CheckPower(const PoolCosts& pool) {
+  for (const ProcessorCosts& processor : pool.processors)
+    if (!processor.power)
+      Fail(Code::kFailedPrecondition, processor.name,
+           "has no power figures; got none, expected its watts without work and while it computes; try "
+           "idle_w and compute_w of each "
+           "processor in a file of hosts, or machine files with idle_w and active_w of each cluster");
+}
+
+double JoulesOf(const Graph& graph, const Plan& plan, const PoolCosts& pool, double us) {
+  CheckPower(pool);
+  const auto power = [&](int processor) -> const PowerCosts& {
+    return *pool.processors[size_t(processor)].power;
+  };
+  double joules = 0;
+  for (int processor : ProcessorsOn(plan)) joules += power(processor).idle_w * us * 1e-6;
+  for (const PlannedGroup& group : plan.groups)
+    for (const Share& share : group.shares)
+      joules += power(share.processor).compute_w * share.compute_us * 1e-6;
+  PlanExchanges exchanges(graph, plan, pool);
+  for (size_t at = 0; at < exchanges.count(); ++at) joules += JoulesToSend(exchanges.At(at), pool);
+  return joules;
+}
+
+void RatePlan(Plan& plan, const Graph& graph, const PoolCosts& pool) {
+  plan.period_us = PeriodUs(LoadsOf(graph, plan, pool));
+  const bool known = std::all_of(pool.processors.begin(), pool.processors.end(),
+                                 [](const ProcessorCosts& d) { return d.power.has_value(); });
+  plan.joules = known ? JoulesOf(graph, plan, pool, plan.predicted_us) : 0;
+}
+
+double FigureOf(const Plan& plan, PoolObjective objective) {
+  if (objective == PoolObjective::kThroughput) return plan.period_us;
+  return objective == PoolObjective::kEnergy ? plan.joules : plan.predicted_us;
+}
+
+}  // namespace mete

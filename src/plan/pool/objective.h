@@ -1,0 +1,57 @@
+// The objectives of plans for several processors, and the figure of a plan for each objective.
+//
+//   latency      microseconds from a request to its outputs
+//   throughput   the period: microseconds from one request to the next if requests follow each other without
+//                a pause
+//   energy       joules of a request
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/pool/exchange.h"
+#include "plan/plan.h"
+
+namespace mete {
+
+enum class PoolObjective { kLatency, kThroughput, kEnergy };
+
+const std::vector<std::string>& PoolObjectives();  // the names, in the order above
+// Parses a name; throws Error with `where` for an unknown name.
+PoolObjective ParsePoolObjective(const std::string& name, const std::string& where);
+
+// The time for which a request occupies a processor, its link to the network (up) and its link from the
+// network (down), messages included.
+struct ProcessorLoad {
+  double compute_us = 0, up_us = 0, down_us = 0;
+};
+// Returns the loads of a plan, one per processor of the pool.
+std::vector<ProcessorLoad> LoadsOf(const Graph& graph, const Plan& plan, const PoolCosts& pool);
+
+// Adds the load of one message on the links of its sender and its receiver.
+void AddLoad(const Transfer& transfer, const PoolCosts& pool, std::vector<ProcessorLoad>& loads);
+
+// Returns the load of the busiest resource for a request. Consecutive requests cannot finish more often than
+// that. They nearly reach this rate if each resource works on the next request while it waits for its part of
+// the current one.
+double PeriodUs(const std::vector<ProcessorLoad>& loads);
+
+// Returns the processors that are on for a plan, ascending: the caller's own, and those that have a part of
+// some group.
+std::vector<int> ProcessorsOn(const Plan& plan);
+
+// Throws Error if a processor has no power figures.
+void CheckPower(const PoolCosts& pool);
+
+// Returns the energy of a request that takes `us`: the idle power of every processor that is on
+// (ProcessorsOn) for all this time, the additional power of each processor while it computes, and the energy
+// of each byte on both links. Other processors are off. Throws the Error of CheckPower().
+double JoulesOf(const Graph& graph, const Plan& plan, const PoolCosts& pool, double us);
+
+// Fills in period_us, and joules if the pool has power figures, from the groups of the plan.
+void RatePlan(Plan& plan, const Graph& graph, const PoolCosts& pool);
+
+// Returns the predicted figure of a plan for an objective: microseconds, or joules.
+double FigureOf(const Plan& plan, PoolObjective objective);
+
+}  // namespace mete

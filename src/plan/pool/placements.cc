@@ -1,0 +1,127 @@
+#include "plan/pool/placements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace mete {
+namespace {
+
+// The most processors of which all subsets (63) are tried. This value is a guess: a larger pool has few kinds
+// of processors, or its plan is not urgent.
+constexpr size_t kAllSubsets = 6;
+// Every number of the fastest processors is tried up to this one, above it steps of a quarter. This value is
+// a guess, as in plan/cores.
+constexpr size_t kEachNumber = 8;
+constexpr double kSameShare = 0.01;  // smaller differences of shares are ignored; a guess: a row of a hundred
+
+// Returns the time of layers [first, last) in microseconds.
+double LayersUs(const ProcessorCosts& processor, size_t first, size_t last) {
+  double us = 0;
+  for (size_t i = first; i < last; ++i) us += processor.layers[i].us;
+  return us;
+}
+
+// Returns the layer at which the first processor has done half of its work.
+size_t HalfWay(const PoolCosts& pool) {
+  const size_t layers = pool.processors[0].layers.size();
+  const double all = LayersUs(pool.processors[0], 0, layers);
+  size_t half = 0;
+  for (double us = 0; half < layers && us < all / 2; ++half) us += pool.processors[0].layers[half].us;
+  return half;
+}
+
+// Returns whether the set has only the first ones of equal processors. Other ones would give the same costs,
+// except that the caller's own processor needs no message.
+bool TakesFirstOnes(const PoolCosts& pool, const std::vector<int>& processors) {
+  for (int d : processors)
+    for (int before = 0; before < d; ++before)
+      if (Alike(pool.processors[size_t(before)], pool.processors[size_t(d)]) &&
+          !std::count(processors.begin(), processors.end(), before))
+        return false;
+  return true;
+}
+
+std::vector<std::vector<int>> AllSubsets(const PoolCosts& pool) {
+  std::vector<std::vector<int>> subsets;
+  for (uint32_t mask = 1; mask < 1u << pool.processors.size(); ++mask) {
+    std::vector<int> processors;
+    for (size_t d = 0; d < pool.processors.size(); ++d)
+      if (mask >> d & 1) processors.push_back(int(d));
+    if (TakesFirstOnes(pool, processors)) subsets.push_back(std::move(processors));
+  }
+  return subsets;
+}
+
+std::vector<std::vector<int>> FastestSubsets(const PoolCosts& pool) {
+  std::vector<int> order(pool.processors.size());
+  std::iota(order.begin(), order.end(), 0);
+  const size_t layers = pool.processors[0].layers.size();
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return LayersUs(pool.processors[size_t(a)], 0, layers) < LayersUs(pool.processors[size_t(b)], 0, layers);
+  });
+  std::vector<std::vector<int>> subsets;
+  for (size_t count = 1; count <= order.size(); count += count < kEachNumber ? 1 : count / 4) {
+    if (count > kEachNumber && count + count / 4 > order.size()) count = order.size();
+    std::vector<int> processors(order.begin(), order.begin() + int(count));
+    std::sort(processors.begin(), processors.end());
+    subsets.push_back(std::move(processors));
+  }
+  return subsets;
+}
+
+bool Same(const Placement& a, const Placement& b) {
+  const auto same_share = [](double x, double y) { return std::abs(x - y) < kSameShare; };
+  return a.split == b.split && a.processors == b.processors && a.owners == b.owners &&
+         std::equal(a.shares.begin(), a.shares.end(), b.shares.begin(), same_share);
+}
+
+}  // namespace
+
+bool Alike(const ProcessorCosts& a, const ProcessorCosts& b) {
+  return a.layers == b.layers && a.link == b.link && a.power == b.power;
+}
+
+std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& processors, size_t first,
+                             size_t last) {
+  std::vector<double> shares;
+  for (int d : processors)
+    shares.push_back(1 / std::max(1e-3, LayersUs(pool.processors[size_t(d)], first, last)));
+  const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+  for (double& s : shares) s /= all;
+  return shares;
+}
+
+std::vector<double> SharesBySpeed(const PoolCosts& pool) {
+  std::vector<int> processors(pool.processors.size());
+  std::iota(processors.begin(), processors.end(), 0);
+  return SharesOf(pool, processors, 0, pool.processors[0].layers.size());
+}
+
+std::vector<std::vector<int>> ProcessorSets(const PoolCosts& pool) {
+  return pool.processors.size() <= kAllSubsets ? AllSubsets(pool) : FastestSubsets(pool);
+}
+
+bool AddPlacement(const Placement& placement, std::vector<Placement>& placements) {
+  const bool known = std::any_of(placements.begin(), placements.end(),
+                                 [&](const Placement& p) { return Same(p, placement); });
+  if (!known) placements.push_back(placement);
+  return !known;
+}
+
+std::vector<Placement> PlacementsOf(const PoolCosts& pool) {
+  std::vector<Placement> placements{WholeOn(0)};
+  const size_t layers = pool.processors[0].layers.size(), half = HalfWay(pool);
+  for (int d = 1; d < int(pool.processors.size()); ++d)
+    if (TakesFirstOnes(pool, {d})) AddPlacement(WholeOn(d), placements);
+  for (const std::vector<int>& processors : ProcessorSets(pool)) {
+    if (processors.size() < 2) continue;
+    for (const SplitAxis split : {SplitAxis::kRows, SplitAxis::kChannels})
+      for (const auto& [first, last] : {std::pair<size_t, size_t>{0, layers}, {0, half}, {half, layers}})
+        if (first < last)
+          AddPlacement({split, processors, SharesOf(pool, processors, first, last)}, placements);
+  }
+  return placements;
+}
+
+}  // namespace mete

@@ -1,0 +1,36 @@
+// The placements that a planner for several processors considers.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "costs/pool.h"
+#include "plan/placement.h"
+
+namespace mete {
+
+// Returns whether all figures of two processors are the same.
+bool Alike(const ProcessorCosts& a, const ProcessorCosts& b);
+
+// Returns shares for `processors` in proportion to their speeds over layers [first, last).
+std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& processors, size_t first,
+                             size_t last);
+
+// Returns shares for all processors in proportion to their speeds over all layers.
+std::vector<double> SharesBySpeed(const PoolCosts& pool);
+
+// Returns the sets of processors that may share a group, each ascending. With up to six processors these are
+// all subsets, where of equal processors only the first ones are taken; with more processors they are the
+// fastest n processors for several n.
+std::vector<std::vector<int>> ProcessorSets(const PoolCosts& pool);
+
+// Returns the placements that a group may have: whole on each processor (of equal processors on the first),
+// and rows and channels over the sets of processors, in proportion to their speeds over all layers, over the
+// first half and over the second half. The first placement is WholeOn(0).
+std::vector<Placement> PlacementsOf(const PoolCosts& pool);
+
+// Adds a placement unless the list has one whose shares differ by less than a hundredth. Returns whether it
+// was added.
+bool AddPlacement(const Placement& placement, std::vector<Placement>& placements);
+
+}  // namespace mete

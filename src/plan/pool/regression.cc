@@ -1,0 +1,53 @@
+#include "plan/pool/regression.h"
+
+#include "costs/describe.h"
+#include "costs/fit.h"
+#include "partition/layers.h"
+
+namespace mete {
+namespace {
+
+struct LayerFeatures {
+  std::string kind;
+  std::map<std::string, double> amounts;
+};
+
+std::vector<LayerFeatures> FeaturesOf(const Graph& graph) {
+  std::vector<LayerFeatures> all;
+  for (const Layer& layer : LayersOf(graph)) {
+    LayerFeatures features{graph.nodes[size_t(layer.anchor)].op, {{"layer", 1}}};
+    for (int n = layer.begin; n < layer.end; ++n) {
+      const NodeCost node = DescribeNode(graph, graph.nodes[size_t(n)]);
+      features.amounts["operations"] += double(node.flops);
+      features.amounts["bytes"] += double(node.bytes);
+    }
+    all.push_back(std::move(features));
+  }
+  return all;
+}
+
+std::vector<LayerCost> Regressed(const std::vector<LayerFeatures>& features, std::vector<LayerCost> layers) {
+  std::map<std::string, std::vector<FitSample>> samples;
+  for (size_t l = 0; l < layers.size(); ++l)
+    if (layers[l].us > 0) samples[features[l].kind].push_back({features[l].amounts, layers[l].us * 1e3});
+  std::map<std::string, Fit> fits;
+  for (const auto& [kind, list] : samples) fits[kind] = FitUnits(list);
+  for (size_t l = 0; l < layers.size(); ++l)
+    if (layers[l].us > 0) layers[l] = {fits[features[l].kind].Predict(features[l].amounts) * 1e-3, 0};
+  return layers;
+}
+
+}  // namespace
+
+PoolCosts RegressedCosts(const Graph& graph, const PoolCosts& pool) {
+  const std::vector<LayerFeatures> features = FeaturesOf(graph);
+  PoolCosts estimates = pool;
+  for (size_t d = 0; d < pool.processors.size(); ++d) {
+    const bool as_before = d > 0 && pool.processors[d].layers == pool.processors[d - 1].layers;
+    estimates.processors[d].layers =
+        as_before ? estimates.processors[d - 1].layers : Regressed(features, pool.processors[d].layers);
+  }
+  return estimates;
+}
+
+}  // namespace mete

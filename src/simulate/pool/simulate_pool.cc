@@ -1,0 +1,124 @@
+#include "simulate/pool/simulate_pool.h"
+
+#include <algorithm>
+
+#include "plan/pool/plan_exchanges.h"
+#include "simulate/pool/tasks.h"
+
+namespace mete {
+namespace {
+
+constexpr int kNobody = -1;
+
+int ResourceOf(int processor, SimulatedSpan::Kind kind) { return 3 * processor + kind; }
+
+// What is done for one request, as tasks; a span each, but for the last one: then the caller has the outputs.
+class RequestTasks {
+ public:
+  RequestTasks(const Graph& graph, const Plan& plan, const PoolCosts& pool)
+      : pool_(pool), last_(pool.processors.size(), kNobody) {
+    PlanExchanges exchanges(graph, plan, pool);
+    for (size_t at = 0; at < exchanges.count(); ++at) {
+      const Exchange& exchange = exchanges.At(at);
+      std::vector<std::vector<int>> arrivals;
+      const std::vector<int> receivers = exchanges.Receivers(at);
+      for (int to : receivers) {
+        arrivals.emplace_back();
+        for (const Transfer& transfer : exchange.To(to)) arrivals.back().push_back(AddMessage(transfer, at));
+      }
+      for (size_t i = 0; i < receivers.size(); ++i) {
+        const double us = at < plan.groups.size() ? plan.groups[at].shares[i].compute_us : 0;
+        AddCompute(receivers[i], at, us, arrivals[i]);
+      }
+    }
+  }
+
+  const std::vector<Task>& tasks() const { return tasks_; }
+  const std::vector<SimulatedSpan>& spans() const { return spans_; }
+
+ private:
+  int Add(Task task, const SimulatedSpan& span) {
+    task.rank = int(span.group);
+    tasks_.push_back(std::move(task)), spans_.push_back(span);
+    return int(tasks_.size()) - 1;
+  }
+  void Wait(int task, int before) {
+    if (before != kNobody) tasks_[size_t(before)].next.push_back(task);
+  }
+
+  // The first bit goes out when the sender has computed it and its link is free. The receiver's link is taken
+  // for as long as the message takes on it, not earlier than would have it end before its last bit has come.
+  // Returns the task that ends when it has arrived.
+  int AddMessage(const Transfer& t, size_t group) {
+    const LinkCosts &out = pool_.processors[size_t(t.from)].link, &in = pool_.processors[size_t(t.to)].link;
+    const double up_us = TransferUs(t.bytes, out.up_mbit_per_s),
+                 down_us = TransferUs(t.bytes, in.down_mbit_per_s);
+    const double taken_us = down_us + std::max(out.message_us, in.message_us);
+    const double arrives_us = out.latency_us + in.latency_us + std::max(0.0, up_us - down_us);
+    const int sent = Add({ResourceOf(t.from, SimulatedSpan::kSend), up_us, 0, arrives_us, {}},
+                         {SimulatedSpan::kSend, t.from, t.to, 0, group, t.bytes, 0, 0});
+    Wait(sent, last_[size_t(t.from)]);
+    const int received = Add({ResourceOf(t.to, SimulatedSpan::kReceive), taken_us, 0, taken_us, {}},
+                             {SimulatedSpan::kReceive, t.to, t.from, 0, group, t.bytes, 0, 0});
+    Wait(received, sent);
+    return received;
+  }
+
+  // Where nothing is computed the processor has what it waits for, and nothing is in its way.
+  void AddCompute(int processor, size_t group, double us, const std::vector<int>& arrivals) {
+    const int resource = us > 0 ? ResourceOf(processor, SimulatedSpan::kCompute) : -1;
+    const int task =
+        Add({resource, us, 0, us, {}}, {SimulatedSpan::kCompute, processor, processor, 0, group, 0, 0, 0});
+    for (int arrival : arrivals) Wait(task, arrival);
+    Wait(task, last_[size_t(processor)]);
+    last_[size_t(processor)] = task;
+  }
+
+  const PoolCosts& pool_;
+  std::vector<int> last_;  // by processor, what it did last
+  std::vector<Task> tasks_;
+  std::vector<SimulatedSpan> spans_;
+};
+
+// The same for so many requests, of which older ones come first.
+std::vector<Task> InARow(const std::vector<Task>& one, size_t groups, int requests) {
+  std::vector<Task> all;
+  for (int r = 0; r < requests; ++r)
+    for (Task task : one) {
+      for (int& next : task.next) next += r * int(one.size());
+      task.rank += r * int(groups + 1);
+      all.push_back(std::move(task));
+    }
+  return all;
+}
+
+void Count(const SimulatedSpan& span, SimulatedProcessor& processor) {
+  if (span.kind == SimulatedSpan::kCompute) processor.busy_us += span.end_us - span.begin_us;
+  if (span.kind == SimulatedSpan::kSend) processor.sent_bytes += span.bytes;
+  if (span.kind == SimulatedSpan::kReceive) processor.received_bytes += span.bytes, ++processor.messages;
+}
+
+}  // namespace
+
+PoolSimulation SimulatePool(const Graph& graph, const Plan& plan, const PoolCosts& pool, int requests) {
+  const RequestTasks one(graph, plan, pool);
+  const size_t count = one.tasks().size();
+  const std::vector<TaskTimes> times =
+      RunTasks(InARow(one.tasks(), plan.groups.size(), requests), 3 * int(pool.processors.size()));
+  PoolSimulation result;
+  result.requests = requests;
+  for (const ProcessorCosts& processor : pool.processors) result.processors.push_back({processor.name});
+  for (int r = 0; r < requests; ++r) {
+    for (size_t t = 0; t < count; ++t) {
+      SimulatedSpan span = one.spans()[t];
+      const TaskTimes& time = times[size_t(r) * count + t];
+      span.request = r, span.begin_us = time.begin_us, span.end_us = time.end_us;
+      Count(span, result.processors[size_t(span.processor)]);
+      if (span.kind != SimulatedSpan::kCompute || span.begin_us < span.end_us) result.spans.push_back(span);
+    }
+    result.us = std::max(result.us, times[size_t(r + 1) * count - 1].end_us);
+  }
+  return result;
+}
+
+}  // namespace mete

@@ -1,0 +1,148 @@
+#include "simulate/pool/simulate_pool.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/errors_testing.h"
+#include "partition/random_graphs_testing.h"
+#include "plan/pool/dynamic.h"
+#include "plan/pool/plan_for.h"
+#include "simulate/pool/estimate_pool.h"
+
+namespace mete {
+namespace {
+
+// Two convolutions over rows of 16, on two processors alike that are 1000 us away from each other for 1 KB.
+struct TwoProcessors {
+  TwoProcessors() {
+    x = b.Input({1, 1, 16, 16});  // 1024 bytes
+    y = b.Output(b.Conv(b.Conv(x, 1, 1, 3, {1, 1, 1, 1}), 1, 1, 3, {1, 1, 1, 1})).outputs[0];
+    InferShapes(b.graph);
+    for (const char* name : {"a", "b"})
+      pool.processors.push_back({name, {0, 0, 8.192, 8.192}, {{100, 0}, {300, 0}}});
+  }
+  Builder b;
+  ValueId x, y;
+  PoolCosts pool;
+};
+
+PoolCosts RandomPool(RandomGraph& random, int processors) {
+  PoolCosts pool;
+  for (int d = 0; d < processors; ++d) {
+    ProcessorCosts processor{
+        std::string(1, char('a' + d)), {double(random.Pick(0, 20)), double(random.Pick(0, 10)), 0, 0}, {}};
+    processor.link.up_mbit_per_s = double(random.Pick(50, 4000)),
+    processor.link.down_mbit_per_s = double(random.Pick(50, 4000));
+    for (size_t l = 0; l < LayersOf(random.graph).size(); ++l)
+      processor.layers.push_back({double(random.Pick(1, 300)), 0});
+    pool.processors.push_back(std::move(processor));
+  }
+  return pool;
+}
+
+TEST(SimulatePool, OneDeviceTakesItsLayers) {
+  TwoProcessors t;
+  const PoolSimulation s = SimulatePool(t.b.graph, PlanAlone(t.b.graph, t.pool, 0), t.pool);
+  EXPECT_DOUBLE_EQ(s.us, 400);
+  EXPECT_DOUBLE_EQ(s.processors[0].busy_us, 400);
+  EXPECT_EQ(s.processors[1].messages, 0);
+}
+
+TEST(SimulatePool, AnotherDeviceGetsInputsAndSendsOutputs) {
+  TwoProcessors t;
+  const PoolSimulation s = SimulatePool(t.b.graph, PlanAlone(t.b.graph, t.pool, 1), t.pool);
+  EXPECT_DOUBLE_EQ(s.us, 1000 + 400 + 1000);
+  EXPECT_EQ(s.processors[1].received_bytes, 1024);
+  EXPECT_EQ(s.processors[0].received_bytes, 1024);
+}
+
+TEST(SimulatePool, NobodyWaitsForWhatOthersDo) {
+  TwoProcessors t;
+  for (LayerCost& layer : t.pool.processors[1].layers) layer.us *= 0.5;
+  t.pool.processors[0].link = t.pool.processors[1].link = {0, 0, 8192, 8192};
+  const Placement halves{SplitAxis::kRows, {0, 1}, {0.5, 0.5}};
+  const Plan plan = PlanPool(t.b.graph, t.pool, {WholeOn(0), halves});
+  ASSERT_EQ(plan.groups.back().shares.size(), 2u);
+  EXPECT_LE(SimulatePool(t.b.graph, plan, t.pool).us, plan.predicted_us);
+}
+
+TEST(SimulatePool, IsNotMuchLongerThanPredictedOnRandomGraphs) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomGraph random(seed, 8);
+    const PoolCosts pool = RandomPool(random, 3);
+    const Plan plan = PlanPool(random.graph, pool);
+    double busy_us = 0;
+    for (const PlannedGroup& group : plan.groups)
+      for (const Share& share : group.shares) busy_us += share.compute_us;
+    const PoolSimulation s = SimulatePool(random.graph, plan, pool);
+    double simulated_us = 0;
+    for (const SimulatedProcessor& processor : s.processors) simulated_us += processor.busy_us;
+    EXPECT_NEAR(simulated_us, busy_us, 1e-6 * busy_us);
+    // A message that still leaves delays the next one; a plan knows nothing of it.
+    EXPECT_LE(s.us, plan.predicted_us * 1.1);
+  }
+}
+
+// The busiest resource has that much to do for each request, and is free only while it waits for the first
+// one and when the last one has gone on: for no longer than a request alone takes.
+TEST(SimulatePool, RequestsInARowTakeAPeriodEach) {
+  constexpr int kRequests = 60;
+  for (uint32_t seed = 1; seed <= 80; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomGraph random(seed, 8);
+    const PoolCosts pool = RandomPool(random, 3);
+    for (const auto objective : {PoolObjective::kLatency, PoolObjective::kThroughput}) {
+      const Plan plan = PlanPoolFor(objective, random.graph, pool);
+      const PoolSimulation s = SimulatePool(random.graph, plan, pool, kRequests);
+      EXPECT_GE(s.period_us(), plan.period_us * 0.999999);
+      EXPECT_LE(s.period_us(), plan.period_us + 2 * plan.predicted_us / kRequests);
+    }
+  }
+}
+
+// The caller sends the input, the other processor computes and sends the output: two messages, and one wait
+// for the first.
+TEST(SimulatePool, TheTraceHasLanesForEachDeviceAndArrowsAlongMessages) {
+  TwoProcessors t;
+  const Plan plan = PlanAlone(t.b.graph, t.pool, 1);
+  const auto json = nlohmann::json::parse(ChromeJson(SimulatePool(t.b.graph, plan, t.pool), plan));
+  std::vector<std::string> slices, arrows;
+  std::map<std::pair<int, int>, std::string> lanes;
+  for (const auto& e : json.at("traceEvents")) {
+    if (e.at("name") == "thread_name") lanes[{e.at("pid"), e.at("tid")}] = e.at("args").at("name");
+    const auto place = [&] {
+      return std::to_string(int(e.at("pid"))) + " " + lanes.at({e.at("pid"), e.at("tid")});
+    };
+    if (e.at("ph") == "X") slices.push_back(place());
+    if (e.at("ph") == "s") arrows.push_back(place());
+    if (e.at("ph") == "f") arrows.back() += " -> " + place();
+  }
+  EXPECT_EQ(lanes.size(), 6u);
+  std::sort(slices.begin(), slices.end());
+  EXPECT_EQ(slices,
+            (std::vector<std::string>{"1 receives", "1 sends", "2 computes", "2 receives", "2 sends"}));
+  std::sort(arrows.begin(), arrows.end());
+  EXPECT_EQ(arrows, (std::vector<std::string>{"1 sends -> 2 receives", "2 receives -> 2 computes",
+                                              "2 sends -> 1 receives"}));
+}
+
+TEST(EstimatePool, HasEveryLayerOfEveryDevice) {
+  Builder b;
+  const ValueId x = b.Input({1, 8, 32, 32});
+  b.Output(b.Op("Flatten", {b.Op("GlobalAveragePool", {b.Op("Relu", {b.Conv(x, 8, 16, 3)})})}));
+  InferShapes(b.graph);
+  const PoolCosts pool = EstimatePool(b.graph, ReadDevicesFile("boards/rk3399x6.toml"));
+  Verify(pool, LayersOf(b.graph).size());
+  ASSERT_EQ(pool.processors.size(), 6u);
+  EXPECT_GT(pool.processors[0].layers[0].us, 0);
+  EXPECT_DOUBLE_EQ(pool.processors[0].power->idle_w, 0.06 + 0.03);
+  EXPECT_DOUBLE_EQ(pool.processors[0].power->compute_w, 2 * 0.9 + 4 * 0.2);
+  EXPECT_EQ(pool.processors[5].layers[0].us, pool.processors[0].layers[0].us);
+  // A pool over all rows has one row: half of its channels takes less time than all.
+  EXPECT_LT(pool.processors[0].layers[1].least_us, pool.processors[0].layers[1].us);
+}
+
+}  // namespace
+}  // namespace mete
