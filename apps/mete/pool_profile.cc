@@ -46,7 +46,7 @@ void PrintPoolProfile(const PoolProfile& profile, const std::string& model, cons
   PrintLinks(names, profile.links);
   Rows rows{{"processor", "all layers"}};
   for (const ProcessorCosts& processor : profile.costs.processors)
-    rows.push_back({device.name, FormatMs(AllUs(device) * 1e-3)});
+    rows.push_back({processor.name, FormatMs(AllUs(processor) * 1e-3)});
   fmt::print("{}", FormatTable(rows, "lr", "  "));
 }
 
