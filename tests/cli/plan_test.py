@@ -206,7 +206,7 @@ class Simulations(Cli):
         for planner in energy["planners"]:
             self.assertLessEqual(energy["planners"][-1]["simulated_joules"], planner["simulated_joules"] * 1.000001)
         self.assertIn("period, simulated", mete(*command, "--objective", "throughput").stdout)
-        self.fails(USAGE, "[--objective] not an objective for several devices", *command, "--objective", "latency=3ms")
+        self.fails(USAGE, "[--objective] not an objective for several processors", *command, "--objective", "latency=3ms")
         self.fails(USAGE, "[--requests] is of --objective throughput", *command, "--requests", 5)
 
     def test_simulate_over_devices_writes_a_trace(self):

@@ -129,7 +129,7 @@ class Together(Hosts):
 
     def test_objectives_of_plans_are_run(self):
         ask = ["bench", self.net, "--processors", self.file, "--runs", "5"]
-        self.fails(USAGE, "[--objective] not an objective for several devices", *ask, "--objective", "latency=30ms")
+        self.fails(USAGE, "[--objective] not an objective for several processors", *ask, "--objective", "latency=30ms")
         self.assertEqual(self.answer(*ask, "--objective", "throughput")["wrong"], 0)
         self.fails(USAGE, "[--planner] legion plans for latency alone", *ask, "--objective", "throughput", "--planner", "legion")
         # Without watts there is no least energy; the caller's own are so many that another device computes all.
