@@ -1,6 +1,7 @@
 # The house: which folder may include which (docs/design.md has the reasons).
 mete_library(base src/base LINKS fmt::fmt nlohmann_json::nlohmann_json)
-mete_library(graph src/graph LAYERS base)
+mete_library(graph src/graph LAYERS base WITHOUT src/graph/node_text)
+mete_library(node_text src/graph/node_text LAYERS graph)  # only for tests and benchmarks
 mete_library(kernels src/kernels LAYERS base LINKS PkgConfig::HWY TEST_LAYERS graph)
 if(METE_FUZZ)
   # clang takes ten minutes over the unrolled kernels with every check in them. The fuzzers look for faults before the kernels; these
@@ -28,7 +29,7 @@ mete_library(simulate src/simulate LAYERS costs plan_cores WITHOUT src/simulate/
 mete_library(simulate_pool src/simulate/pool LAYERS simulate plan_pool passes LINKS nlohmann_json::nlohmann_json)
 mete_library(processor src/processor LAYERS graph WITHOUT src/processor/cpu src/processor/emulated src/processor/make)
 mete_library(cpu src/processor/cpu LAYERS processor dispatch plan_cores kernels passes LINKS Threads::Threads
-             nlohmann_json::nlohmann_json PkgConfig::XXHASH)
+             nlohmann_json::nlohmann_json PkgConfig::XXHASH TEST_LAYERS node_text)
 target_compile_definitions(mete_cpu PRIVATE METE_VERSION="${PROJECT_VERSION}")
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/kernels/fast/*.h src/kernels/fast/*.cc src/processor/cpu/prepare/*.h
      src/processor/cpu/prepare/*.cc src/processor/cpu/threads/*.h src/processor/cpu/threads/*.cc src/dispatch/*.h src/dispatch/*.cc src/schedule/*.h src/schedule/*.cc)
@@ -62,9 +63,10 @@ set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timel
                             src/plan/plan.cc src/plan/plan_json.cc src/plan/plan_verify.cc src/plan/placement.cc src/plan/threads/thread_plan.cc src/plan/threads/thread_plan_json.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/cpu/memory_plan.cc
                             src/processor/cpu/ready_on_cpu.cc src/processor/cpu/stored_profile.cc src/processor/cpu/prepare/tuner.cc src/base/trace.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
-mete_bench(kernels_bench bench/kernels kernels)
+mete_bench(kernels_bench bench/kernels cpu)
 mete_bench(pool_bench bench/pool run)
 if(TARGET pool_bench)
+  target_link_libraries(kernels_bench PRIVATE mete_node_text)
   target_link_libraries(pool_bench PRIVATE mete_cpu)
 endif()
 mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)

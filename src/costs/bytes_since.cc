@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "graph/flops.h"
-#include "graph/operators.h"
+#include "graph/traits.h"
 
 namespace mete {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "graph/flops.h"
-#include "graph/operators.h"
+#include "graph/traits.h"
 #include "schedule/policy.h"
 
 namespace mete {
@@ -19,8 +19,10 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Returns the weights of a convolution; kNoValue for other nodes.
 ValueId ConvWeights(const Node& node) {
-  if (node.op == "Conv" || node.op == "ConvInteger") return node.input(1);
-  return node.op == "QLinearConv" ? node.input(3) : kNoValue;
+  const OpTraits& traits = TraitsOf(node.op);
+  const bool convolves =
+      traits.divide_by == DivideBy::kConvolution || traits.divide_by == DivideBy::kQuantizedConvolution;
+  return convolves ? node.input(size_t(traits.weights)) : kNoValue;
 }
 
 bool IsDepthwise(const Graph& graph, const Node& node) {
@@ -72,7 +74,8 @@ std::vector<int> PhysicalCores(const Machine& machine) {
 
 NodeCost DescribeNode(const Graph& graph, const Node& node) {
   NodeCost cost{node.name, node.op};
-  cost.flops = Flops(graph, node), cost.bytes = BytesMoved(graph, node);
+  cost.flops = Flops(graph, node);
+  cost.bytes = BytesMoved(graph, node);
   cost.kind = KindOf(graph, node, cost.flops, cost.bytes);
   cost.int8 = IsInt8(graph, node);
   if (cost.kind != NodeKind::kView && cost.kind != NodeKind::kUnknown)

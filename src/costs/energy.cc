@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "graph/flops.h"
-#include "graph/operators.h"
+#include "graph/traits.h"
 
 namespace mete {
 namespace {

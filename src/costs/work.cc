@@ -11,7 +11,7 @@
 #include "dispatch/transposes.h"
 #include "dispatch/windows.h"
 #include "graph/flops.h"
-#include "graph/operators.h"
+#include "graph/traits.h"
 #include "kernels/fast/conv/conv.h"
 #include "kernels/fast/depthwise/depthwise.h"
 #include "kernels/fast/gemm/gemm.h"

@@ -3,14 +3,10 @@
 #include <algorithm>
 
 #include "dispatch/activations.h"
+#include "dispatch/reason.h"
 
 namespace mete {
 namespace {
-
-std::optional<Product> No(const char* reason, std::string* why) {
-  *why = reason;
-  return std::nullopt;
-}
 
 bool IsRowVector(const Shape& s, int64_t n) { return s.Elements() == n && (s.rank() == 0 || s.back() == n); }
 

@@ -1,15 +1,11 @@
 #include "dispatch/windows.h"
 
 #include "dispatch/activations.h"
+#include "dispatch/reason.h"
 #include "kernels/fast/conv/window.h"
 
 namespace mete {
 namespace {
-
-std::nullopt_t No(const char* reason, std::string* why) {
-  *why = reason;
-  return std::nullopt;
-}
 
 bool IsGlobal(const Node& node) { return node.op == "GlobalMaxPool" || node.op == "GlobalAveragePool"; }
 
@@ -59,7 +55,10 @@ std::optional<Pooling> PoolingOf(const Graph& graph, const Node& node, std::stri
   const std::string_view mode = node.attributes.String("auto_pad", "NOTSET");
   if (shape.count_include_pad && mode != "NOTSET" && mode != "VALID")
     return No("padding counts and is automatic", why);
-  if (pads.size() == 4) shape.pad_bottom = pads[2], shape.pad_right = pads[3];
+  if (pads.size() == 4) {
+    shape.pad_bottom = pads[2];
+    shape.pad_right = pads[3];
+  }
   return pooling;
 }
 

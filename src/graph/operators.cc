@@ -1,7 +1,6 @@
 #include "graph/operators.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/problems.h"
 
@@ -57,33 +56,6 @@ const OpSchema* FindOperator(std::string_view op) {
 }
 
 std::vector<const OpSchema*> AllOperators() { return Table(); }
-
-OpKind KindOf(std::string_view op) {
-  const OpSchema* schema = FindOperator(op);
-  return schema ? schema->kind : OpKind::kOther;
-}
-
-bool IsElementwiseOperator(std::string_view op) {
-  const OpKind kind = KindOf(op);
-  return kind == OpKind::kElementwise || kind == OpKind::kElementwiseFold ||
-         kind == OpKind::kElementwiseFirst || kind == OpKind::kCopy;
-}
-
-bool IsViewOperator(std::string_view op) {
-  const OpKind kind = KindOf(op);
-  return kind == OpKind::kView || kind == OpKind::kCopy;
-}
-
-bool PrefersChannelsLast(std::string_view op) {
-  constexpr std::array kOperators{"Conv",         "MaxPool",       "AveragePool",   "GlobalAveragePool",
-                                  "LRN",          "ConvTranspose", "GlobalMaxPool", "BatchNormalization",
-                                  "DepthToSpace", "SpaceToDepth"};
-  return std::find(kOperators.begin(), kOperators.end(), op) != kOperators.end();
-}
-
-bool MayOverwrite(const Node& node, size_t i) {
-  return i == 0 ? IsElementwiseOperator(node.op) : KindOf(node.op) == OpKind::kElementwise;
-}
 
 std::optional<Ints> InferContext::ints(int i) const {
   if (!has_data(i)) return std::nullopt;

@@ -1,4 +1,4 @@
-// The table of all operators: their numbers of inputs and outputs, shape inference, and kinds.
+// The table of all operators: their numbers of inputs and outputs, shape inference, and traits.
 #pragma once
 
 #include <optional>
@@ -10,6 +10,7 @@
 #include "base/attributes.h"
 #include "base/error.h"
 #include "graph/graph.h"
+#include "graph/traits.h"
 
 namespace mete {
 
@@ -67,45 +68,16 @@ class InferContext {
 
 using InferFn = void (*)(InferContext&);
 
-// The kind of an operator: which elements of its inputs an output element depends on. Passes, the memory
-// plan, partition and costs use it.
-enum class OpKind : uint8_t {
-  kOther,
-  // An output element depends on the elements at its place of all inputs, which are broadcast to the output.
-  // A kernel reads all of them before it writes the element.
-  kElementwise,
-  // As kElementwise, but a kernel accumulates one input after another (Sum, Max): it writes the output before
-  // it has read the last input.
-  kElementwiseFold,
-  // An output element depends on the element at its place of the first input. Other inputs are scalars
-  // (Clip's bounds) or give only a type (CastLike).
-  kElementwiseFirst,
-  // The output has the bytes of the first input in the same order, in most cases without a copy (Reshape).
-  kView,
-  kCopy,  // the output equals the first input (Identity): both a view and element-wise
-};
-
 struct OpSchema {
   const char* name;
   int min_inputs, max_inputs;  // max -1: any number
   int max_outputs;             // -1: any number
   InferFn infer;
-  OpKind kind = OpKind::kOther;
+  OpTraits traits = {};
 };
 
 const OpSchema* FindOperator(std::string_view op);  // null if unknown
 std::vector<const OpSchema*> AllOperators();        // sorted by name
-
-OpKind KindOf(std::string_view op);  // kOther if unknown
-bool IsElementwiseOperator(std::string_view op);
-bool IsViewOperator(std::string_view op);
-// Whether the fast kernels of the operator read and write 4-D values with their channels last (N, H, W, C):
-// Conv, MaxPool, ...
-bool PrefersChannelsLast(std::string_view op);
-// Returns true if the node's output may overwrite its input `i`, given that this input has the same shape,
-// elements of the same size, and no other reader. Relu may overwrite its input, Add either input, and Sum(x,
-// y, z) only x.
-bool MayOverwrite(const Node& node, size_t i);
 
 // Infers the types and shapes of one node's outputs from those of its inputs. Returns one result per output,
 // in order; all are Unknown() if the shape of an input is unknown. Throws INVALID_ARGUMENT with the node's

@@ -1,19 +1,11 @@
 #include "partition/channels_last.h"
 
 #include <algorithm>
-#include <array>
 
-#include "graph/operators.h"
+#include "graph/traits.h"
 
 namespace mete {
 namespace {
-
-// Operators whose kernels follow the order of their first input.
-bool FollowsItsInput(const Node& node) {
-  constexpr std::array kOperators{"Concat", "Split", "Slice", "Pad", "Resize"};
-  return IsElementwiseOperator(node.op) ||
-         std::find(kOperators.begin(), kOperators.end(), node.op) != kOperators.end();
-}
 
 bool IsImage(const Value& value) {
   return value.type == DType::kF32 && value.shape.known() && value.shape.rank() == 4 && !value.is_constant();
@@ -35,9 +27,10 @@ std::vector<bool> ChannelsLast(const Graph& graph) {
   std::vector<bool> last(graph.values.size(), false);
   for (const Node& node : graph.nodes) {
     const auto is_last = [&](ValueId id) { return id != kNoValue && last[size_t(id)]; };
+    const bool prefers = TraitsOf(node.op).orders == Orders::kChannelsLast;
     const bool follows =
-        FollowsItsInput(node) && std::any_of(node.inputs.begin(), node.inputs.end(), is_last);
-    if (!PrefersChannelsLast(node.op) && !follows) continue;
+        FollowsOrder(node.op) && std::any_of(node.inputs.begin(), node.inputs.end(), is_last);
+    if (!prefers && !follows) continue;
     for (const ValueId id : node.outputs)
       if (id != kNoValue) last[size_t(id)] = IsImage(graph.value(id));
   }

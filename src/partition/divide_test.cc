@@ -2,7 +2,9 @@
 
 #include <cstring>
 #include <functional>
+#include <set>
 
+#include "graph/operators.h"
 #include "partition/share.h"
 #include "passes/graphs_testing.h"
 
@@ -160,6 +162,21 @@ const std::vector<AxesCase>& AxesCases() {
       {"ConvTranspose", "023",
        [](Builder& b) {
          return b.Op("ConvTranspose", {b.Input({2, 4, 6, 6}), b.Weight({4, 3, 3, 3})});
+       }},
+      {"ConvInteger", "023",
+       [](Builder& b) {
+         return b.Op("ConvInteger",
+                     {Bytes(b, {2, 4, 7, 5}), ByteConstant(b, {6, 2, 3, 3}), ByteConstant(b, {}),
+                      ByteConstant(b, {})},
+                     Attrs({{"group", int64_t(2)}, {"pads", Ints{1, 0, 2, 1}}}));
+       }},
+      {"QLinearConv", "023",
+       [](Builder& b) {
+         return b.Op(
+             "QLinearConv",
+             {Bytes(b, {2, 4, 7, 5}), b.Scalar(0.01f), ByteConstant(b, {}), ByteConstant(b, {6, 4, 3, 3}),
+              b.Scalar(0.02f), ByteConstant(b, {}), b.Scalar(0.5f), ByteConstant(b, {})},
+             Attrs({{"strides", Ints{2, 1}}, {"pads", Ints{1, 1, 1, 1}}}));
        }},
       {"MaxPool", "0123",
        [](Builder& b) {
@@ -408,6 +425,13 @@ TEST(Divide, EachOperatorAlongItsAxes) {
     }
     EXPECT_EQ(axes, c.axes);
   }
+}
+
+// A rule that no case above divides could be wrong unseen.
+TEST(Divide, EachRuleHasACaseAbove) {
+  std::set<DivideBy> tried;
+  for (const AxesCase& c : AxesCases()) tried.insert(TraitsOf(OneNode(c.make).node().op).divide_by);
+  for (const OpSchema* op : AllOperators()) EXPECT_TRUE(tried.contains(op->traits.divide_by)) << op->name;
 }
 
 }  // namespace

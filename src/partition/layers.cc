@@ -3,12 +3,15 @@
 #include <algorithm>
 
 #include "graph/flops.h"
+#include "graph/traits.h"
 
 namespace mete {
 namespace {
 
 bool Computes(const Graph& graph, const Node& node) {
-  return Flops(graph, node) > 0 || node.op.find("Pool") != node.op.npos || node.op == "Attention";
+  const DivideBy by = TraitsOf(node.op).divide_by;
+  const bool pools = by == DivideBy::kPool || by == DivideBy::kGlobalPool;
+  return Flops(graph, node) > 0 || pools || by == DivideBy::kAttention;
 }
 
 // True for a Concat of values that nodes of several layers make. `layer_of`: by value the layer that makes

@@ -1,4 +1,4 @@
-// The rules behind Divide(): one function per operator or group of operators, one file per family.
+// The rules behind Divide(): one function for each value of DivideBy (graph/traits.h), one file per family.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,11 @@ namespace mete {
 class DivideContext {
  public:
   DivideContext(const Graph& graph, const Node& node, const Part& part)
-      : graph(graph), node(node), axis(part.axis), rows(part.rows) {}
+      : graph(graph), node(node), traits(TraitsOf(node.op)), axis(part.axis), rows(part.rows) {}
 
   const Graph& graph;
   const Node& node;
+  const OpTraits& traits;
   const int axis;
   const IndexRange rows;
 
@@ -27,6 +28,11 @@ class DivideContext {
   const Shape& shape(int i) const { return graph.value(node.input(size_t(i))).shape; }
   const Shape& output() const { return graph.value(FirstOutput()).shape; }
   std::optional<Ints> ints(int i) const { return IntsOf(graph, node.input(size_t(i))); }
+  // Returns the node's attribute `axis` as an axis in [0, rank).
+  int AxisAttribute(int rank) const {
+    const int64_t given = node.attributes.Int("axis", traits.axis);
+    return int(given < 0 ? given + rank : given);
+  }
 
   // Returns the division of the unchanged node, which needs every input whole.
   Division Whole() const { return {std::vector<Part>(node.inputs.size(), Part::All()), node.attributes, {}}; }
@@ -53,16 +59,46 @@ class DivideContext {
 // Converts an axis in [-rank, rank) to one in [0, rank).
 inline int Positive(int64_t axis, int rank) { return int(axis < 0 ? axis + rank : axis); }
 
-using DivideFn = std::optional<Division> (*)(const DivideContext&);
+using Divided = std::optional<Division>;
 
-struct DivideRule {
-  const char* op;
-  DivideFn divide;
-};
+// Element-wise operators. divide.cc
+Divided DivideByBroadcast(const DivideContext&);
+Divided DivideByFirstInput(const DivideContext&);
 
-std::span<const DivideRule> WindowRules();   // convolutions and pools
-std::span<const DivideRule> MatrixRules();   // matrix products and attention
-std::span<const DivideRule> AlongRules();    // operators that reduce or normalize along axes
-std::span<const DivideRule> ArrangeRules();  // operators that move elements
+// Convolutions and pools. rules_window.cc
+Divided DivideConvolution(const DivideContext&);
+Divided DivideQuantizedConvolution(const DivideContext&);
+Divided DivideTransposedConvolution(const DivideContext&);
+Divided DividePool(const DivideContext&);
+Divided DivideGlobalPool(const DivideContext&);
+
+// Matrix products and attention. rules_matrix.cc
+Divided DivideGemm(const DivideContext&);
+Divided DivideMatMul(const DivideContext&);
+Divided DivideMatMulInteger(const DivideContext&);
+Divided DivideQLinearMatMul(const DivideContext&);
+Divided DivideAttention(const DivideContext&);
+
+// Operators that work along axes. rules_along.cc
+Divided DivideAlongAxis(const DivideContext&);
+Divided DivideFromAxis(const DivideContext&);
+Divided DivideBatchNormalization(const DivideContext&);
+Divided DivideInstanceNormalization(const DivideContext&);
+Divided DivideOverChannels(const DivideContext&);
+Divided DivideQuantize(const DivideContext&);
+Divided DivideReduce(const DivideContext&);
+
+// Operators that move elements. rules_arrange.cc
+Divided DivideReshape(const DivideContext&);
+Divided DivideSqueeze(const DivideContext&);
+Divided DivideSameBytes(const DivideContext&);
+Divided DivideExpand(const DivideContext&);
+Divided DivideTranspose(const DivideContext&);
+Divided DivideGather(const DivideContext&);
+Divided DivideSlice(const DivideContext&);
+Divided DividePad(const DivideContext&);
+Divided DivideResize(const DivideContext&);
+Divided DivideBlocksToChannels(const DivideContext&);
+Divided DivideChannelsToBlocks(const DivideContext&);
 
 }  // namespace mete

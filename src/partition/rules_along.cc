@@ -12,23 +12,6 @@ std::optional<Division> SameAxis(const DivideContext& c) {
   return d;
 }
 
-// An operator that works only along attribute `axis`; the default is the last axis.
-std::optional<Division> AlongOne(const DivideContext& c) {
-  if (c.axis == Positive(c.node.attributes.Int("axis", -1), c.output().rank())) return std::nullopt;
-  return SameAxis(c);
-}
-
-// An operator that works along all axes from attribute `axis` on, which are those of scale and bias. The
-// optional outputs mean and deviation have the same rows as the first output.
-std::optional<Division> FromAxis(const DivideContext& c) {
-  if (c.axis >= Positive(c.node.attributes.Int("axis", -1), c.shape(0).rank())) return std::nullopt;
-  Division d = c.Whole();
-  c.SameRows(d, 0, c.axis);
-  for (int i = 1; i < c.inputs(); ++i)
-    if (c.has(i) && !c.Broadcast(d, i)) return std::nullopt;
-  return d;
-}
-
 // An operator whose inputs from 1 on have one element per channel.
 std::optional<Division> ByChannel(const DivideContext& c) {
   Division d = c.Whole();
@@ -38,37 +21,61 @@ std::optional<Division> ByChannel(const DivideContext& c) {
   return d;
 }
 
-std::optional<Division> BatchNormalization(const DivideContext& c) {
+}  // namespace
+
+// An operator that works only along attribute `axis`. Inputs of another rank, such as the sizes of a Split,
+// are needed whole.
+Divided DivideAlongAxis(const DivideContext& c) {
+  const int rank = c.output().rank();
+  if (c.axis == c.AxisAttribute(rank)) return std::nullopt;
+  Division d = c.Whole();
+  for (int i = 0; i < c.inputs(); ++i)
+    if (c.has(i) && c.shape(i).rank() == rank) c.SameRows(d, i, c.axis);
+  return d;
+}
+
+// An operator that works along all axes from attribute `axis` on, which are those of scale and bias. The
+// optional outputs mean and deviation have the same rows as the first output.
+Divided DivideFromAxis(const DivideContext& c) {
+  if (c.axis >= c.AxisAttribute(c.shape(0).rank())) return std::nullopt;
+  Division d = c.Whole();
+  c.SameRows(d, 0, c.axis);
+  for (int i = 1; i < c.inputs(); ++i)
+    if (c.has(i) && !c.Broadcast(d, i)) return std::nullopt;
+  return d;
+}
+
+Divided DivideBatchNormalization(const DivideContext& c) {
   const bool training = c.node.attributes.Int("training_mode", 0) != 0;  // uses moments of all rows
   if (training || IsNhwc(c.node.attributes) || c.node.outputs.size() > 1 || c.shape(0).rank() < 2)
     return std::nullopt;
   return ByChannel(c);
 }
 
-std::optional<Division> InstanceNormalization(const DivideContext& c) {
+Divided DivideInstanceNormalization(const DivideContext& c) {
   if (c.axis > 1) return std::nullopt;
   return ByChannel(c);
 }
 
-std::optional<Division> OverChannels(const DivideContext& c) {
+Divided DivideOverChannels(const DivideContext& c) {
   if (c.axis == 1 || IsNhwc(c.node.attributes)) return std::nullopt;
   return SameAxis(c);
 }
 
 // Scale and zero point have one element, or one per row of `axis`. Blocked quantization is not divided.
-std::optional<Division> Quantize(const DivideContext& c) {
+Divided DivideQuantize(const DivideContext& c) {
   Division d = c.Whole();
   c.SameRows(d, 0, c.axis);
   for (int i = 1; i < c.inputs(); ++i) {
     if (!c.has(i) || c.shape(i).Elements() == 1) continue;
     if (c.shape(i).rank() != 1 || c.node.attributes.Int("block_size", 0) > 0) return std::nullopt;
-    if (c.axis == Positive(c.node.attributes.Int("axis", 1), c.output().rank())) c.SameRows(d, i, 0);
+    if (c.axis == c.AxisAttribute(c.output().rank())) c.SameRows(d, i, 0);
   }
   return d;
 }
 
 // A reduction along the axes in input 1, or along all axes if there are none.
-std::optional<Division> Reduce(const DivideContext& c) {
+Divided DivideReduce(const DivideContext& c) {
   const int rank = c.shape(0).rank();
   std::vector<bool> reduced(size_t(rank), false);
   Ints axes;
@@ -91,33 +98,5 @@ std::optional<Division> Reduce(const DivideContext& c) {
   }
   return std::nullopt;
 }
-
-constexpr DivideRule kRules[] = {
-    {"Softmax", AlongOne},
-    {"LogSoftmax", AlongOne},
-    {"Hardmax", AlongOne},
-    {"LpNormalization", AlongOne},
-    {"LayerNormalization", FromAxis},
-    {"RMSNormalization", FromAxis},
-    {"BatchNormalization", BatchNormalization},
-    {"InstanceNormalization", InstanceNormalization},
-    {"LRN", OverChannels},
-    {"QuantizeLinear", Quantize},
-    {"DequantizeLinear", Quantize},
-    {"ReduceL1", Reduce},
-    {"ReduceL2", Reduce},
-    {"ReduceLogSum", Reduce},
-    {"ReduceLogSumExp", Reduce},
-    {"ReduceMax", Reduce},
-    {"ReduceMean", Reduce},
-    {"ReduceMin", Reduce},
-    {"ReduceProd", Reduce},
-    {"ReduceSum", Reduce},
-    {"ReduceSumSquare", Reduce},
-};
-
-}  // namespace
-
-std::span<const DivideRule> AlongRules() { return kRules; }
 
 }  // namespace mete

@@ -26,67 +26,6 @@ Ints Dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 Ints DimsOfPart(const DivideContext& c) { return Dims(ShapeOf(Part::Of(c.axis, c.rows), c.output())); }
 
-std::optional<Division> SameBytes(const DivideContext& c) {
-  const auto part =
-      c.output().Elements() == 0 ? std::nullopt : ThroughReshape(c.shape(0), c.output(), c.axis, c.rows);
-  if (!part) return std::nullopt;
-  Division d = c.Whole();
-  d.inputs[0] = *part;
-  return d;
-}
-
-std::optional<Division> Reshape(const DivideContext& c) {
-  auto d = SameBytes(c);
-  if (d) d->ints[1] = DimsOfPart(c);
-  return d;
-}
-
-// A Squeeze is divided only if it lists its axes: without them it would also remove the axis of a part of one
-// row.
-std::optional<Division> Squeeze(const DivideContext& c) {
-  if (!c.has(1)) return std::nullopt;
-  return SameBytes(c);
-}
-
-std::optional<Division> Expand(const DivideContext& c) {
-  Division d = c.Whole();
-  if (!c.Broadcast(d, 0)) return std::nullopt;
-  d.ints[1] = DimsOfPart(c);
-  return d;
-}
-
-std::optional<Division> Transpose(const DivideContext& c) {
-  const Ints& perm = c.node.attributes.IntList("perm");
-  Division d = c.Whole();
-  c.SameRows(
-      d, 0,
-      perm.empty() ? c.output().rank() - 1 - c.axis : Positive(perm[size_t(c.axis)], c.output().rank()));
-  return d;
-}
-
-std::optional<Division> Concat(const DivideContext& c) {
-  if (c.axis == Positive(c.node.attributes.Int("axis", 0), c.output().rank())) return std::nullopt;
-  Division d = c.Whole();
-  for (int i = 0; i < c.inputs(); ++i) c.SameRows(d, i, c.axis);
-  return d;
-}
-
-std::optional<Division> Split(const DivideContext& c) {
-  if (c.axis == Positive(c.node.attributes.Int("axis", 0), c.output().rank())) return std::nullopt;
-  Division d = c.Whole();
-  c.SameRows(d, 0, c.axis);
-  return d;
-}
-
-std::optional<Division> Gather(const DivideContext& c) {
-  const int axis = Positive(c.node.attributes.Int("axis", 0), c.shape(0).rank()), indices = c.shape(1).rank();
-  Division d = c.Whole();
-  if (c.axis < axis) c.SameRows(d, 0, c.axis);
-  else if (c.axis < axis + indices) c.SameRows(d, 1, c.axis - axis);
-  else c.SameRows(d, 0, c.axis - indices + 1);
-  return d;
-}
-
 // Returns the axes of an optional list in input `i`, or the first `count` axes if the input is omitted.
 std::optional<Ints> AxesOf(const DivideContext& c, int i, size_t count) {
   Ints axes;
@@ -100,71 +39,10 @@ std::optional<Ints> AxesOf(const DivideContext& c, int i, size_t count) {
   return axes;
 }
 
-// Row o of the output is row start + o * step of the input. Only positive steps are divided.
-std::optional<Division> Slice(const DivideContext& c) {
-  const auto starts = c.ints(1), ends = c.ints(2);
-  if (!starts || !ends) return std::nullopt;
-  const auto axes = AxesOf(c, 3, starts->size());
-  const auto steps = c.has(4) ? c.ints(4) : Ints(starts->size(), 1);
-  if (!axes || !steps) return std::nullopt;
-  Division d = c.Whole();
-  const auto at = std::find(axes->begin(), axes->end(), c.axis);
-  if (at == axes->end()) {
-    c.SameRows(d, 0, c.axis);
-    return d;
-  }
-  const size_t k = size_t(at - axes->begin());
-  const int64_t step = (*steps)[k], dim = c.shape(0)[c.axis];
-  if (step < 1) return std::nullopt;
-  const int64_t start = std::clamp<int64_t>((*starts)[k] < 0 ? (*starts)[k] + dim : (*starts)[k], 0, dim);
-  const IndexRange reads{start + c.rows.begin * step, start + (c.rows.end - 1) * step + 1};
-  d.inputs[0] = Part::Of(c.axis, reads);
-  d.ints[1] = *starts;
-  d.ints[2] = *ends;
-  d.ints[1][k] = 0;
-  d.ints[2][k] = reads.size();
-  return d;
-}
-
-// A Pad is divided along a padded axis only if it pads with a constant. The part's edges keep the padding
-// that lies within the part.
-std::optional<Division> Pad(const DivideContext& c) {
-  const auto pads = c.ints(1);
-  const auto axes = AxesOf(c, 3, size_t(c.shape(0).rank()));
-  if (!pads || !axes) return std::nullopt;
-  Division d = c.Whole();
-  const auto at = std::find(axes->begin(), axes->end(), c.axis);
-  if (at == axes->end()) {
-    c.SameRows(d, 0, c.axis);
-    return d;
-  }
-  const size_t k = size_t(at - axes->begin());
-  const int64_t pad = (*pads)[k], begin = c.rows.begin - pad, end = c.rows.end - pad,
-                dim = c.shape(0)[c.axis];
-  if (c.node.attributes.String("mode", "constant") != "constant" &&
-      (pad != 0 || (*pads)[axes->size() + k] != 0))
-    return std::nullopt;
-  const IndexRange reads{std::max<int64_t>(0, begin), std::min(dim, end)};
-  if (reads.begin >= reads.end) return std::nullopt;
-  d.inputs[0] = Part::Of(c.axis, reads);
-  d.ints[1] = *pads;
-  d.ints[1][k] = std::max<int64_t>(0, -begin);
-  d.ints[1][axes->size() + k] = std::max<int64_t>(0, end - dim);
-  return d;
-}
-
 // SpaceToDepth turns blocks of pixels into channels, and DepthToSpace turns channels into blocks: one row of
-// the smaller image is `blocksize` rows of the larger one.
-template <bool kToDepth>
-std::optional<Division> Blocks(const DivideContext& c) {
-  const int64_t size = c.node.attributes.Int("blocksize", 1);
-  if (IsNhwc(c.node.attributes) || c.axis == 1) return std::nullopt;
-  Division d = c.Whole();
-  if (c.axis == 0) c.SameRows(d, 0, 0);
-  else if (kToDepth) d.inputs[0] = Part::Of(c.axis, {c.rows.begin * size, c.rows.end * size});
-  else d.inputs[0] = Part::Of(c.axis, c.Blocks(d, size));
-  return d;
-}
+// the smaller image is `blocksize` rows of the larger one, and one image is one image.
+bool IsDividedByBlocks(const DivideContext& c) { return !IsNhwc(c.node.attributes) && c.axis != 1; }
+int64_t BlockSize(const DivideContext& c) { return c.axis == 0 ? 1 : c.node.attributes.Int("blocksize", 1); }
 
 // Returns true if an integer scale repeats each input row, independently of its neighbours. That holds for
 // the modes that round from the centres of pixels, or down from their edges.
@@ -200,7 +78,124 @@ int64_t WholeScale(const DivideContext& c, const Ints& axes) {
   return out / in;
 }
 
-std::optional<Division> Resize(const DivideContext& c) {
+}  // namespace
+
+Divided DivideSameBytes(const DivideContext& c) {
+  const auto part =
+      c.output().Elements() == 0 ? std::nullopt : ThroughReshape(c.shape(0), c.output(), c.axis, c.rows);
+  if (!part) return std::nullopt;
+  Division d = c.Whole();
+  d.inputs[0] = *part;
+  return d;
+}
+
+Divided DivideReshape(const DivideContext& c) {
+  auto d = DivideSameBytes(c);
+  if (d) d->ints[1] = DimsOfPart(c);
+  return d;
+}
+
+// A Squeeze is divided only if it lists its axes: without them it would also remove the axis of a part of one
+// row.
+Divided DivideSqueeze(const DivideContext& c) {
+  if (!c.has(1)) return std::nullopt;
+  return DivideSameBytes(c);
+}
+
+Divided DivideExpand(const DivideContext& c) {
+  Division d = c.Whole();
+  if (!c.Broadcast(d, 0)) return std::nullopt;
+  d.ints[1] = DimsOfPart(c);
+  return d;
+}
+
+Divided DivideTranspose(const DivideContext& c) {
+  const Ints& perm = c.node.attributes.IntList("perm");
+  Division d = c.Whole();
+  c.SameRows(
+      d, 0,
+      perm.empty() ? c.output().rank() - 1 - c.axis : Positive(perm[size_t(c.axis)], c.output().rank()));
+  return d;
+}
+
+Divided DivideGather(const DivideContext& c) {
+  const int axis = c.AxisAttribute(c.shape(0).rank()), indices = c.shape(1).rank();
+  Division d = c.Whole();
+  if (c.axis < axis) c.SameRows(d, 0, c.axis);
+  else if (c.axis < axis + indices) c.SameRows(d, 1, c.axis - axis);
+  else c.SameRows(d, 0, c.axis - indices + 1);
+  return d;
+}
+
+// Row o of the output is row start + o * step of the input. Only positive steps are divided.
+Divided DivideSlice(const DivideContext& c) {
+  const auto starts = c.ints(1), ends = c.ints(2);
+  if (!starts || !ends) return std::nullopt;
+  const auto axes = AxesOf(c, 3, starts->size());
+  const auto steps = c.has(4) ? c.ints(4) : Ints(starts->size(), 1);
+  if (!axes || !steps) return std::nullopt;
+  Division d = c.Whole();
+  const auto at = std::find(axes->begin(), axes->end(), c.axis);
+  if (at == axes->end()) {
+    c.SameRows(d, 0, c.axis);
+    return d;
+  }
+  const size_t k = size_t(at - axes->begin());
+  const int64_t step = (*steps)[k], dim = c.shape(0)[c.axis];
+  if (step < 1) return std::nullopt;
+  const int64_t start = std::clamp<int64_t>((*starts)[k] < 0 ? (*starts)[k] + dim : (*starts)[k], 0, dim);
+  const IndexRange reads{start + c.rows.begin * step, start + (c.rows.end - 1) * step + 1};
+  d.inputs[0] = Part::Of(c.axis, reads);
+  d.ints[1] = *starts;
+  d.ints[2] = *ends;
+  d.ints[1][k] = 0;
+  d.ints[2][k] = reads.size();
+  return d;
+}
+
+// A Pad is divided along a padded axis only if it pads with a constant. The part's edges keep the padding
+// that lies within the part.
+Divided DividePad(const DivideContext& c) {
+  const auto pads = c.ints(1);
+  const auto axes = AxesOf(c, 3, size_t(c.shape(0).rank()));
+  if (!pads || !axes) return std::nullopt;
+  Division d = c.Whole();
+  const auto at = std::find(axes->begin(), axes->end(), c.axis);
+  if (at == axes->end()) {
+    c.SameRows(d, 0, c.axis);
+    return d;
+  }
+  const size_t k = size_t(at - axes->begin());
+  const int64_t pad = (*pads)[k], begin = c.rows.begin - pad, end = c.rows.end - pad,
+                dim = c.shape(0)[c.axis];
+  if (c.node.attributes.String("mode", "constant") != "constant" &&
+      (pad != 0 || (*pads)[axes->size() + k] != 0))
+    return std::nullopt;
+  const IndexRange reads{std::max<int64_t>(0, begin), std::min(dim, end)};
+  if (reads.begin >= reads.end) return std::nullopt;
+  d.inputs[0] = Part::Of(c.axis, reads);
+  d.ints[1] = *pads;
+  d.ints[1][k] = std::max<int64_t>(0, -begin);
+  d.ints[1][axes->size() + k] = std::max<int64_t>(0, end - dim);
+  return d;
+}
+
+Divided DivideBlocksToChannels(const DivideContext& c) {
+  if (!IsDividedByBlocks(c)) return std::nullopt;
+  const int64_t size = BlockSize(c);
+  Division d = c.Whole();
+  d.inputs[0] = Part::Of(c.axis, {c.rows.begin * size, c.rows.end * size});
+  return d;
+}
+
+Divided DivideChannelsToBlocks(const DivideContext& c) {
+  if (!IsDividedByBlocks(c)) return std::nullopt;
+  Division d = c.Whole();
+  d.inputs[0] = Part::Of(c.axis, c.Blocks(d, BlockSize(c)));
+  return d;
+}
+
+Divided DivideResize(const DivideContext& c) {
   const Attributes& a = c.node.attributes;
   if (a.String("coordinate_transformation_mode", "") == "tf_crop_and_resize") return std::nullopt;
   if (a.String("keep_aspect_ratio_policy", "stretch") != "stretch" || IsNhwc(a)) return std::nullopt;
@@ -217,26 +212,5 @@ std::optional<Division> Resize(const DivideContext& c) {
   d.ints[3] = *std::move(sizes);
   return d;
 }
-
-constexpr DivideRule kRules[] = {
-    {"SpaceToDepth", Blocks<true>},
-    {"DepthToSpace", Blocks<false>},
-    {"Reshape", Reshape},
-    {"Flatten", SameBytes},
-    {"Squeeze", Squeeze},
-    {"Unsqueeze", SameBytes},
-    {"Expand", Expand},
-    {"Transpose", Transpose},
-    {"Concat", Concat},
-    {"Split", Split},
-    {"Gather", Gather},
-    {"Slice", Slice},
-    {"Pad", Pad},
-    {"Resize", Resize},
-};
-
-}  // namespace
-
-std::span<const DivideRule> ArrangeRules() { return kRules; }
 
 }  // namespace mete

@@ -7,16 +7,6 @@
 namespace mete {
 namespace {
 
-std::optional<Division> Gemm(const DivideContext& c) {
-  if (c.inputs() > 3) return std::nullopt;
-  Division d = c.Whole();
-  const bool rows = c.axis == 0;
-  const bool transposed = c.node.attributes.Int(rows ? "transA" : "transB", 0) != 0;
-  c.SameRows(d, rows ? 0 : 1, rows == transposed ? 1 : 0);
-  if (c.has(2) && !c.Broadcast(d, 2)) return std::nullopt;
-  return d;
-}
-
 // Divides the product of the matrices in inputs `left` and `right`. Returns nothing if it cannot be divided
 // along the axis.
 std::optional<Division> Product(const DivideContext& c, int left, int right) {
@@ -27,11 +17,6 @@ std::optional<Division> Product(const DivideContext& c, int left, int right) {
   else if (c.axis == rank - 1) c.SameRows(d, right, c.shape(right).rank() - 1);
   else if (!c.Broadcast(d, left) || !c.Broadcast(d, right)) return std::nullopt;
   return d;
-}
-
-std::optional<Division> MatMul(const DivideContext& c) {
-  if (c.inputs() > 2) return std::nullopt;
-  return Product(c, 0, 1);
 }
 
 // Divides row-wise scales and zero points, given as a list or as a matrix of one column. A scale or zero
@@ -53,13 +38,30 @@ bool OfColumns(const DivideContext& c, Division& d, std::initializer_list<int> i
   return true;
 }
 
-std::optional<Division> MatMulInteger(const DivideContext& c) {
+}  // namespace
+
+Divided DivideGemm(const DivideContext& c) {
+  if (c.inputs() > 3) return std::nullopt;
+  Division d = c.Whole();
+  const bool rows = c.axis == 0;
+  const bool transposed = c.node.attributes.Int(rows ? "transA" : "transB", 0) != 0;
+  c.SameRows(d, rows ? 0 : 1, rows == transposed ? 1 : 0);
+  if (c.has(2) && !c.Broadcast(d, 2)) return std::nullopt;
+  return d;
+}
+
+Divided DivideMatMul(const DivideContext& c) {
+  if (c.inputs() > 2) return std::nullopt;
+  return Product(c, 0, 1);
+}
+
+Divided DivideMatMulInteger(const DivideContext& c) {
   auto d = Product(c, 0, 1);
   if (!d || !OfRows(c, *d, {2}) || !OfColumns(c, *d, {3})) return std::nullopt;
   return d;
 }
 
-std::optional<Division> QLinearMatMul(const DivideContext& c) {
+Divided DivideQLinearMatMul(const DivideContext& c) {
   auto d = Product(c, 0, 3);
   if (!d || !OfRows(c, *d, {1, 2, 6, 7}) || !OfColumns(c, *d, {4, 5})) return std::nullopt;
   return d;
@@ -68,7 +70,7 @@ std::optional<Division> QLinearMatMul(const DivideContext& c) {
 // Attention of 4-D Q, K and V can be divided into images, heads (if all three have the same number of heads),
 // and queries (if neither a causal mask nor a window hides keys). A mask is broadcast to images, heads and
 // queries.
-std::optional<Division> Attention(const DivideContext& c) {
+Divided DivideAttention(const DivideContext& c) {
   for (int i = 4; i < c.inputs(); ++i)
     if (c.has(i)) return std::nullopt;
   for (size_t i = 1; i < c.node.outputs.size(); ++i)
@@ -84,15 +86,5 @@ std::optional<Division> Attention(const DivideContext& c) {
   if (c.has(3) && !c.Broadcast(d, 3)) return std::nullopt;
   return d;
 }
-
-constexpr DivideRule kRules[] = {{"Gemm", Gemm},
-                                 {"MatMul", MatMul},
-                                 {"MatMulInteger", MatMulInteger},
-                                 {"QLinearMatMul", QLinearMatMul},
-                                 {"Attention", Attention}};
-
-}  // namespace
-
-std::span<const DivideRule> MatrixRules() { return kRules; }
 
 }  // namespace mete

@@ -76,7 +76,9 @@ std::optional<Division> Batch(const DivideContext& c) {
   return d;
 }
 
-std::optional<Division> Conv(const DivideContext& c) {
+}  // namespace
+
+Divided DivideConvolution(const DivideContext& c) {
   if (!IsImage(c) || c.inputs() > 3) return std::nullopt;
   if (c.axis == 0) return Batch(c);
   if (c.axis == 1) return ConvChannels(c);
@@ -85,17 +87,17 @@ std::optional<Division> Conv(const DivideContext& c) {
   return Spatial(c, window);
 }
 
-// 8-bit convolutions are divided only along the batch and spatial axes. Input kWeights has the weights.
-template <int kWeights>
-std::optional<Division> QuantizedConv(const DivideContext& c) {
+// 8-bit convolutions are divided only along the batch and spatial axes.
+Divided DivideQuantizedConvolution(const DivideContext& c) {
   if (!IsImage(c)) return std::nullopt;
   if (c.axis == 0) return Batch(c);
   Window window;
-  if (c.axis == 1 || !Resolve(c, c.shape(kWeights).dims().subspan(2), false, window)) return std::nullopt;
+  if (c.axis == 1 || !Resolve(c, c.shape(c.traits.weights).dims().subspan(2), false, window))
+    return std::nullopt;
   return Spatial(c, window);
 }
 
-std::optional<Division> Pool(const DivideContext& c) {
+Divided DividePool(const DivideContext& c) {
   // A MaxPool with indices is not divided, because they are indices into the whole input.
   if (!IsImage(c) || (c.node.outputs.size() > 1 && c.node.output(1) != kNoValue)) return std::nullopt;
   if (c.axis <= 1) {
@@ -108,7 +110,7 @@ std::optional<Division> Pool(const DivideContext& c) {
   return Spatial(c, window);
 }
 
-std::optional<Division> GlobalPool(const DivideContext& c) {
+Divided DivideGlobalPool(const DivideContext& c) {
   if (!IsImage(c) || c.axis > 1) return std::nullopt;
   Division d = c.Whole();
   c.SameRows(d, 0, c.axis);
@@ -117,7 +119,7 @@ std::optional<Division> GlobalPool(const DivideContext& c) {
 
 // Output row o is the sum over the input rows i and taps k with o = i * stride - pad + k * dilation: the
 // roles of input and output in the window are exchanged.
-std::optional<Division> ConvTranspose(const DivideContext& c) {
+Divided DivideTransposedConvolution(const DivideContext& c) {
   if (!IsImage(c) || c.inputs() > 3 || c.axis == 1) return std::nullopt;
   if (c.axis == 0) return Batch(c);
   Window window;
@@ -150,22 +152,5 @@ std::optional<Division> ConvTranspose(const DivideContext& c) {
   d.attributes.Set("output_padding", std::move(extra));
   return d;
 }
-
-constexpr DivideRule kRules[] = {
-    {"Conv", Conv},
-    {"ConvInteger", QuantizedConv<1>},
-    {"QLinearConv", QuantizedConv<3>},
-    {"ConvTranspose", ConvTranspose},
-    {"MaxPool", Pool},
-    {"AveragePool", Pool},
-    {"LpPool", Pool},
-    {"GlobalAveragePool", GlobalPool},
-    {"GlobalMaxPool", GlobalPool},
-    {"GlobalLpPool", GlobalPool},
-};
-
-}  // namespace
-
-std::span<const DivideRule> WindowRules() { return kRules; }
 
 }  // namespace mete

@@ -1,7 +1,7 @@
 // Converts activations to NHWC. The pass walks the graph in order and keeps an NHWC twin for each 4-D value.
 // Operators that prefer NHWC read and produce twins; operators that work in any order follow their inputs;
 // for all other operators, a Transpose recreates the plain value when it is first read.
-#include "graph/operators.h"
+#include "graph/traits.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -35,7 +35,7 @@ class LayoutPass {
     Node& node = nodes[n];
     if (node.op.empty()) return;  // the node was already converted as part of a shuffle
     if (Rank4Output(node)) {
-      if (PrefersChannelsLast(node.op) && Likes(node)) return;
+      if (TraitsOf(node.op).orders == Orders::kChannelsLast && Likes(node)) return;
       if (AnyTwin(node) && Follow(node)) return;
     } else if (AnyTwin(node) && (Reduces(node) || Shuffle(nodes, n))) {
       return;
@@ -131,13 +131,16 @@ class LayoutPass {
 
   // Converts an operator that works in any order, or whose axes can be renamed. Returns false for others.
   bool Follow(Node& node) {
-    if (IsElementwiseOperator(node.op)) return FollowElementwise(node);
-    if (node.op == "Concat") return FollowConcat(node);
-    if (IsOneOf(node.op, {"Split", "Softmax", "LogSoftmax", "Hardmax"})) return FollowAxis(node);
-    if (node.op == "Slice") return FollowSlice(node);
-    if (node.op == "Pad") return FollowPad(node);
-    if (node.op == "Resize") return FollowResize(node);
-    if (IsReduction(node)) return FollowReduce(node);
+    switch (TraitsOf(node.op).orders) {
+      case Orders::kPlain:
+      case Orders::kChannelsLast: return false;
+      case Orders::kAny: return FollowElementwise(node);
+      case Orders::kAxis: return FollowAxis(node);
+      case Orders::kReducedAxes: return FollowReduce(node);
+      case Orders::kSlicedAxes: return FollowSlice(node);
+      case Orders::kPads: return FollowPad(node);
+      case Orders::kScales: return FollowResize(node);
+    }
     return false;
   }
 
@@ -177,23 +180,14 @@ class LayoutPass {
     return true;
   }
 
-  bool FollowConcat(Node& node) {
-    for (ValueId id : node.inputs)
-      if (!IsRank4(id)) return false;
-    for (ValueId& id : node.inputs) id = Twin(id);
-    RenameAxis(node, 1);
-    Emit(std::move(node));
-    return true;
-  }
-
-  void RenameAxis(Node& node, int64_t fallback) {
-    const int64_t axis = node.attributes.Int("axis", fallback);
-    node.attributes.Set("axis", int64_t{kToNhwcAxis[axis < 0 ? axis + 4 : axis]});
-  }
-
+  // Inputs of another rank, such as the sizes of a Split, do not change.
   bool FollowAxis(Node& node) {
-    RenameAxis(node, node.op == "Split" ? 0 : -1);
-    node.inputs[0] = Twin(node.inputs[0]);
+    const auto known = [&](ValueId id) { return id == kNoValue || ShapeOf(id).known(); };
+    if (!std::all_of(node.inputs.begin(), node.inputs.end(), known)) return false;
+    for (ValueId& id : node.inputs)
+      if (IsRank4(id)) id = Twin(id);
+    const int64_t axis = node.attributes.Int("axis", TraitsOf(node.op).axis);
+    node.attributes.Set("axis", int64_t{kToNhwcAxis[axis < 0 ? axis + 4 : axis]});
     Emit(std::move(node));
     return true;
   }
@@ -262,11 +256,6 @@ class LayoutPass {
     return true;
   }
 
-  static bool IsReduction(const Node& node) {
-    return IsOneOf(node.op, {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceL1",
-                             "ReduceProd", "ReduceSumSquare"});
-  }
-
   bool FollowReduce(Node& node) {
     const auto axes = IntsOf(graph_, node.input(1));
     if (!axes || axes->empty() || node.attributes.Int("keepdims", 1) != 1) return false;
@@ -278,7 +267,8 @@ class LayoutPass {
 
   // A reduction over H and W that drops these axes gives N x C in both layouts.
   bool Reduces(Node& node) {
-    if (!IsReduction(node) || !IsRank4(node.inputs[0]) || node.attributes.Int("keepdims", 1) != 0)
+    if (TraitsOf(node.op).orders != Orders::kReducedAxes || !IsRank4(node.inputs[0]) ||
+        node.attributes.Int("keepdims", 1) != 0)
       return false;
     const auto axes = IntsOf(graph_, node.input(1));
     if (!axes || axes->size() != 2) return false;

@@ -340,6 +340,42 @@ TEST(ToNhwc, FollowsThroughEveryElementwiseOperator) {
   }
 }
 
+// Makes a node of the operator that reads `x` of 1x4x5x5 and has one 4-D output, in the form that its order
+// asks for; kNoValue for an operator of another order.
+ValueId Following(Builder& b, const OpSchema& op, ValueId x) {
+  Attributes axis;
+  axis.Set("axis", int64_t{1});
+  switch (op.traits.orders) {
+    case Orders::kPlain:
+    case Orders::kChannelsLast:
+    case Orders::kAny: return kNoValue;
+    case Orders::kAxis: return b.Op(op.name, {x}, axis);
+    case Orders::kReducedAxes: return b.Op(op.name, {x, b.Ints({-1})});
+    case Orders::kSlicedAxes: return b.Op(op.name, {x, b.Ints({1}), b.Ints({3}), b.Ints({2})});
+    case Orders::kPads: return b.Op(op.name, {x, b.Ints({0, 0, 1, 0, 0, 0, 0, 2})});
+    case Orders::kScales: return b.Op(op.name, {x, kNoValue, b.Floats({1, 1, 2, 3})});
+  }
+  return kNoValue;
+}
+
+// Nor does any other operator that can be computed in the order of its inputs.
+TEST(ToNhwc, FollowsThroughEveryOperatorThatTakesAnyOrder) {
+  int count = 0;
+  for (const OpSchema* op : AllOperators()) {
+    SCOPED_TRACE(op->name);
+    Builder b;
+    const ValueId y = Following(b, *op, b.Op("Exp", {b.Conv(b.Input({1, 3, 5, 5}), 3, 4, 1)}));
+    if (y == kNoValue) continue;
+    ASSERT_TRUE(FollowsOrder(op->name));
+    Graph& g = b.Output(b.Op("Conv", {b.Op("Neg", {y}), b.Weight({2, 4, 1, 1})}));
+    InferShapes(g);
+    ExpectSame(g, ToNhwc);
+    EXPECT_EQ(CountOf(g, "Transpose"), 2);  // one at the input and one at the output
+    ++count;
+  }
+  EXPECT_GE(count, 18);
+}
+
 TEST(RunPasses, RefusesAnUnknownName) {
   Builder b;
   Graph& g = b.Output(b.Op("Relu", {b.Input({1})}));

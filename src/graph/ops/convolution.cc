@@ -102,19 +102,25 @@ void InferGlobalPool(InferContext& c) {
   c.Output(0, c.type(0), y);
 }
 
+constexpr OpTraits kConv{.orders = Orders::kChannelsLast, .divide_by = DivideBy::kConvolution};
+constexpr OpTraits kTransposed{.orders = Orders::kChannelsLast,
+                               .divide_by = DivideBy::kTransposedConvolution};
+constexpr OpTraits kPool{.orders = Orders::kChannelsLast, .divide_by = DivideBy::kPool};
+constexpr OpTraits kGlobal{.orders = Orders::kChannelsLast, .divide_by = DivideBy::kGlobalPool};
+
 }  // namespace
 
 std::span<const OpSchema> ConvolutionOperators() {
   static constexpr OpSchema kOperators[] = {
-      {"AveragePool", 1, 1, 1, InferPool},
-      {"Conv", 2, 5, 1, InferConv},
-      {"ConvTranspose", 2, 4, 1, InferConvTranspose},
+      {"AveragePool", 1, 1, 1, InferPool, kPool},
+      {"Conv", 2, 5, 1, InferConv, kConv},
+      {"ConvTranspose", 2, 4, 1, InferConvTranspose, kTransposed},
       {"DeformConv", 3, 5, 1, InferDeformConv},
-      {"GlobalAveragePool", 1, 1, 1, InferGlobalPool},
-      {"GlobalLpPool", 1, 1, 1, InferGlobalPool},
-      {"GlobalMaxPool", 1, 1, 1, InferGlobalPool},
-      {"LpPool", 1, 1, 1, InferLpPool},
-      {"MaxPool", 1, 1, 2, InferMaxPool},
+      {"GlobalAveragePool", 1, 1, 1, InferGlobalPool, kGlobal},
+      {"GlobalLpPool", 1, 1, 1, InferGlobalPool, {.divide_by = DivideBy::kGlobalPool}},
+      {"GlobalMaxPool", 1, 1, 1, InferGlobalPool, kGlobal},
+      {"LpPool", 1, 1, 1, InferLpPool, {.divide_by = DivideBy::kPool}},
+      {"MaxPool", 1, 1, 2, InferMaxPool, kPool},
   };
   return kOperators;
 }

@@ -139,8 +139,10 @@ constexpr InferFn kIntBroadcast = InferBroadcast<kIntTypes>;
 constexpr InferFn kLogicBroadcast = InferBroadcast<kBoolType>;
 constexpr InferFn kOrder = InferCompare<kNumericTypes>;
 
-constexpr OpKind kEach = OpKind::kElementwise, kFold = OpKind::kElementwiseFold,
-                 kFirst = OpKind::kElementwiseFirst;
+constexpr OpTraits kEach{OpKind::kElementwise, Orders::kAny, DivideBy::kBroadcast};
+constexpr OpTraits kFold{OpKind::kElementwiseFold, Orders::kAny, DivideBy::kBroadcast};
+constexpr OpTraits kFirst{OpKind::kElementwiseFirst, Orders::kAny, DivideBy::kFirstInput};
+constexpr OpTraits kCopy{OpKind::kCopy, Orders::kAny, DivideBy::kBroadcast};
 
 constexpr OpSchema kOperators[] = {
     // Activations.
@@ -181,7 +183,7 @@ constexpr OpSchema kOperators[] = {
     {"Erf", 1, 1, 1, kFloatUnary, kEach},
     {"Exp", 1, 1, 1, kFloatUnary, kEach},
     {"Floor", 1, 1, 1, kFloatUnary, kEach},
-    {"Identity", 1, 1, 1, InferUnary<kAllTypes>, OpKind::kCopy},
+    {"Identity", 1, 1, 1, InferUnary<kAllTypes>, kCopy},
     {"IsInf", 1, 1, 1, InferPredicate<kFloatTypes>, kEach},
     {"IsNaN", 1, 1, 1, InferPredicate<kFloatTypes>, kEach},
     {"Log", 1, 1, 1, kFloatUnary, kEach},

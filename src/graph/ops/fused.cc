@@ -38,7 +38,12 @@ void InferMatMulView(InferContext& c) {
 
 std::span<const OpSchema> FusedOperators() {
   static constexpr OpSchema kOperators[] = {
-      {"mete.Elementwise", 1, FusedProgram::kMaxInputs, 1, InferElementwise, OpKind::kElementwise},
+      {"mete.Elementwise",
+       1,
+       FusedProgram::kMaxInputs,
+       1,
+       InferElementwise,
+       {OpKind::kElementwise, Orders::kAny, DivideBy::kBroadcast}},
       {"mete.MatMul", 2, 2, 1, InferMatMulView},
   };
   return kOperators;

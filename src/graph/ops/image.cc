@@ -104,8 +104,10 @@ void InferMaxUnpool(InferContext& c) {
 }
 
 constexpr OpSchema kOperators[] = {
-    {"AffineGrid", 2, 2, 1, InferAffineGrid}, {"GridSample", 2, 2, 1, InferGridSample},
-    {"MaxUnpool", 2, 3, 1, InferMaxUnpool},   {"Resize", 1, 4, 1, InferResize},
+    {"AffineGrid", 2, 2, 1, InferAffineGrid},
+    {"GridSample", 2, 2, 1, InferGridSample},
+    {"MaxUnpool", 2, 3, 1, InferMaxUnpool},
+    {"Resize", 1, 4, 1, InferResize, {.orders = Orders::kScales, .divide_by = DivideBy::kResize}},
     {"RoiAlign", 3, 3, 1, InferRoiAlign},
 };
 

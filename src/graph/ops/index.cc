@@ -177,7 +177,7 @@ void InferCol2Im(InferContext& c) {
 constexpr OpSchema kOperators[] = {
     {"Col2Im", 3, 3, 1, InferCol2Im},
     {"Compress", 2, 2, 1, InferCompress},
-    {"Gather", 2, 2, 1, InferGather},
+    {"Gather", 2, 2, 1, InferGather, {.divide_by = DivideBy::kGather}},
     {"GatherElements", 2, 2, 1, InferGatherElements},
     {"GatherND", 2, 2, 1, InferGatherND},
     {"NonMaxSuppression", 2, 5, 1, InferNonMaxSuppression},

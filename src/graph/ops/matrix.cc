@@ -66,8 +66,8 @@ void InferEinsum(InferContext& c) {
 
 constexpr OpSchema kOperators[] = {
     {"Einsum", 1, -1, 1, InferEinsum},
-    {"Gemm", 2, 4, 1, InferGemm},
-    {"MatMul", 2, 4, 1, InferMatMul},
+    {"Gemm", 2, 4, 1, InferGemm, {.divide_by = DivideBy::kGemm}},
+    {"MatMul", 2, 4, 1, InferMatMul, {.divide_by = DivideBy::kMatMul}},
 };
 
 }  // namespace

@@ -161,13 +161,18 @@ void InferQLinearMatMul(InferContext& c) {
 
 std::span<const OpSchema> QuantizedOperators() {
   static constexpr OpSchema kOperators[] = {
-      {"ConvInteger", 2, 4, 1, InferConvInteger},
-      {"DequantizeLinear", 2, 3, 1, InferDequantizeLinear},
+      {"ConvInteger", 2, 4, 1, InferConvInteger, {.divide_by = DivideBy::kQuantizedConvolution}},
+      {"DequantizeLinear", 2, 3, 1, InferDequantizeLinear, {.divide_by = DivideBy::kQuantize, .axis = 1}},
       {"DynamicQuantizeLinear", 1, 1, 3, InferDynamicQuantizeLinear},
-      {"MatMulInteger", 2, 4, 1, InferMatMulInteger},
-      {"QLinearConv", 8, 9, 1, InferQLinearConv},
-      {"QLinearMatMul", 8, 8, 1, InferQLinearMatMul},
-      {"QuantizeLinear", 2, 3, 1, InferQuantizeLinear},
+      {"MatMulInteger", 2, 4, 1, InferMatMulInteger, {.divide_by = DivideBy::kMatMulInteger}},
+      {"QLinearConv",
+       8,
+       9,
+       1,
+       InferQLinearConv,
+       {.divide_by = DivideBy::kQuantizedConvolution, .weights = 3}},
+      {"QLinearMatMul", 8, 8, 1, InferQLinearMatMul, {.divide_by = DivideBy::kQLinearMatMul, .weights = 3}},
+      {"QuantizeLinear", 2, 3, 1, InferQuantizeLinear, {.divide_by = DivideBy::kQuantize, .axis = 1}},
   };
   return kOperators;
 }

@@ -81,24 +81,27 @@ void InferAlongAxis(InferContext& c) {
 
 constexpr InferFn kReduce = InferReduce<kNumericTypes>;
 
+constexpr OpTraits kAlong{.orders = Orders::kAxis, .divide_by = DivideBy::kAlongAxis, .axis = -1};
+constexpr OpTraits kReduces{.orders = Orders::kReducedAxes, .divide_by = DivideBy::kReduce};
+
 constexpr OpSchema kOperators[] = {
     {"ArgMax", 1, 1, 1, InferArg},
     {"ArgMin", 1, 1, 1, InferArg},
     {"CumProd", 2, 2, 1, InferCumulative},
     {"CumSum", 2, 2, 1, InferCumulative},
-    {"Hardmax", 1, 1, 1, InferAlongAxis},
-    {"LogSoftmax", 1, 1, 1, InferAlongAxis},
-    {"ReduceL1", 1, 2, 1, kReduce},
-    {"ReduceL2", 1, 2, 1, kReduce},
-    {"ReduceLogSum", 1, 2, 1, kReduce},
-    {"ReduceLogSumExp", 1, 2, 1, kReduce},
-    {"ReduceMax", 1, 2, 1, InferReduce<kAllTypes>},
-    {"ReduceMean", 1, 2, 1, kReduce},
-    {"ReduceMin", 1, 2, 1, InferReduce<kAllTypes>},
-    {"ReduceProd", 1, 2, 1, kReduce},
-    {"ReduceSum", 1, 2, 1, kReduce},
-    {"ReduceSumSquare", 1, 2, 1, kReduce},
-    {"Softmax", 1, 1, 1, InferAlongAxis},
+    {"Hardmax", 1, 1, 1, InferAlongAxis, kAlong},
+    {"LogSoftmax", 1, 1, 1, InferAlongAxis, kAlong},
+    {"ReduceL1", 1, 2, 1, kReduce, kReduces},
+    {"ReduceL2", 1, 2, 1, kReduce, kReduces},
+    {"ReduceLogSum", 1, 2, 1, kReduce, kReduces},
+    {"ReduceLogSumExp", 1, 2, 1, kReduce, kReduces},
+    {"ReduceMax", 1, 2, 1, InferReduce<kAllTypes>, kReduces},
+    {"ReduceMean", 1, 2, 1, kReduce, kReduces},
+    {"ReduceMin", 1, 2, 1, InferReduce<kAllTypes>, kReduces},
+    {"ReduceProd", 1, 2, 1, kReduce, kReduces},
+    {"ReduceSum", 1, 2, 1, kReduce, kReduces},
+    {"ReduceSumSquare", 1, 2, 1, kReduce, kReduces},
+    {"Softmax", 1, 1, 1, InferAlongAxis, kAlong},
     {"TopK", 2, 2, 2, InferTopK},
 };
 

@@ -50,7 +50,7 @@ void InferRnn(InferContext& c) { InferRecurrent(c, 1, std::array{kTanh}); }
 
 std::span<const OpSchema> SequenceOperators() {
   static constexpr OpSchema kOperators[] = {
-      {"Attention", 3, 7, 4, InferAttention},
+      {"Attention", 3, 7, 4, InferAttention, {.divide_by = DivideBy::kAttention}},
       {"FlexAttention", 3, 3, 1, InferFlexAttention},
       {"GRU", 3, 6, 2, InferGru},
       {"LSTM", 3, 8, 3, InferLstm},

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/fused.h"
-#include "graph/operators.h"
+#include "graph/traits.h"
 
 namespace mete {
 namespace {

@@ -4,6 +4,7 @@
 #include "base/mapped_file.h"
 #include "dispatch/activations.h"
 #include "dispatch/windows.h"
+#include "processor/cpu/prepare/conv_pieces.h"
 #include "processor/cpu/prepare/families.h"
 #include "processor/cpu/prepare/float_conv.h"
 
@@ -31,7 +32,7 @@ class ConvStep : public PreparedNode {
  public:
   ConvStep(const Graph& graph, const Node& node, const ConvShape& shape, const KernelOptions& options,
            Packer& packer)
-      : residual_(HasResidual(node)), offset_(node.attributes.Int(kIntoOffset, 0)) {
+      : residual_(node.attributes.Has("residual")), offset_(node.attributes.Int(kIntoOffset, 0)) {
     const Tensor& weights = graph.value(node.inputs[1]).constant;
     epilogue_.activation = *FastActivation(node);
     epilogue_.residual_stride = weights.shape()[0];
@@ -154,7 +155,6 @@ class ConvStep : public PreparedNode {
 
 std::unique_ptr<PreparedNode> PrepareConv(const Graph& graph, const Node& node, Packer& packer,
                                           const KernelOptions& options, std::string* why) {
-  if (node.op != "Conv") return nullptr;
   const auto shape = ConvolutionOf(graph, node, why);
   if (!shape) return nullptr;
   if (SumsInPieces(node)) return PrepareConvPieces(graph, node, packer);

@@ -18,7 +18,7 @@ double RoundUp(int64_t n, int64_t step) { return double((n + step - 1) / step * 
 
 // Estimates the time on one core, in multiply-adds of a product at full speed: the multiply-adds of the
 // products, the reading of weights from memory, and the transforms. The costs are fitted to bench/kernels
-// (three/*) with AVX-512: a multiply-add takes 10.6 ps, a weight from memory costs 190 ps more and a
+// with AVX-512: a multiply-add takes 10.6 ps, a weight from memory costs 190 ps more and a
 // transformed value 180 ps; estimates are off by 12 % on average. Among direct, F(2x2) and F(4x4) the
 // algorithm with the least estimate is the fastest for 29 of the 30 shapes and 4 % slower for one.
 double Estimate(const ConvShape& s, ConvAlgorithm algorithm) {

@@ -1,8 +1,10 @@
-// A 1x1 convolution whose sums are added in pieces of a given length (kSumPiece in graph/fused.h).
+#include "processor/cpu/prepare/conv_pieces.h"
+
 #include <fmt/format.h>
 
 #include "kernels/fast/gemm/gemm.h"
-#include "processor/cpu/prepare/families.h"
+#include "base/fused.h"
+#include "processor/cpu/prepare/grid.h"
 
 namespace mete {
 namespace {
@@ -11,7 +13,8 @@ class ConvPiecesStep : public PreparedNode {
  public:
   ConvPiecesStep(const Graph& graph, const Node& node, Packer& packer) : pool_(packer.pool()) {
     const Shape& w = graph.value(node.inputs[1]).shape;
-    n_ = w[0], k_ = w[1];
+    n_ = w[0];
+    k_ = w[1];
     rows_ = graph.value(node.outputs[0]).shape.Elements() / n_;
     if (node.input(2) != kNoValue) bias_ = graph.value(node.inputs[2]).constant.as<float>();
     const int64_t piece = node.attributes.Int(kSumPiece, k_);

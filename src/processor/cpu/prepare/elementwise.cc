@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include "kernels/fast/target/target.h"
+#include "dispatch/reason.h"
 #include "processor/cpu/prepare/families.h"
+#include "processor/cpu/prepare/grid.h"
 
 namespace mete {
 namespace {
@@ -86,11 +88,10 @@ class ElementwiseStep : public PreparedNode {
 
 }  // namespace
 
-std::unique_ptr<PreparedNode> PrepareElementwise(const Graph& graph, const Node& node, ThreadPool& pool,
-                                                 std::string* why) {
-  if (node.op != "mete.Elementwise") return nullptr;
+std::unique_ptr<PreparedNode> PrepareElementwise(const Graph& graph, const Node& node, Packer& packer,
+                                                 const KernelOptions&, std::string* why) {
   const Shape& out = graph.value(node.outputs[0]).shape;
-  if (out.Elements() == 0) return *why = "nothing to compute", nullptr;
+  if (out.Elements() == 0) return No("nothing to compute", why);
   std::vector<ElementwiseStep::Input> inputs;
   std::vector<Broadcast> spreads;
   bool by_image = false;
@@ -98,8 +99,7 @@ std::unique_ptr<PreparedNode> PrepareElementwise(const Graph& graph, const Node&
     bool per_image = false;
     const auto spread = BroadcastOf(graph.value(id).shape, out, &per_image);
     if (!spread)
-      return *why = fmt::format("{} is broadcast to {}", ToString(graph.value(id).shape), ToString(out)),
-             nullptr;
+      return No(fmt::format("{} is broadcast to {}", ToString(graph.value(id).shape), ToString(out)), why);
     inputs.push_back({*spread, per_image});
     spreads.push_back(*spread);
     by_image |= per_image;
@@ -107,11 +107,11 @@ std::unique_ptr<PreparedNode> PrepareElementwise(const Graph& graph, const Node&
   FusedProgram program;
   ElementwisePlan plan;
   if (!ParseFusedProgram(node.attributes, int(node.inputs.size()), program).empty())
-    return *why = "not a program", nullptr;
+    return No("not a program", why);
   if (!PlanElementwise(program, spreads, out.rank() ? out.back() : 1, &plan))
-    return *why = "needs too many values at once", nullptr;
+    return No("needs too many values at once", why);
   return std::make_unique<ElementwiseStep>(plan, std::move(inputs), by_image ? out[0] : 1, out.Elements(),
-                                           pool);
+                                           packer.pool());
 }
 
 }  // namespace mete

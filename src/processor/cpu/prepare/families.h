@@ -1,95 +1,53 @@
-// The families of fast kernels. Each family decides whether it can compute a node, and prepares the node.
+// The families of fast kernels: one row for each in families.cc. A row says which operators the family
+// computes and how one of their nodes is prepared. The nodes that its test computes stand in
+// nodes/<family>.txt, those of the benchmark in bench/kernels/nodes/<family>.txt.
 #pragma once
 
-#include <algorithm>
-#include <optional>
-#include <span>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "base/fused.h"
-#include "kernels/fast/conv/conv.h"
-#include "kernels/fast/conv/window.h"
-#include "kernels/fast/epilogue.h"
 #include "processor/cpu/prepare/kernels.h"
 
 namespace mete {
 
-// Prepares the node with the first family that can compute it. Returns null where no family can; `why` then
-// has the reason of the families that know the operator.
-std::unique_ptr<PreparedNode> PrepareFast(const Graph& graph, const Node& node, Packer& packer,
-                                          const KernelOptions& options, std::string* why);
+// Prepares a node of the family's operators. Returns null if the family cannot compute the node; `why` then
+// receives the reason.
+using PrepareFn = std::unique_ptr<PreparedNode> (*)(const Graph&, const Node&, Packer&, const KernelOptions&,
+                                                    std::string* why);
 
-// Prepares a convolution for which conv.cc has found that its sums are in pieces. conv_pieces.cc
-std::unique_ptr<PreparedNode> PrepareConvPieces(const Graph&, const Node&, Packer&);
+struct KernelFamily {
+  const char* name;
+  std::vector<std::string_view> operators;
+  PrepareFn prepare;
+};
 
-// The families, a file each. A function returns null where it cannot compute the node, and sets `why` if the
-// operator belongs to the family.
-// conv.cc
+// Each operator belongs to at most one family.
+const std::vector<KernelFamily>& KernelFamilies();
+const KernelFamily* FamilyOf(std::string_view op);  // null if no family computes the operator
+
+// The rows' functions, in a file for each of conv, matrix, quantized, pooling, elementwise, normalization and
+// movement.
 std::unique_ptr<PreparedNode> PrepareConv(const Graph&, const Node&, Packer&, const KernelOptions&,
                                           std::string* why);
-// matrix.cc
 std::unique_ptr<PreparedNode> PrepareMatrix(const Graph&, const Node&, Packer&, const KernelOptions&,
                                             std::string* why);
-// pooling.cc
-std::unique_ptr<PreparedNode> PreparePool(const Graph&, const Node&, ThreadPool&, std::string* why);
-// elementwise.cc
-std::unique_ptr<PreparedNode> PrepareElementwise(const Graph&, const Node&, ThreadPool&, std::string* why);
-// normalization.cc
-std::unique_ptr<PreparedNode> PrepareNormalization(const Graph&, const Node&, ThreadPool&, std::string* why);
-// movement.cc
-std::unique_ptr<PreparedNode> PrepareMovement(const Graph&, const Node&, ThreadPool&, std::string* why);
-// quantized.cc
-std::unique_ptr<PreparedNode> PrepareQuantized(const Graph&, const Node&, Packer&, std::string* why);
-
-// Helpers that several families use.
-
-// A grid of blocks over two dimensions of an output. The outer dimension is divided first: consecutive blocks
-// differ in the inner dimension, so that a run of blocks consists of at most three rectangles. Sizes of
-// blocks differ by at most one step.
-struct Grid {
-  // the sizes that are divided; row blocks begin at multiples of row_step
-  int64_t rows = 0, row_step = 1, columns = 0;
-  int64_t row_blocks = 1, column_blocks = 1;
-  bool columns_outer = false;
-
-  int64_t blocks() const { return row_blocks * column_blocks; }
-  // the number of blocks with the same part of the outer dimension
-  int64_t run() const { return columns_outer ? row_blocks : column_blocks; }
-  Range Rows(int64_t row_block) const;
-  Range Columns(int64_t column_block) const;
-  // Calls fn(rows, columns) for the rectangles that make up the blocks [begin, end). There are as few
-  // rectangles as possible: fewer and longer passes over the data cost less.
-  template <class Fn>
-  void ForPieces(int64_t begin, int64_t end, const Fn& fn) const {
-    const int64_t inner = run();
-    while (begin < end) {
-      const int64_t outer = begin / inner, at = begin % inner;
-      const int64_t whole = at == 0 ? (end - begin) / inner : 0;  // whole runs over the inner dimension
-      const int64_t last = whole > 0 ? begin + whole * inner : std::min(end, (outer + 1) * inner);
-      const Range outers{outer, whole > 0 ? outer + whole : outer + 1},
-          inners{at, whole > 0 ? inner : at + last - begin};
-      const Range &r = columns_outer ? inners : outers, &c = columns_outer ? outers : inners;
-      fn(Range{Rows(r.begin).begin, Rows(r.end - 1).end},
-         Range{Columns(c.begin).begin, Columns(c.end - 1).end});
-      begin = last;
-    }
-  }
-};
-
-// The two sides that a grid divides, rows of activations and columns of weights, and the bytes read and
-// written of each.
-struct GridSides {
-  int64_t rows = 0, row_step = 1, row_bytes = 0;
-  int64_t columns = 0, column_bytes = 0;
-};
-
-// Makes a grid with enough blocks that every thread gets its share by `speeds`; one block for one thread.
-// `other_side`: divide the side that would be left whole.
-Grid MakeGrid(const GridSides& sides, std::span<const double> speeds, bool other_side = false);
-
-// For kernels that divide only one dimension: returns the number of pieces, each of at least `least` units.
-int64_t BlocksOf(int64_t units, int64_t least, int threads);
-
-inline bool HasResidual(const Node& node) { return node.attributes.Has("residual"); }
+std::unique_ptr<PreparedNode> PrepareQuantizedConv(const Graph&, const Node&, Packer&, const KernelOptions&,
+                                                   std::string* why);
+std::unique_ptr<PreparedNode> PrepareConvert(const Graph&, const Node&, Packer&, const KernelOptions&,
+                                             std::string* why);
+std::unique_ptr<PreparedNode> PreparePool(const Graph&, const Node&, Packer&, const KernelOptions&,
+                                          std::string* why);
+std::unique_ptr<PreparedNode> PrepareElementwise(const Graph&, const Node&, Packer&, const KernelOptions&,
+                                                 std::string* why);
+std::unique_ptr<PreparedNode> PrepareRows(const Graph&, const Node&, Packer&, const KernelOptions&,
+                                          std::string* why);
+std::unique_ptr<PreparedNode> PrepareLrn(const Graph&, const Node&, Packer&, const KernelOptions&,
+                                         std::string* why);
+std::unique_ptr<PreparedNode> PrepareTranspose(const Graph&, const Node&, Packer&, const KernelOptions&,
+                                               std::string* why);
+std::unique_ptr<PreparedNode> PrepareJoin(const Graph&, const Node&, Packer&, const KernelOptions&,
+                                          std::string* why);
 
 }  // namespace mete

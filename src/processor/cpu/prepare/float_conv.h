@@ -11,7 +11,8 @@
 #include "processor/cpu/prepare/cluster_tiles.h"
 #include "processor/cpu/prepare/cold_weights.h"
 #include "processor/cpu/prepare/conv_algorithm.h"
-#include "processor/cpu/prepare/families.h"
+#include "processor/cpu/prepare/grid.h"
+#include "processor/cpu/prepare/packer.h"
 
 namespace mete {
 

@@ -38,9 +38,9 @@ std::unique_ptr<PreparedNode> CpuKernels::Prepare(const Graph& graph, const Node
   pool_.PrepareStep(step.threads);
   std::string why = "the reference was asked for";
   if (!options_.reference) {
-    why.clear();
-    if (auto fast = PrepareFast(graph, node, packer_, options_, &why)) return fast;
-    if (why.empty()) why = "no fast kernel for " + node.op;
+    const KernelFamily* family = FamilyOf(node.op);
+    if (!family) why = "no fast kernel for " + node.op;
+    else if (auto fast = family->prepare(graph, node, packer_, options_, &why)) return fast;
   }
   const RefKernel kernel = FindReference(node.op);
   if (!kernel) Fail(Code::kUnimplemented, node.name, "no kernel for operator {}", node.op);

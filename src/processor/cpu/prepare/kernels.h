@@ -55,8 +55,4 @@ class CpuKernels {
   Packer packer_;
 };
 
-// Prepares a node on a fast kernel; returns null and sets `why` where none fits. Each family has one such
-// function.
-using PrepareFn = std::unique_ptr<PreparedNode> (*)(const Graph&, const Node&, ThreadPool&, std::string* why);
-
 }  // namespace mete

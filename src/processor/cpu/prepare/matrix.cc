@@ -9,6 +9,7 @@
 #include "kernels/fast/target/target.h"
 #include "processor/cpu/prepare/cluster_tiles.h"
 #include "processor/cpu/prepare/families.h"
+#include "processor/cpu/prepare/grid.h"
 
 namespace mete {
 namespace {
@@ -156,7 +157,8 @@ class Sample {
         b_(Ones(constant ? 0 : p.k * p.n * (p.b_step == 0 ? 1 : p.batch))),
         c_(Ones(p.batch * p.m * p.n)),
         residual_(Ones(p.residual < 0 ? 0 : p.batch * p.m * p.n)) {
-    in_[0] = a_.view(), in_[1] = b_.view();
+    in_[0] = a_.view();
+    in_[1] = b_.view();
     if (p.residual >= 0) in_[size_t(p.residual)] = residual_.view();
   }
 
@@ -256,7 +258,6 @@ class VectorStep : public PreparedNode {
 
 std::unique_ptr<PreparedNode> PrepareMatrix(const Graph& graph, const Node& node, Packer& packer,
                                             const KernelOptions& options, std::string* why) {
-  if (node.op != "Gemm" && node.op != "MatMul" && node.op != "mete.MatMul") return nullptr;
   const auto product = ProductOf(graph, node, why);
   if (!product) return nullptr;
   Epilogue epilogue;

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "dispatch/reason.h"
 #include "dispatch/transposes.h"
 #include "kernels/fast/layout/transpose.h"
 #include "processor/cpu/prepare/families.h"
+#include "processor/cpu/prepare/grid.h"
 
 namespace mete {
 namespace {
@@ -146,8 +148,18 @@ class JoinStep : public PreparedNode {
   int64_t blocks_ = 1;
 };
 
-std::unique_ptr<PreparedNode> PrepareTranspose(const Graph& graph, const Node& node, ThreadPool& pool,
-                                               std::string* why) {
+// Returns whether the first input has elements to move.
+bool Moves(const Graph& graph, const Node& node) {
+  const Shape& shape = graph.value(node.inputs[0]).shape;
+  return shape.known() && shape.Elements() > 0;
+}
+
+}  // namespace
+
+std::unique_ptr<PreparedNode> PrepareTranspose(const Graph& graph, const Node& node, Packer& packer,
+                                               const KernelOptions&, std::string* why) {
+  if (!Moves(graph, node)) return No("nothing to move", why);
+  ThreadPool& pool = packer.pool();
   const Value& x = graph.value(node.inputs[0]);
   const Permutation p = JoinedPermutation(x.shape, node.attributes.IntList("perm"));
   const size_t rank = p.dims.size(), element = SizeOf(x.type);
@@ -158,11 +170,12 @@ std::unique_ptr<PreparedNode> PrepareTranspose(const Graph& graph, const Node& n
     case TransposeWay::kRows: return std::make_unique<RowTranspose>(p, element, pool);
     case TransposeWay::kReference: break;
   }
-  *why = "an order of dimensions without a fast form";
-  return nullptr;
+  return No("an order of dimensions without a fast form", why);
 }
 
-std::unique_ptr<PreparedNode> PrepareJoin(const Graph& graph, const Node& node, ThreadPool& pool) {
+std::unique_ptr<PreparedNode> PrepareJoin(const Graph& graph, const Node& node, Packer& packer,
+                                          const KernelOptions&, std::string* why) {
+  if (!Moves(graph, node)) return No("nothing to move", why);
   const bool split = node.op == "Split";
   const std::vector<ValueId>& parts = split ? node.outputs : node.inputs;
   const Shape& whole = graph.value(split ? node.inputs[0] : node.outputs[0]).shape;
@@ -171,21 +184,10 @@ std::unique_ptr<PreparedNode> PrepareJoin(const Graph& graph, const Node& node, 
   const int axis = int(given < 0 ? given + whole.rank() : given);
   std::vector<size_t> runs;
   for (ValueId id : parts) {
-    if (id == kNoValue) return nullptr;
+    if (id == kNoValue) return No("a part is omitted", why);
     runs.push_back(size_t(graph.value(id).shape.Elements(axis, whole.rank())) * element);
   }
-  return std::make_unique<JoinStep>(split, whole.Elements(0, axis), std::move(runs), pool);
-}
-
-}  // namespace
-
-std::unique_ptr<PreparedNode> PrepareMovement(const Graph& graph, const Node& node, ThreadPool& pool,
-                                              std::string* why) {
-  const bool join = node.op == "Concat" || node.op == "Split";
-  if (!join && node.op != "Transpose") return nullptr;
-  if (!graph.value(node.inputs[0]).shape.known() || graph.value(node.inputs[0]).shape.Elements() == 0)
-    return *why = "nothing to move", nullptr;
-  return join ? PrepareJoin(graph, node, pool) : PrepareTranspose(graph, node, pool, why);
+  return std::make_unique<JoinStep>(split, whole.Elements(0, axis), std::move(runs), packer.pool());
 }
 
 }  // namespace mete

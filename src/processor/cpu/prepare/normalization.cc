@@ -1,10 +1,12 @@
 // Softmax and normalisation over the innermost axis.
 #include <fmt/format.h>
 
+#include "dispatch/reason.h"
 #include "kernels/fast/lrn/lrn.h"
 #include "kernels/fast/softmax/rows.h"
 #include "kernels/fast/target/target.h"
 #include "processor/cpu/prepare/families.h"
+#include "processor/cpu/prepare/grid.h"
 
 namespace mete {
 namespace {
@@ -73,47 +75,45 @@ class LrnStep : public PreparedNode {
   int64_t blocks_ = 1;
 };
 
-std::unique_ptr<PreparedNode> PrepareLrn(const Graph& graph, const Node& node, ThreadPool& pool,
-                                         std::string* why) {
-  const Attributes& a = node.attributes;
-  const Shape& x = graph.value(node.inputs[0]).shape;
-  if (a.String("layout", "") != "NHWC" || !IsF32(graph, node.inputs[0]))
-    return *why = "not f32 in NHWC", nullptr;
-  if (x.Elements() == 0) return *why = "nothing to compute", nullptr;
-  const LrnShape shape{x[3], a.Int("size", 1), a.Float("alpha", 1e-4f), a.Float("beta", 0.75f),
-                       a.Float("bias", 1)};
-  if (shape.channels > LrnShape::kMaxChannels || shape.size > LrnShape::kMaxSize)
-    return *why = "too many channels", nullptr;
-  return std::make_unique<LrnStep>(shape, x.Elements(0, 3), pool);
+// Returns the kind of an operator of the family `rows`.
+RowKind KindOf(std::string_view op) {
+  if (op == "Softmax") return RowKind::kSoftmax;
+  if (op == "LogSoftmax") return RowKind::kLogSoftmax;
+  return op == "LayerNormalization" ? RowKind::kLayerNorm : RowKind::kRmsNorm;
 }
 
 }  // namespace
 
-std::unique_ptr<PreparedNode> PrepareNormalization(const Graph& graph, const Node& node, ThreadPool& pool,
-                                                   std::string* why) {
-  if (node.op == "LRN") return PrepareLrn(graph, node, pool, why);
-  RowKind kind;
-  if (node.op == "Softmax") kind = RowKind::kSoftmax;
-  else if (node.op == "LogSoftmax") kind = RowKind::kLogSoftmax;
-  else if (node.op == "LayerNormalization") kind = RowKind::kLayerNorm;
-  else if (node.op == "RMSNormalization") kind = RowKind::kRmsNorm;
-  else return nullptr;
-  const bool softmax = kind == RowKind::kSoftmax || kind == RowKind::kLogSoftmax;
-  if (!IsF32(graph, node.inputs[0])) return *why = "not f32", nullptr;
-  if (node.output(1) != kNoValue || node.output(2) != kNoValue)
-    return *why = "the statistics are wanted", nullptr;
+std::unique_ptr<PreparedNode> PrepareLrn(const Graph& graph, const Node& node, Packer& packer,
+                                         const KernelOptions&, std::string* why) {
+  const Attributes& a = node.attributes;
   const Shape& x = graph.value(node.inputs[0]).shape;
-  if (x.rank() == 0 || x.Elements() == 0) return *why = "nothing to compute", nullptr;
+  if (a.String("layout", "") != "NHWC" || !IsF32(graph, node.inputs[0])) return No("not f32 in NHWC", why);
+  if (x.Elements() == 0) return No("nothing to compute", why);
+  const LrnShape shape{x[3], a.Int("size", 1), a.Float("alpha", 1e-4f), a.Float("beta", 0.75f),
+                       a.Float("bias", 1)};
+  if (shape.channels > LrnShape::kMaxChannels || shape.size > LrnShape::kMaxSize)
+    return No("too many channels", why);
+  return std::make_unique<LrnStep>(shape, x.Elements(0, 3), packer.pool());
+}
+
+std::unique_ptr<PreparedNode> PrepareRows(const Graph& graph, const Node& node, Packer& packer,
+                                          const KernelOptions&, std::string* why) {
+  const RowKind kind = KindOf(node.op);
+  const bool softmax = kind == RowKind::kSoftmax || kind == RowKind::kLogSoftmax;
+  if (!IsF32(graph, node.inputs[0])) return No("not f32", why);
+  if (node.output(1) != kNoValue || node.output(2) != kNoValue) return No("the statistics are wanted", why);
+  const Shape& x = graph.value(node.inputs[0]).shape;
+  if (x.rank() == 0 || x.Elements() == 0) return No("nothing to compute", why);
   const int64_t given = node.attributes.Int("axis", -1);
   const int axis = int(given < 0 ? given + x.rank() : given);
   const int64_t length = softmax ? x[axis] : x.Elements(axis, x.rank());
-  if (softmax && x.Elements(axis + 1, x.rank()) != 1)
-    return *why = "the axis is not the innermost one", nullptr;
+  if (softmax && x.Elements(axis + 1, x.rank()) != 1) return No("the axis is not the innermost one", why);
   for (size_t i = 1; !softmax && i < node.inputs.size(); ++i)
     if (node.inputs[i] != kNoValue && graph.value(node.inputs[i]).shape.Elements() != length)
-      return *why = "the scale is broadcast", nullptr;
+      return No("the scale is broadcast", why);
   return std::make_unique<RowsStep>(kind, x.Elements() / length, length,
-                                    node.attributes.Float("epsilon", 1e-5f), pool);
+                                    node.attributes.Float("epsilon", 1e-5f), packer.pool());
 }
 
 }  // namespace mete

@@ -4,6 +4,7 @@
 #include "dispatch/windows.h"
 #include "kernels/fast/target/target.h"
 #include "processor/cpu/prepare/families.h"
+#include "processor/cpu/prepare/grid.h"
 
 namespace mete {
 namespace {
@@ -81,14 +82,13 @@ class WholeImagePool : public PreparedNode {
 
 }  // namespace
 
-std::unique_ptr<PreparedNode> PreparePool(const Graph& graph, const Node& node, ThreadPool& pool,
-                                          std::string* why) {
-  if (!IsPooling(node)) return nullptr;
+std::unique_ptr<PreparedNode> PreparePool(const Graph& graph, const Node& node, Packer& packer,
+                                          const KernelOptions&, std::string* why) {
   const auto pooling = PoolingOf(graph, node, why);
   if (!pooling) return nullptr;
   if (pooling->whole_image)
-    return std::make_unique<WholeImagePool>(pooling->kind, graph.value(node.inputs[0]).shape, pool);
-  return std::make_unique<WindowPool>(pooling->shape, pool);
+    return std::make_unique<WholeImagePool>(pooling->kind, graph.value(node.inputs[0]).shape, packer.pool());
+  return std::make_unique<WindowPool>(pooling->shape, packer.pool());
 }
 
 }  // namespace mete

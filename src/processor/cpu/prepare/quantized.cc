@@ -7,6 +7,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include "dispatch/reason.h"
+#include "kernels/fast/conv/window.h"
 #include "processor/cpu/prepare/families.h"
 #include "processor/cpu/prepare/float_conv.h"
 
@@ -114,27 +116,27 @@ bool SumsAreExact(const Parts& parts) {
 Shape ToNhwc(const Shape& s) { return {s[0], s[2], s[3], s[1]}; }
 
 std::optional<Parts> PartsOf(const Graph& graph, const Node& node, std::string* why) {
-  auto no = [&](const char* reason) { return *why = reason, std::nullopt; };
   const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape,
               &w = graph.value(node.inputs[3]).shape;
   if (!x.known() || !y.known() || x.rank() != 4 || y.Elements() == 0 || x.Elements() == 0)
-    return no("not 2-D, or empty");
+    return No("not 2-D, or empty", why);
   // no pass makes such a node, but a file may have one
-  if (node.attributes.String("layout", "") == "NHWC") return no("in NHWC");
+  if (node.attributes.String("layout", "") == "NHWC") return No("in NHWC", why);
   Parts parts;
   parts.shape = WindowOf(ToNhwc(x), ToNhwc(y), node.attributes, w[2], w[3]);
   parts.shape.groups = node.attributes.Int("group", 1);
   const auto x_level = LevelOf(graph, node.inputs[2]), y_level = LevelOf(graph, node.inputs[7]);
   if (!x_level || !y_level || !ReadWeights(graph, node, &parts) || !ReadScales(graph, node, &parts))
-    return no("scales or zero points are not constants of a fitting form");
-  parts.x = *x_level, parts.y = *y_level;
+    return No("scales or zero points are not constants of a fitting form", why);
+  parts.x = *x_level;
+  parts.y = *y_level;
   parts.bias.assign(size_t(y[1]), 0.f);
   if (node.input(8) != kNoValue) {
     const Tensor& bias = graph.value(node.inputs[8]).constant;
-    if (!bias.has_value()) return no("the bias is not constant");
+    if (!bias.has_value()) return No("the bias is not constant", why);
     for (int64_t c = 0; c < y[1]; ++c) parts.bias[size_t(c)] = float(bias.as<int32_t>()[c]);
   }
-  if (!SumsAreExact(parts)) return no("sums may pass 2^24, where f32 is not exact");
+  if (!SumsAreExact(parts)) return No("sums may pass 2^24, where f32 is not exact", why);
   return parts;
 }
 
@@ -258,25 +260,22 @@ class ConvertStep : public PreparedNode {
   ThreadPool& pool_;
 };
 
-std::unique_ptr<PreparedNode> PrepareConvert(const Graph& graph, const Node& node, ThreadPool& pool,
-                                             std::string* why) {
+}  // namespace
+
+std::unique_ptr<PreparedNode> PrepareConvert(const Graph& graph, const Node& node, Packer& packer,
+                                             const KernelOptions&, std::string* why) {
   const bool to_bytes = node.op == "QuantizeLinear";
   const Value &in = graph.value(node.inputs[0]), &out = graph.value(node.outputs[0]);
   const auto scale = ScaleOf(graph, node.inputs[1]);
   const auto level = LevelOf(graph, node.input(2));
   const Value &floats = to_bytes ? in : out, &bytes = to_bytes ? out : in;
   if (!scale || !level || floats.type != DType::kF32 || bytes.type != level->type || !out.shape.known())
-    return *why = "not between f32 and bytes with one constant scale and zero point", nullptr;
-  return std::make_unique<ConvertStep>(to_bytes, *scale, *level, out.shape.Elements(), pool);
+    return No("not between f32 and bytes with one constant scale and zero point", why);
+  return std::make_unique<ConvertStep>(to_bytes, *scale, *level, out.shape.Elements(), packer.pool());
 }
 
-}  // namespace
-
-std::unique_ptr<PreparedNode> PrepareQuantized(const Graph& graph, const Node& node, Packer& packer,
-                                               std::string* why) {
-  if (node.op == "QuantizeLinear" || node.op == "DequantizeLinear")
-    return PrepareConvert(graph, node, packer.pool(), why);
-  if (node.op != "QLinearConv") return nullptr;
+std::unique_ptr<PreparedNode> PrepareQuantizedConv(const Graph& graph, const Node& node, Packer& packer,
+                                                   const KernelOptions&, std::string* why) {
   auto parts = PartsOf(graph, node, why);
   return parts ? std::make_unique<QuantizedConv>(std::move(*parts), packer) : nullptr;
 }

@@ -1,0 +1,103 @@
+#include "graph/traits.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/ops/infer_testing.h"
+
+namespace mete {
+namespace {
+
+TEST(Traits, ElementwiseOperatorsAreComputedInAnyOrderAndDividedByTheRowsOfTheirInputs) {
+  int count = 0;
+  for (const OpSchema* op : AllOperators()) {
+    SCOPED_TRACE(op->name);
+    const OpTraits& traits = op->traits;
+    const bool first = traits.kind == OpKind::kElementwiseFirst;
+    EXPECT_EQ(traits.orders == Orders::kAny, IsElementwiseOperator(op->name));
+    EXPECT_EQ(traits.divide_by == DivideBy::kFirstInput, first);
+    EXPECT_EQ(traits.divide_by == DivideBy::kBroadcast, IsElementwiseOperator(op->name) && !first);
+    count += IsElementwiseOperator(op->name);
+  }
+  EXPECT_GT(count, 70);
+}
+
+TEST(Traits, ViewsAreDividedWhereTheirBytesAreAndComputedInThePlainOrder) {
+  for (const OpSchema* op : AllOperators()) {
+    if (op->traits.kind != OpKind::kView) continue;
+    SCOPED_TRACE(op->name);
+    const DivideBy by = op->traits.divide_by;
+    EXPECT_TRUE(by == DivideBy::kSameBytes || by == DivideBy::kReshape || by == DivideBy::kSqueeze);
+    EXPECT_EQ(op->traits.orders, Orders::kPlain);
+  }
+}
+
+// An axis that is renamed in another order is the one that a division leaves whole.
+TEST(Traits, TheAxesThatAnOrderRenamesAreThoseOfTheDivision) {
+  for (const OpSchema* op : AllOperators()) {
+    SCOPED_TRACE(op->name);
+    const OpTraits& traits = op->traits;
+    if (traits.orders == Orders::kAxis) {
+      EXPECT_EQ(traits.divide_by, DivideBy::kAlongAxis);
+    }
+    EXPECT_EQ(traits.orders == Orders::kReducedAxes, traits.divide_by == DivideBy::kReduce);
+    EXPECT_EQ(traits.orders == Orders::kSlicedAxes, traits.divide_by == DivideBy::kSlice);
+    EXPECT_EQ(traits.orders == Orders::kPads, traits.divide_by == DivideBy::kPad);
+    EXPECT_EQ(traits.orders == Orders::kScales, traits.divide_by == DivideBy::kResize);
+  }
+}
+
+TEST(Traits, WeightsAreAnInputThatTheOperatorMustHave) {
+  for (const OpSchema* op : AllOperators()) {
+    SCOPED_TRACE(op->name);
+    switch (op->traits.divide_by) {
+      case DivideBy::kConvolution:
+      case DivideBy::kQuantizedConvolution:
+      case DivideBy::kTransposedConvolution:
+      case DivideBy::kGemm:
+      case DivideBy::kMatMul:
+      case DivideBy::kMatMulInteger:
+      case DivideBy::kQLinearMatMul: EXPECT_LT(op->traits.weights, op->min_inputs); break;
+      default: break;
+    }
+  }
+}
+
+Attributes ImageAttributes(const char* op, bool last) {
+  Attributes a;
+  a.Set("kernel_shape", Ints{2, 2});
+  a.Set("blocksize", int64_t{2});
+  a.Set("size", int64_t{3});
+  if (std::string_view(op) == "Conv" || std::string_view(op) == "ConvTranspose") a.Erase("kernel_shape");
+  if (last) a.Set("layout", std::string("NHWC"));
+  return a;
+}
+
+TEST(Traits, OperatorsForChannelsLastInferTheSameShapeInBothOrders) {
+  int count = 0;
+  for (const OpSchema* op : AllOperators()) {
+    if (op->traits.orders != Orders::kChannelsLast) continue;
+    SCOPED_TRACE(op->name);
+    const bool weights = op->traits.divide_by == DivideBy::kConvolution ||
+                         op->traits.divide_by == DivideBy::kTransposedConvolution;
+    const Shape other = weights ? Shape{4, 4, 3, 2} : Shape{4};
+    std::vector<TestInput> plain{Shape{3, 4, 6, 10}}, last{Shape{3, 6, 10, 4}};
+    for (int i = 1; i < op->min_inputs; ++i) {
+      plain.push_back(other);
+      last.push_back(other);
+    }
+    const Shape a = InferOp(op->name, ImageAttributes(op->name, false), plain)[0].shape;
+    const Shape b = InferOp(op->name, ImageAttributes(op->name, true), last)[0].shape;
+    EXPECT_EQ((Shape{a[0], a[2], a[3], a[1]}), b);
+    ++count;
+  }
+  EXPECT_GE(count, 10);
+}
+
+TEST(Traits, AnUnknownOperatorHasThoseOfAnyOther) {
+  EXPECT_EQ(TraitsOf("NoSuch").divide_by, DivideBy::kWhole);
+  EXPECT_FALSE(IsElementwiseOperator("NoSuch"));
+  EXPECT_FALSE(FollowsOrder("NoSuch"));
+}
+
+}  // namespace
+}  // namespace mete
