@@ -31,9 +31,9 @@ void PrintSizes(const std::vector<std::string>& names, const std::vector<LinkPro
   if (rows.size() > 1) fmt::print("{}", FormatTable(rows, "lrrrrr", "  "));
 }
 
-double AllUs(const ProcessorCosts& device) {
+double AllUs(const ProcessorCosts& processor) {
   double us = 0;
-  for (const LayerCost& layer : device.layers) us += layer.us;
+  for (const LayerCost& layer : processor.layers) us += layer.us;
   return us;
 }
 
@@ -46,7 +46,7 @@ void PrintPoolProfile(const PoolProfile& profile, const std::string& model, cons
   PrintLinks(names, profile.links);
   Rows rows{{"processor", "all layers"}};
   for (const ProcessorCosts& processor : profile.costs.processors)
-    rows.push_back({device.name, FormatMs(AllUs(device) * 1e-3)});
+    rows.push_back({processor.name, FormatMs(AllUs(processor) * 1e-3)});
   fmt::print("{}", FormatTable(rows, "lr", "  "));
 }
 
