@@ -79,7 +79,7 @@ class Scene:
         for path in glob.glob(self.path("cache-0", "devices", "*.json")):
             with open(path) as file:
                 profile = json.load(file)
-            profile["devices"][0]["us"] = [us * kSlower for us in profile["devices"][0]["us"]]
+            profile["processors"][0]["us"] = [us * kSlower for us in profile["processors"][0]["us"]]
             with open(path, "w") as file:
                 json.dump(profile, file)
 

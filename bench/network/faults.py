@@ -28,7 +28,7 @@ kBehindS = 3.0        # of good requests behind the end of a fault, at least
 kKillEveryS = (1.5, 4.5)  # the long run: "every few seconds"
 kAwayS = 0.5          # guess: as a service manager starts it again
 kMostMib = 400        # of a worker: 192 for messages that are not yet whole (worker.cc), and more than twice what it has without. Guess
-kKept = ("requests", "wrong", "computed_alone", "computed_alone_at_end", "retries", "devices_lost", "plans", "median_ms", "p99_ms",
+kKept = ("requests", "wrong", "computed_alone", "computed_alone_at_end", "retries", "processors_lost", "plans", "median_ms", "p99_ms",
          "max_ms", "largest_difference")  # of what mete bench says
 
 
@@ -100,10 +100,10 @@ def row(name, answer, loses, ends_well=True):
 def problems(found, loses, ends_well):
     checks = {"answers are wrong": found["wrong"] > 0,
               "no request ran over the worker": found["computed_alone"] >= found["requests"],
-              "nobody noticed": loses and found["devices_lost"] == 0,
+              "nobody noticed": loses and found["processors_lost"] == 0,
               "the worker takes too much memory": found["worker_memory"]["most_mib"] > kMostMib,
               "the worker was not in use at the end": ends_well and found["computed_alone_at_end"] > 0,
-              "the worker was not always taken in again": found["again"] < found["devices_lost"] - (0 if ends_well else 1)}
+              "the worker was not always taken in again": found["again"] < found["processors_lost"] - (0 if ends_well else 1)}
     return [text for text, holds in checks.items() if holds]
 
 
@@ -129,7 +129,7 @@ def table(rows, markdown):
             continue
         c, w = r["caller_memory"], r["worker_memory"]
         lines.append([r["fault"], str(r["requests"]), str(r["requests"] - r["computed_alone"]), "0", str(r["wrong"]), str(r["retries"]),
-                      *(tables.number(r[key]) for key in ("median_ms", "p99_ms", "max_ms")), str(r["devices_lost"]),
+                      *(tables.number(r[key]) for key in ("median_ms", "p99_ms", "max_ms")), str(r["processors_lost"]),
                       str(r["again"]), f"{c['first_mib']:.0f} to {c['last_mib']:.0f}", f"{w['most_mib']:.0f}",
                       f"{c['first_threads']} to {c['last_threads']}, {w['most_threads']}"])
     return tables.aligned(lines, markdown)

@@ -125,7 +125,7 @@ class Plans(Cli):
         self.assertEqual(answer["groups"][-1]["last"], len(answer["layers"]))
         used = {answer["processors"][share["processor"]] for group in answer["groups"] for share in group["shares"]}
         for left_out in answer["left_out"]:
-            self.assertNotIn(left_out["device"], used)
+            self.assertNotIn(left_out["processor"], used)
             self.assertGreaterEqual(left_out["least_us_with_it"], answer["predicted_us"])
         text = mete("plan", self.net, "--processors", board).stdout
         for word in ("rk3399-1 alone", "predicted:", "Nothing here was measured"):
@@ -182,7 +182,7 @@ class Simulations(Cli):
                          ["alone", "layerwise", "uniform", "neurosurgeon", "legion", "fss", "fss-pruned", "dynamic"])
         ours = answer["planners"][-1]
         for planner in answer["planners"]:
-            self.assertEqual(len(planner["devices"]), 6)
+            self.assertEqual(len(planner["processors"]), 6)
             if planner["planner"] != "neurosurgeon":  # which predicts by its own regressions
                 self.assertLessEqual(ours["predicted_us"], planner["predicted_us"] * 1.000001)
         one = self.answer("simulate", self.net, "--processors", board, "--planner", "legion")

@@ -99,15 +99,15 @@ class Together(Hosts):
         super().tearDownClass()
 
     def test_a_profile_has_links_and_layers_of_all_devices(self):
-        self.assertEqual([d["name"] for d in self.profile["devices"]], ["own", "one", "two"])
-        layers = {len(d["us"]) for d in self.profile["devices"]}
+        self.assertEqual([d["name"] for d in self.profile["processors"]], ["own", "one", "two"])
+        layers = {len(d["us"]) for d in self.profile["processors"]}
         self.assertEqual(len(layers), 1)
         self.assertGreater(layers.pop(), 20)
         self.assertEqual(len(self.profile["links"]), 3)
 
     def test_links_are_measured_without_a_model(self):
         answer = self.answer("profile", "--processors", self.file)
-        self.assertEqual([link["device"] for link in answer["links"]], ["one", "two"])
+        self.assertEqual([link["processor"] for link in answer["links"]], ["one", "two"])
         for link in answer["links"]:
             self.assertGreater(link["busy_up_mbit_per_s"], 0)
             self.assertEqual([len(times) for times in link["sizes"]], [5] * 3)
@@ -167,7 +167,7 @@ class Together(Hosts):
         _, plain = self.run_to("plain")
         self.assertGreater(len(set(plain)), 100)
         answer, divided = self.run_to("divided", "--processors", self.file, *DIVIDED)
-        self.assertIn("own+one+two", answer["devices"]["plan"])
+        self.assertIn("own+one+two", answer["processors"]["plan"])
         self.assertLess(self.apart(divided, plain), 1e-4)
         _, planned = self.run_to("planned", "--processors", self.file)
         self.assertLess(self.apart(planned, plain), 1e-4)
@@ -176,8 +176,8 @@ class Together(Hosts):
         _, plain = self.run_to("plain")
         for transfer, most in (("f16", 0.02), ("u8", 0.5)):
             answer, outputs = self.run_to(transfer, "--processors", self.file, "--transfer", transfer, *DIVIDED)
-            told = answer["devices"]["largest_difference"]
-            self.assertEqual(answer["devices"]["transfer"], transfer)
+            told = answer["processors"]["largest_difference"]
+            self.assertEqual(answer["processors"]["transfer"], transfer)
             self.assertGreater(told, 1e-6)
             self.assertLess(told, most)
             self.assertAlmostEqual(self.apart(outputs, plain), told, delta=told / 10)
@@ -186,7 +186,7 @@ class Together(Hosts):
         result = self.answer("bench", self.net, "--processors", self.file, "--runs", "10", *DIVIDED)
         self.assertEqual((result["wrong"], result["retries"], result["computed_alone"], result["requests"]), (0, 0, 0, 10))
         self.assertLess(result["largest_difference"], 1e-4)
-        self.assertEqual([c["device"] for c in result["computing"]], ["own", "one", "two"])
+        self.assertEqual([c["processor"] for c in result["computing"]], ["own", "one", "two"])
         plain = mete("bench", self.net, "--processors", self.file, "--runs", "5")
         self.assertEqual(plain.returncode, OK, plain.stderr)
         self.assertIn("this device alone", plain.stdout)
@@ -204,7 +204,7 @@ class Together(Hosts):
         self.assertEqual(bench.returncode, OK, stderr)
         result = json.loads(stdout)
         self.assertEqual(result["wrong"], 0)
-        self.assertGreaterEqual(result["devices_lost"], 1)
+        self.assertGreaterEqual(result["processors_lost"], 1)
         self.assertIn("gone is lost, the others go on without it", stderr)
 
     def excluded(self, flag, other, command, *more):

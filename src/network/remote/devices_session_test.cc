@@ -212,7 +212,7 @@ TEST(PoolSession, WhatFailedForAWhileIsToldOnceAndTriedAgain) {
   EXPECT_EQ(failures, 0);
   std::lock_guard lock(devices.mutex);
   EXPECT_EQ(
-      std::count(devices.notes.begin(), devices.notes.end(), "this device computes alone: the disk is full"),
+      std::count(devices.notes.begin(), devices.notes.end(), "this processor computes alone: the disk is full"),
       1);
 }
 

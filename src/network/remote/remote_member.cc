@@ -15,7 +15,7 @@ std::unique_ptr<MemberProgram> RemoteMember::Host(const ProgramToHost& program, 
   pb::Deploy deploy;
   deploy.set_protocol(kProtocol);
   deploy.set_id(program.plan_id);
-  deploy.set_processor(program.processor);
+  deploy.set_index(program.processor);
   deploy.set_processor(processor_);
   deploy.set_lanes(program.lanes);
   deploy.set_coding(Name(program.coding));

@@ -57,13 +57,13 @@ Serving::Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, c
                  std::function<std::shared_ptr<Deployment>(int)> here)
     : stream_(stream),
       coding_(coding),
-      processor_(deploy.processor()),
+      processor_(deploy.index()),
       here_(std::move(here)),
       at_caller_(deploy.at_caller().begin(), deploy.at_caller().end()),
       queue_([] {}) {  // a caller that is gone ends the stream
   for (const pb::Peer& peer : deploy.peers()) {
     const int processor = peer.processor();
-    feeders_.try_emplace(processor, peer, deploy.id(), deploy.processor(), coding, security,
+    feeders_.try_emplace(processor, peer, deploy.id(), deploy.index(), coding, security,
                          [this, processor](const Error& error) { on_broken(error, processor); });
   }
 }

@@ -337,11 +337,11 @@ class Worker::Service : public WorkerService {
     if (deploy.at_caller_size() > kMostProcessorsOfPlan)
       Invalid("deployment", "has too many processors at its caller; got {}, expected {} at most",
               deploy.at_caller_size(), kMostProcessorsOfPlan);
-    if (deploy.processor() < 1 || deploy.processor() > kMostProcessorsOfPlan || deploy.lanes() < 1 ||
+    if (deploy.index() < 1 || deploy.index() > kMostProcessorsOfPlan || deploy.lanes() < 1 ||
         deploy.lanes() > kMostLanes)
       Invalid("deployment",
               "has numbers that cannot be; got processor {} and {} lanes, expected 1 to {} and 1 to {}",
-              deploy.processor(), deploy.lanes(), kMostProcessorsOfPlan, kMostLanes);
+              deploy.index(), deploy.lanes(), kMostProcessorsOfPlan, kMostLanes);
   }
 
   // Stops the deployment before the stream is destroyed: the call of another worker that feeds it may hold it
@@ -363,7 +363,7 @@ class Worker::Service : public WorkerService {
     pb::Deploy deploy = DeployIn(bytes);
     CheckDeploy(deploy);
     Offered& offered = OfferedAs(deploy.processor());
-    Place place(*this, KeyOf(deploy.id(), deploy.processor()));
+    Place place(*this, KeyOf(deploy.id(), deploy.index()));
     const Trimming trimming{sessions_};
     const int64_t start_ns = NowNs();
     const Coding coding = CodingOf(deploy.coding());
@@ -396,11 +396,11 @@ class Worker::Service : public WorkerService {
                                              Serving& serving) {
     const auto find = [&](const Digest& digest, DType, const Shape&) { return store_.Find(digest); };
     const auto make = [&](const Graph& graph) { return sessions_.Of(*offered.processor, graph); };
-    Program unpacked = UnpackProgram(deploy.stages(), deploy.processor(), find, limits_);
+    Program unpacked = UnpackProgram(deploy.stages(), deploy.index(), find, limits_);
     MemoryBudget::Part memory = sessions_.Take(
-        deploy.lanes() * RequestBytes(unpacked, deploy.processor(), coding), "a deployment's requests");
+        deploy.lanes() * RequestBytes(unpacked, deploy.index(), coding), "a deployment's requests");
     const std::shared_ptr<const Held> held(
-        new Held{std::move(memory), {std::move(unpacked), deploy.processor(), *offered.processor, make}});
+        new Held{std::move(memory), {std::move(unpacked), deploy.index(), *offered.processor, make}});
     const std::shared_ptr<const PreparedProgram> program(held, &held->program);
     return std::make_shared<Deployment>("worker", program, coding, deploy.lanes(), offered.turn, serving);
   }

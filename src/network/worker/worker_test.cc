@@ -228,7 +228,7 @@ pb::Deploy Passing(int64_t bytes, int stages, int lanes, const std::string& id) 
   pb::Deploy deploy;
   deploy.set_protocol(kProtocol);
   deploy.set_id(id);
-  deploy.set_processor(1);
+  deploy.set_index(1);
   deploy.set_lanes(lanes);
   deploy.set_coding("f32");
   for (const pb::Stage& stage : PackProgram(program).stages) *deploy.add_stages() = stage;
