@@ -211,9 +211,9 @@ TEST(PoolSession, WhatFailedForAWhileIsToldOnceAndTriedAgain) {
   EXPECT_FALSE(report.alone) << devices.Notes();
   EXPECT_EQ(failures, 0);
   std::lock_guard lock(devices.mutex);
-  EXPECT_EQ(
-      std::count(devices.notes.begin(), devices.notes.end(), "this processor computes alone: the disk is full"),
-      1);
+  EXPECT_EQ(std::count(devices.notes.begin(), devices.notes.end(),
+                       "this processor computes alone: the disk is full"),
+            1);
 }
 
 TEST(PoolSession, APlanGoesOnWhereWhoComesCannotServe) {
