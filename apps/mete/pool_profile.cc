@@ -31,9 +31,9 @@ void PrintSizes(const std::vector<std::string>& names, const std::vector<LinkPro
   if (rows.size() > 1) fmt::print("{}", FormatTable(rows, "lrrrrr", "  "));
 }
 
-double AllUs(const ProcessorCosts& device) {
+double AllUs(const ProcessorCosts& processor) {
   double us = 0;
-  for (const LayerCost& layer : device.layers) us += layer.us;
+  for (const LayerCost& layer : processor.layers) us += layer.us;
   return us;
 }
 

@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/unpinned.h"
+
 namespace mete {
 
 class Watch {
@@ -17,14 +19,15 @@ class Watch {
   // A thread of this object calls `happened` repeatedly, and `then` once after `happened` has returned true.
   // The destructor stops the thread.
   Watch(std::function<bool()> happened, std::function<void()> then)
-      : thread_([happened = std::move(happened), then = std::move(then)](const std::stop_token& stop) {
-          std::mutex mutex;
-          std::condition_variable_any never;
-          std::unique_lock lock(mutex);
-          while (!happened())
-            if (never.wait_for(lock, stop, kEvery, [&] { return stop.stop_requested(); })) return;
-          then();
-        }) {}
+      : thread_(
+            Unpinned([happened = std::move(happened), then = std::move(then)](const std::stop_token& stop) {
+              std::mutex mutex;
+              std::condition_variable_any never;
+              std::unique_lock lock(mutex);
+              while (!happened())
+                if (never.wait_for(lock, stop, kEvery, [&] { return stop.stop_requested(); })) return;
+              then();
+            })) {}
 
  private:
   static constexpr std::chrono::milliseconds kEvery{50};  // a guess: shorter than the time to the next call

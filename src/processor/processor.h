@@ -6,14 +6,13 @@
 // of the processor. Synchronization exists only between processors, and the planner counts it.
 #pragma once
 
-#include <sched.h>
-
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/unpinned.h"
 #include "graph/graph.h"
 #include "mete/engine.h"
 
@@ -80,17 +79,13 @@ class Processor {
 };
 
 // For the object's life the calling thread starts shares of the processor and waits for them: it stays on the
-// processor's core. Restores the thread's mask after.
+// processor's core. Restores the thread's cores after. Threads that are made meanwhile are made Unpinned().
 class AdoptedThread {
  public:
-  explicit AdoptedThread(const Processor& processor);
-  ~AdoptedThread();
-  AdoptedThread(const AdoptedThread&) = delete;
-  AdoptedThread& operator=(const AdoptedThread&) = delete;
+  explicit AdoptedThread(const Processor& processor) : pin_(processor.CallerCore()) {}
 
  private:
-  cpu_set_t saved_;
-  bool pinned_ = false;
+  const PinnedTo pin_;
 };
 
 }  // namespace mete

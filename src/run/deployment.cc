@@ -1,6 +1,7 @@
 #include "run/deployment.h"
 
 #include "base/error.h"
+#include "base/unpinned.h"
 #include "run/errors.h"
 #include "run/spin.h"
 
@@ -35,10 +36,10 @@ Deployment::Deployment(std::string name, std::shared_ptr<const PreparedProgram> 
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane].next = lane;
   try {
     for (Lane& lane : lanes_)
-      lane.thread = std::thread([this, &lane] {
+      lane.thread = std::thread(Unpinned([this, &lane] {
         const AdoptedThread adopted(program_->processor());
         Compute(lane);
-      });
+      }));
   } catch (...) {
     Stop();
     throw;

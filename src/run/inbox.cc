@@ -33,10 +33,10 @@ void Inbox::Put(int from, const PieceId& id, int64_t offset, std::string_view by
   // of coded floats no length is the same
   const bool as_it_is = all == shape.Elements() * int64_t(SizeOf(need.type));
   if (!piece.tensor.has_value()) piece.tensor = Tensor(need.type, shape);
-  if (as_it_is)
+  if (as_it_is && !bytes.empty())
     std::memcpy(static_cast<char*>(piece.tensor.mutable_view().data) + piece.bytes, bytes.data(),
                 bytes.size());
-  else piece.coded.append(bytes);
+  if (!as_it_is) piece.coded.append(bytes);
   piece.bytes += int64_t(bytes.size());
   if (piece.bytes < all) return;
   if (!as_it_is) {

@@ -3,6 +3,7 @@
 #include <future>
 
 #include "base/error.h"
+#include "base/unpinned.h"
 #include "run/pool_session.h"
 #include "plan/pool/dynamic.h"
 #include "simulate/pool/simulate_pool.h"
@@ -72,7 +73,7 @@ bool PoolSession::SaysHello(size_t processor) {
 std::vector<size_t> PoolSession::WhoAnswers(const std::vector<size_t>& processors) {
   std::vector<std::future<bool>> asked;
   for (const size_t d : processors)
-    asked.push_back(std::async(std::launch::async, [this, d] { return SaysHello(d); }));
+    asked.push_back(std::async(std::launch::async, Unpinned([this, d] { return SaysHello(d); })));
   std::vector<size_t> answer;
   for (size_t i = 0; i < processors.size(); ++i)
     if (asked[i].get()) answer.push_back(processors[i]);

@@ -67,11 +67,13 @@ class Computing {
   Computing(Member& member, Processor& home) : ready_(home.Prepare(graph_)) {
     (void)member.Time(graph_, 1, kTimeOut);
     (void)ready_->Run(inputs_, {});
-    there_ = std::jthread([this, &member](std::stop_token stop) {
+    there_ = std::jthread(Unpinned([this, &member](std::stop_token stop) {
       Repeat(stop, [&] { (void)member.Time(graph_, kRunsThere, kTimeOut); });
-    });
-    here_ =
-        std::jthread([this](std::stop_token stop) { Repeat(stop, [&] { (void)ready_->Run(inputs_, {}); }); });
+    }));
+    here_ = std::jthread(Unpinned([this, &home](std::stop_token stop) {
+      const AdoptedThread adopted(home);
+      Repeat(stop, [&] { (void)ready_->Run(inputs_, {}); });
+    }));
   }
 
   // Error where an end did not: what was measured meanwhile is worth nothing.

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/unpinned.h"
 #include "run/deployment.h"
 #include "run/spin.h"
 
@@ -19,8 +20,8 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
   LocalProgram(std::shared_ptr<Processor> processor, Turn& turn, const ProgramToHost& program,
                PlanEvents& events)
       : processor_(std::move(processor)), index_(program.processor), events_(events) {
-    made_ = std::async(std::launch::async, [this, copy = program.program, coding = program.coding,
-                                            lanes = program.lanes, &turn]() mutable {
+    auto prepare = [this, copy = program.program, coding = program.coding, lanes = program.lanes,
+                    &turn]() mutable {
       const MakeReady make = [this](const Graph& share) {
         if (stopped_) Fail(Code::kCancelled, processor_->info().name, "the plan is given up");
         return processor_->Prepare(share);
@@ -28,7 +29,8 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
       auto prepared = std::make_shared<const PreparedProgram>(std::move(copy), index_, *processor_, make);
       return std::make_unique<Deployment>(processor_->info().name, std::move(prepared), coding, lanes, turn,
                                           static_cast<DeploymentEnds&>(*this));
-    });
+    };
+    made_ = std::async(std::launch::async, Unpinned(std::move(prepare)));
   }
   ~LocalProgram() override { Stop(); }
 
@@ -75,7 +77,7 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
 class LocalEcho : public Echo {
  public:
   explicit LocalEcho(Processor& processor)
-      : processor_(processor), there_([this](std::stop_token stop) { Answer(stop); }) {}
+      : processor_(processor), there_(Unpinned([this](std::stop_token stop) { Answer(stop); })) {}
   ~LocalEcho() override {
     there_.request_stop();
     std::lock_guard lock(mutex_);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/unpinned.h"
 #include "base/watch.h"
 #include "graph/ports.h"
 
@@ -41,7 +42,7 @@ PoolSession::PoolSession(Graph graph, PoolCosts costs, std::shared_ptr<Processor
   Verify(costs_, LayersOf(graph_).size());
   for (const LayerCost& layer : costs_.processors[0].layers) alone_us_ += layer.us;
   FirstRebuild();
-  keeper_ = std::thread([this] { Keep(); });
+  keeper_ = std::thread(Unpinned([this] { Keep(); }));
 }
 
 PoolSession::~PoolSession() {

@@ -19,14 +19,6 @@ void RunShare(Ready& share, std::span<const ConstView> in, std::span<const View>
 
 }  // namespace
 
-Tensor Buffers::Take(DType type, const Shape& shape) {
-  std::lock_guard lock(mutex_);
-  for (const auto& t : all_)
-    if (t.use_count() == 1 && t->type() == type && t->shape() == shape) return {type, shape, t->data(), t};
-  all_.push_back(std::make_shared<Tensor>(type, shape));
-  return {type, shape, all_.back()->data(), all_.back()};
-}
-
 PreparedProgram::PreparedProgram(Program program, int index, Processor& processor, const MakeReady& make)
     : program_(std::move(program)), index_(index), processor_(processor) {
   for (size_t s = 0; s < program_.stages.size(); ++s) {

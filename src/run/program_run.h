@@ -3,12 +3,12 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "plan/pool/program.h"
 #include "processor/processor.h"
+#include "run/buffers.h"
 #include "run/inbox.h"
 #include "run/turn.h"
 
@@ -19,17 +19,6 @@ class Outbox {
  public:
   virtual ~Outbox() = default;
   virtual void Send(int to, const PieceId& id, Tensor piece) = 0;
-};
-
-// A pool of tensors for the values of the requests under way. A tensor is handed out again when its last
-// reader has released it. Thread-safe.
-class Buffers {
- public:
-  Tensor Take(DType type, const Shape& shape);  // not zeroed where it is used again
-
- private:
-  std::mutex mutex_;
-  std::vector<std::shared_ptr<Tensor>> all_;
 };
 
 // Makes a share's graph ready. May return the same object for the same graph.

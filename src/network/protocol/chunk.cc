@@ -128,7 +128,8 @@ std::optional<Chunk> ChunkIn(const std::vector<grpc::Slice>& slices, int frame_f
 bool WritePiece(Coding coding, uint64_t request, const PieceRoute& route, const PieceId& id,
                 const Tensor& piece, const std::function<bool(const Chunk&)>& write) {
   const grpc::Slice coded = CodedSlice(coding, piece);
-  for (size_t at = 0; at < coded.size(); at += kChunkBytes) {
+  // A piece without bytes has one chunk without data, because its receiver waits for it.
+  for (size_t at = 0; at == 0 || at < coded.size(); at += kChunkBytes) {
     Chunk chunk;
     chunk.frame.set_request(request);
     chunk.frame.set_stage(id.stage);
@@ -137,7 +138,7 @@ bool WritePiece(Coding coding, uint64_t request, const PieceRoute& route, const 
     chunk.frame.set_from(route.from);
     chunk.frame.set_to(route.to);
     chunk.frame.set_offset(int64_t(at));
-    chunk.data.push_back(coded.sub(at, std::min(at + kChunkBytes, coded.size())));
+    if (coded.size() > 0) chunk.data.push_back(coded.sub(at, std::min(at + kChunkBytes, coded.size())));
     AddCheck(chunk);
     if (!write(chunk)) return false;
   }
@@ -146,9 +147,11 @@ bool WritePiece(Coding coding, uint64_t request, const PieceRoute& route, const 
 
 void PutChunk(Inbox& inbox, int from, const Chunk& chunk) {
   const pb::Frame& frame = chunk.frame;
+  const PieceId id{frame.stage(), frame.need(), frame.source()};
   int64_t offset = frame.offset();
+  if (chunk.data.empty()) inbox.Put(from, id, offset, {});
   for (const grpc::Slice& slice : chunk.data) {
-    inbox.Put(from, {frame.stage(), frame.need(), frame.source()}, offset, BytesOf(slice));
+    inbox.Put(from, id, offset, BytesOf(slice));
     offset += int64_t(slice.size());
   }
 }
@@ -156,8 +159,11 @@ void PutChunk(Inbox& inbox, int from, const Chunk& chunk) {
 grpc::ByteBuffer PackChunk(const MessageLite& message, int frame_field, const Chunk& chunk) {
   const size_t bytes = LengthOf(chunk.data);
   const std::string numbers = chunk.frame.SerializeAsString();
-  const size_t data_head = io::CodedOutputStream::VarintSize32(TagOf(pb::Frame::kDataFieldNumber)) +
-                           io::CodedOutputStream::VarintSize32(uint32_t(bytes));
+  // protobuf leaves an empty field out
+  const size_t data_head = bytes == 0
+                               ? 0
+                               : io::CodedOutputStream::VarintSize32(TagOf(pb::Frame::kDataFieldNumber)) +
+                                     io::CodedOutputStream::VarintSize32(uint32_t(bytes));
   std::string head = message.SerializeAsString();
   {
     io::StringOutputStream to(&head);
@@ -165,8 +171,10 @@ grpc::ByteBuffer PackChunk(const MessageLite& message, int frame_field, const Ch
     out.WriteTag(TagOf(frame_field));
     out.WriteVarint32(uint32_t(numbers.size() + data_head + bytes));
     out.WriteString(numbers);
-    out.WriteTag(TagOf(pb::Frame::kDataFieldNumber));
-    out.WriteVarint32(uint32_t(bytes));
+    if (bytes > 0) {
+      out.WriteTag(TagOf(pb::Frame::kDataFieldNumber));
+      out.WriteVarint32(uint32_t(bytes));
+    }
   }
   std::vector<grpc::Slice> slices{grpc::Slice(head)};
   slices.insert(slices.end(), chunk.data.begin(), chunk.data.end());

@@ -88,6 +88,34 @@ TEST(Chunk, OfCodedFloatsHasTheirCode) {
   }
 }
 
+// What a processor needs of another one: a value of this shape.
+Program Needing(const Shape& shape) {
+  Program program;
+  program.stages.resize(1);
+  program.stages[0].needs.push_back({kNoValue, DType::kF32, shape, {{4, 0, Part::All(), Part::All()}}});
+  return program;
+}
+
+TEST(Chunk, APieceWithoutBytesArrives) {
+  const Shape shape{0, 7};
+  const Program program = Needing(shape);
+  for (const Coding coding : {Coding::kF32, Coding::kF16, Coding::kU8}) {
+    std::vector<Chunk> chunks;
+    WritePiece(coding, 300, {4, 5}, {0, 0, 0}, Counting(shape), [&](const Chunk& chunk) {
+      grpc::ByteBuffer bytes = Pack<pb::ToWorker>(chunk);
+      chunks.push_back(*Unpack<pb::ToWorker>(bytes).chunk);
+      return true;
+    });
+    Inbox inbox(program, 5, coding);
+    for (const Chunk& chunk : chunks) {
+      CheckChunk(chunk);
+      PutChunk(inbox, 4, chunk);
+    }
+    ASSERT_FALSE(chunks.empty());
+    EXPECT_EQ(inbox.Take({0, 0, 0}).shape(), shape);
+  }
+}
+
 TEST(Chunk, AFailedWriteEndsAPiece) {
   int writes = 0;
   EXPECT_FALSE(WritePiece(Coding::kF32, 1, {}, {}, Tensor(DType::kF32, {1'000'000}),
@@ -98,7 +126,7 @@ TEST(Chunk, AFailedWriteEndsAPiece) {
 // Compares with protobuf's own serializer and parser, in both directions.
 TEST(Chunk, IsOnTheWireWhatProtobufMakesOfIt) {
   std::mt19937 random(5);
-  for (const int64_t elements : {1, 30, 5'000, 65'536}) {
+  for (const int64_t elements : {0, 1, 30, 5'000, 65'536}) {
     const Chunk chunk = ChunksOf(Coding::kF32, Counting({elements}))[0];
     pb::Fed fed;
     fed.set_deployment("sixteen letters!"), fed.set_from(2);

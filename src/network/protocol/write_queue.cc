@@ -1,9 +1,11 @@
 #include "network/protocol/write_queue.h"
 
+#include "base/unpinned.h"
+
 namespace mete {
 
 WriteQueue::WriteQueue(std::function<void()> broken)
-    : broken_(std::move(broken)), thread_([this] { Do(); }) {}
+    : broken_(std::move(broken)), thread_(Unpinned([this] { Do(); })) {}
 
 WriteQueue::~WriteQueue() {
   {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/unpinned.h"
 #include "network/protocol/check.h"
 
 namespace mete {
@@ -130,7 +131,7 @@ RemoteDeployment::RemoteDeployment(RemoteDevice& remote, int device, const pb::D
   pb::ToWorker first;
   *first.mutable_deploy() = Seal(deploy);
   Write(first);
-  reader_ = std::thread([this] { Read(); });
+  reader_ = std::thread(Unpinned([this] { Read(); }));
 }
 
 RemoteDeployment::~RemoteDeployment() { Stop(); }

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/unpinned.h"
 #include "network/remote/remote_device.h"
 #include "network/remote/remote_member.h"
 
@@ -32,13 +33,13 @@ class RemoteEcho : public Echo {
   }
   double MessageUs(int count) override {
     const int64_t start_ns = NowNs();
-    std::thread sender([&] {
+    std::thread sender(Unpinned([&] {
       try {
         for (int i = 0; i < count; ++i) Send(1, 1);
       } catch (const std::exception&) {
         // the receiver finds out as well
       }
-    });
+    }));
     try {
       for (int received = 0; received < count; ++received) Receive();
     } catch (const Error&) {

@@ -53,13 +53,14 @@ void Feeder::Send(uint64_t request, const PieceId& id, Tensor piece, Unwritten::
   });
 }
 
-Serving::Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, const Security& security,
+Serving::Serving(ToCaller to_caller, const pb::Deploy& deploy, Coding coding, const Security& security,
                  std::function<std::shared_ptr<Deployment>(int)> here)
-    : stream_(stream),
+    : to_caller_(std::move(to_caller)),
       coding_(coding),
       processor_(deploy.index()),
       here_(std::move(here)),
       at_caller_(deploy.at_caller().begin(), deploy.at_caller().end()),
+      most_answers_(2 * deploy.lanes()),
       queue_([] {}) {  // a caller that is gone ends the stream
   for (const pb::Peer& peer : deploy.peers()) {
     const int processor = peer.processor();
@@ -69,7 +70,7 @@ Serving::Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, c
 }
 
 void Serving::Write(const pb::FromWorker& message, std::shared_ptr<const void> mark) {
-  queue_.Push([this, bytes = Pack(message), mark = std::move(mark)] { return stream_.Write(bytes); });
+  queue_.Push([this, bytes = Pack(message), mark = std::move(mark)] { return to_caller_(bytes); });
 }
 
 void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) {
@@ -85,7 +86,7 @@ void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piec
   }
   queue_.Push([this, to, request, id, piece = std::move(piece), mark = std::move(mark)] {
     return WritePiece(coding_, request, {processor_, to}, id, piece,
-                      [&](const Chunk& chunk) { return stream_.Write(Pack<pb::FromWorker>(chunk)); });
+                      [&](const Chunk& chunk) { return to_caller_(Pack<pb::FromWorker>(chunk)); });
   });
 }
 
@@ -109,12 +110,11 @@ void Serving::SendFailure(const Error& error, int processor) {
 }
 
 void Serving::SendWaiting(uint64_t request, int processor) {
-  if (!answer_.expired()) return;
+  const std::shared_ptr<const void> mark(nullptr, [this](const void*) { --answers_; });
+  if (++answers_ > most_answers_) return;
   pb::FromWorker message;
   message.mutable_waiting()->set_request(request);
   message.mutable_waiting()->set_processor(processor);
-  const auto mark = std::make_shared<int>();
-  answer_ = mark;
   Write(message, mark);
 }
 

@@ -2,6 +2,7 @@
 // other workers through streams that are opened at the first message.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -44,17 +45,22 @@ class Feeder {
 
 class Serving : public DeploymentEnds {
  public:
-  // Makes a feeder for each peer; a feeder connects at its first piece. Keeps references to all arguments but
-  // `deploy`. `here` finds a deployment of the same plan on this worker, to which pieces are handed over
-  // without the network; null: there is none.
-  Serving(ServeStream& stream, const pb::Deploy& deploy, Coding coding, const Security& security,
+  // Writes a message to the caller; false where the stream is broken.
+  using ToCaller = std::function<bool(const grpc::ByteBuffer&)>;
+
+  // Makes a feeder for each peer; a feeder connects at its first piece. Keeps a reference to `security`.
+  // `here` finds a deployment of the same plan on this worker, to which pieces are handed over without the
+  // network; null: there is none.
+  Serving(ToCaller to_caller, const pb::Deploy& deploy, Coding coding, const Security& security,
           std::function<std::shared_ptr<Deployment>(int)> here);
 
   void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override;
   void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) override;
   void SendFailure(const Error& error, int processor) override;
-  // Sends nothing while the last such answer is not yet written: a caller that asks reads its stream. Must be
-  // called by one thread at a time.
+  // Sends nothing while two such answers for each lane are in the queue, because a caller that does not read
+  // must not fill the memory. A caller asks once at a time in each lane, but may ask again when it has read
+  // an answer, which the queue's thread then still holds: one answer for each lane would be too few.
+  // Thread-safe.
   void SendWaiting(uint64_t request, int processor);
 
   // The thread of a feeder calls this function when the feeder breaks. It must be set before the first piece
@@ -64,12 +70,13 @@ class Serving : public DeploymentEnds {
  private:
   void Write(const pb::FromWorker& message, std::shared_ptr<const void> mark = {});
 
-  ServeStream& stream_;
+  const ToCaller to_caller_;
   const Coding coding_;
   const int processor_;
   const std::function<std::shared_ptr<Deployment>(int)> here_;
   const std::set<int> at_caller_;  // devices that are processors of the caller
-  std::weak_ptr<const void> answer_;
+  const int most_answers_;
+  std::atomic<int> answers_{0};  // of SendWaiting() that the queue holds
   // The destructor ends the feeders before the queue, because on_broken may write to the queue.
   WriteQueue queue_;
   std::map<int, Feeder> feeders_;  // by processor; the set of feeders never changes

@@ -368,7 +368,8 @@ class Worker::Service : public WorkerService {
     const int64_t start_ns = NowNs();
     const Coding coding = CodingOf(deploy.coding());
     const auto here = [this, plan = deploy.id()](int processor) { return Find(KeyOf(plan, processor)); };
-    Serving serving(stream, deploy, coding, options_.security, here);
+    Serving serving([&stream](const grpc::ByteBuffer& bytes) { return stream.Write(bytes); }, deploy, coding,
+                    options_.security, here);
     const auto deployment = MakeDeployment(offered, deploy, coding, serving);
     serving.on_broken = [weak = std::weak_ptr(deployment)](const Error& error, int processor) {
       if (const auto there = weak.lock()) there->Fail(error, processor);

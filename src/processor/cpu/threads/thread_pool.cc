@@ -8,7 +8,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "kernels/fast/reuse/reuse.h"
+#include "base/unpinned.h"
+#include "processor/cpu/threads/stretch.h"
 
 namespace mete {
 namespace {
@@ -19,19 +20,6 @@ inline void Relax() {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
-}
-
-// Computes on until the work that began at `start` has taken as long as on a core of that speed. Meanwhile
-// the function multiplies vectors, as a slow core would: a core that only waited for more than 0.7 ms had its
-// widest vectors switched off, and the following code took up to twice as long (measured with 512 bits:
-// reading from the second-level cache 1.5 times, a depthwise convolution of 32 us behind a long step 1.9
-// times).
-void Stretch(int64_t start, double speed) {
-  static constexpr float kNumbers[kReuseStep] = {};
-  // with each number: less than 0.1 us per call (more on scalar targets), so that the clock is read often
-  constexpr int kMultiplyAdds = 8;
-  const double all = double(NowNs() - start) / speed;
-  while (double(NowNs() - start) < all) ReadAndCompute(kNumbers, kReuseStep, kMultiplyAdds);
 }
 
 // A worker spins at least this often before it sleeps. A thread that another process kept from its core has
@@ -67,7 +55,7 @@ ThreadPool::ThreadPool(int threads, std::vector<int> cores, std::string_view pol
   policy_ = MakePolicy(policy, std::move(workers));
   try {
     for (int w = 1; w < threads_; ++w) {
-      workers_.emplace_back([this, w] { WorkerMain(w); });
+      workers_.emplace_back(Unpinned([this, w] { WorkerMain(w); }));
       if (!cores_.empty() && !Pin(workers_.back().native_handle(), cores_[size_t(w)]))
         refused_.push_back(cores_[size_t(w)]);
     }
@@ -157,7 +145,7 @@ bool ThreadPool::Work(int w, uint64_t region) {
     if (!any) return computed;
     const int64_t start = speed < 1 || record_spans_ ? NowNs() : 0;
     fn_(context_, w, range.begin, range.end);
-    if (speed < 1) Stretch(start, speed);
+    if (speed < 1) Stretch(start, speed, NowNs);
     if (record_spans_) Record(w, start);
   }
 }
@@ -188,7 +176,7 @@ void ThreadPool::RunAlone(int64_t blocks, BlockFn fn, void* context) {
   const int w = stand_in_ == kNobody ? 0 : stand_in_;
   const int64_t start = NowNs();
   if (blocks > 0) fn(context, w, 0, all ? blocks : (blocks + step_threads_ - 1) / step_threads_);
-  if (!speeds_.empty() && speeds_[size_t(w)] < 1) Stretch(start, speeds_[size_t(w)]);
+  if (!speeds_.empty() && speeds_[size_t(w)] < 1) Stretch(start, speeds_[size_t(w)], NowNs);
 }
 
 void ThreadPool::Run(int64_t blocks, int64_t run, BlockFn fn, void* context) {

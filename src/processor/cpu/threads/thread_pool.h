@@ -90,6 +90,9 @@ class ThreadPool {
   void ReserveShared(int64_t bytes) { Reserve(shared_, bytes); }
   std::byte* shared() { return static_cast<std::byte*>(shared_.mutable_view().data); }
 
+  // The number of workers that sleep now.
+  int sleeping() const { return sleeping_.load(); }
+
   // Policy::Times of the regions since the last call.
   Policy::Times TakeTimes();
   // Returns the time that the calling thread has waited for other workers, summed over the regions since the

@@ -4,9 +4,13 @@
 
 #include <array>
 #include <atomic>
+#include <thread>
+#include <tuple>
 #include <vector>
 
+#include "base/clock.h"
 #include "mete/error.h"
+#include "processor/cpu/threads/stretch.h"
 
 namespace mete {
 namespace {
@@ -139,16 +143,33 @@ TEST(ThreadPool, SpeedsOfAStepAreThoseThatThePolicyDealsBy) {
   EXPECT_EQ(std::vector(equal.step_speeds().begin(), equal.step_speeds().end()), (std::vector{1.0, 1.0}));
 }
 
-// An emulated worker of speed 0.25 takes four times as long: 8 ms for its block of 2 ms.
+// An emulated worker of speed 0.25 takes four times as long: its span is that of its block, and three times
+// as much.
 TEST(ThreadPool, AnEmulatedCoreTakesAsMuchLonger) {
   ThreadPool pool(2, {}, "equal", {1, 0.25});
-  const auto start = std::chrono::steady_clock::now();
+  pool.RecordSpans(true);
+  std::atomic<int64_t> computed_ns{0};
   pool.For(2, [&](int w, int64_t, int64_t) {
-    if (w == 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (w != 1) return;
+    const int64_t start = NowNs();
+    double sum = 0;
+    for (int i = 0; i < 1'000'000; ++i) sum += double(i) * 0.5;
+    EXPECT_GT(sum, 0);
+    computed_ns = NowNs() - start;
   });
-  const auto took = std::chrono::steady_clock::now() - start;
-  EXPECT_GE(took, std::chrono::milliseconds(8));
-  EXPECT_LT(took, std::chrono::seconds(5));  // the bound holds on a busy machine too
+  const std::vector<ThreadPool::Span> spans = pool.TakeSpans();
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_GT(computed_ns, 0);
+  EXPECT_GE(spans[1].end_ns - spans[1].start_ns, 4 * computed_ns);
+}
+
+TEST(ThreadPool, AStretchedTimeEndsWhenItIsLongEnough) {
+  for (const auto& [start, speed, end] : {std::tuple{int64_t{600}, 0.25, int64_t{2200}}, {900, 0.5, 1100}}) {
+    int64_t now = 1000;
+    Stretch(start, speed, [&] { return now += 1; });
+    EXPECT_GE(now, end);
+    EXPECT_LE(now, end + 10);  // readings of the clock
+  }
 }
 
 // This is what happens when a core goes offline or leaves the cpuset.
@@ -167,7 +188,7 @@ TEST(ThreadPool, WakesWorkersThatFellAsleep) {
     std::atomic<int> workers{0};
     pool.For(2, [&](int w, int64_t, int64_t) { workers += w + 1; });
     EXPECT_EQ(workers.load(), 3);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // much longer than the workers spin
+    while (pool.sleeping() == 0) std::this_thread::yield();
   }
 }
 

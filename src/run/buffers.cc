@@ -1,0 +1,82 @@
+#include "run/buffers.h"
+
+#include <cstddef>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace mete {
+namespace {
+
+// Room for the control block of a shared pointer with a Lender: it takes 56 bytes in libstdc++ 12.
+constexpr size_t kControlBytes = 128;
+
+}  // namespace
+
+struct Buffers::Buffer {
+  Buffer(DType type, const Shape& shape) : memory(type, shape) {}
+
+  Tensor memory;
+  bool lent = false;
+  alignas(std::max_align_t) std::byte control[kControlBytes];
+};
+
+struct Buffers::Pool {
+  Buffer& Lend(DType type, const Shape& shape) {
+    std::lock_guard lock(mutex);
+    for (const auto& buffer : all) {
+      if (buffer->lent || buffer->memory.type() != type || !(buffer->memory.shape() == shape)) continue;
+      buffer->lent = true;
+      return *buffer;
+    }
+    all.push_back(std::make_unique<Buffer>(type, shape));
+    all.back()->lent = true;
+    return *all.back();
+  }
+  // The lock orders what the last reader has read before what the next borrower writes.
+  void Return(Buffer& buffer) {
+    std::lock_guard lock(mutex);
+    buffer.lent = false;
+  }
+
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Buffer>> all;
+};
+
+// Keeps the control block of a lent tensor's shared pointer within the buffer. The pointer gives the block
+// back as the last thing that it does, and the buffer is free from then on.
+template <class T>
+class Buffers::Lender {
+ public:
+  using value_type = T;
+
+  Lender(std::shared_ptr<Pool> pool, Buffer& buffer) : pool_(std::move(pool)), buffer_(&buffer) {}
+  template <class U>
+  Lender(const Lender<U>& other) : pool_(other.pool_), buffer_(other.buffer_) {}
+
+  T* allocate(size_t) {
+    static_assert(sizeof(T) <= kControlBytes && alignof(T) <= alignof(std::max_align_t));
+    return reinterpret_cast<T*>(buffer_->control);
+  }
+  void deallocate(T*, size_t) { pool_->Return(*buffer_); }
+  bool operator==(const Lender& other) const { return buffer_ == other.buffer_; }
+
+ private:
+  template <class U>
+  friend class Lender;
+
+  std::shared_ptr<Pool> pool_;
+  Buffer* buffer_;
+};
+
+Buffers::Buffers() : pool_(std::make_shared<Pool>()) {}
+
+Tensor Buffers::Take(DType type, const Shape& shape) {
+  Buffer& buffer = pool_->Lend(type, shape);
+  const void* const data = buffer.memory.data();
+  return {type, shape, data,
+          std::shared_ptr<const void>(
+              data, [](const void*) {}, Lender<std::byte>(pool_, buffer))};
+}
+
+}  // namespace mete

@@ -1,0 +1,27 @@
+// A pool of tensors for the values of the requests under way.
+#pragma once
+
+#include <memory>
+
+#include "mete/tensor.h"
+
+namespace mete {
+
+// Lends tensors. A tensor comes back by itself when its last copy goes, in whatever thread, and is then lent
+// again: a steady run allocates nothing. Tensors that are lent may outlive the pool. Thread-safe.
+class Buffers {
+ public:
+  Buffers();
+  // Returns a tensor of this type and shape. It is not zeroed if it was lent before.
+  Tensor Take(DType type, const Shape& shape);
+
+ private:
+  struct Buffer;
+  struct Pool;
+  template <class T>
+  class Lender;
+
+  std::shared_ptr<Pool> pool_;
+};
+
+}  // namespace mete
