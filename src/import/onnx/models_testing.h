@@ -109,7 +109,7 @@ inline Imported Import(const ModelProto& m, const ImportOptions& options = {},
 }
 
 // Returns the Error that `action` throws, as "CODE: message", or "" if it throws none.
-inline std::string ErrorOf(const std::function<void()>& action) {
+inline std::string CodedErrorOf(const std::function<void()>& action) {
   try {
     action();
   } catch (const mete::Error& e) {
@@ -119,7 +119,7 @@ inline std::string ErrorOf(const std::function<void()>& action) {
 }
 inline std::string ImportError(const ModelProto& m, const ImportOptions& options = {},
                                const std::string& folder = "") {
-  return ErrorOf([&] { Import(m, options, folder); });
+  return CodedErrorOf([&] { Import(m, options, folder); });
 }
 
 inline ::testing::AssertionResult Contains(const std::string& text, const std::string& part) {

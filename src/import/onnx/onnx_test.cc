@@ -427,13 +427,13 @@ TEST(ImportOnnx, EveryPrefixOfAFileIsAnError) {
   const std::string whole = RichModel();
   EXPECT_NO_THROW(ImportBytes(whole));
   for (size_t length = 0; length < whole.size(); ++length) {
-    const std::string error = ErrorOf([&] { ImportBytes(whole.substr(0, length)); });
+    const std::string error = CodedErrorOf([&] { ImportBytes(whole.substr(0, length)); });
     EXPECT_NE(error, "") << length;
   }
-  EXPECT_TRUE(StartsWith(ErrorOf([] { ImportBytes(""); }), "DATA_LOSS: [test.onnx] the file is empty"));
-  EXPECT_TRUE(StartsWith(ErrorOf([&] { ImportBytes(whole.substr(0, whole.size() - 20)); }),
+  EXPECT_TRUE(StartsWith(CodedErrorOf([] { ImportBytes(""); }), "DATA_LOSS: [test.onnx] the file is empty"));
+  EXPECT_TRUE(StartsWith(CodedErrorOf([&] { ImportBytes(whole.substr(0, whole.size() - 20)); }),
                          "DATA_LOSS: [test.onnx] the file is truncated"));
-  EXPECT_TRUE(StartsWith(ErrorOf([] { ImportBytes("<!DOCTYPE html><html>"); }), "DATA_LOSS: "));
+  EXPECT_TRUE(StartsWith(CodedErrorOf([] { ImportBytes("<!DOCTYPE html><html>"); }), "DATA_LOSS: "));
 }
 
 TEST(ImportOnnx, RandomAndBitFlippedFilesNeverCrash) {
@@ -449,12 +449,12 @@ TEST(ImportOnnx, RandomAndBitFlippedFilesNeverCrash) {
     for (int f = 0; f < flips; ++f) bytes[random() % bytes.size()] ^= char(1 << random() % 8);
     if (i % 3 == 0)
       for (char& c : bytes) c = char(random());
-    ErrorOf([&] { ImportBytes(bytes, options); });
+    CodedErrorOf([&] { ImportBytes(bytes, options); });
   }
 }
 
 TEST(ImportOnnx, AMissingFileIsNotFound) {
-  EXPECT_TRUE(StartsWith(ErrorOf([] { ImportOnnx("/nowhere/model.onnx", ImportOptions{}); }),
+  EXPECT_TRUE(StartsWith(CodedErrorOf([] { ImportOnnx("/nowhere/model.onnx", ImportOptions{}); }),
                          "NOT_FOUND: [/nowhere/model.onnx]"));
 }
 
