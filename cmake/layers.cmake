@@ -42,7 +42,7 @@ target_sources(mete_cpu PRIVATE ${CMAKE_BINARY_DIR}/sources_digest.cc)
 mete_library(emulated src/processor/emulated LAYERS cpu)
 mete_library(make_processor src/processor/make LAYERS cpu emulated)
 mete_library(run src/run LAYERS processor plan_pool simulate_pool TEST_LAYERS cpu emulated passes)
-mete_library(engine src/engine LAYERS cpu passes plan import_onnx import_caffe)
+mete_library(engine src/engine LAYERS cpu passes plan import_onnx import_caffe WITHOUT src/engine/pool)
 target_compile_definitions(mete_engine PRIVATE METE_VERSION="${PROJECT_VERSION}")
 # -O3 where loops over elements are: at -O2 a quantized MobileNet v2 takes a fifth longer and the reference's MatMul two thirds. The other
 # folders would be 445 KB larger for it and load no model faster. So would the two files that have a loop for every operator and type:
@@ -73,6 +73,7 @@ mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)
 target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights on processors with fused multiply-adds
 mete_library(profile src/profile LAYERS engine zoo WITHOUT src/profile/energy src/profile/pool)
 mete_library(profile_pool src/profile/pool LAYERS run LINKS nlohmann_json::nlohmann_json PkgConfig::XXHASH)
+mete_library(engine_pool src/engine/pool LAYERS engine make_processor profile_pool)
 if(METE_NETWORK)
   mete_library(keys src/network/keys LAYERS base LINKS OpenSSL::Crypto)
   mete_library(discovery src/network/discovery LAYERS base)
@@ -85,9 +86,39 @@ if(METE_NETWORK)
   target_compile_definitions(mete_worker PRIVATE METE_VERSION="${PROJECT_VERSION}")
   mete_library(remote src/network/remote LAYERS protocol LINKS gRPC::grpc++ TEST_LAYERS worker cpu engine passes profile_pool)
   target_compile_definitions(mete_remote PRIVATE METE_VERSION="${PROJECT_VERSION}")
+  mete_library(network_pool src/network/pool LAYERS remote keys engine_pool)
   mete_bench(chunk_bench bench/network protocol)
 endif()
 mete_library(slowcore tools/slowcore/control LAYERS base)
+# The command line (apps/mete) is written on the public headers and on base, whose tables, JSON, units and errors are functions without
+# state. tools/check_layers.py refuses all other includes of its files but these.
+mete_exceptions("they describe or read machines, which no program needs to run a model"
+  apps/mete/cluster_flags.cc LAYERS costs
+  apps/mete/cluster_flags.h LAYERS machine
+  apps/mete/installed_files.cc LAYERS machine
+  apps/mete/machine.cc LAYERS machine)
+mete_exceptions("they choose frequencies and measure energy before a session is made, with curves and locks of their own"
+  apps/mete/left_frequencies.h LAYERS machine
+  apps/mete/objective.cc LAYERS engine
+  apps/mete/objective.h LAYERS costs machine
+  apps/mete/profile_energy.cc LAYERS profile_energy)
+mete_exceptions("they show and check the predicted times of kernels, for work on the predictions"
+  apps/mete/plan.cc LAYERS costs cpu engine plan plan_cores simulate
+  apps/mete/profile.cc LAYERS cpu machine profile
+  apps/mete/profile_check.cc LAYERS cpu profile)
+mete_exceptions("they simulate in virtual time or compare planners, which are experiments"
+  apps/mete/pool_compare.cc LAYERS engine_pool
+  apps/mete/simulate.cc LAYERS costs engine schedule simulate
+  apps/mete/simulate_pool.cc LAYERS engine engine_pool plan_pool simulate_pool)
+mete_exceptions("they make or recognize models with made-up weights, which are for measuring"
+  apps/mete/run.cc LAYERS zoo
+  apps/mete/zoo.cc LAYERS zoo)
+mete_exceptions("they are the worker's side, ask workers for their state, or manage keys, which are no part of running a model"
+  apps/mete/network/devices.cc LAYERS discovery
+  apps/mete/network/keys.cc LAYERS keys
+  apps/mete/network/worker.cc LAYERS discovery machine make_processor worker
+  apps/mete/network/workers.cc LAYERS network_pool
+  apps/mete/network/workers.h LAYERS machine remote)
 if(METE_TESTS)
   add_subdirectory(tests)
 endif()

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Compares the real includes with the table in cmake/layers.cmake.
 
+The command line (PROGRAM) may include the public headers and PROGRAM_LAYERS; each file of it that includes more has a
+line in a mete_exceptions() of the table, with the layers that it needs, under the reason.
+
 A file of a library may include the headers of its own folder, of the libraries in its LAYERS (and, through
 them, of theirs), and of include/mete; tests (*_test.cc, *_fuzz.cc, *_testing.h) also those of its TEST_LAYERS. Prints each violation with
 the way out; the exit status is 1 where there is one.
@@ -10,6 +13,8 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = "apps/mete/"
+PROGRAM_LAYERS = ["base"]  # tables, JSON, units, errors: functions without state
 KEYWORDS = ("LINKS", "LAYERS", "TEST_LAYERS", "TEST_LINKS", "WITHOUT")
 
 
@@ -28,6 +33,15 @@ def read_table(text):
                 entry[key].append(word)
         table[words[0]] = entry
     return table
+
+
+def read_exceptions(text):
+    """{path: [layer, ...]} of every mete_exceptions("reason" FILE LAYERS layer... [FILE LAYERS layer...]...)."""
+    exceptions = {}
+    for group in re.findall(r'\bmete_exceptions\("[^"]+"([^)]*)\)', re.sub(r"#.*", "", text)):
+        for path, layers in re.findall(r"(\S+)\s+LAYERS((?:\s+(?!\S+\s+LAYERS)\S+)+)", group):
+            exceptions[path] = layers.split()
+    return exceptions
 
 
 def reachable(table, names):
@@ -60,6 +74,15 @@ def resolve(include, source):
     return None
 
 
+def included(source):
+    """(line number, path) of each of our own files that `source` includes, but for public headers."""
+    for number, line in enumerate(source.read_text(errors="replace").splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+        target = match and resolve(match.group(1), source)
+        if target and not target.startswith("include/"):
+            yield number, target
+
+
 def check_file(table, source):
     path = source.relative_to(ROOT).as_posix()
     owner = owner_of(table, path)
@@ -69,11 +92,7 @@ def check_file(table, source):
     if re.search(r"_(test|fuzz|testing)\.(cc|h)$", path):
         allowed |= reachable(table, table[owner]["TEST_LAYERS"])
     problems = []
-    for number, line in enumerate(source.read_text(errors="replace").splitlines(), 1):
-        match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
-        target = match and resolve(match.group(1), source)
-        if not target or target.startswith("include/"):
-            continue
+    for number, target in included(source):
         other = owner_of(table, target)
         if other is None and any(table[name]["folder"].startswith(target.rpartition("/")[0] + "/") for name in allowed):
             continue  # a header above several libraries (src/import/import.h) belongs to each of them
@@ -85,23 +104,45 @@ def check_file(table, source):
     return problems
 
 
+def check_program_file(table, exceptions, source):
+    path = source.relative_to(ROOT).as_posix()
+    named = exceptions.get(path, [])
+    unknown = [name for name in named if name not in table]
+    if unknown:
+        return [f"cmake/layers.cmake: {path} names layers that there are not: {', '.join(unknown)}"]
+    others = {}
+    for number, target in included(source):
+        other = owner_of(table, target)
+        if other and other not in PROGRAM_LAYERS:
+            others.setdefault(other, (number, target))
+    problems = [f"{path}:{number}: the command line is written on the public headers; got {target} of {name}, expected a header of include/mete; "
+                f"try a public function, or a line in a mete_exceptions() of cmake/layers.cmake"
+                for name, (number, target) in others.items() if name not in named]
+    problems += [f"cmake/layers.cmake: {path} has an exception for {name}, which it does not include; try to delete it"
+                 for name in named if name not in others]
+    return problems
+
+
 def find_cycles(table):
     return [f"cmake/layers.cmake: {name} reaches itself through its LAYERS"
             for name, entry in table.items() if name in reachable(table, entry["LAYERS"])]
 
 
 def main():
-    table = read_table((ROOT / "cmake/layers.cmake").read_text())
+    text = (ROOT / "cmake/layers.cmake").read_text()
+    table, exceptions = read_table(text), read_exceptions(text)
     problems = find_cycles(table)
+    problems += [f"cmake/layers.cmake: {path} has an exception, but there is no such file" for path in exceptions if not (ROOT / path).is_file()]
     files = 0
     for folder in ("src", "apps", "zoo", "tools"):
         for source in sorted((ROOT / folder).rglob("*")):
             if source.suffix in (".h", ".cc"):
                 files += 1
-                problems += check_file(table, source)
+                program = source.relative_to(ROOT).as_posix().startswith(PROGRAM)
+                problems += check_program_file(table, exceptions, source) if program else check_file(table, source)
     for problem in problems:
         print(problem)
-    print(f"layers: {files} files, {len(table)} libraries, {len(problems)} violations")
+    print(f"layers: {files} files, {len(table)} libraries, {len(exceptions)} files of the command line with exceptions, {len(problems)} violations")
     return 1 if problems else 0
 
 

@@ -133,7 +133,8 @@ bool CanBeClasses(const Shape& shape) {
   return shape[1] >= 2 && shape.Elements(2, shape.rank()) == 1;
 }
 
-int ClassifiedOutput(const Model& model, const std::string& name, bool wanted) {
+int ClassifiedOutput(const Model& model, const std::string& name, bool wanted,
+                     const PictureSetting& setting) {
   const auto& ports = model.outputs();
   std::vector<std::string> names;
   int classes = -1, count = 0;
@@ -143,14 +144,13 @@ int ClassifiedOutput(const Model& model, const std::string& name, bool wanted) {
     if (can) classes = int(i), ++count;
     if (name.empty() || ports[i].name != name) continue;
     if (can) return int(i);
-    throw UsageError(
-        fmt::format("[--classify] output '{}' cannot be scores of classes; got {}, expected 1xN or 1xNx1x1; "
-                    "try without --classify",
-                    name, ToString(ports[i].shape)));
+    setting.Fail(fmt::format(
+        "output '{}' cannot be scores of classes; got {}, expected 1xN or 1xNx1x1; try without {}", name,
+        ToString(ports[i].shape), setting.name()));
   }
   if (!name.empty())
-    throw UsageError(fmt::format("[--classify] the model has no output '{}'; expected one of {}", name,
-                                 fmt::join(names, ", ")));
+    setting.Fail(
+        fmt::format("the model has no output '{}'; expected one of {}", name, fmt::join(names, ", ")));
   return wanted && count == 1 ? classes : -1;
 }
 

@@ -9,6 +9,7 @@
 #include "context.h"
 #include "mete/engine.h"
 #include "mete/image.h"
+#include "pictures.h"
 #include "ranking.h"
 
 namespace mete::cli {
@@ -29,8 +30,9 @@ struct Answer {
 bool CanBeClasses(const Shape& shape);
 
 // Returns the index of the output to rank: the output called `name`; or, if `wanted`, the only output that
-// can be classes; or -1. UsageError if no output has the name, or the output of that name cannot be classes.
-int ClassifiedOutput(const Model& model, const std::string& name, bool wanted);
+// can be classes; or -1. `setting` fails if no output has the name, or the output of that name cannot be
+// classes.
+int ClassifiedOutput(const Model& model, const std::string& name, bool wanted, const PictureSetting& setting);
 
 // How an answer is printed.
 struct AnswerStyle {

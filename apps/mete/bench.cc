@@ -16,8 +16,6 @@
 #include "mete/statistics.h"
 #include "model_flags.h"
 #include "objective.h"
-#include "plan/pool/named.h"
-#include "plan/pool/program.h"
 #include "runner.h"
 #include "serve.h"
 #include "stopwatch.h"
@@ -294,6 +292,41 @@ void Gather(const Streams& streams, const Model& model, Result& result) {
   result.computed_gflop = double(stats.computed_flops) * 1e-9;
 }
 
+// Appends a trace that began `later_ns` after `all`, with lanes of its own.
+void Append(Trace trace, int64_t later_ns, const std::string& lane, Trace& all) {
+  const int first = int(all.lanes.size());
+  for (const std::string& name : trace.lanes) all.lanes.push_back(lane + name);
+  for (TraceEvent& event : trace.events) {
+    event.worker += first;
+    event.start_ns += later_ns;
+    event.end_ns += later_ns;
+    all.events.push_back(std::move(event));
+  }
+  all.total_ns = std::max(all.total_ns, trace.total_ns + later_ns);
+}
+
+// Returns the trace of a run of each stream, all at the same time.
+Trace TraceOf(Streams& streams) {
+  std::vector<Trace> traces(streams.size());
+  std::vector<int64_t> start_ns(streams.size());
+  const auto run = [&](size_t i) {
+    start_ns[i] = MonotonicNs();
+    streams[i]->runner.RunMs(&traces[i]);
+  };
+  std::vector<std::future<void>> others;
+  for (size_t i = 1; i < streams.size(); ++i)
+    others.push_back(std::async(std::launch::async, [&, i] { run(i); }));
+  run(0);
+  for (auto& other : others) other.get();
+  if (streams.size() == 1) return std::move(traces[0]);
+  const int64_t first_ns = *std::min_element(start_ns.begin(), start_ns.end());
+  Trace all;
+  all.process = traces[0].process;
+  for (size_t i = 0; i < traces.size(); ++i)
+    Append(std::move(traces[i]), start_ns[i] - first_ns, fmt::format("stream {}, ", i + 1), all);
+  return all;
+}
+
 void Bench(const BenchFlags& flags, const Context& context) {
   CheckObjective(flags.model, flags.pool.given());
   CheckCores(flags.model);
@@ -337,7 +370,7 @@ void Bench(const BenchFlags& flags, const Context& context) {
   if (!result.interrupted) {
     ReportPlan(
         session, flags.model, context, [&](Trace* to) { runner.RunMs(to); }, json);
-    if (flags.model.traced()) runner.RunMs(&trace);
+    if (flags.model.traced()) trace = TraceOf(streams);
     ReportTrace(trace, flags.model, context, json);
   }
   if (context.json) PrintJson(json);

@@ -4,112 +4,85 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "pool_figure.h"
-#include "plan/pool/placements.h"
-#include "plan/pool/plan_exchanges.h"
 #include "terminal.h"
 
 namespace mete::cli {
 namespace {
 
-template <class F>
-void ForTransfers(const PlannedPool& p, const F& f) {
-  PlanExchanges exchanges(p.graph, p.plan, p.pool());
-  for (size_t at = 0; at < exchanges.count(); ++at)
-    for (const Transfer& transfer : exchanges.At(at).All()) f(at, transfer);
-}
-
-std::string LinksText(const PlannedPool& p) {
+std::string LinksText(const PoolPlan& p) {
   Rows rows{{"before group", "from", "to", "sent", "by itself"}};
-  size_t last = p.plan.groups.size() + 1;
-  ForTransfers(p, [&](size_t at, const Transfer& t) {
-    const std::string group = at < p.plan.groups.size() ? std::to_string(at + 1) : "the end";
-    rows.push_back({at == last ? "" : group, p.plan.processors[size_t(t.from)],
-                    p.plan.processors[size_t(t.to)], FormatBytes(t.bytes),
-                    FormatMs(AloneReadyUs(t, p.pool()) * 1e-3)});
-    last = at;
-  });
+  int last = -1;
+  for (const PoolPlan::Transfer& t : p.transfers) {
+    const std::string group =
+        t.before_group < int(p.groups.size()) ? std::to_string(t.before_group + 1) : "the end";
+    rows.push_back({t.before_group == last ? "" : group, p.processors[size_t(t.from)].name,
+                    p.processors[size_t(t.to)].name, FormatBytes(t.bytes), FormatMs(t.us * 1e-3)});
+    last = t.before_group;
+  }
   if (rows.size() == 1) return "Nothing is sent.\n";
   return FormatTable(rows, "lllrr") +
          "\nBy itself: if nothing else went through both ends' links at the time.\n";
 }
 
-// Returns the load of each device over all groups: if a link is the bottleneck, this table shows it.
-std::string LoadsText(const PlannedPool& p) {
-  std::vector<int64_t> out(p.pool().processors.size(), 0), in = out;
-  ForTransfers(
-      p, [&](size_t, const Transfer& t) { out[size_t(t.from)] += t.bytes, in[size_t(t.to)] += t.bytes; });
-  const std::vector<ProcessorLoad> loads = LoadsOf(p.graph, p.plan, p.pool());
+// Returns the load of each processor over all groups: if a link is the bottleneck, this table shows it.
+std::string LoadsText(const PoolPlan& p) {
   Rows rows{{"of a request", "computes for", "sends", "for", "gets", "for"}};
-  for (size_t d = 0; d < loads.size(); ++d)
-    if (loads[d].compute_us + loads[d].up_us + loads[d].down_us > 0)
-      rows.push_back({p.plan.processors[d], FormatMs(loads[d].compute_us * 1e-3), FormatBytes(out[d]),
-                      FormatMs(loads[d].up_us * 1e-3), FormatBytes(in[d]),
-                      FormatMs(loads[d].down_us * 1e-3)});
+  for (const PoolPlan::Processor& processor : p.processors)
+    if (processor.compute_us + processor.up_us + processor.down_us > 0)
+      rows.push_back({processor.name, FormatMs(processor.compute_us * 1e-3),
+                      FormatBytes(processor.sent_bytes), FormatMs(processor.up_us * 1e-3),
+                      FormatBytes(processor.received_bytes), FormatMs(processor.down_us * 1e-3)});
   return FormatTable(rows, "lrrrrr");
 }
 
-// Returns the processors without a part; equal processors form one group.
-std::vector<std::vector<int>> UnusedProcessors(const PlannedPool& p) {
-  const std::set<int> used = UsedProcessors(p.plan);
-  std::vector<std::vector<int>> unused;
-  for (int d = 0; d < int(p.pool().processors.size()); ++d) {
-    if (used.count(d)) continue;
-    const auto alike = [&](const std::vector<int>& some) {
-      return some[0] != 0 && Alike(p.pool().processors[size_t(some[0])], p.pool().processors[size_t(d)]);
+// Returns the first of each kind of processors without a part, and how many there are of it.
+std::vector<std::pair<size_t, int>> UnusedProcessors(const PoolPlan& p) {
+  std::vector<std::pair<size_t, int>> unused;
+  for (size_t i = 0; i < p.processors.size(); ++i) {
+    if (p.processors[i].is_used) continue;
+    const auto alike = [&](const auto& kind) {
+      return p.processors[kind.first].alike == p.processors[i].alike;
     };
     const auto at = std::find_if(unused.begin(), unused.end(), alike);
-    if (at == unused.end()) unused.push_back({d});
-    else at->push_back(d);
+    if (at == unused.end()) unused.push_back({i, 1});
+    else ++at->second;
   }
   return unused;
 }
 
-// Returns the effect of a part for this device: "81.34 ms, 1.7 % more" or "81.34 ms, as long". The plans for
-// latency that were weighed have this number.
-std::string WithItText(const PlannedPool& p, const ProcessorCosts& device) {
-  const auto like_it = [&](const LeftOutProcessor& l) {  // has the same link and costs
-    const ProcessorCosts& other = p.pool().processors[size_t(l.processor)];
-    return other.link == device.link && other.layers == device.layers;
-  };
-  const auto known = std::find_if(p.left_out.begin(), p.left_out.end(), like_it);
-  if (known == p.left_out.end()) return "-";
-  if (!std::isfinite(known->us)) return "not weighed";
-  const double percent = 100 * (known->us / p.plan.predicted_us - 1);
-  return fmt::format("{}, {}", FormatMs(known->us * 1e-3),
+// Returns the effect of a part for this processor: "81.34 ms, 1.7 % more" or "81.34 ms, as long". The plans
+// for latency that were weighed have this number.
+std::string WithItText(const PoolPlan& p, const PoolPlan::Processor& processor) {
+  if (!processor.with_it_us) return "-";
+  if (!std::isfinite(*processor.with_it_us)) return "not weighed";
+  const double percent = 100 * (*processor.with_it_us / p.predicted_us - 1);
+  return fmt::format("{}, {}", FormatMs(*processor.with_it_us * 1e-3),
                      percent < 0.05 ? "as long" : fmt::format("{:.1f} % more", percent));
 }
 
-const char* WhenUsed(PoolObjective objective) {
-  switch (objective) {
-    case PoolObjective::kThroughput:
-      return "the busiest device or link, which sets the period, then has less to do";
-    case PoolObjective::kEnergy: return "that saves more joules than sending and its idle power take";
-    default: return "that saves more time than it takes to send its part";
-  }
+const char* WhenUsed(const std::string& objective) {
+  if (objective == "throughput")
+    return "the busiest device or link, which sets the period, then has less to do";
+  if (objective == "energy") return "that saves more joules than sending and its idle power take";
+  return "that saves more time than it takes to send its part";
 }
 
-std::string UnusedText(const PlannedPool& p) {
-  const std::vector<std::vector<int>> unused = UnusedProcessors(p);
+std::string UnusedText(const PoolPlan& p) {
+  const auto unused = UnusedProcessors(p);
   if (unused.empty()) return "Every device has a part.\n";
-  const bool latency = p.objective == PoolObjective::kLatency;
+  const bool latency = p.objective == "latency";
   Rows rows{{"not used", "computes all in", "alone, links included", "there and back"}};
   if (!latency) rows[0].push_back(FigureName(p.objective) + " alone");
   rows[0].push_back(latency ? "with a part, at least" : "the plan's");
-  for (const std::vector<int>& processors : unused) {
-    const size_t d = size_t(processors[0]);
-    const Plan& alone = p.alone[d];
-    const std::string others =
-        processors.size() > 1 ? fmt::format(" and {} alike", processors.size() - 1) : "";
-    const double there_and_back_us =
-        AloneReadyUs({0, int(d), 0}, p.pool()) + AloneReadyUs({int(d), 0, 0}, p.pool());
-    rows.push_back({p.plan.processors[d] + others, FormatMs(alone.groups[0].shares[0].compute_us * 1e-3),
-                    FormatMs(alone.predicted_us * 1e-3), d == 0 ? "-" : FormatMs(there_and_back_us * 1e-3)});
-    if (!latency) rows.back().push_back(FigureText(FigureOf(alone, p.objective), p.objective));
-    rows.back().push_back(latency ? WithItText(p, p.pool().processors[d])
-                                  : FigureText(FigureOf(p.plan, p.objective), p.objective));
+  for (const auto& [first, count] : unused) {
+    const PoolPlan::Processor& processor = p.processors[first];
+    rows.push_back({processor.name + (count > 1 ? fmt::format(" and {} alike", count - 1) : ""),
+                    FormatMs(processor.alone_compute_us * 1e-3), FormatMs(processor.alone_us * 1e-3),
+                    first == 0 ? "-" : FormatMs(processor.there_and_back_us * 1e-3)});
+    if (!latency) rows.back().push_back(FigureText(processor.alone_figure, p.objective));
+    rows.back().push_back(latency ? WithItText(p, processor) : FigureText(p.figure, p.objective));
   }
   const std::string legend = fmt::format(
       "There and back: what the least message to it and its answer take. A device gets a part only where {}.",
@@ -121,19 +94,18 @@ std::string UnusedText(const PlannedPool& p) {
 
 }  // namespace
 
-std::string ExplainPool(const PlannedPool& p) {
+std::string ExplainPool(const PoolPlan& p) {
   return fmt::format("\n{}\n{}\n{}", LinksText(p), LoadsText(p), UnusedText(p));
 }
 
-Json SentJson(const PlannedPool& p) {
+Json SentJson(const PoolPlan& p) {
   Json sent = Json::array();
-  for (size_t at = 0; at <= p.plan.groups.size(); ++at) sent.push_back(Json::array());
-  ForTransfers(p, [&](size_t at, const Transfer& t) {
-    sent[at].push_back({{"from", p.plan.processors[size_t(t.from)]},
-                        {"to", p.plan.processors[size_t(t.to)]},
-                        {"bytes", t.bytes},
-                        {"us", AloneReadyUs(t, p.pool())}});
-  });
+  for (size_t at = 0; at <= p.groups.size(); ++at) sent.push_back(Json::array());
+  for (const PoolPlan::Transfer& t : p.transfers)
+    sent[size_t(t.before_group)].push_back({{"from", p.processors[size_t(t.from)].name},
+                                            {"to", p.processors[size_t(t.to)].name},
+                                            {"bytes", t.bytes},
+                                            {"us", t.us}});
   return sent;
 }
 

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "context.h"
-#include "planned_pool.h"
+#include "mete/pool.h"
 
 namespace mete::cli {
 
-std::string ExplainPool(const PlannedPool& planned);  // returns tables as text
+std::string ExplainPool(const PoolPlan& plan);  // returns tables as text
 
 // Returns the transfers before each group, and those to the caller after the last group: for each a list of
 // from, to, bytes and the time on the link.
-Json SentJson(const PlannedPool& planned);
+Json SentJson(const PoolPlan& plan);
 
 }  // namespace mete::cli

@@ -1,14 +1,16 @@
 #include "objective.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
-#include "pool_figure.h"
 #include "engine/model.h"
 #include "mete/device.h"
+#include "mete/pool.h"
+#include "pool_figure.h"
 #include "terminal.h"
 #include "text_file.h"
 
@@ -111,9 +113,17 @@ void AddObjectiveFlag(CLI::App& command, ModelFlags& flags) {
       ->group("Machine");
 }
 
+void CheckPoolObjective(const std::string& name) {
+  const auto& names = PoolObjectives();
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw UsageError(
+        fmt::format("[--objective] not an objective for several processors; got '{}', expected one of: {}",
+                    name, fmt::join(names, ", ")));
+}
+
 void CheckObjective(const ModelFlags& flags, bool processors) {
   if (flags.objective.empty()) return;
-  if (processors) return void(ParsePoolObjectiveFlag(flags.objective));
+  if (processors) return CheckPoolObjective(flags.objective);
   (void)ParseObjectiveFlag(flags.objective);
   if (flags.threads != 0 || !flags.cores.empty())
     throw UsageError("[--objective] chooses the cores; got --threads or --cores, too; try without them");

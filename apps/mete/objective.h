@@ -13,8 +13,10 @@ namespace mete::cli {
 
 CLI::Option* AddObjectiveOption(CLI::App& command, ModelFlags& flags);  // for simulate
 void AddObjectiveFlag(CLI::App& command, ModelFlags& flags);            // for run and bench
-// checks --objective of run and bench, before any other work; UsageError
+// Checks --objective of run and bench, before any other work; UsageError.
 void CheckObjective(const ModelFlags& flags, bool processors);
+// UsageError for a name that is not one of PoolObjectives().
+void CheckPoolObjective(const std::string& name);
 Objective ParseObjectiveFlag(const std::string& text);  // parses --objective; UsageError
 
 // Returns the default path of the curves that mete profile --energy writes. UsageError if there is no cache

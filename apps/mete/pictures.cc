@@ -127,6 +127,34 @@ Preprocess PreprocessOf(const std::string& model_path, const Port& port, const P
   return p;
 }
 
+bool PictureFlags::given(const std::string& key) const {
+  return std::any_of(settings.begin(), settings.end(),
+                     [&](const auto& setting) { return setting.first == key; });
+}
+
+PictureSetting::PictureSetting(const PictureFlags& flags, const std::string& model_path,
+                               const std::string& key)
+    : name_(key), where_(key) {
+  const bool of_answers = key == "labels" || key == "top_k" || key == "softmax" || key == "classify";
+  const bool has_recipe = !flags.preprocess.empty() && !flags.preprocess.ends_with(".toml");
+  if (flags.given(key)) {
+    name_ = FlagOf(key);
+    where_ = name_;
+  } else if (has_recipe && !of_answers) {  // a recipe is about pixels; the others stay the file's
+    where_ = fmt::format("{} of --preprocess {}:", key, flags.preprocess);
+  } else {
+    in_file_ = true;
+    where_ = fmt::format("{} in {}:", key,
+                         flags.preprocess.ends_with(".toml") ? flags.preprocess : PreprocessPath(model_path));
+  }
+}
+
+void PictureSetting::Fail(const std::string& problem) const {
+  const std::string text = fmt::format("[{}] {}", where_, problem);
+  if (in_file_) throw Error(Code::kInvalidArgument, text);
+  throw UsageError(text);
+}
+
 Shape WantedShape(const Port& port, const Preprocess& p) {
   if (!IsSizeOpen(port)) return port.shape;
   int64_t width = p.resize_width ? p.resize_width : p.crop_width,
@@ -139,32 +167,42 @@ Shape WantedShape(const Port& port, const Preprocess& p) {
   return shape;
 }
 
-void CheckPictures(const Port& port, const Preprocess& p) {
+void CheckPictures(const Port& port, const Preprocess& p, const PictureFlags& flags,
+                   const std::string& model_path) {
   const PictureShape want = PictureShapeOf(port.shape);
   const int channels = p.channels == ChannelOrder::kGray ? 1 : 3;
+  const auto fail = [&](const char* key, const auto& problem) {
+    const PictureSetting setting(flags, model_path, key);
+    setting.Fail(problem(setting.name()));
+  };
   if (!want.known)
     throw UsageError(fmt::format(
         "[IMAGE] input {} does not take pictures; expected 1x3xHxW or the like; try --input {}=FILE.npy",
         DescribePort(port), port.name));
   if (want.channels != channels)
-    throw UsageError(fmt::format(
-        "[--channels] input {} does not take such pictures; got {} channel{}, expected {}; try --channels {}",
-        DescribePort(port), channels, channels == 1 ? "" : "s", want.channels,
-        want.channels == 1 ? "gray" : "rgb"));
+    fail("channels", [&](const std::string& name) {
+      return fmt::format("input {} does not take such pictures; got {} channel{}, expected {}; try {} {}",
+                         DescribePort(port), channels, channels == 1 ? "" : "s", want.channels, name,
+                         want.channels == 1 ? "gray" : "rgb");
+    });
   if (p.type != port.type)
-    throw UsageError(
-        fmt::format("[--type] input {} takes another type; got {}, expected {}; try without --type",
-                    DescribePort(port), Name(p.type), Name(port.type)));
+    fail("type", [&](const std::string& name) {
+      return fmt::format("input {} takes another type; got {}, expected {}; try without {}",
+                         DescribePort(port), Name(p.type), Name(port.type), name);
+    });
   if (p.layout != want.layout)
-    throw UsageError(fmt::format(
-        "[--layout] input {} has another order of dimensions; got {}, expected {}; try without --layout",
-        DescribePort(port), p.layout == TensorOrder::kNchw ? "nchw" : "nhwc",
-        want.layout == TensorOrder::kNchw ? "nchw" : "nhwc"));
+    fail("layout", [&](const std::string& name) {
+      return fmt::format("input {} has another order of dimensions; got {}, expected {}; try without {}",
+                         DescribePort(port), p.layout == TensorOrder::kNchw ? "nchw" : "nhwc",
+                         want.layout == TensorOrder::kNchw ? "nchw" : "nhwc", name);
+    });
   const auto [width, height] = SizeOf(port, p);
   if (p.resize_width && (p.resize_width != width || p.resize_height != height))
-    throw UsageError(fmt::format(
-        "[--resize] input {} takes pictures of another size; got {}x{}, expected {}; try --resize {} or none",
-        DescribePort(port), p.resize_width, p.resize_height, SizeText(port, p), SizeText(port, p)));
+    fail("resize", [&](const std::string& name) {
+      return fmt::format("input {} takes pictures of another size; got {}x{}, expected {}; try {} {} or none",
+                         DescribePort(port), p.resize_width, p.resize_height, SizeText(port, p), name,
+                         SizeText(port, p));
+    });
 }
 
 PictureRemarks RemarksOf(const std::string& model, const Port& port, const Preprocess& p) {

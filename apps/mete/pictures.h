@@ -16,7 +16,24 @@ namespace mete::cli {
 struct PictureFlags {
   std::string preprocess;                                     // a recipe's name, or a TOML
   std::vector<std::pair<std::string, std::string>> settings;  // key of SetPreprocess(), value
+
+  bool given(const std::string& key) const;
 };
+
+// A setting of pictures as its user gave it: by a flag, by a recipe, or in a TOML file.
+class PictureSetting {
+ public:
+  PictureSetting(const PictureFlags& flags, const std::string& model_path, const std::string& key);
+  const std::string& name() const { return name_; }    // "--resize", or "resize"
+  const std::string& where() const { return where_; }  // "--resize", or "resize in net.toml:"
+  // Throws a UsageError if the command line has the setting, and an Error if the file has it.
+  [[noreturn]] void Fail(const std::string& problem) const;
+
+ private:
+  std::string name_, where_;
+  bool in_file_ = false;
+};
+
 void AddPictureFlags(CLI::App& command, PictureFlags& flags);
 Preprocess PreprocessOf(const std::string& model_path, const Port& port, const PictureFlags& flags);
 
@@ -24,9 +41,10 @@ Preprocess PreprocessOf(const std::string& model_path, const Port& port, const P
 // they are those of --resize or --crop.
 Shape WantedShape(const Port& port, const Preprocess& preprocess);
 
-// UsageError if the settings ask for another size than the port's, or if the port does not take pictures with
-// that number of channels.
-void CheckPictures(const Port& port, const Preprocess& preprocess);
+// The settings fail (PictureSetting::Fail) if they ask for another size than the port's; UsageError if the
+// port does not take pictures.
+void CheckPictures(const Port& port, const Preprocess& preprocess, const PictureFlags& flags,
+                   const std::string& model_path);
 
 // `warning`: no setting says which range of values pixels must have. `note`: the size is assumed. Empty: no
 // such remark.

@@ -14,20 +14,20 @@
 #include "engine/model.h"
 #include "processor/cpu/stored_profile.h"
 #include "model_flags.h"
-#include "passes/pass.h"
 #include "plan/cores/cores.h"
-#include "plan/pool/objective.h"
+#include "mete/pool.h"
 #include "plan/plan.h"
 #include "plan_pool.h"
 #include "simulate/simulated.h"
 #include "terminal.h"
+#include "text_file.h"
 
 namespace mete::cli {
 namespace {
 
 struct PlanFlags {
   ModelFlags model;
-  std::string machine, processors, objective = "latency";
+  std::string machine, processors, objective = "latency", save_plan;
   std::vector<std::string> cores;
   std::string policy = "adaptive";
   bool explain = false;
@@ -165,14 +165,15 @@ Json PlanJson(const Planned& planned) {
 
 void PlanCommand(PlanFlags flags, const Context& context) {
   if (!flags.processors.empty()) {
-    for (const std::string& name : PassesBehindDivision()) flags.model.disabled_passes.push_back(name);
-    return PlanForPool(GraphOf(LoadModel(flags.model, context)), flags.model.model, flags.processors,
-                       flags.objective, flags.explain, context);
+    return PlanForPool(LoadModel(flags.model, context),
+                       {flags.model.model, flags.processors, flags.objective, flags.save_plan, flags.explain},
+                       context);
   }
   const Model model = LoadModel(flags.model, context);
   const Graph& graph = GraphOf(model);
   const Planned planned =
       flags.machine.empty() ? PlanForHere(flags, graph, context) : PlanForFile(flags, graph);
+  if (!flags.save_plan.empty()) WriteTextFile(flags.save_plan, PlanJson(planned).dump(2) + "\n");
   if (context.json) PrintJson(PlanJson(planned));
   else PrintPlan(flags, planned);
 }
@@ -217,6 +218,9 @@ void AddPlan(CLI::App& app, Context& context) {
       ->needs("--processors")
       ->group("Machine");
   command->get_option("--processors")->excludes("--cores")->excludes("--policy");
+  command->add_option("--save-plan", flags->save_plan, "write the plan, for --plan of run and bench")
+      ->type_name("FILE.json")
+      ->group("Report");
   command
       ->add_flag("--explain", flags->explain,
                  "with --processors: also what each link carries, and why processors have no part")

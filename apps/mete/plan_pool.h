@@ -1,16 +1,19 @@
-// Prints `mete plan --processors`: which device computes which rows of which group of layers.
+// Prints `mete plan --processors`: which processor computes which part of which group of layers.
 #pragma once
 
-#include <string>
-
 #include "context.h"
-#include "graph/graph.h"
+#include "mete/pool.h"
 
 namespace mete::cli {
 
-// `graph`: as it is before the pass `layout`. `model`: as the user named it. `objective`: one of
-// PoolObjectives(). `explain`: also print links, and why processors have no part (explain_pool.h).
-void PlanForPool(const Graph& graph, const std::string& model, const std::string& processors,
-                 const std::string& objective, bool explain, const Context& context);
+struct PlanPoolFlags {
+  std::string model;       // as the user named it
+  std::string processors;  // a list, a file, or the name of an installed file
+  std::string objective;   // one of PoolObjectives()
+  std::string save_plan;   // empty: the plan is not written
+  bool explain = false;    // print links, too, and why processors have no part (explain_pool.h)
+};
+
+void PlanForPool(const Model& model, const PlanPoolFlags& flags, const Context& context);
 
 }  // namespace mete::cli

@@ -1,27 +1,14 @@
 #include "pool.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <mutex>
 
 #include "checks.h"
-#include "pool_figure.h"
-#include "engine/model.h"
 #include "installed_files.h"
-#include "machine/core_list.h"
-#include "machine/devices_file.h"
-#include "machine/machine.h"
-#include "mete/device.h"
-#include "passes/pass.h"
-#include "plan/pool/named.h"
-#include "processor/cpu/cpu.h"
-#include "processor/make/make_processor.h"
-#include "run/local_member.h"
-#include "simulate/pool/estimate_pool.h"
+#include "pool_figure.h"
 #include "terminal.h"
 #include "text_file.h"
 
@@ -64,40 +51,8 @@ CLI::Option* AddPoolFlags(CLI::App& command, PoolFlags& flags) {
       ->needs(file)
       ->group("Devices");
   // They are of a session of this device alone.
-  for (const char* other : {"--explain", "--profile", "--trace", "--plan", "--save-plan"})
-    file->excludes(command.get_option(other));
+  for (const char* other : {"--explain", "--profile", "--trace"}) file->excludes(command.get_option(other));
   return file;
-}
-
-ModelFlags Divisible(ModelFlags flags) {
-  for (const std::string& name : PassesBehindDivision()) flags.disabled_passes.push_back(name);
-  return flags;
-}
-
-Model LoadDivisible(const ModelFlags& flags, const Context& context, double* load_ms,
-                    const std::map<std::string, Shape>& tensors) {
-  return LoadModel(Divisible(flags), context, load_ms, tensors);
-}
-
-PoolOfFile PoolCostsOf(const Graph& graph, const std::string& name, const Context& context) {
-  const std::string path = IsProcessorList(name) ? "" : FindBoard(name, "--processors");
-  if (path.empty() || IsPoolFile(path)) {
-    const PoolFile file = ThoseThatCan(PoolFor(path.empty() ? name : path), graph, &context);
-    const PoolCosts costs = MeasuredCosts(graph, file);
-    const bool power = std::any_of(costs.processors.begin(), costs.processors.end(),
-                                   [](const ProcessorCosts& d) { return d.power.has_value(); });
-    return {file.name,
-            fmt::format("Times of layers, each by itself, and the links' figures are those that mete profile "
-                        "has measured.{}",
-                        power ? " Watts are the file's." : ""),
-            "", costs};
-  }
-  const DevicesFile file = ReadDevicesFile(path);
-  return {file.name,
-          "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its "
-          "machine file's figures; and "
-          "the links' figures, as the devices file says.",
-          "all times of layers, and the links' figures", EstimatePool(graph, file)};
 }
 
 double LargestDifference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
@@ -115,54 +70,19 @@ double LargestDifference(const std::vector<Tensor>& a, const std::vector<Tensor>
   return std::isnan(apart) ? INFINITY : apart;
 }
 
-std::string PlanText(const Plan& plan) {
-  std::string text;
-  for (const PlannedGroup& group : plan.groups) {
-    if (group.first == group.last) continue;  // values move alone
-    std::string processors;
-    for (const Share& share : group.shares)
-      processors += (processors.empty() ? "" : "+") + plan.processors[size_t(share.processor)];
-    const bool one = group.last - group.first == 1;
-    text += fmt::format("{}{} on {}", text.empty() ? "" : ", ",
-                        one ? fmt::format("layer {}", group.last)
-                            : fmt::format("layers {} to {}", group.first + 1, group.last),
-                        processors);
-  }
-  return text;
-}
-
 namespace {
 
-bool HasWorkers(const PoolFile& file) {
-  return std::any_of(file.devices.begin(), file.devices.end(),
-                     [](const DeviceInPool& device) { return !device.address.empty(); });
-}
-
-}  // namespace
-
-PoolFile PoolFor(const std::string& processors) {
-  if (!IsProcessorList(processors)) {
-    PoolFile file = ReadPoolFile(processors);
-    if (HasWorkers(file)) CheckReachesWorkers();
-    return file;
-  }
-  try {
-    return PoolOfList(processors);
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
-}
-
-namespace {
-
-// How far weights are, until a session is made: not any more when it sends some again.
+// The progress of measuring and of weights, until the session is made: it sends weights again much later.
 class FirstProgress {
  public:
   explicit FirstProgress(const Context& context)
-      : progress_(std::make_unique<Progress>(context, "sending weights and preparing shares, KiB")) {}
-  void Update(int64_t sent, int64_t all) {
+      : progress_(std::make_unique<Progress>(context, "preparing")) {}
+  void Update(const std::string& what, int64_t done, int64_t all) {
     std::lock_guard lock(mutex_);
-    if (progress_) progress_->Update(int(sent >> 10), int(all >> 10));
+    if (!progress_) return;
+    const bool large = all > kMostShown;  // bytes
+    progress_->SetLabel(large ? what + ", KiB" : what);
+    progress_->Update(int(large ? done >> 10 : done), int(large ? all >> 10 : all));
   }
   void End() {
     std::lock_guard lock(mutex_);
@@ -170,164 +90,116 @@ class FirstProgress {
   }
 
  private:
+  static constexpr int64_t kMostShown = 100'000;  // guess: more layers than any model has
   std::mutex mutex_;
   std::unique_ptr<Progress> progress_;
 };
 
-// One file for each graph on each pool, by all that decides over times.
-std::string ProfilePath(const std::string& digest, const PoolFile& file) {
-  std::string pool = digest;
-  for (const DeviceInPool& device : file.devices) {
-    pool += "\n" + device.name + " " + device.address;
-    for (const ProcessorEntry& p : device.processors) {
-      pool += fmt::format("\n  {} {} {}", p.name, FormatCoreList(p.cores), p.speed);
-      if (const auto& e = p.emulation)
-        pool += fmt::format(" {} {} {} {} {}", e->launch_us, e->map_us, e->map_us_per_mib, e->wake_us,
-                            fmt::join(e->lacks, ","));
-    }
+bool HasWorkers(const Pool& pool) {
+  return std::any_of(pool.processors().begin(), pool.processors().end(),
+                     [](const PoolProcessor& p) { return !p.address.empty(); });
+}
+
+Pool FromFile(const std::string& path) {
+  try {
+    return Pool::FromFile(path, NetworkOfProgram());
+  } catch (const Error& error) {
+    if (error.code() != Code::kUnimplemented) throw;
+    throw Error(
+        error.code(),
+        fmt::format("[--processors] this program was built without the network; expected one that can "
+                    "reach other hosts; try to build with METE_NETWORK=ON, or a file that describes "
+                    "boards (boards/rk3399x6.toml) for plan and simulate\n{}",
+                    error.what()));
   }
-  const std::string cache = CacheFolder();
-  if (cache.empty())
-    throw UsageError("[profile] there is no cache folder to keep it in; try setting METE_CACHE");
-  return cache + "/pools/" + DigestOfText128(pool) + ".json";
 }
 
-std::optional<PowerCosts> PowerOf(const DeviceInPool& device) {
-  if (!device.power) return {};
-  return PowerCosts{device.power->idle_w.value, device.power->compute_w.value,
-                    device.power->sent_nj_per_byte.value * 1e-9,
-                    device.power->received_nj_per_byte.value * 1e-9};
+std::string Reworded(const ModelFlags& flags, const Error& error) {
+  return fmt::format(
+      "[--plan {}] this plan does not serve {} here; try to plan again with --save-plan {}\n{}", flags.plan,
+      flags.model, flags.plan, error.what());
 }
 
-// What was measured, and the watts that the file has of devices with one processor.
-PoolCosts CostsOn(const PoolProfile& profile, const PoolFile& file) {
-  PoolCosts costs = profile.costs;
-  size_t at = 0;
-  for (const DeviceInPool& device : file.devices) {
-    if (device.processors.size() <= 1) costs.processors[at].power = PowerOf(device);
-    at += std::max<size_t>(1, device.processors.size());
-  }
-  return costs;
+PoolOptions OptionsOf(const ModelFlags& model_flags, const PoolFlags& flags, const Context& context) {
+  PoolOptions options = PoolOptionsOf(model_flags, context);
+  if (!model_flags.plan.empty()) options.plan_json = ReadTextFile(model_flags.plan, "--plan");
+  options.objective = model_flags.objective;
+  options.planner = flags.planner;
+  options.keep_plan = flags.keep_plan;
+  options.lanes = flags.lanes;
+  options.deadline_ms = flags.deadline_ms;
+  options.transfer = flags.transfer;
+  return options;
 }
 
-std::string DescribeProcessors(const PoolFile& file) {
-  return fmt::format("{} processors", NamesOf(file).size());
-}
-
-// Measures the model on processors of this device where nobody has, and keeps what was measured.
-PoolCosts CostsFor(const Graph& graph, const PoolFile& file, const OpenPool& pool, const Context& context) {
-  if (HasWorkers(file) || std::filesystem::exists(ProfilePath(DigestOfGraph(graph), file)))
-    return MeasuredCosts(graph, file);
-  Progress progress(context, "measuring the model's layers on " + DescribeProcessors(file));
-  PoolProfileOptions options;
-  options.cancel = context.cancel;
-  options.progress = [&](const std::string&, int done, int total) { progress.Update(done, total); };
-  const PoolProfile profile =
-      ProfilePool(graph, NamesOf(file), *pool.home, PointersTo(pool.members), options);
-  StorePoolProfile(profile, file);
-  return CostsOn(profile, file);
+// Plans of other planners have no other objective than latency.
+void CheckPlanner(const ModelFlags& model_flags, const PoolFlags& flags) {
+  const bool any = flags.planner == "dynamic" || flags.planner == "alone";
+  if (any || model_flags.objective.empty() || model_flags.objective == "latency") return;
+  throw UsageError(
+      fmt::format("[--planner] {} plans for latency alone; got --objective {}, try --planner dynamic",
+                  flags.planner, model_flags.objective));
 }
 
 }  // namespace
 
-OpenPool Open(const PoolFile& file, const ModelFlags& flags, const Context& context) {
-  CheckCores(file, ReadMachine().affinity.allowed);
-  std::vector<std::shared_ptr<Processor>> here;
-  for (const ProcessorEntry& entry : file.devices[0].processors)
-    here.push_back(MakeProcessor(entry, SessionOptionsOf(flags)));
-  if (here.empty()) here.push_back(std::make_shared<Cpu>(file.devices[0].name, SessionOptionsOf(flags)));
-  OpenPool pool;
-  pool.home = here[0];
-  pool.members.push_back(nullptr);
-  for (size_t i = 1; i < here.size(); ++i) pool.members.push_back(std::make_unique<LocalMember>(here[i]));
-  if (HasWorkers(file))
-    for (auto& worker : OpenWorkers(file, context)) pool.members.push_back(std::move(worker));
-  return pool;
+Pool PoolFor(const std::string& processors) {
+  if (!Pool::IsList(processors)) return FromFile(processors);
+  try {
+    return Pool::FromList(processors);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
 }
 
-std::vector<Member*> PointersTo(const std::vector<std::unique_ptr<Member>>& members) {
-  std::vector<Member*> all;
-  for (const auto& member : members) all.push_back(member.get());
-  return all;
+Pool NamedPool(const std::string& processors) {
+  return PoolFor(Pool::IsList(processors) ? processors : FindBoard(processors, "--processors"));
 }
 
-PoolProfile StoredPoolProfile(const Graph& graph, const PoolFile& file) {
-  const std::string digest = DigestOfGraph(graph), path = ProfilePath(digest, file);
-  if (!std::filesystem::exists(path))
+PoolOptions PoolOptionsOf(const ModelFlags& flags, const Context& context) {
+  PoolOptions options;
+  ModelFlags kernels = flags;
+  kernels.plan.clear();  // of the whole pool, not of a processor
+  options.kernels = SessionOptionsOf(kernels);
+  options.cancel = context.cancel;
+  options.note = [&context](const std::string& note) { PrintNote(context, note); };
+  return options;
+}
+
+void CheckMeasured(const Pool& pool, const Model& model) {
+  if (pool.is_here() && !pool.Measured(model))
     throw UsageError(
         "[--processors] nobody has measured this model on these processors; try mete profile MODEL "
         "--processors FILE");
-  PoolProfile profile = PoolProfileFromJson(ReadTextFile(path), path);
-  if (profile.digest != digest || profile.costs.processors.size() != NamesOf(file).size())
-    throw UsageError(
-        "[--processors] what was measured is of another model; try mete profile MODEL --processors FILE");
-  return profile;
 }
 
-std::string StorePoolProfile(const PoolProfile& profile, const PoolFile& file) {
-  const std::string path = ProfilePath(profile.digest, file);
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  WriteTextFile(path, ToJson(profile) + "\n");
-  return path;
-}
-
-PoolCosts MeasuredCosts(const Graph& graph, const PoolFile& file) {
-  return CostsOn(StoredPoolProfile(graph, file), file);
-}
-
-PoolFile ThoseThatCan(PoolFile file, const Graph& graph, const Context* context) {
-  std::vector<ProcessorEntry>& here = file.devices[0].processors;
-  const auto why_not = [&](const ProcessorEntry& entry) -> std::string {
-    const std::shared_ptr<Processor> processor = MakeProcessor(entry, SessionOptions::Estimated());
-    for (const Node& node : graph.nodes)
-      if (const std::string why = processor->WhyNot(graph, node); !why.empty())
-        return fmt::format("node {}: {}", node.name, why);
-    return "";
-  };
-  for (size_t i = here.size(); i-- > 0;) {
-    const std::string why = why_not(here[i]);
-    if (why.empty()) continue;
-    if (i == 0)
-      throw Error(
-          Code::kUnimplemented,
-          fmt::format("[{}] is the home and cannot compute the model; {}; try another processor as the first",
-                      here[i].name, why));
-    if (context) PrintNote(*context, fmt::format("{} is left out: {}", here[i].name, why));
-    here.erase(here.begin() + ptrdiff_t(i));
-  }
-  return file;
-}
-
-std::unique_ptr<PoolSession> MakePoolSession(const Model& model, const ModelFlags& model_flags,
-                                             const PoolFlags& flags, const Context& context) {
+Session MakePoolSession(const Model& model, const ModelFlags& model_flags, const PoolFlags& flags,
+                        const Context& context) {
   CheckCancelled(context);
   CheckCores(model_flags);
-  const Graph& graph = GraphOf(model);
-  const PoolFile file = ThoseThatCan(PoolFor(flags.processors), graph, &context);
-  OpenPool pool = Open(file, model_flags, context);
-  const PoolCosts costs = CostsFor(graph, file, pool, context);
-  PoolSessionOptions options;
-  options.deploy.coding = CodingOf(flags.transfer);
-  options.deploy.lanes = flags.lanes;
-  if (!model_flags.objective.empty()) options.objective = ParsePoolObjectiveFlag(model_flags.objective);
-  else if (flags.lanes > 1) options.objective = PoolObjective::kThroughput;
-  if (options.objective == PoolObjective::kEnergy) CheckPower(costs);
-  if (!model_flags.objective.empty() && options.objective != PoolObjective::kLatency &&
-      flags.planner != "dynamic" && flags.planner != "alone")
-    throw UsageError(
-        fmt::format("[--planner] {} plans for latency alone; got --objective {}, try --planner dynamic",
-                    flags.planner, model_flags.objective));
-  options.planner = flags.planner;
-  options.deadline_ms = flags.deadline_ms;
-  options.remake = options.trial = !flags.keep_plan;
-  options.cancel = context.cancel;
-  options.tell = [&context](const std::string& note) { PrintNote(context, note); };
-  // the session's thread may send weights again much later
+  CheckPlanner(model_flags, flags);
+  const Pool pool = PoolFor(flags.processors);
+  if (HasWorkers(pool)) CheckMeasured(pool, model);
+  PoolOptions options = OptionsOf(model_flags, flags, context);
   const auto shown = std::make_shared<FirstProgress>(context);
-  options.progress = [shown](const std::string&, int64_t sent, int64_t all) { shown->Update(sent, all); };
-  auto session = std::make_unique<PoolSession>(graph, costs, pool.home, std::move(pool.members), options);
+  options.progress = [shown](const std::string& what, int64_t done, int64_t all) {
+    shown->Update(what, done, all);
+  };
+  Session session = [&] {
+    try {
+      return Session(model, pool, options);
+    } catch (const Error& error) {
+      if (model_flags.plan.empty() || error.code() != Code::kInvalidArgument) throw;
+      throw Error(error.code(), Reworded(model_flags, error));
+    }
+  }();
   shown->End();
+  if (!model_flags.save_plan.empty()) WriteTextFile(model_flags.save_plan, session.PlanJson() + "\n");
   return session;
+}
+
+std::vector<Tensor> RunAtHome(Session& session, const std::vector<Tensor>& inputs) {
+  return session.Run(inputs, {.alone = RunOptions::Alone::kAlways});
 }
 
 }  // namespace mete::cli

@@ -9,11 +9,9 @@
 #include <tuple>
 
 #include "pool_figure.h"
-#include "engine/model.h"
 #include "pool.h"
 #include "inputs.h"
 #include "mete/statistics.h"
-#include "plan/pool/dynamic.h"
 #include "stopwatch.h"
 #include "terminal.h"
 
@@ -38,8 +36,8 @@ struct Measured {
 // Requests, as many at a time as there are lanes.
 class Load {
  public:
-  Load(PoolSession& session, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected,
-       double bound, const Context& context)
+  Load(Session& session, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected, double bound,
+       const Context& context)
       : session_(session), inputs_(inputs), expected_(expected), bound_(bound), context_(context) {}
 
   Measured Run(int lanes, int runs, double seconds) {
@@ -76,8 +74,8 @@ class Load {
   }
 
   void One() {
-    RequestReport report;
-    const std::vector<Tensor> outputs = session_.Run(inputs_, &report);
+    RunReport report;
+    const std::vector<Tensor> outputs = session_.Run(inputs_, {.report = &report});
     const double apart = LargestDifference(outputs, expected_);
     std::lock_guard lock(mutex_);
     measured_.ms.push_back(report.us * 1e-3);
@@ -90,7 +88,7 @@ class Load {
     measured_.apart = std::max(measured_.apart, apart);
   }
 
-  PoolSession& session_;
+  Session& session_;
   const std::vector<Tensor>&inputs_, &expected_;
   const double bound_;
   const Context& context_;
@@ -99,71 +97,14 @@ class Load {
   Measured measured_;
 };
 
-// The best of single processors, as the costs have it.
-std::pair<std::string, double> BestAlone(const Graph& graph, const PoolCosts& costs) {
-  std::pair<std::string, double> best{"", INFINITY};
-  for (size_t d = 0; d < costs.processors.size(); ++d)
-    if (const double us = PlanAlone(graph, costs, int(d)).predicted_us; us < best.second)
-      best = {costs.processors[d].name, us};
-  return best;
-}
-
-Json ComparedJson(const ComparedPlan& c, const std::vector<ComparedPlan>& all) {
-  const Spread time = Summarize(c.us);
-  return {{"name", c.name},
-          {"same_as", all[c.same_as].name},
-          {"plan", PlanText(c.plan)},
-          {"predicted_ms", c.plan.predicted_us * 1e-3},
-          {"median_ms", time.median * 1e-3},
-          {"min_ms", time.least * 1e-3},
-          {"p95_ms", time.p95 * 1e-3},
-          {"plan_s", c.plan_s},
-          {"measured", c.measured}};
-}
-
-void ComparePlans(PoolSession& session, const PoolProfile& profile, const std::vector<Tensor>& inputs,
-                  const std::string& model, const PoolFlags& flags, int rounds, const Context& context) {
-  const std::vector<ComparedPlan> compared = [&] {
-    const Progress progress(context, "planning, and running plans in turns");
-    return session.Compare(flags.beside, inputs, rounds);
-  }();
-  if (context.json) {
-    Json json{{"model", model},
-              {"rounds", rounds},
-              {"profile_s", profile.seconds},
-              {"profile_prepare_s", profile.prepare_seconds},
-              {"plans", Json::array()}};
-    for (const ComparedPlan& c : compared) json["plans"].push_back(ComparedJson(c, compared));
-    return PrintJson(json);
-  }
-  Rows rows{{"", "median", "least", "predicted", "over the chosen", "planned in", "runs for it", "plan"}};
-  const double chosen = Summarize(compared[0].us).median;
-  for (const ComparedPlan& c : compared) {
-    const Spread time = Summarize(c.us);
-    rows.push_back({c.name, FormatMs(time.median * 1e-3), FormatMs(time.least * 1e-3),
-                    FormatMs(c.plan.predicted_us * 1e-3),
-                    c.same_as == 0 ? "the same" : fmt::format("{:.2f}", time.median / chosen),
-                    FormatMs(c.plan_s * 1e3), std::to_string(c.measured), PlanText(c.plan)});
-  }
-  PrintText(
-      fmt::format("{}, {} rounds; single layers were measured in {:.1f} s", model, rounds, profile.seconds));
-  fmt::print("{}", FormatTable(rows, "lrrrrrrw", "  "));
-}
-
-// What each device was predicted to compute, and what it took.
-Json ComputingJson(const Plan& plan, const Measured& measured) {
+// What each processor was predicted to compute, and what it took.
+Json ComputingJson(const PoolStats& stats, const Measured& measured) {
   Json json = Json::array();
-  for (size_t d = 0; d < measured.compute_us.size() && d < plan.processors.size(); ++d) {
-    double predicted_us = 0;
-    int64_t bytes = 0;
-    for (const PlannedGroup& group : plan.groups)
-      for (const Share& share : group.shares)
-        if (size_t(share.processor) == d) predicted_us += share.compute_us, bytes += share.bytes;
-    json.push_back({{"processor", plan.processors[d]},
-                    {"predicted_ms", predicted_us * 1e-3},
-                    {"least_ms", measured.compute_us[d] * 1e-3},
-                    {"bytes", bytes}});
-  }
+  for (size_t p = 0; p < measured.compute_us.size() && p < stats.parts.size(); ++p)
+    json.push_back({{"processor", stats.parts[p].processor},
+                    {"predicted_ms", stats.parts[p].compute_us * 1e-3},
+                    {"least_ms", measured.compute_us[p] * 1e-3},
+                    {"bytes", stats.parts[p].bytes}});
   return json;
 }
 
@@ -171,24 +112,24 @@ Json ComputingJson(const Plan& plan, const Measured& measured) {
 struct PoolResult {
   std::string model;
   const PoolFlags& flags;
-  const PoolProfile& profile;
-  Plan plan;
+  const PoolFigures& figures;
+  PoolStats planned;  // before the requests
   Measured measured;
   double alone_ms = 0;  // of this device, the median
   std::string best;     // of single processors, as the costs have it
   double best_us = 0;
-  PoolSessionStats stats;
+  PoolStats stats;  // after them
 };
 
 Json ResultJson(const PoolResult& r) {
   const Spread time = Summarize(r.measured.ms);
   return {{"model", r.model},
           {"planner", r.flags.planner},
-          {"plan", PlanText(r.plan)},
-          {"groups", r.plan.groups.size()},
-          {"computing", ComputingJson(r.plan, r.measured)},
-          {"predicted_ms", r.plan.predicted_us * 1e-3},
-          {"predicted_joules", r.plan.joules},
+          {"plan", r.planned.plan},
+          {"groups", r.planned.groups},
+          {"computing", ComputingJson(r.planned, r.measured)},
+          {"predicted_ms", r.planned.predicted_us * 1e-3},
+          {"predicted_joules", r.planned.joules},
           {"interrupted", r.measured.interrupted},
           {"median_ms", time.median},
           {"mad_ms", time.mad},
@@ -199,7 +140,7 @@ Json ResultJson(const PoolResult& r) {
           {"requests", time.count},
           {"lanes", r.flags.lanes},
           {"period_ms", r.measured.period_ms},
-          {"predicted_period_ms", r.plan.period_us * 1e-3},
+          {"predicted_period_ms", r.planned.period_us * 1e-3},
           {"computed_alone", r.measured.alone},
           {"computed_alone_at_end", r.measured.alone_at_end},
           {"wrong", r.measured.wrong},
@@ -212,24 +153,24 @@ Json ResultJson(const PoolResult& r) {
           {"best_single_device_predicted_ms", r.best_us * 1e-3},
           {"plan_s", r.stats.plan_s},
           {"plans_measured", r.stats.measured},
-          {"profile_s", r.profile.seconds},
-          {"profile_prepare_s", r.profile.prepare_seconds}};
+          {"profile_s", r.figures.seconds},
+          {"profile_prepare_s", r.figures.prepare_seconds}};
 }
 
 void PrintResult(const PoolResult& r) {
   const Style style = StyleOf(1);
   const Spread time = Summarize(r.measured.ms);
   PrintText(fmt::format("{}{}{} on {} processors, planner {}", style.bold, r.model, style.reset,
-                        r.profile.costs.processors.size(), r.flags.planner));
-  Rows rows{{"plan", PlanText(r.plan)},
-            {"predicted", FormatMs(r.plan.predicted_us * 1e-3) +
-                              (r.plan.joules > 0 ? ", " + JoulesText(r.plan.joules) : "")},
+                        r.figures.processors.size(), r.flags.planner));
+  Rows rows{{"plan", r.planned.plan},
+            {"predicted", FormatMs(r.planned.predicted_us * 1e-3) +
+                              (r.planned.joules > 0 ? ", " + JoulesText(r.planned.joules) : "")},
             {"median", fmt::format("{} +- {} (median absolute deviation of {} requests{})",
                                    FormatMs(time.median), FormatMs(time.mad), time.count,
                                    r.measured.interrupted ? " until the interrupt" : "")},
-            {"period",
-             fmt::format("{} from one answer to the next, {} at a time; predicted {}",
-                         FormatMs(r.measured.period_ms), r.flags.lanes, FormatMs(r.plan.period_us * 1e-3))},
+            {"period", fmt::format("{} from one answer to the next, {} at a time; predicted {}",
+                                   FormatMs(r.measured.period_ms), r.flags.lanes,
+                                   FormatMs(r.planned.period_us * 1e-3))},
             {"p95, p99", fmt::format("{}, {}", FormatMs(time.p95), FormatMs(time.p99))},
             {"least, most", fmt::format("{}, {}", FormatMs(time.least), FormatMs(time.most))},
             {"this device alone", FormatMs(r.alone_ms)},
@@ -246,30 +187,32 @@ void PrintResult(const PoolResult& r) {
 void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags, std::vector<std::string> input_words,
                uint64_t seed, int runs, double seconds, const Context& context) {
   const std::vector<TensorFile> files = ReadTensorFiles(input_words);
-  const Model model = LoadDivisible(model_flags, context, nullptr, ShapesOf(files));
+  const Model model = LoadModel(model_flags, context, nullptr, ShapesOf(files));
   std::vector<Tensor> inputs = PlaceTensors(model, files);
   FillRandom(model, seed, inputs);
-  const auto session = MakePoolSession(model, model_flags, flags, context);
-  const PoolProfile profile =
-      StoredPoolProfile(GraphOf(model), ThoseThatCan(PoolFor(flags.processors), GraphOf(model), nullptr));
+  Session session = MakePoolSession(model, model_flags, flags, context);
+  const Pool pool = PoolFor(flags.processors);
+  const PoolFigures figures = pool.Measured(model).value();
   if (!flags.beside.empty())
-    return ComparePlans(*session, profile, inputs, model_flags.model, flags, runs > 0 ? runs : kRounds,
+    return ComparePlans(session, figures, inputs, model_flags.model, flags.beside, runs > 0 ? runs : kRounds,
                         context);
   std::vector<double> alone_ms;
   std::vector<Tensor> expected;
   for (int i = 0; i <= kAloneRuns; ++i) {
     const Stopwatch watch;
-    expected = session->RunAtHome(inputs);
+    expected = RunAtHome(session, inputs);
     if (i > 0) alone_ms.push_back(watch.ms());
   }
   PoolResult result{
-      model_flags.model, flags, profile, session->plan(), {}, Summarize(alone_ms).median, "", 0, {}};
-  for (int i = 0; i < 3; ++i) (void)session->Run(inputs);  // not counted
+      model_flags.model, flags, figures, session.pool_stats(), {}, Summarize(alone_ms).median, "", 0, {}};
+  for (int i = 0; i < 3; ++i) (void)session.Run(inputs);  // not counted
   const bool exact = flags.transfer == "f32";
   result.measured =
-      Load(*session, inputs, expected, exact ? kWrong : INFINITY, context).Run(flags.lanes, runs, seconds);
-  result.stats = session->stats();
-  std::tie(result.best, result.best_us) = BestAlone(GraphOf(model), profile.costs);
+      Load(session, inputs, expected, exact ? kWrong : INFINITY, context).Run(flags.lanes, runs, seconds);
+  result.stats = session.pool_stats();
+  const PoolPlan weighed = pool.Plan(model);
+  result.best = weighed.processors[size_t(weighed.best_alone)].name;
+  result.best_us = weighed.processors[size_t(weighed.best_alone)].alone_us;
   if (context.json) PrintJson(ResultJson(result));
   else PrintResult(result);
   if (result.measured.interrupted)

@@ -2,18 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "mete/error.h"
 #include "terminal.h"
 
 namespace mete::cli {
-
-PoolObjective ParsePoolObjectiveFlag(const std::string& text) {
-  try {
-    return ParsePoolObjective(text, "--objective");
-  } catch (const Error& e) {
-    throw UsageError(e.what());
-  }
-}
 
 std::string JoulesText(double joules) {
   return joules >= 1      ? fmt::format("{:.2f} J", joules)
@@ -21,12 +12,12 @@ std::string JoulesText(double joules) {
                           : fmt::format("{:.2f} uJ", joules * 1e6);
 }
 
-std::string FigureName(PoolObjective objective) {
-  return objective == PoolObjective::kThroughput ? "period" : PoolObjectives()[size_t(objective)];
+std::string FigureName(const std::string& objective) {
+  return objective == "throughput" ? "period" : objective;
 }
 
-std::string FigureText(double figure, PoolObjective objective) {
-  return objective == PoolObjective::kEnergy ? JoulesText(figure) : FormatMs(figure * 1e-3);
+std::string FigureText(double figure, const std::string& objective) {
+  return objective == "energy" ? JoulesText(figure) : FormatMs(figure * 1e-3);
 }
 
 }  // namespace mete::cli

@@ -1,117 +1,93 @@
 // mete profile --processors.
 #include <fmt/format.h>
 
-#include "engine/model.h"
 #include "pool.h"
-#include "stopwatch.h"
 #include "terminal.h"
 
 namespace mete::cli {
 namespace {
 
-void PrintLinks(const std::vector<std::string>& names, const std::vector<LinkProfile>& links) {
+void PrintLinks(const std::vector<LinkFigures>& links) {
   Rows rows{{"link to", "round trip", "a message", "to it", "from it", "to it, both computing", "from it"}};
-  for (size_t d = 1; d < links.size(); ++d) {
-    const LinkProfile& l = links[d];
+  for (const LinkFigures& l : links) {
     const auto rate = [](double mbit) { return fmt::format("{:.1f} Mb/s", mbit); };
-    rows.push_back({names[d], FormatMs(l.round_trip_us * 1e-3), FormatMs(l.message_us * 1e-3),
+    rows.push_back({l.processor, FormatMs(l.round_trip_us * 1e-3), FormatMs(l.message_us * 1e-3),
                     rate(l.up_mbit_per_s), rate(l.down_mbit_per_s), rate(l.busy_up_mbit_per_s),
                     rate(l.busy_down_mbit_per_s)});
   }
   if (rows.size() > 1) fmt::print("{}", FormatTable(rows, "lrrrrrr", "  "));
 }
 
-void PrintSizes(const std::vector<std::string>& names, const std::vector<LinkProfile>& links) {
+void PrintSizes(const std::vector<LinkFigures>& links) {
   Rows rows{{"link to", "a message of", "to it", "from it", "to it, both computing", "from it"}};
-  for (size_t d = 1; d < links.size(); ++d)
-    for (const MessageTimes& t : links[d].sizes)
-      rows.push_back({&t == links[d].sizes.data() ? names[d] : "", FormatBytes(t.bytes),
+  for (const LinkFigures& link : links)
+    for (const LinkMessage& t : link.sizes)
+      rows.push_back({&t == link.sizes.data() ? link.processor : "", FormatBytes(t.bytes),
                       FormatMs(t.up_us * 1e-3), FormatMs(t.down_us * 1e-3), FormatMs(t.busy_up_us * 1e-3),
                       FormatMs(t.busy_down_us * 1e-3)});
   if (rows.size() > 1) fmt::print("{}", FormatTable(rows, "lrrrrr", "  "));
 }
 
-double AllUs(const ProcessorCosts& processor) {
-  double us = 0;
-  for (const LayerCost& layer : processor.layers) us += layer.us;
-  return us;
-}
-
-void PrintPoolProfile(const PoolProfile& profile, const std::string& model, const std::string& kept) {
+void PrintFigures(const PoolFigures& figures, const std::string& model) {
   PrintText(fmt::format(
       "{}: layers and links measured in {:.1f} s, {:.1f} s of it choosing kernels and preparing; kept in {}",
-      model, profile.seconds, profile.prepare_seconds, kept));
-  std::vector<std::string> names;
-  for (const ProcessorCosts& processor : profile.costs.processors) names.push_back(processor.name);
-  PrintLinks(names, profile.links);
+      model, figures.seconds, figures.prepare_seconds, figures.path));
+  PrintLinks(figures.links);
   Rows rows{{"processor", "all layers"}};
-  for (const ProcessorCosts& processor : profile.costs.processors)
-    rows.push_back({processor.name, FormatMs(AllUs(processor) * 1e-3)});
+  for (size_t p = 0; p < figures.processors.size(); ++p)
+    rows.push_back({figures.processors[p], FormatMs(figures.layers_us[p] * 1e-3)});
   fmt::print("{}", FormatTable(rows, "lr", "  "));
 }
 
-void PrintLinksAlone(const std::vector<std::string>& names, const std::vector<LinkProfile>& links,
-                     double seconds, const Context& context) {
-  if (names.size() < 2)
+void PrintLinksAlone(const PoolFigures& figures, const Context& context) {
+  if (figures.links.empty())
     PrintNote(context, "the file has no device but this one: there are no links to measure");
   if (context.json) {
-    Json json{{"seconds", seconds}, {"links", Json::array()}};
-    for (size_t d = 1; d < links.size(); ++d) {
-      json["links"].push_back(Json::parse(ToJson(links[d])));
-      json["links"].back()["processor"] = names[d];
-    }
+    Json json{{"seconds", figures.seconds}, {"links", Json::parse(figures.json)}};
+    for (size_t i = 0; i < figures.links.size(); ++i)
+      json["links"][i]["processor"] = figures.links[i].processor;
     return PrintJson(json);
   }
   PrintText(
       fmt::format("links measured in {:.1f} s; mete profile MODEL --processors FILE measures them with a "
                   "model's layers, and keeps both",
-                  seconds));
-  PrintLinks(names, links);
+                  figures.seconds));
+  PrintLinks(figures.links);
   fmt::print("\n");
-  PrintSizes(names, links);
+  PrintSizes(figures.links);
 }
 
-// Error where a member does not answer.
-OpenPool OpenAndCheck(const PoolFile& file, const ModelFlags& session, const Context& context) {
-  OpenPool pool = Open(file, session, context);
-  for (const auto& member : pool.members)
-    if (member) member->CheckThere(std::chrono::seconds(5));
-  return pool;
+// Calls `measure` with options that show its progress until it returns.
+template <class F>
+PoolFigures Measuring(const ModelFlags& flags, const Context& context, const F& measure) {
+  PoolOptions options = PoolOptionsOf(flags, context);
+  Progress progress(context, "measuring");
+  options.progress = [&](const std::string& what, int64_t done, int64_t all) {
+    progress.SetLabel(what);
+    progress.Update(int(done), int(all));
+  };
+  return measure(options);
 }
 
 }  // namespace
 
-void ProfileOnPool(const std::vector<std::string>& models, const std::string& path, const ModelFlags& session,
-                   const Context& context) {
+void ProfileOnPool(const std::vector<std::string>& models, const std::string& processors,
+                   const ModelFlags& session, const Context& context) {
   CheckCores(session);
-  const PoolFile file = PoolFor(path);
-  auto progress = std::make_unique<Progress>(context, "measuring");
-  PoolProfileOptions options{{}, context.cancel};
-  options.progress = [&](const std::string& what, int done, int total) {
-    if (!progress) progress = std::make_unique<Progress>(context, what);
-    progress->SetLabel(what);
-    progress->Update(done, total);
-  };
-  if (models.empty()) {
-    const Stopwatch stopwatch;
-    const OpenPool pool = OpenAndCheck(file, session, context);
-    const std::vector<LinkProfile> links = ProfileLinks(*pool.home, PointersTo(pool.members), options);
-    progress.reset();
-    return PrintLinksAlone(NamesOf(file), links, stopwatch.ms() * 1e-3, context);
-  }
+  const Pool pool = PoolFor(processors);
+  if (models.empty())
+    return PrintLinksAlone(
+        Measuring(session, context, [&](const PoolOptions& options) { return pool.MeasureLinks(options); }),
+        context);
   Json json = Json::array();
   for (const std::string& name : models) {
     ModelFlags flags = session;
     flags.model = name;
-    const Model model = LoadDivisible(flags, context);
-    const PoolFile able = ThoseThatCan(file, GraphOf(model), &context);
-    const OpenPool pool = OpenAndCheck(able, session, context);
-    const PoolProfile profile =
-        ProfilePool(GraphOf(model), NamesOf(able), *pool.home, PointersTo(pool.members), options);
-    progress.reset();
-    const std::string kept = StorePoolProfile(profile, able);
-    if (context.json) json.push_back(Json::parse(ToJson(profile)));
-    else PrintPoolProfile(profile, name, kept);
+    const Model model = LoadModel(flags, context);
+    const PoolFigures figures =
+        Measuring(session, context, [&](const PoolOptions& options) { return pool.Measure(model, options); });
+    if (context.json) json.push_back(Json::parse(figures.json));
+    else PrintFigures(figures, name);
   }
   if (context.json) PrintJson(json);
 }

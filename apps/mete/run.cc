@@ -149,17 +149,16 @@ Json RunTensors(Job& job, OutputFolder& folder) {
 
 // What --processors adds to the answer: the processors' part, and how far what they give is from this
 // device's own.
-Json ReportPool(PoolSession& session, const Job& job, const std::vector<Tensor>& outputs) {
-  const double apart = LargestDifference(outputs, session.RunAtHome(job.inputs));
-  const Plan plan = session.plan();
-  const std::string text = PlanText(plan);
+Json ReportPool(Session& session, const Job& job, const std::vector<Tensor>& outputs) {
+  const double apart = LargestDifference(outputs, RunAtHome(session, job.inputs));
+  const PoolStats stats = session.pool_stats();
   if (!job.context.json)
     PrintText(
         fmt::format("processors: {}; predicted {}; floats travel as {}: at most {:.2g} of the largest value "
                     "apart from this device's own answer",
-                    text, FormatMs(plan.predicted_us * 1e-3), job.flags.pool.transfer, apart));
-  return {{"plan", text},
-          {"predicted_ms", plan.predicted_us * 1e-3},
+                    stats.plan, FormatMs(stats.predicted_us * 1e-3), job.flags.pool.transfer, apart));
+  return {{"plan", stats.plan},
+          {"predicted_ms", stats.predicted_us * 1e-3},
           {"transfer", job.flags.pool.transfer},
           {"largest_difference", apart}};
 }
@@ -172,7 +171,6 @@ Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t
   const int64_t pictures = int64_t(flags.pictures.size());
   if (pictures > 0) load.batch = batch > 0 ? batch : std::clamp<int64_t>(load.batch, 1, pictures);
   std::map<std::string, Shape> tensors = ShapesOf(files);
-  if (flags.pool.given()) load = Divisible(load);
   const auto load_model = [&] { return LoadQuietly(load, context, load_ms, tensors); };
   Loaded loaded{load_model(), {}, -1, {}};
   loaded.inputs = PlaceTensors(loaded.model, files);
@@ -187,7 +185,7 @@ Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t
     loaded.model = load_model();
     loaded.inputs = PlaceTensors(loaded.model, files);
   }
-  CheckPictures(loaded.port(), loaded.preprocess);
+  CheckPictures(loaded.port(), loaded.preprocess, flags.preprocess, flags.model.model);
   PrintNotes(loaded.model, context);
   return loaded;
 }
@@ -238,25 +236,24 @@ AnswerStyle StyleFor(const RunFlags& flags, const Loaded& loaded, const Context&
           ? p
           : PreprocessOf(flags.model.model, loaded.model.inputs().empty() ? Port{} : loaded.model.inputs()[0],
                          flags.preprocess);
-  const auto given = [&](const char* key) {
-    return std::any_of(flags.preprocess.settings.begin(), flags.preprocess.settings.end(),
-                       [&](const auto& setting) { return setting.first == key; });
+  const auto setting = [&](const char* key) {
+    return PictureSetting(flags.preprocess, flags.model.model, key);
   };
-  const bool top_k = given("top_k");
-  if (given("pad") && !settings.letterbox)
+  const bool top_k = flags.preprocess.given("top_k");
+  if (flags.preprocess.given("pad") && !settings.letterbox)
     PrintNote(context, "[--pad] nothing is filled without --letterbox, so it changes nothing");
   // classes of tensors are ranked only if the user asks for that
   const bool wants_classes = pictures || top_k || settings.softmax || !settings.labels.empty();
-  AnswerStyle style{
-      ClassifiedOutput(loaded.model, settings.classify, wants_classes), settings.top_k, settings.softmax, {}};
+  AnswerStyle style{ClassifiedOutput(loaded.model, settings.classify, wants_classes, setting("classify")),
+                    settings.top_k,
+                    settings.softmax,
+                    {}};
   if (style.classified < 0 && (top_k || settings.softmax || !settings.labels.empty()))
     PrintNote(context,
               "no output is the only one that can be scores of classes, so nothing is ranked; try --classify "
               "with an output's name");
   if (style.classified < 0 || settings.labels.empty()) return style;
-  const std::string toml = flags.preprocess.preprocess.ends_with(".toml") ? flags.preprocess.preprocess
-                                                                          : PreprocessPath(flags.model.model);
-  style.labels = ReadLabels(settings.labels, given("labels") ? "--labels" : "labels in " + toml + ":");
+  style.labels = ReadLabels(settings.labels, setting("labels").where());
   const std::string problem =
       LabelsProblem(settings.labels, style.labels.size(), loaded.model.outputs()[size_t(style.classified)]);
   if (!problem.empty()) PrintWarning(context, problem);
@@ -298,15 +295,14 @@ void Run(const RunFlags& flags, const Context& context) {
   ModelFlags chosen = flags.model;
   // as long as the session
   const auto frequencies = flags.pool.given() ? nullptr : ApplyObjective(loaded.model, chosen, context);
-  const auto processors =
-      flags.pool.given() ? MakePoolSession(loaded.model, chosen, flags.pool, context) : nullptr;
-  Session own, last_batch;
-  if (!processors) own = MakeSession(loaded.model, chosen, context);
-  const double prepare_ms = processors ? processors->prepare_ms() : own.stats().prepare_ms;
+  Session session = flags.pool.given() ? MakePoolSession(loaded.model, chosen, flags.pool, context)
+                                       : MakeSession(loaded.model, chosen, context);
+  Session last_batch;
+  const double prepare_ms = session.stats().prepare_ms;
   OutputFolder folder(flags.output);
   std::vector<Tensor> last;
   const RunFunction run = [&](const std::vector<Tensor>& in, const RunOptions& options) {
-    return last = processors ? processors->Run(in) : own.Run(in, options);
+    return last = session.Run(in, options);
   };
   const auto smaller = [&](int64_t pictures) {
     Loaded fewer = Load(flags, files, pictures, nullptr, context);
@@ -326,15 +322,14 @@ void Run(const RunFlags& flags, const Context& context) {
             {"results", std::move(results)}};
   if (!files_written.empty()) json["files"] = files_written;
   json["notes"] = loaded.model.notes();
-  if (processors) json["processors"] = ReportPool(*processors, job, last);
+  if (flags.pool.given()) json["processors"] = ReportPool(session, job, last);
   if (!context.json) fmt::print("loaded in {}, prepared in {}\n", FormatMs(load_ms), FormatMs(prepare_ms));
-  if (!processors)
-    ReportPlan(
-        own, flags.model, context,
-        [&](Trace* trace) {
-          own.Run(job.inputs, {context.cancel, trace});
-        },
-        json);
+  ReportPlan(
+      session, flags.model, context,
+      [&](Trace* trace) {
+        session.Run(job.inputs, {context.cancel, trace});
+      },
+      json);
   ReportTrace(job.trace, flags.model, context, json);
   if (context.json) PrintJson(json);
 }

@@ -13,8 +13,7 @@
 #include "mete/statistics.h"
 #include "model_flags.h"
 #include "objective.h"
-#include "passes/pass.h"
-#include "plan/pool/named.h"
+#include "mete/pool.h"
 #include "simulate/simulated.h"
 #include "simulate/subsets.h"
 #include "schedule/policy.h"
@@ -198,10 +197,9 @@ void ChooseCommand(const SimulateFlags& flags, const Context& context) {
 }
 
 void DevicesCommand(SimulateFlags flags, const Context& context) {
-  for (const std::string& name : PassesBehindDivision()) flags.model.disabled_passes.push_back(name);
   flags.pool.model = flags.model.model, flags.pool.trace = flags.model.trace;
   if (!flags.model.objective.empty()) flags.pool.objective = flags.model.objective;
-  SimulateOverPool(GraphOf(LoadModel(flags.model, context)), flags.pool, context);
+  SimulateOverPool(LoadModel(flags.model, context), flags.pool, context);
 }
 
 void SimulateCommand(const SimulateFlags& flags, const Context& context) {

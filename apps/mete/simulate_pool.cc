@@ -5,6 +5,9 @@
 #include <numeric>
 #include <set>
 
+#include "engine/model.h"
+#include "engine/pool/pool_internals.h"
+#include "objective.h"
 #include "pool_figure.h"
 #include "pool.h"
 #include "plan/pool/named.h"
@@ -33,6 +36,7 @@ struct Comparison {
   Plan alone;
   std::vector<Outcome> outcomes;
 
+  const std::string& objective_name() const { return PoolObjectives()[size_t(objective)]; }
   double alone_figure() const { return FigureOf(alone, objective); }
 };
 
@@ -78,7 +82,7 @@ int Groups(const Plan& plan) {
 
 // Returns an explanation of the other columns.
 std::string Legend(const Comparison& c) {
-  const std::string alone = FigureText(c.alone_figure(), c.objective);
+  const std::string alone = FigureText(c.alone_figure(), c.objective_name());
   if (c.objective == PoolObjective::kThroughput)
     return fmt::format(
         "period: from one request to the next, of {} in a row, the first one's way through all processors "
@@ -94,15 +98,16 @@ void Print(const Comparison& c) {
   const Style style = StyleOf(1);
   const bool latency = c.objective == PoolObjective::kLatency;
   PrintText(fmt::format("{}{}{} on simulated processors: {}", style.bold, c.model, style.reset, c.pool));
-  const std::string figure = latency ? "simulated" : FigureName(c.objective) + ", simulated";
+  const std::string figure = latency ? "simulated" : FigureName(c.objective_name()) + ", simulated";
   Rows rows{{"planner", figure, c.objective == PoolObjective::kEnergy ? "less" : "speed", "predicted",
              "processors", "groups", "sent", "tried"}};
   for (const Outcome& o : c.outcomes)
-    rows.push_back(
-        {o.planner, FigureText(o.figure, c.objective), fmt::format("{:.2f}x", c.alone_figure() / o.figure),
-         FigureText(FigureOf(o.plan, c.objective), c.objective), std::to_string(ProcessorsOf(o.plan)),
-         std::to_string(Groups(o.plan)), FormatBytes(SentBytes(o.simulation) / c.requests),
-         o.measured > 0 ? std::to_string(o.measured) : "-"});
+    rows.push_back({o.planner, FigureText(o.figure, c.objective_name()),
+                    fmt::format("{:.2f}x", c.alone_figure() / o.figure),
+                    FigureText(FigureOf(o.plan, c.objective), c.objective_name()),
+                    std::to_string(ProcessorsOf(o.plan)), std::to_string(Groups(o.plan)),
+                    FormatBytes(SentBytes(o.simulation) / c.requests),
+                    o.measured > 0 ? std::to_string(o.measured) : "-"});
   fmt::print("{}\n", FormatTable(rows, "lrrrrrrr", "  "));
   PrintText(
       Legend(c) +
@@ -137,7 +142,7 @@ Json OutcomeJson(const Outcome& o, const Comparison& c) {
 Json ComparisonJson(const Comparison& c) {
   Json json{{"model", c.model},
             {"processors", c.pool},
-            {"objective", PoolObjectives()[size_t(c.objective)]},
+            {"objective", c.objective_name()},
             {"requests", c.requests},
             {"alone_us", c.alone.predicted_us},
             {"alone_period_us", c.alone.period_us},
@@ -151,21 +156,26 @@ Json ComparisonJson(const Comparison& c) {
 
 }  // namespace
 
-void SimulateOverPool(const Graph& graph, const SimulatePoolFlags& flags, const Context& context) {
-  const PoolObjective objective = ParsePoolObjectiveFlag(flags.objective);
+void SimulateOverPool(const Model& model, const SimulatePoolFlags& flags, const Context& context) {
+  CheckPoolObjective(flags.objective);
+  const PoolObjective objective = ParsePoolObjective(flags.objective, "--objective");
+  const Graph& graph = DivisibleOf(model);
   if (!flags.trace.empty() && flags.planner == "all")
     throw UsageError("[--trace] is of one planner; got all; try --planner dynamic");
   if (flags.requests > 1 && objective != PoolObjective::kThroughput)
     throw UsageError("[--requests] is of --objective throughput; got " + flags.objective);
-  const PoolOfFile file = PoolCostsOf(graph, flags.processors, context);
-  const PoolCosts& pool = file.costs;
+  const Pool named = NamedPool(flags.processors);
+  CheckMeasured(named, model);
+  const KnownCosts known =
+      PoolInternals::CostsOf(named, graph, [&context](const std::string& note) { PrintNote(context, note); });
+  const PoolCosts& pool = known.costs;
   const int requests = objective != PoolObjective::kThroughput ? 1
                        : flags.requests > 0                    ? flags.requests
                                                                : kManyRequests;
   Comparison c{flags.model,
-               file.name,
-               file.note,
-               file.estimates,
+               named.name(),
+               known.note,
+               known.estimates,
                objective,
                requests,
                PlanBestAlone(objective, graph, pool),

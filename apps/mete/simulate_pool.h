@@ -5,7 +5,7 @@
 #include <string>
 
 #include "context.h"
-#include "graph/graph.h"
+#include "mete/engine.h"
 
 namespace mete::cli {
 
@@ -18,7 +18,6 @@ struct SimulatePoolFlags {
   std::string trace;                  // the file for the trace; needs one planner
 };
 
-// `graph`: as it is before the pass `layout`.
-void SimulateOverPool(const Graph& graph, const SimulatePoolFlags& flags, const Context& context);
+void SimulateOverPool(const Model& model, const SimulatePoolFlags& flags, const Context& context);
 
 }  // namespace mete::cli

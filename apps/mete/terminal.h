@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/table.h"
+#include "base/units.h"
 #include "context.h"
 
 namespace mete::cli {
@@ -43,8 +44,6 @@ std::string FormatTable(const Rows& rows, const std::string& align, const std::s
 // Formats two columns without a header; texts of the last column may be broken.
 std::string FormatList(const Rows& rows, const std::string& indent = "");
 
-std::string FormatBytes(int64_t bytes);  // "12.3 MiB"
-std::string FormatMs(double ms);         // "12.3 ms", "4.56 s", "78.9 us"
 std::string FormatPercent(double part);  // 0.125: "12 %"
 
 // A line on stderr that names work that takes long. The line appears only on a terminal, not with --json, and

@@ -219,14 +219,22 @@ struct StepInfo {
   int64_t computed_flops = 0;    // of this kernel: fewer than `flops` for a Winograd kernel
 };
 
+class Pool;  // this and the following two: mete/pool.h
+struct PoolOptions;
+struct PoolStats;
+struct RunReport;
+class SessionOnPool;  // the library's own
+
 struct RunOptions {
   const CancelToken* cancel = nullptr;
   Trace* trace = nullptr;  // Run() fills it; tracing costs two clock reads per step
   // Whether the calling thread computes the whole run alone. kWhereSooner: only if that takes less time; the
   // policy "adaptive" tries this from time to time on models whose threads gain little. kNever: each step has
-  // the threads of the plan. kAlways: for comparisons.
+  // the threads of the plan. kAlways: for comparisons. On a pool kAlways means that the home computes the
+  // whole model with all of its threads.
   enum class Alone { kWhereSooner, kNever, kAlways };
   Alone alone = Alone::kWhereSooner;
+  RunReport* report = nullptr;  // Run() fills it if the session is on a pool
 };
 
 // A model that is prepared to run on this machine. Several threads may call a session: the runs of one
@@ -235,6 +243,12 @@ class Session {
  public:
   Session();  // an empty session, to be assigned to
   explicit Session(const Model& model, const SessionOptions& options = {});
+  // A session on several processors, with the default options or others (mete/pool.h). As many threads as the
+  // options have lanes may call Run() at a time. A processor that fails costs its request one retry on the
+  // home. Of the functions below Steps(), and Run() with a trace, throw UNIMPLEMENTED, because each processor
+  // has steps of its own; a cancelled Run() throws CANCELLED before the request begins, not within it.
+  Session(const Model& model, const Pool& pool);
+  Session(const Model& model, const Pool& pool, const PoolOptions& options);
   ~Session();
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
@@ -255,16 +269,21 @@ class Session {
   std::string Explain(const Trace& trace = {}, const DeviceLimits& limits = {}, int columns = 0) const;
   // Returns the content of this table as values, in the order in which the nodes run.
   std::vector<StepInfo> Steps(const Trace& trace = {}) const;
-  std::string PlanJson() const;
+  // Returns the plan: the processors and layers of each group, and for a CPU alone the threads of each step.
+  std::string PlanText() const;
+  std::string PlanJson() const;  // the same, for SessionOptions::plan_json or PoolOptions::plan_json
   // Returns the differences between the session and its options: cores to which no thread could be pinned, a
   // cache folder that cannot be written.
   std::vector<std::string> Notes() const;
-  const SessionStats& stats() const;
+  const SessionStats& stats() const;  // on a pool prepare_ms alone, of the home
+  PoolStats pool_stats() const;       // FAILED_PRECONDITION if the session is not on a pool
 
  private:
+  friend struct PoolInternals;  // access for the library's own code
   struct Impl;
   Impl& impl() const;
   std::unique_ptr<Impl> impl_;
+  std::unique_ptr<SessionOnPool> on_pool_;  // null: on the CPU of this machine, by impl_
 };
 
 }  // namespace mete

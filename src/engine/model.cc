@@ -45,7 +45,8 @@ Model Optimized(Imported imported, const LoadOptions& options) {
   impl->notes = std::move(imported.notes);
   impl->metadata = std::move(imported.metadata);
   impl->graph = std::move(imported.graph);
-  const auto records = RunPasses(impl->graph, options.optimize, options.disabled_passes);
+  const auto records =
+      RunPasses(impl->graph, options.optimize, options.disabled_passes, {}, &impl->divisible);
   impl->inputs = PortsOf(impl->graph, impl->graph.inputs, imported.declared);
   impl->outputs = PortsOf(impl->graph, impl->graph.outputs);
   impl->stats = Count(impl->graph);
@@ -60,10 +61,6 @@ std::vector<std::string> PassNames() {
   std::vector<std::string> names;
   for (const Pass& p : OptimizingPasses()) names.push_back(p.name);
   return names;
-}
-
-Model ModelOf(Graph graph, const LoadOptions& options) {
-  return Optimized({std::move(graph), {}, {}, {}}, options);
 }
 
 Model Model::Load(const std::string& path, const LoadOptions& options) {

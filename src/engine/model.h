@@ -1,4 +1,4 @@
-// What a loaded model holds; shared by Model and Session. And models that come from no file.
+// What a loaded model holds; shared by Model and Session.
 #pragma once
 
 #include "graph/graph.h"
@@ -8,14 +8,12 @@ namespace mete {
 
 struct Model::Impl {
   Graph graph;
+  Graph divisible;  // before the passes that each share of a pool runs by itself; has the same constants
   std::vector<Port> inputs, outputs;
   std::vector<std::string> notes;
   std::map<std::string, std::string> metadata;
   ModelStats stats;
 };
-
-// The name of the only processor in the plan of a session that has no pool: all cores that it may use.
-inline constexpr const char* kSessionProcessor = "cpu";
 
 struct ModelInternals {
   using Impl = Model::Impl;
@@ -25,9 +23,7 @@ struct ModelInternals {
 
 // The model's graph after its passes; as long as the model lives.
 inline const Graph& GraphOf(const Model& model) { return ModelInternals::Of(model).graph; }
-
-// A model of a graph that is there already: a device's share, or one that another device sent. With the
-// passes that `options` asks for.
-Model ModelOf(Graph graph, const LoadOptions& options = {});
+// The graph that a pool divides; as long as the model lives.
+inline const Graph& DivisibleOf(const Model& model) { return ModelInternals::Of(model).divisible; }
 
 }  // namespace mete

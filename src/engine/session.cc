@@ -1,6 +1,8 @@
 #include "base/error.h"
 #include "engine/model.h"
+#include "engine/session_on_pool.h"
 #include "graph/ports.h"
+#include "mete/pool.h"
 #include "plan/plan.h"
 #include "processor/cpu/ready_on_cpu.h"
 
@@ -38,18 +40,10 @@ Session& Session::operator=(Session&&) noexcept = default;
 
 void Session::Run(std::span<const ConstView> inputs, std::span<const View> outputs,
                   const RunOptions& options) {
+  if (on_pool_) return on_pool_->Run(inputs, outputs, options);
   Impl& session = impl();
   CheckInputs(session.model.name(), session.model.inputs(), inputs);
-  const auto& ports = session.model.outputs();
-  if (outputs.size() != ports.size())
-    Invalid(session.model.name(), "wrong number of outputs; got {}, expected {}", outputs.size(),
-            ports.size());
-  for (size_t i = 0; i < ports.size(); ++i) {
-    if (!ports[i].shape.known())
-      Invalid(ports[i].name,
-              "the output's shape is known only at run time; try the Run() that returns tensors");
-    CheckPort("output", ports[i], outputs[i].type, outputs[i].shape, outputs[i].data);
-  }
+  CheckOutputs(session.model.name(), session.model.outputs(), outputs);
   session.ready.Run(inputs, outputs, options);
 }
 
@@ -58,6 +52,7 @@ std::vector<Tensor> Session::Run(std::initializer_list<Tensor> inputs, const Run
 }
 
 std::vector<Tensor> Session::Run(std::span<const Tensor> inputs, const RunOptions& options) {
+  if (on_pool_) return on_pool_->Run(inputs, options);
   Impl& session = impl();
   std::vector<ConstView> views;
   for (const Tensor& t : inputs) views.push_back(t.view());
@@ -66,18 +61,41 @@ std::vector<Tensor> Session::Run(std::span<const Tensor> inputs, const RunOption
 }
 
 std::string Session::Explain(const Trace& trace, const DeviceLimits& limits, int columns) const {
+  if (on_pool_) return on_pool_->PlanText();
   return impl().ready.Explain(trace, limits, columns);
 }
 
-std::vector<StepInfo> Session::Steps(const Trace& trace) const { return impl().ready.Steps(trace); }
-std::vector<std::string> Session::Notes() const { return impl().ready.Notes(); }
+std::vector<StepInfo> Session::Steps(const Trace& trace) const {
+  if (on_pool_)
+    Fail(Code::kUnimplemented, "session",
+         "has no list of steps on a pool, because each processor has steps of its own; try PlanText()");
+  return impl().ready.Steps(trace);
+}
+
+std::vector<std::string> Session::Notes() const {
+  return on_pool_ ? on_pool_->Notes() : impl().ready.Notes();
+}
+
+std::string Session::PlanText() const {
+  if (on_pool_) return on_pool_->PlanText();
+  const Graph& graph = GraphOf(impl().model);
+  return ToText(PlanOnOne(graph, kSessionProcessor, impl().ready.thread_plan()), graph);
+}
 
 std::string Session::PlanJson() const {
+  if (on_pool_) return on_pool_->PlanJson();
   const Graph& graph = GraphOf(impl().model);
   return ToJson(PlanOnOne(graph, kSessionProcessor, impl().ready.thread_plan()), graph);
 }
 
-const SessionStats& Session::stats() const { return impl().ready.stats(); }
+const SessionStats& Session::stats() const { return on_pool_ ? on_pool_->stats() : impl().ready.stats(); }
+
+PoolStats Session::pool_stats() const {
+  if (on_pool_) return on_pool_->pool_stats();
+  (void)impl();
+  Fail(Code::kFailedPrecondition, "session",
+       "runs on one CPU; expected one on a pool; try Session(model, pool)");
+}
 
 Session::Impl& Session::impl() const {
   if (!impl_)

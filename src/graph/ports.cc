@@ -43,4 +43,15 @@ void CheckInputs(const std::string& name, std::span<const Port> ports, std::span
     CheckPort("input", ports[i], inputs[i].type, inputs[i].shape, inputs[i].data);
 }
 
+void CheckOutputs(const std::string& name, std::span<const Port> ports, std::span<const View> outputs) {
+  if (outputs.size() != ports.size())
+    Invalid(name, "wrong number of outputs; got {}, expected {}", outputs.size(), ports.size());
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (!ports[i].shape.known())
+      Invalid(ports[i].name,
+              "the output's shape is known only at run time; try the Run() that returns tensors");
+    CheckPort("output", ports[i], outputs[i].type, outputs[i].shape, outputs[i].data);
+  }
+}
+
 }  // namespace mete

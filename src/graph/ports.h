@@ -22,5 +22,7 @@ void CheckPort(const char* kind, const Port& port, DType type, const Shape& shap
 
 // Error INVALID_ARGUMENT where the tensors are not what the ports of the model `name` take.
 void CheckInputs(const std::string& name, std::span<const Port> ports, std::span<const ConstView> inputs);
+// The same for memory that a run writes to; also where a port's shape is known only at run time.
+void CheckOutputs(const std::string& name, std::span<const Port> ports, std::span<const View> outputs);
 
 }  // namespace mete

@@ -51,20 +51,23 @@ PassRecord RunOne(Graph& graph, const char* name, Run run) {
   return record;
 }
 
+const Pass* FirstBehindDivision() {
+  return std::find_if(std::begin(kPasses), std::end(kPasses), [](const Pass& p) { return p.run == ToNhwc; });
+}
+
 }  // namespace
 
 std::span<const Pass> OptimizingPasses() { return kPasses; }
 
 std::vector<std::string> PassesBehindDivision() {
-  const auto* layout =
-      std::find_if(std::begin(kPasses), std::end(kPasses), [](const Pass& p) { return p.run == ToNhwc; });
   std::vector<std::string> names;
-  for (const Pass* pass = layout; pass != std::end(kPasses); ++pass) names.push_back(pass->name);
+  for (const Pass* pass = FirstBehindDivision(); pass != std::end(kPasses); ++pass)
+    names.push_back(pass->name);
   return names;
 }
 
 std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector<std::string>& disabled,
-                                  const FoldLimits& limits) {
+                                  const FoldLimits& limits, Graph* divisible) {
   CheckNames(disabled);
   auto runs = [&](const char* name) {
     return optimize && std::find(disabled.begin(), disabled.end(), name) == disabled.end();
@@ -79,6 +82,7 @@ std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector
   records.push_back(RunOne(graph, "fold",
                            [&](Graph& g) { return FoldConstants(g, limits, runs(kFuseQuantized), &spent); }));
   for (const Pass& pass : kPasses) {
+    if (divisible && &pass == FirstBehindDivision()) *divisible = graph;
     if (!runs(pass.name)) continue;
     records.push_back(pass.run == FuseQuantized ? RunOne(graph, pass.name, fuse_quantized)
                                                 : RunOne(graph, pass.name, pass.run));

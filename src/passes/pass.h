@@ -56,10 +56,11 @@ bool FoldConstants(Graph& graph, const FoldLimits& limits = {}, bool keep_dequan
                    FoldSpent* spent = nullptr);
 
 // Folds constants, then, if `optimize` is true, runs every pass that `disabled` does not name. After each
-// pass that changed the graph, removes unused nodes and values and verifies the graph. Throws an Error if a
-// name in `disabled` is unknown.
+// pass that changed the graph, removes unused nodes and values and verifies the graph. `divisible`, if it is
+// given, gets a copy of the graph as it is before PassesBehindDivision(). Throws an Error if a name in
+// `disabled` is unknown.
 std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector<std::string>& disabled,
-                                  const FoldLimits& limits = {});
+                                  const FoldLimits& limits = {}, Graph* divisible = nullptr);
 
 // The passes, each in a file of its own.
 bool FuseQuantized(Graph& graph);     // fuse_quantized.cc; the remaining DequantizeLinear are folded next

@@ -1,7 +1,5 @@
 #include "plan/plan.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <map>
 
@@ -30,17 +28,6 @@ std::vector<ValuePart> NeedsOf(const Graph& graph, const std::vector<int>& nodes
   std::vector<ValuePart> needs;
   for (const auto& [value, part] : hulls) needs.push_back({value, part});
   return needs;
-}
-
-void AddStepsText(const ThreadPlan& plan, std::string& out) {
-  for (const Step& s : plan.steps) {
-    out += fmt::format("    {}: {} of {} threads, {}", s.node, s.threads, plan.threads, s.policy);
-    if (s.predicted_us > 0)
-      out += fmt::format(", blocks {}, {:.1f} us predicted", fmt::join(s.blocks, " + "), s.predicted_us);
-    out += fmt::format(" ({})\n", s.reason);
-    for (const Rejected& r : s.rejected)
-      out += fmt::format("      not {}, {:.1f} us: {}\n", r.choice, r.predicted_us, r.reason);
-  }
 }
 
 }  // namespace
@@ -94,25 +81,6 @@ Plan PlanOnOne(const Graph& graph, const std::string& processor, ThreadPlan thre
   plan.predicted_us = us;
   plan.period_us = us;
   return plan;
-}
-
-std::string LayersText(const Plan& plan, const PlannedGroup& group) {
-  if (group.first == group.last) return "values move";
-  if (group.last - group.first == 1) return plan.layers[size_t(group.first)];
-  return fmt::format("{} to {}, {} layers", plan.layers[size_t(group.first)],
-                     plan.layers[size_t(group.last) - 1], group.last - group.first);
-}
-
-std::string ToText(const Plan& plan) {
-  std::string out = fmt::format("plan for {} on {}\n", plan.model, fmt::join(plan.processors, ", "));
-  for (const PlannedGroup& group : plan.groups) {
-    out += fmt::format("  {}: {}", LayersText(plan, group), ToText(group.placement, plan.processors));
-    if (group.us > 0) out += fmt::format(", {:.1f} us predicted", group.us);
-    out += "\n";
-    for (const Share& share : group.shares)
-      if (share.threads) AddStepsText(*share.threads, out);
-  }
-  return out;
 }
 
 }  // namespace mete

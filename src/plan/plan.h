@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/table.h"
 #include "graph/graph.h"
 #include "partition/layers.h"
 #include "partition/share.h"
@@ -83,9 +84,16 @@ void DeriveShares(Plan& plan, const Graph& graph);
 // Throws an Error unless the plan is for exactly these processors, in this order.
 void CheckProcessors(const Plan& plan, const std::vector<std::string>& processors);
 
-// Returns the names of a group's layers: "conv1 to pool5, 12 layers".
-std::string LayersText(const Plan& plan, const PlannedGroup& group);
-std::string ToText(const Plan& plan);
+// Returns the plan as text: the summary, the table of shares, and the threads of steps where shares have
+// them. The other four functions return parts of it.
+std::string ToText(const Plan& plan, const Graph& graph);
+std::string Summary(const Plan& plan);  // "layers 1 to 9 on laptop+pi, layers 10 to 21 on laptop"
+Rows SharesTable(const Plan& plan, const Graph& graph);               // a row for each share
+inline constexpr const char* kSharesAlign = "lllllrr";                // of its columns, for FormatTable()
+std::string LayersText(const Plan& plan, const PlannedGroup& group);  // "conv1 to pool5, 12 layers"
+// "rows 0 to 20 of 56" of the first value that is divided; "branches: 3 of 4 values", each of them whole.
+std::string PartText(const Graph& graph, const Share& share, const Placement& placement);
+
 std::string ToJson(const Plan& plan, const Graph& graph);
 // Returns a plan that Verify() accepts; Error with the place where the text is not a plan, or not one of
 // `graph`. The shares' parts follow from the placements; the text repeats them for readers, and they must be

@@ -30,11 +30,11 @@ TEST(Plan, OfThePlannerHasTheSharesOfItsPlacementsAndSurvivesJson) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, int(seed % 12) + 1);
     const Plan plan = PlanOf(random, seed);
-    ASSERT_NO_THROW(Verify(plan, random.graph)) << ToText(plan);
+    ASSERT_NO_THROW(Verify(plan, random.graph)) << ToText(plan, random.graph);
     const std::string json = ToJson(plan, random.graph);
     const Plan again = PlanFromJson(json, random.graph);
     EXPECT_EQ(ToJson(again, random.graph), json);
-    EXPECT_EQ(ToText(again), ToText(plan));
+    EXPECT_EQ(ToText(again, random.graph), ToText(plan, random.graph));
     for (const PlannedGroup& group : plan.groups) divided += group.shares.size() > 1;
   }
   EXPECT_GT(divided, 20);
@@ -64,7 +64,7 @@ TEST(PlanOnOne, HasTheThreadsOfItsStepsBeforeAndAfterAllPasses) {
     ASSERT_EQ(again.groups.size(), 1u);
     ASSERT_TRUE(again.groups[0].shares.at(0).threads);
     EXPECT_EQ(again.groups[0].shares[0].threads->steps.size(), random.graph.nodes.size());
-    EXPECT_EQ(ToText(again), ToText(plan));
+    EXPECT_EQ(ToText(again, random.graph), ToText(plan, random.graph));
   }
 }
 

@@ -184,7 +184,7 @@ bool PoolSession::Deploy() {
   std::vector<Member*> planned;
   for (const size_t d : members) planned.push_back(pool_[d].get());
   try {
-    const ComparedPlan made = MakePlan(options_.planner, costs, planned);
+    const ComparedPlan made = MakeOwnPlan(costs, planned);
     {
       std::lock_guard lock(mutex_);
       stats_.measured = made.measured;

@@ -29,6 +29,8 @@ struct PoolSessionOptions {
   // plan/pool/named.h; planners that measure do so when the session is made
   std::string planner = "dynamic";
   PoolObjective objective = PoolObjective::kLatency;
+  // A plan for all processors, which replaces the planner's while all of them are there.
+  std::optional<Plan> plan = {};
   // of a request: others are given up in time to compute it here. 0: after four times the usual
   double deadline_ms = 0;
   bool remake = true;  // false: the first plan is kept as long as it works
@@ -151,6 +153,8 @@ class PoolSession {
   PoolCosts CostsOf(const std::vector<size_t>& members) const;
   ComparedPlan MakePlan(const std::string& planner, const PoolCosts& costs,
                         const std::vector<Member*>& members);
+  // The plan of the options, or the planner's.
+  ComparedPlan MakeOwnPlan(const PoolCosts& costs, const std::vector<Member*>& members);
   double MeasurePlan(Plan plan, const PoolCosts& costs, const std::vector<Member*>& members);
   // null: this processor alone
   std::shared_ptr<DeployedPlan> DeployPlan(const Plan& plan, const std::vector<Member*>& members);

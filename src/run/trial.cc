@@ -86,6 +86,12 @@ ComparedPlan PoolSession::MakePlan(const std::string& planner, const PoolCosts& 
   return made;
 }
 
+ComparedPlan PoolSession::MakeOwnPlan(const PoolCosts& costs, const std::vector<Member*>& members) {
+  if (options_.plan && members.size() == pool_.size())
+    return {options_.plan->planner, *options_.plan, 0, 0, {}};
+  return MakePlan(options_.planner, costs, members);
+}
+
 std::vector<ComparedPlan> PoolSession::Compare(const std::vector<std::string>& planners,
                                                const std::vector<Tensor>& inputs, int rounds) {
   std::lock_guard keeping(keeping_);

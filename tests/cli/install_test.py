@@ -10,7 +10,9 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import cli_testing
 from cli_testing import png
+from worker_test import Worker
 
 parser = argparse.ArgumentParser()
 for name in ("build", "example", "compiler", "sanitize", "cmake", "toolchain", "sysroot", "emulator", "most-bytes"):
@@ -64,7 +66,32 @@ program = root / "by_pkg_config"
 run(options.compiler, "-std=c++20", *flags, *sysroot, pathlib.Path(options.example) / "main.cc", "-o", program, *words)
 by_pkg_config = run(*emulator, program, model, picture, env={"LD_LIBRARY_PATH": str(library)})
 
-models = pathlib.Path(options.example).resolve().parents[1] / "models"
+# A program with a pool: its second run takes the plan that the first one has written.
+examples = pathlib.Path(options.example).resolve().parent
+run(options.cmake, "-S", examples / "pool", "-B", root / "pool", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={options.compiler}",
+    f"-DCMAKE_CXX_FLAGS={' '.join(flags)}", *toolchain)
+run(options.cmake, "--build", root / "pool")
+cores = sorted(os.sched_getaffinity(0))[:2]
+plan, pool = root / "plan.json", ",".join(f"cpu:{core}" for core in cores)
+first, second = (run(*emulator, root / "pool" / "pool", model, pool, plan).splitlines() for _ in range(2))
+print("\n".join(first))
+if first[:-1] != second[:-1] or len([line for line in first if line.startswith("processor cpu:")]) != len(cores):
+    sys.exit(f"the example of a pool does not run its plan again; got {second}, expected {first}")
+networks = sorted(prefix.rglob("libmete_network.so"))
+if networks and not emulator:  # the program reaches a worker through the library of the network
+    if options.most_bytes:
+        print(f"libmete_network.so: {networks[0].stat().st_size} bytes without debug symbols")
+    cli_testing.METE, hosts, far = mete, root / "hosts.toml", root / "far.json"
+    os.environ["METE_CACHE"] = str(root / "cache")
+    with Worker() as worker:
+        hosts.write_text(f'name = "loopback"\ninsecure = true\n[[device]]\nname = "own"\n[[device]]\nname = "far"\naddress = "{worker.address}"\n')
+        run(mete, "profile", model, "--processors", hosts)
+        run(mete, "bench", model, "--processors", hosts, "--planner", "layerwise", "--keep-plan", "--runs", 1, "--save-plan", far)
+        answer = run(root / "pool" / "pool", model, hosts, far)
+    if "on own+far" not in answer:
+        sys.exit(f"the example of a pool does not compute with the worker; got {answer}, expected a plan with own+far")
+
+models = examples.parent / "models"
 digit = run(*emulator, root / "by_cmake" / "classify", models / "digits.onnx", models / "digit.png")
 if digit != "class 5\n":
     sys.exit(f"the example is wrong about models/digit.png; got {digit}, expected class 5")

@@ -131,6 +131,24 @@ class Plans(Cli):
         for word in ("rk3399-1 alone", "predicted:", "Nothing here was measured"):
             self.assertIn(word, text)
 
+    def test_a_plan_for_processors_is_saved_and_runs_again(self):
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < 2:
+            self.skipTest("this process may use one core alone")
+        processors, saved, again, planned = f"cpu:{cores[0]},cpu:{cores[1]}", self.path("saved.json"), self.path("again.json"), self.path("planned.json")
+        first = self.answer("bench", self.net, "--processors", processors, "--planner", "layerwise", "--keep-plan", "--runs", 2, "--save-plan", saved)
+        self.assertIn("+", first["plan"])
+        for command in (["bench", self.net, "--runs", 2], ["run", self.net, self.picture]):
+            answer = self.answer(*command, "--processors", processors, "--plan", saved, "--save-plan", again)
+            self.assertEqual(answer.get("processors", answer)["plan"], first["plan"])
+            self.assertEqual(json.loads(again.read_text()), json.loads(saved.read_text()))
+        self.answer("plan", self.net, "--processors", processors, "--save-plan", planned)
+        self.assertEqual(self.answer("bench", self.net, "--processors", processors, "--runs", 2, "--plan", planned)["groups"],
+                         len(json.loads(planned.read_text())["groups"]))
+        turned = f"cpu:{cores[1]},cpu:{cores[0]}"
+        self.fails(BAD_FILE, "is for another pool", "bench", self.net, "--processors", turned, "--plan", saved)
+        self.fails(BAD_FILE, "is for another", "bench", self.net, "--plan", saved)
+
     def test_plan_over_devices_has_an_objective(self):
         board = BOARDS / "rk3399x6.toml"
         plans = {o: self.answer("plan", self.net, "--processors", board, "--objective", o) for o in ("latency", "throughput", "energy")}

@@ -339,6 +339,15 @@ class Commands(Cli):
         self.assertEqual({e["tid"] for e in content["traceEvents"] if e["ph"] == "X"}, {1, 2})
         self.assertIn("s", {e["ph"] for e in content["traceEvents"]})
         self.fails(FAILURE, "cannot write", "run", self.net, self.picture, "--trace", self.root / "no" / "folder.json")
+        # Each stream has lanes of its own, and each computes every node.
+        self.answer("bench", self.net, "--threads", 2, "--streams", 2, "--runs", 2, "--warmup", 0, "--trace", trace)
+        content = json.loads(trace.read_text())
+        self.assertEqual(timeline.problems(content), [])
+        (lanes,) = timeline.lanes(content).values()
+        self.assertEqual([lane.split(",")[0] for lane in lanes], ["stream 1", "stream 2"])
+        nodes = [{e["name"] for e in content["traceEvents"] if e["ph"] == "X" and e["cat"] == "node" and e["tid"] == tid} for tid in (1, 2)]
+        self.assertTrue(nodes[0])
+        self.assertEqual(nodes[0], nodes[1])
 
     def test_zoo_makes_equal_files_from_equal_seeds(self):
         networks = {n["name"] for n in self.answer("zoo", "list")["networks"]}

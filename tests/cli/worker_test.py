@@ -215,7 +215,7 @@ class Together(Hosts):
 
     def test_what_needs_this_device_alone_is_refused_with_devices(self):
         for command in ("run", "bench"):
-            for other in (["--explain"], ["--profile"], ["--trace", "t.json"], ["--plan", "p.json"], ["--save-plan", "p.json"]):
+            for other in (["--explain"], ["--profile"], ["--trace", "t.json"]):
                 self.excluded("--processors", other, command)
         for other in (["--serve"], ["--warmup", "3"]):
             self.excluded("--processors", other, "bench")

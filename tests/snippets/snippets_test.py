@@ -120,12 +120,15 @@ def build_and_run(running, found):
     source, program = running.folder / "snippet.cc", running.folder / "snippet"
     source.write_text(f"{''.join(included)}int main() {{\n{''.join(statements)}}}\n")
     for name in re.findall(r'"([^"/]+\.\w+)"', "".join(statements)):
-        stand_ins.make(running.folder / name)
+        if name.endswith(".toml"):
+            running.provide_devices(running.folder / name)
+        else:
+            stand_ins.make(running.folder / name)
     library = next(TOOLS.build.rglob("libmete.so")).parent
     sanitize = [f"-fsanitize={OPTIONS.sanitize}"] if OPTIONS.sanitize else []
     warnings = ["-Wall", "-Wextra", "-Werror"]
     for words in ([OPTIONS.compiler, "-std=c++20", *warnings, *sanitize, "-I", ROOT / "include", source, "-o", program, f"-L{library}",
-                   "-lmete", f"-Wl,-rpath,{library}"], [program]):
+                   "-lmete_network", "-lmete", f"-Wl,-rpath,{library}"], [program]):
         running.succeeds(found[0].place(), running.run(words))
     TOOLS.counts["C++ snippets compiled and run"] += len(found)
 

@@ -14,7 +14,6 @@
 #include "commands.h"
 #include "network/discovery/discovery.h"
 #include "network/workers.h"
-#include "pool.h"
 #include "processor/make/make_processor.h"
 #include "machine/machine.h"
 #include "mete/device.h"
@@ -68,11 +67,20 @@ Security SecurityOf(const WorkerFlags& flags, const Context& context) {
   return security;
 }
 
+PoolFile FileOf(const std::string& processors) {
+  if (!IsProcessorList(processors)) return ReadPoolFile(processors);
+  try {
+    return PoolOfList(processors);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
 // What the worker offers, by --processors; empty: its CPU.
 std::vector<std::shared_ptr<Processor>> ProcessorsOf(const WorkerFlags& flags) {
   std::vector<std::shared_ptr<Processor>> processors;
   if (flags.processors.empty()) return processors;
-  const PoolFile pool = PoolFor(flags.processors);
+  const PoolFile pool = FileOf(flags.processors);
   if (pool.devices.size() > 1)
     throw UsageError(fmt::format(
         "[--processors] a worker offers processors of its own; got a file with {} devices, expected one",

@@ -6,8 +6,8 @@
 #include <limits>
 #include <thread>
 
-#include "base/error.h"
-#include "network/keys/keys.h"
+#include "mete/network.h"
+#include "network/pool/security.h"
 #include "pool.h"
 #include "stopwatch.h"
 #include "terminal.h"
@@ -46,17 +46,8 @@ void AskHost(RemoteDevice& remote, std::chrono::milliseconds timeout, HostState&
 }  // namespace
 
 Security ReadSecurity(const std::string& keys_folder, const std::string& token_file, const Context& context) {
-  Security security;
-  if (!keys_folder.empty()) {
-    const KeyFiles keys = ReadKeys(keys_folder);
-    for (const std::string& note : keys.notes) PrintNote(context, note);
-    security = {keys.ca, keys.certificate, keys.key, ""};
-  }
-  if (!token_file.empty()) {
-    security.token = ReadToken(token_file);
-    if (const std::string note = NoteOfReaders(token_file); !note.empty()) PrintNote(context, note);
-  }
-  return security;
+  return mete::ReadSecurity(keys_folder, token_file,
+                            [&context](const std::string& note) { PrintNote(context, note); });
 }
 
 std::vector<HostState> AskHosts(const PoolFile& file, std::chrono::milliseconds timeout,
@@ -80,22 +71,6 @@ std::vector<HostState> AskHosts(const PoolFile& file, std::chrono::milliseconds 
   return states;
 }
 
-void CheckReachesWorkers() {}
-
-std::vector<std::unique_ptr<Member>> OpenWorkers(const PoolFile& file, const Context& context) {
-  const Security security = ReadSecurity(file.keys, file.token, context);
-  const auto digests = std::make_shared<DigestMemo>();
-  std::vector<std::unique_ptr<Member>> workers;
-  const auto add = [&](const DeviceInPool& host, const std::string& processor) {
-    workers.push_back(
-        std::make_unique<RemoteMember>(RemoteAddress{host.name, host.address}, security, digests, processor));
-  };
-  for (const DeviceInPool& host : file.devices) {
-    if (host.address.empty()) continue;
-    if (host.processors.empty()) add(host, "");
-    for (const ProcessorEntry& processor : host.processors) add(host, processor.name);
-  }
-  return workers;
-}
+std::shared_ptr<const Network> NetworkOfProgram() { return OpenNetwork(); }
 
 }  // namespace mete::cli

@@ -30,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "mete/pool.h"  // PoolPlanners(): the names above, in this order
 #include "plan/pool/dynamic.h"
 #include "plan/pool/objective.h"
 
@@ -37,8 +38,6 @@ namespace mete {
 
 // Measures the time of a plan on the processors, in microseconds. The plan may cover some of the layers only.
 using MeasurePlan = std::function<double(const Plan&)>;
-
-const std::vector<std::string>& PoolPlanners();  // the names above, in this order
 
 // Returns the plan of a planner with its period and joules, as PlanPoolFor(). `measured` returns the
 // number of measured plans. Error for an unknown name.

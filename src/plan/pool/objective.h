@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "mete/pool.h"  // PoolObjectives(): the names, in the order above
 #include "plan/pool/exchange.h"
 #include "plan/plan.h"
 
@@ -16,7 +17,6 @@ namespace mete {
 
 enum class PoolObjective { kLatency, kThroughput, kEnergy };
 
-const std::vector<std::string>& PoolObjectives();  // the names, in the order above
 // Parses a name; throws Error with `where` for an unknown name.
 PoolObjective ParsePoolObjective(const std::string& name, const std::string& where);
 

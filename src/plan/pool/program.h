@@ -11,14 +11,11 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "mete/pool.h"
 #include "partition/part.h"
 #include "plan/plan.h"
 
 namespace mete {
-
-// The most requests that a program computes at the same time. This value is a guess: only a pipeline over
-// more processors would need more.
-inline constexpr int kMostLanes = 16;
 
 // The source of a piece of a needed part.
 struct NeedSource {

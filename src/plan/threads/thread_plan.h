@@ -14,6 +14,9 @@
 
 namespace mete {
 
+// The name of the only processor in the plan of a session that has no pool: all cores that it may use.
+inline constexpr const char* kSessionProcessor = "cpu";
+
 // Another choice for a step that the planner has weighed.
 struct Rejected {
   std::string choice;  // "big 4 + little 2"

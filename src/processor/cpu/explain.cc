@@ -82,7 +82,7 @@ std::vector<StepInfo> Executor::Steps(const Trace& trace) const {
     const std::string kernel = s.prepared           ? s.prepared->kernel()
                                : memory_.is_view[i] ? "view"
                                                     : "reference (shape known at run time)";
-    infos.push_back({s.node->name, s.node->op, "cpu", planned.policy, kernel,
+    infos.push_back({s.node->name, s.node->op, kSessionProcessor, planned.policy, kernel,
                      s.prepared ? s.prepared->reason() : "", planned.threads, 0, s.flops, s.bytes,
                      s.computed_flops()});
     while (event < trace.events.size() && (trace.events[event].waits() || trace.events[event].worker != 0))

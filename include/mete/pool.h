@@ -1,0 +1,251 @@
+// Several processors that compute a model together.
+//
+//   #include "mete/pool.h"
+//
+//   mete::Model model = mete::Model::Load("net.onnx");
+//   mete::Pool pool = mete::Pool::FromList("cpu:0,cpu:1");
+//   mete::Session session(model, pool);
+//   mete::Tensor input(mete::DType::kF32, model.inputs()[0].shape);
+//   std::vector<mete::Tensor> out = session.Run({input});
+//
+// The session plans which processor computes which part of which layers, from the times of the model's layers
+// on each processor and of the links between them. These times are measured once for each model and pool, and
+// kept in CacheFolder() (mete/device.h). If they are missing, and all processors are of this device, the
+// session's constructor measures them; workers on the network have to be measured by Pool::Measure() before.
+//
+// All functions throw mete::Error. A pool that contradicts itself is refused when it is made, one with cores
+// that this process may not use when a session or a measurement opens it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mete/engine.h"
+
+namespace [[gnu::visibility("default")]] mete {
+
+class Network;  // mete/network.h: reaches workers
+
+// A processor of a pool.
+struct PoolProcessor {
+  std::string name;        // within the pool: "cpu:0", "pi-1", "pi-1/cpu:4-5"
+  std::string device;      // the device that has it
+  std::string address;     // HOST:PORT of the device's worker; empty: a processor of this process
+  std::vector<int> cores;  // CPU numbers; empty: all that this process may use, or unknown (a worker's)
+  double speed = 1;        // emulated speed, 0.01 to 1
+  std::string kind;  // "cpu", or "emulated" for another kind on a CPU's cores; empty: a worker's, unknown
+};
+
+// Some cores of this device, as Pool::FromProcessors() takes them.
+struct CpuCores {
+  std::string name;
+  std::vector<int> cores;  // empty: all that this process may use
+  double speed = 1;        // emulated speed, 0.01 to 1
+};
+
+// What is planned, and how a session runs it.
+struct PoolOptions {
+  // The figure that the plan has least of: "latency", the time of a request; "throughput", the time from one
+  // request to the next; "energy", the joules of a request, for which the pool's file must have watts. Empty:
+  // latency, or throughput if `lanes` is more than 1.
+  std::string objective = {};
+  std::string planner = "dynamic";  // or a planner for comparisons, of PoolPlanners()
+  // A plan from Session::PlanJson() or PoolPlan::json for exactly these processors, which replaces the
+  // planner's. It is used as it is, as with `keep_plan`. If a processor is lost, the planner plans for the
+  // others, until the processor is back.
+  std::string plan_json = {};
+  // The plan is used as it is: without a trial beside the best single processors before its use, and without
+  // another plan later if processors are faster or slower than predicted.
+  bool keep_plan = false;
+  int lanes = 1;  // requests that may be under way at a time, kMostLanes at most
+  // Milliseconds of a request: processors that are late are given up in time to compute the request on the
+  // home. 0: four times the usual time of a request, and 250 ms.
+  double deadline_ms = 0;
+  // How floats travel between processors: "f32", or with errors "f16" or "u8".
+  std::string transfer = "f32";
+  // The kernels of the processors of this process. `threads`, `cores` and `speeds` count only for a processor
+  // without cores of its own; `plan_json` and `progress` do not count.
+  SessionOptions kernels = {};
+  // Stops measuring and the making of a session, which then throw CANCELLED; a plan that is being made is
+  // finished first. It must outlive them.
+  const CancelToken* cancel = nullptr;
+  // What is being done, and how much of it is done: "measuring cpu:1", 3, 10. Called by any thread, one at a
+  // time; in a session's life again when the plan changes.
+  std::function<void(const std::string& what, int64_t done, int64_t all)> progress = {};
+  // What the caller should know, in a line: a processor that is left out, lost or there again, another plan.
+  // Called by any thread, one at a time, which may use the session but must not destroy it.
+  std::function<void(const std::string&)> note = {};
+};
+
+// The most requests that a plan has under way at a time. This value is a guess: only a pipeline over more
+// processors would need more.
+inline constexpr int kMostLanes = 16;
+
+// The names of all planners: "dynamic" is Mete's own, the others are for comparisons.
+const std::vector<std::string>& PoolPlanners();
+const std::vector<std::string>& PoolObjectives();  // latency, throughput, energy
+
+// The times of a message of `bytes` whose answer has one byte, and of one the other way round; medians.
+struct LinkMessage {
+  int64_t bytes = 0;
+  double up_us = 0, down_us = 0;            // to the processor, from the processor
+  double busy_up_us = 0, busy_down_us = 0;  // while both ends compute
+};
+
+// The link from the home to a processor.
+struct LinkFigures {
+  std::string processor;
+  double round_trip_us = 0;  // of a message of one byte and its answer
+  double message_us = 0;     // that each message takes of those that follow each other
+  double up_mbit_per_s = 0, down_mbit_per_s = 0;
+  double busy_up_mbit_per_s = 0, busy_down_mbit_per_s = 0;  // while both ends compute
+  std::vector<LinkMessage> sizes;                           // what the rates follow from
+};
+
+// What was measured of a model on a pool.
+struct PoolFigures {
+  std::string path;                     // the file in which it is kept; empty: of links alone
+  double seconds = 0;                   // that measuring took
+  double prepare_seconds = 0;           // of which graphs were made ready
+  std::vector<std::string> processors;  // that were measured, the home first
+  std::vector<LinkFigures> links;       // of each processor but the home
+  std::vector<double> layers_us;        // for each processor, the sum of all layers; empty: of links alone
+  std::string json;                     // all figures, for programs
+};
+
+// A plan, with the alternatives that were weighed. Times are predictions.
+struct PoolPlan {
+  struct Share {
+    int processor = 0;    // an index into `processors`
+    std::string part;     // "all", "rows 0 to 20 of 56", "branches: 3 of 4 values"
+    int64_t bytes = 0;    // that are sent to the processor before
+    double ready_us = 0;  // until the processor has its inputs
+    double compute_us = 0;
+  };
+  // Consecutive layers that are computed between two exchanges of data.
+  struct Group {
+    std::string layers;  // "conv1 to pool5, 12 layers"
+    std::vector<Share> shares;
+  };
+  struct Transfer {
+    int before_group = 0;  // an index into `groups`; as many as there are: the outputs, to the home
+    int from = 0, to = 0;
+    int64_t bytes = 0;
+    double us = 0;  // if nothing else used the links of both at the time
+  };
+  struct Processor {
+    std::string name;
+    bool is_used = false;
+    double compute_us = 0, up_us = 0, down_us = 0;  // of a request: it computes, its link sends and receives
+    int64_t sent_bytes = 0, received_bytes = 0;
+    double alone_us = 0;           // of a request if this processor computes the whole model
+    double alone_compute_us = 0;   // the part of it that it computes
+    double alone_figure = 0;       // of the objective: microseconds, or joules
+    double there_and_back_us = 0;  // of the least message to it, and its answer
+    int alike = 0;                 // the first processor with the same costs: itself, or an earlier one
+    // of a request by the best plan in which it has a part, infinite if none was weighed; nothing: it is
+    // used, or the objective is not latency
+    std::optional<double> with_it_us;
+  };
+  struct LeftOut {
+    int processor = 0;
+    double us =
+        0;  // of the best plan in which it, and others like it, have a part; infinite: none was weighed
+  };
+
+  std::string pool, objective;
+  std::string note;  // where the times come from
+  std::vector<Group> groups;
+  std::vector<Processor> processors;       // the home first
+  std::vector<Transfer> transfers;         // in the order of the groups
+  std::vector<LeftOut> left_out;           // of plans for latency
+  int best_alone = 0;                      // the best single processor
+  double predicted_us = 0, gather_us = 0;  // of a request; the part until the home has the outputs
+  double period_us = 0;                    // from one request to the next
+  double joules = 0;                       // of a request; 0: the pool has no watts
+  double figure = 0;                       // of the objective: microseconds, or joules
+  double simulated_us = 0;                 // of a request, where no processor waits for all others
+  std::string summary;                     // "layers 1 to 9 on laptop+pi, layers 10 to 21 on laptop"
+  // A row for each share; the first row names the columns.
+  std::vector<std::vector<std::string>> table;
+  std::string text;  // the summary and the table
+  std::string json;  // for PoolOptions::plan_json
+};
+
+// A site's devices and their processors, of which the first one is the home: the calling threads compute on
+// it, and it has the inputs and gets the outputs. A pool is a description; each session uses its processors
+// with threads of its own. Copies share one pool. Several threads may use it at once.
+class Pool {
+ public:
+  // Makes a pool of some cores of this device: "cpu:0,cpu:1", "cpu:0-3,cpu:4-5", or one processor: "cpu" has
+  // all cores that this process may use, "cpu:0-3" four.
+  static Pool FromList(const std::string& list);
+  static bool IsList(const std::string& text);  // whether a text is meant as a list, not as a file's name
+  static Pool FromProcessors(const std::vector<CpuCores>& processors);
+  // Reads a pool's description from a TOML file (docs/how-to). Workers in it need `network`, from
+  // OpenNetwork() (mete/network.h); Error UNIMPLEMENTED without one. A file may also describe boards that are
+  // not here, by their machine files: such a pool can plan, but not run.
+  static Pool FromFile(const std::string& path, std::shared_ptr<const Network> network = nullptr);
+
+  const std::string& name() const;
+  const std::vector<PoolProcessor>& processors() const;
+  bool is_here() const;  // false: it describes boards that are not here
+
+  // Measures what the model's layers take on each processor, and the links between them, and keeps both in
+  // CacheFolder(). The time is a few times that of preparing and running the model. Error UNAVAILABLE if a
+  // processor does not answer.
+  PoolFigures Measure(const Model& model, const PoolOptions& options = {}) const;
+  PoolFigures MeasureLinks(const PoolOptions& options = {}) const;  // the links alone; nothing is kept
+  // Returns what Measure() has kept for this model; nothing if it has not been called, or not since the
+  // model, the pool or the version of Mete changed.
+  std::optional<PoolFigures> Measured(const Model& model) const;
+
+  // Plans without running anything. Only `objective` and `note` of the options count. Error
+  // FAILED_PRECONDITION if the model was not measured.
+  PoolPlan Plan(const Model& model, const PoolOptions& options = {}) const;
+
+  Pool() = default;  // empty, to be assigned to
+
+ private:
+  friend struct PoolInternals;  // access for the library's own code
+  struct Impl;
+  explicit Pool(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+  std::shared_ptr<const Impl> impl_;
+};
+
+// How one request was computed (RunOptions::report).
+struct RunReport {
+  double us = 0;
+  bool alone = true;     // by the home alone, planned or not
+  bool retried = false;  // a processor failed, and the home computed the request again
+  // What each processor of the pool computed; empty if the home computed alone.
+  std::vector<double> compute_us;
+};
+
+struct PoolStats {
+  // What the plan in use has a processor compute.
+  struct Part {
+    std::string processor;
+    double compute_us = 0;  // predicted
+    int64_t bytes = 0;      // that are sent to it
+  };
+  int64_t requests = 0;
+  int64_t retries = 0;  // requests that the home computed again because a processor failed
+  int64_t plans = 0;    // that were used, one after the other
+  int64_t lost = 0;     // times that a processor was lost
+  int measured = 0;     // plans that were run before the one in use was chosen
+  double plan_s = 0;    // that planning took
+  double usual_us = 0;  // of a request by the plan in use, as measured; 0: not yet known
+  // Of the plan in use:
+  std::string plan;  // "layers 1 to 9 on laptop+pi, layers 10 to 21 on laptop"
+  int groups = 0;
+  double predicted_us = 0, period_us = 0, joules = 0;
+  std::vector<Part> parts;  // by processor
+};
+
+}  // namespace mete

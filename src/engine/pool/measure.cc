@@ -1,0 +1,105 @@
+#include "engine/pool/measure.h"
+
+#include "base/clock.h"
+#include "engine/model.h"
+#include "engine/pool/stored_profile.h"
+
+namespace mete {
+namespace {
+
+constexpr std::chrono::seconds kHello{5};  // guess: more than a worker that is there takes to answer
+
+PoolProfileOptions ProfileOptionsOf(const PoolOptions& options) {
+  PoolProfileOptions profile{{}, options.cancel};
+  profile.progress = [&options](const std::string& what, int done, int all) {
+    if (options.progress) options.progress(what, done, all);
+  };
+  return profile;
+}
+
+LinkFigures FiguresOf(const std::string& processor, const LinkProfile& link) {
+  LinkFigures figures{processor,
+                      link.round_trip_us,
+                      link.message_us,
+                      link.up_mbit_per_s,
+                      link.down_mbit_per_s,
+                      link.busy_up_mbit_per_s,
+                      link.busy_down_mbit_per_s,
+                      {}};
+  for (const MessageTimes& t : link.sizes)
+    figures.sizes.push_back({t.bytes, t.up_us, t.down_us, t.busy_up_us, t.busy_down_us});
+  return figures;
+}
+
+// Of the processors in their order; the home has no link.
+std::vector<LinkFigures> FiguresOf(const std::vector<std::string>& names,
+                                   const std::vector<LinkProfile>& links) {
+  std::vector<LinkFigures> figures;
+  for (size_t p = 1; p < links.size(); ++p) figures.push_back(FiguresOf(names[p], links[p]));
+  return figures;
+}
+
+PoolFigures FiguresOf(const PoolProfile& profile, const std::string& path) {
+  const std::vector<std::string> names = NamesOf(profile.costs);
+  PoolFigures figures{path, profile.seconds, profile.prepare_seconds, names, FiguresOf(names, profile.links),
+                      {},   ToJson(profile)};
+  for (const ProcessorCosts& processor : profile.costs.processors) {
+    double us = 0;
+    for (const LayerCost& layer : processor.layers) us += layer.us;
+    figures.layers_us.push_back(us);
+  }
+  return figures;
+}
+
+std::string LinksJson(const std::vector<LinkProfile>& links) {
+  std::string json;
+  for (size_t p = 1; p < links.size(); ++p) json += (p > 1 ? "," : "") + ToJson(links[p]);
+  return "[" + json + "]";
+}
+
+// Error if a member does not answer.
+OpenPool OpenAndCheck(const PoolInternals::Impl& pool, const PoolFile& file, const PoolOptions& options) {
+  OpenPool open = Open(pool, file, options);
+  for (const auto& member : open.members)
+    if (member) member->CheckThere(kHello);
+  return open;
+}
+
+}  // namespace
+
+PoolProfile MeasureOn(const OpenPool& open, const PoolFile& file, const Graph& graph,
+                      const PoolOptions& options) {
+  PoolProfile profile =
+      ProfilePool(graph, NamesOf(file), *open.home, open.pointers(), ProfileOptionsOf(options));
+  StorePoolProfile(profile, file);
+  return profile;
+}
+
+PoolFigures Pool::Measure(const Model& model, const PoolOptions& options) const {
+  const Impl& impl = PoolInternals::Of(*this);
+  const Graph& graph = DivisibleOf(model);
+  const PoolFile file = ThoseThatCan(FileOf(impl), graph, options.note);
+  const PoolProfile profile = MeasureOn(OpenAndCheck(impl, file, options), file, graph, options);
+  return FiguresOf(profile, PoolProfilePath(profile.digest, file));
+}
+
+PoolFigures Pool::MeasureLinks(const PoolOptions& options) const {
+  const Impl& impl = PoolInternals::Of(*this);
+  const int64_t start_ns = NowNs();
+  const OpenPool open = OpenAndCheck(impl, FileOf(impl), options);
+  const std::vector<std::string> names = NamesOf(impl.file);
+  const std::vector<LinkProfile> links = ProfileLinks(*open.home, open.pointers(), ProfileOptionsOf(options));
+  return {"", double(NowNs() - start_ns) * 1e-9, 0, names, FiguresOf(names, links), {}, LinksJson(links)};
+}
+
+std::optional<PoolFigures> Pool::Measured(const Model& model) const {
+  const Impl& impl = PoolInternals::Of(*this);
+  if (impl.described) return std::nullopt;
+  const Graph& graph = DivisibleOf(model);
+  const PoolFile file = ThoseThatCan(impl.file, graph, {});
+  const std::optional<PoolProfile> profile = StoredPoolProfile(graph, file, {});
+  if (!profile) return std::nullopt;
+  return FiguresOf(*profile, PoolProfilePath(profile->digest, file));
+}
+
+}  // namespace mete

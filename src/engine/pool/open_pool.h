@@ -1,0 +1,34 @@
+// The processors of a pool, opened for one session or one measurement.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/pool/pool_internals.h"
+#include "processor/processor.h"
+#include "run/member.h"
+
+namespace mete {
+
+struct OpenPool {
+  std::shared_ptr<Processor> home;
+  std::vector<std::unique_ptr<Member>> members;  // for each processor; the first, the home's, is null
+
+  std::vector<Member*> pointers() const;
+};
+
+// Returns the processors of the pool. Error FAILED_PRECONDITION if it describes boards that are not here.
+const PoolFile& FileOf(const PoolInternals::Impl& pool);
+
+// Error if this device lacks the cores that the file names.
+OpenPool Open(const PoolInternals::Impl& pool, const PoolFile& file, const PoolOptions& options);
+
+// Returns the pool without those processors of this device that cannot compute a node of the model; a note
+// says which and why. Error UNIMPLEMENTED if the home cannot.
+PoolFile ThoseThatCan(PoolFile file, const Graph& graph, const std::function<void(const std::string&)>& note);
+
+bool HasWorkers(const PoolFile& file);
+
+}  // namespace mete

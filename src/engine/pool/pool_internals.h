@@ -1,0 +1,47 @@
+// What a Pool holds, for the library's own code and the programs that the layer table names.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "costs/pool.h"
+#include "engine/pool/network.h"
+#include "graph/graph.h"
+#include "machine/devices_file.h"
+#include "machine/pool_file.h"
+#include "mete/pool.h"
+#include "run/pool_session.h"
+
+namespace mete {
+
+struct Pool::Impl {
+  PoolFile file;                         // of processors that are here
+  std::optional<DevicesFile> described;  // of boards that are not here, instead
+  std::shared_ptr<const Network> network;
+  std::string name;
+  std::vector<PoolProcessor> processors;
+};
+
+// Costs of a model on a pool, and their origin.
+struct KnownCosts {
+  PoolCosts costs;
+  std::string note;       // where they come from
+  std::string estimates;  // which of them are estimates; empty: none
+};
+
+struct PoolInternals {
+  using Impl = Pool::Impl;
+  static Pool Make(std::shared_ptr<const Impl> impl) { return Pool(std::move(impl)); }
+  // Error FAILED_PRECONDITION if the pool is empty.
+  static const Impl& Of(const Pool& pool);
+
+  // Returns the costs that were measured, or the estimates of boards that are not here. Error
+  // FAILED_PRECONDITION if the model was not measured. `note` may be empty.
+  static KnownCosts CostsOf(const Pool& pool, const Graph& graph,
+                            const std::function<void(const std::string&)>& note);
+  // The internal session of a session on a pool.
+  static PoolSession& SessionOf(const Session& session);
+};
+
+}  // namespace mete

@@ -1,0 +1,254 @@
+#include "mete/pool.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+
+#include "base/errors_testing.h"
+#include "engine/engine_testing.h"
+
+namespace mete {
+namespace {
+
+const Shape kInput{1, 3, 16, 16};
+
+// Pools whose figures are kept in a folder of the test's own.
+class PoolTest : public testing::Test {
+ protected:
+  PoolTest() {
+    std::filesystem::create_directory(folder_.str());
+    setenv("METE_CACHE", folder_.str().c_str(), 1);
+  }
+  ~PoolTest() override { unsetenv("METE_CACHE"); }
+
+  void SetUp() override {
+    cores_ = ThisDevice().cores;
+    if (cores_.size() < 2) GTEST_SKIP() << "this process may use one core alone";
+  }
+
+  std::string List() const { return fmt::format("cpu:{},cpu:{}", cores_[0], cores_[1]); }
+  std::string Write(const std::string& name, const std::string& text) const {
+    const std::string path = folder_.str() + "/" + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+  // A home, and an emulated processor with more keys.
+  std::string PoolFileWith(const std::string& more) const {
+    return Write("pool.toml", fmt::format("name = \"two\"\n[[device]]\nname = \"here\"\n"
+                                          "[[device.processor]]\nname = \"big\"\ncores = \"{}\"\n"
+                                          "[[device.processor]]\nname = \"gpu\"\nkind = \"emulated\"\n"
+                                          "cores = \"{}\"\n{}",
+                                          cores_[0], cores_[1], more));
+  }
+  // Every layer is divided over both processors, whatever it takes.
+  static PoolOptions Divided() {
+    PoolOptions options;
+    options.planner = "layerwise";
+    options.keep_plan = true;
+    options.kernels = SessionOptions::Estimated();
+    return options;
+  }
+  std::vector<float> Expected(float step) {
+    Session session(model_, SessionOptions::Estimated());
+    return Values(session.Run({Ramp(kInput, step)}).at(0));
+  }
+
+  const TempPath folder_;
+  const ModelFile file_{ConvNet()};
+  const Model model_ = Model::Load(file_.path());
+  std::vector<int> cores_;
+};
+
+void ExpectNear(const std::vector<float>& got, const std::vector<float>& want) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-5f) << i;
+}
+
+TEST_F(PoolTest, NamesItsProcessorsTheHomeFirst) {
+  const Pool pool = Pool::FromList(List());
+  ASSERT_EQ(pool.processors().size(), 2u);
+  EXPECT_EQ(pool.processors()[0].name, fmt::format("cpu:{}", cores_[0]));
+  EXPECT_EQ(pool.processors()[1].cores, std::vector{cores_[1]});
+  EXPECT_TRUE(pool.is_here());
+  EXPECT_EQ(Pool::FromList("cpu").processors().size(), 1u);
+  const Pool file = Pool::FromFile(PoolFileWith("speed = 0.5\n"));
+  EXPECT_EQ(file.name(), "two");
+  EXPECT_EQ(file.processors().at(0).kind, "cpu");
+  EXPECT_EQ(file.processors().at(1).kind, "emulated");
+  EXPECT_EQ(file.processors().at(1).speed, 0.5);
+}
+
+TEST_F(PoolTest, RefusesPoolsThatContradictThemselves) {
+  EXPECT_TELLS((void)Pool().processors(), "it is empty");
+  EXPECT_TELLS((void)Pool::FromList("cpu:0,gpu:1"), "gpu:1");
+  EXPECT_TELLS((void)Pool::FromProcessors({}), "are none");
+  EXPECT_TELLS((void)Pool::FromProcessors({{"a", {0}}, {"a", {1}}}), "twice");
+  EXPECT_TELLS((void)Pool::FromProcessors({{"a", {0}, 2}}), "0.01 to 1");
+  const Pool shared = Pool::FromProcessors({{"a", {cores_[0]}}, {"b", {cores_[0]}}});
+  EXPECT_TELLS(Session session(model_, shared), "shares core");
+}
+
+TEST_F(PoolTest, ASessionMeasuresOnceAndGivesTheAnswersOfOneProcessor) {
+  const Pool pool = Pool::FromList(List());
+  EXPECT_FALSE(pool.Measured(model_));
+  Session session(model_, pool, Divided());
+  const std::optional<PoolFigures> measured = pool.Measured(model_);
+  ASSERT_TRUE(measured);
+  EXPECT_EQ(measured->layers_us.size(), 2u);
+  EXPECT_EQ(measured->links.size(), 1u);
+  RunReport report;
+  ExpectNear(Values(session.Run(std::vector{Ramp(kInput, 0.02f)}, {.report = &report}).at(0)),
+             Expected(0.02f));
+  EXPECT_FALSE(report.alone);
+  EXPECT_EQ(report.compute_us.size(), 2u);
+  const PoolStats stats = session.pool_stats();
+  EXPECT_EQ(stats.requests, 1);
+  EXPECT_GT(stats.groups, 1);
+  EXPECT_EQ(stats.parts.size(), 2u);
+  EXPECT_NE(stats.plan.find(pool.processors()[0].name + "+" + pool.processors()[1].name), std::string::npos);
+  EXPECT_NE(session.PlanText().find(stats.plan), std::string::npos);  // the summary is a part of the text
+  bool measures = false;
+  PoolOptions again = Divided();
+  again.progress = [&](const std::string& what, int64_t, int64_t) { measures |= what.find("measur") == 0; };
+  Session second(model_, pool, again);
+  EXPECT_FALSE(measures);
+}
+
+TEST_F(PoolTest, ASessionWritesToTheCallersMemory) {
+  Session session(model_, Pool::FromList(List()), Divided());
+  const Tensor input = Ramp(kInput, 0.02f);
+  Tensor output(DType::kF32, model_.outputs()[0].shape);
+  const std::vector<ConstView> in{input.view()};
+  const std::vector<View> out{output.mutable_view()};
+  session.Run(in, out);
+  ExpectNear(Values(output), Expected(0.02f));
+  EXPECT_TELLS(session.Run(in, std::vector<View>{}), "wrong number of outputs");
+}
+
+TEST_F(PoolTest, ASavedPlanRunsAgainWithTheSameGroups) {
+  const Pool pool = Pool::FromList(List());
+  const std::string saved = Session(model_, pool, Divided()).PlanJson();
+  PoolOptions options;
+  options.kernels = SessionOptions::Estimated();
+  options.plan_json = saved;
+  Session session(model_, pool, options);
+  EXPECT_EQ(session.PlanJson(), saved);
+  ExpectNear(Values(session.Run({Ramp(kInput, 0.03f)}).at(0)), Expected(0.03f));
+  EXPECT_EQ(session.PlanJson(), saved);
+}
+
+TEST_F(PoolTest, RefusesPlansOfOthers) {
+  const Pool pool = Pool::FromList(List());
+  const std::string saved = Session(model_, pool, Divided()).PlanJson();
+  const auto message = [&](const Model& model, const Pool& on, const std::string& plan) {
+    PoolOptions options = Divided();
+    options.plan_json = plan;
+    return MessageOf([&] { Session session(model, on, options); });
+  };
+  const Pool turned = Pool::FromList(fmt::format("cpu:{},cpu:{}", cores_[1], cores_[0]));
+  EXPECT_NE(message(model_, turned, saved).find("is for another pool"), std::string::npos);
+  const ModelFile other(ConcatNet());
+  EXPECT_NE(message(Model::Load(other.path()), pool, saved).find("is for another model"), std::string::npos);
+  EXPECT_NE(message(model_, pool, saved.substr(0, saved.size() / 2)).find("[plan]"), std::string::npos);
+  const Pool one = Pool::FromProcessors({{"cpu", {cores_[0]}}});
+  const Model plain = Model::Load(
+      file_.path(), {.disabled_passes = {"layout", "cancel-transposes", "fuse-matmul", "fuse-epilogues",
+                                         "fuse-elementwise", "concat-in-place"}});
+  const std::string threads = Session(plain, SessionOptions::Estimated()).PlanJson();
+  EXPECT_NE(message(plain, one, threads).find("threads of steps"), std::string::npos);
+  SessionOptions on_cpu = SessionOptions::Estimated();
+  on_cpu.plan_json = saved;
+  EXPECT_TELLS(Session session(model_, on_cpu), "is for another");
+}
+
+TEST_F(PoolTest, AFailedProcessorCostsOneRetryAndIsNoted) {
+  (void)Pool::FromFile(PoolFileWith("")).Measure(model_, Divided());  // a fault is not a part of what is kept
+  const Pool pool = Pool::FromFile(PoolFileWith("fails = \"run 20\"\n"));
+  std::vector<std::string> notes;
+  std::mutex mutex;
+  PoolOptions options = Divided();
+  options.note = [&](const std::string& note) {
+    std::lock_guard lock(mutex);
+    notes.push_back(note);
+  };
+  Session session(model_, pool, options);
+  const std::vector<float> want = Expected(0.02f);
+  bool retried = false;
+  for (int i = 0; i < 1000 && !retried; ++i) {
+    RunReport report;
+    ExpectNear(Values(session.Run(std::vector{Ramp(kInput, 0.02f)}, {.report = &report}).at(0)), want);
+    retried = report.retried;
+  }
+  EXPECT_TRUE(retried);
+  EXPECT_EQ(session.pool_stats().retries, 1);
+  const std::vector<std::string> kept = session.Notes();
+  EXPECT_TRUE(std::any_of(kept.begin(), kept.end(), [](const std::string& note) {
+    return note.find("gpu is lost") != std::string::npos;
+  }));
+  std::lock_guard lock(mutex);
+  EXPECT_GE(notes.size(), kept.size());
+}
+
+TEST_F(PoolTest, TheHomeComputesAloneOnRequestAndCancelledRunsDoNotBegin) {
+  Session session(model_, Pool::FromList(List()), Divided());
+  RunReport report;
+  const RunOptions alone{.alone = RunOptions::Alone::kAlways, .report = &report};
+  ExpectNear(Values(session.Run(std::vector{Ramp(kInput, 0.02f)}, alone).at(0)), Expected(0.02f));
+  EXPECT_TRUE(report.alone);
+  CancelToken cancel;
+  cancel.Cancel();
+  EXPECT_TELLS(session.Run(std::vector{Ramp(kInput, 0.02f)}, {.cancel = &cancel}), "cancelled");
+  EXPECT_EQ(session.pool_stats().requests, 0);
+  Trace trace;
+  EXPECT_TELLS(session.Run(std::vector{Ramp(kInput, 0.02f)}, {.trace = &trace}), "[trace]");
+  EXPECT_TELLS((void)session.Steps(), "PlanText()");
+  EXPECT_TELLS((void)Session(model_, SessionOptions::Estimated()).pool_stats(), "one CPU");
+  PoolOptions options = Divided();
+  options.cancel = &cancel;
+  EXPECT_TELLS(Session ended(model_, Pool::FromList(List()), options), "interrupted");
+}
+
+TEST_F(PoolTest, APlanHasItsAlternatives) {
+  const Pool pool = Pool::FromList(List());
+  EXPECT_TELLS((void)pool.Plan(model_), "was not measured");
+  PoolOptions options;
+  options.kernels = SessionOptions::Estimated();
+  const PoolFigures figures = pool.Measure(model_, options);
+  EXPECT_EQ(figures.processors.size(), 2u);
+  const PoolPlan plan = pool.Plan(model_);
+  ASSERT_EQ(plan.processors.size(), 2u);
+  EXPECT_LE(plan.predicted_us, plan.processors[size_t(plan.best_alone)].alone_us * 1.000001);
+  size_t rows = 1;  // the first row names the columns
+  for (const PoolPlan::Group& group : plan.groups) rows += group.shares.size();
+  EXPECT_EQ(plan.table.size(), rows);
+  options.plan_json = plan.json;
+  Session session(model_, pool, options);
+  EXPECT_EQ(session.pool_stats().plan, plan.summary);
+  options.objective = "magic";
+  EXPECT_TELLS((void)pool.Plan(model_, options), "magic");
+  options.objective = "energy";
+  EXPECT_TELLS((void)pool.Plan(model_, options), "power");
+}
+
+TEST_F(PoolTest, BoardsThatAreNotHereCanBePlannedForButNotUsed) {
+  const Pool pool = Pool::FromFile("boards/rk3399x6.toml");
+  EXPECT_FALSE(pool.is_here());
+  EXPECT_EQ(pool.Plan(model_).processors.size(), 6u);
+  EXPECT_TELLS(Session session(model_, pool), "not here");
+  EXPECT_TELLS((void)pool.Measure(model_), "not here");
+}
+
+TEST_F(PoolTest, WorkersNeedANetwork) {
+  const std::string path = Write("hosts.toml",
+                                 "name = \"w\"\ninsecure = true\n[[device]]\nname = \"here\"\n"
+                                 "[[device]]\nname = \"far\"\naddress = \"127.0.0.1:9\"\n");
+  const std::string message = MessageOf([&] { (void)Pool::FromFile(path); });
+  EXPECT_NE(message.find("'far' at 127.0.0.1:9"), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,107 @@
+#include "engine/pool/stored_profile.h"
+
+#include <fmt/ranges.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/new_file.h"
+#include "base/open_problem.h"
+#include "machine/core_list.h"
+#include "mete/device.h"
+
+namespace mete {
+namespace {
+
+constexpr const char* kTry = "try mete profile MODEL --processors FILE, in C++ Pool::Measure()";
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) FailToOpen(path, errno);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+void WriteFile(const std::string& path, const std::string& text) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  NewFile file(path);
+  if (!file.made() || !file.Write(std::as_bytes(std::span(text))) || !file.RenameTo(path))
+    Fail(Code::kUnavailable, path, "cannot write what was measured: {}; try another METE_CACHE",
+         std::strerror(errno));
+}
+
+std::optional<PowerCosts> PowerOf(const DeviceInPool& device) {
+  if (!device.power) return {};
+  return PowerCosts{device.power->idle_w.value, device.power->compute_w.value,
+                    device.power->sent_nj_per_byte.value * 1e-9,
+                    device.power->received_nj_per_byte.value * 1e-9};
+}
+
+}  // namespace
+
+// Everything that decides over times is a part of the name.
+std::string PoolProfilePath(const std::string& digest, const PoolFile& file) {
+  std::string pool = digest;
+  for (const DeviceInPool& device : file.devices) {
+    pool += "\n" + device.name + " " + device.address;
+    for (const ProcessorEntry& p : device.processors) {
+      pool += fmt::format("\n  {} {} {}", p.name, FormatCoreList(p.cores), p.speed);
+      if (const auto& e = p.emulation)
+        pool += fmt::format(" {} {} {} {} {}", e->launch_us, e->map_us, e->map_us_per_mib, e->wake_us,
+                            fmt::join(e->lacks, ","));
+    }
+  }
+  const std::string cache = CacheFolder();
+  if (cache.empty())
+    Fail(Code::kFailedPrecondition, "profile",
+         "there is no cache folder to keep it in; try setting METE_CACHE");
+  return cache + "/pools/" + DigestOfText128(pool) + ".json";
+}
+
+std::optional<PoolProfile> StoredPoolProfile(const Graph& graph, const PoolFile& file,
+                                             const std::function<void(const std::string&)>& note) {
+  const std::string digest = DigestOfGraph(graph), path = PoolProfilePath(digest, file);
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  try {
+    PoolProfile profile = PoolProfileFromJson(ReadFile(path), path);
+    if (profile.digest != digest || profile.costs.processors.size() != NamesOf(file).size())
+      return std::nullopt;
+    return profile;
+  } catch (const Error& error) {  // another version has measured it
+    if (error.code() != Code::kFailedPrecondition) throw;
+    if (note) note(fmt::format("{} (it has to be measured again)", error.what()));
+    return std::nullopt;
+  }
+}
+
+PoolProfile NeededPoolProfile(const Graph& graph, const PoolFile& file,
+                              const std::function<void(const std::string&)>& note) {
+  std::optional<PoolProfile> profile = StoredPoolProfile(graph, file, note);
+  if (!profile)
+    Fail(Code::kFailedPrecondition, "processors", "this model was not measured on these processors; {}",
+         kTry);
+  return std::move(*profile);
+}
+
+std::string StorePoolProfile(const PoolProfile& profile, const PoolFile& file) {
+  const std::string path = PoolProfilePath(profile.digest, file);
+  WriteFile(path, ToJson(profile) + "\n");
+  return path;
+}
+
+PoolCosts CostsOn(const PoolProfile& profile, const PoolFile& file) {
+  PoolCosts costs = profile.costs;
+  size_t at = 0;
+  for (const DeviceInPool& device : file.devices) {
+    if (device.processors.size() <= 1) costs.processors[at].power = PowerOf(device);
+    at += std::max<size_t>(1, device.processors.size());
+  }
+  return costs;
+}
+
+}  // namespace mete

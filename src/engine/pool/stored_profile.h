@@ -1,0 +1,30 @@
+// What was measured of a model on a pool, kept in the cache folder: a file for each graph on each pool.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "engine/pool/pool_internals.h"
+#include "profile/pool/pool_profile.h"
+
+namespace mete {
+
+// Returns the file's path. Error FAILED_PRECONDITION if there is no cache folder.
+std::string PoolProfilePath(const std::string& digest, const PoolFile& file);
+
+// Returns nothing if there is no file, or if it is of another model or version; of the latter `note`, which
+// may be empty, gets a line. Error if the file is damaged.
+std::optional<PoolProfile> StoredPoolProfile(const Graph& graph, const PoolFile& file,
+                                             const std::function<void(const std::string&)>& note);
+// The same; Error FAILED_PRECONDITION if there is none.
+PoolProfile NeededPoolProfile(const Graph& graph, const PoolFile& file,
+                              const std::function<void(const std::string&)>& note);
+
+// Writes the whole file or leaves it as it was. Returns its path. Error UNAVAILABLE.
+std::string StorePoolProfile(const PoolProfile& profile, const PoolFile& file);
+
+// Returns the measured costs, with the watts that the file has of devices with one processor.
+PoolCosts CostsOn(const PoolProfile& profile, const PoolFile& file);
+
+}  // namespace mete

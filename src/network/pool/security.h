@@ -1,0 +1,15 @@
+// What proves to workers who the caller is, read from the files that a pool names.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "network/protocol/channel.h"
+
+namespace mete {
+
+// Empty paths: nothing. `note` gets what the caller should know, such as keys that others can read.
+Security ReadSecurity(const std::string& keys_folder, const std::string& token_file,
+                      const std::function<void(const std::string&)>& note);
+
+}  // namespace mete
