@@ -76,7 +76,10 @@ class Scene:
         done = self.lab.hosts[0].run(words, timeout=kProfileS, env=self._env())
         if done.returncode != 0:
             raise Broken(f"[profile] {done.stderr.strip()}")
-        for path in glob.glob(self.path("cache-0", "devices", "*.json")):
+        profiles = glob.glob(self.path("cache-0", "pools", "*.json"))
+        if not profiles:
+            raise Broken(f"[profile] the profile of the pool was not kept; got nothing in {self.path('cache-0', 'pools')}, expected a file")
+        for path in profiles:
             with open(path) as file:
                 profile = json.load(file)
             profile["processors"][0]["us"] = [us * kSlower for us in profile["processors"][0]["us"]]
