@@ -6,6 +6,7 @@
 #include "kernels/reference/reference.h"
 #include "machine/machine.h"
 #include "passes/pass.h"
+#include "plan/threads/thread_plan.h"
 #include "processor/cpu/ready_on_cpu.h"
 
 namespace mete {
@@ -22,10 +23,19 @@ std::string Describe(const SessionOptions& options) {
   return text;
 }
 
+// The first core of the plans that the processor makes for its shares.
+int CallerCoreOf(const SessionOptions& options) {
+  if (options.cores.empty()) return -1;
+  const CpuChoice choice{options.threads, options.cores, options.speeds, options.policy};
+  return PlanOneCpu({}, ReadMachine(), choice).cores[0];
+}
+
 }  // namespace
 
 Cpu::Cpu(std::string name, SessionOptions options)
-    : info_{std::move(name), "cpu", Describe(options)}, options_(std::move(options)) {}
+    : info_{std::move(name), "cpu", Describe(options)},
+      options_(std::move(options)),
+      caller_core_(CallerCoreOf(options_)) {}
 
 std::string Cpu::WhyNot(const Graph&, const Node& node) const {
   return FindReference(node.op) ? "" : "no kernel for operator " + node.op;

@@ -13,11 +13,12 @@ class Cpu : public Processor {
   const ProcessorInfo& info() const override { return info_; }
   std::string WhyNot(const Graph& graph, const Node& node) const override;
   std::shared_ptr<Ready> Prepare(const Graph& share) override;
-  int CallerCore() const override { return options_.cores.empty() ? -1 : options_.cores[0]; }
+  int CallerCore() const override { return caller_core_; }
 
  private:
   const ProcessorInfo info_;
   const SessionOptions options_;
+  const int caller_core_;
 };
 
 }  // namespace mete

@@ -127,7 +127,7 @@ KernelOptions ReadyOnCpu::OptionsOf(const SessionOptions& options) {
     Invalid("speeds", "the reference kernels cannot be slowed; leave out one of the two");
   if (!plan_.steps.empty()) kernels.policy = plan_.steps[0].policy;
   if (!options.tune || kernels.reference) return kernels;
-  tuner_.emplace(TuningFile(options.tuning_cache, machine_.name, ActiveTarget()));
+  tuner_.emplace(TuningFile(options.tuning_cache, CpuOfTimes(machine_, plan_.cores), ActiveTarget()));
   kernels.tuner = &*tuner_;
   const Cluster& fastest = machine_.clusters.front();
   kernels.weights_from_memory =

@@ -159,6 +159,12 @@ double CallUs(const std::function<void()>& call) {
   return std::max(double(NowNs() - start) * 1e-3, 1e-3);
 }
 
+std::string CpuOfTimes(const Machine& machine, const std::vector<int>& cores) {
+  const Cluster* cluster = cores.empty() ? nullptr : machine.ClusterOf(cores[0]);
+  if (!cluster || cluster == &machine.clusters.front()) return machine.name;
+  return fmt::format("{} {}", machine.name, cluster->name);
+}
+
 std::string TuningFile(const std::string& folder, const std::string& cpu, const std::string& target,
                        std::string_view sources) {
   if (folder.empty()) return "";

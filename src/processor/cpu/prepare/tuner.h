@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "machine/machine.h"
 #include "mete/tensor.h"
 #include "processor/cpu/prepare/cold_weights.h"
 #include "processor/cpu/prepare/sources_digest.h"
@@ -83,6 +84,11 @@ Tensor Ones(int64_t elements);
 
 // Returns the microseconds of one call, always more than 0.
 double CallUs(const std::function<void()>& call);
+
+// Returns the CPU that times are measured on, as TuningFile() takes it: with the name of its cluster where
+// the calling thread, on the first of `cores`, is not on the fastest cluster. `cores` empty: the threads are
+// not pinned.
+std::string CpuOfTimes(const Machine& machine, const std::vector<int>& cores);
 
 // Returns the path of the file for this machine's times. There is one file for each processor, instruction
 // set, version of the library and digest of the kernels' `sources`, so that a changed kernel is measured

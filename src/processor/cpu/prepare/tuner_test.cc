@@ -184,6 +184,15 @@ TEST(CallUs, TimesOneCall) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST(CpuOfTimes, NamesTheClusterOfSlowerCores) {
+  Machine machine{.name = "A CPU",
+                  .clusters = {{.name = "cluster0", .cores = {4, 5}}, {.name = "cluster1", .cores = {0, 1}}}};
+  EXPECT_EQ(CpuOfTimes(machine, {}), "A CPU");
+  EXPECT_EQ(CpuOfTimes(machine, {4}), "A CPU");
+  EXPECT_EQ(CpuOfTimes(machine, {5, 0}), "A CPU");
+  EXPECT_EQ(CpuOfTimes(machine, {0, 1}), "A CPU cluster1");
+}
+
 TEST(TuningFile, IsOfOneProcessorTargetAndStateOfTheSources) {
   const std::string file = TuningFile("/cache", "A CPU / 2 GHz", "avx2");
   EXPECT_EQ(std::filesystem::path(file).parent_path(), "/cache/tuning");
