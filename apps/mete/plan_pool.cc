@@ -17,10 +17,10 @@ namespace {
 PoolPlan PlanThePool(const Model& model, const PlanPoolFlags& flags, const Context& context) {
   const Progress progress(context, "planning");
   const Pool pool = NamedPool(flags.processors);
-  CheckMeasured(pool, model);
   PoolOptions options;
   options.objective = flags.objective;
   options.note = [&context](const std::string& note) { PrintNote(context, note); };
+  CheckMeasured(pool, model, options);
   return pool.Plan(model, options);
 }
 

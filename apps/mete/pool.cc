@@ -166,8 +166,8 @@ PoolOptions PoolOptionsOf(const ModelFlags& flags, const Context& context) {
   return options;
 }
 
-void CheckMeasured(const Pool& pool, const Model& model) {
-  if (pool.is_here() && !pool.Measured(model))
+void CheckMeasured(const Pool& pool, const Model& model, const PoolOptions& options) {
+  if (pool.is_here() && !pool.Measured(model, options))
     throw UsageError(
         "[--processors] nobody has measured this model on these processors; try mete profile MODEL "
         "--processors FILE");
@@ -179,8 +179,8 @@ Session MakePoolSession(const Model& model, const ModelFlags& model_flags, const
   CheckCores(model_flags);
   CheckPlanner(model_flags, flags);
   const Pool pool = PoolFor(flags.processors);
-  if (HasWorkers(pool)) CheckMeasured(pool, model);
   PoolOptions options = OptionsOf(model_flags, flags, context);
+  if (HasWorkers(pool)) CheckMeasured(pool, model, options);
   const auto shown = std::make_shared<FirstProgress>(context);
   options.progress = [shown](const std::string& what, int64_t done, int64_t all) {
     shown->Update(what, done, all);

@@ -44,7 +44,7 @@ Session MakePoolSession(const Model& model, const ModelFlags& model_flags, const
                         const Context& context);
 
 // UsageError if the model was not measured on the pool.
-void CheckMeasured(const Pool& pool, const Model& model);
+void CheckMeasured(const Pool& pool, const Model& model, const PoolOptions& options);
 
 // Returns what the home alone computes.
 std::vector<Tensor> RunAtHome(Session& session, const std::vector<Tensor>& inputs);

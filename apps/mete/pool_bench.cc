@@ -192,7 +192,7 @@ void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags, std::vecto
   FillRandom(model, seed, inputs);
   Session session = MakePoolSession(model, model_flags, flags, context);
   const Pool pool = PoolFor(flags.processors);
-  const PoolFigures figures = pool.Measured(model).value();
+  const PoolFigures figures = pool.Measured(model, PoolOptionsOf(model_flags, context)).value();
   if (!flags.beside.empty())
     return ComparePlans(session, figures, inputs, model_flags.model, flags.beside, runs > 0 ? runs : kRounds,
                         context);

@@ -165,9 +165,10 @@ void SimulateOverPool(const Model& model, const SimulatePoolFlags& flags, const 
   if (flags.requests > 1 && objective != PoolObjective::kThroughput)
     throw UsageError("[--requests] is of --objective throughput; got " + flags.objective);
   const Pool named = NamedPool(flags.processors);
-  CheckMeasured(named, model);
-  const KnownCosts known =
-      PoolInternals::CostsOf(named, graph, [&context](const std::string& note) { PrintNote(context, note); });
+  PoolOptions options;
+  options.note = [&context](const std::string& note) { PrintNote(context, note); };
+  CheckMeasured(named, model, options);
+  const KnownCosts known = PoolInternals::CostsOf(named, graph, options);
   const PoolCosts& pool = known.costs;
   const int requests = objective != PoolObjective::kThroughput ? 1
                        : flags.requests > 0                    ? flags.requests

@@ -201,10 +201,10 @@ class Pool {
   PoolFigures Measure(const Model& model, const PoolOptions& options = {}) const;
   PoolFigures MeasureLinks(const PoolOptions& options = {}) const;  // the links alone; nothing is kept
   // Returns what Measure() has kept for this model; nothing if it has not been called, or not since the
-  // model, the pool or the version of Mete changed.
-  std::optional<PoolFigures> Measured(const Model& model) const;
+  // model, the pool, this device's CPU, the version of Mete or `kernels` of the options changed.
+  std::optional<PoolFigures> Measured(const Model& model, const PoolOptions& options = {}) const;
 
-  // Plans without running anything. Only `objective` and `note` of the options count. Error
+  // Plans without running anything. Only `objective`, `kernels` and `note` of the options count. Error
   // FAILED_PRECONDITION if the model was not measured.
   PoolPlan Plan(const Model& model, const PoolOptions& options = {}) const;
 

@@ -71,7 +71,7 @@ PoolProfile MeasureOn(const OpenPool& open, const PoolFile& file, const Graph& g
                       const PoolOptions& options) {
   PoolProfile profile =
       ProfilePool(graph, NamesOf(file), *open.home, open.pointers(), ProfileOptionsOf(options));
-  StorePoolProfile(profile, file);
+  StorePoolProfile(profile, file, options.kernels);
   return profile;
 }
 
@@ -80,7 +80,7 @@ PoolFigures Pool::Measure(const Model& model, const PoolOptions& options) const 
   const Graph& graph = DivisibleOf(model);
   const PoolFile file = ThoseThatCan(FileOf(impl), graph, options.note);
   const PoolProfile profile = MeasureOn(OpenAndCheck(impl, file, options), file, graph, options);
-  return FiguresOf(profile, PoolProfilePath(profile.digest, file));
+  return FiguresOf(profile, PoolProfilePath(profile.digest, file, options.kernels));
 }
 
 PoolFigures Pool::MeasureLinks(const PoolOptions& options) const {
@@ -92,14 +92,14 @@ PoolFigures Pool::MeasureLinks(const PoolOptions& options) const {
   return {"", double(NowNs() - start_ns) * 1e-9, 0, names, FiguresOf(names, links), {}, LinksJson(links)};
 }
 
-std::optional<PoolFigures> Pool::Measured(const Model& model) const {
+std::optional<PoolFigures> Pool::Measured(const Model& model, const PoolOptions& options) const {
   const Impl& impl = PoolInternals::Of(*this);
   if (impl.described) return std::nullopt;
   const Graph& graph = DivisibleOf(model);
   const PoolFile file = ThoseThatCan(impl.file, graph, {});
-  const std::optional<PoolProfile> profile = StoredPoolProfile(graph, file, {});
+  const std::optional<PoolProfile> profile = StoredPoolProfile(graph, file, options.kernels, {});
   if (!profile) return std::nullopt;
-  return FiguresOf(*profile, PoolProfilePath(profile->digest, file));
+  return FiguresOf(*profile, PoolProfilePath(profile->digest, file, options.kernels));
 }
 
 }  // namespace mete

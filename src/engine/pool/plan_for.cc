@@ -110,7 +110,7 @@ PoolObjective ObjectiveOf(const PoolOptions& options) {
 
 PoolPlan Pool::Plan(const Model& model, const PoolOptions& options) const {
   const Graph& graph = DivisibleOf(model);
-  const KnownCosts known = PoolInternals::CostsOf(*this, graph, options.note);
+  const KnownCosts known = PoolInternals::CostsOf(*this, graph, options);
   const PoolObjective objective = ObjectiveOf(options);
   const Weighed w = Weigh(graph, known.costs, objective);
   PoolPlan report;

@@ -101,16 +101,15 @@ const std::string& Pool::name() const { return PoolInternals::Of(*this).name; }
 const std::vector<PoolProcessor>& Pool::processors() const { return PoolInternals::Of(*this).processors; }
 bool Pool::is_here() const { return !PoolInternals::Of(*this).described; }
 
-KnownCosts PoolInternals::CostsOf(const Pool& pool, const Graph& graph,
-                                  const std::function<void(const std::string&)>& note) {
+KnownCosts PoolInternals::CostsOf(const Pool& pool, const Graph& graph, const PoolOptions& options) {
   const Impl& impl = Of(pool);
   if (impl.described)
     return {EstimatePool(graph, *impl.described),
             "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its "
             "machine file's figures; and the links' figures, as the devices file says.",
             "all times of layers, and the links' figures"};
-  const PoolFile file = ThoseThatCan(impl.file, graph, note);
-  const PoolCosts costs = CostsOn(NeededPoolProfile(graph, file, note), file);
+  const PoolFile file = ThoseThatCan(impl.file, graph, options.note);
+  const PoolCosts costs = CostsOn(NeededPoolProfile(graph, file, options.kernels, options.note), file);
   const bool power = std::any_of(costs.processors.begin(), costs.processors.end(),
                                  [](const ProcessorCosts& p) { return p.power.has_value(); });
   return {

@@ -37,9 +37,8 @@ struct PoolInternals {
   static const Impl& Of(const Pool& pool);
 
   // Returns the costs that were measured, or the estimates of boards that are not here. Error
-  // FAILED_PRECONDITION if the model was not measured. `note` may be empty.
-  static KnownCosts CostsOf(const Pool& pool, const Graph& graph,
-                            const std::function<void(const std::string&)>& note);
+  // FAILED_PRECONDITION if the model was not measured.
+  static KnownCosts CostsOf(const Pool& pool, const Graph& graph, const PoolOptions& options);
   // The internal session of a session on a pool.
   static PoolSession& SessionOf(const Session& session);
 };

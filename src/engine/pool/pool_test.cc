@@ -118,6 +118,21 @@ TEST_F(PoolTest, ASessionMeasuresOnceAndGivesTheAnswersOfOneProcessor) {
   EXPECT_FALSE(measures);
 }
 
+TEST_F(PoolTest, WhatWasMeasuredIsOfTheKernelsThatMeasuredIt) {
+  const Pool cores = Pool::FromList(List());
+  PoolOptions options = Divided(), reference = Divided(), wide = Divided();
+  reference.kernels.reference = true;
+  wide.kernels.threads = 2;
+  (void)cores.Measure(model_, options);
+  EXPECT_TRUE(cores.Measured(model_, options));
+  EXPECT_FALSE(cores.Measured(model_, reference));
+  EXPECT_TRUE(cores.Measured(model_, wide));  // each processor has a thread for each of its cores
+  const Pool whole = Pool::FromList("cpu");
+  (void)whole.Measure(model_, options);
+  EXPECT_TRUE(whole.Measured(model_, options));
+  EXPECT_FALSE(whole.Measured(model_, wide));
+}
+
 TEST_F(PoolTest, ASessionWritesToTheCallersMemory) {
   Session session(model_, Pool::FromList(List()), Divided());
   const Tensor input = Ramp(kInput, 0.02f);

@@ -76,8 +76,8 @@ Plan GivenPlan(const PoolOptions& options, const PoolFile& file, const Graph& gr
 
 PoolCosts CostsFor(const Graph& graph, const PoolFile& file, const OpenPool& open,
                    const PoolOptions& options) {
-  if (HasWorkers(file)) return CostsOn(NeededPoolProfile(graph, file, options.note), file);
-  const std::optional<PoolProfile> stored = StoredPoolProfile(graph, file, options.note);
+  if (HasWorkers(file)) return CostsOn(NeededPoolProfile(graph, file, options.kernels, options.note), file);
+  const std::optional<PoolProfile> stored = StoredPoolProfile(graph, file, options.kernels, options.note);
   return CostsOn(stored ? *stored : MeasureOn(open, file, graph, options), file);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +12,9 @@
 #include "base/new_file.h"
 #include "base/open_problem.h"
 #include "machine/core_list.h"
+#include "machine/machine.h"
 #include "mete/device.h"
+#include "processor/cpu/stored_profile.h"
 
 namespace mete {
 namespace {
@@ -42,11 +45,27 @@ std::optional<PowerCosts> PowerOf(const DeviceInPool& device) {
                     device.power->received_nj_per_byte.value * 1e-9};
 }
 
+std::string KernelsText(const SessionOptions& kernels) {
+  const ProfileKey key = KeyOf(ReadMachine());
+  return fmt::format("\n{}\n{} {} {} {}", key.cpu, key.target, key.version, key.sources,
+                     kernels.reference ? "reference" : "fast");
+}
+
+bool HasNoCores(const ProcessorEntry& entry) { return entry.cores.empty(); }
+
+std::string ThreadsText(const SessionOptions& kernels) {
+  return fmt::format("\n{} threads on {} at {}, {}", kernels.threads, FormatCoreList(kernels.cores),
+                     fmt::join(kernels.speeds, ","), kernels.policy);
+}
+
 }  // namespace
 
-// Everything that decides over times is a part of the name.
-std::string PoolProfilePath(const std::string& digest, const PoolFile& file) {
-  std::string pool = digest;
+// Everything that decides over times is a part of the name; what a worker computes with is known to its host
+// alone.
+std::string PoolProfilePath(const std::string& digest, const PoolFile& file, const SessionOptions& kernels) {
+  std::string pool = digest + KernelsText(kernels);
+  const std::vector<ProcessorEntry>& here = file.devices[0].processors;
+  if (here.empty() || std::any_of(here.begin(), here.end(), HasNoCores)) pool += ThreadsText(kernels);
   for (const DeviceInPool& device : file.devices) {
     pool += "\n" + device.name + " " + device.address;
     for (const ProcessorEntry& p : device.processors) {
@@ -64,8 +83,9 @@ std::string PoolProfilePath(const std::string& digest, const PoolFile& file) {
 }
 
 std::optional<PoolProfile> StoredPoolProfile(const Graph& graph, const PoolFile& file,
+                                             const SessionOptions& kernels,
                                              const std::function<void(const std::string&)>& note) {
-  const std::string digest = DigestOfGraph(graph), path = PoolProfilePath(digest, file);
+  const std::string digest = DigestOfGraph(graph), path = PoolProfilePath(digest, file, kernels);
   if (!std::filesystem::exists(path)) return std::nullopt;
   try {
     PoolProfile profile = PoolProfileFromJson(ReadFile(path), path);
@@ -79,17 +99,18 @@ std::optional<PoolProfile> StoredPoolProfile(const Graph& graph, const PoolFile&
   }
 }
 
-PoolProfile NeededPoolProfile(const Graph& graph, const PoolFile& file,
+PoolProfile NeededPoolProfile(const Graph& graph, const PoolFile& file, const SessionOptions& kernels,
                               const std::function<void(const std::string&)>& note) {
-  std::optional<PoolProfile> profile = StoredPoolProfile(graph, file, note);
+  std::optional<PoolProfile> profile = StoredPoolProfile(graph, file, kernels, note);
   if (!profile)
     Fail(Code::kFailedPrecondition, "processors", "this model was not measured on these processors; {}",
          kTry);
   return std::move(*profile);
 }
 
-std::string StorePoolProfile(const PoolProfile& profile, const PoolFile& file) {
-  const std::string path = PoolProfilePath(profile.digest, file);
+std::string StorePoolProfile(const PoolProfile& profile, const PoolFile& file,
+                             const SessionOptions& kernels) {
+  const std::string path = PoolProfilePath(profile.digest, file, kernels);
   WriteFile(path, ToJson(profile) + "\n");
   return path;
 }

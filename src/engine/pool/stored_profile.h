@@ -10,19 +10,22 @@
 
 namespace mete {
 
-// Returns the file's path. Error FAILED_PRECONDITION if there is no cache folder.
-std::string PoolProfilePath(const std::string& digest, const PoolFile& file);
+// Returns the path of the file for a graph on a pool whose processors of this device have these kernels: it
+// is another one for another CPU, version of Mete, instruction set or policy. Error FAILED_PRECONDITION if
+// there is no cache folder.
+std::string PoolProfilePath(const std::string& digest, const PoolFile& file, const SessionOptions& kernels);
 
 // Returns nothing if there is no file, or if it is of another model or version; of the latter `note`, which
 // may be empty, gets a line. Error if the file is damaged.
 std::optional<PoolProfile> StoredPoolProfile(const Graph& graph, const PoolFile& file,
+                                             const SessionOptions& kernels,
                                              const std::function<void(const std::string&)>& note);
 // The same; Error FAILED_PRECONDITION if there is none.
-PoolProfile NeededPoolProfile(const Graph& graph, const PoolFile& file,
+PoolProfile NeededPoolProfile(const Graph& graph, const PoolFile& file, const SessionOptions& kernels,
                               const std::function<void(const std::string&)>& note);
 
 // Writes the whole file or leaves it as it was. Returns its path. Error UNAVAILABLE.
-std::string StorePoolProfile(const PoolProfile& profile, const PoolFile& file);
+std::string StorePoolProfile(const PoolProfile& profile, const PoolFile& file, const SessionOptions& kernels);
 
 // Returns the measured costs, with the watts that the file has of devices with one processor.
 PoolCosts CostsOn(const PoolProfile& profile, const PoolFile& file);
