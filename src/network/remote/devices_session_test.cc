@@ -1,4 +1,4 @@
-#include "run/pool_session.h"
+#include "run/compare_plans.h"
 
 #include <algorithm>
 #include <atomic>
@@ -65,7 +65,7 @@ TEST(PoolSession, ComparesPlansInTurnsAndRunsThoseThatAreTheSameOnce) {
   Devices devices(1);
   const auto session = devices.Open();
   const std::vector<ComparedPlan> compared =
-      session->Compare({"layerwise", "alone", "layerwise"}, devices.inputs, 3);
+      ComparePlans(*session, {"layerwise", "alone", "layerwise"}, devices.inputs, 3);
   ASSERT_EQ(compared.size(), 6u);  // the chosen, each of two devices alone, three planners'
   EXPECT_EQ(compared[0].name, "chosen");
   EXPECT_EQ(compared[5].same_as, compared[3].same_as);

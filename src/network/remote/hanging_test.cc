@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "base/errors_testing.h"
-#include "run/pool_session.h"
+#include "run/compare_plans.h"
 #include "run/member_processor.h"
 #include "network/remote/workers_testing.h"
 
@@ -158,7 +158,7 @@ TEST(PoolSession, PlansAreNotComparedWhileOneIsDeployed) {
   ASSERT_TRUE(hanging.WaitUntilItHangs());
   std::vector<ComparedPlan> compared;
   // until the other one is given up
-  EXPECT_GT(SecondsOf([&] { compared = session->Compare({"layerwise"}, workers.inputs, 1); }), 0.5);
+  EXPECT_GT(SecondsOf([&] { compared = ComparePlans(*session, {"layerwise"}, workers.inputs, 1); }), 0.5);
   EXPECT_EQ(compared.size(), 4u);  // chosen, alone on each of two, layerwise
   EXPECT_EQ(session->stats().lost, 2);
 }
