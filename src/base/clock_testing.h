@@ -35,6 +35,16 @@ class FakeClock : public Clock {
     while (NotifyDue()) std::this_thread::yield();
   }
 
+  // Moves the time on in steps until done() is true. A step is made only while somebody sleeps for no longer
+  // than that: the time of those who wait for something else does not come meanwhile.
+  template <class Done>
+  void AdvanceUntil(Duration step, Done done) {
+    while (!done()) {
+      if (HasSleeper(Duration::zero(), step)) Advance(step);
+      else std::this_thread::yield();
+    }
+  }
+
   // Waits until somebody sleeps whose time comes after `least` from now on, and no later than after `most`.
   void AwaitSleeper(Duration least, Duration most) const {
     while (!HasSleeper(least, most)) std::this_thread::yield();

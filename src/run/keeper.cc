@@ -12,7 +12,6 @@
 namespace mete {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{100};  // how often something is looked for; guess
 // of the time: a plan that gains less is not worth deploying. Guess
 constexpr double kGain = 0.95;
 
@@ -54,8 +53,7 @@ KeeperStats Keeper::stats() const {
 
 bool Keeper::Wait() {
   std::unique_lock lock(mutex_);
-  options_.clock->WaitUntil(wake_, lock, options_.clock->Now() + kLook,
-                            [&] { return parts_.ending.cancelled() || rebuild_; });
+  clock_.WaitUntil(wake_, lock, clock_.Now() + kLook, [&] { return parts_.ending.cancelled() || rebuild_; });
   return std::exchange(rebuild_, false);
 }
 
@@ -67,7 +65,7 @@ void Keeper::Keep() {
     try {
       LookAfterPlan(fails);
     } catch (const std::exception& error) {
-      if (fails) again_at_ = options_.clock->Now() + options_.again;
+      if (fails) again_at_ = clock_.Now() + options_.again;
       parts_.teller.Tell(fmt::format("the plan stays as it is: {}", error.what()));
     }
   }
@@ -80,7 +78,7 @@ void Keeper::LookAfterPlan(bool fails) {
   if (fails || Due() || parts_.members.TryAgain() || (corrects && Correct())) Rebuild();
 }
 
-bool Keeper::Due() { return again_at_ && options_.clock->Now() >= *again_at_; }
+bool Keeper::Due() { return again_at_ && clock_.Now() >= *again_at_; }
 
 bool Keeper::Correct() {
   const std::optional<PlanDrift> drift = parts_.in_use.TakeDrift();
@@ -156,7 +154,7 @@ ReadyPlan Keeper::Tried(const Plan& plan, const PoolPart& part) {
 }
 
 void Keeper::StayAlone(const std::string& why) {
-  again_at_ = options_.clock->Now() + options_.again;
+  again_at_ = clock_.Now() + options_.again;
   if (why == why_alone_) return;
   why_alone_ = why;
   parts_.teller.Tell("this processor computes alone: " + why);

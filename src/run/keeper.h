@@ -2,6 +2,7 @@
 // costs by what was measured, and plans again where that gains something.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -24,6 +25,8 @@ struct KeeperStats {
 
 class Keeper {
  public:
+  static constexpr std::chrono::milliseconds kLook{100};  // how often something is looked for; guess
+
   // Keeps the references.
   struct Parts {
     PoolMembers& members;
@@ -32,7 +35,8 @@ class Keeper {
     Teller& teller;
     const CancelToken& ending;
   };
-  Keeper(const PoolSessionOptions& options, const Parts& parts) : options_(options), parts_(parts) {}
+  Keeper(const PoolSessionOptions& options, const Parts& parts)
+      : options_(options), clock_(*options.deploy.clock), parts_(parts) {}
   ~Keeper();  // `ending` is cancelled
 
   // Plans for all who are there, and deploys. In the thread of whoever makes the session, before Start().
@@ -59,6 +63,7 @@ class Keeper {
   void Use(const std::vector<size_t>& members, ReadyPlan ready);
 
   const PoolSessionOptions& options_;
+  Clock& clock_;
   const Parts parts_;
 
   std::mutex keeping_;                   // whoever asks processors, plans and deploys has it

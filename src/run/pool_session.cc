@@ -38,7 +38,8 @@ PoolSession::PoolSession(Graph graph, PoolCosts costs, std::shared_ptr<Processor
       options_(std::move(options)),
       teller_(options_.tell),
       home_(graph_, std::move(home), UsOf(costs_.processors[0])),
-      members_(costs_, std::move(members), {options_.hello_timeout, *options_.clock}, teller_, ending_),
+      members_(costs_, std::move(members), {options_.hello_timeout, *options_.deploy.clock}, teller_,
+               ending_),
       runner_(graph_, home_, options_.deploy, options_.progress, teller_, ending_),
       keeper_(options_, {members_, in_use_, runner_, teller_, ending_}) {
   {

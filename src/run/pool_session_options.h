@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
 #include "plan/plan.h"
 #include "plan/pool/objective.h"
 #include "run/deployed_plan.h"
@@ -14,7 +13,7 @@
 namespace mete {
 
 struct PoolSessionOptions {
-  DeployOptions deploy;
+  DeployOptions deploy;  // its clock is also the one by which what is lost or fails is tried again
   // plan/pool/named.h; planners that measure do so when the session is made
   std::string planner = "dynamic";
   PoolObjective objective = PoolObjective::kLatency;
@@ -30,8 +29,6 @@ struct PoolSessionOptions {
   std::chrono::milliseconds again{10'000};
   // a processor that does not answer for so long is lost. Guess: more than a busy board is late
   std::chrono::milliseconds hello_timeout{1000};
-  // by which requests are late, and by which what is lost or fails is tried again; outlives the session
-  Clock* clock = &Clock::Steady();
   // ends the making of a session, which then throws CANCELLED; planning itself ends first
   const CancelToken* cancel = nullptr;
   WeightsProgress progress = [](const std::string&, int64_t, int64_t) {};
