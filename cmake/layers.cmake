@@ -107,7 +107,7 @@ mete_exceptions("they show and check the predicted times of kernels, for work on
   apps/mete/profile.cc LAYERS cpu machine profile
   apps/mete/profile_check.cc LAYERS cpu profile)
 mete_exceptions("they simulate in virtual time or compare planners, which are experiments"
-  apps/mete/pool_compare.cc LAYERS engine_pool
+  apps/mete/pool_compare.cc LAYERS engine_pool run
   apps/mete/simulate.cc LAYERS costs engine schedule simulate
   apps/mete/simulate_pool.cc LAYERS engine engine_pool plan_pool simulate_pool)
 mete_exceptions("they make or recognize models with made-up weights, which are for measuring"

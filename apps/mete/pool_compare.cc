@@ -4,6 +4,7 @@
 #include "engine/pool/pool_internals.h"
 #include "mete/statistics.h"
 #include "pool.h"
+#include "run/compare_plans.h"
 #include "terminal.h"
 
 namespace mete::cli {
@@ -13,13 +14,13 @@ Json ComparedJson(const ComparedPlan& c, const std::vector<ComparedPlan>& all) {
   const Spread time = Summarize(c.us);
   return {{"name", c.name},
           {"same_as", all[c.same_as].name},
-          {"plan", Summary(c.plan)},
-          {"predicted_ms", c.plan.predicted_us * 1e-3},
+          {"plan", Summary(c.made.plan)},
+          {"predicted_ms", c.made.plan.predicted_us * 1e-3},
           {"median_ms", time.median * 1e-3},
           {"min_ms", time.least * 1e-3},
           {"p95_ms", time.p95 * 1e-3},
-          {"plan_s", c.plan_s},
-          {"measured", c.measured}};
+          {"plan_s", c.made.plan_s},
+          {"measured", c.made.measured}};
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ void ComparePlans(const Session& session, const PoolFigures& figures, const std:
                   const Context& context) {
   const std::vector<ComparedPlan> compared = [&] {
     const Progress progress(context, "planning, and running plans in turns");
-    return PoolInternals::SessionOf(session).Compare(planners, inputs, rounds);
+    return ComparePlans(PoolInternals::SessionOf(session), planners, inputs, rounds);
   }();
   if (context.json) {
     Json json{{"model", model},
@@ -45,9 +46,9 @@ void ComparePlans(const Session& session, const PoolFigures& figures, const std:
   for (const ComparedPlan& c : compared) {
     const Spread time = Summarize(c.us);
     rows.push_back({c.name, FormatMs(time.median * 1e-3), FormatMs(time.least * 1e-3),
-                    FormatMs(c.plan.predicted_us * 1e-3),
+                    FormatMs(c.made.plan.predicted_us * 1e-3),
                     c.same_as == 0 ? "the same" : fmt::format("{:.2f}", time.median / chosen),
-                    FormatMs(c.plan_s * 1e3), std::to_string(c.measured), Summary(c.plan)});
+                    FormatMs(c.made.plan_s * 1e3), std::to_string(c.made.measured), Summary(c.made.plan)});
   }
   PrintText(
       fmt::format("{}, {} rounds; single layers were measured in {:.1f} s", model, rounds, figures.seconds));

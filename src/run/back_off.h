@@ -6,6 +6,7 @@
 #include <chrono>
 #include <optional>
 
+#include "base/clock.h"
 #include "mete/error.h"
 
 namespace mete {
@@ -19,7 +20,8 @@ inline bool IsRefusal(Code code) {
 
 class BackOff {
  public:
-  using Clock = std::chrono::steady_clock;
+  enum class Loss { kMayPass, kRefusal };  // kRefusal: it is there, and that will not pass by itself
+
   // guess: a worker that is started again is there after so long
   static constexpr std::chrono::milliseconds kFirst{250};
   // guess: nobody minds to wait so long for a board that was away for minutes
@@ -30,21 +32,25 @@ class BackOff {
   static constexpr std::chrono::seconds kWell{2};
 
   // It has a part of what is computed from now on; nothing new where it had one already.
-  void Serves(Clock::time_point now) {
+  void Serves(Clock::Time now) {
     if (!serving_since_) serving_since_ = now;
   }
-  void Lost(Clock::time_point now, bool refuses) {
+  void Lost(Clock::Time now, Loss loss) {
     if (serving_since_ && now - *serving_since_ > kWell) wait_ = {};
     serving_since_.reset();
-    wait_ = refuses ? kMost : std::clamp<Clock::duration>(wait_ * 2, kFirst, kMost);
+    wait_ = loss == Loss::kRefusal ? kMost : std::clamp<Clock::Duration>(wait_ * 2, kFirst, kMost);
     next_try_ = now + wait_;
   }
-  bool Due(Clock::time_point now) const { return now >= next_try_; }
+  bool Due(Clock::Time now) const { return now >= next_try_; }
 
  private:
-  Clock::duration wait_{};
-  Clock::time_point next_try_;
-  std::optional<Clock::time_point> serving_since_;
+  Clock::Duration wait_{};
+  Clock::Time next_try_;
+  std::optional<Clock::Time> serving_since_;
 };
+
+inline BackOff::Loss LossOf(Code code) {
+  return IsRefusal(code) ? BackOff::Loss::kRefusal : BackOff::Loss::kMayPass;
+}
 
 }  // namespace mete

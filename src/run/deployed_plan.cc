@@ -88,7 +88,7 @@ void DeployedPlan::DeployAll(const HomeProcessor& home, const WeightsProgress& p
   own_ = std::make_unique<PreparedProgram>(std::move(programs[0]), 0, home.processor, home.make);
   for (auto& [processor, program] : programs_) {
     try {
-      program->WaitReady(options_.ready_timeout);
+      program->WaitReady(options_.ready_timeout, *options_.clock);
     } catch (const Error& error) {
       throw ProcessorError(error, processor);
     }
@@ -166,8 +166,8 @@ std::vector<Tensor> DeployedPlan::Run(std::span<const Tensor> inputs, std::chron
 std::vector<Tensor> DeployedPlan::RunOn(size_t lane, uint64_t request, std::span<const Tensor> inputs,
                                         std::chrono::microseconds patience) {
   const std::shared_ptr<Inbox> inbox = lanes_[lane].inbox;
-  const auto late = std::chrono::steady_clock::now() + patience;
-  inbox->WaitUntil(late - std::min<std::chrono::microseconds>(kAskTime, patience / 8));
+  const Clock::Time late = options_.clock->Now() + patience;
+  inbox->WaitUntil(late - std::min<std::chrono::microseconds>(kAskTime, patience / 8), *options_.clock);
   for (auto& [processor, program] : programs_) program->Begin(request);
   Post post(*this, request);
   const AdoptedThread adopted(own_->processor());
@@ -183,11 +183,10 @@ std::vector<Tensor> DeployedPlan::RunOn(size_t lane, uint64_t request, std::span
   }
 }
 
-ProcessorError DeployedPlan::TooLate(uint64_t request, int processor,
-                                     std::chrono::steady_clock::time_point until) const {
+ProcessorError DeployedPlan::TooLate(uint64_t request, int processor, Clock::Time until) const {
   std::set<int> asked{0};  // this processor knows of itself
   while (asked.insert(processor).second) {
-    const std::optional<int> next = programs_.at(processor)->WaitsFor(request, until);
+    const std::optional<int> next = programs_.at(processor)->WaitsFor(request, until, *options_.clock);
     if (!next || !programs_.contains(*next)) break;
     processor = *next;
   }

@@ -31,6 +31,7 @@ struct DeployOptions {
   int lanes = 1;  // requests at a time
   // until the slowest has prepared its share. Guess: VGG-16 on a slow board
   std::chrono::milliseconds ready_timeout{120'000};
+  Clock* clock = &Clock::Steady();  // by which the plan's processors are late; outlives the plan
 };
 
 struct RequestTimes {
@@ -83,7 +84,7 @@ class DeployedPlan : private PlanEvents {
                             std::chrono::microseconds patience);
   // Who keeps all from a request that `processor` is late with: itself, or for whom it waits, as far as they
   // say so until then.
-  ProcessorError TooLate(uint64_t request, int processor, std::chrono::steady_clock::time_point until) const;
+  ProcessorError TooLate(uint64_t request, int processor, Clock::Time until) const;
   std::vector<Tensor> InOrder(const std::vector<Tensor>& held) const;
 
   void Deliver(int from, int to, uint64_t request, const PieceId& id, Tensor piece,

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "base/errors_testing.h"
 #include "passes/graphs_testing.h"
 #include "processor/cpu/cpu_testing.h"
@@ -31,11 +33,11 @@ Program Squares() {
 // Keeps what is sent, as a stream that nobody reads from.
 class Unread : public DeploymentEnds {
  public:
-  void SendPiece(int, uint64_t, const PieceId&, Tensor, Unwritten::Mark mark) override {
-    Keep(std::move(mark));
+  void SendPiece(int, uint64_t request, const PieceId&, Tensor, Unwritten::Mark mark) override {
+    Keep(request, std::move(mark));
   }
   void SendDone(uint64_t request, std::vector<StageTimes>, Unwritten::Mark mark) override {
-    Keep(std::move(mark));
+    Keep(request, std::move(mark));
     std::lock_guard lock(mutex_);
     done_.push_back(request);
     changed_.notify_all();
@@ -60,16 +62,21 @@ class Unread : public DeploymentEnds {
   }
 
   std::vector<std::string> failures;
+  // whether something of a request came while something of another one was unwritten
+  std::atomic<bool> mixed{false};
 
  private:
-  void Keep(Unwritten::Mark mark) {
+  void Keep(uint64_t request, Unwritten::Mark mark) {
     std::lock_guard lock(mutex_);
+    if (!marks_.empty() && request != unwritten_) mixed = true;
+    unwritten_ = request;
     marks_.push_back(std::move(mark));
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Unwritten::Mark> marks_;
+  uint64_t unwritten_ = 0;  // the request of the marks
   std::vector<uint64_t> done_;
 };
 
@@ -94,13 +101,13 @@ class OnOneLane : public testing::Test {
 using Deployments = OnOneLane;
 
 TEST_F(Deployments, ComputeNoRequestWhileTheLastOnesPiecesAreUnwritten) {
-  Ask(0);
-  ends.WaitForDone(1);
-  Ask(1);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // a request takes far less time
-  EXPECT_EQ(ends.done(), 1u);
-  ends.WriteAll();
-  ends.WaitForDone(2);
+  for (uint64_t request = 0; request < 20; ++request) {
+    Ask(request);
+    for (int i = 0; i < 1000 && !ends.mixed; ++i) std::this_thread::yield();  // a request takes less time
+    ends.WriteAll();
+    ends.WaitForDone(request + 1);
+  }
+  EXPECT_FALSE(ends.mixed);
 }
 
 TEST_F(Deployments, EndAlthoughNobodyReadsWhatTheySend) {

@@ -78,8 +78,7 @@ Tensor Inbox::Take(const PieceId& id) {
   const auto come = [&] { return error_ || Whole(id); };
   SpinUntil(lock, changes_, come);
   waits_for_ = program_.stages[size_t(id.stage)].needs[size_t(id.need)].sources[size_t(id.source)].processor;
-  if (deadline_ == std::chrono::steady_clock::time_point::max()) changed_.wait(lock, come);
-  else if (!changed_.wait_until(lock, deadline_, come)) {
+  if (!clock_->WaitUntil(changed_, lock, deadline_, come)) {
     late_ = waits_for_;
     mete::Fail(Code::kDeadlineExceeded, "processors",
                "a part of the answer did not come in time, from processor {}; it may wait for another",
@@ -106,7 +105,7 @@ void Inbox::ThrowIfFailed() {
 
 void Inbox::Check() {
   ThrowIfFailed();
-  if (std::chrono::steady_clock::now() < deadline_) return;
+  if (clock_->Now() < deadline_) return;
   late_ = processor_;
   mete::Fail(Code::kDeadlineExceeded, "processors",
              "this processor has not come to its part of the answer in time");

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <map>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/clock.h"
 #include "mete/engine.h"
 #include "plan/pool/program.h"
 #include "run/coding.h"
@@ -38,8 +38,12 @@ class Inbox {
   // piece is expected of that processor, or where it has another type or shape. Thread-safe.
   void Put(int from, const PieceId& id, Tensor piece);
 
-  // Take() then waits no longer. To be called before anybody takes something.
-  void WaitUntil(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
+  // Take() then waits no longer than until `deadline` of this clock, to which the inbox keeps a reference. To
+  // be called before anybody takes something.
+  void WaitUntil(Clock::Time deadline, Clock& clock) {
+    deadline_ = deadline;
+    clock_ = &clock;
+  }
 
   // Waits for a whole piece and gives it away: for a bounded time by looking again and again, which a
   // hand-over between processors of one memory needs, and then asleep. Error where Fail() was called,
@@ -81,7 +85,8 @@ class Inbox {
   std::map<PieceId, Arriving> pieces_;
   std::exception_ptr error_;
   CancelToken failed_;
-  std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();
+  Clock::Time deadline_ = Clock::Time::max();
+  Clock* clock_ = &Clock::Steady();
   int late_ = -1, waits_for_ = -1;
 };
 

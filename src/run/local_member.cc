@@ -3,7 +3,6 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
-#include <future>
 #include <thread>
 
 #include "base/clock.h"
@@ -19,43 +18,58 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
  public:
   LocalProgram(std::shared_ptr<Processor> processor, Turn& turn, const ProgramToHost& program,
                PlanEvents& events)
-      : processor_(std::move(processor)), index_(program.processor), events_(events) {
-    auto prepare = [this, copy = program.program, coding = program.coding, lanes = program.lanes,
-                    &turn]() mutable {
-      const MakeReady make = [this](const Graph& share) {
-        if (stopped_) Fail(Code::kCancelled, processor_->info().name, "the plan is given up");
-        return processor_->Prepare(share);
-      };
-      auto prepared = std::make_shared<const PreparedProgram>(std::move(copy), index_, *processor_, make);
-      return std::make_unique<Deployment>(processor_->info().name, std::move(prepared), coding, lanes, turn,
-                                          static_cast<DeploymentEnds&>(*this));
-    };
-    made_ = std::async(std::launch::async, Unpinned(std::move(prepare)));
-  }
+      : processor_(std::move(processor)),
+        index_(program.processor),
+        coding_(program.coding),
+        lanes_(program.lanes),
+        turn_(turn),
+        events_(events),
+        maker_(Unpinned([this, copy = program.program]() mutable { Make(std::move(copy)); })) {}
   ~LocalProgram() override { Stop(); }
 
   void Stop() override {
     stopped_ = true;
-    if (made_.valid()) made_.wait();
+    if (maker_.joinable()) maker_.join();
     if (deployment_) deployment_->Stop();
   }
 
-  void WaitReady(std::chrono::milliseconds timeout) override {
-    if (made_.wait_for(timeout) == std::future_status::timeout)
+  void WaitReady(std::chrono::milliseconds timeout, Clock& clock) override {
+    std::unique_lock lock(mutex_);
+    if (!clock.WaitUntil(changed_, lock, clock.Now() + timeout, [&] { return deployment_ || error_; }))
       Fail(Code::kDeadlineExceeded, processor_->info().name, "has not made its share ready in {} s",
            timeout.count() / 1000);
-    deployment_ = made_.get();
+    if (error_) std::rethrow_exception(error_);
   }
   void Begin(uint64_t request) override { deployment_->Begin(request); }
   void Send(int from, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark) override {
     if (const auto inbox = deployment_->InboxOf(request)) inbox->Put(from, id, std::move(piece));
   }
   std::shared_ptr<Inbox> InboxOf(uint64_t request) override { return deployment_->InboxOf(request); }
-  std::optional<int> WaitsFor(uint64_t request, std::chrono::steady_clock::time_point) override {
+  std::optional<int> WaitsFor(uint64_t request, Clock::Time, Clock&) override {
     return deployment_->WaitsFor(request);
   }
 
  private:
+  void Make(Program program) {
+    std::unique_ptr<Deployment> deployment;
+    std::exception_ptr error;
+    try {
+      const MakeReady make = [this](const Graph& share) {
+        if (stopped_) Fail(Code::kCancelled, processor_->info().name, "the plan is given up");
+        return processor_->Prepare(share);
+      };
+      auto prepared = std::make_shared<const PreparedProgram>(std::move(program), index_, *processor_, make);
+      deployment = std::make_unique<Deployment>(processor_->info().name, std::move(prepared), coding_, lanes_,
+                                                turn_, static_cast<DeploymentEnds&>(*this));
+    } catch (...) {
+      error = std::current_exception();
+    }
+    std::lock_guard lock(mutex_);
+    deployment_ = std::move(deployment);
+    error_ = error;
+    changed_.notify_all();
+  }
+
   void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override {
     events_.Deliver(index_, to, request, id, std::move(piece), std::move(mark));
   }
@@ -66,10 +80,16 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
 
   const std::shared_ptr<Processor> processor_;
   const int index_;
+  const Coding coding_;
+  const int lanes_;
+  Turn& turn_;
   PlanEvents& events_;
   std::atomic<bool> stopped_{false};  // ends the preparing
-  std::future<std::unique_ptr<Deployment>> made_;
-  std::unique_ptr<Deployment> deployment_;  // last: its threads use all of the above
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::exception_ptr error_;                // of the preparing
+  std::unique_ptr<Deployment> deployment_;  // made by maker_; its threads use all of the above
+  std::thread maker_;                       // last: it uses all of the above
 };
 
 // Hands tensors to a thread of the member and gets tensors back, as pieces are handed over: the receiver

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "mete/error.h"
 #include "plan/pool/program.h"
 #include "run/coding.h"
@@ -40,7 +41,8 @@ class PlanEvents {
 class MemberProgram {
  public:
   virtual ~MemberProgram() = default;
-  virtual void WaitReady(std::chrono::milliseconds timeout) = 0;  // Error where it is not ready in time
+  // Error where it is not ready in time.
+  virtual void WaitReady(std::chrono::milliseconds timeout, Clock& clock) = 0;
   virtual void Begin(uint64_t request) = 0;
   // A piece for the member, from a processor of this process.
   virtual void Send(int from, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) = 0;
@@ -48,7 +50,7 @@ class MemberProgram {
   virtual std::shared_ptr<Inbox> InboxOf(uint64_t request) = 0;
   // The processor for whose piece the member waits in this request; -1: none. Nothing where it does not say
   // so by `until`. One thread for each request.
-  virtual std::optional<int> WaitsFor(uint64_t request, std::chrono::steady_clock::time_point until) = 0;
+  virtual std::optional<int> WaitsFor(uint64_t request, Clock::Time until, Clock& clock) = 0;
   // Gives up what is under way. The program tells and delivers nothing any more when the function returns.
   // All programs of a plan are stopped before the first of them goes.
   virtual void Stop() = 0;

@@ -4,9 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/unpinned.h"
 #include "base/watch.h"
-#include "graph/ports.h"
 
 namespace mete {
 namespace {
@@ -17,7 +15,18 @@ using std::chrono::milliseconds;
 constexpr double kPatience = 4;
 constexpr milliseconds kLeastPatience{250};  // and at least so long: guess, what a board does besides
 constexpr double kAloneMargin = 1.2;         // times what a request takes here; guess
-constexpr double kSmoothing = 0.1;           // of what requests take: the last ten or so. Guess
+
+// The costs, where they are of this graph.
+PoolCosts Verified(PoolCosts costs, const Graph& graph) {
+  Verify(costs, LayersOf(graph).size());
+  return costs;
+}
+
+double UsOf(const ProcessorCosts& processor) {
+  double us = 0;
+  for (const LayerCost& layer : processor.layers) us += layer.us;
+  return us;
+}
 
 }  // namespace
 
@@ -25,46 +34,29 @@ PoolSession::PoolSession(Graph graph, PoolCosts costs, std::shared_ptr<Processor
                          std::vector<std::unique_ptr<Member>> members, PoolSessionOptions options)
     : graph_(std::move(graph)),
       inputs_(PortsOf(graph_, graph_.inputs)),
-      costs_(std::move(costs)),
-      home_(std::move(home)),
-      pool_(std::move(members)),
+      costs_(Verified(std::move(costs), graph_)),
       options_(std::move(options)),
-      alone_(home_->Prepare(graph_)),
-      own_{*home_,
-           [this](const Graph& share) {
-             CheckEnding();
-             return home_->Prepare(share);
-           }},
-      states_(pool_.size()) {
-  if (pool_.size() != costs_.processors.size() || pool_.empty() || pool_[0])
-    Invalid("processors", "are others than the costs are of; got {}, expected {}", pool_.size(),
-            costs_.processors.size());
-  Verify(costs_, LayersOf(graph_).size());
-  for (const LayerCost& layer : costs_.processors[0].layers) alone_us_ += layer.us;
-  FirstRebuild();
-  keeper_ = std::thread(Unpinned([this] { Keep(); }));
-}
-
-PoolSession::~PoolSession() {
-  End();
-  keeper_.join();
-}
-
-void PoolSession::End() {
+      teller_(options_.tell),
+      home_(graph_, std::move(home), UsOf(costs_.processors[0])),
+      members_(costs_, std::move(members), {options_.hello_timeout, *options_.deploy.clock}, teller_,
+               ending_),
+      runner_(graph_, home_, options_.deploy, options_.progress, teller_, ending_),
+      keeper_(options_, {members_, in_use_, runner_, teller_, ending_}) {
   {
-    std::lock_guard lock(mutex_);
-    ending_.Cancel();
+    const Watch watch([this] { return options_.cancel && options_.cancel->cancelled(); }, [this] { End(); });
+    keeper_.Rebuild();
   }
-  wake_.notify_all();
-  for (const auto& member : pool_)
-    if (member) member->Cancel();  // whatever somebody waits for
-}
-
-void PoolSession::FirstRebuild() {
-  const Watch watch([this] { return options_.cancel && options_.cancel->cancelled(); }, [this] { End(); });
-  Rebuild();
   if (ending_.cancelled())
     throw Error(Code::kCancelled, "[processors] interrupted before there was a plan to run");
+  keeper_.Start();
+}
+
+PoolSession::~PoolSession() { End(); }
+
+void PoolSession::End() {
+  ending_.Cancel();
+  keeper_.Wake();
+  members_.Cancel();
 }
 
 std::vector<Tensor> PoolSession::Run(std::span<const Tensor> inputs, RequestReport* report) {
@@ -74,12 +66,12 @@ std::vector<Tensor> PoolSession::Run(std::span<const Tensor> inputs, RequestRepo
   const int64_t start_ns = NowNs();
   RequestReport result;
   std::vector<Tensor> outputs;
-  if (const std::shared_ptr<DeployedPlan> deployed = Current()) {
+  if (const std::shared_ptr<DeployedPlan> deployed = in_use_.deployed()) {
     try {
       RequestTimes times;
       outputs = deployed->Run(inputs, Patience(), &times);
       result.alone = false;
-      Learn(times, deployed.get());
+      in_use_.Learn(times, deployed.get());
       result.compute_us = std::move(times.compute_us);
     } catch (const ProcessorError& error) {
       Lost(deployed, error);
@@ -92,131 +84,65 @@ std::vector<Tensor> PoolSession::Run(std::span<const Tensor> inputs, RequestRepo
   if (result.alone) outputs = RunAlone(inputs);
   result.us = double(NowNs() - start_ns) * 1e-3;
   std::lock_guard lock(mutex_);
-  ++stats_.requests;
-  stats_.retries += result.retried;
+  ++requests_;
+  retries_ += result.retried;
   if (report) *report = result;
   return outputs;
 }
 
 std::vector<Tensor> PoolSession::RunAlone(std::span<const Tensor> inputs) {
-  const int64_t start_ns = NowNs();
-  std::vector<Tensor> outputs = alone_->Run(inputs, {});
-  const double us = double(NowNs() - start_ns) * 1e-3;
-  {
-    std::lock_guard lock(mutex_);
-    alone_us_ += kSmoothing * (us - alone_us_);
-  }
-  Learn({us, {us}}, nullptr);
+  double us = 0;
+  std::vector<Tensor> outputs = home_.Run(inputs, &us);
+  in_use_.Learn({us, {us}}, nullptr);
   return outputs;
 }
 
-std::shared_ptr<DeployedPlan> PoolSession::Current() const {
-  std::lock_guard lock(mutex_);
-  return deployed_;
+std::vector<Tensor> PoolSession::RunAtHome(std::span<const Tensor> inputs) {
+  return home_.Try(inputs, ending_);
 }
 
 std::chrono::microseconds PoolSession::Patience() const {
-  std::lock_guard lock(mutex_);
-  const double usual_us = std::max(usual_us_, plan_.predicted_us), deadline_us = options_.deadline_ms * 1e3;
+  const double usual_us = in_use_.ExpectedUs(), deadline_us = options_.deadline_ms * 1e3;
   if (deadline_us > 0) {
-    const double left_us = deadline_us - kAloneMargin * alone_us_;  // in time to compute it here
+    const double left_us = deadline_us - kAloneMargin * home_.usual_us();  // in time to compute it here
     return std::chrono::microseconds(int64_t(left_us > usual_us ? left_us : deadline_us));
   }
   return std::chrono::microseconds(int64_t(kPatience * usual_us * options_.deploy.lanes)) + kLeastPatience;
 }
 
 void PoolSession::Lost(const std::shared_ptr<DeployedPlan>& deployed, const Error& error) {
-  {
-    std::lock_guard lock(mutex_);
-    if (deployed_ != deployed) return;  // another request was sooner
-    deployed_.reset();
-    rebuild_ = true;
-    if (const auto* of_processor = dynamic_cast<const ProcessorError*>(&error);
-        of_processor && of_processor->processor() > 0)
-      LoseMember(planned_[size_t(of_processor->processor())], error,
-                 false);  // it has served, so that it may again
-  }
-  wake_.notify_all();
-  TellAll();
-}
-
-void PoolSession::LoseMember(size_t processor, const Error& error, bool refuses) {
-  if (ending_.cancelled()) return;  // the session's own doing
-  MemberState& member = states_[processor];
-  const bool was_there = std::exchange(member.there, false);
-  member.back_off.Lost(Clock::now(), refuses);
-  if (refuses ? member.refusal == error.code() : !was_there) return;
-  if (refuses) member.refusal = error.code();
-  else member.refusal.reset();
-  stats_.lost += was_there;
-  untold_.push_back(fmt::format("{} {}, the others go on without it: {}", costs_.processors[processor].name,
-                                refuses ? "cannot serve" : "is lost", error.what()));
-}
-
-void PoolSession::Tell(const std::string& note) {
-  {
-    std::lock_guard lock(mutex_);
-    untold_.push_back(note);
-  }
-  TellAll();
-}
-
-// One thread tells; who comes meanwhile leaves to it what there is to tell, also where the session is used by
-// whoever is told.
-void PoolSession::TellAll() {
-  std::unique_lock lock(mutex_);
-  if (telling_) return;
-  telling_ = true;
-  while (!untold_.empty()) {
-    const std::string note = std::move(untold_.front());
-    untold_.pop_front();
-    lock.unlock();
-    options_.tell(note);
-    lock.lock();
-  }
-  telling_ = false;
-}
-
-void PoolSession::Learn(const RequestTimes& times, const DeployedPlan* deployed) {
-  std::lock_guard lock(mutex_);
-  if (deployed_.get() != deployed || rebuild_) return;
-  usual_us_ = usual_us_ == 0 ? times.us : usual_us_ + kSmoothing * (times.us - usual_us_);
-  for (size_t d = 0; d < times.compute_us.size(); ++d) {
-    MemberState& member = states_[planned_[d]];
-    // What a worker says of itself is believed as far as it can be: no longer than the request took, and a
-    // number.
-    if (times.compute_us[d] > 0 && times.compute_us[d] <= times.us && member.planned_us > 0)
-      member.drift.Add(times.compute_us[d], member.planned_us);
-  }
-}
-
-Plan PoolSession::plan() const {
-  std::lock_guard lock(mutex_);
-  return plan_;
+  const std::optional<std::vector<size_t>> members = in_use_.Drop(deployed);
+  if (!members) return;
+  if (const auto* of_processor = dynamic_cast<const ProcessorError*>(&error);
+      of_processor && of_processor->processor() > 0)  // which has served, so that it may again
+    members_.Lose((*members)[size_t(of_processor->processor())], error, BackOff::Loss::kMayPass);
+  keeper_.AskToRebuild();
 }
 
 PoolSessionStats PoolSession::stats() const {
+  const KeeperStats keeper = keeper_.stats();
+  PoolSessionStats stats;
+  stats.plans = keeper.plans;
+  stats.measured = keeper.measured;
+  stats.plan_s = keeper.plan_s;
+  stats.lost = members_.lost();
+  stats.usual_us = in_use_.usual_us();
   std::lock_guard lock(mutex_);
-  PoolSessionStats stats = stats_;
-  stats.usual_us = usual_us_;
+  stats.requests = requests_;
+  stats.retries = retries_;
   return stats;
 }
 
-std::vector<size_t> PoolSession::There() const {
-  std::vector<size_t> there;
-  for (size_t d = 0; d < states_.size(); ++d)
-    if (states_[d].there) there.push_back(d);
-  return there;
-}
-
-PoolCosts PoolSession::CostsOf(const std::vector<size_t>& members) const {
-  PoolCosts costs;
-  for (const size_t d : members) {
-    costs.processors.push_back(costs_.processors[d]);
-    for (LayerCost& layer : costs.processors.back().layers)
-      layer.us *= states_[d].scale, layer.least_us *= states_[d].scale;
-  }
-  return costs;
+HeldPlans PoolSession::HoldPlans() {
+  std::unique_lock pause = keeper_.Pause();
+  const KeeperStats stats = keeper_.stats();
+  ReadyPlan ready = in_use_.ready();
+  return {std::move(pause),
+          runner_,
+          options_.objective,
+          members_.PartOf(in_use_.members()),
+          {std::move(ready.plan), stats.plan_s, stats.measured},
+          std::move(ready.deployed)};
 }
 
 }  // namespace mete

@@ -3,11 +3,13 @@
 
 #include <cstring>
 
+#include "base/clock_testing.h"
 #include "base/errors_testing.h"
 #include "partition/random_graphs_testing.h"
 #include "plan/pool/dynamic.h"
 #include "processor/cpu/cpu_testing.h"
 #include "processor/emulated/emulated.h"
+#include "processor/gated_testing.h"
 #include "run/local_member.h"
 
 namespace mete {
@@ -22,6 +24,7 @@ class LocalPool {
     home = std::make_shared<Cpu>("own", ReferenceOptions());
     Add(nullptr);
     options.trial = options.remake = false;  // the costs are made up, and one processor would do better
+    options.deploy.clock = &clock;
     options.tell = [this](const std::string& note) {
       std::lock_guard lock(mutex);
       notes += note + "\n";
@@ -51,6 +54,7 @@ class LocalPool {
     return notes;
   }
 
+  FakeClock clock;  // nobody is late unless a test says so
   RandomGraph random;
   std::shared_ptr<Processor> home;
   PoolCosts costs;
@@ -120,11 +124,21 @@ TEST(LocalPools, AProcessorThatStaysLostIsToldOnce) {
 
 TEST(LocalPools, AProcessorThatHangsCostsItsRequestTheDeadline) {
   LocalPool pool(3);
-  pool.Add(Failing("hang 2"));
+  const auto gated = std::make_shared<Gated>(std::make_shared<Cpu>("p1", ReferenceOptions()));
+  pool.Add(gated);
   pool.options.deadline_ms = 300;
   const auto session = pool.Open();
-  for (int i = 0; i < 4; ++i) pool.ExpectWhole(session->Run(pool.inputs));
-  EXPECT_GE(session->stats().retries, 1);
+  pool.ExpectWhole(session->Run(pool.inputs));
+  gated->Close();
+  std::thread requests([&] {
+    for (int i = 0; i < 3; ++i) pool.ExpectWhole(session->Run(pool.inputs));
+  });
+  gated->AwaitRun();
+  pool.clock.AwaitSleeper(milliseconds(150), milliseconds(300));  // longer than the keeper sleeps
+  pool.clock.Advance(milliseconds(300));
+  requests.join();
+  gated->AwaitNobody();  // it was cancelled
+  EXPECT_EQ(session->stats().retries, 1);
 }
 
 TEST(LocalPools, AProcessorThatCannotPrepareIsLeftOut) {

@@ -40,16 +40,15 @@ std::vector<std::string> ArgumentsFor(const std::string& name, int port,
 }  // namespace
 
 Announcement::Announcement(const std::string& name, int port,
-                           const std::map<std::string, std::string>& records) {
+                           const std::map<std::string, std::string>& records, Clock& clock) {
   const std::vector<std::string> arguments = ArgumentsFor(name, port, records);
   const std::string path = AvahiProgram("avahi-publish-service");
-  child_ = std::make_unique<Child>(path, arguments, Child::WhenFull::kLose);
-  const auto deadline = std::chrono::steady_clock::now() + kConfirmation;
+  child_ = std::make_unique<Child>(path, arguments, Child::WhenFull::kLose, clock);
+  const Clock::Time deadline = clock.Now() + kConfirmation;
   std::string said;
   child_->Read(said, kMostOutput, "Established", deadline);
   const bool confirmed = said.find("Established") != said.npos;
-  if (!confirmed && child_->EndsBefore(std::min(deadline, std::chrono::steady_clock::now() + kLastWords)))
-    FailOfAvahi(path, said);
+  if (!confirmed && child_->EndsBefore(std::min(deadline, clock.Now() + kLastWords))) FailOfAvahi(path, said);
 }
 
 Announcement::~Announcement() = default;

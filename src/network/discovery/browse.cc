@@ -164,10 +164,10 @@ std::vector<FoundDevice> ParseBrowse(const std::string& text) {
   return all;
 }
 
-std::vector<FoundDevice> FindDevices(std::chrono::milliseconds timeout) {
+std::vector<FoundDevice> FindDevices(std::chrono::milliseconds timeout, Clock& clock) {
   const std::string path = AvahiProgram("avahi-browse");
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
-  Child child(path, {"-rptk", kServiceType}, Child::WhenFull::kWait);
+  const Clock::Time deadline = clock.Now() + timeout;
+  Child child(path, {"-rptk", kServiceType}, Child::WhenFull::kWait, clock);
   std::string said;
   child.Read(said, kMostOutput, "", deadline);
   const bool ended = said.size() < kMostOutput && child.EndsBefore(deadline);

@@ -20,10 +20,11 @@
 namespace mete {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 // This value is a guess: the time between SIGTERM and SIGKILL. Avahi's programs need 1 ms to end.
 constexpr std::chrono::milliseconds kPatience{500};
 constexpr std::chrono::milliseconds kNap{5};
+// of a wait for output, before the clock is looked at again
+constexpr std::chrono::milliseconds kSlice{100};
 constexpr int kNoProgram = 127;  // the exit status that shells use for a missing program
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
@@ -73,7 +74,9 @@ std::string FindProgram(const std::string& name) {
   return "";
 }
 
-Child::Child(const std::string& path, const std::vector<std::string>& arguments, WhenFull when_full) {
+Child::Child(const std::string& path, const std::vector<std::string>& arguments, WhenFull when_full,
+             Clock& clock)
+    : clock_(clock) {
   std::vector<std::string> words{path}, environment = Environment();
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv = Pointers(words), envp = Pointers(environment);
@@ -95,20 +98,22 @@ Child::Child(const std::string& path, const std::vector<std::string>& arguments,
 
 Child::~Child() {
   if (pid_ > 0) kill(pid_, SIGTERM);
-  if (!EndsBefore(Clock::now() + kPatience)) {
+  Clock& steady = Clock::Steady();  // a clock that stands still must not keep this object
+  if (!EndsBefore(steady.Now() + kPatience, steady)) {
     kill(pid_, SIGKILL);
     Reap(0);
   }
   close(out_);
 }
 
-void Child::Read(std::string& text, size_t most_bytes, const std::string& until, Clock::time_point deadline) {
+void Child::Read(std::string& text, size_t most_bytes, const std::string& until, Clock::Time deadline) {
   char buffer[4096];
   while (text.size() < most_bytes) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock_.Now());
     pollfd ready{out_, POLLIN, 0};
-    const int events = left > 0 ? poll(&ready, 1, int(std::min<int64_t>(left, 1000))) : 0;
-    if (left <= 0 || (events < 0 && errno != EINTR)) return;
+    const int events = poll(&ready, 1, int(std::clamp(left, std::chrono::milliseconds(0), kSlice).count()));
+    if (events < 0 && errno != EINTR) return;
+    if (events <= 0 && left.count() <= 0) return;
     if (events <= 0) continue;
     const ssize_t bytes = read(out_, buffer, std::min(sizeof buffer, most_bytes - text.size()));
     if (bytes <= 0) return;
@@ -130,8 +135,8 @@ bool Child::Reap(int options) {
 
 bool Child::Running() { return pid_ > 0 && !Reap(WNOHANG); }
 
-bool Child::EndsBefore(Clock::time_point deadline) {
-  while (Running() && Clock::now() < deadline) std::this_thread::sleep_for(kNap);
+bool Child::EndsBefore(Clock::Time deadline, Clock& clock) {
+  while (Running() && clock.Now() < deadline) std::this_thread::sleep_for(kNap);
   return !Running();
 }
 

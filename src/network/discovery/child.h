@@ -3,10 +3,11 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstddef>
 #include <string>
 #include <vector>
+
+#include "base/clock.h"
 
 namespace mete {
 
@@ -19,27 +20,27 @@ class Child {
 
   // Starts the program at `path` in the C locale with an empty standard input. This object reads the
   // program's standard output and its errors. The kernel kills the program when the thread that started it
-  // ends. Error UNAVAILABLE.
-  Child(const std::string& path, const std::vector<std::string>& arguments,
-        WhenFull when_full = WhenFull::kWait);
+  // ends. Deadlines are those of `clock`, to which this object keeps a reference. Error UNAVAILABLE.
+  Child(const std::string& path, const std::vector<std::string>& arguments, WhenFull when_full, Clock& clock);
   ~Child();  // sends SIGTERM, then SIGKILL if the program goes on; takes half a second at the longest
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
   // Appends the program's output to `text` until the program closes it, or `text` has `most_bytes`, or
-  // `until` (if not empty) is in `text`, or the deadline has passed.
-  void Read(std::string& text, size_t most_bytes, const std::string& until,
-            std::chrono::steady_clock::time_point deadline);
+  // `until` (if not empty) is in `text`, or the deadline has passed and all that was written is read.
+  void Read(std::string& text, size_t most_bytes, const std::string& until, Clock::Time deadline);
 
   bool Running();
   // waits until the program has ended or the deadline has passed
-  bool EndsBefore(std::chrono::steady_clock::time_point deadline);
+  bool EndsBefore(Clock::Time deadline) { return EndsBefore(deadline, clock_); }
   // of a program that has ended: its exit status, or 128 + the signal that ended it
   int status() const { return status_; }
 
  private:
+  bool EndsBefore(Clock::Time deadline, Clock& clock);
   bool Reap(int options);
 
+  Clock& clock_;
   pid_t pid_ = -1;  // -1: the program has ended and status_ is known
   int out_ = -1;
   int status_ = 0;

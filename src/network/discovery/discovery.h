@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace mete {
 
 inline constexpr const char* kServiceType = "_mete._tcp";
@@ -29,9 +31,10 @@ struct FoundDevice {
 // Returns "192.168.1.20:5130" or "[fd00::1]:5130".
 std::string Endpoint(const FoundDevice& device);
 
-// Returns every service once, in the order of the names. Takes about a second, `timeout` at the longest: the
-// result has what was found until then. Error UNAVAILABLE where Avahi is not installed or does not run.
-std::vector<FoundDevice> FindDevices(std::chrono::milliseconds timeout);
+// Returns every service once, in the order of the names. Takes about a second, `timeout` of the clock at the
+// longest: the result has what was found until then. Error UNAVAILABLE where Avahi is not installed or does
+// not run.
+std::vector<FoundDevice> FindDevices(std::chrono::milliseconds timeout, Clock& clock = Clock::Steady());
 
 // Parses the lines of avahi-browse -p for FindDevices(). Lines that do not parse are left out.
 std::vector<FoundDevice> ParseBrowse(const std::string& text);
@@ -45,9 +48,10 @@ class Announcement {
  public:
   // `name`: 1 to 63 printable ASCII characters; if another host has the name, Avahi adds a number. `records`:
   // e.g. version and cores, keys and values printable, 255 characters together. Returns when Avahi has
-  // confirmed, or after two seconds without an answer. Error INVALID_ARGUMENT; UNAVAILABLE where Avahi is
-  // missing or another service of this host has the name.
-  Announcement(const std::string& name, int port, const std::map<std::string, std::string>& records);
+  // confirmed, or after two seconds of the clock without an answer. Error INVALID_ARGUMENT; UNAVAILABLE where
+  // Avahi is missing or another service of this host has the name.
+  Announcement(const std::string& name, int port, const std::map<std::string, std::string>& records,
+               Clock& clock = Clock::Steady());
   ~Announcement();
   Announcement(const Announcement&) = delete;
   Announcement& operator=(const Announcement&) = delete;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "base/clock_testing.h"
 #include "base/errors_testing.h"
 #include "base/temp_path_testing.h"
 #include "network/discovery/child.h"
@@ -21,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
-using Clock = std::chrono::steady_clock;
+
+constexpr milliseconds kTimeout{300};
 
 // Sets PATH to a folder of programs that a test writes, alone or before the old PATH.
 class FakePrograms {
@@ -45,8 +48,7 @@ class FakePrograms {
 };
 
 std::string ReadWhenThere(const std::string& path) {
-  for (int i = 0; i < 1000 && (!fs::exists(path) || fs::file_size(path) == 0); ++i)
-    std::this_thread::sleep_for(milliseconds(5));
+  while (!fs::exists(path) || fs::file_size(path) == 0) std::this_thread::yield();
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -131,38 +133,46 @@ TEST(FindDevices, AsksAvahi) {
   const FakePrograms programs;
   programs.Write("avahi-browse", fmt::format("echo \"$@\" $LC_ALL > {}\ncat <<'END'\n{}END",
                                              programs.path("arguments"), kLines));
-  EXPECT_EQ(FindDevices(milliseconds(20000)).size(), 4u);
+  FakeClock clock;
+  EXPECT_EQ(FindDevices(kTimeout, clock).size(), 4u);
   EXPECT_EQ(ReadWhenThere(programs.path("arguments")), "-rptk _mete._tcp C\n");
 }
 
 TEST(FindDevices, SaysWhatToInstall) {
   const FakePrograms programs;
-  EXPECT_TELLS(FindDevices(milliseconds(1000)),
+  EXPECT_TELLS(FindDevices(kTimeout),
                "[avahi-browse] the program is not in PATH; try 'apt install avahi-utils");
   fs::create_directory(programs.path("avahi-browse"));
-  EXPECT_TELLS(FindDevices(milliseconds(1000)), "not in PATH");
+  EXPECT_TELLS(FindDevices(kTimeout), "not in PATH");
 }
 
 TEST(FindDevices, SaysThatThereIsNoDaemon) {
   const FakePrograms programs;
   programs.Write("avahi-browse", "echo 'Failed to create client object: Daemon not running' >&2; exit 1");
-  EXPECT_TELLS(FindDevices(milliseconds(20000)),
+  FakeClock clock;
+  EXPECT_TELLS(FindDevices(kTimeout, clock),
                "got 'Failed to create client object: Daemon not running'; try 'systemctl start");
 }
 
 TEST(FindDevices, AHangingProgramIsEndedAndWhatItSaidCounts) {
   const FakePrograms programs;
   programs.Write("avahi-browse",
-                 fmt::format("cat <<'END'\n{}END\nprintf '=;eth0;IPv4;half'\nexec sleep 1000", kLines));
-  const auto start = Clock::now();
-  EXPECT_EQ(FindDevices(milliseconds(300)).size(), 4u);
-  EXPECT_LT(Clock::now() - start, std::chrono::seconds(30));
+                 fmt::format("cat <<'END'\n{}END\nprintf '=;eth0;IPv4;half'\necho yes > {}\nexec sleep 1000",
+                             kLines, programs.path("said")));
+  FakeClock clock;
+  std::thread time([&] {
+    (void)ReadWhenThere(programs.path("said"));
+    clock.Advance(kTimeout);
+  });
+  EXPECT_EQ(FindDevices(kTimeout, clock).size(), 4u);
+  time.join();
 }
 
 TEST(FindDevices, AnEndlessOneIsCutOff) {
   const FakePrograms programs;
   programs.Write("avahi-browse", "trap '' TERM\nexec yes");
-  EXPECT_TRUE(FindDevices(milliseconds(60000)).empty());
+  FakeClock clock;
+  EXPECT_TRUE(FindDevices(kTimeout, clock).empty());
 }
 
 TEST(Announcement, LivesAsLongAsTheObject) {
@@ -173,7 +183,8 @@ TEST(Announcement, LivesAsLongAsTheObject) {
                                                       programs.path("arguments"), programs.path("pid")));
   pid_t pid = 0;
   {
-    const Announcement announcement("pi 1", 5130, {{"version", "0.1.0"}, {"cores", "6"}});
+    FakeClock clock;
+    const Announcement announcement("pi 1", 5130, {{"version", "0.1.0"}, {"cores", "6"}}, clock);
     EXPECT_TRUE(announcement.alive());
     EXPECT_EQ(ReadWhenThere(programs.path("arguments")),
               "--\npi 1\n_mete._tcp\n5130\ncores=6\nversion=0.1.0\n");
@@ -186,24 +197,42 @@ TEST(Announcement, LivesAsLongAsTheObject) {
 TEST(Announcement, DiesWithTheThreadThatMadeIt) {
   const FakePrograms programs;
   programs.Write("avahi-publish-service", "echo Established; exec sleep 1000");
+  FakeClock clock;
   std::unique_ptr<Announcement> announcement;
   std::thread([&] {
-    announcement = std::make_unique<Announcement>("a", 1, std::map<std::string, std::string>{});
+    announcement = std::make_unique<Announcement>("a", 1, std::map<std::string, std::string>{}, clock);
   }).join();
-  for (int i = 0; i < 1000 && announcement->alive(); ++i) std::this_thread::sleep_for(milliseconds(5));
-  EXPECT_FALSE(announcement->alive());
+  while (announcement->alive()) std::this_thread::yield();
+}
+
+TEST(Announcement, GoesOnWhereNobodyConfirmsIt) {
+  const FakePrograms programs;
+  programs.Write("avahi-publish-service", "exec sleep 1000");
+  FakeClock clock;
+  std::atomic<bool> made{false};
+  std::thread time([&] {
+    while (!made) {
+      clock.Advance(milliseconds(1));
+      std::this_thread::yield();
+    }
+  });
+  const Announcement announcement("a", 1, {}, clock);
+  made = true;
+  time.join();
+  EXPECT_TRUE(announcement.alive());
 }
 
 TEST(Announcement, SaysWhyItCannotBe) {
   const FakePrograms programs;
-  EXPECT_TELLS(Announcement("a", 1, {}), "[avahi-publish-service] the program is not in PATH");
+  FakeClock clock;
+  EXPECT_TELLS(Announcement("a", 1, {}, clock), "[avahi-publish-service] the program is not in PATH");
   programs.Write("avahi-publish-service",
                  "echo 'Failed to create client object: Daemon not running' >&2; exit 1");
-  EXPECT_TELLS(Announcement("a", 1, {}), "Daemon not running");
+  EXPECT_TELLS(Announcement("a", 1, {}, clock), "Daemon not running");
   programs.Write("avahi-publish-service", "exit 0");
-  EXPECT_TELLS(Announcement("a", 1, {}), "Avahi does not do it; got ''");
+  EXPECT_TELLS(Announcement("a", 1, {}, clock), "Avahi does not do it; got ''");
   programs.Write("avahi-publish-service", "echo 'Failed to add service: Local name collision' >&2; exit 1");
-  EXPECT_TELLS(Announcement("a", 1, {}), "try another name: a service of this host has it");
+  EXPECT_TELLS(Announcement("a", 1, {}, clock), "try another name: a service of this host has it");
 }
 
 TEST(Announcement, OneThatTalksIsNotHeldUp) {
@@ -215,7 +244,8 @@ TEST(Announcement, OneThatTalksIsNotHeldUp) {
           "i=0; while [ $i -lt 20000 ]; do echo 'Name collision, again' 2>/dev/null; i=$((i+1)); done\n"
           "echo done > {}\nexec sleep 1000",
           programs.path("end")));
-  const Announcement announcement("a", 1, {});
+  FakeClock clock;
+  const Announcement announcement("a", 1, {}, clock);
   EXPECT_EQ(ReadWhenThere(programs.path("end")), "done\n");
 }
 
@@ -233,8 +263,9 @@ TEST(Announcement, bad_arguments) {
 }
 
 TEST(Child, AProgramThatCannotBeStartedHasAStatus) {
-  Child child("/nonexistent/program", {});
-  ASSERT_TRUE(child.EndsBefore(Clock::now() + std::chrono::seconds(20)));
+  FakeClock clock;
+  Child child("/nonexistent/program", {}, Child::WhenFull::kWait, clock);
+  ASSERT_TRUE(child.EndsBefore(clock.Now() + kTimeout));
   EXPECT_EQ(child.status(), 127);
 }
 

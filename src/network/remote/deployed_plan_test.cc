@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/clock_testing.h"
 #include "base/errors_testing.h"
 #include "base/temp_path_testing.h"
 #include "network/remote/workers_testing.h"
@@ -22,18 +23,21 @@ class Pool : public Workers {
       members.push_back(held.back().get());
     }
   }
-  std::unique_ptr<DeployedPlan> Deploy(const DeployOptions& options = {}) {
+  std::unique_ptr<DeployedPlan> Deploy(DeployOptions options = {}) {
+    options.clock = &clock;
     return std::make_unique<DeployedPlan>(
         random.graph, plan, HomeProcessor{ReferenceCpu(), ReadyAtHome}, members, options,
         [](const std::string&, int64_t, int64_t) {}, &notes);
   }
 
+  FakeClock clock;  // nobody is late unless a test says so
   std::vector<std::unique_ptr<RemoteMember>> held;
   std::vector<Member*> members;
   std::vector<std::string> notes;
 };
 
-constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kPatience{8};
+constexpr std::chrono::hours kLong{1};  // of calls that end before
 
 TEST(DeployedPlan, SeveralWorkersGiveTheBitsOfOneDevice) {
   int divided = 0;
@@ -112,14 +116,22 @@ TEST(DeployedPlan, WhoWaitsForAnotherIsNotToBlame) {
   const auto deployed = pool.Deploy();
   pool.ExpectWhole(deployed->Run(pool.inputs, kPatience));
 
-  const Busy busy(pool.AddressOf(1));
+  pool.gates[1]->Close();
+  std::thread late([&] {
+    pool.gates[1]->AwaitRun();
+    pool.clock.AwaitSleeper(kPatience / 2, kPatience);
+    pool.clock.Advance(kPatience - std::chrono::milliseconds(50));  // those are left to ask who is late
+  });
   try {
-    for (;;) (void)deployed->Run(pool.inputs, std::chrono::seconds(1));  // until it computes
+    (void)deployed->Run(pool.inputs, kPatience);
+    ADD_FAILURE();
   } catch (const ProcessorError& error) {
     EXPECT_EQ(error.processor(), 2);
     EXPECT_EQ(std::string(error.what()),
               "[processors] a part of the answer did not come in time, from worker-2");
   }
+  late.join();
+  pool.gates[1]->Open();
 }
 
 TEST(DeployedPlan, IsRefusedByWhoSpeaksAnotherProtocolOrWantsAToken) {
@@ -128,7 +140,7 @@ TEST(DeployedPlan, IsRefusedByWhoSpeaksAnotherProtocolOrWantsAToken) {
   options.protocol = 7;
   const Worker other(options);
   RemoteMember remote({"other", "127.0.0.1:" + std::to_string(other.port())}, {});
-  EXPECT_TELLS(remote.CheckThere(std::chrono::seconds(5)), "another version of the protocol");
+  EXPECT_TELLS(remote.CheckThere(kLong), "another version of the protocol");
   pool.members[1] = &remote;
   EXPECT_TELLS(pool.Deploy(), "another version of the protocol");
 
@@ -139,9 +151,9 @@ TEST(DeployedPlan, IsRefusedByWhoSpeaksAnotherProtocolOrWantsAToken) {
   RemoteDevice without({"closed", address}, {});
   RemoteDevice wrong({"closed", address}, {"", "", "", "another word"});
   RemoteDevice right({"closed", address}, options.security);
-  EXPECT_TELLS(without.Hello(std::chrono::seconds(5)), "the token is missing or wrong");
-  EXPECT_TELLS(wrong.Hello(std::chrono::seconds(5)), "the token is missing or wrong");
-  EXPECT_EQ(right.Hello(std::chrono::seconds(5)).deployments, 0);
+  EXPECT_TELLS(without.Hello(kLong), "the token is missing or wrong");
+  EXPECT_TELLS(wrong.Hello(kLong), "the token is missing or wrong");
+  EXPECT_EQ(right.Hello(kLong).deployments, 0);
 }
 
 TEST(RemoteDevice, WeightsTravelOnce) {
@@ -172,7 +184,7 @@ TEST(RemoteDevice, TimesAGraphThatHasNoWeightsThere) {
   Builder b;
   b.Output(b.Conv(b.Input({1, 16, 8, 8}), 16, 14, 3));
   InferShapes(b.graph);
-  const GraphTimes timing = remote.Time(b.graph, 3, std::chrono::seconds(20));
+  const GraphTimes timing = remote.Time(b.graph, 3, kLong);
   EXPECT_EQ(timing.us.size(), 3u);
   EXPECT_GT(timing.us[0], 0);
   EXPECT_FALSE(timing.nodes.empty());
@@ -191,7 +203,7 @@ TEST(RemoteDevice, OnceCancelledItsCallsAndDeploymentsEnd) {
   remote.Cancel();
   EXPECT_THROW((void)deployed->Run(pool.inputs, kPatience), ProcessorError);
   try {
-    (void)remote.Hello(std::chrono::seconds(5));
+    (void)remote.Hello(kLong);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kCancelled);
@@ -201,7 +213,6 @@ TEST(RemoteDevice, OnceCancelledItsCallsAndDeploymentsEnd) {
 TEST(RemoteDevice, SeesAtOnceThatAWorkerIsThereAgain) {
   Pool pool(1, 3);
   RemoteDevice& remote = pool.held[0]->device();
-  constexpr std::chrono::seconds kLong{20};
   (void)remote.Hello(kLong);
   pool.Stop(0);
   for (int i = 0; i < 3; ++i) EXPECT_TELLS(remote.Hello(kLong), "[worker-1]");

@@ -1,10 +1,11 @@
-#include "run/pool_session.h"
+#include "run/compare_plans.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <stdexcept>
 
+#include "base/clock_testing.h"
 #include "base/errors_testing.h"
 #include "network/remote/workers_testing.h"
 
@@ -13,19 +14,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Waits until it holds, for so long that it does not hang.
-bool Soon(const std::function<bool()>& holds) {
-  for (int i = 0; i < 400; ++i) {
-    if (holds()) return true;
-    std::this_thread::sleep_for(milliseconds(25));
-  }
-  return false;
-}
+constexpr std::chrono::hours kLong{1};  // of what ends before
 
 class Devices : public Workers {
  public:
   explicit Devices(int workers, uint32_t seed = 3) : Workers(workers, seed) {
     options.trial = options.remake = false;  // the costs are made up, and one device would do better
+    options.deploy.clock = &clock;
+    options.hello_timeout = kLong;
     options.tell = [this](const std::string& note) {
       std::lock_guard lock(mutex);
       notes.push_back(note);
@@ -45,6 +41,15 @@ class Devices : public Workers {
     for (const std::string& note : notes) all += note + "\n";
     return all;
   }
+  // Moves the clock on until it holds.
+  void Await(const std::function<bool()>& holds) { clock.AdvanceUntil(Keeper::kLook, holds); }
+  // Moves the clock on until the keeper has looked for something to do.
+  void LetKeeperLook() {
+    clock.Advance(Keeper::kLook);
+    clock.AwaitSleeper(Keeper::kLook, Keeper::kLook);
+  }
+
+  FakeClock clock;
   PoolSessionOptions options;
   std::mutex mutex;
   std::vector<std::string> notes;
@@ -65,7 +70,7 @@ TEST(PoolSession, ComparesPlansInTurnsAndRunsThoseThatAreTheSameOnce) {
   Devices devices(1);
   const auto session = devices.Open();
   const std::vector<ComparedPlan> compared =
-      session->Compare({"layerwise", "alone", "layerwise"}, devices.inputs, 3);
+      ComparePlans(*session, {"layerwise", "alone", "layerwise"}, devices.inputs, 3);
   ASSERT_EQ(compared.size(), 6u);  // the chosen, each of two devices alone, three planners'
   EXPECT_EQ(compared[0].name, "chosen");
   EXPECT_EQ(compared[5].same_as, compared[3].same_as);
@@ -77,27 +82,27 @@ TEST(PoolSession, ComparesPlansInTurnsAndRunsThoseThatAreTheSameOnce) {
 TEST(PoolSession, NoRequestIsLostOrWrongWhateverBecomesOfWorkers) {
   Devices devices(2);
   const auto session = devices.Open();
-  std::atomic<bool> stop{false};
+  constexpr int kTimes = 6;
+  std::atomic<bool> all_serve{true}, over{false};
   std::thread trouble([&] {
-    for (int i = 0; !stop; ++i) {
-      std::this_thread::sleep_for(milliseconds(60));
+    for (int i = 0; i < kTimes; ++i) {
+      while (!all_serve) std::this_thread::yield();
+      const int64_t lost = session->stats().lost;
       devices.Stop(size_t(i % 2));
-      std::this_thread::sleep_for(milliseconds(20));
+      while (session->stats().lost == lost) std::this_thread::yield();
+      all_serve = false;
       devices.Start(size_t(i % 2));
     }
+    over = true;
   });
-  for (int i = 0; i < 400 && !testing::Test::HasFailure(); ++i) {
-    devices.ExpectWhole(session->Run(devices.inputs));
-    std::this_thread::sleep_for(milliseconds(2));
-  }
-  stop = true;
-  trouble.join();
-  EXPECT_GT(session->stats().lost, 2);
-  EXPECT_TRUE(Soon([&] {
+  devices.Await([&] {
     RequestReport report;
     devices.ExpectWhole(session->Run(devices.inputs, &report));
-    return !report.alone && session->plan().processors.size() == 3;
-  })) << devices.Notes();
+    if (!report.alone && session->plan().processors.size() == 3) all_serve = true;
+    return over && all_serve;
+  });
+  trouble.join();
+  EXPECT_GE(session->stats().lost, kTimes);
 }
 
 TEST(PoolSession, WhoIsNotThereAtFirstIsTakenInLater) {
@@ -109,10 +114,10 @@ TEST(PoolSession, WhoIsNotThereAtFirstIsTakenInLater) {
   EXPECT_TRUE(report.alone);
   EXPECT_FALSE(report.retried);
   devices.Start(0);
-  EXPECT_TRUE(Soon([&] {
+  devices.Await([&] {
     devices.ExpectWhole(session->Run(devices.inputs, &report));
     return !report.alone;
-  }));
+  });
   std::lock_guard lock(devices.mutex);
   EXPECT_NE(devices.notes.back().find("is there again"), std::string::npos);
 }
@@ -121,9 +126,14 @@ TEST(PoolSession, ALateDeviceCostsNoMoreThanTheDeadline) {
   Devices devices(1);
   devices.options.deadline_ms = 100;
   const auto session = devices.Open();
-  const Busy busy(devices.AddressOf(0));
+  devices.gates[0]->Close();
   RequestReport report;
-  devices.ExpectWhole(session->Run(devices.inputs, &report));
+  std::thread request([&] { devices.ExpectWhole(session->Run(devices.inputs, &report)); });
+  devices.clock.AwaitSleeper(milliseconds(1),
+                             milliseconds(99));  // the keeper's time is kLook, which is 100 ms
+  devices.clock.Advance(milliseconds(100));
+  request.join();
+  devices.gates[0]->Open();
   EXPECT_TRUE(report.retried);
   EXPECT_EQ(session->stats().lost, 1);
 }
@@ -136,10 +146,10 @@ TEST(PoolSession, CostsThatAreFarOffAreCorrectedAndThePlanMadeAgain) {
   for (LayerCost& layer : devices.costs.processors[0].layers) layer.us = 1;
   const auto session = devices.Open();
   EXPECT_LT(session->plan().predicted_us, double(devices.costs.processors[0].layers.size()));
-  EXPECT_TRUE(Soon([&] {
+  devices.Await([&] {
     for (int i = 0; i < 10; ++i) devices.ExpectWhole(session->Run(devices.inputs));
     return session->stats().plans > 1;
-  }));
+  });
 }
 
 TEST(PoolSession, ATrialRunsTheSingleDevicesToo) {
@@ -165,7 +175,7 @@ TEST(PoolSession, WhoeverIsToldMayAskTheSession) {
   session = devices.Open();
   devices.Stop(0);
   devices.ExpectWhole(session->Run(devices.inputs));
-  EXPECT_TRUE(Soon([&] { return told > 0; }));
+  devices.Await([&] { return told > 0; });
 }
 
 TEST(PoolSession, WhoCannotServeIsToldOnceAndTheOthersGoOn) {
@@ -177,10 +187,11 @@ TEST(PoolSession, WhoCannotServeIsToldOnceAndTheOthersGoOn) {
   const auto session = devices.Open();
   EXPECT_EQ(session->plan().processors.size(), 2u);
   RequestReport report;
-  for (int i = 0; i < 40; ++i) {  // longer than the first times that it could be tried again after
+  // one second: longer than the first times that it could be tried again after
+  for (int i = 0; i < 10; ++i) {
     devices.ExpectWhole(session->Run(devices.inputs, &report));
     EXPECT_FALSE(report.alone);
-    std::this_thread::sleep_for(milliseconds(25));
+    devices.LetKeeperLook();
   }
   EXPECT_EQ(session->stats().plans, 1);
   std::lock_guard lock(devices.mutex);
@@ -206,7 +217,7 @@ TEST(PoolSession, WhatFailedForAWhileIsToldOnceAndTriedAgain) {
   RequestReport report;
   devices.ExpectWhole(session->Run(devices.inputs, &report));
   EXPECT_TRUE(report.alone);
-  EXPECT_TRUE(Soon([&] { return session->plan().processors.size() == 2; }));
+  devices.Await([&] { return session->plan().processors.size() == 2; });
   devices.ExpectWhole(session->Run(devices.inputs, &report));
   EXPECT_FALSE(report.alone) << devices.Notes();
   EXPECT_EQ(failures, 0);
@@ -223,7 +234,7 @@ TEST(PoolSession, APlanGoesOnWhereWhoComesCannotServe) {
   WorkerOptions full;
   full.max_deployments = 0;
   devices.Start(0, full);
-  EXPECT_TRUE(Soon([&] { return devices.Notes().find("worker-1 cannot serve") != std::string::npos; }));
+  devices.Await([&] { return devices.Notes().find("worker-1 cannot serve") != std::string::npos; });
   RequestReport report;
   devices.ExpectWhole(session->Run(devices.inputs, &report));
   EXPECT_FALSE(report.alone);
@@ -243,11 +254,11 @@ TEST(PoolSession, ErrorsOfTheInputsAreTheCallers) {
   ASSERT_NE(turned, shape);
   EXPECT_TELLS(session->Run(std::vector<Tensor>{Tensor(DType::kF32, turned)}), "wrong input shape");
   EXPECT_EQ(session->stats().lost, 0);
-  EXPECT_TRUE(Soon([&] {
+  devices.Await([&] {
     RequestReport report;
     devices.ExpectWhole(session->Run(devices.inputs, &report));
     return !report.alone;
-  }));
+  });
 }
 
 }  // namespace

@@ -1,10 +1,16 @@
-// Workers that hang somewhere, and how long others wait for them; and one that sends what cannot be read.
+// Workers that hang somewhere, and what others do then; and one that sends what cannot be read. Where
+// something must end although a worker hangs, nothing else would end it: no clock moves unless the test moves
+// it.
 #include <sys/mman.h>
 
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 
+#include "base/clock_testing.h"
 #include "base/errors_testing.h"
-#include "run/pool_session.h"
+#include "run/compare_plans.h"
 #include "run/member_processor.h"
 #include "network/remote/workers_testing.h"
 
@@ -13,9 +19,36 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr std::chrono::hours kLong{1};
+
 enum class Where { kHello, kWeights, kReady, kRequest, kFails, kNonsense };
 
-// A worker that goes so far and no further, until its caller gives it up.
+// Counts what happens on other threads.
+class Counter {
+ public:
+  void Add() {
+    {
+      std::lock_guard lock(mutex_);
+      ++count_;
+    }
+    changed_.notify_all();
+  }
+  void Await(int count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return count_ >= count; });
+  }
+  int count() {
+    std::lock_guard lock(mutex_);
+    return count_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int count_ = 0;
+};
+
+// A worker that goes so far and no further, until it ends.
 class Hanging : public pb::Worker::Service {
  public:
   Hanging(Where where, int port) : where_(where) {
@@ -25,75 +58,80 @@ class Hanging : public pb::Worker::Service {
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
   }
-  ~Hanging() override { server_->Shutdown(std::chrono::system_clock::now()); }
-
-  int port() const { return port_; }
-  bool WaitUntilItHangs() const {
-    for (int i = 0; i < 1000 && !hangs_; ++i) std::this_thread::sleep_for(milliseconds(10));
-    return hangs_;
+  ~Hanging() override {
+    ends.Add();
+    server_->Shutdown(std::chrono::system_clock::now());
   }
 
-  grpc::Status Hello(grpc::ServerContext* context, const pb::HelloRequest*, pb::HelloReply* reply) override {
+  int port() const { return port_; }
+
+  Counter hangs, ends;
+  Counter read_on;  // kFails: the rest may be read
+  Counter rest;     // kFails: it was read
+  size_t rest_bytes = 0;
+
+  grpc::Status Hello(grpc::ServerContext*, const pb::HelloRequest*, pb::HelloReply* reply) override {
     reply->set_protocol(kProtocol);
-    return where_ == Where::kHello ? Hang(*context) : grpc::Status::OK;
+    return where_ == Where::kHello ? Hang() : grpc::Status::OK;
   }
   grpc::Status Missing(grpc::ServerContext*, const pb::Digests* asked, pb::Digests* missing) override {
     if (where_ == Where::kWeights) *missing = *asked;
     return grpc::Status::OK;
   }
-  grpc::Status Store(grpc::ServerContext* context, grpc::ServerReader<pb::WeightChunk>*,
-                     pb::Stored*) override {
-    return Hang(*context);
+  grpc::Status Store(grpc::ServerContext*, grpc::ServerReader<pb::WeightChunk>*, pb::Stored*) override {
+    return Hang();
   }
-  grpc::Status Serve(grpc::ServerContext* context,
+  grpc::Status Serve(grpc::ServerContext*,
                      grpc::ServerReaderWriter<pb::FromWorker, pb::ToWorker>* stream) override {
     pb::FromWorker ready;
     ready.mutable_ready();
     if (where_ != Where::kReady) stream->Write(ready);
-    if (where_ == Where::kNonsense) return SayNonsense(*context, *stream);
+    if (where_ == Where::kNonsense) return SayNonsense(*stream);
     if (where_ == Where::kFails) return FailAndReadOn(*stream);
-    return Hang(*context);
+    return Hang();
   }
 
  private:
-  // Fails when a request begins, and reads what there is of it some time later.
-  static grpc::Status FailAndReadOn(grpc::ServerReaderWriter<pb::FromWorker, pb::ToWorker>& stream) {
+  // Fails when a request begins, and reads the rest of it when it is told to.
+  grpc::Status FailAndReadOn(grpc::ServerReaderWriter<pb::FromWorker, pb::ToWorker>& stream) {
     pb::ToWorker message;
     for (int i = 0; i < 2; ++i) (void)stream.Read(&message);  // the program, the beginning
     pb::FromWorker failure;
     failure.mutable_failure()->set_processor(1);
     failure.mutable_failure()->set_code(int(Code::kUnavailable));
     stream.Write(failure);
-    std::this_thread::sleep_for(milliseconds(300));
-    while (stream.Read(&message)) {}
-    return grpc::Status::OK;
+    read_on.Await(1);
+    for (size_t bytes = 0; bytes < rest_bytes && stream.Read(&message);)
+      bytes += message.frame().data().size();
+    rest.Add();
+    return Hang();
   }
 
   // A piece that is not the last of its message.
-  grpc::Status SayNonsense(const grpc::ServerContext& context,
-                           grpc::ServerReaderWriter<pb::FromWorker, pb::ToWorker>& stream) {
+  grpc::Status SayNonsense(grpc::ServerReaderWriter<pb::FromWorker, pb::ToWorker>& stream) {
     pb::ToWorker message;
     for (int i = 0; i < 2; ++i) (void)stream.Read(&message);  // the program, the beginning
     pb::FromWorker nonsense;
     nonsense.mutable_frame()->set_data("piece");
     pb::FromWorker::GetReflection()->MutableUnknownFields(&nonsense)->AddLengthDelimited(99, "more");
     stream.Write(nonsense);
-    return Hang(context);
+    return Hang();
   }
 
-  grpc::Status Hang(const grpc::ServerContext& context) {
-    hangs_ = true;
-    while (!context.IsCancelled()) std::this_thread::sleep_for(milliseconds(5));
+  grpc::Status Hang() {
+    hangs.Add();
+    ends.Await(1);
     return grpc::Status::CANCELLED;
   }
 
   const Where where_;
   int port_ = 0;
-  std::atomic<bool> hangs_{false};
   std::unique_ptr<grpc::Server> server_;
 };
 
-std::unique_ptr<PoolSession> Open(const Workers& workers, const PoolSessionOptions& options) {
+std::unique_ptr<PoolSession> Open(const Workers& workers, PoolSessionOptions options, FakeClock& clock) {
+  options.deploy.clock = &clock;
+  options.hello_timeout = kLong;
   std::vector<std::unique_ptr<Member>> all(1);
   for (size_t w = 0; w < workers.ports.size(); ++w)
     all.push_back(std::make_unique<RemoteMember>(
@@ -102,13 +140,12 @@ std::unique_ptr<PoolSession> Open(const Workers& workers, const PoolSessionOptio
                                        options);
 }
 
-double SecondsOf(const std::function<void()>& f) {
-  const auto start = std::chrono::steady_clock::now();
-  f();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+// Moves the clock on until a session has tried the worker again, which hangs.
+void AwaitHanging(Hanging& hanging, FakeClock& clock) {
+  clock.AdvanceUntil(Keeper::kLook, [&] { return hanging.hangs.count() > 0; });
 }
 
-TEST(PoolSession, EndsAtOnceWhateverADeviceLetsItWaitFor) {
+TEST(PoolSession, EndsWhateverADeviceLetsItWaitFor) {
   const std::pair<Where, const char*> cases[] = {{Where::kWeights, "dynamic"},
                                                  {Where::kReady, "dynamic"},
                                                  {Where::kRequest, "dynamic"},
@@ -117,13 +154,13 @@ TEST(PoolSession, EndsAtOnceWhateverADeviceLetsItWaitFor) {
     SCOPED_TRACE(testing::Message() << int(where) << " " << planner);
     Workers workers(1, 3);
     workers.Stop(0);
+    FakeClock clock;
     PoolSessionOptions options;
-
     options.planner = planner;
-    auto session = Open(workers, options);
-    const Hanging hanging(where, workers.ports[0]);
-    ASSERT_TRUE(hanging.WaitUntilItHangs());
-    EXPECT_LT(SecondsOf([&] { session.reset(); }), 1);
+    auto session = Open(workers, options, clock);
+    Hanging hanging(where, workers.ports[0]);
+    AwaitHanging(hanging, clock);
+    session.reset();
   }
 }
 
@@ -132,35 +169,42 @@ TEST(PoolSession, IsNotMadeAnyMoreWhenItsMakerIsInterrupted) {
     SCOPED_TRACE(testing::Message() << int(where));
     Workers workers(1, 3);
     workers.Stop(0);
-    const Hanging hanging(where, workers.ports[0]);
+    Hanging hanging(where, workers.ports[0]);
     CancelToken interrupt;
+    FakeClock clock;
     PoolSessionOptions options;
-
     options.cancel = &interrupt;
     const std::jthread interrupter([&] {
-      EXPECT_TRUE(hanging.WaitUntilItHangs());
+      hanging.hangs.Await(1);
       interrupt.Cancel();
     });
-    EXPECT_LT(SecondsOf([&] { EXPECT_TELLS(Open(workers, options), "interrupted before there was a plan"); }),
-              2);
+    EXPECT_TELLS(Open(workers, options, clock), "interrupted before there was a plan");
   }
 }
 
 TEST(PoolSession, PlansAreNotComparedWhileOneIsDeployed) {
   Workers workers(2, 3);
   workers.Stop(1);
+  FakeClock clock;
   PoolSessionOptions options;
-
   options.trial = options.remake = false;
-  options.deploy.ready_timeout = milliseconds(1500);
-  const auto session = Open(workers, options);
-  const Hanging hanging(Where::kReady, workers.ports[1]);
-  ASSERT_TRUE(hanging.WaitUntilItHangs());
-  std::vector<ComparedPlan> compared;
-  // until the other one is given up
-  EXPECT_GT(SecondsOf([&] { compared = session->Compare({"layerwise"}, workers.inputs, 1); }), 0.5);
-  EXPECT_EQ(compared.size(), 4u);  // chosen, alone on each of two, layerwise
-  EXPECT_EQ(session->stats().lost, 2);
+  options.deploy.ready_timeout = kLong;
+  const auto session = Open(workers, options, clock);
+  Hanging hanging(Where::kReady, workers.ports[1]);
+  AwaitHanging(hanging, clock);
+  std::atomic<bool> given_up{false}, done{false};
+  std::thread comparing([&] {
+    const std::vector<ComparedPlan> compared = ComparePlans(*session, {"layerwise"}, workers.inputs, 1);
+    EXPECT_TRUE(given_up);
+    EXPECT_EQ(compared.size(), 4u);  // chosen, alone on each of two, layerwise
+    EXPECT_EQ(session->stats().lost, 2);
+    done = true;
+  });
+  clock.AwaitSleeper(kLong, kLong);  // the deployment that hangs
+  for (int i = 0; i < 10'000 && !done; ++i) std::this_thread::yield();
+  given_up = true;
+  clock.Advance(kLong);
+  comparing.join();
 }
 
 TEST(PoolSession, AsksAllDevicesAtTheSameTime) {
@@ -170,17 +214,22 @@ TEST(PoolSession, AsksAllDevicesAtTheSameTime) {
     workers.Stop(w);
     hanging.push_back(std::make_unique<Hanging>(Where::kHello, workers.ports[w]));
   }
+  FakeClock clock;
+  CancelToken interrupt;
   PoolSessionOptions options;
-
-  EXPECT_LT(SecondsOf([&] { Open(workers, options); }), 2.5);  // each is waited for a second
+  options.cancel = &interrupt;
+  std::thread making([&] { EXPECT_THROW(Open(workers, options, clock), Error); });
+  for (const auto& worker : hanging) worker->hangs.Await(1);  // each does not answer yet
+  interrupt.Cancel();
+  making.join();
 }
 
 TEST(PoolSession, AnswersWithoutADeviceWhoseMessagesCannotBeRead) {
   Workers workers(1, 3);
   workers.Stop(0);
   const Hanging hanging(Where::kNonsense, workers.ports[0]);
+  FakeClock clock;
   PoolSessionOptions options;
-
   options.trial = options.remake = false;
   std::mutex mutex;
   std::string notes;
@@ -188,7 +237,7 @@ TEST(PoolSession, AnswersWithoutADeviceWhoseMessagesCannotBeRead) {
     std::lock_guard lock(mutex);
     notes += note + "\n";
   };
-  const auto session = Open(workers, options);
+  const auto session = Open(workers, options, clock);
   workers.ExpectWhole(session->Run(workers.inputs));
   EXPECT_GE(session->stats().lost, 1);
   std::lock_guard lock(mutex);
@@ -196,7 +245,7 @@ TEST(PoolSession, AnswersWithoutADeviceWhoseMessagesCannotBeRead) {
 }
 
 TEST(MemberProcessor, WhatItWasLentIsTheCallersWhenARunHasFailed) {
-  const Hanging fails(Where::kFails, 0);
+  Hanging fails(Where::kFails, 0);
   RemoteMember remote({"worker-1", "127.0.0.1:" + std::to_string(fails.port())}, {});
   Builder b;
   const Shape shape{1, 16, 1024, 1024};  // more than is on its way at a time
@@ -211,7 +260,9 @@ TEST(MemberProcessor, WhatItWasLentIsTheCallersWhenARunHasFailed) {
   const std::vector<View> outputs{result.mutable_view()};
   EXPECT_THROW(ready->Run(inputs, outputs, {}), ProcessorError);
   munmap(lent, bytes);
-  std::this_thread::sleep_for(milliseconds(600));  // until the rest was read
+  fails.rest_bytes = bytes;
+  fails.read_on.Add();
+  fails.rest.Await(1);
 }
 
 }  // namespace

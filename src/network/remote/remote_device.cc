@@ -146,9 +146,9 @@ void RemoteDeployment::Stop() {
   if (reader_.joinable()) reader_.join();
 }
 
-void RemoteDeployment::WaitReady(std::chrono::milliseconds timeout) {
+void RemoteDeployment::WaitReady(std::chrono::milliseconds timeout, Clock& clock) {
   std::unique_lock lock(mutex_);
-  if (!changed_.wait_for(lock, timeout, [&] { return ready_ || error_; }))
+  if (!clock.WaitUntil(changed_, lock, clock.Now() + timeout, [&] { return ready_ || error_; }))
     Fail(Code::kDeadlineExceeded, remote_.name(), "has not made its share ready in {} s",
          timeout.count() / 1000);
   if (error_) std::rethrow_exception(error_);
@@ -172,13 +172,13 @@ void RemoteDeployment::Send(int from, uint64_t request, const PieceId& id, Tenso
   });
 }
 
-std::optional<int> RemoteDeployment::WaitsFor(uint64_t request, std::chrono::steady_clock::time_point until) {
+std::optional<int> RemoteDeployment::WaitsFor(uint64_t request, Clock::Time until, Clock& clock) {
   std::unique_lock lock(mutex_);
   const auto asked = waits_for_.emplace(request, std::nullopt).first;
   pb::ToWorker message;
   message.mutable_ask()->set_request(request);
   Write(message);
-  changed_.wait_until(lock, until, [&] { return error_ || asked->second; });
+  clock.WaitUntil(changed_, lock, until, [&] { return error_ || asked->second; });
   const std::optional<int> said = asked->second;
   waits_for_.erase(asked);
   return said;

@@ -103,14 +103,14 @@ class RemoteDeployment : public MemberProgram {
   RemoteDeployment(const RemoteDeployment&) = delete;
   RemoteDeployment& operator=(const RemoteDeployment&) = delete;
 
-  void WaitReady(std::chrono::milliseconds timeout) override;  // Error where it does not come
+  void WaitReady(std::chrono::milliseconds timeout, Clock& clock) override;  // Error where it does not come
   void Begin(uint64_t request) override;
   void Send(int from, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override;
   std::shared_ptr<Inbox> InboxOf(uint64_t) override { return nullptr; }
   void Stop() override;
   // The device for whose piece it waits in this request; -1: none. Nothing where it does not say so until
   // then. One thread a request.
-  std::optional<int> WaitsFor(uint64_t request, std::chrono::steady_clock::time_point until) override;
+  std::optional<int> WaitsFor(uint64_t request, Clock::Time until, Clock& clock) override;
 
  private:
   void Write(const pb::ToWorker& message);

@@ -12,13 +12,15 @@
 namespace mete {
 namespace {
 
+constexpr std::chrono::hours kLong{1};  // of what ends before
+
 // Deploys the workers' plan over these members and compares the answers with those of one device.
 void ExpectWholeOver(const Workers& workers, const std::vector<Member*>& members) {
   std::vector<std::string> notes;
   DeployedPlan deployed(
       workers.random.graph, workers.plan, {ReferenceCpu(), ReadyAtHome}, members, {},
       [](const std::string&, int64_t, int64_t) {}, &notes);
-  for (int i = 0; i < 3; ++i) workers.ExpectWhole(deployed.Run(workers.inputs, std::chrono::seconds(20)));
+  for (int i = 0; i < 3; ++i) workers.ExpectWhole(deployed.Run(workers.inputs, kLong));
 }
 
 TEST(RemoteMember, ComputesAGraphAsTheReferenceDoes) {
@@ -85,8 +87,8 @@ TEST(RemoteMember, IsOneOfAWorkersProcessors) {
 TEST(RemoteMember, AWorkerNamesTheProcessorsThatItHas) {
   Workers workers(1, 5);
   RemoteMember member({"worker-1", workers.AddressOf(0)}, {}, std::make_shared<DigestMemo>(), "gpu");
-  EXPECT_EQ(member.device().Hello(std::chrono::seconds(5)).processors, std::vector<std::string>{"cpu"});
-  EXPECT_TELLS(member.Time(workers.random.graph, 1, std::chrono::seconds(20)),
+  EXPECT_EQ(member.device().Hello(kLong).processors, std::vector<std::string>{"cpu"});
+  EXPECT_TELLS(member.Time(workers.random.graph, 1, kLong),
                "has no processor of this name; got 'gpu', expected one of cpu");
 }
 

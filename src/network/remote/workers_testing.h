@@ -3,11 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "partition/random_graphs_testing.h"
@@ -16,6 +14,7 @@
 #include "network/worker/worker.h"
 #include "network/remote/remote_member.h"
 #include "processor/cpu/cpu_testing.h"
+#include "processor/gated_testing.h"
 
 namespace mete {
 
@@ -23,34 +22,6 @@ inline std::shared_ptr<Processor> HomeOfTests() { return std::make_shared<Cpu>("
 
 // With all passes, as workers have them: bits are theirs.
 inline std::shared_ptr<Ready> ReadyAtHome(const Graph& graph) { return ReferenceCpu().Prepare(graph); }
-
-// Keeps a worker computing something else.
-class Busy {
- public:
-  explicit Busy(const std::string& address) : remote_({"busy", address}, {}) {
-    Builder b;
-    ValueId y = b.Input({1, 64, 128, 128});
-    // a minute with the reference's kernels
-    for (int i = 0; i < 40; ++i) y = b.Conv(y, 64, 64, 3, {1, 1, 1, 1});
-    b.Output(y);
-    InferShapes(b.graph);
-    request_.set_protocol(kProtocol);
-    request_.set_graph(PackGraph(b.graph).bytes);
-    thread_ = std::thread([this] { (void)remote_.stub().Time(&context_, request_, &reply_); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  }
-  ~Busy() {
-    context_.TryCancel();
-    thread_.join();
-  }
-
- private:
-  RemoteDevice remote_;
-  grpc::ClientContext context_;
-  pb::TimeRequest request_;
-  pb::TimeReply reply_;
-  std::thread thread_;
-};
 
 class Workers {
  public:
@@ -78,7 +49,9 @@ class Workers {
 
   // On the port that it had before.
   void Start(size_t worker, WorkerOptions options = {}) {
-    options.session = ReferenceOptions();
+    if (worker == gates.size())
+      gates.push_back(std::make_shared<Gated>(std::make_shared<Cpu>("cpu", ReferenceOptions())));
+    if (options.processors.empty()) options.processors = {gates[worker]};
     options.listen = "127.0.0.1:" + std::to_string(ports[worker]);
     workers[worker] = std::make_unique<Worker>(options);
     ports[worker] = workers[worker]->port();
@@ -102,6 +75,7 @@ class Workers {
 
   RandomGraph random;
   PoolCosts costs;
+  std::vector<std::shared_ptr<Gated>> gates;  // what the workers compute on
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<int> ports;
   Plan plan;

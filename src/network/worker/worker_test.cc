@@ -11,6 +11,8 @@
 #include "network/wire/wire.h"
 #include "network/protocol/check.h"
 #include "src/network/protocol/worker.grpc.pb.h"
+#include "processor/cpu/cpu_testing.h"
+#include "processor/gated_testing.h"
 #include "run/errors.h"
 
 namespace mete {
@@ -24,7 +26,6 @@ class AnyCall {
   AnyCall(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
           const std::string& message = "")
       : stub_(channel) {
-    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
     call_ = stub_.PrepareCall(&context_, method, &done_);
     call_->StartCall(this);
     Next();
@@ -69,7 +70,6 @@ std::shared_ptr<grpc::Channel> Channel(const Worker& worker) {
 
 bool Answers(const Worker& worker, const Security& security) {
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
   AddToken(context, security);
   pb::HelloReply reply;
   return pb::Worker::NewStub(Channel(worker))->Hello(&context, {}, &reply).ok();
@@ -139,35 +139,36 @@ Graph TimedGraph(int64_t weight_bytes, int64_t input_bytes) {
   return b.graph;
 }
 
-grpc::Status Time(const Worker& worker, const Graph& graph, std::chrono::milliseconds timeout, int runs = 1,
-                  pb::TimeReply* reply = nullptr) {
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + timeout);
+grpc::Status Time(const Worker& worker, const Graph& graph, grpc::ClientContext& context,
+                  pb::TimeReply* reply) {
   pb::TimeRequest request;
   request.set_protocol(kProtocol);
   request.set_graph(PackGraph(graph).bytes);
-  request.set_runs(runs);
-  pb::TimeReply unread;
-  return pb::Worker::NewStub(Channel(worker))->Time(&context, request, reply ? reply : &unread);
+  request.set_runs(1);
+  return pb::Worker::NewStub(Channel(worker))->Time(&context, request, reply);
 }
 
-constexpr std::chrono::seconds kLong{20};
+grpc::Status Time(const Worker& worker, const Graph& graph, pb::TimeReply* reply = nullptr) {
+  grpc::ClientContext context;
+  pb::TimeReply unread;
+  return Time(worker, graph, context, reply ? reply : &unread);
+}
 
 TEST(Worker, TimesNothingThatItsMemoryIsTooSmallFor) {
   WorkerOptions options;
   options.memory_bytes = 8 * kMiB;
   const Worker worker(options);
-  EXPECT_TRUE(Time(worker, TimedGraph(kMiB / 16, kMiB / 16), kLong).ok());
+  EXPECT_TRUE(Time(worker, TimedGraph(kMiB / 16, kMiB / 16)).ok());
   for (const auto& [weights, input] :
        {std::pair{7 * kMiB, kMiB / 16}, {kMiB / 16, 7 * kMiB}, {3 * kMiB, 3 * kMiB}}) {
-    const grpc::Status status = Time(worker, TimedGraph(weights, input), kLong);
+    const grpc::Status status = Time(worker, TimedGraph(weights, input));
     EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
     EXPECT_NE(status.error_message().find("[worker] has no memory for"), std::string::npos)
         << status.error_message();
     EXPECT_NE(status.error_message().find("try a larger --memory-gib"), std::string::npos);
   }
   // the memory taken before was given back
-  EXPECT_TRUE(Time(worker, TimedGraph(kMiB / 16, kMiB / 16), kLong).ok());
+  EXPECT_TRUE(Time(worker, TimedGraph(kMiB / 16, kMiB / 16)).ok());
 }
 
 TEST(Worker, SaysOfWhateverWentWrongWhoseDoingItIs) {
@@ -185,32 +186,32 @@ TEST(Worker, KeepsWhatItHasTimedLastAndOnlyThat) {
   const Graph graph = TimedGraph(2 * kMiB, kMiB / 2);
   for (int i = 0; i < 5; ++i) {
     pb::TimeReply reply;
-    EXPECT_TRUE(Time(worker, graph, kLong, 1, &reply).ok());
+    EXPECT_TRUE(Time(worker, graph, &reply).ok());
     EXPECT_EQ(reply.prepare_ms() > 0, i == 0);
   }
   // the memory has no room for both graphs
-  EXPECT_TRUE(Time(worker, TimedGraph(2 * kMiB, kMiB / 4), kLong).ok());
-  EXPECT_TRUE(Time(worker, graph, kLong).ok());
-}
-
-// A graph that takes seconds with the reference's kernel.
-Graph SlowGraph() {
-  Builder b;
-  const ValueId x = b.Input({1, 64, 128, 128});
-  ValueId y = x;
-  for (int i = 0; i < 40; ++i) y = b.Conv(y, 64, 64, 3, {1, 1, 1, 1});
-  b.Output(y);
-  InferShapes(b.graph);
-  return b.graph;
+  EXPECT_TRUE(Time(worker, TimedGraph(2 * kMiB, kMiB / 4)).ok());
+  EXPECT_TRUE(Time(worker, graph).ok());
 }
 
 TEST(Worker, GivesTheCoresBackWhenWhoTimesHasGone) {
+  const auto gated = std::make_shared<Gated>(std::make_shared<Cpu>("cpu", ReferenceOptions()));
   WorkerOptions options;
-  options.session.reference = true;
+  options.processors = {gated};
   const Worker worker(options);
-  EXPECT_EQ(Time(worker, SlowGraph(), std::chrono::seconds(1)).error_code(),
-            grpc::StatusCode::DEADLINE_EXCEEDED);
-  EXPECT_TRUE(Time(worker, TimedGraph(1024, 1024), kLong).ok());
+  gated->Close();
+  grpc::ClientContext context;
+  std::thread caller([&] {
+    pb::TimeReply reply;
+    EXPECT_EQ(Time(worker, TimedGraph(1024, 1024), context, &reply).error_code(),
+              grpc::StatusCode::CANCELLED);
+  });
+  gated->AwaitRun();
+  context.TryCancel();
+  caller.join();
+  gated->AwaitNobody();
+  gated->Open();
+  EXPECT_TRUE(Time(worker, TimedGraph(1024, 1024)).ok());
 }
 
 // A deployment that holds and sends `bytes` for each request; its stages compute nothing.
@@ -238,7 +239,6 @@ pb::Deploy Passing(int64_t bytes, int stages, int lanes, const std::string& id) 
 // A caller's stream, which ends with the object.
 struct Deployed {
   Deployed(const Worker& worker, const pb::Deploy& deploy) : stub(pb::Worker::NewStub(Channel(worker))) {
-    context.set_deadline(std::chrono::system_clock::now() + kLong);
     stream = stub->Serve(&context);
     pb::ToWorker first;
     *first.mutable_deploy() = Seal(deploy);
@@ -276,12 +276,8 @@ TEST(Worker, AllDeploymentsTogetherAnnounceNoMoreThanItsMemory) {
   }
   EXPECT_TRUE(refused(Passing(kMiB, 12, 1, "deployment no. 3")));
   EXPECT_TRUE(refused(Passing(kMiB, 2, 8, "deployment no. 3")));
-  for (int i = 0; i < 200; ++i) {  // the first two deployments end a little later than their streams
-    const Deployed all(worker, Passing(kMiB, 2, 6, "deployment no. 3"));
-    if (all.ready) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  FAIL() << "memory is not given back";
+  // The memory is given back when the first two deployments end, a little later than their streams.
+  while (!Deployed(worker, Passing(kMiB, 2, 6, "deployment no. 3")).ready) std::this_thread::yield();
 }
 
 }  // namespace

@@ -1,0 +1,74 @@
+// A processor that computes as another one does, but not while its gate is closed: for tests of whoever waits
+// for it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "processor/processor.h"
+
+namespace mete {
+
+class Gated : public Processor {
+ public:
+  explicit Gated(std::shared_ptr<Processor> inner) : inner_(std::move(inner)) {}
+
+  void Close() { closed_ = true; }
+  void Open() { closed_ = false; }
+  void AwaitRun() const { AwaitWaiting(1); }     // waits until a run waits at the gate
+  void AwaitNobody() const { AwaitWaiting(0); }  // until none does
+
+  const ProcessorInfo& info() const override { return inner_->info(); }
+  std::string WhyNot(const Graph& graph, const Node& node) const override {
+    return inner_->WhyNot(graph, node);
+  }
+  std::shared_ptr<Ready> Prepare(const Graph& share) override {
+    return std::make_shared<Share>(*this, inner_->Prepare(share));
+  }
+
+ private:
+  class Share : public Ready {
+   public:
+    Share(Gated& processor, std::shared_ptr<Ready> share) : processor_(processor), share_(std::move(share)) {}
+    void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
+               const RunOptions& options) override {
+      processor_.Pass(options.cancel);
+      share_->Start(inputs, outputs, options);
+    }
+    void Wait() override { share_->Wait(); }
+    std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) override {
+      processor_.Pass(options.cancel);
+      return share_->Run(inputs, options);
+    }
+    int64_t memory_bytes() const override { return share_->memory_bytes(); }
+    int threads() const override { return share_->threads(); }
+    double prepare_ms() const override { return share_->prepare_ms(); }
+
+   private:
+    Gated& processor_;
+    const std::shared_ptr<Ready> share_;
+  };
+
+  void Pass(const CancelToken* cancel) {
+    ++waiting_;
+    bool cancelled = false;
+    while (closed_ && !cancelled) {
+      std::this_thread::yield();
+      cancelled = cancel && cancel->cancelled();
+    }
+    --waiting_;
+    if (cancelled) Fail(Code::kCancelled, info().name, "the run was cancelled at a closed gate");
+  }
+  void AwaitWaiting(int runs) const {
+    while (waiting_ != runs) std::this_thread::yield();
+  }
+
+  const std::shared_ptr<Processor> inner_;
+  std::atomic<bool> closed_{false};
+  std::atomic<int> waiting_{0};
+};
+
+}  // namespace mete

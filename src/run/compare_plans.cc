@@ -1,0 +1,59 @@
+#include "run/compare_plans.h"
+
+#include <algorithm>
+
+#include "plan/pool/named.h"
+
+namespace mete {
+namespace {
+
+// Whether the processors do the same for both, whoever planned it.
+bool SameWork(const Plan& a, const Plan& b) {
+  if (OnlyProcessor(a) == 0 && OnlyProcessor(b) == 0) return true;  // all of it in the home's model
+  const auto same = [](const PlannedGroup& x, const PlannedGroup& y) {
+    return x.first == y.first && x.last == y.last && x.placement == y.placement;
+  };
+  return std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(), same);
+}
+
+std::vector<ComparedPlan> PlansToCompare(const HeldPlans& held, const std::vector<std::string>& planners) {
+  std::vector<ComparedPlan> plans{{"chosen", held.chosen, {}}};
+  for (size_t d = 0; d < held.part.members.size(); ++d)
+    plans.push_back({"alone " + held.part.costs.processors[d].name,
+                     {PlanAlone(held.runner.graph(), held.part.costs, int(d)), 0, 0},
+                     {}});
+  for (const std::string& planner : planners)
+    plans.push_back({planner, held.runner.Make(planner, held.objective, held.part), {}});
+  for (ComparedPlan& plan : plans)
+    plan.same_as = size_t(
+        std::find_if(plans.begin(), plans.end(),
+                     [&](const ComparedPlan& other) { return SameWork(other.made.plan, plan.made.plan); }) -
+        plans.begin());
+  return plans;
+}
+
+}  // namespace
+
+std::vector<ComparedPlan> ComparePlans(PoolSession& session, const std::vector<std::string>& planners,
+                                       const std::vector<Tensor>& inputs, int rounds) {
+  const HeldPlans held = session.HoldPlans();
+  std::vector<ComparedPlan> plans = PlansToCompare(held, planners);
+  std::vector<std::shared_ptr<DeployedPlan>> deployed{held.deployed};
+  for (size_t i = 1; i < plans.size(); ++i)
+    deployed.push_back(plans[i].same_as < i ? deployed[plans[i].same_as]
+                                            : held.runner.Deploy(plans[i].made.plan, held.part.members));
+  for (int round = -1; round < rounds; ++round)
+    for (size_t k = 0; k < plans.size(); ++k) {
+      const size_t i = (k + size_t(round + 1)) % plans.size();  // whoever comes first finds other caches
+      if (plans[i].same_as < i) continue;
+      // The first run finds what others left in the caches, and cores that have slept.
+      (void)held.runner.RunOnce(deployed[i].get(), inputs);
+      if (const double us = held.runner.RunOnce(deployed[i].get(), inputs); round >= 0)
+        plans[i].us.push_back(us);
+    }
+  for (ComparedPlan& plan : plans)
+    if (plan.us.empty()) plan.us = plans[plan.same_as].us;
+  return plans;
+}
+
+}  // namespace mete

@@ -1,0 +1,29 @@
+#include "run/home_model.h"
+
+#include "base/clock.h"
+
+namespace mete {
+namespace {
+
+constexpr double kSmoothing = 0.1;  // of what requests take: the last ten or so. Guess
+
+}  // namespace
+
+HomeModel::HomeModel(const Graph& graph, std::shared_ptr<Processor> processor, double predicted_us)
+    : processor_(std::move(processor)), ready_(processor_->Prepare(graph)), usual_us_(predicted_us) {}
+
+std::vector<Tensor> HomeModel::Run(std::span<const Tensor> inputs, double* us) {
+  const int64_t start_ns = NowNs();
+  std::vector<Tensor> outputs = ready_->Run(inputs, {});
+  *us = double(NowNs() - start_ns) * 1e-3;
+  std::lock_guard lock(mutex_);
+  usual_us_ += kSmoothing * (*us - usual_us_);
+  return outputs;
+}
+
+double HomeModel::usual_us() const {
+  std::lock_guard lock(mutex_);
+  return usual_us_;
+}
+
+}  // namespace mete

@@ -1,0 +1,37 @@
+// The whole model on a session's home processor alone, as retries compute it. It is always ready.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+#include "processor/processor.h"
+
+namespace mete {
+
+class HomeModel {
+ public:
+  // `predicted_us`: of a request.
+  HomeModel(const Graph& graph, std::shared_ptr<Processor> processor, double predicted_us);
+
+  // A request. `us` gets how long it took. Thread-safe.
+  std::vector<Tensor> Run(std::span<const Tensor> inputs, double* us);
+  // A run that counts for no figure. Error CANCELLED.
+  std::vector<Tensor> Try(std::span<const Tensor> inputs, const CancelToken& cancel) const {
+    return ready_->Run(inputs, {.cancel = &cancel});
+  }
+
+  double usual_us() const;  // of a request: as predicted, then as measured
+  double prepare_ms() const { return ready_->prepare_ms(); }
+  Processor& processor() const { return *processor_; }
+
+ private:
+  const std::shared_ptr<Processor> processor_;
+  const std::shared_ptr<Ready> ready_;
+  mutable std::mutex mutex_;
+  double usual_us_;
+};
+
+}  // namespace mete

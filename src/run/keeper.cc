@@ -1,0 +1,172 @@
+#include "run/keeper.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/unpinned.h"
+#include "plan/pool/dynamic.h"
+#include "plan/pool/named.h"
+#include "run/trial.h"
+#include "simulate/pool/simulate_pool.h"
+
+namespace mete {
+namespace {
+
+// of the time: a plan that gains less is not worth deploying. Guess
+constexpr double kGain = 0.95;
+
+// What a plan takes where processors are faster or slower than it says.
+double ScaledUs(const Graph& graph, Plan plan, const PoolCosts& costs, const std::vector<double>& ratios) {
+  for (PlannedGroup& group : plan.groups)
+    for (Share& share : group.shares) share.compute_us *= ratios[size_t(share.processor)];
+  return SimulatePool(graph, plan, costs).us;
+}
+
+}  // namespace
+
+Keeper::~Keeper() {
+  Wake();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Keeper::Start() {
+  thread_ = std::thread(Unpinned([this] { Keep(); }));
+}
+
+void Keeper::AskToRebuild() {
+  {
+    std::lock_guard lock(mutex_);
+    rebuild_ = true;
+  }
+  wake_.notify_all();
+}
+
+void Keeper::Wake() {
+  { std::lock_guard lock(mutex_); }  // the thread sleeps, or has not yet looked
+  wake_.notify_all();
+}
+
+KeeperStats Keeper::stats() const {
+  std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+bool Keeper::Wait() {
+  std::unique_lock lock(mutex_);
+  clock_.WaitUntil(wake_, lock, clock_.Now() + kLook, [&] { return parts_.ending.cancelled() || rebuild_; });
+  return std::exchange(rebuild_, false);
+}
+
+void Keeper::Keep() {
+  for (;;) {
+    const bool fails = Wait();
+    if (parts_.ending.cancelled()) return;
+    std::lock_guard keeping(keeping_);
+    try {
+      LookAfterPlan(fails);
+    } catch (const std::exception& error) {
+      if (fails) again_at_ = clock_.Now() + options_.again;
+      parts_.teller.Tell(fmt::format("the plan stays as it is: {}", error.what()));
+    }
+  }
+}
+
+void Keeper::LookAfterPlan(bool fails) {
+  // What is corrected is judged by the plan of least latency.
+  const bool corrects =
+      options_.remake && options_.planner == "dynamic" && options_.objective == PoolObjective::kLatency;
+  if (fails || Due() || parts_.members.TryAgain() || (corrects && Correct())) Rebuild();
+}
+
+bool Keeper::Due() { return again_at_ && clock_.Now() >= *again_at_; }
+
+bool Keeper::Correct() {
+  const std::optional<PlanDrift> drift = parts_.in_use.TakeDrift();
+  if (!drift) return false;
+  for (size_t d = 0; d < drift->members.size(); ++d)
+    parts_.members.Correct(drift->members[d], drift->ratios[d]);
+  const Graph& graph = parts_.runner.graph();
+  const PoolCosts costs = parts_.members.PartOf(drift->members).costs;
+  const double before_us = ScaledUs(graph, drift->plan, costs, drift->ratios),
+               after_us = PlanPool(graph, costs).predicted_us;
+  if (after_us >= kGain * before_us) return false;
+  parts_.teller.Tell(
+      fmt::format("processors are not as fast as the costs say: planned again, {:.1f} instead of {:.1f} ms",
+                  after_us * 1e-3, before_us * 1e-3));
+  return true;
+}
+
+void Keeper::Rebuild() {
+  for (bool first = true;; first = false) {
+    // Whoever is not there is found out now rather than by a deployment that waits for it.
+    parts_.members.DropSilent();
+    // Who has come could not serve: the others go on as they did.
+    if (!first && parts_.in_use.ServesAll(parts_.members.There())) return;
+    try {
+      if (Deploy()) return;
+    } catch (const std::exception& error) {
+      if (parts_.ending.cancelled()) return;
+      return StayAlone(error.what());
+    }
+  }
+}
+
+bool Keeper::Deploy() {
+  if (parts_.ending.cancelled()) return true;
+  parts_.members.ForgetShares();  // they were cut for the former plan
+  const PoolPart part = parts_.members.PartOf(parts_.members.There());
+  try {
+    const MadePlan made = MakePlan(part);
+    {
+      std::lock_guard lock(mutex_);
+      stats_.measured = made.measured;
+      stats_.plan_s = made.plan_s;
+    }
+    Use(part.indices, Tried(made.plan, part));
+    why_alone_.clear();
+    again_at_.reset();
+    return true;
+  } catch (const ProcessorError& error) {
+    if (error.processor() <= 0) throw;
+    parts_.members.Lose(part.indices[size_t(error.processor())], error, LossOf(error.code()));
+    return false;
+  }
+}
+
+// The plan of the options, or the planner's.
+MadePlan Keeper::MakePlan(const PoolPart& part) const {
+  if (options_.plan && part.indices.size() == parts_.members.size()) return {*options_.plan, 0, 0};
+  return parts_.runner.Make(options_.planner, options_.objective, part);
+}
+
+// The plan, or what is faster where it is tried.
+ReadyPlan Keeper::Tried(const Plan& plan, const PoolPart& part) {
+  const bool latency = options_.objective == PoolObjective::kLatency;
+  if (!options_.trial || !latency || plan.planner != "dynamic" || OnlyProcessor(plan) == 0)
+    return {plan, parts_.runner.Deploy(plan, part.members)};
+  Trial trial = TryBesideSingles(plan, part, parts_.runner);
+  {
+    std::lock_guard lock(mutex_);
+    stats_.measured += trial.measured;
+  }
+  if (!trial.note.empty()) parts_.teller.Tell(trial.note);
+  return std::move(trial.best);
+}
+
+void Keeper::StayAlone(const std::string& why) {
+  again_at_ = clock_.Now() + options_.again;
+  if (why == why_alone_) return;
+  why_alone_ = why;
+  parts_.teller.Tell("this processor computes alone: " + why);
+  Use({0}, {PlanAlone(parts_.runner.graph(), parts_.members.PartOf({0}).costs, 0), nullptr});
+}
+
+void Keeper::Use(const std::vector<size_t>& members, ReadyPlan ready) {
+  for (size_t d = 0; d < members.size(); ++d)
+    if (PlannedUs(ready.plan, d) > 0) parts_.members.Serves(members[d]);
+  parts_.in_use.Use(members, std::move(ready));
+  std::lock_guard lock(mutex_);
+  ++stats_.plans;
+}
+
+}  // namespace mete

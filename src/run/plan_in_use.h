@@ -1,0 +1,69 @@
+// The plan by which a session computes, and what its requests have shown of it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "plan/plan.h"
+#include "run/deployed_plan.h"
+#include "run/drift.h"
+
+namespace mete {
+
+// A plan, deployed.
+struct ReadyPlan {
+  Plan plan;
+  std::shared_ptr<DeployedPlan> deployed;  // null: the home alone
+  double usual_us = 0;                     // of a request; 0: nobody has tried
+};
+
+// What the processors of a plan have taken beside what it predicts, for long.
+struct PlanDrift {
+  std::vector<size_t> members;  // as Use() was told
+  std::vector<double> ratios;   // by member
+  Plan plan;                    // with the predictions as they were
+};
+
+// Thread-safe.
+class PlanInUse {
+ public:
+  // `members`: which processors of the pool the plan's are.
+  void Use(std::vector<size_t> members, ReadyPlan ready);
+  // Ends the use of a deployed plan that fails. Returns its members; none if another request was sooner.
+  std::optional<std::vector<size_t>> Drop(const std::shared_ptr<DeployedPlan>& deployed);
+
+  Plan plan() const;
+  std::vector<size_t> members() const;
+  std::shared_ptr<DeployedPlan> deployed() const;  // null: the home computes alone
+  double usual_us() const;                         // of a request: of the plan's trial, then as measured
+  double ExpectedUs() const;                       // the longer of that and what is predicted
+  ReadyPlan ready() const;
+
+  // Whether the plan is of just these members and works.
+  bool ServesAll(const std::vector<size_t>& members) const;
+
+  // A request of this plan has taken so long. `deployed` null: the home alone.
+  void Learn(const RequestTimes& times, const DeployedPlan* deployed);
+  // Once some processor has been faster or slower than predicted for long: how much all of them have been.
+  // The plan's predictions are corrected by it, so that the next drift begins where this one ends.
+  std::optional<PlanDrift> TakeDrift();
+
+ private:
+  struct Part {
+    double planned_us = 0;  // that the plan predicts for the processor to compute
+    ProcessorDrift drift;   // of what it takes from that
+  };
+
+  mutable std::mutex mutex_;
+  std::vector<size_t> members_;
+  ReadyPlan ready_;
+  std::vector<Part> parts_;  // by member
+  bool dropped_ = false;     // the plan fails, and the home computes alone until there is another
+};
+
+// What the plan predicts for a processor to compute.
+double PlannedUs(const Plan& plan, size_t processor);
+
+}  // namespace mete

@@ -1,0 +1,141 @@
+#include "run/pool_members.h"
+
+#include <future>
+#include <utility>
+
+#include "base/error.h"
+#include "base/unpinned.h"
+
+namespace mete {
+
+PoolMembers::PoolMembers(const PoolCosts& costs, std::vector<std::unique_ptr<Member>> members,
+                         const PoolMembersOptions& options, Teller& teller, const CancelToken& ending)
+    : costs_(costs),
+      members_(std::move(members)),
+      options_(options),
+      teller_(teller),
+      ending_(ending),
+      states_(members_.size()) {
+  if (members_.size() != costs_.processors.size() || members_.empty() || members_[0])
+    Invalid("processors", "are others than the costs are of; got {}, expected {}", members_.size(),
+            costs_.processors.size());
+}
+
+std::vector<size_t> PoolMembers::There() const {
+  std::lock_guard lock(mutex_);
+  std::vector<size_t> there;
+  for (size_t d = 0; d < states_.size(); ++d)
+    if (states_[d].there) there.push_back(d);
+  return there;
+}
+
+PoolPart PoolMembers::PartOf(std::vector<size_t> processors) const {
+  PoolPart part{std::move(processors), {}, {}};
+  std::lock_guard lock(mutex_);
+  for (const size_t d : part.indices) {
+    part.members.push_back(members_[d].get());
+    part.costs.processors.push_back(costs_.processors[d]);
+    for (LayerCost& layer : part.costs.processors.back().layers) {
+      layer.us *= states_[d].scale;
+      layer.least_us *= states_[d].scale;
+    }
+  }
+  return part;
+}
+
+int64_t PoolMembers::lost() const {
+  std::lock_guard lock(mutex_);
+  return lost_;
+}
+
+void PoolMembers::Lose(size_t processor, const Error& error, BackOff::Loss loss) {
+  const bool refuses = loss == BackOff::Loss::kRefusal;
+  {
+    std::lock_guard lock(mutex_);
+    if (ending_.cancelled()) return;  // the session's own doing
+    State& state = states_[processor];
+    const bool was_there = std::exchange(state.there, false);
+    state.back_off.Lost(options_.clock.Now(), loss);
+    if (refuses ? state.refusal == error.code() : !was_there) return;
+    if (refuses) state.refusal = error.code();
+    else state.refusal.reset();
+    lost_ += was_there;
+    teller_.Add(fmt::format("{} {}, the others go on without it: {}", costs_.processors[processor].name,
+                            refuses ? "cannot serve" : "is lost", error.what()));
+  }
+  teller_.TellAll();
+}
+
+void PoolMembers::Serves(size_t processor) {
+  {
+    std::lock_guard lock(mutex_);
+    State& state = states_[processor];
+    state.back_off.Serves(options_.clock.Now());
+    if (!std::exchange(state.refusal, std::nullopt)) return;
+    teller_.Add(fmt::format("{} serves now", costs_.processors[processor].name));
+  }
+  teller_.TellAll();
+}
+
+void PoolMembers::Correct(size_t processor, double ratio) {
+  std::lock_guard lock(mutex_);
+  states_[processor].scale *= ratio;
+}
+
+bool PoolMembers::SaysHello(size_t processor) {
+  try {
+    members_[processor]->CheckThere(options_.hello_timeout);
+    return true;
+  } catch (const Error& error) {
+    Lose(processor, error, LossOf(error.code()));
+    return false;
+  }
+}
+
+// All are asked at the same time: of hundreds that are gone each takes as long as a connection is tried.
+std::vector<size_t> PoolMembers::WhoAnswers(const std::vector<size_t>& processors) {
+  std::vector<std::future<bool>> asked;
+  for (const size_t d : processors)
+    asked.push_back(std::async(std::launch::async, Unpinned([this, d] { return SaysHello(d); })));
+  std::vector<size_t> answer;
+  for (size_t i = 0; i < processors.size(); ++i)
+    if (asked[i].get()) answer.push_back(processors[i]);
+  return answer;
+}
+
+bool PoolMembers::TryAgain() {
+  std::vector<size_t> due;
+  {
+    std::lock_guard lock(mutex_);
+    for (size_t d = 1; d < states_.size(); ++d)
+      if (!states_[d].there && states_[d].back_off.Due(options_.clock.Now())) due.push_back(d);
+  }
+  const std::vector<size_t> back = WhoAnswers(due);
+  {
+    std::lock_guard lock(mutex_);
+    for (const size_t d : back) {
+      states_[d].there = true;
+      if (!states_[d].refusal) teller_.Add(fmt::format("{} is there again", costs_.processors[d].name));
+    }
+  }
+  teller_.TellAll();
+  return !back.empty();
+}
+
+void PoolMembers::DropSilent() {
+  std::vector<size_t> there = There();
+  std::erase(there, size_t{0});  // the home
+  (void)WhoAnswers(there);
+}
+
+void PoolMembers::ForgetShares() {
+  for (const auto& member : members_)
+    if (member) member->ForgetShares();
+}
+
+void PoolMembers::Cancel() {
+  for (const auto& member : members_)
+    if (member) member->Cancel();
+}
+
+}  // namespace mete

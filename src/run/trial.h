@@ -1,0 +1,22 @@
+// A trial of a plan: predictions may err, and nobody wants to be slower than the best single choice.
+#pragma once
+
+#include <string>
+
+#include "run/plan_in_use.h"
+#include "run/plan_runner.h"
+
+namespace mete {
+
+struct Trial {
+  ReadyPlan best;
+  int measured = 0;  // plans that were run
+  std::string note;  // why the best is not the plan; empty: it is
+};
+
+// Runs the plan in turns with what the best single processors would do, and returns what is the fastest. A
+// processor that has no room for the whole model is not tried. Throws ProcessorError, and CANCELLED as the
+// runner does.
+Trial TryBesideSingles(const Plan& plan, const PoolPart& part, const PlanRunner& runner);
+
+}  // namespace mete
