@@ -38,9 +38,9 @@ class Processors {
       threads.emplace_back([&, d] {
         Post post{*this, int(d), inboxes};
         Turn turn;
-        std::vector<StageTimes> times(prepared_[d]->program().stages.size());
-        outputs[d] =
-            prepared_[d]->Run(d == 0 ? inputs : std::vector<Tensor>{}, *inboxes[d], post, turn, times);
+        ProgramMemory memory;
+        prepared_[d]->Run(d == 0 ? inputs : std::vector<Tensor>{}, *inboxes[d], post, turn, memory);
+        outputs[d] = memory.held;
       });
     for (std::thread& t : threads) t.join();
     return outputs[0];
@@ -304,12 +304,12 @@ TEST(ProgramRun, WhatIsComputedForARequestThatHasFailedIsGivenUp) {
   inbox.Put(1, {0, 0, 0}, 0, {static_cast<const char*>(piece.data()), piece.bytes()});
   NothingSent outbox;
   Turn turn;
-  std::vector<StageTimes> times(1);
+  ProgramMemory memory;
   std::thread other([&] {
     gated.AwaitRun();
     inbox.Fail(std::make_exception_ptr(Error(Code::kUnavailable, "[b] is gone")));
   });
-  EXPECT_TELLS(prepared.Run({}, inbox, outbox, turn, times), "[b] is gone");
+  EXPECT_TELLS(prepared.Run({}, inbox, outbox, turn, memory), "[b] is gone");
   other.join();
 }
 
