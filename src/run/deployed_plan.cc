@@ -39,7 +39,7 @@ std::set<int> SendsTo(const Program& program) {
   return to;
 }
 
-double ComputeUs(const std::vector<StageTimes>& times) {
+double ComputeUs(std::span<const StageTimes> times) {
   double us = 0;
   for (const StageTimes& t : times) us += t.compute_us;
   return us;
@@ -86,6 +86,7 @@ void DeployedPlan::DeployAll(const HomeProcessor& home, const WeightsProgress& p
   for (size_t d = 1; d < programs.size(); ++d)
     if (HasWork(programs[d])) DeployTo(int(d), programs[d], progress, notes);
   own_ = std::make_unique<PreparedProgram>(std::move(programs[0]), 0, home.processor, home.make);
+  inboxes_.emplace(own_->program(), 0, options_.coding);
   for (auto& [processor, program] : programs_) {
     try {
       program->WaitReady(options_.ready_timeout, *options_.clock);
@@ -120,66 +121,76 @@ void DeployedPlan::DeployTo(int processor, const Program& program, const Weights
   }
 }
 
-size_t DeployedPlan::TakeLane() {
+DeployedPlan::Lane& DeployedPlan::TakeLane() {
   std::unique_lock lock(mutex_);
   const auto free = [&] {
     return std::find_if(lanes_.begin(), lanes_.end(), [](const Lane& l) { return !l.busy; });
   };
   changed_.wait(lock, [&] { return error_ || free() != lanes_.end(); });
   if (error_) throw *error_;
-  const auto lane = free();
-  lane->busy = true;
-  lane->inbox = std::make_shared<Inbox>(own_->program(), 0, options_.coding);
-  return size_t(lane - lanes_.begin());
+  Lane& lane = *free();
+  lane.inbox = inboxes_->Take();
+  lane.busy = true;
+  return lane;
+}
+
+void DeployedPlan::LeaveLane(Lane& lane) {
+  lane.memory.Clear();
+  std::lock_guard lock(mutex_);
+  lane.next += lanes_.size();
+  lane.busy = false;
+  lane.inbox.reset();
+  if (error_) inboxes_->Clear();
+  changed_.notify_all();
 }
 
 std::vector<Tensor> DeployedPlan::Run(std::span<const Tensor> inputs, std::chrono::microseconds patience,
                                       RequestTimes* times) {
+  std::vector<Tensor> outputs;
+  RequestTimes unread;
+  Run(inputs, patience, outputs, times ? *times : unread);
+  return outputs;
+}
+
+void DeployedPlan::Run(std::span<const Tensor> inputs, std::chrono::microseconds patience,
+                       std::vector<Tensor>& outputs, RequestTimes& times) {
   const int64_t start_ns = NowNs();
-  const size_t lane = TakeLane();
-  const uint64_t request = lanes_[lane].next;
-  const auto leave = [&] {
-    std::lock_guard lock(mutex_);
-    if (times) *times = {double(NowNs() - start_ns) * 1e-3, compute_us_};
-    lanes_[lane].next += lanes_.size();
-    lanes_[lane].busy = false;
-    lanes_[lane].inbox.reset();
-    changed_.notify_all();
-  };
+  Lane& lane = TakeLane();
   try {
-    std::vector<Tensor> outputs = RunOn(lane, request, inputs, patience);
-    leave();
-    return outputs;
+    RunOn(lane, inputs, patience, outputs);
   } catch (const std::bad_alloc&) {
     OnFailure(0, Error(Code::kResourceExhausted, "[processors] no memory for a request"));
-    leave();
+    LeaveLane(lane);
     throw;
   } catch (const Error& error) {
     // Whatever the reason is, the workers' lanes are not where this one is any more.
     const auto* of_processor = dynamic_cast<const ProcessorError*>(&error);
     OnFailure(of_processor ? of_processor->processor() : 0, error);
-    leave();
+    LeaveLane(lane);
     throw;
   }
+  LeaveLane(lane);
+  std::lock_guard lock(mutex_);
+  times.us = double(NowNs() - start_ns) * 1e-3;
+  times.compute_us = compute_us_;
 }
 
-std::vector<Tensor> DeployedPlan::RunOn(size_t lane, uint64_t request, std::span<const Tensor> inputs,
-                                        std::chrono::microseconds patience) {
-  const std::shared_ptr<Inbox> inbox = lanes_[lane].inbox;
+void DeployedPlan::RunOn(Lane& lane, std::span<const Tensor> inputs, std::chrono::microseconds patience,
+                         std::vector<Tensor>& outputs) {
+  const uint64_t request = lane.next;
   const Clock::Time late = options_.clock->Now() + patience;
-  inbox->WaitUntil(late - std::min<std::chrono::microseconds>(kAskTime, patience / 8), *options_.clock);
+  lane.inbox->WaitUntil(late - std::min<std::chrono::microseconds>(kAskTime, patience / 8), *options_.clock);
   for (auto& [processor, program] : programs_) program->Begin(request);
   Post post(*this, request);
   const AdoptedThread adopted(own_->processor());
-  std::vector<StageTimes> times(own_->program().stages.size());
   try {
-    std::vector<Tensor> held = own_->Run({inputs.begin(), inputs.end()}, *inbox, post, turn_, times);
+    own_->Run(inputs, *lane.inbox, post, turn_, lane.memory);
+    PutInOrder(lane.memory.held, outputs);
     std::lock_guard lock(mutex_);
-    compute_us_[0] = ComputeUs(times);
-    return InOrder(held);
+    compute_us_[0] = ComputeUs(lane.memory.times);
   } catch (const Error& error) {
-    if (error.code() != Code::kDeadlineExceeded || inbox->late() < 0) throw;
-    throw TooLate(request, inbox->late(), late);
+    if (error.code() != Code::kDeadlineExceeded || lane.inbox->late() < 0) throw;
+    throw TooLate(request, lane.inbox->late(), late);
   }
 }
 
@@ -196,14 +207,16 @@ ProcessorError DeployedPlan::TooLate(uint64_t request, int processor, Clock::Tim
           processor};
 }
 
-std::vector<Tensor> DeployedPlan::InOrder(const std::vector<Tensor>& held) const {
-  if (plan_.groups.back().last < int(plan_.layers.size())) return held;
-  std::vector<Tensor> outputs;
+void DeployedPlan::PutInOrder(const std::vector<Tensor>& held, std::vector<Tensor>& outputs) const {
+  outputs.clear();
+  if (plan_.groups.back().last < int(plan_.layers.size())) {
+    outputs.assign(held.begin(), held.end());
+    return;
+  }
   for (const ValueId id : graph_.outputs) {
     const auto at = std::find(outputs_.begin(), outputs_.end(), id);
     outputs.push_back(at == outputs_.end() ? graph_.value(id).constant : held[size_t(at - outputs_.begin())]);
   }
-  return outputs;
 }
 
 bool DeployedPlan::failed() const {
@@ -231,7 +244,7 @@ std::shared_ptr<Inbox> DeployedPlan::InboxOf(int processor, uint64_t request) {
   return lane.inbox;
 }
 
-void DeployedPlan::OnDone(int from, uint64_t, std::vector<StageTimes> times) {
+void DeployedPlan::OnDone(int from, uint64_t, std::span<const StageTimes> times) {
   std::lock_guard lock(mutex_);
   compute_us_[size_t(from)] = ComputeUs(times);
 }

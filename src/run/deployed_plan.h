@@ -63,6 +63,10 @@ class DeployedPlan : private PlanEvents {
   // fails, or is later than `patience`; others where the data cause it. Thread-safe.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, std::chrono::microseconds patience,
                           RequestTimes* times = nullptr);
+  // The same; `outputs` gets them. A steady run allocates nothing where `outputs` and `times` are those of
+  // the run before.
+  void Run(std::span<const Tensor> inputs, std::chrono::microseconds patience, std::vector<Tensor>& outputs,
+           RequestTimes& times);
 
   bool failed() const;
   const Plan& plan() const { return plan_; }
@@ -72,6 +76,7 @@ class DeployedPlan : private PlanEvents {
     uint64_t next = 0;
     bool busy = false;
     std::shared_ptr<Inbox> inbox;  // of the request under way
+    ProgramMemory memory;
   };
   class Post;
 
@@ -79,18 +84,19 @@ class DeployedPlan : private PlanEvents {
   void StopAll();
   void DeployTo(int processor, const Program& program, const WeightsProgress& progress,
                 std::vector<std::string>* notes);
-  size_t TakeLane();
-  std::vector<Tensor> RunOn(size_t lane, uint64_t request, std::span<const Tensor> inputs,
-                            std::chrono::microseconds patience);
+  Lane& TakeLane();
+  void LeaveLane(Lane& lane);
+  void RunOn(Lane& lane, std::span<const Tensor> inputs, std::chrono::microseconds patience,
+             std::vector<Tensor>& outputs);
   // Who keeps all from a request that `processor` is late with: itself, or for whom it waits, as far as they
   // say so until then.
   ProcessorError TooLate(uint64_t request, int processor, Clock::Time until) const;
-  std::vector<Tensor> InOrder(const std::vector<Tensor>& held) const;
+  void PutInOrder(const std::vector<Tensor>& held, std::vector<Tensor>& outputs) const;
 
   void Deliver(int from, int to, uint64_t request, const PieceId& id, Tensor piece,
                Unwritten::Mark mark) override;
   std::shared_ptr<Inbox> InboxOf(int processor, uint64_t request) override;
-  void OnDone(int from, uint64_t request, std::vector<StageTimes> times) override;
+  void OnDone(int from, uint64_t request, std::span<const StageTimes> times) override;
   void OnFailure(int processor, const Error& error) override;
 
   const Graph& graph_;
@@ -100,7 +106,8 @@ class DeployedPlan : private PlanEvents {
   const std::string id_;
   const std::vector<ValueId> outputs_;  // what is held at last
   std::unique_ptr<PreparedProgram> own_;
-  Turn turn_;  // taken by whoever computes at home
+  std::optional<Inboxes> inboxes_;  // of own_
+  Turn turn_;                       // taken by whoever computes at home
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Lane> lanes_;

@@ -29,9 +29,9 @@ Deployment::Deployment(std::string name, std::shared_ptr<const PreparedProgram> 
                        int lanes, Turn& turn, DeploymentEnds& ends)
     : name_(std::move(name)),
       program_(std::move(program)),
-      coding_(coding),
       turn_(turn),
       ends_(ends),
+      inboxes_(program_->program(), program_->index(), coding),
       lanes_(size_t(lanes)) {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane].next = lane;
   try {
@@ -52,7 +52,7 @@ void Deployment::Stop() {
     stop_ = true;
     const auto gone = std::make_exception_ptr(
         Error(Code::kCancelled, fmt::format("[{}] the caller has ended the deployment", name_)));
-    for (auto& [id, request] : requests_) request->inbox.Fail(gone);
+    FailAll(gone);
     Changed();
   }
   for (Lane& lane : lanes_) lane.unwritten->Stop();
@@ -60,14 +60,26 @@ void Deployment::Stop() {
     if (lane.thread.joinable()) lane.thread.join();
 }
 
-std::shared_ptr<Deployment::Request> Deployment::RequestAt(uint64_t id) {
+Deployment::Request& Deployment::PlaceOf(uint64_t id) {
+  const uint64_t lanes = lanes_.size();
+  Lane& lane = lanes_[id % lanes];
+  return lane.requests[id / lanes % lane.requests.size()];
+}
+
+Deployment::Request* Deployment::RequestAt(uint64_t id) {
   if (error_ || stop_) return nullptr;
   const uint64_t lanes = lanes_.size(), next = lanes_[id % lanes].next;
   if (id != next && id != next + lanes)
     Invalid("request", "is not one of the next; got {}, expected {} or {}", id, next, next + lanes);
-  std::shared_ptr<Request>& request = requests_[id];
-  if (!request) request = std::make_shared<Request>(program_->program(), program_->index(), coding_);
-  return request;
+  Request& request = PlaceOf(id);
+  if (!request.inbox) request = {inboxes_.Take(), id, false};
+  return &request;
+}
+
+void Deployment::FailAll(const std::exception_ptr& error) {
+  for (Lane& lane : lanes_)
+    for (Request& request : lane.requests)
+      if (request.inbox) request.inbox->Fail(error);
 }
 
 void Deployment::Changed() {
@@ -77,14 +89,14 @@ void Deployment::Changed() {
 
 void Deployment::Begin(uint64_t id) {
   std::lock_guard lock(mutex_);
-  if (const auto request = RequestAt(id)) request->begun = true;
+  if (Request* request = RequestAt(id)) request->begun = true;
   Changed();
 }
 
 std::shared_ptr<Inbox> Deployment::InboxOf(uint64_t id) {
   std::lock_guard lock(mutex_);
-  const std::shared_ptr<Request> request = RequestAt(id);
-  return request ? std::shared_ptr<Inbox>(request, &request->inbox) : nullptr;
+  Request* request = RequestAt(id);
+  return request ? request->inbox : nullptr;
 }
 
 void Deployment::Fail(const Error& error, int processor) {
@@ -92,46 +104,46 @@ void Deployment::Fail(const Error& error, int processor) {
     std::lock_guard lock(mutex_);
     if (error_ || stop_) return;
     error_ = std::make_exception_ptr(error);
-    for (auto& [id, request] : requests_) request->inbox.Fail(error_);
+    FailAll(error_);
   }
   ends_.SendFailure(error, processor);
 }
 
 int Deployment::WaitsFor(uint64_t id) {
   std::lock_guard lock(mutex_);
-  const auto request = requests_.find(id);
-  return request == requests_.end() ? -1 : request->second->inbox.waits_for();
+  const Request& request = PlaceOf(id);
+  return request.inbox && request.id == id ? request.inbox->waits_for() : -1;
 }
 
-std::shared_ptr<Deployment::Request> Deployment::WaitFor(uint64_t id) {
+Deployment::Request* Deployment::WaitFor(uint64_t id) {
   std::unique_lock lock(mutex_);
-  const auto begun = [&] {
-    const auto at = requests_.find(id);
-    return at != requests_.end() && at->second->begun;
-  };
-  SpinUntil(lock, changes_, [&] { return stop_ || begun(); });
-  changed_.wait(lock, [&] { return stop_ || begun(); });
-  return stop_ ? nullptr : requests_[id];
+  Request& request = PlaceOf(id);  // the lane is at this one, so that the place has no other
+  const auto begun = [&] { return stop_ || request.begun; };
+  SpinUntil(lock, changes_, begun);
+  changed_.wait(lock, begun);
+  return stop_ ? nullptr : &request;
 }
 
 void Deployment::Compute(Lane& lane) {
   for (uint64_t id = lane.next;; id += lanes_.size()) {
-    const std::shared_ptr<Request> request = WaitFor(id);
+    Request* const request = WaitFor(id);
     if (!request) return;
     lane.unwritten->Wait();
-    Compute(id, *request, *lane.unwritten);
+    Compute(lane, *request);
     std::lock_guard lock(mutex_);
-    requests_.erase(id);
+    *request = {};
+    if (error_) inboxes_.Clear();
+    if (error_ || stop_) return;  // nothing begins any more
     lane.next = id + lanes_.size();
   }
 }
 
-void Deployment::Compute(uint64_t id, Request& request, Unwritten& unwritten) {
-  RequestOutbox outbox(ends_, id, unwritten);
-  std::vector<StageTimes> times(program_->program().stages.size());
+void Deployment::Compute(Lane& lane, Request& request) {
+  RequestOutbox outbox(ends_, request.id, *lane.unwritten);
   try {
-    (void)program_->Run({}, request.inbox, outbox, turn_, times);
-    ends_.SendDone(id, std::move(times), unwritten.Add());
+    program_->Run({}, *request.inbox, outbox, turn_, lane.memory);
+    lane.memory.Clear();
+    ends_.SendDone(request.id, lane.memory.times, lane.unwritten->Add());
   } catch (const std::exception& error) {
     Fail(AsError(error, name_, "fewer lanes or a smaller model"), index());
   }

@@ -2,12 +2,13 @@
 // messages. A deployment lives as long as the caller's stream.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,7 +25,7 @@ class DeploymentEnds {
  public:
   virtual ~DeploymentEnds() = default;
   virtual void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) = 0;
-  virtual void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) = 0;
+  virtual void SendDone(uint64_t request, std::span<const StageTimes> times, Unwritten::Mark mark) = 0;
   virtual void SendFailure(const Error& error, int processor) = 0;  // `processor` has caused the error
 };
 
@@ -55,36 +56,42 @@ class Deployment {
   int index() const { return program_->index(); }
 
  private:
+  // A request that is computed or comes next, or a place for one.
   struct Request {
-    Request(const Program& program, int processor, Coding coding) : inbox(program, processor, coding) {}
-    Inbox inbox;
+    std::shared_ptr<Inbox> inbox;  // null: nobody has told of the request, or it is done
+    uint64_t id = 0;
     bool begun = false;
   };
 
   struct Lane {
     uint64_t next = 0;  // the number of the request that the lane computes or waits for
+    std::array<Request, 2> requests;
     std::shared_ptr<Unwritten> unwritten = std::make_shared<Unwritten>();
+    ProgramMemory memory;
     std::thread thread;
   };
 
-  std::shared_ptr<Request> RequestAt(uint64_t request);  // mutex_ is locked; null: the deployment has failed
-  // waits until the request has begun; null: the deployment was stopped
-  std::shared_ptr<Request> WaitFor(uint64_t request);
+  // mutex_ is locked, also for the next ones.
+  Request& PlaceOf(uint64_t request);
+  Request* RequestAt(uint64_t request);  // null: the deployment has failed
+  void FailAll(const std::exception_ptr& error);
+  void Changed();
+
+  // Waits until the request has begun; null: the deployment was stopped.
+  Request* WaitFor(uint64_t request);
   void Compute(Lane& lane);
-  void Compute(uint64_t request, Request& state, Unwritten& unwritten);
-  void Changed();  // mutex_ is locked
+  void Compute(Lane& lane, Request& request);
 
   const std::string name_;
   const std::shared_ptr<const PreparedProgram> program_;
-  const Coding coding_;
   Turn& turn_;
   DeploymentEnds& ends_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::atomic<uint32_t> changes_{0};  // of requests_ and stop_, for threads that look without the lock
-  std::map<uint64_t, std::shared_ptr<Request>> requests_;
+  std::atomic<uint32_t> changes_{0};  // of requests and stop_, for threads that look without the lock
   bool stop_ = false;
   std::exception_ptr error_;
+  Inboxes inboxes_;
   std::vector<Lane> lanes_;
 };
 

@@ -36,7 +36,7 @@ class Unread : public DeploymentEnds {
   void SendPiece(int, uint64_t request, const PieceId&, Tensor, Unwritten::Mark mark) override {
     Keep(request, std::move(mark));
   }
-  void SendDone(uint64_t request, std::vector<StageTimes>, Unwritten::Mark mark) override {
+  void SendDone(uint64_t request, std::span<const StageTimes>, Unwritten::Mark mark) override {
     Keep(request, std::move(mark));
     std::lock_guard lock(mutex_);
     done_.push_back(request);

@@ -16,9 +16,20 @@ std::vector<Tensor> HomeModel::Run(std::span<const Tensor> inputs, double* us) {
   const int64_t start_ns = NowNs();
   std::vector<Tensor> outputs = ready_->Run(inputs, {});
   *us = double(NowNs() - start_ns) * 1e-3;
-  std::lock_guard lock(mutex_);
-  usual_us_ += kSmoothing * (*us - usual_us_);
+  Learn(*us);
   return outputs;
+}
+
+void HomeModel::Run(std::span<const ConstView> inputs, std::span<const View> outputs, double* us) {
+  const int64_t start_ns = NowNs();
+  ready_->Run(inputs, outputs, {});
+  *us = double(NowNs() - start_ns) * 1e-3;
+  Learn(*us);
+}
+
+void HomeModel::Learn(double us) {
+  std::lock_guard lock(mutex_);
+  usual_us_ += kSmoothing * (us - usual_us_);
 }
 
 double HomeModel::usual_us() const {

@@ -16,11 +16,16 @@ class HomeModel {
   // `predicted_us`: of a request.
   HomeModel(const Graph& graph, std::shared_ptr<Processor> processor, double predicted_us);
 
-  // A request. `us` gets how long it took. Thread-safe.
+  // A request; `us` gets how long it took. Thread-safe.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, double* us);
+  void Run(std::span<const ConstView> inputs, std::span<const View> outputs, double* us);
   // A run that counts for no figure. Error CANCELLED.
   std::vector<Tensor> Try(std::span<const Tensor> inputs, const CancelToken& cancel) const {
     return ready_->Run(inputs, {.cancel = &cancel});
+  }
+  void Try(std::span<const ConstView> inputs, std::span<const View> outputs,
+           const CancelToken& cancel) const {
+    ready_->Run(inputs, outputs, {.cancel = &cancel});
   }
 
   double usual_us() const;  // of a request: as predicted, then as measured
@@ -28,6 +33,8 @@ class HomeModel {
   Processor& processor() const { return *processor_; }
 
  private:
+  void Learn(double us);
+
   const std::shared_ptr<Processor> processor_;
   const std::shared_ptr<Ready> ready_;
   mutable std::mutex mutex_;

@@ -7,6 +7,35 @@
 
 namespace mete {
 
+Inbox::Inbox(const Program& program, int processor, Coding coding)
+    : program_(program), processor_(processor), coding_(coding) {
+  size_t pieces = 0;
+  for (const ProgramStage& stage : program_.stages) {
+    std::vector<size_t>& first = first_.emplace_back();
+    for (const ProgramNeed& need : stage.needs) {
+      first.push_back(pieces);
+      pieces += need.sources.size();
+    }
+  }
+  pieces_.resize(pieces);
+}
+
+void Inbox::Reset() {
+  std::lock_guard lock(mutex_);
+  for (Arriving& piece : pieces_) {
+    piece.tensor = {};
+    piece.coded.clear();
+    piece.bytes = 0;
+    piece.taken = false;
+  }
+  deadline_ = Clock::Time::max();
+  late_ = waits_for_ = -1;
+}
+
+size_t Inbox::IndexOf(const PieceId& id) const {
+  return first_[size_t(id.stage)][size_t(id.need)] + size_t(id.source);
+}
+
 const ProgramNeed& Inbox::NeedOf(int from, const PieceId& id) const {
   const auto in = [](int index, size_t size) { return index >= 0 && size_t(index) < size; };
   if (in(id.stage, program_.stages.size())) {
@@ -26,7 +55,7 @@ void Inbox::Put(int from, const PieceId& id, int64_t offset, std::string_view by
   const Shape shape = ShapeOf(need.sources[size_t(id.source)].at, need.shape);
   const int64_t all = CodedBytes(coding_, need.type, shape);
   std::lock_guard lock(mutex_);
-  Arriving& piece = pieces_[id];
+  Arriving& piece = At(id);
   if (piece.taken || offset != piece.bytes || int64_t(bytes.size()) > all - piece.bytes)
     Invalid("piece", "has other bytes than expected; got {} from {} on, expected at most {} from {} on",
             bytes.size(), offset, piece.taken ? 0 : all - piece.bytes, piece.bytes);
@@ -53,7 +82,7 @@ void Inbox::Put(int from, const PieceId& id, Tensor tensor) {
     Invalid("piece", "is another tensor than expected; got {} {}, expected {} {}", Name(tensor.type()),
             ToString(tensor.shape()), Name(need.type), ToString(shape));
   std::lock_guard lock(mutex_);
-  Arriving& piece = pieces_[id];
+  Arriving& piece = At(id);
   if (piece.taken || piece.bytes > 0) Invalid("piece", "has come already; got it a second time");
   piece.bytes = CodedBytes(coding_, need.type, shape);
   piece.tensor = std::move(tensor);
@@ -66,10 +95,10 @@ void Inbox::Arrived() {
 }
 
 bool Inbox::Whole(const PieceId& id) const {
-  const auto piece = pieces_.find(id);
-  if (piece == pieces_.end()) return false;
+  const Arriving& piece = pieces_[IndexOf(id)];
+  if (!piece.tensor.has_value()) return false;
   const ProgramNeed& need = program_.stages[size_t(id.stage)].needs[size_t(id.need)];
-  return piece->second.bytes ==
+  return piece.bytes ==
          CodedBytes(coding_, need.type, ShapeOf(need.sources[size_t(id.source)].at, need.shape));
 }
 
@@ -86,7 +115,7 @@ Tensor Inbox::Take(const PieceId& id) {
   }
   waits_for_ = -1;
   if (error_) std::rethrow_exception(error_);
-  Arriving& piece = pieces_[id];
+  Arriving& piece = At(id);
   piece.taken = true;
   return std::move(piece.tensor);
 }
@@ -114,6 +143,15 @@ void Inbox::Check() {
 int Inbox::waits_for() {
   std::lock_guard lock(mutex_);
   return waits_for_;
+}
+
+std::shared_ptr<Inbox> Inboxes::Take() {
+  for (const std::shared_ptr<Inbox>& inbox : all_)
+    if (inbox.use_count() == 1) {
+      inbox->Reset();
+      return inbox;
+    }
+  return all_.emplace_back(std::make_shared<Inbox>(program_, processor_, coding_));
 }
 
 }  // namespace mete

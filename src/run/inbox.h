@@ -5,10 +5,10 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
-#include <map>
+#include <memory>
 #include <mutex>
 #include <string_view>
-#include <tuple>
+#include <vector>
 
 #include "base/clock.h"
 #include "mete/engine.h"
@@ -21,14 +21,16 @@ namespace mete {
 // index, of the processor that gets it.
 struct PieceId {
   int stage = 0, need = 0, source = 0;
-  auto operator<=>(const PieceId&) const = default;
 };
 
 class Inbox {
  public:
   // Keeps a reference to the program of this processor.
-  Inbox(const Program& program, int processor, Coding coding)
-      : program_(program), processor_(processor), coding_(coding) {}
+  Inbox(const Program& program, int processor, Coding coding);
+
+  // Makes the inbox one of another request, as if it were new, but keeps its memory. Nobody else has it, and
+  // it has not failed.
+  void Reset();
 
   // Bytes of a coded piece, beginning at `offset`; they come in order. `from` is who sends them. Error where
   // no such piece is expected of that processor, or not these bytes; nothing is changed then. Thread-safe.
@@ -73,7 +75,10 @@ class Inbox {
   };
 
   const ProgramNeed& NeedOf(int from, const PieceId& id) const;
-  void Arrived();  // mutex_ is locked
+  // Of a piece that the program expects; mutex_ is locked, also for the next ones.
+  Arriving& At(const PieceId& id) { return pieces_[IndexOf(id)]; }
+  size_t IndexOf(const PieceId& id) const;
+  void Arrived();
   bool Whole(const PieceId& id) const;
 
   const Program& program_;
@@ -81,13 +86,33 @@ class Inbox {
   const Coding coding_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::atomic<uint32_t> changes_{0};  // of pieces_ and error_, for those that look without the lock
-  std::map<PieceId, Arriving> pieces_;
+  std::atomic<uint32_t> changes_{0};        // of pieces_ and error_, for those that look without the lock
+  std::vector<std::vector<size_t>> first_;  // by stage and need: the index of its first piece in pieces_
+  std::vector<Arriving> pieces_;
   std::exception_ptr error_;
   CancelToken failed_;
   Clock::Time deadline_ = Clock::Time::max();
   Clock* clock_ = &Clock::Steady();
   int late_ = -1, waits_for_ = -1;
+};
+
+// Inboxes for the requests of a program. One is used again once nobody has it any more.
+class Inboxes {
+ public:
+  // Keeps a reference to the program.
+  Inboxes(const Program& program, int processor, Coding coding)
+      : program_(program), processor_(processor), coding_(coding) {}
+
+  // Returns an inbox without a piece. One thread at a time.
+  std::shared_ptr<Inbox> Take();
+  // After a failure: no inbox is used again.
+  void Clear() { all_.clear(); }
+
+ private:
+  const Program& program_;
+  const int processor_;
+  const Coding coding_;
+  std::vector<std::shared_ptr<Inbox>> all_;
 };
 
 }  // namespace mete

@@ -73,8 +73,8 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
   void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override {
     events_.Deliver(index_, to, request, id, std::move(piece), std::move(mark));
   }
-  void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark) override {
-    events_.OnDone(index_, request, std::move(times));
+  void SendDone(uint64_t request, std::span<const StageTimes> times, Unwritten::Mark) override {
+    events_.OnDone(index_, request, times);
   }
   void SendFailure(const Error& error, int processor) override { events_.OnFailure(processor, error); }
 

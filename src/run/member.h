@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,7 @@ class PlanEvents {
   // Where pieces go that come from elsewhere for a processor of this process. Error where no such request is
   // under way; null where its deployment has failed.
   virtual std::shared_ptr<Inbox> InboxOf(int processor, uint64_t request) = 0;
-  virtual void OnDone(int processor, uint64_t request, std::vector<StageTimes> times) = 0;
+  virtual void OnDone(int processor, uint64_t request, std::span<const StageTimes> times) = 0;
   virtual void OnFailure(int processor, const Error& error) = 0;
 };
 

@@ -71,16 +71,16 @@ bool PlanInUse::ServesAll(const std::vector<size_t>& members) const {
   return !dropped_ && members_ == members && !(ready_.deployed && ready_.deployed->failed());
 }
 
-void PlanInUse::Learn(const RequestTimes& times, const DeployedPlan* deployed) {
+void PlanInUse::Learn(double us, std::span<const double> compute_us, const DeployedPlan* deployed) {
   std::lock_guard lock(mutex_);
   if (ready_.deployed.get() != deployed || dropped_) return;
   double& usual_us = ready_.usual_us;
-  usual_us = usual_us == 0 ? times.us : usual_us + kSmoothing * (times.us - usual_us);
-  for (size_t d = 0; d < std::min(times.compute_us.size(), parts_.size()); ++d) {
+  usual_us = usual_us == 0 ? us : usual_us + kSmoothing * (us - usual_us);
+  for (size_t d = 0; d < std::min(compute_us.size(), parts_.size()); ++d) {
     // What a worker says of itself is believed as far as it can be: no longer than the request took, and a
     // number.
-    if (times.compute_us[d] > 0 && times.compute_us[d] <= times.us && parts_[d].planned_us > 0)
-      parts_[d].drift.Add(times.compute_us[d], parts_[d].planned_us);
+    if (compute_us[d] > 0 && compute_us[d] <= us && parts_[d].planned_us > 0)
+      parts_[d].drift.Add(compute_us[d], parts_[d].planned_us);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "plan/plan.h"
@@ -45,7 +46,7 @@ class PlanInUse {
   bool ServesAll(const std::vector<size_t>& members) const;
 
   // A request of this plan has taken so long. `deployed` null: the home alone.
-  void Learn(const RequestTimes& times, const DeployedPlan* deployed);
+  void Learn(double us, std::span<const double> compute_us, const DeployedPlan* deployed);
   // Once some processor has been faster or slower than predicted for long: how much all of them have been.
   // The plan's predictions are corrected by it, so that the next drift begins where this one ends.
   std::optional<PlanDrift> TakeDrift();

@@ -1,6 +1,7 @@
 #include "run/pool_session.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -22,6 +23,10 @@ PoolCosts Verified(PoolCosts costs, const Graph& graph) {
   return costs;
 }
 
+void CopyBytes(const ConstView& from, const View& to) {
+  if (from.bytes() > 0) std::memcpy(to.data, from.data, from.bytes());
+}
+
 double UsOf(const ProcessorCosts& processor) {
   double us = 0;
   for (const LayerCost& layer : processor.layers) us += layer.us;
@@ -34,6 +39,7 @@ PoolSession::PoolSession(Graph graph, PoolCosts costs, std::shared_ptr<Processor
                          std::vector<std::unique_ptr<Member>> members, PoolSessionOptions options)
     : graph_(std::move(graph)),
       inputs_(PortsOf(graph_, graph_.inputs)),
+      outputs_(PortsOf(graph_, graph_.outputs)),
       costs_(Verified(std::move(costs), graph_)),
       options_(std::move(options)),
       teller_(options_.tell),
@@ -59,46 +65,108 @@ void PoolSession::End() {
   members_.Cancel();
 }
 
-std::vector<Tensor> PoolSession::Run(std::span<const Tensor> inputs, RequestReport* report) {
-  std::vector<ConstView> views;
-  for (const Tensor& input : inputs) views.push_back(input.view());
-  CheckInputs(graph_.name, inputs_, views);  // here: whoever gets them would be blamed
-  const int64_t start_ns = NowNs();
-  RequestReport result;
-  std::vector<Tensor> outputs;
-  if (const std::shared_ptr<DeployedPlan> deployed = in_use_.deployed()) {
-    try {
-      RequestTimes times;
-      outputs = deployed->Run(inputs, Patience(), &times);
-      result.alone = false;
-      in_use_.Learn(times, deployed.get());
-      result.compute_us = std::move(times.compute_us);
-    } catch (const ProcessorError& error) {
-      Lost(deployed, error);
-      result.retried = true;
-    } catch (const Error& error) {
-      Lost(deployed, error);
-      throw;
-    }
+// The memory of a request, for its time.
+class PoolSession::TakenMemory {
+ public:
+  explicit TakenMemory(PoolSession& session) : session_(session) {
+    std::lock_guard lock(session_.mutex_);
+    if (session_.memories_.empty()) session_.memories_.push_back(std::make_unique<RequestMemory>());
+    memory_ = std::move(session_.memories_.back());
+    session_.memories_.pop_back();
   }
-  if (result.alone) outputs = RunAlone(inputs);
-  result.us = double(NowNs() - start_ns) * 1e-3;
-  std::lock_guard lock(mutex_);
-  ++requests_;
-  retries_ += result.retried;
-  if (report) *report = result;
+  ~TakenMemory() {
+    memory_->inputs.clear();
+    memory_->outputs.clear();
+    std::lock_guard lock(session_.mutex_);
+    session_.memories_.push_back(std::move(memory_));
+  }
+  RequestMemory& operator*() { return *memory_; }
+  RequestMemory* operator->() { return memory_.get(); }
+
+ private:
+  PoolSession& session_;
+  std::unique_ptr<RequestMemory> memory_;
+};
+
+std::vector<Tensor> PoolSession::Run(std::span<const Tensor> inputs, RequestReport* report) {
+  TakenMemory memory(*this);
+  memory->views.clear();
+  for (const Tensor& input : inputs) memory->views.push_back(input.view());
+  CheckInputs(graph_.name, inputs_, memory->views);  // here: whoever gets them would be blamed
+  const int64_t start_ns = NowNs();
+  RequestReport unread;
+  RequestReport& told = report ? *report : unread;
+  std::vector<Tensor> outputs;
+  if (RunPlan(inputs, *memory, told)) {
+    outputs = memory->outputs;
+    told.compute_us = memory->times.compute_us;
+  } else {
+    double us = 0;
+    outputs = home_.Run(inputs, &us);
+    in_use_.Learn(us, {&us, 1}, nullptr);
+  }
+  told.us = double(NowNs() - start_ns) * 1e-3;
+  Count(told);
   return outputs;
 }
 
-std::vector<Tensor> PoolSession::RunAlone(std::span<const Tensor> inputs) {
-  double us = 0;
-  std::vector<Tensor> outputs = home_.Run(inputs, &us);
-  in_use_.Learn({us, {us}}, nullptr);
-  return outputs;
+void PoolSession::Run(std::span<const ConstView> inputs, std::span<const View> outputs,
+                      RequestReport* report) {
+  CheckInputs(graph_.name, inputs_, inputs);
+  CheckOutputs(graph_.name, outputs_, outputs);
+  const int64_t start_ns = NowNs();
+  TakenMemory memory(*this);
+  for (const ConstView& input : inputs) {
+    Tensor& copy = memory->inputs.emplace_back(buffers_.Take(input.type, input.shape));
+    CopyBytes(input, copy.mutable_view());
+  }
+  RequestReport unread;
+  RequestReport& told = report ? *report : unread;
+  if (RunPlan(memory->inputs, *memory, told)) {
+    for (size_t i = 0; i < outputs.size(); ++i) CopyBytes(memory->outputs[i].view(), outputs[i]);
+    if (report) report->compute_us = memory->times.compute_us;
+  } else {
+    double us = 0;
+    home_.Run(inputs, outputs, &us);
+    in_use_.Learn(us, {&us, 1}, nullptr);
+  }
+  told.us = double(NowNs() - start_ns) * 1e-3;
+  Count(told);
+}
+
+bool PoolSession::RunPlan(std::span<const Tensor> inputs, RequestMemory& memory, RequestReport& report) {
+  report.alone = true;
+  report.retried = false;
+  report.compute_us.clear();
+  const std::shared_ptr<DeployedPlan> deployed = in_use_.deployed();
+  if (!deployed) return false;
+  try {
+    deployed->Run(inputs, Patience(), memory.outputs, memory.times);
+  } catch (const ProcessorError& error) {
+    Lost(deployed, error);
+    report.retried = true;
+    return false;
+  } catch (const Error& error) {
+    Lost(deployed, error);
+    throw;
+  }
+  in_use_.Learn(memory.times.us, memory.times.compute_us, deployed.get());
+  report.alone = false;
+  return true;
+}
+
+void PoolSession::Count(const RequestReport& report) {
+  std::lock_guard lock(mutex_);
+  ++requests_;
+  retries_ += report.retried;
 }
 
 std::vector<Tensor> PoolSession::RunAtHome(std::span<const Tensor> inputs) {
   return home_.Try(inputs, ending_);
+}
+
+void PoolSession::RunAtHome(std::span<const ConstView> inputs, std::span<const View> outputs) {
+  home_.Try(inputs, outputs, ending_);
 }
 
 std::chrono::microseconds PoolSession::Patience() const {

@@ -13,6 +13,7 @@
 
 #include "costs/pool.h"
 #include "graph/ports.h"
+#include "run/buffers.h"
 #include "run/home_model.h"
 #include "run/keeper.h"
 #include "run/plan_in_use.h"
@@ -64,8 +65,13 @@ class PoolSession {
   // Inputs and outputs in the graph's order. Errors: of the inputs, and what data cause. Thread-safe;
   // requests at a time: the lanes.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, RequestReport* report = nullptr);
+  // The same into memory of the caller's. Error also for an output whose shape depends on data. The inputs
+  // are copied, because a processor that is late may still read them when the run is over. A steady run over
+  // processors of this process allocates nothing.
+  void Run(std::span<const ConstView> inputs, std::span<const View> outputs, RequestReport* report = nullptr);
   // All of the model on the home alone, as retries compute it.
   std::vector<Tensor> RunAtHome(std::span<const Tensor> inputs);
+  void RunAtHome(std::span<const ConstView> inputs, std::span<const View> outputs);
 
   double prepare_ms() const { return home_.prepare_ms(); }  // of the model on the home
   Plan plan() const { return in_use_.plan(); }              // of the processors that are there
@@ -74,13 +80,23 @@ class PoolSession {
   HeldPlans HoldPlans();
 
  private:
-  std::vector<Tensor> RunAlone(std::span<const Tensor> inputs);
+  // What a request works with, kept for later ones.
+  struct RequestMemory {
+    std::vector<Tensor> inputs, outputs;
+    std::vector<ConstView> views;
+    RequestTimes times;
+  };
+  class TakenMemory;
+
+  // Whether the plan in use has computed the request: into memory.outputs. Else the home has to.
+  bool RunPlan(std::span<const Tensor> inputs, RequestMemory& memory, RequestReport& report);
+  void Count(const RequestReport& report);
   std::chrono::microseconds Patience() const;
   void Lost(const std::shared_ptr<DeployedPlan>& deployed, const Error& error);
   void End();  // whatever is under way gives up
 
   const Graph graph_;
-  const std::vector<Port> inputs_;
+  const std::vector<Port> inputs_, outputs_;
   const PoolCosts costs_;
   const PoolSessionOptions options_;
   CancelToken ending_;
@@ -89,9 +105,11 @@ class PoolSession {
   PoolMembers members_;
   const PlanRunner runner_;
   PlanInUse in_use_;
+  Buffers buffers_;  // for the inputs of requests
   mutable std::mutex mutex_;
   int64_t requests_ = 0, retries_ = 0;
-  Keeper keeper_;  // last: its thread uses all of the above
+  std::vector<std::unique_ptr<RequestMemory>> memories_;  // that no request has
+  Keeper keeper_;                                         // last: its thread uses all of the above
 };
 
 }  // namespace mete

@@ -45,72 +45,94 @@ std::vector<PreparedProgram::Home> PreparedProgram::HomesOf(size_t s) const {
   return homes;
 }
 
-std::vector<Tensor> PreparedProgram::Run(std::vector<Tensor> inputs, Inbox& inbox, Outbox& outbox, Turn& turn,
-                                         std::span<StageTimes> times) const {
-  State state{std::move(inputs), {}};
+void ProgramMemory::Clear() {
+  for (auto* tensors : {&held, &needs, &inputs, &begun, &next_begun, &next_held}) tensors->clear();
+  in.clear();
+  out.clear();
+}
+
+void PreparedProgram::Run(std::span<const Tensor> inputs, Inbox& inbox, Outbox& outbox, Turn& turn,
+                          ProgramMemory& memory) const {
+  memory.Clear();
+  memory.held.assign(inputs.begin(), inputs.end());
+  memory.times.assign(program_.stages.size(), {});
+  try {
+    RunStages(inbox, outbox, turn, memory);
+  } catch (...) {
+    memory.Clear();
+    throw;
+  }
+}
+
+void PreparedProgram::RunStages(Inbox& inbox, Outbox& outbox, Turn& turn, ProgramMemory& memory) const {
   for (size_t s = 0; s < program_.stages.size(); ++s) {
     for (const ProgramSend& send : program_.stages[s].sends)
       outbox.Send(send.to, {int(s), send.need, send.source},
-                  processor_.Export(Cut(state.held[size_t(send.hold)], send.cut)));
-    RunStage(s, state, inbox, turn, times[s]);
+                  processor_.Export(Piece(memory.held[size_t(send.hold)], send.cut)));
+    RunStage(s, inbox, turn, memory);
   }
-  return std::move(state.held);
 }
 
-void PreparedProgram::RunStage(size_t s, State& state, Inbox& inbox, Turn& turn, StageTimes& times) const {
+void PreparedProgram::RunStage(size_t s, Inbox& inbox, Turn& turn, ProgramMemory& memory) const {
   const ProgramStage& stage = program_.stages[s];
   const int64_t start_ns = NowNs();
-  std::vector<Tensor> needs;
-  for (size_t n = 0; n < stage.needs.size(); ++n) needs.push_back(Gather(s, n, state, inbox));
-  times.wait_us = UsSince(start_ns);
-  State after;
-  if (s + 1 < program_.stages.size()) after.begun.resize(program_.stages[s + 1].needs.size());
-  if (ready_[s]) Compute(s, needs, after, inbox, turn, times);
-  for (const NeedPart& p : stage.kept) after.held.push_back(Cut(needs[size_t(p.need)], p.cut));
-  state = std::move(after);
+  for (size_t n = 0; n < stage.needs.size(); ++n) memory.needs.push_back(Gather(s, n, inbox, memory));
+  memory.times[s].wait_us = UsSince(start_ns);
+  if (s + 1 < program_.stages.size()) memory.next_begun.resize(program_.stages[s + 1].needs.size());
+  if (ready_[s]) Compute(s, inbox, turn, memory);
+  for (const NeedPart& p : stage.kept) memory.next_held.push_back(Piece(memory.needs[size_t(p.need)], p.cut));
+  memory.held.swap(memory.next_held);
+  memory.begun.swap(memory.next_begun);
+  for (auto* tensors : {&memory.needs, &memory.inputs, &memory.next_held, &memory.next_begun})
+    tensors->clear();
 }
 
-void PreparedProgram::Compute(size_t s, std::span<const Tensor> needs, State& after, Inbox& inbox, Turn& turn,
-                              StageTimes& times) const {
+void PreparedProgram::Compute(size_t s, Inbox& inbox, Turn& turn, ProgramMemory& memory) const {
   const ProgramStage& stage = program_.stages[s];
-  std::vector<Tensor> inputs;
-  std::vector<ConstView> in;
-  std::vector<View> out;
+  memory.in.clear();
+  memory.out.clear();
   for (const NeedPart& p : stage.inputs) {
-    inputs.push_back(Cut(needs[size_t(p.need)], p.cut));
-    in.push_back(inputs.back().view());
+    memory.inputs.push_back(Piece(memory.needs[size_t(p.need)], p.cut));
+    memory.in.push_back(memory.inputs.back().view());
   }
   for (size_t i = 0; i < stage.graph.outputs.size(); ++i) {
-    after.held.push_back(OutputOf(s, i, after));
-    out.push_back(after.held.back().mutable_view());
+    memory.next_held.push_back(OutputOf(s, i, memory));
+    memory.out.push_back(memory.next_held.back().mutable_view());
   }
   const Turn::Taken taken(turn, [&] { inbox.Check(); });
   const int64_t compute_ns = NowNs();
-  RunShare(*ready_[s], in, out, inbox);
-  times.compute_us = UsSince(compute_ns);
+  RunShare(*ready_[s], memory.in, memory.out, inbox);
+  memory.times[s].compute_us = UsSince(compute_ns);
 }
 
-Tensor PreparedProgram::OutputOf(size_t s, size_t i, State& after) const {
+Tensor PreparedProgram::Piece(const Tensor& whole, const Part& part) const {
+  if (IsContiguous(part, whole.shape())) return Cut(whole, part);
+  Tensor piece = buffers_.Take(whole.type(), ShapeOf(part, whole.shape()));
+  Place(whole.view(), Part::All(), piece.mutable_view(), part);
+  return piece;
+}
+
+Tensor PreparedProgram::OutputOf(size_t s, size_t i, ProgramMemory& memory) const {
   const Value& output = program_.stages[s].graph.value(program_.stages[s].graph.outputs[i]);
   const Home& home = homes_[s][i];
   if (home.need < 0) return buffers_.Take(output.type, output.shape);
   const ProgramNeed& need = program_.stages[s + 1].needs[size_t(home.need)];
-  Tensor& whole = after.begun[size_t(home.need)];
+  Tensor& whole = memory.next_begun[size_t(home.need)];
   if (!whole.has_value()) whole = buffers_.Take(need.type, need.shape);
   return Cut(whole, home.at);
 }
 
 // Puts together what the stage needs. A need of one piece is that piece, without a copy.
-Tensor PreparedProgram::Gather(size_t s, size_t n, const State& state, Inbox& inbox) const {
+Tensor PreparedProgram::Gather(size_t s, size_t n, Inbox& inbox, const ProgramMemory& memory) const {
   const ProgramNeed& need = program_.stages[s].needs[n];
   const auto piece = [&](size_t k) {
     const NeedSource& source = need.sources[k];
     if (source.processor != index_) return processor_.Import(inbox.Take({int(s), int(n), int(k)}));
-    return Cut(state.held[size_t(source.hold)], source.cut);
+    return Piece(memory.held[size_t(source.hold)], source.cut);
   };
   if (need.sources.size() == 1 && need.sources[0].at.all()) return piece(0);
-  const bool begun = n < state.begun.size() && state.begun[n].has_value();
-  Tensor whole = begun ? state.begun[n] : buffers_.Take(need.type, need.shape);
+  const bool begun = n < memory.begun.size() && memory.begun[n].has_value();
+  Tensor whole = begun ? memory.begun[n] : buffers_.Take(need.type, need.shape);
   const auto lies_there = [&](const NeedSource& source) {
     if (!begun || source.processor != index_) return false;
     const std::vector<Home>& homes = homes_[s - 1];

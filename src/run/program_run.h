@@ -29,6 +29,24 @@ struct StageTimes {
   double compute_us = 0;  // 0: nothing is computed
 };
 
+// What runs of a program work with, one run at a time. It is kept from run to run, so that a steady run
+// allocates nothing.
+struct ProgramMemory {
+  std::vector<StageTimes> times;  // by stage, of the last run
+  std::vector<Tensor> held;       // by the index of what the program holds; after a run: at last
+
+  // Lets go of all tensors.
+  void Clear();
+
+  // Of the stage under way:
+  std::vector<Tensor> needs, inputs;
+  std::vector<ConstView> in;
+  std::vector<View> out;
+  // by need of this stage, and of the next one: where outputs already lie in it; else empty
+  std::vector<Tensor> begun, next_begun;
+  std::vector<Tensor> next_held;
+};
+
 class PreparedProgram {
  public:
   // Makes the stages' graphs ready, which takes as long as preparing models does. The program is one in which
@@ -36,11 +54,11 @@ class PreparedProgram {
   PreparedProgram(Program program, int index, Processor& processor, const MakeReady& make);
 
   // Computes a request. `inputs`: the tensors that this processor holds at first: of the caller's own the
-  // graph's inputs, of others none. Returns the tensors that it holds at last. `turn` is taken while a graph
-  // is computed. Thread-safe. Error: the one with which the inbox failed, which also ends what is being
-  // computed, or what the data cause.
-  std::vector<Tensor> Run(std::vector<Tensor> inputs, Inbox& inbox, Outbox& outbox, Turn& turn,
-                          std::span<StageTimes> times) const;
+  // graph's inputs, of others none. The tensors that it holds at last are in memory.held, and all others are
+  // let go of. `turn` is taken while a graph is computed. Thread-safe. Error: the one with which the inbox
+  // failed, which also ends what is being computed, or what the data cause.
+  void Run(std::span<const Tensor> inputs, Inbox& inbox, Outbox& outbox, Turn& turn,
+           ProgramMemory& memory) const;
 
   const Program& program() const { return program_; }
   int index() const { return index_; }
@@ -53,17 +71,14 @@ class PreparedProgram {
     int need = -1;
     Part at;
   };
-  struct State {
-    std::vector<Tensor> held;   // by the index of what the program holds
-    std::vector<Tensor> begun;  // by need of the next stage: where outputs already lie in it; else empty
-  };
 
   std::vector<Home> HomesOf(size_t stage) const;
-  void RunStage(size_t stage, State& state, Inbox& inbox, Turn& turn, StageTimes& times) const;
-  void Compute(size_t stage, std::span<const Tensor> needs, State& after, Inbox& inbox, Turn& turn,
-               StageTimes& times) const;
-  Tensor OutputOf(size_t stage, size_t output, State& after) const;
-  Tensor Gather(size_t stage, size_t need, const State& state, Inbox& inbox) const;
+  void RunStages(Inbox& inbox, Outbox& outbox, Turn& turn, ProgramMemory& memory) const;
+  void RunStage(size_t stage, Inbox& inbox, Turn& turn, ProgramMemory& memory) const;
+  void Compute(size_t stage, Inbox& inbox, Turn& turn, ProgramMemory& memory) const;
+  Tensor OutputOf(size_t stage, size_t output, ProgramMemory& memory) const;
+  Tensor Gather(size_t stage, size_t need, Inbox& inbox, const ProgramMemory& memory) const;
+  Tensor Piece(const Tensor& whole, const Part& part) const;  // as Cut(), but copies into buffers_
 
   const Program program_;
   const int index_;

@@ -38,9 +38,9 @@ class Processors {
       threads.emplace_back([&, d] {
         Post post{*this, int(d), inboxes};
         Turn turn;
-        std::vector<StageTimes> times(prepared_[d]->program().stages.size());
-        outputs[d] =
-            prepared_[d]->Run(d == 0 ? inputs : std::vector<Tensor>{}, *inboxes[d], post, turn, times);
+        ProgramMemory memory;
+        prepared_[d]->Run(d == 0 ? inputs : std::vector<Tensor>{}, *inboxes[d], post, turn, memory);
+        outputs[d] = memory.held;
       });
     for (std::thread& t : threads) t.join();
     return outputs[0];
@@ -281,6 +281,26 @@ TEST(Inbox, SaysWhomItWaitsForAndWhoWasLate) {
   EXPECT_EQ(inbox.late(), 1);
 }
 
+TEST(Inboxes, AreUsedAgainOnceNobodyHasThemAndAreThenWithoutAPiece) {
+  ResidualNet net;
+  const std::vector<Program> programs = ProgramsOf(net.b.graph, net.plan);
+  const ProgramNeed& need = programs[1].stages[0].needs[0];
+  const Tensor piece(need.type, ShapeOf(need.sources[0].at, need.shape));
+  Inboxes inboxes(programs[1], 1, Coding::kF32);
+  std::shared_ptr<Inbox> first = inboxes.Take();
+  const Inbox* const before = first.get();
+  first->Put(0, {0, 0, 0}, piece);
+  EXPECT_NE(inboxes.Take().get(), before);  // somebody has it
+  first.reset();
+  first = inboxes.Take();
+  EXPECT_EQ(first.get(), before);
+  first->Put(0, {0, 0, 0}, piece);  // it has not come yet
+  EXPECT_EQ(first->Take({0, 0, 0}).data(), piece.data());
+  first.reset();
+  inboxes.Clear();
+  EXPECT_NE(inboxes.Take(), nullptr);
+}
+
 struct NothingSent : Outbox {
   void Send(int, const PieceId&, Tensor) override {}
 };
@@ -304,12 +324,12 @@ TEST(ProgramRun, WhatIsComputedForARequestThatHasFailedIsGivenUp) {
   inbox.Put(1, {0, 0, 0}, 0, {static_cast<const char*>(piece.data()), piece.bytes()});
   NothingSent outbox;
   Turn turn;
-  std::vector<StageTimes> times(1);
+  ProgramMemory memory;
   std::thread other([&] {
     gated.AwaitRun();
     inbox.Fail(std::make_exception_ptr(Error(Code::kUnavailable, "[b] is gone")));
   });
-  EXPECT_TELLS(prepared.Run({}, inbox, outbox, turn, times), "[b] is gone");
+  EXPECT_TELLS(prepared.Run({}, inbox, outbox, turn, memory), "[b] is gone");
   other.join();
 }
 

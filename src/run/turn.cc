@@ -11,8 +11,8 @@ constexpr std::chrono::milliseconds kCheckEvery{20};  // guess: less than anybod
 
 Turn::Taken::Taken(Turn& turn, const std::function<void()>& check) : turn_(turn) {
   std::unique_lock lock(turn_.mutex_);
-  place_ = turn_.queue_.insert(turn_.queue_.end(), this);
-  const auto first = [&] { return place_ == turn_.queue_.begin(); };
+  turn_.queue_.push_back(this);
+  const auto first = [&] { return turn_.queue_.front() == this; };
   try {
     while (!turn_.changed_.wait_for(lock, kCheckEvery, first)) {
       lock.unlock();
@@ -20,15 +20,15 @@ Turn::Taken::Taken(Turn& turn, const std::function<void()>& check) : turn_(turn)
       lock.lock();
     }
   } catch (...) {
-    turn_.Leave(place_);
+    turn_.Leave(this);
     throw;
   }
 }
 
-void Turn::Leave(std::list<const Taken*>::iterator place) {
+void Turn::Leave(const Taken* taken) {
   {
     std::lock_guard lock(mutex_);
-    queue_.erase(place);
+    std::erase(queue_, taken);
   }
   changed_.notify_all();
 }

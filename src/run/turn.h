@@ -4,8 +4,8 @@
 
 #include <condition_variable>
 #include <functional>
-#include <list>
 #include <mutex>
+#include <vector>
 
 namespace mete {
 
@@ -17,21 +17,20 @@ class Turn {
     // Waits for it, in the order in which it was asked for. Who must wait calls `check` now and then, which
     // gives up by throwing.
     Taken(Turn& turn, const std::function<void()>& check);
-    ~Taken() { turn_.Leave(place_); }
+    ~Taken() { turn_.Leave(this); }
     Taken(const Taken&) = delete;
     Taken& operator=(const Taken&) = delete;
 
    private:
     Turn& turn_;
-    std::list<const Taken*>::iterator place_;
   };
 
  private:
-  void Leave(std::list<const Taken*>::iterator place);
+  void Leave(const Taken* taken);
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::list<const Taken*> queue_;  // the first has the turn
+  std::vector<const Taken*> queue_;  // the first has the turn
 };
 
 }  // namespace mete

@@ -5,18 +5,33 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 namespace mete {
 
 class Unwritten : public std::enable_shared_from_this<Unwritten> {
  public:
-  // Belongs to a message: the message counts as unwritten while its mark lives.
-  using Mark = std::shared_ptr<const void>;
-  Mark Add() {
-    std::lock_guard lock(mutex_);
-    ++messages_;
-    return {nullptr, [self = shared_from_this()](const void*) { self->Remove(); }};
-  }
+  // Belongs to a message: the message counts as unwritten while its mark, or a copy of it, lives.
+  class Mark {
+   public:
+    Mark() = default;  // of no message
+    explicit Mark(std::shared_ptr<Unwritten> of) : of_(std::move(of)) {
+      if (of_) of_->Count(1);
+    }
+    Mark(const Mark& other) : Mark(other.of_) {}
+    Mark(Mark&& other) noexcept = default;
+    Mark& operator=(Mark other) noexcept {
+      of_.swap(other.of_);
+      return *this;
+    }
+    ~Mark() {
+      if (of_) of_->Count(-1);
+    }
+
+   private:
+    std::shared_ptr<Unwritten> of_;
+  };
+  Mark Add() { return Mark(shared_from_this()); }
 
   // Waits until all messages are written or Stop() was called.
   void Wait() {
@@ -31,9 +46,9 @@ class Unwritten : public std::enable_shared_from_this<Unwritten> {
   }
 
  private:
-  void Remove() {
+  void Count(int messages) {
     std::lock_guard lock(mutex_);
-    --messages_;
+    messages_ += messages;
     changed_.notify_all();
   }
 

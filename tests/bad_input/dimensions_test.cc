@@ -1,6 +1,6 @@
 // Dimensions and attributes that are negative, zero, or overflow when multiplied. Load() refuses each of them
 // immediately and without allocating memory, with a message that names the node.
-#include <chrono>
+#include <ctime>
 
 #include "bad_input.h"
 
@@ -50,12 +50,15 @@ ModelProto ModelOf(const Case& c) {
   return m;
 }
 
+// The seconds that this program has computed: other programs on the machine do not add to them.
+double ComputedSeconds() { return double(std::clock()) / CLOCKS_PER_SEC; }
+
 TEST_P(BadDimensions, AreRefusedAtOnceByName) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start_s = ComputedSeconds();
   const std::string error = LoadError(ModelOf(GetParam()));
   EXPECT_TRUE(Contains(error, "[bad] "));
   EXPECT_TRUE(Contains(error, "got ")) << "the message must say what it got";
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_LT(ComputedSeconds() - start_s, 2);
 }
 
 const Const kWeight{{2, 2, 3, 3}, {}};
@@ -190,9 +193,9 @@ TEST_F(BadInput, FoldingHasALimitOfTime) {
   AddOp(m, "ConstantOfShape", {"dims"}, {"a"}, "square");
   AddOp(m, "MatMul", {"a", "a"}, {"y"}, "product");
   AddOutput(m, "y");
-  const auto start = std::chrono::steady_clock::now();
+  const double start_s = ComputedSeconds();
   EXPECT_EQ(LoadError(m), "");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_LT(ComputedSeconds() - start_s, 20);
 }
 
 }  // namespace

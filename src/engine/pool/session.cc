@@ -141,21 +141,16 @@ class OnPool : public SessionOnPool {
     return outputs;
   }
 
-  // The inputs are copied, because a processor that is late may still read them when the run is over.
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs,
            const RunOptions& options) override {
+    CheckRun(options);
     CheckInputs(model_.name(), model_.inputs(), inputs);
     CheckOutputs(model_.name(), model_.outputs(), outputs);
-    std::vector<Tensor> in;
-    for (const ConstView& view : inputs) {
-      Tensor& copy = in.emplace_back(view.type, view.shape);
-      std::copy_n(static_cast<const std::byte*>(view.data), view.bytes(),
-                  static_cast<std::byte*>(copy.mutable_view().data));
-    }
-    const std::vector<Tensor> out = Run(in, options);
-    for (size_t i = 0; i < out.size(); ++i)
-      std::copy_n(static_cast<const std::byte*>(out[i].data()), out[i].bytes(),
-                  static_cast<std::byte*>(outputs[i].data));
+    if (options.alone == RunOptions::Alone::kAlways) return RunAtHome(inputs, outputs, options.report);
+    if (!options.report) return session_->Run(inputs, outputs);
+    RequestReport report;
+    session_->Run(inputs, outputs, &report);
+    *options.report = {report.us, report.alone, report.retried, report.compute_us};
   }
 
   std::string PlanText() const override { return ToText(session_->plan(), DivisibleOf(model_)); }
@@ -200,6 +195,11 @@ class OnPool : public SessionOnPool {
     std::vector<Tensor> outputs = session_->RunAtHome(inputs);
     if (report) *report = {double(NowNs() - start_ns) * 1e-3, true, false, {}};
     return outputs;
+  }
+  void RunAtHome(std::span<const ConstView> inputs, std::span<const View> outputs, RunReport* report) {
+    const int64_t start_ns = NowNs();
+    session_->RunAtHome(inputs, outputs);
+    if (report) *report = {double(NowNs() - start_ns) * 1e-3, true, false, {}};
   }
 
   const Model model_;

@@ -230,7 +230,7 @@ void RemoteDeployment::Tell(const Unpacked<pb::FromWorker>& got) {
   if (message.has_done()) {
     std::vector<StageTimes> times;
     for (const pb::StageTime& t : message.done().stages()) times.push_back({t.wait_us(), t.compute_us()});
-    return events_.OnDone(device_, message.done().request(), std::move(times));
+    return events_.OnDone(device_, message.done().request(), times);
   }
   std::lock_guard lock(mutex_);
   const auto asked = waits_for_.find(message.waiting().request());

@@ -90,7 +90,7 @@ void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piec
   });
 }
 
-void Serving::SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) {
+void Serving::SendDone(uint64_t request, std::span<const StageTimes> times, Unwritten::Mark mark) {
   pb::FromWorker message;
   message.mutable_done()->set_request(request);
   for (const StageTimes& t : times) {
@@ -98,7 +98,7 @@ void Serving::SendDone(uint64_t request, std::vector<StageTimes> times, Unwritte
     to->set_wait_us(t.wait_us);
     to->set_compute_us(t.compute_us);
   }
-  Write(message, std::move(mark));
+  Write(message, std::make_shared<const Unwritten::Mark>(std::move(mark)));
 }
 
 void Serving::SendFailure(const Error& error, int processor) {

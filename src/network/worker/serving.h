@@ -55,7 +55,7 @@ class Serving : public DeploymentEnds {
           std::function<std::shared_ptr<Deployment>(int)> here);
 
   void SendPiece(int to, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override;
-  void SendDone(uint64_t request, std::vector<StageTimes> times, Unwritten::Mark mark) override;
+  void SendDone(uint64_t request, std::span<const StageTimes> times, Unwritten::Mark mark) override;
   void SendFailure(const Error& error, int processor) override;
   // Sends nothing while two such answers for each lane are in the queue, because a caller that does not read
   // must not fill the memory. A caller asks once at a time in each lane, but may ask again when it has read
