@@ -175,9 +175,12 @@ Tensor GraphBuilder::Lstm(const Tensor& x, int64_t hidden) {
   return Node("Squeeze", squeezed, {x.dims[0], x.dims[1], hidden}, y.mean_square);
 }
 
-std::string GraphBuilder::Weights(const std::string& name, const Dims& dims, double std, double mean,
-                                  bool learnt) {
-  if (learnt) parameters_ += Product(dims);
+std::string GraphBuilder::Weights(const std::string& name, const Dims& dims, double std, double mean) {
+  parameters_ += Product(dims);
+  return Normal(name, dims, std, mean);
+}
+
+std::string GraphBuilder::Normal(const std::string& name, const Dims& dims, double std, double mean) {
   onnx::TensorProto* tensor = AddInitializer(model_.get(), name, dims, onnx::TensorProto::FLOAT);
   const float s = float(std), m = float(mean);
   // The product of two floats is exact in a double, so fused multiply-adds change nothing.

@@ -121,11 +121,11 @@ class GraphBuilder {
   Tensor Unary(const char* op, const Tensor& x, double mean_square,
                std::initializer_list<Attribute> attributes = {});
   Tensor Pool(const char* op, const Tensor& x, int window, const PoolOptions& options, double gain,
-              bool count_pads);
+              std::vector<Attribute> attributes = {});
 
-  // These functions add initialisers. Random ones count as parameters (if `learnt`), constants do not.
-  std::string Weights(const std::string& name, const Dims& dims, double std, double mean = 0,
-                      bool learnt = true);
+  // These functions add initialisers. Only weights count as parameters.
+  std::string Weights(const std::string& name, const Dims& dims, double std, double mean = 0);
+  std::string Normal(const std::string& name, const Dims& dims, double std, double mean = 0);
   std::string Uniform(const std::string& name, const Dims& dims, double low, double high);
   std::string Constant(const std::string& name, const Dims& dims, std::span<const int64_t> values);
   std::string Constant(const std::string& name, const Dims& dims, std::span<const float> values);

@@ -25,12 +25,16 @@ constexpr double kAverageGain = 0.32;
 // The gain of the largest of 9 half-normal numbers, rounded.
 constexpr double kMaxGain = 2;
 
-int64_t PooledSize(int64_t size, int window, int stride, int pad, bool ceil) {
-  const int64_t room = size + 2 * pad - window;
-  int64_t count = (room + (ceil ? stride - 1 : 0)) / stride + 1;
+int64_t ConvolvedSize(int64_t size, int window, int stride, int pad) {
+  return (size + 2 * pad - window) / stride + 1;
+}
+
+int64_t PooledSize(int64_t size, int window, const PoolOptions& options) {
+  const int stride = options.stride, pad = options.pad;
+  if (!options.ceil) return ConvolvedSize(size, window, stride, pad);
+  const int64_t count = (size + 2 * pad - window + stride - 1) / stride + 1;
   // A last window that would start in the padding does not count.
-  if (ceil && (count - 1) * stride >= size + pad) --count;
-  return count;
+  return (count - 1) * stride >= size + pad ? count - 1 : count;
 }
 
 Dims BroadcastDims(const Dims& a, const Dims& b) {
@@ -60,10 +64,8 @@ Tensor GraphBuilder::Conv(const Tensor& x, int channels, Window window, const Co
                                   {"pads", Dims{pad_h, pad_w, pad_h, pad_w}},
                                   {"dilations", Dims{dilation, dilation}},
                                   {"group", int64_t(options.groups)}};
-  const int64_t h =
-      PooledSize(x.dims[2], (window.h - 1) * options.dilation + 1, options.stride, pad_h, false);
-  const int64_t w =
-      PooledSize(x.dims[3], (window.w - 1) * options.dilation + 1, options.stride, pad_w, false);
+  const int64_t h = ConvolvedSize(x.dims[2], (window.h - 1) * options.dilation + 1, options.stride, pad_h);
+  const int64_t w = ConvolvedSize(x.dims[3], (window.w - 1) * options.dilation + 1, options.stride, pad_w);
   return Node("Conv", inputs, {x.dims[0], channels, h, w}, 1, attributes);
 }
 
@@ -95,7 +97,7 @@ Tensor GraphBuilder::BatchNorm(const Tensor& x, float scale) {
   const double std = std::sqrt(x.mean_square);
   const std::string inputs[] = {x.name, Weights(name + ".scale", dims, 0.1 * scale, scale),
                                 Weights(name + ".bias", dims, 0.1 * scale),
-                                Weights(name + ".mean", dims, 0.1 * std, 0, false),
+                                Normal(name + ".mean", dims, 0.1 * std),
                                 Uniform(name + ".var", dims, 0.6 * x.mean_square, 1.4 * x.mean_square)};
   const Attribute attributes[] = {{"epsilon", 1e-5f}};
   return Node("BatchNormalization", inputs, x.dims, kBatchNormGain * scale * scale, attributes);
@@ -184,25 +186,24 @@ Tensor GraphBuilder::Gelu(const Tensor& x) {
 }
 
 Tensor GraphBuilder::Pool(const char* op, const Tensor& x, int window, const PoolOptions& options,
-                          double gain, bool count_pads) {
+                          double gain, std::vector<Attribute> attributes) {
   const int64_t pad = options.pad, stride = options.stride;
-  std::vector<Attribute> attributes = {{"kernel_shape", Dims{window, window}},
-                                       {"strides", Dims{stride, stride}},
-                                       {"pads", Dims{pad, pad, pad, pad}},
-                                       {"ceil_mode", int64_t(options.ceil)}};
-  if (count_pads) attributes.emplace_back("count_include_pad", int64_t(1));
+  attributes.insert(attributes.begin(), {{"kernel_shape", Dims{window, window}},
+                                         {"strides", Dims{stride, stride}},
+                                         {"pads", Dims{pad, pad, pad, pad}},
+                                         {"ceil_mode", int64_t(options.ceil)}});
   const std::string inputs[] = {x.name};
-  const int64_t h = PooledSize(x.dims[2], window, options.stride, options.pad, options.ceil);
-  const int64_t w = PooledSize(x.dims[3], window, options.stride, options.pad, options.ceil);
+  const int64_t h = PooledSize(x.dims[2], window, options);
+  const int64_t w = PooledSize(x.dims[3], window, options);
   return Node(op, inputs, {x.dims[0], x.dims[1], h, w}, gain * x.mean_square, attributes);
 }
 
 Tensor GraphBuilder::MaxPool(const Tensor& x, int window, const PoolOptions& options) {
-  return Pool("MaxPool", x, window, options, kMaxGain, false);
+  return Pool("MaxPool", x, window, options, kMaxGain);
 }
 
 Tensor GraphBuilder::AveragePool(const Tensor& x, int window, const PoolOptions& options) {
-  return Pool("AveragePool", x, window, options, kAverageGain, true);
+  return Pool("AveragePool", x, window, options, kAverageGain, {{"count_include_pad", int64_t(1)}});
 }
 
 Tensor GraphBuilder::GlobalAveragePool(const Tensor& x) {

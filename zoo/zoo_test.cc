@@ -106,7 +106,10 @@ TEST(Zoo, WeightsFollowHesRule) {
   std::vector<float> values(raw.size() / sizeof(float));
   std::memcpy(values.data(), raw.data(), raw.size());
   double sum = 0, squares = 0;
-  for (const float v : values) sum += v, squares += double(v) * v;
+  for (const float v : values) {
+    sum += v;
+    squares += double(v) * v;
+  }
   const double n = double(values.size());
   EXPECT_NEAR(sum / n, 0, 0.02);
   EXPECT_NEAR(squares / n, 1.0 / 64, 0.2 / 64);

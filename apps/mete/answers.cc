@@ -29,7 +29,10 @@ Summary SummaryOf(const ConstView& t) {
       ++s.nans;
       continue;
     }
-    s.least = std::min(s.least, v), s.most = std::max(s.most, v), s.mean += v, ++s.numbers;
+    s.least = std::min(s.least, v);
+    s.most = std::max(s.most, v);
+    s.mean += v;
+    ++s.numbers;
   }
   if (s.numbers > 0) s.mean /= double(s.numbers);
   return s;

@@ -203,7 +203,10 @@ double ReferenceShare(Stream& stream, const BenchFlags& flags, const Context& co
   std::map<std::string, double> by_op;
   for (const StepInfo& s : stream.session.Steps(trace)) {
     all += double(s.ns);
-    if (s.kernel.starts_with("reference")) reference += double(s.ns), by_op[s.op] += double(s.ns);
+    if (s.kernel.starts_with("reference")) {
+      reference += double(s.ns);
+      by_op[s.op] += double(s.ns);
+    }
   }
   const double share = all > 0 ? reference / all : 0;
   if (share <= kMuchReference) return share;
@@ -226,7 +229,8 @@ ModelFlags FlagsOfStream(const ModelFlags& flags, int stream, int streams) {
   const std::vector<int> cores = flags.cores.empty() ? ThisDevice().cores : flags.cores;
   const int all = flags.threads > 0 ? flags.threads : int(cores.size()), threads = std::max(all / streams, 1);
   own.threads = threads;
-  own.cores.clear(), own.speeds.clear();
+  own.cores.clear();
+  own.speeds.clear();
   if (threads * streams > int(cores.size())) return own;
   const auto begin = std::ptrdiff_t(stream) * threads, end = begin + threads;
   own.cores.assign(cores.begin() + begin, cores.begin() + end);

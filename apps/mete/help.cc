@@ -29,7 +29,10 @@ std::string TwoColumns(const Rows& rows, int columns) {
     const std::vector<std::string> text = WrapText(row[1], columns - int(indent.size()));
     for (size_t i = 0; i < text.size(); ++i) {
       const bool beside = i == 0 && TextWidth(line) + 2 <= indent.size();
-      if (!beside) out += line + "\n", line.clear();
+      if (!beside) {
+        out += line + "\n";
+        line.clear();
+      }
       line += indent.substr(std::min(indent.size(), TextWidth(line))) + text[i];
     }
     out += line + "\n";

@@ -119,7 +119,8 @@ void ParseCores(const std::vector<std::string>& words, ModelFlags& flags) {
           "[--cores] not a core; got '{}', expected a number, or a number and a speed of {} to 1; "
           "try 0,1 or 0:1.0,1:0.4",
           word, kLeastSpeed));
-    flags.cores.push_back(core), flags.speeds.push_back(speed);
+    flags.cores.push_back(core);
+    flags.speeds.push_back(speed);
   }
   if (!any_speed) flags.speeds.clear();
 }

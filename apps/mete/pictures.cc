@@ -163,7 +163,8 @@ Shape WantedShape(const Port& port, const Preprocess& p) {
   if (p.transpose) std::swap(width, height);
   Shape shape = port.shape;
   const int at = PictureShapeOf(port.shape).layout == TensorOrder::kNchw ? 2 : 1;
-  shape[at] = height, shape[at + 1] = width;
+  shape[at] = height;
+  shape[at + 1] = width;
   return shape;
 }
 

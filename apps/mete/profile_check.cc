@@ -55,9 +55,9 @@ double MedianError(const std::vector<CheckedNode>& nodes, double drift) {
 
 std::string Us(double ns) { return fmt::format("{:.1f}", ns * 1e-3); }
 
-double SumNs(const std::vector<CheckedNode>& nodes, bool predicted) {
+double SumNs(const std::vector<CheckedNode>& nodes, double CheckedNode::*ns) {
   double sum = 0;
-  for (const CheckedNode& n : nodes) sum += predicted ? n.predicted_ns : n.measured_ns;
+  for (const CheckedNode& n : nodes) sum += n.*ns;
   return sum;
 }
 
@@ -68,8 +68,9 @@ void PrintParts(const std::string& title, const Parts& parts) {
   if (in_turns) rows[0].insert(rows[0].end(), {"in turns: within 10 %", "within 20 %", "median error"});
   for (const auto& [name, check] : parts) {
     if (check.nodes.empty()) continue;
-    rows.push_back({name, fmt::format("{}", check.nodes.size()), FormatMs(SumNs(check.nodes, false) * 1e-6),
-                    FormatMs(SumNs(check.nodes, true) * 1e-6),
+    rows.push_back({name, fmt::format("{}", check.nodes.size()),
+                    FormatMs(SumNs(check.nodes, &CheckedNode::measured_ns) * 1e-6),
+                    FormatMs(SumNs(check.nodes, &CheckedNode::predicted_ns) * 1e-6),
                     FormatPercent(ShareWithin(check.nodes, 1, 0.1)),
                     FormatPercent(ShareWithin(check.nodes, check.drift, 0.1)),
                     FormatPercent(ShareWithin(check.nodes, check.drift, 0.2)),

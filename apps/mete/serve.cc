@@ -16,7 +16,7 @@ namespace {
 constexpr int kMostRuns = 1 << 20;
 
 void Answer(const Json& json) {
-  fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", JsonText(json, -1));
   std::fflush(stdout);
 }
 

@@ -66,7 +66,8 @@ ClusterTimes TimesOf(const Simulation& simulation, size_t cluster) {
   ClusterTimes times;
   for (const SimulatedCore& core : simulation.cores) {
     if (size_t(core.cluster) != cluster) continue;
-    times.busy += double(core.busy_ns), times.waiting += double(core.waiting_ns);
+    times.busy += double(core.busy_ns);
+    times.waiting += double(core.waiting_ns);
     times.total += double(core.busy_ns + core.waiting_ns + core.taking_ns);
   }
   return times;
@@ -109,8 +110,11 @@ std::string ClustersText(const Report& report) {
 void PrintInputs(const Report& report) {
   double flops = 0;
   int computed = 0, unknown = 0;
-  for (const NodeCost& n : report.costs.nodes)
-    flops += double(n.flops), computed += n.computes(), unknown += n.kind == NodeKind::kUnknown;
+  for (const NodeCost& n : report.costs.nodes) {
+    flops += double(n.flops);
+    computed += n.computes();
+    unknown += n.kind == NodeKind::kUnknown;
+  }
   PrintText(fmt::format(
       "{} nodes compute, {:.3f} GFLOP{}\n", computed, flops * 1e-9,
       unknown == 0 ? ""
@@ -197,7 +201,8 @@ void ChooseCommand(const SimulateFlags& flags, const Context& context) {
 }
 
 void DevicesCommand(SimulateFlags flags, const Context& context) {
-  flags.pool.model = flags.model.model, flags.pool.trace = flags.model.trace;
+  flags.pool.model = flags.model.model;
+  flags.pool.trace = flags.model.trace;
   if (!flags.model.objective.empty()) flags.pool.objective = flags.model.objective;
   SimulateOverPool(LoadModel(flags.model, context), flags.pool, context);
 }

@@ -9,12 +9,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/json.h"
+
 namespace mete::cli {
 namespace {
-
-std::string Dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
 
 constexpr const char* kErase = "\r\033[K";  // erases a line of a terminal
 
@@ -36,7 +34,7 @@ void PrintLines(const Context& context, const char* color, const char* kind, std
   }
 }
 
-void PrintJsonLine(const Json& json) { fmt::print(stderr, "{}\n", Dump(json, -1)); }
+void PrintJsonLine(const Json& json) { fmt::print(stderr, "{}\n", JsonText(json, -1)); }
 
 }  // namespace
 
@@ -75,7 +73,7 @@ void PrintError(const Context& context, const std::string& code, const std::stri
   PrintLines(context, StyleOf(STDERR_FILENO).red, "error", message);
 }
 
-void PrintJson(const Json& json, FILE* to) { fmt::print(to, "{}\n", Dump(json, 2)); }
+void PrintJson(const Json& json, FILE* to) { fmt::print(to, "{}\n", JsonText(json, 2)); }
 
 void PrintText(const std::string& text) {
   for (const std::string& line : WrapText(text, TerminalColumns(STDOUT_FILENO))) fmt::print("{}\n", line);

@@ -58,14 +58,19 @@ double PassNs(int here, int there) {
   Line line;
   std::thread other([&] {
     PinTo(there);
-    for (int i = 0; i < kBatches * kPasses; ++i) line.Await(2 * i + 1), line.Write(2 * i + 2);
+    for (int i = 0; i < kBatches * kPasses; ++i) {
+      line.Await(2 * i + 1);
+      line.Write(2 * i + 2);
+    }
   });
   PinTo(here);
   double least = std::numeric_limits<double>::infinity();
   for (int batch = 0; batch < kBatches; ++batch) {
     const auto start = std::chrono::steady_clock::now();
-    for (int i = batch * kPasses; i < (batch + 1) * kPasses; ++i)
-      line.Write(2 * i + 1), line.Await(2 * i + 2);
+    for (int i = batch * kPasses; i < (batch + 1) * kPasses; ++i) {
+      line.Write(2 * i + 1);
+      line.Await(2 * i + 2);
+    }
     least = std::min(
         least, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
                    (2 * kPasses));

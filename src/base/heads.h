@@ -18,11 +18,17 @@ struct Heads {
     batch = s[0];
     batch_stride = s.Elements(1, s.rank());
     if (s.rank() == 4) {
-      heads = s[1], length = s[2], size = s[3];
-      head_stride = length * size, length_stride = size;
+      heads = s[1];
+      length = s[2];
+      size = s[3];
+      head_stride = length * size;
+      length_stride = size;
     } else {
-      heads = head_count, length = s[1], size = s[2] / head_count;
-      head_stride = size, length_stride = s[2];
+      heads = head_count;
+      length = s[1];
+      size = s[2] / head_count;
+      head_stride = size;
+      length_stride = s[2];
     }
   }
 

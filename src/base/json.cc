@@ -17,6 +17,10 @@ Json ParseJson(std::string_view text, const std::string& where) {
   return Json::parse(text, check_depth);
 }
 
+std::string JsonText(const Json& j, int indent) {
+  return j.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
 std::string ReasonOf(const Json::exception& e) {
   const std::string text = e.what();  // "[json.exception.out_of_range.403] key 'steps' not found"
   const size_t end = text.find("] ");

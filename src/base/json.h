@@ -1,4 +1,4 @@
-// Reads JSON from untrusted files: the depth of nesting and the range of numbers are bounded.
+// Reads JSON from untrusted files: the depth of nesting and the range of numbers are bounded. Writes JSON.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,10 @@ inline constexpr int kMostJsonDepth = 64;
 // Parses `text`. Throws Json::exception if the text is not JSON, and an Error that names `where` if it is
 // nested deeper than kMostJsonDepth.
 nlohmann::ordered_json ParseJson(std::string_view text, const std::string& where);
+
+// Returns the text of `j`, in one line if `indent` is negative. Bytes that are no UTF-8, such as those of a
+// file's name, are replaced.
+std::string JsonText(const nlohmann::ordered_json& j, int indent);
 
 // Returns the text of the exception without the JSON library's own error number, for an error message of
 // Mete: "key 'steps' not found".

@@ -34,7 +34,10 @@ Ints StepsOf(const Shape& shape) {
 struct Seen {
   Seen(const Shape& stored, const Ints& perm) {
     const Ints own = StepsOf(stored);
-    for (int64_t p : perm) shape.push_back(stored[int(p)]), steps.push_back(own[size_t(p)]);
+    for (int64_t p : perm) {
+      shape.push_back(stored[int(p)]);
+      steps.push_back(own[size_t(p)]);
+    }
   }
   Shape shape;
   Ints steps;
@@ -64,10 +67,15 @@ std::string ParseMatMulView(const Attributes& attributes, const Shape& a, const 
   for (int i = 0; i < rank; ++i) back[size_t(perm_y[size_t(i)])] = i;
   const Seen out(view.y, back);
   const size_t row = size_t(rank) - 2, column = row + 1;
-  view.m = product[rank - 2], view.n = product[rank - 1], view.k = left.shape[rank - 1];
-  view.a_row = left.steps[row], view.a_column = left.steps[column];
-  view.b_row = right.steps[row], view.b_column = right.steps[column];
-  view.y_row = out.steps[row], view.y_column = out.steps[column];
+  view.m = product[rank - 2];
+  view.n = product[rank - 1];
+  view.k = left.shape[rank - 1];
+  view.a_row = left.steps[row];
+  view.a_column = left.steps[column];
+  view.b_row = right.steps[row];
+  view.b_column = right.steps[column];
+  view.y_row = out.steps[row];
+  view.y_column = out.steps[column];
   view.scale = attributes.Float(kScale, 1);
   view.axes.clear();
   for (size_t i = 0; i < row; ++i)
@@ -80,7 +88,9 @@ MatMulView::Product MatMulView::At(int64_t i) const {
   Product at;
   for (size_t axis = axes.size(); axis-- > 0; i /= axes[axis].extent) {
     const int64_t steps = i % axes[axis].extent;
-    at.a += steps * axes[axis].step.a, at.b += steps * axes[axis].step.b, at.y += steps * axes[axis].step.y;
+    at.a += steps * axes[axis].step.a;
+    at.b += steps * axes[axis].step.b;
+    at.y += steps * axes[axis].step.y;
   }
   return at;
 }

@@ -83,7 +83,10 @@ class Table {
   size_t Width() const {
     size_t width = TextWidth(layout_.indent), shown = 0;
     for (size_t c = 0; c < widths_.size(); ++c)
-      if (!below_[c]) width += widths_[c], ++shown;
+      if (!below_[c]) {
+        width += widths_[c];
+        ++shown;
+      }
     return width + (shown > 1 ? (shown - 1) * kGap : 0);
   }
   bool TooWide() const { return layout_.columns > 0 && Width() > size_t(layout_.columns); }

@@ -24,7 +24,7 @@ struct TableLayout {
   // One letter per column: 'l' is text aligned left, which may be shortened; 'r' is a number aligned right;
   // 'w' is text aligned left that may be broken into lines, which only the last column may be.
   std::string align;
-  std::string indent = "";  // before every line
+  std::string indent = {};  // before every line
   int columns = 0;          // width of the terminal; 0: no limit
   bool header = true;       // the first row names the columns
 };

@@ -1,6 +1,6 @@
 #include "base/timeline.h"
 
-#include <nlohmann/json.hpp>
+#include "base/json.h"
 
 namespace mete {
 namespace {
@@ -78,8 +78,7 @@ std::string Timeline::ToJson() const {
                       {"pid", c.process},
                       {"ts", 0},
                       {"args", {{c.unit, c.value}}}});
-  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump(
-      1, ' ', false, Json::error_handler_t::replace);
+  return JsonText({{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}, 1);
 }
 
 }  // namespace mete

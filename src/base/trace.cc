@@ -41,9 +41,16 @@ std::vector<Row> BracketRows(const Trace& trace) {
   for (const TraceEvent& e : trace.events) {
     const int64_t ns = e.end_ns - e.start_ns;
     if (e.worker != 0) continue;  // others work at the same time (a simulation's trace has them)
-    if (e.waits()) wait.ns += ns, ++wait.count;
-    else other.ns -= ns;
-    if (IsLayout(e)) layout.ns += ns, ++layout.count;
+    if (e.waits()) {
+      wait.ns += ns;
+      ++wait.count;
+    } else {
+      other.ns -= ns;
+    }
+    if (IsLayout(e)) {
+      layout.ns += ns;
+      ++layout.count;
+    }
   }
   return {wait, transfer, layout, other};
 }

@@ -88,7 +88,8 @@ TEST(Trace, WritesATimelineThatParses) {
 TEST(Trace, NamesProcessAndLanesOfATimeline) {
   Trace t = Example();
   // the last two took no part
-  t.process = "net", t.lanes = {"thread 0, core 4", "thread 1, core 5", "thread 2, core 6"};
+  t.process = "net";
+  t.lanes = {"thread 0, core 4", "thread 1, core 5", "thread 2, core 6"};
   std::vector<std::string> names;
   for (const auto& e : Events(t, "M")) {
     EXPECT_GT(e.at("pid"), 0);

@@ -56,21 +56,25 @@ std::string ReadWindow(const Attributes& attributes, const ImageDims& x, std::sp
     if (size > kLargest)
       return fmt::format("input is too large; got a dimension of {}, expected at most {}", size, kLargest);
     a = {kernel[i], At(strides, i, 1), At(dilations, i, 1)};
-    if (auto_pad == AutoPad::kNotSet) a.pad = At(pads, i, 0), a.pad_end = At(pads, n + i, 0);
+    if (auto_pad == AutoPad::kNotSet) {
+      a.pad = At(pads, i, 0);
+      a.pad_end = At(pads, n + i, 0);
+    }
   }
   return "";
 }
 
-void SplitPadding(WindowAxis& a, int64_t total, bool larger_last) {
+// An odd padding has its larger half behind the input with kUpper, and before it otherwise.
+void SplitPadding(WindowAxis& a, int64_t total, AutoPad auto_pad) {
   total = std::max<int64_t>(0, total);
-  a.pad = larger_last ? total / 2 : total - total / 2;
+  a.pad = auto_pad == AutoPad::kUpper ? total / 2 : total - total / 2;
   a.pad_end = total - a.pad;
 }
 
 std::string ResolveOutput(WindowAxis& a, AutoPad auto_pad, bool ceil) {
   if (auto_pad == AutoPad::kUpper || auto_pad == AutoPad::kLower) {
     a.out = (a.in + a.stride - 1) / a.stride;
-    SplitPadding(a, (a.out - 1) * a.stride + a.extent() - a.in, auto_pad == AutoPad::kUpper);
+    SplitPadding(a, (a.out - 1) * a.stride + a.extent() - a.in, auto_pad);
     return "";
   }
   const int64_t room = a.in + a.pad + a.pad_end - a.extent();
@@ -90,7 +94,7 @@ std::string ResolveTransposed(WindowAxis& a, AutoPad auto_pad, int64_t output_pa
   if (wanted < 0 && same) wanted = a.out * a.stride;
   if (wanted >= 0) {
     a.in = wanted;
-    SplitPadding(a, full - wanted, auto_pad == AutoPad::kUpper);
+    SplitPadding(a, full - wanted, auto_pad);
   } else {
     a.in = full - a.pad - a.pad_end;
   }
@@ -98,6 +102,16 @@ std::string ResolveTransposed(WindowAxis& a, AutoPad auto_pad, int64_t output_pa
     return fmt::format("the output is empty; got {} - {} of padding, expected at least 1", full,
                        a.pad + a.pad_end);
   return "";
+}
+
+// The spatial dimensions are the windows' `size`.
+Shape ImageShape(const ImageDims& like, int64_t channels, const Window& window, int64_t WindowAxis::*size,
+                 TensorOrder order) {
+  Shape shape{like.batch};
+  if (order == TensorOrder::kNchw) shape.push_back(channels);
+  for (int i = kSpatialDims - like.spatial; i < kSpatialDims; ++i) shape.push_back(window[size_t(i)].*size);
+  if (order == TensorOrder::kNhwc) shape.push_back(channels);
+  return shape;
 }
 
 }  // namespace
@@ -111,7 +125,12 @@ IndexRange WindowAxis::PaddedTapsOfOutput(int64_t o) const {
 
 bool IsNhwc(const Attributes& attributes) { return attributes.String("layout", "") == "NHWC"; }
 
-ImageDims ImageDimsOf(const Shape& shape, bool nhwc) {
+TensorOrder OrderOf(const Attributes& attributes) {
+  return IsNhwc(attributes) ? TensorOrder::kNhwc : TensorOrder::kNchw;
+}
+
+ImageDims ImageDimsOf(const Shape& shape, TensorOrder order) {
+  const bool nhwc = order == TensorOrder::kNhwc;
   ImageDims d;
   d.spatial = shape.rank() - 2;
   const int channel_at = nhwc ? shape.rank() - 1 : 1, spatial_at = nhwc ? 1 : 2,
@@ -127,22 +146,22 @@ ImageDims ImageDimsOf(const Shape& shape, bool nhwc) {
   return d;
 }
 
-Shape ImageShape(const ImageDims& like, int64_t channels, const Window& window, bool nhwc, bool transposed) {
-  Shape shape{like.batch};
-  if (!nhwc) shape.push_back(channels);
-  for (int i = kSpatialDims - like.spatial; i < kSpatialDims; ++i)
-    shape.push_back(transposed ? window[size_t(i)].in : window[size_t(i)].out);
-  if (nhwc) shape.push_back(channels);
-  return shape;
+Shape OutputShape(const ImageDims& like, int64_t channels, const Window& window, TensorOrder order) {
+  return ImageShape(like, channels, window, &WindowAxis::out, order);
+}
+
+Shape InputShape(const ImageDims& like, int64_t channels, const Window& window, TensorOrder order) {
+  return ImageShape(like, channels, window, &WindowAxis::in, order);
 }
 
 std::string ResolveWindow(const Attributes& attributes, const ImageDims& x, std::span<const int64_t> kernel,
-                          bool pooling, Window& window) {
+                          WindowKind kind, Window& window) {
   AutoPad auto_pad;
   if (std::string problem = ParseAutoPad(attributes, auto_pad); !problem.empty()) return problem;
   if (std::string problem = ReadWindow(attributes, x, kernel, auto_pad, window); !problem.empty())
     return problem;
-  const bool ceil = pooling && auto_pad == AutoPad::kNotSet && attributes.Int("ceil_mode", 0) != 0;
+  const bool ceil =
+      kind == WindowKind::kPool && auto_pad == AutoPad::kNotSet && attributes.Int("ceil_mode", 0) != 0;
   for (size_t i = size_t(kSpatialDims - x.spatial); i < kSpatialDims; ++i) {
     window[i].in = x.size[i];
     if (std::string problem = ResolveOutput(window[i], auto_pad, ceil); !problem.empty()) return problem;

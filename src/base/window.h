@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/attributes.h"
+#include "mete/image.h"
 #include "mete/tensor.h"
 
 namespace mete {
@@ -67,18 +68,20 @@ struct ImageDims {
 
 // Returns true if the attribute layout="NHWC" is set: a 4-D activation has its channels innermost.
 bool IsNhwc(const Attributes& attributes);
-// `shape` must have rank 3 to 5, or 4 if `nhwc` is true.
-ImageDims ImageDimsOf(const Shape& shape, bool nhwc);
-// Returns the shape, in memory order, of the output of `window` with `channels` channels and the batch of
-// `like`; of its input if `transposed` is true.
-Shape ImageShape(const ImageDims& like, int64_t channels, const Window& window, bool nhwc,
-                 bool transposed = false);
+TensorOrder OrderOf(const Attributes& attributes);
+// `shape` must have rank 3 to 5, or 4 if `order` is NHWC.
+ImageDims ImageDimsOf(const Shape& shape, TensorOrder order = TensorOrder::kNchw);
+// Return the shapes, in memory order, of what `window` makes and reads, with `channels` channels and the
+// batch of `like`.
+Shape OutputShape(const ImageDims& like, int64_t channels, const Window& window, TensorOrder order);
+Shape InputShape(const ImageDims& like, int64_t channels, const Window& window, TensorOrder order);
 
-// Reads strides, dilations, pads, auto_pad (and ceil_mode if `pooling` is true) and computes padding and
-// output sizes. Returns a description of the problem, or an empty string. `kernel` must have x.spatial
-// elements.
+enum class WindowKind { kConvolution, kPool };
+
+// Reads strides, dilations, pads, auto_pad (and ceil_mode of a pool) and computes padding and output sizes.
+// Returns a description of the problem, or an empty string. `kernel` must have x.spatial elements.
 std::string ResolveWindow(const Attributes& attributes, const ImageDims& x, std::span<const int64_t> kernel,
-                          bool pooling, Window& window);
+                          WindowKind kind, Window& window);
 
 // Resolves the window of a ConvTranspose, which is the window of the convolution that it transposes: `in` is
 // the size of the ConvTranspose's output and `out` the size of its input. Also reads output_shape and

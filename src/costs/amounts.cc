@@ -43,7 +43,8 @@ double ShareAcross(int64_t values, int64_t lanes) {
 }
 
 Amounts::Amounts(const NodeInRun& at, std::string kernel, std::string regime) : at_(at) {
-  work_.kernel = std::move(kernel), work_.regime = std::move(regime);
+  work_.kernel = std::move(kernel);
+  work_.regime = std::move(regime);
 }
 
 void Amounts::Add(const std::string& what, double amount) {

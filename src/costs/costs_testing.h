@@ -34,11 +34,13 @@ inline MachineFile ToyMachine(const std::vector<ToyCluster>& clusters, double de
     file.machine.clusters.push_back(std::move(cluster));
     ClusterFigures figures;
     figures.max_mhz = {1000, "manual"};
-    figures.f32_flops_per_cycle = {toy.gflops / 0.8, "manual"},
+    figures.f32_flops_per_cycle = {toy.gflops / 0.8, "manual"};
     figures.int8_ops_per_cycle = {4 * toy.gflops / 0.8, "manual"};
-    figures.compute_share = {0.8, "estimate"}, figures.depthwise_share = {0.4, "estimate"};
+    figures.compute_share = {0.8, "estimate"};
+    figures.depthwise_share = {0.4, "estimate"};
     figures.gbytes_per_s = {toy.gbytes_per_s, "manual"};
-    figures.dequeue_ns = {dequeue_ns, "estimate"}, figures.barrier_us = {barrier_us, "estimate"};
+    figures.dequeue_ns = {dequeue_ns, "estimate"};
+    figures.barrier_us = {barrier_us, "estimate"};
     file.clusters.push_back(std::move(figures));
   }
   return file;

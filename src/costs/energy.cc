@@ -128,7 +128,7 @@ class Search {
 
   EnergyChoice Do() {
     Try(0);
-    EnergyChoice choice{best_.at(BestSet()), fastest_, {}, true, ""};
+    EnergyChoice choice{.best = best_.at(BestSet()), .fastest = fastest_};
     choice.meets = Meets(choice.best);
     for (const auto& [set, candidate] : best_)
       if (set != SetOf(choice.best)) choice.runners_up.push_back(candidate);
@@ -168,7 +168,10 @@ class Search {
   }
 
   void Try(size_t cluster) {
-    if (cluster == options_.size()) return Look(), Keep();
+    if (cluster == options_.size()) {
+      Look();
+      return Keep();
+    }
     for (const Option& option : options_[cluster]) {
       chosen_[cluster] = &option;
       Try(cluster + 1);
@@ -186,7 +189,8 @@ class Search {
   void Keep() {
     EnergyCandidate candidate = Sum();
     if (!(candidate.ms > 0)) return;  // no cluster takes part
-    ++ways_, meeting_ += Meets(candidate);
+    ++ways_;
+    meeting_ += Meets(candidate);
     if (fastest_.clusters.empty() || Faster(candidate, fastest_)) fastest_ = candidate;
     const auto [known, is_new] = best_.try_emplace(SetOf(candidate), candidate);
     if (!is_new && Better(candidate, known->second)) known->second = std::move(candidate);
@@ -198,16 +202,19 @@ class Search {
     double hand_over_ns = 0, ns = 0, nanojoules = 0;
     for (const Option* option : chosen_) {
       candidate.clusters.push_back(option->setting);
-      cores += option->setting.cores, hand_over_ns = std::max(hand_over_ns, option->node_ns);
+      cores += option->setting.cores;
+      hand_over_ns = std::max(hand_over_ns, option->node_ns);
     }
     if (cores == 0) return candidate;
     for (size_t n = 0; n < work_.nodes.size(); ++n) {
       const double node_ns = NodeNs(n) + (cores > 1 ? hand_over_ns : 0);
       double watts = 0;
       for (const Option* option : chosen_) watts += option->watts[n];
-      ns += node_ns, nanojoules += node_ns * watts;
+      ns += node_ns;
+      nanojoules += node_ns * watts;
     }
-    candidate.ms = ns * 1e-6, candidate.joules = nanojoules * 1e-9;
+    candidate.ms = ns * 1e-6;
+    candidate.joules = nanojoules * 1e-9;
     return candidate;
   }
 

@@ -105,7 +105,8 @@ void Verify(const EnergyCurves& curves) {
     problems.Try(
         [&] { Invalid(where, "a text that cannot be printed; got '{}'", Printable(text.substr(0, 40))); });
   };
-  check_text(curves.machine), check_text(curves.source);
+  check_text(curves.machine);
+  check_text(curves.source);
   for (const ClusterCurves& c : curves.clusters) {
     check_text(c.name);
     if (!names.insert(c.name).second)
@@ -123,7 +124,7 @@ std::string ToJson(const EnergyCurves& curves) {
          {"gbytes_per_s", curves.gbytes_per_s},
          {"clusters", Json::array()}};
   for (const ClusterCurves& c : curves.clusters) j["clusters"].push_back(ClusterJson(c));
-  return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return JsonText(j, 1) + "\n";
 }
 
 EnergyCurves ParseEnergyCurves(std::string_view json, const std::string& where) {

@@ -20,7 +20,8 @@ MachineFile Powered(MachineFile file, const std::vector<std::pair<double, double
   for (size_t c = 0; c < watts.size(); ++c) {
     ClusterFigures& f = file.clusters[c];
     f.min_mhz = {100, "manual"};
-    f.idle_w = {watts[c].first, "estimate"}, f.active_w = {watts[c].second, "estimate"},
+    f.idle_w = {watts[c].first, "estimate"};
+    f.active_w = {watts[c].second, "estimate"};
     f.power_exponent = {kExponent, "estimate"};
   }
   return file;
@@ -173,7 +174,10 @@ TEST(ChooseEnergy, TellsHowFarItIs) {
 TEST(ChooseEnergy, EndsWhereItIsCancelled) {
   CancelToken token;
   int told = 0;
-  const auto cancel_later = [&](int done, int) { told = done, done == 1024 ? token.Cancel() : void(); };
+  const auto cancel_later = [&](int done, int) {
+    told = done;
+    if (done == 1024) token.Cancel();
+  };
   try {
     ChooseEnergy(ThreeClusters(), kComputes, {}, {.cancel = &token, .progress = cancel_later});
     FAIL() << "nothing was cancelled";

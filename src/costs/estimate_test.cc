@@ -127,7 +127,9 @@ TEST(TimesOn, WithoutALimitNobodyWaitsForMemory) {
   Costs costs{{2}};
   costs.gbytes_per_s = {Costs::kNoLimit};
   NodeCost node{"n", "Conv", NodeKind::kProduct};
-  node.bytes = 1 << 30, node.pieces = 1000, node.core_ns = {64000};
+  node.bytes = 1 << 30;
+  node.pieces = 1000;
+  node.core_ns = {64000};
   const NodeTimes times = TimesOn(costs, node, {2});
   EXPECT_EQ(times.blocks, 2 * kBlocksPerThread);
   EXPECT_EQ(times.block_ns[0], 1000);

@@ -52,7 +52,8 @@ std::vector<double> Solve(const System& s, const std::vector<double>& weights) {
       double rest = right[j];
       for (size_t k = 0; k < n; ++k) rest -= k == j ? 0 : gram[j][k] * x[k];
       const double to = std::max(0.0, rest / gram[j][j]);
-      moved = std::max(moved, std::abs(to - x[j])), x[j] = to;
+      moved = std::max(moved, std::abs(to - x[j]));
+      x[j] = to;
     }
     if (moved < kStill) break;
   }

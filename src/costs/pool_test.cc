@@ -29,8 +29,12 @@ TEST(PoolCosts, TellsWhatContradictsItself) {
         p.processors[1].power = PowerCosts{1, -2};
       },
       "[b] takes no such power; got -2 W");
-  expect([](PoolCosts& p) { p.processors[0].link.up_mbit_per_s = 0, p.processors[1].layers.clear(); },
-         "[b] has other layers");
+  expect(
+      [](PoolCosts& p) {
+        p.processors[0].link.up_mbit_per_s = 0;
+        p.processors[1].layers.clear();
+      },
+      "[b] has other layers");
 }
 
 }  // namespace

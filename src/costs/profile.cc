@@ -186,7 +186,7 @@ std::string ToJson(const Profile& profile) {
          {"wake_ns", profile.wake_ns},
          {"clusters", Json::array()}};
   for (const ClusterProfile& c : profile.clusters) j["clusters"].push_back(ClusterJson(c));
-  return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return JsonText(j, 1) + "\n";
 }
 
 Profile ProfileFromJson(const std::string& text, const std::string& where) {

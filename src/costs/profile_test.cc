@@ -19,7 +19,10 @@ Machine TwoClusters() {
 
 Fit FitOf(std::map<std::string, double> ns) {
   Fit fit;
-  fit.ns = ns, fit.samples = 9, fit.within = 0.875, fit.spread = 0.0625;
+  fit.ns = ns;
+  fit.samples = 9;
+  fit.within = 0.875;
+  fit.spread = 0.0625;
   for (const auto& [thing, each] : ns) fit.things.push_back(thing);
   return fit;
 }

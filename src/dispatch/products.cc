@@ -16,7 +16,9 @@ std::optional<Product> OfGemm(const Graph& graph, const Node& node, std::string*
   const Shape &x = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[1]).shape;
   Product p;
   p.transposed = a.Int("transB", 0) != 0;
-  p.m = x[0], p.k = x[1], p.n = p.transposed ? b[0] : b[1];
+  p.m = x[0];
+  p.k = x[1];
+  p.n = p.transposed ? b[0] : b[1];
   p.b_stride = b[1];
   p.alpha = a.Float("alpha", 1);
   if (node.attributes.Has("residual")) p.residual = 3;
@@ -33,7 +35,8 @@ std::optional<Product> OfMatMul(const Graph& graph, const Node& node, std::strin
   const Shape &x = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[1]).shape;
   if (x.rank() < 2 || b.rank() < 2) return No("an operand has one dimension", why);
   Product p;
-  p.k = x.back(), p.n = b.back();
+  p.k = x.back();
+  p.n = b.back();
   p.b_stride = p.n;
   p.m = x[x.rank() - 2];
   if (b.rank() == 2 || b.Elements(0, b.rank() - 2) == 1) {
@@ -60,10 +63,13 @@ std::optional<Product> OfView(const Graph& graph, const Node& node, std::string*
   if (view.a_column != 1 || view.y_column != 1 || (view.b_column != 1 && view.b_row != 1))
     return No("elements of a row lie apart", why);
   Product p;
-  p.m = view.m, p.n = view.n, p.k = view.k;
+  p.m = view.m;
+  p.n = view.n;
+  p.k = view.k;
   p.batch = view.batch;
   p.view = view;
-  p.a_stride = view.a_row, p.c_stride = view.y_row;
+  p.a_stride = view.a_row;
+  p.c_stride = view.y_row;
   p.transposed = view.b_column != 1;
   p.b_stride = p.transposed ? view.b_column : view.b_row;
   p.b_step = p.k * p.n;

@@ -1,5 +1,6 @@
 #include "dispatch/windows.h"
 
+#include "base/window.h"
 #include "dispatch/activations.h"
 #include "dispatch/reason.h"
 #include "kernels/fast/conv/window.h"
@@ -9,12 +10,10 @@ namespace {
 
 bool IsGlobal(const Node& node) { return node.op == "GlobalMaxPool" || node.op == "GlobalAveragePool"; }
 
-bool IsNhwc(const Node& node) { return node.attributes.String("layout", "") == "NHWC"; }
-
 }  // namespace
 
 std::optional<ConvShape> ConvolutionOf(const Graph& graph, const Node& node, std::string* why) {
-  if (!IsNhwc(node)) return No("not in NHWC", why);
+  if (!IsNhwc(node.attributes)) return No("not in NHWC", why);
   if (!IsF32(graph, node.inputs[0])) return No("not f32", why);
   if (!IsF32(graph, node.inputs[1]) || !IsConstant(graph, node.inputs[1]))
     return No("weights are not constant", why);
@@ -37,7 +36,7 @@ bool IsPooling(const Node& node) {
 }
 
 std::optional<Pooling> PoolingOf(const Graph& graph, const Node& node, std::string* why) {
-  if (!IsNhwc(node)) return No("not in NHWC", why);
+  if (!IsNhwc(node.attributes)) return No("not in NHWC", why);
   if (!IsF32(graph, node.inputs[0]) || graph.value(node.inputs[0]).shape.Elements() == 0)
     return No("not f32, or empty", why);
   if (node.output(1) != kNoValue) return No("the indices are wanted", why);

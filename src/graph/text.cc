@@ -8,16 +8,17 @@ namespace {
 
 std::string Ref(const Graph& graph, ValueId id) { return id == kNoValue ? "-" : "%" + graph.value(id).name; }
 
-std::string Refs(const Graph& graph, const std::vector<ValueId>& ids, bool typed) {
+std::string TypedRef(const Graph& graph, ValueId id) {
+  if (id == kNoValue) return Ref(graph, id);
+  const Value& value = graph.value(id);
+  return Ref(graph, id) + ": " + Describe(value) + (value.layout == Layout::kNhwc ? " nhwc" : "");
+}
+
+using RefText = std::string (*)(const Graph& graph, ValueId id);
+
+std::string Refs(const Graph& graph, const std::vector<ValueId>& ids, RefText text) {
   std::string out;
-  for (ValueId id : ids) {
-    if (!out.empty()) out += ", ";
-    out += Ref(graph, id);
-    if (typed && id != kNoValue) {
-      out += ": " + Describe(graph.value(id));
-      if (graph.value(id).layout == Layout::kNhwc) out += " nhwc";
-    }
-  }
+  for (ValueId id : ids) out += (out.empty() ? "" : ", ") + text(graph, id);
   return out;
 }
 
@@ -42,12 +43,12 @@ std::string DotQuote(const std::string& text) {
 
 std::string ToText(const Graph& graph) {
   std::string out = "graph " + graph.name + "\n";
-  for (ValueId id : graph.inputs) out += "  input " + Refs(graph, {id}, true) + "\n";
+  for (ValueId id : graph.inputs) out += "  input " + TypedRef(graph, id) + "\n";
   for (size_t i = 0; i < graph.values.size(); ++i)
-    if (graph.values[i].is_constant()) out += "  const " + Refs(graph, {ValueId(i)}, true) + "\n";
+    if (graph.values[i].is_constant()) out += "  const " + TypedRef(graph, ValueId(i)) + "\n";
   for (const Node& node : graph.nodes)
-    out += fmt::format("  {} = {}({}){}  # {}\n", Refs(graph, node.outputs, true), node.op,
-                       Refs(graph, node.inputs, false), AttributesText(node.attributes), node.name);
+    out += fmt::format("  {} = {}({}){}  # {}\n", Refs(graph, node.outputs, TypedRef), node.op,
+                       Refs(graph, node.inputs, Ref), AttributesText(node.attributes), node.name);
   for (ValueId id : graph.outputs) out += "  output " + Ref(graph, id) + "\n";
   return out;
 }

@@ -76,10 +76,11 @@ class Verifier {
     for (ValueId id : node.inputs) {
       if (id == kNoValue) continue;
       if (!CheckId(node.name, id)) good = false;
-      else if (!made_[size_t(id)])
+      else if (!made_[size_t(id)]) {
         Add(node.name, "input '{}' is not made by an earlier node, an input or a constant",
-            graph_.value(id).name),
-            good = false;
+            graph_.value(id).name);
+        good = false;
+      }
     }
     for (ValueId id : node.outputs) {
       if (id == kNoValue) continue;
@@ -88,14 +89,16 @@ class Verifier {
     }
     const OpSchema* op = FindOperator(node.op);
     if (!op) return Add(node.name, "unknown operator {}", node.op);
-    if (op->max_inputs >= 0 && int(node.inputs.size()) > op->max_inputs)
+    if (op->max_inputs >= 0 && int(node.inputs.size()) > op->max_inputs) {
       Add(node.name, "{} has too many inputs; got {}, expected at most {}", node.op, node.inputs.size(),
-          op->max_inputs),
-          good = false;
-    if (op->max_outputs >= 0 && int(node.outputs.size()) > op->max_outputs)
+          op->max_inputs);
+      good = false;
+    }
+    if (op->max_outputs >= 0 && int(node.outputs.size()) > op->max_outputs) {
       Add(node.name, "{} has too many outputs; got {}, expected at most {}", node.op, node.outputs.size(),
-          op->max_outputs),
-          good = false;
+          op->max_outputs);
+      good = false;
+    }
     if (good) CheckShapes(node);
   }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -38,7 +39,8 @@ int LargestDifference(const Image& a, const Image& b) {
 TEST(DecodeJpeg, GivesThePixelsBack) {
   const Image image = Gradient(67, 45);
   EXPECT_LE(LargestDifference(DecodeImage(AsBytes(EncodeJpeg(image)), "pic"), image), 8);
-  EXPECT_LE(LargestDifference(DecodeImage(AsBytes(EncodeJpeg(image, true)), "pic"), image), 8);
+  EXPECT_LE(LargestDifference(DecodeImage(AsBytes(EncodeJpeg(image, {.progressive = true})), "pic"), image),
+            8);
 }
 
 TEST(DecodeJpeg, ScalesWhileDecoding) {
@@ -53,7 +55,7 @@ TEST(DecodeJpeg, ScalesWhileDecoding) {
 
 TEST(DecodeJpeg, TruncatedAnywhereIsAnError) {
   for (bool progressive : {false, true}) {
-    const std::string bytes = EncodeJpeg(Gradient(64, 64), progressive);
+    const std::string bytes = EncodeJpeg(Gradient(64, 64), {.progressive = progressive});
     for (size_t n = 3; n + 2 < bytes.size(); n += 7)
       ExpectError(ErrorOf(bytes.substr(0, n)), Code::kDataLoss, "JPEG");
   }
@@ -63,10 +65,16 @@ TEST(DecodeJpeg, AHugeHeaderIsRefusedBeforeAllocating) {
   std::string bytes = EncodeJpeg(Gradient(64, 64));
   const size_t sof = bytes.find("\xff\xc0");
   for (unsigned side : {65535u, 65500u}) {
-    for (size_t at : {sof + 5, sof + 7}) bytes[at] = char(side >> 8), bytes[at + 1] = char(side);
+    for (size_t at : {sof + 5, sof + 7}) {
+      bytes[at] = char(side >> 8);
+      bytes[at + 1] = char(side);
+    }
     ExpectError(ErrorOf(bytes), Code::kResourceExhausted, "too large");
   }
-  for (size_t at : {sof + 5, sof + 7}) bytes[at] = char(10000 >> 8), bytes[at + 1] = char(10000 & 255);
+  for (size_t at : {sof + 5, sof + 7}) {
+    bytes[at] = char(10000 >> 8);
+    bytes[at + 1] = char(10000 & 255);
+  }
   ExpectError(ErrorOf(bytes), Code::kDataLoss, "too short");
 }
 
@@ -87,8 +95,9 @@ TEST(DecodePng, EveryColourTypeBecomesRgb) {
         Case{PNG_COLOR_TYPE_RGBA, 8, {1, 2, 3, 0, 4, 5, 6, 255}, {1, 2, 3, 4, 5, 6}},
         Case{PNG_COLOR_TYPE_PALETTE, 1, {0x40}, {1, 2, 3, 200, 100, 50}},
         Case{PNG_COLOR_TYPE_PALETTE, 8, {1, 0}, {200, 100, 50, 1, 2, 3}}}) {
-    const auto bytes = EncodePng(2, 1, c.color, c.depth, {c.row},
-                                 c.color == PNG_COLOR_TYPE_PALETTE ? palette : std::vector<png_color>{});
+    const auto bytes =
+        EncodePng(2, 1, c.color, c.depth, {c.row},
+                  {.palette = c.color == PNG_COLOR_TYPE_PALETTE ? palette : std::vector<png_color>{}});
     EXPECT_EQ(DecodeImage(AsBytes(bytes), "pic").rgb, c.expected)
         << "colour type " << c.color << ", depth " << c.depth;
   }
@@ -97,7 +106,7 @@ TEST(DecodePng, EveryColourTypeBecomesRgb) {
 TEST(DecodePng, InterlacedEqualsPlain) {
   const Image image = Gradient(19, 13);
   EXPECT_EQ(DecodeImage(AsBytes(EncodePng(image)), "pic").rgb, image.rgb);
-  EXPECT_EQ(DecodeImage(AsBytes(EncodePng(image, true)), "pic").rgb, image.rgb);
+  EXPECT_EQ(DecodeImage(AsBytes(EncodePng(image, {.interlaced = true})), "pic").rgb, image.rgb);
 }
 
 TEST(DecodePng, TruncatedAnywhereIsAnError) {
@@ -109,8 +118,10 @@ TEST(DecodePng, TruncatedAnywhereIsAnError) {
 // Changes the size in a PNG header. The header's checksum is updated too, because libpng stops at a wrong
 // one.
 std::string WithSize(std::string png, uint32_t width, uint32_t height) {
-  for (int i = 0; i < 4; ++i)
-    png[size_t(16 + i)] = char(width >> (24 - 8 * i)), png[size_t(20 + i)] = char(height >> (24 - 8 * i));
+  for (int i = 0; i < 4; ++i) {
+    png[size_t(16 + i)] = char(width >> (24 - 8 * i));
+    png[size_t(20 + i)] = char(height >> (24 - 8 * i));
+  }
   uint32_t crc = ~0u;
   for (size_t i = 12; i < 29; ++i) {
     crc ^= uint8_t(png[i]);
@@ -177,14 +188,23 @@ TEST(DecodeImage, OtherFilesAreNamedForWhatTheyAre) {
 }
 
 // Returns a TIFF header and a directory of two entries; the second entry is the orientation.
-std::string Exif(int orientation, bool little) {
+std::string Exif(int orientation, std::endian order) {
+  const bool little = order == std::endian::little;
   std::string tiff = little ? std::string("II*\0", 4) : std::string("MM\0*", 4);
   const auto put = [&](uint32_t v, int n) {
     for (int i = 0; i < n; ++i) tiff += char(v >> (8 * (little ? i : n - 1 - i)));
   };
-  put(8, 4), put(2, 2);
-  put(0x010f, 2), put(2, 2), put(4, 4), tiff += std::string("Me\0\0", 4);
-  put(0x0112, 2), put(3, 2), put(1, 4), put(uint32_t(orientation), 2), put(0, 2);
+  put(8, 4);
+  put(2, 2);
+  put(0x010f, 2);
+  put(2, 2);
+  put(4, 4);
+  tiff += std::string("Me\0\0", 4);
+  put(0x0112, 2);
+  put(3, 2);
+  put(1, 4);
+  put(uint32_t(orientation), 2);
+  put(0, 2);
   return tiff;
 }
 
@@ -218,8 +238,8 @@ TEST(Exif, PicturesComeOutUpright) {
   for (const Case& c : {Case{1, "top", "left"}, Case{2, "top", "right"}, Case{3, "bottom", "right"},
                         Case{4, "bottom", "left"}, Case{5, "left", "top"}, Case{6, "right", "top"},
                         Case{7, "right", "bottom"}, Case{8, "left", "bottom"}}) {
-    for (const bool little : {true, false}) {
-      const std::string bytes = WithExif(jpeg, Exif(c.orientation, little));
+    for (const std::endian order : {std::endian::little, std::endian::big}) {
+      const std::string bytes = WithExif(jpeg, Exif(c.orientation, order));
       const Image shown = DecodeImage(AsBytes(bytes), "pic");
       EXPECT_EQ(shown.exif_orientation, c.orientation);
       EXPECT_EQ(shown.width, c.orientation >= 5 ? 32 : 64);
@@ -233,18 +253,18 @@ TEST(Exif, PicturesComeOutUpright) {
 }
 
 TEST(Exif, DamagedDataLeavesThePictureAsItIs) {
-  const std::string jpeg = EncodeJpeg(Gradient(64, 32)), good = Exif(6, true);
+  const std::string jpeg = EncodeJpeg(Gradient(64, 32)), good = Exif(6, std::endian::little);
   for (size_t n = 0; n < good.size() - 4; ++n)
     EXPECT_EQ(DecodeImage(AsBytes(WithExif(jpeg, good.substr(0, n))), "pic").exif_orientation, 1) << n;
   std::string far = good;
   far[7] = '\x7f';  // the offset of the directory is about 2 GB
   EXPECT_EQ(DecodeImage(AsBytes(WithExif(jpeg, far)), "pic").width, 64);
-  EXPECT_EQ(DecodeImage(AsBytes(WithExif(jpeg, Exif(9, true))), "pic").width, 64);
+  EXPECT_EQ(DecodeImage(AsBytes(WithExif(jpeg, Exif(9, std::endian::little))), "pic").width, 64);
 }
 
 TEST(Exif, PngHasItToo) {
-  const std::string tiff = Exif(8, false);
-  const Image image = DecodeImage(AsBytes(EncodePng(Gradient(19, 13), false, tiff)), "pic");
+  const std::string tiff = Exif(8, std::endian::big);
+  const Image image = DecodeImage(AsBytes(EncodePng(Gradient(19, 13), {.exif = tiff})), "pic");
   EXPECT_EQ(image.exif_orientation, 8);
   EXPECT_EQ(image.width, 13);
 }
@@ -254,8 +274,8 @@ TEST(DecodeImage, FlippedBitsNeverCrash) {
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
   const Image image = Gradient(40, 30);
-  for (const std::string& good :
-       {EncodeJpeg(image), EncodeJpeg(image, true), EncodePng(image), EncodePng(image, true)})
+  for (const std::string& good : {EncodeJpeg(image), EncodeJpeg(image, {.progressive = true}),
+                                  EncodePng(image), EncodePng(image, {.interlaced = true})})
     for (int i = 0; i < 300; ++i) {
       std::string bad = good;
       for (int flips = 0; flips < 3; ++flips) bad[random() % bad.size()] ^= char(1 << (random() % 8));

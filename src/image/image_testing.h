@@ -26,12 +26,18 @@ inline Image Gradient(int width, int height) {
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
       uint8_t* p = image.row(y) + x * 3;
-      p[0] = uint8_t(x * 255 / width), p[1] = uint8_t(y * 255 / height), p[2] = 40;
+      p[0] = uint8_t(x * 255 / width);
+      p[1] = uint8_t(y * 255 / height);
+      p[2] = 40;
     }
   return image;
 }
 
-inline std::string EncodeJpeg(const Image& image, bool progressive = false) {
+struct JpegForm {
+  bool progressive = false;
+};
+
+inline std::string EncodeJpeg(const Image& image, const JpegForm& form = {}) {
   jpeg_compress_struct c{};
   jpeg_error_mgr errors{};
   c.err = jpeg_std_error(&errors);
@@ -39,11 +45,13 @@ inline std::string EncodeJpeg(const Image& image, bool progressive = false) {
   unsigned char* out = nullptr;
   unsigned long size = 0;
   jpeg_mem_dest(&c, &out, &size);
-  c.image_width = unsigned(image.width), c.image_height = unsigned(image.height);
-  c.input_components = 3, c.in_color_space = JCS_RGB;
+  c.image_width = unsigned(image.width);
+  c.image_height = unsigned(image.height);
+  c.input_components = 3;
+  c.in_color_space = JCS_RGB;
   jpeg_set_defaults(&c);
   jpeg_set_quality(&c, 95, TRUE);
-  if (progressive) jpeg_simple_progression(&c);
+  if (form.progressive) jpeg_simple_progression(&c);
   jpeg_start_compress(&c, TRUE);
   for (int y = 0; y < image.height; ++y) {
     JSAMPROW row = const_cast<uint8_t*>(image.row(y));
@@ -56,11 +64,15 @@ inline std::string EncodeJpeg(const Image& image, bool progressive = false) {
   return bytes;
 }
 
+struct PngForm {
+  std::vector<png_color> palette = {};
+  bool interlaced = false;
+  std::string exif = {};
+};
+
 // Encodes rows whose bytes have PNG's form for the given colour type and depth.
 inline std::string EncodePng(int width, int height, int color, int depth,
-                             const std::vector<std::vector<uint8_t>>& rows,
-                             const std::vector<png_color>& palette = {}, bool interlaced = false,
-                             std::string exif = "") {
+                             const std::vector<std::vector<uint8_t>>& rows, PngForm form = {}) {
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
   png_infop info = png_create_info_struct(png);
   std::string bytes;
@@ -71,11 +83,11 @@ inline std::string EncodePng(int width, int height, int color, int depth,
       },
       nullptr);
   png_set_IHDR(png, info, unsigned(width), unsigned(height), depth, color,
-               interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+               form.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                PNG_FILTER_TYPE_DEFAULT);
-  if (!palette.empty()) png_set_PLTE(png, info, palette.data(), int(palette.size()));
-  if (!exif.empty())
-    png_set_eXIf_1(png, info, png_uint_32(exif.size()), reinterpret_cast<png_bytep>(exif.data()));
+  if (!form.palette.empty()) png_set_PLTE(png, info, form.palette.data(), int(form.palette.size()));
+  if (!form.exif.empty())
+    png_set_eXIf_1(png, info, png_uint_32(form.exif.size()), reinterpret_cast<png_bytep>(form.exif.data()));
   png_write_info(png, info);
   const int passes = png_set_interlace_handling(png);
   for (int pass = 0; pass < passes; ++pass)
@@ -85,10 +97,10 @@ inline std::string EncodePng(int width, int height, int color, int depth,
   return bytes;
 }
 
-inline std::string EncodePng(const Image& image, bool interlaced = false, const std::string& exif = "") {
+inline std::string EncodePng(const Image& image, const PngForm& form = {}) {
   std::vector<std::vector<uint8_t>> rows;
   for (int y = 0; y < image.height; ++y) rows.emplace_back(image.row(y), image.row(y) + image.width * 3);
-  return EncodePng(image.width, image.height, PNG_COLOR_TYPE_RGB, 8, rows, {}, interlaced, exif);
+  return EncodePng(image.width, image.height, PNG_COLOR_TYPE_RGB, 8, rows, form);
 }
 
 // Returns a BMP header for uncompressed pixels. `bits` is 24 or 32; a negative height means that the top row
@@ -98,8 +110,14 @@ inline std::string BmpHeader(int32_t width, int32_t height, int bits) {
   auto put = [&](uint32_t v, int n) {
     for (int i = 0; i < n; ++i) h += char(v >> (8 * i));
   };
-  put(0, 4), put(0, 4), put(54, 4), put(40, 4), put(uint32_t(width), 4), put(uint32_t(height), 4), put(1, 2),
-      put(uint32_t(bits), 2);
+  put(0, 4);
+  put(0, 4);
+  put(54, 4);
+  put(40, 4);
+  put(uint32_t(width), 4);
+  put(uint32_t(height), 4);
+  put(1, 2);
+  put(uint32_t(bits), 2);
   for (int i = 0; i < 6; ++i) put(0, 4);
   return h;
 }

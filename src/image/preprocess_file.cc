@@ -223,8 +223,12 @@ const char* SettingsOf(const Text& t) {
 void SetRecipe(const Text& t, Preprocess& p) {
   Preprocess fresh;
   if (p.channels == ChannelOrder::kGray) fresh.channels = p.channels;
-  fresh.layout = p.layout, fresh.type = p.type;
-  fresh.labels = p.labels, fresh.top_k = p.top_k, fresh.softmax = p.softmax, fresh.classify = p.classify;
+  fresh.layout = p.layout;
+  fresh.type = p.type;
+  fresh.labels = p.labels;
+  fresh.top_k = p.top_k;
+  fresh.softmax = p.softmax;
+  fresh.classify = p.classify;
   p = ParsePreprocess(SettingsOf(t), std::string(t.value), fresh);
 }
 

@@ -161,7 +161,8 @@ TEST(MakeInput, CropFractionCoversAndCutsTheCentre) {
   const Image in = Noise(100, 64);
   Preprocess p, torch;
   p.crop_fraction = 0.875f;
-  torch.resize_shorter = 32, torch.crop_width = torch.crop_height = 28;
+  torch.resize_shorter = 32;
+  torch.crop_width = torch.crop_height = 28;
   const Tensor a = MakeInput(in, p, {1, 3, 28, 28}), b = MakeInput(in, torch);
   EXPECT_EQ(Reds(a), Reds(b));
   // The result has the input's shape, whichever side is the narrow one.
@@ -210,7 +211,8 @@ TEST(PreprocessFor, FollowsFromTheInput) {
   wrong.divisor[1] = 0;
   EXPECT_EQ(MessageOf([&] { MakeInput(Image(2, 2), wrong); }),
             "[divisor] cannot be 0; expected a number for each channel");
-  wrong = {}, wrong.crop_fraction = 9;
+  wrong = {};
+  wrong.crop_fraction = 9;
   EXPECT_EQ(MessageOf([&] { MakeInput(Image(2, 2), wrong); }),
             "[crop_fraction] out of range; got 9, expected 0 to 1");
   EXPECT_FALSE(ParsePreprocess("labels = 'l'\nresize = 3\nchannels = 'bgr'", "net.toml").values_known);

@@ -46,8 +46,8 @@ Taps MakeTaps(int from, int to, Interpolation interpolation) {
   std::vector<double> w(size_t(taps.count), 0.0);
   for (int i = 0; i < to; ++i) {
     const double center = (i + 0.5) * ratio;
-    const int first = std::max(0, int(center - support + 0.5));
-    const int last = std::min(from, int(center + support + 0.5));
+    const int first = std::max(0, int(std::floor(center - support + 0.5)));
+    const int last = std::min(from, int(std::floor(center + support + 0.5)));
     double sum = 0;
     for (int j = first; j < last; ++j) {
       w[size_t(j - first)] = Weight((j - center + 0.5) * (1.0 / stretch), interpolation);

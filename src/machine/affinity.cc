@@ -64,15 +64,18 @@ double QuotaOf(const std::string& text) {
   return both && quota > 0 && period > 0 && std::isfinite(quota / period) ? quota / period : 0;
 }
 
+enum class CgroupVersion { k1, k2 };
+
 // Returns the smallest quota of a cgroup and of its ancestors, whose quotas limit the cgroup too.
-double LeastQuota(Sysfs& sysfs, const std::string& mount, std::string group, bool version2) {
+double LeastQuota(Sysfs& sysfs, const std::string& mount, std::string group, CgroupVersion version) {
   double least = 0;
   if (group.find("..") != group.npos) group.clear();
   for (;;) {
     const std::string folder = mount + group + "/";
     const auto line = [&](const char* file) { return sysfs.Line(folder + file).value_or(""); };
     const double quota =
-        QuotaOf(version2 ? line("cpu.max") : line("cpu.cfs_quota_us") + " " + line("cpu.cfs_period_us"));
+        QuotaOf(version == CgroupVersion::k2 ? line("cpu.max")
+                                             : line("cpu.cfs_quota_us") + " " + line("cpu.cfs_period_us"));
     if (quota > 0 && (least == 0 || quota < least)) least = quota;
     if (group.empty()) return least;
     group.resize(group.rfind('/') == group.npos ? 0 : group.rfind('/'));
@@ -86,9 +89,9 @@ double ReadQuota(Sysfs& sysfs) {
     if (colon == rest.npos) continue;
     const std::string controllers = "," + rest.substr(0, colon) + ",", group = rest.substr(colon + 1);
     double quota = 0;
-    if (controllers == ",,") quota = LeastQuota(sysfs, "sys/fs/cgroup", group, true);
+    if (controllers == ",,") quota = LeastQuota(sysfs, "sys/fs/cgroup", group, CgroupVersion::k2);
     else if (controllers.find(",cpu,") != controllers.npos)
-      quota = LeastQuota(sysfs, "sys/fs/cgroup/cpu", group, false);
+      quota = LeastQuota(sysfs, "sys/fs/cgroup/cpu", group, CgroupVersion::k1);
     if (quota > 0 && (least == 0 || quota < least)) least = quota;
   }
   return least;

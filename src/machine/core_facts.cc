@@ -65,7 +65,10 @@ CoreFacts ReadCore(Sysfs& sysfs, int core, const Policy* policy) {
   CoreFacts facts{core};
   facts.cpu_capacity = sysfs.Number(cpu + "cpu_capacity", kMostCapacity).value_or(0);
   facts.frequency = ReadFrequency(sysfs, policy ? kCpus + "cpufreq/" + policy->name + "/" : cpu + "cpufreq/");
-  if (policy) facts.frequency.policies = {policy->name}, facts.switched = policy->cores;
+  if (policy) {
+    facts.frequency.policies = {policy->name};
+    facts.switched = policy->cores;
+  }
   facts.siblings = FirstList(sysfs, cpu + "topology/", {"core_cpus_list", "thread_siblings_list"});
   facts.package = FirstList(sysfs, cpu + "topology/", {"package_cpus_list", "core_siblings_list"});
   facts.caches = ReadCaches(sysfs, cpu);

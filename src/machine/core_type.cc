@@ -44,7 +44,10 @@ std::map<int, std::string> ReadArmTypes(Sysfs& sysfs) {
   std::map<int, std::string> types;
   int64_t core = -1, implementer = -1;
   for (const auto& [key, value] : sysfs.Fields("proc/cpuinfo")) {
-    if (key == "processor") core = Parse(value, 10), implementer = -1;
+    if (key == "processor") {
+      core = Parse(value, 10);
+      implementer = -1;
+    }
     if (key == "CPU implementer") implementer = Parse(value, 16);
     if (key != "CPU part" || core < 0 || core >= kMostCores) continue;
     if (const std::string name = ArmCoreName(implementer, Parse(value, 16)); !name.empty())

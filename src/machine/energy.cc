@@ -84,7 +84,8 @@ class Samples : public Part {
   double Joules(int64_t now_ns) override {
     const double now = std::abs(watts_());
     joules_ += (last_ + now) / 2 * double(now_ns - last_ns_) * 1e-9;
-    last_ = now, last_ns_ = now_ns;
+    last_ = now;
+    last_ns_ = now_ns;
     return joules_;
   }
 
@@ -116,13 +117,16 @@ class PartMaker {
   std::unique_ptr<Part> Counted(const std::string& path, std::optional<double> range,
                                 int64_t update_ns) const {
     auto part = std::make_unique<Counter>(sysfs_, path, range);
-    part->update_ns = update_ns, part->poll_ns = kCounterPoll, part->span_ns = kCounterUpdates * update_ns;
+    part->update_ns = update_ns;
+    part->poll_ns = kCounterPoll;
+    part->span_ns = kCounterUpdates * update_ns;
     return part;
   }
 
   std::unique_ptr<Part> Sampled(Samples::Watts watts, int64_t update_ns) const {
     auto part = std::make_unique<Samples>(std::move(watts), now_ns_);
-    part->update_ns = part->poll_ns = update_ns, part->span_ns = kSampleUpdates * update_ns;
+    part->update_ns = part->poll_ns = update_ns;
+    part->span_ns = kSampleUpdates * update_ns;
     return part;
   }
 
@@ -231,9 +235,14 @@ void ModelMeter::Settle() {
   settled_ns_ = now_ns;
 }
 
-void ModelMeter::SetAwake(size_t cluster, bool awake) {
+void ModelMeter::Wake(size_t cluster) {
   Settle();
-  awake_.at(cluster) = awake;
+  awake_.at(cluster) = true;
+}
+
+void ModelMeter::LetSleep(size_t cluster) {
+  Settle();
+  awake_.at(cluster) = false;
 }
 
 void ModelMeter::Busy(size_t cluster, double mhz, int64_t core_ns) {

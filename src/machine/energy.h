@@ -58,7 +58,8 @@ class ModelMeter : public EnergyMeter {
  public:
   ModelMeter(const MachineFile& file, EnergyClock clock);
 
-  void SetAwake(size_t cluster, bool awake);
+  void Wake(size_t cluster);
+  void LetSleep(size_t cluster);
   void Busy(size_t cluster, double mhz, int64_t core_ns);  // core_ns: busy time summed over the cores
 
   EnergyReading Read() override;

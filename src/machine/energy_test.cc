@@ -204,9 +204,9 @@ TEST(ModelMeter, AddsWhatIsAwakeAndWhatIsBusy) {
   ModelMeter meter(file, hand.clock());
   hand.ns += 5 * kSecond;
   EXPECT_EQ(meter.Read().joules, 0);
-  meter.SetAwake(1, true);
+  meter.Wake(1);
   hand.ns += 2 * kSecond;
-  meter.SetAwake(1, false);
+  meter.LetSleep(1);
   hand.ns += kSecond;
   meter.Busy(0, file.clusters[0].max_mhz.value, 3 * kSecond);
   const EnergyReading reading = meter.Read();

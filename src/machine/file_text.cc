@@ -1,6 +1,5 @@
 // Prints a machine file as JSON for programs: the machine's JSON with the figures added.
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "machine/file.h"
 
 namespace mete {
@@ -29,7 +28,7 @@ std::string ToJson(const MachineFile& file) {
     j["clusters"][i]["int8_gops"] = file.clusters[i].int8_gops();
     j["clusters"][i]["figures"] = FiguresJson(file.clusters[i]);
   }
-  return j.dump(2, ' ', false, Json::error_handler_t::replace);
+  return JsonText(j, 2);
 }
 
 }  // namespace mete

@@ -49,7 +49,7 @@ std::string ToText(const Left& left) {
                            {"speed_khz", s.speed_khz},
                            {"tunables_in", s.tunables.folder},
                            {"tunables", s.tunables.values}};
-  return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return JsonText(j, 1) + "\n";
 }
 
 std::vector<FrequencyRestorer> RestorersOf(const std::string& root, const FrequencySettings& settings) {
@@ -125,7 +125,10 @@ std::string ToText(const FrequencySettings& settings) {
 // restore. Throws Error if restoring is not allowed.
 std::string PutBackLeft(const std::string& root, const std::string& path, const Left& left,
                         WriteFrequencyFile write) {
-  if (left.boot != ThisBoot()) return unlink(path.c_str()), "";  // a reboot has reset the settings
+  if (left.boot != ThisBoot()) {  // a reboot has reset the settings
+    unlink(path.c_str());
+    return "";
+  }
   const std::vector<FrequencyRestorer> restorers = RestorersOf(root, left.settings);
   if (const char* failed = PutBackAll(restorers, path.c_str(), write))
     Fail(Code::kUnavailable, failed,

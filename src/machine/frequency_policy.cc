@@ -160,8 +160,10 @@ FrequencyRestorer::FrequencyRestorer(const std::string& root, const std::string&
                                      const FrequencySetting& setting)
     : setting_(Checked(name, setting)), tunables_(root, name, setting.governor, setting.tunables) {
   const std::string folder = Sysfs(root).PathOf(FolderOf(name));
-  governor_path_ = folder + "scaling_governor", speed_path_ = folder + "scaling_setspeed";
-  min_path_ = folder + "scaling_min_freq", max_path_ = folder + "scaling_max_freq";
+  governor_path_ = folder + "scaling_governor";
+  speed_path_ = folder + "scaling_setspeed";
+  min_path_ = folder + "scaling_min_freq";
+  max_path_ = folder + "scaling_max_freq";
   max_khz_ = LeadingNumber(setting_.max_khz.data(), setting_.max_khz.size());
 }
 
@@ -170,7 +172,10 @@ const char* FrequencyRestorer::Do(WriteFrequencyFile write) const {
   const char* failed = nullptr;
   int error = 0;
   const auto put = [&](const std::string& path, const std::string& text) {
-    if (!write(path.c_str(), text.c_str()) && !failed) failed = path.c_str(), error = errno;
+    if (!write(path.c_str(), text.c_str()) && !failed) {
+      failed = path.c_str();
+      error = errno;
+    }
   };
   put(governor_path_, setting_.governor);
   const bool up = max_khz_ >= NumberIn(min_path_.c_str());
@@ -178,7 +183,10 @@ const char* FrequencyRestorer::Do(WriteFrequencyFile write) const {
   put(min_path_, setting_.min_khz);
   if (!up) put(max_path_, setting_.max_khz);
   if (!setting_.speed_khz.empty()) put(speed_path_, setting_.speed_khz);
-  if (const char* tunable = tunables_.Do(write); tunable && !failed) failed = tunable, error = errno;
+  if (const char* tunable = tunables_.Do(write); tunable && !failed) {
+    failed = tunable;
+    error = errno;
+  }
   errno = error;
   return failed;
 }
@@ -188,7 +196,10 @@ const char* PutBackAll(const std::vector<FrequencyRestorer>& restorers, const ch
   const char* failed = nullptr;
   int error = 0;
   for (const FrequencyRestorer& r : restorers)
-    if (const char* path = r.Do(write); path && !failed) failed = path, error = errno;
+    if (const char* path = r.Do(write); path && !failed) {
+      failed = path;
+      error = errno;
+    }
   if (!failed) unlink(lock_path);
   errno = error;
   return failed;

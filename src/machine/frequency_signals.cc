@@ -78,7 +78,9 @@ FrequencySignals::FrequencySignals() {
 
 void FrequencySignals::Arm(const std::vector<FrequencyRestorer>& restorers, const std::string& lock_path,
                            WriteFrequencyFile write) {
-  restorers_ = &restorers, lock_path_ = lock_path.c_str(), write_ = write;
+  restorers_ = &restorers;
+  lock_path_ = lock_path.c_str();
+  write_ = write;
   struct sigaction action = {};
   action.sa_sigaction = OnSignal;
   action.sa_mask = AllOfThem();

@@ -196,7 +196,8 @@ TEST_F(FrequencyLockTest, ForgetsWhatWasBeforeTheMachineStarted) {
 
 TEST_F(FrequencyLockTest, GoesWhateverItIsOnceTheMachineWasStartedAnew) {
   nlohmann::json left = Left();
-  left["boot_id"] = "01234567-89ab-cdef-0123-456789abcdef", left["format"] = "mete frequency lock 1";
+  left["boot_id"] = "01234567-89ab-cdef-0123-456789abcdef";
+  left["format"] = "mete frequency lock 1";
   const std::string old = left.dump();
   for (const std::string& text : {old, old.substr(0, old.size() - 9), old + std::string(1 << 20, ' ')}) {
     Leave(text);
@@ -279,7 +280,8 @@ TEST_F(FrequencyLockTest, IsHeldByAForkedChildUntilThatEnds) {
   EXPECT_EQ(MendFrequencies(tree_.root(), folder_.str()), "");
   EXPECT_EQ(All("policy0"), "ondemand 408000 408000");
   kill(grandchild, SIGKILL);
-  close(pids[0]), close(pids[1]);
+  close(pids[0]);
+  close(pids[1]);
 }
 
 TEST_F(FrequencyLockTest, NamesSomePoliciesOfMany) {
@@ -311,7 +313,8 @@ TEST_F(FrequencyLockTest, RefusesADamagedOne) {
                                                {"powersave", "a", "1\n2"},
                                                {"powersave", "a", ""}}) {
     left = Left();
-    left["policies"]["policy0"]["tunables_in"] = folder, left["policies"]["policy0"]["tunables"][name] = text;
+    left["policies"]["policy0"]["tunables_in"] = folder;
+    left["policies"]["policy0"]["tunables"][name] = text;
     bad.push_back(left.dump());
   }
   left = Left();

@@ -142,10 +142,10 @@ class TunablesTest : public FrequencyTest {
     }
     const auto now = [&](const char* other) { return std::stoi(Get(file.parent_path() / other)); };
     if (file.filename() == "down_threshold" && std::stoi(text) >= now("up_threshold"))
-      return errno = EINVAL, false;
+      return FailWith(EINVAL);
     if (file.filename() == "up_threshold" && std::stoi(text) <= now("down_threshold"))
-      return errno = EINVAL, false;
-    if (file.filename() == "odd") return errno = EINVAL, false;
+      return FailWith(EINVAL);
+    if (file.filename() == "odd") return FailWith(EINVAL);
     return WriteAsKernel(path, text);
   }
 

@@ -32,19 +32,24 @@ inline std::string Get(const std::string& path) {
   return line;
 }
 
+// What a write that fails gives back.
+inline bool FailWith(int error) {
+  errno = error;
+  return false;
+}
+
 // WriteAsKernel() refuses a lower limit above the upper one, and every write to the file with this name.
 inline std::string g_closed;
 
 inline bool WriteAsKernel(const char* path, const char* text) {
   const std::string file = path, folder = file.substr(0, file.rfind('/') + 1),
                     name = file.substr(folder.size());
-  if (!g_closed.empty() && file.ends_with(g_closed)) return errno = EACCES, false;
+  if (!g_closed.empty() && file.ends_with(g_closed)) return FailWith(EACCES);
   const auto number = [](const std::string& t) { return std::stoll(t); };
   const auto now = [&](const char* other) { return number(Get(folder + other)); };
-  if (name == "scaling_min_freq" && number(text) > now("scaling_max_freq")) return errno = EINVAL, false;
-  if (name == "scaling_max_freq" && number(text) < now("scaling_min_freq")) return errno = EINVAL, false;
-  if (name == "scaling_setspeed" && Get(folder + "scaling_governor") != "userspace")
-    return errno = EINVAL, false;
+  if (name == "scaling_min_freq" && number(text) > now("scaling_max_freq")) return FailWith(EINVAL);
+  if (name == "scaling_max_freq" && number(text) < now("scaling_min_freq")) return FailWith(EINVAL);
+  if (name == "scaling_setspeed" && Get(folder + "scaling_governor") != "userspace") return FailWith(EINVAL);
   return WriteFrequencyFileOfKernel(path, text);
 }
 

@@ -96,8 +96,10 @@ const char* TunablesRestorer::DoOnce(WriteFrequencyFile write) const {
   const char* failed = nullptr;
   int error = 0;
   for (const Tunable& t : tunables_)
-    if (!Shows(t.path.c_str(), t.text) && !write(t.path.c_str(), t.text.c_str()) && !failed)
-      failed = t.path.c_str(), error = errno;
+    if (!Shows(t.path.c_str(), t.text) && !write(t.path.c_str(), t.text.c_str()) && !failed) {
+      failed = t.path.c_str();
+      error = errno;
+    }
   errno = error;
   return failed;
 }

@@ -211,7 +211,7 @@ bool IsProcessorList(const std::string& text) {
 
 // "cpu:0,2,cpu:1": a piece without "cpu" goes on with the list of cores before it.
 PoolFile PoolOfList(const std::string& list) {
-  PoolFile pool{list, "", "", false, {{"here", "", {}, {}}}};
+  PoolFile pool{.name = list, .devices = {{.name = "here"}}};
   std::vector<std::string> texts;
   for (size_t at = 0; at <= list.size();) {
     const size_t end = std::min(list.find(',', at), list.size());

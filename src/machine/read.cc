@@ -98,11 +98,14 @@ void NoteWhatIsMissing(Sysfs& sysfs, const std::vector<Cluster>& clusters) {
     sysfs.Note("cpuN/cache: not told; sizes of caches are unknown");
 }
 
+// A device tree's texts end with a zero byte.
+std::string UpToZero(const std::string& text) { return text.substr(0, text.find('\0')); }
+
 // Returns the name of the CPU; if it has none, as on Arm boards, the name of the board.
 std::string ReadName(Sysfs& sysfs) {
   std::string name = sysfs.Field("proc/cpuinfo", "model name");
   if (name.empty() || name.rfind("ARMv", 0) == 0)
-    name = sysfs.Line("proc/device-tree/model").value_or("").c_str();  // without the zero byte at its end
+    name = UpToZero(sysfs.Line("proc/device-tree/model").value_or(""));
   if (name.empty()) name = sysfs.Field("proc/cpuinfo", "Hardware");
   return name.empty() ? "cpu" : name;
 }

@@ -84,8 +84,10 @@ std::optional<std::string> Sysfs::Read(const std::string& path) const {
   if (!file) return std::nullopt;
   std::string text;
   char chunk[4096];
-  while (text.size() < kMostBytes && (file.read(chunk, sizeof(chunk)), file.gcount() > 0))
+  while (text.size() < kMostBytes && file) {
+    file.read(chunk, sizeof(chunk));
     text.append(chunk, size_t(file.gcount()));
+  }
   if (file.bad()) return std::nullopt;
   return text;
 }
@@ -121,7 +123,10 @@ std::optional<int64_t> Sysfs::Size(const std::string& path) {
     if (unit > 1) digits.remove_suffix(1);
   }
   const auto n = ParseNumber(digits, kMostCacheBytes / unit);
-  if (!n) return Disbelieve(path, *line, "a size such as 512K or 8M"), std::nullopt;
+  if (!n) {
+    Disbelieve(path, *line, "a size such as 512K or 8M");
+    return std::nullopt;
+  }
   return *n * unit;
 }
 

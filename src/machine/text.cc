@@ -1,8 +1,7 @@
 // Prints a Machine as text for people and as JSON for programs.
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "machine/core_list.h"
 #include "machine/machine.h"
 
@@ -89,7 +88,7 @@ std::string ToJson(const Machine& machine) {
   for (const Meter& m : machine.meters)
     j["meters"].push_back(
         {{"kind", Name(m.kind)}, {"name", m.name}, {"path", m.path}, {"readable", m.readable}});
-  return j.dump(2, ' ', false, Json::error_handler_t::replace);  // file names may be invalid UTF-8
+  return JsonText(j, 2);
 }
 
 }  // namespace mete

@@ -67,7 +67,10 @@ double TomlKeys::Number(const char* key, double least, double most) {
 }
 
 int TomlKeys::Count(const char* key, int most, std::optional<int> otherwise) {
-  if (otherwise && !table_.contains(key)) return known_.push_back(key), *otherwise;
+  if (otherwise && !table_.contains(key)) {
+    known_.push_back(key);
+    return *otherwise;
+  }
   const double value = Number(key, 1, most);
   if (value != std::floor(value))
     Problem(table_.get(key), "'{}' is wrong; got {}, expected a whole number", key, value);

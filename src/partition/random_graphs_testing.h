@@ -129,9 +129,10 @@ class RandomGraph : public Builder {
     const Shape& s = ShapeAt(x);
     const int64_t scale = Pick(1, 3), kind = Pick(0, 3);
     if (kind == 0) a.Set("mode", std::string("linear"));
-    if (kind == 1)
-      a.Set("coordinate_transformation_mode", std::string("asymmetric")),
-          a.Set("nearest_mode", std::string("floor"));
+    if (kind == 1) {
+      a.Set("coordinate_transformation_mode", std::string("asymmetric"));
+      a.Set("nearest_mode", std::string("floor"));
+    }
     if (Pick(0, 1))
       return Op("Resize", {x, kNoValue, kNoValue, Ints({s[0], s[1], scale * s[2], s[3] + Pick(0, 1)})}, a);
     return Op("Resize", {x, kNoValue, Floats({1, 1, float(scale), kind == 2 ? 2.0f : 1.5f})}, a);

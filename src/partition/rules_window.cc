@@ -45,9 +45,9 @@ std::optional<Division> Spatial(const DivideContext& c, Window window, int x = 0
   return d;
 }
 
-bool Resolve(const DivideContext& c, std::span<const int64_t> kernel, bool pooling, Window& window,
+bool Resolve(const DivideContext& c, std::span<const int64_t> kernel, WindowKind kind, Window& window,
              int x = 0) {
-  return ResolveWindow(c.node.attributes, ImageDimsOf(c.shape(x), false), kernel, pooling, window).empty();
+  return ResolveWindow(c.node.attributes, ImageDimsOf(c.shape(x)), kernel, kind, window).empty();
 }
 
 bool IsImage(const DivideContext& c) {
@@ -83,7 +83,7 @@ Divided DivideConvolution(const DivideContext& c) {
   if (c.axis == 0) return Batch(c);
   if (c.axis == 1) return ConvChannels(c);
   Window window;
-  if (!Resolve(c, c.shape(1).dims().subspan(2), false, window)) return std::nullopt;
+  if (!Resolve(c, c.shape(1).dims().subspan(2), WindowKind::kConvolution, window)) return std::nullopt;
   return Spatial(c, window);
 }
 
@@ -92,7 +92,8 @@ Divided DivideQuantizedConvolution(const DivideContext& c) {
   if (!IsImage(c)) return std::nullopt;
   if (c.axis == 0) return Batch(c);
   Window window;
-  if (c.axis == 1 || !Resolve(c, c.shape(c.traits.weights).dims().subspan(2), false, window))
+  if (c.axis == 1 ||
+      !Resolve(c, c.shape(c.traits.weights).dims().subspan(2), WindowKind::kConvolution, window))
     return std::nullopt;
   return Spatial(c, window);
 }
@@ -106,7 +107,7 @@ Divided DividePool(const DivideContext& c) {
     return d;
   }
   Window window;
-  if (!Resolve(c, c.node.attributes.IntList("kernel_shape"), true, window)) return std::nullopt;
+  if (!Resolve(c, c.node.attributes.IntList("kernel_shape"), WindowKind::kPool, window)) return std::nullopt;
   return Spatial(c, window);
 }
 
@@ -124,8 +125,8 @@ Divided DivideTransposedConvolution(const DivideContext& c) {
   if (c.axis == 0) return Batch(c);
   Window window;
   const int spatial = c.shape(0).rank() - 2;
-  if (!ResolveTransposedWindow(c.node.attributes, ImageDimsOf(c.shape(0), false),
-                               c.shape(1).dims().subspan(2), window)
+  if (!ResolveTransposedWindow(c.node.attributes, ImageDimsOf(c.shape(0)), c.shape(1).dims().subspan(2),
+                               window)
            .empty())
     return std::nullopt;
   WindowAxis& a = window[size_t(kSpatialDims - spatial + c.axis - 2)];

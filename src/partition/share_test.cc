@@ -32,7 +32,10 @@ Tensor ComputePart(const Graph& graph, const std::vector<Tensor>& values, const 
   std::vector<Tensor> inputs;
   for (const ValuePart& input : share.parts.inputs)
     inputs.push_back(Cut(values[size_t(input.value)], input.part));
-  for (const Part& part : share.parts.computed) ++count.nodes, count.divided += !part.all();
+  for (const Part& part : share.parts.computed) {
+    ++count.nodes;
+    count.divided += !part.all();
+  }
   return EvaluateAll(share.graph, inputs)[size_t(share.graph.outputs[0])];
 }
 

@@ -143,8 +143,7 @@ std::string ToJson(const Plan& plan, const Graph& graph) {
          {"groups", Json::array()}};
   if (plan.predicted_us > 0) j["predicted_us"] = plan.predicted_us;
   for (const PlannedGroup& group : plan.groups) j["groups"].push_back(GroupJson(group, graph));
-  return j.dump(2, ' ', false,
-                Json::error_handler_t::replace);  // replaces bytes in reasons, which are for people
+  return JsonText(j, 2);
 }
 
 Plan PlanFromJson(const std::string& text, const Graph& graph) {

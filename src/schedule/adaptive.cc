@@ -20,10 +20,14 @@ class Adaptive : public Policy {
  public:
   Adaptive(const std::vector<WorkerSpeed>& workers, TakeCost cost)
       : workers_(workers), seen_(workers, cost), worth_(workers), cost_(cost) {
-    others_.reserve(workers.size()), dealt_.reserve(workers.size());
+    others_.reserve(workers.size());
+    dealt_.reserve(workers.size());
     double fastest = 0;
     for (const WorkerSpeed& w : workers)
-      if (w.speed > fastest) fastest = w.speed, front_ = w.cluster;
+      if (w.speed > fastest) {
+        fastest = w.speed;
+        front_ = w.cluster;
+      }
     const auto differs = [&](const WorkerSpeed& w) {
       return w.cluster != workers[0].cluster || w.speed != workers[0].speed;
     };
@@ -32,27 +36,38 @@ class Adaptive : public Policy {
 
   void Begin(const Region& region, int64_t now_ns) override {
     CountTimes();
-    left_ = {0, region.blocks}, run_ = region.run;
-    blocks_ = region.blocks, begin_ns_ = done_ns_ = now_ns;
+    left_ = {0, region.blocks};
+    run_ = region.run;
+    blocks_ = region.blocks;
+    begin_ns_ = done_ns_ = now_ns;
     count_ = region.Workers(workers_.size());
     seen_.Begin(region, now_ns);
     counts_ = seen_.Known();
     worth_.Begin(region, OthersBlockNs(), now_ns);
     gone_.assign(workers_.size(), false);
     for (size_t w = 0; w < count_; ++w)
-      if (worth_.LeftOut(int(w))) gone_[w] = true, seen_.LeaveOut(int(w));
+      if (worth_.LeftOut(int(w))) {
+        gone_[w] = true;
+        seen_.LeaveOut(int(w));
+      }
   }
 
   bool Takes(int worker) const override { return !gone_[size_t(worker)]; }
 
   bool NextBlock(int worker, int64_t now_ns, BlockRange* range) override {
-    if (seen_.Finish(worker, now_ns)) worth_.Done(worker, now_ns), done_ns_ = now_ns;
+    if (seen_.Finish(worker, now_ns)) {
+      worth_.Done(worker, now_ns);
+      done_ns_ = now_ns;
+    }
     if (gone_[size_t(worker)]) return false;
     worth_.Asks(worker);
     Gather(worker, now_ns);
     int64_t count = Count(worker);
     if (count == 0 && left_.size() > 0 && worker == worth_.stays() && !AnotherIsHere(worker)) count = 1;
-    if (count == 0) return gone_[size_t(worker)] = true, false;
+    if (count == 0) {
+      gone_[size_t(worker)] = true;
+      return false;
+    }
     if (FromFront(worker)) {
       *range = {left_.begin, left_.begin + count};
       left_.begin = range->end;
@@ -151,8 +166,10 @@ class Adaptive : public Policy {
   double EvenOverBest() const {
     double slowest = 0, rate = 0;
     for (size_t v = 0; v < count_; ++v)
-      if (!worth_.LeftOut(int(v)))
-        slowest = std::max(slowest, seen_.UsualFactor(int(v))), rate += 1 / seen_.UsualFactor(int(v));
+      if (!worth_.LeftOut(int(v))) {
+        slowest = std::max(slowest, seen_.UsualFactor(int(v)));
+        rate += 1 / seen_.UsualFactor(int(v));
+      }
     return slowest * rate / double(Sharers(count_));
   }
 
@@ -204,12 +221,16 @@ class Adaptive : public Policy {
     // `done` solves blocks = sum of (done - start) * rate over the workers that begin before `done`.
     const auto joins = [&](const Start& s) {
       if (rate > 0 && s.in_ns >= done) return false;
-      rate += s.rate, sum += s.rate * s.in_ns;
+      rate += s.rate;
+      sum += s.rate * s.in_ns;
       done = (blocks + sum) / rate;
       return true;
     };
     for (const Start& s : others_) {
-      if (more && more->in_ns <= s.in_ns) joins(*more), more = nullptr;
+      if (more && more->in_ns <= s.in_ns) {
+        joins(*more);
+        more = nullptr;
+      }
       if (!joins(s)) break;
     }
     if (more) joins(*more);
@@ -224,7 +245,10 @@ class Adaptive : public Policy {
     for (const int64_t count : {whole, whole + run_, low, low + 1}) {
       if (count <= 0 || count > left_.size()) continue;
       const double done = Makespan(worker, count);
-      if (done < soonest || (done == soonest && Own(worker, count) < done)) soonest = done, best = count;
+      if (done < soonest || (done == soonest && Own(worker, count) < done)) {
+        soonest = done;
+        best = count;
+      }
     }
     return best;
   }
@@ -298,7 +322,7 @@ class Adaptive : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> MakeAdaptive(std::vector<WorkerSpeed> workers, TakeCost cost) {
+std::unique_ptr<Policy> MakeAdaptive(const std::vector<WorkerSpeed>& workers, TakeCost cost) {
   return std::make_unique<Adaptive>(workers, cost);
 }
 

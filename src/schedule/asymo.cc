@@ -69,7 +69,7 @@ class Asymo : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> MakeAsymo(std::vector<WorkerSpeed> workers, TakeCost cost) {
+std::unique_ptr<Policy> MakeAsymo(const std::vector<WorkerSpeed>& workers, TakeCost cost) {
   return std::make_unique<Asymo>(workers, cost);
 }
 

@@ -8,14 +8,18 @@ namespace mete {
 ClusterQueues::ClusterQueues(const std::vector<WorkerSpeed>& workers) : workers_(workers) {
   size_t clusters = 0;
   for (const WorkerSpeed& w : workers) clusters = std::max(clusters, size_t(w.cluster) + 1);
-  queues_.resize(clusters), speeds_.resize(clusters), counts_.resize(clusters);
+  queues_.resize(clusters);
+  speeds_.resize(clusters);
+  counts_.resize(clusters);
 }
 
 void ClusterQueues::Deal(int64_t blocks, size_t count) {
   std::fill(speeds_.begin(), speeds_.end(), 0);
   std::fill(counts_.begin(), counts_.end(), 0);
-  for (size_t w = 0; w < count; ++w)
-    speeds_[size_t(workers_[w].cluster)] += workers_[w].speed, ++counts_[size_t(workers_[w].cluster)];
+  for (size_t w = 0; w < count; ++w) {
+    speeds_[size_t(workers_[w].cluster)] += workers_[w].speed;
+    ++counts_[size_t(workers_[w].cluster)];
+  }
   double all = 0, before = 0;
   for (const double speed : speeds_) all += speed;
   for (size_t c = 0; c < queues_.size(); ++c) {

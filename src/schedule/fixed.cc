@@ -15,7 +15,8 @@ class Fixed : public Policy {
   }
 
   void Begin(const Region& region, int64_t) override {
-    blocks_ = region.blocks, all_ = ends_[region.Workers(taken_.size())];
+    blocks_ = region.blocks;
+    all_ = ends_[region.Workers(taken_.size())];
     std::fill(taken_.begin(), taken_.end(), false);
   }
 
@@ -37,6 +38,8 @@ class Fixed : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> MakeFixed(std::vector<double> shares) { return std::make_unique<Fixed>(shares); }
+std::unique_ptr<Policy> MakeFixed(const std::vector<double>& shares) {
+  return std::make_unique<Fixed>(shares);
+}
 
 }  // namespace mete

@@ -39,15 +39,16 @@ const std::vector<std::string>& PolicyNames() {
   return names;
 }
 
-std::unique_ptr<Policy> MakePolicy(std::string_view name, std::vector<WorkerSpeed> workers, TakeCost cost) {
+std::unique_ptr<Policy> MakePolicy(std::string_view name, const std::vector<WorkerSpeed>& workers,
+                                   TakeCost cost) {
   if (workers.empty()) Invalid("policy", "no workers");
   for (const WorkerSpeed& w : workers)
     if (!(w.speed > 0)) Invalid("policy", "a worker's speed must be positive; got {}", w.speed);
   if (name == "equal") return MakeFixed(std::vector<double>(workers.size(), 1));
   if (name == "ratio") return MakeFixed(FixedShares(workers));
-  if (name == "asymo") return MakeAsymo(std::move(workers), cost);
-  if (name == "sani") return MakeSani(std::move(workers));
-  if (name == "adaptive") return MakeAdaptive(std::move(workers), cost);
+  if (name == "asymo") return MakeAsymo(workers, cost);
+  if (name == "sani") return MakeSani(workers);
+  if (name == "adaptive") return MakeAdaptive(workers, cost);
   Invalid("policy", "unknown policy; got '{}', expected one of {}", name, fmt::join(PolicyNames(), ", "));
 }
 

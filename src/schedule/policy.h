@@ -93,7 +93,7 @@ struct TakeCost {
 
 // Makes the policy with this name. Throws an Error for an unknown name, no workers or a speed that is not
 // positive.
-std::unique_ptr<Policy> MakePolicy(std::string_view name, std::vector<WorkerSpeed> workers,
+std::unique_ptr<Policy> MakePolicy(std::string_view name, const std::vector<WorkerSpeed>& workers,
                                    TakeCost cost = {});
 const std::vector<std::string>& PolicyNames();
 

@@ -249,7 +249,10 @@ TEST(Policy, AdaptiveDoesNotTakeASteadyDifferenceOfAlikeWorkersForNoise) {
     double took = 0, best = 0;
     for (int64_t now = 0; region < 900; ++region) {
       const int64_t end = Simulate(*policy, {1 + region % 3, 64}, 10e3, workers, now).end_ns;
-      if (region >= 450) took += double(end - now), best += 640e3 / (region % 3 == 0 ? 1 + slow : 2);
+      if (region >= 450) {
+        took += double(end - now);
+        best += 640e3 / (region % 3 == 0 ? 1 + slow : 2);
+      }
       now = end;
     }
     EXPECT_LE(took / best, 1.04) << slow;

@@ -75,6 +75,8 @@ class Sani : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> MakeSani(std::vector<WorkerSpeed> workers) { return std::make_unique<Sani>(workers); }
+std::unique_ptr<Policy> MakeSani(const std::vector<WorkerSpeed>& workers) {
+  return std::make_unique<Sani>(workers);
+}
 
 }  // namespace mete

@@ -18,8 +18,10 @@ SimulatedRegion Simulate(Policy& policy, const Region& region, double block_ns,
                          std::vector<int64_t>(size_t(workers.count), 0)};
   std::vector<int64_t> free_at(size_t(workers.count));
   std::vector<int> asking(region.Workers(size_t(workers.count)));
-  for (int w = 0; w < int(asking.size()); ++w)
-    asking[size_t(w)] = w, free_at[size_t(w)] = workers.finish(w, start_ns, 0);
+  for (int w = 0; w < int(asking.size()); ++w) {
+    asking[size_t(w)] = w;
+    free_at[size_t(w)] = workers.finish(w, start_ns, 0);
+  }
   policy.Begin(region, start_ns);
   std::vector<int64_t> in_hand(size_t(workers.count), 0);
   for (int64_t left = region.blocks; left > 0;) {
@@ -28,7 +30,8 @@ SimulatedRegion Simulate(Policy& policy, const Region& region, double block_ns,
     const size_t w = size_t(*first);
     BlockRange range;
     const bool any = policy.NextBlock(int(w), free_at[w], &range);
-    left -= in_hand[w], in_hand[w] = range.size();
+    left -= in_hand[w];
+    in_hand[w] = range.size();
     if (left == 0) result.end_ns = free_at[w];
     if (!any) {
       asking.erase(first);

@@ -47,14 +47,19 @@ Speeds::Speeds(const std::vector<WorkerSpeed>& workers, TakeCost cost)
 }
 
 void Speeds::Reset(Times& times) const {
-  times.block_ns = 1, times.take_ns = times.cut_ns = 0, times.seen = times.seen_few = times.seen_cut = 0;
+  times.block_ns = 1;
+  times.take_ns = times.cut_ns = 0;
+  times.seen = times.seen_few = times.seen_cut = 0;
   times.workers.clear();
   for (const Worker& w : workers_)
-    times.workers.push_back({w.factor, kFirstSpread, 0, true, 0, kLeastPatience, kAll});
+    times.workers.push_back(
+        {.factor = w.factor, .spread = kFirstSpread, .patience = kLeastPatience, .trusted = kAll});
 }
 
 void Speeds::Begin(const Region& region, int64_t now_ns) {
-  now_ = region, region_ = size_t(region.id), begin_ns_ = now_ns;
+  now_ = region;
+  region_ = size_t(region.id);
+  begin_ns_ = now_ns;
   if (times_.size() <= region_) times_.resize(region_ + 1);
   Times& times = times_[region_];
   if (region_ == 0 || times.workers.empty()) Reset(times);
@@ -62,7 +67,10 @@ void Speeds::Begin(const Region& region, int64_t now_ns) {
   CountIdle(times);
   rate_ = 0;
   for (size_t w = 0; w < count_; ++w) rate_ += 1 / times.workers[w].factor;
-  for (Worker& w : workers_) w.range = {}, w.asked = w.tried = false;
+  for (Worker& w : workers_) {
+    w.range = {};
+    w.asked = w.tried = false;
+  }
 }
 
 void Speeds::CountIdle(Times& times) {
@@ -80,13 +88,15 @@ void Speeds::CountIdle(Times& times) {
 
 void Speeds::LeaveOut(int worker) {
   InRegion& here = times_[region_].workers[size_t(worker)];
-  here.computed = true, here.idle = 0;
+  here.computed = true;
+  here.idle = 0;
 }
 
 void Speeds::Start(int worker, const BlockRange& range, int64_t now_ns) {
   Worker& w = workers_[size_t(worker)];
   w.tried = WasIdle(worker);
-  w.range = range, w.start_ns = now_ns;
+  w.range = range;
+  w.start_ns = now_ns;
   times_[region_].workers[size_t(worker)].computed = true;
 }
 
@@ -95,11 +105,13 @@ bool Speeds::Finish(int worker, int64_t now_ns) {
   if (!w.asked) {
     const double join =
         std::min(double(now_ns - begin_ns_), kMostSurprise * std::max(w.join_ns, kLeastJoinNs));
-    w.asked = true, w.join_ns += kUsualGain * (join - w.join_ns);
+    w.asked = true;
+    w.join_ns += kUsualGain * (join - w.join_ns);
   }
   if (w.range.size() == 0) return false;
   Learn(worker, double(std::max<int64_t>(now_ns - w.start_ns, 1)));
-  w.range = {}, w.tried = false;
+  w.range = {};
+  w.tried = false;
   return true;
 }
 
@@ -115,7 +127,8 @@ void Speeds::LearnFirst(int worker, double ns) {
   times.block_ns =
       std::max(ns / double(workers_[size_t(worker)].range.size()) / times.workers[size_t(worker)].factor,
                kLeastBlockNs);
-  times.take_ns = times.cut_ns = double(cost_.ns), times.seen = 1;
+  times.take_ns = times.cut_ns = double(cost_.ns);
+  times.seen = 1;
 }
 
 void Speeds::LearnSlowdown(int worker, double ns, double usual) {
@@ -132,7 +145,8 @@ void Speeds::LearnSlowdown(int worker, double ns, double usual) {
 void Speeds::LearnTrial(InRegion& here, const Worker& w, double ratio) {
   here.factor = std::clamp(here.factor * ratio, w.by_plan / kMostFactor, w.by_plan * kMostFactor);
   here.patience = ratio < kBetter ? kLeastPatience : std::min(2 * here.patience, kMostPatience);
-  here.idle = 0, here.trusted = 1;
+  here.idle = 0;
+  here.trusted = 1;
 }
 
 // Attributes the unexpected part of an observed time to the model's parameters. If the range cuts runs, half
@@ -176,7 +190,8 @@ void Speeds::Learn(int worker, double ns) {
   const Worker& w = workers_[size_t(worker)];
   const double of_one = OfOne(w.range), usual = here.factor * of_one;
   if (w.tried) return LearnTrial(here, w, ns / usual);
-  here.idle = 0, here.patience = kLeastPatience;
+  here.idle = 0;
+  here.patience = kLeastPatience;
   const double ratio = Bounded(ns / (usual * w.slowdown)), blocks = double(w.range.size());
   here.trusted = ratio > kDisappointment ? std::max(1.0, blocks / 2)
                                          : std::min(kAll, std::max(here.trusted, 2 * blocks));

@@ -14,7 +14,8 @@ inline int64_t DoneBesideStops(int worker, int64_t start, double work) {
     const int64_t phase = at % kPeriod, from = at + std::max<int64_t>(0, kStopped - phase),
                   until = at - phase + kPeriod;
     if (left <= until - from) return from + left;
-    left -= until - from, at = until;
+    left -= until - from;
+    at = until;
   }
 }
 

@@ -33,13 +33,17 @@ void TwoWays::Learn(bool other, double ns) {
   if (elsewhere.seen > 0) usual.ns = std::min(usual.ns, kMostDifference * elsewhere.ns);
 }
 
-void TwoWays::Next(bool promising, bool void_trial) {
-  since_ = std::min(since_ + 1, kMostPatience), settling_ = std::max(settling_ - 1, 0);
-  if (trying() && --trial_ == 0 && !void_trial) Judge();
+void TwoWays::Next(const Outlook& outlook) {
+  since_ = std::min(since_ + 1, kMostPatience);
+  settling_ = std::max(settling_ - 1, 0);
+  if (trying() && --trial_ == 0 && !outlook.void_trial) Judge();
   const bool doubt = rule_.doubts && OtherIsSooner(other_) != other_;
   const int patience = doubt ? rule_.least_patience : patience_;
-  if (trying() || !promising || since_ < patience) return;
-  other_ = !other_, trial_ = rule_.trial_runs, settling_ = rule_.settling_runs, since_ = 0;
+  if (trying() || !outlook.promising || since_ < patience) return;
+  other_ = !other_;
+  trial_ = rule_.trial_runs;
+  settling_ = rule_.settling_runs;
+  since_ = 0;
 }
 
 bool TwoWays::OtherIsSooner(bool kept_other) const {

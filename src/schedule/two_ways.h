@@ -29,10 +29,16 @@ class TwoWays {
 
   // Records that a run in the usual or the other way took `ns`. The way need not be the one that was due.
   void Learn(bool other, double ns);
-  // Chooses the way of the next run. A trial that ends is judged unless `void_trial` is true, and a new trial
-  // may begin if `promising` is true.
-  void Next(bool promising, bool void_trial = false);
-  void UseUsual() { other_ = false, trial_ = 0; }
+  struct Outlook {
+    bool promising = false;   // a new trial may begin
+    bool void_trial = false;  // a trial that ends now is not judged
+  };
+  // Chooses the way of the next run.
+  void Next(const Outlook& outlook);
+  void UseUsual() {
+    other_ = false;
+    trial_ = 0;
+  }
 
   // Returns the weight of a new time in the average of the usual way: the first times have equal weights,
   // later times a small one.

@@ -16,7 +16,8 @@ constexpr int kLeastSeen = 8;  // runs before the first trial: the policy learns
 }  // namespace
 
 bool WholeRun::BeginAlone() {
-  ways_.Next(ways_.other() || (ways_.seen() >= kLeastSeen && together_over_alone_ > kClearlySooner));
+  ways_.Next(
+      {.promising = ways_.other() || (ways_.seen() >= kLeastSeen && together_over_alone_ > kClearlySooner)});
   return ways_.other();
 }
 

@@ -22,7 +22,8 @@ Worth::Worth(const std::vector<WorkerSpeed>& workers) : speeds_(workers), worker
 
 void Worth::Begin(const Region& region, const std::vector<double>& others_block_ns, int64_t now_ns) {
   End();
-  region_ = size_t(region.id), begin_ns_ = now_ns;
+  region_ = size_t(region.id);
+  begin_ns_ = now_ns;
   if (regions_.size() <= region_) regions_.resize(region_ + 1);
   std::vector<InRegion>& here = regions_[region_];
   if (region_ == 0 || here.empty()) here.assign(workers_.size(), {.ways = TwoWays(kRule)});
@@ -50,7 +51,8 @@ void Worth::End() {
     // The first run is ignored: caches are cold, and blocks were divided without known times.
     if (worker.others_block_ns <= 0) continue;
     InRegion& here = regions_[region_][w];
-    here.took = worker.blocks > 0, here.refused = worker.asked && !here.took;
+    here.took = worker.blocks > 0;
+    here.refused = worker.asked && !here.took;
     here.ways.Learn(!here.took, double(last - begin_ns_));
     if (!here.took) continue;
     const double late =
@@ -65,7 +67,7 @@ void Worth::End() {
 void Worth::Next(InRegion& worker, bool* trial) {
   const bool promising =
       worker.ways.other() || (worker.took && worker.ways.seen() >= kLeastSeen && worker.gain_ns < 0);
-  worker.ways.Next(promising && !*trial, !worker.ways.other() && worker.refused);
+  worker.ways.Next({.promising = promising && !*trial, .void_trial = !worker.ways.other() && worker.refused});
   *trial |= worker.ways.trying();
 }
 

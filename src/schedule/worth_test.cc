@@ -9,23 +9,32 @@
 namespace mete {
 namespace {
 
-// Runs of a region of 10 blocks. If worker 1 is not left out, it takes 3 of them and is done `late_ns` after
-// worker 0.
+// Runs of a region of 10 blocks. If worker 1 is not left out, it takes 3 of them and is late_ns later done
+// than worker 0.
 class Regions {
  public:
-  // Does one run and returns true if worker 1 was left out. `known`: whether the time of a block is known,
-  // which it is not in a first run.
-  bool LeftOut(int64_t late_ns, bool known = true, int64_t alone_ns = 1000, int64_t together_ns = 700) {
-    worth_.Begin({1, 10}, {0, known ? double(alone_ns) / 10 : 0}, now_);
+  struct Run {
+    int64_t late_ns = 0, alone_ns = 1000, together_ns = 700;
+    bool known = true;  // whether the time of a block is known, which it is not in a first run
+  };
+  // Does one run and returns true if worker 1 was left out.
+  bool LeftOut(const Run& run) {
+    worth_.Begin({1, 10}, {0, run.known ? double(run.alone_ns) / 10 : 0}, now_);
     const bool out = worth_.LeftOut(1);
-    worth_.Asks(0), worth_.Took(0, out ? 10 : 7), worth_.Done(0, now_ + (out ? alone_ns : together_ns));
-    if (!out) worth_.Asks(1), worth_.Took(1, 3), worth_.Done(1, now_ + together_ns + late_ns);
+    worth_.Asks(0);
+    worth_.Took(0, out ? 10 : 7);
+    worth_.Done(0, now_ + (out ? run.alone_ns : run.together_ns));
+    if (!out) {
+      worth_.Asks(1);
+      worth_.Took(1, 3);
+      worth_.Done(1, now_ + run.together_ns + run.late_ns);
+    }
     now_ += 100'000;
     return out;
   }
   int CountLeftOut(int runs, int64_t late_ns) {
     int out = 0;
-    for (int i = 0; i < runs; ++i) out += LeftOut(late_ns);
+    for (int i = 0; i < runs; ++i) out += LeftOut({.late_ns = late_ns});
     return out;
   }
 
@@ -57,7 +66,8 @@ TEST(Worth, AWorkerThatIsWellAgainIsBackAfterSomeTrials) {
 TEST(Worth, AColdFirstRunSaysNothing) {
   for (const int64_t times : {3, 5, 10, 1000}) {
     Regions regions;
-    regions.LeftOut(times * 700, false, times * 1000, times * 700);
+    regions.LeftOut(
+        {.late_ns = times * 700, .alone_ns = times * 1000, .together_ns = times * 700, .known = false});
     EXPECT_EQ(regions.CountLeftOut(100, 0), 0) << times;
   }
 }
@@ -71,15 +81,18 @@ TEST(Worth, OneOfThoseWhoTakePartIsAlwaysThere) {
     worth.Begin({1, 10, 1, 2}, {100, 100}, now);
     ASSERT_FALSE(worth.LeftOut(0) && worth.LeftOut(1)) << i;
     for (const int w : {0, 1})
-      if (!worth.LeftOut(w))
-        worth.Asks(w), worth.Took(w, 5), worth.Done(w, now + (i % 2 == w ? 100'000 : 1000));
+      if (!worth.LeftOut(w)) {
+        worth.Asks(w);
+        worth.Took(w, 5);
+        worth.Done(w, now + (i % 2 == w ? 100'000 : 1000));
+      }
   }
 }
 
 TEST(Worth, OneLongDelayIsForgiven) {
   Regions regions;
   regions.CountLeftOut(100, 0);
-  regions.LeftOut(50'000'000);
+  regions.LeftOut({.late_ns = 50'000'000});
   EXPECT_EQ(regions.CountLeftOut(1000, 0), 0);
 }
 

@@ -108,7 +108,10 @@ double LostShare(const std::vector<Interference>& list, int cpu) {
 
 CoreTime::CoreTime(const std::vector<Interference>& list, int cpu) {
   for (const Interference& i : list)
-    if (std::find(i.cores.begin(), i.cores.end(), cpu) != i.cores.end()) disturbed_ = true, by_ = i;
+    if (std::find(i.cores.begin(), i.cores.end(), cpu) != i.cores.end()) {
+      disturbed_ = true;
+      by_ = i;
+    }
   if (!disturbed_ || by_.kind != Interference::Kind::kRandom) return;
   std::seed_seq seeds{uint32_t(by_.seed), uint32_t(by_.seed >> 32), uint32_t(cpu)};
   random_.seed(seeds);

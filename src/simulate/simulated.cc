@@ -25,8 +25,10 @@ std::vector<int> CpusOf(const Machine& machine, const Costs& costs) {
       seconds.insert(seconds.end(), threads.begin() + 1, threads.end());
     int left = costs.cores[c];
     for (int cpu : machine.clusters[c].cores)
-      if (left > 0 && std::find(seconds.begin(), seconds.end(), cpu) == seconds.end())
-        cpus.push_back(cpu), --left;
+      if (left > 0 && std::find(seconds.begin(), seconds.end(), cpu) == seconds.end()) {
+        cpus.push_back(cpu);
+        --left;
+      }
   }
   return cpus;
 }
@@ -70,7 +72,7 @@ class Simulator {
       speeds.push_back({core.cluster, file.machine.clusters[size_t(core.cluster)].capacity});
       times_.emplace_back(options.interference, core.cpu);
     }
-    policy_ = MakePolicy(plan.steps.at(0).policy, std::move(speeds));
+    policy_ = MakePolicy(plan.steps.at(0).policy, speeds);
     idle_since_ns_.assign(result_.cores.size(), 0);
     all_ = CoresOf(plan, file.machine, plan.threads);
     for (size_t i = 0; i < costs.nodes.size(); ++i) {
@@ -148,7 +150,8 @@ class Simulator {
   void CountTakes() {
     for (const Piece& p : pieces_) {
       SimulatedCore& core = result_.cores[size_t(p.worker)];
-      ++core.takes, core.taking_ns += workers_.take_ns[size_t(p.worker)];
+      ++core.takes;
+      core.taking_ns += workers_.take_ns[size_t(p.worker)];
     }
   }
 

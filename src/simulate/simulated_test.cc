@@ -89,7 +89,10 @@ TEST(Simulated, EveryBlockIsComputedOnceAndNoTimeIsNegative) {
   const Graph graph = ResNet50();
   const Costs costs = EstimateCosts(graph, file, PhysicalCores(file.machine));
   int64_t flops = 0, computing = 0;
-  for (const NodeCost& n : costs.nodes) flops += n.flops, computing += n.computes();
+  for (const NodeCost& n : costs.nodes) {
+    flops += n.flops;
+    computing += n.computes();
+  }
   for (const std::string& policy : PolicyNames()) {
     const Simulation s = SimulateModel(graph, file, costs, {policy, 3, {}, true});
     int64_t traced = 0;
@@ -154,9 +157,13 @@ TEST(Simulated, WhoSleptIsWokenAndWaitedFor) {
   file.clusters[0].wake_us = {50, "estimate"};
   const Graph graph = Chain({1, 64, 64, 128}).Relu().Conv(128, 1).Done();
   Costs costs = EstimateCosts(graph, file, {2});
-  costs.nodes[0].pieces = 1, costs.nodes[0].core_ns = {1e6};
-  costs.take_ns = {0}, costs.gbytes_per_s = {Costs::kNoLimit}, costs.memory_gbytes_per_s = Costs::kNoLimit;
-  costs.nodes[1].core_ns = {64 * 500}, costs.nodes[1].pieces = 64;
+  costs.nodes[0].pieces = 1;
+  costs.nodes[0].core_ns = {1e6};
+  costs.take_ns = {0};
+  costs.gbytes_per_s = {Costs::kNoLimit};
+  costs.memory_gbytes_per_s = Costs::kNoLimit;
+  costs.nodes[1].core_ns = {64 * 500};
+  costs.nodes[1].pieces = 64;
   EXPECT_EQ(SimulateModel(graph, file, costs, {"equal", 1}).run_ns[0], 1'000'000 + 50'000 + 32 * 500);
   costs.nodes[0].core_ns = {99e3};
   EXPECT_EQ(SimulateModel(graph, file, costs, {"equal", 1}).run_ns[0], 99'000 + 32 * 500);
@@ -168,10 +175,13 @@ TEST(Simulated, WhoIsDoneSoonerIsAwakeForTheNextLayer) {
   file.clusters[1].wake_us = {50, "estimate"};
   const Graph graph = Chain({1, 64, 64, 128}).Relu().Conv(128, 1).Done();
   Costs costs = EstimateCosts(graph, file, {1, 1});
-  costs.take_ns = {0, 0}, costs.gbytes_per_s = {Costs::kNoLimit, Costs::kNoLimit},
+  costs.take_ns = {0, 0};
+  costs.gbytes_per_s = {Costs::kNoLimit, Costs::kNoLimit};
   costs.memory_gbytes_per_s = Costs::kNoLimit;
-  costs.nodes[0].core_ns = {4e6, 1e6}, costs.nodes[0].pieces = 64;
-  costs.nodes[1].core_ns = {64 * 500, 64 * 500}, costs.nodes[1].pieces = 64;
+  costs.nodes[0].core_ns = {4e6, 1e6};
+  costs.nodes[0].pieces = 64;
+  costs.nodes[1].core_ns = {64 * 500, 64 * 500};
+  costs.nodes[1].pieces = 64;
   EXPECT_EQ(SimulateModel(graph, file, costs, {"equal", 1}).run_ns[0], 2'000'000 + 32 * 500);
   costs.nodes[0].core_ns = {6e6, 1e6};  // 2.5 ms before: it sleeps
   EXPECT_EQ(SimulateModel(graph, file, costs, {"equal", 1}).run_ns[0], 3'000'000 + 50'000 + 32 * 500);
@@ -212,7 +222,9 @@ TEST(Simulated, StopsWhereItIsCancelled) {
   CancelToken cancel;
   cancel.Cancel();
   const MachineFile file = ToyMachine({{2, 10, 10}});
-  EXPECT_THROW(SimulationOf(Chain({100}).Relu().Done(), file, {2}, {"equal", 1, {}, false, &cancel}), Error);
+  EXPECT_THROW(
+      SimulationOf(Chain({100}).Relu().Done(), file, {2}, {.policy = "equal", .runs = 1, .cancel = &cancel}),
+      Error);
 }
 
 TEST(Simulated, NonsenseIsRefused) {

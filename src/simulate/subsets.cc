@@ -42,7 +42,10 @@ BestSubset FindBestSubset(const Graph& graph, const MachineFile& file, const std
     const Costs costs = EstimateCosts(graph, file, subset);
     for (const char* policy : {"equal", "adaptive"}) {
       const Simulation s = SimulateModel(graph, file, costs,
-                                         {policy, options.runs, options.interference, false, options.cancel});
+                                         {.policy = policy,
+                                          .runs = options.runs,
+                                          .interference = options.interference,
+                                          .cancel = options.cancel});
       if (best.cores.empty() || s.median_ns() < best.median_ns)
         best = {subset, policy, s.median_ns(), s.efficiency()};
     }

@@ -65,7 +65,10 @@ std::vector<HostState> AskHosts(const PoolFile& file, std::chrono::milliseconds 
   for (size_t d = 0; d < remotes.size(); ++d) {
     states[d].host = file.devices[d];
     if (remotes[d]) asking.emplace_back([&, d] { AskHost(*remotes[d], timeout, states[d]); });
-    else states[d].state = "this device", states[d].hello.version = METE_VERSION;
+    else {
+      states[d].state = "this device";
+      states[d].hello.version = METE_VERSION;
+    }
   }
   for (std::thread& thread : asking) thread.join();
   return states;

@@ -19,8 +19,8 @@ void InferConv(InferContext& c) {
 void InferConvTranspose(InferContext& c) {
   NeedType(c, 0, kFloatTypes);
   NeedSameTypes(c, 0, 1);
-  const bool nhwc = CheckedNhwc(c);
-  const ImageDims x = InputDims(c, nhwc);
+  const TensorOrder order = CheckedOrder(c);
+  const ImageDims x = InputDims(c, order);
   const auto kernel = KernelOf(c);
   const int64_t group = GroupOf(c, x.channels);
   CheckWeights(c, c.shape(1)[0], x.channels, "input channels");
@@ -30,7 +30,7 @@ void InferConvTranspose(InferContext& c) {
   CheckBias(c, 2, outputs);
   Window window;
   CheckWindow(c, ResolveTransposedWindow(c.attributes, x, kernel, window));
-  const Shape y = ImageShape(x, outputs, window, nhwc, true);
+  const Shape y = InputShape(x, outputs, window, order);
   CheckEpilogue(c, c.type(0), y);
   c.Output(0, c.type(0), y);
 }
@@ -39,7 +39,7 @@ void InferDeformConv(InferContext& c) {
   NeedType(c, 0, kFloatTypes);
   NeedSameTypes(c, 0, 1);
   c.NeedRank(0, 4, 4);
-  const ImageDims x = ImageDimsOf(c.shape(0), false);
+  const ImageDims x = ImageDimsOf(c.shape(0));
   const auto kernel = KernelOf(c);
   const int64_t outputs = c.shape(1)[0], group = GroupOf(c, x.channels),
                 offset_group = c.attributes.Int("offset_group", 1);
@@ -51,7 +51,7 @@ void InferDeformConv(InferContext& c) {
   if (x.channels > int64_t(1) << 20 || kernel[0] * kernel[1] > int64_t(1) << 20)
     c.Bad("too many channels or taps; got {} and {}", x.channels, kernel[0] * kernel[1]);
   Window window;
-  CheckWindow(c, ResolveWindow(c.attributes, x, kernel, false, window));
+  CheckWindow(c, ResolveWindow(c.attributes, x, kernel, WindowKind::kConvolution, window));
   const int64_t taps = offset_group * kernel[0] * kernel[1], h = window[1].out, w = window[2].out;
   if (c.shape(2) != Shape{x.batch, 2 * taps, h, w})
     c.Bad("offset has the wrong shape; got {}, expected {}", ToString(c.shape(2)),
@@ -59,15 +59,16 @@ void InferDeformConv(InferContext& c) {
   if (c.has(4) && c.shape(4) != Shape{x.batch, taps, h, w})
     c.Bad("mask has the wrong shape; got {}, expected {}", ToString(c.shape(4)),
           ToString(Shape{x.batch, taps, h, w}));
-  c.Output(0, c.type(0), ImageShape(x, outputs, window, false));
+  c.Output(0, c.type(0), OutputShape(x, outputs, window, TensorOrder::kNchw));
 }
 
 Shape PooledShape(const InferContext& c) {
-  const bool nhwc = CheckedNhwc(c);
-  const ImageDims x = InputDims(c, nhwc);
+  const TensorOrder order = CheckedOrder(c);
+  const ImageDims x = InputDims(c, order);
   Window window;
-  CheckWindow(c, ResolveWindow(c.attributes, x, c.attributes.IntList("kernel_shape"), true, window));
-  return ImageShape(x, x.channels, window, nhwc);
+  CheckWindow(
+      c, ResolveWindow(c.attributes, x, c.attributes.IntList("kernel_shape"), WindowKind::kPool, window));
+  return OutputShape(x, x.channels, window, order);
 }
 
 void InferMaxPool(InferContext& c) {
@@ -96,7 +97,7 @@ void InferGlobalPool(InferContext& c) {
   NeedType(c, 0, kFloatTypes);
   CheckPower(c);
   c.NeedRank(0, 2);
-  const bool nhwc = CheckedNhwc(c);
+  const bool nhwc = CheckedOrder(c) == TensorOrder::kNhwc;
   Shape y = c.shape(0);
   for (int i = nhwc ? 1 : 2; i < y.rank() - (nhwc ? 1 : 0); ++i) y[i] = 1;
   c.Output(0, c.type(0), y);

@@ -15,17 +15,17 @@ inline void CheckWindow(const InferContext& c, const std::string& problem) {
   if (!problem.empty()) c.Bad("{}", problem);
 }
 
-inline bool CheckedNhwc(const InferContext& c) {
+inline TensorOrder CheckedOrder(const InferContext& c) {
   const std::string_view layout = c.attributes.String("layout", "");
   if (!layout.empty() && layout != "NHWC" && layout != "NCHW")
     c.Bad("layout is unknown; got {}, expected NHWC or NCHW", layout);
   if (layout == "NHWC") c.NeedRank(0, 4, 4);
-  return layout == "NHWC";
+  return OrderOf(c.attributes);
 }
 
-inline ImageDims InputDims(const InferContext& c, bool nhwc) {
+inline ImageDims InputDims(const InferContext& c, TensorOrder order) {
   c.NeedRank(0, 3, 2 + kSpatialDims);
-  return ImageDimsOf(c.shape(0), nhwc);
+  return ImageDimsOf(c.shape(0), order);
 }
 
 // Returns the spatial dimensions of the weights. Throws an Error if kernel_shape is given and differs from
@@ -63,15 +63,15 @@ inline void CheckWeights(const InferContext& c, int64_t got, int64_t expected, c
 
 // Returns the shape of the output of a Conv whose weights are input `weights`.
 inline Shape ConvShape(const InferContext& c, int weights) {
-  const bool nhwc = CheckedNhwc(c);
-  const ImageDims x = InputDims(c, nhwc);
+  const TensorOrder order = CheckedOrder(c);
+  const ImageDims x = InputDims(c, order);
   const auto kernel = KernelOf(c, weights);
   const int64_t outputs = c.shape(weights)[0], group = GroupOf(c, x.channels);
   CheckWeights(c, c.shape(weights)[1], x.channels / group, "input channels of a group", weights);
   if (outputs % group != 0) c.Bad("group does not divide the output channels; got {} of {}", group, outputs);
   Window window;
-  CheckWindow(c, ResolveWindow(c.attributes, x, kernel, false, window));
-  return ImageShape(x, outputs, window, nhwc);
+  CheckWindow(c, ResolveWindow(c.attributes, x, kernel, WindowKind::kConvolution, window));
+  return OutputShape(x, outputs, window, order);
 }
 
 }  // namespace mete

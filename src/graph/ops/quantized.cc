@@ -107,13 +107,19 @@ void InferQLinearConv(InferContext& c) {
   const int64_t outputs = c.shape(3)[0];
   for (int i : {1, 2, 6, 7}) NeedScalar(c, i);
   for (int i : {4, 5}) NeedScalarOr(c, i, outputs);
-  if (c.has(8)) NeedType(c, 8, kI32Type), NeedShape(c, 8, Shape{outputs});
+  if (c.has(8)) {
+    NeedType(c, 8, kI32Type);
+    NeedShape(c, 8, Shape{outputs});
+  }
   c.Output(0, c.type(7), y);
 }
 
+enum class Along { kRows, kColumns };
+
 // Checks the shape of a scale or zero point. A row-wise parameter of an [..., M, K] matrix is [M] or [..., M,
 // 1]; a column-wise parameter of a [..., K, N] matrix is [N] or [..., 1, N]. One element fits every matrix.
-void CheckMatrixParameter(const InferContext& c, int i, const Shape& matrix, bool rows) {
+void CheckMatrixParameter(const InferContext& c, int i, const Shape& matrix, Along along) {
+  const bool rows = along == Along::kRows;
   if (!c.has(i) || c.shape(i) == Shape() || c.shape(i) == Shape{1}) return;
   const int rank = matrix.rank(), axis = rows ? rank - 2 : rank - 1;
   Shape full = matrix;
@@ -142,17 +148,17 @@ void InferMatMulInteger(InferContext& c) {
     if (c.has(2 + i) && c.type(2 + i) != c.type(i))
       c.Bad("zero point {} has another type than its matrix; got {}, expected {}", i, Name(c.type(2 + i)),
             Name(c.type(i)));
-  CheckMatrixParameter(c, 2, c.shape(0), true);
-  CheckMatrixParameter(c, 3, c.shape(1), false);
+  CheckMatrixParameter(c, 2, c.shape(0), Along::kRows);
+  CheckMatrixParameter(c, 3, c.shape(1), Along::kColumns);
   c.Output(0, DType::kI32, y);
 }
 
 void InferQLinearMatMul(InferContext& c) {
   CheckQLinearTypes(c, kScaleTypes);
   const Shape y = MatMulShape(c, 0, 3);
-  for (int i : {1, 2}) CheckMatrixParameter(c, i, c.shape(0), true);
-  for (int i : {4, 5}) CheckMatrixParameter(c, i, c.shape(3), false);
-  for (int i : {6, 7}) CheckMatrixParameter(c, i, y, true);
+  for (int i : {1, 2}) CheckMatrixParameter(c, i, c.shape(0), Along::kRows);
+  for (int i : {4, 5}) CheckMatrixParameter(c, i, c.shape(3), Along::kColumns);
+  for (int i : {6, 7}) CheckMatrixParameter(c, i, y, Along::kRows);
   CheckProductScales(c, y);
   c.Output(0, c.type(7), y);
 }

@@ -31,7 +31,10 @@ void InferRecurrent(InferContext& c, int64_t gates, std::span<const RecurrentKin
   NeedShape(c, 1, Shape{directions, gates * hidden, inputs});
   NeedShape(c, 2, Shape{directions, gates * hidden, hidden});
   NeedIfThere(c, 3, Shape{directions, 2 * gates * hidden});
-  if (c.has(4)) NeedType(c, 4, kIndexTypes), NeedShape(c, 4, Shape{batch});
+  if (c.has(4)) {
+    NeedType(c, 4, kIndexTypes);
+    NeedShape(c, 4, Shape{batch});
+  }
   const Shape state = spec.batch_first ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
   for (int i : {5, 6}) NeedIfThere(c, i, state);
   NeedIfThere(c, 7, Shape{directions, 3 * hidden});

@@ -78,7 +78,10 @@ void InferAttention(InferContext& c) {
   const int64_t total = CheckPast(c, k, v) + k.length;
   const Shape scores{q.batch, q.heads, q.length, total};
   CheckMask(c, scores);
-  if (c.has(6)) NeedType(c, 6, kIndexTypes), NeedShape(c, 6, Shape{q.batch});
+  if (c.has(6)) {
+    NeedType(c, 6, kIndexTypes);
+    NeedShape(c, 6, Shape{q.batch});
+  }
   for (const char* side : {"left_window_size", "right_window_size"})
     if (const int64_t size = c.attributes.Int(side, -1); size < -1 || size > int64_t(1) << 40)
       c.Bad("{} is out of range; got {}, expected at least -1", side, size);
@@ -134,10 +137,17 @@ void InferRotaryEmbedding(InferContext& c) {
   if (rotated < 0 || rotated > x.size || rotated % 2 != 0)
     c.Bad("rotary_embedding_dim is wrong; got {}, expected an even number up to {}", rotated, x.size);
   for (int i : {1, 2}) {
-    if (c.has(3)) c.NeedRank(i, 2, 2), NeedShape(c, i, Shape{c.shape(1)[0], rotated / 2});
-    else NeedShape(c, i, Shape{x.batch, x.length, rotated / 2});
+    if (c.has(3)) {
+      c.NeedRank(i, 2, 2);
+      NeedShape(c, i, Shape{c.shape(1)[0], rotated / 2});
+    } else {
+      NeedShape(c, i, Shape{x.batch, x.length, rotated / 2});
+    }
   }
-  if (c.has(3)) NeedType(c, 3, kIndexTypes), NeedShape(c, 3, Shape{x.batch, x.length});
+  if (c.has(3)) {
+    NeedType(c, 3, kIndexTypes);
+    NeedShape(c, 3, Shape{x.batch, x.length});
+  }
   c.Output(0, c.type(0), c.shape(0));
 }
 

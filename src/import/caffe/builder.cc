@@ -97,7 +97,7 @@ void Builder::AddInput(const std::string& name, const Shape& declared) {
   }
   const ValueId id = graph().AddValue(name, DType::kF32, shape);
   graph().inputs.push_back(id);
-  blobs_[name] = {id, "", false, made_++};
+  blobs_[name] = {.id = id, .order = made_++};
 }
 
 ValueId Builder::Read(const std::string& layer, const std::string& blob) {
@@ -122,7 +122,7 @@ void Builder::Write(const std::string& layer, const std::string& blob, ValueId i
     else if (at->second.id != kNoValue) graph().value(at->second.id).name = blob + "@" + at->second.maker;
   }
   if (id != kNoValue) graph().value(id).name = name;
-  blobs_[blob] = {id, layer, false, made_++};
+  blobs_[blob] = {.id = id, .maker = layer, .order = made_++};
 }
 
 Imported Builder::Finish() {

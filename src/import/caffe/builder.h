@@ -37,7 +37,7 @@ class Builder {
   ValueId Read(const std::string& layer, const std::string& blob);
   void Consume(const std::string& blob);
   // Gives the blob a new value, or kNoValue if an earlier problem makes the value unknown.
-  void Write(const std::string& layer, const std::string& blob, ValueId id, bool in_place);
+  void Write(const std::string& layer, const std::string& blob, ValueId id, bool in_place = false);
 
   Graph& graph() { return result_.graph; }
   const ImportOptions& options() const { return options_; }

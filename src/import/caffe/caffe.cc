@@ -111,7 +111,7 @@ void Convert(Builder& b, const caffe::LayerParameter& p) {
     b.Problem(e);
   }
   if (made) return;
-  for (const std::string& top : p.top()) b.Write(p.name(), top, kNoValue, true);
+  for (const std::string& top : p.top()) b.Write(p.name(), top, kNoValue);
 }
 
 size_t InputsOf(const Net& net) {

@@ -17,7 +17,10 @@ namespace {
 void AddBlob(google::protobuf::RepeatedPtrField<caffe::BlobProto>* blobs, const std::vector<int64_t>& dims) {
   caffe::BlobProto& b = *blobs->Add();
   int64_t n = 1;
-  for (int64_t d : dims) b.mutable_shape()->add_dim(d), n *= d;
+  for (int64_t d : dims) {
+    b.mutable_shape()->add_dim(d);
+    n *= d;
+  }
   for (int64_t i = 0; i < n; ++i) b.add_data(float(i) + 0.5f);
 }
 
@@ -286,7 +289,10 @@ TEST(CaffeImport, ReadsV0Layers) {
   caffe::Weights w;
   w.add_layers()->mutable_layer()->set_name("c");
   caffe::BlobProto& b = *w.mutable_layers(0)->mutable_layer()->add_blobs();
-  b.set_num(4), b.set_channels(2), b.set_height(3), b.set_width(3);
+  b.set_num(4);
+  b.set_channels(2);
+  b.set_height(3);
+  b.set_width(3);
   for (int n = 0; n < 72; ++n) b.add_data(1);
   const Imported i = Import(
       "input: 'data' input_dim: 2 input_dim: 4 input_dim: 6 input_dim: 5 "

@@ -47,7 +47,8 @@ void Interp(Layer& l) {
   int64_t height = p.height(), width = p.width();
   if (l.bottoms() == 2) {
     if (l.shape(1).rank() != 4) l.Bad("the second bottom needs 4 dimensions; got {}", ToString(l.shape(1)));
-    height = l.shape(1)[2], width = l.shape(1)[3];
+    height = l.shape(1)[2];
+    width = l.shape(1)[3];
   }
   Attributes a;
   a.Set("mode", std::string("linear"));

@@ -9,14 +9,20 @@ namespace {
 using mete::Ints;
 using Repeated = google::protobuf::RepeatedField<uint32_t>;
 
+// The _h and _w fields of a layer.
+struct HeightWidth {
+  bool given = false;  // at least one of the two
+  int64_t h = 0, w = 0;
+};
+
 // Returns a value for each spatial dimension: from the list, which holds one value for all dimensions or one
 // for each, or from the _h and _w fields.
-Ints Spatial(Layer& l, const char* what, const Repeated& list, bool has_hw, int64_t h, int64_t w, int dims,
+Ints Spatial(Layer& l, const char* what, const Repeated& list, const HeightWidth& hw, int dims,
              int64_t fallback) {
-  if (has_hw) {
+  if (hw.given) {
     if (!list.empty() || dims != 2)
       l.Bad("{0} is given as {0}_h and {0}_w beside a list, or for {1} dimensions", what, dims);
-    return {h, w};
+    return {hw.h, hw.w};
   }
   if (list.empty()) return Ints(size_t(dims), fallback);
   if (list.size() != 1 && list.size() != dims)
@@ -50,12 +56,13 @@ ConvForm ReadConvolution(Layer& l) {
   if (dims < 1 || dims > 3)
     l.Bad("convolution over {} is not supported; expected 3 to 5 dimensions", ToString(l.shape()));
   ConvForm f;
-  f.kernel = Spatial(l, "kernel", p.kernel_size(), p.has_kernel_h() || p.has_kernel_w(), p.kernel_h(),
-                     p.kernel_w(), dims, 0);
-  const Ints stride = Spatial(l, "stride", p.stride(), p.has_stride_h() || p.has_stride_w(), p.stride_h(),
-                              p.stride_w(), dims, 1);
-  const Ints pad = Spatial(l, "pad", p.pad(), p.has_pad_h() || p.has_pad_w(), p.pad_h(), p.pad_w(), dims, 0);
-  const Ints dilation = Spatial(l, "dilation", p.dilation(), false, 0, 0, dims, 1);
+  f.kernel = Spatial(l, "kernel", p.kernel_size(),
+                     {p.has_kernel_h() || p.has_kernel_w(), p.kernel_h(), p.kernel_w()}, dims, 0);
+  const Ints stride = Spatial(l, "stride", p.stride(),
+                              {p.has_stride_h() || p.has_stride_w(), p.stride_h(), p.stride_w()}, dims, 1);
+  const Ints pad =
+      Spatial(l, "pad", p.pad(), {p.has_pad_h() || p.has_pad_w(), p.pad_h(), p.pad_w()}, dims, 0);
+  const Ints dilation = Spatial(l, "dilation", p.dilation(), {}, dims, 1);
   NeedPositive(l, "kernel", f.kernel);
   NeedPositive(l, "stride", stride);
   NeedPositive(l, "dilation", dilation);

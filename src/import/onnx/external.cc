@@ -30,7 +30,10 @@ Entry EntryOf(const ::onnx::TensorProto& proto, const std::string& where) {
   for (const auto& item : proto.external_data()) {
     if (item.key() == "location") e.location = item.value();
     if (item.key() == "offset") e.offset = Number(item.value(), "offset", where);
-    if (item.key() == "length") e.length = Number(item.value(), "length", where), e.has_length = true;
+    if (item.key() == "length") {
+      e.length = Number(item.value(), "length", where);
+      e.has_length = true;
+    }
   }
   if (e.location.empty()) Invalid(where, "external data has no location");
   return e;

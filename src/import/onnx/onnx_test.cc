@@ -258,7 +258,10 @@ TEST(ImportOnnx, RefusesOperatorsThatOnlyOurPassesMakeAllAtOnce) {
   std::string last = "x";
   const std::vector<std::string> own{"mete.Elementwise", "mete.LRNWithin", "mete.MatMul", "mete.Normalize",
                                      "mete.Power"};
-  for (const std::string& op : own) AddOp(m, op, {last, last}, {op + "_out"}, "n_" + op), last = op + "_out";
+  for (const std::string& op : own) {
+    AddOp(m, op, {last, last}, {op + "_out"}, "n_" + op);
+    last = op + "_out";
+  }
   AddOp(m, "mete.MatMul", {last, last}, {"y"}, "in_our_domain").set_domain("ai.onnx");
   AddOutput(m, "y");
   const std::string error = ImportError(m);

@@ -11,15 +11,21 @@ using Names = std::vector<std::string>;
 
 // A node "n" with inputs x, y, z (as many as asked for) and output "out", upgraded from `opset`.
 struct Upgraded {
-  Upgraded(const std::string& op, int64_t opset, Attributes attributes, size_t inputs = 1, size_t outputs = 1,
-           bool mixed_floats = false)
-      : Upgraded() {
-    Upgrade u{graph, names, problems, mixed_floats, {names.Unique("n"), op, {}, {}, std::move(attributes)}};
-    for (size_t i = 0; i < inputs; ++i)
+  struct Model {
+    size_t inputs = 1, outputs = 1;  // of its one node
+    bool mixed_floats = false;
+  };
+  Upgraded(const std::string& op, int64_t opset, Attributes attributes, const Model& model) : Upgraded() {
+    Upgrade u{
+        graph, names, problems, model.mixed_floats, {names.Unique("n"), op, {}, {}, std::move(attributes)}};
+    for (size_t i = 0; i < model.inputs; ++i)
       u.node.inputs.push_back(graph.AddValue(std::string(1, char('x' + i))));
-    for (size_t i = 0; i < outputs; ++i) u.node.outputs.push_back(graph.AddValue("out" + std::to_string(i)));
+    for (size_t i = 0; i < model.outputs; ++i)
+      u.node.outputs.push_back(graph.AddValue("out" + std::to_string(i)));
     UpgradeAndAdd(u, opset);
   }
+  Upgraded(const std::string& op, int64_t opset, Attributes attributes)
+      : Upgraded(op, opset, std::move(attributes), Model()) {}
   Upgraded() : problems("test") {}
 
   const Node& node() const { return graph.nodes.back(); }
@@ -64,7 +70,8 @@ TEST(Upgrade, ClipLimitsBecomeInputs) {
 }
 
 TEST(Upgrade, ScalarsFollowTheTypeOfTheirTensorWhereTypesAreMixed) {
-  EXPECT_EQ(Upgraded("Clip", 6, With("max", 6.0f), 1, 1, true).Operators(), (Names{"CastLike", "Clip"}));
+  EXPECT_EQ(Upgraded("Clip", 6, With("max", 6.0f), {.mixed_floats = true}).Operators(),
+            (Names{"CastLike", "Clip"}));
 }
 
 TEST(Upgrade, AxesBecomeAnInput) {
@@ -97,10 +104,10 @@ TEST(Upgrade, PadAttributesBecomeInputs) {
 }
 
 TEST(Upgrade, SplitSaysItsSizesOrItsCount) {
-  EXPECT_EQ(Upgraded("Split", 11, With("split", Ints{1, 2}), 1, 2).IntsOf(1), (Ints{1, 2}));
-  EXPECT_EQ(Upgraded("Split", 11, {}, 1, 3).node().attributes.Int("num_outputs", 0), 3);
-  EXPECT_EQ(Upgraded("Split", 13, {}, 1, 2).node().attributes.Int("num_outputs", 0), 2);
-  EXPECT_FALSE(Upgraded("Split", 18, {}, 2, 2).node().attributes.Has("num_outputs"));
+  EXPECT_EQ(Upgraded("Split", 11, With("split", Ints{1, 2}), {.outputs = 2}).IntsOf(1), (Ints{1, 2}));
+  EXPECT_EQ(Upgraded("Split", 11, {}, {.outputs = 3}).node().attributes.Int("num_outputs", 0), 3);
+  EXPECT_EQ(Upgraded("Split", 13, {}, {.outputs = 2}).node().attributes.Int("num_outputs", 0), 2);
+  EXPECT_FALSE(Upgraded("Split", 18, {}, {.inputs = 2, .outputs = 2}).node().attributes.Has("num_outputs"));
 }
 
 TEST(Upgrade, TopKTakesKAsAnInput) {
@@ -112,10 +119,10 @@ TEST(Upgrade, DropoutLosesItsRatio) {
 }
 
 TEST(Upgrade, BatchNormalizationKeepsOnlyItsResult) {
-  const Upgraded u("BatchNormalization", 7, With("spatial", int64_t(1)), 5, 5);
+  const Upgraded u("BatchNormalization", 7, With("spatial", int64_t(1)), {.inputs = 5, .outputs = 5});
   EXPECT_EQ(u.node().outputs.size(), 1u);
   EXPECT_FALSE(u.node().attributes.Has("spatial"));
-  EXPECT_TRUE(Upgraded("BatchNormalization", 7, With("spatial", int64_t(0)), 5).problems.any());
+  EXPECT_TRUE(Upgraded("BatchNormalization", 7, With("spatial", int64_t(0)), {.inputs = 5}).problems.any());
 }
 
 TEST(Upgrade, UpsampleBecomesAnAsymmetricResizeThatRoundsDown) {
@@ -125,30 +132,35 @@ TEST(Upgrade, UpsampleBecomesAnAsymmetricResizeThatRoundsDown) {
   EXPECT_EQ(u.Constant(2).as<float>()[3], 2.0f);
   EXPECT_EQ(u.node().attributes.String("coordinate_transformation_mode", ""), "asymmetric");
   EXPECT_EQ(u.node().attributes.String("nearest_mode", ""), "floor");
-  const Upgraded nine("Upsample", 9, {}, 2);
+  const Upgraded nine("Upsample", 9, {}, {.inputs = 2});
   EXPECT_EQ(nine.graph.value(nine.node().input(2)).name, "y");
-  const Upgraded resize("Resize", 10, {}, 2);
+  const Upgraded resize("Resize", 10, {}, {.inputs = 2});
   EXPECT_EQ(resize.graph.value(resize.node().input(2)).name, "y");
   EXPECT_EQ(resize.node().input(1), kNoValue);
 }
 
 TEST(Upgrade, ScatterBecomesScatterElements) {
-  EXPECT_EQ(Upgraded("Scatter", 9, {}, 3).node().op, "ScatterElements");
+  EXPECT_EQ(Upgraded("Scatter", 9, {}, {.inputs = 3}).node().op, "ScatterElements");
 }
 
 TEST(Upgrade, GroupNormalizationGetsScalesPerChannel) {
-  const Upgraded u("GroupNormalization", 18, With("num_groups", int64_t(2)), 3);
+  const Upgraded u("GroupNormalization", 18, With("num_groups", int64_t(2)), {.inputs = 3});
   EXPECT_EQ(u.node().op, "GroupNormalization");
   EXPECT_EQ(u.graph.value(u.node().input(1)).name, "n/scale");
   EXPECT_EQ(u.graph.value(u.node().input(2)).name, "n/bias");
-  EXPECT_EQ(Upgraded("GroupNormalization", 21, With("num_groups", int64_t(2)), 3).graph.nodes.size(), 1u);
+  EXPECT_EQ(
+      Upgraded("GroupNormalization", 21, With("num_groups", int64_t(2)), {.inputs = 3}).graph.nodes.size(),
+      1u);
 }
 
 TEST(Upgrade, RenamedModesAndChangedDefaults) {
-  EXPECT_EQ(Upgraded("GridSample", 16, {}, 2).node().attributes.String("mode", ""), "linear");
-  EXPECT_EQ(Upgraded("GridSample", 16, With("mode", "bicubic"), 2).node().attributes.String("mode", ""),
-            "cubic");
-  EXPECT_EQ(Upgraded("RoiAlign", 10, {}, 3).node().attributes.String("coordinate_transformation_mode", ""),
+  EXPECT_EQ(Upgraded("GridSample", 16, {}, {.inputs = 2}).node().attributes.String("mode", ""), "linear");
+  EXPECT_EQ(
+      Upgraded("GridSample", 16, With("mode", "bicubic"), {.inputs = 2}).node().attributes.String("mode", ""),
+      "cubic");
+  EXPECT_EQ(Upgraded("RoiAlign", 10, {}, {.inputs = 3})
+                .node()
+                .attributes.String("coordinate_transformation_mode", ""),
             "output_half_pixel");
 }
 

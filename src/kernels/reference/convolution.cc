@@ -8,14 +8,15 @@ namespace mete {
 namespace {
 
 template <class T>
-void RunConv(RefArgs& args, bool transposed) {
+void RunConv(RefArgs& args, ConvDirection direction) {
   if (args.out[0].elements() == 0) return;
-  ConvCall c(args.attributes, args.in[0].shape, args.in[1].shape, args.out[0].shape, transposed);
+  ConvCall c(args.attributes, args.in[0].shape, args.in[1].shape, args.out[0].shape, direction);
   const ReferenceEpilogue<T> epilogue(args);
   const T* bias = args.has(2) ? args.in[2].as<T>() : nullptr;
   T* y = args.out[0].as<T>();
   const int64_t all = args.attributes.Int(kIntoChannels, 0), channels = args.in[1].shape[0];
-  const bool slice = !transposed && all > 0;  // writes a slice of y's channels (graph/fused.h, section 7)
+  // A slice of y's channels is written (graph/fused.h, section 7).
+  const bool slice = direction == ConvDirection::kForward && all > 0;
   if (slice) {
     CopyInto(args.in, args.out[0]);
     c.NarrowOutput(channels);
@@ -30,11 +31,11 @@ void RunConv(RefArgs& args, bool transposed) {
 }
 
 void Conv(RefArgs& args) {
-  VisitFloat(args.in[0].type, [&]<class T>() { RunConv<T>(args, false); });
+  VisitFloat(args.in[0].type, [&]<class T>() { RunConv<T>(args, ConvDirection::kForward); });
 }
 
 void ConvTranspose(RefArgs& args) {
-  VisitFloat(args.in[0].type, [&]<class T>() { RunConv<T>(args, true); });
+  VisitFloat(args.in[0].type, [&]<class T>() { RunConv<T>(args, ConvDirection::kTransposed); });
 }
 
 }  // namespace

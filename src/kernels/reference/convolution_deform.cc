@@ -28,8 +28,8 @@ struct Deform {
   const T *in, *weights, *offsets, *bias, *mask;
 
   explicit Deform(const RefArgs& args)
-      : x(ImageDimsOf(args.in[0].shape, false)),
-        y(ImageDimsOf(args.out[0].shape, false)),
+      : x(ImageDimsOf(args.in[0].shape)),
+        y(ImageDimsOf(args.out[0].shape)),
         group(args.attributes.Int("group", 1)),
         offset_group(args.attributes.Int("offset_group", 1)),
         in(args.in[0].as<T>()),
@@ -37,7 +37,7 @@ struct Deform {
         offsets(args.in[2].as<T>()),
         bias(args.has(3) ? args.in[3].as<T>() : nullptr),
         mask(args.has(4) ? args.in[4].as<T>() : nullptr) {
-    ResolveWindow(args.attributes, x, args.in[1].shape.dims().subspan(2), false, window);
+    ResolveWindow(args.attributes, x, args.in[1].shape.dims().subspan(2), WindowKind::kConvolution, window);
   }
 
   // Returns the input value of one tap. Offsets are [n][offset group][tap][h, then w][output], and masks are

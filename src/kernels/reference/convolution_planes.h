@@ -9,26 +9,28 @@
 
 namespace mete {
 
+enum class ConvDirection { kForward, kTransposed };
+
 struct ConvCall {
   ImageDims x, y;
   Window window;
   int64_t x_group, y_group;  // channels of one group of x, and of y
   int64_t taps;              // elements of one plane of weights
-  bool transposed;
+  ConvDirection direction;
 
-  // The weights are [y channels][x_group][taps], or [x channels][y_group][taps] if `transposed` is set.
+  // The weights are [y channels][x_group][taps], or [x channels][y_group][taps] of a transposed convolution.
   ConvCall(const Attributes& attributes, const Shape& x_shape, const Shape& weights, const Shape& y_shape,
-           bool transposed = false)
-      : transposed(transposed) {
-    const bool nhwc = IsNhwc(attributes);
-    x = ImageDimsOf(x_shape, nhwc);
-    y = ImageDimsOf(y_shape, nhwc);
+           ConvDirection direction = ConvDirection::kForward)
+      : direction(direction) {
+    const TensorOrder order = OrderOf(attributes);
+    x = ImageDimsOf(x_shape, order);
+    y = ImageDimsOf(y_shape, order);
     const int64_t group = attributes.Int("group", 1);
     x_group = x.channels / group;
     y_group = y.channels / group;
     const auto kernel = weights.dims().subspan(2);
-    if (transposed) ResolveTransposedWindow(attributes, x, kernel, window);
-    else ResolveWindow(attributes, x, kernel, false, window);
+    if (direction == ConvDirection::kTransposed) ResolveTransposedWindow(attributes, x, kernel, window);
+    else ResolveWindow(attributes, x, kernel, WindowKind::kConvolution, window);
     taps = window[0].kernel * window[1].kernel * window[2].kernel;
   }
 
@@ -93,7 +95,7 @@ void Convolve(const ConvCall& c, const T* x, const T* weights, double* sums, Sto
       for (int64_t i = 0; i < c.x_group; ++i) {
         const int64_t channel = m / c.y_group * c.x_group + i;
         const T* plane = x + n * c.x.batch_stride + channel * c.x.channel_stride;
-        if (c.transposed)
+        if (c.direction == ConvDirection::kTransposed)
           AddPlaneTransposed(c, plane, weights + (channel * c.y_group + m % c.y_group) * c.taps, sums);
         else AddPlane(c, plane, weights + (m * c.x_group + i) * c.taps, sums);
       }

@@ -13,10 +13,10 @@ struct Pooling {
   bool empty;
 
   explicit Pooling(const RefArgs& args) : empty(args.out[0].elements() == 0) {
-    const bool nhwc = IsNhwc(args.attributes);
-    x = ImageDimsOf(args.in[0].shape, nhwc);
-    y = ImageDimsOf(args.out[0].shape, nhwc);
-    ResolveWindow(args.attributes, x, args.attributes.IntList("kernel_shape"), true, window);
+    const TensorOrder order = OrderOf(args.attributes);
+    x = ImageDimsOf(args.in[0].shape, order);
+    y = ImageDimsOf(args.out[0].shape, order);
+    ResolveWindow(args.attributes, x, args.attributes.IntList("kernel_shape"), WindowKind::kPool, window);
   }
 };
 
@@ -96,7 +96,9 @@ void MaxPool(RefArgs& args) {
     bool found = false;
     ForEachElement(p, place, x, [&](T value, const auto& at) {
       if (found && !Beats(value, best)) return;
-      best = value, best_at = at, found = true;
+      best = value;
+      best_at = at;
+      found = true;
     });
     y[place.y] = best;
     if (indices) indices[place.y] = found ? FlatIndex(p, place, best_at, column_major) : -1;
@@ -121,7 +123,10 @@ void AveragePool(RefArgs& args) {
   T* y = args.out[0].as<T>();
   ForEachPlace(p, [&](const Place& place) {
     double sum = 0, count = 0;
-    ForEachElement(p, place, x, [&](T value, const auto&) { sum += double(value), ++count; });
+    ForEachElement(p, place, x, [&](T value, const auto&) {
+      sum += double(value);
+      ++count;
+    });
     if (with_padding) count = PaddedCount(p, place);
     y[place.y] = FromDouble<T>(count > 0 ? sum / count : 0.0);
   });

@@ -24,7 +24,10 @@ std::vector<Ints> AllPlaces(const Ints& sizes) {
   for (int64_t n : sizes) {
     std::vector<Ints> longer;
     for (const Ints& p : places)
-      for (int64_t i = 0; i < n; ++i) longer.push_back(p), longer.back().push_back(i);
+      for (int64_t i = 0; i < n; ++i) {
+        longer.push_back(p);
+        longer.back().push_back(i);
+      }
     places = longer;
   }
   return places;
@@ -35,8 +38,11 @@ Shape Join(Ints head, const Ints& tail) {
   return Shape(std::span<const int64_t>(head));
 }
 
+enum class Direction { kForward, kTransposed };
+
 std::vector<double> Naive(const Case& c, const Tensor& x, const Tensor& w, const Tensor& bias,
-                          const Ints& out_size, bool transposed) {
+                          const Ints& out_size, Direction direction) {
+  const bool transposed = direction == Direction::kTransposed;
   const auto in_places = AllPlaces(c.size), taps = AllPlaces(c.kernel), out_places = AllPlaces(out_size);
   const int64_t x_group = c.channels / c.group, y_group = c.outputs / c.group;
   std::vector<double> y;
@@ -84,9 +90,14 @@ class Random {
 
 Case RandomCase(Random& r) {
   Case c{.spatial = int(r(1, 3))};
-  c.batch = r(1, 2), c.group = r(1, 3), c.channels = c.group * r(1, 3), c.outputs = c.group * r(1, 3);
+  c.batch = r(1, 2);
+  c.group = r(1, 3);
+  c.channels = c.group * r(1, 3);
+  c.outputs = c.group * r(1, 3);
   for (int i = 0; i < c.spatial; ++i) {
-    c.kernel.push_back(r(1, 3)), c.stride.push_back(r(1, 3)), c.dilation.push_back(r(1, 3));
+    c.kernel.push_back(r(1, 3));
+    c.stride.push_back(r(1, 3));
+    c.dilation.push_back(r(1, 3));
     c.size.push_back((c.kernel.back() - 1) * c.dilation.back() + r(1, 4));
   }
   for (int i = 0; i < 2 * c.spatial; ++i) c.pads.push_back(r(0, 2));
@@ -134,7 +145,7 @@ TEST(ConvReference, EqualsTheNaiveSumOverOddShapes) {
                  w = r.Floats(Join({c.outputs, c.channels / c.group}, c.kernel));
     const Tensor bias = r.Floats({c.outputs});
     const Tensor y = RunOp("Conv", AttributesOf(c), {x, w, bias})[0];
-    ExpectClose(Naive(c, x, w, bias, SpatialOf(y), false), y, "seed " + std::to_string(seed));
+    ExpectClose(Naive(c, x, w, bias, SpatialOf(y), Direction::kForward), y, "seed " + std::to_string(seed));
   }
 }
 
@@ -153,7 +164,8 @@ TEST(ConvTransposeReference, EqualsTheNaiveSumOverOddShapes) {
     Attributes attributes = AttributesOf(c);
     attributes.Set("output_padding", Ints(size_t(c.spatial), r(0, 1)));
     const Tensor y = RunOp("ConvTranspose", attributes, {x, w, bias})[0];
-    ExpectClose(Naive(c, x, w, bias, SpatialOf(y), true), y, "seed " + std::to_string(seed));
+    ExpectClose(Naive(c, x, w, bias, SpatialOf(y), Direction::kTransposed), y,
+                "seed " + std::to_string(seed));
   }
 }
 

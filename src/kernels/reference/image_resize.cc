@@ -44,7 +44,11 @@ int ReadAxes(const RefArgs& args, AxisList& axes) {
     AxisResize& a = axes[size_t(i)] = {axis, in[axis], out[axis],
                                        in[axis] == 0 ? 1 : double(out[axis]) / double(in[axis])};
     if (scaled) a.scale = args.in[2].as<float>()[i];
-    if (crops) a.roi_start = roi[i], a.roi_end = roi[count + i], a.crops = true;
+    if (crops) {
+      a.roi_start = roi[i];
+      a.roi_end = roi[count + i];
+      a.crops = true;
+    }
   }
   const auto policy = args.attributes.String("keep_aspect_ratio_policy", "stretch");
   if (!scaled && policy != "stretch" && count > 0) {

@@ -84,7 +84,10 @@ Taps TapsAt(const Grid& g, double x, int64_t n) {
   taps.count = cubic ? 4 : 2;
   for (int k = 0; k < taps.count; ++k) taps.index[k] = PixelIndex(g, int64_t(floor) + k - cubic, n);
   if (cubic) CubicWeights(x - floor, taps.weight);
-  else taps.weight[0] = 1 - (x - floor), taps.weight[1] = x - floor;
+  else {
+    taps.weight[0] = 1 - (x - floor);
+    taps.weight[1] = x - floor;
+  }
   return taps;
 }
 

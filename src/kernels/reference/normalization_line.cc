@@ -51,9 +51,12 @@ void WriteRows(const View& out, const double* values) {
   });
 }
 
-// Normalizes rows. `centred` says whether to subtract the mean: layer normalization does, RMS normalization
-// does not.
-void NormalizeRows(RefArgs& args, bool centred) {
+// What is 0 of the values that rows are divided by: their deviations from the mean, or the values themselves.
+enum class Around { kMean, kZero };
+
+// Layer normalization subtracts the mean, RMS normalization does not.
+void NormalizeRows(RefArgs& args, Around around) {
+  const bool centred = around == Around::kMean;
   const Shape& shape = args.in[0].shape;
   const int axis = WrapAxis(args.attributes.Int("axis", -1), shape.rank());
   const int64_t rows = shape.Elements(0, axis), size = shape.Elements(axis, shape.rank());
@@ -141,10 +144,10 @@ void Normalize(RefArgs& args) {
 }
 
 constexpr RefEntry kEntries[] = {
-    {"LayerNormalization", [](RefArgs& args) { NormalizeRows(args, true); }},
+    {"LayerNormalization", [](RefArgs& args) { NormalizeRows(args, Around::kMean); }},
     {"LpNormalization", LpNormalization},
     {"MeanVarianceNormalization", MeanVarianceNormalization},
-    {"RMSNormalization", [](RefArgs& args) { NormalizeRows(args, false); }},
+    {"RMSNormalization", [](RefArgs& args) { NormalizeRows(args, Around::kZero); }},
     {"mete.Normalize", Normalize},
 };
 

@@ -12,7 +12,8 @@ class ScaleIndex {
   ScaleIndex(const RefArgs& args, const Shape& x, const Shape& scale) {
     if (scale.Elements() == 1) return;
     const AxisSplit split(x, WrapAxis(args.attributes.Int("axis", 1), x.rank()));
-    inner_ = split.inner, length_ = split.length;
+    inner_ = split.inner;
+    length_ = split.length;
     block_ = args.attributes.Int("block_size", 0);
     blocks_ = block_ > 0 ? (length_ + block_ - 1) / block_ : 0;
     single_ = false;
@@ -68,7 +69,10 @@ void DynamicQuantizeLinear(RefArgs& args) {
   const float* x = args.in[0].as<float>();
   const int64_t n = args.in[0].elements();
   float least = 0, most = 0;
-  for (int64_t i = 0; i < n; ++i) least = std::min(least, x[i]), most = std::max(most, x[i]);
+  for (int64_t i = 0; i < n; ++i) {
+    least = std::min(least, x[i]);
+    most = std::max(most, x[i]);
+  }
   const float scale = most == least ? 1.f / 255 : (most - least) / 255;
   const uint8_t zero = FromDouble<uint8_t>(std::nearbyint(0.f - least / scale));
   for (int64_t i = 0; i < n; ++i) args.out[0].as<uint8_t>()[i] = Quantized<uint8_t>(x[i] / scale, zero);

@@ -12,13 +12,15 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// FlexAttention has no inputs and attributes for a bias, and none for keys and values of the past.
+enum class Kind { kFull, kFlex };
+
 // The bias that is added to the scores: -infinity for keys that a query must not see, otherwise the mask's
 // value or 0.
 class Bias {
  public:
-  // Reads the inputs and attributes of the bias if `full` is set: Attention has them, FlexAttention does not.
-  Bias(const RefArgs& args, bool full, int64_t queries, int64_t past) : queries_(queries) {
-    if (!full) return;
+  Bias(const RefArgs& args, Kind kind, int64_t queries, int64_t past) : queries_(queries) {
+    if (kind == Kind::kFlex) return;
     causal_ = args.attributes.Int("is_causal", 0) != 0;
     left_ = args.attributes.Int("left_window_size", -1);
     right_ = args.attributes.Int("right_window_size", -1);
@@ -94,14 +96,14 @@ void SoftmaxRow(double* row, int64_t count, bool all_hidden) {
 template <class T>
 class AttentionCall {
  public:
-  AttentionCall(RefArgs& args, bool full)
+  AttentionCall(RefArgs& args, Kind kind)
       : q_(args.in[0].shape, args.attributes.Int("q_num_heads", 1)),
         k_(args.in[1].shape, args.attributes.Int("kv_num_heads", 1)),
         v_(args.in[2].shape, args.attributes.Int("kv_num_heads", 1)),
-        past_(full && args.has(4) ? args.in[4].shape[2] : 0),
+        past_(kind == Kind::kFull && args.has(4) ? args.in[4].shape[2] : 0),
         total_(past_ + k_.length),
         group_(q_.heads / k_.heads),
-        bias_(args, full, q_.length, past_),
+        bias_(args, kind, q_.length, past_),
         query_(args.in[0].as<T>()),
         y_(args.out[0].shape, q_.heads),
         out_(args.out[0].as<T>()) {
@@ -110,8 +112,10 @@ class AttentionCall {
     scale_ = args.attributes.Float("scale", 0);
     if (!args.attributes.Has("scale")) scale_ = 1 / std::sqrt(double(q_.size));
     softcap_ = args.attributes.Float("softcap", 0);
-    if (args.wants(3))
-      scores_out_ = args.out[3].as<T>(), mode_ = args.attributes.Int("qk_matmul_output_mode", 0);
+    if (args.wants(3)) {
+      scores_out_ = args.out[3].as<T>();
+      mode_ = args.attributes.Int("qk_matmul_output_mode", 0);
+    }
     row_ = args.scratch.Get<double>(size_t(total_));
     sums_ = args.scratch.Get<double>(size_t(v_.size));
   }
@@ -179,11 +183,11 @@ class AttentionCall {
 }  // namespace
 
 void AttentionReference(RefArgs& args) {
-  VisitFloat(args.in[0].type, [&]<class T>() { AttentionCall<T>(args, true).Run(); });
+  VisitFloat(args.in[0].type, [&]<class T>() { AttentionCall<T>(args, Kind::kFull).Run(); });
 }
 
 void FlexAttentionReference(RefArgs& args) {
-  VisitFloat(args.in[0].type, [&]<class T>() { AttentionCall<T>(args, false).Run(); });
+  VisitFloat(args.in[0].type, [&]<class T>() { AttentionCall<T>(args, Kind::kFlex).Run(); });
 }
 
 }  // namespace mete

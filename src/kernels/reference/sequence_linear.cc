@@ -46,7 +46,10 @@ struct LinearCall {
         state(AsDoubles(args, 3)) {
     if (scale == 0) scale = 1 / std::sqrt(double(q.size));
     const int64_t elements = k.batch * k.heads * k.size * v.size;
-    if (!state) state = args.scratch.Get<double>(size_t(elements)), std::fill_n(state, elements, 0.0);
+    if (!state) {
+      state = args.scratch.Get<double>(size_t(elements));
+      std::fill_n(state, elements, 0.0);
+    }
     update = args.scratch.Get<double>(size_t(v.size));
     out = args.scratch.Get<double>(size_t(args.out[0].elements()));
   }

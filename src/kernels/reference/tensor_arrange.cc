@@ -22,6 +22,9 @@ int64_t Outside(std::string_view mode, int64_t i, int64_t dim) {
   return at < dim ? at : period - at;
 }
 
+// What the channels of the deep form count first: the places in a block, or the channels of the wide form.
+enum class BlockOrder { kPlacesFirst, kChannelsFirst };
+
 // DepthToSpace and SpaceToDepth convert between a deep form and a wide form of a 4-D tensor. This struct
 // holds the wide form as a 6-D shape: n, c, h, row in the block, w, column in the block (in NHWC with c
 // last). The steps are those of both forms for an iteration over this shape.
@@ -29,7 +32,8 @@ struct BlockWalk {
   Shape shape;
   Steps deep{}, wide{};
 
-  BlockWalk(const Shape& wide_shape, const Attributes& attributes, bool depth_first) {
+  BlockWalk(const Shape& wide_shape, const Attributes& attributes, BlockOrder order) {
+    const bool depth_first = order == BlockOrder::kPlacesFirst;
     const bool nhwc = attributes.String("layout", "") == "NHWC";
     const int64_t b = attributes.Int("blocksize", 1), n = wide_shape[0], c = wide_shape[nhwc ? 3 : 1];
     const int64_t h = wide_shape[nhwc ? 1 : 2] / b, w = wide_shape[nhwc ? 2 : 3] / b;
@@ -100,12 +104,14 @@ void RunCenterCropPad(RefArgs& args) {
 }
 
 void RunDepthToSpace(RefArgs& args) {
-  const BlockWalk walk(args.out[0].shape, args.attributes, args.attributes.String("mode", "DCR") == "DCR");
+  const BlockOrder order =
+      args.attributes.String("mode", "DCR") == "DCR" ? BlockOrder::kPlacesFirst : BlockOrder::kChannelsFirst;
+  const BlockWalk walk(args.out[0].shape, args.attributes, order);
   CopyWalk(args.in[0].type, walk.shape, args.in[0].data, walk.deep, args.out[0].data, walk.wide);
 }
 
 void RunSpaceToDepth(RefArgs& args) {
-  const BlockWalk walk(args.in[0].shape, args.attributes, true);
+  const BlockWalk walk(args.in[0].shape, args.attributes, BlockOrder::kPlacesFirst);
   CopyWalk(args.in[0].type, walk.shape, args.in[0].data, walk.wide, args.out[0].data, walk.deep);
 }
 

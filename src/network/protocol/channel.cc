@@ -37,7 +37,8 @@ std::string InTrailer(const std::string& text) {
     const size_t next = std::min(text.find('\n', end + (lines > 0)), text.size());
     const size_t bytes = TrailerBytes(std::string_view(text).substr(end, next - end));
     if (bytes > left) break;
-    end = next, left -= bytes;
+    end = next;
+    left -= bytes;
   }
   if (lines == all) return text;
   if (lines > 0) return fmt::format("{}\n... and {} more", text.substr(0, end), all - lines);

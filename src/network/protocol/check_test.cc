@@ -10,8 +10,11 @@ namespace {
 // Returns a chunk whose data are in three slices.
 Chunk AChunk() {
   Chunk chunk;
-  chunk.frame.set_request(7), chunk.frame.set_stage(1), chunk.frame.set_need(2), chunk.frame.set_source(3),
-      chunk.frame.set_offset(4);
+  chunk.frame.set_request(7);
+  chunk.frame.set_stage(1);
+  chunk.frame.set_need(2);
+  chunk.frame.set_source(3);
+  chunk.frame.set_offset(4);
   for (const char* bytes : {"some bytes", "", " of a piece"}) chunk.data.emplace_back(std::string(bytes));
   AddCheck(chunk);
   return chunk;
@@ -44,7 +47,8 @@ TEST(Check, AnyBitOfAFrameThatIsTurnedOverIsNoticed) {
 
 TEST(Check, WhereAPieceBelongsIsPartOfIt) {
   Chunk chunk = AChunk();
-  chunk.frame.set_need(3), chunk.frame.set_source(2);
+  chunk.frame.set_need(3);
+  chunk.frame.set_source(2);
   EXPECT_TELLS(CheckChunk(chunk), "damaged");
 }
 

@@ -129,7 +129,8 @@ TEST(Chunk, IsOnTheWireWhatProtobufMakesOfIt) {
   for (const int64_t elements : {0, 1, 30, 5'000, 65'536}) {
     const Chunk chunk = ChunksOf(Coding::kF32, Counting({elements}))[0];
     pb::Fed fed;
-    fed.set_deployment("sixteen letters!"), fed.set_from(2);
+    fed.set_deployment("sixteen letters!");
+    fed.set_from(2);
     pb::Fed whole = fed;
     *whole.mutable_frame() = chunk.frame;
     whole.mutable_frame()->set_data(Flat(chunk.data));
@@ -166,7 +167,9 @@ TEST(Chunk, IsRefusedWhereItCannotBeLeftInPlace) {
   after.set_from(2);
   // an unknown field that is longer than a frame's numbers may be
   std::string unknown(1, char(9 << 3 | 2));
-  unknown += char(0xff), unknown += char(3), unknown += std::string(511, 'x');
+  unknown += char(0xff);
+  unknown += char(3);
+  unknown += std::string(511, 'x');
   for (const std::string& bad : {good + after.SerializeAsString(), unknown + good}) {
     pb::Fed protobuf;
     EXPECT_TRUE(protobuf.ParseFromString(bad));
@@ -186,7 +189,8 @@ TEST(Chunk, NothingIsReadOtherwiseThanProtobufDoes) {
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
   pb::Fed fed;
-  fed.set_deployment("sixteen letters!"), fed.set_from(2);
+  fed.set_deployment("sixteen letters!");
+  fed.set_from(2);
   const std::string good = Flat(Pack(ChunksOf(Coding::kF32, Counting({8}))[0], fed));
   int chunks = 0;
   for (int i = 0; i < 20'000; ++i) {
@@ -221,7 +225,8 @@ TEST(Chunk, NothingIsReadOtherwiseThanProtobufDoes) {
 TEST(Chunk, SeedsOfTheFuzzerAreMessages) {
   const std::filesystem::path folder = "tests/fuzz/chunk_fuzz";
   pb::Fed fed;
-  fed.set_deployment("sixteen letters!"), fed.set_from(2);
+  fed.set_deployment("sixteen letters!");
+  fed.set_from(2);
   const auto write = [&](const char* name, const std::string& bytes) {
     std::ofstream(folder / name, std::ios::binary) << bytes;
   };
@@ -235,7 +240,10 @@ TEST(Chunk, SeedsOfTheFuzzerAreMessages) {
     std::ifstream file(entry.path(), std::ios::binary);
     const grpc::Slice slice(std::string{std::istreambuf_iterator<char>(file), {}});
     grpc::ByteBuffer bytes(&slice, 1);
-    if (const auto chunk = Unpack<pb::Fed>(bytes).chunk) CheckChunk(*chunk), ++chunks;
+    if (const auto chunk = Unpack<pb::Fed>(bytes).chunk) {
+      CheckChunk(*chunk);
+      ++chunks;
+    }
   }
   EXPECT_EQ(chunks, 2);
 }

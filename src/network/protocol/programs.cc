@@ -62,7 +62,10 @@ pb::Stage PackStage(const ProgramStage& stage, std::map<Digest, Tensor>& weights
   pb::Stage to;
   for (const ProgramSend& send : stage.sends) {
     pb::Send* s = to.add_sends();
-    s->set_to(send.to), s->set_need(send.need), s->set_source(send.source), s->set_hold(send.hold);
+    s->set_to(send.to);
+    s->set_need(send.need);
+    s->set_source(send.source);
+    s->set_hold(send.hold);
     PackPart(send.cut, s->mutable_cut());
   }
   for (const ProgramNeed& need : stage.needs) PackNeed(need, to.add_needs());

@@ -73,7 +73,8 @@ void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights,
   for (const auto& [digest, tensor] : weights) {
     const std::string name(reinterpret_cast<const char*>(digest.data()), digest.size());
     if (std::count(missing.digest().begin(), missing.digest().end(), name) == 0) continue;
-    tensors.push_back(&tensor), digests.push_back(name);
+    tensors.push_back(&tensor);
+    digests.push_back(name);
     all += int64_t(tensor.bytes());
   }
   if (tensors.empty()) return;

@@ -18,7 +18,8 @@ class MemoryBudget {
     Part() = default;
     Part(Part&& other) noexcept { *this = std::move(other); }
     Part& operator=(Part&& other) noexcept {
-      std::swap(budget_, other.budget_), std::swap(bytes_, other.bytes_);
+      std::swap(budget_, other.budget_);
+      std::swap(bytes_, other.bytes_);
       return *this;
     }
     ~Part() { Shrink(0); }

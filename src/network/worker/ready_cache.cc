@@ -52,11 +52,11 @@ std::shared_ptr<Ready> ReadyCache::Of(Processor& processor, const Graph& graph) 
   std::shared_ptr<Ready> ready = Fresh(processor, graph);
   std::lock_guard lock(mutex_);
   known_.push_front({&processor, digest, ready});
-  while (Threads(false) > kMostThreads)
+  while (Threads() > kMostThreads)
     if (!DropUnused())
       Fail(Code::kResourceExhausted, "worker",
            "has no threads for more shares; got {}, expected {} at most; try fewer --threads of the worker",
-           Threads(false), kMostThreads);
+           Threads(), kMostThreads);
   return ready;
 }
 
@@ -85,7 +85,7 @@ MemoryBudget::Part ReadyCache::Take(int64_t bytes, const std::string& what) {
 
 void ReadyCache::Trim() {
   std::lock_guard lock(mutex_);
-  while (Threads(true) > kMostUnusedThreads && DropUnused()) {}
+  while (UnusedThreads() > kMostUnusedThreads && DropUnused()) {}
 }
 
 void ReadyCache::KeepLast(const Processor& processor, std::shared_ptr<const Ready> ready) {
@@ -106,10 +106,16 @@ bool ReadyCache::DropUnused() {
   return true;
 }
 
-int ReadyCache::Threads(bool unused) const {
+int ReadyCache::Threads() const {
+  int threads = 0;
+  for (const Known& k : known_) threads += ThreadsOf(*k.ready);
+  return threads;
+}
+
+int ReadyCache::UnusedThreads() const {
   int threads = 0;
   for (const Known& k : known_)
-    if (!unused || Unused(k.ready)) threads += ThreadsOf(*k.ready);
+    if (Unused(k.ready)) threads += ThreadsOf(*k.ready);
   return threads;
 }
 

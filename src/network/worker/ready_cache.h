@@ -49,7 +49,8 @@ class ReadyCache {
   // Deletes a share of KeepLast(), or else the least recently used of the unused shares; false: there is
   // none. mutex_ is locked.
   bool DropUnused();
-  int Threads(bool unused) const;
+  int Threads() const;
+  int UnusedThreads() const;
 
   MemoryBudget& memory_;
   std::mutex making_;  // held while a session is made that other callers may need too; locked before mutex_

@@ -34,7 +34,8 @@ bool Feeder::Write(const Chunk& chunk) {
     AddToken(context_, security_);
     channel_ = ChannelTo(address_, name_, security_);
     writer_ = OpenFeed(*channel_, &context_, &reply_);
-    fed.set_deployment(deployment_), fed.set_from(from_);
+    fed.set_deployment(deployment_);
+    fed.set_from(from_);
   }
   return writer_->Write(Pack(chunk, fed));
 }

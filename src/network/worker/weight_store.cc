@@ -75,7 +75,8 @@ Tensor WeightStore::Find(const Digest& digest) {
   if (known == memory_.end()) {
     const Tensor read = Read(digest);
     if (!read.has_value()) return {};
-    known = memory_.emplace(digest, InMemory{std::make_shared<const Tensor>(read), true, true, {}}).first;
+    known = memory_.emplace(digest, InMemory{.tensor = std::make_shared<const Tensor>(read), .on_disk = true})
+                .first;
   }
   known->second.asked = true;
   return Shared(known->second.tensor);
@@ -118,7 +119,7 @@ WeightStore::InMemory WeightStore::Unwritten(const Tensor& tensor, const std::st
     return take_(int64_t(tensor.bytes()), "weights that are not on its disk (" + why + ")");
   };
   const auto kept = [&](MemoryBudget::Part part) {
-    return InMemory{std::make_shared<const Tensor>(tensor), false, true, std::move(part)};
+    return InMemory{.tensor = std::make_shared<const Tensor>(tensor), .memory = std::move(part)};
   };
   try {
     return kept(take());
@@ -157,7 +158,7 @@ WeightStore::InMemory WeightStore::Written(const Digest& digest, const Tensor& t
     Fail(Code::kUnavailable, path, "cannot be written: {}", std::strerror(errno));
   const Tensor mapped = TensorOf(MappedFile::Open(path));
   if (!mapped.has_value()) Fail(Code::kUnavailable, path, "has not become what was written");
-  return {std::make_shared<const Tensor>(mapped), true, true, {}};
+  return {.tensor = std::make_shared<const Tensor>(mapped), .on_disk = true};
 }
 
 void WeightStore::MakeRoom(int64_t bytes) {

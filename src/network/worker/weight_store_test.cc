@@ -33,7 +33,10 @@ class Weights {
   void Send(int first, int last) {
     std::vector<Tensor> kept;
     for (int n = first; n < last; ++n)
-      if (!Has(n)) kept.push_back(store.Add(DigestOfNumber(n), Number(n), &note)), ++sent;
+      if (!Has(n)) {
+        kept.push_back(store.Add(DigestOfNumber(n), Number(n), &note));
+        ++sent;
+      }
   }
   bool Has(int n) { return store.Has(DigestOfNumber(n)); }
   std::vector<Tensor> Deploy(int first, int last) {

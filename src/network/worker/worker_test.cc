@@ -104,7 +104,8 @@ TEST(Worker, EndsAStreamOfWhatItCannotRead) {
     EXPECT_EQ(serve.End(), code) << testing::PrintToString(message);
   }
   pb::Fed strange;
-  strange.set_deployment("sixteen letters!"), strange.set_from(1);
+  strange.set_deployment("sixteen letters!");
+  strange.set_from(1);
   AnyCall without_piece(Channel(worker), "/mete.worker.v1.Worker/Feed", strange.SerializeAsString());
   EXPECT_FALSE(without_piece.Read());
   EXPECT_EQ(without_piece.End(), grpc::StatusCode::INVALID_ARGUMENT);

@@ -168,11 +168,13 @@ TEST(PlanCores, ASmallGainIsNoReason) {
 // Costs on two equal cores. Nodes with one piece and nodes that can be divided alternate.
 Costs Alternating(int nodes, double divisible_ns, double whole_ns) {
   Costs costs{{1, 1}};
-  costs.take_ns = costs.barrier_ns = {0, 0}, costs.wake_ns = {0, 50'000},
+  costs.take_ns = costs.barrier_ns = {0, 0};
+  costs.wake_ns = {0, 50'000};
   costs.gbytes_per_s = {Costs::kNoLimit, Costs::kNoLimit};
   for (int i = 0; i < nodes; ++i) {
     NodeCost node{"n" + std::to_string(i), "Relu", NodeKind::kProduct};
-    node.bytes = 1, node.pieces = i % 2 == 0 ? 1 : 64;
+    node.bytes = 1;
+    node.pieces = i % 2 == 0 ? 1 : 64;
     node.core_ns.assign(2, i % 2 == 0 ? whole_ns : divisible_ns);
     costs.nodes.push_back(std::move(node));
   }
@@ -200,7 +202,8 @@ TEST(BestPath, WakingHasToBeWorthIt) {
 Costs OneWholeAndThenMany() {
   Costs costs = Alternating(5, 45e3, 110e3);
   costs.nodes[2] = costs.nodes[4] = costs.nodes[1];
-  costs.nodes[2].node = "n2", costs.nodes[4].node = "n4";
+  costs.nodes[2].node = "n2";
+  costs.nodes[4].node = "n4";
   return costs;
 }
 
@@ -254,8 +257,10 @@ TEST(Prediction, IsWhatTheSimulationOfTheAdaptivePolicyGives) {
     for (int w = 4; w < count; ++w) workers.take_ns[size_t(w)] = costs.take_ns[1];
     const auto policy = MakePolicy("adaptive", WorkersOf(speeds));
     int64_t now = 0, start = 0;
-    for (int run = 0; run < 20; ++run)
-      start = now, now = Simulate(*policy, {1, times.blocks}, times.block_ns[0], workers, now).end_ns;
+    for (int run = 0; run < 20; ++run) {
+      start = now;
+      now = Simulate(*policy, {1, times.blocks}, times.block_ns[0], workers, now).end_ns;
+    }
     EXPECT_NEAR(double(now - start), prediction.Ns(0, count, count), 0.03 * double(now - start)) << count;
   }
 }

@@ -18,7 +18,8 @@ double DoneAtWill(double blocks, std::vector<Taker> workers) {
   double rate = 0, sum = 0, done = 0;
   for (const Taker& w : workers) {
     if (rate > 0 && StartOf(w) >= done) break;
-    rate += 1 / w.block_ns, sum += StartOf(w) / w.block_ns;
+    rate += 1 / w.block_ns;
+    sum += StartOf(w) / w.block_ns;
     done = (blocks + sum) / rate;
   }
   return done;

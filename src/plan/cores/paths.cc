@@ -50,7 +50,10 @@ class Search {
     double soonest = 0;
     for (const Path& path : paths_) {
       const double end = path.end_ns + Ns(node, threads, path.Awake());
-      if (!best || end < soonest) best = &path, soonest = end;
+      if (!best || end < soonest) {
+        best = &path;
+        soonest = end;
+      }
     }
     Path path = *best;
     path.decisions.push_back({threads, best->Awake()});
@@ -73,7 +76,10 @@ std::vector<int> WorthIt(const Prediction& prediction, size_t node) {
   double least = 0;
   for (const int count : prediction.Counts()) {
     const double ns = prediction.Ns(node, count, count);
-    if (counts.empty() || ns < (1 - kLeastGain) * least) counts.push_back(count), least = ns;
+    if (counts.empty() || ns < (1 - kLeastGain) * least) {
+      counts.push_back(count);
+      least = ns;
+    }
   }
   return counts;
 }

@@ -167,8 +167,11 @@ class DynamicPlanner {
     LookBack(
         end, state, [&](const State*) { return state.price * kAlike; },
         [&](int boundary, size_t before, double price) {
-          if (price <= state.price * kAlike)
-            state.price = price, state.boundary = boundary, state.before = before;
+          if (price <= state.price * kAlike) {
+            state.price = price;
+            state.boundary = boundary;
+            state.before = before;
+          }
         });
   }
 
@@ -201,7 +204,10 @@ class DynamicPlanner {
   void Ask(const std::vector<int>& processors, const HeldByProcessor& held, State& state) {
     state.asked.clear();
     for (size_t a = 0; a < processors.size(); ++a)
-      if (!held[size_t(processors[a])]->parts.empty()) state.asked.push_back(a), with_[a] = kNever;
+      if (!held[size_t(processors[a])]->parts.empty()) {
+        state.asked.push_back(a);
+        with_[a] = kNever;
+      }
   }
 
   void Lower(size_t asked, double price) {

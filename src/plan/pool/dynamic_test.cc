@@ -69,7 +69,7 @@ TEST(PlanPool, WithBranchesIsAsGoodAsTheBestOfAllPlans) {
     const double least_us = all.Us();
     EXPECT_NEAR(plan.predicted_us, least_us, 1e-6 * least_us) << ToText(fork.graph);
     EXPECT_NEAR(PlanPool(fork.graph, pool, placements, {.branches = false}).predicted_us,
-                Exhaustive(fork.graph, pool, placements, false).Us(), 1e-6 * plan.predicted_us);
+                Exhaustive(fork.graph, pool, placements, {.branches = false}).Us(), 1e-6 * plan.predicted_us);
     const std::vector<double> us = UsWithProcessors(fork.graph, pool, placements, {0, 1});
     for (int processor = 0; processor < 2; ++processor) {
       const double expected = all.UsWith(processor);

@@ -40,7 +40,10 @@ Exchange::Exchange(const PoolCosts& pool)
     : pool_(pool), to_(pool.processors.size()), out_(pool.processors.size()), last_(pool.processors.size()) {}
 
 void Exchange::Clear() {
-  for (const Transfer& t : transfers_) out_[size_t(t.from)] = 0, to_[size_t(t.to)] = {};
+  for (const Transfer& t : transfers_) {
+    out_[size_t(t.from)] = 0;
+    to_[size_t(t.to)] = {};
+  }
   transfers_.clear();
 }
 

@@ -37,10 +37,14 @@ inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int process
 
 // Computes the same costs as the planner in another way: the parts from PartsOf(), the segmentations one by
 // one.
+struct ExhaustiveOptions {
+  bool branches = true;  // as in DynamicOptions
+};
+
 class Exhaustive {
  public:
   Exhaustive(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
-             bool branches = true)
+             const ExhaustiveOptions& options = {})
       : graph_(graph),
         pool_(pool),
         layers_(LayersOf(graph)),
@@ -49,7 +53,7 @@ class Exhaustive {
     PoolModel model(graph, pool);
     for (int b = 0; b <= model.boundaries(); ++b) {
       placements_.push_back(model.IsBeforeJoin(b) ? std::vector<Placement>() : placements);
-      if (!branches) continue;
+      if (!options.branches) continue;
       const std::vector<Placement> side_by_side = BranchPlacements(model, b);
       placements_.back().insert(placements_.back().end(), side_by_side.begin(), side_by_side.end());
     }
@@ -95,7 +99,8 @@ class Exhaustive {
     Exchange exchange(pool_);
     for (ValueId id : live_.back())
       exchange.Need(0, graph_.value(id), Part::All(), Holders(from, int(layers_.size()), id));
-    cost.us += exchange.ReadyUs(0), cost.joules += JoulesToSend(exchange, pool_);
+    cost.us += exchange.ReadyUs(0);
+    cost.joules += JoulesToSend(exchange, pool_);
     least_us_ = std::min(least_us_, cost.us);
     for (size_t d = 0; d < pool_.processors.size(); ++d)
       if (cost.with >> d & 1) us_with_[d] = std::min(us_with_[d], cost.us);
@@ -139,7 +144,8 @@ class Exhaustive {
     double us = 0;
     for (size_t k = 0; k < compute.size(); ++k)
       us = std::max(us, exchange.ReadyUs(placement.processors[k]) + compute[k]);
-    cost.us += us, cost.joules += JoulesToSend(exchange, pool_);
+    cost.us += us;
+    cost.joules += JoulesToSend(exchange, pool_);
     return cost;
   }
 

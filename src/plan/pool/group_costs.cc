@@ -36,7 +36,7 @@ GroupCosts::GroupCosts(PoolModel& model, int end, const Placement& placement)
     : model_(model), end_(end), begin_(end), placement_(placement), exchange_(model.pool()) {
   const HeldByProcessor wanted = ByProcessor(model, end, HoldingsOf(model, end, placement));
   for (int processor : placement.processors)
-    shares_.push_back({wanted[size_t(processor)], wanted[size_t(processor)], 0, false, nullptr});
+    shares_.push_back({.wanted = wanted[size_t(processor)], .need = wanted[size_t(processor)]});
 }
 
 void GroupCosts::Prepend() {

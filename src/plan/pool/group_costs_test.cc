@@ -40,7 +40,8 @@ void CheckBounds(PoolModel& model, int begin, int end, Bounds& bounds) {
                    least_us = group.LeastUs(ready, way, std::numeric_limits<double>::infinity());
       EXPECT_LE(group.least_us(), least_us);
       EXPECT_LE(least_us, us * (1 + 1e-9));
-      ++bounds.all, bounds.reached += least_us > us * (1 - 1e-9);
+      ++bounds.all;
+      bounds.reached += least_us > us * (1 - 1e-9);
       bounds.of_branches +=
           placement.split == SplitAxis::kBranches || before[way].split == SplitAxis::kBranches;
     }

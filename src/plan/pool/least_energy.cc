@@ -44,14 +44,18 @@ Plan LeastOf(const Graph& graph, const PoolCosts& pool, const std::vector<Placem
     return IdleWatts(pool, a) < IdleWatts(pool, b);
   });
   // without what idle processors take: no plan has less of the rest
-  Plan best = PlanPool(graph, pool, placements, {.price = {0, true}});
+  Plan best = PlanPool(graph, pool, placements, {.price = {.per_us = 0, .joules = true}});
   const double least_joules = JoulesOf(graph, best, pool, 0);
   double joules = Joules(graph, pool, best);
   for (const Processors& processors : sets) {
     const double watts = IdleWatts(pool, processors);
     if (least_joules + watts * fastest.predicted_us * 1e-6 > joules) break;
-    Plan plan = PlanWithin(graph, pool, placements, processors, {.price = {watts * 1e-6, true}});
-    if (const double with = Joules(graph, pool, plan); with < joules) joules = with, best = std::move(plan);
+    Plan plan =
+        PlanWithin(graph, pool, placements, processors, {.price = {.per_us = watts * 1e-6, .joules = true}});
+    if (const double with = Joules(graph, pool, plan); with < joules) {
+      joules = with;
+      best = std::move(plan);
+    }
   }
   return best;
 }
@@ -69,7 +73,8 @@ Plan PlanLeastEnergy(const Graph& graph, const PoolCosts& pool) {
   const std::vector<Placement> placements = PlacementsOf(pool);
   Plan fastest = PlanPool(graph, pool, placements), best = LeastOf(graph, pool, placements, fastest);
   // With other shares more processors may be on, and then a plan is dearer than the price says.
-  const DynamicOptions options{.price = {IdleWatts(pool, ProcessorsOn(best)) * 1e-6, true}};
+  const DynamicOptions options{
+      .price = {.per_us = IdleWatts(pool, ProcessorsOn(best)) * 1e-6, .joules = true}};
   for (Plan plan : {RefineShares(graph, pool, best, options), RefineShares(graph, pool, std::move(fastest))})
     if (Joules(graph, pool, plan) < Joules(graph, pool, best)) best = std::move(plan);
   return best;

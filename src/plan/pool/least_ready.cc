@@ -22,7 +22,8 @@ int64_t Common(const Graph& graph, const std::vector<ValueId>& live, const LiveP
   for (auto p = a.parts.begin(), q = b.parts.begin(); p != a.parts.end() && q != b.parts.end();) {
     if (p->live == q->live) bytes += Common(graph.value(live[p->live]), *p, *q);
     const bool next_a = p->live <= q->live, next_b = q->live <= p->live;
-    p += next_a, q += next_b;
+    p += next_a;
+    q += next_b;
   }
   return bytes;
 }

@@ -152,7 +152,10 @@ class NamedPlanner {
     return Build(segments);
   }
 
-  double Measure(const Plan& plan) { return ++measured_, measure_(plan); }
+  double Measure(const Plan& plan) {
+    ++measured_;
+    return measure_(plan);
+  }
 
   // Returns the plan with the least predicted time of `count` plans.
   template <class F>
@@ -173,8 +176,10 @@ class NamedPlanner {
     for (size_t i = 1; i < ends_.size(); ++i)
       for (size_t j = i; j-- > 0;) {
         const int begin = ends_[j], end = ends_[i];
-        if (const double us = least[size_t(begin)] + group_us(begin, end); us < least[size_t(end)])
-          least[size_t(end)] = us, from[size_t(end)] = begin;
+        if (const double us = least[size_t(begin)] + group_us(begin, end); us < least[size_t(end)]) {
+          least[size_t(end)] = us;
+          from[size_t(end)] = begin;
+        }
       }
     std::vector<int> ends;
     for (int end = layers(); end > 0; end = from[size_t(end)]) ends.push_back(end);

@@ -107,7 +107,8 @@ TEST(PlanPipeline, IsAsGoodAsTheBestOfAllPipelines) {
     PoolCosts pool = RandomPool(random, random.graph, int(random.Pick(1, 4)));
     if (seed % 3 == 0 && pool.processors.size() > 2) {  // a kind with two processors
       const std::string name = pool.processors[2].name;
-      pool.processors[2] = pool.processors[1], pool.processors[2].name = name;
+      pool.processors[2] = pool.processors[1];
+      pool.processors[2].name = name;
     }
     const Plan plan = PlanPipeline(random.graph, pool, std::numeric_limits<double>::infinity());
     EXPECT_NEAR(plan.period_us, AllPipelines(random.graph, pool).PeriodUs(), 1e-6 * plan.period_us)

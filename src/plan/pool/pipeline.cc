@@ -182,7 +182,10 @@ class PipelinePlanner {
     const Loads step = Summed(std::move(loads));
     for (const auto& [taken, list] : labels)
       for (const Label* label : list)
-        if (const double us = label->loads.With(step).worst_us(); !TooLong(us)) below_us_ = us, best_ = label;
+        if (const double us = label->loads.With(step).worst_us(); !TooLong(us)) {
+          below_us_ = us;
+          best_ = label;
+        }
   }
 
   Plan Describe() {

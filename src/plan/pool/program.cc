@@ -27,11 +27,13 @@ std::optional<std::pair<Part, Part>> PieceOf(const Part& held, const Part& need,
   Part cut, at;
   if (held.all()) cut = need;
   else if (need.all()) at = held;
-  else if (held.axis != need.axis) cut = need, at = held;
-  else {
+  else if (held.axis != need.axis) {
+    cut = need;
+    at = held;
+  } else {
     const IndexRange rows = Common(held.rows, need.rows);
     if (rows.begin >= rows.end) return {};
-    cut = Part::Of(held.axis, Moved(rows, held.rows.begin)),
+    cut = Part::Of(held.axis, Moved(rows, held.rows.begin));
     at = Part::Of(held.axis, Moved(rows, need.rows.begin));
   }
   if (!shape.known()) return std::pair{cut, at};

@@ -26,7 +26,10 @@ std::vector<TeamCounts> AllCounts(const std::vector<ProcessorKind>& kinds) {
   for (const ProcessorKind& kind : kinds) {
     std::vector<TeamCounts> longer;
     for (const TeamCounts& counts : all)
-      for (int n = 0; n <= kind.teams; ++n) longer.push_back(counts), longer.back().push_back(n);
+      for (int n = 0; n <= kind.teams; ++n) {
+        longer.push_back(counts);
+        longer.back().push_back(n);
+      }
     all = std::move(longer);
   }
   return all;

@@ -24,9 +24,7 @@ Graph TwoNodes() {
 }
 
 // A plan's text and what is read from it: the JSON of a plan (plan/plan_json.cc) has one for each share.
-std::string TextOf(const ThreadPlan& plan) {
-  return ThreadPlanJson(plan).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
+std::string TextOf(const ThreadPlan& plan) { return JsonText(ThreadPlanJson(plan), 2); }
 ThreadPlan PlanOf(const std::string& text) { return ThreadPlanFromJson(ParseJson(text, "plan")); }
 
 Machine TwoCores() { return {"toy", {{"cluster0", {0, 1}}}, 1 << 30}; }
@@ -66,7 +64,9 @@ TEST(ThreadPlan, SurvivesJson) {
 
 TEST(ThreadPlan, PredictionsSurviveJson) {
   ThreadPlan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
-  plan.steps[1].threads = 1, plan.steps[1].predicted_us = 12.25, plan.steps[1].blocks = {7};
+  plan.steps[1].threads = 1;
+  plan.steps[1].predicted_us = 12.25;
+  plan.steps[1].blocks = {7};
   plan.steps[1].rejected = {{"big 2", 13.5, "slower"}, {"big 1 + little 1", 99, "slower \xff"}};
   const ThreadPlan again = PlanOf(TextOf(plan));
   Verify(again, TwoNodes(), TwoCores());
@@ -89,7 +89,8 @@ TEST(ThreadPlan, NamesOfAnyBytesSurviveJson) {
 
 TEST(ThreadPlanFromJson, RefusesNumbersOfAnotherKind) {
   ThreadPlan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
-  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333, 3};
+  plan.steps[0].predicted_us = 1;
+  plan.steps[0].blocks = {333, 3};
   const std::string json = TextOf(plan);
   for (const char* number : {"1e300", "3.5", "\"x\"", "[]", "null", "18446744073709551616"}) {
     std::string bad = json;
@@ -103,7 +104,8 @@ TEST(ThreadPlanFromJson, RefusesNumbersOfAnotherKind) {
 
 TEST(ThreadPlanFromJson, NamesANumberThatIsTooLarge) {
   ThreadPlan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
-  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333, 3};
+  plan.steps[0].predicted_us = 1;
+  plan.steps[0].blocks = {333, 3};
   std::string json = TextOf(plan);
   json.replace(json.find("333"), 3, "9223372036854775808");
   EXPECT_TELLS(PlanOf(json), "[plan] blocks is out of range; got 9223372036854775808, expected");
@@ -111,7 +113,8 @@ TEST(ThreadPlanFromJson, NamesANumberThatIsTooLarge) {
 
 TEST(ThreadPlanFromJson, RefusesOneOfWhatIsToBeAList) {
   ThreadPlan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2, {0, 1}});
-  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333},
+  plan.steps[0].predicted_us = 1;
+  plan.steps[0].blocks = {333};
   plan.steps[0].rejected = {{"big 1", 2, "slower"}};
   for (const char* list : {"/cores", "/steps", "/steps/0/blocks", "/steps/0/rejected"}) {
     nlohmann::json j = nlohmann::json::parse(TextOf(plan));
@@ -126,7 +129,8 @@ TEST(ThreadPlanFromJson, RefusesOneOfWhatIsToBeAList) {
 
 TEST(ThreadPlanFromJson, RefusesWhatIsNestedTooDeep) {
   ThreadPlan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
-  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333};
+  plan.steps[0].predicted_us = 1;
+  plan.steps[0].blocks = {333};
   std::string json = TextOf(plan);
   json.replace(json.find("333"), 3, std::string(1'000'000, '[') + std::string(1'000'000, ']'));
   EXPECT_TELLS(PlanOf(json), "[plan] lists and objects are nested too deep");
@@ -135,7 +139,8 @@ TEST(ThreadPlanFromJson, RefusesWhatIsNestedTooDeep) {
 // Whatever a byte is changed to, it is a plan, which then may be a bad one, or an Error.
 TEST(ThreadPlanFromJson, SurvivesAnyOneByte) {
   ThreadPlan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2, {0, 1}});
-  plan.steps[0].predicted_us = 1, plan.steps[0].blocks = {333, 3},
+  plan.steps[0].predicted_us = 1;
+  plan.steps[0].blocks = {333, 3};
   plan.steps[0].rejected = {{"big 1", 2, "slower"}};
   const std::string json = TextOf(plan);
   int refused = 0;

@@ -105,7 +105,8 @@ std::string ExplainTable(const std::vector<StepInfo>& steps, const DeviceLimits&
   TableLayout layout{.align = "", .columns = columns};
   Rows rows{{}};
   const auto add_column = [&](const char* name, char align) {
-    rows[0].push_back(name), layout.align += align;
+    rows[0].push_back(name);
+    layout.align += align;
   };
   add_column("node", 'l');
   if (!narrow) add_column("operator", 'l');

@@ -29,8 +29,10 @@ std::unique_ptr<Profile> LoadProfile(const std::string& folder, const Machine& m
   if (path.empty() || !fs::exists(path, error)) return nullptr;
   constexpr uintmax_t kLargestFile = 16 << 20;
   const uintmax_t bytes = fs::file_size(path, error);
-  if (error || bytes > kLargestFile)
-    return *why = fmt::format("[{}] the profile cannot be read; try \"mete profile\"", path), nullptr;
+  if (error || bytes > kLargestFile) {
+    *why = fmt::format("[{}] the profile cannot be read; try \"mete profile\"", path);
+    return nullptr;
+  }
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   try {

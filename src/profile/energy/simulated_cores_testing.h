@@ -28,7 +28,8 @@ class SimulatedCores {
       const std::vector<int>& all = file_.machine.clusters[c].cores;
       const auto is_ours = [&](int core) { return std::find(all.begin(), all.end(), core) != all.end(); };
       busy_[c] = int(std::count_if(cores.begin(), cores.end(), is_ours));
-      model_.SetAwake(c, busy_[c] > 0);
+      if (busy_[c] > 0) model_.Wake(c);
+      else model_.LetSleep(c);
     }
   }
 

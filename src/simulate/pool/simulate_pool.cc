@@ -39,7 +39,8 @@ class RequestTasks {
  private:
   int Add(Task task, const SimulatedSpan& span) {
     task.rank = int(span.group);
-    tasks_.push_back(std::move(task)), spans_.push_back(span);
+    tasks_.push_back(std::move(task));
+    spans_.push_back(span);
     return int(tasks_.size()) - 1;
   }
   void Wait(int task, int before) {
@@ -95,7 +96,10 @@ std::vector<Task> InARow(const std::vector<Task>& one, size_t groups, int reques
 void Count(const SimulatedSpan& span, SimulatedProcessor& processor) {
   if (span.kind == SimulatedSpan::kCompute) processor.busy_us += span.end_us - span.begin_us;
   if (span.kind == SimulatedSpan::kSend) processor.sent_bytes += span.bytes;
-  if (span.kind == SimulatedSpan::kReceive) processor.received_bytes += span.bytes, ++processor.messages;
+  if (span.kind == SimulatedSpan::kReceive) {
+    processor.received_bytes += span.bytes;
+    ++processor.messages;
+  }
 }
 
 }  // namespace
@@ -112,7 +116,9 @@ PoolSimulation SimulatePool(const Graph& graph, const Plan& plan, const PoolCost
     for (size_t t = 0; t < count; ++t) {
       SimulatedSpan span = one.spans()[t];
       const TaskTimes& time = times[size_t(r) * count + t];
-      span.request = r, span.begin_us = time.begin_us, span.end_us = time.end_us;
+      span.request = r;
+      span.begin_us = time.begin_us;
+      span.end_us = time.end_us;
       Count(span, result.processors[size_t(span.processor)]);
       if (span.kind != SimulatedSpan::kCompute || span.begin_us < span.end_us) result.spans.push_back(span);
     }

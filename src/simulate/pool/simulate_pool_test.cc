@@ -32,7 +32,7 @@ PoolCosts RandomPool(RandomGraph& random, int processors) {
   for (int d = 0; d < processors; ++d) {
     ProcessorCosts processor{
         std::string(1, char('a' + d)), {double(random.Pick(0, 20)), double(random.Pick(0, 10)), 0, 0}, {}};
-    processor.link.up_mbit_per_s = double(random.Pick(50, 4000)),
+    processor.link.up_mbit_per_s = double(random.Pick(50, 4000));
     processor.link.down_mbit_per_s = double(random.Pick(50, 4000));
     for (size_t l = 0; l < LayersOf(random.graph).size(); ++l)
       processor.layers.push_back({double(random.Pick(1, 300)), 0});

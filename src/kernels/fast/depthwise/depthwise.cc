@@ -91,12 +91,16 @@ HWY_INLINE void FinishTile(const DepthwiseRow& r, const V32 (&sums)[R][P], int64
   }
 }
 
-// Adds the contribution of one input row to R output rows x P columns. kUpper and kLower say which of the (up
-// to two) output rows read this input row. `in` points at the tile's first column. `w` is the kernel row of
-// the upper output row; the kernel row of the lower output row is the one before it.
-template <int K, int S, int P, int R, bool kUpper, bool kLower, bool kEdge, bool kWhole>
+// Which of the (up to two) output rows read an input row.
+enum class Readers { kUpper, kLower, kBoth };
+
+// Adds the contribution of one input row to R output rows x P columns. `in` points at the tile's first
+// column. `w` is the kernel row of the upper output row; the kernel row of the lower output row is the one
+// before it.
+template <int K, int S, int P, int R, Readers kReaders, bool kEdge, bool kWhole>
 HWY_INLINE void AddInputRow(const DepthwiseRow& r, const float* in, const float* w, int64_t left,
                             size_t count, V32 (&sums)[R][P]) {
+  constexpr bool kUpper = kReaders != Readers::kLower, kLower = kReaders != Readers::kUpper;
   const int64_t channels = r.shape.in_channels;
   V32 upper[K], lower[K];
 #pragma GCC unroll 5
@@ -141,10 +145,10 @@ HWY_INLINE void TileVector(const DepthwiseRow& r, int64_t x, int64_t c, size_t c
     const float* in = r.rows[row];
     if (!in) continue;
     if (R == 1 || row == 0)
-      AddInputRow<K, S, P, R, true, false, kEdge, kWhole>(r, in + to_tile, w, left, count, sums);
+      AddInputRow<K, S, P, R, Readers::kUpper, kEdge, kWhole>(r, in + to_tile, w, left, count, sums);
     else if (row < K)
-      AddInputRow<K, S, P, R, true, true, kEdge, kWhole>(r, in + to_tile, w, left, count, sums);
-    else AddInputRow<K, S, P, R, false, true, kEdge, kWhole>(r, in + to_tile, w, left, count, sums);
+      AddInputRow<K, S, P, R, Readers::kBoth, kEdge, kWhole>(r, in + to_tile, w, left, count, sums);
+    else AddInputRow<K, S, P, R, Readers::kLower, kEdge, kWhole>(r, in + to_tile, w, left, count, sums);
   }
   if (f.gate) return FinishTile<kWhole>(r, sums, x, c, count, [&](V32 v) HWY_ATTR { return f.Gated(v); });
   FinishTile<kWhole>(r, sums, x, c, count, [&](V32 v) HWY_ATTR { return f.Clamped(v); });

@@ -88,7 +88,10 @@ class Slots {
  public:
   int Take() {
     for (int i = 0; i < ElementwisePlan::kSlots; ++i) {
-      if (!taken_[static_cast<size_t>(i)]) return taken_[static_cast<size_t>(i)] = true, i;
+      if (!taken_[static_cast<size_t>(i)]) {
+        taken_[static_cast<size_t>(i)] = true;
+        return i;
+      }
     }
     return -1;
   }

@@ -213,7 +213,8 @@ TEST(ElementwiseF32, RandomProgramsInAnyBlocksMatchDouble) {
 TEST(ElementwiseF32, TheOutputMayBeAnInput) {
   std::vector<float> x = {1, -2, 3}, y = {4, 5, 6};
   FusedProgram program;
-  program.inputs = 2, program.steps = 2;
+  program.inputs = 2;
+  program.steps = 2;
   program.step[0] = {{FusedOp::kMul}, {0, 1, -1}};
   program.step[1] = {{FusedOp::kAdd}, {2, 0, -1}};
   const Broadcast spreads[] = {Broadcast::kFull, Broadcast::kFull};
@@ -226,7 +227,8 @@ TEST(ElementwiseF32, TheOutputMayBeAnInput) {
 
 TEST(ElementwiseF32, AProgramThatHoldsTooManyValuesIsRefused) {
   FusedProgram program;
-  program.inputs = 1, program.steps = 63;
+  program.inputs = 1;
+  program.steps = 63;
   for (int k = 0; k < 32; ++k) program.step[static_cast<size_t>(k)] = {{FusedOp::kNeg}, {0, -1, -1}};
   for (int k = 32; k < 63; ++k) program.step[static_cast<size_t>(k)] = {{FusedOp::kAdd}, {k - 31, k, -1}};
   const Broadcast spread = Broadcast::kFull;

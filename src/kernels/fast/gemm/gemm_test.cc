@@ -93,7 +93,8 @@ TEST(GemmF32, OddShapesMatchTheSumInDouble) {
       SCOPED_TRACE(::testing::Message() << c.m << "x" << c.n << "x" << c.k);
       for (const bool transposed : {false, true}) {
         Case with = c;
-        with.transposed = transposed, with.bias = true;
+        with.transposed = transposed;
+        with.bias = true;
         Problem problem(with, seed++);
         problem.Check(problem.RunWhole());
       }
@@ -108,7 +109,9 @@ TEST(GemmF32, EveryEpilogueOnWholeAndPartialPanels) {
       for (const float alpha : {0.25f, 1.0f, -0.5f}) {
         for (const int64_t k : {9, 700}) {
           SCOPED_TRACE(::testing::Message() << "activation " << Name(op) << " alpha " << alpha << " k " << k);
-          Problem problem({10, 37, k, false, true, true, {op, alpha, 2.0f}}, seed++);
+          Problem problem(
+              {.m = 10, .n = 37, .k = k, .bias = true, .residual = true, .activation = {op, alpha, 2.0f}},
+              seed++);
           problem.Check(problem.RunWhole());
         }
       }
@@ -121,7 +124,9 @@ TEST(GemmF32, AnyBlocksStitchedTogetherGiveTheSameBits) {
     uint32_t seed = 7;
     for (const FusedOp op : kAllActivations) {
       SCOPED_TRACE(::testing::Message() << "activation " << Name(op) << " seed " << seed);
-      Problem problem({61, 101, 530, false, true, true, {op, 0.25f, 2.0f}}, seed);
+      Problem problem(
+          {.m = 61, .n = 101, .k = 530, .bias = true, .residual = true, .activation = {op, 0.25f, 2.0f}},
+          seed);
       const std::vector<float> whole = problem.RunWhole();
       const GemmPlan plan = PlanGemm(101, 530);
       RandomData random(++seed);
@@ -177,7 +182,13 @@ TEST(GemmF32, EveryTileOverTheSamePanelsGivesTheSameBits) {
     for (const FusedOp op : kAllActivations)
       for (const int64_t k : {9, 1300}) {
         SCOPED_TRACE(::testing::Message() << "activation " << Name(op) << " k " << k << " seed " << seed);
-        Problem problem({13, 118, k, false, true, seed % 2 == 1, {op, 0.25f, 2.0f}}, seed);
+        Problem problem({.m = 13,
+                         .n = 118,
+                         .k = k,
+                         .bias = true,
+                         .residual = seed % 2 == 1,
+                         .activation = {op, 0.25f, 2.0f}},
+                        seed);
         ++seed;
         const std::vector<float> largest = problem.RunWhole();
         problem.Check(largest);
@@ -198,8 +209,13 @@ TEST(GemmF32, BlocksOfTwoTilesStitchedTogetherGiveTheSameBits) {
   OnEveryTarget([](const std::string&) {
     for (uint32_t seed = 400; seed < 412; ++seed) {
       RandomData random(seed);
-      const Case c = {random.Int(5, 60),   random.Int(1, 300), random.Int(1, 700), seed % 2 == 0, true, true,
-                      {FusedOp::kSwish, 1}};
+      const Case c = {.m = random.Int(5, 60),
+                      .n = random.Int(1, 300),
+                      .k = random.Int(1, 700),
+                      .transposed = seed % 2 == 0,
+                      .bias = true,
+                      .residual = true,
+                      .activation = {FusedOp::kSwish, 1}};
       SCOPED_TRACE(::testing::Message() << "seed " << seed << ": " << c.m << "x" << c.n << "x" << c.k);
       Problem problem(c, seed);
       const std::vector<float> whole = problem.RunWhole();

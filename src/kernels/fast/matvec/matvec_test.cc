@@ -36,7 +36,8 @@ TEST(MatVecF32, BothLayoutsMatchTheSumInDoubleInAnyBlocks) {
           double sum = bias[i] + double{residual[i]}, magnitude = 2;
           for (int64_t k = 0; k < size.k; ++k) {
             const double product = double{x[k]} * w[by_rows ? i * stride + k : k * stride + i];
-            sum += product, magnitude += std::abs(product);
+            sum += product;
+            magnitude += std::abs(product);
           }
           ASSERT_NEAR(whole[i], ActivateOracle(epilogue.activation, sum), SumTolerance(size.k + 2, magnitude))
               << i;

@@ -38,13 +38,19 @@ TEST(PoolF32, RandomWindowsMatchTapByTap) {
       PoolShape shape;
       ConvShape& s = shape.window;
       s.batch = random.Int(1, 2);
-      s.in_height = random.Int(4, 12), s.in_width = random.Int(4, 12);
+      s.in_height = random.Int(4, 12);
+      s.in_width = random.Int(4, 12);
       s.in_channels = s.out_channels = random.Int(1, 150);
-      s.kernel_height = random.Int(1, 4), s.kernel_width = random.Int(1, 4);
-      s.stride_y = random.Int(1, 3), s.stride_x = random.Int(1, 3);
-      s.dilation_y = random.Int(1, 2), s.dilation_x = random.Int(1, 2);
-      s.pad_top = random.Int(0, 2), s.pad_left = random.Int(0, 2);
-      shape.pad_bottom = random.Int(0, 2), shape.pad_right = random.Int(0, 2);
+      s.kernel_height = random.Int(1, 4);
+      s.kernel_width = random.Int(1, 4);
+      s.stride_y = random.Int(1, 3);
+      s.stride_x = random.Int(1, 3);
+      s.dilation_y = random.Int(1, 2);
+      s.dilation_x = random.Int(1, 2);
+      s.pad_top = random.Int(0, 2);
+      s.pad_left = random.Int(0, 2);
+      shape.pad_bottom = random.Int(0, 2);
+      shape.pad_right = random.Int(0, 2);
       s.out_height = random.Int(1, (s.in_height + s.pad_top) / s.stride_y + 1);
       s.out_width = random.Int(1, (s.in_width + s.pad_left) / s.stride_x + 1);
       shape.kind = seed % 2 ? PoolKind::kMax : PoolKind::kAverage;
@@ -78,8 +84,10 @@ TEST(PoolF32, OverAWholeImage) {
     }
     for (int64_t c = 0; c < kChannels; ++c) {
       double sum = 0, best = -1e9;
-      for (int64_t p = 0; p < kPixels; ++p)
-        sum += input[p * kStride + c], best = std::max<double>(best, input[p * kStride + c]);
+      for (int64_t p = 0; p < kPixels; ++p) {
+        sum += input[p * kStride + c];
+        best = std::max<double>(best, input[p * kStride + c]);
+      }
       ASSERT_NEAR(mean[c], sum / kPixels, SumTolerance(kPixels, 1));
       ASSERT_EQ(most[c], best);
     }

@@ -166,7 +166,8 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t
 #pragma GCC unroll 4
         for (int j = 0; j < V; ++j) sums[i][j] = hn::MulAdd(x, weights[j], sums[i][j]);
       }
-      w += width, ahead += ahead_step;
+      w += width;
+      ahead += ahead_step;
     };
     size_t k = 0;
     // Prefetch the outputs while the last part of the sums is computed: early enough for the lines to arrive,
@@ -240,7 +241,8 @@ inline HWY_NOINLINE void RunHalves(const Strip& panel) {
   constexpr size_t kHalf = 2 * kLanes;
   for (size_t first = 0; first < 2 * kHalf; first += kHalf) {
     Strip s = panel;
-    s.panel += first, s.out += first;
+    s.panel += first;
+    s.out += first;
     s.next += first * s.taps * s.k;  // each half prefetches its share
     s.columns = std::min(kHalf, panel.columns - first);
     if (s.bias) s.bias += first;

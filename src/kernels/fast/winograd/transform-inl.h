@@ -94,7 +94,10 @@ template <int M>
 HWY_INLINE void Backward(const V32 (&v)[M + 2], V32 (&y)[M]) {
   V32 sums[M + 2], differences[M + 2];
 #pragma GCC unroll 4
-  for (int p = 1; p <= M; p += 2) sums[p] = hn::Add(v[p], v[p + 1]), differences[p] = hn::Sub(v[p], v[p + 1]);
+  for (int p = 1; p <= M; p += 2) {
+    sums[p] = hn::Add(v[p], v[p + 1]);
+    differences[p] = hn::Sub(v[p], v[p + 1]);
+  }
   BackwardRows<M>(v, sums, differences, y);
 }
 

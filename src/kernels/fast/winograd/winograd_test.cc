@@ -151,7 +151,8 @@ std::vector<ConvShape> Shapes() {
       Sized({1, 7, 6, 10, 1, 1, 14, 3, 3, 1, 1, 1, 1, 1, 0, 1}, 2, 0),
   };
   shapes.push_back(Three(1, 15, 6, 10, 14, 1, 1));
-  shapes.back().in_pixel_stride = 13, shapes.back().out_pixel_stride = 19;
+  shapes.back().in_pixel_stride = 13;
+  shapes.back().out_pixel_stride = 19;
   return shapes;
 }
 

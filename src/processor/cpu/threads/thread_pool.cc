@@ -50,9 +50,9 @@ ThreadPool::ThreadPool(int threads, std::vector<int> cores, std::string_view pol
     Invalid("speeds", "got {}, expected one for each of {} threads", speeds_.size(), threads);
   if (workers.empty())
     workers = WorkersOf(speeds_.empty() ? std::vector<double>(size_t(threads), 1) : speeds_);
-  expected_ = workers;
-  for (const WorkerSpeed& worker : workers) dealt_by_.push_back(policy == "equal" ? 1 : worker.speed);
-  policy_ = MakePolicy(policy, std::move(workers));
+  expected_ = std::move(workers);
+  for (const WorkerSpeed& worker : expected_) dealt_by_.push_back(policy == "equal" ? 1 : worker.speed);
+  policy_ = MakePolicy(policy, expected_);
   try {
     for (int w = 1; w < threads_; ++w) {
       workers_.emplace_back(Unpinned([this, w] { WorkerMain(w); }));
@@ -186,7 +186,9 @@ void ThreadPool::Run(int64_t blocks, int64_t run, BlockFn fn, void* context) {
   {
     const Asking asking(asking_);  // late workers of the region before may be asking
     policy_->Begin({region, blocks, run, taking_part_}, NowNs());
-    fn_ = fn, context_ = context, open_ = next;
+    fn_ = fn;
+    context_ = context;
+    open_ = next;
     unfinished_.store(blocks, std::memory_order_relaxed);
     for (int w = 1; w < taking_part_; ++w) called_[size_t(w)] = policy_->Takes(w);
   }

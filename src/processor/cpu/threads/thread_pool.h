@@ -62,7 +62,8 @@ class ThreadPool {
   // `workers` threads compute the regions, and the others stay asleep; with 1 the caller computes alone. 0:
   // all threads.
   void BeginStep(int64_t number, int workers = 0) {
-    first_region_ = number * kRegionsOfAStep, regions_ = 0;
+    first_region_ = number * kRegionsOfAStep;
+    regions_ = 0;
     taking_part_ = workers > 0 ? std::min(workers, threads_) : threads_;
   }
 
