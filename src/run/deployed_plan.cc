@@ -70,7 +70,7 @@ DeployedPlan::DeployedPlan(const Graph& graph, const Plan& plan, const HomeProce
       id_(RandomId()),
       outputs_(OutputsOf(graph, plan)),
       lanes_(size_t(options.lanes)),
-      compute_us_(members.size()) {
+      stages_(members.size()) {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane].next = lane;
   try {
     DeployAll(home, progress, notes);
@@ -140,7 +140,10 @@ std::vector<Tensor> DeployedPlan::Run(std::span<const Tensor> inputs, std::chron
   const uint64_t request = lanes_[lane].next;
   const auto leave = [&] {
     std::lock_guard lock(mutex_);
-    if (times) *times = {double(NowNs() - start_ns) * 1e-3, compute_us_};
+    if (times) {
+      *times = {double(NowNs() - start_ns) * 1e-3, {}};
+      for (const std::vector<StageTimes>& stages : stages_) times->compute_us.push_back(ComputeUs(stages));
+    }
     lanes_[lane].next += lanes_.size();
     lanes_[lane].busy = false;
     lanes_[lane].inbox.reset();
@@ -175,7 +178,7 @@ std::vector<Tensor> DeployedPlan::RunOn(size_t lane, uint64_t request, std::span
   try {
     std::vector<Tensor> held = own_->Run({inputs.begin(), inputs.end()}, *inbox, post, turn_, times);
     std::lock_guard lock(mutex_);
-    compute_us_[0] = ComputeUs(times);
+    stages_[0] = std::move(times);
     return InOrder(held);
   } catch (const Error& error) {
     if (error.code() != Code::kDeadlineExceeded || inbox->late() < 0) throw;
@@ -206,6 +209,11 @@ std::vector<Tensor> DeployedPlan::InOrder(const std::vector<Tensor>& held) const
   return outputs;
 }
 
+std::vector<std::vector<StageTimes>> DeployedPlan::LastStages() const {
+  std::lock_guard lock(mutex_);
+  return stages_;
+}
+
 bool DeployedPlan::failed() const {
   std::lock_guard lock(mutex_);
   return error_.has_value();
@@ -233,7 +241,7 @@ std::shared_ptr<Inbox> DeployedPlan::InboxOf(int processor, uint64_t request) {
 
 void DeployedPlan::OnDone(int from, uint64_t, std::vector<StageTimes> times) {
   std::lock_guard lock(mutex_);
-  compute_us_[size_t(from)] = ComputeUs(times);
+  stages_[size_t(from)] = std::move(times);
 }
 
 void DeployedPlan::OnFailure(int processor, const Error& error) {
