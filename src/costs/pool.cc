@@ -35,6 +35,12 @@ void CheckLink(const ProcessorCosts& processor, Problems& problems) {
   });
 }
 
+void CheckLayer(const std::string& processor, size_t layer, const LayerCost& cost) {
+  for (const double least_us : {cost.least_us, cost.least_by_channels_us.value_or(0)})
+    if (!IsTime(cost.us) || !IsTime(least_us) || least_us > cost.us)
+      Invalid(processor, "layer {} takes no such time; got {} us, at least {}", layer, cost.us, least_us);
+}
+
 void CheckLayers(const ProcessorCosts& processor, size_t layers, Problems& problems) {
   problems.Try([&] {
     if (!IsTime(processor.share_us))
@@ -44,15 +50,17 @@ void CheckLayers(const ProcessorCosts& processor, size_t layers, Problems& probl
   problems.Try([&] {
     if (processor.layers.size() != layers)
       Invalid(processor.name, "has other layers; got {}, expected {}", processor.layers.size(), layers);
-    for (size_t i = 0; i < layers; ++i)
-      if (const LayerCost& cost = processor.layers[i];
-          !IsTime(cost.us) || !IsTime(cost.least_us) || cost.least_us > cost.us)
-        Invalid(processor.name, "layer {} takes no such time; got {} us, at least {}", i, cost.us,
-                cost.least_us);
+    for (size_t i = 0; i < layers; ++i) CheckLayer(processor.name, i, processor.layers[i]);
   });
 }
 
 }  // namespace
+
+LayerCost Scaled(const LayerCost& cost, double by) {
+  LayerCost scaled{cost.us * by, cost.least_us * by};
+  if (cost.least_by_channels_us) scaled.least_by_channels_us = *cost.least_by_channels_us * by;
+  return scaled;
+}
 
 std::vector<std::string> NamesOf(const PoolCosts& costs) {
   std::vector<std::string> names;

@@ -22,9 +22,13 @@ struct LinkCosts {
 struct LayerCost {
   double us = 0;        // the whole layer, on this processor alone
   double least_us = 0;  // lower bound for a share of any number of rows; at most `us`
+  // the same of channels, of which a share reads its part of the weights only; nothing: as of rows
+  std::optional<double> least_by_channels_us = {};
 
   bool operator==(const LayerCost&) const = default;
 };
+
+LayerCost Scaled(const LayerCost& cost, double by);  // all times of it
 
 // The power that a processor takes from its battery or socket.
 struct PowerCosts {

@@ -21,6 +21,8 @@ TEST(PoolCosts, TellsWhatContradictsItself) {
   expect([](PoolCosts& p) { p.processors[1].layers.clear(); }, "[b] has other layers; got 0, expected 1");
   expect([](PoolCosts& p) { p.processors[0].layers[0].us = -1; }, "[a] layer 0 takes no such time");
   expect([](PoolCosts& p) { p.processors[0].layers[0].least_us = 21; }, "[a] layer 0 takes no such time");
+  expect([](PoolCosts& p) { p.processors[0].layers[0].least_by_channels_us = 21; },
+         "[a] layer 0 takes no such time; got 20 us, at least 21");
   expect([](PoolCosts& p) { p.processors[0].layers[0].us = NAN; }, "[a] layer 0 takes no such time");
   expect([](PoolCosts& p) { p.processors[0].link.latency_us = -1; }, "[a] a link takes no such time");
   expect([](PoolCosts& p) { p.processors[1].link.up_mbit_per_s = 0; }, "[b] a link has no such rate");

@@ -207,6 +207,10 @@ const std::vector<AxesCase>& AxesCases() {
        [](Builder& b) {
          return b.Op("Attention", {b.Input({2, 4, 6, 8}), b.Input({2, 4, 5, 8}), b.Input({2, 4, 5, 8})});
        }},
+      {"MatMul with a bias", "0123",
+       [](Builder& b) {
+         return b.Op("MatMul", {b.Input({2, 1, 4, 5}), b.Input({2, 5, 6}), b.Weight({6})});
+       }},
       {"MatMulInteger", "012",
        [](Builder& b) {
          return b.Op("MatMulInteger",

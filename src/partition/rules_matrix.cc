@@ -50,9 +50,12 @@ Divided DivideGemm(const DivideContext& c) {
   return d;
 }
 
+// A bias that a pass has added (graph/fused.h) has one element per column.
 Divided DivideMatMul(const DivideContext& c) {
-  if (c.inputs() > 2) return std::nullopt;
-  return Product(c, 0, 1);
+  if (c.inputs() > 3) return std::nullopt;
+  auto d = Product(c, 0, 1);
+  if (!d || (c.has(2) && !c.Broadcast(*d, 2))) return std::nullopt;
+  return d;
 }
 
 Divided DivideMatMulInteger(const DivideContext& c) {

@@ -1,6 +1,7 @@
 // Converts activations to NHWC. The pass walks the graph in order and keeps an NHWC twin for each 4-D value.
 // Operators that prefer NHWC read and produce twins; operators that work in any order follow their inputs;
-// for all other operators, a Transpose recreates the plain value when it is first read.
+// for all other operators, a Transpose recreates the plain value when it is first read. A graph input that
+// has its channels last already, as a share gets it from another processor, is the twin of its plain value.
 #include "graph/traits.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -8,8 +9,9 @@
 namespace mete {
 namespace {
 
-constexpr int kToNhwcAxis[4] = {0, 3, 1, 2};        // plain axis a is NHWC axis kToNhwcAxis[a]
-const std::vector<int> kNchwToNhwc = {0, 2, 3, 1};  // NHWC axis i is plain axis kNchwToNhwc[i]
+constexpr int kToNhwcAxis[4] = {0, 3, 1, 2};                 // plain axis a is NHWC axis kToNhwcAxis[a]
+const std::vector<int> kNchwToNhwc = {0, 2, 3, 1};           // NHWC axis i is plain axis kNchwToNhwc[i]
+const Ints kToNhwc = {0, 2, 3, 1}, kToPlain = {0, 3, 1, 2};  // `perm` of a Transpose to either order
 
 class LayoutPass {
  public:
@@ -34,6 +36,7 @@ class LayoutPass {
   void Visit(std::vector<Node>& nodes, size_t n) {
     Node& node = nodes[n];
     if (node.op.empty()) return;  // the node was already converted as part of a shuffle
+    if (BringsTwin(node)) return;
     if (Rank4Output(node)) {
       if (TraitsOf(node.op).orders == Orders::kChannelsLast && Likes(node)) return;
       if (AnyTwin(node) && Follow(node)) return;
@@ -45,6 +48,18 @@ class LayoutPass {
     for (ValueId id : node.outputs)
       if (id != kNoValue) has_plain_[size_t(id)] = true;
     graph_.nodes.push_back(std::move(node));
+  }
+
+  // True for a Transpose of a graph input with channels last to the plain order. The input is then the twin,
+  // and the Transpose is made again only if a node needs the plain value.
+  bool BringsTwin(const Node& node) {
+    if (node.op != "Transpose" || !IsRank4(node.inputs[0])) return false;
+    const ValueId from = node.inputs[0], to = node.outputs[0];
+    if (node.attributes.IntList("perm") != kToPlain) return false;
+    if (uses_.producer[size_t(from)] >= 0 || graph_.value(from).is_constant()) return false;
+    graph_.value(from).layout = Layout::kNhwc;
+    twin_[size_t(to)] = from;
+    return changed_ = true;
   }
 
   const Shape& ShapeOf(ValueId id) const { return graph_.value(id).shape; }
@@ -90,7 +105,7 @@ class LayoutPass {
     }
     const ValueId twin = AddTwin(id);
     Attributes attributes;
-    attributes.Set("perm", Ints{0, 2, 3, 1});
+    attributes.Set("perm", kToNhwc);
     attributes.Set("mete_layout", int64_t{1});
     graph_.AddNode("Transpose", "layout.to_nhwc." + graph_.value(id).name, {id}, {twin},
                    std::move(attributes));
@@ -102,7 +117,7 @@ class LayoutPass {
     if (size_t(id) >= has_plain_.size() || has_plain_[size_t(id)]) return;
     has_plain_[size_t(id)] = true;
     Attributes attributes;
-    attributes.Set("perm", Ints{0, 3, 1, 2});
+    attributes.Set("perm", kToPlain);
     attributes.Set("mete_layout", int64_t{1});
     graph_.AddNode("Transpose", "layout.to_plain." + graph_.value(id).name, {twin_[size_t(id)]}, {id},
                    std::move(attributes));

@@ -230,6 +230,25 @@ TEST(ToNhwc, RenamesAxesOfFollowers) {
   ExpectSame(b.graph, ToNhwc);
 }
 
+TEST(ToNhwc, TakesAnInputWithChannelsLastForTheTwinOfItsPlainValue) {
+  Builder b;
+  Attributes perm, axis;
+  perm.Set("perm", Ints{0, 3, 1, 2});
+  axis.Set("axis", int64_t{1});
+  const ValueId x = b.Op("Transpose", {b.Input({1, 6, 5, 4})}, perm);
+  const ValueId y = b.Op("Transpose", {b.Input({1, 6, 5, 2})}, perm);
+  const ValueId joined = b.Op("Concat", {b.Op("Relu", {x}), y}, axis);  // no operator here prefers an order
+  Attributes back;
+  back.Set("perm", Ints{0, 2, 3, 1});
+  b.Output(b.Op("Transpose", {joined}, back));
+  Graph& g = b.Output(b.Op("Flatten", {y}));  // reads the plain order
+  ExpectSame(g, ToNhwc);
+  EXPECT_EQ(g.value(g.inputs[0]).layout, Layout::kNhwc);
+  CancelTransposes(g);
+  RemoveUnused(g);
+  EXPECT_EQ(CountOf(g, "Transpose"), 1) << ToText(g);
+}
+
 TEST(ToNhwc, KeepsAChannelShuffleInNhwc) {
   Builder b;
   const ValueId x = b.Conv(b.Input({1, 3, 4, 4}), 3, 6, 1);

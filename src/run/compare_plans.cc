@@ -7,15 +7,6 @@
 namespace mete {
 namespace {
 
-// Whether the processors do the same for both, whoever planned it.
-bool SameWork(const Plan& a, const Plan& b) {
-  if (OnlyProcessor(a) == 0 && OnlyProcessor(b) == 0) return true;  // all of it in the home's model
-  const auto same = [](const PlannedGroup& x, const PlannedGroup& y) {
-    return x.first == y.first && x.last == y.last && x.placement == y.placement;
-  };
-  return std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(), same);
-}
-
 std::vector<ComparedPlan> PlansToCompare(const HeldPlans& held, const std::vector<std::string>& planners) {
   std::vector<ComparedPlan> plans{{"chosen", held.chosen, {}}};
   for (size_t d = 0; d < held.part.members.size(); ++d)

@@ -70,7 +70,7 @@ DeployedPlan::DeployedPlan(const Graph& graph, const Plan& plan, const HomeProce
       id_(RandomId()),
       outputs_(OutputsOf(graph, plan)),
       lanes_(size_t(options.lanes)),
-      compute_us_(members.size()) {
+      stages_(members.size()) {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane].next = lane;
   try {
     DeployAll(home, progress, notes);
@@ -172,7 +172,8 @@ void DeployedPlan::Run(std::span<const Tensor> inputs, std::chrono::microseconds
   LeaveLane(lane);
   std::lock_guard lock(mutex_);
   times.us = double(NowNs() - start_ns) * 1e-3;
-  times.compute_us = compute_us_;
+  times.compute_us.clear();
+  for (const std::vector<StageTimes>& stages : stages_) times.compute_us.push_back(ComputeUs(stages));
 }
 
 void DeployedPlan::RunOn(Lane& lane, std::span<const Tensor> inputs, std::chrono::microseconds patience,
@@ -187,7 +188,7 @@ void DeployedPlan::RunOn(Lane& lane, std::span<const Tensor> inputs, std::chrono
     own_->Run(inputs, *lane.inbox, post, turn_, lane.memory);
     PutInOrder(lane.memory.held, outputs);
     std::lock_guard lock(mutex_);
-    compute_us_[0] = ComputeUs(lane.memory.times);
+    stages_[0].assign(lane.memory.times.begin(), lane.memory.times.end());
   } catch (const Error& error) {
     if (error.code() != Code::kDeadlineExceeded || lane.inbox->late() < 0) throw;
     throw TooLate(request, lane.inbox->late(), late);
@@ -219,6 +220,11 @@ void DeployedPlan::PutInOrder(const std::vector<Tensor>& held, std::vector<Tenso
   }
 }
 
+std::vector<std::vector<StageTimes>> DeployedPlan::LastStages() const {
+  std::lock_guard lock(mutex_);
+  return stages_;
+}
+
 bool DeployedPlan::failed() const {
   std::lock_guard lock(mutex_);
   return error_.has_value();
@@ -246,7 +252,7 @@ std::shared_ptr<Inbox> DeployedPlan::InboxOf(int processor, uint64_t request) {
 
 void DeployedPlan::OnDone(int from, uint64_t, std::span<const StageTimes> times) {
   std::lock_guard lock(mutex_);
-  compute_us_[size_t(from)] = ComputeUs(times);
+  stages_[size_t(from)].assign(times.begin(), times.end());
 }
 
 void DeployedPlan::OnFailure(int processor, const Error& error) {

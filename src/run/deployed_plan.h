@@ -68,6 +68,10 @@ class DeployedPlan : private PlanEvents {
   void Run(std::span<const Tensor> inputs, std::chrono::microseconds patience, std::vector<Tensor>& outputs,
            RequestTimes& times);
 
+  // By processor, its stages: of the last request of which it has told, as that mostly comes after the
+  // outputs; empty where it has told of none.
+  std::vector<std::vector<StageTimes>> LastStages() const;
+
   bool failed() const;
   const Plan& plan() const { return plan_; }
 
@@ -111,7 +115,7 @@ class DeployedPlan : private PlanEvents {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Lane> lanes_;
-  std::vector<double> compute_us_;  // as RequestTimes has it
+  std::vector<std::vector<StageTimes>> stages_;  // by processor, as LastStages() has it
   std::optional<ProcessorError> error_;
   std::atomic<bool> ready_{false};  // all of programs_ are there and ready: no piece comes or goes before
   std::map<int, std::unique_ptr<MemberProgram>> programs_;  // last: their threads use all of the above

@@ -92,8 +92,8 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
   std::thread maker_;                       // last: it uses all of the above
 };
 
-// Hands tensors to a thread of the member and gets tensors back, as pieces are handed over: the receiver
-// copies what it gets to where it needs it.
+// Hands tensors to a thread of the member and gets tensors back, as pieces are handed over: the sender has
+// written them before, and the receiver copies what it gets to where it needs it.
 class LocalEcho : public Echo {
  public:
   explicit LocalEcho(Processor& processor)
@@ -106,6 +106,8 @@ class LocalEcho : public Echo {
   }
 
   double Us(size_t bytes, size_t answer) override {
+    Put(asked_, {{}, answer});
+    (void)Take(answered_, std::stop_token());
     const Tensor message = Filled(bytes);
     const int64_t start_ns = NowNs();
     Put(asked_, {message, answer});
@@ -114,6 +116,8 @@ class LocalEcho : public Echo {
     return double(NowNs() - start_ns) * 1e-3;
   }
   double MessageUs(int count) override {
+    Put(asked_, {{}, 1});
+    (void)Take(answered_, std::stop_token());
     const int64_t start_ns = NowNs();
     for (int i = 0; i < count; ++i) Put(asked_, {Filled(1), 1});
     for (int i = 0; i < count; ++i) (void)Take(answered_, std::stop_token());
@@ -122,7 +126,7 @@ class LocalEcho : public Echo {
 
  private:
   struct Message {
-    Tensor tensor;
+    Tensor tensor;  // none: the answer to the next message is to be written
     size_t answer = 0;
   };
   using Queue = std::deque<Message>;
@@ -157,12 +161,18 @@ class LocalEcho : public Echo {
   void Answer(const std::stop_token& stop) {
     const AdoptedThread adopted(processor_);
     std::vector<std::byte> room;
+    Tensor answer;
     for (;;) {
       const Message got = Take(asked_, stop);
       if (stop.stop_requested()) return;
+      if (!got.tensor.has_value()) {
+        answer = Filled(got.answer);
+        Put(answered_, {});
+        continue;
+      }
       const Tensor message = processor_.Import(got.tensor);
       std::memcpy(Room(room, message.bytes()), message.data(), message.bytes());
-      Put(answered_, {processor_.Export(Filled(got.answer)), 0});
+      Put(answered_, {processor_.Export(answer), 0});
     }
   }
 

@@ -21,6 +21,14 @@ int OnlyProcessor(const Plan& plan) {
   return used.size() == 1 ? *used.begin() : -1;
 }
 
+bool SameWork(const Plan& a, const Plan& b) {
+  if (OnlyProcessor(a) == 0 && OnlyProcessor(b) == 0) return true;  // all of it in the home's model
+  const auto same = [](const PlannedGroup& x, const PlannedGroup& y) {
+    return x.first == y.first && x.last == y.last && x.placement == y.placement;
+  };
+  return std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(), same);
+}
+
 double MedianOf(std::vector<double> us) {
   std::sort(us.begin(), us.end());
   return us[us.size() / 2];

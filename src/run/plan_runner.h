@@ -52,6 +52,9 @@ class PlanRunner {
 // The processor that computes all of the plan; -1 where several do.
 int OnlyProcessor(const Plan& plan);
 
+// Whether the processors do the same for both, whoever planned it.
+bool SameWork(const Plan& a, const Plan& b);
+
 // Of an odd number of times the one in the middle.
 double MedianOf(std::vector<double> us);
 

@@ -35,10 +35,7 @@ PoolPart PoolMembers::PartOf(std::vector<size_t> processors) const {
   for (const size_t d : part.indices) {
     part.members.push_back(members_[d].get());
     part.costs.processors.push_back(costs_.processors[d]);
-    for (LayerCost& layer : part.costs.processors.back().layers) {
-      layer.us *= states_[d].scale;
-      layer.least_us *= states_[d].scale;
-    }
+    for (LayerCost& layer : part.costs.processors.back().layers) layer = Scaled(layer, states_[d].scale);
   }
   return part;
 }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "plan/pool/dynamic.h"
+#include "run/corrected_plans.h"
 #include "run/time_graph.h"
 
 namespace mete {
@@ -27,9 +28,8 @@ std::vector<Plan> SinglesBeside(const Plan& plan, const Graph& graph, const Pool
   return singles;
 }
 
-// The plan first, then the single processors.
-std::vector<ReadyPlan> DeployBeside(const Plan& plan, const PoolPart& part, const PlanRunner& runner) {
-  std::vector<ReadyPlan> ready{{plan, runner.Deploy(plan, part.members)}};
+std::vector<ReadyPlan> DeploySinglesBeside(const Plan& plan, const PoolPart& part, const PlanRunner& runner) {
+  std::vector<ReadyPlan> ready;
   for (Plan& single : SinglesBeside(plan, runner.graph(), part.costs)) {
     try {
       auto deployed = runner.Deploy(single, part.members);
@@ -44,9 +44,13 @@ std::vector<ReadyPlan> DeployBeside(const Plan& plan, const PoolPart& part, cons
 }  // namespace
 
 Trial TryBesideSingles(const Plan& plan, const PoolPart& part, const PlanRunner& runner) {
-  std::vector<ReadyPlan> ready = DeployBeside(plan, part, runner);
-  if (ready.size() == 1) return {std::move(ready[0]), 0, ""};
+  ReadyPlan planned{plan, runner.Deploy(plan, part.members)};
+  std::vector<ReadyPlan> singles = DeploySinglesBeside(plan, part, runner);
+  if (singles.empty()) return {std::move(planned), 0, ""};
   const std::vector<Tensor> inputs = MadeUpInputs(runner.graph(), InputsOf(runner.graph(), plan));
+  std::vector<ReadyPlan> ready = CorrectedPlans(std::move(planned), part, runner, inputs);
+  const size_t divided = ready.size();
+  std::move(singles.begin(), singles.end(), std::back_inserter(ready));
   std::vector<std::vector<double>> us(ready.size());
   for (int round = -1; round < kRounds; ++round)
     for (size_t i = 0; i < ready.size(); ++i)
@@ -58,7 +62,7 @@ Trial TryBesideSingles(const Plan& plan, const PoolPart& part, const PlanRunner&
   });
   Trial trial;
   trial.measured = int(ready.size());
-  if (best != ready.begin())
+  if (size_t(best - ready.begin()) >= divided)
     trial.note = fmt::format(
         "one processor is faster than the plan: {:.1f} instead of {:.1f} ms as measured, {:.1f} and "
         "{:.1f} predicted",

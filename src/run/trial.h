@@ -11,12 +11,12 @@ namespace mete {
 struct Trial {
   ReadyPlan best;
   int measured = 0;  // plans that were run
-  std::string note;  // why the best is not the plan; empty: it is
+  std::string note;  // why the best is a single processor; empty: it is not
 };
 
-// Runs the plan in turns with what the best single processors would do, and returns what is the fastest. A
-// processor that has no room for the whole model is not tried. Throws ProcessorError, and CANCELLED as the
-// runner does.
+// Runs the plan, and those that follow from what it took (run/corrected_plans.h), in turns with what the best
+// single processors would do, and returns what is the fastest. A processor that has no room for the whole
+// model is not tried. Throws ProcessorError, and CANCELLED as the runner does.
 Trial TryBesideSingles(const Plan& plan, const PoolPart& part, const PlanRunner& runner);
 
 }  // namespace mete

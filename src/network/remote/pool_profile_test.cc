@@ -34,7 +34,10 @@ TEST(PoolProfile, HasATimeOfEveryLayerOnEveryDeviceAndTheLink) {
   const PoolProfile profile = Profile(graph);
   Verify(profile.costs, LayersOf(graph).size());
   for (const ProcessorCosts& processor : profile.costs.processors)
-    for (size_t l = 0; l < 2; ++l) EXPECT_GT(processor.layers[l].us, 0) << processor.name << l;
+    for (size_t l = 0; l < 2; ++l) {
+      EXPECT_GT(processor.layers[l].us, 0) << processor.name << l;
+      EXPECT_TRUE(processor.layers[l].least_by_channels_us) << processor.name << l;
+    }
   EXPECT_GT(profile.links[1].round_trip_us, 0);
   EXPECT_GT(profile.costs.processors[1].link.up_mbit_per_s, 1);
   EXPECT_EQ(profile.digest, DigestOfGraph(graph));

@@ -128,7 +128,7 @@ class BranchFinder {
     const LiveParts* need = &NeedOf(branch.live);
     for (int layer = boundary_ - 1; layer >= fork_; --layer, need = need->before)
       for (size_t d = 0; need->fraction && d < branch.us.size(); ++d)
-        branch.us[d] += UsOf(model_.pool().processors[d].layers[size_t(layer)], *need->fraction);
+        branch.us[d] += UsOf(model_.pool().processors[d].layers[size_t(layer)], *need);
     branches.push_back(std::move(branch));
   }
 

@@ -25,6 +25,7 @@ inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int process
     for (size_t l = 0; l < layers; ++l) {
       const double us = double(random.Pick(1, 300));
       processor.layers.push_back({us, us * 0.1 * double(random.Pick(0, 3))});
+      if (l % 3 < 2) processor.layers.back().least_by_channels_us = us * 0.4 * double(l % 3);
     }
     processor.power = PowerCosts{0.1 * double(random.Pick(0, 10)), double(random.Pick(1, 10)),
                                  1e-9 * double(random.Pick(0, 50)), 1e-9 * double(random.Pick(0, 50))};
@@ -153,19 +154,24 @@ class Exhaustive {
     double us = 0;
     for (int l = begin; l < end; ++l) {
       double anchor = -1, most = -1;
+      bool by_channels = false;
       for (size_t k = 0; k < parts.nodes.size(); ++k) {
         const int n = parts.nodes[k];
         if (n < layers_[size_t(l)].begin || n >= layers_[size_t(l)].end) continue;
         const Part& part = parts.computed[k];
         const Shape& shape = graph_.value(graph_.nodes[size_t(n)].outputs[0]).shape;
         const double fraction = part.all() ? 1 : double(part.rows.size()) / double(shape[part.axis]);
+        const bool is_anchor = n == layers_[size_t(l)].anchor;
+        if (is_anchor || (anchor < 0 && fraction >= most))
+          by_channels = !part.all() && part.axis == AxisOf(SplitAxis::kChannels, shape);
         most = std::max(most, fraction);
-        if (n == layers_[size_t(l)].anchor) anchor = fraction;
+        if (is_anchor) anchor = fraction;
       }
       if (most < 0) continue;
       if (us == 0) us = pool_.processors[size_t(processor)].share_us;
       const LayerCost& cost = pool_.processors[size_t(processor)].layers[size_t(l)];
-      us += cost.least_us + (cost.us - cost.least_us) * (anchor < 0 ? most : anchor);
+      const double least_us = by_channels ? cost.least_by_channels_us.value_or(cost.least_us) : cost.least_us;
+      us += least_us + (cost.us - least_us) * (anchor < 0 ? most : anchor);
     }
     return us;
   }

@@ -43,10 +43,10 @@ void GroupCosts::Prepend() {
   --begin_;
   for (size_t k = 0; k < shares_.size(); ++k) {
     Share& share = shares_[k];
-    if (const std::optional<double> fraction = share.need->fraction) {
+    if (share.need->fraction) {
       const ProcessorCosts& processor = model_.pool().processors[size_t(placement_.processors[k])];
       if (!share.computes) share.compute_us += processor.share_us;
-      share.compute_us += UsOf(processor.layers[size_t(begin_)], *fraction);
+      share.compute_us += UsOf(processor.layers[size_t(begin_)], *share.need);
       share.computes = true;
     }
     share.need = share.need->before;

@@ -43,9 +43,11 @@ Holdings HoldingsOf(const PoolModel& model, int boundary, const Placement& place
 // Returns the same by processor.
 HeldByProcessor ByProcessor(PoolModel& model, int boundary, const Holdings& held);
 
-// What a layer takes where such a part of it is computed, more than 0 to 1.
-inline double UsOf(const LayerCost& layer, double fraction) {
-  return layer.least_us + (layer.us - layer.least_us) * fraction;
+// What a layer takes where the share of it that `need` has is computed.
+inline double UsOf(const LayerCost& layer, const LiveParts& need) {
+  const double least_us =
+      need.by_channels ? layer.least_by_channels_us.value_or(layer.least_us) : layer.least_us;
+  return least_us + (layer.us - least_us) * need.fraction.value_or(0);
 }
 
 // A group that ends at a boundary under a placement, and grows backwards.

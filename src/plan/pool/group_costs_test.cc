@@ -76,6 +76,26 @@ TEST(GroupCosts, BoundsHoldForBranches) {
   EXPECT_GT(bounds.of_branches, 100);
 }
 
+TEST(GroupCosts, AShareByChannelsTakesTheTimeOfChannels) {
+  Builder b;
+  const ValueId y = b.Conv(b.Input({1, 4, 16, 16}), 4, 4, 1);
+  b.Output(y);
+  InferShapes(b.graph);
+  PoolCosts pool;
+  for (const char* name : {"a", "b"}) pool.processors.push_back({name, {0, 0, 1e9, 1e9}, {{100, 40, 20}}});
+  const auto us_by = [&](SplitAxis split) {
+    PoolModel model(b.graph, pool);
+    const Placement halves{split, {0, 1}, {0.5, 0.5}};
+    GroupCosts group(model, 1, halves);
+    group.Prepend();
+    return group.compute_us();
+  };
+  EXPECT_EQ(us_by(SplitAxis::kRows), 70);
+  EXPECT_EQ(us_by(SplitAxis::kChannels), 60);
+  for (ProcessorCosts& processor : pool.processors) processor.layers[0].least_by_channels_us.reset();
+  EXPECT_EQ(us_by(SplitAxis::kChannels), 70);
+}
+
 TEST(ShareNeeds, WhatTwoNeedIsKeptOnceWhereverTheirGroupsEnd) {
   Builder b;
   const ValueId x = b.Input({1, 4, 16, 16}), y = b.Conv(x, 4, 4, 3, {1, 1, 1, 1}),

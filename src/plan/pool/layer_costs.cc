@@ -34,12 +34,10 @@ void Append(const Graph& from, Graph& to) {
     to.AddNode(node.op, node.name, ids_in(node.inputs), ids_in(node.outputs), node.attributes);
 }
 
-// Rows where there are enough of them, else channels: a product of one row is divided by its columns. -1:
-// neither.
-int AxisToDivide(const Shape& shape, int shares) {
-  for (const SplitAxis split : {SplitAxis::kRows, SplitAxis::kChannels})
-    if (const int axis = AxisOf(split, shape); axis >= 0 && shape[axis] >= shares) return axis;
-  return -1;
+// Returns the axis of the split if it has at least one row, or channel, for each share; else -1.
+int AxisBy(SplitAxis split, const Shape& shape, int shares) {
+  const int axis = AxisOf(split, shape);
+  return axis >= 0 && shape[axis] >= shares ? axis : -1;
 }
 
 }  // namespace
@@ -70,11 +68,21 @@ std::vector<Layer> LayersToHalve(std::vector<Layer> layers, std::span<const doub
   return layers;
 }
 
-LayerHalves LayerGraphs::HalvesOf(std::span<const Layer> layers) const {
+// Rows where there are enough of them, else channels: a product of one row is divided by its columns.
+int LayerGraphs::AxisToDivide(const Shape& shape, int shares) {
+  const int rows = AxisBy(SplitAxis::kRows, shape, shares);
+  return rows >= 0 ? rows : AxisBy(SplitAxis::kChannels, shape, shares);
+}
+
+int LayerGraphs::ChannelsBesideRows(const Shape& shape, int shares) {
+  return AxisBy(SplitAxis::kRows, shape, shares) < 0 ? -1 : AxisBy(SplitAxis::kChannels, shape, shares);
+}
+
+LayerHalves LayerGraphs::HalvesBy(AxisFor axis_for, std::span<const Layer> layers) const {
   LayerHalves halves{{}, std::vector<double>(layers.size(), 1)};
   halves.graph.name = graph_.name;
   for (size_t l = 0; l < layers.size(); ++l) {
-    const Graph half = ShareOf(layers[l], 2, halves.parts[l]);
+    const Graph half = ShareOf(layers[l], axis_for, 2, halves.parts[l]);
     if (halves.parts[l] < 1) Append(half, halves.graph);
   }
   return halves;
@@ -82,20 +90,20 @@ LayerHalves LayerGraphs::HalvesOf(std::span<const Layer> layers) const {
 
 LayerCost LayerGraphs::CostOf(const Layer& layer, const GraphUs& us_of) const {
   double part = 1;
-  const Graph whole = ShareOf(layer, 1, part);
+  const Graph whole = ShareOf(layer, AxisToDivide, 1, part);
   if (whole.nodes.empty()) return {};
   const double us = us_of(whole);
-  const Graph half = ShareOf(layer, 2, part);
+  const Graph half = ShareOf(layer, AxisToDivide, 2, part);
   return part < 1 ? CostThrough(us, us_of(half), part) : LayerCost{us, us};
 }
 
-Graph LayerGraphs::ShareOf(const Layer& layer, int shares, double& part) const {
+Graph LayerGraphs::ShareOf(const Layer& layer, AxisFor axis_for, int shares, double& part) const {
   std::vector<int> nodes;
   for (int n = layer.begin; n < layer.end; ++n) nodes.push_back(n);
   std::vector<ValuePart> wanted;
   for (ValueId id : BorderOf(graph_, uses_, nodes).outputs) {
     const Shape& shape = graph_.value(id).shape;
-    const int axis = AxisToDivide(shape, shares);
+    const int axis = axis_for(shape, shares);
     const bool divided = axis >= 0;
     wanted.push_back({id, divided ? Part::Of(axis, {0, shape[axis] / shares}) : Part::All()});
     part = divided ? double(shape[axis] / shares) / double(shape[axis]) : 1;

@@ -51,13 +51,23 @@ class LayerGraphs {
   // Returns the layer's cost from the times of the whole layer and of about half of it.
   LayerCost CostOf(const Layer& layer, const GraphUs& us_of) const;
 
-  LayerHalves HalvesOf(std::span<const Layer> layers) const;
+  // Halves by rows, or by channels where a layer has too few rows.
+  LayerHalves HalvesOf(std::span<const Layer> layers) const { return HalvesBy(AxisToDivide, layers); }
+  // Halves by channels of the layers that HalvesOf() divides by rows.
+  LayerHalves HalvesByChannelsOf(std::span<const Layer> layers) const {
+    return HalvesBy(ChannelsBesideRows, layers);
+  }
 
  private:
-  // Returns a graph that computes the first of `shares` equal shares of the rows of all outputs of the layer,
-  // and in `part` the share of the last output that this is. The graph has no nodes if the layer has no
-  // outputs.
-  Graph ShareOf(const Layer& layer, int shares, double& part) const;
+  // Returns the axis by which values of a shape are divided into so many shares; -1: none.
+  using AxisFor = int (*)(const Shape&, int shares);
+  static int AxisToDivide(const Shape& shape, int shares);
+  static int ChannelsBesideRows(const Shape& shape, int shares);
+
+  LayerHalves HalvesBy(AxisFor axis_for, std::span<const Layer> layers) const;
+  // Returns a graph that computes the first of `shares` equal shares of all outputs of the layer, and in
+  // `part` the share of the last output that this is. The graph has no nodes if the layer has no outputs.
+  Graph ShareOf(const Layer& layer, AxisFor axis_for, int shares, double& part) const;
 
   const Graph& graph_;
   const Uses uses_;

@@ -37,6 +37,23 @@ TEST(LayerCosts, HalvesStandSideBySideAndAreOfTheirLayersNodes) {
   EXPECT_GE(halves.graph.inputs.size(), 2u);
 }
 
+TEST(LayerCosts, HalvesByChannelsAreOfThoseThatHaveHalvesByRows) {
+  const Graph graph = Net();
+  const std::vector<Layer> layers = LayersOf(graph);
+  const LayerHalves by_rows = LayerGraphs(graph).HalvesOf(layers),
+                    by_channels = LayerGraphs(graph).HalvesByChannelsOf(layers);
+  Verify(by_channels.graph);
+  ASSERT_EQ(by_channels.parts.size(), layers.size());
+  EXPECT_EQ(by_channels.parts[0], 0.5);
+  for (const ValueId id : by_channels.graph.outputs) {
+    const Shape& shape = by_channels.graph.value(id).shape;
+    EXPECT_EQ(shape[1], 8) << ToString(shape);
+    EXPECT_GT(shape[2], 1) << ToString(shape);
+  }
+  EXPECT_LT(by_rows.parts.back(), 1);  // of one row: divided by its features, and measured so already
+  EXPECT_EQ(by_channels.parts.back(), 1);
+}
+
 // Two Convs of one input, joined, and a Conv behind the join: four layers.
 Graph JoinNet() {
   Builder b;

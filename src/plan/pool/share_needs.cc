@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/placement.h"
 #include "plan/pool/exchange.h"
 
 namespace mete {
@@ -33,7 +34,7 @@ const LiveParts& ShareNeeds::Of(int boundary, std::span<const ValuePart> parts) 
 }
 
 LiveParts& ShareNeeds::Kept(int boundary) {
-  LiveParts kept{boundary, known_[size_t(boundary)].size(), {}, 0, {}, nullptr};
+  LiveParts kept{boundary, known_[size_t(boundary)].size(), {}, 0, {}, false, nullptr};
   const std::vector<ValueId>& live = live_[size_t(boundary)];
   for (size_t v = 0; v < live.size(); ++v)
     if (const std::optional<Part>& part = need_[size_t(live[v])]) {
@@ -65,10 +66,17 @@ double ShareNeeds::Fraction(const Node& node, const Part& part) const {
   return 1;
 }
 
+bool ShareNeeds::IsOfChannels(const Node& node, const Part& part) const {
+  if (part.all()) return false;
+  for (ValueId id : node.outputs)
+    if (id != kNoValue) return part.axis == AxisOf(SplitAxis::kChannels, graph_.value(id).shape);
+  return false;
+}
+
 LiveParts& ShareNeeds::Trace(LiveParts& after) {
   for (const LiveParts::OfValue& p : after.parts) Add(live_[size_t(after.boundary)][p.live], p.part);
   const Layer& layer = layers_[size_t(after.boundary) - 1];
-  std::optional<double> most;  // the largest share of the needed nodes, used if the anchor is not needed
+  bool has_anchor = false;  // whether the anchor is needed; else the largest share of the needed nodes counts
   for (int n = layer.end - 1; n >= layer.begin; --n) {
     const Node& node = graph_.nodes[size_t(n)];
     std::optional<Part> part;
@@ -80,10 +88,11 @@ LiveParts& ShareNeeds::Trace(LiveParts& after) {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (const ValueId id = node.inputs[i]; id != kNoValue && !graph_.value(id).is_constant())
         Add(id, inputs[i]);
-    most = std::max(most.value_or(0), Fraction(node, *part));
-    if (n == layer.anchor) after.fraction = Fraction(node, *part);
+    const double fraction = Fraction(node, *part);
+    has_anchor |= n == layer.anchor;
+    if (n == layer.anchor || (!has_anchor && fraction > after.fraction.value_or(0)))
+      after.fraction = fraction, after.by_channels = IsOfChannels(node, *part);
   }
-  if (!after.fraction) after.fraction = most;
   LiveParts& before = Kept(after.boundary - 1);
   after.before = &before;
   return before;

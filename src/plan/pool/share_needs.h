@@ -33,8 +33,10 @@ struct LiveParts {
   size_t number = 0;           // index among the LiveParts of its boundary, in the order of creation
   std::vector<OfValue> parts;  // ascending by value; values without a needed part are left out
   int64_t bytes = 0;           // bytes of all parts
-  // the share of the layer before the boundary that is computed for these parts; nothing if none of it is
+  // the share of the layer before the boundary that is computed for these parts, nothing if none of it is,
+  // and whether it is one of the layer's channels
   std::optional<double> fraction;
+  bool by_channels = false;
   const LiveParts* before = nullptr;  // the parts needed before that layer; null at the first boundary
 };
 
@@ -59,6 +61,7 @@ class ShareNeeds {
   LiveParts& Trace(LiveParts& after);  // computes fraction and before
   void Add(ValueId id, const Part& part);
   double Fraction(const Node& node, const Part& part) const;
+  bool IsOfChannels(const Node& node, const Part& part) const;
   LiveParts& Kept(int boundary);  // stores the parts in `need_` for a boundary, and clears `need_`
 
   const Graph& graph_;

@@ -19,7 +19,7 @@ namespace mete {
 namespace {
 
 constexpr std::chrono::milliseconds kProgress{100};
-constexpr int kSteps = 6;                    // of a profile
+constexpr int kSteps = 7;                    // of a profile
 constexpr int kWholeRuns = 11;               // of the model, twice; guess: a median within a percent or two
 constexpr int kHalfRuns = 5;                 // of halves of its layers; guess: the least of each counts
 constexpr std::chrono::minutes kTimeOut{5};  // of one graph; guess: VGG-16 prepared and run on a slow board
@@ -67,9 +67,9 @@ class TimedProcessor {
   TimedGraph timed_;
 };
 
-// What single layers take on one processor. Two graphs, as preparing takes longer than running: the model, in
-// which each layer is seen by itself, and halves of its layers. What a request takes as a rule counts, not
-// the least: that is what plans are to predict.
+// What single layers take on one processor. Three graphs, as preparing takes longer than running: the model,
+// in which each layer is seen by itself, and halves of its layers by rows and by channels. What a request
+// takes as a rule counts, not the least: that is what plans are to predict.
 class LayersOn {
  public:
   LayersOn(Processor& home, Member* member, const PoolProfileOptions& options, const Graph& graph,
@@ -83,9 +83,9 @@ class LayersOn {
   }
 
   // After the model.
-  void TimeHalves() {
-    halves_ = LayerGraphs(graph_).HalvesOf(LayersToHalve(layers_, ModelUs()));
-    if (!halves_.graph.nodes.empty()) half_times_ = processor_.Time(halves_.graph, kHalfRuns);
+  void TimeHalves() { TimeHalves(LayerGraphs(graph_).HalvesOf(LayersToHalve(layers_, ModelUs())), by_rows_); }
+  void TimeHalvesByChannels() {
+    TimeHalves(LayerGraphs(graph_).HalvesByChannelsOf(LayersToHalve(layers_, ModelUs())), by_channels_);
   }
 
   double prepare_s() const { return processor_.prepare_s(); }
@@ -96,26 +96,41 @@ class LayersOn {
 
   std::vector<LayerCost> Costs() const {
     const std::vector<double> us = ModelUs();
-    // Without what puts each half's input and output into another layout: within a group of layers there is
-    // nothing of it.
-    const std::vector<double> half_us = LayersUs(graph_, layers_, half_times_.nodes, false);
     const double all_us = Sum(us),
                  slower = all_us > 0 ? std::max(0.0, Median(whole_.us) - share_us_) / all_us : 1;
     std::vector<LayerCost> costs;
-    for (size_t l = 0; l < layers_.size(); ++l)
-      costs.push_back(CostThrough(slower * us[l], slower * half_us[l], halves_.parts[l]));
+    for (size_t l = 0; l < layers_.size(); ++l) {
+      const double whole_us = slower * us[l];
+      costs.push_back(CostThrough(whole_us, slower * by_rows_.us[l], by_rows_.parts[l]));
+      if (by_channels_.parts[l] < 1)
+        costs.back().least_by_channels_us =
+            CostThrough(whole_us, slower * by_channels_.us[l], by_channels_.parts[l]).least_us;
+    }
     return costs;
   }
 
  private:
+  // What about half of each layer takes.
+  struct HalfTimes {
+    std::vector<double> us, parts;  // by layer; part 1: not measured
+  };
+
+  // Without what puts each half's input and output into another layout: within a group of layers there is
+  // nothing of it.
+  void TimeHalves(const LayerHalves& halves, HalfTimes& times) {
+    GraphTimes measured;
+    if (!halves.graph.nodes.empty()) measured = processor_.Time(halves.graph, kHalfRuns);
+    times = {LayersUs(graph_, layers_, measured.nodes, false), halves.parts};
+  }
+
   std::vector<double> ModelUs() const { return LayersUs(graph_, layers_, whole_.nodes, true); }
 
   TimedProcessor processor_;
   const Graph& graph_;
   const std::vector<Layer>& layers_;
   double share_us_ = 0;
-  GraphTimes whole_, half_times_;  // of the model the shorter of those that were taken, some seconds apart
-  LayerHalves halves_;
+  GraphTimes whole_;  // of the model, the shorter of those that were taken, some seconds apart
+  HalfTimes by_rows_, by_channels_;
 };
 
 // The caller's own link is what all others share; of each processor what was measured to it is its own.
@@ -179,6 +194,7 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
   on_links([](Member& member, LinkProfile& link) { link = MeasureLink(*member.OpenEcho()); });
   on_processors(&LayersOn::TimeModel);
   on_processors(&LayersOn::TimeHalves);
+  on_processors(&LayersOn::TimeHalvesByChannels);
   on_links([&](Member& member, LinkProfile& link) { MeasureBusyLink(member, home, link); });
   PoolProfile profile{graph.name, DigestOfGraph(graph), links, CostsOf(names, links), 0, 0};
   for (size_t d = 0; d < processors.size(); ++d) {

@@ -7,7 +7,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 5;  // a join is a layer of its own; a share has a time of its own
+constexpr int kFormat =
+    6;  // halves by channels; a local processor's link has the time of pieces written before
 
 Json SizesJson(const LinkProfile& link) {
   Json sizes = Json::array();
@@ -41,9 +42,14 @@ Json ProcessorJson(const ProcessorCosts& processor) {
               processor.link.down_mbit_per_s}},
             {"share_us", processor.share_us},
             {"us", Json::array()},
-            {"least_us", Json::array()}};
-  for (const LayerCost& layer : processor.layers)
-    json["us"].push_back(layer.us), json["least_us"].push_back(layer.least_us);
+            {"least_us", Json::array()},
+            {"least_by_channels_us", Json::array()}};
+  for (const LayerCost& layer : processor.layers) {
+    json["us"].push_back(layer.us);
+    json["least_us"].push_back(layer.least_us);
+    const auto& by_channels_us = layer.least_by_channels_us;
+    json["least_by_channels_us"].push_back(by_channels_us ? Json(*by_channels_us) : Json());
+  }
   return json;
 }
 
@@ -51,10 +57,16 @@ ProcessorCosts ProcessorFrom(const Json& json) {
   const Json& link = json.at("link");
   ProcessorCosts processor{json.at("name"), {link.at(0), link.at(1), link.at(2), link.at(3)}, {}};
   const std::vector<double> us = json.at("us"), least_us = json.at("least_us");
-  if (us.size() != least_us.size())
-    Invalid(processor.name, "has lists of other lengths; got {} and {}", us.size(), least_us.size());
+  const Json& by_channels_us = json.at("least_by_channels_us");
+  if (us.size() != least_us.size() || us.size() != by_channels_us.size())
+    Invalid(processor.name, "has lists of other lengths; got {}, {} and {}", us.size(), least_us.size(),
+            by_channels_us.size());
   processor.share_us = json.at("share_us");
-  for (size_t i = 0; i < us.size(); ++i) processor.layers.push_back({us[i], least_us[i]});
+  for (size_t i = 0; i < us.size(); ++i) {
+    processor.layers.push_back({us[i], least_us[i]});
+    if (const Json& least = by_channels_us.at(i); !least.is_null())
+      processor.layers.back().least_by_channels_us = least.get<double>();
+  }
   return processor;
 }
 
