@@ -64,10 +64,10 @@ class Cut:
             except OSError:
                 return
             self.sockets += [caller, worker]
-            threading.Thread(target=self.carry, args=(caller, worker, True), daemon=True).start()
-            threading.Thread(target=self.carry, args=(worker, caller, False), daemon=True).start()
+            for source, target, counts in ((caller, worker, True), (worker, caller, False)):
+                threading.Thread(target=self.carry, args=(source, target), kwargs={"counts": counts}, daemon=True).start()
 
-    def carry(self, source, target, counts):
+    def carry(self, source, target, *, counts):
         try:
             while data := source.recv(1 << 16):
                 if counts:
