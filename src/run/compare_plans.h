@@ -1,4 +1,4 @@
-// Plans that run in turns on the processors of a session, for benchmarks.
+// Runs plans in turns on the processors of a session, for benchmarks.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct ComparedPlan {
   size_t same_as = 0;
 };
 
-// The session's plan in use, each of its processors alone, and what `planners` plan, in turns on these
+// Runs the session's plan in use, each of its processors alone, and what `planners` plan, in turns on these
 // inputs. The second run of each turn counts; plans that are the same have one turn. No requests may run.
 // Nothing is planned again meanwhile. Error where a processor fails.
 std::vector<ComparedPlan> ComparePlans(PoolSession& session, const std::vector<std::string>& planners,

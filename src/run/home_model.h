@@ -1,4 +1,5 @@
-// The whole model on a session's home processor alone, as retries compute it. It is always ready.
+// The whole model on a session's home processor alone: retries are computed by it, so that it is always
+// ready.
 #pragma once
 
 #include <memory>
@@ -13,13 +14,13 @@ namespace mete {
 
 class HomeModel {
  public:
-  // `predicted_us`: of a request.
+  // `predicted_us` is the time of a request as the costs say.
   HomeModel(const Graph& graph, std::shared_ptr<Processor> processor, double predicted_us);
 
-  // A request; `us` gets how long it took. Thread-safe.
+  // Computes a request; `us` gets the time that it took. Thread-safe.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, double* us);
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs, double* us);
-  // A run that counts for no figure. Error CANCELLED.
+  // Computes without counting for usual_us(). Error CANCELLED.
   std::vector<Tensor> Try(std::span<const Tensor> inputs, const CancelToken& cancel) const {
     return ready_->Run(inputs, {.cancel = &cancel});
   }
@@ -28,7 +29,7 @@ class HomeModel {
     ready_->Run(inputs, outputs, {.cancel = &cancel});
   }
 
-  double usual_us() const;  // of a request: as predicted, then as measured
+  double usual_us() const;  // the time of a request: as predicted, then as measured
   double prepare_ms() const { return ready_->prepare_ms(); }
   Processor& processor() const { return *processor_; }
 

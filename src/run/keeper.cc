@@ -15,7 +15,7 @@ namespace {
 // of the time: a plan that gains less is not worth deploying. Guess
 constexpr double kGain = 0.95;
 
-// What a plan takes where processors are faster or slower than it says.
+// Returns the time of a plan where processors are faster or slower than it says.
 double ScaledUs(const Graph& graph, Plan plan, const PoolCosts& costs, const std::vector<double>& ratios) {
   for (PlannedGroup& group : plan.groups)
     for (Share& share : group.shares) share.compute_us *= ratios[size_t(share.processor)];
@@ -133,13 +133,13 @@ bool Keeper::Deploy() {
   }
 }
 
-// The plan of the options, or the planner's.
+// Returns the plan of the options, or the planner's.
 MadePlan Keeper::MakePlan(const PoolPart& part) const {
   if (options_.plan && part.indices.size() == parts_.members.size()) return {*options_.plan, 0, 0};
   return parts_.runner.Make(options_.planner, options_.objective, part);
 }
 
-// The plan, or what is faster where it is tried.
+// Returns the plan, or what is faster where it is tried.
 ReadyPlan Keeper::Tried(const Plan& plan, const PoolPart& part) {
   const bool latency = options_.objective == PoolObjective::kLatency;
   if (!options_.trial || !latency || plan.planner != "dynamic" || OnlyProcessor(plan) == 0)

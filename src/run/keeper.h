@@ -27,7 +27,7 @@ class Keeper {
  public:
   static constexpr std::chrono::milliseconds kLook{100};  // how often something is looked for; guess
 
-  // Keeps the references.
+  // The parts of the session that the keeper works with; it keeps the references.
   struct Parts {
     PoolMembers& members;
     PlanInUse& in_use;
@@ -39,12 +39,12 @@ class Keeper {
       : options_(options), clock_(*options.deploy.clock), parts_(parts) {}
   ~Keeper();  // `ending` is cancelled
 
-  // Plans for all who are there, and deploys. In the thread of whoever makes the session, before Start().
+  // Plans for all who are there, and deploys. The thread that makes the session calls it before Start().
   void Rebuild();
   void Start();
 
-  void AskToRebuild();  // thread-safe; a plan fails
-  void Wake();          // to look at `ending`
+  void AskToRebuild();  // as the plan in use fails; thread-safe
+  void Wake();          // makes the thread look at `ending`
   // Nothing is planned, deployed or asked by the keeper while the caller has this.
   std::unique_lock<std::mutex> Pause() { return std::unique_lock(keeping_); }
 

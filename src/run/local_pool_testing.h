@@ -1,4 +1,4 @@
-// A session over processors of this process, and a model for it in whose plan most have a part.
+// Makes sessions over processors of this process, for models in whose plans most of them have a part.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The plan by which a session computes, and what its requests have shown of it.
+// Holds the plan by which a session computes, and learns from its requests what the plan takes.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct ReadyPlan {
   double usual_us = 0;                     // of a request; 0: nobody has tried
 };
 
-// What the processors of a plan have taken beside what it predicts, for long.
+// Says how far the times of a plan's processors have been from its predictions for long.
 struct PlanDrift {
   std::vector<size_t> members;  // as Use() was told
   std::vector<double> ratios;   // by member
@@ -30,7 +30,7 @@ struct PlanDrift {
 // Thread-safe.
 class PlanInUse {
  public:
-  // `members`: which processors of the pool the plan's are.
+  // Puts a plan in use. `members` are the indices of its processors in the pool.
   void Use(std::vector<size_t> members, ReadyPlan ready);
   // Ends the use of a deployed plan that fails. Returns its members; none if another request was sooner.
   std::optional<std::vector<size_t>> Drop(const std::shared_ptr<DeployedPlan>& deployed);
@@ -42,12 +42,12 @@ class PlanInUse {
   double ExpectedUs() const;                       // the longer of that and what is predicted
   ReadyPlan ready() const;
 
-  // Whether the plan is of just these members and works.
+  // Returns true if the plan is of just these members and works.
   bool ServesAll(const std::vector<size_t>& members) const;
 
-  // A request of this plan has taken so long. `deployed` null: the home alone.
+  // Takes in the times of a request by this plan. `deployed` is null if the home has computed it alone.
   void Learn(double us, std::span<const double> compute_us, const DeployedPlan* deployed);
-  // Once some processor has been faster or slower than predicted for long: how much all of them have been.
+  // Returns the drift of all processors once one of them has been faster or slower than predicted for long.
   // The plan's predictions are corrected by it, so that the next drift begins where this one ends.
   std::optional<PlanDrift> TakeDrift();
 
@@ -64,7 +64,7 @@ class PlanInUse {
   bool dropped_ = false;     // the plan fails, and the home computes alone until there is another
 };
 
-// What the plan predicts for a processor to compute.
+// Returns the time that the plan predicts for a processor to compute.
 double PlannedUs(const Plan& plan, size_t processor);
 
 }  // namespace mete

@@ -1,5 +1,5 @@
-// Makes and deploys plans on the processors of a session, and runs those that somebody wants to see measured:
-// a planner, the trial, a comparison.
+// Makes and deploys plans on the processors of a session, and runs those that a planner, the trial or a
+// comparison wants to see measured.
 #pragma once
 
 #include <memory>
@@ -23,14 +23,14 @@ struct MadePlan {
 
 class PlanRunner {
  public:
-  // Keeps the references. Everything below throws CANCELLED once `ending` is cancelled.
+  // This object keeps the references. Every function below throws CANCELLED once `ending` is cancelled.
   PlanRunner(const Graph& graph, const HomeModel& home, const DeployOptions& options,
              WeightsProgress progress, Teller& teller, const CancelToken& ending);
 
   MadePlan Make(const std::string& planner, PoolObjective objective, const PoolPart& part) const;
-  // Null: the home alone. Throws ProcessorError.
+  // Returns null if the home computes all of the plan. Throws ProcessorError.
   std::shared_ptr<DeployedPlan> Deploy(const Plan& plan, const std::vector<Member*>& members) const;
-  // Microseconds. `deployed` null: the home alone. Throws ProcessorError.
+  // Returns the microseconds of a run; the home runs alone if `deployed` is null. Throws ProcessorError.
   double RunOnce(DeployedPlan* deployed, const std::vector<Tensor>& inputs) const;
 
   const Graph& graph() const { return graph_; }
@@ -49,13 +49,13 @@ class PlanRunner {
   const CancelToken& ending_;
 };
 
-// The processor that computes all of the plan; -1 where several do.
+// Returns the processor that computes all of the plan; -1 where several do.
 int OnlyProcessor(const Plan& plan);
 
-// Whether the processors do the same for both, whoever planned it.
+// Returns true if the processors do the same for both, whoever planned it.
 bool SameWork(const Plan& a, const Plan& b);
 
-// Of an odd number of times the one in the middle.
+// Returns the time in the middle of an odd number of times.
 double MedianOf(std::vector<double> us);
 
 }  // namespace mete

@@ -1,5 +1,5 @@
-// The processors of a session: who is there, when those who are lost are tried again, and how far their times
-// have been from the costs for long.
+// Knows of the processors of a session who is there, when those that are lost are tried again, and how far
+// their times have been from the costs for long.
 #pragma once
 
 #include <chrono>
@@ -30,11 +30,11 @@ struct PoolMembersOptions {
   Clock& clock;
 };
 
-// Thread-safe, but for the functions that ask members: one thread at a time calls these.
+// Thread-safe, except for the functions that ask members: one thread at a time calls these.
 class PoolMembers {
  public:
-  // `members`: one for each processor of the costs, the first, the home's, null. Keeps the references.
-  // `ending`: once it is cancelled nobody is lost any more.
+  // `members` has one for each processor of the costs; the first, the home's, is null. This object keeps the
+  // references. Once `ending` is cancelled nobody is lost any more.
   PoolMembers(const PoolCosts& costs, std::vector<std::unique_ptr<Member>> members,
               const PoolMembersOptions& options, Teller& teller, const CancelToken& ending);
 
@@ -51,7 +51,7 @@ class PoolMembers {
   void DropSilent();  // asks all who are there; those who do not answer are lost
 
   void ForgetShares();
-  void Cancel();  // whatever somebody waits for
+  void Cancel();  // ends whatever somebody waits for
 
  private:
   struct State {

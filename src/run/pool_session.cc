@@ -17,7 +17,7 @@ constexpr double kPatience = 4;
 constexpr milliseconds kLeastPatience{250};  // and at least so long: guess, what a board does besides
 constexpr double kAloneMargin = 1.2;         // times what a request takes here; guess
 
-// The costs, where they are of this graph.
+// Returns the costs if they are of this graph.
 PoolCosts Verified(PoolCosts costs, const Graph& graph) {
   Verify(costs, LayersOf(graph).size());
   return costs;
@@ -65,7 +65,7 @@ void PoolSession::End() {
   members_.Cancel();
 }
 
-// The memory of a request, for its time.
+// Holds the memory of a request for its time.
 class PoolSession::TakenMemory {
  public:
   explicit TakenMemory(PoolSession& session) : session_(session) {

@@ -42,7 +42,7 @@ struct RequestReport {
   std::vector<double> compute_us;
 };
 
-// The plan in use, what to run others with, and the promise that nothing is planned again meanwhile.
+// Has the plan in use and what runs others. Nothing is planned again while the object lives.
 struct HeldPlans {
   const std::unique_lock<std::mutex> pause;
   const PlanRunner& runner;
@@ -65,18 +65,18 @@ class PoolSession {
   // Inputs and outputs in the graph's order. Errors: of the inputs, and what data cause. Thread-safe;
   // requests at a time: the lanes.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, RequestReport* report = nullptr);
-  // The same into memory of the caller's. Error also for an output whose shape depends on data. The inputs
-  // are copied, because a processor that is late may still read them when the run is over. A steady run over
-  // processors of this process allocates nothing.
+  // Writes the outputs to memory of the caller's. Error also for an output whose shape depends on data. The
+  // inputs are copied, because a processor that is late may still read them when the run is over. A steady
+  // run over processors of this process allocates nothing.
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs, RequestReport* report = nullptr);
-  // All of the model on the home alone, as retries compute it.
+  // Computes all of the model on the home alone, as for retries.
   std::vector<Tensor> RunAtHome(std::span<const Tensor> inputs);
   void RunAtHome(std::span<const ConstView> inputs, std::span<const View> outputs);
 
   double prepare_ms() const { return home_.prepare_ms(); }  // of the model on the home
   Plan plan() const { return in_use_.plan(); }              // of the processors that are there
   PoolSessionStats stats() const;
-  // For comparisons (run/compare_plans.h).
+  // Comparisons use this (run/compare_plans.h).
   HeldPlans HoldPlans();
 
  private:
@@ -88,7 +88,7 @@ class PoolSession {
   };
   class TakenMemory;
 
-  // Whether the plan in use has computed the request: into memory.outputs. Else the home has to.
+  // Returns true if the plan in use has computed the request, into memory.outputs; the home has to otherwise.
   bool RunPlan(std::span<const Tensor> inputs, RequestMemory& memory, RequestReport& report);
   void Count(const RequestReport& report);
   std::chrono::microseconds Patience() const;

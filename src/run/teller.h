@@ -1,4 +1,4 @@
-// What happens to the processors of a session, in a line each, for its user.
+// Tells the user of a session what happens to its processors, in a line each.
 #pragma once
 
 #include <deque>
@@ -13,7 +13,7 @@ class Teller {
   // `tell` gets one note at a time, from any thread, and may use the session.
   explicit Teller(std::function<void(const std::string&)> tell) : tell_(std::move(tell)) {}
 
-  // Keeps a note until TellAll(): for callers that hold a lock.
+  // Keeps a note until TellAll(). Callers that hold a lock use this function.
   void Add(std::string note);
   // Tells what was added, in order. The caller holds no lock.
   void TellAll();

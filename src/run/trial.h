@@ -1,4 +1,5 @@
-// A trial of a plan: predictions may err, and nobody wants to be slower than the best single choice.
+// Tries a plan before it is used: predictions may err, and nobody wants to be slower than the best single
+// choice.
 #pragma once
 
 #include <string>

@@ -65,10 +65,10 @@ class Cut:
             except OSError:
                 return
             self.sockets += [caller, worker]
-            threading.Thread(target=self.carry, args=(caller, worker, True), daemon=True).start()
-            threading.Thread(target=self.carry, args=(worker, caller, False), daemon=True).start()
+            for source, target, counts in ((caller, worker, True), (worker, caller, False)):
+                threading.Thread(target=self.carry, args=(source, target), kwargs={"counts": counts}, daemon=True).start()
 
-    def carry(self, source, target, counts):
+    def carry(self, source, target, *, counts):
         try:
             while data := source.recv(1 << 16):
                 if counts:
@@ -127,6 +127,16 @@ class Hosts(Cli):
         return {d["name"]: d for d in json.loads(done.stdout)["devices"]}
 
 
+    def undisturbed(self, *words):
+        """The answer of a command that has lost no device. One that a busy machine keeps from answering in time is lost, as it has to be; the
+        command is then run again, because nothing is wrong."""
+        while True:
+            done = mete(*words, "--json")
+            self.assertEqual(done.returncode, OK, done.stderr)
+            if "the others go on without it" not in done.stderr:
+                return json.loads(done.stdout)
+
+
 class Together(Hosts):
     @classmethod
     def setUpClass(cls):
@@ -179,7 +189,7 @@ class Together(Hosts):
     def test_objectives_of_plans_are_run(self):
         ask = ["bench", self.net, "--processors", self.file, "--runs", "5"]
         self.fails(USAGE, "[--objective] not an objective for several processors", *ask, "--objective", "latency=30ms")
-        self.assertEqual(self.answer(*ask, "--objective", "throughput")["wrong"], 0)
+        self.assertEqual(self.undisturbed(*ask, "--objective", "throughput")["wrong"], 0)
         self.fails(USAGE, "[--planner] legion plans for latency alone", *ask, "--objective", "throughput", "--planner", "legion")
         # Without watts there is no least energy; the caller's own are so many that another device computes all.
         self.fails(USAGE, "[own] has no power figures", *ask, "--objective", "energy")
@@ -189,7 +199,7 @@ class Together(Hosts):
         plan = self.answer("plan", self.net, "--processors", file, "--objective", "energy")
         self.assertIn("Watts are the file's", plan["note"])
         self.assertEqual({plan["processors"][share["processor"]] for group in plan["groups"] for share in group["shares"]}, {"one"})
-        done = self.answer("bench", self.net, "--processors", file, "--runs", "5", "--objective", "energy")
+        done = self.undisturbed("bench", self.net, "--processors", file, "--runs", "5", "--objective", "energy")
         self.assertEqual((done["wrong"], done["computed_alone"]), (0, 0))
         self.assertAlmostEqual(done["predicted_joules"], plan["joules"])
         self.assertIn("mJ", mete("bench", self.net, "--processors", file, "--runs", "5", "--objective", "energy").stdout)
@@ -204,7 +214,7 @@ class Together(Hosts):
     def run_to(self, folder, *flags):
         """The answer of a run, and its output's values."""
         out = self.path(folder)
-        answer = self.answer("run", self.net, "--input", f"{self.input['name']}={self.tensor}", "--output", out, *flags)
+        answer = self.undisturbed("run", self.net, "--input", f"{self.input['name']}={self.tensor}", "--output", out, *flags)
         return answer, values(out / f"{self.output['name']}.npy")
 
     def apart(self, a, b):
@@ -232,7 +242,7 @@ class Together(Hosts):
             self.assertAlmostEqual(self.apart(outputs, plain), told, delta=told / 10)
 
     def test_bench_checks_all_answers(self):
-        result = self.answer("bench", self.net, "--processors", self.file, "--runs", "10", *DIVIDED)
+        result = self.undisturbed("bench", self.net, "--processors", self.file, "--runs", "10", *DIVIDED)
         self.assertEqual((result["wrong"], result["retries"], result["computed_alone"], result["requests"]), (0, 0, 0, 10))
         self.assertLess(result["largest_difference"], 1e-4)
         self.assertEqual([c["processor"] for c in result["computing"]], ["own", "one", "two"])
@@ -355,7 +365,7 @@ class Believed(Hosts):
             right = self.hosts('keys = "keys/laptop"', **{"pi-1": worker})
             self.assertTrue(self.states(right, OK)["pi-1"]["there"])
             self.answer("profile", self.net, "--processors", right)
-            result = self.answer("bench", self.net, "--processors", right, "--runs", "5", *DIVIDED)
+            result = self.undisturbed("bench", self.net, "--processors", right, "--runs", "5", *DIVIDED)
             self.assertEqual((result["wrong"], result["computed_alone"]), (0, 0))
 
     def test_a_worker_without_tls_is_not_talked_to_where_it_is_expected(self):
@@ -372,7 +382,7 @@ class Believed(Hosts):
             right = self.hosts('token = "token"', **{"pi-1": worker})
             self.assertTrue(self.states(right, OK)["pi-1"]["there"])
             self.answer("profile", self.net, "--processors", right)
-            result = self.answer("bench", self.net, "--processors", right, "--runs", "5", *DIVIDED)
+            result = self.undisturbed("bench", self.net, "--processors", right, "--runs", "5", *DIVIDED)
             self.assertEqual((result["wrong"], result["computed_alone"]), (0, 0))
 
     def test_who_is_lost_for_its_keys_is_told_and_the_answer_is_right(self):
