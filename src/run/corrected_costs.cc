@@ -1,6 +1,7 @@
 #include "run/corrected_costs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace mete {
@@ -9,6 +10,10 @@ namespace {
 constexpr double kMostTimes = 3;  // of layers; guess
 constexpr double kMostTimesSent =
     10;  // of bytes; guess: echoes are in the nearest caches, activations are not
+
+// The bytes of some hand-over are to take as many times the time of one without bytes, or else they are lost
+// in its noise. Guess.
+constexpr double kTelling = 3;
 
 StageTimes TimesOf(const GroupTimes& took, int processor, size_t group) {
   const auto p = size_t(processor);
@@ -32,22 +37,39 @@ double EmptyUs(const PoolCosts& costs) {
   return message_us + latency_us;
 }
 
-// By how many times the bytes between groups take longer than predicted. Of each group the processor counts
-// that waited the least: the others also waited for the last one to compute.
-double TimesSent(const PoolCosts& costs, const Plan& plan, const GroupTimes& took) {
+// What one processor waited for before a group.
+struct HandOver {
+  double bytes_us = 0;  // that its bytes were predicted to take
+  double wait_us = 0;
+};
+
+// Of each group the processor counts that waited the least: the others also waited for the last one to
+// compute.
+std::vector<HandOver> HandOversOf(const PoolCosts& costs, const Plan& plan, const GroupTimes& took) {
   const double empty_us = EmptyUs(costs);
-  double predicted_us = 0, measured_us = 0;
+  std::vector<HandOver> all;
   for (size_t g = 1; g < plan.groups.size(); ++g) {
-    const Share* least = nullptr;
-    double least_us = std::numeric_limits<double>::infinity();
+    HandOver least{0, std::numeric_limits<double>::infinity()};
     for (const Share& share : plan.groups[g].shares)
-      if (const double us = TimesOf(took, share.processor, g).wait_us; us < least_us)
-        least = &share, least_us = us;
-    if (!least || least->ready_us <= empty_us || least_us <= 0) continue;
-    predicted_us += least->ready_us - empty_us;
-    measured_us += std::max(0.0, least_us - empty_us);
+      if (const double us = TimesOf(took, share.processor, g).wait_us; us > 0 && us < least.wait_us)
+        least = {std::max(0.0, share.ready_us - empty_us), us};
+    if (std::isfinite(least.wait_us)) all.push_back(least);
   }
-  return predicted_us > 0 ? std::clamp(measured_us / predicted_us, 1 / kMostTimesSent, kMostTimesSent) : 1;
+  return all;
+}
+
+// By how many times the bytes between groups take longer than predicted: the slope of a line through all
+// hand-overs, since each also takes a time without bytes. 1 where they do not tell: few bytes take less than
+// that time.
+double TimesSent(const PoolCosts& costs, const Plan& plan, const GroupTimes& took) {
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0, most_us = 0;
+  for (const HandOver& h : HandOversOf(costs, plan, took)) {
+    n += 1, x += h.bytes_us, y += h.wait_us, xx += h.bytes_us * h.bytes_us, xy += h.bytes_us * h.wait_us;
+    most_us = std::max(most_us, h.bytes_us);
+  }
+  const double spread = n * xx - x * x;
+  if (most_us < kTelling * EmptyUs(costs) || spread <= 0) return 1;
+  return std::clamp((n * xy - x * y) / spread, 1 / kMostTimesSent, kMostTimesSent);
 }
 
 }  // namespace
