@@ -20,11 +20,46 @@ StageTimes TimesOf(const GroupTimes& took, int processor, size_t group) {
   return p < took.size() && group < took[p].size() ? took[p][group] : StageTimes{};
 }
 
-void CorrectLayers(const PlannedGroup& group, const Share& share, double us, PoolCosts& costs) {
-  if (us <= 0 || share.compute_us <= 0) return;
-  const double times = std::clamp(us / share.compute_us, 1 / kMostTimes, kMostTimes);
-  std::vector<LayerCost>& layers = costs.processors[size_t(share.processor)].layers;
-  for (int l = group.first; l < group.last; ++l) layers[size_t(l)] = Scaled(layers[size_t(l)], times);
+// How many times its prediction a share took; 1 where that is not known.
+double TimesOf(const Share& share, double us) {
+  return us > 0 && share.compute_us > 0 ? std::clamp(us / share.compute_us, 1 / kMostTimes, kMostTimes) : 1;
+}
+
+// What all shares of a group have in common: the factor that is nearest to 1, where all are on one side of
+// it.
+double CommonOf(const std::vector<double>& times) {
+  const auto [least, most] = std::minmax_element(times.begin(), times.end());
+  return *least > 1 ? *least : *most < 1 ? *most : 1;
+}
+
+// A layer of which the share `part` takes so many times its time, by what does not shrink with the share:
+// what the whole layer takes stays, as far as that can be.
+LayerCost WithShare(LayerCost cost, SplitAxis split, double part, double times) {
+  const bool by_channels = split == SplitAxis::kChannels && cost.least_by_channels_us;
+  double& least_us = by_channels ? *cost.least_by_channels_us : cost.least_us;
+  const double us = times * (least_us + (cost.us - least_us) * part);
+  least_us = (us - cost.us * part) / (1 - part);
+  if (least_us < 0) least_us = 0, cost.us = us / part;
+  if (least_us > cost.us) least_us = cost.us = us;
+  cost.least_us = std::min(cost.least_us, cost.us);
+  if (cost.least_by_channels_us) cost.least_by_channels_us = std::min(*cost.least_by_channels_us, cost.us);
+  return cost;
+}
+
+// Where all shares of a divided group take longer it is their division that takes it, by rows or by channels;
+// where one of them does it is its processor.
+void CorrectLayers(const PlannedGroup& group, const std::vector<double>& times, PoolCosts& costs) {
+  const Placement& placement = group.placement;
+  const bool divided = placement.shares.size() > 1 && group.shares.size() == placement.shares.size();
+  const double common = divided ? CommonOf(times) : 1;
+  for (size_t k = 0; k < group.shares.size(); ++k) {
+    std::vector<LayerCost>& layers = costs.processors[size_t(group.shares[k].processor)].layers;
+    for (int l = group.first; l < group.last; ++l) {
+      LayerCost& layer = layers[size_t(l)];
+      layer = Scaled(layer, times[k] / common);
+      if (common != 1) layer = WithShare(layer, placement.split, placement.shares[k], common);
+    }
+  }
 }
 
 // What a message without bytes takes until this processor has it, by the slowest of all links.
@@ -76,9 +111,12 @@ double TimesSent(const PoolCosts& costs, const Plan& plan, const GroupTimes& too
 
 PoolCosts Corrected(PoolCosts costs, const Plan& plan, const GroupTimes& took) {
   const double times_sent = TimesSent(costs, plan, took);
-  for (size_t g = 0; g < plan.groups.size(); ++g)
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    std::vector<double> times;
     for (const Share& share : plan.groups[g].shares)
-      CorrectLayers(plan.groups[g], share, TimesOf(took, share.processor, g).compute_us, costs);
+      times.push_back(TimesOf(share, TimesOf(took, share.processor, g).compute_us));
+    if (!times.empty()) CorrectLayers(plan.groups[g], times, costs);
+  }
   for (ProcessorCosts& processor : costs.processors) {
     processor.link.up_mbit_per_s /= times_sent;
     processor.link.down_mbit_per_s /= times_sent;

@@ -42,6 +42,35 @@ TEST(CorrectedCosts, WhatIsNotKnownStaysAndWhatIsFarOffCountsAsAFactorOfThree) {
   EXPECT_EQ(costs.processors[1].layers[2].us, 60);
 }
 
+// Both halves of the first group take 1.2 times as long: what does not shrink by rows, 10 us of the 100 of
+// the first layer, grows by the 11 us that its half takes more, twice.
+TEST(CorrectedCosts, WhatAllSharesOfAGroupTakeMoreIsTheirDivisions) {
+  Plan plan = ThreeGroups();
+  const GroupTimes took{{{0, 60}}, {{0, 120}}};
+  const auto layer = [&] { return Corrected(FourLayers(), plan, took).processors[1].layers[0]; };
+  EXPECT_DOUBLE_EQ(layer().us, 100);
+  EXPECT_DOUBLE_EQ(layer().least_us, 32);
+  EXPECT_DOUBLE_EQ(*layer().least_by_channels_us, 20);
+  plan.groups[0].placement.split = SplitAxis::kChannels;
+  EXPECT_DOUBLE_EQ(layer().us, 100);
+  EXPECT_DOUBLE_EQ(layer().least_us, 10);
+  EXPECT_DOUBLE_EQ(*layer().least_by_channels_us, 44);
+}
+
+TEST(CorrectedCosts, AShareThatTakesMoreThanItsLayerOrLessThanItsPartCorrectsTheLayer) {
+  const auto layer = [](double times) {
+    return Corrected(FourLayers(), ThreeGroups(), {{{0, 50 * times}}, {{0, 100 * times}}})
+        .processors[0]
+        .layers[0];
+  };
+  EXPECT_DOUBLE_EQ(layer(2).us, 110);
+  EXPECT_DOUBLE_EQ(layer(2).least_us, 110);
+  EXPECT_DOUBLE_EQ(*layer(2).least_by_channels_us, 20);
+  EXPECT_DOUBLE_EQ(layer(0.5).us, 55);
+  EXPECT_DOUBLE_EQ(layer(0.5).least_us, 0);
+  EXPECT_DOUBLE_EQ(*layer(0.5).least_by_channels_us, 20);
+}
+
 // 0.5 and 20.5 us are predicted for the bytes.
 TEST(CorrectedCosts, BytesTakeAsManyTimesTheirTimeAsTheSlopeOfAllHandOversSays) {
   const auto rate = [](double few_us, double many_us) {
