@@ -8,8 +8,10 @@ namespace mete {
 namespace {
 
 constexpr double kMostTimes = 3;  // of layers; guess
-constexpr double kMostTimesSent =
-    10;  // of bytes; guess: echoes are in the nearest caches, activations are not
+// Of bytes; guess: echoes are in the nearest caches, activations are not.
+constexpr double kMostTimesSent = 10;
+// Of messages without bytes; guess: whoever takes a core for some 100 us at a time makes each that late.
+constexpr double kMostTimesEmpty = 100;
 
 // The bytes of some hand-over are to take as many times the time of one without bytes, or else they are lost
 // in its noise. Guess.
@@ -93,24 +95,34 @@ std::vector<HandOver> HandOversOf(const PoolCosts& costs, const Plan& plan, cons
   return all;
 }
 
-// By how many times the bytes between groups take longer than predicted: the slope of a line through all
-// hand-overs, since each also takes a time without bytes. 1 where they do not tell: few bytes take less than
-// that time.
-double TimesSent(const PoolCosts& costs, const Plan& plan, const GroupTimes& took) {
+// By how many times hand-overs take longer than predicted.
+struct LinkFactors {
+  double empty = 1, bytes = 1;
+};
+
+// By the line through all hand-overs: its slope is that of the bytes, its value at no bytes that of a message
+// without any. Where all have few bytes, these are taken to be as predicted.
+LinkFactors FactorsOf(const PoolCosts& costs, const std::vector<HandOver>& hand_overs) {
+  const double empty_us = EmptyUs(costs);
   double n = 0, x = 0, y = 0, xx = 0, xy = 0, most_us = 0;
-  for (const HandOver& h : HandOversOf(costs, plan, took)) {
+  for (const HandOver& h : hand_overs) {
     n += 1, x += h.bytes_us, y += h.wait_us, xx += h.bytes_us * h.bytes_us, xy += h.bytes_us * h.wait_us;
     most_us = std::max(most_us, h.bytes_us);
   }
+  if (n == 0) return {};
+  LinkFactors factors;
   const double spread = n * xx - x * x;
-  if (most_us < kTelling * EmptyUs(costs) || spread <= 0) return 1;
-  return std::clamp((n * xy - x * y) / spread, 1 / kMostTimesSent, kMostTimesSent);
+  if (most_us >= kTelling * empty_us && spread > 0)
+    factors.bytes = std::clamp((n * xy - x * y) / spread, 1 / kMostTimesSent, kMostTimesSent);
+  const double at_none_us = (y - factors.bytes * x) / n;
+  if (empty_us > 0) factors.empty = std::clamp(at_none_us / empty_us, 1 / kMostTimes, kMostTimesEmpty);
+  return factors;
 }
 
 }  // namespace
 
 PoolCosts Corrected(PoolCosts costs, const Plan& plan, const GroupTimes& took) {
-  const double times_sent = TimesSent(costs, plan, took);
+  const LinkFactors factors = FactorsOf(costs, HandOversOf(costs, plan, took));
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     std::vector<double> times;
     for (const Share& share : plan.groups[g].shares)
@@ -118,8 +130,10 @@ PoolCosts Corrected(PoolCosts costs, const Plan& plan, const GroupTimes& took) {
     if (!times.empty()) CorrectLayers(plan.groups[g], times, costs);
   }
   for (ProcessorCosts& processor : costs.processors) {
-    processor.link.up_mbit_per_s /= times_sent;
-    processor.link.down_mbit_per_s /= times_sent;
+    processor.link.latency_us *= factors.empty;
+    processor.link.message_us *= factors.empty;
+    processor.link.up_mbit_per_s /= factors.bytes;
+    processor.link.down_mbit_per_s /= factors.bytes;
   }
   return costs;
 }

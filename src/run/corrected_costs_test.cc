@@ -84,11 +84,20 @@ TEST(CorrectedCosts, BytesTakeAsManyTimesTheirTimeAsTheSlopeOfAllHandOversSays) 
   EXPECT_DOUBLE_EQ(rate(0, 0), 800);  // not known
 }
 
-TEST(CorrectedCosts, FewBytesTellNothing) {
+TEST(CorrectedCosts, AMessageTakesWhatTheLineHasAtNoBytes) {
+  const GroupTimes took{{}, {{0, 0}, {20.5, 0}, {40.5, 0}}};
+  const LinkCosts link = Corrected(FourLayers(), ThreeGroups(), took).processors[1].link;
+  EXPECT_DOUBLE_EQ(link.down_mbit_per_s, 800);
+  EXPECT_DOUBLE_EQ(link.message_us, 10);
+  EXPECT_DOUBLE_EQ(link.latency_us, 5);
+}
+
+TEST(CorrectedCosts, FewBytesTellNothingOfBytes) {
   Plan plan = ThreeGroups();
   plan.groups.pop_back();
-  EXPECT_EQ(Corrected(FourLayers(), plan, {{}, {{0, 0}, {500, 0}}}).processors[1].link,
-            FourLayers().processors[1].link);
+  const LinkCosts link = Corrected(FourLayers(), plan, {{}, {{0, 0}, {4.5, 0}}}).processors[1].link;
+  EXPECT_EQ(link.down_mbit_per_s, 800);
+  EXPECT_DOUBLE_EQ(link.message_us, 2);
 }
 
 TEST(CorrectedCosts, WhoeverWaitedForAnothersShareTellsNothingOfTheLink) {
