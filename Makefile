@@ -72,9 +72,9 @@ bench-cores: deps build/release/build.ninja
 	python3 bench/cores/slowed.py --mete $(METE) $(CORES_FLAGS)
 	python3 bench/cores/interference.py --mete $(METE) $(CORES_FLAGS)
 
-# PROCESSORS_FLAGS: --models, --cores, --speed, --rounds.
+# PROCESSORS_FLAGS: --models, --cores, --speed, --outside, --rounds.
 bench-processors: deps build/release/build.ninja
-	cmake --build --preset release -j $(JOBS) --target mete_cli pool_bench
+	cmake --build --preset release -j $(JOBS) --target mete_cli pool_bench line_pass slowcore
 	build/release/pool_bench --benchmark_filter=HandOver
 	python3 bench/cores/processors.py --mete $(METE) $(PROCESSORS_FLAGS)
 

@@ -14,10 +14,10 @@ namespace mete {
 // By processor of the plan and by group: what the processor took; a list may end before the last group.
 using GroupTimes = std::vector<std::vector<StageTimes>>;
 
-// Returns the costs in which the layers of each group take, on each processor, as many times their time as
-// the processor's share took its prediction, and in which the bytes that the plan sends take as many times
-// their time as they did. A share that took 0 is not known. Factors are bounded, since what is far off was
-// disturbed.
+// Returns the costs in which the shares of the plan and the bytes that it sends take what they took. If all
+// shares of a divided group took longer than predicted, their division by rows, or by channels, takes it;
+// what one share took beyond that its processor takes for these layers. A share that took 0 is not known.
+// Factors are bounded, since what is far off was disturbed.
 PoolCosts Corrected(PoolCosts costs, const Plan& plan, const GroupTimes& took);
 
 }  // namespace mete

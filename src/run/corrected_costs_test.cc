@@ -5,59 +5,106 @@
 namespace mete {
 namespace {
 
-// Two groups on two processors: layers 0 and 1 on both, layer 2 on the second alone, which gets bytes for it.
-Plan TwoGroups() {
+// Three groups on two processors: layers 0 and 1 on both, then layer 2 and layer 3 on the second alone, which
+// gets few bytes for the one and many for the other. A message without bytes takes 2 us.
+Plan ThreeGroups() {
   Plan plan;
   plan.processors = {"a", "b"};
   plan.groups.push_back(
       {0, 2, {SplitAxis::kRows, {0, 1}, {0.5, 0.5}}, {{0, {}, {}, 0, 0, 50}, {1, {}, {}, 0, 0, 100}}});
-  plan.groups.push_back({2, 3, WholeOn(1), {{1, {}, {}, 1000, 22, 30}}});
+  plan.groups.push_back({2, 3, WholeOn(1), {{1, {}, {}, 1000, 2.5, 30}}});
+  plan.groups.push_back({3, 4, WholeOn(1), {{1, {}, {}, 40000, 22.5, 30}}});
   return plan;
 }
 
-PoolCosts ThreeLayers() {
+PoolCosts FourLayers() {
   PoolCosts costs;
   for (const char* name : {"a", "b"})
-    costs.processors.push_back({name, {0.5, 1, 400, 800}, {{100, 10, 20}, {10, 0}, {30, 3}}});
+    costs.processors.push_back({name, {0.5, 1, 400, 800}, {{100, 10, 20}, {10, 0}, {30, 3}, {30, 3}}});
   return costs;
 }
 
 using Layers = std::vector<LayerCost>;
 
 TEST(CorrectedCosts, LayersOfAGroupTakeAsManyTimesTheirTimeAsItsShareTookItsPrediction) {
-  const PoolCosts costs = Corrected(ThreeLayers(), TwoGroups(), {{{0, 50}, {0, 0}}, {{0, 120}, {0, 15}}});
-  EXPECT_EQ(costs.processors[0].layers, ThreeLayers().processors[0].layers);
-  EXPECT_EQ(costs.processors[1].layers, (Layers{{120, 12, 24}, {12, 0}, {15, 1.5}}));
+  const PoolCosts costs =
+      Corrected(FourLayers(), ThreeGroups(), {{{0, 50}, {0, 0}}, {{0, 120}, {0, 15}, {0, 30}}});
+  EXPECT_EQ(costs.processors[0].layers, FourLayers().processors[0].layers);
+  EXPECT_EQ(costs.processors[1].layers, (Layers{{120, 12, 24}, {12, 0}, {15, 1.5}, {30, 3}}));
 }
 
 TEST(CorrectedCosts, WhatIsNotKnownStaysAndWhatIsFarOffCountsAsAFactorOfThree) {
-  EXPECT_EQ(Corrected(ThreeLayers(), TwoGroups(), {{}, {{0, 0}}}).processors[1].layers,
-            ThreeLayers().processors[1].layers);
-  const PoolCosts costs = Corrected(ThreeLayers(), TwoGroups(), {{{0, 5000}}, {{0, 1}, {0, 60}}});
+  EXPECT_EQ(Corrected(FourLayers(), ThreeGroups(), {{}, {{0, 0}}}).processors[1].layers,
+            FourLayers().processors[1].layers);
+  const PoolCosts costs = Corrected(FourLayers(), ThreeGroups(), {{{0, 5000}}, {{0, 1}, {0, 60}}});
   EXPECT_EQ(costs.processors[0].layers[1].us, 30);
   EXPECT_DOUBLE_EQ(costs.processors[1].layers[0].us, 100.0 / 3);
   EXPECT_EQ(costs.processors[1].layers[2].us, 60);
 }
 
-// Of the 22 us that are predicted 2 are those of a message without bytes.
-TEST(CorrectedCosts, BytesTakeAsManyTimesTheirTimeAsTheOneWhoWaitedLeastFound) {
-  const auto rate = [](double wait_us) {
-    return Corrected(ThreeLayers(), TwoGroups(), {{}, {{0, 0}, {wait_us, 0}}})
-        .processors[1]
-        .link.down_mbit_per_s;
+// Both halves of the first group take 1.2 times as long: what does not shrink by rows, 10 us of the 100 of
+// the first layer, grows by the 11 us that its half takes more, twice.
+TEST(CorrectedCosts, WhatAllSharesOfAGroupTakeMoreIsTheirDivisions) {
+  Plan plan = ThreeGroups();
+  const GroupTimes took{{{0, 60}}, {{0, 120}}};
+  const auto layer = [&] { return Corrected(FourLayers(), plan, took).processors[1].layers[0]; };
+  EXPECT_DOUBLE_EQ(layer().us, 100);
+  EXPECT_DOUBLE_EQ(layer().least_us, 32);
+  EXPECT_DOUBLE_EQ(*layer().least_by_channels_us, 20);
+  plan.groups[0].placement.split = SplitAxis::kChannels;
+  EXPECT_DOUBLE_EQ(layer().us, 100);
+  EXPECT_DOUBLE_EQ(layer().least_us, 10);
+  EXPECT_DOUBLE_EQ(*layer().least_by_channels_us, 44);
+}
+
+TEST(CorrectedCosts, AShareThatTakesMoreThanItsLayerOrLessThanItsPartCorrectsTheLayer) {
+  const auto layer = [](double times) {
+    return Corrected(FourLayers(), ThreeGroups(), {{{0, 50 * times}}, {{0, 100 * times}}})
+        .processors[0]
+        .layers[0];
   };
-  EXPECT_DOUBLE_EQ(rate(22), 800);
-  EXPECT_DOUBLE_EQ(rate(42), 400);
-  EXPECT_DOUBLE_EQ(rate(12), 1600);
-  EXPECT_DOUBLE_EQ(rate(1e6), 80);
-  EXPECT_DOUBLE_EQ(rate(0), 800);  // not known
+  EXPECT_DOUBLE_EQ(layer(2).us, 110);
+  EXPECT_DOUBLE_EQ(layer(2).least_us, 110);
+  EXPECT_DOUBLE_EQ(*layer(2).least_by_channels_us, 20);
+  EXPECT_DOUBLE_EQ(layer(0.5).us, 55);
+  EXPECT_DOUBLE_EQ(layer(0.5).least_us, 0);
+  EXPECT_DOUBLE_EQ(*layer(0.5).least_by_channels_us, 20);
+}
+
+// 0.5 and 20.5 us are predicted for the bytes.
+TEST(CorrectedCosts, BytesTakeAsManyTimesTheirTimeAsTheSlopeOfAllHandOversSays) {
+  const auto rate = [](double few_us, double many_us) {
+    const GroupTimes took{{}, {{0, 0}, {few_us, 0}, {many_us, 0}}};
+    return Corrected(FourLayers(), ThreeGroups(), took).processors[1].link.down_mbit_per_s;
+  };
+  EXPECT_DOUBLE_EQ(rate(2.5, 22.5), 800);
+  EXPECT_DOUBLE_EQ(rate(3.5, 43.5), 400);
+  EXPECT_DOUBLE_EQ(rate(9, 29), 800);  // each takes longer: no matter of bytes
+  EXPECT_DOUBLE_EQ(rate(2, 1e6), 80);
+  EXPECT_DOUBLE_EQ(rate(0, 0), 800);  // not known
+}
+
+TEST(CorrectedCosts, AMessageTakesWhatTheLineHasAtNoBytes) {
+  const GroupTimes took{{}, {{0, 0}, {20.5, 0}, {40.5, 0}}};
+  const LinkCosts link = Corrected(FourLayers(), ThreeGroups(), took).processors[1].link;
+  EXPECT_DOUBLE_EQ(link.down_mbit_per_s, 800);
+  EXPECT_DOUBLE_EQ(link.message_us, 10);
+  EXPECT_DOUBLE_EQ(link.latency_us, 5);
+}
+
+TEST(CorrectedCosts, FewBytesTellNothingOfBytes) {
+  Plan plan = ThreeGroups();
+  plan.groups.pop_back();
+  const LinkCosts link = Corrected(FourLayers(), plan, {{}, {{0, 0}, {4.5, 0}}}).processors[1].link;
+  EXPECT_EQ(link.down_mbit_per_s, 800);
+  EXPECT_DOUBLE_EQ(link.message_us, 2);
 }
 
 TEST(CorrectedCosts, WhoeverWaitedForAnothersShareTellsNothingOfTheLink) {
-  Plan plan = TwoGroups();
-  plan.groups[1].shares.push_back({0, {}, {}, 1000, 22, 30});
-  const GroupTimes took{{{0, 0}, {500, 0}}, {{0, 0}, {42, 0}}};
-  EXPECT_DOUBLE_EQ(Corrected(ThreeLayers(), plan, took).processors[0].link.up_mbit_per_s, 200);
+  Plan plan = ThreeGroups();
+  plan.groups[2].shares.push_back({0, {}, {}, 40000, 22.5, 30});
+  const GroupTimes took{{{0, 0}, {0, 0}, {500, 0}}, {{0, 0}, {3.5, 0}, {43.5, 0}}};
+  EXPECT_DOUBLE_EQ(Corrected(FourLayers(), plan, took).processors[0].link.up_mbit_per_s, 200);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace mete {
 namespace {
 
 constexpr int kRuns = 7;         // of a plan, whose medians count; guess
-constexpr int kCorrections = 2;  // guess: the second one changes little
+constexpr int kCorrections = 3;  // guess: later ones change little
 
 double MedianUs(const std::vector<GroupTimes>& runs, size_t processor, size_t group, double StageTimes::*of) {
   std::vector<double> us;
