@@ -41,8 +41,10 @@ double TimesSent(const PoolCosts& costs, const Plan& plan, const GroupTimes& too
     const Share* least = nullptr;
     double least_us = std::numeric_limits<double>::infinity();
     for (const Share& share : plan.groups[g].shares)
-      if (const double us = TimesOf(took, share.processor, g).wait_us; us < least_us)
-        least = &share, least_us = us;
+      if (const double us = TimesOf(took, share.processor, g).wait_us; us < least_us) {
+        least = &share;
+        least_us = us;
+      }
     if (!least || least->ready_us <= empty_us || least_us <= 0) continue;
     predicted_us += least->ready_us - empty_us;
     measured_us += std::max(0.0, least_us - empty_us);
